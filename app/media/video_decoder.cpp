@@ -165,8 +165,7 @@ void VideoDecoder::retreatBefore(std::int64_t target) {
   // At the start of the video the first frame stands for the time before it.
   if (m_ahead && m_firstShowablePts != AV_NOPTS_VALUE && m_ahead->pts <= m_start) return;
   m_sparing = false;
-  std::optional<Timed> later = std::move(m_ahead);
-  m_ahead.reset();
+  std::optional<Timed> later = std::exchange(m_ahead, std::nullopt);
   std::int64_t before = m_firstShowablePts != AV_NOPTS_VALUE ? m_firstShowablePts : target;
   const double tickS = av_q2d(m_container.stream().time_base);
   double backS = 0.0;

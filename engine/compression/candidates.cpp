@@ -4,6 +4,8 @@
 #include <functional>
 #include <utility>
 
+#include "engine/device/host_numbers.h"
+
 namespace winnow {
 
 namespace {
@@ -62,7 +64,7 @@ LayerView Candidates::seen_of(const LayerView& view) const {
   seen.input_norms.reset();
   for (KvHead head{0}; head < std::ssize(view.past_keys); ++head) {
     at::Tensor& past = seen.past_keys[static_cast<std::size_t>(head)];
-    past = past.index_select(0, at::tensor(view.window.slots_from(head, first_seen), at::kLong).to(past.device()));
+    past = past.index_select(0, numbers_on(past.device(), view.window.slots_from(head, first_seen)));
   }
   seen.window = {};
   return seen;

@@ -5,6 +5,7 @@
 #include <numeric>
 
 #include "engine/compression/decode_policy.h"
+#include "engine/device/host_numbers.h"
 #include "engine/layers/shared_entry_attention.h"
 
 namespace winnow {
@@ -45,8 +46,8 @@ HeadTokens tokens_of(const KvCache& cache, LayerId layer, KvHead kv_head) {
     tokens.original.push_back(slots[slot]);
   }
   const at::Device device = cache.shape().device;
-  tokens.keys = runtime_keys(cache, layer, kv_head).index_select(0, at::tensor(live, at::kLong).to(device)).to(cache.shape().dtype);
-  tokens.values = tokens.values.index_select(0, at::tensor(slot_of, at::kLong).to(device));
+  tokens.keys = runtime_keys(cache, layer, kv_head).index_select(0, numbers_on(device, live)).to(cache.shape().dtype);
+  tokens.values = tokens.values.index_select(0, numbers_on(device, slot_of));
   return tokens;
 }
 
@@ -61,7 +62,7 @@ void put_in_order(KvCache& cache, LayerId layer, KvHead kv_head) {
   });
   std::vector<std::int32_t> original;
   for (const std::int64_t token : order) original.push_back(tokens.original[static_cast<std::size_t>(token)]);
-  const at::Tensor index = at::tensor(order, at::kLong).to(cache.shape().device);
+  const at::Tensor index = numbers_on(cache.shape().device, order);
   cache.assign(layer, kv_head, tokens.keys.index_select(0, index), tokens.values.index_select(0, index), original);
 }
 

@@ -63,6 +63,11 @@ float best_of(std::span<const float> scores) {
   return scores.empty() ? -std::numeric_limits<float>::infinity() : *std::max_element(scores.begin(), scores.end());
 }
 
+// Of what is told per layer and head.
+std::span<const std::vector<std::int32_t>> pairs_of(std::span<const std::vector<std::int32_t>> all, LayerId layer, std::int64_t kv_heads) {
+  return all.subspan(static_cast<std::size_t>(layer * kv_heads), static_cast<std::size_t>(kv_heads));
+}
+
 bool follows(const Recipe& recipe, bool will_compress) {
   const Composition& parts = recipe.composition();
   return (will_compress && parts.event_at_first_decode) || (recipe.compresses() && parts.decode.accumulates);
@@ -86,6 +91,16 @@ void SegmentCompressor::decide() {
     non_finite_weights_ = budgets_.decide(watch_.measured().values());
     return;
   }
+  pairs_of_all_ = best_pairs([this](LayerId layer) { return competing_scores(layer); });
+  std::vector<std::int64_t> slots;
+  for (LayerId layer{0}; layer < segment_.layers; ++layer) {
+    std::int64_t& of_layer = slots.emplace_back(0);
+    for (const std::vector<std::int32_t>& head : pairs_of(pairs_of_all_, layer, segment_.kv_heads)) of_layer += std::ssize(head);
+  }
+  budgets_.take(std::move(slots));
+}
+
+std::vector<std::vector<std::int32_t>> SegmentCompressor::best_pairs(const CompetingScores& scores_of) const {
   // Layers that keep everything take their slots first.
   std::vector<LayerId> competing;
   std::int64_t pairs = budgets_.total();
@@ -96,19 +111,16 @@ void SegmentCompressor::decide() {
       competing.push_back(layer);
     }
   }
-  const std::vector<std::vector<std::int32_t>> best = chosen_pairs(competing, pairs);
-  std::vector<std::int64_t> slots;
+  const std::vector<std::vector<std::int32_t>> best = chosen_pairs(competing, pairs, scores_of);
+  std::vector<std::vector<std::int32_t>> all;
   auto next = best.begin();
   for (LayerId layer{0}; layer < segment_.layers; ++layer) {
-    std::int64_t& of_layer = slots.emplace_back(0);
     std::vector<std::int32_t> everything(static_cast<std::size_t>(competing_in(layer)));
     std::iota(everything.begin(), everything.end(), 0);
-    for (KvHead head{0}; head < segment_.kv_heads; ++head) {
-      pairs_of_all_.push_back(recipe_.keeps_whole(layer, segment_.layers) ? everything : *next++);
-      of_layer += std::ssize(pairs_of_all_.back());
-    }
+    for (KvHead head{0}; head < segment_.kv_heads; ++head)
+      all.push_back(recipe_.keeps_whole(layer, segment_.layers) ? everything : *next++);
   }
-  budgets_.take(std::move(slots));
+  return all;
 }
 
 std::vector<std::vector<float>> SegmentCompressor::competing_scores(LayerId layer) const {
@@ -125,7 +137,8 @@ std::vector<std::vector<float>> SegmentCompressor::competing_scores(LayerId laye
   return scores;
 }
 
-std::vector<std::vector<std::int32_t>> SegmentCompressor::chosen_pairs(std::span<const LayerId> layers, std::int64_t pairs) const {
+std::vector<std::vector<std::int32_t>> SegmentCompressor::chosen_pairs(std::span<const LayerId> layers, std::int64_t pairs,
+                                                                       const CompetingScores& scores_of) const {
   std::vector<std::vector<float>> scores;
   std::vector<std::vector<std::int32_t>> pinned;  // per layer
   std::vector<CompetingHead> heads;
@@ -135,7 +148,7 @@ std::vector<std::vector<std::int32_t>> SegmentCompressor::chosen_pairs(std::span
     pinned.push_back(choice_.pinned_among(sets_.of(layer, KvHead(0))));
     const double floor_share = recipe_.composition().head_floor * budgets_.retention();
     const auto floor_slots = static_cast<std::int64_t>(floor_share * static_cast<double>(competing_in(layer)));
-    for (std::vector<float>& of_head : competing_scores(layer)) {
+    for (std::vector<float>& of_head : scores_of(layer)) {
       if (recipe_.composition().allocator->whole_heads()) std::fill(of_head.begin(), of_head.end(), best_of(of_head));
       heads.push_back({scores.emplace_back(std::move(of_head)), pinned.back(), floor_slots});
     }
@@ -187,13 +200,9 @@ LayerPlan SegmentCompressor::plan(LayerId layer) const {
   LayerPlan plan;
   plan.budget = PerLayer(budgets())[layer];
   if (ragged()) {
-    const auto heads = static_cast<std::size_t>(segment_.kv_heads);
-    const std::vector<std::vector<std::int32_t>> of_layer =
-        pairs_of_all_.empty() ? chosen_pairs({{layer}}, PerLayer(budgets_.slots())[layer])
-                              : std::vector(pairs_of_all_.begin() + static_cast<std::ptrdiff_t>(layer * segment_.kv_heads),
-                                            pairs_of_all_.begin() + static_cast<std::ptrdiff_t>((layer + 1) * segment_.kv_heads));
-    for (std::size_t head = 0; head < heads; ++head) plan.kept.push_back(choice_.beside(sets_.of(layer, KvHead(head)), of_layer[head]));
-    return plan;
+    if (!pairs_of_all_.empty()) return plan_of_pairs(layer, plan.budget, pairs_of(pairs_of_all_, layer, segment_.kv_heads));
+    const auto scores_of = [this](LayerId of) { return competing_scores(of); };
+    return plan_of_pairs(layer, plan.budget, chosen_pairs({{layer}}, PerLayer(budgets_.slots())[layer], scores_of));
   }
   LayerWatch::PerSet<HeadScores> without_views;
   if (!has_scores()) without_views = watch_.scores_without_views(layer);
@@ -210,6 +219,49 @@ LayerPlan SegmentCompressor::plan(LayerId layer) const {
     }
   }
   return plan;
+}
+
+LayerPlan SegmentCompressor::plan_of_pairs(LayerId layer, std::int64_t budget, std::span<const std::vector<std::int32_t>> pairs) const {
+  LayerPlan plan;
+  plan.budget = budget;
+  for (KvHead head{0}; head < segment_.kv_heads; ++head)
+    plan.kept.push_back(choice_.beside(sets_.of(layer, head), pairs[static_cast<std::size_t>(head)]));
+  return plan;
+}
+
+PerLayer<LayerPlan> SegmentCompressor::plans_of_late_rows(const PerLayer<std::int64_t>& first_wanted) const {
+  const auto of_layer = [&](LayerId layer) -> const Candidates& { return sets_.of(layer, KvHead(0)); };
+  const auto scores_of = [&](LayerId layer) {
+    std::vector<float> scores;
+    for (const std::int32_t row : choice_.competing_rows(of_layer(layer))) scores.push_back(row >= first_wanted[layer] ? 1.0F : 0.0F);
+    return std::vector<std::vector<float>>(static_cast<std::size_t>(segment_.kv_heads), scores);
+  };
+  std::vector<std::int64_t> useful;  // of a layer's budget: pins take theirs in any case
+  for (LayerId layer{0}; layer < segment_.layers; ++layer) {
+    const std::vector<std::int32_t>& rows = choice_.competing_rows(of_layer(layer));
+    const std::vector<std::int32_t> pinned = choice_.pinned_among(of_layer(layer));
+    const auto late = [&](std::int32_t row) { return row >= first_wanted[layer]; };
+    const std::int64_t early_pins = std::ranges::count_if(pinned, [&](std::int32_t i) { return !late(rows[static_cast<std::size_t>(i)]); });
+    useful.push_back((std::ranges::count_if(rows, late) + early_pins) * (ragged() ? segment_.kv_heads : 1));
+  }
+  const PerLayer<std::int64_t> budgets(budgets_.foreseen_for(useful));
+  std::vector<std::vector<std::int32_t>> pairs;
+  const bool of_all_layers = recipe_.composition().allocator->best_of_all_layers();
+  if (of_all_layers) pairs = best_pairs(scores_of);
+  PerLayer<LayerPlan> plans;
+  for (LayerId layer{0}; layer < segment_.layers; ++layer) {
+    if (ragged()) {
+      plans.push_back(
+          plan_of_pairs(layer, budgets[layer],
+                        of_all_layers ? pairs_of(pairs, layer, segment_.kv_heads) : chosen_pairs({{layer}}, budgets[layer], scores_of)));
+      continue;
+    }
+    std::vector<float> wanted(static_cast<std::size_t>(of_layer(layer).info.tokens), 0.0F);
+    std::fill(wanted.begin() + static_cast<std::ptrdiff_t>(first_wanted[layer]), wanted.end(), 1.0F);
+    const std::vector<std::int32_t> kept = choice_.choose(of_layer(layer), wanted, {}, budgets[layer]);
+    plans.push_back({budgets[layer], std::vector(static_cast<std::size_t>(segment_.kv_heads), kept)});
+  }
+  return plans;
 }
 
 std::vector<std::int64_t> SegmentCompressor::budgets() const {
@@ -252,6 +304,30 @@ PerLayer<std::vector<std::int64_t>> SegmentCompressor::foreseen_slots() const {
     slots[layer].resize(static_cast<std::size_t>(segment_.kv_heads), slots[layer].back());  // one set of candidates may stand for all heads
   }
   return slots;
+}
+
+PerLayer<std::vector<std::int64_t>> SegmentCompressor::foreseen_seen(std::int64_t more) const {
+  require(segment_.retained == nullptr, "SegmentCompressor: an event over the whole cache is followed by no question");
+  PerLayer<std::vector<std::int64_t>> seen = foreseen_slots();
+  if (!segment_.slides()) return seen;
+  SegmentInfo later = segment_;
+  later.tokens += more;
+  PerLayer<std::int64_t> first_row;
+  for (LayerId layer{0}; layer < segment_.layers; ++layer)
+    first_row.push_back(sets_.of(layer, KvHead(0)).info.rows_before(later.first_seen(layer)));
+  const PerLayer<LayerPlan> late = will_compress() ? plans_of_late_rows(first_row) : PerLayer<LayerPlan>();
+  for (LayerId layer{0}; layer < segment_.layers; ++layer) {
+    if (!will_compress()) {
+      for (std::int64_t& head : seen[layer]) head -= first_row[layer];
+      continue;
+    }
+    const LayerPlan& plan = plan_ready(layer) ? this->plan(layer) : late[layer];
+    for (KvHead head{0}; head < segment_.kv_heads; ++head) {
+      const std::vector<std::int32_t>& rows = plan.kept[static_cast<std::size_t>(head)];
+      seen[layer][static_cast<std::size_t>(head)] = std::ranges::count_if(rows, [&](std::int32_t row) { return row >= first_row[layer]; });
+    }
+  }
+  return seen;
 }
 
 std::vector<std::pair<std::string, double>> SegmentCompressor::reasons(LayerId layer) const {

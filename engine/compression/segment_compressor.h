@@ -9,6 +9,7 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
 #include <span>
 #include <string>
 #include <utility>
@@ -75,6 +76,10 @@ class SegmentCompressor : public PrefillObserver {
   // How many candidates of every layer and kv head will stay, as far as that is known before anything is seen: exact for static budgets;
   // budgets that follow the prompt count as equal shares of their total, and so do those of heads that compete.
   PerLayer<std::vector<std::int64_t>> foreseen_slots() const;
+  // How many of those the layers still see when `more` tokens that do not compete have been read behind the segment: what a window passes
+  // by are its early rows, and which rows stay is known where nothing has to be seen for it. Else the most: as if late rows were judged
+  // best.
+  PerLayer<std::vector<std::int64_t>> foreseen_seen(std::int64_t more) const;
   // Why: the allocator's own numbers for a layer, by name; empty if it needs none or nothing is compressed.
   std::vector<std::pair<std::string, double>> reasons(LayerId layer) const;
   // Of every kv head the best score among what competed, where heads compete for slots; after the last layer.
@@ -106,9 +111,17 @@ class SegmentCompressor : public PrefillObserver {
   bool ragged() const { return recipe_.composition().granularity == Granularity::kRagged; }
   std::vector<std::int64_t> per_head(std::vector<std::int64_t> slots) const;
   // Of one layer, per head, in the order of the competing rows.
+  using CompetingScores = std::function<std::vector<std::vector<float>>(LayerId layer)>;
   std::vector<std::vector<float>> competing_scores(LayerId layer) const;
   // Per head of these layers, of `pairs` slots in all: indices of the competing rows.
-  std::vector<std::vector<std::int32_t>> chosen_pairs(std::span<const LayerId> layers, std::int64_t pairs) const;
+  std::vector<std::vector<std::int32_t>> chosen_pairs(std::span<const LayerId> layers, std::int64_t pairs,
+                                                      const CompetingScores& scores_of) const;
+  // Where the best of all layers stay: per layer and head.
+  std::vector<std::vector<std::int32_t>> best_pairs(const CompetingScores& scores_of) const;
+  // Of one layer's, what its heads keep.
+  LayerPlan plan_of_pairs(LayerId layer, std::int64_t budget, std::span<const std::vector<std::int32_t>> pairs) const;
+  // Plans in which each layer's rows from `first_wanted` on, of its only set of candidates, are judged best.
+  PerLayer<LayerPlan> plans_of_late_rows(const PerLayer<std::int64_t>& first_wanted) const;
 
   const Recipe& recipe_;
   SegmentInfo segment_;

@@ -9,6 +9,7 @@
 #include "engine/base/error.h"
 #include "engine/base/per_layer.h"
 #include "engine/device/cuda_plugin.h"
+#include "engine/device/host_numbers.h"
 #include "engine/kv_cache/kv_block.h"
 
 namespace winnow {
@@ -196,8 +197,7 @@ class KvCache::Impl {
       }
       // A block that was freed and taken again at the same place changes nothing.
       if (pointers != table.host || stride != table.stride) {
-        // Behind the work that reads the old ones, and nobody waits: the driver takes the host's numbers before it returns.
-        table.pointers = at::tensor(pointers, at::kLong).to(shape_.device, /*non_blocking=*/true);
+        table.pointers = numbers_on(shape_.device, pointers);  // behind the work that reads the old ones
         table.host = std::move(pointers);
         table.stride = stride;
       }
@@ -235,7 +235,7 @@ class KvCache::Impl {
     std::vector<std::int64_t> rows;
     for (std::int64_t slot = first_row; slot < new_slots; ++slot) rows.push_back(source_slot(slot) - first_row);
     if (rows.empty()) return;
-    const at::Tensor kept = at::cat(pieces, 1).index_select(1, at::tensor(rows, at::kLong).to(shape_.device));  // [2, slots, head_dim]
+    const at::Tensor kept = at::cat(pieces, 1).index_select(1, numbers_on(shape_.device, rows));  // [2, slots, head_dim]
     for (std::size_t b = 0; b < fresh.size(); ++b) {
       const std::int64_t begin = static_cast<std::int64_t>(b) * kBlockSlots;
       const std::int64_t count = std::min(kBlockSlots, new_slots - first_row - begin);

@@ -1,5 +1,7 @@
 #include "engine/layers/mlp.h"
 
+#include "engine/device/host_numbers.h"
+
 namespace winnow {
 
 at::Tensor GatedMlp::operator()(const at::Tensor& input) const {
@@ -30,7 +32,7 @@ at::Tensor ExpertMlp::operator()(const at::Tensor& input) const {
   at::Tensor sum = at::zeros(input.sizes(), input.options());
   for (std::size_t expert = 0; expert < experts.size(); ++expert) {
     if (places[expert].empty()) continue;
-    const at::Tensor mine = at::tensor(places[expert], at::kLong).to(input.device());
+    const at::Tensor mine = numbers_on(input.device(), places[expert]);
     const at::Tensor rows = at::div(mine, chosen, "floor");
     const at::Tensor said = experts[expert](input.index_select(0, rows)) * flat.index_select(0, mine).unsqueeze(1);
     sum.index_add_(0, rows, said.to(sum.scalar_type()));

@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <span>
 
+#include "engine/device/host_numbers.h"
+
 namespace winnow {
 
 at::Tensor PastWindow::hidden(KvHead head, RowSpan rows, RowSpan slots, at::Device device) const {
@@ -13,7 +15,7 @@ at::Tensor PastWindow::hidden(KvHead head, RowSpan rows, RowSpan slots, at::Devi
   if (last_row - *std::ranges::min_element(seen) < tokens) return {};
   const auto options = at::TensorOptions().dtype(at::kLong).device(device);
   const at::Tensor row = at::arange(first_original + rows.first, last_row + 1, options).unsqueeze(1);
-  const at::Tensor slot = at::tensor(std::vector<std::int64_t>(seen.begin(), seen.end()), at::kLong).to(device).unsqueeze(0);
+  const at::Tensor slot = index_on(device, seen).unsqueeze(0);
   return (row - slot).ge(tokens);
 }
 

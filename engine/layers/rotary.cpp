@@ -1,6 +1,7 @@
 #include "engine/layers/rotary.h"
 
 #include "engine/base/error.h"
+#include "engine/device/host_numbers.h"
 
 namespace winnow {
 
@@ -17,7 +18,7 @@ RotaryEmbedding::RotaryEmbedding(std::int64_t head_dim, const RotaryScheme& sche
   inverse_frequency_ = inverse_frequency_.to(device, /*non_blocking=*/true);
   if (scheme.frequency_axis.empty()) return;
   require(std::ssize(scheme.frequency_axis) == head_dim / 2, "rotary embedding: one axis for each frequency");
-  axis_ = at::tensor(scheme.frequency_axis, at::kLong).to(device, /*non_blocking=*/true);
+  axis_ = numbers_on(device, scheme.frequency_axis);
 }
 
 RotaryAngles RotaryEmbedding::angles(const at::Tensor& positions) const {

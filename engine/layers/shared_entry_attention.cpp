@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "engine/base/error.h"
+#include "engine/device/host_numbers.h"
 #include "engine/layers/attention.h"
 #include "engine/layers/rotary.h"
 
@@ -65,18 +66,13 @@ RuntimeTokens runtime_tokens(const KvCache& cache, LayerId layer, KvHead kv_head
   return tokens;
 }
 
-template <class Number>
-at::Tensor numbers_there(const std::vector<Number>& numbers, at::Device device) {
-  return at::tensor(numbers).to(device, /*non_blocking=*/true);
-}
-
 at::Tensor expanded_keys(const KvCache& cache, LayerId layer, KvHead kv_head, const RuntimeTokens& tokens) {
   const KvShape& shape = cache.shape();
-  const at::Tensor slot = numbers_there(tokens.slot, shape.device);
-  const at::Tensor factor = numbers_there(tokens.factor, shape.device).unsqueeze(1);
+  const at::Tensor slot = numbers_on(shape.device, tokens.slot);
+  const at::Tensor factor = numbers_on(shape.device, tokens.factor).unsqueeze(1);
   const at::Tensor keys = cache.gather_keys(layer, kv_head).to(at::kFloat).index_select(0, slot).mul_(factor);
   if (!tokens.turned) return keys;
-  return turned_keys(keys, numbers_there(tokens.position, shape.device).unsqueeze(0), shape.rotary);
+  return turned_keys(keys, numbers_on(shape.device, tokens.position).unsqueeze(0), shape.rotary);
 }
 
 // Softmax over runtime tokens and its sums per slot, for so few elements that a library call costs more than the work. logits: [R, slots],
@@ -148,10 +144,10 @@ SharedEntryAttention shared_entry_attention(const at::Tensor& query, const KvCac
     return result;
   }
 
-  const at::Tensor slot = numbers_there(tokens.slot, shape.device);
-  const at::Tensor factor = numbers_there(tokens.factor, shape.device);
-  const at::Tensor bias = numbers_there(tokens.bias, shape.device);
-  const at::Tensor weight = numbers_there(tokens.weight, shape.device);
+  const at::Tensor slot = numbers_on(shape.device, tokens.slot);
+  const at::Tensor factor = numbers_on(shape.device, tokens.factor);
+  const at::Tensor bias = numbers_on(shape.device, tokens.bias);
+  const at::Tensor weight = numbers_on(shape.device, tokens.weight);
   const std::int64_t tile = std::clamp<std::int64_t>(kPlainTileElements / count, 1, rows);
   for (std::int64_t first = 0; first < rows; first += tile) {
     const std::int64_t here = std::min(tile, rows - first);
@@ -165,6 +161,10 @@ SharedEntryAttention shared_entry_attention(const at::Tensor& query, const KvCac
     add_values(result.output.narrow(0, first, here).zero_(), at::zeros({here, slots}, fp32).index_add_(1, slot, probabilities * weight));
   }
   return result;
+}
+
+std::int64_t runtime_token_count(const KvCache& cache, LayerId layer, KvHead kv_head) {
+  return std::ssize(runtime_tokens(cache, layer, kv_head).slot);
 }
 
 at::Tensor runtime_keys(const KvCache& cache, LayerId layer, KvHead kv_head) {

@@ -25,6 +25,9 @@ struct SharedEntryAttention {
 SharedEntryAttention shared_entry_attention(const at::Tensor& query, const KvCache& cache, LayerId layer, KvHead kv_head, double scale,
                                             bool with_probabilities = false);
 
+// T of a head, shared slots or none.
+std::int64_t runtime_token_count(const KvCache& cache, LayerId layer, KvHead kv_head);
+
 // The key of every runtime token as a query would meet it, fp32 [T, d]; 0 for masked tokens.
 at::Tensor runtime_keys(const KvCache& cache, LayerId layer, KvHead kv_head);
 

@@ -39,9 +39,9 @@ struct ProjectorKind {
   std::span<const NameRule> layer;
   std::string_view text_prefix;  // of the text model's tensors, in place of "model."
   // By their stored names: tensors that the folder has with dimensions of one in front, three in all. Tools that copy files leave them out.
-  std::span<const std::string_view> of_three_dimensions;
+  std::span<const std::string_view> of_three_dimensions{};
   // By their stored names: tensors that are stored as the sum with one of what the folder has (StoredTensor::with_one).
-  std::span<const std::string_view> with_one;
+  std::span<const std::string_view> with_one{};
   // Whole names that no rule gives; null: there are none.
   std::optional<std::string> (*further_name)(const ProjectorFacts&, std::string_view stored) = nullptr;
   // Why this file is none that is read; null, or nothing: it is. Features of a token; null: projection_dim.

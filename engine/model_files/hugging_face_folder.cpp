@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <filesystem>
 #include <system_error>
+#include <utility>
 
 #include "engine/base/error.h"
 #include "engine/base/file_bytes.h"
@@ -89,7 +90,9 @@ const LlavaRepositoryFolder* HuggingFaceFolder::retold() const {
   if (retold_) return &*retold_;
   const ModelDocument* config = read(file_of(ModelPart::kConfig), {});
   if (config == nullptr || !config->content.is_object() || !saved_by_llava_repository(config->root())) return nullptr;
-  retold_ = read_llava_repository(*config, stored_tokenizer(), stored_tensors());
+  TokenizerFile tokenizer = stored_tokenizer();
+  retold_ = read_llava_repository(*config, tokenizer, stored_tensors());
+  read_tokenizer_ = std::move(tokenizer);
   return &*retold_;
 }
 
@@ -105,8 +108,9 @@ const ModelDocument* HuggingFaceFolder::read(const std::string& file, const Json
 }
 
 TokenizerFile HuggingFaceFolder::tokenizer() const {
+  const LlavaRepositoryFolder* const told = retold();
   TokenizerFile file = stored_tokenizer();
-  if (const LlavaRepositoryFolder* told = retold()) {
+  if (told != nullptr) {
     for (const AddedToken& token : told->added_tokens) {
       if (std::ranges::find(file.added_tokens, token.content, &AddedToken::content) == file.added_tokens.end())
         file.added_tokens.push_back(token);
@@ -116,6 +120,7 @@ TokenizerFile HuggingFaceFolder::tokenizer() const {
 }
 
 TokenizerFile HuggingFaceFolder::stored_tokenizer() const {
+  if (read_tokenizer_) return *std::exchange(read_tokenizer_, std::nullopt);
   TokenizerFile file = read_tokenizer_file(folder_ + "/tokenizer.json");
   // add_bos_token has the last word on what stands before a text, as in transformers.
   const ModelDocument* config = read(kTokenizerConfig, kTextLimits);

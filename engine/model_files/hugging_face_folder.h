@@ -32,6 +32,7 @@ class HuggingFaceFolder : public ModelPackage {
 
  private:
   const ModelDocument* read(const std::string& file, const JsonLimits& limits) const;
+  // Read for retold(), and then nobody has it twice: who asks next takes it along.
   TokenizerFile stored_tokenizer() const;
   const TensorFiles& stored_tensors() const;
   // Null: transformers saved it.
@@ -42,6 +43,7 @@ class HuggingFaceFolder : public ModelPackage {
   mutable std::map<std::string, std::optional<ModelDocument>> documents_;  // by file name; nothing: it is not there
   mutable std::optional<TensorFiles> tensors_;
   mutable std::optional<LlavaRepositoryFolder> retold_;
+  mutable std::optional<TokenizerFile> read_tokenizer_;  // that nobody has taken yet
 };
 
 }  // namespace winnow

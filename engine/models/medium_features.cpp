@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "engine/base/error.h"
+#include "engine/device/host_numbers.h"
 
 namespace winnow {
 
@@ -23,7 +24,7 @@ MediaFeatures features_among_words(MediumTokens tokens, const EncodedParts& part
   }
   require(std::ssize(places) == parts.features.size(0) * parts.features.size(1), "a medium's pictures and their tokens differ in number");
   MediaFeatures media;
-  const at::Tensor at_tokens = at::tensor(places, at::kLong).to(parts.features.device());
+  const at::Tensor at_tokens = numbers_on(parts.features.device(), places);
   media.features = text.embed(at::tensor(tokens.ids, at::kLong)).index_copy(0, at_tokens, parts.features.flatten(0, 1));
   if (parts.importance.defined()) {
     media.importance =

@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "engine/base/error.h"
+#include "engine/device/host_numbers.h"
 #include "engine/layers/attention.h"
 #include "engine/models/judged_attention.h"
 
@@ -43,7 +44,7 @@ at::Tensor VitTower::read_positions(WeightReader& weights, const std::string& na
   const std::int64_t rows = config_.position_rows > 0 ? config_.position_rows : beside + (side > 0 ? side * side : config_.patches());
   at::Tensor table =
       config_.batched_tables ? weights.tensor(name, {1, rows, hidden}).reshape({rows, hidden}) : weights.tensor(name, {rows, hidden});
-  if (!config_.row_of_patch.empty()) return table.index_select(0, at::tensor(config_.row_of_patch, at::kLong).to(table.device()));
+  if (!config_.row_of_patch.empty()) return table.index_select(0, numbers_on(table.device(), config_.row_of_patch));
   if (side == 0 || side == config_.patches_per_side) return table;
   const at::Tensor map = table.narrow(0, beside, side * side).to(at::kFloat).view({1, side, side, hidden}).permute({0, 3, 1, 2});
   const at::Tensor resized =

@@ -95,6 +95,15 @@ std::vector<std::int64_t> EventBudgets::foreseen() const {
   return decided() ? slots_ : shared_by(std::vector<double>(bounds_.high.size(), 1.0));
 }
 
+std::vector<std::int64_t> EventBudgets::foreseen_for(std::span<const std::int64_t> useful) const {
+  if (decided()) return slots_;
+  std::vector<std::int64_t> wanted;
+  for (std::size_t layer = 0; layer < useful.size(); ++layer)
+    wanted.push_back(std::clamp(useful[layer], bounds_.low[layer], bounds_.high[layer]));
+  const bool more = sum(wanted) < bounds_.total;
+  return allocate(std::vector<double>(wanted.size(), 1.0), bounds_.total, more ? wanted : bounds_.low, more ? bounds_.high : wanted);
+}
+
 std::vector<std::int64_t> EventBudgets::shared_by(std::vector<double> weights) const {
   for (std::size_t layer = 0; layer < asked_.size(); ++layer) weights[layer] *= asked_[layer];
   if (!recipe_->composition().faithful_clip) return allocate(weights, bounds_.total, bounds_.low, bounds_.high);

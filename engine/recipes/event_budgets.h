@@ -47,6 +47,8 @@ class EventBudgets {
   const std::vector<std::int64_t>& slots() const { return slots_; }
   // Before anything is measured: as decided, or equal shares of the total.
   std::vector<std::int64_t> foreseen() const;
+  // The same if the layers' slots up to `useful` were wanted before all others.
+  std::vector<std::int64_t> foreseen_for(std::span<const std::int64_t> useful) const;
 
  private:
   std::vector<std::int64_t> shared_by(std::vector<double> weights) const;

@@ -3,16 +3,15 @@
 #include <algorithm>
 #include <set>
 
+#include "engine/device/host_numbers.h"
+
 namespace winnow {
 
 namespace {
 
 constexpr std::int64_t kTileRows = 256;
 
-at::Tensor rows_of(const at::Tensor& all, std::span<const std::int32_t> rows) {
-  const std::vector<std::int64_t> index(rows.begin(), rows.end());
-  return all.index_select(0, at::tensor(index, at::kLong).to(all.device(), /*non_blocking=*/true));
-}
+at::Tensor rows_of(const at::Tensor& all, std::span<const std::int32_t> rows) { return all.index_select(0, index_on(all.device(), rows)); }
 
 at::Tensor unit_rows(const at::Tensor& rows) { return rows / at::linalg_vector_norm(rows, 2, at::IntArrayRef{1}, true).clamp_min(1e-12); }
 
@@ -39,7 +38,7 @@ at::Tensor flowed_at_once(const Merging& merging, const at::Tensor& rows) {
     into.push_back(flow.into);
     weight.push_back(static_cast<float>(flow.weight));
   }
-  const auto there = [&](const auto& numbers) { return at::tensor(numbers).to(rows.device(), /*non_blocking=*/true); };
+  const auto there = [&](const auto& numbers) { return numbers_on(rows.device(), numbers); };
   at::Tensor working = rows.to(at::kFloat) * there(own).unsqueeze(1);
   working.index_add_(0, there(into), working.index_select(0, there(from)).mul_(there(weight).unsqueeze(1)));
   return working.div_(there(divisor).unsqueeze(1));

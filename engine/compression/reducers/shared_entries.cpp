@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "engine/device/host_numbers.h"
 #include "engine/recipes/budget.h"
 #include "engine/recipes/select.h"
 
@@ -11,10 +12,6 @@ namespace winnow {
 namespace {
 
 constexpr std::int64_t kTileRows = 256;
-
-at::Tensor index_of(std::span<const std::int32_t> rows, const at::Device& device) {
-  return at::tensor(std::vector<std::int64_t>(rows.begin(), rows.end()), at::kLong).to(device);
-}
 
 at::Tensor unit(const at::Tensor& vectors) {
   return vectors / at::linalg_vector_norm(vectors, 2, at::IntArrayRef{1}, true).clamp_min(1e-12);
@@ -43,14 +40,14 @@ SharedRows share_rows(const SharingRule& rule, const at::Tensor& keys, const at:
   std::vector<std::int32_t> merged;
   for (const std::int32_t index : select_rows(competing, sharing, {})) merged.push_back(others[static_cast<std::size_t>(index)]);
 
-  const at::Tensor center_index = index_of(center_rows, keys.device());
+  const at::Tensor center_index = index_on(keys.device(), center_rows);
   const at::Tensor center_keys = unit(keys.index_select(0, center_index));
   const at::Tensor center_values = unit(values.index_select(0, center_index));
   std::vector<std::int32_t> targets;  // per merged row: number of its center
   for (std::int64_t first = 0; first < std::ssize(merged) && !centers.empty(); first += kTileRows) {
     const auto tile = std::span(merged).subspan(static_cast<std::size_t>(first),
                                                 static_cast<std::size_t>(std::min(kTileRows, std::ssize(merged) - first)));
-    const at::Tensor rows = index_of(tile, keys.device());
+    const at::Tensor rows = index_on(keys.device(), tile);
     const at::Tensor similarity =
         at::mm(unit(keys.index_select(0, rows)), center_keys.t()).mul_(at::mm(unit(values.index_select(0, rows)), center_values.t()));
     auto [best, target] = similarity.max(1);
@@ -102,9 +99,9 @@ SharedRows share_rows(const SharingRule& rule, const at::Tensor& keys, const at:
     const bool is_center = center_rows[static_cast<std::size_t>(of[i])] == members[i];
     weights[i] = total > 0.0 ? static_cast<float>(weights[i] / total) : (is_center ? 1.0F : 0.0F);
   }
-  const at::Tensor rows = at::tensor(members, at::kLong).to(keys.device());
-  const at::Tensor into = at::tensor(of, at::kLong).to(keys.device());
-  const at::Tensor share = at::tensor(weights).to(keys.device()).unsqueeze(1);
+  const at::Tensor rows = numbers_on(keys.device(), members);
+  const at::Tensor into = numbers_on(keys.device(), of);
+  const at::Tensor share = numbers_on(keys.device(), weights).unsqueeze(1);
   const auto count = static_cast<std::int64_t>(centers.size());
   shared.directions = at::zeros({count, keys.size(1)}, keys.options());
   shared.values = at::zeros({count, values.size(1)}, values.options());

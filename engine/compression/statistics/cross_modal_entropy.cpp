@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "engine/base/error.h"
+#include "engine/device/host_numbers.h"
 
 namespace winnow {
 
@@ -12,8 +13,6 @@ namespace {
 
 // Elements of a tile of logits: bounds memory whatever the number of keys.
 constexpr std::int64_t kTileElements = 1 << 21;
-
-at::Tensor index_tensor(const std::vector<std::int64_t>& rows, at::Device device) { return at::tensor(rows, at::kLong).to(device); }
 
 // -sum p ln p over the last axis, 0 ln 0 = 0.
 at::Tensor entropy_of(const at::Tensor& p) { return -at::xlogy(p, p).sum(-1); }
@@ -68,10 +67,10 @@ CrossModalEntropy cross_modal_entropy(const LayerView& view, const SegmentInfo& 
   if (text.empty() || visual.empty()) return entropy;
   entropy.defined = true;
   const at::Device device = view.query.device();
-  const at::Tensor text_keys = index_tensor(text, device);
-  const at::Tensor visual_keys = index_tensor(visual, device);
-  entropy.text_to_visual = restricted_entropy(view, index_tensor(asking_text, device), visual_keys, need);
-  entropy.visual_to_text = restricted_entropy(view, index_tensor(asking_visual, device), text_keys, need);
+  const at::Tensor text_keys = numbers_on(device, text);
+  const at::Tensor visual_keys = numbers_on(device, visual);
+  entropy.text_to_visual = restricted_entropy(view, numbers_on(device, asking_text), visual_keys, need);
+  entropy.visual_to_text = restricted_entropy(view, numbers_on(device, asking_visual), text_keys, need);
   return entropy;
 }
 

@@ -8,14 +8,13 @@
 #include <span>
 
 #include "engine/base/error.h"
+#include "engine/device/host_numbers.h"
 
 namespace winnow {
 
 namespace {
 
 constexpr double kNone = -std::numeric_limits<double>::infinity();
-
-at::Tensor index_tensor(const std::vector<std::int64_t>& rows, at::Device device) { return at::tensor(rows, at::kLong).to(device); }
 
 // Rows of the instruction, ascending.
 std::vector<std::int64_t> instruction_rows(const SegmentInfo& segment, const EliteNeed& need, bool& fallback) {
@@ -70,7 +69,7 @@ std::vector<std::int64_t> elite_of(std::span<const float> attention, const Elite
 // Per query head, as indices into the instruction.
 std::vector<std::vector<std::int64_t>> elite_sets(const LayerView& view, const std::vector<std::int64_t>& instruction,
                                                   const EliteNeed& need) {
-  const at::Tensor rows = index_tensor(instruction, view.query.device());
+  const at::Tensor rows = numbers_on(view.query.device(), instruction);
   const std::int64_t heads = view.query.size(0);
   const at::Tensor logits = at::bmm(queries_of(view, rows.narrow(0, rows.size(0) - 1, 1)), keys_of(view, rows));
   at::Tensor attention = at::softmax(logits.reshape({heads, rows.size(0)}), 1);
@@ -130,8 +129,8 @@ EliteAttention elite_attention(const LayerView& view, const SegmentInfo& segment
   }
 
   const at::Device device = view.query.device();
-  const at::Tensor elite = index_tensor({judges.begin(), judges.end()}, device);
-  const at::Tensor visual = index_tensor(result.visual, device);
+  const at::Tensor elite = index_on(device, judges);
+  const at::Tensor visual = numbers_on(device, result.visual);
   const std::int64_t heads = view.query.size(0);
   const at::Tensor stranger = strangers(result.elite, judges).to(device);  // [heads, judges]: not of this head's elite
   const at::Tensor keys = keys_of(view, at::cat({visual, elite}));

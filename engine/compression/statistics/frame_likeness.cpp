@@ -1,6 +1,7 @@
 #include "engine/compression/statistics/frame_likeness.h"
 
 #include "engine/base/error.h"
+#include "engine/device/host_numbers.h"
 
 namespace winnow {
 namespace {
@@ -15,7 +16,7 @@ std::vector<float> frame_likeness(const at::Tensor& queries, const at::Tensor& k
   const std::int64_t kv_heads = keys.size(0);
   const std::int64_t group = queries.size(0) / kv_heads;
   const std::int64_t count = frames.back() + 1;
-  const at::Tensor frame_of = at::tensor(std::vector<std::int64_t>(frames.begin(), frames.end()), at::kLong).to(keys.device());
+  const at::Tensor frame_of = index_on(keys.device(), frames);
   const at::Tensor sizes = at::zeros({count}, keys.options().dtype(at::kFloat))
                                .index_add_(0, frame_of, at::ones({keys.size(1)}, keys.options().dtype(at::kFloat)));
   at::Tensor means = at::zeros({kv_heads, count, keys.size(2)}, keys.options().dtype(at::kFloat));

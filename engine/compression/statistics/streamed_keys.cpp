@@ -5,6 +5,7 @@
 
 #include "engine/base/error.h"
 #include "engine/compression/statistics/context_keys.h"
+#include "engine/device/host_numbers.h"
 #include "engine/recipes/budget.h"
 
 namespace winnow {
@@ -39,8 +40,7 @@ void measure_change(const at::Tensor& directions, std::span<const StreamedPlace>
   }
   slots.change.assign(places.size(), 0.0F);
   if (recent_rows.empty()) return;
-  const std::vector<float> cosines =
-      host(at::mm(directions, directions.index_select(0, at::tensor(recent_rows, at::kLong).to(directions.device())).t()));
+  const std::vector<float> cosines = host(at::mm(directions, directions.index_select(0, numbers_on(directions.device(), recent_rows)).t()));
   const std::size_t columns = recent_rows.size();
   for (std::size_t slot = 0; slot < places.size(); ++slot) {
     double sum = 0.0;

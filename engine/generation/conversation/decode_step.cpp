@@ -1,5 +1,10 @@
 #include "engine/generation/conversation/decode_step.h"
 
+#include <array>
+
+#include "engine/layers/shared_entry_attention.h"
+#include "engine/layers/window_slots.h"
+
 namespace winnow {
 namespace {
 
@@ -24,14 +29,27 @@ class PolicyObserver : public DecodeObserver {
   DecodeObserver* listener_;
 };
 
-}  // namespace
-
-at::Tensor append_step(const VisionLanguageModel& model, Conversation& conversation, std::int64_t token, DecodeObserver* observer) {
+// Origins first: a decode-phase method may look the new token up while its layer runs.
+NextToken enter(Conversation& conversation, std::int64_t token) {
   const NextToken next{token, conversation.next_position, conversation.next_original()};
-  // Origins first: a decode-phase method may look the new token up while its layer runs.
   conversation.origins.push_back(TokenOrigin{Modality::kText, -1, -1, -1, -1});
   conversation.token_ids.push_back(token);
   conversation.positions.append_text(next.position);
+  return next;
+}
+
+// Attention of nothing to all that a layer holds.
+DecodeRow empty_row(const KvCache& cache, LayerId layer) {
+  DecodeRow row;
+  for (KvHead head{0}; head < cache.shape().kv_heads; ++head)
+    row.probabilities.emplace_back(static_cast<std::size_t>(runtime_token_count(cache, layer, head)), 0.0F);
+  return row;
+}
+
+}  // namespace
+
+at::Tensor append_step(const VisionLanguageModel& model, Conversation& conversation, std::int64_t token, DecodeObserver* observer) {
+  const NextToken next = enter(conversation, token);
   at::Tensor logits = model.text().decode(next, conversation.cache, observer);
   conversation.next_position += 1;
   return logits;
@@ -40,6 +58,21 @@ at::Tensor append_step(const VisionLanguageModel& model, Conversation& conversat
 at::Tensor decode_step(const VisionLanguageModel& model, Conversation& conversation, std::int64_t token, DecodeObserver* listener) {
   PolicyObserver observer(conversation, listener);
   return append_step(model, conversation, token, conversation.decode_policy ? &observer : listener);
+}
+
+void count_step(Conversation& conversation, std::int64_t token) {
+  const std::array<std::int32_t, 1> original = {enter(conversation, token).original};
+  KvCache& cache = conversation.cache;
+  const KvShape& shape = cache.shape();
+  const at::Tensor nothing = at::zeros({shape.kv_heads, 1, shape.head_dim}, at::TensorOptions(shape.device).dtype(shape.dtype));
+  PolicyObserver policy(conversation, nullptr);
+  PolicyObserver* const observer = conversation.decode_policy ? &policy : nullptr;
+  for (LayerId layer{0}; layer < shape.layers; ++layer) {
+    cache.append(layer, nothing, nothing, original);
+    if (observer != nullptr) observer->after_layer(layer, observer->wants_probabilities() ? empty_row(cache, layer) : DecodeRow());
+    leave_window(cache, layer, original.front(), observer);
+  }
+  conversation.next_position += 1;
 }
 
 }  // namespace winnow

@@ -1,6 +1,6 @@
 // One token through the model over a conversation's cache; decode-phase methods evict in the same step.
 //
-// Used by AnswerLoop, and by answer_score.h to repeat what it did. Engine thread only.
+// Used by AnswerLoop, by answer_score.h to repeat what it did, and by plan_turn() to count a step without making it. Engine thread only.
 #pragma once
 
 #include <ATen/ATen.h>
@@ -19,5 +19,9 @@ at::Tensor decode_step(const VisionLanguageModel& model, Conversation& conversat
 
 // The same with nothing leaving the cache; observer may be null.
 at::Tensor append_step(const VisionLanguageModel& model, Conversation& conversation, std::int64_t token, DecodeObserver* observer);
+
+// What decode_step() does to origins, ids, positions and the numbers of slots, without a model: the token's keys and values are zeros, and
+// it attends to nothing. For a fork whose slots are counted and then dropped.
+void count_step(Conversation& conversation, std::int64_t token);
 
 }  // namespace winnow

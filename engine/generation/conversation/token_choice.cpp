@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "engine/base/error.h"
+#include "engine/device/host_numbers.h"
 
 namespace winnow {
 namespace {
@@ -69,7 +70,7 @@ at::Tensor TokenChoice::penalised(const at::Tensor& scores, std::span<const std:
     if (id >= 0 && id < scores.numel()) fresh.push_back(id);
   }
   noted_ = seen.size();
-  if (!fresh.empty()) was_seen_.index_fill_(0, at::tensor(fresh, at::kLong).to(scores.device(), /*non_blocking=*/true), true);
+  if (!fresh.empty()) was_seen_.index_fill_(0, numbers_on(scores.device(), fresh), true);
   const double penalty = settings_.repetition_penalty;
   return at::where(was_seen_, at::where(scores.lt(0.0), scores * penalty, scores / penalty), scores);
 }

@@ -18,9 +18,9 @@ ForeseenCache foresee_cache(const KvCache& before, const LayerSlots& slots, bool
   std::int64_t held = blocks_held(before);
   ForeseenCache cache;
   cache.peak_blocks = held;
-  const auto earlier_slots = [&](LayerId layer, KvHead head) {  // that a window has not passed by when the segment ends
+  const auto earlier_slots = [&](LayerId layer, KvHead head, std::int64_t more = 0) {  // that a window has not passed by then
     if (shape.window(layer) == 0) return before.slots(layer, head);
-    const std::int32_t first = shape.first_seen(layer, slots.end);
+    const std::int32_t first = shape.first_seen(layer, slots.end + static_cast<std::int32_t>(more));
     return static_cast<std::int64_t>(
         std::ranges::count_if(before.original(layer, head), [&](std::int32_t token) { return token >= first; }));
   };
@@ -56,11 +56,10 @@ ForeseenCache foresee_cache(const KvCache& before, const LayerSlots& slots, bool
   if (slots.after_event == 0) return cache;
   for (LayerId layer{0}; layer < shape.layers; ++layer) {
     for (KvHead head{0}; head < shape.kv_heads; ++head) {
-      const std::int64_t beside = slots.whole_cache ? 0 : earlier_slots(layer, head);
-      const std::int64_t all = beside + slots.kept[layer][static_cast<std::size_t>(head)];
-      // Which of them a window passes by meanwhile is not known: as many as could stay.
+      const auto of_head = static_cast<std::size_t>(head);
+      const std::int64_t all = earlier_slots(layer, head) + slots.kept[layer][of_head];
       const std::int64_t added = shape.held(layer, slots.after_event);
-      const std::int64_t stay = shape.window(layer) == 0 ? all : std::min(all, shape.window(layer) - 1 - added);
+      const std::int64_t stay = earlier_slots(layer, head, slots.after_event) + slots.seen[layer][of_head];
       forget(all, stay);
       held += KvCache::blocks_for(stay + added) - KvCache::blocks_for(stay);
       cache.slots += stay + added - all;

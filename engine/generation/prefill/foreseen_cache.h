@@ -18,7 +18,8 @@ struct ForeseenCache {
 std::int64_t blocks_held(const KvCache& cache);
 
 // Counts blocks as KvCache does: a compacted head's new blocks are there before its old ones go. layer_by_layer: a layer whose budget is
-// known is compacted before the next begins.
+// known is compacted before the next begins. The slots are exact but where windows pass by some of what a method chose before the question
+// was read (LayerSlots::seen): then they are the most that there can be.
 ForeseenCache foresee_cache(const KvCache& before, const LayerSlots& slots, bool layer_by_layer);
 
 }  // namespace winnow

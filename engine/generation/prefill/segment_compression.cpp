@@ -122,8 +122,9 @@ EventOutcome SegmentCompression::outcome() const {
   return outcome;
 }
 
-LayerSlots SegmentCompression::foreseen_slots(bool reads_first_token) {
+LayerSlots SegmentCompression::foreseen_slots(bool reads_first_token, std::int64_t after_event) {
   LayerSlots slots;
+  slots.after_event = after_event;
   slots.end = about_.first_original + static_cast<std::int32_t>(about_.tokens);
   slots.appended = PerLayer<std::int64_t>::of(about_.layers, about_.tokens);
   if (pruner_) {
@@ -143,6 +144,7 @@ LayerSlots SegmentCompression::foreseen_slots(bool reads_first_token) {
     for (std::int64_t& appended : slots.appended) ++appended;
   }
   slots.kept = compressor_.foreseen_slots();
+  if (after_event > 0) slots.seen = compressor_.foreseen_seen(after_event);
   slots.whole_cache = about_.retained != nullptr;
   slots.layer_by_layer = recipe_.static_budgets() && !slots.after_first_token && !recipe_.context_event();
   return slots;

@@ -31,6 +31,7 @@ struct LayerSlots {
   bool after_first_token = false;            // which is among what is appended
   bool layer_by_layer = false;               // a layer may be compacted before the next begins
   std::int64_t after_event = 0;              // tokens that are read after the event, by every layer
+  PerLayer<std::vector<std::int64_t>> seen;  // of `kept`, those that a layer still holds then; the most where that depends on which stay
 };
 
 // What there is to say of an event beside what the cache itself shows.
@@ -72,7 +73,8 @@ class SegmentCompression {
   double compress_ms() const { return compress_ms_; }
 
   // In place of a prefill. reads_first_token: an answer of more than one token is expected, for events that come after the first.
-  LayerSlots foreseen_slots(bool reads_first_token);
+  // after_event: LayerSlots'.
+  LayerSlots foreseen_slots(bool reads_first_token, std::int64_t after_event);
 
  private:
   const Recipe& recipe_;

@@ -5,6 +5,7 @@
 
 #include "engine/base/stopwatch.h"
 #include "engine/device/cuda_plugin.h"
+#include "engine/device/host_numbers.h"
 
 namespace winnow {
 namespace {
@@ -21,7 +22,7 @@ std::vector<RowSpan> among_kept(const std::vector<RowSpan>& spans, const std::ve
 }
 
 void drop_rows(TurnSegment& segment, const std::vector<std::int32_t>& kept) {
-  const at::Tensor rows = at::tensor(std::vector<std::int64_t>(kept.begin(), kept.end()), at::kLong).to(segment.hidden.device());
+  const at::Tensor rows = index_on(segment.hidden.device(), kept);
   segment.hidden = segment.hidden.index_select(0, rows);
   segment.positions = segment.positions.index_select(1, rows);
   std::vector<std::int32_t> originals;

@@ -100,6 +100,12 @@ Conversation fork_of(const ConversationStates& states, const TurnStart& start, c
   return Conversation(shape);
 }
 
+// The last token of an answer that was cut at its length, of which the caller takes care.
+std::optional<std::int64_t> take_unread(Conversation& conversation) {
+  const bool unread = std::exchange(conversation.answer_open, false) && !conversation.answer_ids.empty();
+  return unread ? std::optional(conversation.answer_ids.back()) : std::nullopt;
+}
+
 }  // namespace
 
 TurnStart start_of(const ConversationStates& states, const Turn& turn) {
@@ -128,8 +134,14 @@ TurnStart start_without_prepared(const ConversationStates& states, const Turn& t
 Conversation fork_start(const ConversationStates& states, const TurnStart& start, const VisionLanguageModel& network,
                         const RecipeSpec& recipe) {
   Conversation fork = fork_of(states, start, cache_shape(network, recipe));
-  if (fork.answer_open && !fork.answer_ids.empty()) decode_step(network, fork, fork.answer_ids.back());
-  fork.answer_open = false;
+  if (const auto unread = take_unread(fork)) decode_step(network, fork, *unread);
+  return fork;
+}
+
+Conversation foreseen_start(const ConversationStates& states, const TurnStart& start, const VisionLanguageModel& network,
+                            const RecipeSpec& recipe) {
+  Conversation fork = fork_of(states, start, cache_shape(network, recipe));
+  if (const auto unread = take_unread(fork)) count_step(fork, *unread);
   return fork;
 }
 

@@ -58,6 +58,9 @@ TurnStart start_without_prepared(const ConversationStates& states, const Turn& t
 // recipe: how the new question's cache is stored.
 Conversation fork_start(const ConversationStates& states, const TurnStart& start, const VisionLanguageModel& network,
                         const RecipeSpec& recipe);
+// The same to be counted, and not to be read behind: that token takes its place without the network (count_step()).
+Conversation foreseen_start(const ConversationStates& states, const TurnStart& start, const VisionLanguageModel& network,
+                            const RecipeSpec& recipe);
 // `answered` went well: it is the present state now, and where it started is what the question can be asked again from.
 void keep_turn(ConversationStates& states, const TurnStart& start, Conversation answered);
 

@@ -185,18 +185,18 @@ Planned plan_turn(const RequestContext& context, const Turn& asked, const Conver
   const KvShape shape = cache_shape(context.network(), turn.recipe);
   const Recipe recipe = recipe_for(turn.recipe, info);
   const TurnStart start = start_of(states, turn);
-  Conversation working = fork_start(states, start, context.network(), turn.recipe);
+  Conversation working = foreseen_start(states, start, context.network(), turn.recipe);
   std::optional<ForeseenSegment> question;
   if (start.from == TurnStart::From::kPrepared) {
     question = foresee_question(context, turn, *states.prepared, working);
-    if (!question) working = fork_start(states, start_without_prepared(states, turn), context.network(), turn.recipe);
+    if (!question) working = foreseen_start(states, start_without_prepared(states, turn), context.network(), turn.recipe);
   }
   const bool fetches = question && recipe.retrieves();
   const ForeseenSegment segment = question ? *std::move(question) : foresee(context, turn, recipe, working);
   const SegmentTokens judged = fetches ? states.prepared->tokens : judged_tokens(recipe, segment.tokens);
   SegmentCompression compression(recipe, judged, info, working);
-  LayerSlots slots = compression.foreseen_slots(turn.sampling.max_new_tokens > 1);
-  slots.after_event = segment.tokens.size() - (fetches ? 0 : judged.size());
+  const LayerSlots slots =
+      compression.foreseen_slots(turn.sampling.max_new_tokens > 1, segment.tokens.size() - (fetches ? 0 : judged.size()));
   const auto reading = compression.compressor().will_compress() || fetches ? media_reading(recipe) : nullptr;
   const ForeseenCache cache = reading == nullptr ? foresee_cache(working.cache, slots, compaction_of(turn) == Compaction::kLayerByLayer)
                               : question         ? reading->foresee_question(working, judged, slots)

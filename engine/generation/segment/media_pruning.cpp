@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "engine/base/error.h"
+#include "engine/device/host_numbers.h"
 #include "engine/recipes/budget.h"
 #include "engine/recipes/select.h"
 
@@ -47,7 +48,7 @@ PrunedMedia pruned_media(const MediaFeatures& media, double share, const std::ve
     pruned.media.origins.push_back(media.origins[token]);
     if (!media.ids.empty()) pruned.media.ids.push_back(media.ids[token]);
   }
-  pruned.media.features = media.features.index_select(0, at::tensor(kept, at::kLong).to(media.features.device()));
+  pruned.media.features = media.features.index_select(0, numbers_on(media.features.device(), kept));
   return pruned;
 }
 

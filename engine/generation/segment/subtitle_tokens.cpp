@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "engine/base/fnv.h"
+#include "engine/device/host_numbers.h"
 
 namespace winnow {
 namespace {
@@ -88,7 +89,7 @@ MediaFeatures with_subtitles(const VisionLanguageModel& model, MediaFeatures vid
   if (video.ids.empty()) video.ids.assign(video.origins.size(), model.video_token_id());
   const at::Tensor words = model.text().embed(at::tensor(subtitles.ids, at::kLong));
   MediaFeatures all;
-  all.features = at::cat({video.features, words}, 0).index_select(0, at::tensor(order, at::kLong).to(video.features.device()));
+  all.features = at::cat({video.features, words}, 0).index_select(0, numbers_on(video.features.device(), order));
   all.origins = picked<TokenOrigin>(video.origins, subtitles.origins, order);
   all.ids = picked<std::int64_t>(video.ids, subtitles.ids, order);
   return all;

@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "engine/base/error.h"
+#include "engine/device/host_numbers.h"
 #include "engine/layers/attention.h"
 #include "engine/models/judged_attention.h"
 
@@ -173,7 +174,7 @@ CellFeatures QwenVlTower::encode_block(const at::Tensor& patches, const Layout& 
                                        const InterruptToken& interrupt) const {
   const std::int64_t unit = config_.patches.cell_patches();
   const std::int64_t cells = layout.grid.cells();
-  const at::Tensor order = at::tensor(layout.windows.cells, at::TensorOptions().dtype(at::kLong)).to(device_);
+  const at::Tensor order = numbers_on(device_, layout.windows.cells);
   at::Tensor hidden = patch_embedding_(patches.to(at::TensorOptions(device_).dtype(dtype_)))
                           .view({-1, cells, unit * config_.hidden_size})
                           .index_select(1, order)

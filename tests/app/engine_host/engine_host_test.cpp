@@ -75,7 +75,9 @@ class EngineHostTest : public testing::Test {
 
 TEST_F(EngineHostTest, DeltasJoinToTheAnswerAndTheOutcomeIsLast) {
   start();
-  const RequestId load = post(LoadModel{"/models/demo", Device::kAuto, WeightFormat::kAuto});
+  LoadModel demo;
+  demo.folder = "/models/demo";
+  const RequestId load = post(demo);
   const RequestId turn = post(question("what is red?"));
   ASSERT_TRUE(waitForOutcome(turn));
   EXPECT_EQ(std::get<ModelLoaded>(outcome(load)->body).info.name, "demo");

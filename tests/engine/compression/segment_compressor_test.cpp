@@ -2,9 +2,14 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <cmath>
+#include <functional>
 #include <limits>
+#include <map>
 #include <numeric>
+#include <random>
+#include <string>
 
 #include "engine/base/error.h"
 #include "engine/compression/compression_event.h"
@@ -380,6 +385,103 @@ TEST(SegmentCompressor, HeadScoresOfAnotherModelAreRefused) {
   } catch (const Exception& refusal) {
     EXPECT_EQ(refusal.error().subject, "head_scores");
     EXPECT_EQ(refusal.error().reason, "these are 2 layers of 3 heads; this model has 2 of 2");
+  }
+}
+
+// Ten tokens, of which the second layer, which looks back over seven, still sees the last six.
+struct TwoLayersOneWindow {
+  TwoLayersOneWindow(const std::string& method, double retention, const std::map<std::string, std::string>& options = {})
+      : spec(share(retention)) {
+    spec.method = method;
+    spec.options = options;
+    segment.windows = &windows;
+  }
+  // Per layer and head, with so many tokens behind them.
+  std::vector<Budgets> foreseen(std::int64_t more) {
+    const Recipe recipe = Recipe::from_spec(spec);
+    return SegmentCompressor(recipe, segment).foreseen_seen(more).values();
+  }
+  // Of all heads, where these votes judge.
+  std::int64_t seen(std::int64_t more, const std::function<float()>& vote_before, const std::function<float()>& vote_late) {
+    const Recipe recipe = Recipe::from_spec(spec);
+    SegmentCompressor compressor(recipe, segment);
+    SegmentInfo later = segment;
+    later.tokens += more;
+    const auto late = [&](LayerId layer, std::int32_t row) {
+      return row >= compressor.candidates(layer, KvHead(0)).info.rows_before(later.first_seen(layer));
+    };
+    for (LayerId layer{0}; layer < 2; ++layer) {
+      const std::int64_t rows = compressor.candidates(layer, KvHead(0)).info.tokens;
+      HeadScores votes{2, rows, {}};
+      for (std::int32_t i = 0; i < 2 * rows; ++i)
+        votes.values.push_back(late(layer, i % static_cast<std::int32_t>(rows)) ? vote_late() : vote_before());
+      compressor.on_probe(layer, std::move(votes));
+    }
+    std::int64_t count = 0;
+    for (LayerId layer{0}; layer < 2; ++layer) {
+      for (const std::vector<std::int32_t>& head : compressor.plan(layer).kept)
+        count += std::ranges::count_if(head, [&](std::int32_t row) { return late(layer, row); });
+    }
+    return count;
+  }
+
+  RecipeSpec spec;
+  const std::vector<Modality> modality = [] {
+    std::vector<Modality> made(10, Modality::kVisual);
+    made.front() = Modality::kSystem;
+    return made;
+  }();
+  const PerLayer<std::int64_t> windows{{0, 7}};
+  SegmentInfo segment = segment_of(modality, 2, 4, 2);
+};
+
+std::int64_t sum_of(const std::vector<Budgets>& slots) {
+  std::int64_t sum = 0;
+  for (const Budgets& layer : slots) sum = std::accumulate(layer.begin(), layer.end(), sum);
+  return sum;
+}
+
+// Half of 9 and of 6 are 5 and 3, the system token stays; of rows 4 to 9 a window passes by the first when more is read.
+TEST(SegmentCompressor, TheMostThatAWindowLeavesIsForeseen) {
+  TwoLayersOneWindow judged("keydiff", 0.5);
+  EXPECT_EQ(judged.foreseen(2), (std::vector<Budgets>{{6, 6}, {3, 3}}));
+  EXPECT_EQ(judged.foreseen(4), (std::vector<Budgets>{{6, 6}, {2, 2}})) << "two rows are left";
+  EXPECT_EQ(judged.foreseen(20), (std::vector<Budgets>{{6, 6}, {0, 0}}));
+  const std::vector<std::int32_t> pinned = {4, 5};
+  judged.segment.pinned = pinned;
+  EXPECT_EQ(judged.foreseen(4), (std::vector<Budgets>{{6, 6}, {1, 1}})) << "pins that are passed by had two of three slots";
+  EXPECT_EQ(TwoLayersOneWindow("keydiff", 1.0).foreseen(4), (std::vector<Budgets>{{10, 10}, {2, 2}}));
+
+  TwoLayersOneWindow layer("kvzip", 0.5);  // 6 pairs in the second layer
+  EXPECT_EQ(layer.foreseen(4).back(), (Budgets{2, 2}));
+  EXPECT_EQ(sum_of({layer.foreseen(2).back()}), 6);
+  TwoLayersOneWindow all("kvzip", 0.5, {{"compete", "all"}});
+  EXPECT_EQ(sum_of(all.foreseen(20)), 2 + 15) << "all of them may be of the first layer";
+  all.spec.retention = 0.8;
+  EXPECT_EQ(sum_of(all.foreseen(4)), 2 + 18 + 4) << "24 pairs, of which two rows of either head of the second layer are left";
+  EXPECT_EQ(sum_of(all.foreseen(20)), 2 + 18);
+}
+
+TEST(SegmentCompressor, WhatIsChosenWithoutLookingIsForeseenAsItIs) {
+  TwoLayersOneWindow spaced("every-k", 0.5);  // rows 4, 6 and 8
+  EXPECT_EQ(spaced.foreseen(2).back(), (Budgets{2, 2}));
+  EXPECT_EQ(spaced.foreseen(4).back(), (Budgets{1, 1}));
+}
+
+TEST(SegmentCompressor, WhatAWindowLeavesIsNeverMoreAndCanBeAsMuch) {
+  std::mt19937 random(7);
+  const auto any = [&] { return static_cast<float>(random() % 1000) / 1000.0F; };
+  const auto nothing = [] { return 0.0F; };
+  for (const std::string compete : {"nobody", "layer", "all"}) {
+    for (const double retention : {0.2, 0.5, 0.8}) {
+      TwoLayersOneWindow case_of("kvzip", retention, {{"compete", compete}, {"floor", "0.3"}});
+      for (const std::int64_t more : {1, 3, 5, 9}) {
+        SCOPED_TRACE(compete + " " + std::to_string(retention) + " behind " + std::to_string(more));
+        const std::int64_t most = sum_of(case_of.foreseen(more));
+        EXPECT_EQ(case_of.seen(more, nothing, [] { return 1.0F; }), most);
+        for (int draw = 0; draw < 20; ++draw) EXPECT_LE(case_of.seen(more, any, any), most);
+      }
+    }
   }
 }
 

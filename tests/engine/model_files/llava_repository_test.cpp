@@ -4,6 +4,7 @@
 
 #include <gtest/gtest.h>
 
+#include <filesystem>
 #include <map>
 #include <string>
 #include <vector>
@@ -133,6 +134,16 @@ TEST_F(LlavaRepository, PicturesHaveTokensBehindTheLastOne) {
   EXPECT_EQ(tokens[3].content, "<video>");
   EXPECT_EQ(tokens[3].id, 5);
   EXPECT_TRUE(tokens[3].special);
+}
+
+// Its ids are told in config.json, whoever asks first for what.
+TEST_F(LlavaRepository, TheTokenizerIsReadOnceForBoth) {
+  const HuggingFaceFolder folder = opened();
+  ASSERT_TRUE(folder.required(ModelPart::kConfig).content.contains("image_token_id"));
+  ASSERT_TRUE(std::filesystem::remove(folder_.file("tokenizer.json")));
+  const TokenizerFile tokenizer = folder.tokenizer();
+  EXPECT_EQ(tokenizer.added_tokens.size(), 4U);
+  EXPECT_EQ(tokenizer.vocabulary.size(), 2U);
 }
 
 TEST_F(LlavaRepository, ATokenThatIsThereIsTaken) {

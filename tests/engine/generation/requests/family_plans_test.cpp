@@ -120,11 +120,11 @@ TEST_P(FamilyPlans, TwentyRandomSettingsHappenAsPlanned) {
     EXPECT_EQ(planned.tokens.visual, tokens.visual);
     EXPECT_EQ(planned.tokens.text, tokens.text);
     EXPECT_EQ(planned.kv_bytes_full, bytes.full);
-    // Where a method judges before what is asked is read, and a layer has a window, it depends on which slots stay how many of them the
-    // window passes by on the way (foreseen_cache.cpp).
+    // Where a method judges before what is asked is read, it depends on which slots stay how many of them a window passes by meanwhile: the
+    // plan is the most (window_test.cpp has where it is exact).
     const bool window_decides = info_.traits.window > 0 && describe(turn.recipe)->before_question;
-    EXPECT_LE(std::abs(planned.kv_bytes_after_event - bytes.after_event),
-              window_decides ? info_.traits.window * info_.kv_bytes_per_token : 0);
+    EXPECT_GE(planned.kv_bytes_after_event, bytes.after_event);
+    EXPECT_LE(planned.kv_bytes_after_event - bytes.after_event, window_decides ? info_.traits.window * info_.kv_bytes_per_token : 0);
     // Layers give blocks back one after the other, and how many is known beforehand only where budgets are: a block of every head at most.
     EXPECT_LE(std::abs(planned.peak_bytes - bytes.peak), KvCache::kBlockSlots * info_.kv_bytes_per_token);
     if (turn.recipe.method == "full") {

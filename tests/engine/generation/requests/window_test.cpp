@@ -58,6 +58,34 @@ TEST_F(WindowedTurns, ALayerNeverHoldsMoreThanItsWindow) {
   }
 }
 
+// What a method keeps of the media before their question is read is known when they are prepared, and without looking where it is chosen
+// so. Else it decides how much of it the window passes by while the question is read, and the plan is the most that can be left.
+TEST_F(WindowedTurns, APlanIsWhatIsLeftOrTheMostThatCanBe) {
+  for (const MethodInfo& method : legal_methods()) {
+    if (!phase_facts(method.phase).before_question) continue;
+    for (const double retention : {0.2, 0.5, 0.8}) {
+      for (const std::string words : {"It?", "What is it that the picture shows, and what is beside it?"}) {
+        SCOPED_TRACE(::testing::Message() << method.name << " at " << retention << ", " << words);
+        run(ForgetConversation{7});
+        Turn turn = ask("image", method.name, retention);
+        turn.messages.front().items.back() = TextItem{words};
+        const std::int64_t planned = run(Plan{turn}).last<Planned>()->kv_bytes_after_event;
+        ASSERT_TRUE(run(Prepare{turn}).last<Prepared>()->compressed);
+        const std::int64_t prepared = run(Plan{turn}).last<Planned>()->kv_bytes_after_event;
+        const EventRecorder events = run(turn);
+        const std::int64_t left = finished(events).figures.kv_bytes.after_event;
+        EXPECT_EQ(prepared, left);
+        EXPECT_GE(planned, left);
+        const bool passed_by = finished(events).figures.tokens.prompt >= kWindow;  // all of the media
+        const bool known = method.name == "every-k" || method.name == "random-context" || (passed_by && method.name == "keydiff");
+        if (known) {
+          EXPECT_EQ(planned, left);
+        }
+      }
+    }
+  }
+}
+
 // A share is of what a layer sees; a number of slots is a number.
 TEST_F(WindowedTurns, TheShareIsOfWhatALayerSees) {
   for (const std::string method : {"streaming-llm", "random", "h2o"}) {

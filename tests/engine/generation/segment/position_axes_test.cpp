@@ -223,6 +223,30 @@ TEST_F(PositionAxes, EveryPresetAnswersOrIsRefusedWhenItIsChosen) {
   EXPECT_EQ(refused, (std::set<std::string>{"ems-no-position", "fastervlm", "ivtp"}));
 }
 
+// The last token of an answer that was cut is counted, not read: a plan is made while somebody types.
+TEST_F(PositionAxes, APlanAfterACutAnswerRunsNothing) {
+  const ModelInfo& info = network_->info();
+  for (const MethodInfo& method : list_methods()) {
+    SCOPED_TRACE(method.name);
+    Turn turn = question(method.name, method.name == "full" ? 1.0 : 0.4, 12);
+    turn.recipe = test_support::as_measured(turn.recipe, info.layers, info.kv_heads);
+    if (recipe_problem(turn.recipe, info.traits)) continue;
+    ConversationStates states;
+    const Finished first = run_turn(context(), turn, states);
+    ASSERT_EQ(first.reason, StopReason::kLength);
+    turn.messages.push_back({Role::kAssistant, {TextItem{first.answer}}});
+    turn.messages.push_back({Role::kUser, {TextItem{"And then?"}}});
+    seen_ = {};
+    const Planned planned = plan_turn(context(), turn, states);
+    EXPECT_TRUE(seen_.prompt.empty());
+    EXPECT_TRUE(seen_.decoded.empty());
+    const TurnFigures figures = run_turn(context(), turn, states).figures;
+    EXPECT_EQ(planned.kv_bytes_full, figures.kv_bytes.full);
+    EXPECT_EQ(planned.kv_bytes_after_event, figures.kv_bytes.after_event);
+    EXPECT_EQ(planned.tokens.prompt, figures.tokens.prompt);
+  }
+}
+
 TEST_F(PositionAxes, PositionsInsideTheCacheAreRefusedToo) {
   Turn turn = question("streaming-llm", 0.3);
   turn.recipe.options["rope"] = "in-cache";
