@@ -3,6 +3,7 @@
 //
 //   winnow-bench [--threads N] [--dtype bf16|fp32] [--bits 8|4] [--contexts 2048,8192]      prints a table; ratios are within this run
 //   winnow-bench --model FILE ...   a GGUF file's matrices stay in their blocks, and --dtype is that of the rest
+//   winnow-bench --model FOLDER --bits 8 ...     a folder's are packed
 //   winnow-bench --serve ...        reads "prefill TOKENS" and "decode TOKENS RETENTION STEPS" from stdin and answers "ms X" (bench/peers)
 #include <ATen/ATen.h>
 #include <ATen/Parallel.h>
@@ -48,13 +49,18 @@ class Bench {
     return watch.elapsed_ms();
   }
 
+  // A prefill whose cache the next decode() of as many tokens takes; ms.
+  double fill(std::int64_t tokens) {
+    filled_.emplace(decoder_.kv_shape());
+    filled_tokens_ = tokens;
+    return prefill(tokens, *filled_);
+  }
+
+  std::int64_t filled_bytes() const { return filled_ ? filled_->bytes_in_use() : 0; }
+
   // Median ms of a step over a cache of `tokens` * retention slots per head (every 1/retention-th token).
   double decode(std::int64_t tokens, double retention, int steps, KvStorage storage = KvStorage::kWide) {
-    if (filled_tokens_ != tokens) {
-      filled_.emplace(decoder_.kv_shape());
-      prefill(tokens, *filled_);
-      filled_tokens_ = tokens;
-    }
+    if (filled_tokens_ != tokens) fill(tokens);
     KvCache cache = storage == KvStorage::kWide ? filled_->fork() : in_eight_bits(*filled_);
     if (retention < 1.0) {
       LayerPlan plan;
@@ -97,10 +103,12 @@ class Bench {
   std::int64_t filled_tokens_ = 0;
 };
 
-std::unique_ptr<VisionLanguageModel> load(const std::string& file, at::ScalarType dtype) {
+std::unique_ptr<VisionLanguageModel> load(const std::string& file, at::ScalarType dtype,
+                                          const std::shared_ptr<const MatrixPacking>& packing) {
   ModelSource source;
   source.package = open_package(file);
   source.plan.arithmetic = dtype;
+  source.plan.packing = packing;
   source.plan.matrices_as_stored = true;
   return load_model(source);
 }
@@ -165,7 +173,7 @@ int main(int argc, char** argv) {
   if (file.empty()) {
     random.emplace(bench::random_decoder(bench::half_billion_shape(), dtype, packing));
   } else {
-    model = load(file, dtype);
+    model = load(file, dtype, packing);
   }
   Bench bench(model ? model->text() : *random);
   if (serving) {
@@ -177,8 +185,7 @@ int main(int argc, char** argv) {
   for (const std::int64_t tokens : contexts) {
     KvCache warm = bench.empty_cache();
     bench.prefill(std::min<std::int64_t>(tokens, 512), warm);
-    KvCache cache = bench.empty_cache();
-    const double prefill_ms = bench.prefill(tokens, cache);
+    const double prefill_ms = bench.fill(tokens);
     // Full, tenth, narrow, narrow, tenth, full: drift of the machine falls on all.
     double full = 0.0, tenth = 0.0, narrow = 0.0;
     for (const bool forth : {true, false}) {
@@ -192,7 +199,7 @@ int main(int argc, char** argv) {
         "%6lld tokens: prefill %.0f ms (%.0f tokens/s); decode %.2f ms full cache, %.2f ms at 10 %%: ratio %.2f; %.2f ms in 8 bits: ratio "
         "%.2f; KV %.1f MiB full\n",
         static_cast<long long>(tokens), prefill_ms, 1000.0 * static_cast<double>(tokens) / prefill_ms, full, tenth, full / tenth, narrow,
-        full / narrow, static_cast<double>(cache.bytes_in_use()) / (1 << 20));
+        full / narrow, static_cast<double>(bench.filled_bytes()) / (1 << 20));
     std::fflush(stdout);
   }
   return 0;

@@ -15,11 +15,8 @@ import pathlib
 import gguf
 import llama_cpp
 import numpy as np
+import shapes
 
-SHAPES = {  # Qwen2's: layers, hidden, intermediate, heads, kv heads, vocabulary
-    "0.5b": (24, 896, 4864, 14, 2, 151936),
-    "1.5b": (28, 1536, 8960, 12, 2, 151936),
-}
 TYPES = {"q8_0": llama_cpp.LLAMA_FTYPE_MOSTLY_Q8_0, "q4_0": llama_cpp.LLAMA_FTYPE_MOSTLY_Q4_0, "q4_k_m": llama_cpp.LLAMA_FTYPE_MOSTLY_Q4_K_M}
 SEED = 7
 
@@ -29,19 +26,19 @@ def bf16(numbers: np.ndarray) -> np.ndarray:
 
 
 def write(path: pathlib.Path, shape: str, tokenizer: str) -> None:
-    layers, hidden, inner, heads, kv_heads, vocabulary = SHAPES[shape]
+    layers, hidden, inner, heads, kv_heads, vocabulary = shapes.QWEN2[shape]
     words = gguf.GGUFReader(tokenizer).fields
     texts = lambda key: [bytes(words[key].parts[i]) for i in words[key].data]
     numbers = lambda key: [int(words[key].parts[i][0]) for i in words[key].data]
     writer = gguf.GGUFWriter(path, "qwen2")
     writer.add_name(f"random Qwen2 {shape}")
     writer.add_block_count(layers)
-    writer.add_context_length(32768)
+    writer.add_context_length(shapes.MAX_POSITIONS)
     writer.add_embedding_length(hidden)
     writer.add_feed_forward_length(inner)
     writer.add_head_count(heads)
     writer.add_head_count_kv(kv_heads)
-    writer.add_rope_freq_base(1e6)
+    writer.add_rope_freq_base(shapes.ROPE_THETA)
     writer.add_layer_norm_rms_eps(1e-6)
     tokens, kinds = texts("tokenizer.ggml.tokens"), numbers("tokenizer.ggml.token_type")
     missing = vocabulary - len(tokens)
@@ -92,7 +89,7 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("folder", type=pathlib.Path)
     parser.add_argument("--tokenizer", required=True)
-    parser.add_argument("--shapes", nargs="+", choices=SHAPES, default=list(SHAPES))
+    parser.add_argument("--shapes", nargs="+", choices=shapes.QWEN2, default=list(shapes.QWEN2))
     parser.add_argument("--types", nargs="+", choices=["bf16", *TYPES], default=["bf16", *TYPES])
     options = parser.parse_args()
     options.folder.mkdir(parents=True, exist_ok=True)

@@ -10,25 +10,13 @@ time over the new one's; nothing is stored.
 from __future__ import annotations
 
 import argparse
-import statistics
-import subprocess
 import sys
 
-
-class Build:
-    def __init__(self, program: str, options: list[str]) -> None:
-        self.process = subprocess.Popen([program, "--serve", *options], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True)
-
-    def measure(self, line: str) -> float:
-        assert self.process.stdin and self.process.stdout
-        self.process.stdin.write(line + "\n")
-        self.process.stdin.flush()
-        return float(self.process.stdout.readline().split()[1])
+from interleaved import Winnow, in_turn, split_words, with_quartiles
 
 
 def main() -> None:
-    words = sys.argv[1:]
-    own, further = (words[: words.index("--")], words[words.index("--") + 1 :]) if "--" in words else (words, [])
+    own, further = split_words(sys.argv[1:])
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("old")
     parser.add_argument("new")
@@ -36,15 +24,12 @@ def main() -> None:
     parser.add_argument("--threads", type=int, default=2)
     parser.add_argument("--pairs", type=int, default=14)
     options = parser.parse_args(own)
-    old, new = (Build(program, ["--threads", str(options.threads), *further]) for program in (options.old, options.new))
+    old, new = (Winnow(program, options.threads, further) for program in (options.old, options.new))
     for side in (old, new):  # warm-up, discarded
-        side.measure(options.line)
-    ratios = []
-    for _ in range((options.pairs + 1) // 2):
-        a1, b1, b2, a2 = (side.measure(options.line) for side in (old, new, new, old))
-        ratios += [a1 / b1, a2 / b2]
-    low, middle, high = statistics.quantiles(ratios, n=4)
-    print(f"{options.line}, {options.threads} threads: the new one is {middle:.2f} times as fast (quartiles {low:.2f} to {high:.2f}, {len(ratios)} pairs)")
+        side.ask(options.line)
+    times = in_turn(lambda: old.ask(options.line), lambda: new.ask(options.line), options.pairs)
+    ratios = [old_ms / new_ms for old_ms, new_ms in times]
+    print(f"{options.line}, {options.threads} threads: the new one is {with_quartiles(ratios)} times as fast, {len(ratios)} pairs")
 
 
 if __name__ == "__main__":

@@ -18,6 +18,8 @@ import subprocess
 import sys
 import time
 
+from interleaved import in_turn, split_words
+
 
 def processors_ms() -> float:
     used = resource.getrusage(resource.RUSAGE_CHILDREN)
@@ -34,8 +36,7 @@ def ask(program: str, further: list[str]) -> tuple[dict[str, float], str]:
 
 
 def main() -> None:
-    words = sys.argv[1:]
-    own, further = (words[: words.index("--")], words[words.index("--") + 1 :]) if "--" in words else (words, [])
+    own, further = split_words(sys.argv[1:])
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("old")
     parser.add_argument("new")
@@ -46,13 +47,11 @@ def main() -> None:
         sys.exit(f"the builds do not answer alike: {answers}")
     ratios: dict[str, list[float]] = {}
     times: dict[str, list[float]] = {}
-    for _ in range((options.pairs + 1) // 2):
-        a1, b1, b2, a2 = (ask(program, further)[0] for program in (options.old, options.new, options.new, options.old))
-        for old, new in ((a1, b1), (a2, b2)):
-            for part in new.keys() & old.keys():
-                if min(old[part], new[part]) >= 1.0:
-                    ratios.setdefault(part, []).append(old[part] / new[part])
-                    times.setdefault(part, []).append(new[part])
+    for old, new in in_turn(lambda: ask(options.old, further)[0], lambda: ask(options.new, further)[0], options.pairs):
+        for part in new.keys() & old.keys():
+            if min(old[part], new[part]) >= 1.0:
+                ratios.setdefault(part, []).append(old[part] / new[part])
+                times.setdefault(part, []).append(new[part])
     for part, each in ratios.items():
         middle = statistics.median(each)
         print(f"{part:16} {statistics.median(times[part]):9.0f} ms now, {middle:.2f} times as fast ({min(each):.2f} to {max(each):.2f}, {len(each)} pairs)")
