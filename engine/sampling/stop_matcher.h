@@ -19,6 +19,8 @@ class StopMatcher {
   std::string push(std::string_view text);
 
   bool matched() const noexcept { return matched_; }
+  // Something may not be shown yet.
+  bool holds() const noexcept { return !held_.empty(); }
   // The stop string that ended the answer; empty if none did.
   const std::string& matched_string() const noexcept { return matched_string_; }
 

@@ -40,6 +40,9 @@ class Detokenizer {
     return out;
   }
 
+  // A character has begun.
+  bool holds() const { return !pending_.empty(); }
+
   std::string flush() {
     std::string out = utf8::repair(pending_);
     pending_.clear();

@@ -94,6 +94,29 @@ std::int64_t AnswerLoop::choose() {
   return token;
 }
 
+// Of a token that is chosen and not read yet.
+void AnswerLoop::note_held(const std::string& said) {
+  if (sampling_.stop_strings.empty()) return;
+  if (!stops_.holds() && !detokenizer_.holds()) {
+    before_held_.reset();
+    said_since_.clear();
+    return;
+  }
+  if (!before_held_) before_held_ = conversation().fork();
+  said_since_ += said;
+  if (next_was_read()) said_since_.clear();  // with the event: it stays
+}
+
+// said: by the last token, which nobody has read.
+void AnswerLoop::read_up_to_stop(const std::string& said) {
+  if (before_held_) start_.state = *std::exchange(before_held_, std::nullopt);
+  const std::string unread = next_was_read() ? std::string() : said_since_ + said;
+  const bool begins = unread.size() == answer_.text.size() && start_.begun.ids.empty();
+  const TextStart start = begins ? TextStart::kNew : TextStart::kContinued;
+  for (const std::int64_t id : context_.model.tokenizer->encode(unread, SpecialText::kAsText, start))
+    decode_step(context_.network(), conversation(), id);
+}
+
 bool AnswerLoop::step() {
   if (over_ || steps_ >= sampling_.max_new_tokens) return false;
   read_begun();
@@ -104,9 +127,14 @@ bool AnswerLoop::step() {
   if (answer_.token_ids.empty()) on_first_token_();
   answer_.token_ids.push_back(token);
   if (context_.model.stop_token_ids.contains(token)) return end(StopReason::kStopToken);
-  deliver(stops_.push(detokenizer_.push(token)));
-  if (stops_.matched()) return end(StopReason::kStopString);
+  const std::string said = stops_.push(detokenizer_.push(token));
+  deliver(said);
+  if (stops_.matched()) {
+    read_up_to_stop(said);
+    return end(StopReason::kStopString);
+  }
   if (steps_ + 1 == sampling_.max_new_tokens) return end(StopReason::kLength);
+  note_held(said);
 
   double elapsed = 0.0;
   if (next_was_read()) {

@@ -1,6 +1,7 @@
 // The decode loop, a token at a time: samples it, turns it into text, watches for the end.
 //
 // Used by TurnAnswer after the compression event. One token a step over the ragged cache; decode-phase methods evict in the same step.
+// Where a stop string ends the answer, the conversation holds exactly what was said before it, all of it read.
 // Stop ends the loop and keeps what is there; Cancel throws Interrupted, and so does Stop while what the answer begins with is read.
 // Throws Exception(kNumericFailure) on NaN logits: the text so
 // far was already emitted. Engine thread only.
@@ -9,6 +10,7 @@
 #include <ATen/ATen.h>
 
 #include <functional>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -54,6 +56,8 @@ class AnswerLoop {
   bool next_was_read() const { return steps_ == 0 && start_.first_step; }
   std::int64_t choose();
   void deliver(const std::string& text);
+  void note_held(const std::string& said);
+  void read_up_to_stop(const std::string& said);
   void sample_event();
   bool end(StopReason reason);
 
@@ -64,6 +68,9 @@ class AnswerLoop {
   TokenChoice choice_;
   Detokenizer detokenizer_;
   StopMatcher stops_;
+  // Where stop strings are: the state before the first token of which something is held back, and what was said since.
+  std::optional<Conversation> before_held_;
+  std::string said_since_;
   std::int32_t first_generated_;
   int steps_ = 0;
   bool over_ = false;

@@ -10,8 +10,10 @@ namespace {
 TEST(StopMatcher, HoldsBackWhatMayBecomeAStopString) {
   StopMatcher matcher({"</end>"});
   EXPECT_EQ(matcher.push("Hello <"), "Hello ");
+  EXPECT_TRUE(matcher.holds());
   EXPECT_EQ(matcher.push("/en"), "");
   EXPECT_EQ(matcher.push("ter>"), "</enter>");
+  EXPECT_FALSE(matcher.holds());
   EXPECT_EQ(matcher.push(" bye</e"), " bye");
   EXPECT_FALSE(matcher.matched());
   EXPECT_EQ(matcher.push("nd> never shown"), "");
