@@ -32,6 +32,7 @@ namespace winnow::ui {
 namespace {
 
 constexpr int kRefreshMs = 100;
+constexpr double kLeastPartMs = 0.5;
 
 QLabel* caption(const QString& text) {
   auto* label = new QLabel(text);
@@ -39,6 +40,22 @@ QLabel* caption(const QString& text) {
   setTextRole(label, TextRole::kCaption);
   setMuted(label);
   return label;
+}
+
+// What takes no millisecond is left out; empty where nothing is told apart.
+QString firstWordParts(const TimingsMs& t) {
+  const double rest = t.ttft - t.media - t.preprocess - t.vision - t.prefill - t.statistics - t.compress;
+  const std::pair<QString, double> all[] = {
+      {InspectorPanel::tr("decoding"), t.media},         {InspectorPanel::tr("resizing"), t.preprocess},
+      {InspectorPanel::tr("encoding frames"), t.vision}, {InspectorPanel::tr("prefill"), t.prefill},
+      {InspectorPanel::tr("judging"), t.statistics},     {InspectorPanel::tr("compressing"), t.compress}};
+  QStringList parts;
+  for (const auto& [name, ms] : all) {
+    if (ms >= kLeastPartMs) parts << QStringLiteral("%1 %2").arg(name, formatMilliseconds(ms));
+  }
+  if (parts.isEmpty()) return {};
+  if (rest >= kLeastPartMs) parts << InspectorPanel::tr("everything else %1").arg(formatMilliseconds(rest));
+  return InspectorPanel::tr("Of it: %1").arg(parts.join(QStringLiteral(" · ")));
 }
 
 QLabel* section(const QString& text) {
@@ -159,6 +176,8 @@ QWidget* InspectorPanel::buildNow() {
   layout->addLayout(speed);
   m_firstToken = caption(QString());
   layout->addWidget(m_firstToken);
+  m_firstParts = caption(QString());
+  layout->addWidget(m_firstParts);
   addGap(layout, 10);
 
   layout->addWidget(section(tr("Layers")));
@@ -202,6 +221,7 @@ void InspectorPanel::copyTable() { copyNumbers(*m_sorted, m_table->selectionMode
 
 QString InspectorPanel::whyLine() const { return m_why->isHidden() ? QString() : m_why->text(); }
 QString InspectorPanel::pinnedLine() const { return m_pinned->isHidden() ? QString() : m_pinned->text(); }
+QString InspectorPanel::firstWordLine() const { return m_firstParts->isHidden() ? QString() : m_firstParts->text(); }
 QString InspectorPanel::notesLine() const { return m_notes->isHidden() ? QString() : m_notes->text(); }
 
 void InspectorPanel::schedule() {
@@ -265,6 +285,9 @@ void InspectorPanel::refresh() {
       f.ttftMs > 0
           ? tr("First word after %1 · %n token(s) written", nullptr, static_cast<int>(f.generatedTokens)).arg(formatMilliseconds(f.ttftMs))
           : tr("%n token(s) written", nullptr, static_cast<int>(f.generatedTokens)));
+  const QString parts = f.ttftMs > 0 ? firstWordParts(f.timings) : QString();
+  m_firstParts->setText(parts);
+  m_firstParts->setVisible(!parts.isEmpty());
   m_timeline->setTurns(m_monitor.turns());
   m_layers->setLayers(f.layers, f.slots);
   m_model->setLayers(f.layers, f.slots);

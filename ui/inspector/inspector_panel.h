@@ -42,7 +42,8 @@ class InspectorPanel : public QWidget {
   QString whyLine() const;  // what the allocator's numbers mean; empty while there are none
   LayerBars* layerBars() const { return m_layers; }
   QString pinnedLine() const;
-  QString notesLine() const;  // empty while hidden
+  QString notesLine() const;      // empty while hidden
+  QString firstWordLine() const;  // what the time to the first word went to; empty while hidden
 
   QSize sizeHint() const override;
   QSize minimumSizeHint() const override;
@@ -82,6 +83,7 @@ class InspectorPanel : public QWidget {
   QLabel* m_speed = nullptr;
   QLabel* m_speedDetail = nullptr;
   QLabel* m_firstToken = nullptr;
+  QLabel* m_firstParts = nullptr;  // of the time to the first word
   Sparkline* m_sparkline = nullptr;
   LayerBars* m_layers = nullptr;
   QLabel* m_why = nullptr;

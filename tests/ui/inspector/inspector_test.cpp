@@ -102,6 +102,27 @@ TEST(InspectorPanel, SaysWhereCompressionDidOtherwise) {
   ASSERT_TRUE(QTest::qWaitFor([&] { return panel.notesLine() == notesText(stored.notes, 256); }, 5000));
 }
 
+TEST(InspectorPanel, TellsApartWhatTheTimeToTheFirstWordWentTo) {
+  CacheMonitor monitor;
+  InspectorPanel panel(monitor);
+  panel.show();
+  app::Run run;
+  run.figures.layers = report().layers;
+  run.figures.timings_ms = {.media = 120, .preprocess = 8, .vision = 1400, .prefill = 310, .statistics = 12, .compress = 0.3, .ttft = 1900};
+  monitor.showStored(run);
+  ASSERT_TRUE(QTest::qWaitFor([&] { return !panel.firstWordLine().isEmpty(); }, 5000));
+  EXPECT_EQ(panel.firstWordLine(),
+            QStringLiteral("Of it: decoding 120 ms · resizing 8 ms · encoding frames 1.4 s · prefill 310 ms · judging 12 ms · everything "
+                           "else 50 ms"))
+      << "compressing took no millisecond";
+  run.figures.timings_ms = {.prefill = 310, .ttft = 310};
+  monitor.showStored(run);
+  ASSERT_TRUE(QTest::qWaitFor([&] { return panel.firstWordLine() == QStringLiteral("Of it: prefill 310 ms"); }, 5000));
+  run.figures.timings_ms = {.ttft = 310};  // of a version that told nothing apart
+  monitor.showStored(run);
+  EXPECT_TRUE(QTest::qWaitFor([&] { return panel.firstWordLine().isEmpty(); }, 5000));
+}
+
 TEST(InspectorPanel, ShowsWhatLeavesWhileTheAnswerIsWritten) {
   CacheMonitor monitor;
   InspectorPanel panel(monitor);
