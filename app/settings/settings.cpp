@@ -37,6 +37,7 @@ constexpr std::array kAllKeys = {
     kPrepareMode,
     kKeepConversations,
     kAutoLoadModel,
+    kWeights,
     kLastMediaFolder,
     kWindowGeometry,
     kWindowLayout,
@@ -60,6 +61,7 @@ QString text(const char* key) { return QString::fromLatin1(key); }
 constexpr std::array kThemes = {"system", "light", "dark"};
 constexpr std::array kSendKeys = {"enter", "control-enter"};
 constexpr std::array kPrepareModes = {"never", "on-mains", "always"};
+constexpr std::array kWeightFormats = {"auto", "fp32", "bf16", "int8", "int4"};
 constexpr std::array kGuards = {"keep", "prefill", "ram", "alone"};
 constexpr std::array kColumnOrders = {"one-after-another", "interleaved"};
 
@@ -269,6 +271,9 @@ bool Settings::keepConversations() const { return boolFrom(value(kKeepConversati
 void Settings::setKeepConversations(bool on) { store(kKeepConversations, boolWord(on)); }
 bool Settings::autoLoadModel() const { return boolFrom(value(kAutoLoadModel), true); }
 void Settings::setAutoLoadModel(bool on) { store(kAutoLoadModel, boolWord(on)); }
+
+WeightFormat Settings::weights() const { return enumFrom(value(kWeights), kWeightFormats, WeightFormat::kAuto); }
+void Settings::setWeights(WeightFormat format) { store(kWeights, enumWord(format, kWeightFormats)); }
 
 QByteArray Settings::windowGeometry() const { return bytesFrom(value(kWindowGeometry)); }
 void Settings::setWindowGeometry(const QByteArray& bytes) {

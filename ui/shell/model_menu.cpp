@@ -1,5 +1,6 @@
 #include "ui/shell/model_menu.h"
 
+#include <QActionGroup>
 #include <QFileDialog>
 #include <QFileInfo>
 #include <optional>
@@ -44,6 +45,7 @@ ModelMenu::ModelMenu(ModelSession& model, const WindowServices& services, Notice
     : QObject(window), m_model(model), m_settings(services.settings), m_finder(services.models), m_notice(notice), m_window(window) {
   m_menu = new QMenu(tr("&Model"), window);
   m_menu->setToolTipsVisible(true);
+  buildWeights();
   m_button = new QToolButton(window);
   m_button->setAutoRaise(true);
   m_button->setToolButtonStyle(Qt::ToolButtonTextBesideIcon);
@@ -59,6 +61,26 @@ ModelMenu::ModelMenu(ModelSession& model, const WindowServices& services, Notice
     connect(m_finder, &app::ModelFinder::changed, this, &ModelMenu::rebuild);
   }
   update();
+}
+
+void ModelMenu::buildWeights() {
+  m_weights = new QMenu(tr("&Weights"), m_menu);
+  m_weights->setToolTipsVisible(true);
+  auto* group = new QActionGroup(m_weights);
+  const auto add = [&](WeightFormat format, const QString& label, const QString& means) {
+    QAction* action = m_weights->addAction(label, this, [this, format] { m_model.chooseWeights(format); });
+    action->setCheckable(true);
+    action->setActionGroup(group);
+    action->setData(static_cast<int>(format));
+    action->setToolTip(means);
+  };
+  add(WeightFormat::kAuto, tr("&As stored"), tr("In the bits of the file, as far as this computer calculates with them."));
+  add(WeightFormat::kFp32, tr("&32 bits"), tr("Nothing is rounded. Takes the most memory."));
+  add(WeightFormat::kBf16, tr("&16 bits"), tr("What most models are published in."));
+  add(WeightFormat::kInt8, tr("&8 bits"),
+      tr("Half the memory of 16 bits, faster answers, hardly another word. For folders; files in fewer bits stay as they are."));
+  add(WeightFormat::kInt4, tr("&4 bits"),
+      tr("A third of the memory of 16 bits, the fastest answers, some other words. For folders; files in fewer bits stay as they are."));
 }
 
 QString ModelMenu::title() const {
@@ -90,6 +112,8 @@ void ModelMenu::rebuild() {
   m_menu->addAction(icon(Glyph::kChip, IconColor::kMuted), tr("Open a &GGUF file…"), this, &ModelMenu::chooseFile);
   m_menu->addAction(icon(Glyph::kFolder, IconColor::kMuted), tr("Open a &folder…"), this, &ModelMenu::chooseFolder);
   if (!m_offer.isEmpty()) m_menu->addAction(icon(Glyph::kChip, IconColor::kMuted), m_offer, this, &ModelMenu::offerTaken);
+  m_menu->addMenu(m_weights);
+  for (QAction* action : m_weights->actions()) action->setChecked(action->data().toInt() == static_cast<int>(m_model.weights()));
   m_menu->addSeparator();
   const QString demo = m_model.demoFolder();
   if (!demo.isEmpty()) offer(tr("Demo model (shapes and letters)"), demo);

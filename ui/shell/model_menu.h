@@ -37,6 +37,7 @@ class ModelMenu : public QObject {
   void offerTaken();
 
  private:
+  void buildWeights();
   void rebuild();
   void offerFound();
   void offer(const QString& label, const QString& path, const QString& name = {});
@@ -52,6 +53,7 @@ class ModelMenu : public QObject {
   NoticeBar& m_notice;
   QWidget* m_window;
   QMenu* m_menu;
+  QMenu* m_weights;
   QToolButton* m_button;
 };
 

@@ -8,7 +8,24 @@
 namespace winnow::ui {
 
 ModelSession::ModelSession(app::EngineHost& engine, app::Settings& settings, QObject* parent)
-    : QObject(parent), m_engine(engine), m_settings(settings) {}
+    : QObject(parent), m_engine(engine), m_settings(settings) {
+  // They may be read after the first model was asked for.
+  connect(&settings, &app::Settings::changed, this, [this](const QString& key) {
+    if (key == QLatin1String(app::setting_keys::kWeights)) followWeights();
+  });
+}
+
+WeightFormat ModelSession::weights() const { return m_format != WeightFormat::kAuto ? m_format : m_settings.weights(); }
+
+void ModelSession::chooseWeights(WeightFormat format) {
+  m_format = WeightFormat::kAuto;
+  m_settings.setWeights(format);
+  followWeights();
+}
+
+void ModelSession::followWeights() {
+  if (m_state != ModelState::kNone && m_asked != weights()) load(m_folder, m_name);
+}
 
 std::optional<ModelTraits> ModelSession::traits() const { return m_info.layers > 0 ? std::optional(m_info.traits) : std::nullopt; }
 
@@ -18,10 +35,11 @@ void ModelSession::load(const QString& path, const QString& name) {
   Q_EMIT aboutToLoad();
   m_folder = path;
   m_name = name;
+  m_asked = weights();
   m_state = ModelState::kLoading;
   m_error.reset();
   m_progress = phaseText(Phase::kLoadWeights, 0, 0);
-  LoadModel request{QFile::encodeName(path).toStdString(), m_device, m_format};
+  LoadModel request{QFile::encodeName(path).toStdString(), m_device, m_asked};
   m_request = m_engine.post(std::move(request), this, [this](const Event& event) {
     if (event.id == m_request) onEvent(event.body);  // not that of a model given up for another
   });

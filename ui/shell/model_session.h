@@ -19,10 +19,14 @@ class ModelSession : public QObject {
  public:
   ModelSession(app::EngineHost& engine, app::Settings& settings, QObject* parent = nullptr);
 
-  void setForm(Device device, WeightFormat format) {  // of models loaded from now on
+  // Of models loaded from now on, as the command line has it; kAuto: weights as the settings say.
+  void setForm(Device device, WeightFormat format) {
     m_device = device;
     m_format = format;
   }
+  WeightFormat weights() const;  // in force
+  // From now on, and of later starts; the command line's counts no longer. The present model is loaded again where that changes it.
+  void chooseWeights(WeightFormat format);
   // Its folder is just called "model": the window says what it is.
   void setDemoFolder(const QString& folder) { m_demoFolder = folder; }
   QString demoFolder() const { return m_demoFolder; }                                  // empty: it is not there
@@ -50,6 +54,7 @@ class ModelSession : public QObject {
 
  private:
   void onEvent(const EventBody& body);
+  void followWeights();
 
   app::EngineHost& m_engine;
   app::Settings& m_settings;
@@ -61,7 +66,8 @@ class ModelSession : public QObject {
   std::optional<Error> m_error;
   RequestId m_request = 0;
   Device m_device = Device::kAuto;
-  WeightFormat m_format = WeightFormat::kAuto;
+  WeightFormat m_format = WeightFormat::kAuto;  // the command line's
+  WeightFormat m_asked = WeightFormat::kAuto;   // of the model that was asked for last
   QString m_demoFolder;
 };
 

@@ -24,6 +24,7 @@ TEST(Settings, StartWithTheAgreedDefaults) {
   EXPECT_EQ(options.recipe.spec.method, "self-study");
   EXPECT_TRUE(options.recipe.name.empty());
   EXPECT_EQ(settings.prepareMode(), PrepareMode::kOnMains);
+  EXPECT_EQ(settings.weights(), WeightFormat::kAuto);
   EXPECT_TRUE(settings.keepConversations());
   EXPECT_EQ(settings.laterQuestions(), Guard::kKeep);
   EXPECT_EQ(options.frameCount, 64);
@@ -53,6 +54,7 @@ TEST(Settings, WhatWasSetComesBackFromTheStoredText) {
   first.setWindowGeometry(QByteArray("\0\xff\x01", 3));
   first.setSidebarVisible(false);
   first.setLastConversation(77);
+  first.setWeights(WeightFormat::kInt4);
   Settings second;
   second.load(written);
   EXPECT_EQ(second.theme(), Theme::kDark);
@@ -68,6 +70,11 @@ TEST(Settings, WhatWasSetComesBackFromTheStoredText) {
   EXPECT_EQ(second.recentModelFolders(), QStringList{QStringLiteral("/m/caf\u00e9")});
   EXPECT_EQ(second.windowGeometry(), QByteArray("\0\xff\x01", 3));
   EXPECT_FALSE(second.sidebarVisible());
+  EXPECT_EQ(second.weights(), WeightFormat::kInt4);
+  EXPECT_EQ(written.value(key(setting_keys::kWeights)), QStringLiteral("int4"));
+  written[key(setting_keys::kWeights)] = QStringLiteral("int2");
+  second.load(written);
+  EXPECT_EQ(second.weights(), WeightFormat::kAuto) << "of another version";
   EXPECT_EQ(second.lastConversation(), 77u);
 }
 

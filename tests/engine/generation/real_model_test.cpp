@@ -17,7 +17,8 @@
 namespace winnow::testing {
 namespace {
 
-// Its answer leads by 2.5 nats at every token. ("... of France?" by 0.08: rounding inputs to 8 bits, as blocks of weights are read, turns it.)
+// Its answer leads by 2.5 nats at every token. ("... of France?" by 0.08: rounding inputs to 8 bits, as blocks of weights are read, turns
+// it.)
 constexpr const char* kJapan = "What is the capital of Japan?";
 constexpr const char* kNotes =
     "Notes of the harbour office. The night watchman is called Mr. Petrov. The blue boat belongs to Anna. The code of the north gate is "

@@ -6,6 +6,8 @@
 #include <QMimeData>
 #include <QToolButton>
 #include <QUrl>
+#include <mutex>
+#include <vector>
 
 #include "tests/ui/support/window_fixture.h"
 
@@ -91,6 +93,84 @@ TEST_F(ModelMenuTest, TheStatusSaysNameParametersAndBits) {
   open();
   EXPECT_TRUE(m_window->statusText().startsWith(QStringLiteral("SmolLM2-135M-Instruct.Q4_1  ·  135 M  ·  Q4_1  ·  CPU")))
       << m_window->statusText().toStdString();
+}
+
+// Requests that reach the engine, and what the menu says is in force.
+class WeightsMenuTest : public ModelMenuTest {
+ protected:
+  void SetUp() override {
+    ModelMenuTest::SetUp();
+    m_script = [this](const Request& request) {
+      if (const auto* load = std::get_if<LoadModel>(&request.body)) {
+        const std::lock_guard lock(m_guard);
+        m_asked.push_back(load->format);
+      }
+      return default_script(request);
+    };
+  }
+  std::vector<WeightFormat> asked() {
+    const std::lock_guard lock(m_guard);
+    return m_asked;
+  }
+  QMenu* weights() { return action(QStringLiteral("&Weights"))->menu(); }
+  QAction* choice(const QString& text) {
+    for (QAction* each : weights()->actions())
+      if (each->text() == text) return each;
+    return nullptr;
+  }
+  QString checked() {
+    QStringList all;
+    for (const QAction* each : weights()->actions())
+      if (each->isChecked()) all << each->text();
+    return all.join(QLatin1Char(','));
+  }
+  bool askedFor(const std::vector<WeightFormat>& formats) {
+    return waitUntil([&] { return asked() == formats && session().model.state() == ui::ModelState::kReady; });
+  }
+
+ private:
+  std::mutex m_guard;
+  std::vector<WeightFormat> m_asked;
+};
+
+TEST_F(WeightsMenuTest, AChoiceLoadsTheModelAgainAndIsKept) {
+  open();
+  ASSERT_TRUE(askedFor({WeightFormat::kAuto}));
+  EXPECT_EQ(checked(), QStringLiteral("&As stored"));
+  const QString folder = session().model.folder();
+  choice(QStringLiteral("&8 bits"))->trigger();
+  ASSERT_TRUE(askedFor({WeightFormat::kAuto, WeightFormat::kInt8}));
+  EXPECT_EQ(session().model.folder(), folder);
+  EXPECT_EQ(checked(), QStringLiteral("&8 bits"));
+  EXPECT_EQ(m_settings->weights(), WeightFormat::kInt8);
+  choice(QStringLiteral("&8 bits"))->trigger();
+  session().model.load(QStringLiteral("/models/another"));
+  EXPECT_TRUE(askedFor({WeightFormat::kAuto, WeightFormat::kInt8, WeightFormat::kInt8}))
+      << "the same again loads nothing; another model is held so, too";
+  for (const QAction* each : weights()->actions()) EXPECT_FALSE(each->toolTip().isEmpty()) << each->text().toStdString();
+}
+
+TEST_F(WeightsMenuTest, SettingsThatAreReadLaterCountForTheModelThatWasAskedFor) {
+  open();
+  ASSERT_TRUE(askedFor({WeightFormat::kAuto}));
+  m_settings->load({{QString::fromLatin1(app::setting_keys::kWeights), QStringLiteral("int4")}});
+  EXPECT_TRUE(askedFor({WeightFormat::kAuto, WeightFormat::kInt4}));
+  EXPECT_EQ(checked(), QStringLiteral("&4 bits"));
+}
+
+TEST_F(WeightsMenuTest, TheCommandLineCountsUntilAnotherChoice) {
+  open();
+  ASSERT_TRUE(askedFor({WeightFormat::kAuto}));
+  ui::ModelSession& model = session().model;
+  model.setForm(Device::kAuto, WeightFormat::kBf16);
+  model.load(QStringLiteral("/models/another"));
+  ASSERT_TRUE(askedFor({WeightFormat::kAuto, WeightFormat::kBf16}));
+  EXPECT_EQ(checked(), QStringLiteral("&16 bits"));
+  EXPECT_EQ(m_settings->weights(), WeightFormat::kAuto) << "it is of this start";
+  m_settings->setWeights(WeightFormat::kInt8);
+  EXPECT_EQ(model.weights(), WeightFormat::kBf16);
+  choice(QStringLiteral("&As stored"))->trigger();
+  EXPECT_TRUE(askedFor({WeightFormat::kAuto, WeightFormat::kBf16, WeightFormat::kAuto}));
 }
 
 }  // namespace
