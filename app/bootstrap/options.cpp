@@ -5,7 +5,24 @@
 #include <QFileInfo>
 #include <cstdio>
 
+#include "engine/messages/choice_words.h"
+
 namespace winnow::bootstrap {
+namespace {
+
+// False, and said so: the option was given a word that is none of them.
+template <class Value, std::size_t N>
+bool take(const ChoiceWord<Value> (&words)[N], const QCommandLineParser& parser, const QCommandLineOption& option, Value& into) {
+  const std::optional<Value> value = value_of(words, parser.value(option).toStdString());
+  if (value) {
+    into = *value;
+  } else {
+    std::fprintf(stderr, "winnow: --%s takes %s\n", qPrintable(option.names().first()), listed(words).c_str());
+  }
+  return value.has_value();
+}
+
+}  // namespace
 
 std::optional<Options> parseOptions(const QCoreApplication& application) {
   QCommandLineParser parser;
@@ -16,9 +33,10 @@ std::optional<Options> parseOptions(const QCoreApplication& application) {
                                 QCoreApplication::translate("options", "Start with the demo model, a sample video and its question."));
   const QCommandLineOption model("model", QCoreApplication::translate("options", "A GGUF file, or a folder in Hugging Face's layout."),
                                  "path");
-  const QCommandLineOption device("device", QCoreApplication::translate("options", "auto, cpu or cuda."), "device", "auto");
-  const QCommandLineOption dtype("dtype", QCoreApplication::translate("options", "Of its numbers: auto, fp32, bf16, int8 or int4."), "type",
-                                 "auto");
+  const QCommandLineOption device("device", QString::fromStdString(listed(kDeviceWords) + "."), "device", "auto");
+  const QCommandLineOption dtype(
+      "dtype", QCoreApplication::translate("options", "Of its numbers: %1.").arg(QString::fromStdString(listed(kWeightWords))), "type",
+      "auto");
   parser.addOptions({demo, model, device, dtype});
   parser.addPositionalArgument("file", QCoreApplication::translate("options", "An image or video to attach."), "[file]");
   parser.process(application);
@@ -28,28 +46,8 @@ std::optional<Options> parseOptions(const QCoreApplication& application) {
   // Absolute: they are kept with the chats, and may be meant for a program that runs in another folder.
   const auto absolute = [](const QString& path) { return path.isEmpty() ? path : QFileInfo(path).absoluteFilePath(); };
   options.modelFolder = absolute(parser.value(model));
-  const QString wanted = parser.value(device);
-  if (wanted == "cpu") {
-    options.device = Device::kCpu;
-  } else if (wanted == "cuda") {
-    options.device = Device::kCuda;
-  } else if (wanted != "auto") {
-    std::fprintf(stderr, "winnow: --device takes auto, cpu or cuda\n");
-    return std::nullopt;
-  }
-  const QString type = parser.value(dtype);
-  if (type == "fp32") {
-    options.format = WeightFormat::kFp32;
-  } else if (type == "bf16") {
-    options.format = WeightFormat::kBf16;
-  } else if (type == "int8") {
-    options.format = WeightFormat::kInt8;
-  } else if (type == "int4") {
-    options.format = WeightFormat::kInt4;
-  } else if (type != "auto") {
-    std::fprintf(stderr, "winnow: --dtype takes auto, fp32, bf16, int8 or int4\n");
-    return std::nullopt;
-  }
+  if (!take(kDeviceWords, parser, device, options.device)) return std::nullopt;
+  if (!take(kWeightWords, parser, dtype, options.format)) return std::nullopt;
   if (!parser.positionalArguments().isEmpty()) options.file = QFile::encodeName(absolute(parser.positionalArguments().first()));
   return options;
 }

@@ -12,6 +12,7 @@
 #include "app/recipes/setting_texts.h"
 #include "app/resources/bundled_files.h"
 #include "engine/api/engine.h"
+#include "engine/messages/choice_words.h"
 
 namespace winnow::cli {
 namespace {
@@ -22,25 +23,12 @@ std::vector<std::string> method_names() {
   return names;
 }
 
-template <class Value>
-struct Word {
-  const char* word;
-  Value value;
-};
-constexpr Word<Device> kDeviceWords[] = {{"auto", Device::kAuto}, {"cpu", Device::kCpu}, {"cuda", Device::kCuda}};
-
-constexpr Word<WeightFormat> kFormatWords[] = {{"auto", WeightFormat::kAuto},
-                                               {"fp32", WeightFormat::kFp32},
-                                               {"bf16", WeightFormat::kBf16},
-                                               {"int8", WeightFormat::kInt8},
-                                               {"int4", WeightFormat::kInt4}};
-
-constexpr Word<Guard> kGuardWords[] = {
+constexpr ChoiceWord<Guard> kGuardWords[] = {
     {"keep", Guard::kKeep}, {"prefill", Guard::kPrefill}, {"ram", Guard::kRam}, {"alone", Guard::kAlone}};
 
 // An option whose values are the words of a table.
 template <class Value, class Words>
-void add_words(CLI::App& command, const std::string& name, Value& into, const Words& words, const char* help) {
+void add_words(CLI::App& command, const std::string& name, Value& into, const Words& words, const std::string& help) {
   std::vector<std::string> names;
   std::string otherwise;
   for (const auto& each : words) {
@@ -67,8 +55,8 @@ void add_model_options(CLI::App& command, LoadModel& options) {
   command.add_option("--model", options.folder, "a GGUF file, or a folder in Hugging Face's layout; without it the bundled demo model");
   command.add_option("--mmproj", options.projector,
                      "of a GGUF file: the file of its eyes; without it the one beside the model (*mmproj*.gguf), or Ollama's");
-  add_words(command, "--device", options.device, kDeviceWords, "auto, cpu or cuda");
-  add_words(command, "--dtype", options.format, kFormatWords, "auto, fp32, bf16, int8 or int4");
+  add_words(command, "--device", options.device, kDeviceWords, listed(kDeviceWords));
+  add_words(command, "--dtype", options.format, kWeightWords, listed(kWeightWords));
 }
 
 void add_media_options(CLI::App& command, TurnOptions& options) {

@@ -1,0 +1,46 @@
+// The words of what a LoadModel chooses, as both command lines take them.
+//
+// Used by app/cli and app/bootstrap. Threads: any.
+#pragma once
+
+#include <cstddef>
+#include <optional>
+#include <string>
+#include <string_view>
+
+#include "engine/messages/requests.h"
+
+namespace winnow {
+
+template <class Value>
+struct ChoiceWord {
+  const char* word;
+  Value value;
+};
+
+inline constexpr ChoiceWord<Device> kDeviceWords[] = {{"auto", Device::kAuto}, {"cpu", Device::kCpu}, {"cuda", Device::kCuda}};
+
+inline constexpr ChoiceWord<WeightFormat> kWeightWords[] = {{"auto", WeightFormat::kAuto},
+                                                            {"fp32", WeightFormat::kFp32},
+                                                            {"bf16", WeightFormat::kBf16},
+                                                            {"int8", WeightFormat::kInt8},
+                                                            {"int4", WeightFormat::kInt4}};
+
+// Nothing: it is none of the words.
+template <class Value, std::size_t N>
+std::optional<Value> value_of(const ChoiceWord<Value> (&words)[N], std::string_view word) {
+  for (const ChoiceWord<Value>& each : words) {
+    if (word == each.word) return each.value;
+  }
+  return std::nullopt;
+}
+
+// "auto, cpu or cuda"
+template <class Value, std::size_t N>
+std::string listed(const ChoiceWord<Value> (&words)[N]) {
+  std::string text;
+  for (std::size_t i = 0; i < N; ++i) text += (i == 0 ? "" : i + 1 == N ? " or " : ", ") + std::string(words[i].word);
+  return text;
+}
+
+}  // namespace winnow
