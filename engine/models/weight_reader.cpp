@@ -43,8 +43,9 @@ std::string WeightReader::plan_name() const {
   const auto weighs = [](const auto& entry) { return std::pair(in_few_bits(entry.first), entry.second); };
   const auto most = std::ranges::max_element(stored_bytes_, {}, weighs);
   const bool few = most != stored_bytes_.end() && in_few_bits(most->first);
-  if (!few && plan_.packing != nullptr) return winnow::plan_name(dtype_, plan_.packing->name());
-  return winnow::plan_name(dtype_, most != stored_bytes_.end() ? std::string(stored_type_name(most->first)) : "");
+  std::string held = few || (!packed_ && most != stored_bytes_.end()) ? std::string(stored_type_name(most->first)) : "";
+  if (packed_) held.append(held.empty() ? "" : " + ").append(plan_.packing->name());
+  return winnow::plan_name(dtype_, held);
 }
 
 at::ScalarType WeightReader::held_type(const std::string& name) const {
@@ -154,6 +155,7 @@ void WeightReader::pack(Linear& layer) {
   if (auto packed = plan_.packing->pack(layer.weight.columns(0, layer.weight.in()))) {
     weight_bytes_ += packed->bytes() - layer.weight.bytes();
     layer.weight = std::move(packed);
+    packed_ = true;
   }
 }
 
@@ -191,6 +193,7 @@ LinearWeight WeightReader::table(const std::string& prefix, std::int64_t rows, s
   auto packed = plan_.packing != nullptr ? plan_.packing->pack_table(plain.columns(0, columns)) : nullptr;
   if (packed == nullptr) return plain;
   weight_bytes_ += packed->bytes() - plain.bytes();
+  packed_ = true;
   return packed;
 }
 

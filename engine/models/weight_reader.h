@@ -27,6 +27,7 @@ class WeightReader {
       : weights_(weights), dtype_(plan.arithmetic.value_or(weights.prevailing_type())), plan_(plan), device_(device) {}
 
   at::ScalarType dtype() const { return dtype_; }  // of the arithmetic
+  // Of what was read so far: the arithmetic, and how matrices are held. Weights that are held otherwise have another one.
   std::string plan_name() const;
   at::Device device() const { return device_; }
   bool has(const std::string& name) const { return weights_.has(name); }
@@ -80,6 +81,7 @@ class WeightReader {
   at::ScalarType dtype_;
   WeightPlan plan_;
   std::map<StoredType, std::int64_t> stored_bytes_;  // of matrices that stayed as they are stored
+  bool packed_ = false;                              // some are as the plan's packing has them
   at::Device device_;
   std::int64_t parameter_count_ = 0;
   std::int64_t weight_bytes_ = 0;

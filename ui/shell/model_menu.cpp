@@ -83,6 +83,12 @@ void ModelMenu::buildWeights() {
       tr("A third of the memory of 16 bits, the fastest answers, some other words. For folders; files in fewer bits stay as they are."));
 }
 
+QString ModelMenu::heldText() const {
+  if (m_model.state() != ModelState::kReady) return {};
+  const ModelInfo& info = m_model.info();
+  return tr("Now: %1 in memory (%2)").arg(formatBytes(info.weight_bytes), QString::fromStdString(info.dtype));
+}
+
 QString ModelMenu::title() const {
   switch (m_model.state()) {
     case ModelState::kLoading:
@@ -113,7 +119,11 @@ void ModelMenu::rebuild() {
   m_menu->addAction(icon(Glyph::kFolder, IconColor::kMuted), tr("Open a &folder…"), this, &ModelMenu::chooseFolder);
   if (!m_offer.isEmpty()) m_menu->addAction(icon(Glyph::kChip, IconColor::kMuted), m_offer, this, &ModelMenu::offerTaken);
   m_menu->addMenu(m_weights);
-  for (QAction* action : m_weights->actions()) action->setChecked(action->data().toInt() == static_cast<int>(m_model.weights()));
+  for (QAction* action : m_weights->actions()) {
+    if (action->isCheckable()) action->setChecked(action->data().toInt() == static_cast<int>(m_model.weights()));
+  }
+  m_held->setText(heldText());
+  m_held->setVisible(!m_held->text().isEmpty());
   m_menu->addSeparator();
   const QString demo = m_model.demoFolder();
   if (!demo.isEmpty()) offer(tr("Demo model (shapes and letters)"), demo);

@@ -3,6 +3,7 @@
 #include <QFile>
 #include <utility>
 
+#include "engine/messages/stored_bytes.h"
 #include "engine/recipes/method_info.h"
 #include "ui/composer/composer.h"
 #include "ui/composer/description_dialog.h"
@@ -123,7 +124,8 @@ void WatchController::choose() {
     return;
   }
   const ModelInfo& model = m_session.model.info();
-  auto* dialog = new WatchDialog({model.kv_bytes_per_token, model.visual_tokens_per_frame}, app::cameras(), m_bar.window());
+  const RecipeSpec recipe = recipeFor(m_session.chat.options().recipe.spec, 0).spec;  // but for the cap, which the dialog asks for
+  auto* dialog = new WatchDialog({stored_token_bytes(model, recipe), model.visual_tokens_per_frame}, app::cameras(), m_bar.window());
   connect(dialog, &WatchDialog::watchRequested, this, [this](const app::WatchRequest& request) {
     const QString reason = blockedReason();
     reason.isEmpty() ? start(request) : m_composer.showNotice(reason);

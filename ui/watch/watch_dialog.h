@@ -20,7 +20,7 @@ namespace winnow::ui {
 
 // What the loaded model holds of a source; 0: not known.
 struct WatchCosts {
-  qint64 bytesPerToken = 0;  // all layers, K and V
+  qint64 bytesPerToken = 0;  // all layers, K and V, as the recipe stores them
   qint64 tokensPerFrame = 0;
 };
 

@@ -479,6 +479,31 @@ TEST_F(WatchTest, TheMenuOpensTheDialogOrExplainsItself) {
   EXPECT_EQ(m_clips.requests().size(), 1U);
 }
 
+TEST_F(WatchTest, TheDialogCountsBytesAsTheRecipeStoresThem) {
+  QAction* action = nullptr;
+  for (QAction* each : m_window->actions()) {
+    if (each->text() == QStringLiteral("&Watch…")) action = each;
+  }
+  ASSERT_NE(action, nullptr);
+  const auto cost = [&] {
+    action->trigger();
+    auto* dialog = m_window->findChild<ui::WatchDialog*>();
+    const QString said = dialog->cost();
+    delete dialog;
+    return said;
+  };
+  RecipeSpec spec;
+  spec.method = "infinipot-v";
+  useMethod(spec);
+  EXPECT_TRUE(cost().startsWith(QStringLiteral("About 3.9 MiB of memory."))) << cost().toStdString();  // 2000 tokens of 2048 bytes
+  spec.kv_bits = 8;
+  useMethod(spec);
+  EXPECT_TRUE(cost().startsWith(QStringLiteral("About 1.1 MiB of memory."))) << cost().toStdString();  // 4 layers x 2 heads x 2 x (32 + 4)
+  spec.method = "snapkv";  // a method of its own watches instead, which stores as the model computes
+  useMethod(spec);
+  EXPECT_TRUE(cost().startsWith(QStringLiteral("About 3.9 MiB of memory."))) << cost().toStdString();
+}
+
 TEST_F(WatchTest, TheDescriptionOfWhatIsLeftCanBeRead) {
   m_log->describeWatches({{{"A", 0, 0}, {" star", 0, 0}, {".", 0, 0}}, true});
   m_clips.giveFrames(8);

@@ -7,6 +7,7 @@
 #include <iterator>
 #include <limits>
 
+#include "engine/messages/stored_bytes.h"
 #include "tests/engine/generation/tiny_model.h"
 
 namespace winnow::testing {
@@ -48,6 +49,7 @@ TEST_P(NarrowCaches, EveryMethodAnswersFromExactlyTheBytesThatWerePlanned) {
     }
     EXPECT_EQ(report.kv_bytes.after_event, bytes_of(report.layers, info_));
     EXPECT_EQ(said.last<Planned>()->kv_bytes_per_token, info_.layers * info_.kv_heads * 2 * (info_.head_dim + 4));
+    EXPECT_EQ(said.last<Planned>()->kv_bytes_per_token, stored_token_bytes(info_, first.recipe));
     const EventRecorder later = run(follow_up(first, answered.answer, "And now?"));
     EXPECT_EQ(finished(later).figures.tokens.visual, 0) << "it goes on from what is there";
   }

@@ -55,6 +55,16 @@ TEST_P(Quantised, LogitsAreThoseOfTransformers) {
   EXPECT_LT(blocks->info().weight_bytes, numbers->info().weight_bytes);
 }
 
+// Answers under these weights are others than under those above: they must be told apart by name.
+TEST_P(Quantised, WhatIsStoredAsNumbersIsPackedBesideTheBlocksAndNamed) {
+  ModelSource packed = source(true);
+  packed.plan.packing = std::make_shared<BlockPacking>(PackedBits::kEight);
+  const auto blocks = load_model(source(true));
+  const auto both = load_model(packed);
+  EXPECT_EQ(both->info().dtype, std::string("fp32, ") + GetParam().type + " + int8");
+  EXPECT_LT(both->info().weight_bytes, blocks->info().weight_bytes);
+}
+
 TEST_P(Quantised, GreedyTokensAreThoseOfTransformers) {
   const auto model = load_model(source(false));
   const TextDecoder& text = model->text();
