@@ -288,7 +288,8 @@ std::vector<std::int64_t> SegmentCompressor::per_head(std::vector<std::int64_t> 
   return round_to_total(shares, round_half_up(static_cast<double>(pairs) / heads), all);
 }
 
-PerLayer<std::vector<std::int64_t>> SegmentCompressor::foreseen_slots() const {
+PerLayer<std::vector<std::int64_t>> SegmentCompressor::foreseen_slots(std::int64_t more) const {
+  if (more > 0) return foreseen_seen(more);
   const PerLayer<std::int64_t> budgets(will_compress() ? budgets_.foreseen() : std::vector<std::int64_t>{});
   auto slots = PerLayer<std::vector<std::int64_t>>::of(segment_.layers);
   for (LayerId layer{0}; layer < segment_.layers; ++layer) {

@@ -75,11 +75,10 @@ class SegmentCompressor : public PrefillObserver {
   std::vector<std::int64_t> budgets() const;
   // How many candidates of every layer and kv head will stay, as far as that is known before anything is seen: exact for static budgets;
   // budgets that follow the prompt count as equal shares of their total, and so do those of heads that compete.
-  PerLayer<std::vector<std::int64_t>> foreseen_slots() const;
-  // How many of those the layers still see when `more` tokens that do not compete have been read behind the segment: what a window passes
-  // by are its early rows, and which rows stay is known where nothing has to be seen for it. Else the most: as if late rows were judged
-  // best.
-  PerLayer<std::vector<std::int64_t>> foreseen_seen(std::int64_t more) const;
+  // With `more`: those that the layers still see when so many tokens that do not compete have been read behind the segment. What a window
+  // passes by are its early rows, and which rows stay is known where nothing has to be seen for it; else the most: as if late rows were
+  // judged best.
+  PerLayer<std::vector<std::int64_t>> foreseen_slots(std::int64_t more = 0) const;
   // Why: the allocator's own numbers for a layer, by name; empty if it needs none or nothing is compressed.
   std::vector<std::pair<std::string, double>> reasons(LayerId layer) const;
   // Of every kv head the best score among what competed, where heads compete for slots; after the last layer.
@@ -120,6 +119,7 @@ class SegmentCompressor : public PrefillObserver {
   std::vector<std::vector<std::int32_t>> best_pairs(const CompetingScores& scores_of) const;
   // Of one layer's, what its heads keep.
   LayerPlan plan_of_pairs(LayerId layer, std::int64_t budget, std::span<const std::vector<std::int32_t>> pairs) const;
+  PerLayer<std::vector<std::int64_t>> foreseen_seen(std::int64_t more) const;
   // Plans in which each layer's rows from `first_wanted` on, of its only set of candidates, are judged best.
   PerLayer<LayerPlan> plans_of_late_rows(const PerLayer<std::int64_t>& first_wanted) const;
 

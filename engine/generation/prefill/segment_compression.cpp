@@ -144,7 +144,7 @@ LayerSlots SegmentCompression::foreseen_slots(bool reads_first_token, std::int64
     for (std::int64_t& appended : slots.appended) ++appended;
   }
   slots.kept = compressor_.foreseen_slots();
-  if (after_event > 0) slots.seen = compressor_.foreseen_seen(after_event);
+  if (after_event > 0) slots.seen = compressor_.foreseen_slots(after_event);
   slots.whole_cache = about_.retained != nullptr;
   slots.layer_by_layer = recipe_.static_budgets() && !slots.after_first_token && !recipe_.context_event();
   return slots;

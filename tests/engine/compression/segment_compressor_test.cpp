@@ -399,7 +399,7 @@ struct TwoLayersOneWindow {
   // Per layer and head, with so many tokens behind them.
   std::vector<Budgets> foreseen(std::int64_t more) {
     const Recipe recipe = Recipe::from_spec(spec);
-    return SegmentCompressor(recipe, segment).foreseen_seen(more).values();
+    return SegmentCompressor(recipe, segment).foreseen_slots(more).values();
   }
   // Of all heads, where these votes judge.
   std::int64_t seen(std::int64_t more, const std::function<float()>& vote_before, const std::function<float()>& vote_late) {
