@@ -15,7 +15,7 @@ struct ModelInfo {
   std::string name;       // folder's last component
   std::string family;
   std::string device;       // "cpu" or "cuda"
-  std::string dtype;        // "fp32", "bf16" or "fp16"
+  std::string dtype;        // "fp32", "bf16", "fp16": of the arithmetic; "fp32, Q4_1": and of what matrices are held in
   std::string device_note;  // why not the faster choice; empty if there is nothing to say
   std::int64_t layers = 0;
   std::int64_t heads = 0;

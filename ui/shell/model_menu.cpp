@@ -81,6 +81,9 @@ void ModelMenu::buildWeights() {
       tr("Half the memory of 16 bits, faster answers, hardly another word. For folders; files in fewer bits stay as they are."));
   add(WeightFormat::kInt4, tr("&4 bits"),
       tr("A third of the memory of 16 bits, the fastest answers, some other words. For folders; files in fewer bits stay as they are."));
+  m_weights->addSeparator();
+  m_held = m_weights->addAction(QString());
+  m_held->setEnabled(false);
 }
 
 QString ModelMenu::heldText() const {

@@ -45,6 +45,7 @@ class ModelMenu : public QObject {
   void chooseFolder();
   void update();
   QString title() const;
+  QString heldText() const;  // empty: no model is loaded
 
   ModelSession& m_model;
   app::Settings& m_settings;
@@ -54,6 +55,7 @@ class ModelMenu : public QObject {
   QWidget* m_window;
   QMenu* m_menu;
   QMenu* m_weights;
+  QAction* m_held;  // in it: what the present model takes
   QToolButton* m_button;
 };
 
