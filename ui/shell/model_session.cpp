@@ -39,7 +39,10 @@ void ModelSession::load(const QString& path, const QString& name) {
   m_state = ModelState::kLoading;
   m_error.reset();
   m_progress = phaseText(Phase::kLoadWeights, 0, 0);
-  LoadModel request{QFile::encodeName(path).toStdString(), m_device, m_asked};
+  LoadModel request;
+  request.folder = QFile::encodeName(path).toStdString();
+  request.device = m_device;
+  request.format = m_asked;
   m_request = m_engine.post(std::move(request), this, [this](const Event& event) {
     if (event.id == m_request) onEvent(event.body);  // not that of a model given up for another
   });
