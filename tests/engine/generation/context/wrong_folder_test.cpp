@@ -117,7 +117,7 @@ TEST_F(WrongFolder, NamesTheFolderOfATemplateAndOfWeightsThatFail) {
 
 // 8 TiB of a hole: nothing on the disk, and more than a machine has.
 TEST_F(WrongFolder, AModelThatDoesNotFitIsRefusedBeforeAWeightIsRead) {
-  const std::string header = R"({"w":{"dtype":"F32","shape":[2199023255552],"data_offsets":[0,8796093022208]}})";
+  const std::string header = R"({"layers.0.w":{"dtype":"F32","shape":[1048576,2097152],"data_offsets":[0,8796093022208]}})";
   std::string length(8, '\0');
   length[0] = static_cast<char>(header.size());
   const std::string path = scratch_.write("model/model.safetensors", length + header);
