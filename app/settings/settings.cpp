@@ -10,6 +10,7 @@
 #include <QJsonDocument>
 
 #include "app/chat/sampling_json.h"
+#include "engine/messages/choice_words.h"
 
 namespace winnow::app {
 
@@ -61,7 +62,6 @@ QString text(const char* key) { return QString::fromLatin1(key); }
 constexpr std::array kThemes = {"system", "light", "dark"};
 constexpr std::array kSendKeys = {"enter", "control-enter"};
 constexpr std::array kPrepareModes = {"never", "on-mains", "always"};
-constexpr std::array kWeightFormats = {"auto", "fp32", "bf16", "int8", "int4"};
 constexpr std::array kGuards = {"keep", "prefill", "ram", "alone"};
 constexpr std::array kColumnOrders = {"one-after-another", "interleaved"};
 
@@ -272,8 +272,8 @@ void Settings::setKeepConversations(bool on) { store(kKeepConversations, boolWor
 bool Settings::autoLoadModel() const { return boolFrom(value(kAutoLoadModel), true); }
 void Settings::setAutoLoadModel(bool on) { store(kAutoLoadModel, boolWord(on)); }
 
-WeightFormat Settings::weights() const { return enumFrom(value(kWeights), kWeightFormats, WeightFormat::kAuto); }
-void Settings::setWeights(WeightFormat format) { store(kWeights, enumWord(format, kWeightFormats)); }
+WeightFormat Settings::weights() const { return value_of(kWeightWords, value(kWeights).toStdString()).value_or(WeightFormat::kAuto); }
+void Settings::setWeights(WeightFormat format) { store(kWeights, text(word_of(kWeightWords, format))); }
 
 QByteArray Settings::windowGeometry() const { return bytesFrom(value(kWindowGeometry)); }
 void Settings::setWindowGeometry(const QByteArray& bytes) {

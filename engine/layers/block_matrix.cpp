@@ -8,20 +8,12 @@
 #include "engine/device/work_team.h"
 #include "engine/kv_cache/element_type.h"
 #include "engine/layers/row_numbers.h"
+#include "engine/layers/widened_product.h"
 #include "kernels/api/block_product.h"
 #include "kernels/api/rounded_product.h"
 
 namespace winnow {
 namespace {
-
-// Up to so many rows of input go through the blocks one by one: widening the matrix first costs about as much as this many.
-constexpr std::int64_t kFewRows = 8;
-// Numbers that are widened at a time: they stay in the last cache until they are multiplied, and are enough for all threads to multiply.
-constexpr std::int64_t kWidenedNumbers = std::int64_t{1} << 22;
-// Rows that are widened at a time are a multiple of this, which the processor's own product likes.
-constexpr std::int64_t kTileRows = 64;
-// Numbers of the matrix below which a second thread is not worth waking.
-constexpr std::int64_t kGrainNumbers = std::int64_t{1} << 15;
 
 std::int64_t row_bytes(const BlockRows& part, std::int64_t in) {
   return in / kernels::block_elements(part.type) * kernels::block_bytes(part.type);
@@ -176,14 +168,7 @@ at::Tensor BlockMatrix::times_few(const at::Tensor& input) const {
 }
 
 at::Tensor BlockMatrix::times_many(const at::Tensor& input) const {
-  at::Tensor output = at::empty({input.size(0), out()}, input.options());
-  const std::int64_t tile = std::min(out(), std::max(kTileRows, kWidenedNumbers / in_ / kTileRows * kTileRows));
-  for (std::int64_t first = 0; first < out(); first += tile) {
-    const std::int64_t count = std::min(tile, out() - first);
-    at::Tensor part = output.narrow(1, first, count);
-    at::mm_out(part, input, widened(first, count, input.scalar_type()).t());
-  }
-  return output;
+  return widened_product(input, out(), [&](std::int64_t first, std::int64_t count) { return widened(first, count, input.scalar_type()); });
 }
 
 at::Tensor BlockMatrix::columns(std::int64_t first, std::int64_t count) const {

@@ -7,21 +7,14 @@
 #include "engine/device/work_team.h"
 #include "engine/kv_cache/element_type.h"
 #include "engine/layers/row_numbers.h"
+#include "engine/layers/widened_product.h"
 #include "kernels/api/dense_product.h"
 
 namespace winnow {
 namespace {
 
-// Up to so many rows of input each go through the matrix alone: widening it first costs about as much as this many.
-constexpr std::int64_t kFewRows = 8;
 // Numbers that several rows of input go through one after the other while they are in a core's own cache.
 constexpr std::int64_t kTileNumbers = std::int64_t{1} << 16;
-// Numbers that are widened at a time: they stay in the last cache until they are multiplied, and are enough for all threads to multiply.
-constexpr std::int64_t kWidenedNumbers = std::int64_t{1} << 22;
-// Rows that are widened at a time are a multiple of this, which the processor's own product likes.
-constexpr std::int64_t kTileRows = 64;
-// Numbers of the matrix below which a second thread is not worth waking.
-constexpr std::int64_t kGrainNumbers = std::int64_t{1} << 15;
 
 }  // namespace
 
@@ -65,20 +58,17 @@ at::Tensor NarrowMatrix::times_few(const at::Tensor& input) const {
 }
 
 at::Tensor NarrowMatrix::times_many(const at::Tensor& input) const {
-  at::Tensor output = at::empty({input.size(0), out()}, input.options());
-  const std::int64_t tile = std::min(out(), std::max(kTileRows, kWidenedNumbers / in() / kTileRows * kTileRows));
-  at::Tensor wide = at::empty({tile, in()}, input.options());
-  auto* const to = wide.mutable_data_ptr<float>();
-  for (std::int64_t first = 0; first < out(); first += tile) {
-    const std::int64_t count = std::min(tile, out() - first);
-    const auto* const from = static_cast<const std::byte*>(numbers_.const_data_ptr()) + first * in() * numbers_.element_size();
+  at::Tensor wide;  // of the first, which is the largest
+  return widened_product(input, out(), [&](std::int64_t first, std::int64_t count) {
+    if (!wide.defined()) wide = at::empty({count, in()}, input.options());
+    const at::Tensor numbers = numbers_.narrow(0, first, count);
+    const auto* const from = static_cast<const std::byte*>(numbers.const_data_ptr());
+    auto* const to = wide.mutable_data_ptr<float>();
     share_work(count, std::max<std::int64_t>(1, kGrainNumbers / in()), [&](std::int64_t begin, std::int64_t end) {
-      widen_row(from + begin * in() * numbers_.element_size(), numbers_.scalar_type(), (end - begin) * in(), to + begin * in());
+      widen_row(from + begin * in() * numbers.element_size(), numbers.scalar_type(), (end - begin) * in(), to + begin * in());
     });
-    at::Tensor part = output.narrow(1, first, count);
-    at::mm_out(part, input, wide.narrow(0, 0, count).t());
-  }
-  return output;
+    return wide.narrow(0, 0, count);
+  });
 }
 
 at::Tensor NarrowMatrix::columns(std::int64_t first, std::int64_t count) const { return numbers_.narrow(1, first, count).to(at::kFloat); }

@@ -1,6 +1,6 @@
-// The words of what a LoadModel chooses, as both command lines take them.
+// The words of what a LoadModel chooses, as both command lines take them and the settings keep them: never renamed.
 //
-// Used by app/cli and app/bootstrap. Threads: any.
+// Used by app/cli, app/bootstrap and app/settings. Threads: any.
 #pragma once
 
 #include <cstddef>
@@ -33,6 +33,15 @@ std::optional<Value> value_of(const ChoiceWord<Value> (&words)[N], std::string_v
     if (word == each.word) return each.value;
   }
   return std::nullopt;
+}
+
+// The first one's for a value that is none of them.
+template <class Value, std::size_t N>
+const char* word_of(const ChoiceWord<Value> (&words)[N], Value value) {
+  for (const ChoiceWord<Value>& each : words) {
+    if (value == each.value) return each.word;
+  }
+  return words[0].word;
 }
 
 // "auto, cpu or cuda"

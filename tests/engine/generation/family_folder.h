@@ -18,6 +18,7 @@
 #include "engine/api/engine.h"
 #include "engine/base/json_document.h"
 #include "tests/support/event_recorder.h"
+#include "tests/support/folder_test_name.h"
 #include "tests/support/golden_path.h"
 #include "tests/support/measured_options.h"
 #include "tests/support/memory_media.h"
@@ -75,12 +76,6 @@ inline auto family_folders() {
                            "text_models/gemma3_untied",  //
                            "quantised/awq",              //
                            "quantised/packed_ordered");
-}
-
-inline std::string folder_test_name(const ::testing::TestParamInfo<const char*>& info) {
-  std::string name = info.param;
-  std::ranges::replace(name, '/', '_');
-  return name;
 }
 
 class FamilyFolder : public ::testing::TestWithParam<const char*> {

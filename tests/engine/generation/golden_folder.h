@@ -32,6 +32,12 @@ class GoldenFolder {
   }
 
   std::string model_folder() const { return folder_ + "/model"; }
+  LoadModel in_fp32() const {
+    LoadModel request;
+    request.folder = model_folder();
+    request.format = WeightFormat::kFp32;
+    return request;
+  }
   const test_support::GoldenTensors& tensors() const { return tensors_; }
   const nlohmann::json& cases() const { return cases_; }
 

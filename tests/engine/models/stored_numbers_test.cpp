@@ -12,6 +12,7 @@
 #include "engine/models/narrow_packing.h"
 #include "tests/engine/models/folder_copy.h"
 #include "tests/engine/models/golden_model.h"
+#include "tests/support/folder_test_name.h"
 #include "tests/support/memory_media.h"
 #include "tests/support/tensor_distance.h"
 
@@ -120,11 +121,7 @@ INSTANTIATE_TEST_SUITE_P(Families, StoredNumbers,
                                            Numbers{"gemma3/published", 1, at::kBFloat16, "BF16"},        //
                                            Numbers{"text_models/falcon_7b", 1, at::kBFloat16, "BF16"},   //
                                            Numbers{"text_models/qwen3_moe", 1, at::kBFloat16, "BF16"}),
-                         [](const auto& info) {
-                           std::string name = info.param.folder;
-                           std::ranges::replace(name, '/', '_');
-                           return name;
-                         });
+                         [](const auto& info) { return testing::folder_test_name(info.param.folder); });
 
 }  // namespace
 }  // namespace winnow

@@ -34,7 +34,7 @@ class FamilyGuards : public FamilyFolder {
   std::vector<Item> items_;
 };
 
-INSTANTIATE_TEST_SUITE_P(Folders, FamilyGuards, family_folders(), folder_test_name);
+INSTANTIATE_TEST_SUITE_P(Folders, FamilyGuards, family_folders(), folder_info_name);
 
 TEST_P(FamilyGuards, PrefillReadsTheThreadAsIfItWereNew) {
   ASSERT_FALSE(methods().empty());

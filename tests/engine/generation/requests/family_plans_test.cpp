@@ -75,7 +75,7 @@ class FamilyPlans : public FamilyFolder {
   std::mt19937 random_{20};  // the same numbers on every folder and machine
 };
 
-INSTANTIATE_TEST_SUITE_P(Folders, FamilyPlans, family_folders(), folder_test_name);
+INSTANTIATE_TEST_SUITE_P(Folders, FamilyPlans, family_folders(), folder_info_name);
 
 TEST_P(FamilyPlans, TwentyRandomSettingsHappenAsPlanned) {
   // Room for two questions, where a character is a token.

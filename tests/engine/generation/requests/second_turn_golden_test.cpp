@@ -8,6 +8,7 @@
 #include "engine/generation/requests/run_turn.h"
 #include "tests/engine/generation/golden_folder.h"
 #include "tests/support/event_recorder.h"
+#include "tests/support/folder_test_name.h"
 #include "tests/support/tensor_distance.h"
 
 namespace winnow::testing {
@@ -18,12 +19,7 @@ constexpr float kMargin = 1e-3F;     // greedy choices closer than this may diff
 
 class SecondTurn : public ::testing::TestWithParam<const char*> {
  protected:
-  void SetUp() override {
-    LoadModel request;
-    request.folder = golden_.model_folder();
-    request.format = WeightFormat::kFp32;
-    model_ = load_folder(request, {}, InterruptToken());
-  }
+  void SetUp() override { model_ = load_folder(golden_.in_fp32(), {}, InterruptToken()); }
 
   Finished ask(const std::vector<Message>& messages, std::int64_t tokens) {
     Turn turn;
@@ -95,11 +91,7 @@ INSTANTIATE_TEST_SUITE_P(Folders, SecondTurn,
                                            "internvl/other_size", "internvl/feature_layer", "internvl/chat_internlm2",
                                            "internvl/chat_qwen2", "gemma3/published", "gemma3/narrow_window", "gemma3/pan_and_scan",
                                            "gemma3/plain_pillow"),
-                         [](const auto& info) {
-                           std::string name = info.param;
-                           std::ranges::replace(name, '/', '_');
-                           return name;
-                         });
+                         folder_info_name);
 
 }  // namespace
 }  // namespace winnow::testing

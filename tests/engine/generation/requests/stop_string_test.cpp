@@ -11,18 +11,14 @@
 #include "engine/text/utf8.h"
 #include "tests/engine/generation/golden_folder.h"
 #include "tests/support/event_recorder.h"
+#include "tests/support/folder_test_name.h"
 
 namespace winnow::testing {
 namespace {
 
 class StopString : public ::testing::TestWithParam<const char*> {
  protected:
-  void SetUp() override {
-    LoadModel request;
-    request.folder = golden_.model_folder();
-    request.format = WeightFormat::kFp32;
-    model_ = load_folder(request, {}, InterruptToken());
-  }
+  void SetUp() override { model_ = load_folder(golden_.in_fp32(), {}, InterruptToken()); }
 
   Finished ask(const std::vector<Message>& messages, int tokens, const std::vector<std::string>& stop = {}) {
     Turn turn;
@@ -109,11 +105,7 @@ TEST_P(StopString, LeavesWhatWasSaidAndTheNextTurnGoesOnFromThere) {
 }
 
 INSTANTIATE_TEST_SUITE_P(Folders, StopString, ::testing::Values("llava/llava_llama", "llava/next_window", "gemma3/published"),
-                         [](const auto& info) {
-                           std::string name = info.param;
-                           std::ranges::replace(name, '/', '_');
-                           return name;
-                         });
+                         folder_info_name);
 
 }  // namespace
 }  // namespace winnow::testing

@@ -31,10 +31,7 @@ constexpr double kEveryS = 0.5;
 class PositionAxes : public ::testing::Test {
  protected:
   void SetUp() override {
-    LoadModel request;
-    request.folder = golden_.model_folder();
-    request.format = WeightFormat::kFp32;
-    model_ = load_folder(request, {}, InterruptToken());
+    model_ = load_folder(golden_.in_fp32(), {}, InterruptToken());
     auto wrapped = std::make_unique<ThreeAxisModel>(std::move(model_->network), seen_);
     network_ = wrapped.get();
     model_->network = std::move(wrapped);

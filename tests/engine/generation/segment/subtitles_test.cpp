@@ -8,6 +8,7 @@
 #include "engine/generation/segment/subtitle_tokens.h"
 #include "engine/model_files/hugging_face_folder.h"
 #include "tests/engine/generation/tiny_model.h"
+#include "tests/support/folder_test_name.h"
 #include "tests/support/scratch_folder.h"
 
 namespace winnow::testing {
@@ -269,11 +270,7 @@ TEST_P(Subtitles, RefusesAFileThatIsNotThere) {
 INSTANTIATE_TEST_SUITE_P(Families, Subtitles,
                          ::testing::Values(std::pair{"gqa_tied", "video"}, std::pair{"qwen2_vl/published", "odd_video"},
                                            std::pair{"qwen2_5_vl/saved", "odd_video"}, std::pair{"smolvlm/smolvlm2_split", "video"}),
-                         [](const auto& info) {
-                           std::string name = info.param.first;
-                           std::ranges::replace(name, '/', '_');
-                           return name;
-                         });
+                         [](const auto& info) { return folder_test_name(info.param.first); });
 
 }  // namespace
 }  // namespace winnow::testing

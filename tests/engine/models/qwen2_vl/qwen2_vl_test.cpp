@@ -5,6 +5,7 @@
 
 #include "engine/models/known_family.h"
 #include "tests/engine/models/golden_model.h"
+#include "tests/support/folder_test_name.h"
 #include "tests/support/memory_media.h"
 #include "tests/support/tensor_distance.h"
 
@@ -165,11 +166,7 @@ TEST_P(Qwen2VlFolders, TheTowerObeysAnInterrupt) {
 
 INSTANTIATE_TEST_SUITE_P(Folders, Qwen2VlFolders,
                          ::testing::Values("qwen2_vl/published", "qwen2_vl/joined_three", "qwen2_5_vl/published", "qwen2_5_vl/saved"),
-                         [](const auto& info) {
-                           std::string name = info.param;
-                           std::ranges::replace(name, '/', '_');
-                           return name;
-                         });
+                         testing::folder_info_name);
 
 }  // namespace
 }  // namespace winnow
