@@ -5,12 +5,15 @@
 #include <utility>
 
 #include "engine/base/error.h"
+#include "engine/device/processor.h"
 #include "engine/device/work_team.h"
 #include "engine/kv_cache/element_type.h"
+#include "engine/layers/rounded_tiles.h"
 #include "engine/layers/row_numbers.h"
 #include "engine/layers/widened_product.h"
 #include "kernels/api/block_product.h"
 #include "kernels/api/rounded_product.h"
+#include "kernels/api/rounded_rows.h"
 
 namespace winnow {
 namespace {
@@ -87,6 +90,7 @@ BlockMatrix::BlockMatrix(std::vector<BlockRows> parts, std::int64_t in, at::Scal
     order_of_.push_back(static_cast<std::size_t>(known - orders_.begin()));
     if (known == orders_.end()) orders_.push_back(part.column_of);
     rounds_ = rounds_ || kernels::has_rounded_product(part.type);
+    rounds_many_ = rounds_many_ && kernels::rounded_rows_are_fast(part.type);
   }
 }
 
@@ -136,7 +140,9 @@ at::Tensor BlockMatrix::times(const at::Tensor& input) const {
   const at::Tensor flat = input.reshape({-1, in_});
   at::DimVector shape(input.sizes());
   shape.back() = out();
-  return (flat.size(0) <= kFewRows ? times_few(flat) : times_many(flat)).view(shape);
+  if (flat.size(0) <= kFewRows) return times_few(flat).view(shape);
+  const bool in_tiles_of_bf16 = flat.scalar_type() == at::kBFloat16 && has_amx();
+  return (rounds_many_ && !in_tiles_of_bf16 ? times_rounded(flat) : times_widened(flat)).view(shape);
 }
 
 at::Tensor BlockMatrix::times_few(const at::Tensor& input) const {
@@ -167,7 +173,28 @@ at::Tensor BlockMatrix::times_few(const at::Tensor& input) const {
   return output.to(input.scalar_type());
 }
 
-at::Tensor BlockMatrix::times_many(const at::Tensor& input) const {
+at::Tensor BlockMatrix::times_rounded(const at::Tensor& input) const {
+  const at::Tensor known = (find_element_type(input.scalar_type()) ? input : input.to(at::kFloat)).contiguous();
+  // Rows of the matrix that are handed out together: the kernel unpacks as many at a time.
+  constexpr std::int64_t kRows = 16;
+  at::Tensor output = at::empty({known.size(0), out()}, known.options().dtype(at::kFloat));
+  for (std::int64_t input_row = 0; input_row < known.size(0); input_row += RoundedTiles::kMostInputs) {
+    const RoundedTiles tiles(known.narrow(0, input_row, std::min(RoundedTiles::kMostInputs, known.size(0) - input_row)), orders_);
+    float* const to = output.mutable_data_ptr<float>() + input_row * out();
+    share_work((out() + kRows - 1) / kRows, 1, [&](std::int64_t begin, std::int64_t end) {
+      for (std::size_t p = 0; p < parts_.size(); ++p) {
+        const std::int64_t first = std::clamp<std::int64_t>(begin * kRows - first_row_[p], 0, parts_[p].rows);
+        const std::int64_t last = std::clamp<std::int64_t>(end * kRows - first_row_[p], 0, parts_[p].rows);
+        const std::int32_t* const row_of = parts_[p].row_of.empty() ? nullptr : parts_[p].row_of.data();
+        check(kernels::rounded_rows_cpu({parts_[p].type, parts_[p].bytes.data(), in_, row_of, first, last, tiles.tiles(order_of_[p]),
+                                         tiles.inputs(), to + first_row_[p], out()}));
+      }
+    });
+  }
+  return output.to(input.scalar_type());
+}
+
+at::Tensor BlockMatrix::times_widened(const at::Tensor& input) const {
   return widened_product(input, out(), [&](std::int64_t first, std::int64_t count) { return widened(first, count, input.scalar_type()); });
 }
 

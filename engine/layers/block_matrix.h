@@ -1,9 +1,10 @@
 // A matrix whose numbers stay in the blocks that a file stores them in (kernels/api/block_types.h), read where they lie.
 //
 // Made by engine/models/weight_reader.h for weights that are used as they are stored; held by LinearWeight. Its rows may come from several
-// stored matrices of different types (q, k and v as one product). A few rows at a time are multiplied block by block: the row
-// is rounded to eight bits for every 32 elements and multiplied in integers (kernels/api/rounded_product.h), or, with the types that have
-// no such product, as it is in fp32. Many rows are multiplied by widening some of the matrix at a time to their type; they are not rounded.
+// stored matrices of different types (q, k and v as one product). A row is rounded to eight bits for every 32 elements and multiplied in
+// integers, a few of them block by block (kernels/api/rounded_product.h), many over blocks that are unpacked once (rounded_rows.h), or,
+// with the types that have no such product, as it is in fp32. Many rows are not rounded where widening some of the matrix at a time and
+// multiplying numbers is faster: on processors without fast products of bytes, and in bf16 on those with tiles of bf16 (AMX).
 // On the CPU. Threads: engine thread (runs on libtorch's pool inside). Errors: kInternal for parts that do not fit.
 #pragma once
 
@@ -53,7 +54,8 @@ class BlockMatrix final : public PackedMatrix {
   // Rows [first, first + count) as numbers.
   at::Tensor widened(std::int64_t first, std::int64_t count, at::ScalarType type) const;
   at::Tensor times_few(const at::Tensor& input) const;
-  at::Tensor times_many(const at::Tensor& input) const;
+  at::Tensor times_rounded(const at::Tensor& input) const;
+  at::Tensor times_widened(const at::Tensor& input) const;
 
   std::vector<BlockRows> parts_;
   std::vector<std::int64_t> first_row_;  // of each part, and the number of all rows
@@ -61,7 +63,8 @@ class BlockMatrix final : public PackedMatrix {
   std::vector<std::shared_ptr<const std::vector<std::int32_t>>> orders_;
   std::vector<std::size_t> order_of_;
   std::int64_t in_;
-  bool rounds_ = false;  // a part has a product of rounded rows
+  bool rounds_ = false;      // a part has a product of rounded rows
+  bool rounds_many_ = true;  // all parts have a fast one of many
   at::ScalarType dtype_;
   std::vector<std::shared_ptr<const void>> owners_;
 };

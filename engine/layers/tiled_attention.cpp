@@ -8,6 +8,7 @@
 #include <mutex>
 
 #include "engine/base/error.h"
+#include "engine/device/processor.h"
 #include "engine/device/work_team.h"
 #include "engine/kv_cache/element_type.h"
 #include "kernels/api/prefill_attention.h"
@@ -25,14 +26,6 @@ constexpr std::int64_t kTilesPerThread = 4;
 constexpr std::int64_t kKeptWeights = std::int64_t{1} << 22;
 // Below this many multiply-adds waking the other threads costs more than the work.
 constexpr std::int64_t kParallelProducts = 1 << 20;
-
-bool has_amx() {
-#if defined(__x86_64__)
-  return __builtin_cpu_supports("amx-bf16") != 0;
-#else
-  return false;
-#endif
-}
 
 at::Tensor with_dense_elements(const at::Tensor& heads) { return heads.stride(3) == 1 ? heads : heads.contiguous(); }
 

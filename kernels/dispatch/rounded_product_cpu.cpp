@@ -25,6 +25,8 @@
 #include <hwy/cache_control.h>
 #include <hwy/highway.h>
 
+#include "kernels/dispatch/byte_products-inl.h"
+
 HWY_BEFORE_NAMESPACE();
 namespace winnow::kernels {
 namespace HWY_NAMESPACE {
@@ -61,28 +63,12 @@ HWY_INLINE float half_at(const std::uint8_t* at) {
 #endif
 }
 
-// Whether four products and their sum are one instruction. Highway 1.0.3 knows a target with it, but compiles that for processors of
-// another kind (AVX-VNNI instead of AVX-512 VNNI), so it is asked for here and written out.
-HWY_INLINE bool has_vnni() {
-#if HWY_TARGET == HWY_AVX3
-  return __builtin_cpu_supports("avx512vnni") != 0;
-#else
-  return false;
-#endif
-}
-
 // Four products in a row to a sum, or the sixteen of a 128-bit part to its four sums in another way.
 template <bool vnni, int largest_code>
 HWY_INLINE hn::Vec<Sums> products(CodeVector codes, hn::Vec<SignedCodes> input) {
   const Sums d;
-#if HWY_TARGET == HWY_AVX3
-  if constexpr (vnni) {
-    __m256i sums = _mm256_setzero_si256();
-    asm("vpdpbusd %2, %1, %0" : "+v"(sums) : "v"(codes.raw), "vm"(input.raw));
-    return hn::Vec<Sums>{sums};
-  }
-#endif
 #if HWY_ARCH_X86 && HWY_TARGET <= HWY_AVX2
+  if constexpr (vnni) return hn::Vec<Sums>{add_byte_products(_mm256_setzero_si256(), codes.raw, input.raw)};
   // Pairs of products are summed in 16 bits, which the larger codes would leave.
   if constexpr (2 * 127 * largest_code <= 32767) {
     return hn::Vec<Sums>{_mm256_madd_epi16(_mm256_maddubs_epi16(codes.raw, input.raw), _mm256_set1_epi16(1))};
@@ -438,7 +424,7 @@ void product_with(const RoundedProductArgs& args) {
   }
 }
 
-void rounded_product(const RoundedProductArgs& args) { has_vnni() ? product_with<true>(args) : product_with<false>(args); }
+void rounded_product(const RoundedProductArgs& args) { has_byte_products() ? product_with<true>(args) : product_with<false>(args); }
 
 // 16 elements: their codes, and the sum of these.
 HWY_INLINE std::int32_t round_16(const float* input, float steps, std::int8_t* codes) {

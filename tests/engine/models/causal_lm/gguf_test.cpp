@@ -16,6 +16,7 @@
 #include "tests/support/gguf_writer.h"
 #include "tests/support/golden_cases.h"
 #include "tests/support/golden_tensors.h"
+#include "tests/support/plain_processor.h"
 #include "tests/support/scratch_folder.h"
 #include "tests/support/source_folder.h"
 #include "tests/support/tensor_distance.h"
@@ -213,7 +214,7 @@ TEST_F(GgufFolders, NumbersAsTheyWereAreTheSameModel) {
 TEST_F(GgufFolders, BlocksThatStayGiveWhatTheirNumbersGive) {
   std::map<std::string, at::Tensor> stored;
   const auto package = std::make_shared<GgufModel>(AsGguf(golden("llama_dynamic"), "llama").write(scratch_, true, stored));
-  const auto kept = loaded(package, true);
+  const auto kept = test_support::on_a_plain_processor([&] { return loaded(package, true); });
   const auto widened = loaded(package, false);
   EXPECT_EQ(kept->info().dtype, "fp32, Q8_0");
   EXPECT_EQ(widened->info().dtype, "fp32");
@@ -221,6 +222,8 @@ TEST_F(GgufFolders, BlocksThatStayGiveWhatTheirNumbersGive) {
   EXPECT_LT(kept->info().weight_bytes * 2, widened->info().weight_bytes);
   const at::Tensor ids = at::arange(0, 40, at::kLong);
   EXPECT_LE(test_support::relative_distance(logits_of(*kept, ids), logits_of(*widened, ids)), 1e-5);
+  EXPECT_LE(test_support::relative_distance(logits_of(*loaded(package, true), ids), logits_of(*widened, ids)), 2e-2)
+      << "rows are rounded to eight bits";
   KvCache one(kept->text().kv_shape());
   KvCache two(widened->text().kv_shape());
   for (std::int32_t position = 0; position < 20; ++position) {
@@ -263,7 +266,8 @@ TEST_F(GgufFolders, ExpertsStayInTheirBlocks) {
     const StoredTensor& experts = package->tensors().files.front()->tensor("model.layers.0.mlp.experts.up_proj.weight");
     ASSERT_EQ(experts.shape.size(), 3U);
     ASSERT_EQ(experts.type, StoredType::kQ8_0);
-    const auto kept = loaded(package, true);
+    // A rounded row may go to another expert.
+    const auto kept = test_support::on_a_plain_processor([&] { return loaded(package, true); });
     const auto widened = loaded(package, false);
     EXPECT_EQ(kept->info().dtype, "fp32, Q8_0");
     EXPECT_EQ(kept->info().parameter_count, widened->info().parameter_count);
@@ -300,7 +304,8 @@ TEST_F(GgufFolders, ScalesThatAreNoNumbersAreRefused) {
   }
 }
 
-// Two parts of other types, the second in another order. 3 rows of input are rounded for the first part, 20 are not.
+// Two parts of other types, the second in another order and without a product of many rounded rows. 3 rows of input are rounded for the
+// first part, 20 are not.
 TEST(BlockMatrix, JoinsPartsOfOtherTypes) {
   at::manual_seed(5);
   const at::Tensor first = at::randn({6, 64});

@@ -1,0 +1,59 @@
+// Many rows times a matrix whose numbers are stored in blocks (block_types.h), in integers: what rounded_product.h does to one row, for
+// the rows of a prompt.
+//
+// Used by engine/layers for packed matrices. The rows are rounded as there, to eight bits for every 32 elements, four rows at a time, into
+// a tile of memory; the matrix is unpacked some columns at a time, once for all rows of a call. Knows no framework. References are
+// kernels/reference/rounded_rows.cpp, the vectorised CPU versions kernels/dispatch. Never throws, never allocates; calls on other outputs
+// are independent of each other. kBadArgument: a missing pointer, a negative size, columns that are no multiple of the type's block, or a
+// type without a product of rounded inputs.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+
+#include "kernels/api/block_types.h"
+#include "kernels/api/element_type.h"
+#include "kernels/api/rounded_product.h"
+
+namespace winnow::kernels {
+
+inline constexpr std::int64_t kTileRows = 4;
+inline constexpr std::int64_t kTileAlignment = 4;  // bytes
+
+// Of kTileRows rows: codes, int8 [columns / 4][kTileRows][4]; RoundedScale [columns / 32][kTileRows]; the sums of 16 rounded elements each,
+// fp32 [columns / 16][kTileRows].
+constexpr std::int64_t rounded_tile_bytes(std::int64_t columns) { return 6 * columns; }
+
+struct RoundTileArgs {
+  const float* input = nullptr;  // [rows, columns]
+  std::int64_t rows = 0;         // up to kTileRows; those that are missing become zeros
+  std::int64_t columns = 0;      // a multiple of 32
+  std::byte* tile = nullptr;
+};
+
+LaunchStatus round_tile_reference(const RoundTileArgs& args);
+// Equal to the reference to the bit.
+LaunchStatus round_tile_cpu(const RoundTileArgs& args);
+
+struct RoundedRowsArgs {
+  BlockType type = BlockType::kQ8_0;
+  const void* matrix = nullptr;  // rows one after the other, each columns / block_elements blocks
+  std::int64_t columns = 0;
+  // Row i of the matrix is its row row_of[i]; null: row i.
+  const std::int32_t* row_of = nullptr;
+  std::int64_t begin = 0;  // rows [begin, end) of the matrix
+  std::int64_t end = 0;
+  const std::byte* tiles = nullptr;  // one after the other, the last one filled up
+  std::int64_t inputs = 0;           // rows of input
+  float* output = nullptr;           // of input i and row r of the matrix at [i * stride + r]
+  std::int64_t stride = 0;
+};
+
+LaunchStatus rounded_rows_reference(const RoundedRowsArgs& args);
+// Chooses the widest instruction set at run time; equal to the reference up to the rounding of sums in fp32.
+LaunchStatus rounded_rows_cpu(const RoundedRowsArgs& args);
+// Whether this processor multiplies bytes fast enough for this to beat widening the matrix and multiplying in fp32. Where it does for no
+// type, rounded_rows_cpu() is the reference.
+bool rounded_rows_are_fast(BlockType type);
+
+}  // namespace winnow::kernels

@@ -1,0 +1,35 @@
+// The argument rules of rounded tiles and their products, the same for every implementation, and where a tile has what.
+#pragma once
+
+#include "kernels/api/rounded_rows.h"
+
+namespace winnow::kernels {
+
+inline LaunchStatus check_arguments(const RoundTileArgs& args) {
+  const bool good = args.input != nullptr && args.tile != nullptr && args.rows > 0 && args.rows <= kTileRows && args.columns >= 0 &&
+                    args.columns % kRoundedElements == 0;
+  return good ? LaunchStatus::kOk : LaunchStatus::kBadArgument;
+}
+
+inline LaunchStatus check_arguments(const RoundedRowsArgs& args) {
+  const bool good = args.matrix != nullptr && args.tiles != nullptr && args.output != nullptr && args.columns >= 0 && args.begin >= 0 &&
+                    args.end >= args.begin && args.inputs >= 0 && args.stride >= args.end && has_rounded_product(args.type) &&
+                    args.columns % block_elements(args.type) == 0;
+  return good ? LaunchStatus::kOk : LaunchStatus::kBadArgument;
+}
+
+inline std::int8_t* tile_codes(std::byte* tile) { return reinterpret_cast<std::int8_t*>(tile); }
+inline const std::int8_t* tile_codes(const std::byte* tile) { return reinterpret_cast<const std::int8_t*>(tile); }
+inline RoundedScale* tile_scales(std::byte* tile, std::int64_t columns) {
+  return reinterpret_cast<RoundedScale*>(tile + kTileRows * columns);
+}
+inline const RoundedScale* tile_scales(const std::byte* tile, std::int64_t columns) {
+  return reinterpret_cast<const RoundedScale*>(tile + kTileRows * columns);
+}
+inline float* tile_half_sums(std::byte* tile, std::int64_t columns) { return reinterpret_cast<float*>(tile + 5 * columns); }
+inline const float* tile_half_sums(const std::byte* tile, std::int64_t columns) {
+  return reinterpret_cast<const float*>(tile + 5 * columns);
+}
+static_assert(kTileRows * (32 + sizeof(RoundedScale) + 2 * sizeof(float)) == rounded_tile_bytes(32));
+
+}  // namespace winnow::kernels

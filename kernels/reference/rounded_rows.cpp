@@ -1,0 +1,55 @@
+// The definition of correct: each row of a tile is an input of rounded_product.h, whose definitions these are.
+#include "kernels/api/rounded_rows.h"
+
+#include "kernels/reference/check_block_product.h"
+#include "kernels/reference/check_rounded_rows.h"
+
+namespace winnow::kernels {
+
+LaunchStatus round_tile_reference(const RoundTileArgs& args) {
+  if (const LaunchStatus status = check_arguments(args); status != LaunchStatus::kOk) return status;
+  for (std::int64_t row = 0; row < kTileRows; ++row) {
+    for (std::int64_t first = 0; first < args.columns; first += kRoundedElements) {
+      float zeros[kRoundedElements] = {};
+      std::int8_t codes[kRoundedElements];
+      RoundedScale scale;
+      float half_sums[2];
+      const float* const input = row < args.rows ? args.input + row * args.columns + first : zeros;
+      round_input_reference({input, kRoundedElements, codes, &scale, half_sums});
+      for (std::int64_t i = 0; i < kRoundedElements; ++i) {
+        tile_codes(args.tile)[((first + i) / 4 * kTileRows + row) * 4 + i % 4] = codes[i];
+      }
+      tile_scales(args.tile, args.columns)[first / kRoundedElements * kTileRows + row] = scale;
+      for (std::int64_t half = 0; half < 2; ++half) {
+        tile_half_sums(args.tile, args.columns)[(first / 16 + half) * kTileRows + row] = half_sums[half];
+      }
+    }
+  }
+  return LaunchStatus::kOk;
+}
+
+LaunchStatus rounded_rows_reference(const RoundedRowsArgs& args) {
+  if (const LaunchStatus status = check_arguments(args); status != LaunchStatus::kOk) return status;
+  const std::int64_t block = block_elements(args.type);
+  float values[kMaxBlockElements];
+  for (std::int64_t i = 0; i < args.inputs; ++i) {
+    const std::byte* const tile = args.tiles + i / kTileRows * rounded_tile_bytes(args.columns);
+    const std::int64_t of_tile = i % kTileRows;
+    for (std::int64_t row = args.begin; row < args.end; ++row) {
+      const std::int64_t stored = args.row_of != nullptr ? args.row_of[row] : row;
+      const auto* blocks = static_cast<const char*>(args.matrix) + stored * row_bytes(args.type, args.columns);
+      double sum = 0.0;
+      for (std::int64_t column = 0; column < args.columns; column += block, blocks += block_bytes(args.type)) {
+        dequantize(args.type, blocks, block, values);
+        for (std::int64_t k = column; k < column + block; ++k) {
+          const double scale = tile_scales(tile, args.columns)[k / kRoundedElements * kTileRows + of_tile].scale;
+          sum += static_cast<double>(values[k - column]) * scale * tile_codes(tile)[(k / 4 * kTileRows + of_tile) * 4 + k % 4];
+        }
+      }
+      args.output[i * args.stride + row] = static_cast<float>(sum);
+    }
+  }
+  return LaunchStatus::kOk;
+}
+
+}  // namespace winnow::kernels

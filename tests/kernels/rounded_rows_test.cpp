@@ -1,0 +1,217 @@
+// Many rows rounded to eight bits, and their products with matrices in blocks: the vectorised forms against the definitions.
+#include "kernels/api/rounded_rows.h"
+
+#include <gtest/gtest.h>
+
+#include <hwy/targets.h>
+
+#include <algorithm>
+#include <cmath>
+#include <cstring>
+#include <limits>
+#include <vector>
+
+#include "kernels/reference/check_rounded_rows.h"
+#include "tests/kernels/random_blocks.h"
+
+namespace winnow::kernels {
+namespace {
+
+constexpr BlockType kTypes[] = {BlockType::kQ8_0, BlockType::kQ4_0, BlockType::kQ4_1, BlockType::kQ5_0, BlockType::kQ5_1,
+                                BlockType::kQ4_K, BlockType::kQ5_K, BlockType::kQ6_K, BlockType::kU4Z,  BlockType::kU8Z};
+
+using Round = LaunchStatus (*)(const RoundTileArgs&);
+
+std::vector<std::byte> rounded(const std::vector<float>& input, std::int64_t columns, Round round = &round_tile_cpu) {
+  const std::int64_t rows = std::ssize(input) / columns;
+  const std::int64_t tiles = (rows + kTileRows - 1) / kTileRows;
+  std::vector<std::byte> memory(static_cast<std::size_t>(tiles * rounded_tile_bytes(columns)), std::byte{99});
+  for (std::int64_t tile = 0; tile < tiles; ++tile) {
+    const std::int64_t first = tile * kTileRows;
+    const RoundTileArgs args{input.data() + first * columns, std::min(kTileRows, rows - first), columns,
+                             memory.data() + tile * rounded_tile_bytes(columns)};
+    EXPECT_EQ(round(args), LaunchStatus::kOk);
+  }
+  return memory;
+}
+
+// Runs a check with every instruction set that this processor has.
+template <typename Check>
+void with_every_target(const Check& check) {
+  for (const std::int64_t target : hwy::SupportedAndGeneratedTargets()) {
+    SCOPED_TRACE(hwy::TargetName(target));
+    hwy::SetSupportedTargetsForTest(target);
+    check();
+    hwy::SetSupportedTargetsForTest(0);
+  }
+}
+
+// Two rows of 32: the first has steps of 2, so that 6 is code 3; the second of 1. Rows three and four are not there.
+TEST(RoundTile, ByHand) {
+  std::vector<float> input(64, 0.0F);
+  input[0] = 254.0F;
+  input[5] = 6.0F;
+  input[32 + 31] = -127.0F;
+  for (const Round round : {&round_tile_reference, &round_tile_cpu}) {
+    const std::vector<std::byte> tile = rounded(input, 32, round);
+    const std::int8_t* const codes = tile_codes(tile.data());
+    EXPECT_EQ(codes[0], 127);
+    EXPECT_EQ(codes[1 * 16 + 0 * 4 + 1], 3);     // the second four of columns, row 0, their second
+    EXPECT_EQ(codes[7 * 16 + 1 * 4 + 3], -127);  // the last four, row 1, their last
+    EXPECT_EQ(tile_scales(tile.data(), 32)[0].scale, 2.0F);
+    EXPECT_EQ(tile_scales(tile.data(), 32)[0].sum, 260.0F);
+    EXPECT_EQ(tile_scales(tile.data(), 32)[1].scale, 1.0F);
+    EXPECT_EQ(tile_half_sums(tile.data(), 32)[4 + 1], -127.0F);  // the second sixteen of row 1
+    EXPECT_EQ(tile_scales(tile.data(), 32)[3].scale, 0.0F);
+  }
+}
+
+TEST(RoundTile, EqualsTheDefinitionToTheBit) {
+  for (const std::int64_t columns : {32, 256, 352}) {
+    std::vector<float> input = random_input(7 * columns, 5);
+    input[3] = std::numeric_limits<float>::infinity();
+    const std::vector<std::byte> expected = rounded(input, columns, &round_tile_reference);
+    with_every_target([&] {
+      const std::vector<std::byte> found = rounded(input, columns);
+      EXPECT_EQ(std::memcmp(found.data(), expected.data(), found.size()), 0) << columns;
+    });
+  }
+}
+
+// Columns beyond a panel's, rows of the matrix that fill no panel and inputs that fill no tile, in another order and from the middle on.
+TEST(RoundedRows, EqualTheDefinitionForEveryType) {
+  constexpr std::int64_t kColumns = 1280;
+  constexpr std::int64_t kInputs = 6;
+  constexpr std::int64_t kStored = 39;
+  constexpr std::int64_t kBegin = 2;
+  constexpr std::int64_t kEnd = 37;
+  constexpr std::int64_t kStride = 41;
+  std::vector<std::int32_t> row_of(kEnd);
+  for (std::size_t row = 0; row < row_of.size(); ++row) row_of[row] = static_cast<std::int32_t>(row * 7 % kStored);
+  const std::vector<float> input = random_input(kInputs * kColumns, 4);
+  const std::vector<std::byte> tiles = rounded(input, kColumns);
+  for (const BlockType type : kTypes) {
+    SCOPED_TRACE(static_cast<int>(type));
+    const std::vector<std::uint8_t> matrix = random_blocks(type, kStored * kColumns, 3);
+    std::vector<float> expected(kInputs * kStride, -1.0F);
+    RoundedRowsArgs args{type, matrix.data(), kColumns, row_of.data(), kBegin, kEnd, tiles.data(), kInputs, expected.data(), kStride};
+    ASSERT_EQ(rounded_rows_reference(args), LaunchStatus::kOk);
+    with_every_target([&] {
+      std::vector<float> found(expected.size(), -1.0F);
+      args.output = found.data();
+      ASSERT_EQ(rounded_rows_cpu(args), LaunchStatus::kOk);
+      for (std::int64_t i = 0; i < kInputs; ++i) {
+        for (std::int64_t row = 0; row < kStride; ++row) {
+          const auto at = static_cast<std::size_t>(i * kStride + row);
+          if (row < kBegin || row >= kEnd) {
+            EXPECT_EQ(found[at], -1.0F) << "outside the range";
+            continue;
+          }
+          std::vector<float> values(kColumns);
+          const std::int64_t stored = row_of[static_cast<std::size_t>(row)];
+          dequantize(type, matrix.data() + stored * std::ssize(matrix) / kStored, kColumns, values.data());
+          double size = 0.0;
+          for (std::int64_t k = 0; k < kColumns; ++k)
+            size += std::abs(static_cast<double>(values[static_cast<std::size_t>(k)]) * input[static_cast<std::size_t>(i * kColumns + k)]);
+          // Offsets and codes are summed apart, and each may be larger than what they come to.
+          EXPECT_NEAR(found[at], expected[at], 2e-5 * size) << "input " << i << " row " << row;
+        }
+      }
+    });
+  }
+}
+
+// The same numbers as a decode step's, up to the order of sums.
+TEST(RoundedRows, AgreeWithTheProductOfOneRow) {
+  constexpr std::int64_t kColumns = 512;
+  constexpr std::int64_t kRows = 24;
+  const std::vector<float> input = random_input(kColumns, 11);
+  const std::vector<std::byte> tile = rounded(input, kColumns);
+  std::vector<std::int8_t> codes(kColumns);
+  std::vector<RoundedScale> scales(kColumns / 32);
+  std::vector<float> half_sums(kColumns / 16);
+  ASSERT_EQ(round_input_cpu({input.data(), kColumns, codes.data(), scales.data(), half_sums.data()}), LaunchStatus::kOk);
+  for (const BlockType type : kTypes) {
+    SCOPED_TRACE(static_cast<int>(type));
+    const std::vector<std::uint8_t> matrix = random_blocks(type, kRows * kColumns, 12);
+    std::vector<float> one(kRows);
+    std::vector<float> many(kRows);
+    const RoundedInput row{codes.data(), scales.data(), half_sums.data()};
+    ASSERT_EQ(rounded_product_cpu({type, matrix.data(), kColumns, nullptr, 0, kRows, row, one.data()}), LaunchStatus::kOk);
+    ASSERT_EQ(rounded_rows_cpu({type, matrix.data(), kColumns, nullptr, 0, kRows, tile.data(), 1, many.data(), kRows}), LaunchStatus::kOk);
+    const float largest = std::abs(*std::ranges::max_element(one, {}, [](float value) { return std::abs(value); }));
+    for (std::size_t i = 0; i < one.size(); ++i) EXPECT_NEAR(many[i], one[i], 1e-4F * largest) << i;
+  }
+}
+
+// The codes at their ends: what sums in 16 bits must hold.
+TEST(RoundedRows, TheLargestCodesDoNotOverflow) {
+  struct Case {
+    BlockType type;
+    std::size_t scale_bytes;
+    std::uint8_t byte;
+    float value;
+  };
+  const std::uint16_t one = 0x3C00;
+  for (const Case& c :
+       {Case{BlockType::kQ8_0, 2, 0x7F, 127.0F}, Case{BlockType::kQ8_0, 2, 0x80, -128.0F}, Case{BlockType::kQ4_0, 2, 0xFF, 7.0F},
+        Case{BlockType::kQ4_0, 2, 0x00, -8.0F}, Case{BlockType::kU4Z, 4, 0xFF, 15.0F}, Case{BlockType::kU8Z, 4, 0xFF, 255.0F},
+        Case{BlockType::kQ5_0, 2, 0xFF, 15.0F}}) {
+    std::vector<std::uint8_t> block(static_cast<std::size_t>(block_bytes(c.type)), c.byte);
+    std::memset(block.data(), 0, c.scale_bytes);
+    std::memcpy(block.data(), &one, sizeof one);
+    for (const float sign : {1.0F, -1.0F}) {
+      const std::vector<std::byte> tile = rounded(std::vector<float>(32, sign * 127.0F), 32);
+      with_every_target([&] {
+        float output = 0.0F;
+        ASSERT_EQ(rounded_rows_cpu({c.type, block.data(), 32, nullptr, 0, 1, tile.data(), 1, &output, 1}), LaunchStatus::kOk);
+        EXPECT_EQ(output, sign * 32.0F * 127.0F * c.value) << static_cast<int>(c.type);
+      });
+    }
+  }
+}
+
+TEST(RoundedRows, WhatIsNotFiniteStaysSoInItsRow) {
+  std::vector<float> input = random_input(3 * 64, 6);
+  input[64 + 40] = std::numeric_limits<float>::quiet_NaN();
+  const std::vector<std::byte> tile = rounded(input, 64);
+  const std::vector<std::uint8_t> matrix = random_blocks(BlockType::kQ4_0, 64, 7);
+  with_every_target([&] {
+    float output[3];
+    ASSERT_EQ(rounded_rows_cpu({BlockType::kQ4_0, matrix.data(), 64, nullptr, 0, 1, tile.data(), 3, output, 1}), LaunchStatus::kOk);
+    EXPECT_TRUE(std::isfinite(output[0]) && std::isnan(output[1]) && std::isfinite(output[2]));
+  });
+}
+
+TEST(RoundedRows, BadArgumentsAreRefused) {
+  std::byte tile[rounded_tile_bytes(32)] = {};
+  float row[32] = {};
+  float output[2] = {};
+  for (const Round round : {&round_tile_reference, &round_tile_cpu}) {
+    EXPECT_EQ(round({nullptr, 1, 32, tile}), LaunchStatus::kBadArgument);
+    EXPECT_EQ(round({row, 0, 32, tile}), LaunchStatus::kBadArgument);
+    EXPECT_EQ(round({row, 5, 32, tile}), LaunchStatus::kBadArgument);
+    EXPECT_EQ(round({row, 1, 31, tile}), LaunchStatus::kBadArgument);
+    EXPECT_EQ(round({row, 1, 32, nullptr}), LaunchStatus::kBadArgument);
+  }
+  const std::vector<std::uint8_t> matrix = random_blocks(BlockType::kQ4_0, 64, 7);
+  const RoundedRowsArgs good{BlockType::kQ4_0, matrix.data(), 32, nullptr, 0, 2, tile, 1, output, 2};
+  for (const auto product : {&rounded_rows_reference, &rounded_rows_cpu}) {
+    EXPECT_EQ(product(good), LaunchStatus::kOk);
+    RoundedRowsArgs bad = good;
+    bad.stride = 1;
+    EXPECT_EQ(product(bad), LaunchStatus::kBadArgument);
+    bad = good;
+    bad.type = BlockType::kIQ4_NL;
+    EXPECT_EQ(product(bad), LaunchStatus::kBadArgument);
+    bad = good;
+    bad.columns = 16;
+    EXPECT_EQ(product(bad), LaunchStatus::kBadArgument);
+    bad = good;
+    bad.tiles = nullptr;
+    EXPECT_EQ(product(bad), LaunchStatus::kBadArgument);
+  }
+}
+
+}  // namespace
+}  // namespace winnow::kernels
