@@ -10,6 +10,9 @@
 
 namespace winnow {
 
+// Numbers of a matrix below which a second thread is not worth waking.
+inline constexpr std::int64_t kGrainNumbers = std::int64_t{1} << 15;
+
 // Of at least so many floats, at a line of the cache; valid until the thread asks again. Kept until the thread ends.
 float* row_scratch(std::int64_t floats);
 

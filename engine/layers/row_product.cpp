@@ -9,12 +9,6 @@
 #include "kernels/api/dense_product.h"
 
 namespace winnow {
-namespace {
-
-// Numbers of a matrix below which a second thread is not worth waking.
-constexpr std::int64_t kGrainNumbers = std::int64_t{1} << 15;
-
-}  // namespace
 
 bool has_row_product(const at::Tensor& input, const at::Tensor& matrix) {
   return input.numel() == matrix.size(1) && input.numel() > 0 && input.device().is_cpu() && matrix.device().is_cpu() &&

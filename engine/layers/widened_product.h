@@ -12,8 +12,6 @@ namespace winnow {
 
 // Up to so many rows of input go through the matrix as it is, one by one: widening it first costs about as much as this many.
 inline constexpr std::int64_t kFewRows = 8;
-// Numbers of the matrix below which a second thread is not worth waking.
-inline constexpr std::int64_t kGrainNumbers = std::int64_t{1} << 15;
 
 // input: [rows, in]. widened(first, count) is rows [first, first + count) of the matrix, [count, in], as numbers of the input's type; it
 // holds until the next is asked for. Returns [rows, out].

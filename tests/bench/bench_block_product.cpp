@@ -2,10 +2,12 @@
 //
 // Prints one JSON line for each type and size: of an interleaved run, the median time of the exact product and of the rounded one as a
 // ratio, and the rounded one's bytes a second as a share of the plain read's. The large matrix does not fit into a processor's cache, as a
-// model's weights do not. Fails if the rounded product differs from its definition.
+// model's weights do not. Then the rows of a prompt together beside one after the other, where rounded_rows_are_fast(). Fails if a rounded
+// product differs from its definition.
 #include <algorithm>
 #include <chrono>
 #include <cmath>
+#include <cstddef>
 #include <cstdint>
 #include <cstdio>
 #include <cstring>
@@ -13,6 +15,7 @@
 
 #include "kernels/api/block_product.h"
 #include "kernels/api/rounded_product.h"
+#include "kernels/api/rounded_rows.h"
 #include "tests/kernels/random_blocks.h"
 
 namespace {
@@ -84,6 +87,54 @@ bool run(const char* name, BlockType type, std::int64_t rows) {
   return true;
 }
 
+// Rows of a prompt: rounded and multiplied together, beside one by one.
+bool run_many(const char* name, BlockType type) {
+  constexpr std::int64_t kRows = 1024;
+  constexpr std::int64_t kInputs = 512;
+  const std::vector<std::uint8_t> matrix = random_blocks(type, kRows * kColumns, 1);
+  const std::vector<float> input = random_input(kInputs * kColumns, 2);
+  std::vector<std::byte> tiles(static_cast<std::size_t>(kInputs / kTileRows * rounded_tile_bytes(kColumns)));
+  std::vector<float> together(static_cast<std::size_t>(kInputs * kRows));
+  std::vector<float> apart(together.size());
+  std::vector<std::int8_t> codes(kColumns);
+  std::vector<RoundedScale> scales(kColumns / kRoundedElements);
+  std::vector<float> half_sums(kColumns / 16);
+  std::vector<double> of_together;
+  std::vector<double> of_apart;
+  for (int i = 0; i < kRounds; ++i) {
+    of_together.push_back(seconds([&] {
+      for (std::int64_t tile = 0; tile < kInputs / kTileRows; ++tile) {
+        round_tile_cpu(
+            {input.data() + tile * kTileRows * kColumns, kTileRows, kColumns, tiles.data() + tile * rounded_tile_bytes(kColumns)});
+      }
+      rounded_rows_cpu({type, matrix.data(), kColumns, nullptr, 0, kRows, tiles.data(), kInputs, together.data(), kRows});
+    }));
+    of_apart.push_back(seconds([&] {
+      for (std::int64_t row = 0; row < kInputs; ++row) {
+        round_input_cpu({input.data() + row * kColumns, kColumns, codes.data(), scales.data(), half_sums.data()});
+        rounded_product_cpu({type,
+                             matrix.data(),
+                             kColumns,
+                             nullptr,
+                             0,
+                             kRows,
+                             {codes.data(), scales.data(), half_sums.data()},
+                             apart.data() + row * kRows});
+      }
+    }));
+  }
+  float largest = 0.0F;
+  for (const float product : apart) largest = std::max(largest, std::abs(product));
+  for (std::size_t i = 0; i < together.size(); ++i) {
+    if (std::abs(together[i] - apart[i]) > 1e-4F * largest) return false;
+  }
+  std::printf(R"({"type":"%s","rows":%d,"one_by_one_to_together":%.2f,"products_a_nanosecond":%.1f})"
+              "\n",
+              name, static_cast<int>(kInputs), median(of_apart) / median(of_together),
+              static_cast<double>(kInputs * kRows * kColumns) / median(of_together) / 1e9);
+  return true;
+}
+
 }  // namespace
 
 int main() {
@@ -99,6 +150,10 @@ int main() {
         std::fprintf(stderr, "%s: the product differs from its definition\n", name);
         return 1;
       }
+    }
+    if (rounded_rows_are_fast(type) && !run_many(name, type)) {
+      std::fprintf(stderr, "%s: rows together differ from rows apart\n", name);
+      return 1;
     }
   }
 }
