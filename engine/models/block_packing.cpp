@@ -42,7 +42,7 @@ std::shared_ptr<const PackedMatrix> BlockPacking::pack(const at::Tensor& dense) 
   return in_blocks(dense, bits_ == PackedBits::kEight ? kernels::BlockType::kQ8_0 : kernels::BlockType::kQ4_1);
 }
 
-std::shared_ptr<const PackedMatrix> BlockPacking::pack_table(const at::Tensor& dense) const {
+std::shared_ptr<const PackedMatrix> BlockPacking::pack_finely(const at::Tensor& dense) const {
   return in_blocks(dense, kernels::BlockType::kQ8_0);
 }
 

@@ -1,8 +1,9 @@
 // Matrices in eight or four bits, made of numbers when a model is loaded: blocks of 32 with a scale of their own, as in GGUF's files.
 //
-// A MatrixPacking of weight_plan.h. Eight bits: Q8_0. Four: Q4_1 (five with its scales), tables and heads in Q8_0, for a word's row is read
-// alone and every logit of an answer is compared with every other. Matrices whose rows are no whole blocks, or whose numbers are too large
-// for a block's scale, stay numbers. On the CPU. Threads: engine thread (runs on a team inside).
+// A MatrixPacking of weight_plan.h. Eight bits: Q8_0. Four: Q4_1 (five with its scales), tables, heads, towers and projectors in Q8_0: a
+// word's row is read alone, every logit of an answer is compared with every other, and all that is known of a picture goes through few
+// rows. Matrices whose rows are no whole blocks, or whose numbers are too large for a block's scale, stay numbers. On the CPU. Threads:
+// engine thread (runs on a team inside).
 #pragma once
 
 #include <memory>
@@ -20,9 +21,9 @@ class BlockPacking final : public MatrixPacking {
   std::string name() const override { return bits_ == PackedBits::kEight ? "int8" : "int4"; }
   bool takes_rows_of(std::int64_t in) const override { return in > 0 && in % 32 == 0; }
   double most_bits() const override { return bits_ == PackedBits::kEight ? 8.5 : 5.0; }
-  double most_table_bits() const override { return 8.5; }
+  double most_fine_bits() const override { return 8.5; }
   std::shared_ptr<const PackedMatrix> pack(const at::Tensor& dense) const override;
-  std::shared_ptr<const PackedMatrix> pack_table(const at::Tensor& dense) const override;
+  std::shared_ptr<const PackedMatrix> pack_finely(const at::Tensor& dense) const override;
 
  private:
   PackedBits bits_;

@@ -56,8 +56,8 @@ Linear VitTower::read_query_key_value(WeightReader& weights, const std::string& 
   const VitNames& names = config_.names;
   const std::int64_t hidden = config_.hidden_size;
   const auto bias = config_.attention_bias ? WeightReader::Bias::kRequired : WeightReader::Bias::kNone;
-  if (!names.query_key_value.empty()) return weights.linear(prefix + std::string(names.query_key_value), 3 * hidden, hidden, bias);
-  return weights.linear(
+  if (!names.query_key_value.empty()) return weights.tower_linear(prefix + std::string(names.query_key_value), 3 * hidden, hidden, bias);
+  return weights.tower_linear(
       {{prefix + std::string(names.query), hidden}, {prefix + std::string(names.key), hidden}, {prefix + std::string(names.value), hidden}},
       hidden, bias);
 }
@@ -78,14 +78,14 @@ VitTower::Layer VitTower::read_layer(WeightReader& weights, const std::string& p
     layer.query_norm = weights.rms_norm(prefix + std::string(names.query_norm), hidden, config_.query_key_norm_eps);
     layer.key_norm = weights.rms_norm(prefix + std::string(names.key_norm), hidden, config_.query_key_norm_eps);
   }
-  layer.output = weights.linear(prefix + std::string(names.output), hidden, hidden, bias);
+  layer.output = weights.tower_linear(prefix + std::string(names.output), hidden, hidden, bias);
   if (!names.attention_scale.empty()) {
     layer.attention_scale = weights.tensor(prefix + std::string(names.attention_scale), {hidden});
     layer.mlp_scale = weights.tensor(prefix + std::string(names.mlp_scale), {hidden});
   }
   layer.mlp_norm = norm(names.mlp_norm);
-  layer.mlp.first = weights.linear(prefix + std::string(names.first), config_.intermediate_size, hidden, bias);
-  layer.mlp.second = weights.linear(prefix + std::string(names.second), hidden, config_.intermediate_size, bias);
+  layer.mlp.first = weights.tower_linear(prefix + std::string(names.first), config_.intermediate_size, hidden, bias);
+  layer.mlp.second = weights.tower_linear(prefix + std::string(names.second), hidden, config_.intermediate_size, bias);
   layer.mlp.activation = config_.activation;
   return layer;
 }

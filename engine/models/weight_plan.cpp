@@ -5,23 +5,23 @@
 namespace winnow {
 namespace {
 
-// A tower's matrices become numbers in any case.
-bool of_the_eyes(const std::string& name) { return name.find("vis") != std::string::npos; }
-
-// What is read as a table of places or as one product's matrix, not as a layer, becomes numbers of the arithmetic type.
-bool stays_narrow(const std::string& name, const StoredTensor& tensor) {
-  const bool matrix = tensor.shape.size() == 2 || (tensor.shape.size() == 3 && tensor.shape.front() > 1);  // or one for each expert
+// Whether it is read as a layer's matrix, or as one for each expert; a table of places or one product's matrix is numbers in any case.
+bool of_a_layer(const std::string& name, const StoredTensor& tensor) {
+  const bool matrix = tensor.shape.size() == 2 || (tensor.shape.size() == 3 && tensor.shape.front() > 1);
   const auto says = [&](std::string_view part) { return name.find(part) != std::string::npos; };
-  return (tensor.type == StoredType::kBF16 || tensor.type == StoredType::kF16) && matrix && !says("pos") && !says("mm_input_projection");
+  return matrix && !says("pos") && !says("mm_input_projection");
+}
+
+bool stays_narrow(const std::string& name, const StoredTensor& tensor) {
+  return (tensor.type == StoredType::kBF16 || tensor.type == StoredType::kF16) && of_a_layer(name, tensor);
 }
 
 // Which tensors of a file go through MatrixPacking says its reader; by their names, the decoder's matrices and its tables.
 double bits_of(const MatrixPacking& packing, const std::string& name, const StoredTensor& tensor, double as_numbers) {
   const auto says = [&](std::string_view part) { return name.find(part) != std::string::npos; };
   const bool routes = name.ends_with(".gate.weight");  // to experts
-  if (tensor.shape.size() < 2 || of_the_eyes(name) || routes || !packing.takes_rows_of(tensor.shape.back())) return as_numbers;
-  if (says("layers.")) return packing.most_bits();
-  return says("embed") || says("lm_head") ? packing.most_table_bits() : as_numbers;
+  if (!of_a_layer(name, tensor) || routes || !packing.takes_rows_of(tensor.shape.back())) return as_numbers;
+  return says("layers.") && !says("vis") ? packing.most_bits() : packing.most_fine_bits();  // of the decoder; of all else
 }
 
 }  // namespace
@@ -36,7 +36,7 @@ std::uint64_t most_bytes_under(const WeightPlan& plan, const TensorFiles& files)
   for (const auto& file : files.files) {
     for (const auto& [name, tensor] : file->tensors()) {
       const bool few = in_few_bits(tensor.type);
-      if (few ? plan.matrices_as_stored && !of_the_eyes(name) : !plan.arithmetic) {
+      if (few ? plan.matrices_as_stored && of_a_layer(name, tensor) : !plan.arithmetic) {
         bytes += tensor.bytes();
         continue;
       }

@@ -20,14 +20,14 @@ class MatrixPacking {
  public:
   virtual ~MatrixPacking() = default;
   virtual std::string name() const = 0;  // as in ModelInfo::dtype: "int8"
-  // Whether it may pack matrices with rows of so many numbers, and what a number takes then at most, of a table as well.
+  // Whether it may pack matrices with rows of so many numbers, and what a number takes then at most, packed finely as well.
   virtual bool takes_rows_of(std::int64_t in) const = 0;
   virtual double most_bits() const = 0;
-  virtual double most_table_bits() const { return most_bits(); }
+  virtual double most_fine_bits() const { return most_bits(); }
   // dense: [out, in] in the arithmetic type, on the model's device. Null: this one stays numbers.
   virtual std::shared_ptr<const PackedMatrix> pack(const at::Tensor& dense) const = 0;
-  // The same of what rows are looked up in, and of the head.
-  virtual std::shared_ptr<const PackedMatrix> pack_table(const at::Tensor& dense) const { return pack(dense); }
+  // The same of what rows are looked up in, of the head, and of what sees pictures: towers and projectors.
+  virtual std::shared_ptr<const PackedMatrix> pack_finely(const at::Tensor& dense) const { return pack(dense); }
 };
 
 struct WeightPlan {

@@ -139,6 +139,14 @@ std::vector<LinearWeight> WeightReader::as_stored(const std::vector<Part>& parts
 }
 
 Linear WeightReader::packable_linear(const std::vector<Part>& parts, std::int64_t in, Bias bias) {
+  return in_form(parts, in, bias, Packing::kPlain);
+}
+
+Linear WeightReader::tower_linear(const std::vector<Part>& parts, std::int64_t in, Bias bias) {
+  return in_form(parts, in, bias, Packing::kFine);
+}
+
+Linear WeightReader::in_form(const std::vector<Part>& parts, std::int64_t in, Bias bias, Packing packing) {
   if (std::vector<LinearWeight> stored = as_stored(parts, in); !stored.empty()) {
     Linear layer;
     layer.weight = std::move(stored.front());
@@ -146,17 +154,18 @@ Linear WeightReader::packable_linear(const std::vector<Part>& parts, std::int64_
     return layer;
   }
   Linear layer = linear(parts, in, bias);
-  pack(layer);
+  layer.weight = packed(layer.weight, packing);
   return layer;
 }
 
-void WeightReader::pack(Linear& layer) {
-  if (plan_.packing == nullptr) return;
-  if (auto packed = plan_.packing->pack(layer.weight.columns(0, layer.weight.in()))) {
-    weight_bytes_ += packed->bytes() - layer.weight.bytes();
-    layer.weight = std::move(packed);
-    packed_ = true;
-  }
+LinearWeight WeightReader::packed(const LinearWeight& numbers, Packing packing) {
+  if (plan_.packing == nullptr) return numbers;
+  const at::Tensor dense = numbers.columns(0, numbers.in());
+  auto packed = packing == Packing::kFine ? plan_.packing->pack_finely(dense) : plan_.packing->pack(dense);
+  if (packed == nullptr) return numbers;
+  weight_bytes_ += packed->bytes() - numbers.bytes();
+  packed_ = true;
+  return packed;
 }
 
 std::vector<Linear> WeightReader::packable_experts(const std::string& name, std::int64_t count, std::int64_t out, std::int64_t in) {
@@ -180,8 +189,7 @@ std::vector<Linear> WeightReader::packable_experts(const std::vector<Part>& part
 std::vector<Linear> WeightReader::packed_each(const at::Tensor& all) {
   std::vector<Linear> matrices;
   for (std::int64_t i = 0; i < all.size(0); ++i) {
-    matrices.emplace_back().weight = as_weight(all.select(0, i).contiguous());
-    pack(matrices.back());
+    matrices.emplace_back().weight = packed(as_weight(all.select(0, i).contiguous()), Packing::kPlain);
   }
   return matrices;
 }
@@ -189,12 +197,7 @@ std::vector<Linear> WeightReader::packed_each(const at::Tensor& all) {
 LinearWeight WeightReader::table(const std::string& prefix, std::int64_t rows, std::int64_t columns) {
   if (const std::vector<LinearWeight> stored = as_stored({{prefix, rows}}, columns); !stored.empty()) return stored.front();
   const std::string name = prefix + ".weight";
-  LinearWeight plain = as_weight(numbers(name, {rows, columns}, held_type(name)));
-  auto packed = plan_.packing != nullptr ? plan_.packing->pack_table(plain.columns(0, columns)) : nullptr;
-  if (packed == nullptr) return plain;
-  weight_bytes_ += packed->bytes() - plain.bytes();
-  packed_ = true;
-  return packed;
+  return packed(as_weight(numbers(name, {rows, columns}, held_type(name))), Packing::kFine);
 }
 
 RmsNorm WeightReader::rms_norm(const std::string& prefix, std::int64_t features, double epsilon) {

@@ -33,7 +33,7 @@ class WeightReader {
   bool has(const std::string& name) const { return weights_.has(name); }
 
   at::Tensor tensor(const std::string& name, at::IntArrayRef shape);
-  // <prefix>.weight [out, in] and, if asked for, <prefix>.bias [out].
+  // Numbers in any case: <prefix>.weight [out, in] and, if asked for, <prefix>.bias [out].
   enum class Bias : int { kNone = 1, kRequired = 2 };
   Linear linear(const std::string& prefix, std::int64_t out, std::int64_t in, Bias bias) { return linear({{prefix, out}}, in, bias); }
   // One matrix product instead of several: the outputs of the parts side by side, in order.
@@ -46,6 +46,11 @@ class WeightReader {
   // As linear(), in the form that the plan says: for the products that a decode step is made of. Blocks that stay as they are stored are
   // finite numbers (kDamagedFile otherwise).
   Linear packable_linear(const std::vector<Part>& parts, std::int64_t in, Bias bias);
+  // The same of towers and projectors, whose packing is the finer one.
+  Linear tower_linear(const std::string& prefix, std::int64_t out, std::int64_t in, Bias bias) {
+    return tower_linear({{prefix, out}}, in, bias);
+  }
+  Linear tower_linear(const std::vector<Part>& parts, std::int64_t in, Bias bias);
   // Of <name> [count, out, in] a matrix each, in the form that the plan says; files may have each of them turned over, [count, in, out].
   std::vector<Linear> packable_experts(const std::string& name, std::int64_t count, std::int64_t out, std::int64_t in);
   // The same of parts that are stored one beside the other, each <prefix>.weight [count, out, in].
@@ -74,7 +79,10 @@ class WeightReader {
   LinearWeight as_weight(const at::Tensor& matrix);
   // all: [count, out, in]. A matrix each, which share its numbers where they lie in order; in the form that the plan says.
   std::vector<Linear> packed_each(const at::Tensor& all);
-  void pack(Linear& layer);
+  enum class Packing : int { kPlain, kFine };
+  Linear in_form(const std::vector<Part>& parts, std::int64_t in, Bias bias, Packing packing);
+  // As the plan's packing has it, where it takes it.
+  LinearWeight packed(const LinearWeight& numbers, Packing packing);
   at::Tensor joined_bias(const std::vector<Part>& parts);
   at::Tensor read_part(const Part& part, const std::string& name, at::IntArrayRef shape, at::ScalarType type);
 

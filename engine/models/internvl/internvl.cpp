@@ -19,8 +19,8 @@ std::int64_t channels_of_token(const InternVlConfig& config) { return config.vis
 PlainMlp read_projector(const InternVlConfig& config, WeightReader& weights) {
   const auto bias = WeightReader::Bias::kRequired;
   PlainMlp projector;
-  projector.first = weights.linear("projector.first", config.text.hidden_size, channels_of_token(config), bias);
-  projector.second = weights.linear("projector.second", config.text.hidden_size, config.text.hidden_size, bias);
+  projector.first = weights.tower_linear("projector.first", config.text.hidden_size, channels_of_token(config), bias);
+  projector.second = weights.tower_linear("projector.second", config.text.hidden_size, config.text.hidden_size, bias);
   projector.activation = config.projector_activation;
   return projector;
 }

@@ -9,8 +9,8 @@ PlainMlp read_projector(const LlavaVisionConfig& config, std::int64_t hidden_siz
   const auto bias = config.projector_bias ? WeightReader::Bias::kRequired : WeightReader::Bias::kNone;
   const std::int64_t features = config.vision.hidden_size * std::ssize(config.feature_states);
   PlainMlp projector;
-  projector.first = weights.linear("multi_modal_projector.linear_1", hidden_size, features, bias);
-  projector.second = weights.linear("multi_modal_projector.linear_2", hidden_size, hidden_size, bias);
+  projector.first = weights.tower_linear("multi_modal_projector.linear_1", hidden_size, features, bias);
+  projector.second = weights.tower_linear("multi_modal_projector.linear_2", hidden_size, hidden_size, bias);
   projector.activation = config.projector_activation;
   return projector;
 }

@@ -52,8 +52,8 @@ at::Tensor QwenVlTower::read_patch_kernel(WeightReader& weights, const std::stri
 Linear QwenVlTower::read_qkv(WeightReader& weights, const std::string& prefix) const {
   const auto bias = WeightReader::Bias::kRequired;
   const std::int64_t hidden = config_.hidden_size;
-  if (!weights.has(prefix + "q.weight")) return weights.linear(prefix + "qkv", 3 * hidden, hidden, bias);
-  return weights.linear({{prefix + "q", hidden}, {prefix + "k", hidden}, {prefix + "v", hidden}}, hidden, bias);
+  if (!weights.has(prefix + "q.weight")) return weights.tower_linear(prefix + "qkv", 3 * hidden, hidden, bias);
+  return weights.tower_linear({{prefix + "q", hidden}, {prefix + "k", hidden}, {prefix + "v", hidden}}, hidden, bias);
 }
 
 std::variant<LayerNorm, RmsNorm> QwenVlTower::read_norm(WeightReader& weights, const std::string& prefix) const {
@@ -68,8 +68,8 @@ QwenVlTower::Merger QwenVlTower::read_merger(WeightReader& weights, const std::s
   const std::string norm = named(config_.names.merger_norm);
   return {place,
           place == CellNorm::kOfCells ? weights.layer_norm(norm, joined, kNormEpsilon) : read_norm(weights, norm),
-          {weights.linear(named(config_.names.merger_first), joined, joined, bias),
-           weights.linear(named(config_.names.merger_second), config_.out_size, joined, bias), Activation::kGelu}};
+          {weights.tower_linear(named(config_.names.merger_first), joined, joined, bias),
+           weights.tower_linear(named(config_.names.merger_second), config_.out_size, joined, bias), Activation::kGelu}};
 }
 
 at::Tensor QwenVlTower::merged(const Merger& merger, const at::Tensor& hidden) const {
@@ -85,16 +85,16 @@ QwenVlTower::Layer QwenVlTower::read_layer(WeightReader& weights, const std::str
   Layer layer;
   layer.attention_norm = read_norm(weights, prefix + "norm1");
   layer.qkv = read_qkv(weights, prefix + "attn.");
-  layer.output = weights.linear(prefix + "attn.proj", hidden, hidden, bias);
+  layer.output = weights.tower_linear(prefix + "attn.proj", hidden, hidden, bias);
   layer.mlp_norm = read_norm(weights, prefix + "norm2");
   if (config_.windows) {
     layer.windowed = std::ranges::find(config_.windows->whole_layers, index) == config_.windows->whole_layers.end();
     const std::string mlp = prefix + "mlp.";
-    layer.mlp = GatedMlp{weights.linear({{mlp + "gate_proj", inner}, {mlp + "up_proj", inner}}, hidden, bias),
-                         weights.linear(mlp + "down_proj", hidden, inner, bias), config_.activation};
+    layer.mlp = GatedMlp{weights.tower_linear({{mlp + "gate_proj", inner}, {mlp + "up_proj", inner}}, hidden, bias),
+                         weights.tower_linear(mlp + "down_proj", hidden, inner, bias), config_.activation};
   } else {
-    layer.mlp = PlainMlp{weights.linear(prefix + std::string(config_.names.first), inner, hidden, bias),
-                         weights.linear(prefix + std::string(config_.names.second), hidden, inner, bias), config_.activation};
+    layer.mlp = PlainMlp{weights.tower_linear(prefix + std::string(config_.names.first), inner, hidden, bias),
+                         weights.tower_linear(prefix + std::string(config_.names.second), hidden, inner, bias), config_.activation};
   }
   return layer;
 }

@@ -48,8 +48,8 @@ SmolVlm::SmolVlm(const SmolVlmFolder& folder, MediaTokens tokens, WeightReader& 
       text_(folder.model.text, weights, "text."),
       tower_(placed(folder.model.vision), {folder.model.vision.layers}, weights, "tower."),
       tower_norm_(weights.layer_norm("tower.post_layernorm", folder.model.vision.hidden_size, folder.model.vision.layer_norm_eps)),
-      projection_(weights.linear("connector.proj", folder.model.text.hidden_size, folder.model.vision.hidden_size * scale_ * scale_,
-                                 WeightReader::Bias::kNone)) {}
+      projection_(weights.tower_linear("connector.proj", folder.model.text.hidden_size, folder.model.vision.hidden_size * scale_ * scale_,
+                                       WeightReader::Bias::kNone)) {}
 
 TokenPositions SmolVlm::positions_of_stream(std::span<const TokenOrigin> origins, const StreamPlaces& places) const {
   return stream_positions_of_pictures(origins, places, {tokens_.frame_tokens(), tokens_.picture_tokens()});
