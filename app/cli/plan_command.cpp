@@ -40,6 +40,12 @@ std::string plan_text(const Planned& planned) {
   return text;
 }
 
+// What a share means where layers have let a part of the question go before they are compressed. window: ModelTraits::window.
+std::string window_text(const Planned& planned, std::int64_t window) {
+  if (window == 0 || planned.tokens.prompt < window) return {};
+  return "\nsome layers look back over " + std::to_string(window) + " tokens: they hold no others, and a share there is of these";
+}
+
 nlohmann::ordered_json plan_json(const Planned& planned) {
   const auto measured = [](double ms) { return ms > 0.0 ? nlohmann::ordered_json(ms) : nlohmann::ordered_json(); };
   return {{"tokens",
@@ -64,11 +70,13 @@ ExitStatus run_plan(const PlanOptions& given) {
   PlanOptions options = given;
   if (options.sample) take_sample(options.turn, options.question);
   Session session;
-  session.load(load_request(options.model));
+  const ModelInfo model = session.load(load_request(options.model));
   ConsoleSink sink(AnswerOutput::kSilent);
   session.run(Plan{turn_of(options.turn, first_thread(options.turn, options.question))}, sink);
   if (!sink.planned) return ExitStatus::kInterrupted;
-  const std::string text = options.format == OutputFormat::kJson ? json_line(plan_json(*sink.planned), 2) : plan_text(*sink.planned);
+  const std::string text = options.format == OutputFormat::kJson
+                               ? json_line(plan_json(*sink.planned), 2)
+                               : plan_text(*sink.planned) + window_text(*sink.planned, model.traits.window);
   print_out("%s\n", text.c_str());
   return ExitStatus::kAnswered;
 }

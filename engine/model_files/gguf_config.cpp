@@ -22,8 +22,9 @@ struct Architecture {
   bool gemma = false;  // its layers' norms, whose names and whose values are otherwise
 };
 
-constexpr std::array<Architecture, 9> kArchitectures = {{
+constexpr std::array<Architecture, 10> kArchitectures = {{
     {"llama", "LlamaForCausalLM", "llama", true},
+    {"internlm2", "LlamaForCausalLM", "llama", true},  // whose packed wqkv converters take apart: the rest is a Llama
     {"mistral3", "MistralForCausalLM", "mistral", true},
     {"qwen2", "Qwen2ForCausalLM", "qwen2", false},
     {"qwen2vl", "Qwen2ForCausalLM", "qwen2", false},  // without its eyes; with them gguf_projector.h

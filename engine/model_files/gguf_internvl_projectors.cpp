@@ -29,7 +29,7 @@ constexpr std::array<NameRule, 10> kLayer = {{
 }};
 
 constexpr std::array<std::string_view, 2> kTables = {"v.class_embd", "v.position_embd.weight"};
-constexpr std::array<std::string_view, 3> kArchitectures = {"qwen2", "qwen3", "llama"};
+constexpr std::array<std::string_view, 4> kArchitectures = {"qwen2", "qwen3", "llama", "internlm2"};
 constexpr std::array<std::string_view, 2> kMarkers = {"<IMG_CONTEXT>", "<img>"};
 
 // Positions and what a block's halves are scaled by are no weights of a layer in the folder: "v.blk.5.ls1.weight" is lambda_1.

@@ -25,6 +25,8 @@ bool tiles_not(const ProjectorFacts& facts) { return !tiles(facts); }
 std::optional<std::string> obstacle(const ProjectorFacts& facts) {
   if (!facts.has_tensor("v.class_embd") || !facts.has_tensor("v.pre_ln.weight"))
     return "its vision tower is no CLIP, and the engine runs the projector \"mlp\" behind CLIP";
+  if (facts.has_tensor("mm.3.weight"))
+    return "its projector has norms behind its layers, as Yi-VL's has, and the engine runs the projector \"mlp\" without";
   if (facts.shape("mm.0.weight").size() != 2 || facts.shape("mm.2.weight").size() != 2)
     return "its projector is not of two layers (mm.0, mm.2)";
   return std::nullopt;

@@ -44,6 +44,16 @@ PastKeyValues gather_past(const KvCache& cache, LayerId layer, std::int32_t firs
 
 WeightReader::Bias bias_if(bool has) { return has ? WeightReader::Bias::kRequired : WeightReader::Bias::kNone; }
 
+// Names say which products have a bias, and what one layer has all have: a file that lacks one of them is damaged. layer: its prefix,
+// "model.layers.3.".
+bool biased_in_some_layer(const WeightReader& weights, const std::string& layer, std::int64_t layers, std::string_view product) {
+  const std::string before = layer.substr(0, layer.rfind('.', layer.size() - 2) + 1);
+  for (std::int64_t each = 0; each < layers; ++each) {
+    if (weights.has(before + std::to_string(each) + "." + std::string(product) + ".bias")) return true;
+  }
+  return false;
+}
+
 // Stored rows of q, k and v, one after the other, where each kv head's rows lie together; empty: in this order already.
 std::vector<std::int64_t> grouped_rows(std::int64_t heads, std::int64_t kv_heads, std::int64_t head_dim) {
   if (kv_heads == 1) return {};
@@ -108,7 +118,9 @@ Linear TransformerDecoder::read_query_key_value(WeightReader& weights, const std
              {prefix + std::string(names.key), kv_size},
              {prefix + std::string(names.value), kv_size}};
   }
-  const bool biased = std::ranges::any_of(parts, [&](const WeightReader::Part& part) { return weights.has(part.prefix + ".bias"); });
+  const bool biased = std::ranges::any_of(parts, [&](const WeightReader::Part& part) {
+    return biased_in_some_layer(weights, prefix, config_.layers, part.prefix.substr(prefix.size()));
+  });
   return weights.packable_linear(parts, config_.hidden_size, bias_if(biased));
 }
 
@@ -158,8 +170,9 @@ Mlp TransformerDecoder::read_mlp(WeightReader& weights, const std::string& prefi
   const std::int64_t inner = config_.intermediate_size;
   const std::string up = prefix + std::string(config_.names.up);
   const std::string down = prefix + std::string(config_.names.down);
-  const Linear last = weights.packable_linear({{down, hidden}}, inner, bias_if(weights.has(down + ".bias")));
-  const auto bias = bias_if(weights.has(up + ".bias"));
+  const auto bias_of = [&](std::string_view product) { return bias_if(biased_in_some_layer(weights, prefix, config_.layers, product)); };
+  const Linear last = weights.packable_linear({{down, hidden}}, inner, bias_of(config_.names.down));
+  const auto bias = bias_of(config_.names.up);
   if (config_.names.gate.empty()) return {PlainMlp{weights.packable_linear({{up, inner}}, hidden, bias), last, config_.activation}};
   const std::string gate = prefix + std::string(config_.names.gate);
   return {GatedMlp{weights.packable_linear({{gate, inner}, {up, inner}}, hidden, bias), last, config_.activation}};
@@ -175,7 +188,8 @@ TransformerDecoder::Layer TransformerDecoder::read_layer(WeightReader& weights, 
     layer.key_norm = read_head_norm(weights, prefix + "self_attn.k_norm");
   }
   const std::string output = prefix + std::string(config_.names.output);
-  layer.output = weights.packable_linear({{output, config_.hidden_size}}, query_size, bias_if(weights.has(output + ".bias")));
+  layer.output = weights.packable_linear({{output, config_.hidden_size}}, query_size,
+                                         bias_if(biased_in_some_layer(weights, prefix, config_.layers, config_.names.output)));
   if (config_.mlp_place != MlpPlace::kBesideAttention) layer.mlp_norm = read_norm(weights, prefix + std::string(config_.names.mlp_norm));
   const DecoderNames& names = config_.names;
   if (!names.attention_out_norm.empty()) layer.attention_out_norm = read_norm(weights, prefix + std::string(names.attention_out_norm));

@@ -134,6 +134,10 @@ PlanView describePlan(const Planned& planned, const PlanSubject& subject) {
                          .arg(formatBytes(planned.peak_bytes), formatBytes(planned.free_bytes)),
                      PlanWords::tr("Conversation and the longest answer: %1 of %2 tokens.")
                          .arg(locale.toString(context), locale.toString(qlonglong(planned.context_tokens)))};
+  if (subject.window > 0 && planned.tokens.prompt >= subject.window) {
+    detail << PlanWords::tr("Some layers look back over %1 tokens: they hold no others, and a share there is of these.")
+                  .arg(locale.toString(subject.window));
+  }
   if (planned.expected_ms > 0.0 && planned.expected_per_token_ms > 0.0) {
     detail << PlanWords::tr("By earlier answers on this machine: first word after about %1, then %2 words or parts of words a second.")
                   .arg(formatMilliseconds(planned.expected_ms), formatCount(1000.0 / planned.expected_per_token_ms));

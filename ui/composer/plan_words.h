@@ -36,6 +36,7 @@ struct PlanSubject {
   QList<app::Attachment> attachments;
   RecipeSpec recipe;
   bool narrowCache = false;  // the model's device reads a cache in eight bits
+  qint64 window = 0;         // ModelTraits::window
 };
 
 // Of the documents that the plan has read: which of them have to be cut so that the question fits. The longest gives way.

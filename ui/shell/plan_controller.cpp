@@ -52,7 +52,8 @@ void PlanController::ask() {
   if (m_composer.tray()->opening()) return;  // its end is a change of the draft
   const app::Draft draft = m_composer.draft();
   m_documents.clear();
-  m_subject = {draft.attachments, m_session.chat.options().recipe.spec, m_session.model.info().traits.reads_narrow_cache};
+  const ModelTraits& traits = m_session.model.info().traits;
+  m_subject = {draft.attachments, m_session.chat.options().recipe.spec, traits.reads_narrow_cache, traits.window};
   try {
     m_request = m_engine.post(Plan{m_session.answers.turnIfSent(draft)}, this, [this](const Event& event) { onEngineEvent(event); });
   } catch (const Exception&) {

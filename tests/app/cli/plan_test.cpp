@@ -43,6 +43,18 @@ TEST(PlanCommand, SaysWhatAskThenTakesAndLearnsItsTime) {
   EXPECT_NE(text.out.find("to the first word"), std::string::npos) << text.out;
 }
 
+TEST(PlanCommand, SaysWhatAShareIsOfWhereLayersHaveAWindow) {
+  const ScratchFolder scratch;
+  const std::string model = "plan --model " + shell_quoted(source_folder() + "/tests/golden/llava/next_window/model");
+  const char* const said = "some layers look back over 24 tokens: they hold no others";
+  const ProgramRun longer = run_cli(scratch, model + " 'What is it that moves from the left to the right?'");
+  EXPECT_EQ(longer.exit_code, 0) << longer.err;
+  EXPECT_NE(longer.out.find(said), std::string::npos) << longer.out;
+  const ProgramRun shorter = run_cli(scratch, model + " 'Hi'");
+  EXPECT_EQ(shorter.out.find(said), std::string::npos) << shorter.out;
+  EXPECT_NE(shorter.out.find("fits"), std::string::npos) << shorter.out;
+}
+
 TEST(PlanCommand, SaysWhatDoesNotFitWithoutFailing) {
   const ScratchFolder scratch;
   const std::string ask = "--max-tokens 100000 'Hello?'";

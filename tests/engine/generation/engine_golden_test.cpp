@@ -126,6 +126,9 @@ TEST(GgufGoldenPictures, TwoFilesEqualTheirFolderInTransformers) {
   for (const char* folder : {"qwen3_vl/published", "qwen3_vl/experts"}) expect_every_case(folder, "/gguf/model.gguf", "video");
 }
 
+// The same Llama as an InternLM2, whose packed q, k and v the converter takes apart.
+TEST(GgufGoldenInternLm2, TwoFilesEqualTheirFolderInTransformers) { expect_every_case("internvl/llama_published", "/gguf/internlm2.gguf"); }
+
 INSTANTIATE_TEST_SUITE_P(Configurations, GgufGolden,
                          ::testing::Values("smolvlm/smolvlm2_split", "qwen2_vl/published", "qwen2_5_vl/published", "llava/llava_llama",
                                            "llava/next_mistral", "internvl/qwen2_saved", "internvl/llama_published", "gemma3/published"),

@@ -32,6 +32,9 @@ inline auto family_folders() {
                            "no_bias_scaled",              //
                            "head_dim",                    //
                            "plain_projector",             //
+                           "video_grid",                  //
+                           "video_frame",                 //
+                           "video_no_token",              //
                            "llava/llava_llama",           //
                            "llava/llava_full",            //
                            "llava/llava_siglip",          //
@@ -58,6 +61,10 @@ inline auto family_folders() {
                            "internvl/feature_layer",      //
                            "internvl/chat_internlm2",     //
                            "internvl/chat_qwen2",         //
+                           "gemma3/published",            //
+                           "gemma3/narrow_window",        //
+                           "gemma3/pan_and_scan",         //
+                           "gemma3/plain_pillow",         //
                            "text_models/llama_tied",      //
                            "text_models/llama_biased",    //
                            "text_models/llama_dynamic",   //

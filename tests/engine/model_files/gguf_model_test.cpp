@@ -83,6 +83,9 @@ TEST_F(GgufModels, ArchitecturesDifferInTheOrderOfRows) {
   // Of a head of four, rows 0, 1, 2, 3 are stored as 0, 2, 1, 3.
   EXPECT_EQ(row_order(query), (std::vector<std::int32_t>{0, 2, 1, 3, 4, 6, 5, 7}));
   EXPECT_EQ(tensors.tensor("model.layers.1.self_attn.v_proj.weight").interleaved, 0);
+  const GgufModel intern = model(with_query("internlm2"));
+  EXPECT_EQ(intern.tensors().files.front()->tensor("model.layers.1.self_attn.q_proj.weight").interleaved, 4);
+  EXPECT_EQ(intern.required(ModelPart::kConfig).content["architectures"][0], "LlamaForCausalLM");
   const GgufModel qwen = model(with_query("qwen2"));
   EXPECT_EQ(qwen.tensors().files.front()->tensor("model.layers.1.self_attn.q_proj.weight").interleaved, 0);
 }

@@ -203,6 +203,10 @@ TEST_F(GgufEyes, ATextModelThatNeverSawAPictureIsToldOfThem) {
   EXPECT_NE(tiling.chat_template("").source.find("[INST]"), std::string::npos) << "shared keys are Mistral's";
   const std::string other = write("other.gguf", llava(4));
   test::expect_error(ErrorCode::kUnsupportedModel, "its vision tower is no CLIP", [&] { GgufModel(model, other); });
+  GgufWriter normed = norm(llava(4));
+  normed.tensor("mm.3.weight", {4, 4}, kF32, std::string(64, '\0'));
+  const std::string yi = write("yi.gguf", normed);
+  test::expect_error(ErrorCode::kUnsupportedModel, "norms behind its layers, as Yi-VL's", [&] { GgufModel(model, yi); });
   const std::string letters = write("letters.gguf", text_of("a"));
   const std::string right = write("right.gguf", norm(llava(4)));
   test::expect_error(ErrorCode::kUnsupportedModel, "lacks <image>", [&] { GgufModel(letters, right); });

@@ -22,13 +22,17 @@ import sys
 import tempfile
 
 import torch
+from make_internvl_golden import original_names
 from safetensors.torch import load_file, save_file
+from transformers import LlamaConfig
 
 FOLDERS = {"smolvlm/smolvlm2_split": "smollm", "qwen2_vl/published": "qwen2", "qwen2_5_vl/published": "qwen2", "qwen3_vl/published": "qwen2",
            "qwen3_vl/experts": "qwen2", "internvl/qwen2_saved": "qwen2", "internvl/llama_published": None,
            "gemma3/published": "gemma"}
 # Their eyes are written by the converter of 2023, which is the only one for them. Its kernels and projector are F16.
 LEGACY_FOLDERS = ["llava/llava_llama", "llava/next_mistral"]
+# Whose text model is written once more, as an InternLM2 (internlm2.gguf): the same Llama under InternVL's original names, q, k and v packed.
+INTERNLM2 = "internvl/llama_published"
 # Of text alone, and without a tokenizer.
 TEXT_FOLDERS = ["text_models/qwen3_moe", "text_models/mixtral"]
 GOLDEN = pathlib.Path(__file__).resolve().parents[1]
@@ -44,6 +48,17 @@ def pixels_of(model):
     if (model / "preprocessor_config.json").exists():
         return json.loads((model / "preprocessor_config.json").read_text())
     return json.loads((model / "processor_config.json").read_text())["image_processor"]
+
+
+def rename_as_internlm2(model, config):
+    """transformers has no class for it. The converter goes by the text model's configuration and by the names."""
+    tensors = {name: tensor for file in model.glob("*.safetensors") for name, tensor in load_file(file).items()}
+    for file in model.glob("*.safetensors*"):
+        file.unlink()
+    text = {name: tensor for name, tensor in tensors.items() if ".language_model." in name}
+    save_file(original_names(text, True, LlamaConfig(**config["text_config"])), model / "model.safetensors", metadata={"format": "pt"})
+    config["text_config"]["architectures"] = ["InternLM2ForCausalLM"]
+    (model / "config.json").write_text(json.dumps(config))
 
 
 def write_legacy_eyes(llama_cpp, model, config, target):
@@ -196,6 +211,9 @@ def main():
                 write_legacy_eyes(llama_cpp, model, config, out / "mmproj-model.gguf")
             else:
                 write(model, out / "mmproj-model.gguf", ModelType.MMPROJ, pre, more)
+            if name == INTERNLM2:
+                rename_as_internlm2(model, config)
+                write(model, out / "internlm2.gguf", ModelType.TEXT, pre, {})
             print(name, *(f"{file.name} {file.stat().st_size}" for file in sorted(out.iterdir())))
 
 

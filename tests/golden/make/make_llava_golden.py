@@ -155,12 +155,12 @@ def published():
                                                     rope_parameters={"rope_type": "default", "rope_theta": 1e6}, **narrow),
             vision=vision(), vocabulary=32064, model=dict(image_grid_pinpoints=pinpoints),
             processor=crop_processor("LlavaNextImageProcessor", 336, CLIP_SCALING, image_grid_pinpoints=pinpoints), template=MISTRAL,
-            stored=torch.bfloat16, cases=("image", "two_images")),
+            stored=torch.bfloat16, cases=("text", "image", "two_images")),
         "llava_next_video_7b": dict(
             family="llava_next_video", text=LlamaConfig(max_position_embeddings=4096, **narrow), vision=vision(), vocabulary=32064,
             model=dict(image_grid_pinpoints=pinpoints),
             processor=crop_processor("LlavaNextImageProcessor", 336, CLIP_SCALING, image_grid_pinpoints=pinpoints), template=NEXT_VIDEO,
-            stored=torch.bfloat16, cases=("image", "video", "video_and_image")),
+            stored=torch.bfloat16, cases=("text", "image", "two_images", "video", "video_and_image")),
     }
 
 

@@ -52,6 +52,17 @@ TEST(PlanWords, SayTokensCacheFitAndWaitInOneLine) {
       << "without anything attached, context and speed are what there is to say";
 }
 
+TEST(PlanWords, WhatAShareIsOfWhereLayersHaveAWindow) {
+  const auto said = [](qint64 window) {
+    ui::PlanSubject subject;
+    subject.window = window;
+    return ui::describePlan(plan(), subject).detail.contains(QStringLiteral("look back over %1 tokens: they hold no others").arg(window));
+  };
+  EXPECT_TRUE(said(512)) << "of 617";
+  EXPECT_FALSE(said(1024)) << "nothing has left it yet";
+  EXPECT_FALSE(said(0));
+}
+
 TEST(PlanWords, WhatDoesNotFitOffersWhatWould) {
   Planned planned = plan();
   planned.tokens.visual = 4500;
