@@ -35,7 +35,7 @@ struct PlanView {
 struct PlanSubject {
   QList<app::Attachment> attachments;
   RecipeSpec recipe;
-  bool narrowCache = false;  // the model's device reads a cache in eight bits
+  bool narrowCache = false;  // the model's device reads a cache in fewer bits than are computed
 };
 
 // Of the documents that the plan has read: which of them have to be cut so that the question fits. The longest gives way.
