@@ -9,7 +9,7 @@
 namespace winnow::app {
 namespace {
 
-constexpr const char* kKvChoices[] = {SAY("As the model computes"), SAY("8 bits")};
+constexpr const char* kKvChoices[] = {SAY("As it suits the model"), SAY("32 bits"), SAY("16 bits"), SAY("8 bits")};
 
 constexpr SettingText kTexts[] = {
     {"min_event_tokens", SAY("Short texts"), SAY("Texts without pictures stay whole below this number of tokens."),
@@ -17,9 +17,9 @@ constexpr SettingText kTexts[] = {
     {"full_layers", SAY("Full first layers"),
      SAY("So many of the model's first layers keep everything. The share stays: the other layers keep less."),
      "the model's first N layers keep everything; the others pay for it"},
-    {"kv", SAY("Stored numbers"),
-     SAY("In 8 bits the cache takes little more than half of 16 bits, a quarter of 32, and is rounded. On the CPU."),
-     "how the cache's numbers are stored: as the model computes (model), or in 8 bits (int8)", kKvChoices},
+    {"kv", SAY("Stored numbers"), SAY("In fewer bits than the model computes in, the cache takes less memory and is rounded. On the CPU."),
+     "how the cache's numbers are stored: as it suits the model (model), or in so many bits, but never more than it computes in",
+     kKvChoices},
 };
 
 }  // namespace

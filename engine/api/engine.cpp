@@ -142,9 +142,11 @@ class LocalEngine : public Engine {
     require_question(turn.messages);
     ConversationStates& states = conversations_[turn.conversation];
     const auto draft = conversations_.find(kDraftConversation);
-    if (draft == conversations_.end() || turn.conversation == kDraftConversation) return states;
+    if (!model_ || draft == conversations_.end() || turn.conversation == kDraftConversation) return states;
+    const VisionLanguageModel& network = *model_->network;
     const Turn run = as_run(turn);
-    if (start_of(states, run).from == TurnStart::From::kNothing && start_of(draft->second, run).from == TurnStart::From::kPrepared) {
+    if (start_of(states, run, network).from == TurnStart::From::kNothing &&
+        start_of(draft->second, run, network).from == TurnStart::From::kPrepared) {
       states.prepared = std::exchange(draft->second.prepared, std::nullopt);
       states.watched = std::exchange(draft->second.watched, std::nullopt);
     }

@@ -5,6 +5,7 @@
 
 #include "engine/base/error.h"
 #include "engine/kv_cache/narrow_rows.h"
+#include "engine/kv_cache/stored_rows.h"
 
 namespace winnow {
 namespace {
@@ -18,10 +19,12 @@ KvBlock::KvBlock(const KvShape& shape)
     : storage_(shape.storage),
       head_dim_(shape.head_dim),
       row_bytes_(narrow() ? shape.head_dim : shape.slot_bytes() / 2),
-      dtype_(shape.dtype) {
+      dtype_(shape.dtype),
+      row_type_(shape.row_type()) {
   const std::int64_t bytes = kSlots * shape.slot_bytes();
   try {
-    memory_ = narrow() ? at::empty({bytes}, at::kByte) : at::empty({2, kSlots, head_dim_}, at::TensorOptions(shape.device).dtype(dtype_));
+    memory_ =
+        narrow() ? at::empty({bytes}, at::kByte) : at::empty({2, kSlots, head_dim_}, at::TensorOptions(shape.device).dtype(row_type_));
   } catch (const c10::Error&) {
     throw Exception(ErrorCode::kOutOfMemory, "KV cache", "a block of " + std::to_string(bytes) + " bytes could not be allocated");
   }
@@ -59,23 +62,32 @@ void KvBlock::write(KvPart part, std::int64_t to_row, const at::Tensor& source, 
   }
   // Without a tensor of its own for a token's row.
   const bool dense = source.stride(1) == 1 && (count == 1 || source.stride(0) == head_dim_);
-  if (dense && source.is_cpu() && memory_.is_cpu() && source.scalar_type() == dtype_) {
+  if (dense && source.is_cpu() && memory_.is_cpu() && source.scalar_type() == row_type_) {
     const auto* from = static_cast<const std::byte*>(source.const_data_ptr()) + first * source.stride(0) * source.element_size();
     std::memcpy(to, from, static_cast<std::size_t>(count * row_bytes_));
   } else {
-    rows(part, to_row, count).copy_(source.narrow(0, first, count));
+    const at::Tensor given = source.narrow(0, first, count);
+    floats(part, to_row, count).copy_(storage_ == KvStorage::kHalf ? in_half(given) : given);
   }
 }
 
+at::Tensor KvBlock::floats(KvPart part, std::int64_t first, std::int64_t count) const {
+  return memory_.select(0, static_cast<std::int64_t>(part)).narrow(0, first, count);
+}
+
 at::Tensor KvBlock::rows(KvPart part, std::int64_t first, std::int64_t count) const {
-  if (!narrow()) return memory_.select(0, static_cast<std::int64_t>(part)).narrow(0, first, count);
+  if (storage_ == KvStorage::kWide) return floats(part, first, count);
   const at::Tensor wide = at::empty({count, head_dim_}, dtype_);
   widen(part, first, wide);
   return wide;
 }
 
 void KvBlock::widen(KvPart part, std::int64_t first, const at::Tensor& to) const {
-  widen_into(codes(part, first), scales(part) + first, to);
+  if (narrow()) {
+    widen_into(codes(part, first), scales(part) + first, to);
+  } else {
+    to.copy_(floats(part, first, to.size(0)));
+  }
 }
 
 }  // namespace winnow

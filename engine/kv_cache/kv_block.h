@@ -1,6 +1,6 @@
 // A block of a cache: K rows, then V rows, of up to KvCache::kBlockSlots slots of one kv head, in the form that the cache's shape names.
 //
-// Used inside engine/kv_cache: nobody else knows how rows are stored. Numbers as the model computes them lie as [2, kBlockSlots, head_dim].
+// Used inside engine/kv_cache: nobody else knows how rows are stored. Floats (KvShape::row_type()) lie as [2, kBlockSlots, head_dim].
 // In eight bits each of K and V is its codes, int8 [kBlockSlots, head_dim], then fp32 [kBlockSlots] scales, as the decode kernel reads them
 // (kernels/api/decode_attention.h): a row and its scale move together. Shared between forks; written only by a single owner.
 // Errors: kOutOfMemory. Engine thread only.
@@ -27,18 +27,20 @@ class KvBlock {
   void copy_all(const KvBlock& from) { memory_.copy_(from.memory_); }
   // K and V of `count` slots of another block, or of this one without overlap.
   void copy_slots(std::int64_t to_row, const KvBlock& from, std::int64_t from_row, std::int64_t count);
-  // Rows [first, first + count) of source, [n, head_dim] of any strides and any float dtype, into rows from `to_row` on.
+  // Rows [first, first + count) of source, [n, head_dim] of any strides and any float dtype, rounded into rows from `to_row` on.
   void write(KvPart part, std::int64_t to_row, const at::Tensor& source, std::int64_t first, std::int64_t count);
 
   // [count, head_dim] in the shape's dtype: a view where rows are stored so, else widened.
   at::Tensor rows(KvPart part, std::int64_t first, std::int64_t count) const;
-  // The same of narrow rows, into `to`.
+  // The same into `to`, of the shape's dtype, where rows are stored otherwise.
   void widen(KvPart part, std::int64_t first, const at::Tensor& to) const;
-  // [2, kBlockSlots, head_dim], where numbers are stored as the model computes them.
+  // [2, kBlockSlots, head_dim], where numbers are stored as floats.
   const at::Tensor& wide() const { return memory_; }
 
  private:
   bool narrow() const { return storage_ == KvStorage::kInt8; }
+  // As they are stored, where that is floats: a view.
+  at::Tensor floats(KvPart part, std::int64_t first, std::int64_t count) const;
   std::byte* to_write(KvPart part) { return part == KvPart::kKeys ? keys_ : values_; }
   // Of narrow rows.
   const std::int8_t* codes(KvPart part, std::int64_t row) const;
@@ -49,8 +51,9 @@ class KvBlock {
   std::byte* values_ = nullptr;
   KvStorage storage_;
   std::int64_t head_dim_;
-  std::int64_t row_bytes_;  // without a scale
-  at::ScalarType dtype_;
+  std::int64_t row_bytes_;   // without a scale
+  at::ScalarType dtype_;     // of who reads
+  at::ScalarType row_type_;  // of stored floats
 };
 
 }  // namespace winnow

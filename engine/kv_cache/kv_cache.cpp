@@ -11,6 +11,7 @@
 #include "engine/device/cuda_plugin.h"
 #include "engine/device/host_numbers.h"
 #include "engine/kv_cache/kv_block.h"
+#include "engine/kv_cache/stored_rows.h"
 
 namespace winnow {
 
@@ -42,7 +43,8 @@ class KvCache::Impl {
  public:
   explicit Impl(const KvShape& shape) : shape_(shape) {
     require(shape.layers > 0 && shape.kv_heads > 0 && shape.head_dim > 0, "KvCache: layers, heads and head size must be positive");
-    require(shape.storage == KvStorage::kWide || shape.device.is_cpu(), "KvCache: rows of eight bits are for the CPU");
+    require(shape.storage == KvStorage::kWide || shape.device.is_cpu(), "KvCache: rows in fewer bits are for the CPU");
+    require(shape.storage != KvStorage::kHalf || shape.dtype == at::kFloat, "KvCache: rows in fp16 are for arithmetic in fp32");
     heads_.resize(static_cast<std::size_t>(shape.layers * shape.kv_heads));
     if (on_device()) tables_ = PerLayer<BlockTable>::of(shape.layers);
   }
@@ -110,6 +112,9 @@ class KvCache::Impl {
               "KvCache::append: dtype and device must be the cache's");
     }
     if (t == 0) return;
+    const bool half = shape_.storage == KvStorage::kHalf;  // all heads at once: a tensor for each row would take longer than its numbers
+    const at::Tensor stored_key = half ? in_half(key) : key;
+    const at::Tensor stored_value = half ? in_half(value) : value;
     const std::span<Head> heads = heads_of(layer);
     // All memory first: if it runs out, the cache is as it was.
     try {
@@ -130,8 +135,8 @@ class KvCache::Impl {
     }
     for (std::int64_t i = 0; i < shape_.kv_heads; ++i) {
       Head& h = heads[static_cast<std::size_t>(i)];
-      const at::Tensor head_key = key.select(0, i);
-      const at::Tensor head_value = value.select(0, i);
+      const at::Tensor head_key = stored_key.select(0, i);
+      const at::Tensor head_value = stored_value.select(0, i);
       for (std::int64_t done = 0; done < t;) {
         const std::int64_t slot = h.slots() + done;
         const std::int64_t row = slot % kBlockSlots;
@@ -354,13 +359,13 @@ class KvCache::Impl {
   at::Tensor gather(const Head& h, KvPart part, std::int64_t count) const {
     if (count < 0) count = h.slots();
     require(count <= h.slots(), "KvCache::gather: more slots than the head has");
-    const bool narrow = shape_.storage == KvStorage::kInt8;
-    const at::Tensor rows = at::empty({narrow ? count : 0, shape_.head_dim}, at::TensorOptions(shape_.device).dtype(shape_.dtype));
+    const bool widened = shape_.storage != KvStorage::kWide;
+    const at::Tensor rows = at::empty({widened ? count : 0, shape_.head_dim}, at::TensorOptions(shape_.device).dtype(shape_.dtype));
     std::vector<at::Tensor> pieces;
     for (std::int64_t done = 0; done < count; done += kBlockSlots) {
       const KvBlock& block = *h.blocks[static_cast<std::size_t>(done / kBlockSlots)];
       const std::int64_t here = std::min(kBlockSlots, count - done);
-      if (narrow) {
+      if (widened) {
         block.widen(part, 0, rows.narrow(0, done, here));
       } else {
         pieces.push_back(block.rows(part, 0, here));

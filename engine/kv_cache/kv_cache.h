@@ -3,7 +3,7 @@
 // Per layer and kv head a list of fixed-size blocks of slots, each block contiguous [kBlockSlots, head_dim] for K and for V, plus the
 // original token index of every slot. Appending fills the last block and adds blocks: nothing is copied as the cache grows. Compaction
 // gathers kept rows into fresh blocks and returns the old ones to the allocator at once. fork() shares blocks; a shared block is copied
-// before it is written. Blocks lie in the memory of the shape's device. Rows are stored as the model computes them or in eight bits
+// before it is written. Blocks lie in the memory of the shape's device. Rows are stored as the model computes them or in fewer bits
 // (KvStorage); whoever reads rows gets them in the shape's dtype, and what is written is rounded. Knows no compression method.
 // Used by engine/layers (append, attention) and engine/generation (compact, fork). Threads: engine thread only. Slot numbers are rows
 // of one head; after the first eviction they are not token positions.
@@ -30,6 +30,7 @@ namespace winnow {
 enum class KvStorage : int {
   kWide = 1,  // in the model's arithmetic type
   kInt8 = 2,  // a signed byte for every number and one fp32 scale for every row (narrow_rows.h), on the CPU
+  kHalf = 3,  // in fp16 under arithmetic in fp32 (stored_rows.h), on the CPU
 };
 
 enum class KvPart : int { kKeys = 0, kValues = 1 };
@@ -58,10 +59,12 @@ struct KvShape {
     for (LayerId layer{0}; layer < layers; ++layer) slots += held(layer, seen);
     return slots * kv_heads * slot_bytes();
   }
+  // Of a stored number, where it is a float.
+  at::ScalarType row_type() const { return storage == KvStorage::kHalf ? at::kHalf : dtype; }
   // K and V of one slot of one head, scales included.
   std::int64_t slot_bytes() const {
     return 2 * (storage == KvStorage::kInt8 ? kernels::narrow_row_bytes(head_dim)
-                                            : head_dim * static_cast<std::int64_t>(at::elementSize(dtype)));
+                                            : head_dim * static_cast<std::int64_t>(at::elementSize(row_type())));
   }
   // Of a token that all layers and heads hold.
   std::int64_t token_bytes() const { return layers * kv_heads * slot_bytes(); }

@@ -142,7 +142,7 @@ at::Tensor decode_attention(const at::Tensor& query, const KvCache& cache, Layer
   const Parts parts = split(cache, layer);
   const std::int64_t rows = static_cast<std::int64_t>(parts.size()) * group;
   const bool narrow = shape.storage == KvStorage::kInt8;
-  const kernels::ElementType type = element_type(shape.dtype);
+  const kernels::ElementType type = element_type(shape.row_type());
 
   float* const query_data = row_scratch((2 * heads + rows) * head_dim + rows * (KvCache::kBlockSlots + 1));
   float* const merged = query_data + heads * head_dim;

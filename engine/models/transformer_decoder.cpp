@@ -7,7 +7,7 @@
 
 #include "engine/base/error.h"
 #include "engine/device/cuda_plugin.h"
-#include "engine/kv_cache/narrow_rows.h"
+#include "engine/kv_cache/stored_rows.h"
 #include "engine/layers/attention.h"
 #include "engine/layers/decode_attention.h"
 #include "engine/layers/shared_entry_attention.h"
@@ -92,6 +92,7 @@ TransformerDecoder::TransformerDecoder(const DecoderConfig& config, WeightReader
   } else {
     head_.weight = weights.table(prefix + "lm_head", config.vocabulary, config.hidden_size);
   }
+  if (weights.narrows_cache()) storage_ = KvStorage::kHalf;
 }
 
 Norm TransformerDecoder::read_norm(WeightReader& weights, const std::string& name) const {
@@ -199,7 +200,7 @@ TransformerDecoder::Layer TransformerDecoder::read_layer(WeightReader& weights, 
 }
 
 KvShape TransformerDecoder::kv_shape() const {
-  return {layers(), config_.kv_heads, config_.head_dim, dtype_, device_, config_.rotary, windows_};
+  return {layers(), config_.kv_heads, config_.head_dim, dtype_, device_, config_.rotary, windows_, storage_};
 }
 
 at::Tensor TransformerDecoder::scaled_rows(const at::Tensor& ids) const {
@@ -281,10 +282,8 @@ void TransformerDecoder::prefill_layer(LayerId layer, at::Tensor& hidden, const 
     apply_rotary(qkv.narrow(1, heads, kv_heads), angles, tile_key);
     value.narrow(1, first, count).copy_(qkv.narrow(1, heads + kv_heads, kv_heads).transpose(0, 1));
     // Attention and whoever watches it see what every later row will see.
-    if (cache.shape().storage == KvStorage::kInt8) {
-      round_to_narrow(key.narrow(1, first, count));
-      round_to_narrow(value.narrow(1, first, count));
-    }
+    round_as_stored(key.narrow(1, first, count), cache.shape().storage);
+    round_as_stored(value.narrow(1, first, count), cache.shape().storage);
 
     const AttentionResult attention = received.wanted() ? causal_attention({query, key, value, first, scale_}, received)
                                                         : prefill_attention(query, key, value, first, past, scale_, seen);

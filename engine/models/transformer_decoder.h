@@ -89,7 +89,8 @@ class TransformerDecoder final : public TextDecoder {
   RotaryEmbedding rotary_;
   std::optional<RotaryEmbedding> window_rotary_;
   PerLayer<std::int64_t> windows_;
-  at::ScalarType dtype_;  // of the arithmetic, and of what the cache holds
+  at::ScalarType dtype_;  // of the arithmetic
+  KvStorage storage_ = KvStorage::kWide;
   at::Device device_;
   LinearWeight embedding_;  // [vocabulary, hidden]
   PerLayer<Layer> layers_;

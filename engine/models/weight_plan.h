@@ -31,12 +31,15 @@ class MatrixPacking {
 };
 
 struct WeightPlan {
-  // fp32, bf16 or (not on the CPU) fp16: of products, norms, embeddings and of what the cache holds. Nothing: as stored.
+  // fp32, bf16 or (not on the CPU) fp16: of products, norms and embeddings. Nothing: as stored.
   std::optional<at::ScalarType> arithmetic = at::kFloat;
   std::shared_ptr<const MatrixPacking> packing{};  // null: matrices are numbers of the arithmetic type
   // On the CPU. Matrices that a mapped file stores in blocks of few bits stay there and are multiplied as they are (GGUF). Where the
   // arithmetic is fp32, matrices of 16-bit numbers stay such (layers/narrow_matrix.h): the same values in half of the memory.
   bool matrices_as_stored = false;
+  // On the CPU. Where the arithmetic is fp32 and matrices are held in fewer bits, the cache is, too (KvStorage::kHalf), if a recipe says
+  // nothing: the memory that processors give it which compute such models in 16 bits.
+  bool narrow_cache = false;
 };
 
 // "bf16", "bf16, int8".

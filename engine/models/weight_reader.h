@@ -29,6 +29,8 @@ class WeightReader {
   at::ScalarType dtype() const { return dtype_; }  // of the arithmetic
   // Of what was read so far: the arithmetic, and how matrices are held. Weights that are held otherwise have another one.
   std::string plan_name() const;
+  // Of what was read so far: the plan narrows the cache that belongs to it.
+  bool narrows_cache() const { return plan_.narrow_cache && dtype_ == at::kFloat && (packed_ || !stored_bytes_.empty()); }
   at::Device device() const { return device_; }
   bool has(const std::string& name) const { return weights_.has(name); }
 

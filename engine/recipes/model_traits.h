@@ -16,7 +16,9 @@ struct ModelTraits {
   bool reads_videos = true;        // false: images alone, where it sees
   std::int64_t window = 0;         // of the layer that looks back over the fewest tokens; 0: all look back over everything
   bool judges_patches = true;      // the vision tower can say how much attention a patch gets
-  bool reads_narrow_cache = true;  // attention on its device reads a cache in eight bits
+  int arithmetic_bits = 32;        // of a number that it computes with
+  int kv_bits = 32;                // of a stored number of K and V where a recipe says nothing; at most as many
+  bool reads_narrow_cache = true;  // attention on its device reads a cache in fewer bits than it computes with
   MeasuredOptions measured;        // of winnow.json
 };
 

@@ -7,6 +7,7 @@
 #include "engine/base/error.h"
 #include "engine/recipes/composition_parts.h"
 #include "engine/recipes/reducers/shared_entries.h"
+#include "engine/recipes/stored_bits.h"
 
 namespace winnow {
 
@@ -165,8 +166,9 @@ const char* Recipe::needs_sight() const {
 std::optional<Error> Recipe::misfit(const ModelTraits& model) const {
   const auto error = [&](const std::string& reason) { return Error{ErrorCode::kIllegalRecipe, composition_.method, reason}; };
   if (const char* why = needs_sight(); why != nullptr && !model.sees) return error(why + std::string(", and this model reads text only"));
-  if (spec_.kv_bits != 0 && !model.reads_narrow_cache)
-    return Error{ErrorCode::kIllegalRecipe, "kv", "a cache in 8 bits is for the CPU: the GPU's attention reads 16 and 32 bits only"};
+  if (const int bits = stored_bits(spec_, model); bits < model.arithmetic_bits && !model.reads_narrow_cache)
+    return Error{ErrorCode::kIllegalRecipe, "kv",
+                 "a cache in " + std::to_string(bits) + " bits is for the CPU: the GPU's attention reads numbers as it computes them"};
   const SharingRule* sharing = composition_.reducer->sharing();
   if (model.position_axes > 1) {
     if (composition_.closed_ranks) return error("it counts positions inside the cache, and this model's have time, height and width");

@@ -23,7 +23,7 @@ struct RecipeSpec {
   // The first so many decoder layers keep everything, at the event and while decoding. The total stays what retention or budget_tokens ask
   // for: the other layers have that much less, but never less than their method protects.
   int full_layers = 0;
-  int kv_bits = 0;  // in which K and V are stored; 0: the model's arithmetic type
+  int kv_bits = 0;  // in which K and V are stored, but never more than they are computed in; 0: the model's own (stored_bits.h)
   TurnPolicy turn_policy = TurnPolicy::kSegment;
   std::uint64_t seed = 0;                      // methods that draw random numbers
   std::map<std::string, std::string> options;  // of the preset, by name (MethodInfo::options)
@@ -51,7 +51,7 @@ struct SettingWord {
   const char* word;
   int value;
 };
-inline constexpr SettingWord kKvWords[] = {{"model", 0}, {"int8", 8}};
+inline constexpr SettingWord kKvWords[] = {{"model", 0}, {"32-bit", 32}, {"16-bit", 16}, {"int8", 8}};
 
 struct WholeSetting {
   const char* name;  // in JSON and in refusals; on the command line with dashes
@@ -69,7 +69,7 @@ struct WholeSetting {
 inline constexpr WholeSetting kWholeSettings[] = {
     {"min_event_tokens", &RecipeSpec::min_event_tokens, 0, std::numeric_limits<int>::max(), true},
     {"full_layers", &RecipeSpec::full_layers, 0, 1024, false},
-    {"kv", &RecipeSpec::kv_bits, 0, 8, false, kKvWords},
+    {"kv", &RecipeSpec::kv_bits, 0, 32, false, kKvWords},
 };
 
 struct PartSetting {

@@ -1,10 +1,12 @@
-// winnow-bench: prefill and decode of a Qwen2-0.5B-shaped random model on the CPU, or of a model's own file: full cache, 10 % of it,
-// and all of it in eight bits.
+// winnow-bench: prefill and decode of a Qwen2-0.5B-shaped random model on the CPU, or of a model's own file: full cache and 10 % of it, as
+// the model computes, in 16 bits where that is fewer, and all of it in eight.
 //
 //   winnow-bench [--threads N] [--dtype bf16|fp32] [--bits 8|4] [--contexts 2048,8192]      prints a table; ratios are within this run
+//   winnow-bench --kv 32|16|8 ...   of what --serve decodes from and the table's prefill rounds to; without it as the program has it
 //   winnow-bench --model FILE ...   a GGUF file's matrices stay in their blocks, and --dtype is that of the rest
 //   winnow-bench --model FOLDER --bits 8 ...     a folder's are packed
-//   winnow-bench --serve ...        reads "prefill TOKENS" and "decode TOKENS RETENTION STEPS" from stdin and answers "ms X" (bench/peers)
+//   winnow-bench --serve ...        reads "prefill TOKENS" and "decode TOKENS RETENTION STEPS" from stdin and answers "ms X"
+//   (bench/peers)
 #include <ATen/ATen.h>
 #include <ATen/Parallel.h>
 
@@ -32,7 +34,7 @@ using namespace winnow;
 
 class Bench {
  public:
-  explicit Bench(const TextDecoder& decoder) : decoder_(decoder) {}
+  Bench(const TextDecoder& decoder, int kv_bits) : decoder_(decoder), storage_(storage_of(kv_bits)) {}
 
   // Returns ms; the cache afterwards holds the prompt.
   double prefill(std::int64_t tokens, KvCache& cache) const {
@@ -51,17 +53,17 @@ class Bench {
 
   // A prefill whose cache the next decode() of as many tokens takes; ms.
   double fill(std::int64_t tokens) {
-    filled_.emplace(decoder_.kv_shape());
+    filled_.emplace(shape_in(storage_));
     filled_tokens_ = tokens;
     return prefill(tokens, *filled_);
   }
 
   std::int64_t filled_bytes() const { return filled_ ? filled_->bytes_in_use() : 0; }
 
-  // Median ms of a step over a cache of `tokens` * retention slots per head (every 1/retention-th token).
-  double decode(std::int64_t tokens, double retention, int steps, KvStorage storage = KvStorage::kWide) {
+  // Median ms of a step over a cache of `tokens` * retention slots per head (every 1/retention-th token), in kv_bits; nothing: as filled.
+  double decode(std::int64_t tokens, double retention, int steps, std::optional<int> kv_bits = std::nullopt) {
     if (filled_tokens_ != tokens) fill(tokens);
-    KvCache cache = storage == KvStorage::kWide ? filled_->fork() : in_eight_bits(*filled_);
+    KvCache cache = kv_bits ? stored_in(*filled_, storage_of(*kv_bits)) : filled_->fork();
     if (retention < 1.0) {
       LayerPlan plan;
       plan.budget = static_cast<std::int64_t>(static_cast<double>(tokens) * retention);
@@ -84,21 +86,32 @@ class Bench {
     return times[times.size() / 2];
   }
 
-  KvCache empty_cache() const { return KvCache(decoder_.kv_shape()); }
+  KvCache empty_cache() const { return KvCache(shape_in(storage_)); }
 
  private:
-  static KvCache in_eight_bits(const KvCache& wide) {
-    KvShape shape = wide.shape();
-    shape.storage = KvStorage::kInt8;
-    KvCache narrow(shape);
-    for (LayerId layer{0}; layer < shape.layers; ++layer) {
-      for (KvHead head{0}; head < shape.kv_heads; ++head)
-        narrow.assign(layer, head, wide.gather_keys(layer, head), wide.gather_values(layer, head), wide.original(layer, head));
+  KvStorage storage_of(int kv_bits) const {
+    if (kv_bits == 0) return decoder_.kv_shape().storage;
+    if (kv_bits == 8) return KvStorage::kInt8;
+    return kv_bits < 8 * static_cast<int>(at::elementSize(decoder_.kv_shape().dtype)) ? KvStorage::kHalf : KvStorage::kWide;
+  }
+
+  KvShape shape_in(KvStorage storage) const {
+    KvShape shape = decoder_.kv_shape();
+    shape.storage = storage;
+    return shape;
+  }
+
+  KvCache stored_in(const KvCache& filled, KvStorage storage) const {
+    KvCache stored(shape_in(storage));
+    for (LayerId layer{0}; layer < stored.shape().layers; ++layer) {
+      for (KvHead head{0}; head < stored.shape().kv_heads; ++head)
+        stored.assign(layer, head, filled.gather_keys(layer, head), filled.gather_values(layer, head), filled.original(layer, head));
     }
-    return narrow;
+    return stored;
   }
 
   const TextDecoder& decoder_;
+  KvStorage storage_;  // that prefills fill
   std::optional<KvCache> filled_;
   std::int64_t filled_tokens_ = 0;
 };
@@ -110,6 +123,7 @@ std::unique_ptr<VisionLanguageModel> load(const std::string& file, at::ScalarTyp
   source.plan.arithmetic = dtype;
   source.plan.packing = packing;
   source.plan.matrices_as_stored = true;
+  source.plan.narrow_cache = true;
   return load_model(source);
 }
 
@@ -135,6 +149,34 @@ void serve(Bench& bench) {
   }
 }
 
+double quantile(std::vector<double> of, double share) {
+  std::sort(of.begin(), of.end());
+  return of[static_cast<std::size_t>(share * static_cast<double>(of.size() - 1) + 0.5)];
+}
+
+// All ways forth and back, again and again: a drift of the machine falls on all, and quartiles of the ratios say what its neighbours did.
+void print_steps(Bench& bench, std::int64_t tokens) {
+  struct Way {
+    const char* name;
+    int kv_bits;
+    double retention;
+    std::vector<double> ms{};
+  };
+  std::vector<Way> ways = {
+      {"full cache", 32, 1.0}, {"10 %", 32, 0.1}, {"16 bits, full", 16, 1.0}, {"16 bits, 10 %", 16, 0.1}, {"8 bits, full", 8, 1.0}};
+  const auto measure = [&](Way& way) { way.ms.push_back(bench.decode(tokens, way.retention, 9, way.kv_bits)); };
+  for (int round = 0; round < 4; ++round) {
+    std::for_each(ways.begin(), ways.end(), measure);
+    std::for_each(ways.rbegin(), ways.rend(), measure);
+  }
+  for (const Way& way : ways) {
+    std::vector<double> ratios;
+    for (std::size_t i = 0; i < way.ms.size(); ++i) ratios.push_back(ways.front().ms[i] / way.ms[i]);
+    std::printf("  a step, %-14s %8.2f ms, the full cache takes %.2f (%.2f to %.2f) times as long\n", (std::string(way.name) + ":").c_str(),
+                quantile(way.ms, 0.5), quantile(ratios, 0.5), quantile(ratios, 0.25), quantile(ratios, 0.75));
+  }
+}
+
 }  // namespace
 
 int main(int argc, char** argv) {
@@ -143,6 +185,7 @@ int main(int argc, char** argv) {
   std::string file;
   std::shared_ptr<const MatrixPacking> packing;
   bool serving = false;
+  int kv_bits = 0;
   set_default_threads();
   for (int i = 1; i < argc; ++i) {
     const std::string option = argv[i];
@@ -157,13 +200,16 @@ int main(int argc, char** argv) {
       dtype = value() == "fp32" ? at::kFloat : at::kBFloat16;
     } else if (option == "--bits") {
       packing = std::make_shared<BlockPacking>(value() == "8" ? PackedBits::kEight : PackedBits::kFour);
+    } else if (option == "--kv") {
+      kv_bits = std::atoi(value().c_str());
     } else if (option == "--contexts") {
       contexts.clear();
       std::istringstream list(value());
       for (std::string number; std::getline(list, number, ',');) contexts.push_back(std::atoll(number.c_str()));
     } else {
-      std::fprintf(stderr,
-                   "usage: winnow-bench [--serve] [--model FILE] [--threads N] [--dtype bf16|fp32] [--bits 8|4] [--contexts A,B]\n");
+      std::fprintf(
+          stderr,
+          "usage: winnow-bench [--serve] [--model FILE] [--threads N] [--dtype bf16|fp32] [--bits 8|4] [--kv 32|16|8] [--contexts A,B]\n");
       return 2;
     }
   }
@@ -175,7 +221,7 @@ int main(int argc, char** argv) {
   } else {
     model = load(file, dtype, packing);
   }
-  Bench bench(model ? model->text() : *random);
+  Bench bench(model ? model->text() : *random, kv_bits);
   if (serving) {
     serve(bench);
     return 0;
@@ -186,20 +232,9 @@ int main(int argc, char** argv) {
     KvCache warm = bench.empty_cache();
     bench.prefill(std::min<std::int64_t>(tokens, 512), warm);
     const double prefill_ms = bench.fill(tokens);
-    // Full, tenth, narrow, narrow, tenth, full: drift of the machine falls on all.
-    double full = 0.0, tenth = 0.0, narrow = 0.0;
-    for (const bool forth : {true, false}) {
-      if (forth) full += bench.decode(tokens, 1.0, 17) / 2.0;
-      if (forth) tenth += bench.decode(tokens, 0.1, 17) / 2.0;
-      narrow += bench.decode(tokens, 1.0, 17, KvStorage::kInt8) / 2.0;
-      if (!forth) tenth += bench.decode(tokens, 0.1, 17) / 2.0;
-      if (!forth) full += bench.decode(tokens, 1.0, 17) / 2.0;
-    }
-    std::printf(
-        "%6lld tokens: prefill %.0f ms (%.0f tokens/s); decode %.2f ms full cache, %.2f ms at 10 %%: ratio %.2f; %.2f ms in 8 bits: ratio "
-        "%.2f; KV %.1f MiB full\n",
-        static_cast<long long>(tokens), prefill_ms, 1000.0 * static_cast<double>(tokens) / prefill_ms, full, tenth, full / tenth, narrow,
-        full / narrow, static_cast<double>(bench.filled_bytes()) / (1 << 20));
+    std::printf("%6lld tokens: prefill %.0f ms (%.0f tokens/s), cache %.1f MiB\n", static_cast<long long>(tokens), prefill_ms,
+                1000.0 * static_cast<double>(tokens) / prefill_ms, static_cast<double>(bench.filled_bytes()) / (1 << 20));
+    print_steps(bench, tokens);
     std::fflush(stdout);
   }
   return 0;

@@ -160,7 +160,7 @@ PlanView describePlan(const Planned& planned, const PlanSubject& subject) {
       view.remedies.append({PlanRemedy::Kind::kFrames, double(fewer) / frames, 1.0, text});
     }
   }
-  if (!planned.fits_memory && subject.narrowCache && subject.recipe.kv_bits == 0)
+  if (!planned.fits_memory && subject.narrowCache && subject.recipe.kv_bits != 8)
     view.remedies.append({PlanRemedy::Kind::kNarrowCache, 1.0, 1.0, PlanWords::tr("Cache in 8 bits")});
   if (!planned.fits_memory && !subject.recipe.budget_tokens && !keepsEverything(subject.recipe) &&
       subject.recipe.retention > kLeastRetention) {

@@ -35,7 +35,7 @@ struct PlanView {
 struct PlanSubject {
   QList<app::Attachment> attachments;
   RecipeSpec recipe;
-  bool narrowCache = false;  // the model's device reads a cache in eight bits
+  bool narrowCache = false;  // the model's device reads a cache in fewer bits than are computed
   qint64 window = 0;         // ModelTraits::window
 };
 

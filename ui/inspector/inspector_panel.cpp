@@ -264,7 +264,7 @@ void InspectorPanel::refresh() {
                              : tr("known after compression"));
   m_memory->setBytes(used, f.fullBytes);
   const QString most = tr("At most %1 on the way").arg(formatBytes(f.kv.peak));
-  const QString stored = f.kvBits > 0 ? tr("%1 · stored in %2 bits").arg(most).arg(f.kvBits) : most;
+  const QString stored = f.kvBits > 0 && f.kvBits < 32 ? tr("%1 · stored in %2 bits").arg(most).arg(f.kvBits) : most;
   m_memoryDetail->setText(f.hasReport ? stored : QString());
   m_memoryDetail->setToolTip(
       tr("Reserved: %1. Which token stands where: %2.").arg(formatBytes(f.kv.allocated), formatBytes(f.kv.metadata)));

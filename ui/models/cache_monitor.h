@@ -26,7 +26,7 @@ struct CacheFigures {
   KvBytes kv;
   qint64 fullBytes = 0;                         // what the same tokens take uncompressed, those of the answer included
   int shortTextTokens = 0;                      // of the recipe: text of fewer tokens is kept whole
-  int kvBits = 0;                               // of the recipe: of a stored number; 0: as the model computes
+  int kvBits = 0;                               // of the recipe: of a stored number; 0, 32: as it suits the model
   std::vector<LayerFigures> layers;             // at the event
   std::vector<SlotCounts> slots;                // per layer, now: what was written joins, what decoding evicts leaves
   qint64 visualTokens = 0;                      // of the prompt: of what is attached

@@ -6,14 +6,20 @@
 #include "engine/kv_cache/kv_cache.h"
 #include "engine/models/vision_language_model.h"
 #include "engine/recipes/recipe_spec.h"
+#include "engine/recipes/stored_bits.h"
 
 namespace winnow {
 
-inline KvStorage storage_of(const RecipeSpec& recipe) { return recipe.kv_bits == 8 ? KvStorage::kInt8 : KvStorage::kWide; }
+inline KvStorage storage_of(const VisionLanguageModel& network, const RecipeSpec& recipe) {
+  const ModelTraits& traits = network.info().traits;
+  const int bits = stored_bits(recipe, traits);
+  if (bits == 8) return KvStorage::kInt8;
+  return bits < traits.arithmetic_bits ? KvStorage::kHalf : KvStorage::kWide;
+}
 
 inline KvShape cache_shape(const VisionLanguageModel& network, const RecipeSpec& recipe) {
   KvShape shape = network.text().kv_shape();
-  shape.storage = storage_of(recipe);
+  shape.storage = storage_of(network, recipe);
   return shape;
 }
 

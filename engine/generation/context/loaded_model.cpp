@@ -49,6 +49,7 @@ WeightPlan plan_of(WeightFormat wanted, at::Device device) {
   // libtorch multiplies matrices of bf16 in a plain loop there, which makes a prompt take five times as long.
   if (wanted == WeightFormat::kBf16 && device.is_cpu() && !cpu_multiplies_bf16()) plan = {at::kFloat, std::make_shared<NarrowPacking>()};
   plan.matrices_as_stored = device.is_cpu() && (wanted == WeightFormat::kAuto || plan.packing != nullptr);
+  plan.narrow_cache = plan.matrices_as_stored;
   return plan;
 }
 

@@ -19,7 +19,7 @@
 namespace winnow {
 namespace {
 
-constexpr int kFormat = 4;  // 1: without positions; 2: without the kinds of media; 3: without how rows are stored
+constexpr int kFormat = 5;  // 1: without positions; 2: without the kinds of media; 3: without how rows are stored; 4: without 16 bits
 constexpr std::uint64_t kMostJson = std::uint64_t{64} << 20;
 constexpr std::int64_t kOriginFields = 5;  // modality, media, frame, row, column
 
@@ -49,10 +49,10 @@ std::uint64_t hash_of(const at::Tensor& tensor, std::uint64_t before) {
   return fnv1a({static_cast<const std::byte*>(tensor.const_data_ptr()), tensor.nbytes()}, before);
 }
 
-// As the cache stores them: rounding what was read of it finds the same codes and scales.
-void add_rows(NamedTensors& tensors, const std::string& name, const at::Tensor& rows, KvStorage storage) {
-  if (storage == KvStorage::kWide) {
-    tensors.emplace_back(name, rows);
+// As the cache stores them: rounding what was read of it finds the same numbers, codes and scales.
+void add_rows(NamedTensors& tensors, const std::string& name, const at::Tensor& rows, const KvShape& shape) {
+  if (shape.storage != KvStorage::kInt8) {
+    tensors.emplace_back(name, rows.to(shape.row_type()));
     return;
   }
   NarrowRows narrow = narrowed(rows);
@@ -85,8 +85,8 @@ void add_state(NamedTensors& tensors, const std::string& name, const Conversatio
     const std::string of_layer = name + ".layer." + std::to_string(static_cast<std::int64_t>(layer));
     tensors.emplace_back(of_layer + ".slots", numbers_tensor(slots, at::kLong));
     tensors.emplace_back(of_layer + ".original", numbers_tensor(originals, at::kInt));
-    add_rows(tensors, of_layer + ".keys", at::cat(keys).cpu().contiguous(), cache.shape().storage);
-    add_rows(tensors, of_layer + ".values", at::cat(values).cpu().contiguous(), cache.shape().storage);
+    add_rows(tensors, of_layer + ".keys", at::cat(keys).cpu().contiguous(), cache.shape());
+    add_rows(tensors, of_layer + ".values", at::cat(values).cpu().contiguous(), cache.shape());
   }
 }
 
@@ -172,7 +172,7 @@ class Reader {
   }
 
   at::Tensor stored_rows(const std::string& name, std::int64_t count, const KvShape& shape) {
-    if (shape.storage == KvStorage::kWide) return tensor(name, shape.dtype, {count, shape.head_dim});
+    if (shape.storage != KvStorage::kInt8) return tensor(name, shape.row_type(), {count, shape.head_dim}).to(shape.dtype);
     const at::Tensor codes = tensor(name, at::kChar, {count, shape.head_dim});
     return widened({codes, tensor(name + ".scales", at::kFloat, {count})}, shape.dtype);
   }
@@ -280,9 +280,12 @@ ConversationStates read_conversation(const RequestContext& context, const std::s
   // Stored otherwise than the file says, a state is refused by its tensors' types.
   const auto empty = [&](const JsonObject& state) {
     KvShape shape = context.network().text().kv_shape();
-    shape.storage = state.boolean("kv_int8") ? KvStorage::kInt8 : KvStorage::kWide;
+    shape.storage =
+        static_cast<KvStorage>(state.integer("kv_storage", static_cast<int>(KvStorage::kWide), static_cast<int>(KvStorage::kHalf)));
     if (shape.storage != KvStorage::kWide && !shape.device.is_cpu())
-      refuse_outdated("", "what was kept is in eight bits, which only the CPU reads");
+      refuse_outdated("", "what was kept is in fewer bits than the GPU reads");
+    if (shape.storage == KvStorage::kHalf && shape.dtype != at::kFloat)
+      refuse_outdated("", "what was kept is of arithmetic in 32 bits, and the model computes in 16 now");
     return Conversation(shape);
   };
   ConversationStates states;
@@ -297,7 +300,7 @@ ConversationStates read_conversation(const RequestContext& context, const std::s
     read_conversation_json(of_state, context_read.state);
     reader.read_state("prepared", context_read.state);
     read_prepared_json(*prepared, context_read);
-    if (storage_of(context_read.recipe) != context_read.state.cache.shape().storage)
+    if (storage_of(context.network(), context_read.recipe) != context_read.state.cache.shape().storage)
       reader.refuse("prepared", "its cache is stored otherwise than its recipe says");
   }
   reader.require_hash();

@@ -211,7 +211,7 @@ Json conversation_json(const Conversation& conversation) {
                {"frame_s", conversation.frame_s},
                {"media_kinds", Json::array()},
                {"compressed", conversation.compressed},
-               {"kv_int8", conversation.cache.shape().storage == KvStorage::kInt8},
+               {"kv_storage", static_cast<int>(conversation.cache.shape().storage)},
                {"answer_ids", conversation.answer_ids},
                {"answer_open", conversation.answer_open},
                {"pins", Json::array()},

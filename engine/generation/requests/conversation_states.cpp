@@ -17,7 +17,7 @@ struct Making {
   KvStorage storage = KvStorage::kWide;
 };
 
-Making making_of(const Turn& turn) { return {turn.pins, storage_of(turn.recipe)}; }
+Making making_of(const Turn& turn, const VisionLanguageModel& network) { return {turn.pins, storage_of(network, turn.recipe)}; }
 
 // The cache is stored so, and `pins` say of the conversation's media what it was made with, in any order; those of later media are free.
 bool made_with(const Conversation& conversation, const Making& making) {
@@ -36,37 +36,37 @@ bool same_thread(std::span<const Message> a, std::span<const Message> b) {
 }
 
 // Nothing, where the turn's message is the first.
-bool holds_what_is_before(const Conversation& conversation, const Turn& turn) {
+bool holds_what_is_before(const Conversation& conversation, const Turn& turn, const Making& making) {
   const std::vector<Message>& held = conversation.thread;
   return held.size() + 1 == turn.messages.size() && same_thread(held, std::span(turn.messages).first(held.size())) &&
-         made_with(conversation, making_of(turn));
+         made_with(conversation, making);
 }
 
-bool holds_all_but_last(const Conversation& conversation, const Turn& turn) {
-  return !conversation.thread.empty() && holds_what_is_before(conversation, turn);
+bool holds_all_but_last(const Conversation& conversation, const Turn& turn, const Making& making) {
+  return !conversation.thread.empty() && holds_what_is_before(conversation, turn, making);
 }
 
 // The system's messages are part of the prompt that leads to the first media, whose ids are compared when a question goes on from them.
-bool leads_to_the_first_media(const PreparedContext& prepared, const Turn& turn) {
+bool leads_to_the_first_media(const PreparedContext& prepared, const Turn& turn, const Making& making) {
   const auto before = std::span(turn.messages).first(turn.messages.size() - 1);
-  return prepared.state.thread.empty() && made_with(prepared.state, making_of(turn)) &&
+  return prepared.state.thread.empty() && made_with(prepared.state, making) &&
          std::all_of(before.begin(), before.end(), [](const Message& message) { return message.role == Role::kSystem; });
 }
 
 // Questions that fetch their frames go on from all of the media, and read the text since then again.
-bool is_stored_for(const PreparedContext& prepared, const Turn& turn) {
+bool is_stored_for(const PreparedContext& prepared, const Turn& turn, const Making& making) {
   const std::size_t at = prepared.state.thread.size();
   if (!prepared.is_fetched_from() || at >= turn.messages.size() || prepared.recipe != turn.recipe) return false;
   const auto later = std::span(turn.messages).subspan(at + 1);
-  return same_thread(prepared.state.thread, std::span(turn.messages).first(at)) && made_with(prepared.state, making_of(turn)) &&
+  return same_thread(prepared.state.thread, std::span(turn.messages).first(at)) && made_with(prepared.state, making) &&
          same_media(prepared.media, turn.messages[at]) &&
          std::all_of(later.begin(), later.end(), [](const Message& message) { return same_media({}, message); });
 }
 
-bool prepared_for(const PreparedContext& prepared, const Turn& turn) {
+bool prepared_for(const PreparedContext& prepared, const Turn& turn, const Making& making) {
   if (turn.messages.empty()) return false;
-  if (is_stored_for(prepared, turn)) return true;
-  const bool in_its_place = holds_what_is_before(prepared.state, turn) || leads_to_the_first_media(prepared, turn);
+  if (is_stored_for(prepared, turn, making)) return true;
+  const bool in_its_place = holds_what_is_before(prepared.state, turn, making) || leads_to_the_first_media(prepared, turn, making);
   return in_its_place && prepared.recipe == turn.recipe && same_media(prepared.media, turn.messages.back());
 }
 
@@ -108,23 +108,25 @@ std::optional<std::int64_t> take_unread(Conversation& conversation) {
 
 }  // namespace
 
-TurnStart start_of(const ConversationStates& states, const Turn& turn) {
+TurnStart start_of(const ConversationStates& states, const Turn& turn, const VisionLanguageModel& network) {
   // Before the first answer no question has made anything be dropped that a guard could bring back.
   const bool later = std::any_of(turn.messages.begin(), turn.messages.end(), [](const Message& m) { return m.role == Role::kAssistant; });
   const bool reads_again = later && (turn.guard == Guard::kPrefill || turn.guard == Guard::kRam);
-  if (!reads_again && states.prepared && prepared_for(*states.prepared, turn)) return {TurnStart::From::kPrepared, 0};
-  return start_without_prepared(states, turn);
+  if (!reads_again && states.prepared && prepared_for(*states.prepared, turn, making_of(turn, network)))
+    return {TurnStart::From::kPrepared, 0};
+  return start_without_prepared(states, turn, network);
 }
 
-TurnStart start_without_prepared(const ConversationStates& states, const Turn& turn) {
+TurnStart start_without_prepared(const ConversationStates& states, const Turn& turn, const VisionLanguageModel& network) {
   using From = TurnStart::From;
+  const Making making = making_of(turn, network);
   if (turn.guard == Guard::kPrefill) return {};
-  if (turn.guard == Guard::kRam) return full_start(states, turn.messages, making_of(turn));
-  if (states.current && holds_all_but_last(*states.current, turn)) return {From::kCurrent, 0};
-  if (states.before_last && holds_all_but_last(*states.before_last, turn)) return {From::kBeforeLast, 0};
+  if (turn.guard == Guard::kRam) return full_start(states, turn.messages, making);
+  if (states.current && holds_all_but_last(*states.current, turn, making)) return {From::kCurrent, 0};
+  if (states.before_last && holds_all_but_last(*states.before_last, turn, making)) return {From::kBeforeLast, 0};
   TurnStart found;
   for (std::size_t i = 0; i < states.columns.size(); ++i) {
-    if (!holds_all_but_last(states.columns[i].state, turn)) continue;
+    if (!holds_all_but_last(states.columns[i].state, turn, making)) continue;
     if (found.from == From::kNothing) found = {From::kColumn, i};
     if (states.columns[i].recipe == turn.recipe) return {From::kColumn, i};
   }
@@ -181,10 +183,10 @@ void keep_full(ConversationStates& states, Conversation full) {
   states.full = std::move(kept);
 }
 
-const Conversation* cut_answer_of(const ConversationStates& states, const Turn& turn) {
-  const auto fits = [&turn](const Conversation& state) {
+const Conversation* cut_answer_of(const ConversationStates& states, const Turn& turn, const VisionLanguageModel& network) {
+  const auto fits = [&](const Conversation& state) {
     return state.answer_open && !state.answer_ids.empty() && holds_answer(state, turn.messages, turn.answer_begun) &&
-           made_with(state, making_of(turn));
+           made_with(state, making_of(turn, network));
   };
   if (turn.answer_begun.empty()) return nullptr;
   if (states.current && fits(*states.current)) return &*states.current;

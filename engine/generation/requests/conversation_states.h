@@ -48,11 +48,11 @@ struct TurnStart {
 
 // The state that holds all of the turn's thread but its last message, as its guard has it: nothing under guard prefill, the full cache
 // (without the last answer) under guard ram. Made with the same pins: compression has dropped what was not pinned then, so other pins of
-// earlier media need everything to be read again. Stored as the turn's recipe says (RecipeSpec::kv_bits), or everything is read again, too.
-// Of columns with the same answer, the recipe's own is taken. Media that are prepared for the turn's recipe come first; under guards
-// prefill and ram only for the thread's first question.
-TurnStart start_of(const ConversationStates& states, const Turn& turn);
-TurnStart start_without_prepared(const ConversationStates& states, const Turn& turn);
+// earlier media need everything to be read again. Stored as the turn's recipe says for this network (storage_of()), or everything is read
+// again, too. Of columns with the same answer, the recipe's own is taken. Media that are prepared for the turn's recipe come first; under
+// guards prefill and ram only for the thread's first question.
+TurnStart start_of(const ConversationStates& states, const Turn& turn, const VisionLanguageModel& network);
+TurnStart start_without_prepared(const ConversationStates& states, const Turn& turn, const VisionLanguageModel& network);
 // A fork of it, or an empty conversation, for a new question. The last token of an answer that was cut at its length is read here: nobody
 // has yet. A full cache still lies in host memory. Of prepared media: a fork of what comes before a question about them.
 // recipe: how the new question's cache is stored.
@@ -69,7 +69,7 @@ void keep_full(ConversationStates& states, Conversation full);
 
 // The state that holds the turn's thread and the cut answer that it goes on from (Turn::answer_begun), made with the same pins and stored
 // as its recipe says: its cache wants that answer's last token only. Null: there is none.
-const Conversation* cut_answer_of(const ConversationStates& states, const Turn& turn);
+const Conversation* cut_answer_of(const ConversationStates& states, const Turn& turn, const VisionLanguageModel& network);
 
 // The conversation holds exactly this thread and then this answer.
 bool holds_answer(const Conversation& conversation, std::span<const Message> thread, const std::string& answer);

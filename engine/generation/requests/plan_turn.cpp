@@ -184,12 +184,13 @@ Planned plan_turn(const RequestContext& context, const Turn& asked, const Conver
   const Turn turn = as_run(asked);
   const KvShape shape = cache_shape(context.network(), turn.recipe);
   const Recipe recipe = recipe_for(turn.recipe, info);
-  const TurnStart start = start_of(states, turn);
+  const TurnStart start = start_of(states, turn, context.network());
   Conversation working = foreseen_start(states, start, context.network(), turn.recipe);
   std::optional<ForeseenSegment> question;
   if (start.from == TurnStart::From::kPrepared) {
     question = foresee_question(context, turn, *states.prepared, working);
-    if (!question) working = foreseen_start(states, start_without_prepared(states, turn), context.network(), turn.recipe);
+    if (!question)
+      working = foreseen_start(states, start_without_prepared(states, turn, context.network()), context.network(), turn.recipe);
   }
   const bool fetches = question && recipe.retrieves();
   const ForeseenSegment segment = question ? *std::move(question) : foresee(context, turn, recipe, working);

@@ -51,7 +51,7 @@ std::optional<ReadyTurn> ready_if_prepared(const RequestContext& context, const 
                                            TurnStart& start) {
   if (start.from != TurnStart::From::kPrepared) return std::nullopt;
   std::optional<ReadyTurn> ready = ready_prepared_turn(context, turn, *states.prepared);
-  if (!ready) start = start_without_prepared(states, turn);
+  if (!ready) start = start_without_prepared(states, turn, context.network());
   return ready;
 }
 
@@ -86,9 +86,9 @@ ReadyTurn ready_where_cut(const RequestContext& context, const Turn& turn, const
 // What watched the prefill is gone afterwards. Media that are compressed before the question stay prepared for others.
 StartedTurn get_ready(const RequestContext& context, const Turn& turn, ConversationStates& states) {
   // What the question itself can be asked again from stays where it is.
-  if (const Conversation* cut = cut_answer_of(states, turn))
+  if (const Conversation* cut = cut_answer_of(states, turn, context.network()))
     return {ready_where_cut(context, turn, *cut), {TurnStart::From::kBeforeLast, 0}, {}};
-  TurnStart start = start_of(states, turn);
+  TurnStart start = start_of(states, turn, context.network());
   if (auto ready = ready_if_prepared(context, turn, states, start)) return {*std::move(ready), start, {}};
   const Recipe recipe = recipe_for(turn.recipe, context.network().info());
   BegunTurn begun = begin_turn(context, turn, &recipe, fork_start(states, start, context.network(), turn.recipe));

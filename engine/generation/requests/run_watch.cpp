@@ -236,10 +236,10 @@ Watched run_watch(const RequestContext& context, const WatchClip& clip, Conversa
   require_watchable(clip, recipe);
   Watcher watcher(context, turn, recipe);
   if (clip.begins) {
-    Conversation start = fork_start(states, start_without_prepared(states, turn), context.network(), turn.recipe);
+    Conversation start = fork_start(states, start_without_prepared(states, turn, context.network()), context.network(), turn.recipe);
     watcher.begin(std::move(start), clip.frames.front().asked_s);
   } else {
-    const bool known = states.watched && start_of(states, turn).from == TurnStart::From::kPrepared;
+    const bool known = states.watched && start_of(states, turn, context.network()).from == TurnStart::From::kPrepared;
     if (!known)
       refuse(ErrorCode::kInvalidArgument, source_of(turn).path, "nothing has been seen of this source that the clip could go on from");
     watcher.go_on(*states.prepared, *states.watched);

@@ -124,7 +124,7 @@ TEST(Cli, ARecipeFileIsTheSameAsItsOptionsAndOptionsBesideItCount) {
   EXPECT_NE(missing.err.find("none.json"), std::string::npos) << missing.err;
 }
 
-TEST(Cli, ACacheInEightBitsTakesAsManyBytesAsItSays) {
+TEST(Cli, ACacheTakesAsManyBytesAsItsBitsSay) {
   constexpr std::int64_t kDemoHeadSize = 32;
   const ScratchFolder scratch;
   const std::string question = " --json --frames 8 --max-tokens 8 --method full --video " + sample_video() + " 'What is the first shape?'";
@@ -135,6 +135,9 @@ TEST(Cli, ACacheInEightBitsTakesAsManyBytesAsItSays) {
   };
   const std::int64_t slots = kv_bytes("--dtype fp32") / (2 * 4 * kDemoHeadSize);
   EXPECT_EQ(kv_bytes("--dtype fp32 --kv int8"), slots * 2 * (kDemoHeadSize + 4));
+  EXPECT_EQ(kv_bytes("--dtype fp32 --kv 16-bit"), slots * 2 * 2 * kDemoHeadSize);
+  EXPECT_EQ(kv_bytes("--dtype fp32 --kv 32-bit"), slots * 2 * 4 * kDemoHeadSize);
+  EXPECT_EQ(kv_bytes("--dtype int8"), slots * 2 * 2 * kDemoHeadSize) << "where matrices take no more, nor does the cache";
   write_file(scratch.file("narrow.json"), R"({"format": "winnow-recipe", "version": 1, "method": "full", "kv": "int8"})");
   const std::string recipe = "--dtype fp32 --recipe " + shell_quoted(scratch.file("narrow.json"));
   EXPECT_EQ(kv_bytes(recipe), slots * 2 * (kDemoHeadSize + 4));

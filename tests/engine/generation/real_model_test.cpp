@@ -186,11 +186,19 @@ TEST_F(RealModel, AnswersFromAFifthOfADocument) {
   }
 }
 
-// What rounding the cache does to what it chooses, against the cache in the model's type. Teacher-forced over an answer of its own.
-TEST_F(RealModel, ACacheInEightBitsChoosesAlmostTheSame) {
+// What rounding the cache does to what it chooses, against the cache in 32 bits, in which the model computes here. Teacher-forced over an
+// answer of its own.
+TEST_F(RealModel, ACacheInFewerBitsChoosesAlmostTheSame) {
+  const std::unique_ptr<Engine> in_fp32 = make_engine(opener.get());
+  LoadModel load;
+  load.folder = test_support::real_model();
+  load.format = WeightFormat::kFp32;
+  EventRecorder loaded;
+  in_fp32->handle({1, load}, loaded, InterruptToken());
+  ASSERT_TRUE(loaded.last<ModelLoaded>()) << loaded.last<Failed>()->error.reason;
   for (const auto& [method, share] : {std::pair{"full", 1.0}, std::pair{"kvzip", 0.6}}) {
     Compare compare;
-    for (const int bits : {0, 8}) {
+    for (const int bits : {32, 16, 8}) {
       const Turn turn = ask({notes(), TextItem{"Tell me all that the notes say."}}, method, share, 60);
       compare.conversation = turn.conversation;
       compare.messages = turn.messages;
@@ -198,20 +206,25 @@ TEST_F(RealModel, ACacheInEightBitsChoosesAlmostTheSame) {
       compare.recipes.push_back(turn.recipe);
       compare.recipes.back().kv_bits = bits;
     }
-    const EventRecorder events = run(compare);
+    EventRecorder events;
+    in_fp32->handle({2, compare}, events, InterruptToken());
     ASSERT_TRUE(events.last<Compared>()) << events.last<Failed>()->error.reason;
     const std::vector<Scored> scores = events.all<Scored>();
     const std::vector<Finished> answers = events.all<Finished>();
-    ASSERT_EQ(scores.size(), 2U);
-    for (std::size_t i = 0; i < 2; ++i) {
-      std::printf("%s, %s: %lld bytes, same choice %.3f, mean KL %.6f nats a token\n", method, i == 0 ? "model" : "int8",
+    ASSERT_EQ(scores.size(), 3U);
+    for (std::size_t i = 0; i < 3; ++i) {
+      std::printf("%s, %d bits: %lld bytes, same choice %.3f, mean KL %.3g nats a token\n", method, compare.recipes[i].kv_bits,
                   static_cast<long long>(answers[i].figures.kv_bytes.after_event), scores[i].agreement.top1, scores[i].agreement.mean_kl);
     }
-    EXPECT_LT(answers[1].figures.kv_bytes.after_event, answers[0].figures.kv_bytes.after_event);
+    EXPECT_EQ(answers[1].figures.kv_bytes.after_event * 2, answers[0].figures.kv_bytes.after_event);
+    EXPECT_LT(answers[2].figures.kv_bytes.after_event, answers[1].figures.kv_bytes.after_event);
     if (share < 1.0) continue;
     EXPECT_GT(scores[1].agreement.mean_kl, 0.0) << "it was rounded";
-    EXPECT_LT(scores[1].agreement.mean_kl, 0.01);
-    EXPECT_GE(scores[1].agreement.top1, 0.95);
+    EXPECT_LT(scores[1].agreement.mean_kl, 1e-4);
+    EXPECT_EQ(scores[1].agreement.top1, 1.0);
+    EXPECT_GT(scores[2].agreement.mean_kl, scores[1].agreement.mean_kl);
+    EXPECT_LT(scores[2].agreement.mean_kl, 0.01);
+    EXPECT_GE(scores[2].agreement.top1, 0.95);
   }
 }
 

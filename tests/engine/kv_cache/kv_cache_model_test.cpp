@@ -112,7 +112,7 @@ class KvCacheModel : public ::testing::TestWithParam<std::tuple<KvStorage, unsig
         blocks += (count + KvCache::kBlockSlots - 1) / KvCache::kBlockSlots;
       }
     }
-    const std::int64_t slot_bytes = storage() == KvStorage::kInt8 ? 2 * (kDim + 4) : 2 * kDim * 4;
+    const std::int64_t slot_bytes = storage() == KvStorage::kInt8 ? 2 * (kDim + 4) : 2 * kDim * (storage() == KvStorage::kHalf ? 2 : 4);
     ASSERT_EQ(pair.cache.bytes_in_use(), slots * slot_bytes);
     ASSERT_EQ(pair.cache.bytes_metadata(), slots * 4);
     ASSERT_EQ(pair.cache.bytes_allocated(), blocks * KvCache::kBlockSlots * slot_bytes);
@@ -121,6 +121,7 @@ class KvCacheModel : public ::testing::TestWithParam<std::tuple<KvStorage, unsig
 
   static KvStorage storage() { return std::get<0>(GetParam()); }
   static at::Tensor as_stored(const at::Tensor& rows) {
+    if (storage() == KvStorage::kHalf) return rows.to(at::kHalf).to(rows.scalar_type());
     return storage() == KvStorage::kInt8 ? widened(narrowed(rows), rows.scalar_type()) : rows;
   }
 
@@ -169,6 +170,7 @@ TEST_P(KvCacheModel, BehavesLikePlainVectors) {
 
 INSTANTIATE_TEST_SUITE_P(Wide, KvCacheModel, ::testing::Combine(::testing::Values(KvStorage::kWide), ::testing::Range(1U, 21U)));
 INSTANTIATE_TEST_SUITE_P(Int8, KvCacheModel, ::testing::Combine(::testing::Values(KvStorage::kInt8), ::testing::Range(1U, 9U)));
+INSTANTIATE_TEST_SUITE_P(Half, KvCacheModel, ::testing::Combine(::testing::Values(KvStorage::kHalf), ::testing::Range(1U, 9U)));
 
 }  // namespace
 }  // namespace winnow

@@ -2,11 +2,15 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
+#include <cstdint>
 #include <functional>
+#include <limits>
 #include <numeric>
 #include <vector>
 
 #include "engine/base/error.h"
+#include "engine/kv_cache/stored_rows.h"
 #include "tests/support/allocation_probe.h"
 
 namespace winnow {
@@ -257,6 +261,91 @@ TEST(KvCache, WhatWasReadIsStoredAgainAsItWas) {
       const std::int8_t* const scales = mine + 64 * 4;
       EXPECT_TRUE(std::equal(scales, scales + rows * 4, theirs + 64 * 4));
     }
+  }
+}
+
+KvShape half_shape() {
+  KvShape shape = small_shape();
+  shape.storage = KvStorage::kHalf;
+  return shape;
+}
+
+TEST(KvCache, SixteenBitsTakeHalfOfThirtyTwo) {
+  testing::AllocationProbe probe;
+  KvCache cache(half_shape());
+  append(cache, LayerId(1), 0, 65);
+  EXPECT_EQ(cache.shape().slot_bytes(), small_shape().slot_bytes() / 2);
+  EXPECT_EQ(cache.bytes_in_use(), 65 * 3 * 16);
+  EXPECT_EQ(cache.bytes_allocated(), 2 * 64 * 3 * 16);
+  EXPECT_EQ(probe.live_bytes(), cache.bytes_allocated());
+  EXPECT_EQ(cache.shape().token_bytes(), 2 * 3 * 16);
+}
+
+TEST(KvCache, SixteenBitsAreRoundedToTheNearestAndEvenAndReadExactly) {
+  // 10 bits of fraction: the steps are 1/512 from 2 on, 2 from 2,048 on; below 2^-14 they stay 2^-24.
+  const float step = 1.0F / 512.0F;
+  const at::Tensor given = at::tensor({2.0F + 0.5F * step, 2.0F + 1.5F * step, -2049.0F, 65504.0F, 2051.0F, 3e-8F, 1e-8F, -0.1F});
+  const at::Tensor kept = at::tensor({2.0F, 2.0F + 2.0F * step, -2048.0F, 65504.0F, 2052.0F, 5.9604645e-8F, 0.0F, -0.0999755859375F});
+  const std::vector<std::uint16_t> bits = {0x4000, 0x4002, 0xE800, 0x7BFF, 0x6802, 0x0001, 0x0000, 0xAE66};
+  KvShape shape = half_shape();
+  shape.head_dim = 8;
+  KvCache cache(shape);
+  const at::Tensor rows = given.view({1, 1, 8}).expand({3, 1, 8});
+  const std::vector<std::int32_t> original = {7};
+  cache.append(LayerId(0), rows, -rows, original);
+  const auto* stored = static_cast<const std::uint16_t*>(cache.key_blocks(LayerId(0), KvHead(2))[0]);
+  EXPECT_TRUE(std::equal(bits.begin(), bits.end(), stored));
+  const at::Tensor read = cache.gather_keys(LayerId(0), KvHead(2));
+  EXPECT_EQ(read.scalar_type(), at::kFloat);
+  EXPECT_TRUE(at::equal(read[0], kept));
+  EXPECT_TRUE(at::equal(cache.gather_values(LayerId(0), KvHead(1))[0], -kept));
+  cache.write(LayerId(0), KvHead(2), 0, at::zeros({1, 8}), given.unsqueeze(0));
+  EXPECT_TRUE(at::equal(cache.gather_values(LayerId(0), KvHead(2))[0], kept)) << "written one by one";
+  EXPECT_TRUE(at::equal(cache.gather_keys(LayerId(0), KvHead(1))[0], kept)) << "the other heads keep theirs";
+  at::Tensor rounded = given.view({1, 1, 8}).clone();
+  round_as_stored(rounded, KvStorage::kHalf);
+  EXPECT_TRUE(at::equal(rounded.flatten(), kept)) << "what a prefill attends to is what is stored";
+}
+
+TEST(KvCache, WhatSixteenBitsDoNotReachIsAnErrorAndChangesNothing) {
+  KvCache cache(half_shape());
+  append(cache, LayerId(0), 0, 5);
+  const std::vector<std::int32_t> original = {5};
+  const at::Tensor fits = at::full({3, 1, 4}, 65519.0F);  // rounds to 65,504
+  at::Tensor beyond = fits.clone();
+  beyond[2][0][3] = -65520.0F;
+  EXPECT_EQ(code_of([&] { cache.append(LayerId(0), fits, beyond, original); }), ErrorCode::kNumericFailure);
+  EXPECT_EQ(code_of([&] { cache.write(LayerId(0), KvHead(0), 0, beyond[2], fits[0]); }), ErrorCode::kNumericFailure);
+  EXPECT_EQ(code_of([&] { round_as_stored(beyond, KvStorage::kHalf); }), ErrorCode::kNumericFailure);
+  EXPECT_EQ(cache.slots(LayerId(0), KvHead(0)), 5);
+  EXPECT_EQ(first_column(cache.gather_keys(LayerId(0), KvHead(0))), (std::vector<float>{0, 1, 2, 3, 4}));
+  cache.append(LayerId(0), fits, fits, original);
+  EXPECT_EQ(first_column(cache.gather_keys(LayerId(0), KvHead(0))).back(), 65504.0F);
+  // What was no number before is not what rounding did: it shows in what the model computes.
+  const at::Tensor broken = at::full({3, 1, 4}, std::numeric_limits<float>::quiet_NaN());
+  cache.append(LayerId(0), broken, broken, original);
+  EXPECT_TRUE(cache.gather_keys(LayerId(0), KvHead(0)).isnan().any().item<bool>());
+}
+
+TEST(KvCache, SixteenBitsAreForArithmeticInThirtyTwo) {
+  KvShape shape = half_shape();
+  shape.dtype = at::kBFloat16;
+  EXPECT_EQ(code_of([&] { KvCache cache(shape); }), ErrorCode::kInternal);
+}
+
+TEST(KvCache, SixteenBitsThatWereReadAreStoredAgainAsTheyWere) {
+  at::manual_seed(3);
+  KvCache cache(half_shape());
+  std::vector<std::int32_t> original(100);
+  std::iota(original.begin(), original.end(), 0);
+  cache.append(LayerId(0), at::randn({3, 100, 4}), at::randn({3, 100, 4}), original);
+  KvCache copy = cache.fork();
+  copy.assign(LayerId(0), KvHead(0), cache.gather_keys(LayerId(0), KvHead(0)), cache.gather_values(LayerId(0), KvHead(0)), original);
+  for (std::size_t block = 0; block < 2; ++block) {
+    const auto* mine = static_cast<const std::uint16_t*>(copy.value_blocks(LayerId(0), KvHead(0))[block]);
+    const auto* theirs = static_cast<const std::uint16_t*>(cache.value_blocks(LayerId(0), KvHead(0))[block]);
+    ASSERT_NE(mine, theirs);
+    EXPECT_TRUE(std::equal(mine, mine + (block == 0 ? 64 : 36) * 4, theirs));
   }
 }
 

@@ -122,15 +122,17 @@ TEST_F(DecodeAttention, EightBitsStayWithinTheirBoundOfTheWideCache) {
   }
 }
 
-TEST_F(DecodeAttention, EightBitsAreReadAsTheirWidenedRows) {
+TEST_F(DecodeAttention, FewerBitsAreReadAsTheirWidenedRows) {
   KvShape shape = random_cache(2, 16, 1, at::kFloat).shape();
-  shape.storage = KvStorage::kInt8;
-  for (const std::int64_t slots : {1, 63, 65, 200}) {
-    KvCache cache(shape);
-    std::vector<std::int32_t> original(static_cast<std::size_t>(slots));
-    std::iota(original.begin(), original.end(), 0);
-    cache.append(LayerId(0), at::randn({2, slots, 16}), at::randn({2, slots, 16}), original);
-    expect_equals_dense(cache, at::randn({6, 16}), 1e-5);
+  for (const KvStorage storage : {KvStorage::kInt8, KvStorage::kHalf}) {
+    shape.storage = storage;
+    for (const std::int64_t slots : {1, 63, 65, 200}) {
+      KvCache cache(shape);
+      std::vector<std::int32_t> original(static_cast<std::size_t>(slots));
+      std::iota(original.begin(), original.end(), 0);
+      cache.append(LayerId(0), at::randn({2, slots, 16}), at::randn({2, slots, 16}), original);
+      expect_equals_dense(cache, at::randn({6, 16}), 1e-5);
+    }
   }
 }
 

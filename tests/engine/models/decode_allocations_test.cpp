@@ -31,9 +31,12 @@ DecoderConfig small_config(std::int64_t layers) {
 }
 
 // Of one step behind 20 tokens, once everything that is taken once has been.
-Taken taken_by_a_step(std::int64_t layers, at::ScalarType type, std::shared_ptr<const MatrixPacking> packing) {
+Taken taken_by_a_step(std::int64_t layers, at::ScalarType type, std::shared_ptr<const MatrixPacking> packing,
+                      KvStorage storage = KvStorage::kWide) {
   const TransformerDecoder text = bench::random_decoder(small_config(layers), type, std::move(packing));
-  KvCache cache(text.kv_shape());
+  KvShape shape = text.kv_shape();
+  shape.storage = storage;
+  KvCache cache(shape);
   test_support::prefill(text, text.embed(at::arange(20, at::kLong)), 0, cache);
   std::int32_t position = 20;
   const auto step = [&] {
@@ -72,6 +75,12 @@ TEST_F(DecodeAllocations, OfALayerAreFew) {
       EXPECT_LE(static_cast<double>(few.objects) - 2.0 * objects, 56.0) << "beside layers";
     }
   }
+}
+
+TEST_F(DecodeAllocations, OfACacheInSixteenBitsAreTwoTensorsMore) {
+  const Taken few = taken_by_a_step(2, at::kFloat, nullptr, KvStorage::kHalf);
+  const Taken many = taken_by_a_step(6, at::kFloat, nullptr, KvStorage::kHalf);
+  EXPECT_LE(static_cast<double>(many.tensors - few.tensors) / 4.0, 10.0) << "keys and values of all heads, rounded";
 }
 
 }  // namespace

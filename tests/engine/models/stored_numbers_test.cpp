@@ -98,6 +98,22 @@ TEST_P(StoredNumbers, TakeWhatWasForeseen) {
   }
 }
 
+// A cache of their own width is for whom asks for it, and for what is held in fewer bits than are computed with.
+TEST_P(StoredNumbers, HaveACacheInSixteenBitsWhereThePlanSaysSo) {
+  ModelSource source = narrow_.source();
+  source.plan.narrow_cache = true;
+  const auto narrow = load(source);
+  EXPECT_EQ(narrow->text().kv_shape().storage, KvStorage::kHalf);
+  EXPECT_EQ(narrow->info().traits.kv_bits, 16);
+  EXPECT_EQ(narrow->info().traits.arithmetic_bits, 32);
+  source = wide_.source();
+  source.plan.narrow_cache = true;
+  const auto wide = load(source);
+  EXPECT_EQ(wide->text().kv_shape().storage, KvStorage::kWide);
+  EXPECT_EQ(narrow->info().kv_bytes_per_token * 2, wide->info().kv_bytes_per_token);
+  EXPECT_LT(test_support::relative_distance(logits(narrow->text(), 12), logits(wide->text(), 12)), 2e-3) << "rounded a little";
+}
+
 // --dtype bf16 on a processor that has no products of bf16: numbers that bf16 holds do not change.
 TEST_P(StoredNumbers, OfBf16CanBeMade) {
   if (GetParam().type != at::kBFloat16) GTEST_SKIP() << "these numbers would be rounded";

@@ -6,12 +6,14 @@
 #include <limits>
 #include <map>
 #include <set>
+#include <utility>
 
 #include "engine/base/error.h"
 #include "engine/recipes/allocators/uniform.h"
 #include "engine/recipes/method_info.h"
 #include "engine/recipes/methods/registry.h"
 #include "engine/recipes/reducers/registry.h"
+#include "engine/recipes/stored_bits.h"
 #include "tests/engine/compression/named_composition.h"
 #include "tests/support/measured_options.h"
 
@@ -98,10 +100,10 @@ TEST(Recipe, RefusesTurnPoliciesAndPositionsThatCannotBe) {
             "the first answer token's attention can only be added to accumulated attention; window-votes is made of other numbers");
 }
 
-TEST(Recipe, StoresItsCacheAsTheModelComputesOrInEightBits) {
+TEST(Recipe, StoresItsCacheAsItSuitsTheModelOrInSoManyBits) {
   const Error error = refusal_of([](RecipeSpec& spec) { spec.kv_bits = 4; });
   EXPECT_EQ(error.subject, "kv");
-  EXPECT_EQ(error.reason, "must be one of model, int8");
+  EXPECT_EQ(error.reason, "must be one of model, 32-bit, 16-bit, int8");
   RecipeSpec spec;
   EXPECT_TRUE(Recipe::from_spec(spec).shares_prefill());
   spec.kv_bits = 8;
@@ -112,9 +114,21 @@ TEST(Recipe, StoresItsCacheAsTheModelComputesOrInEightBits) {
   ASSERT_TRUE(Recipe::from_spec(spec).misfit(on_gpu));
   EXPECT_EQ(Recipe::from_spec(spec).misfit(on_gpu)->subject, "kv");
   EXPECT_EQ(Recipe::from_spec(spec).misfit(on_gpu)->reason,
-            "a cache in 8 bits is for the CPU: the GPU's attention reads 16 and 32 bits only");
-  spec.kv_bits = 0;
-  EXPECT_FALSE(Recipe::from_spec(spec).misfit(on_gpu));
+            "a cache in 8 bits is for the CPU: the GPU's attention reads numbers as it computes them");
+  spec.kv_bits = 16;
+  EXPECT_EQ(Recipe::from_spec(spec).misfit(on_gpu)->subject, "kv");
+  on_gpu.arithmetic_bits = on_gpu.kv_bits = 16;
+  for (const int bits : {0, 16, 32}) {
+    spec.kv_bits = bits;
+    EXPECT_FALSE(Recipe::from_spec(spec).misfit(on_gpu)) << bits;
+    EXPECT_EQ(stored_bits(spec, on_gpu), 16) << "never more than it computes in";
+  }
+  ModelTraits held_in_four_bits;
+  held_in_four_bits.kv_bits = 16;
+  for (const auto& [asked, stored] : {std::pair{0, 16}, {32, 32}, {16, 16}, {8, 8}}) {
+    spec.kv_bits = asked;
+    EXPECT_EQ(stored_bits(spec, held_in_four_bits), stored);
+  }
 }
 
 TEST(Recipe, RefusesPartsThatDoNotFit) {

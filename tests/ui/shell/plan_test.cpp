@@ -90,6 +90,8 @@ TEST(PlanWords, WhatDoesNotFitOffersWhatWould) {
   ASSERT_EQ(narrow.remedies.size(), 3);
   EXPECT_EQ(narrow.remedies[1].kind, ui::PlanRemedy::Kind::kNarrowCache);
   EXPECT_EQ(narrow.remedies[1].text, QStringLiteral("Cache in 8 bits"));
+  recipe.kv_bits = 16;
+  EXPECT_EQ(ui::describePlan(planned, {{video(64)}, recipe, true}).remedies.size(), 3);
   recipe.kv_bits = 8;
   EXPECT_EQ(ui::describePlan(planned, {{video(64)}, recipe, true}).remedies.size(), 2);
   recipe.kv_bits = 0;

@@ -99,7 +99,7 @@ class Settings {
     if (one_in(4)) recipe.granularity = one_in(2) ? "head" : "layer";
     if (one_in(5)) recipe.min_event_tokens = 0;
     if (one_in(4)) recipe.full_layers = 1 + below(2);
-    if (one_in(4)) recipe.kv_bits = 8;
+    if (one_in(4)) recipe.kv_bits = 8 << below(2);
     if (one_in(4)) recipe.turn_policy = one_in(2) ? TurnPolicy::kFirstOnly : TurnPolicy::kWhole;
     return recipe;
   }
@@ -173,8 +173,9 @@ TEST_F(Plans, TwentyRandomSettingsHappenAsPlanned) {
     const std::string setting =
         recipe.method + ", " +
         (recipe.budget_tokens ? std::to_string(*recipe.budget_tokens) + " slots" : std::to_string(recipe.retention).substr(0, 4)) +
-        (recipe.kv_bits == 8 ? ", 8 bits" : "") + (recipe.scope.empty() ? "" : ", scope " + recipe.scope) +
-        (recipe.granularity.empty() ? "" : ", per " + recipe.granularity) + ", " + what;
+        (recipe.kv_bits > 0 ? ", " + std::to_string(recipe.kv_bits) + " bits" : "") +
+        (recipe.scope.empty() ? "" : ", scope " + recipe.scope) + (recipe.granularity.empty() ? "" : ", per " + recipe.granularity) + ", " +
+        what;
     std::printf("%2d %s, %lld, %s: %lld / %lld, %lld / %lld\n", done, setting.c_str(), static_cast<long long>(tokens.prompt),
                 second ? "second" : "first", static_cast<long long>(planned.kv_bytes_after_event),
                 static_cast<long long>(report.kv_bytes.after_event), static_cast<long long>(planned.peak_bytes),
