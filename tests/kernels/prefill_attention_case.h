@@ -3,10 +3,6 @@
 // Used by prefill_attention_test and prefill_columns_test.
 #pragma once
 
-#include <gtest/gtest.h>
-
-#include <hwy/targets.h>
-
 #include <cstdint>
 #include <limits>
 #include <random>
@@ -102,16 +98,5 @@ struct Attention {
   Elements query, key, value, output;
   std::vector<float> log_sum_exp, workspace, column_sums, column_squares, kept;
 };
-
-// Runs a check with every instruction set that this processor has.
-template <typename Check>
-void with_every_target(const Check& check) {
-  for (const std::int64_t target : hwy::SupportedAndGeneratedTargets()) {
-    SCOPED_TRACE(hwy::TargetName(target));
-    hwy::SetSupportedTargetsForTest(target);
-    check();
-    hwy::SetSupportedTargetsForTest(0);
-  }
-}
 
 }  // namespace winnow::kernels::testing

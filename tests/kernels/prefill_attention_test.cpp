@@ -7,6 +7,7 @@
 #include <cmath>
 #include <limits>
 
+#include "tests/kernels/every_target.h"
 #include "tests/kernels/prefill_attention_case.h"
 
 namespace winnow::kernels {

@@ -7,6 +7,7 @@
 #include <limits>
 #include <numeric>
 
+#include "tests/kernels/every_target.h"
 #include "tests/kernels/prefill_attention_case.h"
 
 namespace winnow::kernels {

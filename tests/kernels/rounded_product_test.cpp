@@ -3,17 +3,18 @@
 
 #include <gtest/gtest.h>
 
-#include <hwy/targets.h>
-
 #include <cmath>
 #include <cstring>
 #include <limits>
 #include <vector>
 
+#include "tests/kernels/every_target.h"
 #include "tests/kernels/random_blocks.h"
 
 namespace winnow::kernels {
 namespace {
+
+using testing::with_every_target;
 
 constexpr BlockType kTypes[] = {BlockType::kQ8_0, BlockType::kQ4_0, BlockType::kQ4_1, BlockType::kQ5_0, BlockType::kQ5_1,
                                 BlockType::kQ4_K, BlockType::kQ5_K, BlockType::kQ6_K, BlockType::kU4Z,  BlockType::kU8Z};
@@ -44,17 +45,6 @@ TEST(RoundInput, ByHand) {
   EXPECT_EQ(rounded.half_sums[0], -250.0F);
   EXPECT_EQ(rounded.half_sums[1], 8.0F);
   EXPECT_EQ(rounded.scales[0].sum, -242.0F);
-}
-
-// Runs a check with every instruction set that this processor has.
-template <typename Check>
-void with_every_target(const Check& check) {
-  for (const std::int64_t target : hwy::SupportedAndGeneratedTargets()) {
-    SCOPED_TRACE(hwy::TargetName(target));
-    hwy::SetSupportedTargetsForTest(target);
-    check();
-    hwy::SetSupportedTargetsForTest(0);
-  }
 }
 
 TEST(RoundInput, EqualsTheDefinitionToTheBit) {

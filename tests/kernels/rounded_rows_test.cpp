@@ -3,8 +3,6 @@
 
 #include <gtest/gtest.h>
 
-#include <hwy/targets.h>
-
 #include <algorithm>
 #include <cmath>
 #include <cstring>
@@ -12,10 +10,13 @@
 #include <vector>
 
 #include "kernels/reference/check_rounded_rows.h"
+#include "tests/kernels/every_target.h"
 #include "tests/kernels/random_blocks.h"
 
 namespace winnow::kernels {
 namespace {
+
+using testing::with_every_target;
 
 constexpr BlockType kTypes[] = {BlockType::kQ8_0, BlockType::kQ4_0, BlockType::kQ4_1, BlockType::kQ5_0, BlockType::kQ5_1,
                                 BlockType::kQ4_K, BlockType::kQ5_K, BlockType::kQ6_K, BlockType::kU4Z,  BlockType::kU8Z};
@@ -33,17 +34,6 @@ std::vector<std::byte> rounded(const std::vector<float>& input, std::int64_t col
     EXPECT_EQ(round(args), LaunchStatus::kOk);
   }
   return memory;
-}
-
-// Runs a check with every instruction set that this processor has.
-template <typename Check>
-void with_every_target(const Check& check) {
-  for (const std::int64_t target : hwy::SupportedAndGeneratedTargets()) {
-    SCOPED_TRACE(hwy::TargetName(target));
-    hwy::SetSupportedTargetsForTest(target);
-    check();
-    hwy::SetSupportedTargetsForTest(0);
-  }
 }
 
 // Two rows of 32: the first has steps of 2, so that 6 is code 3; the second of 1. Rows three and four are not there.
