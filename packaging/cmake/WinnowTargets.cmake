@@ -23,11 +23,12 @@ function(winnow_library)
   add_library(winnow::${A_NAME} ALIAS ${target})
 endfunction()
 
-# winnow_test(NAME engine_text_test SOURCES x_test.cpp DEPS winnow::engine_text [LABELS cpu] [TORCH] [THREADS] [ENV A=B])
+# winnow_test(NAME engine_text_test SOURCES x_test.cpp DEPS winnow::engine_text [LABELS cpu] [TORCH] [THREADS] [APART] [ENV A=B])
+#   APART: its files have names in common and cannot be compiled together.
 #   One GoogleTest program = one CTest entry. Tests read files relative to source_folder() (tests/support/source_folder.h), and run beside
 #   each other: libtorch on one thread each, except with THREADS, for tests whose claim is about threads or about the programs as they are.
 function(winnow_test)
-  cmake_parse_arguments(A "TORCH;THREADS" "NAME" "SOURCES;DEPS;LABELS;ENV" ${ARGN})
+  cmake_parse_arguments(A "TORCH;THREADS;APART" "NAME" "SOURCES;DEPS;LABELS;ENV" ${ARGN})
   if(NOT WINNOW_TESTS)
     return()
   endif()
@@ -35,6 +36,10 @@ function(winnow_test)
   target_link_libraries(${A_NAME} PRIVATE ${A_DEPS} winnow_test_support GTest::gtest GTest::gtest_main winnow_warnings)
   # What a release build optimises for is the product; tests are compiled far more often than they run long.
   target_compile_options(${A_NAME} PRIVATE $<$<CONFIG:Release>:-O1>)
+  # Eight files together take a third of their time: headers and templates are what most of it goes into.
+  if(WINNOW_JOIN_TESTS AND NOT A_APART)
+    set_target_properties(${A_NAME} PROPERTIES UNITY_BUILD ON UNITY_BUILD_BATCH_SIZE 8)
+  endif()
   if(A_TORCH)
     winnow_use_torch_pch(${A_NAME})
   endif()

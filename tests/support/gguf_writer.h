@@ -15,6 +15,8 @@
 
 namespace winnow::test {
 
+inline constexpr std::uint32_t kGgufF32 = 0;  // a tensor's type
+
 class GgufWriter {
  public:
   std::uint32_t version = 3;

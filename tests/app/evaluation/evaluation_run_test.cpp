@@ -3,17 +3,17 @@
 #include <gtest/gtest.h>
 
 #include <cmath>
-#include <fstream>
-#include <sstream>
 
 #include "app/evaluation/progress_text.h"
 #include "app/evaluation/report.h"
 #include "engine/base/error.h"
 #include "tests/support/scratch_folder.h"
+#include "tests/support/shell.h"
 
 namespace winnow::app {
 namespace {
 
+using test::file_text;
 using test::ScratchFolder;
 
 // Knows a made-up answer for every question and recipe; can be interrupted after some calls.
@@ -78,13 +78,6 @@ std::vector<EvaluationItem> items(int count) {
 }
 
 EvaluationPlan plan() { return {recipeGrid({"random", "full", "snapkv"}, {0.5, 0.1}), {0, 1}}; }
-
-std::string textOf(const std::string& path) {
-  std::ifstream stream(path, std::ios::binary);
-  std::ostringstream text;
-  text << stream.rdbuf();
-  return text.str();
-}
 
 TEST(RecipeGrid, FullStandsOnceAndFirst) {
   std::vector<std::string> names;
@@ -198,7 +191,7 @@ TEST(EvaluationRun, ResumedAnywhereItLogsAndReportsTheSame) {
     runEvaluation(items(4), plan(), whole, log, [](int, int, int) {}, {});
     expected = buildReport({"set", "model"}, items(4), plan(), log);
   }
-  const std::string expectedLog = textOf(scratch.file("whole.jsonl"));
+  const std::string expectedLog = file_text(scratch.file("whole.jsonl"));
   for (int at = 0; at < 8; ++at) {
     const std::string path = scratch.file("cut" + std::to_string(at) + ".jsonl");
     ScriptedAnswerer cut;
@@ -209,12 +202,12 @@ TEST(EvaluationRun, ResumedAnywhereItLogsAndReportsTheSame) {
       EXPECT_EQ(buildReport({"set", "model"}, items(4), plan(), log).answered, at / 2 * 9 + at % 2 * 8);
     }
     // A crash between two records of one item, and in the middle of a line.
-    std::string cutLog = textOf(path);
+    std::string cutLog = file_text(path);
     if (at > 0) scratch.write("cut" + std::to_string(at) + ".jsonl", cutLog.substr(0, cutLog.size() - 250));
     ScriptedAnswerer rest;
     ItemLog log(path, "s");
     EXPECT_EQ(runEvaluation(items(4), plan(), rest, log, [](int, int, int) {}, {}), EvaluationOutcome::kComplete);
-    EXPECT_EQ(textOf(path), expectedLog);
+    EXPECT_EQ(file_text(path), expectedLog);
     const Report report = buildReport({"set", "model"}, items(4), plan(), log);
     EXPECT_EQ(reportJson(report), reportJson(expected));
     EXPECT_EQ(reportMarkdown(report), reportMarkdown(expected));

@@ -15,7 +15,7 @@ namespace {
 using test::expect_error;
 using test::ScratchFolder;
 
-DatasetOptions plainOptions() {
+DatasetOptions imageOptions() {
   DatasetOptions options;
   options.kindOf = [](const std::string& path) {
     if (path.ends_with("missing.png")) throw Exception(ErrorCode::kFileNotFound, path, "no such file");
@@ -25,7 +25,7 @@ DatasetOptions plainOptions() {
 }
 
 Dataset import(const ScratchFolder& scratch, DatasetFormat format, const std::string& text, const std::string& images = {}) {
-  return importDataset(scratch.write("set.json", text), format, images, plainOptions());
+  return importDataset(scratch.write("set.json", text), format, images, imageOptions());
 }
 
 TEST(Importers, MileBenchPlacesImagesAndTurnsChoicesIntoLetters) {
@@ -95,7 +95,7 @@ TEST(Importers, Ai2dReadsAFolderOfDiagrams) {
       "ai2d/questions/0.png.json",
       R"({"imageName": "0.png", "questions": {"Which is it?": {"answerTexts": ["a", "b"], "correctAnswer": 0, "questionId": "0.png-3"},
       "And what?": {"answerTexts": ["a", "b"], "correctAnswer": 1, "questionId": "0.png-1"}}})");
-  const Dataset set = importDataset(scratch.file("ai2d/questions"), DatasetFormat::kAi2d, {}, plainOptions());
+  const Dataset set = importDataset(scratch.file("ai2d/questions"), DatasetFormat::kAi2d, {}, imageOptions());
   ASSERT_EQ(set.items.size(), 3U);
   EXPECT_EQ(set.items[0].id, "0.png-3") << "in the order of the file";
   EXPECT_EQ(set.items[1].id, "0.png-1");

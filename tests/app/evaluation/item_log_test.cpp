@@ -5,14 +5,15 @@
 
 #include <filesystem>
 #include <fstream>
-#include <sstream>
 
 #include "engine/base/error.h"
 #include "tests/support/scratch_folder.h"
+#include "tests/support/shell.h"
 
 namespace winnow::app {
 namespace {
 
+using test::file_text;
 using test::ScratchFolder;
 
 AnswerRecord record(const std::string& item, std::uint64_t seed = 0) {
@@ -25,13 +26,6 @@ AnswerRecord record(const std::string& item, std::uint64_t seed = 0) {
   made.achievedRetention = 0.1001;
   made.kvBytes = 1234;
   return made;
-}
-
-std::string textOf(const std::string& path) {
-  std::ifstream stream(path, std::ios::binary);
-  std::ostringstream text;
-  text << stream.rdbuf();
-  return text.str();
 }
 
 ErrorCode refusal(const std::string& path, const std::string& subject) {
@@ -63,7 +57,7 @@ TEST(ItemLog, KeepsTheFormOfItsLines) {
   }
   const std::string again = scratch.file("again.jsonl");
   ItemLog(again, "s").add(record);
-  EXPECT_EQ(textOf(again), text);
+  EXPECT_EQ(file_text(again), text);
 }
 
 TEST(ItemLog, FindsWhatAnEarlierRunAdded) {
@@ -105,7 +99,7 @@ TEST(ItemLog, ATornLastLineIsDroppedWhereverTheCrashTore) {
     log.add(record("a"));
     log.add(record("b"));
   }
-  const std::string whole = textOf(path);
+  const std::string whole = file_text(path);
   const std::size_t lastLine = whole.rfind('\n', whole.size() - 2) + 1;
   const std::size_t secondLine = whole.find('\n') + 1;
   for (std::size_t size = 0; size < whole.size(); ++size) {
@@ -117,7 +111,7 @@ TEST(ItemLog, ATornLastLineIsDroppedWhereverTheCrashTore) {
     log.add(record("a"));
     log.add(record("b"));
     if (size >= lastLine) continue;  // "a" stands there twice
-    EXPECT_EQ(textOf(scratch.file("torn.jsonl")), whole) << size;
+    EXPECT_EQ(file_text(scratch.file("torn.jsonl")), whole) << size;
   }
 }
 
@@ -128,7 +122,7 @@ TEST(ItemLog, AForeignFileIsLeftAsItIs) {
                            "{\"a\": 1}\n{\"b\": 2}\n{\"c\"", "half", "{\"winnow\": 1}", "\n", "{\"winnow_evaluation\"\n"}) {
     const std::string path = scratch.write("set.jsonl", text);
     EXPECT_EQ(refusal(path, "questions 1"), ErrorCode::kInvalidArgument) << text;
-    EXPECT_EQ(textOf(path), text);
+    EXPECT_EQ(file_text(path), text);
   }
   const std::string zeros = scratch.write("zeros.jsonl", std::string(100'000, '\0'));
   EXPECT_EQ(refusal(zeros, "questions 1"), ErrorCode::kInvalidArgument);
@@ -139,10 +133,10 @@ TEST(ItemLog, AnotherEvaluationsTornLineStaysToo) {
   const ScratchFolder scratch;
   const std::string path = scratch.file("set.jsonl");
   { ItemLog(path, "questions 1").add(record("a")); }
-  const std::string whole = textOf(path);
+  const std::string whole = file_text(path);
   scratch.write("set.jsonl", whole + "{\"item\": \"b\", \"rec");
   EXPECT_EQ(refusal(path, "questions 2"), ErrorCode::kInvalidArgument);
-  EXPECT_EQ(textOf(path), whole + "{\"item\": \"b\", \"rec");
+  EXPECT_EQ(file_text(path), whole + "{\"item\": \"b\", \"rec");
 }
 
 TEST(ItemLog, OpensRegularFilesOnly) {
@@ -168,10 +162,10 @@ TEST(ItemLog, RefusesAnotherSubjectDamageAndASecondWriter) {
     EXPECT_EQ(refusal(path, "questions 1"), ErrorCode::kInvalidArgument);  // in use
   }
   EXPECT_EQ(refusal(path, "questions 2"), ErrorCode::kInvalidArgument);
-  const std::string whole = textOf(path);
+  const std::string whole = file_text(path);
   scratch.write("broken.jsonl", whole + "{\"item\": 3}\n" + whole);
   EXPECT_EQ(refusal(scratch.file("broken.jsonl"), "questions 1"), ErrorCode::kDamagedFile);
-  EXPECT_EQ(textOf(path), whole) << "a refused log must stay as it is";
+  EXPECT_EQ(file_text(path), whole) << "a refused log must stay as it is";
   scratch.write("deep.jsonl", whole + "{\"item\": " + std::string(100'000, '[') + std::string(100'000, ']') + "}\n");
   EXPECT_EQ(refusal(scratch.file("deep.jsonl"), "questions 1"), ErrorCode::kLimitExceeded);
   EXPECT_EQ(refusal(scratch.file("no/such/folder.jsonl"), "s"), ErrorCode::kFileUnreadable);

@@ -3,25 +3,19 @@
 #include <gtest/gtest.h>
 
 #include <filesystem>
-#include <fstream>
-#include <sstream>
 
 #include "app/evaluation/needle_map.h"
 #include "app/evaluation/report.h"
 #include "tests/support/expect_error.h"
 #include "tests/support/scratch_folder.h"
+#include "tests/support/shell.h"
 
 namespace winnow::app {
 namespace {
 
 using test::expect_error;
+using test::file_text;
 using test::ScratchFolder;
-
-std::string textOf(const std::string& path) {
-  std::ostringstream text;
-  text << std::ifstream(path, std::ios::binary).rdbuf();
-  return text.str();
-}
 
 void requireReplaceable(const ScratchFolder& scratch, const std::vector<std::string>& inputs, ResultKind kind = ResultKind::kQuestions) {
   ResultFiles(scratch.path(), "set", kind).requireReplaceable(inputs);
@@ -41,7 +35,7 @@ TEST(ResultFiles, OurOwnTablesAreReplaced) {
     files.write(ResultTable::kMapCsv, needleCsv({}));
     files.write(ResultTable::kMapSvg, needleSvg({}, model));
   }
-  EXPECT_NE(textOf(scratch.file("set.md")).find("second"), std::string::npos);
+  EXPECT_NE(file_text(scratch.file("set.md")).find("second"), std::string::npos);
   for (const char* name : {"set.json", "set.md", "set.csv", "set-map.csv", "set-map.svg"}) {
     EXPECT_TRUE(std::filesystem::exists(scratch.file(name))) << name;
   }
@@ -58,7 +52,7 @@ TEST(ResultFiles, WhatSomebodyElseWroteIsLeftAsItIs) {
     const ScratchFolder scratch;
     scratch.write(name, text);
     expect_error(ErrorCode::kInvalidArgument, std::string(name) + ": is no table", [&] { requireReplaceable(scratch, {}); });
-    EXPECT_EQ(textOf(scratch.file(name)), text);
+    EXPECT_EQ(file_text(scratch.file(name)), text);
   }
   const ScratchFolder scratch;
   scratch.write("set-map.csv", "a,b\n");

@@ -90,6 +90,12 @@ MediaRequest video(const std::string& file, int frames) {
   return request;
 }
 
+MediaRequest videoEvery(const std::string& file, double stepS) {
+  MediaRequest request = video(file, 0);
+  request.plan.every_s = stepS;
+  return request;
+}
+
 MediaRequest image(const std::string& file) {
   MediaRequest request;
   request.path = file;

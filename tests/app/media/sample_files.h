@@ -33,6 +33,7 @@ void writeBytes(const std::string& file, const Bytes& bytes);
 void writeText(const std::string& file, const std::string& text);
 
 MediaRequest video(const std::string& file, int frames);
+MediaRequest videoEvery(const std::string& file, double stepS);
 MediaRequest image(const std::string& file);
 std::unique_ptr<VideoFrameSource> openVideo(const MediaRequest& request, const MediaLimits& limits = {});
 RgbImage firstFrame(const std::string& file);  // of a video asked for one

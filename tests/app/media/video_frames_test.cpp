@@ -14,12 +14,6 @@ using samples::ffmpeg;
 using samples::numbered;
 using samples::numberIn;
 
-MediaRequest every(const std::string& file, double stepS) {
-  MediaRequest request = samples::video(file, 0);
-  request.plan.every_s = stepS;
-  return request;
-}
-
 // Every sampled frame of a constant-rate file is the last one that starts at or before its time, with its true time.
 void expectExactFrames(const MediaRequest& request, int fps, int frames) {
   const auto source = samples::openVideo(request);
@@ -45,9 +39,9 @@ class EncodedVideo : public ::testing::TestWithParam<Encoding> {};
 TEST_P(EncodedVideo, DeliversTheFrameOnScreenAtEachTime) {
   constexpr int kFrames = 230;
   const std::string file = samples::make(GetParam().file, numbered(kFrames, 25) + " " + GetParam().arguments);
-  expectExactFrames(samples::video(file, 7), 25, kFrames);  // far apart: jumps
-  expectExactFrames(every(file, 0.3), 25, kFrames);         // several in a group: decodes on
-  expectExactFrames(every(file, 0.04), 25, kFrames);        // every frame
+  expectExactFrames(samples::video(file, 7), 25, kFrames);          // far apart: jumps
+  expectExactFrames(samples::videoEvery(file, 0.3), 25, kFrames);   // several in a group: decodes on
+  expectExactFrames(samples::videoEvery(file, 0.04), 25, kFrames);  // every frame
 }
 
 // Containers with an index know how many frames they hold, others by their rate: either way none is taken twice.
@@ -93,7 +87,7 @@ TEST(VideoFrameSource, VariableRateTakesTheLastFrameThatHasStarted) {
       "\"nullsrc=s=64x48:r=100,geq=lum='16+219*mod(floor(N/pow(2,floor(X/8))),2)':cb=128:cr=128,format=yuv420p,setpts=N*N/100/TB\" "
       "-frames:v 30 -vsync vfr -c:v libx264 -preset veryfast -bf 2 -g 8 " +
       file);
-  const auto source = samples::openVideo(every(file, 0.37));
+  const auto source = samples::openVideo(samples::videoEvery(file, 0.37));
   for (const SampledFrame& frame : source->read(0, source->frame_count(), {})) {
     const int expected = std::min(29, static_cast<int>(std::floor(std::sqrt(frame.asked_s * 100 + 1e-6))));
     EXPECT_EQ(numberIn(frame.image), expected) << frame.asked_s;

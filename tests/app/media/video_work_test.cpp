@@ -18,14 +18,8 @@ MediaLimits decoders(int count) {
   return limits;
 }
 
-MediaRequest every(const std::string& file, double stepS) {
-  MediaRequest request = samples::video(file, 0);
-  request.plan.every_s = stepS;
-  return request;
-}
-
 std::map<std::int64_t, std::vector<std::uint8_t>> allFrames(const std::string& file, double stepS) {
-  const auto source = samples::openVideo(every(file, stepS), decoders(1));
+  const auto source = samples::openVideo(samples::videoEvery(file, stepS), decoders(1));
   std::map<std::int64_t, std::vector<std::uint8_t>> frames;
   for (SampledFrame& frame : source->read(0, source->frame_count(), {}))
     frames.emplace(std::llround(frame.actual_s * 1e4), std::move(frame.image.rgb));
@@ -99,9 +93,9 @@ TEST(VideoWork, AVariableRateShowsTheSamePixelsHoweverItIsRead) {
       "-f lavfi -i \"testsrc2=s=160x96:r=100,noise=alls=12:allf=t,setpts=N*N/100/TB\" -frames:v 30 -vsync vfr -pix_fmt yuv420p "
       "-c:v libx264 -preset veryfast -bf 3 -g 12 -x264-params b-adapt=0 " +
       file);
-  const auto backwards = samples::openVideo(every(file, 0.37), decoders(1));
+  const auto backwards = samples::openVideo(samples::videoEvery(file, 0.37), decoders(1));
   for (const int count : {1, 3}) {
-    const auto source = samples::openVideo(every(file, 0.37), decoders(count));
+    const auto source = samples::openVideo(samples::videoEvery(file, 0.37), decoders(count));
     const auto frames = source->read(0, source->frame_count(), {});
     for (int i = source->frame_count() - 1; i >= 0; --i) {
       const SampledFrame& frame = frames[static_cast<std::size_t>(i)];

@@ -17,7 +17,7 @@ namespace {
 using test_support::kGpu;
 using test_support::relative_distance;
 
-class CudaLayers : public test_support::NeedsDevice<testing::Test> {};
+class CudaLayers : public test_support::NeedsDevice<::testing::Test> {};
 
 constexpr std::int64_t kKvHeads = 3;
 constexpr std::int64_t kHeadDim = 64;
@@ -158,7 +158,7 @@ TEST_F(CudaLayers, PrefillAttentionEqualsTheCpus) {
         const at::Tensor rows = query.narrow(0, first, n - first);
         const AttentionResult expected = prefill_attention(rows, key, value, first, past, 0.2);
         const AttentionResult actual = prefill_attention(rows.to(kGpu), key.to(kGpu), value.to(kGpu), first, past_gpu, 0.2);
-        SCOPED_TRACE(testing::Message() << "head_dim " << head_dim << " first " << first);
+        SCOPED_TRACE(::testing::Message() << "head_dim " << head_dim << " first " << first);
         EXPECT_LE(relative_distance(actual.output.to(at::kCPU), expected.output), tolerance);
         EXPECT_EQ(actual.log_sum_exp.scalar_type(), at::kFloat);
         EXPECT_LE(relative_distance(actual.log_sum_exp.to(at::kCPU), expected.log_sum_exp), tolerance);

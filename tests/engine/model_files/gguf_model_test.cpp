@@ -12,8 +12,7 @@ namespace winnow {
 namespace {
 
 using test::GgufWriter;
-
-constexpr std::uint32_t kF32 = 0;
+using test::kGgufF32;
 
 // Without the architecture's own keys.
 GgufWriter beginning(const char* architecture) {
@@ -71,9 +70,9 @@ TEST_F(GgufModels, ArchitecturesDifferInTheOrderOfRows) {
   const std::string data(8 * 8 * 4, '\0');
   const auto with_query = [&](const char* architecture) {
     return sized(beginning(architecture), architecture)
-        .tensor("blk.1.attn_q.weight", {8, 8}, kF32, data)
-        .tensor("blk.1.attn_v.weight", {8, 4}, kF32, data.substr(0, 8 * 4 * 4))
-        .tensor("blk.1.attn_rot_embd.weight", {4}, kF32, data.substr(0, 16));
+        .tensor("blk.1.attn_q.weight", {8, 8}, kGgufF32, data)
+        .tensor("blk.1.attn_v.weight", {8, 4}, kGgufF32, data.substr(0, 8 * 4 * 4))
+        .tensor("blk.1.attn_rot_embd.weight", {4}, kGgufF32, data.substr(0, 16));
   };
   const GgufModel llama = model(with_query("llama"));
   const TensorFile& tensors = *llama.tensors().files.front();
@@ -92,7 +91,7 @@ TEST_F(GgufModels, ArchitecturesDifferInTheOrderOfRows) {
 
 TEST_F(GgufModels, FrequencyFactorsAreAWayOfScaling) {
   const std::string factors = GgufWriter::number(1.0F) + GgufWriter::number(4.0F);
-  const GgufModel found = model(sized(beginning("llama"), "llama").tensor("rope_freqs.weight", {2}, kF32, factors));
+  const GgufModel found = model(sized(beginning("llama"), "llama").tensor("rope_freqs.weight", {2}, kGgufF32, factors));
   const Json& scaling = found.required(ModelPart::kConfig).content["rope_scaling"];
   EXPECT_EQ(scaling["rope_type"], "longrope");
   EXPECT_EQ(scaling["short_factor"], (std::vector<double>{1.0, 4.0}));
@@ -107,12 +106,12 @@ TEST_F(GgufModels, AGemmaHasNormsAboutOneAndTwoKindsOfLayers) {
   };
   const GgufModel found = model(gemma(2)
                                     .float32("gemma3.final_logit_softcapping", 30.0F)
-                                    .tensor("blk.1.ffn_norm.weight", {8}, kF32, data)
-                                    .tensor("blk.1.post_attention_norm.weight", {8}, kF32, data)
-                                    .tensor("blk.1.post_ffw_norm.weight", {8}, kF32, data)
-                                    .tensor("blk.1.attn_q_norm.weight", {4}, kF32, data.substr(0, 16))
-                                    .tensor("blk.1.attn_v.weight", {8, 1}, kF32, data)
-                                    .tensor("output_norm.weight", {8}, kF32, data));
+                                    .tensor("blk.1.ffn_norm.weight", {8}, kGgufF32, data)
+                                    .tensor("blk.1.post_attention_norm.weight", {8}, kGgufF32, data)
+                                    .tensor("blk.1.post_ffw_norm.weight", {8}, kGgufF32, data)
+                                    .tensor("blk.1.attn_q_norm.weight", {4}, kGgufF32, data.substr(0, 16))
+                                    .tensor("blk.1.attn_v.weight", {8, 1}, kGgufF32, data)
+                                    .tensor("output_norm.weight", {8}, kGgufF32, data));
   const Json& config = found.required(ModelPart::kConfig).content;
   EXPECT_EQ(config["architectures"][0], "Gemma3ForCausalLM");
   EXPECT_EQ(config["model_type"], "gemma3_text");
@@ -128,7 +127,7 @@ TEST_F(GgufModels, AGemmaHasNormsAboutOneAndTwoKindsOfLayers) {
         "model.layers.1.post_feedforward_layernorm.weight", "model.layers.1.self_attn.q_norm.weight", "model.norm.weight"})
     EXPECT_TRUE(tensors.tensor(name).with_one) << name;
   EXPECT_FALSE(tensors.tensor("model.layers.1.self_attn.v_proj.weight").with_one);
-  EXPECT_FALSE(model(sized(beginning("llama"), "llama").tensor("output_norm.weight", {8}, kF32, data))
+  EXPECT_FALSE(model(sized(beginning("llama"), "llama").tensor("output_norm.weight", {8}, kGgufF32, data))
                    .tensors()
                    .files.front()
                    ->tensor("model.norm.weight")

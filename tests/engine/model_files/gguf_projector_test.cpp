@@ -21,8 +21,7 @@ namespace {
 
 namespace fs = std::filesystem;
 using test::GgufWriter;
-
-constexpr std::uint32_t kF32 = 0;
+using test::kGgufF32;
 
 std::string bytes_of(const std::string& path) {
   std::ifstream stream(path, std::ios::binary);
@@ -185,26 +184,26 @@ TEST_F(GgufEyes, ATextModelThatNeverSawAPictureIsToldOfThem) {
   const auto llava = [](std::uint64_t wide) {
     GgufWriter writer = eyes("mlp", 768);  // what CLIP projects to, which is not used
     const std::string square(wide * wide * 4, '\0');
-    return writer.tensor("mm.0.weight", {8, wide}, kF32, std::string(8 * wide * 4, '\0'))
-        .tensor("mm.2.weight", {wide, wide}, kF32, square)
-        .tensor("v.class_embd", {8}, kF32, std::string(32, '\0'))
-        .tensor("v.blk.0.ffn_up.weight", {12, 8}, kF32, std::string(384, '\0'));
+    return writer.tensor("mm.0.weight", {8, wide}, kGgufF32, std::string(8 * wide * 4, '\0'))
+        .tensor("mm.2.weight", {wide, wide}, kGgufF32, square)
+        .tensor("v.class_embd", {8}, kGgufF32, std::string(32, '\0'))
+        .tensor("v.blk.0.ffn_up.weight", {12, 8}, kGgufF32, std::string(384, '\0'));
   };
-  const auto norm = [](GgufWriter writer) { return writer.tensor("v.pre_ln.weight", {8}, kF32, std::string(32, '\0')); };
+  const auto norm = [](GgufWriter writer) { return writer.tensor("v.pre_ln.weight", {8}, kGgufF32, std::string(32, '\0')); };
   const GgufModel seeing(model, write("eyes.gguf", norm(llava(4))));
   EXPECT_EQ(seeing.required(ModelPart::kConfig).content["image_token_id"], 0) << "the token for unknown text";
   EXPECT_EQ(seeing.tokenizer().added_tokens.at(0).content, "<image>");
   EXPECT_EQ(seeing.tokenizer().prefix, std::vector<std::string>{"<s>"}) << "a SentencePiece model puts it there unless told otherwise";
   EXPECT_NE(seeing.chat_template("").source.find("ASSISTANT:"), std::string::npos);
   GgufWriter next = norm(llava(4));
-  next.tensor("model.image_newline", {4}, kF32, std::string(16, '\0'));
+  next.tensor("model.image_newline", {4}, kGgufF32, std::string(16, '\0'));
   const GgufModel tiling(model, write("next.gguf", next));
   EXPECT_EQ(tiling.required(ModelPart::kConfig).content["model_type"], "llava_next");
   EXPECT_NE(tiling.chat_template("").source.find("[INST]"), std::string::npos) << "shared keys are Mistral's";
   const std::string other = write("other.gguf", llava(4));
   test::expect_error(ErrorCode::kUnsupportedModel, "its vision tower is no CLIP", [&] { GgufModel(model, other); });
   GgufWriter normed = norm(llava(4));
-  normed.tensor("mm.3.weight", {4, 4}, kF32, std::string(64, '\0'));
+  normed.tensor("mm.3.weight", {4, 4}, kGgufF32, std::string(64, '\0'));
   const std::string yi = write("yi.gguf", normed);
   test::expect_error(ErrorCode::kUnsupportedModel, "norms behind its layers, as Yi-VL's", [&] { GgufModel(model, yi); });
   const std::string letters = write("letters.gguf", text_of("a"));
@@ -298,7 +297,7 @@ TEST_F(GgufEyes, ProductsThatAreNamedTheWrongWayRoundAreToldByTheirShapes) {
   const std::string text = write("model.gguf", text_model());
   const auto named = [&](const char* first, const char* second) {
     const std::string data(8 * 12 * 4, '\0');
-    return GgufModel(text, write("other.gguf", eyes().tensor(first, {8, 12}, kF32, data).tensor(second, {12, 8}, kF32, data)));
+    return GgufModel(text, write("other.gguf", eyes().tensor(first, {8, 12}, kGgufF32, data).tensor(second, {12, 8}, kGgufF32, data)));
   };
   for (const auto& [first, second] :
        {std::pair("v.blk.0.ffn_up.weight", "v.blk.0.ffn_down.weight"), std::pair("v.blk.0.ffn_down.weight", "v.blk.0.ffn_up.weight")}) {

@@ -45,7 +45,7 @@ struct Collected : PrefillObserver {
   std::vector<LayerView> views;
 };
 
-class TransformerDecoderTest : public testing::Test {
+class TransformerDecoderTest : public ::testing::Test {
  protected:
   c10::InferenceMode inference_;
 };
@@ -57,7 +57,7 @@ TEST_F(TransformerDecoderTest, TilesOfAnySizeEqualOne) {
     const at::Tensor input = random_hidden(whole, 50);
     const at::Tensor expected = prefill(whole, input.clone(), 0, whole_cache);
     for (const std::int64_t rows : {1, 7, 25, 49}) {
-      SCOPED_TRACE(testing::Message() << name << " tile " << rows);
+      SCOPED_TRACE(::testing::Message() << name << " tile " << rows);
       const TransformerDecoder tiled = decoder(name, rows);
       KvCache cache(tiled.kv_shape());
       EXPECT_LE(relative_distance(prefill(tiled, input.clone(), 0, cache), expected), 1e-5);
@@ -184,7 +184,7 @@ TEST_F(TransformerDecoderTest, AttentionCountsWhatKeysReceive) {
   };
   for (const char* const name : {"gqa_tied", "mha_untied"}) {
     for (const std::int64_t tile : {40, 90}) {
-      SCOPED_TRACE(testing::Message() << name << " tile " << tile);
+      SCOPED_TRACE(::testing::Message() << name << " tile " << tile);
       const TransformerDecoder text = decoder(name, tile);
       const at::Tensor input = random_hidden(text, 90);
       KvCache cache(text.kv_shape()), other(text.kv_shape());

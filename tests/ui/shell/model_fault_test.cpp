@@ -14,7 +14,6 @@ namespace winnow::test {
 namespace {
 
 const QString kVideos = QStringLiteral("/home/me/media");
-const QString kDemo = QStringLiteral("/usr/share/winnow/demo/model");
 
 TEST(ModelFaultText, SpeaksOfTheModelAndNeverOfAnAttachment) {
   std::set<QString> causes;

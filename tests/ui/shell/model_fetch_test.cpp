@@ -17,7 +17,6 @@ namespace {
 using app::DownloadProblem;
 using app::DownloadStage;
 
-const QString kDemo = QStringLiteral("/usr/share/winnow/demo/model");
 const QString kGet = QStringLiteral("Get a real language model, 98 MB");
 
 class ModelFetchTest : public WindowTest {

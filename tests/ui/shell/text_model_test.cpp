@@ -17,7 +17,6 @@
 namespace winnow::test {
 namespace {
 
-const QString kDemo = QStringLiteral("/usr/share/winnow/demo/model");
 const QString kText = QStringLiteral("/models/SmolLM2.Q4_1.gguf");
 
 class TextModelTest : public WindowTest {

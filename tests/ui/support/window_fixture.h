@@ -26,6 +26,8 @@
 
 namespace winnow::test {
 
+inline const QString kDemo = QStringLiteral("/usr/share/winnow/demo/model");  // where a package puts it
+
 class WindowTest : public testing::Test {
  protected:
   void SetUp() override {

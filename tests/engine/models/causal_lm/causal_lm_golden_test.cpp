@@ -12,7 +12,7 @@
 #include "tests/support/source_folder.h"
 #include "tests/support/tensor_distance.h"
 
-namespace winnow {
+namespace winnow::causal_lm_test {
 namespace {
 
 constexpr double kLogitsTolerance = 1e-5;
@@ -20,7 +20,7 @@ constexpr double kClose = 1e-3;  // two tokens whose logits are nearer than this
 
 std::string folder_of(const std::string& name) { return source_folder() + "/tests/golden/text_models/" + name; }
 
-class TextModels : public testing::TestWithParam<const char*> {
+class TextModels : public ::testing::TestWithParam<const char*> {
  protected:
   TextModels() : golden_(folder_of(GetParam()) + "/golden.safetensors") {
     ModelSource source;
@@ -111,9 +111,9 @@ TEST_P(TextModels, SaysThatItReadsTextOnly) {
 }
 
 INSTANTIATE_TEST_SUITE_P(Folders, TextModels,
-                         testing::Values("llama_tied", "llama_biased", "llama_dynamic", "llama_longrope", "mistral", "qwen2", "qwen3",
-                                         "qwen3_moe", "mixtral", "falcon_7b", "falcon_40b", "falcon_11b", "falcon_sequential",
-                                         "mistral_window", "qwen2_window", "gemma3", "gemma3_untied"),
+                         ::testing::Values("llama_tied", "llama_biased", "llama_dynamic", "llama_longrope", "mistral", "qwen2", "qwen3",
+                                           "qwen3_moe", "mixtral", "falcon_7b", "falcon_40b", "falcon_11b", "falcon_sequential",
+                                           "mistral_window", "qwen2_window", "gemma3", "gemma3_untied"),
                          [](const auto& folder) { return std::string(folder.param); });
 
 // Two kinds of scaling depend on the length: what such a model reads ends where that begins.
@@ -130,4 +130,4 @@ TEST(TextModelLimits, AModelReadsAsFarAsItsPositionsHold) {
 }
 
 }  // namespace
-}  // namespace winnow
+}  // namespace winnow::causal_lm_test

@@ -7,7 +7,7 @@
 
 #include "engine/base/error.h"
 
-namespace winnow {
+namespace winnow::causal_lm_test {
 namespace {
 
 DecoderConfig parsed(const std::string& more) {
@@ -61,4 +61,4 @@ TEST(FalconConfig, WhatCannotBeRunIsRefusedByItsName) {
 }
 
 }  // namespace
-}  // namespace winnow
+}  // namespace winnow::causal_lm_test

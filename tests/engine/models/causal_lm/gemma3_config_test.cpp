@@ -9,7 +9,7 @@
 
 #include "engine/base/error.h"
 
-namespace winnow {
+namespace winnow::causal_lm_test {
 namespace {
 
 // gemma-3-1b-it, without what nobody reads.
@@ -93,4 +93,4 @@ TEST(Gemma3Config, WhatCannotBeRunIsRefusedByItsName) {
 }
 
 }  // namespace
-}  // namespace winnow
+}  // namespace winnow::causal_lm_test

@@ -21,7 +21,7 @@
 #include "tests/support/source_folder.h"
 #include "tests/support/tensor_distance.h"
 
-namespace winnow {
+namespace winnow::causal_lm_test {
 namespace {
 
 constexpr std::uint32_t kF32 = 0;
@@ -189,7 +189,7 @@ std::unique_ptr<VisionLanguageModel> loaded(std::shared_ptr<const ModelPackage> 
   return load_model(source);
 }
 
-class GgufFolders : public testing::Test {
+class GgufFolders : public ::testing::Test {
  protected:
   c10::InferenceMode inference_;
   test::ScratchFolder scratch_;
@@ -334,4 +334,4 @@ TEST(BlockMatrix, JoinsPartsOfOtherTypes) {
 }
 
 }  // namespace
-}  // namespace winnow
+}  // namespace winnow::causal_lm_test

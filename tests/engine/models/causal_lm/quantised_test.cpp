@@ -13,7 +13,7 @@
 #include "tests/support/source_folder.h"
 #include "tests/support/tensor_distance.h"
 
-namespace winnow {
+namespace winnow::quantised_test {
 namespace {
 
 constexpr double kTolerance = 1e-5;  // of sums in another order: no value of a folder is rounded
@@ -26,7 +26,7 @@ struct Folder {
 
 std::string folder_of(const std::string& name) { return source_folder() + "/tests/golden/quantised/" + name; }
 
-class Quantised : public testing::TestWithParam<Folder> {
+class Quantised : public ::testing::TestWithParam<Folder> {
  protected:
   Quantised() : golden_(folder_of(GetParam().name) + "/golden.safetensors") {}
 
@@ -122,11 +122,11 @@ TEST_P(Quantised, IsNotRoundedOnceMore) {
 }
 
 INSTANTIATE_TEST_SUITE_P(Folders, Quantised,
-                         testing::Values(Folder{"awq", "INT4"}, Folder{"awq_middle", "Q4_0"}, Folder{"gptq", "Q4_0"},
-                                         Folder{"gptq_ordered", "INT4"}, Folder{"gptq_v2", "INT8"}, Folder{"gptq_rows", "Q8_0"},
-                                         Folder{"packed", "Q4_0"}, Folder{"packed_ordered", "INT4"}, Folder{"packed_rows", "INT8"},
-                                         Folder{"bytes", "Q8_0"}),
+                         ::testing::Values(Folder{"awq", "INT4"}, Folder{"awq_middle", "Q4_0"}, Folder{"gptq", "Q4_0"},
+                                           Folder{"gptq_ordered", "INT4"}, Folder{"gptq_v2", "INT8"}, Folder{"gptq_rows", "Q8_0"},
+                                           Folder{"packed", "Q4_0"}, Folder{"packed_ordered", "INT4"}, Folder{"packed_rows", "INT8"},
+                                           Folder{"bytes", "Q8_0"}),
                          [](const auto& folder) { return std::string(folder.param.name); });
 
 }  // namespace
-}  // namespace winnow
+}  // namespace winnow::quantised_test

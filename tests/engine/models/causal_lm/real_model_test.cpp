@@ -19,7 +19,7 @@
 #include "tests/support/real_model.h"
 #include "tests/support/source_folder.h"
 
-namespace winnow {
+namespace winnow::causal_lm_test {
 namespace {
 
 using nlohmann::json;
@@ -34,7 +34,7 @@ constexpr Tolerance kExact = {1e-4, 1e-3};
 constexpr Tolerance kRounded = {5e-3, 0.3};
 constexpr std::size_t kTokenByToken = 3;  // chats that are also written one token at a time
 
-class RealModel : public testing::Test {
+class RealModel : public ::testing::Test {
  protected:
   static void SetUpTestSuite() {
     const std::string file = test_support::real_model();
@@ -136,4 +136,4 @@ TEST_F(RealModel, WeightsInTheirBlocksWriteTheSameTokensOneByOne) {
 }
 
 }  // namespace
-}  // namespace winnow
+}  // namespace winnow::causal_lm_test

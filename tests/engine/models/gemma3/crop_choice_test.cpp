@@ -5,7 +5,7 @@
 #include "engine/base/json_document.h"
 #include "tests/support/source_folder.h"
 
-namespace winnow {
+namespace winnow::gemma3_test {
 namespace {
 
 constexpr CropRules kRules{.wanted = true};
@@ -52,4 +52,4 @@ TEST(CropChoice, EqualsTransformers) {
 }
 
 }  // namespace
-}  // namespace winnow
+}  // namespace winnow::gemma3_test

@@ -7,7 +7,7 @@
 #include "tests/support/expect_error.h"
 #include "tests/support/scratch_folder.h"
 
-namespace winnow {
+namespace winnow::gemma3_test {
 namespace {
 
 using test::expect_error;
@@ -151,4 +151,4 @@ TEST(Gemma3Folder, FilesThatContradictEachOtherAreRefused) {
 }
 
 }  // namespace
-}  // namespace winnow
+}  // namespace winnow::gemma3_test

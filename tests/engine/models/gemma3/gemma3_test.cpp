@@ -20,7 +20,7 @@
 #include "tests/support/scratch_folder.h"
 #include "tests/support/tensor_distance.h"
 
-namespace winnow {
+namespace winnow::gemma3_test {
 namespace {
 
 using test_support::golden_pictures;
@@ -52,7 +52,7 @@ at::Tensor pixels_of(const GoldenTensors& golden, const std::string& levels) {
 
 MediaFacts facts_of(const RgbImage& picture) { return {MediaKind::kImage, {picture.width_px, picture.height_px}, 1, 0.0, true}; }
 
-class Gemma3Model : public testing::Test {
+class Gemma3Model : public ::testing::Test {
  protected:
   c10::InferenceMode inference_;
 };
@@ -250,4 +250,4 @@ TEST(Gemma3Pictures, BytesOfLargePicturesEqualTheReference) {
 }
 
 }  // namespace
-}  // namespace winnow
+}  // namespace winnow::gemma3_test

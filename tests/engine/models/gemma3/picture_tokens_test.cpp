@@ -6,7 +6,7 @@
 #include "tests/support/expect_error.h"
 #include "tests/support/source_folder.h"
 
-namespace winnow {
+namespace winnow::gemma3_test {
 namespace {
 
 std::unique_ptr<Tokenizer> tokenizer(const std::string& folder = "gemma3/published") {
@@ -70,4 +70,4 @@ TEST(Gemma3Tokens, ATokenizerWithoutTheTokensIsRefused) {
 }
 
 }  // namespace
-}  // namespace winnow
+}  // namespace winnow::gemma3_test

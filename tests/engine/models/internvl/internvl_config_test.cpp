@@ -6,7 +6,7 @@
 #include "tests/support/expect_error.h"
 #include "tests/support/scratch_folder.h"
 
-namespace winnow {
+namespace winnow::internvl_test {
 namespace {
 
 using test::expect_error;
@@ -193,4 +193,4 @@ TEST(InternVlFolder, TilesOfAnotherSizeThanTheTowersTableAreAllowed) {
 }
 
 }  // namespace
-}  // namespace winnow
+}  // namespace winnow::internvl_test

@@ -17,7 +17,7 @@
 #include "tests/support/scratch_folder.h"
 #include "tests/support/tensor_distance.h"
 
-namespace winnow {
+namespace winnow::internvl_test {
 namespace {
 
 using test_support::golden_pictures;
@@ -51,7 +51,7 @@ MediaFacts video_of(std::int64_t frames, std::int64_t before = 0) {
   return facts;
 }
 
-class InternVlModel : public testing::Test {
+class InternVlModel : public ::testing::Test {
  protected:
   c10::InferenceMode inference_;
 };
@@ -174,4 +174,4 @@ TEST(InternVlPictures, BytesOfLargePicturesEqualTheReference) {
 }
 
 }  // namespace
-}  // namespace winnow
+}  // namespace winnow::internvl_test

@@ -6,7 +6,7 @@
 #include "tests/support/expect_error.h"
 #include "tests/support/source_folder.h"
 
-namespace winnow {
+namespace winnow::internvl_test {
 namespace {
 
 std::unique_ptr<Tokenizer> tokenizer(const std::string& folder = "internvl/qwen2_saved") {
@@ -89,4 +89,4 @@ TEST(InternVlTokens, ATokenizerWithoutTheMarkersIsRefused) {
 }
 
 }  // namespace
-}  // namespace winnow
+}  // namespace winnow::internvl_test

@@ -5,7 +5,7 @@
 #include "engine/base/json_document.h"
 #include "tests/support/source_folder.h"
 
-namespace winnow {
+namespace winnow::internvl_test {
 namespace {
 
 constexpr TileBounds kBounds{448, 1, 12, true};
@@ -38,4 +38,4 @@ TEST(TileChoice, EqualsTransformers) {
 }
 
 }  // namespace
-}  // namespace winnow
+}  // namespace winnow::internvl_test

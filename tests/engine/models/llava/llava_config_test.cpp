@@ -6,7 +6,7 @@
 #include "tests/support/expect_error.h"
 #include "tests/support/scratch_folder.h"
 
-namespace winnow {
+namespace winnow::llava_test {
 namespace {
 
 using test::expect_error;
@@ -280,4 +280,4 @@ TEST_F(LlavaFolderTest, VideosHaveTheirOwnFileOrTheImages) {
 }
 
 }  // namespace
-}  // namespace winnow
+}  // namespace winnow::llava_test

@@ -7,7 +7,7 @@
 #include "tests/engine/models/golden_model.h"
 #include "tests/support/tensor_distance.h"
 
-namespace winnow {
+namespace winnow::llava_test {
 namespace {
 
 using test_support::GoldenTensors;
@@ -16,7 +16,7 @@ using test_support::load_golden_model;
 using test_support::relative_distance;
 using test_support::video_facts;
 
-class LlavaModel : public testing::Test {
+class LlavaModel : public ::testing::Test {
  protected:
   c10::InferenceMode inference_;
 };
@@ -93,4 +93,4 @@ TEST_F(LlavaModel, FramesCanBeEncodedInAnyGrouping) {
 }
 
 }  // namespace
-}  // namespace winnow
+}  // namespace winnow::llava_test

@@ -12,7 +12,7 @@
 #include "tests/engine/models/llava_parts/golden_pictures.h"
 #include "tests/support/expect_error.h"
 
-namespace winnow {
+namespace winnow::llava_onevision_test {
 namespace {
 
 using test::expect_error;
@@ -141,4 +141,4 @@ TEST(ImageProcessor, FramesOfDifferentSizesShareOneTensor) {
 }
 
 }  // namespace
-}  // namespace winnow
+}  // namespace winnow::llava_onevision_test

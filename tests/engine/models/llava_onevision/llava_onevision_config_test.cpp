@@ -8,7 +8,7 @@
 #include "tests/support/expect_error.h"
 #include "tests/support/scratch_folder.h"
 
-namespace winnow {
+namespace winnow::llava_onevision_test {
 namespace {
 
 using test::expect_error;
@@ -379,4 +379,4 @@ TEST_F(FolderTest, NamesMissingAndBrokenFiles) {
 }
 
 }  // namespace
-}  // namespace winnow
+}  // namespace winnow::llava_onevision_test

@@ -6,7 +6,7 @@
 #include "tests/support/golden_cases.h"
 #include "tests/support/tensor_distance.h"
 
-namespace winnow {
+namespace winnow::llava_onevision_test {
 namespace {
 
 using test_support::GoldenTensors;
@@ -23,7 +23,7 @@ struct GoldenCase {
   const char* name;
 };
 
-class LlavaOnevisionGolden : public testing::TestWithParam<GoldenCase> {
+class LlavaOnevisionGolden : public ::testing::TestWithParam<GoldenCase> {
  protected:
   void SetUp() override {
     model_ = test_support::load_golden_model(GetParam().model);
@@ -106,21 +106,21 @@ TEST_P(LlavaOnevisionGolden, PreprocessingGivesTheRecordedGrid) {
   EXPECT_EQ(tokens, load("features").size(0));
 }
 
-std::string case_name(const testing::TestParamInfo<GoldenCase>& info) { return std::string(info.param.model) + "_" + info.param.name; }
+std::string case_name(const ::testing::TestParamInfo<GoldenCase>& info) { return std::string(info.param.model) + "_" + info.param.name; }
 
 INSTANTIATE_TEST_SUITE_P(
     Folders, LlavaOnevisionGolden,
-    testing::Values(GoldenCase{"gqa_tied", "text"}, GoldenCase{"gqa_tied", "image"}, GoldenCase{"gqa_tied", "two_images"},
-                    GoldenCase{"gqa_tied", "video"}, GoldenCase{"mha_untied", "text"}, GoldenCase{"mha_untied", "image"},
-                    GoldenCase{"mha_untied", "two_images"}, GoldenCase{"mha_untied", "video"}, GoldenCase{"no_bias_scaled", "text"},
-                    GoldenCase{"no_bias_scaled", "image"}, GoldenCase{"no_bias_scaled", "two_images"},
-                    GoldenCase{"no_bias_scaled", "video"}, GoldenCase{"head_dim", "text"}, GoldenCase{"head_dim", "image"},
-                    GoldenCase{"head_dim", "two_images"}, GoldenCase{"head_dim", "video"}, GoldenCase{"select_default", "text"},
-                    GoldenCase{"select_default", "two_images"}, GoldenCase{"plain_projector", "text"},
-                    GoldenCase{"plain_projector", "image"}, GoldenCase{"plain_projector", "two_images"},
-                    GoldenCase{"plain_projector", "video"}, GoldenCase{"video_grid", "video"}, GoldenCase{"video_frame", "video"},
-                    GoldenCase{"video_no_token", "video"}),
+    ::testing::Values(GoldenCase{"gqa_tied", "text"}, GoldenCase{"gqa_tied", "image"}, GoldenCase{"gqa_tied", "two_images"},
+                      GoldenCase{"gqa_tied", "video"}, GoldenCase{"mha_untied", "text"}, GoldenCase{"mha_untied", "image"},
+                      GoldenCase{"mha_untied", "two_images"}, GoldenCase{"mha_untied", "video"}, GoldenCase{"no_bias_scaled", "text"},
+                      GoldenCase{"no_bias_scaled", "image"}, GoldenCase{"no_bias_scaled", "two_images"},
+                      GoldenCase{"no_bias_scaled", "video"}, GoldenCase{"head_dim", "text"}, GoldenCase{"head_dim", "image"},
+                      GoldenCase{"head_dim", "two_images"}, GoldenCase{"head_dim", "video"}, GoldenCase{"select_default", "text"},
+                      GoldenCase{"select_default", "two_images"}, GoldenCase{"plain_projector", "text"},
+                      GoldenCase{"plain_projector", "image"}, GoldenCase{"plain_projector", "two_images"},
+                      GoldenCase{"plain_projector", "video"}, GoldenCase{"video_grid", "video"}, GoldenCase{"video_frame", "video"},
+                      GoldenCase{"video_no_token", "video"}),
     case_name);
 
 }  // namespace
-}  // namespace winnow
+}  // namespace winnow::llava_onevision_test

@@ -11,14 +11,14 @@
 #include "tests/support/scratch_folder.h"
 #include "tests/support/tensor_distance.h"
 
-namespace winnow {
+namespace winnow::llava_onevision_test {
 namespace {
 
 using test_support::GoldenTensors;
 using test_support::load_golden_model;
 using test_support::relative_distance;
 
-class LlavaOnevisionModel : public testing::Test {
+class LlavaOnevisionModel : public ::testing::Test {
  protected:
   c10::InferenceMode inference_;
 };
@@ -147,4 +147,4 @@ TEST_F(LlavaOnevisionModel, BrainFloatIsCloseToFp32) {
 }
 
 }  // namespace
-}  // namespace winnow
+}  // namespace winnow::llava_onevision_test

@@ -12,7 +12,7 @@
 #include "tests/engine/models/golden_model.h"
 #include "tests/support/scratch_folder.h"
 
-namespace winnow {
+namespace winnow::llava_onevision_test {
 namespace {
 
 constexpr std::int64_t kHidden = 16, kInner = 24, kVocabulary = 32, kTower = 144, kTowerInner = 20;
@@ -83,7 +83,7 @@ void add_video_rules(Json& config) {
                  {"image_grid_pinpoints", {{384, 384}, {384, 768}, {768, 384}}}});
 }
 
-class LlavaRepositoryModel : public testing::Test {
+class LlavaRepositoryModel : public ::testing::Test {
  protected:
   LlavaRepositoryModel() {
     at::manual_seed(5);
@@ -172,4 +172,4 @@ TEST_F(LlavaRepositoryModel, SeesAndReadsAsTheFolderOfTransformersDoes) {
 }
 
 }  // namespace
-}  // namespace winnow
+}  // namespace winnow::llava_onevision_test

@@ -6,7 +6,7 @@
 #include "tests/support/expect_error.h"
 #include "tests/support/scratch_folder.h"
 
-namespace winnow {
+namespace winnow::processor_config_test {
 namespace {
 
 using test::expect_error;
@@ -135,4 +135,4 @@ TEST(ProcessorConfig, VideosFallBackToTheImagesFile) {
 }
 
 }  // namespace
-}  // namespace winnow
+}  // namespace winnow::processor_config_test

@@ -4,7 +4,7 @@
 
 #include "tests/support/expect_error.h"
 
-namespace winnow {
+namespace winnow::llava_onevision_test {
 namespace {
 
 using test::expect_error;
@@ -82,4 +82,4 @@ TEST(TokenLayout, DroppingTheFirstFeatureLeavesOnlySingleImages) {
 }
 
 }  // namespace
-}  // namespace winnow
+}  // namespace winnow::llava_onevision_test

@@ -2,7 +2,7 @@
 
 #include <gtest/gtest.h>
 
-namespace winnow {
+namespace winnow::llava_parts_test {
 namespace {
 
 std::string canonical(std::string_view stored) { return canonical_weight_name(stored, llava_weight_name_rules()); }
@@ -23,4 +23,4 @@ TEST(LlavaWeightNames, CanonicalAndUnknownNamesStay) {
 }
 
 }  // namespace
-}  // namespace winnow
+}  // namespace winnow::llava_parts_test

@@ -6,7 +6,7 @@
 #include "tests/engine/models/llava_parts/golden_pictures.h"
 #include "tests/support/expect_error.h"
 
-namespace winnow {
+namespace winnow::llava_parts_test {
 namespace {
 
 using test::expect_error;
@@ -148,4 +148,4 @@ TEST(VisualGrid, RefusesSourcesWithoutAreaAndForeignPinpoints) {
 }
 
 }  // namespace
-}  // namespace winnow
+}  // namespace winnow::llava_parts_test

@@ -6,7 +6,7 @@
 #include "tests/support/expect_error.h"
 #include "tests/support/scratch_folder.h"
 
-namespace winnow {
+namespace winnow::qwen2_vl_test {
 namespace {
 
 using test::expect_error;
@@ -143,4 +143,4 @@ TEST(Qwen2VlConfig, ProcessorsAgreeWithTheTower) {
 }
 
 }  // namespace
-}  // namespace winnow
+}  // namespace winnow::qwen2_vl_test

@@ -9,7 +9,7 @@
 #include "tests/support/memory_media.h"
 #include "tests/support/tensor_distance.h"
 
-namespace winnow {
+namespace winnow::qwen2_vl_test {
 namespace {
 
 using test_support::relative_distance;
@@ -169,4 +169,4 @@ INSTANTIATE_TEST_SUITE_P(Folders, Qwen2VlFolders,
                          testing::folder_info_name);
 
 }  // namespace
-}  // namespace winnow
+}  // namespace winnow::qwen2_vl_test

@@ -6,7 +6,7 @@
 #include "tests/support/expect_error.h"
 #include "tests/support/scratch_folder.h"
 
-namespace winnow {
+namespace winnow::qwen3_vl_test {
 namespace {
 
 using test::expect_error;
@@ -127,4 +127,4 @@ TEST(Qwen3VlConfig, ImagesAndVideosHaveTheirOwnProcessors) {
 }
 
 }  // namespace
-}  // namespace winnow
+}  // namespace winnow::qwen3_vl_test

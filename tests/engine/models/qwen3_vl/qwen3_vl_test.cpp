@@ -11,7 +11,7 @@
 #include "tests/support/memory_media.h"
 #include "tests/support/tensor_distance.h"
 
-namespace winnow {
+namespace winnow::qwen3_vl_test {
 namespace {
 
 using test_support::load_golden_model;
@@ -209,4 +209,4 @@ TEST(Qwen3VlFamily, IsKnownByItsConfigurationAlone) {
 }
 
 }  // namespace
-}  // namespace winnow
+}  // namespace winnow::qwen3_vl_test

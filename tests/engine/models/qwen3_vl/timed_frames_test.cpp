@@ -5,7 +5,7 @@
 #include "engine/text/tokenizer_file.h"
 #include "tests/support/source_folder.h"
 
-namespace winnow {
+namespace winnow::qwen3_vl_test {
 namespace {
 
 std::unique_ptr<Tokenizer> tokenizer() {
@@ -79,4 +79,4 @@ TEST(TimedFrames, CountsTheWordsOfASet) {
 }
 
 }  // namespace
-}  // namespace winnow
+}  // namespace winnow::qwen3_vl_test

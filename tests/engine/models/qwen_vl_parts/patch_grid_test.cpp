@@ -4,7 +4,7 @@
 
 #include "tests/support/expect_error.h"
 
-namespace winnow {
+namespace winnow::qwen_vl_parts_test {
 namespace {
 
 // Cells of 28 px, 4 to 16,384 of them, as the published folders have it.
@@ -74,4 +74,4 @@ TEST(PatchGrid, NamesCellsRowByRowAndFramesByTheFirstOfTheirSet) {
 }
 
 }  // namespace
-}  // namespace winnow
+}  // namespace winnow::qwen_vl_parts_test

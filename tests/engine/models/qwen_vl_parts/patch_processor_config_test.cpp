@@ -6,7 +6,7 @@
 #include "tests/support/expect_error.h"
 #include "tests/support/scratch_folder.h"
 
-namespace winnow {
+namespace winnow::qwen_vl_parts_test {
 namespace {
 
 using test::expect_error;
@@ -109,4 +109,4 @@ TEST(PatchProcessorConfig, FramesHaveTheirOwnDocumentTheImagesOrTheDefaults) {
 }
 
 }  // namespace
-}  // namespace winnow
+}  // namespace winnow::qwen_vl_parts_test

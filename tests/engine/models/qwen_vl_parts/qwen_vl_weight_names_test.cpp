@@ -2,7 +2,7 @@
 
 #include <gtest/gtest.h>
 
-namespace winnow {
+namespace winnow::qwen_vl_parts_test {
 namespace {
 
 std::string canonical(std::string_view stored) { return canonical_weight_name(stored, qwen_vl_weight_name_rules()); }
@@ -16,4 +16,4 @@ TEST(QwenVlWeightNames, BothTransformersVersionsGiveTheSameNames) {
 }
 
 }  // namespace
-}  // namespace winnow
+}  // namespace winnow::qwen_vl_parts_test

@@ -4,7 +4,7 @@
 
 #include <algorithm>
 
-namespace winnow {
+namespace winnow::qwen_vl_parts_test {
 namespace {
 
 using Cells = std::vector<std::int64_t>;
@@ -50,4 +50,4 @@ TEST(WindowOrder, HasEveryCellOnce) {
 }
 
 }  // namespace
-}  // namespace winnow
+}  // namespace winnow::qwen_vl_parts_test

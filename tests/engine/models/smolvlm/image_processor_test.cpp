@@ -7,7 +7,7 @@
 #include "tests/engine/models/llava_parts/golden_pictures.h"
 #include "tests/support/pixel_hash.h"
 
-namespace winnow {
+namespace winnow::smolvlm_test {
 namespace {
 
 SmolVlmPixels unscaled(const std::string& what, int resample) {
@@ -39,4 +39,4 @@ TEST(SmolVlmImageProcessor, BytesOfLargePicturesEqualTheReference) {
 }
 
 }  // namespace
-}  // namespace winnow
+}  // namespace winnow::smolvlm_test

@@ -7,7 +7,7 @@
 #include "engine/text/tokenizer_file.h"
 #include "tests/support/source_folder.h"
 
-namespace winnow {
+namespace winnow::smolvlm_test {
 namespace {
 
 constexpr std::int64_t kImage = 334;
@@ -99,4 +99,4 @@ TEST(MediaTokens, ASourceWithoutAnEndHasNoLengthToTell) {
 }
 
 }  // namespace
-}  // namespace winnow
+}  // namespace winnow::smolvlm_test

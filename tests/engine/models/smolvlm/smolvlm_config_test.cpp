@@ -6,7 +6,7 @@
 #include "tests/support/expect_error.h"
 #include "tests/support/scratch_folder.h"
 
-namespace winnow {
+namespace winnow::smolvlm_test {
 namespace {
 
 using test::expect_error;
@@ -190,4 +190,4 @@ TEST(SmolVlmFolder, PatchesThatTheScaleDoesNotDivideAreRefused) {
 }
 
 }  // namespace
-}  // namespace winnow
+}  // namespace winnow::smolvlm_test

@@ -14,7 +14,7 @@
 #include "tests/support/scratch_folder.h"
 #include "tests/support/tensor_distance.h"
 
-namespace winnow {
+namespace winnow::smolvlm_test {
 namespace {
 
 using test_support::golden_pictures;
@@ -44,7 +44,7 @@ MediaFacts video_of(std::int64_t frames, std::int64_t before = 0) {
   return facts;
 }
 
-class SmolVlmModel : public testing::Test {
+class SmolVlmModel : public ::testing::Test {
  protected:
   c10::InferenceMode inference_;
 };
@@ -153,4 +153,4 @@ TEST_F(SmolVlmModel, ATokenizerWithAnotherImageTokenIsRefused) {
 }
 
 }  // namespace
-}  // namespace winnow
+}  // namespace winnow::smolvlm_test

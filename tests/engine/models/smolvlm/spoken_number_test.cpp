@@ -5,7 +5,7 @@
 #include "engine/base/json_document.h"
 #include "tests/support/source_folder.h"
 
-namespace winnow {
+namespace winnow::smolvlm_test {
 namespace {
 
 TEST(SpokenNumber, EqualsNum2words) {
@@ -15,4 +15,4 @@ TEST(SpokenNumber, EqualsNum2words) {
 }
 
 }  // namespace
-}  // namespace winnow
+}  // namespace winnow::smolvlm_test

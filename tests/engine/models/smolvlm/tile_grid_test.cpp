@@ -6,7 +6,7 @@
 #include "tests/support/expect_error.h"
 #include "tests/support/source_folder.h"
 
-namespace winnow {
+namespace winnow::smolvlm_test {
 namespace {
 
 // SmolVLM-256M: 2,048 px, tiles of 512.
@@ -58,4 +58,4 @@ TEST(TileGrid, MoreThanAThousandTilesAreRefused) {
 }
 
 }  // namespace
-}  // namespace winnow
+}  // namespace winnow::smolvlm_test
