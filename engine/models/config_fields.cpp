@@ -4,11 +4,13 @@
 #include <array>
 
 #include "engine/base/error.h"
+#include "kernels/api/element_type.h"
 
 namespace winnow {
 namespace {
 
 constexpr std::int64_t kMaxHeadDim = 512;
+static_assert(kMaxHeads <= kernels::kMaxGroup && kMaxHeadDim <= kernels::kMaxHeadDim, "what is read can be run, with one kv head, too");
 
 struct ActivationName {
   std::string_view name;

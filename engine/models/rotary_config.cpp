@@ -107,6 +107,8 @@ RotaryConfig scaled(const RopeFields& rope, const std::string& kind, const JsonO
   if (kind == "default" || kind == "dynamic") return config;
   if (kind == "linear") {
     config.scheme.divisors.assign(rope.pairs(), rope.factor());
+    // Vicuna's and LongChat's long models still count the positions of the Llama that they were, and how far they go beside it.
+    config.max_positions = std::max(config.max_positions, text.integer("max_sequence_length", 1, kMaxPositions, config.max_positions));
   } else if (kind == "llama3") {
     config.scheme.divisors = llama3_divisors(rope);
   } else if (kind == "yarn") {

@@ -3,8 +3,9 @@
 // Read by decoder_config.h. Kinds as transformers' modeling_rope_utils: default, linear, dynamic, yarn, llama3, longrope. Two of them
 // change with the length of what is read: `dynamic` turns as if it were not scaled up to max_position_embeddings, `longrope` by its short
 // factors up to original_max_position_embeddings. Keys that are cached cannot be turned anew with every token, so models of these two kinds
-// read as many tokens as that, where transformers agrees to the bit. Errors: as config_fields.h; kinds that are not in the list are refused
-// by name. `mrope` is the default kind with sections, for the classes that know it. No torch. Threads: plain values.
+// read as many tokens as that, where transformers agrees to the bit. `linear` reads as many as max_sequence_length says, where that is
+// more. Errors: as config_fields.h; kinds that are not in the list are refused by name. `mrope` is the default kind with sections, for the
+// classes that know it. No torch. Threads: plain values.
 #pragma once
 
 #include <cstdint>

@@ -138,6 +138,11 @@ TEST(ColumnSums, EqualTheReferenceOverTheGridOnEveryInstructionSet) {
   hwy::SetSupportedTargetsForTest(0);
 }
 
+TEST(ColumnSums, TakeAsManyQueryHeadsAsAllowed) {
+  Problem problem(ElementType::kFp32, 16, kMaxGroup, 70, 70, 1);
+  expect_equal_to_reference(problem, 16, 70);
+}
+
 // Every row's probabilities sum to 1, so the sums of all columns together are the number of rows; uniform attention is known by hand.
 TEST(ColumnSums, AreThoseOfProbabilities) {
   Problem problem(ElementType::kBf16, 64, 2, 150, 150, 1);

@@ -71,6 +71,11 @@ TEST(DecodeAttention, EqualsTheReferenceOverTheGridOnEveryInstructionSet) {
   hwy::SetSupportedTargetsForTest(0);
 }
 
+TEST(DecodeAttention, TakesAsManyQueryHeadsAsAllowed) {
+  DecodeCase problem(ElementType::kFp32, 16, kMaxGroup, 70, 1);
+  expect_equal_to_reference(problem, 16, kMaxGroup, 70);
+}
+
 TEST(DecodeAttention, ReadsRowsOfEightBitsAsTheReferenceOnEveryInstructionSet) {
   for (const std::int64_t target : hwy::SupportedAndGeneratedTargets()) {
     hwy::SetSupportedTargetsForTest(target);

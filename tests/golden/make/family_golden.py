@@ -1,11 +1,14 @@
 """What the golden scripts of the model families have in common: pictures, bytes, greedy answers, conversations of two turns, golden folders,
-and the comparison of what winnow-cli exports with transformers.
+and what winnow-cli exports of a question.
 
-Used by make_<family>_golden.py. Pictures are told by [height, width, seed] (tests/support/golden_cases.h draws the same). Of the widest
-matrices every fifth column is kept: five shares no factor with sides of patches, and every column of features mixes all of a tower's numbers.
+Used by make_<family>_golden.py, which offers published_sizes.py two things beside its goldens: PUBLISHED, sizes of published models by their
+names, and compared_sizes(name, folder, cli), which writes such a model to the empty folder and yields a Compared for each question. Pictures
+are told by [height, width, seed] (tests/support/golden_cases.h draws the same). Of the widest matrices every fifth column is kept: five shares
+no factor with sides of patches, and every column of features mixes all of a tower's numbers.
 """
 
 import argparse
+import dataclasses
 import importlib.metadata
 import json
 import os
@@ -23,7 +26,6 @@ CLIP = GOLDEN.parents[1] / "resources" / "demo" / "samples" / "ten-seconds.mp4"
 GREEDY_TOKENS = 64
 ANSWER_TOKENS = 12  # at most, of the first of two turns
 COLUMNS = 5  # one of so many is kept of the widest matrices
-TOLERANCE = 1e-4
 
 
 def picture(height, width, seed):
@@ -162,8 +164,14 @@ def write_manifest(folder, what, reference, script, **more):
         **more, "tensors": known | more.get("tensors", {})}, indent=1)
 
 
-def relative(ours, theirs):
-    return float((ours.double() - theirs.double()).abs().max() / theirs.double().abs().max())
+@dataclasses.dataclass
+class Compared:
+    """A question about a folder of published sizes. ours: what the program exported; theirs: input_ids [n], logits [vocabulary] and greedy tokens
+    of transformers, with features and position_ids where there are some; pixel: the largest difference of a pixel."""
+    case: str
+    ours: dict
+    theirs: dict
+    pixel: float = 0.0
 
 
 def lossless_video(file, frames):
@@ -191,37 +199,7 @@ def exported(cli, model, question, media, *more):
         return load_file(out)
 
 
-def print_table_head():
-    print("| folder | case | tokens | largest difference of a pixel | of the features, relative | of the logits | greedy tokens equal |")
-    print("|---|---|---|---|---|---|---|", flush=True)
-
-
-def compare(name, case, ours, theirs):
-    """A row of the table; fails where the two differ. theirs: input_ids [n], logits [vocabulary], greedy; features, position_ids, apart (the
-    largest difference of a pixel) where there are some."""
-    assert torch.equal(ours["input_ids"], theirs["input_ids"]), (name, case, "other ids")
-    if theirs.get("position_ids") is not None:
-        assert torch.equal(ours["position_ids"], theirs["position_ids"]), (name, case, "other positions")
-    apart, features = theirs.get("apart", 0.0), theirs.get("features")
-    seen = None if features is None else relative(ours["visual_features"], features)
-    logits = relative(ours["logits"][0], theirs["logits"])
-    given = ours["generated"].tolist()
-    same = sum(a == b for a, b in zip(theirs["greedy"], given))
-    print(f"| {name} | {case} | {len(ours['input_ids'])} | {apart:.1e} | {'' if seen is None else format(seen, '.1e')} | {logits:.1e} | "
-          f"{same} of {len(given)} |", flush=True)
-    assert apart < 1e-5 and (seen or 0.0) <= TOLERANCE and logits <= TOLERANCE and same == len(given), (name, case)
-
-
-def main(description, write_goldens, compare_published):
-    """compare_published(folder, cli, names): names of the published sizes that are wanted."""
-    parser = argparse.ArgumentParser(description=description, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--published", type=pathlib.Path, metavar="FOLDER", help="models of published sizes are made here and compared")
-    parser.add_argument("--cli", type=pathlib.Path, help="winnow-cli, for --published")
-    parser.add_argument("--only", nargs="+", default=[], metavar="NAME", help="of the published sizes, all without it")
-    options = parser.parse_args()
+def main(description, write_goldens):
+    argparse.ArgumentParser(description=description, formatter_class=argparse.RawDescriptionHelpFormatter).parse_args()
     torch.set_num_threads(1)
-    if options.published:
-        options.published.mkdir(parents=True, exist_ok=True)
-        compare_published(options.published, options.cli, options.only)
-    else:
-        write_goldens()
+    write_goldens()

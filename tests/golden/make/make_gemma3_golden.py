@@ -2,8 +2,6 @@
 """Writes tests/golden/gemma3: tiny random Gemma 3 folders with eyes and what transformers computes with them in fp32.
 
     python tests/golden/make/make_gemma3_golden.py
-    python tests/golden/make/make_gemma3_golden.py --published FOLDER --cli build/release/bin/winnow-cli
-        writes a folder with the sizes of Gemma 3 4B, two layers deep, and compares what the program exports with transformers
 
 One folder per configuration: model/ is an ordinary Hugging Face folder, loaded back with AutoProcessor and from_pretrained before anything is
 computed, golden.safetensors holds inputs and results, cases.json the messages and prompts. Pixel values are stored as the bytes after resizing
@@ -22,8 +20,8 @@ import warnings
 import numpy as np
 import torch
 import transformers
-from family_golden import (GOLDEN, compare, continued_ids, exported, first_answer, fnv, formula_picture, greedy_answer, levels, main, messages_of, picture,
-                           print_table_head, write, write_folder, write_manifest, write_weights)
+from family_golden import (GOLDEN, Compared, continued_ids, exported, first_answer, fnv, formula_picture, greedy_answer, levels, main, messages_of, picture, write,
+                           write_folder, write_manifest, write_weights)
 from make_llava_golden import make_tokenizer as make_character_tokenizer
 from safetensors.torch import load_file, save_file
 from tokenizers import Tokenizer, processors
@@ -360,24 +358,16 @@ def hashes():
     return rows
 
 
-@torch.no_grad()
-def compare_published(folder, cli, _):
-    """What `winnow-cli export` writes for pictures of ordinary sizes, beside transformers."""
+def compared_sizes(name, folder, cli):
+    options = PUBLISHED[name]
+    model, processor = make_folder(options, SEED, folder)
     images = [formula_picture(*size, 1 + i) for i, size in enumerate([(700, 1000), (403, 211), (300, 300), (500, 640), (128, 900)])]
-    print_table_head()
-    for number, (name, options) in enumerate(PUBLISHED.items()):
-        shutil.rmtree(folder / name, ignore_errors=True)
-        (folder / name).mkdir()
-        model, processor = make_folder(options, SEED + number, folder / name)
-        if cli is None:
-            continue
-        for case, count in (("text", 0), ("image", 1), ("two_images", 2), ("five_images", 5)):  # the last goes beyond the window
-            question = CASES.get(case, CASES["two_images"])[0][1]
-            ours = exported(cli, folder / name, question, [("image", pixels) for pixels in images[:count]])
-            _, inputs = inputs_of(options, processor, messages_of([(["image"] * count, question)]), images[:count])
-            apart = float((ours["pixel_values"].reshape(inputs["pixel_values"].shape) - inputs["pixel_values"]).abs().max()) if count else 0.0
-            theirs = run(model, inputs, [1] * count)
-            compare(name, case, ours, theirs | dict(apart=apart, greedy=theirs["greedy"].tolist()))
+    for case, count in (("text", 0), ("image", 1), ("two_images", 2), ("five_images", 5)):  # the last goes beyond the window
+        question = CASES.get(case, CASES["two_images"])[0][1]
+        ours = exported(cli, folder, question, [("image", pixels) for pixels in images[:count]])
+        _, inputs = inputs_of(options, processor, messages_of([(["image"] * count, question)]), images[:count])
+        apart = float((ours["pixel_values"].reshape(inputs["pixel_values"].shape) - inputs["pixel_values"]).abs().max()) if count else 0.0
+        yield Compared(case, ours, run(model, inputs, [1] * count), apart)
 
 
 def write_goldens():
@@ -410,4 +400,4 @@ def write_goldens():
 
 
 if __name__ == "__main__":
-    main(__doc__, write_goldens, compare_published)
+    main(__doc__, write_goldens)

@@ -2,8 +2,6 @@
 """Writes tests/golden/internvl: tiny random InternVL folders of both layouts and what transformers computes with them in fp32.
 
     python tests/golden/make/make_internvl_golden.py
-    python tests/golden/make/make_internvl_golden.py --published FOLDER --cli build/release/bin/winnow-cli
-        writes folders with the sizes of InternVL3-1B-hf and InternVL2.5-4B, two layers deep, and compares what the program exports
 
 One folder per configuration: model/ is loaded back with AutoProcessor and from_pretrained before anything is computed, golden.safetensors
 holds inputs and results, cases.json the messages and prompts. Pixel values are stored as the bytes after resizing (mean and deviation beside
@@ -26,8 +24,8 @@ import PIL.Image
 import torch
 import torchvision
 import transformers
-from family_golden import (CLIP as SAMPLE, GOLDEN, compare, continued_ids, exported, first_answer, fnv, formula_picture, greedy_answer, levels, main, messages_of,
-                           picture, print_table_head, write, write_folder, write_manifest, write_weights)
+from family_golden import (CLIP as SAMPLE, GOLDEN, Compared, continued_ids, exported, first_answer, fnv, formula_picture, greedy_answer, levels, main, messages_of,
+                           picture, write, write_folder, write_manifest, write_weights)
 from make_llava_golden import make_tokenizer as make_character_tokenizer
 from make_qwen2_vl_golden import make_tokenizer as make_byte_tokenizer
 from safetensors.torch import load_file, save_file
@@ -102,7 +100,7 @@ CONFIGURATIONS = {
 }
 # Two layers of text and tower, and fewer words.
 PUBLISHED = {
-    "InternVL3-1B-hf": dict(
+    "InternVL3-1B": dict(
         layout="saved", text=Qwen2Config(hidden_size=896, intermediate_size=4864, num_attention_heads=14, num_key_value_heads=2,
                                          max_position_embeddings=32768, rope_parameters={"rope_type": "default", "rope_theta": 1e6}),
         vision=dict(hidden_size=1024, intermediate_size=4096, num_attention_heads=16, image_size=[448, 448], patch_size=[14, 14], attention_bias=True),
@@ -425,37 +423,25 @@ def hashes():
     return rows
 
 
-@torch.no_grad()
-def compare_published(folder, cli, names):
-    """What `winnow-cli export` writes for pictures of ordinary sizes, beside transformers."""
+def compared_sizes(name, folder, cli):
+    options = PUBLISHED[name]
+    model, processor = make_folder(options, SEED + list(PUBLISHED).index(name), folder)
+    tokenizer = PreTrainedTokenizerFast.from_pretrained(folder)
     images = [formula_picture(700, 1000, 1), formula_picture(403, 211, 2)]
-    print_table_head()
-    for number, (name, options) in enumerate(PUBLISHED.items()):
-        if names and name not in names:
-            continue
-        shutil.rmtree(folder / name, ignore_errors=True)
-        (folder / name).mkdir()
-        model, processor = make_folder(options, SEED + number, folder / name)
-        if cli is None:
-            continue
-        tokenizer = PreTrainedTokenizerFast.from_pretrained(folder / name)
-        for case, count in (("text", 0), ("image", 1), ("two_images", 2), ("video", 0)):
-            (kinds, question), = CASES[case]
-            media = [("video", SAMPLE)] if case == "video" else [("image", pixels) for pixels in images[:count]]
-            ours = exported(cli, folder / name, question, media, *(["--frames", 4] if case == "video" else []))
-            blank = np.zeros((4, 64, 64, 3), np.uint8)
-            _, ids, pixels = inputs_of(options, processor, tokenizer, CASES[case], [], images[:count], blank)
-            apart = 0.0
-            if case == "video":  # the frames are those that the program decoded
-                pixels = [ours["pixel_values_videos"].reshape(pixels[0].shape)]
-            elif count:
-                own = ours["pixel_values"].reshape(count, -1, *pixels[0].shape[1:])
-                apart = max(float((own[i][: len(pixels[i])] - pixels[i]).abs().max()) for i in range(count))
-            theirs = run(model, ids, pixels)
-            features = features_of(model, tokenizer, ids, pixels, kinds, 4) if pixels else None
-            compare(name, case, ours, theirs | dict(input_ids=ids[0], apart=apart, features=features, greedy=theirs["greedy"].tolist()))
-        del model
-        shutil.rmtree(folder / name)
+    for case, count in (("text", 0), ("image", 1), ("two_images", 2), ("video", 0)):
+        (kinds, question), = CASES[case]
+        media = [("video", SAMPLE)] if case == "video" else [("image", pixels) for pixels in images[:count]]
+        ours = exported(cli, folder, question, media, *(["--frames", 4] if case == "video" else []))
+        blank = np.zeros((4, 64, 64, 3), np.uint8)
+        _, ids, pixels = inputs_of(options, processor, tokenizer, CASES[case], [], images[:count], blank)
+        apart = 0.0
+        if case == "video":  # the frames are those that the program decoded
+            pixels = [ours["pixel_values_videos"].reshape(pixels[0].shape)]
+        elif count:
+            own = ours["pixel_values"].reshape(count, -1, *pixels[0].shape[1:])
+            apart = max(float((own[i][: len(pixels[i])] - pixels[i]).abs().max()) for i in range(count))
+        features = features_of(model, tokenizer, ids, pixels, kinds, 4) if pixels else None
+        yield Compared(case, ours, run(model, ids, pixels) | dict(input_ids=ids[0], features=features), apart)
 
 
 def write_goldens():
@@ -489,4 +475,4 @@ def write_goldens():
 
 
 if __name__ == "__main__":
-    main(__doc__, write_goldens, compare_published)
+    main(__doc__, write_goldens)

@@ -2,16 +2,11 @@
 """Writes tests/golden/llava: tiny random folders of LLaVA-1.5, LLaVA-NeXT and LLaVA-NeXT-Video and what transformers computes with them.
 
     python tests/golden/make/make_llava_golden.py
-    python tests/golden/make/make_llava_golden.py --published FOLDER [--cli winnow-cli] [--only NAME ...]
 
 One folder per configuration: model/ is an ordinary Hugging Face folder (weights, tokenizer, processors, chat template), loaded back with
 AutoProcessor and from_pretrained, as anybody would, before anything is computed in fp32; golden.safetensors holds inputs and results,
 cases.json the messages and prompts. Pixel values are stored as the bytes that were scaled. second_turn: a thread whose first answer is the
 model's own.
-
---published makes a folder with the published sizes of llava-hf/llava-1.5-7b-hf (336 px, patches of 14 px, 576 tokens, 32 heads of 128),
-llava-v1.6-mistral-7b-hf and LLaVA-NeXT-Video-7B-hf but two layers and narrow MLPs, in FOLDER and not in the repository; with --cli it asks
-the program the same and prints the largest relative differences.
 
 Needs torch, torchvision, transformers, tokenizers, safetensors, pillow, numpy (versions: manifest.json).
 """
@@ -25,8 +20,8 @@ import numpy as np
 import PIL.Image
 import torch
 import transformers
-from family_golden import (GOLDEN, GREEDY_TOKENS, compare, continued_ids, exported, first_answer, greedy_answer, levels, main, messages_of, picture,
-                           print_table_head, write, write_folder, write_manifest, write_weights)
+from family_golden import (GOLDEN, GREEDY_TOKENS, Compared, continued_ids, exported, first_answer, greedy_answer, levels, main, messages_of, picture, write,
+                           write_folder, write_manifest, write_weights)
 from safetensors.torch import load_file
 from tokenizers import AddedToken, Tokenizer, decoders, models, normalizers, pre_tokenizers, processors, trainers
 from transformers import (AutoModelForImageTextToText, AutoProcessor, CLIPVisionConfig, LlamaConfig, LlavaConfig,
@@ -138,30 +133,27 @@ CONFIGURATIONS = {
         template=MISTRAL, stored=torch.float16, cached=False, cases=("text", "image")),
 }
 
-
-def published():
-    """Sizes of real checkpoints; two layers and narrow MLPs, or the folders would take gigabytes."""
-    def vision():
-        return CLIPVisionConfig(hidden_size=1024, intermediate_size=512, num_hidden_layers=2, num_attention_heads=16, image_size=336, patch_size=14,
-                                projection_dim=768)
-    pinpoints = [[336, 672], [672, 336], [672, 672], [1008, 336], [336, 1008]]
-    narrow = dict(hidden_size=4096, intermediate_size=256, num_attention_heads=32, rms_norm_eps=1e-5)
-    return {
-        "llava_1_5_7b": dict(family="llava", text=LlamaConfig(max_position_embeddings=4096, **narrow), vision=vision(), vocabulary=32064,
-                             processor=crop_processor("CLIPImageProcessor", 336, CLIP_SCALING), template=VICUNA, stored=torch.bfloat16,
-                             cases=("text", "image", "two_images")),
-        "llava_v1_6_mistral_7b": dict(
-            family="llava_next", text=MistralConfig(num_key_value_heads=8, sliding_window=None, max_position_embeddings=32768,
-                                                    rope_parameters={"rope_type": "default", "rope_theta": 1e6}, **narrow),
-            vision=vision(), vocabulary=32064, model=dict(image_grid_pinpoints=pinpoints),
-            processor=crop_processor("LlavaNextImageProcessor", 336, CLIP_SCALING, image_grid_pinpoints=pinpoints), template=MISTRAL,
-            stored=torch.bfloat16, cases=("text", "image", "two_images")),
-        "llava_next_video_7b": dict(
-            family="llava_next_video", text=LlamaConfig(max_position_embeddings=4096, **narrow), vision=vision(), vocabulary=32064,
-            model=dict(image_grid_pinpoints=pinpoints),
-            processor=crop_processor("LlavaNextImageProcessor", 336, CLIP_SCALING, image_grid_pinpoints=pinpoints), template=NEXT_VIDEO,
-            stored=torch.bfloat16, cases=("text", "image", "two_images", "video", "video_and_image")),
-    }
+# Of llava-hf/llava-1.5-7b-hf, llava-v1.6-mistral-7b-hf and LLaVA-NeXT-Video-7B-hf; two layers and narrow MLPs, or the folders would take gigabytes.
+EYES = CLIPVisionConfig(hidden_size=1024, intermediate_size=512, num_hidden_layers=2, num_attention_heads=16, image_size=336, patch_size=14,
+                        projection_dim=768)
+PINPOINTS = [[336, 672], [672, 336], [672, 672], [1008, 336], [336, 1008]]
+NARROW = dict(hidden_size=4096, intermediate_size=256, num_attention_heads=32, rms_norm_eps=1e-5)
+PUBLISHED = {
+    "LLaVA-1.5-7B": dict(family="llava", text=LlamaConfig(max_position_embeddings=4096, **NARROW), vision=EYES, vocabulary=32064,
+                         processor=crop_processor("CLIPImageProcessor", 336, CLIP_SCALING), template=VICUNA, stored=torch.bfloat16,
+                         cases=("text", "image", "two_images")),
+    "LLaVA-1.6-Mistral-7B": dict(
+        family="llava_next", text=MistralConfig(num_key_value_heads=8, sliding_window=None, max_position_embeddings=32768,
+                                                rope_parameters={"rope_type": "default", "rope_theta": 1e6}, **NARROW),
+        vision=EYES, vocabulary=32064, model=dict(image_grid_pinpoints=PINPOINTS),
+        processor=crop_processor("LlavaNextImageProcessor", 336, CLIP_SCALING, image_grid_pinpoints=PINPOINTS), template=MISTRAL,
+        stored=torch.bfloat16, cases=("text", "image", "two_images")),
+    "LLaVA-NeXT-Video-7B": dict(
+        family="llava_next_video", text=LlamaConfig(max_position_embeddings=4096, **NARROW), vision=EYES, vocabulary=32064,
+        model=dict(image_grid_pinpoints=PINPOINTS),
+        processor=crop_processor("LlavaNextImageProcessor", 336, CLIP_SCALING, image_grid_pinpoints=PINPOINTS), template=NEXT_VIDEO,
+        stored=torch.bfloat16, cases=("text", "image", "two_images", "video", "video_and_image")),
+}
 
 
 def make_tokenizer(bos, special=SPECIAL, corpus=CORPUS):
@@ -355,32 +347,21 @@ def load(folder):
     return processor, model.eval()
 
 
-def compare_published(folder, cli, names):
-    """Folders of published sizes, made on the spot; the program is asked the same."""
-    print_table_head()
-    for number, (name, options) in enumerate(published().items()):
-        if names and name not in names:
-            continue
-        shutil.rmtree(folder / name, ignore_errors=True)
-        (folder / name).mkdir()
-        make_folder(options, torch.Generator().manual_seed(SEED + number), folder / name)
-        if cli is None:
-            continue
-        processor, model = load(folder / name)
-        for case in options["cases"]:
-            (kinds, question), = CASES[case]
-            _, golden = run_case(case, processor, model, options, scale=16)
-            get = lambda key: golden.get(f"{case}.{key}")
-            media = [[picture(*one) for one in pictures] for pictures in drawn_of(case, 16)]
-            sources = [(kind, pictures[0] if kind == "image" else pictures) for kind, pictures in zip(kinds, media)]
-            ours = exported(cli, folder / name, question, sources, *(["--frames", FRAMES] if "video" in kinds else []))
-            scaling = [options["processor"][key] for key in ("image_mean", "image_std")]
-            apart = [float((levels(ours[own].reshape(get(key).shape), *scaling).int() - get(key).int()).abs().max())
-                     for own, key in (("pixel_values", "pixel_levels"), ("pixel_values_videos", "video_levels")) if get(key) is not None]
-            compare(name, case, ours, dict(input_ids=get("input_ids"), logits=get("logits"), features=get("features"), greedy=get("greedy").tolist(),
-                                           apart=max(apart, default=0.0)))
-        del model
-        shutil.rmtree(folder / name)
+def compared_sizes(name, folder, cli):
+    options = PUBLISHED[name]
+    make_folder(options, torch.Generator().manual_seed(SEED + list(PUBLISHED).index(name)), folder)
+    processor, model = load(folder)
+    for case in options["cases"]:
+        (kinds, question), = CASES[case]
+        _, golden = run_case(case, processor, model, options, scale=16)
+        theirs = {key.removeprefix(case + "."): value for key, value in golden.items()}
+        media = [[picture(*one) for one in pictures] for pictures in drawn_of(case, 16)]
+        sources = [(kind, pictures[0] if kind == "image" else pictures) for kind, pictures in zip(kinds, media)]
+        ours = exported(cli, folder, question, sources, *(["--frames", FRAMES] if "video" in kinds else []))
+        scaling = [options["processor"][key] for key in ("image_mean", "image_std")]
+        apart = [float((levels(ours[own].reshape(theirs[key].shape), *scaling).int() - theirs[key].int()).abs().max())
+                 for own, key in (("pixel_values", "pixel_levels"), ("pixel_values_videos", "video_levels")) if key in theirs]
+        yield Compared(case, ours, theirs, max(apart, default=0.0))
 
 
 def make_goldens():
@@ -409,4 +390,4 @@ def make_goldens():
 
 
 if __name__ == "__main__":
-    main(__doc__, make_goldens, compare_published)
+    main(__doc__, make_goldens)

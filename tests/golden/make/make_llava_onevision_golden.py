@@ -2,9 +2,6 @@
 """Writes tests/golden/llava_onevision: tiny random LLaVA-OneVision folders and what transformers computes with them in fp32.
 
     python tests/golden/make/make_llava_onevision_golden.py
-    python tests/golden/make/make_llava_onevision_golden.py --published FOLDER --cli build/release/bin/winnow-cli
-        writes a folder with the sizes of llava-onevision-qwen2-7b-ov-hf, two layers deep and with narrow MLPs of its decoder, and compares
-        what the program exports
 
 One folder per configuration: model/ is an ordinary Hugging Face folder (weights, tokenizer, processors, chat template), loaded back with
 from_pretrained before anything is computed, golden.safetensors holds inputs and results, cases.json the messages and prompts. Pixel values are
@@ -26,8 +23,8 @@ import warnings
 import numpy as np
 import torch
 import transformers
-from family_golden import (GOLDEN, compare, continued_ids, exported, first_answer, greedy_answer, levels, main, messages_of, picture, print_table_head,
-                           write_folder, write_manifest, write_weights)
+from family_golden import (GOLDEN, Compared, continued_ids, exported, first_answer, greedy_answer, levels, main, messages_of, picture, write_folder,
+                           write_manifest, write_weights)
 from safetensors.torch import load_file
 from tokenizers import AddedToken, Regex, Tokenizer, decoders, models, normalizers, pre_tokenizers, trainers
 from torch.nn import functional
@@ -100,11 +97,12 @@ CONFIGURATIONS = {
                    vision_aspect_ratio="anyres_max_4"),
         pinpoints=[[12, 12], [12, 24], [12, 36], [12, 72], [36, 36]], stored=torch.bfloat16, names_processor=False, cases=ALL),
 }
-PUBLISHED = dict(
+# Of llava-onevision-qwen2-7b-ov-hf, two layers deep and with narrow MLPs of its decoder.
+PUBLISHED = {"LLaVA-OneVision-7B": dict(
     text=dict(hidden_size=3584, intermediate_size=512, num_attention_heads=28, num_key_value_heads=4, tie_word_embeddings=False,
               rope_parameters={"rope_type": "default", "rope_theta": 1e6}),
     vision=dict(hidden_size=1152, intermediate_size=4304, num_hidden_layers=2, num_attention_heads=16, image_size=384, patch_size=14),
-    model=dict(vision_feature_layer=-1), pinpoints=grid(384, 6, 6), positions=32768, vocabulary=32064, stored=torch.bfloat16)
+    model=dict(vision_feature_layer=-1), pinpoints=grid(384, 6, 6), positions=32768, vocabulary=32064, stored=torch.bfloat16)}
 LLAVA_VIDEO = dict(
     text=dict(hidden_size=16, intermediate_size=24, num_attention_heads=4, num_key_value_heads=2, tie_word_embeddings=True),
     vision=dict(hidden_size=16, intermediate_size=24, num_hidden_layers=1, num_attention_heads=2, image_size=20, patch_size=4),
@@ -170,7 +168,7 @@ def rewrite_weights(folder, options):
     write_weights(tensors, folder, options.get("shards", 1))
 
 
-def make_folder(name, options, generator, folder):
+def make_folder(options, generator, folder):
     tokenizer = make_tokenizer()
     side, patch = options["vision"]["image_size"], options["vision"]["patch_size"]
     image_id, video_id = tokenizer.convert_tokens_to_ids(["<image>", "<video>"])
@@ -321,31 +319,22 @@ def load(folder):
     return model.eval(), report
 
 
-def compare_published(folder, cli, _):
-    """A folder of published sizes, made on the spot; the program is asked the same."""
-    print_table_head()
-    name = "llava_onevision_7b"
-    shutil.rmtree(folder / name, ignore_errors=True)
-    (folder / name).mkdir()
+def compared_sizes(name, folder, cli):
     torch.manual_seed(SEED)
-    processor = make_folder(name, PUBLISHED, torch.Generator().manual_seed(SEED), folder / name)
-    if cli is None:
-        return
-    model, _ = load(folder / name)
+    processor = make_folder(PUBLISHED[name], torch.Generator().manual_seed(SEED), folder)
+    model, _ = load(folder)
     for case in ALL:
         (kinds, question), = CASES[case]
         _, golden = run_case(case, processor, model, [(24 * 16, 34 * 16)] * 3, scale=16)
-        get = lambda key: golden.get(f"{case}.{key}")
-        pictures = [picture(*one) for one in get("pictures").tolist()]
+        theirs = {key.removeprefix(case + "."): value for key, value in golden.items()}
+        pictures = [picture(*one) for one in theirs["pictures"].tolist()]
         media = [("video", pictures)] if kinds == ["video"] else [("image", pixels) for pixels in pictures]
-        ours = exported(cli, folder / name, question, media, *(["--frames", len(pictures)] if case == "video" else []))
+        ours = exported(cli, folder, question, media, *(["--frames", len(pictures)] if case == "video" else []))
         apart = 0.0
         if kinds:
             own = levels(ours["pixel_values_videos" if case == "video" else "pixel_values"], HALF, HALF)
-            apart = float((own.reshape(get("pixel_levels").shape).int() - get("pixel_levels").int()).abs().max())
-        compare(name, case, ours, dict(input_ids=get("input_ids"), logits=get("logits"), features=get("features"), greedy=get("greedy").tolist(), apart=apart))
-    del model
-    shutil.rmtree(folder / name)
+            apart = float((own.reshape(theirs["pixel_levels"].shape).int() - theirs["pixel_levels"].int()).abs().max())
+        yield Compared(case, ours, theirs, apart)
 
 
 def write_goldens():
@@ -355,7 +344,7 @@ def write_goldens():
         folder.mkdir(parents=True)
         generator = torch.Generator().manual_seed(SEED + number)
         torch.manual_seed(SEED + number)
-        processor = make_folder(name, options, generator, folder)
+        processor = make_folder(options, generator, folder)
         model, report = load(folder)
         missing = {k for k in report["missing_keys"] if not (options.get("strip_bias") and k.endswith("_proj.bias"))}
         assert not missing and not report["unexpected_keys"] and not report["mismatched_keys"], (name, report)
@@ -385,4 +374,4 @@ def write_goldens():
 
 
 if __name__ == "__main__":
-    main(__doc__, write_goldens, compare_published)
+    main(__doc__, write_goldens)

@@ -2,15 +2,11 @@
 """Writes tests/golden/qwen2_vl and qwen2_5_vl: tiny random folders of both families and what transformers computes with them in fp32.
 
     python tests/golden/make/make_qwen2_vl_golden.py
-    python tests/golden/make/make_qwen2_vl_golden.py --published build/qwen --cli build/release/bin/winnow-cli
 
 One folder per configuration, as make_llava_onevision_golden.py has them: model/ is a Hugging Face folder in one of the layouts that are
 about, loaded back with from_pretrained (processors with AutoProcessor, so that they are the default ones), golden.safetensors holds inputs
 and results, cases.json the messages and prompts. Pixel values are the bytes after resizing. second_turn_video: a thread whose first answer is
 the model's own.
-
-The second form writes, for each family, a folder with the published head counts, head size, rotary sections and patches (layers, blocks and
-vocabulary cut), asks winnow-cli and transformers the same questions, and prints a table. Nothing of it is kept.
 
 Needs torch, torchvision, transformers, tokenizers, safetensors, pillow, numpy (versions: manifest.json).
 """
@@ -24,16 +20,17 @@ import warnings
 import numpy as np
 import torch
 import transformers
-from family_golden import (CLIP, GOLDEN, GREEDY_TOKENS, compare, continued_ids, exported, first_answer, main, messages_of, picture, print_table_head, write_folder,
-                           write_manifest, write_weights)
+from family_golden import (CLIP, GOLDEN, GREEDY_TOKENS, Compared, continued_ids, exported, first_answer, main, messages_of, picture, write_folder, write_manifest,
+                           write_weights)
 from tokenizers import AddedToken, Regex, Tokenizer, decoders, models, normalizers, pre_tokenizers, trainers
-from transformers import AutoProcessor, PreTrainedTokenizerFast, Qwen2_5_VLForConditionalGeneration, Qwen2VLForConditionalGeneration
+from transformers import (AutoProcessor, PreTrainedTokenizerFast, Qwen2_5_VLForConditionalGeneration, Qwen2_5_VLProcessor,
+                          Qwen2VLForConditionalGeneration)
 from transformers.models.qwen2_vl.image_processing_qwen2_vl import smart_resize
 
 warnings.filterwarnings("ignore")
 transformers.logging.set_verbosity_error()
 transformers.logging.disable_progress_bar()
-QUESTION = "What is there?"  # of --published
+QUESTION = "What is there?"  # about published sizes
 FRAMES = 7
 EVERY_S = 0.75
 QWEN2_PATTERN = (r"(?i:'s|'t|'re|'ve|'m|'ll|'d)|[^\r\n\p{L}\p{N}]?\p{L}+|\p{N}| ?[^\s\p{L}\p{N}]+[\r\n]*|\s*[\r\n]+|"
@@ -96,16 +93,16 @@ CONFIGURATIONS = {
                     window_size=20, fullatt_block_indexes=[0, 2]),
         pixels=dict(size=dict(shortest_edge=10 * 36, longest_edge=40 * 36), **HALF), layout="saved", stored=torch.float32),
 }
-# The published sizes of the 2B and the 3B model.
+# Two layers, two blocks of the tower, narrow MLPs of the decoder, few words.
 PUBLISHED = {
-    "qwen2_vl": dict(
-        seed=1,
+    "Qwen2-VL-2B": dict(
+        family="qwen2_vl", seed=1,
         text=dict(hidden_size=1536, intermediate_size=1024, num_attention_heads=12, num_key_value_heads=2, rms_norm_eps=1e-6),
         sections=[16, 24, 24], tied=True,
         vision=dict(depth=2, embed_dim=1280, num_heads=16, mlp_ratio=4, patch_size=14, spatial_merge_size=2, temporal_patch_size=2),
         pixels=dict(min_pixels=3136, max_pixels=12845056), layout="published", stored=torch.bfloat16),
-    "qwen2_5_vl": dict(
-        seed=1,
+    "Qwen2.5-VL-3B": dict(
+        family="qwen2_5_vl", seed=1,
         text=dict(hidden_size=2048, intermediate_size=1024, num_attention_heads=16, num_key_value_heads=2, rms_norm_eps=1e-6),
         sections=[16, 24, 24], tied=True,
         vision=dict(depth=2, hidden_size=1280, intermediate_size=3420, num_heads=16, patch_size=14, spatial_merge_size=2,
@@ -147,11 +144,11 @@ def randomise(model, generator, tied):
     with torch.no_grad():
         for name, value in model.named_parameters():
             noise = torch.randn(value.shape, generator=generator)
-            if re.search(r"(norm\d?|layernorm|ln_q)\.weight$", name):
+            if re.search(r"(norm\d?|layernorm|ln_\w+)\.weight$", name):
                 value.copy_(1 + 0.2 * noise)
             elif name.endswith(".bias"):
                 value.copy_(0.2 * noise)
-            elif "embed_tokens" in name or "lm_head" in name:
+            elif "embed_tokens" in name or "word_embeddings" in name or "lm_head" in name:
                 value.copy_((0.2 if tied else 0.5) * noise)
             else:
                 value.copy_(1.2 * noise / np.sqrt(value[0].numel()))
@@ -210,7 +207,7 @@ def store(model, options, folder):
 
 def make_folder(family, options, folder):
     """Writes the folder and returns what transformers makes of it."""
-    folder.mkdir(parents=True)
+    folder.mkdir(parents=True, exist_ok=True)
     torch.manual_seed(options["seed"])
     tokenizer = make_tokenizer()
     config = config_of(family, options, tokenizer)
@@ -361,41 +358,30 @@ def published_inputs(processor, prompt, cli):
     grid = [(FRAMES + 1) // 2, height // video.patch_size, width // video.patch_size]
     tokens = grid[0] * grid[1] * grid[2] // video.merge_size**2
     inputs = processor(text=prompt.replace("<|video_pad|>", "<|video_pad|>" * tokens), return_tensors="pt")
-    return inputs | dict(video_grid_thw=torch.tensor([grid]), second_per_grid_ts=[2 * EVERY_S])
+    times = dict(second_per_grid_ts=[2 * EVERY_S]) if isinstance(processor, Qwen2_5_VLProcessor) else {}
+    return inputs | dict(video_grid_thw=torch.tensor([grid])) | times
 
 
-def compare_cases(name, folder, cli, model_and_processor, ask=None):
+def compared_cases(folder, cli, model_and_processor, ask=None):
     """Pictures go through files, so that the program's own decoding is in. ask: published_inputs() and run(), of which Qwen3-VL has its own."""
     model, processor = model_and_processor
     inputs_of_video, run_inputs = ask or (published_inputs, run)
     images = [picture(*size, 3 + number) for number, size in enumerate(((431, 640), (300, 451), (768, 500)))]
-    cases = {"text": [], "image": [("image", images[0])], "two images": [("image", each) for each in images[1:]],
-             f"video, {FRAMES} frames": [("video", CLIP)]}
+    cases = {"text": [], "image": [("image", images[0])], "two_images": [("image", each) for each in images[1:]], "video": [("video", CLIP)]}
     for case, media in cases.items():
         prompt = processor.apply_chat_template(messages_of([([kind for kind, _ in media], QUESTION)]), add_generation_prompt=True)
         ours = exported(cli, folder, QUESTION, media, "--every", EVERY_S, "--to", FRAMES * EVERY_S)
-        if "pixel_values_videos" in ours:
+        if case == "video":
             inputs = inputs_of_video(processor, prompt, cli) | dict(pixel_values_videos=ours["pixel_values_videos"])
-            if name == "qwen2_vl":
-                inputs.pop("second_per_grid_ts")
         else:
             inputs = processor(text=prompt, return_tensors="pt", **(dict(images=[each for _, each in media]) if media else {}))
-        with torch.no_grad():
-            theirs = run_inputs(model, inputs)
         apart = float((ours["pixel_values"] - inputs["pixel_values"]).abs().max()) if "pixel_values" in ours else 0.0
-        compare(name, case, ours, theirs | dict(input_ids=inputs["input_ids"][0], apart=apart, greedy=theirs["greedy"].tolist()))
+        yield Compared(case, ours, run_inputs(model, inputs) | dict(input_ids=inputs["input_ids"][0]), apart)
 
 
-def compare_published(folder, cli, names):
-    print_table_head()
-    for family, options in PUBLISHED.items():
-        if names and family not in names:
-            continue
-        shutil.rmtree(folder / family, ignore_errors=True)
-        made = make_folder(family, options, folder / family)
-        if cli is not None:
-            compare_cases(family, folder / family, cli, made)
+def compared_sizes(name, folder, cli):
+    return compared_cases(folder, cli, make_folder(PUBLISHED[name]["family"], PUBLISHED[name], folder))
 
 
 if __name__ == "__main__":
-    main(__doc__, write_goldens, compare_published)
+    main(__doc__, write_goldens)

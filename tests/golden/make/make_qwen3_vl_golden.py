@@ -2,7 +2,6 @@
 """Writes tests/golden/qwen3_vl: tiny random Qwen3-VL and Qwen3-VL-MoE folders and what transformers computes with them in fp32.
 
     python tests/golden/make/make_qwen3_vl_golden.py
-    python tests/golden/make/make_qwen3_vl_golden.py --published build/qwen3 --cli build/release/bin/winnow-cli
 
 As make_qwen2_vl_golden.py, whose tokenizer, pictures and weights these are. A medium's features are the rows that the program has of it: of
 a cell what the merger and the deepstack mergers make, side by side; of words among a video's tokens their embedding, with nothing behind it.
@@ -12,12 +11,11 @@ Needs torch, torchvision, transformers, tokenizers, safetensors, pillow, numpy (
 """
 
 import json
-import shutil
 
 import numpy as np
 import torch
 import transformers
-from family_golden import GREEDY_TOKENS, main, messages_of, picture, print_table_head
+from family_golden import GREEDY_TOKENS, main, messages_of, picture
 from safetensors.torch import load_file, save_file
 from transformers import AutoProcessor, Qwen3VLForConditionalGeneration, Qwen3VLMoeForConditionalGeneration
 from transformers.models.qwen3_vl.video_processing_qwen3_vl import smart_resize
@@ -86,16 +84,23 @@ CONFIGURATIONS = {
         frames=dict(size=dict(shortest_edge=8 * 64, longest_edge=24 * 64), **HALF), layout="published", stored=torch.bfloat16,
         cases=["text", "two_images", "odd_video"]),
 }
-# The 4B model's heads, sizes and patches; its 24-layer tower and 36-layer decoder cut to four and three layers, a level behind each of three.
-PUBLISHED = dict(
-    seed=1,
-    text=dict(num_hidden_layers=3, hidden_size=2560, intermediate_size=1024, num_attention_heads=32, num_key_value_heads=8, head_dim=128,
-              rms_norm_eps=1e-6),
-    sections=[24, 20, 20], tied=True,
-    vision=dict(depth=4, hidden_size=1024, intermediate_size=4096, num_heads=16, patch_size=16, spatial_merge_size=2, temporal_patch_size=2,
-                num_position_embeddings=2304, deepstack_visual_indexes=[0, 1, 2]),
-    pixels=dict(size=dict(shortest_edge=65536, longest_edge=16777216), **HALF),
+# Towers cut to four layers and decoders to three, a level behind each of three; narrow MLPs and experts of the decoders, few words.
+COMMON = dict(
+    seed=1, sections=[24, 20, 20], pixels=dict(size=dict(shortest_edge=65536, longest_edge=16777216), **HALF),
     frames=dict(size=dict(shortest_edge=4096, longest_edge=25165824), **HALF), layout="published", stored=torch.bfloat16)
+EYES = dict(depth=4, num_heads=16, patch_size=16, spatial_merge_size=2, temporal_patch_size=2, num_position_embeddings=2304,
+            deepstack_visual_indexes=[0, 1, 2])
+PUBLISHED = {
+    "Qwen3-VL-4B": dict(
+        text=dict(num_hidden_layers=3, hidden_size=2560, intermediate_size=1024, num_attention_heads=32, num_key_value_heads=8, head_dim=128,
+                  rms_norm_eps=1e-6),
+        tied=True, vision=dict(hidden_size=1024, intermediate_size=4096, **EYES), **COMMON),
+    "Qwen3-VL-30B-A3B": dict(
+        experts=True,
+        text=dict(num_hidden_layers=3, hidden_size=2048, intermediate_size=6144, num_attention_heads=32, num_key_value_heads=4, head_dim=128,
+                  rms_norm_eps=1e-6, num_experts=128, num_experts_per_tok=8, moe_intermediate_size=64),
+        tied=False, vision=dict(hidden_size=1152, intermediate_size=4304, **EYES), **COMMON),
+}
 CASES = {
     "text": [([], "How many squares are there?")],
     "image": [([dict(kind="image", size=(31, 45))], "What is in the picture?")],
@@ -151,7 +156,7 @@ def write_processor(options, tokenizer, folder):
 
 def make_folder(options, folder):
     """Writes the folder and returns what transformers makes of it."""
-    folder.mkdir(parents=True)
+    folder.mkdir(parents=True, exist_ok=True)
     torch.manual_seed(options["seed"])
     tokenizer = make_tokenizer()
     (folder / "config.json").write_text(json.dumps(config_of(options, tokenizer), indent=1) + "\n")
@@ -246,13 +251,9 @@ def published_inputs(processor, prompt, cli):
     return inputs | dict(video_grid_thw=torch.tensor([grid]))
 
 
-def compare_published(folder, cli, _):
-    print_table_head()
-    shutil.rmtree(folder / FAMILY, ignore_errors=True)
-    made = make_folder(PUBLISHED, folder / FAMILY)
-    if cli is not None:
-        qwen2.compare_cases(FAMILY, folder / FAMILY, cli, made, (published_inputs, run))
+def compared_sizes(name, folder, cli):
+    return qwen2.compared_cases(folder, cli, make_folder(PUBLISHED[name], folder), (published_inputs, run))
 
 
 if __name__ == "__main__":
-    main(__doc__, write_goldens, compare_published)
+    main(__doc__, write_goldens)

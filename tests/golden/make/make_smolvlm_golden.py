@@ -2,8 +2,6 @@
 """Writes tests/golden/smolvlm: tiny random Idefics3 and SmolVLM folders and what transformers computes with them in fp32.
 
     python tests/golden/make/make_smolvlm_golden.py
-    python tests/golden/make/make_smolvlm_golden.py --published FOLDER --cli build/release/bin/winnow-cli
-        writes a folder with the head counts of SmolVLM-256M, two layers deep, and compares what the program exports with transformers
 
 One folder per configuration: model/ is an ordinary Hugging Face folder, loaded back with from_pretrained before anything is computed,
 golden.safetensors holds inputs and results, cases.json the messages and prompts. Pixel values are stored as the bytes after resizing
@@ -24,8 +22,8 @@ import warnings
 import numpy as np
 import torch
 import transformers
-from family_golden import (CLIP, GOLDEN, compare, continued_ids, exported, first_answer, fnv, formula_picture, greedy_answer, levels, main, messages_of, picture,
-                           print_table_head, write, write_folder, write_manifest, write_weights)
+from family_golden import (CLIP, GOLDEN, Compared, continued_ids, exported, first_answer, fnv, formula_picture, greedy_answer, levels, main, messages_of, picture,
+                           write, write_folder, write_manifest, write_weights)
 from num2words import num2words
 from safetensors.torch import load_file
 from tokenizers import AddedToken, Tokenizer, decoders, models, pre_tokenizers, trainers
@@ -80,13 +78,23 @@ CONFIGURATIONS = {
         vision=dict(hidden_size=16, intermediate_size=32, num_hidden_layers=2, num_attention_heads=2, image_size=24, patch_size=3),
         scale=4, tied=True, size=48, tile=24, splitting=True, stored=torch.bfloat16),
 }
-# Of SmolVLM-256M-Instruct, two layers of text and tower.
-PUBLISHED = dict(
-    covers="head counts of SmolVLM-256M", classes="smolvlm", files="published",
-    text=dict(hidden_size=576, intermediate_size=1536, num_attention_heads=9, num_key_value_heads=3, head_dim=64, rope_theta=100000.0,
-              rms_norm_eps=1e-5, vocab_size=49280, max_position_embeddings=8192),
-    vision=dict(hidden_size=768, intermediate_size=3072, num_hidden_layers=2, num_attention_heads=12, image_size=512, patch_size=16),
-    scale=4, tied=False, size=2048, tile=512, splitting=True, stored=torch.bfloat16)
+# Two layers of text and tower; of the larger one narrow MLPs of the decoder and few words.
+PUBLISHED = {
+    "SmolVLM-256M": dict(
+        classes="smolvlm", files="published",
+        text=dict(hidden_size=576, intermediate_size=1536, num_attention_heads=9, num_key_value_heads=3, head_dim=64, rope_theta=100000.0,
+                  rms_norm_eps=1e-5, vocab_size=49280, max_position_embeddings=8192),
+        vision=dict(hidden_size=768, intermediate_size=3072, num_hidden_layers=2, num_attention_heads=12, image_size=512, patch_size=16),
+        scale=4, tied=False, size=2048, tile=512, splitting=True, stored=torch.bfloat16, pictures=[(700, 1000), (403, 211)]),
+    "Idefics3-8B": dict(
+        classes="idefics3", files="published",
+        text=dict(hidden_size=4096, intermediate_size=1024, num_attention_heads=32, num_key_value_heads=8, rms_norm_eps=1e-5,
+                  vocab_size=4096, max_position_embeddings=131072,
+                  rope_parameters={"rope_type": "llama3", "rope_theta": 500000.0, "factor": 8.0, "low_freq_factor": 1.0, "high_freq_factor": 4.0,
+                                   "original_max_position_embeddings": 8192}),
+        vision=dict(hidden_size=1152, intermediate_size=4304, num_hidden_layers=2, num_attention_heads=16, image_size=364, patch_size=14),
+        scale=2, tied=False, size=1456, tile=364, splitting=True, stored=torch.bfloat16, pictures=[(128, 900), (300, 60)]),
+}
 # Turns of media and a question.
 CASES = {
     "text": [([], "How many squares are there?")],
@@ -176,7 +184,9 @@ def make_folder(options, generator, folder):
                                   if k in ("model_type", "vocab_size", "eos_token_id") or plain.get(k) != v}
         rope = content["text_config"].pop("rope_parameters", {})
         if "rope_theta" in rope:
-            content["text_config"]["rope_theta"] = rope["rope_theta"]
+            content["text_config"]["rope_theta"] = rope.pop("rope_theta")
+        if rope.get("rope_type", "default") != "default":
+            content["text_config"]["rope_scaling"] = rope
         content["vision_config"]["model_type"] = options["classes"]
         write(folder / "config.json", content)
     else:
@@ -213,6 +223,13 @@ def spans(ids, fake, lengths):
     return found
 
 
+def with_video(processor, texts, inputs):
+    """The texts with a video written out, and how many tokens it has."""
+    whole = processor.expand_text_with_video_tokens(["<video>"], inputs)[0]
+    alone = whole[whole.index(FAKE): whole.rindex(FAKE) + len(FAKE)]
+    return processor.expand_text_with_video_tokens(texts, inputs), len(processor.tokenizer(alone, add_special_tokens=False)["input_ids"])
+
+
 def prepared(processor, kinds, prompt, images, frames):
     """The prompt with its media written out, all tiles and frames in its order, and how many tokens each medium has."""
     texts, pixels, lengths = [prompt], [], []
@@ -231,12 +248,10 @@ def prepared(processor, kinds, prompt, images, frames):
         metadata = VideoMetadata(total_num_frames=2 * len(frames), fps=2.0, duration=float(len(frames)),
                                  frames_indices=[2 * i + 1 for i in range(len(frames))])
         inputs = processor.video_processor([frames], video_metadata=[metadata], return_metadata=True, return_tensors="pt")
-        texts = processor.expand_text_with_video_tokens(texts, inputs)
-        whole = processor.expand_text_with_video_tokens(["<video>"], inputs)[0]
-        alone = whole[whole.index(FAKE): whole.rindex(FAKE) + len(FAKE)]
+        texts, length = with_video(processor, texts, inputs)
         at = kinds.index("video")
         pixels.insert(at, inputs["pixel_values"][0])
-        lengths.insert(at, count(alone))
+        lengths.insert(at, length)
     return texts[0], pixels, lengths
 
 
@@ -263,6 +278,14 @@ def run(model, ids, pixels):
     return {"logits": out.logits[0, -1].clone(), "greedy": torch.tensor(greedy), "margins": torch.tensor(margins)}
 
 
+def features_of(model, processor, ids, pixels, lengths):
+    """Of the media, with the embeddings of the markers among them."""
+    found = model.model.get_image_features(torch.cat(pixels)[None], return_dict=True).pooler_output
+    merged = model.model.inputs_merger(ids, model.get_input_embeddings()(ids), found)[0]
+    fake = processor.tokenizer.convert_tokens_to_ids(FAKE)
+    return torch.cat([merged[a:b] for a, b in spans(ids[0].tolist(), fake, lengths)])
+
+
 @torch.no_grad()
 def run_case(case, processor, model):
     turns, answers, given = CASES[case], [], None
@@ -280,10 +303,7 @@ def run_case(case, processor, model):
     if pixels:
         for number, values in enumerate(pixels):
             tensors[f"pixel_levels.{number}"] = levels(values, HALF, HALF)
-        found = model.model.get_image_features(torch.cat(pixels)[None], return_dict=True).pooler_output
-        merged = model.model.inputs_merger(ids, model.get_input_embeddings()(ids), found)[0]
-        fake = processor.tokenizer.convert_tokens_to_ids(FAKE)
-        tensors["features"] = torch.cat([merged[a:b] for a, b in spans(ids[0].tolist(), fake, lengths)])
+        tensors["features"] = features_of(model, processor, ids, pixels, lengths)
     if given:
         encode = lambda text: processor.tokenizer(text, return_offsets_mapping=True, add_special_tokens=False)
         went_on = continued_ids(encode, (begun[0], begun[2][0]), given, (prompt, ids[0]))
@@ -351,34 +371,29 @@ def words():
     return {str(n): num2words(n) for n in numbers}
 
 
-@torch.no_grad()
-def compare_published(folder, cli, _):
-    """What `winnow-cli export` writes for pictures of ordinary sizes, beside transformers."""
-    print_table_head()
+def compared_sizes(name, folder, cli):
+    options = PUBLISHED[name]
     torch.manual_seed(SEED)
-    make_folder(PUBLISHED, torch.Generator().manual_seed(SEED), folder)
-    if cli is None:
-        return
-    processor, model = load_processor(PUBLISHED, folder), load_model(PUBLISHED, folder)
-    images = [formula_picture(700, 1000, 1), formula_picture(403, 211, 2)]
+    make_folder(options, torch.Generator().manual_seed(SEED), folder)
+    processor, model = load_processor(options, folder), load_model(options, folder)
+    images = [formula_picture(*size, 1 + number) for number, size in enumerate(options["pictures"])]
     for case, count in (("text", 0), ("image", 1), ("two_images", 2), ("video", 0)):
-        (kinds, question), = CASES[case]
+        (_, question), = CASES[case]
         media = [("video", CLIP)] if case == "video" else [("image", pixels) for pixels in images[:count]]
         ours = exported(cli, folder, question, media, *(["--frames", 4] if case == "video" else []))
-        apart, pixels = 0.0, []
+        apart = 0.0
         if case == "video":  # the frames are those that the program decoded
             prompt = processor.tokenizer.apply_chat_template(messages_of(CASES[case]), chat_template=DEFAULT_CHAT_TEMPLATE, add_generation_prompt=True,
                                                              tokenize=False)
             pixels = [ours["pixel_values_videos"][0]]
             metadata = VideoMetadata(total_num_frames=10_000, fps=1000.0, duration=10.0, frames_indices=[int(1000 * (i + 0.5) * 10.0 / 4) for i in range(4)])
-            prompt = processor.expand_text_with_video_tokens([prompt], {"pixel_values": pixels[0][None], "video_metadata": [metadata]})[0]
-            ids = processor.tokenizer(prompt, return_tensors="pt", add_special_tokens=False)["input_ids"]
+            (prompt,), length = with_video(processor, [prompt], {"pixel_values": pixels[0][None], "video_metadata": [metadata]})
+            ids, lengths = processor.tokenizer(prompt, return_tensors="pt", add_special_tokens=False)["input_ids"], [length]
         else:
-            _, _, ids, pixels, _ = inputs_of(processor, CASES[case], [], images[:count], None)
-            for number, one in enumerate(pixels):
-                apart = max(apart, float((one - ours["pixel_values"][number][: len(one)]).abs().max()))
-        theirs = run(model, ids, pixels)
-        compare("SmolVLM-256M", case, ours, theirs | dict(input_ids=ids[0], apart=apart, greedy=theirs["greedy"].tolist()))
+            _, _, ids, pixels, lengths = inputs_of(processor, CASES[case], [], images[:count], None)
+            apart = max((float((one - ours["pixel_values"][number][: len(one)]).abs().max()) for number, one in enumerate(pixels)), default=0.0)
+        theirs = dict(input_ids=ids[0], features=features_of(model, processor, ids, pixels, lengths) if pixels else None) | run(model, ids, pixels)
+        yield Compared(case, ours, theirs, apart)
 
 
 def write_goldens():
@@ -411,4 +426,4 @@ def write_goldens():
 
 
 if __name__ == "__main__":
-    main(__doc__, write_goldens, compare_published)
+    main(__doc__, write_goldens)

@@ -14,7 +14,10 @@ import shutil
 
 import torch
 import transformers
-from family_golden import ANSWER_TOKENS, COLUMNS, GOLDEN, GREEDY_TOKENS
+from family_golden import ANSWER_TOKENS, COLUMNS, GOLDEN, GREEDY_TOKENS, Compared, exported, greedy_answer, main
+from make_llava_golden import make_tokenizer as make_character_tokenizer
+from make_qwen2_vl_golden import make_tokenizer as make_byte_tokenizer
+from make_qwen2_vl_golden import randomise
 from safetensors.torch import save_file
 from transformers import (AutoModelForCausalLM, FalconConfig, FalconForCausalLM, Gemma3ForCausalLM, Gemma3TextConfig, LlamaConfig, LlamaForCausalLM, MistralConfig, MistralForCausalLM, MixtralConfig,
                           MixtralForCausalLM, Qwen2Config, Qwen2ForCausalLM, Qwen3Config, Qwen3ForCausalLM, Qwen3MoeConfig, Qwen3MoeForCausalLM)
@@ -121,6 +124,75 @@ CONFIGURATIONS = {
 }
 
 
+def rope(theta: float, kind: str = "default", **more) -> dict:
+    return {"rope_type": kind, "rope_theta": theta, **more}
+
+
+def heads(hidden_size: int, attention: int, key_value: int, **more) -> dict:
+    return dict(hidden_size=hidden_size, num_attention_heads=attention, num_key_value_heads=key_value, **more)
+
+
+LLAMA3_ROPE = dict(low_freq_factor=1.0, high_freq_factor=4.0, original_max_position_embeddings=8192)
+# Two layers, narrow MLPs, few words. sentences: of the prompt; characters: a tokenizer like SentencePiece's, not of bytes.
+LLAMA, MISTRAL, FALCON = (LlamaConfig, LlamaForCausalLM), (MistralConfig, MistralForCausalLM), (FalconConfig, FalconForCausalLM)
+PUBLISHED = {
+    "Llama-2-7B": dict(make=LLAMA, characters=True, config=heads(4096, 32, 32, rms_norm_eps=1e-5, max_position_embeddings=4096, rope_parameters=rope(1e4))),
+    "Llama-3.1-8B": dict(make=LLAMA, config=heads(4096, 32, 8, rms_norm_eps=1e-5, max_position_embeddings=131072,
+                                                  rope_parameters=rope(5e5, "llama3", factor=8.0, **LLAMA3_ROPE))),
+    "Llama-3.2-1B": dict(make=LLAMA, config=heads(2048, 32, 8, head_dim=64, rms_norm_eps=1e-5, tie_word_embeddings=True, max_position_embeddings=131072,
+                                                  rope_parameters=rope(5e5, "llama3", factor=32.0, **LLAMA3_ROPE))),
+    "Mistral-7B-v0.1": dict(make=MISTRAL, characters=True, sentences=100,  # beyond the window
+                            config=heads(4096, 32, 8, head_dim=128, rms_norm_eps=1e-5, sliding_window=4096, max_position_embeddings=32768,
+                                         rope_parameters=rope(1e4))),
+    "Qwen2-7B": dict(make=(Qwen2Config, Qwen2ForCausalLM), config=heads(3584, 28, 4, rms_norm_eps=1e-6, max_position_embeddings=131072,
+                                                                        rope_parameters=rope(1e6))),
+    "Qwen3-0.6B": dict(make=(Qwen3Config, Qwen3ForCausalLM), config=heads(1024, 16, 8, head_dim=128, rms_norm_eps=1e-6, tie_word_embeddings=True,
+                                                                          max_position_embeddings=40960, rope_parameters=rope(1e6))),
+    "Falcon-7B": dict(make=FALCON, config=dict(hidden_size=4544, num_attention_heads=71, multi_query=True, parallel_attn=True, bias=False)),
+    "Falcon-40B": dict(make=FALCON, config=dict(hidden_size=8192, num_attention_heads=128, num_kv_heads=8, new_decoder_architecture=True, bias=False)),
+    "Yi-34B": dict(make=LLAMA, characters=True, config=heads(7168, 56, 8, rms_norm_eps=1e-5, max_position_embeddings=4096, rope_parameters=rope(5e6))),
+    "LongChat-7B-16k": dict(make=LLAMA, characters=True, sentences=60,  # beyond the positions of the Llama that it was
+                            config=heads(4096, 32, 32, rms_norm_eps=1e-6, max_position_embeddings=2048, max_sequence_length=16384,
+                                         rope_parameters=rope(1e4, "linear", factor=8.0))),
+}
+SENTENCES = ["On day {} a keeper counted {} seals, {} herons and a fox on the stones of the harbour.", "It rained on day {}: {} gulls were seen, and {} cats."]
+CHAT_ML = ("{% for message in messages %}{{ '<|im_start|>' + message['role'] + '\n' + message['content'] + '<|im_end|>\n' }}{% endfor %}"
+           "{% if add_generation_prompt %}{{ '<|im_start|>assistant\n' }}{% endif %}")
+INSTRUCT = ("{{ bos_token }}{% for message in messages %}{% if message['role'] == 'user' %}{{ '[INST] ' + message['content'] + ' [/INST]' }}"
+            "{% else %}{{ ' ' + message['content'] + eos_token }}{% endif %}{% endfor %}")
+
+
+def make_published(settings: dict, folder):
+    """The folder's tokenizer and what transformers reads of it. Not eager: that would hold whole matrices of scores."""
+    if settings.get("characters"):
+        tokenizer = make_character_tokenizer(True, ["<unk>", "<s>", "</s>", "<pad>"], SENTENCES + ["[INST] [/INST] 0123456789"])
+        tokenizer.chat_template = INSTRUCT
+    else:
+        tokenizer = make_byte_tokenizer(["<|endoftext|>", "<|im_start|>", "<|im_end|>"], SENTENCES)
+        tokenizer.chat_template = CHAT_ML
+    config_class, model_class = settings["make"]
+    narrow = {"ffn_hidden_size" if config_class is FalconConfig else "intermediate_size": 1024}
+    config = config_class(**dict(num_hidden_layers=2, vocab_size=4096, pad_token_id=None, bos_token_id=tokenizer.bos_token_id,
+                                 eos_token_id=tokenizer.eos_token_id, **narrow) | settings["config"])
+    model = model_class(config)
+    randomise(model, torch.Generator().manual_seed(SEED), config.tie_word_embeddings)
+    model.to(torch.bfloat16).save_pretrained(folder)
+    tokenizer.save_pretrained(folder)
+    del model
+    return tokenizer, AutoModelForCausalLM.from_pretrained(folder, dtype=torch.float32, attn_implementation="sdpa").eval()
+
+
+def compared_sizes(name: str, folder, cli):
+    tokenizer, model = make_published(PUBLISHED[name], folder)
+    question = " ".join(SENTENCES[i % 2].format(i + 1, (7 * i) % 19, (5 * i) % 13) for i in range(PUBLISHED[name].get("sentences", 4)))
+    prompt = tokenizer.apply_chat_template([{"role": "user", "content": question}], add_generation_prompt=True, tokenize=False)
+    ids = tokenizer(prompt, add_special_tokens=False, return_tensors="pt")["input_ids"]
+    output = model(input_ids=ids, use_cache=True)
+    logits = output.logits[0, -1].clone()
+    greedy, _ = greedy_answer(model, output)
+    yield Compared("text", exported(cli, folder, question, []), dict(input_ids=ids[0], logits=logits, greedy=torch.tensor(greedy)))
+
+
 def make(name: str, settings: dict, seed: int) -> None:
     torch.manual_seed(seed)
     config_class, model_class = settings["make"]
@@ -147,8 +219,7 @@ def make(name: str, settings: dict, seed: int) -> None:
     save_file({name: value.clone().contiguous() for name, value in tensors.items()}, folder / "golden.safetensors")
 
 
-def main() -> None:
-    torch.set_num_threads(1)
+def write_goldens() -> None:
     shutil.rmtree(OUT, ignore_errors=True)
     for number, (name, settings) in enumerate(CONFIGURATIONS.items()):
         make(name, settings, SEED + number)
@@ -164,4 +235,4 @@ def main() -> None:
 
 
 if __name__ == "__main__":
-    main()
+    main(__doc__, write_goldens)
