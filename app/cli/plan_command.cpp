@@ -33,6 +33,8 @@ std::string plan_text(const Planned& planned) {
             std::to_string(planned.context_tokens) + " that the model reads";
   } else if (!planned.fits_memory) {
     text += "does not fit: " + bytes_text(planned.free_bytes) + " of memory are free";
+    if (planned.twice && planned.twice->fits_memory)
+      text += " (it does with --prefill twice: peak " + bytes_text(planned.twice->peak_bytes) + ")";
   } else {
     text += "fits";
   }
@@ -48,6 +50,12 @@ std::string window_text(const Planned& planned, std::int64_t window) {
 
 nlohmann::ordered_json plan_json(const Planned& planned) {
   const auto measured = [](double ms) { return ms > 0.0 ? nlohmann::ordered_json(ms) : nlohmann::ordered_json(); };
+  nlohmann::ordered_json twice;
+  if (planned.twice) {
+    twice = {{"peak_bytes", planned.twice->peak_bytes},
+             {"fits_memory", planned.twice->fits_memory},
+             {"expected_ms", measured(planned.twice->expected_ms)}};
+  }
   return {{"tokens",
            {{"prompt", planned.tokens.prompt},
             {"visual", planned.tokens.visual},
@@ -61,7 +69,8 @@ nlohmann::ordered_json plan_json(const Planned& planned) {
           {"fits_context", planned.fits_context},
           {"fits_memory", planned.fits_memory},
           {"expected_ms", measured(planned.expected_ms)},
-          {"expected_per_token_ms", measured(planned.expected_per_token_ms)}};
+          {"expected_per_token_ms", measured(planned.expected_per_token_ms)},
+          {"prefill_twice", twice}};
 }
 
 }  // namespace

@@ -11,6 +11,8 @@ namespace {
 
 constexpr const char* kKvChoices[] = {SAY("As it suits the model"), SAY("32 bits"), SAY("16 bits"), SAY("8 bits")};
 
+constexpr const char* kPrefillChoices[] = {SAY("Once"), SAY("Twice")};
+
 constexpr SettingText kTexts[] = {
     {"min_event_tokens", SAY("Short texts"), SAY("Texts without pictures stay whole below this number of tokens."),
      "text-only segments shorter than this are kept whole"},
@@ -20,6 +22,11 @@ constexpr SettingText kTexts[] = {
     {"kv", SAY("Stored numbers"), SAY("In fewer bits than the model computes in, the cache takes less memory and is rounded. On the CPU."),
      "how the cache's numbers are stored: as it suits the model (model), or in so many bits, but never more than it computes in",
      kKvChoices},
+    {"prefill", SAY("Prompt is read"),
+     SAY("Twice: the same answer from less memory, after up to twice the wait. Where how much a layer keeps follows the prompt."),
+     "where layers' shares follow the prompt: read it twice, so that only one layer at a time is held in full; the same answer from less\n"
+     "memory, up to twice the wait",
+     kPrefillChoices},
 };
 
 }  // namespace

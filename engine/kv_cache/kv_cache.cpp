@@ -322,6 +322,16 @@ class KvCache::Impl {
     for (auto& block : fresh) push_block(h, std::move(block));
   }
 
+  void restore(LayerId layer, const Impl& earlier) {
+    const std::span<Head> heads = heads_of(layer);
+    for (std::size_t i = 0; i < heads.size(); ++i) {
+      const Head& before = earlier.heads_[static_cast<std::size_t>(layer * shape_.kv_heads) + i];
+      block_count_ += std::ssize(before.blocks) - std::ssize(heads[i].blocks);
+      heads[i] = before;
+      note_blocks_changed(heads[i]);
+    }
+  }
+
   void evict(Head& h, std::int64_t slot) {
     require(slot >= 0 && slot < h.slots(), "KvCache::evict: no such slot");
     const std::int64_t last = h.slots() - 1;
@@ -512,6 +522,12 @@ std::int64_t KvCache::bytes_metadata() const {
 std::int64_t KvCache::bytes_allocated() const { return impl_->block_count_ * impl_->block_bytes(); }
 std::int64_t KvCache::bytes_peak() const { return impl_->peak_blocks_ * impl_->block_bytes(); }
 void KvCache::reset_peak() { impl_->peak_blocks_ = impl_->block_count_; }
+
+void restore_layer(KvCache& cache, LayerId layer, const KvCache& earlier) {
+  require(cache.shape().layers == earlier.shape().layers && cache.shape().kv_heads == earlier.shape().kv_heads,
+          "restore_layer: another cache's layer");
+  cache.impl_->restore(layer, *earlier.impl_);
+}
 
 std::int64_t bytes_allocated_together(std::span<const KvCache* const> caches) {
   std::set<const void*> blocks;

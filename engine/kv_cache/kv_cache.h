@@ -162,9 +162,13 @@ class KvCache {
   void reset_peak();
 
  private:
+  friend void restore_layer(KvCache& cache, LayerId layer, const KvCache& earlier);
   class Impl;
   std::unique_ptr<Impl> impl_;
 };
+
+// Makes the layer what it is in `earlier`, a fork of this cache from before: its blocks are shared again, what was added since is freed.
+void restore_layer(KvCache& cache, LayerId layer, const KvCache& earlier);
 
 // K and V blocks of several caches, those that they share counted once.
 std::int64_t bytes_allocated_together(std::span<const KvCache* const> caches);

@@ -147,6 +147,13 @@ struct Compared {
   bool stopped = false;                  // the last column may be cut short
 };
 
+// What depends on how often the prompt is read (RecipeSpec::prefill_passes). As in Planned.
+struct PlannedPrefill {
+  std::int64_t peak_bytes = 0;
+  bool fits_memory = true;
+  double expected_ms = 0.0;
+};
+
 // What a turn would take (Plan). Bytes and tokens as the turn's own figures would say them.
 struct Planned {
   TokenCounts tokens;                     // of the segment; generated: the most that the sampling allows
@@ -156,10 +163,11 @@ struct Planned {
   std::int64_t peak_bytes = 0;            // highest allocation of K and V on the way
   bool fits_context = true;
   bool fits_memory = true;
-  std::int64_t context_tokens = 0;     // the model's limit
-  std::int64_t free_bytes = 0;         // memory that the device has left
-  double expected_ms = 0.0;            // to the first token, by what this machine has measured; 0: nothing measured yet
-  double expected_per_token_ms = 0.0;  // 0: nothing measured yet
+  std::int64_t context_tokens = 0;        // the model's limit
+  std::int64_t free_bytes = 0;            // memory that the device has left
+  double expected_ms = 0.0;               // to the first token, by what this machine has measured; 0: nothing measured yet
+  double expected_per_token_ms = 0.0;     // 0: nothing measured yet
+  std::optional<PlannedPrefill> twice{};  // where reading it twice lowers the peak and is not what was asked for
 };
 
 // The end of a Prepare.

@@ -18,7 +18,7 @@ int length_class(std::int64_t tokens) {
 }  // namespace
 
 void MachineSpeed::add(const TurnWork& work, const TimingsMs& timings, double tokens_per_s) {
-  const double prefill = timings.prefill + timings.statistics + timings.compress;
+  const double prefill = timings.prefill / work.prefill_passes + timings.statistics + timings.compress;
   if (work.prefill_tokens > 0 && prefill > 0.0) {
     learn(prefill_ms_per_token[length_class(work.prefill_tokens)], prefill / static_cast<double>(work.prefill_tokens));
   }
@@ -50,7 +50,7 @@ std::optional<double> MachineSpeed::first_token_ms(const TurnWork& work) const {
     const double part = (place - below->first) / (above->first - below->first);
     per_token = (1.0 - part) * below->second + part * above->second;
   }
-  return ms + per_token * static_cast<double>(work.prefill_tokens);
+  return ms + per_token * static_cast<double>(work.prefill_tokens * work.prefill_passes);
 }
 
 }  // namespace winnow

@@ -18,6 +18,7 @@ struct TurnWork {
   std::int64_t prefill_tokens = 0;
   std::int64_t video_frames = 0;  // through the vision tower; features that are kept from before do not count
   std::int64_t image_tokens = 0;  // the same, of still images
+  int prefill_passes = 1;         // over the same tokens
 };
 
 struct MachineSpeed {

@@ -57,6 +57,8 @@ class Recipe {
   bool reads_frames() const { return phase_entry(composition_.phase).demands.frames != nullptr && compresses(); }
   // Nothing leaves this layer, neither at the event nor while decoding. The total stays what was asked for: the other layers pay.
   bool keeps_whole(LayerId layer, std::int64_t layers) const;
+  // The prompt may be read twice where that lowers the peak.
+  bool reads_twice() const { return spec_.prefill_passes == 2; }
   // Budgets of all layers are known before the prefill.
   bool static_budgets() const;
 

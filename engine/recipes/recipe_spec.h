@@ -24,6 +24,9 @@ struct RecipeSpec {
   // for: the other layers have that much less, but never less than their method protects.
   int full_layers = 0;
   int kv_bits = 0;  // in which K and V are stored, but never more than they are computed in; 0: the model's own (stored_bits.h)
+  // 2: where budgets follow the prompt, a first pass finds them and a second compacts each layer right after it was filled, so that never
+  // more than one layer is there in full. The result is the same to the bit, the prefill takes up to twice as long. Elsewhere it is one.
+  int prefill_passes = 1;
   TurnPolicy turn_policy = TurnPolicy::kSegment;
   std::uint64_t seed = 0;                      // methods that draw random numbers
   std::map<std::string, std::string> options;  // of the preset, by name (MethodInfo::options)
@@ -52,6 +55,7 @@ struct SettingWord {
   int value;
 };
 inline constexpr SettingWord kKvWords[] = {{"model", 0}, {"32-bit", 32}, {"16-bit", 16}, {"int8", 8}};
+inline constexpr SettingWord kPrefillWords[] = {{"once", 1}, {"twice", 2}};
 
 struct WholeSetting {
   const char* name;  // in JSON and in refusals; on the command line with dashes
@@ -70,6 +74,7 @@ inline constexpr WholeSetting kWholeSettings[] = {
     {"min_event_tokens", &RecipeSpec::min_event_tokens, 0, std::numeric_limits<int>::max(), true},
     {"full_layers", &RecipeSpec::full_layers, 0, 1024, false},
     {"kv", &RecipeSpec::kv_bits, 0, 32, false, kKvWords},
+    {"prefill", &RecipeSpec::prefill_passes, 1, 2, false, kPrefillWords},
 };
 
 struct PartSetting {

@@ -137,6 +137,12 @@ void MethodControl::storeInEightBits() {
   Q_EMIT recipeChanged(m_recipe);
 }
 
+void MethodControl::readTwice() {
+  m_recipe.spec.prefill_passes = 2;
+  describe();
+  Q_EMIT recipeChanged(m_recipe);
+}
+
 void MethodControl::setRetainedMass(const std::vector<RetainedMass>& points) {
   m_points = points;
   describeMass();

@@ -33,7 +33,8 @@ class MethodControl : public QToolButton {
   void setRecipe(const app::NamedRecipe& recipe);
   void stepRetention(int percent);
   void setShare(double share);  // as if chosen with the slider
-  void storeInEightBits();      // as if chosen in the recipe editor
+  void storeInEightBits();      // as if chosen in the recipe editor, and so the next
+  void readTwice();
   // How much attention each share would keep, by the last prefill of the same media; empty: nobody knows.
   void setRetainedMass(const std::vector<RetainedMass>& points);
   QString massLine() const;  // empty while hidden

@@ -162,6 +162,8 @@ PlanView describePlan(const Planned& planned, const PlanSubject& subject) {
   }
   if (!planned.fits_memory && subject.narrowCache && subject.recipe.kv_bits != 8)
     view.remedies.append({PlanRemedy::Kind::kNarrowCache, 1.0, 1.0, PlanWords::tr("Cache in 8 bits")});
+  if (!planned.fits_memory && planned.twice && planned.twice->fits_memory)
+    view.remedies.append({PlanRemedy::Kind::kReadTwice, 1.0, 1.0, PlanWords::tr("Read the prompt twice")});
   if (!planned.fits_memory && !subject.recipe.budget_tokens && !keepsEverything(subject.recipe) &&
       subject.recipe.retention > kLeastRetention) {
     const double half = std::max(kLeastRetention, std::round(subject.recipe.retention * 50.0) / 100.0);

@@ -17,7 +17,7 @@ enum class PlanFit : int { kFits = 1, kTight = 2, kDoesNotFit = 3 };
 
 // One click that changes the question so that it fits better.
 struct PlanRemedy {
-  enum class Kind : int { kFrames = 1, kRetention = 2, kNarrowCache = 3 };
+  enum class Kind : int { kFrames = 1, kRetention = 2, kNarrowCache = 3, kReadTwice = 4 };
   Kind kind = Kind::kFrames;
   double factor = 1.0;     // kFrames: of every attached video's frames
   double retention = 1.0;  // kRetention: the share to keep

@@ -85,6 +85,9 @@ void PlanController::apply(const PlanRemedy& remedy) {
     case PlanRemedy::Kind::kNarrowCache:
       m_composer.method()->storeInEightBits();
       break;
+    case PlanRemedy::Kind::kReadTwice:
+      m_composer.method()->readTwice();
+      break;
   }
 }
 

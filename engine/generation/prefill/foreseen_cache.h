@@ -22,4 +22,7 @@ std::int64_t blocks_held(const KvCache& cache);
 // was read (LayerSlots::seen): then they are the most that there can be.
 ForeseenCache foresee_cache(const KvCache& before, const LayerSlots& slots, bool layer_by_layer);
 
+// The same of a prefill in two passes (LayerSlots::by_second_pass): each layer once in full and let go, then layer by layer.
+ForeseenCache foresee_twice(const KvCache& before, const LayerSlots& slots);
+
 }  // namespace winnow

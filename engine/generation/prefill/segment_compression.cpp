@@ -82,6 +82,11 @@ SegmentCompression::SegmentCompression(const Recipe& recipe, const SegmentTokens
   if (recipe.prunes()) pruner_.emplace(recipe, about_);
 }
 
+bool SegmentCompression::gains_by_second_pass() const {
+  const bool decided_by_the_prefill = !recipe_.static_budgets() && !compressor_.plan_ready(LayerId(0));
+  return compressor_.will_compress() && decided_by_the_prefill && !recipe_.context_event() && !compressor_.awaits_first_token();
+}
+
 void SegmentCompression::compact_ready(Conversation& working, std::int64_t prefilled_layers) {
   if (!compressor_.will_compress()) return;
   synchronize_device();  // the layer's own work is prefill, not compression
@@ -138,6 +143,7 @@ LayerSlots SegmentCompression::foreseen_slots(bool reads_first_token, std::int64
       slots.kept.push_back(std::vector<std::int64_t>(static_cast<std::size_t>(about_.kv_heads), appended));
     return slots;
   }
+  slots.by_second_pass = gains_by_second_pass();
   slots.after_first_token = compressor_.awaits_first_token() && reads_first_token;
   if (slots.after_first_token) {
     compressor_.add_first_token();

@@ -30,6 +30,7 @@ struct LayerSlots {
   bool whole_cache = false;                  // candidates are all slots, not only the segment's
   bool after_first_token = false;            // which is among what is appended
   bool layer_by_layer = false;               // a layer may be compacted before the next begins
+  bool by_second_pass = false;               // the same of a second pass, and of the first not
   std::int64_t after_event = 0;              // tokens that are read after the event, by every layer
   PerLayer<std::vector<std::int64_t>> seen;  // of `kept`, those that a layer still holds then; the most where that depends on which stay
 };
@@ -56,6 +57,12 @@ class SegmentCompression {
 
   SegmentCompressor& compressor() { return compressor_; }
   TokenPruner* pruner() { return pruner_ ? &*pruner_ : nullptr; }  // null: every token goes through all layers
+
+  // Before the prefill: its plans are ready after the last layer and not before, so that a second pass would know them from the start. Not
+  // where the event comes after the first answer token, whose attention is of the whole cache.
+  bool gains_by_second_pass() const;
+  // And it is asked for.
+  bool reads_twice() const { return recipe_.reads_twice() && gains_by_second_pass(); }
 
   // Compacts those of the first `prefilled_layers` layers whose plan is ready and has not been applied yet.
   void compact_ready(Conversation& working, std::int64_t prefilled_layers);

@@ -43,7 +43,8 @@ SegmentPrefill prefill_segment(const RequestContext& context, TurnSegment& segme
   for (LayerId layer{0}; layer < text.layers(); ++layer) {
     context.interrupt.throw_if_requested();
     if (hooks.says_progress)
-      context.emit(Progress{Phase::kPrefill, static_cast<std::uint64_t>(layer), static_cast<std::uint64_t>(text.layers())});
+      context.emit(Progress{Phase::kPrefill, static_cast<std::uint64_t>(hooks.pass * text.layers() + layer),
+                            static_cast<std::uint64_t>(hooks.passes * text.layers())});
     if (pruner != nullptr && layer == pruner->layer()) {
       const std::vector<std::int32_t> kept = pruner->kept_rows();
       drop_rows(segment, kept);

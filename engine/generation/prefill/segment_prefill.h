@@ -31,6 +31,8 @@ struct PrefillHooks {
   std::function<void(std::int64_t layers_done)> after_layer{};  // compaction of a finished layer is safe there
   std::function<void(LayerId layer, const TurnSegment& segment)> before_layer{};
   bool says_progress = true;  // false: the segment is one of many
+  int pass = 0;               // which of `passes` over the segment this is
+  int passes = 1;
   AttentionWindow window{};
 };
 

@@ -7,7 +7,6 @@
 
 #include "engine/base/error.h"
 #include "engine/base/stopwatch.h"
-#include "engine/generation/prefill/segment_prefill.h"
 
 namespace winnow {
 
@@ -56,6 +55,17 @@ TurnPrefill::TurnPrefill(const RequestContext& context, BegunTurn begun, const s
   shared_ms_ = begun.elapsed_ms + watch.elapsed_ms() - recipes_ms;
 }
 
+double TurnPrefill::first_pass(PrefillHooks hooks) {
+  const KvCache before = conversation_.cache.fork();
+  const std::int64_t position = conversation_.next_position;
+  const at::Tensor embeddings = segment_.hidden.clone();  // layers write into the segment's own
+  hooks.after_layer = [&](std::int64_t layers_done) { restore_layer(conversation_.cache, LayerId(layers_done - 1), before); };
+  const SegmentPrefill pass = prefill_segment(context_, segment_, conversation_, hooks, LogitRows::kNone);
+  conversation_.next_position = position;
+  segment_.hidden = embeddings;
+  return pass.elapsed_ms;
+}
+
 double TurnPrefill::run_layers(Compaction compaction) {
   TurnTrace* const trace = context_.trace;
   const at::Tensor positions = segment_.positions;  // of all tokens, before any is pruned
@@ -67,6 +77,13 @@ double TurnPrefill::run_layers(Compaction compaction) {
     hooks.after_layer = [this](std::int64_t layers_done) { compressions_.front().compact_ready(conversation_, layers_done); };
   }
   conversation_.cache.reset_peak();
+  double first_pass_ms = 0.0;
+  if (compaction == Compaction::kLayerByLayer && compressions_.front().reads_twice()) {
+    hooks.passes = segment_.work.prefill_passes = 2;
+    first_pass_ms = first_pass(hooks);
+    hooks.pass = 1;
+    hooks.observer = nullptr;
+  }
   const bool all_rows = trace != nullptr && trace->wanted == TraceLogits::kAllPositions;
   const LogitRows rows = all_rows ? LogitRows::kAll : LogitRows::kLast;
   const SegmentPrefill prefill = prefill_segment(context_, segment_, conversation_, hooks, rows);
@@ -74,7 +91,7 @@ double TurnPrefill::run_layers(Compaction compaction) {
   double recipes_ms = audience.elapsed_ms();
   if (hooks.pruner != nullptr) recipes_ms += hooks.pruner->statistics_ms();
   for (const SegmentCompression& each : compressions_) recipes_ms += each.compress_ms();
-  timings_.prefill = prefill.elapsed_ms - recipes_ms;
+  timings_.prefill = first_pass_ms + prefill.elapsed_ms - recipes_ms;
   if (trace != nullptr) {
     const std::span<const std::int64_t> ids =
         std::span(conversation_.token_ids).subspan(static_cast<std::size_t>(segment_.tokens.first_original));

@@ -2,7 +2,8 @@
 //
 // One prefill of what a conversation does not hold yet, watched by the recipes that will compress it. A turn has one recipe and goes on
 // with the prefilled conversation itself; a comparison has several, each of which goes on with a fork; a score has one or none and needs
-// the full cache beside. Recipes whose event comes before the question go the way of context_turn.h instead. Used by
+// the full cache beside. Where budgets follow the prompt and the recipe asks for it, the prefill is two passes: the first lets each layer
+// go again, the second compacts it. Recipes whose event comes before the question go the way of context_turn.h instead. Used by
 // engine/generation/requests. Engine thread only.
 #pragma once
 
@@ -17,6 +18,7 @@
 #include "engine/generation/prefill/first_step.h"
 #include "engine/generation/prefill/ready_turn.h"
 #include "engine/generation/prefill/segment_compression.h"
+#include "engine/generation/prefill/segment_prefill.h"
 #include "engine/generation/segment/turn_segment.h"
 #include "engine/messages/events.h"
 #include "engine/messages/requests.h"
@@ -54,6 +56,8 @@ class TurnPrefill {
  private:
   class Audience;
   double run_layers(Compaction compaction);  // says what the recipes took, in ms
+  // Shows every layer to the hooks' observer and leaves segment and conversation as they were. In ms.
+  double first_pass(PrefillHooks hooks);
   ReadyTurn finish(SegmentCompression& compression, Conversation working, const ChooseFirst& first, const EmitEvent& emit);
 
   RequestContext context_;

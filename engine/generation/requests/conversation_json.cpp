@@ -120,8 +120,10 @@ RecipeSpec recipe_of(const JsonObject& from) {
   recipe.seed = from.natural("seed");
   const JsonObject options = from.object("options");
   for (const auto& [name, value] : from.value("options").items()) recipe.options[name] = options.string(name.c_str(), kMostText);
-  for (const WholeSetting& setting : kWholeSettings)
+  for (const WholeSetting& setting : kWholeSettings) {
+    if (!setting.always_written && !from.has(setting.name)) continue;  // a file from before it existed
     recipe.*setting.value = static_cast<int>(from.integer(setting.name, setting.least, setting.most));
+  }
   for (const PartSetting& part : kPartSettings) recipe.*part.name = from.string(part.kind, kMostText);
   return recipe;
 }

@@ -176,6 +176,9 @@ std::int64_t work_bytes(const ModelInfo& model, const KvShape& shape, std::int64
   return tokens * row * static_cast<std::int64_t>(at::elementSize(shape.dtype));
 }
 
+// What a token brings into the first layer.
+std::int64_t embedding_bytes(const TextDecoder& text) { return static_cast<std::int64_t>(text.embed(at::zeros({1}, at::kLong)).nbytes()); }
+
 }  // namespace
 
 Planned plan_turn(const RequestContext& context, const Turn& asked, const ConversationStates& states) {
@@ -199,28 +202,43 @@ Planned plan_turn(const RequestContext& context, const Turn& asked, const Conver
   const LayerSlots slots =
       compression.foreseen_slots(turn.sampling.max_new_tokens > 1, segment.tokens.size() - (fetches ? 0 : judged.size()));
   const auto reading = compression.compressor().will_compress() || fetches ? media_reading(recipe) : nullptr;
-  const ForeseenCache cache = reading == nullptr ? foresee_cache(working.cache, slots, compaction_of(turn) == Compaction::kLayerByLayer)
-                              : question         ? reading->foresee_question(working, judged, slots)
-                                                 : reading->foresee(working, judged, slots);
+  const bool layer_by_layer = compaction_of(turn) == Compaction::kLayerByLayer;
+  const ForeseenCache once = reading == nullptr ? foresee_cache(working.cache, slots, layer_by_layer)
+                             : question         ? reading->foresee_question(working, judged, slots)
+                                                : reading->foresee(working, judged, slots);
+  std::optional<ForeseenCache> twice;
+  if (slots.by_second_pass && layer_by_layer) twice = foresee_twice(working.cache, slots);
+  const bool reads_twice = twice && recipe.reads_twice();
 
   Planned planned;
   planned.tokens = segment.tokens.counts();
   planned.tokens.generated = turn.sampling.max_new_tokens;
   planned.kv_bytes_full = shape.full_bytes(working.full_tokens() + segment.pruned + (slots.after_first_token ? 1 : 0));
   planned.kv_bytes_per_token = shape.token_bytes();
-  planned.kv_bytes_after_event = cache.slots * shape.slot_bytes();
-  planned.peak_bytes = cache.peak_blocks * KvCache::kBlockSlots * shape.slot_bytes();
+  planned.kv_bytes_after_event = once.slots * shape.slot_bytes();
 
   planned.context_tokens = info.context_tokens;
   // Asked twice, as prepare_segment() does: before a video is decoded, and with what reaches the decoder.
   planned.fits_context = segment.longest_position + turn.sampling.max_new_tokens <= info.context_tokens;
   planned.free_bytes = free_memory_bytes(shape.device.is_cuda() ? MemoryOf::kGpu : MemoryOf::kMachine);
   const std::int64_t answer = turn.sampling.max_new_tokens * shape.token_bytes();
-  const std::int64_t prefill = planned.peak_bytes + work_bytes(info, shape, segment.tokens.size());
-  const std::int64_t needed = std::max(prefill, planned.kv_bytes_after_event + answer) - working.cache.bytes_allocated();
-  planned.fits_memory = planned.free_bytes == 0 || needed <= planned.free_bytes;
-
-  planned.expected_ms = context.model.speed.first_token_ms(segment.work).value_or(0.0);
+  const std::int64_t embeddings = segment.tokens.size() * embedding_bytes(context.network().text());  // that the second pass begins with
+  const auto way = [&](const ForeseenCache& cache, bool two_passes) {
+    PlannedPrefill way;
+    way.peak_bytes = cache.peak_blocks * KvCache::kBlockSlots * shape.slot_bytes();
+    const std::int64_t prefill = way.peak_bytes + work_bytes(info, shape, segment.tokens.size()) + (two_passes ? embeddings : 0);
+    const std::int64_t needed = std::max(prefill, planned.kv_bytes_after_event + answer) - working.cache.bytes_allocated();
+    way.fits_memory = planned.free_bytes == 0 || needed <= planned.free_bytes;
+    TurnWork work = segment.work;
+    work.prefill_passes = two_passes ? 2 : 1;
+    way.expected_ms = context.model.speed.first_token_ms(work).value_or(0.0);
+    return way;
+  };
+  const PlannedPrefill asked_for = reads_twice ? way(*twice, true) : way(once, false);
+  planned.peak_bytes = asked_for.peak_bytes;
+  planned.fits_memory = asked_for.fits_memory;
+  planned.expected_ms = asked_for.expected_ms;
+  if (twice && !reads_twice && twice->peak_blocks < once.peak_blocks) planned.twice = way(*twice, true);
   planned.expected_per_token_ms = context.model.speed.ms_per_generated_token;
   return planned;
 }

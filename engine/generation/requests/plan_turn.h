@@ -3,7 +3,8 @@
 //
 // Used by engine/api for Plan. Opens media (headers only) and builds the prompt as prepare_segment() does; the compression event is
 // foreseen by SegmentCompression, the allocator's peak by counting KvCache's blocks. Exact where budgets are known before the prefill;
-// where they follow the prompt their sum is exact and the peak is off by a few blocks. Changes nothing. Errors: Exception, Interrupted.
+// where they follow the prompt their sum is exact and the peak is off by a few blocks (of a prefill in two passes, in which layers are
+// compacted in their order, by as much as their shares differ). Changes nothing. Errors: Exception, Interrupted.
 // Engine thread.
 #pragma once
 

@@ -124,6 +124,38 @@ TEST(KvCache, CompactionKeepsRaggedRowsAndFreesTheRest) {
   EXPECT_EQ(cache.bytes_peak(), before + 64 * 32);  // one head's fresh block at a time
 }
 
+TEST(KvCache, ALayerIsPutBackToWhatAnEarlierForkHolds) {
+  testing::AllocationProbe probe;
+  KvCache cache(small_shape());
+  for (LayerId layer{0}; layer < 2; ++layer) append(cache, layer, 0, 70);
+  const std::int64_t before = probe.live_bytes();
+  {
+    const KvCache earlier = cache.fork();
+    for (LayerId layer{0}; layer < 2; ++layer) append(cache, layer, 70, 300);
+    LayerPlan plan;
+    plan.kept = {{5}, {}, {1, 69}};
+    cache.compact_all(LayerId(0), plan);  // as a window forgets
+    restore_layer(cache, LayerId(0), earlier);
+    EXPECT_EQ(cache.bytes_in_use(LayerId(0)), 3 * 70 * 32);
+    EXPECT_EQ(cache.bytes_in_use(LayerId(1)), 3 * 370 * 32) << "the other layer is not concerned";
+    EXPECT_EQ(cache.bytes_allocated(), (3 * 2 + 3 * 6) * 64 * 32);
+    restore_layer(cache, LayerId(1), earlier);
+    EXPECT_EQ(cache.bytes_allocated(), before);
+    for (LayerId layer{0}; layer < 2; ++layer) {
+      for (KvHead head{0}; head < 3; ++head) {
+        EXPECT_EQ(originals(cache, layer, head), originals(earlier, layer, head));
+        EXPECT_EQ(first_column(cache.gather_keys(layer, head)), first_column(earlier.gather_keys(layer, head)));
+        EXPECT_EQ(cache.key_blocks(layer, head)[0], earlier.key_blocks(layer, head)[0]) << "shared, not copied";
+      }
+    }
+    append(cache, LayerId(0), 70, 10);
+    EXPECT_EQ(earlier.slots(LayerId(0), KvHead(0)), 70);
+    EXPECT_EQ(first_column(earlier.gather_keys(LayerId(0), KvHead(1))).back(), 169.0F);
+    restore_layer(cache, LayerId(0), earlier);
+  }
+  EXPECT_EQ(probe.live_bytes(), before);
+}
+
 TEST(KvCache, CompactionThatKeepsAllTouchesNothing) {
   KvCache cache(small_shape());
   append(cache, LayerId(0), 0, 100);

@@ -95,6 +95,15 @@ TEST(PlanWords, WhatDoesNotFitOffersWhatWould) {
   recipe.kv_bits = 8;
   EXPECT_EQ(ui::describePlan(planned, {{video(64)}, recipe, true}).remedies.size(), 2);
   recipe.kv_bits = 0;
+  // Read twice it is offered where it fits then.
+  planned.twice = PlannedPrefill{1 << 20, true, 1280.0};
+  const ui::PlanView again = ui::describePlan(planned, {{video(64)}, recipe, true});
+  ASSERT_EQ(again.remedies.size(), 4);
+  EXPECT_EQ(again.remedies[2].kind, ui::PlanRemedy::Kind::kReadTwice);
+  EXPECT_EQ(again.remedies[2].text, QStringLiteral("Read the prompt twice"));
+  planned.twice->fits_memory = false;
+  EXPECT_EQ(ui::describePlan(planned, {{video(64)}, recipe, true}).remedies.size(), 3);
+  planned.twice.reset();
   recipe.method = "full";
   EXPECT_EQ(ui::describePlan(planned, {{}, recipe}).remedies.size(), 0) << "nothing is attached, and the full cache keeps all";
 
@@ -143,6 +152,16 @@ TEST_F(PlanInWindow, OneClickMakesItFit) {
   ASSERT_TRUE(waitUntil([&] { return line()->plan().fit != PlanFit::kDoesNotFit; })) << line()->plan().text.toStdString();
   EXPECT_LT(composer()->tray()->card(0)->attachment().plan.frame_count, 500);
   EXPECT_GT(composer()->tray()->card(0)->attachment().plan.frame_count, 400);
+}
+
+TEST_F(PlanInWindow, OneClickReadsThePromptTwice) {
+  attach(20);
+  type(QStringLiteral("What is it?"));
+  ASSERT_TRUE(planned(QStringLiteral("20 frames")));
+  EXPECT_EQ(m_log->plans().back().turn.recipe.prefill_passes, 1);
+  Q_EMIT line()->remedyChosen({ui::PlanRemedy::Kind::kReadTwice, 1.0, 1.0, QStringLiteral("Read the prompt twice")});
+  ASSERT_TRUE(waitUntil([&] { return m_log->plans().back().turn.recipe.prefill_passes == 2; })) << "it is planned anew";
+  EXPECT_EQ(session().chat.options().recipe.spec.prefill_passes, 2) << "it is the chat's";
 }
 
 TEST_F(PlanInWindow, SendingWaitsForNoPlanAndNoPlanIsMadeMeanwhile) {

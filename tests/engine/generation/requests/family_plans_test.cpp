@@ -86,6 +86,7 @@ TEST_P(FamilyPlans, TwentyRandomSettingsHappenAsPlanned) {
     run(ForgetConversation{3});
     const std::vector<Item> items = media();
     Turn turn = question(items, text(most), recipe());
+    turn.recipe.prefill_passes = 1 + drawn % 2;
     turn.pins = pins(items);
     turn.guard = guard();
     if (one_in(2)) {
@@ -102,7 +103,7 @@ TEST_P(FamilyPlans, TwentyRandomSettingsHappenAsPlanned) {
     const std::string setting = turn.recipe.method + " " + std::to_string(turn.recipe.retention) + ", scope " + turn.recipe.scope +
                                 ", per " + turn.recipe.granularity + ", guard " + std::to_string(static_cast<int>(turn.guard)) +
                                 ", media " + std::to_string(items.size()) + ", messages " + std::to_string(turn.messages.size()) +
-                                ", pins " + std::to_string(turn.pins.size());
+                                ", pins " + std::to_string(turn.pins.size()) + ", passes " + std::to_string(turn.recipe.prefill_passes);
     SCOPED_TRACE(setting);
     const EventRecorder said = run(Plan{turn});
     const EventRecorder events = run(turn);

@@ -399,6 +399,10 @@ TEST(MachineSpeed, LearnsPerPartAndInterpolatesBetweenLengths) {
   timings.prefill = 256.0;
   speed.add({256, 8, 4}, timings, 0.0);
   EXPECT_DOUBLE_EQ(speed.prefill_ms_per_token.at(8), 2.0) << "new measurements count half";
+  timings.prefill = 2.0 * 2.0 * 256.0;
+  speed.add({256, 0, 0, 2}, timings, 0.0);
+  EXPECT_DOUBLE_EQ(speed.prefill_ms_per_token.at(8), 2.0) << "of each of two passes";
+  EXPECT_DOUBLE_EQ(*speed.first_token_ms({1024, 0, 0, 2}), 2.0 * 2.0 * 1024);
   EXPECT_DOUBLE_EQ(speed.ms_per_frame, 10.0) << "frames and images together say nothing of either";
 }
 
