@@ -9,7 +9,7 @@
 #include "engine/text/chat_template.h"
 #include "tests/support/expect_error.h"
 
-namespace winnow::internvl_test {
+namespace winnow::original_config_test {
 namespace {
 
 using test::expect_error;
@@ -132,4 +132,4 @@ TEST(InternVlConversation, AThreadWithoutASystemMessageGetsTheModels) {
 }
 
 }  // namespace
-}  // namespace winnow::internvl_test
+}  // namespace winnow::original_config_test
