@@ -24,9 +24,6 @@ using test_support::GoldenTensors;
 using test_support::NeedsDevice;
 using test_support::relative_distance;
 
-constexpr double kTolerance = 1e-4;  // of the largest absolute value: fp32 sums in another order
-constexpr float kMargin = 1e-3F;     // greedy choices closer than this may differ
-
 class CudaGolden : public NeedsDevice<::testing::TestWithParam<const char*>> {};
 
 // As engine_golden_test.cpp does on the CPU.

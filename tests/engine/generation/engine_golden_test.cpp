@@ -18,9 +18,6 @@ using test_support::GoldenTensors;
 using test_support::kept_columns;
 using test_support::relative_distance;
 
-constexpr double kTolerance = 1e-4;  // of the largest absolute value: fp32 sums in another order
-constexpr float kMargin = 1e-3F;     // greedy choices closer than this may differ
-
 constexpr const char* kRebuild = "rebuild with the script that the folder's manifest.json names if the golden files are wrong";
 
 std::string file_name(std::string name) {

@@ -16,6 +16,9 @@
 
 namespace winnow::testing {
 
+inline constexpr double kTolerance = 1e-4;  // of the largest absolute value: fp32 sums in another order
+inline constexpr float kMargin = 1e-3F;     // greedy choices closer than this may differ
+
 // A source that is still running, a frame every so often.
 inline Message watched_camera(double every_s) {
   FramePlan plan;

@@ -24,7 +24,7 @@ using app::TurnTimeline;
 using Mark = TimelinePoint::Mark;
 
 // 100 tokens of 40 bytes, 60 of them visual; 25 stay.
-CacheReport report() {
+CacheReport timedReport() {
   CacheReport report;
   report.kv_bytes.full = 4000;
   report.kv_bytes.after_event = 1000;
@@ -45,11 +45,11 @@ DecodeSample sample(double visual, double image, double generated, std::int64_t 
 
 TEST(TimelineRecorder, SharesTheEnginesBytesByWhatTheSlotsHold) {
   TimelineRecorder recorder;
-  recorder.take(report());
+  recorder.take(timedReport());
   EXPECT_TRUE(recorder.timeline().empty()) << "nothing was asked yet";
   recorder.begin();
   recorder.take(Progress{Phase::kCompress, 0, 1});
-  recorder.take(report());
+  recorder.take(timedReport());
   recorder.take(sample(15.0, 5.0, 5.0, 1200));
   recorder.take(sample(15.0, 5.0, 10.0, 1400));
   recorder.take(sample(13.0, 4.0, 12.0, 1400));
@@ -138,7 +138,7 @@ TEST(InspectorPanel, TimelineHasATableTwinThatCanBeCopied) {
   earlier.add(old);
   monitor.setEarlierTurns({earlier, {}});
   monitor.begin(RecipeSpec());
-  monitor.take(report());
+  monitor.take(timedReport());
   const QAbstractItemModel* table = panel.timeline()->table()->model();
   ASSERT_TRUE(QTest::qWaitFor([&] { return table->rowCount() == 3; }, 5000));
   copyNumbers(*table);
@@ -160,7 +160,7 @@ TEST(InspectorPanel, ChartsTakeTheKeyboardAndOfferNumbersAndPicture) {
   panel.resize(360, 700);
   panel.show();
   monitor.begin(RecipeSpec());
-  monitor.take(report());
+  monitor.take(timedReport());
   panel.tabs()->setCurrentWidget(panel.timeline());
   TimelineChart* chart = panel.timeline()->chart();
   ASSERT_TRUE(QTest::qWaitFor([&] { return panel.timeline()->table()->model()->rowCount() == 2; }, 5000));

@@ -9,6 +9,7 @@
 #include "engine/generation/prefill/segment_prefill.h"
 #include "engine/generation/reading/context_probe.h"
 #include "engine/recipes/method_info.h"
+#include "tests/engine/generation/asking.h"
 #include "tests/engine/generation/tiny_model.h"
 
 namespace winnow::testing {
@@ -23,13 +24,6 @@ std::vector<std::string> context_methods() {
     if (method.phase == MethodPhase::kContext) names.push_back(method.name);
   }
   return names;
-}
-
-Turn asking(Turn turn, const std::string& question) {
-  std::vector<Item>& items = turn.messages.back().items;
-  std::erase_if(items, [](const Item& item) { return std::holds_alternative<TextItem>(item); });
-  items.emplace_back(TextItem{question});
-  return turn;
 }
 
 // First and one after the last visual token.

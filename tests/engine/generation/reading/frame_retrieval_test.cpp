@@ -1,19 +1,13 @@
 // Frames fetched for a question, on a tiny random model: every question chooses anew from all of them.
 #include <gtest/gtest.h>
 
+#include "tests/engine/generation/asking.h"
 #include "tests/engine/generation/tiny_model.h"
 
 namespace winnow::testing {
 namespace {
 
 using Retrieval = TinyModel;
-
-Turn asking(Turn turn, const std::string& question) {
-  std::vector<Item>& items = turn.messages.back().items;
-  std::erase_if(items, [](const Item& item) { return std::holds_alternative<TextItem>(item); });
-  items.emplace_back(TextItem{question});
-  return turn;
-}
 
 // Visual tokens that a layer has fetched; all of its heads the same.
 std::vector<std::vector<std::int32_t>> fetched(const EventRecorder& events) {

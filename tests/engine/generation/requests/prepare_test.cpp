@@ -4,6 +4,7 @@
 
 #include <algorithm>
 
+#include "tests/engine/generation/asking.h"
 #include "tests/engine/generation/tiny_model.h"
 
 namespace winnow::testing {
@@ -12,13 +13,6 @@ namespace {
 using Preparing = TinyModel;
 
 const char* const kContextMethods[] = {"self-study", "kvzip", "kvzip+", "random-context", "every-k"};
-
-Turn asking(Turn turn, const std::string& question) {
-  std::vector<Item>& items = turn.messages.back().items;
-  std::erase_if(items, [](const Item& item) { return std::holds_alternative<TextItem>(item); });
-  if (!question.empty()) items.emplace_back(TextItem{question});
-  return turn;
-}
 
 bool compressed(const EventRecorder& events) {
   EXPECT_TRUE(events.last<Prepared>()) << (events.last<Failed>() ? events.last<Failed>()->error.reason : "no outcome");

@@ -14,9 +14,6 @@
 namespace winnow::testing {
 namespace {
 
-constexpr double kTolerance = 1e-4;  // of the largest absolute value: fp32 sums in another order
-constexpr float kMargin = 1e-3F;     // greedy choices closer than this may differ
-
 class SecondTurn : public ::testing::TestWithParam<const char*> {
  protected:
   void SetUp() override { model_ = load_folder(golden_.in_fp32(), {}, InterruptToken()); }

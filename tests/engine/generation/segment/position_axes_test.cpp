@@ -26,7 +26,7 @@
 namespace winnow::testing {
 namespace {
 
-constexpr double kEveryS = 0.5;
+constexpr double kFrameS = 0.5;
 
 class PositionAxes : public ::testing::Test {
  protected:
@@ -41,14 +41,14 @@ class PositionAxes : public ::testing::Test {
 
   static std::vector<SampledFrame> clip(int first, int count) {
     std::vector<SampledFrame> frames;
-    for (int i = first; i < first + count; ++i) frames.push_back({kEveryS * i, kEveryS * i, patterned_picture(40, 40, i)});
+    for (int i = first; i < first + count; ++i) frames.push_back({kFrameS * i, kFrameS * i, patterned_picture(40, 40, i)});
     return frames;
   }
   Turn source(const std::string& method, std::int64_t cap) {
     Turn turn = question(method, 1.0);
     turn.recipe.budget_tokens = cap;
     turn.guard = Guard::kAlone;
-    turn.messages = {watched_camera(kEveryS)};
+    turn.messages = {watched_camera(kFrameS)};
     return turn;
   }
 
