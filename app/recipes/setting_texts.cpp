@@ -23,7 +23,7 @@ constexpr SettingText kTexts[] = {
      "how the cache's numbers are stored: as it suits the model (model), or in so many bits, but never more than it computes in",
      kKvChoices},
     {"prefill", SAY("Prompt is read"),
-     SAY("Twice: the same answer from less memory, after up to twice the wait. Where how much a layer keeps follows the prompt."),
+     SAY("Twice: the same answer from less memory, after up to twice the wait. For methods whose layers' shares follow the prompt."),
      "where layers' shares follow the prompt: read it twice, so that only one layer at a time is held in full; the same answer from less\n"
      "memory, up to twice the wait",
      kPrefillChoices},
