@@ -9,6 +9,8 @@
 #include "engine/generation/requests/conversation_json.h"
 #include "engine/weights/safetensors.h"
 #include "tests/engine/generation/tiny_model.h"
+#include "tests/support/scratch_folder.h"
+#include "tests/support/shell.h"
 
 namespace winnow::testing {
 namespace {
@@ -19,14 +21,6 @@ constexpr const char* kModel = "this model";
 
 class ConversationFile : public TinyModel {
  protected:
-  void SetUp() override {
-    TinyModel::SetUp();
-    folder_ = fs::temp_directory_path() / ("winnow-conversation-" + std::to_string(::getpid()));
-    fs::create_directories(folder_);
-    path_ = (folder_ / "7.safetensors").string();
-  }
-  void TearDown() override { fs::remove_all(folder_); }
-
   EventRecorder save(std::int64_t most_bytes = std::numeric_limits<std::int64_t>::max()) {
     return run(SaveConversation{7, path_, kModel, most_bytes});
   }
@@ -36,14 +30,11 @@ class ConversationFile : public TinyModel {
     engine_ = make_engine(&opener_);
     TinyModel::SetUp();
   }
-  std::string bytes() const {
-    std::ifstream file(path_, std::ios::binary);
-    return {std::istreambuf_iterator<char>(file), {}};
-  }
-  void write(const std::string& bytes) const { std::ofstream(path_, std::ios::binary) << bytes; }
+  std::string bytes() const { return test::file_text(path_); }
+  void write(const std::string& bytes) const { test::write_file(path_, bytes); }
 
-  fs::path folder_;
-  std::string path_;
+  const test::ScratchFolder folder_;
+  const std::string path_ = folder_.file("7.safetensors");
 };
 
 TEST_F(ConversationFile, AThreadGoesOnTokenForToken) {

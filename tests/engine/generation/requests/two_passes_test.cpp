@@ -1,20 +1,16 @@
 // Prompts that are read twice (RecipeSpec::prefill_passes) on tiny random models: the same to the bit as read once, with one layer at a
 // time in full.
 #include <gtest/gtest.h>
-#include <unistd.h>
 
 #include <algorithm>
-#include <filesystem>
-#include <fstream>
-#include <iterator>
 
 #include "engine/kv_cache/kv_cache.h"
 #include "tests/engine/generation/tiny_model.h"
+#include "tests/support/scratch_folder.h"
+#include "tests/support/shell.h"
 
 namespace winnow::testing {
 namespace {
-
-namespace fs = std::filesystem;
 
 Turn twice(Turn turn) {
   turn.recipe.prefill_passes = 2;
@@ -25,13 +21,6 @@ std::int64_t peak_of(const EventRecorder& events) { return events.last<CacheRepo
 
 class TwoPasses : public EveryFamily {
  protected:
-  void SetUp() override {
-    EveryFamily::SetUp();
-    folder_ = fs::temp_directory_path() / ("winnow-two-passes-" + std::to_string(::getpid()));
-    fs::create_directories(folder_);
-  }
-  void TearDown() override { fs::remove_all(folder_); }
-
   // Several blocks long.
   Turn question(const std::string& method) {
     Turn turn = ask("two_images", method, 0.2, 6);
@@ -41,28 +30,24 @@ class TwoPasses : public EveryFamily {
     return turn;
   }
 
-  static std::string bytes(const std::string& path) {
-    std::ifstream file(path, std::ios::binary);
-    return {std::istreambuf_iterator<char>(file), {}};
-  }
   // Logits, tokens and kept slots of the turn.
   std::string exported(const Turn& turn) {
-    const std::string path = (folder_ / "export.safetensors").string();
+    const std::string path = folder_.file("export.safetensors");
     finished(run(ExportTurn{turn, path, ExportLogits::kAllPositions}));
-    return bytes(path);
+    return test::file_text(path);
   }
   // K and V of all that the engine holds of the conversation.
   std::string held() {
-    const std::string path = (folder_ / "held.safetensors").string();
+    const std::string path = folder_.file("held.safetensors");
     EXPECT_TRUE(run(SaveConversation{7, path, "this model"}).last<Saved>());
-    return bytes(path);
+    return test::file_text(path);
   }
 
   void gives_the_same(const Turn& first);
   // What a prefill that compacts each layer right after it was filled holds at most.
   std::int64_t peak_with_one_layer_in_full(const CacheReport& report, std::int64_t tokens) const;
 
-  fs::path folder_;
+  const test::ScratchFolder folder_;
 };
 
 void TwoPasses::gives_the_same(const Turn& first) {
