@@ -24,7 +24,7 @@ constexpr qint64 kRoomLeftBytes = qint64{64} << 20;  // for what is written mean
 QString folderOf(const ChatFolders& folders) { return folders.data + QStringLiteral("/backups"); }
 QString nameFormat() { return QStringLiteral("'winnow-'yyyyMMdd'T'hhmmss'Z.db'"); }
 
-[[noreturn]] void refuse(const QString& file, ErrorCode code, const char* reason) {
+[[noreturn]] void refuseBackup(const QString& file, ErrorCode code, const char* reason) {
   throw Exception(code, QFile::encodeName(file).toStdString(), reason);
 }
 
@@ -38,7 +38,7 @@ bool syncToDisk(const QString& path) {
 // On the disk under the new name, or still there under the old one.
 void renameDurably(const QString& from, const QString& to) {
   const bool renamed = syncToDisk(from) && std::rename(QFile::encodeName(from).constData(), QFile::encodeName(to).constData()) == 0;
-  if (!renamed) refuse(to, whyNotWritten(to), "it cannot be put in its place");
+  if (!renamed) refuseBackup(to, whyNotWritten(to), "it cannot be put in its place");
   syncToDisk(QFileInfo(to).path());
 }
 
@@ -65,7 +65,7 @@ bool backupIsDue(const ChatFolders& folders, qint64 nowMs) {
 Backup makeBackup(const ChatFolders& folders, qint64 nowMs, const InterruptToken& interrupt) {
   const QString database = ChatDatabase::databaseFile(folders);
   const QDir folder(folderOf(folders));
-  if (!QDir().mkpath(folder.path())) refuse(folder.path(), whyNotWritten(folder.path()), "it cannot be made");
+  if (!QDir().mkpath(folder.path())) refuseBackup(folder.path(), whyNotWritten(folder.path()), "it cannot be made");
   const Backup made{folder.filePath(QDateTime::fromMSecsSinceEpoch(nowMs, Qt::UTC).toString(nameFormat())), nowMs};
   const QString part = folder.filePath(QStringLiteral("unfinished.part"));
   QFile::remove(part);
@@ -76,7 +76,7 @@ Backup makeBackup(const ChatFolders& folders, qint64 nowMs, const InterruptToken
       db.interruptBy(interrupt);
       const qint64 bytes = db.pragmaInteger("PRAGMA page_count") * db.pragmaInteger("PRAGMA page_size");
       const qint64 free = freeBytes(folder.path());
-      if (free >= 0 && free < bytes + kRoomLeftBytes) refuse(part, ErrorCode::kStorageFull, "there is no room for a backup");
+      if (free >= 0 && free < bytes + kRoomLeftBytes) refuseBackup(part, ErrorCode::kStorageFull, "there is no room for a backup");
       db.prepare("VACUUM INTO ?").bindText(QFile::encodeName(part)).run();
     }
     requireWhole(part, interrupt);
@@ -96,7 +96,7 @@ QString restoreBackup(const ChatFolders& folders, const QString& backup) {
   const QString database = ChatDatabase::databaseFile(folders);
   const QString part = database + QStringLiteral(".restoring");
   QFile::remove(part);
-  if (!QFile::copy(backup, part)) refuse(part, whyNotWritten(part), "the backup cannot be copied");
+  if (!QFile::copy(backup, part)) refuseBackup(part, whyNotWritten(part), "the backup cannot be copied");
   try {
     requireWhole(part);
     const QString aside = ChatDatabase::setAside(folders);

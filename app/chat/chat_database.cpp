@@ -1,6 +1,5 @@
 #include "app/chat/chat_database.h"
 
-#include <QDateTime>
 #include <QDir>
 #include <QFile>
 #include <QFileInfo>
@@ -23,8 +22,6 @@ namespace winnow::app {
 namespace {
 
 constexpr qint64 kMaxSettingBytes = qint64{1} << 20;
-
-qint64 nowMs() { return QDateTime::currentMSecsSinceEpoch(); }
 
 [[noreturn]] void unknown(const char* what) { throw Exception(ErrorCode::kInvalidArgument, what, "there is none with this id"); }
 

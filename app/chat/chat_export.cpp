@@ -14,7 +14,7 @@ namespace winnow::app {
 
 namespace {
 
-using Json = nlohmann::ordered_json;
+using OrderedJson = nlohmann::ordered_json;
 
 constexpr int kVersion = 1;
 
@@ -82,20 +82,20 @@ const char* wordOf(StopReason reason) {
   return "end";
 }
 
-Json recipeOf(const NamedRecipe& recipe) { return Json::parse(recipeToJson(recipe, -1)); }
+OrderedJson recipeOf(const NamedRecipe& recipe) { return OrderedJson::parse(recipeToJson(recipe, -1)); }
 
-Json samplingOf(const SamplingChoice& choice) {
+OrderedJson samplingOf(const SamplingChoice& choice) {
   const QByteArray json = samplingToJson(choice);
-  return json.isEmpty() ? Json::object() : Json(parsedJson(json));
+  return json.isEmpty() ? OrderedJson::object() : OrderedJson(parsedJson(json));
 }
 
-Json attachmentOf(const Attachment& attachment) {
-  Json json = {{"kind", attachment.kind == MediaKind::kVideo ? "video" : "image"},
-               {"name", nameOf(attachment).toStdString()},
-               {"sha256", attachment.sha256.toStdString()},
-               {"size_bytes", attachment.sizeBytes},
-               {"width_px", attachment.widthPx},
-               {"height_px", attachment.heightPx}};
+OrderedJson attachmentOf(const Attachment& attachment) {
+  OrderedJson json = {{"kind", attachment.kind == MediaKind::kVideo ? "video" : "image"},
+                      {"name", nameOf(attachment).toStdString()},
+                      {"sha256", attachment.sha256.toStdString()},
+                      {"size_bytes", attachment.sizeBytes},
+                      {"width_px", attachment.widthPx},
+                      {"height_px", attachment.heightPx}};
   if (!attachment.pins.empty()) json["pins_s"] = parsedJson(pinsToJson(attachment.pins));
   if (attachment.kind == MediaKind::kImage) return json;
   const FramePlan& plan = attachment.plan;
@@ -107,12 +107,12 @@ Json attachmentOf(const Attachment& attachment) {
 }
 
 // figures: those of the answer are known; else only what it was asked with.
-Json runOf(const Run& run, bool figures) {
-  Json json = {{"model", run.modelName.toStdString()},
-               {"device", run.device.toStdString()},
-               {"recipe", recipeOf(run.recipe)},
-               {"later_questions", wordOf(run.guard)},
-               {"sampling", samplingOf(run.sampling)}};
+OrderedJson runOf(const Run& run, bool figures) {
+  OrderedJson json = {{"model", run.modelName.toStdString()},
+                      {"device", run.device.toStdString()},
+                      {"recipe", recipeOf(run.recipe)},
+                      {"later_questions", wordOf(run.guard)},
+                      {"sampling", samplingOf(run.sampling)}};
   if (!figures) return json;
   nlohmann::json stored = parsedJson(runToJson(run));
   for (const char* told : {"stop_reason", "guard", "sampling"}) stored["figures"].erase(told);
@@ -126,26 +126,26 @@ Json runOf(const Run& run, bool figures) {
   return json;
 }
 
-Json messageOf(const StoredMessage& message) {
-  Json json = {{"id", message.id},
-               {"parent", message.parent != 0 ? Json(message.parent) : Json()},
-               {"role", wordOf(message.role)},
-               {"created", time(message.createdMs)},
-               {"state", wordOf(message.state)},
-               {"text", message.text.toStdString()}};
+OrderedJson messageOf(const StoredMessage& message) {
+  OrderedJson json = {{"id", message.id},
+                      {"parent", message.parent != 0 ? OrderedJson(message.parent) : OrderedJson()},
+                      {"role", wordOf(message.role)},
+                      {"created", time(message.createdMs)},
+                      {"state", wordOf(message.state)},
+                      {"text", message.text.toStdString()}};
   if (message.state == MessageState::kFailed) json["failure_code"] = static_cast<int>(message.failureCode);
   for (const Attachment& attachment : message.attachments) json["attachments"].push_back(attachmentOf(attachment));
   if (message.hasRun) json["run"] = runOf(message.run, true);
   return json;
 }
 
-Json comparisonOf(const Comparison& comparison) {
-  Json json = {{"question", comparison.question}, {"created", time(comparison.createdMs)}, {"columns", Json::array()}};
+OrderedJson comparisonOf(const Comparison& comparison) {
+  OrderedJson json = {{"question", comparison.question}, {"created", time(comparison.createdMs)}, {"columns", OrderedJson::array()}};
   for (const ComparedAnswer& answer : comparison.columns) {
-    Json column = {{"state", wordOf(answer.state)},
-                   {"text", answer.text.toStdString()},
-                   {"used_as", answer.usedAs != 0 ? Json(answer.usedAs) : Json()},
-                   {"run", runOf(answer.run, answer.hasFigures)}};
+    OrderedJson column = {{"state", wordOf(answer.state)},
+                          {"text", answer.text.toStdString()},
+                          {"used_as", answer.usedAs != 0 ? OrderedJson(answer.usedAs) : OrderedJson()},
+                          {"run", runOf(answer.run, answer.hasFigures)}};
     json["columns"].push_back(std::move(column));
   }
   return json;
@@ -183,21 +183,21 @@ QByteArray chatToMarkdown(const LoadedConversation& chat) {
 
 QByteArray chatToJson(const LoadedConversation& chat) {
   const Conversation& conversation = chat.conversation;
-  Json json = {{"format", "winnow-chat"},
-               {"version", kVersion},
-               {"title", titleOf(conversation).toStdString()},
-               {"created", time(conversation.createdMs)},
-               {"updated", time(conversation.updatedMs)},
-               {"system_prompt", conversation.options.systemPrompt.toStdString()},
-               {"recipe", recipeOf(conversation.options.recipe)},
-               {"later_questions", wordOf(conversation.options.laterQuestions)},
-               {"sampling", samplingOf(conversation.options.sampling)},
-               {"shown", conversation.activeLeaf != 0 ? Json(conversation.activeLeaf) : Json()},
-               {"messages", Json::array()},
-               {"comparisons", Json::array()}};
+  OrderedJson json = {{"format", "winnow-chat"},
+                      {"version", kVersion},
+                      {"title", titleOf(conversation).toStdString()},
+                      {"created", time(conversation.createdMs)},
+                      {"updated", time(conversation.updatedMs)},
+                      {"system_prompt", conversation.options.systemPrompt.toStdString()},
+                      {"recipe", recipeOf(conversation.options.recipe)},
+                      {"later_questions", wordOf(conversation.options.laterQuestions)},
+                      {"sampling", samplingOf(conversation.options.sampling)},
+                      {"shown", conversation.activeLeaf != 0 ? OrderedJson(conversation.activeLeaf) : OrderedJson()},
+                      {"messages", OrderedJson::array()},
+                      {"comparisons", OrderedJson::array()}};
   for (const StoredMessage& message : chat.messages) json["messages"].push_back(messageOf(message));
   for (const Comparison& comparison : chat.comparisons) json["comparisons"].push_back(comparisonOf(comparison));
-  return QByteArray::fromStdString(json.dump(2, ' ', false, Json::error_handler_t::replace)) + '\n';
+  return QByteArray::fromStdString(json.dump(2, ' ', false, OrderedJson::error_handler_t::replace)) + '\n';
 }
 
 }  // namespace winnow::app

@@ -9,11 +9,11 @@ namespace {
 
 constexpr int kPreviewCharacters = 120;
 
-qint64 nowMs() { return QDateTime::currentMSecsSinceEpoch(); }
-
 QString previewOf(const QString& text) { return text.left(kPreviewCharacters * 4).simplified().left(kPreviewCharacters); }
 
 }  // namespace
+
+qint64 nowMs() { return QDateTime::currentMSecsSinceEpoch(); }
 
 void checkText(const QString& text, const char* what) {
   // Three UTF-8 bytes per UTF-16 unit at most: the exact size is only computed when it matters.

@@ -9,6 +9,9 @@
 
 namespace winnow::app {
 
+// What rows are dated with.
+qint64 nowMs();
+
 // what: named by the error.
 void checkText(const QString& text, const char* what);
 void checkAttachments(const QList<Attachment>& attachments);

@@ -92,9 +92,9 @@ std::string stage_text(const DownloadProgress& progress, const ModelOffer& offer
 }
 
 // On a terminal one line that changes, elsewhere a line per stage.
-class ProgressLine {
+class DownloadLine {
  public:
-  explicit ProgressLine(const ModelOffer& offer) : offer_(offer), interactive_(isatty(STDERR_FILENO) == 1) {}
+  explicit DownloadLine(const ModelOffer& offer) : offer_(offer), interactive_(isatty(STDERR_FILENO) == 1) {}
   void show(const DownloadProgress& progress) {
     if (interactive_) {
       status_line(stage_text(progress, offer_));
@@ -117,7 +117,7 @@ class ProgressLine {
 std::optional<DownloadFault> fetch(const ModelOffer& offer, const app::ModelDownloads& downloads) {
   const std::unique_ptr<app::ModelDownload> download = downloads.make(offer);
   std::optional<DownloadFault> ended;
-  ProgressLine line(offer);
+  DownloadLine line(offer);
   QEventLoop loop;
   InterruptSource interrupt;
   const InterruptOnSignal signals(interrupt);

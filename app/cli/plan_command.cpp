@@ -11,7 +11,7 @@
 namespace winnow::cli {
 namespace {
 
-std::string seconds_text(double ms) {
+std::string wait_text(double ms) {
   char text[64];
   if (ms < 1000.0) {
     std::snprintf(text, sizeof text, "%.0f ms", ms);
@@ -38,7 +38,7 @@ std::string plan_text(const Planned& planned) {
   } else {
     text += "fits";
   }
-  text += planned.expected_ms > 0.0 ? " · about " + seconds_text(planned.expected_ms) + " to the first word" : " · wait not measured yet";
+  text += planned.expected_ms > 0.0 ? " · about " + wait_text(planned.expected_ms) + " to the first word" : " · wait not measured yet";
   return text;
 }
 

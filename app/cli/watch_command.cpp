@@ -20,7 +20,7 @@ namespace {
 
 constexpr int kClipFrames = 8;  // that are read together; fewer where a question comes
 
-std::string seconds_text(double seconds) {
+std::string stall_text(double seconds) {
   char text[32];
   std::snprintf(text, sizeof text, "%g %s", seconds, seconds == 1.0 ? "second" : "seconds");
   return text;
@@ -56,9 +56,8 @@ class Watch {
       if (!read_clip()) return ExitStatus::kInterrupted;
     }
     if (frames_ == 0) {
-      throw Exception(
-          ErrorCode::kFileUnreadable, options_.source,
-          stalled_ ? "nothing to be seen came for " + seconds_text(options_.stall_s) : "it ended before anything could be seen");
+      throw Exception(ErrorCode::kFileUnreadable, options_.source,
+                      stalled_ ? "nothing to be seen came for " + stall_text(options_.stall_s) : "it ended before anything could be seen");
     }
     return ask_rest() ? ExitStatus::kAnswered : ExitStatus::kInterrupted;
   }

@@ -22,8 +22,8 @@ constexpr std::array<std::pair<DatasetFormat, std::string_view>, 6> kFormats = {
                                                                                  {DatasetFormat::kAi2d, "ai2d"}}};
 // The largest benchmark file has some 10^8 bytes.
 constexpr JsonLimits kFileLimits{.max_bytes = std::uint64_t{512} << 20, .max_elements = 50'000'000};
-constexpr std::size_t kMaxText = std::size_t{16} << 20;
-constexpr std::size_t kMaxEntries = 1'000'000;
+constexpr std::size_t kMaxFileText = std::size_t{16} << 20;
+constexpr std::size_t kMaxFileEntries = 1'000'000;
 constexpr const char* kShortAnswer = "\nAnswer the question using a single word or phrase.";
 constexpr const char* kOptionLetter = "\nAnswer with the option's letter from the given choices directly.";
 
@@ -100,19 +100,19 @@ std::vector<EvaluationItem> mileBench(const Json& whole, const fs::path& file, I
   std::vector<std::string> instructions;
   if (whole.is_object() && whole.contains("meta_data")) {
     const JsonObject meta(whole["meta_data"], file.string(), "meta_data");
-    if (meta.has("task_instruction")) instructions = meta.strings("task_instruction", kMaxText, kMaxEntries);
+    if (meta.has("task_instruction")) instructions = meta.strings("task_instruction", kMaxFileText, kMaxFileEntries);
   }
   importer.each(listOf(whole, file), [&](const JsonObject& entry) {
     const JsonObject task = entry.object("task_instance");
     EvaluationItem item;
     item.id = textOf(entry, "sample_id");
-    for (const std::string& name : task.strings("images_path", kMaxText, kMaxEntries)) item.media.push_back(importer.image(name));
+    for (const std::string& name : task.strings("images_path", kMaxFileText, kMaxFileEntries)) item.media.push_back(importer.image(name));
     if (item.media.empty()) throw Exception(ErrorCode::kInvalidArgument, "", "names no media");
     if (!instructions.empty()) {
       const auto last = static_cast<std::int64_t>(instructions.size()) - 1;
       item.question = instructions[static_cast<std::size_t>(entry.integer("task_instruction_id", 0, last, 0))] + "\n";
     }
-    item.question += task.string("context", kMaxText);
+    item.question += task.string("context", kMaxFileText);
     const std::string response = textOf(entry, "response");
     const bool chooses = task.has("choice_list") && task.value("choice_list").is_array() && !task.value("choice_list").empty();
     if (!chooses) {
@@ -120,7 +120,7 @@ std::vector<EvaluationItem> mileBench(const Json& whole, const fs::path& file, I
       item.metric = AnswerMetric::kRougeL;
       return item;
     }
-    const auto choices = task.strings("choice_list", kMaxText, kMaxEntries);
+    const auto choices = task.strings("choice_list", kMaxFileText, kMaxFileEntries);
     const auto right = std::find(choices.begin(), choices.end(), response);
     if (right == choices.end()) throw Exception(ErrorCode::kInvalidArgument, "", "the response is none of the choices");
     item.question += "\nChoice list:" + lettered(choices) + kOptionLetter;
@@ -135,9 +135,9 @@ std::vector<EvaluationItem> docVqa(const Json& whole, const fs::path& file, Impo
   importer.each(listOf(whole, file), [&](const JsonObject& entry) {
     EvaluationItem item;
     item.id = textOf(entry, "questionId");
-    item.media = {importer.image(entry.string("image", kMaxText))};
-    item.question = entry.string("question", kMaxText) + kShortAnswer;
-    item.golds = entry.strings("answers", kMaxText, kMaxEntries);
+    item.media = {importer.image(entry.string("image", kMaxFileText))};
+    item.question = entry.string("question", kMaxFileText) + kShortAnswer;
+    item.golds = entry.strings("answers", kMaxFileText, kMaxFileEntries);
     item.metric = AnswerMetric::kAnls;
     return item;
   });
@@ -148,9 +148,9 @@ std::vector<EvaluationItem> textVqa(const Json& whole, const fs::path& file, Imp
   importer.each(listOf(whole, file), [&](const JsonObject& entry) {
     EvaluationItem item;
     item.id = textOf(entry, "question_id");
-    item.media = {importer.image(entry.string("image_id", kMaxText) + ".jpg")};
-    item.question = entry.string("question", kMaxText) + kShortAnswer;
-    item.golds = entry.strings("answers", kMaxText, kMaxEntries);
+    item.media = {importer.image(entry.string("image_id", kMaxFileText) + ".jpg")};
+    item.question = entry.string("question", kMaxFileText) + kShortAnswer;
+    item.golds = entry.strings("answers", kMaxFileText, kMaxFileEntries);
     item.metric = AnswerMetric::kVqa;
     return item;
   });
@@ -162,8 +162,8 @@ std::vector<EvaluationItem> chartQa(const Json& whole, Importer importer) {
   importer.each(whole, [&](const JsonObject& entry) {
     EvaluationItem item;
     item.id = std::to_string(++number);  // the files have no ids
-    item.media = {importer.image(entry.string("imgname", kMaxText))};
-    item.question = entry.string("query", kMaxText) + kShortAnswer;
+    item.media = {importer.image(entry.string("imgname", kMaxFileText))};
+    item.question = entry.string("query", kMaxFileText) + kShortAnswer;
     item.golds = {textOf(entry, "label")};
     item.metric = AnswerMetric::kRelaxed;
     return item;
@@ -181,13 +181,13 @@ std::vector<EvaluationItem> ai2dFile(const fs::path& file, Importer importer) {
   for (const auto& [question, facts] : whole["questions"].items()) entries.push_back({{"question", question}, {"facts", Json(facts)}});
   importer.each(entries, [&](const JsonObject& entry) {
     const JsonObject facts = entry.object("facts");
-    const auto choices = facts.strings("answerTexts", kMaxText, kMaxEntries);
-    const auto right = static_cast<std::size_t>(facts.integer("correctAnswer", 0, kMaxEntries));
+    const auto choices = facts.strings("answerTexts", kMaxFileText, kMaxFileEntries);
+    const auto right = static_cast<std::size_t>(facts.integer("correctAnswer", 0, kMaxFileEntries));
     if (right >= choices.size()) throw Exception(ErrorCode::kInvalidArgument, "", "the correct answer is none of the choices");
     EvaluationItem item;
     item.id = textOf(facts, "questionId");
     item.media = {importer.image(whole["imageName"].get<std::string>())};
-    item.question = entry.string("question", kMaxText) + lettered(choices) + kOptionLetter;
+    item.question = entry.string("question", kMaxFileText) + lettered(choices) + kOptionLetter;
     item.golds = {letter(right)};
     item.metric = AnswerMetric::kAccuracy;
     return item;

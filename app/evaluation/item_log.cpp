@@ -86,7 +86,7 @@ AnswerRecord fromJson(const JsonObject& line) {
   return record;
 }
 
-AnswerRecord recordOf(std::string_view line, const std::string& where) {
+AnswerRecord recordIn(std::string_view line, const std::string& where) {
   return fromJson(JsonObject(parse_json(line, where, kLineLimits), where));
 }
 
@@ -143,7 +143,7 @@ void ItemLog::readExisting(const std::string& subject) {
     start = end + 1;
     const std::string where = m_path + ":" + std::to_string(number);
     if (number > 1) {
-      AnswerRecord record = recordOf(line, where);
+      AnswerRecord record = recordIn(line, where);
       m_records.insert_or_assign(Key(record.item, record.recipe, record.seed), std::move(record));
       continue;
     }
@@ -170,7 +170,7 @@ void ItemLog::add(const AnswerRecord& record) {
   // Kept as it will be read back, so that a resumed run and an uninterrupted one report the same.
   const std::string line = lineOf(asJson(record));
   append(line);
-  m_records.insert_or_assign(Key(record.item, record.recipe, record.seed), recordOf(line, m_path));
+  m_records.insert_or_assign(Key(record.item, record.recipe, record.seed), recordIn(line, m_path));
 }
 
 void ItemLog::append(const std::string& line) {

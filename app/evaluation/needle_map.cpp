@@ -36,7 +36,7 @@ std::string colorOf(double share) {
   return text.data();
 }
 
-std::string percent(double share) {
+std::string shareLabel(double share) {
   std::array<char, 16> text{};
   std::snprintf(text.data(), text.size(), share < 0.0995 ? "%.2g %%" : "%.0f %%", 100.0 * share);  // 6.1 %, 12 %
   return text.data();
@@ -106,14 +106,14 @@ class Picture {
 };
 
 void drawMap(Picture& picture, const NeedleMap& map, const std::vector<int>& lengths, const std::vector<int>& depths, int left, int top) {
-  picture.text(left, top - 6,
-               map.recipe.name == "full" ? "everything" : percent(map.recipe.spec.retention) + ", kept " + percent(map.achievedRetention),
-               "");
+  picture.text(
+      left, top - 6,
+      map.recipe.name == "full" ? "everything" : shareLabel(map.recipe.spec.retention) + ", kept " + shareLabel(map.achievedRetention), "");
   for (const NeedleCell& cell : map.cells) {
     const auto row = static_cast<int>(std::find(lengths.begin(), lengths.end(), cell.frames) - lengths.begin());
     const auto column = static_cast<int>(std::find(depths.begin(), depths.end(), cell.depthPercent) - depths.begin());
     const std::string tip = map.recipe.name + ", " + std::to_string(cell.frames) + " frames, depth " + std::to_string(cell.depthPercent) +
-                            " %: " + (cell.answers == 0 ? "not asked" : percent(cell.score) + " of " + std::to_string(cell.answers));
+                            " %: " + (cell.answers == 0 ? "not asked" : shareLabel(cell.score) + " of " + std::to_string(cell.answers));
     picture.cell(left + column * kCellWidth, top + row * kCellHeight, kCellWidth - 1, kCellHeight - 1,
                  cell.answers == 0 ? "#ddd" : colorOf(cell.score), tip);
   }
@@ -207,7 +207,7 @@ std::string needleSvg(const std::vector<NeedleMap>& maps, const std::string& tit
   }
   const int foot = height - kFootHeight + 4;
   for (int step = 0; step <= 10; ++step)
-    picture.cell(kNameWidth + kLengthWidth + step * kCellWidth, foot, kCellWidth, 12, colorOf(step / 10.0), percent(step / 10.0));
+    picture.cell(kNameWidth + kLengthWidth + step * kCellWidth, foot, kCellWidth, 12, colorOf(step / 10.0), shareLabel(step / 10.0));
   picture.text(kNameWidth + kLengthWidth - 6, foot + 10, "0 %", "text-anchor=\"end\" fill=\"#555\"");
   picture.text(kNameWidth + kLengthWidth + 11 * kCellWidth + 6, foot + 10, "100 % right", "fill=\"#555\"");
   return picture.svg(std::max(width, 700), height);

@@ -17,11 +17,11 @@ constexpr int kHeightPx = 180;
 constexpr int kCardFrames = 2;
 constexpr int kMostScenes = 34;
 constexpr double kSecondsPerFrame = 1.0;
-constexpr int kMaxFrames = 1024;
+constexpr int kMaxNeedleFrames = 1024;
 
-constexpr std::array<Rgb, 8> kColors = {
+constexpr std::array<Rgb, 8> kPalette = {
     {{220, 40, 40}, {40, 180, 60}, {50, 80, 230}, {235, 215, 40}, {150, 50, 190}, {245, 140, 30}, {245, 245, 245}, {250, 130, 190}}};
-constexpr std::size_t kShapes = 6;
+constexpr std::size_t kShapeCount = 6;
 
 RandomNumbers randomOf(const NeedleSpec& spec) {
   return RandomNumbers(static_cast<std::uint64_t>(spec.frames) * 1'000'003 + static_cast<std::uint64_t>(spec.depthPercent) * 1009 +
@@ -99,7 +99,7 @@ std::optional<NeedleSpec> needleSpec(const std::string& name) {
   NeedleSpec spec;
   int end = 0;
   const int read = std::sscanf(name.c_str(), "needle:%6d:%3d:%6d%n", &spec.frames, &spec.depthPercent, &spec.trial, &end);
-  if (read != 3 || static_cast<std::size_t>(end) != name.size() || spec.frames < 2 * kCardFrames || spec.frames > kMaxFrames ||
+  if (read != 3 || static_cast<std::size_t>(end) != name.size() || spec.frames < 2 * kCardFrames || spec.frames > kMaxNeedleFrames ||
       spec.depthPercent < 0 || spec.depthPercent > 100 || spec.trial < 0) {
     throw Exception(ErrorCode::kInvalidArgument, name,
                     "is no needle video: needle:FRAMES:DEPTH:TRIAL, 4 to 1024 frames, depth in per cent");
@@ -115,16 +115,16 @@ NeedleScenes needleScenes(const NeedleSpec& spec) {
   const int before = static_cast<int>(std::lround(spec.depthPercent / 100.0 * (spec.frames - kCardFrames)));
   const int after = spec.frames - kCardFrames - before;
   made.firstCardFrame = before;
-  std::size_t shown = kColors.size() * kShapes;  // nothing yet
+  std::size_t shown = kPalette.size() * kShapeCount;  // nothing yet
   const auto fill = [&](int frames) {
     const int most = std::max(1, (kMostScenes * frames + spec.frames / 2) / spec.frames);
     for (const int length : sceneLengths(random, frames, most)) {
       const bool empty = random.below(10) == 0;
       std::size_t thing = shown;
-      while (thing == shown) thing = random.below(kColors.size() * kShapes);
+      while (thing == shown) thing = random.below(kPalette.size() * kShapeCount);
       if (!empty) shown = thing;
-      made.looks.push_back(
-          randomLook(random, empty ? SceneShape::kNothing : static_cast<SceneShape>(1 + thing % kShapes), kColors[thing / kShapes]));
+      made.looks.push_back(randomLook(random, empty ? SceneShape::kNothing : static_cast<SceneShape>(1 + thing % kShapeCount),
+                                      kPalette[thing / kShapeCount]));
       made.lookOfFrame.insert(made.lookOfFrame.end(), static_cast<std::size_t>(length), static_cast<int>(made.looks.size()) - 1);
     }
   };

@@ -19,7 +19,7 @@ std::string shortNumber(double value) {
 }
 
 // Everything of a recipe but its name and share, in six hexadecimal digits.
-std::string fingerprintOf(RecipeSpec spec) {
+std::string recipeFingerprint(RecipeSpec spec) {
   spec.retention = 1.0;
   const std::string json = recipeToJson({"", std::move(spec)}, -1);
   return QCryptographicHash::hash(QByteArrayView(json.data(), static_cast<qsizetype>(json.size())), QCryptographicHash::Sha256)
@@ -77,7 +77,7 @@ std::vector<GridRecipe> recipeGrid(const std::vector<std::string>& methods, cons
       throw Exception(ErrorCode::kInvalidArgument, recipe.name, "has a budget in slots; an evaluation gives every recipe the same shares");
     if (const std::optional<Error> problem = recipe_problem(recipe.spec)) throw Exception(*problem);
     titles.push_back(recipe.name);
-    grid.add(recipe.name + "#" + fingerprintOf(recipe.spec), recipe.name, recipe.spec);
+    grid.add(recipe.name + "#" + recipeFingerprint(recipe.spec), recipe.name, recipe.spec);
   }
   if (grid.recipes.empty()) throw Exception(ErrorCode::kInvalidArgument, "", "an evaluation needs a method and a retention");
   return std::move(grid.recipes);

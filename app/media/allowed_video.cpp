@@ -35,7 +35,7 @@ const char* decoderName(AVCodecID id, RawPictures raw) {
   return allowed == std::end(kAllowedCodecs) ? nullptr : allowed->decoder;
 }
 
-void requireSize(const AVCodecParameters& parameters, const MediaLimits& limits, const std::string& subject) {
+void requireVideoSize(const AVCodecParameters& parameters, const MediaLimits& limits, const std::string& subject) {
   if (parameters.width <= 0 || parameters.height <= 0) {
     throw Exception(ErrorCode::kDamagedFile, subject, "the size of its pictures cannot be found");
   }
@@ -102,7 +102,7 @@ ChosenVideo chooseVideo(AVFormatContext& format, const MediaLimits& limits, cons
     if (format.streams[i] != chosen.stream) format.streams[i]->discard = AVDISCARD_ALL;
   }
   chosen.decoder = allowedDecoder(*chosen.stream, subject, raw);
-  requireSize(*chosen.stream->codecpar, limits, subject);
+  requireVideoSize(*chosen.stream->codecpar, limits, subject);
   return chosen;
 }
 

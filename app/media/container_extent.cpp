@@ -4,16 +4,12 @@
 #include <span>
 #include <string_view>
 
+#include "app/media/big_endian.h"
+
 namespace winnow::app {
 namespace {
 
 constexpr int kMaxBoxes = 100'000;
-
-std::uint64_t bigEndian(std::span<const std::uint8_t> bytes) {
-  std::uint64_t value = 0;
-  for (const std::uint8_t byte : bytes) value = value << 8 | byte;
-  return value;
-}
 
 std::uint64_t littleEndian32(std::span<const std::uint8_t> bytes) {
   return bytes[0] | std::uint64_t{bytes[1]} << 8 | std::uint64_t{bytes[2]} << 16 | std::uint64_t{bytes[3]} << 24;

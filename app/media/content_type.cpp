@@ -82,7 +82,7 @@ constexpr std::string_view kHeifBrands[] = {"heic"sv, "heix"sv, "heim"sv, "heis"
                                             "hevx"sv, "mif1"sv, "msf1"sv, "avif"sv, "avis"sv};
 constexpr std::string_view kMovFirstBoxes[] = {"moov"sv, "mdat"sv, "wide"sv, "free"sv, "skip"sv, "pnot"sv, "moof"sv, "styp"sv, "sidx"sv};
 
-[[noreturn]] void refuse(const std::string& subject, const std::string& reason) {
+[[noreturn]] void refuseContent(const std::string& subject, const std::string& reason) {
   throw Exception(ErrorCode::kUnsupportedFormat, subject, reason);
 }
 
@@ -116,14 +116,14 @@ bool looksLikeText(Bytes head) {
   if (text.starts_with("\xEF\xBB\xBF")) text.remove_prefix(3);
   const auto start = text.find_first_not_of(" \t\r\n");
   if (start != std::string_view::npos) text.remove_prefix(start);
-  if (text.starts_with("#EXTM3U")) refuse(subject, "this is a playlist (HLS), not a video");
-  if (text.starts_with("ffconcat")) refuse(subject, "this is a playlist (ffconcat), not a video");
-  if (text.starts_with("[playlist]")) refuse(subject, "this is a playlist (PLS), not a video");
-  if (text.starts_with("v=0")) refuse(subject, "this is a stream description (SDP), not a video");
-  if (text.find("<MPD") != std::string_view::npos) refuse(subject, "this is a playlist (DASH), not a video");
-  if (text.find("<svg") != std::string_view::npos) refuse(subject, "this is an SVG drawing, which is not supported");
-  if (text.starts_with("<")) refuse(subject, "this is a web page or an XML file, not an image or a video");
-  refuse(subject, "this is a text file, not an image or a video");
+  if (text.starts_with("#EXTM3U")) refuseContent(subject, "this is a playlist (HLS), not a video");
+  if (text.starts_with("ffconcat")) refuseContent(subject, "this is a playlist (ffconcat), not a video");
+  if (text.starts_with("[playlist]")) refuseContent(subject, "this is a playlist (PLS), not a video");
+  if (text.starts_with("v=0")) refuseContent(subject, "this is a stream description (SDP), not a video");
+  if (text.find("<MPD") != std::string_view::npos) refuseContent(subject, "this is a playlist (DASH), not a video");
+  if (text.find("<svg") != std::string_view::npos) refuseContent(subject, "this is an SVG drawing, which is not supported");
+  if (text.starts_with("<")) refuseContent(subject, "this is a web page or an XML file, not an image or a video");
+  refuseContent(subject, "this is a text file, not an image or a video");
 }
 
 }  // namespace
@@ -137,7 +137,7 @@ ContentType detectContent(Bytes head, const std::string& subject) {
   if (hasAt(head, 0, "\x1A\x45\xDF\xA3"sv)) return ContentType::kMatroska;
   if (hasAt(head, 4, "ftyp"sv)) {
     for (const auto brand : kHeifBrands) {
-      if (hasAt(head, 8, brand)) refuse(subject, "this is a HEIC or AVIF picture, which is not supported");
+      if (hasAt(head, 8, brand)) refuseContent(subject, "this is a HEIC or AVIF picture, which is not supported");
     }
     return ContentType::kMov;
   }
@@ -146,12 +146,12 @@ ContentType detectContent(Bytes head, const std::string& subject) {
     if (hasAt(head, 4, box) && (head[0] == 0 || box == "mdat")) return ContentType::kMov;
   }
   for (const auto& format : kRefused) {
-    if (hasAt(head, format.offset, format.magic)) refuse(subject, std::string("this is ") + format.what + " not supported");
+    if (hasAt(head, format.offset, format.magic)) refuseContent(subject, std::string("this is ") + format.what + " not supported");
   }
   if (looksLikeMpegTs(head)) return ContentType::kMpegTs;
   if (looksLikeBmp(head)) return ContentType::kBmp;
   if (looksLikeText(head)) refuseText({reinterpret_cast<const char*>(head.data()), head.size()}, subject);
-  refuse(subject, "this is neither an image (PNG, JPEG, WebP, BMP, GIF) nor a video (MP4, MOV, WebM, MKV, AVI, TS)");
+  refuseContent(subject, "this is neither an image (PNG, JPEG, WebP, BMP, GIF) nor a video (MP4, MOV, WebM, MKV, AVI, TS)");
 }
 
 bool mayBecomeVideo(Bytes head) {

@@ -15,7 +15,7 @@ namespace {
 
 using Bytes = std::span<const std::uint8_t>;
 
-constexpr std::size_t kHeadBytes = 4096;
+constexpr std::size_t kDeclaredBytes = 4096;
 
 struct Mark {
   std::array<std::uint8_t, 3> bytes;
@@ -84,7 +84,7 @@ QString latin(Bytes bytes) {
 }  // namespace
 
 bool looksLikeText(Bytes all) {
-  const Bytes head = all.first(std::min(all.size(), kHeadBytes));
+  const Bytes head = all.first(std::min(all.size(), kDeclaredBytes));
   if (markOf(head) != nullptr || markless16(head)) return true;
   return std::ranges::none_of(head, isControl);
 }
@@ -97,7 +97,7 @@ DocumentText readDocument(const MediaFile& file) {
   const std::vector<std::uint8_t> bytes = file.readRange(0, file.sizeBytes());
   const Mark* mark = markOf(bytes);
   const Bytes body = Bytes(bytes).subspan(mark != nullptr ? mark->length : 0);
-  const Bytes head = body.first(std::min(body.size(), kHeadBytes));
+  const Bytes head = body.first(std::min(body.size(), kDeclaredBytes));
   QString text;
   DocumentText document;
   const std::optional<QStringConverter::Encoding> wide = mark != nullptr && mark->encoding != QStringConverter::Utf8

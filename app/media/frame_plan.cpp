@@ -17,10 +17,10 @@ std::string seconds(double value) {
   return text;
 }
 
-[[noreturn]] void refuse(const char* key, const std::string& reason) { throw Exception(ErrorCode::kInvalidArgument, key, reason); }
+[[noreturn]] void refusePlan(const char* key, const std::string& reason) { throw Exception(ErrorCode::kInvalidArgument, key, reason); }
 
 void requireFinite(double value, const char* key) {
-  if (!std::isfinite(value)) refuse(key, "the value is not a finite number");
+  if (!std::isfinite(value)) refusePlan(key, "the value is not a finite number");
 }
 
 void requireWithinCap(int frames, int cap) {
@@ -38,21 +38,21 @@ PlannedFrames planFrames(const FramePlan& plan, double durationS, std::int64_t v
   requireFinite(plan.every_s, "every");
   requireFinite(plan.from_s, "from");
   requireFinite(plan.to_s, "to");
-  if (plan.frame_count < 0) refuse("frames", "the number of frames is negative");
-  if (plan.every_s < 0.0) refuse("every", "the distance between frames is negative");
+  if (plan.frame_count < 0) refusePlan("frames", "the number of frames is negative");
+  if (plan.every_s < 0.0) refusePlan("every", "the distance between frames is negative");
   if (plan.frame_count > 0 && plan.every_s > 0.0)
-    refuse("frame plan", "a number of frames and a distance between frames exclude each other");
+    refusePlan("frame plan", "a number of frames and a distance between frames exclude each other");
   if (plan.frame_count == 0 && plan.every_s == 0.0)
-    refuse("frame plan", "neither a number of frames nor a distance between frames is given");
-  if (plan.max_frames < 1) refuse("frame plan", "the largest number of frames is below 1");
+    refusePlan("frame plan", "neither a number of frames nor a distance between frames is given");
+  if (plan.max_frames < 1) refusePlan("frame plan", "the largest number of frames is below 1");
   requireWithinCap(plan.max_frames, frameCap);
   requireWithinCap(plan.frame_count, plan.max_frames);
-  if (plan.from_s < 0.0) refuse("from", "the start of the range is negative");
+  if (plan.from_s < 0.0) refusePlan("from", "the start of the range is negative");
   if (plan.from_s >= durationS) {
-    refuse("from", "the range starts at " + seconds(plan.from_s) + ", but the video is only " + seconds(durationS) + " long");
+    refusePlan("from", "the range starts at " + seconds(plan.from_s) + ", but the video is only " + seconds(durationS) + " long");
   }
   if (plan.to_s >= 0.0 && plan.to_s <= plan.from_s) {
-    refuse("to", "the range ends at " + seconds(plan.to_s) + ", which is not after its start at " + seconds(plan.from_s));
+    refusePlan("to", "the range ends at " + seconds(plan.to_s) + ", which is not after its start at " + seconds(plan.from_s));
   }
 
   PlannedFrames planned;

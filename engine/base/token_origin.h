@@ -22,4 +22,7 @@ struct TokenOrigin {
   std::int16_t column = -1;
 };
 
+// What a family writes before a frame is the frame's, too.
+constexpr bool is_of_a_frame(const TokenOrigin& origin) { return origin.modality == Modality::kVisual && origin.frame >= 0; }
+
 }  // namespace winnow

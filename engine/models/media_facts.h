@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "engine/media/frame_source.h"
+#include "engine/vision/pixel_size.h"
 
 namespace winnow {
 
@@ -22,6 +23,9 @@ struct MediaFacts {
   std::vector<double> times_s = {};
   std::int64_t frames_before = 0;
 };
+
+// Of its picture, rows first.
+inline PixelSize size_of(const MediaFacts& facts) { return {facts.picture.height_px, facts.picture.width_px}; }
 
 // What a prompt says about a video beside its frames.
 struct VideoTimes {

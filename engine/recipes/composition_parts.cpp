@@ -19,12 +19,12 @@ constexpr std::array<std::pair<const char*, Scope>, 3> kScopes = {
 constexpr std::array<std::pair<const char*, Granularity>, 3> kGranularities = {
     {{"head", Granularity::kHead}, {"layer", Granularity::kLayer}, {"ragged", Granularity::kRagged}}};
 
-[[noreturn]] void refuse(const std::string& subject, const std::string& reason) {
+[[noreturn]] void refuse_part(const std::string& subject, const std::string& reason) {
   throw Exception(ErrorCode::kIllegalRecipe, subject, reason);
 }
 
 [[noreturn]] void refuse_unknown(const std::string& kind, const std::string& name, const std::string& known) {
-  refuse(kind, "there is no " + kind + " \"" + name + "\"; known are " + known + ", or a method that has one");
+  refuse_part(kind, "there is no " + kind + " \"" + name + "\"; known are " + known + ", or a method that has one");
 }
 
 Composition preset(const MethodEntry& entry, std::uint64_t seed) {
@@ -76,7 +76,7 @@ void choose(const char* kind, const std::string& name, const std::array<std::pai
     }
     known += (known.empty() ? "" : word == words.back().first ? " or " : ", ") + std::string(word);
   }
-  refuse(kind, "must be " + known);
+  refuse_part(kind, "must be " + known);
 }
 
 template <class Value, std::size_t kCount>
@@ -95,8 +95,8 @@ Composition compose(const RecipeSpec& spec) {
   const bool changed =
       !(spec.allocator.empty() && spec.scorer.empty() && spec.reducer.empty() && spec.scope.empty() && spec.granularity.empty());
   if (!changed) return composition;
-  if (composition.pruning) refuse("method", "token pruning has no parts to exchange; choose a method that compresses the cache");
-  if (composition.scorer == nullptr) refuse("method", "the full cache has no parts to exchange; choose a method to start from");
+  if (composition.pruning) refuse_part("method", "token pruning has no parts to exchange; choose a method that compresses the cache");
+  if (composition.scorer == nullptr) refuse_part("method", "the full cache has no parts to exchange; choose a method to start from");
 
   if (!spec.allocator.empty()) {
     Composition from = preset_with("allocator", spec.allocator, spec.seed, allocator_name);

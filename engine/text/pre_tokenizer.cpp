@@ -8,10 +8,10 @@
 namespace winnow {
 namespace {
 
-constexpr std::size_t kMaxSteps = 16;
-constexpr int kMaxDepth = 8;
+constexpr std::size_t kMaxPreTokenizers = 16;
+constexpr int kMaxSequenceDepth = 8;
 constexpr std::size_t kMaxPrefixBytes = 64;
-constexpr std::size_t kMaxPatternBytes = 64 * 1024;
+constexpr std::size_t kMaxStringBytes = 64 * 1024;
 constexpr std::string_view kGpt2Pattern = R"('s|'t|'re|'ve|'m|'ll|'d| ?\p{L}+| ?\p{N}+| ?[^\s\p{L}\p{N}]+|\s+(?!\S)|\s+)";
 
 std::string type_of(const Json& step, const std::string& path, const char* what) {
@@ -22,7 +22,7 @@ std::string type_of(const Json& step, const std::string& path, const char* what)
 const Json& sequence_of(const Json& step, const char* key, const std::string& path) {
   const auto found = step.find(key);
   if (found == step.end() || !found->is_array()) throw Exception(ErrorCode::kDamagedFile, path, std::string(key) + " is not a list");
-  if (found->size() > kMaxSteps) throw Exception(ErrorCode::kLimitExceeded, path, std::string(key) + " has more than 16 steps");
+  if (found->size() > kMaxPreTokenizers) throw Exception(ErrorCode::kLimitExceeded, path, std::string(key) + " has more than 16 steps");
   return *found;
 }
 
@@ -103,7 +103,7 @@ PreTokenizer::PreTokenizer(const Json& description, TokenAlphabet alphabet, cons
 }
 
 void PreTokenizer::add(const Json& step, const std::string& path, int depth) {
-  if (depth > kMaxDepth || patterns_.size() + byte_patterns_.size() >= kMaxSteps)
+  if (depth > kMaxSequenceDepth || patterns_.size() + byte_patterns_.size() >= kMaxPreTokenizers)
     throw Exception(ErrorCode::kLimitExceeded, path, "too many pre-tokenizers");
   const std::string type = type_of(step, path, "pre_tokenizer");
   const JsonObject fields(step, path, "pre_tokenizer");
@@ -148,7 +148,7 @@ void PreTokenizer::add_split(const JsonObject& fields) {
   const std::string behavior = fields.string("behavior", 64);
   const JsonObject pattern = fields.object("pattern");
   const bool literal = !pattern.has("Regex");
-  const std::string text = pattern.string(literal ? "String" : "Regex", kMaxPatternBytes);
+  const std::string text = pattern.string(literal ? "String" : "Regex", kMaxStringBytes);
   // Gemma merges a space with what is before it (and finds none, for its normalizer has replaced them all).
   const bool merged = behavior == "MergedWithPrevious" && literal && is_character(text);
   if (fields.boolean("invert", false) || (behavior != "Isolated" && !merged)) {

@@ -19,7 +19,7 @@ constexpr std::size_t kMaxPatternBytes = 64 * 1024;
 constexpr std::uint32_t kMatchLimit = 1'000'000;
 constexpr std::uint32_t kDepthLimit = 100'000;
 constexpr std::uint32_t kHeapLimitKib = 20 * 1024;
-constexpr std::uint32_t kMaxNesting = 64;
+constexpr std::uint32_t kMaxPatternNesting = 64;
 
 std::string ranges_text(std::span<const unicode::CodePointRange> ranges) {
   std::string out;
@@ -93,7 +93,7 @@ SplitPattern::SplitPattern(std::string_view pattern, const std::string& subject)
   std::unique_ptr<pcre2_compile_context, FreePcre> settings(pcre2_compile_context_create(nullptr));
   require(settings != nullptr, "PCRE2 context");
   pcre2_set_newline(settings.get(), PCRE2_NEWLINE_LF);
-  pcre2_set_parens_nest_limit(settings.get(), kMaxNesting);
+  pcre2_set_parens_nest_limit(settings.get(), kMaxPatternNesting);
   const auto compile = [&](const std::string& text) {
     int error = 0;
     PCRE2_SIZE offset = 0;

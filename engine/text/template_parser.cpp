@@ -10,7 +10,7 @@
 namespace winnow::chat {
 namespace {
 
-constexpr int kMaxNesting = 64;
+constexpr int kMaxTemplateNesting = 64;
 constexpr int kMaxTreeDepth = 128;
 
 class Parser {
@@ -28,7 +28,7 @@ class Parser {
   class Level {
    public:
     explicit Level(Parser& parser) : parser_(parser) {
-      if (++parser_.nesting_ > kMaxNesting) throw Exception(ErrorCode::kLimitExceeded, "chat template", "is nested deeper than 64");
+      if (++parser_.nesting_ > kMaxTemplateNesting) throw Exception(ErrorCode::kLimitExceeded, "chat template", "is nested deeper than 64");
     }
     ~Level() { --parser_.nesting_; }
     Level(const Level&) = delete;

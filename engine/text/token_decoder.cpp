@@ -6,9 +6,9 @@
 namespace winnow {
 namespace {
 
-constexpr std::size_t kMaxSteps = 16;
+constexpr std::size_t kMaxDecoders = 16;
 
-std::string type_of(const Json& step, const std::string& path) {
+std::string decoder_type(const Json& step, const std::string& path) {
   if (!step.is_object()) throw Exception(ErrorCode::kUnsupportedModel, path, "the tokenizer has no decoder");
   return JsonObject(step, path, "decoder").string("type", 64);
 }
@@ -16,14 +16,14 @@ std::string type_of(const Json& step, const std::string& path) {
 }  // namespace
 
 TokenDecoder::TokenDecoder(const Json& description, const std::string& path) {
-  const std::string type = type_of(description, path);
+  const std::string type = decoder_type(description, path);
   if (type == "ByteLevel") {
     alphabet_ = TokenAlphabet::kBytes;
     return;
   }
   if (type != "Sequence") throw Exception(ErrorCode::kUnsupportedModel, path, "the decoder " + type + " is not supported");
-  const Json& steps = JsonObject(description, path, "decoder").list("decoders", kMaxSteps);
-  if (steps.size() == 1 && type_of(steps[0], path) == "ByteLevel") {
+  const Json& steps = JsonObject(description, path, "decoder").list("decoders", kMaxDecoders);
+  if (steps.size() == 1 && decoder_type(steps[0], path) == "ByteLevel") {
     alphabet_ = TokenAlphabet::kBytes;
     return;
   }
@@ -32,7 +32,7 @@ TokenDecoder::TokenDecoder(const Json& description, const std::string& path) {
 }
 
 void TokenDecoder::add(const Json& step, const std::string& path) {
-  const std::string type = type_of(step, path);
+  const std::string type = decoder_type(step, path);
   const JsonObject fields(step, path, "decoder");
   // What changes single tokens comes before they are one text, what changes the text after that.
   if (type == "Replace" && !fused_ && !byte_fallback_) {

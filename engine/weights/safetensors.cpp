@@ -19,9 +19,9 @@ constexpr std::size_t kMaxMetadataEntries = 10'000;
 using TensorTable = TensorFile::Tensors;
 
 // {"__metadata__": {string: string}, name: {"dtype": string, "shape": [n...], "data_offsets": [begin, end]}, ...} and nothing else.
-class HeaderReader : public nlohmann::json_sax<Json> {
+class HeaderEvents : public nlohmann::json_sax<Json> {
  public:
-  HeaderReader(TensorTable& tensors, const std::string& path) : tensors_(tensors), path_(path) {}
+  HeaderEvents(TensorTable& tensors, const std::string& path) : tensors_(tensors), path_(path) {}
 
   bool null() override { unexpected(); }
   bool boolean(bool) override { unexpected(); }
@@ -223,7 +223,7 @@ TensorTable parse_safetensors_header(std::string_view header, std::uint64_t file
   if (file_bytes < data_start) throw Exception(ErrorCode::kDamagedFile, path, "the header claims a length that the file does not have");
   require_plain_json_text(header, path + ": header");
   TensorTable tensors;
-  HeaderReader reader(tensors, path);
+  HeaderEvents reader(tensors, path);
   if (!Json::sax_parse(header.begin(), header.end(), &reader))
     throw Exception(ErrorCode::kDamagedFile, path, "the header is not valid JSON");
   check_layout(tensors, file_bytes - data_start, path);

@@ -1,16 +1,27 @@
 # One folder = one library = one concept. Small helpers with named arguments; sources are listed, never globbed.
 include_guard()
 
-# winnow_library(NAME engine_text SOURCES a.cpp b.cpp DEPS winnow::engine_base LINK pcre2 [TORCH])
+# Eight files together take a third of their time: headers and templates are what most of it goes into. What stands in anonymous namespaces
+# of one target has names of its own therefore (tests/structure holds it), or the target is APART.
+function(winnow_join target)
+  if(WINNOW_JOIN_FILES)
+    set_target_properties(${target} PROPERTIES UNITY_BUILD ON UNITY_BUILD_BATCH_SIZE 8)
+  endif()
+endfunction()
+
+# winnow_library(NAME engine_text SOURCES a.cpp b.cpp DEPS winnow::engine_base LINK pcre2 [TORCH] [APART])
 #   Makes winnow_<NAME> (static) with alias winnow::<NAME>. DEPS are PUBLIC, LINK is PRIVATE. TORCH adds LibTorch and the shared
 #   precompiled ATen header. Without SOURCES the library is header-only.
 function(winnow_library)
-  cmake_parse_arguments(A "TORCH" "NAME" "SOURCES;DEPS;LINK" ${ARGN})
+  cmake_parse_arguments(A "TORCH;APART" "NAME" "SOURCES;DEPS;LINK" ${ARGN})
   set(target winnow_${A_NAME})
   if(A_SOURCES)
     add_library(${target} STATIC ${A_SOURCES})
     target_include_directories(${target} PUBLIC ${CMAKE_SOURCE_DIR})
     target_link_libraries(${target} PUBLIC ${A_DEPS} PRIVATE ${A_LINK} winnow_warnings)
+    if(NOT A_APART)
+      winnow_join(${target})
+    endif()
     if(A_TORCH)
       target_link_libraries(${target} PUBLIC LibTorch::cpu)
       winnow_use_torch_pch(${target})
@@ -36,9 +47,8 @@ function(winnow_test)
   target_link_libraries(${A_NAME} PRIVATE ${A_DEPS} winnow_test_support GTest::gtest GTest::gtest_main winnow_warnings)
   # What a release build optimises for is the product; tests are compiled far more often than they run long.
   target_compile_options(${A_NAME} PRIVATE $<$<CONFIG:Release>:-O1>)
-  # Eight files together take a third of their time: headers and templates are what most of it goes into.
-  if(WINNOW_JOIN_TESTS AND NOT A_APART)
-    set_target_properties(${A_NAME} PROPERTIES UNITY_BUILD ON UNITY_BUILD_BATCH_SIZE 8)
+  if(NOT A_APART)
+    winnow_join(${A_NAME})
   endif()
   if(A_TORCH)
     winnow_use_torch_pch(${A_NAME})

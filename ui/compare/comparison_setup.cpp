@@ -28,8 +28,8 @@
 namespace winnow::ui {
 namespace {
 
-constexpr int kLowUnits = 430;  // of the window
-constexpr int kGapUnits = 6;    // to the composer below
+constexpr int kLowWindowUnits = 430;  // of the window
+constexpr int kGapUnits = 6;          // to the composer below
 
 // One method of the set: its button and the one that leaves it out, on one ground.
 class Chip : public QWidget {
@@ -287,7 +287,7 @@ void ComparisonSetup::arrange() {
   updateGeometry();
 }
 
-bool ComparisonSetup::low() const { return window()->height() < theme().px(kLowUnits); }
+bool ComparisonSetup::low() const { return window()->height() < theme().px(kLowWindowUnits); }
 
 // Whatever has the focus here: buttons take Space and leave Enter.
 void ComparisonSetup::keyPressEvent(QKeyEvent* event) {

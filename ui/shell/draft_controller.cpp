@@ -8,7 +8,7 @@
 
 namespace winnow::ui {
 namespace {
-constexpr int kQuietMs = 400;
+constexpr int kSaveAfterMs = 400;
 }
 
 DraftController::DraftController(const WindowServices& services, ChatSession& session, Composer& composer, TranscriptView& transcript,
@@ -20,7 +20,7 @@ DraftController::DraftController(const WindowServices& services, ChatSession& se
       m_composer(composer),
       m_writtenEarly(!services.store.isOpen()) {
   m_timer.setSingleShot(true);
-  m_timer.setInterval(kQuietMs);
+  m_timer.setInterval(kSaveAfterMs);
   OpenChat* chat = &m_session.chat;
   AnswerRun* answers = &m_session.answers;
   connect(chat, &OpenChat::storeOpened, this, [this] {

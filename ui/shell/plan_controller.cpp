@@ -12,7 +12,7 @@
 namespace winnow::ui {
 namespace {
 
-constexpr int kQuietMs = 350;  // typing goes on within less
+constexpr int kPlanAfterMs = 350;  // typing goes on within less
 
 bool sameMedia(const QList<app::Attachment>& a, const QList<app::Attachment>& b) {
   return std::equal(a.begin(), a.end(), b.begin(), b.end(),
@@ -24,7 +24,7 @@ bool sameMedia(const QList<app::Attachment>& a, const QList<app::Attachment>& b)
 PlanController::PlanController(const WindowServices& services, ChatSession& session, Composer& composer, PlanLine& line, QObject* parent)
     : QObject(parent), m_engine(services.engine), m_session(session), m_settings(services.settings), m_composer(composer), m_line(line) {
   m_timer.setSingleShot(true);
-  m_timer.setInterval(kQuietMs);
+  m_timer.setInterval(kPlanAfterMs);
   connect(&m_timer, &QTimer::timeout, this, &PlanController::ask);
   connect(&m_composer, &Composer::draftChanged, this, &PlanController::schedule);
   connect(&m_session.answers, &AnswerRun::stateChanged, this, &PlanController::schedule);

@@ -18,7 +18,7 @@
 namespace winnow::ui {
 namespace {
 
-constexpr int kQuietMs = 1200;  // after the plan, which is quick
+constexpr int kPrepareAfterMs = 1200;  // after the plan, which is quick
 
 bool sameAttachment(const app::Attachment& a, const app::Attachment& b) { return app::asksTheSame(a, b) && a.pins == b.pins; }
 
@@ -47,7 +47,7 @@ PreparationController::PreparationController(const WindowServices& services, Cha
                                              PreparationLine& line, QObject* parent)
     : QObject(parent), m_engine(services.engine), m_session(session), m_settings(services.settings), m_composer(composer), m_line(line) {
   m_timer.setSingleShot(true);
-  m_timer.setInterval(kQuietMs);
+  m_timer.setInterval(kPrepareAfterMs);
   connect(&m_timer, &QTimer::timeout, this, &PreparationController::begin);
   connect(&m_composer, &Composer::draftChanged, this, &PreparationController::consider);
   connect(&m_session.answers, &AnswerRun::stateChanged, this, &PreparationController::consider);

@@ -17,10 +17,10 @@ extern "C" {
 namespace winnow::app {
 namespace {
 
-constexpr int kIoBufferBytes = 32 * 1024;
-constexpr std::size_t kHeadBytes = 4096;
+constexpr int kLiveBufferBytes = 32 * 1024;
+constexpr std::size_t kFirstBytes = 4096;
 constexpr std::size_t kLeastHeadBytes = 32;
-constexpr int kMaxReadErrors = 32;  // in a row
+constexpr int kMaxLiveReadErrors = 32;  // in a row
 constexpr std::int64_t kProbeMs = 2'000;
 constexpr unsigned kIndexBytes = 64 * 1024;  // nobody goes back to a place that was passed
 constexpr auto kDeviceStep = std::chrono::milliseconds(5);
@@ -132,8 +132,8 @@ void LiveContainer::recogniseStream() {
 }
 
 void LiveContainer::openStream() {
-  auto* buffer = static_cast<std::uint8_t*>(av_malloc(kIoBufferBytes));
-  if (buffer != nullptr) m_io = avio_alloc_context(buffer, kIoBufferBytes, 0, this, &readCallback, nullptr, nullptr);
+  auto* buffer = static_cast<std::uint8_t*>(av_malloc(kLiveBufferBytes));
+  if (buffer != nullptr) m_io = avio_alloc_context(buffer, kLiveBufferBytes, 0, this, &readCallback, nullptr, nullptr);
   if (m_io == nullptr) {
     av_free(buffer);
     throw Exception(ErrorCode::kOutOfMemory, address(), "there is no memory to open it");
@@ -157,9 +157,9 @@ void LiveContainer::openDevice() {
 }
 
 std::vector<std::uint8_t> LiveContainer::readHead() {
-  std::vector<std::uint8_t> head(kHeadBytes);
+  std::vector<std::uint8_t> head(kFirstBytes);
   std::size_t have = 0;
-  while (have < kHeadBytes) {
+  while (have < kFirstBytes) {
     const int got = m_bytes->read(std::span(head).subspan(have));
     if (got <= 0) break;
     have += static_cast<std::size_t>(got);
@@ -210,7 +210,7 @@ LiveContainer::Read LiveContainer::readPacket(AVPacket& packet) {
       openOrEnd(&LiveContainer::openAgain);
     } else if (result == AVERROR_EOF || (m_bytes && m_bytes->end() != LiveEnd::kNotYet)) {
       m_end = endOfReading();
-    } else if (++errors >= kMaxReadErrors) {
+    } else if (++errors >= kMaxLiveReadErrors) {
       m_end = LiveEnd::kDamaged;
     }
   }

@@ -6,13 +6,13 @@ namespace winnow::app {
 namespace {
 
 constexpr DecoderThreads kThreads{2, FF_THREAD_SLICE};
-constexpr double kFallbackFrameS = 0.04;
+constexpr double kLiveFrameS = 0.04;
 constexpr double kLongestFrameS = 1.0;
 // A source that gives this much and no picture is damaged.
 constexpr std::int64_t kMostBytesWithoutFrame = 64LL << 20;
 
 double usualFrameS(const AVStream* stream) {
-  if (stream == nullptr || stream->avg_frame_rate.num <= 0 || stream->avg_frame_rate.den <= 0) return kFallbackFrameS;
+  if (stream == nullptr || stream->avg_frame_rate.num <= 0 || stream->avg_frame_rate.den <= 0) return kLiveFrameS;
   return std::clamp(1.0 / av_q2d(stream->avg_frame_rate), 0.001, kLongestFrameS);
 }
 

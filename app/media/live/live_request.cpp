@@ -22,9 +22,11 @@ constexpr std::string_view kCameraPrefix = "/dev/video";
 constexpr std::string_view kScreenPrefix = "screen:";
 constexpr std::array<std::string_view, 4> kSchemes = {"tcp", "udp", "http", "https"};
 
-[[noreturn]] void refuse(ErrorCode code, const std::string& address, const std::string& reason) { throw Exception(code, address, reason); }
+[[noreturn]] void refuseAddress(ErrorCode code, const std::string& address, const std::string& reason) {
+  throw Exception(code, address, reason);
+}
 
-bool isNumber(std::string_view text) {
+bool isShortNumber(std::string_view text) {
   return !text.empty() && text.size() <= 4 && std::all_of(text.begin(), text.end(), [](char c) { return c >= '0' && c <= '9'; });
 }
 
@@ -33,10 +35,12 @@ bool isDisplay(std::string_view text) {
   if (!text.starts_with(':')) return false;
   text.remove_prefix(1);
   const auto dot = text.find('.');
-  return isNumber(text.substr(0, dot)) && (dot == std::string_view::npos || isNumber(text.substr(dot + 1)));
+  return isShortNumber(text.substr(0, dot)) && (dot == std::string_view::npos || isShortNumber(text.substr(dot + 1)));
 }
 
-bool isCamera(std::string_view address) { return address.starts_with(kCameraPrefix) && isNumber(address.substr(kCameraPrefix.size())); }
+bool isCamera(std::string_view address) {
+  return address.starts_with(kCameraPrefix) && isShortNumber(address.substr(kCameraPrefix.size()));
+}
 
 // "rtmp" of "rtmp://host/x"; nullopt where no scheme stands before the first colon.
 std::optional<std::string> schemeOf(std::string_view address) {
@@ -56,17 +60,17 @@ void requireNetwork(const std::string& address) {
   const std::string scheme = schemeOf(address).value_or("");
   if (std::find(kSchemes.begin(), kSchemes.end(), scheme) == kSchemes.end() || address.compare(scheme.size(), 3, "://") != 0 ||
       address.compare(0, scheme.size(), scheme) != 0) {
-    refuse(ErrorCode::kUnsupportedFormat, address, "only addresses that begin with tcp://, udp://, http:// or https:// are read");
+    refuseAddress(ErrorCode::kUnsupportedFormat, address, "only addresses that begin with tcp://, udp://, http:// or https:// are read");
   }
-  if (address.size() > kLongestAddress) refuse(ErrorCode::kInvalidArgument, address, "the address is too long");
+  if (address.size() > kLongestAddress) refuseAddress(ErrorCode::kInvalidArgument, address, "the address is too long");
   // Line breaks in an address would become lines of the request to the server.
   if (std::any_of(address.begin(), address.end(), [](char c) { return static_cast<unsigned char>(c) <= ' ' || c == '\x7F'; })) {
-    refuse(ErrorCode::kInvalidArgument, address, "the address holds a space or a control character");
+    refuseAddress(ErrorCode::kInvalidArgument, address, "the address holds a space or a control character");
   }
   const std::string_view place = std::string_view(address).substr(scheme.size() + 3);
-  if (place.empty() || place.starts_with('/')) refuse(ErrorCode::kInvalidArgument, address, "the address names no machine");
+  if (place.empty() || place.starts_with('/')) refuseAddress(ErrorCode::kInvalidArgument, address, "the address names no machine");
   if (!NetworkBytes::canRead(scheme)) {
-    refuse(ErrorCode::kUnsupportedFormat, address, "this build of FFmpeg cannot read " + scheme + ":// addresses");
+    refuseAddress(ErrorCode::kUnsupportedFormat, address, "this build of FFmpeg cannot read " + scheme + ":// addresses");
   }
 }
 
@@ -75,33 +79,33 @@ LiveKind kindOfPath(const std::string& path) {
   if (path.find('\0') != std::string::npos || ::stat(path.c_str(), &status) != 0) {
     const int code = errno;
     if (schemeOf(path)) {
-      refuse(ErrorCode::kUnsupportedFormat, path,
-             "this is neither a file nor an address that begins with tcp://, udp://, http://, https:// or screen:");
+      refuseAddress(ErrorCode::kUnsupportedFormat, path,
+                    "this is neither a file nor an address that begins with tcp://, udp://, http://, https:// or screen:");
     }
-    if (code == EACCES) refuse(ErrorCode::kFileUnreadable, path, "there is no permission to read the file");
-    refuse(ErrorCode::kFileNotFound, path, "the file does not exist");
+    if (code == EACCES) refuseAddress(ErrorCode::kFileUnreadable, path, "there is no permission to read the file");
+    refuseAddress(ErrorCode::kFileNotFound, path, "the file does not exist");
   }
   if (S_ISREG(status.st_mode)) return LiveKind::kGrowingFile;
   if (S_ISFIFO(status.st_mode)) return LiveKind::kPipe;
-  if (S_ISDIR(status.st_mode)) refuse(ErrorCode::kFileUnreadable, path, "this is a folder, not a file");
-  if (S_ISSOCK(status.st_mode)) refuse(ErrorCode::kFileUnreadable, path, "this is a socket, not a file");
-  refuse(ErrorCode::kFileUnreadable, path, "this is a device that is not read; cameras are /dev/video0, /dev/video1 and so on");
+  if (S_ISDIR(status.st_mode)) refuseAddress(ErrorCode::kFileUnreadable, path, "this is a folder, not a file");
+  if (S_ISSOCK(status.st_mode)) refuseAddress(ErrorCode::kFileUnreadable, path, "this is a socket, not a file");
+  refuseAddress(ErrorCode::kFileUnreadable, path, "this is a device that is not read; cameras are /dev/video0, /dev/video1 and so on");
 }
 
 void requireSeconds(const std::string& address, double seconds, double least, const char* what) {
   if (std::isfinite(seconds) && seconds >= least && seconds <= kLongestS) return;
-  refuse(ErrorCode::kInvalidArgument, address, std::string(what) + " is not a possible number of seconds");
+  refuseAddress(ErrorCode::kInvalidArgument, address, std::string(what) + " is not a possible number of seconds");
 }
 
 }  // namespace
 
 LiveKind parseLiveAddress(const std::string& address) {
-  if (address.empty()) refuse(ErrorCode::kInvalidArgument, "", "no address is given");
+  if (address.empty()) refuseAddress(ErrorCode::kInvalidArgument, "", "no address is given");
   if (address == "-") return LiveKind::kPipe;
   if (address.starts_with(kScreenPrefix)) {
     const std::string_view display = std::string_view(address).substr(kScreenPrefix.size());
     if (!display.empty() && !isDisplay(display)) {
-      refuse(ErrorCode::kInvalidArgument, address, "a screen is named screen: or, for the display :0, screen::0");
+      refuseAddress(ErrorCode::kInvalidArgument, address, "a screen is named screen: or, for the display :0, screen::0");
     }
     return LiveKind::kScreen;
   }
@@ -117,7 +121,7 @@ void requireLegal(const LiveRequest& request) {
   requireSeconds(request.address, request.everyS, kLeastEveryS, "the time between two frames");
   requireSeconds(request.address, request.stallS, kLeastEveryS, "the time after which a source counts as ended");
   if (parseLiveAddress(request.address) != request.kind) {
-    refuse(ErrorCode::kInvalidArgument, request.address, "the address is not of the kind of source that was asked for");
+    refuseAddress(ErrorCode::kInvalidArgument, request.address, "the address is not of the kind of source that was asked for");
   }
 }
 

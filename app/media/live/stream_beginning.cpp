@@ -2,18 +2,10 @@
 
 #include <string_view>
 
+#include "app/media/big_endian.h"
 #include "engine/base/error.h"
 
 namespace winnow::app {
-namespace {
-
-std::uint64_t bigEndian(std::span<const std::uint8_t> bytes) {
-  std::uint64_t value = 0;
-  for (const std::uint8_t byte : bytes) value = value << 8 | byte;
-  return value;
-}
-
-}  // namespace
 
 bool requireStreamable(std::span<const std::uint8_t> head, ContentType type, const std::string& address) {
   if (type != ContentType::kMov) return true;

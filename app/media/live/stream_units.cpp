@@ -7,18 +7,14 @@
 #include <new>
 #include <string_view>
 
+#include "app/media/big_endian.h"
+
 namespace winnow::app {
 namespace {
 
 constexpr std::uint64_t kToTheEnd = std::numeric_limits<std::uint64_t>::max();
 constexpr std::size_t kHeaderBytes = 8;
 constexpr std::uint64_t kMostFragmentHeaderBytes = 1 << 20;
-
-std::uint64_t bigEndian(std::span<const std::uint8_t> bytes) {
-  std::uint64_t value = 0;
-  for (const std::uint8_t byte : bytes) value = value << 8 | byte;
-  return value;
-}
 
 std::string_view nameAt(const std::vector<std::uint8_t>& bytes, std::size_t at) {
   return {reinterpret_cast<const char*>(bytes.data()) + at, 4};

@@ -11,7 +11,7 @@ namespace winnow {
 
 namespace {
 
-constexpr std::int64_t kTileRows = 256;
+constexpr std::int64_t kEntryRows = 256;
 
 at::Tensor unit(const at::Tensor& vectors) {
   return vectors / at::linalg_vector_norm(vectors, 2, at::IntArrayRef{1}, true).clamp_min(1e-12);
@@ -44,9 +44,9 @@ SharedRows share_rows(const SharingRule& rule, const at::Tensor& keys, const at:
   const at::Tensor center_keys = unit(keys.index_select(0, center_index));
   const at::Tensor center_values = unit(values.index_select(0, center_index));
   std::vector<std::int32_t> targets;  // per merged row: number of its center
-  for (std::int64_t first = 0; first < std::ssize(merged) && !centers.empty(); first += kTileRows) {
+  for (std::int64_t first = 0; first < std::ssize(merged) && !centers.empty(); first += kEntryRows) {
     const auto tile = std::span(merged).subspan(static_cast<std::size_t>(first),
-                                                static_cast<std::size_t>(std::min(kTileRows, std::ssize(merged) - first)));
+                                                static_cast<std::size_t>(std::min(kEntryRows, std::ssize(merged) - first)));
     const at::Tensor rows = index_on(keys.device(), tile);
     const at::Tensor similarity =
         at::mm(unit(keys.index_select(0, rows)), center_keys.t()).mul_(at::mm(unit(values.index_select(0, rows)), center_values.t()));

@@ -14,7 +14,7 @@ namespace winnow {
 
 namespace {
 
-constexpr double kNone = -std::numeric_limits<double>::infinity();
+constexpr double kNoVote = -std::numeric_limits<double>::infinity();
 
 // Rows of the instruction, ascending.
 std::vector<std::int64_t> instruction_rows(const SegmentInfo& segment, const EliteNeed& need, bool& fallback) {
@@ -49,7 +49,7 @@ std::vector<std::int64_t> elite_of(std::span<const float> attention, const Elite
     std::iota(order.begin(), order.end(), std::int64_t{0});
     const auto value = [&](std::int64_t i) -> double {
       const float share = attention[static_cast<std::size_t>(i)];
-      return std::isnan(share) ? kNone : share;
+      return std::isnan(share) ? kNoVote : share;
     };
     std::stable_sort(order.begin(), order.end(), [&](std::int64_t a, std::int64_t b) { return value(a) > value(b); });
     const double wanted = std::ceil((1.0 - need.alpha) * static_cast<double>(count) - 1e-9);
@@ -141,10 +141,10 @@ EliteAttention elite_attention(const LayerView& view, const SegmentInfo& segment
     const at::Tensor rows = elite.narrow(0, first, std::min(kTileRows, elite.size(0) - first));
     at::Tensor logits = at::bmm(queries_of(view, rows), keys).reshape({heads, rows.size(0), columns});
     at::Tensor among = logits.narrow(2, visual_count, elite.size(0));
-    among.masked_fill_(elite.unsqueeze(0).gt(rows.unsqueeze(1)), kNone);
-    among.masked_fill_(stranger.unsqueeze(1), kNone);
+    among.masked_fill_(elite.unsqueeze(0).gt(rows.unsqueeze(1)), kNoVote);
+    among.masked_fill_(stranger.unsqueeze(1), kNoVote);
     // Only text before an image (option all_instruction) comes before a visual token, which it then does not see.
-    logits.narrow(2, 0, visual_count).masked_fill_(visual.unsqueeze(0).gt(rows.unsqueeze(1)), kNone);
+    logits.narrow(2, 0, visual_count).masked_fill_(visual.unsqueeze(0).gt(rows.unsqueeze(1)), kNoVote);
     at::Tensor seen = at::softmax(logits, 2).narrow(2, 0, visual_count);
     seen.masked_fill_(stranger.narrow(1, first, rows.size(0)).unsqueeze(2), 0.0);
     importance.add_(seen.sum(1));

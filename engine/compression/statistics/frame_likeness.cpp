@@ -6,7 +6,7 @@
 namespace winnow {
 namespace {
 
-constexpr double kLeastNorm = 1e-12;
+constexpr double kLeastFrameNorm = 1e-12;
 
 }  // namespace
 
@@ -26,7 +26,7 @@ std::vector<float> frame_likeness(const at::Tensor& queries, const at::Tensor& k
   at::Tensor likeness = at::bmm(means, of_group).squeeze(2).sum(0);
   if (cosine) {
     const at::Tensor length = means.square().sum(2).sum(0).mul_(static_cast<double>(group)).sqrt_();
-    likeness = likeness / (length * asked.norm()).clamp_min_(kLeastNorm);
+    likeness = likeness / (length * asked.norm()).clamp_min_(kLeastFrameNorm);
   }
   const at::Tensor host = likeness.to(at::kCPU).contiguous();
   return {host.const_data_ptr<float>(), host.const_data_ptr<float>() + host.numel()};

@@ -19,9 +19,6 @@ namespace {
 
 constexpr std::int64_t kEndless = std::int64_t{1} << 32;  // tokens: more than any stream is read
 
-// What a family writes before a frame is the frame's.
-bool is_of_a_frame(const TokenOrigin& origin) { return origin.modality == Modality::kVisual && origin.frame >= 0; }
-
 bool shows_a_frame(const TokenOrigin& origin) { return origin.modality == Modality::kVisual && origin.row >= 0; }
 
 }  // namespace

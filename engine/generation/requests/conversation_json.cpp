@@ -60,7 +60,7 @@ Json json_of(const FramePlan& plan) {
           {"max_frames", plan.max_frames}};
 }
 
-FramePlan plan_of(const JsonObject& from) {
+FramePlan frame_plan_of(const JsonObject& from) {
   constexpr int kMost = std::numeric_limits<int>::max();
   FramePlan plan;
   plan.frame_count = static_cast<int>(from.integer("frames", 0, kMost));
@@ -83,7 +83,7 @@ Json json_of(const Item& item) {
 
 Item item_of(const JsonObject& from) {
   if (from.has("text")) return TextItem{from.string("text", kMostText)};
-  return MediaItem{{bytes_of(from, "path"), word(from, "kind", MediaKind::kImage, MediaKind::kDocument), plan_of(from.object("plan")),
+  return MediaItem{{bytes_of(from, "path"), word(from, "kind", MediaKind::kImage, MediaKind::kDocument), frame_plan_of(from.object("plan")),
                     from.integer("most_tokens", 0, kMostTokens, 0), from.has("subtitles") ? bytes_of(from, "subtitles") : std::string()}};
 }
 
@@ -153,7 +153,7 @@ MediaSampled medium_of(const JsonObject& from) {
   sampled.duration_s = from.real("duration_s", 0.0, kMostS);
   sampled.asked_s = from.reals("asked_s", -kMostS, kMostS, kMostEntries);
   sampled.actual_s = from.reals("actual_s", -kMostS, kMostS, kMostEntries);
-  sampled.plan = plan_of(from.object("plan"));
+  sampled.plan = frame_plan_of(from.object("plan"));
   sampled.tokens = from.integer("tokens", 0, kMostTokens, 0);
   sampled.all_tokens = from.integer("all_tokens", 0, kMostTokens, 0);
   sampled.most_tokens = from.integer("most_tokens", 0, kMostTokens, 0);

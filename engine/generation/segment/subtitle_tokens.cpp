@@ -11,8 +11,6 @@
 namespace winnow {
 namespace {
 
-bool is_of_a_frame(const TokenOrigin& origin) { return origin.modality == Modality::kVisual && origin.frame >= 0; }
-
 // Where each line stands: before so many of the video's tokens; never less than for the line before it.
 std::vector<std::size_t> places_of(std::span<const TokenOrigin> origins, const SubtitleTokens& subtitles) {
   std::size_t end = 0;  // of the last frame

@@ -13,7 +13,7 @@ namespace winnow {
 namespace {
 
 // As transformers writes them, and as folders have them that were saved with its version 4.
-constexpr std::array<WeightNameRule, 8> kNameRules = {{
+constexpr std::array<WeightNameRule, 8> kGemma3Names = {{
     {"language_model.model.", "text.model."},
     {"language_model.lm_head.", "text.lm_head."},
     {"model.language_model.", "text.model."},
@@ -89,7 +89,7 @@ std::unique_ptr<VisionLanguageModel> load_gemma3_vision(ModelLoad& load) {
                     "the tokenizer's <image_soft_token> is another token");
   }
   load.info.traits.reads_videos = false;
-  return std::make_unique<Gemma3>(folder, std::move(tokens), load.weights(kNameRules));
+  return std::make_unique<Gemma3>(folder, std::move(tokens), load.weights(kGemma3Names));
 }
 
 }  // namespace winnow

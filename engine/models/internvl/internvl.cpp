@@ -16,7 +16,7 @@ constexpr double kProjectorEpsilon = 1e-5;  // torch's own
 
 std::int64_t channels_of_token(const InternVlConfig& config) { return config.vision.hidden_size * config.scale * config.scale; }
 
-PlainMlp read_projector(const InternVlConfig& config, WeightReader& weights) {
+PlainMlp read_internvl_projector(const InternVlConfig& config, WeightReader& weights) {
   const auto bias = WeightReader::Bias::kRequired;
   PlainMlp projector;
   projector.first = weights.tower_linear("projector.first", config.text.hidden_size, channels_of_token(config), bias);
@@ -55,7 +55,7 @@ InternVl::InternVl(const InternVlFolder& folder, InternVlTokens tokens, WeightRe
       tower_(folder.model.vision, {folder.model.feature_state}, weights, "tower."),
       tower_norm_(read_tower_norm(folder.model, weights)),
       projector_norm_(weights.layer_norm("projector.norm", channels_of_token(folder.model), kProjectorEpsilon)),
-      projector_(read_projector(folder.model, weights)) {}
+      projector_(read_internvl_projector(folder.model, weights)) {}
 
 TokenPositions InternVl::positions_of_stream(std::span<const TokenOrigin> origins, const StreamPlaces& places) const {
   return stream_positions_of_pictures(origins, places, {tokens_.place_tokens(), tokens_.picture_tokens()});

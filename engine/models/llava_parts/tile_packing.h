@@ -14,8 +14,6 @@
 
 namespace winnow {
 
-inline PixelSize size_of(const MediaFacts& facts) { return {facts.picture.height_px, facts.picture.width_px}; }
-
 // tiles: [1 + tiles, patches, hidden], base first; newline: [hidden].
 MediaFeatures packed_tiles(PixelSize source, const GridRules& rules, const EncodedParts& tiles, const at::Tensor& newline);
 

@@ -5,12 +5,6 @@
 #include "engine/models/qwen_vl_parts/qwen_vl_weight_names.h"
 
 namespace winnow {
-namespace {
-
-PixelSize size_of(const MediaFacts& facts) { return {facts.picture.height_px, facts.picture.width_px}; }
-
-}  // namespace
-
 Qwen2Vl::Qwen2Vl(const Qwen2VlFolder& folder, WeightReader& weights)
     : config_(folder.model), processors_(folder.processors), text_(config_.text, weights, ""), tower_(config_.vision, weights, "visual.") {}
 

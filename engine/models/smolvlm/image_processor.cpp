@@ -34,10 +34,10 @@ std::vector<std::uint8_t> resize_in_floats(PictureView source, PixelSize target,
   at::Tensor result = at::from_blob(bytes.data(), {target.height_px, target.width_px, 3}, at::TensorOptions().dtype(at::kByte));
   for (std::int64_t channel = 0; channel < 3; ++channel) {
     const at::Tensor plane = picture.select(2, channel).to(at::kFloat).contiguous().unsqueeze(0).unsqueeze(0);
-    const at::Tensor resized = filter == ResampleFilter::kBicubic
-                                   ? at::_upsample_bicubic2d_aa(plane, {target.height_px, target.width_px}, false)
-                                   : at::_upsample_bilinear2d_aa(plane, {target.height_px, target.width_px}, false);
-    result.select(2, channel).copy_(resized[0][0].clamp(0, 255).round());
+    const at::Tensor resized_tile = filter == ResampleFilter::kBicubic
+                                        ? at::_upsample_bicubic2d_aa(plane, {target.height_px, target.width_px}, false)
+                                        : at::_upsample_bilinear2d_aa(plane, {target.height_px, target.width_px}, false);
+    result.select(2, channel).copy_(resized_tile[0][0].clamp(0, 255).round());
   }
   return bytes;
 }
@@ -47,7 +47,7 @@ std::vector<std::uint8_t> resize_bytes(PictureView source, PixelSize target, Res
 }
 
 // Of an image; nothing changes where the size stays.
-Picture resized(PictureView source, PixelSize target, const SmolVlmPixels& pixels) {
+Picture resized_tile(PictureView source, PixelSize target, const SmolVlmPixels& pixels) {
   if (pixels.library == PixelLibrary::kTorchvision && source.size != target)
     return {resize_in_floats(source, target, pixels.filter), target};
   return {resize_bytes(source, target, pixels.filter, ResizeArithmetic::kPillow), target};
@@ -75,8 +75,8 @@ PixelValues SmolVlmImageProcessor::image(const RgbImage& image) const {
   const TileGrid grid = tile_grid(source, pixels.tiles);
   const std::int64_t side = pixels.tiles.side_px;
   const ByteTable table = pixels.library == PixelLibrary::kPillow ? pillow_table(pixels.scaling) : torch_table(pixels.scaling);
-  const Picture first = resized({image.rgb.data(), source}, grid.first, pixels);
-  const Picture whole = resized(first.view(), grid.whole, pixels);
+  const Picture first = resized_tile({image.rgb.data(), source}, grid.first, pixels);
+  const Picture whole = resized_tile(first.view(), grid.whole, pixels);
   PixelValues values = values_for(grid.rows * grid.columns + 1, side, source);
   float* target = values.pixels.data_ptr<float>();
   for (std::int64_t row = 0; row < grid.rows; ++row) {
@@ -85,7 +85,7 @@ PixelValues SmolVlmImageProcessor::image(const RgbImage& image) const {
       target += 3 * side * side;
     }
   }
-  write_square(resized(whole.view(), {side, side}, pixels), {0, 0}, side, table, target);
+  write_square(resized_tile(whole.view(), {side, side}, pixels), {0, 0}, side, table, target);
   return values;
 }
 

@@ -13,7 +13,7 @@ namespace winnow {
 namespace {
 
 // As transformers 4 and 5 write them.
-constexpr std::array<WeightNameRule, 4> kNameRules = {{
+constexpr std::array<WeightNameRule, 4> kSmolVlmNames = {{
     {"model.text_model.", "text.model."},
     {"model.vision_model.", "tower."},
     {"model.connector.modality_projection.", "connector."},
@@ -88,7 +88,7 @@ std::unique_ptr<VisionLanguageModel> load_smolvlm(ModelLoad& load) {
   }
   MediaTokens tokens(std::move(tokenizer), folder.model.image_token_id, folder.side());
   load.info.visual_tokens_per_frame = tokens.frame_tokens();
-  return std::make_unique<SmolVlm>(folder, std::move(tokens), load.weights(kNameRules));
+  return std::make_unique<SmolVlm>(folder, std::move(tokens), load.weights(kSmolVlmNames));
 }
 
 }  // namespace winnow

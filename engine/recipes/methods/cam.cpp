@@ -35,7 +35,7 @@ Composition pushing(const char* method, bool expected, OptionReader& options) {
   return composition;
 }
 
-MethodInfo described(const char* name, const char* title) {
+MethodInfo described_cam(const char* name, const char* title) {
   MethodInfo info;
   info.name = name;
   info.title = title;
@@ -49,7 +49,7 @@ MethodInfo described(const char* name, const char* title) {
 
 Composition cam(OptionReader& options) { return pushing("cam", false, options); }
 Composition cam_expected(OptionReader& options) { return pushing("cam-expected", true, options); }
-MethodInfo cam_info() { return described("cam", "CaM"); }
-MethodInfo cam_expected_info() { return described("cam-expected", "CaM (expected)"); }
+MethodInfo cam_info() { return described_cam("cam", "CaM"); }
+MethodInfo cam_expected_info() { return described_cam("cam-expected", "CaM (expected)"); }
 
 }  // namespace winnow

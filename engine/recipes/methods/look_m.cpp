@@ -21,7 +21,7 @@ Composition merging(const char* method, std::shared_ptr<const Reducer> reducer, 
   return composition;
 }
 
-MethodInfo described(const char* name, const char* title) {
+MethodInfo described_look_m(const char* name, const char* title) {
   MethodInfo info;
   info.name = name;
   info.title = title;
@@ -42,8 +42,8 @@ Composition look_m_weighted(OptionReader& options) {
   return composition;
 }
 
-MethodInfo look_m_info() { return described("look-m", "LOOK-M (pivotal)"); }
-MethodInfo look_m_average_info() { return described("look-m-average", "LOOK-M (averaged)"); }
-MethodInfo look_m_weighted_info() { return described("look-m-weighted", "LOOK-M (weighted)"); }
+MethodInfo look_m_info() { return described_look_m("look-m", "LOOK-M (pivotal)"); }
+MethodInfo look_m_average_info() { return described_look_m("look-m-average", "LOOK-M (averaged)"); }
+MethodInfo look_m_weighted_info() { return described_look_m("look-m-weighted", "LOOK-M (weighted)"); }
 
 }  // namespace winnow

@@ -22,7 +22,7 @@ Composition with(const char* method, std::unique_ptr<const Allocator> allocator,
   return composition;
 }
 
-MethodInfo described(const char* name, const char* title) {
+MethodInfo described_prefixkv(const char* name, const char* title) {
   MethodInfo info;
   info.name = name;
   info.title = title;
@@ -39,7 +39,7 @@ Composition prefixkv_profile(OptionReader& options) {
   return with("prefixkv-profile", std::make_unique<FixedSharesAllocator>(options.profile(kLayerProfileOption)), options);
 }
 
-MethodInfo prefixkv_info() { return described("prefixkv", "PrefixKV"); }
-MethodInfo prefixkv_profile_info() { return described("prefixkv-profile", "PrefixKV (profile)"); }
+MethodInfo prefixkv_info() { return described_prefixkv("prefixkv", "PrefixKV"); }
+MethodInfo prefixkv_profile_info() { return described_prefixkv("prefixkv-profile", "PrefixKV (profile)"); }
 
 }  // namespace winnow
