@@ -16,6 +16,7 @@ namespace winnow::kernels::cuda {
 constexpr int kProductWarps = 4;                       // of a thread block
 constexpr int kWarpRows = 2;                           // of the matrix
 constexpr int kBlockRows = kProductWarps * kWarpRows;  // that a thread block serves
+constexpr int kLeastBlocks = 4;  // at once on a multiprocessor: with more, some architectures keep a sum or two outside of registers
 constexpr int kManyInputs = static_cast<int>(kMaxCudaProductInputs);
 static_assert(kWarpRows * kManyInputs <= 32, "a thread writes one sum");
 
@@ -51,7 +52,7 @@ inline unsigned product_blocks(const CudaBlockProductArgs& args) {
 
 // kInputs: 1, or kManyInputs for any number up to it. Threads: 32 x kProductWarps; grid: product_blocks().
 template <class Type, int kInputs>
-__global__ void __launch_bounds__(32 * kProductWarps) multiply_rows(ProductLaunch args) {
+__global__ void __launch_bounds__(32 * kProductWarps, kLeastBlocks) multiply_rows(ProductLaunch args) {
   const int lane = static_cast<int>(threadIdx.x) % 32;
   const int first_row = (static_cast<int>(blockIdx.x) * kProductWarps + static_cast<int>(threadIdx.x) / 32) * kWarpRows;
   if (first_row >= args.rows) return;  // the whole warp leaves

@@ -22,7 +22,7 @@
 #define __global__
 #define __device__
 #define __shared__ static
-#define __launch_bounds__(threads)
+#define __launch_bounds__(...)
 
 namespace winnow::kernels::cuda {
 
