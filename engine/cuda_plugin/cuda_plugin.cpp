@@ -61,17 +61,11 @@ int start(CudaDeviceRecord* device, char* reason, std::size_t reason_bytes) {
   }
 }
 
-int decode_attention(const kernels::CudaDecodeAttentionArgs* args) {
+// On libtorch's stream.
+template <auto kLaunch, class Args>
+int launch(const Args* args) {
   try {
-    return static_cast<int>(kernels::cuda_decode_attention(*args, c10::cuda::getCurrentCUDAStream(0).stream()));
-  } catch (const std::exception&) {
-    return static_cast<int>(kernels::LaunchStatus::kDeviceError);
-  }
-}
-
-int append_slots(const kernels::AppendSlotsArgs* args) {
-  try {
-    return static_cast<int>(kernels::cuda_append_slots(*args, c10::cuda::getCurrentCUDAStream(0).stream()));
+    return static_cast<int>(kLaunch(*args, c10::cuda::getCurrentCUDAStream(0).stream()));
   } catch (const std::exception&) {
     return static_cast<int>(kernels::LaunchStatus::kDeviceError);
   }
@@ -86,7 +80,16 @@ int synchronize(char* reason, std::size_t reason_bytes) {
   }
 }
 
-constexpr CudaPluginTable kTable = {kCudaPluginAbi, TORCH_VERSION, start, decode_attention, append_slots, synchronize};
+constexpr CudaPluginTable kTable = {
+    kCudaPluginAbi,
+    TORCH_VERSION,
+    start,
+    launch<kernels::cuda_decode_attention>,
+    launch<kernels::cuda_append_slots>,
+    synchronize,
+    launch<kernels::cuda_block_product>,
+    launch<kernels::cuda_widen_rows>,
+};
 
 }  // namespace
 }  // namespace winnow

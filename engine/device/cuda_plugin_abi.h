@@ -9,11 +9,13 @@
 #include <cstdint>
 
 #include "kernels/api/append_slots.h"
+#include "kernels/api/cuda_block_product.h"
 #include "kernels/api/cuda_decode_attention.h"
+#include "kernels/api/cuda_widen_rows.h"
 
 namespace winnow {
 
-inline constexpr std::uint32_t kCudaPluginAbi = 1;
+inline constexpr std::uint32_t kCudaPluginAbi = 2;
 inline constexpr const char* kCudaPluginSymbol = "winnow_cuda_plugin";
 
 struct CudaDeviceRecord {
@@ -35,6 +37,8 @@ struct CudaPluginTable {
   int (*append_slots)(const kernels::AppendSlotsArgs* args);
   // Waits until everything launched so far is done; what failed since then is the failure of this call.
   int (*synchronize)(char* reason, std::size_t reason_bytes);
+  int (*block_product)(const kernels::CudaBlockProductArgs* args);
+  int (*widen_rows)(const kernels::CudaWidenRowsArgs* args);
 };
 
 // extern "C" const CudaPluginTable* winnow_cuda_plugin();

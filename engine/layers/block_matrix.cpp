@@ -74,15 +74,21 @@ class FewRows {
 
 }  // namespace
 
-BlockMatrix::BlockMatrix(std::vector<BlockRows> parts, std::int64_t in, at::ScalarType dtype,
-                         std::vector<std::shared_ptr<const void>> owners)
-    : parts_(std::move(parts)), first_row_{0}, in_(in), dtype_(dtype), owners_(std::move(owners)) {
-  require(!parts_.empty() && in > 0, "block matrix: it has rows and columns");
-  for (const BlockRows& part : parts_) {
+void require_fit(std::span<const BlockRows> parts, std::int64_t in) {
+  require(!parts.empty() && in > 0, "block matrix: it has rows and columns");
+  for (const BlockRows& part : parts) {
     require(in % kernels::block_elements(part.type) == 0, "block matrix: a row is whole blocks");
     require(part.rows > 0 && std::ssize(part.bytes) == part.rows * row_bytes(part, in), "block matrix: bytes and rows differ");
     require(part.row_of.empty() || std::ssize(part.row_of) == part.rows, "block matrix: an order names every row");
     require(part.column_of == nullptr || std::ssize(*part.column_of) == in, "block matrix: an order names every column");
+  }
+}
+
+BlockMatrix::BlockMatrix(std::vector<BlockRows> parts, std::int64_t in, at::ScalarType dtype,
+                         std::vector<std::shared_ptr<const void>> owners)
+    : parts_(std::move(parts)), first_row_{0}, in_(in), dtype_(dtype), owners_(std::move(owners)) {
+  require_fit(parts_, in);
+  for (const BlockRows& part : parts_) {
     first_row_.push_back(first_row_.back() + part.rows);
     const auto known = std::ranges::find_if(orders_, [&](const auto& order) {
       return order == part.column_of || (order != nullptr && part.column_of != nullptr && *order == *part.column_of);
@@ -203,9 +209,10 @@ at::Tensor BlockMatrix::columns(std::int64_t first, std::int64_t count) const {
 }
 
 at::Tensor BlockMatrix::rows(const at::Tensor& ids) const {
-  at::Tensor numbers = at::empty({ids.size(0), in_}, at::kFloat);
-  const auto chosen = ids.accessor<std::int64_t, 1>();
-  for (std::int64_t i = 0; i < ids.size(0); ++i) {
+  const at::Tensor here = ids.to(at::kCPU);
+  at::Tensor numbers = at::empty({here.size(0), in_}, at::kFloat);
+  const auto chosen = here.accessor<std::int64_t, 1>();
+  for (std::int64_t i = 0; i < here.size(0); ++i) {
     require(chosen[i] >= 0 && chosen[i] < out(), "block matrix: no such row");
     widen(chosen[i], numbers.mutable_data_ptr<float>() + i * in_);
   }

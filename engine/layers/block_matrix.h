@@ -31,6 +31,9 @@ struct BlockRows {
   std::shared_ptr<const std::vector<std::int32_t>> column_of{};
 };
 
+// Whether they are parts of a matrix with rows of `in` numbers: whole blocks, all rows, all columns named. Errors: kInternal.
+void require_fit(std::span<const BlockRows> parts, std::int64_t in);
+
 class BlockMatrix final : public PackedMatrix {
  public:
   // parts: one below the other. dtype: of the arithmetic. owner: keeps the bytes.

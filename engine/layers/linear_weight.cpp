@@ -26,7 +26,7 @@ at::Tensor LinearWeight::columns(std::int64_t first, std::int64_t count) const {
 }
 
 at::Tensor LinearWeight::rows(const at::Tensor& ids) const {
-  return packed_ != nullptr ? packed_->rows(ids.to(at::kCPU)) : at::embedding(dense_, ids.to(dense_.device()));
+  return packed_ != nullptr ? packed_->rows(ids) : at::embedding(dense_, ids.to(dense_.device()));
 }
 
 }  // namespace winnow

@@ -23,7 +23,7 @@ class PackedMatrix {
   virtual at::Tensor times(const at::Tensor& input) const = 0;
   // Columns [first, first + count) as numbers of the arithmetic type: [out, count].
   virtual at::Tensor columns(std::int64_t first, std::int64_t count) const = 0;
-  // Rows as numbers of the arithmetic type, for tables that are looked up: ids int64 [n] on the CPU, each below out(). Returns [n, in].
+  // Rows as numbers of the arithmetic type, for tables that are looked up: ids int64 [n] on any device, each below out(). Returns [n, in].
   virtual at::Tensor rows(const at::Tensor& ids) const = 0;
 };
 

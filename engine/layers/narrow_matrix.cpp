@@ -73,6 +73,6 @@ at::Tensor NarrowMatrix::times_many(const at::Tensor& input) const {
 
 at::Tensor NarrowMatrix::columns(std::int64_t first, std::int64_t count) const { return numbers_.narrow(1, first, count).to(at::kFloat); }
 
-at::Tensor NarrowMatrix::rows(const at::Tensor& ids) const { return numbers_.index_select(0, ids).to(at::kFloat); }
+at::Tensor NarrowMatrix::rows(const at::Tensor& ids) const { return numbers_.index_select(0, ids.to(at::kCPU)).to(at::kFloat); }
 
 }  // namespace winnow

@@ -36,8 +36,8 @@ struct Message {
 };
 
 enum class Device : int { kAuto = 1, kCpu = 2, kCuda = 3 };
-// auto: as stored on a GPU; bf16 on a CPU that has it, else fp32, and blocks of few bits as they are stored. int8, int4: as auto on the
-// CPU, and the decoder's matrices that are stored as numbers are rounded to so many bits.
+// auto: as stored on a GPU; bf16 on a CPU that has it, else fp32; blocks of few bits as they are stored. int8, int4: as auto, and the
+// decoder's matrices that are stored as numbers are rounded to so many bits.
 enum class WeightFormat : int { kAuto = 1, kFp32 = 2, kBf16 = 3, kInt8 = 4, kInt4 = 5 };
 
 struct LoadModel {

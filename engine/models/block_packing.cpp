@@ -5,13 +5,12 @@
 #include <vector>
 
 #include "engine/device/work_team.h"
-#include "engine/layers/block_matrix.h"
+#include "engine/layers/device_block_matrix.h"
 #include "kernels/api/quantize.h"
 
 namespace winnow {
-namespace {
 
-std::shared_ptr<const PackedMatrix> in_blocks(const at::Tensor& dense, kernels::BlockType type) {
+std::shared_ptr<const PackedMatrix> BlockPacking::in_blocks(const at::Tensor& dense, kernels::BlockType type) const {
   const std::int64_t rows = dense.size(0);
   const std::int64_t columns = dense.size(1);
   const std::int64_t elements = kernels::block_elements(type);
@@ -32,11 +31,8 @@ std::shared_ptr<const PackedMatrix> in_blocks(const at::Tensor& dense, kernels::
   });
   if (!fits) return nullptr;
   const std::span<const std::byte> bytes(reinterpret_cast<const std::byte*>(to), static_cast<std::size_t>(blocks->numel()));
-  return std::make_shared<BlockMatrix>(std::vector<BlockRows>{{type, bytes, rows}}, columns, dense.scalar_type(),
-                                       std::vector<std::shared_ptr<const void>>{blocks});
+  return matrix_of_blocks({{type, bytes, rows}}, columns, dense.scalar_type(), {blocks}, device_);
 }
-
-}  // namespace
 
 std::shared_ptr<const PackedMatrix> BlockPacking::pack(const at::Tensor& dense) const {
   return in_blocks(dense, bits_ == PackedBits::kEight ? kernels::BlockType::kQ8_0 : kernels::BlockType::kQ4_1);

@@ -2,14 +2,15 @@
 //
 // A MatrixPacking of weight_plan.h. Eight bits: Q8_0. Four: Q4_1 (five with its scales), tables, heads, towers and projectors in Q8_0: a
 // word's row is read alone, every logit of an answer is compared with every other, and all that is known of a picture goes through few
-// rows. Matrices whose rows are no whole blocks, or whose numbers are too large for a block's scale, stay numbers. On the CPU. Threads:
-// engine thread (runs on a team inside).
+// rows. Matrices whose rows are no whole blocks, or whose numbers are too large for a block's scale, stay numbers. Made on the CPU, held
+// where the model is. Threads: engine thread (runs on a team inside).
 #pragma once
 
 #include <memory>
 #include <string>
 
 #include "engine/models/weight_plan.h"
+#include "kernels/api/block_types.h"
 
 namespace winnow {
 
@@ -17,7 +18,8 @@ enum class PackedBits : int { kEight = 8, kFour = 4 };
 
 class BlockPacking final : public MatrixPacking {
  public:
-  explicit BlockPacking(PackedBits bits) : bits_(bits) {}
+  // device: the model's.
+  explicit BlockPacking(PackedBits bits, at::Device device = at::kCPU) : bits_(bits), device_(device) {}
   std::string name() const override { return bits_ == PackedBits::kEight ? "int8" : "int4"; }
   bool takes_rows_of(std::int64_t in) const override { return in > 0 && in % 32 == 0; }
   double most_bits() const override { return bits_ == PackedBits::kEight ? 8.5 : 5.0; }
@@ -26,7 +28,10 @@ class BlockPacking final : public MatrixPacking {
   std::shared_ptr<const PackedMatrix> pack_finely(const at::Tensor& dense) const override;
 
  private:
+  std::shared_ptr<const PackedMatrix> in_blocks(const at::Tensor& dense, kernels::BlockType type) const;
+
   PackedBits bits_;
+  at::Device device_;
 };
 
 }  // namespace winnow

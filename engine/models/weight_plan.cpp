@@ -24,6 +24,13 @@ double bits_of(const MatrixPacking& packing, const std::string& name, const Stor
   return says("layers.") && !says("vis") ? packing.most_bits() : packing.most_fine_bits();  // of the decoder; of all else
 }
 
+// Few bits become numbers of the type of the rest, which is one of 16 bits where a folder has it as stored.
+double bits_as_numbers(const WeightPlan& plan, const std::string& name, const StoredTensor& tensor) {
+  if (!plan.arithmetic) return in_few_bits(tensor.type) ? 16.0 : 8.0 * static_cast<double>(stored_block(tensor.type).bytes);
+  if (plan.matrices_as_stored && stays_narrow(name, tensor)) return 16.0;
+  return 8.0 * static_cast<double>(at::elementSize(*plan.arithmetic));
+}
+
 }  // namespace
 
 std::string plan_name(at::ScalarType arithmetic, const std::string& packing) {
@@ -36,13 +43,11 @@ std::uint64_t most_bytes_under(const WeightPlan& plan, const TensorFiles& files)
   for (const auto& file : files.files) {
     for (const auto& [name, tensor] : file->tensors()) {
       const bool few = in_few_bits(tensor.type);
-      if (few ? plan.matrices_as_stored && of_a_layer(name, tensor) : !plan.arithmetic) {
+      if (few && plan.matrices_as_stored && of_a_layer(name, tensor)) {
         bytes += tensor.bytes();
         continue;
       }
-      // Few bits become numbers of the type of the rest, which is one of 16 bits where a folder has it as stored.
-      const bool narrow = !plan.arithmetic || (plan.matrices_as_stored && stays_narrow(name, tensor));
-      const double bits = narrow ? 16.0 : 8.0 * static_cast<double>(at::elementSize(*plan.arithmetic));
+      const double bits = bits_as_numbers(plan, name, tensor);
       const double held = plan.packing != nullptr ? bits_of(*plan.packing, name, tensor, bits) : bits;
       bytes += static_cast<std::uint64_t>(static_cast<double>(tensor.elements()) * held / 8.0);
     }

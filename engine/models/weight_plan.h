@@ -24,7 +24,7 @@ class MatrixPacking {
   virtual bool takes_rows_of(std::int64_t in) const = 0;
   virtual double most_bits() const = 0;
   virtual double most_fine_bits() const { return most_bits(); }
-  // dense: [out, in] in the arithmetic type, on the model's device. Null: this one stays numbers.
+  // dense: [out, in] in the arithmetic type, on the CPU, wherever the model is. Null: this one stays numbers.
   virtual std::shared_ptr<const PackedMatrix> pack(const at::Tensor& dense) const = 0;
   // The same of what rows are looked up in, of the head, and of what sees pictures: towers and projectors.
   virtual std::shared_ptr<const PackedMatrix> pack_finely(const at::Tensor& dense) const { return pack(dense); }
@@ -34,8 +34,9 @@ struct WeightPlan {
   // fp32, bf16 or (not on the CPU) fp16: of products, norms and embeddings. Nothing: as stored.
   std::optional<at::ScalarType> arithmetic = at::kFloat;
   std::shared_ptr<const MatrixPacking> packing{};  // null: matrices are numbers of the arithmetic type
-  // On the CPU. Matrices that a mapped file stores in blocks of few bits stay there and are multiplied as they are (GGUF). Where the
-  // arithmetic is fp32, matrices of 16-bit numbers stay such (layers/narrow_matrix.h): the same values in half of the memory.
+  // Matrices that a file stores in blocks of few bits are multiplied as they are (GGUF): on the CPU where they are mapped, on a GPU in its
+  // memory. On the CPU, where the arithmetic is fp32, matrices of 16-bit numbers stay such (layers/narrow_matrix.h): the same values in
+  // half of the memory.
   bool matrices_as_stored = false;
   // On the CPU. Where the arithmetic is fp32 and matrices are held in fewer bits, the cache is, too (KvStorage::kHalf), if a recipe says
   // nothing: the memory that processors give it which compute such models in 16 bits.

@@ -7,7 +7,7 @@
 #include <vector>
 
 #include "engine/base/error.h"
-#include "engine/layers/block_matrix.h"
+#include "engine/layers/device_block_matrix.h"
 #include "engine/layers/narrow_matrix.h"
 
 namespace winnow {
@@ -24,10 +24,10 @@ std::vector<std::int32_t> in_order(const std::vector<std::int64_t>& wanted, std:
 
 }  // namespace
 
-at::Tensor WeightReader::tensor(const std::string& name, at::IntArrayRef shape) { return numbers(name, shape, dtype_); }
+at::Tensor WeightReader::tensor(const std::string& name, at::IntArrayRef shape) { return numbers(name, shape, dtype_, device_); }
 
-at::Tensor WeightReader::numbers(const std::string& name, at::IntArrayRef shape, at::ScalarType type) {
-  at::Tensor values = weights_.load(name, shape, type, device_);
+at::Tensor WeightReader::numbers(const std::string& name, at::IntArrayRef shape, at::ScalarType type, at::Device device) {
+  at::Tensor values = weights_.load(name, shape, type, device);
   // Smallest and largest carry NaN along: one pass, no mask of the tensor's size.
   const auto [smallest, largest] = at::aminmax(values);
   if (!std::isfinite(smallest.item<float>()) || !std::isfinite(largest.item<float>())) {
@@ -66,22 +66,25 @@ LinearWeight WeightReader::as_weight(const at::Tensor& matrix) {
   return LinearWeight(std::make_shared<NarrowMatrix>(matrix));
 }
 
-at::Tensor WeightReader::read_part(const Part& part, const std::string& name, at::IntArrayRef shape, at::ScalarType type) {
-  at::Tensor values = numbers(name, shape, type);
+at::Tensor WeightReader::read_part(const Part& part, const std::string& name, at::IntArrayRef shape, at::TensorOptions as) {
+  at::Tensor values = numbers(name, shape, at::typeMetaToScalarType(as.dtype()), as.device());
   if (part.row_of.empty()) return values;
-  return values.index_select(0, at::tensor(part.row_of, at::TensorOptions(device_).dtype(at::kLong)));
+  return values.index_select(0, at::tensor(part.row_of, as.dtype(at::kLong)));
 }
 
 at::Tensor WeightReader::joined_bias(const std::vector<Part>& parts) {
   std::vector<at::Tensor> biases;
-  for (const Part& each : parts) biases.push_back(read_part(each, each.prefix + ".bias", {each.out}, dtype_));
+  for (const Part& each : parts)
+    biases.push_back(read_part(each, each.prefix + ".bias", {each.out}, at::TensorOptions(device_).dtype(dtype_)));
   return biases.size() == 1 ? biases.front() : at::cat(biases, 0);
 }
 
-Linear WeightReader::linear(const std::vector<Part>& parts, std::int64_t in, Bias bias) {
+Linear WeightReader::linear(const std::vector<Part>& parts, std::int64_t in, Bias bias) { return joined(parts, in, bias, device_); }
+
+Linear WeightReader::joined(const std::vector<Part>& parts, std::int64_t in, Bias bias, at::Device device) {
   require(!parts.empty(), "a linear layer has a part");
-  const at::ScalarType type = held_type(parts);
-  const auto read = [&](const Part& each) { return read_part(each, each.prefix + ".weight", {each.out, in}, type); };
+  const at::TensorOptions as = at::TensorOptions(device).dtype(held_type(parts));
+  const auto read = [&](const Part& each) { return read_part(each, each.prefix + ".weight", {each.out, in}, as); };
   Linear layer;
   if (parts.size() == 1) {
     layer.weight = as_weight(read(parts.front()));
@@ -106,7 +109,7 @@ std::vector<LinearWeight> WeightReader::as_stored(const std::vector<Part>& parts
   const auto in_blocks = [&](const Part& part) {
     return weights_.has(part.prefix + ".weight") && in_few_bits(weights_.stored_type(part.prefix + ".weight"));
   };
-  if (!plan_.matrices_as_stored || !device_.is_cpu() || !std::ranges::any_of(parts, in_blocks)) return {};
+  if (!plan_.matrices_as_stored || !std::ranges::any_of(parts, in_blocks)) return {};
   const auto readable = [&](const Part& part) { return block_type(weights_.stored_type(part.prefix + ".weight")).has_value(); };
   if (!std::ranges::all_of(parts, readable)) return {};
   const auto matrices = static_cast<std::size_t>(before.value_or(1));
@@ -134,7 +137,7 @@ std::vector<LinearWeight> WeightReader::as_stored(const std::vector<Part>& parts
     weight_bytes_ += count;
   }
   std::vector<LinearWeight> left;
-  for (std::vector<BlockRows>& each : rows) left.emplace_back(std::make_shared<BlockMatrix>(std::move(each), in, dtype_, owners));
+  for (std::vector<BlockRows>& each : rows) left.emplace_back(matrix_of_blocks(std::move(each), in, dtype_, owners, device_));
   return left;
 }
 
@@ -153,7 +156,7 @@ Linear WeightReader::in_form(const std::vector<Part>& parts, std::int64_t in, Bi
     if (bias == Bias::kRequired) layer.bias = joined_bias(parts);
     return layer;
   }
-  Linear layer = linear(parts, in, bias);
+  Linear layer = joined(parts, in, bias, packed_on());
   layer.weight = packed(layer.weight, packing);
   return layer;
 }
@@ -162,7 +165,7 @@ LinearWeight WeightReader::packed(const LinearWeight& numbers, Packing packing) 
   if (plan_.packing == nullptr) return numbers;
   const at::Tensor dense = numbers.columns(0, numbers.in());
   auto packed = packing == Packing::kFine ? plan_.packing->pack_finely(dense) : plan_.packing->pack(dense);
-  if (packed == nullptr) return numbers;
+  if (packed == nullptr) return device_ == packed_on() ? numbers : LinearWeight(dense.to(device_));
   weight_bytes_ += packed->bytes() - numbers.bytes();
   packed_ = true;
   return packed;
@@ -172,8 +175,9 @@ std::vector<Linear> WeightReader::packable_experts(const std::string& name, std:
   const std::vector<std::int64_t> upright = {count, out, in};
   // Both have the same shape where a matrix is a square: it is taken as upright then, as transformers does.
   const bool turned = weights_.has(name) && weights_.shape(name) != upright;
-  const at::ScalarType type = held_type(name);
-  return packed_each(turned ? numbers(name, {count, in, out}, type).transpose(1, 2) : numbers(name, upright, type));
+  const std::vector<std::int64_t> stored = turned ? std::vector<std::int64_t>{count, in, out} : upright;
+  const at::Tensor all = numbers(name, stored, held_type(name), packed_on());
+  return packed_each(turned ? all.transpose(1, 2) : all);
 }
 
 std::vector<Linear> WeightReader::packable_experts(const std::vector<Part>& parts, std::int64_t count, std::int64_t in) {
@@ -182,7 +186,7 @@ std::vector<Linear> WeightReader::packable_experts(const std::vector<Part>& part
   if (!experts.empty()) return experts;
   std::vector<at::Tensor> whole;
   const at::ScalarType type = held_type(parts);
-  for (const Part& each : parts) whole.push_back(numbers(each.prefix + ".weight", {count, each.out, in}, type));
+  for (const Part& each : parts) whole.push_back(numbers(each.prefix + ".weight", {count, each.out, in}, type, packed_on()));
   return packed_each(whole.size() == 1 ? whole.front() : at::cat(whole, 1));
 }
 
@@ -197,7 +201,7 @@ std::vector<Linear> WeightReader::packed_each(const at::Tensor& all) {
 LinearWeight WeightReader::table(const std::string& prefix, std::int64_t rows, std::int64_t columns) {
   if (const std::vector<LinearWeight> stored = as_stored({{prefix, rows}}, columns); !stored.empty()) return stored.front();
   const std::string name = prefix + ".weight";
-  return packed(as_weight(numbers(name, {rows, columns}, held_type(name))), Packing::kFine);
+  return packed(as_weight(numbers(name, {rows, columns}, held_type(name), packed_on())), Packing::kFine);
 }
 
 RmsNorm WeightReader::rms_norm(const std::string& prefix, std::int64_t features, double epsilon) {

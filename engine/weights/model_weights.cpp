@@ -73,11 +73,14 @@ StoredType ModelWeights::stored_type(std::string_view name) const { return place
 
 at::ScalarType ModelWeights::prevailing_type() const {
   std::map<at::ScalarType, std::uint64_t> bytes;
+  std::uint64_t in_blocks = 0;
   for (const auto& [name, place] : places_) {
     if (const std::optional<at::ScalarType> type = weight_type(place.tensor.type)) bytes[*type] += place.tensor.bytes();
+    if (in_few_bits(place.tensor.type)) in_blocks += place.tensor.bytes();
   }
   const auto most = std::ranges::max_element(bytes, {}, [](const auto& entry) { return entry.second; });
-  return most == bytes.end() ? at::kFloat : most->first;
+  if (most == bytes.end()) return at::kFloat;
+  return most->second < in_blocks ? at::kBFloat16 : most->first;
 }
 
 const ModelWeights::Place& ModelWeights::place(std::string_view name) const {

@@ -47,7 +47,9 @@ class ModelWeights {
   bool has(std::string_view name) const;
   std::vector<std::int64_t> shape(std::string_view name) const;
   StoredType stored_type(std::string_view name) const;
-  at::ScalarType prevailing_type() const;  // that most bytes are stored in, of fp32, fp16 and bf16; fp32 if none is
+  // That most bytes are stored in, of fp32, fp16 and bf16; fp32 if none is. bf16, which nothing overflows, where types whose elements share
+  // scales hold more: what is beside them (norms in fp32, a tower in fp16) was not stored for the products with them.
+  at::ScalarType prevailing_type() const;
   std::uint64_t total_bytes() const noexcept { return total_bytes_; }  // of tensor data as stored
   std::int64_t parameter_count() const noexcept { return parameter_count_; }
   std::int64_t shard_count() const noexcept { return static_cast<std::int64_t>(files_.files.size()); }

@@ -15,6 +15,7 @@
 #include "kernels/api/cuda_decode_attention.h"
 #include "kernels/cuda/check_arguments.h"
 #include "kernels/cuda/element.cuh"
+#include "kernels/cuda/warp.cuh"
 
 namespace winnow::kernels::cuda {
 
@@ -75,11 +76,6 @@ __device__ inline float minus_infinity() { return __uint_as_float(0xFF800000U); 
 
 __device__ inline float warp_maximum(float x) {
   for (int step = 16; step > 0; step /= 2) x = fmaxf(x, __shfl_xor_sync(0xFFFFFFFFU, x, step));
-  return x;
-}
-
-__device__ inline float warp_sum(float x) {
-  for (int step = 16; step > 0; step /= 2) x += __shfl_xor_sync(0xFFFFFFFFU, x, step);
   return x;
 }
 

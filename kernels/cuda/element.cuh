@@ -6,6 +6,9 @@
 #endif
 
 #include <cstdint>
+#include <type_traits>
+
+#include "kernels/api/element_type.h"
 
 namespace winnow::kernels::cuda {
 
@@ -37,6 +40,57 @@ struct alignas(sizeof(T) * kCount < 16 ? sizeof(T) * kCount : 16) Pack {
 template <int kCount, class T>
 __device__ inline Pack<T, kCount> load(const T* from) {
   return *reinterpret_cast<const Pack<T, kCount>*>(from);
+}
+
+template <int kCount, class T>
+__device__ inline void store(const Pack<T, kCount>& values, T* to) {
+  *reinterpret_cast<Pack<T, kCount>*>(to) = values;
+}
+
+// kCount numbers of an array whose type is known when the kernel runs, which is the same in all threads; from a multiple of 16 bytes on.
+template <int kCount>
+__device__ inline Pack<float, kCount> load_numbers(const void* array, ElementType type, std::int64_t first) {
+  Pack<float, kCount> numbers;
+  const auto take = [&](const auto& pack) {
+#pragma unroll
+    for (int i = 0; i < kCount; ++i) numbers.values[i] = widen(pack.values[i]);
+  };
+  if (type == ElementType::kFp32) {
+    take(load<kCount>(static_cast<const float*>(array) + first));
+  } else if (type == ElementType::kBf16) {
+    take(load<kCount>(static_cast<const Bf16*>(array) + first));
+  } else {
+    take(load<kCount>(static_cast<const Fp16*>(array) + first));
+  }
+  return numbers;
+}
+
+__device__ inline void store_number(float value, ElementType type, void* array, std::int64_t index) {
+  if (type == ElementType::kFp32) {
+    narrow(value, static_cast<float*>(array)[index]);
+  } else if (type == ElementType::kBf16) {
+    narrow(value, static_cast<Bf16*>(array)[index]);
+  } else {
+    narrow(value, static_cast<Fp16*>(array)[index]);
+  }
+}
+
+// As load_numbers().
+template <int kCount>
+__device__ inline void store_numbers(const float (&numbers)[kCount], ElementType type, void* array, std::int64_t first) {
+  const auto put = [&](auto* to) {
+    Pack<std::remove_pointer_t<decltype(to)>, kCount> pack;
+#pragma unroll
+    for (int i = 0; i < kCount; ++i) narrow(numbers[i], pack.values[i]);
+    store(pack, to + first);
+  };
+  if (type == ElementType::kFp32) {
+    put(static_cast<float*>(array));
+  } else if (type == ElementType::kBf16) {
+    put(static_cast<Bf16*>(array));
+  } else {
+    put(static_cast<Fp16*>(array));
+  }
 }
 
 }  // namespace winnow::kernels::cuda

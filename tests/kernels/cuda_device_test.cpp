@@ -2,11 +2,13 @@
 #include <cuda_runtime_api.h>
 #include <gtest/gtest.h>
 
+#include <cstring>
 #include <vector>
 
 #include "kernels/api/append_slots.h"
 #include "kernels/api/cuda_decode_attention.h"
 #include "tests/kernels/append_case.h"
+#include "tests/kernels/cuda_block_case.h"
 #include "tests/kernels/device_memory.h"
 #include "tests/kernels/ragged_decode_case.h"
 
@@ -14,6 +16,7 @@ namespace winnow::kernels {
 namespace {
 
 using testing::AppendCase;
+using testing::BlockProductCase;
 using testing::DeviceDecode;
 using testing::DeviceMemory;
 using testing::RaggedDecodeCase;
@@ -88,6 +91,78 @@ TEST_F(CudaKernels, AppendedRowsLieWhereTheReferencePutsThem) {
         args.value_blocks = value_table.as<void* const>();
         ASSERT_EQ(cuda_append_slots(args, nullptr), LaunchStatus::kOk);
         EXPECT_EQ(blocks.copy<std::byte>(), expected.memory());
+      }
+    }
+  }
+}
+
+TEST_F(CudaKernels, BlockProductsEqualTheReferenceOverTheGrid) {
+  for (const BlockType type : testing::kEveryBlockType) {
+    for (const ElementType element : testing::kEveryElementType) {
+      for (const std::int64_t blocks : {1, 9, 33}) {
+        for (const std::int64_t rows : {1, 2, 9, 300}) {
+          for (const std::int64_t inputs : {1, 2, 8}) {
+            SCOPED_TRACE(::testing::Message() << "type " << static_cast<int>(type) << " element " << static_cast<int>(element) << " blocks "
+                                              << blocks << " rows " << rows << " inputs " << inputs);
+            const BlockProductCase problem({type, element, blocks * testing::least_columns(type), rows, inputs, rows == 9});
+            const DeviceMemory matrix(problem.matrix);
+            const DeviceMemory input(problem.input);
+            const DeviceMemory row_of(problem.row_of);
+            const DeviceMemory output(std::vector<std::byte>(problem.output_bytes(), BlockProductCase::kUntouched));
+            CudaBlockProductArgs args = problem.args();
+            args.matrix = matrix.bytes();
+            args.input = input.bytes();
+            args.row_of = problem.row_of.empty() ? nullptr : row_of.as<std::int32_t>();
+            args.output = output.bytes();
+            ASSERT_EQ(cuda_block_product(args, nullptr), LaunchStatus::kOk);
+            problem.expect_near(output.copy<std::byte>());
+            if (HasFatalFailure()) return;
+          }
+        }
+      }
+    }
+  }
+}
+
+TEST_F(CudaKernels, WidenedRowsAreTheReferencesToTheBit) {
+  constexpr std::int64_t kRows = 70;
+  for (const BlockType type : testing::kEveryBlockType) {
+    const std::int64_t columns = 5 * testing::least_columns(type);
+    const testing::BarelyAligned on_host(random_blocks(type, kRows * columns, 7));
+    const DeviceMemory matrix(random_blocks(type, kRows * columns, 7));
+    const std::vector<std::int32_t> row_of = testing::shuffled(kRows, 8);
+    const std::vector<std::int32_t> column_of = testing::shuffled(columns, 9);
+    const std::vector<std::int64_t> ids = {12, 3, 10, 79, 10, 80, 9};
+    const DeviceMemory rows_there(row_of);
+    const DeviceMemory columns_there(column_of);
+    const DeviceMemory ids_there(ids);
+    for (const ElementType element : testing::kEveryElementType) {
+      for (const bool asked : {false, true}) {
+        SCOPED_TRACE(::testing::Message() << "type " << static_cast<int>(type) << " element " << static_cast<int>(element) << asked);
+        CudaWidenRowsArgs args;
+        args.type = type;
+        args.columns = columns;
+        args.rows = kRows;
+        args.first = asked ? 10 : 3;
+        args.count = asked ? std::ssize(ids) : kRows - 5;
+        args.element = element;
+        const std::vector<std::uint8_t> untouched(static_cast<std::size_t>(args.count * columns) * testing::element_bytes(element), 0x7A);
+        const testing::BarelyAligned expected(untouched);
+        const DeviceMemory output(untouched);
+        args.matrix = on_host.begin();
+        args.output = expected.begin();
+        args.row_of = row_of.data();
+        args.column_of = asked ? column_of.data() : nullptr;
+        args.ids = asked ? ids.data() : nullptr;
+        ASSERT_EQ(cuda_widen_rows_reference(args), LaunchStatus::kOk);
+        args.matrix = matrix.bytes();
+        args.output = output.bytes();
+        args.row_of = rows_there.as<std::int32_t>();
+        args.column_of = asked ? columns_there.as<std::int32_t>() : nullptr;
+        args.ids = asked ? ids_there.as<std::int64_t>() : nullptr;
+        ASSERT_EQ(cuda_widen_rows(args, nullptr), LaunchStatus::kOk);
+        const std::vector<std::uint8_t> actual = output.copy<std::uint8_t>();
+        EXPECT_EQ(std::memcmp(actual.data(), expected.begin(), actual.size()), 0);
       }
     }
   }

@@ -1,6 +1,7 @@
 // Runs the project's CUDA kernels on a CPU: their own source, every CUDA thread a fiber, so that arithmetic, indexing and barriers are
 // tested where no GPU is. Include before a .cuh file. Knows exactly what those files use: threadIdx, blockIdx, __shared__,
-// __syncthreads, full-warp __shfl_xor_sync, fp16 conversions. A barrier that part of a warp or block never reaches throws.
+// __syncthreads, full-warp __shfl_xor_sync, fp16 conversions, single operations that round. A barrier that part of a warp or block never
+// reaches throws. Compile with -fsanitize=alignment, as CMakeLists.txt does: a load from where its type is not aligned ends the program.
 // One thread block at a time; fibers are resumed in turn, so a missing barrier shows as a wrong value, not always but repeatably.
 #pragma once
 
@@ -21,7 +22,7 @@
 #define __global__
 #define __device__
 #define __shared__ static
-#define __launch_bounds__(threads)
+#define __launch_bounds__(...)
 
 namespace winnow::kernels::cuda {
 
@@ -125,6 +126,9 @@ class BlockOnCpu {
 
 inline void __syncthreads() { BlockOnCpu::current()->wait_for_block(); }
 inline float __shfl_xor_sync(unsigned /*mask*/, float value, int lane_mask) { return BlockOnCpu::current()->exchange(value, lane_mask); }
+inline float __fmul_rn(float a, float b) { return a * b; }
+inline float __fadd_rn(float a, float b) { return a + b; }
+inline float __fsub_rn(float a, float b) { return a - b; }
 inline float __uint_as_float(unsigned bits) { return std::bit_cast<float>(bits); }
 inline unsigned __float_as_uint(float value) { return std::bit_cast<unsigned>(value); }
 inline std::uint16_t __ushort_as_half(std::uint16_t bits) { return bits; }

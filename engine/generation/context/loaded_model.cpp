@@ -38,27 +38,23 @@ struct ChosenDevice {
   std::string note;  // why not the faster choice
 };
 
-std::shared_ptr<const MatrixPacking> packing_of(WeightFormat wanted) {
-  if (wanted == WeightFormat::kInt8) return std::make_shared<BlockPacking>(PackedBits::kEight);
-  if (wanted == WeightFormat::kInt4) return std::make_shared<BlockPacking>(PackedBits::kFour);
+std::shared_ptr<const MatrixPacking> packing_of(WeightFormat wanted, at::Device device) {
+  if (wanted == WeightFormat::kInt8) return std::make_shared<BlockPacking>(PackedBits::kEight, device);
+  if (wanted == WeightFormat::kInt4) return std::make_shared<BlockPacking>(PackedBits::kFour, device);
   return nullptr;
 }
 
 WeightPlan plan_of(WeightFormat wanted, at::Device device) {
-  WeightPlan plan{dtype_of(wanted, device), packing_of(wanted)};
+  WeightPlan plan{dtype_of(wanted, device), packing_of(wanted, device)};
   // libtorch multiplies matrices of bf16 in a plain loop there, which makes a prompt take five times as long.
   if (wanted == WeightFormat::kBf16 && device.is_cpu() && !cpu_multiplies_bf16()) plan = {at::kFloat, std::make_shared<NarrowPacking>()};
-  plan.matrices_as_stored = device.is_cpu() && (wanted == WeightFormat::kAuto || plan.packing != nullptr);
-  plan.narrow_cache = plan.matrices_as_stored;
+  plan.matrices_as_stored = wanted == WeightFormat::kAuto || plan.packing != nullptr;
+  plan.narrow_cache = device.is_cpu() && plan.matrices_as_stored;
   return plan;
 }
 
 ChosenDevice device_of(const LoadModel& request, const ModelPackage& package) {
   if (request.device == Device::kCpu) return {};
-  if (packing_of(request.format) != nullptr) {
-    if (request.device == Device::kAuto) return {};
-    throw Exception(ErrorCode::kDeviceUnavailable, "cuda", "weights in eight or four bits are multiplied on the CPU only");
-  }
   const at::Device gpu(at::kCUDA, 0);
   if (request.device == Device::kCuda) {
     open_cuda();
@@ -70,7 +66,7 @@ ChosenDevice device_of(const LoadModel& request, const ModelPackage& package) {
   } catch (const Exception&) {
     return {};  // no GPU is the ordinary case and no news
   }
-  const std::uint64_t needed = most_bytes_under({dtype_of(request.format, gpu)}, package.tensors()) + kWorkingBytes;
+  const std::uint64_t needed = most_bytes_under(plan_of(request.format, gpu), package.tensors()) + kWorkingBytes;
   if (needed <= found->free_bytes) return {gpu, ""};
   return {at::kCPU, "the model needs " + std::to_string(needed >> 20) + " MiB and the " + found->name + " has " +
                         std::to_string(found->free_bytes >> 20) + " MiB free: it runs on the CPU"};

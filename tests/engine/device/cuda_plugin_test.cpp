@@ -34,7 +34,8 @@ TEST(CudaPlugin, ALibraryWithoutTheSymbolIsNoPlugin) {
 }
 
 TEST(CudaPlugin, APluginOfAnotherVersionIsRefused) {
-  expect_error(ErrorCode::kDeviceUnavailable, "speaks version 99 where this program speaks 1", [] { load_cuda_plugin(fake("wrong_abi")); });
+  const std::string ours = "speaks version 99 where this program speaks " + std::to_string(kCudaPluginAbi);
+  expect_error(ErrorCode::kDeviceUnavailable, ours, [] { load_cuda_plugin(fake("wrong_abi")); });
 }
 
 TEST(CudaPlugin, APluginForAnotherLibtorchIsRefused) {

@@ -102,6 +102,17 @@ TEST_F(DecodeCost, IsOneWaitATokenForEveryFamily) {
   }
 }
 
+TEST_F(DecodeCost, IsOneWaitATokenWhereWeightsAreInFewBits) {
+  for (const auto& [format, name] : {std::pair(WeightFormat::kInt8, "int8"), std::pair(WeightFormat::kInt4, "int4")}) {
+    for (const char* folder : {"gqa_tied", "smolvlm/smolvlm2_split"}) {
+      SCOPED_TRACE(folder);
+      EngineOn gpu(Device::kCuda, folder, format);
+      EXPECT_TRUE(gpu.info.dtype.ends_with(name)) << gpu.info.dtype;
+      expect_one_wait(of_more_tokens(gpu, ask(gpu, "full", 4)), gpu);
+    }
+  }
+}
+
 TEST_F(DecodeCost, IsOneWaitATokenHoweverItIsDrawn) {
   EngineOn gpu(Device::kCuda, "gqa_tied");
   Turn turn = ask(gpu, "full", 4);

@@ -52,15 +52,20 @@ class OnEmulatedGpu : public ::testing::Test {
 // An engine with a golden folder's model on one device.
 class EngineOn {
  public:
-  EngineOn(Device device, const std::string& folder, WeightFormat format = WeightFormat::kFp32) : golden_(folder) {
+  EngineOn(Device device, const std::string& folder, WeightFormat format = WeightFormat::kFp32)
+      : EngineOn(device, folder, format, {}, {}) {}
+  // model: another one for the folder's questions; empty: the folder's own. projector: the file of its eyes.
+  EngineOn(Device device, const std::string& folder, WeightFormat format, const std::string& model, const std::string& projector)
+      : golden_(folder) {
     LoadModel load;
-    load.folder = golden_.model_folder();
+    load.folder = model.empty() ? golden_.model_folder() : model;
+    load.projector = projector;
     load.format = format;
     load.device = device;
     const EventRecorder events = run(load);
     EXPECT_TRUE(events.last<ModelLoaded>()) << reason(events);
     if (events.last<ModelLoaded>()) info = events.last<ModelLoaded>()->info;
-    EXPECT_EQ(info.device, device == Device::kCuda ? "cuda" : "cpu");
+    EXPECT_EQ(info.device, device == Device::kCpu ? "cpu" : "cuda");
   }
 
   EventRecorder run(const RequestBody& body) {

@@ -97,12 +97,33 @@ int append_slots(const kernels::AppendSlotsArgs* args) {
   return static_cast<int>(kernels::append_slots_reference(here));
 }
 
+int block_product(const kernels::CudaBlockProductArgs* args) {
+  kernels::CudaBlockProductArgs here = *args;
+  here.matrix = behind(args->matrix);
+  here.row_of = static_cast<const std::int32_t*>(behind(args->row_of));
+  here.input = behind(args->input);
+  here.output = behind(args->output);
+  return static_cast<int>(kernels::cuda_block_product_reference(here));
+}
+
+int widen_rows(const kernels::CudaWidenRowsArgs* args) {
+  kernels::CudaWidenRowsArgs here = *args;
+  here.matrix = behind(args->matrix);
+  here.row_of = static_cast<const std::int32_t*>(behind(args->row_of));
+  here.column_of = static_cast<const std::int32_t*>(behind(args->column_of));
+  here.ids = static_cast<const std::int64_t*>(behind(args->ids));
+  here.output = behind(args->output);
+  return static_cast<int>(kernels::cuda_widen_rows_reference(here));
+}
+
 int synchronize(char* /*reason*/, std::size_t /*reason_bytes*/) {
   ++counts().waits;
   return 0;
 }
 
-constexpr CudaPluginTable kTable = {kCudaPluginAbi, TORCH_VERSION, start, decode_attention, append_slots, synchronize};
+constexpr CudaPluginTable kTable = {
+    kCudaPluginAbi, TORCH_VERSION, start, decode_attention, append_slots, synchronize, block_product, widen_rows,
+};
 
 }  // namespace
 }  // namespace winnow::emulated_gpu

@@ -1,0 +1,26 @@
+// Launches of products with matrices in blocks: argument rules, stored type, one input or some.
+#include "kernels/cuda/block_product.cuh"
+
+#include <cuda_runtime_api.h>
+
+#include "kernels/reference/check_cuda_blocks.h"
+
+namespace winnow::kernels {
+
+LaunchStatus cuda_block_product(const CudaBlockProductArgs& args, void* stream) {
+  if (const LaunchStatus status = check_arguments(args); status != LaunchStatus::kOk) return status;
+  const cuda::ProductLaunch launch = cuda::plan_launch(args);
+  const unsigned blocks = cuda::product_blocks(args);
+  const auto on = static_cast<cudaStream_t>(stream);
+  cuda::with_block_type(args.type, [&](auto type) {
+    using Type = decltype(type);
+    if (args.inputs == 1) {
+      cuda::multiply_rows<Type, 1><<<blocks, 32 * cuda::kProductWarps, 0, on>>>(launch);
+    } else {
+      cuda::multiply_rows<Type, cuda::kManyInputs><<<blocks, 32 * cuda::kProductWarps, 0, on>>>(launch);
+    }
+  });
+  return cudaGetLastError() == cudaSuccess ? LaunchStatus::kOk : LaunchStatus::kDeviceError;
+}
+
+}  // namespace winnow::kernels

@@ -1,0 +1,60 @@
+// The definition of correct for matrices in blocks on a GPU, on host pointers: block by block, products summed in double.
+#include "kernels/api/cuda_block_product.h"
+#include "kernels/api/cuda_widen_rows.h"
+#include "kernels/reference/check_block_product.h"
+#include "kernels/reference/check_cuda_blocks.h"
+#include "kernels/reference/element.h"
+
+namespace winnow::kernels {
+namespace {
+
+// One stored row, a block at a time: visit(first column, values of the block).
+template <class Visit>
+void each_block(BlockType type, const void* matrix, std::int64_t columns, std::int64_t row, const Visit& visit) {
+  const std::int64_t block = block_elements(type);
+  const auto* blocks = static_cast<const char*>(matrix) + row * row_bytes(type, columns);
+  float values[kMaxBlockElements];
+  for (std::int64_t column = 0; column < columns; column += block, blocks += block_bytes(type)) {
+    dequantize(type, blocks, block, values);
+    visit(column, values);
+  }
+}
+
+}  // namespace
+
+LaunchStatus cuda_block_product_reference(const CudaBlockProductArgs& args) {
+  if (const LaunchStatus status = check_arguments(args); status != LaunchStatus::kOk) return status;
+  const std::int64_t block = block_elements(args.type);
+  for (std::int64_t row = 0; row < args.rows; ++row) {
+    double sums[kMaxCudaProductInputs] = {};
+    each_block(args.type, args.matrix, args.columns, args.row_of != nullptr ? args.row_of[row] : row,
+               [&](std::int64_t column, const float* values) {
+                 for (std::int64_t input = 0; input < args.inputs; ++input) {
+                   for (std::int64_t i = 0; i < block; ++i)
+                     sums[input] += static_cast<double>(values[i]) * element(args.input, args.element, input * args.columns + column + i);
+                 }
+               });
+    for (std::int64_t input = 0; input < args.inputs; ++input)
+      set_element(args.output, args.element, input * args.output_stride + row, static_cast<float>(sums[input]));
+  }
+  return LaunchStatus::kOk;
+}
+
+LaunchStatus cuda_widen_rows_reference(const CudaWidenRowsArgs& args) {
+  if (const LaunchStatus status = check_arguments(args); status != LaunchStatus::kOk) return status;
+  const std::int64_t block = block_elements(args.type);
+  for (std::int64_t i = 0; i < args.count; ++i) {
+    const std::int64_t row = args.ids != nullptr ? args.ids[i] - args.first : args.first + i;
+    if (row < 0 || row >= args.rows) continue;
+    each_block(args.type, args.matrix, args.columns, args.row_of != nullptr ? args.row_of[row] : row,
+               [&](std::int64_t column, const float* values) {
+                 for (std::int64_t k = 0; k < block; ++k) {
+                   const std::int64_t to = args.column_of != nullptr ? args.column_of[column + k] : column + k;
+                   set_element(args.output, args.element, i * args.columns + to, values[k]);
+                 }
+               });
+  }
+  return LaunchStatus::kOk;
+}
+
+}  // namespace winnow::kernels

@@ -1,0 +1,229 @@
+// The source of the CUDA operators on matrices in blocks, on CPU threads (cuda_on_cpu.h), against kernels/reference. Compiled so that a
+// load from an address that its type is not aligned to ends the program: a GPU faults there and a CPU does not.
+#include "tests/kernels/cuda_on_cpu.h"
+
+#include <gtest/gtest.h>
+
+#include <tuple>
+
+#include "kernels/cuda/block_product.cuh"
+#include "kernels/cuda/widen_rows.cuh"
+#include "kernels/reference/check_cuda_blocks.h"
+#include "tests/kernels/cuda_block_case.h"
+
+namespace winnow::kernels {
+namespace {
+
+using testing::BarelyAligned;
+using testing::BlockProductCase;
+using testing::BlockProductShape;
+
+// As cuda_block_product() launches.
+void multiply(const CudaBlockProductArgs& args) {
+  ASSERT_EQ(check_arguments(args), LaunchStatus::kOk);
+  const cuda::ProductLaunch launch = cuda::plan_launch(args);
+  cuda::with_block_type(args.type, [&](auto type) {
+    using Type = decltype(type);
+    cuda::launch_on_cpu({cuda::product_blocks(args), 1, 1}, 32 * cuda::kProductWarps, [&] {
+      if (args.inputs == 1) {
+        cuda::multiply_rows<Type, 1>(launch);
+      } else {
+        cuda::multiply_rows<Type, cuda::kManyInputs>(launch);
+      }
+    });
+  });
+}
+
+void expect_product(const BlockProductShape& shape) {
+  SCOPED_TRACE(::testing::Message() << "type " << static_cast<int>(shape.type) << " element " << static_cast<int>(shape.element)
+                                    << " columns " << shape.columns << " rows " << shape.rows << " inputs " << shape.inputs);
+  const BlockProductCase problem(shape);
+  const BarelyAligned matrix(problem.matrix);
+  const BarelyAligned input(problem.input);
+  std::vector<std::byte> output(problem.output_bytes(), BlockProductCase::kUntouched);
+  CudaBlockProductArgs args = problem.args();
+  args.matrix = matrix.begin();
+  args.input = input.begin();
+  args.row_of = problem.row_of.empty() ? nullptr : problem.row_of.data();
+  args.output = output.data();
+  multiply(args);
+  problem.expect_near(output);
+}
+
+TEST(CudaBlocksSource, ProductsEqualTheReferenceForEveryTypeAndElement) {
+  for (const BlockType type : testing::kEveryBlockType) {
+    for (const ElementType element : testing::kEveryElementType) {
+      for (const std::int64_t inputs : {1, 3}) {
+        // A warp goes round once and then with some of its threads.
+        expect_product({type, element, 256 + testing::least_columns(type), 3, inputs, inputs == 3});
+        if (::testing::Test::HasFatalFailure()) return;
+      }
+    }
+  }
+}
+
+TEST(CudaBlocksSource, ProductsEqualTheReferenceForEveryShape) {
+  for (const BlockType type : {BlockType::kQ4_0, BlockType::kQ6_K, BlockType::kU8Z}) {
+    const std::int64_t block = block_elements(type);
+    for (const std::int64_t blocks : {1, 3, 9, 17}) {  // of a row: threads that have nothing to do, that go round once more than others
+      for (const std::int64_t rows : {1, 2, 7, 8, 9}) {
+        const std::int64_t inputs = rows == 7 ? kMaxCudaProductInputs : rows == 9 ? 2 : 1;
+        expect_product({type, ElementType::kBf16, blocks * block, rows, inputs, rows > 2});
+        if (::testing::Test::HasFatalFailure()) return;
+      }
+    }
+  }
+}
+
+// What is no number is no number in the results of its row alone.
+TEST(CudaBlocksSource, ProductsKeepNanVisible) {
+  std::vector<std::uint8_t> blocks = random_blocks(BlockType::kQ8_0, 3 * 64, 1);
+  blocks[2 * 34] = 0x00;  // row 1's first scale
+  blocks[2 * 34 + 1] = 0x7E;
+  const BarelyAligned matrix(blocks);
+  const BarelyAligned input(testing::random_numbers(ElementType::kFp32, 64, 2));
+  float output[3] = {};
+  multiply({BlockType::kQ8_0, matrix.begin(), 64, 3, nullptr, input.begin(), 1, ElementType::kFp32, output, 3});
+  EXPECT_TRUE(std::isfinite(output[0]));
+  EXPECT_TRUE(std::isnan(output[1]));
+  EXPECT_TRUE(std::isfinite(output[2]));
+}
+
+// As cuda_widen_rows() launches; both outputs begin as the same bytes.
+void expect_same_rows(CudaWidenRowsArgs args) {
+  const std::vector<std::uint8_t> untouched(static_cast<std::size_t>(args.count * args.columns) * testing::element_bytes(args.element),
+                                            0x7A);
+  const BarelyAligned expected(untouched);
+  const BarelyAligned actual(untouched);
+  args.output = expected.begin();
+  ASSERT_EQ(cuda_widen_rows_reference(args), LaunchStatus::kOk);
+  args.output = actual.begin();
+  const cuda::WidenLaunch launch = cuda::plan_launch(args);
+  cuda::with_block_type(args.type, [&](auto type) {
+    cuda::launch_on_cpu({cuda::widen_blocks(args), 1, 1}, cuda::kWidenThreads, [&] { cuda::widen_pieces<decltype(type)>(launch); });
+  });
+  EXPECT_EQ(std::memcmp(actual.begin(), expected.begin(), untouched.size()), 0);
+}
+
+TEST(CudaBlocksSource, WidenedRowsAreTheReferencesToTheBit) {
+  for (const BlockType type : testing::kEveryBlockType) {
+    const std::int64_t columns = 3 * testing::least_columns(type);
+    const BarelyAligned matrix(random_blocks(type, 5 * columns, 7));
+    const std::vector<std::int32_t> row_of = testing::shuffled(5, 8);
+    const std::vector<std::int32_t> column_of = testing::shuffled(columns, 9);
+    for (const ElementType element : testing::kEveryElementType) {
+      SCOPED_TRACE(::testing::Message() << "type " << static_cast<int>(type) << " element " << static_cast<int>(element));
+      CudaWidenRowsArgs args;
+      args.type = type;
+      args.matrix = matrix.begin();
+      args.columns = columns;
+      args.rows = 5;
+      args.count = 5;
+      args.element = element;
+      expect_same_rows(args);
+      args.first = 1;
+      args.count = 3;
+      args.row_of = row_of.data();
+      args.column_of = column_of.data();
+      expect_same_rows(args);
+    }
+  }
+}
+
+TEST(CudaBlocksSource, RowsThatAreAskedForAreThoseOfThisPart) {
+  const BarelyAligned matrix(random_blocks(BlockType::kQ5_1, 6 * 64, 10));
+  const std::vector<std::int64_t> ids = {12, 3, 10, 16, 10, 15, 9};  // rows 10 to 15 lie here
+  const std::vector<std::int32_t> row_of = testing::shuffled(6, 11);
+  CudaWidenRowsArgs args;
+  args.type = BlockType::kQ5_1;
+  args.matrix = matrix.begin();
+  args.columns = 64;
+  args.rows = 6;
+  args.row_of = row_of.data();
+  args.first = 10;
+  args.ids = ids.data();
+  args.count = std::ssize(ids);
+  expect_same_rows(args);
+}
+
+TEST(CudaBlocksSource, DeviceTypesHaveTheSizesOfTheFormat) {
+  for (const BlockType type : testing::kEveryBlockType) {
+    cuda::with_block_type(type, [&](auto device) {
+      using Type = decltype(device);
+      EXPECT_EQ(Type::kElements % cuda::kPiece, 0);
+      EXPECT_EQ(Type::kElements % block_elements(type), 0);
+      EXPECT_EQ(Type::kElements / block_elements(type) * block_bytes(type), Type::kBytes) << static_cast<int>(type);
+    });
+  }
+}
+
+// That the tests above would notice what a GPU would not do.
+TEST(CudaBlocksSource, ALoadFromWhereItsTypeIsNotAlignedEndsTheProgram) {
+  alignas(16) static constexpr std::uint8_t kBytes[32] = {};
+  EXPECT_EQ(cuda::eight_bytes<8>(kBytes + 8).words[0], 0U);
+  EXPECT_DEATH(std::ignore = cuda::eight_bytes<8>(kBytes + 4).words[0], "misaligned");
+  EXPECT_DEATH(std::ignore = cuda::eight_bytes<4>(kBytes + 2).words[0], "misaligned");
+  EXPECT_DEATH(std::ignore = cuda::eight_bytes<2>(kBytes + 1).words[0], "misaligned");
+}
+
+TEST(CudaBlocksSource, BadArgumentsAreRefused) {
+  alignas(16) static std::uint8_t memory[256] = {};
+  const CudaBlockProductArgs product{BlockType::kQ8_0, memory, 32, 2, nullptr, memory, 1, ElementType::kFp32, memory, 2};
+  ASSERT_EQ(check_arguments(product), LaunchStatus::kOk);
+  const auto expect = [&](LaunchStatus status, auto change) {
+    CudaBlockProductArgs args = product;
+    change(args);
+    EXPECT_EQ(check_arguments(args), status);
+    EXPECT_EQ(cuda_block_product_reference(args), status);
+  };
+  expect(LaunchStatus::kBadArgument, [](auto& a) { a.matrix = nullptr; });
+  expect(LaunchStatus::kBadArgument, [](auto& a) { a.matrix = memory + 8; });
+  expect(LaunchStatus::kBadArgument, [](auto& a) { a.input = memory + 4; });
+  expect(LaunchStatus::kBadArgument, [](auto& a) { a.output = nullptr; });
+  expect(LaunchStatus::kBadArgument, [](auto& a) { a.rows = 0; });
+  expect(LaunchStatus::kBadArgument, [](auto& a) { a.inputs = 0; });
+  expect(LaunchStatus::kBadArgument, [](auto& a) { a.output_stride = 1; });
+  expect(LaunchStatus::kBadArgument, [](auto& a) { a.columns = 48; });
+  expect(LaunchStatus::kBadArgument, [](auto& a) { a.columns = 0; });
+  expect(LaunchStatus::kBadArgument, [](auto& a) { a.type = static_cast<BlockType>(99); });
+  expect(LaunchStatus::kBadArgument, [](auto& a) { a.element = static_cast<ElementType>(9); });
+  expect(LaunchStatus::kBadArgument, [](auto& a) {
+    a.type = BlockType::kF16;
+    a.columns = 12;  // whole blocks and no whole pieces
+  });
+  expect(LaunchStatus::kUnsupported, [](auto& a) { a.inputs = kMaxCudaProductInputs + 1; });
+  expect(LaunchStatus::kUnsupported, [](auto& a) { a.rows = a.output_stride = kMaxCudaMatrixSide + 1; });
+
+  CudaWidenRowsArgs widen;
+  widen.type = BlockType::kQ8_0;
+  widen.matrix = memory;
+  widen.columns = 32;
+  widen.rows = 2;
+  widen.count = 1;
+  widen.output = memory;
+  ASSERT_EQ(check_arguments(widen), LaunchStatus::kOk);
+  const auto expect_widen = [&](LaunchStatus status, auto change) {
+    CudaWidenRowsArgs args = widen;
+    change(args);
+    EXPECT_EQ(check_arguments(args), status);
+    EXPECT_EQ(cuda_widen_rows_reference(args), status);
+  };
+  const std::int64_t ids[] = {0, 1, 2};
+  expect_widen(LaunchStatus::kOk, [&](auto& a) {
+    a.ids = ids;
+    a.count = 3;  // more than there are rows
+  });
+  expect_widen(LaunchStatus::kBadArgument, [](auto& a) { a.first = 2; });
+  expect_widen(LaunchStatus::kBadArgument, [](auto& a) { a.first = -1; });
+  expect_widen(LaunchStatus::kBadArgument, [](auto& a) { a.count = 3; });
+  expect_widen(LaunchStatus::kBadArgument, [](auto& a) { a.count = 0; });
+  expect_widen(LaunchStatus::kBadArgument, [](auto& a) { a.output = memory + 2; });
+  expect_widen(LaunchStatus::kBadArgument, [](auto& a) { a.columns = 33; });
+  expect_widen(LaunchStatus::kUnsupported, [](auto& a) {
+    a.rows = a.count = kMaxCudaMatrixSide;
+    a.columns = 320;
+  });
+}
+
+}  // namespace
+}  // namespace winnow::kernels
