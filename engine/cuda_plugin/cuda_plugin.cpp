@@ -61,11 +61,11 @@ int start(CudaDeviceRecord* device, char* reason, std::size_t reason_bytes) {
   }
 }
 
-// On libtorch's stream.
-template <auto kLaunch, class Args>
+// A kernel on libtorch's stream.
+template <auto kKernel, class Args>
 int launch(const Args* args) {
   try {
-    return static_cast<int>(kLaunch(*args, c10::cuda::getCurrentCUDAStream(0).stream()));
+    return static_cast<int>(kKernel(*args, c10::cuda::getCurrentCUDAStream(0).stream()));
   } catch (const std::exception&) {
     return static_cast<int>(kernels::LaunchStatus::kDeviceError);
   }
@@ -81,14 +81,17 @@ int synchronize(char* reason, std::size_t reason_bytes) {
 }
 
 constexpr CudaPluginTable kTable = {
-    kCudaPluginAbi,
-    TORCH_VERSION,
-    start,
-    launch<kernels::cuda_decode_attention>,
-    launch<kernels::cuda_append_slots>,
-    synchronize,
-    launch<kernels::cuda_block_product>,
-    launch<kernels::cuda_widen_rows>,
+    .abi = kCudaPluginAbi,
+    .torch_version = TORCH_VERSION,
+    .start = start,
+    .decode_attention = launch<kernels::cuda_decode_attention>,
+    .append_slots = launch<kernels::cuda_append_slots>,
+    .synchronize = synchronize,
+    .block_product = launch<kernels::cuda_block_product>,
+    .widen_rows = launch<kernels::cuda_widen_rows>,
+    .gated_activation = launch<kernels::cuda_gated_activation>,
+    .rms_norm = launch<kernels::cuda_rms_norm>,
+    .rotary = launch<kernels::cuda_rotary>,
 };
 
 }  // namespace

@@ -108,6 +108,14 @@ const CudaPluginTable& cuda_plugin() {
   return *opened()->table;
 }
 
+void require_launched(int status, const char* what) {
+  if (status == static_cast<int>(kernels::LaunchStatus::kOk)) return;
+  if (status == static_cast<int>(kernels::LaunchStatus::kDeviceError)) {
+    throw Exception(ErrorCode::kDeviceFailed, "cuda", std::string(what) + " could not be launched");
+  }
+  throw Exception(ErrorCode::kInternal, "", std::string("the kernel refused its arguments: ") + what);
+}
+
 void synchronize_device() {
   if (!opened()) return;
   char reason[kReasonBytes] = {};

@@ -3,7 +3,8 @@
 // The program is linked to libtorch's CPU libraries only. The plug-in brings libtorch's CUDA libraries along, and with RTLD_GLOBAL their
 // operators register themselves; this must happen before anything asks libtorch whether there is CUDA, because it remembers the answer.
 // Used by engine/generation (which device a model gets), engine/kv_cache and engine/layers (kernels). No torch in this header.
-// Errors: Exception kDeviceUnavailable (subject "cuda", reason with the remedy); kDeviceFailed from synchronize_device(). Engine thread.
+// Errors: Exception kDeviceUnavailable (subject "cuda", reason with the remedy); kDeviceFailed from synchronize_device() and
+// require_launched(). Engine thread.
 #pragma once
 
 #include <cstdint>
@@ -29,6 +30,10 @@ const CudaDevice& open_cuda();
 
 // The functions of the plug-in that open_cuda() opened. kInternal before that.
 const CudaPluginTable& cuda_plugin();
+
+// Throws unless `status`, which a function of the table has returned, is kOk: kDeviceFailed where the launch failed, kInternal where the
+// arguments were refused. what: "attention", for the reason.
+void require_launched(int status, const char* what);
 
 // Waits for the device; nothing to do when open_cuda() has not succeeded. Figures of time are taken after it.
 void synchronize_device();

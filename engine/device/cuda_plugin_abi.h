@@ -12,6 +12,9 @@
 #include "kernels/api/cuda_block_product.h"
 #include "kernels/api/cuda_decode_attention.h"
 #include "kernels/api/cuda_widen_rows.h"
+#include "kernels/api/gated_activation.h"
+#include "kernels/api/rms_norm.h"
+#include "kernels/api/rotary.h"
 
 namespace winnow {
 
@@ -39,6 +42,9 @@ struct CudaPluginTable {
   int (*synchronize)(char* reason, std::size_t reason_bytes);
   int (*block_product)(const kernels::CudaBlockProductArgs* args);
   int (*widen_rows)(const kernels::CudaWidenRowsArgs* args);
+  int (*gated_activation)(const kernels::GatedActivationArgs* args);
+  int (*rms_norm)(const kernels::RmsNormArgs* args);
+  int (*rotary)(const kernels::RotaryArgs* args);
 };
 
 // extern "C" const CudaPluginTable* winnow_cuda_plugin();

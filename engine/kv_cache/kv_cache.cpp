@@ -172,11 +172,7 @@ class KvCache::Impl {
     args.value_blocks = blocks.value_blocks;
     args.table_stride = blocks.stride;
     args.block_slots = kBlockSlots;
-    const int status = cuda_plugin().append_slots(&args);
-    if (status == static_cast<int>(kernels::LaunchStatus::kDeviceError)) {
-      throw Exception(ErrorCode::kDeviceFailed, "cuda", "keys and values could not be written to the cache");
-    }
-    require(status == static_cast<int>(kernels::LaunchStatus::kOk), "the append kernel refused its arguments");
+    require_launched(cuda_plugin().append_slots(&args), "writing keys and values to the cache");
   }
 
   std::vector<std::int32_t> slots_of(LayerId layer) {

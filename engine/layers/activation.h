@@ -4,15 +4,21 @@
 // Threads: engine thread.
 #pragma once
 
+#include "kernels/api/gated_activation.h"
+
 namespace at {
 class Tensor;
 }
 
 namespace winnow {
 
-enum class Activation : int { kSilu = 1, kGelu = 2, kGeluTanh = 3, kQuickGelu = 4, kRelu = 5 };
+using kernels::Activation;
 
 // Overwrites `values` (any shape and strides) and returns them.
 at::Tensor& activate(Activation activation, at::Tensor& values);
+
+// gate_up: [rows, 2 * columns] with contiguous rows, the gates first. A fresh [rows, columns]: activation(gate), rounded to the dtype,
+// times up. Errors: kDeviceFailed.
+at::Tensor activate_gated(Activation activation, const at::Tensor& gate_up);
 
 }  // namespace winnow

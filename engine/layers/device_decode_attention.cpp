@@ -45,11 +45,7 @@ at::Tensor device_decode_attention(const at::Tensor& query, const KvCache& cache
     args.probabilities = attention.data_ptr<float>();
     args.probability_stride = longest;
   }
-  const int status = cuda_plugin().decode_attention(&args);
-  if (status == static_cast<int>(kernels::LaunchStatus::kDeviceError)) {
-    throw Exception(ErrorCode::kDeviceFailed, "cuda", "attention could not be launched");
-  }
-  require(status == static_cast<int>(kernels::LaunchStatus::kOk), "the decode attention kernel refused its arguments");
+  require_launched(cuda_plugin().decode_attention(&args), "attention");
   if (probabilities != nullptr) {
     const at::Tensor mean = attention.mean(1).to(at::kCPU).contiguous();
     const float* row = mean.const_data_ptr<float>();

@@ -1,55 +1,97 @@
 #include "engine/layers/norm.h"
 
-#include <array>
-#include <cmath>
-#include <numeric>
+#include <algorithm>
+
+#include "engine/base/error.h"
+#include "engine/device/cuda_plugin.h"
+#include "engine/device/work_team.h"
+#include "engine/kv_cache/element_type.h"
+#include "engine/layers/row_numbers.h"
+#include "kernels/api/rms_norm.h"
 
 namespace winnow {
-
 namespace {
 
-// Numbers up to which calls of libtorch's operators, of which there would be eight, cost more than the work: a few rows, or the heads of
-// one.
-constexpr std::int64_t kFewNumbers = std::int64_t{1} << 14;
+template <class Pointer>
+Pointer moved(Pointer from, std::int64_t elements, const at::Tensor& tensor) {
+  using Byte = std::conditional_t<std::is_const_v<std::remove_pointer_t<Pointer>>, const std::byte, std::byte>;
+  return from == nullptr ? nullptr : static_cast<Byte*>(from) + elements * static_cast<std::int64_t>(tensor.element_size());
+}
 
-// rows [rows, features], one after the other.
-template <typename T, typename Weight>
-void normalise_rows(const RmsNorm& norm, const at::Tensor& rows, at::Tensor& normalised) {
-  const std::int64_t features = rows.size(-1);
-  const T* from = rows.const_data_ptr<T>();
-  const Weight* const weight = norm.weight.const_data_ptr<Weight>();
-  T* to = normalised.mutable_data_ptr<T>();
-  for (const T* const end = from + rows.numel(); from != end; from += features, to += features) {
-    constexpr std::int64_t kSums = 8;  // side by side: one alone would wait for itself
-    std::array<float, kSums> sums{};
-    for (std::int64_t i = 0; i < features; ++i) {
-      const auto value = static_cast<float>(from[i]);
-      sums[static_cast<std::size_t>(i % kSums)] += value * value;
-    }
-    const float mean = std::accumulate(sums.begin(), sums.end(), 0.0F) / static_cast<float>(features);
-    const float scale = 1.0F / std::sqrt(mean + static_cast<float>(norm.epsilon));
-    for (std::int64_t i = 0; i < features; ++i)
-      to[i] = static_cast<T>(static_cast<Weight>(static_cast<float>(from[i]) * scale) * weight[i]);
-  }
+// Rows or, where there is but one, its groups [begin, end) of them.
+kernels::RmsNormArgs part_of(const kernels::RmsNormArgs& all, std::int64_t begin, std::int64_t end, const at::Tensor& input) {
+  kernels::RmsNormArgs part = all;
+  const bool by_rows = all.rows != 1;
+  (by_rows ? part.rows : part.groups) = end - begin;
+  const auto first_of = [&](const kernels::GroupStrides& strides) { return begin * (by_rows ? strides.row : strides.group); };
+  part.input = moved(all.input, first_of(all.input_strides), input);
+  part.output = moved(all.output, first_of(all.output_strides), input);
+  part.added = moved(all.added, begin * all.added_stride, input);
+  part.sum = moved(all.sum, first_of(all.input_strides), input);
+  return part;
+}
+
+void run(const kernels::RmsNormArgs& all, const at::Tensor& input) {
+  if (!input.is_cpu()) return require_launched(cuda_plugin().rms_norm(&all), "a norm");
+  const bool by_rows = all.rows != 1;
+  const std::int64_t numbers = all.features * (by_rows ? all.groups : 1);
+  share_work(by_rows ? all.rows : all.groups, std::max<std::int64_t>(1, kGrainNumbers / std::max<std::int64_t>(1, numbers)),
+             [&](std::int64_t begin, std::int64_t end) {
+               require(kernels::rms_norm_cpu(part_of(all, begin, end, input)) == kernels::LaunchStatus::kOk,
+                       "norm: the kernel refused its arguments");
+             });
+}
+
+// Of `input`, up to three dimensions, without an output.
+kernels::RmsNormArgs args_for(const RmsNorm& norm, const at::Tensor& input) {
+  require(input.size(-1) == norm.weight.numel() && norm.weight.is_contiguous() && input.stride(-1) == 1,
+          "norm: one weight for each number");
+  kernels::RmsNormArgs args;
+  args.type = element_type(input.scalar_type());
+  args.rows = input.dim() < 2 ? 1 : input.size(0);
+  args.groups = input.dim() < 3 ? 1 : input.size(1);
+  args.features = input.size(-1);
+  args.input = input.const_data_ptr();
+  args.input_strides = {input.dim() < 2 ? 0 : input.stride(0), input.dim() < 3 ? 0 : input.stride(1)};
+  args.weight_type = element_type(norm.weight.scalar_type());
+  args.weight = norm.weight.const_data_ptr();
+  args.epsilon = static_cast<float>(norm.epsilon);
+  return args;
 }
 
 }  // namespace
 
 at::Tensor RmsNorm::operator()(const at::Tensor& input) const {
-  const bool wide = weight.scalar_type() == at::kFloat;
-  if (input.is_cpu() && input.is_contiguous() && input.numel() <= kFewNumbers) {
-    at::Tensor few = at::empty(input.sizes(), input.options());
-    if (input.scalar_type() == at::kBFloat16 && !wide) return normalise_rows<at::BFloat16, at::BFloat16>(*this, input, few), few;
-    if (input.scalar_type() == at::kBFloat16) return normalise_rows<at::BFloat16, float>(*this, input, few), few;
-    if (input.scalar_type() == at::kFloat && wide) return normalise_rows<float, float>(*this, input, few), few;
-  }
-  // mean(x^2) from the fp32 norm of each row: one pass over x instead of a widened copy, a square and a mean.
-  at::Tensor scale = at::linalg_vector_norm(input, 2, {-1}, /*keepdim=*/true, at::kFloat);
-  scale.mul_(scale).div_(input.size(-1)).add_(epsilon).rsqrt_();
-  at::Tensor normalised = at::empty(input.sizes(), wide ? input.options().dtype(at::kFloat) : input.options());
-  // The product is taken in fp32 (scale is fp32) and rounded once, then multiplied by the weight in the model's dtype.
-  at::mul_out(normalised, input, scale);
-  return normalised.mul_(weight).to(input.scalar_type());
+  at::Tensor output = at::empty(input.sizes(), input.options());
+  const bool as_it_lies = input.dim() <= 3 && input.stride(-1) == 1;
+  const auto given = as_it_lies ? c10::MaybeOwned<at::Tensor>::borrowed(input) : input.expect_contiguous();
+  const at::Tensor flat = as_it_lies ? *given : given->view({-1, input.size(-1)});
+  kernels::RmsNormArgs args = args_for(*this, flat);
+  args.output = output.mutable_data_ptr();
+  args.output_strides = {args.groups * args.features, args.features};
+  run(args, flat);
+  return output;
+}
+
+at::Tensor RmsNorm::after_adding(at::Tensor& hidden, const at::Tensor& added) const {
+  require(hidden.dim() == 2 && added.sizes() == hidden.sizes() && added.scalar_type() == hidden.scalar_type() && added.stride(1) == 1,
+          "norm: what is added fits the rows");
+  at::Tensor output = at::empty(hidden.sizes(), hidden.options());
+  kernels::RmsNormArgs args = args_for(*this, hidden);
+  args.added = added.const_data_ptr();
+  args.added_stride = added.stride(0);
+  args.sum = hidden.mutable_data_ptr();
+  args.output = output.mutable_data_ptr();
+  args.output_strides = {args.features, args.features};
+  run(args, hidden);
+  return output;
+}
+
+void RmsNorm::in_place(at::Tensor& rows) const {
+  kernels::RmsNormArgs args = args_for(*this, rows);
+  args.output = rows.mutable_data_ptr();
+  args.output_strides = args.input_strides;
+  run(args, rows);
 }
 
 at::Tensor LayerNorm::operator()(const at::Tensor& input) const { return at::layer_norm(input, {input.size(-1)}, weight, bias, epsilon); }

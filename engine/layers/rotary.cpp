@@ -1,7 +1,14 @@
 #include "engine/layers/rotary.h"
 
+#include <algorithm>
+
 #include "engine/base/error.h"
+#include "engine/device/cuda_plugin.h"
 #include "engine/device/host_numbers.h"
+#include "engine/device/work_team.h"
+#include "engine/kv_cache/element_type.h"
+#include "engine/layers/row_numbers.h"
+#include "kernels/api/rotary.h"
 
 namespace winnow {
 
@@ -25,7 +32,7 @@ RotaryAngles RotaryEmbedding::angles(const at::Tensor& positions) const {
   at::Tensor by_axis = positions.to(inverse_frequency_.device(), at::kFloat);
   if (axis_.defined()) by_axis = by_axis.index_select(0, axis_);
   require(axis_.defined() || by_axis.size(0) == 1, "rotary embedding: positions have one axis");
-  const at::Tensor turns = by_axis.t() * inverse_frequency_;  // [rows, head_dim / 2]
+  const at::Tensor turns = (by_axis.t() * inverse_frequency_).contiguous();  // [rows, head_dim / 2]
   at::Tensor cosine = turns.cos();
   at::Tensor sine = turns.sin();
   if (magnitude_ != 1.0) {
@@ -35,54 +42,36 @@ RotaryAngles RotaryEmbedding::angles(const at::Tensor& positions) const {
   return {cosine.to(dtype_).unsqueeze(1), sine.to(dtype_).unsqueeze(1)};
 }
 
-namespace {
-
-// Rows up to which calls of libtorch's operators, of which there are four beside their views, cost more than the work.
-constexpr std::int64_t kFewRows = 8;
-
-// One after the other, each operation rounded as libtorch's are below.
-template <class T>
-void turn_rows(const at::Tensor& heads, const RotaryAngles& angles, at::Tensor& out) {
-  const std::int64_t half = heads.size(2) / 2;
-  const T* const from = heads.const_data_ptr<T>();
-  T* const to = out.mutable_data_ptr<T>();
-  for (std::int64_t row = 0; row < heads.size(0); ++row) {
-    const T* const cosine = angles.cosine.const_data_ptr<T>() + row * half;
-    const T* const sine = angles.sine.const_data_ptr<T>() + row * half;
-    for (std::int64_t head = 0; head < heads.size(1); ++head) {
-      const T* const first = from + row * heads.stride(0) + head * heads.stride(1);
-      T* const turned = to + row * out.stride(0) + head * out.stride(1);
-      for (std::int64_t i = 0; i < half; ++i) {
-        const auto a = static_cast<float>(first[i]), b = static_cast<float>(first[half + i]);
-        const auto c = static_cast<float>(cosine[i]), s = static_cast<float>(sine[i]);
-        turned[i] = static_cast<T>(static_cast<float>(static_cast<T>(a * c)) - b * s);
-        turned[half + i] = static_cast<T>(static_cast<float>(static_cast<T>(b * c)) + a * s);
-      }
-    }
-  }
-}
-
-bool turns_few(const at::Tensor& heads, const RotaryAngles& angles) {
-  return heads.is_cpu() && heads.dim() == 3 && heads.size(0) <= kFewRows && heads.stride(2) == 1 && angles.cosine.is_contiguous() &&
-         angles.sine.is_contiguous() && angles.cosine.scalar_type() == heads.scalar_type();
-}
-
-}  // namespace
-
 void apply_rotary(const at::Tensor& heads, const RotaryAngles& angles, at::Tensor& out) {
-  if (turns_few(heads, angles) && out.stride(2) == 1) {
-    if (heads.scalar_type() == at::kFloat) return turn_rows<float>(heads, angles, out);
-    if (heads.scalar_type() == at::kBFloat16) return turn_rows<at::BFloat16>(heads, angles, out);
-  }
-  const std::int64_t half = heads.size(-1) / 2;
-  const at::Tensor first = heads.narrow(-1, 0, half);
-  const at::Tensor second = heads.narrow(-1, half, half);
-  at::Tensor out_first = out.narrow(-1, 0, half);
-  at::Tensor out_second = out.narrow(-1, half, half);
-  at::mul_out(out_first, first, angles.cosine);
-  out_first.addcmul_(second, angles.sine, -1);
-  at::mul_out(out_second, second, angles.cosine);
-  out_second.addcmul_(first, angles.sine);
+  require(heads.dim() == 3 && out.sizes() == heads.sizes() && heads.stride(2) == 1 && out.stride(2) == 1, "rotary: rows of heads");
+  require(angles.cosine.is_contiguous() && angles.sine.is_contiguous() && angles.cosine.numel() == heads.size(0) * heads.size(2) / 2 &&
+              angles.sine.sizes() == angles.cosine.sizes() && angles.cosine.scalar_type() == heads.scalar_type() &&
+              out.scalar_type() == heads.scalar_type(),
+          "rotary: the angles of every row, in the heads' type");
+  kernels::RotaryArgs all;
+  all.type = element_type(heads.scalar_type());
+  all.rows = heads.size(0);
+  all.heads = heads.size(1);
+  all.half = heads.size(2) / 2;
+  all.input = heads.const_data_ptr();
+  all.input_strides = {heads.stride(0), heads.stride(1)};
+  all.cosine = angles.cosine.const_data_ptr();
+  all.sine = angles.sine.const_data_ptr();
+  all.output = out.mutable_data_ptr();
+  all.output_strides = {out.stride(0), out.stride(1)};
+  if (!heads.is_cpu()) return require_launched(cuda_plugin().rotary(&all), "rotary positions");
+  const std::int64_t bytes = heads.element_size();
+  const std::int64_t numbers = std::max<std::int64_t>(1, heads.size(1) * heads.size(2));
+  share_work(all.rows, std::max<std::int64_t>(1, kGrainNumbers / numbers), [&](std::int64_t begin, std::int64_t end) {
+    const auto moved = [&](const void* from, std::int64_t stride) { return static_cast<const std::byte*>(from) + begin * stride * bytes; };
+    kernels::RotaryArgs part = all;
+    part.rows = end - begin;
+    part.input = moved(all.input, all.input_strides.row);
+    part.cosine = moved(all.cosine, all.half);
+    part.sine = moved(all.sine, all.half);
+    part.output = static_cast<std::byte*>(all.output) + begin * all.output_strides.row * bytes;
+    require(kernels::rotary_cpu(part) == kernels::LaunchStatus::kOk, "rotary: the kernel refused its arguments");
+  });
 }
 
 at::Tensor turned_keys(const at::Tensor& keys, const at::Tensor& turns, const RotaryScheme& scheme) {

@@ -12,7 +12,7 @@
 
 namespace winnow {
 
-// Cosine and sine per row; [rows, 1, head_dim / 2] in the model's dtype.
+// Cosine and sine per row; [rows, 1, head_dim / 2] in the model's dtype, contiguous.
 struct RotaryAngles {
   at::Tensor cosine;
   at::Tensor sine;
@@ -33,8 +33,8 @@ class RotaryEmbedding {
   double magnitude_;
 };
 
-// heads: [rows, heads, head_dim], any strides with a contiguous last dimension. Writes the turned heads to `out`, same shape, which must
-// not overlap the input.
+// heads: [rows, heads, head_dim], any strides with a contiguous last dimension, of the angles' dtype. Writes the turned heads to `out`, as
+// `heads`, which must not overlap the input. One kernel (kernels/api/rotary.h). Errors: kDeviceFailed.
 void apply_rotary(const at::Tensor& heads, const RotaryAngles& angles, at::Tensor& out);
 
 // keys [k, d] fp32, each turned by turns[:, k] (fp32 [axes, k], of any sign: the negative of a key's position takes its turn away).

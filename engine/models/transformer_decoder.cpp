@@ -217,13 +217,23 @@ void TransformerDecoder::normalise_heads(const Layer& layer, at::Tensor& qkv) co
   if (!config_.query_key_norm) return;
   at::Tensor query = qkv.narrow(1, 0, config_.heads);
   at::Tensor key = qkv.narrow(1, config_.heads, config_.kv_heads);
-  query.copy_(layer.query_norm(query));
-  key.copy_(layer.key_norm(key));
+  layer.query_norm.in_place(query);
+  layer.key_norm.in_place(key);
 }
 
-void TransformerDecoder::add_mlp_beside(const Layer& layer, const at::Tensor& input, const at::Tensor& attended, at::Tensor& hidden) const {
-  at::Tensor added = layer.mlp(config_.mlp_place == MlpPlace::kBesideWithNorm ? layer.mlp_norm(hidden) : input);
-  hidden.add_(added.add_(attended));
+at::Tensor TransformerDecoder::after_attention(const Layer& layer, const at::Tensor& input, const at::Tensor& attended,
+                                               at::Tensor& hidden) const {
+  switch (config_.mlp_place) {
+    case MlpPlace::kAfterAttention: {
+      const at::Tensor added = layer.mlp(layer.mlp_norm.after_adding(hidden, attended));
+      return layer.mlp_out_norm ? (*layer.mlp_out_norm)(added) : added;
+    }
+    case MlpPlace::kBesideAttention:
+      return layer.mlp(input).add_(attended);
+    case MlpPlace::kBesideWithNorm:
+      return layer.mlp(layer.mlp_norm(hidden)).add_(attended);
+  }
+  throw Exception(ErrorCode::kInternal, "", "an MLP in an unknown place");
 }
 
 void TransformerDecoder::prefill_layer(LayerId layer, at::Tensor& hidden, const at::Tensor& positions,
@@ -243,7 +253,6 @@ void TransformerDecoder::prefill_layer(LayerId layer, at::Tensor& hidden, const 
   const std::int64_t head_dim = config_.head_dim;
   const bool viewed = observer != nullptr && observer->wants_views();
   const bool outputs = viewed && observer->wants_outputs();
-  const bool beside = config_.mlp_place != MlpPlace::kAfterAttention;
   const std::int64_t reach = cache.shape().window(layer);
   require(window.tokens == 0 || (!viewed && reach == 0), "prefill: statistics are rebuilt from causal attention");
 
@@ -290,12 +299,7 @@ void TransformerDecoder::prefill_layer(LayerId layer, at::Tensor& hidden, const 
     if (viewed) all_lse.narrow(1, first, count).copy_(attention.log_sum_exp);
     const at::Tensor attended = weights.attended(attention.output.view({count, heads * head_dim}));
     interrupt.throw_if_requested();
-    if (beside) {
-      add_mlp_beside(weights, input, attended, tile);
-    } else {
-      tile.add_(attended);
-      tile.add_(weights.after_mlp(tile));
-    }
+    tile.add_(after_attention(weights, input, attended, tile));
     if (levels > 0) tile.add_(hidden.narrow(0, first, count).narrow(1, (layer + 1) * config_.hidden_size, config_.hidden_size));
   }
   if (levels > 0 && layer + 1 == levels) hidden = hidden.narrow(1, 0, config_.hidden_size).contiguous();
@@ -334,15 +338,15 @@ at::Tensor TransformerDecoder::decode(const NextToken& token, KvCache& cache, De
   const std::array<std::int32_t, 1> originals = {token.original};
 
   const bool watched = observer != nullptr && observer->wants_probabilities();
-  const bool beside = config_.mlp_place != MlpPlace::kAfterAttention;
   DecodeRow row;
   at::Tensor hidden = scaled_rows(at::full({1}, token.id, number));
   at::Tensor turned = at::empty({1, heads + kv_heads, head_dim}, hidden.options());
   const at::Tensor query = turned.select(0, 0).narrow(0, 0, heads);
   const at::Tensor key = turned.narrow(1, heads, kv_heads).transpose(0, 1);
+  at::Tensor added;  // by the layer before; the next norm takes it in
   for (LayerId layer{0}; layer < layers(); ++layer) {
     const Layer& weights = layers_[layer];
-    const at::Tensor input = weights.input_norm(hidden);
+    const at::Tensor input = added.defined() ? weights.input_norm.after_adding(hidden, added) : weights.input_norm(hidden);
     at::Tensor qkv = weights.qkv(input).view({1, heads + 2 * kv_heads, head_dim});
     normalise_heads(weights, qkv);
     apply_rotary(qkv.narrow(1, 0, heads + kv_heads), turns_apart(layer) ? window_angles : angles, turned);
@@ -352,14 +356,9 @@ at::Tensor TransformerDecoder::decode(const NextToken& token, KvCache& cache, De
     row.output = attention;
     if (observer != nullptr) observer->after_layer(layer, row);
     leave_window(cache, layer, token.original, observer);
-    if (beside) {
-      add_mlp_beside(weights, input, attended, hidden);
-    } else {
-      hidden.add_(attended);
-      hidden.add_(weights.after_mlp(hidden));
-    }
+    added = after_attention(weights, input, attended, hidden);
   }
-  return logits(hidden).select(0, 0);
+  return logits(hidden.add_(added)).select(0, 0);
 }
 
 }  // namespace winnow

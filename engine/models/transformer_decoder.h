@@ -59,14 +59,10 @@ class TransformerDecoder final : public TextDecoder {
     std::optional<Norm> mlp_out_norm;
     Mlp mlp;
 
-    // What the attention's output [rows, H * d], and the MLP behind it, add to the hidden states.
+    // What the attention's output [rows, H * d] adds to the hidden states.
     at::Tensor attended(const at::Tensor& attention) const {
       const at::Tensor out = output(attention);
       return attention_out_norm ? (*attention_out_norm)(out) : out;
-    }
-    at::Tensor after_mlp(const at::Tensor& hidden) const {
-      const at::Tensor out = mlp(mlp_norm(hidden));
-      return mlp_out_norm ? (*mlp_out_norm)(out) : out;
     }
   };
   Layer read_layer(WeightReader& weights, const std::string& prefix) const;
@@ -75,8 +71,9 @@ class TransformerDecoder final : public TextDecoder {
   ExpertMlp read_experts(WeightReader& weights, const std::string& prefix) const;
   ExpertMlp with_experts(ExpertMlp mlp, std::vector<Linear> first, std::vector<Linear> last) const;
   Mlp read_mlp(WeightReader& weights, const std::string& prefix) const;
-  // input: what the attention read of `hidden`. Adds what the layer makes of both to hidden.
-  void add_mlp_beside(const Layer& layer, const at::Tensor& input, const at::Tensor& attended, at::Tensor& hidden) const;
+  // What is still to be added to `hidden`, which takes in what the attention adds where the MLP comes after it. input: what the attention
+  // read of it.
+  at::Tensor after_attention(const Layer& layer, const at::Tensor& input, const at::Tensor& attended, at::Tensor& hidden) const;
   RmsNorm read_head_norm(WeightReader& weights, const std::string& name) const;
   bool turns_apart(LayerId layer) const { return window_rotary_ && windows_[layer] > 0; }
   // Queries and keys of rows as they are turned: qkv [rows, H + 2 Hkv, d] with the norms of their heads taken, in place.

@@ -170,10 +170,10 @@ at::Tensor VitTower::through_layer(const at::Tensor& weights, const at::Tensor& 
 
 void VitTower::normalise_heads(const Layer& layer, at::Tensor& qkv) const {
   if (config_.names.query_norm.empty()) return;
-  at::Tensor query = qkv.select(2, 0);
-  at::Tensor key = qkv.select(2, 1);
-  query.copy_(layer.query_norm(query.flatten(2)).view_as(query));
-  key.copy_(layer.key_norm(key.flatten(2)).view_as(key));
+  at::Tensor query = qkv.select(2, 0).flatten(2);  // views: the heads of a token lie side by side
+  at::Tensor key = qkv.select(2, 1).flatten(2);
+  layer.query_norm.in_place(query);
+  layer.key_norm.in_place(key);
 }
 
 at::Tensor VitTower::run_layer(const Layer& layer, at::Tensor& hidden) const {

@@ -74,11 +74,6 @@ inline DecodeLaunch plan_launch(const CudaDecodeAttentionArgs& args) {
 
 __device__ inline float minus_infinity() { return __uint_as_float(0xFF800000U); }
 
-__device__ inline float warp_maximum(float x) {
-  for (int step = 16; step > 0; step /= 2) x = fmaxf(x, __shfl_xor_sync(0xFFFFFFFFU, x, step));
-  return x;
-}
-
 // kVector: elements of K per load; 1 where the head size is no multiple of 16 bytes.
 template <class T, int kVector>
 __global__ void __launch_bounds__(kThreads) attend_part(DecodeLaunch args) {

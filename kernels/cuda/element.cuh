@@ -31,11 +31,16 @@ __device__ inline void narrow(float x, Bf16& to) {
 }
 __device__ inline void narrow(float x, Fp16& to) { to.bits = __half_as_ushort(__float2half_rn(x)); }
 
-// kCount neighbours, moved by one load of up to 16 bytes.
+// kCount neighbours, moved by one load or store of up to 16 bytes.
 template <class T, int kCount>
 struct alignas(sizeof(T) * kCount < 16 ? sizeof(T) * kCount : 16) Pack {
   T values[kCount];
 };
+
+// As many neighbours as one load moves, and whether it may: it needs an address that is a multiple of 16 bytes. Of null it may.
+template <class T>
+inline constexpr int kWidest = 16 / static_cast<int>(sizeof(T));
+inline bool is_aligned(const void* address) { return reinterpret_cast<std::uintptr_t>(address) % 16 == 0; }
 
 template <int kCount, class T>
 __device__ inline Pack<T, kCount> load(const T* from) {

@@ -35,4 +35,17 @@ inline void set_element(void* array, ElementType type, std::int64_t index, float
   }
 }
 
+// To the type and back.
+inline double rounded(ElementType type, float value) {
+  switch (type) {
+    case ElementType::kFp32:
+      return value;
+    case ElementType::kBf16:
+      return bf16_to_float(float_to_bf16(value));
+    case ElementType::kFp16:
+      return fp16_to_float(float_to_fp16(value));
+  }
+  return std::numeric_limits<double>::quiet_NaN();
+}
+
 }  // namespace winnow::kernels

@@ -7,10 +7,16 @@
 
 #include "kernels/api/append_slots.h"
 #include "kernels/api/cuda_decode_attention.h"
+#include "kernels/api/gated_activation.h"
+#include "kernels/api/rms_norm.h"
+#include "kernels/api/rotary.h"
 #include "tests/kernels/append_case.h"
 #include "tests/kernels/cuda_block_case.h"
 #include "tests/kernels/device_memory.h"
+#include "tests/kernels/gated_case.h"
+#include "tests/kernels/norm_case.h"
 #include "tests/kernels/ragged_decode_case.h"
+#include "tests/kernels/rotary_case.h"
 
 namespace winnow::kernels {
 namespace {
@@ -163,6 +169,62 @@ TEST_F(CudaKernels, WidenedRowsAreTheReferencesToTheBit) {
         ASSERT_EQ(cuda_widen_rows(args, nullptr), LaunchStatus::kOk);
         const std::vector<std::uint8_t> actual = output.copy<std::uint8_t>();
         EXPECT_EQ(std::memcmp(actual.data(), expected.begin(), actual.size()), 0);
+      }
+    }
+  }
+}
+
+TEST_F(CudaKernels, GatedActivationsEqualTheReference) {
+  for (const Activation activation : testing::kEveryActivation) {
+    for (const ElementType type : testing::kEveryElementType) {
+      for (const std::int64_t columns : {1, 36, 4864, 9999}) {
+        SCOPED_TRACE(::testing::Message() << static_cast<int>(activation) << " type " << static_cast<int>(type) << " columns " << columns);
+        const testing::GatedCase problem(activation, type, 5, columns);
+        const DeviceMemory both(problem.both);
+        const DeviceMemory output(std::vector<std::byte>(problem.expected.size(), std::byte{0xFF}));
+        ASSERT_EQ(cuda_gated_activation(problem.args(both.bytes(), output.bytes()), nullptr), LaunchStatus::kOk);
+        problem.expect_near(output.copy<std::byte>());
+      }
+    }
+  }
+}
+
+void expect_norm(const testing::NormCase::Shape& shape) {
+  SCOPED_TRACE(shape.name());
+  const testing::NormCase problem(shape);
+  const DeviceMemory rows(problem.input);
+  const DeviceMemory weight(problem.weight);
+  const DeviceMemory added(problem.added);
+  const DeviceMemory output(std::vector<std::byte>(problem.expected.size(), std::byte{0xFF}));
+  ASSERT_EQ(cuda_rms_norm(problem.args({rows.bytes(), weight.bytes(), added.bytes(), output.bytes()}), nullptr), LaunchStatus::kOk);
+  problem.expect_near(output.copy<std::byte>(), rows.copy<std::byte>());
+}
+
+TEST_F(CudaKernels, NormsEqualTheReference) {
+  for (testing::NormCase::Shape shape : testing::norm_types()) {
+    for (const std::int64_t features : {1, 36, 896, 1024, 1025, 4096, 8191}) {
+      for (const std::int64_t rows : {1, 9, 700}) {
+        for (const bool added : {false, true}) expect_norm({shape.type, shape.weight_type, rows, 1, features, added});
+      }
+    }
+    expect_norm({shape.type, shape.weight_type, 300, 5, 128});
+    expect_norm({shape.type, shape.weight_type, 2, 3, 42});
+  }
+}
+
+TEST_F(CudaKernels, RotaryPositionsEqualTheReference) {
+  for (const ElementType type : testing::kEveryElementType) {
+    for (const std::int64_t half : {1, 5, 32, 64, 128}) {
+      for (const std::int64_t rows : {1, 300}) {
+        const testing::RotaryCase::Shape shape{type, rows, 17, half};
+        SCOPED_TRACE(shape.name());
+        const testing::RotaryCase problem(shape);
+        const DeviceMemory input(problem.input);
+        const DeviceMemory cosine(problem.cosine);
+        const DeviceMemory sine(problem.sine);
+        const DeviceMemory output(std::vector<std::byte>(problem.expected.size(), std::byte{0xFF}));
+        ASSERT_EQ(cuda_rotary(problem.args({input.bytes(), cosine.bytes(), sine.bytes(), output.bytes()}), nullptr), LaunchStatus::kOk);
+        problem.expect_near(output.copy<std::byte>());
       }
     }
   }

@@ -11,6 +11,10 @@
 
 namespace winnow::kernels::testing {
 
+inline constexpr ElementType kEveryElementType[] = {ElementType::kFp32, ElementType::kBf16, ElementType::kFp16};
+
+inline std::size_t element_bytes(ElementType type) { return type == ElementType::kFp32 ? 4 : 2; }
+
 // Round to nearest even; inputs are finite and in the normal range of the narrow type.
 inline std::uint16_t to_bf16(float value) {
   const auto bits = std::bit_cast<std::uint32_t>(value);

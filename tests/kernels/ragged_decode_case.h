@@ -16,8 +16,6 @@
 
 namespace winnow::kernels::testing {
 
-inline std::size_t element_bytes(ElementType type) { return type == ElementType::kFp32 ? 4 : 2; }
-
 inline float element_at(const std::vector<std::byte>& bytes, ElementType type, std::size_t index) {
   float wide = 0.0F;
   std::uint16_t narrow = 0;

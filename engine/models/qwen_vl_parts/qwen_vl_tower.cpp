@@ -121,7 +121,7 @@ QwenVlTower::Layout QwenVlTower::layout_of(const CellGrid& grid) const {
   const std::int64_t half = config_.head_dim / 2;
   const at::Tensor exponent = at::arange(0, half, 2, at::TensorOptions().dtype(at::kFloat)).div(half);
   const at::Tensor frequency = at::pow(at::Scalar(kTheta), exponent).reciprocal();
-  const at::Tensor turns = (at::tensor(places).view({-1, 2, 1}) * frequency).view({-1, 1, 1, half}).to(device_);
+  const at::Tensor turns = (at::tensor(places).view({-1, 2, 1}) * frequency).view({-1, 1, half}).to(device_);
   layout.angles = {turns.cos(), turns.sin()};
   if (config_.deepstack) layout.positions = stretched_positions(grid, at::tensor(places).view({-1, 2}).to(at::kLong));
   return layout;
@@ -215,9 +215,12 @@ QwenVlTower::Turned QwenVlTower::run_layer(const Layer& layer, const Layout& lay
   const std::int64_t heads = config_.heads;
   const std::int64_t head_dim = config_.head_dim;
   const at::Tensor qkv = layer.qkv(run(layer.attention_norm, hidden)).view({pictures, patches, 3, heads, head_dim});
-  const at::Tensor flat = qkv.narrow(2, 0, 2).to(at::kFloat);
-  at::Tensor turned = at::empty({pictures, patches, 2, heads, head_dim}, flat.options());
-  apply_rotary(flat, layout.angles, turned);
+  const at::Tensor wide = qkv.narrow(2, 0, 2).to(at::kFloat);
+  at::Tensor turned = at::empty({pictures, patches, 2, heads, head_dim}, wide.options());
+  for (std::int64_t picture = 0; picture < pictures; ++picture) {
+    at::Tensor out = turned[picture].view({patches, 2 * heads, head_dim});
+    apply_rotary(wide[picture].view({patches, 2 * heads, head_dim}), layout.angles, out);
+  }
   turned = turned.to(dtype_);
 
   const double scale = 1.0 / std::sqrt(static_cast<double>(head_dim));

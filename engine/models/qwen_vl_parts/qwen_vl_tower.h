@@ -69,7 +69,7 @@ class QwenVlTower {
     CellGrid grid;
     WindowOrder windows;  // in patches; one group is the whole picture
     WindowGroup whole;
-    RotaryAngles angles;   // fp32 [patches, 1, 1, head_dim / 2]
+    RotaryAngles angles;   // fp32 [patches, 1, head_dim / 2]
     at::Tensor positions;  // [patches, hidden]; undefined: turns alone tell where a patch is
   };
   struct Turned {

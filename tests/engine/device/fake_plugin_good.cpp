@@ -12,7 +12,7 @@ int start(winnow::CudaDeviceRecord* /*device*/, char* reason, std::size_t reason
   return 1;
 }
 
-constexpr winnow::CudaPluginTable kTable = {winnow::kCudaPluginAbi, TORCH_VERSION, start, nullptr, nullptr, nullptr, nullptr, nullptr};
+constexpr winnow::CudaPluginTable kTable = {.abi = winnow::kCudaPluginAbi, .torch_version = TORCH_VERSION, .start = start};
 
 }  // namespace
 

@@ -2,7 +2,7 @@
 #include "engine/device/cuda_plugin_abi.h"
 
 namespace {
-constexpr winnow::CudaPluginTable kTable = {winnow::kCudaPluginAbi, "1.0.0", nullptr, nullptr, nullptr, nullptr, nullptr, nullptr};
+constexpr winnow::CudaPluginTable kTable = {.abi = winnow::kCudaPluginAbi, .torch_version = "1.0.0"};
 }  // namespace
 
 extern "C" const winnow::CudaPluginTable* winnow_cuda_plugin() { return &kTable; }

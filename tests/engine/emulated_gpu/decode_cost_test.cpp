@@ -1,4 +1,5 @@
-// What a decoded token costs on a GPU beside its arithmetic: the host waits once, for the number of the token, and gets nothing else.
+// What a decoded token costs on a GPU beside its arithmetic: the host waits once, for the number of the token, and gets nothing else; what
+// it starts is counted.
 #include <algorithm>
 #include <string>
 #include <vector>
@@ -110,6 +111,26 @@ TEST_F(DecodeCost, IsOneWaitATokenWhereWeightsAreInFewBits) {
       EXPECT_TRUE(gpu.info.dtype.ends_with(name)) << gpu.info.dtype;
       expect_one_wait(of_more_tokens(gpu, ask(gpu, "full", 4)), gpu);
     }
+  }
+}
+
+// What the host has to start for a token, of which a step on a fast GPU is made. A layer: two norms with what is added before them, four
+// products, rotary positions, the append, attention, the gated activation; norms of heads and of what a layer adds where a model has them.
+TEST_F(DecodeCost, IsTenLaunchesALayer) {
+  struct Family {
+    const char* folder;
+    std::int64_t layer;   // launches of a layer
+    std::int64_t beside;  // of the embedding, the angles, the head and the choice of the token
+  };
+  for (const Family& family :
+       {Family{"gqa_tied", 10, 23}, {"internvl/qwen2_saved", 10, 23}, {"qwen3_vl/published", 12, 24}, {"gemma3/published", 14, 31}}) {
+    SCOPED_TRACE(family.folder);
+    EngineOn gpu(Device::kCuda, family.folder);
+    Turn turn = ask(gpu, "full", 4);
+    turn.messages = {{Role::kUser, {TextItem{"What is there?"}}}};
+    const Cost cost = of_more_tokens(gpu, turn);
+    ASSERT_GT(cost.tokens, 0) << "both answers ended early";
+    EXPECT_LE(cost.counts.launches, cost.tokens * (family.beside + gpu.info.layers * family.layer)) << cost.tokens << " tokens";
   }
 }
 

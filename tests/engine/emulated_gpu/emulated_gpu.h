@@ -3,7 +3,7 @@
 //
 // The plug-in registers libtorch's operators for the CUDA dispatch key. Memory is its own: what the host touches of it is a fault, what
 // nobody has written is NaN. Every operator runs on the CPU over that memory (operators.cpp), as libtorch's CUDA kernels would, and refuses
-// tensors of two devices; copies between the devices and waits are counted. No torch in this header. One thread.
+// tensors of two devices; copies between the devices, waits and launches are counted. No torch in this header. One thread.
 #pragma once
 
 #include <cstdint>
@@ -16,10 +16,15 @@ struct EmulatedGpuCounts {
   std::int64_t bytes_to_host = 0;
   std::int64_t copies_to_device = 0;
   std::int64_t bytes_to_device = 0;
+  std::int64_t launches = 0;  // operators that compute or copy on the device, libtorch's and our own; a launch of a kernel each, or more
 
   EmulatedGpuCounts operator-(const EmulatedGpuCounts& before) const {
-    return {waits - before.waits, copies_to_host - before.copies_to_host, bytes_to_host - before.bytes_to_host,
-            copies_to_device - before.copies_to_device, bytes_to_device - before.bytes_to_device};
+    return {waits - before.waits,
+            copies_to_host - before.copies_to_host,
+            bytes_to_host - before.bytes_to_host,
+            copies_to_device - before.copies_to_device,
+            bytes_to_device - before.bytes_to_device,
+            launches - before.launches};
   }
 };
 

@@ -77,6 +77,8 @@ at::Tensor& copy_(at::Tensor& self, const at::Tensor& source, bool non_blocking)
     ++count.copies_to_host;
     count.bytes_to_host += bytes(self);
     ++count.waits;
+  } else if (is_here(self)) {
+    ++count.launches;
   }
   at::Tensor to = is_here(self) ? seen_by_cpu(self) : self;
   to.copy_(is_here(source) ? seen_by_cpu(source) : source);
@@ -96,6 +98,7 @@ std::tuple<at::Tensor, at::Tensor, at::Tensor, at::Tensor, c10::SymInt, c10::Sym
     const at::Tensor& query, const at::Tensor& key, const at::Tensor& value, double dropout, bool causal, bool /*debug*/,
     std::optional<double> scale) {
   TORCH_CHECK(is_here(query) && is_here(key) && is_here(value), "emulated GPU: flash attention of tensors of two devices");
+  ++counts().launches;
   const auto [output, log_sum_exp] = at::_scaled_dot_product_flash_attention_for_cpu(
       seen_by_cpu(query), seen_by_cpu(key), seen_by_cpu(value), dropout, causal, std::nullopt, scale);
   return {
@@ -190,6 +193,7 @@ class Call {
 
 void on_the_cpu(const c10::OperatorHandle& op, torch::jit::Stack* stack) {
   const Call call(op, *stack);
+  ++counts().launches;
   if (waits_for_its_size(op.schema().name())) ++counts().waits;
   torch::jit::Stack results = call.arguments();
   {

@@ -50,6 +50,7 @@ void store(void* to, ElementType type, std::int64_t index, float value) {
 }
 
 int decode_attention(const kernels::CudaDecodeAttentionArgs* args) {
+  ++counts().launches;
   if (const LaunchStatus fit = kernels::check_arguments(*args); fit != LaunchStatus::kOk) return static_cast<int>(fit);
   const std::vector<const void*> keys = blocks_behind<const void*>(args->key_blocks, args->kv_heads * args->table_stride);
   const std::vector<const void*> values = blocks_behind<const void*>(args->value_blocks, args->kv_heads * args->table_stride);
@@ -87,6 +88,7 @@ int decode_attention(const kernels::CudaDecodeAttentionArgs* args) {
 }
 
 int append_slots(const kernels::AppendSlotsArgs* args) {
+  ++counts().launches;
   const std::vector<void*> keys = blocks_behind<void*>(args->key_blocks, args->kv_heads * args->table_stride);
   const std::vector<void*> values = blocks_behind<void*>(args->value_blocks, args->kv_heads * args->table_stride);
   kernels::AppendSlotsArgs here = *args;
@@ -98,6 +100,7 @@ int append_slots(const kernels::AppendSlotsArgs* args) {
 }
 
 int block_product(const kernels::CudaBlockProductArgs* args) {
+  ++counts().launches;
   kernels::CudaBlockProductArgs here = *args;
   here.matrix = behind(args->matrix);
   here.row_of = static_cast<const std::int32_t*>(behind(args->row_of));
@@ -107,6 +110,7 @@ int block_product(const kernels::CudaBlockProductArgs* args) {
 }
 
 int widen_rows(const kernels::CudaWidenRowsArgs* args) {
+  ++counts().launches;
   kernels::CudaWidenRowsArgs here = *args;
   here.matrix = behind(args->matrix);
   here.row_of = static_cast<const std::int32_t*>(behind(args->row_of));
@@ -116,13 +120,53 @@ int widen_rows(const kernels::CudaWidenRowsArgs* args) {
   return static_cast<int>(kernels::cuda_widen_rows_reference(here));
 }
 
+int gated_activation(const kernels::GatedActivationArgs* args) {
+  ++counts().launches;
+  kernels::GatedActivationArgs here = *args;
+  here.gate = behind(args->gate);
+  here.up = behind(args->up);
+  here.output = behind(args->output);
+  return static_cast<int>(kernels::gated_activation_reference(here));
+}
+
+int rms_norm(const kernels::RmsNormArgs* args) {
+  ++counts().launches;
+  kernels::RmsNormArgs here = *args;
+  here.input = behind(args->input);
+  here.weight = behind(args->weight);
+  here.output = behind(args->output);
+  here.added = behind(args->added);
+  here.sum = behind(args->sum);
+  return static_cast<int>(kernels::rms_norm_reference(here));
+}
+
+int rotary(const kernels::RotaryArgs* args) {
+  ++counts().launches;
+  kernels::RotaryArgs here = *args;
+  here.input = behind(args->input);
+  here.cosine = behind(args->cosine);
+  here.sine = behind(args->sine);
+  here.output = behind(args->output);
+  return static_cast<int>(kernels::rotary_reference(here));
+}
+
 int synchronize(char* /*reason*/, std::size_t /*reason_bytes*/) {
   ++counts().waits;
   return 0;
 }
 
 constexpr CudaPluginTable kTable = {
-    kCudaPluginAbi, TORCH_VERSION, start, decode_attention, append_slots, synchronize, block_product, widen_rows,
+    .abi = kCudaPluginAbi,
+    .torch_version = TORCH_VERSION,
+    .start = start,
+    .decode_attention = decode_attention,
+    .append_slots = append_slots,
+    .synchronize = synchronize,
+    .block_product = block_product,
+    .widen_rows = widen_rows,
+    .gated_activation = gated_activation,
+    .rms_norm = rms_norm,
+    .rotary = rotary,
 };
 
 }  // namespace

@@ -43,6 +43,62 @@ TEST(RmsNorm, RowsOfAStridedViewAreIndependent) {
   EXPECT_LE(relative_distance(norm(view), norm(view.contiguous())), 1e-6);
 }
 
+// Enough rows for every thread, of views and alone.
+TEST(RmsNorm, ManyRowsAreNormalisedAsOne) {
+  at::manual_seed(5);
+  for (const at::ScalarType type : {at::kFloat, at::kBFloat16, at::kHalf}) {
+    const RmsNorm norm{at::randn({700}).to(type), 1e-6};
+    const at::Tensor rows = at::randn({3, 100, 710}).to(type).narrow(2, 10, 700);
+    const at::Tensor together = norm(rows);
+    ASSERT_TRUE(together.is_contiguous());
+    EXPECT_TRUE(at::equal(norm(rows.narrow(0, 1, 1)), together.narrow(0, 1, 1)));
+    EXPECT_TRUE(at::equal(norm(rows[2][99]), together[2][99]));
+    EXPECT_TRUE(at::equal(norm(rows.unsqueeze(0)), together.unsqueeze(0))) << "four dimensions";
+    EXPECT_TRUE(at::equal(norm(rows.transpose(0, 1)), together.transpose(0, 1)));
+  }
+}
+
+TEST(RmsNorm, AfterAddingItIsThatOfTheSum) {
+  at::manual_seed(6);
+  for (const at::ScalarType type : {at::kFloat, at::kBFloat16}) {
+    for (const at::ScalarType weight_type : {type, at::kFloat}) {
+      for (const std::int64_t rows : {1, 90}) {
+        const RmsNorm norm{at::randn({600}).to(weight_type), 1e-6};
+        at::Tensor wider = at::randn({rows, 650}).to(type);
+        const at::Tensor before = wider.clone();
+        at::Tensor hidden = wider.narrow(1, 0, 600);
+        const at::Tensor added = at::randn({rows, 600}).to(type);
+        const at::Tensor normalised = norm.after_adding(hidden, added);
+        EXPECT_TRUE(at::equal(hidden, before.narrow(1, 0, 600) + added));
+        EXPECT_TRUE(at::equal(wider.narrow(1, 600, 50), before.narrow(1, 600, 50)));
+        EXPECT_TRUE(at::equal(normalised, norm(hidden)));
+      }
+    }
+  }
+}
+
+TEST(RmsNorm, InPlaceItIsOfEveryHeadAndOfNothingElse) {
+  at::manual_seed(7);
+  for (const std::int64_t rows : {1, 300}) {
+    const RmsNorm norm{at::randn({64}).to(at::kBFloat16), 1e-6};
+    at::Tensor all = at::randn({rows, 9, 64}).to(at::kBFloat16);
+    const at::Tensor before = all.clone();
+    at::Tensor heads = all.narrow(1, 2, 5);
+    norm.in_place(heads);
+    EXPECT_TRUE(at::equal(heads, norm(before.narrow(1, 2, 5))));
+    EXPECT_TRUE(at::equal(all.narrow(1, 0, 2), before.narrow(1, 0, 2)));
+    EXPECT_TRUE(at::equal(all.narrow(1, 7, 2), before.narrow(1, 7, 2)));
+  }
+}
+
+TEST(LayerNorm, AfterAddingItIsThatOfTheSum) {
+  const Norm norm{LayerNorm{at::ones({2}), at::tensor({0.0F, 10.0F}), 0.0}};
+  at::Tensor hidden = at::tensor({1.0F, 2.0F}).unsqueeze(0);
+  const at::Tensor out = norm.after_adding(hidden, at::tensor({0.0F, 3.0F}).unsqueeze(0));
+  EXPECT_EQ(hidden[0][1].item<float>(), 5.0F);
+  EXPECT_NEAR(out[0][1].item<float>(), 11.0, 1e-6);
+}
+
 TEST(LayerNorm, CentresAndScales) {
   const LayerNorm norm{at::ones({2}), at::tensor({0.0F, 10.0F}), 0.0};
   const at::Tensor out = norm(at::tensor({1.0F, 5.0F}).unsqueeze(0));  // mean 3, deviation 2

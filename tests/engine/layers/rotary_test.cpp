@@ -78,5 +78,26 @@ TEST(RotaryEmbedding, WritesIntoViewsWithOtherStrides) {
   EXPECT_LE(relative_distance(by_head.transpose(0, 1), turn(rotary, heads, positions)), 0.0);
 }
 
+// As libtorch's operators one after the other, each rounded to the dtype; of many rows, which threads share.
+TEST(RotaryEmbedding, RoundsAsOneOperatorAfterTheOther) {
+  at::manual_seed(3);
+  for (const at::ScalarType type : {at::kFloat, at::kBFloat16, at::kHalf}) {
+    const RotaryEmbedding rotary(64, {10000.0, {}}, type, at::kCPU);
+    const at::Tensor heads = at::randn({300, 7, 64}).to(type);
+    const at::Tensor positions = at::arange(300, at::kLong);
+    const RotaryAngles angles = rotary.angles(positions.unsqueeze(0));
+    const at::Tensor first = heads.narrow(2, 0, 32), second = heads.narrow(2, 32, 32);
+    const at::Tensor expected = at::cat({(first * angles.cosine).addcmul_(second, angles.sine, -1),  //
+                                         (second * angles.cosine).addcmul_(first, angles.sine)},
+                                        2);
+    const at::Tensor actual = turn(rotary, heads, positions);
+    if (type == at::kFloat) {
+      EXPECT_TRUE(at::allclose(actual, expected, 0.0, 1e-6));
+    } else {
+      EXPECT_LE(actual.ne(expected).sum().item<std::int64_t>(), actual.numel() / 1000);
+    }
+  }
+}
+
 }  // namespace
 }  // namespace winnow

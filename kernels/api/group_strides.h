@@ -1,0 +1,17 @@
+// Where the groups of rows lie that some operators work on, such as the heads of a token.
+#pragma once
+
+#include <cstdint>
+
+namespace winnow::kernels {
+
+// Group g of row r begins at element r * row + g * group; its own elements lie side by side.
+struct GroupStrides {
+  std::int64_t row = 0;
+  std::int64_t group = 0;
+
+  std::int64_t at(std::int64_t r, std::int64_t g) const { return r * row + g * group; }
+  bool is_negative() const { return row < 0 || group < 0; }
+};
+
+}  // namespace winnow::kernels

@@ -1,0 +1,43 @@
+// Launches of gated activations.
+#include "kernels/cuda/gated_activation.cuh"
+
+#include <cuda_runtime_api.h>
+
+#include "kernels/reference/check_gated_activation.h"
+
+namespace winnow::kernels {
+namespace {
+
+template <class T>
+void launch(const GatedActivationArgs& args, cudaStream_t stream) {
+  constexpr int kVector = cuda::kWidest<T>;
+  const cuda::GateLaunch gate = cuda::plan_launch(args);
+  const auto rows = static_cast<unsigned>(args.rows);
+  if (cuda::moves_vectors<T>(args)) {
+    cuda::gate_rows<T, kVector><<<dim3(rows, cuda::gate_pieces(args, kVector)), cuda::kGateThreads, 0, stream>>>(gate);
+  } else {
+    cuda::gate_rows<T, 1><<<dim3(rows, cuda::gate_pieces(args, 1)), cuda::kGateThreads, 0, stream>>>(gate);
+  }
+}
+
+}  // namespace
+
+LaunchStatus cuda_gated_activation(const GatedActivationArgs& args, void* stream) {
+  if (const LaunchStatus status = check_arguments(args); status != LaunchStatus::kOk) return status;
+  if (args.rows == 0 || args.columns == 0) return LaunchStatus::kOk;
+  const auto on = static_cast<cudaStream_t>(stream);
+  switch (args.type) {
+    case ElementType::kFp32:
+      launch<float>(args, on);
+      break;
+    case ElementType::kBf16:
+      launch<cuda::Bf16>(args, on);
+      break;
+    case ElementType::kFp16:
+      launch<cuda::Fp16>(args, on);
+      break;
+  }
+  return cudaGetLastError() == cudaSuccess ? LaunchStatus::kOk : LaunchStatus::kDeviceError;
+}
+
+}  // namespace winnow::kernels

@@ -1,0 +1,47 @@
+// Launches of RMS norms.
+#include "kernels/cuda/rms_norm.cuh"
+
+#include <cuda_runtime_api.h>
+
+#include "kernels/reference/check_rms_norm.h"
+
+namespace winnow::kernels {
+namespace {
+
+template <class T, int kVector>
+void launch(const RmsNormArgs& args, cudaStream_t stream) {
+  const cuda::NormLaunch norm = cuda::plan_launch(args);
+  if (args.features <= cuda::kWarpFeatures) {
+    cuda::normalise_rows<T, kVector, 32><<<cuda::norm_blocks(args, 32), cuda::kNormThreads, 0, stream>>>(norm);
+  } else {
+    cuda::normalise_rows<T, kVector, cuda::kNormThreads>
+        <<<cuda::norm_blocks(args, cuda::kNormThreads), cuda::kNormThreads, 0, stream>>>(norm);
+  }
+}
+
+template <class T>
+void launch_as_it_lies(const RmsNormArgs& args, cudaStream_t stream) {
+  cuda::moves_vectors<T>(args) ? launch<T, cuda::kWidest<T>>(args, stream) : launch<T, 1>(args, stream);
+}
+
+}  // namespace
+
+LaunchStatus cuda_rms_norm(const RmsNormArgs& args, void* stream) {
+  if (const LaunchStatus status = check_arguments(args); status != LaunchStatus::kOk) return status;
+  if (args.rows == 0 || args.groups == 0) return LaunchStatus::kOk;
+  const auto on = static_cast<cudaStream_t>(stream);
+  switch (args.type) {
+    case ElementType::kFp32:
+      launch_as_it_lies<float>(args, on);
+      break;
+    case ElementType::kBf16:
+      launch_as_it_lies<cuda::Bf16>(args, on);
+      break;
+    case ElementType::kFp16:
+      launch_as_it_lies<cuda::Fp16>(args, on);
+      break;
+  }
+  return cudaGetLastError() == cudaSuccess ? LaunchStatus::kOk : LaunchStatus::kDeviceError;
+}
+
+}  // namespace winnow::kernels

@@ -1,0 +1,42 @@
+// Launches of rotary positions.
+#include "kernels/cuda/rotary.cuh"
+
+#include <cuda_runtime_api.h>
+
+#include "kernels/reference/check_rotary.h"
+
+namespace winnow::kernels {
+namespace {
+
+template <class T>
+void launch(const RotaryArgs& args, cudaStream_t stream) {
+  const auto rows = static_cast<unsigned>(args.rows);
+  if (cuda::moves_vectors<T>(args)) {
+    constexpr int kVector = cuda::kWidest<T>;
+    cuda::turn_heads<T, kVector><<<dim3(rows, cuda::rotary_pieces(args, kVector)), cuda::kRotaryThreads, 0, stream>>>(args);
+  } else {
+    cuda::turn_heads<T, 1><<<dim3(rows, cuda::rotary_pieces(args, 1)), cuda::kRotaryThreads, 0, stream>>>(args);
+  }
+}
+
+}  // namespace
+
+LaunchStatus cuda_rotary(const RotaryArgs& args, void* stream) {
+  if (const LaunchStatus status = check_arguments(args); status != LaunchStatus::kOk) return status;
+  if (args.rows == 0 || args.heads == 0 || args.half == 0) return LaunchStatus::kOk;
+  const auto on = static_cast<cudaStream_t>(stream);
+  switch (args.type) {
+    case ElementType::kFp32:
+      launch<float>(args, on);
+      break;
+    case ElementType::kBf16:
+      launch<cuda::Bf16>(args, on);
+      break;
+    case ElementType::kFp16:
+      launch<cuda::Fp16>(args, on);
+      break;
+  }
+  return cudaGetLastError() == cudaSuccess ? LaunchStatus::kOk : LaunchStatus::kDeviceError;
+}
+
+}  // namespace winnow::kernels

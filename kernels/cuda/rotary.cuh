@@ -1,0 +1,55 @@
+// The device code of rotary positions; launched by rotary.cu, run on CPU threads in tests (tests/kernels/cuda_on_cpu.h).
+//
+// A thread turns kVector neighbouring pairs of a head; grid: rows x the pieces of a row that a thread block serves.
+#pragma once
+
+#include <cstdint>
+
+#include "kernels/api/rotary.h"
+#include "kernels/cuda/element.cuh"
+
+namespace winnow::kernels::cuda {
+
+constexpr int kRotaryThreads = 128;
+
+// Whether kWidest neighbours can be moved at once: every half of every head begins at a multiple of 16 bytes.
+template <class T>
+bool moves_vectors(const RotaryArgs& args) {
+  const auto fits = [](const GroupStrides& strides) { return strides.row % kWidest<T> == 0 && strides.group % kWidest<T> == 0; };
+  return args.half % kWidest<T> == 0 && fits(args.input_strides) && fits(args.output_strides) && is_aligned(args.input) &&
+         is_aligned(args.output) && is_aligned(args.cosine) && is_aligned(args.sine);
+}
+
+inline unsigned rotary_pieces(const RotaryArgs& args, int vector) {
+  const std::int64_t share = std::int64_t{kRotaryThreads} * vector;
+  return static_cast<unsigned>((args.heads * args.half + share - 1) / share);
+}
+
+template <class T, int kVector>
+__global__ void __launch_bounds__(kRotaryThreads) turn_heads(RotaryArgs args) {
+  const std::int64_t row = blockIdx.x;
+  const int pair = (static_cast<int>(blockIdx.y) * kRotaryThreads + static_cast<int>(threadIdx.x)) * kVector;
+  const int half = static_cast<int>(args.half);
+  const int head = pair / half;
+  if (head >= static_cast<int>(args.heads)) return;
+  const int i = pair % half;
+  const T* const from = static_cast<const T*>(args.input) + row * args.input_strides.row + head * args.input_strides.group + i;
+  const Pack<T, kVector> a = load<kVector>(from);
+  const Pack<T, kVector> b = load<kVector>(from + half);
+  const Pack<T, kVector> cosine = load<kVector>(static_cast<const T*>(args.cosine) + row * half + i);
+  const Pack<T, kVector> sine = load<kVector>(static_cast<const T*>(args.sine) + row * half + i);
+  Pack<T, kVector> first;
+  Pack<T, kVector> second;
+#pragma unroll
+  for (int v = 0; v < kVector; ++v) {
+    narrow(widen(a.values[v]) * widen(cosine.values[v]), first.values[v]);
+    narrow(widen(first.values[v]) - widen(b.values[v]) * widen(sine.values[v]), first.values[v]);
+    narrow(widen(b.values[v]) * widen(cosine.values[v]), second.values[v]);
+    narrow(widen(second.values[v]) + widen(a.values[v]) * widen(sine.values[v]), second.values[v]);
+  }
+  T* const to = static_cast<T*>(args.output) + row * args.output_strides.row + head * args.output_strides.group + i;
+  store(first, to);
+  store(second, to + half);
+}
+
+}  // namespace winnow::kernels::cuda

@@ -1,0 +1,66 @@
+// Rotary positions for CPUs, compiled once per instruction set and chosen at run time (Highway); the loop becomes vector code by itself.
+#include "kernels/api/rotary.h"
+
+#include <cstdint>
+
+#include "kernels/dispatch/stored_numbers.h"
+#include "kernels/reference/check_rotary.h"
+
+#undef HWY_TARGET_INCLUDE
+#define HWY_TARGET_INCLUDE "kernels/dispatch/rotary_cpu.cpp"
+#include <hwy/foreach_target.h>  // IWYU pragma: keep
+
+#include <hwy/highway.h>
+
+HWY_BEFORE_NAMESPACE();
+namespace winnow::kernels {
+namespace HWY_NAMESPACE {
+
+template <class Stored>
+void turn(const RotaryArgs& args) {
+  using Number = typename Stored::Memory;
+  for (std::int64_t row = 0; row < args.rows; ++row) {
+    const Number* HWY_RESTRICT cosine = static_cast<const Number*>(args.cosine) + row * args.half;
+    const Number* HWY_RESTRICT sine = static_cast<const Number*>(args.sine) + row * args.half;
+    for (std::int64_t head = 0; head < args.heads; ++head) {
+      const Number* HWY_RESTRICT from = static_cast<const Number*>(args.input) + args.input_strides.at(row, head);
+      Number* HWY_RESTRICT first = static_cast<Number*>(args.output) + args.output_strides.at(row, head);
+      Number* HWY_RESTRICT second = first + args.half;
+      for (std::int64_t i = 0; i < args.half; ++i) {
+        const float a = Stored::widen(from[i]), b = Stored::widen(from[args.half + i]);
+        const float c = Stored::widen(cosine[i]), s = Stored::widen(sine[i]);
+        first[i] = Stored::narrow(Stored::widen(Stored::narrow(a * c)) - b * s);
+        second[i] = Stored::narrow(Stored::widen(Stored::narrow(b * c)) + a * s);
+      }
+    }
+  }
+}
+
+void rotary(const RotaryArgs& args) {
+  switch (args.type) {
+    case ElementType::kFp32:
+      return turn<StoredFp32>(args);
+    case ElementType::kBf16:
+      return turn<StoredBf16>(args);
+    case ElementType::kFp16:
+      return turn<StoredFp16>(args);
+  }
+}
+
+}  // namespace HWY_NAMESPACE
+}  // namespace winnow::kernels
+HWY_AFTER_NAMESPACE();
+
+#if HWY_ONCE
+namespace winnow::kernels {
+
+HWY_EXPORT(rotary);
+
+LaunchStatus rotary_cpu(const RotaryArgs& args) {
+  if (const LaunchStatus status = check_arguments(args); status != LaunchStatus::kOk) return status;
+  HWY_DYNAMIC_DISPATCH(rotary)(args);
+  return LaunchStatus::kOk;
+}
+
+}  // namespace winnow::kernels
+#endif  // HWY_ONCE

@@ -1,0 +1,144 @@
+// The CUDA kernels between a layer's products: their own source on CPU threads (cuda_on_cpu.h), against kernels/reference.
+#include <gtest/gtest.h>
+
+#include "tests/kernels/cuda_on_cpu.h"
+
+#include "kernels/cuda/gated_activation.cuh"
+#include "kernels/cuda/rms_norm.cuh"
+#include "kernels/cuda/rotary.cuh"
+#include "kernels/reference/check_gated_activation.h"
+#include "kernels/reference/check_rms_norm.h"
+#include "kernels/reference/check_rotary.h"
+#include "tests/kernels/gated_case.h"
+#include "tests/kernels/norm_case.h"
+#include "tests/kernels/rotary_case.h"
+
+namespace winnow::kernels {
+namespace {
+
+using testing::GatedCase;
+using testing::kEveryElementType;
+using testing::NormCase;
+using testing::RotaryCase;
+
+// Calls work with a number of the type, as device memory has it.
+template <class Work>
+void with_device_type(ElementType type, const Work& work) {
+  switch (type) {
+    case ElementType::kFp32:
+      return work(float{});
+    case ElementType::kBf16:
+      return work(cuda::Bf16{});
+    case ElementType::kFp16:
+      return work(cuda::Fp16{});
+  }
+}
+
+// As cuda_gated_activation() launches.
+template <class T, int kVector>
+void gate(const GatedActivationArgs& args) {
+  const cuda::GateLaunch launch = cuda::plan_launch(args);
+  cuda::launch_on_cpu({static_cast<unsigned>(args.rows), cuda::gate_pieces(args, kVector), 1}, cuda::kGateThreads,
+                      [&] { cuda::gate_rows<T, kVector>(launch); });
+}
+
+template <class T>
+void gate_as_it_lies(const GatedActivationArgs& args) {
+  cuda::moves_vectors<T>(args) ? gate<T, cuda::kWidest<T>>(args) : gate<T, 1>(args);
+}
+
+TEST(CudaRowsSource, GatedActivationsEqualTheReference) {
+  for (const Activation activation : testing::kEveryActivation) {
+    for (const ElementType type : kEveryElementType) {
+      for (const std::int64_t columns : {1, 36, 300, 1032}) {  // vectors fit into 36 of fp32 alone, and into the last
+        SCOPED_TRACE(::testing::Message() << static_cast<int>(activation) << " type " << static_cast<int>(type) << " columns " << columns);
+        const GatedCase problem(activation, type, 2, columns);
+        std::vector<std::byte> output(problem.expected.size(), std::byte{0xFF});
+        const GatedActivationArgs args = problem.args(problem.both.data(), output.data());
+        ASSERT_EQ(check_arguments(args), LaunchStatus::kOk);
+        with_device_type(type, [&](auto number) { gate_as_it_lies<decltype(number)>(args); });
+        problem.expect_near(output);
+      }
+    }
+  }
+}
+
+TEST(CudaRowsSource, GatedActivationsMoveVectorsWhereRowsAreAligned) {
+  alignas(16) std::byte memory[64] = {};
+  GatedActivationArgs args{Activation::kSilu, ElementType::kBf16, memory, memory + 16, 16, 1, 8, memory + 32};
+  EXPECT_TRUE(cuda::moves_vectors<cuda::Bf16>(args));
+  args.output = memory + 34;
+  EXPECT_FALSE(cuda::moves_vectors<cuda::Bf16>(args));
+  args.output = memory + 32;
+  args.stride = 12;
+  EXPECT_FALSE(cuda::moves_vectors<cuda::Bf16>(args));
+}
+
+// As cuda_rms_norm() launches.
+template <class T, int kVector>
+void normalise(const RmsNormArgs& args) {
+  const cuda::NormLaunch launch = cuda::plan_launch(args);
+  if (args.features <= cuda::kWarpFeatures) {
+    cuda::launch_on_cpu({cuda::norm_blocks(args, 32), 1, 1}, cuda::kNormThreads, [&] { cuda::normalise_rows<T, kVector, 32>(launch); });
+  } else {
+    cuda::launch_on_cpu({cuda::norm_blocks(args, cuda::kNormThreads), 1, 1}, cuda::kNormThreads,
+                        [&] { cuda::normalise_rows<T, kVector, cuda::kNormThreads>(launch); });
+  }
+}
+
+void expect_norm(const NormCase::Shape& shape) {
+  SCOPED_TRACE(shape.name());
+  const NormCase problem(shape);
+  std::vector<std::byte> rows = problem.input;
+  std::vector<std::byte> output(problem.expected.size(), std::byte{0xFF});
+  const RmsNormArgs args = problem.args({rows.data(), problem.weight.data(), problem.added.data(), output.data()});
+  ASSERT_EQ(check_arguments(args), LaunchStatus::kOk);
+  with_device_type(shape.type, [&](auto number) {
+    using T = decltype(number);
+    cuda::moves_vectors<T>(args) ? normalise<T, cuda::kWidest<T>>(args) : normalise<T, 1>(args);
+  });
+  problem.expect_near(output, rows);
+}
+
+TEST(CudaRowsSource, NormsEqualTheReference) {
+  for (NormCase::Shape shape : testing::norm_types()) {
+    for (const std::int64_t features : {1, 36, 896, 1024, 1025, 2304}) {  // the last two have a thread block each
+      for (const bool added : {false, true}) {
+        shape.rows = features > 1000 ? 2 : 9;  // more than a thread block serves
+        shape.features = features;
+        shape.added = added;
+        expect_norm(shape);
+      }
+    }
+    expect_norm({shape.type, shape.weight_type, 3, 5, 64});
+    expect_norm({shape.type, shape.weight_type, 2, 3, 42});
+  }
+}
+
+// As cuda_rotary() launches.
+template <class T, int kVector>
+void turn(const RotaryArgs& args) {
+  cuda::launch_on_cpu({static_cast<unsigned>(args.rows), cuda::rotary_pieces(args, kVector), 1}, cuda::kRotaryThreads,
+                      [&] { cuda::turn_heads<T, kVector>(args); });
+}
+
+TEST(CudaRowsSource, RotaryPositionsEqualTheReference) {
+  for (const ElementType type : kEveryElementType) {
+    for (const std::int64_t half : {1, 5, 32, 64}) {
+      const RotaryCase::Shape shape{type, 2, 9, half};
+      SCOPED_TRACE(shape.name());
+      const RotaryCase problem(shape);
+      std::vector<std::byte> output(problem.expected.size(), std::byte{0xFF});
+      const RotaryArgs args = problem.args({problem.input.data(), problem.cosine.data(), problem.sine.data(), output.data()});
+      ASSERT_EQ(check_arguments(args), LaunchStatus::kOk);
+      with_device_type(type, [&](auto number) {
+        using T = decltype(number);
+        cuda::moves_vectors<T>(args) ? turn<T, cuda::kWidest<T>>(args) : turn<T, 1>(args);
+      });
+      problem.expect_near(output);
+    }
+  }
+}
+
+}  // namespace
+}  // namespace winnow::kernels
