@@ -5,8 +5,8 @@
 //   winnow-bench --kv 32|16|8 ...   of what --serve decodes from and the table's prefill rounds to; without it as the program has it
 //   winnow-bench --model FILE ...   a GGUF file's matrices stay in their blocks, and --dtype is that of the rest
 //   winnow-bench --model FOLDER --bits 8 ...     a folder's are packed
-//   winnow-bench --serve ...        reads "prefill TOKENS" and "decode TOKENS RETENTION STEPS" from stdin and answers "ms X"
-//   (bench/peers)
+//   winnow-bench --serve ...        reads "prefill TOKENS", "decode TOKENS RETENTION STEPS" and "see FRAMES" (where the model has a tower)
+//   from stdin and answers "ms X" (bench/peers)
 #include <ATen/ATen.h>
 #include <ATen/Parallel.h>
 
@@ -127,7 +127,28 @@ std::unique_ptr<VisionLanguageModel> load(const std::string& file, at::ScalarTyp
   return load_model(source);
 }
 
-void serve(Bench& bench) {
+// A clip of so many square frames through tower and projector, from pixels on; ms.
+double see(const VisionLanguageModel& model, int frames) {
+  constexpr int kSide = 384;
+  MediaFacts facts;
+  facts.kind = MediaKind::kVideo;
+  facts.picture = {kSide, kSide};
+  facts.frames = frames;
+  facts.duration_s = frames;
+  for (int i = 0; i < frames; ++i) facts.times_s.push_back(i);
+  const RgbImage empty = {kSide, kSide, std::vector<std::uint8_t>(std::size_t{3} * kSide * kSide)};
+  std::vector<RgbImage> pictures(static_cast<std::size_t>(frames), empty);
+  unsigned noise = 1;
+  for (RgbImage& picture : pictures) {
+    for (std::uint8_t& value : picture.rgb) value = static_cast<std::uint8_t>((noise = noise * 1664525U + 1013904223U) >> 24);
+  }
+  const PixelValues pixels = model.preprocess(facts, pictures);
+  const Stopwatch watch;
+  const EncodedParts parts = model.encode(facts, pixels, std::nullopt, InterruptToken());
+  return watch.elapsed_ms();
+}
+
+void serve(Bench& bench, const VisionLanguageModel* model) {
   std::string line;
   while (std::getline(std::cin, line)) {
     std::istringstream words(line);
@@ -138,6 +159,8 @@ void serve(Bench& bench) {
     if (what == "prefill") {
       KvCache cache = bench.empty_cache();
       ms = bench.prefill(tokens, cache);
+    } else if (what == "see" && model != nullptr) {
+      ms = see(*model, static_cast<int>(tokens));
     } else {
       double retention = 1.0;
       int steps = 8;
@@ -223,7 +246,7 @@ int main(int argc, char** argv) {
   }
   Bench bench(model ? model->text() : *random, kv_bits);
   if (serving) {
-    serve(bench);
+    serve(bench, model.get());
     return 0;
   }
   std::printf("%s, %s, %d threads\n", model ? model->info().name.c_str() : "Qwen2-0.5B shape, random weights",

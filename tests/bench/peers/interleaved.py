@@ -1,7 +1,8 @@
 """What the scripts beside this one share: a winnow-bench process that answers, two sides measured in turn, and their ratios as a table.
 
 A side is asked `measure(what, tokens, steps)` and answers in milliseconds. `what` is one of PHASES: "prefill" of so many tokens, "decode" of a
-token after them (the median of `steps`), or "decode 10 %", where Winnow keeps a tenth of the cache and a peer all of it.
+token after them (the median of `steps`), or "decode 10 %", where Winnow keeps a tenth of the cache and a peer all of it; or "see", a clip of so
+many frames.
 """
 
 from __future__ import annotations
@@ -40,7 +41,7 @@ class Winnow:
 
     def measure(self, what: str, tokens: int, steps: int) -> float:
         share = 0.1 if what == "decode 10 %" else 1.0
-        return self.ask(f"prefill {tokens}" if what == "prefill" else f"decode {tokens} {share} {steps}")
+        return self.ask(f"{what} {tokens}" if what in ("prefill", "see") else f"decode {tokens} {share} {steps}")
 
 
 def in_turn(one: Callable[[], Result], other: Callable[[], Result], pairs: int) -> Iterator[tuple[Result, Result]]:
@@ -72,10 +73,10 @@ def peer_options(text: str | None) -> argparse.ArgumentParser:
     return parser
 
 
-def print_table(title: str, ours: Side, theirs: Side, options: argparse.Namespace) -> None:
+def print_table(title: str, ours: Side, theirs: Side, options: argparse.Namespace, unit: str = "tokens") -> None:
     """Ratios are the peer's time over Winnow's: above 1 Winnow is faster. What the machine can do is printed before and after."""
     print(f"{title}, {options.threads} threads\nbefore: {ceilings.measured_apart(options.threads)}\n")
-    print("| what | tokens | ratio (quartiles) | Winnow, ms | peer, ms | pairs |\n|---|---|---|---|---|---|", flush=True)
+    print(f"| what | {unit} | ratio (quartiles) | Winnow, ms | peer, ms | pairs |\n|---|---|---|---|---|---|", flush=True)
     for tokens in options.contexts:
         for what in options.phases:
             for side in (ours, theirs):  # warm-up, discarded
