@@ -19,28 +19,28 @@ namespace {
 
 constexpr std::int64_t kBlockSlots = KvCache::kBlockSlots;
 
-struct Head {
-  std::vector<std::shared_ptr<KvBlock>> blocks;  // shared: between forks of one conversation, see KvCache::fork
-  std::vector<const void*> key_pointers;         // of blocks, for kernels
-  std::vector<const void*> value_pointers;
-  std::vector<std::int32_t> original;
-  std::optional<SharedEntries> shared;
-
-  std::int64_t slots() const { return static_cast<std::int64_t>(original.size()); }
-};
-
-// The block pointers of a layer as kernels on a GPU read them. Written once: forks share the tensor.
-struct BlockTable {
-  at::Tensor pointers;             // int64 [2 (K, V), kv_heads, stride] on the device
-  std::vector<std::int64_t> host;  // what it holds
-  std::int64_t stride = 0;
-  bool stale = true;
-};
-
 }  // namespace
 
 class KvCache::Impl {
  public:
+  struct Head {
+    std::vector<std::shared_ptr<KvBlock>> blocks;  // shared: between forks of one conversation, see KvCache::fork
+    std::vector<const void*> key_pointers;         // of blocks, for kernels
+    std::vector<const void*> value_pointers;
+    std::vector<std::int32_t> original;
+    std::optional<SharedEntries> shared;
+
+    std::int64_t slots() const { return static_cast<std::int64_t>(original.size()); }
+  };
+
+  // The block pointers of a layer as kernels on a GPU read them. Written once: forks share the tensor.
+  struct BlockTable {
+    at::Tensor pointers;             // int64 [2 (K, V), kv_heads, stride] on the device
+    std::vector<std::int64_t> host;  // what it holds
+    std::int64_t stride = 0;
+    bool stale = true;
+  };
+
   explicit Impl(const KvShape& shape) : shape_(shape) {
     require(shape.layers > 0 && shape.kv_heads > 0 && shape.head_dim > 0, "KvCache: layers, heads and head size must be positive");
     require(shape.storage == KvStorage::kWide || shape.device.is_cpu(), "KvCache: rows in fewer bits are for the CPU");
@@ -402,11 +402,11 @@ void KvCache::append(LayerId layer, const at::Tensor& key, const at::Tensor& val
 }
 
 void KvCache::compact(LayerId layer, std::int64_t segment_tokens, const LayerPlan& plan) {
-  impl_->compact(layer, plan, [&](const Head&) { return segment_tokens; });
+  impl_->compact(layer, plan, [&](const Impl::Head&) { return segment_tokens; });
 }
 
 void KvCache::compact_all(LayerId layer, const LayerPlan& plan) {
-  impl_->compact(layer, plan, [](const Head& h) { return h.slots(); });
+  impl_->compact(layer, plan, [](const Impl::Head& h) { return h.slots(); });
 }
 
 void KvCache::assign(LayerId layer, KvHead kv_head, const at::Tensor& keys, const at::Tensor& values,
@@ -421,7 +421,7 @@ void KvCache::write(LayerId layer, KvHead kv_head, std::int64_t first_slot, cons
 }
 
 std::pair<at::Tensor, at::Tensor> KvCache::row_views(LayerId layer, KvHead kv_head, std::int64_t slot) const {
-  const Head& h = impl_->head(layer, kv_head);
+  const Impl::Head& h = impl_->head(layer, kv_head);
   require(slot >= 0 && slot < h.slots(), "KvCache::row_views: no such slot");
   const KvBlock& block = *h.blocks[static_cast<std::size_t>(slot / kBlockSlots)];
   const std::int64_t row = slot % kBlockSlots;
@@ -429,7 +429,7 @@ std::pair<at::Tensor, at::Tensor> KvCache::row_views(LayerId layer, KvHead kv_he
 }
 
 at::Tensor KvCache::block_view(LayerId layer, KvHead kv_head, KvPart part, std::int64_t block) const {
-  const Head& h = impl_->head(layer, kv_head);
+  const Impl::Head& h = impl_->head(layer, kv_head);
   const std::int64_t first = block * kBlockSlots;
   require(block >= 0 && first < h.slots(), "KvCache::block_view: no such block");
   return h.blocks[static_cast<std::size_t>(block)]->rows(part, 0, std::min(kBlockSlots, h.slots() - first));
@@ -454,17 +454,17 @@ std::span<const void* const> KvCache::value_blocks(LayerId layer, KvHead kv_head
 DeviceBlocks KvCache::device_blocks(LayerId layer) const { return impl_->device_blocks(layer); }
 
 const SharedEntries* KvCache::shared_entries(LayerId layer, KvHead kv_head) const {
-  const Head& h = impl_->head(layer, kv_head);
+  const Impl::Head& h = impl_->head(layer, kv_head);
   return h.shared ? &*h.shared : nullptr;
 }
 
 SharedEntries* KvCache::shared_entries(LayerId layer, KvHead kv_head) {
-  Head& h = impl_->head(layer, kv_head);
+  Impl::Head& h = impl_->head(layer, kv_head);
   return h.shared ? &*h.shared : nullptr;
 }
 
 void KvCache::set_shared_entries(LayerId layer, KvHead kv_head, SharedEntries entries) {
-  Head& h = impl_->head(layer, kv_head);
+  Impl::Head& h = impl_->head(layer, kv_head);
   require(entries.slot.size() == entries.size() && entries.norm.size() == entries.size(), "KvCache: a slot and a norm per shared token");
   for (std::size_t i = 0; i < entries.size(); ++i) {
     require(entries.slot[i] == SharedEntries::kZero || (entries.slot[i] >= 0 && entries.slot[i] < h.slots()),
@@ -475,7 +475,7 @@ void KvCache::set_shared_entries(LayerId layer, KvHead kv_head, SharedEntries en
 }
 
 bool KvCache::has_shared_entries(LayerId layer) const {
-  return std::ranges::any_of(impl_->heads_of(layer), [](const Head& head) { return head.shared.has_value(); });
+  return std::ranges::any_of(impl_->heads_of(layer), [](const Impl::Head& head) { return head.shared.has_value(); });
 }
 
 KvCache KvCache::fork() const { return *this; }
@@ -496,7 +496,7 @@ KvCache KvCache::on_device(at::Device device) const {
 
 std::int64_t KvCache::bytes_in_use(LayerId layer) const {
   std::int64_t slots = 0;
-  for (const Head& head : impl_->heads_of(layer)) slots += head.slots();
+  for (const Impl::Head& head : impl_->heads_of(layer)) slots += head.slots();
   return slots * impl_->shape_.slot_bytes();
 }
 
@@ -508,7 +508,7 @@ std::int64_t KvCache::bytes_in_use() const {
 
 std::int64_t KvCache::bytes_metadata() const {
   std::int64_t bytes = 0;
-  for (const Head& h : impl_->heads_) {
+  for (const Impl::Head& h : impl_->heads_) {
     bytes += h.slots() * static_cast<std::int64_t>(sizeof(std::int32_t));
     if (h.shared) bytes += static_cast<std::int64_t>(h.shared->size() * (2 * sizeof(std::int32_t) + sizeof(float)));
   }

@@ -26,8 +26,6 @@ inline constexpr BlockType kEveryBlockType[] = {
     BlockType::kQ5_0, BlockType::kQ5_1,   BlockType::kQ2_K,   BlockType::kQ3_K, BlockType::kQ4_K, BlockType::kQ5_K,
     BlockType::kQ6_K, BlockType::kIQ4_NL, BlockType::kIQ4_XS, BlockType::kU4Z,  BlockType::kU8Z};
 
-inline constexpr ElementType kEveryElementType[] = {ElementType::kFp32, ElementType::kBf16, ElementType::kFp16};
-
 // The least that a row can have: a block, or a piece.
 inline std::int64_t least_columns(BlockType type) { return std::max<std::int64_t>(block_elements(type), kCudaPieceElements); }
 

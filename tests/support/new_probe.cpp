@@ -11,14 +11,15 @@ std::size_t count = 0;
 
 }  // namespace
 
-void* operator new(std::size_t size) {
+// Not inlined: the compiler would see free() beside what it takes for another allocation.
+[[gnu::noinline]] void* operator new(std::size_t size) {
   largest_bytes = std::max(largest_bytes, size);
   ++count;
   if (void* memory = std::malloc(std::max<std::size_t>(size, 1))) return memory;
   throw std::bad_alloc();
 }
-void operator delete(void* memory) noexcept { std::free(memory); }
-void operator delete(void* memory, std::size_t) noexcept { std::free(memory); }
+[[gnu::noinline]] void operator delete(void* memory) noexcept { std::free(memory); }
+[[gnu::noinline]] void operator delete(void* memory, std::size_t) noexcept { std::free(memory); }
 
 namespace winnow::test {
 

@@ -12,7 +12,15 @@ int start(winnow::CudaDeviceRecord* /*device*/, char* reason, std::size_t reason
   return 1;
 }
 
-constexpr winnow::CudaPluginTable kTable = {.abi = winnow::kCudaPluginAbi, .torch_version = TORCH_VERSION, .start = start};
+constexpr winnow::CudaPluginTable made() {
+  winnow::CudaPluginTable table = {};
+  table.abi = winnow::kCudaPluginAbi;
+  table.torch_version = TORCH_VERSION;
+  table.start = start;
+  return table;
+}
+
+constexpr winnow::CudaPluginTable kTable = made();
 
 }  // namespace
 

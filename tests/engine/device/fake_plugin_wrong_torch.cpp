@@ -2,7 +2,14 @@
 #include "engine/device/cuda_plugin_abi.h"
 
 namespace {
-constexpr winnow::CudaPluginTable kTable = {.abi = winnow::kCudaPluginAbi, .torch_version = "1.0.0"};
+constexpr winnow::CudaPluginTable made() {
+  winnow::CudaPluginTable table = {};
+  table.abi = winnow::kCudaPluginAbi;
+  table.torch_version = "1.0.0";
+  return table;
+}
+
+constexpr winnow::CudaPluginTable kTable = made();
 }  // namespace
 
 extern "C" const winnow::CudaPluginTable* winnow_cuda_plugin() { return &kTable; }
