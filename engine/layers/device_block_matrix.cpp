@@ -13,7 +13,7 @@
 namespace winnow {
 namespace {
 
-void check(int status) {
+void check_on_device(int status) {
   if (status == static_cast<int>(kernels::LaunchStatus::kDeviceError))
     throw Exception(ErrorCode::kDeviceFailed, "cuda", "a product with packed weights could not be launched");
   require(status == static_cast<int>(kernels::LaunchStatus::kOk), "device block matrix: the kernel refused its arguments");
@@ -120,7 +120,7 @@ at::Tensor DeviceBlockMatrix::times_few(const at::Tensor& input) const {
     args.element = element_type(input.scalar_type());
     args.output = output.narrow(1, part.first, part.rows).mutable_data_ptr();
     args.output_stride = out_;
-    check(cuda_plugin().block_product(&args));
+    check_on_device(cuda_plugin().block_product(&args));
   }
   return output;
 }
@@ -139,7 +139,7 @@ void DeviceBlockMatrix::widen(const Part& part, std::int64_t first, std::int64_t
   args.ids = ids.defined() ? ids.const_data_ptr<std::int64_t>() : nullptr;
   args.element = element_type(numbers.scalar_type());
   args.output = numbers.mutable_data_ptr();
-  check(cuda_plugin().widen_rows(&args));
+  check_on_device(cuda_plugin().widen_rows(&args));
 }
 
 at::Tensor DeviceBlockMatrix::widened(std::int64_t first, std::int64_t count, at::ScalarType type) const {
