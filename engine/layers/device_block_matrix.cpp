@@ -13,12 +13,6 @@
 namespace winnow {
 namespace {
 
-void check_on_device(int status) {
-  if (status == static_cast<int>(kernels::LaunchStatus::kDeviceError))
-    throw Exception(ErrorCode::kDeviceFailed, "cuda", "a product with packed weights could not be launched");
-  require(status == static_cast<int>(kernels::LaunchStatus::kOk), "device block matrix: the kernel refused its arguments");
-}
-
 at::Tensor memory_on(at::Device device, std::int64_t bytes) {
   try {
     return at::empty({bytes}, at::TensorOptions(device).dtype(at::kByte));
@@ -120,7 +114,7 @@ at::Tensor DeviceBlockMatrix::times_few(const at::Tensor& input) const {
     args.element = element_type(input.scalar_type());
     args.output = output.narrow(1, part.first, part.rows).mutable_data_ptr();
     args.output_stride = out_;
-    check_on_device(cuda_plugin().block_product(&args));
+    require_launched(cuda_plugin().block_product(&args), "a product with packed weights");
   }
   return output;
 }
@@ -139,7 +133,7 @@ void DeviceBlockMatrix::widen(const Part& part, std::int64_t first, std::int64_t
   args.ids = ids.defined() ? ids.const_data_ptr<std::int64_t>() : nullptr;
   args.element = element_type(numbers.scalar_type());
   args.output = numbers.mutable_data_ptr();
-  check_on_device(cuda_plugin().widen_rows(&args));
+  require_launched(cuda_plugin().widen_rows(&args), "widening packed weights");
 }
 
 at::Tensor DeviceBlockMatrix::widened(std::int64_t first, std::int64_t count, at::ScalarType type) const {

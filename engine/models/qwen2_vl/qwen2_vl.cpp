@@ -5,6 +5,7 @@
 #include "engine/models/qwen_vl_parts/qwen_vl_weight_names.h"
 
 namespace winnow {
+
 Qwen2Vl::Qwen2Vl(const Qwen2VlFolder& folder, WeightReader& weights)
     : config_(folder.model), processors_(folder.processors), text_(config_.text, weights, ""), tower_(config_.vision, weights, "visual.") {}
 
