@@ -6,6 +6,7 @@
 #include <algorithm>
 
 #include "kernels/cuda/check_arguments.h"
+#include "kernels/cuda/for_type.h"
 
 namespace winnow::kernels {
 
@@ -31,17 +32,7 @@ LaunchStatus cuda_decode_attention(const CudaDecodeAttentionArgs& args, void* st
                   static_cast<unsigned>((args.group + kCudaGroupTile - 1) / kCudaGroupTile));
   const auto heads = static_cast<unsigned>(args.kv_heads * args.group);
   const auto on = static_cast<cudaStream_t>(stream);
-  switch (args.type) {
-    case ElementType::kFp32:
-      launch<float>(decode, grid, heads, on);
-      break;
-    case ElementType::kBf16:
-      launch<cuda::Bf16>(decode, grid, heads, on);
-      break;
-    case ElementType::kFp16:
-      launch<cuda::Fp16>(decode, grid, heads, on);
-      break;
-  }
+  cuda::for_type(args.type, [&](auto element) { launch<decltype(element)>(decode, grid, heads, on); });
   return cudaGetLastError() == cudaSuccess ? LaunchStatus::kOk : LaunchStatus::kDeviceError;
 }
 

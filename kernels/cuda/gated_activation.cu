@@ -3,6 +3,7 @@
 
 #include <cuda_runtime_api.h>
 
+#include "kernels/cuda/for_type.h"
 #include "kernels/reference/check_gated_activation.h"
 
 namespace winnow::kernels {
@@ -26,17 +27,7 @@ LaunchStatus cuda_gated_activation(const GatedActivationArgs& args, void* stream
   if (const LaunchStatus status = check_arguments(args); status != LaunchStatus::kOk) return status;
   if (args.rows == 0 || args.columns == 0) return LaunchStatus::kOk;
   const auto on = static_cast<cudaStream_t>(stream);
-  switch (args.type) {
-    case ElementType::kFp32:
-      launch<float>(args, on);
-      break;
-    case ElementType::kBf16:
-      launch<cuda::Bf16>(args, on);
-      break;
-    case ElementType::kFp16:
-      launch<cuda::Fp16>(args, on);
-      break;
-  }
+  cuda::for_type(args.type, [&](auto element) { launch<decltype(element)>(args, on); });
   return cudaGetLastError() == cudaSuccess ? LaunchStatus::kOk : LaunchStatus::kDeviceError;
 }
 

@@ -3,6 +3,7 @@
 
 #include <cuda_runtime_api.h>
 
+#include "kernels/cuda/for_type.h"
 #include "kernels/reference/check_rms_norm.h"
 
 namespace winnow::kernels {
@@ -30,17 +31,7 @@ LaunchStatus cuda_rms_norm(const RmsNormArgs& args, void* stream) {
   if (const LaunchStatus status = check_arguments(args); status != LaunchStatus::kOk) return status;
   if (args.rows == 0 || args.groups == 0) return LaunchStatus::kOk;
   const auto on = static_cast<cudaStream_t>(stream);
-  switch (args.type) {
-    case ElementType::kFp32:
-      launch_as_it_lies<float>(args, on);
-      break;
-    case ElementType::kBf16:
-      launch_as_it_lies<cuda::Bf16>(args, on);
-      break;
-    case ElementType::kFp16:
-      launch_as_it_lies<cuda::Fp16>(args, on);
-      break;
-  }
+  cuda::for_type(args.type, [&](auto element) { launch_as_it_lies<decltype(element)>(args, on); });
   return cudaGetLastError() == cudaSuccess ? LaunchStatus::kOk : LaunchStatus::kDeviceError;
 }
 
