@@ -2,8 +2,9 @@
 //
 // Work: row by row, for the matrix is read once and in order; 32 codes at a time, unpacked to unsigned bytes and multiplied with the
 // input's signed ones, four products to a 32-bit sum in one instruction where the processor has it (VNNI), in two (SSSE3's multiply of
-// bytes) or by widening to 16 bits elsewhere. A value is factor * code + offset with factor and offset the same for 32 elements, or for 16
-// of them, so a row's sum is that of factor * scale * product and of offset * sum. No alignment is assumed.
+// bytes) or by widening to 16 bits elsewhere. Four blocks at a time of the commonest types where there is AVX2 (four_blocks-inl.h). A value
+// is factor * code + offset with factor and offset the same for 32 elements, or for 16 of them, so a row's sum is that of factor * scale *
+// product and of offset * sum. No alignment is assumed.
 #include "kernels/api/rounded_product.h"
 
 #include <cmath>
@@ -26,6 +27,7 @@
 #include <hwy/highway.h>
 
 #include "kernels/dispatch/byte_products-inl.h"
+#include "kernels/dispatch/four_blocks-inl.h"
 
 HWY_BEFORE_NAMESPACE();
 namespace winnow::kernels {
@@ -357,18 +359,49 @@ HWY_INLINE void fetch(const std::uint8_t* block, std::int64_t bytes) {
   for (std::int64_t i = 0; i < bytes; i += kCacheLine) hwy::Prefetch(block + kBytesAhead + i);
 }
 
+#if HWY_ARCH_X86 && HWY_TARGET <= HWY_AVX2
+// How four blocks of a type are taken together, where they are.
+template <class Type>
+struct Fours {};
+template <>
+struct Fours<Q8_0> : FourBlocks<8, Offset::kNone, 2> {};
+template <>
+struct Fours<Q4_0> : FourBlocks<4, Offset::kEight, 2> {};
+template <>
+struct Fours<Q4_1> : FourBlocks<4, Offset::kStored, 4> {};
+template <>
+struct Fours<U4Z> : FourBlocks<4, Offset::kZeroPoint, 4> {};
+template <>
+struct Fours<U8Z> : FourBlocks<8, Offset::kZeroPoint, 4> {};
+#endif
+
 template <bool vnni, class Type>
 HWY_INLINE float small_row(const RoundedInput& input, std::int64_t columns, const std::uint8_t* block) {
+  float of_fours = 0.0F;
+  std::int64_t column = 0;
+#if HWY_ARCH_X86 && HWY_TARGET <= HWY_AVX2
+  if constexpr (requires { Fours<Type>::kBytes; }) {
+    static_assert(Fours<Type>::kBytes == Type::kBytes);
+    FourSum sum = {{_mm256_setzero_ps(), _mm256_setzero_ps()}, _mm256_setzero_ps()};
+    for (; column + 4 * Type::kElements <= columns; column += 4 * Type::kElements, block += 4 * Type::kBytes) {
+      fetch(block, 4 * Type::kBytes);
+      Fours<Type>::template add<vnni>(block, input.codes + column, input.scales + column / kRoundedElements, sum);
+    }
+    of_fours = Fours<Type>::whole(sum);
+    if (column == columns) return of_fours;
+  }
+#endif
   SmallSum even = {hn::Zero(Floats()), hn::Zero(Four())};
   SmallSum odd = even;
-  std::int64_t column = 0;
   for (; column + 2 * Type::kElements <= columns; column += 2 * Type::kElements, block += 2 * Type::kBytes) {
     fetch(block, 2 * Type::kBytes);
     Type::template add<vnni>(input, column, block, even);
     Type::template add<vnni>(input, column + Type::kElements, block + Type::kBytes, odd);
   }
   if (column < columns) Type::template add<vnni>(input, column, block, even);
-  return hn::GetLane(hn::SumOfLanes(Floats(), hn::Add(even.products, odd.products))) + Type::offset(hn::Add(even.offsets, odd.offsets));
+  const float rest =
+      hn::GetLane(hn::SumOfLanes(Floats(), hn::Add(even.products, odd.products))) + Type::offset(hn::Add(even.offsets, odd.offsets));
+  return of_fours + rest;
 }
 
 template <bool vnni, class Type>

@@ -4,8 +4,8 @@
 // Work: some rows of the matrix and columns at a time are unpacked into a panel that stays in the first cache, four codes of each of its
 // rows side by side; then every tile of the input goes by. Four codes of an input row are multiplied with the panel's rows at once, two
 // vectors of them. Without an instruction for four products to a 32-bit sum (VNNI) pairs are summed in 16 bits over as many codes as that
-// holds: 32 of four bits, 16 of five, 8 of six. Codes of eight bits are split into two planes of four, so that a panel has half as many
-// rows then. Sums of groups are scaled and added in fp32, a panel's to the output's.
+// holds: 32 of four bits, 16 of five, 8 of six, and of eight a pair, of which the codes' magnitudes are multiplied with inputs of their
+// sign. Sums of groups are scaled and added in fp32, a panel's to the output's.
 #include "kernels/api/rounded_rows.h"
 
 #include <algorithm>
@@ -45,43 +45,52 @@ using Vector = hn::Vec<Floats>;
 using Integers = hn::Repartition<std::int32_t, Floats>;
 
 constexpr int kRows = static_cast<int>(kTileRows);
-constexpr int kLanes = 8;        // rows of the matrix in a vector, four codes each
-constexpr int kVectors = 2;      // of a panel
+constexpr int kLanes = 8;    // rows of the matrix in a vector, four codes each
+constexpr int kVectors = 2;  // of a panel
+constexpr int kRoom = kVectors * kLanes;
 constexpr int kColumns = 1024;   // of a panel: whole blocks of every type
 constexpr int kLeastGroup = 16;  // codes with a factor of their own
 
 struct Panel {
   alignas(64) std::uint8_t codes[kColumns / 4][kVectors][kLanes][4];
-  alignas(64) float factors[kColumns / kLeastGroup][kVectors * kLanes];
-  alignas(64) float offsets[kColumns / kLeastGroup][kVectors * kLanes];
+  alignas(64) float factors[kColumns / kLeastGroup][kRoom];
+  alignas(64) float offsets[kColumns / kLeastGroup][kRoom];
 };
 
-// How codes are multiplied. kPlanes: vectors that a row's codes take; kRun: steps of four codes whose sums hold.
+// How codes are multiplied. kRun: steps of four codes whose sums hold. kSigned: codes of eight bits lie in the panel less 128.
 struct InOneInstruction {
-  static constexpr int kPlanes = 1, kRun = 8;
+  static constexpr bool kSigned = false;
+  static constexpr int kRun = 8;
   static HWY_INLINE __m256i add(__m256i sums, __m256i codes, __m256i input) { return add_byte_products(sums, codes, input); }
-  static HWY_INLINE __m256i whole(const __m256i (&sums)[kVectors], int v) { return sums[v]; }
+  static HWY_INLINE __m256i whole(__m256i sums) { return sums; }
 };
 template <int top>
 struct InSixteenBits {
-  static constexpr int kPlanes = top > 63 ? 2 : 1;
-  static constexpr int kRun = top > 63 || top < 16 ? 8 : top < 32 ? 4 : 2;
-  static_assert(kRun * 2 * 127 * (kPlanes == 2 ? 15 : top) <= 32767);
+  static constexpr bool kSigned = false;
+  static constexpr int kRun = top < 16 ? 8 : top < 32 ? 4 : 2;
+  static_assert(kRun * 2 * 127 * top <= 32767);
   static HWY_INLINE __m256i add(__m256i sums, __m256i codes, __m256i input) {
     return _mm256_add_epi16(sums, _mm256_maddubs_epi16(codes, input));
   }
-  static HWY_INLINE __m256i whole(const __m256i (&sums)[kVectors], int v) {
-    const __m256i low = _mm256_madd_epi16(sums[v * kPlanes], _mm256_set1_epi16(1));
-    if constexpr (kPlanes == 1) return low;
-    return _mm256_add_epi32(low, _mm256_madd_epi16(sums[v * kPlanes + 1], _mm256_set1_epi16(16)));
+  static HWY_INLINE __m256i whole(__m256i sums) { return _mm256_madd_epi16(sums, _mm256_set1_epi16(1)); }
+};
+// Of eight bits: a code's magnitude, and its sign with the input, so that a pair of products fits into 16 bits.
+template <>
+struct InSixteenBits<255> {
+  static constexpr bool kSigned = true;
+  static constexpr int kRun = 8;
+  static_assert(2 * 127 * 128 <= 32767);
+  static HWY_INLINE __m256i add(__m256i sums, __m256i codes, __m256i input) {
+    const __m256i pairs = _mm256_maddubs_epi16(_mm256_abs_epi8(codes), _mm256_sign_epi8(input, codes));
+    return _mm256_add_epi32(sums, _mm256_madd_epi16(pairs, _mm256_set1_epi16(1)));
   }
+  static HWY_INLINE __m256i whole(__m256i sums) { return sums; }
 };
 
 // Rows [first, first + count) of the matrix, columns [column, column + columns), into the panel; rows that it has room for beyond them
 // become zeros.
-template <class Type, int planes>
+template <class Type, bool is_signed>
 void fill(const RoundedRowsArgs& args, std::int64_t first, std::int64_t count, std::int64_t column, std::int64_t columns, Panel& panel) {
-  constexpr int kRoom = kVectors * kLanes / planes;
   constexpr int kGroups = Type::kElements / Type::kGroup;
   const std::int64_t bytes = args.columns / Type::kElements * Type::kBytes;
   for (int row = 0; row < kRoom; ++row) {
@@ -90,7 +99,7 @@ void fill(const RoundedRowsArgs& args, std::int64_t first, std::int64_t count, s
       const std::int64_t stored = args.row_of != nullptr ? args.row_of[first + row] : first + row;
       block = static_cast<const std::uint8_t*>(args.matrix) + stored * bytes + column / Type::kElements * Type::kBytes;
     }
-    const int vector = row / kLanes;  // of a plane
+    const int vector = row / kLanes;
     const int lane = row % kLanes;
     for (std::int64_t k = 0; k < columns; k += Type::kElements) {
       alignas(32) std::uint8_t unpacked[Type::kElements];
@@ -105,18 +114,12 @@ void fill(const RoundedRowsArgs& args, std::int64_t first, std::int64_t count, s
       for (int i = 0; i < Type::kElements / 4; ++i) {
         std::uint32_t four;
         std::memcpy(&four, unpacked + 4 * i, sizeof four);
-        if constexpr (planes == 1) {
-          std::memcpy(panel.codes[k / 4 + i][vector][lane], &four, sizeof four);
-        } else {
-          const std::uint32_t low = four & 0x0F0F0F0F;
-          const std::uint32_t high = four >> 4 & 0x0F0F0F0F;
-          std::memcpy(panel.codes[k / 4 + i][0][lane], &low, sizeof low);
-          std::memcpy(panel.codes[k / 4 + i][1][lane], &high, sizeof high);
-        }
+        if constexpr (is_signed) four ^= 0x80808080;
+        std::memcpy(panel.codes[k / 4 + i][vector][lane], &four, sizeof four);
       }
       for (int group = 0; group < kGroups; ++group) {
         panel.factors[k / Type::kGroup + group][row] = lines[group].factor;
-        panel.offsets[k / Type::kGroup + group][row] = lines[group].offset;
+        panel.offsets[k / Type::kGroup + group][row] = lines[group].offset + (is_signed ? 128.0F * lines[group].factor : 0.0F);
       }
     }
   }
@@ -132,15 +135,13 @@ struct TileAt {
 // output: [kRows, rows of the panel]. It is what the integers leave no registers for.
 template <class Type, class Products>
 HWY_INLINE void tile_product(const Panel& panel, TileAt tile, std::int64_t columns, float* HWY_RESTRICT output) {
-  constexpr int kPlanes = Products::kPlanes;
-  constexpr int kWhole = kVectors / kPlanes;  // vectors of rows
   constexpr int kSteps = Type::kGroup / 4;
   constexpr int kRun = std::min(kSteps, Products::kRun);
   const Floats d;
-  std::fill_n(output, kRows * kWhole * kLanes, 0.0F);
+  std::fill_n(output, kRows * kRoom, 0.0F);
   const std::int64_t groups = columns / Type::kGroup;
   for (std::int64_t group = 0; group < groups; ++group) {
-    __m256i whole[kRows][kWhole];
+    __m256i whole[kRows][kVectors];
 #pragma GCC unroll 4
     for (int first = 0; first < kSteps; first += kRun) {
       __m256i sums[kRows][kVectors];
@@ -165,8 +166,8 @@ HWY_INLINE void tile_product(const Panel& panel, TileAt tile, std::int64_t colum
         }
       }
       for (int r = 0; r < kRows; ++r) {
-        for (int v = 0; v < kWhole; ++v) {
-          const __m256i of_run = Products::whole(sums[r], v);
+        for (int v = 0; v < kVectors; ++v) {
+          const __m256i of_run = Products::whole(sums[r][v]);
           whole[r][v] = first == 0 ? of_run : _mm256_add_epi32(whole[r][v], of_run);
         }
       }
@@ -176,8 +177,8 @@ HWY_INLINE void tile_product(const Panel& panel, TileAt tile, std::int64_t colum
       const RoundedScale& of_row = tile.scales[group * Type::kGroup / kRoundedElements * kRows + r];
       const Vector scale = hn::Set(d, of_row.scale);
       const Vector sum = hn::Set(d, Type::kGroup == kRoundedElements ? of_row.sum : tile.half_sums[group * kRows + r]);
-      for (int v = 0; v < kWhole; ++v) {
-        float* const to = output + (r * kWhole + v) * kLanes;
+      for (int v = 0; v < kVectors; ++v) {
+        float* const to = output + (r * kVectors + v) * kLanes;
         const Vector products = hn::ConvertTo(d, hn::Vec<Integers>{whole[r][v]});
         const Vector factor = hn::Mul(hn::Load(d, panel.factors[group] + v * kLanes), scale);
         const Vector offset = hn::MulAdd(hn::Load(d, panel.offsets[group] + v * kLanes), sum, hn::Load(d, to));
@@ -189,14 +190,13 @@ HWY_INLINE void tile_product(const Panel& panel, TileAt tile, std::int64_t colum
 
 template <class Type, class Products>
 void product_of(const RoundedRowsArgs& args) {
-  constexpr std::int64_t kRoom = kVectors * kLanes / Products::kPlanes;
   Panel panel;
   alignas(64) float products[kRows * kRoom];
   for (std::int64_t first = args.begin; first < args.end; first += kRoom) {
-    const std::int64_t count = std::min(kRoom, args.end - first);
+    const std::int64_t count = std::min<std::int64_t>(kRoom, args.end - first);
     for (std::int64_t column = 0; column < args.columns; column += kColumns) {
       const std::int64_t columns = std::min<std::int64_t>(kColumns, args.columns - column);
-      fill<Type, Products::kPlanes>(args, first, count, column, columns, panel);
+      fill<Type, Products::kSigned>(args, first, count, column, columns, panel);
       for (std::int64_t input = 0; input < args.inputs; input += kTileRows) {
         const std::byte* const tile = args.tiles + input / kTileRows * rounded_tile_bytes(args.columns);
         const TileAt at = {tile_codes(tile) + column * kTileRows, tile_scales(tile, args.columns) + column / kRoundedElements * kTileRows,
@@ -250,9 +250,8 @@ void rounded_rows(const RoundedRowsArgs& args) {
 
 bool is_fast(BlockType type) {
   bool fast = false;
-  // Two planes take half as many products as fp32 in vectors of the same size: no gain where fp32 has vectors of twice the size.
-  with_type(type,
-            [&](auto of) { fast = has_byte_products() || InSixteenBits<decltype(of)::kTop>::kPlanes == 1 || HWY_TARGET == HWY_AVX2; });
+  // Codes of eight bits take half as many products as fp32 in vectors of the same size: no gain where fp32 has vectors of twice the size.
+  with_type(type, [&](auto of) { fast = has_byte_products() || !InSixteenBits<decltype(of)::kTop>::kSigned || HWY_TARGET == HWY_AVX2; });
   return fast;
 }
 

@@ -108,36 +108,44 @@ TEST(RoundedProduct, EqualsTheDefinitionForEveryType) {
   }
 }
 
-// Blocks are taken two at a time.
-TEST(RoundedProduct, TakesAnOddNumberOfBlocks) {
+// Blocks are taken four or two at a time.
+TEST(RoundedProduct, TakesAnyNumberOfBlocks) {
   for (const BlockType type : kTypes) {
     if (block_elements(type) != 32) continue;
-    SCOPED_TRACE(static_cast<int>(type));
-    const std::vector<std::uint8_t> matrix = random_blocks(type, 96, 9);
-    const Rounded rounded(random_input(96, 10));
-    float expected = 0.0F;
-    RoundedProductArgs args{type, matrix.data(), 96, nullptr, 0, 1, rounded.view(), &expected};
-    ASSERT_EQ(rounded_product_reference(args), LaunchStatus::kOk);
-    with_every_target([&] {
-      float found = 0.0F;
-      args.output = &found;
-      ASSERT_EQ(rounded_product_cpu(args), LaunchStatus::kOk);
-      EXPECT_NEAR(found, expected, 1e-4F * (1.0F + std::abs(expected)));
-    });
+    for (std::int64_t columns = 32; columns <= 9 * 32; columns += 32) {
+      SCOPED_TRACE(::testing::Message() << static_cast<int>(type) << ", " << columns);
+      const std::vector<std::uint8_t> matrix = random_blocks(type, columns, 9);
+      const Rounded rounded(random_input(columns, 10));
+      float expected = 0.0F;
+      RoundedProductArgs args{type, matrix.data(), columns, nullptr, 0, 1, rounded.view(), &expected};
+      ASSERT_EQ(rounded_product_reference(args), LaunchStatus::kOk);
+      with_every_target([&] {
+        float found = 0.0F;
+        args.output = &found;
+        ASSERT_EQ(rounded_product_cpu(args), LaunchStatus::kOk);
+        EXPECT_NEAR(found, expected, 1e-4F * (1.0F + std::abs(expected)));
+      });
+    }
   }
 }
 
-// The codes at their ends, which a sum of two products in 16 bits would not hold.
+// The codes at their ends, which a sum of two products in 16 bits would not hold without their sign, alone and four blocks together.
 TEST(RoundedProduct, TheLargestCodesDoNotOverflow) {
-  std::vector<std::uint8_t> block(34, 0x7F);  // every code 127
-  const std::uint16_t one = 0x3C00;
-  std::memcpy(block.data(), &one, sizeof one);
-  for (const float sign : {1.0F, -1.0F}) {
-    const std::vector<float> input(32, sign * 127.0F);
-    const Rounded rounded(input);
-    float output = 0.0F;
-    ASSERT_EQ(rounded_product_cpu({BlockType::kQ8_0, block.data(), 32, nullptr, 0, 1, rounded.view(), &output}), LaunchStatus::kOk);
-    EXPECT_EQ(output, sign * 32.0F * 127.0F * 127.0F);
+  for (const int code : {127, -128}) {
+    for (const std::int64_t blocks : {1, 5}) {
+      std::vector<std::uint8_t> matrix(static_cast<std::size_t>(34 * blocks), static_cast<std::uint8_t>(code));
+      const std::uint16_t one = 0x3C00;
+      for (std::int64_t block = 0; block < blocks; ++block) std::memcpy(matrix.data() + 34 * block, &one, sizeof one);
+      for (const float sign : {1.0F, -1.0F}) {
+        const Rounded rounded(std::vector<float>(static_cast<std::size_t>(32 * blocks), sign * 127.0F));
+        with_every_target([&] {
+          float output = 0.0F;
+          ASSERT_EQ(rounded_product_cpu({BlockType::kQ8_0, matrix.data(), 32 * blocks, nullptr, 0, 1, rounded.view(), &output}),
+                    LaunchStatus::kOk);
+          EXPECT_EQ(output, sign * 127.0F * static_cast<float>(32 * blocks * code)) << code << ", " << blocks;
+        });
+      }
+    }
   }
 }
 
