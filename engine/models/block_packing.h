@@ -2,11 +2,14 @@
 //
 // A MatrixPacking of weight_plan.h. Eight bits: Q8_0. Four: Q4_1 (five with its scales), tables, heads, towers and projectors in Q8_0: a
 // word's row is read alone, every logit of an answer is compared with every other, and all that is known of a picture goes through few
-// rows. Matrices whose rows are no whole blocks, or whose numbers are too large for a block's scale, stay numbers. Made on the CPU, held
-// where the model is. Threads: engine thread (runs on a team inside).
+// rows. Rows that are no whole blocks are filled up with zeros (layers/padded_matrix.h). Matrices that this would make more than a third
+// longer, and those with numbers too large for a block's scale, stay numbers. Made on the CPU, held where the model is. Threads: engine
+// thread (runs on a team inside).
 #pragma once
 
+#include <cstdint>
 #include <memory>
+#include <optional>
 #include <string>
 
 #include "engine/models/weight_plan.h"
@@ -21,9 +24,8 @@ class BlockPacking final : public MatrixPacking {
   // device: the model's.
   explicit BlockPacking(PackedBits bits, at::Device device = at::kCPU) : bits_(bits), device_(device) {}
   std::string name() const override { return bits_ == PackedBits::kEight ? "int8" : "int4"; }
-  bool takes_rows_of(std::int64_t in) const override { return in > 0 && in % 32 == 0; }
-  double most_bits() const override { return bits_ == PackedBits::kEight ? 8.5 : 5.0; }
-  double most_fine_bits() const override { return 8.5; }
+  std::optional<double> most_bits(std::int64_t in) const override;
+  std::optional<double> most_fine_bits(std::int64_t in) const override;
   std::shared_ptr<const PackedMatrix> pack(const at::Tensor& dense) const override;
   std::shared_ptr<const PackedMatrix> pack_finely(const at::Tensor& dense) const override;
 

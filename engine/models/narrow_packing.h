@@ -4,7 +4,9 @@
 // CPU. Threads: engine thread.
 #pragma once
 
+#include <cstdint>
 #include <memory>
+#include <optional>
 #include <string>
 
 #include "engine/models/weight_plan.h"
@@ -14,8 +16,7 @@ namespace winnow {
 class NarrowPacking final : public MatrixPacking {
  public:
   std::string name() const override { return "BF16"; }
-  bool takes_rows_of(std::int64_t in) const override { return in > 0; }
-  double most_bits() const override { return 16.0; }
+  std::optional<double> most_bits(std::int64_t /*in*/) const override { return 16.0; }
   std::shared_ptr<const PackedMatrix> pack(const at::Tensor& dense) const override;
 };
 

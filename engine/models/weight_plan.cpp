@@ -1,5 +1,6 @@
 #include "engine/models/weight_plan.h"
 
+#include <algorithm>
 #include <string_view>
 
 namespace winnow {
@@ -20,8 +21,14 @@ bool stays_narrow(const std::string& name, const StoredTensor& tensor) {
 double bits_of(const MatrixPacking& packing, const std::string& name, const StoredTensor& tensor, double as_numbers) {
   const auto says = [&](std::string_view part) { return name.find(part) != std::string::npos; };
   const bool routes = name.ends_with(".gate.weight");  // to experts
-  if (!of_a_layer(name, tensor) || routes || !packing.takes_rows_of(tensor.shape.back())) return as_numbers;
-  return says("layers.") && !says("vis") ? packing.most_bits() : packing.most_fine_bits();  // of the decoder; of all else
+  if (!of_a_layer(name, tensor) || routes) return as_numbers;
+  const bool of_decoder = says("layers.") && !says("vis");
+  const auto with_rows_of = [&](std::int64_t in) {
+    return (of_decoder ? packing.most_bits(in) : packing.most_fine_bits(in)).value_or(as_numbers);
+  };
+  const double upright = with_rows_of(tensor.shape.back());
+  // One for each expert may be turned (WeightReader::packable_experts()), which its name does not tell.
+  return tensor.shape.size() == 3 ? std::max(upright, with_rows_of(tensor.shape[1])) : upright;
 }
 
 // Few bits become numbers of the type of the rest, which is one of 16 bits where a folder has it as stored.

@@ -20,10 +20,9 @@ class MatrixPacking {
  public:
   virtual ~MatrixPacking() = default;
   virtual std::string name() const = 0;  // as in ModelInfo::dtype: "int8"
-  // Whether it may pack matrices with rows of so many numbers, and what a number takes then at most, packed finely as well.
-  virtual bool takes_rows_of(std::int64_t in) const = 0;
-  virtual double most_bits() const = 0;
-  virtual double most_fine_bits() const { return most_bits(); }
+  // What a number takes at most in a matrix with rows of `in` numbers, packed finely as well; nothing: such a matrix stays numbers.
+  virtual std::optional<double> most_bits(std::int64_t in) const = 0;
+  virtual std::optional<double> most_fine_bits(std::int64_t in) const { return most_bits(in); }
   // dense: [out, in] in the arithmetic type, on the CPU, wherever the model is. Null: this one stays numbers.
   virtual std::shared_ptr<const PackedMatrix> pack(const at::Tensor& dense) const = 0;
   // The same of what rows are looked up in, of the head, and of what sees pictures: towers and projectors.

@@ -229,8 +229,7 @@ TEST(Registry, AModelNeedsAPackageAndNoFolder) {
 class InHalves : public MatrixPacking {
  public:
   std::string name() const override { return "halves"; }
-  bool takes_rows_of(std::int64_t /*in*/) const override { return true; }
-  double most_bits() const override { return 16.0; }
+  std::optional<double> most_bits(std::int64_t /*in*/) const override { return 16.0; }
   std::shared_ptr<const PackedMatrix> pack(const at::Tensor& dense) const override {
     rows.push_back(dense.size(0));
     return std::make_shared<Matrix>(dense);
@@ -321,15 +320,44 @@ TEST(Registry, AFolderIsHeldInEightBitsOrFour) {
   }
 }
 
-TEST(Registry, RowsThatAreNoWholeBlocksStayNumbers) {
+TEST(Registry, MatricesThatAreMostlyPaddingOrTooLargeStayNumbers) {
   const c10::InferenceMode inference;
   const BlockPacking packing(PackedBits::kEight);
   EXPECT_EQ(packing.pack(at::ones({4, 33})), nullptr);
+  EXPECT_EQ(packing.most_bits(33), std::nullopt);
+  EXPECT_EQ(packing.most_bits(64), 8.5);
   EXPECT_EQ(packing.pack(at::full({4, 32}, 1e9)), nullptr) << "beyond a scale's largest number";
   const auto packed = packing.pack(at::full({4, 32}, 254.0));
   ASSERT_NE(packed, nullptr);
   EXPECT_EQ(packed->bytes(), 4 * 34);
   EXPECT_TRUE(at::equal(packed->columns(0, 32), at::full({4, 32}, 254.0)));
+}
+
+// Rows of 48 numbers are a block and a half: the other half is zeros, which nobody sees.
+TEST(Registry, RowsThatAreNoWholeBlocksAreFilledUp) {
+  const c10::InferenceMode inference;
+  for (const PackedBits bits : {PackedBits::kEight, PackedBits::kFour}) {
+    const BlockPacking packing(bits);
+    const std::int64_t block = bits == PackedBits::kEight ? 34 : 20;
+    // What both forms hold exactly: codes of every block's own steps.
+    const at::Tensor dense = (at::arange(5 * 48).reshape({5, 48}) % 16).to(at::kFloat).mul(bits == PackedBits::kEight ? 127.0 / 15.0 : 1.0);
+    const auto packed = packing.pack(dense);
+    ASSERT_NE(packed, nullptr);
+    EXPECT_EQ(packed->in(), 48);
+    EXPECT_EQ(packed->out(), 5);
+    EXPECT_EQ(packed->bytes(), 5 * 2 * block);
+    EXPECT_DOUBLE_EQ(*packing.most_bits(48), 2.0 * 8.0 * static_cast<double>(block) / 48.0);
+    const at::Tensor numbers = packed->columns(0, 48);
+    EXPECT_LT((numbers - dense).abs().max().item<double>(), 0.51) << "half a step of eight bits";
+    EXPECT_TRUE(at::equal(packed->columns(40, 8), numbers.narrow(1, 40, 8)));
+    EXPECT_TRUE(at::equal(packed->rows(at::tensor({3, 0}, at::kLong)), numbers.index_select(0, at::tensor({3, 0}, at::kLong))));
+    for (const std::int64_t inputs : {1, 70}) {
+      const at::Tensor input = at::sin(at::arange(inputs * 48)).reshape({inputs, 48});
+      const at::Tensor error = (packed->times(input) - at::linear(input, numbers)).abs();
+      // An input of magnitude up to 1 is rounded by half a step of 127.
+      EXPECT_TRUE((error <= 1.001 / 254.0 * numbers.abs().sum(1)).all().item<bool>()) << inputs;
+    }
+  }
 }
 
 // A folder with eyes whose every matrix of whole blocks is packed in eight bits, the tower's too, as compressed-tensors does it, and the
