@@ -6,11 +6,13 @@
 #include <vector>
 
 #include "kernels/api/append_slots.h"
+#include "kernels/api/choose_token.h"
 #include "kernels/api/cuda_decode_attention.h"
 #include "kernels/api/gated_activation.h"
 #include "kernels/api/rms_norm.h"
 #include "kernels/api/rotary.h"
 #include "tests/kernels/append_case.h"
+#include "tests/kernels/choose_case.h"
 #include "tests/kernels/cuda_block_case.h"
 #include "tests/kernels/device_memory.h"
 #include "tests/kernels/gated_case.h"
@@ -226,6 +228,32 @@ TEST_F(CudaKernels, RotaryPositionsEqualTheReference) {
         ASSERT_EQ(cuda_rotary(problem.args({input.bytes(), cosine.bytes(), sine.bytes(), output.bytes()}), nullptr), LaunchStatus::kOk);
         problem.expect_near(output.copy<std::byte>());
       }
+    }
+  }
+}
+
+TEST_F(CudaKernels, ATokenIsChosenAsByTheReference) {
+  for (const std::int64_t vocabulary : {1, 1024, 2600, 151'936, 300'000}) {
+    const testing::ChooseCase given(vocabulary, 3);
+    const DeviceMemory logits(given.logits);
+    const DeviceMemory fresh(given.fresh);
+    const DeviceMemory workspace(std::vector<std::uint64_t>(static_cast<std::size_t>(choice_workspace(vocabulary)), 0xABABABABABABABABU));
+    for (ChooseTokenArgs args : testing::every_choice(given)) {
+      testing::ChooseCase problem = given;
+      const DeviceMemory seen(problem.seen);
+      const DeviceMemory choice(std::vector<std::int64_t>{-7});
+      const std::int64_t expected = testing::expected_choice(problem, args);
+      args.logits = logits.as<float>();
+      if (args.repetition_penalty != 1.0) {
+        args.seen = seen.as<std::uint8_t>();
+        args.fresh = fresh.as<std::int64_t>();
+        args.fresh_count = std::ssize(problem.fresh);
+      }
+      args.workspace = workspace.as<std::uint64_t>();
+      args.choice = choice.as<std::int64_t>();
+      ASSERT_EQ(cuda_choose_token(args, nullptr), LaunchStatus::kOk);
+      ASSERT_EQ(choice.copy<std::int64_t>().front(), expected) << testing::name_of(args);
+      EXPECT_EQ(seen.copy<std::uint8_t>(), problem.seen);
     }
   }
 }

@@ -150,6 +150,17 @@ int rotary(const kernels::RotaryArgs* args) {
   return static_cast<int>(kernels::rotary_reference(here));
 }
 
+int choose_token(const kernels::ChooseTokenArgs* args) {
+  counts().launches += kernels::choice_launches(*args);
+  kernels::ChooseTokenArgs here = *args;
+  here.logits = static_cast<const float*>(behind(args->logits));
+  here.seen = static_cast<std::uint8_t*>(behind(args->seen));
+  here.fresh = static_cast<const std::int64_t*>(behind(args->fresh));
+  here.workspace = static_cast<std::uint64_t*>(behind(args->workspace));
+  here.choice = static_cast<std::int64_t*>(behind(args->choice));
+  return static_cast<int>(kernels::choose_token_reference(here));
+}
+
 int synchronize(char* /*reason*/, std::size_t /*reason_bytes*/) {
   ++counts().waits;
   return 0;
@@ -167,6 +178,7 @@ constexpr CudaPluginTable kTable = {
     .gated_activation = gated_activation,
     .rms_norm = rms_norm,
     .rotary = rotary,
+    .choose_token = choose_token,
 };
 
 }  // namespace
