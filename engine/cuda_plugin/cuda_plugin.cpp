@@ -93,6 +93,7 @@ constexpr CudaPluginTable kTable = {
     .rms_norm = launch<kernels::cuda_rms_norm>,
     .rotary = launch<kernels::cuda_rotary>,
     .choose_token = launch<kernels::cuda_choose_token>,
+    .gather_slots = launch<kernels::cuda_gather_slots>,
 };
 
 }  // namespace

@@ -14,6 +14,7 @@
 #include "kernels/api/cuda_decode_attention.h"
 #include "kernels/api/cuda_widen_rows.h"
 #include "kernels/api/gated_activation.h"
+#include "kernels/api/gather_slots.h"
 #include "kernels/api/rms_norm.h"
 #include "kernels/api/rotary.h"
 
@@ -47,6 +48,7 @@ struct CudaPluginTable {
   int (*rms_norm)(const kernels::RmsNormArgs* args);
   int (*rotary)(const kernels::RotaryArgs* args);
   int (*choose_token)(const kernels::ChooseTokenArgs* args);
+  int (*gather_slots)(const kernels::GatherSlotsArgs* args);
 };
 
 // extern "C" const CudaPluginTable* winnow_cuda_plugin();

@@ -9,6 +9,7 @@
 #include "kernels/api/choose_token.h"
 #include "kernels/api/cuda_decode_attention.h"
 #include "kernels/api/gated_activation.h"
+#include "kernels/api/gather_slots.h"
 #include "kernels/api/rms_norm.h"
 #include "kernels/api/rotary.h"
 #include "tests/kernels/append_case.h"
@@ -16,6 +17,7 @@
 #include "tests/kernels/cuda_block_case.h"
 #include "tests/kernels/device_memory.h"
 #include "tests/kernels/gated_case.h"
+#include "tests/kernels/gather_case.h"
 #include "tests/kernels/norm_case.h"
 #include "tests/kernels/ragged_decode_case.h"
 #include "tests/kernels/rotary_case.h"
@@ -100,6 +102,25 @@ TEST_F(CudaKernels, AppendedRowsLieWhereTheReferencePutsThem) {
         ASSERT_EQ(cuda_append_slots(args, nullptr), LaunchStatus::kOk);
         EXPECT_EQ(blocks.copy<std::byte>(), expected.memory());
       }
+    }
+  }
+}
+
+TEST_F(CudaKernels, GatheredRowsAreTheReferences) {
+  for (const std::int64_t row_bytes : {2, 6, 128, 160, 1024}) {
+    for (const std::vector<std::int32_t>& counts : {std::vector<std::int32_t>{1}, {130, 0, 63, 64}, {5000, 2}}) {
+      testing::GatherCase problem(row_bytes, counts);
+      SCOPED_TRACE(problem.name());
+      const std::vector<std::byte> expected =
+          testing::gathered(problem, [](const GatherSlotsArgs& args) { ASSERT_EQ(gather_slots_reference(args), LaunchStatus::kOk); });
+      const DeviceMemory from(problem.from());
+      const DeviceMemory to(problem.to());
+      const DeviceMemory sources(problem.sources());
+      const DeviceMemory from_table(problem.from_table(from.bytes()));
+      const DeviceMemory to_table(problem.to_table(to.bytes()));
+      const GatherSlotsArgs args = problem.args(from_table.as<std::byte*>(), to_table.as<std::byte*>(), sources.as<std::int32_t>());
+      ASSERT_EQ(cuda_gather_slots(args, nullptr), LaunchStatus::kOk);
+      EXPECT_EQ(to.copy<std::byte>(), expected);
     }
   }
 }

@@ -161,6 +161,21 @@ int choose_token(const kernels::ChooseTokenArgs* args) {
   return static_cast<int>(kernels::choose_token_reference(here));
 }
 
+int gather_slots(const kernels::GatherSlotsArgs* args) {
+  ++counts().launches;
+  const std::vector<const void*> from_keys = blocks_behind<const void*>(args->from_key_blocks, args->kv_heads * args->from_stride);
+  const std::vector<const void*> from_values = blocks_behind<const void*>(args->from_value_blocks, args->kv_heads * args->from_stride);
+  const std::vector<void*> to_keys = blocks_behind<void*>(args->to_key_blocks, args->kv_heads * args->to_stride);
+  const std::vector<void*> to_values = blocks_behind<void*>(args->to_value_blocks, args->kv_heads * args->to_stride);
+  kernels::GatherSlotsArgs here = *args;
+  here.from_key_blocks = from_keys.data();
+  here.from_value_blocks = from_values.data();
+  here.to_key_blocks = to_keys.data();
+  here.to_value_blocks = to_values.data();
+  here.sources = static_cast<const std::int32_t*>(behind(args->sources));
+  return static_cast<int>(kernels::gather_slots_reference(here));
+}
+
 int synchronize(char* /*reason*/, std::size_t /*reason_bytes*/) {
   ++counts().waits;
   return 0;
@@ -179,6 +194,7 @@ constexpr CudaPluginTable kTable = {
     .rms_norm = rms_norm,
     .rotary = rotary,
     .choose_token = choose_token,
+    .gather_slots = gather_slots,
 };
 
 }  // namespace
