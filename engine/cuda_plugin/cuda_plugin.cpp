@@ -92,6 +92,8 @@ constexpr CudaPluginTable kTable = {
     .gated_activation = launch<kernels::cuda_gated_activation>,
     .rms_norm = launch<kernels::cuda_rms_norm>,
     .rotary = launch<kernels::cuda_rotary>,
+    .choose_token = launch<kernels::cuda_choose_token>,
+    .gather_slots = launch<kernels::cuda_gather_slots>,
 };
 
 }  // namespace

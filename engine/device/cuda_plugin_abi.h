@@ -9,16 +9,18 @@
 #include <cstdint>
 
 #include "kernels/api/append_slots.h"
+#include "kernels/api/choose_token.h"
 #include "kernels/api/cuda_block_product.h"
 #include "kernels/api/cuda_decode_attention.h"
 #include "kernels/api/cuda_widen_rows.h"
 #include "kernels/api/gated_activation.h"
+#include "kernels/api/gather_slots.h"
 #include "kernels/api/rms_norm.h"
 #include "kernels/api/rotary.h"
 
 namespace winnow {
 
-inline constexpr std::uint32_t kCudaPluginAbi = 2;
+inline constexpr std::uint32_t kCudaPluginAbi = 3;
 inline constexpr const char* kCudaPluginSymbol = "winnow_cuda_plugin";
 
 struct CudaDeviceRecord {
@@ -45,6 +47,8 @@ struct CudaPluginTable {
   int (*gated_activation)(const kernels::GatedActivationArgs* args);
   int (*rms_norm)(const kernels::RmsNormArgs* args);
   int (*rotary)(const kernels::RotaryArgs* args);
+  int (*choose_token)(const kernels::ChooseTokenArgs* args);
+  int (*gather_slots)(const kernels::GatherSlotsArgs* args);
 };
 
 // extern "C" const CudaPluginTable* winnow_cuda_plugin();

@@ -208,74 +208,99 @@ class KvCache::Impl {
     return {keys, keys + shape_.kv_heads * table.stride, table.stride};
   }
 
-  // Slots [first_row, new_slots) of what the head will hold, run by run, into fresh blocks.
-  template <class SourceSlot>
-  void gather_in_runs(const Head& h, std::int64_t first_row, std::int64_t new_slots, const SourceSlot& source_slot,
-                      const std::vector<std::shared_ptr<KvBlock>>& fresh) const {
-    for (std::int64_t slot = first_row; slot < new_slots;) {
+  // What compaction leaves of a head. Leading slots that do not move keep their blocks (and stay shared with forks).
+  struct Move {
+    std::int64_t start = 0;  // slots before the candidates
+    std::span<const std::int32_t> kept;
+    std::int64_t new_slots = 0;
+    std::int64_t first_block = 0;                 // the first one that is replaced
+    std::vector<std::shared_ptr<KvBlock>> fresh;  // in its place and behind it
+
+    std::int64_t first_slot() const { return first_block * kBlockSlots; }
+    std::int64_t source(std::int64_t slot) const { return slot < start ? slot : start + kept[static_cast<std::size_t>(slot - start)]; }
+  };
+
+  // None where all slots stay. kept: of the last `candidates` slots.
+  std::optional<Move> move_of(const Head& h, std::int64_t candidates, const std::vector<std::int32_t>& kept) const {
+    if (std::ssize(kept) == candidates) return std::nullopt;
+    Move move;
+    move.start = h.slots() - candidates;
+    move.kept = kept;
+    move.new_slots = move.start + std::ssize(kept);
+    std::int64_t still = 0;
+    while (still < std::ssize(kept) && kept[static_cast<std::size_t>(still)] == still) ++still;
+    move.first_block = (move.start + still) / kBlockSlots;
+    for (std::int64_t i = move.first_block; i < blocks_for(move.new_slots); ++i) move.fresh.push_back(new_block());
+    return move;
+  }
+
+  // Copies the head's slots into the fresh blocks, run by run.
+  static void gather_in_runs(const Head& h, const Move& move) {
+    for (std::int64_t slot = move.first_slot(); slot < move.new_slots;) {
       // The longest run that is contiguous in the source and crosses no block border on either side.
-      const std::int64_t from = source_slot(slot);
-      const std::int64_t limit = std::min({kBlockSlots - slot % kBlockSlots, kBlockSlots - from % kBlockSlots, new_slots - slot});
+      const std::int64_t from = move.source(slot);
+      const std::int64_t limit = std::min({kBlockSlots - slot % kBlockSlots, kBlockSlots - from % kBlockSlots, move.new_slots - slot});
       std::int64_t run = 1;
-      while (run < limit && source_slot(slot + run) == from + run) ++run;
-      fresh[static_cast<std::size_t>((slot - first_row) / kBlockSlots)]->copy_slots(
+      while (run < limit && move.source(slot + run) == from + run) ++run;
+      move.fresh[static_cast<std::size_t>((slot - move.first_slot()) / kBlockSlots)]->copy_slots(
           slot % kBlockSlots, *h.blocks[static_cast<std::size_t>(from / kBlockSlots)], from % kBlockSlots, run);
       slot += run;
     }
   }
 
-  // The same gathered as a whole: rows picked one by one would be a launch each.
-  template <class SourceSlot>
-  void gather_on_device(const Head& h, std::int64_t first_row, std::int64_t new_slots, const SourceSlot& source_slot,
-                        const std::vector<std::shared_ptr<KvBlock>>& fresh) const {
-    const std::int64_t first_block = first_row / kBlockSlots;
-    std::vector<at::Tensor> pieces;
-    for (std::int64_t b = first_block; b < static_cast<std::int64_t>(h.blocks.size()); ++b) {
-      pieces.push_back(h.blocks[static_cast<std::size_t>(b)]->wide());
+  // The head is what the move leaves.
+  void settle(Head& h, Move& move) {
+    for (std::int64_t slot = move.start; slot < move.new_slots; ++slot) {
+      h.original[static_cast<std::size_t>(slot)] = h.original[static_cast<std::size_t>(move.source(slot))];
     }
-    std::vector<std::int64_t> rows;
-    for (std::int64_t slot = first_row; slot < new_slots; ++slot) rows.push_back(source_slot(slot) - first_row);
-    if (rows.empty()) return;
-    const at::Tensor kept = at::cat(pieces, 1).index_select(1, numbers_on(shape_.device, rows));  // [2, slots, head_dim]
-    for (std::size_t b = 0; b < fresh.size(); ++b) {
-      const std::int64_t begin = static_cast<std::int64_t>(b) * kBlockSlots;
-      const std::int64_t count = std::min(kBlockSlots, new_slots - first_row - begin);
-      fresh[b]->wide().narrow(1, 0, count).copy_(kept.narrow(1, begin, count));
-    }
+    h.original.resize(static_cast<std::size_t>(move.new_slots));
+    h.original.shrink_to_fit();
+    block_count_ -= std::ssize(h.blocks) - move.first_block;
+    h.blocks.resize(static_cast<std::size_t>(move.first_block));
+    h.key_pointers.resize(static_cast<std::size_t>(move.first_block));
+    h.value_pointers.resize(static_cast<std::size_t>(move.first_block));
+    note_blocks_changed(h);
+    for (auto& block : move.fresh) push_block(h, std::move(block));
   }
 
-  void compact_head(Head& h, std::int64_t segment_tokens, const std::vector<std::int32_t>& kept) {
-    const std::int64_t start = h.slots() - segment_tokens;
-    const auto kept_count = static_cast<std::int64_t>(kept.size());
-    if (kept_count == segment_tokens) return;
-    // Leading slots that do not move keep their blocks (and stay shared with forks).
-    std::int64_t still = 0;
-    while (still < kept_count && kept[static_cast<std::size_t>(still)] == still) ++still;
-    const std::int64_t first_block = (start + still) / kBlockSlots;
-    const std::int64_t first_row = first_block * kBlockSlots;
-    const std::int64_t new_slots = start + kept_count;
-
-    std::vector<std::shared_ptr<KvBlock>> fresh;
-    for (std::int64_t i = first_block; i < blocks_for(new_slots); ++i) fresh.push_back(new_block());
-    note_peak(static_cast<std::int64_t>(fresh.size()));
-
-    const auto source_slot = [&](std::int64_t slot) { return slot < start ? slot : start + kept[static_cast<std::size_t>(slot - start)]; };
-    if (on_device()) {
-      gather_on_device(h, first_row, new_slots, source_slot, fresh);
-    } else {
-      gather_in_runs(h, first_row, new_slots, source_slot, fresh);
+  // All heads by one launch. moves: of every head.
+  void move_on_device(LayerId layer, std::vector<std::optional<Move>>& moves) {
+    const std::span<Head> heads = heads_of(layer);
+    const DeviceBlocks from = device_blocks(layer);
+    // What is read stays until the launch: what is allocated before it could take its place.
+    const at::Tensor table = tables_[layer].pointers;
+    std::vector<std::shared_ptr<KvBlock>> before;
+    for (const Head& h : heads) before.insert(before.end(), h.blocks.begin(), h.blocks.end());
+    std::vector<std::int32_t> first(heads.size(), 0);
+    std::vector<std::int32_t> count(heads.size(), 0);
+    std::vector<std::int32_t> sources;
+    for (std::size_t i = 0; i < heads.size(); ++i) {
+      if (!moves[i]) continue;
+      const Move& move = *moves[i];
+      first[i] = static_cast<std::int32_t>(move.first_slot());
+      count[i] = static_cast<std::int32_t>(move.new_slots - move.first_slot());
+      for (std::int64_t slot = move.first_slot(); slot < move.new_slots; ++slot) {
+        sources.push_back(static_cast<std::int32_t>(move.source(slot)));
+      }
+      settle(heads[i], *moves[i]);
     }
-    for (std::int64_t i = 0; i < kept_count; ++i) {
-      h.original[static_cast<std::size_t>(start + i)] = h.original[static_cast<std::size_t>(start + kept[static_cast<std::size_t>(i)])];
-    }
-    h.original.resize(static_cast<std::size_t>(new_slots));
-    h.original.shrink_to_fit();
-    block_count_ -= static_cast<std::int64_t>(h.blocks.size()) - first_block;
-    h.blocks.resize(static_cast<std::size_t>(first_block));
-    h.key_pointers.resize(static_cast<std::size_t>(first_block));
-    h.value_pointers.resize(static_cast<std::size_t>(first_block));
-    note_blocks_changed(h);
-    for (auto& block : fresh) push_block(h, std::move(block));
+    if (sources.empty()) return;
+    const at::Tensor rows = numbers_on(shape_.device, sources);
+    const DeviceBlocks to = device_blocks(layer);
+    kernels::GatherSlotsArgs args;
+    args.kv_heads = shape_.kv_heads;
+    args.row_bytes = shape_.slot_bytes() / 2;
+    args.block_slots = kBlockSlots;
+    args.from_key_blocks = from.key_blocks;
+    args.from_value_blocks = from.value_blocks;
+    args.from_stride = from.stride;
+    args.to_key_blocks = to.key_blocks;
+    args.to_value_blocks = to.value_blocks;
+    args.to_stride = to.stride;
+    args.first = first.data();
+    args.count = count.data();
+    args.sources = rows.const_data_ptr<std::int32_t>();
+    require_launched(cuda_plugin().gather_slots(&args), "moving kept slots of the cache");
   }
 
   // candidates(head): how many of its last slots the plan is about.
@@ -292,7 +317,19 @@ class KvCache::Impl {
                 "KvCache::compact: kept rows must be ascending and inside the segment");
       }
     }
-    for (std::size_t i = 0; i < heads.size(); ++i) compact_head(heads[i], candidates(heads[i]), plan.kept[i]);
+    std::vector<std::optional<Move>> moves(heads.size());
+    std::int64_t fresh = 0;
+    for (std::size_t i = 0; i < heads.size(); ++i) {
+      moves[i] = move_of(heads[i], candidates(heads[i]), plan.kept[i]);
+      if (!moves[i]) continue;
+      fresh += std::ssize(moves[i]->fresh);
+      note_peak(fresh);
+      if (on_device()) continue;
+      gather_in_runs(heads[i], *moves[i]);
+      settle(heads[i], *moves[i]);
+      fresh = 0;
+    }
+    if (on_device()) move_on_device(layer, moves);
   }
 
   void assign(Head& h, const at::Tensor& keys, const at::Tensor& values, std::span<const std::int32_t> original) {

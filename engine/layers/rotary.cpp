@@ -32,7 +32,15 @@ RotaryAngles RotaryEmbedding::angles(const at::Tensor& positions) const {
   at::Tensor by_axis = positions.to(inverse_frequency_.device(), at::kFloat);
   if (axis_.defined()) by_axis = by_axis.index_select(0, axis_);
   require(axis_.defined() || by_axis.size(0) == 1, "rotary embedding: positions have one axis");
-  const at::Tensor turns = (by_axis.t() * inverse_frequency_).contiguous();  // [rows, head_dim / 2]
+  return angles_of((by_axis.t() * inverse_frequency_).contiguous());
+}
+
+RotaryAngles RotaryEmbedding::angles_at(std::int64_t position) const {
+  return angles_of((inverse_frequency_ * at::Scalar(position)).unsqueeze(0));
+}
+
+// turns: fp32 [rows, head_dim / 2].
+RotaryAngles RotaryEmbedding::angles_of(const at::Tensor& turns) const {
   at::Tensor cosine = turns.cos();
   at::Tensor sine = turns.sin();
   if (magnitude_ != 1.0) {

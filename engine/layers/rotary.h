@@ -25,8 +25,12 @@ class RotaryEmbedding {
 
   // positions: [axes, rows], any values, on any device.
   RotaryAngles angles(const at::Tensor& positions) const;
+  // Of one row whose position is the same on every axis, as a written token's is.
+  RotaryAngles angles_at(std::int64_t position) const;
 
  private:
+  RotaryAngles angles_of(const at::Tensor& turns) const;
+
   at::Tensor inverse_frequency_;  // fp32 [head_dim / 2]
   at::Tensor axis_;               // int64 [head_dim / 2]; undefined: one axis
   at::ScalarType dtype_;

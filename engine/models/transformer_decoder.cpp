@@ -68,6 +68,13 @@ std::vector<std::int64_t> grouped_rows(std::int64_t heads, std::int64_t kv_heads
   return rows;
 }
 
+// normalised: [rows, hidden]; fp32 [rows, vocabulary]. cap: 0 where there is none.
+at::Tensor logits_of(const at::Tensor& normalised, const LinearWeight& head, double cap) {
+  at::Tensor logits = head.times_in_fp32(normalised);
+  if (cap > 0.0) logits.div_(cap).tanh_().mul_(cap);
+  return logits;
+}
+
 }  // namespace
 
 TransformerDecoder::TransformerDecoder(const DecoderConfig& config, WeightReader& weights, const std::string& prefix,
@@ -321,9 +328,7 @@ void TransformerDecoder::prefill_layer(LayerId layer, at::Tensor& hidden, const 
 }
 
 at::Tensor TransformerDecoder::logits(const at::Tensor& hidden) const {
-  at::Tensor logits = head_.weight.times_in_fp32(final_norm_(hidden));
-  if (config_.logit_cap > 0.0) logits.div_(config_.logit_cap).tanh_().mul_(config_.logit_cap);
-  return logits;
+  return logits_of(final_norm_(hidden), head_.weight, config_.logit_cap);
 }
 
 at::Tensor TransformerDecoder::decode(const NextToken& token, KvCache& cache, DecodeObserver* observer) const {
@@ -332,9 +337,8 @@ at::Tensor TransformerDecoder::decode(const NextToken& token, KvCache& cache, De
   const std::int64_t kv_heads = config_.kv_heads;
   const std::int64_t head_dim = config_.head_dim;
   const auto number = at::TensorOptions(device_).dtype(at::kLong);  // made where it is used: a copy would wait for the device
-  const at::Tensor position = at::full({config_.rotary.axes(), 1}, token.position, number);
-  const RotaryAngles angles = rotary_.angles(position);
-  const RotaryAngles window_angles = window_rotary_ ? window_rotary_->angles(position) : angles;
+  const RotaryAngles angles = rotary_.angles_at(token.position);
+  const RotaryAngles window_angles = window_rotary_ ? window_rotary_->angles_at(token.position) : angles;
   const std::array<std::int32_t, 1> originals = {token.original};
 
   const bool watched = observer != nullptr && observer->wants_probabilities();
@@ -358,7 +362,7 @@ at::Tensor TransformerDecoder::decode(const NextToken& token, KvCache& cache, De
     leave_window(cache, layer, token.original, observer);
     added = after_attention(weights, input, attended, hidden);
   }
-  return logits(hidden.add_(added)).select(0, 0);
+  return logits_of(final_norm_.after_adding(hidden, added), head_.weight, config_.logit_cap).select(0, 0);
 }
 
 }  // namespace winnow

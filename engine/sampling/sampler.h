@@ -2,17 +2,18 @@
 //
 // Used by engine/generation's decode loop. Order and meaning are those of Hugging Face generate(): repetition penalty on the logits of
 // every id of prompt and answer (also when greedy), then temperature, top-k, top-p, min-p. At least one candidate always remains. Ties:
-// greedy takes the smaller id; top-k keeps all ids that tie with the k-th, top-p takes the smaller id first.
+// greedy takes the smaller id; top-k keeps all ids that tie with the k-th, top-p takes the smaller id first. What chooses is
+// kernels/api/choose_token.h, here its definition.
 //
 // Random numbers: the n-th draw of a turn is splitmix64's output for state seed + (n + 1) * 0x9E3779B97F4A7C15, its upper 53 bits as a
-// fraction u in [0, 1); the token is the first candidate in ascending id whose running sum of probabilities exceeds u. Same seed, same
-// logits, same answer, on every machine.
+// fraction u in [0, 1); the token is the first candidate in ascending id whose running sum of probabilities exceeds u. Probabilities are
+// whole numbers of 2^-40 of the best one's. Same seed, same logits, same answer, on every machine.
 //
 // Settings: temperature >= 0 (0: greedy), top_k >= 0 (0: off), top_p in [0, 1] (0 keeps the best), min_p in [0, 1], repetition_penalty > 0;
 // max_new_tokens and stop_strings are the decode loop's.
 //
-// logits: fp32 [vocabulary]; -inf means never. Sums in double. Errors: Exception; kInvalidArgument (settings outside their range),
-// kNumericFailure (NaN, +inf, or nothing but -inf). Threads: confined to one.
+// logits: fp32 [vocabulary]; -inf means never. Errors: Exception; kInvalidArgument (settings outside their range), kNumericFailure (NaN,
+// +inf, or nothing but -inf). Threads: confined to one.
 #pragma once
 
 #include <cstdint>
@@ -20,6 +21,7 @@
 #include <vector>
 
 #include "engine/sampling/sampling.h"
+#include "kernels/api/choose_token.h"
 
 namespace winnow {
 
@@ -31,33 +33,20 @@ class Sampler {
   // seen: ids of prompt and answer so far, in any order; ids outside the vocabulary are ignored. Counts as one draw even when greedy.
   std::int64_t sample(std::span<const float> logits, std::span<const std::int64_t> seen);
 
-  // The random number of the next draw, which it counts as: for who chooses where the logits lie (engine/generation's TokenChoice).
-  double next_uniform();
+  // The settings and the next draw, which it counts as: for who chooses where the logits lie (engine/generation's TokenChoice), too.
+  kernels::ChooseTokenArgs next_choice();
 
   std::uint64_t draws() const noexcept { return draws_; }
 
  private:
-  struct Candidate {
-    std::int64_t id = 0;
-    double value = 0.0;  // logit, then probability
-  };
-
-  void load(std::span<const float> logits, std::span<const std::int64_t> seen);
-  void keep_top_k();
-  void keep_top_p();
-  void keep_min_p();
-  std::int64_t draw();
-
   Sampling settings_;
   std::uint64_t draws_ = 0;
-  std::vector<double> scores_;         // by id
-  std::vector<bool> penalised_;        // by id
-  std::vector<Candidate> candidates_;  // kept between calls for its memory
+  std::vector<std::uint8_t> seen_;        // by id
+  std::vector<std::uint64_t> workspace_;  // kept between calls for its memory
 };
 
-// What is wrong with logits that no token can be chosen from: kNumericFailure.
-[[noreturn]] void throw_not_a_number();
-[[noreturn]] void throw_nothing_left();
+// The id that a kernel has chosen; kNumericFailure where it says that no token can be chosen from the logits.
+std::int64_t chosen_id(std::int64_t choice);
 
 // Random number n of a seed, in [0, 1).
 double counter_uniform(std::uint64_t seed, std::uint64_t n);

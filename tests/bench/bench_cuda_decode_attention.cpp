@@ -2,13 +2,13 @@
 //
 // Prints one JSON line per case: median time of a call (events of the device, launch included), GB/s of K and V read, and the speed
 // relative to cudaMemcpyDeviceToDevice of as many bytes (which reads and writes them). Fails if results differ from the reference.
-#include <algorithm>
 #include <cmath>
 #include <cstdint>
 #include <cstdio>
 #include <exception>
 #include <vector>
 
+#include "tests/bench/device_time.h"
 #include "tests/kernels/device_memory.h"
 
 namespace {
@@ -19,29 +19,8 @@ using winnow::kernels::testing::DeviceDecode;
 using winnow::kernels::testing::DeviceMemory;
 using winnow::kernels::testing::element_at;
 using winnow::kernels::testing::element_bytes;
+using winnow::kernels::testing::median_us;
 using winnow::kernels::testing::RaggedDecodeCase;
-
-template <class Call>
-double median_us(int rounds, Call call) {
-  cudaEvent_t begin = nullptr;
-  cudaEvent_t end = nullptr;
-  check(cudaEventCreate(&begin));
-  check(cudaEventCreate(&end));
-  std::vector<float> times;
-  for (int i = 0; i < rounds + 3; ++i) {
-    check(cudaEventRecord(begin));
-    call();
-    check(cudaEventRecord(end));
-    check(cudaEventSynchronize(end));
-    float ms = 0.0F;
-    check(cudaEventElapsedTime(&ms, begin, end));
-    if (i >= 3) times.push_back(ms * 1000.0F);
-  }
-  check(cudaEventDestroy(begin));
-  check(cudaEventDestroy(end));
-  std::nth_element(times.begin(), times.begin() + static_cast<std::ptrdiff_t>(times.size() / 2), times.end());
-  return times[times.size() / 2];
-}
 
 bool run(ElementType type, std::int64_t head_dim, std::int64_t group, std::int32_t slots, std::int64_t kv_heads, int multiprocessors) {
   const RaggedDecodeCase problem(type, head_dim, group, std::vector<std::int32_t>(static_cast<std::size_t>(kv_heads), slots), 1);

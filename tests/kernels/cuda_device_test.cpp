@@ -6,14 +6,18 @@
 #include <vector>
 
 #include "kernels/api/append_slots.h"
+#include "kernels/api/choose_token.h"
 #include "kernels/api/cuda_decode_attention.h"
 #include "kernels/api/gated_activation.h"
+#include "kernels/api/gather_slots.h"
 #include "kernels/api/rms_norm.h"
 #include "kernels/api/rotary.h"
 #include "tests/kernels/append_case.h"
+#include "tests/kernels/choose_case.h"
 #include "tests/kernels/cuda_block_case.h"
 #include "tests/kernels/device_memory.h"
 #include "tests/kernels/gated_case.h"
+#include "tests/kernels/gather_case.h"
 #include "tests/kernels/norm_case.h"
 #include "tests/kernels/ragged_decode_case.h"
 #include "tests/kernels/rotary_case.h"
@@ -98,6 +102,25 @@ TEST_F(CudaKernels, AppendedRowsLieWhereTheReferencePutsThem) {
         ASSERT_EQ(cuda_append_slots(args, nullptr), LaunchStatus::kOk);
         EXPECT_EQ(blocks.copy<std::byte>(), expected.memory());
       }
+    }
+  }
+}
+
+TEST_F(CudaKernels, GatheredRowsAreTheReferences) {
+  for (const std::int64_t row_bytes : {2, 6, 128, 160, 1024}) {
+    for (const std::vector<std::int32_t>& counts : {std::vector<std::int32_t>{1}, {130, 0, 63, 64}, {5000, 2}}) {
+      testing::GatherCase problem(row_bytes, counts);
+      SCOPED_TRACE(problem.name());
+      const std::vector<std::byte> expected =
+          testing::gathered(problem, [](const GatherSlotsArgs& args) { ASSERT_EQ(gather_slots_reference(args), LaunchStatus::kOk); });
+      const DeviceMemory from(problem.from());
+      const DeviceMemory to(problem.to());
+      const DeviceMemory sources(problem.sources());
+      const DeviceMemory from_table(problem.from_table(from.bytes()));
+      const DeviceMemory to_table(problem.to_table(to.bytes()));
+      const GatherSlotsArgs args = problem.args(from_table.as<std::byte*>(), to_table.as<std::byte*>(), sources.as<std::int32_t>());
+      ASSERT_EQ(cuda_gather_slots(args, nullptr), LaunchStatus::kOk);
+      EXPECT_EQ(to.copy<std::byte>(), expected);
     }
   }
 }
@@ -226,6 +249,32 @@ TEST_F(CudaKernels, RotaryPositionsEqualTheReference) {
         ASSERT_EQ(cuda_rotary(problem.args({input.bytes(), cosine.bytes(), sine.bytes(), output.bytes()}), nullptr), LaunchStatus::kOk);
         problem.expect_near(output.copy<std::byte>());
       }
+    }
+  }
+}
+
+TEST_F(CudaKernels, ATokenIsChosenAsByTheReference) {
+  for (const std::int64_t vocabulary : {1, 1024, 2600, 151'936, 300'000}) {
+    const testing::ChooseCase given(vocabulary, 3);
+    const DeviceMemory logits(given.logits);
+    const DeviceMemory fresh(given.fresh);
+    const DeviceMemory workspace(std::vector<std::uint64_t>(static_cast<std::size_t>(choice_workspace(vocabulary)), 0xABABABABABABABABU));
+    for (ChooseTokenArgs args : testing::every_choice(given)) {
+      testing::ChooseCase problem = given;
+      const DeviceMemory seen(problem.seen);
+      const DeviceMemory choice(std::vector<std::int64_t>{-7});
+      const std::int64_t expected = testing::expected_choice(problem, args);
+      args.logits = logits.as<float>();
+      if (args.repetition_penalty != 1.0) {
+        args.seen = seen.as<std::uint8_t>();
+        args.fresh = fresh.as<std::int64_t>();
+        args.fresh_count = std::ssize(problem.fresh);
+      }
+      args.workspace = workspace.as<std::uint64_t>();
+      args.choice = choice.as<std::int64_t>();
+      ASSERT_EQ(cuda_choose_token(args, nullptr), LaunchStatus::kOk);
+      ASSERT_EQ(choice.copy<std::int64_t>().front(), expected) << testing::name_of(args);
+      EXPECT_EQ(seen.copy<std::uint8_t>(), problem.seen);
     }
   }
 }

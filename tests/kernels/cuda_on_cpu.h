@@ -38,12 +38,14 @@ using std::min;
 class BlockOnCpu {
  public:
   void run(unsigned threads, const std::function<void()>& kernel) {
-    fibers_.assign(threads, {});
+    fibers_.resize(threads);
     kernel_ = &kernel;
     current() = this;
-    for (std::size_t i = 0; i < fibers_.size(); ++i) {
-      Fiber& fiber = fibers_[i];
-      fiber.stack.resize(kStackBytes);
+    for (Fiber& fiber : fibers_) {
+      Fiber fresh;
+      fresh.stack = std::move(fiber.stack);  // of the thread block before
+      fresh.stack.resize(kStackBytes);
+      fiber = std::move(fresh);
       getcontext(&fiber.context);
       fiber.context.uc_stack.ss_sp = fiber.stack.data();
       fiber.context.uc_stack.ss_size = fiber.stack.size();

@@ -5,7 +5,10 @@
 
 #include "kernels/cuda/append_slots.cuh"
 #include "kernels/cuda/decode_attention.cuh"
+#include "kernels/cuda/gather_slots.cuh"
+#include "kernels/reference/check_gather.h"
 #include "tests/kernels/append_case.h"
+#include "tests/kernels/gather_case.h"
 #include "tests/kernels/ragged_decode_case.h"
 
 namespace winnow::kernels {
@@ -13,6 +16,7 @@ namespace {
 
 using testing::AppendCase;
 using testing::DecodeCase;
+using testing::GatherCase;
 using testing::RaggedDecodeCase;
 
 // As cuda_decode_attention() launches.
@@ -209,6 +213,73 @@ TEST(AppendSlots, SolvesACaseByHand) {
   args.tokens = 2;
   args.element_bytes = 8;
   EXPECT_EQ(append_slots_reference(args), LaunchStatus::kBadArgument);
+}
+
+template <class Unit>
+void gather_on_cpu(const GatherSlotsArgs& args) {
+  const cuda::GatherLaunch launch = cuda::plan_launch(args);
+  const cuda::Index grid = {static_cast<unsigned>((launch.longest + cuda::kGatherSlots - 1) / cuda::kGatherSlots),
+                            static_cast<unsigned>(args.kv_heads), 1};
+  cuda::launch_on_cpu(grid, 32 * cuda::kGatherSlots, [&] { cuda::gather_rows<Unit>(launch); });
+}
+
+TEST(CudaSource, GatheredRowsAreTheReferences) {
+  for (const std::int64_t row_bytes : {2, 6, 128, 160, 1024}) {
+    for (const std::vector<std::int32_t>& counts : {std::vector<std::int32_t>{1}, {130, 0, 63, 64}}) {
+      const GatherCase problem(row_bytes, counts);
+      SCOPED_TRACE(problem.name());
+      const std::vector<std::byte> expected =
+          testing::gathered(problem, [](const GatherSlotsArgs& args) { ASSERT_EQ(gather_slots_reference(args), LaunchStatus::kOk); });
+      const std::vector<std::byte> actual = testing::gathered(problem, [&](const GatherSlotsArgs& args) {
+        ASSERT_EQ(cuda::gathers_vectors(args), row_bytes % 16 == 0);
+        cuda::gathers_vectors(args) ? gather_on_cpu<cuda::GatherVector>(args) : gather_on_cpu<std::uint16_t>(args);
+      });
+      EXPECT_EQ(actual, expected);
+    }
+  }
+}
+
+// Two heads of two-byte rows in blocks of two slots; the second head keeps its slot 0 and gets slot 1 from slot 3.
+TEST(GatherSlots, SolvesACaseByHand) {
+  std::uint16_t from[4][2] = {{1, 2}, {3, 4}, {5, 6}, {7, 8}};  // both of head 0, both of head 1
+  std::uint16_t to[3][2] = {};                                  // two of head 0, one of head 1
+  const void* from_blocks[] = {from[0], from[1], from[2], from[3]};
+  void* to_blocks[] = {to[0], to[1], to[2], nullptr};
+  const std::int32_t first[] = {0, 1};
+  const std::int32_t count[] = {3, 1};
+  const std::int32_t sources[] = {3, 0, 2, 3};
+  GatherSlotsArgs args;
+  args.kv_heads = 2;
+  args.row_bytes = 2;
+  args.block_slots = 2;
+  args.from_key_blocks = args.from_value_blocks = from_blocks;
+  args.to_key_blocks = args.to_value_blocks = to_blocks;
+  args.from_stride = args.to_stride = 2;
+  args.first = first;
+  args.count = count;
+  args.sources = sources;
+  ASSERT_EQ(gather_slots_reference(args), LaunchStatus::kOk);
+  EXPECT_EQ(to[0][0], 4);
+  EXPECT_EQ(to[0][1], 1);
+  EXPECT_EQ(to[1][0], 3);
+  EXPECT_EQ(to[1][1], 0) << "untouched";
+  EXPECT_EQ(to[2][0], 0) << "untouched";
+  EXPECT_EQ(to[2][1], 8);
+
+  const auto expect = [&](LaunchStatus status, const auto& change) {
+    GatherSlotsArgs bad = args;
+    change(bad);
+    EXPECT_EQ(gather_slots_reference(bad), status);
+  };
+  const std::int32_t beyond[] = {0, 4};
+  const std::int32_t negative[] = {-1, 0};
+  expect(LaunchStatus::kBadArgument, [](auto& a) { a.row_bytes = 3; });
+  expect(LaunchStatus::kBadArgument, [](auto& a) { a.sources = nullptr; });
+  expect(LaunchStatus::kBadArgument, [](auto& a) { a.from_value_blocks = nullptr; });
+  expect(LaunchStatus::kBadArgument, [](auto& a) { a.block_slots = 0; });
+  expect(LaunchStatus::kBadArgument, [&](auto& a) { a.first = beyond; });
+  expect(LaunchStatus::kBadArgument, [&](auto& a) { a.count = negative; });
+  expect(LaunchStatus::kUnsupported, [](auto& a) { a.kv_heads = kMaxAppendHeads + 1; });
 }
 
 }  // namespace

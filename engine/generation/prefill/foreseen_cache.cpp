@@ -2,31 +2,15 @@
 
 #include <algorithm>
 
+#include "engine/generation/prefill/block_count.h"
+
 namespace winnow {
 namespace {
 
-class BlockCount {
- public:
-  explicit BlockCount(std::int64_t held) : held_(held), peak_(held) {}
-  std::int64_t peak() const { return peak_; }
-  void add(std::int64_t blocks) {
-    held_ += blocks;
-    peak_ = std::max(peak_, held_);
-  }
-  // The fresh ones are there before the others go.
-  void replace(std::int64_t blocks, std::int64_t fresh) {
-    add(fresh);
-    held_ -= blocks;
-  }
-  // Of slots of which some have passed out of a window.
-  void forget(std::int64_t all, std::int64_t stay) {
-    if (stay != all) replace(KvCache::blocks_for(all), KvCache::blocks_for(stay));
-  }
-
- private:
-  std::int64_t held_;
-  std::int64_t peak_;
-};
+// Of slots of which some have passed out of a window.
+void forget(BlockCount& blocks, std::int64_t all, std::int64_t stay) {
+  if (stay != all) blocks.replace(KvCache::blocks_for(all), KvCache::blocks_for(stay));
+}
 
 // Of what the head held before, what a window has not passed by after the segment and so many tokens more.
 std::int64_t earlier_slots(const KvCache& before, const LayerSlots& slots, LayerId layer, KvHead head, std::int64_t more = 0) {
@@ -39,7 +23,8 @@ std::int64_t earlier_slots(const KvCache& before, const LayerSlots& slots, Layer
 // The layer reads the segment.
 void fill(BlockCount& blocks, const KvCache& before, const LayerSlots& slots, LayerId layer) {
   for (KvHead head{0}; head < before.shape().kv_heads; ++head)
-    blocks.forget(before.slots(layer, head), earlier_slots(before, slots, layer, head));
+    forget(blocks, before.slots(layer, head), earlier_slots(before, slots, layer, head));
+  blocks.layer_done();
   for (KvHead head{0}; head < before.shape().kv_heads; ++head) {
     const std::int64_t earlier = earlier_slots(before, slots, layer, head);
     blocks.add(KvCache::blocks_for(earlier + slots.appended[layer]) - KvCache::blocks_for(earlier));
@@ -59,7 +44,7 @@ std::int64_t blocks_held(const KvCache& cache) {
 ForeseenCache foresee_cache(const KvCache& before, const LayerSlots& slots, bool layer_by_layer) {
   const bool on_the_way = slots.layer_by_layer && layer_by_layer;
   const KvShape& shape = before.shape();
-  BlockCount blocks(blocks_held(before));
+  BlockCount blocks(shape, blocks_held(before));
   ForeseenCache cache;
   const auto compact = [&](LayerId layer) {
     for (KvHead head{0}; head < shape.kv_heads; ++head) {
@@ -72,6 +57,7 @@ ForeseenCache foresee_cache(const KvCache& before, const LayerSlots& slots, bool
       const std::int64_t untouched = beside / KvCache::kBlockSlots;
       blocks.replace(KvCache::blocks_for(all) - untouched, KvCache::blocks_for(stay) - untouched);
     }
+    blocks.layer_done();
   };
   for (LayerId layer{0}; layer < shape.layers; ++layer) {
     fill(blocks, before, slots, layer);
@@ -84,7 +70,8 @@ ForeseenCache foresee_cache(const KvCache& before, const LayerSlots& slots, bool
       const std::int64_t all = earlier_slots(before, slots, layer, head) + slots.kept[layer][of_head];
       const std::int64_t added = shape.held(layer, slots.after_event);
       const std::int64_t stay = earlier_slots(before, slots, layer, head, slots.after_event) + slots.seen[layer][of_head];
-      blocks.forget(all, stay);
+      forget(blocks, all, stay);
+      blocks.layer_done();
       blocks.add(KvCache::blocks_for(stay + added) - KvCache::blocks_for(stay));
       cache.slots += stay + added - all;
     }
@@ -98,7 +85,7 @@ ForeseenCache foresee_twice(const KvCache& before, const LayerSlots& slots) {
   second.layer_by_layer = slots.by_second_pass;
   ForeseenCache cache = foresee_cache(before, second, /*layer_by_layer=*/true);
   for (LayerId layer{0}; layer < before.shape().layers; ++layer) {
-    BlockCount first(blocks_held(before));
+    BlockCount first(before.shape(), blocks_held(before));
     fill(first, before, slots, layer);
     cache.peak_blocks = std::max(cache.peak_blocks, first.peak());
   }

@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "engine/base/per_layer.h"
+#include "engine/generation/prefill/block_count.h"
 #include "engine/generation/prefill/traced_rows.h"
 
 namespace winnow {
@@ -36,16 +37,15 @@ struct StreamedSizes {
 ForeseenCache foresee_stream(const KvCache& before, const ClipStream& stream, const LayerSlots& slots, const StreamedSizes& sizes) {
   const KvShape& shape = before.shape();
   ForeseenCache cache;
-  std::int64_t held = blocks_held(before);
+  BlockCount blocks(shape, blocks_held(before));
   PerLayer<std::vector<std::int64_t>> all;  // per kv head
   const auto add = [&](std::int64_t tokens) {
     for (std::vector<std::int64_t>& heads : all) {
       for (std::int64_t& head : heads) {
-        held += KvCache::blocks_for(head + tokens) - KvCache::blocks_for(head);
+        blocks.add(KvCache::blocks_for(head + tokens) - KvCache::blocks_for(head));
         head += tokens;
       }
     }
-    cache.peak_blocks = std::max(cache.peak_blocks, held);
   };
   for (LayerId layer{0}; layer < shape.layers; ++layer) {
     std::vector<std::int64_t> heads;
@@ -65,13 +65,14 @@ ForeseenCache foresee_stream(const KvCache& before, const ClipStream& stream, co
         std::int64_t& of_head = heads[static_cast<std::size_t>(head)];
         const std::int64_t share = stay / shape.kv_heads + (head < stay % shape.kv_heads ? 1 : 0);
         const std::int64_t left = before.slots(layer, head) + sizes.lead + share;
-        cache.peak_blocks = std::max(cache.peak_blocks, held + KvCache::blocks_for(left));
-        held += KvCache::blocks_for(left) - KvCache::blocks_for(of_head);
+        blocks.replace(KvCache::blocks_for(of_head), KvCache::blocks_for(left));
         of_head = left;
       }
+      blocks.layer_done();
     }
   }
   add(slots.after_event);
+  cache.peak_blocks = blocks.peak();
   for (const std::vector<std::int64_t>& heads : all) cache.slots = std::accumulate(heads.begin(), heads.end(), cache.slots);
   return cache;
 }

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <utility>
 
+#include "engine/generation/prefill/block_count.h"
 #include "engine/generation/prefill/traced_rows.h"
 #include "engine/generation/reading/frame_retrieval.h"
 
@@ -42,9 +43,8 @@ ForeseenCache ReadToFetch::foresee_question(const Conversation& prepared, const 
   const KvCache& store = prepared.cache;
   const std::int64_t tokens = judged.size();
   const KvShape& shape = store.shape();
-  std::int64_t held = blocks_held(store);
+  BlockCount blocks(shape, blocks_held(store));
   ForeseenCache cache;
-  cache.peak_blocks = held;
   for (LayerId layer{0}; layer < shape.layers; ++layer) {
     std::int64_t question = 0;
     for (KvHead head{0}; head < shape.kv_heads; ++head) {
@@ -52,14 +52,14 @@ ForeseenCache ReadToFetch::foresee_question(const Conversation& prepared, const 
       const std::int64_t stay = all - tokens + slots.kept[layer][static_cast<std::size_t>(head)];
       const std::int64_t untouched = stay == all ? KvCache::blocks_for(all) : (all - tokens) / KvCache::kBlockSlots;
       const std::int64_t fresh = stay == all ? 0 : KvCache::blocks_for(stay) - untouched;
-      cache.peak_blocks = std::max(cache.peak_blocks, held + fresh);
-      held += fresh - (KvCache::blocks_for(all) - untouched);
+      blocks.replace(KvCache::blocks_for(all) - untouched, fresh);
       question += KvCache::blocks_for(stay + slots.after_event) - KvCache::blocks_for(stay);
       cache.slots += stay + slots.after_event;
     }
-    held += question;
-    cache.peak_blocks = std::max(cache.peak_blocks, held);
+    blocks.layer_done();
+    blocks.add(question);
   }
+  cache.peak_blocks = blocks.peak();
   return cache;
 }
 

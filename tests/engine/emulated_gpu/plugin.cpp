@@ -150,6 +150,32 @@ int rotary(const kernels::RotaryArgs* args) {
   return static_cast<int>(kernels::rotary_reference(here));
 }
 
+int choose_token(const kernels::ChooseTokenArgs* args) {
+  counts().launches += kernels::choice_launches(*args);
+  kernels::ChooseTokenArgs here = *args;
+  here.logits = static_cast<const float*>(behind(args->logits));
+  here.seen = static_cast<std::uint8_t*>(behind(args->seen));
+  here.fresh = static_cast<const std::int64_t*>(behind(args->fresh));
+  here.workspace = static_cast<std::uint64_t*>(behind(args->workspace));
+  here.choice = static_cast<std::int64_t*>(behind(args->choice));
+  return static_cast<int>(kernels::choose_token_reference(here));
+}
+
+int gather_slots(const kernels::GatherSlotsArgs* args) {
+  ++counts().launches;
+  const std::vector<const void*> from_keys = blocks_behind<const void*>(args->from_key_blocks, args->kv_heads * args->from_stride);
+  const std::vector<const void*> from_values = blocks_behind<const void*>(args->from_value_blocks, args->kv_heads * args->from_stride);
+  const std::vector<void*> to_keys = blocks_behind<void*>(args->to_key_blocks, args->kv_heads * args->to_stride);
+  const std::vector<void*> to_values = blocks_behind<void*>(args->to_value_blocks, args->kv_heads * args->to_stride);
+  kernels::GatherSlotsArgs here = *args;
+  here.from_key_blocks = from_keys.data();
+  here.from_value_blocks = from_values.data();
+  here.to_key_blocks = to_keys.data();
+  here.to_value_blocks = to_values.data();
+  here.sources = static_cast<const std::int32_t*>(behind(args->sources));
+  return static_cast<int>(kernels::gather_slots_reference(here));
+}
+
 int synchronize(char* /*reason*/, std::size_t /*reason_bytes*/) {
   ++counts().waits;
   return 0;
@@ -167,6 +193,8 @@ constexpr CudaPluginTable kTable = {
     .gated_activation = gated_activation,
     .rms_norm = rms_norm,
     .rotary = rotary,
+    .choose_token = choose_token,
+    .gather_slots = gather_slots,
 };
 
 }  // namespace

@@ -58,6 +58,22 @@ TEST(RotaryEmbedding, EachFrequencyTurnsByItsAxis) {
   }
 }
 
+TEST(RotaryEmbedding, OnePositionOnEveryAxisHasTheAnglesOfItsRow) {
+  RotaryScheme scheme;
+  scheme.theta = 10000.0;
+  scheme.magnitude = 1.2;
+  for (const bool axes : {false, true}) {
+    if (axes) scheme.frequency_axis = {0, 1, 2, 1};
+    const RotaryEmbedding rotary(8, scheme, at::kBFloat16, at::kCPU);
+    for (const std::int64_t position : {std::int64_t{0}, std::int64_t{7}, std::int64_t{131'071}, (std::int64_t{1} << 25) + 1}) {
+      const RotaryAngles expected = rotary.angles(at::full({axes ? 3 : 1, 1}, position, at::kLong));
+      const RotaryAngles angles = rotary.angles_at(position);
+      EXPECT_TRUE(at::equal(angles.cosine, expected.cosine)) << position;
+      EXPECT_TRUE(at::equal(angles.sine, expected.sine)) << position;
+    }
+  }
+}
+
 TEST(RotaryEmbedding, AKeyComesBackFromAnyPlace) {
   const RotaryScheme scheme{10000.0, {0, 0, 1, 2}};
   EXPECT_EQ(scheme.axes(), 3);
