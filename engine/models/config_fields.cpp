@@ -37,7 +37,7 @@ std::string printable_name(std::string name) {
   return name;
 }
 
-std::string quoted_name(const std::string& name) { return "\"" + printable_name(name) + "\""; }
+std::string quoted_name(const std::string& name) { return std::string("\"").append(printable_name(name)).append("\""); }
 
 [[noreturn]] void unsupported(const JsonObject& object, const char* key, const std::string& reason) {
   object.refuse(ErrorCode::kUnsupportedModel, key, reason);

@@ -12,6 +12,7 @@
 #include "engine/recipes/method_info.h"
 #include "tests/engine/generation/golden_folder.h"
 #include "tests/support/event_recorder.h"
+#include "tests/support/folder_test_name.h"
 #include "tests/support/measured_options.h"
 
 namespace winnow::testing {
@@ -77,12 +78,6 @@ class EveryFamily : public TinyModel, public ::testing::WithParamInterface<const
 inline auto tiny_families() {
   return ::testing::Values("gqa_tied", "qwen2_vl/published", "qwen2_5_vl/saved", "qwen3_vl/published", "smolvlm/smolvlm2_split",
                            "llava/next_mistral", "llava/next_window", "internvl/qwen2_saved", "gemma3/published", "gemma3/plain_pillow");
-}
-
-inline std::string family_name(const ::testing::TestParamInfo<const char*>& info) {
-  std::string name = info.param;
-  std::ranges::replace(name, '/', '_');
-  return name;
 }
 
 inline Turn follow_up(const Turn& first, const std::string& answer, const std::string& question) {

@@ -4,9 +4,7 @@
 #include <gtest/gtest.h>
 
 #include <filesystem>
-#include <fstream>
 #include <random>
-#include <sstream>
 
 #include "engine/base/error.h"
 #include "engine/model_files/gguf_model.h"
@@ -15,6 +13,7 @@
 #include "tests/support/gguf_writer.h"
 #include "tests/support/golden_path.h"
 #include "tests/support/scratch_folder.h"
+#include "tests/support/shell.h"
 
 namespace winnow {
 namespace {
@@ -22,13 +21,6 @@ namespace {
 namespace fs = std::filesystem;
 using test::GgufWriter;
 using test::kGgufF32;
-
-std::string bytes_of(const std::string& path) {
-  std::ifstream stream(path, std::ios::binary);
-  std::ostringstream bytes;
-  bytes << stream.rdbuf();
-  return bytes.str();
-}
 
 std::string golden(const std::string& name) { return test_support::golden_folder(name) + "/gguf/"; }
 
@@ -214,7 +206,7 @@ TEST_F(GgufEyes, ATextModelThatNeverSawAPictureIsToldOfThem) {
 }
 
 TEST_F(GgufEyes, WithoutItsEyesItReadsText) {
-  const std::string text = folder_.write("alone.gguf", bytes_of(golden("qwen2_vl/published") + "model.gguf"));
+  const std::string text = folder_.write("alone.gguf", test::file_text(golden("qwen2_vl/published") + "model.gguf"));
   const GgufModel model(text);
   EXPECT_EQ(model.required(ModelPart::kConfig).content["model_type"], "qwen2");
   EXPECT_EQ(model.document(ModelPart::kImageProcessor), nullptr);
@@ -315,11 +307,11 @@ TEST_F(GgufEyes, DamagedOnesAreRefused) {
   for (const auto& [family, architecture] :
        {std::pair("smolvlm/smolvlm2_split", "llama"), std::pair("qwen2_5_vl/published", "qwen2vl"),
         std::pair("llava/next_mistral", "llama"), std::pair("internvl/qwen2_saved", "qwen2"), std::pair("gemma3/published", "gemma3")}) {
-    const GgufModel text(folder_.write("alone.gguf", bytes_of(golden(family) + "model.gguf")));
+    const GgufModel text(folder_.write("alone.gguf", test::file_text(golden(family) + "model.gguf")));
     const Json config = text.required(ModelPart::kConfig).content;
     const std::vector<std::string> tokens = {"<image>", "<fake_token_around_image>", "<|image_pad|>", "<|video_pad|>", "<IMG_CONTEXT>",
                                              "<img>",   "<image_soft_token>"};
-    const std::string whole = bytes_of(golden(std::string(family)) + "mmproj-model.gguf");
+    const std::string whole = test::file_text(golden(std::string(family)) + "mmproj-model.gguf");
     const std::size_t header = whole.find("v.blk.0.");  // of the first tensors, behind the metadata
     ASSERT_NE(header, std::string::npos);
     for (int mutation = 0; mutation < 2000; ++mutation) {

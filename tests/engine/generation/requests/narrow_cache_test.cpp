@@ -64,11 +64,11 @@ void NarrowCaches::every_method_answers_from_exactly_the_bytes_that_were_planned
 }
 
 TEST_P(NarrowCaches, OfEightBits) { every_method_answers_from_exactly_the_bytes_that_were_planned(8); }
-INSTANTIATE_TEST_SUITE_P(Families, NarrowCaches, ::testing::Values("gqa_tied", "gemma3/published"), family_name);
+INSTANTIATE_TEST_SUITE_P(Families, NarrowCaches, ::testing::Values("gqa_tied", "gemma3/published"), folder_info_name);
 
 using HalfCaches = NarrowCaches;
 TEST_P(HalfCaches, OfSixteenBits) { every_method_answers_from_exactly_the_bytes_that_were_planned(16); }
-INSTANTIATE_TEST_SUITE_P(Families, HalfCaches, ::testing::Values("gqa_tied", "qwen2_5_vl/saved", "gemma3/published"), family_name);
+INSTANTIATE_TEST_SUITE_P(Families, HalfCaches, ::testing::Values("gqa_tied", "qwen2_5_vl/saved", "gemma3/published"), folder_info_name);
 
 class NarrowCache : public TinyModel, public ::testing::WithParamInterface<int> {
  protected:
@@ -229,7 +229,9 @@ TEST_F(OwnCache, OfAModelInThirtyTwoBitsIsAsItComputes) {
   for (const WeightFormat format : {WeightFormat::kAuto, WeightFormat::kFp32}) {
     const ModelInfo info = load(folder.source().package->path(), format);
     EXPECT_EQ(info.traits.kv_bits, info.traits.arithmetic_bits) << info.dtype;
-    if (format == WeightFormat::kFp32) EXPECT_EQ(info.traits.kv_bits, 32);
+    if (format == WeightFormat::kFp32) {
+      EXPECT_EQ(info.traits.kv_bits, 32);
+    }
   }
 }
 

@@ -233,7 +233,7 @@ TEST_P(PlansOfFamilies, EveryPresetKeepsWhatItsPlanSays) {
 INSTANTIATE_TEST_SUITE_P(Families, PlansOfFamilies,
                          ::testing::Values("gqa_tied", "qwen3_vl/published", "smolvlm/smolvlm2_split", "internvl/chat_internlm2",
                                            "gemma3/plain_pillow"),
-                         family_name);
+                         folder_info_name);
 
 class PlansOfLlavaVideos : public TinyModel, public ::testing::WithParamInterface<const char*> {
  protected:
@@ -259,7 +259,7 @@ TEST_P(PlansOfLlavaVideos, EveryPresetKeepsWhatItsPlanSays) {
   }
 }
 
-INSTANTIATE_TEST_SUITE_P(Modes, PlansOfLlavaVideos, ::testing::Values("video_grid", "video_frame", "video_no_token"), family_name);
+INSTANTIATE_TEST_SUITE_P(Modes, PlansOfLlavaVideos, ::testing::Values("video_grid", "video_frame", "video_no_token"), folder_info_name);
 
 // The line under the box, while media are ready and a question is being written.
 TEST_F(Plans, AQuestionAboutPreparedMediaTakesWhatItsPlanSays) {

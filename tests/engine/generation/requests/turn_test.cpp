@@ -10,7 +10,7 @@ namespace {
 
 using Turns = TinyModel;
 using TurnsOfFamilies = EveryFamily;
-INSTANTIATE_TEST_SUITE_P(Folders, TurnsOfFamilies, tiny_families(), family_name);
+INSTANTIATE_TEST_SUITE_P(Folders, TurnsOfFamilies, tiny_families(), folder_info_name);
 
 TEST_F(Turns, StreamedTextIsTheAnswer) {
   const EventRecorder events = run(ask("image", "full", 1.0));

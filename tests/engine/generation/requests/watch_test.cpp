@@ -49,7 +49,8 @@ class WatchingFamilies : public Watching, public ::testing::WithParamInterface<c
   WatchingFamilies() : Watching(GetParam()) {}
 };
 // Of models that are told no times: a file tells how long it is, which nobody knows of a source that is still running.
-INSTANTIATE_TEST_SUITE_P(Folders, WatchingFamilies, ::testing::Values("gqa_tied", "qwen2_vl/published", "qwen2_5_vl/saved"), family_name);
+INSTANTIATE_TEST_SUITE_P(Folders, WatchingFamilies, ::testing::Values("gqa_tied", "qwen2_vl/published", "qwen2_5_vl/saved"),
+                         folder_info_name);
 
 // The same frames as a file, all at once.
 TEST_P(WatchingFamilies, WithRoomForEverythingAQuestionIsAnsweredAsAboutAFile) {
@@ -195,7 +196,8 @@ class WatchingWithWords : public Watching, public ::testing::WithParamInterface<
   WatchingWithWords() : Watching(GetParam()) {}
 };
 
-INSTANTIATE_TEST_SUITE_P(Families, WatchingWithWords, ::testing::Values("smolvlm/smolvlm2_split", "internvl/qwen2_saved"), family_name);
+INSTANTIATE_TEST_SUITE_P(Families, WatchingWithWords, ::testing::Values("smolvlm/smolvlm2_split", "internvl/qwen2_saved"),
+                         folder_info_name);
 
 TEST_P(WatchingWithWords, AQuestionGoesOnFromTheFramesThatWereRead) {
   const Turn turn = source("kvzip-stream", 100'000, "What is there?");
