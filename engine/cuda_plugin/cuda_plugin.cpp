@@ -92,6 +92,7 @@ constexpr CudaPluginTable kTable = {
     .gated_activation = launch<kernels::cuda_gated_activation>,
     .rms_norm = launch<kernels::cuda_rms_norm>,
     .rotary = launch<kernels::cuda_rotary>,
+    .column_sums = launch<kernels::cuda_column_sums>,
 };
 
 }  // namespace

@@ -10,6 +10,7 @@
 
 #include "kernels/api/append_slots.h"
 #include "kernels/api/cuda_block_product.h"
+#include "kernels/api/cuda_column_sums.h"
 #include "kernels/api/cuda_decode_attention.h"
 #include "kernels/api/cuda_widen_rows.h"
 #include "kernels/api/gated_activation.h"
@@ -18,7 +19,7 @@
 
 namespace winnow {
 
-inline constexpr std::uint32_t kCudaPluginAbi = 2;
+inline constexpr std::uint32_t kCudaPluginAbi = 3;
 inline constexpr const char* kCudaPluginSymbol = "winnow_cuda_plugin";
 
 struct CudaDeviceRecord {
@@ -45,6 +46,7 @@ struct CudaPluginTable {
   int (*gated_activation)(const kernels::GatedActivationArgs* args);
   int (*rms_norm)(const kernels::RmsNormArgs* args);
   int (*rotary)(const kernels::RotaryArgs* args);
+  int (*column_sums)(const kernels::CudaColumnSumsArgs* args);
 };
 
 // extern "C" const CudaPluginTable* winnow_cuda_plugin();

@@ -150,6 +150,19 @@ int rotary(const kernels::RotaryArgs* args) {
   return static_cast<int>(kernels::rotary_reference(here));
 }
 
+int column_sums(const kernels::CudaColumnSumsArgs* args) {
+  counts().launches += 2;
+  kernels::CudaColumnSumsArgs here = *args;
+  here.query = behind(args->query);
+  here.key = behind(args->key);
+  here.log_sum_exp = static_cast<const float*>(behind(args->log_sum_exp));
+  here.sums = static_cast<float*>(behind(args->sums));
+  here.squares = static_cast<float*>(behind(args->squares));
+  here.entropy = static_cast<double*>(behind(args->entropy));
+  here.workspace = behind(args->workspace);
+  return static_cast<int>(kernels::cuda_column_sums_reference(here));
+}
+
 int synchronize(char* /*reason*/, std::size_t /*reason_bytes*/) {
   ++counts().waits;
   return 0;
@@ -167,6 +180,7 @@ constexpr CudaPluginTable kTable = {
     .gated_activation = gated_activation,
     .rms_norm = rms_norm,
     .rotary = rotary,
+    .column_sums = column_sums,
 };
 
 }  // namespace
