@@ -94,6 +94,7 @@ constexpr CudaPluginTable kTable = {
     .rotary = launch<kernels::cuda_rotary>,
     .choose_token = launch<kernels::cuda_choose_token>,
     .gather_slots = launch<kernels::cuda_gather_slots>,
+    .column_sums = launch<kernels::cuda_column_sums>,
 };
 
 }  // namespace

@@ -2,8 +2,8 @@
 //
 // The program is linked to libtorch's CPU libraries only. The plug-in brings libtorch's CUDA libraries along, and with RTLD_GLOBAL their
 // operators register themselves; this must happen before anything asks libtorch whether there is CUDA, because it remembers the answer.
-// Used by engine/generation (which device a model gets), engine/kv_cache and engine/layers (kernels). No torch in this header.
-// Errors: Exception kDeviceUnavailable (subject "cuda", reason with the remedy); kDeviceFailed from synchronize_device() and
+// Used by engine/generation (which device a model gets), engine/kv_cache, engine/layers and engine/compression (kernels). No torch in this
+// header. Errors: Exception kDeviceUnavailable (subject "cuda", reason with the remedy); kDeviceFailed from synchronize_device() and
 // require_launched(). Engine thread.
 #pragma once
 

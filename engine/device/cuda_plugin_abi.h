@@ -11,6 +11,7 @@
 #include "kernels/api/append_slots.h"
 #include "kernels/api/choose_token.h"
 #include "kernels/api/cuda_block_product.h"
+#include "kernels/api/cuda_column_sums.h"
 #include "kernels/api/cuda_decode_attention.h"
 #include "kernels/api/cuda_widen_rows.h"
 #include "kernels/api/gated_activation.h"
@@ -49,6 +50,7 @@ struct CudaPluginTable {
   int (*rotary)(const kernels::RotaryArgs* args);
   int (*choose_token)(const kernels::ChooseTokenArgs* args);
   int (*gather_slots)(const kernels::GatherSlotsArgs* args);
+  int (*column_sums)(const kernels::CudaColumnSumsArgs* args);
 };
 
 // extern "C" const CudaPluginTable* winnow_cuda_plugin();

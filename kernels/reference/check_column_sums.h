@@ -2,6 +2,7 @@
 #pragma once
 
 #include "kernels/api/column_sums.h"
+#include "kernels/api/cuda_column_sums.h"
 
 namespace winnow::kernels {
 
@@ -11,6 +12,19 @@ inline LaunchStatus check_arguments(const ColumnSumsArgs& args) {
     return LaunchStatus::kBadArgument;
   }
   if (args.group > kMaxGroup || args.head_dim > kMaxHeadDim) return LaunchStatus::kUnsupported;
+  return LaunchStatus::kOk;
+}
+
+inline LaunchStatus check_arguments(const CudaColumnSumsArgs& args) {
+  if (args.query == nullptr || args.key == nullptr || args.log_sum_exp == nullptr || args.sums == nullptr || args.workspace == nullptr ||
+      reinterpret_cast<std::uintptr_t>(args.workspace) % alignof(double) != 0 || args.kv_heads < 1 || args.group < 1 || args.head_dim < 1 ||
+      args.rows < 0 || args.columns < 0 || args.parts < 1 || args.parts > kMaxCudaGridSide || !is_known(args.type)) {
+    return LaunchStatus::kBadArgument;
+  }
+  if (args.group > kMaxGroup || args.head_dim > kMaxHeadDim || args.kv_heads > kMaxCudaGridSide / (args.group + 1) ||
+      args.rows > kMaxCudaSumSide || args.columns > kMaxCudaSumSide) {
+    return LaunchStatus::kUnsupported;
+  }
   return LaunchStatus::kOk;
 }
 

@@ -7,6 +7,7 @@
 
 #include "kernels/api/append_slots.h"
 #include "kernels/api/choose_token.h"
+#include "kernels/api/cuda_column_sums.h"
 #include "kernels/api/cuda_decode_attention.h"
 #include "kernels/api/gated_activation.h"
 #include "kernels/api/gather_slots.h"
@@ -15,6 +16,7 @@
 #include "tests/kernels/append_case.h"
 #include "tests/kernels/choose_case.h"
 #include "tests/kernels/cuda_block_case.h"
+#include "tests/kernels/cuda_columns_case.h"
 #include "tests/kernels/device_memory.h"
 #include "tests/kernels/gated_case.h"
 #include "tests/kernels/gather_case.h"
@@ -27,6 +29,7 @@ namespace {
 
 using testing::AppendCase;
 using testing::BlockProductCase;
+using testing::CudaColumnsCase;
 using testing::DeviceDecode;
 using testing::DeviceMemory;
 using testing::RaggedDecodeCase;
@@ -277,6 +280,58 @@ TEST_F(CudaKernels, ATokenIsChosenAsByTheReference) {
       EXPECT_EQ(seen.copy<std::uint8_t>(), problem.seen);
     }
   }
+}
+
+CudaColumnsCase::Result columns_of(const CudaColumnsCase& problem, std::int64_t parts) {
+  const DeviceMemory query(problem.query);
+  const DeviceMemory key(problem.key);
+  const DeviceMemory log_sum_exp(problem.log_sum_exp);
+  CudaColumnsCase::Result result(problem.shape);
+  const DeviceMemory sums(result.sums);
+  const DeviceMemory squares(result.squares);
+  const DeviceMemory entropy(result.entropy);
+  CudaColumnSumsArgs args = problem.args(
+      {query.bytes(), key.bytes(), log_sum_exp.as<float>(), sums.as<float>(), squares.as<float>(), entropy.as<double>(), nullptr}, parts);
+  const DeviceMemory workspace(std::vector<std::byte>(static_cast<std::size_t>(cuda_column_sums_workspace(args)), std::byte{0x7F}));
+  args.workspace = workspace.bytes();
+  EXPECT_EQ(cuda_column_sums(args, nullptr), LaunchStatus::kOk);
+  EXPECT_EQ(cudaDeviceSynchronize(), cudaSuccess);
+  result.sums = sums.copy<float>();
+  result.squares = squares.copy<float>();
+  result.entropy = entropy.copy<double>();
+  return result;
+}
+
+TEST_F(CudaKernels, ColumnSumsEqualTheReferenceOverTheGrid) {
+  std::vector<CudaColumnsCase::Shape> sizes = testing::column_sizes();
+  sizes.push_back({ElementType::kFp32, 16, 2, 1, 700, 700, 1});
+  for (CudaColumnsCase::Shape shape : sizes) {
+    for (const ElementType type : testing::kEveryElementType) {
+      shape.type = type;
+      for (const std::int64_t head_dim : {1, 18, 64, 72, 80, 96, 128, 256, 512}) {
+        for (const std::int64_t group : {1, 3, 8}) {
+          if ((shape.rows > 200 || group > 3) && head_dim > 128) continue;  // the reference would take minutes
+          shape.head_dim = head_dim;
+          shape.group = group;
+          const CudaColumnsCase problem(shape);
+          for (const std::int64_t parts : {1, 3}) {
+            SCOPED_TRACE(::testing::Message() << shape.name() << " parts " << parts);
+            problem.expect_near(columns_of(problem, parts));
+            if (HasFatalFailure()) return;
+          }
+        }
+      }
+    }
+  }
+}
+
+TEST_F(CudaKernels, ColumnSumsOfTheSameInputsAreTheSameBits) {
+  const CudaColumnsCase problem({ElementType::kBf16, 128, 2, 7, 1000, 900, 1});
+  const CudaColumnsCase::Result first = columns_of(problem, 5);
+  const CudaColumnsCase::Result second = columns_of(problem, 5);
+  EXPECT_EQ(first.sums, second.sums);
+  EXPECT_EQ(first.squares, second.squares);
+  EXPECT_EQ(first.entropy, second.entropy);
 }
 
 }  // namespace

@@ -32,6 +32,7 @@ struct Index {
 inline Index threadIdx;
 inline Index blockIdx;
 
+using std::max;
 using std::min;
 
 // The threads of one block.

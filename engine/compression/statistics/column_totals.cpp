@@ -7,9 +7,11 @@
 #include <span>
 
 #include "engine/base/error.h"
+#include "engine/device/cuda_plugin.h"
 #include "engine/device/work_team.h"
 #include "engine/kv_cache/element_type.h"
 #include "kernels/api/column_sums.h"
+#include "kernels/api/cuda_column_sums.h"
 
 namespace winnow {
 
@@ -92,10 +94,66 @@ void add_parts(std::vector<Part>& parts, const at::Tensor& key, std::int64_t fir
   }
 }
 
+// What some kv heads of a GPU add to. Hkv, H: of these heads alone.
+struct DeviceTotals {
+  at::Tensor sums;     // [H, columns]
+  at::Tensor squares;  // [Hkv, columns], or undefined
+  at::Tensor entropy;  // H doubles side by side, or undefined
+};
+
+// first_seen: as add_parts().
+void add_on_device(const Rows& rows, const at::Tensor& keys, std::int64_t first_seen, double scale, const DeviceTotals& totals) {
+  kernels::CudaColumnSumsArgs args;
+  args.type = element_type(keys.scalar_type());
+  args.query = rows.query.const_data_ptr();
+  args.query_head_stride = rows.query.stride(0);
+  args.query_row_stride = rows.query.stride(1);
+  args.kv_heads = keys.size(0);
+  args.group = rows.query.size(0) / keys.size(0);
+  args.rows = rows.query.size(1);
+  args.key = keys.const_data_ptr();
+  args.key_head_stride = keys.stride(0);
+  args.key_row_stride = keys.stride(1);
+  args.columns = keys.size(1);
+  args.head_dim = keys.size(2);
+  args.seen_by_first = first_seen;
+  args.scale = static_cast<float>(scale);
+  args.log_sum_exp = rows.log_sum_exp.const_data_ptr<float>();
+  args.log_sum_exp_stride = rows.log_sum_exp.stride(0);
+  args.sums = totals.sums.mutable_data_ptr<float>();
+  args.sums_stride = totals.sums.stride(0);
+  if (totals.squares.defined()) {
+    args.squares = totals.squares.mutable_data_ptr<float>();
+    args.squares_stride = totals.squares.stride(0);
+  }
+  if (totals.entropy.defined()) args.entropy = totals.entropy.mutable_data_ptr<double>();
+  args.parts = kernels::cuda_column_sums_parts(args.rows, args.columns, args.kv_heads, open_cuda().multiprocessors);
+  const at::Tensor workspace = at::empty({kernels::cuda_column_sums_workspace(args)}, keys.options().dtype(at::kByte));
+  args.workspace = workspace.mutable_data_ptr();
+  require_launched(cuda_plugin().column_sums(&args), "column sums");
+}
+
+// All heads of the segment at once; of retained slots each head by itself, because it has a number of its own.
+void add_columns_on_device(const LayerView& view, const Rows& rows, std::int64_t first_seen, ColumnTotals& totals) {
+  add_on_device(rows, with_packed_rows(view.key), first_seen, view.scale, {totals.sums.flatten(0, 1), totals.squares, totals.entropy});
+  const std::int64_t group = view.query.size(0) / view.key.size(0);
+  for (KvHead head{0}; head < std::ssize(view.past_keys); ++head) {
+    const auto h = static_cast<std::size_t>(head);
+    const at::Tensor past = with_packed_rows(view.past_keys[h].to(view.query.scalar_type()));
+    if (past.size(0) == 0) continue;
+    const Rows own{rows.query.narrow(0, head * group, group), rows.log_sum_exp.narrow(0, head * group, group)};
+    add_on_device(own, past.unsqueeze(0), past.size(0), view.scale,
+                  {totals.past_sums[h], totals.squares.defined() ? totals.past_squares[h].unsqueeze(0) : at::Tensor(),
+                   totals.entropy.defined() ? totals.entropy.select(0, head) : at::Tensor()});
+  }
+}
+
 }  // namespace
 
 bool has_column_kernel(const LayerView& view) {
-  return view.query.is_cpu() && view.key.scalar_type() == view.query.scalar_type() && find_element_type(view.query.scalar_type()) &&
+  const bool fits_device =
+      view.query.is_cpu() || (view.query.is_cuda() && view.query.size(0) + view.key.size(0) <= kernels::kMaxCudaGridSide);
+  return fits_device && view.key.scalar_type() == view.query.scalar_type() && find_element_type(view.query.scalar_type()) &&
          view.query.size(2) <= kernels::kMaxHeadDim && view.query.size(0) / view.key.size(0) <= kernels::kMaxGroup;
 }
 
@@ -104,6 +162,7 @@ void add_columns(const LayerView& view, std::int64_t first_row, std::int64_t col
   const std::int64_t count = view.query.size(1) - first_row;
   const Rows rows{with_packed_rows(view.query.narrow(1, first_row, count)),
                   with_packed_rows(view.log_sum_exp.narrow(1, first_row, count).to(at::kFloat))};
+  if (!view.query.is_cpu()) return add_columns_on_device(view, rows, columns_before + first_row + 1, totals);
   const at::Tensor keys = with_packed_rows(view.key);
   for (KvHead head{0}; head < view.key.size(0); ++head) {
     const auto h = static_cast<std::size_t>(head);

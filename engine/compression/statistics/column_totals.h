@@ -1,4 +1,4 @@
-// What attention_statistics() adds up over the rows, and the CPU kernel that does it (kernels/api/column_sums.h).
+// What attention_statistics() adds up over the rows, and the kernels that do it (kernels/api/column_sums.h, cuda_column_sums.h).
 #pragma once
 
 #include <ATen/ATen.h>
@@ -19,11 +19,12 @@ struct ColumnTotals {
   std::vector<at::Tensor> past_squares;  // per kv head [m]
 };
 
-// Whether the kernel takes this view: on the CPU, fp32, bf16 or fp16, within its limits.
+// Whether a kernel takes this view: on the CPU or a GPU, fp32, bf16 or fp16, within its limits.
 bool has_column_kernel(const LayerView& view);
 
 // Adds the attention of query rows [first_row, end). columns_before: of the segment's columns, those before the first query (they have none
-// of their own). totals.sums must be defined. Runs on the work team; the order of additions does not depend on how many there are.
+// of their own). totals.sums must be defined. Runs on the work team, where the order of additions does not depend on how many there
+// are, or on the view's GPU without waiting for it: two launches, and two more for every head with retained slots. Errors: kDeviceFailed.
 void add_columns(const LayerView& view, std::int64_t first_row, std::int64_t columns_before, ColumnTotals& totals);
 
 }  // namespace winnow

@@ -176,6 +176,19 @@ int gather_slots(const kernels::GatherSlotsArgs* args) {
   return static_cast<int>(kernels::gather_slots_reference(here));
 }
 
+int column_sums(const kernels::CudaColumnSumsArgs* args) {
+  counts().launches += 2;
+  kernels::CudaColumnSumsArgs here = *args;
+  here.query = behind(args->query);
+  here.key = behind(args->key);
+  here.log_sum_exp = static_cast<const float*>(behind(args->log_sum_exp));
+  here.sums = static_cast<float*>(behind(args->sums));
+  here.squares = static_cast<float*>(behind(args->squares));
+  here.entropy = static_cast<double*>(behind(args->entropy));
+  here.workspace = behind(args->workspace);
+  return static_cast<int>(kernels::cuda_column_sums_reference(here));
+}
+
 int synchronize(char* /*reason*/, std::size_t /*reason_bytes*/) {
   ++counts().waits;
   return 0;
@@ -195,6 +208,7 @@ constexpr CudaPluginTable kTable = {
     .rotary = rotary,
     .choose_token = choose_token,
     .gather_slots = gather_slots,
+    .column_sums = column_sums,
 };
 
 }  // namespace
