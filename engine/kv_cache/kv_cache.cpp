@@ -10,6 +10,9 @@
 #include "engine/base/per_layer.h"
 #include "engine/device/cuda_plugin.h"
 #include "engine/device/host_numbers.h"
+#include "engine/kv_cache/block_table.h"
+#include "engine/kv_cache/cached_head.h"
+#include "engine/kv_cache/head_move.h"
 #include "engine/kv_cache/kv_block.h"
 #include "engine/kv_cache/stored_rows.h"
 
@@ -23,23 +26,7 @@ constexpr std::int64_t kBlockSlots = KvCache::kBlockSlots;
 
 class KvCache::Impl {
  public:
-  struct Head {
-    std::vector<std::shared_ptr<KvBlock>> blocks;  // shared: between forks of one conversation, see KvCache::fork
-    std::vector<const void*> key_pointers;         // of blocks, for kernels
-    std::vector<const void*> value_pointers;
-    std::vector<std::int32_t> original;
-    std::optional<SharedEntries> shared;
-
-    std::int64_t slots() const { return static_cast<std::int64_t>(original.size()); }
-  };
-
-  // The block pointers of a layer as kernels on a GPU read them. Written once: forks share the tensor.
-  struct BlockTable {
-    at::Tensor pointers;             // int64 [2 (K, V), kv_heads, stride] on the device
-    std::vector<std::int64_t> host;  // what it holds
-    std::int64_t stride = 0;
-    bool stale = true;
-  };
+  using Head = CachedHead;
 
   explicit Impl(const KvShape& shape) : shape_(shape) {
     require(shape.layers > 0 && shape.kv_heads > 0 && shape.head_dim > 0, "KvCache: layers, heads and head size must be positive");
@@ -61,7 +48,7 @@ class KvCache::Impl {
 
   // After a block of this head came, went or was replaced.
   void note_blocks_changed(const Head& head) {
-    if (on_device()) tables_[LayerId((&head - heads_.data()) / shape_.kv_heads)].stale = true;
+    if (on_device()) tables_[LayerId((&head - heads_.data()) / shape_.kv_heads)].note_changed();
   }
 
   std::int64_t block_bytes() const { return kBlockSlots * shape_.slot_bytes(); }
@@ -183,73 +170,11 @@ class KvCache::Impl {
 
   DeviceBlocks device_blocks(LayerId layer) {
     require(on_device(), "KvCache::device_blocks: this cache lies in the memory of the CPU");
-    const std::span<Head> heads = heads_of(layer);
-    BlockTable& table = tables_[layer];
-    if (table.stale) {
-      std::size_t longest = 1;
-      for (const Head& h : heads) longest = std::max(longest, h.blocks.size());
-      const auto stride = static_cast<std::int64_t>(longest);
-      std::vector<std::int64_t> pointers(2 * heads.size() * longest, 0);
-      for (std::size_t i = 0; i < heads.size(); ++i) {
-        for (std::size_t b = 0; b < heads[i].blocks.size(); ++b) {
-          pointers[i * longest + b] = reinterpret_cast<std::int64_t>(heads[i].blocks[b]->begin_of(KvPart::kKeys));
-          pointers[(heads.size() + i) * longest + b] = reinterpret_cast<std::int64_t>(heads[i].blocks[b]->begin_of(KvPart::kValues));
-        }
-      }
-      // A block that was freed and taken again at the same place changes nothing.
-      if (pointers != table.host || stride != table.stride) {
-        table.pointers = numbers_on(shape_.device, pointers);  // behind the work that reads the old ones
-        table.host = std::move(pointers);
-        table.stride = stride;
-      }
-      table.stale = false;
-    }
-    auto* const keys = reinterpret_cast<void* const*>(table.pointers.const_data_ptr<std::int64_t>());
-    return {keys, keys + shape_.kv_heads * table.stride, table.stride};
-  }
-
-  // What compaction leaves of a head. Leading slots that do not move keep their blocks (and stay shared with forks).
-  struct Move {
-    std::int64_t start = 0;  // slots before the candidates
-    std::span<const std::int32_t> kept;
-    std::int64_t new_slots = 0;
-    std::int64_t first_block = 0;                 // the first one that is replaced
-    std::vector<std::shared_ptr<KvBlock>> fresh;  // in its place and behind it
-
-    std::int64_t first_slot() const { return first_block * kBlockSlots; }
-    std::int64_t source(std::int64_t slot) const { return slot < start ? slot : start + kept[static_cast<std::size_t>(slot - start)]; }
-  };
-
-  // None where all slots stay. kept: of the last `candidates` slots.
-  std::optional<Move> move_of(const Head& h, std::int64_t candidates, const std::vector<std::int32_t>& kept) const {
-    if (std::ssize(kept) == candidates) return std::nullopt;
-    Move move;
-    move.start = h.slots() - candidates;
-    move.kept = kept;
-    move.new_slots = move.start + std::ssize(kept);
-    std::int64_t still = 0;
-    while (still < std::ssize(kept) && kept[static_cast<std::size_t>(still)] == still) ++still;
-    move.first_block = (move.start + still) / kBlockSlots;
-    for (std::int64_t i = move.first_block; i < blocks_for(move.new_slots); ++i) move.fresh.push_back(new_block());
-    return move;
-  }
-
-  // Copies the head's slots into the fresh blocks, run by run.
-  static void gather_in_runs(const Head& h, const Move& move) {
-    for (std::int64_t slot = move.first_slot(); slot < move.new_slots;) {
-      // The longest run that is contiguous in the source and crosses no block border on either side.
-      const std::int64_t from = move.source(slot);
-      const std::int64_t limit = std::min({kBlockSlots - slot % kBlockSlots, kBlockSlots - from % kBlockSlots, move.new_slots - slot});
-      std::int64_t run = 1;
-      while (run < limit && move.source(slot + run) == from + run) ++run;
-      move.fresh[static_cast<std::size_t>((slot - move.first_slot()) / kBlockSlots)]->copy_slots(
-          slot % kBlockSlots, *h.blocks[static_cast<std::size_t>(from / kBlockSlots)], from % kBlockSlots, run);
-      slot += run;
-    }
+    return tables_[layer].blocks_of(heads_of(layer), shape_.device);
   }
 
   // The head is what the move leaves.
-  void settle(Head& h, Move& move) {
+  void settle(Head& h, HeadMove& move) {
     for (std::int64_t slot = move.start; slot < move.new_slots; ++slot) {
       h.original[static_cast<std::size_t>(slot)] = h.original[static_cast<std::size_t>(move.source(slot))];
     }
@@ -264,11 +189,11 @@ class KvCache::Impl {
   }
 
   // All heads by one launch. moves: of every head.
-  void move_on_device(LayerId layer, std::vector<std::optional<Move>>& moves) {
+  void move_on_device(LayerId layer, std::vector<std::optional<HeadMove>>& moves) {
     const std::span<Head> heads = heads_of(layer);
     const DeviceBlocks from = device_blocks(layer);
     // What is read stays until the launch: what is allocated before it could take its place.
-    const at::Tensor table = tables_[layer].pointers;
+    const at::Tensor table = tables_[layer].pointers();
     std::vector<std::shared_ptr<KvBlock>> before;
     for (const Head& h : heads) before.insert(before.end(), h.blocks.begin(), h.blocks.end());
     std::vector<std::int32_t> first(heads.size(), 0);
@@ -276,7 +201,7 @@ class KvCache::Impl {
     std::vector<std::int32_t> sources;
     for (std::size_t i = 0; i < heads.size(); ++i) {
       if (!moves[i]) continue;
-      const Move& move = *moves[i];
+      const HeadMove& move = *moves[i];
       first[i] = static_cast<std::int32_t>(move.first_slot());
       count[i] = static_cast<std::int32_t>(move.new_slots - move.first_slot());
       for (std::int64_t slot = move.first_slot(); slot < move.new_slots; ++slot) {
@@ -317,10 +242,10 @@ class KvCache::Impl {
                 "KvCache::compact: kept rows must be ascending and inside the segment");
       }
     }
-    std::vector<std::optional<Move>> moves(heads.size());
+    std::vector<std::optional<HeadMove>> moves(heads.size());
     std::int64_t fresh = 0;
     for (std::size_t i = 0; i < heads.size(); ++i) {
-      moves[i] = move_of(heads[i], candidates(heads[i]), plan.kept[i]);
+      moves[i] = move_of(heads[i], candidates(heads[i]), plan.kept[i], shape_);
       if (!moves[i]) continue;
       fresh += std::ssize(moves[i]->fresh);
       note_peak(fresh);

@@ -1,0 +1,33 @@
+// The block pointers of a layer as kernels on a GPU read them, in its memory. Written there when a block came or went; forks share it.
+//
+// Used inside engine/kv_cache. Engine thread only.
+#pragma once
+
+#include <ATen/ATen.h>
+
+#include <cstdint>
+#include <span>
+#include <vector>
+
+#include "engine/kv_cache/cached_head.h"
+#include "engine/kv_cache/kv_cache.h"
+
+namespace winnow {
+
+class BlockTable {
+ public:
+  // After a block of the layer came, went or was replaced.
+  void note_changed() { stale_ = true; }
+  // heads: of the layer. Valid until the table is asked again after a change; what reads it later keeps pointers().
+  DeviceBlocks blocks_of(std::span<const CachedHead> heads, at::Device device);
+  // int64 [2 (K, V), kv_heads, stride] on the device.
+  const at::Tensor& pointers() const { return pointers_; }
+
+ private:
+  at::Tensor pointers_;
+  std::vector<std::int64_t> host_;  // what it holds
+  std::int64_t stride_ = 0;
+  bool stale_ = true;
+};
+
+}  // namespace winnow

@@ -1,0 +1,24 @@
+// What a cache holds of one kv head of a layer. Plain values; used inside engine/kv_cache. Engine thread only.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <vector>
+
+#include "engine/kv_cache/kv_block.h"
+#include "engine/kv_cache/shared_entries.h"
+
+namespace winnow {
+
+struct CachedHead {
+  std::vector<std::shared_ptr<KvBlock>> blocks;  // shared between forks of one conversation, see KvCache::fork
+  std::vector<const void*> key_pointers;         // of blocks, for kernels
+  std::vector<const void*> value_pointers;
+  std::vector<std::int32_t> original;
+  std::optional<SharedEntries> shared;
+
+  std::int64_t slots() const { return static_cast<std::int64_t>(original.size()); }
+};
+
+}  // namespace winnow
