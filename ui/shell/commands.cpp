@@ -1,6 +1,7 @@
 #include "ui/shell/commands.h"
 
 #include <QAction>
+#include <QActionGroup>
 #include <QApplication>
 #include <QClipboard>
 #include <QFontMetrics>
@@ -136,14 +137,26 @@ void Commands::buildView() {
   add(view, tr("Zoom &out"), QKeySequence(Qt::CTRL | Qt::Key_Minus), [zoom] { zoom(-1); });
   add(view, tr("&Normal size"), QKeySequence(Qt::CTRL | Qt::Key_0), [this] { m_settings.setZoom(1.0); });
   view->addSeparator();
-  QMenu* colours = view->addMenu(tr("&Colours"));
-  add(colours, tr("As the &system"), {}, [this] { m_settings.setTheme(app::Theme::kSystem); });
-  add(colours, tr("&Light"), {}, [this] { m_settings.setTheme(app::Theme::kLight); });
-  add(colours, tr("&Dark"), {}, [this] { m_settings.setTheme(app::Theme::kDark); });
+  buildColours(view->addMenu(tr("&Colours")));
   view->addSeparator();
   add(view, tr("&Full screen"), QKeySequence(Qt::Key_F11),
       [this] { m_window.isFullScreen() ? m_window.showNormal() : m_window.showFullScreen(); });
   add(view, tr("Next &region"), QKeySequence(Qt::Key_F6), [this] { m_window.focusNextRegion(); });
+}
+
+void Commands::buildColours(QMenu* menu) {
+  auto* group = new QActionGroup(menu);
+  const auto addTheme = [&](app::Theme colours, const QString& text) {
+    QAction* action = add(menu, text, {}, [this, colours] { m_settings.setTheme(colours); });
+    action->setCheckable(true);
+    action->setActionGroup(group);
+    const auto tick = [this, action, colours] { action->setChecked(m_settings.theme() == colours); };
+    connect(&m_settings, &app::Settings::changed, action, tick);
+    tick();
+  };
+  addTheme(app::Theme::kSystem, tr("As the &system"));
+  addTheme(app::Theme::kLight, tr("&Light"));
+  addTheme(app::Theme::kDark, tr("&Dark"));
 }
 
 void Commands::buildChat() {

@@ -47,6 +47,7 @@ class Commands : public QObject {
   void buildFile();
   void buildEdit();
   void buildView();
+  void buildColours(QMenu* menu);
   void buildChat();
   void buildHelp();
   void showRemoved(const QList<app::Conversation>& removed);

@@ -7,6 +7,7 @@
 #include <QDropEvent>
 #include <QLabel>
 #include <QLineEdit>
+#include <QMap>
 #include <QMimeData>
 #include <QPushButton>
 #include <QTabWidget>
@@ -292,6 +293,28 @@ TEST_F(MainWindowTest, ChatsAreTickedOnlyWhileTheyAreShown) {
   m_window->resize(1280, 800);
   ASSERT_TRUE(waitUntil([this] { return !m_window->sidebar()->isHidden(); }));
   EXPECT_TRUE(ticked());
+}
+
+TEST_F(MainWindowTest, TheColoursThatAreChosenAreTicked) {
+  const QStringList names = {QStringLiteral("As the &system"), QStringLiteral("&Light"), QStringLiteral("&Dark")};
+  QMap<QString, QAction*> colours;
+  for (QAction* action : m_window->actions()) {
+    if (names.contains(action->text())) colours[action->text()] = action;
+  }
+  ASSERT_EQ(colours.size(), names.size());
+  const auto ticked = [&] {
+    QStringList chosen;
+    for (const QAction* action : std::as_const(colours)) {
+      if (action->isChecked()) chosen << action->text();
+    }
+    return chosen;
+  };
+  EXPECT_EQ(ticked(), QStringList(names[0]));
+  colours[names[2]]->trigger();
+  EXPECT_EQ(m_settings->theme(), app::Theme::kDark);
+  EXPECT_EQ(ticked(), QStringList(names[2]));
+  m_settings->setTheme(app::Theme::kLight);  // as the dialog of settings does
+  EXPECT_EQ(ticked(), QStringList(names[1]));
 }
 
 // Whatever the size of the window, its list of keys fits and can be closed.
