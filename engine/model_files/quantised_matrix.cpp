@@ -64,12 +64,16 @@ std::vector<std::uint8_t> along_outputs(const std::vector<std::uint32_t>& words,
   const std::int64_t width = std::ssize(words) / lines;
   std::vector<std::uint8_t> codes(static_cast<std::size_t>(width * in_word * lines));
   std::array<std::uint8_t, 8> of_word{};
-  for (std::int64_t line = 0; line < lines; ++line) {
+  // Some lines at a time, so that what is written beside each other is written while it is in the cache.
+  constexpr std::int64_t kLines = 64;
+  for (std::int64_t first = 0; first < lines; first += kLines) {
     for (std::int64_t word = 0; word < width; ++word) {
-      take_apart(words[static_cast<std::size_t>(line * width + word)], bits, of_word.data());
-      for (std::int64_t i = 0; i < in_word; ++i) {
-        const std::int64_t output = word * in_word + (interleaved ? kInterleaved[static_cast<std::size_t>(i)] : i);
-        codes[static_cast<std::size_t>(output * lines + line)] = of_word[static_cast<std::size_t>(i)];
+      for (std::int64_t line = first; line < std::min(first + kLines, lines); ++line) {
+        take_apart(words[static_cast<std::size_t>(line * width + word)], bits, of_word.data());
+        for (std::int64_t i = 0; i < in_word; ++i) {
+          const std::int64_t output = word * in_word + (interleaved ? kInterleaved[static_cast<std::size_t>(i)] : i);
+          codes[static_cast<std::size_t>(output * lines + line)] = of_word[static_cast<std::size_t>(i)];
+        }
       }
     }
   }

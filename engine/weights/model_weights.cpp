@@ -6,12 +6,17 @@
 #include <utility>
 
 #include "engine/base/error.h"
+#include "engine/device/work_team.h"
 
 namespace winnow {
 namespace {
 
 // Read and converted at a time, of what is larger, the stored or the read; also the longest wait for an interrupt.
 constexpr std::int64_t kChunkBytes = std::int64_t{16} << 20;
+// About the piece of a matrix that a thread reads between two looks at the interrupt, and the rows that quantised folders store in words
+// together.
+constexpr std::int64_t kPieceBytes = std::int64_t{5} << 19;
+constexpr std::int64_t kRowsTogether = 8;
 
 std::optional<at::ScalarType> weight_type(StoredType type) {
   switch (type) {
@@ -171,12 +176,17 @@ at::Tensor ModelWeights::load(std::string_view name, at::IntArrayRef expected, a
 at::Tensor ModelWeights::load_bytes(const Place& from) const {
   const auto size = static_cast<std::int64_t>(from.tensor.bytes());
   at::Tensor bytes = at::empty({size}, at::kByte);
-  for (std::int64_t first = 0; first < size; first += kChunkBytes) {
-    interrupt_.throw_if_requested();
-    files_.files[from.file]->read(
-        from.tensor, static_cast<std::uint64_t>(first),
-        {static_cast<std::byte*>(bytes.data_ptr()) + first, static_cast<std::size_t>(std::min(kChunkBytes, size - first))});
-  }
+  auto* const to = static_cast<std::byte*>(bytes.mutable_data_ptr());
+  // On several threads: what a quantised folder stores is put into blocks while it is read.
+  const std::int64_t row_bytes = size / (static_cast<std::int64_t>(from.tensor.elements()) / from.tensor.shape.back());
+  const std::int64_t piece = std::max<std::int64_t>(1, kPieceBytes / (kRowsTogether * row_bytes)) * kRowsTogether * row_bytes;
+  share_work((size + piece - 1) / piece, 1, [&](std::int64_t begin, std::int64_t end) {
+    for (std::int64_t first = begin * piece; first < std::min(size, end * piece); first += piece) {
+      interrupt_.throw_if_requested();
+      files_.files[from.file]->read(from.tensor, static_cast<std::uint64_t>(first),
+                                    {to + first, static_cast<std::size_t>(std::min(piece, size - first))});
+    }
+  });
   return bytes;
 }
 

@@ -136,7 +136,7 @@ TEST(IncludeScan, StagesOfGenerationFollowTheirOrder) {
 TEST(IncludeScan, EngineFoldersFollowTheirOrder) {
   const std::map<std::string, int> rank = {
       {"engine/base", 0},    {"engine/media", 1},       {"engine/text", 1},       {"engine/sampling", 1},    {"engine/metrics", 1},
-      {"engine/weights", 1}, {"engine/model_files", 2}, {"engine/kv_cache", 2},   {"engine/layers", 3},      {"engine/vision", 4},
+      {"engine/weights", 2}, {"engine/model_files", 3}, {"engine/kv_cache", 2},   {"engine/layers", 3},      {"engine/vision", 4},
       {"engine/models", 5},  {"engine/recipes", 3},     {"engine/messages", 6},   {"engine/compression", 5}, {"engine/generation", 7},
       {"engine/api", 8},     {"engine/device", 1},      {"engine/cuda_plugin", 8}};
   expect_order("engine/", rank);
