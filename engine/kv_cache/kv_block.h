@@ -34,8 +34,6 @@ class KvBlock {
   at::Tensor rows(KvPart part, std::int64_t first, std::int64_t count) const;
   // The same into `to`, of the shape's dtype, where rows are stored otherwise.
   void widen(KvPart part, std::int64_t first, const at::Tensor& to) const;
-  // [2, kBlockSlots, head_dim], where numbers are stored as floats.
-  const at::Tensor& wide() const { return memory_; }
 
  private:
   bool narrow() const { return storage_ == KvStorage::kInt8; }
