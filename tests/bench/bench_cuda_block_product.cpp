@@ -7,42 +7,27 @@
 // libtorch's.
 #include <c10/core/InferenceMode.h>
 
-#include <algorithm>
-#include <charconv>
-#include <chrono>
 #include <cstdint>
 #include <cstdio>
-#include <cstring>
 #include <exception>
+#include <optional>
 #include <span>
 #include <vector>
 
 #include "engine/device/cuda_plugin.h"
 #include "engine/layers/device_block_matrix.h"
+#include "tests/bench/engine_gpu_time.h"
 #include "tests/kernels/random_blocks.h"
 
 namespace {
 
 using namespace winnow;
+using winnow::testing::kGpu;
+using winnow::testing::median;
+using winnow::testing::seconds;
 
 constexpr std::int64_t kColumns = 4096;
 constexpr int kRounds = 9;
-const at::Device kGpu(at::kCUDA, 0);
-
-// Of `call`, many of which are under way at once, as in a decode step.
-template <class Call>
-double seconds(int calls, Call call) {
-  synchronize_device();
-  const auto start = std::chrono::steady_clock::now();
-  for (int i = 0; i < calls; ++i) call();
-  synchronize_device();
-  return std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count() / calls;
-}
-
-double median(std::vector<double> values) {
-  std::nth_element(values.begin(), values.begin() + std::ssize(values) / 2, values.end());
-  return values[values.size() / 2];
-}
 
 double bytes_read_a_second(std::int64_t bytes) {
   const at::Tensor numbers = at::zeros({bytes / 4}, at::TensorOptions(kGpu).dtype(at::kFloat));
@@ -85,15 +70,12 @@ bool run(const char* name, kernels::BlockType type, std::int64_t rows, double mo
 
 int main(int argc, char** argv) {
   try {
-    std::int64_t large = 65536;
-    if (argc > 1) {
-      const char* const end = argv[1] + std::strlen(argv[1]);
-      const auto [stop, error] = std::from_chars(argv[1], end, large);
-      if (argc > 2 || error != std::errc() || stop != end || large < 1) {
-        std::fprintf(stderr, "usage: bench_cuda_block_product [rows of the large matrix]\n");
-        return 2;
-      }
+    const std::optional<std::int64_t> given = testing::only_number(argc, argv, 65536, 1);
+    if (!given) {
+      std::fprintf(stderr, "usage: bench_cuda_block_product [rows of the large matrix]\n");
+      return 2;
     }
+    const std::int64_t large = *given;
     const CudaDevice& device = open_cuda();
     const c10::InferenceMode inference;
     at::manual_seed(1);

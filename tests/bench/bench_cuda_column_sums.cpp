@@ -5,45 +5,32 @@
 #include <c10/core/InferenceMode.h>
 
 #include <algorithm>
-#include <charconv>
-#include <chrono>
 #include <cmath>
 #include <cstdint>
 #include <cstdio>
-#include <cstring>
 #include <exception>
 #include <limits>
+#include <optional>
 #include <vector>
 
 #include "engine/compression/statistics/attention_statistics.h"
 #include "engine/compression/statistics/column_totals.h"
 #include "engine/device/cuda_plugin.h"
+#include "tests/bench/engine_gpu_time.h"
 
 namespace {
 
 using namespace winnow;
+using winnow::testing::kGpu;
+using winnow::testing::median;
+using winnow::testing::seconds;
 
 constexpr int kRounds = 5;
-const at::Device kGpu(at::kCUDA, 0);
 
 struct Shape {
   const char* name;
   std::int64_t heads, kv_heads, head_dim;
 };
-
-template <class Call>
-double seconds(Call call) {
-  synchronize_device();
-  const auto start = std::chrono::steady_clock::now();
-  call();
-  synchronize_device();
-  return std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
-}
-
-double median(std::vector<double> values) {
-  std::nth_element(values.begin(), values.begin() + std::ssize(values) / 2, values.end());
-  return values[values.size() / 2];
-}
 
 // Calls visit(first row, rows, keys that these may see, their scaled logits [Hkv, G, rows, keys], -inf of those that come later).
 template <class Visit>
@@ -115,8 +102,8 @@ bool run(const Shape& shape, const LayerView& view, std::int64_t rows, bool ever
   std::vector<double> of_ours;
   std::vector<double> of_tiled;
   for (int i = 0; i < kRounds; ++i) {
-    const auto by_kernel = [&] { of_ours.push_back(seconds([&] { add_columns(view, n - rows, 0, ours); })); };
-    const auto by_tiles = [&] { of_tiled.push_back(seconds([&] { add_tiled(view, n - rows, tiled); })); };
+    const auto by_kernel = [&] { of_ours.push_back(seconds(1, [&] { add_columns(view, n - rows, 0, ours); })); };
+    const auto by_tiles = [&] { of_tiled.push_back(seconds(1, [&] { add_tiled(view, n - rows, tiled); })); };
     by_kernel();
     by_tiles();
     by_tiles();
@@ -136,15 +123,12 @@ bool run(const Shape& shape, const LayerView& view, std::int64_t rows, bool ever
 
 int main(int argc, char** argv) {
   try {
-    std::int64_t tokens = 8192;
-    if (argc > 1) {
-      const char* const end = argv[1] + std::strlen(argv[1]);
-      const auto [stop, error] = std::from_chars(argv[1], end, tokens);
-      if (argc > 2 || error != std::errc() || stop != end || tokens < 64) {
-        std::fprintf(stderr, "usage: bench_cuda_column_sums [tokens, at least 64]\n");
-        return 2;
-      }
+    const std::optional<std::int64_t> given = testing::only_number(argc, argv, 8192, 64);
+    if (!given) {
+      std::fprintf(stderr, "usage: bench_cuda_column_sums [tokens, at least 64]\n");
+      return 2;
     }
+    const std::int64_t tokens = *given;
     const CudaDevice& device = open_cuda();
     const c10::InferenceMode inference;
     at::manual_seed(1);
