@@ -1,8 +1,9 @@
 // Runs the project's CUDA kernels on a CPU: their own source, every CUDA thread a fiber, so that arithmetic, indexing and barriers are
 // tested where no GPU is. Include before a .cuh file. Knows exactly what those files use: threadIdx, blockIdx, __shared__,
-// __syncthreads, full-warp __shfl_xor_sync, fp16 conversions, single operations that round. A barrier that part of a warp or block never
-// reaches throws. Compile with -fsanitize=alignment, as CMakeLists.txt does: a load from where its type is not aligned ends the program.
-// One thread block at a time; fibers are resumed in turn, so a missing barrier shows as a wrong value, not always but repeatably.
+// __syncthreads, full-warp __shfl_xor_sync, the matrix units (kernels/cuda/matrix_unit.cuh), fp16 conversions, single operations that
+// round. A barrier that part of a warp or block never reaches throws. Compile with -fsanitize=alignment, as CMakeLists.txt does: a load
+// from where its type is not aligned ends the program. One thread block at a time; fibers are resumed in turn, so a missing barrier shows
+// as a wrong value, not always but repeatably.
 #pragma once
 
 #include <ucontext.h>
@@ -73,6 +74,18 @@ class BlockOnCpu {
     return fibers_[partner].offered[slot];
   }
 
+  // What every lane of the warp offers, by (lane, which).
+  auto offered_by_warp(const std::array<unsigned, 6>& own) {
+    Fiber& fiber = fibers_[running_];
+    const std::size_t slot = fiber.tiles++ % 2;  // as above
+    fiber.offered_tiles[slot] = own;
+    const std::size_t first = running_ / 32 * 32;
+    yield(State::kAtWarpExchange);
+    return [this, first, slot](int lane, int which) {
+      return fibers_[first + static_cast<std::size_t>(lane)].offered_tiles[slot][static_cast<std::size_t>(which)];
+    };
+  }
+
  private:
   enum class State { kReady, kAtBlockBarrier, kAtWarpExchange, kDone };
   struct Fiber {
@@ -81,6 +94,8 @@ class BlockOnCpu {
     State state = State::kReady;
     std::array<float, 2> offered = {};
     std::size_t exchanges = 0;
+    std::array<std::array<unsigned, 6>, 2> offered_tiles = {};
+    std::size_t tiles = 0;
   };
   static constexpr std::size_t kStackBytes = 64 * 1024;
 
@@ -138,6 +153,14 @@ inline std::uint16_t __ushort_as_half(std::uint16_t bits) { return bits; }
 inline std::uint16_t __half_as_ushort(std::uint16_t bits) { return bits; }
 inline float __half2float(std::uint16_t bits) { return fp16_to_float(bits); }
 inline std::uint16_t __float2half_rn(float value) { return std::isnan(value) ? 0x7E00 : testing::to_fp16(value); }
+
+// Bytes of y:x, by the digits of the selector from its low end on.
+inline unsigned __byte_perm(unsigned x, unsigned y, unsigned selector) {
+  const std::uint64_t bytes = (static_cast<std::uint64_t>(y) << 32) | x;
+  unsigned chosen = 0;
+  for (unsigned i = 0; i < 4; ++i) chosen |= static_cast<unsigned>((bytes >> (8 * ((selector >> (4 * i)) & 7U))) & 0xFFU) << (8 * i);
+  return chosen;
+}
 
 // kernel<<<grid, threads>>>(): thread blocks one after the other.
 inline void launch_on_cpu(Index grid, unsigned threads, const std::function<void()>& kernel) {
