@@ -57,13 +57,15 @@ int decode_attention(const kernels::CudaDecodeAttentionArgs* args) {
   const void* const query = behind(args->query);
   void* const output = behind(args->output);
   auto* const probabilities = static_cast<float*>(behind(args->probabilities));
+  const auto* const further = static_cast<const std::int32_t*>(behind(args->further));
   const std::int64_t elements = args->group * args->head_dim;
   std::vector<float> asked(static_cast<std::size_t>(elements));
   std::vector<float> answered(static_cast<std::size_t>(elements));
   std::vector<float> workspace(static_cast<std::size_t>(args->group * args->block_slots));
   for (std::int64_t head = 0; head < args->kv_heads; ++head) {
     for (std::int64_t i = 0; i < elements; ++i) asked[static_cast<std::size_t>(i)] = widened(query, args->type, head * elements + i);
-    std::vector<float> rows(static_cast<std::size_t>(args->group * args->slots[head]));
+    const std::int64_t slots = args->slots[head] + (further != nullptr ? *further : 0);
+    std::vector<float> rows(static_cast<std::size_t>(args->group * slots));
     kernels::DecodeAttentionArgs one;
     one.query = asked.data();
     one.group = args->group;
@@ -71,7 +73,7 @@ int decode_attention(const kernels::CudaDecodeAttentionArgs* args) {
     one.kv_type = args->type;
     one.key_blocks = keys.data() + head * args->table_stride;
     one.value_blocks = values.data() + head * args->table_stride;
-    one.slots = args->slots[head];
+    one.slots = slots;
     one.block_slots = args->block_slots;
     one.scale = args->scale;
     one.output = answered.data();
@@ -80,8 +82,8 @@ int decode_attention(const kernels::CudaDecodeAttentionArgs* args) {
     if (const LaunchStatus status = kernels::decode_attention_reference(one); status != LaunchStatus::kOk) return static_cast<int>(status);
     for (std::int64_t i = 0; i < elements; ++i) store(output, args->type, head * elements + i, answered[static_cast<std::size_t>(i)]);
     for (std::int64_t asking = 0; probabilities != nullptr && asking < args->group; ++asking) {
-      std::memcpy(probabilities + (head * args->group + asking) * args->probability_stride, rows.data() + asking * args->slots[head],
-                  static_cast<std::size_t>(args->slots[head]) * sizeof(float));
+      std::memcpy(probabilities + (head * args->group + asking) * args->probability_stride, rows.data() + asking * slots,
+                  static_cast<std::size_t>(slots) * sizeof(float));
     }
   }
   return 0;
@@ -96,6 +98,7 @@ int append_slots(const kernels::AppendSlotsArgs* args) {
   here.value = behind(args->value);
   here.key_blocks = keys.data();
   here.value_blocks = values.data();
+  here.further = static_cast<const std::int32_t*>(behind(args->further));
   return static_cast<int>(kernels::append_slots_reference(here));
 }
 
