@@ -51,6 +51,12 @@ struct CudaPluginTable {
   int (*choose_token)(const kernels::ChooseTokenArgs* args);
   int (*gather_slots)(const kernels::GatherSlotsArgs* args);
   int (*column_sums)(const kernels::CudaColumnSumsArgs* args);
+  // Calls body(context) once and records what it launches, without running it; body returns 0, or anything else to give up. What libtorch
+  // allocates meanwhile belongs to the recording. On failure returns 1 and fills `reason`. context lives until forget().
+  int (*record)(int (*body)(void* context), void* context, void** recording, char* reason, std::size_t reason_bytes);
+  // Launches what was recorded; 0 or a kernels::LaunchStatus.
+  int (*replay)(void* recording);
+  void (*forget)(void* recording);
 };
 
 // extern "C" const CudaPluginTable* winnow_cuda_plugin();

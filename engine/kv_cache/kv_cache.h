@@ -83,6 +83,13 @@ struct DeviceBlocks {
   std::int64_t stride = 0;
 };
 
+// What kernels on a GPU are told of the slots of a layer's heads: so many of each, and as many more of all as a number there says.
+struct DeviceSlots {
+  std::vector<std::int32_t> of_heads;
+  const std::int32_t* further = nullptr;  // null: none
+  std::int64_t most_further = 0;          // which it never exceeds
+};
+
 class KvCache {
  public:
   static constexpr std::int64_t kBlockSlots = 64;
@@ -141,6 +148,11 @@ class KvCache {
   // device only when a block came or went.
   DeviceBlocks device_blocks(LayerId layer) const;
 
+  // On a GPU, for steps that are recorded once and write their rows without the cache (append_rows()): makes room for one more slot of
+  // every head, which has blocks of its own then; and counts those slots once the rows are there.
+  void make_room();
+  void count_appended(std::int32_t original);
+
   // The head's look-up table; null if all of its slots are direct. Evicting moves the table's slot numbers along; a slot that the table
   // names must not be evicted before its tokens are gone from the table.
   const SharedEntries* shared_entries(LayerId layer, KvHead kv_head) const;
@@ -166,6 +178,11 @@ class KvCache {
   class Impl;
   std::unique_ptr<Impl> impl_;
 };
+
+// Writes rows of K and V [kv_heads, t, head_dim] behind the slots of every head, in the memory of the GPU; the blocks are there and have no
+// other owner.
+void append_rows(const KvShape& shape, const DeviceBlocks& blocks, const DeviceSlots& slots, const at::Tensor& key,
+                 const at::Tensor& value);
 
 // Makes the layer what it is in `earlier`, a fork of this cache from before: its blocks are shared again, what was added since is freed.
 void restore_layer(KvCache& cache, LayerId layer, const KvCache& earlier);

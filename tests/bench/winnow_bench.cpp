@@ -257,12 +257,12 @@ int main(int argc, char** argv) {
   }
   const c10::InferenceMode inference;
   std::unique_ptr<VisionLanguageModel> model;
-  std::optional<TransformerDecoder> random;
+  std::unique_ptr<const TransformerDecoder> random;
   try {
     if (!device.is_cpu()) open_cuda();
     const auto packing = bits ? std::make_shared<BlockPacking>(*bits, device) : nullptr;
     if (file.empty()) {
-      random.emplace(bench::random_decoder(shapes.at(shape), dtype, packing, device));
+      random.reset(new TransformerDecoder(bench::random_decoder(shapes.at(shape), dtype, packing, device)));
     } else {
       model = load(file, dtype, packing, device);
     }

@@ -192,6 +192,26 @@ int column_sums(const kernels::CudaColumnSumsArgs* args) {
   return static_cast<int>(kernels::cuda_column_sums_reference(here));
 }
 
+// Nothing is recorded: the body runs again.
+struct Recording {
+  int (*body)(void* context);
+  void* context;
+};
+
+int record(int (*body)(void* context), void* context, void** recording, char* /*reason*/, std::size_t /*reason_bytes*/) {
+  ++counts().recordings;
+  *recording = new Recording{body, context};
+  return 0;
+}
+
+int replay(void* recording) {
+  ++counts().replays;
+  const auto& recorded = *static_cast<const Recording*>(recording);
+  return recorded.body(recorded.context) == 0 ? 0 : static_cast<int>(LaunchStatus::kDeviceError);
+}
+
+void forget(void* recording) { delete static_cast<Recording*>(recording); }
+
 int synchronize(char* /*reason*/, std::size_t /*reason_bytes*/) {
   ++counts().waits;
   return 0;
@@ -212,6 +232,9 @@ constexpr CudaPluginTable kTable = {
     .choose_token = choose_token,
     .gather_slots = gather_slots,
     .column_sums = column_sums,
+    .record = record,
+    .replay = replay,
+    .forget = forget,
 };
 
 }  // namespace
