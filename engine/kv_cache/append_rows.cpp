@@ -3,8 +3,7 @@
 
 namespace winnow {
 
-void append_rows(const KvShape& shape, const DeviceBlocks& blocks, const DeviceSlots& slots, const at::Tensor& key,
-                 const at::Tensor& value) {
+void append_rows(const KvShape& shape, const DeviceSlots& slots, const at::Tensor& key, const at::Tensor& value) {
   const at::Tensor keys = key.stride(2) == 1 ? key : key.contiguous();
   const at::Tensor values = value.stride(2) == 1 ? value : value.contiguous();
   kernels::AppendSlotsArgs args;
@@ -20,9 +19,9 @@ void append_rows(const KvShape& shape, const DeviceBlocks& blocks, const DeviceS
   args.head_dim = shape.head_dim;
   args.slots = slots.of_heads.data();
   args.further = slots.further;
-  args.key_blocks = blocks.key_blocks;
-  args.value_blocks = blocks.value_blocks;
-  args.table_stride = blocks.stride;
+  args.key_blocks = slots.blocks.key_blocks;
+  args.value_blocks = slots.blocks.value_blocks;
+  args.table_stride = slots.blocks.stride;
   args.block_slots = KvCache::kBlockSlots;
   require_launched(cuda_plugin().append_slots(&args), "writing keys and values to the cache");
 }

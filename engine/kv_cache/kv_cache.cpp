@@ -105,7 +105,7 @@ class KvCache::Impl {
     const std::span<Head> heads = heads_of(layer);
     make_room(heads, t);
     if (on_device()) {
-      append_rows(shape_, device_blocks(layer), {slots_of(layer)}, key, value);
+      append_rows(shape_, {device_blocks(layer), slots_of(layer)}, key, value);
       for (Head& h : heads) h.original.insert(h.original.end(), original.begin(), original.end());
       return;
     }

@@ -83,8 +83,9 @@ struct DeviceBlocks {
   std::int64_t stride = 0;
 };
 
-// What kernels on a GPU are told of the slots of a layer's heads: so many of each, and as many more of all as a number there says.
+// What kernels on a GPU are told of a layer: its blocks, so many slots of each head, and as many more of all as a number there says.
 struct DeviceSlots {
+  DeviceBlocks blocks;
   std::vector<std::int32_t> of_heads;
   const std::int32_t* further = nullptr;  // null: none
   std::int64_t most_further = 0;          // which it never exceeds
@@ -181,8 +182,7 @@ class KvCache {
 
 // Writes rows of K and V [kv_heads, t, head_dim] behind the slots of every head, in the memory of the GPU; the blocks are there and have no
 // other owner.
-void append_rows(const KvShape& shape, const DeviceBlocks& blocks, const DeviceSlots& slots, const at::Tensor& key,
-                 const at::Tensor& value);
+void append_rows(const KvShape& shape, const DeviceSlots& slots, const at::Tensor& key, const at::Tensor& value);
 
 // Makes the layer what it is in `earlier`, a fork of this cache from before: its blocks are shared again, what was added since is freed.
 void restore_layer(KvCache& cache, LayerId layer, const KvCache& earlier);

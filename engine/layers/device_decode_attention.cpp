@@ -15,8 +15,7 @@ struct Attended {
   at::Tensor probabilities;  // fp32 [kv_heads, group, longest head]; entries past a head's slots are zero
 };
 
-Attended attend(const at::Tensor& query, const KvShape& shape, const DeviceBlocks& blocks, const DeviceSlots& slots, double scale,
-                bool probabilities) {
+Attended attend(const at::Tensor& query, const KvShape& shape, const DeviceSlots& slots, double scale, bool probabilities) {
   require(query.device() == shape.device, "decode attention: query and cache lie on different devices");
   const std::int64_t group = query.size(0) / shape.kv_heads;
   const auto [shortest, longest] = std::minmax_element(slots.of_heads.begin(), slots.of_heads.end());
@@ -34,9 +33,9 @@ Attended attend(const at::Tensor& query, const KvShape& shape, const DeviceBlock
   args.kv_heads = shape.kv_heads;
   args.group = group;
   args.head_dim = shape.head_dim;
-  args.key_blocks = blocks.key_blocks;
-  args.value_blocks = blocks.value_blocks;
-  args.table_stride = blocks.stride;
+  args.key_blocks = slots.blocks.key_blocks;
+  args.value_blocks = slots.blocks.value_blocks;
+  args.table_stride = slots.blocks.stride;
   args.slots = slots.of_heads.data();
   args.further = slots.further;
   args.most_further = slots.most_further;
@@ -58,8 +57,9 @@ Attended attend(const at::Tensor& query, const KvShape& shape, const DeviceBlock
 at::Tensor device_decode_attention(const at::Tensor& query, const KvCache& cache, LayerId layer, double scale,
                                    std::vector<std::vector<float>>* probabilities) {
   DeviceSlots slots;
+  slots.blocks = cache.device_blocks(layer);
   for (KvHead head{0}; head < cache.shape().kv_heads; ++head) slots.of_heads.push_back(static_cast<std::int32_t>(cache.slots(layer, head)));
-  const Attended attended = attend(query, cache.shape(), cache.device_blocks(layer), slots, scale, probabilities != nullptr);
+  const Attended attended = attend(query, cache.shape(), slots, scale, probabilities != nullptr);
   if (probabilities != nullptr) {
     const at::Tensor mean = attended.probabilities.mean(1).to(at::kCPU).contiguous();
     const float* row = mean.const_data_ptr<float>();
@@ -72,9 +72,8 @@ at::Tensor device_decode_attention(const at::Tensor& query, const KvCache& cache
   return attended.output;
 }
 
-at::Tensor device_decode_attention(const at::Tensor& query, const KvShape& shape, const DeviceBlocks& blocks, const DeviceSlots& slots,
-                                   double scale) {
-  return attend(query, shape, blocks, slots, scale, false).output;
+at::Tensor device_decode_attention(const at::Tensor& query, const KvShape& shape, const DeviceSlots& slots, double scale) {
+  return attend(query, shape, slots, scale, false).output;
 }
 
 }  // namespace winnow

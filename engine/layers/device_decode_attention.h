@@ -18,8 +18,7 @@ namespace winnow {
 at::Tensor device_decode_attention(const at::Tensor& query, const KvCache& cache, LayerId layer, double scale,
                                    std::vector<std::vector<float>>* probabilities = nullptr);
 
-// The same without the cache, for steps that are recorded: over the layer's blocks, of a cache of this shape.
-at::Tensor device_decode_attention(const at::Tensor& query, const KvShape& shape, const DeviceBlocks& blocks, const DeviceSlots& slots,
-                                   double scale);
+// The same without the cache, for steps that are recorded: over a layer of a cache of this shape.
+at::Tensor device_decode_attention(const at::Tensor& query, const KvShape& shape, const DeviceSlots& slots, double scale);
 
 }  // namespace winnow

@@ -27,7 +27,7 @@ void for_heads(const KvCache& cache, Visit visit) {
 struct RecordedStep::Recording {
   const Body* body = nullptr;
   Token token;
-  PerLayer<LayerCache> layers;
+  PerLayer<DeviceSlots> layers;
   std::int64_t most_further = 0;
   std::int64_t tokens = 0;  // since
   at::Tensor logits;
@@ -71,13 +71,13 @@ bool RecordedStep::holds_for(const KvCache& cache) const {
     return false;
   bool holds = true;
   for (LayerId layer{0}; layer < cache.shape().layers; ++layer) {
-    const LayerCache& recorded = recording_->layers[layer];
+    const DeviceSlots& recorded = recording_->layers[layer];
     const DeviceBlocks blocks = cache.device_blocks(layer);
     holds = holds && blocks.key_blocks == recorded.blocks.key_blocks && blocks.stride == recorded.blocks.stride;
   }
   for_heads(cache, [&](LayerId layer, KvHead head) {
-    holds = holds &&
-            slots_of(cache, layer, head) == recording_->layers[layer].slots.of_heads[static_cast<std::size_t>(head)] + recording_->tokens;
+    holds =
+        holds && slots_of(cache, layer, head) == recording_->layers[layer].of_heads[static_cast<std::size_t>(head)] + recording_->tokens;
   });
   return holds;
 }
@@ -90,16 +90,16 @@ void RecordedStep::record(KvCache& cache) {
   recording->token = {numbers_.narrow(0, 0, 1), numbers_.narrow(0, 1, 1).unsqueeze(0)};
   std::int64_t room = kMostTokens;
   for (LayerId layer{0}; layer < cache.shape().layers; ++layer) {
-    LayerCache own;
+    DeviceSlots own;
     own.blocks = cache.device_blocks(layer);
-    own.slots.further = reinterpret_cast<const std::int32_t*>(numbers_.const_data_ptr<std::int64_t>() + 2);  // its low half
+    own.further = reinterpret_cast<const std::int32_t*>(numbers_.const_data_ptr<std::int64_t>() + 2);  // its low half
     for (KvHead head{0}; head < cache.shape().kv_heads; ++head) {
-      own.slots.of_heads.push_back(static_cast<std::int32_t>(cache.slots(layer, head)));
+      own.of_heads.push_back(static_cast<std::int32_t>(cache.slots(layer, head)));
       room = std::min(room, own.blocks.stride * KvCache::kBlockSlots - cache.slots(layer, head) - 1);
     }
     recording->layers.push_back(std::move(own));
   }
-  for (LayerCache& layer : recording->layers) layer.slots.most_further = room;
+  for (DeviceSlots& layer : recording->layers) layer.most_further = room;
   recording->most_further = room;
   char reason[kReasonBytes] = {};
   if (cuda_plugin().record(&Recording::run_body, recording.get(), &recording->handle, reason, sizeof reason) != 0) {

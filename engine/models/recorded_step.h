@@ -29,13 +29,9 @@ class RecordedStep {
     at::Tensor id;        // int64 [1]
     at::Tensor position;  // int64 [1, 1]
   };
-  // Of a layer: where a token's row goes and what it attends to. slots: without the token itself.
-  struct LayerCache {
-    DeviceBlocks blocks;
-    DeviceSlots slots;
-  };
-  // Returns the logits. Reads the token and the layers' caches and nothing else that changes; waits for nothing.
-  using Body = std::function<at::Tensor(const Token&, const PerLayer<LayerCache>&)>;
+  // Returns the logits. Reads the token and the layers' slots, which are those without the token, and nothing else that changes; waits for
+  // nothing.
+  using Body = std::function<at::Tensor(const Token&, const PerLayer<DeviceSlots>&)>;
 
   RecordedStep(Body body, at::Device device);
   ~RecordedStep();

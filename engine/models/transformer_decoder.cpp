@@ -358,17 +358,16 @@ at::Tensor TransformerDecoder::run_step(at::Tensor hidden, const StepAngles& tur
   return logits_of(final_norm_.after_adding(hidden, added), head_.weight, config_.logit_cap).select(0, 0);
 }
 
-at::Tensor TransformerDecoder::run_recorded(const RecordedStep::Token& token, const PerLayer<RecordedStep::LayerCache>& caches) const {
+at::Tensor TransformerDecoder::run_recorded(const RecordedStep::Token& token, const PerLayer<DeviceSlots>& caches) const {
   const KvShape shape = kv_shape();
   const at::Tensor positions = token.position.expand({config_.rotary.axes(), 1});
   const RotaryAngles angles = rotary_.angles(positions);
   return run_step(scaled_rows(token.id), {angles, window_rotary_ ? window_rotary_->angles(positions) : angles},
                   [&](LayerId layer, const at::Tensor& query, const at::Tensor& key, const at::Tensor& value) {
-                    const RecordedStep::LayerCache& cache = caches[layer];
-                    append_rows(shape, cache.blocks, cache.slots, key, value);
-                    DeviceSlots seen = cache.slots;
+                    append_rows(shape, caches[layer], key, value);
+                    DeviceSlots seen = caches[layer];
                     for (std::int32_t& count : seen.of_heads) ++count;  // the token's own
-                    return device_decode_attention(query, shape, cache.blocks, seen, scale_);
+                    return device_decode_attention(query, shape, seen, scale_);
                   });
 }
 
