@@ -189,6 +189,16 @@ int column_sums(const kernels::CudaColumnSumsArgs* args) {
   return static_cast<int>(kernels::cuda_column_sums_reference(here));
 }
 
+int row_product(const kernels::CudaRowProductArgs* args) {
+  ++counts().launches;
+  kernels::CudaRowProductArgs here = *args;
+  here.matrix = behind(args->matrix);
+  here.input = behind(args->input);
+  here.bias = behind(args->bias);
+  here.output = behind(args->output);
+  return static_cast<int>(kernels::cuda_row_product_reference(here));
+}
+
 int synchronize(char* /*reason*/, std::size_t /*reason_bytes*/) {
   ++counts().waits;
   return 0;
@@ -209,6 +219,7 @@ constexpr CudaPluginTable kTable = {
     .choose_token = choose_token,
     .gather_slots = gather_slots,
     .column_sums = column_sums,
+    .row_product = row_product,
 };
 
 }  // namespace
