@@ -231,7 +231,7 @@ void expect_norm(const testing::NormCase::Shape& shape) {
 
 TEST_F(CudaKernels, NormsEqualTheReference) {
   for (testing::NormCase::Shape shape : testing::norm_types()) {
-    for (const std::int64_t features : {1, 36, 896, 1024, 1025, 4096, 8191}) {
+    for (const std::int64_t features : {1, 36, 896, 1024, 1025, 4096, 8191, 8192}) {
       for (const std::int64_t rows : {1, 9, 700}) {
         for (const bool added : {false, true}) expect_norm({shape.type, shape.weight_type, rows, 1, features, added});
       }

@@ -91,25 +91,43 @@ void normalise(const RmsNormArgs& args) {
   }
 }
 
+template <class T, class Weight>
+void normalise_holding(const RmsNormArgs& args) {
+  const cuda::NormLaunch launch = cuda::plan_launch(args);
+  const int warps = cuda::holding_warps<T>(args);
+  cuda::launch_on_cpu({static_cast<unsigned>(args.rows), 1, 1}, static_cast<unsigned>(32 * warps),
+                      [&] { cuda::normalise_held_row<T, Weight>(launch, warps); });
+}
+
+template <class T>
+void normalise_as_it_lies(const RmsNormArgs& args, bool holding) {
+  if (holding) return args.weight_type == args.type ? normalise_holding<T, T>(args) : normalise_holding<T, float>(args);
+  cuda::moves_vectors<T>(args) ? normalise<T, cuda::kWidest<T>>(args) : normalise<T, 1>(args);
+}
+
+// As many rows are, and as few are where thread blocks can hold them.
 void expect_norm(const NormCase::Shape& shape) {
   SCOPED_TRACE(shape.name());
   const NormCase problem(shape);
-  std::vector<std::byte> rows = problem.input;
-  std::vector<std::byte> output(problem.expected.size(), std::byte{0xFF});
-  const RmsNormArgs args = problem.args({rows.data(), problem.weight.data(), problem.added.data(), output.data()});
-  ASSERT_EQ(check_arguments(args), LaunchStatus::kOk);
   with_device_type(shape.type, [&](auto number) {
     using T = decltype(number);
-    cuda::moves_vectors<T>(args) ? normalise<T, cuda::kWidest<T>>(args) : normalise<T, 1>(args);
+    for (const bool holding : {false, true}) {
+      std::vector<std::byte> rows = problem.input;
+      std::vector<std::byte> output(problem.expected.size(), std::byte{0xFF});
+      const RmsNormArgs args = problem.args({rows.data(), problem.weight.data(), problem.added.data(), output.data()});
+      ASSERT_EQ(check_arguments(args), LaunchStatus::kOk);
+      if (holding && !cuda::holds_rows<T>(args)) continue;
+      normalise_as_it_lies<T>(args, holding);
+      problem.expect_near(output, rows);
+    }
   });
-  problem.expect_near(output, rows);
 }
 
 TEST(CudaRowsSource, NormsEqualTheReference) {
   for (NormCase::Shape shape : testing::norm_types()) {
-    for (const std::int64_t features : {1, 36, 1024, 1025, 1032}) {  // the last two have a thread block each
+    for (const std::int64_t features : {1, 36, 896, 1024, 1025, 1032}) {  // the last two have a thread block each
       for (const bool added : {false, true}) {
-        shape.rows = features > 1000 ? 2 : 9;  // more than a thread block serves
+        shape.rows = features > 800 ? 2 : 9;  // more than a thread block serves
         shape.features = features;
         shape.added = added;
         expect_norm(shape);
@@ -118,6 +136,34 @@ TEST(CudaRowsSource, NormsEqualTheReference) {
     expect_norm({shape.type, shape.weight_type, 3, 5, 64});
     expect_norm({shape.type, shape.weight_type, 2, 3, 42});
   }
+}
+
+TEST(CudaRowsSource, ThreadBlocksHoldFewRows) {
+  alignas(16) std::byte memory[64] = {};
+  RmsNormArgs args;
+  args.type = ElementType::kBf16;
+  args.rows = 1;
+  args.features = 896;
+  args.input = memory;
+  args.weight = memory;
+  args.output = memory;
+  args.input_strides = args.output_strides = {896, 896};
+  EXPECT_TRUE(cuda::holds_rows<cuda::Bf16>(args));
+  EXPECT_EQ(cuda::holding_warps<cuda::Bf16>(args), 4) << "112 vectors";
+  args.features = 8192;
+  EXPECT_TRUE(cuda::holds_rows<cuda::Bf16>(args));
+  EXPECT_EQ(cuda::holding_warps<cuda::Bf16>(args), 32);
+  EXPECT_FALSE(cuda::holds_rows<float>(args)) << "more than a thread block has vectors";
+  args.features = 8200;
+  EXPECT_FALSE(cuda::holds_rows<cuda::Bf16>(args));
+  args.features = 892;
+  EXPECT_FALSE(cuda::holds_rows<cuda::Bf16>(args)) << "no whole vectors";
+  args.features = 896;
+  args.rows = 129;
+  EXPECT_FALSE(cuda::holds_rows<cuda::Bf16>(args)) << "many rows";
+  args.rows = 1;
+  args.groups = 14;
+  EXPECT_FALSE(cuda::holds_rows<cuda::Bf16>(args)) << "heads";
 }
 
 // As cuda_rotary() launches.
