@@ -129,6 +129,7 @@ constexpr CudaPluginTable kTable = {
     .choose_token = launch<kernels::cuda_choose_token>,
     .gather_slots = launch<kernels::cuda_gather_slots>,
     .column_sums = launch<kernels::cuda_column_sums>,
+    .row_product = launch<kernels::cuda_row_product>,
     .record = record,
     .replay = replay,
     .forget = forget,

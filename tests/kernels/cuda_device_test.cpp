@@ -9,6 +9,7 @@
 #include "kernels/api/choose_token.h"
 #include "kernels/api/cuda_column_sums.h"
 #include "kernels/api/cuda_decode_attention.h"
+#include "kernels/api/cuda_row_product.h"
 #include "kernels/api/gated_activation.h"
 #include "kernels/api/gather_slots.h"
 #include "kernels/api/rms_norm.h"
@@ -23,6 +24,7 @@
 #include "tests/kernels/norm_case.h"
 #include "tests/kernels/ragged_decode_case.h"
 #include "tests/kernels/rotary_case.h"
+#include "tests/kernels/row_product_case.h"
 
 namespace winnow::kernels {
 namespace {
@@ -33,6 +35,7 @@ using testing::CudaColumnsCase;
 using testing::DeviceDecode;
 using testing::DeviceMemory;
 using testing::RaggedDecodeCase;
+using testing::RowProductCase;
 
 class CudaKernels : public ::testing::Test {
  protected:
@@ -228,7 +231,7 @@ void expect_norm(const testing::NormCase::Shape& shape) {
 
 TEST_F(CudaKernels, NormsEqualTheReference) {
   for (testing::NormCase::Shape shape : testing::norm_types()) {
-    for (const std::int64_t features : {1, 36, 896, 1024, 1025, 4096, 8191}) {
+    for (const std::int64_t features : {1, 36, 896, 1024, 1025, 4096, 8191, 8192}) {
       for (const std::int64_t rows : {1, 9, 700}) {
         for (const bool added : {false, true}) expect_norm({shape.type, shape.weight_type, rows, 1, features, added});
       }
@@ -253,6 +256,43 @@ TEST_F(CudaKernels, RotaryPositionsEqualTheReference) {
         problem.expect_near(output.copy<std::byte>());
       }
     }
+  }
+}
+
+std::vector<std::byte> row_times_matrix(const RowProductCase& problem) {
+  const DeviceMemory matrix(problem.matrix);
+  const DeviceMemory input(problem.input);
+  const DeviceMemory bias(problem.bias);
+  const DeviceMemory output(problem.untouched);
+  EXPECT_EQ(cuda_row_product(problem.args(matrix.bytes(), input.bytes(), bias.bytes(), output.bytes()), nullptr), LaunchStatus::kOk);
+  return output.copy<std::byte>();
+}
+
+TEST_F(CudaKernels, RowProductsEqualTheReferenceOverTheGrid) {
+  const auto expect_product = [](const RowProductCase::Shape& shape) {
+    SCOPED_TRACE(shape.name());
+    const RowProductCase problem(shape);
+    problem.expect_near(row_times_matrix(problem));
+  };
+  for (RowProductCase::Shape shape : testing::row_product_types()) {
+    for (const std::int64_t columns : {8, 264, 896, 4864, 18'944}) {
+      for (const std::int64_t rows : {1, 2, 33, 150}) {
+        shape.columns = columns;
+        shape.rows = rows;
+        shape.bias = rows != 33;
+        expect_product(shape);
+        if (HasFatalFailure()) return;
+      }
+    }
+  }
+  expect_product({ElementType::kBf16, ElementType::kFp32, 151'936, 16});  // a head's many rows
+  expect_product({ElementType::kBf16, ElementType::kBf16, 6200, 1072});   // blocks enough for every multiprocessor
+}
+
+TEST_F(CudaKernels, RowProductsOfTheSameInputsAreTheSameBits) {
+  for (const std::int64_t rows : {150, 6200}) {
+    const RowProductCase problem({ElementType::kBf16, ElementType::kFp32, rows, 1072, true});
+    EXPECT_EQ(row_times_matrix(problem), row_times_matrix(problem)) << rows;
   }
 }
 

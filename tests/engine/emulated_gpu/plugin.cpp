@@ -192,6 +192,16 @@ int column_sums(const kernels::CudaColumnSumsArgs* args) {
   return static_cast<int>(kernels::cuda_column_sums_reference(here));
 }
 
+int row_product(const kernels::CudaRowProductArgs* args) {
+  ++counts().launches;
+  kernels::CudaRowProductArgs here = *args;
+  here.matrix = behind(args->matrix);
+  here.input = behind(args->input);
+  here.bias = behind(args->bias);
+  here.output = behind(args->output);
+  return static_cast<int>(kernels::cuda_row_product_reference(here));
+}
+
 // Nothing is recorded: the body runs again.
 struct Recording {
   int (*body)(void* context);
@@ -232,6 +242,7 @@ constexpr CudaPluginTable kTable = {
     .choose_token = choose_token,
     .gather_slots = gather_slots,
     .column_sums = column_sums,
+    .row_product = row_product,
     .record = record,
     .replay = replay,
     .forget = forget,
