@@ -1,7 +1,8 @@
 // Column sums of all kv heads of a layer on an NVIDIA GPU: kernels/api/column_sums.h for every kv head at once.
 //
 // Used by engine/compression (through engine/cuda_plugin); implemented in kernels/cuda/column_sums.cu. The reference is
-// column_sums_reference, head by head. Products are summed in fp32, of numbers that are widened to it; nothing of the matrix is stored.
+// column_sums_reference, head by head. Products are exact and summed in fp32, by the matrix units where Q and K have 16 bits, rows begin at
+// multiples of 16 bytes and heads have at most 256 elements; nothing of the matrix is stored.
 // Long columns are split into parts of their rows, whose sums are added in the order of the rows: the same inputs give the same bits.
 // Pointers are device memory. Never throws, never allocates, does not wait for the device; two launches. kBadArgument: a missing pointer, a
 // workspace that is not aligned to 8 bytes, a size below its least, more parts than kMaxCudaGridSide, an unknown element type.
@@ -16,7 +17,8 @@
 
 namespace winnow::kernels {
 
-inline constexpr std::int64_t kCudaSumTile = 64;                // rows and columns that a thread block multiplies at a time
+inline constexpr std::int64_t kCudaSumTile = 64;                // rows and columns that parts and tiles are multiples of
+inline constexpr std::int64_t kCudaSumStrip = 32;               // columns of an entropy in the workspace, at the least
 inline constexpr std::int64_t kMaxCudaSumSide = 1'000'000'000;  // rows and columns are counted in 32 bits
 inline constexpr std::int64_t kMaxCudaGridSide = 65535;         // of thread blocks: kv heads times (group + 1), and parts
 
@@ -49,19 +51,21 @@ struct CudaColumnSumsArgs {
   void* workspace = nullptr;  // cuda_column_sums_workspace() bytes
 };
 
-// Enough parts for four thread blocks on every multiprocessor, none shorter than a tile.
+// Enough parts for 32 thread blocks of a tile's width on every multiprocessor, none shorter than a tile: a causal matrix gives the first
+// columns' thread blocks all of a part's rows and the last columns' few, so that a device that holds three or four of them is busy to the
+// end only when there are several times as many.
 inline std::int64_t cuda_column_sums_parts(std::int64_t rows, std::int64_t columns, std::int64_t kv_heads, std::int64_t multiprocessors) {
   const std::int64_t blocks_per_part = std::max<std::int64_t>(1, (columns + kCudaSumTile - 1) / kCudaSumTile * kv_heads);
-  const std::int64_t wanted = (4 * multiprocessors + blocks_per_part - 1) / blocks_per_part;
+  const std::int64_t wanted = (32 * multiprocessors + blocks_per_part - 1) / blocks_per_part;
   return std::clamp<std::int64_t>((rows + kCudaSumTile - 1) / kCudaSumTile, 1, std::clamp<std::int64_t>(wanted, 1, kMaxCudaGridSide));
 }
 
 // Bytes: what every part gives. Reads sizes, parts, and whether squares and entropy are wanted.
 inline std::int64_t cuda_column_sums_workspace(const CudaColumnSumsArgs& args) {
   const std::int64_t heads = args.kv_heads * args.group;
-  const std::int64_t tiles = (args.columns + kCudaSumTile - 1) / kCudaSumTile;
+  const std::int64_t strips = (args.columns + kCudaSumStrip - 1) / kCudaSumStrip;
   const std::int64_t floats = (heads + (args.squares != nullptr ? args.kv_heads : 0)) * args.columns;
-  const std::int64_t doubles = args.entropy != nullptr ? heads * tiles : 0;
+  const std::int64_t doubles = args.entropy != nullptr ? heads * strips : 0;
   return args.parts * (8 * doubles + 4 * floats);
 }
 

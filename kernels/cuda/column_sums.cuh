@@ -54,8 +54,8 @@ struct ColumnSumsLaunch {
   double* entropy;
 };
 
-// args have been checked, and there are rows and columns.
-inline ColumnSumsLaunch plan_launch(const CudaColumnSumsArgs& args) {
+// args have been checked, and there are rows and columns. tile: columns of an entropy.
+inline ColumnSumsLaunch plan_launch(const CudaColumnSumsArgs& args, int tile = kSumTile) {
   ColumnSumsLaunch launch = {};
   launch.query = args.query;
   launch.query_head_stride = args.query_head_stride;
@@ -72,7 +72,7 @@ inline ColumnSumsLaunch plan_launch(const CudaColumnSumsArgs& args) {
   launch.columns = static_cast<int>(args.columns);
   launch.head_dim = static_cast<int>(args.head_dim);
   launch.seen_by_first = static_cast<int>(std::clamp(args.seen_by_first, -args.rows, args.columns));
-  launch.tiles = (launch.columns + kSumTile - 1) / kSumTile;
+  launch.tiles = (launch.columns + tile - 1) / tile;
   const std::int64_t share = (args.rows + args.parts - 1) / args.parts;
   launch.part_rows = static_cast<int>((share + kSumTile - 1) / kSumTile * kSumTile);
   launch.parts = (launch.rows + launch.part_rows - 1) / launch.part_rows;

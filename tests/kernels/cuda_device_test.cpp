@@ -2,6 +2,7 @@
 #include <cuda_runtime_api.h>
 #include <gtest/gtest.h>
 
+#include <array>
 #include <cstring>
 #include <vector>
 
@@ -342,26 +343,37 @@ CudaColumnsCase::Result columns_of(const CudaColumnsCase& problem, std::int64_t 
   return result;
 }
 
+void expect_columns(const CudaColumnsCase::Shape& shape) {
+  const CudaColumnsCase problem(shape);
+  for (const std::int64_t parts : {1, 3}) {
+    SCOPED_TRACE(::testing::Message() << shape.name() << " parts " << parts);
+    problem.expect_near(columns_of(problem, parts));
+    if (::testing::Test::HasFatalFailure()) return;
+  }
+}
+
+// The reference is slow: every head size and every group occurs, not each with each.
 TEST_F(CudaKernels, ColumnSumsEqualTheReferenceOverTheGrid) {
-  std::vector<CudaColumnsCase::Shape> sizes = testing::column_sizes();
-  sizes.push_back({ElementType::kFp32, 16, 2, 1, 700, 700, 1});
-  for (CudaColumnsCase::Shape shape : sizes) {
-    for (const ElementType type : testing::kEveryElementType) {
-      shape.type = type;
-      for (const std::int64_t head_dim : {1, 18, 64, 72, 80, 96, 128, 256, 512}) {
-        for (const std::int64_t group : {1, 3, 8}) {
-          if ((shape.rows > 200 || group > 3) && head_dim > 128) continue;  // the reference would take minutes
+  constexpr std::array<std::int64_t, 2> kHeads[] = {{1, 1},  {18, 3},  {32, 4},  {64, 8},  {72, 3}, {80, 1},
+                                                    {96, 2}, {128, 7}, {160, 1}, {256, 3}, {512, 1}};
+  for (const ElementType type : testing::kEveryElementType) {
+    for (CudaColumnsCase::Shape shape : testing::column_sizes()) {
+      for (const auto& [head_dim, group] : kHeads) {
+        for (const std::int64_t room : {8, 5}) {
+          if (room == 5 && head_dim > 80) continue;  // what is not aligned is read one by one, whatever the size
+          shape.type = type;
           shape.head_dim = head_dim;
           shape.group = group;
-          const CudaColumnsCase problem(shape);
-          for (const std::int64_t parts : {1, 3}) {
-            SCOPED_TRACE(::testing::Message() << shape.name() << " parts " << parts);
-            problem.expect_near(columns_of(problem, parts));
-            if (HasFatalFailure()) return;
-          }
+          shape.room = room;
+          expect_columns(shape);
+          if (HasFatalFailure()) return;
         }
       }
     }
+    expect_columns({type, 128, 1, 7, 300, 400, 101});
+    if (HasFatalFailure()) return;
+    expect_columns({type, 64, 2, 1, 700, 700, 1});
+    if (HasFatalFailure()) return;
   }
 }
 

@@ -1,9 +1,9 @@
 // Runs the project's CUDA kernels on a CPU: their own source, every CUDA thread a fiber, so that arithmetic, indexing and barriers are
 // tested where no GPU is. Include before a .cuh file. Knows exactly what those files use: threadIdx, blockIdx, __shared__,
-// __syncthreads, full-warp __shfl_xor_sync, the matrix units (kernels/cuda/matrix_unit.cuh), fp16 conversions, single operations that
-// round. A barrier that part of a warp or block never reaches throws. Compile with -fsanitize=alignment, as CMakeLists.txt does: a load
-// from where its type is not aligned ends the program. One thread block at a time; fibers are resumed in turn, so a missing barrier shows
-// as a wrong value, not always but repeatably.
+// __syncthreads, full-warp __shfl_xor_sync, the matrix units (kernels/cuda/matrix_unit.cuh), copies that are not waited for
+// (kernels/cuda/copy_async.cuh), fp16 conversions, single operations that round. A barrier that part of a warp or block never reaches
+// throws. Compile with -fsanitize=alignment, as CMakeLists.txt does: a load from where its type is not aligned ends the program. One thread
+// block at a time; fibers are resumed in turn, so a missing barrier shows as a wrong value, not always but repeatably.
 #pragma once
 
 #include <ucontext.h>
@@ -13,6 +13,8 @@
 #include <bit>
 #include <cmath>
 #include <cstdint>
+#include <cstring>
+#include <deque>
 #include <functional>
 #include <stdexcept>
 #include <vector>
@@ -86,7 +88,29 @@ class BlockOnCpu {
     };
   }
 
+  // Null: zeros. Copied by finish_copies(), when at most `later` groups of the running thread are younger.
+  void copy_later(void* to, const void* from, std::size_t bytes) {
+    if (reinterpret_cast<std::uintptr_t>(to) % bytes != 0 || reinterpret_cast<std::uintptr_t>(from) % bytes != 0) {
+      throw std::logic_error("a copy from or to where it is not aligned");
+    }
+    fibers_[running_].copies.back().push_back({to, from, bytes});
+  }
+  void close_copies() { fibers_[running_].copies.emplace_back(); }
+  void finish_copies(std::size_t later) {
+    std::deque<std::vector<Copy>>& groups = fibers_[running_].copies;
+    for (; groups.size() > later + 1; groups.pop_front()) {
+      for (const Copy& copy : groups.front()) {
+        copy.from == nullptr ? std::memset(copy.to, 0, copy.bytes) : std::memcpy(copy.to, copy.from, copy.bytes);
+      }
+    }
+  }
+
  private:
+  struct Copy {
+    void* to;
+    const void* from;
+    std::size_t bytes;
+  };
   enum class State { kReady, kAtBlockBarrier, kAtWarpExchange, kDone };
   struct Fiber {
     ucontext_t context = {};
@@ -96,6 +120,7 @@ class BlockOnCpu {
     std::size_t exchanges = 0;
     std::array<std::array<unsigned, 6>, 2> offered_tiles = {};
     std::size_t tiles = 0;
+    std::deque<std::vector<Copy>> copies{1};  // groups; the last one is open
   };
   static constexpr std::size_t kStackBytes = 64 * 1024;
 
