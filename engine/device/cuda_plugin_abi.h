@@ -21,7 +21,7 @@
 
 namespace winnow {
 
-inline constexpr std::uint32_t kCudaPluginAbi = 3;
+inline constexpr std::uint32_t kCudaPluginAbi = 4;
 inline constexpr const char* kCudaPluginSymbol = "winnow_cuda_plugin";
 
 struct CudaDeviceRecord {

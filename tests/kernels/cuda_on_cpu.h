@@ -1,8 +1,9 @@
 // Runs the project's CUDA kernels on a CPU: their own source, every CUDA thread a fiber, so that arithmetic, indexing and barriers are
 // tested where no GPU is. Include before a .cuh file. Knows exactly what those files use: threadIdx, blockIdx, __shared__,
-// __syncthreads, full-warp __shfl_xor_sync, fp16 conversions, single operations that round. A barrier that part of a warp or block never
-// reaches throws. Compile with -fsanitize=alignment, as CMakeLists.txt does: a load from where its type is not aligned ends the program.
-// One thread block at a time; fibers are resumed in turn, so a missing barrier shows as a wrong value, not always but repeatably.
+// __syncthreads, full-warp __shfl_xor_sync and __shfl_sync, fp16 conversions, single operations that round, what
+// kernels/cuda/matrix_tile.cuh has. A barrier that part of a warp or block never reaches throws. Compile with -fsanitize=alignment, as
+// CMakeLists.txt does: a load from where its type is not aligned ends the program. One thread block at a time; fibers are resumed in turn,
+// so a missing barrier shows as a wrong value, not always but repeatably.
 #pragma once
 
 #include <ucontext.h>
@@ -20,6 +21,7 @@
 #include "tests/kernels/decode_attention_case.h"
 
 #define __global__
+#define __host__
 #define __device__
 #define __shared__ static
 #define __launch_bounds__(...)
@@ -64,14 +66,22 @@ class BlockOnCpu {
 
   void wait_for_block() { yield(State::kAtBlockBarrier); }
 
-  float exchange(float value, int mask) {
+  // What a thread shows the others of its warp.
+  using Words = std::array<std::uint32_t, 6>;
+  // What all 32 threads of this one's warp show, until the next time.
+  struct Shown {
+    const BlockOnCpu& block;
+    std::size_t slot;
+    const Words& of(std::size_t lane) const { return block.fibers_[block.running_ / 32 * 32 + lane].offered[slot]; }
+  };
+  Shown show(const Words& words) {
     Fiber& own = fibers_[running_];
-    own.offered[own.exchanges % 2] = value;
+    own.offered[own.exchanges % 2] = words;
     const std::size_t slot = own.exchanges++ % 2;  // two slots: a partner may already offer the next value
-    const std::size_t partner = running_ ^ static_cast<std::size_t>(mask);
     yield(State::kAtWarpExchange);
-    return fibers_[partner].offered[slot];
+    return {*this, slot};
   }
+  std::size_t lane() const { return running_ % 32; }
 
  private:
   enum class State { kReady, kAtBlockBarrier, kAtWarpExchange, kDone };
@@ -79,7 +89,7 @@ class BlockOnCpu {
     ucontext_t context = {};
     std::vector<char> stack;
     State state = State::kReady;
-    std::array<float, 2> offered = {};
+    std::array<Words, 2> offered = {};
     std::size_t exchanges = 0;
   };
   static constexpr std::size_t kStackBytes = 64 * 1024;
@@ -128,7 +138,13 @@ class BlockOnCpu {
 };
 
 inline void __syncthreads() { BlockOnCpu::current()->wait_for_block(); }
-inline float __shfl_xor_sync(unsigned /*mask*/, float value, int lane_mask) { return BlockOnCpu::current()->exchange(value, lane_mask); }
+inline float __shfl_sync(unsigned /*mask*/, float value, int lane) {
+  const BlockOnCpu::Shown shown = BlockOnCpu::current()->show({std::bit_cast<std::uint32_t>(value)});
+  return std::bit_cast<float>(shown.of(static_cast<std::size_t>(lane))[0]);
+}
+inline float __shfl_xor_sync(unsigned mask, float value, int lane_mask) {
+  return __shfl_sync(mask, value, static_cast<int>(BlockOnCpu::current()->lane()) ^ lane_mask);
+}
 inline float __fmul_rn(float a, float b) { return a * b; }
 inline float __fadd_rn(float a, float b) { return a + b; }
 inline float __fsub_rn(float a, float b) { return a - b; }
@@ -136,8 +152,45 @@ inline float __uint_as_float(unsigned bits) { return std::bit_cast<float>(bits);
 inline unsigned __float_as_uint(float value) { return std::bit_cast<unsigned>(value); }
 inline std::uint16_t __ushort_as_half(std::uint16_t bits) { return bits; }
 inline std::uint16_t __half_as_ushort(std::uint16_t bits) { return bits; }
+inline std::uint16_t __float2bfloat16_rn(float value) { return float_to_bf16(value); }
+inline std::uint16_t __bfloat16_as_ushort(std::uint16_t bits) { return bits; }
 inline float __half2float(std::uint16_t bits) { return fp16_to_float(bits); }
 inline std::uint16_t __float2half_rn(float value) { return std::isnan(value) ? 0x7E00 : testing::to_fp16(value); }
+
+// kernels/cuda/matrix_tile.cuh: pairs of 16-bit numbers, the first low.
+using HalfToFloat = float(std::uint16_t);
+using FloatToHalf = std::uint16_t(float);
+inline float number_of_pair(unsigned pair, std::size_t which, HalfToFloat* widen) {
+  return widen(static_cast<std::uint16_t>(which == 0 ? pair & 0xFFFFU : pair >> 16));
+}
+inline unsigned sum_of_pairs(unsigned a, unsigned b, HalfToFloat* widen, FloatToHalf* narrow) {
+  const unsigned low = narrow(number_of_pair(a, 0, widen) + number_of_pair(b, 0, widen));
+  const unsigned high = narrow(number_of_pair(a, 1, widen) + number_of_pair(b, 1, widen));
+  return low | high << 16;
+}
+inline unsigned sum_of_fp16_pairs(unsigned a, unsigned b) { return sum_of_pairs(a, b, fp16_to_float, float_to_fp16); }
+inline unsigned sum_of_bf16_pairs(unsigned a, unsigned b) { return sum_of_pairs(a, b, bf16_to_float, float_to_bf16); }
+
+inline void multiply_tiles_on_cpu(float (&sums)[4], const unsigned (&a)[4], std::array<unsigned, 2> b, HalfToFloat* widen) {
+  BlockOnCpu& block = *BlockOnCpu::current();
+  const BlockOnCpu::Shown shown = block.show({a[0], a[1], a[2], a[3], b[0], b[1]});
+  const std::size_t lane = block.lane();
+  for (std::size_t i = 0; i < 4; ++i) {
+    const std::size_t row = lane / 4 + i / 2 * 8;
+    const std::size_t column = lane % 4 * 2 + i % 2;
+    for (std::size_t k = 0; k < 16; ++k) {
+      const unsigned left = shown.of(row % 8 * 4 + k % 8 / 2)[row / 8 + k / 8 * 2];
+      const unsigned right = shown.of(column * 4 + k % 8 / 2)[4 + k / 8];
+      sums[i] += number_of_pair(left, k % 2, widen) * number_of_pair(right, k % 2, widen);
+    }
+  }
+}
+inline void multiply_fp16_tiles(float (&sums)[4], const unsigned (&a)[4], unsigned b0, unsigned b1) {
+  multiply_tiles_on_cpu(sums, a, {b0, b1}, fp16_to_float);
+}
+inline void multiply_bf16_tiles(float (&sums)[4], const unsigned (&a)[4], unsigned b0, unsigned b1) {
+  multiply_tiles_on_cpu(sums, a, {b0, b1}, bf16_to_float);
+}
 
 // kernel<<<grid, threads>>>(): thread blocks one after the other.
 inline void launch_on_cpu(Index grid, unsigned threads, const std::function<void()>& kernel) {
