@@ -23,7 +23,9 @@ static_assert(kTileInputs == 8, "a tile has eight columns");
 
 // Thread blocks at once on a multiprocessor: as many as keep everything in registers.
 template <class Type>
-constexpr int kLeastTiles = Type::kElements == 256 && Type::kHighBits > 0 ? 2 : 3;
+constexpr int kLeastTiles = Type::kElements == 256 && Type::kHighBits > 0                ? 2
+                            : Type::kElements == 256 || Type::kOffset != Offset::kMiddle ? 3
+                                                                                         : 4;
 
 // Thread blocks of a launch.
 inline unsigned tile_blocks(const CudaBlockProductArgs& args) { return static_cast<unsigned>((args.rows + kTileRows - 1) / kTileRows); }
