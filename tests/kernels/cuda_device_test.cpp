@@ -164,8 +164,9 @@ TEST_F(CudaKernels, WidenedRowsAreTheReferencesToTheBit) {
   constexpr std::int64_t kRows = 70;
   for (const BlockType type : testing::kEveryBlockType) {
     const std::int64_t columns = 5 * testing::least_columns(type);
-    const testing::BarelyAligned on_host(random_blocks(type, kRows * columns, 7));
-    const DeviceMemory matrix(random_blocks(type, kRows * columns, 7));
+    const std::vector<std::uint8_t> laid = testing::laid_out(type, random_blocks(type, kRows * columns, 7), columns);
+    const testing::BarelyAligned on_host(laid);
+    const DeviceMemory matrix(laid);
     const std::vector<std::int32_t> row_of = testing::shuffled(kRows, 8);
     const std::vector<std::int32_t> column_of = testing::shuffled(columns, 9);
     const std::vector<std::int64_t> ids = {12, 3, 10, 79, 10, 80, 9};
