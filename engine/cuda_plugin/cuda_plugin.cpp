@@ -95,6 +95,7 @@ constexpr CudaPluginTable kTable = {
     .choose_token = launch<kernels::cuda_choose_token>,
     .gather_slots = launch<kernels::cuda_gather_slots>,
     .column_sums = launch<kernels::cuda_column_sums>,
+    .shared_attention = launch<kernels::cuda_shared_attention>,
 };
 
 }  // namespace

@@ -13,6 +13,7 @@
 #include "kernels/api/cuda_block_product.h"
 #include "kernels/api/cuda_column_sums.h"
 #include "kernels/api/cuda_decode_attention.h"
+#include "kernels/api/cuda_shared_attention.h"
 #include "kernels/api/cuda_widen_rows.h"
 #include "kernels/api/gated_activation.h"
 #include "kernels/api/gather_slots.h"
@@ -21,7 +22,7 @@
 
 namespace winnow {
 
-inline constexpr std::uint32_t kCudaPluginAbi = 3;
+inline constexpr std::uint32_t kCudaPluginAbi = 4;
 inline constexpr const char* kCudaPluginSymbol = "winnow_cuda_plugin";
 
 struct CudaDeviceRecord {
@@ -51,6 +52,7 @@ struct CudaPluginTable {
   int (*choose_token)(const kernels::ChooseTokenArgs* args);
   int (*gather_slots)(const kernels::GatherSlotsArgs* args);
   int (*column_sums)(const kernels::CudaColumnSumsArgs* args);
+  int (*shared_attention)(const kernels::CudaSharedAttentionArgs* args);
 };
 
 // extern "C" const CudaPluginTable* winnow_cuda_plugin();
