@@ -96,6 +96,8 @@ constexpr CudaPluginTable kTable = {
     .gather_slots = launch<kernels::cuda_gather_slots>,
     .column_sums = launch<kernels::cuda_column_sums>,
     .shared_attention = launch<kernels::cuda_shared_attention>,
+    .nearest_rows = launch<kernels::cuda_nearest_rows>,
+    .merge_rows = launch<kernels::cuda_merge_rows>,
 };
 
 }  // namespace

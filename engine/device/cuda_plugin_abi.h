@@ -13,6 +13,8 @@
 #include "kernels/api/cuda_block_product.h"
 #include "kernels/api/cuda_column_sums.h"
 #include "kernels/api/cuda_decode_attention.h"
+#include "kernels/api/cuda_merge_rows.h"
+#include "kernels/api/cuda_nearest_rows.h"
 #include "kernels/api/cuda_shared_attention.h"
 #include "kernels/api/cuda_widen_rows.h"
 #include "kernels/api/gated_activation.h"
@@ -53,6 +55,8 @@ struct CudaPluginTable {
   int (*gather_slots)(const kernels::GatherSlotsArgs* args);
   int (*column_sums)(const kernels::CudaColumnSumsArgs* args);
   int (*shared_attention)(const kernels::CudaSharedAttentionArgs* args);
+  int (*nearest_rows)(const kernels::CudaNearestRowsArgs* args);
+  int (*merge_rows)(const kernels::CudaMergeRowsArgs* args);
 };
 
 // extern "C" const CudaPluginTable* winnow_cuda_plugin();

@@ -209,6 +209,32 @@ int shared_attention(const kernels::CudaSharedAttentionArgs* args) {
   return static_cast<int>(kernels::cuda_shared_attention_reference(here));
 }
 
+int nearest_rows(const kernels::CudaNearestRowsArgs* args) {
+  counts().launches += 3;
+  kernels::CudaNearestRowsArgs here = *args;
+  here.first = static_cast<const float*>(behind(args->first));
+  here.second = static_cast<const float*>(behind(args->second));
+  here.asking = static_cast<const std::int32_t*>(behind(args->asking));
+  here.among = static_cast<const std::int32_t*>(behind(args->among));
+  here.similarity = static_cast<float*>(behind(args->similarity));
+  here.nearest = static_cast<std::int32_t*>(behind(args->nearest));
+  return static_cast<int>(kernels::cuda_nearest_rows_reference(here));
+}
+
+int merge_rows(const kernels::CudaMergeRowsArgs* args) {
+  ++counts().launches;
+  kernels::CudaMergeRowsArgs here = *args;
+  here.rows = static_cast<const float*>(behind(args->rows));
+  here.stay = static_cast<const std::int32_t*>(behind(args->stay));
+  here.own = static_cast<const float*>(behind(args->own));
+  here.divisor = static_cast<const float*>(behind(args->divisor));
+  here.begin = static_cast<const std::int32_t*>(behind(args->begin));
+  here.from = static_cast<const std::int32_t*>(behind(args->from));
+  here.weight = static_cast<const float*>(behind(args->weight));
+  here.output = static_cast<float*>(behind(args->output));
+  return static_cast<int>(kernels::cuda_merge_rows_reference(here));
+}
+
 int synchronize(char* /*reason*/, std::size_t /*reason_bytes*/) {
   ++counts().waits;
   return 0;
@@ -230,6 +256,8 @@ constexpr CudaPluginTable kTable = {
     .gather_slots = gather_slots,
     .column_sums = column_sums,
     .shared_attention = shared_attention,
+    .nearest_rows = nearest_rows,
+    .merge_rows = merge_rows,
 };
 
 }  // namespace
