@@ -13,7 +13,10 @@
 #include "kernels/api/cuda_block_product.h"
 #include "kernels/api/cuda_column_sums.h"
 #include "kernels/api/cuda_decode_attention.h"
+#include "kernels/api/cuda_merge_rows.h"
+#include "kernels/api/cuda_nearest_rows.h"
 #include "kernels/api/cuda_row_product.h"
+#include "kernels/api/cuda_shared_attention.h"
 #include "kernels/api/cuda_widen_rows.h"
 #include "kernels/api/gated_activation.h"
 #include "kernels/api/gather_slots.h"
@@ -52,6 +55,9 @@ struct CudaPluginTable {
   int (*choose_token)(const kernels::ChooseTokenArgs* args);
   int (*gather_slots)(const kernels::GatherSlotsArgs* args);
   int (*column_sums)(const kernels::CudaColumnSumsArgs* args);
+  int (*shared_attention)(const kernels::CudaSharedAttentionArgs* args);
+  int (*nearest_rows)(const kernels::CudaNearestRowsArgs* args);
+  int (*merge_rows)(const kernels::CudaMergeRowsArgs* args);
   int (*row_product)(const kernels::CudaRowProductArgs* args);
   // Calls body(context) once and records what it launches, without running it; body returns 0, or anything else to give up. What libtorch
   // allocates meanwhile belongs to the recording. On failure returns 1 and fills `reason`. context lives until forget().

@@ -13,6 +13,7 @@
 #include "engine/kv_cache/block_table.h"
 #include "engine/kv_cache/cached_head.h"
 #include "engine/kv_cache/head_move.h"
+#include "engine/kv_cache/kept_numbers.h"
 #include "engine/kv_cache/kv_block.h"
 #include "engine/kv_cache/stored_rows.h"
 
@@ -33,7 +34,9 @@ class KvCache::Impl {
     require(shape.storage == KvStorage::kWide || shape.device.is_cpu(), "KvCache: rows in fewer bits are for the CPU");
     require(shape.storage != KvStorage::kHalf || shape.dtype == at::kFloat, "KvCache: rows in fp16 are for arithmetic in fp32");
     heads_.resize(static_cast<std::size_t>(shape.layers * shape.kv_heads));
-    if (on_device()) tables_ = PerLayer<BlockTable>::of(shape.layers);
+    if (!on_device()) return;
+    tables_ = PerLayer<BlockTable>::of(shape.layers);
+    numbers_ = PerLayer<KeptNumbers>::of(shape.layers);
   }
 
   Head& head(LayerId layer, KvHead kv_head) {
@@ -154,6 +157,11 @@ class KvCache::Impl {
   DeviceBlocks device_blocks(LayerId layer) {
     require(on_device(), "KvCache::device_blocks: this cache lies in the memory of the CPU");
     return tables_[layer].blocks_of(heads_of(layer), shape_.device);
+  }
+
+  const at::Tensor& device_numbers(LayerId layer, std::vector<std::int32_t> numbers) {
+    require(on_device(), "device_numbers: this cache lies in the memory of the CPU");
+    return numbers_.at(layer).of(std::move(numbers), shape_.device);
   }
 
   // The head is what the move leaves.
@@ -326,8 +334,9 @@ class KvCache::Impl {
   }
 
   KvShape shape_;
-  std::vector<Head> heads_;      // [layers * kv_heads]
-  PerLayer<BlockTable> tables_;  // empty on the CPU
+  std::vector<Head> heads_;        // [layers * kv_heads]
+  PerLayer<BlockTable> tables_;    // empty on the CPU
+  PerLayer<KeptNumbers> numbers_;  // likewise
   std::int64_t block_count_ = 0;
   std::int64_t peak_blocks_ = 0;
 };
@@ -474,6 +483,10 @@ void restore_layer(KvCache& cache, LayerId layer, const KvCache& earlier) {
   require(cache.shape().layers == earlier.shape().layers && cache.shape().kv_heads == earlier.shape().kv_heads,
           "restore_layer: another cache's layer");
   cache.impl_->restore(layer, *earlier.impl_);
+}
+
+at::Tensor device_numbers(const KvCache& cache, LayerId layer, std::vector<std::int32_t> numbers) {
+  return cache.impl_->device_numbers(layer, std::move(numbers));
 }
 
 std::int64_t bytes_allocated_together(std::span<const KvCache* const> caches) {

@@ -176,6 +176,7 @@ class KvCache {
 
  private:
   friend void restore_layer(KvCache& cache, LayerId layer, const KvCache& earlier);
+  friend at::Tensor device_numbers(const KvCache& cache, LayerId layer, std::vector<std::int32_t> numbers);
   class Impl;
   std::unique_ptr<Impl> impl_;
 };
@@ -186,6 +187,10 @@ void append_rows(const KvShape& shape, const DeviceSlots& slots, const at::Tenso
 
 // Makes the layer what it is in `earlier`, a fork of this cache from before: its blocks are shared again, what was added since is freed.
 void restore_layer(KvCache& cache, LayerId layer, const KvCache& earlier);
+
+// What a kernel on a GPU has to know of the layer's slots beside device_blocks(), int32 [n] there; forks share it, and it is copied to the
+// device only when it is not what it was.
+at::Tensor device_numbers(const KvCache& cache, LayerId layer, std::vector<std::int32_t> numbers);
 
 // K and V blocks of several caches, those that they share counted once.
 std::int64_t bytes_allocated_together(std::span<const KvCache* const> caches);

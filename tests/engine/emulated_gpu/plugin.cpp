@@ -7,6 +7,7 @@
 
 #include "engine/device/cuda_plugin_abi.h"
 #include "kernels/cuda/check_arguments.h"
+#include "kernels/reference/check_shared_attention.h"
 #include "kernels/reference/half.h"
 #include "tests/engine/emulated_gpu/device_memory.h"
 
@@ -192,6 +193,51 @@ int column_sums(const kernels::CudaColumnSumsArgs* args) {
   return static_cast<int>(kernels::cuda_column_sums_reference(here));
 }
 
+int shared_attention(const kernels::CudaSharedAttentionArgs* args) {
+  counts().launches += args->parts == 1 && args->probabilities == nullptr ? 1 : 2;
+  if (const LaunchStatus fit = kernels::check_arguments(*args); fit != LaunchStatus::kOk) return static_cast<int>(fit);
+  const std::vector<const void*> keys = blocks_behind<const void*>(args->key_blocks, args->kv_heads * args->table_stride);
+  const std::vector<const void*> values = blocks_behind<const void*>(args->value_blocks, args->kv_heads * args->table_stride);
+  kernels::CudaSharedAttentionArgs here = *args;
+  here.query = behind(args->query);
+  here.output = behind(args->output);
+  here.key_blocks = keys.data();
+  here.value_blocks = values.data();
+  here.entry_slot = static_cast<const std::int32_t*>(behind(args->entry_slot));
+  here.entry_factor = static_cast<const float*>(behind(args->entry_factor));
+  here.entry_position = static_cast<const float*>(behind(args->entry_position));
+  here.frequencies = static_cast<const float*>(behind(args->frequencies));
+  here.log_sum_exp = static_cast<float*>(behind(args->log_sum_exp));
+  here.probabilities = static_cast<float*>(behind(args->probabilities));
+  return static_cast<int>(kernels::cuda_shared_attention_reference(here));
+}
+
+int nearest_rows(const kernels::CudaNearestRowsArgs* args) {
+  counts().launches += 3;
+  kernels::CudaNearestRowsArgs here = *args;
+  here.first = static_cast<const float*>(behind(args->first));
+  here.second = static_cast<const float*>(behind(args->second));
+  here.asking = static_cast<const std::int32_t*>(behind(args->asking));
+  here.among = static_cast<const std::int32_t*>(behind(args->among));
+  here.similarity = static_cast<float*>(behind(args->similarity));
+  here.nearest = static_cast<std::int32_t*>(behind(args->nearest));
+  return static_cast<int>(kernels::cuda_nearest_rows_reference(here));
+}
+
+int merge_rows(const kernels::CudaMergeRowsArgs* args) {
+  ++counts().launches;
+  kernels::CudaMergeRowsArgs here = *args;
+  here.rows = static_cast<const float*>(behind(args->rows));
+  here.stay = static_cast<const std::int32_t*>(behind(args->stay));
+  here.own = static_cast<const float*>(behind(args->own));
+  here.divisor = static_cast<const float*>(behind(args->divisor));
+  here.begin = static_cast<const std::int32_t*>(behind(args->begin));
+  here.from = static_cast<const std::int32_t*>(behind(args->from));
+  here.weight = static_cast<const float*>(behind(args->weight));
+  here.output = static_cast<float*>(behind(args->output));
+  return static_cast<int>(kernels::cuda_merge_rows_reference(here));
+}
+
 int row_product(const kernels::CudaRowProductArgs* args) {
   ++counts().launches;
   kernels::CudaRowProductArgs here = *args;
@@ -242,6 +288,9 @@ constexpr CudaPluginTable kTable = {
     .choose_token = choose_token,
     .gather_slots = gather_slots,
     .column_sums = column_sums,
+    .shared_attention = shared_attention,
+    .nearest_rows = nearest_rows,
+    .merge_rows = merge_rows,
     .row_product = row_product,
     .record = record,
     .replay = replay,
