@@ -95,6 +95,9 @@ constexpr CudaPluginTable kTable = {
     .choose_token = launch<kernels::cuda_choose_token>,
     .gather_slots = launch<kernels::cuda_gather_slots>,
     .column_sums = launch<kernels::cuda_column_sums>,
+    .row_maxima = launch<kernels::cuda_row_maxima>,
+    .count_below = launch<kernels::cuda_count_below>,
+    .cross_modal_entropy = launch<kernels::cuda_cross_modal_entropy>,
 };
 
 }  // namespace

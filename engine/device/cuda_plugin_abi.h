@@ -12,7 +12,9 @@
 #include "kernels/api/choose_token.h"
 #include "kernels/api/cuda_block_product.h"
 #include "kernels/api/cuda_column_sums.h"
+#include "kernels/api/cuda_cross_modal_entropy.h"
 #include "kernels/api/cuda_decode_attention.h"
+#include "kernels/api/cuda_row_sparsity.h"
 #include "kernels/api/cuda_widen_rows.h"
 #include "kernels/api/gated_activation.h"
 #include "kernels/api/gather_slots.h"
@@ -21,7 +23,7 @@
 
 namespace winnow {
 
-inline constexpr std::uint32_t kCudaPluginAbi = 3;
+inline constexpr std::uint32_t kCudaPluginAbi = 4;
 inline constexpr const char* kCudaPluginSymbol = "winnow_cuda_plugin";
 
 struct CudaDeviceRecord {
@@ -51,6 +53,9 @@ struct CudaPluginTable {
   int (*choose_token)(const kernels::ChooseTokenArgs* args);
   int (*gather_slots)(const kernels::GatherSlotsArgs* args);
   int (*column_sums)(const kernels::CudaColumnSumsArgs* args);
+  int (*row_maxima)(const kernels::CudaRowMaximaArgs* args);
+  int (*count_below)(const kernels::CudaCountBelowArgs* args);
+  int (*cross_modal_entropy)(const kernels::CudaCrossModalArgs* args);
 };
 
 // extern "C" const CudaPluginTable* winnow_cuda_plugin();

@@ -17,9 +17,9 @@ LaunchStatus cuda_column_sums(const CudaColumnSumsArgs& args, void* stream) {
   cuda::for_type(args.type, [&](auto element) {
     using T = decltype(element);
     if (cuda::reads_vectors<T>(args)) {
-      cuda::sum_columns<T, cuda::kWidest<T>><<<tiles, cuda::kSumThreads, 0, on>>>(launch);
+      cuda::sum_columns<T, cuda::kWidest<T>><<<tiles, cuda::kTileThreads, 0, on>>>(launch);
     } else {
-      cuda::sum_columns<T, 1><<<tiles, cuda::kSumThreads, 0, on>>>(launch);
+      cuda::sum_columns<T, 1><<<tiles, cuda::kTileThreads, 0, on>>>(launch);
     }
   });
   const dim3 columns(static_cast<unsigned>((launch.columns + cuda::kPartThreads - 1) / cuda::kPartThreads), cuda::part_results(launch));

@@ -15,7 +15,7 @@
 #include <vector>
 
 #include "kernels/api/cuda_column_sums.h"
-#include "kernels/reference/element.h"
+#include "kernels/reference/device_logit.h"
 #include "tests/kernels/narrow.h"
 
 namespace winnow::kernels::testing {
@@ -68,33 +68,41 @@ class CudaColumnsCase {
     std::normal_distribution<float> normal;
     for (std::int64_t i = 0; i < shape.rows * heads() * stride(); ++i) put(query.data(), shape.type, i, normal(random));
     for (std::int64_t i = 0; i < shape.columns * shape.kv_heads * stride(); ++i) put(key.data(), shape.type, i, normal(random));
+    const CudaLogits own = logits(query.data(), key.data());
     for (std::int64_t head = 0; head < heads(); ++head) {
       for (std::int64_t row = 0; row < shape.rows; ++row) {
         double sum = 0.0;
         for (std::int64_t column = 0; column < std::min(shape.columns, shape.seen_by_first + row); ++column) {
-          sum += std::exp(logit(head, row, column));
+          sum += std::exp(device_logit(own, head, row, column));
         }
         log_sum_exp.push_back(sum > 0.0 ? static_cast<float>(std::log(sum)) : 0.0F);
       }
     }
   }
 
+  // Of queries and keys that lie there.
+  CudaLogits logits(const std::byte* query_at, const std::byte* key_at) const {
+    CudaLogits logits;
+    logits.type = shape.type;
+    logits.query = query_at;
+    logits.query_head_stride = stride();
+    logits.query_row_stride = heads() * stride();
+    logits.kv_heads = shape.kv_heads;
+    logits.group = shape.group;
+    logits.rows = shape.rows;
+    logits.key = key_at;
+    logits.key_head_stride = stride();
+    logits.key_row_stride = shape.kv_heads * stride();
+    logits.columns = shape.columns;
+    logits.head_dim = shape.head_dim;
+    logits.scale = 1.0F / std::sqrt(static_cast<float>(shape.head_dim));
+    return logits;
+  }
+
   CudaColumnSumsArgs args(const Memory& memory, std::int64_t parts) const {
     CudaColumnSumsArgs args;
-    args.type = shape.type;
-    args.query = memory.query;
-    args.query_head_stride = stride();
-    args.query_row_stride = heads() * stride();
-    args.kv_heads = shape.kv_heads;
-    args.group = shape.group;
-    args.rows = shape.rows;
-    args.key = memory.key;
-    args.key_head_stride = stride();
-    args.key_row_stride = shape.kv_heads * stride();
-    args.columns = shape.columns;
-    args.head_dim = shape.head_dim;
+    static_cast<CudaLogits&>(args) = logits(memory.query, memory.key);
     args.seen_by_first = shape.seen_by_first;
-    args.scale = scale();
     args.log_sum_exp = memory.log_sum_exp;
     args.log_sum_exp_stride = shape.rows;
     args.sums = memory.sums;
@@ -137,17 +145,6 @@ class CudaColumnsCase {
   const Shape shape;
   std::vector<std::byte> query, key;  // [rows, heads, stride], [columns, kv heads, stride]
   std::vector<float> log_sum_exp;     // the rows' own, so that probabilities sum to 1
-
- private:
-  float scale() const { return 1.0F / std::sqrt(static_cast<float>(shape.head_dim)); }
-  double logit(std::int64_t head, std::int64_t row, std::int64_t column) const {
-    double sum = 0.0;
-    for (std::int64_t i = 0; i < shape.head_dim; ++i) {
-      sum += element(query.data(), shape.type, (row * heads() + head) * stride() + i) *
-             element(key.data(), shape.type, (column * shape.kv_heads + head / shape.group) * stride() + i);
-    }
-    return sum * static_cast<double>(scale());
-  }
 };
 
 // Rows and columns around tiles of 64, with what the first row sees.

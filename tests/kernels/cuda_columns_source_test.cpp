@@ -21,7 +21,7 @@ void sum_on_cpu(const CudaColumnSumsArgs& args) {
   const cuda::ColumnSumsLaunch launch = cuda::plan_launch(args);
   const cuda::Index tiles{static_cast<unsigned>(launch.tiles), static_cast<unsigned>(launch.kv_heads), static_cast<unsigned>(launch.parts)};
   const bool vectors = cuda::reads_vectors<T>(args);
-  cuda::launch_on_cpu(tiles, cuda::kSumThreads,
+  cuda::launch_on_cpu(tiles, cuda::kTileThreads,
                       [&] { vectors ? cuda::sum_columns<T, cuda::kWidest<T>>(launch) : cuda::sum_columns<T, 1>(launch); });
   cuda::launch_on_cpu(
       {(static_cast<unsigned>(launch.columns) + cuda::kPartThreads - 1) / cuda::kPartThreads, cuda::part_results(launch), 1},
@@ -187,11 +187,11 @@ TEST(CudaColumnsSource, ReadVectorsWhereRowsAreAligned) {
 }
 
 TEST(CudaColumnsSource, PartsFillTheDeviceAndAreWholeTiles) {
-  EXPECT_EQ(cuda_column_sums_parts(32768, 32768, 8, 132), 1);  // 4096 thread blocks a part
-  EXPECT_EQ(cuda_column_sums_parts(2048, 2048, 2, 132), 9);    // 64
-  EXPECT_EQ(cuda_column_sums_parts(32, 2048, 2, 132), 1);      // one tile of rows
-  EXPECT_EQ(cuda_column_sums_parts(1 << 30, 1, 1, 1 << 20), kMaxCudaGridSide);
-  EXPECT_EQ(cuda_column_sums_parts(0, 0, 1, 132), 1);
+  EXPECT_EQ(cuda_logit_parts(32768, 32768, 8, 132), 1);  // 4096 thread blocks a part
+  EXPECT_EQ(cuda_logit_parts(2048, 2048, 2, 132), 9);    // 64
+  EXPECT_EQ(cuda_logit_parts(32, 2048, 2, 132), 1);      // one tile of rows
+  EXPECT_EQ(cuda_logit_parts(1 << 30, 1, 1, 1 << 20), kMaxCudaGridSide);
+  EXPECT_EQ(cuda_logit_parts(0, 0, 1, 132), 1);
   const CudaColumnsCase problem({ElementType::kFp32, 8, 2, 3, 300, 130, 1});
   CudaColumnsCase::Result result(problem.shape);
   const cuda::ColumnSumsLaunch launch = cuda::plan_launch(problem.args(result, nullptr, 4));
@@ -233,8 +233,8 @@ TEST(CudaColumnsSource, RefuseBadArguments) {
   EXPECT_EQ(status([](CudaColumnSumsArgs& args) { args.group = kMaxGroup + 1; }), LaunchStatus::kUnsupported);
   EXPECT_EQ(status([](CudaColumnSumsArgs& args) { args.head_dim = kMaxHeadDim + 1; }), LaunchStatus::kUnsupported);
   EXPECT_EQ(status([](CudaColumnSumsArgs& args) { args.kv_heads = 30000; }), LaunchStatus::kUnsupported);
-  EXPECT_EQ(status([](CudaColumnSumsArgs& args) { args.rows = kMaxCudaSumSide + 1; }), LaunchStatus::kUnsupported);
-  EXPECT_EQ(status([](CudaColumnSumsArgs& args) { args.columns = kMaxCudaSumSide + 1; }), LaunchStatus::kUnsupported);
+  EXPECT_EQ(status([](CudaColumnSumsArgs& args) { args.rows = kMaxCudaLogitSide + 1; }), LaunchStatus::kUnsupported);
+  EXPECT_EQ(status([](CudaColumnSumsArgs& args) { args.columns = kMaxCudaLogitSide + 1; }), LaunchStatus::kUnsupported);
   EXPECT_EQ(status([](CudaColumnSumsArgs& args) { args.rows = 0; }), LaunchStatus::kOk);
 }
 

@@ -20,6 +20,7 @@
 #include "tests/kernels/device_memory.h"
 #include "tests/kernels/gated_case.h"
 #include "tests/kernels/gather_case.h"
+#include "tests/kernels/needs_cuda_device.h"
 #include "tests/kernels/norm_case.h"
 #include "tests/kernels/ragged_decode_case.h"
 #include "tests/kernels/rotary_case.h"
@@ -34,14 +35,7 @@ using testing::DeviceDecode;
 using testing::DeviceMemory;
 using testing::RaggedDecodeCase;
 
-class CudaKernels : public ::testing::Test {
- protected:
-  void SetUp() override {
-    int devices = 0;
-    const cudaError_t error = cudaGetDeviceCount(&devices);
-    if (error != cudaSuccess || devices < 1) GTEST_SKIP() << "no CUDA device: " << cudaGetErrorString(error);
-  }
-};
+class CudaKernels : public testing::NeedsCudaDevice {};
 
 RaggedDecodeCase::Result attend(const RaggedDecodeCase& problem, std::int64_t parts, bool probabilities) {
   DeviceDecode device(problem, parts, probabilities);
