@@ -43,16 +43,16 @@ void look_on_cpu(const CudaCrossModalArgs& args) {
   }
 }
 
-constexpr double kGuard = 12345.0;  // stands behind the workspace
+constexpr double kBehindWorkspace = 12345.0;  // stands behind the workspace
 
 double entropy_of(const CudaCrossModalCase& problem, std::int64_t parts, bool causal, bool mean_first) {
   double entropy = CudaCrossModalCase::kBegun;
   CudaCrossModalArgs args = problem.args(problem.here(entropy, nullptr, causal), parts, mean_first);
   const std::int64_t bytes = cuda_cross_modal_workspace(args);
-  std::vector<double> workspace(static_cast<std::size_t>(bytes) / 8 + 2, kGuard);
+  std::vector<double> workspace(static_cast<std::size_t>(bytes) / 8 + 2, kBehindWorkspace);
   args.workspace = workspace.data();
   look_on_cpu(args);
-  EXPECT_EQ(workspace.back(), kGuard) << "beyond the workspace";
+  EXPECT_EQ(workspace.back(), kBehindWorkspace) << "beyond the workspace";
   return entropy;
 }
 
