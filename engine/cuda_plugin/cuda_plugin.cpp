@@ -2,6 +2,8 @@
 //
 // Linking it to libtorch_cuda is half of its purpose: opening it registers libtorch's CUDA operators. Nothing throws through the table.
 #include <ATen/Context.h>
+#include <ATen/cuda/CUDAGraph.h>
+#include <c10/cuda/CUDAGuard.h>
 #include <c10/cuda/CUDAStream.h>
 #include <cuda_runtime_api.h>
 #include <torch/headeronly/version.h>
@@ -10,6 +12,7 @@
 #include <cstdio>
 #include <cstring>
 #include <exception>
+#include <memory>
 #include <string>
 
 #include "engine/device/cuda_plugin_abi.h"
@@ -80,6 +83,37 @@ int synchronize(char* reason, std::size_t reason_bytes) {
   }
 }
 
+int record(int (*body)(void* context), void* context, void** recording, char* reason, std::size_t reason_bytes) {
+  try {
+    static const c10::cuda::CUDAStream aside =
+        c10::cuda::getStreamFromPool(/*isHighPriority=*/false, 0);  // the default one cannot be recorded
+    auto graph = std::make_unique<at::cuda::CUDAGraph>();
+    int given_up = 0;
+    {
+      const c10::cuda::CUDAStreamGuard on(aside);
+      graph->capture_begin({0, 0}, cudaStreamCaptureModeThreadLocal);
+      given_up = body(context);
+      graph->capture_end();
+    }
+    if (given_up != 0) return fail(reason, reason_bytes, "a step could not be recorded");
+    *recording = graph.release();
+    return 0;
+  } catch (const std::exception& problem) {
+    return fail(reason, reason_bytes, problem.what());
+  }
+}
+
+int replay(void* recording) {
+  try {
+    static_cast<at::cuda::CUDAGraph*>(recording)->replay();
+    return static_cast<int>(kernels::LaunchStatus::kOk);
+  } catch (const std::exception&) {
+    return static_cast<int>(kernels::LaunchStatus::kDeviceError);
+  }
+}
+
+void forget(void* recording) { delete static_cast<at::cuda::CUDAGraph*>(recording); }
+
 constexpr CudaPluginTable kTable = {
     .abi = kCudaPluginAbi,
     .torch_version = TORCH_VERSION,
@@ -98,6 +132,13 @@ constexpr CudaPluginTable kTable = {
     .row_maxima = launch<kernels::cuda_row_maxima>,
     .count_below = launch<kernels::cuda_count_below>,
     .cross_modal_entropy = launch<kernels::cuda_cross_modal_entropy>,
+    .shared_attention = launch<kernels::cuda_shared_attention>,
+    .nearest_rows = launch<kernels::cuda_nearest_rows>,
+    .merge_rows = launch<kernels::cuda_merge_rows>,
+    .row_product = launch<kernels::cuda_row_product>,
+    .record = record,
+    .replay = replay,
+    .forget = forget,
 };
 
 }  // namespace

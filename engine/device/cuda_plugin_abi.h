@@ -14,7 +14,11 @@
 #include "kernels/api/cuda_column_sums.h"
 #include "kernels/api/cuda_cross_modal_entropy.h"
 #include "kernels/api/cuda_decode_attention.h"
+#include "kernels/api/cuda_merge_rows.h"
+#include "kernels/api/cuda_nearest_rows.h"
+#include "kernels/api/cuda_row_product.h"
 #include "kernels/api/cuda_row_sparsity.h"
+#include "kernels/api/cuda_shared_attention.h"
 #include "kernels/api/cuda_widen_rows.h"
 #include "kernels/api/gated_activation.h"
 #include "kernels/api/gather_slots.h"
@@ -56,6 +60,16 @@ struct CudaPluginTable {
   int (*row_maxima)(const kernels::CudaRowMaximaArgs* args);
   int (*count_below)(const kernels::CudaCountBelowArgs* args);
   int (*cross_modal_entropy)(const kernels::CudaCrossModalArgs* args);
+  int (*shared_attention)(const kernels::CudaSharedAttentionArgs* args);
+  int (*nearest_rows)(const kernels::CudaNearestRowsArgs* args);
+  int (*merge_rows)(const kernels::CudaMergeRowsArgs* args);
+  int (*row_product)(const kernels::CudaRowProductArgs* args);
+  // Calls body(context) once and records what it launches, without running it; body returns 0, or anything else to give up. What libtorch
+  // allocates meanwhile belongs to the recording. On failure returns 1 and fills `reason`. context lives until forget().
+  int (*record)(int (*body)(void* context), void* context, void** recording, char* reason, std::size_t reason_bytes);
+  // Launches what was recorded; 0 or a kernels::LaunchStatus.
+  int (*replay)(void* recording);
+  void (*forget)(void* recording);
 };
 
 // extern "C" const CudaPluginTable* winnow_cuda_plugin();

@@ -1,4 +1,5 @@
-// The block pointers of a layer as kernels on a GPU read them, in its memory. Written there when a block came or went; forks share it.
+// The block pointers of a layer as kernels on a GPU read them, in its memory. Written there when a block came or went, in the same place
+// while they fit there, for recorded steps know the place; forks share it until one of them changes.
 //
 // Used inside engine/kv_cache. Engine thread only.
 #pragma once
@@ -16,6 +17,8 @@ namespace winnow {
 
 class BlockTable {
  public:
+  static constexpr std::int64_t kSpareBlocks = 4;  // of a head, that a new table has room for
+
   // After a block of the layer came, went or was replaced.
   void note_changed() { stale_ = true; }
   // heads: of the layer. Valid until the table is asked again after a change; what reads it later keeps pointers().

@@ -13,6 +13,7 @@
 #include "engine/kv_cache/block_table.h"
 #include "engine/kv_cache/cached_head.h"
 #include "engine/kv_cache/head_move.h"
+#include "engine/kv_cache/kept_numbers.h"
 #include "engine/kv_cache/kv_block.h"
 #include "engine/kv_cache/stored_rows.h"
 
@@ -33,7 +34,9 @@ class KvCache::Impl {
     require(shape.storage == KvStorage::kWide || shape.device.is_cpu(), "KvCache: rows in fewer bits are for the CPU");
     require(shape.storage != KvStorage::kHalf || shape.dtype == at::kFloat, "KvCache: rows in fp16 are for arithmetic in fp32");
     heads_.resize(static_cast<std::size_t>(shape.layers * shape.kv_heads));
-    if (on_device()) tables_ = PerLayer<BlockTable>::of(shape.layers);
+    if (!on_device()) return;
+    tables_ = PerLayer<BlockTable>::of(shape.layers);
+    numbers_ = PerLayer<KeptNumbers>::of(shape.layers);
   }
 
   Head& head(LayerId layer, KvHead kv_head) {
@@ -103,20 +106,9 @@ class KvCache::Impl {
     const at::Tensor stored_key = half ? in_half(key) : key;
     const at::Tensor stored_value = half ? in_half(value) : value;
     const std::span<Head> heads = heads_of(layer);
-    // All memory first: if it runs out, the cache is as it was.
-    try {
-      for (Head& h : heads) {
-        if (h.slots() % kBlockSlots != 0) writable(h, h.slots() / kBlockSlots);
-        const std::size_t needed = h.original.size() + original.size();
-        if (h.original.capacity() < needed) h.original.reserve(std::max(needed, 2 * h.original.capacity()));
-        while (static_cast<std::int64_t>(h.blocks.size()) < blocks_for(h.slots() + t)) push_block(h, new_block());
-      }
-    } catch (...) {
-      for (Head& h : heads) trim(h);
-      throw;
-    }
+    make_room(heads, t);
     if (on_device()) {
-      append_on_device(layer, key, value, t);
+      append_rows(shape_, {device_blocks(layer), slots_of(layer)}, key, value);
       for (Head& h : heads) h.original.insert(h.original.end(), original.begin(), original.end());
       return;
     }
@@ -137,29 +129,23 @@ class KvCache::Impl {
     }
   }
 
-  // One launch for all heads; the blocks are there and have no other owner.
-  void append_on_device(LayerId layer, const at::Tensor& key, const at::Tensor& value, std::int64_t tokens) {
-    const at::Tensor keys = key.stride(2) == 1 ? key : key.contiguous();
-    const at::Tensor values = value.stride(2) == 1 ? value : value.contiguous();
-    const std::vector<std::int32_t> used = slots_of(layer);
-    const DeviceBlocks blocks = device_blocks(layer);
-    kernels::AppendSlotsArgs args;
-    args.key = keys.const_data_ptr();
-    args.value = values.const_data_ptr();
-    args.key_head_stride = keys.stride(0);
-    args.key_token_stride = keys.stride(1);
-    args.value_head_stride = values.stride(0);
-    args.value_token_stride = values.stride(1);
-    args.element_bytes = static_cast<std::int64_t>(at::elementSize(shape_.dtype));
-    args.kv_heads = shape_.kv_heads;
-    args.tokens = tokens;
-    args.head_dim = shape_.head_dim;
-    args.slots = used.data();
-    args.key_blocks = blocks.key_blocks;
-    args.value_blocks = blocks.value_blocks;
-    args.table_stride = blocks.stride;
-    args.block_slots = kBlockSlots;
-    require_launched(cuda_plugin().append_slots(&args), "writing keys and values to the cache");
+  // For `tokens` more slots of each head: blocks, the one that is begun its own. If memory runs out, the heads are as they were.
+  void make_room(std::span<Head> heads, std::int64_t tokens) {
+    try {
+      for (Head& h : heads) {
+        if (h.slots() % kBlockSlots != 0) writable(h, h.slots() / kBlockSlots);
+        const std::size_t needed = h.original.size() + static_cast<std::size_t>(tokens);
+        if (h.original.capacity() < needed) h.original.reserve(std::max(needed, 2 * h.original.capacity()));
+        while (std::ssize(h.blocks) < blocks_for(h.slots() + tokens)) push_block(h, new_block());
+      }
+    } catch (...) {
+      for (Head& h : heads) trim(h);
+      throw;
+    }
+  }
+
+  void count_appended(std::int32_t original) {
+    for (Head& h : heads_) h.original.push_back(original);
   }
 
   std::vector<std::int32_t> slots_of(LayerId layer) {
@@ -171,6 +157,11 @@ class KvCache::Impl {
   DeviceBlocks device_blocks(LayerId layer) {
     require(on_device(), "KvCache::device_blocks: this cache lies in the memory of the CPU");
     return tables_[layer].blocks_of(heads_of(layer), shape_.device);
+  }
+
+  const at::Tensor& device_numbers(LayerId layer, std::vector<std::int32_t> numbers) {
+    require(on_device(), "device_numbers: this cache lies in the memory of the CPU");
+    return numbers_.at(layer).of(std::move(numbers), shape_.device);
   }
 
   // The head is what the move leaves.
@@ -343,8 +334,9 @@ class KvCache::Impl {
   }
 
   KvShape shape_;
-  std::vector<Head> heads_;      // [layers * kv_heads]
-  PerLayer<BlockTable> tables_;  // empty on the CPU
+  std::vector<Head> heads_;        // [layers * kv_heads]
+  PerLayer<BlockTable> tables_;    // empty on the CPU
+  PerLayer<KeptNumbers> numbers_;  // likewise
   std::int64_t block_count_ = 0;
   std::int64_t peak_blocks_ = 0;
 };
@@ -362,6 +354,12 @@ std::int64_t KvCache::slots(LayerId layer, KvHead kv_head) const { return impl_-
 void KvCache::append(LayerId layer, const at::Tensor& key, const at::Tensor& value, std::span<const std::int32_t> original) {
   impl_->append(layer, key, value, original);
 }
+
+void KvCache::make_room() {
+  for (LayerId layer{0}; layer < shape().layers; ++layer) impl_->make_room(impl_->heads_of(layer), 1);
+}
+
+void KvCache::count_appended(std::int32_t original) { impl_->count_appended(original); }
 
 void KvCache::compact(LayerId layer, std::int64_t segment_tokens, const LayerPlan& plan) {
   impl_->compact(layer, plan, [&](const Impl::Head&) { return segment_tokens; });
@@ -485,6 +483,10 @@ void restore_layer(KvCache& cache, LayerId layer, const KvCache& earlier) {
   require(cache.shape().layers == earlier.shape().layers && cache.shape().kv_heads == earlier.shape().kv_heads,
           "restore_layer: another cache's layer");
   cache.impl_->restore(layer, *earlier.impl_);
+}
+
+at::Tensor device_numbers(const KvCache& cache, LayerId layer, std::vector<std::int32_t> numbers) {
+  return cache.impl_->device_numbers(layer, std::move(numbers));
 }
 
 std::int64_t bytes_allocated_together(std::span<const KvCache* const> caches) {

@@ -83,6 +83,14 @@ struct DeviceBlocks {
   std::int64_t stride = 0;
 };
 
+// What kernels on a GPU are told of a layer: its blocks, so many slots of each head, and as many more of all as a number there says.
+struct DeviceSlots {
+  DeviceBlocks blocks;
+  std::vector<std::int32_t> of_heads;
+  const std::int32_t* further = nullptr;  // null: none
+  std::int64_t most_further = 0;          // which it never exceeds
+};
+
 class KvCache {
  public:
   static constexpr std::int64_t kBlockSlots = 64;
@@ -141,6 +149,11 @@ class KvCache {
   // device only when a block came or went.
   DeviceBlocks device_blocks(LayerId layer) const;
 
+  // On a GPU, for steps that are recorded once and write their rows without the cache (append_rows()): makes room for one more slot of
+  // every head, which has blocks of its own then; and counts those slots once the rows are there.
+  void make_room();
+  void count_appended(std::int32_t original);
+
   // The head's look-up table; null if all of its slots are direct. Evicting moves the table's slot numbers along; a slot that the table
   // names must not be evicted before its tokens are gone from the table.
   const SharedEntries* shared_entries(LayerId layer, KvHead kv_head) const;
@@ -163,12 +176,21 @@ class KvCache {
 
  private:
   friend void restore_layer(KvCache& cache, LayerId layer, const KvCache& earlier);
+  friend at::Tensor device_numbers(const KvCache& cache, LayerId layer, std::vector<std::int32_t> numbers);
   class Impl;
   std::unique_ptr<Impl> impl_;
 };
 
+// Writes rows of K and V [kv_heads, t, head_dim] behind the slots of every head, in the memory of the GPU; the blocks are there and have no
+// other owner.
+void append_rows(const KvShape& shape, const DeviceSlots& slots, const at::Tensor& key, const at::Tensor& value);
+
 // Makes the layer what it is in `earlier`, a fork of this cache from before: its blocks are shared again, what was added since is freed.
 void restore_layer(KvCache& cache, LayerId layer, const KvCache& earlier);
+
+// What a kernel on a GPU has to know of the layer's slots beside device_blocks(), int32 [n] there; forks share it, and it is copied to the
+// device only when it is not what it was.
+at::Tensor device_numbers(const KvCache& cache, LayerId layer, std::vector<std::int32_t> numbers);
 
 // K and V blocks of several caches, those that they share counted once.
 std::int64_t bytes_allocated_together(std::span<const KvCache* const> caches);

@@ -14,6 +14,7 @@
 #include "engine/device/work_team.h"
 #include "engine/kv_cache/element_type.h"
 #include "engine/layers/device_decode_attention.h"
+#include "engine/layers/device_shared_attention.h"
 #include "engine/layers/row_numbers.h"
 #include "engine/layers/shared_entry_attention.h"
 #include "kernels/api/decode_attention.h"
@@ -112,7 +113,7 @@ DecodeRow join_rows(std::span<const Part> parts, const std::vector<std::vector<f
   return row;
 }
 
-// A layer with shared slots, head by head.
+// A layer with shared slots on the CPU, head by head.
 at::Tensor shared_decode_attention(const at::Tensor& query, const KvCache& cache, LayerId layer, double scale, DecodeRow* row) {
   const std::int64_t kv_heads = cache.shape().kv_heads;
   const std::int64_t group = query.size(0) / kv_heads;
@@ -123,7 +124,7 @@ at::Tensor shared_decode_attention(const at::Tensor& query, const KvCache& cache
         shared_entry_attention(query.narrow(0, head * group, group), cache, layer, head, scale, row != nullptr);
     outputs.push_back(attention.output);
     if (row == nullptr) continue;
-    const at::Tensor mean = attention.probabilities.mean(0).to(at::kCPU).contiguous();
+    const at::Tensor mean = attention.probabilities.mean(0).contiguous();
     row->probabilities[static_cast<std::size_t>(head)].assign(mean.const_data_ptr<float>(), mean.const_data_ptr<float>() + mean.numel());
   }
   return at::cat(outputs).to(query.scalar_type());
@@ -136,8 +137,13 @@ at::Tensor decode_attention(const at::Tensor& query, const KvCache& cache, Layer
   const std::int64_t heads = query.size(0);
   const std::int64_t head_dim = query.size(1);
   require(head_dim == shape.head_dim && heads % shape.kv_heads == 0, "decode attention: query heads do not fit the cache");
-  if (cache.has_shared_entries(layer)) return shared_decode_attention(query, cache, layer, scale, row);
-  if (!query.device().is_cpu()) return device_decode_attention(query, cache, layer, scale, row != nullptr ? &row->probabilities : nullptr);
+  const bool shared = cache.has_shared_entries(layer);
+  if (!query.device().is_cpu()) {
+    std::vector<std::vector<float>>* const probabilities = row != nullptr ? &row->probabilities : nullptr;
+    return shared ? device_shared_attention(query, cache, layer, scale, probabilities)
+                  : device_decode_attention(query, cache, layer, scale, probabilities);
+  }
+  if (shared) return shared_decode_attention(query, cache, layer, scale, row);
   const std::int64_t group = heads / shape.kv_heads;
   const Parts parts = split(cache, layer);
   const std::int64_t rows = static_cast<std::int64_t>(parts.size()) * group;

@@ -1,5 +1,5 @@
 // One new token over a layer's (ragged) cache: kernels/api/decode_attention.h for every kv head, read in place; on a GPU
-// kernels/api/cuda_decode_attention.h for all of them at once.
+// kernels/api/cuda_decode_attention.h for all of them at once, or cuda_shared_attention.h where tokens share slots.
 //
 // Used by engine/models in decode. Allocates O(H * d), never in proportion to the cache; long caches of few heads are split between
 // threads and merged by log-sum-exp. Threads: engine thread (runs on libtorch's pool inside). Errors: kInternal for a kernel's refusal,
@@ -16,7 +16,7 @@ namespace winnow {
 
 // query: [H, d], after rotary, any float dtype; the token's own K and V are already in the cache. Returns [H, d], dtype of the query.
 // row: filled with the token's attention if not null. Heads with shared slots are read as shared_entry_attention.h says, their rows are in
-// the order of runtime tokens.
+// the order of runtime tokens (runtime_tokens.h).
 at::Tensor decode_attention(const at::Tensor& query, const KvCache& cache, LayerId layer, double scale, DecodeRow* row = nullptr);
 
 }  // namespace winnow

@@ -1,17 +1,26 @@
 #include "engine/layers/device_block_matrix.h"
 
 #include <algorithm>
+#include <numeric>
 #include <string>
 #include <utility>
 
 #include "engine/base/error.h"
 #include "engine/device/cuda_plugin.h"
 #include "engine/device/host_numbers.h"
+#include "engine/device/work_team.h"
 #include "engine/kv_cache/element_type.h"
 #include "engine/layers/widened_product.h"
+#include "kernels/api/cuda_block_layout.h"
 
 namespace winnow {
 namespace {
+
+// Numbers of a prompt's matrix that are widened at a time: enough for all multiprocessors to multiply with a few hundred rows, several
+// times over, and 128 MiB.
+constexpr std::int64_t kWidenedTogether = std::int64_t{1} << 26;
+constexpr std::int64_t kStagedBytes = std::int64_t{1} << 23;  // of a matrix that are laid out at a time on their way to the device
+constexpr std::int64_t kLaidRows = 16;                        // that a thread lays out before it takes others
 
 at::Tensor memory_on(at::Device device, std::int64_t bytes) {
   try {
@@ -63,23 +72,45 @@ DeviceBlockMatrix::Part DeviceBlockMatrix::on_device(const std::vector<BlockRows
   }
   part.bytes = memory_on(device, bytes);
   std::vector<std::int32_t> row_of;
-  std::int64_t at_byte = 0;
+  std::int64_t above = 0;
   for (std::size_t i = first; i < end; ++i) {
-    const BlockRows& from = parts[i];
-    // Read only: from_blob() takes no pointer to const.
-    const at::Tensor stored =
-        at::from_blob(const_cast<std::byte*>(from.bytes.data()), {std::ssize(from.bytes)}, at::TensorOptions().dtype(at::kByte));
-    part.bytes.narrow(0, at_byte, stored.numel()).copy_(stored);
-    at_byte += stored.numel();
-    for (std::int64_t row = 0; ordered && row < from.rows; ++row) {
-      const std::int64_t stored_row = from.row_of.empty() ? row : from.row_of[static_cast<std::size_t>(row)];
-      row_of.push_back(static_cast<std::int32_t>(part.rows + stored_row));
+    for (std::int64_t row = 0; ordered && row < parts[i].rows; ++row) {
+      const std::int64_t stored_row = parts[i].row_of.empty() ? row : parts[i].row_of[static_cast<std::size_t>(row)];
+      row_of.push_back(static_cast<std::int32_t>(above + stored_row));
     }
-    part.rows += from.rows;
+    above += parts[i].rows;
+  }
+  part.rows = above;
+  above = 0;
+  for (std::size_t i = first; i < end; ++i) {
+    lay_out(parts[i], above, part);
+    above += parts[i].rows;
   }
   if (ordered) part.row_of = numbers_on(device, row_of);
   if (parts[first].column_of != nullptr) part.column_of = numbers_on(device, *parts[first].column_of);
   return part;
+}
+
+void DeviceBlockMatrix::lay_out(const BlockRows& from, std::int64_t above, const Part& part) const {
+  const auto plane_bytes = kernels::cuda_plane_bytes(from.type, in_);
+  const std::int64_t row_bytes = std::accumulate(plane_bytes.begin(), plane_bytes.end(), std::int64_t{0});
+  const std::int64_t together = std::min(from.rows, std::max<std::int64_t>(1, kStagedBytes / row_bytes));
+  const at::Tensor staged = at::empty({together * row_bytes}, at::TensorOptions().dtype(at::kByte));
+  for (std::int64_t first = 0; first < from.rows; first += together) {
+    const std::int64_t count = std::min(together, from.rows - first);
+    share_work(count, kLaidRows, [&](std::int64_t begin, std::int64_t end) {
+      for (std::int64_t row = begin; row < end; ++row)
+        kernels::lay_out_row(from.type, from.bytes.data() + (first + row) * row_bytes, in_,
+                             kernels::cuda_row_planes<void*>(staged.mutable_data_ptr(), from.type, count, in_, row));
+    });
+    std::int64_t here = 0;
+    std::int64_t there = 0;
+    for (const std::int64_t bytes : plane_bytes) {
+      part.bytes.narrow(0, there + (above + first) * bytes, count * bytes).copy_(staged.narrow(0, here, count * bytes));
+      here += count * bytes;
+      there += part.rows * bytes;
+    }
+  }
 }
 
 std::int64_t DeviceBlockMatrix::bytes() const {
@@ -94,8 +125,8 @@ at::Tensor DeviceBlockMatrix::times(const at::Tensor& input) const {
   at::DimVector shape(input.sizes());
   shape.back() = out_;
   if (flat.size(0) <= std::min(kFewRows, kernels::kMaxCudaProductInputs)) return times_few(flat).view(shape);
-  return widened_product(flat, out_, [&](std::int64_t first, std::int64_t count) { return widened(first, count, flat.scalar_type()); })
-      .view(shape);
+  const auto some = [&](std::int64_t first, std::int64_t count) { return widened(first, count, flat.scalar_type()); };
+  return widened_product(flat, out_, some, kWidenedTogether).view(shape);
 }
 
 at::Tensor DeviceBlockMatrix::times_few(const at::Tensor& input) const {

@@ -1,7 +1,8 @@
 // A matrix whose numbers stay in the blocks that a file stores them in (block_matrix.h), in the memory of a GPU.
 //
-// Made by matrix_of_blocks() for models on a GPU; held by LinearWeight. A few rows of input are multiplied with the blocks as they lie
-// (kernels/api/cuda_block_product.h), in fp32 and without rounding the input; for many, some of the matrix is widened at a time for
+// Made by matrix_of_blocks() for models on a GPU; held by LinearWeight. Its bits are put into another order on the way to the device
+// (kernels/api/cuda_block_layout.h). A few rows of input are multiplied with the blocks (cuda_block_product.h), summed in fp32 and without
+// rounding the input; for many, some of the matrix is widened at a time for
 // libtorch's product (cuda_widen_rows.h). Nothing comes back to the host and nobody waits for the device. Needs the CUDA plug-in to be
 // open. Threads: engine thread. Errors: kInternal for parts that do not fit, kOutOfMemory, kDeviceFailed.
 #pragma once
@@ -36,11 +37,13 @@ class DeviceBlockMatrix final : public PackedMatrix {
     kernels::BlockType type = kernels::BlockType::kF32;
     std::int64_t first = 0;  // its first row of the whole
     std::int64_t rows = 0;
-    at::Tensor bytes;      // uint8
+    at::Tensor bytes;      // uint8, laid out
     at::Tensor row_of;     // int32 [rows], or undefined
     at::Tensor column_of;  // int32 [in], or undefined
   };
   Part on_device(const std::vector<BlockRows>& parts, std::size_t first, std::size_t end, at::Device device) const;
+  // Stored rows into the device's memory, `above` rows below the part's first, as kernels read them (kernels/api/cuda_block_layout.h).
+  void lay_out(const BlockRows& from, std::int64_t above, const Part& part) const;
   at::Tensor times_few(const at::Tensor& input) const;
   // Rows [first, first + count) of a part, or those that `ids` name, into `numbers`, whose first row is their first.
   void widen(const Part& part, std::int64_t first, std::int64_t count, const at::Tensor& ids, const at::Tensor& numbers) const;

@@ -8,54 +8,72 @@
 #include "engine/kv_cache/element_type.h"
 
 namespace winnow {
+namespace {
 
-at::Tensor device_decode_attention(const at::Tensor& query, const KvCache& cache, LayerId layer, double scale,
-                                   std::vector<std::vector<float>>* probabilities) {
-  const KvShape& shape = cache.shape();
+struct Attended {
+  at::Tensor output;
+  at::Tensor probabilities;  // fp32 [kv_heads, group, longest head]; entries past a head's slots are zero
+};
+
+Attended attend(const at::Tensor& query, const KvShape& shape, const DeviceSlots& slots, double scale, bool probabilities) {
   require(query.device() == shape.device, "decode attention: query and cache lie on different devices");
   const std::int64_t group = query.size(0) / shape.kv_heads;
-  std::vector<std::int32_t> slots;
-  for (KvHead head{0}; head < shape.kv_heads; ++head) slots.push_back(static_cast<std::int32_t>(cache.slots(layer, head)));
-  const std::int32_t longest = *std::max_element(slots.begin(), slots.end());
-  require(*std::min_element(slots.begin(), slots.end()) > 0, "decode attention needs the token's own slot in every head");
+  const auto [shortest, longest] = std::minmax_element(slots.of_heads.begin(), slots.of_heads.end());
+  require(*shortest > 0, "decode attention needs the token's own slot in every head");
 
   const at::Tensor typed = query.to(shape.dtype).contiguous();
-  const at::Tensor output = at::empty_like(typed);
-  const DeviceBlocks blocks = cache.device_blocks(layer);
+  Attended result = {at::empty_like(typed), {}};
   kernels::CudaDecodeAttentionArgs args;
-  args.parts = kernels::cuda_decode_parts(longest, shape.kv_heads, group, open_cuda().multiprocessors);
+  args.parts = kernels::cuda_decode_parts(*longest + slots.most_further, shape.kv_heads, group, open_cuda().multiprocessors);
   const at::Tensor workspace =
       at::empty({kernels::cuda_decode_workspace(shape.kv_heads, group, shape.head_dim, args.parts)}, typed.options().dtype(at::kFloat));
   args.query = typed.const_data_ptr();
-  args.output = output.data_ptr();
+  args.output = result.output.data_ptr();
   args.type = element_type(shape.dtype);
   args.kv_heads = shape.kv_heads;
   args.group = group;
   args.head_dim = shape.head_dim;
-  args.key_blocks = blocks.key_blocks;
-  args.value_blocks = blocks.value_blocks;
-  args.table_stride = blocks.stride;
-  args.slots = slots.data();
+  args.key_blocks = slots.blocks.key_blocks;
+  args.value_blocks = slots.blocks.value_blocks;
+  args.table_stride = slots.blocks.stride;
+  args.slots = slots.of_heads.data();
+  args.further = slots.further;
+  args.most_further = slots.most_further;
   args.block_slots = KvCache::kBlockSlots;
   args.scale = static_cast<float>(scale);
   args.workspace = workspace.data_ptr<float>();
-  at::Tensor attention;  // entries past a head's slots stay as they are
-  if (probabilities != nullptr) {
-    attention = at::zeros({shape.kv_heads, group, longest}, workspace.options());
-    args.probabilities = attention.data_ptr<float>();
-    args.probability_stride = longest;
+  if (probabilities) {
+    result.probabilities = at::zeros({shape.kv_heads, group, *longest}, workspace.options());
+    args.probabilities = result.probabilities.data_ptr<float>();
+    args.probability_stride = *longest;
   }
   require_launched(cuda_plugin().decode_attention(&args), "attention");
+  result.output = result.output.to(query.scalar_type());
+  return result;
+}
+
+}  // namespace
+
+at::Tensor device_decode_attention(const at::Tensor& query, const KvCache& cache, LayerId layer, double scale,
+                                   std::vector<std::vector<float>>* probabilities) {
+  DeviceSlots slots;
+  slots.blocks = cache.device_blocks(layer);
+  for (KvHead head{0}; head < cache.shape().kv_heads; ++head) slots.of_heads.push_back(static_cast<std::int32_t>(cache.slots(layer, head)));
+  const Attended attended = attend(query, cache.shape(), slots, scale, probabilities != nullptr);
   if (probabilities != nullptr) {
-    const at::Tensor mean = attention.mean(1).to(at::kCPU).contiguous();
+    const at::Tensor mean = attended.probabilities.mean(1).to(at::kCPU).contiguous();
     const float* row = mean.const_data_ptr<float>();
     probabilities->clear();
-    for (const std::int32_t count : slots) {
+    for (const std::int32_t count : slots.of_heads) {
       probabilities->emplace_back(row, row + count);
-      row += longest;
+      row += mean.size(1);
     }
   }
-  return output.to(query.scalar_type());
+  return attended.output;
+}
+
+at::Tensor device_decode_attention(const at::Tensor& query, const KvShape& shape, const DeviceSlots& slots, double scale) {
+  return attend(query, shape, slots, scale, false).output;
 }
 
 }  // namespace winnow

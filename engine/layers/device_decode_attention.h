@@ -1,6 +1,7 @@
 // decode_attention() for a cache in the memory of a GPU: one launch, or two where heads are long enough to be split.
 //
-// Called by decode_attention.h only, which has checked the shapes. Needs the CUDA plug-in to be open. Engine thread.
+// Called by decode_attention.h, which has checked the shapes, and by recorded steps (engine/models/recorded_step.h). Needs the CUDA plug-in
+// to be open. Engine thread.
 #pragma once
 
 #include <ATen/ATen.h>
@@ -16,5 +17,8 @@ namespace winnow {
 // probabilities: if not null, per kv head the attention to every slot in slot order, mean over its query heads; waits for the device.
 at::Tensor device_decode_attention(const at::Tensor& query, const KvCache& cache, LayerId layer, double scale,
                                    std::vector<std::vector<float>>* probabilities = nullptr);
+
+// The same without the cache, for steps that are recorded: over a layer of a cache of this shape.
+at::Tensor device_decode_attention(const at::Tensor& query, const KvShape& shape, const DeviceSlots& slots, double scale);
 
 }  // namespace winnow

@@ -12,17 +12,27 @@
 
 namespace winnow {
 
-RotaryEmbedding::RotaryEmbedding(std::int64_t head_dim, const RotaryScheme& scheme, at::ScalarType dtype, at::Device device)
-    : dtype_(dtype), magnitude_(scheme.magnitude) {
+at::Tensor turn_frequencies(std::int64_t head_dim, const RotaryScheme& scheme) {
   require(head_dim > 0 && head_dim % 2 == 0, "rotary embedding needs an even head size");
   // Same order of operations and types as transformers: 1 / base^(2i / d), the power in fp32.
   const at::Tensor exponent = at::arange(0, head_dim, 2, at::TensorOptions().dtype(at::kLong)).to(at::kFloat).div(head_dim);
-  inverse_frequency_ = at::pow(at::Scalar(scheme.theta), exponent).reciprocal();
+  at::Tensor frequencies = at::pow(at::Scalar(scheme.theta), exponent).reciprocal();
   if (!scheme.divisors.empty()) {
     require(std::ssize(scheme.divisors) == head_dim / 2, "rotary embedding: one divisor for each frequency");
-    inverse_frequency_.div_(at::tensor(scheme.divisors, at::kFloat));
+    frequencies.div_(at::tensor(scheme.divisors, at::kFloat));
   }
-  inverse_frequency_ = inverse_frequency_.to(device, /*non_blocking=*/true);
+  return frequencies;
+}
+
+void require_turn(const RotaryScheme& scheme) {
+  if (scheme.theta > 0.0) return;
+  throw Exception(ErrorCode::kIllegalRecipe, "rope",
+                  "this method turns keys to other positions, and this model's carry no rotary position");
+}
+
+RotaryEmbedding::RotaryEmbedding(std::int64_t head_dim, const RotaryScheme& scheme, at::ScalarType dtype, at::Device device)
+    : dtype_(dtype), magnitude_(scheme.magnitude) {
+  inverse_frequency_ = turn_frequencies(head_dim, scheme).to(device, /*non_blocking=*/true);
   if (scheme.frequency_axis.empty()) return;
   require(std::ssize(scheme.frequency_axis) == head_dim / 2, "rotary embedding: one axis for each frequency");
   axis_ = numbers_on(device, scheme.frequency_axis);
@@ -85,10 +95,7 @@ void apply_rotary(const at::Tensor& heads, const RotaryAngles& angles, at::Tenso
 at::Tensor turned_keys(const at::Tensor& keys, const at::Tensor& turns, const RotaryScheme& scheme) {
   require(keys.dim() == 2 && keys.scalar_type() == at::kFloat && turns.dim() == 2 && turns.size(1) == keys.size(0),
           "turned_keys: one turn per fp32 key");
-  if (!(scheme.theta > 0.0)) {
-    throw Exception(ErrorCode::kIllegalRecipe, "rope",
-                    "this method turns keys to other positions, and this model's carry no rotary position");
-  }
+  require_turn(scheme);
   const RotaryEmbedding rotary(keys.size(1), scheme.turn_alone(), at::kFloat, keys.device());
   at::Tensor turned = at::empty_like(keys).unsqueeze(1);
   apply_rotary(keys.unsqueeze(1), rotary.angles(turns), turned);

@@ -41,8 +41,14 @@ class RotaryEmbedding {
 // `heads`, which must not overlap the input. One kernel (kernels/api/rotary.h). Errors: kDeviceFailed.
 void apply_rotary(const at::Tensor& heads, const RotaryAngles& angles, at::Tensor& out);
 
+// By how much of an angle a position turns each pair of a head: fp32 [head_dim / 2] on the CPU, as RotaryEmbedding has them.
+at::Tensor turn_frequencies(std::int64_t head_dim, const RotaryScheme& scheme);
+
+// Errors: kIllegalRecipe where keys carry no turn that could be changed.
+void require_turn(const RotaryScheme& scheme);
+
 // keys [k, d] fp32, each turned by turns[:, k] (fp32 [axes, k], of any sign: the negative of a key's position takes its turn away).
-// Errors: kIllegalRecipe where the keys carry no turn.
+// Errors: as require_turn().
 at::Tensor turned_keys(const at::Tensor& keys, const at::Tensor& turns, const RotaryScheme& scheme);
 
 }  // namespace winnow

@@ -1,28 +1,47 @@
 #include "engine/layers/row_product.h"
 
 #include <algorithm>
+#include <cstdint>
 
 #include "engine/base/error.h"
+#include "engine/device/cuda_plugin.h"
 #include "engine/device/work_team.h"
 #include "engine/kv_cache/element_type.h"
 #include "engine/layers/row_numbers.h"
+#include "kernels/api/cuda_row_product.h"
 #include "kernels/api/dense_product.h"
 
 namespace winnow {
+namespace {
 
-bool has_row_product(const at::Tensor& input, const at::Tensor& matrix) {
-  return input.numel() == matrix.size(1) && input.numel() > 0 && input.device().is_cpu() && matrix.device().is_cpu() &&
-         matrix.is_contiguous() && input.scalar_type() == matrix.scalar_type() && find_element_type(matrix.scalar_type()).has_value();
+bool begins_a_piece(const at::Tensor& tensor) {
+  return reinterpret_cast<std::uintptr_t>(tensor.const_data_ptr()) % kernels::kRowProductAlignment == 0;
 }
 
-at::Tensor row_product(const at::Tensor& input, const at::Tensor& matrix, const at::Tensor& bias, at::ScalarType type) {
+// What a GPU asks for besides.
+bool lies_in_pieces(const at::Tensor& input, const at::Tensor& matrix) {
+  const auto row_bytes = matrix.size(1) * static_cast<std::int64_t>(matrix.element_size());
+  return input.is_contiguous() && row_bytes % kernels::kRowProductAlignment == 0 && begins_a_piece(input) && begins_a_piece(matrix);
+}
+
+void multiply_on_gpu(const at::Tensor& input, const at::Tensor& matrix, const at::Tensor& bias, at::Tensor& output) {
+  require(!bias.defined() || bias.scalar_type() == matrix.scalar_type(), "row product: a bias is of the matrix's type");
+  kernels::CudaRowProductArgs args;
+  args.type = element_type(matrix.scalar_type());
+  args.matrix = matrix.const_data_ptr();
+  args.rows = matrix.size(0);
+  args.columns = matrix.size(1);
+  args.input = input.const_data_ptr();
+  args.bias = bias.defined() ? bias.const_data_ptr() : nullptr;
+  args.output_type = element_type(output.scalar_type());
+  args.output = output.mutable_data_ptr();
+  require_launched(cuda_plugin().row_product(&args), "a product of one row");
+}
+
+void multiply_on_cpu(const at::Tensor& input, const at::Tensor& matrix, const at::Tensor& bias, at::Tensor& output) {
+  const at::ScalarType type = output.scalar_type();
   const std::int64_t in = matrix.size(1);
   const std::int64_t out = matrix.size(0);
-  require(!bias.defined() || (bias.numel() == out && bias.is_contiguous() && find_element_type(bias.scalar_type())),
-          "row product: a bias is a row of numbers");
-  at::DimVector shape(input.sizes());
-  shape.back() = out;
-  at::Tensor output = at::empty(shape, input.options().dtype(type));
   void* const to = output.mutable_data_ptr();
   float* const row = row_scratch(in + out);
   float* const sums = row + in;
@@ -45,6 +64,24 @@ at::Tensor row_product(const at::Tensor& input, const at::Tensor& matrix, const 
     require(kernels::dense_product_cpu(part) == kernels::LaunchStatus::kOk, "row product: the kernel refused its arguments");
     narrow_row(sums + begin, end - begin, type, to, begin);
   });
+}
+
+}  // namespace
+
+bool has_row_product(const at::Tensor& input, const at::Tensor& matrix) {
+  const bool fits = input.numel() == matrix.size(1) && matrix.numel() > 0 && input.device() == matrix.device() && matrix.is_contiguous() &&
+                    input.scalar_type() == matrix.scalar_type() && find_element_type(matrix.scalar_type()).has_value();
+  return fits && (matrix.is_cpu() || (matrix.is_cuda() && lies_in_pieces(input, matrix)));
+}
+
+at::Tensor row_product(const at::Tensor& input, const at::Tensor& matrix, const at::Tensor& bias, at::ScalarType type) {
+  require(!bias.defined() || (bias.numel() == matrix.size(0) && bias.is_contiguous() && bias.device() == matrix.device() &&
+                              find_element_type(bias.scalar_type())),
+          "row product: a bias is a row of numbers");
+  at::DimVector shape(input.sizes());
+  shape.back() = matrix.size(0);
+  at::Tensor output = at::empty(shape, input.options().dtype(type));
+  (matrix.is_cpu() ? multiply_on_cpu : multiply_on_gpu)(input, matrix, bias, output);
   return output;
 }
 

@@ -9,62 +9,12 @@
 #include "engine/device/host_numbers.h"
 #include "engine/layers/attention.h"
 #include "engine/layers/rotary.h"
+#include "engine/layers/runtime_tokens.h"
 
 namespace winnow {
 namespace {
 
 constexpr std::int64_t kSmallElements = 1 << 16;  // rows x tokens
-
-// Per runtime token.
-struct RuntimeTokens {
-  std::vector<std::int64_t> slot;  // masked tokens: 0, never weighed
-  std::vector<float> factor;       // of the slot's logit: the key's length, 1 for direct slots, 0 for masked tokens
-  std::vector<float> bias;         // of the logit: 0, or minus infinity for masked tokens
-  std::vector<float> weight;       // of the slot's value: 1, 0 for masked tokens
-  std::vector<float> position;     // to turn the key to; 0 for direct slots, whose keys are turned already
-  bool turned = false;             // positions matter
-};
-
-RuntimeTokens runtime_tokens(const KvCache& cache, LayerId layer, KvHead kv_head) {
-  RuntimeTokens tokens;
-  const std::span<const std::int32_t> original = cache.original(layer, kv_head);
-  std::vector<bool> direct(original.size(), true);
-  const SharedEntries* table = cache.shared_entries(layer, kv_head);
-  if (table != nullptr) {
-    tokens.turned = table->rotation != SharedEntries::Rotation::kStored;
-    const float masked = table->zero_counts ? 0.0F : -std::numeric_limits<float>::infinity();
-    for (std::size_t i = 0; i < table->size(); ++i) {
-      const bool live = table->slot[i] != SharedEntries::kZero;
-      tokens.slot.push_back(live ? table->slot[i] : 0);
-      tokens.factor.push_back(live ? table->norm[i] : 0.0F);
-      tokens.bias.push_back(live ? 0.0F : masked);
-      tokens.weight.push_back(live ? 1.0F : 0.0F);
-      if (live) direct[static_cast<std::size_t>(table->slot[i])] = false;
-    }
-  }
-  std::vector<std::int32_t> direct_tokens;
-  for (std::size_t slot = 0; slot < original.size(); ++slot) {
-    if (!direct[slot]) continue;
-    tokens.slot.push_back(static_cast<std::int64_t>(slot));
-    tokens.factor.push_back(1.0F);
-    tokens.bias.push_back(0.0F);
-    tokens.weight.push_back(1.0F);
-    direct_tokens.push_back(original[slot]);
-  }
-  if (!tokens.turned) return tokens;
-  tokens.position.assign(tokens.slot.size(), 0.0F);
-  std::sort(direct_tokens.begin(), direct_tokens.end());
-  const std::int32_t newest = direct_tokens.empty() ? -1 : direct_tokens.back();
-  std::int64_t behind = 0;  // live tokens at or after the one in turn
-  for (std::size_t i = table->size(); i-- > 0;) {
-    if (tokens.weight[i] == 0.0F) continue;
-    for (; !direct_tokens.empty() && direct_tokens.back() > table->original[i]; direct_tokens.pop_back()) ++behind;
-    ++behind;
-    const bool by_rank = table->rotation == SharedEntries::Rotation::kByRank;
-    tokens.position[i] = static_cast<float>(by_rank ? newest + 1 - behind : table->original[i]);
-  }
-  return tokens;
-}
 
 at::Tensor expanded_keys(const KvCache& cache, LayerId layer, KvHead kv_head, const RuntimeTokens& tokens) {
   const KvShape& shape = cache.shape();
@@ -164,7 +114,7 @@ SharedEntryAttention shared_entry_attention(const at::Tensor& query, const KvCac
 }
 
 std::int64_t runtime_token_count(const KvCache& cache, LayerId layer, KvHead kv_head) {
-  return std::ssize(runtime_tokens(cache, layer, kv_head).slot);
+  return static_cast<std::int64_t>(runtime_tokens(cache, layer, kv_head).size());
 }
 
 at::Tensor runtime_keys(const KvCache& cache, LayerId layer, KvHead kv_head) {

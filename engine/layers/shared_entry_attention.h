@@ -1,9 +1,9 @@
 // Attention over a head whose slots are shared between tokens (kv_cache/shared_entries.h), without expanding them: one product per stored
 // slot serves all of its tokens, and a slot's value is weighed by the sum of their probabilities.
 //
-// Used by prefill and decode attention. Runtime tokens are the table's tokens in table order, then the direct slots in slot order. Letters:
-// R query rows, T runtime tokens, d head size. Memory: O(R * T) fp32 in row tiles of at most kPlainTileElements; keys are expanded ([T, d])
-// only where tokens are turned at use. EMS, arXiv 2412.08521, section 4.2. Threads: engine thread.
+// Used by prefill attention, and by decode attention on the CPU; device_shared_attention.h is a GPU's. Runtime tokens: runtime_tokens.h.
+// Letters: R query rows, T runtime tokens, d head size. Memory: O(R * T) fp32 in row tiles of at most kPlainTileElements; keys are expanded
+// ([T, d]) only where tokens are turned at use. EMS, arXiv 2412.08521, section 4.2. Threads: engine thread.
 #pragma once
 
 #include <ATen/ATen.h>

@@ -13,16 +13,17 @@ namespace winnow {
 // Up to so many rows of input go through the matrix as it is, one by one: widening it first costs about as much as this many.
 inline constexpr std::int64_t kFewRows = 8;
 
+// On a CPU they stay in the last cache until they are multiplied, and are enough for all threads to multiply.
+inline constexpr std::int64_t kWidenedOnCpu = std::int64_t{1} << 22;
+
 // input: [rows, in]. widened(first, count) is rows [first, first + count) of the matrix, [count, in], as numbers of the input's type; it
-// holds until the next is asked for. Returns [rows, out].
+// holds until the next is asked for. together: numbers that are widened at a time. Returns [rows, out].
 template <class Widened>
-at::Tensor widened_product(const at::Tensor& input, std::int64_t out, const Widened& widened) {
-  // Numbers that are widened at a time: they stay in the last cache until they are multiplied, and are enough for all threads to multiply.
-  constexpr std::int64_t kNumbers = std::int64_t{1} << 22;
+at::Tensor widened_product(const at::Tensor& input, std::int64_t out, const Widened& widened, std::int64_t together = kWidenedOnCpu) {
   // Rows are widened by multiples of this, which the processor's own product likes.
   constexpr std::int64_t kRows = 64;
   at::Tensor output = at::empty({input.size(0), out}, input.options());
-  const std::int64_t tile = std::min(out, std::max(kRows, kNumbers / input.size(1) / kRows * kRows));
+  const std::int64_t tile = std::min(out, std::max(kRows, together / input.size(1) / kRows * kRows));
   for (std::int64_t first = 0; first < out; first += tile) {
     const std::int64_t count = std::min(tile, out - first);
     at::Tensor part = output.narrow(1, first, count);

@@ -10,6 +10,7 @@
 #include "engine/kv_cache/stored_rows.h"
 #include "engine/layers/attention.h"
 #include "engine/layers/decode_attention.h"
+#include "engine/layers/device_decode_attention.h"
 #include "engine/layers/shared_entry_attention.h"
 #include "engine/layers/tiled_attention.h"
 #include "engine/layers/window_slots.h"
@@ -80,13 +81,15 @@ at::Tensor logits_of(const at::Tensor& normalised, const LinearWeight& head, dou
 TransformerDecoder::TransformerDecoder(const DecoderConfig& config, WeightReader& weights, const std::string& prefix,
                                        std::int64_t tile_rows)
     : config_(config),
-      tile_rows_(tile_rows),
+      tile_rows_(tile_rows > 0               ? tile_rows
+                 : weights.device().is_cpu() ? kTileRows
+                                             : kDeviceTileRows),
       scale_(config.attention_scale > 0.0 ? config.attention_scale : 1.0 / std::sqrt(static_cast<double>(config.head_dim))),
       rotary_(config.head_dim, config.rotary, weights.dtype(), weights.device()),
       windows_(config.windows),
       dtype_(weights.dtype()),
       device_(weights.device()) {
-  require(tile_rows > 0, "a prefill tile has at least one row");
+  require(tile_rows >= 0, "a prefill tile has at least one row");
   if (config.window_rotary && !windows_.empty()) window_rotary_.emplace(config.head_dim, *config.window_rotary, dtype_, device_);
   embedding_ = weights.table(prefix + std::string(config.names.embedding), config.vocabulary, config.hidden_size);
   for (LayerId layer{0}; layer < config.layers; ++layer) {
@@ -100,6 +103,9 @@ TransformerDecoder::TransformerDecoder(const DecoderConfig& config, WeightReader
     head_.weight = weights.table(prefix + "lm_head", config.vocabulary, config.hidden_size);
   }
   if (weights.narrows_cache()) storage_ = KvStorage::kHalf;
+  if (device_.is_cpu() || config_.experts) return;
+  recorded_ =
+      std::make_unique<RecordedStep>([this](const auto& token, const auto& caches) { return run_recorded(token, caches); }, device_);
 }
 
 Norm TransformerDecoder::read_norm(WeightReader& weights, const std::string& name) const {
@@ -331,19 +337,11 @@ at::Tensor TransformerDecoder::logits(const at::Tensor& hidden) const {
   return logits_of(final_norm_(hidden), head_.weight, config_.logit_cap);
 }
 
-at::Tensor TransformerDecoder::decode(const NextToken& token, KvCache& cache, DecodeObserver* observer) const {
-  require(token.id >= 0 && token.id < config_.vocabulary, "decode: the token is outside the vocabulary");
+template <class Attend>
+at::Tensor TransformerDecoder::run_step(at::Tensor hidden, const StepAngles& turned_by, Attend attend) const {
   const std::int64_t heads = config_.heads;
   const std::int64_t kv_heads = config_.kv_heads;
   const std::int64_t head_dim = config_.head_dim;
-  const auto number = at::TensorOptions(device_).dtype(at::kLong);  // made where it is used: a copy would wait for the device
-  const RotaryAngles angles = rotary_.angles_at(token.position);
-  const RotaryAngles window_angles = window_rotary_ ? window_rotary_->angles_at(token.position) : angles;
-  const std::array<std::int32_t, 1> originals = {token.original};
-
-  const bool watched = observer != nullptr && observer->wants_probabilities();
-  DecodeRow row;
-  at::Tensor hidden = scaled_rows(at::full({1}, token.id, number));
   at::Tensor turned = at::empty({1, heads + kv_heads, head_dim}, hidden.options());
   const at::Tensor query = turned.select(0, 0).narrow(0, 0, heads);
   const at::Tensor key = turned.narrow(1, heads, kv_heads).transpose(0, 1);
@@ -353,16 +351,46 @@ at::Tensor TransformerDecoder::decode(const NextToken& token, KvCache& cache, De
     const at::Tensor input = added.defined() ? weights.input_norm.after_adding(hidden, added) : weights.input_norm(hidden);
     at::Tensor qkv = weights.qkv(input).view({1, heads + 2 * kv_heads, head_dim});
     normalise_heads(weights, qkv);
-    apply_rotary(qkv.narrow(1, 0, heads + kv_heads), turns_apart(layer) ? window_angles : angles, turned);
-    cache.append(layer, key, qkv.narrow(1, heads + kv_heads, kv_heads).transpose(0, 1), originals);
-    const at::Tensor attention = decode_attention(query, cache, layer, scale_, watched ? &row : nullptr);
-    const at::Tensor attended = weights.attended(attention.view({1, heads * head_dim}));
-    row.output = attention;
-    if (observer != nullptr) observer->after_layer(layer, row);
-    leave_window(cache, layer, token.original, observer);
-    added = after_attention(weights, input, attended, hidden);
+    apply_rotary(qkv.narrow(1, 0, heads + kv_heads), turns_apart(layer) ? turned_by.window_angles : turned_by.angles, turned);
+    const at::Tensor attention = attend(layer, query, key, qkv.narrow(1, heads + kv_heads, kv_heads).transpose(0, 1));
+    added = after_attention(weights, input, weights.attended(attention.view({1, heads * head_dim})), hidden);
   }
   return logits_of(final_norm_.after_adding(hidden, added), head_.weight, config_.logit_cap).select(0, 0);
+}
+
+at::Tensor TransformerDecoder::run_recorded(const RecordedStep::Token& token, const PerLayer<DeviceSlots>& caches) const {
+  const KvShape shape = kv_shape();
+  const at::Tensor positions = token.position.expand({config_.rotary.axes(), 1});
+  const RotaryAngles angles = rotary_.angles(positions);
+  return run_step(scaled_rows(token.id), {angles, window_rotary_ ? window_rotary_->angles(positions) : angles},
+                  [&](LayerId layer, const at::Tensor& query, const at::Tensor& key, const at::Tensor& value) {
+                    append_rows(shape, caches[layer], key, value);
+                    DeviceSlots seen = caches[layer];
+                    for (std::int32_t& count : seen.of_heads) ++count;  // the token's own
+                    return device_decode_attention(query, shape, seen, scale_);
+                  });
+}
+
+at::Tensor TransformerDecoder::decode(const NextToken& token, KvCache& cache, DecodeObserver* observer) const {
+  require(token.id >= 0 && token.id < config_.vocabulary, "decode: the token is outside the vocabulary");
+  if (recorded_ && observer == nullptr) {
+    if (std::optional<at::Tensor> logits = recorded_->run(token, cache)) return *logits;
+  }
+  const auto number = at::TensorOptions(device_).dtype(at::kLong);  // made where it is used: a copy would wait for the device
+  const RotaryAngles angles = rotary_.angles_at(token.position);
+  const std::array<std::int32_t, 1> originals = {token.original};
+  const bool watched = observer != nullptr && observer->wants_probabilities();
+  DecodeRow row;
+  return run_step(scaled_rows(at::full({1}, token.id, number)),
+                  {angles, window_rotary_ ? window_rotary_->angles_at(token.position) : angles},
+                  [&](LayerId layer, const at::Tensor& query, const at::Tensor& key, const at::Tensor& value) {
+                    cache.append(layer, key, value, originals);
+                    const at::Tensor attention = decode_attention(query, cache, layer, scale_, watched ? &row : nullptr);
+                    row.output = attention;
+                    if (observer != nullptr) observer->after_layer(layer, row);
+                    leave_window(cache, layer, token.original, observer);
+                    return attention;
+                  });
 }
 
 }  // namespace winnow

@@ -12,6 +12,7 @@
 
 #include <ATen/ATen.h>
 
+#include <memory>
 #include <optional>
 #include <string>
 #include <vector>
@@ -23,6 +24,7 @@
 #include "engine/layers/norm.h"
 #include "engine/layers/rotary.h"
 #include "engine/models/decoder_config.h"
+#include "engine/models/recorded_step.h"
 #include "engine/models/vision_language_model.h"
 #include "engine/models/weight_reader.h"
 
@@ -30,11 +32,14 @@ namespace winnow {
 
 class TransformerDecoder final : public TextDecoder {
  public:
-  // Rows that go through a layer at a time; also the longest stretch between two polls of an interrupt.
+  // Rows that go through a layer at a time, on a CPU and on a GPU; also the longest stretch between two polls of an interrupt.
   static constexpr std::int64_t kTileRows = 1024;
+  static constexpr std::int64_t kDeviceTileRows = 4096;
 
-  // prefix: of the decoder's tensors, "language_model." for LLaVA. config has been checked.
-  TransformerDecoder(const DecoderConfig& config, WeightReader& weights, const std::string& prefix, std::int64_t tile_rows = kTileRows);
+  // prefix: of the decoder's tensors, "language_model." for LLaVA. config has been checked. tile_rows: 0 for those above.
+  TransformerDecoder(const DecoderConfig& config, WeightReader& weights, const std::string& prefix, std::int64_t tile_rows = 0);
+  TransformerDecoder(const TransformerDecoder&) = delete;  // a recorded step refers to it
+  TransformerDecoder& operator=(const TransformerDecoder&) = delete;
 
   std::int64_t layers() const override { return layers_.layers(); }
   std::int64_t heads() const override { return config_.heads; }
@@ -76,6 +81,14 @@ class TransformerDecoder final : public TextDecoder {
   at::Tensor after_attention(const Layer& layer, const at::Tensor& input, const at::Tensor& attended, at::Tensor& hidden) const;
   RmsNorm read_head_norm(WeightReader& weights, const std::string& name) const;
   bool turns_apart(LayerId layer) const { return window_rotary_ && windows_[layer] > 0; }
+  // A token through all layers. hidden: [1, hidden]; attend(layer, query [H, d], key and value [Hkv, 1, d]): [H, d]. Logits [vocabulary].
+  struct StepAngles {
+    RotaryAngles angles;
+    RotaryAngles window_angles;
+  };
+  template <class Attend>
+  at::Tensor run_step(at::Tensor hidden, const StepAngles& turned_by, Attend attend) const;
+  at::Tensor run_recorded(const RecordedStep::Token& token, const PerLayer<DeviceSlots>& caches) const;
   // Queries and keys of rows as they are turned: qkv [rows, H + 2 Hkv, d] with the norms of their heads taken, in place.
   at::Tensor scaled_rows(const at::Tensor& ids) const;  // of a word as the first layer reads it
   void normalise_heads(const Layer& layer, at::Tensor& qkv) const;
@@ -92,7 +105,8 @@ class TransformerDecoder final : public TextDecoder {
   LinearWeight embedding_;  // [vocabulary, hidden]
   PerLayer<Layer> layers_;
   Norm final_norm_;
-  Linear head_;  // shares embedding_ where tied
+  Linear head_;                             // shares embedding_ where tied
+  std::unique_ptr<RecordedStep> recorded_;  // on a GPU, unless the host has to see which experts a token goes through
 };
 
 }  // namespace winnow

@@ -25,8 +25,9 @@ struct AppendSlotsArgs {
   std::int64_t kv_heads = 0;
   std::int64_t tokens = 0;
   std::int64_t head_dim = 0;
-  const std::int32_t* slots = nullptr;  // host: [kv_heads], slots in use before the new ones
-  void* const* key_blocks = nullptr;    // [kv_heads, table_stride] pointers to [block_slots, head_dim]; cover the new slots
+  const std::int32_t* slots = nullptr;    // host: [kv_heads], slots in use before the new ones
+  const std::int32_t* further = nullptr;  // one number on the device: slots that every head has beyond those; null: none
+  void* const* key_blocks = nullptr;      // [kv_heads, table_stride] pointers to [block_slots, head_dim]; cover the new slots
   void* const* value_blocks = nullptr;
   std::int64_t table_stride = 0;
   std::int64_t block_slots = 0;

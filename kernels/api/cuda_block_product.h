@@ -1,11 +1,11 @@
 // A few vectors times a matrix whose numbers are stored in blocks (block_types.h), on an NVIDIA GPU: a decode step's product with weights
 // that stay in the bits of their file.
 //
-// Used by engine/layers (through engine/cuda_plugin); implemented in kernels/cuda/block_product.cu. Every stored value is widened to fp32
-// in registers and multiplied there, sums are fp32; the result is rounded to the element type. Pointers are device memory. Never throws,
-// never allocates, does not wait for the device. kBadArgument: a missing pointer or one that is not aligned as said here, a size below 1,
-// columns that are no multiple of the type's block and of kCudaPieceElements, an unknown type. kUnsupported: more than the limits here.
-// kDeviceError: the launch failed.
+// Used by engine/layers (through engine/cuda_plugin); implemented in kernels/cuda/block_product.cu. Inputs and stored values are multiplied
+// as they are, none of them rounded; sums are fp32, the result is rounded to the element type. The same inputs give the same bits. Pointers
+// are device memory. Never throws, never allocates, does not wait for the device. kBadArgument: a missing pointer or one that is not
+// aligned as said here, a size below 1, columns that are no multiple of the type's block and of kCudaPieceElements, an unknown type.
+// kUnsupported: more than the limits here. kDeviceError: the launch failed.
 #pragma once
 
 #include <cstdint>
@@ -22,9 +22,9 @@ inline constexpr std::int64_t kMaxCudaMatrixSide = 1'000'000'000;  // rows and c
 
 struct CudaBlockProductArgs {
   BlockType type = BlockType::kF32;
-  const void* matrix = nullptr;  // rows one after the other, each columns / block_elements blocks; aligned to kCudaAlignment
+  const void* matrix = nullptr;  // laid out as cuda_block_layout.h says; aligned to kCudaAlignment
   std::int64_t columns = 0;
-  std::int64_t rows = 0;  // of the product
+  std::int64_t rows = 0;  // of the matrix and of the product
   // Row i of the product is row row_of[i] of the matrix; null: row i.
   const std::int32_t* row_of = nullptr;
   const void* input = nullptr;  // [inputs, columns], aligned to kCudaAlignment

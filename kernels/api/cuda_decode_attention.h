@@ -16,6 +16,8 @@ namespace winnow::kernels {
 
 inline constexpr std::int64_t kMaxCudaKvHeads = 256;  // their slot counts travel with the launch
 inline constexpr std::int64_t kCudaTileSlots = 64;    // slots that a thread block scores at a time; divides block_slots
+inline constexpr std::int64_t kCudaPartTiles = 2;     // of a part at least
+inline constexpr std::int64_t kMaxCudaParts = 1024;   // of a head
 inline constexpr std::int64_t kCudaGroupTile = 8;     // query heads that a thread block serves
 
 struct CudaDecodeAttentionArgs {
@@ -28,7 +30,9 @@ struct CudaDecodeAttentionArgs {
   const void* const* key_blocks = nullptr;    // [kv_heads, table_stride] pointers to [block_slots, head_dim], each aligned to 16 bytes
   const void* const* value_blocks = nullptr;  // as key_blocks
   std::int64_t table_stride = 0;
-  const std::int32_t* slots = nullptr;  // host: [kv_heads], slots in use of each head, >= 1
+  const std::int32_t* slots = nullptr;    // host: [kv_heads], slots in use of each head, >= 1
+  const std::int32_t* further = nullptr;  // one number on the device: slots that every head has beyond those; null: none
+  std::int64_t most_further = 0;          // host: *further is never larger
   std::int64_t block_slots = 0;
   float scale = 1.0F;
   float* log_sum_exp = nullptr;    // [kv_heads, group], natural log, or null
@@ -38,11 +42,12 @@ struct CudaDecodeAttentionArgs {
   float* workspace = nullptr;  // cuda_decode_workspace() floats
 };
 
-// Enough parts to fill the device twice, none shorter than four tiles.
+// Enough parts to fill the device twice, none shorter than kCudaPartTiles.
 inline std::int64_t cuda_decode_parts(std::int64_t longest_head, std::int64_t kv_heads, std::int64_t group, std::int64_t multiprocessors) {
   const std::int64_t blocks_per_part = kv_heads * ((group + kCudaGroupTile - 1) / kCudaGroupTile);
   const std::int64_t wanted = (2 * multiprocessors + blocks_per_part - 1) / blocks_per_part;
-  return std::clamp<std::int64_t>(longest_head / (4 * kCudaTileSlots), 1, std::max<std::int64_t>(1, wanted));
+  constexpr std::int64_t kPartSlots = kCudaPartTiles * kCudaTileSlots;
+  return std::clamp<std::int64_t>((longest_head + kPartSlots - 1) / kPartSlots, 1, std::clamp<std::int64_t>(wanted, 1, kMaxCudaParts));
 }
 
 // Floats: the output and the log-sum-exp of every part.

@@ -40,11 +40,12 @@ struct CudaSeenLogits : CudaLogits {
   std::int64_t parts = 1;              // that the columns are split into, at most: cuda_logit_parts() of columns across rows * group
 };
 
-// Parts of one side of the matrix, `length` long, where thread blocks own tiles of the other, `across` long, of every head: enough for four
-// thread blocks on every multiprocessor, none shorter than a tile.
-inline std::int64_t cuda_logit_parts(std::int64_t length, std::int64_t across, std::int64_t heads, std::int64_t multiprocessors) {
+// Parts of one side of the matrix, `length` long, where thread blocks own tiles of the other, `across` long, of every head: enough for
+// `thread_blocks` on every multiprocessor, none shorter than a tile.
+inline std::int64_t cuda_logit_parts(std::int64_t length, std::int64_t across, std::int64_t heads, std::int64_t multiprocessors,
+                                     std::int64_t thread_blocks = 4) {
   const std::int64_t blocks_per_part = std::max<std::int64_t>(1, (across + kCudaLogitTile - 1) / kCudaLogitTile * heads);
-  const std::int64_t wanted = (4 * multiprocessors + blocks_per_part - 1) / blocks_per_part;
+  const std::int64_t wanted = (thread_blocks * multiprocessors + blocks_per_part - 1) / blocks_per_part;
   return std::clamp<std::int64_t>((length + kCudaLogitTile - 1) / kCudaLogitTile, 1, std::clamp<std::int64_t>(wanted, 1, kMaxCudaGridSide));
 }
 

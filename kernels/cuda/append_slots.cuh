@@ -25,6 +25,7 @@ struct AppendLaunch {
   int tokens;
   int head_dim;
   int block_slots;
+  const std::int32_t* further;  // or null
   int slots[kMaxAppendHeads];
 };
 
@@ -43,6 +44,7 @@ inline AppendLaunch plan_launch(const AppendSlotsArgs& args) {
   launch.tokens = static_cast<int>(args.tokens);
   launch.head_dim = static_cast<int>(args.head_dim);
   launch.block_slots = static_cast<int>(args.block_slots);
+  launch.further = args.further;
   std::copy_n(args.slots, args.kv_heads, launch.slots);
   return launch;
 }
@@ -54,7 +56,7 @@ __global__ void __launch_bounds__(32 * kAppendTokens) append_rows(AppendLaunch a
   const int token = static_cast<int>(blockIdx.x) * kAppendTokens + static_cast<int>(threadIdx.x) / 32;
   const int head = static_cast<int>(blockIdx.y);
   if (token >= args.tokens) return;
-  const int slot = args.slots[head] + token;
+  const int slot = args.slots[head] + (args.further != nullptr ? *args.further : 0) + token;
   const std::int64_t entry = head * args.table_stride + slot / args.block_slots;
   const std::int64_t row = static_cast<std::int64_t>(slot % args.block_slots) * args.head_dim;
   const Element* key = static_cast<const Element*>(args.key) + head * args.key_head_stride + token * args.key_token_stride;

@@ -1,26 +1,19 @@
-// Stored blocks (kernels/api/block_types.h) on a GPU: one struct for each type, which widens eight neighbours of a block to fp32.
+// Stored blocks (kernels/api/block_types.h) on a GPU: one struct for each type, and eight neighbours of a row widened to fp32.
 //
 // Used by block_product.cuh and widen_rows.cuh. Values are those of kernels/reference/block_types.cpp to the bit: products are rounded
-// before they are added. Eight neighbours share scale, shift and sign in every type, so a thread needs no more than their bytes, which lie
-// together. kAlignment says how far those bytes are aligned in every block when the matrix is to 16 bytes: a block of Q4_0 has 18, so
-// nothing in it can be read in more than two bytes at a time.
+// before they are added. Here are the types that stay as they are stored (kernels/api/cuda_block_layout.h); laid_blocks.cuh has the others.
+// Eight neighbours share scale, shift and sign in every type, so a thread needs no more than their bytes, which lie together. kAlignment
+// says how far those bytes are aligned in every block when the matrix is to 16 bytes: a block of IQ4_NL has 18, so nothing in it can be
+// read in more than two bytes at a time.
 #pragma once
 
 #include <cstdint>
 
 #include "kernels/api/cuda_block_product.h"
 #include "kernels/cuda/element.cuh"
+#include "kernels/cuda/laid_blocks.cuh"
 
 namespace winnow::kernels::cuda {
-
-using Byte = std::uint8_t;
-
-constexpr int kPiece = static_cast<int>(kCudaPieceElements);
-
-// Codes of up to 23 bits become numbers by standing in the fraction of 2^23, which is cheaper than a conversion; what stands for zero goes
-// off with it, exactly.
-constexpr float kCodeBase = 8388608.0F;
-__device__ inline float number(unsigned code, float zero) { return __uint_as_float(0x4B000000U | code) - (kCodeBase + zero); }
 
 // Eight bytes one after the other, the first lowest.
 struct EightBytes {
@@ -43,8 +36,6 @@ __device__ inline EightBytes eight_bytes(const Byte* from) {
   }
 }
 
-__device__ inline float half_at(const Byte* at) { return widen(*reinterpret_cast<const Fp16*>(at)); }
-
 // A type has kElements and kBytes of a block, and widen(block, first, to): elements [first, first + 8) of it; first: a multiple of 8.
 
 struct F32 {
@@ -66,68 +57,9 @@ struct SixteenBits {
   }
 };
 
-struct Q8_0 {
-  static constexpr int kElements = 32, kBytes = 34;
-  __device__ static void widen(const Byte* block, int first, float* to) {
-    const float scale = half_at(block);
-    const EightBytes codes = eight_bytes<2>(block + 2 + first);
-#pragma unroll
-    for (int i = 0; i < kPiece; ++i) to[i] = __fmul_rn(number(codes.bits(i, 0, 255U) ^ 128U, 128.0F), scale);
-  }
-};
-
 // 32 nibbles: elements i and i + 16 share a byte, the earlier one in its low half.
 __device__ inline int nibble_byte(int first) { return first % 16; }
 __device__ inline int nibble_shift(int first) { return first / 16 * 4; }
-
-struct Q4_0 {
-  static constexpr int kElements = 32, kBytes = 18;
-  __device__ static void widen(const Byte* block, int first, float* to) {
-    const float scale = half_at(block);
-    const EightBytes nibbles = eight_bytes<2>(block + 2 + nibble_byte(first));
-#pragma unroll
-    for (int i = 0; i < kPiece; ++i) to[i] = __fmul_rn(scale, number(nibbles.bits(i, nibble_shift(first), 15U), 8.0F));
-  }
-};
-
-struct Q4_1 {
-  static constexpr int kElements = 32, kBytes = 20;
-  __device__ static void widen(const Byte* block, int first, float* to) {
-    const float scale = half_at(block);
-    const float least = half_at(block + 2);
-    const EightBytes nibbles = eight_bytes<4>(block + 4 + nibble_byte(first));
-#pragma unroll
-    for (int i = 0; i < kPiece; ++i) to[i] = __fadd_rn(__fmul_rn(scale, number(nibbles.bits(i, nibble_shift(first), 15U), 0.0F)), least);
-  }
-};
-
-// The fifth bits of eight neighbours lie in one byte.
-struct Q5_0 {
-  static constexpr int kElements = 32, kBytes = 22;
-  __device__ static void widen(const Byte* block, int first, float* to) {
-    const float scale = half_at(block);
-    const unsigned fifths = block[2 + first / 8];
-    const EightBytes nibbles = eight_bytes<2>(block + 6 + nibble_byte(first));
-#pragma unroll
-    for (int i = 0; i < kPiece; ++i)
-      to[i] = __fmul_rn(scale, number(nibbles.bits(i, nibble_shift(first), 15U) | ((fifths >> i) & 1U) << 4, 16.0F));
-  }
-};
-
-struct Q5_1 {
-  static constexpr int kElements = 32, kBytes = 24;
-  __device__ static void widen(const Byte* block, int first, float* to) {
-    const float scale = half_at(block);
-    const float least = half_at(block + 2);
-    const unsigned fifths = block[4 + first / 8];
-    const EightBytes nibbles = eight_bytes<8>(block + 8 + nibble_byte(first));
-#pragma unroll
-    for (int i = 0; i < kPiece; ++i) {
-      const unsigned code = nibbles.bits(i, nibble_shift(first), 15U) | ((fifths >> i) & 1U) << 4;
-      to[i] = __fadd_rn(__fmul_rn(scale, number(code, 0.0F)), least);
-    }
-  }
-};
 
 // Codes of two bits, 16 neighbours in 16 bytes, four times in 32 bytes: bytes and shift of Q2_K and Q3_K.
 __device__ inline int pair_byte(int first) { return first / 128 * 32 + first % 32; }
@@ -158,66 +90,6 @@ struct Q3_K {
     for (int i = 0; i < kPiece; ++i) {
       const unsigned code = pairs.bits(i, pair_shift(first), 3U) | thirds.bits(i, first / 32, 1U) << 2;
       to[i] = __fmul_rn(factor, number(code, 4.0F));
-    }
-  }
-};
-
-// Scale and minimum of sub-block `sub` of 8, six bits each, in the 12 bytes that Q4_K and Q5_K have for them.
-struct SubScale {
-  unsigned scale, min;
-  __device__ SubScale(const Byte* packed, int sub) {
-    if (sub < 4) {
-      scale = packed[sub] & 63U;
-      min = packed[4 + sub] & 63U;
-    } else {
-      scale = (packed[4 + sub] & 15U) | ((packed[sub - 4] >> 2) & 48U);
-      min = (packed[4 + sub] >> 4) | ((packed[sub] >> 2) & 48U);
-    }
-  }
-};
-
-struct Q4_K {
-  static constexpr int kElements = 256, kBytes = 144;
-  __device__ static void widen(const Byte* block, int first, float* to) {
-    const int sub = first / 32;
-    const SubScale of(block + 4, sub);
-    const float factor = __fmul_rn(half_at(block), number(of.scale, 0.0F));
-    const float least = __fmul_rn(half_at(block + 2), number(of.min, 0.0F));
-    const EightBytes nibbles = eight_bytes<8>(block + 16 + sub / 2 * 32 + first % 32);
-#pragma unroll
-    for (int i = 0; i < kPiece; ++i) to[i] = __fsub_rn(__fmul_rn(factor, number(nibbles.bits(i, sub % 2 * 4, 15U), 0.0F)), least);
-  }
-};
-
-struct Q5_K {
-  static constexpr int kElements = 256, kBytes = 176;
-  __device__ static void widen(const Byte* block, int first, float* to) {
-    const int sub = first / 32;
-    const SubScale of(block + 4, sub);
-    const float factor = __fmul_rn(half_at(block), number(of.scale, 0.0F));
-    const float least = __fmul_rn(half_at(block + 2), number(of.min, 0.0F));
-    const EightBytes fifths = eight_bytes<8>(block + 16 + first % 32);
-    const EightBytes nibbles = eight_bytes<8>(block + 48 + sub / 2 * 32 + first % 32);
-#pragma unroll
-    for (int i = 0; i < kPiece; ++i) {
-      const unsigned code = nibbles.bits(i, sub % 2 * 4, 15U) | fifths.bits(i, sub, 1U) << 4;
-      to[i] = __fsub_rn(__fmul_rn(factor, number(code, 0.0F)), least);
-    }
-  }
-};
-
-struct Q6_K {
-  static constexpr int kElements = 256, kBytes = 210;
-  __device__ static void widen(const Byte* block, int first, float* to) {
-    const float factor = __fmul_rn(half_at(block + 208), number(block[192 + first / 16] ^ 128U, 128.0F));
-    const int half = first / 128;
-    const int row = first % 128 / 32;  // of 32 elements, four in each half
-    const EightBytes nibbles = eight_bytes<2>(block + half * 64 + row % 2 * 32 + first % 32);
-    const EightBytes highs = eight_bytes<2>(block + 128 + half * 32 + first % 32);
-#pragma unroll
-    for (int i = 0; i < kPiece; ++i) {
-      const unsigned code = nibbles.bits(i, row / 2 * 4, 15U) | highs.bits(i, row * 2, 3U) << 4;
-      to[i] = __fmul_rn(factor, number(code, 32.0F));
     }
   }
 };
@@ -253,27 +125,25 @@ struct IQ4_XS {
   }
 };
 
-struct U4Z {
-  static constexpr int kElements = 32, kBytes = 20;
-  __device__ static void widen(const Byte* block, int first, float* to) {
-    const float scale = half_at(block);
-    const float zero = number(block[2], 0.0F);
-    const EightBytes nibbles = eight_bytes<4>(block + 4 + nibble_byte(first));
-#pragma unroll
-    for (int i = 0; i < kPiece; ++i) to[i] = __fmul_rn(scale, number(nibbles.bits(i, nibble_shift(first), 15U), zero));
+// Row `row` of a matrix of `rows` rows.
+template <class Type>
+__device__ inline auto matrix_row(const Byte* matrix, std::int64_t rows, int columns, std::int64_t row) {
+  if constexpr (kIsLaid<Type>) {
+    return laid_row<Type>(matrix, rows, columns, row);
+  } else {
+    return matrix + row * (static_cast<std::int64_t>(columns / Type::kElements) * Type::kBytes);
   }
-};
+}
 
-struct U8Z {
-  static constexpr int kElements = 32, kBytes = 36;
-  __device__ static void widen(const Byte* block, int first, float* to) {
-    const float scale = half_at(block);
-    const float zero = number(block[2], 0.0F);
-    const EightBytes codes = eight_bytes<4>(block + 4 + first);
-#pragma unroll
-    for (int i = 0; i < kPiece; ++i) to[i] = __fmul_rn(scale, number(codes.bits(i, 0, 255U), zero));
+// Numbers [column, column + 8) of a row; column: a multiple of 8.
+template <class Type, class Row>
+__device__ inline void widen_piece(const Row& row, int column, float (&to)[kPiece]) {
+  if constexpr (kIsLaid<Type>) {
+    widen_laid<Type>(row, column, to);
+  } else {
+    Type::widen(row + static_cast<std::int64_t>(column / Type::kElements) * Type::kBytes, column % Type::kElements, to);
   }
-};
+}
 
 // visit(Type{}) for the struct of `type`, which is known; on the host.
 template <class Visit>

@@ -1,8 +1,9 @@
-// Launches of products with matrices in blocks: argument rules, stored type, one input or some.
+// Launches of products with matrices in blocks: argument rules, stored type, numbers of 16 bits or 32, one input or some.
 #include "kernels/cuda/block_product.cuh"
 
 #include <cuda_runtime_api.h>
 
+#include "kernels/cuda/tile_product.cuh"
 #include "kernels/reference/check_cuda_blocks.h"
 
 namespace winnow::kernels {
@@ -14,6 +15,13 @@ LaunchStatus cuda_block_product(const CudaBlockProductArgs& args, void* stream) 
   const auto on = static_cast<cudaStream_t>(stream);
   cuda::with_block_type(args.type, [&](auto type) {
     using Type = decltype(type);
+    if constexpr (cuda::kIsLaid<Type>) {
+      const unsigned tiles = cuda::tile_blocks(args);
+      if (args.element == ElementType::kBf16)
+        return cuda::multiply_tiles<Type, cuda::Bf16><<<tiles, 32 * cuda::kTileWarps, 0, on>>>(launch);
+      if (args.element == ElementType::kFp16)
+        return cuda::multiply_tiles<Type, cuda::Fp16><<<tiles, 32 * cuda::kTileWarps, 0, on>>>(launch);
+    }
     if (args.inputs == 1) {
       cuda::multiply_rows<Type, 1><<<blocks, 32 * cuda::kProductWarps, 0, on>>>(launch);
     } else {

@@ -1,5 +1,5 @@
-// The device code of products with matrices in blocks; launched by block_product.cu, run on CPU threads in tests
-// (tests/kernels/cuda_on_cpu.h).
+// The device code of products with matrices in blocks, for inputs of fp32 and for types that stay as they are stored (tile_product.cuh has
+// the others); launched by block_product.cu, run on CPU threads in tests (tests/kernels/cuda_on_cpu.h).
 //
 // A warp serves two rows of the matrix: its threads take pieces of eight neighbours in turn, neighbouring threads neighbouring pieces, so
 // that what a warp reads of a row lies together, and what it reads of the input serves both rows. Each thread sums in fp32; the warp adds
@@ -45,6 +45,13 @@ inline ProductLaunch plan_launch(const CudaBlockProductArgs& args) {
           args.element};
 }
 
+// What the matrix has of row `row` of the product; past the end: of any.
+template <class Type>
+__device__ inline auto product_row(const ProductLaunch& args, int row) {
+  const int inside = min(row, args.rows - 1);
+  return matrix_row<Type>(args.matrix, args.rows, args.columns, args.row_of != nullptr ? args.row_of[inside] : inside);
+}
+
 // Thread blocks of a launch.
 inline unsigned product_blocks(const CudaBlockProductArgs& args) {
   return static_cast<unsigned>((args.rows + kBlockRows - 1) / kBlockRows);
@@ -56,23 +63,18 @@ __global__ void __launch_bounds__(32 * kProductWarps, kLeastBlocks) multiply_row
   const int lane = static_cast<int>(threadIdx.x) % 32;
   const int first_row = (static_cast<int>(blockIdx.x) * kProductWarps + static_cast<int>(threadIdx.x) / 32) * kWarpRows;
   if (first_row >= args.rows) return;  // the whole warp leaves
-  const std::int64_t row_bytes = static_cast<std::int64_t>(args.columns / Type::kElements) * Type::kBytes;
-  const Byte* rows[kWarpRows];
+  decltype(product_row<Type>(args, 0)) rows[kWarpRows];
 #pragma unroll
-  for (int r = 0; r < kWarpRows; ++r) {
-    const int row = min(first_row + r, args.rows - 1);  // past the end: any row
-    rows[r] = args.matrix + (args.row_of != nullptr ? args.row_of[row] : row) * row_bytes;
-  }
+  for (int r = 0; r < kWarpRows; ++r) rows[r] = product_row<Type>(args, first_row + r);
 
   float sums[kWarpRows][kInputs] = {};
   const int pieces = args.columns / kPiece;
 #pragma unroll(kInputs == 1 ? 2 : 1)
   for (int piece = lane; piece < pieces; piece += 32) {
     const int column = piece * kPiece;
-    const std::int64_t block = static_cast<std::int64_t>(column / Type::kElements) * Type::kBytes;
     float weights[kWarpRows][kPiece];
 #pragma unroll
-    for (int r = 0; r < kWarpRows; ++r) Type::widen(rows[r] + block, column % Type::kElements, weights[r]);
+    for (int r = 0; r < kWarpRows; ++r) widen_piece<Type>(rows[r], column, weights[r]);
 #pragma unroll
     for (int i = 0; i < kInputs; ++i) {
       if (i >= args.inputs) break;

@@ -10,22 +10,24 @@ namespace winnow::kernels {
 inline LaunchStatus check_arguments(const CudaDecodeAttentionArgs& args) {
   if (args.query == nullptr || args.output == nullptr || args.key_blocks == nullptr || args.value_blocks == nullptr ||
       args.slots == nullptr || args.workspace == nullptr || args.kv_heads < 1 || args.group < 1 || args.head_dim < 1 ||
-      args.block_slots < 1 || args.parts < 1 || !is_known(args.type)) {
+      args.block_slots < 1 || args.parts < 1 || args.most_further < 0 || !is_known(args.type)) {
     return LaunchStatus::kBadArgument;
   }
-  if (args.kv_heads > kMaxCudaKvHeads || args.group > kMaxGroup || args.head_dim > kMaxHeadDim || args.block_slots % kCudaTileSlots != 0) {
+  if (args.kv_heads > kMaxCudaKvHeads || args.parts > kMaxCudaParts || args.group > kMaxGroup || args.head_dim > kMaxHeadDim ||
+      args.block_slots % kCudaTileSlots != 0) {
     return LaunchStatus::kUnsupported;
   }
   for (std::int64_t head = 0; head < args.kv_heads; ++head) {
-    if (args.slots[head] < 1 || args.slots[head] > args.table_stride * args.block_slots) return LaunchStatus::kBadArgument;
-    if (args.probabilities != nullptr && args.slots[head] > args.probability_stride) return LaunchStatus::kBadArgument;
+    const std::int64_t most = args.slots[head] + args.most_further;
+    if (args.slots[head] < 1 || most > args.table_stride * args.block_slots) return LaunchStatus::kBadArgument;
+    if (args.probabilities != nullptr && most > args.probability_stride) return LaunchStatus::kBadArgument;
   }
   return LaunchStatus::kOk;
 }
 
 // Slots of every part but a head's last: whole tiles, so that `args.parts` of them cover the longest head.
 inline std::int64_t cuda_part_slots(const CudaDecodeAttentionArgs& args) {
-  const std::int64_t longest = *std::max_element(args.slots, args.slots + args.kv_heads);
+  const std::int64_t longest = *std::max_element(args.slots, args.slots + args.kv_heads) + args.most_further;
   const std::int64_t share = (longest + args.parts - 1) / args.parts;
   return (share + kCudaTileSlots - 1) / kCudaTileSlots * kCudaTileSlots;
 }

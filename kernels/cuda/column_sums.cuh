@@ -34,14 +34,14 @@ struct ColumnSumsLaunch : LogitsLaunch {
   double* entropy;
 };
 
-// args have been checked, and there are rows and columns.
-inline ColumnSumsLaunch plan_launch(const CudaColumnSumsArgs& args) {
+// args have been checked, and there are rows and columns. tile: columns of an entropy.
+inline ColumnSumsLaunch plan_launch(const CudaColumnSumsArgs& args, int tile = kLogitTile) {
   ColumnSumsLaunch launch = {};
   static_cast<LogitsLaunch&>(launch) = plan_logits(args);
   launch.log_sum_exp = args.log_sum_exp;
   launch.log_sum_exp_stride = args.log_sum_exp_stride;
   launch.seen_by_first = static_cast<int>(std::clamp(args.seen_by_first, -args.rows, args.columns));
-  launch.tiles = (launch.columns + kLogitTile - 1) / kLogitTile;
+  launch.tiles = (launch.columns + tile - 1) / tile;
   launch.part_rows = part_length(args.rows, args.parts);
   launch.parts = (launch.rows + launch.part_rows - 1) / launch.part_rows;
   const std::int64_t heads = args.kv_heads * args.group;
@@ -63,19 +63,19 @@ inline unsigned part_results(const ColumnSumsLaunch& launch) {
 }
 
 // What a tile's columns got, from all rows of the thread block, added to `to`, which has `count` columns.
-__device__ inline void add_down(const float (&sums)[kTileColumns], float* warp_sums, float* to, int count) {
+__device__ inline void add_down(const float (&sums)[kLogitColumns], float* warp_sums, float* to, int count) {
   const int thread = static_cast<int>(threadIdx.x);
   const int lane = thread % 32;
 #pragma unroll
-  for (int c = 0; c < kTileColumns; ++c) {
-    const float both = sums[c] + __shfl_xor_sync(0xFFFFFFFFU, sums[c], kTileRowGroup);  // the warp's two groups of rows
-    if (lane < kTileRowGroup) warp_sums[thread / 32 * kLogitTile + lane * kTileColumns + c] = both;
+  for (int c = 0; c < kLogitColumns; ++c) {
+    const float both = sums[c] + __shfl_xor_sync(0xFFFFFFFFU, sums[c], kLogitRowGroup);  // the warp's two groups of rows
+    if (lane < kLogitRowGroup) warp_sums[thread / 32 * kLogitTile + lane * kLogitColumns + c] = both;
   }
   __syncthreads();
   if (thread < count) {
     float sum = 0.0F;
 #pragma unroll
-    for (int warp = 0; warp < kTileWarps; ++warp) sum += warp_sums[warp * kLogitTile + thread];
+    for (int warp = 0; warp < kLogitWarps; ++warp) sum += warp_sums[warp * kLogitTile + thread];
     to[thread] += sum;
   }
   __syncthreads();  // the next sums overwrite these
@@ -83,10 +83,10 @@ __device__ inline void add_down(const float (&sums)[kTileColumns], float* warp_s
 
 // kVector: elements of Q and K per load; 1 where rows are not aligned.
 template <class T, int kVector>
-__global__ void __launch_bounds__(kTileThreads, 4) sum_columns(ColumnSumsLaunch args) {
+__global__ void __launch_bounds__(kLogitThreads, 4) sum_columns(ColumnSumsLaunch args) {
   __shared__ TileOperands operands;
-  __shared__ float warp_sums[kTileWarps * kLogitTile];
-  __shared__ float warp_entropies[kTileWarps];
+  __shared__ float warp_sums[kLogitWarps * kLogitTile];
+  __shared__ float warp_entropies[kLogitWarps];
 
   const int thread = static_cast<int>(threadIdx.x);
   const int tile = static_cast<int>(blockIdx.x);
@@ -120,24 +120,24 @@ __global__ void __launch_bounds__(kTileThreads, 4) sum_columns(ColumnSumsLaunch 
   const int end = min(args.rows, args.part_rows * (part + 1));
   const T* const key = static_cast<const T*>(args.key) + kv_head * args.key_head_stride + first_column * args.key_row_stride;
   for (int first_row = begin; first_row < end; first_row += kLogitTile) {
-    float means[kTileRows][kTileColumns] = {};
+    float means[kLogitRows][kLogitColumns] = {};
     for (int head = 0; head < args.group; ++head) {
       const T* const query =
           static_cast<const T*>(args.query) + (first_head + head) * args.query_head_stride + first_row * args.query_row_stride;
-      float products[kTileRows][kTileColumns];
+      float products[kLogitRows][kLogitColumns];
       multiply<T, kVector>(TileRows{[&](int i) { return query + i * args.query_row_stride; }, end - first_row},
                            TileRows{[&](int i) { return key + i * args.key_row_stride; }, columns}, args.head_dim, operands, products);
 
       const float* const log_sum_exp = args.log_sum_exp + (first_head + head) * args.log_sum_exp_stride;
-      float received[kTileColumns] = {};
+      float received[kLogitColumns] = {};
       float entropy = 0.0F;
 #pragma unroll
-      for (int r = 0; r < kTileRows; ++r) {
+      for (int r = 0; r < kLogitRows; ++r) {
         const int own = first_row + row + r;
         const float whole = own < end ? log_sum_exp[own] : 0.0F;
         const int seen = own < end ? min(columns, args.seen_by_first + own - first_column) : 0;
 #pragma unroll
-        for (int c = 0; c < kTileColumns; ++c) {
+        for (int c = 0; c < kLogitColumns; ++c) {
           const float log_probability = fmaf(products[r][c], args.scale, -whole);
           const float probability = column + c < seen ? expf(log_probability) : 0.0F;
           received[c] += probability;
@@ -153,17 +153,17 @@ __global__ void __launch_bounds__(kTileThreads, 4) sum_columns(ColumnSumsLaunch 
       if (entropies != nullptr && thread == 0) {
         double sum = 0.0;
 #pragma unroll
-        for (int warp = 0; warp < kTileWarps; ++warp) sum += static_cast<double>(warp_entropies[warp]);
+        for (int warp = 0; warp < kLogitWarps; ++warp) sum += static_cast<double>(warp_entropies[warp]);
         entropies[head * entropy_stride] += sum;
       }
     }
     if (squares == nullptr) continue;
     const float share = 1.0F / static_cast<float>(args.group);
-    float squared[kTileColumns] = {};
+    float squared[kLogitColumns] = {};
 #pragma unroll
-    for (int r = 0; r < kTileRows; ++r) {
+    for (int r = 0; r < kLogitRows; ++r) {
 #pragma unroll
-      for (int c = 0; c < kTileColumns; ++c) squared[c] = fmaf(means[r][c] * share, means[r][c] * share, squared[c]);
+      for (int c = 0; c < kLogitColumns; ++c) squared[c] = fmaf(means[r][c] * share, means[r][c] * share, squared[c]);
     }
     add_down(squared, warp_sums, squares, columns);
   }

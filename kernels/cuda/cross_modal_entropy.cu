@@ -14,11 +14,11 @@ template <class T, int kVector>
 void launch_walks(const cuda::CrossModalLaunch& launch, cudaStream_t on) {
   const auto parts = static_cast<unsigned>(launch.parts);
   const dim3 items(static_cast<unsigned>(launch.tiles), static_cast<unsigned>(launch.kv_heads), parts);
-  cuda::sum_rows<T, kVector><<<items, cuda::kTileThreads, 0, on>>>(launch);
+  cuda::sum_rows<T, kVector><<<items, cuda::kLogitThreads, 0, on>>>(launch);
   const dim3 rows(static_cast<unsigned>((launch.rows + cuda::kJoinThreads - 1) / cuda::kJoinThreads),
                   static_cast<unsigned>(launch.kv_heads * launch.group));
   cuda::join_rows<<<rows, cuda::kJoinThreads, 0, on>>>(launch);
-  cuda::add_entropies<T, kVector><<<dim3(static_cast<unsigned>(launch.row_tiles), parts), cuda::kTileThreads, 0, on>>>(launch);
+  cuda::add_entropies<T, kVector><<<dim3(static_cast<unsigned>(launch.row_tiles), parts), cuda::kLogitThreads, 0, on>>>(launch);
   cuda::add_tiles<<<1, cuda::kJoinThreads, 0, on>>>(launch);
 }
 

@@ -54,30 +54,30 @@ __device__ inline ExponentialSum added(ExponentialSum a, ExponentialSum b) {
 
 // kVector: as multiply()'s.
 template <class T, int kVector>
-__global__ void __launch_bounds__(kTileThreads, 4) sum_rows(CrossModalLaunch args) {
+__global__ void __launch_bounds__(kLogitThreads, 4) sum_rows(CrossModalLaunch args) {
   __shared__ TileOperands operands;
   __shared__ ItemTile items;
   const int row = tile_row();
   const int column = tile_column();
-  ExponentialSum sums[kTileRows];
-  walk_columns<T, kVector>(args, operands, items, [&](const float(&logits)[kTileRows][kTileColumns], int first) {
+  ExponentialSum sums[kLogitRows];
+  walk_columns<T, kVector>(args, operands, items, [&](const float(&logits)[kLogitRows][kLogitColumns], int first) {
 #pragma unroll
-    for (int r = 0; r < kTileRows; ++r) {
+    for (int r = 0; r < kLogitRows; ++r) {
       const int seen = items.seen[row + r] - first - column;
       float highest = sums[r].highest;
 #pragma unroll
-      for (int c = 0; c < kTileColumns; ++c) highest = c < seen ? fmaxf(highest, logits[r][c]) : highest;
+      for (int c = 0; c < kLogitColumns; ++c) highest = c < seen ? fmaxf(highest, logits[r][c]) : highest;
       float sum = sums[r].sum * expf(sums[r].highest - highest);
 #pragma unroll
-      for (int c = 0; c < kTileColumns; ++c) sum += c < seen ? expf(logits[r][c] - highest) : 0.0F;
+      for (int c = 0; c < kLogitColumns; ++c) sum += c < seen ? expf(logits[r][c] - highest) : 0.0F;
       sums[r] = {highest, sum};
     }
   });
   const std::int64_t part_rows = static_cast<std::int64_t>(args.kv_heads) * args.group * args.rows;
 #pragma unroll
-  for (int r = 0; r < kTileRows; ++r) {
+  for (int r = 0; r < kLogitRows; ++r) {
 #pragma unroll
-    for (int step = kTileRowGroup / 2; step > 0; step /= 2) {
+    for (int step = kLogitRowGroup / 2; step > 0; step /= 2) {
       const float highest = __shfl_xor_sync(0xFFFFFFFFU, sums[r].highest, step);
       const float sum = __shfl_xor_sync(0xFFFFFFFFU, sums[r].sum, step);
       sums[r] = added(sums[r], {highest, sum});
@@ -106,11 +106,11 @@ static __global__ void __launch_bounds__(kJoinThreads) join_rows(CrossModalLaunc
 
 // kVector: as multiply()'s.
 template <class T, int kVector>
-__global__ void __launch_bounds__(kTileThreads, 4) add_entropies(CrossModalLaunch args) {
+__global__ void __launch_bounds__(kLogitThreads, 4) add_entropies(CrossModalLaunch args) {
   __shared__ TileOperands operands;
   __shared__ std::int64_t offsets[kLogitTile];  // elements from a head's first query to the row's
   __shared__ int seen_by[kLogitTile];
-  __shared__ double sums[kTileThreads];
+  __shared__ double sums[kLogitThreads];
   const int thread = static_cast<int>(threadIdx.x);
   const int row = tile_row();
   const int column = tile_column();
@@ -127,22 +127,22 @@ __global__ void __launch_bounds__(kTileThreads, 4) add_entropies(CrossModalLaunc
   const int end = part_end(args, begin, columns_seen(args, first_row + rows - 1));
   double all = 0.0;
   for (int first = begin; first < end; first += kLogitTile) {
-    float means[kTileRows][kTileColumns] = {};
+    float means[kLogitRows][kLogitColumns] = {};
     float of_heads = 0.0F;
     for (int head = 0; head < heads; ++head) {
       const T* const query = static_cast<const T*>(args.query) + head * args.query_head_stride;
       const T* const key = static_cast<const T*>(args.key) + head / args.group * args.key_head_stride;
-      float products[kTileRows][kTileColumns];
+      float products[kLogitRows][kLogitColumns];
       multiply<T, kVector>(TileRows{[&](int i) { return query + offsets[i]; }, rows},
                            TileRows{[&](int i) { return key + column_offset(args, first + i); }, end - first}, args.head_dim, operands,
                            products);
       const float* const log_sum_exp = args.log_sum_exp + static_cast<std::int64_t>(head) * args.rows + first_row;
 #pragma unroll
-      for (int r = 0; r < kTileRows; ++r) {
+      for (int r = 0; r < kLogitRows; ++r) {
         const int seen = seen_by[row + r] - first - column;
         const float whole = seen > 0 ? log_sum_exp[row + r] : 0.0F;
 #pragma unroll
-        for (int c = 0; c < kTileColumns; ++c) {
+        for (int c = 0; c < kLogitColumns; ++c) {
           const float log_probability = fmaf(products[r][c], args.scale, -whole);
           const float probability = c < seen ? expf(log_probability) : 0.0F;
           means[r][c] += probability;
@@ -153,9 +153,9 @@ __global__ void __launch_bounds__(kTileThreads, 4) add_entropies(CrossModalLaunc
     float of_mean = 0.0F;
     if (args.mean_first) {
 #pragma unroll
-      for (int r = 0; r < kTileRows; ++r) {
+      for (int r = 0; r < kLogitRows; ++r) {
 #pragma unroll
-        for (int c = 0; c < kTileColumns; ++c) {
+        for (int c = 0; c < kLogitColumns; ++c) {
           const float mean = means[r][c] * share;
           if (mean != 0.0F) of_mean = fmaf(-mean, logf(mean), of_mean);
         }
@@ -164,7 +164,7 @@ __global__ void __launch_bounds__(kTileThreads, 4) add_entropies(CrossModalLaunc
     all += static_cast<double>(args.mean_first ? of_mean : of_heads * share);
   }
   sums[thread] = all;
-  for (int half = kTileThreads / 2; half > 0; half /= 2) {
+  for (int half = kLogitThreads / 2; half > 0; half /= 2) {
     __syncthreads();
     if (thread < half) sums[thread] += sums[thread + half];
   }

@@ -6,20 +6,31 @@
 #include <algorithm>
 
 #include "kernels/cuda/check_arguments.h"
+#include "kernels/cuda/decode_attention_matrix.cuh"
 #include "kernels/cuda/for_type.h"
 
 namespace winnow::kernels {
 
 namespace {
 
+// Calls run(kernel) with the one that attends the parts.
+template <class T, class Run>
+void with_kernel(const cuda::DecodeLaunch& launch, Run run) {
+  constexpr int kVector = 16 / static_cast<int>(sizeof(T));
+  if constexpr (sizeof(T) == 2) {
+    if (cuda::takes_matrix_unit<T>(launch)) {
+      if (launch.head_dim == 64) return run(cuda::attend_matrix_part<T, 64>);
+      if (launch.head_dim == 128) return run(cuda::attend_matrix_part<T, 128>);
+      return run(cuda::attend_matrix_part<T, 256>);
+    }
+  }
+  if (launch.head_dim % kVector == 0) return run(cuda::attend_part<T, kVector>);
+  run(cuda::attend_part<T, 1>);
+}
+
 template <class T>
 void launch(const cuda::DecodeLaunch& launch, dim3 parts, unsigned heads, cudaStream_t stream) {
-  constexpr int kVector = 16 / static_cast<int>(sizeof(T));
-  if (launch.head_dim % kVector == 0) {
-    cuda::attend_part<T, kVector><<<parts, cuda::kThreads, 0, stream>>>(launch);
-  } else {
-    cuda::attend_part<T, 1><<<parts, cuda::kThreads, 0, stream>>>(launch);
-  }
+  with_kernel<T>(launch, [&](auto* attend) { attend<<<parts, cuda::kThreads, 0, stream>>>(launch); });
   if (!launch.direct) cuda::merge_parts<T><<<heads, cuda::kThreads, 0, stream>>>(launch);
 }
 

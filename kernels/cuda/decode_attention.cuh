@@ -43,10 +43,15 @@ struct DecodeLaunch {
   float* log_sum_exp;    // or null
   float* probabilities;  // or null
   std::int64_t probability_stride;
-  float* part_output;  // [heads, parts, head_dim]
-  float* part_lse;     // [heads, parts]
+  float* part_output;           // [heads, parts, head_dim]
+  float* part_lse;              // [heads, parts]
+  const std::int32_t* further;  // or null
   int slots[kMaxCudaKvHeads];
 };
+
+__device__ inline int slots_of(const DecodeLaunch& args, int kv_head) {
+  return args.slots[kv_head] + (args.further != nullptr ? *args.further : 0);
+}
 
 // args have been checked.
 inline DecodeLaunch plan_launch(const CudaDecodeAttentionArgs& args) {
@@ -68,6 +73,7 @@ inline DecodeLaunch plan_launch(const CudaDecodeAttentionArgs& args) {
   launch.probability_stride = args.probability_stride;
   launch.part_output = args.workspace;
   launch.part_lse = args.workspace + args.kv_heads * args.group * args.parts * args.head_dim;
+  launch.further = args.further;
   std::copy_n(args.slots, args.kv_heads, launch.slots);
   return launch;
 }
@@ -92,7 +98,7 @@ __global__ void __launch_bounds__(kThreads) attend_part(DecodeLaunch args) {
   const int heads = min(kHeads, args.group - first_head);
   const int head_dim = args.head_dim;
   const int begin = part * args.part_slots;
-  const int end = min(args.slots[kv_head], begin + args.part_slots);
+  const int end = min(slots_of(args, kv_head), begin + args.part_slots);
   if (begin >= end) return;  // a shorter head than others; the whole thread block leaves
 
   const std::int64_t global_head = static_cast<std::int64_t>(kv_head) * args.group + first_head;
@@ -249,22 +255,43 @@ __global__ void __launch_bounds__(kThreads) attend_part(DecodeLaunch args) {
   }
 }
 
+// Of the whole thread block, in all threads, always in the same order. of_warps: shared memory that nobody else uses until the next
+// barrier.
+template <class Join>
+__device__ inline float join_warps(float own_warps, float* of_warps, Join join) {
+  if (threadIdx.x % 32 == 0) of_warps[threadIdx.x / 32] = own_warps;
+  __syncthreads();
+  float all = of_warps[0];
+#pragma unroll
+  for (int warp = 1; warp < kWarps; ++warp) all = join(all, of_warps[warp]);
+  return all;
+}
+
 template <class T>
 __global__ void __launch_bounds__(kThreads) merge_parts(DecodeLaunch args) {
+  __shared__ float weights[kMaxCudaParts];
+  __shared__ float maxima[kWarps];
+  __shared__ float sums[kWarps];
   const int thread = static_cast<int>(threadIdx.x);
   const std::int64_t head = blockIdx.x;
-  const int slots = args.slots[head / args.group];
+  const int slots = slots_of(args, static_cast<int>(head) / args.group);
   const int used = (slots + args.part_slots - 1) / args.part_slots;
   const float* lse = args.part_lse + head * args.parts;
   const float* parts = args.part_output + head * args.parts * args.head_dim;
 
   float highest = minus_infinity();
-  for (int part = 0; part < used; ++part) highest = fmaxf(highest, lse[part]);
+  for (int part = thread; part < used; part += kThreads) highest = fmaxf(highest, lse[part]);
+  highest = join_warps(warp_maximum(highest), maxima, [](float a, float b) { return fmaxf(a, b); });
   float total = 0.0F;
-  for (int part = 0; part < used; ++part) total += expf(lse[part] - highest);
+  for (int part = thread; part < used; part += kThreads) {
+    weights[part] = expf(lse[part] - highest);
+    total += weights[part];
+  }
+  total = join_warps(warp_sum(total), sums, [](float a, float b) { return a + b; });  // the weights are there, too
   for (int i = thread; i < args.head_dim; i += kThreads) {
     float value = 0.0F;
-    for (int part = 0; part < used; ++part) value = fmaf(expf(lse[part] - highest), parts[part * args.head_dim + i], value);
+#pragma unroll 4
+    for (int part = 0; part < used; ++part) value = fmaf(weights[part], parts[part * args.head_dim + i], value);
     narrow(value / total, static_cast<T*>(args.output)[head * args.head_dim + i]);
   }
   const float whole = highest + logf(total);

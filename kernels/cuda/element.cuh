@@ -2,6 +2,7 @@
 #pragma once
 
 #ifdef __CUDACC__
+#include <cuda_bf16.h>
 #include <cuda_fp16.h>
 #endif
 
@@ -25,10 +26,7 @@ __device__ inline float widen(Fp16 x) { return __half2float(__ushort_as_half(x.b
 
 // Round to nearest even; NaN stays NaN.
 __device__ inline void narrow(float x, float& to) { to = x; }
-__device__ inline void narrow(float x, Bf16& to) {
-  const unsigned bits = __float_as_uint(x);
-  to.bits = x != x ? static_cast<std::uint16_t>(0x7FC0) : static_cast<std::uint16_t>((bits + 0x7FFFU + ((bits >> 16) & 1U)) >> 16);
-}
+__device__ inline void narrow(float x, Bf16& to) { to.bits = __bfloat16_as_ushort(__float2bfloat16_rn(x)); }
 __device__ inline void narrow(float x, Fp16& to) { to.bits = __half_as_ushort(__float2half_rn(x)); }
 
 // kCount neighbours, moved by one load or store of up to 16 bytes.

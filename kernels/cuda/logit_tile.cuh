@@ -9,13 +9,13 @@
 namespace winnow::kernels::cuda {
 
 constexpr int kLogitTile = static_cast<int>(kCudaLogitTile);
-constexpr int kTileThreads = 128;
-constexpr int kTileWarps = kTileThreads / 32;
-constexpr int kTileDepth = 32;                            // elements of a head that lie in shared memory at a time
-constexpr int kTileRows = 8;                              // of a thread
-constexpr int kTileColumns = 4;                           // of a thread
-constexpr int kTileRowGroup = kLogitTile / kTileColumns;  // threads that share their rows, neighbours
-static_assert(kTileThreads == kTileRowGroup * (kLogitTile / kTileRows));
+constexpr int kLogitThreads = 128;
+constexpr int kLogitWarps = kLogitThreads / 32;
+constexpr int kLogitDepth = 32;                             // elements of a head that lie in shared memory at a time
+constexpr int kLogitRows = 8;                               // of a thread
+constexpr int kLogitColumns = 4;                            // of a thread
+constexpr int kLogitRowGroup = kLogitTile / kLogitColumns;  // threads that share their rows, neighbours
+static_assert(kLogitThreads == kLogitRowGroup * (kLogitTile / kLogitRows));
 
 struct LogitsLaunch {
   const void* query;
@@ -70,26 +70,26 @@ template <class At>
 TileRows(At, int) -> TileRows<At>;
 
 struct TileOperands {
-  alignas(16) float queries[kTileDepth * kLogitTile];
-  alignas(16) float keys[kTileDepth * kLogitTile];
+  alignas(16) float queries[kLogitDepth * kLogitTile];
+  alignas(16) float keys[kLogitDepth * kLogitTile];
 };
 
 // Where element k of row `row` lies in a tile. Neighbouring threads write rows and pieces of rows that differ; with the row's place moved
 // by the piece they meet different banks, and four rows from a multiple of four on stay side by side. Within a piece an element lies
 // kLogitTile behind the one before it.
 template <int kVector>
-inline constexpr int kTilePiece = kVector < 4 ? 4 : kVector;
+inline constexpr int kLogitPiece = kVector < 4 ? 4 : kVector;
 template <int kVector>
 __device__ inline int tile_place(int k, int row) {
-  return k * kLogitTile + (row ^ (k / kTilePiece<kVector> * kTilePiece<kVector>));
+  return k * kLogitTile + (row ^ (k / kLogitPiece<kVector> * kLogitPiece<kVector>));
 }
 
 // Elements [first, first + depth) of the rows, widened; zeros where there are none.
 template <class T, int kVector, class At>
 __device__ inline void take_rows(const TileRows<At>& rows, int first, int depth, float* tile) {
-  constexpr int kPieces = kTileDepth / kVector;
+  constexpr int kPieces = kLogitDepth / kVector;
 #pragma unroll
-  for (int i = static_cast<int>(threadIdx.x); i < kLogitTile * kPieces; i += kTileThreads) {
+  for (int i = static_cast<int>(threadIdx.x); i < kLogitTile * kPieces; i += kLogitThreads) {
     const int row = i / kPieces;
     const int k = i % kPieces * kVector;
     const bool is_there = row < rows.count && k < depth;
@@ -101,38 +101,38 @@ __device__ inline void take_rows(const TileRows<At>& rows, int first, int depth,
 }
 
 // The first row and column of this thread's products within the tile.
-__device__ inline int tile_row() { return static_cast<int>(threadIdx.x) / kTileRowGroup * kTileRows; }
-__device__ inline int tile_column() { return static_cast<int>(threadIdx.x) % kTileRowGroup * kTileColumns; }
+__device__ inline int tile_row() { return static_cast<int>(threadIdx.x) / kLogitRowGroup * kLogitRows; }
+__device__ inline int tile_column() { return static_cast<int>(threadIdx.x) % kLogitRowGroup * kLogitColumns; }
 
 // Products of this thread's rows and columns of the tile, not yet scaled. All threads of the block.
 // kVector: elements of Q and K per load; 1 where rows are not aligned.
 template <class T, int kVector, class QueryAt, class KeyAt>
 __device__ inline void multiply(const TileRows<QueryAt>& queries, const TileRows<KeyAt>& keys, int head_dim, TileOperands& operands,
-                                float (&products)[kTileRows][kTileColumns]) {
+                                float (&products)[kLogitRows][kLogitColumns]) {
   const int row = tile_row();
   const int column = tile_column();
 #pragma unroll
-  for (int r = 0; r < kTileRows; ++r) {
+  for (int r = 0; r < kLogitRows; ++r) {
 #pragma unroll
-    for (int c = 0; c < kTileColumns; ++c) products[r][c] = 0.0F;
+    for (int c = 0; c < kLogitColumns; ++c) products[r][c] = 0.0F;
   }
-  for (int first = 0; first < head_dim; first += kTileDepth) {
-    const int depth = min(kTileDepth, head_dim - first);
+  for (int first = 0; first < head_dim; first += kLogitDepth) {
+    const int depth = min(kLogitDepth, head_dim - first);
     __syncthreads();
     take_rows<T, kVector>(queries, first, depth, operands.queries);
     take_rows<T, kVector>(keys, first, depth, operands.keys);
     __syncthreads();
-    for (int k = 0; k < depth; k += kTilePiece<kVector>) {
+    for (int k = 0; k < depth; k += kLogitPiece<kVector>) {
       const float* const right_piece = operands.keys + tile_place<kVector>(k, column);
       const float* const upper_piece = operands.queries + tile_place<kVector>(k, row);
       const float* const lower_piece = operands.queries + tile_place<kVector>(k, row + 4);
 #pragma unroll
-      for (int step = 0; step < kTilePiece<kVector>; ++step) {
+      for (int step = 0; step < kLogitPiece<kVector>; ++step) {
         const Pack<float, 4> right = load<4>(right_piece + step * kLogitTile);
         const Pack<float, 4> upper = load<4>(upper_piece + step * kLogitTile);
         const Pack<float, 4> lower = load<4>(lower_piece + step * kLogitTile);
 #pragma unroll
-        for (int c = 0; c < kTileColumns; ++c) {
+        for (int c = 0; c < kLogitColumns; ++c) {
 #pragma unroll
           for (int r = 0; r < 4; ++r) {
             products[r][c] = fmaf(upper.values[r], right.values[c], products[r][c]);

@@ -20,8 +20,16 @@ void launch(const RmsNormArgs& args, cudaStream_t stream) {
   }
 }
 
+template <class T, class Weight>
+void launch_holding(const RmsNormArgs& args, cudaStream_t stream) {
+  const int warps = cuda::holding_warps<T>(args);
+  cuda::normalise_held_row<T, Weight><<<static_cast<unsigned>(args.rows), 32 * warps, 0, stream>>>(cuda::plan_launch(args), warps);
+}
+
 template <class T>
 void launch_as_it_lies(const RmsNormArgs& args, cudaStream_t stream) {
+  if (cuda::holds_rows<T>(args))
+    return args.weight_type == args.type ? launch_holding<T, T>(args, stream) : launch_holding<T, float>(args, stream);
   cuda::moves_vectors<T>(args) ? launch<T, cuda::kWidest<T>>(args, stream) : launch<T, 1>(args, stream);
 }
 

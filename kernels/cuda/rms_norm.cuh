@@ -1,7 +1,8 @@
 // The device code of RMS norms; launched by rms_norm.cu, run on CPU threads in tests (tests/kernels/cuda_on_cpu.h).
 //
 // A warp serves a row of up to kWarpFeatures numbers, eight of them in a thread block, a thread block a longer one. Every thread sums the
-// squares of its own numbers, then normalises them: a sum that it wrote is read again by itself alone. Sums are always in the same order.
+// squares of its own numbers, then normalises them: a sum that it wrote is read again by itself alone. Few rows, as a decode step has them,
+// are held in registers by a thread block each: all that is read is asked for at once. Sums are always in the same order.
 #pragma once
 
 #include <cstdint>
@@ -14,6 +15,8 @@ namespace winnow::kernels::cuda {
 
 constexpr int kNormThreads = 256;
 constexpr std::int64_t kWarpFeatures = 1024;
+constexpr int kHoldingThreads = 1024;       // at most, each with a vector of the row
+constexpr std::int64_t kFewNormRows = 128;  // no more than there are multiprocessors
 
 struct NormLaunch {
   const void* input;
@@ -56,6 +59,19 @@ bool moves_vectors(const RmsNormArgs& args) {
   const auto fits = [](const GroupStrides& strides) { return strides.row % kWidest<T> == 0 && strides.group % kWidest<T> == 0; };
   return args.features % kWidest<T> == 0 && fits(args.input_strides) && fits(args.output_strides) && args.added_stride % kWidest<T> == 0 &&
          is_aligned(args.input) && is_aligned(args.weight) && is_aligned(args.output) && is_aligned(args.added) && is_aligned(args.sum);
+}
+
+// Whether a thread block holds each row.
+template <class T>
+bool holds_rows(const RmsNormArgs& args) {
+  return args.groups == 1 && args.rows <= kFewNormRows && args.features <= kHoldingThreads * kWidest<T> && moves_vectors<T>(args);
+}
+
+// Of a thread block that holds a row.
+template <class T>
+int holding_warps(const RmsNormArgs& args) {
+  constexpr int kWarpHolds = 32 * kWidest<T>;
+  return static_cast<int>((args.features + kWarpHolds - 1) / kWarpHolds);
 }
 
 // Thread blocks where a row has so many threads.
@@ -130,6 +146,45 @@ __global__ void __launch_bounds__(kNormThreads) normalise_rows(NormLaunch args) 
     }
     store(pack, output + i);
   }
+}
+
+// What the threads of a block of so many warps have, added up; every one of them gets it.
+__device__ inline float block_sum(float x, int warps) {
+  __shared__ float parts[kHoldingThreads / 32];
+  const int thread = static_cast<int>(threadIdx.x);
+  const float own = warp_sum(x);
+  if (thread % 32 == 0) parts[thread / 32] = own;
+  __syncthreads();
+  return warp_sum(thread % 32 < warps ? parts[thread % 32] : 0.0F);
+}
+
+// Where holds_rows(). Threads: 32 x warps; grid: the rows.
+template <class T, class Weight>
+__global__ void __launch_bounds__(kHoldingThreads) normalise_held_row(NormLaunch args, int warps) {
+  constexpr int kVector = kWidest<T>;
+  const std::int64_t row = blockIdx.x;
+  const int own = static_cast<int>(threadIdx.x) * kVector;
+  const bool holds = own < args.features;
+  const int first = holds ? own : 0;  // past the end: any numbers
+  T* const sums = static_cast<T*>(args.sum) + row * args.input_strides.row;
+  const T* const input = static_cast<const T*>(args.input) + row * args.input_strides.row;
+  const T* const added = args.added != nullptr ? static_cast<const T*>(args.added) + row * args.added_stride : input;  // or not used
+  Pack<T, kVector> pack = load<kVector>(input + first);
+  const Pack<T, kVector> more = load<kVector>(added + first);
+  const Pack<Weight, kVector> weight = load<kVector>(static_cast<const Weight*>(args.weight) + first);
+  if (args.added != nullptr) {
+#pragma unroll
+    for (int v = 0; v < kVector; ++v) narrow(widen(pack.values[v]) + widen(more.values[v]), pack.values[v]);
+    if (holds) store(pack, sums + first);
+  }
+  float squares = 0.0F;
+#pragma unroll
+  for (int v = 0; v < kVector; ++v) squares = fmaf(widen(pack.values[v]), widen(pack.values[v]), squares);
+  const float scale = 1.0F / sqrtf(block_sum(holds ? squares : 0.0F, warps) / static_cast<float>(args.features) + args.epsilon);
+  if (!holds) return;
+#pragma unroll
+  for (int v = 0; v < kVector; ++v) weigh(widen(pack.values[v]) * scale, weight.values[v], pack.values[v]);
+  store(pack, static_cast<T*>(args.output) + row * args.output_strides.row + first);
 }
 
 }  // namespace winnow::kernels::cuda

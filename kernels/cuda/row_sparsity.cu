@@ -24,9 +24,9 @@ LaunchStatus cuda_row_maxima(const CudaRowMaximaArgs& args, void* stream) {
   cuda::for_type(args.type, [&](auto element) {
     using T = decltype(element);
     if (cuda::reads_vectors<T>(args)) {
-      cuda::find_row_maxima<T, cuda::kWidest<T>><<<grid_of(launch), cuda::kTileThreads, 0, on>>>(launch);
+      cuda::find_row_maxima<T, cuda::kWidest<T>><<<grid_of(launch), cuda::kLogitThreads, 0, on>>>(launch);
     } else {
-      cuda::find_row_maxima<T, 1><<<grid_of(launch), cuda::kTileThreads, 0, on>>>(launch);
+      cuda::find_row_maxima<T, 1><<<grid_of(launch), cuda::kLogitThreads, 0, on>>>(launch);
     }
   });
   return cudaGetLastError() == cudaSuccess ? LaunchStatus::kOk : LaunchStatus::kDeviceError;
@@ -40,9 +40,9 @@ LaunchStatus cuda_count_below(const CudaCountBelowArgs& args, void* stream) {
   cuda::for_type(args.type, [&](auto element) {
     using T = decltype(element);
     if (cuda::reads_vectors<T>(args)) {
-      cuda::count_below<T, cuda::kWidest<T>><<<grid_of(launch), cuda::kTileThreads, 0, on>>>(launch);
+      cuda::count_below<T, cuda::kWidest<T>><<<grid_of(launch), cuda::kLogitThreads, 0, on>>>(launch);
     } else {
-      cuda::count_below<T, 1><<<grid_of(launch), cuda::kTileThreads, 0, on>>>(launch);
+      cuda::count_below<T, 1><<<grid_of(launch), cuda::kLogitThreads, 0, on>>>(launch);
     }
   });
   return cudaGetLastError() == cudaSuccess ? LaunchStatus::kOk : LaunchStatus::kDeviceError;

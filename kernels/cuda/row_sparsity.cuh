@@ -57,27 +57,27 @@ __device__ inline void raise(float* to, float value) {
 
 // kVector: as multiply()'s.
 template <class T, int kVector>
-__global__ void __launch_bounds__(kTileThreads, 4) find_row_maxima(RowMaximaLaunch args) {
+__global__ void __launch_bounds__(kLogitThreads, 4) find_row_maxima(RowMaximaLaunch args) {
   __shared__ TileOperands operands;
   __shared__ ItemTile items;
   const int row = tile_row();
   const int column = tile_column();
   const float none = __uint_as_float(0xFF800000U);  // -inf
-  float highest[kTileRows];
+  float highest[kLogitRows];
 #pragma unroll
-  for (int r = 0; r < kTileRows; ++r) highest[r] = none;
-  walk_columns<T, kVector>(args, operands, items, [&](const float(&logits)[kTileRows][kTileColumns], int first) {
+  for (int r = 0; r < kLogitRows; ++r) highest[r] = none;
+  walk_columns<T, kVector>(args, operands, items, [&](const float(&logits)[kLogitRows][kLogitColumns], int first) {
 #pragma unroll
-    for (int r = 0; r < kTileRows; ++r) {
+    for (int r = 0; r < kLogitRows; ++r) {
       const int seen = items.seen[row + r] - first - column;
 #pragma unroll
-      for (int c = 0; c < kTileColumns; ++c) highest[r] = greater_of(highest[r], c < seen ? logits[r][c] : none);
+      for (int c = 0; c < kLogitColumns; ++c) highest[r] = greater_of(highest[r], c < seen ? logits[r][c] : none);
     }
   });
 #pragma unroll
-  for (int r = 0; r < kTileRows; ++r) {
+  for (int r = 0; r < kLogitRows; ++r) {
 #pragma unroll
-    for (int step = kTileRowGroup / 2; step > 0; step /= 2) {
+    for (int step = kLogitRowGroup / 2; step > 0; step /= 2) {
       highest[r] = greater_of(highest[r], __shfl_xor_sync(0xFFFFFFFFU, highest[r], step));
     }
     if (column == 0 && row + r < items_here(args)) {
@@ -88,34 +88,34 @@ __global__ void __launch_bounds__(kTileThreads, 4) find_row_maxima(RowMaximaLaun
 
 // kVector: as multiply()'s.
 template <class T, int kVector>
-__global__ void __launch_bounds__(kTileThreads, 4) count_below(CountBelowLaunch args) {
+__global__ void __launch_bounds__(kLogitThreads, 4) count_below(CountBelowLaunch args) {
   __shared__ TileOperands operands;
   __shared__ ItemTile items;
   __shared__ float thresholds[kLogitTile];
-  __shared__ int counts[kLogitTile][kTileRowGroup];
+  __shared__ int counts[kLogitTile][kLogitRowGroup];
   const int thread = static_cast<int>(threadIdx.x);
   const int row = tile_row();
   const int column = tile_column();
   if (thread < items_here(args)) {
     thresholds[thread] = args.maxima[head_of(args, thread) * args.maxima_stride + row_at(args, thread)] + args.below;
   }
-  int count[kTileRows] = {};
-  walk_columns<T, kVector>(args, operands, items, [&](const float(&logits)[kTileRows][kTileColumns], int first) {
+  int count[kLogitRows] = {};
+  walk_columns<T, kVector>(args, operands, items, [&](const float(&logits)[kLogitRows][kLogitColumns], int first) {
 #pragma unroll
-    for (int r = 0; r < kTileRows; ++r) {
+    for (int r = 0; r < kLogitRows; ++r) {
       const int seen = items.seen[row + r] - first - column;
       const float threshold = thresholds[row + r];
 #pragma unroll
-      for (int c = 0; c < kTileColumns; ++c) count[r] += c < seen && logits[r][c] < threshold ? 1 : 0;
+      for (int c = 0; c < kLogitColumns; ++c) count[r] += c < seen && logits[r][c] < threshold ? 1 : 0;
     }
   });
 #pragma unroll
-  for (int r = 0; r < kTileRows; ++r) counts[row + r][column / kTileColumns] = count[r];
+  for (int r = 0; r < kLogitRows; ++r) counts[row + r][column / kLogitColumns] = count[r];
   __syncthreads();
   if (thread >= items_here(args)) return;
   int sum = 0;
 #pragma unroll
-  for (int i = 0; i < kTileRowGroup; ++i) sum += counts[thread][i];
+  for (int i = 0; i < kLogitRowGroup; ++i) sum += counts[thread][i];
   if (sum > 0) atomicAdd(reinterpret_cast<unsigned long long*>(args.counts + head_of(args, thread)), static_cast<unsigned long long>(sum));
 }
 

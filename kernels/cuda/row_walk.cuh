@@ -80,14 +80,14 @@ __device__ inline void walk_columns(const RowWalkLaunch& args, TileOperands& ope
   const T* const query = static_cast<const T*>(args.query);
   const T* const key = static_cast<const T*>(args.key) + blockIdx.y * args.key_head_stride;
   for (int first = begin; first < end; first += kLogitTile) {
-    float logits[kTileRows][kTileColumns];
+    float logits[kLogitRows][kLogitColumns];
     multiply<T, kVector>(TileRows{[&](int i) { return query + items.offsets[i]; }, count},
                          TileRows{[&](int i) { return key + column_offset(args, first + i); }, end - first}, args.head_dim, operands,
                          logits);
 #pragma unroll
-    for (int r = 0; r < kTileRows; ++r) {
+    for (int r = 0; r < kLogitRows; ++r) {
 #pragma unroll
-      for (int c = 0; c < kTileColumns; ++c) logits[r][c] *= args.scale;
+      for (int c = 0; c < kLogitColumns; ++c) logits[r][c] *= args.scale;
     }
     visit(logits, first);
   }

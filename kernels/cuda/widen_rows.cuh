@@ -1,7 +1,8 @@
 // The device code that widens rows of matrices in blocks; launched by widen_rows.cu, run on CPU threads in tests
 // (tests/kernels/cuda_on_cpu.h).
 //
-// A thread widens a piece of eight neighbours and writes them together, neighbouring threads neighbouring pieces.
+// A thread widens eight neighbours and writes them together, neighbouring threads neighbouring ones. Of matrices that are laid out anew it
+// widens those of as many groups as it reads at a time (laid_blocks.cuh): four neighbouring threads write what four groups have in turn.
 #pragma once
 
 #include "kernels/api/cuda_widen_rows.h"
@@ -19,51 +20,79 @@ struct WidenLaunch {
   const std::int64_t* ids;
   void* output;
   std::int64_t first;
-  unsigned pieces;      // of all output rows
-  unsigned row_pieces;  // of one
+  std::int64_t count;
+  int columns;
   int rows;
   ElementType element;
 };
 
 // args have been checked.
 inline WidenLaunch plan_launch(const CudaWidenRowsArgs& args) {
-  const std::int64_t row_pieces = args.columns / kPiece;
   return {static_cast<const Byte*>(args.matrix),
           args.row_of,
           args.column_of,
           args.ids,
           args.output,
           args.first,
-          static_cast<unsigned>(args.count * row_pieces),
-          static_cast<unsigned>(row_pieces),
+          args.count,
+          static_cast<int>(args.columns),
           static_cast<int>(args.rows),
           args.element};
 }
 
+// Threads that widen a row.
+template <class Type>
+__host__ __device__ constexpr unsigned row_threads(int columns) {
+  if constexpr (kIsLaid<Type>) return static_cast<unsigned>((columns / kGroup + Type::kTogether - 1) / Type::kTogether * kGroupPieces);
+  return static_cast<unsigned>(columns / kPiece);
+}
+
 // Thread blocks of a launch.
-inline unsigned widen_blocks(const CudaWidenRowsArgs& args) {
-  return static_cast<unsigned>((args.count * (args.columns / kPiece) + kWidenThreads - 1) / kWidenThreads);
+template <class Type>
+unsigned widen_blocks(const CudaWidenRowsArgs& args) {
+  const std::int64_t threads = args.count * row_threads<Type>(static_cast<int>(args.columns));
+  return static_cast<unsigned>((threads + kWidenThreads - 1) / kWidenThreads);
+}
+
+// What is widened of output row `to_row` from `column` on.
+__device__ inline void put_numbers(const WidenLaunch& args, const float (&values)[kPiece], unsigned to_row, int column) {
+  const std::int64_t row = static_cast<std::int64_t>(to_row) * args.columns;
+  if (args.column_of == nullptr) {
+    store_numbers(values, args.element, args.output, row + column);
+    return;
+  }
+#pragma unroll
+  for (int i = 0; i < kPiece; ++i) store_number(values[i], args.element, args.output, row + args.column_of[column + i]);
 }
 
 // Threads: kWidenThreads; grid: widen_blocks().
 template <class Type>
 __global__ void __launch_bounds__(kWidenThreads) widen_pieces(WidenLaunch args) {
-  const unsigned piece = blockIdx.x * kWidenThreads + threadIdx.x;
-  if (piece >= args.pieces) return;
-  const unsigned to_row = piece / args.row_pieces;
-  const int column = static_cast<int>(piece % args.row_pieces) * kPiece;
+  const unsigned thread = blockIdx.x * kWidenThreads + threadIdx.x;
+  const unsigned of_row = row_threads<Type>(args.columns);
+  const unsigned to_row = thread / of_row;
+  if (to_row >= args.count) return;
+  const int piece = static_cast<int>(thread % of_row);
   const std::int64_t row = args.ids != nullptr ? args.ids[to_row] - args.first : args.first + to_row;
   if (row < 0 || row >= args.rows) return;
-  const std::int64_t columns = static_cast<std::int64_t>(args.row_pieces) * kPiece;
-  const Byte* stored = args.matrix + (args.row_of != nullptr ? args.row_of[row] : row) * (columns / Type::kElements * Type::kBytes);
+  const auto stored = matrix_row<Type>(args.matrix, args.rows, args.columns, args.row_of != nullptr ? args.row_of[row] : row);
   float values[kPiece];
-  Type::widen(stored + static_cast<std::int64_t>(column / Type::kElements) * Type::kBytes, column % Type::kElements, values);
-  if (args.column_of == nullptr) {
-    store_numbers(values, args.element, args.output, to_row * columns + column);
-    return;
-  }
+  if constexpr (kIsLaid<Type>) {
+    const int first = piece / kGroupPieces * Type::kTogether;
+    const int quarter = piece % kGroupPieces;
+    const int count = min(Type::kTogether, stored.groups - first);
+    const Pieces<Type> pieces = load_pieces<Type>(stored, first, count, quarter);
 #pragma unroll
-  for (int i = 0; i < kPiece; ++i) store_number(values[i], args.element, args.output, to_row * columns + args.column_of[column + i]);
+    for (int i = 0; i < Type::kTogether; ++i) {
+      if (i >= count) break;
+      const int column = (first + i) * kGroup + quarter * kPiece;
+      widen_codes<Type>(pieces[i], Type::scale(stored, column), values);
+      put_numbers(args, values, to_row, column);
+    }
+  } else {
+    widen_piece<Type>(stored, piece * kPiece, values);
+    put_numbers(args, values, to_row, piece * kPiece);
+  }
 }
 
 }  // namespace winnow::kernels::cuda

@@ -17,7 +17,7 @@ LaunchStatus append_slots_reference(const AppendSlotsArgs& args) {
   };
   for (std::int64_t head = 0; head < args.kv_heads; ++head) {
     for (std::int64_t token = 0; token < args.tokens; ++token) {
-      const std::int64_t slot = args.slots[head] + token;
+      const std::int64_t slot = args.slots[head] + (args.further != nullptr ? *args.further : 0) + token;
       const std::int64_t entry = head * args.table_stride + slot / args.block_slots;
       copy(args.key, head * args.key_head_stride + token * args.key_token_stride, args.key_blocks[entry], slot % args.block_slots);
       copy(args.value, head * args.value_head_stride + token * args.value_token_stride, args.value_blocks[entry], slot % args.block_slots);

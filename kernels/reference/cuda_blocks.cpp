@@ -1,4 +1,8 @@
 // The definition of correct for matrices in blocks on a GPU, on host pointers: block by block, products summed in double.
+#include <cstddef>
+#include <cstdint>
+
+#include "kernels/api/cuda_block_layout.h"
 #include "kernels/api/cuda_block_product.h"
 #include "kernels/api/cuda_widen_rows.h"
 #include "kernels/reference/check_block_product.h"
@@ -8,15 +12,20 @@
 namespace winnow::kernels {
 namespace {
 
-// One stored row, a block at a time: visit(first column, values of the block).
-template <class Visit>
-void each_block(BlockType type, const void* matrix, std::int64_t columns, std::int64_t row, const Visit& visit) {
-  const std::int64_t block = block_elements(type);
-  const auto* blocks = static_cast<const char*>(matrix) + row * row_bytes(type, columns);
+constexpr std::size_t kMaxBlockBytes = 256;
+
+// One row of the matrix, a block at a time: visit(first column, values of the block).
+template <class Args, class Visit>
+void each_block(const Args& args, std::int64_t row, const Visit& visit) {
+  const std::int64_t elements = block_elements(args.type);
+  const std::int64_t stored_row = args.row_of != nullptr ? args.row_of[row] : row;
+  const auto planes = cuda_row_planes(args.matrix, args.type, args.rows, args.columns, stored_row);
+  std::uint8_t stored[kMaxBlockBytes];
   float values[kMaxBlockElements];
-  for (std::int64_t column = 0; column < columns; column += block, blocks += block_bytes(type)) {
-    dequantize(type, blocks, block, values);
-    visit(column, values);
+  for (std::int64_t block = 0; block < args.columns / elements; ++block) {
+    stored_block(args.type, planes, args.columns, block, stored);
+    dequantize(args.type, stored, elements, values);
+    visit(block * elements, values);
   }
 }
 
@@ -27,13 +36,12 @@ LaunchStatus cuda_block_product_reference(const CudaBlockProductArgs& args) {
   const std::int64_t block = block_elements(args.type);
   for (std::int64_t row = 0; row < args.rows; ++row) {
     double sums[kMaxCudaProductInputs] = {};
-    each_block(args.type, args.matrix, args.columns, args.row_of != nullptr ? args.row_of[row] : row,
-               [&](std::int64_t column, const float* values) {
-                 for (std::int64_t input = 0; input < args.inputs; ++input) {
-                   for (std::int64_t i = 0; i < block; ++i)
-                     sums[input] += static_cast<double>(values[i]) * element(args.input, args.element, input * args.columns + column + i);
-                 }
-               });
+    each_block(args, row, [&](std::int64_t column, const float* values) {
+      for (std::int64_t input = 0; input < args.inputs; ++input) {
+        for (std::int64_t i = 0; i < block; ++i)
+          sums[input] += static_cast<double>(values[i]) * element(args.input, args.element, input * args.columns + column + i);
+      }
+    });
     for (std::int64_t input = 0; input < args.inputs; ++input)
       set_element(args.output, args.element, input * args.output_stride + row, static_cast<float>(sums[input]));
   }
@@ -46,13 +54,12 @@ LaunchStatus cuda_widen_rows_reference(const CudaWidenRowsArgs& args) {
   for (std::int64_t i = 0; i < args.count; ++i) {
     const std::int64_t row = args.ids != nullptr ? args.ids[i] - args.first : args.first + i;
     if (row < 0 || row >= args.rows) continue;
-    each_block(args.type, args.matrix, args.columns, args.row_of != nullptr ? args.row_of[row] : row,
-               [&](std::int64_t column, const float* values) {
-                 for (std::int64_t k = 0; k < block; ++k) {
-                   const std::int64_t to = args.column_of != nullptr ? args.column_of[column + k] : column + k;
-                   set_element(args.output, args.element, i * args.columns + to, values[k]);
-                 }
-               });
+    each_block(args, row, [&](std::int64_t column, const float* values) {
+      for (std::int64_t k = 0; k < block; ++k) {
+        const std::int64_t to = args.column_of != nullptr ? args.column_of[column + k] : column + k;
+        set_element(args.output, args.element, i * args.columns + to, values[k]);
+      }
+    });
   }
   return LaunchStatus::kOk;
 }

@@ -29,13 +29,6 @@ using winnow::testing::seconds;
 constexpr std::int64_t kColumns = 4096;
 constexpr int kRounds = 9;
 
-double bytes_read_a_second(std::int64_t bytes) {
-  const at::Tensor numbers = at::zeros({bytes / 4}, at::TensorOptions(kGpu).dtype(at::kFloat));
-  std::vector<double> times;
-  for (int i = 0; i < kRounds; ++i) times.push_back(seconds(3, [&] { numbers.sum(); }));
-  return static_cast<double>(bytes) / median(times);
-}
-
 bool run(const char* name, kernels::BlockType type, std::int64_t rows, double most_bytes_a_second) {
   const std::vector<std::uint8_t> blocks = kernels::random_blocks(type, rows * kColumns, 1);
   const std::vector<BlockRows> parts = {{type, std::as_bytes(std::span(blocks)), rows}};
@@ -79,7 +72,7 @@ int main(int argc, char** argv) {
     const CudaDevice& device = open_cuda();
     const c10::InferenceMode inference;
     at::manual_seed(1);
-    const double most = bytes_read_a_second(large * kColumns);
+    const double most = testing::bytes_read_a_second(large * kColumns, kRounds);
     std::printf(R"({"device":"%s","read_gb_per_s":%.0f})"
                 "\n",
                 device.name.c_str(), most * 1e-9);

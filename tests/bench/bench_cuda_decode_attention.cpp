@@ -56,7 +56,7 @@ int main() {
   try {
     cudaDeviceProp device = {};
     check(cudaGetDeviceProperties(&device, 0));
-    for (const std::int32_t slots : {512, 8192, 32768}) {
+    for (const std::int32_t slots : {512, 2048, 8192, 32768, 131072}) {
       if (!run(ElementType::kBf16, 64, 7, slots, 2, device.multiProcessorCount)) return 1;   // Qwen2-0.5B
       if (!run(ElementType::kBf16, 128, 7, slots, 4, device.multiProcessorCount)) return 1;  // Qwen2-7B
       if (!run(ElementType::kFp32, 64, 7, slots, 2, device.multiProcessorCount)) return 1;

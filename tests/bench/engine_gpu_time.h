@@ -1,4 +1,5 @@
-// What benchmarks of the engine on a GPU share: the device, the time of calls on it, and the one number that they may be given.
+// What benchmarks of the engine on a GPU share: the device, the time of calls on it, what it reads at most, and the one number that they
+// may be given.
 #pragma once
 
 #include <ATen/ATen.h>
@@ -30,6 +31,14 @@ double seconds(int calls, Call call) {
 inline double median(std::vector<double> values) {
   std::nth_element(values.begin(), values.begin() + std::ssize(values) / 2, values.end());
   return values[values.size() / 2];
+}
+
+// What the device reads at most: a sum over a tensor of so many bytes, the median of some rounds.
+inline double bytes_read_a_second(std::int64_t bytes, int rounds) {
+  const at::Tensor numbers = at::zeros({bytes / 4}, at::TensorOptions(kGpu).dtype(at::kFloat));
+  std::vector<double> times;
+  for (int i = 0; i < rounds; ++i) times.push_back(seconds(3, [&] { numbers.sum(); }));
+  return static_cast<double>(bytes) / median(times);
 }
 
 // The only argument, at least `least`; `otherwise` where there is none; nothing for anything else.

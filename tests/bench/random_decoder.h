@@ -1,4 +1,4 @@
-// A decoder of Qwen2-0.5B's shape with random weights, for benchmarks: speed does not depend on what the weights are.
+// A decoder of a published shape with random weights, for benchmarks: speed does not depend on what the weights are.
 //
 // Used by winnow_bench and bench_methods. Errors: those of the weight loader.
 #pragma once
@@ -35,15 +35,39 @@ inline DecoderConfig half_billion_shape() {
   return config;
 }
 
+inline DecoderConfig one_and_a_half_billion_shape() {
+  DecoderConfig config = half_billion_shape();
+  config.hidden_size = 1536;
+  config.intermediate_size = 8960;
+  config.layers = 28;
+  config.heads = 12;
+  config.head_dim = 128;
+  return config;
+}
+
+inline DecoderConfig seven_billion_shape() {
+  DecoderConfig config = half_billion_shape();
+  config.hidden_size = 3584;
+  config.intermediate_size = 18944;
+  config.layers = 28;
+  config.heads = 28;
+  config.kv_heads = 4;
+  config.head_dim = 128;
+  config.vocabulary = 152064;
+  config.tie_word_embeddings = false;
+  return config;
+}
+
 // Random weights as a real folder, so that the ordinary loader is used.
 class RandomFolder {
  public:
-  RandomFolder(const DecoderConfig& config, at::ScalarType dtype)
+  // made_on: where the numbers are drawn; billions take a CPU minutes.
+  RandomFolder(const DecoderConfig& config, at::ScalarType dtype, at::Device made_on)
       : path_(std::filesystem::temp_directory_path() / ("winnow-bench-weights-" + std::to_string(getpid()))) {
     std::filesystem::create_directories(path_);
     std::vector<std::pair<std::string, at::Tensor>> tensors;
     const auto add = [&](const std::string& name, at::IntArrayRef shape) {
-      tensors.emplace_back(name, (at::randn(shape) * 0.02).to(dtype));
+      tensors.emplace_back(name, (at::randn(shape, at::TensorOptions(made_on)) * 0.02).to(dtype).to(at::kCPU));
     };
     const auto ones = [&](const std::string& name) { tensors.emplace_back(name, at::ones({config.hidden_size}, dtype)); };
     const std::string model = "language_model.model.";
@@ -51,6 +75,7 @@ class RandomFolder {
     const std::int64_t kv = config.kv_heads * config.head_dim;
     add(model + "embed_tokens.weight", {config.vocabulary, config.hidden_size});
     ones(model + "norm.weight");
+    if (!config.tie_word_embeddings) add("language_model.lm_head.weight", {config.vocabulary, config.hidden_size});
     for (LayerId layer{0}; layer < config.layers; ++layer) {
       const std::string prefix = model + "layers." + std::to_string(layer) + ".";
       add(prefix + "self_attn.q_proj.weight", {q, config.hidden_size});
@@ -76,10 +101,10 @@ class RandomFolder {
 };
 
 inline TransformerDecoder random_decoder(const DecoderConfig& config, at::ScalarType dtype,
-                                         std::shared_ptr<const MatrixPacking> packing = nullptr) {
-  const RandomFolder random(config, dtype);
+                                         std::shared_ptr<const MatrixPacking> packing = nullptr, at::Device device = at::kCPU) {
+  const RandomFolder random(config, dtype, device);
   ModelWeights folder(open_weight_files(random.path()), llava_weight_name_rules());
-  WeightReader reader(folder, {dtype, std::move(packing)}, at::kCPU);
+  WeightReader reader(folder, {dtype, std::move(packing)}, device);
   return TransformerDecoder(config, reader, "language_model.");
 }
 

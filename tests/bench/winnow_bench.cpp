@@ -1,19 +1,20 @@
-// winnow-bench: prefill and decode of a Qwen2-0.5B-shaped random model on the CPU, or of a model's own file: full cache and 10 % of it, as
-// the model computes, in 16 bits where that is fewer, and all of it in eight.
+// winnow-bench: prefill and decode of a Qwen2-shaped random model, or of a model's own file: full cache and 10 % of it, as the model
+// computes, on a CPU also in 16 bits where that is fewer, and all of it in eight.
 //
-//   winnow-bench [--threads N] [--dtype bf16|fp32] [--bits 8|4] [--contexts 2048,8192]      prints a table; ratios are within this run
-//   winnow-bench --kv 32|16|8 ...   of what --serve decodes from and the table's prefill rounds to; without it as the program has it
-//   winnow-bench --model FILE ...   a GGUF file's matrices stay in their blocks, and --dtype is that of the rest
-//   winnow-bench --model FOLDER --bits 8 ...     a folder's are packed
-//   winnow-bench --serve ...        reads "prefill TOKENS", "decode TOKENS RETENTION STEPS" and "see FRAMES" (where the model has a tower)
-//   from stdin and answers "ms X" (bench/peers)
+//   winnow-bench [--shape 0.5b|1.5b|7b] [--device cpu|cuda] [--threads N] [--dtype bf16|fp32] [--bits 8|4] [--contexts 2048,8192] prints a
+//   table; ratios are within this run winnow-bench --kv 32|16|8 ...   of what --serve decodes from and the table's prefill rounds to;
+//   without it as the program has it winnow-bench --model FILE ...   a GGUF file's matrices stay in their blocks, and --dtype is that of
+//   the rest winnow-bench --model FOLDER --bits 8 ...     a folder's are packed winnow-bench --serve ...        reads "prefill TOKENS",
+//   "decode TOKENS RETENTION STEPS" and "see FRAMES" (where the model has a tower) from stdin and answers "ms X" (bench/peers)
 #include <ATen/ATen.h>
 #include <ATen/Parallel.h>
 
 #include <algorithm>
 #include <cstdio>
 #include <cstdlib>
+#include <exception>
 #include <iostream>
+#include <map>
 #include <memory>
 #include <numeric>
 #include <optional>
@@ -23,6 +24,7 @@
 
 #include "engine/base/stopwatch.h"
 #include "engine/device/cpu_threads.h"
+#include "engine/device/cuda_plugin.h"
 #include "engine/model_files/open_package.h"
 #include "engine/models/block_packing.h"
 #include "engine/models/registry.h"
@@ -38,16 +40,19 @@ class Bench {
 
   // Returns ms; the cache afterwards holds the prompt.
   double prefill(std::int64_t tokens, KvCache& cache) const {
-    const at::Tensor ids = at::arange(tokens, at::kLong).remainder(decoder_.vocabulary());
-    const at::Tensor positions = at::arange(tokens, at::kLong).unsqueeze(0);
+    const at::TensorOptions number = at::TensorOptions(decoder_.kv_shape().device).dtype(at::kLong);
+    const at::Tensor ids = at::arange(tokens, number).remainder(decoder_.vocabulary());
+    const at::Tensor positions = at::arange(tokens, number).unsqueeze(0);
     std::vector<std::int32_t> original(static_cast<std::size_t>(tokens));
     std::iota(original.begin(), original.end(), 0);
+    synchronize_device();
     const Stopwatch watch;
     at::Tensor hidden = decoder_.embed(ids);
     for (LayerId layer{0}; layer < decoder_.layers(); ++layer) {
       decoder_.prefill_layer(layer, hidden, positions, original, cache, nullptr, {}, InterruptToken());
     }
     const at::Tensor logits = decoder_.logits(hidden.narrow(0, tokens - 1, 1));
+    synchronize_device();
     return watch.elapsed_ms();
   }
 
@@ -117,13 +122,14 @@ class Bench {
 };
 
 std::unique_ptr<VisionLanguageModel> load(const std::string& file, at::ScalarType dtype,
-                                          const std::shared_ptr<const MatrixPacking>& packing) {
+                                          const std::shared_ptr<const MatrixPacking>& packing, at::Device device) {
   ModelSource source;
   source.package = open_package(file);
+  source.device = device;
   source.plan.arithmetic = dtype;
   source.plan.packing = packing;
   source.plan.matrices_as_stored = true;
-  source.plan.narrow_cache = true;
+  source.plan.narrow_cache = device.is_cpu();
   return load_model(source);
 }
 
@@ -178,15 +184,15 @@ double quantile(std::vector<double> of, double share) {
 }
 
 // All ways forth and back, again and again: a drift of the machine falls on all, and quartiles of the ratios say what its neighbours did.
-void print_steps(Bench& bench, std::int64_t tokens) {
+void print_steps(Bench& bench, std::int64_t tokens, at::Device device) {
   struct Way {
     const char* name;
     int kv_bits;
     double retention;
     std::vector<double> ms{};
   };
-  std::vector<Way> ways = {
-      {"full cache", 32, 1.0}, {"10 %", 32, 0.1}, {"16 bits, full", 16, 1.0}, {"16 bits, 10 %", 16, 0.1}, {"8 bits, full", 8, 1.0}};
+  std::vector<Way> ways = {{"full cache", 32, 1.0}, {"10 %", 32, 0.1}};
+  if (device.is_cpu()) ways.insert(ways.end(), {{"16 bits, full", 16, 1.0}, {"16 bits, 10 %", 16, 0.1}, {"8 bits, full", 8, 1.0}});
   const auto measure = [&](Way& way) { way.ms.push_back(bench.decode(tokens, way.retention, 9, way.kv_bits)); };
   for (int round = 0; round < 4; ++round) {
     std::for_each(ways.begin(), ways.end(), measure);
@@ -206,9 +212,11 @@ int main(int argc, char** argv) {
   std::vector<std::int64_t> contexts = {2048, 8192};
   at::ScalarType dtype = at::kBFloat16;
   std::string file;
-  std::shared_ptr<const MatrixPacking> packing;
+  std::optional<PackedBits> bits;
   bool serving = false;
   int kv_bits = 0;
+  std::string shape = "0.5b";
+  at::Device device = at::kCPU;
   set_default_threads();
   for (int i = 1; i < argc; ++i) {
     const std::string option = argv[i];
@@ -219,10 +227,14 @@ int main(int argc, char** argv) {
       at::set_num_threads(std::max(1, std::atoi(value().c_str())));
     } else if (option == "--model") {
       file = value();
+    } else if (option == "--shape") {
+      shape = value();
+    } else if (option == "--device") {
+      device = value() == "cuda" ? at::Device(at::kCUDA, 0) : at::Device(at::kCPU);
     } else if (option == "--dtype") {
       dtype = value() == "fp32" ? at::kFloat : at::kBFloat16;
     } else if (option == "--bits") {
-      packing = std::make_shared<BlockPacking>(value() == "8" ? PackedBits::kEight : PackedBits::kFour);
+      bits = value() == "8" ? PackedBits::kEight : PackedBits::kFour;
     } else if (option == "--kv") {
       kv_bits = std::atoi(value().c_str());
     } else if (option == "--contexts") {
@@ -232,32 +244,48 @@ int main(int argc, char** argv) {
     } else {
       std::fprintf(
           stderr,
-          "usage: winnow-bench [--serve] [--model FILE] [--threads N] [--dtype bf16|fp32] [--bits 8|4] [--kv 32|16|8] [--contexts A,B]\n");
+          "usage: winnow-bench [--serve] [--model FILE] [--shape 0.5b|1.5b|7b] [--device cpu|cuda] [--threads N] [--dtype bf16|fp32] "
+          "[--bits 8|4] [--kv 32|16|8] [--contexts A,B]\n");
       return 2;
     }
   }
+  const std::map<std::string, DecoderConfig> shapes = {
+      {"0.5b", bench::half_billion_shape()}, {"1.5b", bench::one_and_a_half_billion_shape()}, {"7b", bench::seven_billion_shape()}};
+  if (!shapes.contains(shape)) {
+    std::fprintf(stderr, "winnow-bench: no such shape: %s\n", shape.c_str());
+    return 2;
+  }
   const c10::InferenceMode inference;
   std::unique_ptr<VisionLanguageModel> model;
-  std::optional<TransformerDecoder> random;
-  if (file.empty()) {
-    random.emplace(bench::random_decoder(bench::half_billion_shape(), dtype, packing));
-  } else {
-    model = load(file, dtype, packing);
+  std::unique_ptr<const TransformerDecoder> random;
+  try {
+    if (!device.is_cpu()) open_cuda();
+    const auto packing = bits ? std::make_shared<BlockPacking>(*bits, device) : nullptr;
+    if (file.empty()) {
+      random.reset(new TransformerDecoder(bench::random_decoder(shapes.at(shape), dtype, packing, device)));
+    } else {
+      model = load(file, dtype, packing, device);
+    }
+  } catch (const std::exception& problem) {
+    std::fprintf(stderr, "winnow-bench: %s\n", problem.what());
+    return 1;
   }
   Bench bench(model ? model->text() : *random, kv_bits);
   if (serving) {
     serve(bench, model.get());
     return 0;
   }
-  std::printf("%s, %s, %d threads\n", model ? model->info().name.c_str() : "Qwen2-0.5B shape, random weights",
-              model ? model->info().dtype.c_str() : plan_name(dtype, packing ? packing->name() : "").c_str(), at::get_num_threads());
+  const std::string packed_name = bits ? BlockPacking(*bits, device).name() : "";
+  const std::string where = device.is_cpu() ? std::to_string(at::get_num_threads()) + " threads" : open_cuda().name;
+  std::printf("%s, %s, %s\n", model ? model->info().name.c_str() : ("Qwen2-" + shape + " shape, random weights").c_str(),
+              model ? model->info().dtype.c_str() : plan_name(dtype, packed_name).c_str(), where.c_str());
   for (const std::int64_t tokens : contexts) {
     KvCache warm = bench.empty_cache();
     bench.prefill(std::min<std::int64_t>(tokens, 512), warm);
     const double prefill_ms = bench.fill(tokens);
     std::printf("%6lld tokens: prefill %.0f ms (%.0f tokens/s), cache %.1f MiB\n", static_cast<long long>(tokens), prefill_ms,
                 1000.0 * static_cast<double>(tokens) / prefill_ms, static_cast<double>(bench.filled_bytes()) / (1 << 20));
-    print_steps(bench, tokens);
+    print_steps(bench, tokens, device);
     std::fflush(stdout);
   }
   return 0;

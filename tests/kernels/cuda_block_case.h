@@ -12,6 +12,7 @@
 #include <random>
 #include <vector>
 
+#include "kernels/api/cuda_block_layout.h"
 #include "kernels/api/cuda_block_product.h"
 #include "kernels/api/cuda_widen_rows.h"
 #include "kernels/reference/element.h"
@@ -53,6 +54,16 @@ class BarelyAligned {
   std::uint8_t* begin_;
 };
 
+// A matrix as a GPU has it.
+inline std::vector<std::uint8_t> laid_out(BlockType type, const std::vector<std::uint8_t>& blocks, std::int64_t columns) {
+  const std::int64_t row_bytes = columns / block_elements(type) * block_bytes(type);
+  const std::int64_t rows = std::ssize(blocks) / row_bytes;
+  std::vector<std::uint8_t> matrix(blocks.size(), 0x7A);
+  for (std::int64_t row = 0; row < rows; ++row)
+    lay_out_row(type, blocks.data() + row * row_bytes, columns, cuda_row_planes<void*>(matrix.data(), type, rows, columns, row));
+  return matrix;
+}
+
 // Numbers of `type` as they lie in memory: small ones, whose products with large blocks are in the range of fp16.
 inline std::vector<std::uint8_t> random_numbers(ElementType type, std::int64_t count, unsigned seed) {
   std::vector<std::uint8_t> bytes(static_cast<std::size_t>(count) * element_bytes(type));
@@ -76,7 +87,8 @@ struct BlockProductCase {
 
   explicit BlockProductCase(const BlockProductShape& wanted)
       : shape(wanted),
-        matrix(random_blocks(shape.type, shape.rows * shape.columns, 3)),
+        stored(random_blocks(shape.type, shape.rows * shape.columns, 3)),
+        matrix(laid_out(shape.type, stored, shape.columns)),
         input(random_numbers(shape.element, shape.inputs * shape.columns, 4)),
         row_of(shape.ordered ? shuffled(shape.rows, 5) : std::vector<std::int32_t>()) {}
 
@@ -111,8 +123,8 @@ struct BlockProductCase {
     const double adding = std::ldexp(static_cast<double>(shape.columns) / 32.0 + 16.0, -24);
     std::vector<float> values(static_cast<std::size_t>(shape.columns));
     for (std::int64_t row = 0; row < shape.rows; ++row) {
-      const std::int64_t stored = row_of.empty() ? row : row_of[static_cast<std::size_t>(row)];
-      dequantize(shape.type, matrix.data() + stored * (std::ssize(matrix) / shape.rows), shape.columns, values.data());
+      const std::int64_t stored_row = row_of.empty() ? row : row_of[static_cast<std::size_t>(row)];
+      dequantize(shape.type, stored.data() + stored_row * (std::ssize(stored) / shape.rows), shape.columns, values.data());
       for (std::int64_t i = 0; i < shape.inputs; ++i) {
         double size = 0.0;
         for (std::size_t k = 0; k < values.size(); ++k)
@@ -133,7 +145,8 @@ struct BlockProductCase {
   }
 
   BlockProductShape shape;
-  std::vector<std::uint8_t> matrix;
+  std::vector<std::uint8_t> stored;
+  std::vector<std::uint8_t> matrix;  // laid out
   std::vector<std::uint8_t> input;
   std::vector<std::int32_t> row_of;
 };

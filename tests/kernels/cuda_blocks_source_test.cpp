@@ -7,6 +7,7 @@
 #include <tuple>
 
 #include "kernels/cuda/block_product.cuh"
+#include "kernels/cuda/tile_product.cuh"
 #include "kernels/cuda/widen_rows.cuh"
 #include "kernels/reference/check_cuda_blocks.h"
 #include "tests/kernels/cuda_block_case.h"
@@ -24,6 +25,17 @@ void multiply(const CudaBlockProductArgs& args) {
   const cuda::ProductLaunch launch = cuda::plan_launch(args);
   cuda::with_block_type(args.type, [&](auto type) {
     using Type = decltype(type);
+    if constexpr (cuda::kIsLaid<Type>) {
+      if (args.element != ElementType::kFp32) {
+        return cuda::launch_on_cpu({cuda::tile_blocks(args), 1, 1}, 32 * cuda::kTileWarps, [&] {
+          if (args.element == ElementType::kBf16) {
+            cuda::multiply_tiles<Type, cuda::Bf16>(launch);
+          } else {
+            cuda::multiply_tiles<Type, cuda::Fp16>(launch);
+          }
+        });
+      }
+    }
     cuda::launch_on_cpu({cuda::product_blocks(args), 1, 1}, 32 * cuda::kProductWarps, [&] {
       if (args.inputs == 1) {
         cuda::multiply_rows<Type, 1>(launch);
@@ -63,10 +75,10 @@ TEST(CudaBlocksSource, ProductsEqualTheReferenceForEveryTypeAndElement) {
 }
 
 TEST(CudaBlocksSource, ProductsEqualTheReferenceForEveryShape) {
-  for (const BlockType type : {BlockType::kQ4_0, BlockType::kQ6_K, BlockType::kU8Z}) {
+  for (const BlockType type : {BlockType::kQ4_0, BlockType::kQ5_0, BlockType::kQ6_K, BlockType::kU8Z, BlockType::kIQ4_NL}) {
     const std::int64_t block = block_elements(type);
-    for (const std::int64_t blocks : {1, 3, 9, 17}) {  // of a row: threads that have nothing to do, that go round once more than others
-      for (const std::int64_t rows : {1, 2, 7, 8, 9}) {
+    for (const std::int64_t blocks : {1, 3, 9, 38}) {  // of a row: threads that have nothing to do, that go round once more than others
+      for (const std::int64_t rows : {1, 2, 7, 9, 17}) {
         const std::int64_t inputs = rows == 7 ? kMaxCudaProductInputs : rows == 9 ? 2 : 1;
         expect_product({type, ElementType::kBf16, blocks * block, rows, inputs, rows > 2});
         if (::testing::Test::HasFatalFailure()) return;
@@ -80,13 +92,15 @@ TEST(CudaBlocksSource, ProductsKeepNanVisible) {
   std::vector<std::uint8_t> blocks = random_blocks(BlockType::kQ8_0, 3 * 64, 1);
   blocks[2 * 34] = 0x00;  // row 1's first scale
   blocks[2 * 34 + 1] = 0x7E;
-  const BarelyAligned matrix(blocks);
-  const BarelyAligned input(testing::random_numbers(ElementType::kFp32, 64, 2));
-  float output[3] = {};
-  multiply({BlockType::kQ8_0, matrix.begin(), 64, 3, nullptr, input.begin(), 1, ElementType::kFp32, output, 3});
-  EXPECT_TRUE(std::isfinite(output[0]));
-  EXPECT_TRUE(std::isnan(output[1]));
-  EXPECT_TRUE(std::isfinite(output[2]));
+  const BarelyAligned matrix(testing::laid_out(BlockType::kQ8_0, blocks, 64));
+  for (const ElementType element : testing::kEveryElementType) {
+    const BarelyAligned input(testing::random_numbers(element, 64, 2));
+    std::vector<std::byte> output(3 * sizeof(float));
+    multiply({BlockType::kQ8_0, matrix.begin(), 64, 3, nullptr, input.begin(), 1, element, output.data(), 3});
+    EXPECT_TRUE(std::isfinite(testing::element_at(output, element, 0)));
+    EXPECT_TRUE(std::isnan(testing::element_at(output, element, 1)));
+    EXPECT_TRUE(std::isfinite(testing::element_at(output, element, 2)));
+  }
 }
 
 // As cuda_widen_rows() launches; both outputs begin as the same bytes.
@@ -100,7 +114,8 @@ void expect_same_rows(CudaWidenRowsArgs args) {
   args.output = actual.begin();
   const cuda::WidenLaunch launch = cuda::plan_launch(args);
   cuda::with_block_type(args.type, [&](auto type) {
-    cuda::launch_on_cpu({cuda::widen_blocks(args), 1, 1}, cuda::kWidenThreads, [&] { cuda::widen_pieces<decltype(type)>(launch); });
+    using Type = decltype(type);
+    cuda::launch_on_cpu({cuda::widen_blocks<Type>(args), 1, 1}, cuda::kWidenThreads, [&] { cuda::widen_pieces<Type>(launch); });
   });
   EXPECT_EQ(std::memcmp(actual.begin(), expected.begin(), untouched.size()), 0);
 }
@@ -108,7 +123,7 @@ void expect_same_rows(CudaWidenRowsArgs args) {
 TEST(CudaBlocksSource, WidenedRowsAreTheReferencesToTheBit) {
   for (const BlockType type : testing::kEveryBlockType) {
     const std::int64_t columns = 3 * testing::least_columns(type);
-    const BarelyAligned matrix(random_blocks(type, 5 * columns, 7));
+    const BarelyAligned matrix(testing::laid_out(type, random_blocks(type, 5 * columns, 7), columns));
     const std::vector<std::int32_t> row_of = testing::shuffled(5, 8);
     const std::vector<std::int32_t> column_of = testing::shuffled(columns, 9);
     for (const ElementType element : testing::kEveryElementType) {
@@ -131,7 +146,7 @@ TEST(CudaBlocksSource, WidenedRowsAreTheReferencesToTheBit) {
 }
 
 TEST(CudaBlocksSource, RowsThatAreAskedForAreThoseOfThisPart) {
-  const BarelyAligned matrix(random_blocks(BlockType::kQ5_1, 6 * 64, 10));
+  const BarelyAligned matrix(testing::laid_out(BlockType::kQ5_1, random_blocks(BlockType::kQ5_1, 6 * 64, 10), 64));
   const std::vector<std::int64_t> ids = {12, 3, 10, 16, 10, 15, 9};  // rows 10 to 15 lie here
   const std::vector<std::int32_t> row_of = testing::shuffled(6, 11);
   CudaWidenRowsArgs args;
@@ -144,6 +159,26 @@ TEST(CudaBlocksSource, RowsThatAreAskedForAreThoseOfThisPart) {
   args.ids = ids.data();
   args.count = std::ssize(ids);
   expect_same_rows(args);
+}
+
+// Nothing is lost on the way, and no plane reaches into another.
+TEST(CudaBlocksSource, BlocksComeBackAsTheyWereStored) {
+  for (const BlockType type : testing::kEveryBlockType) {
+    SCOPED_TRACE(static_cast<int>(type));
+    const std::int64_t elements = block_elements(type);
+    const auto bytes = static_cast<std::size_t>(block_bytes(type));
+    for (const std::int64_t blocks : {1, 2, 3, 7, 8}) {
+      const std::vector<std::uint8_t> stored = random_blocks(type, 3 * blocks * elements, 12);
+      std::vector<std::uint8_t> matrix = testing::laid_out(type, stored, blocks * elements);
+      std::vector<std::uint8_t> found(stored.size());
+      for (std::size_t i = 0; i < stored.size() / bytes; ++i) {
+        const auto block = static_cast<std::int64_t>(i);
+        stored_block(type, cuda_row_planes<const void*>(matrix.data(), type, 3, blocks * elements, block / blocks), blocks * elements,
+                     block % blocks, found.data() + i * bytes);
+      }
+      EXPECT_EQ(found, stored) << blocks << " blocks of a row";
+    }
+  }
 }
 
 TEST(CudaBlocksSource, DeviceTypesHaveTheSizesOfTheFormat) {

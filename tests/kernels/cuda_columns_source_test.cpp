@@ -7,6 +7,7 @@
 #include "tests/kernels/cuda_on_cpu.h"
 
 #include "kernels/cuda/column_sums.cuh"
+#include "kernels/cuda/column_sums_matrix.cuh"
 #include "kernels/reference/check_column_sums.h"
 #include "tests/kernels/cuda_columns_case.h"
 
@@ -17,12 +18,29 @@ using testing::CudaColumnsCase;
 
 // As cuda_column_sums() launches.
 template <class T>
-void sum_on_cpu(const CudaColumnSumsArgs& args) {
+cuda::ColumnSumsLaunch sum_parts_on_cpu(const CudaColumnSumsArgs& args) {
+  if constexpr (sizeof(T) == 2) {
+    if (cuda::fits_matrix_units<T>(args)) {
+      const cuda::ColumnSumsLaunch launch = cuda::plan_launch(args, cuda::kStripColumns);
+      cuda::for_strips(args, [&](auto chunks, auto more) {
+        cuda::launch_on_cpu({cuda::strip_blocks(launch), static_cast<unsigned>(launch.kv_heads), static_cast<unsigned>(launch.parts)},
+                            cuda::kStripThreads,
+                            [&] { cuda::sum_columns_by_matrix<T, decltype(chunks)::value, decltype(more)::value>(launch); });
+      });
+      return launch;
+    }
+  }
   const cuda::ColumnSumsLaunch launch = cuda::plan_launch(args);
-  const cuda::Index tiles{static_cast<unsigned>(launch.tiles), static_cast<unsigned>(launch.kv_heads), static_cast<unsigned>(launch.parts)};
   const bool vectors = cuda::reads_vectors<T>(args);
-  cuda::launch_on_cpu(tiles, cuda::kTileThreads,
+  cuda::launch_on_cpu({static_cast<unsigned>(launch.tiles), static_cast<unsigned>(launch.kv_heads), static_cast<unsigned>(launch.parts)},
+                      cuda::kLogitThreads,
                       [&] { vectors ? cuda::sum_columns<T, cuda::kWidest<T>>(launch) : cuda::sum_columns<T, 1>(launch); });
+  return launch;
+}
+
+template <class T>
+void sum_on_cpu(const CudaColumnSumsArgs& args) {
+  const cuda::ColumnSumsLaunch launch = sum_parts_on_cpu<T>(args);
   cuda::launch_on_cpu(
       {(static_cast<unsigned>(launch.columns) + cuda::kPartThreads - 1) / cuda::kPartThreads, cuda::part_results(launch), 1},
       cuda::kPartThreads, [&] { cuda::add_parts(launch); });
@@ -128,9 +146,9 @@ TEST(CudaColumnsSource, OfUniformAttentionAreKnownByHand) {
   }
 }
 
-TEST(CudaColumnsSource, KeepDamageVisible) {
-  CudaColumnsCase problem({ElementType::kFp32, 16, 2, 2, 100, 100, 1});
-  testing::put(problem.key.data(), ElementType::kFp32, 40 * 2 * problem.stride() + 3, std::numeric_limits<float>::quiet_NaN());
+void expect_damage(ElementType type) {
+  CudaColumnsCase problem({type, 16, 2, 2, 100, 100, 1});
+  testing::put(problem.key.data(), type, 40 * 2 * problem.stride() + 3, std::numeric_limits<float>::quiet_NaN());
   const CudaColumnsCase::Result result = columns_of(problem, 2);
   const std::size_t head = 100 + CudaColumnsCase::kBeside;
   for (std::size_t column = 0; column < 100; ++column) {
@@ -142,18 +160,24 @@ TEST(CudaColumnsSource, KeepDamageVisible) {
   EXPECT_FALSE(std::isnan(result.entropy[2]));
 }
 
+TEST(CudaColumnsSource, KeepDamageVisible) {
+  expect_damage(ElementType::kFp32);
+  expect_damage(ElementType::kBf16);
+}
+
 // Two rows and two columns that are 2^31 elements apart: offsets have 64 bits.
-TEST(CudaColumnsSource, RowsMayLieFarApart) {
+void expect_far_rows(ElementType type) {
   constexpr std::int64_t kFar = std::int64_t{1} << 31;
   constexpr std::size_t kPage = 4096;
-  const std::size_t bytes = 2 * static_cast<std::size_t>(kFar) + kPage;
+  const std::size_t element = type == ElementType::kFp32 ? 4 : 2;
+  const std::size_t bytes = element * static_cast<std::size_t>(kFar) + kPage;
   void* const memory = mmap(nullptr, bytes, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
-  if (memory == MAP_FAILED) GTEST_SKIP() << "no room for an address range of 4 GiB";
+  if (memory == MAP_FAILED) GTEST_SKIP() << "no room for an address range of 8 GiB";
   auto* const near = static_cast<std::byte*>(memory);
-  std::byte* const far = near + 2 * kFar;
+  std::byte* const far = near + bytes - kPage;
   ASSERT_EQ(mprotect(near, kPage, PROT_READ | PROT_WRITE) | mprotect(far, kPage, PROT_READ | PROT_WRITE), 0);
-  const CudaColumnsCase problem({ElementType::kBf16, 8, 1, 1, 2, 2, 1});
-  const std::size_t row = static_cast<std::size_t>(problem.stride()) * 2;
+  const CudaColumnsCase problem({type, 8, 1, 1, 2, 2, 1});
+  const std::size_t row = static_cast<std::size_t>(problem.stride()) * element;
   for (const auto& [to, index] : {std::pair(near, 0U), std::pair(far, 1U)}) {
     std::copy_n(problem.query.data() + index * row, row, to);
     std::copy_n(problem.key.data() + index * row, row, to + row);
@@ -168,6 +192,11 @@ TEST(CudaColumnsSource, RowsMayLieFarApart) {
   sum_on_cpu(args);
   problem.expect_near(result);
   munmap(memory, bytes);
+}
+
+TEST(CudaColumnsSource, RowsMayLieFarApart) {
+  expect_far_rows(ElementType::kBf16);
+  expect_far_rows(ElementType::kFp32);
 }
 
 TEST(CudaColumnsSource, ReadVectorsWhereRowsAreAligned) {
@@ -186,12 +215,38 @@ TEST(CudaColumnsSource, ReadVectorsWhereRowsAreAligned) {
   EXPECT_FALSE(vectors([](CudaColumnSumsArgs& args) { args.key = static_cast<const std::byte*>(args.key) + 8; }));
 }
 
+TEST(CudaColumnsSource, TakeTheMatrixUnitsForAlignedRowsOf16Bits) {
+  const CudaColumnsCase problem({ElementType::kBf16, 256, 1, 1, 4, 4, 1});
+  CudaColumnsCase::Result result(problem.shape);
+  CudaColumnSumsArgs args = problem.args(result, nullptr, 1);
+  EXPECT_TRUE(cuda::fits_matrix_units<cuda::Bf16>(args));
+  EXPECT_TRUE(cuda::fits_matrix_units<cuda::Fp16>(args));
+  EXPECT_FALSE(cuda::fits_matrix_units<float>(args));
+  args.head_dim = 264;
+  EXPECT_FALSE(cuda::fits_matrix_units<cuda::Bf16>(args)) << "more registers than there are";
+  args.head_dim = 72;
+  EXPECT_TRUE(cuda::fits_matrix_units<cuda::Bf16>(args));
+  args.key_row_stride += 4;
+  EXPECT_FALSE(cuda::fits_matrix_units<cuda::Bf16>(args));
+}
+
+// Several thread blocks side by side, strips that all rows see, that some do and that none does; more steps than are under way.
+TEST(CudaColumnsSource, EqualTheReferenceAcrossStrips) {
+  for (const std::int64_t parts : {1, 2}) {
+    expect_columns({ElementType::kBf16, 128, 1, 3, 150, 200, 60}, parts);
+    expect_columns({ElementType::kFp16, 96, 2, 1, 150, 150, 1}, parts);
+    expect_columns({ElementType::kBf16, 256, 1, 2, 100, 150, 50}, parts);
+  }
+}
+
 TEST(CudaColumnsSource, PartsFillTheDeviceAndAreWholeTiles) {
-  EXPECT_EQ(cuda_logit_parts(32768, 32768, 8, 132), 1);  // 4096 thread blocks a part
-  EXPECT_EQ(cuda_logit_parts(2048, 2048, 2, 132), 9);    // 64
-  EXPECT_EQ(cuda_logit_parts(32, 2048, 2, 132), 1);      // one tile of rows
-  EXPECT_EQ(cuda_logit_parts(1 << 30, 1, 1, 1 << 20), kMaxCudaGridSide);
-  EXPECT_EQ(cuda_logit_parts(0, 0, 1, 132), 1);
+  EXPECT_EQ(cuda_column_sums_parts(65536, 65536, 8, 132), 1);  // 8192 tiles a part
+  EXPECT_EQ(cuda_column_sums_parts(8192, 8192, 4, 132), 9);    // 512
+  EXPECT_EQ(cuda_column_sums_parts(2048, 2048, 2, 132), 32);   // no part is shorter than a tile
+  EXPECT_EQ(cuda_column_sums_parts(32, 2048, 2, 132), 1);      // one tile of rows
+  EXPECT_EQ(cuda_column_sums_parts(1 << 30, 1, 1, 1 << 20), kMaxCudaGridSide);
+  EXPECT_EQ(cuda_column_sums_parts(0, 0, 1, 132), 1);
+  EXPECT_EQ(cuda_logit_parts(2048, 2048, 2, 132), 9);  // of 64 tiles: four thread blocks on a multiprocessor are wanted
   const CudaColumnsCase problem({ElementType::kFp32, 8, 2, 3, 300, 130, 1});
   CudaColumnsCase::Result result(problem.shape);
   const cuda::ColumnSumsLaunch launch = cuda::plan_launch(problem.args(result, nullptr, 4));
@@ -199,7 +254,7 @@ TEST(CudaColumnsSource, PartsFillTheDeviceAndAreWholeTiles) {
   EXPECT_EQ(launch.parts, 3) << "none without rows";
   EXPECT_EQ(launch.tiles, 3);
   EXPECT_EQ(cuda::part_results(launch), 8U);
-  EXPECT_EQ(cuda_column_sums_workspace(problem.args(result, nullptr, 4)), 4 * (8 * 6 * 3 + 4 * 8 * 130));
+  EXPECT_EQ(cuda_column_sums_workspace(problem.args(result, nullptr, 4)), 4 * (8 * 6 * 5 + 4 * 8 * 130));
 }
 
 TEST(CudaColumnsSource, RefuseBadArguments) {

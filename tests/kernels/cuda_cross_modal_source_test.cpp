@@ -21,12 +21,12 @@ void look_on_cpu(const CudaCrossModalArgs& args) {
   const cuda::CrossModalLaunch launch = cuda::plan_launch(args);
   const bool vectors = cuda::reads_vectors<T>(args);
   const auto parts = static_cast<unsigned>(launch.parts);
-  cuda::launch_on_cpu({static_cast<unsigned>(launch.tiles), static_cast<unsigned>(launch.kv_heads), parts}, cuda::kTileThreads,
+  cuda::launch_on_cpu({static_cast<unsigned>(launch.tiles), static_cast<unsigned>(launch.kv_heads), parts}, cuda::kLogitThreads,
                       [&] { vectors ? cuda::sum_rows<T, cuda::kWidest<T>>(launch) : cuda::sum_rows<T, 1>(launch); });
   cuda::launch_on_cpu({(static_cast<unsigned>(launch.rows) + cuda::kJoinThreads - 1) / cuda::kJoinThreads,
                        static_cast<unsigned>(launch.kv_heads * launch.group), 1},
                       cuda::kJoinThreads, [&] { cuda::join_rows(launch); });
-  cuda::launch_on_cpu({static_cast<unsigned>(launch.row_tiles), parts, 1}, cuda::kTileThreads,
+  cuda::launch_on_cpu({static_cast<unsigned>(launch.row_tiles), parts, 1}, cuda::kLogitThreads,
                       [&] { vectors ? cuda::add_entropies<T, cuda::kWidest<T>>(launch) : cuda::add_entropies<T, 1>(launch); });
   cuda::launch_on_cpu({1, 1, 1}, cuda::kJoinThreads, [&] { cuda::add_tiles(launch); });
 }

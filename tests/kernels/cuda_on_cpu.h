@@ -1,9 +1,9 @@
 // Runs the project's CUDA kernels on a CPU: their own source, every CUDA thread a fiber, so that arithmetic, indexing and barriers are
 // tested where no GPU is. Include before a .cuh file. Knows exactly what those files use: threadIdx, blockIdx, __shared__,
-// __syncthreads, full-warp __shfl_xor_sync, atomic maxima and sums, fp16 conversions, single operations that round. A barrier that part of
-// a warp or block never reaches throws. Compile with -fsanitize=alignment, as CMakeLists.txt does: a load from where its type is not
-// aligned ends the program. One thread block at a time; fibers are resumed in turn, so a missing barrier shows as a wrong value, not always
-// but repeatably.
+// __syncthreads, full-warp __shfl_xor_sync and __shfl_sync, the matrix units (kernels/cuda/matrix_unit.cuh), copies that are not waited for
+// (kernels/cuda/copy_async.cuh), atomic maxima and sums, fp16 conversions, single operations that round. A barrier that part of a warp or
+// block never reaches throws. Compile with -fsanitize=alignment, as CMakeLists.txt does: a load from where its type is not aligned ends the
+// program. One thread block at a time; fibers are resumed in turn, so a missing barrier shows as a wrong value, not always but repeatably.
 #pragma once
 
 #include <ucontext.h>
@@ -13,6 +13,8 @@
 #include <bit>
 #include <cmath>
 #include <cstdint>
+#include <cstring>
+#include <deque>
 #include <functional>
 #include <stdexcept>
 #include <vector>
@@ -21,6 +23,7 @@
 #include "tests/kernels/decode_attention_case.h"
 
 #define __global__
+#define __host__
 #define __device__
 #define __shared__ static
 #define __launch_bounds__(...)
@@ -65,23 +68,54 @@ class BlockOnCpu {
 
   void wait_for_block() { yield(State::kAtBlockBarrier); }
 
-  float exchange(float value, int mask) {
+  // What a thread shows the others of its warp.
+  using Words = std::array<std::uint32_t, 6>;
+  // What all 32 threads of this one's warp show, until the next time.
+  struct Shown {
+    const BlockOnCpu& block;
+    std::size_t slot;
+    const Words& of(std::size_t lane) const { return block.fibers_[block.running_ / 32 * 32 + lane].offered[slot]; }
+  };
+  Shown show(const Words& words) {
     Fiber& own = fibers_[running_];
-    own.offered[own.exchanges % 2] = value;
+    own.offered[own.exchanges % 2] = words;
     const std::size_t slot = own.exchanges++ % 2;  // two slots: a partner may already offer the next value
-    const std::size_t partner = running_ ^ static_cast<std::size_t>(mask);
     yield(State::kAtWarpExchange);
-    return fibers_[partner].offered[slot];
+    return {*this, slot};
+  }
+  std::size_t lane() const { return running_ % 32; }
+
+  // Null: zeros. Copied by finish_copies(), when at most `later` groups of the running thread are younger.
+  void copy_later(void* to, const void* from, std::size_t bytes) {
+    if (reinterpret_cast<std::uintptr_t>(to) % bytes != 0 || reinterpret_cast<std::uintptr_t>(from) % bytes != 0) {
+      throw std::logic_error("a copy from or to where it is not aligned");
+    }
+    fibers_[running_].copies.back().push_back({to, from, bytes});
+  }
+  void close_copies() { fibers_[running_].copies.emplace_back(); }
+  void finish_copies(std::size_t later) {
+    std::deque<std::vector<Copy>>& groups = fibers_[running_].copies;
+    for (; groups.size() > later + 1; groups.pop_front()) {
+      for (const Copy& copy : groups.front()) {
+        copy.from == nullptr ? std::memset(copy.to, 0, copy.bytes) : std::memcpy(copy.to, copy.from, copy.bytes);
+      }
+    }
   }
 
  private:
+  struct Copy {
+    void* to;
+    const void* from;
+    std::size_t bytes;
+  };
   enum class State { kReady, kAtBlockBarrier, kAtWarpExchange, kDone };
   struct Fiber {
     ucontext_t context = {};
     std::vector<char> stack;
     State state = State::kReady;
-    std::array<float, 2> offered = {};
+    std::array<Words, 2> offered = {};
     std::size_t exchanges = 0;
+    std::deque<std::vector<Copy>> copies{1};  // groups; the last one is open
   };
   static constexpr std::size_t kStackBytes = 64 * 1024;
 
@@ -129,7 +163,13 @@ class BlockOnCpu {
 };
 
 inline void __syncthreads() { BlockOnCpu::current()->wait_for_block(); }
-inline float __shfl_xor_sync(unsigned /*mask*/, float value, int lane_mask) { return BlockOnCpu::current()->exchange(value, lane_mask); }
+inline float __shfl_sync(unsigned /*mask*/, float value, int lane) {
+  const BlockOnCpu::Shown shown = BlockOnCpu::current()->show({std::bit_cast<std::uint32_t>(value)});
+  return std::bit_cast<float>(shown.of(static_cast<std::size_t>(lane))[0]);
+}
+inline float __shfl_xor_sync(unsigned mask, float value, int lane_mask) {
+  return __shfl_sync(mask, value, static_cast<int>(BlockOnCpu::current()->lane()) ^ lane_mask);
+}
 inline void atomicMax(int* to, int value) { *to = std::max(*to, value); }
 inline void atomicMin(unsigned* to, unsigned value) { *to = std::min(*to, value); }
 inline void atomicAdd(unsigned long long* to, unsigned long long value) { *to += value; }
@@ -140,8 +180,18 @@ inline float __uint_as_float(unsigned bits) { return std::bit_cast<float>(bits);
 inline unsigned __float_as_uint(float value) { return std::bit_cast<unsigned>(value); }
 inline std::uint16_t __ushort_as_half(std::uint16_t bits) { return bits; }
 inline std::uint16_t __half_as_ushort(std::uint16_t bits) { return bits; }
+inline std::uint16_t __float2bfloat16_rn(float value) { return float_to_bf16(value); }
+inline std::uint16_t __bfloat16_as_ushort(std::uint16_t bits) { return bits; }
 inline float __half2float(std::uint16_t bits) { return fp16_to_float(bits); }
 inline std::uint16_t __float2half_rn(float value) { return std::isnan(value) ? 0x7E00 : testing::to_fp16(value); }
+
+// Bytes of y:x, by the digits of the selector from its low end on.
+inline unsigned __byte_perm(unsigned x, unsigned y, unsigned selector) {
+  const std::uint64_t bytes = (static_cast<std::uint64_t>(y) << 32) | x;
+  unsigned chosen = 0;
+  for (unsigned i = 0; i < 4; ++i) chosen |= static_cast<unsigned>((bytes >> (8 * ((selector >> (4 * i)) & 7U))) & 0xFFU) << (8 * i);
+  return chosen;
+}
 
 // kernel<<<grid, threads>>>(): thread blocks one after the other.
 inline void launch_on_cpu(Index grid, unsigned threads, const std::function<void()>& kernel) {

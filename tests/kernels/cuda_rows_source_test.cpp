@@ -1,4 +1,5 @@
-// The CUDA kernels between a layer's products: their own source on CPU threads (cuda_on_cpu.h), against kernels/reference.
+// The CUDA kernels of a decode step's row, its products with numbers and what stands between them: their own source on CPU threads
+// (cuda_on_cpu.h), against kernels/reference.
 #include <gtest/gtest.h>
 
 #include "tests/kernels/cuda_on_cpu.h"
@@ -6,12 +7,15 @@
 #include "kernels/cuda/gated_activation.cuh"
 #include "kernels/cuda/rms_norm.cuh"
 #include "kernels/cuda/rotary.cuh"
+#include "kernels/cuda/row_product.cuh"
+#include "kernels/reference/check_cuda_row_product.h"
 #include "kernels/reference/check_gated_activation.h"
 #include "kernels/reference/check_rms_norm.h"
 #include "kernels/reference/check_rotary.h"
 #include "tests/kernels/gated_case.h"
 #include "tests/kernels/norm_case.h"
 #include "tests/kernels/rotary_case.h"
+#include "tests/kernels/row_product_case.h"
 
 namespace winnow::kernels {
 namespace {
@@ -20,6 +24,7 @@ using testing::GatedCase;
 using testing::kEveryElementType;
 using testing::NormCase;
 using testing::RotaryCase;
+using testing::RowProductCase;
 
 // Calls work with a number of the type, as device memory has it.
 template <class Work>
@@ -86,25 +91,43 @@ void normalise(const RmsNormArgs& args) {
   }
 }
 
+template <class T, class Weight>
+void normalise_holding(const RmsNormArgs& args) {
+  const cuda::NormLaunch launch = cuda::plan_launch(args);
+  const int warps = cuda::holding_warps<T>(args);
+  cuda::launch_on_cpu({static_cast<unsigned>(args.rows), 1, 1}, static_cast<unsigned>(32 * warps),
+                      [&] { cuda::normalise_held_row<T, Weight>(launch, warps); });
+}
+
+template <class T>
+void normalise_as_it_lies(const RmsNormArgs& args, bool holding) {
+  if (holding) return args.weight_type == args.type ? normalise_holding<T, T>(args) : normalise_holding<T, float>(args);
+  cuda::moves_vectors<T>(args) ? normalise<T, cuda::kWidest<T>>(args) : normalise<T, 1>(args);
+}
+
+// As many rows are, and as few are where thread blocks can hold them.
 void expect_norm(const NormCase::Shape& shape) {
   SCOPED_TRACE(shape.name());
   const NormCase problem(shape);
-  std::vector<std::byte> rows = problem.input;
-  std::vector<std::byte> output(problem.expected.size(), std::byte{0xFF});
-  const RmsNormArgs args = problem.args({rows.data(), problem.weight.data(), problem.added.data(), output.data()});
-  ASSERT_EQ(check_arguments(args), LaunchStatus::kOk);
   with_device_type(shape.type, [&](auto number) {
     using T = decltype(number);
-    cuda::moves_vectors<T>(args) ? normalise<T, cuda::kWidest<T>>(args) : normalise<T, 1>(args);
+    for (const bool holding : {false, true}) {
+      std::vector<std::byte> rows = problem.input;
+      std::vector<std::byte> output(problem.expected.size(), std::byte{0xFF});
+      const RmsNormArgs args = problem.args({rows.data(), problem.weight.data(), problem.added.data(), output.data()});
+      ASSERT_EQ(check_arguments(args), LaunchStatus::kOk);
+      if (holding && !cuda::holds_rows<T>(args)) continue;
+      normalise_as_it_lies<T>(args, holding);
+      problem.expect_near(output, rows);
+    }
   });
-  problem.expect_near(output, rows);
 }
 
 TEST(CudaRowsSource, NormsEqualTheReference) {
   for (NormCase::Shape shape : testing::norm_types()) {
-    for (const std::int64_t features : {1, 36, 1024, 1025, 1032}) {  // the last two have a thread block each
+    for (const std::int64_t features : {1, 36, 896, 1024, 1025, 1032}) {  // the last two have a thread block each
       for (const bool added : {false, true}) {
-        shape.rows = features > 1000 ? 2 : 9;  // more than a thread block serves
+        shape.rows = features > 800 ? 2 : 9;  // more than a thread block serves
         shape.features = features;
         shape.added = added;
         expect_norm(shape);
@@ -113,6 +136,34 @@ TEST(CudaRowsSource, NormsEqualTheReference) {
     expect_norm({shape.type, shape.weight_type, 3, 5, 64});
     expect_norm({shape.type, shape.weight_type, 2, 3, 42});
   }
+}
+
+TEST(CudaRowsSource, ThreadBlocksHoldFewRows) {
+  alignas(16) std::byte memory[64] = {};
+  RmsNormArgs args;
+  args.type = ElementType::kBf16;
+  args.rows = 1;
+  args.features = 896;
+  args.input = memory;
+  args.weight = memory;
+  args.output = memory;
+  args.input_strides = args.output_strides = {896, 896};
+  EXPECT_TRUE(cuda::holds_rows<cuda::Bf16>(args));
+  EXPECT_EQ(cuda::holding_warps<cuda::Bf16>(args), 4) << "112 vectors";
+  args.features = 8192;
+  EXPECT_TRUE(cuda::holds_rows<cuda::Bf16>(args));
+  EXPECT_EQ(cuda::holding_warps<cuda::Bf16>(args), 32);
+  EXPECT_FALSE(cuda::holds_rows<float>(args)) << "more than a thread block has vectors";
+  args.features = 8200;
+  EXPECT_FALSE(cuda::holds_rows<cuda::Bf16>(args));
+  args.features = 892;
+  EXPECT_FALSE(cuda::holds_rows<cuda::Bf16>(args)) << "no whole vectors";
+  args.features = 896;
+  args.rows = 129;
+  EXPECT_FALSE(cuda::holds_rows<cuda::Bf16>(args)) << "many rows";
+  args.rows = 1;
+  args.groups = 14;
+  EXPECT_FALSE(cuda::holds_rows<cuda::Bf16>(args)) << "heads";
 }
 
 // As cuda_rotary() launches.
@@ -138,6 +189,80 @@ TEST(CudaRowsSource, RotaryPositionsEqualTheReference) {
       problem.expect_near(output);
     }
   }
+}
+
+// As cuda_row_product() launches, with so many warps for two rows.
+template <class T>
+void multiply(const CudaRowProductArgs& args, int sharing) {
+  const cuda::RowProductLaunch launch = cuda::plan_launch(args);
+  cuda::with_sharing(sharing, [&](auto warps) {
+    cuda::launch_on_cpu({cuda::row_product_blocks(launch, warps.value), 1, 1}, 32 * cuda::kRowProductWarps,
+                        [&] { cuda::multiply_row<T, warps.value>(launch); });
+  });
+}
+
+TEST(CudaRowsSource, RowProductsEqualTheReferenceHoweverManyWarpsShare) {
+  for (RowProductCase::Shape shape : testing::row_product_types()) {
+    for (const std::int64_t columns : {8, 264, 2056}) {  // a piece, a round that ends early, more than a round of some
+      for (const std::int64_t rows : {1, 17}) {          // rows without a neighbour, more than a thread block serves
+        shape.columns = columns;
+        shape.rows = rows;
+        shape.bias = rows > 1;
+        SCOPED_TRACE(shape.name());
+        const RowProductCase problem(shape);
+        for (const int sharing : {1, 2, 4, 8}) {
+          SCOPED_TRACE(sharing);
+          std::vector<std::byte> output = problem.untouched;
+          const CudaRowProductArgs args = problem.args(problem.matrix.data(), problem.input.data(), problem.bias.data(), output.data());
+          ASSERT_EQ(check_arguments(args), LaunchStatus::kOk);
+          with_device_type(shape.type, [&](auto number) { multiply<decltype(number)>(args, sharing); });
+          problem.expect_near(output);
+        }
+      }
+    }
+  }
+}
+
+TEST(CudaRowsSource, WarpsShareRowsThatAreLongOrFew) {
+  const auto sharing = [](ElementType type, std::int64_t rows, std::int64_t columns) {
+    CudaRowProductArgs args;
+    args.type = type;
+    args.rows = rows;
+    args.columns = columns;
+    return cuda::sharing_warps(cuda::plan_launch(args));
+  };
+  EXPECT_EQ(sharing(ElementType::kBf16, 151'936, 896), 1);
+  EXPECT_EQ(sharing(ElementType::kBf16, 9728, 896), 1);
+  EXPECT_EQ(sharing(ElementType::kBf16, 152'064, 3584), 4) << "448 pieces are four at once for the threads of four warps";
+  EXPECT_EQ(sharing(ElementType::kBf16, 3584, 18'944), 8);
+  EXPECT_EQ(sharing(ElementType::kBf16, 896, 4864), 8);
+  EXPECT_EQ(sharing(ElementType::kBf16, 896, 896), 2) << "112 pieces are none for some threads of four warps";
+  EXPECT_EQ(sharing(ElementType::kFp32, 896, 896), 4);
+  EXPECT_EQ(sharing(ElementType::kFp32, 1, 4), 1);
+}
+
+TEST(CudaRowsSource, RowProductsRefuseWhatTheyCannotRead) {
+  alignas(16) std::byte memory[160] = {};
+  const CudaRowProductArgs good{ElementType::kBf16, memory, 2, 16, memory + 64, memory + 98, ElementType::kFp32, memory + 112};
+  ASSERT_EQ(check_arguments(good), LaunchStatus::kOk);
+  const auto with = [&](const auto& change) {
+    CudaRowProductArgs args = good;
+    change(args);
+    return cuda_row_product_reference(args);
+  };
+  constexpr LaunchStatus kBad = LaunchStatus::kBadArgument;
+  EXPECT_EQ(with([](auto& args) { args.matrix = nullptr; }), kBad);
+  EXPECT_EQ(with([](auto& args) { args.input = nullptr; }), kBad);
+  EXPECT_EQ(with([](auto& args) { args.output = nullptr; }), kBad);
+  EXPECT_EQ(with([&](auto& args) { args.matrix = memory + 8; }), kBad);
+  EXPECT_EQ(with([&](auto& args) { args.input = memory + 66; }), kBad);
+  EXPECT_EQ(with([](auto& args) { args.rows = 0; }), kBad);
+  EXPECT_EQ(with([](auto& args) { args.columns = 0; }), kBad);
+  EXPECT_EQ(with([](auto& args) { args.columns = 12; }), kBad) << "a row and a half of 16 bytes";
+  EXPECT_EQ(with([](auto& args) { args.type = ElementType(7); }), kBad);
+  EXPECT_EQ(with([](auto& args) { args.output_type = ElementType::kFp16; }), kBad);
+  EXPECT_EQ(with([](auto& args) { args.rows = kMaxRowProductSide + 1; }), LaunchStatus::kUnsupported);
+  EXPECT_EQ(with([](auto& args) { args.bias = nullptr; }), LaunchStatus::kOk);
 }
 
 }  // namespace

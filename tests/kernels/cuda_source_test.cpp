@@ -5,6 +5,7 @@
 
 #include "kernels/cuda/append_slots.cuh"
 #include "kernels/cuda/decode_attention.cuh"
+#include "kernels/cuda/decode_attention_matrix.cuh"
 #include "kernels/cuda/gather_slots.cuh"
 #include "kernels/reference/check_gather.h"
 #include "tests/kernels/append_case.h"
@@ -27,6 +28,13 @@ void run_kernels(const CudaDecodeAttentionArgs& args) {
   const cuda::Index grid = {static_cast<unsigned>(launch.parts), static_cast<unsigned>(args.kv_heads),
                             static_cast<unsigned>((args.group + kCudaGroupTile - 1) / kCudaGroupTile)};
   cuda::launch_on_cpu(grid, cuda::kThreads, [&] {
+    if constexpr (sizeof(T) == 2) {
+      if (cuda::takes_matrix_unit<T>(launch)) {
+        if (launch.head_dim == 64) return cuda::attend_matrix_part<T, 64>(launch);
+        if (launch.head_dim == 128) return cuda::attend_matrix_part<T, 128>(launch);
+        return cuda::attend_matrix_part<T, 256>(launch);
+      }
+    }
     if (launch.head_dim % kVector == 0) {
       cuda::attend_part<T, kVector>(launch);
     } else {
@@ -37,8 +45,8 @@ void run_kernels(const CudaDecodeAttentionArgs& args) {
   cuda::launch_on_cpu({static_cast<unsigned>(args.kv_heads * args.group), 1, 1}, cuda::kThreads, [&] { cuda::merge_parts<T>(launch); });
 }
 
-RaggedDecodeCase::Result attend(const RaggedDecodeCase& problem, std::int64_t parts, bool probabilities) {
-  RaggedDecodeCase::Result result;
+template <class Change>
+void attend(const RaggedDecodeCase& problem, std::int64_t parts, RaggedDecodeCase::Result& result, Change change) {
   result.output.assign(problem.query.size(), std::byte{0x7F});
   result.log_sum_exp.assign(problem.query_heads(), -7.0F);
   std::vector<float> workspace(static_cast<std::size_t>(
@@ -50,11 +58,7 @@ RaggedDecodeCase::Result attend(const RaggedDecodeCase& problem, std::int64_t pa
   args.value_blocks = problem.value_blocks.data();
   args.log_sum_exp = result.log_sum_exp.data();
   args.workspace = workspace.data();
-  if (probabilities) {
-    args.probability_stride = problem.probability_stride();
-    result.probabilities.assign(problem.query_heads() * static_cast<std::size_t>(args.probability_stride), -7.0F);
-    args.probabilities = result.probabilities.data();
-  }
+  change(args);
   EXPECT_EQ(check_arguments(args), LaunchStatus::kOk);
   switch (problem.type) {
     case ElementType::kFp32:
@@ -67,12 +71,22 @@ RaggedDecodeCase::Result attend(const RaggedDecodeCase& problem, std::int64_t pa
       run_kernels<cuda::Fp16>(args);
       break;
   }
+}
+
+RaggedDecodeCase::Result attend(const RaggedDecodeCase& problem, std::int64_t parts, bool probabilities) {
+  RaggedDecodeCase::Result result;
+  attend(problem, parts, result, [&](CudaDecodeAttentionArgs& args) {
+    if (!probabilities) return;
+    args.probability_stride = problem.probability_stride();
+    result.probabilities.assign(problem.query_heads() * static_cast<std::size_t>(args.probability_stride), -7.0F);
+    args.probabilities = result.probabilities.data();
+  });
   return result;
 }
 
 TEST(CudaSource, DecodeAttentionEqualsTheReferenceForEveryTypeHeadSizeAndGroup) {
   for (const ElementType type : {ElementType::kFp32, ElementType::kBf16, ElementType::kFp16}) {
-    for (const std::int64_t head_dim : {1, 8, 18, 64, 80, 128}) {
+    for (const std::int64_t head_dim : {1, 8, 18, 64, 80, 128, 256}) {
       for (const std::int64_t group : {1, 7, 9}) {
         SCOPED_TRACE(::testing::Message() << "type " << static_cast<int>(type) << " head_dim " << head_dim << " group " << group);
         const RaggedDecodeCase problem(type, head_dim, group, {70, 1}, static_cast<unsigned>(head_dim * 10 + group));
@@ -103,19 +117,45 @@ TEST(CudaSource, DecodeAttentionJoinsTheParts) {
 }
 
 TEST(CudaSource, DecodeAttentionKeepsNanVisible) {
-  RaggedDecodeCase problem(ElementType::kFp32, 32, 2, {130}, 3);
   const float nan = std::nanf("");
-  std::memcpy(problem.query.data(), &nan, 4);  // head 0 only
-  for (const std::int64_t parts : {1, 2}) {
-    const RaggedDecodeCase::Result result = attend(problem, parts, false);
-    EXPECT_TRUE(std::isnan(testing::element_at(result.output, problem.type, 0)));
-    EXPECT_TRUE(std::isfinite(testing::element_at(result.output, problem.type, 32)));
+  const std::uint16_t narrow_nan = 0x7FC0;
+  for (const ElementType type : {ElementType::kFp32, ElementType::kBf16}) {
+    RaggedDecodeCase problem(type, 64, 2, {130}, 3);
+    std::memcpy(problem.query.data(), type == ElementType::kFp32 ? static_cast<const void*>(&nan) : &narrow_nan,
+                testing::element_bytes(type));  // head 0 only
+    for (const std::int64_t parts : {1, 2}) {
+      const RaggedDecodeCase::Result result = attend(problem, parts, false);
+      EXPECT_TRUE(std::isnan(testing::element_at(result.output, problem.type, 0)));
+      EXPECT_TRUE(std::isfinite(testing::element_at(result.output, problem.type, 64)));
+    }
+  }
+}
+
+// The last slots are said by a number on the device; the plan was made for more.
+TEST(CudaSource, DecodeAttentionCountsFurtherSlots) {
+  for (const ElementType type : {ElementType::kFp32, ElementType::kBf16}) {
+    for (const std::int64_t parts : {1, 3}) {
+      const RaggedDecodeCase problem(type, 64, 3, {300, 70}, 5);
+      for (const std::int32_t further : {0, 1, 69}) {
+        SCOPED_TRACE(::testing::Message() << parts << " parts, " << further << " further");
+        std::vector<std::int32_t> first = problem.slots;
+        for (std::int32_t& count : first) count -= further;
+        RaggedDecodeCase::Result result;
+        attend(problem, parts, result, [&](CudaDecodeAttentionArgs& args) {
+          args.slots = first.data();
+          args.further = &further;
+          args.most_further = 69;
+        });
+        problem.expect_near(result);
+      }
+    }
   }
 }
 
 TEST(CudaSource, PartsFillTheDeviceAndStayLong) {
   EXPECT_EQ(cuda_decode_parts(100, 2, 7, 132), 1);
-  EXPECT_EQ(cuda_decode_parts(2048, 2, 7, 132), 8);     // 256 slots each
+  EXPECT_EQ(cuda_decode_parts(129, 2, 7, 132), 2);
+  EXPECT_EQ(cuda_decode_parts(2048, 2, 7, 132), 16);    // 128 slots each
   EXPECT_EQ(cuda_decode_parts(65536, 2, 7, 132), 132);  // two thread blocks per multiprocessor
   EXPECT_EQ(cuda_decode_parts(65536, 8, 16, 132), 17);  // 16 thread blocks per part
 }

@@ -20,7 +20,7 @@ using testing::CudaSparsityCase;
 template <class Launch, class Kernel>
 void walk_on_cpu(const Launch& launch, const Kernel& kernel) {
   cuda::launch_on_cpu({static_cast<unsigned>(launch.tiles), static_cast<unsigned>(launch.kv_heads), static_cast<unsigned>(launch.parts)},
-                      cuda::kTileThreads, kernel);
+                      cuda::kLogitThreads, kernel);
 }
 
 template <class T>

@@ -13,7 +13,7 @@
 #include "tests/kernels/cuda_cross_modal_case.h"
 #include "tests/kernels/cuda_sparsity_case.h"
 #include "tests/kernels/device_memory.h"
-#include "tests/kernels/needs_cuda_device.h"
+#include "tests/kernels/on_cuda_device.h"
 
 namespace winnow::kernels {
 namespace {
@@ -23,7 +23,7 @@ using testing::CudaCrossModalCase;
 using testing::CudaSparsityCase;
 using testing::DeviceMemory;
 
-class CudaStatistics : public testing::NeedsCudaDevice {};
+class CudaStatistics : public testing::OnCudaDevice {};
 
 CudaSparsityCase::Result sparsity_of(const CudaSparsityCase& problem, std::int64_t parts, bool by_table) {
   const DeviceMemory query(problem.numbers.query);

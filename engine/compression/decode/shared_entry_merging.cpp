@@ -142,8 +142,13 @@ void SharedEntryMerging::merge_least(KvCache& cache, LayerId layer, KvHead kv_he
   std::size_t best = slots;
   float best_similarity = 0.0F;
   std::size_t begin = 0;
-  for (std::int64_t block = 0; block < KvCache::blocks_for(cache.slots(layer, kv_head)); ++block) {
-    const auto rows = [&](KvPart part) { return cache.block_view(layer, kv_head, part, block).to(at::kFloat); };
+  // A GPU takes all at once: launches and waits for every block cost more than the copy.
+  const bool in_blocks = cache.shape().device.is_cpu();
+  for (std::int64_t block = 0; block < (in_blocks ? KvCache::blocks_for(cache.slots(layer, kv_head)) : 1); ++block) {
+    const auto rows = [&](KvPart part) {
+      if (in_blocks) return cache.block_view(layer, kv_head, part, block).to(at::kFloat);
+      return (part == KvPart::kKeys ? cache.gather_keys(layer, kv_head) : cache.gather_values(layer, kv_head)).to(at::kFloat);
+    };
     const at::Tensor similarity = pair_similarity(rows(KvPart::kKeys), rows(KvPart::kValues), key, value).to(at::kCPU).contiguous();
     const float* const values = similarity.const_data_ptr<float>();
     for (std::size_t i = 0; i < static_cast<std::size_t>(similarity.numel()); ++i) {

@@ -14,7 +14,8 @@
 namespace winnow {
 
 // For every leaving row the kept row with the most similar key (ties: the smaller row); nothing if no row is kept. cos = dot / max(|a| |b|,
-// 1e-12). Both ascend. Goes over the leaving rows in tiles: O(tile * kept) memory.
+// 1e-12). Both ascend. Goes over the leaving rows in tiles: O(tile * kept) memory; on a GPU by a kernel without the matrix
+// (device_merge.h).
 std::vector<MergePair> nearest_by_cosine(const at::Tensor& keys, std::span<const std::int32_t> kept, std::span<const std::int32_t> leaving);
 
 struct MergedSlots {

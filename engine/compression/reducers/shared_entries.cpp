@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "engine/compression/reducers/device_merge.h"
 #include "engine/device/host_numbers.h"
 #include "engine/recipes/budget.h"
 #include "engine/recipes/select.h"
@@ -15,6 +16,26 @@ constexpr std::int64_t kEntryRows = 256;
 
 at::Tensor unit(const at::Tensor& vectors) {
   return vectors / at::linalg_vector_norm(vectors, 2, at::IntArrayRef{1}, true).clamp_min(1e-12);
+}
+
+// Calls aim(index, similarity) with the most similar center of every row. CPU.
+template <class Aim>
+void compare_in_tiles(const at::Tensor& keys, const at::Tensor& values, std::span<const std::int32_t> merged,
+                      const std::vector<std::int32_t>& center_rows, const Aim& aim) {
+  const at::Tensor center_index = index_on(keys.device(), center_rows);
+  const at::Tensor center_keys = unit(keys.index_select(0, center_index));
+  const at::Tensor center_values = unit(values.index_select(0, center_index));
+  for (std::int64_t first = 0; first < std::ssize(merged); first += kEntryRows) {
+    const auto tile =
+        merged.subspan(static_cast<std::size_t>(first), static_cast<std::size_t>(std::min(kEntryRows, std::ssize(merged) - first)));
+    const at::Tensor rows = index_on(keys.device(), tile);
+    const at::Tensor similarity =
+        at::mm(unit(keys.index_select(0, rows)), center_keys.t()).mul_(at::mm(unit(values.index_select(0, rows)), center_values.t()));
+    auto [best, target] = similarity.max(1);
+    best = best.contiguous();
+    target = target.contiguous();
+    for (std::int64_t i = 0; i < best.numel(); ++i) aim(target.const_data_ptr<std::int64_t>()[i], best.const_data_ptr<float>()[i]);
+  }
 }
 
 }  // namespace
@@ -40,26 +61,17 @@ SharedRows share_rows(const SharingRule& rule, const at::Tensor& keys, const at:
   std::vector<std::int32_t> merged;
   for (const std::int32_t index : select_rows(competing, sharing, {})) merged.push_back(others[static_cast<std::size_t>(index)]);
 
-  const at::Tensor center_index = index_on(keys.device(), center_rows);
-  const at::Tensor center_keys = unit(keys.index_select(0, center_index));
-  const at::Tensor center_values = unit(values.index_select(0, center_index));
   std::vector<std::int32_t> targets;  // per merged row: number of its center
-  for (std::int64_t first = 0; first < std::ssize(merged) && !centers.empty(); first += kEntryRows) {
-    const auto tile = std::span(merged).subspan(static_cast<std::size_t>(first),
-                                                static_cast<std::size_t>(std::min(kEntryRows, std::ssize(merged) - first)));
-    const at::Tensor rows = index_on(keys.device(), tile);
-    const at::Tensor similarity =
-        at::mm(unit(keys.index_select(0, rows)), center_keys.t()).mul_(at::mm(unit(values.index_select(0, rows)), center_values.t()));
-    auto [best, target] = similarity.max(1);
-    best = best.to(at::kCPU).contiguous();
-    target = target.to(at::kCPU).contiguous();
-    for (std::int64_t i = 0; i < best.numel(); ++i) {
-      const bool similar = best.const_data_ptr<float>()[i] >= static_cast<float>(rule.least_similarity);
-      targets.push_back(similar ? static_cast<std::int32_t>(target.const_data_ptr<std::int64_t>()[i]) : SharedEntries::kZero);
-    }
+  const auto aim = [&](std::int64_t index, float similarity) {
+    targets.push_back(similarity >= static_cast<float>(rule.least_similarity) ? static_cast<std::int32_t>(index) : SharedEntries::kZero);
+  };
+  if (centers.empty()) {
+    targets.assign(merged.size(), SharedEntries::kZero);
+  } else if (!keys.is_cpu()) {
+    for (const NearestRow& nearest : nearest_on_device(keys, values, merged, center_rows)) aim(nearest.index, nearest.similarity);
+  } else {
+    compare_in_tiles(keys, values, merged, center_rows, aim);
   }
-  if (centers.empty()) targets.assign(merged.size(), SharedEntries::kZero);
-
   const at::Tensor lengths = at::linalg_vector_norm(keys, 2, at::IntArrayRef{1}).to(at::kCPU).contiguous();
   const float* const length = lengths.const_data_ptr<float>();
   SharedRows shared;
@@ -99,10 +111,20 @@ SharedRows share_rows(const SharingRule& rule, const at::Tensor& keys, const at:
     const bool is_center = center_rows[static_cast<std::size_t>(of[i])] == members[i];
     weights[i] = total > 0.0 ? static_cast<float>(weights[i] / total) : (is_center ? 1.0F : 0.0F);
   }
+  const auto count = static_cast<std::int64_t>(centers.size());
+  if (!keys.is_cpu()) {
+    StayingRows means{center_rows, std::vector<float>(centers.size(), 0.0F), std::vector<float>(centers.size(), 1.0F), {}};
+    for (std::size_t i = 0; i < members.size(); ++i) {
+      means.flows.push_back({static_cast<std::int32_t>(members[i]), static_cast<std::int32_t>(of[i]), weights[i]});
+    }
+    const DeviceFlows flows(means, keys.device());
+    shared.directions = flows.merged(unit(keys));
+    shared.values = flows.merged(values);
+    return shared;
+  }
   const at::Tensor rows = numbers_on(keys.device(), members);
   const at::Tensor into = numbers_on(keys.device(), of);
   const at::Tensor share = numbers_on(keys.device(), weights).unsqueeze(1);
-  const auto count = static_cast<std::int64_t>(centers.size());
   shared.directions = at::zeros({count, keys.size(1)}, keys.options());
   shared.values = at::zeros({count, values.size(1)}, values.options());
   if (!members.empty()) {

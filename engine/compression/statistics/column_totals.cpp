@@ -114,7 +114,7 @@ void add_on_device(const Rows& rows, const at::Tensor& keys, std::int64_t first_
     args.squares_stride = totals.squares.stride(0);
   }
   if (totals.entropy.defined()) args.entropy = totals.entropy.mutable_data_ptr<double>();
-  args.parts = kernels::cuda_logit_parts(args.rows, args.columns, args.kv_heads, open_cuda().multiprocessors);
+  args.parts = kernels::cuda_column_sums_parts(args.rows, args.columns, args.kv_heads, open_cuda().multiprocessors);
   const at::Tensor workspace = at::empty({kernels::cuda_column_sums_workspace(args)}, keys.options().dtype(at::kByte));
   args.workspace = workspace.mutable_data_ptr();
   require_launched(cuda_plugin().column_sums(&args), "column sums");

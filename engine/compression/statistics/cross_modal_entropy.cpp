@@ -60,7 +60,7 @@ double restricted_entropy(const LayerView& view, const at::Tensor& rows, const a
 
 // Adds to `total`, a double on the view's GPU, the entropies of the rows that see some of the keys; how many these are. rows, keys:
 // ascending tokens of the segment.
-std::int64_t add_on_device(const LayerView& view, const std::vector<std::int64_t>& rows, const std::vector<std::int64_t>& keys,
+std::int64_t add_entropies(const LayerView& view, const std::vector<std::int64_t>& rows, const std::vector<std::int64_t>& keys,
                            const CrossModalNeed& need, const at::Tensor& total) {
   const std::int64_t without_query = view.key.size(1) - view.query.size(1);  // retained rows come first
   std::vector<std::int32_t> table;                                           // rows, keys, how many keys each row sees
@@ -110,8 +110,8 @@ CrossModalEntropy cross_modal_entropy(const LayerView& view, const SegmentInfo& 
   const at::Device device = view.query.device();
   if (device.is_cuda() && fits_kernels(view)) {
     const at::Tensor totals = at::zeros({2}, view.query.options().dtype(at::kDouble));
-    const std::int64_t text_rows = add_on_device(view, asking_text, visual, need, totals.select(0, 0));
-    const std::int64_t visual_rows = add_on_device(view, asking_visual, text, need, totals.select(0, 1));
+    const std::int64_t text_rows = add_entropies(view, asking_text, visual, need, totals.select(0, 0));
+    const std::int64_t visual_rows = add_entropies(view, asking_visual, text, need, totals.select(0, 1));
     const at::Tensor found = totals.to(at::kCPU);
     entropy.text_to_visual = mean_of(found.const_data_ptr<double>()[0], text_rows);
     entropy.visual_to_text = mean_of(found.const_data_ptr<double>()[1], visual_rows);

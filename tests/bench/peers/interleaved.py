@@ -75,7 +75,8 @@ def peer_options(text: str | None) -> argparse.ArgumentParser:
 
 def print_table(title: str, ours: Side, theirs: Side, options: argparse.Namespace, unit: str = "tokens") -> None:
     """Ratios are the peer's time over Winnow's: above 1 Winnow is faster. What the machine can do is printed before and after."""
-    print(f"{title}, {options.threads} threads\nbefore: {ceilings.measured_apart(options.threads)}\n")
+    device = getattr(options, "device", "cpu")
+    print(f"{title}, {options.threads} threads\nbefore: {ceilings.measured_apart(options.threads, device)}\n")
     print(f"| what | {unit} | ratio (quartiles) | Winnow, ms | peer, ms | pairs |\n|---|---|---|---|---|---|", flush=True)
     for tokens in options.contexts:
         for what in options.phases:
@@ -85,8 +86,8 @@ def print_table(title: str, ours: Side, theirs: Side, options: argparse.Namespac
             times = list(in_turn(one, other, options.pairs))
             ratios = [their_ms / our_ms for our_ms, their_ms in times]
             our_ms, their_ms = (statistics.median(column) for column in zip(*times))
-            print(f"| {what} | {tokens} | {with_quartiles(ratios)} | {our_ms:.1f} | {their_ms:.1f} | {len(ratios)} |", flush=True)
-    print(f"\nafter: {ceilings.measured_apart(options.threads)}")
+            print(f"| {what} | {tokens} | {with_quartiles(ratios)} | {our_ms:.2f} | {their_ms:.2f} | {len(ratios)} |", flush=True)
+    print(f"\nafter: {ceilings.measured_apart(options.threads, device)}")
 
 
 def missing(peer: str, reason: Exception, remedy: str) -> None:

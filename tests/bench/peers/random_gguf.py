@@ -19,6 +19,7 @@ import shapes
 
 TYPES = {"q8_0": llama_cpp.LLAMA_FTYPE_MOSTLY_Q8_0, "q4_0": llama_cpp.LLAMA_FTYPE_MOSTLY_Q4_0, "q4_k_m": llama_cpp.LLAMA_FTYPE_MOSTLY_Q4_K_M}
 SEED = 7
+TIED = [name for name, shape in shapes.QWEN2.items() if shape.tied]  # no head is written
 
 
 def bf16(numbers: np.ndarray) -> np.ndarray:
@@ -26,7 +27,7 @@ def bf16(numbers: np.ndarray) -> np.ndarray:
 
 
 def write(path: pathlib.Path, shape: str, tokenizer: str) -> None:
-    layers, hidden, inner, heads, kv_heads, vocabulary = shapes.QWEN2[shape]
+    layers, hidden, inner, heads, kv_heads, vocabulary, _ = shapes.QWEN2[shape]
     words = gguf.GGUFReader(tokenizer).fields
     texts = lambda key: [bytes(words[key].parts[i]) for i in words[key].data]
     numbers = lambda key: [int(words[key].parts[i][0]) for i in words[key].data]
@@ -89,7 +90,7 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("folder", type=pathlib.Path)
     parser.add_argument("--tokenizer", required=True)
-    parser.add_argument("--shapes", nargs="+", choices=shapes.QWEN2, default=list(shapes.QWEN2))
+    parser.add_argument("--shapes", nargs="+", choices=TIED, default=TIED)
     parser.add_argument("--types", nargs="+", choices=["bf16", *TYPES], default=["bf16", *TYPES])
     options = parser.parse_args()
     options.folder.mkdir(parents=True, exist_ok=True)

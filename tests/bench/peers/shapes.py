@@ -12,9 +12,10 @@ class Shape(NamedTuple):
     heads: int
     kv_heads: int
     vocabulary: int
+    tied: bool = True
 
 
-QWEN2 = {"0.5b": Shape(24, 896, 4864, 14, 2, 151936), "1.5b": Shape(28, 1536, 8960, 12, 2, 151936)}
+QWEN2 = {"0.5b": Shape(24, 896, 4864, 14, 2, 151936), "1.5b": Shape(28, 1536, 8960, 12, 2, 151936), "7b": Shape(28, 3584, 18944, 28, 4, 152064, tied=False)}
 MAX_POSITIONS = 32768
 ROPE_THETA = 1e6
 
@@ -31,5 +32,5 @@ def transformers_config(shape: Shape):
         num_key_value_heads=shape.kv_heads,
         max_position_embeddings=MAX_POSITIONS,
         rope_theta=ROPE_THETA,
-        tie_word_embeddings=True,
+        tie_word_embeddings=shape.tied,
     )

@@ -1,8 +1,9 @@
 #!/usr/bin/env python3
-"""Prefill and decode of a Qwen2-0.5B-shaped random model: Winnow's engine against transformers, A-B-B-A in one run.
+"""Prefill and decode of a Qwen2-shaped random model: Winnow's engine against transformers, A-B-B-A in one run.
 
     ./winnow bench >/dev/null     # builds winnow-bench
     python tests/bench/peers/transformers_peer.py --bench build/release/bin/winnow-bench [--dtype fp32]
+        [--device cuda] [--shape 7b]
 
 Needs torch==2.11.0 and transformers==5.2.0. Both sides use the same number of threads, weights of the same shape and type, the same prompt
 length, greedy decoding; transformers runs SDPA with its DynamicCache. Ratios are transformers' time over Winnow's: above 1.0 Winnow is faster.
@@ -24,31 +25,38 @@ except Exception as reason:
 
 import shapes
 
-CONFIG = shapes.transformers_config(shapes.QWEN2["0.5b"])
-
 
 class Transformers:
-    def __init__(self, dtype: torch.dtype) -> None:
+    def __init__(self, config, dtype: torch.dtype, device: str) -> None:
         torch.manual_seed(1)
-        self.model = Qwen2ForCausalLM(CONFIG).to(dtype).eval()
+        self.device = device
+        self.config = config
+        torch.set_default_dtype(dtype)
+        with torch.device(device):
+            self.model = Qwen2ForCausalLM(config).eval()
         self.caches: dict[int, DynamicCache] = {}
+
+    def now(self) -> float:
+        if self.device == "cuda":
+            torch.cuda.synchronize()
+        return time.perf_counter()
 
     @torch.inference_mode()
     def measure(self, what: str, tokens: int, steps: int) -> float:
-        ids = torch.arange(tokens)[None] % CONFIG.vocab_size
+        ids = torch.arange(tokens, device=self.device)[None] % self.config.vocab_size
         if what == "prefill":
-            start = time.perf_counter()
-            self.model(ids, past_key_values=DynamicCache(config=CONFIG), use_cache=True, logits_to_keep=1)
-            return 1000 * (time.perf_counter() - start)
+            start = self.now()
+            self.model(ids, past_key_values=DynamicCache(config=self.config), use_cache=True, logits_to_keep=1)
+            return 1000 * (self.now() - start)
         if tokens not in self.caches:
-            self.caches = {tokens: self.model(ids, past_key_values=DynamicCache(config=CONFIG), use_cache=True, logits_to_keep=1).past_key_values}
+            self.caches = {tokens: self.model(ids, past_key_values=DynamicCache(config=self.config), use_cache=True, logits_to_keep=1).past_key_values}
         cache = self.caches[tokens]
-        token, times = torch.tensor([[7]]), []
+        token, times = torch.tensor([[7]], device=self.device), []
         for _ in range(steps):
-            start = time.perf_counter()
+            start = self.now()
             out = self.model(token, past_key_values=cache, use_cache=True)
             token = out.logits[:, -1].argmax(-1, keepdim=True)
-            times.append(1000 * (time.perf_counter() - start))
+            times.append(1000 * (self.now() - start))
         cache.crop(tokens)
         return statistics.median(times[1:])
 
@@ -56,11 +64,14 @@ class Transformers:
 def main() -> None:
     parser = interleaved.peer_options(__doc__)
     parser.add_argument("--dtype", choices=["bf16", "fp32"], default="bf16")
+    parser.add_argument("--device", choices=["cpu", "cuda"], default="cpu")
+    parser.add_argument("--shape", choices=shapes.QWEN2, default="0.5b")
     options = parser.parse_args()
     torch.set_num_threads(options.threads)
-    ours = interleaved.Winnow(options.bench, options.threads, ["--dtype", options.dtype])
-    theirs = Transformers(torch.bfloat16 if options.dtype == "bf16" else torch.float)
-    interleaved.print_table(f"Qwen2-0.5B shape in {options.dtype}: Winnow, transformers on torch {torch.__version__}", ours, theirs, options)
+    ours = interleaved.Winnow(options.bench, options.threads, ["--dtype", options.dtype, "--device", options.device, "--shape", options.shape])
+    config = shapes.transformers_config(shapes.QWEN2[options.shape])
+    theirs = Transformers(config, torch.bfloat16 if options.dtype == "bf16" else torch.float, options.device)
+    interleaved.print_table(f"Qwen2-{options.shape} shape in {options.dtype}: Winnow, transformers on torch {torch.__version__}", ours, theirs, options)
 
 
 if __name__ == "__main__":

@@ -90,6 +90,18 @@ TEST_F(CudaBlockMatrix, RowsAndColumnsAreItsNumbers) {
   }
 }
 
+// Larger than what is laid out at a time, below rows of another matrix.
+TEST_F(CudaBlockMatrix, AMatrixIsPutThereInParts) {
+  constexpr std::int64_t kRows = 40'000;
+  const std::vector<std::uint8_t> large = kernels::random_blocks(BlockType::kQ5_0, kRows * kIn, 7);
+  const std::vector<std::uint8_t> small = kernels::random_blocks(BlockType::kQ5_0, 3 * kIn, 8);
+  const std::vector<BlockRows> both = {{BlockType::kQ5_0, std::as_bytes(std::span(small)), 3},
+                                       {BlockType::kQ5_0, std::as_bytes(std::span(large)), kRows}};
+  const at::Tensor ids = at::cat({at::arange(0, kRows + 3, 977), at::tensor({2, 3, 23'833, 23'834, 23'835, 23'836, 23'837}, at::kLong)});
+  EXPECT_TRUE(
+      at::equal(DeviceBlockMatrix(both, kIn, at::kFloat, kGpu).rows(ids).to(at::kCPU), BlockMatrix(both, kIn, at::kFloat, {}).rows(ids)));
+}
+
 // As a slice of a joined product's row does, which is contiguous wherever it begins.
 TEST_F(CudaBlockMatrix, InputMayBeginAnywhere) {
   const DeviceBlockMatrix matrix = on_gpu();

@@ -15,6 +15,7 @@
 #include "tests/support/event_recorder.h"
 #include "tests/support/golden_cases.h"
 #include "tests/support/golden_tensors.h"
+#include "tests/support/measured_options.h"
 #include "tests/support/tensor_distance.h"
 
 namespace winnow::testing {
@@ -94,6 +95,8 @@ class EngineOnDevice {
     turn.messages = std::move(messages);
     turn.recipe.method = method;
     turn.recipe.retention = retention;
+    const ModelInfo info = loading.last<ModelLoaded>()->info;
+    turn.recipe = test_support::as_measured(turn.recipe, info.layers, info.kv_heads);
     turn.sampling.max_new_tokens = 24;
     EventRecorder events;
     engine_->handle({2, turn}, events, InterruptToken());

@@ -16,6 +16,8 @@ struct EmulatedGpuCounts {
   std::int64_t bytes_to_host = 0;
   std::int64_t copies_to_device = 0;
   std::int64_t bytes_to_device = 0;
+  std::int64_t recordings = 0;
+  std::int64_t replays = 0;   // of recordings; what they launch counts, too
   std::int64_t launches = 0;  // operators that compute or copy on the device, libtorch's and our own; a launch of a kernel each, or more
 
   EmulatedGpuCounts operator-(const EmulatedGpuCounts& before) const {
@@ -24,6 +26,8 @@ struct EmulatedGpuCounts {
             bytes_to_host - before.bytes_to_host,
             copies_to_device - before.copies_to_device,
             bytes_to_device - before.bytes_to_device,
+            recordings - before.recordings,
+            replays - before.replays,
             launches - before.launches};
   }
 };

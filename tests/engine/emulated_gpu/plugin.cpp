@@ -7,6 +7,7 @@
 
 #include "engine/device/cuda_plugin_abi.h"
 #include "kernels/cuda/check_arguments.h"
+#include "kernels/reference/check_shared_attention.h"
 #include "kernels/reference/half.h"
 #include "tests/engine/emulated_gpu/device_memory.h"
 
@@ -57,13 +58,15 @@ int decode_attention(const kernels::CudaDecodeAttentionArgs* args) {
   const void* const query = behind(args->query);
   void* const output = behind(args->output);
   auto* const probabilities = static_cast<float*>(behind(args->probabilities));
+  const auto* const further = static_cast<const std::int32_t*>(behind(args->further));
   const std::int64_t elements = args->group * args->head_dim;
   std::vector<float> asked(static_cast<std::size_t>(elements));
   std::vector<float> answered(static_cast<std::size_t>(elements));
   std::vector<float> workspace(static_cast<std::size_t>(args->group * args->block_slots));
   for (std::int64_t head = 0; head < args->kv_heads; ++head) {
     for (std::int64_t i = 0; i < elements; ++i) asked[static_cast<std::size_t>(i)] = widened(query, args->type, head * elements + i);
-    std::vector<float> rows(static_cast<std::size_t>(args->group * args->slots[head]));
+    const std::int64_t slots = args->slots[head] + (further != nullptr ? *further : 0);
+    std::vector<float> rows(static_cast<std::size_t>(args->group * slots));
     kernels::DecodeAttentionArgs one;
     one.query = asked.data();
     one.group = args->group;
@@ -71,7 +74,7 @@ int decode_attention(const kernels::CudaDecodeAttentionArgs* args) {
     one.kv_type = args->type;
     one.key_blocks = keys.data() + head * args->table_stride;
     one.value_blocks = values.data() + head * args->table_stride;
-    one.slots = args->slots[head];
+    one.slots = slots;
     one.block_slots = args->block_slots;
     one.scale = args->scale;
     one.output = answered.data();
@@ -80,8 +83,8 @@ int decode_attention(const kernels::CudaDecodeAttentionArgs* args) {
     if (const LaunchStatus status = kernels::decode_attention_reference(one); status != LaunchStatus::kOk) return static_cast<int>(status);
     for (std::int64_t i = 0; i < elements; ++i) store(output, args->type, head * elements + i, answered[static_cast<std::size_t>(i)]);
     for (std::int64_t asking = 0; probabilities != nullptr && asking < args->group; ++asking) {
-      std::memcpy(probabilities + (head * args->group + asking) * args->probability_stride, rows.data() + asking * args->slots[head],
-                  static_cast<std::size_t>(args->slots[head]) * sizeof(float));
+      std::memcpy(probabilities + (head * args->group + asking) * args->probability_stride, rows.data() + asking * slots,
+                  static_cast<std::size_t>(slots) * sizeof(float));
     }
   }
   return 0;
@@ -96,6 +99,7 @@ int append_slots(const kernels::AppendSlotsArgs* args) {
   here.value = behind(args->value);
   here.key_blocks = keys.data();
   here.value_blocks = values.data();
+  here.further = static_cast<const std::int32_t*>(behind(args->further));
   return static_cast<int>(kernels::append_slots_reference(here));
 }
 
@@ -224,6 +228,81 @@ int cross_modal_entropy(const kernels::CudaCrossModalArgs* args) {
   return static_cast<int>(kernels::cuda_cross_modal_entropy_reference(here));
 }
 
+int shared_attention(const kernels::CudaSharedAttentionArgs* args) {
+  counts().launches += args->parts == 1 && args->probabilities == nullptr ? 1 : 2;
+  if (const LaunchStatus fit = kernels::check_arguments(*args); fit != LaunchStatus::kOk) return static_cast<int>(fit);
+  const std::vector<const void*> keys = blocks_behind<const void*>(args->key_blocks, args->kv_heads * args->table_stride);
+  const std::vector<const void*> values = blocks_behind<const void*>(args->value_blocks, args->kv_heads * args->table_stride);
+  kernels::CudaSharedAttentionArgs here = *args;
+  here.query = behind(args->query);
+  here.output = behind(args->output);
+  here.key_blocks = keys.data();
+  here.value_blocks = values.data();
+  here.entry_slot = static_cast<const std::int32_t*>(behind(args->entry_slot));
+  here.entry_factor = static_cast<const float*>(behind(args->entry_factor));
+  here.entry_position = static_cast<const float*>(behind(args->entry_position));
+  here.frequencies = static_cast<const float*>(behind(args->frequencies));
+  here.log_sum_exp = static_cast<float*>(behind(args->log_sum_exp));
+  here.probabilities = static_cast<float*>(behind(args->probabilities));
+  return static_cast<int>(kernels::cuda_shared_attention_reference(here));
+}
+
+int nearest_rows(const kernels::CudaNearestRowsArgs* args) {
+  counts().launches += 3;
+  kernels::CudaNearestRowsArgs here = *args;
+  here.first = static_cast<const float*>(behind(args->first));
+  here.second = static_cast<const float*>(behind(args->second));
+  here.asking = static_cast<const std::int32_t*>(behind(args->asking));
+  here.among = static_cast<const std::int32_t*>(behind(args->among));
+  here.similarity = static_cast<float*>(behind(args->similarity));
+  here.nearest = static_cast<std::int32_t*>(behind(args->nearest));
+  return static_cast<int>(kernels::cuda_nearest_rows_reference(here));
+}
+
+int merge_rows(const kernels::CudaMergeRowsArgs* args) {
+  ++counts().launches;
+  kernels::CudaMergeRowsArgs here = *args;
+  here.rows = static_cast<const float*>(behind(args->rows));
+  here.stay = static_cast<const std::int32_t*>(behind(args->stay));
+  here.own = static_cast<const float*>(behind(args->own));
+  here.divisor = static_cast<const float*>(behind(args->divisor));
+  here.begin = static_cast<const std::int32_t*>(behind(args->begin));
+  here.from = static_cast<const std::int32_t*>(behind(args->from));
+  here.weight = static_cast<const float*>(behind(args->weight));
+  here.output = static_cast<float*>(behind(args->output));
+  return static_cast<int>(kernels::cuda_merge_rows_reference(here));
+}
+
+int row_product(const kernels::CudaRowProductArgs* args) {
+  ++counts().launches;
+  kernels::CudaRowProductArgs here = *args;
+  here.matrix = behind(args->matrix);
+  here.input = behind(args->input);
+  here.bias = behind(args->bias);
+  here.output = behind(args->output);
+  return static_cast<int>(kernels::cuda_row_product_reference(here));
+}
+
+// Nothing is recorded: the body runs again.
+struct Recording {
+  int (*body)(void* context);
+  void* context;
+};
+
+int record(int (*body)(void* context), void* context, void** recording, char* /*reason*/, std::size_t /*reason_bytes*/) {
+  ++counts().recordings;
+  *recording = new Recording{body, context};
+  return 0;
+}
+
+int replay(void* recording) {
+  ++counts().replays;
+  const auto& recorded = *static_cast<const Recording*>(recording);
+  return recorded.body(recorded.context) == 0 ? 0 : static_cast<int>(LaunchStatus::kDeviceError);
+}
+
+void forget(void* recording) { delete static_cast<Recording*>(recording); }
+
 int synchronize(char* /*reason*/, std::size_t /*reason_bytes*/) {
   ++counts().waits;
   return 0;
@@ -247,6 +326,13 @@ constexpr CudaPluginTable kTable = {
     .row_maxima = row_maxima,
     .count_below = count_below,
     .cross_modal_entropy = cross_modal_entropy,
+    .shared_attention = shared_attention,
+    .nearest_rows = nearest_rows,
+    .merge_rows = merge_rows,
+    .row_product = row_product,
+    .record = record,
+    .replay = replay,
+    .forget = forget,
 };
 
 }  // namespace

@@ -1,4 +1,4 @@
-// A fixture of tests that need a CUDA device: they skip with the reason where none is.
+// Tests that need a CUDA device; they are skipped with the reason where there is none.
 #pragma once
 
 #include <cuda_runtime_api.h>
@@ -6,7 +6,7 @@
 
 namespace winnow::kernels::testing {
 
-class NeedsCudaDevice : public ::testing::Test {
+class OnCudaDevice : public ::testing::Test {
  protected:
   void SetUp() override {
     int devices = 0;

@@ -1,0 +1,52 @@
+// What merging asks of a GPU's own kernels (kernels/api/cuda_nearest_rows.h, cuda_merge_rows.h): whom rows resemble, without their matrix,
+// and rows with what flows into them, in the order of the flows.
+//
+// Used by merge.h and shared_entries.h for rows that lie there. fp32 [n, d], elements of a row side by side. Needs the CUDA plug-in to be
+// open. Engine thread. Errors: kDeviceFailed where a launch fails.
+#pragma once
+
+#include <ATen/ATen.h>
+
+#include <cstdint>
+#include <span>
+#include <vector>
+
+namespace winnow {
+
+struct NearestRow {
+  std::int32_t index = 0;  // among those that were compared
+  float similarity = 0.0F;
+};
+
+// For every row of `asking` the most similar one of `among`, ties to the smaller index: by the cosine of keys, times that of values where
+// these are defined. Waits for the device once. `among` is not empty.
+std::vector<NearestRow> nearest_on_device(const at::Tensor& keys, const at::Tensor& values, std::span<const std::int32_t> asking,
+                                          std::span<const std::int32_t> among);
+
+// Rows that stay, (own * row + the sum of weight * row `from`) / divisor.
+struct StayingRows {
+  struct Flow {
+    std::int32_t from = 0;   // a row
+    std::int32_t place = 0;  // of the row that it flows into, in `rows`
+    float weight = 1.0F;
+  };
+  std::vector<std::int32_t> rows;
+  std::vector<float> own;      // of each of them
+  std::vector<float> divisor;  // likewise
+  std::vector<Flow> flows;     // in the order in which a row adds them
+};
+
+// The same of several tensors: what flows is copied to the device once. Nobody waits.
+class DeviceFlows {
+ public:
+  DeviceFlows(const StayingRows& staying, at::Device device);
+  // fp32 [rows that stay, d].
+  at::Tensor merged(const at::Tensor& rows) const;
+
+ private:
+  at::Tensor words_;  // int32: rows, begins, own, divisors, where flows come from, weights
+  std::int64_t count_;
+  std::int64_t flows_;
+};
+
+}  // namespace winnow

@@ -1,0 +1,30 @@
+// The tokens that a query meets in a head whose slots are shared between tokens (kv_cache/shared_entries.h), and how.
+//
+// Used by shared_entry_attention.h and device_shared_attention.h. The table's tokens in table order, then the direct slots in slot order.
+// Plain data, O(tokens). Engine thread.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <vector>
+
+#include "engine/base/index.h"
+#include "engine/kv_cache/kv_cache.h"
+
+namespace winnow {
+
+// Per runtime token.
+struct RuntimeTokens {
+  std::vector<std::int64_t> slot;  // masked tokens: 0, never weighed
+  std::vector<float> factor;       // of the slot's logit: the key's length, 1 for direct slots, 0 for masked tokens
+  std::vector<float> bias;         // of the logit: 0, or minus infinity for masked tokens
+  std::vector<float> weight;       // of the slot's value: 1, 0 for masked tokens
+  std::vector<float> position;     // to turn the key to; 0 for direct slots, whose keys are turned already
+  bool turned = false;             // positions matter
+
+  std::size_t size() const { return slot.size(); }
+};
+
+RuntimeTokens runtime_tokens(const KvCache& cache, LayerId layer, KvHead kv_head);
+
+}  // namespace winnow

@@ -1,0 +1,36 @@
+// One row times a matrix of numbers, on an NVIDIA GPU: a decode step's product, at the speed at which memory is read.
+//
+// Used by engine/layers (through engine/cuda_plugin); implemented in kernels/cuda/row_product.cu. Every number is widened to fp32 and
+// multiplied there, sums are fp32, always in the same order: the same inputs give the same bits. The bias is added to the sum, which is
+// rounded once. Pointers are device memory. Never throws, never allocates, does not wait for the device. kBadArgument: a missing pointer, a
+// matrix or an input that is not aligned to kRowProductAlignment, a size below 1, columns that are no multiple of the numbers in so many
+// bytes, an unknown type, an output of another type than the numbers' or fp32. kUnsupported: more than the limits. kDeviceError: the launch
+// failed.
+#pragma once
+
+#include <cstdint>
+
+#include "kernels/api/element_type.h"
+
+namespace winnow::kernels {
+
+inline constexpr std::int64_t kRowProductAlignment = 16;           // bytes, of the input and of every row of the matrix
+inline constexpr std::int64_t kMaxRowProductSide = 1'000'000'000;  // rows and columns are counted in 32 bits
+
+struct CudaRowProductArgs {
+  ElementType type = ElementType::kFp32;  // of matrix, input and bias
+  const void* matrix = nullptr;           // [rows, columns], contiguous
+  std::int64_t rows = 0;
+  std::int64_t columns = 0;
+  const void* input = nullptr;  // [columns]
+  const void* bias = nullptr;   // [rows], or null
+  ElementType output_type = ElementType::kFp32;
+  void* output = nullptr;  // [rows]; not the input
+};
+
+// All pointers host memory.
+LaunchStatus cuda_row_product_reference(const CudaRowProductArgs& args);
+// stream: a cudaStream_t; the null pointer is the default stream.
+LaunchStatus cuda_row_product(const CudaRowProductArgs& args, void* stream);
+
+}  // namespace winnow::kernels

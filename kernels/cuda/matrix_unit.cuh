@@ -1,0 +1,77 @@
+// Products of small tiles by a warp on the matrix units (tensor cores), numbers of 16 bits, exact products, sums in fp32; and sums of
+// pairs.
+//
+// D [16, 8] += A [16, 16] x B [16, 8]. Of lane = 4 * g + t every register holds two neighbours, the first in its low half:
+//   a[0]: A[g][2t], a[1]: A[g + 8][2t], a[2]: A[g][2t + 8], a[3]: A[g + 8][2t + 8]
+//   b[0]: B[2t][g] and B[2t + 1][g], b[1]: B[2t + 8][g] and B[2t + 9][g]
+//   d[0], d[1]: D[g][2t], D[g][2t + 1]; d[2], d[3]: D[g + 8][2t], D[g + 8][2t + 1]
+// (PTX, mma.sync.aligned.m16n8k16; compute capability 8.0.) The order of a sum's 16 products is the hardware's own: the same inputs give
+// the same bits on the same device. All lanes of a warp call it together. tests/kernels/cuda_on_cpu.h does the same on a CPU.
+#pragma once
+
+#include "kernels/cuda/element.cuh"
+
+namespace winnow::kernels::cuda {
+
+#ifdef __CUDACC__
+// Volatile: none of it is moved under a condition.
+__device__ inline void multiply_add(Bf16 /*type*/, float (&d)[4], const unsigned (&a)[4], const unsigned (&b)[2]) {
+  asm volatile("mma.sync.aligned.m16n8k16.row.col.f32.bf16.bf16.f32 {%0,%1,%2,%3}, {%4,%5,%6,%7}, {%8,%9}, {%0,%1,%2,%3};"
+               : "+f"(d[0]), "+f"(d[1]), "+f"(d[2]), "+f"(d[3])
+               : "r"(a[0]), "r"(a[1]), "r"(a[2]), "r"(a[3]), "r"(b[0]), "r"(b[1]));
+}
+__device__ inline void multiply_add(Fp16 /*type*/, float (&d)[4], const unsigned (&a)[4], const unsigned (&b)[2]) {
+  asm volatile("mma.sync.aligned.m16n8k16.row.col.f32.f16.f16.f32 {%0,%1,%2,%3}, {%4,%5,%6,%7}, {%8,%9}, {%0,%1,%2,%3};"
+               : "+f"(d[0]), "+f"(d[1]), "+f"(d[2]), "+f"(d[3])
+               : "r"(a[0]), "r"(a[1]), "r"(a[2]), "r"(a[3]), "r"(b[0]), "r"(b[1]));
+}
+// Sums of two pairs of numbers.
+__device__ inline unsigned sum_of_pairs(Fp16 /*type*/, unsigned a, unsigned b) {
+  unsigned sum;
+  asm("add.f16x2 %0, %1, %2;" : "=r"(sum) : "r"(a), "r"(b));
+  return sum;
+}
+__device__ inline unsigned sum_of_pairs(Bf16 /*type*/, unsigned a, unsigned b) {
+  unsigned sum;
+  asm("fma.rn.bf16x2 %0, %1, %2, %3;" : "=r"(sum) : "r"(a), "r"(0x3F803F80U), "r"(b));
+  return sum;
+}
+#else
+template <class T>
+float number_of_pair(unsigned pair, std::size_t which) {
+  return widen(T{static_cast<std::uint16_t>(pair >> (16 * which))});
+}
+template <class T>
+void multiply_add(T /*type*/, float (&d)[4], const unsigned (&a)[4], const unsigned (&b)[2]) {
+  BlockOnCpu& block = *BlockOnCpu::current();
+  const BlockOnCpu::Shown shown = block.show({a[0], a[1], a[2], a[3], b[0], b[1]});
+  const std::size_t lane = block.lane();
+  for (std::size_t i = 0; i < 4; ++i) {
+    const std::size_t row = lane / 4 + i / 2 * 8;
+    const std::size_t column = lane % 4 * 2 + i % 2;
+    for (std::size_t k = 0; k < 16; ++k) {
+      const float left = number_of_pair<T>(shown.of(row % 8 * 4 + k % 8 / 2)[row / 8 + k / 8 * 2], k % 2);
+      const float right = number_of_pair<T>(shown.of(column * 4 + k % 8 / 2)[4 + k / 8], k % 2);
+      d[i] = std::fmaf(left, right, d[i]);
+    }
+  }
+}
+template <class T>
+unsigned sum_of_pairs(T /*type*/, unsigned a, unsigned b) {
+  unsigned sums = 0;
+  for (std::size_t which = 0; which < 2; ++which) {
+    T sum;
+    narrow(number_of_pair<T>(a, which) + number_of_pair<T>(b, which), sum);
+    sums |= static_cast<unsigned>(sum.bits) << (16 * which);
+  }
+  return sums;
+}
+#endif
+
+// Two numbers in one register, the first in its low half.
+template <class T>
+__device__ inline unsigned paired(T first, T second) {
+  return static_cast<unsigned>(first.bits) | (static_cast<unsigned>(second.bits) << 16);
+}
+
+}  // namespace winnow::kernels::cuda

@@ -1,0 +1,31 @@
+// The device code of merged rows; launched by merge_rows.cu, run on CPU threads in tests (tests/kernels/cuda_on_cpu.h).
+//
+// One thread block per row that stays, a thread per element: neighbouring threads read neighbours, whatever row flows. No atomics: a row's
+// flows are added in their order.
+#pragma once
+
+#include <cstdint>
+
+#include "kernels/api/cuda_merge_rows.h"
+
+namespace winnow::kernels::cuda {
+
+constexpr int kMergeThreads = 128;
+
+static __global__ void __launch_bounds__(kMergeThreads) merge_rows(CudaMergeRowsArgs args) {
+  const std::int64_t row = blockIdx.x;
+  const float own = args.own[row];
+  const float divisor = args.divisor[row];
+  const int begin = args.begin[row];
+  const int end = args.begin[row + 1];
+  for (std::int64_t i = threadIdx.x; i < args.width; i += kMergeThreads) {
+    float sum = __fmul_rn(own, args.rows[args.stay[row] * args.row_stride + i]);
+#pragma unroll 4
+    for (int flow = begin; flow < end; ++flow) {
+      sum = __fadd_rn(sum, __fmul_rn(args.weight[flow], args.rows[args.from[flow] * args.row_stride + i]));
+    }
+    args.output[row * args.width + i] = sum / divisor;
+  }
+}
+
+}  // namespace winnow::kernels::cuda

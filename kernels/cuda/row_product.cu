@@ -1,0 +1,24 @@
+// Launches of one row times a matrix of numbers: argument rules, type, how many warps share rows.
+#include "kernels/cuda/row_product.cuh"
+
+#include <cuda_runtime_api.h>
+
+#include "kernels/cuda/for_type.h"
+#include "kernels/reference/check_cuda_row_product.h"
+
+namespace winnow::kernels {
+
+LaunchStatus cuda_row_product(const CudaRowProductArgs& args, void* stream) {
+  if (const LaunchStatus status = check_arguments(args); status != LaunchStatus::kOk) return status;
+  const cuda::RowProductLaunch launch = cuda::plan_launch(args);
+  const auto on = static_cast<cudaStream_t>(stream);
+  cuda::for_type(args.type, [&](auto element) {
+    cuda::with_sharing(cuda::sharing_warps(launch), [&](auto sharing) {
+      cuda::multiply_row<decltype(element), sharing.value>
+          <<<cuda::row_product_blocks(launch, sharing.value), 32 * cuda::kRowProductWarps, 0, on>>>(launch);
+    });
+  });
+  return cudaGetLastError() == cudaSuccess ? LaunchStatus::kOk : LaunchStatus::kDeviceError;
+}
+
+}  // namespace winnow::kernels

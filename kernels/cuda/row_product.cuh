@@ -1,0 +1,161 @@
+// The device code of one row times a matrix of numbers; launched by row_product.cu, run on CPU threads in tests
+// (tests/kernels/cuda_on_cpu.h).
+//
+// Memory is what such a product waits for, so enough of it has to be under way at once. A warp takes two rows of the matrix, which share
+// what is read of the input; its threads take pieces of 16 bytes in turn, neighbouring threads neighbouring pieces, and each asks for four
+// of every row before it multiplies the first. Where that is not the whole row, or a matrix has few of them, several warps of a thread
+// block share theirs: short ways end together. Sums are always in the same order.
+#pragma once
+
+#include <type_traits>
+
+#include "kernels/api/cuda_row_product.h"
+#include "kernels/cuda/element.cuh"
+#include "kernels/cuda/warp.cuh"
+
+namespace winnow::kernels::cuda {
+
+constexpr int kRowProductWarps = 8;  // of a thread block
+constexpr int kRowsOfWarp = 2;
+constexpr int kPiecesAhead = 4;              // of each row
+constexpr int kRowProductBlocks = 4;         // at once on a multiprocessor, as registers allow
+constexpr std::int64_t kEnoughWarps = 3072;  // 24 for each of 128 multiprocessors
+
+struct RowProductLaunch {
+  const void* matrix;
+  const void* input;
+  const void* bias;  // or null
+  void* output;
+  ElementType output_type;
+  int rows;
+  int pieces;  // of a row
+};
+
+// args have been checked.
+inline RowProductLaunch plan_launch(const CudaRowProductArgs& args) {
+  const int piece = args.type == ElementType::kFp32 ? kWidest<float> : kWidest<Bf16>;
+  return {args.matrix,
+          args.input,
+          args.bias,
+          args.output,
+          args.output_type,
+          static_cast<int>(args.rows),
+          static_cast<int>(args.columns / piece)};
+}
+
+// How many warps share two rows: as many as it takes for each thread to ask for all of its pieces at once, and for enough warps, as long as
+// every thread has a piece of each.
+inline int sharing_warps(const RowProductLaunch& launch) {
+  const std::int64_t alone = (static_cast<std::int64_t>(launch.rows) + kRowsOfWarp - 1) / kRowsOfWarp;
+  const auto are_too_few = [&](int sharing) {
+    const bool asks_again = launch.pieces > kPiecesAhead * 32 * sharing;
+    return asks_again || (alone * sharing < kEnoughWarps && launch.pieces >= 2 * 32 * sharing);
+  };
+  int sharing = 1;
+  while (sharing < kRowProductWarps && are_too_few(sharing)) sharing *= 2;
+  return sharing;
+}
+
+// Calls launch(sharing), a constant of its type's name.
+template <class Launch>
+void with_sharing(int sharing, const Launch& launch) {
+  switch (sharing) {
+    case 1:
+      return launch(std::integral_constant<int, 1>());
+    case 2:
+      return launch(std::integral_constant<int, 2>());
+    case 4:
+      return launch(std::integral_constant<int, 4>());
+    default:
+      return launch(std::integral_constant<int, kRowProductWarps>());
+  }
+}
+
+inline unsigned row_product_blocks(const RowProductLaunch& launch, int sharing) {
+  const int rows_of_block = kRowProductWarps / sharing * kRowsOfWarp;
+  return static_cast<unsigned>((launch.rows + rows_of_block - 1) / rows_of_block);
+}
+
+// 16 bytes of a row as they lie: in words, which stay whole in registers until they are multiplied.
+using RowPiece = Pack<unsigned, 4>;
+
+__device__ inline void widen_word(unsigned word, float (&numbers)[1], float /*of*/) { numbers[0] = __uint_as_float(word); }
+__device__ inline void widen_word(unsigned word, float (&numbers)[2], Bf16 /*of*/) {
+  numbers[0] = __uint_as_float(word << 16);
+  numbers[1] = __uint_as_float(word & 0xFFFF0000U);
+}
+__device__ inline void widen_word(unsigned word, float (&numbers)[2], Fp16 /*of*/) {
+  numbers[0] = widen(Fp16{static_cast<std::uint16_t>(word)});
+  numbers[1] = widen(Fp16{static_cast<std::uint16_t>(word >> 16)});
+}
+
+// kSharing: 1, 2, 4 or kRowProductWarps. Threads: 32 x kRowProductWarps; grid: row_product_blocks().
+template <class T, int kSharing>
+__global__ void __launch_bounds__(32 * kRowProductWarps, kRowProductBlocks) multiply_row(RowProductLaunch args) {
+  constexpr int kWordNumbers = 4 / static_cast<int>(sizeof(T));
+  constexpr int kStride = 32 * kSharing;
+  const int warp = static_cast<int>(threadIdx.x) / 32;
+  const int lane = static_cast<int>(threadIdx.x) % 32;
+  const int part = warp % kSharing;
+  const int first_row = (static_cast<int>(blockIdx.x) * (kRowProductWarps / kSharing) + warp / kSharing) * kRowsOfWarp;
+  const RowPiece* const input = static_cast<const RowPiece*>(args.input);
+  const RowPiece* rows[kRowsOfWarp];
+#pragma unroll
+  for (int r = 0; r < kRowsOfWarp; ++r) {
+    const std::int64_t row = min(first_row + r, args.rows - 1);  // past the end: any row
+    rows[r] = static_cast<const RowPiece*>(args.matrix) + row * args.pieces;
+  }
+  const bool writes = part == 0 && lane < kRowsOfWarp && first_row + lane < args.rows;  // a thread for each row
+  T bias = {};  // widened when it has come: nobody waits for it here
+  if (writes && args.bias != nullptr) bias = static_cast<const T*>(args.bias)[first_row + lane];
+
+  float sums[kRowsOfWarp] = {};
+  for (int first = 0; first < args.pieces; first += kPiecesAhead * kStride) {
+    RowPiece numbers[kPiecesAhead][kRowsOfWarp] = {};
+    RowPiece inputs[kPiecesAhead] = {};
+#pragma unroll
+    for (int ahead = 0; ahead < kPiecesAhead; ++ahead) {
+      const int piece = first + ahead * kStride + part * 32 + lane;
+      if (piece >= args.pieces) continue;
+#pragma unroll
+      for (int r = 0; r < kRowsOfWarp; ++r) numbers[ahead][r] = rows[r][piece];
+      inputs[ahead] = input[piece];
+    }
+#pragma unroll
+    for (int ahead = 0; ahead < kPiecesAhead; ++ahead) {
+      if (first + ahead * kStride >= args.pieces) break;  // for all threads
+#pragma unroll
+      for (int word = 0; word < 4; ++word) {
+        float x[kWordNumbers];
+        widen_word(inputs[ahead].values[word], x, T());
+#pragma unroll
+        for (int r = 0; r < kRowsOfWarp; ++r) {
+          float weights[kWordNumbers];
+          widen_word(numbers[ahead][r].values[word], weights, T());
+#pragma unroll
+          for (int k = 0; k < kWordNumbers; ++k) sums[r] = fmaf(weights[k], x[k], sums[r]);
+        }
+      }
+    }
+  }
+
+#pragma unroll
+  for (int r = 0; r < kRowsOfWarp; ++r) sums[r] = warp_sum(sums[r]);
+  if constexpr (kSharing > 1) {
+    __shared__ float parts[kRowProductWarps][kRowsOfWarp];
+    if (lane == 0) {
+#pragma unroll
+      for (int r = 0; r < kRowsOfWarp; ++r) parts[warp][r] = sums[r];
+    }
+    __syncthreads();
+    if (!writes) return;
+    float sum = 0.0F;
+#pragma unroll
+    for (int other = 0; other < kSharing; ++other) sum += parts[warp + other][lane];
+    store_number(sum + widen(bias), args.output_type, args.output, first_row + lane);
+  } else if (writes) {
+    store_number((lane == 0 ? sums[0] : sums[1]) + widen(bias), args.output_type, args.output, first_row + lane);
+  }
+}
+
+}  // namespace winnow::kernels::cuda

@@ -1,0 +1,142 @@
+// The device code of products of up to eight 16-bit inputs with matrices that are laid out anew (laid_blocks.cuh), on tensor cores;
+// launched by block_product.cu, run on CPU threads in tests (tests/kernels/cuda_on_cpu.h).
+//
+// A thread block serves 16 rows of the matrix. Its warps take the groups that lie together in turn, so that neighbouring warps read
+// neighbouring bytes. Codes are small whole numbers, exact in 16 bits, and the inputs are multiplied as they are: a product of a code and
+// an input is exact, sums are fp32. A group's sums are multiplied by its scale once; where values have an offset, it is multiplied by the
+// sum of the group's inputs, which a product with ones gives. The warps' sums are added up, always in the same order: the same inputs
+// give the same bits. The order of columns inside a group is the same for codes and inputs, and a thread's eight are neighbours.
+#pragma once
+
+#include <type_traits>
+
+#include "kernels/cuda/block_product.cuh"
+#include "kernels/cuda/laid_blocks.cuh"
+#include "kernels/cuda/matrix_unit.cuh"
+
+namespace winnow::kernels::cuda {
+
+constexpr int kTileRows = 16;
+constexpr int kTileWarps = 8;  // of a thread block
+constexpr int kTileInputs = static_cast<int>(kMaxCudaProductInputs);
+static_assert(kTileInputs == 8, "a tile has eight columns");
+
+// Thread blocks at once on a multiprocessor: as many as keep everything in registers.
+template <class Type>
+constexpr int kLeastTiles = Type::kElements == 256 && Type::kHighBits > 0                ? 2
+                            : Type::kElements == 256 || Type::kOffset != Offset::kMiddle ? 3
+                                                                                         : 4;
+
+// Thread blocks of a launch.
+inline unsigned tile_blocks(const CudaBlockProductArgs& args) { return static_cast<unsigned>((args.rows + kTileRows - 1) / kTileRows); }
+
+// Codes as numbers of 16 bits, less the middle one: exact. What is added to a code's bits makes it a number that the middle goes off from.
+template <class Type, class Element>
+__device__ inline unsigned centred(unsigned codes) {
+  constexpr unsigned kMiddles = Type::kMiddle * 0x00010001U;
+  if constexpr (std::is_same_v<Element, Fp16>) return sum_of_pairs(Fp16(), codes | 0x64006400U, 0xE400E400U | kMiddles);  // 1024
+  if constexpr (Type::kMiddle < 128) {
+    return sum_of_pairs(Bf16(), codes | 0x43004300U, 0xC300C300U | kMiddles);  // 128
+  } else {  // a fraction of bf16 has seven bits: the eighth is in what goes off, 128 or 256
+    return sum_of_pairs(Bf16(), (codes & 0x007F007FU) | 0x43004300U, (codes & 0x00800080U) ^ 0xC380C380U);
+  }
+}
+
+// Times an input and added up: what is added to the product with centred codes.
+template <class Type>
+__device__ inline float centred_offset(const Scale& scale) {
+  if constexpr (Type::kOffset == Offset::kZero) return scale.factor * (static_cast<float>(Type::kMiddle) - scale.offset);
+  return fmaf(scale.factor, static_cast<float>(Type::kMiddle), scale.offset);
+}
+
+// Threads: 32 x kTileWarps; grid: tile_blocks(). Element: of the inputs and the output.
+template <class Type, class Element>
+__global__ void __launch_bounds__(32 * kTileWarps, kLeastTiles<Type>) multiply_tiles(ProductLaunch args) {
+  constexpr unsigned kAll = 0xFFFFFFFFU;
+  constexpr unsigned kOne = std::is_same_v<Element, Fp16> ? 0x3C003C00U : 0x3F803F80U;
+  constexpr bool kHasOffset = Type::kOffset != Offset::kMiddle;
+  __shared__ float warp_sums[kTileWarps][kTileRows * kTileInputs];
+  const int lane = static_cast<int>(threadIdx.x) % 32;
+  const int warp = static_cast<int>(threadIdx.x) / 32;
+  const int eighth = lane / 4;  // this thread's rows are this one and eight on, its input is this one
+  const int quarter = lane % 4;
+  const int first_row = static_cast<int>(blockIdx.x) * kTileRows;
+  const LaidRow rows[2] = {product_row<Type>(args, first_row + eighth), product_row<Type>(args, first_row + eighth + 8)};
+  const auto* const input = static_cast<const Element*>(args.input) + static_cast<std::int64_t>(eighth) * args.columns + quarter * kPiece;
+
+  float sums[4] = {};
+  const int groups = args.columns / kGroup;
+#pragma unroll 1
+  for (int first = warp * Type::kTogether; first < groups; first += kTileWarps * Type::kTogether) {
+    const int count = min(Type::kTogether, groups - first);
+    const Pieces<Type> pieces[2] = {load_pieces<Type>(rows[0], first, count, quarter), load_pieces<Type>(rows[1], first, count, quarter)};
+    Pack<unsigned, 4> inputs[Type::kTogether];
+#pragma unroll
+    for (int g = 0; g < Type::kTogether; ++g) {
+      inputs[g] = {};
+      if (eighth < args.inputs && g < count) inputs[g] = load<4>(reinterpret_cast<const unsigned*>(input + (first + g) * kGroup));
+    }
+    // Of one group each: the others' are asked for below.
+    float factors[2][Type::kScales] = {};
+    float offsets[2] = {};
+    if (quarter < count) {
+#pragma unroll
+      for (int r = 0; r < 2; ++r) {
+#pragma unroll
+        for (int s = 0; s < Type::kScales; ++s) {
+          const Scale scale = Type::scale(rows[r], (first + quarter) * kGroup + s * (kGroup / Type::kScales));
+          factors[r][s] = scale.factor;
+          if constexpr (kHasOffset) offsets[r] = centred_offset<Type>(scale);
+        }
+      }
+    }
+#pragma unroll
+    for (int g = 0; g < Type::kTogether; ++g) {
+      float products[Type::kScales][4] = {};
+      float of_ones[4] = {};
+#pragma unroll
+      for (int half = 0; half < 2; ++half) {
+        unsigned codes[4];
+#pragma unroll
+        for (int i = 0; i < 4; ++i) codes[i] = centred<Type, Element>(code_pair<Type>(pieces[i % 2][g], 2 * half + i / 2));
+        const unsigned low = inputs[g].values[2 * half];
+        const unsigned high = inputs[g].values[2 * half + 1];
+        if constexpr (Type::kScales == 1) {
+          multiply_add(Element(), products[0], codes, {low, high});
+        } else {  // two threads of the four have the inputs of a scale
+          multiply_add(Element(), products[0], codes, {quarter < 2 ? low : 0U, quarter < 2 ? high : 0U});
+          multiply_add(Element(), products[1], codes, {quarter < 2 ? 0U : low, quarter < 2 ? 0U : high});
+        }
+        if constexpr (kHasOffset) multiply_add(Element(), of_ones, {kOne, kOne, kOne, kOne}, {low, high});
+      }
+      const int from = eighth * 4 + g;
+#pragma unroll
+      for (int i = 0; i < 4; i += 2) {
+#pragma unroll
+        for (int s = 0; s < Type::kScales; ++s) {
+          const float factor = __shfl_sync(kAll, factors[i / 2][s], from);
+          sums[i] = fmaf(factor, products[s][i], sums[i]);
+          sums[i + 1] = fmaf(factor, products[s][i + 1], sums[i + 1]);
+        }
+        if constexpr (kHasOffset) {
+          const float offset = __shfl_sync(kAll, offsets[i / 2], from);
+          sums[i] = fmaf(offset, of_ones[i], sums[i]);
+          sums[i + 1] = fmaf(offset, of_ones[i + 1], sums[i + 1]);
+        }
+      }
+    }
+  }
+
+#pragma unroll
+  for (int i = 0; i < 4; ++i) warp_sums[warp][(eighth + i / 2 * 8) * kTileInputs + quarter * 2 + i % 2] = sums[i];
+  __syncthreads();
+  const int row = static_cast<int>(threadIdx.x) % kTileRows;
+  const int of = static_cast<int>(threadIdx.x) / kTileRows;
+  if (of >= args.inputs || first_row + row >= args.rows) return;
+  float sum = 0.0F;
+#pragma unroll
+  for (const auto& of_warp : warp_sums) sum += of_warp[row * kTileInputs + of];
+  narrow(sum, static_cast<Element*>(args.output)[of * args.output_stride + first_row + row]);
+}
+
+}  // namespace winnow::kernels::cuda

@@ -1,0 +1,25 @@
+// The argument rules of one row's product on a GPU, the same for every implementation; reads no device memory.
+#pragma once
+
+#include <cstdint>
+
+#include "kernels/api/cuda_row_product.h"
+
+namespace winnow::kernels {
+
+inline LaunchStatus check_arguments(const CudaRowProductArgs& args) {
+  const auto is_aligned_row = [](const void* address) { return reinterpret_cast<std::uintptr_t>(address) % kRowProductAlignment == 0; };
+  if (!is_known(args.type) || !is_known(args.output_type) || args.matrix == nullptr || args.input == nullptr || args.output == nullptr ||
+      args.rows < 1 || args.columns < 1) {
+    return LaunchStatus::kBadArgument;
+  }
+  const std::int64_t at_once = kRowProductAlignment / (args.type == ElementType::kFp32 ? 4 : 2);
+  if (!is_aligned_row(args.matrix) || !is_aligned_row(args.input) || args.columns % at_once != 0 ||
+      (args.output_type != args.type && args.output_type != ElementType::kFp32)) {
+    return LaunchStatus::kBadArgument;
+  }
+  const bool counts = args.rows <= kMaxRowProductSide && args.columns <= kMaxRowProductSide;
+  return counts ? LaunchStatus::kOk : LaunchStatus::kUnsupported;
+}
+
+}  // namespace winnow::kernels

@@ -1,0 +1,133 @@
+// What leaves flows on a GPU where it flows on the CPU, by kernels of our own: no matrix of similarities, one wait for a head's pairs, none
+// for its flows.
+#include <algorithm>
+#include <numeric>
+#include <random>
+#include <vector>
+
+#include "engine/compression/reducers/merge.h"
+#include "engine/compression/reducers/shared_entries.h"
+#include "engine/recipes/select.h"
+#include "tests/engine/emulated_gpu/emulated_device.h"
+
+namespace winnow::testing {
+namespace {
+
+using Rows = std::vector<std::int32_t>;
+
+class MergingOnEmulatedGpu : public OnEmulatedGpu {
+ protected:
+  static constexpr std::int64_t kTokens = 700;
+  static constexpr std::int64_t kHeadDim = 24;
+
+  void SetUp() override {
+    OnEmulatedGpu::SetUp();
+    if (HasFatalFailure()) return;
+    keys_ = at::randn({kTokens, kHeadDim});
+    values_ = at::randn({kTokens, kHeadDim});
+    keys_there_ = keys_.to(kEmulatedGpu);
+    values_there_ = values_.to(kEmulatedGpu);
+    std::mt19937 random(3);
+    for (std::int32_t row = 0; row < kTokens; ++row) {
+      if (random() % 4 == 0) kept_.push_back(row);
+    }
+    leaving_ = rows_outside(kTokens, kept_);
+  }
+
+  // Every leaving row flows into the row that stays with the same number, as far as there are, and on into the first.
+  Merging some_flows() const {
+    Merging merging;
+    for (std::size_t i = 0; i < kept_.size(); i += 2) merging.scaled.push_back({kept_[i], {0.7, 1.0 + static_cast<double>(i % 5)}});
+    for (std::size_t i = 0; i < leaving_.size(); ++i) {
+      merging.flows.push_back({leaving_[i], kept_[i < kept_.size() ? i : 0], 0.1 + static_cast<double>(i % 7) / 10.0});
+    }
+    merging.flows[3].weight = 0.0;
+    return merging;
+  }
+
+  void expect_same(const Merging& merging) const {
+    const MergedSlots cpu = carry_out(merging, keys_, values_, kept_);
+    const MergedSlots gpu = carry_out(merging, keys_there_, values_there_, kept_);
+    EXPECT_EQ(gpu.merged, cpu.merged);
+    EXPECT_LT((gpu.keys.to(at::kCPU) - cpu.keys).abs().max().item<double>(), 1e-5);
+    EXPECT_LT((gpu.values.to(at::kCPU) - cpu.values).abs().max().item<double>(), 1e-5);
+  }
+
+  at::Tensor keys_, values_, keys_there_, values_there_;
+  Rows kept_, leaving_;
+  c10::InferenceMode inference_;
+};
+
+TEST_F(MergingOnEmulatedGpu, TheNearestAreThoseOfTheCpuInThreeLaunches) {
+  keys_.select(0, kept_[9]).copy_(keys_.select(0, kept_[4]));  // of the same the first
+  keys_.select(0, leaving_[7]).copy_(keys_.select(0, kept_[4]) * 2.0);
+  keys_there_ = keys_.to(kEmulatedGpu);
+  const std::vector<MergePair> cpu = nearest_by_cosine(keys_, kept_, leaving_);
+  std::vector<MergePair> gpu;
+  const EmulatedGpuCounts cost = cost_of([&] { gpu = nearest_by_cosine(keys_there_, kept_, leaving_); });
+  ASSERT_EQ(gpu.size(), cpu.size());
+  for (std::size_t i = 0; i < cpu.size(); ++i) {
+    EXPECT_EQ(gpu[i].row, cpu[i].row);
+    EXPECT_EQ(gpu[i].into, cpu[i].into) << i;
+    EXPECT_NEAR(gpu[i].cosine, cpu[i].cosine, 1e-5);
+  }
+  EXPECT_EQ(gpu[7].into, kept_[4]);
+  EXPECT_EQ(cost.launches, 3);
+  EXPECT_EQ(cost.waits, 1);
+  EXPECT_EQ(cost.copies_to_device, 1);
+  EXPECT_EQ(cost.bytes_to_host, std::ssize(leaving_) * 8);
+  EXPECT_TRUE(nearest_by_cosine(keys_there_, {}, leaving_).empty());
+  EXPECT_TRUE(nearest_by_cosine(keys_there_, kept_, {}).empty());
+}
+
+TEST_F(MergingOnEmulatedGpu, FlowsAreThoseOfTheCpu) {
+  Merging merging = some_flows();
+  expect_same(merging);
+  const EmulatedGpuCounts cost = cost_of([&] { carry_out(merging, keys_there_, values_there_, kept_); });
+  EXPECT_EQ(cost.launches, 2);
+  EXPECT_EQ(cost.copies_to_device, 1);
+  EXPECT_EQ(cost.waits, 0);
+  merging.values_only = true;
+  expect_same(merging);
+  expect_same({});
+  merging = some_flows();
+  merging.flows.push_back({leaving_[0], leaving_[1], 0.5});  // it leaves, and flows before
+  expect_same(merging);
+  merging = some_flows();
+  merging.scaled.push_back({leaving_[0], {3.0, 1.0}});  // what flows is scaled
+  expect_same(merging);
+  merging = some_flows();
+  merging.flows.push_back({kept_[5], kept_[6], 0.5});  // what has received goes on
+  expect_same(merging);
+}
+
+TEST_F(MergingOnEmulatedGpu, SlotsAreSharedAsOnTheCpu) {
+  std::mt19937 random(5);
+  std::vector<float> rank(kTokens);
+  std::vector<float> weight(kTokens);
+  for (float& number : rank) number = static_cast<float>(random() % 1000);
+  for (float& number : weight) number = static_cast<float>(random() % 1000) - 100.0F;
+  Rows centers(kept_.size() - 20);
+  std::iota(centers.begin(), centers.end(), 0);
+  SharingRule rule;
+  rule.magnification = 3.0;
+  rule.least_similarity = 0.1;
+  for (const Rows& shared : {centers, Rows{}}) {
+    const SharedRows cpu = share_rows(rule, keys_, values_, kept_, shared, rank, weight);
+    SharedRows gpu;
+    const EmulatedGpuCounts cost = cost_of([&] { gpu = share_rows(rule, keys_there_, values_there_, kept_, shared, rank, weight); });
+    EXPECT_EQ(gpu.row, cpu.row);
+    EXPECT_EQ(gpu.target, cpu.target);
+    ASSERT_EQ(gpu.norm.size(), cpu.norm.size());
+    for (std::size_t i = 0; i < cpu.norm.size(); ++i) EXPECT_NEAR(gpu.norm[i], cpu.norm[i], 1e-5);
+    ASSERT_EQ(gpu.directions.sizes(), cpu.directions.sizes());
+    if (shared.empty()) continue;
+    EXPECT_LT((gpu.directions.to(at::kCPU) - cpu.directions).abs().max().item<double>(), 1e-5);
+    EXPECT_LT((gpu.values.to(at::kCPU) - cpu.values).abs().max().item<double>(), 1e-5);
+    EXPECT_LE(cost.waits, 2) << "for the pairs and the lengths";
+    EXPECT_LE(cost.launches, 12);
+  }
+}
+
+}  // namespace
+}  // namespace winnow::testing
