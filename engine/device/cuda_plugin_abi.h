@@ -12,10 +12,12 @@
 #include "kernels/api/choose_token.h"
 #include "kernels/api/cuda_block_product.h"
 #include "kernels/api/cuda_column_sums.h"
+#include "kernels/api/cuda_cross_modal_entropy.h"
 #include "kernels/api/cuda_decode_attention.h"
 #include "kernels/api/cuda_merge_rows.h"
 #include "kernels/api/cuda_nearest_rows.h"
 #include "kernels/api/cuda_row_product.h"
+#include "kernels/api/cuda_row_sparsity.h"
 #include "kernels/api/cuda_shared_attention.h"
 #include "kernels/api/cuda_widen_rows.h"
 #include "kernels/api/gated_activation.h"
@@ -55,6 +57,9 @@ struct CudaPluginTable {
   int (*choose_token)(const kernels::ChooseTokenArgs* args);
   int (*gather_slots)(const kernels::GatherSlotsArgs* args);
   int (*column_sums)(const kernels::CudaColumnSumsArgs* args);
+  int (*row_maxima)(const kernels::CudaRowMaximaArgs* args);
+  int (*count_below)(const kernels::CudaCountBelowArgs* args);
+  int (*cross_modal_entropy)(const kernels::CudaCrossModalArgs* args);
   int (*shared_attention)(const kernels::CudaSharedAttentionArgs* args);
   int (*nearest_rows)(const kernels::CudaNearestRowsArgs* args);
   int (*merge_rows)(const kernels::CudaMergeRowsArgs* args);

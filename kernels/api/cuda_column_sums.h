@@ -6,39 +6,21 @@
 // Long columns are split into parts of their rows, whose sums are added in the order of the rows: the same inputs give the same bits.
 // Pointers are device memory. Never throws, never allocates, does not wait for the device; two launches. kBadArgument: a missing pointer, a
 // workspace that is not aligned to 8 bytes, a size below its least, more parts than kMaxCudaGridSide, an unknown element type.
-// kUnsupported: more than the limits here and in element_type.h. kDeviceError: the launch failed. Damage stays visible, as in
+// kUnsupported: more than the limits in cuda_logits.h and element_type.h. kDeviceError: the launch failed. Damage stays visible, as in
 // column_sums.h.
 #pragma once
 
-#include <algorithm>
 #include <cstdint>
 
-#include "kernels/api/element_type.h"
+#include "kernels/api/cuda_logits.h"
 
 namespace winnow::kernels {
 
-inline constexpr std::int64_t kCudaSumTile = 64;                // rows and columns that parts and tiles are multiples of
-inline constexpr std::int64_t kCudaSumStrip = 32;               // columns of an entropy in the workspace, at the least
-inline constexpr std::int64_t kMaxCudaSumSide = 1'000'000'000;  // rows and columns are counted in 32 bits
-inline constexpr std::int64_t kMaxCudaGridSide = 65535;         // of thread blocks: kv heads times (group + 1), and parts
+inline constexpr std::int64_t kCudaSumStrip = 32;  // columns of an entropy in the workspace, at the least
 
-struct CudaColumnSumsArgs {
-  ElementType type = ElementType::kFp32;  // of query and key
-  // Element i of query head h and row r is query[h * query_head_stride + r * query_row_stride + i]; strides in elements.
-  const void* query = nullptr;
-  std::int64_t query_head_stride = 0;
-  std::int64_t query_row_stride = 0;
-  std::int64_t kv_heads = 0;
-  std::int64_t group = 0;  // query heads of a kv head; they follow each other
-  std::int64_t rows = 0;
-  const void* key = nullptr;  // of kv head k and column j: key[k * key_head_stride + j * key_row_stride + i]
-  std::int64_t key_head_stride = 0;
-  std::int64_t key_row_stride = 0;
-  std::int64_t columns = 0;
-  std::int64_t head_dim = 0;
+struct CudaColumnSumsArgs : CudaLogits {
   // Row r sees the first seen_by_first + r columns: causal. At least `columns`: every row sees all. May be negative.
   std::int64_t seen_by_first = 0;
-  float scale = 1.0F;
   const float* log_sum_exp = nullptr;  // of the scaled logits, natural log: query head h, row r at [h * log_sum_exp_stride + r]
   std::int64_t log_sum_exp_stride = 0;
   float* sums = nullptr;  // of query head h and column j: [h * sums_stride + j]; added to
@@ -55,9 +37,7 @@ struct CudaColumnSumsArgs {
 // columns' thread blocks all of a part's rows and the last columns' few, so that a device that holds three or four of them is busy to the
 // end only when there are several times as many.
 inline std::int64_t cuda_column_sums_parts(std::int64_t rows, std::int64_t columns, std::int64_t kv_heads, std::int64_t multiprocessors) {
-  const std::int64_t blocks_per_part = std::max<std::int64_t>(1, (columns + kCudaSumTile - 1) / kCudaSumTile * kv_heads);
-  const std::int64_t wanted = (32 * multiprocessors + blocks_per_part - 1) / blocks_per_part;
-  return std::clamp<std::int64_t>((rows + kCudaSumTile - 1) / kCudaSumTile, 1, std::clamp<std::int64_t>(wanted, 1, kMaxCudaGridSide));
+  return cuda_logit_parts(rows, columns, kv_heads, multiprocessors, 32);
 }
 
 // Bytes: what every part gives. Reads sizes, parts, and whether squares and entropy are wanted.

@@ -26,9 +26,9 @@ cuda::ColumnSumsLaunch sum_parts(const CudaColumnSumsArgs& args, cudaStream_t on
   const cuda::ColumnSumsLaunch launch = cuda::plan_launch(args);
   const dim3 tiles(static_cast<unsigned>(launch.tiles), static_cast<unsigned>(launch.kv_heads), static_cast<unsigned>(launch.parts));
   if (cuda::reads_vectors<T>(args)) {
-    cuda::sum_columns<T, cuda::kWidest<T>><<<tiles, cuda::kSumThreads, 0, on>>>(launch);
+    cuda::sum_columns<T, cuda::kWidest<T>><<<tiles, cuda::kLogitThreads, 0, on>>>(launch);
   } else {
-    cuda::sum_columns<T, 1><<<tiles, cuda::kSumThreads, 0, on>>>(launch);
+    cuda::sum_columns<T, 1><<<tiles, cuda::kLogitThreads, 0, on>>>(launch);
   }
   return launch;
 }

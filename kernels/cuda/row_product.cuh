@@ -77,7 +77,7 @@ inline unsigned row_product_blocks(const RowProductLaunch& launch, int sharing) 
 }
 
 // 16 bytes of a row as they lie: in words, which stay whole in registers until they are multiplied.
-using Piece = Pack<unsigned, 4>;
+using RowPiece = Pack<unsigned, 4>;
 
 __device__ inline void widen_word(unsigned word, float (&numbers)[1], float /*of*/) { numbers[0] = __uint_as_float(word); }
 __device__ inline void widen_word(unsigned word, float (&numbers)[2], Bf16 /*of*/) {
@@ -98,12 +98,12 @@ __global__ void __launch_bounds__(32 * kRowProductWarps, kRowProductBlocks) mult
   const int lane = static_cast<int>(threadIdx.x) % 32;
   const int part = warp % kSharing;
   const int first_row = (static_cast<int>(blockIdx.x) * (kRowProductWarps / kSharing) + warp / kSharing) * kRowsOfWarp;
-  const Piece* const input = static_cast<const Piece*>(args.input);
-  const Piece* rows[kRowsOfWarp];
+  const RowPiece* const input = static_cast<const RowPiece*>(args.input);
+  const RowPiece* rows[kRowsOfWarp];
 #pragma unroll
   for (int r = 0; r < kRowsOfWarp; ++r) {
     const std::int64_t row = min(first_row + r, args.rows - 1);  // past the end: any row
-    rows[r] = static_cast<const Piece*>(args.matrix) + row * args.pieces;
+    rows[r] = static_cast<const RowPiece*>(args.matrix) + row * args.pieces;
   }
   const bool writes = part == 0 && lane < kRowsOfWarp && first_row + lane < args.rows;  // a thread for each row
   T bias = {};  // widened when it has come: nobody waits for it here
@@ -111,8 +111,8 @@ __global__ void __launch_bounds__(32 * kRowProductWarps, kRowProductBlocks) mult
 
   float sums[kRowsOfWarp] = {};
   for (int first = 0; first < args.pieces; first += kPiecesAhead * kStride) {
-    Piece numbers[kPiecesAhead][kRowsOfWarp] = {};
-    Piece inputs[kPiecesAhead] = {};
+    RowPiece numbers[kPiecesAhead][kRowsOfWarp] = {};
+    RowPiece inputs[kPiecesAhead] = {};
 #pragma unroll
     for (int ahead = 0; ahead < kPiecesAhead; ++ahead) {
       const int piece = first + ahead * kStride + part * 32 + lane;

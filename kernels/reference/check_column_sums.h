@@ -3,6 +3,7 @@
 
 #include "kernels/api/column_sums.h"
 #include "kernels/api/cuda_column_sums.h"
+#include "kernels/reference/check_cuda_logits.h"
 
 namespace winnow::kernels {
 
@@ -16,16 +17,8 @@ inline LaunchStatus check_arguments(const ColumnSumsArgs& args) {
 }
 
 inline LaunchStatus check_arguments(const CudaColumnSumsArgs& args) {
-  if (args.query == nullptr || args.key == nullptr || args.log_sum_exp == nullptr || args.sums == nullptr || args.workspace == nullptr ||
-      reinterpret_cast<std::uintptr_t>(args.workspace) % alignof(double) != 0 || args.kv_heads < 1 || args.group < 1 || args.head_dim < 1 ||
-      args.rows < 0 || args.columns < 0 || args.parts < 1 || args.parts > kMaxCudaGridSide || !is_known(args.type)) {
-    return LaunchStatus::kBadArgument;
-  }
-  if (args.group > kMaxGroup || args.head_dim > kMaxHeadDim || args.kv_heads > kMaxCudaGridSide / (args.group + 1) ||
-      args.rows > kMaxCudaSumSide || args.columns > kMaxCudaSumSide) {
-    return LaunchStatus::kUnsupported;
-  }
-  return LaunchStatus::kOk;
+  return check_logits(args, args.log_sum_exp != nullptr && args.sums != nullptr && args.workspace != nullptr &&
+                                reinterpret_cast<std::uintptr_t>(args.workspace) % alignof(double) == 0 && are_parts(args.parts));
 }
 
 }  // namespace winnow::kernels

@@ -72,35 +72,43 @@ class CudaColumnsCase {
     for (std::int64_t i = 0; i < shape.columns * shape.kv_heads * stride(); ++i) put(key.data(), shape.type, i, normal(random));
     const std::vector<double> queries = widened(query);
     const std::vector<double> keys = widened(key);
+    const auto scale = static_cast<double>(logits(query.data(), key.data()).scale);
     for (std::int64_t head = 0; head < heads(); ++head) {
       for (std::int64_t row = 0; row < shape.rows; ++row) {
         double sum = 0.0;
         const auto of_row = queries.begin() + (row * heads() + head) * stride();
         for (std::int64_t column = 0; column < std::min(shape.columns, shape.seen_by_first + row); ++column) {
           const auto of_column = keys.begin() + (column * shape.kv_heads + head / shape.group) * stride();
-          sum += std::exp(std::inner_product(of_row, of_row + shape.head_dim, of_column, 0.0) * static_cast<double>(scale()));
+          sum += std::exp(std::inner_product(of_row, of_row + shape.head_dim, of_column, 0.0) * scale);
         }
         log_sum_exp.push_back(sum > 0.0 ? static_cast<float>(std::log(sum)) : 0.0F);
       }
     }
   }
 
+  // Of queries and keys that lie there.
+  CudaLogits logits(const std::byte* query_at, const std::byte* key_at) const {
+    CudaLogits logits;
+    logits.type = shape.type;
+    logits.query = query_at;
+    logits.query_head_stride = stride();
+    logits.query_row_stride = heads() * stride();
+    logits.kv_heads = shape.kv_heads;
+    logits.group = shape.group;
+    logits.rows = shape.rows;
+    logits.key = key_at;
+    logits.key_head_stride = stride();
+    logits.key_row_stride = shape.kv_heads * stride();
+    logits.columns = shape.columns;
+    logits.head_dim = shape.head_dim;
+    logits.scale = 1.0F / std::sqrt(static_cast<float>(shape.head_dim));
+    return logits;
+  }
+
   CudaColumnSumsArgs args(const Memory& memory, std::int64_t parts) const {
     CudaColumnSumsArgs args;
-    args.type = shape.type;
-    args.query = memory.query;
-    args.query_head_stride = stride();
-    args.query_row_stride = heads() * stride();
-    args.kv_heads = shape.kv_heads;
-    args.group = shape.group;
-    args.rows = shape.rows;
-    args.key = memory.key;
-    args.key_head_stride = stride();
-    args.key_row_stride = shape.kv_heads * stride();
-    args.columns = shape.columns;
-    args.head_dim = shape.head_dim;
+    static_cast<CudaLogits&>(args) = logits(memory.query, memory.key);
     args.seen_by_first = shape.seen_by_first;
-    args.scale = scale();
     args.log_sum_exp = memory.log_sum_exp;
     args.log_sum_exp_stride = shape.rows;
     args.sums = memory.sums;
@@ -147,7 +155,6 @@ class CudaColumnsCase {
   std::vector<float> log_sum_exp;     // the rows' own, so that probabilities sum to 1
 
  private:
-  float scale() const { return 1.0F / std::sqrt(static_cast<float>(shape.head_dim)); }
   std::vector<double> widened(const std::vector<std::byte>& numbers) const {
     std::vector<double> wide(numbers.size() / element_bytes(shape.type));
     for (std::size_t i = 0; i < wide.size(); ++i) wide[i] = element(numbers.data(), shape.type, static_cast<std::int64_t>(i));

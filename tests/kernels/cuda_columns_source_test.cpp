@@ -33,7 +33,7 @@ cuda::ColumnSumsLaunch sum_parts_on_cpu(const CudaColumnSumsArgs& args) {
   const cuda::ColumnSumsLaunch launch = cuda::plan_launch(args);
   const bool vectors = cuda::reads_vectors<T>(args);
   cuda::launch_on_cpu({static_cast<unsigned>(launch.tiles), static_cast<unsigned>(launch.kv_heads), static_cast<unsigned>(launch.parts)},
-                      cuda::kSumThreads,
+                      cuda::kLogitThreads,
                       [&] { vectors ? cuda::sum_columns<T, cuda::kWidest<T>>(launch) : cuda::sum_columns<T, 1>(launch); });
   return launch;
 }
@@ -246,6 +246,7 @@ TEST(CudaColumnsSource, PartsFillTheDeviceAndAreWholeTiles) {
   EXPECT_EQ(cuda_column_sums_parts(32, 2048, 2, 132), 1);      // one tile of rows
   EXPECT_EQ(cuda_column_sums_parts(1 << 30, 1, 1, 1 << 20), kMaxCudaGridSide);
   EXPECT_EQ(cuda_column_sums_parts(0, 0, 1, 132), 1);
+  EXPECT_EQ(cuda_logit_parts(2048, 2048, 2, 132), 9);  // of 64 tiles: four thread blocks on a multiprocessor are wanted
   const CudaColumnsCase problem({ElementType::kFp32, 8, 2, 3, 300, 130, 1});
   CudaColumnsCase::Result result(problem.shape);
   const cuda::ColumnSumsLaunch launch = cuda::plan_launch(problem.args(result, nullptr, 4));
@@ -287,8 +288,8 @@ TEST(CudaColumnsSource, RefuseBadArguments) {
   EXPECT_EQ(status([](CudaColumnSumsArgs& args) { args.group = kMaxGroup + 1; }), LaunchStatus::kUnsupported);
   EXPECT_EQ(status([](CudaColumnSumsArgs& args) { args.head_dim = kMaxHeadDim + 1; }), LaunchStatus::kUnsupported);
   EXPECT_EQ(status([](CudaColumnSumsArgs& args) { args.kv_heads = 30000; }), LaunchStatus::kUnsupported);
-  EXPECT_EQ(status([](CudaColumnSumsArgs& args) { args.rows = kMaxCudaSumSide + 1; }), LaunchStatus::kUnsupported);
-  EXPECT_EQ(status([](CudaColumnSumsArgs& args) { args.columns = kMaxCudaSumSide + 1; }), LaunchStatus::kUnsupported);
+  EXPECT_EQ(status([](CudaColumnSumsArgs& args) { args.rows = kMaxCudaLogitSide + 1; }), LaunchStatus::kUnsupported);
+  EXPECT_EQ(status([](CudaColumnSumsArgs& args) { args.columns = kMaxCudaLogitSide + 1; }), LaunchStatus::kUnsupported);
   EXPECT_EQ(status([](CudaColumnSumsArgs& args) { args.rows = 0; }), LaunchStatus::kOk);
 }
 

@@ -1,9 +1,9 @@
 // Runs the project's CUDA kernels on a CPU: their own source, every CUDA thread a fiber, so that arithmetic, indexing and barriers are
 // tested where no GPU is. Include before a .cuh file. Knows exactly what those files use: threadIdx, blockIdx, __shared__,
 // __syncthreads, full-warp __shfl_xor_sync and __shfl_sync, the matrix units (kernels/cuda/matrix_unit.cuh), copies that are not waited for
-// (kernels/cuda/copy_async.cuh), fp16 conversions, single operations that round. A barrier that part of a warp or block never reaches
-// throws. Compile with -fsanitize=alignment, as CMakeLists.txt does: a load from where its type is not aligned ends the program. One thread
-// block at a time; fibers are resumed in turn, so a missing barrier shows as a wrong value, not always but repeatably.
+// (kernels/cuda/copy_async.cuh), atomic maxima and sums, fp16 conversions, single operations that round. A barrier that part of a warp or
+// block never reaches throws. Compile with -fsanitize=alignment, as CMakeLists.txt does: a load from where its type is not aligned ends the
+// program. One thread block at a time; fibers are resumed in turn, so a missing barrier shows as a wrong value, not always but repeatably.
 #pragma once
 
 #include <ucontext.h>
@@ -170,6 +170,9 @@ inline float __shfl_sync(unsigned /*mask*/, float value, int lane) {
 inline float __shfl_xor_sync(unsigned mask, float value, int lane_mask) {
   return __shfl_sync(mask, value, static_cast<int>(BlockOnCpu::current()->lane()) ^ lane_mask);
 }
+inline void atomicMax(int* to, int value) { *to = std::max(*to, value); }
+inline void atomicMin(unsigned* to, unsigned value) { *to = std::min(*to, value); }
+inline void atomicAdd(unsigned long long* to, unsigned long long value) { *to += value; }
 inline float __fmul_rn(float a, float b) { return a * b; }
 inline float __fadd_rn(float a, float b) { return a + b; }
 inline float __fsub_rn(float a, float b) { return a - b; }

@@ -6,6 +6,8 @@
 
 #include "engine/base/error.h"
 #include "engine/compression/statistics/column_totals.h"
+#include "engine/compression/statistics/device_logits.h"
+#include "engine/compression/statistics/row_sparsity.h"
 
 namespace winnow {
 
@@ -179,29 +181,35 @@ RowStatistics attention_statistics(const LayerView& view, const SegmentInfo& seg
     totals.past_sums.push_back(at::zeros({group, past.size(0)}, fp32));
     if (need.column_squares) totals.past_squares.push_back(at::zeros({past.size(0)}, fp32));
   }
-  at::Tensor zeros = need.sparsity_p ? at::zeros({kv_heads, group}, fp32.dtype(at::kLong)) : at::Tensor();
-  bool finite = true;
 
   const std::int64_t first = std::max(without_query, rows_of(need.rows, segment).first);
   result.row_count = n - first;
-  const bool by_kernel = wants_probabilities && !received && !need.sparsity_p && has_column_kernel(view);
-  if (by_kernel) add_columns(view, first - without_query, without_query, totals);  // of keys up to the row
-  for (std::int64_t row = first; row < n && !received && !(by_kernel && view.together.empty()); row += kStatisticsRowTile) {
+  const bool small_by_kernel = need.sparsity_p && view.query.is_cuda() && fits_kernels(view);
+  const bool small_in_tiles = need.sparsity_p && !small_by_kernel;
+  SmallEntries small;
+  if (small_by_kernel) small = count_small_entries(view, first - without_query, without_query, *need.sparsity_p);
+  if (small_in_tiles) small.counts = at::zeros({kv_heads, group}, fp32.dtype(at::kLong));
+  bool finite = true;
+  const bool sums_by_kernel = wants_probabilities && !received && !small_in_tiles && fits_kernels(view);
+  if (sums_by_kernel) add_columns(view, first - without_query, without_query, totals);  // of keys up to the row
+  const bool sums_in_tiles = wants_probabilities && !received && !(sums_by_kernel && view.together.empty());
+  for (std::int64_t row = first; row < n && (sums_in_tiles || small_in_tiles); row += kStatisticsRowTile) {
     const std::int64_t rows = std::min(kStatisticsRowTile, n - row);
     const at::Tensor queries = query_tile(view, kv_heads, row - without_query, rows);
     at::Tensor lse;
     if (wants_probabilities) lse = view.log_sum_exp.narrow(1, row - without_query, rows).to(at::kFloat).reshape({kv_heads, group, rows, 1});
     at::Tensor threshold;
-    if (need.sparsity_p) {
+    if (small_in_tiles) {
       const at::Tensor maxima = row_maxima(view, queries, row, rows);
       finite = finite && at::isfinite(maxima).all().item<bool>();
       threshold = (maxima + std::log(*need.sparsity_p)).unsqueeze(3);
     }
     const auto add = [&](std::int64_t key, std::int64_t count, at::Tensor logits, const at::Tensor& mask) {
-      if (need.sparsity_p) {
+      if (small_in_tiles) {
         at::Tensor below = logits.lt(threshold);
         if (mask.defined()) below.masked_fill_(mask, false);
-        zeros += below.sum({2, 3}, false, at::kInt);  // summing booleans copies them into the type of the sum: the smaller the better
+        small.counts +=
+            below.sum({2, 3}, false, at::kInt);  // summing booleans copies them into the type of the sum: the smaller the better
       }
       if (!wants_probabilities) return;
       const at::Tensor log_probabilities = logits.sub_(lse);
@@ -211,7 +219,7 @@ RowStatistics attention_statistics(const LayerView& view, const SegmentInfo& seg
       totals.sums.narrow(2, key, count).add_(probabilities.sum(2));
       if (need.column_squares) totals.squares.narrow(1, key, count).add_(probabilities.mean(1).square_().sum(1));
     };
-    if (by_kernel) {
+    if (sums_by_kernel) {
       for_later_keys(view, queries, row, rows, add);
       continue;
     }
@@ -242,7 +250,8 @@ RowStatistics attention_statistics(const LayerView& view, const SegmentInfo& seg
   }
   if (need.row_entropy) result.row_entropy = totals.entropy.mean().item<double>() / static_cast<double>(n - first);
   if (need.sparsity_p) {
-    const at::Tensor counts = zeros.to(at::kCPU).contiguous();
+    if (small_by_kernel) finite = at::isfinite(small.maxima).all().item<bool>();
+    const at::Tensor counts = small.counts.to(at::kCPU).contiguous();
     result.zero_counts.assign(counts.const_data_ptr<std::int64_t>(), counts.const_data_ptr<std::int64_t>() + counts.numel());
     // Sum over rows of (i + 1), and of what they see behind them.
     double allowed = 0.5 * static_cast<double>(n - first) * static_cast<double>(n + first + 1);

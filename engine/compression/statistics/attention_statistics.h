@@ -1,11 +1,12 @@
-// Attention statistics of one layer without an n x n matrix: logits are recomputed in tiles from Q, K and the attention's log-sum-exp.
+// Attention statistics of one layer without an n x n matrix: logits are recomputed in tiles from Q, K and the attention's log-sum-exp, by
+// kernels of our own where they fit (column_totals.h, row_sparsity.h), else by libtorch's operators.
 //
 // Used by SegmentCompressor. Column sums: c_j = sum over rows i that see j (i >= j, or both in one of view.together) of exp(s(i, j) -
 // LSE_i), per query head, then joined per group; squares are of the group's mean probability. Sparsity: share of allowed segment entries
 // (those that are seen) with s(i, j) < rowmax_i + ln p. Slots of earlier turns have sums of their own (past_sums); they are no columns of
 // sparsity and variance, unless they are rows of an extended segment. fp32; every column's sum is taken over row tiles in ascending order,
-// so results are deterministic. Extra memory: H * 64 * 512 floats per tile and H * n for the sums. Tensors stay on the view's device until
-// the end.
+// so results are deterministic. Extra memory: H * 64 * 512 floats per tile of libtorch's and H * n for the sums. Tensors stay on the view's
+// device until the end.
 #pragma once
 
 #include <span>

@@ -7,6 +7,7 @@
 #include <span>
 
 #include "engine/base/error.h"
+#include "engine/compression/statistics/device_logits.h"
 #include "engine/device/cuda_plugin.h"
 #include "engine/device/work_team.h"
 #include "engine/kv_cache/element_type.h"
@@ -24,8 +25,6 @@ struct Rows {
   at::Tensor query;        // [H, rows, d]
   at::Tensor log_sum_exp;  // [H, rows] fp32
 };
-
-at::Tensor with_packed_rows(const at::Tensor& tensor) { return tensor.stride(-1) == 1 ? tensor : tensor.contiguous(); }
 
 // Columns of one kv head, all or a part.
 struct Part {
@@ -104,20 +103,8 @@ struct DeviceTotals {
 // first_seen: as add_parts().
 void add_on_device(const Rows& rows, const at::Tensor& keys, std::int64_t first_seen, double scale, const DeviceTotals& totals) {
   kernels::CudaColumnSumsArgs args;
-  args.type = element_type(keys.scalar_type());
-  args.query = rows.query.const_data_ptr();
-  args.query_head_stride = rows.query.stride(0);
-  args.query_row_stride = rows.query.stride(1);
-  args.kv_heads = keys.size(0);
-  args.group = rows.query.size(0) / keys.size(0);
-  args.rows = rows.query.size(1);
-  args.key = keys.const_data_ptr();
-  args.key_head_stride = keys.stride(0);
-  args.key_row_stride = keys.stride(1);
-  args.columns = keys.size(1);
-  args.head_dim = keys.size(2);
+  set_logits(args, rows.query, keys, scale);
   args.seen_by_first = first_seen;
-  args.scale = static_cast<float>(scale);
   args.log_sum_exp = rows.log_sum_exp.const_data_ptr<float>();
   args.log_sum_exp_stride = rows.log_sum_exp.stride(0);
   args.sums = totals.sums.mutable_data_ptr<float>();
@@ -149,13 +136,6 @@ void add_columns_on_device(const LayerView& view, const Rows& rows, std::int64_t
 }
 
 }  // namespace
-
-bool has_column_kernel(const LayerView& view) {
-  const bool fits_device =
-      view.query.is_cpu() || (view.query.is_cuda() && view.query.size(0) + view.key.size(0) <= kernels::kMaxCudaGridSide);
-  return fits_device && view.key.scalar_type() == view.query.scalar_type() && find_element_type(view.query.scalar_type()) &&
-         view.query.size(2) <= kernels::kMaxHeadDim && view.query.size(0) / view.key.size(0) <= kernels::kMaxGroup;
-}
 
 void add_columns(const LayerView& view, std::int64_t first_row, std::int64_t columns_before, ColumnTotals& totals) {
   require(totals.sums.defined() && totals.sums.is_contiguous(), "add_columns: sums of all columns are wanted");

@@ -19,12 +19,10 @@ struct ColumnTotals {
   std::vector<at::Tensor> past_squares;  // per kv head [m]
 };
 
-// Whether a kernel takes this view: on the CPU or a GPU, fp32, bf16 or fp16, within its limits.
-bool has_column_kernel(const LayerView& view);
-
 // Adds the attention of query rows [first_row, end). columns_before: of the segment's columns, those before the first query (they have none
-// of their own). totals.sums must be defined. Runs on the work team, where the order of additions does not depend on how many there
-// are, or on the view's GPU without waiting for it: two launches, and two more for every head with retained slots. Errors: kDeviceFailed.
+// of their own). totals.sums must be defined, and the view fit (device_logits.h). Runs on the work team, where the order of additions does
+// not depend on how many there are, or on the view's GPU without waiting for it: two launches, and two more for every head with retained
+// slots. Errors: kDeviceFailed.
 void add_columns(const LayerView& view, std::int64_t first_row, std::int64_t columns_before, ColumnTotals& totals);
 
 }  // namespace winnow

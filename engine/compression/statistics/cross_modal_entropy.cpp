@@ -5,7 +5,10 @@
 #include <vector>
 
 #include "engine/base/error.h"
+#include "engine/compression/statistics/device_logits.h"
+#include "engine/device/cuda_plugin.h"
 #include "engine/device/host_numbers.h"
+#include "kernels/api/cuda_cross_modal_entropy.h"
 
 namespace winnow {
 
@@ -16,6 +19,8 @@ constexpr std::int64_t kTileElements = 1 << 21;
 
 // -sum p ln p over the last axis, 0 ln 0 = 0.
 at::Tensor entropy_of(const at::Tensor& p) { return -at::xlogy(p, p).sum(-1); }
+
+double mean_of(double total, std::int64_t count) { return count > 0 ? total / static_cast<double>(count) : 0.0; }
 
 // Mean over the rows of the entropy of their softmax over `keys`.
 double restricted_entropy(const LayerView& view, const at::Tensor& rows, const at::Tensor& keys, const CrossModalNeed& need) {
@@ -50,7 +55,43 @@ double restricted_entropy(const LayerView& view, const at::Tensor& rows, const a
     total += entropies.sum(at::kDouble).item<double>();
     counted += count;
   }
-  return counted > 0 ? total / static_cast<double>(counted) : 0.0;
+  return mean_of(total, counted);
+}
+
+// Adds to `total`, a double on the view's GPU, the entropies of the rows that see some of the keys; how many these are. rows, keys:
+// ascending tokens of the segment.
+std::int64_t add_entropies(const LayerView& view, const std::vector<std::int64_t>& rows, const std::vector<std::int64_t>& keys,
+                           const CrossModalNeed& need, const at::Tensor& total) {
+  const std::int64_t without_query = view.key.size(1) - view.query.size(1);  // retained rows come first
+  std::vector<std::int32_t> table;                                           // rows, keys, how many keys each row sees
+  std::vector<std::int32_t> seen;
+  for (const std::int64_t row : rows) {
+    const auto end = need.causal ? std::ranges::lower_bound(keys, row) : keys.end();  // a row's own token is of the other modality
+    if (end == keys.begin()) continue;
+    table.push_back(static_cast<std::int32_t>(row - without_query));
+    seen.push_back(static_cast<std::int32_t>(end - keys.begin()));
+  }
+  if (seen.empty()) return 0;
+  for (const std::int64_t key : keys) table.push_back(static_cast<std::int32_t>(key));
+  table.insert(table.end(), seen.begin(), seen.end());
+
+  const at::Tensor query = with_packed_rows(view.query);
+  const at::Tensor key = with_packed_rows(view.key);
+  const at::Tensor numbers = numbers_on(query.device(), table);
+  kernels::CudaCrossModalArgs args;
+  set_logits(args, query, key, view.scale);
+  args.rows = std::ssize(seen);
+  args.columns = std::ssize(keys);
+  args.row_of = numbers.const_data_ptr<std::int32_t>();
+  args.column_of = args.row_of + args.rows;
+  args.seen = args.column_of + args.columns;
+  args.mean_first = need.heads == CrossModalNeed::Heads::kMeanFirst;
+  args.entropy = total.mutable_data_ptr<double>();
+  args.parts = kernels::cuda_logit_parts(args.columns, args.rows, 1, open_cuda().multiprocessors);
+  const at::Tensor workspace = at::empty({kernels::cuda_cross_modal_workspace(args)}, query.options().dtype(at::kByte));
+  args.workspace = workspace.mutable_data_ptr();
+  require_launched(cuda_plugin().cross_modal_entropy(&args), "cross-modal entropy");
+  return args.rows;
 }
 
 }  // namespace
@@ -67,6 +108,15 @@ CrossModalEntropy cross_modal_entropy(const LayerView& view, const SegmentInfo& 
   if (text.empty() || visual.empty()) return entropy;
   entropy.defined = true;
   const at::Device device = view.query.device();
+  if (device.is_cuda() && fits_kernels(view)) {
+    const at::Tensor totals = at::zeros({2}, view.query.options().dtype(at::kDouble));
+    const std::int64_t text_rows = add_entropies(view, asking_text, visual, need, totals.select(0, 0));
+    const std::int64_t visual_rows = add_entropies(view, asking_visual, text, need, totals.select(0, 1));
+    const at::Tensor found = totals.to(at::kCPU);
+    entropy.text_to_visual = mean_of(found.const_data_ptr<double>()[0], text_rows);
+    entropy.visual_to_text = mean_of(found.const_data_ptr<double>()[1], visual_rows);
+    return entropy;
+  }
   const at::Tensor text_keys = numbers_on(device, text);
   const at::Tensor visual_keys = numbers_on(device, visual);
   entropy.text_to_visual = restricted_entropy(view, numbers_on(device, asking_text), visual_keys, need);

@@ -4,7 +4,8 @@
 // segment.
 //   A_TV[i][j] = softmax over j in V of scale * q_i . k_j for i in T; A_VT likewise with T and V swapped; no causal mask unless asked.
 //   E_TV = mean over i in T of the entropy of (mean over query heads of A_TV[i]); E_VT likewise. Natural logarithms.
-// Rows go through in tiles, so memory is O(heads * keys). fp32, entropies summed in double.
+// Rows go through in tiles, so memory is O(heads * keys). fp32, entropies summed in double. On a GPU by a kernel of our own, where it fits
+// (kernels/api/cuda_cross_modal_entropy.h): four launches each way, one wait.
 #pragma once
 
 #include "engine/layers/layer_view.h"

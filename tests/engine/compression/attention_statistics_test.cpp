@@ -83,7 +83,7 @@ void expect_dense_equality(std::int64_t n, std::int64_t window, const std::vecto
   const double below = static_cast<double>(std::accumulate(tiled.zero_counts.begin(), tiled.zero_counts.end(), std::int64_t{0}));
   EXPECT_NEAR(tiled.sparsity, below / 6.0 / expected.allowed, 1e-9);
 
-  // Without sparsity the CPU's kernel does it; with it, libtorch in tiles, as on a GPU.
+  // Without sparsity the CPU's kernel does it; with it, libtorch in tiles.
   need.column_squares = true;
   need.row_entropy = true;
   const RowStatistics in_tiles = attention_statistics(view, segment, need);

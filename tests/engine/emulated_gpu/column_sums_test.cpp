@@ -4,29 +4,13 @@
 
 #include <vector>
 
-#include "tests/engine/compression/layer_fixture.h"
-#include "tests/engine/emulated_gpu/emulated_device.h"
+#include "tests/engine/emulated_gpu/layer_there.h"
 
 namespace winnow::testing {
 namespace {
 
 class ColumnSumsOnEmulatedGpu : public OnEmulatedGpu {
  protected:
-  static LayerView layer(std::int64_t rows, const std::vector<std::int64_t>& past, at::ScalarType type) {
-    LayerView view = random_view(LayerId(0), 6, 2, rows, 16, past, 2.0);
-    set_log_sum_exp(view);
-    view.query = view.query.to(type);
-    view.key = view.key.to(type);
-    for (at::Tensor& keys : view.past_keys) keys = keys.to(type);
-    return view;
-  }
-
-  static LayerView there(LayerView view) {
-    for (at::Tensor* tensor : {&view.query, &view.key, &view.value, &view.log_sum_exp, &view.positions}) *tensor = tensor->to(kEmulatedGpu);
-    for (at::Tensor& keys : view.past_keys) keys = keys.to(kEmulatedGpu);
-    return view;
-  }
-
   // Everything that the kernel gives.
   static StatisticsNeed everything(std::int64_t window) {
     StatisticsNeed need;
@@ -44,7 +28,7 @@ class ColumnSumsOnEmulatedGpu : public OnEmulatedGpu {
   }
 
   EmulatedGpuCounts cost(std::int64_t rows, const std::vector<std::int64_t>& past, at::ScalarType type = at::kFloat) const {
-    const LayerView view = there(layer(rows, past, type));
+    const LayerView view = there(layer_of(type, rows, past));
     return cost_of([&] { statistics(view, everything(rows)); });
   }
 
@@ -61,7 +45,7 @@ TEST_F(ColumnSumsOnEmulatedGpu, AreThoseOfTheCpu) {
     for (const std::vector<std::int64_t>& past : {std::vector<std::int64_t>{}, {70, 5}, {0, 3}}) {
       for (const std::int64_t window : {150, 20}) {
         SCOPED_TRACE(::testing::Message() << at::toString(type) << " window " << window << " past " << past.size());
-        const LayerView view = layer(150, past, type);
+        const LayerView view = layer_of(type, 150, past);
         const RowStatistics cpu = statistics(view, everything(window));
         const RowStatistics gpu = statistics(there(view), everything(window));
         expect_near(gpu.column_sums.values, cpu.column_sums.values);

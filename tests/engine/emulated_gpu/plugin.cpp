@@ -193,6 +193,41 @@ int column_sums(const kernels::CudaColumnSumsArgs* args) {
   return static_cast<int>(kernels::cuda_column_sums_reference(here));
 }
 
+kernels::CudaSeenLogits seen_here(kernels::CudaSeenLogits logits) {
+  logits.query = behind(logits.query);
+  logits.key = behind(logits.key);
+  logits.seen = static_cast<const std::int32_t*>(behind(logits.seen));
+  return logits;
+}
+
+int row_maxima(const kernels::CudaRowMaximaArgs* args) {
+  ++counts().launches;
+  kernels::CudaRowMaximaArgs here = *args;
+  static_cast<kernels::CudaSeenLogits&>(here) = seen_here(*args);
+  here.maxima = static_cast<float*>(behind(args->maxima));
+  return static_cast<int>(kernels::cuda_row_maxima_reference(here));
+}
+
+int count_below(const kernels::CudaCountBelowArgs* args) {
+  ++counts().launches;
+  kernels::CudaCountBelowArgs here = *args;
+  static_cast<kernels::CudaSeenLogits&>(here) = seen_here(*args);
+  here.maxima = static_cast<const float*>(behind(args->maxima));
+  here.counts = static_cast<std::int64_t*>(behind(args->counts));
+  return static_cast<int>(kernels::cuda_count_below_reference(here));
+}
+
+int cross_modal_entropy(const kernels::CudaCrossModalArgs* args) {
+  counts().launches += 4;
+  kernels::CudaCrossModalArgs here = *args;
+  static_cast<kernels::CudaSeenLogits&>(here) = seen_here(*args);
+  here.row_of = static_cast<const std::int32_t*>(behind(args->row_of));
+  here.column_of = static_cast<const std::int32_t*>(behind(args->column_of));
+  here.entropy = static_cast<double*>(behind(args->entropy));
+  here.workspace = behind(args->workspace);
+  return static_cast<int>(kernels::cuda_cross_modal_entropy_reference(here));
+}
+
 int shared_attention(const kernels::CudaSharedAttentionArgs* args) {
   counts().launches += args->parts == 1 && args->probabilities == nullptr ? 1 : 2;
   if (const LaunchStatus fit = kernels::check_arguments(*args); fit != LaunchStatus::kOk) return static_cast<int>(fit);
@@ -288,6 +323,9 @@ constexpr CudaPluginTable kTable = {
     .choose_token = choose_token,
     .gather_slots = gather_slots,
     .column_sums = column_sums,
+    .row_maxima = row_maxima,
+    .count_below = count_below,
+    .cross_modal_entropy = cross_modal_entropy,
     .shared_attention = shared_attention,
     .nearest_rows = nearest_rows,
     .merge_rows = merge_rows,

@@ -1,0 +1,21 @@
+// A layer's queries and keys as kernels of statistics take them (kernels/api/cuda_logits.h). Used by the files of this folder.
+#pragma once
+
+#include <ATen/ATen.h>
+
+#include "engine/layers/layer_view.h"
+#include "kernels/api/cuda_logits.h"
+
+namespace winnow {
+
+// Whether our kernels take this view: on the CPU or a GPU, fp32, bf16 or fp16, few enough heads and elements. On the CPU there is one, of
+// column sums.
+bool fits_kernels(const LayerView& view);
+
+// Elements of a row lie side by side.
+at::Tensor with_packed_rows(const at::Tensor& tensor);
+
+// query: [H, rows, d], key: [Hkv, columns, d], both with packed rows, which must outlive the launch.
+void set_logits(kernels::CudaLogits& to, const at::Tensor& query, const at::Tensor& key, double scale);
+
+}  // namespace winnow
