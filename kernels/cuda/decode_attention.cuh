@@ -177,6 +177,7 @@ __global__ void __launch_bounds__(kThreads) attend_part(DecodeLaunch args) {
       low = low_used ? expf(low_logit - highest) : 0.0F;
       high = high_used ? expf(high_logit - highest) : 0.0F;
       const float added = warp_sum(low + high);
+      __syncwarp();  // all have read the maximum
       if (lane == 0) {
         factor[h] = expf(before - highest);
         sum[h] = sum[h] * factor[h] + added;

@@ -266,6 +266,7 @@ __global__ void __launch_bounds__(kTokenThreads) attend_tokens(SharedAttentionLa
       const float added = warp_sum(low_weight + high_weight);
       low = low_used && live[lane] ? low_weight : 0.0F;
       high = high_used && live[lane + 32] ? high_weight : 0.0F;
+      __syncwarp();  // all have read the maximum
       if (lane == 0) {
         factor[h] = expf(before - shift);
         sum[h] = sum[h] * factor[h] + added;
