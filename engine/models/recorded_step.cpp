@@ -13,22 +13,12 @@ namespace {
 constexpr std::int64_t kMostTokens = 256;  // of a recording: attention is planned for the longest it may meet
 constexpr std::size_t kReasonBytes = 512;
 
-std::int64_t slots_of(const KvCache& cache, LayerId layer, KvHead head) { return cache.slots(layer, head); }
-
-template <class Visit>
-void for_heads(const KvCache& cache, Visit visit) {
-  for (LayerId layer{0}; layer < cache.shape().layers; ++layer) {
-    for (KvHead head{0}; head < cache.shape().kv_heads; ++head) visit(layer, head);
-  }
-}
-
 }  // namespace
 
 struct RecordedStep::Recording {
   const Body* body = nullptr;
   Token token;
   PerLayer<DeviceSlots> layers;
-  std::int64_t most_further = 0;
   std::int64_t tokens = 0;  // since
   at::Tensor logits;
   std::exception_ptr failure;
@@ -59,26 +49,25 @@ RecordedStep::~RecordedStep() = default;
 // Notes what the next step finds if it follows this one.
 bool RecordedStep::follows(const KvCache& cache) {
   std::vector<std::int64_t> slots;
-  for_heads(cache, [&](LayerId layer, KvHead head) { slots.push_back(slots_of(cache, layer, head)); });
+  for (LayerId layer{0}; layer < cache.shape().layers; ++layer) {
+    for (KvHead head{0}; head < cache.shape().kv_heads; ++head) slots.push_back(cache.slots(layer, head));
+  }
   const bool follows = slots == expected_;
   for (std::int64_t& count : slots) ++count;
   expected_ = std::move(slots);
   return follows;
 }
 
+// Of a step that follows those since the recording: its heads have the slots that were counted. Asks for every layer's table, which brings
+// all of them up to date.
 bool RecordedStep::holds_for(const KvCache& cache) const {
-  if (recording_ == nullptr || recording_->tokens > recording_->most_further || cache.shape().layers != recording_->layers.layers())
-    return false;
+  if (recording_ == nullptr || recording_->tokens > recording_->layers.front().most_further) return false;
   bool holds = true;
   for (LayerId layer{0}; layer < cache.shape().layers; ++layer) {
-    const DeviceSlots& recorded = recording_->layers[layer];
+    const DeviceBlocks& recorded = recording_->layers[layer].blocks;
     const DeviceBlocks blocks = cache.device_blocks(layer);
-    holds = holds && blocks.key_blocks == recorded.blocks.key_blocks && blocks.stride == recorded.blocks.stride;
+    holds = holds && blocks.key_blocks == recorded.key_blocks && blocks.stride == recorded.stride;
   }
-  for_heads(cache, [&](LayerId layer, KvHead head) {
-    holds =
-        holds && slots_of(cache, layer, head) == recording_->layers[layer].of_heads[static_cast<std::size_t>(head)] + recording_->tokens;
-  });
   return holds;
 }
 
@@ -100,17 +89,12 @@ void RecordedStep::record(KvCache& cache) {
     recording->layers.push_back(std::move(own));
   }
   for (DeviceSlots& layer : recording->layers) layer.most_further = room;
-  recording->most_further = room;
   char reason[kReasonBytes] = {};
   if (cuda_plugin().record(&Recording::run_body, recording.get(), &recording->handle, reason, sizeof reason) != 0) {
     impossible_ = true;  // what is wrong, the step of the ordinary kind will say
     return;
   }
   recording_ = std::move(recording);
-}
-
-void RecordedStep::set(const NextToken& token, std::int64_t further) {
-  numbers_.copy_(at::tensor({token.id, token.position, further}), /*non_blocking=*/true);
 }
 
 std::optional<at::Tensor> RecordedStep::run(const NextToken& token, KvCache& cache) {
@@ -120,13 +104,16 @@ std::optional<at::Tensor> RecordedStep::run(const NextToken& token, KvCache& cac
     // A full window loses a slot with every token.
     if (cache.has_shared_entries(layer) || (window > 0 && token.original >= window)) return std::nullopt;
   }
-  if (!follows(cache)) return std::nullopt;
+  if (!follows(cache)) {
+    recording_.reset();
+    return std::nullopt;
+  }
   cache.make_room();
   if (!holds_for(cache)) {
     record(cache);
     if (recording_ == nullptr) return std::nullopt;
   }
-  set(token, recording_->tokens);
+  numbers_.copy_(at::tensor({token.id, token.position, recording_->tokens}), /*non_blocking=*/true);
   if (cuda_plugin().replay(recording_->handle) != 0) {
     if (recording_->failure) std::rethrow_exception(recording_->failure);
     require_launched(static_cast<int>(kernels::LaunchStatus::kDeviceError), "a decode step");

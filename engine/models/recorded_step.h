@@ -47,7 +47,6 @@ class RecordedStep {
   bool follows(const KvCache& cache);
   void record(KvCache& cache);
   bool holds_for(const KvCache& cache) const;
-  void set(const NextToken& token, std::int64_t further);
 
   Body body_;
   at::Tensor numbers_;  // int64 [3] on the device: id, position, slots since the recording
