@@ -27,7 +27,7 @@
 
 namespace winnow {
 
-inline constexpr std::uint32_t kCudaPluginAbi = 4;
+inline constexpr std::uint32_t kCudaPluginAbi = 5;
 inline constexpr const char* kCudaPluginSymbol = "winnow_cuda_plugin";
 
 struct CudaDeviceRecord {

@@ -16,6 +16,11 @@ at::Tensor LinearWeight::times(const at::Tensor& input, const at::Tensor& bias) 
   return bias.defined() ? output.add_(bias) : output;
 }
 
+at::Tensor LinearWeight::times_gated(const at::Tensor& input, const at::Tensor& bias, Activation activation) const {
+  const bool at_once = packed_ == nullptr && dense_.is_cuda() && has_row_product(input, dense_);
+  return at_once ? gated_row_product(input, dense_, bias, activation) : activate_gated(activation, times(input, bias));
+}
+
 at::Tensor LinearWeight::times_in_fp32(const at::Tensor& input) const {
   if (packed_ != nullptr) return packed_->times(input.to(at::kFloat));
   return has_row_product(input, dense_) ? row_product(input, dense_, {}, at::kFloat) : at::linear(input, dense_).to(at::kFloat);

@@ -4,7 +4,7 @@
 
 namespace winnow {
 
-at::Tensor GatedMlp::operator()(const at::Tensor& input) const { return down(activate_gated(activation, gate_up(input))); }
+at::Tensor GatedMlp::operator()(const at::Tensor& input) const { return down(gate_up.weight.times_gated(input, gate_up.bias, activation)); }
 
 at::Tensor PlainMlp::operator()(const at::Tensor& input) const {
   at::Tensor inner = first(input);

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cstdint>
+#include <optional>
 
 #include "engine/base/error.h"
 #include "engine/device/cuda_plugin.h"
@@ -24,17 +25,19 @@ bool lies_in_pieces(const at::Tensor& input, const at::Tensor& matrix) {
   return input.is_contiguous() && row_bytes % kernels::kRowProductAlignment == 0 && begins_a_piece(input) && begins_a_piece(matrix);
 }
 
-void multiply_on_gpu(const at::Tensor& input, const at::Tensor& matrix, const at::Tensor& bias, at::Tensor& output) {
+void multiply_on_gpu(const at::Tensor& input, const at::Tensor& matrix, const at::Tensor& bias, at::Tensor& output,
+                     std::optional<Activation> gated = {}) {
   require(!bias.defined() || bias.scalar_type() == matrix.scalar_type(), "row product: a bias is of the matrix's type");
   kernels::CudaRowProductArgs args;
   args.type = element_type(matrix.scalar_type());
   args.matrix = matrix.const_data_ptr();
-  args.rows = matrix.size(0);
+  args.rows = gated ? matrix.size(0) / 2 : matrix.size(0);
   args.columns = matrix.size(1);
   args.input = input.const_data_ptr();
   args.bias = bias.defined() ? bias.const_data_ptr() : nullptr;
   args.output_type = element_type(output.scalar_type());
   args.output = output.mutable_data_ptr();
+  args.gated = gated;
   require_launched(cuda_plugin().row_product(&args), "a product of one row");
 }
 
@@ -66,6 +69,18 @@ void multiply_on_cpu(const at::Tensor& input, const at::Tensor& matrix, const at
   });
 }
 
+void require_bias_fits(const at::Tensor& bias, const at::Tensor& matrix) {
+  require(!bias.defined() || (bias.numel() == matrix.size(0) && bias.is_contiguous() && bias.device() == matrix.device() &&
+                              find_element_type(bias.scalar_type())),
+          "row product: a bias is a row of numbers");
+}
+
+at::Tensor output_of(const at::Tensor& input, std::int64_t out, at::ScalarType type) {
+  at::DimVector shape(input.sizes());
+  shape.back() = out;
+  return at::empty(shape, input.options().dtype(type));
+}
+
 }  // namespace
 
 bool has_row_product(const at::Tensor& input, const at::Tensor& matrix) {
@@ -75,13 +90,17 @@ bool has_row_product(const at::Tensor& input, const at::Tensor& matrix) {
 }
 
 at::Tensor row_product(const at::Tensor& input, const at::Tensor& matrix, const at::Tensor& bias, at::ScalarType type) {
-  require(!bias.defined() || (bias.numel() == matrix.size(0) && bias.is_contiguous() && bias.device() == matrix.device() &&
-                              find_element_type(bias.scalar_type())),
-          "row product: a bias is a row of numbers");
-  at::DimVector shape(input.sizes());
-  shape.back() = matrix.size(0);
-  at::Tensor output = at::empty(shape, input.options().dtype(type));
-  (matrix.is_cpu() ? multiply_on_cpu : multiply_on_gpu)(input, matrix, bias, output);
+  require_bias_fits(bias, matrix);
+  at::Tensor output = output_of(input, matrix.size(0), type);
+  matrix.is_cpu() ? multiply_on_cpu(input, matrix, bias, output) : multiply_on_gpu(input, matrix, bias, output);
+  return output;
+}
+
+at::Tensor gated_row_product(const at::Tensor& input, const at::Tensor& matrix, const at::Tensor& bias, Activation activation) {
+  require(matrix.is_cuda() && matrix.size(0) % 2 == 0, "row product: gates on a GPU, and as many rows that they weigh");
+  require_bias_fits(bias, matrix);
+  at::Tensor output = output_of(input, matrix.size(0) / 2, matrix.scalar_type());
+  multiply_on_gpu(input, matrix, bias, output, activation);
   return output;
 }
 

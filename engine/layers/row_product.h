@@ -7,6 +7,8 @@
 
 #include <ATen/ATen.h>
 
+#include "engine/layers/activation.h"
+
 namespace winnow {
 
 // Whether row_product() has it: input [..., in] of one row, matrix [out, in] contiguous, both on one device, of one type out of fp32, bf16,
@@ -16,5 +18,9 @@ bool has_row_product(const at::Tensor& input, const at::Tensor& matrix);
 // bias: [out], contiguous, on a GPU of the matrix's type, or undefined; type: of the result, the matrix's or fp32. Returns [..., out];
 // nothing but the sum is rounded, once. Allocates nothing but the result.
 at::Tensor row_product(const at::Tensor& input, const at::Tensor& matrix, const at::Tensor& bias, at::ScalarType type);
+
+// On a GPU, where has_row_product(): matrix and bias have gates, then as many rows that they weigh. Returns [..., out / 2]:
+// activation(gate), rounded to the type, times the other, in one launch.
+at::Tensor gated_row_product(const at::Tensor& input, const at::Tensor& matrix, const at::Tensor& bias, Activation activation);
 
 }  // namespace winnow

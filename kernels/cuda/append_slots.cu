@@ -3,6 +3,7 @@
 
 #include <cuda_runtime_api.h>
 
+#include "kernels/cuda/overlapped_launch.h"
 #include "kernels/reference/check_append.h"
 
 namespace winnow::kernels {
@@ -14,9 +15,9 @@ LaunchStatus cuda_append_slots(const AppendSlotsArgs& args, void* stream) {
                   static_cast<unsigned>(args.kv_heads));
   const auto on = static_cast<cudaStream_t>(stream);
   if (args.element_bytes == 2) {
-    cuda::append_rows<std::uint16_t><<<grid, 32 * cuda::kAppendTokens, 0, on>>>(launch);
+    cuda::launch_overlapped(cuda::append_rows<std::uint16_t>, grid, 32 * cuda::kAppendTokens, on, launch);
   } else {
-    cuda::append_rows<std::uint32_t><<<grid, 32 * cuda::kAppendTokens, 0, on>>>(launch);
+    cuda::launch_overlapped(cuda::append_rows<std::uint32_t>, grid, 32 * cuda::kAppendTokens, on, launch);
   }
   return cudaGetLastError() == cudaSuccess ? LaunchStatus::kOk : LaunchStatus::kDeviceError;
 }

@@ -7,6 +7,7 @@
 #include <cstdint>
 
 #include "kernels/api/append_slots.h"
+#include "kernels/cuda/overlap.cuh"
 
 namespace winnow::kernels::cuda {
 
@@ -52,6 +53,8 @@ inline AppendLaunch plan_launch(const AppendSlotsArgs& args) {
 // Element: an unsigned integer of the element's size. Threads: 32 x kAppendTokens; grid: tokens / kAppendTokens x kv_heads.
 template <class Element>
 __global__ void __launch_bounds__(32 * kAppendTokens) append_rows(AppendLaunch args) {
+  let_next_begin();
+  wait_for_earlier();
   const int lane = static_cast<int>(threadIdx.x) % 32;
   const int token = static_cast<int>(blockIdx.x) * kAppendTokens + static_cast<int>(threadIdx.x) / 32;
   const int head = static_cast<int>(blockIdx.y);

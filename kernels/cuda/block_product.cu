@@ -3,6 +3,7 @@
 
 #include <cuda_runtime_api.h>
 
+#include "kernels/cuda/overlapped_launch.h"
 #include "kernels/cuda/tile_product.cuh"
 #include "kernels/reference/check_cuda_blocks.h"
 
@@ -18,14 +19,14 @@ LaunchStatus cuda_block_product(const CudaBlockProductArgs& args, void* stream) 
     if constexpr (cuda::kIsLaid<Type>) {
       const unsigned tiles = cuda::tile_blocks(args);
       if (args.element == ElementType::kBf16)
-        return cuda::multiply_tiles<Type, cuda::Bf16><<<tiles, 32 * cuda::kTileWarps, 0, on>>>(launch);
+        return cuda::launch_overlapped(cuda::multiply_tiles<Type, cuda::Bf16>, tiles, 32 * cuda::kTileWarps, on, launch);
       if (args.element == ElementType::kFp16)
-        return cuda::multiply_tiles<Type, cuda::Fp16><<<tiles, 32 * cuda::kTileWarps, 0, on>>>(launch);
+        return cuda::launch_overlapped(cuda::multiply_tiles<Type, cuda::Fp16>, tiles, 32 * cuda::kTileWarps, on, launch);
     }
     if (args.inputs == 1) {
-      cuda::multiply_rows<Type, 1><<<blocks, 32 * cuda::kProductWarps, 0, on>>>(launch);
+      cuda::launch_overlapped(cuda::multiply_rows<Type, 1>, blocks, 32 * cuda::kProductWarps, on, launch);
     } else {
-      cuda::multiply_rows<Type, cuda::kManyInputs><<<blocks, 32 * cuda::kProductWarps, 0, on>>>(launch);
+      cuda::launch_overlapped(cuda::multiply_rows<Type, cuda::kManyInputs>, blocks, 32 * cuda::kProductWarps, on, launch);
     }
   });
   return cudaGetLastError() == cudaSuccess ? LaunchStatus::kOk : LaunchStatus::kDeviceError;

@@ -9,6 +9,7 @@
 #include "kernels/api/cuda_block_product.h"
 #include "kernels/cuda/block_pieces.cuh"
 #include "kernels/cuda/element.cuh"
+#include "kernels/cuda/overlap.cuh"
 #include "kernels/cuda/warp.cuh"
 
 namespace winnow::kernels::cuda {
@@ -60,6 +61,8 @@ inline unsigned product_blocks(const CudaBlockProductArgs& args) {
 // kInputs: 1, or kManyInputs for any number up to it. Threads: 32 x kProductWarps; grid: product_blocks().
 template <class Type, int kInputs>
 __global__ void __launch_bounds__(32 * kProductWarps, kLeastBlocks) multiply_rows(ProductLaunch args) {
+  let_next_begin();
+  wait_for_earlier();
   const int lane = static_cast<int>(threadIdx.x) % 32;
   const int first_row = (static_cast<int>(blockIdx.x) * kProductWarps + static_cast<int>(threadIdx.x) / 32) * kWarpRows;
   if (first_row >= args.rows) return;  // the whole warp leaves

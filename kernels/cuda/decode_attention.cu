@@ -8,6 +8,7 @@
 #include "kernels/cuda/check_arguments.h"
 #include "kernels/cuda/decode_attention_matrix.cuh"
 #include "kernels/cuda/for_type.h"
+#include "kernels/cuda/overlapped_launch.h"
 
 namespace winnow::kernels {
 
@@ -30,8 +31,8 @@ void with_kernel(const cuda::DecodeLaunch& launch, Run run) {
 
 template <class T>
 void launch(const cuda::DecodeLaunch& launch, dim3 parts, unsigned heads, cudaStream_t stream) {
-  with_kernel<T>(launch, [&](auto* attend) { attend<<<parts, cuda::kThreads, 0, stream>>>(launch); });
-  if (!launch.direct) cuda::merge_parts<T><<<heads, cuda::kThreads, 0, stream>>>(launch);
+  with_kernel<T>(launch, [&](auto* attend) { cuda::launch_overlapped(attend, parts, cuda::kThreads, stream, launch); });
+  if (!launch.direct) cuda::launch_overlapped(cuda::merge_parts<T>, heads, cuda::kThreads, stream, launch);
 }
 
 }  // namespace

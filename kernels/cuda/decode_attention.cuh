@@ -15,6 +15,7 @@
 #include "kernels/api/cuda_decode_attention.h"
 #include "kernels/cuda/check_arguments.h"
 #include "kernels/cuda/element.cuh"
+#include "kernels/cuda/overlap.cuh"
 #include "kernels/cuda/warp.cuh"
 
 namespace winnow::kernels::cuda {
@@ -83,6 +84,8 @@ __device__ inline float minus_infinity() { return __uint_as_float(0xFF800000U); 
 // kVector: elements of K per load; 1 where the head size is no multiple of 16 bytes.
 template <class T, int kVector>
 __global__ void __launch_bounds__(kThreads) attend_part(DecodeLaunch args) {
+  let_next_begin();
+  wait_for_earlier();
   constexpr int kColumn = kVector == 1 ? 1 : 2;                                  // elements of V that a thread owns side by side
   constexpr int kRounds = static_cast<int>(kMaxHeadDim) / (kColumn * kThreads);  // columns per thread at the largest head size
   alignas(16) __shared__ float shared_heads[kHeads * kMaxHeadDim];               // scaled queries; at the end the outputs. [head][head_dim]
@@ -270,6 +273,8 @@ __device__ inline float join_warps(float own_warps, float* of_warps, Join join) 
 
 template <class T>
 __global__ void __launch_bounds__(kThreads) merge_parts(DecodeLaunch args) {
+  let_next_begin();
+  wait_for_earlier();
   __shared__ float weights[kMaxCudaParts];
   __shared__ float maxima[kWarps];
   __shared__ float sums[kWarps];

@@ -29,6 +29,8 @@ inline constexpr int kStep = kFits<kHeadDim> ? 32 : 16;  // slots of a warp's st
 
 template <class T, int kHeadDim>
 __global__ void __launch_bounds__(kThreads, kFits<kHeadDim> ? 2 : 1) attend_matrix_part(DecodeLaunch args) {
+  let_next_begin();
+  wait_for_earlier();
   constexpr int kSlots = kStep<kHeadDim>;
   constexpr int kKeyTiles = kSlots / 8;       // slots that B has
   constexpr int kKeyLoads = kHeadDim / 32;    // of a lane, for a key

@@ -4,6 +4,7 @@
 #include <cuda_runtime_api.h>
 
 #include "kernels/cuda/for_type.h"
+#include "kernels/cuda/overlapped_launch.h"
 #include "kernels/reference/check_gated_activation.h"
 
 namespace winnow::kernels {
@@ -15,9 +16,9 @@ void launch(const GatedActivationArgs& args, cudaStream_t stream) {
   const cuda::GateLaunch gate = cuda::plan_launch(args);
   const auto rows = static_cast<unsigned>(args.rows);
   if (cuda::moves_vectors<T>(args)) {
-    cuda::gate_rows<T, kVector><<<dim3(rows, cuda::gate_pieces(args, kVector)), cuda::kGateThreads, 0, stream>>>(gate);
+    cuda::launch_overlapped(cuda::gate_rows<T, kVector>, dim3(rows, cuda::gate_pieces(args, kVector)), cuda::kGateThreads, stream, gate);
   } else {
-    cuda::gate_rows<T, 1><<<dim3(rows, cuda::gate_pieces(args, 1)), cuda::kGateThreads, 0, stream>>>(gate);
+    cuda::launch_overlapped(cuda::gate_rows<T, 1>, dim3(rows, cuda::gate_pieces(args, 1)), cuda::kGateThreads, stream, gate);
   }
 }
 

@@ -3,11 +3,12 @@
 // A thread serves kVector neighbours of a row; grid: rows x the pieces of a row that a thread block serves.
 #pragma once
 
-#include <cmath>
 #include <cstdint>
 
 #include "kernels/api/gated_activation.h"
+#include "kernels/cuda/activation.cuh"
 #include "kernels/cuda/element.cuh"
+#include "kernels/cuda/overlap.cuh"
 
 namespace winnow::kernels::cuda {
 
@@ -39,24 +40,10 @@ inline unsigned gate_pieces(const GatedActivationArgs& args, int vector) {
   return static_cast<unsigned>((args.columns + share - 1) / share);
 }
 
-__device__ inline float activated(Activation activation, float x) {
-  switch (activation) {
-    case Activation::kSilu:
-      return x / (1.0F + expf(-x));
-    case Activation::kGelu:
-      return 0.5F * x * erfcf(-0.70710678F * x);
-    case Activation::kGeluTanh:
-      return x / (1.0F + expf(-1.5957691F * (x + 0.044715F * x * x * x)));  // (1 + tanh u) / 2 = 1 / (1 + e^-2u)
-    case Activation::kQuickGelu:
-      return x / (1.0F + expf(-1.702F * x));
-    case Activation::kRelu:
-      return x < 0.0F ? 0.0F : x;
-  }
-  return x;
-}
-
 template <class T, int kVector>
 __global__ void __launch_bounds__(kGateThreads) gate_rows(GateLaunch args) {
+  let_next_begin();
+  wait_for_earlier();
   const std::int64_t row = blockIdx.x;
   const int column = (static_cast<int>(blockIdx.y) * kGateThreads + static_cast<int>(threadIdx.x)) * kVector;
   if (column >= args.columns) return;
@@ -66,9 +53,7 @@ __global__ void __launch_bounds__(kGateThreads) gate_rows(GateLaunch args) {
   Pack<T, kVector> product;
 #pragma unroll
   for (int v = 0; v < kVector; ++v) {
-    T activation;
-    narrow(activated(args.activation, widen(gate.values[v])), activation);
-    narrow(widen(activation) * widen(up.values[v]), product.values[v]);
+    product.values[v] = gated(args.activation, gate.values[v], up.values[v]);
   }
   store(product, static_cast<T*>(args.output) + row * args.columns + column);
 }

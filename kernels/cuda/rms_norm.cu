@@ -4,6 +4,7 @@
 #include <cuda_runtime_api.h>
 
 #include "kernels/cuda/for_type.h"
+#include "kernels/cuda/overlapped_launch.h"
 #include "kernels/reference/check_rms_norm.h"
 
 namespace winnow::kernels {
@@ -13,17 +14,18 @@ template <class T, int kVector>
 void launch(const RmsNormArgs& args, cudaStream_t stream) {
   const cuda::NormLaunch norm = cuda::plan_launch(args);
   if (args.features <= cuda::kWarpFeatures) {
-    cuda::normalise_rows<T, kVector, 32><<<cuda::norm_blocks(args, 32), cuda::kNormThreads, 0, stream>>>(norm);
+    cuda::launch_overlapped(cuda::normalise_rows<T, kVector, 32>, cuda::norm_blocks(args, 32), cuda::kNormThreads, stream, norm);
   } else {
-    cuda::normalise_rows<T, kVector, cuda::kNormThreads>
-        <<<cuda::norm_blocks(args, cuda::kNormThreads), cuda::kNormThreads, 0, stream>>>(norm);
+    cuda::launch_overlapped(cuda::normalise_rows<T, kVector, cuda::kNormThreads>, cuda::norm_blocks(args, cuda::kNormThreads),
+                            cuda::kNormThreads, stream, norm);
   }
 }
 
 template <class T, class Weight>
 void launch_holding(const RmsNormArgs& args, cudaStream_t stream) {
   const int warps = cuda::holding_warps<T>(args);
-  cuda::normalise_held_row<T, Weight><<<static_cast<unsigned>(args.rows), 32 * warps, 0, stream>>>(cuda::plan_launch(args), warps);
+  cuda::launch_overlapped(cuda::normalise_held_row<T, Weight>, static_cast<unsigned>(args.rows), 32 * warps, stream,
+                          cuda::plan_launch(args), warps);
 }
 
 template <class T>

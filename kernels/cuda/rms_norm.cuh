@@ -9,6 +9,7 @@
 
 #include "kernels/api/rms_norm.h"
 #include "kernels/cuda/element.cuh"
+#include "kernels/cuda/overlap.cuh"
 #include "kernels/cuda/warp.cuh"
 
 namespace winnow::kernels::cuda {
@@ -105,6 +106,8 @@ __device__ inline void weigh(float scaled, Weight weight, T& to) {
 // kVector: numbers that a thread moves at once. kRowThreads: 32 or kNormThreads.
 template <class T, int kVector, int kRowThreads>
 __global__ void __launch_bounds__(kNormThreads) normalise_rows(NormLaunch args) {
+  let_next_begin();
+  wait_for_earlier();
   const int thread = static_cast<int>(threadIdx.x);
   const std::int64_t index = static_cast<std::int64_t>(blockIdx.x) * (kNormThreads / kRowThreads) + thread / kRowThreads;
   if (index >= args.rows) return;  // a whole warp; longer rows have a thread block each
@@ -161,6 +164,7 @@ __device__ inline float block_sum(float x, int warps) {
 // Where holds_rows(). Threads: 32 x warps; grid: the rows.
 template <class T, class Weight>
 __global__ void __launch_bounds__(kHoldingThreads) normalise_held_row(NormLaunch args, int warps) {
+  let_next_begin();
   constexpr int kVector = kWidest<T>;
   const std::int64_t row = blockIdx.x;
   const int own = static_cast<int>(threadIdx.x) * kVector;
@@ -169,9 +173,10 @@ __global__ void __launch_bounds__(kHoldingThreads) normalise_held_row(NormLaunch
   T* const sums = static_cast<T*>(args.sum) + row * args.input_strides.row;
   const T* const input = static_cast<const T*>(args.input) + row * args.input_strides.row;
   const T* const added = args.added != nullptr ? static_cast<const T*>(args.added) + row * args.added_stride : input;  // or not used
+  const Pack<Weight, kVector> weight = load<kVector>(static_cast<const Weight*>(args.weight) + first);
+  wait_for_earlier();
   Pack<T, kVector> pack = load<kVector>(input + first);
   const Pack<T, kVector> more = load<kVector>(added + first);
-  const Pack<Weight, kVector> weight = load<kVector>(static_cast<const Weight*>(args.weight) + first);
   if (args.added != nullptr) {
 #pragma unroll
     for (int v = 0; v < kVector; ++v) narrow(widen(pack.values[v]) + widen(more.values[v]), pack.values[v]);

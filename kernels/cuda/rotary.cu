@@ -4,6 +4,7 @@
 #include <cuda_runtime_api.h>
 
 #include "kernels/cuda/for_type.h"
+#include "kernels/cuda/overlapped_launch.h"
 #include "kernels/reference/check_rotary.h"
 
 namespace winnow::kernels {
@@ -14,9 +15,10 @@ void launch(const RotaryArgs& args, cudaStream_t stream) {
   const auto rows = static_cast<unsigned>(args.rows);
   if (cuda::moves_vectors<T>(args)) {
     constexpr int kVector = cuda::kWidest<T>;
-    cuda::turn_heads<T, kVector><<<dim3(rows, cuda::rotary_pieces(args, kVector)), cuda::kRotaryThreads, 0, stream>>>(args);
+    cuda::launch_overlapped(cuda::turn_heads<T, kVector>, dim3(rows, cuda::rotary_pieces(args, kVector)), cuda::kRotaryThreads, stream,
+                            args);
   } else {
-    cuda::turn_heads<T, 1><<<dim3(rows, cuda::rotary_pieces(args, 1)), cuda::kRotaryThreads, 0, stream>>>(args);
+    cuda::launch_overlapped(cuda::turn_heads<T, 1>, dim3(rows, cuda::rotary_pieces(args, 1)), cuda::kRotaryThreads, stream, args);
   }
 }
 

@@ -7,6 +7,7 @@
 
 #include "kernels/api/rotary.h"
 #include "kernels/cuda/element.cuh"
+#include "kernels/cuda/overlap.cuh"
 
 namespace winnow::kernels::cuda {
 
@@ -27,6 +28,8 @@ inline unsigned rotary_pieces(const RotaryArgs& args, int vector) {
 
 template <class T, int kVector>
 __global__ void __launch_bounds__(kRotaryThreads) turn_heads(RotaryArgs args) {
+  let_next_begin();
+  wait_for_earlier();
   const std::int64_t row = blockIdx.x;
   const int pair = (static_cast<int>(blockIdx.y) * kRotaryThreads + static_cast<int>(threadIdx.x)) * kVector;
   const int half = static_cast<int>(args.half);

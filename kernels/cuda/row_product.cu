@@ -4,6 +4,7 @@
 #include <cuda_runtime_api.h>
 
 #include "kernels/cuda/for_type.h"
+#include "kernels/cuda/overlapped_launch.h"
 #include "kernels/reference/check_cuda_row_product.h"
 
 namespace winnow::kernels {
@@ -14,8 +15,8 @@ LaunchStatus cuda_row_product(const CudaRowProductArgs& args, void* stream) {
   const auto on = static_cast<cudaStream_t>(stream);
   cuda::for_type(args.type, [&](auto element) {
     cuda::with_sharing(cuda::sharing_warps(launch), [&](auto sharing) {
-      cuda::multiply_row<decltype(element), sharing.value>
-          <<<cuda::row_product_blocks(launch, sharing.value), 32 * cuda::kRowProductWarps, 0, on>>>(launch);
+      cuda::launch_overlapped(cuda::multiply_row<decltype(element), sharing.value>, cuda::row_product_blocks(launch, sharing.value),
+                              32 * cuda::kRowProductWarps, on, launch);
     });
   });
   return cudaGetLastError() == cudaSuccess ? LaunchStatus::kOk : LaunchStatus::kDeviceError;

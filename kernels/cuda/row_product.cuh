@@ -4,13 +4,16 @@
 // Memory is what such a product waits for, so enough of it has to be under way at once. A warp takes two rows of the matrix, which share
 // what is read of the input; its threads take pieces of 16 bytes in turn, neighbouring threads neighbouring pieces, and each asks for four
 // of every row before it multiplies the first. Where that is not the whole row, or a matrix has few of them, several warps of a thread
-// block share theirs: short ways end together. Sums are always in the same order.
+// block share theirs: short ways end together. Where products are gated, a warp's two rows are a gate and what it weighs. The matrix is
+// constant, so its first pieces are asked for while what was launched before ends. Sums are always in the same order.
 #pragma once
 
 #include <type_traits>
 
 #include "kernels/api/cuda_row_product.h"
+#include "kernels/cuda/activation.cuh"
 #include "kernels/cuda/element.cuh"
+#include "kernels/cuda/overlap.cuh"
 #include "kernels/cuda/warp.cuh"
 
 namespace winnow::kernels::cuda {
@@ -27,8 +30,10 @@ struct RowProductLaunch {
   const void* bias;  // or null
   void* output;
   ElementType output_type;
-  int rows;
-  int pieces;  // of a row
+  int rows;    // of the output
+  int pieces;  // of a row of the matrix
+  bool gated;  // output row r is of the matrix's rows r and rows + r
+  Activation activation;
 };
 
 // args have been checked.
@@ -40,13 +45,18 @@ inline RowProductLaunch plan_launch(const CudaRowProductArgs& args) {
           args.output,
           args.output_type,
           static_cast<int>(args.rows),
-          static_cast<int>(args.columns / piece)};
+          static_cast<int>(args.columns / piece),
+          args.gated.has_value(),
+          args.gated.value_or(Activation::kSilu)};
 }
+
+// That a warp, alone or with others, writes.
+__host__ __device__ inline int rows_written(const RowProductLaunch& launch) { return launch.gated ? 1 : kRowsOfWarp; }
 
 // How many warps share two rows: as many as it takes for each thread to ask for all of its pieces at once, and for enough warps, as long as
 // every thread has a piece of each.
 inline int sharing_warps(const RowProductLaunch& launch) {
-  const std::int64_t alone = (static_cast<std::int64_t>(launch.rows) + kRowsOfWarp - 1) / kRowsOfWarp;
+  const std::int64_t alone = (static_cast<std::int64_t>(launch.rows) + rows_written(launch) - 1) / rows_written(launch);
   const auto are_too_few = [&](int sharing) {
     const bool asks_again = launch.pieces > kPiecesAhead * 32 * sharing;
     return asks_again || (alone * sharing < kEnoughWarps && launch.pieces >= 2 * 32 * sharing);
@@ -72,7 +82,7 @@ void with_sharing(int sharing, const Launch& launch) {
 }
 
 inline unsigned row_product_blocks(const RowProductLaunch& launch, int sharing) {
-  const int rows_of_block = kRowProductWarps / sharing * kRowsOfWarp;
+  const int rows_of_block = kRowProductWarps / sharing * rows_written(launch);
   return static_cast<unsigned>((launch.rows + rows_of_block - 1) / rows_of_block);
 }
 
@@ -97,17 +107,20 @@ __global__ void __launch_bounds__(32 * kRowProductWarps, kRowProductBlocks) mult
   const int warp = static_cast<int>(threadIdx.x) / 32;
   const int lane = static_cast<int>(threadIdx.x) % 32;
   const int part = warp % kSharing;
-  const int first_row = (static_cast<int>(blockIdx.x) * (kRowProductWarps / kSharing) + warp / kSharing) * kRowsOfWarp;
+  const int first_row = (static_cast<int>(blockIdx.x) * (kRowProductWarps / kSharing) + warp / kSharing) * rows_written(args);
+  const int apart = args.gated ? args.rows : 1;  // the warp's rows of the matrix
+  const int last_row = args.gated ? 2 * args.rows - 1 : args.rows - 1;
+  let_next_begin();
   const RowPiece* const input = static_cast<const RowPiece*>(args.input);
   const RowPiece* rows[kRowsOfWarp];
 #pragma unroll
   for (int r = 0; r < kRowsOfWarp; ++r) {
-    const std::int64_t row = min(first_row + r, args.rows - 1);  // past the end: any row
+    const std::int64_t row = min(first_row + r * apart, last_row);  // past the end: any row
     rows[r] = static_cast<const RowPiece*>(args.matrix) + row * args.pieces;
   }
-  const bool writes = part == 0 && lane < kRowsOfWarp && first_row + lane < args.rows;  // a thread for each row
+  const bool adds = part == 0 && lane < kRowsOfWarp && first_row + lane * apart <= last_row;  // a thread for each row
   T bias = {};  // widened when it has come: nobody waits for it here
-  if (writes && args.bias != nullptr) bias = static_cast<const T*>(args.bias)[first_row + lane];
+  if (adds && args.bias != nullptr) bias = static_cast<const T*>(args.bias)[first_row + lane * apart];
 
   float sums[kRowsOfWarp] = {};
   for (int first = 0; first < args.pieces; first += kPiecesAhead * kStride) {
@@ -119,7 +132,12 @@ __global__ void __launch_bounds__(32 * kRowProductWarps, kRowProductBlocks) mult
       if (piece >= args.pieces) continue;
 #pragma unroll
       for (int r = 0; r < kRowsOfWarp; ++r) numbers[ahead][r] = rows[r][piece];
-      inputs[ahead] = input[piece];
+    }
+    if (first == 0) wait_for_earlier();
+#pragma unroll
+    for (int ahead = 0; ahead < kPiecesAhead; ++ahead) {
+      const int piece = first + ahead * kStride + part * 32 + lane;
+      if (piece < args.pieces) inputs[ahead] = input[piece];
     }
 #pragma unroll
     for (int ahead = 0; ahead < kPiecesAhead; ++ahead) {
@@ -141,6 +159,7 @@ __global__ void __launch_bounds__(32 * kRowProductWarps, kRowProductBlocks) mult
 
 #pragma unroll
   for (int r = 0; r < kRowsOfWarp; ++r) sums[r] = warp_sum(sums[r]);
+  float sum = lane == 0 ? sums[0] : sums[1];
   if constexpr (kSharing > 1) {
     __shared__ float parts[kRowProductWarps][kRowsOfWarp];
     if (lane == 0) {
@@ -148,14 +167,23 @@ __global__ void __launch_bounds__(32 * kRowProductWarps, kRowProductBlocks) mult
       for (int r = 0; r < kRowsOfWarp; ++r) parts[warp][r] = sums[r];
     }
     __syncthreads();
-    if (!writes) return;
-    float sum = 0.0F;
+    if (part != 0) return;  // the whole warp leaves
+    sum = 0.0F;
 #pragma unroll
-    for (int other = 0; other < kSharing; ++other) sum += parts[warp + other][lane];
-    store_number(sum + widen(bias), args.output_type, args.output, first_row + lane);
-  } else if (writes) {
-    store_number((lane == 0 ? sums[0] : sums[1]) + widen(bias), args.output_type, args.output, first_row + lane);
+    for (int other = 0; other < kSharing; ++other) sum += parts[warp + other][lane % kRowsOfWarp];
   }
+  sum += widen(bias);
+  if (!args.gated) {
+    if (adds) store_number(sum, args.output_type, args.output, first_row + lane);
+    return;
+  }
+  const float other = __shfl_sync(0xFFFFFFFFU, sum, 1);
+  if (lane != 0 || first_row >= args.rows) return;
+  T gate;
+  T up;
+  narrow(sum, gate);
+  narrow(other, up);
+  static_cast<T*>(args.output)[first_row] = gated(args.activation, gate, up);
 }
 
 }  // namespace winnow::kernels::cuda

@@ -13,6 +13,7 @@
 #include "kernels/cuda/block_product.cuh"
 #include "kernels/cuda/laid_blocks.cuh"
 #include "kernels/cuda/matrix_unit.cuh"
+#include "kernels/cuda/overlap.cuh"
 
 namespace winnow::kernels::cuda {
 
@@ -56,6 +57,7 @@ __global__ void __launch_bounds__(32 * kTileWarps, kLeastTiles<Type>) multiply_t
   constexpr unsigned kOne = std::is_same_v<Element, Fp16> ? 0x3C003C00U : 0x3F803F80U;
   constexpr bool kHasOffset = Type::kOffset != Offset::kMiddle;
   __shared__ float warp_sums[kTileWarps][kTileRows * kTileInputs];
+  let_next_begin();
   const int lane = static_cast<int>(threadIdx.x) % 32;
   const int warp = static_cast<int>(threadIdx.x) / 32;
   const int eighth = lane / 4;  // this thread's rows are this one and eight on, its input is this one
@@ -70,12 +72,6 @@ __global__ void __launch_bounds__(32 * kTileWarps, kLeastTiles<Type>) multiply_t
   for (int first = warp * Type::kTogether; first < groups; first += kTileWarps * Type::kTogether) {
     const int count = min(Type::kTogether, groups - first);
     const Pieces<Type> pieces[2] = {load_pieces<Type>(rows[0], first, count, quarter), load_pieces<Type>(rows[1], first, count, quarter)};
-    Pack<unsigned, 4> inputs[Type::kTogether];
-#pragma unroll
-    for (int g = 0; g < Type::kTogether; ++g) {
-      inputs[g] = {};
-      if (eighth < args.inputs && g < count) inputs[g] = load<4>(reinterpret_cast<const unsigned*>(input + (first + g) * kGroup));
-    }
     // Of one group each: the others' are asked for below.
     float factors[2][Type::kScales] = {};
     float offsets[2] = {};
@@ -89,6 +85,13 @@ __global__ void __launch_bounds__(32 * kTileWarps, kLeastTiles<Type>) multiply_t
           if constexpr (kHasOffset) offsets[r] = centred_offset<Type>(scale);
         }
       }
+    }
+    if (first == warp * Type::kTogether) wait_for_earlier();  // the matrix is constant
+    Pack<unsigned, 4> inputs[Type::kTogether];
+#pragma unroll
+    for (int g = 0; g < Type::kTogether; ++g) {
+      inputs[g] = {};
+      if (eighth < args.inputs && g < count) inputs[g] = load<4>(reinterpret_cast<const unsigned*>(input + (first + g) * kGroup));
     }
 #pragma unroll
     for (int g = 0; g < Type::kTogether; ++g) {
@@ -127,6 +130,7 @@ __global__ void __launch_bounds__(32 * kTileWarps, kLeastTiles<Type>) multiply_t
     }
   }
 
+  wait_for_earlier();  // who had nothing to multiply, too
 #pragma unroll
   for (int i = 0; i < 4; ++i) warp_sums[warp][(eighth + i / 2 * 8) * kTileInputs + quarter * 2 + i % 2] = sums[i];
   __syncthreads();

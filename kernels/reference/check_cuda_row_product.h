@@ -4,6 +4,7 @@
 #include <cstdint>
 
 #include "kernels/api/cuda_row_product.h"
+#include "kernels/reference/check_gated_activation.h"
 
 namespace winnow::kernels {
 
@@ -15,7 +16,7 @@ inline LaunchStatus check_arguments(const CudaRowProductArgs& args) {
   }
   const std::int64_t at_once = kRowProductAlignment / (args.type == ElementType::kFp32 ? 4 : 2);
   if (!is_aligned_row(args.matrix) || !is_aligned_row(args.input) || args.columns % at_once != 0 ||
-      (args.output_type != args.type && args.output_type != ElementType::kFp32)) {
+      (args.output_type != args.type && (args.gated || args.output_type != ElementType::kFp32)) || (args.gated && !is_known(*args.gated))) {
     return LaunchStatus::kBadArgument;
   }
   const bool counts = args.rows <= kMaxRowProductSide && args.columns <= kMaxRowProductSide;

@@ -1,6 +1,7 @@
-// bench_methods: what every compressing preset costs beside the prefill, on a Qwen2-0.5B-shaped random model on the CPU.
+// bench_methods: what every compressing preset costs beside the prefill, on a random model of a Qwen2 shape.
 //
-//   bench_methods [--threads N] [--dtype bf16|fp32] [--contexts 2048,8192] [--layers 24] [--retention 0.2] [--rounds 1] [--long 32768]
+//   bench_methods [--shape 0.5b|1.5b|7b] [--device cpu|cuda] [--threads N] [--dtype bf16|fp32] [--contexts 2048,8192] [--layers 24]
+//                 [--retention 0.2] [--rounds 1] [--long 32768]
 //
 // Table 1, per context: time of the statistics and of the event (budgets, selection, merging, moving), their share of the prefill, and
 // bytes of K and V: the peak and what is left, as a share of the full cache. One prefill serves all presets, each with its own cache,
@@ -29,6 +30,7 @@
 #include "engine/compression/compression_event.h"
 #include "engine/compression/segment_compressor.h"
 #include "engine/device/cpu_threads.h"
+#include "engine/device/cuda_plugin.h"
 #include "engine/layers/attention.h"
 #include "engine/recipes/method_info.h"
 #include "engine/recipes/share_profile.h"
@@ -42,6 +44,8 @@ constexpr std::int64_t kHeadTokens = 14;
 constexpr std::int64_t kTailTokens = 50;
 
 struct Settings {
+  std::string shape = "0.5b";
+  at::Device device = at::kCPU;
   std::vector<std::int64_t> contexts = {2048, 8192};
   std::int64_t layers = 24;
   std::int64_t long_tokens = 32768;
@@ -86,6 +90,7 @@ struct Run {
       apply_plan(cache, compressor, layer, state);
       compacted[static_cast<std::size_t>(layer)] = true;
     }
+    synchronize_device();
     event_ms += watch.elapsed_ms();
   }
 
@@ -183,8 +188,9 @@ void measure_context(const TransformerDecoder& decoder, const DecoderConfig& con
                      std::int64_t tokens, int rounds) {
   const std::vector<Modality> modality = prompt_of(tokens);
   const SegmentInfo segment = segment_of(modality, config);
-  const at::Tensor ids = at::arange(tokens, at::kLong).remainder(config.vocabulary);
-  const at::Tensor positions = at::arange(tokens, at::kLong).unsqueeze(0);
+  const at::TensorOptions number = at::TensorOptions(decoder.kv_shape().device).dtype(at::kLong);
+  const at::Tensor ids = at::arange(tokens, number).remainder(config.vocabulary);
+  const at::Tensor positions = at::arange(tokens, number).unsqueeze(0);
   const std::vector<std::int32_t> original = originals(tokens);
   const auto prefill_for = [&](PrefillObserver& observer) {
     KvCache cache(decoder.kv_shape());
@@ -193,6 +199,7 @@ void measure_context(const TransformerDecoder& decoder, const DecoderConfig& con
     for (LayerId layer{0}; layer < decoder.layers(); ++layer) {
       decoder.prefill_layer(layer, hidden, positions, original, cache, &observer, {}, InterruptToken());
     }
+    synchronize_device();
     return watch.elapsed_ms();
   };
   std::vector<double> prefill_ms;
@@ -256,6 +263,7 @@ double attention_ms(const LayerView& view) {
     const std::int64_t count = std::min(TransformerDecoder::kTileRows, tokens - first);
     prefill_attention(view.query.narrow(1, first, count).transpose(0, 1), view.key, view.value, first, {}, view.scale);
   }
+  synchronize_device();
   return watch.elapsed_ms();
 }
 
@@ -282,16 +290,17 @@ std::string words_of(const StatisticsNeeds& needs) {
 }
 
 void measure_statistics(const Settings& settings) {
-  DecoderConfig config = bench::half_billion_shape();
+  DecoderConfig config = bench::published_shapes().at(settings.shape);
   config.layers = 1;
   config.heads = 2;
   config.kv_heads = 1;
   config.vocabulary = 1024;
-  const TransformerDecoder decoder = bench::random_decoder(config, settings.dtype);
+  const TransformerDecoder decoder = bench::random_decoder(config, settings.dtype, nullptr, settings.device);
   Keeper keeper;
   KvCache cache(decoder.kv_shape());
-  at::Tensor hidden = decoder.embed(at::arange(settings.long_tokens, at::kLong).remainder(config.vocabulary));
-  const at::Tensor positions = at::arange(settings.long_tokens, at::kLong).unsqueeze(0);
+  const at::TensorOptions number = at::TensorOptions(settings.device).dtype(at::kLong);
+  at::Tensor hidden = decoder.embed(at::arange(settings.long_tokens, number).remainder(config.vocabulary));
+  const at::Tensor positions = at::arange(settings.long_tokens, number).unsqueeze(0);
   decoder.prefill_layer(LayerId(0), hidden, positions, originals(settings.long_tokens), cache, &keeper, {}, InterruptToken());
 
   Settings one = settings;
@@ -331,9 +340,10 @@ void measure_statistics(const Settings& settings) {
 }
 
 int usage() {
-  std::fprintf(stderr,
-               "usage: bench_methods [--threads N] [--dtype bf16|fp32] [--contexts A,B] [--layers N] [--retention SHARE] [--rounds N] "
-               "[--long TOKENS]\n");
+  std::fprintf(
+      stderr,
+      "usage: bench_methods [--shape 0.5b|1.5b|7b] [--device cpu|cuda] [--threads N] [--dtype bf16|fp32] [--contexts A,B] [--layers N] "
+      "[--retention SHARE] [--rounds N] [--long TOKENS]\n");
   return 2;
 }
 
@@ -348,6 +358,10 @@ int main(int argc, char** argv) {
     const std::string value = argv[++i];
     if (option == "--threads") {
       at::set_num_threads(std::max(1, std::atoi(value.c_str())));
+    } else if (option == "--shape") {
+      settings.shape = value;
+    } else if (option == "--device") {
+      settings.device = value == "cuda" ? at::Device(at::kCUDA, 0) : at::Device(at::kCPU);
     } else if (option == "--dtype") {
       settings.dtype = value == "fp32" ? at::kFloat : at::kBFloat16;
     } else if (option == "--contexts") {
@@ -370,21 +384,24 @@ int main(int argc, char** argv) {
   if (settings.long_tokens != 0) prompts.push_back(settings.long_tokens);
   const bool fit =
       std::all_of(prompts.begin(), prompts.end(), [](std::int64_t tokens) { return tokens >= 2 * (kHeadTokens + kTailTokens); });
-  if (!fit || !(settings.retention > 0.0 && settings.retention < 1.0)) return usage();
+  if (!fit || !bench::published_shapes().contains(settings.shape) || !(settings.retention > 0.0 && settings.retention < 1.0))
+    return usage();
   try {
     const c10::InferenceMode inference;
+    if (!settings.device.is_cpu()) open_cuda();
     std::string command = "./winnow bench bench_methods";
     for (int i = 1; i < argc; ++i) {
       command += ' ';
       command += *argv[i] == '\0' ? "''" : argv[i];
     }
-    std::printf("%s\nQwen2-0.5B shape, random weights, %s, %d threads, retention %g\n", command.c_str(),
-                settings.dtype == at::kFloat ? "fp32" : "bf16", at::get_num_threads(), settings.retention);
+    const std::string where = settings.device.is_cpu() ? std::to_string(at::get_num_threads()) + " threads" : open_cuda().name;
+    std::printf("%s\nQwen2-%s shape, random weights, %s, %s, retention %g\n", command.c_str(), settings.shape.c_str(),
+                settings.dtype == at::kFloat ? "fp32" : "bf16", where.c_str(), settings.retention);
     if (!settings.contexts.empty()) {
-      DecoderConfig config = bench::half_billion_shape();
+      DecoderConfig config = bench::published_shapes().at(settings.shape);
       config.layers = settings.layers;
       config.vocabulary = 1024;  // embedding and logits are no part of this
-      const TransformerDecoder decoder = bench::random_decoder(config, settings.dtype);
+      const TransformerDecoder decoder = bench::random_decoder(config, settings.dtype, nullptr, settings.device);
       const std::vector<Method> methods = methods_of(settings);
       for (const std::int64_t tokens : settings.contexts) measure_context(decoder, config, methods, tokens, settings.rounds);
     }

@@ -7,6 +7,7 @@
 #include <unistd.h>
 
 #include <filesystem>
+#include <map>
 #include <memory>
 #include <string>
 #include <utility>
@@ -56,6 +57,11 @@ inline DecoderConfig seven_billion_shape() {
   config.vocabulary = 152064;
   config.tie_word_embeddings = false;
   return config;
+}
+
+// By the names that options have.
+inline std::map<std::string, DecoderConfig> published_shapes() {
+  return {{"0.5b", half_billion_shape()}, {"1.5b", one_and_a_half_billion_shape()}, {"7b", seven_billion_shape()}};
 }
 
 // Random weights as a real folder, so that the ordinary loader is used.

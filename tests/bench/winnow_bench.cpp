@@ -1,11 +1,17 @@
 // winnow-bench: prefill and decode of a Qwen2-shaped random model, or of a model's own file: full cache and 10 % of it, as the model
 // computes, on a CPU also in 16 bits where that is fewer, and all of it in eight.
 //
-//   winnow-bench [--shape 0.5b|1.5b|7b] [--device cpu|cuda] [--threads N] [--dtype bf16|fp32] [--bits 8|4] [--contexts 2048,8192] prints a
-//   table; ratios are within this run winnow-bench --kv 32|16|8 ...   of what --serve decodes from and the table's prefill rounds to;
-//   without it as the program has it winnow-bench --model FILE ...   a GGUF file's matrices stay in their blocks, and --dtype is that of
-//   the rest winnow-bench --model FOLDER --bits 8 ...     a folder's are packed winnow-bench --serve ...        reads "prefill TOKENS",
-//   "decode TOKENS RETENTION STEPS" and "see FRAMES" (where the model has a tower) from stdin and answers "ms X" (bench/peers)
+//   winnow-bench [--shape 0.5b|1.5b|7b] [--device cpu|cuda] [--threads N] [--dtype bf16|fp32] [--bits 8|4] [--contexts 2048,8192]
+//     prints a table; ratios are within this run
+//
+//   winnow-bench --kv 32|16|8 ...         of what --serve decodes from and the table's prefill rounds to; without it as the program has it
+//
+//   winnow-bench --model FILE ...         a GGUF file's matrices stay in their blocks, and --dtype is that of the rest
+//
+//   winnow-bench --model FOLDER --bits 8  a folder's are packed
+//
+//   winnow-bench --serve ...              reads "prefill TOKENS", "decode TOKENS RETENTION STEPS" and "see FRAMES" (where the model has a
+//     tower) from stdin and answers "ms X" (bench/peers)
 #include <ATen/ATen.h>
 #include <ATen/Parallel.h>
 
@@ -14,7 +20,6 @@
 #include <cstdlib>
 #include <exception>
 #include <iostream>
-#include <map>
 #include <memory>
 #include <numeric>
 #include <optional>
@@ -249,8 +254,7 @@ int main(int argc, char** argv) {
       return 2;
     }
   }
-  const std::map<std::string, DecoderConfig> shapes = {
-      {"0.5b", bench::half_billion_shape()}, {"1.5b", bench::one_and_a_half_billion_shape()}, {"7b", bench::seven_billion_shape()}};
+  const std::map<std::string, DecoderConfig> shapes = bench::published_shapes();
   if (!shapes.contains(shape)) {
     std::fprintf(stderr, "winnow-bench: no such shape: %s\n", shape.c_str());
     return 2;

@@ -283,6 +283,14 @@ TEST_F(CudaKernels, RowProductsEqualTheReferenceOverTheGrid) {
   }
   expect_product({ElementType::kBf16, ElementType::kFp32, 151'936, 16});  // a head's many rows
   expect_product({ElementType::kBf16, ElementType::kBf16, 6200, 1072});   // blocks enough for every multiprocessor
+  for (const ElementType type : testing::kEveryElementType) {
+    for (const Activation activation : testing::kEveryActivation) {
+      for (const std::int64_t rows : {1, 33, 150}) expect_product({type, type, rows, 896, rows != 33, activation});
+    }
+    expect_product({type, type, 4864, 264, true, Activation::kSilu});
+    expect_product({type, type, 150, 4864, false, Activation::kGelu});
+    if (HasFatalFailure()) return;
+  }
 }
 
 TEST_F(CudaKernels, RowProductsOfTheSameInputsAreTheSameBits) {
@@ -290,6 +298,36 @@ TEST_F(CudaKernels, RowProductsOfTheSameInputsAreTheSameBits) {
     const RowProductCase problem({ElementType::kBf16, ElementType::kFp32, rows, 1072, true});
     EXPECT_EQ(row_times_matrix(problem), row_times_matrix(problem)) << rows;
   }
+}
+
+// Launches overlap (kernels/cuda/overlap.cuh): each reads what the one before it writes, and writes what that one reads.
+TEST_F(CudaKernels, AChainOfLaunchesIsTheSameAsOneAfterTheOther) {
+  constexpr std::int64_t kSide = 896;
+  constexpr int kLinks = 400;
+  const RowProductCase square({ElementType::kBf16, ElementType::kBf16, kSide, kSide, true});
+  const RowProductCase gated({ElementType::kBf16, ElementType::kBf16, kSide, kSide, false, Activation::kGelu});
+  const testing::NormCase norm({ElementType::kBf16, ElementType::kBf16, 1, 1, kSide});
+  const DeviceMemory square_matrix(square.matrix);
+  const DeviceMemory gated_matrix(gated.matrix);
+  const DeviceMemory bias(square.bias);
+  const DeviceMemory weight(norm.weight);
+  const auto chain = [&](bool waits) {
+    const DeviceMemory row(square.input);
+    const DeviceMemory normal(square.untouched);
+    const DeviceMemory inner(square.untouched);
+    const auto launched = [&](LaunchStatus status) {
+      EXPECT_EQ(status, LaunchStatus::kOk);
+      EXPECT_EQ(waits ? cudaDeviceSynchronize() : cudaSuccess, cudaSuccess);
+    };
+    for (int link = 0; link < kLinks; ++link) {
+      launched(cuda_rms_norm(norm.args({row.bytes(), weight.bytes(), nullptr, normal.bytes()}), nullptr));
+      launched(cuda_row_product(gated.args(gated_matrix.bytes(), normal.bytes(), nullptr, inner.bytes()), nullptr));
+      launched(cuda_row_product(square.args(square_matrix.bytes(), inner.bytes(), bias.bytes(), row.bytes()), nullptr));
+    }
+    return row.copy<std::byte>();
+  };
+  const std::vector<std::byte> expected = chain(true);
+  for (int round = 0; round < 5; ++round) EXPECT_EQ(chain(false), expected) << round;
 }
 
 TEST_F(CudaKernels, ATokenIsChosenAsByTheReference) {

@@ -201,6 +201,19 @@ void multiply(const CudaRowProductArgs& args, int sharing) {
   });
 }
 
+void expect_row_product(const RowProductCase::Shape& shape) {
+  SCOPED_TRACE(shape.name());
+  const RowProductCase problem(shape);
+  for (const int sharing : {1, 2, 4, 8}) {
+    SCOPED_TRACE(sharing);
+    std::vector<std::byte> output = problem.untouched;
+    const CudaRowProductArgs args = problem.args(problem.matrix.data(), problem.input.data(), problem.bias.data(), output.data());
+    ASSERT_EQ(check_arguments(args), LaunchStatus::kOk);
+    with_device_type(shape.type, [&](auto number) { multiply<decltype(number)>(args, sharing); });
+    problem.expect_near(output);
+  }
+}
+
 TEST(CudaRowsSource, RowProductsEqualTheReferenceHoweverManyWarpsShare) {
   for (RowProductCase::Shape shape : testing::row_product_types()) {
     for (const std::int64_t columns : {8, 264, 2056}) {  // a piece, a round that ends early, more than a round of some
@@ -208,18 +221,18 @@ TEST(CudaRowsSource, RowProductsEqualTheReferenceHoweverManyWarpsShare) {
         shape.columns = columns;
         shape.rows = rows;
         shape.bias = rows > 1;
-        SCOPED_TRACE(shape.name());
-        const RowProductCase problem(shape);
-        for (const int sharing : {1, 2, 4, 8}) {
-          SCOPED_TRACE(sharing);
-          std::vector<std::byte> output = problem.untouched;
-          const CudaRowProductArgs args = problem.args(problem.matrix.data(), problem.input.data(), problem.bias.data(), output.data());
-          ASSERT_EQ(check_arguments(args), LaunchStatus::kOk);
-          with_device_type(shape.type, [&](auto number) { multiply<decltype(number)>(args, sharing); });
-          problem.expect_near(output);
-        }
+        expect_row_product(shape);
       }
     }
+  }
+}
+
+TEST(CudaRowsSource, GatedRowProductsEqualTheReferenceHoweverManyWarpsShare) {
+  for (const ElementType type : kEveryElementType) {
+    for (const Activation activation : testing::kEveryActivation) {
+      for (const std::int64_t rows : {1, 17}) expect_row_product({type, type, rows, 264, rows > 1, activation});
+    }
+    expect_row_product({type, type, 5, 2056, true, Activation::kSilu});
   }
 }
 
@@ -243,7 +256,7 @@ TEST(CudaRowsSource, WarpsShareRowsThatAreLongOrFew) {
 
 TEST(CudaRowsSource, RowProductsRefuseWhatTheyCannotRead) {
   alignas(16) std::byte memory[160] = {};
-  const CudaRowProductArgs good{ElementType::kBf16, memory, 2, 16, memory + 64, memory + 98, ElementType::kFp32, memory + 112};
+  const CudaRowProductArgs good{ElementType::kBf16, memory, 2, 16, memory + 64, memory + 98, ElementType::kFp32, memory + 112, {}};
   ASSERT_EQ(check_arguments(good), LaunchStatus::kOk);
   const auto with = [&](const auto& change) {
     CudaRowProductArgs args = good;
@@ -261,6 +274,12 @@ TEST(CudaRowsSource, RowProductsRefuseWhatTheyCannotRead) {
   EXPECT_EQ(with([](auto& args) { args.columns = 12; }), kBad) << "a row and a half of 16 bytes";
   EXPECT_EQ(with([](auto& args) { args.type = ElementType(7); }), kBad);
   EXPECT_EQ(with([](auto& args) { args.output_type = ElementType::kFp16; }), kBad);
+  EXPECT_EQ(with([](auto& args) { args.gated = Activation::kSilu; }), kBad) << "in fp32 of bf16";
+  EXPECT_EQ(with([](auto& args) {
+              args.output_type = ElementType::kBf16;
+              args.gated = Activation(9);
+            }),
+            kBad);
   EXPECT_EQ(with([](auto& args) { args.rows = kMaxRowProductSide + 1; }), LaunchStatus::kUnsupported);
   EXPECT_EQ(with([](auto& args) { args.bias = nullptr; }), LaunchStatus::kOk);
 }

@@ -3,10 +3,11 @@
 
     ./winnow bench >/dev/null     # builds winnow-bench
     python tests/bench/peers/transformers_peer.py --bench build/release/bin/winnow-bench [--dtype fp32]
-        [--device cuda] [--shape 7b]
+        [--device cuda] [--shape 7b] [--compile]
 
 Needs torch==2.11.0 and transformers==5.2.0. Both sides use the same number of threads, weights of the same shape and type, the same prompt
-length, greedy decoding; transformers runs SDPA with its DynamicCache. Ratios are transformers' time over Winnow's: above 1.0 Winnow is faster.
+length, greedy decoding; transformers runs SDPA with its DynamicCache; with --compile its steps are torch.compile's ("reduce-overhead": CUDA
+graphs on a GPU) over a StaticCache with room for 256 tokens more. Ratios are transformers' time over Winnow's: above 1.0 Winnow is faster.
 Prints a table of the medians and the quartiles of the ratios of all pairs; nothing is stored.
 """
 
@@ -19,7 +20,7 @@ import interleaved
 
 try:
     import torch
-    from transformers import DynamicCache, Qwen2ForCausalLM
+    from transformers import DynamicCache, Qwen2ForCausalLM, StaticCache
 except Exception as reason:
     interleaved.missing("transformers", reason, "pip install torch==2.11.0 transformers==5.2.0")
 
@@ -61,17 +62,53 @@ class Transformers:
         return statistics.median(times[1:])
 
 
+class Compiled(Transformers):
+    """A cache of a fixed length, in which answers go on from the prompt until it is full."""
+
+    ROOM = 256
+
+    def __init__(self, config, dtype: torch.dtype, device: str) -> None:
+        super().__init__(config, dtype, device)
+        self.step = torch.compile(self.model.forward, mode="reduce-overhead", fullgraph=True)
+        self.cache = None
+        self.prompt = self.filled = 0
+
+    def fill(self, tokens: int) -> None:
+        if self.prompt != tokens:
+            self.cache = StaticCache(config=self.config, max_cache_len=tokens + self.ROOM)
+        self.cache.reset()
+        ids = torch.arange(tokens, device=self.device)[None] % self.config.vocab_size
+        self.model(ids, past_key_values=self.cache, use_cache=True, logits_to_keep=1)
+        self.prompt = self.filled = tokens
+
+    @torch.inference_mode()
+    def measure(self, what: str, tokens: int, steps: int) -> float:
+        if what == "prefill":
+            return super().measure(what, tokens, steps)
+        if self.prompt != tokens or self.filled + steps > tokens + self.ROOM:
+            self.fill(tokens)
+        token, times = torch.tensor([[7]], device=self.device), []
+        for _ in range(steps):
+            start = self.now()
+            out = self.step(token, past_key_values=self.cache, use_cache=True)
+            token = out.logits[:, -1].argmax(-1, keepdim=True).clone()
+            times.append(1000 * (self.now() - start))
+        self.filled += steps
+        return statistics.median(times[1:])
+
+
 def main() -> None:
     parser = interleaved.peer_options(__doc__)
     parser.add_argument("--dtype", choices=["bf16", "fp32"], default="bf16")
     parser.add_argument("--device", choices=["cpu", "cuda"], default="cpu")
     parser.add_argument("--shape", choices=shapes.QWEN2, default="0.5b")
+    parser.add_argument("--compile", action="store_true")
     options = parser.parse_args()
     torch.set_num_threads(options.threads)
     ours = interleaved.Winnow(options.bench, options.threads, ["--dtype", options.dtype, "--device", options.device, "--shape", options.shape])
     config = shapes.transformers_config(shapes.QWEN2[options.shape])
-    theirs = Transformers(config, torch.bfloat16 if options.dtype == "bf16" else torch.float, options.device)
-    interleaved.print_table(f"Qwen2-{options.shape} shape in {options.dtype}: Winnow, transformers on torch {torch.__version__}", ours, theirs, options)
+    theirs = (Compiled if options.compile else Transformers)(config, torch.bfloat16 if options.dtype == "bf16" else torch.float, options.device)
+    interleaved.print_table(f"Qwen2-{options.shape} shape in {options.dtype}: Winnow, transformers on torch {torch.__version__}{', compiled' if options.compile else ''}", ours, theirs, options)
 
 
 if __name__ == "__main__":

@@ -41,6 +41,23 @@ TEST_F(CudaRowProduct, IsTheProductInFp32RoundedOnce) {
   }
 }
 
+TEST_F(CudaRowProduct, OfGatesAndWhatTheyWeighIsTheActivationOfBothProducts) {
+  for (const at::ScalarType type : {at::kFloat, at::kBFloat16, at::kHalf}) {
+    for (const bool biased : {false, true}) {
+      for (const std::int64_t rows : {1, 2}) {  // two go the way of libtorch's product
+        SCOPED_TRACE(::testing::Message() << at::toString(type) << biased << rows);
+        const Linear layer{numbers({74, 264}, type).to(kGpu), biased ? numbers({74}, type).to(kGpu) : at::Tensor()};
+        const at::Tensor input = numbers({rows, 264}, type).to(kGpu);
+        const at::Tensor expected = activate_gated(Activation::kSilu, layer(input));
+        const at::Tensor found = layer.weight.times_gated(input, layer.bias, Activation::kSilu);
+        EXPECT_EQ(found.scalar_type(), type);
+        EXPECT_EQ(found.sizes(), (std::vector<std::int64_t>{rows, 37}));
+        EXPECT_TRUE(found.equal(expected)) << "sums and roundings are the same";
+      }
+    }
+  }
+}
+
 TEST_F(CudaRowProduct, LeavesToLibtorchWhatIsNoRowOrDoesNotLieInPieces) {
   const at::Tensor matrix = numbers({16, 64}, at::kFloat);
   const at::Tensor there = matrix.to(kGpu);
