@@ -8,6 +8,7 @@
 #include <limits>
 #include <map>
 #include <memory>
+#include <span>
 #include <vector>
 
 #include "engine/base/index.h"
@@ -36,6 +37,10 @@ class DecodePolicy {
   virtual bool wants_probabilities() const { return false; }
   // After a layer's attention of one decoded token, whose slot is the last of every head.
   virtual void after_layer(KvCache& cache, LayerId layer, const DecodeRow& row, MergeState& state) = 0;
+  // The same for all layers of a step at once, as a GPU shows them: what is done for several heads together is one launch there.
+  virtual void after_layers(KvCache& cache, std::span<const DecodeRow> rows, MergeState& state) {
+    for (LayerId layer{0}; layer < std::ssize(rows); ++layer) after_layer(cache, layer, rows[static_cast<std::size_t>(layer)], state);
+  }
   // Later in the same step: the slot is about to be evicted, because the layer's window passes it by.
   virtual void leaves_window(LayerId /*layer*/, KvHead /*kv_head*/, std::int64_t /*slot*/) {}
   // False: it follows attention until there is something to hold to; nothing leaves yet.

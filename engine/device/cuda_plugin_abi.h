@@ -11,6 +11,7 @@
 #include "kernels/api/append_slots.h"
 #include "kernels/api/choose_token.h"
 #include "kernels/api/cuda_block_product.h"
+#include "kernels/api/cuda_change_slots.h"
 #include "kernels/api/cuda_column_sums.h"
 #include "kernels/api/cuda_cross_modal_entropy.h"
 #include "kernels/api/cuda_decode_attention.h"
@@ -19,6 +20,7 @@
 #include "kernels/api/cuda_row_product.h"
 #include "kernels/api/cuda_row_sparsity.h"
 #include "kernels/api/cuda_shared_attention.h"
+#include "kernels/api/cuda_similar_slots.h"
 #include "kernels/api/cuda_widen_rows.h"
 #include "kernels/api/gated_activation.h"
 #include "kernels/api/gather_slots.h"
@@ -64,6 +66,8 @@ struct CudaPluginTable {
   int (*nearest_rows)(const kernels::CudaNearestRowsArgs* args);
   int (*merge_rows)(const kernels::CudaMergeRowsArgs* args);
   int (*row_product)(const kernels::CudaRowProductArgs* args);
+  int (*change_slots)(const kernels::CudaChangeSlotsArgs* args);
+  int (*similar_slots)(const kernels::CudaSimilarSlotsArgs* args);
   // Calls body(context) once and records what it launches, without running it; body returns 0, or anything else to give up. What libtorch
   // allocates meanwhile belongs to the recording. On failure returns 1 and fills `reason`. context lives until forget().
   int (*record)(int (*body)(void* context), void* context, void** recording, char* reason, std::size_t reason_bytes);

@@ -39,24 +39,20 @@ const std::int8_t* KvBlock::codes(KvPart part, std::int64_t row) const {
 const float* KvBlock::scales(KvPart part) const { return reinterpret_cast<const float*>(codes(part, kSlots)); }
 
 void KvBlock::copy_slots(std::int64_t to_row, const KvBlock& from, std::int64_t from_row, std::int64_t count) {
-  if (!memory_.is_cpu()) {
-    memory_.narrow(1, to_row, count).copy_(from.memory_.narrow(1, from_row, count));
-    return;
-  }
   for (const KvPart part : {KvPart::kKeys, KvPart::kValues}) {
-    std::memcpy(to_write(part) + to_row * row_bytes_, from.begin_of(part) + from_row * row_bytes_,
+    std::memcpy(begin_to_write(part) + to_row * row_bytes_, from.begin_of(part) + from_row * row_bytes_,
                 static_cast<std::size_t>(count * row_bytes_));
     if (!narrow()) continue;
     const std::int64_t behind = kSlots * row_bytes_;
-    std::memcpy(to_write(part) + behind + to_row * kScaleBytes, from.begin_of(part) + behind + from_row * kScaleBytes,
+    std::memcpy(begin_to_write(part) + behind + to_row * kScaleBytes, from.begin_of(part) + behind + from_row * kScaleBytes,
                 static_cast<std::size_t>(count * kScaleBytes));
   }
 }
 
 void KvBlock::write(KvPart part, std::int64_t to_row, const at::Tensor& source, std::int64_t first, std::int64_t count) {
-  std::byte* const to = to_write(part) + to_row * row_bytes_;
+  std::byte* const to = begin_to_write(part) + to_row * row_bytes_;
   if (narrow()) {
-    float* const scales = reinterpret_cast<float*>(to_write(part) + kSlots * row_bytes_);
+    float* const scales = reinterpret_cast<float*>(begin_to_write(part) + kSlots * row_bytes_);
     narrow_into(source.narrow(0, first, count), reinterpret_cast<std::int8_t*>(to), scales + to_row);
     return;
   }

@@ -22,10 +22,11 @@ class KvBlock {
   KvBlock& operator=(const KvBlock&) = delete;
 
   const std::byte* begin_of(KvPart part) const { return part == KvPart::kKeys ? keys_ : values_; }
+  std::byte* begin_to_write(KvPart part) { return part == KvPart::kKeys ? keys_ : values_; }
 
   // All that the other, of the same shape, holds.
   void copy_all(const KvBlock& from) { memory_.copy_(from.memory_); }
-  // K and V of `count` slots of another block, or of this one without overlap.
+  // K and V of `count` slots of another block, or of this one without overlap; in the memory of the CPU.
   void copy_slots(std::int64_t to_row, const KvBlock& from, std::int64_t from_row, std::int64_t count);
   // Rows [first, first + count) of source, [n, head_dim] of any strides and any float dtype, rounded into rows from `to_row` on.
   void write(KvPart part, std::int64_t to_row, const at::Tensor& source, std::int64_t first, std::int64_t count);
@@ -39,7 +40,6 @@ class KvBlock {
   bool narrow() const { return storage_ == KvStorage::kInt8; }
   // As they are stored, where that is floats: a view.
   at::Tensor floats(KvPart part, std::int64_t first, std::int64_t count) const;
-  std::byte* to_write(KvPart part) { return part == KvPart::kKeys ? keys_ : values_; }
   // Of narrow rows.
   const std::int8_t* codes(KvPart part, std::int64_t row) const;
   const float* scales(KvPart part) const;

@@ -15,6 +15,7 @@
 #include "engine/kv_cache/head_move.h"
 #include "engine/kv_cache/kept_numbers.h"
 #include "engine/kv_cache/kv_block.h"
+#include "engine/kv_cache/slot_changes.h"
 #include "engine/kv_cache/stored_rows.h"
 
 namespace winnow {
@@ -47,11 +48,17 @@ class KvCache::Impl {
 
   std::span<Head> heads_of(LayerId layer) { return {&head(layer, KvHead(0)), static_cast<std::size_t>(shape_.kv_heads)}; }
 
+  std::size_t index_of(const Head& head) const { return static_cast<std::size_t>(&head - heads_.data()); }
+
+  static SlotChanges::Row row_of(const Head& head, std::int64_t slot) {
+    return {head.blocks[static_cast<std::size_t>(slot / kBlockSlots)].get(), slot % kBlockSlots};
+  }
+
   bool on_device() const { return !shape_.device.is_cpu(); }
 
   // After a block of this head came, went or was replaced.
   void note_blocks_changed(const Head& head) {
-    if (on_device()) tables_[LayerId((&head - heads_.data()) / shape_.kv_heads)].note_changed();
+    if (on_device()) tables_[LayerId(static_cast<std::int64_t>(index_of(head)) / shape_.kv_heads)].note_changed();
   }
 
   std::int64_t block_bytes() const { return kBlockSlots * shape_.slot_bytes(); }
@@ -71,6 +78,7 @@ class KvCache::Impl {
   void trim(Head& head) {
     const auto needed = static_cast<std::size_t>(blocks_for(head.slots()));
     if (head.blocks.size() <= needed) return;
+    for (std::size_t block = needed; block < head.blocks.size(); ++block) changes_.keep(head.blocks[block]);
     block_count_ -= static_cast<std::int64_t>(head.blocks.size() - needed);
     head.blocks.resize(needed);
     head.key_pointers.resize(needed);
@@ -85,7 +93,7 @@ class KvCache::Impl {
     if (block.use_count() > 1) {
       auto own = new_block();
       own->copy_all(*block);
-      block = std::move(own);
+      changes_.keep(std::exchange(block, std::move(own)));
       head.key_pointers[static_cast<std::size_t>(index)] = block->begin_of(KvPart::kKeys);
       head.value_pointers[static_cast<std::size_t>(index)] = block->begin_of(KvPart::kValues);
       note_blocks_changed(head);
@@ -156,6 +164,7 @@ class KvCache::Impl {
 
   DeviceBlocks device_blocks(LayerId layer) {
     require(on_device(), "KvCache::device_blocks: this cache lies in the memory of the CPU");
+    carry_out_changes();
     return tables_[layer].blocks_of(heads_of(layer), shape_.device);
   }
 
@@ -253,6 +262,7 @@ class KvCache::Impl {
     require(keys.dim() == 2 && keys.size(0) == count && keys.size(1) == shape_.head_dim && keys.sizes() == values.sizes(),
             "KvCache::assign: K and V must be [k, head_dim] with one original index per slot");
     require(keys.scalar_type() == shape_.dtype && values.scalar_type() == shape_.dtype, "KvCache::assign: dtype must be the cache's");
+    carry_out_changes();
     std::vector<std::shared_ptr<KvBlock>> fresh;
     for (std::int64_t first = 0; first < count; first += kBlockSlots) {
       const std::int64_t run = std::min(kBlockSlots, count - first);
@@ -271,8 +281,10 @@ class KvCache::Impl {
     for (auto& block : fresh) push_block(h, std::move(block));
   }
 
-  void restore(LayerId layer, const Impl& earlier) {
+  void restore(LayerId layer, Impl& earlier) {
+    earlier.carry_out_changes();
     const std::span<Head> heads = heads_of(layer);
+    carry_out_changes();
     for (std::size_t i = 0; i < heads.size(); ++i) {
       const Head& before = earlier.heads_[static_cast<std::size_t>(layer * shape_.kv_heads) + i];
       block_count_ += std::ssize(before.blocks) - std::ssize(heads[i].blocks);
@@ -286,7 +298,11 @@ class KvCache::Impl {
     const std::int64_t last = h.slots() - 1;
     if (slot != last) {
       KvBlock& to = writable(h, slot / kBlockSlots);
-      to.copy_slots(slot % kBlockSlots, *h.blocks[static_cast<std::size_t>(last / kBlockSlots)], last % kBlockSlots, 1);
+      if (on_device()) {
+        changes_.note_move(index_of(h), row_of(h, last), row_of(h, slot));
+      } else {
+        to.copy_slots(slot % kBlockSlots, *h.blocks[static_cast<std::size_t>(last / kBlockSlots)], last % kBlockSlots, 1);
+      }
       h.original[static_cast<std::size_t>(slot)] = h.original.back();
     }
     if (h.shared) {
@@ -299,11 +315,22 @@ class KvCache::Impl {
     trim(h);
   }
 
+  void receive(Head& h, const Inflow& inflow) {
+    require(on_device(), "KvCache::receive: this cache lies in the memory of the CPU");
+    for (const std::int64_t slot : {inflow.from, inflow.into}) require(slot >= 0 && slot < h.slots(), "KvCache::receive: no such slot");
+    writable(h, inflow.into / kBlockSlots);
+    changes_.note_inflow(index_of(h), row_of(h, inflow.from), row_of(h, inflow.into), inflow);
+  }
+
+  // Before a slot is read or written.
+  void carry_out_changes() { changes_.carry_out(shape_); }
+
   void write(Head& h, std::int64_t first_slot, const at::Tensor& keys, const at::Tensor& values) {
     const std::int64_t count = keys.size(0);
     require(keys.dim() == 2 && keys.size(1) == shape_.head_dim && keys.sizes() == values.sizes(),
             "KvCache::write: K and V must be [k, head_dim]");
     require(first_slot >= 0 && first_slot + count <= h.slots(), "KvCache::write: no such slots");
+    carry_out_changes();
     for (std::int64_t done = 0; done < count;) {
       const std::int64_t slot = first_slot + done;
       const std::int64_t row = slot % kBlockSlots;
@@ -315,7 +342,8 @@ class KvCache::Impl {
     }
   }
 
-  at::Tensor gather(const Head& h, KvPart part, std::int64_t count) const {
+  at::Tensor gather(const Head& h, KvPart part, std::int64_t count) {
+    carry_out_changes();
     if (count < 0) count = h.slots();
     require(count <= h.slots(), "KvCache::gather: more slots than the head has");
     const bool widened = shape_.storage != KvStorage::kWide;
@@ -337,6 +365,7 @@ class KvCache::Impl {
   std::vector<Head> heads_;        // [layers * kv_heads]
   PerLayer<BlockTable> tables_;    // empty on the CPU
   PerLayer<KeptNumbers> numbers_;  // likewise
+  SlotChanges changes_;            // likewise
   std::int64_t block_count_ = 0;
   std::int64_t peak_blocks_ = 0;
 };
@@ -344,7 +373,11 @@ class KvCache::Impl {
 KvCache::KvCache(const KvShape& shape) : impl_(std::make_unique<Impl>(shape)) {}
 KvCache::~KvCache() = default;
 KvCache::KvCache(KvCache&&) noexcept = default;
-KvCache::KvCache(const KvCache& other) : impl_(std::make_unique<Impl>(*other.impl_)) { impl_->peak_blocks_ = impl_->block_count_; }
+KvCache::KvCache(const KvCache& other) {
+  other.impl_->carry_out_changes();
+  impl_ = std::make_unique<Impl>(*other.impl_);
+  impl_->peak_blocks_ = impl_->block_count_;
+}
 KvCache& KvCache::operator=(KvCache&&) noexcept = default;
 
 const KvShape& KvCache::shape() const { return impl_->shape_; }
@@ -376,6 +409,8 @@ void KvCache::assign(LayerId layer, KvHead kv_head, const at::Tensor& keys, cons
 
 void KvCache::evict(LayerId layer, KvHead kv_head, std::int64_t slot) { impl_->evict(impl_->head(layer, kv_head), slot); }
 
+void KvCache::receive(LayerId layer, KvHead kv_head, const Inflow& inflow) { impl_->receive(impl_->head(layer, kv_head), inflow); }
+
 void KvCache::write(LayerId layer, KvHead kv_head, std::int64_t first_slot, const at::Tensor& keys, const at::Tensor& values) {
   impl_->write(impl_->head(layer, kv_head), first_slot, keys, values);
 }
@@ -383,6 +418,7 @@ void KvCache::write(LayerId layer, KvHead kv_head, std::int64_t first_slot, cons
 std::pair<at::Tensor, at::Tensor> KvCache::row_views(LayerId layer, KvHead kv_head, std::int64_t slot) const {
   const Impl::Head& h = impl_->head(layer, kv_head);
   require(slot >= 0 && slot < h.slots(), "KvCache::row_views: no such slot");
+  impl_->carry_out_changes();
   const KvBlock& block = *h.blocks[static_cast<std::size_t>(slot / kBlockSlots)];
   const std::int64_t row = slot % kBlockSlots;
   return {block.rows(KvPart::kKeys, row, 1).select(0, 0), block.rows(KvPart::kValues, row, 1).select(0, 0)};
@@ -392,6 +428,7 @@ at::Tensor KvCache::block_view(LayerId layer, KvHead kv_head, KvPart part, std::
   const Impl::Head& h = impl_->head(layer, kv_head);
   const std::int64_t first = block * kBlockSlots;
   require(block >= 0 && first < h.slots(), "KvCache::block_view: no such block");
+  impl_->carry_out_changes();
   return h.blocks[static_cast<std::size_t>(block)]->rows(part, 0, std::min(kBlockSlots, h.slots() - first));
 }
 

@@ -91,6 +91,16 @@ struct DeviceSlots {
   std::int64_t most_further = 0;          // which it never exceeds
 };
 
+// A row that receives: (own * row + weight * the other row) / divisor, in fp32.
+struct Inflow {
+  std::int64_t from = 0;  // slots
+  std::int64_t into = 0;
+  float own = 1.0F;
+  float weight = 1.0F;
+  float divisor = 1.0F;
+  bool value_only = false;  // the key stays as it is
+};
+
 class KvCache {
  public:
   static constexpr std::int64_t kBlockSlots = 64;
@@ -122,8 +132,12 @@ class KvCache {
   // Rows that were read from a cache are stored as they were there.
   void assign(LayerId layer, KvHead kv_head, const at::Tensor& keys, const at::Tensor& values, std::span<const std::int32_t> original);
 
-  // Removes one slot: the last slot moves into its place (slot order is then no longer the token order), O(head_dim).
+  // Removes one slot: the last slot moves into its place (slot order is then no longer the token order), O(head_dim). On a GPU it is noted,
+  // as receive() is: what leaves in many heads moves by one launch when somebody reads or writes a slot.
   void evict(LayerId layer, KvHead kv_head, std::int64_t slot);
+
+  // On a GPU: what leaves a slot's row in another one of its head. Rounded once to the stored type.
+  void receive(LayerId layer, KvHead kv_head, const Inflow& inflow);
 
   // Replaces K and V of slots [first_slot, first_slot + k) of one head, as merging methods do. keys, values: [k, head_dim], any float
   // dtype.

@@ -8,6 +8,7 @@
 #include <cmath>
 #include <limits>
 #include <span>
+#include <utility>
 #include <vector>
 
 #include "engine/base/error.h"
@@ -113,6 +114,10 @@ DecodeRow join_rows(std::span<const Part> parts, const std::vector<std::vector<f
   return row;
 }
 
+void require_fits(const at::Tensor& query, const KvShape& shape) {
+  require(query.size(1) == shape.head_dim && query.size(0) % shape.kv_heads == 0, "decode attention: query heads do not fit the cache");
+}
+
 // A layer with shared slots on the CPU, head by head.
 at::Tensor shared_decode_attention(const at::Tensor& query, const KvCache& cache, LayerId layer, double scale, DecodeRow* row) {
   const std::int64_t kv_heads = cache.shape().kv_heads;
@@ -132,18 +137,26 @@ at::Tensor shared_decode_attention(const at::Tensor& query, const KvCache& cache
 
 }  // namespace
 
+at::Tensor decode_attention_on_device(const at::Tensor& query, const KvCache& cache, LayerId layer, double scale,
+                                      DeviceProbabilities* probabilities) {
+  require_fits(query, cache.shape());
+  return cache.has_shared_entries(layer) ? device_shared_attention(query, cache, layer, scale, probabilities)
+                                         : device_decode_attention(query, cache, layer, scale, probabilities);
+}
+
 at::Tensor decode_attention(const at::Tensor& query, const KvCache& cache, LayerId layer, double scale, DecodeRow* row) {
   const KvShape& shape = cache.shape();
   const std::int64_t heads = query.size(0);
   const std::int64_t head_dim = query.size(1);
-  require(head_dim == shape.head_dim && heads % shape.kv_heads == 0, "decode attention: query heads do not fit the cache");
-  const bool shared = cache.has_shared_entries(layer);
+  require_fits(query, shape);
   if (!query.device().is_cpu()) {
-    std::vector<std::vector<float>>* const probabilities = row != nullptr ? &row->probabilities : nullptr;
-    return shared ? device_shared_attention(query, cache, layer, scale, probabilities)
-                  : device_decode_attention(query, cache, layer, scale, probabilities);
+    if (row == nullptr) return decode_attention_on_device(query, cache, layer, scale);
+    DeviceProbabilities there;
+    const at::Tensor attention = decode_attention_on_device(query, cache, layer, scale, &there);
+    row->probabilities = std::move(on_host({&there, 1}).front());
+    return attention;
   }
-  if (shared) return shared_decode_attention(query, cache, layer, scale, row);
+  if (cache.has_shared_entries(layer)) return shared_decode_attention(query, cache, layer, scale, row);
   const std::int64_t group = heads / shape.kv_heads;
   const Parts parts = split(cache, layer);
   const std::int64_t rows = static_cast<std::int64_t>(parts.size()) * group;

@@ -10,6 +10,7 @@
 
 #include "engine/base/index.h"
 #include "engine/kv_cache/kv_cache.h"
+#include "engine/layers/device_probabilities.h"
 #include "engine/layers/layer_view.h"
 
 namespace winnow {
@@ -18,5 +19,9 @@ namespace winnow {
 // row: filled with the token's attention if not null. Heads with shared slots are read as shared_entry_attention.h says, their rows are in
 // the order of runtime tokens (runtime_tokens.h).
 at::Tensor decode_attention(const at::Tensor& query, const KvCache& cache, LayerId layer, double scale, DecodeRow* row = nullptr);
+
+// The same of a cache on a GPU, whose probabilities stay there: waits for nothing.
+at::Tensor decode_attention_on_device(const at::Tensor& query, const KvCache& cache, LayerId layer, double scale,
+                                      DeviceProbabilities* probabilities = nullptr);
 
 }  // namespace winnow

@@ -12,7 +12,7 @@ namespace {
 
 struct Attended {
   at::Tensor output;
-  at::Tensor probabilities;  // fp32 [kv_heads, group, longest head]; entries past a head's slots are zero
+  at::Tensor probabilities;  // fp32 [kv_heads, group, longest head]; entries past a head's slots mean nothing
 };
 
 Attended attend(const at::Tensor& query, const KvShape& shape, const DeviceSlots& slots, double scale, bool probabilities) {
@@ -43,9 +43,9 @@ Attended attend(const at::Tensor& query, const KvShape& shape, const DeviceSlots
   args.scale = static_cast<float>(scale);
   args.workspace = workspace.data_ptr<float>();
   if (probabilities) {
-    result.probabilities = at::zeros({shape.kv_heads, group, *longest}, workspace.options());
+    args.probability_stride = *longest + slots.most_further;
+    result.probabilities = at::empty({shape.kv_heads, group, args.probability_stride}, workspace.options());
     args.probabilities = result.probabilities.data_ptr<float>();
-    args.probability_stride = *longest;
   }
   require_launched(cuda_plugin().decode_attention(&args), "attention");
   result.output = result.output.to(query.scalar_type());
@@ -55,25 +55,18 @@ Attended attend(const at::Tensor& query, const KvShape& shape, const DeviceSlots
 }  // namespace
 
 at::Tensor device_decode_attention(const at::Tensor& query, const KvCache& cache, LayerId layer, double scale,
-                                   std::vector<std::vector<float>>* probabilities) {
+                                   DeviceProbabilities* probabilities) {
   DeviceSlots slots;
   slots.blocks = cache.device_blocks(layer);
   for (KvHead head{0}; head < cache.shape().kv_heads; ++head) slots.of_heads.push_back(static_cast<std::int32_t>(cache.slots(layer, head)));
-  const Attended attended = attend(query, cache.shape(), slots, scale, probabilities != nullptr);
-  if (probabilities != nullptr) {
-    const at::Tensor mean = attended.probabilities.mean(1).to(at::kCPU).contiguous();
-    const float* row = mean.const_data_ptr<float>();
-    probabilities->clear();
-    for (const std::int32_t count : slots.of_heads) {
-      probabilities->emplace_back(row, row + count);
-      row += mean.size(1);
-    }
-  }
-  return attended.output;
+  return device_decode_attention(query, cache.shape(), slots, scale, probabilities);
 }
 
-at::Tensor device_decode_attention(const at::Tensor& query, const KvShape& shape, const DeviceSlots& slots, double scale) {
-  return attend(query, shape, slots, scale, false).output;
+at::Tensor device_decode_attention(const at::Tensor& query, const KvShape& shape, const DeviceSlots& slots, double scale,
+                                   DeviceProbabilities* probabilities) {
+  const Attended attended = attend(query, shape, slots, scale, probabilities != nullptr);
+  if (probabilities != nullptr) *probabilities = {attended.probabilities.mean(1), slots.of_heads};
+  return attended.output;
 }
 
 }  // namespace winnow

@@ -6,19 +6,18 @@
 
 #include <ATen/ATen.h>
 
-#include <cstdint>
-#include <vector>
-
 #include "engine/base/index.h"
 #include "engine/kv_cache/kv_cache.h"
+#include "engine/layers/device_probabilities.h"
 
 namespace winnow {
 
-// probabilities: if not null, per kv head the attention to every slot in slot order, mean over its query heads; waits for the device.
+// probabilities: if not null, per kv head the attention to every slot, in slot order.
 at::Tensor device_decode_attention(const at::Tensor& query, const KvCache& cache, LayerId layer, double scale,
-                                   std::vector<std::vector<float>>* probabilities = nullptr);
+                                   DeviceProbabilities* probabilities = nullptr);
 
 // The same without the cache, for steps that are recorded: over a layer of a cache of this shape.
-at::Tensor device_decode_attention(const at::Tensor& query, const KvShape& shape, const DeviceSlots& slots, double scale);
+at::Tensor device_decode_attention(const at::Tensor& query, const KvShape& shape, const DeviceSlots& slots, double scale,
+                                   DeviceProbabilities* probabilities = nullptr);
 
 }  // namespace winnow

@@ -62,7 +62,7 @@ SharedTables tables_of(const KvCache& cache, LayerId layer) {
 }  // namespace
 
 at::Tensor device_shared_attention(const at::Tensor& query, const KvCache& cache, LayerId layer, double scale,
-                                   std::vector<std::vector<float>>* probabilities) {
+                                   DeviceProbabilities* probabilities) {
   const KvShape& shape = cache.shape();
   require(query.device() == shape.device, "decode attention: query and cache lie on different devices");
   SharedTables tables = tables_of(cache, layer);
@@ -107,10 +107,9 @@ at::Tensor device_shared_attention(const at::Tensor& query, const KvCache& cache
   args.workspace = workspace.data_ptr<float>();
   require_launched(cuda_plugin().shared_attention(&args), "attention over shared slots");
   if (probabilities != nullptr) {
-    const at::Tensor rows = attention.to(at::kCPU);
-    const float* row = rows.const_data_ptr<float>();
-    probabilities->clear();
-    for (KvHead head{0}; head < shape.kv_heads; ++head, row += longest) probabilities->emplace_back(row, row + shared_tokens(args, head));
+    *probabilities = {attention, {}};
+    for (KvHead head{0}; head < shape.kv_heads; ++head)
+      probabilities->counts.push_back(static_cast<std::int32_t>(shared_tokens(args, head)));
   }
   return output.to(query.scalar_type());
 }

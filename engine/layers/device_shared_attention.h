@@ -9,15 +9,14 @@
 
 #include <ATen/ATen.h>
 
-#include <vector>
-
 #include "engine/base/index.h"
 #include "engine/kv_cache/kv_cache.h"
+#include "engine/layers/device_probabilities.h"
 
 namespace winnow {
 
-// probabilities: if not null, per kv head the attention to every runtime token, mean over its query heads; waits for the device.
+// probabilities: if not null, per kv head the attention to every runtime token.
 at::Tensor device_shared_attention(const at::Tensor& query, const KvCache& cache, LayerId layer, double scale,
-                                   std::vector<std::vector<float>>* probabilities = nullptr);
+                                   DeviceProbabilities* probabilities = nullptr);
 
 }  // namespace winnow

@@ -7,6 +7,7 @@
 #include <ATen/ATen.h>
 
 #include <cstdint>
+#include <span>
 #include <vector>
 
 #include "engine/base/index.h"
@@ -64,6 +65,10 @@ class DecodeObserver {
   virtual ~DecodeObserver() = default;
   virtual bool wants_probabilities() const = 0;
   virtual void after_layer(LayerId layer, const DecodeRow& row) = 0;
+  // In place of it, once in a step: all layers' rows, which a GPU shows when the step is over.
+  virtual void after_layers(std::span<const DecodeRow> rows) {
+    for (std::size_t layer = 0; layer < rows.size(); ++layer) after_layer(LayerId(static_cast<std::int64_t>(layer)), rows[layer]);
+  }
   // Later in the same step: the slot is about to be evicted, because the layer's window passes it by.
   virtual void leaves_window(LayerId /*layer*/, KvHead /*kv_head*/, std::int64_t /*slot*/) {}
 };

@@ -11,6 +11,7 @@ namespace winnow {
 namespace {
 
 constexpr std::int64_t kMostTokens = 256;  // of a recording: attention is planned for the longest it may meet
+constexpr std::int64_t kTokenNumbers = 2;  // id and position
 constexpr std::size_t kReasonBytes = 512;
 
 }  // namespace
@@ -19,8 +20,8 @@ struct RecordedStep::Recording {
   const Body* body = nullptr;
   Token token;
   PerLayer<DeviceSlots> layers;
-  std::int64_t tokens = 0;  // since
-  at::Tensor logits;
+  bool probabilities = false;
+  Shown shown;
   std::exception_ptr failure;
   void* handle = nullptr;
 
@@ -32,7 +33,7 @@ struct RecordedStep::Recording {
   static int run_body(void* context) {
     auto& self = *static_cast<Recording*>(context);
     try {
-      self.logits = (*self.body)(self.token, self.layers);
+      self.shown = (*self.body)(self.token, self.layers, self.probabilities);
       return 0;
     } catch (...) {
       self.failure = std::current_exception();
@@ -41,54 +42,62 @@ struct RecordedStep::Recording {
   }
 };
 
-RecordedStep::RecordedStep(Body body, at::Device device)
-    : body_(std::move(body)), numbers_(at::zeros({3}, at::TensorOptions(device).dtype(at::kLong))) {}
+RecordedStep::RecordedStep(Body body, std::int64_t layers, at::Device device)
+    : body_(std::move(body)), numbers_(at::zeros({kTokenNumbers + layers}, at::TensorOptions(device).dtype(at::kLong))) {}
 
 RecordedStep::~RecordedStep() = default;
 
-// Notes what the next step finds if it follows this one.
+// Whether every head has as many slots as when the step before began, or one more. Notes them for the next one.
 bool RecordedStep::follows(const KvCache& cache) {
   std::vector<std::int64_t> slots;
   for (LayerId layer{0}; layer < cache.shape().layers; ++layer) {
     for (KvHead head{0}; head < cache.shape().kv_heads; ++head) slots.push_back(cache.slots(layer, head));
   }
-  const bool follows = slots == expected_;
-  for (std::int64_t& count : slots) ++count;
-  expected_ = std::move(slots);
+  const bool follows =
+      std::ranges::equal(slots, last_slots_, [](std::int64_t now, std::int64_t last) { return now - last == 0 || now - last == 1; });
+  last_slots_ = std::move(slots);
   return follows;
 }
 
-// Of a step that follows those since the recording: its heads have the slots that were counted. Asks for every layer's table, which brings
-// all of them up to date.
-bool RecordedStep::holds_for(const KvCache& cache) const {
-  if (recording_ == nullptr || recording_->tokens > recording_->layers.front().most_further) return false;
+// By how many slots the heads of each layer are longer than recorded; nothing where the recording does not hold. Asks for every layer's
+// table, which brings all of them up to date.
+std::optional<std::vector<std::int64_t>> RecordedStep::further_slots(const KvCache& cache, bool probabilities) const {
+  if (recording_ == nullptr || recording_->probabilities != probabilities || recording_->layers.layers() != cache.shape().layers)
+    return std::nullopt;
+  std::vector<std::int64_t> further;
   bool holds = true;
   for (LayerId layer{0}; layer < cache.shape().layers; ++layer) {
-    const DeviceBlocks& recorded = recording_->layers[layer].blocks;
+    const DeviceSlots& recorded = recording_->layers[layer];
     const DeviceBlocks blocks = cache.device_blocks(layer);
-    holds = holds && blocks.key_blocks == recorded.key_blocks && blocks.stride == recorded.stride;
+    const std::int64_t more = cache.slots(layer, KvHead(0)) - recorded.of_heads.front();
+    holds = holds && blocks.key_blocks == recorded.blocks.key_blocks && blocks.stride == recorded.blocks.stride && more >= 0 &&
+            more <= recorded.most_further;
+    for (KvHead head{0}; head < cache.shape().kv_heads; ++head)
+      holds = holds && cache.slots(layer, head) - recorded.of_heads[static_cast<std::size_t>(head)] == more;
+    further.push_back(more);
   }
-  return holds;
+  if (!holds) return std::nullopt;
+  return further;
 }
 
 // The cache has room for the next token.
-void RecordedStep::record(KvCache& cache) {
+void RecordedStep::record(const KvCache& cache, bool probabilities) {
   recording_.reset();
   auto recording = std::make_unique<Recording>();
   recording->body = &body_;
   recording->token = {numbers_.narrow(0, 0, 1), numbers_.narrow(0, 1, 1).unsqueeze(0)};
-  std::int64_t room = kMostTokens;
+  recording->probabilities = probabilities;
   for (LayerId layer{0}; layer < cache.shape().layers; ++layer) {
     DeviceSlots own;
     own.blocks = cache.device_blocks(layer);
-    own.further = reinterpret_cast<const std::int32_t*>(numbers_.const_data_ptr<std::int64_t>() + 2);  // its low half
+    own.further = reinterpret_cast<const std::int32_t*>(numbers_.const_data_ptr<std::int64_t>() + kTokenNumbers + layer);  // its low half
+    own.most_further = kMostTokens;
     for (KvHead head{0}; head < cache.shape().kv_heads; ++head) {
       own.of_heads.push_back(static_cast<std::int32_t>(cache.slots(layer, head)));
-      room = std::min(room, own.blocks.stride * KvCache::kBlockSlots - cache.slots(layer, head) - 1);
+      own.most_further = std::min(own.most_further, own.blocks.stride * KvCache::kBlockSlots - cache.slots(layer, head) - 1);
     }
     recording->layers.push_back(std::move(own));
   }
-  for (DeviceSlots& layer : recording->layers) layer.most_further = room;
   char reason[kReasonBytes] = {};
   if (cuda_plugin().record(&Recording::run_body, recording.get(), &recording->handle, reason, sizeof reason) != 0) {
     impossible_ = true;  // what is wrong, the step of the ordinary kind will say
@@ -97,30 +106,36 @@ void RecordedStep::record(KvCache& cache) {
   recording_ = std::move(recording);
 }
 
-std::optional<at::Tensor> RecordedStep::run(const NextToken& token, KvCache& cache) {
+std::optional<RecordedStep::Shown> RecordedStep::run(const NextToken& token, KvCache& cache, bool probabilities) {
   if (impossible_) return std::nullopt;
   for (LayerId layer{0}; layer < cache.shape().layers; ++layer) {
-    const std::int64_t window = cache.shape().window(layer);
-    // A full window loses a slot with every token.
-    if (cache.has_shared_entries(layer) || (window > 0 && token.original >= window)) return std::nullopt;
+    if (cache.has_shared_entries(layer)) return std::nullopt;  // the host looks them up
   }
   if (!follows(cache)) {
     recording_.reset();
     return std::nullopt;
   }
   cache.make_room();
-  if (!holds_for(cache)) {
-    record(cache);
+  std::optional<std::vector<std::int64_t>> further = further_slots(cache, probabilities);
+  if (!further) {
+    record(cache, probabilities);
     if (recording_ == nullptr) return std::nullopt;
+    further.emplace(static_cast<std::size_t>(cache.shape().layers), 0);
   }
-  numbers_.copy_(at::tensor({token.id, token.position, recording_->tokens}), /*non_blocking=*/true);
+  std::vector<std::int64_t> numbers = {token.id, token.position};
+  numbers.insert(numbers.end(), further->begin(), further->end());
+  numbers_.copy_(at::tensor(numbers), /*non_blocking=*/true);
   if (cuda_plugin().replay(recording_->handle) != 0) {
     if (recording_->failure) std::rethrow_exception(recording_->failure);
     require_launched(static_cast<int>(kernels::LaunchStatus::kDeviceError), "a decode step");
   }
-  ++recording_->tokens;
   cache.count_appended(token.original);
-  return recording_->logits.clone();  // the next replay writes there
+  Shown shown = recording_->shown;
+  shown.logits = shown.logits.clone();  // the next replay writes there
+  for (std::size_t layer = 0; layer < shown.probabilities.size(); ++layer) {
+    for (std::int32_t& count : shown.probabilities[layer].counts) count += static_cast<std::int32_t>((*further)[layer]);
+  }
+  return shown;
 }
 
 }  // namespace winnow

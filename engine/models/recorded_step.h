@@ -2,10 +2,10 @@
 // token to token it reads in the device's memory. A small model's step is some hundred launches, which take the host longer than the
 // device.
 //
-// A recording holds for the addresses of a cache's block tables and for heads that have grown by one slot a token since; whatever else
-// changes the cache (an eviction, another conversation, a table that has become too small) makes it invalid, and after a step of the
-// ordinary kind the next one is recorded anew. Used by TransformerDecoder. Engine thread, c10::InferenceMode. Errors: kDeviceFailed;
-// kOutOfMemory from the cache.
+// A recording holds for the addresses of a cache's block tables, and for as many slots as each head had or some more, as many in all heads
+// of a layer: of what grows by a slot a token, and of what loses one for each. Whatever else changes the cache (another conversation, a
+// table that has become too small) makes it invalid, and after a step of the ordinary kind the next one is recorded anew. Used by
+// TransformerDecoder. Engine thread, c10::InferenceMode. Errors: kDeviceFailed; kOutOfMemory from the cache.
 #pragma once
 
 #include <ATen/ATen.h>
@@ -18,6 +18,7 @@
 
 #include "engine/base/per_layer.h"
 #include "engine/kv_cache/kv_cache.h"
+#include "engine/layers/device_probabilities.h"
 #include "engine/models/vision_language_model.h"
 
 namespace winnow {
@@ -29,30 +30,34 @@ class RecordedStep {
     at::Tensor id;        // int64 [1]
     at::Tensor position;  // int64 [1, 1]
   };
-  // Returns the logits. Reads the token and the layers' slots, which are those without the token, and nothing else that changes; waits for
-  // nothing.
-  using Body = std::function<at::Tensor(const Token&, const PerLayer<DeviceSlots>&)>;
+  struct Shown {
+    at::Tensor logits;                               // fp32 [vocabulary]
+    std::vector<at::Tensor> attention;               // of each layer, as DecodeRow::output
+    std::vector<DeviceProbabilities> probabilities;  // likewise, if they are wanted
+  };
+  // Reads the token and the layers' slots, which are those without the token, and nothing else that changes; waits for nothing.
+  using Body = std::function<Shown(const Token&, const PerLayer<DeviceSlots>&, bool probabilities)>;
 
-  RecordedStep(Body body, at::Device device);
+  RecordedStep(Body body, std::int64_t layers, at::Device device);
   ~RecordedStep();
   RecordedStep(const RecordedStep&) = delete;
   RecordedStep& operator=(const RecordedStep&) = delete;
 
-  // The logits fp32 [vocabulary] of a token, which is in the cache then; or nothing where this step is to go the ordinary way. That is the
-  // first step of an answer: one alone is not worth recording.
-  std::optional<at::Tensor> run(const NextToken& token, KvCache& cache);
+  // What a token's step shows, valid until the next one but for the logits; the token is in the cache then. Nothing where this step is to
+  // go the ordinary way. That is the first step of an answer: one alone is not worth recording.
+  std::optional<Shown> run(const NextToken& token, KvCache& cache, bool probabilities);
 
  private:
   struct Recording;
   bool follows(const KvCache& cache);
-  void record(KvCache& cache);
-  bool holds_for(const KvCache& cache) const;
+  void record(const KvCache& cache, bool probabilities);
+  std::optional<std::vector<std::int64_t>> further_slots(const KvCache& cache, bool probabilities) const;
 
   Body body_;
-  at::Tensor numbers_;  // int64 [3] on the device: id, position, slots since the recording
+  at::Tensor numbers_;  // int64 on the device: id, position, and of each layer the slots that a head has more than when it was recorded
   std::unique_ptr<Recording> recording_;
-  std::vector<std::int64_t> expected_;  // slots that the next step finds, if it continues this one
-  bool impossible_ = false;             // this device or model cannot be recorded
+  std::vector<std::int64_t> last_slots_;  // of every head, when the step before began
+  bool impossible_ = false;               // this device or model cannot be recorded
 };
 
 }  // namespace winnow

@@ -104,8 +104,7 @@ TransformerDecoder::TransformerDecoder(const DecoderConfig& config, WeightReader
   }
   if (weights.narrows_cache()) storage_ = KvStorage::kHalf;
   if (device_.is_cpu() || config_.experts) return;
-  recorded_ =
-      std::make_unique<RecordedStep>([this](const auto& token, const auto& caches) { return run_recorded(token, caches); }, device_);
+  recorded_ = std::make_unique<RecordedStep>([this](const auto&... of_step) { return recorded_body(of_step...); }, layers(), device_);
 }
 
 Norm TransformerDecoder::read_norm(WeightReader& weights, const std::string& name) const {
@@ -358,39 +357,77 @@ at::Tensor TransformerDecoder::run_step(at::Tensor hidden, const StepAngles& tur
   return logits_of(final_norm_.after_adding(hidden, added), head_.weight, config_.logit_cap).select(0, 0);
 }
 
-at::Tensor TransformerDecoder::run_recorded(const RecordedStep::Token& token, const PerLayer<DeviceSlots>& caches) const {
+RecordedStep::Shown TransformerDecoder::recorded_body(const RecordedStep::Token& token, const PerLayer<DeviceSlots>& caches,
+                                                      bool probabilities) const {
   const KvShape shape = kv_shape();
   const at::Tensor positions = token.position.expand({config_.rotary.axes(), 1});
   const RotaryAngles angles = rotary_.angles(positions);
-  return run_step(scaled_rows(token.id), {angles, window_rotary_ ? window_rotary_->angles(positions) : angles},
-                  [&](LayerId layer, const at::Tensor& query, const at::Tensor& key, const at::Tensor& value) {
-                    append_rows(shape, caches[layer], key, value);
-                    DeviceSlots seen = caches[layer];
-                    for (std::int32_t& count : seen.of_heads) ++count;  // the token's own
-                    return device_decode_attention(query, shape, seen, scale_);
-                  });
+  RecordedStep::Shown shown;
+  shown.logits = run_step(scaled_rows(token.id), {angles, window_rotary_ ? window_rotary_->angles(positions) : angles},
+                          [&](LayerId layer, const at::Tensor& query, const at::Tensor& key, const at::Tensor& value) {
+                            append_rows(shape, caches[layer], key, value);
+                            DeviceSlots seen = caches[layer];
+                            for (std::int32_t& count : seen.of_heads) ++count;  // the token's own
+                            shown.attention.push_back(device_decode_attention(
+                                query, shape, seen, scale_, probabilities ? &shown.probabilities.emplace_back() : nullptr));
+                            return shown.attention.back();
+                          });
+  return shown;
 }
 
 at::Tensor TransformerDecoder::decode(const NextToken& token, KvCache& cache, DecodeObserver* observer) const {
   require(token.id >= 0 && token.id < config_.vocabulary, "decode: the token is outside the vocabulary");
-  if (recorded_ && observer == nullptr) {
-    if (std::optional<at::Tensor> logits = recorded_->run(token, cache)) return *logits;
+  const bool watched = observer != nullptr && observer->wants_probabilities();
+  if (recorded_) {
+    if (const std::optional<RecordedStep::Shown> shown = recorded_->run(token, cache, watched)) {
+      show_step(*shown, token, cache, observer);
+      return shown->logits;
+    }
   }
   const auto number = at::TensorOptions(device_).dtype(at::kLong);  // made where it is used: a copy would wait for the device
   const RotaryAngles angles = rotary_.angles_at(token.position);
   const std::array<std::int32_t, 1> originals = {token.original};
-  const bool watched = observer != nullptr && observer->wants_probabilities();
-  DecodeRow row;
-  return run_step(scaled_rows(at::full({1}, token.id, number)),
-                  {angles, window_rotary_ ? window_rotary_->angles_at(token.position) : angles},
-                  [&](LayerId layer, const at::Tensor& query, const at::Tensor& key, const at::Tensor& value) {
-                    cache.append(layer, key, value, originals);
-                    const at::Tensor attention = decode_attention(query, cache, layer, scale_, watched ? &row : nullptr);
-                    row.output = attention;
-                    if (observer != nullptr) observer->after_layer(layer, row);
-                    leave_window(cache, layer, token.original, observer);
-                    return attention;
-                  });
+  const auto step = [&](const auto& attend) {
+    return run_step(scaled_rows(at::full({1}, token.id, number)),
+                    {angles, window_rotary_ ? window_rotary_->angles_at(token.position) : angles},
+                    [&](LayerId layer, const at::Tensor& query, const at::Tensor& key, const at::Tensor& value) {
+                      cache.append(layer, key, value, originals);
+                      return attend(layer, query);
+                    });
+  };
+  if (device_.is_cpu()) {
+    DecodeRow row;
+    return step([&](LayerId layer, const at::Tensor& query) {
+      const at::Tensor attention = decode_attention(query, cache, layer, scale_, watched ? &row : nullptr);
+      row.output = attention;
+      if (observer != nullptr) observer->after_layer(layer, row);
+      leave_window(cache, layer, token.original, observer);
+      return attention;
+    });
+  }
+  // Nobody waits before the last layer.
+  RecordedStep::Shown shown;
+  shown.logits = step([&](LayerId layer, const at::Tensor& query) {
+    DeviceProbabilities* const there = watched ? &shown.probabilities.emplace_back() : nullptr;
+    shown.attention.push_back(decode_attention_on_device(query, cache, layer, scale_, there));
+    return shown.attention.back();
+  });
+  show_step(shown, token, cache, observer);
+  return shown.logits;
+}
+
+// On a GPU, when the step has been launched.
+void TransformerDecoder::show_step(const RecordedStep::Shown& shown, const NextToken& token, KvCache& cache,
+                                   DecodeObserver* observer) const {
+  if (observer != nullptr) {
+    std::vector<std::vector<std::vector<float>>> probabilities = on_host(shown.probabilities);
+    probabilities.resize(shown.attention.size());
+    std::vector<DecodeRow> rows;
+    for (std::size_t layer = 0; layer < shown.attention.size(); ++layer)
+      rows.push_back({std::move(probabilities[layer]), shown.attention[layer]});
+    observer->after_layers(rows);
+  }
+  for (LayerId layer{0}; layer < layers(); ++layer) leave_window(cache, layer, token.original, observer);
 }
 
 }  // namespace winnow

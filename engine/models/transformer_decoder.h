@@ -88,7 +88,8 @@ class TransformerDecoder final : public TextDecoder {
   };
   template <class Attend>
   at::Tensor run_step(at::Tensor hidden, const StepAngles& turned_by, Attend attend) const;
-  at::Tensor run_recorded(const RecordedStep::Token& token, const PerLayer<DeviceSlots>& caches) const;
+  RecordedStep::Shown recorded_body(const RecordedStep::Token& token, const PerLayer<DeviceSlots>& caches, bool probabilities) const;
+  void show_step(const RecordedStep::Shown& shown, const NextToken& token, KvCache& cache, DecodeObserver* observer) const;
   // Queries and keys of rows as they are turned: qkv [rows, H + 2 Hkv, d] with the norms of their heads taken, in place.
   at::Tensor scaled_rows(const at::Tensor& ids) const;  // of a word as the first layer reads it
   void normalise_heads(const Layer& layer, at::Tensor& qkv) const;

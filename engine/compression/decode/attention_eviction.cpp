@@ -3,9 +3,12 @@
 #include <algorithm>
 #include <cmath>
 #include <limits>
+#include <map>
 #include <numeric>
+#include <optional>
 
 #include "engine/base/error.h"
+#include "engine/compression/decode/similar_slots.h"
 #include "engine/compression/reducers/merge.h"
 #include "engine/recipes/budget.h"
 
@@ -29,35 +32,27 @@ double deviation_of(const SlotAttention& slots, std::size_t slot) {
   return std::sqrt(std::max(0.0, slots.square[slot] / rows - mean * mean));
 }
 
-// Cosine of one slot's key with all others; the largest, ties to the older token.
-MergePair most_similar(const KvCache& cache, LayerId layer, KvHead head, std::int64_t slot) {
-  const std::span<const std::int32_t> original = cache.original(layer, head);
-  const at::Tensor key = cache.row_views(layer, head, slot).first.to(at::kFloat);
-  const at::Tensor unit = key / key.norm().clamp_min(1e-12);
-  std::int64_t best = -1;
-  float best_cosine = 0.0F;
-  std::int64_t first = 0;
-  // A GPU takes all at once: launches and waits for every block cost more than the copy.
-  const bool in_blocks = cache.shape().device.is_cpu();
-  for (std::int64_t block = 0; block < (in_blocks ? KvCache::blocks_for(cache.slots(layer, head)) : 1); ++block) {
-    const at::Tensor rows = in_blocks ? cache.block_view(layer, head, KvPart::kKeys, block) : cache.gather_keys(layer, head);
-    const at::Tensor keys = rows.to(at::kFloat);
-    const at::Tensor norms = at::linalg_vector_norm(keys, 2, at::IntArrayRef{1}).clamp_min(1e-12);
-    const at::Tensor cosines = at::mv(keys, unit).div_(norms).to(at::kCPU).contiguous();
-    const float* values = cosines.const_data_ptr<float>();
-    for (std::int64_t i = 0; i < cosines.size(0); ++i) {
-      const std::int64_t other = first + i;
-      if (other == slot) continue;
-      const bool older_tie =
-          best >= 0 && values[i] == best_cosine && original[static_cast<std::size_t>(other)] < original[static_cast<std::size_t>(best)];
-      if (best < 0 || values[i] > best_cosine || older_tie) {
-        best = other;
-        best_cosine = values[i];
-      }
-    }
-    first += keys.size(0);
+// The flows as rows that receive once from the leaving slot; nothing where one receives more.
+std::optional<std::vector<Inflow>> single_inflows(const Merging& merging, std::int64_t leaving) {
+  std::map<std::int32_t, Inflow> of_rows;
+  const auto inflow_of = [&](std::int32_t row) -> Inflow& {
+    const auto [place, is_new] = of_rows.try_emplace(row);
+    if (is_new) place->second = {.from = leaving, .into = row, .weight = 0.0F, .value_only = merging.values_only};
+    return place->second;
+  };
+  for (const Merging::Scaled& scaled : merging.scaled) {
+    Inflow& inflow = inflow_of(scaled.row);
+    inflow.own = static_cast<float>(scaled.scale.own);
+    inflow.divisor = static_cast<float>(scaled.scale.divisor);
   }
-  return {static_cast<std::int32_t>(slot), static_cast<std::int32_t>(best), best_cosine};
+  for (const Merging::Flow& flow : merging.flows) {
+    Inflow& inflow = inflow_of(flow.into);
+    if (inflow.weight != 0.0F) return std::nullopt;
+    inflow.weight = static_cast<float>(flow.weight);
+  }
+  std::vector<Inflow> inflows;
+  for (const auto& [row, inflow] : of_rows) inflows.push_back(inflow);
+  return inflows;
 }
 
 }  // namespace
@@ -149,7 +144,8 @@ std::int64_t AttentionEviction::choose(std::span<const std::int32_t> original, c
   return static_cast<std::int64_t>(victim);
 }
 
-void AttentionEviction::merge(KvCache& cache, LayerId layer, const Leaving& leaving, double threshold) const {
+void AttentionEviction::merge(KvCache& cache, const Leaving& leaving, double threshold) const {
+  const LayerId layer = leaving.layer;
   const KvHead head = leaving.head;
   const LeavingSlot about{
       .slot = leaving.nearest.row,
@@ -163,6 +159,12 @@ void AttentionEviction::merge(KvCache& cache, LayerId layer, const Leaving& leav
   if (reducer_->needs_similarity() && leaving.nearest.into < 0) return;  // there is no other slot
   Merging merging = reducer_->at_step(about);
   if (merging.flows.empty()) return;
+  if (!cache.shape().device.is_cpu()) {
+    if (const std::optional<std::vector<Inflow>> inflows = single_inflows(merging, about.slot)) {
+      for (const Inflow& inflow : *inflows) cache.receive(layer, head, inflow);
+      return;
+    }
+  }
 
   // Only rows that change and the leaving one, which comes last, are read: the merging is told in their numbers.
   std::vector<std::int32_t> changed;
@@ -209,37 +211,59 @@ void AttentionEviction::forget(LayerId layer, KvHead head, std::int64_t slot) {
   forget_in(slots.original);
 }
 
-void AttentionEviction::after_layer(KvCache& cache, LayerId layer, const DecodeRow& row, MergeState& state) {
-  require(row.probabilities.size() == static_cast<std::size_t>(kv_heads_), "AttentionEviction: the decoded row's attention is missing");
-  const std::int64_t cap = caps_.at(layer);
-  for (KvHead head{0}; head < kv_heads_; ++head) {
-    SlotAttention& of_head = mutable_slots(layer, head);
-    follow(of_head, row.probabilities[static_cast<std::size_t>(head)]);
-    if (cache.shape().window(layer) > 0) of_head.original.push_back(cache.original(layer, head).back());
+// One slot of every head that holds too many.
+std::vector<AttentionEviction::Leaving> AttentionEviction::choose_leaving(const KvCache& cache, LayerId first, std::int64_t layers) const {
+  std::vector<LeavingSlotOf> chosen;
+  for (LayerId layer = first; layer < first + layers; ++layer) {
+    const std::int64_t cap = caps_.at(layer);
+    for (KvHead head{0}; head < kv_heads_; ++head) {
+      if (cache.slots(layer, head) > cap) chosen.push_back({layer, head, choose(cache.original(layer, head), slots(layer, head), cap)});
+    }
+  }
+  std::vector<MergePair> nearest;
+  if (reducer_->needs_similarity()) nearest = most_similar(cache, chosen);
+  std::vector<Leaving> leaving;
+  for (std::size_t i = 0; i < chosen.size(); ++i) {
+    const MergePair alone{static_cast<std::int32_t>(chosen[i].slot), -1, 0.0F};
+    leaving.push_back({chosen[i].layer, chosen[i].head, nearest.empty() ? alone : nearest[i]});
+  }
+  return leaving;
+}
+
+// A threshold of the whole layer needs to see them together.
+void AttentionEviction::let_leave(KvCache& cache, std::span<const Leaving> of_layer, MergeState& state) {
+  double mean_cosine = 0.0;
+  for (const Leaving& one : of_layer) mean_cosine += one.nearest.cosine;
+  mean_cosine /= static_cast<double>(of_layer.size());
+  for (const Leaving& one : of_layer) {
+    double threshold = 0.0;
+    if (reducer_->needs_similarity()) {
+      double& remembered = state.threshold(cache.shape(), one.layer, one.head);
+      remembered = reducer_->next_threshold(remembered, one.nearest.cosine, mean_cosine).value_or(remembered);
+      threshold = remembered;
+    }
+    if (reducer_->merges()) merge(cache, one, threshold);
+    remove(cache, one.layer, one.head, one.nearest.row);
+  }
+}
+
+void AttentionEviction::after_layers_from(KvCache& cache, LayerId first, std::span<const DecodeRow> rows, MergeState& state) {
+  LayerId layer = first;
+  for (const DecodeRow& row : rows) {
+    require(row.probabilities.size() == static_cast<std::size_t>(kv_heads_), "AttentionEviction: the decoded row's attention is missing");
+    for (KvHead head{0}; head < kv_heads_; ++head) {
+      SlotAttention& of_head = mutable_slots(layer, head);
+      follow(of_head, row.probabilities[static_cast<std::size_t>(head)]);
+      if (cache.shape().window(layer) > 0) of_head.original.push_back(cache.original(layer, head).back());
+    }
+    ++layer;
   }
   for (;;) {
-    // One slot of every head that holds too many: a threshold of the whole layer needs to see them together.
-    std::vector<Leaving> leaving;
-    double mean_cosine = 0.0;
-    for (KvHead head{0}; head < kv_heads_; ++head) {
-      if (cache.slots(layer, head) <= cap) continue;
-      const std::int64_t slot = choose(cache.original(layer, head), slots(layer, head), cap);
-      Leaving one{head, {static_cast<std::int32_t>(slot), -1, 0.0F}};
-      if (reducer_->needs_similarity()) one.nearest = most_similar(cache, layer, head, slot);
-      mean_cosine += one.nearest.cosine;
-      leaving.push_back(one);
-    }
+    const std::vector<Leaving> leaving = choose_leaving(cache, first, std::ssize(rows));
     if (leaving.empty()) return;
-    mean_cosine /= static_cast<double>(leaving.size());
-    for (const Leaving& one : leaving) {
-      double threshold = 0.0;
-      if (reducer_->needs_similarity()) {
-        double& remembered = state.threshold(cache.shape(), layer, one.head);
-        remembered = reducer_->next_threshold(remembered, one.nearest.cosine, mean_cosine).value_or(remembered);
-        threshold = remembered;
-      }
-      if (reducer_->merges()) merge(cache, layer, one, threshold);
-      remove(cache, layer, one.head, one.nearest.row);
+    for (std::size_t begin = 0, end = 0; begin < leaving.size(); begin = end) {
+      while (end < leaving.size() && leaving[end].layer == leaving[begin].layer) ++end;
+      let_leave(cache, std::span(leaving).subspan(begin, end - begin), state);
     }
   }
 }

@@ -1,6 +1,7 @@
 #include "engine/generation/conversation/decode_step.h"
 
 #include <array>
+#include <span>
 
 #include "engine/layers/shared_entry_attention.h"
 #include "engine/layers/window_slots.h"
@@ -18,6 +19,10 @@ class PolicyObserver : public DecodeObserver {
   void after_layer(LayerId layer, const DecodeRow& row) override {
     if (listener_ != nullptr) listener_->after_layer(layer, row);
     conversation_.decode_policy->after_layer(conversation_.cache, layer, row, conversation_.merge_state);
+  }
+  void after_layers(std::span<const DecodeRow> rows) override {
+    if (listener_ != nullptr) listener_->after_layers(rows);
+    conversation_.decode_policy->after_layers(conversation_.cache, rows, conversation_.merge_state);
   }
   void leaves_window(LayerId layer, KvHead kv_head, std::int64_t slot) override {
     if (listener_ != nullptr) listener_->leaves_window(layer, kv_head, slot);

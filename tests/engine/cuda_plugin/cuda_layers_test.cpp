@@ -58,8 +58,9 @@ class Twins {
     ASSERT_EQ(actual.device(), kGpu);
     EXPECT_LE(relative_distance(actual.to(at::kCPU), expected), tolerance);
 
-    std::vector<std::vector<float>> rows;
-    device_decode_attention(query.to(kGpu), gpu, LayerId(1), 0.125, &rows);
+    DecodeRow shown;
+    decode_attention(query.to(kGpu), gpu, LayerId(1), 0.125, &shown);
+    const std::vector<std::vector<float>>& rows = shown.probabilities;
     ASSERT_EQ(rows.size(), static_cast<std::size_t>(kKvHeads));
     for (KvHead head{0}; head < kKvHeads; ++head) {
       const at::Tensor keys = cpu.gather_keys(LayerId(1), head).to(at::kFloat);
@@ -103,7 +104,12 @@ TEST_F(CudaLayers, TheCacheHoldsWhatTheCpusCacheHolds) {
     twins.cpu.compact(LayerId(1), 264, ragged_plan(264));
     twins.gpu.compact(LayerId(1), 264, ragged_plan(264));
     Twins::expect_equal(twins.cpu, twins.gpu);
-    for (const std::int64_t slot : {0, 5, 20, 3}) {
+    for (const std::int64_t slot : {0, 5, 20, 3, 32}) {  // the last one moves into what moved before
+      twins.cpu.evict(LayerId(1), KvHead(2), slot);
+      twins.gpu.evict(LayerId(1), KvHead(2), slot);
+    }
+    Twins::expect_equal(twins.cpu, twins.gpu);
+    for (const std::int64_t slot : {1, 30, 30}) {  // not carried out when a token is appended
       twins.cpu.evict(LayerId(1), KvHead(2), slot);
       twins.gpu.evict(LayerId(1), KvHead(2), slot);
     }

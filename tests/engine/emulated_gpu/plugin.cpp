@@ -283,6 +283,37 @@ int row_product(const kernels::CudaRowProductArgs* args) {
   return static_cast<int>(kernels::cuda_row_product_reference(here));
 }
 
+int change_slots(const kernels::CudaChangeSlotsArgs* args) {
+  ++counts().launches;
+  kernels::CudaChangeSlotsArgs here = *args;
+  here.begin = static_cast<const std::int32_t*>(behind(args->begin));
+  const auto* const first = static_cast<const kernels::SlotChange*>(behind(args->changes));
+  std::vector<kernels::SlotChange> changes(first, first + here.begin[here.lists]);
+  for (kernels::SlotChange& change : changes) {
+    change.from_key = behind(change.from_key);
+    change.from_value = behind(change.from_value);
+    change.to_key = behind(change.to_key);
+    change.to_value = behind(change.to_value);
+  }
+  here.changes = changes.data();
+  return static_cast<int>(kernels::cuda_change_slots_reference(here));
+}
+
+int similar_slots(const kernels::CudaSimilarSlotsArgs* args) {
+  ++counts().launches;
+  kernels::CudaSimilarSlotsArgs here = *args;
+  const auto* const first = static_cast<const kernels::SimilarAsked*>(behind(args->asked));
+  std::vector<kernels::SimilarAsked> asked(first, first + here.count);
+  std::vector<std::vector<const void*>> blocks;
+  for (kernels::SimilarAsked& one : asked) {
+    blocks.push_back(blocks_behind<const void*>(one.key_blocks, (one.slots - 1) / here.block_slots + 1));
+    one.key_blocks = blocks.back().data();
+  }
+  here.asked = asked.data();
+  here.found = static_cast<kernels::SimilarFound*>(behind(args->found));
+  return static_cast<int>(kernels::cuda_similar_slots_reference(here));
+}
+
 // Nothing is recorded: the body runs again.
 struct Recording {
   int (*body)(void* context);
@@ -330,6 +361,8 @@ constexpr CudaPluginTable kTable = {
     .nearest_rows = nearest_rows,
     .merge_rows = merge_rows,
     .row_product = row_product,
+    .change_slots = change_slots,
+    .similar_slots = similar_slots,
     .record = record,
     .replay = replay,
     .forget = forget,

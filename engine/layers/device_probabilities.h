@@ -1,0 +1,25 @@
+// What a decoded token attends to in one layer, left in the memory of the GPU: the layers of a step come to the host together, for one
+// wait.
+//
+// Filled by device_decode_attention.h and device_shared_attention.h. Engine thread.
+#pragma once
+
+#include <ATen/ATen.h>
+
+#include <cstdint>
+#include <span>
+#include <vector>
+
+#include "engine/layers/layer_view.h"
+
+namespace winnow {
+
+struct DeviceProbabilities {
+  at::Tensor numbers;                // fp32 [kv_heads, longest], mean over a head's query heads
+  std::vector<std::int32_t> counts;  // of each head; numbers behind them mean nothing
+};
+
+// The probabilities of each, as a DecodeRow has them. One copy; waits for the device.
+std::vector<std::vector<std::vector<float>>> on_host(std::span<const DeviceProbabilities> layers);
+
+}  // namespace winnow

@@ -1,0 +1,35 @@
+// The device code of changed slots; launched by change_slots.cu, run on CPU threads in tests (tests/kernels/cuda_on_cpu.h).
+//
+// A thread block for the K rows of a list and one for its V rows; a thread per column, in which the list's changes take place one after the
+// other, so that none waits for another thread.
+#pragma once
+
+#include "kernels/api/cuda_change_slots.h"
+#include "kernels/cuda/element.cuh"
+
+namespace winnow::kernels::cuda {
+
+constexpr int kChangeThreads = 128;
+
+// Grid: the lists; blockIdx.y: K or V.
+template <class T>
+__global__ void __launch_bounds__(kChangeThreads) change_slots(CudaChangeSlotsArgs args) {
+  const bool values = blockIdx.y == 1;
+  const int end = args.begin[blockIdx.x + 1];
+  for (int i = args.begin[blockIdx.x]; i < end; ++i) {
+    const SlotChange change = args.changes[i];
+    if (!values && change.kind == SlotChange::kReceivesValue) continue;
+    const T* const from = static_cast<const T*>(values ? change.from_value : change.from_key);
+    T* const to = static_cast<T*>(values ? change.to_value : change.to_key);
+    for (std::int64_t column = threadIdx.x; column < args.head_dim; column += kChangeThreads) {
+      if (change.kind == SlotChange::kMoves) {
+        to[column] = from[column];
+        continue;
+      }
+      const float sum = __fadd_rn(__fmul_rn(change.own, widen(to[column])), __fmul_rn(change.weight, widen(from[column])));
+      narrow(sum / change.divisor, to[column]);
+    }
+  }
+}
+
+}  // namespace winnow::kernels::cuda

@@ -1,0 +1,28 @@
+// The launch of most similar slots.
+#include "kernels/cuda/similar_slots.cuh"
+
+#include <cuda_runtime_api.h>
+
+#include <algorithm>
+
+#include "kernels/cuda/for_type.h"
+#include "kernels/reference/check_leaving_slots.h"
+
+namespace winnow::kernels {
+
+LaunchStatus cuda_similar_slots(const CudaSimilarSlotsArgs& args, void* stream) {
+  if (const LaunchStatus status = check_arguments(args); status != LaunchStatus::kOk) return status;
+  constexpr std::int64_t kMostRows = 65535;  // of a grid
+  for (std::int64_t first = 0; first < args.count; first += kMostRows) {
+    CudaSimilarSlotsArgs some = args;
+    some.asked += first;
+    some.found += first * args.parts;
+    const dim3 grid(static_cast<unsigned>(args.parts), static_cast<unsigned>(std::min(kMostRows, args.count - first)));
+    cuda::for_type(args.type, [&](auto element) {
+      cuda::find_similar<decltype(element)><<<grid, 32 * cuda::kSimilarWarps, 0, static_cast<cudaStream_t>(stream)>>>(some);
+    });
+  }
+  return cudaGetLastError() == cudaSuccess ? LaunchStatus::kOk : LaunchStatus::kDeviceError;
+}
+
+}  // namespace winnow::kernels
