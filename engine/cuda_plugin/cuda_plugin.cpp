@@ -138,6 +138,7 @@ constexpr CudaPluginTable kTable = {
     .row_product = launch<kernels::cuda_row_product>,
     .change_slots = launch<kernels::cuda_change_slots>,
     .similar_slots = launch<kernels::cuda_similar_slots>,
+    .turn_append = launch<kernels::cuda_turn_append>,
     .record = record,
     .replay = replay,
     .forget = forget,

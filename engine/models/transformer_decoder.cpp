@@ -13,6 +13,7 @@
 #include "engine/layers/device_decode_attention.h"
 #include "engine/layers/shared_entry_attention.h"
 #include "engine/layers/tiled_attention.h"
+#include "engine/layers/turn_append.h"
 #include "engine/layers/window_slots.h"
 
 namespace winnow {
@@ -341,17 +342,13 @@ at::Tensor TransformerDecoder::run_step(at::Tensor hidden, const StepAngles& tur
   const std::int64_t heads = config_.heads;
   const std::int64_t kv_heads = config_.kv_heads;
   const std::int64_t head_dim = config_.head_dim;
-  at::Tensor turned = at::empty({1, heads + kv_heads, head_dim}, hidden.options());
-  const at::Tensor query = turned.select(0, 0).narrow(0, 0, heads);
-  const at::Tensor key = turned.narrow(1, heads, kv_heads).transpose(0, 1);
   at::Tensor added;  // by the layer before; the next norm takes it in
   for (LayerId layer{0}; layer < layers(); ++layer) {
     const Layer& weights = layers_[layer];
     const at::Tensor input = added.defined() ? weights.input_norm.after_adding(hidden, added) : weights.input_norm(hidden);
     at::Tensor qkv = weights.qkv(input).view({1, heads + 2 * kv_heads, head_dim});
     normalise_heads(weights, qkv);
-    apply_rotary(qkv.narrow(1, 0, heads + kv_heads), turns_apart(layer) ? turned_by.window_angles : turned_by.angles, turned);
-    const at::Tensor attention = attend(layer, query, key, qkv.narrow(1, heads + kv_heads, kv_heads).transpose(0, 1));
+    const at::Tensor attention = attend(layer, qkv, turns_apart(layer) ? turned_by.window_angles : turned_by.angles);
     added = after_attention(weights, input, weights.attended(attention.view({1, heads * head_dim})), hidden);
   }
   return logits_of(final_norm_.after_adding(hidden, added), head_.weight, config_.logit_cap).select(0, 0);
@@ -364,8 +361,8 @@ RecordedStep::Shown TransformerDecoder::recorded_body(const RecordedStep::Token&
   const RotaryAngles angles = rotary_.angles(positions);
   RecordedStep::Shown shown;
   shown.logits = run_step(scaled_rows(token.id), {angles, window_rotary_ ? window_rotary_->angles(positions) : angles},
-                          [&](LayerId layer, const at::Tensor& query, const at::Tensor& key, const at::Tensor& value) {
-                            append_rows(shape, caches[layer], key, value);
+                          [&](LayerId layer, const at::Tensor& qkv, const RotaryAngles& of_layer) {
+                            const at::Tensor query = turn_append(qkv, of_layer, shape, caches[layer]);
                             DeviceSlots seen = caches[layer];
                             for (std::int32_t& count : seen.of_heads) ++count;  // the token's own
                             shown.attention.push_back(device_decode_attention(
@@ -387,17 +384,23 @@ at::Tensor TransformerDecoder::decode(const NextToken& token, KvCache& cache, De
   const auto number = at::TensorOptions(device_).dtype(at::kLong);  // made where it is used: a copy would wait for the device
   const RotaryAngles angles = rotary_.angles_at(token.position);
   const std::array<std::int32_t, 1> originals = {token.original};
+  const std::int64_t heads = config_.heads;
+  const std::int64_t kv_heads = config_.kv_heads;
+  at::Tensor turned = at::empty({1, heads + kv_heads, config_.head_dim}, at::TensorOptions(device_).dtype(dtype_));
+  const at::Tensor query = turned.select(0, 0).narrow(0, 0, heads);
+  const at::Tensor key = turned.narrow(1, heads, kv_heads).transpose(0, 1);
   const auto step = [&](const auto& attend) {
     return run_step(scaled_rows(at::full({1}, token.id, number)),
                     {angles, window_rotary_ ? window_rotary_->angles_at(token.position) : angles},
-                    [&](LayerId layer, const at::Tensor& query, const at::Tensor& key, const at::Tensor& value) {
-                      cache.append(layer, key, value, originals);
-                      return attend(layer, query);
+                    [&](LayerId layer, const at::Tensor& qkv, const RotaryAngles& of_layer) {
+                      apply_rotary(qkv.narrow(1, 0, heads + kv_heads), of_layer, turned);
+                      cache.append(layer, key, qkv.narrow(1, heads + kv_heads, kv_heads).transpose(0, 1), originals);
+                      return attend(layer);
                     });
   };
   if (device_.is_cpu()) {
     DecodeRow row;
-    return step([&](LayerId layer, const at::Tensor& query) {
+    return step([&](LayerId layer) {
       const at::Tensor attention = decode_attention(query, cache, layer, scale_, watched ? &row : nullptr);
       row.output = attention;
       if (observer != nullptr) observer->after_layer(layer, row);
@@ -407,7 +410,7 @@ at::Tensor TransformerDecoder::decode(const NextToken& token, KvCache& cache, De
   }
   // Nobody waits before the last layer.
   RecordedStep::Shown shown;
-  shown.logits = step([&](LayerId layer, const at::Tensor& query) {
+  shown.logits = step([&](LayerId layer) {
     DeviceProbabilities* const there = watched ? &shown.probabilities.emplace_back() : nullptr;
     shown.attention.push_back(decode_attention_on_device(query, cache, layer, scale_, there));
     return shown.attention.back();

@@ -81,7 +81,8 @@ class TransformerDecoder final : public TextDecoder {
   at::Tensor after_attention(const Layer& layer, const at::Tensor& input, const at::Tensor& attended, at::Tensor& hidden) const;
   RmsNorm read_head_norm(WeightReader& weights, const std::string& name) const;
   bool turns_apart(LayerId layer) const { return window_rotary_ && windows_[layer] > 0; }
-  // A token through all layers. hidden: [1, hidden]; attend(layer, query [H, d], key and value [Hkv, 1, d]): [H, d]. Logits [vocabulary].
+  // A token through all layers. hidden: [1, hidden]; attend(layer, qkv [1, H + 2 Hkv, d], angles) turns, adds to the cache and returns
+  // [H, d]. Logits [vocabulary].
   struct StepAngles {
     RotaryAngles angles;
     RotaryAngles window_angles;

@@ -26,6 +26,26 @@ inline unsigned rotary_pieces(const RotaryArgs& args, int vector) {
   return static_cast<unsigned>((args.heads * args.half + share - 1) / share);
 }
 
+// kVector neighbouring pairs from their first numbers on; the second ones lie `half` behind them.
+template <int kVector, class T>
+__device__ inline void turn_pairs(const T* from, const T* cosines, const T* sines, int half, T* to) {
+  const Pack<T, kVector> a = load<kVector>(from);
+  const Pack<T, kVector> b = load<kVector>(from + half);
+  const Pack<T, kVector> cosine = load<kVector>(cosines);
+  const Pack<T, kVector> sine = load<kVector>(sines);
+  Pack<T, kVector> first;
+  Pack<T, kVector> second;
+#pragma unroll
+  for (int v = 0; v < kVector; ++v) {
+    narrow(widen(a.values[v]) * widen(cosine.values[v]), first.values[v]);
+    narrow(widen(first.values[v]) - widen(b.values[v]) * widen(sine.values[v]), first.values[v]);
+    narrow(widen(b.values[v]) * widen(cosine.values[v]), second.values[v]);
+    narrow(widen(second.values[v]) + widen(a.values[v]) * widen(sine.values[v]), second.values[v]);
+  }
+  store(first, to);
+  store(second, to + half);
+}
+
 template <class T, int kVector>
 __global__ void __launch_bounds__(kRotaryThreads) turn_heads(RotaryArgs args) {
   let_next_begin();
@@ -37,22 +57,9 @@ __global__ void __launch_bounds__(kRotaryThreads) turn_heads(RotaryArgs args) {
   if (head >= static_cast<int>(args.heads)) return;
   const int i = pair % half;
   const T* const from = static_cast<const T*>(args.input) + row * args.input_strides.row + head * args.input_strides.group + i;
-  const Pack<T, kVector> a = load<kVector>(from);
-  const Pack<T, kVector> b = load<kVector>(from + half);
-  const Pack<T, kVector> cosine = load<kVector>(static_cast<const T*>(args.cosine) + row * half + i);
-  const Pack<T, kVector> sine = load<kVector>(static_cast<const T*>(args.sine) + row * half + i);
-  Pack<T, kVector> first;
-  Pack<T, kVector> second;
-#pragma unroll
-  for (int v = 0; v < kVector; ++v) {
-    narrow(widen(a.values[v]) * widen(cosine.values[v]), first.values[v]);
-    narrow(widen(first.values[v]) - widen(b.values[v]) * widen(sine.values[v]), first.values[v]);
-    narrow(widen(b.values[v]) * widen(cosine.values[v]), second.values[v]);
-    narrow(widen(second.values[v]) + widen(a.values[v]) * widen(sine.values[v]), second.values[v]);
-  }
   T* const to = static_cast<T*>(args.output) + row * args.output_strides.row + head * args.output_strides.group + i;
-  store(first, to);
-  store(second, to + half);
+  turn_pairs<kVector>(from, static_cast<const T*>(args.cosine) + row * half + i, static_cast<const T*>(args.sine) + row * half + i, half,
+                      to);
 }
 
 }  // namespace winnow::kernels::cuda

@@ -11,6 +11,7 @@
 #include "kernels/api/cuda_column_sums.h"
 #include "kernels/api/cuda_decode_attention.h"
 #include "kernels/api/cuda_row_product.h"
+#include "kernels/api/cuda_turn_append.h"
 #include "kernels/api/gated_activation.h"
 #include "kernels/api/gather_slots.h"
 #include "kernels/api/rms_norm.h"
@@ -27,6 +28,7 @@
 #include "tests/kernels/ragged_decode_case.h"
 #include "tests/kernels/rotary_case.h"
 #include "tests/kernels/row_product_case.h"
+#include "tests/kernels/turn_append_case.h"
 
 namespace winnow::kernels {
 namespace {
@@ -297,6 +299,31 @@ TEST_F(CudaKernels, RowProductsOfTheSameInputsAreTheSameBits) {
   for (const std::int64_t rows : {150, 6200}) {
     const RowProductCase problem({ElementType::kBf16, ElementType::kFp32, rows, 1072, true});
     EXPECT_EQ(row_times_matrix(problem), row_times_matrix(problem)) << rows;
+  }
+}
+
+TEST_F(CudaKernels, ATokenIsTurnedAndAppendedAsByTheReference) {
+  for (const ElementType type : testing::kEveryElementType) {
+    for (const std::int64_t half : {1, 5, 32, 64, 128}) {
+      for (const std::int64_t heads : {1, 14, 64}) {
+        SCOPED_TRACE(::testing::Message() << "type " << static_cast<int>(type) << " half " << half << " heads " << heads);
+        testing::TurnAppendCase expected(type, heads, {0, 63, 130, 1000}, half);
+        testing::TurnAppendCase actual = expected;
+        ASSERT_EQ(cuda_turn_append_reference(expected.args()), LaunchStatus::kOk);
+        const DeviceMemory input(actual.input);
+        const DeviceMemory cosine(actual.cosine);
+        const DeviceMemory sine(actual.sine);
+        const DeviceMemory queries(actual.queries);
+        const DeviceMemory blocks(actual.blocks);
+        const DeviceMemory table(actual.table(blocks.bytes()));
+        const CudaTurnAppendArgs args = actual.args(input.bytes(), cosine.bytes(), sine.bytes(), queries.bytes(), table.as<void* const>());
+        ASSERT_EQ(cuda_turn_append(args, nullptr), LaunchStatus::kOk);
+        actual.queries = queries.copy<std::byte>();
+        actual.blocks = blocks.copy<std::byte>();
+        actual.expect_near(expected);
+        if (HasFatalFailure()) return;
+      }
+    }
   }
 }
 

@@ -314,6 +314,21 @@ int similar_slots(const kernels::CudaSimilarSlotsArgs* args) {
   return static_cast<int>(kernels::cuda_similar_slots_reference(here));
 }
 
+int turn_append(const kernels::CudaTurnAppendArgs* args) {
+  ++counts().launches;
+  const std::vector<void*> keys = blocks_behind<void*>(args->key_blocks, args->kv_heads * args->table_stride);
+  const std::vector<void*> values = blocks_behind<void*>(args->value_blocks, args->kv_heads * args->table_stride);
+  kernels::CudaTurnAppendArgs here = *args;
+  here.input = behind(args->input);
+  here.cosine = behind(args->cosine);
+  here.sine = behind(args->sine);
+  here.queries = behind(args->queries);
+  here.further = static_cast<const std::int32_t*>(behind(args->further));
+  here.key_blocks = keys.data();
+  here.value_blocks = values.data();
+  return static_cast<int>(kernels::cuda_turn_append_reference(here));
+}
+
 // Nothing is recorded: the body runs again.
 struct Recording {
   int (*body)(void* context);
@@ -363,6 +378,7 @@ constexpr CudaPluginTable kTable = {
     .row_product = row_product,
     .change_slots = change_slots,
     .similar_slots = similar_slots,
+    .turn_append = turn_append,
     .record = record,
     .replay = replay,
     .forget = forget,

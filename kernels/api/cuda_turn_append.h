@@ -1,0 +1,40 @@
+// One token's queries, keys and values behind their product, on an NVIDIA GPU: queries and keys are turned to the token's position, keys
+// and values go into the blocks of a layer's kv heads, behind the slots that these have. A launch where there were two.
+//
+// Used by engine/layers (through engine/cuda_plugin) for decode steps that are recorded; implemented in kernels/cuda/turn_append.cu. Turns
+// as rotary.h and writes as append_slots.h say. Pointers are device memory but `slots`. Never throws, never allocates, does not wait for
+// the device. kBadArgument: a missing pointer, a size below 1, an unknown type, slots that the block lists do not have. kUnsupported: more
+// heads than kMaxAppendHeads kv heads or kMaxRotaryPairs pairs. kDeviceError: the launch failed.
+#pragma once
+
+#include <cstdint>
+
+#include "kernels/api/append_slots.h"
+#include "kernels/api/element_type.h"
+#include "kernels/api/rotary.h"
+
+namespace winnow::kernels {
+
+struct CudaTurnAppendArgs {
+  ElementType type = ElementType::kFp32;  // of all numbers
+  std::int64_t heads = 0;                 // of queries
+  std::int64_t kv_heads = 0;
+  std::int64_t half = 0;         // of a head
+  const void* input = nullptr;   // [heads + 2 * kv_heads, 2 * half], contiguous: queries, keys, values
+  const void* cosine = nullptr;  // [half]
+  const void* sine = nullptr;
+  void* queries = nullptr;                // [heads, 2 * half], contiguous; not in the input
+  const std::int32_t* slots = nullptr;    // host: [kv_heads], slots in use before the token
+  const std::int32_t* further = nullptr;  // one number on the device: slots that every head has beyond those; null: none
+  void* const* key_blocks = nullptr;      // [kv_heads, table_stride] pointers to [block_slots, 2 * half]; cover the new slot
+  void* const* value_blocks = nullptr;
+  std::int64_t table_stride = 0;
+  std::int64_t block_slots = 0;
+};
+
+// All pointers host memory.
+LaunchStatus cuda_turn_append_reference(const CudaTurnAppendArgs& args);
+// stream: a cudaStream_t; the null pointer is the default stream.
+LaunchStatus cuda_turn_append(const CudaTurnAppendArgs& args, void* stream);
+
+}  // namespace winnow::kernels
