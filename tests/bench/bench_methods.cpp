@@ -1,13 +1,14 @@
 // bench_methods: what every compressing preset costs beside the prefill, on a random model of a Qwen2 shape.
 //
 //   bench_methods [--shape 0.5b|1.5b|7b] [--device cpu|cuda] [--threads N] [--dtype bf16|fp32] [--contexts 2048,8192] [--layers 24]
-//                 [--retention 0.2] [--rounds 1] [--long 32768]
+//                 [--retention 0.2] [--rounds 1] [--steps 0] [--long 32768]
 //
 // Table 1, per context: time of the statistics and of the event (budgets, selection, merging, moving), their share of the prefill, and
 // bytes of K and V: the peak and what is left, as a share of the full cache. One prefill serves all presets, each with its own cache,
 // compacted as soon as its plan is ready, as a turn does it: with static budgets after every layer, otherwise after the last one. What
 // attention counts on its way is the difference to prefills that count nothing, before and after it, and belongs to the statistics of each
-// preset that wants it. Table 2,
+// preset that wants it. For presets that evict while decoding a second line has the median of so many decode steps with the policy, over
+// that of the same cache without it. Table 2,
 // at --long tokens (0: leave it out): two query heads of a layer on one kv head, the time of each distinct statistic over the time of
 // the same heads' attention. Times are the least of the rounds: what else runs on the machine only adds. The prompt is all visual tokens
 // but 14 at its start and 50 at its end. Fails if a cache does not hold the granted budgets.
@@ -21,6 +22,7 @@
 #include <memory>
 #include <numeric>
 #include <optional>
+#include <span>
 #include <sstream>
 #include <string>
 #include <vector>
@@ -28,6 +30,7 @@
 #include "engine/base/error.h"
 #include "engine/base/stopwatch.h"
 #include "engine/compression/compression_event.h"
+#include "engine/compression/next_decode_policy.h"
 #include "engine/compression/segment_compressor.h"
 #include "engine/device/cpu_threads.h"
 #include "engine/device/cuda_plugin.h"
@@ -52,6 +55,7 @@ struct Settings {
   at::ScalarType dtype = at::kBFloat16;
   double retention = 0.2;
   int rounds = 1;
+  int steps = 0;
 };
 
 std::vector<Modality> prompt_of(std::int64_t tokens) {
@@ -147,6 +151,41 @@ class Onlooker : public PrefillObserver {
   void on_layer(const LayerView&) override {}
 };
 
+// Lets a policy follow and evict.
+class Following : public DecodeObserver {
+ public:
+  Following(DecodePolicy& policy, KvCache& cache, MergeState& state) : policy_(policy), cache_(cache), state_(state) {}
+  bool wants_probabilities() const override { return policy_.wants_probabilities(); }
+  void after_layer(LayerId layer, const DecodeRow& row) override { policy_.after_layer(cache_, layer, row, state_); }
+  void after_layers(std::span<const DecodeRow> rows) override { policy_.after_layers(cache_, rows, state_); }
+
+ private:
+  DecodePolicy& policy_;
+  KvCache& cache_;
+  MergeState& state_;
+};
+
+// Median ms of a step over a fork of the cache, with a copy of the policy or without.
+double step_ms(const TransformerDecoder& decoder, const KvCache& from, const MergeState& state, const DecodePolicy* policy,
+               std::int64_t tokens, int steps) {
+  KvCache cache = from.fork();
+  MergeState own = state;
+  const std::unique_ptr<DecodePolicy> following = policy != nullptr ? policy->clone() : nullptr;
+  std::vector<double> times;
+  for (int step = 0; step < steps; ++step) {
+    const std::int64_t position = tokens + step;
+    std::optional<Following> observer;
+    if (following) observer.emplace(*following, cache, own);
+    const Stopwatch watch;
+    const at::Tensor logits = decoder.decode({7, position, static_cast<std::int32_t>(position)}, cache, observer ? &*observer : nullptr);
+    static_cast<void>(logits.argmax().item<std::int64_t>());
+    synchronize_device();
+    times.push_back(watch.elapsed_ms());
+  }
+  std::nth_element(times.begin(), times.begin() + std::ssize(times) / 2, times.end());
+  return times[times.size() / 2];
+}
+
 struct Method {
   MethodInfo info;
   Recipe recipe;
@@ -185,7 +224,7 @@ double median(std::vector<double> values) {
 }
 
 void measure_context(const TransformerDecoder& decoder, const DecoderConfig& config, const std::vector<Method>& methods,
-                     std::int64_t tokens, int rounds) {
+                     std::int64_t tokens, const Settings& settings) {
   const std::vector<Modality> modality = prompt_of(tokens);
   const SegmentInfo segment = segment_of(modality, config);
   const at::TensorOptions number = at::TensorOptions(decoder.kv_shape().device).dtype(at::kLong);
@@ -207,7 +246,7 @@ void measure_context(const TransformerDecoder& decoder, const DecoderConfig& con
   std::vector<std::vector<double>> statistics_ms(methods.size());
   std::vector<std::vector<double>> event_ms(methods.size());
   std::vector<std::unique_ptr<Run>> runs;
-  for (int round = 0; round < rounds; ++round) {
+  for (int round = 0; round < settings.rounds; ++round) {
     runs.clear();
     for (const Method& method : methods) runs.push_back(std::make_unique<Run>(method.recipe, segment, decoder.kv_shape()));
     Onlooker onlooker;
@@ -244,6 +283,18 @@ void measure_context(const TransformerDecoder& decoder, const DecoderConfig& con
                 methods[i].recipe.static_budgets() ? "static" : "dynamic", statistics / layers, event / layers,
                 100.0 * statistics / prefill, 100.0 * event / prefill, 100.0 * static_cast<double>(run.cache.bytes_peak()) / full,
                 100.0 * static_cast<double>(run.cache.bytes_in_use()) / full);
+    if (settings.steps < 1) continue;
+    const std::unique_ptr<DecodePolicy> policy = next_decode_policy(nullptr, run.recipe, run.compressor, runs[i]->cache);
+    if (!policy) continue;
+    const auto measure = [&](const DecodePolicy* following) {
+      return step_ms(decoder, run.cache, run.state, following, tokens, settings.steps);
+    };
+    const double before = measure(nullptr);
+    const double one = measure(policy.get());
+    const double other = measure(policy.get());
+    const double after = measure(nullptr);
+    std::printf("%-18s a step of %.2f ms takes %.2f times as long while the method follows it\n", "", (before + after) / 2.0,
+                (one + other) / (before + after));
   }
   std::fflush(stdout);
 }
@@ -343,7 +394,7 @@ int usage() {
   std::fprintf(
       stderr,
       "usage: bench_methods [--shape 0.5b|1.5b|7b] [--device cpu|cuda] [--threads N] [--dtype bf16|fp32] [--contexts A,B] [--layers N] "
-      "[--retention SHARE] [--rounds N] [--long TOKENS]\n");
+      "[--retention SHARE] [--rounds N] [--steps N] [--long TOKENS]\n");
   return 2;
 }
 
@@ -374,6 +425,8 @@ int main(int argc, char** argv) {
       settings.retention = std::atof(value.c_str());
     } else if (option == "--rounds") {
       settings.rounds = std::max(1, std::atoi(value.c_str()));
+    } else if (option == "--steps") {
+      settings.steps = std::atoi(value.c_str());
     } else if (option == "--long") {
       settings.long_tokens = std::atoll(value.c_str());
     } else {
@@ -403,7 +456,7 @@ int main(int argc, char** argv) {
       config.vocabulary = 1024;  // embedding and logits are no part of this
       const TransformerDecoder decoder = bench::random_decoder(config, settings.dtype, nullptr, settings.device);
       const std::vector<Method> methods = methods_of(settings);
-      for (const std::int64_t tokens : settings.contexts) measure_context(decoder, config, methods, tokens, settings.rounds);
+      for (const std::int64_t tokens : settings.contexts) measure_context(decoder, config, methods, tokens, settings);
     }
     if (settings.long_tokens > 0) measure_statistics(settings);
     return 0;

@@ -10,6 +10,7 @@
 #include "engine/base/error.h"
 #include "engine/compression/decode/similar_slots.h"
 #include "engine/compression/reducers/merge.h"
+#include "engine/device/work_team.h"
 #include "engine/recipes/budget.h"
 
 namespace winnow {
@@ -20,10 +21,42 @@ namespace {
 std::int32_t first_recent(std::span<const std::int32_t> original, std::int64_t count) {
   if (count <= 0) return std::numeric_limits<std::int32_t>::max();
   if (count >= std::ssize(original)) return std::numeric_limits<std::int32_t>::min();
+  // The newest tokens mostly follow each other: then nothing has to be put in order.
+  std::int32_t newest = original.front();
+  for (const std::int32_t token : original) newest = std::max(newest, token);
+  const std::int32_t guess = newest - static_cast<std::int32_t>(count) + 1;
+  std::int64_t recent = 0;
+  for (const std::int32_t token : original) recent += token >= guess ? 1 : 0;
+  if (recent == count) return guess;
   std::vector<std::int32_t> order(original.begin(), original.end());
   const auto at = order.end() - count;
   std::nth_element(order.begin(), at, order.end());
   return *at;
+}
+
+// Of the slots that may leave the one with the least rank, of the same the oldest; nothing if none may.
+template <class MayLeave, class Rank>
+std::optional<std::size_t> least_of(std::span<const std::int32_t> original, const MayLeave& may_leave, const Rank& rank) {
+  std::optional<std::size_t> victim;
+  double least = 0.0;
+  for (std::size_t slot = 0; slot < original.size(); ++slot) {
+    if (!may_leave(slot)) continue;
+    const double value = rank(slot);
+    if (victim && (value > least || (value == least && original[slot] > original[*victim]))) continue;
+    victim = slot;
+    least = value;
+  }
+  return victim;
+}
+
+// Heads do not know each other. Few slots are done before another thread is awake.
+template <class Work>
+void for_heads(std::int64_t heads, const KvCache& cache, const Work& work) {
+  constexpr std::int64_t kGrainSlots = 8192;
+  const std::int64_t slots = std::max<std::int64_t>(1, cache.slots(LayerId(0), KvHead(0)));
+  share_work(heads, std::max<std::int64_t>(1, kGrainSlots / slots), [&](std::int64_t begin, std::int64_t end) {
+    for (std::int64_t head = begin; head < end; ++head) work(head);
+  });
 }
 
 double deviation_of(const SlotAttention& slots, std::size_t slot) {
@@ -75,11 +108,13 @@ void AttentionEviction::follow(SlotAttention& slots, std::span<const float> prob
   slots.rows.push_back(0);
   const bool squares = rule_.victim == DecodeRule::Victim::kLeastMean;
   if (squares) slots.square.push_back(0.0F);
-  for (std::size_t slot = 0; slot < probabilities.size(); ++slot) {
-    slots.sum[slot] += probabilities[slot];
-    if (squares) slots.square[slot] += probabilities[slot] * probabilities[slot];
-    ++slots.rows[slot];
-  }
+  const std::size_t count = probabilities.size();
+  const float* const got = probabilities.data();
+  float* const sum = slots.sum.data();
+  for (std::size_t slot = 0; slot < count; ++slot) sum[slot] += got[slot];
+  float* const square = slots.square.data();
+  for (std::size_t slot = 0; squares && slot < count; ++slot) square[slot] += got[slot] * got[slot];
+  for (std::int32_t& rows : slots.rows) ++rows;
 }
 
 std::int64_t AttentionEviction::choose(std::span<const std::int32_t> original, const SlotAttention& slots, std::int64_t cap) const {
@@ -95,53 +130,51 @@ std::int64_t AttentionEviction::choose(std::span<const std::int32_t> original, c
     sinks = std::min(sinks, completed - last);
   }
   const std::int32_t newest_from = first_recent(original, last);
-  std::vector<std::size_t> free;  // slots that may leave
-  for (std::size_t slot = 0; slot < original.size(); ++slot) {
-    if (original[slot] >= sinks && original[slot] < newest_from && !pinned_.contains(original[slot])) free.push_back(slot);
-  }
-  if (free.empty()) {
-    // Pins, sinks and recent slots fill the cap: the oldest that is no sink goes, or the oldest of all, but never a pinned one.
-    std::size_t oldest = original.size();
-    for (std::size_t slot = 0; slot < original.size(); ++slot) {
-      if (pinned_.contains(original[slot])) continue;
-      if (oldest == original.size()) oldest = slot;
-      const bool better_kind = original[slot] >= sinks && original[oldest] < sinks;
-      const bool same_kind = (original[slot] >= sinks) == (original[oldest] >= sinks);
-      if (better_kind || (same_kind && original[slot] < original[oldest])) oldest = slot;
-    }
-    require(oldest < original.size(), "AttentionEviction: the cap must leave room beside the pins");
-    return static_cast<std::int64_t>(oldest);
-  }
-
-  if (rule_.victim == DecodeRule::Victim::kLeastMean) {
-    // Only the steadiest may leave; what fluctuates is protected like the recent ones. Pins take their part of the cap first.
-    const auto steady = static_cast<std::size_t>(std::clamp<std::int64_t>(cap - pinned_.count() - completed, 1, std::ssize(free)));
-    std::vector<std::pair<double, std::int32_t>> keys(original.size());
-    for (const std::size_t slot : free) keys[slot] = {deviation_of(slots, slot), original[slot]};
-    std::nth_element(free.begin(), free.begin() + static_cast<std::ptrdiff_t>(steady - 1), free.end(),
-                     [&](std::size_t a, std::size_t b) { return keys[a] < keys[b]; });
-    free.resize(steady);
-  }
-  const auto rank = [&](std::size_t slot) -> double {
-    switch (rule_.victim) {
-      case DecodeRule::Victim::kLeastAttention:
-        return slots.sum[slot];
-      case DecodeRule::Victim::kLeastMean:
-        return slots.sum[slot] / static_cast<double>(slots.rows[slot]);
-      default:
-        return original[slot];
-    }
+  const auto is_free = [&](std::size_t slot) {
+    return original[slot] >= sinks && original[slot] < newest_from && !pinned_.contains(original[slot]);
   };
-  std::size_t victim = free.front();
-  double least = rank(victim);
-  for (const std::size_t slot : free) {
-    const double value = rank(slot);
-    if (value < least || (value == least && original[slot] < original[victim])) {
-      victim = slot;
-      least = value;
+  std::optional<std::size_t> victim;
+  switch (rule_.victim) {
+    case DecodeRule::Victim::kLeastAttention:
+      victim = least_of(original, is_free, [&](std::size_t slot) { return static_cast<double>(slots.sum[slot]); });
+      break;
+    case DecodeRule::Victim::kLeastMean: {
+      // Only the steadiest may leave; what fluctuates is protected like the recent ones. Pins take their part of the cap first.
+      std::vector<std::size_t> free;
+      for (std::size_t slot = 0; slot < original.size(); ++slot) {
+        if (is_free(slot)) free.push_back(slot);
+      }
+      if (free.empty()) break;
+      const auto steady = static_cast<std::size_t>(std::clamp<std::int64_t>(cap - pinned_.count() - completed, 1, std::ssize(free)));
+      std::vector<std::pair<double, std::int32_t>> keys(original.size());
+      for (const std::size_t slot : free) keys[slot] = {deviation_of(slots, slot), original[slot]};
+      std::nth_element(free.begin(), free.begin() + static_cast<std::ptrdiff_t>(steady - 1), free.end(),
+                       [&](std::size_t a, std::size_t b) { return keys[a] < keys[b]; });
+      std::vector<bool> is_steady(original.size(), false);
+      for (std::size_t i = 0; i < steady; ++i) is_steady[free[i]] = true;
+      victim = least_of(
+          original, [&](std::size_t slot) { return is_steady[slot]; },
+          [&](std::size_t slot) { return slots.sum[slot] / static_cast<double>(slots.rows[slot]); });
+      break;
     }
+    default:
+      victim = least_of(original, is_free, [&](std::size_t slot) { return static_cast<double>(original[slot]); });
   }
-  return static_cast<std::int64_t>(victim);
+  return static_cast<std::int64_t>(victim ? *victim : oldest_unpinned(original, sinks));
+}
+
+// Where pins, sinks and recent slots fill the cap: the oldest that is no sink goes, or the oldest of all, but never a pinned one.
+std::size_t AttentionEviction::oldest_unpinned(std::span<const std::int32_t> original, std::int64_t sinks) const {
+  std::size_t oldest = original.size();
+  for (std::size_t slot = 0; slot < original.size(); ++slot) {
+    if (pinned_.contains(original[slot])) continue;
+    if (oldest == original.size()) oldest = slot;
+    const bool better_kind = original[slot] >= sinks && original[oldest] < sinks;
+    const bool same_kind = (original[slot] >= sinks) == (original[oldest] >= sinks);
+    if (better_kind || (same_kind && original[slot] < original[oldest])) oldest = slot;
+  }
+  require(oldest < original.size(), "AttentionEviction: the cap must leave room beside the pins");
+  return oldest;
 }
 
 void AttentionEviction::merge(KvCache& cache, const Leaving& leaving, double threshold) const {
@@ -215,11 +248,14 @@ void AttentionEviction::forget(LayerId layer, KvHead head, std::int64_t slot) {
 std::vector<AttentionEviction::Leaving> AttentionEviction::choose_leaving(const KvCache& cache, LayerId first, std::int64_t layers) const {
   std::vector<LeavingSlotOf> chosen;
   for (LayerId layer = first; layer < first + layers; ++layer) {
-    const std::int64_t cap = caps_.at(layer);
     for (KvHead head{0}; head < kv_heads_; ++head) {
-      if (cache.slots(layer, head) > cap) chosen.push_back({layer, head, choose(cache.original(layer, head), slots(layer, head), cap)});
+      if (cache.slots(layer, head) > caps_.at(layer)) chosen.push_back({layer, head, -1});
     }
   }
+  for_heads(std::ssize(chosen), cache, [&](std::int64_t i) {
+    auto& [layer, head, slot] = chosen[static_cast<std::size_t>(i)];
+    slot = choose(cache.original(layer, head), slots(layer, head), caps_.at(layer));
+  });
   std::vector<MergePair> nearest;
   if (reducer_->needs_similarity()) nearest = most_similar(cache, chosen);
   std::vector<Leaving> leaving;
@@ -248,16 +284,15 @@ void AttentionEviction::let_leave(KvCache& cache, std::span<const Leaving> of_la
 }
 
 void AttentionEviction::after_layers_from(KvCache& cache, LayerId first, std::span<const DecodeRow> rows, MergeState& state) {
-  LayerId layer = first;
-  for (const DecodeRow& row : rows) {
+  for (const DecodeRow& row : rows)
     require(row.probabilities.size() == static_cast<std::size_t>(kv_heads_), "AttentionEviction: the decoded row's attention is missing");
-    for (KvHead head{0}; head < kv_heads_; ++head) {
-      SlotAttention& of_head = mutable_slots(layer, head);
-      follow(of_head, row.probabilities[static_cast<std::size_t>(head)]);
-      if (cache.shape().window(layer) > 0) of_head.original.push_back(cache.original(layer, head).back());
-    }
-    ++layer;
-  }
+  for_heads(std::ssize(rows) * kv_heads_, cache, [&](std::int64_t i) {
+    const LayerId layer(first + i / kv_heads_);
+    const KvHead head(i % kv_heads_);
+    SlotAttention& of_head = mutable_slots(layer, head);
+    follow(of_head, rows[static_cast<std::size_t>(i / kv_heads_)].probabilities[static_cast<std::size_t>(head)]);
+    if (cache.shape().window(layer) > 0) of_head.original.push_back(cache.original(layer, head).back());
+  });
   for (;;) {
     const std::vector<Leaving> leaving = choose_leaving(cache, first, std::ssize(rows));
     if (leaving.empty()) return;

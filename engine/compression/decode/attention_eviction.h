@@ -64,6 +64,7 @@ class AttentionEviction : public DecodePolicy {
   SlotAttention& mutable_slots(LayerId layer, KvHead kv_head) { return slots_[static_cast<std::size_t>(layer * kv_heads_ + kv_head)]; }
   void follow(SlotAttention& slots, std::span<const float> probabilities) const;
   std::int64_t choose(std::span<const std::int32_t> original, const SlotAttention& slots, std::int64_t cap) const;
+  std::size_t oldest_unpinned(std::span<const std::int32_t> original, std::int64_t sinks) const;
   void merge(KvCache& cache, const Leaving& leaving, double threshold) const;
   void let_leave(KvCache& cache, std::span<const Leaving> of_layer, MergeState& state);
   void remove(KvCache& cache, LayerId layer, KvHead head, std::int64_t slot);
