@@ -15,7 +15,7 @@ using Counts = std::vector<std::vector<std::int32_t>>;  // as apply_plan() retur
 
 // One kv head before anything leaves.
 struct HeadMerge {
-  at::Tensor keys;  // fp32 [n, d]
+  at::Tensor keys;  // [n, d], as the cache stores them
   at::Tensor values;
   std::vector<std::int32_t> leaving;
   std::vector<MergePair> nearest;
@@ -60,8 +60,8 @@ Counts merge_layer(KvCache& cache, const SegmentCompressor& compressor, LayerId 
     const std::int64_t n = compressor.candidates(layer, head).info.tokens;
     const std::int64_t start = cache.slots(layer, head) - n;
     HeadMerge merge;
-    merge.keys = cache.gather_keys(layer, head).narrow(0, start, n).to(at::kFloat);
-    merge.values = cache.gather_values(layer, head).narrow(0, start, n).to(at::kFloat);
+    merge.keys = cache.gather_keys(layer, head).narrow(0, start, n);
+    merge.values = cache.gather_values(layer, head).narrow(0, start, n);
     if (!kept.empty()) merge.leaving = rows_outside(n, kept);  // a head that keeps nothing has nowhere to merge to
     if (reducer.needs_similarity()) merge.nearest = nearest_by_cosine(merge.keys, kept, merge.leaving);
     heads.push_back(std::move(merge));
@@ -82,7 +82,7 @@ Counts merge_layer(KvCache& cache, const SegmentCompressor& compressor, LayerId 
         .layer = layer,
         .kv_head = head,
     };
-    merged.push_back(carry_out(reducer.at_event(slots), merge.keys, merge.values, kept));
+    merged.push_back(carry_out(reducer.at_event(slots), merge.keys.to(at::kFloat), merge.values.to(at::kFloat), kept));
   }
   heads.clear();
   compact(cache, compressor, layer, plan);

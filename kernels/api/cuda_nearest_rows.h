@@ -2,9 +2,10 @@
 //
 // Used by engine/compression (through engine/cuda_plugin); implemented in kernels/cuda/nearest_rows.cu. Similarity: the cosine, dot /
 // (max(|a|, 1e-12) max(|b|, 1e-12)), or the product of the cosines in two arrays. Ties: the smaller index; what is not a number is larger
-// than all, so that damage stays visible. Sums are fp32 and always in the same order: the same inputs give the same bits. Pointers are
-// device memory. Never throws, never allocates, does not wait for the device; three launches. kBadArgument: a missing pointer, a size below
-// its least, more parts than kMaxNearestParts. kUnsupported: more than the limits here. kDeviceError: the launch failed.
+// than all, so that damage stays visible. Rows are of any element type; sums are fp32 and always in the same order: the same inputs give
+// the same bits. Pointers are device memory. Never throws, never allocates, does not wait for the device; three launches. kBadArgument: a
+// missing pointer, a size below its least, more parts than kMaxNearestParts. kUnsupported: more than the limits here. kDeviceError: the
+// launch failed.
 #pragma once
 
 #include <algorithm>
@@ -14,15 +15,16 @@
 
 namespace winnow::kernels {
 
-inline constexpr std::int64_t kNearestTile = 64;  // asking rows, and rows that they are compared with, of a thread block at a time
+inline constexpr std::int64_t kNearestTile = 64;  // parts are multiples of it
 inline constexpr std::int64_t kMaxNearestParts = 65535;
 inline constexpr std::int64_t kMaxNearestRows = 1'000'000'000;
 inline constexpr float kLeastLength = 1e-12F;
 
 struct CudaNearestRowsArgs {
-  const float* first = nullptr;  // element i of row r at [r * first_stride + i]
-  std::int64_t first_stride = 0;
-  const float* second = nullptr;  // likewise; null: one cosine alone
+  ElementType type = ElementType::kFp32;  // of the elements of both arrays
+  const void* first = nullptr;            // element i of row r at [r * first_stride + i]
+  std::int64_t first_stride = 0;          // in elements
+  const void* second = nullptr;           // likewise; null: one cosine alone
   std::int64_t second_stride = 0;
   std::int64_t width = 0;                // elements of a row
   const std::int32_t* asking = nullptr;  // [asking_count] rows
@@ -35,14 +37,14 @@ struct CudaNearestRowsArgs {
   float* workspace = nullptr;           // cuda_nearest_rows_workspace() floats
 };
 
-// Enough parts for two thread blocks on every multiprocessor, none shorter than a tile.
+// Enough parts for so many thread blocks on every multiprocessor that it hardly matters which ends last; none shorter than a tile.
 inline std::int64_t cuda_nearest_rows_parts(std::int64_t asking, std::int64_t among, std::int64_t multiprocessors) {
   const std::int64_t blocks_per_part = std::max<std::int64_t>(1, (asking + kNearestTile - 1) / kNearestTile);
-  const std::int64_t wanted = (2 * multiprocessors + blocks_per_part - 1) / blocks_per_part;
+  const std::int64_t wanted = (32 * multiprocessors + blocks_per_part - 1) / blocks_per_part;
   return std::clamp<std::int64_t>((among + kNearestTile - 1) / kNearestTile, 1, std::clamp<std::int64_t>(wanted, 1, kMaxNearestParts));
 }
 
-// Floats: the length of every row, and what is nearest in every part.
+// Floats: one over the length of every row, and what is nearest in every part.
 inline std::int64_t cuda_nearest_rows_workspace(const CudaNearestRowsArgs& args) {
   return (args.second != nullptr ? 2 : 1) * (args.asking_count + args.among_count) + 2 * args.parts * args.asking_count;
 }

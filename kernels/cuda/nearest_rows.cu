@@ -1,27 +1,52 @@
-// Launches of nearest rows: argument rules, vector width, split.
+// Launches of nearest rows: argument rules, element type, matrix units or not, vector width, split.
 #include "kernels/cuda/nearest_rows.cuh"
 
 #include <cuda_runtime_api.h>
 
+#include "kernels/cuda/for_type.h"
+#include "kernels/cuda/nearest_rows_matrix.cuh"
 #include "kernels/reference/check_merging.h"
 
 namespace winnow::kernels {
+
+namespace {
+
+unsigned blocks_of(std::int64_t rows, std::int64_t share) { return static_cast<unsigned>((rows + share - 1) / share); }
+
+template <class T>
+void compare_in_parts(const CudaNearestRowsArgs& args, const cuda::NearestLaunch& launch, cudaStream_t on) {
+  const auto parts = static_cast<unsigned>(launch.parts);
+  if constexpr (sizeof(T) == 2) {
+    if (cuda::fits_matrix_units<T>(args)) {
+      const dim3 strips(blocks_of(args.asking_count, cuda::kNearStrips), parts);
+      cuda::for_near_chunks(args, [&](auto chunks, auto arrays) {
+        cuda::compare_by_matrix<T, decltype(chunks)::value, decltype(arrays)::value><<<strips, cuda::kNearThreads, 0, on>>>(launch);
+      });
+      return;
+    }
+  }
+  const dim3 tiles(blocks_of(args.asking_count, cuda::kNearTile), parts);
+  if (cuda::reads_vectors<T>(args)) {
+    cuda::compare_rows<T, cuda::kWidest<T>><<<tiles, cuda::kNearThreads, 0, on>>>(launch);
+  } else {
+    cuda::compare_rows<T, 1><<<tiles, cuda::kNearThreads, 0, on>>>(launch);
+  }
+}
+
+}  // namespace
 
 LaunchStatus cuda_nearest_rows(const CudaNearestRowsArgs& args, void* stream) {
   if (const LaunchStatus status = check_arguments(args); status != LaunchStatus::kOk) return status;
   if (args.asking_count == 0) return LaunchStatus::kOk;
   const cuda::NearestLaunch launch = cuda::plan_launch(args);
   const auto on = static_cast<cudaStream_t>(stream);
-  const auto blocks = [](std::int64_t rows, std::int64_t share) { return static_cast<unsigned>((rows + share - 1) / share); };
-  const dim3 measured(blocks(args.asking_count + args.among_count, cuda::kNearThreads / 32), args.second != nullptr ? 2 : 1);
-  cuda::measure_rows<<<measured, cuda::kNearThreads, 0, on>>>(launch);
-  const dim3 compared(blocks(args.asking_count, kNearestTile), static_cast<unsigned>(launch.parts));
-  if (cuda::reads_vectors(args)) {
-    cuda::compare_rows<4><<<compared, cuda::kNearThreads, 0, on>>>(launch);
-  } else {
-    cuda::compare_rows<1><<<compared, cuda::kNearThreads, 0, on>>>(launch);
-  }
-  cuda::join_nearest<<<blocks(args.asking_count, cuda::kNearThreads), cuda::kNearThreads, 0, on>>>(launch);
+  const dim3 measured(blocks_of(args.asking_count + args.among_count, cuda::kNearThreads / 32), args.second != nullptr ? 2 : 1);
+  cuda::for_type(args.type, [&](auto element) {
+    using T = decltype(element);
+    cuda::measure_rows<T><<<measured, cuda::kNearThreads, 0, on>>>(launch);
+    compare_in_parts<T>(args, launch, on);
+  });
+  cuda::join_nearest<<<blocks_of(args.asking_count, cuda::kNearThreads), cuda::kNearThreads, 0, on>>>(launch);
   return cudaGetLastError() == cudaSuccess ? LaunchStatus::kOk : LaunchStatus::kDeviceError;
 }
 

@@ -1,9 +1,10 @@
 // The device code of nearest rows; launched by nearest_rows.cu, run on CPU threads in tests (tests/kernels/cuda_on_cpu.h).
 //
-// measure_rows: a warp per row finds its length. compare_rows: one thread block per (tile of 64 asking rows, part of those that they are
-// compared with). It walks the part 64 rows at a time: a product of 64 x 64 in registers, 8 x 4 a thread, whose operands go through shared
-// memory 32 elements at a time; a thread keeps the nearest of its own columns, ascending, and what 16 threads found is compared at the end.
-// join_nearest: the nearest of all parts. Nothing of the matrix is written; sums are always in the same order.
+// measure_rows: a warp per row finds its length. compare_rows, where the matrix units do not compare (nearest_rows_matrix.cuh): one thread
+// block per (tile of 64 asking rows, part of those that they are compared with). It walks the part 64 rows at a time: a product of 64 x 64
+// in registers, 8 x 4 a thread, whose operands go through shared memory 32 elements at a time; a thread keeps the nearest of its own
+// columns, ascending, and what 16 threads found is compared at the end. join_nearest: the nearest of all parts. Nothing of the matrix is
+// written; sums are always in the same order.
 #pragma once
 
 #include <algorithm>
@@ -15,7 +16,7 @@
 
 namespace winnow::kernels::cuda {
 
-constexpr int kNearTile = static_cast<int>(kNearestTile);
+constexpr int kNearTile = static_cast<int>(kNearestTile);  // asking rows, and rows that they are compared with, at a time
 constexpr int kNearThreads = 128;
 constexpr int kNearDepth = 32;                          // elements of a row that lie in shared memory at a time
 constexpr int kNearPitch = kNearTile + 4;               // floats between them: pieces that are written together meet fewer banks
@@ -30,7 +31,7 @@ struct NearestLaunch {
   int among;
   int parts;
   int part_rows;          // a multiple of kNearTile
-  float* lengths;         // [arrays, asking + among], at least kLeastLength
+  float* inverses;        // [arrays, asking + among], one over a length that is at least kLeastLength
   float* part_most;       // [parts, asking]
   std::int32_t* part_at;  // likewise
 };
@@ -44,47 +45,55 @@ inline NearestLaunch plan_launch(const CudaNearestRowsArgs& args) {
   const std::int64_t share = (args.among_count + args.parts - 1) / args.parts;
   launch.part_rows = static_cast<int>((share + kNearTile - 1) / kNearTile * kNearTile);
   launch.parts = (launch.among - 1) / launch.part_rows + 1;
-  launch.lengths = args.workspace;
+  launch.inverses = args.workspace;
   launch.part_most = args.workspace + (args.second != nullptr ? 2 : 1) * (args.asking_count + args.among_count);
   launch.part_at = reinterpret_cast<std::int32_t*>(launch.part_most + launch.parts * args.asking_count);
   return launch;
 }
 
-// Whether four neighbours can be read at once: every row begins at a multiple of 16 bytes.
-inline bool reads_vectors(const CudaNearestRowsArgs& args) {
-  return args.width % 4 == 0 && args.first_stride % 4 == 0 && is_aligned(args.first) &&
-         (args.second == nullptr || (args.second_stride % 4 == 0 && is_aligned(args.second)));
+// Whether 16 bytes can be read at once: every row begins at a multiple of them.
+template <class T>
+bool reads_vectors(const CudaNearestRowsArgs& args) {
+  return args.width % kWidest<T> == 0 && args.first_stride % kWidest<T> == 0 && is_aligned(args.first) &&
+         (args.second == nullptr || (args.second_stride % kWidest<T> == 0 && is_aligned(args.second)));
+}
+
+// Element 0 of a row of one of the two arrays.
+template <class T>
+__device__ inline const T* near_row(const CudaNearestRowsArgs& args, int array, std::int64_t number) {
+  return array == 0 ? static_cast<const T*>(args.first) + number * args.first_stride
+                    : static_cast<const T*>(args.second) + number * args.second_stride;
 }
 
 // Grid: rows of `asking` and `among`, four a thread block; blockIdx.y: the array.
-static __global__ void __launch_bounds__(kNearThreads) measure_rows(NearestLaunch launch) {
+template <class T>
+__global__ void __launch_bounds__(kNearThreads) measure_rows(NearestLaunch launch) {
   const int row = static_cast<int>(blockIdx.x) * (kNearThreads / 32) + static_cast<int>(threadIdx.x) / 32;
   const int lane = static_cast<int>(threadIdx.x) % 32;
   const int count = launch.asking + launch.among;
   const int known = min(row, count - 1);  // what is past the end does as the last one does
   const CudaNearestRowsArgs& args = launch.args;
   const std::int64_t number = known < launch.asking ? args.asking[known] : args.among[known - launch.asking];
-  const float* const from = blockIdx.y == 0 ? args.first + number * args.first_stride : args.second + number * args.second_stride;
+  const T* const from = near_row<T>(args, static_cast<int>(blockIdx.y), number);
   float sum = 0.0F;
-  for (std::int64_t i = lane; i < args.width; i += 32) sum = fmaf(from[i], from[i], sum);
+  for (std::int64_t i = lane; i < args.width; i += 32) sum = fmaf(widen(from[i]), widen(from[i]), sum);
   sum = sqrtf(warp_sum(sum));
   const float length = sum < kLeastLength ? kLeastLength : sum;  // NaN stays
-  if (lane == 0 && row < count) launch.lengths[static_cast<std::int64_t>(blockIdx.y) * count + row] = length;
+  if (lane == 0 && row < count) launch.inverses[static_cast<std::int64_t>(blockIdx.y) * count + row] = 1.0F / length;
 }
 
 // Elements [0, depth) of rows numbers[0, count), zeros where there are none.
-template <int kVector>
-__device__ inline void take_numbered(const float* from, std::int64_t stride, const std::int32_t* numbers, int count, int depth,
-                                     float* tile) {
+template <class T, int kVector>
+__device__ inline void take_numbered(const T* from, std::int64_t stride, const std::int32_t* numbers, int count, int depth, float* tile) {
   constexpr int kPieces = kNearDepth / kVector;
 #pragma unroll
   for (int i = static_cast<int>(threadIdx.x); i < kNearTile * kPieces; i += kNearThreads) {
     const int row = i / kPieces;
     const int k = i % kPieces * kVector;
-    Pack<float, kVector> piece = {};
+    Pack<T, kVector> piece = {};
     if (row < count && k < depth) piece = load<kVector>(from + numbers[row] * stride + k);
 #pragma unroll
-    for (int v = 0; v < kVector; ++v) tile[(k + v) * kNearPitch + row] = piece.values[v];
+    for (int v = 0; v < kVector; ++v) tile[(k + v) * kNearPitch + row] = widen(piece.values[v]);
   }
 }
 
@@ -102,17 +111,17 @@ struct NearRows {
 };
 
 // The thread's products of one array, from its row and column of the tiles on.
-template <int kVector>
-__device__ inline void multiply_rows(const float* array, std::int64_t stride, std::int64_t width, const NearRows& rows,
-                                     const NearTiles& tiles, float (&products)[kNearRows][kNearColumns]) {
+template <class T, int kVector>
+__device__ inline void multiply_rows(const T* array, std::int64_t stride, std::int64_t width, const NearRows& rows, const NearTiles& tiles,
+                                     float (&products)[kNearRows][kNearColumns]) {
   const int thread = static_cast<int>(threadIdx.x);
   const int column = thread % kNearSharing * kNearColumns;
   const int row = thread / kNearSharing * kNearRows;
   for (std::int64_t first = 0; first < width; first += kNearDepth) {
     const int depth = static_cast<int>(min(static_cast<std::int64_t>(kNearDepth), width - first));
     __syncthreads();
-    take_numbered<kVector>(array + first, stride, rows.asking, rows.asking_count, depth, tiles.asking);
-    take_numbered<kVector>(array + first, stride, rows.among, rows.among_count, depth, tiles.among);
+    take_numbered<T, kVector>(array + first, stride, rows.asking, rows.asking_count, depth, tiles.asking);
+    take_numbered<T, kVector>(array + first, stride, rows.among, rows.among_count, depth, tiles.among);
     __syncthreads();
 #pragma unroll 4
     for (int k = 0; k < depth; ++k) {
@@ -139,7 +148,7 @@ __device__ inline bool is_nearer(float similarity, int index, float than, int th
   return damaged || similarity == than ? index < than_index : similarity > than;
 }
 
-template <int kVector>
+template <class T, int kVector>
 __global__ void __launch_bounds__(kNearThreads, 3) compare_rows(NearestLaunch launch) {
   alignas(16) __shared__ float asking_tile[kNearDepth * kNearPitch];
   alignas(16) __shared__ float among_tile[kNearDepth * kNearPitch];
@@ -151,7 +160,7 @@ __global__ void __launch_bounds__(kNearThreads, 3) compare_rows(NearestLaunch la
   const std::int64_t part = blockIdx.y;
   const int begin = static_cast<int>(part * launch.part_rows);
   const int end = static_cast<int>(min(static_cast<std::int64_t>(launch.among), (part + 1) * launch.part_rows));
-  const int lengths = launch.asking + launch.among;
+  const int count = launch.asking + launch.among;
   const NearTiles tiles{asking_tile, among_tile};
 
   float most[kNearRows];
@@ -167,15 +176,15 @@ __global__ void __launch_bounds__(kNearThreads, 3) compare_rows(NearestLaunch la
     float similarity[kNearRows][kNearColumns];
     for (int array = 0; array < (args.second != nullptr ? 2 : 1); ++array) {
       float products[kNearRows][kNearColumns] = {};
-      multiply_rows<kVector>(array == 0 ? args.first : args.second, array == 0 ? args.first_stride : args.second_stride, args.width, rows,
-                             tiles, products);
-      const float* const length = launch.lengths + static_cast<std::int64_t>(array) * lengths;
+      multiply_rows<T, kVector>(near_row<T>(args, array, 0), array == 0 ? args.first_stride : args.second_stride, args.width, rows, tiles,
+                                products);
+      const float* const inverse = launch.inverses + static_cast<std::int64_t>(array) * count;
 #pragma unroll
       for (int c = 0; c < kNearColumns; ++c) {
-        const float other = length[launch.asking + min(tile + column + c, launch.among - 1)];
+        const float other = inverse[launch.asking + min(tile + column + c, launch.among - 1)];
 #pragma unroll
         for (int r = 0; r < kNearRows; ++r) {
-          const float cosine = products[r][c] / (length[min(first_asking + row + r, launch.asking - 1)] * other);
+          const float cosine = products[r][c] * inverse[min(first_asking + row + r, launch.asking - 1)] * other;
           similarity[r][c] = array == 0 ? cosine : similarity[r][c] * cosine;
         }
       }

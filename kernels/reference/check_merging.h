@@ -7,9 +7,9 @@
 namespace winnow::kernels {
 
 inline LaunchStatus check_arguments(const CudaNearestRowsArgs& args) {
-  if (args.first == nullptr || args.asking == nullptr || args.among == nullptr || args.similarity == nullptr || args.nearest == nullptr ||
-      args.workspace == nullptr || args.width < 1 || args.asking_count < 0 || args.among_count < 1 || args.parts < 1 ||
-      args.parts > kMaxNearestParts) {
+  if (!is_known(args.type) || args.first == nullptr || args.asking == nullptr || args.among == nullptr || args.similarity == nullptr ||
+      args.nearest == nullptr || args.workspace == nullptr || args.width < 1 || args.asking_count < 0 || args.among_count < 1 ||
+      args.parts < 1 || args.parts > kMaxNearestParts) {
     return LaunchStatus::kBadArgument;
   }
   if (args.width > kMaxNearestRows || args.asking_count > kMaxNearestRows || args.among_count > kMaxNearestRows) {

@@ -1,6 +1,7 @@
 // Merging on a GPU against kernels/reference. Skips where no device is; cuda_merging_source_test.cpp runs the kernels' source everywhere.
 #include <gtest/gtest.h>
 
+#include <cmath>
 #include <vector>
 
 #include "tests/kernels/device_memory.h"
@@ -24,7 +25,7 @@ NearestCase::Result nearest_on_device(const NearestCase& problem, std::int64_t p
   const DeviceMemory among(problem.among);
   const DeviceMemory similarity(untouched.similarity);
   const DeviceMemory nearest(untouched.nearest);
-  CudaNearestRowsArgs args = problem.args({first.as<float>(), second.as<float>(), asking.as<std::int32_t>(), among.as<std::int32_t>(),
+  CudaNearestRowsArgs args = problem.args({first.bytes(), second.bytes(), asking.as<std::int32_t>(), among.as<std::int32_t>(),
                                            similarity.as<float>(), nearest.as<std::int32_t>(), nullptr},
                                           parts);
   const DeviceMemory workspace(std::vector<float>(static_cast<std::size_t>(cuda_nearest_rows_workspace(args)), 1e30F));
@@ -34,16 +35,37 @@ NearestCase::Result nearest_on_device(const NearestCase& problem, std::int64_t p
   return {similarity.copy<float>(), nearest.copy<std::int32_t>()};
 }
 
+void expect_over_parts(const NearestCase::Shape& shape) {
+  const NearestCase problem(shape);
+  for (const std::int64_t parts : {1, 3, 16}) {
+    SCOPED_TRACE(::testing::Message() << shape.name() << " parts " << parts);
+    problem.expect_near(nearest_on_device(problem, parts));
+    if (::testing::Test::HasFatalFailure()) return;
+  }
+}
+
 TEST_F(CudaMerging, NearestRowsAreTheReferencesOverTheGrid) {
   for (const std::int64_t width : {1, 5, 36, 64, 80, 128, 130, 256, 512}) {
     for (const std::int64_t asking : {1, 64, 65, 700}) {
       for (const std::int64_t among : {1, 3, 64, 65, 200, 1000}) {
         if (asking * among * width > 10'000'000) continue;  // the reference would take minutes
         for (const bool both : {false, true}) {
-          const NearestCase problem({width, asking, among, both, width % 3});
-          for (const std::int64_t parts : {1, 3, 16}) {
-            SCOPED_TRACE(::testing::Message() << problem.shape.name() << " parts " << parts);
-            problem.expect_near(nearest_on_device(problem, parts));
+          expect_over_parts({width, asking, among, both, width % 3});
+          if (HasFatalFailure()) return;
+        }
+      }
+    }
+  }
+}
+
+TEST_F(CudaMerging, NearestRowsOf16BitsAreTheReferencesOverTheGrid) {
+  for (const ElementType type : {ElementType::kBf16, ElementType::kFp16}) {
+    for (const std::int64_t width : {5, 16, 64, 80, 128, 256, 320}) {
+      for (const std::int64_t asking : {1, 128, 129, 300}) {
+        for (const std::int64_t among : {3, 64, 65, 200}) {
+          if (asking * among * width > 2'000'000) continue;
+          for (const bool both : {false, true}) {
+            expect_over_parts({width, asking, among, both, width == 16 ? 3 : 0, type});
             if (HasFatalFailure()) return;
           }
         }
@@ -53,14 +75,32 @@ TEST_F(CudaMerging, NearestRowsAreTheReferencesOverTheGrid) {
 }
 
 TEST_F(CudaMerging, NearestRowsOfTheSameInputsAreTheSameBits) {
-  const NearestCase problem({128, 3000, 1500, true});
-  const NearestCase::Result first = nearest_on_device(problem, 8);
-  const NearestCase::Result second = nearest_on_device(problem, 8);
-  EXPECT_EQ(first.similarity, second.similarity);
-  EXPECT_EQ(first.nearest, second.nearest);
-  const NearestCase::Result whole = nearest_on_device(problem, 1);
-  EXPECT_EQ(first.similarity, whole.similarity) << "parts change nothing";
-  EXPECT_EQ(first.nearest, whole.nearest);
+  for (const ElementType type : testing::kEveryElementType) {
+    for (const bool both : {false, true}) {
+      const NearestCase problem({128, 3000, 1500, both, 0, type});
+      SCOPED_TRACE(problem.shape.name());
+      const NearestCase::Result first = nearest_on_device(problem, 8);
+      const NearestCase::Result second = nearest_on_device(problem, 8);
+      EXPECT_EQ(first.similarity, second.similarity);
+      EXPECT_EQ(first.nearest, second.nearest);
+      const NearestCase::Result whole = nearest_on_device(problem, 1);
+      EXPECT_EQ(first.similarity, whole.similarity) << "parts change nothing";
+      EXPECT_EQ(first.nearest, whole.nearest);
+    }
+  }
+}
+
+TEST_F(CudaMerging, WhatIsNoNumberIsNearest) {
+  for (const ElementType type : testing::kEveryElementType) {
+    NearestCase problem({64, 3, 130, false, 0, type});
+    SCOPED_TRACE(problem.shape.name());
+    for (const std::size_t damaged : {100, 70}) problem.set(problem.first, problem.among[damaged], 2, std::nanf(""));
+    const NearestCase::Result result = nearest_on_device(problem, 2);
+    for (std::size_t i = 0; i < 3; ++i) {
+      EXPECT_TRUE(std::isnan(result.similarity[i]));
+      EXPECT_EQ(result.nearest[i], 70);
+    }
+  }
 }
 
 TEST_F(CudaMerging, MergedRowsAreTheReferencesToTheBit) {

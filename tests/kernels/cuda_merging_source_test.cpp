@@ -5,8 +5,9 @@
 
 #include <limits>
 
+#include "kernels/cuda/for_type.h"
 #include "kernels/cuda/merge_rows.cuh"
-#include "kernels/cuda/nearest_rows.cuh"
+#include "kernels/cuda/nearest_rows_matrix.cuh"
 #include "kernels/reference/check_merging.h"
 #include "tests/kernels/merging_case.h"
 
@@ -16,7 +17,27 @@ namespace {
 using testing::MergeCase;
 using testing::NearestCase;
 
+unsigned blocks_of(std::int64_t rows, std::int64_t share) { return static_cast<unsigned>((rows + share - 1) / share); }
+
 // As cuda_nearest_rows() launches.
+template <class T>
+void compare_on_cpu(const CudaNearestRowsArgs& args, const cuda::NearestLaunch& launch) {
+  const auto parts = static_cast<unsigned>(launch.parts);
+  if constexpr (sizeof(T) == 2) {
+    if (cuda::fits_matrix_units<T>(args)) {
+      cuda::for_near_chunks(args, [&](auto chunks, auto arrays) {
+        cuda::launch_on_cpu({blocks_of(args.asking_count, cuda::kNearStrips), parts, 1}, cuda::kNearThreads,
+                            [&] { cuda::compare_by_matrix<T, decltype(chunks)::value, decltype(arrays)::value>(launch); });
+      });
+      return;
+    }
+  }
+  cuda::launch_on_cpu({blocks_of(args.asking_count, cuda::kNearTile), parts, 1}, cuda::kNearThreads, [&] {
+    cuda::reads_vectors<T>(args) ? cuda::compare_rows<T, cuda::kWidest<T>>(launch) : cuda::compare_rows<T, 1>(launch);
+  });
+}
+
+// Likewise.
 NearestCase::Result nearest_on_cpu(const NearestCase& problem, std::int64_t parts) {
   constexpr float kGuard = 12345.0F;  // stands behind the workspace
   NearestCase::Result result = problem.result();
@@ -25,12 +46,13 @@ NearestCase::Result nearest_on_cpu(const NearestCase& problem, std::int64_t part
   args.workspace = workspace.data();
   EXPECT_EQ(check_arguments(args), LaunchStatus::kOk);
   const cuda::NearestLaunch launch = cuda::plan_launch(args);
-  const auto blocks = [](std::int64_t rows, std::int64_t share) { return static_cast<unsigned>((rows + share - 1) / share); };
-  cuda::launch_on_cpu({blocks(args.asking_count + args.among_count, cuda::kNearThreads / 32), args.second != nullptr ? 2U : 1U, 1},
-                      cuda::kNearThreads, [&] { cuda::measure_rows(launch); });
-  cuda::launch_on_cpu({blocks(args.asking_count, kNearestTile), static_cast<unsigned>(launch.parts), 1}, cuda::kNearThreads,
-                      [&] { cuda::reads_vectors(args) ? cuda::compare_rows<4>(launch) : cuda::compare_rows<1>(launch); });
-  cuda::launch_on_cpu({blocks(args.asking_count, cuda::kNearThreads), 1, 1}, cuda::kNearThreads, [&] { cuda::join_nearest(launch); });
+  cuda::for_type(args.type, [&](auto element) {
+    using T = decltype(element);
+    cuda::launch_on_cpu({blocks_of(args.asking_count + args.among_count, cuda::kNearThreads / 32), args.second != nullptr ? 2U : 1U, 1},
+                        cuda::kNearThreads, [&] { cuda::measure_rows<T>(launch); });
+    compare_on_cpu<T>(args, launch);
+  });
+  cuda::launch_on_cpu({blocks_of(args.asking_count, cuda::kNearThreads), 1, 1}, cuda::kNearThreads, [&] { cuda::join_nearest(launch); });
   EXPECT_EQ(workspace.back(), kGuard) << "beyond the workspace";
   return result;
 }
@@ -61,32 +83,71 @@ TEST(CudaNearestRows, AreTheReferencesForEveryCount) {
   }
 }
 
-TEST(CudaNearestRows, WhatIsNoNumberIsNearest) {
-  for (const std::int64_t parts : {1, 2}) {
-    NearestCase problem({8, 3, 130});
-    for (const std::int32_t damaged : {100, 70}) {
-      problem.first[static_cast<std::size_t>(problem.among[static_cast<std::size_t>(damaged)]) * 8 + 2] =
-          std::numeric_limits<float>::quiet_NaN();
+// 16 bits: every version of the matrix units', and what they do not take.
+TEST(CudaNearestRows, Of16BitsAreTheReferencesForEveryWidth) {
+  for (const ElementType type : {ElementType::kBf16, ElementType::kFp16}) {
+    for (const bool both : {false, true}) {
+      for (const std::int64_t width : {5, 8, 64, 80, 128, 136, 256, 264}) {
+        expect_nearest({width, 40, 70, both, 0, type}, 1);
+        expect_nearest({width, 3, 66, both, width % 16 == 0 ? 8 : 3, type}, 1);
+        if (HasFatalFailure()) return;
+      }
     }
-    const NearestCase::Result result = nearest_on_cpu(problem, parts);
-    for (std::size_t i = 0; i < 3; ++i) {
-      EXPECT_TRUE(std::isnan(result.similarity[i]));
-      EXPECT_EQ(result.nearest[i], 70);
-    }
-    NearestCase::Result expected = problem.result();
-    float unused = 0.0F;
-    ASSERT_EQ(cuda_nearest_rows_reference(problem.args(expected, &unused, 1)), LaunchStatus::kOk);
-    EXPECT_EQ(result.nearest, expected.nearest);
   }
 }
 
-// (3, 4) asks (4, 3), (0, 0), (-3, -4) and (6, 8), the second time with values that say the opposite.
-TEST(CudaNearestRows, AreKnownByHand) {
-  NearestCase problem({2, 1, 4, true});
-  const std::vector<float> keys = {3, 4, 4, 3, 0, 0, -3, -4, 6, 8};
-  const std::vector<float> values = {1, 0, 1, 0, 1, 0, -1, 0, 0, 1};
-  std::copy(keys.begin(), keys.end(), problem.first.begin());
-  std::copy(values.begin(), values.end(), problem.second.begin());
+TEST(CudaNearestRows, Of16BitsAreTheReferencesForEveryCount) {
+  for (const std::int64_t asking : {1, 128, 129}) {
+    for (const std::int64_t among : {1, 3, 64, 65, 200}) {
+      for (const std::int64_t parts : {1, 3}) {
+        expect_nearest({16, asking, among, asking == 129, 0, ElementType::kBf16}, parts);
+        if (HasFatalFailure()) return;
+      }
+    }
+  }
+}
+
+// Everything is the same: no place in a tile is preferred.
+TEST(CudaNearestRows, OfTheSameTheFirstIsNearest) {
+  for (const ElementType type : testing::kEveryElementType) {
+    for (const std::int64_t parts : {1, 2}) {
+      NearestCase problem({64, 33, 140, true, 0, type});
+      std::fill(problem.asking.begin(), problem.asking.end(), problem.asking[0]);
+      std::fill(problem.among.begin(), problem.among.end(), problem.among[0]);
+      EXPECT_EQ(nearest_on_cpu(problem, parts).nearest, std::vector<std::int32_t>(33, 0)) << problem.shape.name();
+    }
+  }
+}
+
+TEST(CudaNearestRows, WhatIsNoNumberIsNearest) {
+  for (const ElementType type : testing::kEveryElementType) {
+    for (const std::int64_t parts : {1, 2}) {
+      NearestCase problem({8, 3, 130, false, 0, type});
+      for (const std::size_t damaged : {100, 70}) {
+        problem.set(problem.first, problem.among[damaged], 2, std::numeric_limits<float>::quiet_NaN());
+      }
+      const NearestCase::Result result = nearest_on_cpu(problem, parts);
+      for (std::size_t i = 0; i < 3; ++i) {
+        EXPECT_TRUE(std::isnan(result.similarity[i]));
+        EXPECT_EQ(result.nearest[i], 70);
+      }
+      NearestCase::Result expected = problem.result();
+      float unused = 0.0F;
+      ASSERT_EQ(cuda_nearest_rows_reference(problem.args(expected, &unused, 1)), LaunchStatus::kOk);
+      EXPECT_EQ(result.nearest, expected.nearest);
+    }
+  }
+}
+
+// (3, 4) asks (4, 3), (0, 0), (-3, -4) and (6, 8), the second time with values that say the opposite; zeros behind them.
+void expect_known(ElementType type, std::int64_t width) {
+  NearestCase problem({width, 1, 4, true, 0, type});
+  const float keys[] = {3, 4, 4, 3, 0, 0, -3, -4, 6, 8};
+  const float values[] = {1, 0, 1, 0, 1, 0, -1, 0, 0, 1};
+  for (std::int64_t i = 0; i < 5 * width; ++i) {
+    problem.set(problem.first, i / width, i % width, i % width < 2 ? keys[i / width * 2 + i % width] : 0.0F);
+    problem.set(problem.second, i / width, i % width, i % width < 2 ? values[i / width * 2 + i % width] : 0.0F);
+  }
   problem.asking = {0};
   problem.among = {1, 2, 3, 4};
   const NearestCase::Result both = nearest_on_cpu(problem, 1);
@@ -94,7 +155,7 @@ TEST(CudaNearestRows, AreKnownByHand) {
   EXPECT_NEAR(both.similarity[0], 1.0, 1e-6);
   problem.among = {1, 2, 4, 3};
   EXPECT_EQ(nearest_on_cpu(problem, 1).nearest[0], 3);
-  NearestCase alone({2, 1, 4, false});
+  NearestCase alone({width, 1, 4, false, 0, type});
   alone.first = problem.first;
   alone.asking = problem.asking;
   alone.among = {1, 2, 3, 4};
@@ -104,9 +165,19 @@ TEST(CudaNearestRows, AreKnownByHand) {
   EXPECT_NEAR(nearest_on_cpu(alone, 1).similarity[0], 0.96, 1e-6);
 }
 
+TEST(CudaNearestRows, AreKnownByHand) {
+  for (const ElementType type : testing::kEveryElementType) {
+    for (const std::int64_t width : {2, 16}) {
+      SCOPED_TRACE(::testing::Message() << "type " << static_cast<int>(type) << " width " << width);
+      expect_known(type, width);
+    }
+  }
+}
+
 TEST(CudaNearestRows, PartsFillTheDeviceAndAreWholeTiles) {
-  EXPECT_EQ(cuda_nearest_rows_parts(64 * 300, 20000, 132), 1);
-  EXPECT_EQ(cuda_nearest_rows_parts(640, 20000, 132), 27);
+  EXPECT_EQ(cuda_nearest_rows_parts(64 * 5000, 20000, 132), 1);
+  EXPECT_EQ(cuda_nearest_rows_parts(64 * 400, 20000, 132), 11);
+  EXPECT_EQ(cuda_nearest_rows_parts(6400, 20000, 132), 43);
   EXPECT_EQ(cuda_nearest_rows_parts(640, 130, 132), 3);
   EXPECT_EQ(cuda_nearest_rows_parts(0, 1, 132), 1);
   EXPECT_EQ(cuda_nearest_rows_parts(1, 1 << 30, 1 << 20), kMaxNearestParts);
@@ -132,6 +203,7 @@ TEST(CudaNearestRows, RefuseBadArguments) {
   expect(LaunchStatus::kOk, [](auto&) {});
   expect(LaunchStatus::kOk, [](auto& a) { a.second = nullptr; });
   expect(LaunchStatus::kOk, [](auto& a) { a.asking_count = 0; });
+  expect(LaunchStatus::kBadArgument, [](auto& a) { a.type = static_cast<ElementType>(0); });
   expect(LaunchStatus::kBadArgument, [](auto& a) { a.first = nullptr; });
   expect(LaunchStatus::kBadArgument, [](auto& a) { a.asking = nullptr; });
   expect(LaunchStatus::kBadArgument, [](auto& a) { a.among = nullptr; });

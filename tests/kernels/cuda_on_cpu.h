@@ -165,11 +165,13 @@ class BlockOnCpu {
 
 inline void __syncthreads() { BlockOnCpu::current()->wait_for_block(); }
 inline void __syncwarp() { BlockOnCpu::current()->show({}); }
-inline float __shfl_sync(unsigned /*mask*/, float value, int lane) {
+template <class Number>
+Number __shfl_sync(unsigned /*mask*/, Number value, int lane) {
   const BlockOnCpu::Shown shown = BlockOnCpu::current()->show({std::bit_cast<std::uint32_t>(value)});
-  return std::bit_cast<float>(shown.of(static_cast<std::size_t>(lane))[0]);
+  return std::bit_cast<Number>(shown.of(static_cast<std::size_t>(lane))[0]);
 }
-inline float __shfl_xor_sync(unsigned mask, float value, int lane_mask) {
+template <class Number>
+Number __shfl_xor_sync(unsigned mask, Number value, int lane_mask) {
   return __shfl_sync(mask, value, static_cast<int>(BlockOnCpu::current()->lane()) ^ lane_mask);
 }
 inline void atomicMax(int* to, int value) { *to = std::max(*to, value); }

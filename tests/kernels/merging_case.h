@@ -6,6 +6,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <cstddef>
 #include <cstdint>
 #include <numeric>
 #include <random>
@@ -14,6 +15,8 @@
 
 #include "kernels/api/cuda_merge_rows.h"
 #include "kernels/api/cuda_nearest_rows.h"
+#include "kernels/reference/element.h"
+#include "tests/kernels/narrow.h"
 
 namespace winnow::kernels::testing {
 
@@ -22,10 +25,11 @@ class NearestCase {
   struct Shape {
     std::int64_t width = 16, asking = 1, among = 1;
     bool both = false;      // two arrays
-    std::int64_t room = 0;  // floats between rows; 0: rows are aligned where the width allows
+    std::int64_t room = 0;  // elements between rows; 0: rows are aligned where the width allows
+    ElementType type = ElementType::kFp32;
     std::string name() const {
-      return "width " + std::to_string(width) + " asking " + std::to_string(asking) + " among " + std::to_string(among) +
-             (both ? " both" : "") + " room " + std::to_string(room);
+      return "type " + std::to_string(static_cast<int>(type)) + " width " + std::to_string(width) + " asking " + std::to_string(asking) +
+             " among " + std::to_string(among) + (both ? " both" : "") + " room " + std::to_string(room);
     }
   };
   struct Result {
@@ -33,8 +37,8 @@ class NearestCase {
     std::vector<std::int32_t> nearest;
   };
   struct Memory {
-    const float* first;
-    const float* second;
+    const std::byte* first;
+    const std::byte* second;
     const std::int32_t* asking;
     const std::int32_t* among;
     float* similarity;
@@ -46,8 +50,9 @@ class NearestCase {
     std::mt19937 random(static_cast<unsigned>(shape.width * 31 + shape.asking * 7 + shape.among));
     std::normal_distribution<float> normal;
     const std::int64_t rows = shape.asking + shape.among;
-    for (std::vector<float>* array : {&first, &second}) {
-      for (std::int64_t i = 0; i < rows * stride(); ++i) array->push_back(normal(random));
+    for (std::vector<std::byte>* array : {&first, &second}) {
+      array->resize(bytes(rows * stride()));
+      for (std::int64_t i = 0; i < rows * stride(); ++i) set_element(array->data(), shape.type, i, normal(random));
     }
     // Every row has one of the two roles, in any order.
     std::vector<std::int32_t> all(static_cast<std::size_t>(rows));
@@ -58,7 +63,7 @@ class NearestCase {
     // Every fifth is what one before it is: of those that are the same the first is the nearest. One is nothing at all.
     for (std::int64_t j = 5; j < shape.among; j += 5) copy_row(among[index(j / 2)], among[index(j)]);
     if (shape.among > 2) {
-      for (std::int64_t i = 0; i < shape.width; ++i) first[index(among[2] * stride() + i)] = 0.0F;
+      for (std::int64_t i = 0; i < shape.width; ++i) set(first, among[2], i, 0.0F);
     }
   }
 
@@ -66,6 +71,7 @@ class NearestCase {
 
   CudaNearestRowsArgs args(const Memory& memory, std::int64_t parts) const {
     CudaNearestRowsArgs args;
+    args.type = shape.type;
     args.first = memory.first;
     args.first_stride = stride();
     args.second = shape.both ? memory.second : nullptr;
@@ -105,20 +111,28 @@ class NearestCase {
   }
 
   std::int64_t stride() const { return shape.width + shape.room; }
+  void set(std::vector<std::byte>& array, std::int64_t row, std::int64_t i, float value) const {
+    set_element(array.data(), shape.type, row * stride() + i, value);
+  }
 
   const Shape shape;
-  std::vector<float> first, second;
+  std::vector<std::byte> first, second;
   std::vector<std::int32_t> asking, among;
 
  private:
   static std::size_t index(std::int64_t i) { return static_cast<std::size_t>(i); }
-  const float* row(const std::vector<float>& array, std::int64_t number) const { return array.data() + number * stride(); }
+  std::size_t bytes(std::int64_t elements) const { return index(elements) * element_bytes(shape.type); }
+  const std::byte* row(const std::vector<std::byte>& array, std::int64_t number) const { return array.data() + bytes(number * stride()); }
   void copy_row(std::int64_t from, std::int64_t to) {
-    for (std::vector<float>* array : {&first, &second}) std::copy_n(row(*array, from), shape.width, array->data() + to * stride());
+    for (std::vector<std::byte>* array : {&first, &second}) {
+      std::copy_n(row(*array, from), bytes(shape.width), array->data() + bytes(to * stride()));
+    }
   }
   bool same_rows(std::int64_t a, std::int64_t b) const {
-    return std::equal(row(first, a), row(first, a) + shape.width, row(first, b)) &&
-           (!shape.both || std::equal(row(second, a), row(second, a) + shape.width, row(second, b)));
+    const auto same = [&](const std::vector<std::byte>& array) {
+      return std::equal(row(array, a), row(array, a) + bytes(shape.width), row(array, b));
+    };
+    return same(first) && (!shape.both || same(second));
   }
   // By the reference, of one pair alone.
   double similarity_with(std::int64_t i, std::int64_t j) const {

@@ -5,21 +5,22 @@
 #include "engine/base/error.h"
 #include "engine/device/cuda_plugin.h"
 #include "engine/device/host_numbers.h"
+#include "engine/kv_cache/element_type.h"
 
 namespace winnow {
 
 namespace {
 
-void require_rows(const at::Tensor& rows) {
-  require(rows.dim() == 2 && rows.scalar_type() == at::kFloat && rows.stride(1) == 1 && rows.size(1) > 0, "merging: rows are fp32 [n, d]");
+void require_rows(const at::Tensor& rows, at::ScalarType type) {
+  require(rows.dim() == 2 && rows.scalar_type() == type && rows.stride(1) == 1 && rows.size(1) > 0, "merging: rows are [n, d] of one type");
 }
 
 }  // namespace
 
 std::vector<NearestRow> nearest_on_device(const at::Tensor& keys, const at::Tensor& values, std::span<const std::int32_t> asking,
                                           std::span<const std::int32_t> among) {
-  require_rows(keys);
-  if (values.defined()) require_rows(values);
+  require_rows(keys, keys.scalar_type());
+  if (values.defined()) require_rows(values, keys.scalar_type());
   require(!values.defined() || values.size(1) == keys.size(1), "merging: keys and values are of one size");
   const auto count = static_cast<std::int64_t>(asking.size());
   std::vector<NearestRow> nearest(asking.size());
@@ -30,10 +31,11 @@ std::vector<NearestRow> nearest_on_device(const at::Tensor& keys, const at::Tens
   const at::Tensor found = at::empty({2, count}, rows.options());
 
   kernels::CudaNearestRowsArgs args;
-  args.first = keys.const_data_ptr<float>();
+  args.type = element_type(keys.scalar_type());
+  args.first = keys.const_data_ptr();
   args.first_stride = keys.stride(0);
   if (values.defined()) {
-    args.second = values.const_data_ptr<float>();
+    args.second = values.const_data_ptr();
     args.second_stride = values.stride(0);
   }
   args.width = keys.size(1);
@@ -44,7 +46,7 @@ std::vector<NearestRow> nearest_on_device(const at::Tensor& keys, const at::Tens
   args.nearest = found.mutable_data_ptr<std::int32_t>();
   args.similarity = reinterpret_cast<float*>(args.nearest + count);
   args.parts = kernels::cuda_nearest_rows_parts(args.asking_count, args.among_count, open_cuda().multiprocessors);
-  const at::Tensor workspace = at::empty({kernels::cuda_nearest_rows_workspace(args)}, keys.options());
+  const at::Tensor workspace = at::empty({kernels::cuda_nearest_rows_workspace(args)}, keys.options().dtype(at::kFloat));
   args.workspace = workspace.mutable_data_ptr<float>();
   require_launched(cuda_plugin().nearest_rows(&args), "the similarity of slots");
 
@@ -79,7 +81,7 @@ DeviceFlows::DeviceFlows(const StayingRows& staying, at::Device device)
 }
 
 at::Tensor DeviceFlows::merged(const at::Tensor& rows) const {
-  require_rows(rows);
+  require_rows(rows, at::kFloat);
   const at::Tensor output = at::empty({count_, rows.size(1)}, rows.options());
   if (count_ == 0) return output;
   kernels::CudaMergeRowsArgs args;

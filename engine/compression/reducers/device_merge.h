@@ -1,8 +1,8 @@
 // What merging asks of a GPU's own kernels (kernels/api/cuda_nearest_rows.h, cuda_merge_rows.h): whom rows resemble, without their matrix,
 // and rows with what flows into them, in the order of the flows.
 //
-// Used by merge.h and shared_entries.h for rows that lie there. fp32 [n, d], elements of a row side by side. Needs the CUDA plug-in to be
-// open. Engine thread. Errors: kDeviceFailed where a launch fails.
+// Used by merge.h and shared_entries.h for rows that lie there. [n, d], elements of a row side by side; fp32 where nothing else is said.
+// Needs the CUDA plug-in to be open. Engine thread. Errors: kDeviceFailed where a launch fails.
 #pragma once
 
 #include <ATen/ATen.h>
@@ -19,7 +19,8 @@ struct NearestRow {
 };
 
 // For every row of `asking` the most similar one of `among`, ties to the smaller index: by the cosine of keys, times that of values where
-// these are defined. Waits for the device once. `among` is not empty.
+// these are defined. Both fp32, bf16 or fp16: rows as a cache of 16 bits stores them are compared many times as fast as fp32 ones, their
+// sums are fp32 all the same. Waits for the device once. `among` is not empty.
 std::vector<NearestRow> nearest_on_device(const at::Tensor& keys, const at::Tensor& values, std::span<const std::int32_t> asking,
                                           std::span<const std::int32_t> among);
 

@@ -78,11 +78,12 @@ std::vector<MergePair> nearest_by_cosine(const at::Tensor& keys, std::span<const
     }
     return nearest;
   }
-  const at::Tensor targets = unit_rows(rows_of(keys, kept)).t();
+  const at::Tensor widened = keys.to(at::kFloat);
+  const at::Tensor targets = unit_rows(rows_of(widened, kept)).t();
   for (std::int64_t first = 0; first < std::ssize(leaving); first += kTileRows) {
     const auto rows =
         leaving.subspan(static_cast<std::size_t>(first), static_cast<std::size_t>(std::min(kTileRows, std::ssize(leaving) - first)));
-    const auto [cosine, index] = at::mm(unit_rows(rows_of(keys, rows)), targets).max(1);
+    const auto [cosine, index] = at::mm(unit_rows(rows_of(widened, rows)), targets).max(1);
     const at::Tensor cosine_host = cosine.contiguous();
     const at::Tensor index_host = index.contiguous();
     for (std::size_t i = 0; i < rows.size(); ++i) {

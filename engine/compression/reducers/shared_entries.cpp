@@ -40,8 +40,11 @@ void compare_in_tiles(const at::Tensor& keys, const at::Tensor& values, std::spa
 
 }  // namespace
 
-SharedRows share_rows(const SharingRule& rule, const at::Tensor& keys, const at::Tensor& values, std::span<const std::int32_t> kept,
-                      std::span<const std::int32_t> centers, std::span<const float> rank, std::span<const float> weight) {
+SharedRows share_rows(const SharingRule& rule, const at::Tensor& stored_keys, const at::Tensor& stored_values,
+                      std::span<const std::int32_t> kept, std::span<const std::int32_t> centers, std::span<const float> rank,
+                      std::span<const float> weight) {
+  const at::Tensor keys = stored_keys.to(at::kFloat);
+  const at::Tensor values = stored_values.to(at::kFloat);
   const std::int64_t n = keys.size(0);
   std::vector<std::int32_t> center_rows;
   for (const std::int32_t index : centers) center_rows.push_back(kept[static_cast<std::size_t>(index)]);
@@ -68,7 +71,8 @@ SharedRows share_rows(const SharingRule& rule, const at::Tensor& keys, const at:
   if (centers.empty()) {
     targets.assign(merged.size(), SharedEntries::kZero);
   } else if (!keys.is_cpu()) {
-    for (const NearestRow& nearest : nearest_on_device(keys, values, merged, center_rows)) aim(nearest.index, nearest.similarity);
+    for (const NearestRow& nearest : nearest_on_device(stored_keys, stored_values, merged, center_rows))
+      aim(nearest.index, nearest.similarity);
   } else {
     compare_in_tiles(keys, values, merged, center_rows, aim);
   }

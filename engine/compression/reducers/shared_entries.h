@@ -23,12 +23,13 @@ struct SharedRows {
   at::Tensor values;
 };
 
-// keys, values: fp32 [n, d]. kept: ascending rows. centers: indices into `kept`, ascending, of the slots that are shared; the others (the
-// window of last rows, pinned rows) stay direct. rank: per row, which of the
+// stored_keys, stored_values: [n, d], both fp32 or both as the cache stores them. kept: ascending rows. centers: indices into `kept`,
+// ascending, of the slots that are shared; the others (the window of last rows, pinned rows) stay direct. rank: per row, which of the
 // others come next (higher first, ties to the smaller row): as many as (magnification - 1) times the number of kept rows share a slot or
 // are masked, the rest is dropped. weight: per row.
-SharedRows share_rows(const SharingRule& rule, const at::Tensor& keys, const at::Tensor& values, std::span<const std::int32_t> kept,
-                      std::span<const std::int32_t> centers, std::span<const float> rank, std::span<const float> weight);
+SharedRows share_rows(const SharingRule& rule, const at::Tensor& stored_keys, const at::Tensor& stored_values,
+                      std::span<const std::int32_t> kept, std::span<const std::int32_t> centers, std::span<const float> rank,
+                      std::span<const float> weight);
 
 // Cosine of keys times cosine of values of every row with one; cosine = dot / max(|a| |b|, 1e-12). fp32 [rows].
 at::Tensor pair_similarity(const at::Tensor& keys, const at::Tensor& values, const at::Tensor& key, const at::Tensor& value);

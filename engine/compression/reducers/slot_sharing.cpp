@@ -47,10 +47,12 @@ SharedLayer share_layer(const KvCache& cache, const SegmentCompressor& compresso
     const Candidates& set = compressor.candidates(layer, head);
     const std::int64_t n = set.info.tokens;
     const std::int64_t start = cache.slots(layer, head) - n;
-    at::Tensor keys = cache.gather_keys(layer, head).narrow(0, start, n).to(at::kFloat);
-    const at::Tensor values = cache.gather_values(layer, head).narrow(0, start, n).to(at::kFloat);
+    at::Tensor keys = cache.gather_keys(layer, head).narrow(0, start, n);
+    at::Tensor values = cache.gather_values(layer, head).narrow(0, start, n);
     if (rule.rotation != SharedEntries::Rotation::kStored) {
+      keys = keys.to(at::kFloat);
       keys = turned_keys(keys, at::tensor(originals_of(set)).to(keys.options()).neg().unsqueeze(0), shape.rotary);
+      values = values.to(at::kFloat);
     }
     const std::vector<float> weight =
         global_local(compressor.accumulated(layer, head).sums, compressor.accumulated_locally(layer, head).sums);

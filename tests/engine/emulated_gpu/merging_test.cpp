@@ -80,6 +80,24 @@ TEST_F(MergingOnEmulatedGpu, TheNearestAreThoseOfTheCpuInThreeLaunches) {
   EXPECT_TRUE(nearest_by_cosine(keys_there_, kept_, {}).empty());
 }
 
+// As a cache of 16 bits stores them: the sums are fp32 all the same.
+TEST_F(MergingOnEmulatedGpu, TheNearestOfStoredRowsAreThoseOfTheSameNumbers) {
+  for (const at::ScalarType type : {at::kBFloat16, at::kHalf}) {
+    const at::Tensor stored = keys_.to(type);
+    const std::vector<MergePair> cpu = nearest_by_cosine(stored.to(at::kFloat), kept_, leaving_);
+    const std::vector<MergePair> here = nearest_by_cosine(stored, kept_, leaving_);
+    const std::vector<MergePair> gpu = nearest_by_cosine(stored.to(kEmulatedGpu), kept_, leaving_);
+    ASSERT_EQ(here.size(), cpu.size());
+    ASSERT_EQ(gpu.size(), cpu.size());
+    for (std::size_t i = 0; i < cpu.size(); ++i) {
+      EXPECT_EQ(here[i].into, cpu[i].into) << i;
+      EXPECT_EQ(here[i].cosine, cpu[i].cosine) << i;
+      EXPECT_EQ(gpu[i].into, cpu[i].into) << i;
+      EXPECT_NEAR(gpu[i].cosine, cpu[i].cosine, 1e-5);
+    }
+  }
+}
+
 TEST_F(MergingOnEmulatedGpu, FlowsAreThoseOfTheCpu) {
   Merging merging = some_flows();
   expect_same(merging);
@@ -112,20 +130,28 @@ TEST_F(MergingOnEmulatedGpu, SlotsAreSharedAsOnTheCpu) {
   SharingRule rule;
   rule.magnification = 3.0;
   rule.least_similarity = 0.1;
-  for (const Rows& shared : {centers, Rows{}}) {
-    const SharedRows cpu = share_rows(rule, keys_, values_, kept_, shared, rank, weight);
-    SharedRows gpu;
-    const EmulatedGpuCounts cost = cost_of([&] { gpu = share_rows(rule, keys_there_, values_there_, kept_, shared, rank, weight); });
-    EXPECT_EQ(gpu.row, cpu.row);
-    EXPECT_EQ(gpu.target, cpu.target);
-    ASSERT_EQ(gpu.norm.size(), cpu.norm.size());
-    for (std::size_t i = 0; i < cpu.norm.size(); ++i) EXPECT_NEAR(gpu.norm[i], cpu.norm[i], 1e-5);
-    ASSERT_EQ(gpu.directions.sizes(), cpu.directions.sizes());
-    if (shared.empty()) continue;
-    EXPECT_LT((gpu.directions.to(at::kCPU) - cpu.directions).abs().max().item<double>(), 1e-5);
-    EXPECT_LT((gpu.values.to(at::kCPU) - cpu.values).abs().max().item<double>(), 1e-5);
-    EXPECT_LE(cost.waits, 2) << "for the pairs and the lengths";
-    EXPECT_LE(cost.launches, 12);
+  for (const at::ScalarType type : {at::kFloat, at::kBFloat16, at::kHalf}) {
+    SCOPED_TRACE(at::toString(type));
+    const at::Tensor keys = keys_.to(type);
+    const at::Tensor values = values_.to(type);
+    const at::Tensor keys_there = keys.to(kEmulatedGpu);
+    const at::Tensor values_there = values.to(kEmulatedGpu);
+    for (const Rows& shared : {centers, Rows{}}) {
+      const SharedRows cpu = share_rows(rule, keys, values, kept_, shared, rank, weight);
+      SharedRows gpu;
+      const EmulatedGpuCounts cost = cost_of([&] { gpu = share_rows(rule, keys_there, values_there, kept_, shared, rank, weight); });
+      EXPECT_EQ(gpu.row, cpu.row);
+      EXPECT_EQ(gpu.target, cpu.target);
+      ASSERT_EQ(gpu.norm.size(), cpu.norm.size());
+      for (std::size_t i = 0; i < cpu.norm.size(); ++i) EXPECT_NEAR(gpu.norm[i], cpu.norm[i], 1e-5);
+      ASSERT_EQ(gpu.directions.sizes(), cpu.directions.sizes());
+      if (shared.empty()) continue;
+      EXPECT_EQ(gpu.directions.scalar_type(), at::kFloat);
+      EXPECT_LT((gpu.directions.to(at::kCPU) - cpu.directions).abs().max().item<double>(), 1e-5);
+      EXPECT_LT((gpu.values.to(at::kCPU) - cpu.values).abs().max().item<double>(), 1e-5);
+      EXPECT_LE(cost.waits, 2) << "for the pairs and the lengths";
+      EXPECT_LE(cost.launches, type == at::kFloat ? 12 : 14) << "two more widen stored rows";
+    }
   }
 }
 

@@ -250,8 +250,8 @@ int shared_attention(const kernels::CudaSharedAttentionArgs* args) {
 int nearest_rows(const kernels::CudaNearestRowsArgs* args) {
   counts().launches += 3;
   kernels::CudaNearestRowsArgs here = *args;
-  here.first = static_cast<const float*>(behind(args->first));
-  here.second = static_cast<const float*>(behind(args->second));
+  here.first = behind(args->first);
+  here.second = behind(args->second);
   here.asking = static_cast<const std::int32_t*>(behind(args->asking));
   here.among = static_cast<const std::int32_t*>(behind(args->among));
   here.similarity = static_cast<float*>(behind(args->similarity));
