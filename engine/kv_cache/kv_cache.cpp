@@ -331,6 +331,7 @@ class KvCache::Impl {
             "KvCache::write: K and V must be [k, head_dim]");
     require(first_slot >= 0 && first_slot + count <= h.slots(), "KvCache::write: no such slots");
     carry_out_changes();
+    if (on_device()) return write_on_device(h, first_slot, keys, values);
     for (std::int64_t done = 0; done < count;) {
       const std::int64_t slot = first_slot + done;
       const std::int64_t row = slot % kBlockSlots;
@@ -342,10 +343,69 @@ class KvCache::Impl {
     }
   }
 
+  // One launch: a copy for every block would take longer than its rows.
+  void write_on_device(Head& h, std::int64_t first_slot, const at::Tensor& keys, const at::Tensor& values) {
+    const std::int64_t count = keys.size(0);
+    if (count == 0) return;
+    for (std::int64_t block = first_slot / kBlockSlots; block * kBlockSlots < first_slot + count; ++block) writable(h, block);
+    KvShape of_head = shape_;
+    of_head.kv_heads = 1;
+    const auto typed = [&](const at::Tensor& rows) { return rows.to(shape_.device, shape_.dtype, /*non_blocking=*/true).unsqueeze(0); };
+    append_rows(of_head, {blocks_of(h), {static_cast<std::int32_t>(first_slot)}}, typed(keys), typed(values));
+  }
+
+  // What a layer's table has of one head.
+  DeviceBlocks blocks_of(const Head& h) {
+    const std::int64_t layer = static_cast<std::int64_t>(index_of(h)) / shape_.kv_heads;
+    const std::int64_t head = static_cast<std::int64_t>(index_of(h)) % shape_.kv_heads;
+    DeviceBlocks blocks = device_blocks(LayerId(layer));
+    blocks.key_blocks += head * blocks.stride;
+    blocks.value_blocks += head * blocks.stride;
+    return blocks;
+  }
+
+  // K and V of the first `count` slots [count, head_dim], by one launch likewise.
+  std::pair<at::Tensor, at::Tensor> gather_on_device(const Head& h, std::int64_t count) {
+    const at::TensorOptions options = at::TensorOptions(shape_.device).dtype(shape_.dtype);
+    std::pair<at::Tensor, at::Tensor> rows = {at::empty({count, shape_.head_dim}, options), at::empty({count, shape_.head_dim}, options)};
+    if (count == 0) return rows;
+    const std::int64_t blocks = blocks_for(count);
+    const std::int64_t row_bytes = shape_.slot_bytes() / 2;
+    std::vector<std::int64_t> pointers;  // to where each block's rows go
+    for (const at::Tensor& part : {rows.first, rows.second}) {
+      const auto first = reinterpret_cast<std::int64_t>(part.mutable_data_ptr());
+      for (std::int64_t block = 0; block < blocks; ++block) pointers.push_back(first + block * kBlockSlots * row_bytes);
+    }
+    const at::Tensor table = numbers_on(shape_.device, pointers);
+    const at::Tensor sources = at::arange(count, table.options().dtype(at::kInt));
+    const DeviceBlocks from = blocks_of(h);
+    const std::int32_t none = 0;
+    const auto all = static_cast<std::int32_t>(count);
+    kernels::GatherSlotsArgs args;
+    args.kv_heads = 1;
+    args.row_bytes = row_bytes;
+    args.block_slots = kBlockSlots;
+    args.from_key_blocks = from.key_blocks;
+    args.from_value_blocks = from.value_blocks;
+    args.from_stride = from.stride;
+    args.to_key_blocks = reinterpret_cast<void* const*>(table.const_data_ptr<std::int64_t>());
+    args.to_value_blocks = args.to_key_blocks + blocks;
+    args.to_stride = blocks;
+    args.first = &none;
+    args.count = &all;
+    args.sources = sources.const_data_ptr<std::int32_t>();
+    require_launched(cuda_plugin().gather_slots(&args), "reading slots of the cache");
+    return rows;
+  }
+
   at::Tensor gather(const Head& h, KvPart part, std::int64_t count) {
     carry_out_changes();
     if (count < 0) count = h.slots();
     require(count <= h.slots(), "KvCache::gather: more slots than the head has");
+    if (on_device()) {
+      auto [keys, values] = gather_on_device(h, count);
+      return part == KvPart::kKeys ? keys : values;
+    }
     const bool widened = shape_.storage != KvStorage::kWide;
     const at::Tensor rows = at::empty({widened ? count : 0, shape_.head_dim}, at::TensorOptions(shape_.device).dtype(shape_.dtype));
     std::vector<at::Tensor> pieces;

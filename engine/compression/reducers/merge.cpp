@@ -1,7 +1,6 @@
 #include "engine/compression/reducers/merge.h"
 
 #include <algorithm>
-#include <set>
 
 #include "engine/compression/reducers/device_merge.h"
 #include "engine/device/host_numbers.h"
@@ -17,11 +16,11 @@ at::Tensor rows_of(const at::Tensor& all, std::span<const std::int32_t> rows) { 
 at::Tensor unit_rows(const at::Tensor& rows) { return rows / at::linalg_vector_norm(rows, 2, at::IntArrayRef{1}, true).clamp_min(1e-12); }
 
 // Whether a row goes on that has received or is scaled: then the order of all flows matters, and they take place on the host.
-bool goes_on(const Merging& merging) {
-  std::set<std::int32_t> changed;
-  for (const Merging::Flow& flow : merging.flows) changed.insert(flow.into);
-  for (const Merging::Scaled& scaled : merging.scaled) changed.insert(scaled.row);
-  return std::ranges::any_of(merging.flows, [&](const Merging::Flow& flow) { return changed.contains(flow.from); });
+bool goes_on(const Merging& merging, std::int64_t rows) {
+  std::vector<bool> changed(static_cast<std::size_t>(rows), false);
+  for (const Merging::Flow& flow : merging.flows) changed[static_cast<std::size_t>(flow.into)] = true;
+  for (const Merging::Scaled& scaled : merging.scaled) changed[static_cast<std::size_t>(scaled.row)] = true;
+  return std::ranges::any_of(merging.flows, [&](const Merging::Flow& flow) { return changed[static_cast<std::size_t>(flow.from)]; });
 }
 
 // The rows that stay, for flows of which none goes on: on a GPU nobody waits, nothing is copied to the host. n: rows there are.
@@ -96,7 +95,7 @@ std::vector<MergePair> nearest_by_cosine(const at::Tensor& keys, std::span<const
 
 MergedSlots carry_out(const Merging& merging, const at::Tensor& keys, const at::Tensor& values, std::span<const std::int32_t> kept) {
   MergedSlots merged;
-  if (!keys.is_cpu() && !goes_on(merging)) {
+  if (!keys.is_cpu() && !goes_on(merging, keys.size(0))) {
     const DeviceFlows flows(staying_rows(merging, keys.size(0), kept), keys.device());
     merged.keys = merging.values_only ? rows_of(keys, kept) : flows.merged(keys);
     merged.values = flows.merged(values);
