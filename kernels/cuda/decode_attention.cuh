@@ -79,8 +79,6 @@ inline DecodeLaunch plan_launch(const CudaDecodeAttentionArgs& args) {
   return launch;
 }
 
-__device__ inline float minus_infinity() { return __uint_as_float(0xFF800000U); }
-
 // kVector: elements of K per load; 1 where the head size is no multiple of 16 bytes.
 template <class T, int kVector>
 __global__ void __launch_bounds__(kThreads) attend_part(DecodeLaunch args) {

@@ -20,6 +20,8 @@ struct Fp16 {
   std::uint16_t bits;
 };
 
+__device__ inline float minus_infinity() { return __uint_as_float(0xFF800000U); }
+
 __device__ inline float widen(float x) { return x; }
 __device__ inline float widen(Bf16 x) { return __uint_as_float(static_cast<unsigned>(x.bits) << 16); }
 __device__ inline float widen(Fp16 x) { return __half2float(__ushort_as_half(x.bits)); }

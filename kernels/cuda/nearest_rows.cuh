@@ -167,7 +167,7 @@ __global__ void __launch_bounds__(kNearThreads, 3) compare_rows(NearestLaunch la
   int at[kNearRows];
 #pragma unroll
   for (int r = 0; r < kNearRows; ++r) {
-    most[r] = __uint_as_float(0xFF800000U);  // minus infinity
+    most[r] = minus_infinity();
     at[r] = 0x7FFFFFFF;
   }
   for (int tile = begin; tile < end; tile += kNearTile) {

@@ -6,6 +6,7 @@
 #pragma once
 
 #include "kernels/api/cuda_row_sparsity.h"
+#include "kernels/cuda/element.cuh"
 #include "kernels/cuda/row_walk.cuh"
 
 namespace winnow::kernels::cuda {
@@ -62,7 +63,7 @@ __global__ void __launch_bounds__(kLogitThreads, 4) find_row_maxima(RowMaximaLau
   __shared__ ItemTile items;
   const int row = tile_row();
   const int column = tile_column();
-  const float none = __uint_as_float(0xFF800000U);  // -inf
+  const float none = minus_infinity();
   float highest[kLogitRows];
 #pragma unroll
   for (int r = 0; r < kLogitRows; ++r) highest[r] = none;

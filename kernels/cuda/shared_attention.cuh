@@ -110,8 +110,6 @@ bool reads_key_vectors(const CudaSharedAttentionArgs& args) {
   return kTurned ? args.head_dim % (2 * kKeyVector<T, kTurned>) == 0 : args.head_dim % kKeyVector<T, kTurned> == 0;
 }
 
-__device__ inline float no_logit() { return __uint_as_float(0xFF800000U); }  // minus infinity
-
 template <class T, int kVector, bool kTurned>
 __global__ void __launch_bounds__(kTokenThreads) attend_tokens(SharedAttentionLaunch args) {
   constexpr int kColumn = kVector == 1 ? 1 : 2;                                       // elements of V that a thread owns side by side
@@ -142,7 +140,7 @@ __global__ void __launch_bounds__(kTokenThreads) attend_tokens(SharedAttentionLa
   const T* query = static_cast<const T*>(args.query) + global_head * head_dim;
   for (int i = thread; i < heads * head_dim; i += kTokenThreads) shared_heads[i] = widen(query[i]) * args.scale;
   if (thread < kTokenHeads) {
-    maximum[thread] = no_logit();
+    maximum[thread] = minus_infinity();
     sum[thread] = 0.0F;
   }
   const void* const* key_blocks = args.key_blocks + kv_head * args.table_stride;
@@ -172,7 +170,7 @@ __global__ void __launch_bounds__(kTokenThreads) attend_tokens(SharedAttentionLa
         if (kTurned) position = args.entry_position[entry];
       }
       live[thread] = slot >= 0;
-      if (slot < 0) own_factor = slot == kZeroToken ? 0.0F : no_logit();
+      if (slot < 0) own_factor = slot == kZeroToken ? 0.0F : minus_infinity();
       slot = max(slot, 0);  // read, not weighed
       const std::int64_t offset = static_cast<std::int64_t>(slot % args.block_slots) * head_dim;
       key_rows[thread] = static_cast<const T*>(key_blocks[slot / args.block_slots]) + offset;
@@ -251,8 +249,8 @@ __global__ void __launch_bounds__(kTokenThreads) attend_tokens(SharedAttentionLa
       const bool high_used = lane + 32 < count;
       float& low = weights[lane * kTokenHeads + h];
       float& high = weights[(lane + 32) * kTokenHeads + h];
-      const float low_logit = low_used ? low : no_logit();
-      const float high_logit = high_used ? high : no_logit();
+      const float low_logit = low_used ? low : minus_infinity();
+      const float high_logit = high_used ? high : minus_infinity();
       if (args.logits != nullptr) {
         float* row = args.logits + (global_head + h) * args.logit_stride + tile;
         if (low_used) row[lane] = low_logit;
@@ -260,7 +258,7 @@ __global__ void __launch_bounds__(kTokenThreads) attend_tokens(SharedAttentionLa
       }
       const float before = maximum[h];
       const float highest = warp_maximum(fmaxf(fmaxf(low_logit, high_logit), before));
-      const float shift = highest == no_logit() ? 0.0F : highest;  // nothing but masked tokens so far
+      const float shift = highest == minus_infinity() ? 0.0F : highest;  // nothing but masked tokens so far
       const float low_weight = low_used ? expf(low_logit - shift) : 0.0F;
       const float high_weight = high_used ? expf(high_logit - shift) : 0.0F;
       const float added = warp_sum(low_weight + high_weight);
@@ -360,7 +358,7 @@ __global__ void __launch_bounds__(kTokenThreads) join_tokens(SharedAttentionLaun
   const std::int64_t first_head = static_cast<std::int64_t>(kv_head) * args.group;
   for (int h = thread; h < args.group; h += kTokenThreads) {
     const float* const lse = args.part_lse + (first_head + h) * args.parts;
-    float most = no_logit();
+    float most = minus_infinity();
     for (int part = 0; part < used; ++part) most = fmaxf(most, lse[part]);
     float sum = 0.0F;
     for (int part = 0; part < used; ++part) sum += expf(lse[part] - most);
