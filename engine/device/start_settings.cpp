@@ -3,6 +3,8 @@
 // OMP_WAIT_POLICY: threads of libtorch's OpenMP sleep at barriers instead of spinning: beside other programs a spinning thread keeps the
 // one it waits for from running, and a question takes ten times as long. THP_MEM_ALLOC_ENABLE: libtorch asks for huge pages where it
 // allocates two megabytes and more. A decode step reads every weight once, and looking up small pages is a quarter of that.
+// MALLOC_TRIM_THRESHOLD_, MALLOC_MMAP_THRESHOLD_: libc keeps up to 128 MB of what a prompt's products gave back, instead of having the
+// kernel clear the same pages for the next ones, which took 4 to 8 % of a prompt of 512 tokens.
 //
 // OpenMP's library reads its variable in its constructor, once. Nothing that is linked to it can be sure to run before that and still be
 // seen: the order of constructors follows needs only, and what is first of all (the preinit array, libraries marked initfirst) comes before
@@ -18,11 +20,13 @@
 namespace {
 
 struct Setting {
-  char text[32];
+  char text[40];
   std::size_t name;  // its length, with the sign behind it
 };
 Setting g_settings[] = {{"OMP_WAIT_POLICY=PASSIVE", sizeof "OMP_WAIT_POLICY=" - 1},
-                        {"THP_MEM_ALLOC_ENABLE=1", sizeof "THP_MEM_ALLOC_ENABLE=" - 1}};
+                        {"THP_MEM_ALLOC_ENABLE=1", sizeof "THP_MEM_ALLOC_ENABLE=" - 1},
+                        {"MALLOC_TRIM_THRESHOLD_=134217728", sizeof "MALLOC_TRIM_THRESHOLD_=" - 1},
+                        {"MALLOC_MMAP_THRESHOLD_=33554432", sizeof "MALLOC_MMAP_THRESHOLD_=" - 1}};
 constexpr std::size_t kSettings = sizeof g_settings / sizeof g_settings[0];
 constexpr std::size_t kMostVariables = 4095;
 
