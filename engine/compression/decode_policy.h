@@ -39,7 +39,10 @@ class DecodePolicy {
   virtual void after_layer(KvCache& cache, LayerId layer, const DecodeRow& row, MergeState& state) = 0;
   // The same for all layers of a step at once, as a GPU shows them: what is done for several heads together is one launch there.
   virtual void after_layers(KvCache& cache, std::span<const DecodeRow> rows, MergeState& state) {
-    for (LayerId layer{0}; layer < std::ssize(rows); ++layer) after_layer(cache, layer, rows[static_cast<std::size_t>(layer)], state);
+    for (LayerId layer{0}; const DecodeRow& row : rows) {
+      after_layer(cache, layer, row, state);
+      ++layer;
+    }
   }
   // Later in the same step: the slot is about to be evicted, because the layer's window passes it by.
   virtual void leaves_window(LayerId /*layer*/, KvHead /*kv_head*/, std::int64_t /*slot*/) {}
