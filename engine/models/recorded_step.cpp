@@ -47,8 +47,9 @@ RecordedStep::RecordedStep(Body body, std::int64_t layers, at::Device device)
 
 RecordedStep::~RecordedStep() = default;
 
-// Whether every head has as many slots as when the step before began, or one more. Notes them for the next one.
-bool RecordedStep::follows(const KvCache& cache) {
+// Whether the step before was this cache's and its token the one before, and every head has as many slots as when it began, or one more.
+// Notes them for the next one.
+bool RecordedStep::follows(const NextToken& token, const KvCache& cache) {
   std::vector<std::int64_t> slots;
   for (LayerId layer{0}; layer < cache.shape().layers; ++layer) {
     for (KvHead head{0}; head < cache.shape().kv_heads; ++head) slots.push_back(cache.slots(layer, head));
@@ -56,7 +57,9 @@ bool RecordedStep::follows(const KvCache& cache) {
   const bool follows =
       std::ranges::equal(slots, last_slots_, [](std::int64_t now, std::int64_t last) { return now - last == 0 || now - last == 1; });
   last_slots_ = std::move(slots);
-  return follows;
+  const bool same_cache = std::exchange(last_cache_, &cache.shape()) == &cache.shape();
+  const bool next_token = std::exchange(last_original_, token.original) + 1 == token.original;
+  return follows && same_cache && next_token;
 }
 
 // By how many slots the heads of each layer are longer than recorded; nothing where the recording does not hold. Asks for every layer's
@@ -111,7 +114,7 @@ std::optional<RecordedStep::Shown> RecordedStep::run(const NextToken& token, KvC
   for (LayerId layer{0}; layer < cache.shape().layers; ++layer) {
     if (cache.has_shared_entries(layer)) return std::nullopt;  // the host looks them up
   }
-  if (!follows(cache)) {
+  if (!follows(token, cache)) {
     recording_.reset();
     return std::nullopt;
   }

@@ -49,13 +49,15 @@ class RecordedStep {
 
  private:
   struct Recording;
-  bool follows(const KvCache& cache);
+  bool follows(const NextToken& token, const KvCache& cache);
   void record(const KvCache& cache, bool probabilities);
   std::optional<std::vector<std::int64_t>> further_slots(const KvCache& cache, bool probabilities) const;
 
   Body body_;
   at::Tensor numbers_;  // int64 on the device: id, position, and of each layer the slots that a head has more than when it was recorded
   std::unique_ptr<Recording> recording_;
+  const KvShape* last_cache_ = nullptr;   // whose shape it is tells caches apart; not read
+  std::int32_t last_original_ = -1;       // of the token before
   std::vector<std::int64_t> last_slots_;  // of every head, when the step before began
   bool impossible_ = false;               // this device or model cannot be recorded
 };
