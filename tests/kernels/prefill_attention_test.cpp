@@ -20,8 +20,8 @@ using testing::with_every_target;
 
 constexpr float kInfinity = std::numeric_limits<float>::infinity();
 
-// A mean of values of about 1. Weights in bf16 are off by 2^-9 of themselves at most, and so is a mean of |values|, of which the largest of
-// a row is below 5; a result in a 16-bit type is rounded once more (2^-9, 2^-12), by both sides. fp32: products of 256 elements in another
+// A mean of values of about 1. Weights in bf16 are off by 2^-8 of themselves at most, and so is a mean of |values|, of which the largest of
+// a row is below 5; a result in a 16-bit type is rounded once more (2^-8, 2^-11), by both sides. fp32: products of 256 elements in another
 // order.
 double tolerance(ElementType type) { return type == ElementType::kFp32 ? 2e-5 : type == ElementType::kFp16 ? 2e-3 : 2e-2; }
 

@@ -64,8 +64,8 @@ TEST_F(ReceivedAttentionTest, EqualsTheColumnsOfTheWholeMatrix) {
         const ReceivedAttention received = received_from(whole, piece);
         const at::Tensor expected = probabilities(whole);
         const at::Tensor means = expected.view({kv_heads, -1, 700, 700}).mean(1);
-        // A probability of bf16 is off by 2^-9 of itself at most, in either direction.
-        const double tolerance = type == at::kBFloat16 ? std::ldexp(1.0, -9) : 1e-5;
+        // A probability of bf16 is off by 2^-8 of itself at most, in either direction.
+        const double tolerance = type == at::kBFloat16 ? std::ldexp(1.0, -8) : 1e-5;
         EXPECT_LE(((received.sums - expected.sum(1)).abs() / expected.sum(1)).max().item<double>(), tolerance);
         const at::Tensor squares = means.square().sum(1);
         EXPECT_LE(((received.squares - squares).abs() / squares).max().item<double>(), 2.1 * tolerance);
