@@ -42,7 +42,8 @@ std::optional<std::size_t> least_of(std::span<const std::int32_t> original, cons
   for (std::size_t slot = 0; slot < original.size(); ++slot) {
     if (!may_leave(slot)) continue;
     const double value = rank(slot);
-    if (victim && (value > least || (value == least && original[slot] > original[*victim]))) continue;
+    // What is no number is less than nothing.
+    if (victim && !(value < least || (value == least && original[slot] < original[*victim]))) continue;
     victim = slot;
     least = value;
   }

@@ -20,8 +20,11 @@ MergePair most_similar_of(const KvCache& cache, const LeavingSlotOf& leaving) {
   std::int64_t best = -1;
   float best_cosine = 0.0F;
   std::int64_t first = 0;
-  for (std::int64_t block = 0; block < KvCache::blocks_for(cache.slots(layer, head)); ++block) {
-    const at::Tensor keys = cache.block_view(layer, head, KvPart::kKeys, block).to(at::kFloat);
+  // A GPU takes all at once: launches and waits for every block cost more than the copy.
+  const bool in_blocks = cache.shape().device.is_cpu();
+  for (std::int64_t block = 0; block < (in_blocks ? KvCache::blocks_for(cache.slots(layer, head)) : 1); ++block) {
+    const at::Tensor rows = in_blocks ? cache.block_view(layer, head, KvPart::kKeys, block) : cache.gather_keys(layer, head);
+    const at::Tensor keys = rows.to(at::kFloat);
     const at::Tensor norms = at::linalg_vector_norm(keys, 2, at::IntArrayRef{1}).clamp_min(kernels::kLeastKeyLength);
     const at::Tensor cosines = at::mv(keys, unit).div_(norms).to(at::kCPU).contiguous();
     const float* values = cosines.const_data_ptr<float>();
