@@ -181,19 +181,20 @@ at::Tensor BlockMatrix::times_few(const at::Tensor& input) const {
 
 at::Tensor BlockMatrix::times_rounded(const at::Tensor& input) const {
   const at::Tensor known = (find_element_type(input.scalar_type()) ? input : input.to(at::kFloat)).contiguous();
-  // Rows of the matrix that are handed out together: the kernel unpacks as many at a time.
-  constexpr std::int64_t kRows = 16;
-  at::Tensor output = at::empty({known.size(0), out()}, known.options().dtype(at::kFloat));
+  constexpr std::int64_t kRows = kernels::kMatrixRows;  // handed out together
+  at::Tensor output = at::empty({known.size(0), out()}, known.options());
   for (std::int64_t input_row = 0; input_row < known.size(0); input_row += RoundedTiles::kMostInputs) {
     const RoundedTiles tiles(known.narrow(0, input_row, std::min(RoundedTiles::kMostInputs, known.size(0) - input_row)), orders_);
-    float* const to = output.mutable_data_ptr<float>() + input_row * out();
+    auto* const to = static_cast<std::byte*>(output.mutable_data_ptr()) + input_row * out() * output.element_size();
     share_work((out() + kRows - 1) / kRows, 1, [&](std::int64_t begin, std::int64_t end) {
+      float* const sums = row_scratch(kernels::rounded_rows_sums(tiles.inputs()));
       for (std::size_t p = 0; p < parts_.size(); ++p) {
         const std::int64_t first = std::clamp<std::int64_t>(begin * kRows - first_row_[p], 0, parts_[p].rows);
         const std::int64_t last = std::clamp<std::int64_t>(end * kRows - first_row_[p], 0, parts_[p].rows);
         const std::int32_t* const row_of = parts_[p].row_of.empty() ? nullptr : parts_[p].row_of.data();
         check(kernels::rounded_rows_cpu({parts_[p].type, parts_[p].bytes.data(), in_, row_of, first, last, tiles.tiles(order_of_[p]),
-                                         tiles.inputs(), to + first_row_[p], out()}));
+                                         tiles.inputs(), to + first_row_[p] * output.element_size(), out(),
+                                         element_type(output.scalar_type()), sums}));
       }
     });
   }

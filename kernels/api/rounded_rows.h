@@ -19,9 +19,10 @@ namespace winnow::kernels {
 
 inline constexpr std::int64_t kTileRows = 4;
 inline constexpr std::int64_t kTileAlignment = 4;  // bytes
+inline constexpr std::int64_t kMatrixRows = 32;    // that are multiplied at a time at the most
 
-// Of kTileRows rows: codes, int8 [columns / 4][kTileRows][4]; RoundedScale [columns / 32][kTileRows]; the sums of 16 rounded elements each,
-// fp32 [columns / 16][kTileRows].
+// Of kTileRows rows: codes, int8 [columns / 4][kTileRows][4]; RoundedScale [columns / 32][kTileRows]; the sums of 16 codes each, int32
+// [columns / 16][kTileRows].
 constexpr std::int64_t rounded_tile_bytes(std::int64_t columns) { return 6 * columns; }
 
 struct RoundTileArgs {
@@ -45,12 +46,16 @@ struct RoundedRowsArgs {
   std::int64_t end = 0;
   const std::byte* tiles = nullptr;  // one after the other, the last one filled up
   std::int64_t inputs = 0;           // rows of input
-  float* output = nullptr;           // of input i and row r of the matrix at [i * stride + r]
+  void* output = nullptr;            // of input i and row r of the matrix at [i * stride + r], elements of output_type
   std::int64_t stride = 0;
+  ElementType output_type = ElementType::kFp32;
+  float* sums = nullptr;  // [rounded_rows_sums(inputs)], of this call alone: what some columns come to, until the others are added
 };
 
+constexpr std::int64_t rounded_rows_sums(std::int64_t inputs) { return (inputs + kTileRows - 1) / kTileRows * kTileRows * kMatrixRows; }
+
 LaunchStatus rounded_rows_reference(const RoundedRowsArgs& args);
-// Chooses the widest instruction set at run time; equal to the reference up to the rounding of sums in fp32.
+// Chooses the widest instruction set at run time; equal to the reference up to the rounding of sums in fp32 and then to the output's type.
 LaunchStatus rounded_rows_cpu(const RoundedRowsArgs& args);
 // Whether this processor multiplies bytes fast enough for this to beat widening the matrix and multiplying in fp32. Where it does for no
 // type, rounded_rows_cpu() is the reference.

@@ -1,5 +1,6 @@
 // The stored types that have products of rounded inputs as codes without a sign, with a factor and an offset for every few of them: a value
-// is factor * code + offset. kernels/reference/block_types.cpp says how their blocks are laid out.
+// is factor * (code - centre) + offset, where all codes of a type have one centre. kernels/reference/block_types.cpp says how their blocks
+// are laid out.
 //
 // For files of kernels/dispatch, which are compiled once per instruction set: included after highway.h, within each of them. Loops have
 // fixed lengths and no branches, so that they become vector code.
@@ -15,7 +16,7 @@
 #include <cstdint>
 #include <cstring>
 
-#include "kernels/reference/half.h"
+#include "kernels/dispatch/half-inl.h"
 
 #if HWY_TARGET != HWY_SCALAR
 
@@ -26,16 +27,10 @@ namespace codes {
 
 namespace hn = hwy::HWY_NAMESPACE;
 
-HWY_INLINE float half_at(const std::uint8_t* at) {
-  std::uint16_t bits;
-  std::memcpy(&bits, at, sizeof bits);
-  return fp16_to_float(bits);
-}
-
 // Of a group of codes.
 struct Line {
   float factor;
-  float offset;
+  float offset;  // where a type has one
 };
 
 using Sixteen = hn::FixedTag<std::uint8_t, 16>;
@@ -61,9 +56,10 @@ HWY_INLINE void add_fifths(const std::uint8_t* fifths, std::uint8_t* to) {
   }
 }
 
-// kGroup: codes that share a Line. kTop: the largest code.
+// kGroup: codes that share a Line. kTop: the largest code. Lines of a type without kHasOffset have no offset.
 struct Q8_0 {
-  static constexpr int kElements = 32, kBytes = 34, kGroup = 32, kTop = 255;
+  static constexpr int kElements = 32, kBytes = 34, kGroup = 32, kTop = 255, kCentre = 128;
+  static constexpr bool kHasOffset = false;
   static HWY_INLINE void unpack(const std::uint8_t* block, std::uint8_t* to, Line* lines) {
     for (int i = 0; i < 32; ++i) to[i] = block[2 + i] ^ 128;  // signed, and 128
     const float scale = half_at(block);
@@ -72,7 +68,8 @@ struct Q8_0 {
 };
 
 struct Q4_0 {
-  static constexpr int kElements = 32, kBytes = 18, kGroup = 32, kTop = 15;
+  static constexpr int kElements = 32, kBytes = 18, kGroup = 32, kTop = 15, kCentre = 8;
+  static constexpr bool kHasOffset = false;
   static HWY_INLINE void unpack(const std::uint8_t* block, std::uint8_t* to, Line* lines) {
     split_nibbles(block + 2, to);
     const float scale = half_at(block);
@@ -81,7 +78,8 @@ struct Q4_0 {
 };
 
 struct Q4_1 {
-  static constexpr int kElements = 32, kBytes = 20, kGroup = 32, kTop = 15;
+  static constexpr int kElements = 32, kBytes = 20, kGroup = 32, kTop = 15, kCentre = 0;
+  static constexpr bool kHasOffset = true;
   static HWY_INLINE void unpack(const std::uint8_t* block, std::uint8_t* to, Line* lines) {
     split_nibbles(block + 4, to);
     *lines = {half_at(block), half_at(block + 2)};
@@ -89,7 +87,8 @@ struct Q4_1 {
 };
 
 struct Q5_0 {
-  static constexpr int kElements = 32, kBytes = 22, kGroup = 32, kTop = 31;
+  static constexpr int kElements = 32, kBytes = 22, kGroup = 32, kTop = 31, kCentre = 16;
+  static constexpr bool kHasOffset = false;
   static HWY_INLINE void unpack(const std::uint8_t* block, std::uint8_t* to, Line* lines) {
     split_nibbles(block + 6, to);
     add_fifths(block + 2, to);
@@ -99,7 +98,8 @@ struct Q5_0 {
 };
 
 struct Q5_1 {
-  static constexpr int kElements = 32, kBytes = 24, kGroup = 32, kTop = 31;
+  static constexpr int kElements = 32, kBytes = 24, kGroup = 32, kTop = 31, kCentre = 0;
+  static constexpr bool kHasOffset = true;
   static HWY_INLINE void unpack(const std::uint8_t* block, std::uint8_t* to, Line* lines) {
     split_nibbles(block + 8, to);
     add_fifths(block + 4, to);
@@ -108,7 +108,8 @@ struct Q5_1 {
 };
 
 struct U4Z {
-  static constexpr int kElements = 32, kBytes = 20, kGroup = 32, kTop = 15;
+  static constexpr int kElements = 32, kBytes = 20, kGroup = 32, kTop = 15, kCentre = 0;
+  static constexpr bool kHasOffset = true;
   static HWY_INLINE void unpack(const std::uint8_t* block, std::uint8_t* to, Line* lines) {
     split_nibbles(block + 4, to);
     const float scale = half_at(block);
@@ -117,7 +118,8 @@ struct U4Z {
 };
 
 struct U8Z {
-  static constexpr int kElements = 32, kBytes = 36, kGroup = 32, kTop = 255;
+  static constexpr int kElements = 32, kBytes = 36, kGroup = 32, kTop = 255, kCentre = 0;
+  static constexpr bool kHasOffset = true;
   static HWY_INLINE void unpack(const std::uint8_t* block, std::uint8_t* to, Line* lines) {
     std::memcpy(to, block + 4, 32);
     const float scale = half_at(block);
@@ -139,7 +141,8 @@ HWY_INLINE void sub_lines(const std::uint8_t* block, Line* lines) {
 }
 
 struct Q4_K {
-  static constexpr int kElements = 256, kBytes = 144, kGroup = 32, kTop = 15;
+  static constexpr int kElements = 256, kBytes = 144, kGroup = 32, kTop = 15, kCentre = 0;
+  static constexpr bool kHasOffset = true;
   static HWY_INLINE void unpack(const std::uint8_t* block, std::uint8_t* to, Line* lines) {
     sub_lines(block, lines);
     for (int pair = 0; pair < 4; ++pair) {
@@ -150,7 +153,8 @@ struct Q4_K {
 };
 
 struct Q5_K {
-  static constexpr int kElements = 256, kBytes = 176, kGroup = 32, kTop = 31;
+  static constexpr int kElements = 256, kBytes = 176, kGroup = 32, kTop = 31, kCentre = 0;
+  static constexpr bool kHasOffset = true;
   static HWY_INLINE void unpack(const std::uint8_t* block, std::uint8_t* to, Line* lines) {
     sub_lines(block, lines);
     for (int sub = 0; sub < 8; ++sub) {
@@ -163,12 +167,13 @@ struct Q5_K {
 };
 
 struct Q6_K {
-  static constexpr int kElements = 256, kBytes = 210, kGroup = 16, kTop = 63;
+  static constexpr int kElements = 256, kBytes = 210, kGroup = 16, kTop = 63, kCentre = 32;
+  static constexpr bool kHasOffset = false;
   static HWY_INLINE void unpack(const std::uint8_t* block, std::uint8_t* to, Line* lines) {
     const float scale = half_at(block + 208);
     for (int sub = 0; sub < 16; ++sub) {
       const float factor = scale * static_cast<float>(static_cast<std::int8_t>(block[192 + sub]));
-      lines[sub] = {factor, -32.0F * factor};
+      lines[sub] = {factor, 0.0F};
     }
     for (int row = 0; row < 8; ++row) {  // of 32 elements; four are a half of the block
       const std::uint8_t* const nibbles = block + row / 4 * 64 + row % 2 * 32;

@@ -37,6 +37,12 @@ HWY_INLINE __m256i add_byte_products(__m256i sums, __m256i codes, __m256i input)
   return sums;
 }
 #endif
+#if HWY_TARGET == HWY_AVX3
+HWY_INLINE __m512i add_byte_products(__m512i sums, __m512i codes, __m512i input) {
+  asm("vpdpbusd %2, %1, %0" : "+v"(sums) : "v"(codes), "vm"(input));
+  return sums;
+}
+#endif
 
 }  // namespace HWY_NAMESPACE
 }  // namespace winnow::kernels

@@ -13,7 +13,6 @@
 #include <limits>
 
 #include "kernels/reference/check_rounded_product.h"
-#include "kernels/reference/half.h"
 
 #undef HWY_TARGET_INCLUDE
 #define HWY_TARGET_INCLUDE "kernels/dispatch/rounded_product_cpu.cpp"
@@ -28,6 +27,7 @@
 
 #include "kernels/dispatch/byte_products-inl.h"
 #include "kernels/dispatch/four_blocks-inl.h"
+#include "kernels/dispatch/half-inl.h"
 
 HWY_BEFORE_NAMESPACE();
 namespace winnow::kernels {
@@ -52,18 +52,6 @@ using Vector = hn::Vec<Floats>;
 
 constexpr auto kLanes = static_cast<std::int64_t>(hn::MaxLanes(Codes()));
 constexpr int kPieces = static_cast<int>(32 / kLanes);
-
-HWY_INLINE float half_at(const std::uint8_t* at) {
-#if HWY_ARCH_X86 && HWY_TARGET <= HWY_AVX2
-  std::uint16_t bits;
-  std::memcpy(&bits, at, sizeof bits);
-  return _cvtsh_ss(bits);
-#else
-  std::uint16_t bits;
-  std::memcpy(&bits, at, sizeof bits);
-  return fp16_to_float(bits);
-#endif
-}
 
 // Four products in a row to a sum, or the sixteen of a 128-bit part to its four sums in another way.
 template <bool vnni, int largest_code>

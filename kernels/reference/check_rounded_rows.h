@@ -13,8 +13,8 @@ inline LaunchStatus check_arguments(const RoundTileArgs& args) {
 
 inline LaunchStatus check_arguments(const RoundedRowsArgs& args) {
   const bool good = args.matrix != nullptr && args.tiles != nullptr && args.output != nullptr && args.columns >= 0 && args.begin >= 0 &&
-                    args.end >= args.begin && args.inputs >= 0 && args.stride >= args.end && has_rounded_product(args.type) &&
-                    args.columns % block_elements(args.type) == 0;
+                    args.end >= args.begin && args.inputs >= 0 && args.stride >= args.end && args.sums != nullptr &&
+                    is_known(args.output_type) && has_rounded_product(args.type) && args.columns % block_elements(args.type) == 0;
   return good ? LaunchStatus::kOk : LaunchStatus::kBadArgument;
 }
 
@@ -26,10 +26,10 @@ inline RoundedScale* tile_scales(std::byte* tile, std::int64_t columns) {
 inline const RoundedScale* tile_scales(const std::byte* tile, std::int64_t columns) {
   return reinterpret_cast<const RoundedScale*>(tile + kTileRows * columns);
 }
-inline float* tile_half_sums(std::byte* tile, std::int64_t columns) { return reinterpret_cast<float*>(tile + 5 * columns); }
-inline const float* tile_half_sums(const std::byte* tile, std::int64_t columns) {
-  return reinterpret_cast<const float*>(tile + 5 * columns);
+inline std::int32_t* tile_half_sums(std::byte* tile, std::int64_t columns) { return reinterpret_cast<std::int32_t*>(tile + 5 * columns); }
+inline const std::int32_t* tile_half_sums(const std::byte* tile, std::int64_t columns) {
+  return reinterpret_cast<const std::int32_t*>(tile + 5 * columns);
 }
-static_assert(kTileRows * (32 + sizeof(RoundedScale) + 2 * sizeof(float)) == rounded_tile_bytes(32));
+static_assert(kTileRows * (32 + sizeof(RoundedScale) + 2 * sizeof(std::int32_t)) == rounded_tile_bytes(32));
 
 }  // namespace winnow::kernels

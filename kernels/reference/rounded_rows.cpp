@@ -3,6 +3,7 @@
 
 #include "kernels/reference/check_block_product.h"
 #include "kernels/reference/check_rounded_rows.h"
+#include "kernels/reference/element.h"
 
 namespace winnow::kernels {
 
@@ -21,7 +22,9 @@ LaunchStatus round_tile_reference(const RoundTileArgs& args) {
       }
       tile_scales(args.tile, args.columns)[first / kRoundedElements * kTileRows + row] = scale;
       for (std::int64_t half = 0; half < 2; ++half) {
-        tile_half_sums(args.tile, args.columns)[(first / 16 + half) * kTileRows + row] = half_sums[half];
+        std::int32_t sum = 0;
+        for (std::int64_t i = 16 * half; i < 16 * half + 16; ++i) sum += codes[i];
+        tile_half_sums(args.tile, args.columns)[(first / 16 + half) * kTileRows + row] = sum;
       }
     }
   }
@@ -46,7 +49,7 @@ LaunchStatus rounded_rows_reference(const RoundedRowsArgs& args) {
           sum += static_cast<double>(values[k - column]) * scale * tile_codes(tile)[(k / 4 * kTileRows + of_tile) * 4 + k % 4];
         }
       }
-      args.output[i * args.stride + row] = static_cast<float>(sum);
+      set_element(args.output, args.output_type, i * args.stride + row, static_cast<float>(sum));
     }
   }
   return LaunchStatus::kOk;

@@ -96,6 +96,7 @@ bool run_many(const char* name, BlockType type) {
   std::vector<std::byte> tiles(static_cast<std::size_t>(kInputs / kTileRows * rounded_tile_bytes(kColumns)));
   std::vector<float> together(static_cast<std::size_t>(kInputs * kRows));
   std::vector<float> apart(together.size());
+  std::vector<float> sums(rounded_rows_sums(kInputs));
   std::vector<std::int8_t> codes(kColumns);
   std::vector<RoundedScale> scales(kColumns / kRoundedElements);
   std::vector<float> half_sums(kColumns / 16);
@@ -107,7 +108,8 @@ bool run_many(const char* name, BlockType type) {
         round_tile_cpu(
             {input.data() + tile * kTileRows * kColumns, kTileRows, kColumns, tiles.data() + tile * rounded_tile_bytes(kColumns)});
       }
-      rounded_rows_cpu({type, matrix.data(), kColumns, nullptr, 0, kRows, tiles.data(), kInputs, together.data(), kRows});
+      rounded_rows_cpu({type, matrix.data(), kColumns, nullptr, 0, kRows, tiles.data(), kInputs, together.data(), kRows, ElementType::kFp32,
+                        sums.data()});
     }));
     of_apart.push_back(seconds([&] {
       for (std::int64_t row = 0; row < kInputs; ++row) {

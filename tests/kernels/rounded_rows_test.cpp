@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "kernels/reference/check_rounded_rows.h"
+#include "kernels/reference/half.h"
 #include "tests/kernels/every_target.h"
 #include "tests/kernels/random_blocks.h"
 
@@ -60,6 +61,8 @@ TEST(RoundTile, EqualsTheDefinitionToTheBit) {
   for (const std::int64_t columns : {32, 256, 352}) {
     std::vector<float> input = random_input(7 * columns, 5);
     input[3] = std::numeric_limits<float>::infinity();
+    input[static_cast<std::size_t>(columns) + 9] = std::numeric_limits<float>::quiet_NaN();
+    std::fill_n(input.begin() + 2 * columns, 32, -1e-41F);  // too small to be divided by
     const std::vector<std::byte> expected = rounded(input, columns, &round_tile_reference);
     with_every_target([&] {
       const std::vector<std::byte> found = rounded(input, columns);
@@ -84,7 +87,9 @@ TEST(RoundedRows, EqualTheDefinitionForEveryType) {
     SCOPED_TRACE(static_cast<int>(type));
     const std::vector<std::uint8_t> matrix = random_blocks(type, kStored * kColumns, 3);
     std::vector<float> expected(kInputs * kStride, -1.0F);
-    RoundedRowsArgs args{type, matrix.data(), kColumns, row_of.data(), kBegin, kEnd, tiles.data(), kInputs, expected.data(), kStride};
+    std::vector<float> sums(rounded_rows_sums(kInputs));
+    RoundedRowsArgs args{type,    matrix.data(),   kColumns, row_of.data(),      kBegin,     kEnd, tiles.data(),
+                         kInputs, expected.data(), kStride,  ElementType::kFp32, sums.data()};
     ASSERT_EQ(rounded_rows_reference(args), LaunchStatus::kOk);
     with_every_target([&] {
       std::vector<float> found(expected.size(), -1.0F);
@@ -126,11 +131,42 @@ TEST(RoundedRows, AgreeWithTheProductOfOneRow) {
     const std::vector<std::uint8_t> matrix = random_blocks(type, kRows * kColumns, 12);
     std::vector<float> one(kRows);
     std::vector<float> many(kRows);
+    std::vector<float> sums(rounded_rows_sums(1));
     const RoundedInput row{codes.data(), scales.data(), half_sums.data()};
     ASSERT_EQ(rounded_product_cpu({type, matrix.data(), kColumns, nullptr, 0, kRows, row, one.data()}), LaunchStatus::kOk);
-    ASSERT_EQ(rounded_rows_cpu({type, matrix.data(), kColumns, nullptr, 0, kRows, tile.data(), 1, many.data(), kRows}), LaunchStatus::kOk);
+    ASSERT_EQ(rounded_rows_cpu(
+                  {type, matrix.data(), kColumns, nullptr, 0, kRows, tile.data(), 1, many.data(), kRows, ElementType::kFp32, sums.data()}),
+              LaunchStatus::kOk);
     const float largest = std::abs(*std::ranges::max_element(one, {}, [](float value) { return std::abs(value); }));
     for (std::size_t i = 0; i < one.size(); ++i) EXPECT_NEAR(many[i], one[i], 1e-4F * largest) << i;
+  }
+}
+
+// Outputs in 16 bits are those in 32, rounded; without columns they are zeros.
+TEST(RoundedRows, WriteEveryElementType) {
+  constexpr std::int64_t kColumns = 1024;
+  constexpr std::int64_t kRows = 33;
+  constexpr std::int64_t kInputs = 5;
+  const std::vector<std::byte> tiles = rounded(random_input(kInputs * kColumns, 8), kColumns);
+  const std::vector<std::uint8_t> matrix = random_blocks(BlockType::kQ8_0, kRows * kColumns, 9);
+  std::vector<float> sums(rounded_rows_sums(kInputs));
+  const auto product = [&](const auto& call, void* output, ElementType type, std::int64_t columns) {
+    return call({BlockType::kQ8_0, matrix.data(), columns, nullptr, 0, kRows, tiles.data(), kInputs, output, kRows, type, sums.data()});
+  };
+  for (const auto call : {&rounded_rows_reference, &rounded_rows_cpu}) {
+    with_every_target([&] {
+      std::vector<float> whole(kInputs * kRows);
+      ASSERT_EQ(product(*call, whole.data(), ElementType::kFp32, kColumns), LaunchStatus::kOk);
+      for (const ElementType type : {ElementType::kBf16, ElementType::kFp16}) {
+        std::vector<std::uint16_t> narrow(whole.size());
+        ASSERT_EQ(product(*call, narrow.data(), type, kColumns), LaunchStatus::kOk);
+        for (std::size_t i = 0; i < whole.size(); ++i) {
+          ASSERT_EQ(narrow[i], type == ElementType::kBf16 ? float_to_bf16(whole[i]) : float_to_fp16(whole[i])) << i;
+        }
+      }
+      ASSERT_EQ(product(*call, whole.data(), ElementType::kFp32, 0), LaunchStatus::kOk);
+      EXPECT_EQ(whole, std::vector<float>(whole.size(), 0.0F));
+    });
   }
 }
 
@@ -154,7 +190,9 @@ TEST(RoundedRows, TheLargestCodesDoNotOverflow) {
       const std::vector<std::byte> tile = rounded(std::vector<float>(32, sign * 127.0F), 32);
       with_every_target([&] {
         float output = 0.0F;
-        ASSERT_EQ(rounded_rows_cpu({c.type, block.data(), 32, nullptr, 0, 1, tile.data(), 1, &output, 1}), LaunchStatus::kOk);
+        float sums[rounded_rows_sums(1)];
+        ASSERT_EQ(rounded_rows_cpu({c.type, block.data(), 32, nullptr, 0, 1, tile.data(), 1, &output, 1, ElementType::kFp32, sums}),
+                  LaunchStatus::kOk);
         EXPECT_EQ(output, sign * 32.0F * 127.0F * c.value) << static_cast<int>(c.type);
       });
     }
@@ -168,7 +206,9 @@ TEST(RoundedRows, WhatIsNotFiniteStaysSoInItsRow) {
   const std::vector<std::uint8_t> matrix = random_blocks(BlockType::kQ4_0, 64, 7);
   with_every_target([&] {
     float output[3];
-    ASSERT_EQ(rounded_rows_cpu({BlockType::kQ4_0, matrix.data(), 64, nullptr, 0, 1, tile.data(), 3, output, 1}), LaunchStatus::kOk);
+    float sums[rounded_rows_sums(3)];
+    ASSERT_EQ(rounded_rows_cpu({BlockType::kQ4_0, matrix.data(), 64, nullptr, 0, 1, tile.data(), 3, output, 1, ElementType::kFp32, sums}),
+              LaunchStatus::kOk);
     EXPECT_TRUE(std::isfinite(output[0]) && std::isnan(output[1]) && std::isfinite(output[2]));
   });
 }
@@ -177,6 +217,7 @@ TEST(RoundedRows, BadArgumentsAreRefused) {
   std::byte tile[rounded_tile_bytes(32)] = {};
   float row[32] = {};
   float output[2] = {};
+  float sums[rounded_rows_sums(1)];
   for (const Round round : {&round_tile_reference, &round_tile_cpu}) {
     EXPECT_EQ(round({nullptr, 1, 32, tile}), LaunchStatus::kBadArgument);
     EXPECT_EQ(round({row, 0, 32, tile}), LaunchStatus::kBadArgument);
@@ -185,7 +226,7 @@ TEST(RoundedRows, BadArgumentsAreRefused) {
     EXPECT_EQ(round({row, 1, 32, nullptr}), LaunchStatus::kBadArgument);
   }
   const std::vector<std::uint8_t> matrix = random_blocks(BlockType::kQ4_0, 64, 7);
-  const RoundedRowsArgs good{BlockType::kQ4_0, matrix.data(), 32, nullptr, 0, 2, tile, 1, output, 2};
+  const RoundedRowsArgs good{BlockType::kQ4_0, matrix.data(), 32, nullptr, 0, 2, tile, 1, output, 2, ElementType::kFp32, sums};
   for (const auto product : {&rounded_rows_reference, &rounded_rows_cpu}) {
     EXPECT_EQ(product(good), LaunchStatus::kOk);
     RoundedRowsArgs bad = good;
@@ -199,6 +240,12 @@ TEST(RoundedRows, BadArgumentsAreRefused) {
     EXPECT_EQ(product(bad), LaunchStatus::kBadArgument);
     bad = good;
     bad.tiles = nullptr;
+    EXPECT_EQ(product(bad), LaunchStatus::kBadArgument);
+    bad = good;
+    bad.sums = nullptr;
+    EXPECT_EQ(product(bad), LaunchStatus::kBadArgument);
+    bad = good;
+    bad.output_type = static_cast<ElementType>(0);
     EXPECT_EQ(product(bad), LaunchStatus::kBadArgument);
   }
 }
