@@ -139,6 +139,7 @@ constexpr CudaPluginTable kTable = {
     .change_slots = launch<kernels::cuda_change_slots>,
     .similar_slots = launch<kernels::cuda_similar_slots>,
     .turn_append = launch<kernels::cuda_turn_append>,
+    .unit_keys = launch<kernels::cuda_unit_keys>,
     .record = record,
     .replay = replay,
     .forget = forget,

@@ -22,6 +22,7 @@
 #include "kernels/api/cuda_shared_attention.h"
 #include "kernels/api/cuda_similar_slots.h"
 #include "kernels/api/cuda_turn_append.h"
+#include "kernels/api/cuda_unit_keys.h"
 #include "kernels/api/cuda_widen_rows.h"
 #include "kernels/api/gated_activation.h"
 #include "kernels/api/gather_slots.h"
@@ -30,7 +31,7 @@
 
 namespace winnow {
 
-inline constexpr std::uint32_t kCudaPluginAbi = 5;
+inline constexpr std::uint32_t kCudaPluginAbi = 6;
 inline constexpr const char* kCudaPluginSymbol = "winnow_cuda_plugin";
 
 struct CudaDeviceRecord {
@@ -70,6 +71,7 @@ struct CudaPluginTable {
   int (*change_slots)(const kernels::CudaChangeSlotsArgs* args);
   int (*similar_slots)(const kernels::CudaSimilarSlotsArgs* args);
   int (*turn_append)(const kernels::CudaTurnAppendArgs* args);
+  int (*unit_keys)(const kernels::CudaUnitKeysArgs* args);
   // Calls body(context) once and records what it launches, without running it; body returns 0, or anything else to give up. What libtorch
   // allocates meanwhile belongs to the recording. On failure returns 1 and fills `reason`. context lives until forget().
   int (*record)(int (*body)(void* context), void* context, void** recording, char* reason, std::size_t reason_bytes);

@@ -1,32 +1,36 @@
-// For slots that leave their heads the other slot with the most similar key, on an NVIDIA GPU: of all layers and heads by one launch.
+// For slots that leave their heads the most similar other slot, on an NVIDIA GPU: of all layers and heads by one launch.
 //
-// Used by engine/compression (through engine/cuda_plugin); implemented in kernels/cuda/similar_slots.cu. The cosine is the product of the
-// leaving key at length 1 with the other key, divided by the other's length; lengths are at least kLeastKeyLength. What is not a number is
-// similar to nothing. A head is looked through in parts of kSimilarPart slots, each of which answers for itself: joining some dozen numbers
-// is the caller's. Sums are fp32, always in the same order. Never throws, never allocates, does not wait for the device. kBadArgument: a
-// missing pointer, a size below 1, an unknown type. kUnsupported: more than the limits. kDeviceError: the launch failed.
+// Used by engine/compression (through engine/cuda_plugin); implemented in kernels/cuda/similar_slots.cu. Similarity is the cosine of keys,
+// times that of values where somebody asks for it: the product of the leaving row at length 1 with the other row, divided by the other's
+// length; lengths are at least kLeastKeyLength. What is not a number is similar to nothing. A head is looked through in parts of
+// kSimilarPart slots, each of which answers for itself: joining some dozen numbers is the caller's. Sums are fp32, always in the same
+// order. Never throws, never allocates, does not wait for the device. kBadArgument: a missing pointer, a size below 1, an unknown type.
+// kUnsupported: more than the limits. kDeviceError: the launch failed.
 #pragma once
 
 #include <cstdint>
 
+#include "kernels/api/cuda_unit_keys.h"
 #include "kernels/api/element_type.h"
 
 namespace winnow::kernels {
 
-inline constexpr float kLeastKeyLength = 1e-12F;
 inline constexpr std::int64_t kSimilarPart = 512;
 inline constexpr std::int64_t kMaxSimilarParts = 65535;
 inline constexpr std::int64_t kMaxSimilarAsked = std::int64_t{1} << 30;
 inline constexpr std::int64_t kMaxSimilarWidth = 512;
+inline constexpr std::int64_t kSimilarWordSlots = 32;  // of a word that says who takes part
 
 struct SimilarAsked {
-  const void* const* key_blocks = nullptr;  // of the head: pointers to [block_slots, head_dim]
+  const void* const* key_blocks = nullptr;    // of the head: pointers to [block_slots, head_dim]
+  const void* const* value_blocks = nullptr;  // likewise; null: keys decide alone
+  const std::uint32_t* among = nullptr;       // bit i of word w: slot kSimilarWordSlots * w + i takes part; null: all do
   std::int32_t slots = 0;
   std::int32_t slot = 0;  // that leaves
 };
 
 struct SimilarFound {
-  float cosine = 0.0F;
+  float similarity = 0.0F;
   std::int32_t slot = -1;  // the first one that is so similar; negative: there is none
   std::int32_t count = 0;  // of slots that are
 };

@@ -3,6 +3,7 @@
 
 #include "kernels/api/cuda_change_slots.h"
 #include "kernels/api/cuda_similar_slots.h"
+#include "kernels/api/cuda_unit_keys.h"
 
 namespace winnow::kernels {
 
@@ -11,6 +12,15 @@ inline LaunchStatus check_arguments(const CudaChangeSlotsArgs& args) {
     return LaunchStatus::kBadArgument;
   }
   const bool counts = args.lists <= kMaxChangeLists && args.head_dim <= kMaxChangedWidth;
+  return counts ? LaunchStatus::kOk : LaunchStatus::kUnsupported;
+}
+
+inline LaunchStatus check_arguments(const CudaUnitKeysArgs& args) {
+  if (!is_known(args.type) || args.head_dim < 1 || args.count < 1 || args.keys == nullptr || args.lengths == nullptr) {
+    return LaunchStatus::kBadArgument;
+  }
+  if (args.frequencies != nullptr && args.head_dim % 2 != 0) return LaunchStatus::kBadArgument;
+  const bool counts = args.count <= kMaxUnitKeys && args.head_dim <= kMaxUnitKeyWidth;
   return counts ? LaunchStatus::kOk : LaunchStatus::kUnsupported;
 }
 

@@ -11,24 +11,35 @@
 namespace winnow::kernels {
 namespace {
 
-struct Key {
+struct Row {
   const void* block;
   std::int64_t first;
 };
 
-Key key_of(const SimilarAsked& asked, std::int64_t slot, const CudaSimilarSlotsArgs& args) {
-  return {asked.key_blocks[slot / args.block_slots], slot % args.block_slots * args.head_dim};
+Row row_of(const void* const* blocks, std::int64_t slot, const CudaSimilarSlotsArgs& args) {
+  return {blocks[slot / args.block_slots], slot % args.block_slots * args.head_dim};
 }
 
-double product(const Key& a, const Key& b, const CudaSimilarSlotsArgs& args) {
+double product(const Row& a, const Row& b, const CudaSimilarSlotsArgs& args) {
   double sum = 0.0;
   for (std::int64_t i = 0; i < args.head_dim; ++i)
     sum += static_cast<double>(element(a.block, args.type, a.first + i)) * element(b.block, args.type, b.first + i);
   return sum;
 }
 
-double length(const Key& key, const CudaSimilarSlotsArgs& args) {
-  return std::max<double>(std::sqrt(product(key, key, args)), kLeastKeyLength);
+double length(const Row& row, const CudaSimilarSlotsArgs& args) {
+  return std::max<double>(std::sqrt(product(row, row, args)), kLeastKeyLength);
+}
+
+double cosine(const void* const* blocks, std::int64_t a, std::int64_t b, const CudaSimilarSlotsArgs& args) {
+  const Row first = row_of(blocks, a, args);
+  const Row second = row_of(blocks, b, args);
+  return product(first, second, args) / length(first, args) / length(second, args);
+}
+
+bool takes_part(const SimilarAsked& asked, std::int64_t slot) {
+  if (slot == asked.slot) return false;
+  return asked.among == nullptr || (asked.among[slot / kSimilarWordSlots] >> (slot % kSimilarWordSlots) & 1U) != 0;
 }
 
 }  // namespace
@@ -37,18 +48,18 @@ LaunchStatus cuda_similar_slots_reference(const CudaSimilarSlotsArgs& args) {
   if (const LaunchStatus status = check_arguments(args); status != LaunchStatus::kOk) return status;
   for (std::int64_t i = 0; i < args.count; ++i) {
     const SimilarAsked& asked = args.asked[i];
-    const Key leaving = key_of(asked, asked.slot, args);
     for (std::int64_t part = 0; part < args.parts; ++part) {
       SimilarFound found;
       const std::int64_t end = std::min<std::int64_t>(asked.slots, (part + 1) * kSimilarPart);
       for (std::int64_t slot = part * kSimilarPart; slot < end; ++slot) {
-        if (slot == asked.slot) continue;
-        const Key other = key_of(asked, slot, args);
-        const auto cosine = static_cast<float>(product(leaving, other, args) / length(leaving, args) / length(other, args));
-        if (std::isnan(cosine)) continue;
-        if (found.slot < 0 || cosine > found.cosine) {
-          found = {cosine, static_cast<std::int32_t>(slot), 1};
-        } else if (cosine == found.cosine) {
+        if (!takes_part(asked, slot)) continue;
+        double both = cosine(asked.key_blocks, asked.slot, slot, args);
+        if (asked.value_blocks != nullptr) both *= cosine(asked.value_blocks, asked.slot, slot, args);
+        const auto similarity = static_cast<float>(both);
+        if (std::isnan(similarity)) continue;
+        if (found.slot < 0 || similarity > found.similarity) {
+          found = {similarity, static_cast<std::int32_t>(slot), 1};
+        } else if (similarity == found.similarity) {
           ++found.count;
         }
       }

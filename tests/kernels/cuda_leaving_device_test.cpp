@@ -12,6 +12,7 @@ namespace {
 using testing::ChangeCase;
 using testing::DeviceMemory;
 using testing::SimilarCase;
+using testing::UnitKeysCase;
 
 class CudaLeaving : public testing::OnCudaDevice {};
 
@@ -21,12 +22,35 @@ TEST_F(CudaLeaving, SimilarSlotsAreTheReferences) {
       SCOPED_TRACE(::testing::Message() << "type " << static_cast<int>(type) << " head_dim " << head_dim);
       const SimilarCase problem(type, head_dim, {1, 2, 700, 63, 5000, 512});
       const DeviceMemory keys(problem.keys);
-      const DeviceMemory table(problem.table(keys.bytes()));
-      const DeviceMemory asked(problem.asked(table.as<const void* const>()));
+      const DeviceMemory values(problem.values);
+      const DeviceMemory of_keys(problem.table(keys.bytes()));
+      const DeviceMemory of_values(problem.table(values.bytes()));
+      const DeviceMemory among(problem.among);
+      const DeviceMemory asked(
+          problem.asked(of_keys.as<const void* const>(), of_values.as<const void* const>(), among.as<const std::uint32_t>()));
       const DeviceMemory found(std::vector<SimilarFound>(problem.slots.size() * static_cast<std::size_t>(problem.parts())));
       ASSERT_EQ(cuda_similar_slots(problem.args(asked.as<SimilarAsked>(), found.as<SimilarFound>()), nullptr), LaunchStatus::kOk);
       problem.expect_near(found.copy<SimilarFound>());
       if (HasFatalFailure()) return;
+    }
+  }
+}
+
+TEST_F(CudaLeaving, UnitKeysAreTheReferences) {
+  for (const ElementType type : testing::kEveryElementType) {
+    for (const std::int64_t head_dim : {2, 64, 80, 128, 256, 512}) {
+      for (const bool turned : {false, true}) {
+        SCOPED_TRACE(::testing::Message() << "type " << static_cast<int>(type) << " head_dim " << head_dim << " turned " << turned);
+        UnitKeysCase problem(type, head_dim, turned, 112);
+        const DeviceMemory rows(problem.rows);
+        const DeviceMemory keys(problem.keys(rows.bytes()));
+        const DeviceMemory frequencies(problem.frequencies);
+        const DeviceMemory lengths(std::vector<float>(static_cast<std::size_t>(problem.count)));
+        ASSERT_EQ(cuda_unit_keys(problem.args(keys.as<UnitKey>(), frequencies.as<float>(), lengths.as<float>()), nullptr),
+                  LaunchStatus::kOk);
+        problem.expect_near(rows.copy<std::byte>(), lengths.copy<float>());
+        if (HasFatalFailure()) return;
+      }
     }
   }
 }

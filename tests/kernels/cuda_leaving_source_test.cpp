@@ -5,6 +5,7 @@
 
 #include "kernels/cuda/change_slots.cuh"
 #include "kernels/cuda/similar_slots.cuh"
+#include "kernels/cuda/unit_keys.cuh"
 #include "kernels/reference/check_leaving_slots.h"
 #include "tests/kernels/leaving_case.h"
 
@@ -13,6 +14,7 @@ namespace {
 
 using testing::ChangeCase;
 using testing::SimilarCase;
+using testing::UnitKeysCase;
 
 template <class Work>
 void with_number(ElementType type, const Work& work) {
@@ -26,8 +28,9 @@ TEST(CudaSimilarSlots, AreTheReferences) {
     for (const std::int64_t head_dim : {1, 20, 130}) {
       const SimilarCase problem(type, head_dim, {1, 2, 63, 530});
       SCOPED_TRACE(::testing::Message() << "type " << static_cast<int>(type) << " head_dim " << head_dim);
-      const std::vector<const void*> table = problem.table(problem.keys.data());
-      const std::vector<SimilarAsked> asked = problem.asked(table.data());
+      const std::vector<const void*> of_keys = problem.table(problem.keys.data());
+      const std::vector<const void*> of_values = problem.table(problem.values.data());
+      const std::vector<SimilarAsked> asked = problem.asked(of_keys.data(), of_values.data(), problem.among.data());
       std::vector<SimilarFound> found(asked.size() * static_cast<std::size_t>(problem.parts()));
       const CudaSimilarSlotsArgs args = problem.args(asked.data(), found.data());
       ASSERT_EQ(check_arguments(args), LaunchStatus::kOk);
@@ -45,18 +48,61 @@ TEST(CudaSimilarSlots, AreKnownByHand) {
   const float nan = std::nanf("");
   const std::vector<float> keys = {4, -3, 3, 4, nan, 1, 0, 0, 6, 8};
   const void* const block = keys.data();
-  const SimilarAsked asked{&block, 5, 1};
-  SimilarFound found;
-  const CudaSimilarSlotsArgs args{ElementType::kFp32, 2, 64, 1, 1, &asked, &found};
-  ASSERT_EQ(cuda_similar_slots_reference(args), LaunchStatus::kOk);
+  const auto found_by = [](const SimilarAsked& asked) {
+    SimilarFound found;
+    EXPECT_EQ(cuda_similar_slots_reference({ElementType::kFp32, 2, 64, 1, 1, &asked, &found}), LaunchStatus::kOk);
+    return found;
+  };
+  const SimilarFound found = found_by({&block, nullptr, nullptr, 5, 1});
   EXPECT_EQ(found.slot, 4);
-  EXPECT_FLOAT_EQ(found.cosine, 1.0F);
+  EXPECT_FLOAT_EQ(found.similarity, 1.0F);
   EXPECT_EQ(found.count, 1);
-  const SimilarAsked alone{&block, 1, 0};
-  CudaSimilarSlotsArgs none = args;
-  none.asked = &alone;
-  ASSERT_EQ(cuda_similar_slots_reference(none), LaunchStatus::kOk);
-  EXPECT_LT(found.slot, 0);
+  EXPECT_LT(found_by({&block, nullptr, nullptr, 1, 0}).slot, 0);
+  const std::uint32_t first_four = 0xFU;
+  EXPECT_FLOAT_EQ(found_by({&block, nullptr, &first_four, 5, 1}).similarity, 0.0F);
+  // With the values the most similar key is the least similar slot.
+  const std::vector<float> values = {0, 1, 1, 0, 1, 0, 1, 0, -1, 0};
+  const void* const of_values = values.data();
+  const SimilarFound both = found_by({&block, &of_values, nullptr, 5, 1});
+  EXPECT_EQ(both.slot, 0);
+  EXPECT_FLOAT_EQ(both.similarity, 0.0F);
+  EXPECT_EQ(both.count, 2);
+  const std::uint32_t last = 0x10U;
+  EXPECT_FLOAT_EQ(found_by({&block, &of_values, &last, 5, 1}).similarity, -1.0F);
+}
+
+TEST(CudaUnitKeys, AreTheReferences) {
+  for (const ElementType type : testing::kEveryElementType) {
+    for (const std::int64_t head_dim : {2, 24, 130}) {
+      for (const bool turned : {false, true}) {
+        SCOPED_TRACE(::testing::Message() << "type " << static_cast<int>(type) << " head_dim " << head_dim << " turned " << turned);
+        UnitKeysCase problem(type, head_dim, turned, 5);
+        std::vector<std::byte> rows = problem.rows;
+        const std::vector<UnitKey> keys = problem.keys(rows.data());
+        std::vector<float> lengths(5);
+        const CudaUnitKeysArgs args = problem.args(keys.data(), problem.frequencies.data(), lengths.data());
+        ASSERT_EQ(check_arguments(args), LaunchStatus::kOk);
+        with_number(type, [&](auto number) {
+          cuda::launch_on_cpu({static_cast<unsigned>(args.count), 1, 1}, cuda::kUnitKeyThreads,
+                              [&] { cuda::make_unit_keys<decltype(number)>(args); });
+        });
+        problem.expect_near(rows, lengths);
+      }
+    }
+  }
+}
+
+// (3, 4) turned by minus a right angle is (4, -3); both have the length 5.
+TEST(CudaUnitKeys, AreKnownByHand) {
+  float rows[] = {3, 4, 3, 4};
+  const UnitKey keys[] = {{rows, 0.0F}, {rows + 2, -2.0F}};
+  const float frequency = 1.57079633F / 2.0F;
+  float lengths[2] = {};
+  ASSERT_EQ(cuda_unit_keys_reference({ElementType::kFp32, 2, 2, keys, &frequency, lengths}), LaunchStatus::kOk);
+  const float expected[] = {0.6F, 0.8F, 0.8F, -0.6F};
+  for (int i = 0; i < 4; ++i) EXPECT_NEAR(rows[i], expected[i], 1e-6) << i;
+  EXPECT_FLOAT_EQ(lengths[0], 5.0F);
+  EXPECT_FLOAT_EQ(lengths[1], 5.0F);
 }
 
 TEST(CudaChangeSlots, AreTheReferencesToTheBit) {
@@ -125,6 +171,20 @@ TEST(CudaLeavingSlots, RefuseBadArguments) {
   expect(kBad, fine, [](auto& args) { args.found = nullptr; });
   expect(LaunchStatus::kUnsupported, fine, [](auto& args) { args.head_dim = kMaxSimilarWidth + 1; });
   expect(LaunchStatus::kUnsupported, fine, [](auto& args) { args.parts = kMaxSimilarParts + 1; });
+
+  const UnitKey key;
+  float length = 0.0F;
+  const float frequency = 1.0F;
+  const CudaUnitKeysArgs right{ElementType::kFp32, 8, 1, &key, &frequency, &length};
+  expect(LaunchStatus::kOk, right, [](auto&) {});
+  expect(LaunchStatus::kOk, right, [](auto& args) { args.frequencies = nullptr, args.head_dim = 7; });
+  expect(kBad, right, [](auto& args) { args.type = ElementType(9); });
+  expect(kBad, right, [](auto& args) { args.head_dim = 7; });
+  expect(kBad, right, [](auto& args) { args.count = 0; });
+  expect(kBad, right, [](auto& args) { args.keys = nullptr; });
+  expect(kBad, right, [](auto& args) { args.lengths = nullptr; });
+  expect(LaunchStatus::kUnsupported, right, [](auto& args) { args.head_dim = kMaxUnitKeyWidth + 2; });
+  expect(LaunchStatus::kUnsupported, right, [](auto& args) { args.count = kMaxUnitKeys + 1; });
 }
 
 }  // namespace

@@ -8,9 +8,9 @@
 #include <optional>
 
 #include "engine/base/error.h"
+#include "engine/compression/decode/for_heads.h"
 #include "engine/compression/decode/similar_slots.h"
 #include "engine/compression/reducers/merge.h"
-#include "engine/device/work_team.h"
 #include "engine/recipes/budget.h"
 
 namespace winnow {
@@ -48,16 +48,6 @@ std::optional<std::size_t> least_of(std::span<const std::int32_t> original, cons
     least = value;
   }
   return victim;
-}
-
-// Heads do not know each other. Few slots are done before another thread is awake.
-template <class Work>
-void for_heads(std::int64_t heads, const KvCache& cache, const Work& work) {
-  constexpr std::int64_t kGrainSlots = 8192;
-  const std::int64_t slots = std::max<std::int64_t>(1, cache.slots(LayerId(0), KvHead(0)));
-  share_work(heads, std::max<std::int64_t>(1, kGrainSlots / slots), [&](std::int64_t begin, std::int64_t end) {
-    for (std::int64_t head = begin; head < end; ++head) work(head);
-  });
 }
 
 double deviation_of(const SlotAttention& slots, std::size_t slot) {
@@ -250,15 +240,15 @@ std::vector<AttentionEviction::Leaving> AttentionEviction::choose_leaving(const 
   std::vector<LeavingSlotOf> chosen;
   for (LayerId layer = first; layer < first + layers; ++layer) {
     for (KvHead head{0}; head < kv_heads_; ++head) {
-      if (cache.slots(layer, head) > caps_.at(layer)) chosen.push_back({layer, head, -1});
+      if (cache.slots(layer, head) > caps_.at(layer)) chosen.push_back({layer, head, -1, cache.original(layer, head)});
     }
   }
-  for_heads(std::ssize(chosen), cache, [&](std::int64_t i) {
-    auto& [layer, head, slot] = chosen[static_cast<std::size_t>(i)];
-    slot = choose(cache.original(layer, head), slots(layer, head), caps_.at(layer));
+  for_heads(std::ssize(chosen), cache.slots(first, KvHead(0)), [&](std::int64_t i) {
+    auto& [layer, head, slot, original] = chosen[static_cast<std::size_t>(i)];
+    slot = choose(original, slots(layer, head), caps_.at(layer));
   });
   std::vector<MergePair> nearest;
-  if (reducer_->needs_similarity()) nearest = most_similar(cache, chosen);
+  if (reducer_->needs_similarity()) nearest = most_similar(cache, chosen, SlotLikeness::kKeys);
   std::vector<Leaving> leaving;
   for (std::size_t i = 0; i < chosen.size(); ++i) {
     const MergePair alone{static_cast<std::int32_t>(chosen[i].slot), -1, 0.0F};
@@ -287,7 +277,7 @@ void AttentionEviction::let_leave(KvCache& cache, std::span<const Leaving> of_la
 void AttentionEviction::after_layers_from(KvCache& cache, LayerId first, std::span<const DecodeRow> rows, MergeState& state) {
   for (const DecodeRow& row : rows)
     require(row.probabilities.size() == static_cast<std::size_t>(kv_heads_), "AttentionEviction: the decoded row's attention is missing");
-  for_heads(std::ssize(rows) * kv_heads_, cache, [&](std::int64_t i) {
+  for_heads(std::ssize(rows) * kv_heads_, cache.slots(first, KvHead(0)), [&](std::int64_t i) {
     const LayerId layer(first + i / kv_heads_);
     const KvHead head(i % kv_heads_);
     SlotAttention& of_head = mutable_slots(layer, head);

@@ -306,12 +306,28 @@ int similar_slots(const kernels::CudaSimilarSlotsArgs* args) {
   std::vector<kernels::SimilarAsked> asked(first, first + here.count);
   std::vector<std::vector<const void*>> blocks;
   for (kernels::SimilarAsked& one : asked) {
-    blocks.push_back(blocks_behind<const void*>(one.key_blocks, (one.slots - 1) / here.block_slots + 1));
-    one.key_blocks = blocks.back().data();
+    for (const void* const** part : {&one.key_blocks, &one.value_blocks}) {
+      if (*part == nullptr) continue;
+      blocks.push_back(blocks_behind<const void*>(*part, (one.slots - 1) / here.block_slots + 1));
+      *part = blocks.back().data();
+    }
+    one.among = static_cast<const std::uint32_t*>(behind(one.among));
   }
   here.asked = asked.data();
   here.found = static_cast<kernels::SimilarFound*>(behind(args->found));
   return static_cast<int>(kernels::cuda_similar_slots_reference(here));
+}
+
+int unit_keys(const kernels::CudaUnitKeysArgs* args) {
+  ++counts().launches;
+  kernels::CudaUnitKeysArgs here = *args;
+  const auto* const first = static_cast<const kernels::UnitKey*>(behind(args->keys));
+  std::vector<kernels::UnitKey> keys(first, first + here.count);
+  for (kernels::UnitKey& one : keys) one.key = behind(one.key);
+  here.keys = keys.data();
+  here.frequencies = static_cast<const float*>(behind(args->frequencies));
+  here.lengths = static_cast<float*>(behind(args->lengths));
+  return static_cast<int>(kernels::cuda_unit_keys_reference(here));
 }
 
 int turn_append(const kernels::CudaTurnAppendArgs* args) {
@@ -379,6 +395,7 @@ constexpr CudaPluginTable kTable = {
     .change_slots = change_slots,
     .similar_slots = similar_slots,
     .turn_append = turn_append,
+    .unit_keys = unit_keys,
     .record = record,
     .replay = replay,
     .forget = forget,
