@@ -322,6 +322,13 @@ class KvCache::Impl {
     changes_.note_inflow(index_of(h), row_of(h, inflow.from), row_of(h, inflow.into), inflow);
   }
 
+  void* key_to_write(Head& h, std::int64_t slot) {
+    require(on_device(), "KvCache::key_to_write: this cache lies in the memory of the CPU");
+    require(slot >= 0 && slot < h.slots(), "KvCache::key_to_write: no such slot");
+    carry_out_changes();
+    return writable(h, slot / kBlockSlots).begin_to_write(KvPart::kKeys) + slot % kBlockSlots * (shape_.slot_bytes() / 2);
+  }
+
   // Before a slot is read or written.
   void carry_out_changes() { changes_.carry_out(shape_); }
 
@@ -473,6 +480,10 @@ void KvCache::receive(LayerId layer, KvHead kv_head, const Inflow& inflow) { imp
 
 void KvCache::write(LayerId layer, KvHead kv_head, std::int64_t first_slot, const at::Tensor& keys, const at::Tensor& values) {
   impl_->write(impl_->head(layer, kv_head), first_slot, keys, values);
+}
+
+void* KvCache::key_to_write(LayerId layer, KvHead kv_head, std::int64_t slot) {
+  return impl_->key_to_write(impl_->head(layer, kv_head), slot);
 }
 
 std::pair<at::Tensor, at::Tensor> KvCache::row_views(LayerId layer, KvHead kv_head, std::int64_t slot) const {

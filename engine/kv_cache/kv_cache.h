@@ -143,6 +143,10 @@ class KvCache {
   // dtype.
   void write(LayerId layer, KvHead kv_head, std::int64_t first_slot, const at::Tensor& keys, const at::Tensor& values);
 
+  // On a GPU: where the slot's K lies, for a kernel that writes it; its block has no other owner then. Valid until the next change of this
+  // head.
+  void* key_to_write(LayerId layer, KvHead kv_head, std::int64_t slot);
+
   // Original token index per slot, in slot order.
   std::span<const std::int32_t> original(LayerId layer, KvHead kv_head) const;
 

@@ -4,8 +4,8 @@
 #include <cmath>
 
 #include "engine/base/error.h"
-#include "engine/compression/reducers/shared_entries.h"
-#include "engine/layers/rotary.h"
+#include "engine/compression/decode/for_heads.h"
+#include "engine/compression/decode/similar_slots.h"
 #include "engine/recipes/budget.h"
 #include "engine/recipes/scorers/global_local.h"
 
@@ -16,11 +16,12 @@ namespace {
 using Head = SharedEntryMerging::Head;
 using TokenScore = SharedEntryMerging::TokenScore;
 
-std::vector<bool> direct_slots(const KvCache& cache, LayerId layer, KvHead kv_head) {
-  std::vector<bool> direct(static_cast<std::size_t>(cache.slots(layer, kv_head)), true);
+// A byte for each slot, which is written faster than a bit.
+std::vector<std::uint8_t> direct_slots(const KvCache& cache, LayerId layer, KvHead kv_head) {
+  std::vector<std::uint8_t> direct(static_cast<std::size_t>(cache.slots(layer, kv_head)), 1);
   if (const SharedEntries* table = cache.shared_entries(layer, kv_head)) {
     for (const std::int32_t slot : table->slot) {
-      if (slot != SharedEntries::kZero) direct[static_cast<std::size_t>(slot)] = false;
+      if (slot != SharedEntries::kZero) direct[static_cast<std::size_t>(slot)] = 0;
     }
   }
   return direct;
@@ -28,15 +29,16 @@ std::vector<bool> direct_slots(const KvCache& cache, LayerId layer, KvHead kv_he
 
 // Global-local score of every token of the table, judged among all tokens, the window's included.
 std::vector<float> table_scores(const Head& head) {
-  std::vector<float> global, local;
-  for (const TokenScore& score : head.table) {
-    global.push_back(score.global);
-    local.push_back(score.local());
-  }
-  for (const SharedEntryMerging::WindowToken& token : head.window) {
-    global.push_back(token.score.global);
-    local.push_back(token.score.local());
-  }
+  std::vector<float> global(head.table.size() + head.window.size());
+  std::vector<float> local(global.size());
+  std::size_t at = 0;
+  const auto add = [&](const TokenScore& score) {
+    global[at] = score.global;
+    local[at] = score.local();
+    ++at;
+  };
+  for (const TokenScore& score : head.table) add(score);
+  for (const SharedEntryMerging::WindowToken& token : head.window) add(token.score);
   std::vector<float> scores = global_local(global, local);
   scores.resize(head.table.size());
   return scores;
@@ -65,10 +67,10 @@ void SharedEntryMerging::follow(const KvCache& cache, LayerId layer, KvHead kv_h
     score.current += probability;
   };
   for (std::size_t i = 0; i < head.table.size(); ++i) add(head.table[i], probabilities[i]);
-  const std::vector<bool> direct = direct_slots(cache, layer, kv_head);
+  const std::vector<std::uint8_t> direct = direct_slots(cache, layer, kv_head);
   std::size_t at = head.table.size();
   for (std::size_t slot = 0; slot < original.size(); ++slot) {
-    if (!direct[slot]) continue;
+    if (direct[slot] == 0) continue;
     const auto token = std::lower_bound(head.window.begin(), head.window.end(), original[slot],
                                         [](const WindowToken& each, std::int32_t wanted) { return each.original < wanted; });
     require(token != head.window.end() && token->original == original[slot], "SharedEntryMerging: a direct slot is not in the window");
@@ -84,135 +86,184 @@ void SharedEntryMerging::follow(const KvCache& cache, LayerId layer, KvHead kv_h
   for (WindowToken& token : head.window) close(token.score);
 }
 
-void SharedEntryMerging::close_oldest(KvCache& cache, LayerId layer, KvHead kv_head, Head& head, const SharingRule& rule) {
-  const auto leaves = std::find_if(head.window.begin(), head.window.end(), [](const WindowToken& token) { return !token.pinned; });
-  const WindowToken oldest = *leaves;
-  head.window.erase(leaves);
-  const std::span<const std::int32_t> original = cache.original(layer, kv_head);
-  const std::vector<bool> direct = direct_slots(cache, layer, kv_head);
-  std::int32_t slot = 0;
-  while (!direct[static_cast<std::size_t>(slot)] || original[static_cast<std::size_t>(slot)] != oldest.original) ++slot;
+void SharedEntryMerging::file_oldest(KvCache& cache, LayerId layer, KvHead kv_head, Head& head, std::int64_t window,
+                                     const SharingRule& rule, std::vector<OwnSlotOf>& filed) {
+  for (std::int64_t leaving = head.unpinned() - window; leaving > 0; --leaving) {
+    const auto leaves = std::find_if(head.window.begin(), head.window.end(), [](const WindowToken& token) { return !token.pinned; });
+    const WindowToken oldest = *leaves;
+    head.window.erase(leaves);
+    const std::span<const std::int32_t> original = cache.original(layer, kv_head);
+    const auto slot = std::find(original.begin(), original.end(), oldest.original) - original.begin();
+    require(slot < std::ssize(original), "SharedEntryMerging: a token of the window has no slot");
+    filed.push_back({layer, kv_head, slot, oldest.original});
 
-  const auto [key_row, value_row] = cache.row_views(layer, kv_head, slot);
-  at::Tensor key = key_row.to(at::kFloat, /*non_blocking=*/false, /*copy=*/true).unsqueeze(0);
-  const at::Tensor value = value_row.clone().unsqueeze(0);
-  if (rule.rotation != SharedEntries::Rotation::kStored) {
-    key = turned_keys(key, at::full({1, 1}, -static_cast<double>(oldest.original), key.options()), cache.shape().rotary);
+    SharedEntries* table = cache.shared_entries(layer, kv_head);
+    if (table == nullptr) {
+      SharedEntries fresh;
+      fresh.rotation = rule.rotation;
+      fresh.zero_counts = rule.zero_counts;
+      cache.set_shared_entries(layer, kv_head, std::move(fresh));
+      table = cache.shared_entries(layer, kv_head);
+    }
+    // Tokens leave the window in their order, but an event of a later segment may have filed younger ones already.
+    const auto place = std::lower_bound(table->original.begin(), table->original.end(), oldest.original) - table->original.begin();
+    table->original.insert(table->original.begin() + place, oldest.original);
+    table->slot.insert(table->slot.begin() + place, static_cast<std::int32_t>(slot));
+    table->norm.insert(table->norm.begin() + place, 0.0F);
+    head.table.insert(head.table.begin() + place, oldest.score);
   }
-  const float norm = at::linalg_vector_norm(key).item<float>();
-  cache.write(layer, kv_head, slot, key / std::max(norm, 1e-12F), value);
+}
 
-  SharedEntries* table = cache.shared_entries(layer, kv_head);
-  if (table == nullptr) {
-    SharedEntries fresh;
-    fresh.rotation = rule.rotation;
-    fresh.zero_counts = rule.zero_counts;
-    cache.set_shared_entries(layer, kv_head, std::move(fresh));
-    table = cache.shared_entries(layer, kv_head);
+void SharedEntryMerging::note_lengths(KvCache& cache, std::span<const OwnSlotOf> filed, const at::Tensor& lengths) {
+  const float* length = lengths.const_data_ptr<float>();
+  for (const OwnSlotOf& one : filed) {
+    SharedEntries& table = *cache.shared_entries(one.layer, one.head);
+    const auto place = std::lower_bound(table.original.begin(), table.original.end(), one.original) - table.original.begin();
+    table.norm[static_cast<std::size_t>(place)] = *length++;
   }
-  // Tokens leave the window in their order, but an event of a later segment may have filed younger ones already.
-  const auto place = std::lower_bound(table->original.begin(), table->original.end(), oldest.original) - table->original.begin();
-  table->original.insert(table->original.begin() + place, oldest.original);
-  table->slot.insert(table->slot.begin() + place, slot);
-  table->norm.insert(table->norm.begin() + place, norm);
-  head.table.insert(head.table.begin() + place, oldest.score);
+}
+
+std::vector<SharedEntryMerging::Full> SharedEntryMerging::full_heads(LayerId first, std::int64_t layers) const {
+  std::vector<Full> heads;
+  for (LayerId layer = first; layer < first + layers; ++layer) {
+    for (KvHead kv_head{0}; caps_.at(layer) != kNoCap && kv_head < kv_heads_; ++kv_head) heads.push_back({layer, kv_head});
+  }
+  return heads;
+}
+
+// Nothing but the table's length changes them within a step.
+const std::vector<float>& SharedEntryMerging::scores_of(Full& full) const {
+  const Head& about = head(full.layer, full.kv_head);
+  if (full.scores.size() != about.table.size()) full.scores = table_scores(about);
+  return full.scores;
+}
+
+// Of every head that holds too many.
+std::vector<SharedEntryMerging::Least> SharedEntryMerging::least_slots(const KvCache& cache, std::vector<Full>& heads) const {
+  std::vector<Full*> too_long;
+  for (Full& full : heads) {
+    if (cache.slots(full.layer, full.kv_head) > caps_.at(full.layer)) too_long.push_back(&full);
+  }
+  std::vector<Least> all(too_long.size());
+  if (all.empty()) return all;
+  for_heads(std::ssize(all), std::ssize(head(heads.front().layer, KvHead(0)).table), [&](std::int64_t i) {
+    Full& full = *too_long[static_cast<std::size_t>(i)];
+    Least& least = all[static_cast<std::size_t>(i)];
+    const SharedEntries& table = *cache.shared_entries(full.layer, full.kv_head);
+    const std::vector<float>& scores = scores_of(full);
+    const auto slots = static_cast<std::size_t>(cache.slots(full.layer, full.kv_head));
+    least.head = &full;
+    least.total.resize(slots, 0.0);
+    least.oldest.resize(slots, -1);
+    for (std::size_t token = table.size(); token-- > 0;) {
+      if (table.slot[token] == SharedEntries::kZero) continue;
+      least.total[static_cast<std::size_t>(table.slot[token])] += scores[token];
+      least.oldest[static_cast<std::size_t>(table.slot[token])] = static_cast<std::int32_t>(token);
+    }
+    least.slot = slots;
+    for (std::size_t slot = 0; slot < slots; ++slot) {
+      if (least.oldest[slot] < 0) continue;
+      const bool is_less = least.slot == slots || least.total[slot] < least.total[least.slot] ||
+                           (least.total[slot] == least.total[least.slot] && least.oldest[slot] < least.oldest[least.slot]);
+      if (is_less) least.slot = slot;
+    }
+    require(least.slot < slots, "SharedEntryMerging: the cap must leave room beside window and pins");
+  });
+  return all;
 }
 
 // The least slot's tokens move into the most similar slot, or are masked where none is similar enough.
-void SharedEntryMerging::merge_least(KvCache& cache, LayerId layer, KvHead kv_head, const Head& head) const {
-  SharedEntries& table = *cache.shared_entries(layer, kv_head);
-  const std::vector<float> scores = table_scores(head);
-  const auto slots = static_cast<std::size_t>(cache.slots(layer, kv_head));
-  std::vector<double> total(slots, 0.0);
-  std::vector<std::size_t> first(slots, table.size());  // the slot's oldest token
-  for (std::size_t i = table.size(); i-- > 0;) {
-    if (table.slot[i] == SharedEntries::kZero) continue;
-    total[static_cast<std::size_t>(table.slot[i])] += scores[i];
-    first[static_cast<std::size_t>(table.slot[i])] = i;
-  }
-  std::size_t least = slots;
-  for (std::size_t slot = 0; slot < slots; ++slot) {
-    if (first[slot] == table.size()) continue;
-    if (least == slots || total[slot] < total[least] || (total[slot] == total[least] && first[slot] < first[least])) least = slot;
-  }
-
-  const auto [least_key, least_value] = cache.row_views(layer, kv_head, static_cast<std::int64_t>(least));
-  const at::Tensor key = least_key.to(at::kFloat);
-  const at::Tensor value = least_value.to(at::kFloat);
-  std::size_t best = slots;
-  float best_similarity = 0.0F;
-  std::size_t begin = 0;
-  // A GPU takes all at once: launches and waits for every block cost more than the copy.
-  const bool in_blocks = cache.shape().device.is_cpu();
-  for (std::int64_t block = 0; block < (in_blocks ? KvCache::blocks_for(cache.slots(layer, kv_head)) : 1); ++block) {
-    const auto rows = [&](KvPart part) {
-      if (in_blocks) return cache.block_view(layer, kv_head, part, block).to(at::kFloat);
-      return (part == KvPart::kKeys ? cache.gather_keys(layer, kv_head) : cache.gather_values(layer, kv_head)).to(at::kFloat);
-    };
-    const at::Tensor similarity = pair_similarity(rows(KvPart::kKeys), rows(KvPart::kValues), key, value).to(at::kCPU).contiguous();
-    const float* const values = similarity.const_data_ptr<float>();
-    for (std::size_t i = 0; i < static_cast<std::size_t>(similarity.numel()); ++i) {
-      const std::size_t slot = begin + i;
-      if (slot == least || first[slot] == table.size()) continue;
-      const bool older_tie = best != slots && values[i] == best_similarity && first[slot] < first[best];
-      if (best == slots || values[i] > best_similarity || older_tie) {
-        best = slot;
-        best_similarity = values[i];
-      }
+void SharedEntryMerging::merge(KvCache& cache, const Least& least, const MergePair& similar) const {
+  const LayerId layer = least.head->layer;
+  const KvHead kv_head = least.head->kv_head;
+  const std::int32_t from = similar.row;
+  const bool flows = similar.into >= 0 && similar.cosine >= static_cast<float>(rule_.least_similarity);
+  if (flows) {
+    const double leaving = least.total[least.slot];
+    const double sum = leaving + least.total[static_cast<std::size_t>(similar.into)];
+    const double share = sum > 0.0 ? leaving / sum : 0.5;
+    if (cache.shape().device.is_cpu()) {
+      const auto [key, value] = cache.row_views(layer, kv_head, from);
+      const auto [into_key, into_value] = cache.row_views(layer, kv_head, similar.into);
+      const auto mean = [&](const at::Tensor& own, const at::Tensor& other) {
+        return (own.to(at::kFloat) * share + other.to(at::kFloat) * (1.0 - share)).unsqueeze(0);
+      };
+      cache.write(layer, kv_head, similar.into, mean(key, into_key), mean(value, into_value));
+    } else {
+      const auto weight = static_cast<float>(share);
+      cache.receive(layer, kv_head, {.from = from, .into = similar.into, .own = static_cast<float>(1.0 - share), .weight = weight});
     }
-    begin += static_cast<std::size_t>(similarity.numel());
   }
-
-  const bool similar = best != slots && best_similarity >= static_cast<float>(rule_.least_similarity);
-  if (similar) {
-    const auto [best_key, best_value] = cache.row_views(layer, kv_head, static_cast<std::int64_t>(best));
-    const double sum = total[least] + total[best];
-    const double share = sum > 0.0 ? total[least] / sum : 0.5;
-    const at::Tensor merged_key = key * share + best_key.to(at::kFloat) * (1.0 - share);
-    const at::Tensor merged_value = value * share + best_value.to(at::kFloat) * (1.0 - share);
-    cache.write(layer, kv_head, static_cast<std::int64_t>(best), merged_key.unsqueeze(0), merged_value.unsqueeze(0));
+  for (std::int32_t& slot : cache.shared_entries(layer, kv_head)->slot) {
+    if (slot == from) slot = flows ? similar.into : SharedEntries::kZero;
   }
-  for (std::int32_t& slot : table.slot) {
-    if (slot == static_cast<std::int32_t>(least)) slot = similar ? static_cast<std::int32_t>(best) : SharedEntries::kZero;
-  }
-  cache.evict(layer, kv_head, static_cast<std::int64_t>(least));
+  cache.evict(layer, kv_head, from);
 }
 
-// Takes tokens out of the table, masked ones first; a slot that loses its last token is freed.
-void SharedEntryMerging::shorten(KvCache& cache, LayerId layer, KvHead kv_head, std::int64_t limit, Head& head) const {
-  while (std::ssize(head.table) > limit) {
-    SharedEntries& table = *cache.shared_entries(layer, kv_head);
-    const std::vector<float> scores = table_scores(head);
-    std::size_t out = 0;
-    for (std::size_t i = 1; i < table.size(); ++i) {
-      const bool masked = table.slot[i] == SharedEntries::kZero;
-      const bool out_masked = table.slot[out] == SharedEntries::kZero;
-      if (masked != out_masked ? masked : scores[i] < scores[out]) out = i;
+std::int64_t SharedEntryMerging::longest_table(const Full& full) const {
+  const std::int64_t direct = std::max(window_, std::ssize(head(full.layer, full.kv_head).window));
+  return round_half_up(rule_.magnification * static_cast<double>(caps_.at(full.layer))) - direct;
+}
+
+// A token leaves the table, masked ones first. The slot that has lost its last one, if any.
+std::optional<std::int32_t> SharedEntryMerging::take_out(KvCache& cache, Full& full) {
+  SharedEntries& table = *cache.shared_entries(full.layer, full.kv_head);
+  const std::vector<float>& scores = scores_of(full);
+  std::size_t out = 0;
+  for (std::size_t i = 1; i < table.size(); ++i) {
+    const bool masked = table.slot[i] == SharedEntries::kZero;
+    const bool out_masked = table.slot[out] == SharedEntries::kZero;
+    if (masked != out_masked ? masked : scores[i] < scores[out]) out = i;
+  }
+  const std::int32_t slot = table.slot[out];
+  const auto at = static_cast<std::ptrdiff_t>(out);
+  table.original.erase(table.original.begin() + at);
+  table.slot.erase(table.slot.begin() + at);
+  table.norm.erase(table.norm.begin() + at);
+  head_of(full).table.erase(head_of(full).table.begin() + at);
+  const bool is_empty = slot != SharedEntries::kZero && std::find(table.slot.begin(), table.slot.end(), slot) == table.slot.end();
+  return is_empty ? std::optional(slot) : std::nullopt;
+}
+
+// Tables down to their limits; a slot that loses its last token is freed.
+void SharedEntryMerging::shorten(KvCache& cache, std::vector<Full>& heads) {
+  for (;;) {
+    std::vector<Full*> too_long;
+    for (Full& full : heads) {
+      if (std::ssize(head_of(full).table) > longest_table(full)) too_long.push_back(&full);
     }
-    const std::int32_t slot = table.slot[out];
-    const auto at = static_cast<std::ptrdiff_t>(out);
-    table.original.erase(table.original.begin() + at);
-    table.slot.erase(table.slot.begin() + at);
-    table.norm.erase(table.norm.begin() + at);
-    head.table.erase(head.table.begin() + at);
-    if (slot != SharedEntries::kZero && std::find(table.slot.begin(), table.slot.end(), slot) == table.slot.end()) {
-      cache.evict(layer, kv_head, slot);
+    if (too_long.empty()) return;
+    std::vector<std::optional<std::int32_t>> freed(too_long.size());
+    for_heads(std::ssize(too_long), std::ssize(head_of(*too_long.front()).table),
+              [&](std::int64_t i) { freed[static_cast<std::size_t>(i)] = take_out(cache, *too_long[static_cast<std::size_t>(i)]); });
+    for (std::size_t i = 0; i < freed.size(); ++i) {
+      if (freed[i]) cache.evict(too_long[i]->layer, too_long[i]->kv_head, *freed[i]);
     }
   }
 }
 
-void SharedEntryMerging::after_layer(KvCache& cache, LayerId layer, const DecodeRow& row, MergeState&) {
-  const std::int64_t cap = caps_.at(layer);
-  require(std::ssize(row.probabilities) == kv_heads_, "SharedEntryMerging: probabilities for every head");
-  for (KvHead kv_head{0}; kv_head < kv_heads_; ++kv_head) {
-    Head& head = heads_[static_cast<std::size_t>(layer * kv_heads_ + kv_head)];
-    follow(cache, layer, kv_head, row.probabilities[static_cast<std::size_t>(kv_head)], head);
-    if (cap == kNoCap) continue;
-    while (head.unpinned() > window_) close_oldest(cache, layer, kv_head, head, rule_);
-    while (cache.slots(layer, kv_head) > cap) merge_least(cache, layer, kv_head, head);
-    const std::int64_t direct = std::max(window_, std::ssize(head.window));
-    shorten(cache, layer, kv_head, round_half_up(rule_.magnification * static_cast<double>(cap)) - direct, head);
+void SharedEntryMerging::after_layers_from(KvCache& cache, LayerId first, std::span<const DecodeRow> rows) {
+  for (const DecodeRow& row : rows) require(std::ssize(row.probabilities) == kv_heads_, "SharedEntryMerging: probabilities for every head");
+  for_heads(std::ssize(rows) * kv_heads_, std::ssize(head(first, KvHead(0)).table), [&](std::int64_t i) {
+    const Full of{LayerId(first + i / kv_heads_), KvHead(i % kv_heads_)};
+    follow(cache, of.layer, of.kv_head, rows[static_cast<std::size_t>(i / kv_heads_)].probabilities[static_cast<std::size_t>(of.kv_head)],
+           head_of(of));
+  });
+  std::vector<Full> heads = full_heads(first, std::ssize(rows));
+  std::vector<OwnSlotOf> filed;
+  for (const Full& full : heads) file_oldest(cache, full.layer, full.kv_head, head_of(full), window_, rule_, filed);
+  at::Tensor lengths = make_unit_keys(cache, filed, rule_.rotation != SharedEntries::Rotation::kStored);
+  for (bool are_noted = filed.empty();;) {
+    const std::vector<Least> least = least_slots(cache, heads);
+    std::vector<LeavingSlotOf> leaving;
+    for (const Least& one : least) leaving.push_back({one.head->layer, one.head->kv_head, static_cast<std::int64_t>(one.slot), one.oldest});
+    const std::vector<MergePair> similar = most_similar(cache, leaving, SlotLikeness::kKeysAndValues, are_noted ? nullptr : &lengths);
+    if (!are_noted) note_lengths(cache, filed, lengths);
+    are_noted = true;
+    for (std::size_t i = 0; i < least.size(); ++i) merge(cache, least[i], similar[i]);
+    if (least.empty()) break;
   }
+  shorten(cache, heads);
 }
 
 FollowedTokens SharedEntryMerging::retained_attention(const KvCache& cache, LayerId layer, KvHead kv_head, std::int32_t before) const {
@@ -244,6 +295,7 @@ std::unique_ptr<DecodePolicy> next_shared_entry_merging(const DecodePolicy* prev
   const PinnedTokens pinned(compressor.segment().pinned);
   const KvShape& shape = cache.shape();
   std::vector<Head> heads;
+  std::vector<OwnSlotOf> filed;
   for (LayerId layer{0}; layer < shape.layers; ++layer) {
     for (KvHead kv_head{0}; kv_head < shape.kv_heads; ++kv_head) {
       // What earlier turns gave every token that was no candidate now.
@@ -289,18 +341,20 @@ std::unique_ptr<DecodePolicy> next_shared_entry_merging(const DecodePolicy* prev
         }
         head.table.push_back(score);
       }
-      const std::vector<bool> direct = direct_slots(cache, layer, kv_head);
+      const std::vector<std::uint8_t> direct = direct_slots(cache, layer, kv_head);
       const std::span<const std::int32_t> original = cache.original(layer, kv_head);
       for (std::size_t slot = 0; slot < direct.size(); ++slot) {
-        if (direct[slot]) head.window.push_back({original[slot], score_of(original[slot]), pinned.contains(original[slot])});
+        if (direct[slot] != 0) head.window.push_back({original[slot], score_of(original[slot]), pinned.contains(original[slot])});
       }
       std::sort(head.window.begin(), head.window.end(), [](const auto& a, const auto& b) { return a.original < b.original; });
       if (caps[layer] != DecodePolicy::kNoCap) {
-        while (head.unpinned() > parts.protection.window) SharedEntryMerging::close_oldest(cache, layer, kv_head, head, rule);
+        SharedEntryMerging::file_oldest(cache, layer, kv_head, head, parts.protection.window, rule, filed);
       }
       heads.push_back(std::move(head));
     }
   }
+  const at::Tensor lengths = make_unit_keys(cache, filed, rule.rotation != SharedEntries::Rotation::kStored).to(at::kCPU);
+  SharedEntryMerging::note_lengths(cache, filed, lengths);
   return std::make_unique<SharedEntryMerging>(parts.protection.window, rule, std::move(caps).values(), shape.kv_heads, std::move(heads));
 }
 

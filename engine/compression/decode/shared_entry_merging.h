@@ -2,16 +2,20 @@
 // the least slot is merged into a similar one or masked. Pinned tokens keep direct slots of their own. EMS, arXiv 2412.08521, section 4.2.
 //
 // Beside the cache, whose look-up tables it edits, it keeps per token the attention from all rows and from the last ones. O(tokens) per
-// decoded token and head, and one similarity of a slot with all others per merge.
+// decoded token and head, and one similarity of a slot with all others per merge. On a GPU, which shows all layers of a step together, what
+// leaves the window in all heads is one launch, what is merged another, and the host waits once for both.
 #pragma once
 
 #include <algorithm>
 #include <cstdint>
 #include <memory>
+#include <optional>
+#include <span>
 #include <vector>
 
 #include "engine/base/index.h"
 #include "engine/base/per_layer.h"
+#include "engine/compression/decode/unit_keys.h"
 #include "engine/compression/decode_policy.h"
 #include "engine/compression/pinned_tokens.h"
 #include "engine/compression/segment_compressor.h"
@@ -49,20 +53,47 @@ class SharedEntryMerging : public DecodePolicy {
 
   std::unique_ptr<DecodePolicy> clone() const override { return std::make_unique<SharedEntryMerging>(*this); }
   bool wants_probabilities() const override { return true; }
-  void after_layer(KvCache& cache, LayerId layer, const DecodeRow& row, MergeState& state) override;
+  void after_layer(KvCache& cache, LayerId layer, const DecodeRow& row, MergeState&) override {
+    after_layers_from(cache, layer, {&row, 1});
+  }
+  void after_layers(KvCache& cache, std::span<const DecodeRow> rows, MergeState&) override { after_layers_from(cache, LayerId(0), rows); }
   bool removes() const override { return *std::min_element(caps_.begin(), caps_.end()) != kNoCap; }
   FollowedTokens retained_attention(const KvCache& cache, LayerId layer, KvHead kv_head, std::int32_t before) const override;
   std::int64_t bytes_metadata() const override;
 
   const Head& head(LayerId layer, KvHead kv_head) const { return heads_.at(static_cast<std::size_t>(layer * kv_heads_ + kv_head)); }
 
-  // The window's oldest token that is not pinned leaves it: its slot holds a direction from now on.
-  static void close_oldest(KvCache& cache, LayerId layer, KvHead kv_head, Head& head, const SharingRule& rule);
+  // The window's oldest token that is not pinned leaves it while more than `window` are in it: their slots are the table's, and what they
+  // hold is to become directions (make_unit_keys()), whose lengths note_lengths() takes.
+  static void file_oldest(KvCache& cache, LayerId layer, KvHead kv_head, Head& head, std::int64_t window, const SharingRule& rule,
+                          std::vector<OwnSlotOf>& filed);
+  static void note_lengths(KvCache& cache, std::span<const OwnSlotOf> filed, const at::Tensor& lengths);
 
  private:
+  // A head that may hold too much, while a step's tokens are taken out.
+  struct Full {
+    LayerId layer;
+    KvHead kv_head;
+    std::vector<float> scores{};  // of its table, or of one that was longer
+  };
+  // Its slot with the least tokens.
+  struct Least {
+    const Full* head = nullptr;
+    std::size_t slot = 0;
+    std::vector<double> total{};         // per slot: scores of its tokens
+    std::vector<std::int32_t> oldest{};  // per slot: its oldest token's place in the table; negative: it has none
+  };
+  // rows: of this layer and those behind it.
+  void after_layers_from(KvCache& cache, LayerId first, std::span<const DecodeRow> rows);
   void follow(const KvCache& cache, LayerId layer, KvHead kv_head, std::span<const float> probabilities, Head& head) const;
-  void merge_least(KvCache& cache, LayerId layer, KvHead kv_head, const Head& head) const;
-  void shorten(KvCache& cache, LayerId layer, KvHead kv_head, std::int64_t limit, Head& head) const;
+  std::vector<Full> full_heads(LayerId first, std::int64_t layers) const;
+  const std::vector<float>& scores_of(Full& full) const;
+  std::vector<Least> least_slots(const KvCache& cache, std::vector<Full>& heads) const;
+  void merge(KvCache& cache, const Least& least, const MergePair& similar) const;
+  std::int64_t longest_table(const Full& full) const;
+  std::optional<std::int32_t> take_out(KvCache& cache, Full& full);
+  void shorten(KvCache& cache, std::vector<Full>& heads);
+  Head& head_of(const Full& full) { return heads_[static_cast<std::size_t>(full.layer * kv_heads_ + full.kv_head)]; }
 
   std::int64_t window_;
   SharingRule rule_;

@@ -138,12 +138,4 @@ SharedRows share_rows(const SharingRule& rule, const at::Tensor& stored_keys, co
   return shared;
 }
 
-at::Tensor pair_similarity(const at::Tensor& keys, const at::Tensor& values, const at::Tensor& key, const at::Tensor& value) {
-  const auto cosines = [](const at::Tensor& rows, const at::Tensor& one) {
-    const at::Tensor lengths = at::linalg_vector_norm(rows, 2, at::IntArrayRef{1});
-    return at::mv(rows, one).div_((lengths * at::linalg_vector_norm(one)).clamp_min_(1e-12));
-  };
-  return cosines(keys, key).mul_(cosines(values, value));
-}
-
 }  // namespace winnow

@@ -31,7 +31,4 @@ SharedRows share_rows(const SharingRule& rule, const at::Tensor& stored_keys, co
                       std::span<const std::int32_t> kept, std::span<const std::int32_t> centers, std::span<const float> rank,
                       std::span<const float> weight);
 
-// Cosine of keys times cosine of values of every row with one; cosine = dot / max(|a| |b|, 1e-12). fp32 [rows].
-at::Tensor pair_similarity(const at::Tensor& keys, const at::Tensor& values, const at::Tensor& key, const at::Tensor& value);
-
 }  // namespace winnow

@@ -6,6 +6,7 @@
 #include <numeric>
 
 #include "engine/compression/decode/shared_entry_merging.h"
+#include "engine/compression/decode/similar_slots.h"
 #include "engine/compression/reducers/shared_entries.h"
 #include "engine/layers/attention.h"
 #include "engine/layers/rotary.h"
@@ -108,7 +109,8 @@ TEST_F(EmsFixture, TheEventSharesSlots) {
 TEST_F(EmsFixture, SimilarityIsTheProductOfKeyAndValueCosine) {
   const at::Tensor centers = at::tensor(std::vector<std::int64_t>{0, 4});
   const auto with = [&](std::int64_t row) {
-    return pair_similarity(keys.index_select(0, centers), values.index_select(0, centers), keys[row], values[row]);
+    const UnitSlot one = unit_slot(keys[row], values[row], SlotLikeness::kKeysAndValues);
+    return likeness_of(keys.index_select(0, centers), values.index_select(0, centers), one);
   };
   expect_near(with(1), {.942881, .034922});
   expect_near(with(2), {.500000, -.500000});

@@ -69,13 +69,12 @@ class DecodeCost : public OnEmulatedGpu {
   }
 
   // Of methods that choose on the host what leaves: one more wait, for the rows of attention of all layers, and where slots flow into
-  // each other one for what is similar. Where they are shared, numbers about the slots of each head. Nothing of K, V or logits, which would
-  // be more.
+  // each other or are shared one for what is similar. Nothing of K, V or logits, which would be more.
   static void expect_rows_of_attention(const Cost& cost, const EngineOn& engine, const Reducer& reducer) {
     EXPECT_GT(cost.tokens, 0) << "both answers ended early";
     const std::int64_t heads = engine.info.layers * engine.info.kv_heads;
     const bool shares = reducer.sharing() != nullptr;
-    const std::int64_t waits = 2 + (reducer.needs_similarity() ? 1 : 0) + (shares ? 2 * heads : 0);
+    const std::int64_t waits = 2 + (reducer.needs_similarity() || shares ? 1 : 0);
     const std::int64_t room = KvCache::kBlockSlots + 1;  // what a recorded step shows besides
     EXPECT_LE(cost.counts.waits, cost.tokens * waits);
     EXPECT_LE(cost.counts.bytes_to_host, cost.tokens * (8 + heads * (cost.most_slots + 4 * room) * (shares ? 2 : 1) * 4));
@@ -145,6 +144,19 @@ TEST_F(DecodeCost, IsOneReplayWhereSlotsLeave) {
     EXPECT_GE(cost.counts.replays, cost.tokens - 1);
     EXPECT_LE(cost.counts.recordings, 1);
     EXPECT_LE(cost.counts.launches, cost.tokens * (10 + gpu.info.layers * 11 + 3)) << "rows, what is similar, what leaves";
+  }
+}
+
+// Shared slots are looked up by the host, so that a step is launched as it is; what they cost beside it does not depend on layers.
+TEST_F(DecodeCost, IsThreeWaitsWhereSlotsAreShared) {
+  EngineOn gpu(Device::kCuda, "gqa_tied");
+  for (const char* method : {"ems", "ems-no-position"}) {
+    SCOPED_TRACE(method);
+    const Cost cost = of_more_tokens(gpu, ask(gpu, method, 4));
+    EXPECT_GT(cost.tokens, 2) << "both answers ended early";
+    EXPECT_LE(cost.counts.waits, cost.tokens * 3) << "for attention, for what is similar, for the token's number";
+    EXPECT_LE(cost.counts.launches, cost.tokens * (10 + gpu.info.layers * 11 + 4)) << "rows, unit keys, what is similar, what flows";
+    EXPECT_LE(cost.counts.copies_to_device, cost.tokens * (3 + gpu.info.layers)) << "and a layer's table";
   }
 }
 
