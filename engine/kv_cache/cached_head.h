@@ -17,6 +17,7 @@ struct CachedHead {
   std::vector<const void*> value_pointers;
   std::vector<std::int32_t> original;
   std::optional<SharedEntries> shared;
+  std::uint64_t table_state = 0;  // of what `shared` makes of the slots: forks that have the same number have the same table
 
   std::int64_t slots() const { return static_cast<std::int64_t>(original.size()); }
 };

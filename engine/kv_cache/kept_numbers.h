@@ -1,4 +1,5 @@
-// Numbers of the host that kernels on a GPU read again and again: in its memory, copied there only when they are others than last time.
+// Numbers of the host that kernels on a GPU read again and again: in its memory, made only when what they are made of has changed, copied
+// there only when they are others than last time.
 //
 // Used inside engine/kv_cache; copies share what lies there. Engine thread only.
 #pragma once
@@ -10,23 +11,30 @@
 #include <vector>
 
 #include "engine/device/host_numbers.h"
+#include "engine/kv_cache/kv_cache.h"
 
 namespace winnow {
 
 class KeptNumbers {
  public:
-  // int32 [n]. Who still reads the numbers of before keeps their tensor.
-  const at::Tensor& of(std::vector<std::int32_t> numbers, at::Device device) {
-    if (!there_.defined() || numbers != host_) {
-      there_ = numbers_on(device, numbers);
-      host_ = std::move(numbers);
+  // made_of: the same numbers have the same. Who still reads the numbers of before keeps their tensor.
+  template <class Make>
+  DeviceNumbers of(std::vector<std::uint64_t> made_of, const Make& make, at::Device device) {
+    if (!there_.defined() || made_of != made_of_) {
+      std::vector<std::int32_t> numbers = make();
+      if (!there_.defined() || numbers != host_) {
+        there_ = numbers_on(device, numbers);
+        host_ = std::move(numbers);
+      }
+      made_of_ = std::move(made_of);
     }
-    return there_;
+    return {there_, host_};
   }
 
  private:
   at::Tensor there_;
   std::vector<std::int32_t> host_;  // what it holds
+  std::vector<std::uint64_t> made_of_;
 };
 
 }  // namespace winnow

@@ -1,6 +1,7 @@
 #include "engine/kv_cache/kv_cache.h"
 
 #include <algorithm>
+#include <atomic>
 #include <optional>
 #include <set>
 #include <string>
@@ -168,13 +169,26 @@ class KvCache::Impl {
     return tables_[layer].blocks_of(heads_of(layer), shape_.device);
   }
 
-  const at::Tensor& device_numbers(LayerId layer, std::vector<std::int32_t> numbers) {
+  DeviceNumbers device_numbers(LayerId layer, const std::function<std::vector<std::int32_t>()>& make) {
     require(on_device(), "device_numbers: this cache lies in the memory of the CPU");
-    return numbers_.at(layer).of(std::move(numbers), shape_.device);
+    std::vector<std::uint64_t> made_of;
+    for (const Head& h : heads_of(layer)) {
+      made_of.push_back(h.table_state);
+      // The same for a slot more whose token is the next one: what counts back from the newest token stays where it is.
+      made_of.push_back(h.original.empty() ? 0 : static_cast<std::uint64_t>(std::ranges::max(h.original) - h.slots()));
+    }
+    return numbers_.at(layer).of(std::move(made_of), make, shape_.device);
+  }
+
+  // The head's table, or which slot it names by a number, is another one from now on.
+  static void note_table_changed(Head& h) {
+    static std::atomic<std::uint64_t> states{0};
+    h.table_state = ++states;
   }
 
   // The head is what the move leaves.
   void settle(Head& h, HeadMove& move) {
+    note_table_changed(h);
     for (std::int64_t slot = move.start; slot < move.new_slots; ++slot) {
       h.original[static_cast<std::size_t>(slot)] = h.original[static_cast<std::size_t>(move.source(slot))];
     }
@@ -272,6 +286,7 @@ class KvCache::Impl {
     }
     note_peak(static_cast<std::int64_t>(fresh.size()));
     h.shared.reset();
+    note_table_changed(h);
     h.original.assign(original.begin(), original.end());
     block_count_ -= static_cast<std::int64_t>(h.blocks.size());
     h.blocks.clear();
@@ -306,10 +321,9 @@ class KvCache::Impl {
       h.original[static_cast<std::size_t>(slot)] = h.original.back();
     }
     if (h.shared) {
-      for (std::int32_t& named : h.shared->slot) {
-        require(named != slot, "KvCache::evict: tokens still share this slot");
-        if (named == last) named = static_cast<std::int32_t>(slot);
-      }
+      require(!h.shared->names(static_cast<std::int32_t>(slot)), "KvCache::evict: tokens still share this slot");
+      h.shared->rename(static_cast<std::int32_t>(last), static_cast<std::int32_t>(slot));
+      note_table_changed(h);
     }
     h.original.pop_back();
     trim(h);
@@ -528,6 +542,7 @@ const SharedEntries* KvCache::shared_entries(LayerId layer, KvHead kv_head) cons
 
 SharedEntries* KvCache::shared_entries(LayerId layer, KvHead kv_head) {
   Impl::Head& h = impl_->head(layer, kv_head);
+  Impl::note_table_changed(h);  // whoever may change it
   return h.shared ? &*h.shared : nullptr;
 }
 
@@ -540,6 +555,7 @@ void KvCache::set_shared_entries(LayerId layer, KvHead kv_head, SharedEntries en
     require(i == 0 || entries.original[i] > entries.original[i - 1], "KvCache: shared tokens ascend by original index");
   }
   h.shared = std::move(entries);
+  Impl::note_table_changed(h);
 }
 
 bool KvCache::has_shared_entries(LayerId layer) const {
@@ -593,8 +609,8 @@ void restore_layer(KvCache& cache, LayerId layer, const KvCache& earlier) {
   cache.impl_->restore(layer, *earlier.impl_);
 }
 
-at::Tensor device_numbers(const KvCache& cache, LayerId layer, std::vector<std::int32_t> numbers) {
-  return cache.impl_->device_numbers(layer, std::move(numbers));
+DeviceNumbers device_numbers(const KvCache& cache, LayerId layer, const std::function<std::vector<std::int32_t>()>& make) {
+  return cache.impl_->device_numbers(layer, make);
 }
 
 std::int64_t bytes_allocated_together(std::span<const KvCache* const> caches) {

@@ -13,6 +13,7 @@
 
 #include <algorithm>
 #include <cstdint>
+#include <functional>
 #include <memory>
 #include <span>
 #include <utility>
@@ -89,6 +90,12 @@ struct DeviceSlots {
   std::vector<std::int32_t> of_heads;
   const std::int32_t* further = nullptr;  // null: none
   std::int64_t most_further = 0;          // which it never exceeds
+};
+
+// Numbers of the host that lie in the memory of a GPU, too.
+struct DeviceNumbers {
+  at::Tensor there;                    // int32 [n]
+  std::span<const std::int32_t> host;  // valid until the numbers change
 };
 
 // A row that receives: (own * row + weight * the other row) / divisor, in fp32.
@@ -173,7 +180,7 @@ class KvCache {
   void count_appended(std::int32_t original);
 
   // The head's look-up table; null if all of its slots are direct. Evicting moves the table's slot numbers along; a slot that the table
-  // names must not be evicted before its tokens are gone from the table.
+  // names must not be evicted before its tokens are gone from the table. Who changes it asks for it anew after somebody has attended to it.
   const SharedEntries* shared_entries(LayerId layer, KvHead kv_head) const;
   SharedEntries* shared_entries(LayerId layer, KvHead kv_head);
   void set_shared_entries(LayerId layer, KvHead kv_head, SharedEntries entries);
@@ -194,7 +201,7 @@ class KvCache {
 
  private:
   friend void restore_layer(KvCache& cache, LayerId layer, const KvCache& earlier);
-  friend at::Tensor device_numbers(const KvCache& cache, LayerId layer, std::vector<std::int32_t> numbers);
+  friend DeviceNumbers device_numbers(const KvCache& cache, LayerId layer, const std::function<std::vector<std::int32_t>()>& make);
   class Impl;
   std::unique_ptr<Impl> impl_;
 };
@@ -206,9 +213,10 @@ void append_rows(const KvShape& shape, const DeviceSlots& slots, const at::Tenso
 // Makes the layer what it is in `earlier`, a fork of this cache from before: its blocks are shared again, what was added since is freed.
 void restore_layer(KvCache& cache, LayerId layer, const KvCache& earlier);
 
-// What a kernel on a GPU has to know of the layer's slots beside device_blocks(), int32 [n] there; forks share it, and it is copied to the
-// device only when it is not what it was.
-at::Tensor device_numbers(const KvCache& cache, LayerId layer, std::vector<std::int32_t> numbers);
+// What a kernel on a GPU has to know of the layer's shared slots beside device_blocks(). make: called only when a table, or the slots that
+// it is about, have changed; appended tokens that follow each other change nothing. Forks share the numbers, which are copied to the device
+// only when they are not what they were.
+DeviceNumbers device_numbers(const KvCache& cache, LayerId layer, const std::function<std::vector<std::int32_t>()>& make);
 
 // K and V blocks of several caches, those that they share counted once.
 std::int64_t bytes_allocated_together(std::span<const KvCache* const> caches);

@@ -5,6 +5,7 @@
 // hold one token's K and V as usual. Plain data, no torch.
 #pragma once
 
+#include <algorithm>
 #include <cstdint>
 #include <vector>
 
@@ -28,6 +29,11 @@ struct SharedEntries {
   bool zero_counts = false;  // kZero tokens take part in the softmax with key and value 0, as the paper's text has it read literally
 
   std::size_t size() const { return original.size(); }
+  // Counted, not searched for: that takes vectors. So does writing every number.
+  bool names(std::int32_t wanted) const { return std::ranges::count(slot, wanted) != 0; }
+  void rename(std::int32_t from, std::int32_t to) {
+    for (std::int32_t& each : slot) each = each == from ? to : each;
+  }
 };
 
 }  // namespace winnow

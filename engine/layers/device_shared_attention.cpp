@@ -3,60 +3,104 @@
 #include <algorithm>
 #include <bit>
 #include <cstdint>
+#include <span>
+#include <vector>
 
 #include "engine/base/error.h"
 #include "engine/device/cuda_plugin.h"
 #include "engine/kv_cache/element_type.h"
+#include "engine/layers/for_heads.h"
 #include "engine/layers/rotary.h"
 #include "engine/layers/runtime_tokens.h"
 
 namespace winnow {
 namespace {
 
-// What the heads of a layer share. A head's direct slots behind all that its table names need no entry.
-struct SharedTables {
-  std::vector<std::int32_t> slots, listed, covered;  // per kv head, as the kernel's arguments
-  std::int64_t stride = 1;
-  bool turned = false;
-  std::vector<std::int32_t> words;  // [kv_heads, stride] slots, as many factors and, where keys are turned, positions; frequencies
+// What the heads of a layer share, as numbers that are on the host and on the device: [kv_heads, stride] slots, as many factors and, where
+// keys are turned, positions, and frequencies; behind them per head how many entries it has and how many slots they cover, the stride, and
+// whether keys are turned. A head's direct slots behind all that its table names need no entry.
+class SharedTables {
+ public:
+  static std::vector<std::int32_t> made_of(const KvCache& cache, LayerId layer);
+
+  SharedTables(const DeviceNumbers& numbers, std::int64_t kv_heads) : numbers_(numbers), heads_(static_cast<std::size_t>(kv_heads)) {}
+
+  std::span<const std::int32_t> listed() const { return behind().subspan(0, heads_); }
+  std::span<const std::int32_t> covered() const { return behind().subspan(heads_, heads_); }
+  std::int64_t stride() const { return behind()[2 * heads_]; }
+  bool turned() const { return behind()[2 * heads_ + 1] != 0; }
+  const std::int32_t* slots() const { return numbers_.there.const_data_ptr<std::int32_t>(); }
+  const float* factors() const { return part(1); }
+  const float* positions() const { return turned() ? part(2) : nullptr; }
+  const float* frequencies() const { return turned() ? part(3) : nullptr; }
+
+ private:
+  std::span<const std::int32_t> behind() const { return numbers_.host.last(2 * heads_ + 2); }
+  const float* part(std::int64_t number) const {
+    return reinterpret_cast<const float*>(slots()) + number * static_cast<std::int64_t>(heads_) * stride();
+  }
+
+  DeviceNumbers numbers_;
+  std::size_t heads_;
 };
 
 std::int32_t bits_of(float number) { return std::bit_cast<std::int32_t>(number); }
 
-SharedTables tables_of(const KvCache& cache, LayerId layer) {
+std::vector<std::int32_t> SharedTables::made_of(const KvCache& cache, LayerId layer) {
   const KvShape& shape = cache.shape();
-  SharedTables tables;
-  std::vector<RuntimeTokens> heads;
+  const auto heads = static_cast<std::size_t>(shape.kv_heads);
+  std::vector<std::vector<std::int32_t>> direct(heads);
+  std::vector<std::int32_t> listed(heads, 0);
+  std::vector<std::int32_t> covered(heads, 0);
+  const SharedEntries* const first = cache.shared_entries(layer, KvHead(0));
+  const auto for_tables = [&](const auto& work) {
+    for_heads(shape.kv_heads, first != nullptr ? std::ssize(first->slot) : 0, [&](std::int64_t head) {
+      if (const SharedEntries* const table = cache.shared_entries(layer, KvHead(head)))
+        work(KvHead(head), static_cast<std::size_t>(head), *table);
+    });
+  };
+  for_tables([&](KvHead head, std::size_t at, const SharedEntries& table) {
+    if (table.size() > 0) covered[at] = std::max(0, std::ranges::max(table.slot) + 1);
+    direct[at] = direct_slots(cache, layer, head);
+    const auto own = std::ranges::lower_bound(direct[at], covered[at]) - direct[at].begin();
+    listed[at] = static_cast<std::int32_t>(std::ssize(table.original) + own);
+  });
+  const auto stride = static_cast<std::size_t>(std::max(1, std::ranges::max(listed)));
+  bool turned = false;
   for (KvHead head{0}; head < shape.kv_heads; ++head) {
-    heads.push_back(runtime_tokens(cache, layer, head));
-    const SharedEntries* const entries = cache.shared_entries(layer, head);
-    std::int32_t covered = 0;
-    if (entries != nullptr && entries->size() > 0) covered = std::max(0, *std::ranges::max_element(entries->slot) + 1);
-    const auto slots = static_cast<std::int32_t>(cache.slots(layer, head));
-    tables.slots.push_back(slots);
-    tables.covered.push_back(covered);
-    tables.listed.push_back(static_cast<std::int32_t>(heads.back().size()) - (slots - covered));
-    tables.stride = std::max<std::int64_t>(tables.stride, tables.listed.back());
-    tables.turned = tables.turned || heads.back().turned;
+    const SharedEntries* const table = cache.shared_entries(layer, head);
+    turned = turned || (table != nullptr && table->rotation != SharedEntries::Rotation::kStored);
   }
-  const std::int64_t entries = shape.kv_heads * tables.stride;
-  tables.words.resize(static_cast<std::size_t>((tables.turned ? 3 : 2) * entries), 0);
-  for (std::size_t head = 0; head < heads.size(); ++head) {
-    const RuntimeTokens& tokens = heads[head];
-    for (std::size_t i = 0; i < static_cast<std::size_t>(tables.listed[head]); ++i) {
-      const std::size_t at = head * static_cast<std::size_t>(tables.stride) + i;
-      const std::int32_t masked = tokens.bias[i] == 0.0F ? kernels::kZeroToken : kernels::kMaskedToken;
-      tables.words[at] = tokens.weight[i] == 0.0F ? masked : static_cast<std::int32_t>(tokens.slot[i]);
-      tables.words[at + static_cast<std::size_t>(entries)] = bits_of(tokens.factor[i]);
-      if (tokens.turned) tables.words[at + static_cast<std::size_t>(2 * entries)] = bits_of(tokens.position[i]);
+
+  const std::size_t entries = heads * stride;
+  std::vector<std::int32_t> words((turned ? 3 : 2) * entries, 0);
+  for_tables([&](KvHead head, std::size_t at, const SharedEntries& table) {
+    std::int32_t* const slot = words.data() + at * stride;
+    std::int32_t* const factor = slot + entries;
+    const std::int32_t masked = table.zero_counts ? kernels::kZeroToken : kernels::kMaskedToken;
+    for (std::size_t i = 0; i < table.size(); ++i) {
+      const bool live = table.slot[i] != SharedEntries::kZero;
+      slot[i] = live ? table.slot[i] : masked;
+      factor[i] = live ? bits_of(table.norm[i]) : 0;
     }
+    const auto own = static_cast<std::size_t>(listed[at]) - table.size();
+    std::copy_n(direct[at].begin(), own, slot + table.size());
+    std::fill_n(factor + table.size(), own, bits_of(1.0F));
+    if (table.rotation == SharedEntries::Rotation::kStored) return;
+    const std::vector<float> positions = table_positions(table, direct[at], cache.original(layer, head));
+    std::ranges::transform(positions, slot + 2 * entries, bits_of);
+  });
+  if (turned) {
+    require_turn(shape.rotary);
+    require(shape.rotary.axes() == 1, "shared slots: keys that are turned have one axis");
+    const at::Tensor frequencies = turn_frequencies(shape.head_dim, shape.rotary);
+    for (std::int64_t i = 0; i < frequencies.numel(); ++i) words.push_back(bits_of(frequencies.const_data_ptr<float>()[i]));
   }
-  if (!tables.turned) return tables;
-  require_turn(shape.rotary);
-  require(shape.rotary.axes() == 1, "shared slots: keys that are turned have one axis");
-  const at::Tensor frequencies = turn_frequencies(shape.head_dim, shape.rotary);
-  for (std::int64_t i = 0; i < frequencies.numel(); ++i) tables.words.push_back(bits_of(frequencies.const_data_ptr<float>()[i]));
-  return tables;
+  words.insert(words.end(), listed.begin(), listed.end());
+  words.insert(words.end(), covered.begin(), covered.end());
+  words.push_back(static_cast<std::int32_t>(stride));
+  words.push_back(turned ? 1 : 0);
+  return words;
 }
 
 }  // namespace
@@ -65,8 +109,9 @@ at::Tensor device_shared_attention(const at::Tensor& query, const KvCache& cache
                                    DeviceProbabilities* probabilities) {
   const KvShape& shape = cache.shape();
   require(query.device() == shape.device, "decode attention: query and cache lie on different devices");
-  SharedTables tables = tables_of(cache, layer);
-  const at::Tensor words = device_numbers(cache, layer, std::move(tables.words));
+  const SharedTables tables(device_numbers(cache, layer, [&] { return SharedTables::made_of(cache, layer); }), shape.kv_heads);
+  std::vector<std::int32_t> slots;
+  for (KvHead head{0}; head < shape.kv_heads; ++head) slots.push_back(static_cast<std::int32_t>(cache.slots(layer, head)));
   const at::Tensor typed = query.to(shape.dtype).contiguous();
   const at::Tensor output = at::empty_like(typed);
   const DeviceBlocks blocks = cache.device_blocks(layer);
@@ -82,18 +127,14 @@ at::Tensor device_shared_attention(const at::Tensor& query, const KvCache& cache
   args.value_blocks = blocks.value_blocks;
   args.table_stride = blocks.stride;
   args.block_slots = KvCache::kBlockSlots;
-  args.slots = tables.slots.data();
-  args.listed = tables.listed.data();
-  args.covered = tables.covered.data();
-  const std::int64_t entries = shape.kv_heads * tables.stride;
-  args.entry_stride = tables.stride;
-  args.entry_slot = words.const_data_ptr<std::int32_t>();
-  const auto* const numbers = reinterpret_cast<const float*>(args.entry_slot);
-  args.entry_factor = numbers + entries;
-  if (tables.turned) {
-    args.entry_position = numbers + 2 * entries;
-    args.frequencies = numbers + 3 * entries;
-  }
+  args.slots = slots.data();
+  args.listed = tables.listed().data();
+  args.covered = tables.covered().data();
+  args.entry_stride = tables.stride();
+  args.entry_slot = tables.slots();
+  args.entry_factor = tables.factors();
+  args.entry_position = tables.positions();
+  args.frequencies = tables.frequencies();
   args.scale = static_cast<float>(scale);
   const std::int64_t longest = kernels::longest_shared_head(args);
   args.parts = kernels::cuda_decode_parts(longest, args.kv_heads, args.group, open_cuda().multiprocessors);

@@ -1,10 +1,9 @@
 // decode_attention() for a layer with shared slots of a cache in the memory of a GPU: one launch, or two where heads are long enough to be
 // split or somebody wants probabilities.
 //
-// Called by decode_attention.h only, which has checked the shapes. What tokens share (runtime_tokens.h) is made anew on the host for every
-// call, O(tokens), and copied to the device, once for the layer, only when it is not what lies there: a token that was appended changes
-// nothing. Needs the CUDA plug-in to be open. Engine thread. Errors: kIllegalRecipe where keys are to be turned and the model's carry no
-// turn.
+// Called by decode_attention.h only, which has checked the shapes. What tokens share (runtime_tokens.h) is made on the host and copied to
+// the device, once for the layer, only when a table has changed: a token that was appended changes nothing. Needs the CUDA plug-in to be
+// open. Engine thread. Errors: kIllegalRecipe where keys are to be turned and the model's carry no turn.
 #pragma once
 
 #include <ATen/ATen.h>

@@ -1,11 +1,12 @@
 // The tokens that a query meets in a head whose slots are shared between tokens (kv_cache/shared_entries.h), and how.
 //
-// Used by shared_entry_attention.h and device_shared_attention.h. The table's tokens in table order, then the direct slots in slot order.
-// Plain data, O(tokens). Engine thread.
+// Used by shared_entry_attention.h, device_shared_attention.h and by policies that share slots. The table's tokens in table order, then the
+// direct slots in slot order. Plain data, O(tokens). Engine thread.
 #pragma once
 
 #include <cstddef>
 #include <cstdint>
+#include <span>
 #include <vector>
 
 #include "engine/base/index.h"
@@ -26,5 +27,12 @@ struct RuntimeTokens {
 };
 
 RuntimeTokens runtime_tokens(const KvCache& cache, LayerId layer, KvHead kv_head);
+
+// Slots of a head that no token of its table names, ascending.
+std::vector<std::int32_t> direct_slots(const KvCache& cache, LayerId layer, KvHead kv_head);
+
+// Of a table whose keys are turned at use, per token: what its key is turned to; 0 for masked ones. direct: the head's direct slots.
+std::vector<float> table_positions(const SharedEntries& table, std::span<const std::int32_t> direct,
+                                   std::span<const std::int32_t> original);
 
 }  // namespace winnow

@@ -4,8 +4,9 @@
 #include <cmath>
 
 #include "engine/base/error.h"
-#include "engine/compression/decode/for_heads.h"
+#include "engine/layers/for_heads.h"
 #include "engine/compression/decode/similar_slots.h"
+#include "engine/layers/runtime_tokens.h"
 #include "engine/recipes/budget.h"
 #include "engine/recipes/scorers/global_local.h"
 
@@ -15,17 +16,6 @@ namespace {
 
 using Head = SharedEntryMerging::Head;
 using TokenScore = SharedEntryMerging::TokenScore;
-
-// A byte for each slot, which is written faster than a bit.
-std::vector<std::uint8_t> direct_slots(const KvCache& cache, LayerId layer, KvHead kv_head) {
-  std::vector<std::uint8_t> direct(static_cast<std::size_t>(cache.slots(layer, kv_head)), 1);
-  if (const SharedEntries* table = cache.shared_entries(layer, kv_head)) {
-    for (const std::int32_t slot : table->slot) {
-      if (slot != SharedEntries::kZero) direct[static_cast<std::size_t>(slot)] = 0;
-    }
-  }
-  return direct;
-}
 
 // Global-local score of every token of the table, judged among all tokens, the window's included.
 std::vector<float> table_scores(const Head& head) {
@@ -67,13 +57,11 @@ void SharedEntryMerging::follow(const KvCache& cache, LayerId layer, KvHead kv_h
     score.current += probability;
   };
   for (std::size_t i = 0; i < head.table.size(); ++i) add(head.table[i], probabilities[i]);
-  const std::vector<std::uint8_t> direct = direct_slots(cache, layer, kv_head);
   std::size_t at = head.table.size();
-  for (std::size_t slot = 0; slot < original.size(); ++slot) {
-    if (direct[slot] == 0) continue;
-    const auto token = std::lower_bound(head.window.begin(), head.window.end(), original[slot],
-                                        [](const WindowToken& each, std::int32_t wanted) { return each.original < wanted; });
-    require(token != head.window.end() && token->original == original[slot], "SharedEntryMerging: a direct slot is not in the window");
+  for (const std::int32_t slot : direct_slots(cache, layer, kv_head)) {
+    const std::int32_t wanted = original[static_cast<std::size_t>(slot)];
+    const auto token = std::ranges::lower_bound(head.window, wanted, {}, &WindowToken::original);
+    require(token != head.window.end() && token->original == wanted, "SharedEntryMerging: a direct slot is not in the window");
     add(token->score, probabilities[at++]);
   }
   if (++head.rows < window_) return;
@@ -194,9 +182,7 @@ void SharedEntryMerging::merge(KvCache& cache, const Least& least, const MergePa
       cache.receive(layer, kv_head, {.from = from, .into = similar.into, .own = static_cast<float>(1.0 - share), .weight = weight});
     }
   }
-  for (std::int32_t& slot : cache.shared_entries(layer, kv_head)->slot) {
-    if (slot == from) slot = flows ? similar.into : SharedEntries::kZero;
-  }
+  cache.shared_entries(layer, kv_head)->rename(from, flows ? similar.into : SharedEntries::kZero);
   cache.evict(layer, kv_head, from);
 }
 
@@ -221,7 +207,7 @@ std::optional<std::int32_t> SharedEntryMerging::take_out(KvCache& cache, Full& f
   table.slot.erase(table.slot.begin() + at);
   table.norm.erase(table.norm.begin() + at);
   head_of(full).table.erase(head_of(full).table.begin() + at);
-  const bool is_empty = slot != SharedEntries::kZero && std::find(table.slot.begin(), table.slot.end(), slot) == table.slot.end();
+  const bool is_empty = slot != SharedEntries::kZero && !table.names(slot);
   return is_empty ? std::optional(slot) : std::nullopt;
 }
 
@@ -341,10 +327,10 @@ std::unique_ptr<DecodePolicy> next_shared_entry_merging(const DecodePolicy* prev
         }
         head.table.push_back(score);
       }
-      const std::vector<std::uint8_t> direct = direct_slots(cache, layer, kv_head);
       const std::span<const std::int32_t> original = cache.original(layer, kv_head);
-      for (std::size_t slot = 0; slot < direct.size(); ++slot) {
-        if (direct[slot] != 0) head.window.push_back({original[slot], score_of(original[slot]), pinned.contains(original[slot])});
+      for (const std::int32_t slot : direct_slots(cache, layer, kv_head)) {
+        const std::int32_t token = original[static_cast<std::size_t>(slot)];
+        head.window.push_back({token, score_of(token), pinned.contains(token)});
       }
       std::sort(head.window.begin(), head.window.end(), [](const auto& a, const auto& b) { return a.original < b.original; });
       if (caps[layer] != DecodePolicy::kNoCap) {

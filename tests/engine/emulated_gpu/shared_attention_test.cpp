@@ -136,6 +136,35 @@ TEST_F(SharedSlotsOnEmulatedGpu, FollowTheirTables) {
   }
 }
 
+// Both sides of a fork change their table; then one becomes the other again.
+TEST_F(SharedSlotsOnEmulatedGpu, AreThoseOfARestoredLayer) {
+  Both caches = shared_caches(Rotation::kByRank, false);
+  expect_equal(caches, query());
+  Both forks{caches.cpu.fork(), caches.gpu.fork()};
+  const auto mask_first = [](Both& both, std::size_t count) {
+    for (KvCache* cache : {&both.cpu, &both.gpu}) {
+      std::fill_n(cache->shared_entries(kLayer, KvHead(0))->slot.begin(), count, SharedEntries::kZero);
+    }
+  };
+  mask_first(caches, 30);
+  mask_first(forks, 90);
+  expect_equal(caches, query());
+  expect_equal(forks, query());
+  restore_layer(caches.cpu, kLayer, forks.cpu);
+  restore_layer(caches.gpu, kLayer, forks.gpu);
+  expect_equal(caches, query());
+}
+
+// A token between the last one and the next makes all older ones one further away.
+TEST_F(SharedSlotsOnEmulatedGpu, KnowTokensThatAreLeftOut) {
+  Both caches = shared_caches(Rotation::kByRank, false);
+  expect_equal(caches, query());
+  append(caches, 1, 300);
+  expect_equal(caches, query());
+  append(caches, 1, 305);
+  expect_equal(caches, query());
+}
+
 TEST_F(SharedSlotsOnEmulatedGpu, AreTwoLaunchesAndNoCopyWhereNothingButATokenIsNew) {
   for (const Rotation rotation : {Rotation::kStored, Rotation::kByRank, Rotation::kByOriginal}) {
     SCOPED_TRACE(static_cast<int>(rotation));

@@ -1,6 +1,6 @@
 // Work on the heads of some layers, which do not know each other, shared by the engine's threads.
 //
-// Used by the decode policies.
+// Used by device_shared_attention.h and by the decode policies of engine/compression.
 #pragma once
 
 #include <algorithm>
