@@ -142,6 +142,28 @@ TEST_F(SharedMergingOnEmulatedGpu, TokensAreMergedAsOnTheCpu) {
   }
 }
 
+// The first merge has a third of all slots to choose from, which are the same.
+TEST_F(SharedMergingOnEmulatedGpu, OfTheSameSlotsTheOldestTokensReceives) {
+  const Size size{1, 2};
+  Side cpu(size, Rotation::kStored, at::kFloat, at::kCPU);
+  Side gpu(size, Rotation::kStored, at::kFloat, kEmulatedGpu);
+  MergeState state;
+  for (std::int32_t token = 0; token <= kCap; ++token) {
+    const at::Tensor next = at::zeros({2, size.kv_heads, 1, kHeadDim});
+    next.select(3, token % 3).fill_(4.0);
+    cpu.append(LayerId(0), next, token);
+    gpu.append(LayerId(0), next, token);
+    const std::vector<DecodeRow> rows = attention(cpu.cache);
+    cpu.policy.after_layers(cpu.cache, rows, state);
+    gpu.policy.after_layers(gpu.cache, rows, state);
+  }
+  expect_same(cpu, gpu);
+  const SharedEntries& table = *gpu.cache.shared_entries(LayerId(0), KvHead(0));
+  std::size_t shared = 0;  // the oldest token that shares its slot
+  while (shared < table.size() && std::ranges::count(table.slot, table.slot[shared]) == 1) ++shared;
+  EXPECT_LT(shared, 6U) << "one of the two oldest of its kind";
+}
+
 TEST_F(SharedMergingOnEmulatedGpu, AreOneWaitHoweverManyHeadsThereAre) {
   std::vector<std::int64_t> launches;
   for (const Size size : {Size{1, 1}, Size{4, 3}}) {
