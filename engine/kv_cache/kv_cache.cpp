@@ -337,8 +337,8 @@ class KvCache::Impl {
   }
 
   void* key_to_write(Head& h, std::int64_t slot) {
-    require(on_device(), "KvCache::key_to_write: this cache lies in the memory of the CPU");
-    require(slot >= 0 && slot < h.slots(), "KvCache::key_to_write: no such slot");
+    require(on_device(), "key_to_write: this cache lies in the memory of the CPU");
+    require(slot >= 0 && slot < h.slots(), "key_to_write: no such slot");
     carry_out_changes();
     return writable(h, slot / kBlockSlots).begin_to_write(KvPart::kKeys) + slot % kBlockSlots * (shape_.slot_bytes() / 2);
   }
@@ -496,10 +496,6 @@ void KvCache::write(LayerId layer, KvHead kv_head, std::int64_t first_slot, cons
   impl_->write(impl_->head(layer, kv_head), first_slot, keys, values);
 }
 
-void* KvCache::key_to_write(LayerId layer, KvHead kv_head, std::int64_t slot) {
-  return impl_->key_to_write(impl_->head(layer, kv_head), slot);
-}
-
 std::pair<at::Tensor, at::Tensor> KvCache::row_views(LayerId layer, KvHead kv_head, std::int64_t slot) const {
   const Impl::Head& h = impl_->head(layer, kv_head);
   require(slot >= 0 && slot < h.slots(), "KvCache::row_views: no such slot");
@@ -607,6 +603,10 @@ void restore_layer(KvCache& cache, LayerId layer, const KvCache& earlier) {
   require(cache.shape().layers == earlier.shape().layers && cache.shape().kv_heads == earlier.shape().kv_heads,
           "restore_layer: another cache's layer");
   cache.impl_->restore(layer, *earlier.impl_);
+}
+
+void* key_to_write(KvCache& cache, LayerId layer, KvHead kv_head, std::int64_t slot) {
+  return cache.impl_->key_to_write(cache.impl_->head(layer, kv_head), slot);
 }
 
 DeviceNumbers device_numbers(const KvCache& cache, LayerId layer, const std::function<std::vector<std::int32_t>()>& make) {

@@ -150,10 +150,6 @@ class KvCache {
   // dtype.
   void write(LayerId layer, KvHead kv_head, std::int64_t first_slot, const at::Tensor& keys, const at::Tensor& values);
 
-  // On a GPU: where the slot's K lies, for a kernel that writes it; its block has no other owner then. Valid until the next change of this
-  // head.
-  void* key_to_write(LayerId layer, KvHead kv_head, std::int64_t slot);
-
   // Original token index per slot, in slot order.
   std::span<const std::int32_t> original(LayerId layer, KvHead kv_head) const;
 
@@ -201,6 +197,7 @@ class KvCache {
 
  private:
   friend void restore_layer(KvCache& cache, LayerId layer, const KvCache& earlier);
+  friend void* key_to_write(KvCache& cache, LayerId layer, KvHead kv_head, std::int64_t slot);
   friend DeviceNumbers device_numbers(const KvCache& cache, LayerId layer, const std::function<std::vector<std::int32_t>()>& make);
   class Impl;
   std::unique_ptr<Impl> impl_;
@@ -212,6 +209,10 @@ void append_rows(const KvShape& shape, const DeviceSlots& slots, const at::Tenso
 
 // Makes the layer what it is in `earlier`, a fork of this cache from before: its blocks are shared again, what was added since is freed.
 void restore_layer(KvCache& cache, LayerId layer, const KvCache& earlier);
+
+// On a GPU: where the slot's K lies, for a kernel that writes it; its block has no other owner then. Valid until the next change of this
+// head.
+void* key_to_write(KvCache& cache, LayerId layer, KvHead kv_head, std::int64_t slot);
 
 // What a kernel on a GPU has to know of the layer's shared slots beside device_blocks(). make: called only when a table, or the slots that
 // it is about, have changed; appended tokens that follow each other change nothing. Forks share the numbers, which are copied to the device

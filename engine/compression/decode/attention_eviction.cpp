@@ -8,9 +8,9 @@
 #include <optional>
 
 #include "engine/base/error.h"
-#include "engine/layers/for_heads.h"
 #include "engine/compression/decode/similar_slots.h"
 #include "engine/compression/reducers/merge.h"
+#include "engine/layers/for_heads.h"
 #include "engine/recipes/budget.h"
 
 namespace winnow {

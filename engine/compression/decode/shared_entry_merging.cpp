@@ -4,8 +4,9 @@
 #include <cmath>
 
 #include "engine/base/error.h"
-#include "engine/layers/for_heads.h"
 #include "engine/compression/decode/similar_slots.h"
+#include "engine/compression/decode/unit_keys.h"
+#include "engine/layers/for_heads.h"
 #include "engine/layers/runtime_tokens.h"
 #include "engine/recipes/budget.h"
 #include "engine/recipes/scorers/global_local.h"
@@ -33,6 +34,61 @@ std::vector<float> table_scores(const Head& head) {
   scores.resize(head.table.size());
   return scores;
 }
+
+// Tokens that leave the windows of some heads: their slots are the tables' from then on, and hold directions.
+class LeavingWindow {
+ public:
+  LeavingWindow(KvCache& cache, std::int64_t window, const SharingRule& rule) : cache_(cache), window_(window), rule_(rule) {}
+
+  // The oldest tokens that are not pinned, while more than `window` are in it.
+  void file_oldest(LayerId layer, KvHead kv_head, Head& head) {
+    for (std::int64_t leaving = head.unpinned() - window_; leaving > 0; --leaving) {
+      const auto leaves = std::ranges::find(head.window, false, &SharedEntryMerging::WindowToken::pinned);
+      const SharedEntryMerging::WindowToken oldest = *leaves;
+      head.window.erase(leaves);
+      const std::span<const std::int32_t> original = cache_.original(layer, kv_head);
+      const auto slot = std::ranges::find(original, oldest.original) - original.begin();
+      require(slot < std::ssize(original), "SharedEntryMerging: a token of the window has no slot");
+      filed_.push_back({layer, kv_head, slot, oldest.original});
+
+      SharedEntries& table = table_of(layer, kv_head);
+      // Tokens leave the window in their order, but an event of a later segment may have filed younger ones already.
+      const auto place = std::ranges::lower_bound(table.original, oldest.original) - table.original.begin();
+      table.original.insert(table.original.begin() + place, oldest.original);
+      table.slot.insert(table.slot.begin() + place, static_cast<std::int32_t>(slot));
+      table.norm.insert(table.norm.begin() + place, 0.0F);
+      head.table.insert(head.table.begin() + place, oldest.score);
+    }
+  }
+
+  bool empty() const { return filed_.empty(); }
+  // Once. Lengths of the filed tokens' keys, on a GPU there, for which nobody waits; note_lengths() takes them when they are on the host.
+  at::Tensor make_directions() { return make_unit_keys(cache_, filed_, rule_.rotation != SharedEntries::Rotation::kStored); }
+  void note_lengths(const at::Tensor& lengths) {
+    const float* length = lengths.const_data_ptr<float>();
+    for (const OwnSlotOf& one : filed_) {
+      SharedEntries& table = *cache_.shared_entries(one.layer, one.head);
+      const auto place = std::ranges::lower_bound(table.original, one.original) - table.original.begin();
+      table.norm[static_cast<std::size_t>(place)] = *length++;
+    }
+  }
+
+ private:
+  SharedEntries& table_of(LayerId layer, KvHead kv_head) {
+    if (cache_.shared_entries(layer, kv_head) == nullptr) {
+      SharedEntries fresh;
+      fresh.rotation = rule_.rotation;
+      fresh.zero_counts = rule_.zero_counts;
+      cache_.set_shared_entries(layer, kv_head, std::move(fresh));
+    }
+    return *cache_.shared_entries(layer, kv_head);
+  }
+
+  KvCache& cache_;
+  std::int64_t window_;
+  const SharingRule& rule_;
+  std::vector<OwnSlotOf> filed_;
+};
 
 }  // namespace
 
@@ -72,43 +128,6 @@ void SharedEntryMerging::follow(const KvCache& cache, LayerId layer, KvHead kv_h
   };
   for (TokenScore& score : head.table) close(score);
   for (WindowToken& token : head.window) close(token.score);
-}
-
-void SharedEntryMerging::file_oldest(KvCache& cache, LayerId layer, KvHead kv_head, Head& head, std::int64_t window,
-                                     const SharingRule& rule, std::vector<OwnSlotOf>& filed) {
-  for (std::int64_t leaving = head.unpinned() - window; leaving > 0; --leaving) {
-    const auto leaves = std::find_if(head.window.begin(), head.window.end(), [](const WindowToken& token) { return !token.pinned; });
-    const WindowToken oldest = *leaves;
-    head.window.erase(leaves);
-    const std::span<const std::int32_t> original = cache.original(layer, kv_head);
-    const auto slot = std::find(original.begin(), original.end(), oldest.original) - original.begin();
-    require(slot < std::ssize(original), "SharedEntryMerging: a token of the window has no slot");
-    filed.push_back({layer, kv_head, slot, oldest.original});
-
-    SharedEntries* table = cache.shared_entries(layer, kv_head);
-    if (table == nullptr) {
-      SharedEntries fresh;
-      fresh.rotation = rule.rotation;
-      fresh.zero_counts = rule.zero_counts;
-      cache.set_shared_entries(layer, kv_head, std::move(fresh));
-      table = cache.shared_entries(layer, kv_head);
-    }
-    // Tokens leave the window in their order, but an event of a later segment may have filed younger ones already.
-    const auto place = std::lower_bound(table->original.begin(), table->original.end(), oldest.original) - table->original.begin();
-    table->original.insert(table->original.begin() + place, oldest.original);
-    table->slot.insert(table->slot.begin() + place, static_cast<std::int32_t>(slot));
-    table->norm.insert(table->norm.begin() + place, 0.0F);
-    head.table.insert(head.table.begin() + place, oldest.score);
-  }
-}
-
-void SharedEntryMerging::note_lengths(KvCache& cache, std::span<const OwnSlotOf> filed, const at::Tensor& lengths) {
-  const float* length = lengths.const_data_ptr<float>();
-  for (const OwnSlotOf& one : filed) {
-    SharedEntries& table = *cache.shared_entries(one.layer, one.head);
-    const auto place = std::lower_bound(table.original.begin(), table.original.end(), one.original) - table.original.begin();
-    table.norm[static_cast<std::size_t>(place)] = *length++;
-  }
 }
 
 std::vector<SharedEntryMerging::Full> SharedEntryMerging::full_heads(LayerId first, std::int64_t layers) const {
@@ -236,15 +255,15 @@ void SharedEntryMerging::after_layers_from(KvCache& cache, LayerId first, std::s
            head_of(of));
   });
   std::vector<Full> heads = full_heads(first, std::ssize(rows));
-  std::vector<OwnSlotOf> filed;
-  for (const Full& full : heads) file_oldest(cache, full.layer, full.kv_head, head_of(full), window_, rule_, filed);
-  at::Tensor lengths = make_unit_keys(cache, filed, rule_.rotation != SharedEntries::Rotation::kStored);
-  for (bool are_noted = filed.empty();;) {
+  LeavingWindow leaving_window(cache, window_, rule_);
+  for (const Full& full : heads) leaving_window.file_oldest(full.layer, full.kv_head, head_of(full));
+  at::Tensor lengths = leaving_window.make_directions();
+  for (bool are_noted = leaving_window.empty();;) {
     const std::vector<Least> least = least_slots(cache, heads);
     std::vector<LeavingSlotOf> leaving;
     for (const Least& one : least) leaving.push_back({one.head->layer, one.head->kv_head, static_cast<std::int64_t>(one.slot), one.oldest});
     const std::vector<MergePair> similar = most_similar(cache, leaving, SlotLikeness::kKeysAndValues, are_noted ? nullptr : &lengths);
-    if (!are_noted) note_lengths(cache, filed, lengths);
+    if (!are_noted) leaving_window.note_lengths(lengths);
     are_noted = true;
     for (std::size_t i = 0; i < least.size(); ++i) merge(cache, least[i], similar[i]);
     if (least.empty()) break;
@@ -281,7 +300,7 @@ std::unique_ptr<DecodePolicy> next_shared_entry_merging(const DecodePolicy* prev
   const PinnedTokens pinned(compressor.segment().pinned);
   const KvShape& shape = cache.shape();
   std::vector<Head> heads;
-  std::vector<OwnSlotOf> filed;
+  LeavingWindow leaving(cache, parts.protection.window, rule);
   for (LayerId layer{0}; layer < shape.layers; ++layer) {
     for (KvHead kv_head{0}; kv_head < shape.kv_heads; ++kv_head) {
       // What earlier turns gave every token that was no candidate now.
@@ -333,14 +352,11 @@ std::unique_ptr<DecodePolicy> next_shared_entry_merging(const DecodePolicy* prev
         head.window.push_back({token, score_of(token), pinned.contains(token)});
       }
       std::sort(head.window.begin(), head.window.end(), [](const auto& a, const auto& b) { return a.original < b.original; });
-      if (caps[layer] != DecodePolicy::kNoCap) {
-        SharedEntryMerging::file_oldest(cache, layer, kv_head, head, parts.protection.window, rule, filed);
-      }
+      if (caps[layer] != DecodePolicy::kNoCap) leaving.file_oldest(layer, kv_head, head);
       heads.push_back(std::move(head));
     }
   }
-  const at::Tensor lengths = make_unit_keys(cache, filed, rule.rotation != SharedEntries::Rotation::kStored).to(at::kCPU);
-  SharedEntryMerging::note_lengths(cache, filed, lengths);
+  leaving.note_lengths(leaving.make_directions().to(at::kCPU));
   return std::make_unique<SharedEntryMerging>(parts.protection.window, rule, std::move(caps).values(), shape.kv_heads, std::move(heads));
 }
 

@@ -15,7 +15,6 @@
 
 #include "engine/base/index.h"
 #include "engine/base/per_layer.h"
-#include "engine/compression/decode/unit_keys.h"
 #include "engine/compression/decode_policy.h"
 #include "engine/compression/pinned_tokens.h"
 #include "engine/compression/segment_compressor.h"
@@ -62,12 +61,6 @@ class SharedEntryMerging : public DecodePolicy {
   std::int64_t bytes_metadata() const override;
 
   const Head& head(LayerId layer, KvHead kv_head) const { return heads_.at(static_cast<std::size_t>(layer * kv_heads_ + kv_head)); }
-
-  // The window's oldest token that is not pinned leaves it while more than `window` are in it: their slots are the table's, and what they
-  // hold is to become directions (make_unit_keys()), whose lengths note_lengths() takes.
-  static void file_oldest(KvCache& cache, LayerId layer, KvHead kv_head, Head& head, std::int64_t window, const SharingRule& rule,
-                          std::vector<OwnSlotOf>& filed);
-  static void note_lengths(KvCache& cache, std::span<const OwnSlotOf> filed, const at::Tensor& lengths);
 
  private:
   // A head that may hold too much, while a step's tokens are taken out.
