@@ -1,49 +1,21 @@
 #include "engine/recipes/select.h"
 
 #include <algorithm>
-#include <bit>
-#include <cmath>
-#include <functional>
-#include <limits>
+#include <iterator>
 
 #include "engine/base/error.h"
+#include "engine/recipes/best_ranks.h"
 
 namespace winnow {
 
-namespace {
-
-// One integer whose descending order is (score descending, row ascending).
-std::uint64_t sort_key(float score, std::uint32_t row) {
-  if (std::isnan(score)) score = -std::numeric_limits<float>::infinity();
-  if (score == 0.0F) score = 0.0F;
-  const auto bits = std::bit_cast<std::uint32_t>(score);
-  const std::uint32_t ordered = (bits & 0x80000000U) != 0 ? ~bits : bits | 0x80000000U;
-  return (static_cast<std::uint64_t>(ordered) << 32) | (0xFFFFFFFFU - row);
-}
-
-}  // namespace
-
 std::vector<std::int32_t> select_rows(std::span<const float> scores, std::int64_t k, std::span<const std::int32_t> forced) {
-  const auto n = static_cast<std::int64_t>(scores.size());
-  require(k >= 0 && k <= n, "select_rows: more rows wanted than there are");
-  const auto forced_count = std::min(k, static_cast<std::int64_t>(forced.size()));
-  std::vector<std::int32_t> kept(forced.begin(), forced.begin() + forced_count);
-  if (const std::int64_t wanted = k - forced_count; wanted > 0) {
-    std::vector<bool> taken(scores.size(), false);
-    for (const std::int32_t row : kept) taken[static_cast<std::size_t>(row)] = true;
-    std::vector<std::uint64_t> keys;
-    keys.reserve(scores.size());
-    for (std::size_t row = 0; row < scores.size(); ++row) {
-      if (!taken[row]) keys.push_back(sort_key(scores[row], static_cast<std::uint32_t>(row)));
-    }
-    // Keys are distinct, so the best `wanted` are a definite set.
-    std::nth_element(keys.begin(), keys.begin() + (wanted - 1), keys.end(), std::greater<>());
-    for (std::int64_t i = 0; i < wanted; ++i) {
-      kept.push_back(static_cast<std::int32_t>(0xFFFFFFFFU - static_cast<std::uint32_t>(keys[static_cast<std::size_t>(i)])));
-    }
-  }
-  std::sort(kept.begin(), kept.end());
-  return kept;
+  require(k >= 0 && k <= std::ssize(scores), "select_rows: more rows wanted than there are");
+  std::vector<std::uint32_t> ranks;
+  append_ranks(scores, ranks);
+  for (const std::int32_t row : forced.first(std::min(forced.size(), static_cast<std::size_t>(k))))
+    ranks[static_cast<std::size_t>(row)] = kRankOfTaken;
+  RankCut cut = cut_of_best(ranks, k);
+  return rows_above(cut, ranks);
 }
 
 std::vector<std::int32_t> protected_rows(std::int64_t n, std::int64_t sinks, std::int64_t recent) {
@@ -56,6 +28,7 @@ std::vector<std::int32_t> protected_rows(std::int64_t n, std::int64_t sinks, std
 
 std::vector<std::int32_t> rows_outside(std::int64_t n, std::span<const std::int32_t> kept) {
   std::vector<std::int32_t> outside;
+  outside.reserve(static_cast<std::size_t>(std::max<std::int64_t>(0, n - std::ssize(kept))));
   std::size_t next = 0;
   for (std::int32_t row = 0; row < n; ++row) {
     if (next < kept.size() && kept[next] == row) {

@@ -47,13 +47,12 @@ std::vector<std::int32_t> SlotChoice::pinned_among(const CandidateRows& rows) co
 
 std::vector<std::int32_t> SlotChoice::beside(const CandidateRows& rows, std::span<const std::int32_t> chosen) const {
   const std::vector<std::int32_t>& competing = competing_rows(rows);
-  std::vector<bool> stays(static_cast<std::size_t>(rows.info.tokens), true);
-  for (const std::int32_t row : competing) stays[static_cast<std::size_t>(row)] = false;
-  for (const std::int32_t index : chosen) stays[static_cast<std::size_t>(competing[static_cast<std::size_t>(index)])] = true;
-  std::vector<std::int32_t> kept;
-  for (std::int32_t row = 0; row < rows.info.tokens; ++row) {
-    if (stays[static_cast<std::size_t>(row)]) kept.push_back(row);
-  }
+  std::vector<std::int32_t> kept = rows_outside(rows.info.tokens, competing);
+  const std::ptrdiff_t beside = std::ssize(kept);
+  kept.reserve(kept.size() + chosen.size());
+  for (const std::int32_t index : chosen) kept.push_back(competing[static_cast<std::size_t>(index)]);
+  if (!std::is_sorted(kept.begin() + beside, kept.end())) std::sort(kept.begin() + beside, kept.end());
+  std::inplace_merge(kept.begin(), kept.begin() + beside, kept.end());
   return kept;
 }
 
@@ -116,6 +115,7 @@ std::vector<std::int32_t> SlotChoice::choose_of_media(const CandidateRows& rows,
     return beside(rows, chosen);
   }
   std::vector<float> competing;
+  competing.reserve(competing_rows(rows).size());
   for (const std::int32_t row : competing_rows(rows)) competing.push_back(scores[static_cast<std::size_t>(row)]);
   return beside(rows, select_rows(competing, budget, pinned));
 }
@@ -136,8 +136,9 @@ std::vector<std::int32_t> SlotChoice::choose_beside_text(const CandidateRows& ro
     }
   }
   const std::int64_t left = std::clamp<std::int64_t>(budget - std::ssize(kept), 0, std::ssize(images));
+  const std::ptrdiff_t without_images = std::ssize(kept);
   for (const std::int32_t index : select_rows(competing, left, {})) kept.push_back(images[static_cast<std::size_t>(index)]);
-  std::sort(kept.begin(), kept.end());
+  std::inplace_merge(kept.begin(), kept.begin() + without_images, kept.end());
   return kept;
 }
 

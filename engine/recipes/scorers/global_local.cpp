@@ -37,11 +37,9 @@ StatisticsNeeds GlobalLocalScorer::needs() const {
 HeadScores GlobalLocalScorer::score(const LayerStatistics& statistics, const SegmentInfo&) const {
   const HeadScores& all = statistics.at(RowRule::all()).column_sums;
   const HeadScores& local = statistics.at(RowRule::last(local_rows_)).column_sums;
-  HeadScores scores = all;
-  for (std::int64_t head = 0; head < scores.heads; ++head) {
-    const std::vector<float> pooled = pool_scores(global_local(all.row(head), local.row(head)), kernel_, Pooling::kAverage);
-    std::copy(pooled.begin(), pooled.end(), scores.row(head).begin());
-  }
+  HeadScores scores{all.heads, all.columns, std::vector<float>(all.values.size())};
+  for (std::int64_t head = 0; head < scores.heads; ++head)
+    pool_scores(global_local(all.row(head), local.row(head)), kernel_, Pooling::kAverage, scores.row(head));
   return scores;
 }
 

@@ -16,14 +16,11 @@ StatisticsNeeds WindowVotesScorer::needs() const {
 }
 
 HeadScores WindowVotesScorer::score(const LayerStatistics& statistics, const SegmentInfo& segment) const {
-  HeadScores scores = statistics.at(rows(), reduce_).column_sums;
-  const std::int64_t before = std::max<std::int64_t>(0, segment.tokens - window_);
-  for (std::int64_t head = 0; head < scores.heads; ++head) {
-    const std::span<float> row = scores.row(head);
-    const std::vector<float> pooled = pool_scores(row.first(static_cast<std::size_t>(before)), kernel_, pooling_);
-    std::copy(pooled.begin(), pooled.end(), row.begin());
-    std::fill(row.begin() + before, row.end(), -std::numeric_limits<float>::infinity());
-  }
+  const HeadScores& sums = statistics.at(rows(), reduce_).column_sums;
+  HeadScores scores{sums.heads, sums.columns, std::vector<float>(sums.values.size(), -std::numeric_limits<float>::infinity())};
+  const auto before = static_cast<std::size_t>(std::max<std::int64_t>(0, segment.tokens - window_));
+  for (std::int64_t head = 0; head < scores.heads; ++head)
+    pool_scores(sums.row(head).first(before), kernel_, pooling_, scores.row(head).first(before));
   return scores;
 }
 

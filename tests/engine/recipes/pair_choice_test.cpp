@@ -2,7 +2,14 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
+#include <iterator>
 #include <limits>
+#include <random>
+#include <tuple>
+#include <vector>
+
+#include "engine/recipes/select.h"
 
 namespace winnow {
 namespace {
@@ -45,6 +52,43 @@ TEST(PairChoice, TiesGoToTheLowerHeadAndThenToTheLowerRow) {
   const std::vector<std::span<const float>> heads = {alike, alike};
   EXPECT_EQ(select_pairs(heads, 2, {}, 0), (Rows{{0, 1}, {}}));
   EXPECT_EQ(select_pairs(heads, 4, {}, 0), (Rows{{0, 1, 2}, {0}}));
+}
+
+// Against sorting all pairs, with forced rows and floors of each head's own.
+TEST(PairChoice, EqualsSortingOnRandomScores) {
+  std::mt19937 random(5);
+  for (int round = 0; round < 300; ++round) {
+    std::vector<std::vector<float>> scores(1 + random() % 5);
+    std::vector<std::vector<std::int32_t>> forced(scores.size());
+    std::vector<CompetingHead> heads;
+    std::int64_t all = 0;
+    for (std::size_t head = 0; head < scores.size(); ++head) {
+      scores[head].resize(random() % (round < 290 ? 30 : 3000));
+      for (float& score : scores[head]) score = static_cast<float>(random() % 6);
+      for (std::size_t row = 0; row < scores[head].size(); ++row) {
+        if (random() % 8 == 0) forced[head].push_back(static_cast<std::int32_t>(row));
+      }
+      heads.push_back({scores[head], forced[head], static_cast<std::int64_t>(random() % 4)});
+      all += std::ssize(scores[head]);
+    }
+    const auto pairs = static_cast<std::int64_t>(random() % static_cast<std::size_t>(all + 3));
+
+    Rows expected(heads.size());
+    std::vector<std::tuple<float, std::size_t, std::int32_t>> rest;
+    std::int64_t left = pairs;
+    for (std::size_t head = 0; head < heads.size(); ++head) {
+      const std::int64_t wanted = std::max(std::ssize(forced[head]), heads[head].floor_slots);
+      expected[head] = select_rows(scores[head], std::min({wanted, left, std::ssize(scores[head])}), forced[head]);
+      left -= std::ssize(expected[head]);
+      for (const std::int32_t row : rows_outside(std::ssize(scores[head]), expected[head]))
+        rest.emplace_back(-scores[head][static_cast<std::size_t>(row)], head, row);
+    }
+    std::ranges::sort(rest);
+    rest.resize(static_cast<std::size_t>(std::min(left, std::ssize(rest))));
+    for (const auto& [score, head, row] : rest) expected[head].push_back(row);
+    for (std::vector<std::int32_t>& rows : expected) std::ranges::sort(rows);
+    ASSERT_EQ(select_pairs(heads, pairs), expected) << "round " << round;
+  }
 }
 
 TEST(PairChoice, WhatIsNoNumberRanksLastAndMoreThanAllIsAll) {

@@ -2,6 +2,12 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
+#include <iterator>
+#include <limits>
+#include <random>
+#include <vector>
+
 #include "engine/base/error.h"
 
 namespace winnow {
@@ -24,6 +30,27 @@ TEST(PoolScores, TakesKernelsWiderThanTheScores) {
   EXPECT_EQ(pool_scores(std::vector<float>{7}, 7, Pooling::kAverage), (std::vector<float>{1}));
   EXPECT_TRUE(pool_scores(std::vector<float>{}, 3, Pooling::kAverage).empty());
   EXPECT_EQ(pool_scores(kScores, 1, Pooling::kAverage), kScores);
+}
+
+// Longer than what is pooled at a time: every number from its own neighbours alone, in their order.
+TEST(PoolScores, GoesOverManyScoresAsOverFew) {
+  std::mt19937 random(2);
+  std::vector<float> scores(5000);
+  for (float& score : scores) score = std::normal_distribution<float>()(random);
+  for (const std::int64_t kernel : {1, 7, 13}) {
+    const std::vector<float> most = pool_scores(scores, kernel, Pooling::kMaximum);
+    const std::vector<float> mean = pool_scores(scores, kernel, Pooling::kAverage);
+    for (std::int64_t i = 0; i < std::ssize(scores); ++i) {
+      float highest = -std::numeric_limits<float>::infinity();
+      float sum = 0.0F;
+      for (std::int64_t j = std::max<std::int64_t>(0, i - kernel / 2); j <= std::min(std::ssize(scores) - 1, i + kernel / 2); ++j) {
+        highest = std::max(highest, scores[static_cast<std::size_t>(j)]);
+        sum += scores[static_cast<std::size_t>(j)];
+      }
+      ASSERT_EQ(most[static_cast<std::size_t>(i)], highest) << i;
+      ASSERT_EQ(mean[static_cast<std::size_t>(i)], sum / static_cast<float>(kernel)) << i;
+    }
+  }
 }
 
 TEST(PoolScores, RefusesEvenKernels) { EXPECT_THROW(pool_scores(kScores, 2, Pooling::kAverage), Exception); }

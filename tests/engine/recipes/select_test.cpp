@@ -3,9 +3,12 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <cmath>
+#include <iterator>
 #include <limits>
 #include <numeric>
 #include <random>
+#include <tuple>
 
 namespace winnow {
 namespace {
@@ -46,21 +49,34 @@ TEST(ProtectedRows, ListEachRowOnce) {
   EXPECT_EQ(protected_rows(1, 4, 8), (Rows{0}));
 }
 
+// Few scores and many, with ties, what is no number, and rows that are taken first.
 TEST(SelectRows, EqualsSortingOnRandomScores) {
+  const float inf = std::numeric_limits<float>::infinity();
+  const float odd[] = {0.0F, -0.0F, inf, -inf, std::numeric_limits<float>::quiet_NaN(), 1e-40F, -1e-40F};
   std::mt19937 random(3);
-  for (int round = 0; round < 500; ++round) {
-    const int n = std::uniform_int_distribution<int>(1, 60)(random);
+  for (int round = 0; round < 520; ++round) {
+    const int n = std::uniform_int_distribution<int>(1, round < 500 ? 60 : 20'000)(random);
     const int k = std::uniform_int_distribution<int>(0, n)(random);
     std::vector<float> scores(static_cast<std::size_t>(n));
-    for (float& score : scores) score = static_cast<float>(std::uniform_int_distribution<int>(-3, 3)(random));  // many ties
+    for (float& score : scores) {
+      score = round % 3 == 0   ? static_cast<float>(std::uniform_int_distribution<int>(-3, 3)(random))  // many ties
+              : round % 3 == 1 ? odd[random() % std::size(odd)]
+                               : std::lognormal_distribution<float>(-5.0F, 2.0F)(random);
+    }
     Rows order(static_cast<std::size_t>(n));
     std::iota(order.begin(), order.end(), 0);
-    std::stable_sort(order.begin(), order.end(), [&](std::int32_t a, std::int32_t b) {
-      return scores[static_cast<std::size_t>(a)] > scores[static_cast<std::size_t>(b)];
-    });
+    std::ranges::shuffle(order, random);
+    const Rows forced(order.begin(), order.begin() + static_cast<std::ptrdiff_t>(random() % static_cast<std::size_t>(n)) / 4);
+    std::ranges::sort(order);
+    const auto place = [&](std::int32_t row) {
+      const auto found = std::ranges::find(forced, row);
+      const float score = scores[static_cast<std::size_t>(row)];
+      return std::tuple(found - forced.begin(), std::isnan(score) ? inf : -score);
+    };
+    std::ranges::stable_sort(order, {}, place);
     order.resize(static_cast<std::size_t>(k));
-    std::sort(order.begin(), order.end());
-    ASSERT_EQ(select_rows(scores, k, Rows{}), order) << "round " << round;
+    std::ranges::sort(order);
+    ASSERT_EQ(select_rows(scores, k, forced), order) << "round " << round;
   }
 }
 

@@ -1,0 +1,98 @@
+#include "engine/recipes/best_ranks.h"
+
+#include <algorithm>
+#include <array>
+#include <bit>
+#include <functional>
+#include <limits>
+
+#include "engine/base/error.h"
+
+namespace winnow {
+
+namespace {
+
+constexpr int kBucketBits = 11;
+constexpr int kBucketShift = 32 - kBucketBits;
+constexpr std::size_t kBuckets = std::size_t{1} << kBucketBits;
+// Fewer than this are looked at whole.
+constexpr std::size_t kCountedFrom = 4096;
+// Scores beside each other are often alike: counted in turns, so that no count waits for the one before it.
+constexpr std::size_t kTurns = 4;
+
+std::uint32_t rank_of(float score) {
+  const float number = score == score ? score : -std::numeric_limits<float>::infinity();
+  const auto bits = std::bit_cast<std::uint32_t>(number + 0.0F);  // -0 + 0 is 0
+  const std::uint32_t negative = 0U - (bits >> 31);
+  return bits ^ (negative | 0x80000000U);
+}
+
+RankCut cut_among(std::vector<std::uint32_t> ranks, std::int64_t wanted) {
+  std::nth_element(ranks.begin(), ranks.begin() + (wanted - 1), ranks.end(), std::greater<>());
+  const std::uint32_t last = ranks[static_cast<std::size_t>(wanted - 1)];
+  return {last, std::count(ranks.begin(), ranks.begin() + wanted, last)};
+}
+
+// How many ranks begin with each of the possible first bits.
+std::vector<std::int32_t> buckets_of(std::span<const std::uint32_t> ranks) {
+  std::array<std::vector<std::int32_t>, kTurns> counts;
+  for (std::vector<std::int32_t>& turn : counts) turn.assign(kBuckets, 0);
+  std::size_t i = 0;
+  for (; i + kTurns <= ranks.size(); i += kTurns) {
+    for (std::size_t turn = 0; turn < kTurns; ++turn) ++counts[turn][ranks[i + turn] >> kBucketShift];
+  }
+  for (; i < ranks.size(); ++i) ++counts[0][ranks[i] >> kBucketShift];
+  for (std::size_t turn = 1; turn < kTurns; ++turn) {
+    for (std::size_t bucket = 0; bucket < kBuckets; ++bucket) counts[0][bucket] += counts[turn][bucket];
+  }
+  return std::move(counts[0]);
+}
+
+}  // namespace
+
+void append_ranks(std::span<const float> scores, std::vector<std::uint32_t>& ranks) {
+  const std::size_t first = ranks.size();
+  ranks.resize(first + scores.size());
+  std::uint32_t* const to = ranks.data() + first;
+  for (std::size_t i = 0; i < scores.size(); ++i) to[i] = rank_of(scores[i]);
+}
+
+RankCut cut_of_best(std::span<const std::uint32_t> ranks, std::int64_t wanted) {
+  require(wanted >= 0 && wanted <= std::ssize(ranks), "cut_of_best: more wanted than there are");
+  if (wanted == 0) return {};
+  if (ranks.size() < kCountedFrom) return cut_among({ranks.begin(), ranks.end()}, wanted);
+  const std::vector<std::int32_t> buckets = buckets_of(ranks);
+  std::size_t bucket = kBuckets - 1;
+  while (buckets[bucket] < wanted) wanted -= buckets[bucket--];
+  std::vector<std::uint32_t> inside(static_cast<std::size_t>(buckets[bucket]) + 1);  // one more: written before it is known to belong
+  std::size_t count = 0;
+  for (const std::uint32_t rank : ranks) {
+    inside[count] = rank;
+    count += rank >> kBucketShift == bucket ? 1U : 0U;
+  }
+  inside.pop_back();
+  return cut_among(std::move(inside), wanted);
+}
+
+std::vector<std::int32_t> rows_above(RankCut& cut, std::span<const std::uint32_t> ranks) {
+  std::int32_t above = 0;
+  std::int32_t equal = 0;
+  for (const std::uint32_t rank : ranks) {
+    above += rank > cut.rank ? 1 : 0;
+    equal += rank == cut.rank ? 1 : 0;
+  }
+  std::int64_t ties = std::min<std::int64_t>(cut.ties, equal);
+  cut.ties -= ties;
+  std::vector<std::int32_t> rows(static_cast<std::size_t>(above + ties) + 1);  // one more, as above
+  std::size_t count = 0;
+  for (std::size_t row = 0; row < ranks.size(); ++row) {
+    const bool is_tie = ranks[row] == cut.rank && ties > 0;
+    rows[count] = static_cast<std::int32_t>(row);
+    count += ranks[row] > cut.rank || is_tie ? 1U : 0U;
+    ties -= is_tie ? 1 : 0;
+  }
+  rows.pop_back();
+  return rows;
+}
+
+}  // namespace winnow
