@@ -80,20 +80,23 @@ ReceivedNeed LayerWatch::wants_received() const {
   return most;
 }
 
-LayerStatistics LayerWatch::statistics_of(const Candidates& set, const LayerView& view, StatisticsMemo& memo, double& charged_ms) {
+LayerStatistics LayerWatch::statistics_of(const Candidates& set, const LayerView& view, StatisticsMemo* shared, double& charged_ms) {
   const LayerView seen = set.view_of(view);
   const StatisticsNeeds needs = recipe_->needs_for(set.info);
   const std::int64_t local_rows = recipe_->composition().decode.local_rows;
   LayerStatistics statistics;
   statistics.layer = view.layer;
+  StatisticsMemo own;
+  StatisticsMemo* const memo = shared != nullptr ? shared : &own;
   for (const StatisticsNeed& need : needs.attention) {
     if (!computes(need)) continue;
-    statistics.by_rows.push_back(memo.rows(seen, set.info, need, charged_ms));
+    statistics.by_rows.push_back(shared != nullptr ? shared->rows(seen, set.info, need, charged_ms)
+                                                   : attention_statistics(seen, set.info, need));
     set.add_earlier(statistics.by_rows.back(), local_rows);
   }
   for (const RowStatistics& each : statistics.by_rows) count_non_finite(each.column_sums);
-  if (for_event_ && needs.cross_modal) statistics.cross_modal = memo.cross_modal(seen, set.info, *needs.cross_modal, charged_ms);
-  if (for_event_ && needs.elite) statistics.elite = memo.elite(seen, set.info, *needs.elite, charged_ms);
+  if (for_event_ && needs.cross_modal) statistics.cross_modal = memo->cross_modal(seen, set.info, *needs.cross_modal, charged_ms);
+  if (for_event_ && needs.elite) statistics.elite = memo->elite(seen, set.info, *needs.elite, charged_ms);
   if (statistics.elite && statistics.elite->fallback) fallback_rows_ = true;
   if (for_event_ && needs.key_likeness) statistics.key_likeness = key_likeness(seen, set.info);
   if (for_event_ && needs.value_norms) statistics.value_norms = value_norms(seen, set.info);
@@ -102,7 +105,7 @@ LayerStatistics LayerWatch::statistics_of(const Candidates& set, const LayerView
   return statistics;
 }
 
-void LayerWatch::see(const LayerView& view, StatisticsMemo& shared) {
+void LayerWatch::see(const LayerView& view, StatisticsMemo* shared) {
   const LayerId layer = view.layer;
   require(seen_.has(layer) && !seen_[layer], "LayerWatch: an unexpected layer view");
   const Stopwatch watch;
@@ -110,16 +113,16 @@ void LayerWatch::see(const LayerView& view, StatisticsMemo& shared) {
   const auto sets = sets_->of_layer(layer);
   double charged_ms = 0.0;
   for (const Candidates& set : sets) {
-    StatisticsMemo of_set;  // extended segments are nobody else's
-    const LayerStatistics statistics = statistics_of(set, view, set.retained != nullptr ? of_set : shared, charged_ms);
+    // Extended segments are nobody else's.
+    LayerStatistics statistics = statistics_of(set, view, set.retained != nullptr ? nullptr : shared, charged_ms);
     if (for_event_) {
       if (!parts.allocator->needs().empty())
         add_measure(measured_[layer], parts.allocator->measure(statistics, set.info), std::ssize(sets));
       scores_[layer].push_back(joined(parts.scorer->score(statistics, set.info)));
       protection_[layer].push_back(joined(parts.scorer->protection_score(statistics, set.info)));
     }
-    if (!accumulated_.empty()) accumulated_[layer].push_back(statistics.at(RowRule::all()));
     if (!locally_.empty()) locally_[layer].push_back(statistics.at(RowRule::last(parts.decode.local_rows)));
+    if (!accumulated_.empty()) accumulated_[layer].push_back(statistics.taken(RowRule::all()));
   }
   seen_[layer] = true;
   ++seen_count_;
@@ -153,15 +156,15 @@ void LayerWatch::see_first_token(LayerId layer, const DecodeRow& row) {
 }
 
 void LayerWatch::count_non_finite(const HeadScores& scores) {
-  non_finite_ += std::count_if(scores.values.begin(), scores.values.end(), [](float x) { return !std::isfinite(x); });
+  std::int32_t found = 0;  // of one layer
+  for (const float score : scores.values) found += std::isfinite(score) ? 0 : 1;
+  non_finite_ += found;
 }
 
 HeadScores LayerWatch::joined(HeadScores scores) const {
   if (scores.empty()) return scores;
   if (recipe_->composition().granularity == Granularity::kLayer && scores.heads > 1) scores = mean_over_heads(scores);
-  for (float& score : scores.values) {
-    if (!std::isfinite(score)) score = -std::numeric_limits<float>::infinity();
-  }
+  for (float& score : scores.values) score = std::isfinite(score) ? score : -std::numeric_limits<float>::infinity();
   return scores;
 }
 

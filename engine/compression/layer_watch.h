@@ -40,8 +40,10 @@ class LayerWatch {
   bool wants_views() const { return sees_layers() && recipe_->needs().of_prefill(); }
   // Of what the views show, what attention can count as it goes.
   ReceivedNeed wants_received() const;
-  // Layers in any order, each once. shared: what others have computed of the same layer; it counts in ms() nevertheless.
-  void see(const LayerView& view, StatisticsMemo& shared);
+  // Layers in any order, each once.
+  void see(const LayerView& view) { see(view, nullptr); }
+  // shared: what others have computed of the same layer; it counts in ms() nevertheless.
+  void see(const LayerView& view, StatisticsMemo& shared) { see(view, &shared); }
   // In place of see() where a probe judges: its votes for every row, [kv_heads, n].
   void see_probe(LayerId layer, HeadScores votes);
   bool has_seen(LayerId layer) const { return seen_[layer]; }
@@ -72,7 +74,9 @@ class LayerWatch {
 
  private:
   bool computes(const StatisticsNeed& need) const;
-  LayerStatistics statistics_of(const Candidates& set, const LayerView& view, StatisticsMemo& memo, double& charged_ms);
+  void see(const LayerView& view, StatisticsMemo* shared);
+  // shared: may be null.
+  LayerStatistics statistics_of(const Candidates& set, const LayerView& view, StatisticsMemo* shared, double& charged_ms);
   void count_non_finite(const HeadScores& scores);
   HeadScores joined(HeadScores scores) const;
   AccumulatedAttention accumulated_in(const PerLayer<PerSet<RowStatistics>>& layers, LayerId layer, KvHead kv_head) const;

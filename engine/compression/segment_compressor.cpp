@@ -6,14 +6,19 @@
 #include <limits>
 #include <numeric>
 #include <optional>
+#include <span>
 
 #include "engine/base/error.h"
+#include "engine/device/work_team.h"
 #include "engine/recipes/budget.h"
 #include "engine/recipes/pair_choice.h"
 
 namespace winnow {
 
 namespace {
+
+// From so many candidates of a layer on its heads choose side by side: a thread takes longer to wake than fewer take.
+constexpr std::int64_t kSharedRows = 16384;
 
 const SegmentInfo& checked(const SegmentInfo& segment) {
   require(segment.tokens >= 0 && segment.layers > 0 && segment.kv_heads > 0 && std::ssize(segment.modality) == segment.tokens,
@@ -157,12 +162,16 @@ std::vector<std::vector<std::int32_t>> SegmentCompressor::chosen_pairs(std::span
 }
 
 void SegmentCompressor::on_layer(const LayerView& view) {
-  StatisticsMemo own;
-  on_layer(view, own);
+  watch_.see(view);
+  after_layer();
 }
 
 void SegmentCompressor::on_layer(const LayerView& view, StatisticsMemo& shared) {
   watch_.see(view, shared);
+  after_layer();
+}
+
+void SegmentCompressor::after_layer() {
   if (will_compress() && !recipe_.static_budgets() && watch_.has_seen_all()) decide();
 }
 
@@ -207,17 +216,26 @@ LayerPlan SegmentCompressor::plan(LayerId layer) const {
   LayerWatch::PerSet<HeadScores> without_views;
   if (!has_scores()) without_views = watch_.scores_without_views(layer);
   const LayerWatch::PerSet<HeadScores>& scores = has_scores() ? watch_.scores(layer) : without_views;
+  std::vector<KvHead> choosing;  // the others keep what the first does
+  std::int64_t rows = 0;
   for (KvHead head{0}; head < segment_.kv_heads; ++head) {
     const Candidates& set = sets_.of(layer, head);
     const HeadScores& found = scores[sets_.set_index(layer, head)];
     require(found.columns == set.info.tokens && (found.heads == 1 || found.heads == set.info.kv_heads),
             "SegmentCompressor: a scorer must score every token for one or all kv heads");
-    if (head > 0 && found.heads == 1 && sets_.of_layer(layer).size() == 1) {
-      plan.kept.push_back(plan.kept.front());
-    } else {
-      plan.kept.push_back(choice_.choose(set, watch_.row_of(scores, layer, head), watch_.protection(layer, head), plan.budget));
-    }
+    if (head > 0 && found.heads == 1 && sets_.of_layer(layer).size() == 1) continue;
+    choosing.push_back(head);
+    rows += set.info.tokens;
   }
+  plan.kept.resize(static_cast<std::size_t>(segment_.kv_heads));
+  const std::int64_t chosen = std::ssize(choosing);
+  share_work(chosen, rows >= kSharedRows ? 1 : chosen, [&](std::int64_t begin, std::int64_t end) {
+    for (const KvHead head : std::span(choosing).subspan(static_cast<std::size_t>(begin), static_cast<std::size_t>(end - begin))) {
+      plan.kept[static_cast<std::size_t>(head)] =
+          choice_.choose(sets_.of(layer, head), watch_.row_of(scores, layer, head), watch_.protection(layer, head), plan.budget);
+    }
+  });
+  if (chosen == 1) std::fill(plan.kept.begin() + 1, plan.kept.end(), plan.kept.front());
   return plan;
 }
 

@@ -103,6 +103,7 @@ class SegmentCompressor : public PrefillObserver {
   const Recipe& recipe() const { return recipe_; }
 
  private:
+  void after_layer();
   void decide();
   std::int64_t competing_in(LayerId layer) const {
     return choice_.competing(sets_.of(layer, KvHead(0)));

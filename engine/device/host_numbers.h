@@ -15,7 +15,10 @@ namespace winnow {
 // [n], of the numbers' own type.
 template <class Number>
 at::Tensor numbers_on(at::Device device, const std::vector<Number>& numbers) {
-  return at::tensor(numbers).to(device, /*non_blocking=*/true);
+  if (device.is_cpu() || numbers.empty()) return at::tensor(numbers).to(device);
+  const at::TensorOptions type(c10::CppTypeToScalarType<Number>::value);
+  void* const here = const_cast<Number*>(numbers.data());  // only read
+  return at::from_blob(here, {static_cast<std::int64_t>(numbers.size())}, type).to(device, /*non_blocking=*/true);
 }
 
 // int64 [n], which is what tensors are indexed by. numbers: whole ones of any type.

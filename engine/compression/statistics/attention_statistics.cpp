@@ -8,6 +8,7 @@
 #include "engine/compression/statistics/column_totals.h"
 #include "engine/compression/statistics/device_logits.h"
 #include "engine/compression/statistics/row_sparsity.h"
+#include "engine/device/host_copies.h"
 
 namespace winnow {
 
@@ -109,11 +110,6 @@ bool is_received(const LayerView& view, const StatisticsNeed& need) {
   const ReceivedNeed wanted = received_need(need);
   if (wanted == ReceivedNeed::kNothing || !view.received.wanted()) return false;
   return wanted == ReceivedNeed::kSums || view.received.squares.defined();
-}
-
-std::vector<float> to_host(const at::Tensor& tensor) {
-  const at::Tensor host = tensor.to(at::kCPU, at::kFloat).contiguous();
-  return {host.const_data_ptr<float>(), host.const_data_ptr<float>() + host.numel()};
 }
 
 }  // namespace
@@ -236,23 +232,31 @@ RowStatistics attention_statistics(const LayerView& view, const SegmentInfo& seg
     }
   }
 
+  HostCopies copies;
+  std::vector<double> entropy;
+  std::vector<std::int64_t> all_finite;
   if (need.column_sums) {
-    result.column_sums = {kv_heads, n, to_host(reduce_group(totals.sums, need.reduce, 1))};
-    for (const at::Tensor& past : totals.past_sums) result.past_sums.push_back(to_host(reduce_group(past, need.reduce, 0)));
+    result.column_sums = {kv_heads, n, {}};
+    copies.add(reduce_group(totals.sums, need.reduce, 1), result.column_sums.values);
+    result.past_sums.resize(totals.past_sums.size());
+    for (std::size_t head = 0; head < totals.past_sums.size(); ++head)
+      copies.add(reduce_group(totals.past_sums[head], need.reduce, 0), result.past_sums[head]);
   }
   if (need.column_squares) {
-    result.column_squares = {kv_heads, n, to_host(totals.squares)};
-    for (const at::Tensor& past : totals.past_squares) result.past_squares.push_back(to_host(past));
+    result.column_squares = {kv_heads, n, {}};
+    copies.add(totals.squares, result.column_squares.values);
+    result.past_squares.resize(totals.past_squares.size());
+    for (std::size_t head = 0; head < totals.past_squares.size(); ++head) copies.add(totals.past_squares[head], result.past_squares[head]);
   }
-  if (need.head_variance) {
-    const at::Tensor variance = totals.sums.to(at::kDouble).var(at::IntArrayRef{2}, /*unbiased=*/false).to(at::kCPU).contiguous();
-    result.head_variance.assign(variance.const_data_ptr<double>(), variance.const_data_ptr<double>() + variance.numel());
-  }
-  if (need.row_entropy) result.row_entropy = totals.entropy.mean().item<double>() / static_cast<double>(n - first);
+  if (need.head_variance) copies.add(totals.sums.to(at::kDouble).var(at::IntArrayRef{2}, /*unbiased=*/false), result.head_variance);
+  if (need.row_entropy) copies.add(totals.entropy.mean(), entropy);
+  if (need.sparsity_p) copies.add(small.counts, result.zero_counts);
+  if (small_by_kernel) copies.add(at::isfinite(small.maxima).all().to(at::kLong), all_finite);
+  copies.fetch();
+
+  if (need.row_entropy) result.row_entropy = entropy.front() / static_cast<double>(n - first);
   if (need.sparsity_p) {
-    if (small_by_kernel) finite = at::isfinite(small.maxima).all().item<bool>();
-    const at::Tensor counts = small.counts.to(at::kCPU).contiguous();
-    result.zero_counts.assign(counts.const_data_ptr<std::int64_t>(), counts.const_data_ptr<std::int64_t>() + counts.numel());
+    if (small_by_kernel) finite = all_finite.front() != 0;
     // Sum over rows of (i + 1), and of what they see behind them.
     double allowed = 0.5 * static_cast<double>(n - first) * static_cast<double>(n + first + 1);
     for (const RowSpan& span : view.together) {

@@ -27,7 +27,12 @@ class TurnPrefill::Audience : public PrefillObserver {
     const Stopwatch watch;
     StatisticsMemo memo;
     for (SegmentCompression& each : compressions_) {
-      if (each.compressor().wants_views()) each.compressor().on_layer(view, memo);
+      if (!each.compressor().wants_views()) continue;
+      if (compressions_.size() == 1) {
+        each.compressor().on_layer(view);  // nobody else asks
+      } else {
+        each.compressor().on_layer(view, memo);
+      }
     }
     elapsed_ms_ += watch.elapsed_ms();
   }

@@ -1,6 +1,7 @@
 #include "engine/recipes/statistics/layer_statistics.h"
 
 #include <algorithm>
+#include <utility>
 
 #include "engine/base/error.h"
 
@@ -29,11 +30,13 @@ std::span<const std::string> asked_instead(const ProbeNeed& need) {
 
 HeadScores mean_over_heads(const HeadScores& scores) {
   HeadScores mean{1, scores.columns, std::vector<float>(static_cast<std::size_t>(scores.columns))};
-  for (std::int64_t column = 0; column < scores.columns; ++column) {
-    double sum = 0.0;
-    for (std::int64_t head = 0; head < scores.heads; ++head) sum += scores.row(head)[static_cast<std::size_t>(column)];
-    mean.values[static_cast<std::size_t>(column)] = static_cast<float>(sum / static_cast<double>(scores.heads));
+  std::vector<double> sums(static_cast<std::size_t>(scores.columns), 0.0);
+  for (std::int64_t head = 0; head < scores.heads; ++head) {
+    const std::span<const float> row = scores.row(head);
+    for (std::size_t column = 0; column < row.size(); ++column) sums[column] += row[column];
   }
+  const auto heads = static_cast<double>(scores.heads);
+  std::ranges::transform(sums, mean.values.begin(), [heads](double sum) { return static_cast<float>(sum / heads); });
   return mean;
 }
 
@@ -42,6 +45,13 @@ const RowStatistics& LayerStatistics::at(const RowRule& rows, GroupReduce reduce
       std::find_if(by_rows.begin(), by_rows.end(), [&](const RowStatistics& each) { return each.rows == rows && each.reduce == reduce; });
   require(found != by_rows.end(), "LayerStatistics: a part reads a statistic that it did not declare");
   return *found;
+}
+
+RowStatistics LayerStatistics::taken(const RowRule& rows, GroupReduce reduce) {
+  const auto found = by_rows.begin() + (&at(rows, reduce) - by_rows.data());
+  RowStatistics statistics = std::move(*found);
+  by_rows.erase(found);
+  return statistics;
 }
 
 StatisticsNeeds merge_needs(std::span<const StatisticsNeeds> needs) {

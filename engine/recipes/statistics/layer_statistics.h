@@ -200,6 +200,8 @@ struct LayerStatistics {
 
   // What was computed for this rule; a part only asks for what it declared.
   const RowStatistics& at(const RowRule& rows, GroupReduce reduce = GroupReduce::kMean) const;
+  // The same, which is then no longer here.
+  RowStatistics taken(const RowRule& rows, GroupReduce reduce = GroupReduce::kMean);
 };
 
 // Needs over the same rows (and group reduction) are served by one pass. Throws kIllegalRecipe if two parts want the same statistic with

@@ -106,8 +106,9 @@ TEST_F(RowSparsityOnEmulatedGpu, TakesAsManyLaunchesForManyRowsAsForFew) {
   const EmulatedGpuCounts many = cost(700, {});
   EXPECT_EQ(many.launches, few.launches);
   EXPECT_EQ(many.waits, few.waits);
-  EXPECT_LE(many.launches, 10) << "two of our own; where maxima and counts begin, and whether maxima are finite, beside them";
-  EXPECT_EQ(many.waits, 2) << "for counts, and whether maxima are finite";
+  EXPECT_LE(many.launches, 11)
+      << "two of our own; where maxima and counts begin, whether maxima are finite, and their one copy beside them";
+  EXPECT_EQ(many.waits, 1) << "for counts, and whether maxima are finite";
   EXPECT_GT(cost(700, {}, at::kDouble).launches, 10 * many.launches) << "a type without a kernel goes in tiles";
   EXPECT_EQ(cost(700, {300, 20}).launches, many.launches + 2 * 2) << "of every head with retained slots, and zeros that stay its sums";
 }
