@@ -5,6 +5,7 @@
 #include "engine/compression/closed_ranks.h"
 #include "engine/compression/reducers/merge.h"
 #include "engine/compression/reducers/slot_sharing.h"
+#include "engine/device/work_team.h"
 #include "engine/recipes/select.h"
 
 namespace winnow {
@@ -19,6 +20,8 @@ struct HeadMerge {
   at::Tensor values;
   std::vector<std::int32_t> leaving;
   std::vector<MergePair> nearest;
+  double threshold = 0.0;
+  Merging merging;
 };
 
 // Moves what the reducer remembers of the layer by this event.
@@ -50,40 +53,59 @@ void compact(KvCache& cache, const SegmentCompressor& compressor, LayerId layer,
   }
 }
 
-// What leaves flows into what stays.
+// Whom what leaves resembles.
+void find_nearest(const LayerPlan& plan, std::vector<HeadMerge>& heads) {
+  std::vector<LeavingRows> leaving;
+  for (std::size_t head = 0; head < heads.size(); ++head) leaving.push_back({heads[head].keys, plan.kept[head], heads[head].leaving});
+  std::vector<std::vector<MergePair>> nearest = nearest_by_cosine(leaving);
+  for (std::size_t head = 0; head < heads.size(); ++head) heads[head].nearest = std::move(nearest[head]);
+}
+
+// What leaves flows into what stays. Heads are side by side where the host works on them, and are told to a GPU together.
 Counts merge_layer(KvCache& cache, const SegmentCompressor& compressor, LayerId layer, const LayerPlan& plan, MergeState& state) {
   const Reducer& reducer = *compressor.recipe().composition().reducer;
   const KvShape& shape = cache.shape();
-  std::vector<HeadMerge> heads;
-  for (KvHead head{0}; head < shape.kv_heads; ++head) {
+  std::vector<HeadMerge> heads(static_cast<std::size_t>(shape.kv_heads));
+  const auto for_heads = [&](const auto& work) {
+    share_work(shape.kv_heads, 1, [&](std::int64_t begin, std::int64_t end) {
+      for (KvHead head{begin}; head < end; ++head) work(head, heads[static_cast<std::size_t>(head)]);
+    });
+  };
+  for_heads([&](KvHead head, HeadMerge& merge) {
     const std::vector<std::int32_t>& kept = plan.kept[static_cast<std::size_t>(head)];
+    // A head that keeps nothing has nowhere to merge to.
+    if (!kept.empty()) merge.leaving = rows_outside(compressor.candidates(layer, head).info.tokens, kept);
+  });
+  for (KvHead head{0}; head < shape.kv_heads; ++head) {
     const std::int64_t n = compressor.candidates(layer, head).info.tokens;
     const std::int64_t start = cache.slots(layer, head) - n;
-    HeadMerge merge;
+    HeadMerge& merge = heads[static_cast<std::size_t>(head)];
     merge.keys = cache.gather_keys(layer, head).narrow(0, start, n);
     merge.values = cache.gather_values(layer, head).narrow(0, start, n);
-    if (!kept.empty()) merge.leaving = rows_outside(n, kept);  // a head that keeps nothing has nowhere to merge to
-    if (reducer.needs_similarity()) merge.nearest = nearest_by_cosine(merge.keys, kept, merge.leaving);
-    heads.push_back(std::move(merge));
   }
-  if (reducer.needs_similarity()) move_thresholds(reducer, shape, layer, heads, state);
-
-  std::vector<MergedSlots> merged;
-  for (KvHead head{0}; head < shape.kv_heads; ++head) {
-    const std::vector<std::int32_t>& kept = plan.kept[static_cast<std::size_t>(head)];
-    const HeadMerge& merge = heads[static_cast<std::size_t>(head)];
-    const EventSlots slots{
+  if (reducer.needs_similarity()) {
+    find_nearest(plan, heads);
+    move_thresholds(reducer, shape, layer, heads, state);
+    for (KvHead head{0}; head < shape.kv_heads; ++head)
+      heads[static_cast<std::size_t>(head)].threshold = state.threshold(shape, layer, head);
+  }
+  for_heads([&](KvHead head, HeadMerge& merge) {
+    merge.merging = reducer.at_event({
         .candidates = compressor.candidates(layer, head).info,
-        .kept = kept,
+        .kept = plan.kept[static_cast<std::size_t>(head)],
         .leaving = merge.leaving,
         .nearest = merge.nearest,
         .attention = reducer.needs_attention() ? compressor.accumulated(layer, head).sums : std::span<const float>(),
-        .threshold = reducer.needs_similarity() ? state.threshold(shape, layer, head) : 0.0,
+        .threshold = merge.threshold,
         .layer = layer,
         .kv_head = head,
-    };
-    merged.push_back(carry_out(reducer.at_event(slots), merge.keys.to(at::kFloat), merge.values.to(at::kFloat), kept));
-  }
+    });
+  });
+  std::vector<HeadFlows> flows;
+  for (std::size_t head = 0; head < heads.size(); ++head)
+    flows.push_back({heads[head].merging, heads[head].keys, heads[head].values, plan.kept[head]});
+  std::vector<MergedSlots> merged = carry_out(flows);
+  flows.clear();
   heads.clear();
   compact(cache, compressor, layer, plan);
   Counts counts;

@@ -18,11 +18,19 @@ struct NearestRow {
   float similarity = 0.0F;
 };
 
-// For every row of `asking` the most similar one of `among`, ties to the smaller index: by the cosine of keys, times that of values where
-// these are defined. Both fp32, bf16 or fp16: rows as a cache of 16 bits stores them are compared many times as fast as fp32 ones, their
-// sums are fp32 all the same. Waits for the device once. `among` is not empty.
-std::vector<NearestRow> nearest_on_device(const at::Tensor& keys, const at::Tensor& values, std::span<const std::int32_t> asking,
-                                          std::span<const std::int32_t> among);
+// The rows of one kv head that are compared.
+struct ComparedRows {
+  at::Tensor keys;
+  at::Tensor values;                     // undefined: keys alone
+  std::span<const std::int32_t> asking;  // rows
+  std::span<const std::int32_t> among;   // rows; not empty
+};
+
+// For every head and row of `asking` the most similar one of `among`, ties to the smaller index: by the cosine of keys, times that of
+// values where these are defined. Both fp32, bf16 or fp16: rows as a cache of 16 bits stores them are compared many times as fast as fp32
+// ones, their sums are fp32 all the same. What is asked goes to the device by one copy and comes back by one: the host waits once for all
+// heads.
+std::vector<std::vector<NearestRow>> nearest_on_device(std::span<const ComparedRows> heads);
 
 // Rows that stay, (own * row + the sum of weight * row `from`) / divisor.
 struct StayingRows {
@@ -37,17 +45,23 @@ struct StayingRows {
   std::vector<Flow> flows;     // in the order in which a row adds them
 };
 
-// The same of several tensors: what flows is copied to the device once. Nobody waits.
+// Those of several kv heads, which are copied to the device by one copy. Nobody waits.
 class DeviceFlows {
  public:
-  DeviceFlows(const StayingRows& staying, at::Device device);
-  // fp32 [rows that stay, d].
-  at::Tensor merged(const at::Tensor& rows) const;
+  DeviceFlows(std::span<const StayingRows> heads, at::Device device);
+  // fp32 [rows of the head that stay, d].
+  at::Tensor merged(std::size_t head, const at::Tensor& rows) const;
 
  private:
-  at::Tensor words_;  // int32: rows, begins, own, divisors, where flows come from, weights
-  std::int64_t count_;
-  std::int64_t flows_;
+  struct Head {
+    std::int64_t first = 0;  // of its words: rows, begins, own, divisors, where flows come from, weights
+    std::int64_t rows = 0;
+    std::int64_t flows = 0;
+    std::int64_t words() const { return 4 * rows + 1 + 2 * flows; }
+  };
+
+  std::vector<Head> heads_;
+  at::Tensor words_;  // int32
 };
 
 }  // namespace winnow

@@ -1,9 +1,13 @@
 #include "engine/compression/reducers/merge.h"
 
 #include <algorithm>
+#include <iterator>
+#include <optional>
+#include <utility>
 
 #include "engine/compression/reducers/device_merge.h"
 #include "engine/device/host_numbers.h"
+#include "engine/device/work_team.h"
 
 namespace winnow {
 
@@ -34,6 +38,7 @@ StayingRows staying_rows(const Merging& merging, std::int64_t n, std::span<const
     staying.own[static_cast<std::size_t>(at)] = static_cast<float>(scaled.scale.own);
     staying.divisor[static_cast<std::size_t>(at)] = static_cast<float>(scaled.scale.divisor);
   }
+  staying.flows.reserve(merging.flows.size());
   for (const Merging::Flow& flow : merging.flows) {
     const std::int32_t at = place[static_cast<std::size_t>(flow.into)];
     if (at >= 0 && flow.weight != 0.0) staying.flows.push_back({flow.from, at, static_cast<float>(flow.weight)});
@@ -63,50 +68,89 @@ at::Tensor flowed(const Merging& merging, const at::Tensor& rows) {
   return working.to(rows.device());
 }
 
-}  // namespace
-
-std::vector<MergePair> nearest_by_cosine(const at::Tensor& keys, std::span<const std::int32_t> kept,
-                                         std::span<const std::int32_t> leaving) {
+std::vector<MergePair> nearest_on_cpu(const LeavingRows& head) {
   std::vector<MergePair> nearest;
-  if (kept.empty()) return nearest;
-  nearest.reserve(leaving.size());
-  if (!keys.is_cpu()) {
-    const std::vector<NearestRow> found = nearest_on_device(keys, {}, leaving, kept);
-    for (std::size_t i = 0; i < found.size(); ++i) {
-      nearest.push_back({leaving[i], kept[static_cast<std::size_t>(found[i].index)], found[i].similarity});
-    }
-    return nearest;
-  }
-  const at::Tensor widened = keys.to(at::kFloat);
-  const at::Tensor targets = unit_rows(rows_of(widened, kept)).t();
-  for (std::int64_t first = 0; first < std::ssize(leaving); first += kTileRows) {
-    const auto rows =
-        leaving.subspan(static_cast<std::size_t>(first), static_cast<std::size_t>(std::min(kTileRows, std::ssize(leaving) - first)));
+  nearest.reserve(head.leaving.size());
+  const at::Tensor widened = head.keys.to(at::kFloat);
+  const at::Tensor targets = unit_rows(rows_of(widened, head.kept)).t();
+  for (std::int64_t first = 0; first < std::ssize(head.leaving); first += kTileRows) {
+    const auto rows = head.leaving.subspan(static_cast<std::size_t>(first),
+                                           static_cast<std::size_t>(std::min(kTileRows, std::ssize(head.leaving) - first)));
     const auto [cosine, index] = at::mm(unit_rows(rows_of(widened, rows)), targets).max(1);
     const at::Tensor cosine_host = cosine.contiguous();
     const at::Tensor index_host = index.contiguous();
     for (std::size_t i = 0; i < rows.size(); ++i) {
       const auto target = static_cast<std::size_t>(index_host.const_data_ptr<std::int64_t>()[i]);
-      nearest.push_back({rows[i], kept[target], cosine_host.const_data_ptr<float>()[i]});
+      nearest.push_back({rows[i], head.kept[target], cosine_host.const_data_ptr<float>()[i]});
     }
   }
   return nearest;
 }
 
-MergedSlots carry_out(const Merging& merging, const at::Tensor& keys, const at::Tensor& values, std::span<const std::int32_t> kept) {
-  MergedSlots merged;
-  if (!keys.is_cpu() && !goes_on(merging, keys.size(0))) {
-    const DeviceFlows flows(staying_rows(merging, keys.size(0), kept), keys.device());
-    merged.keys = merging.values_only ? rows_of(keys, kept) : flows.merged(keys);
-    merged.values = flows.merged(values);
-  } else {
-    merged.keys = merging.values_only ? rows_of(keys, kept) : rows_of(flowed(merging, keys), kept);
-    merged.values = rows_of(flowed(merging, values), kept);
-  }
-  std::vector<std::int32_t> received(static_cast<std::size_t>(keys.size(0)), 0);
+// Per kept row how many rows flow into it.
+std::vector<std::int32_t> inflows(const Merging& merging, std::int64_t n, std::span<const std::int32_t> kept) {
+  std::vector<std::int32_t> received(static_cast<std::size_t>(n), 0);
   for (const Merging::Flow& flow : merging.flows) ++received[static_cast<std::size_t>(flow.into)];
-  for (const std::int32_t row : kept) merged.merged.push_back(received[static_cast<std::size_t>(row)]);
+  std::vector<std::int32_t> of_kept;
+  of_kept.reserve(kept.size());
+  for (const std::int32_t row : kept) of_kept.push_back(received[static_cast<std::size_t>(row)]);
+  return of_kept;
+}
+
+}  // namespace
+
+std::vector<std::vector<MergePair>> nearest_by_cosine(std::span<const LeavingRows> heads) {
+  std::vector<std::vector<MergePair>> nearest(heads.size());
+  std::vector<ComparedRows> compared;  // of a GPU
+  std::vector<std::size_t> asked;      // their heads
+  for (std::size_t i = 0; i < heads.size(); ++i) {
+    if (heads[i].kept.empty()) continue;
+    if (heads[i].keys.is_cpu()) {
+      nearest[i] = nearest_on_cpu(heads[i]);
+    } else {
+      compared.push_back({heads[i].keys, {}, heads[i].leaving, heads[i].kept});
+      asked.push_back(i);
+    }
+  }
+  const std::vector<std::vector<NearestRow>> found = nearest_on_device(compared);
+  for (std::size_t i = 0; i < found.size(); ++i) {
+    const LeavingRows& head = heads[asked[i]];
+    nearest[asked[i]].reserve(found[i].size());
+    for (std::size_t row = 0; row < found[i].size(); ++row) {
+      nearest[asked[i]].push_back({head.leaving[row], head.kept[static_cast<std::size_t>(found[i][row].index)], found[i][row].similarity});
+    }
+  }
+  return nearest;
+}
+
+std::vector<MergedSlots> carry_out(std::span<const HeadFlows> heads) {
+  std::vector<MergedSlots> merged(heads.size());
+  std::vector<StayingRows> staying(heads.size());
+  std::vector<char> on_device(heads.size(), 0);  // flows there; bytes, because heads are written side by side
+  share_work(std::ssize(heads), 1, [&](std::int64_t begin, std::int64_t end) {
+    for (auto i = static_cast<std::size_t>(begin); i < static_cast<std::size_t>(end); ++i) {
+      const auto& [merging, keys, values, kept] = heads[i];
+      merged[i].merged = inflows(merging, keys.size(0), kept);
+      on_device[i] = !keys.is_cpu() && !goes_on(merging, keys.size(0)) ? 1 : 0;
+      if (on_device[i] != 0) staying[i] = staying_rows(merging, keys.size(0), kept);
+    }
+  });
+  std::optional<DeviceFlows> flows;
+  if (std::ranges::any_of(on_device, [](char there) { return there != 0; })) flows.emplace(staying, heads.front().keys.device());
+  for (std::size_t i = 0; i < heads.size(); ++i) {
+    const auto& [merging, keys, values, kept] = heads[i];
+    const auto after_flows = [&](const at::Tensor& rows) {
+      return on_device[i] != 0 ? flows->merged(i, rows.to(at::kFloat)) : rows_of(flowed(merging, rows), kept);
+    };
+    merged[i].keys = merging.values_only ? rows_of(keys, kept).to(at::kFloat) : after_flows(keys);
+    merged[i].values = after_flows(values);
+  }
   return merged;
+}
+
+MergedSlots carry_out(const Merging& merging, const at::Tensor& keys, const at::Tensor& values, std::span<const std::int32_t> kept) {
+  const HeadFlows one{merging, keys, values, kept};
+  return std::move(carry_out({&one, 1}).front());
 }
 
 }  // namespace winnow

@@ -71,8 +71,9 @@ SharedRows share_rows(const SharingRule& rule, const at::Tensor& stored_keys, co
   if (centers.empty()) {
     targets.assign(merged.size(), SharedEntries::kZero);
   } else if (!keys.is_cpu()) {
-    for (const NearestRow& nearest : nearest_on_device(stored_keys, stored_values, merged, center_rows))
-      aim(nearest.index, nearest.similarity);
+    const ComparedRows compared{stored_keys, stored_values, merged, center_rows};
+    const std::vector<std::vector<NearestRow>> found = nearest_on_device({&compared, 1});
+    for (const NearestRow& nearest : found.front()) aim(nearest.index, nearest.similarity);
   } else {
     compare_in_tiles(keys, values, merged, center_rows, aim);
   }
@@ -121,9 +122,9 @@ SharedRows share_rows(const SharingRule& rule, const at::Tensor& stored_keys, co
     for (std::size_t i = 0; i < members.size(); ++i) {
       means.flows.push_back({static_cast<std::int32_t>(members[i]), static_cast<std::int32_t>(of[i]), weights[i]});
     }
-    const DeviceFlows flows(means, keys.device());
-    shared.directions = flows.merged(unit(keys));
-    shared.values = flows.merged(values);
+    const DeviceFlows flows({&means, 1}, keys.device());
+    shared.directions = flows.merged(0, unit(keys));
+    shared.values = flows.merged(0, values);
     return shared;
   }
   const at::Tensor rows = numbers_on(keys.device(), members);

@@ -1,7 +1,8 @@
 // Merging in which every slot that takes part joins one slot that stays, as all rules but value push and shared entries have it.
 #pragma once
 
-#include <functional>
+#include <algorithm>
+#include <cstdint>
 #include <span>
 #include <vector>
 
@@ -9,11 +10,26 @@
 
 namespace winnow {
 
-// Moves the scale of a slot that takes another one in, and returns the other's weight.
-using TakeIn = std::function<double(Merging::Scale& target, float cosine)>;
-
-// alone: scale of a target before anybody joins it. Pairs ascend by row.
-Merging join(std::span<const MergePair> pairs, Merging::Scale alone, const TakeIn& take_in);
+// alone: scale of a target before anybody joins it. Pairs ascend by row. take_in(Merging::Scale& target, float cosine) moves the scale of a
+// slot that takes another one in, and returns the other's weight.
+template <class TakeIn>
+Merging join(std::span<const MergePair> pairs, Merging::Scale alone, const TakeIn& take_in) {
+  Merging merging;
+  merging.flows.reserve(pairs.size());
+  std::int32_t rows = 0;
+  for (const MergePair& pair : pairs) rows = std::max(rows, pair.into + 1);
+  std::vector<std::int32_t> place(static_cast<std::size_t>(rows), -1);  // of a row in `scaled`
+  for (const MergePair& pair : pairs) {
+    std::int32_t& found = place[static_cast<std::size_t>(pair.into)];
+    if (found < 0) {
+      found = static_cast<std::int32_t>(merging.scaled.size());
+      merging.scaled.push_back({pair.into, alone});
+    }
+    const double weight = take_in(merging.scaled[static_cast<std::size_t>(found)].scale, pair.cosine);
+    merging.flows.push_back({pair.row, pair.into, weight});
+  }
+  return merging;
+}
 
 // The plain mean.
 inline double take_in_evenly(Merging::Scale& target, float /*cosine*/) {

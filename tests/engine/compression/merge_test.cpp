@@ -39,9 +39,14 @@ void expect_rows(const at::Tensor& actual, const std::vector<double>& expected) 
 // Rows 0 .. 2 are kept, rows 3 .. 6 leave.
 class Merge : public ::testing::Test {
  protected:
+  std::vector<MergePair> nearest_to() const {
+    const LeavingRows head{keys_, kept_, leaving_};
+    return nearest_by_cosine({&head, 1}).front();
+  }
+
   MergedSlots merged(const Reducer& reducer, double threshold = 0.0) const {
     EXPECT_TRUE(reducer.needs_similarity());
-    const std::vector<MergePair> nearest = nearest_by_cosine(keys_, kept_, leaving_);
+    const std::vector<MergePair> nearest = nearest_to();
     const SegmentInfo candidates;
     return carry_out(reducer.at_event({.candidates = candidates,
                                        .kept = kept_,
@@ -61,7 +66,7 @@ class Merge : public ::testing::Test {
 };
 
 TEST_F(Merge, NearestKeptByCosine) {
-  const std::vector<MergePair> nearest = nearest_by_cosine(keys_, kept_, leaving_);
+  const std::vector<MergePair> nearest = nearest_to();
   ASSERT_EQ(nearest.size(), 4U);
   const Rows targets = {0, 1, 2, 1};
   const std::vector<double> expected = {0.970143, 0.980581, 0.984784, 0.371391};

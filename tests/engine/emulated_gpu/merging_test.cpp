@@ -1,8 +1,9 @@
-// What leaves flows on a GPU where it flows on the CPU, by kernels of our own: no matrix of similarities, one wait for a head's pairs, none
-// for its flows.
+// What leaves flows on a GPU where it flows on the CPU, by kernels of our own: no matrix of similarities, one wait for the pairs of all
+// heads, none for their flows.
 #include <algorithm>
 #include <numeric>
 #include <random>
+#include <span>
 #include <vector>
 
 #include "engine/compression/reducers/merge.h"
@@ -34,6 +35,11 @@ class MergingOnEmulatedGpu : public OnEmulatedGpu {
     leaving_ = rows_outside(kTokens, kept_);
   }
 
+  static std::vector<MergePair> nearest_of(const at::Tensor& keys, const Rows& kept, const Rows& leaving) {
+    const LeavingRows head{keys, kept, leaving};
+    return nearest_by_cosine({&head, 1}).front();
+  }
+
   // Every leaving row flows into the row that stays with the same number, as far as there are, and on into the first.
   Merging some_flows() const {
     Merging merging;
@@ -62,9 +68,9 @@ TEST_F(MergingOnEmulatedGpu, TheNearestAreThoseOfTheCpuInThreeLaunches) {
   keys_.select(0, kept_[9]).copy_(keys_.select(0, kept_[4]));  // of the same the first
   keys_.select(0, leaving_[7]).copy_(keys_.select(0, kept_[4]) * 2.0);
   keys_there_ = keys_.to(kEmulatedGpu);
-  const std::vector<MergePair> cpu = nearest_by_cosine(keys_, kept_, leaving_);
+  const std::vector<MergePair> cpu = nearest_of(keys_, kept_, leaving_);
   std::vector<MergePair> gpu;
-  const EmulatedGpuCounts cost = cost_of([&] { gpu = nearest_by_cosine(keys_there_, kept_, leaving_); });
+  const EmulatedGpuCounts cost = cost_of([&] { gpu = nearest_of(keys_there_, kept_, leaving_); });
   ASSERT_EQ(gpu.size(), cpu.size());
   for (std::size_t i = 0; i < cpu.size(); ++i) {
     EXPECT_EQ(gpu[i].row, cpu[i].row);
@@ -76,17 +82,61 @@ TEST_F(MergingOnEmulatedGpu, TheNearestAreThoseOfTheCpuInThreeLaunches) {
   EXPECT_EQ(cost.waits, 1);
   EXPECT_EQ(cost.copies_to_device, 1);
   EXPECT_EQ(cost.bytes_to_host, std::ssize(leaving_) * 8);
-  EXPECT_TRUE(nearest_by_cosine(keys_there_, {}, leaving_).empty());
-  EXPECT_TRUE(nearest_by_cosine(keys_there_, kept_, {}).empty());
+  EXPECT_TRUE(nearest_of(keys_there_, {}, leaving_).empty());
+  EXPECT_TRUE(nearest_of(keys_there_, kept_, {}).empty());
+}
+
+// Whoever has no row that leaves, or none that stays, is passed over.
+TEST_F(MergingOnEmulatedGpu, AllHeadsAreAskedByOneCopyAndAnsweredByOne) {
+  const at::Tensor other = at::randn({kTokens, kHeadDim});
+  const std::vector<LeavingRows> here = {{keys_, kept_, leaving_}, {other, {}, leaving_}, {other, leaving_, kept_}, {keys_, kept_, {}}};
+  std::vector<LeavingRows> there = here;
+  for (LeavingRows& head : there) head.keys = head.keys.to(kEmulatedGpu);
+  const std::vector<std::vector<MergePair>> cpu = nearest_by_cosine(here);
+  std::vector<std::vector<MergePair>> gpu;
+  EmulatedGpuCounts cost = cost_of([&] { gpu = nearest_by_cosine(there); });
+  EXPECT_EQ(cost.launches, 2 * 3);
+  EXPECT_EQ(cost.waits, 1);
+  EXPECT_EQ(cost.copies_to_device, 1);
+  ASSERT_EQ(gpu.size(), cpu.size());
+  for (std::size_t head = 0; head < cpu.size(); ++head) {
+    ASSERT_EQ(gpu[head].size(), cpu[head].size()) << head;
+    for (std::size_t i = 0; i < cpu[head].size(); ++i) {
+      EXPECT_EQ(gpu[head][i].row, cpu[head][i].row);
+      EXPECT_EQ(gpu[head][i].into, cpu[head][i].into) << head << " " << i;
+      EXPECT_NEAR(gpu[head][i].cosine, cpu[head][i].cosine, 1e-5);
+    }
+  }
+
+  const Merging some = some_flows();
+  Merging of_values = some_flows();
+  of_values.values_only = true;
+  Merging goes_on = some_flows();
+  goes_on.flows.push_back({kept_[5], kept_[6], 0.5});
+  const std::vector<HeadFlows> flows = {
+      {some, keys_, values_, kept_}, {of_values, keys_, values_, kept_}, {goes_on, keys_, values_, kept_}};
+  const std::vector<HeadFlows> flows_there = {{some, keys_there_, values_there_, kept_},
+                                              {of_values, keys_there_, values_there_, kept_},
+                                              {goes_on, keys_there_, values_there_, kept_}};
+  const std::vector<MergedSlots> merged = carry_out(flows);
+  const std::vector<MergedSlots> merged_there = carry_out(flows_there);
+  for (std::size_t head = 0; head < flows.size(); ++head) {
+    EXPECT_EQ(merged_there[head].merged, merged[head].merged);
+    EXPECT_LT((merged_there[head].keys.to(at::kCPU) - merged[head].keys).abs().max().item<double>(), 1e-5) << head;
+    EXPECT_LT((merged_there[head].values.to(at::kCPU) - merged[head].values).abs().max().item<double>(), 1e-5) << head;
+  }
+  cost = cost_of([&] { carry_out(std::span(flows_there).first(2)); });
+  EXPECT_EQ(cost.copies_to_device, 2) << "what flows, and the rows of keys that stay as they are";
+  EXPECT_EQ(cost.waits, 0);
 }
 
 // As a cache of 16 bits stores them: the sums are fp32 all the same.
 TEST_F(MergingOnEmulatedGpu, TheNearestOfStoredRowsAreThoseOfTheSameNumbers) {
   for (const at::ScalarType type : {at::kBFloat16, at::kHalf}) {
     const at::Tensor stored = keys_.to(type);
-    const std::vector<MergePair> cpu = nearest_by_cosine(stored.to(at::kFloat), kept_, leaving_);
-    const std::vector<MergePair> here = nearest_by_cosine(stored, kept_, leaving_);
-    const std::vector<MergePair> gpu = nearest_by_cosine(stored.to(kEmulatedGpu), kept_, leaving_);
+    const std::vector<MergePair> cpu = nearest_of(stored.to(at::kFloat), kept_, leaving_);
+    const std::vector<MergePair> here = nearest_of(stored, kept_, leaving_);
+    const std::vector<MergePair> gpu = nearest_of(stored.to(kEmulatedGpu), kept_, leaving_);
     ASSERT_EQ(here.size(), cpu.size());
     ASSERT_EQ(gpu.size(), cpu.size());
     for (std::size_t i = 0; i < cpu.size(); ++i) {

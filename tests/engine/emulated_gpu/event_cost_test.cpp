@@ -1,0 +1,102 @@
+// What a layer's event costs on a GPU beside its arithmetic: every statistic is brought to the host by one copy, whatever it consists of,
+// and heads that merge are asked and answered together. How often the host waits does not depend on how many heads a layer has.
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <iterator>
+#include <numeric>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "engine/compression/compression_event.h"
+#include "engine/recipes/method_info.h"
+#include "tests/engine/emulated_gpu/layer_there.h"
+#include "tests/support/measured_options.h"
+
+namespace winnow::testing {
+namespace {
+
+class EventCost : public OnEmulatedGpu {
+ protected:
+  static constexpr std::int64_t kTokens = 700;
+
+  struct Cost {
+    EmulatedGpuCounts statistics;
+    EmulatedGpuCounts event;
+  };
+
+  void SetUp() override {
+    OnEmulatedGpu::SetUp();
+    modality_.assign(kTokens, Modality::kVisual);
+    std::fill_n(modality_.begin(), 14, Modality::kSystem);
+    std::fill_n(modality_.rbegin(), 50, Modality::kText);
+  }
+
+  static Recipe recipe_of(const std::string& method, std::int64_t kv_heads) {
+    RecipeSpec spec;
+    spec.method = method;
+    spec.retention = 0.3;
+    return Recipe::from_spec(test_support::as_measured(spec, 1, kv_heads));
+  }
+
+  // Of one layer of `kv_heads` with three query heads each.
+  Cost cost(const Recipe& recipe, std::int64_t kv_heads) {
+    LayerView view = random_view(LayerId(0), 3 * kv_heads, kv_heads, kTokens, 16, {}, 2.0);
+    set_log_sum_exp(view);
+    view = winnow::testing::there(std::move(view));
+    SegmentInfo segment;
+    segment.tokens = kTokens;
+    segment.modality = modality_;
+    segment.layers = 1;
+    segment.heads = 3 * kv_heads;
+    segment.kv_heads = kv_heads;
+    KvShape shape;
+    shape.layers = 1;
+    shape.kv_heads = kv_heads;
+    shape.head_dim = 16;
+    shape.device = kEmulatedGpu;
+    shape.rotary = view.rotary;
+    KvCache cache(shape);
+    std::vector<std::int32_t> original(kTokens);
+    std::iota(original.begin(), original.end(), 0);
+    cache.append(LayerId(0), view.key, view.value, original);
+    SegmentCompressor compressor(recipe, segment);
+    MergeState state;
+    Cost cost;
+    if (compressor.wants_views()) cost.statistics = cost_of([&] { compressor.on_layer(view); });
+    cost.event = cost_of([&] { apply_plan(cache, compressor, LayerId(0), state); });
+    return cost;
+  }
+
+ private:
+  std::vector<Modality> modality_;
+  c10::InferenceMode inference_;
+};
+
+TEST_F(EventCost, IsOneWaitForEveryStatisticAndOneForWhatMerges) {
+  for (const MethodInfo& method : list_methods()) {
+    SCOPED_TRACE(method.name);
+    const Recipe recipe = recipe_of(method.name, 2);
+    if (!recipe.compresses() || !recipe.shares_prefill()) continue;
+    const Cost two = cost(recipe, 2);
+    const StatisticsNeeds& needs = recipe.needs();
+    const std::ptrdiff_t each = std::ssize(needs.attention) + (needs.cross_modal ? 1 : 0);
+    EXPECT_EQ(two.statistics.waits, each + (needs.elite ? 3 : 0));
+    const Reducer& reducer = *recipe.composition().reducer;
+    if (reducer.sharing() != nullptr) continue;  // waits in every head
+    EXPECT_EQ(two.event.waits, reducer.needs_similarity() ? 1 : 0);
+    const Cost four = cost(recipe_of(method.name, 4), 4);
+    EXPECT_EQ(four.statistics.waits, two.statistics.waits);
+    EXPECT_EQ(four.statistics.launches, two.statistics.launches);
+    EXPECT_EQ(four.event.waits, two.event.waits);
+    // A head that merges is read and written by the cache.
+    EXPECT_EQ(four.event.copies_to_device - two.event.copies_to_device, reducer.merges_at_event() ? 2 * 2 : 0);
+    if (!reducer.merges_at_event()) {
+      EXPECT_EQ(four.event.launches, 1);
+    }
+  }
+}
+
+}  // namespace
+}  // namespace winnow::testing
