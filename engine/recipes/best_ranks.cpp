@@ -5,6 +5,7 @@
 #include <bit>
 #include <functional>
 #include <limits>
+#include <utility>
 
 #include "engine/base/error.h"
 
@@ -13,10 +14,9 @@ namespace winnow {
 namespace {
 
 constexpr int kBucketBits = 11;
-constexpr int kBucketShift = 32 - kBucketBits;
 constexpr std::size_t kBuckets = std::size_t{1} << kBucketBits;
 // Fewer than this are looked at whole.
-constexpr std::size_t kCountedFrom = 4096;
+constexpr std::size_t kCountedFrom = 1024;
 // Scores beside each other are often alike: counted in turns, so that no count waits for the one before it.
 constexpr std::size_t kTurns = 4;
 
@@ -33,15 +33,17 @@ RankCut cut_among(std::vector<std::uint32_t> ranks, std::int64_t wanted) {
   return {last, std::count(ranks.begin(), ranks.begin() + wanted, last)};
 }
 
-// How many ranks begin with each of the possible first bits.
-std::vector<std::int32_t> buckets_of(std::span<const std::uint32_t> ranks) {
+std::size_t bucket_of(std::uint32_t rank, int shift) { return rank >> shift & (kBuckets - 1); }
+
+// How many ranks have each of the possible bits from `shift` on.
+std::vector<std::int32_t> buckets_of(std::span<const std::uint32_t> ranks, int shift) {
   std::array<std::vector<std::int32_t>, kTurns> counts;
   for (std::vector<std::int32_t>& turn : counts) turn.assign(kBuckets, 0);
   std::size_t i = 0;
   for (; i + kTurns <= ranks.size(); i += kTurns) {
-    for (std::size_t turn = 0; turn < kTurns; ++turn) ++counts[turn][ranks[i + turn] >> kBucketShift];
+    for (std::size_t turn = 0; turn < kTurns; ++turn) ++counts[turn][bucket_of(ranks[i + turn], shift)];
   }
-  for (; i < ranks.size(); ++i) ++counts[0][ranks[i] >> kBucketShift];
+  for (; i < ranks.size(); ++i) ++counts[0][bucket_of(ranks[i], shift)];
   for (std::size_t turn = 1; turn < kTurns; ++turn) {
     for (std::size_t bucket = 0; bucket < kBuckets; ++bucket) counts[0][bucket] += counts[turn][bucket];
   }
@@ -60,18 +62,23 @@ void append_ranks(std::span<const float> scores, std::vector<std::uint32_t>& ran
 RankCut cut_of_best(std::span<const std::uint32_t> ranks, std::int64_t wanted) {
   require(wanted >= 0 && wanted <= std::ssize(ranks), "cut_of_best: more wanted than there are");
   if (wanted == 0) return {};
-  if (ranks.size() < kCountedFrom) return cut_among({ranks.begin(), ranks.end()}, wanted);
-  const std::vector<std::int32_t> buckets = buckets_of(ranks);
-  std::size_t bucket = kBuckets - 1;
-  while (buckets[bucket] < wanted) wanted -= buckets[bucket--];
-  std::vector<std::uint32_t> inside(static_cast<std::size_t>(buckets[bucket]) + 1);  // one more: written before it is known to belong
-  std::size_t count = 0;
-  for (const std::uint32_t rank : ranks) {
-    inside[count] = rank;
-    count += rank >> kBucketShift == bucket ? 1U : 0U;
+  std::vector<std::uint32_t> inside;
+  std::span<const std::uint32_t> left = ranks;  // those whose first bits are the last one's
+  for (int shift = 32 - kBucketBits; shift > 0 && left.size() >= kCountedFrom; shift -= kBucketBits) {
+    const std::vector<std::int32_t> buckets = buckets_of(left, shift);
+    std::size_t bucket = kBuckets - 1;
+    while (buckets[bucket] < wanted) wanted -= buckets[bucket--];
+    std::vector<std::uint32_t> next(static_cast<std::size_t>(buckets[bucket]) + 1);  // one more: written before it is known to belong
+    std::size_t count = 0;
+    for (const std::uint32_t rank : left) {
+      next[count] = rank;
+      count += bucket_of(rank, shift) == bucket ? 1U : 0U;
+    }
+    next.pop_back();
+    inside = std::move(next);
+    left = inside;
   }
-  inside.pop_back();
-  return cut_among(std::move(inside), wanted);
+  return cut_among({left.begin(), left.end()}, wanted);
 }
 
 std::vector<std::int32_t> rows_above(RankCut& cut, std::span<const std::uint32_t> ranks) {

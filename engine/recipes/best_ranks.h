@@ -1,7 +1,7 @@
 // Scores as whole numbers, and where the best of them end: what stays is then found by going over them once, in order, with nothing sorted.
 //
 // Used by select.h and pair_choice.h. Pure, no torch. O(n): ranks are counted by their first bits, and only those of the bucket where the
-// best end are looked at again.
+// best end are looked at again, by the next bits.
 #pragma once
 
 #include <cstdint>
