@@ -9,6 +9,7 @@
 
 #include "kernels/api/cuda_block_product.h"
 #include "kernels/cuda/element.cuh"
+#include "kernels/cuda/matrix_unit.cuh"
 
 namespace winnow::kernels::cuda {
 
@@ -44,6 +45,10 @@ enum class Offset {
 struct Scale {
   float factor, offset;
 };
+// Column / elements and the rest of it, of columns that are never negative: dividing signed numbers by powers of two takes four
+// instructions.
+__device__ inline int whole(int column, unsigned elements) { return static_cast<int>(static_cast<unsigned>(column) / elements); }
+__device__ inline int rest(int column, unsigned elements) { return static_cast<int>(static_cast<unsigned>(column) % elements); }
 
 template <int kElements_, int kCodeBits_, int kHighBits_, int kSubBytes_, int kHeadBytes_, Offset kOffset_>
 struct LaidType {
@@ -59,7 +64,9 @@ struct LaidType {
 };
 
 struct Q4_0 : LaidType<32, 4, 0, 0, 2, Offset::kMiddle> {
-  __device__ static Scale scale(const LaidRow& row, int column) { return {half_at(row.heads + (row.before + column / 32) * 2), 0.0F}; }
+  __device__ static Scale scale(const LaidRow& row, int column) {
+    return {half_at(row.heads + (row.before + whole(column, 32)) * 2), 0.0F};
+  }
 };
 struct Q5_0 : LaidType<32, 4, 1, 0, 2, Offset::kMiddle> {
   __device__ static Scale scale(const LaidRow& row, int column) { return Q4_0::scale(row, column); }
@@ -70,7 +77,7 @@ struct Q8_0 : LaidType<32, 8, 0, 0, 2, Offset::kMiddle> {
 
 struct Q4_1 : LaidType<32, 4, 0, 0, 4, Offset::kLeast> {
   __device__ static Scale scale(const LaidRow& row, int column) {
-    const Pack<Fp16, 2> head = load<2>(reinterpret_cast<const Fp16*>(row.heads + (row.before + column / 32) * 4));
+    const Pack<Fp16, 2> head = load<2>(reinterpret_cast<const Fp16*>(row.heads + (row.before + whole(column, 32)) * 4));
     return {cuda::widen(head.values[0]), cuda::widen(head.values[1])};
   }
 };
@@ -80,7 +87,7 @@ struct Q5_1 : LaidType<32, 4, 1, 0, 4, Offset::kLeast> {
 
 struct U4Z : LaidType<32, 4, 0, 0, 4, Offset::kZero> {
   __device__ static Scale scale(const LaidRow& row, int column) {
-    const Pack<Fp16, 2> head = load<2>(reinterpret_cast<const Fp16*>(row.heads + (row.before + column / 32) * 4));
+    const Pack<Fp16, 2> head = load<2>(reinterpret_cast<const Fp16*>(row.heads + (row.before + whole(column, 32)) * 4));
     return {cuda::widen(head.values[0]), number(head.values[1].bits & 255U, 0.0F)};
   }
 };
@@ -92,11 +99,13 @@ struct U8Z : LaidType<32, 8, 0, 0, 4, Offset::kZero> {
 // eight, whose two high bits lie in the first eight bytes.
 struct Q4_K : LaidType<256, 4, 0, 0, 16, Offset::kLeast> {
   __device__ static Scale scale(const LaidRow& row, int column) {
-    const Pack<std::uint32_t, 4> head = load<4>(reinterpret_cast<const std::uint32_t*>(row.heads + (row.before / 8 + column / 256) * 16));
-    const int sub = column % 256 / 32;
-    const unsigned first = head.values[1] >> (sub % 4 * 8);
-    const unsigned second = head.values[2] >> (sub % 4 * 8);
-    const unsigned third = head.values[3] >> (sub % 4 * 8);
+    const Pack<std::uint32_t, 4> head =
+        load<4>(reinterpret_cast<const std::uint32_t*>(row.heads + (row.before / 8 + whole(column, 256)) * 16));
+    const int sub = rest(whole(column, 32), 8);
+    const int shift = rest(sub, 4) * 8;
+    const unsigned first = head.values[1] >> shift;
+    const unsigned second = head.values[2] >> shift;
+    const unsigned third = head.values[3] >> shift;
     const unsigned factor = sub < 4 ? first & 63U : (third & 15U) | ((first >> 2) & 48U);
     const unsigned least = sub < 4 ? second & 63U : ((third >> 4) & 15U) | ((second >> 2) & 48U);
     const float factors = cuda::widen(Fp16{static_cast<std::uint16_t>(head.values[0] & 0xFFFFU)});
@@ -111,9 +120,9 @@ struct Q5_K : LaidType<256, 4, 1, 0, 16, Offset::kLeast> {
 struct Q6_K : LaidType<256, 4, 2, 16, 2, Offset::kMiddle> {
   static constexpr int kScales = 2;
   __device__ static Scale scale(const LaidRow& row, int column) {
-    return {
-        __fmul_rn(half_at(row.heads + (row.before / 8 + column / 256) * 2), number(row.subs[row.before * 2 + column / 16] ^ 128U, 128.0F)),
-        0.0F};
+    return {__fmul_rn(half_at(row.heads + (row.before / 8 + whole(column, 256)) * 2),
+                      number(row.subs[row.before * 2 + whole(column, 16)] ^ 128U, 128.0F)),
+            0.0F};
   }
 };
 
@@ -141,16 +150,20 @@ struct Piece {
 
 __device__ constexpr unsigned moved(unsigned bits, int left) { return left >= 0 ? bits << left : bits >> -left; }
 
-// Codes 2 x pair and 2 x pair + 1 of a piece, in the low and the high 16 bits.
+// Codes 2 x pair and 2 x pair + 1 of a piece, in the low and the high 16 bits, over the bits of `base`. Codes of four to six bits.
+template <class Type>
+__device__ inline unsigned codes_over(unsigned base, const Piece<Type>& piece, int pair) {
+  static_assert(Type::kCodeBits == 4);
+  if constexpr (Type::kHighBits == 1) base = masked_or(moved(piece.highs | piece.highs << 15, 4 - 2 * pair), 0x00100010U, base);
+  if constexpr (Type::kHighBits == 2) base = masked_or(moved(piece.highs | piece.highs << 14, 4 - 4 * pair), 0x00300030U, base);
+  return masked_or(piece.codes[0] >> (pair * 4), 0x000F000FU, base);
+}
 template <class Type>
 __device__ inline unsigned code_pair(const Piece<Type>& piece, int pair) {
   if constexpr (Type::kCodeBits == 8) {
     return (piece.codes[pair / 2] >> (pair % 2 * 8)) & 0x00FF00FFU;
   } else {
-    const unsigned low = (piece.codes[0] >> (pair * 4)) & 0x000F000FU;
-    if constexpr (Type::kHighBits == 1) return low | (moved(piece.highs | piece.highs << 15, 4 - 2 * pair) & 0x00100010U);
-    if constexpr (Type::kHighBits == 2) return low | (moved(piece.highs | piece.highs << 14, 4 - 4 * pair) & 0x00300030U);
-    return low;
+    return codes_over<Type>(0, piece, pair);
   }
 }
 

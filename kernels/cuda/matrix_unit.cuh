@@ -68,6 +68,26 @@ unsigned sum_of_pairs(T /*type*/, unsigned a, unsigned b) {
 }
 #endif
 
+// bits & mask | set, and bits & mask ^ turned, in one instruction: with two constants the compiler takes two.
+__device__ inline unsigned masked_or(unsigned bits, unsigned mask, unsigned set) {
+#ifdef __CUDA_ARCH__
+  unsigned result;
+  asm("lop3.b32 %0, %1, %2, %3, 0xEA;" : "=r"(result) : "r"(bits), "r"(mask), "r"(set));
+  return result;
+#else
+  return (bits & mask) | set;
+#endif
+}
+__device__ inline unsigned masked_xor(unsigned bits, unsigned mask, unsigned turned) {
+#ifdef __CUDA_ARCH__
+  unsigned result;
+  asm("lop3.b32 %0, %1, %2, %3, 0x6A;" : "=r"(result) : "r"(bits), "r"(mask), "r"(turned));
+  return result;
+#else
+  return (bits & mask) ^ turned;
+#endif
+}
+
 // Two numbers in one register, the first in its low half.
 template <class T>
 __device__ inline unsigned paired(T first, T second) {

@@ -2,10 +2,12 @@
 // launched by block_product.cu, run on CPU threads in tests (tests/kernels/cuda_on_cpu.h).
 //
 // A thread block serves 16 rows of the matrix. Its warps take the groups that lie together in turn, so that neighbouring warps read
-// neighbouring bytes. Codes are small whole numbers, exact in 16 bits, and the inputs are multiplied as they are: a product of a code and
-// an input is exact, sums are fp32. A group's sums are multiplied by its scale once; where values have an offset, it is multiplied by the
-// sum of the group's inputs, which a product with ones gives. The warps' sums are added up, always in the same order: the same inputs
-// give the same bits. The order of columns inside a group is the same for codes and inputs, and a thread's eight are neighbours.
+// neighbouring bytes. Memory is read faster than a warp turns codes into numbers, so every instruction there counts: a code is set over the
+// bits of a number, which goes off with the middle code, or with an offset. Codes are small whole numbers, exact in 16 bits, and the inputs
+// are multiplied as they are: a product of a code and an input is exact, sums are fp32. A group's sums are multiplied by its scale once;
+// where values have an offset, it is multiplied by the sum of the group's inputs, which a product with ones gives. The warps' sums are
+// added up, always in the same order: the same inputs give the same bits. The order of columns inside a group is the same for codes and
+// inputs, and a thread's eight are neighbours.
 #pragma once
 
 #include <type_traits>
@@ -31,30 +33,48 @@ constexpr int kLeastTiles = Type::kElements == 256 && Type::kHighBits > 0       
 // Thread blocks of a launch.
 inline unsigned tile_blocks(const CudaBlockProductArgs& args) { return static_cast<unsigned>((args.rows + kTileRows - 1) / kTileRows); }
 
-// Codes as numbers of 16 bits, less the middle one: exact. What is added to a code's bits makes it a number that the middle goes off from.
+// What a code's bits are set over to be a number of 16 bits that is so much more, exactly.
+template <class Element>
+constexpr unsigned kNumberBase = std::is_same_v<Element, Fp16> ? 0x64006400U : 0x43004300U;  // 1024, 128
+// Whether codes are multiplied with what they stand over: where an offset is multiplied with the sum of the inputs anyway, it takes that
+// off, too. In fp16 it would be a hundred times what a code is.
 template <class Type, class Element>
-__device__ inline unsigned centred(unsigned codes) {
+constexpr bool kStandsOver = (Type::kOffset != Offset::kMiddle) && Type::kCodeBits == 4 && !std::is_same_v<Element, Fp16>;
+
+// Codes 2 x pair and 2 x pair + 1 of a piece as numbers of 16 bits, more than the codes by above_codes(): exact.
+template <class Type, class Element>
+__device__ inline unsigned code_numbers(const Piece<Type>& piece, int pair) {
   constexpr unsigned kMiddles = Type::kMiddle * 0x00010001U;
-  if constexpr (std::is_same_v<Element, Fp16>) return sum_of_pairs(Fp16(), codes | 0x64006400U, 0xE400E400U | kMiddles);  // 1024
-  if constexpr (Type::kMiddle < 128) {
-    return sum_of_pairs(Bf16(), codes | 0x43004300U, 0xC300C300U | kMiddles);  // 128
-  } else {  // a fraction of bf16 has seven bits: the eighth is in what goes off, 128 or 256
-    return sum_of_pairs(Bf16(), (codes & 0x007F007FU) | 0x43004300U, (codes & 0x00800080U) ^ 0xC380C380U);
+  if constexpr (Type::kCodeBits == 4) {
+    const unsigned numbers = codes_over<Type>(kNumberBase<Element>, piece, pair);
+    if constexpr (kStandsOver<Type, Element>) return numbers;
+    return sum_of_pairs(Element(), numbers, (kNumberBase<Element> ^ 0x80008000U) | kMiddles);
+  } else {
+    const unsigned codes = piece.codes[pair / 2] >> (pair % 2 * 8);
+    if constexpr (std::is_same_v<Element, Fp16>)
+      return sum_of_pairs(Fp16(), masked_or(codes, 0x00FF00FFU, 0x64006400U), 0xE400E400U | kMiddles);
+    // A fraction of bf16 has seven bits: the eighth is in what goes off, 128 or 256.
+    return sum_of_pairs(Bf16(), masked_or(codes, 0x007F007FU, 0x43004300U), masked_xor(codes, 0x00800080U, 0xC380C380U));
   }
 }
+template <class Type, class Element>
+__device__ constexpr float above_codes() {
+  return kStandsOver<Type, Element> ? 128.0F : -static_cast<float>(Type::kMiddle);
+}
 
-// Times an input and added up: what is added to the product with centred codes.
-template <class Type>
-__device__ inline float centred_offset(const Scale& scale) {
-  if constexpr (Type::kOffset == Offset::kZero) return scale.factor * (static_cast<float>(Type::kMiddle) - scale.offset);
-  return fmaf(scale.factor, static_cast<float>(Type::kMiddle), scale.offset);
+// Times an input and added up: what is added to the product with code_numbers().
+template <class Type, class Element>
+__device__ inline float offset_beside(const Scale& scale) {
+  constexpr float kAbove = above_codes<Type, Element>();
+  if constexpr (Type::kOffset == Offset::kZero) return scale.factor * (-kAbove - scale.offset);
+  return fmaf(scale.factor, -kAbove, scale.offset);
 }
 
 // Threads: 32 x kTileWarps; grid: tile_blocks(). Element: of the inputs and the output.
 template <class Type, class Element>
 __global__ void __launch_bounds__(32 * kTileWarps, kLeastTiles<Type>) multiply_tiles(ProductLaunch args) {
   constexpr unsigned kAll = 0xFFFFFFFFU;
-  constexpr unsigned kOne = std::is_same_v<Element, Fp16> ? 0x3C003C00U : 0x3F803F80U;
+  [[maybe_unused]] constexpr unsigned kOne = std::is_same_v<Element, Fp16> ? 0x3C003C00U : 0x3F803F80U;
   constexpr bool kHasOffset = Type::kOffset != Offset::kMiddle;
   __shared__ float warp_sums[kTileWarps][kTileRows * kTileInputs];
   let_next_begin();
@@ -67,48 +87,50 @@ __global__ void __launch_bounds__(32 * kTileWarps, kLeastTiles<Type>) multiply_t
   const auto* const input = static_cast<const Element*>(args.input) + static_cast<std::int64_t>(eighth) * args.columns + quarter * kPiece;
 
   float sums[4] = {};
+  Pack<unsigned, 4> inputs[Type::kTogether] = {};  // stay zeros where there is no such input
   const int groups = args.columns / kGroup;
-#pragma unroll 1
-  for (int first = warp * Type::kTogether; first < groups; first += kTileWarps * Type::kTogether) {
-    const int count = min(Type::kTogether, groups - first);
+  // Of groups [first, first + count), which lie together; all: as many as lie together where a row does not end.
+  const auto add_groups = [&](int first, auto all, int count) {
+    constexpr bool kAllThere = decltype(all)::value;
     const Pieces<Type> pieces[2] = {load_pieces<Type>(rows[0], first, count, quarter), load_pieces<Type>(rows[1], first, count, quarter)};
     // Of one group each: the others' are asked for below.
     float factors[2][Type::kScales] = {};
     float offsets[2] = {};
-    if (quarter < count) {
+    if (kAllThere ? quarter < Type::kTogether : quarter < count) {
 #pragma unroll
       for (int r = 0; r < 2; ++r) {
 #pragma unroll
         for (int s = 0; s < Type::kScales; ++s) {
           const Scale scale = Type::scale(rows[r], (first + quarter) * kGroup + s * (kGroup / Type::kScales));
           factors[r][s] = scale.factor;
-          if constexpr (kHasOffset) offsets[r] = centred_offset<Type>(scale);
+          if constexpr (kHasOffset) offsets[r] = offset_beside<Type, Element>(scale);
         }
+        if constexpr (Type::kScales == 2) factors[r][0] -= factors[r][1];  // the second is all inputs' factor
       }
     }
     if (first == warp * Type::kTogether) wait_for_earlier();  // the matrix is constant
-    Pack<unsigned, 4> inputs[Type::kTogether];
 #pragma unroll
     for (int g = 0; g < Type::kTogether; ++g) {
-      inputs[g] = {};
-      if (eighth < args.inputs && g < count) inputs[g] = load<4>(reinterpret_cast<const unsigned*>(input + (first + g) * kGroup));
+      if (eighth < args.inputs && (kAllThere || g < count))
+        inputs[g] = load<4>(reinterpret_cast<const unsigned*>(input + (first + g) * kGroup));
     }
 #pragma unroll
     for (int g = 0; g < Type::kTogether; ++g) {
+      if (!kAllThere && g >= count) break;  // for all threads
       float products[Type::kScales][4] = {};
       float of_ones[4] = {};
 #pragma unroll
       for (int half = 0; half < 2; ++half) {
         unsigned codes[4];
 #pragma unroll
-        for (int i = 0; i < 4; ++i) codes[i] = centred<Type, Element>(code_pair<Type>(pieces[i % 2][g], 2 * half + i / 2));
+        for (int i = 0; i < 4; ++i) codes[i] = code_numbers<Type, Element>(pieces[i % 2][g], 2 * half + i / 2);
         const unsigned low = inputs[g].values[2 * half];
         const unsigned high = inputs[g].values[2 * half + 1];
         if constexpr (Type::kScales == 1) {
           multiply_add(Element(), products[0], codes, {low, high});
-        } else {  // two threads of the four have the inputs of a scale
+        } else {  // two threads of the four have the inputs of the first scale
           multiply_add(Element(), products[0], codes, {quarter < 2 ? low : 0U, quarter < 2 ? high : 0U});
-          multiply_add(Element(), products[1], codes, {quarter < 2 ? 0U : low, quarter < 2 ? 0U : high});
+          multiply_add(Element(), products[1], codes, {low, high});
         }
         if constexpr (kHasOffset) multiply_add(Element(), of_ones, {kOne, kOne, kOne, kOne}, {low, high});
       }
@@ -128,7 +150,11 @@ __global__ void __launch_bounds__(32 * kTileWarps, kLeastTiles<Type>) multiply_t
         }
       }
     }
-  }
+  };
+  int first = warp * Type::kTogether;
+#pragma unroll 1
+  for (; first + Type::kTogether <= groups; first += kTileWarps * Type::kTogether) add_groups(first, std::true_type(), Type::kTogether);
+  if (first < groups) add_groups(first, std::false_type(), groups - first);
 
   wait_for_earlier();  // who had nothing to multiply, too
 #pragma unroll
