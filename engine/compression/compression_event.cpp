@@ -16,8 +16,7 @@ using Counts = std::vector<std::vector<std::int32_t>>;  // as apply_plan() retur
 
 // One kv head before anything leaves.
 struct HeadMerge {
-  at::Tensor keys;  // [n, d], as the cache stores them
-  at::Tensor values;
+  SlotRows rows;  // [n, d], as the cache stores them
   std::vector<std::int32_t> leaving;
   std::vector<MergePair> nearest;
   double threshold = 0.0;
@@ -56,7 +55,7 @@ void compact(KvCache& cache, const SegmentCompressor& compressor, LayerId layer,
 // Whom what leaves resembles.
 void find_nearest(const LayerPlan& plan, std::vector<HeadMerge>& heads) {
   std::vector<LeavingRows> leaving;
-  for (std::size_t head = 0; head < heads.size(); ++head) leaving.push_back({heads[head].keys, plan.kept[head], heads[head].leaving});
+  for (std::size_t head = 0; head < heads.size(); ++head) leaving.push_back({heads[head].rows.keys, plan.kept[head], heads[head].leaving});
   std::vector<std::vector<MergePair>> nearest = nearest_by_cosine(leaving);
   for (std::size_t head = 0; head < heads.size(); ++head) heads[head].nearest = std::move(nearest[head]);
 }
@@ -76,13 +75,10 @@ Counts merge_layer(KvCache& cache, const SegmentCompressor& compressor, LayerId 
     // A head that keeps nothing has nowhere to merge to.
     if (!kept.empty()) merge.leaving = rows_outside(compressor.candidates(layer, head).info.tokens, kept);
   });
-  for (KvHead head{0}; head < shape.kv_heads; ++head) {
-    const std::int64_t n = compressor.candidates(layer, head).info.tokens;
-    const std::int64_t start = cache.slots(layer, head) - n;
-    HeadMerge& merge = heads[static_cast<std::size_t>(head)];
-    merge.keys = cache.gather_keys(layer, head).narrow(0, start, n);
-    merge.values = cache.gather_values(layer, head).narrow(0, start, n);
-  }
+  std::vector<std::int64_t> candidates;
+  for (KvHead head{0}; head < shape.kv_heads; ++head) candidates.push_back(compressor.candidates(layer, head).info.tokens);
+  std::vector<SlotRows> before = last_slots(cache, layer, candidates);
+  for (std::size_t head = 0; head < heads.size(); ++head) heads[head].rows = std::move(before[head]);
   if (reducer.needs_similarity()) {
     find_nearest(plan, heads);
     move_thresholds(reducer, shape, layer, heads, state);
@@ -103,17 +99,18 @@ Counts merge_layer(KvCache& cache, const SegmentCompressor& compressor, LayerId 
   });
   std::vector<HeadFlows> flows;
   for (std::size_t head = 0; head < heads.size(); ++head)
-    flows.push_back({heads[head].merging, heads[head].keys, heads[head].values, plan.kept[head]});
+    flows.push_back({heads[head].merging, heads[head].rows.keys, heads[head].rows.values, plan.kept[head]});
   std::vector<MergedSlots> merged = carry_out(flows);
   flows.clear();
   heads.clear();
   compact(cache, compressor, layer, plan);
   Counts counts;
-  for (KvHead head{0}; head < shape.kv_heads; ++head) {
-    MergedSlots& slots = merged[static_cast<std::size_t>(head)];
-    cache.write(layer, head, cache.slots(layer, head) - slots.keys.size(0), slots.keys, slots.values);
+  std::vector<SlotRows> after;
+  for (MergedSlots& slots : merged) {
+    after.push_back({std::move(slots.keys), std::move(slots.values)});
     counts.push_back(std::move(slots.merged));
   }
+  write_last_slots(cache, layer, after);
   return counts;
 }
 

@@ -4,8 +4,7 @@
 
 namespace winnow {
 
-std::optional<HeadMove> move_of(const CachedHead& head, std::int64_t candidates, const std::vector<std::int32_t>& kept,
-                                const KvShape& shape) {
+std::optional<HeadMove> move_of(const CachedHead& head, std::int64_t candidates, const std::vector<std::int32_t>& kept) {
   if (std::ssize(kept) == candidates) return std::nullopt;
   HeadMove move;
   move.start = head.slots() - candidates;
@@ -14,8 +13,6 @@ std::optional<HeadMove> move_of(const CachedHead& head, std::int64_t candidates,
   std::int64_t still = 0;
   while (still < std::ssize(kept) && kept[static_cast<std::size_t>(still)] == still) ++still;
   move.first_block = (move.start + still) / KvCache::kBlockSlots;
-  for (std::int64_t i = move.first_block; i < KvCache::blocks_for(move.new_slots); ++i)
-    move.fresh.push_back(std::make_shared<KvBlock>(shape));
   return move;
 }
 

@@ -1,7 +1,6 @@
 // What compaction leaves of a head, and the fresh blocks that it leaves it in.
 //
-// Used inside engine/kv_cache. Leading slots that do not move keep their blocks (and stay shared with forks). Errors: kOutOfMemory. Engine
-// thread only.
+// Used inside engine/kv_cache. Leading slots that do not move keep their blocks (and stay shared with forks). Engine thread only.
 #pragma once
 
 #include <cstdint>
@@ -23,13 +22,13 @@ struct HeadMove {
   std::int64_t first_block = 0;                 // the first one that is replaced
   std::vector<std::shared_ptr<KvBlock>> fresh;  // in its place and behind it
 
+  std::int64_t blocks() const { return KvCache::blocks_for(new_slots) - first_block; }  // that `fresh` must have
   std::int64_t first_slot() const { return first_block * KvCache::kBlockSlots; }
   std::int64_t source(std::int64_t slot) const { return slot < start ? slot : start + kept[static_cast<std::size_t>(slot - start)]; }
 };
 
-// None where all slots stay. kept: of the last `candidates` slots, ascending; must outlive the move. The fresh blocks are not filled.
-std::optional<HeadMove> move_of(const CachedHead& head, std::int64_t candidates, const std::vector<std::int32_t>& kept,
-                                const KvShape& shape);
+// None where all slots stay. kept: of the last `candidates` slots, ascending; must outlive the move. Without the fresh blocks.
+std::optional<HeadMove> move_of(const CachedHead& head, std::int64_t candidates, const std::vector<std::int32_t>& kept);
 
 // On the CPU: copies the head's slots into the fresh blocks, run by run.
 void gather_in_runs(const CachedHead& head, const HeadMove& move);

@@ -13,23 +13,47 @@ namespace {
 constexpr std::int64_t kSlots = KvCache::kBlockSlots;
 constexpr std::int64_t kScaleBytes = sizeof(float);
 
+at::Tensor memory_of(const KvShape& shape, std::int64_t blocks) {
+  const std::int64_t bytes = blocks * kSlots * shape.slot_bytes();
+  try {
+    if (shape.storage == KvStorage::kInt8) return at::empty({bytes}, at::kByte);
+    return at::empty({2 * blocks, kSlots, shape.head_dim}, at::TensorOptions(shape.device).dtype(shape.row_type()));
+  } catch (const c10::Error&) {
+    throw Exception(ErrorCode::kOutOfMemory, "KV cache", "a block of " + std::to_string(bytes) + " bytes could not be allocated");
+  }
+}
+
 }  // namespace
 
+BlockMemory::BlockMemory(const KvShape& shape, std::int64_t blocks, std::shared_ptr<FreePlaces> free)
+    : rows_(memory_of(shape, blocks)), free_(std::move(free)) {}
+
 KvBlock::KvBlock(const KvShape& shape)
-    : storage_(shape.storage),
+    : memory_(memory_of(shape, 1)),
+      storage_(shape.storage),
       head_dim_(shape.head_dim),
       row_bytes_(narrow() ? shape.head_dim : shape.slot_bytes() / 2),
       dtype_(shape.dtype),
       row_type_(shape.row_type()) {
-  const std::int64_t bytes = kSlots * shape.slot_bytes();
-  try {
-    memory_ =
-        narrow() ? at::empty({bytes}, at::kByte) : at::empty({2, kSlots, head_dim_}, at::TensorOptions(shape.device).dtype(row_type_));
-  } catch (const c10::Error&) {
-    throw Exception(ErrorCode::kOutOfMemory, "KV cache", "a block of " + std::to_string(bytes) + " bytes could not be allocated");
-  }
   keys_ = static_cast<std::byte*>(memory_.mutable_data_ptr());
-  values_ = keys_ + bytes / 2;
+  values_ = keys_ + kSlots * shape.slot_bytes() / 2;
+}
+
+KvBlock::KvBlock(const KvShape& shape, std::shared_ptr<const BlockMemory> shared, std::int64_t place)
+    : memory_(shared->rows()),
+      shared_(std::move(shared)),
+      place_(place),
+      storage_(shape.storage),
+      head_dim_(shape.head_dim),
+      row_bytes_(shape.slot_bytes() / 2),
+      dtype_(shape.dtype),
+      row_type_(shape.row_type()) {
+  keys_ = static_cast<std::byte*>(memory_.mutable_data_ptr()) + place * kSlots * shape.slot_bytes();
+  values_ = keys_ + kSlots * row_bytes_;
+}
+
+KvBlock::~KvBlock() {
+  if (shared_) shared_->free().push_back({shared_, place_});
 }
 
 const std::int8_t* KvBlock::codes(KvPart part, std::int64_t row) const {
@@ -68,7 +92,7 @@ void KvBlock::write(KvPart part, std::int64_t to_row, const at::Tensor& source, 
 }
 
 at::Tensor KvBlock::floats(KvPart part, std::int64_t first, std::int64_t count) const {
-  return memory_.select(0, static_cast<std::int64_t>(part)).narrow(0, first, count);
+  return memory_.select(0, 2 * place_ + static_cast<std::int64_t>(part)).narrow(0, first, count);
 }
 
 at::Tensor KvBlock::rows(KvPart part, std::int64_t first, std::int64_t count) const {

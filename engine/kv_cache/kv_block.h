@@ -2,7 +2,8 @@
 //
 // Used inside engine/kv_cache: nobody else knows how rows are stored. Floats (KvShape::row_type()) lie as [2, kBlockSlots, head_dim].
 // In eight bits each of K and V is its codes, int8 [kBlockSlots, head_dim], then fp32 [kBlockSlots] scales, as the decode kernel reads them
-// (kernels/api/decode_attention.h): a row and its scale move together. Shared between forks; written only by a single owner.
+// (kernels/api/decode_attention.h): a row and its scale move together. Shared between forks; written only by a single owner. A block has
+// memory of its own, or a place in memory of several (block_pool.h), which it leaves to the next one when it goes.
 // Errors: kOutOfMemory. Engine thread only.
 #pragma once
 
@@ -10,14 +11,41 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <memory>
+#include <utility>
+#include <vector>
 
 #include "engine/kv_cache/kv_cache.h"
 
 namespace winnow {
 
+class BlockMemory;
+
+// Where a block was; the memory may have gone since.
+struct FreePlace {
+  std::weak_ptr<const BlockMemory> memory;
+  std::int64_t place = 0;
+};
+using FreePlaces = std::vector<FreePlace>;
+
+// Of `blocks` blocks of floats: one allocation.
+class BlockMemory {
+ public:
+  BlockMemory(const KvShape& shape, std::int64_t blocks, std::shared_ptr<FreePlaces> free);
+
+  const at::Tensor& rows() const { return rows_; }
+  FreePlaces& free() const { return *free_; }
+
+ private:
+  at::Tensor rows_;                   // [2 * blocks, kBlockSlots, head_dim]
+  std::shared_ptr<FreePlaces> free_;  // where blocks that go are noted
+};
+
 class KvBlock {
  public:
   explicit KvBlock(const KvShape& shape);
+  KvBlock(const KvShape& shape, std::shared_ptr<const BlockMemory> shared, std::int64_t place);
+  ~KvBlock();
   KvBlock(const KvBlock&) = delete;
   KvBlock& operator=(const KvBlock&) = delete;
 
@@ -25,7 +53,7 @@ class KvBlock {
   std::byte* begin_to_write(KvPart part) { return part == KvPart::kKeys ? keys_ : values_; }
 
   // All that the other, of the same shape, holds.
-  void copy_all(const KvBlock& from) { memory_.copy_(from.memory_); }
+  void copy_all(const KvBlock& from) { all().copy_(from.all()); }
   // K and V of `count` slots of another block, or of this one without overlap; in the memory of the CPU.
   void copy_slots(std::int64_t to_row, const KvBlock& from, std::int64_t from_row, std::int64_t count);
   // Rows [first, first + count) of source, [n, head_dim] of any strides and any float dtype, rounded into rows from `to_row` on.
@@ -38,6 +66,7 @@ class KvBlock {
 
  private:
   bool narrow() const { return storage_ == KvStorage::kInt8; }
+  at::Tensor all() const { return shared_ ? memory_.narrow(0, 2 * place_, 2) : memory_; }
   // As they are stored, where that is floats: a view.
   at::Tensor floats(KvPart part, std::int64_t first, std::int64_t count) const;
   // Of narrow rows.
@@ -45,6 +74,8 @@ class KvBlock {
   const float* scales(KvPart part) const;
 
   at::Tensor memory_;
+  std::shared_ptr<const BlockMemory> shared_;  // whose memory that is; null: the block's own
+  std::int64_t place_ = 0;                     // there
   std::byte* keys_ = nullptr;
   std::byte* values_ = nullptr;
   KvStorage storage_;

@@ -11,8 +11,10 @@
 #include "engine/base/per_layer.h"
 #include "engine/device/cuda_plugin.h"
 #include "engine/device/host_numbers.h"
+#include "engine/kv_cache/block_pool.h"
 #include "engine/kv_cache/block_table.h"
 #include "engine/kv_cache/cached_head.h"
+#include "engine/kv_cache/device_rows.h"
 #include "engine/kv_cache/head_move.h"
 #include "engine/kv_cache/kept_numbers.h"
 #include "engine/kv_cache/kv_block.h"
@@ -31,7 +33,7 @@ class KvCache::Impl {
  public:
   using Head = CachedHead;
 
-  explicit Impl(const KvShape& shape) : shape_(shape) {
+  explicit Impl(const KvShape& shape) : shape_(shape), pool_(std::make_shared<BlockPool>(shape)) {
     require(shape.layers > 0 && shape.kv_heads > 0 && shape.head_dim > 0, "KvCache: layers, heads and head size must be positive");
     require(shape.storage == KvStorage::kWide || shape.device.is_cpu(), "KvCache: rows in fewer bits are for the CPU");
     require(shape.storage != KvStorage::kHalf || shape.dtype == at::kFloat, "KvCache: rows in fp16 are for arithmetic in fp32");
@@ -64,8 +66,6 @@ class KvCache::Impl {
 
   std::int64_t block_bytes() const { return kBlockSlots * shape_.slot_bytes(); }
 
-  std::shared_ptr<KvBlock> new_block() const { return std::make_shared<KvBlock>(shape_); }
-
   void push_block(Head& head, std::shared_ptr<KvBlock> block) {
     head.key_pointers.push_back(block->begin_of(KvPart::kKeys));
     head.value_pointers.push_back(block->begin_of(KvPart::kValues));
@@ -90,16 +90,19 @@ class KvCache::Impl {
 
   // A block about to be written must have one owner.
   KvBlock& writable(Head& head, std::int64_t index) {
+    if (has_other_owner(head, index)) make_own(head, index, pool_->take_one());
+    return *head.blocks[static_cast<std::size_t>(index)];
+  }
+
+  static bool has_other_owner(const Head& head, std::int64_t index) { return head.blocks[static_cast<std::size_t>(index)].use_count() > 1; }
+
+  void make_own(Head& head, std::int64_t index, std::shared_ptr<KvBlock> own) {
     auto& block = head.blocks[static_cast<std::size_t>(index)];
-    if (block.use_count() > 1) {
-      auto own = new_block();
-      own->copy_all(*block);
-      changes_.keep(std::exchange(block, std::move(own)));
-      head.key_pointers[static_cast<std::size_t>(index)] = block->begin_of(KvPart::kKeys);
-      head.value_pointers[static_cast<std::size_t>(index)] = block->begin_of(KvPart::kValues);
-      note_blocks_changed(head);
-    }
-    return *block;
+    own->copy_all(*block);
+    changes_.keep(std::exchange(block, std::move(own)));
+    head.key_pointers[static_cast<std::size_t>(index)] = block->begin_of(KvPart::kKeys);
+    head.value_pointers[static_cast<std::size_t>(index)] = block->begin_of(KvPart::kValues);
+    note_blocks_changed(head);
   }
 
   void append(LayerId layer, const at::Tensor& key, const at::Tensor& value, std::span<const std::int32_t> original) {
@@ -140,16 +143,36 @@ class KvCache::Impl {
 
   // For `tokens` more slots of each head: blocks, the one that is begun its own. If memory runs out, the heads are as they were.
   void make_room(std::span<Head> heads, std::int64_t tokens) {
-    try {
-      for (Head& h : heads) {
-        if (h.slots() % kBlockSlots != 0) writable(h, h.slots() / kBlockSlots);
-        const std::size_t needed = h.original.size() + static_cast<std::size_t>(tokens);
-        if (h.original.capacity() < needed) h.original.reserve(std::max(needed, 2 * h.original.capacity()));
-        while (std::ssize(h.blocks) < blocks_for(h.slots() + tokens)) push_block(h, new_block());
+    const auto missing = [&](const Head& h) { return std::max<std::int64_t>(0, blocks_for(h.slots() + tokens) - std::ssize(h.blocks)); };
+    const auto begun_is_shared = [](const Head& h) { return h.slots() % kBlockSlots != 0 && has_other_owner(h, h.slots() / kBlockSlots); };
+    std::int64_t needed = 0;
+    for (Head& h : heads) {
+      const std::size_t slots = h.original.size() + static_cast<std::size_t>(tokens);
+      if (h.original.capacity() < slots) h.original.reserve(std::max(slots, 2 * h.original.capacity()));
+      needed += missing(h) + (begun_is_shared(h) ? 1 : 0);
+    }
+    if (needed == 0) return;
+    std::vector<std::shared_ptr<KvBlock>> fresh = pool_->take(needed);
+    auto next = fresh.begin();
+    for (Head& h : heads) {
+      if (begun_is_shared(h)) make_own(h, h.slots() / kBlockSlots, std::move(*next++));
+    }
+    in_turns(heads, missing, [&](Head& h) { push_block(h, std::move(*next++)); });
+  }
+
+  // Gives every one as many blocks as it is missing. On a GPU those that begin heads lie together, as do those that end them: what stays of
+  // all of them holds little of what leaves (block_pool.h).
+  template <class Each, class Missing, class Give>
+  void in_turns(std::span<Each> all, const Missing& missing, const Give& give) const {
+    for (bool some = true; some;) {
+      some = false;
+      for (Each& each : all) {
+        while (missing(each) > 0) {
+          give(each);
+          some = true;
+          if (on_device()) break;
+        }
       }
-    } catch (...) {
-      for (Head& h : heads) trim(h);
-      throw;
     }
   }
 
@@ -210,14 +233,13 @@ class KvCache::Impl {
     const at::Tensor table = tables_[layer].pointers();
     std::vector<std::shared_ptr<KvBlock>> before;
     for (const Head& h : heads) before.insert(before.end(), h.blocks.begin(), h.blocks.end());
-    std::vector<std::int32_t> first(heads.size(), 0);
-    std::vector<std::int32_t> count(heads.size(), 0);
+    SlotRanges written{std::vector<std::int32_t>(heads.size(), 0), std::vector<std::int32_t>(heads.size(), 0)};
     std::vector<std::int32_t> sources;
     for (std::size_t i = 0; i < heads.size(); ++i) {
       if (!moves[i]) continue;
       const HeadMove& move = *moves[i];
-      first[i] = static_cast<std::int32_t>(move.first_slot());
-      count[i] = static_cast<std::int32_t>(move.new_slots - move.first_slot());
+      written.first[i] = static_cast<std::int32_t>(move.first_slot());
+      written.count[i] = static_cast<std::int32_t>(move.new_slots - move.first_slot());
       for (std::int64_t slot = move.first_slot(); slot < move.new_slots; ++slot) {
         sources.push_back(static_cast<std::int32_t>(move.source(slot)));
       }
@@ -225,21 +247,7 @@ class KvCache::Impl {
     }
     if (sources.empty()) return;
     const at::Tensor rows = numbers_on(shape_.device, sources);
-    const DeviceBlocks to = device_blocks(layer);
-    kernels::GatherSlotsArgs args;
-    args.kv_heads = shape_.kv_heads;
-    args.row_bytes = shape_.slot_bytes() / 2;
-    args.block_slots = kBlockSlots;
-    args.from_key_blocks = from.key_blocks;
-    args.from_value_blocks = from.value_blocks;
-    args.from_stride = from.stride;
-    args.to_key_blocks = to.key_blocks;
-    args.to_value_blocks = to.value_blocks;
-    args.to_stride = to.stride;
-    args.first = first.data();
-    args.count = count.data();
-    args.sources = rows.const_data_ptr<std::int32_t>();
-    require_launched(cuda_plugin().gather_slots(&args), "moving kept slots of the cache");
+    move_slots(shape_, from, rows.const_data_ptr<std::int32_t>(), device_blocks(layer), written);
   }
 
   // candidates(head): how many of its last slots the plan is about.
@@ -257,18 +265,28 @@ class KvCache::Impl {
       }
     }
     std::vector<std::optional<HeadMove>> moves(heads.size());
-    std::int64_t fresh = 0;
     for (std::size_t i = 0; i < heads.size(); ++i) {
-      moves[i] = move_of(heads[i], candidates(heads[i]), plan.kept[i], shape_);
-      if (!moves[i]) continue;
-      fresh += std::ssize(moves[i]->fresh);
-      note_peak(fresh);
-      if (on_device()) continue;
+      moves[i] = move_of(heads[i], candidates(heads[i]), plan.kept[i]);
+      if (!moves[i] || on_device()) continue;
+      moves[i]->fresh = pool_->take(moves[i]->blocks());
+      note_peak(moves[i]->blocks());
       gather_in_runs(heads[i], *moves[i]);
       settle(heads[i], *moves[i]);
-      fresh = 0;
     }
-    if (on_device()) move_on_device(layer, moves);
+    if (!on_device()) return;
+    take_blocks(moves);
+    move_on_device(layer, moves);
+  }
+
+  // Of all heads at once.
+  void take_blocks(std::vector<std::optional<HeadMove>>& moves) {
+    const auto missing = [](const std::optional<HeadMove>& move) { return move ? move->blocks() - std::ssize(move->fresh) : 0; };
+    std::int64_t needed = 0;
+    for (const std::optional<HeadMove>& move : moves) needed += missing(move);
+    std::vector<std::shared_ptr<KvBlock>> fresh = pool_->take(needed);
+    auto next = fresh.begin();
+    in_turns(std::span(moves), missing, [&](std::optional<HeadMove>& move) { move->fresh.push_back(std::move(*next++)); });
+    note_peak(needed);
   }
 
   void assign(Head& h, const at::Tensor& keys, const at::Tensor& values, std::span<const std::int32_t> original) {
@@ -277,23 +295,24 @@ class KvCache::Impl {
             "KvCache::assign: K and V must be [k, head_dim] with one original index per slot");
     require(keys.scalar_type() == shape_.dtype && values.scalar_type() == shape_.dtype, "KvCache::assign: dtype must be the cache's");
     carry_out_changes();
-    std::vector<std::shared_ptr<KvBlock>> fresh;
-    for (std::int64_t first = 0; first < count; first += kBlockSlots) {
+    std::vector<std::shared_ptr<KvBlock>> fresh = pool_->take(blocks_for(count));
+    for (std::int64_t block = 0; block < std::ssize(fresh) && !on_device(); ++block) {
+      const std::int64_t first = block * kBlockSlots;
       const std::int64_t run = std::min(kBlockSlots, count - first);
-      fresh.push_back(new_block());
-      fresh.back()->write(KvPart::kKeys, 0, keys, first, run);
-      fresh.back()->write(KvPart::kValues, 0, values, first, run);
+      fresh[static_cast<std::size_t>(block)]->write(KvPart::kKeys, 0, keys, first, run);
+      fresh[static_cast<std::size_t>(block)]->write(KvPart::kValues, 0, values, first, run);
     }
-    note_peak(static_cast<std::int64_t>(fresh.size()));
+    note_peak(std::ssize(fresh));
     h.shared.reset();
     note_table_changed(h);
     h.original.assign(original.begin(), original.end());
-    block_count_ -= static_cast<std::int64_t>(h.blocks.size());
-    h.blocks.clear();
+    block_count_ -= std::ssize(h.blocks);
+    const auto before = std::exchange(h.blocks, {});  // what is written may be read there
     h.key_pointers.clear();
     h.value_pointers.clear();
     note_blocks_changed(h);
     for (auto& block : fresh) push_block(h, std::move(block));
+    if (on_device()) write_on_device(h, 0, keys, values);
   }
 
   void restore(LayerId layer, Impl& earlier) {
@@ -346,12 +365,16 @@ class KvCache::Impl {
   // Before a slot is read or written.
   void carry_out_changes() { changes_.carry_out(shape_); }
 
-  void write(Head& h, std::int64_t first_slot, const at::Tensor& keys, const at::Tensor& values) {
-    const std::int64_t count = keys.size(0);
+  void check_write(const Head& h, std::int64_t first_slot, const at::Tensor& keys, const at::Tensor& values) {
     require(keys.dim() == 2 && keys.size(1) == shape_.head_dim && keys.sizes() == values.sizes(),
             "KvCache::write: K and V must be [k, head_dim]");
-    require(first_slot >= 0 && first_slot + count <= h.slots(), "KvCache::write: no such slots");
+    require(first_slot >= 0 && first_slot + keys.size(0) <= h.slots(), "KvCache::write: no such slots");
     carry_out_changes();
+  }
+
+  void write(Head& h, std::int64_t first_slot, const at::Tensor& keys, const at::Tensor& values) {
+    const std::int64_t count = keys.size(0);
+    check_write(h, first_slot, keys, values);
     if (on_device()) return write_on_device(h, first_slot, keys, values);
     for (std::int64_t done = 0; done < count;) {
       const std::int64_t slot = first_slot + done;
@@ -364,11 +387,15 @@ class KvCache::Impl {
     }
   }
 
+  void make_writable(Head& h, std::int64_t first_slot, std::int64_t count) {
+    for (std::int64_t block = first_slot / kBlockSlots; block * kBlockSlots < first_slot + count; ++block) writable(h, block);
+  }
+
   // One launch: a copy for every block would take longer than its rows.
   void write_on_device(Head& h, std::int64_t first_slot, const at::Tensor& keys, const at::Tensor& values) {
     const std::int64_t count = keys.size(0);
     if (count == 0) return;
-    for (std::int64_t block = first_slot / kBlockSlots; block * kBlockSlots < first_slot + count; ++block) writable(h, block);
+    make_writable(h, first_slot, count);
     KvShape of_head = shape_;
     of_head.kv_heads = 1;
     const auto typed = [&](const at::Tensor& rows) { return rows.to(shape_.device, shape_.dtype, /*non_blocking=*/true).unsqueeze(0); };
@@ -385,47 +412,13 @@ class KvCache::Impl {
     return blocks;
   }
 
-  // K and V of the first `count` slots [count, head_dim], by one launch likewise.
-  std::pair<at::Tensor, at::Tensor> gather_on_device(const Head& h, std::int64_t count) {
-    const at::TensorOptions options = at::TensorOptions(shape_.device).dtype(shape_.dtype);
-    std::pair<at::Tensor, at::Tensor> rows = {at::empty({count, shape_.head_dim}, options), at::empty({count, shape_.head_dim}, options)};
-    if (count == 0) return rows;
-    const std::int64_t blocks = blocks_for(count);
-    const std::int64_t row_bytes = shape_.slot_bytes() / 2;
-    std::vector<std::int64_t> pointers;  // to where each block's rows go
-    for (const at::Tensor& part : {rows.first, rows.second}) {
-      const auto first = reinterpret_cast<std::int64_t>(part.mutable_data_ptr());
-      for (std::int64_t block = 0; block < blocks; ++block) pointers.push_back(first + block * kBlockSlots * row_bytes);
-    }
-    const at::Tensor table = numbers_on(shape_.device, pointers);
-    const at::Tensor sources = at::arange(count, table.options().dtype(at::kInt));
-    const DeviceBlocks from = blocks_of(h);
-    const std::int32_t none = 0;
-    const auto all = static_cast<std::int32_t>(count);
-    kernels::GatherSlotsArgs args;
-    args.kv_heads = 1;
-    args.row_bytes = row_bytes;
-    args.block_slots = kBlockSlots;
-    args.from_key_blocks = from.key_blocks;
-    args.from_value_blocks = from.value_blocks;
-    args.from_stride = from.stride;
-    args.to_key_blocks = reinterpret_cast<void* const*>(table.const_data_ptr<std::int64_t>());
-    args.to_value_blocks = args.to_key_blocks + blocks;
-    args.to_stride = blocks;
-    args.first = &none;
-    args.count = &all;
-    args.sources = sources.const_data_ptr<std::int32_t>();
-    require_launched(cuda_plugin().gather_slots(&args), "reading slots of the cache");
-    return rows;
-  }
-
   at::Tensor gather(const Head& h, KvPart part, std::int64_t count) {
     carry_out_changes();
     if (count < 0) count = h.slots();
     require(count <= h.slots(), "KvCache::gather: more slots than the head has");
     if (on_device()) {
-      auto [keys, values] = gather_on_device(h, count);
-      return part == KvPart::kKeys ? keys : values;
+      const SlotRows rows = read_slots(shape_, blocks_of(h), {{0}, {static_cast<std::int32_t>(count)}}).front();
+      return part == KvPart::kKeys ? rows.keys : rows.values;
     }
     const bool widened = shape_.storage != KvStorage::kWide;
     const at::Tensor rows = at::empty({widened ? count : 0, shape_.head_dim}, at::TensorOptions(shape_.device).dtype(shape_.dtype));
@@ -442,11 +435,48 @@ class KvCache::Impl {
     return pieces.empty() ? rows : at::cat(pieces);
   }
 
+  std::vector<SlotRows> last_slots(LayerId layer, std::span<const std::int64_t> counts) {
+    const std::span<Head> heads = heads_of(layer);
+    require(std::ssize(counts) == shape_.kv_heads, "last_slots: one count per kv head");
+    SlotRanges ranges;
+    std::vector<SlotRows> rows;
+    for (std::size_t i = 0; i < heads.size(); ++i) {
+      const std::int64_t first = heads[i].slots() - counts[i];
+      require(counts[i] >= 0 && first >= 0, "last_slots: more slots than the head has");
+      ranges.first.push_back(static_cast<std::int32_t>(first));
+      ranges.count.push_back(static_cast<std::int32_t>(counts[i]));
+      if (on_device()) continue;
+      const auto part = [&](KvPart of) {
+        return counts[i] == 0 ? gather(heads[i], of, 0) : gather(heads[i], of, -1).narrow(0, first, counts[i]);
+      };
+      rows.push_back({part(KvPart::kKeys), part(KvPart::kValues)});
+    }
+    return on_device() ? read_slots(shape_, device_blocks(layer), ranges) : rows;
+  }
+
+  void write_last_slots(LayerId layer, std::span<const SlotRows> rows) {
+    const std::span<Head> heads = heads_of(layer);
+    require(std::ssize(rows) == shape_.kv_heads, "write_last_slots: rows of every kv head");
+    std::vector<std::int32_t> first;
+    for (std::size_t i = 0; i < heads.size(); ++i) {
+      const std::int64_t slot = heads[i].slots() - rows[i].keys.size(0);
+      first.push_back(static_cast<std::int32_t>(slot));
+      if (!on_device()) {
+        write(heads[i], slot, rows[i].keys, rows[i].values);
+      } else {
+        check_write(heads[i], slot, rows[i].keys, rows[i].values);
+        if (rows[i].keys.size(0) > 0) make_writable(heads[i], slot, rows[i].keys.size(0));
+      }
+    }
+    if (on_device()) write_slots(shape_, device_blocks(layer), first, rows);
+  }
+
   KvShape shape_;
-  std::vector<Head> heads_;        // [layers * kv_heads]
-  PerLayer<BlockTable> tables_;    // empty on the CPU
-  PerLayer<KeptNumbers> numbers_;  // likewise
-  SlotChanges changes_;            // likewise
+  std::shared_ptr<BlockPool> pool_;  // shared by forks
+  std::vector<Head> heads_;          // [layers * kv_heads]
+  PerLayer<BlockTable> tables_;      // empty on the CPU
+  PerLayer<KeptNumbers> numbers_;    // likewise
+  SlotChanges changes_;              // likewise
   std::int64_t block_count_ = 0;
   std::int64_t peak_blocks_ = 0;
 };
@@ -608,6 +638,12 @@ void restore_layer(KvCache& cache, LayerId layer, const KvCache& earlier) {
 void* key_to_write(KvCache& cache, LayerId layer, KvHead kv_head, std::int64_t slot) {
   return cache.impl_->key_to_write(cache.impl_->head(layer, kv_head), slot);
 }
+
+std::vector<SlotRows> last_slots(const KvCache& cache, LayerId layer, std::span<const std::int64_t> counts) {
+  return cache.impl_->last_slots(layer, counts);
+}
+
+void write_last_slots(KvCache& cache, LayerId layer, std::span<const SlotRows> rows) { cache.impl_->write_last_slots(layer, rows); }
 
 DeviceNumbers device_numbers(const KvCache& cache, LayerId layer, const std::function<std::vector<std::int32_t>()>& make) {
   return cache.impl_->device_numbers(layer, make);

@@ -2,9 +2,9 @@
 //
 // Per layer and kv head a list of fixed-size blocks of slots, each block contiguous [kBlockSlots, head_dim] for K and for V, plus the
 // original token index of every slot. Appending fills the last block and adds blocks: nothing is copied as the cache grows. Compaction
-// gathers kept rows into fresh blocks and returns the old ones to the allocator at once. fork() shares blocks; a shared block is copied
-// before it is written. Blocks lie in the memory of the shape's device. Rows are stored as the model computes them or in fewer bits
-// (KvStorage); whoever reads rows gets them in the shape's dtype, and what is written is rounded. Knows no compression method.
+// gathers kept rows into fresh blocks and returns the old ones to the allocator at once (block_pool.h). fork() shares blocks; a shared
+// block is copied before it is written. Blocks lie in the memory of the shape's device. Rows are stored as the model computes them or in
+// fewer bits (KvStorage); whoever reads rows gets them in the shape's dtype, and what is written is rounded. Knows no compression method.
 // Used by engine/layers (append, attention) and engine/generation (compact, fork). Threads: engine thread only. Slot numbers are rows
 // of one head; after the first eviction they are not token positions.
 #pragma once
@@ -108,6 +108,12 @@ struct Inflow {
   bool value_only = false;  // the key stays as it is
 };
 
+// K and V [n, head_dim] of some slots of a head.
+struct SlotRows {
+  at::Tensor keys;
+  at::Tensor values;
+};
+
 class KvCache {
  public:
   static constexpr std::int64_t kBlockSlots = 64;
@@ -198,6 +204,8 @@ class KvCache {
  private:
   friend void restore_layer(KvCache& cache, LayerId layer, const KvCache& earlier);
   friend void* key_to_write(KvCache& cache, LayerId layer, KvHead kv_head, std::int64_t slot);
+  friend std::vector<SlotRows> last_slots(const KvCache& cache, LayerId layer, std::span<const std::int64_t> counts);
+  friend void write_last_slots(KvCache& cache, LayerId layer, std::span<const SlotRows> rows);
   friend DeviceNumbers device_numbers(const KvCache& cache, LayerId layer, const std::function<std::vector<std::int32_t>()>& make);
   class Impl;
   std::unique_ptr<Impl> impl_;
@@ -206,6 +214,13 @@ class KvCache {
 // Writes rows of K and V [kv_heads, t, head_dim] behind the slots of every head, in the memory of the GPU; the blocks are there and have no
 // other owner.
 void append_rows(const KvShape& shape, const DeviceSlots& slots, const at::Tensor& key, const at::Tensor& value);
+
+// Contiguous copies of K and V of the last counts[kv_head] slots of every head, in slot order, in the cache's dtype; on a GPU by one launch
+// for all of them.
+std::vector<SlotRows> last_slots(const KvCache& cache, LayerId layer, std::span<const std::int64_t> counts);
+
+// Puts rows of any float dtype in the place of the last ones of every head, however many each has, likewise.
+void write_last_slots(KvCache& cache, LayerId layer, std::span<const SlotRows> rows);
 
 // Makes the layer what it is in `earlier`, a fork of this cache from before: its blocks are shared again, what was added since is freed.
 void restore_layer(KvCache& cache, LayerId layer, const KvCache& earlier);

@@ -90,13 +90,17 @@ TEST_F(CompactionOnEmulatedGpu, KeepsWhatTheCpuKeepsAndLeavesForksAlone) {
 TEST_F(CompactionOnEmulatedGpu, IsOneLaunchForALayer) {
   KvCache cpu(shape(64, at::kFloat, at::kCPU));
   KvCache gpu(shape(64, at::kFloat, kEmulatedGpu));
-  append(cpu, gpu, 1000);
+  EmulatedGpuCounts cost = cost_of([&] { append(cpu, gpu, 1000); });
+  EXPECT_EQ(cost.launches, 1);
+  EXPECT_EQ(cost.copies_to_device, 2) << "the rows, and the table of blocks";
+  EXPECT_EQ(cost.allocations, 4) << "for both, and 64 blocks of 32 KiB";
   std::mt19937 random(4);
   LayerPlan plan = some_plan(1000, random);
-  EmulatedGpuCounts cost = cost_of([&] { gpu.compact(LayerId(1), 1000, plan); });
+  cost = cost_of([&] { gpu.compact(LayerId(1), 1000, plan); });
   EXPECT_EQ(cost.launches, 1);
   EXPECT_EQ(cost.copies_to_device, 2) << "where kept slots come from, and the new table of blocks";
   EXPECT_EQ(cost.waits, 0);
+  EXPECT_EQ(cost.allocations, 3) << "for both, and for the blocks of all heads";
   for (std::vector<std::int32_t>& kept : plan.kept) kept.clear();
   cost = cost_of([&] { gpu.compact_all(LayerId(1), plan); });
   EXPECT_EQ(cost.launches + cost.copies_to_device + cost.waits, 0) << "nothing stays";

@@ -40,7 +40,9 @@ class Arena {
       TORCH_CHECK_WITH(OutOfMemoryError, size <= kBytes - taken_, "the emulated GPU is full");
       taken_ += size;
     }
-    sizes_[offset] = own;
+    sizes_[offset] = {own, bytes};
+    ++counts().allocations;
+    counts().bytes_held += static_cast<std::int64_t>(bytes);
     std::memset(first_ + kBytes + offset, 0xFF, own);
     return first_ + offset;
   }
@@ -49,7 +51,8 @@ class Arena {
     const std::scoped_lock lock(mutex_);
     const auto offset = static_cast<std::size_t>(static_cast<char*>(address) - first_);
     const auto found = sizes_.find(offset);
-    free_[found->second].push_back(offset);
+    free_[found->second.own].push_back(offset);
+    counts().bytes_held -= static_cast<std::int64_t>(found->second.asked);
     sizes_.erase(found);
   }
 
@@ -64,7 +67,11 @@ class Arena {
  private:
   char* first_ = nullptr;
   std::size_t taken_ = 0;
-  std::map<std::size_t, std::size_t> sizes_;              // by offset
+  struct Size {
+    std::size_t own;
+    std::size_t asked;
+  };
+  std::map<std::size_t, Size> sizes_;                     // by offset
   std::map<std::size_t, std::vector<std::size_t>> free_;  // offsets by size
   std::mutex mutex_;
 };

@@ -19,6 +19,8 @@ struct EmulatedGpuCounts {
   std::int64_t recordings = 0;
   std::int64_t replays = 0;   // of recordings; what they launch counts, too
   std::int64_t launches = 0;  // operators that compute or copy on the device, libtorch's and our own; a launch of a kernel each, or more
+  std::int64_t allocations = 0;
+  std::int64_t bytes_held = 0;  // of allocations that have not been freed
 
   EmulatedGpuCounts operator-(const EmulatedGpuCounts& before) const {
     return {waits - before.waits,
@@ -28,7 +30,9 @@ struct EmulatedGpuCounts {
             bytes_to_device - before.bytes_to_device,
             recordings - before.recordings,
             replays - before.replays,
-            launches - before.launches};
+            launches - before.launches,
+            allocations - before.allocations,
+            bytes_held - before.bytes_held};
   }
 };
 
