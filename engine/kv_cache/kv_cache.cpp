@@ -8,17 +8,11 @@
 #include <utility>
 
 #include "engine/base/error.h"
-#include "engine/base/per_layer.h"
-#include "engine/device/cuda_plugin.h"
-#include "engine/device/host_numbers.h"
 #include "engine/kv_cache/block_pool.h"
-#include "engine/kv_cache/block_table.h"
 #include "engine/kv_cache/cached_head.h"
-#include "engine/kv_cache/device_rows.h"
+#include "engine/kv_cache/device_heads.h"
 #include "engine/kv_cache/head_move.h"
-#include "engine/kv_cache/kept_numbers.h"
 #include "engine/kv_cache/kv_block.h"
-#include "engine/kv_cache/slot_changes.h"
 #include "engine/kv_cache/stored_rows.h"
 
 namespace winnow {
@@ -38,9 +32,7 @@ class KvCache::Impl {
     require(shape.storage == KvStorage::kWide || shape.device.is_cpu(), "KvCache: rows in fewer bits are for the CPU");
     require(shape.storage != KvStorage::kHalf || shape.dtype == at::kFloat, "KvCache: rows in fp16 are for arithmetic in fp32");
     heads_.resize(static_cast<std::size_t>(shape.layers * shape.kv_heads));
-    if (!on_device()) return;
-    tables_ = PerLayer<BlockTable>::of(shape.layers);
-    numbers_ = PerLayer<KeptNumbers>::of(shape.layers);
+    if (!shape.device.is_cpu()) device_.emplace(shape);
   }
 
   Head& head(LayerId layer, KvHead kv_head) {
@@ -53,15 +45,14 @@ class KvCache::Impl {
 
   std::size_t index_of(const Head& head) const { return static_cast<std::size_t>(&head - heads_.data()); }
 
-  static SlotChanges::Row row_of(const Head& head, std::int64_t slot) {
-    return {head.blocks[static_cast<std::size_t>(slot / kBlockSlots)].get(), slot % kBlockSlots};
-  }
+  LayerId layer_of(const Head& head) const { return LayerId(static_cast<std::int64_t>(index_of(head)) / shape_.kv_heads); }
+  KvHead kv_head_of(const Head& head) const { return KvHead(static_cast<std::int64_t>(index_of(head)) % shape_.kv_heads); }
 
-  bool on_device() const { return !shape_.device.is_cpu(); }
+  bool on_device() const { return device_.has_value(); }
 
   // After a block of this head came, went or was replaced.
   void note_blocks_changed(const Head& head) {
-    if (on_device()) tables_[LayerId(static_cast<std::int64_t>(index_of(head)) / shape_.kv_heads)].note_changed();
+    if (on_device()) device_->note_blocks_changed(layer_of(head));
   }
 
   std::int64_t block_bytes() const { return kBlockSlots * shape_.slot_bytes(); }
@@ -79,7 +70,7 @@ class KvCache::Impl {
   void trim(Head& head) {
     const auto needed = static_cast<std::size_t>(blocks_for(head.slots()));
     if (head.blocks.size() <= needed) return;
-    for (std::size_t block = needed; block < head.blocks.size(); ++block) changes_.keep(head.blocks[block]);
+    for (std::size_t block = needed; block < head.blocks.size() && on_device(); ++block) device_->keep(head.blocks[block]);
     block_count_ -= static_cast<std::int64_t>(head.blocks.size() - needed);
     head.blocks.resize(needed);
     head.key_pointers.resize(needed);
@@ -99,7 +90,8 @@ class KvCache::Impl {
   void make_own(Head& head, std::int64_t index, std::shared_ptr<KvBlock> own) {
     auto& block = head.blocks[static_cast<std::size_t>(index)];
     own->copy_all(*block);
-    changes_.keep(std::exchange(block, std::move(own)));
+    std::swap(block, own);
+    if (on_device()) device_->keep(std::move(own));
     head.key_pointers[static_cast<std::size_t>(index)] = block->begin_of(KvPart::kKeys);
     head.value_pointers[static_cast<std::size_t>(index)] = block->begin_of(KvPart::kValues);
     note_blocks_changed(head);
@@ -120,7 +112,7 @@ class KvCache::Impl {
     const std::span<Head> heads = heads_of(layer);
     make_room(heads, t);
     if (on_device()) {
-      append_rows(shape_, {device_blocks(layer), slots_of(layer)}, key, value);
+      device_->append(layer, heads, key, value);
       for (Head& h : heads) h.original.insert(h.original.end(), original.begin(), original.end());
       return;
     }
@@ -180,27 +172,14 @@ class KvCache::Impl {
     for (Head& h : heads_) h.original.push_back(original);
   }
 
-  std::vector<std::int32_t> slots_of(LayerId layer) {
-    std::vector<std::int32_t> slots;
-    for (const Head& h : heads_of(layer)) slots.push_back(static_cast<std::int32_t>(h.slots()));
-    return slots;
-  }
-
   DeviceBlocks device_blocks(LayerId layer) {
     require(on_device(), "KvCache::device_blocks: this cache lies in the memory of the CPU");
-    carry_out_changes();
-    return tables_[layer].blocks_of(heads_of(layer), shape_.device);
+    return device_->blocks_of(layer, heads_of(layer));
   }
 
   DeviceNumbers device_numbers(LayerId layer, const std::function<std::vector<std::int32_t>()>& make) {
     require(on_device(), "device_numbers: this cache lies in the memory of the CPU");
-    std::vector<std::uint64_t> made_of;
-    for (const Head& h : heads_of(layer)) {
-      made_of.push_back(h.table_state);
-      // The same for a slot more whose token is the next one: what counts back from the newest token stays where it is.
-      made_of.push_back(h.original.empty() ? 0 : static_cast<std::uint64_t>(std::ranges::max(h.original) - h.slots()));
-    }
-    return numbers_.at(layer).of(std::move(made_of), make, shape_.device);
+    return device_->numbers_of(layer, heads_of(layer), make);
   }
 
   // The head's table, or which slot it names by a number, is another one from now on.
@@ -223,31 +202,6 @@ class KvCache::Impl {
     h.value_pointers.resize(static_cast<std::size_t>(move.first_block));
     note_blocks_changed(h);
     for (auto& block : move.fresh) push_block(h, std::move(block));
-  }
-
-  // All heads by one launch. moves: of every head.
-  void move_on_device(LayerId layer, std::vector<std::optional<HeadMove>>& moves) {
-    const std::span<Head> heads = heads_of(layer);
-    const DeviceBlocks from = device_blocks(layer);
-    // What is read stays until the launch: what is allocated before it could take its place.
-    const at::Tensor table = tables_[layer].pointers();
-    std::vector<std::shared_ptr<KvBlock>> before;
-    for (const Head& h : heads) before.insert(before.end(), h.blocks.begin(), h.blocks.end());
-    SlotRanges written{std::vector<std::int32_t>(heads.size(), 0), std::vector<std::int32_t>(heads.size(), 0)};
-    std::vector<std::int32_t> sources;
-    for (std::size_t i = 0; i < heads.size(); ++i) {
-      if (!moves[i]) continue;
-      const HeadMove& move = *moves[i];
-      written.first[i] = static_cast<std::int32_t>(move.first_slot());
-      written.count[i] = static_cast<std::int32_t>(move.new_slots - move.first_slot());
-      for (std::int64_t slot = move.first_slot(); slot < move.new_slots; ++slot) {
-        sources.push_back(static_cast<std::int32_t>(move.source(slot)));
-      }
-      settle(heads[i], *moves[i]);
-    }
-    if (sources.empty()) return;
-    const at::Tensor rows = numbers_on(shape_.device, sources);
-    move_slots(shape_, from, rows.const_data_ptr<std::int32_t>(), device_blocks(layer), written);
   }
 
   // candidates(head): how many of its last slots the plan is about.
@@ -275,7 +229,11 @@ class KvCache::Impl {
     }
     if (!on_device()) return;
     take_blocks(moves);
-    move_on_device(layer, moves);
+    const DeviceHeads::Move planned = device_->planned(layer, heads, moves);
+    for (std::size_t i = 0; i < heads.size(); ++i) {
+      if (moves[i]) settle(heads[i], *moves[i]);
+    }
+    device_->carry_out(planned, layer, heads);
   }
 
   // Of all heads at once.
@@ -312,7 +270,7 @@ class KvCache::Impl {
     h.value_pointers.clear();
     note_blocks_changed(h);
     for (auto& block : fresh) push_block(h, std::move(block));
-    if (on_device()) write_on_device(h, 0, keys, values);
+    if (on_device()) device_->write(layer_of(h), heads_of(layer_of(h)), {kv_head_of(h), 0}, {keys, values});
   }
 
   void restore(LayerId layer, Impl& earlier) {
@@ -333,7 +291,7 @@ class KvCache::Impl {
     if (slot != last) {
       KvBlock& to = writable(h, slot / kBlockSlots);
       if (on_device()) {
-        changes_.note_move(index_of(h), row_of(h, last), row_of(h, slot));
+        device_->note_move(index_of(h), h, last, slot);
       } else {
         to.copy_slots(slot % kBlockSlots, *h.blocks[static_cast<std::size_t>(last / kBlockSlots)], last % kBlockSlots, 1);
       }
@@ -352,7 +310,7 @@ class KvCache::Impl {
     require(on_device(), "KvCache::receive: this cache lies in the memory of the CPU");
     for (const std::int64_t slot : {inflow.from, inflow.into}) require(slot >= 0 && slot < h.slots(), "KvCache::receive: no such slot");
     writable(h, inflow.into / kBlockSlots);
-    changes_.note_inflow(index_of(h), row_of(h, inflow.from), row_of(h, inflow.into), inflow);
+    device_->note_inflow(index_of(h), h, inflow);
   }
 
   void* key_to_write(Head& h, std::int64_t slot) {
@@ -363,7 +321,9 @@ class KvCache::Impl {
   }
 
   // Before a slot is read or written.
-  void carry_out_changes() { changes_.carry_out(shape_); }
+  void carry_out_changes() {
+    if (on_device()) device_->carry_out_changes();
+  }
 
   void check_write(const Head& h, std::int64_t first_slot, const at::Tensor& keys, const at::Tensor& values) {
     require(keys.dim() == 2 && keys.size(1) == shape_.head_dim && keys.sizes() == values.sizes(),
@@ -375,7 +335,11 @@ class KvCache::Impl {
   void write(Head& h, std::int64_t first_slot, const at::Tensor& keys, const at::Tensor& values) {
     const std::int64_t count = keys.size(0);
     check_write(h, first_slot, keys, values);
-    if (on_device()) return write_on_device(h, first_slot, keys, values);
+    if (on_device()) {
+      make_writable(h, first_slot, count);
+      device_->write(layer_of(h), heads_of(layer_of(h)), {kv_head_of(h), first_slot}, {keys, values});
+      return;
+    }
     for (std::int64_t done = 0; done < count;) {
       const std::int64_t slot = first_slot + done;
       const std::int64_t row = slot % kBlockSlots;
@@ -388,28 +352,8 @@ class KvCache::Impl {
   }
 
   void make_writable(Head& h, std::int64_t first_slot, std::int64_t count) {
-    for (std::int64_t block = first_slot / kBlockSlots; block * kBlockSlots < first_slot + count; ++block) writable(h, block);
-  }
-
-  // One launch: a copy for every block would take longer than its rows.
-  void write_on_device(Head& h, std::int64_t first_slot, const at::Tensor& keys, const at::Tensor& values) {
-    const std::int64_t count = keys.size(0);
     if (count == 0) return;
-    make_writable(h, first_slot, count);
-    KvShape of_head = shape_;
-    of_head.kv_heads = 1;
-    const auto typed = [&](const at::Tensor& rows) { return rows.to(shape_.device, shape_.dtype, /*non_blocking=*/true).unsqueeze(0); };
-    append_rows(of_head, {blocks_of(h), {static_cast<std::int32_t>(first_slot)}}, typed(keys), typed(values));
-  }
-
-  // What a layer's table has of one head.
-  DeviceBlocks blocks_of(const Head& h) {
-    const std::int64_t layer = static_cast<std::int64_t>(index_of(h)) / shape_.kv_heads;
-    const std::int64_t head = static_cast<std::int64_t>(index_of(h)) % shape_.kv_heads;
-    DeviceBlocks blocks = device_blocks(LayerId(layer));
-    blocks.key_blocks += head * blocks.stride;
-    blocks.value_blocks += head * blocks.stride;
-    return blocks;
+    for (std::int64_t block = first_slot / kBlockSlots; block * kBlockSlots < first_slot + count; ++block) writable(h, block);
   }
 
   at::Tensor gather(const Head& h, KvPart part, std::int64_t count) {
@@ -417,7 +361,7 @@ class KvCache::Impl {
     if (count < 0) count = h.slots();
     require(count <= h.slots(), "KvCache::gather: more slots than the head has");
     if (on_device()) {
-      const SlotRows rows = read_slots(shape_, blocks_of(h), {{0}, {static_cast<std::int32_t>(count)}}).front();
+      const SlotRows rows = device_->read(layer_of(h), heads_of(layer_of(h)), kv_head_of(h), count);
       return part == KvPart::kKeys ? rows.keys : rows.values;
     }
     const bool widened = shape_.storage != KvStorage::kWide;
@@ -451,7 +395,7 @@ class KvCache::Impl {
       };
       rows.push_back({part(KvPart::kKeys), part(KvPart::kValues)});
     }
-    return on_device() ? read_slots(shape_, device_blocks(layer), ranges) : rows;
+    return on_device() ? device_->read(layer, heads, ranges) : rows;
   }
 
   void write_last_slots(LayerId layer, std::span<const SlotRows> rows) {
@@ -465,18 +409,16 @@ class KvCache::Impl {
         write(heads[i], slot, rows[i].keys, rows[i].values);
       } else {
         check_write(heads[i], slot, rows[i].keys, rows[i].values);
-        if (rows[i].keys.size(0) > 0) make_writable(heads[i], slot, rows[i].keys.size(0));
+        make_writable(heads[i], slot, rows[i].keys.size(0));
       }
     }
-    if (on_device()) write_slots(shape_, device_blocks(layer), first, rows);
+    if (on_device()) device_->write(layer, heads, first, rows);
   }
 
   KvShape shape_;
-  std::shared_ptr<BlockPool> pool_;  // shared by forks
-  std::vector<Head> heads_;          // [layers * kv_heads]
-  PerLayer<BlockTable> tables_;      // empty on the CPU
-  PerLayer<KeptNumbers> numbers_;    // likewise
-  SlotChanges changes_;              // likewise
+  std::shared_ptr<BlockPool> pool_;    // shared by forks
+  std::vector<Head> heads_;            // [layers * kv_heads]
+  std::optional<DeviceHeads> device_;  // none on the CPU
   std::int64_t block_count_ = 0;
   std::int64_t peak_blocks_ = 0;
 };
