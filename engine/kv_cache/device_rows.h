@@ -1,7 +1,8 @@
 // Rows of slots on a GPU, read and written by one launch for all heads of a layer: a copy for every block would take longer than its rows.
 //
 // Used inside engine/kv_cache. Rows of a head outside the cache are told to the kernel as blocks of a cache are, and come with the order in
-// which they are moved by one copy to the device. Rows are moved as they are. Errors: kDeviceFailed. Engine thread only.
+// which they are moved by one copy to the device; a long order is made there. Rows are moved as they are. Errors: kDeviceFailed. Engine
+// thread only.
 #pragma once
 
 #include <ATen/ATen.h>

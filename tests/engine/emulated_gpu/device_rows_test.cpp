@@ -1,6 +1,7 @@
 // Slots of a layer's heads, however many each has, are read and written on a GPU as on the CPU, by one launch for all of them.
 #include <algorithm>
 #include <numeric>
+#include <utility>
 #include <vector>
 
 #include "engine/kv_cache/kv_cache.h"
@@ -91,6 +92,43 @@ TEST_F(DeviceRows, TheLastSlotsAreReadAndWrittenByALaunchEach) {
       EXPECT_EQ(cost.waits, 0);
       expect_equal(both.cpu, both.gpu);
     }
+  }
+}
+
+// What a driver would wait for is not sent to it.
+TEST_F(DeviceRows, TheOrderOfManySlotsIsMadeThere) {
+  KvShape shape;
+  shape.layers = 2;
+  shape.kv_heads = kHeads;
+  shape.head_dim = 4;
+  KvCache cpu(shape);
+  shape.device = kEmulatedGpu;
+  KvCache gpu(shape);
+  constexpr std::int32_t kTokens = 5000;
+  const at::Tensor rows = at::randn({2, kHeads, kTokens, 4});
+  const at::Tensor moved = rows.to(kEmulatedGpu);
+  std::vector<std::int32_t> original(kTokens);
+  std::iota(original.begin(), original.end(), 0);
+  cpu.append(LayerId(1), rows[0], rows[1], original);
+  gpu.append(LayerId(1), moved[0], moved[1], original);
+  for (const auto& [counts, launches] :
+       {std::pair(std::vector<std::int64_t>(kHeads, 4900), 3), std::pair(std::vector<std::int64_t>{5000, 4999, 4998, 4997}, 6)}) {
+    std::vector<SlotRows> there;
+    EmulatedGpuCounts cost = cost_of([&] { there = last_slots(gpu, LayerId(1), counts); });
+    EXPECT_EQ(cost.launches, launches);
+    EXPECT_EQ(cost.copies_to_device, 1);
+    EXPECT_LE(cost.bytes_to_device, 1 << 16);
+    EXPECT_EQ(cost.waits, 0);
+    std::vector<SlotRows> here = last_slots(cpu, LayerId(1), counts);
+    for (std::size_t head = 0; head < here.size(); ++head) {
+      EXPECT_TRUE(at::equal(there[head].keys.to(at::kCPU), here[head].keys)) << head;
+      here[head].keys = here[head].keys * 1.7;
+      there[head].keys = there[head].keys * 1.7;
+    }
+    cost = cost_of([&] { write_last_slots(gpu, LayerId(1), there); });
+    EXPECT_LE(cost.bytes_to_device, 1 << 16);
+    write_last_slots(cpu, LayerId(1), here);
+    expect_equal(cpu, gpu);
   }
 }
 
