@@ -24,11 +24,10 @@ constexpr int kTileWarps = 8;  // of a thread block
 constexpr int kTileInputs = static_cast<int>(kMaxCudaProductInputs);
 static_assert(kTileInputs == 8, "a tile has eight columns");
 
-// Thread blocks at once on a multiprocessor: as many as keep everything in registers.
+// Thread blocks at once on a multiprocessor: what all of them ask of memory at once is what hides its latency. As many as registers allow,
+// but for a number or two.
 template <class Type>
-constexpr int kLeastTiles = Type::kElements == 256 && Type::kHighBits > 0                ? 2
-                            : Type::kElements == 256 || Type::kOffset != Offset::kMiddle ? 3
-                                                                                         : 4;
+constexpr int kLeastTiles = Type::kElements == 256 || (Type::kHighBits > 0 && Type::kOffset != Offset::kMiddle) ? 3 : 4;
 
 // Thread blocks of a launch.
 inline unsigned tile_blocks(const CudaBlockProductArgs& args) { return static_cast<unsigned>((args.rows + kTileRows - 1) / kTileRows); }
