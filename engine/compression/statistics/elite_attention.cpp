@@ -4,7 +4,6 @@
 #include <cmath>
 #include <limits>
 #include <numeric>
-#include <set>
 #include <span>
 
 #include "engine/base/error.h"
@@ -84,11 +83,12 @@ std::vector<std::vector<std::int64_t>> elite_sets(const LayerView& view, const s
   return sets;
 }
 
-at::Tensor strangers(const std::vector<std::vector<std::int64_t>>& elite, const std::set<std::int64_t>& judges) {
+// judges: ascending.
+at::Tensor strangers(const std::vector<std::vector<std::int64_t>>& elite, const std::vector<std::int64_t>& judges) {
   at::Tensor stranger = at::ones({std::ssize(elite), std::ssize(judges)}, at::kBool);
   for (std::size_t head = 0; head < elite.size(); ++head) {
-    bool* of_head = stranger.data_ptr<bool>() + head * judges.size();
-    for (const std::int64_t row : elite[head]) of_head[std::distance(judges.begin(), judges.find(row))] = false;
+    bool* const of_head = stranger.data_ptr<bool>() + head * judges.size();
+    for (const std::int64_t row : elite[head]) of_head[std::ranges::lower_bound(judges, row) - judges.begin()] = false;
   }
   return stranger;
 }
@@ -121,24 +121,30 @@ EliteAttention elite_attention(const LayerView& view, const SegmentInfo& segment
   const auto visual_count = static_cast<std::int64_t>(result.visual.size());
   if (visual_count == 0 || instruction.empty()) return result;
   const std::vector<std::vector<std::int64_t>> sets = elite_sets(view, instruction, need);
-  std::set<std::int64_t> judges;  // rows that are elite in some head
+  std::vector<std::int64_t> judges;  // rows that are elite in some head
   for (const std::vector<std::int64_t>& set : sets) {
     std::vector<std::int64_t>& rows = result.elite.emplace_back();
     for (const std::int64_t i : set) rows.push_back(instruction[static_cast<std::size_t>(i)]);
-    judges.insert(rows.begin(), rows.end());
+    judges.insert(judges.end(), rows.begin(), rows.end());
   }
+  std::ranges::sort(judges);
+  judges.erase(std::ranges::unique(judges).begin(), judges.end());
 
   const at::Device device = view.query.device();
-  const at::Tensor elite = index_on(device, judges);
+  const at::Tensor elite = numbers_on(device, judges);
   const at::Tensor visual = numbers_on(device, result.visual);
   const std::int64_t heads = view.query.size(0);
   const at::Tensor stranger = strangers(result.elite, judges).to(device);  // [heads, judges]: not of this head's elite
   const at::Tensor keys = keys_of(view, at::cat({visual, elite}));
   const std::int64_t columns = keys.size(2);
   at::Tensor importance = at::zeros({heads, visual_count}, at::TensorOptions().dtype(at::kFloat).device(device));
+  // On a GPU a tile's launches take longer than its numbers, while these are few.
   constexpr std::int64_t kTileRows = 16;
-  for (std::int64_t first = 0; first < elite.size(0); first += kTileRows) {
-    const at::Tensor rows = elite.narrow(0, first, std::min(kTileRows, elite.size(0) - first));
+  constexpr std::int64_t kGpuTileNumbers = std::int64_t{1} << 24;
+  const std::int64_t tile_rows =
+      device.is_cpu() ? kTileRows : std::clamp<std::int64_t>(kGpuTileNumbers / (heads * columns), kTileRows, 128);
+  for (std::int64_t first = 0; first < elite.size(0); first += tile_rows) {
+    const at::Tensor rows = elite.narrow(0, first, std::min(tile_rows, elite.size(0) - first));
     at::Tensor logits = at::bmm(queries_of(view, rows), keys).reshape({heads, rows.size(0), columns});
     at::Tensor among = logits.narrow(2, visual_count, elite.size(0));
     among.masked_fill_(elite.unsqueeze(0).gt(rows.unsqueeze(1)), kNoVote);
