@@ -94,7 +94,7 @@ __global__ void __launch_bounds__(32 * kTileWarps, kLeastTiles<Type>) multiply_t
     const Pieces<Type> pieces[2] = {load_pieces<Type>(rows[0], first, count, quarter), load_pieces<Type>(rows[1], first, count, quarter)};
     // Of one group each: the others' are asked for below.
     float factors[2][Type::kScales] = {};
-    float offsets[2] = {};
+    [[maybe_unused]] float offsets[2] = {};
     if (kAllThere ? quarter < Type::kTogether : quarter < count) {
 #pragma unroll
       for (int r = 0; r < 2; ++r) {
@@ -117,7 +117,7 @@ __global__ void __launch_bounds__(32 * kTileWarps, kLeastTiles<Type>) multiply_t
     for (int g = 0; g < Type::kTogether; ++g) {
       if (!kAllThere && g >= count) break;  // for all threads
       float products[Type::kScales][4] = {};
-      float of_ones[4] = {};
+      [[maybe_unused]] float of_ones[4] = {};
 #pragma unroll
       for (int half = 0; half < 2; ++half) {
         unsigned codes[4];

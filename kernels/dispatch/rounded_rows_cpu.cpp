@@ -61,8 +61,8 @@ struct Panel {
   alignas(64) float offsets[kColumns / kLeastGroup][kRoom];
 };
 
-// How codes are multiplied: of_fours() adds the products of a vector's codes and an input's four to sums that begin with begin() and hold
-// for kRun fours, end() adds these to whole ones. kCentre: what codes lie below themselves in the panel.
+// How codes are multiplied: add() adds the products of a vector's codes and an input's four to sums that begin with begin() and hold for
+// kRun fours, end() adds these to whole ones. kCentre: how far below themselves codes lie in the panel.
 struct InOneInstruction {
   static constexpr int kLanes = HWY_TARGET == HWY_AVX3 ? 16 : 8;
   static constexpr int kCentre = 0;

@@ -1,11 +1,11 @@
 // Slots of a layer's heads, however many each has, are read and written on a GPU as on the CPU, by one launch for all of them.
-#include <algorithm>
 #include <numeric>
 #include <utility>
 #include <vector>
 
 #include "engine/kv_cache/kv_cache.h"
 #include "tests/engine/emulated_gpu/emulated_device.h"
+#include "tests/engine/emulated_gpu/equal_layers.h"
 
 namespace winnow::testing {
 namespace {
@@ -48,16 +48,6 @@ class DeviceRows : public OnEmulatedGpu {
     return both;
   }
 
-  static void expect_equal(const KvCache& cpu, const KvCache& gpu) {
-    for (KvHead head{0}; head < kHeads; ++head) {
-      ASSERT_TRUE(std::ranges::equal(gpu.original(LayerId(1), head), cpu.original(LayerId(1), head)));
-      EXPECT_TRUE(at::equal(gpu.gather_keys(LayerId(1), head).to(at::kCPU), cpu.gather_keys(LayerId(1), head)));
-      EXPECT_TRUE(at::equal(gpu.gather_values(LayerId(1), head).to(at::kCPU), cpu.gather_values(LayerId(1), head)));
-    }
-    EXPECT_EQ(gpu.bytes_allocated(), cpu.bytes_allocated());
-    EXPECT_EQ(gpu.bytes_in_use(), cpu.bytes_in_use());
-  }
-
   c10::InferenceMode inference_;
 };
 
@@ -84,13 +74,13 @@ TEST_F(DeviceRows, TheLastSlotsAreReadAndWrittenByALaunchEach) {
       }
       write_last_slots(both.cpu, LayerId(1), changed);
       write_last_slots(both.gpu, LayerId(1), changed_there);
-      expect_equal(both.cpu, both.gpu);
-      expect_equal(cpu_before, gpu_before);
+      expect_equal_layers(both.cpu, both.gpu, LayerId(1));
+      expect_equal_layers(cpu_before, gpu_before, LayerId(1));
       cost = cost_of([&] { write_last_slots(both.gpu, LayerId(1), changed_there); });  // blocks are its own now
       EXPECT_LE(cost.launches, 5) << "heads put together, rounded, K and V, and moved";
       EXPECT_EQ(cost.copies_to_device, 1);
       EXPECT_EQ(cost.waits, 0);
-      expect_equal(both.cpu, both.gpu);
+      expect_equal_layers(both.cpu, both.gpu, LayerId(1));
     }
   }
 }
@@ -128,7 +118,7 @@ TEST_F(DeviceRows, TheOrderOfManySlotsIsMadeThere) {
     cost = cost_of([&] { write_last_slots(gpu, LayerId(1), there); });
     EXPECT_LE(cost.bytes_to_device, 1 << 16);
     write_last_slots(cpu, LayerId(1), here);
-    expect_equal(cpu, gpu);
+    expect_equal_layers(cpu, gpu, LayerId(1));
   }
 }
 
@@ -137,7 +127,7 @@ TEST_F(DeviceRows, NothingIsReadOrWrittenWhereNoHeadIsAsked) {
   const std::vector<std::int64_t> none(kHeads, 0);
   const EmulatedGpuCounts cost = cost_of([&] { write_last_slots(both.gpu, LayerId(1), last_slots(both.gpu, LayerId(1), none)); });
   EXPECT_EQ(cost.copies_to_device + cost.waits, 0);
-  expect_equal(both.cpu, both.gpu);
+  expect_equal_layers(both.cpu, both.gpu, LayerId(1));
 }
 
 // Also from what is its own: nothing is overwritten before it was read.
@@ -151,7 +141,7 @@ TEST_F(DeviceRows, AHeadIsAssignedByOneLaunch) {
     };
     assign(both.cpu);
     assign(both.gpu);
-    expect_equal(both.cpu, both.gpu);
+    expect_equal_layers(both.cpu, both.gpu, LayerId(1));
     const at::Tensor rows = at::randn({200, 64}).to(at::kBFloat16).to(kEmulatedGpu);
     std::vector<std::int32_t> two_hundred(200);
     std::iota(two_hundred.begin(), two_hundred.end(), 0);
@@ -160,7 +150,7 @@ TEST_F(DeviceRows, AHeadIsAssignedByOneLaunch) {
     EXPECT_EQ(cost.launches, 1);
     EXPECT_EQ(cost.copies_to_device, 1) << "the table of blocks";
     EXPECT_TRUE(at::equal(other.gather_keys(LayerId(1), head).to(at::kCPU), rows.to(at::kCPU)));
-    expect_equal(both.cpu, both.gpu);
+    expect_equal_layers(both.cpu, both.gpu, LayerId(1));
   }
 }
 
