@@ -18,6 +18,7 @@ class Outcome final : public EventSink {
       if (const auto* finished = std::get_if<Finished>(&event.body)) answered = !finished->restored;
       if (const auto* ready = std::get_if<Prepared>(&event.body)) prepared = ready->compressed;
       if (const auto* loaded = std::get_if<ModelLoaded>(&event.body)) model = loaded->info;
+      if (std::holds_alternative<ModelUnloaded>(event.body)) unloaded = true;
       if (const auto* done = std::get_if<Saved>(&event.body)) saved = done->kv_bytes > 0;
       if (const auto* failed = std::get_if<Failed>(&event.body)) error = failed->error;
     }
@@ -27,6 +28,7 @@ class Outcome final : public EventSink {
   bool answered = false;
   bool prepared = false;
   bool saved = false;
+  bool unloaded = false;
   std::optional<ModelInfo> model;
   std::optional<Error> error;
 
@@ -69,6 +71,7 @@ void KeepingEngine::handle(const Request& request, EventSink& sink, const Interr
   if (conversation != 0) recall(conversation, request.id, sink, interrupt);
   Outcome outcome(&sink);
   m_engine->handle(request, outcome, interrupt);
+  if (outcome.unloaded) m_model.clear();
   if (outcome.model) {
     m_model = fingerprintOf(*outcome.model);
     m_recalled.clear();

@@ -9,6 +9,7 @@
 #include "app/chat/figure_json.h"
 #include "app/chat/run_json.h"
 #include "app/chat/sampling_json.h"
+#include "app/notices/notice_text.h"
 
 namespace winnow::app {
 
@@ -96,13 +97,17 @@ OrderedJson attachmentOf(const Attachment& attachment) {
                       {"size_bytes", attachment.sizeBytes},
                       {"width_px", attachment.widthPx},
                       {"height_px", attachment.heightPx}};
+  for (const MediaNotice& notice : attachment.sampled.notices) json["notices"].push_back(noticeText(notice));
   if (!attachment.pins.empty()) json["pins_s"] = parsedJson(pinsToJson(attachment.pins));
   if (attachment.kind == MediaKind::kImage) return json;
   const FramePlan& plan = attachment.plan;
   json["duration_s"] = attachment.durationS;
   json["plan"] = {{"frames", plan.frame_count}, {"every_s", plan.every_s}, {"from_s", plan.from_s}, {"to_s", plan.to_s}};
   if (!attachment.subtitles.isEmpty()) json["subtitles"] = QFileInfo(QFile::decodeName(attachment.subtitles)).fileName().toStdString();
-  if (!attachment.sampled.actualS.empty()) json["sampled"] = parsedJson(sampledToJson(attachment.sampled));
+  if (!attachment.sampled.actualS.empty()) {
+    json["sampled"] = parsedJson(sampledToJson(attachment.sampled));
+    json["sampled"].erase("notices");  // told in words
+  }
   return json;
 }
 

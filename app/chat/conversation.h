@@ -36,12 +36,13 @@ enum class MessageState : int {
 };
 
 // Frames of a video as asked for and as delivered, and lines of its subtitles that stand between them, in seconds from its start; of a
-// document how many tokens it has. Empty until an answer sampled it; always so for an image.
+// document how many tokens it has; what was noticed of any medium. Empty until an answer sampled it.
 struct SampledTimes {
   std::vector<double> askedS;
   std::vector<double> actualS;
   qint64 tokens = 0;             // of all of a document, however few were read
   std::vector<double> linesS{};  // when each line begins
+  std::vector<MediaNotice> notices{};
 
   friend bool operator==(const SampledTimes&, const SampledTimes&) = default;
 };

@@ -15,6 +15,17 @@ namespace {
 
 using Json = nlohmann::json;
 
+std::vector<MediaNotice> noticesIn(const Json& sampled) {
+  std::vector<MediaNotice> notices;
+  const Json all = sampled.value("notices", Json::array());
+  for (const Json& each : all) {
+    const bool known = each.is_array() && each.size() == 4 && each[0].is_number_integer() && each[1].is_number_integer() &&
+                       each[2].is_number_integer() && each[3].is_string();
+    if (known) notices.push_back({static_cast<NoticeCode>(each[0].get<int>()), each[1], each[2], each[3]});
+  }
+  return notices;
+}
+
 template <class Field>
 Field fieldFrom(const QByteArray& text) {
   Field field{};
@@ -131,10 +142,16 @@ QByteArray slotCountsToJson(const SlotCounts& counts) { return QByteArray::fromS
 SlotCounts slotCountsFromJson(const QByteArray& text) { return fieldFrom<SlotCounts>(text); }
 
 QByteArray sampledToJson(const SampledTimes& times) {
-  if (times.tokens > 0) return QByteArray::fromStdString(Json{{"tokens", times.tokens}}.dump());
-  Json json = {{"asked_s", times.askedS}, {"actual_s", times.actualS}};
+  Json json = Json::object();
+  if (times.tokens > 0) json["tokens"] = times.tokens;
+  if (!times.askedS.empty() || !times.actualS.empty()) {
+    json["asked_s"] = times.askedS;
+    json["actual_s"] = times.actualS;
+  }
   if (!times.linesS.empty()) json["lines_s"] = times.linesS;
-  return QByteArray::fromStdString(json.dump());
+  for (const MediaNotice& notice : times.notices)
+    json["notices"].push_back({static_cast<int>(notice.code), notice.amount, notice.of, notice.name});
+  return QByteArray::fromStdString(json.dump(-1, ' ', false, Json::error_handler_t::replace));
 }
 
 SampledTimes sampledFromJson(const QByteArray& text) {
@@ -145,6 +162,7 @@ SampledTimes sampledFromJson(const QByteArray& text) {
   readField(json, "actual_s", times.actualS);
   readField(json, "tokens", times.tokens);
   readField(json, "lines_s", times.linesS);
+  times.notices = noticesIn(json);
   return times;
 }
 

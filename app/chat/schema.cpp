@@ -100,7 +100,8 @@ CREATE VIRTUAL TABLE message_fts USING fts5(text, content='message', content_row
 INSERT INTO message_fts(rowid, text) SELECT id, text FROM message WHERE state <> 2;
 )sql";
 
-// {"asked_s": [..], "actual_s": [..]}, of a document {"tokens": ..}; empty: not sampled yet.
+// {"asked_s": [..], "actual_s": [..]}, of a document {"tokens": ..}, with "notices": [[code, amount, of, name], ..]; empty: not sampled
+// yet.
 constexpr char kSampledTimes[] = R"sql(
 ALTER TABLE attachment ADD COLUMN sampled_json TEXT NOT NULL DEFAULT '';
 )sql";

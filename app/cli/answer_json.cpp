@@ -6,6 +6,7 @@
 #include <utility>
 #include <vector>
 
+#include "app/notices/notice_text.h"
 #include "engine/base/error.h"
 
 namespace winnow::cli {
@@ -75,12 +76,11 @@ const char* stop_reason_name(StopReason reason) {
   return "stop";
 }
 
-ordered_json answer_json(const ConsoleSink& sink, const ModelInfo& model) {
-  require(sink.finished.has_value(), "an answer must be finished");
-  const Finished& finished = *sink.finished;
-  const TurnFigures& f = finished.figures;
+ordered_json media_json(const std::vector<MediaSampled>& sampled) {
   ordered_json media = ordered_json::array();
-  for (const MediaSampled& item : sink.media) {
+  for (const MediaSampled& item : sampled) {
+    ordered_json notices = ordered_json::array();
+    for (const MediaNotice& notice : item.notices) notices.push_back(app::noticeText(notice));
     media.push_back({{"path", item.path},
                      {"kind", item.kind == MediaKind::kVideo      ? "video"
                               : item.kind == MediaKind::kDocument ? "document"
@@ -91,8 +91,16 @@ ordered_json answer_json(const ConsoleSink& sink, const ModelInfo& model) {
                      {"asked_s", item.asked_s},
                      {"frames_s", item.actual_s},
                      {"subtitles", item.subtitles},
-                     {"subtitle_lines", item.lines.size()}});
+                     {"subtitle_lines", item.lines.size()},
+                     {"notices", std::move(notices)}});
   }
+  return media;
+}
+
+ordered_json answer_json(const ConsoleSink& sink, const ModelInfo& model) {
+  require(sink.finished.has_value(), "an answer must be finished");
+  const Finished& finished = *sink.finished;
+  const TurnFigures& f = finished.figures;
   ordered_json notes = ordered_json::array();
   for (const CompressionNote note : f.notes) notes.push_back(note_name(note));
   return {{"answer", finished.answer},
@@ -103,7 +111,7 @@ ordered_json answer_json(const ConsoleSink& sink, const ModelInfo& model) {
           {"retention", f.retention},
           {"achieved_retention", f.achieved_retention},
           {"seed", f.seed},
-          {"media", media},
+          {"media", media_json(sink.media)},
           {"tokens", json_of(f.tokens)},
           {"kv_bytes", json_of(f.kv_bytes)},
           {"pinned", sink.report ? sink.report->pinned.size() : 0},

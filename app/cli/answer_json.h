@@ -8,6 +8,8 @@
 namespace winnow::cli {
 
 nlohmann::ordered_json answer_json(const ConsoleSink& sink, const ModelInfo& model);
+// What was read of each medium, and what was noticed of it.
+nlohmann::ordered_json media_json(const std::vector<MediaSampled>& media);
 nlohmann::ordered_json agreement_json(const Agreement& agreement);
 nlohmann::ordered_json selection_json(const SelectionFigures& selection);
 const char* stop_reason_name(StopReason reason);

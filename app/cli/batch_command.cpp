@@ -1,10 +1,13 @@
 #include <nlohmann/json.hpp>
+#include <set>
+#include <string>
 
 #include "app/cli/answer_json.h"
 #include "app/cli/batch_line.h"
 #include "app/cli/commands.h"
 #include "app/cli/console_output.h"
 #include "app/cli/session.h"
+#include "app/notices/notice_text.h"
 #include "engine/base/json_document.h"
 #include "engine/base/line_reader.h"
 
@@ -24,6 +27,7 @@ ExitStatus run_batch(const BatchOptions& options) {
     ordered_json answers = ordered_json::array();
     ordered_json kept = ordered_json::array();
     ordered_json waited = ordered_json::array();
+    std::set<std::string> noticed;
     std::vector<Message> thread;
     const auto forget = [&] {
       ConsoleSink silent(AnswerOutput::kSilent, ProgressOutput::kTerminalOnly);
@@ -39,6 +43,9 @@ ExitStatus run_batch(const BatchOptions& options) {
       ConsoleSink sink(AnswerOutput::kSilent, ProgressOutput::kTerminalOnly);
       session.run(turn_of(asked.turn, thread), sink);
       if (sink.finished->reason == StopReason::kInterrupted) return ExitStatus::kInterrupted;
+      for (const MediaSampled& medium : sink.media) {
+        for (const MediaNotice& notice : medium.notices) noticed.insert(medium.path + ": " + app::noticeText(notice));
+      }
       answers.push_back(sink.finished->answer);
       kept.push_back(sink.finished->figures.achieved_retention);
       waited.push_back(sink.finished->figures.timings_ms.ttft);
@@ -49,6 +56,7 @@ ExitStatus run_batch(const BatchOptions& options) {
     line["answers"] = answers;
     line["achieved_retention"] = kept;
     if (options.together) line["ttft_ms"] = waited;
+    if (!noticed.empty()) line["notices"] = noticed;
     print_out("%s\n", json_line(line, -1).c_str());
   }
   return ExitStatus::kAnswered;

@@ -2,6 +2,7 @@
 #include <cstdio>
 #include <nlohmann/json.hpp>
 #include <string>
+#include <vector>
 
 #include "app/cli/answer_json.h"
 #include "app/cli/commands.h"
@@ -48,7 +49,7 @@ std::string window_text(const Planned& planned, std::int64_t window) {
   return "\nsome layers look back over " + std::to_string(window) + " tokens: they hold no others, and a share there is of these";
 }
 
-nlohmann::ordered_json plan_json(const Planned& planned) {
+nlohmann::ordered_json plan_json(const Planned& planned, const std::vector<MediaSampled>& media) {
   const auto measured = [](double ms) { return ms > 0.0 ? nlohmann::ordered_json(ms) : nlohmann::ordered_json(); };
   nlohmann::ordered_json twice;
   if (planned.twice) {
@@ -70,7 +71,8 @@ nlohmann::ordered_json plan_json(const Planned& planned) {
           {"fits_memory", planned.fits_memory},
           {"expected_ms", measured(planned.expected_ms)},
           {"expected_per_token_ms", measured(planned.expected_per_token_ms)},
-          {"prefill_twice", twice}};
+          {"prefill_twice", twice},
+          {"media", media_json(media)}};
 }
 
 }  // namespace
@@ -84,7 +86,7 @@ ExitStatus run_plan(const PlanOptions& given) {
   session.run(Plan{turn_of(options.turn, first_thread(options.turn, options.question))}, sink);
   if (!sink.planned) return ExitStatus::kInterrupted;
   const std::string text = options.format == OutputFormat::kJson
-                               ? json_line(plan_json(*sink.planned), 2)
+                               ? json_line(plan_json(*sink.planned, sink.media), 2)
                                : plan_text(*sink.planned) + window_text(*sink.planned, model.traits.window);
   print_out("%s\n", text.c_str());
   return ExitStatus::kAnswered;

@@ -29,7 +29,8 @@ std::string prepared_text(const ConsoleSink& sink) {
 }
 
 nlohmann::ordered_json prepared_json(const ConsoleSink& sink) {
-  nlohmann::ordered_json object = {{"compressed", sink.prepared->compressed}, {"elapsed_ms", sink.prepared->elapsed_ms}};
+  nlohmann::ordered_json object = {
+      {"compressed", sink.prepared->compressed}, {"elapsed_ms", sink.prepared->elapsed_ms}, {"media", media_json(sink.media)}};
   if (!sink.prepared->compressed) return object;
   object["kv_bytes"] = {{"full", sink.report->kv_bytes.full}, {"after_event", sink.report->kv_bytes.after_event}};
   object["description"] = text_of(sink.report->description);

@@ -1,5 +1,7 @@
 #include <filesystem>
 #include <nlohmann/json.hpp>
+#include <string>
+#include <vector>
 
 #include "app/cli/answer_json.h"
 #include "app/cli/commands.h"
@@ -7,6 +9,7 @@
 #include "app/cli/sampling_json.h"
 #include "app/media/media_opener.h"
 #include "app/media/subtitles.h"
+#include "app/notices/notice_text.h"
 #include "engine/api/model_summary.h"
 
 namespace winnow::cli {
@@ -40,6 +43,8 @@ ExitStatus run_probe(const std::string& path, OutputFormat format) {
   if (std::filesystem::is_directory(path, ignored)) return probe_model(path, format);
   const app::MediaInfo info = app::FfmpegMediaOpener().probe(path);
   const std::string subtitles = app::subtitlesOf(path, info);
+  std::vector<std::string> notices;
+  for (const MediaNotice& notice : info.notices) notices.push_back(app::noticeText(notice));
   if (format == OutputFormat::kJson) {
     const nlohmann::ordered_json object = {{"path", path},
                                            {"kind", kind_name(info.kind)},
@@ -56,7 +61,7 @@ ExitStatus run_probe(const std::string& path, OutputFormat format) {
                                            {"frame_count", info.frameCount},
                                            {"words", info.words},
                                            {"subtitles", subtitles},
-                                           {"notices", info.notices}};
+                                           {"notices", notices}};
     print_out("%s\n", json_line(object, 2).c_str());
     return ExitStatus::kAnswered;
   }
@@ -70,7 +75,7 @@ ExitStatus run_probe(const std::string& path, OutputFormat format) {
   if (info.rotationDegrees != 0) print_out(", turned by %d degrees", info.rotationDegrees);
   print_out(", %s\n", bytes_text(info.fileBytes).c_str());
   if (!subtitles.empty()) print_out("subtitles: %s\n", subtitles == path ? "text inside it" : subtitles.c_str());
-  for (const std::string& notice : info.notices) print_out("note: %s\n", notice.c_str());
+  for (const std::string& notice : notices) print_out("note: %s\n", notice.c_str());
   return ExitStatus::kAnswered;
 }
 

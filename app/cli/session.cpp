@@ -4,6 +4,7 @@
 #include <utility>
 
 #include "app/cache_store/model_fingerprint.h"
+#include "app/cli/noticed_engine.h"
 #include "app/media/media_opener.h"
 #include "app/settings/app_folders.h"
 
@@ -29,7 +30,9 @@ class ErrorWatch : public EventSink {
 
 Session::Session() : Session(std::make_unique<app::FfmpegMediaOpener>()) {}
 Session::Session(std::unique_ptr<MediaOpener> opener)
-    : opener_(std::move(opener)), speeds_(app::AppFolders::standard().cache), engine_(make_engine(opener_.get(), &speeds_)) {}
+    : opener_(std::move(opener)),
+      speeds_(app::AppFolders::standard().cache),
+      engine_(std::make_unique<NoticedEngine>(make_engine(opener_.get(), &speeds_))) {}
 Session::~Session() = default;
 
 ModelInfo Session::load(const LoadModel& request, ProgressOutput progress) {

@@ -14,6 +14,7 @@
 #include "app/cli/timed_questions.h"
 #include "app/cli/typed_questions.h"
 #include "app/media/live/live_source.h"
+#include "app/notices/notice_text.h"
 
 namespace winnow::cli {
 namespace {
@@ -149,13 +150,19 @@ class Watch {
       if (typed_) typed_->wake(nullptr);
       if (stop.token().requested()) return false;
     }
-    for (const std::string& notice : clip.notices) say(notice);
+    for (const MediaNotice& notice : clip.notices) {
+      noticed_.push_back(app::noticeText(notice));
+      say(noticed_.back());
+    }
     if (clip.ended() && clip.end != app::LiveEnd::kInterrupted) {
       ended_ = true;
       stalled_ = clip.end == app::LiveEnd::kStalled;
       say("the source has ended");
     }
-    if (clip.frames.empty()) return true;
+    if (clip.frames.empty()) {
+      if (json_ && !noticed_.empty()) print_line({{"seen_s", seen_s_}, {"notices", std::exchange(noticed_, {})}});
+      return true;
+    }
     ConsoleSink sink(AnswerOutput::kSilent, ProgressOutput::kTerminalOnly);
     session_.run(WatchClip{turn(""), frames_ == 0, std::move(clip.frames)}, sink);
     if (!sink.watched) return false;
@@ -176,7 +183,8 @@ class Watch {
                   {"kv_bytes", watched.kv_bytes},
                   {"kv_bytes_full", watched.kv_bytes_full},
                   {"frames_a_position", watched.frames_a_position},
-                  {"elapsed_ms", watched.elapsed_ms}});
+                  {"elapsed_ms", watched.elapsed_ms},
+                  {"notices", std::exchange(noticed_, {})}});
     } else {
       status_line(clock_text(watched.seen_s) + ", " + std::to_string(watched.frames) + " frames, " + std::to_string(forgotten) +
                   " forgotten, " + bytes_text(watched.kv_bytes) + " of " + bytes_text(watched.kv_bytes_full));
@@ -195,6 +203,7 @@ class Watch {
   std::unique_ptr<TypedQuestions> typed_;
   std::int64_t frames_ = 0;
   double seen_s_ = 0.0;
+  std::vector<std::string> noticed_;  // since the last line
   bool ended_ = false;
   bool stalled_ = false;  // it ended because nothing more came
 };

@@ -1,18 +1,28 @@
 #include "app/evaluation/answerer.h"
 
+#include "app/notices/notice_text.h"
+
 namespace winnow::app {
 namespace {
 
 constexpr ConversationId kConversation = 1;
 
+void take(std::vector<std::string>& notices, const Event& event) {
+  const auto* sampled = std::get_if<MediaSampled>(&event.body);
+  if (sampled == nullptr) return;
+  for (const MediaNotice& notice : sampled->notices) notices.push_back(sampled->path + ": " + noticeText(notice));
+}
+
 // Keeps how a turn, or the score of a text, ended.
 class TurnSink final : public EventSink {
  public:
   void on_event(Event event) override {
+    take(notices, event);
     if (auto* failed = std::get_if<Failed>(&event.body)) error = std::move(failed->error);
     if (auto* done = std::get_if<Finished>(&event.body)) finished = std::move(*done);
     if (auto* judged = std::get_if<Scored>(&event.body)) scored = std::move(*judged);
   }
+  std::vector<std::string> notices;
   std::optional<Finished> finished;
   std::optional<Scored> scored;
   std::optional<Error> error;
@@ -32,6 +42,7 @@ class OutcomeSink final : public EventSink {
   void on_event(Event event) override {
     if (auto* failed = std::get_if<Failed>(&event.body)) error = std::move(failed->error);
     if (const auto* compared = std::get_if<Compared>(&event.body)) complete = !compared->stopped;
+    take(event.column < 0 ? notices : answers.at(static_cast<std::size_t>(event.column)).notices, event);
     if (event.column < 0) return;
     RecipeAnswer& answer = answers.at(static_cast<std::size_t>(event.column));
     if (auto* done = std::get_if<Finished>(&event.body)) {
@@ -41,6 +52,7 @@ class OutcomeSink final : public EventSink {
     if (const auto* scored = std::get_if<Scored>(&event.body)) take(answer, *scored);
   }
   std::vector<RecipeAnswer> answers;
+  std::vector<std::string> notices;  // of what the columns share
   std::optional<Error> error;
   bool complete = false;
 };
@@ -65,6 +77,9 @@ std::vector<RecipeAnswer> EngineAnswerer::answers(const Message& question, const
   if (sink.error) throw Exception(*sink.error);
   if (!sink.complete) throw Interrupted(interrupt.state());
   forget();
+  for (RecipeAnswer& answer : sink.answers) {
+    if (answer.notices.empty()) answer.notices = sink.notices;
+  }
   return std::move(sink.answers);
 }
 
@@ -86,6 +101,7 @@ RecipeAnswer EngineAnswerer::answered(const Turn& turn, const InterruptToken& in
   RecipeAnswer answer;
   answer.answer = std::move(sink.finished->answer);
   answer.figures = std::move(sink.finished->figures);
+  answer.notices = std::move(sink.notices);
   return answer;
 }
 

@@ -15,6 +15,7 @@ namespace winnow::app {
 struct RecipeAnswer {
   std::string answer;
   TurnFigures figures;
+  std::vector<std::string> notices;  // of the media that were read for it: "clip.mp4: parts of the video are damaged"
   // Against the full cache under teacher forcing; absent where it was not measured.
   std::optional<double> topAgreement;
   std::optional<double> divergence;

@@ -36,6 +36,7 @@ AnswerRecord recordOf(const EvaluationItem& item, const Wanted& wanted, const Re
   for (const LayerFigures& layer : given.figures.layers) budgets.push_back(static_cast<double>(layer.budget));
   record.budgetDivergence = divergence_from_uniform(budgets);
   record.generatedTokens = given.figures.tokens.generated;
+  record.notices = given.notices;
   record.topAgreement = given.topAgreement;
   record.divergence = given.divergence;
   record.selection = given.selection;

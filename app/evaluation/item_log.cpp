@@ -25,6 +25,7 @@ constexpr int kFormat = 1;
 constexpr std::string_view kHead = R"({"winnow_evaluation":)";  // every log begins so
 constexpr JsonLimits kLineLimits{.max_bytes = std::uint64_t{64} << 20};
 constexpr std::size_t kLongestText = std::size_t{64} << 20;
+constexpr std::size_t kMostNotices = 100'000;
 constexpr double kLargest = std::numeric_limits<double>::max();
 constexpr std::int64_t kMost = std::numeric_limits<std::int64_t>::max();
 
@@ -52,6 +53,7 @@ ordered_json asJson(const AnswerRecord& record) {
   for (const auto& [name, value] : kOptional) {
     if (record.*value) line[name] = *(record.*value);
   }
+  if (!record.notices.empty()) line["notices"] = record.notices;
   if (record.selection) {
     visit_fields(*record.selection, [&](const char* name, const auto& figure) {
       if (const std::optional<double> number = numberOf(figure)) line[name] = *number;
@@ -73,6 +75,7 @@ AnswerRecord fromJson(const JsonObject& line) {
   record.kvBytesFull = line.integer("kv_bytes_full", 0, kMost);
   record.budgetDivergence = line.real("budget_jsd", -kLargest, kLargest);
   record.generatedTokens = line.integer("generated", 0, kMost);
+  if (line.has("notices")) record.notices = line.strings("notices", kLongestText, kMostNotices);
   for (const auto& [name, value] : kOptional) {
     if (line.has(name)) record.*value = line.real(name, -kLargest, kLargest);
   }

@@ -13,6 +13,7 @@
 #include <optional>
 #include <string>
 #include <tuple>
+#include <vector>
 
 #include "engine/metrics/selection_figures.h"
 
@@ -31,6 +32,7 @@ struct AnswerRecord {
   std::int64_t kvBytesFull = 0;
   double budgetDivergence = 0.0;  // Jensen-Shannon divergence of the layers' budgets from uniform ones, base 2
   std::int64_t generatedTokens = 0;
+  std::vector<std::string> notices;  // of the media: "clip.mp4: parts of the video are damaged"
   // Against the full cache, teacher-forced: share of equal top choices, mean KL in nats. Absent where it was not measured.
   std::optional<double> topAgreement;
   std::optional<double> divergence;

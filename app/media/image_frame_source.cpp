@@ -32,7 +32,7 @@ ImageFrameSource::ImageFrameSource(std::unique_ptr<MediaFile> file, ContentType 
   m_info.rotationDegrees = clockwiseDegrees(header.orientation);
   m_info.fileBytes = m_file->sizeBytes();
   m_info.frameCount = 1;
-  if (header.animated) m_info.notices.push_back("the picture is animated; its first frame is used");
+  if (header.animated) add_notice(m_info.notices, {NoticeCode::kAnimated});
 }
 
 std::string ImageFrameSource::content_hash() const {

@@ -24,7 +24,6 @@ class ImageFrameSource final : public MediaSource {
 
   const MediaInfo& info() const override { return m_info; }
   const std::vector<double>& askedTimes() const override { return m_askedS; }
-  std::vector<std::string> notices() const override { return m_info.notices; }
 
  private:
   std::unique_ptr<MediaFile> m_file;

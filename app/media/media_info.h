@@ -27,7 +27,7 @@ struct MediaInfo {
   std::int64_t words = 0;            // of a document
   bool holdsText = false;            // of a video: subtitles that are text (subtitles.h)
   std::int64_t mostFrames = -1;      // that it can have: frameCount, or by its highest rate; -1: neither is known
-  std::vector<std::string> notices;  // English clauses: "the file is cut off: 1234 bytes are missing at the end"
+  std::vector<MediaNotice> notices;  // known without decoding
 };
 
 }  // namespace winnow::app

@@ -16,8 +16,7 @@ class MediaSource : public FrameSource {
   // Times that the plan asks for, in seconds; one 0 for an image.
   virtual const std::vector<double>& askedTimes() const = 0;
   std::vector<double> asked_times_s() const override { return askedTimes(); }
-  // Notices of the probe and of what was read so far.
-  virtual std::vector<std::string> notices() const = 0;
+  std::vector<MediaNotice> notices() const override { return info().notices; }
 };
 
 }  // namespace winnow::app

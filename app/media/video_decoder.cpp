@@ -181,7 +181,7 @@ void VideoDecoder::retreatBefore(std::int64_t target) {
   if (!m_shown && !m_ahead) m_ahead = std::move(later);
   // Where the very first keyframe comes out, the video simply begins later than its header says.
   const bool beginsLate = !m_shown && m_ahead && m_ahead->pts <= m_firstShowablePts;
-  if (!beginsLate) notice("a place in the video cannot be decoded; the nearest frame is shown instead");
+  if (!beginsLate) add_notice(m_notices, {NoticeCode::kNearestShown});
 }
 
 std::optional<VideoDecoder::Timed> VideoDecoder::nextFrame() {
@@ -194,17 +194,17 @@ std::optional<VideoDecoder::Timed> VideoDecoder::nextFrame() {
       return std::nullopt;
     }
     if (result < 0) {
-      if (result != AVERROR(EAGAIN)) notice("parts of the video are damaged");
+      if (result != AVERROR(EAGAIN)) add_notice(m_notices, {NoticeCode::kDamaged});
       if (m_draining && result != AVERROR(EAGAIN)) continue;  // a damaged last frame; the end follows
       feed();
       continue;
     }
     ++m_counters.framesDecoded;
     if ((frame->flags & AV_FRAME_FLAG_CORRUPT) != 0) {
-      notice("parts of the video are damaged");
+      add_notice(m_notices, {NoticeCode::kDamaged});
       continue;
     }
-    if (frame->decode_error_flags != 0) notice("parts of the video are damaged");
+    if (frame->decode_error_flags != 0) add_notice(m_notices, {NoticeCode::kDamaged});
     std::int64_t pts = frame->best_effort_timestamp;
     if (pts == AV_NOPTS_VALUE) pts = m_lastPts == AV_NOPTS_VALUE ? m_start : m_lastPts + std::max<std::int64_t>(1, frame->pkt_duration);
     // Pictures shown before the keyframe that decoding began with lean on the group before it, which was not decoded.
@@ -246,7 +246,7 @@ void VideoDecoder::feed() {
     ++m_counters.packetsDecoded;
     if ((m_packet->flags & AV_PKT_FLAG_DISCARD) == 0 && m_packet->pts <= m_target) m_passedPts = std::max(m_passedPts, m_packet->pts);
     if (dts != AV_NOPTS_VALUE) m_lastFedDts = std::max(m_lastFedDts, dts);
-    if (result < 0) notice("parts of the video are damaged");
+    if (result < 0) add_notice(m_notices, {NoticeCode::kDamaged});
     return;
   }
 }
@@ -264,10 +264,6 @@ bool VideoDecoder::mayLeaveBefore(const AVPacket& packet) const {
 void VideoDecoder::drain() {
   m_draining = true;
   avcodec_send_packet(m_codec.get(), nullptr);
-}
-
-void VideoDecoder::notice(const std::string& text) {
-  if (std::find(m_notices.begin(), m_notices.end(), text) == m_notices.end()) m_notices.push_back(text);
 }
 
 }  // namespace winnow::app

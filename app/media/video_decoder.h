@@ -10,11 +10,11 @@
 
 #include <cstdint>
 #include <optional>
-#include <string>
 #include <vector>
 
 #include "app/media/av_handles.h"
 #include "app/media/video_container.h"
+#include "engine/media/media_notice.h"
 
 namespace winnow::app {
 
@@ -44,8 +44,8 @@ class VideoDecoder {
   Shown frameAt(double timeS, Following following);
 
   const DecodeCounters& counters() const { return m_counters; }
-  // What had to be put up with so far, as English clauses, each at most once.
-  const std::vector<std::string>& notices() const { return m_notices; }
+  // What had to be put up with so far, each at most once.
+  const std::vector<MediaNotice>& notices() const { return m_notices; }
 
  private:
   struct Timed {
@@ -67,7 +67,6 @@ class VideoDecoder {
   std::optional<Timed> nextFrame();
   void feed();
   void restart();
-  void notice(const std::string& text);
 
   VideoContainer& m_container;
   const DecodeWatch& m_watch;
@@ -93,7 +92,7 @@ class VideoDecoder {
   std::int64_t m_firstShowablePts = AV_NOPTS_VALUE;
   std::int64_t m_lastPts = AV_NOPTS_VALUE;
   DecodeCounters m_counters;
-  std::vector<std::string> m_notices;
+  std::vector<MediaNotice> m_notices;
 };
 
 }  // namespace winnow::app

@@ -104,13 +104,10 @@ DecodeCounters VideoFrameSource::counters() const {
   return all;
 }
 
-std::vector<std::string> VideoFrameSource::notices() const {
-  std::vector<std::string> all = m_facts.info.notices;
+std::vector<MediaNotice> VideoFrameSource::notices() const {
+  std::vector<MediaNotice> all = m_facts.info.notices;
   for (const auto& reader : m_readers) {
-    if (!reader) continue;
-    for (const std::string& notice : reader->decoder().notices()) {
-      if (std::ranges::find(all, notice) == all.end()) all.push_back(notice);
-    }
+    if (reader) add_notices(all, reader->decoder().notices());
   }
   return all;
 }

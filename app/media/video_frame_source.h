@@ -34,7 +34,7 @@ class VideoFrameSource final : public MediaSource {
 
   const MediaInfo& info() const override { return m_facts.info; }
   const std::vector<double>& askedTimes() const override { return m_planned.askedS; }
-  std::vector<std::string> notices() const override;
+  std::vector<MediaNotice> notices() const override;
   // Subtitles that are wanted with the frames.
   void setLines(std::vector<TimedLine> lines) { m_lines = std::move(lines); }
   DecodeCounters counters() const;  // of all decoders

@@ -146,11 +146,11 @@ void describeGeometry(VideoContainer& container, VideoFacts& facts) {
   if (const auto width = squarePixelWidth(parameters.width, av_guess_sample_aspect_ratio(&container.format(), &stream, nullptr))) {
     facts.storedWidthPx = *width;
   } else {
-    facts.info.notices.push_back("the pixel shape that the file names is implausible and is ignored");
+    add_notice(facts.info.notices, {NoticeCode::kPixelShapeIgnored});
   }
   const MatrixOrientation found = streamOrientation(stream);
   facts.orientation = found.orientation;
-  if (!found.exact) facts.info.notices.push_back("the file asks for a turn that is no right angle; it is ignored");
+  if (!found.exact) add_notice(facts.info.notices, {NoticeCode::kTurnIgnored});
   const bool swapped = swapsSides(facts.orientation);
   facts.info.widthPx = swapped ? facts.storedHeightPx : facts.storedWidthPx;
   facts.info.heightPx = swapped ? facts.storedWidthPx : facts.storedHeightPx;
@@ -165,7 +165,7 @@ void describeColour(const AVCodecParameters& parameters, MediaInfo& info) {
     info.colourMatrix = nameOf(colour.matrix);
   }
   if (parameters.color_trc == AVCOL_TRC_SMPTE2084 || parameters.color_trc == AVCOL_TRC_ARIB_STD_B67) {
-    info.notices.push_back("its high dynamic range colours are shown without tone mapping");
+    add_notice(info.notices, {NoticeCode::kNoToneMapping});
   }
 }
 
@@ -194,9 +194,7 @@ VideoFacts examineVideo(VideoContainer& container, const MediaFile& file, const 
                     "its frames are larger than the limit of " + std::to_string(limits.videoFramePixels / 1'000'000) + " megapixels");
   }
   describeColour(*stream.codecpar, info);
-  if (extent.missingBytes > 0) {
-    info.notices.push_back("the file is cut off: " + std::to_string(extent.missingBytes) + " bytes are missing at the end");
-  }
+  if (extent.missingBytes > 0) add_notice(info.notices, {NoticeCode::kCutOff, extent.missingBytes});
 
   const bool completeIndex = container.type() == ContentType::kMov && !extent.fragmented;
   const Measured measured = measureDuration(container, file, completeIndex, watch);
@@ -214,7 +212,7 @@ VideoFacts examineVideo(VideoContainer& container, const MediaFile& file, const 
   if (info.mostFrames < 0 && highestFps > 0.0) info.mostFrames = static_cast<std::int64_t>(std::ceil(highestFps * info.durationS));
   const double claimedS = claimedDuration(container);
   if (extent.missingBytes == 0 && std::abs(claimedS - info.durationS) > 1.0 + 0.05 * info.durationS && claimedS > 0.0) {
-    info.notices.push_back("the length that the file claims is wrong");
+    add_notice(info.notices, {NoticeCode::kLengthWrong});
   }
   if (container.type() != ContentType::kMpegTs) facts.indexTrust = VideoDecoder::IndexTrust::kTrusted;
   return facts;

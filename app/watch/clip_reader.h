@@ -29,7 +29,7 @@ class ClipReader {
     std::vector<SampledFrame> frames;  // asked_s rises over all clips, in steps of everyS
     bool ended = false;                // nothing follows; frames may still be the last ones
     std::string endedBecause;          // an English clause; may be empty
-    std::vector<std::string> notices;  // English clauses: "3 frames were missed"
+    std::vector<MediaNotice> notices;
   };
 
   virtual ~ClipReader() = default;

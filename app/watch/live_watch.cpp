@@ -82,7 +82,7 @@ void LiveWatch::onRead(const std::shared_ptr<Source>& source, ClipReader::Clip& 
   if (clip.ended) release(std::exchange(m_source, nullptr));
   readNext();
   const bool catchesUp = std::exchange(m_catchesUp, false);
-  for (const std::string& notice : clip.notices) Q_EMIT noticed(QString::fromStdString(notice));
+  for (const MediaNotice& notice : clip.notices) Q_EMIT noticed(notice);
   if (hasClip()) Q_EMIT clipReady();
   if (catchesUp) Q_EMIT caughtUp();
   if (clip.ended) Q_EMIT ended(QString::fromStdString(clip.endedBecause));

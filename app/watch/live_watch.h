@@ -40,7 +40,7 @@ class LiveWatch : public QObject {
  Q_SIGNALS:
   void clipReady();
   void caughtUp();  // unless stopped before
-  void noticed(const QString& notice);
+  void noticed(const winnow::MediaNotice& notice);
   // Both are the last that is told; a clip may still wait.
   void ended(const QString& because);
   void failed(const winnow::Error& error);

@@ -65,7 +65,7 @@ class LocalEngine : public Engine {
   void run(const LoadModel& load, const EmitEvent& emit, const InterruptToken& interrupt) {
     LoadHooks hooks;
     hooks.progress = [&](std::uint64_t done, std::uint64_t total) { emit(Progress{Phase::kLoadWeights, done, total}); };
-    hooks.make_room = [&](std::uint64_t bytes, MemoryOf memory) { make_room(load.folder, bytes, memory); };
+    hooks.make_room = [&](std::uint64_t bytes, MemoryOf memory) { make_room(load.folder, bytes, memory, emit); };
     std::unique_ptr<LoadedModel> loaded = load_folder(load, hooks, interrupt);
     conversations_.clear();  // caches of another model are of no use
     model_ = std::move(loaded);
@@ -154,12 +154,14 @@ class LocalEngine : public Engine {
   }
 
   // Where both do not fit, the model of before goes first, with what was read by it; where that is not enough, it stays.
-  void make_room(const std::string& folder, std::uint64_t bytes, MemoryOf memory) {
+  void make_room(const std::string& folder, std::uint64_t bytes, MemoryOf memory, const EmitEvent& emit) {
     const bool in_the_way = model_ && (model_->network->info().device == "cpu") == (memory == MemoryOf::kMachine);
     const std::uint64_t held = in_the_way ? static_cast<std::uint64_t>(model_->network->info().weight_bytes) : 0;
     if (room_for_model(bytes, static_cast<std::uint64_t>(free_memory_bytes(memory)), held, folder) == ModelRoom::kBoth) return;
     conversations_.clear();
+    if (!model_) return;
     model_.reset();
+    emit(ModelUnloaded{});
   }
 
   // What is kept of a conversation; nothing for one that is new.

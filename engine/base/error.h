@@ -43,6 +43,7 @@ enum class ErrorCode : int {
   kModelFormat = 24,         // weights in a format that is not read: pickle, ONNX
   kModelReadsText = 28,      // an image or a video for a model without eyes
   kModelReadsImages = 29,    // a video for a model that reads images alone
+  kMediaChanged = 31,        // the file under an attached file's name is another one by now
   kModelFileMissing = 25,    // a model folder, but this file of it is not there: weights, a shard, the tokenizer
 };
 

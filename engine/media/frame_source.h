@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "engine/base/interrupt.h"
+#include "engine/media/media_notice.h"
 #include "engine/media/timed_line.h"
 
 namespace winnow {
@@ -43,6 +44,8 @@ struct MediaRequest {
   std::int64_t most_tokens = 0;  // of a document, from its beginning; 0: all
   // Of a video: the file whose subtitles stand between its frames, one beside it or the video itself, which may hold some. Empty: none.
   std::string subtitles{};
+  // What content_hash() of the file was when it was attached: another one is refused (kMediaChanged) where it is read. Empty: any.
+  std::string content{};
 };
 
 struct SampledFrame {
@@ -78,6 +81,8 @@ class FrameSource {
   virtual std::string text() const { return {}; }
   // Of a video that was asked for with its subtitles: all of them, by their beginnings. content_hash() knows nothing of them.
   virtual std::vector<TimedLine> lines() const { return {}; }
+  // What had to be put up with: known since it was opened, and met by what was read so far.
+  virtual std::vector<MediaNotice> notices() const { return {}; }
   // Frames [first, first + count) in order. Throws Exception (damaged file, limits) or Interrupted; polls the token between packets.
   virtual std::vector<SampledFrame> read(int first, int count, const InterruptToken& interrupt) = 0;
 };

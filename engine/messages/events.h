@@ -5,8 +5,8 @@
 // Failed. For a Compare: Progress* MediaSampled* Progress*, then per column, under its number: ColumnStarted, the events of a Turn to its
 // Finished, Scored (interleaved: all to their reports, tokens in turn, scores last); under no number, Compared. For a Score: the same, then
 // Scored. Both may end with Failed, or a Finished under no number: restored, interrupted, nothing has changed. For a Plan: MediaSampled*
-// of documents, then Planned, or these two. For a Prepare: as a Turn up to its CacheReport, then Prepared, or these two. For a WatchClip:
-// Progress*, then Watched, or these two.
+// (nothing is decoded: no actual_s), then Planned, or these two. For a Prepare: as a Turn up to its CacheReport, then Prepared, or these
+// two. For a WatchClip: Progress*, then Watched, or these two.
 #pragma once
 
 #include <cstdint>
@@ -45,6 +45,10 @@ struct ModelLoaded {
   ModelInfo info;
 };
 
+// On the way of a LoadModel that did not fail before: the model of before is not there any more, because memory holds one of them. However
+// the request ends; a LoadModel that ends without it has left that model as it was.
+struct ModelUnloaded {};
+
 // What was really sampled: asked against done.
 struct MediaSampled {
   std::string path;
@@ -63,6 +67,7 @@ struct MediaSampled {
   std::string subtitles{};
   std::vector<TimedLine> lines{};
   PictureSize picture{};  // of an image, as delivered
+  std::vector<MediaNotice> notices{};
 };
 
 struct TextDelta {
@@ -215,8 +220,8 @@ struct Failed {
   Error error;
 };
 
-using EventBody = std::variant<Progress, ModelLoaded, MediaSampled, TextDelta, CacheReport, DecodeSample, Finished, Failed, ColumnStarted,
-                               Scored, Compared, Planned, Prepared, Watched, Saved, Restored, CacheSetAside>;
+using EventBody = std::variant<Progress, ModelLoaded, ModelUnloaded, MediaSampled, TextDelta, CacheReport, DecodeSample, Finished, Failed,
+                               ColumnStarted, Scored, Compared, Planned, Prepared, Watched, Saved, Restored, CacheSetAside>;
 
 struct Event {
   static constexpr std::int32_t kNoColumn = -1;

@@ -30,6 +30,11 @@ class MemoryMediaOpener : public MediaOpener {
   // Subtitles for whoever asks for a video with them.
   void add_lines(const std::string& path, std::vector<TimedLine> lines) { lines_[path] = std::move(lines); }
 
+  // What is noticed of a file of pictures: at once, and when its pictures are read.
+  void add_notices(const std::string& path, std::vector<MediaNotice> at_once, std::vector<MediaNotice> later) {
+    notices_[path] = {std::move(at_once), std::move(later)};
+  }
+
   std::unique_ptr<FrameSource> open(const MediaRequest& request, const InterruptToken& interrupt) override {
     interrupt.throw_if_requested();
     if (const auto text = texts_.find(request.path); text != texts_.end()) return std::make_unique<Text>(request.path, text->second);
@@ -58,8 +63,16 @@ class MemoryMediaOpener : public MediaOpener {
     std::string content_hash() const override { return "memory:" + request_.path; }
     std::vector<TimedLine> lines() const override { return said; }
     std::vector<TimedLine> said;
+    std::vector<MediaNotice> notices() const override {
+      const auto found = owner_.notices_.find(request_.path);
+      if (found == owner_.notices_.end()) return {};
+      std::vector<MediaNotice> all = found->second.at_once;
+      if (was_read_) winnow::add_notices(all, found->second.later);
+      return all;
+    }
     std::vector<SampledFrame> read(int first, int count, const InterruptToken& interrupt) override {
       if (owner_.before_read) owner_.before_read();
+      was_read_ = true;
       std::vector<SampledFrame> frames;
       for (int i = first; i < first + count; ++i) {
         interrupt.throw_if_requested();
@@ -73,6 +86,7 @@ class MemoryMediaOpener : public MediaOpener {
     MemoryMediaOpener& owner_;
     MediaRequest request_;
     std::vector<RgbImage> pictures_;
+    bool was_read_ = false;
   };
 
   class Text : public FrameSource {
@@ -94,6 +108,11 @@ class MemoryMediaOpener : public MediaOpener {
   std::map<std::string, std::vector<RgbImage>> files_;
   std::map<std::string, std::string> texts_;
   std::map<std::string, std::vector<TimedLine>> lines_;
+  struct Noticed {
+    std::vector<MediaNotice> at_once;
+    std::vector<MediaNotice> later;
+  };
+  std::map<std::string, Noticed> notices_;
 };
 
 }  // namespace winnow::testing

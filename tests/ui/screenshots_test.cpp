@@ -297,7 +297,7 @@ TEST_F(Screenshots, WatchedCamera) {
     ASSERT_TRUE(waitUntil([this] { return inWindow<ui::WatchController>()->watched().frames == 240; }));
     if (!dark) ask(QStringLiteral("What came by?"));
     app::ClipReader::Clip missed;
-    missed.notices = {"3 frames were missed"};
+    missed.notices = {{NoticeCode::kFramesMissed, 3}};
     m_clips.give(missed);
     saveScreenshot(dark ? QStringLiteral("watch-dark") : QStringLiteral("watch-light"), m_window.get());
     inWindow<ui::WatchController>()->stop();

@@ -59,6 +59,7 @@ struct MessageContent {
   QString text;
   MessageStatus status = MessageStatus::kComplete;
   std::vector<AttachmentSummary> attachments;
+  QString noticed;  // of the attachments, a line each; empty: nothing
   MessageMetrics metrics;
   QString phase;             // "Decoding video 41/64", while waiting
   double phaseShare = -1.0;  // 0..1; negative: unknown

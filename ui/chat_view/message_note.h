@@ -1,4 +1,4 @@
-// Why an answer is not whole, in a sentence, and the way on from there.
+// Why an answer is not whole, in a sentence, and the way on from there; of a question, what was noticed of its media.
 //
 // Used by the transcript for what it draws and for what it tells screen readers. UI thread only (translations).
 #pragma once
@@ -7,7 +7,7 @@
 
 namespace winnow::ui {
 
-// Empty: the answer is whole, or it is still written, or an error card says what happened.
+// Empty: the answer is whole, or it is still written, or an error card says what happened; nothing was noticed.
 QString noteOf(const MessageContent& content);
 
 // What the button under the note says: answer again, longer where the answer was cut. Empty: there is none.

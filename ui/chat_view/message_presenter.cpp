@@ -13,6 +13,7 @@
 #include "ui/words/display_text.h"
 #include "ui/words/error_text.h"
 #include "ui/words/format_text.h"
+#include "ui/words/notice_words.h"
 #include "ui/words/watched_name.h"
 
 namespace winnow::ui {
@@ -72,6 +73,19 @@ AttachmentSummary summaryOf(const app::Attachment& attachment) {
   return summary;
 }
 
+// "clip.mp4: Parts of the video are damaged."
+QString noticedOf(const QList<app::Attachment>& attachments) {
+  QStringList lines;
+  for (const app::Attachment& attachment : attachments) {
+    const QString name = displayText(QFileInfo(QFile::decodeName(attachment.path)).fileName());
+    for (const MediaNotice& notice : attachment.sampled.notices) {
+      const QString line = name + QStringLiteral(": ") + noticeWords(notice);
+      if (!lines.contains(line)) lines << line;
+    }
+  }
+  return lines.join(QLatin1Char('\n'));
+}
+
 MessageStatus statusOf(const app::StoredMessage& message) {
   switch (message.state) {
     case app::MessageState::kInterrupted:
@@ -126,6 +140,7 @@ MessageContent MessagePresenter::contentOf(const app::StoredMessage& message, co
   const QString model = message.hasRun ? message.run.modelName : around.modelName;
   content.roleLabel = message.role == Role::kUser ? tr("You") : model.isEmpty() ? tr("Winnow") : displayText(model);
   for (const app::Attachment& attachment : message.attachments) content.attachments.push_back(summaryOf(attachment));
+  content.noticed = noticedOf(message.attachments);
   content.status = statusOf(message);
   if (content.status == MessageStatus::kFailed) content.error = parseFailure(message.failureCode, message.failure);
   if (around.running && around.running->answer == message.id) {

@@ -27,6 +27,7 @@
 #include "ui/words/display_text.h"
 #include "ui/words/error_text.h"
 #include "ui/words/format_text.h"
+#include "ui/words/notice_words.h"
 
 namespace winnow::ui {
 namespace {
@@ -95,8 +96,14 @@ AttachmentCard::AttachmentCard(MediaPreview& preview, app::Attachment attachment
   m_detail->setWordWrap(true);
   setTextRole(m_detail, TextRole::kCaption);
   setMuted(m_detail);
+  m_noticed = new QLabel;
+  m_noticed->setTextFormat(Qt::PlainText);
+  m_noticed->setWordWrap(true);
+  setTextRole(m_noticed, TextRole::kCaption);
+  m_noticed->hide();
   words->addWidget(m_name);
   words->addWidget(m_detail);
+  words->addWidget(m_noticed);
   m_offer = new QPushButton(tr("Use it"));  // says what, once there is something
   setTextRole(m_offer, TextRole::kCaption);
   m_offer->hide();
@@ -129,6 +136,7 @@ AttachmentCard::AttachmentCard(MediaPreview& preview, app::Attachment attachment
     if (m_strip != nullptr) updatePlan();
     Q_EMIT changed();
   });
+  connect(&theme(), &Theme::changed, this, &AttachmentCard::showNoticed);
   connect(&m_preview, &MediaPreview::probed, this, [this](PreviewToken token, const MediaSummary& summary) {
     if (token == m_probe) onProbed(summary);
   });
@@ -165,6 +173,7 @@ void AttachmentCard::onProbed(const MediaSummary& summary) {
   // Of a draft of before: what it was to be read with is gone, or another file now.
   if (m_attachment.subtitles != summary.subtitles) m_attachment.subtitles.clear();
   showFacts();
+  showNoticed();
   if (summary.kind == MediaKind::kVideo && summary.durationS > 0) buildVideoControls();
   m_pin->setVisible(summary.kind != MediaKind::kVideo);
   if (summary.kind == MediaKind::kDocument) m_pin->setToolTip(tr("Never drop this document, whatever the method (P)"));
@@ -217,6 +226,16 @@ void AttachmentCard::showFacts() {
 }
 
 QString AttachmentCard::detail() const { return m_detail->text(); }
+
+QString AttachmentCard::noticed() const { return m_noticed->isHidden() ? QString() : m_noticed->text(); }
+
+void AttachmentCard::showNoticed() {
+  m_noticed->setText(noticeWords(m_summary.notices));
+  m_noticed->setVisible(!m_summary.notices.empty());
+  QPalette palette = m_noticed->palette();
+  palette.setColor(QPalette::WindowText, theme().colors().warning);
+  m_noticed->setPalette(palette);
+}
 
 void AttachmentCard::judge(const DocumentRoom& room) {
   m_room = room;

@@ -48,6 +48,7 @@ class AttachmentCard : public QFrame {
   QToolButton* pinButton() const { return m_pin; }  // images and documents
   QPushButton* offerButton() const { return m_offer; }
   QString detail() const;
+  QString noticed() const;  // what is wrong with the file, a line each; empty: nothing
   void judge(const DocumentRoom& room);
   bool tooLong() const { return !m_room.fits; }
   QString planText() const;  // "64 frames · one every 2 s · 0:00–2:08"
@@ -67,6 +68,7 @@ class AttachmentCard : public QFrame {
   void onFailed(const Error& error);
   void refuse(const QString& why, const QString& details);
   void showFacts();
+  void showNoticed();
   void showOffer();
   void takeOffer();
   void buildVideoControls();
@@ -87,6 +89,7 @@ class AttachmentCard : public QFrame {
   QLabel* m_picture = nullptr;
   ElidedLabel* m_name = nullptr;
   QLabel* m_detail = nullptr;
+  QLabel* m_noticed = nullptr;
   QPushButton* m_offer = nullptr;  // one thing that can be done about it
   DocumentRoom m_room;
   QToolButton* m_remove = nullptr;

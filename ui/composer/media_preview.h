@@ -21,6 +21,7 @@ using PreviewToken = quint64;
 struct MediaSummary {
   MediaKind kind = MediaKind::kImage;
   qint64 sizeBytes = 0;
+  QByteArray sha256;  // FrameSource::content_hash()
   int widthPx = 0;
   int heightPx = 0;
   double durationS = 0.0;  // 0: an image, or unknown
@@ -30,6 +31,7 @@ struct MediaSummary {
   qint64 words = 0;      // of a document
   QByteArray subtitles;  // of a video: the file that has them, one beside it or the video itself; empty: there are none that can be read
   qint64 subtitleLines = 0;
+  std::vector<MediaNotice> notices;
   QImage poster;         // small, upright
   QByteArray posterPng;  // the same, encoded, for the chat database's cache
 };

@@ -130,12 +130,13 @@ PreviewToken MediaPreviewThread::probe(const QByteArray& path) {
     summary.codec = QString::fromStdString(info.codec);
     summary.words = info.words;
     if (info.kind == MediaKind::kVideo) findSubtitles(name, info, summary, interrupt);
-    MediaRequest request{name, info.kind, planAt(std::min(1.0, info.durationS / 2))};
-    const std::vector<SampledFrame> frames = opener.readThumbnails(request, kPosterSidePx, interrupt);
-    if (!frames.empty()) {
-      summary.poster = toImage(frames.front().image);
+    const auto source = opener.openSource({name, info.kind, planAt(std::min(1.0, info.durationS / 2))}, interrupt);
+    if (source->frame_count() > 0) {
+      summary.poster = toImage(app::makeThumbnail(source->read(0, 1, interrupt).front().image, kPosterSidePx));
       summary.posterPng = toPng(summary.poster);
     }
+    summary.notices = source->notices();
+    summary.sha256 = QByteArray::fromStdString(source->content_hash());
     answer([this, token, summary] { Q_EMIT probed(token, summary); });
   });
 }

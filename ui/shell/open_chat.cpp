@@ -199,10 +199,11 @@ void OpenChat::setPins(app::MessageId question, int place, const app::PinnedRang
 
 // The engine names a medium by what was requested of it; the same file with the same plan was sampled alike wherever it is attached.
 void OpenChat::takeSampled(const MediaSampled& sampled, QList<app::StoredMessage>& thread) {
-  if (sampled.kind == MediaKind::kImage) return;
+  if (sampled.kind == MediaKind::kImage && sampled.notices.empty()) return;
   const bool video = sampled.kind == MediaKind::kVideo;
   app::SampledTimes times = video ? app::SampledTimes{sampled.asked_s, sampled.actual_s} : app::SampledTimes{{}, {}, sampled.all_tokens};
   for (const TimedLine& line : sampled.lines) times.linesS.push_back(line.start_s);
+  times.notices = sampled.notices;
   app::Attachment asked;
   asked.path = QByteArray::fromStdString(sampled.path);
   asked.kind = sampled.kind;

@@ -67,7 +67,7 @@ void PlanController::onEngineEvent(const Event& event) {
     m_line.setPlan(describePlan(*planned, m_subject));
     if (!m_documents.empty()) m_composer.tray()->judgeDocuments(documentRooms(*planned, m_documents));
   } else if (const auto* document = std::get_if<MediaSampled>(&event.body)) {
-    m_documents.push_back(*document);
+    if (document->kind == MediaKind::kDocument) m_documents.push_back(*document);
   } else if (std::holds_alternative<Failed>(event.body)) {
     m_line.clear();  // sending says the same, with what can be done about it
   }

@@ -12,6 +12,7 @@
 #include "ui/watch/watch_dialog.h"
 #include "ui/words/display_text.h"
 #include "ui/words/format_text.h"
+#include "ui/words/notice_words.h"
 #include "ui/words/watch_fault_text.h"
 #include "ui/words/watched_name.h"
 
@@ -36,25 +37,17 @@ app::Attachment attachmentOf(const app::WatchRequest& request) {
   return attachment;
 }
 
-// A clause as a sentence.
-QString sentence(const QString& clause) {
-  QString text = displayText(clause).simplified();
-  if (text.isEmpty()) return text;
-  text[0] = text[0].toUpper();
-  return text.endsWith(QLatin1Char('.')) ? text : text + QLatin1Char('.');
-}
-
 }  // namespace
 
 WatchController::WatchController(const WindowServices& services, ChatSession& session, WatchBar& bar, Composer& composer, QObject* parent)
     : QObject(parent), m_engine(services.engine), m_session(session), m_bar(bar), m_composer(composer), m_live(services.openClips) {
   connect(&m_live, &app::LiveWatch::clipReady, this, &WatchController::feed);
-  connect(&m_live, &app::LiveWatch::noticed, this, [this](const QString& notice) {
-    m_notice = sentence(notice);
+  connect(&m_live, &app::LiveWatch::noticed, this, [this](const MediaNotice& notice) {
+    m_notice = noticeWords(notice);
     show();
   });
   connect(&m_live, &app::LiveWatch::ended, this, [this](const QString& because) {
-    m_notice = because.isEmpty() ? tr("The source has ended.") : sentence(because);
+    m_notice = because.isEmpty() ? tr("The source has ended.") : sentenceOf(because);
     settle();
   });
   connect(&m_live, &app::LiveWatch::failed, this, [this](const Error& error) {

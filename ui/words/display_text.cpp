@@ -24,4 +24,11 @@ QString displayText(QStringView text) {
   return result;
 }
 
+QString sentenceOf(const QString& clause) {
+  QString text = displayText(clause).simplified();
+  if (text.isEmpty()) return text;
+  text[0] = text[0].toUpper();
+  return text.endsWith(QLatin1Char('.')) ? text : text + QLatin1Char('.');
+}
+
 }  // namespace winnow::ui

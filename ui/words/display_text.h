@@ -11,4 +11,7 @@ namespace winnow::ui {
 
 QString displayText(QStringView text);
 
+// A clause as a sentence, fit to be shown: "the source has ended" becomes "The source has ended."
+QString sentenceOf(const QString& clause);
+
 }  // namespace winnow::ui

@@ -26,9 +26,9 @@ void FrameQueue::push(SampledFrame frame) {
   m_changed.notify_all();
 }
 
-void FrameQueue::notice(std::string text) {
+void FrameQueue::notice(MediaNotice notice) {
   const std::lock_guard lock(m_mutex);
-  m_notices.push_back(std::move(text));
+  m_notices.push_back(std::move(notice));
 }
 
 void FrameQueue::end(LiveEnd end) {
@@ -64,8 +64,7 @@ bool FrameQueue::take(LiveClip& clip, std::size_t most) {
     std::move(m_notices.begin(), m_notices.end(), std::back_inserter(clip.notices));
     m_notices.clear();
     if (m_missed > 0 && done) {
-      clip.notices.push_back((m_missed == 1 ? "1 frame was" : std::to_string(m_missed) + " frames were") +
-                             " missed because they came faster than they were used");
+      clip.notices.push_back({NoticeCode::kFramesMissed, m_missed});
       m_missed = 0;
     }
   }

@@ -23,7 +23,7 @@ namespace winnow::app {
 struct LiveClip {
   std::vector<SampledFrame> frames;  // asked_s rises from clip to clip
   LiveEnd end = LiveEnd::kNotYet;
-  std::vector<std::string> notices;  // English clauses, new since the clip before
+  std::vector<MediaNotice> notices;  // new since the clip before
 
   bool ended() const { return end != LiveEnd::kNotYet; }
 };
@@ -39,7 +39,7 @@ class FrameQueue {
   // Reading thread. Whether the next frame is wanted; kWait: waits until it is, false only after close().
   bool wantsFrame();
   void push(SampledFrame frame);
-  void notice(std::string text);
+  void notice(MediaNotice notice);
   void end(LiveEnd end);
   void fail(Error error);
 
@@ -64,7 +64,7 @@ class FrameQueue {
   std::size_t m_bytes = 0;
   std::size_t m_mostWaiting = 0;
   std::int64_t m_missed = 0;  // since the last clip
-  std::vector<std::string> m_notices;
+  std::vector<MediaNotice> m_notices;
   LiveEnd m_end = LiveEnd::kNotYet;
   std::optional<Error> m_error;
   bool m_closed = false;

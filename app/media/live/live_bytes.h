@@ -24,8 +24,8 @@ class LiveBytes {
   // Waits until there is something; how many bytes were copied, 0 when nothing will come any more: end() says why.
   virtual int read(std::span<std::uint8_t> into) noexcept = 0;
   virtual LiveEnd end() const = 0;
-  // Why the connection broke, an English clause; empty when it did not.
-  virtual const char* breakage() const { return ""; }
+  // Nothing comes any more because the connection broke.
+  virtual bool brokeOff() const { return false; }
 };
 
 }  // namespace winnow::app

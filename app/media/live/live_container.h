@@ -41,8 +41,8 @@ class LiveContainer {
   // Shape of the pixels where a frame does not say it.
   AVRational pixelShape() const;
   LiveEnd end() const { return m_end; }
-  // Why it ended before its time, an English clause; empty when it did not.
-  std::string breakage() const { return m_bytes ? m_bytes->breakage() : ""; }
+  // It ended before its time.
+  bool brokeOff() const { return m_bytes && m_bytes->brokeOff(); }
 
   Read readPacket(AVPacket& packet);
   // How many frames that passed the demuxer remembers; bounded by MediaLimits::liveIndexEntries.

@@ -39,20 +39,20 @@ std::optional<LiveDecoder::Timed> LiveDecoder::next() {
     }
     if (result == AVERROR_EOF) {
       m_end = m_container.end();
-      if (!m_container.breakage().empty()) notice(m_container.breakage());
+      if (m_container.brokeOff()) add_notice(m_notices, {NoticeCode::kConnectionBroke});
       break;
     }
     if (result < 0) {
       // What comes before the first whole picture of a stream that was joined in its middle is no damage.
-      if (result != AVERROR(EAGAIN) && m_seen) notice("parts of the video are damaged");
+      if (result != AVERROR(EAGAIN) && m_seen) add_notice(m_notices, {NoticeCode::kDamaged});
       if (result == AVERROR(EAGAIN) || !m_draining) feed();
       continue;
     }
     if ((frame->flags & AV_FRAME_FLAG_CORRUPT) != 0) {
-      if (m_seen) notice("parts of the video are damaged");
+      if (m_seen) add_notice(m_notices, {NoticeCode::kDamaged});
       continue;
     }
-    if (frame->decode_error_flags != 0) notice("parts of the video are damaged");
+    if (frame->decode_error_flags != 0) add_notice(m_notices, {NoticeCode::kDamaged});
     m_seen = true;
     m_bytesWithoutFrame = 0;
     const double timeS = place(*frame);
@@ -66,7 +66,7 @@ double LiveDecoder::place(const AVFrame& frame) {
   std::optional<double> stampS;
   if (frame.best_effort_timestamp != AV_NOPTS_VALUE) stampS = static_cast<double>(frame.best_effort_timestamp) * m_tickS;
   const double timeS = m_clock.place(stampS, static_cast<double>(frame.pkt_duration) * m_tickS);
-  if (m_clock.jumps() != jumps) notice("its time stamps jump; time was counted on from where it was");
+  if (m_clock.jumps() != jumps) add_notice(m_notices, {NoticeCode::kTimeJumps});
   return timeS;
 }
 
@@ -91,11 +91,7 @@ void LiveDecoder::feed() {
 void LiveDecoder::send() {
   const int result = avcodec_send_packet(m_codec.get(), m_packet.get());
   m_pending = result == AVERROR(EAGAIN);  // frames wait inside; they are taken first
-  if (result < 0 && !m_pending && m_seen) notice("parts of the video are damaged");
-}
-
-void LiveDecoder::notice(const std::string& text) {
-  if (std::find(m_notices.begin(), m_notices.end(), text) == m_notices.end()) m_notices.push_back(text);
+  if (result < 0 && !m_pending && m_seen) add_notice(m_notices, {NoticeCode::kDamaged});
 }
 
 }  // namespace winnow::app

@@ -6,12 +6,12 @@
 
 #include <cstdint>
 #include <optional>
-#include <string>
 #include <vector>
 
 #include "app/media/av_handles.h"
 #include "app/media/live/live_container.h"
 #include "app/media/live/stream_clock.h"
+#include "engine/media/media_notice.h"
 
 namespace winnow::app {
 
@@ -29,14 +29,13 @@ class LiveDecoder {
   LiveEnd end() const { return m_end; }
   // How long a frame lasts, as seen last; seconds.
   double frameS() const { return m_clock.frameS(); }
-  // What had to be put up with so far, as English clauses, each at most once.
-  const std::vector<std::string>& notices() const { return m_notices; }
+  // What had to be put up with so far, each at most once.
+  const std::vector<MediaNotice>& notices() const { return m_notices; }
 
  private:
   void feed();
   void send();
   double place(const AVFrame& frame);
-  void notice(const std::string& text);
 
   LiveContainer& m_container;
   const MediaLimits m_limits;
@@ -50,7 +49,7 @@ class LiveDecoder {
   bool m_seen = false;       // a frame came
   std::int64_t m_bytesWithoutFrame = 0;
   LiveEnd m_end = LiveEnd::kNotYet;
-  std::vector<std::string> m_notices;
+  std::vector<MediaNotice> m_notices;
 };
 
 }  // namespace winnow::app

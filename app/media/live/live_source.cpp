@@ -90,15 +90,15 @@ class LiveSource::Reader {
     RgbImage image =
         m_converter.convert(frame, width, frame.height, streamOrientation(*container.video().stream).orientation, ColourHint::kVideo);
     if (m_widthPx != 0 && (image.width_px != m_widthPx || image.height_px != m_heightPx)) {
-      notice("the picture's size changed to " + std::to_string(image.width_px) + " x " + std::to_string(image.height_px));
+      notice({NoticeCode::kSizeChanged, image.width_px, image.height_px});
     }
     m_widthPx = image.width_px;
     m_heightPx = image.height_px;
     return image;
   }
 
-  void notice(const std::string& text) {
-    if (m_notices++ < kMostNotices) m_queue.notice(text);
+  void notice(const MediaNotice& notice) {
+    if (m_notices++ < kMostNotices) m_queue.notice(notice);
   }
 
   const LiveRequest m_request;

@@ -26,7 +26,7 @@ class NetworkBytes final : public LiveBytes {
 
   int read(std::span<std::uint8_t> into) noexcept override;
   LiveEnd end() const override { return m_end; }
-  const char* breakage() const override { return m_broke ? "the connection broke off" : ""; }
+  bool brokeOff() const override { return m_broke; }
 
  private:
   void endBy(int code) noexcept;

@@ -10,6 +10,7 @@
 #include <string>
 #include <vector>
 
+#include "engine/media/media_notice.h"
 #include "engine/models/vision_language_model.h"
 
 namespace winnow {
@@ -18,6 +19,7 @@ struct CachedFeatures {
   MediaFeatures features;
   std::vector<double> asked_s;  // per frame; empty for an image
   std::vector<double> actual_s;
+  std::vector<MediaNotice> notices;  // of what was read for them
 };
 
 class FeatureCache {

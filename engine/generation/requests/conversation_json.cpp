@@ -14,6 +14,7 @@ constexpr std::size_t kMostEntries = 1'000'000;
 constexpr std::int64_t kMostTokens = std::int64_t{1} << 32;
 constexpr double kMostS = 1e9;
 constexpr std::int64_t kMostSidePx = 65'536;
+constexpr std::int64_t kMostCode = 65'536;
 
 std::string hex(const std::string& bytes) {
   constexpr char kDigits[] = "0123456789abcdef";
@@ -128,6 +129,13 @@ RecipeSpec recipe_of(const JsonObject& from) {
   return recipe;
 }
 
+Json json_of(const std::vector<MediaNotice>& notices) {
+  Json json = Json::array();
+  for (const MediaNotice& notice : notices)
+    json.push_back({{"code", static_cast<int>(notice.code)}, {"amount", notice.amount}, {"of", notice.of}, {"name", notice.name}});
+  return json;
+}
+
 Json json_of(const MediaSampled& sampled) {
   Json lines = Json::array();
   for (const TimedLine& line : sampled.lines) lines.push_back({{"start_s", line.start_s}, {"end_s", line.end_s}, {"text", line.text}});
@@ -143,7 +151,8 @@ Json json_of(const MediaSampled& sampled) {
           {"subtitles", hex(sampled.subtitles)},
           {"lines", std::move(lines)},
           {"width_px", sampled.picture.width_px},
-          {"height_px", sampled.picture.height_px}};
+          {"height_px", sampled.picture.height_px},
+          {"notices", json_of(sampled.notices)}};
 }
 
 MediaSampled medium_of(const JsonObject& from) {
@@ -159,6 +168,13 @@ MediaSampled medium_of(const JsonObject& from) {
   sampled.most_tokens = from.integer("most_tokens", 0, kMostTokens, 0);
   sampled.picture.width_px = static_cast<int>(from.integer("width_px", 0, kMostSidePx, 0));
   sampled.picture.height_px = static_cast<int>(from.integer("height_px", 0, kMostSidePx, 0));
+  if (from.has("notices")) {
+    constexpr std::int64_t kMost = std::numeric_limits<std::int64_t>::max();
+    each(from, "notices", [&](const JsonObject& notice) {
+      sampled.notices.push_back({static_cast<NoticeCode>(notice.integer("code", 0, kMostCode)), notice.integer("amount", 0, kMost),
+                                 notice.integer("of", 0, kMost), notice.string("name", kMostText)});
+    });
+  }
   if (from.has("subtitles")) sampled.subtitles = bytes_of(from, "subtitles");
   if (from.has("lines")) {
     each(from, "lines", [&](const JsonObject& line) {

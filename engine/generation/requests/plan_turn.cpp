@@ -122,7 +122,7 @@ ForeseenSegment foresee(const RequestContext& context, const Turn& turn, const R
     std::optional<double> share;
     if (judge && item.request.kind != MediaKind::kDocument) share = recipe.composition().pruning->before_decoder(recipe.budget().retention);
     foreseen.push_back(foresee_medium(origins, pinned_tokens(frames, {item.request.kind, origins, encoder.joined_frames()}), share));
-    if (item.request.kind == MediaKind::kDocument) context.emit(sampled_document(item));
+    context.emit(sampled_before_decoding(item));
     segment.pruned += std::ssize(origins) - std::ssize(foreseen.back().origins);
     if (known != nullptr) continue;
     if (item.request.kind == MediaKind::kVideo) {

@@ -45,11 +45,17 @@ double OpenedMedia::frame_s() const {
   return request.plan.every_s > 0.0 ? request.plan.every_s : source->duration_s() / std::max(1, source->frame_count());
 }
 
-MediaSampled sampled_document(const OpenedMedia& document) {
-  MediaSampled sampled{document.request.path, document.request.kind, 0.0, {}, {}, document.request.plan};
-  sampled.tokens = std::ssize(document.document.ids);
-  sampled.all_tokens = document.document.all;
-  sampled.most_tokens = document.request.most_tokens;
+MediaSampled sampled_before_decoding(const OpenedMedia& media) {
+  const MediaRequest& request = media.request;
+  MediaSampled sampled{request.path, request.kind, media.source->duration_s(), {}, {}, request.plan};
+  if (request.kind == MediaKind::kVideo) sampled.asked_s = media.source->asked_times_s();
+  sampled.tokens = std::ssize(media.document.ids);
+  sampled.all_tokens = media.document.all;
+  sampled.most_tokens = request.most_tokens;
+  sampled.subtitles = request.subtitles;
+  sampled.lines = media.subtitles.lines;
+  if (request.kind == MediaKind::kImage) sampled.picture = media.source->picture_size();
+  sampled.notices = media.source->notices();
   return sampled;
 }
 
@@ -125,9 +131,11 @@ EncodedSource MediaEncoder::encode(OpenedMedia& media, std::optional<VisionJudge
   const Stopwatch naming;
   std::string hash = media.source->content_hash();  // of the pictures: features are the same under any subtitles
   timings.media += naming.elapsed_ms();
+  if (!request.content.empty() && request.content != hash)
+    throw Exception(ErrorCode::kMediaChanged, request.path, "this is not the file that was attached: its bytes have changed");
   if (request.kind == MediaKind::kDocument) {
     const DocumentTokens& read = media.document;
-    MediaSampled sampled = sampled_document(media);
+    MediaSampled sampled = sampled_before_decoding(media);
     context_.emit(sampled);
     return {{model_.text().embed(at::tensor(read.ids, at::kLong)), {}, read.origins, read.ids}, std::move(sampled), std::move(hash)};
   }
@@ -137,12 +145,13 @@ EncodedSource MediaEncoder::encode(OpenedMedia& media, std::optional<VisionJudge
   if (context_.trace == nullptr) known = cache_.find(key, asked);
   if (!known) {
     known = encode_pictures(media, judge, timings);
+    known->notices = media.source->notices();
     cache_.insert(key, asked, *known);
   }
-  MediaSampled sampled{request.path, request.kind, media.source->duration_s(), known->asked_s, known->actual_s, request.plan};
-  sampled.subtitles = request.subtitles;
-  sampled.lines = media.subtitles.lines;
-  if (request.kind == MediaKind::kImage) sampled.picture = media.source->picture_size();
+  MediaSampled sampled = sampled_before_decoding(media);
+  sampled.asked_s = known->asked_s;
+  sampled.actual_s = known->actual_s;
+  add_notices(sampled.notices, known->notices);
   context_.emit(sampled);
   return {std::move(known->features), std::move(sampled), name_of_content(*media.source)};
 }

@@ -39,8 +39,8 @@ struct EncodedSource {
   std::string content_hash;  // name_of_content()
 };
 
-// What is said of a document when it is read, or planned with.
-MediaSampled sampled_document(const OpenedMedia& document);
+// What is known of a medium before anything is decoded: of a document all of it.
+MediaSampled sampled_before_decoding(const OpenedMedia& media);
 
 // One token each as they will stand in the prompt, subtitles among them, with `media` at -1; nothing is decoded.
 std::vector<TokenOrigin> foreseen_origins(const VisionLanguageModel& model, const OpenedMedia& media);

@@ -293,6 +293,33 @@ TEST_F(ChatDatabaseTest, SampledTimesComeBackWithTheirAttachment) {
   EXPECT_THROW(m_db->storeSampled(ids.answer, 0, {}), Exception);
 }
 
+TEST_F(ChatDatabaseTest, WhatWasNoticedOfAnyMediumComesBackWithIt) {
+  open();
+  const ConversationId id = conversation();
+  Attachment picture = clip();
+  picture.kind = MediaKind::kImage;
+  picture.path = "/media/moving.gif";
+  Attachment text = clip();
+  text.kind = MediaKind::kDocument;
+  text.path = "/media/notes.txt";
+  const TurnIds ids = m_db->beginTurn({id, 0, QStringLiteral("q"), {clip(), picture, text}});
+  SampledTimes video{{0.5}, {0.5}};
+  video.notices = {{NoticeCode::kCutOff, 1234}, {NoticeCode::kDamaged}};
+  SampledTimes still;
+  still.notices = {{NoticeCode::kAnimated}};
+  SampledTimes document;
+  document.tokens = 12;
+  document.notices = {{NoticeCode::kDamaged, 1, 2, "a \"name\""}};
+  m_db->storeSampled(ids.question, 0, video);
+  m_db->storeSampled(ids.question, 1, still);
+  m_db->storeSampled(ids.question, 2, document);
+  open();
+  const QList<Attachment> kept = stored(id, ids.question).attachments;
+  EXPECT_EQ(kept[0].sampled, video);
+  EXPECT_EQ(kept[1].sampled, still);
+  EXPECT_EQ(kept[2].sampled, document);
+}
+
 TEST_F(ChatDatabaseTest, PinsComeBackWithDraftsAndQuestions) {
   open();
   const ConversationId id = conversation();

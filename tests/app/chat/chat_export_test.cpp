@@ -40,6 +40,7 @@ LoadedConversation chat() {
   video.plan.frame_count = 4;
   video.pins = {{1.0, 2.0}};
   video.sampled = {{1.0}, {0.96}};
+  video.sampled.notices = {{NoticeCode::kCutOff, 1234}};
   question.attachments = {video};
   StoredMessage first = message(2, 1, Role::kAssistant, QStringLiteral("A star."));
   StoredMessage second = message(3, 1, Role::kAssistant, QStringLiteral("```python\nprint(1)\n```"));
@@ -86,6 +87,8 @@ TEST(ChatExport, JsonIsEverything) {
   EXPECT_EQ(video.at("name"), "clip`.mp4");
   EXPECT_EQ(video.at("pins_s"), (Json{{1.0, 2.0}}));
   EXPECT_EQ(video.at("sampled").at("actual_s"), (Json{0.96}));
+  EXPECT_FALSE(video.at("sampled").contains("notices"));
+  EXPECT_EQ(video.at("notices"), (Json{"the file is cut off: 1234 bytes are missing at the end"}));
   EXPECT_FALSE(json.at("messages").at(1).contains("run"));
   const Json& run = json.at("messages").at(2).at("run");
   EXPECT_EQ(run.at("model"), "llava");

@@ -65,7 +65,7 @@ TEST_F(LiveNetwork, ABrokenConnectionIsAnEndWithANotice) {
   const LiveClip clip = collect(source);
   EXPECT_EQ(clip.frames.size(), 8u);
   EXPECT_EQ(clip.end, LiveEnd::kEndOfStream);
-  EXPECT_EQ(clip.notices, std::vector<std::string>{"the connection broke off"});
+  EXPECT_EQ(clip.notices, std::vector<MediaNotice>{{NoticeCode::kConnectionBroke}});
 }
 
 TEST_F(LiveNetwork, AServerMaySendOnToAnotherHttpAddress) {
@@ -131,8 +131,7 @@ TEST_F(LiveNetwork, ASlowCallerNeverHoldsTheSenderUp) {
   EXPECT_GE(clip.frames.size(), FrameQueue::kMostFrames);
   EXPECT_LE(source.mostWaiting(), FrameQueue::kMostFrames);
   ASSERT_FALSE(clip.notices.empty());
-  EXPECT_EQ(clip.notices.back(),
-            std::to_string(400 - clip.frames.size()) + " frames were missed because they came faster than they were used");
+  EXPECT_EQ(clip.notices.back(), (MediaNotice{NoticeCode::kFramesMissed, 400 - std::ssize(clip.frames)}));
 }
 
 TEST_F(LiveNetwork, InterruptAndDestructionWhileNobodySends) {

@@ -72,7 +72,7 @@ TEST(FrameQueue, PassesFramesOverWhenItIsFullAndCountsThem) {
   EXPECT_EQ(queue.mostWaiting(), 64u);
   LiveClip clip;
   EXPECT_TRUE(queue.take(clip, 10));
-  EXPECT_EQ(clip.notices, std::vector<std::string>{"36 frames were missed because they came faster than they were used"});
+  EXPECT_EQ(clip.notices, (std::vector<MediaNotice>{{NoticeCode::kFramesMissed, 36}}));
   EXPECT_TRUE(queue.wantsFrame());
   LiveClip later;
   EXPECT_TRUE(queue.take(later, 10));

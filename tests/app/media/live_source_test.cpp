@@ -6,6 +6,7 @@
 #include <chrono>
 
 #include "app/media/live/live_container.h"
+#include "app/notices/notice_text.h"
 #include "tests/app/media/live_senders.h"
 
 namespace winnow::app {
@@ -52,7 +53,7 @@ TEST(LiveSource, GridTimesAreExactForAConstantRate) {
       EXPECT_NEAR(clip.frames[i].actual_s, 0.5 * static_cast<double>(i), 1e-3) << ending;
     }
     EXPECT_EQ(clip.end, LiveEnd::kEndOfStream) << ending;
-    EXPECT_TRUE(clip.notices.empty()) << ending << ": " << clip.notices.front();
+    EXPECT_TRUE(clip.notices.empty()) << ending << ": " << noticeText(clip.notices.front());
   }
 }
 
@@ -236,7 +237,7 @@ TEST(LiveSource, StampsThatJumpBackAreACut) {
   const LiveClip clip = readPiped(samples::joined(one, one), 0.5);
   EXPECT_EQ(numbersIn(clip), (std::vector<int>{0, 5, 10, 15, 0, 5, 10, 15}));
   for (std::size_t i = 0; i < clip.frames.size(); ++i) EXPECT_NEAR(clip.frames[i].actual_s, 0.5 * static_cast<double>(i), 1e-3);
-  EXPECT_EQ(clip.notices, std::vector<std::string>{"its time stamps jump; time was counted on from where it was"});
+  EXPECT_EQ(clip.notices, std::vector<MediaNotice>{{NoticeCode::kTimeJumps}});
 }
 
 TEST(LiveSource, StampsThatJumpAheadAreACut) {
@@ -256,7 +257,7 @@ TEST(LiveSource, TheSizeMayChangeOnTheWay) {
   EXPECT_EQ(clip.frames[4].image.width_px, 128);
   EXPECT_EQ(clip.frames[4].image.height_px, 96);
   EXPECT_EQ(numbersIn(clip), (std::vector<int>{0, 5, 10, 15, 0, 5, 10, 15}));
-  EXPECT_NE(std::find(clip.notices.begin(), clip.notices.end(), "the picture's size changed to 128 x 96"), clip.notices.end());
+  EXPECT_NE(std::ranges::find(clip.notices, MediaNotice{NoticeCode::kSizeChanged, 128, 96}), clip.notices.end());
 }
 
 TEST(LiveSource, ThePixelFormatMayChangeOnTheWay) {
@@ -290,7 +291,7 @@ TEST(LiveSource, DamageIsBridgedAndSaid) {
   }
   const LiveClip clip = readPiped(bytes, 0.5);
   EXPECT_EQ(clip.end, LiveEnd::kEndOfStream);
-  EXPECT_NE(std::find(clip.notices.begin(), clip.notices.end(), "parts of the video are damaged"), clip.notices.end());
+  EXPECT_NE(std::ranges::find(clip.notices, MediaNotice{NoticeCode::kDamaged}), clip.notices.end());
   EXPECT_EQ(samples::numberIn(clip.frames[1].image), 5);
   EXPECT_EQ(samples::numberIn(clip.frames.back().image), 95);
 }
@@ -325,7 +326,7 @@ TEST(LiveSource, WhatTheDemuxerRemembersIsBounded) {
     const std::vector<int> numbers = numbersIn(clip);
     ASSERT_EQ(numbers.size(), 40u);
     for (int i = 0; i < 40; ++i) EXPECT_EQ(numbers[static_cast<std::size_t>(i)], 5 * i);
-    EXPECT_TRUE(clip.notices.empty()) << clip.notices.front();
+    EXPECT_TRUE(clip.notices.empty()) << noticeText(clip.notices.front());
   }
 }
 

@@ -128,7 +128,7 @@ TEST(StillImage, FirstFrameOfAnAnimationWithANotice) {
   const std::string apng = samples::make("a.png", samples::numbered(6, 5) + " -f apng");
   for (const std::string& file : {gif, webp, apng}) {
     const auto source = FfmpegMediaOpener().openSource(samples::image(file), {});
-    EXPECT_EQ(source->notices(), (std::vector<std::string>{"the picture is animated; its first frame is used"})) << file;
+    EXPECT_EQ(source->notices(), (std::vector<MediaNotice>{{NoticeCode::kAnimated}})) << file;
     const RgbImage image = source->read(0, 1, {}).front().image;
     EXPECT_EQ(image.width_px, 64);
     EXPECT_EQ(samples::numberIn(image), 0) << file;

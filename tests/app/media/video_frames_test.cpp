@@ -5,6 +5,7 @@
 #include <cmath>
 #include <thread>
 
+#include "app/notices/notice_text.h"
 #include "tests/app/media/sample_files.h"
 
 namespace winnow::app {
@@ -24,7 +25,7 @@ void expectExactFrames(const MediaRequest& request, int fps, int frames) {
     EXPECT_EQ(numberIn(frame.image), expected % 256) << request.path << " at " << frame.asked_s << " s";
     EXPECT_NEAR(frame.actual_s, static_cast<double>(expected) / fps, 0.0011) << "Matroska rounds to milliseconds";
   }
-  EXPECT_TRUE(source->notices().empty()) << source->notices().front();
+  EXPECT_TRUE(source->notices().empty()) << noticeText(source->notices().front());
 }
 
 struct Encoding {

@@ -4,6 +4,7 @@
 #include <cmath>
 #include <map>
 
+#include "app/notices/notice_text.h"
 #include "tests/app/media/sample_files.h"
 
 namespace winnow::app {
@@ -52,7 +53,7 @@ TEST_P(DecodedLess, ShowsTheSamePixels) {
           EXPECT_EQ(frame.image.rgb, same->second) << frames << " frames, " << count << " decoders, at " << frame.asked_s << " s";
         }
       }
-      EXPECT_TRUE(source->notices().empty()) << source->notices().front();
+      EXPECT_TRUE(source->notices().empty()) << noticeText(source->notices().front());
       const DecodeCounters work = source->counters();
       if (GetParam().spares && frames < 40) {
         EXPECT_LT(work.framesDecoded, work.packetsDecoded * 0.85) << frames << " frames, " << count << " decoders";
@@ -139,7 +140,7 @@ TEST(VideoWork, GoesBackForWhatWasLeftOutWhenTheNextOneIsDamaged) {
   const SampledFrame frame = std::move(source->read(0, 1, {}).front());
   EXPECT_NEAR(frame.asked_s, 0.34, 1e-9);
   EXPECT_NEAR(frame.actual_s, 7 / 25.0, 1e-6);
-  EXPECT_EQ(source->notices(), std::vector<std::string>{"parts of the video are damaged"});
+  EXPECT_EQ(source->notices(), std::vector<MediaNotice>{{NoticeCode::kDamaged}});
 }
 
 // What is fed: the group up to the frame, and what has to be decoded before that although it is shown later (two pictures here).

@@ -18,7 +18,8 @@ using test::waitUntil;
 class LiveWatchTest : public testing::Test {
  protected:
   LiveWatchTest() {
-    QObject::connect(&watch, &LiveWatch::noticed, &watch, [this](const QString& notice) { said << notice; });
+    QObject::connect(&watch, &LiveWatch::noticed, &watch,
+                     [this](const MediaNotice& notice) { said << QStringLiteral("noticed: %1").arg(notice.amount); });
     QObject::connect(&watch, &LiveWatch::ended, &watch, [this](const QString& because) { said << QStringLiteral("ended: ") + because; });
     QObject::connect(&watch, &LiveWatch::failed, &watch, [this](const Error& error) { fault = error; });
   }
@@ -166,11 +167,11 @@ TEST_F(LiveWatchTest, TheEndComesWithTheLastFramesAndWhatWasSaid) {
   last.frames.resize(3);
   last.ended = true;
   last.endedBecause = "the file does not grow any more";
-  last.notices = {"2 frames were missed"};
+  last.notices = {{NoticeCode::kFramesMissed, 2}};
   clips.give(last);
   watch.start({});
   ASSERT_TRUE(waitUntil([this] { return said.size() == 2; }));
-  EXPECT_EQ(said, (QStringList{QStringLiteral("2 frames were missed"), QStringLiteral("ended: the file does not grow any more")}));
+  EXPECT_EQ(said, (QStringList{QStringLiteral("noticed: 2"), QStringLiteral("ended: the file does not grow any more")}));
   EXPECT_FALSE(watch.reading());
   EXPECT_EQ(watch.takeClip().size(), 3U);
   EXPECT_TRUE(waitUntil([this] { return clips.closed() == 1; }));
@@ -179,12 +180,12 @@ TEST_F(LiveWatchTest, TheEndComesWithTheLastFramesAndWhatWasSaid) {
 
 TEST_F(LiveWatchTest, ANoticeWithoutFramesIsNoEnd) {
   ClipReader::Clip notice;
-  notice.notices = {"the camera gives no pictures"};
+  notice.notices = {{NoticeCode::kSizeChanged, 640, 480}};
   clips.give(notice);
   clips.giveFrames(8);
   watch.start({});
   ASSERT_TRUE(clipWaits());
-  EXPECT_EQ(said, (QStringList{QStringLiteral("the camera gives no pictures")}));
+  EXPECT_EQ(said, (QStringList{QStringLiteral("noticed: 640")}));
   EXPECT_EQ(clips.asked(), 2);
 }
 

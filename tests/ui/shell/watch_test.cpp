@@ -314,9 +314,11 @@ TEST_F(WatchTest, TheBarSaysHowItStands) {
   EXPECT_EQ(bar()->view().shares.front(), 0.0);
   EXPECT_GT(bar()->view().shares.back(), 0.9);
   app::ClipReader::Clip missed;
-  missed.notices = {"3 frames were missed"};
+  missed.notices = {{NoticeCode::kFramesMissed, 3}};
   m_clips.give(missed);
-  EXPECT_TRUE(waitUntil([this] { return notice() == QStringLiteral("3 frames were missed."); })) << notice().toStdString();
+  EXPECT_TRUE(waitUntil([this] {
+    return notice() == QStringLiteral("3 frames were missed because they came faster than they were used.");
+  })) << notice().toStdString();
   bar()->pauseButton()->click();
   EXPECT_EQ(bar()->view().stage, Stage::kPaused);
   EXPECT_EQ(bar()->pauseButton()->text(), QStringLiteral("Resume"));

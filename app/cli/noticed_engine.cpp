@@ -1,0 +1,39 @@
+#include "app/cli/noticed_engine.h"
+
+#include <unistd.h>
+
+#include <utility>
+
+#include "app/cli/console_output.h"
+#include "app/notices/notice_text.h"
+
+namespace winnow::cli {
+
+class NoticedEngine::Sink : public EventSink {
+ public:
+  Sink(EventSink& sink, std::set<std::string>& said) : sink_(sink), said_(said) {}
+
+  void on_event(Event event) override {
+    if (const auto* sampled = std::get_if<MediaSampled>(&event.body)) {
+      for (const MediaNotice& notice : sampled->notices) say(sampled->path + ": " + app::noticeText(notice));
+    }
+    sink_.on_event(std::move(event));
+  }
+
+ private:
+  void say(const std::string& line) {
+    if (!said_.insert(line).second) return;
+    if (isatty(STDERR_FILENO) == 1) status_line("");  // progress stands there
+    print_err("note: %s\n", line.c_str());
+  }
+
+  EventSink& sink_;
+  std::set<std::string>& said_;
+};
+
+void NoticedEngine::handle(const Request& request, EventSink& sink, const InterruptToken& interrupt) {
+  Sink noticed(sink, said_);
+  engine_->handle(request, noticed, interrupt);
+}
+
+}  // namespace winnow::cli

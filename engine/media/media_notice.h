@@ -1,0 +1,47 @@
+// What had to be put up with in a medium: a code and its figures, told to whoever asks about it. Plain data, every layer.
+//
+// Made by app/media, delivered by a FrameSource, carried by the engine's events, kept with chats. Words: app/notices/notice_text.h.
+#pragma once
+
+#include <algorithm>
+#include <cstdint>
+#include <string>
+#include <utility>
+#include <vector>
+
+namespace winnow {
+
+// Stored: never renumbered. Behind each what its figures are. A new one needs its words in notice_text.cpp (the compiler misses them).
+enum class NoticeCode : int {
+  kCutOff = 1,             // amount: bytes that are missing at the end
+  kDamaged = 2,            // parts of the video cannot be decoded
+  kNearestShown = 3,       // a place of the video cannot be decoded
+  kAnimated = 4,           // a picture of many frames
+  kNoToneMapping = 5,      // high dynamic range
+  kTurnIgnored = 6,        // no right angle
+  kPixelShapeIgnored = 7,  // implausible
+  kLengthWrong = 8,        // what the file claims
+  kTimeJumps = 9,          // of a running source
+  kSizeChanged = 10,       // of a running source; amount x of: its pixels now
+  kFramesMissed = 11,      // of a running source; amount: how many
+  kConnectionBroke = 12,   // of a running source
+};
+
+struct MediaNotice {
+  NoticeCode code = NoticeCode::kDamaged;
+  std::int64_t amount = 0;
+  std::int64_t of = 0;
+  std::string name{};  // UTF-8
+
+  friend bool operator==(const MediaNotice&, const MediaNotice&) = default;
+};
+
+// Once each.
+inline void add_notice(std::vector<MediaNotice>& notices, MediaNotice notice) {
+  if (std::find(notices.begin(), notices.end(), notice) == notices.end()) notices.push_back(std::move(notice));
+}
+inline void add_notices(std::vector<MediaNotice>& notices, const std::vector<MediaNotice>& more) {
+  for (const MediaNotice& notice : more) add_notice(notices, notice);
+}
+
+}  // namespace winnow
