@@ -3,6 +3,7 @@
 #include <QDir>
 #include <QFile>
 #include <QFileInfo>
+#include <QSet>
 #include <QtEndian>
 
 #include "app/chat/schema.h"
@@ -31,6 +32,7 @@ void checkHeader(const QString& file) {
   QFile reader(file);
   if (!reader.open(QIODevice::ReadOnly)) refuse(file, whyNotWritten(file), "it cannot be read");
   const QByteArray header = reader.read(kHeaderBytes);
+  if (reader.error() != QFileDevice::NoError) refuse(file, ErrorCode::kStorage, "reading it failed: " + reader.errorString().toStdString());
   if (header.size() < kHeaderBytes || !header.startsWith(QByteArray("SQLite format 3\0", 16)))
     refuse(file, ErrorCode::kStorageDamaged, "it is damaged or not a database of this program");
   const auto id = qFromBigEndian<quint32>(header.constData() + kApplicationIdOffset);
@@ -61,10 +63,14 @@ void keepCopy(SqliteConnection& db, const QString& file, qint64 version) {
   if (!QFile::rename(part, copy)) refuse(copy, whyNotWritten(copy), "the copy before the upgrade cannot be kept");
 }
 
+void makeTables(SqliteConnection& db, qint64 from, qint64 to) {
+  for (qint64 step = from; step < to; ++step) db.execute(kMigrations[static_cast<std::size_t>(step)]);
+}
+
 void migrate(SqliteConnection& db, qint64 version) {
   if (version == kSchemaVersion) return;
   SqliteTransaction transaction(db);
-  for (qint64 step = version; step < kSchemaVersion; ++step) db.execute(kMigrations[static_cast<std::size_t>(step)]);
+  makeTables(db, version, kSchemaVersion);
   // Pragmas take no bound parameters; both values are constants of ours.
   db.execute(("PRAGMA application_id=" + std::to_string(kApplicationId)).c_str());
   db.execute(("PRAGMA user_version=" + std::to_string(kSchemaVersion)).c_str());
@@ -81,6 +87,22 @@ std::unique_ptr<SqliteConnection> connectionInMemory() {
   return std::make_unique<SqliteConnection>(QLatin1String(SqliteConnection::kInMemory), QByteArray());
 }
 
+QSet<QString> tablesOf(SqliteConnection& db) {
+  QSet<QString> names;
+  SqliteStatement rows = db.prepare("SELECT name FROM sqlite_schema WHERE type = 'table'");
+  while (rows.step()) names.insert(rows.text(0));
+  return names;
+}
+
+// Beside its pages, which quick_check looks at, a database of ours has the tables of its version.
+void requireTables(SqliteConnection& db, const QString& file, qint64 version) {
+  const std::unique_ptr<SqliteConnection> whole = connectionInMemory();
+  makeTables(*whole, 0, version);
+  const QSet<QString> missing = tablesOf(*whole) - tablesOf(db);
+  if (missing.isEmpty()) return;
+  refuse(file, ErrorCode::kStorageDamaged, "it is damaged: its table " + (*missing.begin()).toStdString() + " is missing");
+}
+
 }  // namespace
 
 std::unique_ptr<SqliteConnection> openDatabaseFile(const QString& file, const QByteArray& vfs) {
@@ -90,6 +112,7 @@ std::unique_ptr<SqliteConnection> openDatabaseFile(const QString& file, const QB
     const qint64 version = identifiedVersion(*db, file);
     if (version > 0) {
       quickCheck(*db, file);
+      requireTables(*db, file, version);
     }
     db->configureForWriting();
     if (version > 0 && version < kSchemaVersion) keepCopy(*db, file, version);
@@ -111,6 +134,7 @@ std::unique_ptr<SqliteConnection> openInMemory(const QString& file) {
       db->copyFrom(file);
       version = identifiedVersion(*db, file);
       quickCheck(*db, file);
+      requireTables(*db, file, version);
     }
   } catch (const Exception&) {
     db = connectionInMemory();
@@ -124,7 +148,9 @@ void requireWhole(const QString& file, const InterruptToken& interrupt) {
   SqliteConnection db(file, {});
   db.leaveUntouched();
   db.interruptBy(interrupt);
-  if (identifiedVersion(db, file) == 0) refuse(file, ErrorCode::kStorageDamaged, "it is empty");
+  const qint64 version = identifiedVersion(db, file);
+  if (version == 0) refuse(file, ErrorCode::kStorageDamaged, "it is empty");
+  requireTables(db, file, version);
   const QString finding = db.runCheck("PRAGMA integrity_check(1)", 0);
   if (finding != QLatin1String("ok")) refuse(file, ErrorCode::kStorageDamaged, "it is damaged: " + finding.toStdString());
 }

@@ -138,6 +138,17 @@ TEST_F(DatabaseFileTest, FindsDamagedPagesAndLeavesThem) {
   EXPECT_EQ(bytes(file()), damaged);
 }
 
+// SQLite's own checks look at pages, not at what a database of ours holds: "an error of the database library", and no backup was offered.
+TEST_F(DatabaseFileTest, AMissingTableIsDamage) {
+  withChat(QStringLiteral("kept"));
+  sql("DROP TABLE attachment");
+  const QByteArray before = bytes(file());
+  EXPECT_EQ(refusal(), "it is damaged: its table attachment is missing");
+  EXPECT_EQ(m_code, ErrorCode::kStorageDamaged);
+  EXPECT_EQ(bytes(file()), before);
+  EXPECT_THROW(requireWhole(file()), Exception);
+}
+
 TEST_F(DatabaseFileTest, AnEmptyFileIsAFirstStartThatWasCutOff) {
   write({});
   EXPECT_EQ(refusal(), "opened");
