@@ -73,9 +73,12 @@ int main(int argc, char** argv) {
   QObject::connect(&store, &app::ChatStore::damaged, [logFault](const app::StorageFailure& failure) { logFault(failure.error); });
   // Chats that are not saved leave nothing, and numbers of theirs are those of other chats.
   bool saves = false;
-  caches.setEnabled(false);
+  caches.setUse(app::CacheUse::kNone);
   app::Settings settings([&store](const QString& key, const QString& value) { store.setSetting(key, value); });
-  const auto keep = [&] { caches.setEnabled(saves && settings.keepConversations()); };
+  const auto keep = [&] {
+    const app::CacheUse ofSaved = settings.keepConversations() ? app::CacheUse::kKeep : app::CacheUse::kForgetOnly;
+    caches.setUse(saves ? ofSaved : app::CacheUse::kNone);
+  };
   QObject::connect(&settings, &app::Settings::changed, keep);
   QObject::connect(&store, &app::ChatStore::opened, [&](app::RequestToken, const app::StoreOpened& opened) {
     saves = opened.saves;

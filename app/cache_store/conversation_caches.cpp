@@ -44,14 +44,14 @@ std::int64_t msOf(Clock::time_point time) {
 
 }  // namespace
 
-void ConversationCaches::setEnabled(bool on) {
+void ConversationCaches::setUse(CacheUse use) {
   const std::lock_guard lock(m_mutex);
-  m_enabled = on;
+  m_use = use;
 }
 
-bool ConversationCaches::enabled() const {
+bool ConversationCaches::keeps() const {
   const std::lock_guard lock(m_mutex);
-  return m_enabled;
+  return m_use == CacheUse::kKeep;
 }
 
 void ConversationCaches::setQuota(const CacheQuota& quota) {
@@ -90,7 +90,7 @@ void ConversationCaches::lookAtFolder() {
 bool ConversationCaches::has(ConversationId conversation) {
   const std::lock_guard lock(m_mutex);
   look();
-  return m_enabled && m_entries.contains(conversation);
+  return m_use == CacheUse::kKeep && m_entries.contains(conversation);
 }
 
 void ConversationCaches::used(ConversationId conversation) {
@@ -116,6 +116,7 @@ void ConversationCaches::written(ConversationId conversation) {
 
 void ConversationCaches::remove(ConversationId conversation) {
   const std::lock_guard lock(m_mutex);
+  if (m_use == CacheUse::kNone) return;
   look();
   removeLocked(conversation);
 }

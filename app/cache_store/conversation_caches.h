@@ -21,14 +21,19 @@ struct CacheQuota {
   std::int64_t totalBytes = std::int64_t{4} << 30;
 };
 
+enum class CacheUse : int {
+  kKeep = 1,
+  kForgetOnly = 2,  // nothing is kept or found; what is asked to be forgotten goes
+  kNone = 3,        // the chats at hand are not saved: their numbers are those of other chats, whose files stay
+};
+
 class ConversationCaches {
  public:
   // folder: bytes; made when the first file is written.
   explicit ConversationCaches(std::string folder) : m_folder(std::move(folder)) {}
 
-  // Nothing is kept or found while it is off. What is there stays.
-  void setEnabled(bool on);
-  bool enabled() const;
+  void setUse(CacheUse use);
+  bool keeps() const;  // CacheUse::kKeep
   void setQuota(const CacheQuota& quota);
   CacheQuota quota() const;
 
@@ -47,7 +52,7 @@ class ConversationCaches {
   bool has(ConversationId conversation);
   void used(ConversationId conversation);     // now
   void written(ConversationId conversation);  // the file is there; others go where the quota asks for it
-  void remove(ConversationId conversation);
+  void remove(ConversationId conversation);   // unless the use is kNone
 
  private:
   void look();  // once: m_entries from the folder. Locked.
@@ -56,7 +61,7 @@ class ConversationCaches {
 
   const std::string m_folder;
   mutable std::mutex m_mutex;  // guards the members below
-  bool m_enabled = true;
+  CacheUse m_use = CacheUse::kKeep;
   bool m_looked = false;
   CacheQuota m_quota;
   std::map<ConversationId, Entry> m_entries;

@@ -63,7 +63,7 @@ void KeepingEngine::handle(const Request& request, EventSink& sink, const Interr
     m_engine->handle(request, sink, interrupt);
     m_recalled.erase(forget->conversation);
     m_watched.erase(forget->conversation);
-    if (m_caches.enabled()) m_caches.remove(forget->conversation);
+    m_caches.remove(forget->conversation);
     return;
   }
   const ConversationId conversation = conversationOf(request.body);
@@ -99,7 +99,7 @@ void KeepingEngine::recall(ConversationId conversation, RequestId request, Event
 }
 
 void KeepingEngine::keep(ConversationId conversation, RequestId request) {
-  if (m_model.empty() || !m_caches.enabled()) return;
+  if (m_model.empty() || !m_caches.keeps()) return;
   if (m_watched.contains(conversation)) return m_caches.remove(conversation);  // what is there is of before
   Outcome outcome;
   SaveConversation save{conversation, m_caches.pathToWrite(conversation), m_model, m_caches.quota().perChatBytes};

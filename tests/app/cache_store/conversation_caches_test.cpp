@@ -123,12 +123,18 @@ TEST_F(Caches, OnlyFilesOfItsOwnAreRemoved) {
   EXPECT_TRUE(ids(caches).empty());
 }
 
-TEST_F(Caches, SwitchedOffNothingIsFound) {
+TEST_F(Caches, SwitchedOffNothingIsFoundAndWhatIsForgottenGoes) {
   file("1.safetensors", 10, 5);
+  file("2.safetensors", 10, 5);
   ConversationCaches caches(folder_.string());
-  caches.setEnabled(false);
+  caches.setUse(CacheUse::kForgetOnly);
   EXPECT_FALSE(caches.has(1));
-  caches.setEnabled(true);
+  caches.remove(2);
+  EXPECT_FALSE(fs::exists(folder_ / "2.safetensors"));
+  caches.setUse(CacheUse::kNone);
+  caches.remove(1);
+  EXPECT_TRUE(fs::exists(folder_ / "1.safetensors")) << "chats that are not saved have the numbers of others";
+  caches.setUse(CacheUse::kKeep);
   EXPECT_TRUE(caches.has(1));
 }
 

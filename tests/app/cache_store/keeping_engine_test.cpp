@@ -181,10 +181,23 @@ TEST_F(Keeping, ForgettingForgetsTheFile) {
   EXPECT_EQ(notes_.said.back(), "forget 7");
 }
 
-TEST_F(Keeping, SwitchedOffNothingIsWrittenReadOrRemoved) {
+// A chat's text stayed on the disk when it was deleted while keeping was off.
+TEST_F(Keeping, SwitchedOffNothingIsWrittenOrReadAndWhatIsForgottenGoes) {
   run(turn(7));
   start();
-  caches_->setEnabled(false);
+  caches_->setUse(CacheUse::kForgetOnly);
+  run(turn(7));
+  EXPECT_EQ(notes_.said, (Said{"turn 7"}));
+  EXPECT_TRUE(kept(7));
+  run(ForgetConversation{7});
+  EXPECT_EQ(notes_.said, (Said{"turn 7", "forget 7"}));
+  EXPECT_FALSE(kept(7));
+}
+
+TEST_F(Keeping, OfChatsThatAreNotSavedNothingIsWrittenReadOrRemoved) {
+  run(turn(7));
+  start();
+  caches_->setUse(CacheUse::kNone);
   run(turn(7));
   run(ForgetConversation{7});
   EXPECT_EQ(notes_.said, (Said{"turn 7", "forget 7"}));
