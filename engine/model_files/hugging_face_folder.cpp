@@ -17,6 +17,7 @@ namespace {
 
 constexpr JsonLimits kTextLimits{std::uint64_t{16} << 20, 64, 1'000'000};  // tokenizer_config.json lists every added token
 constexpr char kTokenizerConfig[] = "tokenizer_config.json";
+constexpr char kTemplateFile[] = "chat_template.jinja";
 
 const char* file_of(ModelPart part) {
   switch (part) {
@@ -99,9 +100,11 @@ const LlavaRepositoryFolder* HuggingFaceFolder::retold() const {
 const ModelDocument* HuggingFaceFolder::read(const std::string& file, const JsonLimits& limits) const {
   auto found = documents_.find(file);
   if (found == documents_.end()) {
-    const std::string path = folder_ + "/" + file;
     std::optional<ModelDocument> document;
-    if (exists(path)) document = ModelDocument{load_json(path, limits), path};
+    if (exists(folder_ + "/" + file)) {
+      const std::string path = path_inside(folder_, file);
+      document = ModelDocument{load_json(path, limits), path};
+    }
     found = documents_.emplace(file, std::move(document)).first;
   }
   return found->second ? &*found->second : nullptr;
@@ -121,7 +124,7 @@ TokenizerFile HuggingFaceFolder::tokenizer() const {
 
 TokenizerFile HuggingFaceFolder::stored_tokenizer() const {
   if (read_tokenizer_) return *std::exchange(read_tokenizer_, std::nullopt);
-  TokenizerFile file = read_tokenizer_file(folder_ + "/tokenizer.json");
+  TokenizerFile file = read_tokenizer_file(path_inside(folder_, "tokenizer.json"));
   // add_bos_token has the last word on what stands before a text, as in transformers.
   const ModelDocument* config = read(kTokenizerConfig, kTextLimits);
   if (config == nullptr || !config->content.is_object() || !config->root().has("add_bos_token")) return file;
@@ -138,7 +141,7 @@ TemplateText HuggingFaceFolder::chat_template(std::string_view fallback) const {
 }
 
 std::string HuggingFaceFolder::find_template(const ModelDocument* tokenizer_config, std::string_view fallback) const {
-  if (const std::string path = folder_ + "/chat_template.jinja"; exists(path)) return read_file_bytes(path, chat::kMaxTemplateBytes);
+  if (exists(folder_ + "/" + kTemplateFile)) return read_file_bytes(path_inside(folder_, kTemplateFile), chat::kMaxTemplateBytes);
   if (auto found = template_of(read("chat_template.json", kTextLimits))) return *std::move(found);
   if (auto found = template_of(document(ModelPart::kProcessor))) return *std::move(found);
   if (auto found = template_of(tokenizer_config)) return *std::move(found);
@@ -171,7 +174,7 @@ std::vector<std::pair<std::string, RegularFile>> HuggingFaceFolder::files() cons
   if (failed) throw Exception(ErrorCode::kFileUnreadable, folder_, "the model folder cannot be listed (" + failed.message() + ")");
   std::sort(names.begin(), names.end());
   std::vector<std::pair<std::string, RegularFile>> files;
-  for (const std::string& name : names) files.emplace_back(name, RegularFile(folder_ + "/" + name));
+  for (const std::string& name : names) files.emplace_back(name, open_inside(folder_, name));
   for (const std::string& name : weight_file_names(folder_)) files.emplace_back(name, open_inside(folder_, name));
   return files;
 }

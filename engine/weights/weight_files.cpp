@@ -14,6 +14,7 @@ namespace {
 
 namespace fs = std::filesystem;
 
+constexpr char kShardIndex[] = "model.safetensors.index.json";
 constexpr std::size_t kMaxShards = 1024;
 constexpr std::size_t kMaxFileNameBytes = 255;
 constexpr JsonLimits kIndexLimits = {.max_bytes = std::uint64_t{16} << 20, .max_depth = 8, .max_elements = 2 * kMaxTensors};
@@ -77,7 +78,7 @@ ShardIndex load_shard_index(const std::string& path) {
 
 std::vector<std::string> weight_file_names(const std::string& folder) {
   if (has_single_weight_file(folder)) return {"model.safetensors"};
-  const ShardIndex index = load_shard_index(folder + "/model.safetensors.index.json");
+  const ShardIndex index = load_shard_index(path_inside(folder, kShardIndex));
   return {index.shards.begin(), index.shards.end()};
 }
 
@@ -91,13 +92,13 @@ TensorFiles open_weight_files(const std::string& folder) {
     opened.files.push_back(std::make_shared<SafetensorsFile>(open_inside(folder, "model.safetensors")));
     return opened;
   }
-  const std::string index_path = folder + "/model.safetensors.index.json";
+  const std::string index_path = folder + "/" + kShardIndex;
   if (!fs::exists(fs::symlink_status(index_path, error))) {
     refuse_foreign_folder(folder);
     throw Exception(ErrorCode::kFileNotFound, folder + "/model.safetensors",
                     "the folder has neither model.safetensors nor model.safetensors.index.json");
   }
-  const ShardIndex index = load_shard_index(index_path);
+  const ShardIndex index = load_shard_index(path_inside(folder, kShardIndex));
   for (const std::string& name : index.shards) {
     auto shard = std::make_shared<SafetensorsFile>(open_inside(folder, name));
     check_shard(*shard, name, index);
@@ -106,7 +107,7 @@ TensorFiles open_weight_files(const std::string& folder) {
   return opened;
 }
 
-RegularFile open_inside(const std::string& folder, const std::string& name) {
+std::string path_inside(const std::string& folder, const std::string& name) {
   const std::string path = folder + "/" + name;
   std::error_code error;
   const fs::path home = fs::canonical(folder, error);
@@ -118,7 +119,9 @@ RegularFile open_inside(const std::string& folder, const std::string& name) {
   if (!beneath(target, home) && !cached) {
     throw Exception(ErrorCode::kFileUnreadable, path, "a link that leads out of the model folder");
   }
-  return RegularFile(path);
+  return path;
 }
+
+RegularFile open_inside(const std::string& folder, const std::string& name) { return RegularFile(path_inside(folder, name)); }
 
 }  // namespace winnow

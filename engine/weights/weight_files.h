@@ -29,8 +29,10 @@ TensorFiles open_weight_files(const std::string& folder);
 // The names of the files that weights are read from; nothing else in the folder is. Errors: those of the index.
 std::vector<std::string> weight_file_names(const std::string& folder);
 
-// folder/name with links followed; kFileUnreadable if that leads out of the folder, except into <entry>/blobs for a folder
-// <entry>/snapshots/<revision>, which is how Hugging Face's cache stores files.
+// folder/name, if it does not lead out of the folder once links are followed (else kFileUnreadable): a model from an archive must not put a
+// file of this machine into a prompt. Links into <entry>/blobs of a folder <entry>/snapshots/<revision> are allowed: Hugging Face's cache
+// stores files so.
+std::string path_inside(const std::string& folder, const std::string& name);
 RegularFile open_inside(const std::string& folder, const std::string& name);
 
 }  // namespace winnow

@@ -3,11 +3,14 @@
 
 #include <gtest/gtest.h>
 
+#include <filesystem>
+#include <functional>
 #include <map>
 #include <string>
 
 #include "engine/base/error.h"
 #include "engine/model_files/open_package.h"
+#include "tests/support/expect_error.h"
 #include "tests/support/opened_files.h"
 #include "tests/support/scratch_folder.h"
 #include "tests/support/source_folder.h"
@@ -48,6 +51,32 @@ TEST(HuggingFaceFolder, WhatIsNotThereIsNothingOrAnError) {
     EXPECT_EQ(exception.error().code, ErrorCode::kFileNotFound);
     EXPECT_EQ(exception.error().subject, scratch.path() + "/config.json");
   }
+}
+
+// An unpacked archive put a file of its user's into the prompt: its chat template was a link.
+TEST(HuggingFaceFolder, DocumentsMayNotLinkOutOfTheFolder) {
+  const test::ScratchFolder entry;
+  entry.write("private", R"({"chat_template": "secret"})");
+  const std::string folder = entry.file("snapshots/revision");
+  std::filesystem::create_directories(folder);
+  std::filesystem::create_directories(entry.file("blobs"));
+  const auto refused = [&](const std::string& name, const std::function<void(const HuggingFaceFolder&)>& read) {
+    SCOPED_TRACE(name);
+    std::filesystem::create_symlink("../../private", folder + "/" + name);
+    test::expect_error(ErrorCode::kFileUnreadable, "leads out of the model folder", [&] { read(HuggingFaceFolder(folder)); });
+    std::filesystem::remove(folder + "/" + name);
+  };
+  const auto ask_template = [](const HuggingFaceFolder& model) { model.chat_template({}); };
+  for (const char* name : {"chat_template.jinja", "chat_template.json", "processor_config.json", "tokenizer_config.json"})
+    refused(name, ask_template);
+  refused("config.json", [](const HuggingFaceFolder& model) { model.document(ModelPart::kConfig); });
+  refused("tokenizer.json", [](const HuggingFaceFolder& model) { model.tokenizer(); });
+  refused("model.safetensors.index.json", [](const HuggingFaceFolder& model) { model.tensors(); });
+  refused("model.safetensors", [](const HuggingFaceFolder& model) { model.tensors(); });
+
+  entry.write("blobs/hash", "{{ 1 }}");
+  std::filesystem::create_symlink("../../blobs/hash", folder + "/chat_template.jinja");
+  EXPECT_EQ(HuggingFaceFolder(folder).chat_template({}).source, "{{ 1 }}") << "as Hugging Face's cache stores files";
 }
 
 TEST(HuggingFaceFolder, IsNamedByItsLastPart) {
