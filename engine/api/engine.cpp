@@ -4,6 +4,7 @@
 #include <torch/headeronly/version.h>
 
 #include <map>
+#include <optional>
 #include <utility>
 
 #include "engine/base/error.h"
@@ -38,7 +39,10 @@ class LocalEngine : public Engine {
     const EmitEvent emit(sink, request.id);
     try {
       const c10::InferenceMode inference;
-      std::visit([&](const auto& body) { run(body, emit, interrupt); }, request.body);
+      std::optional<EventBody> result = std::visit([&](const auto& body) { return run(body, emit, interrupt); }, request.body);
+      if (!result) return;
+      if (model_) model_->require_unchanged();  // what was computed is the model's
+      emit(*std::move(result));
     } catch (const Interrupted& interrupted) {
       Finished finished;
       finished.reason = StopReason::kInterrupted;
@@ -55,6 +59,7 @@ class LocalEngine : public Engine {
                         memory ? "this machine has not enough memory for this request" : problem.what_without_backtrace()}});
     } catch (...) {
       Error error = current_error();
+      if (!std::holds_alternative<LoadModel>(request.body)) error = cause_of(std::move(error));
       // Scores that are no numbers are the model's fault: say which model.
       if (model_ && error.code == ErrorCode::kNumericFailure) error.subject = model_->network->info().folder;
       emit(Failed{std::move(error)});
@@ -62,7 +67,8 @@ class LocalEngine : public Engine {
   }
 
  private:
-  void run(const LoadModel& load, const EmitEvent& emit, const InterruptToken& interrupt) {
+  // Each answers with the event that ends its request, if one does.
+  std::optional<EventBody> run(const LoadModel& load, const EmitEvent& emit, const InterruptToken& interrupt) {
     LoadHooks hooks;
     hooks.progress = [&](std::uint64_t done, std::uint64_t total) { emit(Progress{Phase::kLoadWeights, done, total}); };
     hooks.make_room = [&](std::uint64_t bytes, MemoryOf memory) { make_room(load.folder, bytes, memory, emit); };
@@ -70,16 +76,16 @@ class LocalEngine : public Engine {
     conversations_.clear();  // caches of another model are of no use
     model_ = std::move(loaded);
     if (speeds_ != nullptr) model_->speed = speeds_->recall(speed_key(model_->network->info()));
-    emit(ModelLoaded{model_->network->info()});
+    return ModelLoaded{model_->network->info()};
   }
 
-  void run(const Turn& turn, const EmitEvent& emit, const InterruptToken& interrupt) {
+  std::optional<EventBody> run(const Turn& turn, const EmitEvent& emit, const InterruptToken& interrupt) {
     Finished finished = run_turn(context(emit, interrupt), turn, states_for(turn));
     if (speeds_ != nullptr && !finished.restored) speeds_->keep(speed_key(model_->network->info()), model_->speed);
-    emit(std::move(finished));
+    return finished;
   }
 
-  void run(const ExportTurn& request, const EmitEvent& emit, const InterruptToken& interrupt) {
+  std::optional<EventBody> run(const ExportTurn& request, const EmitEvent& emit, const InterruptToken& interrupt) {
     TurnTrace trace;
     trace.wanted = request.logits == ExportLogits::kAllPositions ? TraceLogits::kAllPositions : TraceLogits::kLastPosition;
     ConversationStates states;  // an export starts from nothing and leaves nothing behind
@@ -87,35 +93,36 @@ class LocalEngine : public Engine {
     traced.trace = &trace;
     Finished finished = run_turn(traced, request.turn, states);
     if (!finished.restored) write_turn_trace(request.path, trace);
-    emit(std::move(finished));
+    return finished;
   }
 
-  void run(const Compare& compare, const EmitEvent& emit, const InterruptToken& interrupt) {
+  std::optional<EventBody> run(const Compare& compare, const EmitEvent& emit, const InterruptToken& interrupt) {
     for (const RecipeSpec& recipe : compare.recipes) states_for(column_turn(compare, recipe));
-    emit(run_comparison(context(emit, interrupt), compare, conversations_[compare.conversation]));
+    return run_comparison(context(emit, interrupt), compare, conversations_[compare.conversation]);
   }
 
-  void run(const Score& score, const EmitEvent& emit, const InterruptToken& interrupt) {
-    emit(run_score(context(emit, interrupt), score, known(score.turn.conversation)));
+  std::optional<EventBody> run(const Score& score, const EmitEvent& emit, const InterruptToken& interrupt) {
+    return run_score(context(emit, interrupt), score, known(score.turn.conversation));
   }
 
-  void run(const Plan& plan, const EmitEvent& emit, const InterruptToken& interrupt) {
-    emit(plan_turn(context(emit, interrupt), plan.turn, known(plan.turn.conversation)));
+  std::optional<EventBody> run(const Plan& plan, const EmitEvent& emit, const InterruptToken& interrupt) {
+    return plan_turn(context(emit, interrupt), plan.turn, known(plan.turn.conversation));
   }
 
-  void run(const Prepare& prepare, const EmitEvent& emit, const InterruptToken& interrupt) {
-    emit(run_prepare(context(emit, interrupt), prepare.turn, conversations_[prepare.turn.conversation]));
+  std::optional<EventBody> run(const Prepare& prepare, const EmitEvent& emit, const InterruptToken& interrupt) {
+    return run_prepare(context(emit, interrupt), prepare.turn, conversations_[prepare.turn.conversation]);
   }
 
-  void run(const WatchClip& clip, const EmitEvent& emit, const InterruptToken& interrupt) {
-    emit(run_watch(context(emit, interrupt), clip, conversations_[clip.turn.conversation]));
+  std::optional<EventBody> run(const WatchClip& clip, const EmitEvent& emit, const InterruptToken& interrupt) {
+    return run_watch(context(emit, interrupt), clip, conversations_[clip.turn.conversation]);
   }
 
-  void run(const SaveConversation& save, const EmitEvent& emit, const InterruptToken& /*interrupt*/) {
-    emit(Saved{write_conversation(save.path, save.model, known(save.conversation), save.most_bytes)});
+  std::optional<EventBody> run(const SaveConversation& save, const EmitEvent& emit, const InterruptToken& /*interrupt*/) {
+    if (model_) model_->require_unchanged();  // nothing is kept of what another program's bytes made
+    return Saved{write_conversation(save.path, save.model, known(save.conversation), save.most_bytes)};
   }
 
-  void run(const LoadConversation& load, const EmitEvent& emit, const InterruptToken& interrupt) {
+  std::optional<EventBody> run(const LoadConversation& load, const EmitEvent& emit, const InterruptToken& interrupt) {
     ConversationStates states = read_conversation(context(emit, interrupt), load.path, load.model);
     Restored restored;
     if (states.current) {
@@ -130,11 +137,12 @@ class LocalEngine : public Engine {
       restored.pins = states.prepared->state.pins;
     }
     conversations_.insert_or_assign(load.conversation, std::move(states));
-    emit(std::move(restored));
+    return restored;
   }
 
-  void run(const ForgetConversation& forget, const EmitEvent& /*emit*/, const InterruptToken& /*interrupt*/) {
+  std::optional<EventBody> run(const ForgetConversation& forget, const EmitEvent& /*emit*/, const InterruptToken& /*interrupt*/) {
     conversations_.erase(forget.conversation);
+    return std::nullopt;
   }
 
   // What a turn goes on from. A new conversation takes over what was prepared for it when it had no name yet.
@@ -164,6 +172,16 @@ class LocalEngine : public Engine {
     emit(ModelUnloaded{});
   }
 
+  // Weights that another program changed are why a request failed, whatever it stumbled over.
+  Error cause_of(Error error) const {
+    try {
+      if (model_) model_->require_unchanged();
+    } catch (const Exception& changed) {
+      return changed.error();
+    }
+    return error;
+  }
+
   // What is kept of a conversation; nothing for one that is new.
   const ConversationStates& known(ConversationId conversation) const {
     const auto found = conversations_.find(conversation);
@@ -172,6 +190,7 @@ class LocalEngine : public Engine {
 
   RequestContext context(const EmitEvent& emit, const InterruptToken& interrupt) {
     if (!model_) throw Exception(ErrorCode::kInvalidArgument, "", "no model is loaded");
+    model_->require_unchanged();
     return {*model_, opener_, emit, interrupt};
   }
 

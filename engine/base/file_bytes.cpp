@@ -39,15 +39,20 @@ RegularFile::RegularFile(std::string path) : path_(std::move(path)) {
     throw Exception(ErrorCode::kFileUnreadable, path_, S_ISDIR(status.st_mode) ? "it is a folder" : "it is not a regular file");
   }
   size_bytes_ = static_cast<std::uint64_t>(status.st_size);
+  modified_ = status.st_mtim;
 }
 
 RegularFile::RegularFile(RegularFile&& other) noexcept
-    : path_(std::move(other.path_)), descriptor_(std::exchange(other.descriptor_, -1)), size_bytes_(std::exchange(other.size_bytes_, 0)) {}
+    : path_(std::move(other.path_)),
+      descriptor_(std::exchange(other.descriptor_, -1)),
+      size_bytes_(std::exchange(other.size_bytes_, 0)),
+      modified_(other.modified_) {}
 
 RegularFile& RegularFile::operator=(RegularFile&& other) noexcept {
   std::swap(path_, other.path_);
   std::swap(descriptor_, other.descriptor_);
   std::swap(size_bytes_, other.size_bytes_);
+  std::swap(modified_, other.modified_);
   return *this;
 }
 
@@ -61,6 +66,13 @@ std::uint64_t RegularFile::size_now_bytes() const {
     throw Exception(ErrorCode::kFileUnreadable, path_, "the file's size cannot be read (" + system_reason(errno) + ")");
   }
   return static_cast<std::uint64_t>(status.st_size);
+}
+
+bool RegularFile::changed() const noexcept {
+  struct stat status {};
+  if (::fstat(descriptor_, &status) != 0) return true;
+  return static_cast<std::uint64_t>(status.st_size) != size_bytes_ || status.st_mtim.tv_sec != modified_.tv_sec ||
+         status.st_mtim.tv_nsec != modified_.tv_nsec;
 }
 
 void RegularFile::read_at(std::uint64_t offset, std::span<std::byte> target) const {

@@ -8,6 +8,8 @@
 // Threads: a RegularFile may be read by several threads at a time.
 #pragma once
 
+#include <sys/stat.h>
+
 #include <cstddef>
 #include <cstdint>
 #include <span>
@@ -26,6 +28,9 @@ class RegularFile {
   const std::string& path() const noexcept { return path_; }
   std::uint64_t size_bytes() const noexcept { return size_bytes_; }  // when it was opened
   std::uint64_t size_now_bytes() const;
+  // Another program has written to it or cut it since it was opened, by its size and its time of modification. Also true if that cannot be
+  // found out. A file that was replaced by another of its name has not changed.
+  bool changed() const noexcept;
   int descriptor() const noexcept { return descriptor_; }
 
   // Fills the whole of `target` from `offset`, or throws.
@@ -35,6 +40,7 @@ class RegularFile {
   std::string path_;
   int descriptor_ = -1;
   std::uint64_t size_bytes_ = 0;
+  timespec modified_{};  // when it was opened
 };
 
 // The whole file, at most max_bytes of it or an error.

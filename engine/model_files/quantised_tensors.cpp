@@ -27,6 +27,7 @@ class QuantisedTensors final : public TensorFile {
   }
 
   const std::string& path() const noexcept override { return file_->path(); }
+  bool changed() const noexcept override { return file_->changed(); }
   void read(const StoredTensor& tensor, std::uint64_t offset, std::span<std::byte> target) const override {
     if (tensor.begin < first_) return file_->read(tensor, offset, target);
     const auto found = matrices_.find(tensor.begin);

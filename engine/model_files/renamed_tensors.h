@@ -23,6 +23,7 @@ class RenamedTensors final : public TensorFile {
   void read(const StoredTensor& tensor, std::uint64_t offset, std::span<std::byte> target) const override {
     file_->read(tensor, offset, target);
   }
+  bool changed() const noexcept override { return file_->changed(); }
   std::span<const std::byte> view(const StoredTensor& tensor) const override { return file_->view(tensor); }
 
  private:

@@ -28,8 +28,10 @@ class GgufFile : public TensorFile {
   const GgufMetadata& metadata() const noexcept { return metadata_; }
   void read(const StoredTensor& tensor, std::uint64_t offset, std::span<std::byte> target) const override;
 
-  // All bytes of a tensor, aligned to 8 bytes at least, as long as this object lives. kDamagedFile if the file is shorter by now; whoever
-  // shortens it while a span is in use ends this program with SIGBUS (engine/base/file_mapping.h), so keep views for the time of packing.
+  bool changed() const noexcept override { return mapping_.lost() || file_.changed(); }
+
+  // All bytes of a tensor, aligned to 8 bytes at least, as long as this object lives. kDamagedFile if the file is shorter by now. Whoever
+  // keeps the span asks changed() before it believes what was computed from it (engine/base/file_mapping.h).
   std::span<const std::byte> view(const StoredTensor& tensor) const override;
 
  private:

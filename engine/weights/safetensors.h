@@ -29,6 +29,7 @@ class SafetensorsFile : public TensorFile {
 
   const std::string& path() const noexcept override { return file_.path(); }
   void read(const StoredTensor& tensor, std::uint64_t offset, std::span<std::byte> target) const override;
+  bool changed() const noexcept override { return file_.changed(); }
   std::uint64_t data_bytes() const noexcept { return data_bytes_; }
 
  private:

@@ -104,6 +104,9 @@ class TensorFile {
   const StoredTensor& tensor(std::string_view name) const;
   // Fills target with the tensor's bytes from `offset` on; kDamagedFile if the file became shorter.
   virtual void read(const StoredTensor& tensor, std::uint64_t offset, std::span<std::byte> target) const = 0;
+  // Another program has written to the file or cut it since it was opened, or a part of it could not be read where it lay. A
+  // tensor file that is not one on a disk never changes.
+  virtual bool changed() const noexcept { return false; }
   // The tensor's bytes where they lie, as long as this object lives; empty: this file is not mapped.
   virtual std::span<const std::byte> view(const StoredTensor& tensor) const { return {}; }
 

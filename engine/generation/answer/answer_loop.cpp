@@ -123,6 +123,7 @@ bool AnswerLoop::step() {
   const Interrupt state = context_.interrupt.state();
   if (state == Interrupt::kCancel) throw Interrupted(state);
   if (state == Interrupt::kStop) return end(StopReason::kInterrupted);
+  context_.model.require_unchanged();
   const std::int64_t token = choose();
   if (answer_.token_ids.empty()) on_first_token_();
   answer_.token_ids.push_back(token);

@@ -96,7 +96,9 @@ std::unique_ptr<LoadedModel> read_package(const LoadModel& request, const std::s
     if (hooks.progress) hooks.progress(state.read_bytes, state.total_bytes);
   };
   source.interrupt = interrupt;
+  loaded->files.assign(package->tensors().files.begin(), package->tensors().files.end());
   loaded->network = load_model(source);
+  loaded->require_unchanged();  // while they were read, which takes minutes from a slow disk
   loaded->tokenizer = Tokenizer::from(package->tokenizer());
   TemplateText text = package->chat_template(loaded->network->chat_template());
   const std::string_view own_template = loaded->network->own_chat_template();
@@ -122,6 +124,14 @@ std::unique_ptr<LoadedModel> read_package(const LoadModel& request, const std::s
 }
 
 }  // namespace
+
+void LoadedModel::require_unchanged() const {
+  for (const std::weak_ptr<const TensorFile>& each : files) {
+    const std::shared_ptr<const TensorFile> file = each.lock();
+    if (file && file->changed())
+      throw Exception(ErrorCode::kModelFileChanged, file->path(), "another program changed the file after it was opened");
+  }
+}
 
 std::string speed_key(const ModelInfo& model) {
   return model.name + " " + std::to_string(model.parameter_count) + " " + model.dtype + " " + model.device;

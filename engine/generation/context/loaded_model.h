@@ -10,6 +10,7 @@
 #include <memory>
 #include <set>
 #include <string>
+#include <vector>
 
 #include "engine/device/free_memory.h"
 #include "engine/generation/context/feature_cache.h"
@@ -18,6 +19,7 @@
 #include "engine/models/vision_language_model.h"
 #include "engine/text/chat_template.h"
 #include "engine/text/tokenizer.h"
+#include "engine/weights/tensor_file.h"
 
 namespace winnow {
 
@@ -29,6 +31,11 @@ struct LoadedModel {
   std::set<std::int64_t> stop_token_ids;
   FeatureCache features{std::int64_t{256} << 20};
   MachineSpeed speed;
+  // The files that weights are read from. What lives is looked at where it lies, for as long as the model is.
+  std::vector<std::weak_ptr<const TensorFile>> files;
+
+  // What was computed is the model's: nobody wrote to its files. Throws kModelFileChanged naming the file. A system call for each file.
+  void require_unchanged() const;
 };
 
 // Names what speeds were measured with.

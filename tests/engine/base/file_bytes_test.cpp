@@ -46,6 +46,21 @@ TEST(FileBytes, NamesWhatIsNotARegularFile) {
   expect_error(ErrorCode::kFileNotFound, "not a file name", [&] { read_file_bytes("", 10); });
 }
 
+TEST(FileBytes, KnowThatAnotherProgramWroteToTheFile) {
+  const test::ScratchFolder folder;
+  const std::string path = folder.write("f", "123456");
+  const RegularFile file(path);
+  EXPECT_FALSE(file.changed());
+  std::filesystem::rename(folder.write("other", "654321"), path);
+  EXPECT_FALSE(file.changed()) << "replaced by another of its name: what was opened is as it was";
+
+  const RegularFile shortened(path), overwritten(folder.write("g", "123456"));
+  std::filesystem::resize_file(path, 5);
+  EXPECT_TRUE(shortened.changed());
+  folder.write("g", "123457");
+  EXPECT_TRUE(overwritten.changed()) << "same size, other bytes";
+}
+
 TEST(FileBytes, RefusesNamesWithNul) {
   // The bytes behind the NUL must not be cut off silently.
   try {

@@ -2,6 +2,9 @@
 #include <gtest/gtest.h>
 
 #include <cstdio>
+#include <filesystem>
+#include <fstream>
+#include <functional>
 #include <memory>
 #include <string>
 #include <utility>
@@ -240,6 +243,48 @@ TEST_F(RealModel, ADocumentIsPreparedOnceAndAskedTwice) {
   EXPECT_NE(finished(gate).answer.find("4817"), std::string::npos) << finished(gate).answer;
   EXPECT_LT(slots(boat), finished(boat).figures.kv_bytes.full);
   EXPECT_TRUE(boat.all<Progress>().empty() || boat.all<Progress>().front().phase == Phase::kPrefill);
+}
+
+// A loaded model's file was overwritten (`cp new.gguf model.gguf`), shortened or its network drive went: SIGBUS ended the program, or words
+// of two models became one answer.
+TEST_F(RealModel, WhoseFileIsChangedWhileItAnswersSaysSoAndIsLoadedAgain) {
+  const auto cut = [](const std::string& file) { std::filesystem::resize_file(file, std::filesystem::file_size(file) / 2); };
+  const auto overwrite = [](const std::string& file) {
+    std::fstream bytes(file, std::ios::in | std::ios::out | std::ios::binary);
+    bytes.seekp(static_cast<std::streamoff>(std::filesystem::file_size(file) / 2));
+    bytes << "other weights";
+  };
+  for (const auto& change : {std::function<void(const std::string&)>(cut), std::function<void(const std::string&)>(overwrite)}) {
+    const test::ScratchFolder folder;
+    const std::string file = folder.file("model.gguf");
+    std::filesystem::copy_file(test_support::real_model(), file);
+    const std::unique_ptr<Engine> own = make_engine(nullptr);
+    const auto post = [&](const RequestBody& body, const std::function<void(const Event&)>& hook = {}) {
+      EventRecorder events;
+      events.hook = hook;
+      own->handle({1, body}, events, InterruptToken());
+      return events;
+    };
+    LoadModel load;
+    load.folder = file;
+    ASSERT_TRUE(post(load).last<ModelLoaded>());
+    const Turn turn = ask({TextItem{kJapan}}, "full", 1.0, 64);
+    int words = 0;
+    const EventRecorder events = post(turn, [&](const Event& event) {
+      if (std::holds_alternative<TextDelta>(event.body) && ++words == 2) change(file);
+    });
+    ASSERT_TRUE(events.last<Failed>()) << events.streamed();
+    EXPECT_EQ(events.last<Failed>()->error.code, ErrorCode::kModelFileChanged) << events.last<Failed>()->error.reason;
+    EXPECT_EQ(events.last<Failed>()->error.subject, file);
+    EXPECT_EQ(events.all<TextDelta>().size(), 2U) << "no word is made of changed weights";
+    EXPECT_EQ(post(turn).last<Failed>()->error.code, ErrorCode::kModelFileChanged);
+    EXPECT_EQ(post(SaveConversation{turn.conversation, folder.file("kept")}).last<Failed>()->error.code, ErrorCode::kModelFileChanged);
+    EXPECT_FALSE(std::filesystem::exists(folder.file("kept")));
+
+    load.folder = test_support::real_model();
+    ASSERT_TRUE(post(load).last<ModelLoaded>());
+    EXPECT_NE(post(turn).streamed().find("Tokyo"), std::string::npos);
+  }
 }
 
 }  // namespace
