@@ -81,6 +81,11 @@ void Commands::buildFile() {
   if (m_caches != nullptr) {
     const auto showKept = [this] { (new KeptChatsDialog(*m_caches, m_session.list.model(), m_engine, &m_window))->open(); };
     add(file, tr("&Kept videos and images…"), {}, showKept);
+    // Switching off leaves what is there: whoever does it for the sake of privacy is shown it.
+    connect(&m_settings, &app::Settings::changed, this, [this, showKept](const QString& key) {
+      const bool switchedOff = key == QLatin1String(app::setting_keys::kKeepConversations) && !m_settings.keepConversations();
+      if (switchedOff && !m_caches->entries().empty()) showKept();
+    });
   }
   m_export = add(file, tr("&Export the chat…"), QKeySequence(Qt::CTRL | Qt::SHIFT | Qt::Key_E),
                  [this] { exportChat(&m_window, m_session.chat.loaded()); });

@@ -85,11 +85,14 @@ void KeptChatsDialog::fill() {
   grid->setRowStretch(row, 1);
   column->addWidget(list);
   m_total->setText(
-      entries.empty()
-          ? tr("Nothing is kept. What a chat has read is kept when it was answered, so that the chat goes on tomorrow without "
-               "reading its videos again.")
-          : tr("Kept of %n chat(s): %1 of at most %2. Nothing of it needs to be read again.", "", static_cast<int>(entries.size()))
-                .arg(formatBytes(bytes), formatBytes(m_caches.quota().totalBytes)));
+      entries.empty() ? tr("Nothing is kept. What a chat has read is kept when it was answered, so that the chat goes on "
+                           "tomorrow without reading its videos again.")
+      : m_caches.keeps()
+          ? tr("Saved for %n chat(s), so that nothing needs to be read again: %1 of at most %2.", "", static_cast<int>(entries.size()))
+                .arg(formatBytes(bytes), formatBytes(m_caches.quota().totalBytes))
+          : tr("Nothing more is kept. What was read of %n chat(s), their text included, is still on the disk: %1.", "",
+               static_cast<int>(entries.size()))
+                .arg(formatBytes(bytes)));
   m_all->setEnabled(!entries.empty());
 }
 

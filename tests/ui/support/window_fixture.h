@@ -54,7 +54,7 @@ class WindowTest : public testing::Test {
     if (initial.modelFolder.isEmpty()) initial.modelFolder = QStringLiteral("/models/shapes-demo");
     m_window = std::make_unique<ui::MainWindow>(
         ui::WindowServices{*m_engine, *m_store, *m_settings, *m_preview, m_clips.factory(), list_methods(), QStringLiteral("0.1.0"),
-                           [] { return QStringLiteral("Winnow: 0.1.0\nQt: six\n"); }, nullptr, &m_downloads.services, m_finder.get()},
+                           [] { return QStringLiteral("Winnow: 0.1.0\nQt: six\n"); }, m_caches, &m_downloads.services, m_finder.get()},
         initial);
     m_firstSize = m_window->size();
     m_window->resize(1280, 800);
@@ -123,7 +123,8 @@ class WindowTest : public testing::Test {
   std::unique_ptr<FakeMediaPreview> m_preview;
   std::unique_ptr<app::ModelFinder> m_finder;
   std::unique_ptr<app::EngineHost> m_engine;
-  QSize m_firstSize;  // as the program made it
+  app::ConversationCaches* m_caches = nullptr;  // null: nothing is kept
+  QSize m_firstSize;                            // as the program made it
   std::unique_ptr<ui::MainWindow> m_window;
 };
 
