@@ -117,17 +117,14 @@ constexpr CodeText kTexts[] = {
      QT_TRANSLATE_NOOP("winnow::ui::ErrorText", "This model reads images, but no videos: it cannot look at “%1”."),
      QT_TRANSLATE_NOOP("winnow::ui::ErrorText", "This model reads images, but no videos."),
      QT_TRANSLATE_NOOP("winnow::ui::ErrorText", "Choose a model that reads videos under Model, or ask without the video.")},
-<<<<<<< HEAD
     {ErrorCode::kMediaChanged, "media changed", QT_TRANSLATE_NOOP("winnow::ui::ErrorText", "“%1” is not the file that was attached."),
      QT_TRANSLATE_NOOP("winnow::ui::ErrorText", "A file is not the one that was attached."),
      QT_TRANSLATE_NOOP("winnow::ui::ErrorText",
                        "It has changed since. Put the old one back, or reword the question to ask about what is there now.")},
-=======
     {ErrorCode::kModelFileChanged, "model file changed",
      QT_TRANSLATE_NOOP("winnow::ui::ErrorText", "Another program changed the model’s file “%1” while it was loaded."),
      QT_TRANSLATE_NOOP("winnow::ui::ErrorText", "Another program changed the model’s file while it was loaded."),
      QT_TRANSLATE_NOOP("winnow::ui::ErrorText", "Your chat is saved. Choose the model again in the Model menu, then ask again.")},
->>>>>>> 35270e5e (engine: a model file that changes while loaded is an error, no SIGBUS)
     {ErrorCode::kModelFileMissing, "model file missing", QT_TRANSLATE_NOOP("winnow::ui::ErrorText", "The model lacks its file “%1”."),
      QT_TRANSLATE_NOOP("winnow::ui::ErrorText", "The model lacks a file."),
      QT_TRANSLATE_NOOP("winnow::ui::ErrorText", "Copy or download all of it again.")},
