@@ -80,6 +80,7 @@ Backup makeBackup(const ChatFolders& folders, qint64 nowMs, const InterruptToken
       db.prepare("VACUUM INTO ?").bindText(QFile::encodeName(part)).run();
     }
     requireWhole(part, interrupt);
+    requireTrueWords(part, interrupt);
     renameDurably(part, made.file);
   } catch (...) {
     QFile::remove(part);

@@ -174,8 +174,8 @@ QList<StoredMessage> readMessages(SqliteConnection& db, ConversationId id) {
   QHash<MessageId, qsizetype> places;
   {
     SqliteStatement row = db.prepare(
-        "SELECT id, parent_id, sequence, role, state, text, created_ms, failure_code, failure FROM message WHERE conversation_id = ? "
-        "ORDER BY sequence");
+        "SELECT id, parent_id, sequence, role, state, text, created_ms, failure_code, failure, digest <> winnow_digest(text) FROM message "
+        "WHERE conversation_id = ? ORDER BY sequence");
     row.bind(id);
     while (row.step()) {
       StoredMessage message;
@@ -189,6 +189,7 @@ QList<StoredMessage> readMessages(SqliteConnection& db, ConversationId id) {
       message.createdMs = row.integer(6);
       if (message.state == MessageState::kFailed) message.failureCode = static_cast<ErrorCode>(row.integer(7));
       message.failure = row.text(8);
+      message.damaged = row.integer(9) != 0;
       places.insert(message.id, messages.size());
       messages.push_back(std::move(message));
     }

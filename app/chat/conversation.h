@@ -97,6 +97,7 @@ struct StoredMessage {
   qint64 sequence = 0;   // ascending in the order of writing, within the database
   Role role = Role::kUser;
   QString text;
+  bool damaged = false;  // its words are not those that were written: the disk changed them
   MessageState state = MessageState::kComplete;
   qint64 createdMs = 0;
   QString failure;                               // "<code>: <subject>: <reason>" of a failed answer

@@ -155,6 +155,18 @@ void requireWhole(const QString& file, const InterruptToken& interrupt) {
   if (finding != QLatin1String("ok")) refuse(file, ErrorCode::kStorageDamaged, "it is damaged: " + finding.toStdString());
 }
 
+void requireTrueWords(const QString& file, const InterruptToken& interrupt) {
+  SqliteConnection db(file, {});
+  db.leaveUntouched();
+  db.interruptBy(interrupt);
+  const qint64 changed = db.pragmaInteger(
+      "SELECT (SELECT count(*) FROM message WHERE digest <> winnow_digest(text)) + "
+      "(SELECT count(*) FROM comparison_column WHERE digest <> winnow_digest(text))");
+  if (changed > 0)
+    refuse(file, ErrorCode::kStorageDamaged,
+           "it is damaged: the words of " + std::to_string(changed) + " messages have changed on the disk");
+}
+
 std::unique_ptr<SqliteConnection> reopenDatabaseFile(const QString& file, const QByteArray& vfs) {
   auto db = std::make_unique<SqliteConnection>(file, vfs);
   db->configureForWriting();

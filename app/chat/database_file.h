@@ -19,6 +19,8 @@ std::unique_ptr<SqliteConnection> openDatabaseFile(const QString& file, const QB
 std::unique_ptr<SqliteConnection> openInMemory(const QString& file);
 // The full check of a database file of ours, also while it is open elsewhere. Throws Interrupted.
 void requireWhole(const QString& file, const InterruptToken& interrupt = {});
+// Before a backup of it takes the place of an older one: no words in it have changed since they were written. A database of this version.
+void requireTrueWords(const QString& file, const InterruptToken& interrupt = {});
 // Opens again what was open before, without the checks.
 std::unique_ptr<SqliteConnection> reopenDatabaseFile(const QString& file, const QByteArray& vfs);
 

@@ -9,6 +9,7 @@
 #include <cmath>
 #include <memory>
 
+#include "app/chat/row_digest.h"
 #include "app/chat/storage_fault.h"
 #include "engine/base/error.h"
 
@@ -151,6 +152,10 @@ SqliteConnection::SqliteConnection(const QString& file, const QByteArray& vfs) :
     const QByteArray detail = m_handle ? sqlite3_errmsg(m_handle) : "no memory";
     const std::unique_ptr<sqlite3, decltype(&sqlite3_close_v2)> closing(m_handle, &sqlite3_close_v2);
     throwStorage(m_file, m_handle, result, detail);
+  }
+  if (const int added = addRowDigest(m_handle); added != SQLITE_OK) {
+    const std::unique_ptr<sqlite3, decltype(&sqlite3_close_v2)> closing(m_handle, &sqlite3_close_v2);
+    throwStorage(m_file, m_handle, added, sqlite3_errmsg(m_handle));
   }
   sqlite3_busy_timeout(m_handle, kBusyTimeoutMs);
   sqlite3_limit(m_handle, SQLITE_LIMIT_LENGTH, kMaxValueBytes);

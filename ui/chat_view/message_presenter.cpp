@@ -141,6 +141,10 @@ MessageContent MessagePresenter::contentOf(const app::StoredMessage& message, co
   content.roleLabel = message.role == Role::kUser ? tr("You") : model.isEmpty() ? tr("Winnow") : displayText(model);
   for (const app::Attachment& attachment : message.attachments) content.attachments.push_back(summaryOf(attachment));
   content.noticed = noticedOf(message.attachments);
+  if (message.damaged) {
+    const QString line = tr("Some of these words changed on the disk since they were saved. A backup may have them whole.");
+    content.noticed = content.noticed.isEmpty() ? line : line + QLatin1Char('\n') + content.noticed;
+  }
   content.status = statusOf(message);
   if (content.status == MessageStatus::kFailed) content.error = parseFailure(message.failureCode, message.failure);
   if (around.running && around.running->answer == message.id) {

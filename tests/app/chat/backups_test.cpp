@@ -107,6 +107,29 @@ TEST_F(BackupsTest, ADamagedDatabasePushesNoGoodBackupOut) {
   EXPECT_EQ(namesInBackups().size(), 2) << "something was left behind";
 }
 
+TEST_F(BackupsTest, ChangedWordsPushNoGoodBackupOutAndOneWithThemCanStillBeRestored) {
+  {
+    ChatDatabase db(folders());
+    db.beginTurn({db.createConversation(QStringLiteral("safe"), {}).id, 0, QStringLiteral("the gate is 4711"), {}});
+  }
+  const QByteArray flipped = bytes(file()).replace("gate is 4711", "gate is 4712");
+  QFile f(file());
+  ASSERT_TRUE(f.open(QIODevice::WriteOnly | QIODevice::Truncate));
+  f.write(flipped);
+  f.close();
+  try {
+    makeBackup(folders(), kNowMs);
+    ADD_FAILURE() << "changed words were taken for a backup";
+  } catch (const Exception& exception) {
+    EXPECT_EQ(exception.error().code, ErrorCode::kStorageDamaged);
+  }
+  EXPECT_TRUE(namesInBackups().isEmpty());
+  const QString backup = folders().data + QStringLiteral("/backups/older.db");
+  ASSERT_TRUE(QFile::copy(file(), backup));
+  restoreBackup(folders(), backup);
+  EXPECT_EQ(titles(), QStringList{QStringLiteral("safe")}) << "one changed word does not make the rest worthless";
+}
+
 TEST_F(BackupsTest, RestoringKeepsWhatWasThere) {
   {
     ChatDatabase db(folders());

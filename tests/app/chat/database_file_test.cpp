@@ -149,6 +149,39 @@ TEST_F(DatabaseFileTest, AMissingTableIsDamage) {
   EXPECT_THROW(requireWhole(file()), Exception);
 }
 
+// SQLite looks at the form of pages: 33 of 200 random damages changed a message, and nobody noticed.
+TEST_F(DatabaseFileTest, WordsThatChangedOnTheDiskAreNoticed) {
+  ConversationId chat = 0;
+  {
+    ChatDatabase db(folders());
+    chat = db.createConversation(QStringLiteral("chat"), {}).id;
+    const TurnIds first = db.beginTurn({chat, 0, QStringLiteral("The code of the gate is 4711."), {}});
+    db.updateStreaming(first.answer, QStringLiteral("Noted"));
+    FinishedTurn turn;
+    turn.answer = first.answer;
+    turn.text = QStringLiteral("Noted.");
+    db.finishTurn(turn);
+    for (const StoredMessage& message : db.loadConversation(chat).messages) EXPECT_FALSE(message.damaged) << message.text.toStdString();
+  }
+  requireTrueWords(file());
+  QByteArray flipped = bytes(file());
+  ASSERT_TRUE(flipped.contains("gate is 4711"));
+  write(flipped.replace("gate is 4711", "gate is 4712"));
+  EXPECT_THROW(requireTrueWords(file()), Exception);
+  ChatDatabase db(folders());
+  const QList<StoredMessage> messages = db.loadConversation(chat).messages;
+  ASSERT_EQ(messages.size(), 2);
+  EXPECT_TRUE(messages[0].damaged);
+  EXPECT_EQ(messages[0].text, QStringLiteral("The code of the gate is 4712.")) << "shown as it is, and said to be damaged";
+  EXPECT_FALSE(messages[1].damaged);
+}
+
+TEST_F(DatabaseFileTest, UpgradesTheEleventhVersionWhoseMessagesHadNoDigest) {
+  ofVersion(11, {"INSERT INTO message(id, conversation_id, sequence, role, state, text, created_ms) VALUES(1, 5, 1, 1, 1, 'asked', 1)"});
+  ChatDatabase db(folders());
+  EXPECT_FALSE(db.loadConversation(5).messages.front().damaged);
+}
+
 TEST_F(DatabaseFileTest, AnEmptyFileIsAFirstStartThatWasCutOff) {
   write({});
   EXPECT_EQ(refusal(), "opened");
