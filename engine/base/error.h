@@ -29,6 +29,8 @@ enum class ErrorCode : int {
   kStorage = 14,         // the conversation database; the codes from 16 on say more
   kInternal = 15,        // a broken precondition of our own code
   kFileUnwritable = 26,  // of a file that the user names or that is kept for him: may not be written, or there is no room
+  kNotFetched = 33,      // in place of a file lies a pointer to it, a web page, or a part of it
+  kArchive = 32,         // to be unpacked before it can be read
   kCacheOutdated = 27,   // a stored conversation of another model or version, or of media that have changed since
   // The conversation database, where it is known what would help:
   kStorageDamaged = 16,   // or no database of this program at all
