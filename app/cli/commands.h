@@ -83,6 +83,7 @@ ExitStatus run_methods(OutputFormat format);
 // What a person who reports a fault is asked for: versions and machine.
 ExitStatus run_system();
 ExitStatus run_probe(const std::string& path, OutputFormat format);
+ExitStatus run_known_models(OutputFormat format);
 
 // One JSON object a line: {"video" or "image", "frames", "method", "retention", "questions": [..]} -> the same with "answers". Questions
 // are independent conversations, or those of a line one; features of a file are computed once.

@@ -10,6 +10,7 @@
 #include "app/media/media_opener.h"
 #include "app/media/subtitles.h"
 #include "app/notices/notice_text.h"
+#include "engine/api/model_kinds.h"
 #include "engine/api/model_summary.h"
 
 namespace winnow::cli {
@@ -37,6 +38,20 @@ ExitStatus probe_model(const std::string& path, OutputFormat format) {
 }
 
 }  // namespace
+
+ExitStatus run_known_models(OutputFormat format) {
+  const std::vector<std::string> folders = known_classes();
+  const std::vector<std::string> files = known_gguf_architectures();
+  if (format == OutputFormat::kJson) {
+    print_out("%s\n", json_line({{"classes", folders}, {"gguf_architectures", files}}, 2).c_str());
+    return ExitStatus::kAnswered;
+  }
+  print_out("Model folders (config.json: architectures):\n");
+  for (const std::string& name : folders) print_out("  %s\n", name.c_str());
+  print_out("GGUF files (general.architecture):\n");
+  for (const std::string& name : files) print_out("  %s\n", name.c_str());
+  return ExitStatus::kAnswered;
+}
 
 ExitStatus run_probe(const std::string& path, OutputFormat format) {
   std::error_code ignored;

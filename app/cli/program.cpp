@@ -160,9 +160,9 @@ ExitStatus run_program(int argc, const char* const* argv) {
 
   std::string probed;
   CLI::App* probe_command = program.add_subcommand("probe", "what a media file is, or a model folder and how its makers would sample it");
-  probe_command->add_option("file", probed, "image, video or model folder")->required();
+  probe_command->add_option("file", probed, "image, video or model folder; without one: the models that run");
   probe_command->add_flag("--json", json, "a JSON object");
-  probe_command->callback([&] { status = run_probe(probed, format()); });
+  probe_command->callback([&] { status = probed.empty() ? run_known_models(format()) : run_probe(probed, format()); });
 
   ExportOptions exported;
   CLI::App* export_command = program.add_subcommand("export", "inputs, features, logits and kept sets as a safetensors file");

@@ -42,10 +42,8 @@ class Keys {
     const std::string name = metadata.string("general.architecture");
     const auto* found = std::ranges::find_if(kArchitectures, [&](const Architecture& each) { return name == each.name; });
     if (found == kArchitectures.end()) {
-      std::string known;
-      for (const Architecture& each : kArchitectures) known.append(known.empty() ? "" : ", ").append(each.name);
       const std::string shown = name.size() <= 64 ? "\"" + name + "\"" : "of this file";
-      refuse("the engine does not run the architecture " + shown + "; of GGUF files it runs " + known);
+      refuse("the engine does not run the architecture " + shown + " (winnow-cli probe lists what it runs)");
     }
     architecture_ = found;
   }
@@ -184,6 +182,12 @@ void add_gemma3(const Keys& keys, Json& config) {
 }
 
 }  // namespace
+
+std::vector<std::string> known_gguf_architectures() {
+  std::vector<std::string> names;
+  for (const Architecture& each : kArchitectures) names.emplace_back(each.name);
+  return names;
+}
 
 Json gguf_config(const GgufMetadata& metadata, const GgufTensorFacts& tensors, std::int64_t vocabulary) {
   const Keys keys(metadata);

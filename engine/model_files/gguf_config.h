@@ -20,6 +20,9 @@ struct GgufTensorFacts {
   std::vector<float> frequency_factors;  // of rope_freqs.weight; empty: there is none
 };
 
+// Values of general.architecture that can be read.
+std::vector<std::string> known_gguf_architectures();
+
 // config.json. vocabulary: entries of the token list.
 Json gguf_config(const GgufMetadata& metadata, const GgufTensorFacts& tensors, std::int64_t vocabulary);
 

@@ -1,5 +1,6 @@
 #include "engine/model_files/gguf_tokenizer.h"
 
+#include <algorithm>
 #include <cmath>
 #include <unordered_set>
 
@@ -42,6 +43,9 @@ void check_sizes(const GgufVocabulary& vocabulary, bool scored) {
   if (vocabulary.types.size() != count && (scored || !vocabulary.types.empty())) {
     damaged(vocabulary, "has " + std::to_string(vocabulary.types.size()) + " token types for " + std::to_string(count) + " tokens");
   }
+  // Some converters leave it so. The chat template's marks would be read as text then, letter by letter.
+  if (!vocabulary.types.empty() && std::ranges::all_of(vocabulary.types, [](std::int32_t type) { return type == kUndefined; }))
+    damaged(vocabulary, "says of no token what it is (tokenizer.ggml.token_type is 0 throughout): take a file that was converted anew");
   if (scored && vocabulary.scores.size() != count) {
     damaged(vocabulary, "has " + std::to_string(vocabulary.scores.size()) + " token scores for " + std::to_string(count) + " tokens");
   }

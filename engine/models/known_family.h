@@ -6,6 +6,7 @@
 
 #include <optional>
 #include <string>
+#include <vector>
 
 #include "engine/base/json_document.h"
 
@@ -19,5 +20,8 @@ struct KnownFamily {
 
 // nullopt: the engine runs no such model.
 std::optional<KnownFamily> known_family(const JsonObject& config);
+
+// The classes (config.json: architectures) that the engine runs.
+std::vector<std::string> known_classes();
 
 }  // namespace winnow

@@ -86,6 +86,12 @@ std::optional<KnownFamily> known_family(const JsonObject& config) {
   return KnownFamily{family->model_type, sees, sees && family->reads_videos};
 }
 
+std::vector<std::string> known_classes() {
+  std::vector<std::string> names;
+  for (const Family& each : kFamilies) names.emplace_back(each.architecture);
+  return names;
+}
+
 std::unique_ptr<VisionLanguageModel> load_model(const ModelSource& source) {
   const std::optional<at::ScalarType>& type = source.plan.arithmetic;
   const bool half = type == at::kHalf;
@@ -98,10 +104,8 @@ std::unique_ptr<VisionLanguageModel> load_model(const ModelSource& source) {
     const std::string architecture = architecture_of(config);
     const std::string model_type = config.string("model_type", kNameBytes, "");
     const std::string found = !architecture.empty() ? architecture : !model_type.empty() ? model_type : "no model type";
-    std::string known;
-    for (const Family& each : kFamilies) known.append(known.empty() ? "" : ", ").append(each.architecture);
     throw Exception(ErrorCode::kUnsupportedModel, source.package->path(),
-                    "the engine does not run " + printable_name(found) + "; it runs " + known);
+                    "the engine does not run " + printable_name(found) + " (winnow-cli probe lists what it runs)");
   }
   ModelLoad load(source);
   load.info.family = family->model_type;

@@ -184,6 +184,9 @@ TEST(GgufTokenizer, RefusesHostileTokens) {
   EXPECT_EQ(refused(sentence_piece(), token("\xC3")).code, ErrorCode::kDamagedFile);
   EXPECT_EQ(refused(sentence_piece(), token("a")).reason, "token 263 occurs twice");
   EXPECT_EQ(refused(byte_level(), token("ab")).code, ErrorCode::kDamagedFile);
+  const Error untyped = refused(sentence_piece(), [](GgufVocabulary& v) { std::ranges::fill(v.types, 0); });
+  EXPECT_EQ(untyped.code, ErrorCode::kDamagedFile);
+  EXPECT_TRUE(untyped.reason.starts_with("says of no token what it is (tokenizer.ggml.token_type is 0 throughout)")) << untyped.reason;
   EXPECT_EQ(refused(sentence_piece(), [](GgufVocabulary& v) { v.types.back() = 7; }).code, ErrorCode::kDamagedFile);
   EXPECT_EQ(refused(sentence_piece(), [](GgufVocabulary& v) { v.types.back() = -1; }).code, ErrorCode::kDamagedFile);
   EXPECT_EQ(refused(sentence_piece(), [](GgufVocabulary& v) { v.types.back() = 6; }).reason, "token 262 is called a byte and is none");
