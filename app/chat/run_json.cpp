@@ -43,8 +43,10 @@ void visitFigures(Figures& f, Visit visit) {
   visit("achieved_retention", f.achieved_retention);
 }
 
-constexpr CompressionNote kNotes[] = {CompressionNote::kFallbackRows, CompressionNote::kRaisedToFloor, CompressionNote::kNonFinite,
-                                      CompressionNote::kPinsAboveBudget, CompressionNote::kShortText};
+constexpr CompressionNote kNotes[] = {CompressionNote::kFallbackRows,       CompressionNote::kRaisedToFloor,
+                                      CompressionNote::kNonFinite,          CompressionNote::kPinsAboveBudget,
+                                      CompressionNote::kShortText,          CompressionNote::kThreadReadAgain,
+                                      CompressionNote::kSystemJoinsQuestion};
 
 std::vector<CompressionNote> notesFrom(const Json& stored) {
   std::vector<CompressionNote> notes;

@@ -27,6 +27,10 @@ const char* note_name(CompressionNote note) {
       return "pins_above_budget";
     case CompressionNote::kShortText:
       return "short_text";
+    case CompressionNote::kThreadReadAgain:
+      return "thread_read_again";
+    case CompressionNote::kSystemJoinsQuestion:
+      return "system_joins_question";
   }
   return "unknown";
 }

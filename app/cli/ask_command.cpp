@@ -29,6 +29,8 @@ Turn turn_after(const Restored& restored, const AskOptions& options) {
     turn.messages.push_back({Role::kUser, {}});
   }
   turn.messages.back().items.emplace_back(TextItem{options.question});
+  turn.prompt = prompt_settings(options.turn);
+  if (options.turn.day.empty() && !restored.prompt.day.empty()) turn.prompt.day = restored.prompt.day;
   return turn;
 }
 

@@ -85,6 +85,9 @@ class Chat {
       return;
     }
     note_what_was_dropped(turn);
+    for (const CompressionNote note : sink.finished->figures.notes) {
+      if (is_said_once(note)) print_err("(%s)\n", note_sentence(note));
+    }
     thread_ = turn.messages;
     thread_.push_back({Role::kAssistant, {TextItem{sink.finished->answer}}});
     attached_.clear();

@@ -129,6 +129,7 @@ ExitStatus run_compare(const CompareOptions& given) {
   request.sampling = options.turn.sampling;
   request.recipes = column_recipes(options.turn, options.columns);
   request.pins = pins_of(options.turn.pins, request.messages);
+  request.prompt = prompt_settings(options.turn);
   Session session;
   const ModelInfo model = session.load(load_request(options.model));
   if (!model.device_note.empty()) print_err("%s\n", model.device_note.c_str());

@@ -46,6 +46,14 @@ const char* phase_name(Phase phase) {
   return "working";
 }
 
+std::string fixed(double value, int digits) {
+  char text[64];
+  std::snprintf(text, sizeof text, "%.*f", digits, value);
+  return text;
+}
+
+}  // namespace
+
 const char* note_sentence(CompressionNote note) {
   switch (note) {
     case CompressionNote::kFallbackRows:
@@ -58,17 +66,13 @@ const char* note_sentence(CompressionNote note) {
       return "kept more than asked: what is pinned alone needs more";
     case CompressionNote::kShortText:
       return "nothing was compressed: text alone, of fewer tokens than --min-event-tokens";
+    case CompressionNote::kThreadReadAgain:
+      return "this model's chat template writes earlier answers differently, so what was said is read again for each question";
+    case CompressionNote::kSystemJoinsQuestion:
+      return "this model's chat template has no system prompt: it was put before the first question";
   }
   return "";
 }
-
-std::string fixed(double value, int digits) {
-  char text[64];
-  std::snprintf(text, sizeof text, "%.*f", digits, value);
-  return text;
-}
-
-}  // namespace
 
 std::string bytes_text(std::int64_t bytes) {
   const double value = static_cast<double>(bytes);

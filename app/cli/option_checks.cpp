@@ -1,5 +1,7 @@
 #include "app/cli/option_checks.h"
 
+#include <QDate>
+
 #include <charconv>
 #include <cmath>
 #include <cstdio>
@@ -57,6 +59,11 @@ CLI::Validator number_above_zero(double most) {
 std::string share_problem(const std::string& text) {
   const auto value = read<double>(text);
   return value && *value > 0.0 && *value <= 1.0 ? "" : "must lie in (0, 1]";
+}
+
+std::string day_problem(const std::string& text) {
+  const QString day = QString::fromStdString(text);
+  return text.size() == 10 && QDate::fromString(day, Qt::ISODate).isValid() ? "" : "must be a day as 2026-11-27";
 }
 
 std::string file_name_problem(const std::string& text) { return text.empty() ? "must name a file or folder" : ""; }

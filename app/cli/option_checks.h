@@ -18,8 +18,9 @@ CLI::Validator whole_number(std::int64_t least, std::int64_t most);
 CLI::Validator number(double least, double most);
 CLI::Validator number_above_zero(double most);
 
-// For check(): why the text is no share of the cache, no file name; empty if it is.
+// For check(): why the text is no share of the cache, no day, no file name; empty if it is.
 std::string share_problem(const std::string& text);
+std::string day_problem(const std::string& text);
 std::string file_name_problem(const std::string& text);
 
 }  // namespace winnow::cli

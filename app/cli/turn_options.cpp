@@ -1,5 +1,7 @@
 #include "app/cli/turn_options.h"
 
+#include <QDate>
+
 #include <CLI/CLI.hpp>
 #include <algorithm>
 #include <utility>
@@ -196,6 +198,15 @@ void add_sampling_options(CLI::App& command, TurnOptions& options) {
       ->expected(1)
       ->allow_extra_args(false);
   command.add_option("--system", options.system_prompt, "system prompt");
+  command.add_option("--date", options.day, "the day that chat templates write, as 2026-11-27; default: today's")->check(day_problem);
+}
+
+PromptSettings prompt_settings(const TurnOptions& options) {
+  // One day for the whole run: a chat over midnight stays the same chat.
+  static const std::string today = QDate::currentDate().toString(Qt::ISODate).toStdString();
+  PromptSettings settings;
+  settings.day = options.day.empty() ? today : options.day;
+  return settings;
 }
 
 LoadModel load_request(const LoadModel& options) {
@@ -256,7 +267,9 @@ std::vector<Message> first_thread(const TurnOptions& options, const std::string&
 
 Turn turn_of(const TurnOptions& options, std::vector<Message> thread) {
   std::vector<Pin> pins = pins_of(options.pins, thread);
-  return {1, std::move(thread), options.sampling, recipe_of(options), options.guard, std::move(pins)};
+  Turn turn{1, std::move(thread), options.sampling, recipe_of(options), options.guard, std::move(pins)};
+  turn.prompt = prompt_settings(options);
+  return turn;
 }
 
 }  // namespace winnow::cli

@@ -27,6 +27,7 @@ struct TurnOptions {
   Guard guard = Guard::kKeep;
   Sampling sampling;
   std::string system_prompt;
+  std::string day;         // that chat templates write; empty: today's, of a cache that is gone on from its own
   std::string load_cache;  // file of a kept conversation to go on from
   std::string save_cache;  // where to keep it afterwards
 };
@@ -41,6 +42,9 @@ void add_sampling_options(CLI::App& command, TurnOptions& options);
 void add_load_cache_option(CLI::App& command, TurnOptions& options);
 void add_save_cache_option(CLI::App& command, TurnOptions& options);
 void add_guard_option(CLI::App& command, TurnOptions& options);  // of commands with several turns
+
+// The day that is named, else that on which the program was started.
+PromptSettings prompt_settings(const TurnOptions& options);
 
 // With the demo model's folder if none is named.
 LoadModel load_request(const LoadModel& options);

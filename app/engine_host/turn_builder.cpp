@@ -1,5 +1,7 @@
 #include "app/engine_host/turn_builder.h"
 
+#include <QDateTime>
+
 #include <iterator>
 #include <utility>
 
@@ -23,6 +25,13 @@ void appendQuestion(const StoredMessage& question, Message& into, std::int32_t& 
   if (!question.text.isEmpty()) into.items.emplace_back(TextItem{question.text.toStdString()});
 }
 
+// The day on which the thread's first question was asked; one that is not saved yet is of today.
+std::string dayOf(const QList<StoredMessage>& thread) {
+  const qint64 ms = thread.isEmpty() ? 0 : thread.first().createdMs;
+  const QDate day = ms > 0 ? QDateTime::fromMSecsSinceEpoch(ms).date() : QDate::currentDate();
+  return day.toString(Qt::ISODate).toStdString();
+}
+
 bool isAnswered(const StoredMessage& answer) { return answer.state != MessageState::kFailed && !answer.text.isEmpty(); }
 
 }  // namespace
@@ -32,6 +41,7 @@ Turn buildTurn(ConversationId conversation, const QList<StoredMessage>& thread, 
   turn.conversation = conversation;
   turn.sampling = options.sampling;
   turn.recipe = options.recipe;
+  turn.prompt.day = dayOf(thread);
   if (!options.systemPrompt.trimmed().isEmpty()) turn.messages.push_back({Role::kSystem, {TextItem{options.systemPrompt.toStdString()}}});
 
   std::int32_t media = 0;

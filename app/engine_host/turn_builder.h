@@ -3,6 +3,7 @@
 // Used by ui and the terminal program when a question is sent or regenerated. Media come before the text of their message, in the order
 // attached. An empty or failed answer is left out, and the question before it is joined with the next one, so that roles alternate and no
 // attachment is lost; an interrupted answer with text stays.
+// Chat templates that write a date are given the day of the first question, so that the chat reads the same tomorrow.
 // Pins of attachments become the turn's, widened so that each keeps a frame.
 // Errors: winnow::Exception(kInvalidArgument) when the thread does not end with a question or the question is empty.
 #pragma once

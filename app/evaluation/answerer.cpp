@@ -6,6 +6,7 @@ namespace winnow::app {
 namespace {
 
 constexpr ConversationId kConversation = 1;
+constexpr char kDay[] = "2026-01-01";  // that chat templates write: figures of tomorrow are those of today
 
 void take(std::vector<std::string>& notices, const Event& event) {
   const auto* sampled = std::get_if<MediaSampled>(&event.body);
@@ -71,6 +72,7 @@ std::vector<RecipeAnswer> EngineAnswerer::answers(const Message& question, const
   compare.messages = {question};
   compare.sampling.max_new_tokens = m_maxNewTokens;
   compare.recipes = recipes;
+  compare.prompt.day = kDay;
   compare.scores = m_scores;
   OutcomeSink sink(recipes.size());
   m_engine.handle({++m_lastId, std::move(compare)}, sink, interrupt);
@@ -88,6 +90,7 @@ Turn EngineAnswerer::turnOf(const RecipeSpec& recipe, Guard guard) const {
   turn.conversation = kConversation;
   turn.recipe = recipe;
   turn.guard = guard;
+  turn.prompt.day = kDay;
   turn.sampling.max_new_tokens = m_maxNewTokens;
   return turn;
 }

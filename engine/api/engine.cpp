@@ -129,12 +129,14 @@ class LocalEngine : public Engine {
       restored.kv_bytes += states.current->cache.bytes_in_use();
       restored.thread = states.current->thread;
       restored.pins = states.current->pins;
+      restored.prompt = states.current->settings;
     }
     if (states.prepared) {
       restored.kv_bytes += states.prepared->state.cache.bytes_in_use();
       restored.prepared = media_thread(*states.prepared);
       restored.recipe = states.prepared->recipe;
       restored.pins = states.prepared->state.pins;
+      restored.prompt = states.prepared->state.settings;
     }
     conversations_.insert_or_assign(load.conversation, std::move(states));
     return restored;
@@ -151,10 +153,9 @@ class LocalEngine : public Engine {
     ConversationStates& states = conversations_[turn.conversation];
     const auto draft = conversations_.find(kDraftConversation);
     if (!model_ || draft == conversations_.end() || turn.conversation == kDraftConversation) return states;
-    const VisionLanguageModel& network = *model_->network;
     const Turn run = as_run(turn);
-    if (start_of(states, run, network).from == TurnStart::From::kNothing &&
-        start_of(draft->second, run, network).from == TurnStart::From::kPrepared) {
+    if (start_of(states, run, *model_).from == TurnStart::From::kNothing &&
+        start_of(draft->second, run, *model_).from == TurnStart::From::kPrepared) {
       states.prepared = std::exchange(draft->second.prepared, std::nullopt);
       states.watched = std::exchange(draft->second.watched, std::nullopt);
     }

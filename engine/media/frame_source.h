@@ -75,6 +75,9 @@ class FrameSource {
     for (int i = 0; i < frame_count(); ++i) times.push_back((i + 0.5) * duration_s() / frame_count());
     return times;
   }
+  // When their pictures begin to be shown, as far as that is known before anything is decoded (then SampledFrame::actual_s); what a prompt
+  // says of their times. Else when they are asked for.
+  virtual std::vector<double> shown_times_s() const { return asked_times_s(); }
   // Lower-case hex SHA-256 of the file's bytes, or of size + head + tail for files over 64 MiB; names cached features.
   virtual std::string content_hash() const = 0;
   // Of a document: all of it, UTF-8, lines ending in "\n". Empty of pictures.

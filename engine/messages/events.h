@@ -68,6 +68,8 @@ struct MediaSampled {
   std::vector<TimedLine> lines{};
   PictureSize picture{};  // of an image, as delivered
   std::vector<MediaNotice> notices{};
+  // Of a video: the frames' times as the prompt says them (FrameSource::shown_times_s); empty: as they were asked for.
+  std::vector<double> told_s{};
 };
 
 struct TextDelta {
@@ -209,6 +211,7 @@ struct Restored {
       prepared;           // the thread that a question about prepared media goes on, its last message being the media; empty: none are
   RecipeSpec recipe;      // that they are prepared for
   std::vector<Pin> pins;  // that they were prepared with
+  PromptSettings prompt;  // that the chat template was given
 };
 
 // Before a request's own events: what was kept of its conversation does not fit any more, and its media are read again.

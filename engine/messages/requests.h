@@ -33,6 +33,19 @@ using Item = std::variant<TextItem, MediaItem>;
 struct Message {
   Role role = Role::kUser;
   std::vector<Item> items;  // in prompt order; media before text is usual
+  // Of an answer: what the model thought before it, without the marks around it. The chat template decides what later turns see of it.
+  std::string thought{};
+};
+
+// Whether a model thinks before it answers, where its chat template has a switch for it.
+enum class Thinking : int { kAsTheTemplateHasIt = 1, kOn = 2, kOff = 3 };
+
+// What a conversation tells its model's chat template beside its messages.
+struct PromptSettings {
+  Thinking thinking = Thinking::kAsTheTemplateHasIt;
+  std::string day{};  // the day it began, "2026-11-27", for templates that write a date; empty: they are given none
+
+  friend bool operator==(const PromptSettings&, const PromptSettings&) = default;
 };
 
 enum class Device : int { kAuto = 1, kCpu = 2, kCuda = 3 };
@@ -76,6 +89,7 @@ struct Turn {
   // What the answer begins with: the text of an answer to this question that ended with StopReason::kLength. It goes on from there, from
   // the cache that answer left where it is still there, else behind the question and that text, read again. Empty: it begins anew.
   std::string answer_begun{};
+  PromptSettings prompt{};
 };
 
 // What a turn would take, without running it: answered by Planned. Media are opened and probed, nothing is decoded.
@@ -127,7 +141,8 @@ struct Compare {
   std::vector<RecipeSpec> recipes;  // 1 to kMostRecipes
   ColumnScores scores = ColumnScores::kAll;
   ColumnOrder order = ColumnOrder::kOneAfterAnother;
-  std::vector<Pin> pins;  // as in Turn
+  std::vector<Pin> pins;    // as in Turn
+  PromptSettings prompt{};  // as in Turn
 };
 
 // What the full cache says to an answer that `turn` got (or to any other text): a teacher-forced pass over the cache as it was before the

@@ -122,14 +122,21 @@ void visit_fields(F& f, auto&& visit) {
   visit("decode_total", f.decode_total);
 }
 
-// Where a compression event did otherwise than the recipe asked. Codes are stored: never renumbered.
+// Where a turn did otherwise than was asked: its compression event, or its prompt. Codes are stored: never renumbered.
 enum class CompressionNote : int {
-  kFallbackRows = 1,     // no row after the last visual token: the last rows judged instead
-  kRaisedToFloor = 2,    // protected slots need more than was asked for
-  kNonFinite = 3,        // statistics that were NaN or infinite were replaced
-  kPinsAboveBudget = 4,  // the user's pins alone need more than was asked for
-  kShortText = 5,        // text alone, of fewer tokens than RecipeSpec::min_event_tokens: nothing was compressed
+  kFallbackRows = 1,         // no row after the last visual token: the last rows judged instead
+  kRaisedToFloor = 2,        // protected slots need more than was asked for
+  kNonFinite = 3,            // statistics that were NaN or infinite were replaced
+  kPinsAboveBudget = 4,      // the user's pins alone need more than was asked for
+  kShortText = 5,            // text alone, of fewer tokens than RecipeSpec::min_event_tokens: nothing was compressed
+  kThreadReadAgain = 6,      // the template writes earlier answers otherwise than they were given: what was said is read again
+  kSystemJoinsQuestion = 7,  // the template has no system prompt: it stands before the first question's words
 };
+
+// Of a conversation, not of every turn that it is true of.
+constexpr bool is_said_once(CompressionNote note) {
+  return note == CompressionNote::kThreadReadAgain || note == CompressionNote::kSystemJoinsQuestion;
+}
 
 struct TurnFigures {
   std::string method;

@@ -19,7 +19,8 @@ struct MediaFacts {
   std::int64_t frames = 1;  // of a video: all, or those of a clip
   double duration_s = 0.0;  // seconds that the frames cover; 0: an image, or not known yet
   bool only_image = true;   // of its message
-  // Of a video: when its frames are, in seconds, as they were asked for; and how many of the same source were read before them.
+  // Of a video: when its frames are shown, in seconds (FrameSource::shown_times_s; of a running source as they were asked for); and how
+  // many of the same source were read before them.
   std::vector<double> times_s = {};
   std::int64_t frames_before = 0;
 };
@@ -31,7 +32,7 @@ inline PixelSize size_of(const MediaFacts& facts) { return {facts.picture.height
 struct VideoTimes {
   double duration_s = 0.0;
   int frames = 0;
-  std::vector<double> times_s = {};  // of its frames; of a source that is still running the first one's alone
+  std::vector<double> times_s = {};  // MediaFacts::times_s of its frames; of a source that is still running the first one's alone
   bool endless = false;              // such a source: how long it is, and how many frames it has, nobody knows
 
   double first_s() const { return times_s.empty() ? 0.0 : times_s.front(); }

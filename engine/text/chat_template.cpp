@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "engine/base/error.h"
+#include "engine/text/template_date.h"
 #include "engine/text/template_interpreter.h"
 #include "engine/text/template_parser.h"
 #include "engine/text/utf8.h"
@@ -14,11 +15,19 @@ using chat::Text;
 using chat::Value;
 
 constexpr char kSubject[] = "chat template";  // of what lexer, parser and interpreter throw
-Value from_message(const std::string& text) { return Value::text(Text(utf8::is_valid(text) ? text : utf8::repair(text), true)); }
+constexpr std::string_view kAnyDay = "2000-01-01";
 
-Value message_value(const TemplateMessage& message, bool content_as_text) {
+Value written_by(chat::Writer writer, const std::string& text) {
+  return Value::text(Text(utf8::is_valid(text) ? text : utf8::repair(text), writer));
+}
+
+// number: of the message in its conversation, from 0.
+Value message_value(const TemplateMessage& message, std::size_t number, bool content_as_text) {
+  const auto writer = static_cast<chat::Writer>(std::min<std::size_t>(number + 1, chat::kLastWriter));
+  const auto from_message = [&](const std::string& text) { return written_by(writer, text); };
   std::vector<std::pair<Value, Value>> fields;
   fields.emplace_back(Value::literal("role"), Value::literal(message.role));
+  if (!message.thought.empty()) fields.emplace_back(Value::literal("reasoning_content"), from_message(message.thought));
   if (content_as_text) {
     std::string text;
     for (const TemplateContent& content : message.content) text += content.text;
@@ -49,8 +58,10 @@ std::vector<TemplatePiece> pieces_of(const Text& text) {
   std::vector<TemplatePiece> pieces;
   for (std::size_t begin = 0; begin < text.size();) {
     std::size_t end = begin + 1;
-    while (end < text.size() && text.from_user(end) == text.from_user(begin)) ++end;
-    pieces.push_back({text.bytes().substr(begin, end - begin), text.from_user(begin)});
+    const chat::Writer writer = text.writer(begin);
+    while (end < text.size() && text.writer(end) == writer) ++end;
+    const bool from_user = writer != chat::kTemplate;
+    pieces.push_back({text.bytes().substr(begin, end - begin), from_user, from_user ? writer - std::size_t{1} : 0});
     begin = end;
   }
   return pieces;
@@ -76,10 +87,18 @@ struct ChatTemplate::Program {
   std::string eos;
   bool content_parts = true;
 
-  Text run(std::vector<Value> messages, AddGenerationPrompt prompt) const {
+  Text run(std::vector<Value> messages, const TemplateVariables& given) const {
     std::vector<std::pair<std::string, Value>> variables;
     variables.emplace_back("messages", chat::make_list(std::move(messages)));
-    variables.emplace_back("add_generation_prompt", Value::boolean(prompt == AddGenerationPrompt::kYes));
+    variables.emplace_back("add_generation_prompt", Value::boolean(given.prompt == AddGenerationPrompt::kYes));
+    if (given.thinks) {
+      variables.emplace_back("enable_thinking", Value::boolean(*given.thinks));
+      variables.emplace_back("thinking", Value::boolean(*given.thinks));
+    }
+    if (!given.day.empty()) {
+      auto day = std::make_shared<const Value>(Value::literal(given.day));
+      variables.emplace_back("strftime_now", Value::Data(chat::Callable{"strftime_now", std::move(day)}));
+    }
     variables.emplace_back("bos_token", Value::literal(bos));
     variables.emplace_back("eos_token", Value::literal(eos));
     variables.emplace_back("tools", Value::none());
@@ -88,21 +107,39 @@ struct ChatTemplate::Program {
     return interpreter.run(block);
   }
 
-  // Many templates name "type" for their tools only, and join texts; a list of parts would be an error to them, or worse, its Python text.
-  bool needs_content_parts() const { return !writes(true) && writes(false); }
+  Text render(const std::vector<TemplateMessage>& messages, const TemplateVariables& given) const {
+    std::vector<Value> list;
+    for (std::size_t i = 0; i < messages.size(); ++i) {
+      const bool text_only = std::all_of(messages[i].content.begin(), messages[i].content.end(),
+                                         [](const TemplateContent& c) { return c.kind == TemplateContent::Kind::kText; });
+      list.push_back(message_value(messages[i], i, text_only && !content_parts));
+    }
+    return run(std::move(list), given);
+  }
 
- private:
-  // Whether a question comes out of it that it is given as one text, or as a list of parts.
-  bool writes(bool content_as_text) const {
-    constexpr std::string_view kProbe = "Hello, probe";
+  // What comes out of a conversation that nobody has had; nothing where the template refuses it: what is wrong with it shows when a
+  // conversation is rendered.
+  std::optional<std::string> probe(const std::vector<TemplateMessage>& messages, std::optional<bool> thinks) const {
     try {
-      const TemplateMessage message{"user", {{TemplateContent::Kind::kText, std::string(kProbe)}}};
-      return run({message_value(message, content_as_text)}, AddGenerationPrompt::kNo).bytes().find(kProbe) != std::string::npos;
+      return render(messages, {AddGenerationPrompt::kYes, thinks, std::string(kAnyDay)}).bytes();
     } catch (const Exception&) {
-      return false;  // what is wrong shows when a conversation is rendered
+      return std::nullopt;
     }
   }
 };
+
+namespace {
+
+constexpr std::string_view kProbeQuestion = "Hello, probe";
+constexpr std::string_view kProbeSystem = "Probe system";
+
+TemplateMessage probe_message(const char* role, std::string_view text) {
+  return {role, {{TemplateContent::Kind::kText, std::string(text)}}};
+}
+
+bool has(const std::optional<std::string>& text, std::string_view part) { return text && text->find(part) != std::string::npos; }
+
+}  // namespace
 
 ChatTemplate::ChatTemplate(std::string_view source, std::string bos, std::string eos, std::string owner) : owner_(std::move(owner)) {
   auto program = std::make_unique<Program>();
@@ -112,20 +149,32 @@ ChatTemplate::ChatTemplate(std::string_view source, std::string bos, std::string
   });
   program->bos = std::move(bos);
   program->eos = std::move(eos);
-  program->content_parts = may_read_content_parts(source) && program->needs_content_parts();
+  // Many templates name "type" for their tools only, and join texts; a list of parts would be an error to them, or worse, its Python text.
+  program->content_parts = false;
+  const auto writes_question = [&] { return has(program->probe({probe_message("user", kProbeQuestion)}, std::nullopt), kProbeQuestion); };
+  if (may_read_content_parts(source) && !writes_question()) {
+    program->content_parts = true;
+    program->content_parts = writes_question();
+  }
   program_ = std::move(program);
 }
 
 ChatTemplate::~ChatTemplate() = default;
 
-std::vector<TemplatePiece> ChatTemplate::render(const std::vector<TemplateMessage>& messages, AddGenerationPrompt prompt) const {
-  std::vector<Value> list;
-  for (const TemplateMessage& message : messages) {
-    const bool text_only = std::all_of(message.content.begin(), message.content.end(),
-                                       [](const TemplateContent& c) { return c.kind == TemplateContent::Kind::kText; });
-    list.push_back(message_value(message, text_only && !program_->content_parts));
-  }
-  return of_owner(owner_, [&] { return pieces_of(program_->run(std::move(list), prompt)); });
+std::vector<TemplatePiece> ChatTemplate::render(const std::vector<TemplateMessage>& messages, const TemplateVariables& variables) const {
+  if (!variables.day.empty() && !chat::is_day(variables.day))
+    throw Exception(ErrorCode::kInvalidArgument, "", "the conversation's day must be like 2026-11-27, not \"" + variables.day + "\"");
+  return of_owner(owner_, [&] { return pieces_of(program_->render(messages, variables)); });
+}
+
+bool ChatTemplate::has_system_prompt() const {
+  const auto text = program_->probe({probe_message("system", kProbeSystem), probe_message("user", kProbeQuestion)}, std::nullopt);
+  return has(text, kProbeSystem) && has(text, kProbeQuestion);
+}
+
+bool ChatTemplate::has_thinking_switch() const {
+  const std::vector<TemplateMessage> question{probe_message("user", kProbeQuestion)};
+  return program_->probe(question, true) != program_->probe(question, false);
 }
 
 }  // namespace winnow

@@ -86,7 +86,7 @@ std::string Normalizer::apply(std::string_view text, TextStart start) const {
     if (const auto* replacement = std::get_if<LiteralReplacement>(&step)) {
       out = replacement->apply(out);
     } else if (const auto* prefix = std::get_if<Prepend>(&step)) {
-      if (start == TextStart::kNew && !out.empty()) out.insert(0, prefix->text);
+      if (start != TextStart::kContinued && !out.empty()) out.insert(0, prefix->text);
     } else {
       out = normalize_nfc(out);
     }
@@ -175,11 +175,12 @@ void PreTokenizer::add_metaspace(const JsonObject& fields) {
   }
 }
 
-std::string PreTokenizer::prepare(std::string_view text, TextStart start, bool first) const {
+std::string PreTokenizer::prepare(std::string_view text, TextStart start) const {
   std::string replaced = space_.from.empty() ? std::string(text) : space_.apply(text);
   const std::string_view space = space_.from.empty() ? " " : std::string_view(space_.to);
-  const bool wanted = prefix_ == Prefix::kEveryText || (prefix_ == Prefix::kFirstText && first);
-  if (wanted && start == TextStart::kNew && !replaced.starts_with(space)) replaced.insert(0, space);
+  const bool wanted =
+      prefix_ == Prefix::kEveryText ? start != TextStart::kContinued : prefix_ == Prefix::kFirstText && start == TextStart::kNew;
+  if (wanted && !replaced.starts_with(space)) replaced.insert(0, space);
   return replaced;
 }
 

@@ -23,7 +23,7 @@ enum class TextStart : int;  // tokenizer.h
 class Normalizer {
  public:
   Normalizer(const Json& description, const std::string& path);
-  // text: valid UTF-8. start: one that is continued gets no prefix.
+  // text: valid UTF-8. start: a text that goes on another gets no prefix.
   std::string apply(std::string_view text, TextStart start) const;
 
  private:
@@ -58,8 +58,8 @@ class PreTokenizer {
   // What stands for a space before the text.
   enum class Prefix : int { kNone = 1, kFirstText, kEveryText };
 
-  // Text between added tokens, prefix space included if the description asks for one. first: no text or token is before it.
-  std::string prepare(std::string_view text, TextStart start, bool first) const;
+  // Text between added tokens, prefix space included if the description asks for one.
+  std::string prepare(std::string_view text, TextStart start) const;
   // Cuts prepared text into words. Throws kLimitExceeded past the deadline.
   std::vector<TextPiece> split(std::string_view text, Deadline& deadline) const;
 

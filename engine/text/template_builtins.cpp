@@ -4,6 +4,7 @@
 #include <cmath>
 
 #include "engine/base/error.h"
+#include "engine/text/template_date.h"
 #include "engine/text/template_interpreter.h"
 #include "engine/text/template_text.h"
 
@@ -34,7 +35,7 @@ Text Interpreter::to_text(const Value& value) {
 
 void Interpreter::write_repr(const Value& value, Text& out) {
   step();
-  const auto plain = [&](std::string text) { out.append(Text(std::move(text), false)); };
+  const auto plain = [&](std::string text) { out.append(Text(std::move(text))); };
   if (out.size() > limits_.output_bytes) charge(out.size());
   if (value.is_none()) return plain("None");
   if (value.is_undefined()) return plain("Undefined");
@@ -69,7 +70,7 @@ void Interpreter::write_repr(const Value& value, Text& out) {
 
 void Interpreter::write_json(const Value& value, std::int64_t indent, int level, Text& out) {
   step();
-  const auto plain = [&](std::string text) { out.append(Text(std::move(text), false)); };
+  const auto plain = [&](std::string text) { out.append(Text(std::move(text))); };
   if (out.size() > limits_.output_bytes) charge(out.size());
   const auto line = [&](int at) {
     if (indent >= 0) plain("\n" + std::string(static_cast<std::size_t>(indent) * static_cast<std::size_t>(at), ' '));
@@ -195,7 +196,7 @@ bool Interpreter::contains(const Value& container, const Value& value) {
 
 Value Interpreter::attribute_path(const Value& object, const std::string& path) {
   Value value = object;
-  for (const Text& part : split(Text(path, false), ".", -1)) {
+  for (const Text& part : split(Text(path), ".", -1)) {
     std::int64_t index = 0;
     const std::string& name = part.bytes();
     const auto parsed = std::from_chars(name.data(), name.data() + name.size(), index);
@@ -253,6 +254,11 @@ Value Interpreter::call_function(const std::string& name, const Arguments& argum
 // Methods.
 
 Value Interpreter::call_method(const Value& self, const std::string& name, const Arguments& arguments) {
+  if (name == "strftime_now") {
+    const std::optional<std::string> date = date_text(self.text()->bytes(), text_argument(arguments, 0, "format").bytes());
+    if (!date) fail("strftime_now has a format that is not known");
+    return make_text(Text(*date));
+  }
   if (name == "loop.cycle") {
     if (arguments.positional.empty()) fail("loop.cycle() needs values");
     return arguments.positional[static_cast<std::size_t>(*self.get<std::int64_t>()) % arguments.positional.size()];

@@ -513,7 +513,7 @@ Value Interpreter::call(const Value& callee, const Arguments& arguments) {
     return function->self ? call_method(*function->self, function->name, arguments) : call_function(function->name, arguments);
   }
   if (const auto* missing = callee.get<Undefined>()) {
-    if (missing->name == "strftime_now") fail("strftime_now() is not available: an answer must not depend on the clock");
+    if (missing->name == "strftime_now") fail("strftime_now() is not available: the conversation has no day");
     fail("\"" + missing->name + "\" is undefined");
   }
   fail(std::string(callee.type_name()) + " cannot be called");

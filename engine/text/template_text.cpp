@@ -203,8 +203,8 @@ std::string float_text(double value) {
 namespace {
 
 Text quoted(const Text& text, char quote, bool json) {
-  const bool user = text.any_from_user();
-  Text out(std::string(1, quote), user);
+  const Writer writer = text.first_message();
+  Text out(std::string(1, quote), writer);
   for (std::size_t i = 0; i < text.size(); ++i) {
     const char c = text.bytes()[i];
     const auto byte = static_cast<unsigned char>(c);
@@ -227,10 +227,10 @@ Text quoted(const Text& text, char quote, bool json) {
     if (escaped.empty()) {
       out.append_part(text, i, 1);
     } else {
-      out.append(Text(escaped, text.from_user(i)));
+      out.append(Text(escaped, text.writer(i)));
     }
   }
-  out.append(Text(std::string(1, quote), user));
+  out.append(Text(std::string(1, quote), writer));
   return out;
 }
 

@@ -15,16 +15,25 @@
 
 namespace winnow::chat {
 
+// Who wrote a byte: the template, or the message of this number, from 1. Messages beyond the last number share it.
+using Writer = char16_t;
+inline constexpr Writer kTemplate = 0;
+inline constexpr Writer kLastWriter = 0xFFFF;
+
 // UTF-8 with one mark per byte. What comes from a message is marked; cutting and joining keep the marks.
 class Text {
  public:
   Text() = default;
-  Text(std::string bytes, bool from_user) : bytes_(std::move(bytes)), marks_(bytes_.size(), from_user ? kUser : kTemplate) {}
+  explicit Text(std::string bytes, Writer writer = kTemplate) : bytes_(std::move(bytes)), marks_(bytes_.size(), writer) {}
 
   const std::string& bytes() const noexcept { return bytes_; }
   std::size_t size() const noexcept { return bytes_.size(); }
-  bool from_user(std::size_t i) const { return marks_[i] == kUser; }
-  bool any_from_user() const { return marks_.find(kUser) != std::string::npos; }
+  Writer writer(std::size_t i) const { return marks_[i]; }
+  // The first that is no template.
+  Writer first_message() const {
+    const std::size_t at = marks_.find_first_not_of(kTemplate);
+    return at == std::u16string::npos ? kTemplate : marks_[at];
+  }
 
   Text part(std::size_t offset, std::size_t count) const {
     Text out;
@@ -49,10 +58,8 @@ class Text {
   }
 
  private:
-  static constexpr char kUser = 'u';
-  static constexpr char kTemplate = 't';
   std::string bytes_;
-  std::string marks_;
+  std::u16string marks_;
 };
 
 class Value;
@@ -89,7 +96,7 @@ class Value {
   Value() = default;
   Value(Data data) : data_(std::move(data)) {}  // NOLINT: implicit on purpose
   static Value text(Text text) { return Data(std::make_shared<const Text>(std::move(text))); }
-  static Value literal(std::string_view text) { return Value::text(Text(std::string(text), false)); }
+  static Value literal(std::string_view text) { return Value::text(Text(std::string(text))); }
   static Value integer(std::int64_t v) { return Data(v); }
   static Value boolean(bool v) { return Data(v); }
   static Value none() { return Data(None{}); }

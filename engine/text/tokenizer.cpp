@@ -118,7 +118,7 @@ std::vector<std::int64_t> Tokenizer::encode(std::string_view input, SpecialText 
   Deadline deadline(kTimeLimit);
   std::vector<std::int64_t> ids;
   // Only what stands before all else goes on from what was there before.
-  const auto start_at = [&] { return ids.empty() ? start : TextStart::kNew; };
+  const auto start_at = [&] { return ids.empty() ? start : TextStart::kAfterToken; };
   for (const AddedTokenSpan& raw : parts.raw_tokens.find(input, policy)) {
     if (raw.id) {
       ids.push_back(*raw.id);
@@ -131,7 +131,7 @@ std::vector<std::int64_t> Tokenizer::encode(std::string_view input, SpecialText 
         continue;
       }
       const std::string_view stretch = std::string_view(normalized).substr(span.begin, span.end - span.begin);
-      const std::string text = parts.pre_tokenizer.prepare(stretch, start_at(), ids.empty());
+      const std::string text = parts.pre_tokenizer.prepare(stretch, start_at());
       std::string_view last_long;
       std::size_t last_long_ids = 0;  // how many of the ids at the end are its
       for (const TextPiece& piece : parts.split(text, deadline)) {
@@ -156,6 +156,30 @@ std::vector<std::int64_t> Tokenizer::encode(std::string_view input, SpecialText 
     }
   }
   return ids;
+}
+
+std::vector<SpecialSpan> Tokenizer::special_tokens(std::string_view text) const {
+  const Parts& parts = *parts_;
+  std::vector<SpecialSpan> found;
+  if (!utf8::is_valid(text)) return found;
+  for (const AddedTokenSpan& raw : parts.raw_tokens.find(text, SpecialText::kParse)) {
+    if (raw.id) {
+      if (is_special(*raw.id)) found.push_back({raw.begin, raw.end, *raw.id});
+      continue;
+    }
+    // Those of normalised text are looked for where they stand before it is.
+    const std::string normalized = parts.normalizer.apply(text.substr(raw.begin, raw.end - raw.begin), TextStart::kAfterToken);
+    std::size_t at = raw.begin;
+    for (const AddedTokenSpan& span : parts.normalized_tokens.find(normalized, SpecialText::kParse)) {
+      if (!span.id || !is_special(*span.id)) continue;
+      const std::string_view token = token_bytes(*span.id);
+      const std::size_t begin = text.find(token, at);
+      if (token.empty() || begin == std::string_view::npos || begin >= raw.end) continue;
+      at = begin + token.size();
+      found.push_back({begin, at, *span.id});
+    }
+  }
+  return found;
 }
 
 std::string_view Tokenizer::token_bytes(std::int64_t id) const {

@@ -8,10 +8,11 @@
 // put before a text is told (prefix()), for prompts that transformers makes with a processor: those of models that see.
 //
 // SentencePiece's vocabularies put a space before a text, so that "Hello" is the same token at its beginning as in its middle. As in
-// `tokenizers` and llama.cpp every stretch of text gets it that begins the text or follows an added token, and decode() takes the first
-// space away again. In a chat that is what goes together: an answer follows the template's last token, so the model writes its first word
-// with the space, people see it without, and read again it gets it back. Text that goes on behind tokens of a cache that end in text
-// must not get one (TextStart::kContinued). Spaces inside an answer are never touched.
+// `tokenizers` and llama.cpp every stretch of text gets it that begins the text or follows an added token (with the scheme "first" only
+// what begins the whole prompt), and decode() takes the first space away again. In a chat that is what goes together: an answer follows the
+// template's last token, so the model writes its first word with the space, people see it without, and read again it gets it back. Text
+// that goes on behind tokens of a cache that end in text must not get one (TextStart::kContinued). Spaces inside an answer are never
+// touched.
 //
 // Differences from the library, all outside real prompts: a stretch of more than 64 KiB that the pattern (or the vocabulary, of characters)
 // takes as one word is cut there; a stretch on which the pattern hits its step limit becomes one token per byte; a pattern that asks for
@@ -43,8 +44,16 @@ enum class SpecialText : int {
 
 enum class SpecialTokens : int { kKeep = 1, kSkip = 2 };
 
-// Whether a text begins something, or goes on behind tokens that are there and end in text.
-enum class TextStart : int { kNew = 1, kContinued = 2 };
+// What stands before a text: nothing of the prompt (what a post-processor writes before it does not count), a token that is no text (a
+// special one, a picture), or text that it goes on.
+enum class TextStart : int { kNew = 1, kContinued = 2, kAfterToken = 3 };
+
+// A special token in a text, with the white space that it takes with it. Bytes [begin, end).
+struct SpecialSpan {
+  std::size_t begin = 0;
+  std::size_t end = 0;
+  std::int64_t id = 0;
+};
 
 class Tokenizer {
  public:
@@ -54,6 +63,9 @@ class Tokenizer {
   Tokenizer& operator=(const Tokenizer&) = delete;
 
   std::vector<std::int64_t> encode(std::string_view text, SpecialText policy, TextStart start = TextStart::kNew) const;
+
+  // The special tokens that encode() finds in a text with kParse, in order.
+  std::vector<SpecialSpan> special_tokens(std::string_view text) const;
 
   // Ids without a token (padding of the model's vocabulary) give no text. Bytes that are not UTF-8 become U+FFFD.
   std::string decode(std::span<const std::int64_t> ids, SpecialTokens specials) const;

@@ -18,7 +18,8 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
   };
   try {
     const ChatTemplate made(source, "<s>", "</s>");
-    for (const AddGenerationPrompt prompt : {AddGenerationPrompt::kYes, AddGenerationPrompt::kNo}) made.render(messages, prompt);
+    for (const AddGenerationPrompt prompt : {AddGenerationPrompt::kYes, AddGenerationPrompt::kNo})
+      made.render(messages, {prompt, true, "2026-11-27"});
   } catch (const Exception&) {
     // Refused; whatever else leaves it is a finding.
   }

@@ -73,6 +73,13 @@ QString notesText(const std::vector<CompressionNote>& notes, int shortTextTokens
       case CompressionNote::kShortText:
         sentences << MonitorWords::tr("Text of fewer than %n token(s): not compressed.", nullptr, shortTextTokens);
         break;
+      case CompressionNote::kThreadReadAgain:
+        sentences << MonitorWords::tr(
+            "This model's chat template writes earlier answers differently, so what was said is read again for each question.");
+        break;
+      case CompressionNote::kSystemJoinsQuestion:
+        sentences << MonitorWords::tr("This model's chat template has no system prompt: it was put before the first question.");
+        break;
     }
   }
   return sentences.join(QLatin1Char(' '));

@@ -79,6 +79,7 @@ void ComparisonController::begin(const app::TurnIds& ids, const QList<app::Store
     // Greedy, whatever the chat is: what differs between columns is then the methods' doing.
     request.sampling.max_new_tokens = turn.sampling.max_new_tokens;
     request.pins = std::move(turn.pins);
+    request.prompt = std::move(turn.prompt);
   } catch (const Exception& exception) {
     Q_EMIT problem(exception.error());
     return;

@@ -50,6 +50,7 @@ Finished TurnAnswer::finish() {
   Answer answer = loop_.finish();
   Conversation& working = loop_.conversation();
   working.thread = turn_.messages;
+  working.settings = turn_.prompt;
   working.thread.push_back({Role::kAssistant, {TextItem{turn_.answer_begun + answer.text}}});
   std::vector<std::int64_t> ids = loop_.begun().ids;
   ids.insert(ids.end(), answer.token_ids.begin(), answer.token_ids.end());

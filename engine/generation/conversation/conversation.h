@@ -34,6 +34,7 @@ struct Conversation {
   std::vector<std::int32_t> pinned;       // original indices of tokens that no method may drop, ascending
   std::vector<Pin> pins;                  // that it was made with, of the whole thread
   std::vector<Message> thread;            // what the cache holds; ends with the assistant's answer
+  PromptSettings settings;                // that the template was given for the last of it
   std::vector<std::int64_t> answer_ids;   // of the last answer, the token that ended it included
   bool answer_open = false;               // its last token was not read: it was as long as it was allowed to be
   ClonePtr<DecodePolicy> decode_policy;   // none: the answer only appends

@@ -143,6 +143,7 @@ Json json_of(const MediaSampled& sampled) {
           {"kind", static_cast<int>(sampled.kind)},
           {"duration_s", sampled.duration_s},
           {"asked_s", sampled.asked_s},
+          {"told_s", sampled.told_s},
           {"actual_s", sampled.actual_s},
           {"plan", json_of(sampled.plan)},
           {"tokens", sampled.tokens},
@@ -162,6 +163,7 @@ MediaSampled medium_of(const JsonObject& from) {
   sampled.duration_s = from.real("duration_s", 0.0, kMostS);
   sampled.asked_s = from.reals("asked_s", -kMostS, kMostS, kMostEntries);
   sampled.actual_s = from.reals("actual_s", -kMostS, kMostS, kMostEntries);
+  if (from.has("told_s")) sampled.told_s = from.reals("told_s", -kMostS, kMostS, kMostEntries);
   sampled.plan = frame_plan_of(from.object("plan"));
   sampled.tokens = from.integer("tokens", 0, kMostTokens, 0);
   sampled.all_tokens = from.integer("all_tokens", 0, kMostTokens, 0);
@@ -232,6 +234,8 @@ Json conversation_json(const Conversation& conversation) {
                {"kv_storage", static_cast<int>(conversation.cache.shape().storage)},
                {"answer_ids", conversation.answer_ids},
                {"answer_open", conversation.answer_open},
+               {"thinking", static_cast<int>(conversation.settings.thinking)},
+               {"day", conversation.settings.day},
                {"pins", Json::array()},
                {"thread", Json::array()}};
   for (const MediaKind kind : conversation.media_kinds) json["media_kinds"].push_back(static_cast<int>(kind));
@@ -258,6 +262,10 @@ void read_conversation_json(const JsonObject& from, Conversation& conversation) 
   conversation.compressed = from.boolean("compressed");
   conversation.answer_ids = from.integers("answer_ids", 0, kMostTokens, kMostEntries);
   conversation.answer_open = from.boolean("answer_open", false);  // files of before it was written: what is cut is read again
+  if (from.has("thinking")) {
+    conversation.settings.thinking = word(from, "thinking", Thinking::kAsTheTemplateHasIt, Thinking::kOff);
+    conversation.settings.day = from.string("day", 10);
+  }
   each(from, "pins", [&](const JsonObject& pin) { conversation.pins.push_back(pin_of(pin)); });
   each(from, "thread", [&](const JsonObject& object) {
     Message message{word(object, "role", Role::kSystem, Role::kAssistant), {}};

@@ -7,6 +7,7 @@
 #include "engine/generation/conversation/decode_step.h"
 #include "engine/generation/conversation/message_equality.h"
 #include "engine/generation/reading/prepared_turn.h"
+#include "engine/generation/segment/thread_text.h"
 
 namespace winnow {
 namespace {
@@ -53,33 +54,34 @@ bool leads_to_the_first_media(const PreparedContext& prepared, const Turn& turn,
          std::all_of(before.begin(), before.end(), [](const Message& message) { return message.role == Role::kSystem; });
 }
 
-// Questions that fetch their frames go on from all of the media, and read the text since then again.
-bool is_stored_for(const PreparedContext& prepared, const Turn& turn, const Making& making) {
+// All media of the turn's thread that `prepared` does not stand behind are prepared, and any text since the last of them is read behind it.
+// What stands before and between them is compared by its ids when a question goes on from them.
+bool has_media_of(const PreparedContext& prepared, const Turn& turn, const Making& making) {
   const std::size_t at = prepared.state.thread.size();
-  if (!prepared.is_fetched_from() || at >= turn.messages.size() || prepared.recipe != turn.recipe) return false;
-  const auto later = std::span(turn.messages).subspan(at + 1);
+  if (at >= turn.messages.size() || prepared.recipe != turn.recipe) return false;
+  Message all;
+  for (const Message& message : std::span(turn.messages).subspan(at))
+    all.items.insert(all.items.end(), message.items.begin(), message.items.end());
   return same_thread(prepared.state.thread, std::span(turn.messages).first(at)) && made_with(prepared.state, making) &&
-         same_media(prepared.media, turn.messages[at]) &&
-         std::all_of(later.begin(), later.end(), [](const Message& message) { return same_media({}, message); });
+         same_media(prepared.media, all);
 }
 
 bool prepared_for(const PreparedContext& prepared, const Turn& turn, const Making& making) {
   if (turn.messages.empty()) return false;
-  if (is_stored_for(prepared, turn, making)) return true;
+  // Questions that fetch their frames go on from all of the media, and read the text since then again.
+  if (prepared.is_fetched_from() && has_media_of(prepared, turn, making)) return true;
   const bool in_its_place = holds_what_is_before(prepared.state, turn, making) || leads_to_the_first_media(prepared, turn, making);
   return in_its_place && prepared.recipe == turn.recipe && same_media(prepared.media, turn.messages.back());
 }
 
-// A full cache stands for all of the thread but its last answer and question.
-TurnStart full_start(const ConversationStates& states, std::span<const Message> thread, const Making& making) {
-  for (std::size_t i = 0; i < states.full.size(); ++i) {
-    const std::vector<Message>& held = states.full[i].thread;
-    if (held.size() + 2 == thread.size() && std::equal(held.begin(), held.end(), thread.begin(), same_message) &&
-        thread[held.size()].role == Role::kAssistant && made_with(states.full[i], making)) {
-      return {TurnStart::From::kFull, i};
-    }
-  }
-  return {};
+// A full cache stands for all of the thread but its last answer and question. Which one; size(): none.
+std::size_t full_at(const ConversationStates& states, std::span<const Message> thread, const Making& making) {
+  const auto fits = [&](const Conversation& full) {
+    const std::vector<Message>& held = full.thread;
+    return held.size() + 2 == thread.size() && std::equal(held.begin(), held.end(), thread.begin(), same_message) &&
+           thread[held.size()].role == Role::kAssistant && made_with(full, making);
+  };
+  return static_cast<std::size_t>(std::ranges::find_if(states.full, fits) - states.full.begin());
 }
 
 Conversation fork_of(const ConversationStates& states, const TurnStart& start, const KvShape& shape) {
@@ -108,28 +110,44 @@ std::optional<std::int64_t> take_unread(Conversation& conversation) {
 
 }  // namespace
 
-TurnStart start_of(const ConversationStates& states, const Turn& turn, const VisionLanguageModel& network) {
+TurnStart start_of(const ConversationStates& states, const Turn& turn, const LoadedModel& model) {
   // Before the first answer no question has made anything be dropped that a guard could bring back.
   const bool later = std::any_of(turn.messages.begin(), turn.messages.end(), [](const Message& m) { return m.role == Role::kAssistant; });
   const bool reads_again = later && (turn.guard == Guard::kPrefill || turn.guard == Guard::kRam);
-  if (!reads_again && states.prepared && prepared_for(*states.prepared, turn, making_of(turn, network)))
+  const Making making = making_of(turn, *model.network);
+  const auto goes_on_from_prepared = [&] { return goes_on({model, turn.messages, turn.prompt, states.prepared->state}); };
+  if (!reads_again && states.prepared && prepared_for(*states.prepared, turn, making) && goes_on_from_prepared())
     return {TurnStart::From::kPrepared, 0};
-  return start_without_prepared(states, turn, network);
+  const TurnStart start = start_without_prepared(states, turn, model);
+  const bool media_prepared = start.rewritten && !reads_again && states.prepared && has_media_of(*states.prepared, turn, making);
+  return media_prepared && goes_on_from_prepared() ? TurnStart{TurnStart::From::kPrepared, 0, true} : start;
 }
 
-TurnStart start_without_prepared(const ConversationStates& states, const Turn& turn, const VisionLanguageModel& network) {
+TurnStart start_without_prepared(const ConversationStates& states, const Turn& turn, const LoadedModel& model) {
   using From = TurnStart::From;
-  const Making making = making_of(turn, network);
+  const Making making = making_of(turn, *model.network);
+  bool rewritten = false;
+  const auto can_go_on = [&](const Conversation& state) {
+    const bool can = goes_on({model, turn.messages, turn.prompt, state});
+    rewritten = rewritten || !can;
+    return can;
+  };
   if (turn.guard == Guard::kPrefill) return {};
-  if (turn.guard == Guard::kRam) return full_start(states, turn.messages, making);
-  if (states.current && holds_all_but_last(*states.current, turn, making)) return {From::kCurrent, 0};
-  if (states.before_last && holds_all_but_last(*states.before_last, turn, making)) return {From::kBeforeLast, 0};
+  if (turn.guard == Guard::kRam) {
+    const std::size_t at = full_at(states, turn.messages, making);
+    if (at < states.full.size() && can_go_on(states.full[at])) return {From::kFull, at};
+    return {From::kNothing, 0, rewritten};
+  }
+  const auto follows = [&](const Conversation& state) { return holds_all_but_last(state, turn, making) && can_go_on(state); };
+  if (states.current && follows(*states.current)) return {From::kCurrent, 0};
+  if (states.before_last && follows(*states.before_last)) return {From::kBeforeLast, 0};
   TurnStart found;
   for (std::size_t i = 0; i < states.columns.size(); ++i) {
-    if (!holds_all_but_last(states.columns[i].state, turn, making)) continue;
+    if (!follows(states.columns[i].state)) continue;
     if (found.from == From::kNothing) found = {From::kColumn, i};
     if (states.columns[i].recipe == turn.recipe) return {From::kColumn, i};
   }
+  found.rewritten = found.from == From::kNothing && rewritten;
   return found;
 }
 
@@ -176,9 +194,9 @@ void keep_turn(ConversationStates& states, const TurnStart& start, Conversation 
 
 void keep_full(ConversationStates& states, Conversation full) {
   full.cache = full.cache.on_device(at::kCPU);
-  const TurnStart before = full_start(states, full.thread, {full.pins, full.cache.shape().storage});
+  const std::size_t before = full_at(states, full.thread, {full.pins, full.cache.shape().storage});
   std::vector<Conversation> kept;
-  if (before.from == TurnStart::From::kFull) kept.push_back(std::move(states.full[before.at]));
+  if (before < states.full.size()) kept.push_back(std::move(states.full[before]));
   kept.push_back(std::move(full));
   states.full = std::move(kept);
 }

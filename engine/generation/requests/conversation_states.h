@@ -9,11 +9,12 @@
 #include <string>
 #include <vector>
 
+#include "engine/generation/context/loaded_model.h"
 #include "engine/generation/conversation/conversation.h"
 #include "engine/generation/reading/clip_stream.h"
 #include "engine/generation/reading/prepared_context.h"
 #include "engine/messages/requests.h"
-#include "engine/models/vision_language_model.h"
+#include "engine/metrics/figures.h"
 
 namespace winnow {
 
@@ -38,21 +39,25 @@ struct ConversationStates {
   std::vector<Conversation> full;
   std::optional<PreparedContext> prepared;  // the last media that were compressed before a question; any number of questions go on from it
   std::optional<WatchedSource> watched;     // goes on while `prepared` is about it
+  std::vector<CompressionNote> told;        // of those that are said once
 };
 
 struct TurnStart {
   enum class From : int { kNothing = 1, kCurrent = 2, kBeforeLast = 3, kColumn = 4, kFull = 5, kPrepared = 6 };
   From from = From::kNothing;
   std::size_t at = 0;  // of columns, or of full
+  // A state holds what comes before the question, and the template writes that otherwise now: it is read again.
+  bool rewritten = false;
 };
 
 // The state that holds all of the turn's thread but its last message, as its guard has it: nothing under guard prefill, the full cache
 // (without the last answer) under guard ram. Made with the same pins: compression has dropped what was not pinned then, so other pins of
 // earlier media need everything to be read again. Stored as the turn's recipe says for this network (storage_of()), or everything is read
 // again, too. Of columns with the same answer, the recipe's own is taken. Media that are prepared for the turn's recipe come first; under
-// guards prefill and ram only for the thread's first question.
-TurnStart start_of(const ConversationStates& states, const Turn& turn, const VisionLanguageModel& network);
-TurnStart start_without_prepared(const ConversationStates& states, const Turn& turn, const VisionLanguageModel& network);
+// guards prefill and ram only for the thread's first question. A state whose beginning the chat template writes otherwise once the thread
+// goes on (thread_text.h) is none to go on from; where the thread's only media were prepared, they still are: all text since is read again.
+TurnStart start_of(const ConversationStates& states, const Turn& turn, const LoadedModel& model);
+TurnStart start_without_prepared(const ConversationStates& states, const Turn& turn, const LoadedModel& model);
 // A fork of it, or an empty conversation, for a new question. The last token of an answer that was cut at its length is read here: nobody
 // has yet. A full cache still lies in host memory. Of prepared media: a fork of what comes before a question about them.
 // recipe: how the new question's cache is stored.

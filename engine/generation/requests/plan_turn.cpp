@@ -103,7 +103,8 @@ ForeseenSegment foresee(const RequestContext& context, const Turn& turn, const R
   const MediaEncoder encoder(context);
   const std::optional<VisionJudge> judge = vision_judge(recipe);
   const std::vector<OpenedMedia> media = encoder.open_all(std::span(turn.messages).subspan(cached));
-  const PromptSegment prompt = build_prompt(context.model, turn.messages, cached, prompt_media(media));
+  const PromptSegment prompt = build_prompt({context.model, turn.messages, turn.prompt, working}, prompt_media(media));
+  require_tokens(prompt);
   const VisionLanguageModel& network = context.network();
 
   ForeseenSegment segment;
@@ -187,13 +188,12 @@ Planned plan_turn(const RequestContext& context, const Turn& asked, const Conver
   const Turn turn = as_run(asked);
   const KvShape shape = cache_shape(context.network(), turn.recipe);
   const Recipe recipe = recipe_for(turn.recipe, info);
-  const TurnStart start = start_of(states, turn, context.network());
+  const TurnStart start = start_of(states, turn, context.model);
   Conversation working = foreseen_start(states, start, context.network(), turn.recipe);
   std::optional<ForeseenSegment> question;
   if (start.from == TurnStart::From::kPrepared) {
     question = foresee_question(context, turn, *states.prepared, working);
-    if (!question)
-      working = foreseen_start(states, start_without_prepared(states, turn, context.network()), context.network(), turn.recipe);
+    if (!question) working = foreseen_start(states, start_without_prepared(states, turn, context.model), context.network(), turn.recipe);
   }
   const bool fetches = question && recipe.retrieves();
   const ForeseenSegment segment = question ? *std::move(question) : foresee(context, turn, recipe, working);

@@ -20,20 +20,21 @@ Turn column_turn(const Compare& compare, const RecipeSpec& recipe) {
   turn.recipe = recipe;
   turn.guard = Guard::kPrefill;
   turn.pins = compare.pins;
+  turn.prompt = compare.prompt;
   return turn;
 }
 
 namespace {
 
-std::vector<ComparedTurn> turns_of(const Compare& compare, const VisionLanguageModel& network, const ConversationStates& states) {
+std::vector<ComparedTurn> turns_of(const Compare& compare, const LoadedModel& model, const ConversationStates& states) {
   std::vector<ComparedTurn> turns;
   std::size_t sharing = 0;
   for (const RecipeSpec& spec : compare.recipes) {
     // One after the other: g++ 12 destroys a member twice when a later one of the same braces throws.
-    Recipe recipe = recipe_for(spec, network.info());
+    Recipe recipe = recipe_for(spec, model.network->info());
     ComparedTurn asked{column_turn(compare, spec), std::move(recipe), {}, nullptr};
     if (asked.recipe.shares_prefill()) asked.shared = sharing++;
-    if (start_of(states, asked.turn, network).from == TurnStart::From::kPrepared) asked.prepared = &*states.prepared;
+    if (start_of(states, asked.turn, model).from == TurnStart::From::kPrepared) asked.prepared = &*states.prepared;
     turns.push_back(std::move(asked));
   }
   return turns;
@@ -48,7 +49,7 @@ Compared run_comparison(const RequestContext& context, const Compare& compare, C
   if (compare.recipes.empty() || compare.recipes.size() > Compare::kMostRecipes) {
     throw Exception(ErrorCode::kInvalidArgument, "", "a comparison has 1 to " + std::to_string(Compare::kMostRecipes) + " recipes");
   }
-  const std::vector<ComparedTurn> turns = turns_of(compare, context.network(), states);
+  const std::vector<ComparedTurn> turns = turns_of(compare, context.model, states);
   std::vector<const Recipe*> sharing;
   for (const ComparedTurn& asked : turns) {
     if (asked.shared) sharing.push_back(&asked.recipe);

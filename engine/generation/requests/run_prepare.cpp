@@ -21,9 +21,9 @@ Prepared run_prepare(const RequestContext& context, const Turn& asked, Conversat
   const Turn turn = as_run(asked);
   const ModelInfo& info = context.network().info();
   const Recipe recipe = recipe_for(turn.recipe, info);
-  bool compressed = start_of(states, turn, context.network()).from == TurnStart::From::kPrepared;
+  bool compressed = start_of(states, turn, context.model).from == TurnStart::From::kPrepared;
   if (!compressed) {
-    Conversation start = fork_start(states, start_without_prepared(states, turn, context.network()), context.network(), turn.recipe);
+    Conversation start = fork_start(states, start_without_prepared(states, turn, context.model), context.network(), turn.recipe);
     BegunTurn begun = begin_turn(context, turn, &recipe, std::move(start));
     if (auto prepared = prepare_context(context, turn, recipe, begun)) {
       states.prepared = std::move(prepared);

@@ -19,7 +19,7 @@ struct AskedAnswer {
 
 AskedAnswer answer_of(const LoadedModel& model, const Turn& turn, const std::string& answer, const ConversationStates& states) {
   const std::vector<Message>& thread = turn.messages;
-  const TurnStart start = start_of(states, turn, *model.network);
+  const TurnStart start = start_of(states, turn, model);
   if (states.current && holds_answer(*states.current, thread, answer)) return {{states.current->answer_ids, answer}, start};
   const ComparedColumn* found = nullptr;
   for (const ComparedColumn& column : states.columns) {

@@ -1,5 +1,6 @@
 #include "engine/generation/requests/run_turn.h"
 
+#include <algorithm>
 #include <iterator>
 #include <optional>
 #include <utility>
@@ -10,6 +11,7 @@
 #include "engine/generation/answer/turn_answer.h"
 #include "engine/generation/prefill/turn_prefill.h"
 #include "engine/generation/reading/prepared_turn.h"
+#include "engine/generation/segment/thread_text.h"
 
 namespace winnow {
 
@@ -51,7 +53,7 @@ std::optional<ReadyTurn> ready_if_prepared(const RequestContext& context, const 
                                            TurnStart& start) {
   if (start.from != TurnStart::From::kPrepared) return std::nullopt;
   std::optional<ReadyTurn> ready = ready_prepared_turn(context, turn, *states.prepared);
-  if (!ready) start = start_without_prepared(states, turn, context.network());
+  if (!ready) start = start_without_prepared(states, turn, context.model);
   return ready;
 }
 
@@ -88,7 +90,7 @@ StartedTurn get_ready(const RequestContext& context, const Turn& turn, Conversat
   // What the question itself can be asked again from stays where it is.
   if (const Conversation* cut = cut_answer_of(states, turn, context.network()))
     return {ready_where_cut(context, turn, *cut), {TurnStart::From::kBeforeLast, 0}, {}};
-  TurnStart start = start_of(states, turn, context.network());
+  TurnStart start = start_of(states, turn, context.model);
   if (auto ready = ready_if_prepared(context, turn, states, start)) return {*std::move(ready), start, {}};
   const Recipe recipe = recipe_for(turn.recipe, context.network().info());
   BegunTurn begun = begin_turn(context, turn, &recipe, fork_start(states, start, context.network(), turn.recipe));
@@ -113,6 +115,16 @@ void begin_answer(const RequestContext& context, const Turn& turn, AnswerStart& 
   require_context(context, turn, start.state.next_position + std::ssize(start.begun.ids));
 }
 
+// What is said once a conversation, and was not yet.
+std::vector<CompressionNote> untold(const RequestContext& context, const Turn& turn, const TurnStart& start,
+                                    const ConversationStates& states) {
+  std::vector<CompressionNote> notes;
+  if (start.rewritten) notes.push_back(CompressionNote::kThreadReadAgain);
+  if (system_joins_question(context.model, turn.messages)) notes.push_back(CompressionNote::kSystemJoinsQuestion);
+  std::erase_if(notes, [&](CompressionNote note) { return std::ranges::find(states.told, note) != states.told.end(); });
+  return notes;
+}
+
 }  // namespace
 
 Finished run_turn(const RequestContext& context, const Turn& asked, ConversationStates& states) {
@@ -123,6 +135,9 @@ Finished run_turn(const RequestContext& context, const Turn& asked, Conversation
     StartedTurn started = get_ready(context, turn, states);
     begin_answer(context, turn, started.ready.start);
     const TurnWork work = started.ready.work;
+    const std::vector<CompressionNote> notes = untold(context, turn, started.start, states);
+    std::vector<CompressionNote>& told = started.ready.report.notes;
+    told.insert(told.end(), notes.begin(), notes.end());
     TurnAnswer answer(context, turn, std::move(started.ready), [&] { return since_accepted.elapsed_ms(); });
     while (answer.step()) {
     }
@@ -130,6 +145,7 @@ Finished run_turn(const RequestContext& context, const Turn& asked, Conversation
     if (context.trace != nullptr) context.trace->generated = answer.conversation().answer_ids;
     keep_turn(states, started.start, answer.take_conversation());
     if (started.full) keep_full(states, *std::move(started.full));
+    states.told.insert(states.told.end(), notes.begin(), notes.end());
     context.model.speed.add(work, finished.figures.timings_ms, finished.figures.tokens_per_s);
     return finished;
   } catch (const Interrupted& interrupted) {

@@ -56,7 +56,7 @@ class Watcher {
   void begin(Conversation start, double first_s) {
     const MediaRequest& source = source_of(turn_);
     const PromptMedia media{.videos = {{source.plan.every_s, 1, {first_s}, true}}};
-    const PromptSegment prompt = build_prompt(context_.model, turn_.messages, start.thread.size(), media);
+    const PromptSegment prompt = build_prompt({context_.model, turn_.messages, turn_.prompt, start}, media);
     require(prompt.media_at.size() == 1, "run_watch: a prompt has one source");
     const std::size_t at = prompt.media_at.front();
     TurnSegment lead = segment_before_media(context_, prompt, start);
@@ -66,6 +66,7 @@ class Watcher {
     made_->tokens = lead.tokens;
     made_->ids_to_media.assign(prompt.token_ids.begin(), end);
     Conversation& working = made_->state;
+    working.settings = turn_.prompt;
     working.media_count += 1;
     working.media_hashes.emplace_back();
     working.frame_s.push_back(source.plan.every_s);
@@ -121,7 +122,7 @@ class Watcher {
     const PromptMedia media = prompt_media(made_->media);
     const std::optional<ProbeNeed>& need = recipe_.needs().probe;
     const ProbePrompts prompts =
-        need ? probe_prompts(context_.model, turn_.messages, working.thread.size(), media, asked_instead(*need)) : ProbePrompts();
+        need ? probe_prompts({context_.model, turn_.messages, turn_.prompt, working}, media, asked_instead(*need)) : ProbePrompts();
     const auto origins = std::span<const TokenOrigin>(working.origins).last(static_cast<std::size_t>(tokens));
     reading.compress(watched_->clips, {clip.features, origins, prompts});
   }
@@ -236,10 +237,10 @@ Watched run_watch(const RequestContext& context, const WatchClip& clip, Conversa
   require_watchable(clip, recipe);
   Watcher watcher(context, turn, recipe);
   if (clip.begins) {
-    Conversation start = fork_start(states, start_without_prepared(states, turn, context.network()), context.network(), turn.recipe);
+    Conversation start = fork_start(states, start_without_prepared(states, turn, context.model), context.network(), turn.recipe);
     watcher.begin(std::move(start), clip.frames.front().asked_s);
   } else {
-    const bool known = states.watched && start_of(states, turn, context.network()).from == TurnStart::From::kPrepared;
+    const bool known = states.watched && start_of(states, turn, context.model).from == TurnStart::From::kPrepared;
     if (!known)
       refuse(ErrorCode::kInvalidArgument, source_of(turn).path, "nothing has been seen of this source that the clip could go on from");
     watcher.go_on(*states.prepared, *states.watched);

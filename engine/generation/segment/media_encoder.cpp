@@ -35,7 +35,7 @@ MediaFacts OpenedMedia::facts() const {
           source->frame_count(),
           source->duration_s(),
           only_image,
-          video ? source->asked_times_s() : std::vector<double>(),
+          video ? source->shown_times_s() : std::vector<double>(),
           0};
 }
 
@@ -48,7 +48,10 @@ double OpenedMedia::frame_s() const {
 MediaSampled sampled_before_decoding(const OpenedMedia& media) {
   const MediaRequest& request = media.request;
   MediaSampled sampled{request.path, request.kind, media.source->duration_s(), {}, {}, request.plan};
-  if (request.kind == MediaKind::kVideo) sampled.asked_s = media.source->asked_times_s();
+  if (request.kind == MediaKind::kVideo) {
+    sampled.asked_s = media.source->asked_times_s();
+    sampled.told_s = media.source->shown_times_s();
+  }
   sampled.tokens = std::ssize(media.document.ids);
   sampled.all_tokens = media.document.all;
   sampled.most_tokens = request.most_tokens;
@@ -69,7 +72,7 @@ PromptMedia prompt_media(std::span<const OpenedMedia> media) {
   for (const OpenedMedia& item : media) {
     if (item.request.kind == MediaKind::kImage) said.images.push_back(item.source->picture_size());
     if (item.request.kind != MediaKind::kVideo) continue;
-    said.videos.push_back({item.source->duration_s(), item.source->frame_count(), item.source->asked_times_s()});
+    said.videos.push_back({item.source->duration_s(), item.source->frame_count(), item.source->shown_times_s()});
   }
   return said;
 }
@@ -80,9 +83,9 @@ PromptMedia prompt_media(std::span<const MediaSampled> media) {
     if (item.kind == MediaKind::kImage) said.images.push_back(item.picture);
     if (item.kind != MediaKind::kVideo) continue;
     const auto frames = static_cast<int>(item.asked_s.size());
-    const auto known = item.asked_s.begin() + (item.endless ? std::min(frames, 1) : frames);
-    said.videos.push_back(
-        {item.duration_s, (frames + item.frames_a_place - 1) / item.frames_a_place, {item.asked_s.begin(), known}, item.endless});
+    const std::vector<double>& told = item.told_s.empty() ? item.asked_s : item.told_s;
+    const auto known = told.begin() + (item.endless ? std::min(frames, 1) : frames);
+    said.videos.push_back({item.duration_s, (frames + item.frames_a_place - 1) / item.frames_a_place, {told.begin(), known}, item.endless});
   }
   return said;
 }

@@ -7,21 +7,13 @@
 namespace winnow {
 namespace {
 
-// Where a request stands in a question's place.
-struct Place {
-  const LoadedModel& model;
-  std::span<const Message> thread;
-  std::size_t cached;
-  const PromptMedia& media;
-};
-
-// Of the prompt with this request, what comes after the media.
-std::vector<std::int64_t> asked(const Place& place, const std::string& text, TimeInstruction times) {
-  std::vector<Message> messages(place.thread.begin(), place.thread.end());
+// Of the prompt with this request in the question's place, what comes after the media.
+std::vector<std::int64_t> asked(const ThreadToRead& thread, const PromptMedia& media, const std::string& text, TimeInstruction times) {
+  std::vector<Message> messages(thread.messages.begin(), thread.messages.end());
   std::vector<Item>& items = messages.back().items;
   std::erase_if(items, [](const Item& item) { return std::holds_alternative<TextItem>(item); });
   items.emplace_back(TextItem{text});
-  const PromptSegment prompt = build_prompt(place.model, messages, place.cached, place.media, times);
+  const PromptSegment prompt = build_prompt({thread.model, messages, thread.settings, thread.held}, media, times);
   const std::size_t after = prompt.media_at.empty() ? 0 : prompt.media_at.back() + 1;
   return {prompt.token_ids.begin() + static_cast<std::ptrdiff_t>(after), prompt.token_ids.end()};
 }
@@ -39,16 +31,15 @@ std::string attached(const Message& message) {
 
 }  // namespace
 
-ProbePrompts probe_prompts(const LoadedModel& model, std::span<const Message> thread, std::size_t cached, const PromptMedia& media,
-                           std::span<const std::string> ask) {
-  const std::string what = attached(thread.back());
-  const Place place{model, thread, cached, media};
+ProbePrompts probe_prompts(const ThreadToRead& thread, const PromptMedia& media, std::span<const std::string> ask) {
+  const std::string what = attached(thread.messages.back());
   ProbePrompts prompts;
-  prompts.repeat = asked(place, "Repeat the previous " + what + " exactly.", TimeInstruction::kNone);
-  prompts.repeat_part = asked(place, "Repeat the part of the previous " + what + " exactly, starting with ", TimeInstruction::kNone);
+  prompts.repeat = asked(thread, media, "Repeat the previous " + what + " exactly.", TimeInstruction::kNone);
+  prompts.repeat_part =
+      asked(thread, media, "Repeat the part of the previous " + what + " exactly, starting with ", TimeInstruction::kNone);
   std::vector<std::string> requests(ask.begin(), ask.end());
   if (requests.empty()) requests.push_back("Describe the " + what + ".");
-  for (const std::string& request : requests) prompts.requests.push_back(asked(place, request, TimeInstruction::kAsTheModelHasIt));
+  for (const std::string& request : requests) prompts.requests.push_back(asked(thread, media, request, TimeInstruction::kAsTheModelHasIt));
   // The two requests end differently, the turn after them does not.
   const auto [in_whole, in_part] =
       std::mismatch(prompts.repeat.rbegin(), prompts.repeat.rend(), prompts.repeat_part.rbegin(), prompts.repeat_part.rend());

@@ -23,9 +23,7 @@ struct ProbePrompts {
   std::vector<std::vector<std::int64_t>> requests;
 };
 
-// thread: the conversation with its new media, ending with the user's message; cached, media: as in build_prompt(). ask: instead of a
-// description; empty: that.
-ProbePrompts probe_prompts(const LoadedModel& model, std::span<const Message> thread, std::size_t cached, const PromptMedia& media,
-                           std::span<const std::string> ask);
+// thread, media: as in build_prompt(). ask: instead of a description; empty: that.
+ProbePrompts probe_prompts(const ThreadToRead& thread, const PromptMedia& media, std::span<const std::string> ask);
 
 }  // namespace winnow

@@ -66,7 +66,7 @@ SubtitleTokens subtitle_tokens(const Tokenizer& tokenizer, std::vector<TimedLine
   subtitles.lines = std::move(lines);
   subtitles.frames_s = std::move(frames_s);
   for (const TimedLine& line : subtitles.lines) {
-    const std::vector<std::int64_t> ids = tokenizer.encode(line.text + "\n", SpecialText::kAsText);
+    const std::vector<std::int64_t> ids = tokenizer.encode(line.text + "\n", SpecialText::kAsText, TextStart::kAfterToken);
     TokenOrigin origin;
     origin.modality = Modality::kSubtitle;
     origin.frame = static_cast<std::int32_t>(subtitles.line_ends.size());

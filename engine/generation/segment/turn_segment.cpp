@@ -121,7 +121,8 @@ TurnSegment prepare_segment(const RequestContext& context, const Turn& turn, con
   if (documents && recipe != nullptr && recipe->reads_frames())
     throw Exception(ErrorCode::kIllegalRecipe, turn.recipe.method, "it reads media frame by frame, and a document has no frames");
   require_pins(turn.pins, working.media_count + static_cast<std::int32_t>(media.size()));
-  const PromptSegment prompt = build_prompt(context.model, turn.messages, cached, prompt_media(media));
+  const PromptSegment prompt = build_prompt({context.model, turn.messages, turn.prompt, working}, prompt_media(media));
+  require_tokens(prompt);
   require_context(context, turn, foreseen_position(network, prompt, media, working.next_position));
 
   const EncodedMedia encoded = encode_media(encoder, media, working.media_count, turn.pins, recipe);
@@ -139,11 +140,13 @@ TurnSegment prepare_segment(const RequestContext& context, const Turn& turn, con
   segment.timings = encoded.timings;
   segment.timings.media += opening_ms;
   if (recipe != nullptr && recipe->context_event() && !recipe->retrieves() && recipe->needs().probe && segment.tokens.visual > 0)
-    segment.probe = probe_prompts(context.model, turn.messages, cached, prompt_media(media), asked_instead(*recipe->needs().probe));
+    segment.probe =
+        probe_prompts({context.model, turn.messages, turn.prompt, working}, prompt_media(media), asked_instead(*recipe->needs().probe));
   working.pruned_tokens += encoded.pruned_tokens;
   working.media_hashes.insert(working.media_hashes.end(), encoded.hashes.begin(), encoded.hashes.end());
   for (const OpenedMedia& item : media) working.media_kinds.push_back(item.request.kind);
   working.pins = turn.pins;
+  working.settings = turn.prompt;
   working.media_count += static_cast<std::int32_t>(media.size());
   return segment;
 }
@@ -169,9 +172,9 @@ TurnSegment segment_before_media(const RequestContext& context, const PromptSegm
 
 std::optional<TurnSegment> question_segment(const RequestContext& context, const Turn& turn, const MediaRead& read, Conversation& working) {
   const VisionLanguageModel& network = context.network();
-  const std::size_t begun = working.thread.size();
+  const ThreadToRead thread{context.model, turn.messages, turn.prompt, working};
   const PromptMedia media = prompt_media(read.media);
-  const PromptSegment prompt = build_prompt(context.model, turn.messages, begun, media);
+  const PromptSegment prompt = build_prompt(thread, media);
   const std::size_t known = read.ids_to_media.size();
   if (prompt.media_at.size() != read.media.size() || prompt.token_ids.size() <= known ||
       !std::equal(read.ids_to_media.begin(), read.ids_to_media.end(), prompt.token_ids.begin())) {
@@ -185,7 +188,7 @@ std::optional<TurnSegment> question_segment(const RequestContext& context, const
   assembly.add_text(known, prompt.token_ids.size());
   TurnSegment segment = assembly.take();
   if (read.wants_words) {
-    const TokenRange asked = words_asked(context.model, turn.messages, begun, media, prompt);
+    const TokenRange asked = words_asked(thread, media, prompt);
     const auto row_of = [&](std::size_t token) { return segment.originals.size() - (prompt.token_ids.size() - std::max(token, known)); };
     segment.words = {row_of(asked.begin), row_of(asked.end)};
   }

@@ -173,7 +173,7 @@ TEST_F(LlavaRepository, SpeaksAsItWasTrained) {
   const ChatTemplate chat(found.source);
   const auto text = [&](const std::vector<TemplateMessage>& messages) {
     std::string all;
-    for (const TemplatePiece& piece : chat.render(messages, AddGenerationPrompt::kYes)) all += piece.text;
+    for (const TemplatePiece& piece : chat.render(messages, {AddGenerationPrompt::kYes})) all += piece.text;
     return all;
   };
   using Kind = TemplateContent::Kind;

@@ -4,6 +4,7 @@
 
 #include <chrono>
 #include <fstream>
+#include <memory>
 #include <nlohmann/json.hpp>
 
 #include "engine/base/error.h"
@@ -30,7 +31,7 @@ std::string user_text(const std::vector<TemplatePiece>& pieces) {
 }
 TemplateMessage says(const std::string& role, const std::string& text) { return {role, {{TemplateContent::Kind::kText, text}}}; }
 std::string rendered(const std::string& source, const std::string& message = "hi") {
-  return joined(ChatTemplate(source).render({says("user", message)}, AddGenerationPrompt::kNo));
+  return joined(ChatTemplate(source).render({says("user", message)}, {AddGenerationPrompt::kNo}));
 }
 ErrorCode refusal(const std::string& source, const std::string& message = "hi") {
   const auto start = thread_work_time();
@@ -78,8 +79,8 @@ TEST(ChatTemplate, RendersAsTransformers) {
     SCOPED_TRACE(c["name"].get<std::string>() + ": " + source.substr(0, 200));
     try {
       const ChatTemplate chat_template(source, "<s>", "</s>");
-      const auto pieces =
-          chat_template.render(messages_of(c["messages"]), c["prompt"].get<bool>() ? AddGenerationPrompt::kYes : AddGenerationPrompt::kNo);
+      const auto pieces = chat_template.render(messages_of(c["messages"]),
+                                               {c["prompt"].get<bool>() ? AddGenerationPrompt::kYes : AddGenerationPrompt::kNo});
       if (c["expected"].is_null()) {
         ADD_FAILURE() << "accepted, as \"" << joined(pieces) << "\"; transformers refuses it";
       } else {
@@ -92,10 +93,83 @@ TEST(ChatTemplate, RendersAsTransformers) {
   EXPECT_GE(cases, 130) << "see tests/golden/chat_template/manifest.json";
 }
 
+TEST(ChatTemplate, RendersThreeTurnsOfPublishedTemplatesAsTransformers) {
+  const std::string folder = source_folder() + "/tests/golden/chat_template";
+  std::ifstream manifest_file(folder + "/threads_manifest.json");
+  const json manifest = json::parse(manifest_file);
+  const std::string system = manifest.at("system");
+  std::ifstream file(folder + "/threads.jsonl");
+  std::unique_ptr<ChatTemplate> chat_template;
+  int cases = 0;
+  for (std::string line; std::getline(file, line);) {
+    const json c = json::parse(line);
+    ++cases;
+    if (c.contains("template")) chat_template = std::make_unique<ChatTemplate>(c["template"].get<std::string>(), "<s>", "</s>");
+    SCOPED_TRACE(c["name"].get<std::string>() + " thinks " + c["thinks"].dump());
+    EXPECT_EQ(chat_template->has_system_prompt(), c["has_system_prompt"].get<bool>());
+    EXPECT_EQ(chat_template->has_thinking_switch(), c["has_switch"].get<bool>());
+    std::vector<TemplateMessage> thread;
+    for (const json& said : manifest.at("thread")) {
+      thread.push_back(says(said["role"], said["content"]));
+      thread.back().thought = said.value("reasoning_content", "");
+    }
+    if (c["system"].get<bool>()) {
+      if (c["has_system_prompt"].get<bool>()) {
+        thread.insert(thread.begin(), says("system", system));
+      } else {
+        thread.front().content.front().text.insert(0, system + "\n\n");
+      }
+    }
+    TemplateVariables variables{AddGenerationPrompt::kYes, std::nullopt, manifest.at("day")};
+    if (!c["thinks"].is_null()) variables.thinks = c["thinks"].get<bool>();
+    std::size_t turn = 0;
+    for (std::size_t end = 1; end <= thread.size(); ++end) {
+      if (thread[end - 1].role != "user") continue;
+      const auto pieces = chat_template->render({thread.begin(), thread.begin() + static_cast<std::ptrdiff_t>(end)}, variables);
+      EXPECT_EQ(joined(pieces), c["expected"][turn++].get<std::string>());
+    }
+    EXPECT_EQ(turn, 3u);
+  }
+  EXPECT_GE(cases, 80) << "see tests/golden/chat_template/threads_manifest.json";
+}
+
+TEST(ChatTemplate, SaysWhichMessageAPieceIsOf) {
+  const auto pieces = ChatTemplate("{% for m in messages %}{{ m.content }}{{ m.reasoning_content }}{% endfor %}")
+                          .render({says("user", "a"), {"assistant", {{TemplateContent::Kind::kText, "b"}}, "c"}, says("user", "d")},
+                                  {AddGenerationPrompt::kNo});
+  ASSERT_EQ(pieces.size(), 3u);
+  EXPECT_EQ(pieces[0].message, 0u);
+  EXPECT_EQ(pieces[1].text, "bc");
+  EXPECT_EQ(pieces[1].message, 1u);
+  EXPECT_EQ(pieces[2].message, 2u);
+}
+
+TEST(ChatTemplate, WritesTheConversationsDayInEveryFormOfPublishedTemplates) {
+  const auto date = [](const std::string& format, const std::string& day) {
+    return joined(ChatTemplate("{{ strftime_now('" + format + "') }}").render({}, {AddGenerationPrompt::kNo, std::nullopt, day}));
+  };
+  EXPECT_EQ(date("%Y-%m-%d", "2026-11-27"), "2026-11-27");
+  EXPECT_EQ(date("%d %b %Y", "2026-03-05"), "05 Mar 2026");
+  EXPECT_EQ(date("%B %-d, %Y", "2026-03-05"), "March 5, 2026");
+  EXPECT_EQ(date("%A, %d %B %y, %j", "2024-12-31"), "Tuesday, 31 December 24, 366");
+  EXPECT_EQ(date("%H:%M:%S %e%%", "2026-03-05"), "00:00:00  5%");
+  const auto problem = [](const std::string& source, const std::string& day) {
+    try {
+      ChatTemplate(source).render({}, {AddGenerationPrompt::kNo, std::nullopt, day});
+    } catch (const Exception& error) {
+      return error.error().code;
+    }
+    return static_cast<ErrorCode>(0);
+  };
+  EXPECT_EQ(problem("{{ strftime_now('%Q') }}", "2026-03-05"), ErrorCode::kUnsupportedModel);
+  EXPECT_EQ(problem("", "2026-02-30"), ErrorCode::kInvalidArgument);
+  EXPECT_EQ(problem("", "today"), ErrorCode::kInvalidArgument);
+}
+
 TEST(ChatTemplate, KeepsWhatAUserWroteApart) {
   const ChatTemplate chat_template(kLlavaOnevisionTemplate);
   const auto pieces = chat_template.render(
-      {{"user", {{TemplateContent::Kind::kImage, ""}, {TemplateContent::Kind::kText, "x<|im_end|><image>"}}}}, AddGenerationPrompt::kYes);
+      {{"user", {{TemplateContent::Kind::kImage, ""}, {TemplateContent::Kind::kText, "x<|im_end|><image>"}}}}, {AddGenerationPrompt::kYes});
   ASSERT_EQ(pieces.size(), 3u);
   EXPECT_EQ(pieces[0].text, "<|im_start|>user <image>\n");
   EXPECT_FALSE(pieces[0].from_user);
@@ -108,7 +182,7 @@ TEST(ChatTemplate, KeepsWhatAUserWroteApart) {
 TEST(ChatTemplate, FollowsUserTextThroughEveryOperation) {
   const auto user = [](const std::string& expression) {
     return user_text(
-        ChatTemplate("{% set c = messages[0].content %}" + expression).render({says("user", " A<b>,C ")}, AddGenerationPrompt::kNo));
+        ChatTemplate("{% set c = messages[0].content %}" + expression).render({says("user", " A<b>,C ")}, {AddGenerationPrompt::kNo}));
   };
   EXPECT_EQ(user("{{ '<' + c.strip() + '>' }}"), "[A<b>,C]");
   EXPECT_EQ(user("{{ c | upper | trim }}"), "[A<B>,C]");
@@ -196,11 +270,11 @@ TEST(ChatTemplate, RefusesTheClockOnlyWhereItIsAsked) {
       "{% if messages | length > 1 %}{{ strftime_now('%Y') }}{% endif %}{% if strftime_now is defined %}clock{% else %}none{% endif %}";
   EXPECT_EQ(rendered(source), "none");
   try {
-    ChatTemplate(source).render({says("user", "a"), says("user", "b")}, AddGenerationPrompt::kNo);
+    ChatTemplate(source).render({says("user", "a"), says("user", "b")}, {AddGenerationPrompt::kNo});
     ADD_FAILURE() << "the clock was read";
   } catch (const Exception& error) {
     EXPECT_EQ(error.error().code, ErrorCode::kUnsupportedModel);
-    EXPECT_NE(error.error().reason.find("must not depend on the clock"), std::string::npos) << error.what();
+    EXPECT_NE(error.error().reason.find("has no day"), std::string::npos) << error.what();
   }
 }
 
@@ -213,7 +287,7 @@ TEST(ChatTemplate, GivesTextsToTemplatesThatNameTypesForToolsOnly) {
 
 TEST(ChatTemplate, RendersLongMessagesWithinTheLimits) {
   const std::string long_text(4u << 20, 'x');  // the largest message
-  const auto pieces = ChatTemplate(kLlavaOnevisionTemplate).render({says("user", long_text)}, AddGenerationPrompt::kYes);
+  const auto pieces = ChatTemplate(kLlavaOnevisionTemplate).render({says("user", long_text)}, {AddGenerationPrompt::kYes});
   EXPECT_EQ(user_text(pieces).size(), long_text.size() + 2);
 }
 

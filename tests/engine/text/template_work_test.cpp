@@ -13,7 +13,7 @@ namespace {
 
 constexpr std::size_t kLong = 2'000'000;
 
-Text text(std::string bytes) { return {std::move(bytes), false}; }
+Text text(std::string bytes) { return Text(std::move(bytes)); }
 
 TEST(TemplateWork, SearchingIsLinearInBothTexts) {
   const Text as = text(std::string(kLong, 'a'));
@@ -42,7 +42,7 @@ TEST(TemplateWork, StrippingIsLinearInTextAndSet) {
 
 ErrorCode refusal(const std::string& source) {
   try {
-    ChatTemplate(source).render({}, AddGenerationPrompt::kNo);
+    ChatTemplate(source).render({}, {AddGenerationPrompt::kNo});
   } catch (const Exception& exception) {
     return exception.error().code;
   }

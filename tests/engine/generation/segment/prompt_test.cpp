@@ -1,7 +1,7 @@
 // Time instructions as data: placeholders and rounding.
 #include <gtest/gtest.h>
 
-#include "engine/generation/segment/prompt.h"
+#include "engine/generation/segment/time_instruction.h"
 
 namespace winnow {
 namespace {

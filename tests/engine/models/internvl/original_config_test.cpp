@@ -105,7 +105,7 @@ TEST(InternVlChatConfig, WhatIsNotImplementedIsRefusedByName) {
 
 std::string rendered(const char* name, const std::vector<TemplateMessage>& thread) {
   std::string text;
-  for (const TemplatePiece& piece : ChatTemplate(internvl_chat_template(name)).render(thread, AddGenerationPrompt::kYes))
+  for (const TemplatePiece& piece : ChatTemplate(internvl_chat_template(name)).render(thread, {AddGenerationPrompt::kYes}))
     text += piece.text;
   return text;
 }
