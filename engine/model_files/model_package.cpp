@@ -9,4 +9,9 @@ const ModelDocument& ModelPackage::required(ModelPart part) const {
   throw Exception(ErrorCode::kFileNotFound, subject(part), "does not exist");
 }
 
+std::shared_ptr<const Tokenizer> ModelPackage::shared_tokenizer() const {
+  if (!shared_tokenizer_) shared_tokenizer_ = Tokenizer::from(tokenizer());
+  return shared_tokenizer_;
+}
+
 }  // namespace winnow

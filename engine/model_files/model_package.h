@@ -6,6 +6,7 @@
 // kLimitExceeded, kUnsupportedFormat, kUnsupportedModel. No torch. Threads: one at a time.
 #pragma once
 
+#include <memory>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -13,6 +14,7 @@
 
 #include "engine/base/file_bytes.h"
 #include "engine/base/json_document.h"
+#include "engine/text/tokenizer.h"
 #include "engine/text/tokenizer_file.h"
 #include "engine/weights/tensor_file.h"
 
@@ -53,6 +55,8 @@ class ModelPackage {
   // What errors call a document, also one that is not there.
   virtual std::string subject(ModelPart part) const = 0;
   virtual TokenizerFile tokenizer() const = 0;
+  // Made of it at the first call; the family and the loaded model share it, because some vocabularies take a second to read.
+  std::shared_ptr<const Tokenizer> shared_tokenizer() const;
   // fallback: of the model family, for a package without one; empty: there is none, and kUnsupportedModel.
   virtual TemplateText chat_template(std::string_view fallback) const = 0;
   // Headers are read and checked at the first call.
@@ -65,6 +69,9 @@ class ModelPackage {
 
  protected:
   ModelPackage() = default;
+
+ private:
+  mutable std::shared_ptr<const Tokenizer> shared_tokenizer_;
 };
 
 }  // namespace winnow

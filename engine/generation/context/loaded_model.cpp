@@ -99,7 +99,7 @@ std::unique_ptr<LoadedModel> read_package(const LoadModel& request, const std::s
   loaded->files.assign(package->tensors().files.begin(), package->tensors().files.end());
   loaded->network = load_model(source);
   loaded->require_unchanged();  // while they were read, which takes minutes from a slow disk
-  loaded->tokenizer = Tokenizer::from(package->tokenizer());
+  loaded->tokenizer = package->shared_tokenizer();
   TemplateText text = package->chat_template(loaded->network->chat_template());
   const std::string_view own_template = loaded->network->own_chat_template();
   if (!own_template.empty()) text.source = own_template;

@@ -25,7 +25,7 @@ namespace winnow {
 
 struct LoadedModel {
   std::unique_ptr<VisionLanguageModel> network;
-  std::unique_ptr<Tokenizer> tokenizer;
+  std::shared_ptr<const Tokenizer> tokenizer;  // the network has it, too
   std::unique_ptr<ChatTemplate> chat_template;
   std::unique_ptr<ChatTemplate> video_template;  // of threads with a video; null: the same
   std::set<std::int64_t> stop_token_ids;

@@ -24,7 +24,7 @@ std::int64_t id_of(const Tokenizer& tokenizer, const char* token, const std::str
 
 }  // namespace
 
-Gemma3Tokens::Gemma3Tokens(std::unique_ptr<const Tokenizer> tokenizer, std::int64_t side, const std::string& file)
+Gemma3Tokens::Gemma3Tokens(std::shared_ptr<const Tokenizer> tokenizer, std::int64_t side, const std::string& file)
     : tokenizer_(std::move(tokenizer)),
       side_(side),
       begin_(id_of(*tokenizer_, kBegin, file)),
@@ -58,7 +58,7 @@ std::vector<std::int64_t> Gemma3Tokens::between(std::string_view words) const {
   // Between its neighbours: some tokenizers put something before a text that has none.
   std::string text = kEnd;
   text.append(kEmptyLine).append(words).append(kEmptyLine).append(kBegin);
-  const std::vector<std::int64_t> ids = tokenizer_->encode(text, SpecialText::kParse);
+  const std::vector<std::int64_t> ids = tokenizer_->encode(text, SpecialText::kParse, TextStart::kAfterToken);
   const auto end = std::ranges::find(ids, end_);
   require(end != ids.end() && ids.back() == begin_, "special tokens are found in a text");
   return {end + 1, ids.end() - 1};

@@ -23,7 +23,7 @@ namespace winnow {
 class Gemma3Tokens {
  public:
   // side: tokens along a picture's side. file: what errors call the tokenizer.
-  Gemma3Tokens(std::unique_ptr<const Tokenizer> tokenizer, std::int64_t side, const std::string& file);
+  Gemma3Tokens(std::shared_ptr<const Tokenizer> tokenizer, std::int64_t side, const std::string& file);
 
   // `frame` is 0 of the whole picture; a crop's is its number from 1 on, its rows and columns count over all crops.
   MediumTokens image(const CropGrid& grid) const;
@@ -37,7 +37,7 @@ class Gemma3Tokens {
   std::vector<std::int64_t> between(std::string_view words) const;
   void add_picture(MediumTokens& tokens, const TokenSquare& square) const;
 
-  std::unique_ptr<const Tokenizer> tokenizer_;
+  std::shared_ptr<const Tokenizer> tokenizer_;  // of the loaded model
   std::int64_t side_;
   std::int64_t begin_;
   std::int64_t image_;

@@ -35,7 +35,7 @@ TileCount tiles_of(const MediaFacts& facts, const TileBounds& bounds) {
 }
 
 std::unique_ptr<VisionLanguageModel> load_folder(const InternVlFolder& folder, ModelLoad& load) {
-  InternVlTokens tokens(Tokenizer::from(load.package().tokenizer()), folder.side(), load.package().path());
+  InternVlTokens tokens(load.package().shared_tokenizer(), folder.side(), load.package().path());
   if (folder.model.image_token_id.value_or(tokens.image_token_id()) != tokens.image_token_id()) {
     throw Exception(ErrorCode::kDamagedFile, load.package().subject(ModelPart::kConfig) + ": image_token_id",
                     "the tokenizer's <IMG_CONTEXT> is another token");

@@ -22,7 +22,7 @@ std::int64_t id_of(const Tokenizer& tokenizer, const char* token, const std::str
 
 }  // namespace
 
-InternVlTokens::InternVlTokens(std::unique_ptr<const Tokenizer> tokenizer, std::int64_t side, const std::string& file)
+InternVlTokens::InternVlTokens(std::shared_ptr<const Tokenizer> tokenizer, std::int64_t side, const std::string& file)
     : tokenizer_(std::move(tokenizer)),
       side_(side),
       begin_(id_of(*tokenizer_, kBegin, file)),
@@ -57,7 +57,8 @@ MediumTokens InternVlTokens::frames(const MediaFacts& facts) const {
 
 std::vector<std::int64_t> InternVlTokens::number_line(std::int64_t number) const {
   // Between its neighbours: some tokenizers put something before a text that has none.
-  std::vector<std::int64_t> ids = tokenizer_->encode(kEnd + ("\nFrame" + std::to_string(number) + ": ") + kBegin, SpecialText::kParse);
+  std::vector<std::int64_t> ids =
+      tokenizer_->encode(kEnd + ("\nFrame" + std::to_string(number) + ": ") + kBegin, SpecialText::kParse, TextStart::kAfterToken);
   const auto begin = std::ranges::find(ids, end_);
   require(begin != ids.end() && ids.back() == begin_, "special tokens are found in a text");
   return {begin + 1, ids.end() - 1};

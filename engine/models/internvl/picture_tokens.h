@@ -22,7 +22,7 @@ namespace winnow {
 class InternVlTokens {
  public:
   // side: tokens along a tile's side. file: what errors call the tokenizer.
-  InternVlTokens(std::unique_ptr<const Tokenizer> tokenizer, std::int64_t side, const std::string& file);
+  InternVlTokens(std::shared_ptr<const Tokenizer> tokenizer, std::int64_t side, const std::string& file);
 
   // Rows and columns count over all tiles, `frame` is the tile's number from 1 on, row by row; of the thumbnail, or of the one tile, it is
   // 0.
@@ -43,7 +43,7 @@ class InternVlTokens {
   // "\nFrame2: " as it stands between two frames.
   std::vector<std::int64_t> number_line(std::int64_t number) const;
 
-  std::unique_ptr<const Tokenizer> tokenizer_;
+  std::shared_ptr<const Tokenizer> tokenizer_;  // of the loaded model
   std::int64_t side_;
   std::int64_t begin_;
   std::int64_t image_;

@@ -62,7 +62,7 @@ MediaFeatures Qwen3Vl::join(const MediaFacts& facts, const EncodedParts& parts) 
 
 std::unique_ptr<VisionLanguageModel> load_qwen3_vl(ModelLoad& load) {
   const Qwen3VlFolder folder = read_qwen3_vl(load.package());
-  std::unique_ptr<Tokenizer> tokenizer = Tokenizer::from(load.package().tokenizer());
+  std::shared_ptr<const Tokenizer> tokenizer = load.package().shared_tokenizer();
   const Qwen3VlTokens& tokens = folder.model.tokens;
   require_token(load, *tokenizer, "<|image_pad|>", tokens.image);
   require_token(load, *tokenizer, "<|video_pad|>", tokens.video);

@@ -19,10 +19,10 @@ std::string time_words(double time_s) {
 
 }  // namespace
 
-TimedFrames::TimedFrames(std::unique_ptr<const Tokenizer> tokenizer, const Qwen3VlTokens& tokens, std::int64_t joined_frames)
+TimedFrames::TimedFrames(std::shared_ptr<const Tokenizer> tokenizer, const Qwen3VlTokens& tokens, std::int64_t joined_frames)
     : tokenizer_(std::move(tokenizer)), tokens_(tokens), joined_(joined_frames) {
   require(tokenizer_ != nullptr && joined_ > 0, "timed frames need a tokenizer and sets of frames");
-  words_ = std::ssize(tokenizer_->encode(time_words(999.9), SpecialText::kParse)) + 2;
+  words_ = std::ssize(tokenizer_->encode(time_words(999.9), SpecialText::kParse, TextStart::kAfterToken)) + 2;
 }
 
 MediumTokens TimedFrames::image(const CellGrid& grid) const {
@@ -38,7 +38,8 @@ MediumTokens TimedFrames::frames(const CellGrid& grid, const MediaFacts& facts) 
   for (std::int64_t frame = 0; frame < facts.frames; frame += joined_) {
     std::vector<std::int64_t> words;
     if (frame > 0 || facts.frames_before > 0)
-      words = tokenizer_->encode(time_text(std::span(facts.times_s).subspan(static_cast<std::size_t>(frame))), SpecialText::kParse);
+      words = tokenizer_->encode(time_text(std::span(facts.times_s).subspan(static_cast<std::size_t>(frame))), SpecialText::kParse,
+                                 TextStart::kAfterToken);
     words.push_back(tokens_.vision_start);
     const TokenOrigin word{Modality::kVisual, -1, static_cast<std::int32_t>(frame), -1, -1};
     tokens.ids.insert(tokens.ids.end(), words.begin(), words.end());

@@ -4,7 +4,7 @@
 // video's sets of joined frames are pictures, each after its time, "<1.5 seconds>", and between <|vision_start|> and <|vision_end|>; the
 // three tokens that the template writes for a video are one place (kTexts). The first set's time is the prompt's text (before()), because
 // it is encoded together with what is before it; a medium then begins and ends with special tokens. A set's time is the middle of its
-// first and its last frame's, as they were asked for, the last frame as often as its set lacks some. Of a source that is still running the
+// first and its last frame's own times, the last frame as often as its set lacks some. Of a source that is still running the
 // first time is that of the first frame: how many frames come with it is not known when it is written again.
 // No torch. Threads: engine thread (the tokenizer's).
 #pragma once
@@ -35,7 +35,7 @@ class TimedFrames {
  public:
   static constexpr std::array<std::string_view, 2> kTexts = {"<|vision_start|><|video_pad|><|vision_end|>", "<|video_pad|>"};
 
-  TimedFrames(std::unique_ptr<const Tokenizer> tokenizer, const Qwen3VlTokens& tokens, std::int64_t joined_frames);
+  TimedFrames(std::shared_ptr<const Tokenizer> tokenizer, const Qwen3VlTokens& tokens, std::int64_t joined_frames);
 
   MediumTokens image(const CellGrid& grid) const;
 
@@ -51,7 +51,7 @@ class TimedFrames {
   // Of the set that begins with times_s.front().
   std::string time_text(std::span<const double> times_s) const;
 
-  std::unique_ptr<const Tokenizer> tokenizer_;
+  std::shared_ptr<const Tokenizer> tokenizer_;  // of the loaded model
   Qwen3VlTokens tokens_;
   std::int64_t joined_;
   std::int64_t words_ = 0;

@@ -28,7 +28,7 @@ std::string clock(std::int64_t seconds) {
 
 }  // namespace
 
-MediaTokens::MediaTokens(std::unique_ptr<const Tokenizer> tokenizer, std::int64_t image_token_id, std::int64_t side)
+MediaTokens::MediaTokens(std::shared_ptr<const Tokenizer> tokenizer, std::int64_t image_token_id, std::int64_t side)
     : tokenizer_(std::move(tokenizer)), image_token_id_(image_token_id), side_(side) {
   require(tokenizer_ != nullptr && side > 0, "media tokens need a tokenizer and a square");
   frame_tokens_ = picture_tokens() + std::ssize(encoded(time_line(0.0)));
@@ -36,7 +36,9 @@ MediaTokens::MediaTokens(std::unique_ptr<const Tokenizer> tokenizer, std::int64_
 
 bool MediaTokens::writes_videos() const { return tokenizer_->token_id("<|im_start|>").has_value(); }
 
-std::vector<std::int64_t> MediaTokens::encoded(const std::string& text) const { return tokenizer_->encode(text, SpecialText::kParse); }
+std::vector<std::int64_t> MediaTokens::encoded(const std::string& text) const {
+  return tokenizer_->encode(text, SpecialText::kParse, TextStart::kAfterToken);
+}
 
 MediumTokens MediaTokens::image(const TileGrid& grid) const {
   MediumTokens tokens;

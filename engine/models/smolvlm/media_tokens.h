@@ -25,7 +25,7 @@ namespace winnow {
 class MediaTokens {
  public:
   // side: tokens along a tile's side.
-  MediaTokens(std::unique_ptr<const Tokenizer> tokenizer, std::int64_t image_token_id, std::int64_t side);
+  MediaTokens(std::shared_ptr<const Tokenizer> tokenizer, std::int64_t image_token_id, std::int64_t side);
 
   // Rows and columns count over all tiles, `frame` is the tile's number from 1 on, row by row; of the whole picture it is 0. Words have no
   // row and column, and the tile that they are written before.
@@ -44,7 +44,7 @@ class MediaTokens {
  private:
   std::vector<std::int64_t> encoded(const std::string& text) const;  // special tokens count
 
-  std::unique_ptr<const Tokenizer> tokenizer_;
+  std::shared_ptr<const Tokenizer> tokenizer_;  // of the loaded model
   std::int64_t image_token_id_;
   std::int64_t side_;
   std::int64_t frame_tokens_;

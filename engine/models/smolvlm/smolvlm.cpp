@@ -81,7 +81,7 @@ MediaFeatures SmolVlm::join(const MediaFacts& facts, const EncodedParts& parts) 
 
 std::unique_ptr<VisionLanguageModel> load_smolvlm(ModelLoad& load) {
   const SmolVlmFolder folder = read_smolvlm(load.package());
-  std::unique_ptr<Tokenizer> tokenizer = Tokenizer::from(load.package().tokenizer());
+  std::shared_ptr<const Tokenizer> tokenizer = load.package().shared_tokenizer();
   if (tokenizer->token_id("<image>") != folder.model.image_token_id) {
     throw Exception(ErrorCode::kDamagedFile, load.package().subject(ModelPart::kConfig) + ": image_token_id",
                     "the tokenizer's <image> is another token");

@@ -8,7 +8,9 @@
 #include <vector>
 
 #include "engine/base/file_bytes.h"
+#include "engine/generation/context/loaded_model.h"
 #include "tests/engine/generation/tiny_model.h"
+#include "tests/support/golden_path.h"
 #include "tests/support/opened_files.h"
 #include "tests/support/scratch_folder.h"
 
@@ -54,6 +56,18 @@ TEST_F(WrongFolder, ARightOneIsReadOnce) {
   const std::map<std::string, int> counts = opened.counts();
   EXPECT_TRUE(counts.contains("model.safetensors") && counts.contains("config.json"));
   for (const auto& [file, count] : counts) EXPECT_EQ(count, 1) << file;
+}
+
+// Their pictures need the tokenizer, too, which takes a second to read where the vocabulary is large.
+TEST(LoadedFamily, ReadsItsTokenizerOnce) {
+  for (const char* name : {"qwen3_vl/published", "internvl/qwen2_saved", "smolvlm/smolvlm2_split", "gemma3/published"}) {
+    LoadModel load;
+    load.folder = test_support::golden_folder(name) + "/model";
+    const test::OpenedFiles opened(load.folder);
+    const c10::InferenceMode inference;
+    const auto model = load_folder(load, {}, InterruptToken());
+    EXPECT_EQ(opened.counts().at("tokenizer.json"), 1) << name;
+  }
 }
 
 TEST_F(WrongFolder, NamesTheFileThatAModelFolderLacks) {
