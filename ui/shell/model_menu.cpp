@@ -1,14 +1,15 @@
 #include "ui/shell/model_menu.h"
 
 #include <QActionGroup>
+#include <QFile>
 #include <QFileDialog>
 #include <QFileInfo>
 #include <optional>
+#include <utility>
 
 #include "app/models/model_finder.h"
 #include "app/settings/settings.h"
 #include "ui/shell/model_session.h"
-#include "ui/shell/notice_bar.h"
 #include "ui/shell/window_services.h"
 #include "ui/theme/icons.h"
 #include "ui/theme/theme.h"
@@ -53,6 +54,7 @@ ModelMenu::ModelMenu(ModelSession& model, const WindowServices& services, Notice
   m_button->setToolTip(tr("Model"));
   m_button->setMenu(m_menu);
   connect(&m_model, &ModelSession::changed, this, &ModelMenu::update);
+  connect(&m_model, &ModelSession::refused, this, &ModelMenu::showRefused);
   connect(&m_settings, &app::Settings::changed, this, [this](const QString& key) {
     if (key == QLatin1String(app::setting_keys::kRecentModelFolders)) rebuild();
   });
@@ -111,8 +113,7 @@ void ModelMenu::update() {
   m_button->setText(m_window->fontMetrics().elidedText(title(), Qt::ElideMiddle, theme().px(220)));
   m_button->setAccessibleName(tr("Model: %1").arg(title()));
   m_button->setIcon(icon(failed ? Glyph::kWarning : Glyph::kChip, failed ? IconColor::kDanger : IconColor::kMuted));
-  if (failed && m_model.error()) showFault(describeModelFault(*m_model.error(), m_model.folder(), m_model.isDemo()));
-  if (m_model.state() == ModelState::kReady) m_notice.dismiss();
+  if (m_model.state() == ModelState::kReady && !m_model.error()) m_notice.dismiss();
   rebuild();
 }
 
@@ -186,15 +187,28 @@ void ModelMenu::chooseFolder() {
   dialog->open();
 }
 
-void ModelMenu::showFault(const ErrorText& text) {
-  const auto load = [this](const QString& path) { return [this, path] { m_model.load(path); }; };
-  const QString tried = m_model.folder(), demo = m_model.demoFolder();
-  Notice notice = noticeOf(text);
-  if (m_model.error() && m_model.error()->code == ErrorCode::kModelInside) {
-    notice.actions.push_back({tr("Use that one"), load(QFile::decodeName(m_model.error()->subject.c_str()))});
+void ModelMenu::showFault(const ErrorText& text) { offerWays(noticeOf(text), m_model.folder()); }
+
+void ModelMenu::showRefused(const Error& error, const QString& tried) {
+  const QString demo = m_model.demoFolder();
+  Notice notice = noticeOf(describeModelFault(error, tried, !demo.isEmpty() && tried == demo));
+  if (m_model.state() == ModelState::kReady) {
+    const QString name = displayText(QString::fromStdString(m_model.info().name));
+    notice.text += QLatin1Char(' ') + tr("“%1” goes on answering.").arg(name);
   }
+  if (error.code == ErrorCode::kModelInside) {
+    const QString inside = QFile::decodeName(error.subject.c_str());
+    notice.actions.push_back({tr("Use that one"), [this, inside] { m_model.load(inside); }});
+  }
+  offerWays(std::move(notice), tried);
+}
+
+void ModelMenu::offerWays(Notice notice, const QString& tried) {
+  const auto load = [this](const QString& path) { return [this, path] { m_model.load(path); }; };
+  const QString demo = m_model.demoFolder();
+  const bool demoIsThere = m_model.state() == ModelState::kReady && m_model.isDemo();
   notice.actions.push_back({tr("Choose another…"), [this] { choose(); }});
-  if (!demo.isEmpty() && tried != demo) notice.actions.push_back({tr("Use the demo model"), load(demo)});
+  if (!demo.isEmpty() && tried != demo && !demoIsThere) notice.actions.push_back({tr("Use the demo model"), load(demo)});
   if (!tried.isEmpty()) notice.actions.push_back({tr("Try again"), load(tried)});
   m_notice.present(notice);
 }

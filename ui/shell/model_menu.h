@@ -7,6 +7,7 @@
 #include <QMenu>
 #include <QToolButton>
 
+#include "ui/shell/notice_bar.h"
 #include "ui/words/error_text.h"
 
 namespace winnow::app {
@@ -17,7 +18,6 @@ class Settings;
 namespace winnow::ui {
 
 class ModelSession;
-class NoticeBar;
 struct WindowServices;
 
 class ModelMenu : public QObject {
@@ -43,6 +43,8 @@ class ModelMenu : public QObject {
   void offer(const QString& label, const QString& path, const QString& name = {});
   void chooseFile();
   void chooseFolder();
+  void showRefused(const Error& error, const QString& tried);
+  void offerWays(Notice notice, const QString& tried);
   void update();
   QString title() const;
   QString heldText() const;  // empty: no model is loaded

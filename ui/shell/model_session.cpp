@@ -1,6 +1,7 @@
 #include "ui/shell/model_session.h"
 
 #include <QFile>
+#include <utility>
 
 #include "app/models/model_folders.h"
 #include "ui/models/cache_monitor.h"
@@ -24,7 +25,7 @@ void ModelSession::chooseWeights(WeightFormat format) {
 }
 
 void ModelSession::followWeights() {
-  if (m_state != ModelState::kNone && m_asked != weights()) load(m_folder, m_name);
+  if (m_state != ModelState::kNone && m_asked.weights != weights()) load(m_asked.path, m_asked.name);
 }
 
 std::optional<ModelTraits> ModelSession::traits() const { return m_info.layers > 0 ? std::optional(m_info.traits) : std::nullopt; }
@@ -33,39 +34,65 @@ void ModelSession::load(const QString& path, const QString& name) {
   if (path.isEmpty()) return;
   if (m_state == ModelState::kLoading) m_engine.cancel(m_request);
   Q_EMIT aboutToLoad();
-  m_folder = path;
-  m_name = name;
-  m_asked = weights();
-  m_state = ModelState::kLoading;
   m_error.reset();
+  post({path, name, weights()});
+}
+
+void ModelSession::post(const Asked& asked) {
+  m_asked = asked;
+  m_state = ModelState::kLoading;
   m_progress = phaseText(Phase::kLoadWeights, 0, 0);
   LoadModel request;
-  request.folder = QFile::encodeName(path).toStdString();
+  request.folder = QFile::encodeName(asked.path).toStdString();
   request.device = m_device;
-  request.format = m_asked;
+  request.format = asked.weights;
   m_request = m_engine.post(std::move(request), this, [this](const Event& event) {
-    if (event.id == m_request) onEvent(event.body);  // not that of a model given up for another
+    // Of a model given up for another, only that it has cost the one before.
+    if (event.id == m_request || std::holds_alternative<ModelUnloaded>(event.body)) onEvent(event.body);
   });
   Q_EMIT changed();
 }
 
+// The last one asked for is not there: the one before it is, or has to be read again.
+void ModelSession::keepBefore() {
+  if (m_before) {
+    m_asked = *m_before;
+    m_state = ModelState::kReady;
+  } else if (!m_lost.path.isEmpty() && m_lost.path != m_asked.path) {
+    post(m_lost);
+    return;
+  } else {
+    m_state = m_error ? ModelState::kFailed : ModelState::kNone;
+  }
+  Q_EMIT changed();
+}
+
 void ModelSession::onEvent(const EventBody& body) {
+  if (std::holds_alternative<ModelUnloaded>(body)) {
+    if (m_before) m_lost = *std::exchange(m_before, std::nullopt);
+    return;
+  }
   if (const auto* progress = std::get_if<Progress>(&body)) {
     m_progress = phaseText(progress->phase, progress->done, progress->total);
   } else if (const auto* loaded = std::get_if<ModelLoaded>(&body)) {
     m_info = loaded->info;
+    m_before = m_asked;
     if (isDemo()) {
       m_info.name = tr("Demo model").toStdString();
-    } else if (const QString placed = app::modelNameOf(m_folder); !m_name.isEmpty() || placed.contains(QLatin1Char('/'))) {
-      m_info.name = (m_name.isEmpty() ? placed : m_name).toStdString();  // "owner/name": its folder is called by a revision
+    } else if (const QString placed = app::modelNameOf(m_asked.path); !m_asked.name.isEmpty() || placed.contains(QLatin1Char('/'))) {
+      m_info.name = (m_asked.name.isEmpty() ? placed : m_asked.name).toStdString();  // "owner/name": its folder is called by a revision
     }
     m_state = ModelState::kReady;
-    m_settings.setLastModelFolder(m_folder);
+    m_settings.setLastModelFolder(m_asked.path);
   } else if (const auto* failed = std::get_if<Failed>(&body)) {
+    const QString path = m_asked.path;
     m_error = failed->error;
-    m_state = ModelState::kFailed;
+    keepBefore();
+    Q_EMIT refused(failed->error, path);
+    return;
   } else if (std::holds_alternative<Finished>(body)) {
-    m_state = ModelState::kNone;  // interrupted
+    keepBefore();  // interrupted
+    return;
   }
   Q_EMIT changed();
 }

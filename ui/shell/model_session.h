@@ -1,7 +1,8 @@
 // The model that answers: loading it, how far that is, what is loaded, what went wrong.
 //
-// One of the parts of chat_session.h. One model is loaded at a time; asking for another gives up the one that is being loaded. Every call
-// returns at once. UI thread only.
+// One of the parts of chat_session.h. One model is loaded at a time; asking for another gives up the one that is being loaded. The model of
+// before stays until the new one is known to work: where that one does not load, or is given up, it is the loaded one again, read anew
+// where memory could not hold both. Every call returns at once. UI thread only.
 #pragma once
 
 #include <QObject>
@@ -29,8 +30,8 @@ class ModelSession : public QObject {
   void chooseWeights(WeightFormat format);
   // Its folder is just called "model": the window says what it is.
   void setDemoFolder(const QString& folder) { m_demoFolder = folder; }
-  QString demoFolder() const { return m_demoFolder; }                                  // empty: it is not there
-  bool isDemo() const { return !m_demoFolder.isEmpty() && m_folder == m_demoFolder; }  // the one asked for last
+  QString demoFolder() const { return m_demoFolder; }                                      // empty: it is not there
+  bool isDemo() const { return !m_demoFolder.isEmpty() && m_asked.path == m_demoFolder; }  // the one asked for last
 
   // path: a folder or a GGUF file. name: what the program that keeps it calls it; empty: by its place.
   void load(const QString& path, const QString& name = {});
@@ -42,8 +43,8 @@ class ModelSession : public QObject {
   bool readsTextOnly() const { return m_state == ModelState::kReady && !m_info.traits.sees; }
   // It is loaded, and takes no videos: text alone, or text and images.
   bool readsNoVideos() const { return readsTextOnly() || (m_state == ModelState::kReady && !m_info.traits.reads_videos); }
-  QString folder() const { return m_folder; }  // or file
-  const std::optional<Error>& error() const { return m_error; }
+  QString folder() const { return m_asked.path; }                // or file
+  const std::optional<Error>& error() const { return m_error; }  // of the last one asked for, also where the one before stays
   QString progress() const { return m_progress; }
   app::Run newRun() const;        // of an answer that this model writes: its names, nothing else yet
   QString blockedReason() const;  // why nothing can be asked of it; empty: it can
@@ -51,23 +52,32 @@ class ModelSession : public QObject {
  Q_SIGNALS:
   void aboutToLoad();  // what the present one does is to end
   void changed();
+  void refused(const winnow::Error& error, const QString& path);  // what was asked for; state() says what is there instead
 
  private:
+  // One that was asked for: where it is, what it is called, and in which bits.
+  struct Asked {
+    QString path;
+    QString name;
+    WeightFormat weights = WeightFormat::kAuto;
+  };
+  void post(const Asked& asked);
   void onEvent(const EventBody& body);
+  void keepBefore();
   void followWeights();
 
   app::EngineHost& m_engine;
   app::Settings& m_settings;
   ModelState m_state = ModelState::kNone;
   ModelInfo m_info;
-  QString m_folder;
-  QString m_name;
+  Asked m_asked;                  // last
+  std::optional<Asked> m_before;  // that m_info is of; none: no model is loaded
+  Asked m_lost;                   // that was before, and had to make room
   QString m_progress;
   std::optional<Error> m_error;
   RequestId m_request = 0;
   Device m_device = Device::kAuto;
   WeightFormat m_format = WeightFormat::kAuto;  // the command line's
-  WeightFormat m_asked = WeightFormat::kAuto;   // of the model that was asked for last
   QString m_demoFolder;
 };
 
