@@ -37,6 +37,14 @@ app::Attachment attachmentOf(const app::WatchRequest& request) {
   return attachment;
 }
 
+constexpr QSize kPicture(384, 216);  // as large as the bar ever shows it
+
+QImage pictureOf(const RgbImage& frame) {
+  if (frame.width_px < 1 || frame.height_px < 1) return {};
+  const QImage image(frame.rgb.data(), frame.width_px, frame.height_px, frame.width_px * 3, QImage::Format_RGB888);
+  return image.scaled(kPicture, Qt::KeepAspectRatio, Qt::SmoothTransformation).convertToFormat(QImage::Format_RGB32);
+}
+
 }  // namespace
 
 WatchController::WatchController(const WindowServices& services, ChatSession& session, WatchBar& bar, Composer& composer, QObject* parent)
@@ -82,6 +90,7 @@ WatchController::WatchController(const WindowServices& services, ChatSession& se
     show();
   });
   connect(&m_bar, &WatchBar::stopRequested, this, &WatchController::stop);
+  connect(&m_bar, &WatchBar::againRequested, this, &WatchController::watchAgain);
   connect(&m_bar, &WatchBar::closeRequested, this, &WatchController::letGo);
   connect(&m_bar, &WatchBar::descriptionRequested, this, &WatchController::showDescription);
 }
@@ -130,6 +139,8 @@ void WatchController::start(const app::WatchRequest& request) {
   letGo();
   m_state = Running{};
   m_source = {m_session.chat.id(), attachmentOf(request), recipeFor(m_session.chat.options().recipe.spec, request.capSlots), false};
+  m_asked = request;
+  m_picture = {};
   m_watched = {};
   m_notice.clear();
   m_session.subject.setWatched(m_source);
@@ -137,6 +148,11 @@ void WatchController::start(const app::WatchRequest& request) {
   if (m_source.conversation == 0) m_session.chat.create();
   m_live.start(request);
   show();
+}
+
+void WatchController::watchAgain() {
+  const QString reason = blockedReason();
+  reason.isEmpty() ? start(app::WatchRequest(m_asked)) : m_composer.showNotice(reason);
 }
 
 void WatchController::stop() {
@@ -202,6 +218,7 @@ void WatchController::feed() {
   clip.turn = m_session.answers.turnOf(m_session.subject.aboutWatched(QString()));
   clip.begins = !std::exchange(running->begun, true);
   clip.frames = m_live.takeClip();
+  m_picture = pictureOf(clip.frames.back().image);
   running->clip = m_engine.post(std::move(clip), this, [this](const Event& event) { onEngineEvent(event); });
 }
 
@@ -255,6 +272,8 @@ void WatchController::show() {
                                                         : WatchView::Stage::kRunning;
     view.text = textNow();
     view.notice = m_notice;
+    view.picture = m_picture;
+    view.again = view.stage == WatchView::Stage::kEnded;
     if (!lost()) view.shares = m_watched.shares;
     view.described = !lost() && !m_watched.description.words.empty();
   }

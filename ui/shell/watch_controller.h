@@ -58,6 +58,7 @@ class WatchController : public QObject {
   void goOn();
   void feed();
   void settle();
+  void watchAgain();
   void stopClips();
   void letGo();
   void lose(const QString& reason);
@@ -73,8 +74,10 @@ class WatchController : public QObject {
   app::LiveWatch m_live;
   std::variant<Idle, Running, Ended> m_state;
   std::optional<Waiting> m_waiting;
-  WatchedSource m_source;  // unless idle
-  Watched m_watched;       // of the last clip; no frames: none yet
+  WatchedSource m_source;     // unless idle
+  Watched m_watched;          // of the last clip; no frames: none yet
+  app::WatchRequest m_asked;  // last
+  QImage m_picture;           // of what was seen last; small
   QString m_notice;
 };
 

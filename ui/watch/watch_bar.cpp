@@ -39,6 +39,9 @@ WatchBar::WatchBar(QWidget* parent) : QFrame(parent) {
   m_text = line(TextRole::kBody);
   m_notice = line(TextRole::kCaption);
   m_strip = new WatchStrip;
+  m_picture = new QLabel;
+  m_picture->setAccessibleName(tr("What was seen last"));
+  m_again = new QPushButton(tr("Watch again"));
   m_description = new QPushButton(tr("What is kept…"));
   m_pause = new QPushButton;
   m_stop = new QPushButton(tr("Stop"));
@@ -49,9 +52,11 @@ WatchBar::WatchBar(QWidget* parent) : QFrame(parent) {
   m_close->setToolTip(tr("Let it go: questions are not about it any more"));
   m_close->setAccessibleName(tr("Let the watched source go"));
   buttons->addWidget(m_description);
+  buttons->addWidget(m_again);
   buttons->addWidget(m_pause);
   buttons->addWidget(m_stop);
   buttons->addWidget(m_close, 0, Qt::AlignTop);
+  m_row->addWidget(m_picture, 0, Qt::AlignLeft | Qt::AlignTop);
   m_row->addWidget(m_text, 1);
   m_row->addLayout(buttons);
   column->addLayout(m_row);
@@ -60,6 +65,7 @@ WatchBar::WatchBar(QWidget* parent) : QFrame(parent) {
   connect(m_description, &QPushButton::clicked, this, &WatchBar::descriptionRequested);
   connect(m_pause, &QPushButton::clicked, this, &WatchBar::pauseToggled);
   connect(m_stop, &QPushButton::clicked, this, &WatchBar::stopRequested);
+  connect(m_again, &QPushButton::clicked, this, &WatchBar::againRequested);
   connect(m_close, &QToolButton::clicked, this, &WatchBar::closeRequested);
   connect(&theme(), &Theme::changed, this, &WatchBar::arrange);
   arrange();
@@ -83,6 +89,12 @@ void WatchBar::arrange() {
   m_strip->setShares(m_view.shares);
   m_strip->setVisible(!m_view.shares.empty());
   m_description->setVisible(m_view.described);
+  m_picture->setVisible(!m_view.picture.isNull());
+  if (!m_view.picture.isNull()) {
+    const QSize room(theme().px(96), theme().px(54));
+    m_picture->setPixmap(QPixmap::fromImage(m_view.picture.scaled(room, Qt::KeepAspectRatio, Qt::SmoothTransformation)));
+  }
+  m_again->setVisible(m_view.again);
   m_pause->setText(paused ? tr("Resume") : tr("Pause"));
   m_pause->setAccessibleName(paused ? tr("Resume watching") : tr("Pause watching"));
   m_pause->setVisible(reads);

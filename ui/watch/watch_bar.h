@@ -4,6 +4,7 @@
 #pragma once
 
 #include <QFrame>
+#include <QImage>
 #include <QString>
 #include <vector>
 
@@ -20,6 +21,8 @@ struct WatchView {
   enum class Stage : int { kNone = 1, kRunning = 2, kPaused = 3, kEnding = 4, kEnded = 5 };
   Stage stage = Stage::kNone;
   QString text;
+  QImage picture;              // what was seen last; null: nothing
+  bool again = false;          // it has ended and can be watched again
   QString notice;              // the last thing that was to be said; empty: nothing
   std::vector<double> shares;  // what is left, per frame
   bool described = false;      // the model has put into words what is left
@@ -37,6 +40,7 @@ class WatchBar : public QFrame {
   WatchStrip* strip() const { return m_strip; }
   QPushButton* pauseButton() const { return m_pause; }
   QPushButton* stopButton() const { return m_stop; }
+  QPushButton* againButton() const { return m_again; }
   QPushButton* descriptionButton() const { return m_description; }
   QToolButton* closeButton() const { return m_close; }
 
@@ -44,6 +48,7 @@ class WatchBar : public QFrame {
   void pauseToggled();
   void stopRequested();
   void descriptionRequested();
+  void againRequested();
   void closeRequested();
 
  protected:
@@ -57,6 +62,8 @@ class WatchBar : public QFrame {
   QBoxLayout* m_row = nullptr;
   QLabel* m_text = nullptr;
   QLabel* m_notice = nullptr;
+  QLabel* m_picture = nullptr;
+  QPushButton* m_again = nullptr;
   WatchStrip* m_strip = nullptr;
   QPushButton* m_description = nullptr;
   QPushButton* m_pause = nullptr;

@@ -62,9 +62,14 @@ WatchDialog::WatchDialog(const WatchCosts& costs, std::vector<app::Camera> camer
   for (const app::Camera& camera : cameras)
     m_camera->addItem(displayText(QString::fromStdString(camera.name)).simplified(), QString::fromStdString(camera.device));
   if (!cameras.empty()) m_camera->addItem(tr("Another device…"), QString());
+  m_screen = new QComboBox;
+  m_screen->setAccessibleName(tr("Screen"));
+  m_screen->addItem(tr("The whole screen"), QStringLiteral("screen:"));
+  m_screen->addItem(tr("Another screen…"), QString());
   auto* row = new QHBoxLayout;
   setSpacing(row, 6);
   row->addWidget(m_camera, 1);
+  row->addWidget(m_screen, 1);
   row->addWidget(m_address, 1);
   row->addWidget(m_browse);
   form->addRow(tr("&Address"), row);
@@ -105,13 +110,19 @@ WatchDialog::WatchDialog(const WatchCosts& costs, std::vector<app::Camera> camer
   connect(m_kind, &QComboBox::currentIndexChanged, this, &WatchDialog::changeKind);
   connect(m_address, &QLineEdit::textChanged, this, &WatchDialog::showHint);
   connect(m_browse, &QPushButton::clicked, this, &WatchDialog::browse);
-  connect(m_camera, &QComboBox::currentIndexChanged, this, [this] {
-    if (const QString device = m_camera->currentData().toString(); !device.isEmpty()) m_address->setText(device);
-    showHint();
-  });
+  for (QComboBox* listed : {m_camera, m_screen}) {
+    connect(listed, &QComboBox::currentIndexChanged, this, [this, listed] {
+      if (const QString address = listed->currentData().toString(); !address.isEmpty()) m_address->setText(address);
+      showHint();
+    });
+  }
   connect(m_cap, &QSpinBox::valueChanged, this, &WatchDialog::showCost);
   connect(m_every, &QDoubleSpinBox::valueChanged, this, &WatchDialog::showCost);
   if (!cameras.empty()) m_address->setText(QString::fromStdString(cameras.front().device));
+  if (cameras.empty()) {
+    m_kind->setItemText(0, tr("Camera (none was found)"));
+    m_kind->setCurrentIndex(1);  // what every computer has
+  }
   showHint();
   showCost();
   if (parent != nullptr)
@@ -126,6 +137,11 @@ void WatchDialog::changeKind() {
   m_shown = kindNow();
   m_address->setText(m_addresses[m_shown]);
   showHint();
+}
+
+QComboBox* WatchDialog::choices() const {
+  if (kindNow() == Kind::kScreen) return m_screen;
+  return kindNow() == Kind::kCamera && m_camera->count() > 0 ? m_camera : nullptr;
 }
 
 QString WatchDialog::hint() const { return m_hint->text(); }
@@ -148,7 +164,7 @@ void WatchDialog::showHint() {
                                                             : QString();
       break;
     case Kind::kScreen:
-      hint = tr("screen: is the screen that you see; screen::1.0 is another.");
+      if (m_screen->currentData().toString().isEmpty()) hint = tr("“screen:” and the display’s name behind it, such as screen::1.0.");
       break;
     case Kind::kNetwork:
       hint = tr("Where the stream is: tcp://127.0.0.1:9000, udp://, http://.");
@@ -161,9 +177,9 @@ void WatchDialog::showHint() {
   m_hint->setText(wrong.isEmpty() ? hint : wrong);
   m_address->setAccessibleDescription(m_hint->text());
   m_hint->setVisible(!m_hint->text().isEmpty());
-  const bool listed = kindNow() == Kind::kCamera && m_camera->count() > 0;
-  m_camera->setVisible(listed);
-  m_address->setVisible(!listed || m_camera->currentData().toString().isEmpty());
+  QComboBox* listed = choices();
+  for (QComboBox* each : {m_camera, m_screen}) each->setVisible(each == listed);
+  m_address->setVisible(listed == nullptr || listed->currentData().toString().isEmpty());
   m_browse->setVisible(kindNow() == Kind::kFile);
   m_watch->setEnabled(wrong.isEmpty());
 }

@@ -32,6 +32,7 @@ class WatchDialog : public QDialog {
   QComboBox* kind() const { return m_kind; }
   QLineEdit* address() const { return m_address; }
   QComboBox* camera() const { return m_camera; }
+  QComboBox* screen() const { return m_screen; }
   QString cost() const;  // of what is kept at most
   QPushButton* browseButton() const { return m_browse; }
   QDoubleSpinBox* every() const { return m_every; }
@@ -48,6 +49,8 @@ class WatchDialog : public QDialog {
  private:
   app::WatchRequest::Kind kindNow() const;
   void changeKind();
+  // What the kind that is shown is chosen from; null: its address is written.
+  QComboBox* choices() const;
   void browse();
   void showHint();
   void showCost();
@@ -56,6 +59,7 @@ class WatchDialog : public QDialog {
   QComboBox* m_kind = nullptr;
   QLineEdit* m_address = nullptr;
   QComboBox* m_camera = nullptr;  // those that were found, and "another"
+  QComboBox* m_screen = nullptr;  // the one in view, and "another"
   QPushButton* m_browse = nullptr;
   QLabel* m_hint = nullptr;
   QDoubleSpinBox* m_every = nullptr;

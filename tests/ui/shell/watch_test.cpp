@@ -349,6 +349,24 @@ TEST_F(WatchTest, StoppedItStaysUntilItIsLetGo) {
   EXPECT_EQ(order(), "cqq");
 }
 
+TEST_F(WatchTest, WhatIsSeenIsShownAndWhatEndedCanBeWatchedAgain) {
+  app::ClipReader::Clip clip;
+  clip.frames.push_back({0.0, 0.0, RgbImage{4, 2, std::vector<std::uint8_t>(24, 200)}});
+  m_clips.give(clip);
+  start(640);
+  ASSERT_TRUE(seen(1));
+  EXPECT_FALSE(bar()->view().picture.isNull());
+  EXPECT_EQ(bar()->view().picture.pixelColor(0, 0), QColor(200, 200, 200));
+  EXPECT_FALSE(bar()->view().again);
+  bar()->stopButton()->click();
+  EXPECT_TRUE(bar()->view().again);
+  m_clips.giveFrames(8);
+  bar()->againButton()->click();
+  ASSERT_TRUE(seen(8));
+  EXPECT_EQ(m_clips.requests().back().address, "/dev/video0");
+  EXPECT_EQ(m_clips.requests().back().capSlots, 640);
+}
+
 TEST_F(WatchTest, TheEndOfTheSourceComesAfterItsLastFrames) {
   m_log->holdWatches(true);
   m_clips.giveFrames(8);

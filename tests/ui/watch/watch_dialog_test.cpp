@@ -29,7 +29,8 @@ class WatchDialogTest : public testing::Test {
   void choose(Kind kind) { dialog->kind()->setCurrentIndex(dialog->kind()->findData(int(kind))); }
 
   std::optional<app::WatchRequest> asked;
-  std::unique_ptr<WatchDialog> dialog = std::make_unique<WatchDialog>(WatchCosts{8192, 9}, std::vector<app::Camera>{});
+  std::unique_ptr<WatchDialog> dialog =
+      std::make_unique<WatchDialog>(WatchCosts{8192, 9}, std::vector<app::Camera>{{"/dev/video0", "Integrated Camera"}});
 };
 
 TEST_F(WatchDialogTest, BeginsWithTheFirstCamera) {
@@ -51,12 +52,37 @@ TEST_F(WatchDialogTest, EveryKindHasItsHintAndRemembersItsAddress) {
     EXPECT_TRUE(dialog->problem().isEmpty());
     hints << dialog->hint();
   }
-  EXPECT_EQ(hints.removeDuplicates(), 0);
+  EXPECT_EQ(hints[0], QString()) << "what is chosen by its name needs no explanation";
+  EXPECT_EQ(hints[1], QString());
+  EXPECT_FALSE(hints[2].isEmpty());
   dialog->address()->setText(QStringLiteral("udp://10.0.0.7:5000"));
   choose(Kind::kScreen);
   EXPECT_EQ(dialog->address()->text(), QStringLiteral("screen:"));
   choose(Kind::kNetwork);
   EXPECT_EQ(dialog->address()->text(), QStringLiteral("udp://10.0.0.7:5000"));
+}
+
+TEST_F(WatchDialogTest, WithoutACameraNoneIsChosen) {
+  dialog = std::make_unique<WatchDialog>(WatchCosts{}, std::vector<app::Camera>{});
+  dialog->setAttribute(Qt::WA_DeleteOnClose, false);
+  dialog->show();
+  EXPECT_EQ(dialog->kind()->currentData().toInt(), int(Kind::kScreen));
+  EXPECT_EQ(dialog->kind()->itemText(0), QStringLiteral("Camera (none was found)"));
+  choose(Kind::kCamera);
+  EXPECT_TRUE(dialog->address()->isVisible()) << "a device can still be named";
+}
+
+TEST_F(WatchDialogTest, TheScreenIsChosenWithoutAnAddress) {
+  choose(Kind::kScreen);
+  EXPECT_TRUE(dialog->screen()->isVisible());
+  EXPECT_FALSE(dialog->address()->isVisible());
+  dialog->screen()->setCurrentIndex(1);
+  EXPECT_TRUE(dialog->address()->isVisible());
+  EXPECT_FALSE(dialog->hint().isEmpty());
+  dialog->screen()->setCurrentIndex(0);
+  dialog->watchButton()->click();
+  ASSERT_TRUE(asked);
+  EXPECT_EQ(asked->address, "screen:");
 }
 
 TEST_F(WatchDialogTest, WhatCannotWorkCannotBeWatched) {
