@@ -61,7 +61,7 @@ MediaFile::MediaFile(const std::string& path) : m_path(path) {
   try {
     if (::fstat(m_descriptor, &status) != 0) throwForErrno(path, errno);
     requireRegular(path, status);
-    if (status.st_size <= 0) throw Exception(ErrorCode::kDamagedFile, path, "the file is empty");
+    if (status.st_size <= 0) throw Exception(ErrorCode::kEmptyFile, path, "the file is empty");
   } catch (...) {
     ::close(m_descriptor);
     throw;

@@ -2,7 +2,7 @@
 //
 // The name is used once, literally (never a URL, a pattern or an option). Only regular files that are not empty are accepted; folders,
 // pipes, sockets and devices are refused without blocking. The size is taken once: a file that grows is read up to the size it had.
-// Errors: kInvalidArgument (empty name), kFileNotFound, kFileUnreadable, kDamagedFile (empty file). Threads: reads are positional
+// Errors: kInvalidArgument (empty name), kFileNotFound, kFileUnreadable, kEmptyFile. Threads: reads are positional
 // and may run on several threads at a time.
 #pragma once
 

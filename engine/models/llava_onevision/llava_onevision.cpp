@@ -104,6 +104,7 @@ MediaFeatures LlavaOnevision::with_newlines(const EncodedParts& parts, std::int6
 std::unique_ptr<VisionLanguageModel> load_llava_onevision(ModelLoad& load) {
   const LlavaOnevisionFolder folder = read_llava_onevision(load.package());
   const GridRules& grid = folder.model.grid;
+  load.info.traits.reads_videos = !grid.drop_first_feature;  // "default" leaves no square of features to pool frames
   load.info.visual_tokens_per_frame = grid.drop_first_feature ? 0 : frame_tokens(grid, folder.model.video);
   if (folder.model.video.tells_times) load.info.time_instruction = kLlavaVideoTimes;
   return std::make_unique<LlavaOnevision>(folder, load.weights(llava_weight_name_rules()));

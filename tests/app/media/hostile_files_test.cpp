@@ -32,7 +32,7 @@ TEST(HostileFiles, TextUnderTheNameOfAVideo) {
 TEST(HostileFiles, EmptyFile) {
   const std::string file = samples::path("empty.mp4");
   samples::writeBytes(file, {});
-  expectError(file, ErrorCode::kDamagedFile, "the file is empty");
+  expectError(file, ErrorCode::kEmptyFile, "the file is empty");
 }
 
 TEST(HostileFiles, PlaylistsThatPointAtOtherFiles) {

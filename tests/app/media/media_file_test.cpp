@@ -53,7 +53,7 @@ TEST(MediaFile, SaysWhyANameLeadsNowhere) {
 TEST(MediaFile, EmptyFileIsNamedAsSuch) {
   const std::string empty = samples::path("empty.mp4");
   samples::writeBytes(empty, {});
-  expectRefusal(empty, ErrorCode::kDamagedFile, "the file is empty");
+  expectRefusal(empty, ErrorCode::kEmptyFile, "the file is empty");
 }
 
 TEST(MediaFile, PermissionIsNamedAsSuch) {
