@@ -414,6 +414,14 @@ void ChatDatabase::storePins(MessageId question, int place, const PinnedRanges& 
   });
 }
 
+void ChatDatabase::moveMedia(ConversationId id, const QByteArray& from, const QByteArray& to) {
+  m_impl->write([&](SqliteConnection& db) {
+    for (const char* change : {"UPDATE attachment SET path = ? WHERE conversation_id = ? AND path = ?",
+                               "UPDATE attachment SET subtitles = ? WHERE conversation_id = ? AND subtitles = ?"})
+      db.prepare(change).bindBlob(to).bind(id).bindBlob(from).run();
+  });
+}
+
 void ChatDatabase::updateStreaming(MessageId answer, const QString& textSoFar) {
   checkText(textSoFar, "answer");
   m_impl->write([&](SqliteConnection& db) {

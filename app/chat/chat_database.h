@@ -67,6 +67,8 @@ class ChatDatabase {
   void storeSampled(MessageId question, int place, const SampledTimes& times);
   // What is pinned of it from now on.
   void storePins(MessageId question, int place, const PinnedRanges& pins);
+  // A file of a chat is somewhere else: wherever it is attached there, also as another one's subtitles.
+  void moveMedia(ConversationId id, const QByteArray& from, const QByteArray& to);
   void updateStreaming(MessageId answer, const QString& textSoFar);  // no-op unless the answer is still `streaming`
   void finishTurn(const FinishedTurn& turn);
   SharedKeptMap keptMap(MessageId answer);  // null: none was saved

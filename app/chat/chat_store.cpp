@@ -252,6 +252,13 @@ RequestToken ChatStore::storePins(MessageId question, int place, const PinnedRan
   });
 }
 
+RequestToken ChatStore::moveMedia(ConversationId id, const QByteArray& from, const QByteArray& to) {
+  return submit([this, id, from, to](ChatDatabase& db, RequestToken token) -> Letter {
+    db.moveMedia(id, from, to);
+    return [this, token] { Q_EMIT saved(token); };
+  });
+}
+
 void ChatStore::appendStreaming(MessageId answer, const QString& textSoFar) {
   m_pendingStreams.insert(answer, textSoFar);
   if (!m_flushTimer.isActive()) m_flushTimer.start();

@@ -76,6 +76,7 @@ class ChatStore : public QObject {
   RequestToken saveAgreement(MessageId answer, const Agreement& agreement);
   RequestToken storeSampled(MessageId question, int place, const SampledTimes& times);
   RequestToken storePins(MessageId question, int place, const PinnedRanges& pins);
+  RequestToken moveMedia(ConversationId id, const QByteArray& from, const QByteArray& to);
   void appendStreaming(MessageId answer, const QString& textSoFar);  // whole text so far; failures come as failed(0, ...)
   RequestToken finishTurn(const FinishedTurn& turn);                 // replaces pending streaming text of that answer
 

@@ -56,14 +56,20 @@ void addStop(const QRectF& rect, std::vector<ActionArea>& areas) {
   areas.push_back({Action::kStop, QRectF(rect.right() - width, rect.top(), width, phaseLineHeight()), label, 0, true, label});
 }
 
-void addOfError(bool detailsShown, const QRectF& rect, std::vector<ActionArea>& areas) {
+bool canBeFound(const Error& error) {
+  return !error.subject.empty() && (error.code == ErrorCode::kFileNotFound || error.code == ErrorCode::kMediaChanged);
+}
+
+void addOfError(const Error& error, bool detailsShown, const QRectF& rect, std::vector<ActionArea>& areas) {
   qreal x = rect.left() + errorTextLeft();
   const qreal y = rect.bottom() - errorPadding() - buttonHeight();
   const std::pair<Action, QString> buttons[] = {
+      {Action::kFindFile, canBeFound(error) ? ActionWords::tr("Find it…") : QString()},
       {Action::kRetry, ActionWords::tr("Try again")},
       {Action::kErrorDetails, detailsShown ? ActionWords::tr("Hide details") : ActionWords::tr("Details")},
       {Action::kErrorCopy, ActionWords::tr("Copy")}};
   for (const auto& [action, label] : buttons) {
+    if (label.isEmpty()) continue;
     areas.push_back({action, QRectF(x, y, labelWidth(label), buttonHeight()), label, 0, false, {}});
     x += labelWidth(label) + theme().px(6);
   }
@@ -149,7 +155,7 @@ std::vector<ActionArea> actionsOf(const MessageRows& message, bool showAll) {
         addStop(rect, areas);
         break;
       case RowKind::kError:
-        addOfError(message.errorDetailsShown(), rect, areas);
+        addOfError(*message.content().error, message.errorDetailsShown(), rect, areas);
         break;
       case RowKind::kNote:
         addWayOn(content, rect, areas);

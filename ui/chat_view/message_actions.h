@@ -29,6 +29,7 @@ enum class Action : int {
   kComparison,
   kKeptMap,
   kContinue,
+  kFindFile,  // that an answer failed for
 };
 
 struct ActionArea {

@@ -66,7 +66,7 @@ AttachmentSummary summaryOf(const app::Attachment& attachment) {
     summary.title = watchedName(summary.path);
     summary.title.front() = summary.title.front().toUpper();
   } else {
-    summary.title = displayText(QFileInfo(summary.path).fileName());
+    summary.title = attachedName(summary.path);
   }
   summary.detail = planDetail(attachment) + pinDetail(attachment);
   if (!attachment.thumbnailPng.isEmpty()) summary.thumbnail.loadFromData(attachment.thumbnailPng, "PNG");
@@ -77,7 +77,7 @@ AttachmentSummary summaryOf(const app::Attachment& attachment) {
 QString noticedOf(const QList<app::Attachment>& attachments) {
   QStringList lines;
   for (const app::Attachment& attachment : attachments) {
-    const QString name = displayText(QFileInfo(QFile::decodeName(attachment.path)).fileName());
+    const QString name = attachedName(QFile::decodeName(attachment.path));
     for (const MediaNotice& notice : attachment.sampled.notices) {
       const QString line = name + QStringLiteral(": ") + noticeWords(notice);
       if (!lines.contains(line)) lines << line;

@@ -51,7 +51,7 @@ Glyph glyphOf(Action action) {
 
 bool isOutlined(Action action) {
   return action == Action::kRetry || action == Action::kErrorDetails || action == Action::kErrorCopy || action == Action::kStop ||
-         action == Action::kComparison || action == Action::kContinue;
+         action == Action::kComparison || action == Action::kContinue || action == Action::kFindFile;
 }
 
 }  // namespace

@@ -395,6 +395,9 @@ void TranscriptView::trigger(int index, Action action, int part) {
     case Action::kContinue:
       Q_EMIT continueRequested(id);
       break;
+    case Action::kFindFile:
+      Q_EMIT findFileRequested(id);
+      break;
     case Action::kKeptMap:
       Q_EMIT keptMapRequested(id);
       break;

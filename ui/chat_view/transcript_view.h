@@ -65,7 +65,8 @@ class TranscriptView : public QAbstractScrollArea {
   void editRequested(qint64 id);  // of a question
   void checkRequested(qint64 id);
   void comparisonActivated(qint64 id, int index);
-  void keptMapRequested(qint64 id);  // of an answer
+  void keptMapRequested(qint64 id);   // of an answer
+  void findFileRequested(qint64 id);  // of an answer that failed for one
   void branchRequested(qint64 id, int step);
   void attachmentActivated(qint64 id, int index);
   void linkActivated(const QUrl& url);

@@ -1,6 +1,7 @@
 #include "ui/composer/attachment_card.h"
 
 #include <QFile>
+#include <QFileDialog>
 #include <QFileInfo>
 #include <QHBoxLayout>
 #include <QKeyEvent>
@@ -27,6 +28,7 @@
 #include "ui/words/display_text.h"
 #include "ui/words/error_text.h"
 #include "ui/words/format_text.h"
+#include "ui/words/media_names.h"
 #include "ui/words/notice_words.h"
 
 namespace winnow::ui {
@@ -38,7 +40,9 @@ constexpr int kMaxFrames = 1024;
 class PosterLabel : public QLabel {
  public:
   explicit PosterLabel(const AttachmentCard* card) : m_card(card) {}
-  QSize sizeHint() const override { return QSize(theme().px(68), theme().px(48)); }
+  QSize sizeHint() const override {
+    return m_card->form() == CardForm::kTile ? QSize(theme().px(84), theme().px(60)) : QSize(theme().px(68), theme().px(48));
+  }
   QSize minimumSizeHint() const override { return sizeHint(); }
 
  protected:
@@ -54,6 +58,9 @@ class PosterLabel : public QLabel {
     if (!poster.isNull()) {
       const QSizeF size = QSizeF(poster.size()).scaled(QSizeF(rect().size()), Qt::KeepAspectRatioByExpanding);
       painter.drawImage(QRectF(QRectF(rect()).center() - QPointF(size.width() / 2, size.height() / 2), size), poster);
+      const qreal pin = theme().px(16);
+      if (m_card->form() == CardForm::kTile && m_card->pins()->any())
+        paintGlyph(painter, Glyph::kPin, QRectF(rect().right() - pin, 0, pin, pin), c.accent);
       return;
     }
     const qreal g = theme().px(22);
@@ -83,10 +90,12 @@ AttachmentCard::AttachmentCard(MediaPreview& preview, app::Attachment attachment
   m_picture = new PosterLabel(this);
   m_picture->setAttribute(Qt::WA_TransparentForMouseEvents);
   head->addWidget(m_picture);
-  auto* words = new QVBoxLayout;
+  m_words = new QWidget;
+  auto* words = new QVBoxLayout(m_words);
+  words->setContentsMargins(0, 0, 0, 0);
   setSpacing(words, 2);
   const QString path = QFile::decodeName(m_attachment.path);
-  const QString name = displayText(app::wasWatched(m_attachment) ? path : QFileInfo(path).fileName());
+  const QString name = app::wasWatched(m_attachment) ? displayText(path) : attachedName(path);
   m_name = new ElidedLabel(Qt::ElideMiddle, name);
   m_name->setMinimumWidth(theme().px(60));
   m_name->setToolTip(name.toHtmlEscaped());
@@ -109,7 +118,7 @@ AttachmentCard::AttachmentCard(MediaPreview& preview, app::Attachment attachment
   m_offer->hide();
   words->addWidget(m_offer, 0, Qt::AlignLeft);
   connect(m_offer, &QPushButton::clicked, this, &AttachmentCard::takeOffer);
-  head->addLayout(words, 1);
+  head->addWidget(m_words, 1);
   m_remove = new QToolButton;
   m_remove->setAutoRaise(true);
   m_remove->setIcon(icon(Glyph::kClose, IconColor::kMuted));
@@ -150,7 +159,7 @@ AttachmentCard::AttachmentCard(MediaPreview& preview, app::Attachment attachment
   if (app::wasWatched(m_attachment)) {
     refuse(tr("This was watched while it ran and cannot be read again."), QString());
   } else {
-    m_probe = m_preview.probe(m_attachment.path);
+    probe();
   }
 }
 
@@ -159,9 +168,23 @@ AttachmentCard::~AttachmentCard() {
   if (m_pictures != 0) m_preview.cancel(m_pictures);
 }
 
+void AttachmentCard::probe() {
+  m_refusal.reset();
+  m_probe = m_preview.probe(m_attachment.path);
+}
+
 void AttachmentCard::onProbed(const MediaSummary& summary) {
+  const QByteArray& attached = m_attachment.sha256;
+  if (attached.isEmpty() || summary.sha256.isEmpty() || attached == summary.sha256) return take(summary);
+  m_summary = summary;
+  onFailed({ErrorCode::kMediaChanged, m_attachment.path.toStdString(), "its bytes have changed"});
+}
+
+void AttachmentCard::take(const MediaSummary& summary) {
   m_summary = summary;
   m_state = CardState::kReady;
+  m_refusal.reset();
+  m_attachment.sha256 = summary.sha256;
   m_attachment.kind = summary.kind;
   m_attachment.sizeBytes = summary.sizeBytes;
   m_attachment.widthPx = summary.widthPx;
@@ -175,7 +198,7 @@ void AttachmentCard::onProbed(const MediaSummary& summary) {
   showFacts();
   showNoticed();
   if (summary.kind == MediaKind::kVideo && summary.durationS > 0) buildVideoControls();
-  m_pin->setVisible(summary.kind != MediaKind::kVideo);
+  m_pin->setVisible(summary.kind != MediaKind::kVideo && m_form == CardForm::kRow);
   if (summary.kind == MediaKind::kDocument) m_pin->setToolTip(tr("Never drop this document, whatever the method (P)"));
   showOffer();
   showPins();
@@ -186,6 +209,7 @@ void AttachmentCard::onProbed(const MediaSummary& summary) {
 
 void AttachmentCard::onFailed(const Error& error) {
   const ErrorText text = describeError(error);
+  m_refusal = error.code;
   refuse(text.cause + QLatin1Char(' ') + text.remedy, text.details);
 }
 
@@ -193,6 +217,8 @@ void AttachmentCard::refuse(const QString& why, const QString& details) {
   m_state = CardState::kRefused;
   m_detail->setText(why);
   m_detail->setToolTip(details.toHtmlEscaped());
+  m_noticed->hide();
+  showOffer();
   m_picture->update();
   update();
   updateGeometry();
@@ -246,33 +272,85 @@ void AttachmentCard::judge(const DocumentRoom& room) {
   updateGeometry();
 }
 
+std::optional<AttachmentCard::Offer> AttachmentCard::offerOfRefused() {
+  if (m_refusal == ErrorCode::kFileNotFound) return Offer{tr("Find it…"), [this] { find(); }};
+  if (m_refusal != ErrorCode::kMediaChanged) return std::nullopt;
+  return Offer{tr("Use what is there now"), [this] {
+                 m_attachment.thumbnailPng.clear();
+                 take(MediaSummary(m_summary));
+               }};
+}
+
+std::optional<AttachmentCard::Offer> AttachmentCard::offer() {
+  if (m_state == CardState::kRefused) return offerOfRefused();
+  const bool document = m_attachment.kind == MediaKind::kDocument;
+  const auto read = [this](qint64 mostTokens) {
+    return [this, mostTokens] {
+      m_attachment.mostTokens = mostTokens;
+      m_room.fits = true;
+    };
+  };
+  if (document && tooLong() && m_room.most > 0)
+    return Offer{tr("Use the first %1 tokens").arg(QLocale().toString(m_room.most)), read(m_room.most)};
+  if (document && m_attachment.mostTokens > 0) return Offer{tr("Use all of it"), read(0)};
+  if (m_attachment.kind != MediaKind::kVideo || m_summary.subtitles.isEmpty()) return std::nullopt;
+  const bool without = m_attachment.subtitles.isEmpty();
+  return Offer{without ? tr("Read its subtitles with the frames") : tr("Leave its subtitles out"),
+               [this, without] { m_attachment.subtitles = without ? m_summary.subtitles : QByteArray(); }};
+}
+
 void AttachmentCard::showOffer() {
-  QString text;
-  if (m_attachment.kind == MediaKind::kDocument && tooLong() && m_room.most > 0) {
-    text = tr("Use the first %1 tokens").arg(QLocale().toString(m_room.most));
-  } else if (m_attachment.kind == MediaKind::kDocument && m_attachment.mostTokens > 0) {
-    text = tr("Use all of it");
-  } else if (m_attachment.kind == MediaKind::kVideo && !m_summary.subtitles.isEmpty()) {
-    text = m_attachment.subtitles.isEmpty() ? tr("Read its subtitles with the frames") : tr("Leave its subtitles out");
-  }
-  if (!text.isEmpty()) m_offer->setText(text);  // hidden, it keeps its last words: its name
-  m_offer->setVisible(!text.isEmpty());
+  const std::optional<Offer> now = offer();
+  if (now) m_offer->setText(now->label);  // hidden, it keeps its last words: its name
+  m_offer->setVisible(now.has_value());
 }
 
 void AttachmentCard::takeOffer() {
-  if (m_attachment.kind == MediaKind::kVideo) {
-    m_attachment.subtitles = m_attachment.subtitles.isEmpty() ? m_summary.subtitles : QByteArray();
-    showFacts();
-    showOffer();
-    updateGeometry();
-    Q_EMIT changed();
-    return;
-  }
-  m_attachment.mostTokens = tooLong() ? m_room.most : 0;
-  m_room.fits = true;
-  showFacts();
+  const std::optional<Offer> now = offer();
+  if (!now) return;
+  now->take();
+  if (m_state == CardState::kReady) showFacts();
+  showOffer();
+  updateGeometry();
+  Q_EMIT changed();
+}
+
+// Where a file that was moved is now. One with other bytes is told as such, and can be used all the same.
+void AttachmentCard::find() {
+  auto* dialog = new QFileDialog(this, tr("Find %1").arg(m_name->text()));
+  dialog->setAttribute(Qt::WA_DeleteOnClose);
+  dialog->setFileMode(QFileDialog::ExistingFile);
+  connect(dialog, &QFileDialog::fileSelected, this, [this](const QString& file) { moveTo(QFile::encodeName(file)); });
+  dialog->open();
+}
+
+void AttachmentCard::moveTo(const QByteArray& path) {
+  if (m_attachment.subtitles == m_attachment.path) m_attachment.subtitles = path;
+  m_attachment.path = path;
+  const QString name = attachedName(QFile::decodeName(path));
+  m_name->setText(name);
+  m_name->setToolTip(name.toHtmlEscaped());
+  m_state = CardState::kOpening;
+  m_detail->setText(tr("Opening…"));
+  m_picture->update();
+  probe();
   showOffer();
   Q_EMIT changed();
+}
+
+bool AttachmentCard::canBeTile() const {
+  if (m_state == CardState::kReady) return m_attachment.kind == MediaKind::kImage && m_summary.notices.empty();
+  return m_state == CardState::kOpening && namedAsPicture(QFileInfo(QFile::decodeName(m_attachment.path)).fileName());
+}
+
+void AttachmentCard::setForm(CardForm form) {
+  if (form == m_form) return;
+  m_form = form;
+  m_words->setVisible(form == CardForm::kRow);
+  m_pin->setVisible(form == CardForm::kRow && m_state == CardState::kReady && m_attachment.kind != MediaKind::kVideo);
+  setToolTip(form == CardForm::kTile ? m_name->toolTip() : QString());
+  m_picture->updateGeometry();
+  updateGeometry();
 }
 
 void AttachmentCard::buildVideoControls() {
@@ -342,6 +420,7 @@ QString AttachmentCard::planText() const {
 void AttachmentCard::showPins() {
   const bool pinned = m_pins->any();
   m_pin->setChecked(pinned);
+  m_picture->update();  // a tile has the mark there
   m_pin->setAccessibleDescription(pinned ? tr("Pinned: no method drops it") : QString());
   if (m_state == CardState::kReady) showFacts();
 }

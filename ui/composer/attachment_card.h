@@ -2,11 +2,13 @@
 // are read with them, for a document how much of it is read.
 //
 // Used by attachment_tray.h. Asks MediaPreview for facts and pictures and keeps the Attachment up to date, what is pinned of it included
-// (an image or a document as a whole: button, or P on the card). A file that cannot be opened stays visible with the reason until it is
-// removed. UI thread only.
+// (an image or a document as a whole: button, or P on the card). A file that cannot be opened, or is not the one that was attached, stays
+// visible with the reason and what can be done about it until it is removed. UI thread only.
 #pragma once
 
 #include <QFrame>
+#include <functional>
+#include <optional>
 
 #include "app/chat/conversation.h"
 #include "ui/composer/media_preview.h"
@@ -23,6 +25,8 @@ class FramePins;
 class FrameStrip;
 
 enum class CardState : int { kOpening = 1, kReady = 2, kRefused = 3 };
+// A row with all that is known and can be done, or one picture among many.
+enum class CardForm : int { kRow = 1, kTile = 2 };
 
 // Of an attached document: its length in tokens, and how many of them there is room for.
 struct DocumentRoom {
@@ -40,6 +44,10 @@ class AttachmentCard : public QFrame {
 
   const app::Attachment& attachment() const { return m_attachment; }
   CardState state() const { return m_state; }
+  // An image that has nothing to say; while it opens, what is named like one.
+  bool canBeTile() const;
+  CardForm form() const { return m_form; }
+  void setForm(CardForm form);
   QImage thumbnail() const { return m_poster; }
   FrameStrip* strip() const { return m_strip; }
   QString shownName() const;  // as it fits
@@ -67,8 +75,19 @@ class AttachmentCard : public QFrame {
   void onProbed(const MediaSummary& summary);
   void onFailed(const Error& error);
   void refuse(const QString& why, const QString& details);
+  void probe();
+  void find();
+  void moveTo(const QByteArray& path);
+  void take(const MediaSummary& summary);
   void showFacts();
   void showNoticed();
+  // One thing that can be done about it.
+  struct Offer {
+    QString label;
+    std::function<void()> take;
+  };
+  std::optional<Offer> offer();
+  std::optional<Offer> offerOfRefused();
   void showOffer();
   void takeOffer();
   void buildVideoControls();
@@ -83,6 +102,8 @@ class AttachmentCard : public QFrame {
   app::Attachment m_attachment;
   MediaSummary m_summary;
   CardState m_state = CardState::kOpening;
+  CardForm m_form = CardForm::kRow;
+  std::optional<ErrorCode> m_refusal;  // why it cannot be used
   PreviewToken m_probe = 0;
   PreviewToken m_pictures = 0;
   QImage m_poster;
@@ -90,7 +111,8 @@ class AttachmentCard : public QFrame {
   ElidedLabel* m_name = nullptr;
   QLabel* m_detail = nullptr;
   QLabel* m_noticed = nullptr;
-  QPushButton* m_offer = nullptr;  // one thing that can be done about it
+  QPushButton* m_offer = nullptr;
+  QWidget* m_words = nullptr;  // beside the picture
   DocumentRoom m_room;
   QToolButton* m_remove = nullptr;
   QToolButton* m_pin = nullptr;

@@ -1,5 +1,8 @@
 #include "ui/composer/attachment_tray.h"
 
+#include <QApplication>
+#include <QGridLayout>
+#include <QLabel>
 #include <QPushButton>
 #include <QResizeEvent>
 #include <QScrollBar>
@@ -7,6 +10,8 @@
 #include <QTimer>
 #include <QVBoxLayout>
 #include <algorithm>
+#include <iterator>
+#include <utility>
 
 #include "ui/theme/theme.h"
 
@@ -14,6 +19,8 @@ namespace winnow::ui {
 namespace {
 
 constexpr std::size_t kSeveral = 3;  // files from which they can be removed in one go
+constexpr std::size_t kMany = 5;     // images from which they stand in a grid
+constexpr int kTileUnits = 128;      // the width of one
 
 }  // namespace
 
@@ -30,6 +37,16 @@ AttachmentTray::AttachmentTray(MediaPreview& preview, QWidget* parent) : QScroll
   m_layout = new QVBoxLayout(m_content);
   m_layout->setContentsMargins(0, 0, 0, 0);
   setSpacing(m_layout, 6);
+  m_count = new QLabel;
+  setTextRole(m_count, TextRole::kCaptionStrong);
+  m_gridBox = new QWidget;
+  m_grid = new QGridLayout(m_gridBox);
+  m_grid->setContentsMargins(0, 0, 0, 0);
+  setSpacing(m_grid, 6);
+  for (QWidget* widget : {static_cast<QWidget*>(m_count), m_gridBox}) {
+    m_layout->addWidget(widget);
+    widget->hide();
+  }
   m_removeAll = new QPushButton(tr("Remove all"));
   setTextRole(m_removeAll, TextRole::kCaption);
   connect(m_removeAll, &QPushButton::clicked, this, &AttachmentTray::clear);
@@ -49,38 +66,47 @@ QString AttachmentTray::add(app::Attachment attachment) {
   }
   auto* card = new AttachmentCard(m_preview, std::move(attachment));
   m_cards.push_back(card);
-  m_layout->insertWidget(m_layout->indexOf(m_removeAll), card);
   connect(card, &AttachmentCard::removeRequested, this, [this, card] { remove(card); });
   m_newest = card;
   connect(card, &AttachmentCard::changed, this, [this, card] {
     if (m_newest != card) m_newest = nullptr;
+    arrange();
     adjust();
     Q_EMIT changed();
   });
   connect(card, &AttachmentCard::frameActivated, this, &AttachmentTray::frameActivated);
   show();
+  arrange();
   adjust();
   Q_EMIT changed();
   return {};
 }
 
+// What is in view stays there: the focus goes to the card that takes this one's place, without scrolling to it.
 void AttachmentTray::remove(AttachmentCard* card) {
-  m_cards.erase(std::remove(m_cards.begin(), m_cards.end(), card), m_cards.end());
-  m_layout->removeWidget(card);
+  const auto place = std::find(m_cards.begin(), m_cards.end(), card);
+  const bool focused = card->hasFocus() || card->isAncestorOf(QApplication::focusWidget());
+  const int at = verticalScrollBar()->value();
+  const auto next = m_cards.erase(place);
+  m_newest = nullptr;
+  if (focused && !m_cards.empty()) (next != m_cards.end() ? *next : m_cards.back())->setFocus();
+  if (focused && m_cards.empty()) Q_EMIT emptied();
   card->hide();
   card->deleteLater();
   setVisible(!m_cards.empty());
+  arrange();
   adjust();
+  verticalScrollBar()->setValue(at);
   Q_EMIT changed();
 }
 
 void AttachmentTray::clear() {
   for (AttachmentCard* card : m_cards) {
-    m_layout->removeWidget(card);
     card->hide();
     card->deleteLater();
   }
   m_cards.clear();
+  arrange();
   hide();
   Q_EMIT changed();
 }
@@ -124,6 +150,47 @@ void AttachmentTray::showFirstRefused() {
   ensureWidgetVisible(*refused, 0, 0);
 }
 
+int AttachmentTray::columns() const { return std::max(1, viewport()->width() / theme().px(kTileUnits)); }
+
+// Many images go into the grid, everything else stands below as rows, each in its order.
+void AttachmentTray::arrange() {
+  std::vector<AttachmentCard*> tiles;
+  std::copy_if(m_cards.begin(), m_cards.end(), std::back_inserter(tiles), [](const AttachmentCard* card) { return card->canBeTile(); });
+  if (tiles.size() < kMany) tiles.clear();
+  m_count->setText(tr("%n image(s)", nullptr, static_cast<int>(tiles.size())));
+  m_count->setVisible(!tiles.empty());
+  m_gridBox->setVisible(!tiles.empty());
+  if (tiles == m_tiles && m_columns == columns()) return;
+  for (AttachmentCard* card : m_tiles) m_grid->removeWidget(card);
+  m_columns = columns();
+  for (std::size_t i = 0; i < tiles.size(); ++i) {
+    m_layout->removeWidget(tiles[i]);
+    tiles[i]->setForm(CardForm::kTile);
+    m_grid->addWidget(tiles[i], static_cast<int>(i) / m_columns, static_cast<int>(i) % m_columns, Qt::AlignLeft);
+    tiles[i]->show();
+  }
+  m_grid->setColumnStretch(m_grid->columnCount(), 1);
+  m_tiles = std::move(tiles);
+  int row = m_layout->indexOf(m_gridBox) + 1;
+  for (AttachmentCard* card : m_cards) {
+    if (std::find(m_tiles.begin(), m_tiles.end(), card) != m_tiles.end()) continue;
+    card->setForm(CardForm::kRow);
+    m_layout->removeWidget(card);
+    m_layout->insertWidget(row++, card);
+    card->show();
+  }
+}
+
+QString AttachmentTray::pictureCount() const { return m_tiles.empty() ? QString() : m_count->text(); }
+
+std::vector<QByteArray> AttachmentTray::images() const {
+  std::vector<QByteArray> paths;
+  for (const AttachmentCard* card : m_cards) {
+    if (card->state() == CardState::kReady && card->attachment().kind == MediaKind::kImage) paths.push_back(card->attachment().path);
+  }
+  return paths;
+}
+
 void AttachmentTray::followNewest() {
   if (m_newest) ensureWidgetVisible(m_newest, 0, 0);
 }
@@ -150,6 +217,7 @@ QSize AttachmentTray::minimumSizeHint() const { return QSize(theme().px(160), st
 
 void AttachmentTray::resizeEvent(QResizeEvent* event) {
   QScrollArea::resizeEvent(event);
+  if (m_columns != columns()) arrange();
   if (event->oldSize().width() != event->size().width()) QTimer::singleShot(0, this, [this] { updateGeometry(); });
 }
 

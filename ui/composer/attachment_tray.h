@@ -1,4 +1,4 @@
-// The files that go with the next question, as cards in order.
+// The files that go with the next question, as cards in order; many images as their number and a grid of them, above the rest.
 //
 // Used by the composer. Refuses what cannot be attached with a reason (too many, the same file twice); the rest is decided by opening it.
 // UI thread only.
@@ -11,6 +11,8 @@
 
 #include "ui/composer/attachment_card.h"
 
+class QGridLayout;
+class QLabel;
 class QPushButton;
 class QVBoxLayout;
 
@@ -31,6 +33,9 @@ class AttachmentTray : public QScrollArea {
   bool opening() const;
   int refusedCount() const;
   void showFirstRefused();
+  QString pictureCount() const;  // above the grid; empty: there is none
+  // Of the images that can be shown, in order: what a viewer steps through.
+  std::vector<QByteArray> images() const;
   // What a plan, or reading them, has said of the documents.
   void judgeDocuments(const QList<DocumentRoom>& rooms);
   bool tooLong() const;                                         // a document that cannot be sent as it is
@@ -44,7 +49,8 @@ class AttachmentTray : public QScrollArea {
 
  Q_SIGNALS:
   void changed();
-  void judged();  // documents fit or do not
+  void judged();   // documents fit or do not
+  void emptied();  // the last one was removed, which had the focus
   void frameActivated(const QByteArray& path, winnow::MediaKind kind, const std::vector<double>& times, int index);
 
  protected:
@@ -53,12 +59,19 @@ class AttachmentTray : public QScrollArea {
  private:
   void remove(AttachmentCard* card);
   void adjust();
+  void arrange();
+  int columns() const;
   void followNewest();
 
   MediaPreview& m_preview;
   QWidget* m_content = nullptr;
   QVBoxLayout* m_layout = nullptr;
   QPushButton* m_removeAll = nullptr;
+  QLabel* m_count = nullptr;
+  QWidget* m_gridBox = nullptr;
+  QGridLayout* m_grid = nullptr;
+  std::vector<AttachmentCard*> m_tiles;  // in the grid, in order
+  int m_columns = 0;
   std::vector<AttachmentCard*> m_cards;
   QPointer<AttachmentCard> m_newest;  // kept in view until somebody scrolls or works on another card
   int m_maximumHeight = 260;

@@ -1,5 +1,7 @@
 #include "ui/composer/composer.h"
 
+#include <QDir>
+#include <QDragEnterEvent>
 #include <QFile>
 #include <QFileDialog>
 #include <QFileInfo>
@@ -14,25 +16,19 @@
 
 #include "ui/composer/chat_settings_button.h"
 #include "ui/composer/document_viewer.h"
+#include "ui/composer/drop_mark.h"
 #include "ui/composer/frame_viewer.h"
 #include "ui/composer/method_control.h"
 #include "ui/composer/paste_offer.h"
 #include "ui/theme/icons.h"
 #include "ui/theme/theme.h"
+#include "ui/words/display_text.h"
 #include "ui/words/error_text.h"
+#include "ui/words/media_names.h"
 
 namespace winnow::ui {
 namespace {
 constexpr int kNoticeMs = 12000;
-// What a file is says its content; these are what the dialog shows first.
-constexpr char kPictureFiles[] = "*.png *.jpg *.jpeg *.webp *.bmp *.gif *.mp4 *.m4v *.mov *.webm *.mkv *.avi";
-constexpr char kTextFiles[] =
-    "*.txt *.md *.rst *.tex *.srt *.vtt *.csv *.json *.xml *.html *.log *.c *.h *.cpp *.py *.js *.ts *.java *.go *.rs *.sh *.sql *.toml "
-    "*.yaml *.yml";
-
-// By its name and kind alone; whether it is one is seen when it is loaded.
-bool isModel(const QString& path) { return path.endsWith(QLatin1String(".gguf"), Qt::CaseInsensitive) || QFileInfo(path).isDir(); }
-
 }  // namespace
 
 Composer::Composer(MediaPreview& preview, std::vector<MethodInfo> methods, QWidget* parent) : QFrame(parent), m_preview(preview) {
@@ -85,6 +81,8 @@ Composer::Composer(MediaPreview& preview, std::vector<MethodInfo> methods, QWidg
   layout->addLayout(row);
   setFocusProxy(m_prompt);
   m_prompt->installEventFilter(this);
+  m_prompt->viewport()->installEventFilter(this);  // takes drops itself
+  m_dropMark = new DropMark(this);
 
   connect(m_prompt, &PromptEdit::submitted, this, &Composer::submit);
   connect(m_prompt, &QPlainTextEdit::textChanged, this, [this] {
@@ -102,7 +100,7 @@ Composer::Composer(MediaPreview& preview, std::vector<MethodInfo> methods, QWidg
     addMime(mime);
   });
   connect(m_tray, &AttachmentTray::changed, this, [this] {
-    if (m_refusalTold && m_tray->refusedCount() == 0) showNotice(QString());
+    if (m_refusalTold) tellRefusal();
     updateSend();
     updateGeometry();
     Q_EMIT draftChanged();
@@ -112,6 +110,7 @@ Composer::Composer(MediaPreview& preview, std::vector<MethodInfo> methods, QWidg
   });
   connect(m_pasteOffer, &PasteOffer::attachChosen, this, [this](const QString& text) { m_storing.push_back(m_preview.storeText(text)); });
   connect(m_tray, &AttachmentTray::judged, this, &Composer::updateSend);
+  connect(m_tray, &AttachmentTray::emptied, m_prompt, [this] { m_prompt->setFocus(); });
   connect(m_tray, &AttachmentTray::frameActivated, this, &Composer::openMedium);
   connect(m_attach, &QToolButton::clicked, this, &Composer::browse);
   connect(m_method, &MethodControl::recipeChanged, this, &Composer::recipeChanged);
@@ -129,8 +128,11 @@ Composer::Composer(MediaPreview& preview, std::vector<MethodInfo> methods, QWidg
   connect(&m_preview, &MediaPreview::stored, this, [this](PreviewToken token, const QByteArray& path) {
     if (std::erase(m_storing, token) > 0) addFile(path);
   });
+  connect(&m_preview, &MediaPreview::lookedInto, this, [this](PreviewToken token, const FolderContents& contents) {
+    if (const QByteArray folder = m_lookingInto.take(token); !folder.isEmpty()) addFolder(folder, contents);
+  });
   connect(&m_preview, &MediaPreview::failed, this, [this](PreviewToken token, const Error& error) {
-    if (std::erase(m_storing, token) == 0) return;
+    if (std::erase(m_storing, token) == 0 && m_lookingInto.take(token).isEmpty()) return;
     const ErrorText text = describeError(error);
     showNotice(text.cause + QLatin1Char(' ') + text.remedy);
   });
@@ -220,6 +222,14 @@ QString Composer::refusal() const {
                     : tr("%n files cannot be used. Remove them, then send.", nullptr, count);
 }
 
+// Counts down, and stays until nothing is refused any more.
+void Composer::tellRefusal() {
+  const bool any = m_tray->refusedCount() > 0;
+  showNotice(any ? refusal() : QString());
+  if (any) m_noticeTimer.stop();
+  m_refusalTold = any;
+}
+
 bool Composer::readyToSend() {
   QString reason;
   if (m_busy) {
@@ -229,11 +239,8 @@ bool Composer::readyToSend() {
   } else if (m_tray->opening()) {
     reason = tr("A file is still being opened.");
   } else if (m_tray->refusedCount() > 0) {
-    // Stays until nothing is refused any more.
     m_tray->showFirstRefused();
-    showNotice(refusal());
-    m_noticeTimer.stop();
-    m_refusalTold = true;
+    tellRefusal();
     return false;
   } else if (m_tray->tooLong()) {
     reason = tooLong();
@@ -253,6 +260,12 @@ bool Composer::accepts(const QMimeData& mime) {
   const QList<QUrl> urls = mime.urls();
   return mime.hasImage() || std::any_of(urls.begin(), urls.end(), [](const QUrl& url) { return url.isLocalFile(); }) ||
          (!mime.hasUrls() && mime.hasText());
+}
+
+void Composer::markDrop(const QMimeData* dragged) {
+  const bool attaches = dragged != nullptr && accepts(*dragged) && (dragged->hasUrls() || dragged->hasImage());
+  m_dropMark->setVisible(attaches);
+  if (attaches) m_dropMark->raise();
 }
 
 void Composer::addMime(const QMimeData& mime) {
@@ -288,8 +301,13 @@ void Composer::addMime(const QMimeData& mime) {
 }
 
 void Composer::addFile(const QByteArray& path) {
-  if (const QString name = QFile::decodeName(path); isModel(name)) {
-    Q_EMIT modelDropped(name);
+  const QString name = QFile::decodeName(path);
+  if (name.endsWith(QLatin1String(".gguf"), Qt::CaseInsensitive)) {
+    Q_EMIT modelDropped(name);  // whether it is one is seen when it is loaded
+    return;
+  }
+  if (QFileInfo(name).isDir()) {
+    m_lookingInto.insert(m_preview.lookInto(path), path);
     return;
   }
   app::Attachment attachment;
@@ -300,13 +318,35 @@ void Composer::addFile(const QByteArray& path) {
   m_prompt->setFocus();
 }
 
+void Composer::addFolder(const QByteArray& folder, const FolderContents& contents) {
+  const QString path = QFile::decodeName(folder);
+  if (contents.model) {
+    Q_EMIT modelDropped(path);
+    return;
+  }
+  const QString name = displayText(QFileInfo(QDir::cleanPath(path)).fileName());
+  if (contents.media.empty()) {
+    showNotice(tr("“%1” holds no images and no videos, and is no model.").arg(name));
+    return;
+  }
+  const auto room = static_cast<std::size_t>(std::max(0, app::kMaxAttachments - m_tray->count()));
+  for (std::size_t i = 0; i < std::min(room, contents.media.size()); ++i) addFile(contents.media[i]);
+  if (contents.media.size() > room) {
+    showNotice(tr("“%1” holds %2 images and videos; %3 go with one question.")
+                   .arg(name)
+                   .arg(static_cast<int>(contents.media.size()))
+                   .arg(app::kMaxAttachments));
+  }
+}
+
 void Composer::browse() {
   auto* dialog = new QFileDialog(this, tr("Attach images, videos or documents"), m_browseFolder);
   dialog->setAttribute(Qt::WA_DeleteOnClose);
   dialog->setFileMode(QFileDialog::ExistingFiles);
-  dialog->setNameFilters({tr("Images, videos and documents (%1 %2)").arg(QLatin1String(kPictureFiles), QLatin1String(kTextFiles)),
-                          tr("Images and videos (%1)").arg(QLatin1String(kPictureFiles)),
-                          tr("Documents (%1)").arg(QLatin1String(kTextFiles)), tr("All files (*)")});
+  const QString seen = QLatin1String(kPictureNames) + QLatin1Char(' ') + QLatin1String(kVideoNames);
+  dialog->setNameFilters({tr("Images, videos and documents (%1 %2)").arg(seen, QLatin1String(kTextNames)),
+                          tr("Images and videos (%1)").arg(seen), tr("Documents (%1)").arg(QLatin1String(kTextNames)),
+                          tr("All files (*)")});
   dialog->setLabelText(QFileDialog::Accept, tr("Attach"));
   connect(dialog, &QFileDialog::filesSelected, this, [this](const QStringList& files) {
     for (const QString& file : files) addFile(QFile::encodeName(file));
@@ -326,10 +366,23 @@ void Composer::openMedium(const QByteArray& path, MediaKind kind, const std::vec
     viewer->open();
   };
   if (kind == MediaKind::kDocument) return open(new DocumentViewer(m_preview, path, index, this));
-  open(new FrameViewer(m_preview, path, kind, times, index, this));
+  auto* viewer = new FrameViewer(m_preview, path, kind, times, index, this);
+  if (kind == MediaKind::kImage) {
+    viewer->setPictures(m_tray->images());
+    connect(viewer, &FrameViewer::pictureShown, this, [this, viewer](const QByteArray& shown) {
+      for (int i = 0; i < m_tray->count(); ++i) {
+        if (m_tray->card(i)->attachment().path == shown) viewer->setPins(m_tray->card(i)->pins());
+      }
+    });
+  }
+  open(viewer);
 }
 
 bool Composer::eventFilter(QObject* watched, QEvent* event) {
+  if (watched == m_prompt->viewport()) {
+    if (event->type() == QEvent::DragEnter) markDrop(static_cast<QDragEnterEvent*>(event)->mimeData());
+    if (event->type() == QEvent::DragLeave || event->type() == QEvent::Drop) markDrop(nullptr);
+  }
   if (watched == m_prompt && event->type() == QEvent::KeyPress) {
     const auto* key = static_cast<QKeyEvent*>(event);
     if (key->key() == Qt::Key_Up && key->modifiers() == Qt::NoModifier && m_prompt->document()->isEmpty() && m_tray->count() == 0) {

@@ -5,6 +5,7 @@
 #pragma once
 
 #include <QFrame>
+#include <QHash>
 #include <QTimer>
 
 #include "engine/api/engine.h"
@@ -18,6 +19,7 @@ class QToolButton;
 namespace winnow::ui {
 
 class ChatSettingsButton;
+class DropMark;
 class MethodControl;
 class PasteOffer;
 
@@ -48,8 +50,12 @@ class Composer : public QFrame {
   bool editing() const { return m_editing; }
 
   static bool accepts(const QMimeData& mime);
+  // What is dragged over the window is marked where it will land; null: nothing is.
+  void markDrop(const QMimeData* dragged);
+  DropMark* dropMark() const { return m_dropMark; }
   void addMime(const QMimeData& mime);
-  void addFile(const QByteArray& path);  // attaches it, or tells that it is a model
+  // Attaches it, or all images and videos of a folder; a GGUF file, or a folder that is a model, is told as such.
+  void addFile(const QByteArray& path);
   void browse();
   void setBrowseFolder(const QString& folder) { m_browseFolder = folder; }
 
@@ -77,8 +83,10 @@ class Composer : public QFrame {
  private:
   void updateSend();
   QString refusal() const;
+  void tellRefusal();
   QString tooLong() const;
   void arrangeTray();
+  void addFolder(const QByteArray& folder, const FolderContents& contents);
   void openMedium(const QByteArray& path, MediaKind kind, const std::vector<double>& times, int index);
 
   MediaPreview& m_preview;
@@ -90,12 +98,14 @@ class Composer : public QFrame {
   QToolButton* m_attach = nullptr;
   QToolButton* m_send = nullptr;
   QToolButton* m_compare = nullptr;
+  DropMark* m_dropMark = nullptr;
   QLabel* m_notice = nullptr;
   QLabel* m_hint = nullptr;
   QTimer m_noticeTimer;
   QString m_blocked;
   QString m_browseFolder;
   std::vector<PreviewToken> m_storing;
+  QHash<PreviewToken, QByteArray> m_lookingInto;  // folders
   bool m_busy = false;
   bool m_refusalTold = false;  // the notice says that files cannot be used
   bool m_editing = false;

@@ -14,6 +14,7 @@
 #include "ui/composer/frame_pins.h"
 #include "ui/composer/pin_button.h"
 #include "ui/theme/theme.h"
+#include "ui/words/attached_words.h"
 #include "ui/words/display_text.h"
 #include "ui/words/error_text.h"
 
@@ -22,7 +23,7 @@ namespace winnow::ui {
 DocumentViewer::DocumentViewer(MediaPreview& preview, const QByteArray& path, int line, QWidget* parent)
     : QDialog(parent), m_preview(preview), m_line(line) {
   setAttribute(Qt::WA_DeleteOnClose);
-  setWindowTitle(displayText(QFileInfo(QFile::decodeName(path)).fileName()));
+  setWindowTitle(attachedName(QFile::decodeName(path)));
   if (parent != nullptr) resize(parent->window()->size() * 0.86);
   auto* layout = new QVBoxLayout(this);
   m_text = new QPlainTextEdit(tr("Opening…"));

@@ -14,6 +14,7 @@
 #include "ui/composer/pin_button.h"
 #include "ui/theme/icons.h"
 #include "ui/theme/theme.h"
+#include "ui/words/attached_words.h"
 #include "ui/words/display_text.h"
 #include "ui/words/error_text.h"
 #include "ui/words/format_text.h"
@@ -27,7 +28,7 @@ FrameViewer::FrameViewer(MediaPreview& preview, const QByteArray& path, MediaKin
                          QWidget* parent)
     : QDialog(parent), m_preview(preview), m_path(path), m_kind(kind), m_times(std::move(times)) {
   setAttribute(Qt::WA_DeleteOnClose);
-  setWindowTitle(displayText(QFileInfo(QFile::decodeName(path)).fileName()));
+  setWindowTitle(attachedName(QFile::decodeName(path)));
   if (parent != nullptr) resize(parent->window()->size() * 0.86);
   auto* layout = new QVBoxLayout(this);
   m_picture = new QLabel(tr("Opening…"));
@@ -69,7 +70,8 @@ FrameViewer::FrameViewer(MediaPreview& preview, const QByteArray& path, MediaKin
     if (m_kind == MediaKind::kVideo) {
       m_caption->setText(tr("%1 · frame %2 of %3").arg(formatClock(actualS)).arg(m_index + 1).arg(m_times.size()));
     } else {
-      m_caption->setText(tr("%1 × %2 pixels").arg(image.width()).arg(image.height()));
+      const QString size = tr("%1 × %2 pixels").arg(image.width()).arg(image.height());
+      m_caption->setText(m_pictures.empty() ? size : tr("%1 · image %2 of %3").arg(size).arg(m_index + 1).arg(m_pictures.size()));
     }
     present();
   });
@@ -82,6 +84,7 @@ FrameViewer::FrameViewer(MediaPreview& preview, const QByteArray& path, MediaKin
 }
 
 void FrameViewer::setPins(FramePins* pins, const QString& consequence) {
+  if (!m_pins.isNull()) disconnect(m_pins, nullptr, this, nullptr);
   m_pins = pins;
   m_pin->offer(m_times.size() > 1
                    ? tr("Never drop this frame, whatever the method (P). Shift: everything from the last pinned frame to this one.")
@@ -108,7 +111,33 @@ void FrameViewer::pin(bool fromAnchor) {
   showPin();
 }
 
+void FrameViewer::setPictures(std::vector<QByteArray> paths) {
+  const auto here = std::find(paths.begin(), paths.end(), m_path);
+  if (paths.size() < 2 || here == paths.end()) return;
+  m_index = static_cast<int>(here - paths.begin());
+  m_pictures = std::move(paths);
+  m_previous->setToolTip(tr("Previous image (Left)"));
+  m_previous->setAccessibleName(tr("Previous image"));
+  m_next->setToolTip(tr("Next image (Right)"));
+  m_next->setAccessibleName(tr("Next image"));
+  for (QToolButton* button : {m_previous, m_next}) button->show();
+  m_previous->setEnabled(m_index > 0);
+  m_next->setEnabled(m_index + 1 < steps());
+}
+
+void FrameViewer::showPicture(int index) {
+  m_index = std::clamp(index, 0, steps() - 1);
+  m_path = m_pictures[static_cast<std::size_t>(m_index)];
+  setWindowTitle(attachedName(QFile::decodeName(m_path)));
+  m_previous->setEnabled(m_index > 0);
+  m_next->setEnabled(m_index + 1 < steps());
+  Q_EMIT pictureShown(m_path);
+  if (m_token != 0) m_preview.cancel(m_token);
+  m_token = m_preview.thumbnails(m_path, m_kind, {0.0}, kLargest);
+}
+
 void FrameViewer::show(int index) {
+  if (!m_pictures.empty()) return showPicture(index);
   m_index = m_times.empty() ? 0 : std::clamp(index, 0, static_cast<int>(m_times.size()) - 1);
   m_previous->setEnabled(m_index > 0);
   m_next->setEnabled(m_index + 1 < static_cast<int>(m_times.size()));
@@ -147,7 +176,7 @@ void FrameViewer::keyPressEvent(QKeyEvent* event) {
       show(0);
       return;
     case Qt::Key_End:
-      show(static_cast<int>(m_times.size()) - 1);
+      show(steps() - 1);
       return;
     default:
       QDialog::keyPressEvent(event);

@@ -1,5 +1,5 @@
-// One picture large: a frame of a video or an attached image, with arrow keys to the next and previous frame. Where there is something to
-// pin with, a button and P pin what is shown, Shift+P all from the last pinned frame to it.
+// One picture large: a frame of a video or an attached image, with arrow keys to the next and previous frame, or image. Where there is
+// something to pin with, a button and P pin what is shown, Shift+P all from the last pinned frame to it.
 //
 // Opened from the frame strip and from attachments in the transcript. Pictures come from MediaPreview. UI thread only.
 #pragma once
@@ -31,9 +31,15 @@ class FrameViewer : public QDialog {
   // entails, for the button's tip; may be empty.
   void setPins(FramePins* pins, const QString& consequence = {});
 
+  // Of an image: those beside it, which the arrows step through; pictureShown says which, so that its pins can be set.
+  void setPictures(std::vector<QByteArray> paths);
+
   int index() const { return m_index; }
   PinButton* pinButton() const { return m_pin; }
   bool hasPicture() const { return !m_image.isNull(); }
+
+ Q_SIGNALS:
+  void pictureShown(const QByteArray& path);
 
  protected:
   void keyPressEvent(QKeyEvent* event) override;
@@ -41,6 +47,8 @@ class FrameViewer : public QDialog {
 
  private:
   void show(int index);
+  void showPicture(int index);
+  int steps() const { return static_cast<int>(m_pictures.empty() ? m_times.size() : m_pictures.size()); }
   void present();
   void showPin();
   void pin(bool fromAnchor);
@@ -50,6 +58,7 @@ class FrameViewer : public QDialog {
   QByteArray m_path;
   MediaKind m_kind;
   std::vector<double> m_times;
+  std::vector<QByteArray> m_pictures;  // files, of several images
   int m_index = 0;
   std::optional<double> m_actualS;  // of the picture that is shown
   PreviewToken m_token = 0;

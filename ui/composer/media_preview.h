@@ -36,6 +36,12 @@ struct MediaSummary {
   QByteArray posterPng;  // the same, encoded, for the chat database's cache
 };
 
+// What lies in a folder, without its folders.
+struct FolderContents {
+  bool model = false;             // it is one, or holds one
+  std::vector<QByteArray> media;  // images and videos, by their names, as people count
+};
+
 class MediaPreview : public QObject {
   Q_OBJECT
  public:
@@ -47,6 +53,8 @@ class MediaPreview : public QObject {
   virtual PreviewToken thumbnails(const QByteArray& path, MediaKind kind, const std::vector<double>& seconds, const QSize& bound) = 0;
   // The text of a document: textRead or failed.
   virtual PreviewToken readText(const QByteArray& path) = 0;
+  // Looks into a folder, opens nothing: lookedInto or failed.
+  virtual PreviewToken lookInto(const QByteArray& folder) = 0;
   // Keeps a pasted picture or text as a file that can be attached: stored or failed.
   virtual PreviewToken store(const QImage& image) = 0;
   virtual PreviewToken storeText(const QString& text) = 0;
@@ -57,6 +65,7 @@ class MediaPreview : public QObject {
   void thumbnailReady(winnow::ui::PreviewToken token, int index, double actualS, const QImage& image);
   void finished(winnow::ui::PreviewToken token);
   void textRead(winnow::ui::PreviewToken token, const QString& text);
+  void lookedInto(winnow::ui::PreviewToken token, const winnow::ui::FolderContents& contents);
   void stored(winnow::ui::PreviewToken token, const QByteArray& path);
   void failed(winnow::ui::PreviewToken token, const winnow::Error& error);
 };

@@ -1,6 +1,7 @@
 #include "ui/models/media_preview_thread.h"
 
 #include <QBuffer>
+#include <QCollator>
 #include <QCryptographicHash>
 #include <QDir>
 #include <QFile>
@@ -12,6 +13,7 @@
 #include "app/media/media_opener.h"
 #include "app/media/subtitles.h"
 #include "app/media/thumbnails.h"
+#include "ui/words/media_names.h"
 
 namespace winnow::ui {
 namespace {
@@ -54,6 +56,25 @@ QString firstWords(const QString& text) {
   }
   while (words.endsWith(QLatin1Char('-'))) words.chop(1);
   return words;
+}
+
+// By names alone: what a file is says its content when it is opened. A model is one or has one a folder below, as open_package() has it.
+FolderContents contentsOf(const QByteArray& folder) {
+  const QDir dir(QFile::decodeName(folder));
+  if (!dir.isReadable()) throw Exception(ErrorCode::kFileUnreadable, folder.toStdString(), "the folder cannot be read");
+  FolderContents contents;
+  QStringList names = dir.entryList(QDir::Files);
+  QCollator collator;
+  collator.setNumericMode(true);
+  std::sort(names.begin(), names.end(), collator);
+  for (const QString& name : names) {
+    contents.model = contents.model || name == QLatin1String("config.json") || name.endsWith(QLatin1String(".gguf"), Qt::CaseInsensitive);
+    if (namedAsPicture(name) || namedAsVideo(name)) contents.media.push_back(QFile::encodeName(dir.filePath(name)));
+  }
+  if (!contents.media.empty() || contents.model) return contents;
+  for (const QString& below : dir.entryList(QDir::Dirs | QDir::NoDotAndDotDot))
+    contents.model = contents.model || QFile::exists(dir.filePath(below + QStringLiteral("/config.json")));
+  return contents;
 }
 
 // The file that holds these bytes; written unless it is there. pattern: its name, %1 being so many digits of their hash.
@@ -170,6 +191,13 @@ PreviewToken MediaPreviewThread::readText(const QByteArray& path) {
     app::FfmpegMediaOpener opener;
     const QString text = QString::fromStdString(opener.open({path.toStdString(), MediaKind::kDocument, {}}, interrupt)->text());
     answer([this, token, text] { Q_EMIT textRead(token, text); });
+  });
+}
+
+PreviewToken MediaPreviewThread::lookInto(const QByteArray& folder) {
+  return enqueue([this, folder](PreviewToken token, const InterruptToken&, const auto& answer) {
+    const FolderContents contents = contentsOf(folder);
+    answer([this, token, contents] { Q_EMIT lookedInto(token, contents); });
   });
 }
 

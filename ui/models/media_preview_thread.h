@@ -22,6 +22,7 @@ class MediaPreviewThread : public MediaPreview {
   PreviewToken probe(const QByteArray& path) override;
   PreviewToken thumbnails(const QByteArray& path, MediaKind kind, const std::vector<double>& seconds, const QSize& bound) override;
   PreviewToken readText(const QByteArray& path) override;
+  PreviewToken lookInto(const QByteArray& folder) override;
   PreviewToken store(const QImage& image) override;
   PreviewToken storeText(const QString& text) override;
   void cancel(PreviewToken token) override;

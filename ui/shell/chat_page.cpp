@@ -250,6 +250,8 @@ void ChatPage::attachFiles() { m_composer->browse(); }
 
 void ChatPage::attach(const QMimeData& mime) { m_composer->addMime(mime); }
 
+void ChatPage::markDrop(const QMimeData* dragged) { m_composer->markDrop(dragged); }
+
 void ChatPage::watchSource() { m_watch->choose(); }
 
 void ChatPage::openMethodCard() { m_composer->method()->openCard(); }

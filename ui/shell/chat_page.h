@@ -67,7 +67,8 @@ class ChatPage : public QWidget {
   void writeQuestion();
   void attachFiles();  // which the user is asked for
   void attach(const QMimeData& mime);
-  void watchSource();  // which the user is asked for
+  void markDrop(const QMimeData* dragged);  // null: nothing is dragged over the window
+  void watchSource();                       // which the user is asked for
   void openMethodCard();
   void stepRetention(int percent);
   enum class Dialog : int { kMethod = 1, kRecipe = 2, kChatSettings = 3 };

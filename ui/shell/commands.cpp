@@ -80,7 +80,7 @@ void Commands::buildFile() {
   m_watch = add(file, tr("&Watch…"), {}, [this] { m_page.watchSource(); });
   if (m_caches != nullptr) {
     const auto showKept = [this] { (new KeptChatsDialog(*m_caches, m_session.list.model(), m_engine, &m_window))->open(); };
-    add(file, tr("&Kept videos and images…"), {}, showKept);
+    add(file, tr("What chats have &read…"), {}, showKept);
     // Switching off leaves what is there: whoever does it for the sake of privacy is shown it.
     connect(&m_settings, &app::Settings::changed, this, [this, showKept](const QString& key) {
       const bool switchedOff = key == QLatin1String(app::setting_keys::kKeepConversations) && !m_settings.keepConversations();

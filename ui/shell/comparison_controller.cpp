@@ -170,7 +170,7 @@ void ComparisonController::show(const std::shared_ptr<ComparisonModel>& model) {
   if (const app::StoredMessage* message = m_session.chat.message(model->comparison().question)) {
     question = message->text;
     for (const app::Attachment& attachment : message->attachments) {
-      const QString name = displayText(QFileInfo(QFile::decodeName(attachment.path)).fileName());
+      const QString name = attachedName(QFile::decodeName(attachment.path));
       const int frames =
           attachment.sampled.actualS.empty() ? attachment.plan.frame_count : static_cast<int>(attachment.sampled.actualS.size());
       const QString length = documentLength(attachment.words, 0, attachment.mostTokens);

@@ -24,7 +24,7 @@ constexpr int kLookAgainMs = 300;  // the engine's thread forgets when it comes 
 KeptChatsDialog::KeptChatsDialog(const app::ConversationCaches& caches, const ConversationListModel& chats, app::EngineHost& engine,
                                  QWidget* parent)
     : QDialog(parent), m_caches(caches), m_chats(chats), m_engine(engine) {
-  setWindowTitle(tr("Kept videos and images"));
+  setWindowTitle(tr("What chats have read"));
   setAttribute(Qt::WA_DeleteOnClose);
   auto* outer = new QVBoxLayout(this);
   m_total = new QLabel;
@@ -86,7 +86,7 @@ void KeptChatsDialog::fill() {
   column->addWidget(list);
   m_total->setText(
       entries.empty() ? tr("Nothing is kept. What a chat has read is kept when it was answered, so that the chat goes on "
-                           "tomorrow without reading its videos again.")
+                           "tomorrow without reading everything again.")
       : m_caches.keeps()
           ? tr("Saved for %n chat(s), so that nothing needs to be read again: %1 of at most %2.", "", static_cast<int>(entries.size()))
                 .arg(formatBytes(bytes), formatBytes(m_caches.quota().totalBytes))

@@ -12,6 +12,7 @@
 #include "ui/recipes/recipe_words.h"
 #include "ui/shell/chat_session.h"
 #include "ui/shell/window_services.h"
+#include "ui/words/attached_words.h"
 #include "ui/words/display_text.h"
 
 namespace winnow::ui {
@@ -25,7 +26,7 @@ std::vector<MapMedia> mediaOfThread(const OpenChat& chat, app::MessageId last) {
   std::vector<MapMedia> media;
   for (auto message = thread.rbegin(); message != thread.rend(); ++message) {
     for (const app::Attachment& attachment : (*message)->attachments) {
-      const QString name = QFileInfo(QFile::decodeName(attachment.path)).fileName();
+      const QString name = attachedName(QFile::decodeName(attachment.path));
       media.push_back({attachment.kind, attachment.path, displayText(name), attachment.sampled.actualS, attachment.sampled.linesS});
     }
   }

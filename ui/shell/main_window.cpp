@@ -314,10 +314,18 @@ void MainWindow::closeEvent(QCloseEvent* event) {
 }
 
 void MainWindow::dragEnterEvent(QDragEnterEvent* event) {
-  if (Composer::accepts(*event->mimeData())) event->acceptProposedAction();
+  if (!Composer::accepts(*event->mimeData())) return;
+  event->acceptProposedAction();
+  m_page->markDrop(event->mimeData());
+}
+
+void MainWindow::dragLeaveEvent(QDragLeaveEvent* event) {
+  m_page->markDrop(nullptr);
+  QMainWindow::dragLeaveEvent(event);
 }
 
 void MainWindow::dropEvent(QDropEvent* event) {
+  m_page->markDrop(nullptr);
   m_page->attach(*event->mimeData());
   event->setDropAction(Qt::CopyAction);
   event->accept();

@@ -9,6 +9,7 @@
 #include "ui/shell/chat_session.h"
 #include "ui/shell/notice_bar.h"
 #include "ui/shell/window_services.h"
+#include "ui/words/attached_words.h"
 #include "ui/words/display_text.h"
 
 namespace winnow::ui {
@@ -20,7 +21,7 @@ constexpr int kMostOffered = 2;  // of those that were found
 QString lookedAt(const QList<app::Attachment>& attachments, const ModelSession& model) {
   for (auto each = attachments.rbegin(); each != attachments.rend(); ++each) {
     if (each->kind == MediaKind::kVideo || (each->kind == MediaKind::kImage && model.readsTextOnly()))
-      return displayText(QFileInfo(QFile::decodeName(each->path)).fileName()).simplified();
+      return attachedName(QFile::decodeName(each->path));
   }
   return {};
 }

@@ -1,5 +1,9 @@
 #include "ui/shell/transcript_controller.h"
 
+#include <QFile>
+#include <QFileDialog>
+#include <QFileInfo>
+
 #include "ui/chat_view/transcript_view.h"
 #include "ui/composer/document_viewer.h"
 #include "ui/composer/frame_pins.h"
@@ -8,6 +12,9 @@
 #include "ui/shell/comparison_controller.h"
 #include "ui/shell/link_question.h"
 #include "ui/shell/window_services.h"
+#include "ui/words/attached_words.h"
+#include "ui/words/display_text.h"
+#include "ui/words/error_text.h"
 
 namespace winnow::ui {
 namespace {
@@ -44,6 +51,7 @@ TranscriptController::TranscriptController(const WindowServices& services, ChatS
   connect(&m_view, &TranscriptView::branchRequested, this, [this](qint64 message, int step) {
     if (!m_session.answers.busy()) m_session.chat.switchBranch(message, step);
   });
+  connect(&m_view, &TranscriptView::findFileRequested, this, &TranscriptController::findFile);
   connect(&m_view, &TranscriptView::attachmentActivated, this, &TranscriptController::openAttachment);
   connect(&m_view, &TranscriptView::linkActivated, this, [this](const QUrl& url) { askToOpenLink(m_view.window(), url); });
   if (services.store.isOpen()) showChat();
@@ -98,6 +106,24 @@ void TranscriptController::openAttachment(qint64 message, int index) {
   auto* pins = new FramePins(viewer);
   if (attachment.kind == MediaKind::kVideo) pins->setFrames(std::move(times), attachment.durationS);
   offerPins(viewer, pins);
+}
+
+// Whether it is the file that was attached is seen when it is read.
+void TranscriptController::findFile(qint64 answer) {
+  const app::StoredMessage* failed = m_session.chat.message(answer);
+  if (failed == nullptr || failed->state != app::MessageState::kFailed) return;
+  const Error error = parseFailure(failed->failureCode, failed->failure);
+  const auto missing = QByteArray::fromStdString(error.subject);
+  const QString name = attachedName(QFile::decodeName(missing));
+  auto* dialog = new QFileDialog(m_view.window(), tr("Find %1").arg(name));
+  dialog->setAttribute(Qt::WA_DeleteOnClose);
+  dialog->setFileMode(QFileDialog::ExistingFile);
+  connect(dialog, &QFileDialog::fileSelected, this, [this, answer, missing, chat = m_session.chat.id()](const QString& file) {
+    if (m_session.chat.id() != chat || m_session.answers.busy()) return;
+    m_session.chat.moveMedia(missing, QFile::encodeName(file));
+    m_session.answers.regenerate(answer);
+  });
+  dialog->open();
 }
 
 }  // namespace winnow::ui

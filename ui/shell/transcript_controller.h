@@ -32,6 +32,7 @@ class TranscriptController : public QObject {
 
  private:
   void showChat();
+  void findFile(qint64 answer);
   void openAttachment(qint64 message, int index);
   MessageContent contentOf(const app::StoredMessage& message) const;
 

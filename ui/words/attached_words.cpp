@@ -1,8 +1,12 @@
 #include "ui/words/attached_words.h"
 
 #include <QCoreApplication>
+#include <QFileInfo>
 #include <QLocale>
+#include <QRegularExpression>
 #include <QStringList>
+
+#include "ui/words/display_text.h"
 
 namespace winnow::ui {
 namespace {
@@ -16,6 +20,17 @@ class AttachedWords {
 AttachedKind attachedKind(bool pictures, bool documents) {
   if (pictures == documents) return AttachedKind::kBoth;
   return documents ? AttachedKind::kDocuments : AttachedKind::kPictures;
+}
+
+QString attachedName(const QString& path) {
+  const QString name = QFileInfo(path).fileName();
+  static const QRegularExpression kPicture(QStringLiteral("^pasted-[0-9a-f]{32}\\.png$"));
+  static const QRegularExpression kText(QStringLiteral("^pasted-(?:(.+)-)?[0-9a-f]{8}\\.txt$"));
+  if (kPicture.match(name).hasMatch()) return AttachedWords::tr("Pasted image");
+  const QRegularExpressionMatch text = kText.match(name);
+  if (!text.hasMatch()) return displayText(name).simplified();
+  const QString words = displayText(text.captured(1)).replace(QLatin1Char('-'), QLatin1Char(' '));
+  return words.isEmpty() ? AttachedWords::tr("Pasted text") : AttachedWords::tr("Pasted text: %1…").arg(words);
 }
 
 QString attachedLabel(AttachedKind kind) {

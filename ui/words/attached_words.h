@@ -1,6 +1,6 @@
-// What is attached, in words: whether it is pictures or texts, and how long a text is.
+// What is attached, in words: what it is called, whether it is pictures or texts, and how long a text is.
 //
-// Used by every view that counts tokens of what is attached. Plain functions; UI thread only (translations).
+// Used by every view that names what is attached or counts its tokens. Plain functions; UI thread only (translations).
 #pragma once
 
 #include <QString>
@@ -17,6 +17,9 @@ QString attachedLabel(AttachedKind kind);
 QString ofAttached(AttachedKind kind);
 // As the subject of a sentence about all of it: "the pictures", "the document", "what is attached".
 QString attachedNoun(AttachedKind kind);
+
+// As people know the file: its name, or that it was pasted, for such are kept under names of our making.
+QString attachedName(const QString& path);
 
 // "1,512 words · 2,034 tokens"; where it is cut: "1,512 words · the first 1,000 of 2,034 tokens". tokens: of all of it, 0: not counted yet;
 // mostTokens: that are read from its beginning, 0: all.

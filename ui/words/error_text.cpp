@@ -4,6 +4,7 @@
 #include <QFileInfo>
 
 #include "ui/words/display_text.h"
+#include "ui/words/media_names.h"
 #include "ui/words/watched_name.h"
 
 namespace winnow::ui {
@@ -38,8 +39,8 @@ constexpr CodeText kTexts[] = {
      QT_TRANSLATE_NOOP("winnow::ui::ErrorText", "This format is not supported."),
      QT_TRANSLATE_NOOP("winnow::ui::ErrorText",
                        "Images: PNG, JPEG, WebP, BMP. Videos: MP4, WebM, MKV, MOV, AVI. Documents: plain text of any kind.")},
-    {ErrorCode::kDamagedFile, "damaged file", QT_TRANSLATE_NOOP("winnow::ui::ErrorText", "“%1” is empty, damaged or incomplete."),
-     QT_TRANSLATE_NOOP("winnow::ui::ErrorText", "A file is empty, damaged or incomplete."),
+    {ErrorCode::kDamagedFile, "damaged file", QT_TRANSLATE_NOOP("winnow::ui::ErrorText", "“%1” is damaged or incomplete."),
+     QT_TRANSLATE_NOOP("winnow::ui::ErrorText", "A file is damaged or incomplete."),
      QT_TRANSLATE_NOOP("winnow::ui::ErrorText", "Copy or download it again. If it plays elsewhere, re-encoding it usually helps.")},
     {ErrorCode::kLimitExceeded, "limit exceeded", QT_TRANSLATE_NOOP("winnow::ui::ErrorText", "“%1” is larger than Winnow accepts."),
      QT_TRANSLATE_NOOP("winnow::ui::ErrorText", "This is larger than Winnow accepts."),
@@ -125,6 +126,9 @@ constexpr CodeText kTexts[] = {
      QT_TRANSLATE_NOOP("winnow::ui::ErrorText", "Another program changed the model’s file “%1” while it was loaded."),
      QT_TRANSLATE_NOOP("winnow::ui::ErrorText", "Another program changed the model’s file while it was loaded."),
      QT_TRANSLATE_NOOP("winnow::ui::ErrorText", "Your chat is saved. Choose the model again in the Model menu, then ask again.")},
+    {ErrorCode::kEmptyFile, "empty file", QT_TRANSLATE_NOOP("winnow::ui::ErrorText", "“%1” is empty."),
+     QT_TRANSLATE_NOOP("winnow::ui::ErrorText", "A file is empty."),
+     QT_TRANSLATE_NOOP("winnow::ui::ErrorText", "There is nothing in it to ask about. Copy or download it again.")},
     {ErrorCode::kModelFileMissing, "model file missing", QT_TRANSLATE_NOOP("winnow::ui::ErrorText", "The model lacks its file “%1”."),
      QT_TRANSLATE_NOOP("winnow::ui::ErrorText", "The model lacks a file."),
      QT_TRANSLATE_NOOP("winnow::ui::ErrorText", "Copy or download all of it again.")},
@@ -165,6 +169,11 @@ ErrorText describeError(const Error& error) {
   text.cause = name.isEmpty() ? tr(found->causeUnnamed) : tr(found->causeNamed);
   if (text.cause.contains(QLatin1String("%1"))) text.cause = text.cause.arg(name);
   text.remedy = tr(found->remedy);
+  if (error.code == ErrorCode::kUnsupportedFormat && (namedAsPicture(name) || namedAsVideo(name))) {
+    // Of names like its own others are opened.
+    text.cause = tr("What is in “%1” is not what its name says, or in a form that Winnow does not open.").arg(name);
+    text.remedy = tr("The details say what it is. If it plays elsewhere, saving it as MP4 or PNG there helps.");
+  }
   text.details = QStringLiteral("code %1 (%2)").arg(static_cast<int>(error.code)).arg(QLatin1String(found->name));
   if (!subject.isEmpty()) text.details += QStringLiteral(" · ") + subject;
   if (!reason.isEmpty()) text.details += QStringLiteral(" · ") + reason;

@@ -320,6 +320,21 @@ TEST_F(ChatDatabaseTest, WhatWasNoticedOfAnyMediumComesBackWithIt) {
   EXPECT_EQ(kept[2].sampled, document);
 }
 
+TEST_F(ChatDatabaseTest, AFileThatWasMovedIsMovedInItsChatAlone) {
+  open();
+  const ConversationId id = conversation();
+  const ConversationId other = conversation();
+  Attachment subtitled = clip();
+  subtitled.subtitles = subtitled.path;
+  const TurnIds here = m_db->beginTurn({id, 0, QStringLiteral("q"), {subtitled}});
+  const TurnIds there = m_db->beginTurn({other, 0, QStringLiteral("q"), {subtitled}});
+  m_db->moveMedia(id, subtitled.path, "/archive/clip.mp4");
+  open();
+  EXPECT_EQ(stored(id, here.question).attachments[0].path, QByteArray("/archive/clip.mp4"));
+  EXPECT_EQ(stored(id, here.question).attachments[0].subtitles, QByteArray("/archive/clip.mp4"));
+  EXPECT_EQ(stored(other, there.question).attachments[0].path, subtitled.path);
+}
+
 TEST_F(ChatDatabaseTest, PinsComeBackWithDraftsAndQuestions) {
   open();
   const ConversationId id = conversation();

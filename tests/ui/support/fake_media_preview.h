@@ -22,6 +22,10 @@ class FakeMediaPreview : public ui::MediaPreview {
   int storedPictures = 0;
   QStringList storedTexts;
   int thumbnailsAsked = 0;
+  QHash<QByteArray, std::vector<MediaNotice>> notices;  // by path
+  QHash<QByteArray, QByteArray> hashes;                 // of files that are not "as attached" any more
+  QHash<QByteArray, ui::FolderContents> folders;        // any other is a model
+  QByteArray gone;                                      // a file that is not there
 
   ui::PreviewToken probe(const QByteArray& path) override {
     const ui::PreviewToken token = begin();
@@ -30,7 +34,13 @@ class FakeMediaPreview : public ui::MediaPreview {
         Q_EMIT failed(token, {ErrorCode::kDamagedFile, path.toStdString(), "the file ends inside its index"});
         return;
       }
+      if (path == gone) {
+        Q_EMIT failed(token, {ErrorCode::kFileNotFound, path.toStdString(), "the file does not exist"});
+        return;
+      }
       ui::MediaSummary summary;
+      summary.notices = notices.value(path);
+      summary.sha256 = hashes.value(path, "as attached");
       if (path.endsWith(".txt") || path.endsWith(".md") || path.endsWith(".srt")) {
         summary.kind = MediaKind::kDocument;
         summary.sizeBytes = 8'765;
@@ -78,6 +88,13 @@ class FakeMediaPreview : public ui::MediaPreview {
       }
       Q_EMIT finished(token);
     });
+    return token;
+  }
+
+  ui::PreviewToken lookInto(const QByteArray& folder) override {
+    const ui::PreviewToken token = begin();
+    const ui::FolderContents contents = folders.value(folder, ui::FolderContents{true, {}});
+    later(token, [this, token, contents] { Q_EMIT lookedInto(token, contents); });
     return token;
   }
 

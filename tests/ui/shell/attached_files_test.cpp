@@ -1,0 +1,305 @@
+// Files around a question: what was noticed of them, folders that are dropped, files that changed, went or were moved since.
+#include <QFileDialog>
+#include <QMimeData>
+#include <QPushButton>
+#include <QUrl>
+
+#include "tests/ui/support/window_fixture.h"
+#include "ui/chat_view/message_note.h"
+#include "ui/composer/attachment_card.h"
+#include "ui/composer/drop_mark.h"
+#include "ui/composer/frame_viewer.h"
+#include "ui/shell/fault_notice.h"
+
+namespace winnow::test {
+namespace {
+
+class AttachedFilesTest : public WindowTest {
+ protected:
+  ui::AttachmentTray* tray() { return composer()->tray(); }
+  ui::AttachmentCard* card(int index = 0) { return tray()->card(index); }
+  bool opened(int count) {
+    return waitUntil([this, count] { return tray()->count() == count && !tray()->opening(); });
+  }
+  QString dropped(const char* name, ui::FolderContents contents) {
+    const QString folder = m_folder.filePath(QString::fromUtf8(name));
+    EXPECT_TRUE(QDir().mkpath(folder));
+    m_preview->folders.insert(QFile::encodeName(folder), std::move(contents));
+    QMimeData mime;
+    mime.setUrls({QUrl::fromLocalFile(folder)});
+    composer()->addMime(mime);
+    return folder;
+  }
+  ui::FolderContents pictures(int count) {
+    ui::FolderContents contents;
+    for (int i = 1; i <= count; ++i) contents.media.push_back("/photos/" + QByteArray::number(i) + ".jpg");
+    return contents;
+  }
+  MediaRequest lastAsked() {
+    const auto requests = m_log->requests();
+    return std::get<MediaItem>(std::get<Turn>(requests.back().body).messages.back().items.front()).media;
+  }
+  // The engine reads a file as it is: another one than was attached is refused.
+  void readAsTheDiskIs() {
+    m_script = [this](const Request& request) {
+      const auto* turn = std::get_if<Turn>(&request.body);
+      if (turn == nullptr) return default_script(request);
+      for (const Message& message : turn->messages) {
+        for (const Item& item : message.items) {
+          const auto* medium = std::get_if<MediaItem>(&item);
+          if (medium == nullptr) continue;
+          const QByteArray path = QByteArray::fromStdString(medium->media.path);
+          if (m_gone == path) return failure_script(ErrorCode::kFileNotFound, medium->media.path, "the file does not exist");
+          if (!medium->media.content.empty() && medium->media.content != m_contents.value(path, "as attached").toStdString())
+            return failure_script(ErrorCode::kMediaChanged, medium->media.path, "its bytes have changed");
+        }
+      }
+      return answer_script(request, "A star.");
+    };
+  }
+  void change(const QByteArray& path) {
+    m_contents.insert(path, "something else");
+    m_preview->hashes.insert(path, "something else");
+  }
+
+  QHash<QByteArray, QByteArray> m_contents;
+  QByteArray m_gone;
+};
+
+TEST_F(AttachedFilesTest, WhatIsNoticedStandsOnTheCardAndStaysWithTheQuestion) {
+  m_preview->notices.insert("/clips/cut.mp4", {{NoticeCode::kCutOff, 1234}});
+  m_script = [](const Request& request) {
+    if (!std::holds_alternative<Turn>(request.body)) return default_script(request);
+    Script script = answer_script(request, "A star.");
+    for (Step& step : script) {
+      auto* say = std::get_if<Say>(&step.action);
+      auto* sampled = say != nullptr ? std::get_if<MediaSampled>(&say->body) : nullptr;
+      if (sampled != nullptr) sampled->notices = {{NoticeCode::kCutOff, 1234}, {NoticeCode::kDamaged}};
+    }
+    return script;
+  };
+  composer()->addFile("/clips/cut.mp4");
+  ASSERT_TRUE(opened(1));
+  EXPECT_EQ(card()->noticed(), QStringLiteral("The file is cut off: 1,234 bytes are missing at the end."));
+  ask(QStringLiteral("What is shown?"));
+  const QString noted =
+      QStringLiteral("cut.mp4: The file is cut off: 1,234 bytes are missing at the end.\ncut.mp4: Parts of the video are damaged.");
+  EXPECT_EQ(ui::noteOf(transcript()->messageAt(0)), noted);
+  EXPECT_TRUE(ui::wayOn(transcript()->messageAt(0)).isEmpty()) << "a question is not answered again for it";
+  close();
+  open();
+  ASSERT_TRUE(waitUntil([this] { return transcript()->messageCount() == 2; }));
+  EXPECT_EQ(ui::noteOf(transcript()->messageAt(0)), noted);
+}
+
+TEST_F(AttachedFilesTest, AFolderOfPicturesIsItsPicturesAsACountAndAGrid) {
+  dropped("thirty", pictures(30));
+  ASSERT_TRUE(opened(30));
+  EXPECT_EQ(session().model.state(), ui::ModelState::kReady) << "no model was looked for";
+  EXPECT_EQ(tray()->pictureCount(), QStringLiteral("30 images"));
+  EXPECT_EQ(card(29)->attachment().path, QByteArray("/photos/30.jpg"));
+  QTest::qWait(50);
+  EXPECT_EQ(card(0)->form(), ui::CardForm::kTile);
+  EXPECT_EQ(card(0)->y(), card(3)->y()) << "side by side";
+  EXPECT_LT(card(0)->y(), card(29)->y());
+  tray()->ensureWidgetVisible(card(0));
+  QTest::keyClick(card(0), Qt::Key_Delete);
+  EXPECT_EQ(tray()->pictureCount(), QStringLiteral("29 images"));
+  EXPECT_EQ(QApplication::focusWidget(), card(0)) << "the next one can be removed at once";
+}
+
+TEST_F(AttachedFilesTest, TheViewerStepsThroughThePicturesAndPinsTheOneShown) {
+  dropped("five", pictures(5));
+  ASSERT_TRUE(opened(5));
+  QTest::keyClick(card(1), Qt::Key_Space);
+  auto* viewer = composer()->findChild<ui::FrameViewer*>();
+  ASSERT_NE(viewer, nullptr);
+  EXPECT_EQ(viewer->index(), 1);
+  QTest::keyClick(viewer, Qt::Key_Right);
+  EXPECT_EQ(viewer->index(), 2);
+  EXPECT_EQ(viewer->windowTitle(), QStringLiteral("3.jpg"));
+  QTest::keyClick(viewer, Qt::Key_P);
+  EXPECT_TRUE(card(1)->attachment().pins.empty());
+  EXPECT_FALSE(card(2)->attachment().pins.empty());
+  QTest::keyClick(viewer, Qt::Key_End);
+  EXPECT_EQ(viewer->index(), 4);
+  viewer->reject();
+}
+
+TEST_F(AttachedFilesTest, OfAFolderNoMoreThanGoWithAQuestionAndTheRestIsSaid) {
+  dropped("many", pictures(70));
+  ASSERT_TRUE(opened(app::kMaxAttachments));
+  EXPECT_TRUE(composer()->notice().contains(QStringLiteral("70"))) << composer()->notice().toStdString();
+}
+
+TEST_F(AttachedFilesTest, AFolderThatIsAModelLoadsAndOneOfNothingSaysSo) {
+  const QString folder = dropped("a-model", {true, {}});
+  EXPECT_TRUE(waitUntil([&] { return session().model.folder() == folder; }));
+  dropped("papers", {});
+  EXPECT_TRUE(waitUntil([this] { return composer()->notice().contains(QStringLiteral("“papers”")); }));
+  EXPECT_EQ(tray()->count(), 0);
+  EXPECT_EQ(session().model.folder(), folder);
+}
+
+TEST_F(AttachedFilesTest, AModelThatDoesNotLoadLeavesTheOneBefore) {
+  m_script = [](const Request& request) {
+    const auto* load = std::get_if<LoadModel>(&request.body);
+    if (load == nullptr || load->folder != "/models/broken") return default_script(request);
+    return failure_script(ErrorCode::kNoModel, load->folder, "a model folder has a config.json, this has none");
+  };
+  const QString before = session().model.folder();
+  session().model.load(QStringLiteral("/models/broken"));
+  ASSERT_TRUE(waitUntil([this] { return inWindow<ui::FaultNotice>()->isVisible(); }));
+  EXPECT_EQ(session().model.state(), ui::ModelState::kReady);
+  EXPECT_EQ(session().model.folder(), before);
+  EXPECT_TRUE(inWindow<ui::FaultNotice>()->text().contains(QStringLiteral("“shapes-demo” goes on answering")))
+      << inWindow<ui::FaultNotice>()->text().toStdString();
+  EXPECT_EQ(m_settings->lastModelFolder(), before);
+  ask(QStringLiteral("Still there?"));
+  EXPECT_EQ(last().status, ui::MessageStatus::kComplete);
+}
+
+TEST_F(AttachedFilesTest, WhereMemoryHoldsOneModelTheOneBeforeIsReadAgain) {
+  m_script = [](const Request& request) {
+    const auto* load = std::get_if<LoadModel>(&request.body);
+    if (load == nullptr || load->folder != "/models/broken") return default_script(request);
+    Script script = failure_script(ErrorCode::kDamagedFile, "/models/broken/model.safetensors", "offsets overlap");
+    script.insert(script.begin(), Step{{}, Say{ModelUnloaded{}}});
+    return script;
+  };
+  const QString before = session().model.folder();
+  session().model.load(QStringLiteral("/models/broken"));
+  ASSERT_TRUE(waitUntil([&] { return session().model.state() == ui::ModelState::kReady && session().model.folder() == before; }));
+  EXPECT_TRUE(inWindow<ui::FaultNotice>()->isVisible()) << "what went wrong is still said";
+  int loads = 0;
+  for (const Request& request : m_log->requests()) loads += std::holds_alternative<LoadModel>(request.body) ? 1 : 0;
+  EXPECT_EQ(loads, 3);
+}
+
+TEST_F(AttachedFilesTest, AFileThatChangedIsNotReadSilently) {
+  readAsTheDiskIs();
+  composer()->addFile("/clips/change.mp4");
+  ASSERT_TRUE(opened(1));
+  ask(QStringLiteral("What is shown?"));
+  EXPECT_EQ(last().text, QStringLiteral("A star."));
+  EXPECT_EQ(lastAsked().content, "as attached");
+  change("/clips/change.mp4");
+  session().answers.regenerate(last().id);
+  ASSERT_TRUE(waitUntil([this] { return last().status == ui::MessageStatus::kFailed; }));
+  EXPECT_EQ(last().error->code, ErrorCode::kMediaChanged);
+  close();
+  open();
+  ASSERT_TRUE(waitUntil([this] { return transcript()->messageCount() == 2; }));
+  ask(QStringLiteral("And now?"));
+  EXPECT_EQ(last().error->code, ErrorCode::kMediaChanged) << "after a restart as well";
+}
+
+TEST_F(AttachedFilesTest, RewordingSaysThatTheFileIsAnotherOneAndCanTakeIt) {
+  readAsTheDiskIs();
+  composer()->addFile("/clips/change.mp4");
+  ASSERT_TRUE(opened(1));
+  ask(QStringLiteral("What is shown?"));
+  change("/clips/change.mp4");
+  composer()->editQuestion(*session().answers.beginEdit(0));
+  ASSERT_TRUE(opened(1));
+  EXPECT_EQ(card()->state(), ui::CardState::kRefused);
+  EXPECT_TRUE(card()->detail().startsWith(QStringLiteral("“change.mp4” is not the file that was attached.")))
+      << card()->detail().toStdString();
+  EXPECT_FALSE(composer()->sendButton()->isEnabled());
+  EXPECT_EQ(card()->offerButton()->text(), QStringLiteral("Use what is there now"));
+  card()->offerButton()->click();
+  EXPECT_EQ(card()->state(), ui::CardState::kReady);
+  EXPECT_EQ(card()->attachment().sha256, QByteArray("something else"));
+  ASSERT_TRUE(waitUntil([this] { return composer()->sendButton()->isEnabled(); }));
+  pressEnter();
+  ASSERT_TRUE(idle());
+  EXPECT_EQ(lastAsked().content, "something else");
+}
+
+TEST_F(AttachedFilesTest, AFileThatWasMovedIsFoundForTheCardAndForAnOldQuestion) {
+  readAsTheDiskIs();
+  composer()->addFile("/clips/moved.mp4");
+  ASSERT_TRUE(opened(1));
+  ask(QStringLiteral("What is shown?"));
+  m_gone = "/clips/moved.mp4";
+  session().answers.regenerate(last().id);
+  ASSERT_TRUE(waitUntil([this] { return last().status == ui::MessageStatus::kFailed; }));
+  m_window->grab();
+  const QRectF find = transcript()->actionRect(last().id, ui::Action::kFindFile);
+  ASSERT_FALSE(find.isEmpty());
+  QTest::mouseClick(transcript()->viewport(), Qt::LeftButton, {}, find.center().toPoint());
+  auto* dialog = m_window->findChild<QFileDialog*>();
+  ASSERT_NE(dialog, nullptr);
+  Q_EMIT dialog->fileSelected(QStringLiteral("/archive/moved.mp4"));
+  dialog->close();
+  ASSERT_TRUE(waitUntil([this] { return last().text == QStringLiteral("A star."); }));
+  EXPECT_EQ(lastAsked().path, "/archive/moved.mp4");
+  EXPECT_EQ(lastAsked().content, "as attached") << "another file under that name is still another file";
+  close();
+  open();
+  ASSERT_TRUE(waitUntil([this] { return transcript()->messageCount() == 2; }));
+  EXPECT_EQ(transcript()->messageAt(0).attachments.front().path, QStringLiteral("/archive/moved.mp4"));
+
+  m_preview->gone = "/clips/elsewhere.mp4";
+  composer()->addFile("/clips/elsewhere.mp4");
+  ASSERT_TRUE(opened(1));
+  EXPECT_EQ(card()->offerButton()->text(), QStringLiteral("Find it…"));
+  card()->offerButton()->click();
+  auto* finder = card()->findChild<QFileDialog*>();
+  ASSERT_NE(finder, nullptr);
+  Q_EMIT finder->fileSelected(QStringLiteral("/archive/elsewhere.mp4"));
+  finder->close();
+  ASSERT_TRUE(opened(1));
+  EXPECT_EQ(card()->state(), ui::CardState::kReady);
+  EXPECT_EQ(card()->attachment().path, QByteArray("/archive/elsewhere.mp4"));
+}
+
+TEST_F(AttachedFilesTest, RefusedFilesAreCountedDownAndTheTrayStaysWhereItIs) {
+  for (int i = 1; i <= 6; ++i) composer()->addFile("/clips/video " + QByteArray::number(i) + ".mp4");
+  for (const char* file : {"/clips/broken 1.mp4", "/clips/broken 2.mp4", "/clips/broken 3.mp4"}) composer()->addFile(file);
+  ASSERT_TRUE(opened(9));
+  composer()->prompt()->setPlainText(QStringLiteral("what?"));
+  pressEnter();
+  EXPECT_EQ(composer()->notice(), QStringLiteral("3 files cannot be used. Remove them, then send."));
+  QTest::qWait(50);
+  card(6)->setFocus();
+  QTest::keyClick(card(6), Qt::Key_Delete);
+  EXPECT_EQ(composer()->notice(), QStringLiteral("2 files cannot be used. Remove them, then send."));
+  QTest::qWait(50);
+  const auto inView = [this](int index) {
+    const QRect at(card(index)->mapTo(tray()->viewport(), QPoint()), card(index)->size());
+    return tray()->viewport()->rect().intersects(at);
+  };
+  EXPECT_TRUE(inView(6)) << "the next one to be removed";
+  EXPECT_FALSE(inView(0)) << "it jumped to the first video";
+  QTest::keyClick(card(6), Qt::Key_Delete);
+  EXPECT_EQ(composer()->notice(), QStringLiteral("One file cannot be used. Remove it, then send."));
+  QTest::keyClick(card(6), Qt::Key_Delete);
+  EXPECT_TRUE(composer()->notice().isEmpty());
+}
+
+TEST_F(AttachedFilesTest, WhereADropLandsIsMarkedWhileFilesAreDragged) {
+  QMimeData file, text;
+  file.setUrls({QUrl::fromLocalFile(QStringLiteral("/clips/a.mp4"))});
+  text.setText(QStringLiteral("words"));
+  const auto enter = [this](const QMimeData& mime) {
+    QDragEnterEvent event(QPoint(20, 20), Qt::CopyAction, &mime, Qt::LeftButton, Qt::NoModifier);
+    QApplication::sendEvent(m_window.get(), &event);
+  };
+  enter(file);
+  EXPECT_TRUE(composer()->dropMark()->isVisible());
+  EXPECT_EQ(composer()->dropMark()->size(), composer()->size());
+  QDragLeaveEvent leave;
+  QApplication::sendEvent(m_window.get(), &leave);
+  EXPECT_FALSE(composer()->dropMark()->isVisible());
+  enter(text);
+  EXPECT_FALSE(composer()->dropMark()->isVisible()) << "text is written, not attached";
+  enter(file);
+  QDropEvent drop(QPointF(20, 20), Qt::CopyAction, &file, Qt::LeftButton, Qt::NoModifier);
+  QApplication::sendEvent(m_window.get(), &drop);
+  EXPECT_FALSE(composer()->dropMark()->isVisible());
+  EXPECT_TRUE(opened(1));
+}
+
+}  // namespace
+}  // namespace winnow::test
