@@ -47,7 +47,7 @@ enum class ErrorCode : int {
   kModelReadsImages = 29,    // a video for a model that reads images alone
   kMediaChanged = 31,        // the file under an attached file's name is another one by now
   kModelFileChanged = 30,    // another program wrote to a file of the loaded model: it has to be loaded again
-  kEmptyFile = 32,           // an attached file without a byte
+  kEmptyFile = 34,           // an attached file without a byte
   kModelFileMissing = 25,    // a model folder, but this file of it is not there: weights, a shard, the tokenizer
 };
 
