@@ -47,8 +47,6 @@ constexpr std::array kAllKeys = {
     kLastConversation,
 };
 
-// What it keeps serves every later question, and what is attached is ready when the first one is asked (resources/demo/README.md).
-constexpr char kDefaultMethod[] = "self-study";
 constexpr double kMinZoom = 0.75;
 constexpr double kMaxZoom = 2.0;
 constexpr double kMinRetention = 0.01;
@@ -150,13 +148,13 @@ void Settings::setSendKey(SendKey key) { store(kSendKey, enumWord(key, kSendKeys
 
 QString Settings::defaultMethod() const {
   const QString stored = value(kMethod);
-  return isMethodName(stored) ? stored : QLatin1String(kDefaultMethod);
+  return isMethodName(stored) ? stored : QLatin1String(winnow::kDefaultMethod);
 }
 void Settings::setDefaultMethod(const QString& method) {
   if (isMethodName(method)) store(kMethod, method);
 }
 
-double Settings::defaultRetention() const { return realFrom(value(kRetention), kMinRetention, 1.0, RecipeSpec().retention); }
+double Settings::defaultRetention() const { return realFrom(value(kRetention), kMinRetention, 1.0, kDefaultRetention); }
 void Settings::setDefaultRetention(double retention) {
   if (std::isfinite(retention)) store(kRetention, QString::number(std::clamp(retention, kMinRetention, 1.0), 'g', 6));
 }

@@ -13,13 +13,18 @@ namespace winnow {
 
 enum class TurnPolicy : int { kSegment = 1, kWhole = 2, kFirstOnly = 3 };
 
+// What a chat, a command and a file begin with that name no method: what it keeps serves every later question, and what is attached is
+// ready when the first one is asked (resources/demo/README.md). The one place where it is chosen, for window and terminal.
+inline constexpr char kDefaultMethod[] = "self-study";
+inline constexpr double kDefaultRetention = 0.2;
+
 // A compression recipe: a preset, and what is different from it. Exactly one of retention and budget_tokens decides the budget
 // (budget_tokens wins if set).
 struct RecipeSpec {
-  std::string method = "vl-cache";
-  double retention = 0.2;            // share kept, in (0, 1]
-  std::optional<int> budget_tokens;  // slots per layer and kv head
-  int min_event_tokens = 256;        // text-only segments shorter than this are kept whole; 0 switches the rule off
+  std::string method = kDefaultMethod;
+  double retention = kDefaultRetention;  // share kept, in (0, 1]
+  std::optional<int> budget_tokens;      // slots per layer and kv head
+  int min_event_tokens = 256;            // text-only segments shorter than this are kept whole; 0 switches the rule off
   // The first so many decoder layers keep everything, at the event and while decoding. The total stays what retention or budget_tokens ask
   // for: the other layers have that much less, but never less than their method protects.
   int full_layers = 0;

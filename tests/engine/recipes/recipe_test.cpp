@@ -36,6 +36,17 @@ Error refusal_of(const std::function<void(RecipeSpec&)>& change) {
   return refusal([&] { Recipe::from_spec(spec); });
 }
 
+// One default for window, terminal and files; legal on every kind of model.
+TEST(RecipeSpec, WithoutAChoiceIsSelfStudyWhateverTheModel) {
+  EXPECT_EQ(RecipeSpec().method, "self-study");
+  EXPECT_EQ(RecipeSpec().retention, 0.2);
+  ModelTraits text, windows, three_axes;
+  text.sees = text.reads_videos = false;
+  windows.window = 512;
+  three_axes.position_axes = 3;
+  for (const ModelTraits& model : {ModelTraits(), text, windows, three_axes}) EXPECT_EQ(recipe_problem(RecipeSpec(), model), std::nullopt);
+}
+
 TEST(Recipe, RefusesShares) {
   constexpr double kNan = std::numeric_limits<double>::quiet_NaN();
   constexpr double kInfinity = std::numeric_limits<double>::infinity();
