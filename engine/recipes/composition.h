@@ -66,11 +66,14 @@ struct Pruning {
   double at_layer(double retention) const;
 };
 
+inline constexpr std::int64_t kMostNewestFrames = 1024;
+
 // How media that come in clips are held within their slots (phase stream).
 struct Streaming {
-  std::int64_t clip_frames = 8;  // an image counts as one
-  bool stored_maximum = true;    // a slot is judged by its best score of all clips so far; false: by the last clip's alone
-  double target = 1.0;           // an event leaves so much of the slots; below 1, it comes when they are full
+  std::int64_t clip_frames = 8;    // an image counts as one
+  bool stored_maximum = true;      // a slot is judged by its best score of all clips so far; false: by the last clip's alone
+  double target = 1.0;             // an event leaves so much of the slots; below 1, it comes when they are full
+  std::int64_t newest_frames = 0;  // stay before all that a score asks for, as far as they fit
 };
 
 struct Composition {

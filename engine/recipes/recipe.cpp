@@ -49,7 +49,7 @@ void check_demands(const Composition& composition) {
   if (phase.facts.in_clips && !composition.scorer->judges_streams()) {
     refuse("scorer", composition.scorer->name() +
                          " cannot judge media clip by clip; these can: repetition, repetition-norms, description, " +
-                         "temporal-change, key-difference");
+                         "temporal-change, key-difference, recency");
   }
   want(demands.known_budgets, composition.allocator->needs().empty(), "allocator");
   want(demands.bounded_heads, !composition.allocator->whole_heads(), "allocator");

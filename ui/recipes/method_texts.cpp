@@ -100,7 +100,7 @@ constexpr MethodText kMethods[] = {
      SAY("Reads a video in clips and never holds more than its slots: after every clip the model describes what it still has of all of "
          "them, and what its words look at stays. For sources that are still running."),
      SAY("Videos that fit into memory as a whole: Self-study sees all of them before it chooses. A description after every clip takes "
-         "time.")},
+         "time. What is shown right now: protect the newest frames, or compare with Last frames only.")},
     {"kvzip-stream",
      SAY("Reads a video in clips and never holds more than its slots: after every clip the model repeats it, and what that looks at stays. "
          "For sources that are still running."),
@@ -126,6 +126,10 @@ constexpr MethodText kMethods[] = {
     {"random-context", SAY("A seeded random choice of picture tokens, before your question is read. What its kind must beat."),
      SAY("Except to compare with.")},
     {"every-k", SAY("Every k-th picture token, before your question is read. What its kind must beat."), SAY("Except to compare with.")},
+    {"last-frames",
+     SAY("Keeps the newest frames of a video or stream that fit, and nothing of those before. The control of all methods for streams: "
+         "questions about what is shown right now are often answered best by the newest frames alone."),
+     SAY("Anything asked about what was shown earlier: it is gone.")},
 };
 
 struct OptionText {
@@ -146,7 +150,9 @@ constexpr OptionText kOptions[] = {
          "answer.")},
     {"change_share", SAY("Share for change"),
      SAY("Share of the slots for the newest frames and for what has changed since; the rest goes by weight.")},
-    {"newest", SAY("Share that is newest"), SAY("Share of the frames held that count as the newest.")},
+    {"newest", SAY("Newest frames"),
+     SAY("So many of the newest frames stay whatever else is worth keeping. Of InfiniPot-V: the share of the frames held that counts as "
+         "the newest.")},
     {"cells", SAY("Places compared by"),
      SAY("true: a slot is compared with its own place in the newest frames. rank: places are counted off, as the authors' code does.")},
     {"target", SAY("Share a choice leaves"), SAY("How much of its slots a choice leaves, so that not every clip needs one.")},

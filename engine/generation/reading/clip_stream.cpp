@@ -183,7 +183,8 @@ std::vector<float> ClipStream::scores_by_keys(const Recipe& recipe, const KvCach
   return recipe.composition().scorer->stream_scores(seen, left_of(ragged_ ? caps_[layer] / std::ssize(before_[layer]) : caps_[layer]));
 }
 
-std::vector<float> ClipStream::competing_scores(const Conversation& working, LayerId layer, KvHead head, bool of_layer) const {
+std::vector<float> ClipStream::competing_scores(const Conversation& working, const NewestFrames& newest_frames, LayerId layer, KvHead head,
+                                                bool of_layer) const {
   std::vector<float> scores = scores_[layer].heads()[static_cast<std::size_t>(head)];
   if (of_layer) {
     const std::vector<std::vector<float>>& all = scores_[layer].heads();
@@ -198,16 +199,17 @@ std::vector<float> ClipStream::competing_scores(const Conversation& working, Lay
   for (std::size_t slot = 0; slot < scores.size(); ++slot) {
     // Before all that a scorer puts first.
     scores[slot] = pinned.contains(originals[slot]) ? std::numeric_limits<float>::infinity()
-                                                    : std::min(scores[slot], std::numeric_limits<float>::max());
+                                                    : newest_frames.score(originals[slot] - first_original_, scores[slot]);
   }
   return scores;
 }
 
 std::vector<std::vector<std::int32_t>> ClipStream::choose(const Recipe& recipe, const Conversation& working,
+                                                          const NewestFrames& newest_frames,
                                                           std::span<const std::pair<LayerId, KvHead>> group, std::int64_t pairs) const {
   const bool of_layer = recipe.composition().granularity == Granularity::kLayer;
   std::vector<std::vector<float>> scores;
-  for (const auto& [layer, head] : group) scores.push_back(competing_scores(working, layer, head, of_layer));
+  for (const auto& [layer, head] : group) scores.push_back(competing_scores(working, newest_frames, layer, head, of_layer));
   const std::vector<std::span<const float>> heads(scores.begin(), scores.end());
   const double share = static_cast<double>(pairs) / static_cast<double>(group.size());
   return select_pairs(heads, pairs, {}, static_cast<std::int64_t>(recipe.composition().head_floor * share));
@@ -215,13 +217,14 @@ std::vector<std::vector<std::int32_t>> ClipStream::choose(const Recipe& recipe, 
 
 void ClipStream::compress(const Recipe& recipe, Conversation& working) {
   const std::int64_t kv_heads = working.cache.shape().kv_heads;
+  const NewestFrames newest_frames(places_, recipe.composition().streaming.newest_frames);
   std::vector<std::pair<LayerId, KvHead>> all;
   for (LayerId layer{0}; layer < caps_.layers(); ++layer) {
     for (KvHead head{0}; head < kv_heads; ++head) all.emplace_back(layer, head);
   }
   if (recipe.composition().allocator->best_of_all_layers()) {
     const std::int64_t pairs = std::accumulate(caps_.begin(), caps_.end(), std::int64_t{0});
-    const std::vector<std::vector<std::int32_t>> chosen = choose(recipe, working, all, pairs);
+    const std::vector<std::vector<std::int32_t>> chosen = choose(recipe, working, newest_frames, all, pairs);
     for (LayerId layer{0}; layer < caps_.layers(); ++layer)
       keep(working.cache, layer, std::span(chosen).subspan(static_cast<std::size_t>(layer * kv_heads), static_cast<std::size_t>(kv_heads)));
     return;
@@ -232,10 +235,10 @@ void ClipStream::compress(const Recipe& recipe, Conversation& working) {
     const auto heads = std::span(all).subspan(static_cast<std::size_t>(layer * kv_heads), static_cast<std::size_t>(kv_heads));
     std::vector<std::vector<std::int32_t>> chosen;
     if (ragged_) {
-      chosen = choose(recipe, working, heads, left);
+      chosen = choose(recipe, working, newest_frames, heads, left);
     } else {
       for (std::size_t head = 0; head < heads.size(); ++head)
-        chosen.push_back(choose(recipe, working, heads.subspan(head, 1), left).front());
+        chosen.push_back(choose(recipe, working, newest_frames, heads.subspan(head, 1), left).front());
     }
     keep(working.cache, layer, chosen);
   }

@@ -17,6 +17,7 @@
 #include "engine/generation/context/request_context.h"
 #include "engine/generation/conversation/conversation.h"
 #include "engine/generation/prefill/segment_compression.h"
+#include "engine/generation/reading/newest_frames.h"
 #include "engine/generation/segment/probe_prompts.h"
 #include "engine/messages/events.h"
 #include "engine/models/model_info.h"
@@ -71,10 +72,11 @@ class ClipStream {
   void name_places(std::span<const TokenOrigin> origins);
   std::vector<float> scores_by_keys(const Recipe& recipe, const KvCache& cache, LayerId layer, KvHead head) const;
   void compress(const Recipe& recipe, Conversation& working);
-  // of_layer: one order for all heads of the layer. Pinned slots come first.
-  std::vector<float> competing_scores(const Conversation& working, LayerId layer, KvHead head, bool of_layer) const;
+  // of_layer: one order for all heads of the layer. Pinned slots come first, then those of the newest frames.
+  std::vector<float> competing_scores(const Conversation& working, const NewestFrames& newest_frames, LayerId layer, KvHead head,
+                                      bool of_layer) const;
   // For each of these heads ascending slots of the media that stay, of `pairs` in all.
-  std::vector<std::vector<std::int32_t>> choose(const Recipe& recipe, const Conversation& working,
+  std::vector<std::vector<std::int32_t>> choose(const Recipe& recipe, const Conversation& working, const NewestFrames& newest_frames,
                                                 std::span<const std::pair<LayerId, KvHead>> group, std::int64_t pairs) const;
   void keep(KvCache& cache, LayerId layer, std::span<const std::vector<std::int32_t>> chosen);
 

@@ -39,4 +39,20 @@ MethodInfo every_k_info() {
   return info;
 }
 
+Composition last_frames(OptionReader& options) {
+  Composition composition = before_the_question("last-frames");
+  composition.allocator = std::make_unique<UniformAllocator>();
+  composition.scorer = std::make_unique<RecencyScorer>();
+  come_in_clips(options, composition);
+  return composition;
+}
+
+MethodInfo last_frames_info() {
+  MethodInfo info;
+  info.name = "last-frames";
+  info.title = "Last frames only";
+  info.source = "control; after SimpleStream, arXiv 2604.02317";
+  return info;
+}
+
 }  // namespace winnow

@@ -73,6 +73,7 @@ constexpr MethodEntry kMethods[] = {
     {"expected-attention", expected_attention_info, expected_attention},
     {"random-context", random_context_info, random_context},
     {"every-k", every_k_info, every_k},
+    {"last-frames", last_frames_info, last_frames},
 };
 
 }  // namespace

@@ -75,9 +75,16 @@ inline void come_in_clips(OptionReader& options, Composition& composition) {
   composition.streaming.clip_frames = options.whole("clip", 8, 1, kLongestClip);
 }
 
-// In one event, or clip by clip, which alone has the option clip.
+// Phase stream: so many newest frames stay whatever they score.
+inline void protect_newest(OptionReader& options, Composition& composition) {
+  composition.streaming.newest_frames = options.whole("newest", 0, 0, kMostNewestFrames);
+}
+
+// In one event, or clip by clip, which alone has the options clip and newest.
 inline void once_or_in_clips(OptionReader& options, Composition& composition) {
-  if (options.choice<bool>("event", {{"once", false}, {"clips", true}})) come_in_clips(options, composition);
+  if (!options.choice<bool>("event", {{"once", false}, {"clips", true}})) return;
+  come_in_clips(options, composition);
+  protect_newest(options, composition);
 }
 
 }  // namespace winnow

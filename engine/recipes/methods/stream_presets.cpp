@@ -14,6 +14,7 @@ Composition in_clips(OptionReader& options, const char* method) {
 }
 
 Composition probed(OptionReader& options, Composition composition, const char* scorer, const ProbeNeed& probe) {
+  protect_newest(options, composition);
   composition.scorer = std::make_unique<ProbeVotesScorer>(scorer, probe);
   composition.streaming.stored_maximum = options.flag("stored", !std::holds_alternative<TemplateProbe>(probe));
   let_heads_compete(options, composition, CompetingHeads::kInALayer, 0.0);

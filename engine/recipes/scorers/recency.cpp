@@ -10,4 +10,11 @@ HeadScores RecencyScorer::score(const LayerStatistics&, const SegmentInfo& segme
   return scores;
 }
 
+std::vector<float> RecencyScorer::stream_scores(const StreamedSlots& slots, std::int64_t) const {
+  std::vector<float> scores;
+  // Counted from the oldest that is left, so that a float tells two neighbours apart however long the stream is.
+  for (const std::int32_t original : slots.originals) scores.push_back(static_cast<float>(original - slots.originals.front()));
+  return scores;
+}
+
 }  // namespace winnow

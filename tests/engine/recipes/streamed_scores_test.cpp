@@ -9,6 +9,7 @@
 
 #include "engine/recipes/method_info.h"
 #include "engine/recipes/scorers/key_difference.h"
+#include "engine/recipes/scorers/recency.h"
 #include "engine/recipes/scorers/temporal_change.h"
 #include "engine/recipes/select.h"
 
@@ -66,6 +67,12 @@ TEST(KeyDifference, OfAStreamIsMinusTheLikeness) {
   EXPECT_EQ(KeyDifferenceScorer().stream_scores(slots, 1), (std::vector<float>{-0.25F, 0.5F}));
 }
 
+TEST(Recency, OfAStreamTheNewestTokensComeFirstHoweverLongItIs) {
+  StreamedSlots slots;
+  slots.originals = {20'000'000, 20'000'001, 20'000'002};  // beyond what a float counts by ones
+  EXPECT_EQ(RecencyScorer().stream_scores(slots, 1), (std::vector<float>{0.0F, 1.0F, 2.0F}));
+}
+
 std::string refused(const std::function<void(RecipeSpec&)>& change) {
   RecipeSpec spec;
   spec.method = "kvzip-stream";
@@ -79,6 +86,7 @@ TEST(StreamRecipes, TakeOnlyPartsThatCanJudgeWhatIsStillComing) {
   EXPECT_EQ(refused([](RecipeSpec& spec) { spec.allocator = "self-study"; }), "");
   EXPECT_EQ(refused([](RecipeSpec& spec) { spec.scorer = "keydiff"; }), "");
   EXPECT_EQ(refused([](RecipeSpec& spec) { spec.granularity = "head"; }), "");
+  EXPECT_EQ(refused([](RecipeSpec& spec) { spec.scorer = "recency"; }), "");
   EXPECT_EQ(refused([](RecipeSpec& spec) { spec.scorer = "snapkv"; }), "scorer");
   EXPECT_EQ(refused([](RecipeSpec& spec) { spec.scorer = "expected-attention"; }), "scorer");
   EXPECT_EQ(refused([](RecipeSpec& spec) { spec.allocator = "vl-cache"; }), "allocator");

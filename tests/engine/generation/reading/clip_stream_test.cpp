@@ -3,6 +3,8 @@
 
 #include <gtest/gtest.h>
 
+#include <set>
+
 #include "engine/recipes/method_info.h"
 #include "tests/engine/generation/tiny_model.h"
 
@@ -152,7 +154,71 @@ TEST_F(ClipStreams, EveryOptionOfAStreamRuns) {
   EXPECT_LT(finished(run(keys)).figures.kv_bytes.peak, finished(run(ask("video", "full", 1.0, 4))).figures.kv_bytes.full * 100);
 }
 
-// The control of all streams: what came early has the same chance as what came late.
+// Frames of the media whose tokens are all held, in every layer and head.
+std::set<std::int32_t> whole_frames(const CacheReport& report) {
+  std::set<std::int32_t> frames;
+  for (const TokenOrigin& origin : report.tokens) {
+    if (origin.modality == Modality::kVisual && origin.row >= 0) frames.insert(origin.frame);
+  }
+  for (const auto& layer : report.kept) {
+    for (const auto& head : layer) {
+      for (std::size_t token = 0; token < report.tokens.size(); ++token) {
+        const TokenOrigin& origin = report.tokens[token];
+        const bool shown = origin.modality == Modality::kVisual && origin.row >= 0;
+        if (shown && !std::ranges::binary_search(head, static_cast<std::int32_t>(token))) frames.erase(origin.frame);
+      }
+    }
+  }
+  return frames;
+}
+
+// Slots for a little over three frames.
+std::int64_t a_little_over_three(const CacheReport& report) {
+  std::int64_t of_a_frame = 0;
+  for (const TokenOrigin& origin : report.tokens) of_a_frame += origin.modality == Modality::kVisual && origin.frame == 39 ? 1 : 0;
+  return 3 * of_a_frame + of_a_frame / 2;
+}
+
+// The control of all streams: what is shown right now, and nothing before.
+TEST_F(ClipStreams, OfTheLastFramesNothingElseStays) {
+  Turn turn = long_video(ask("video", "last-frames", 1.0, 4), opener_, "4");
+  turn.recipe.budget_tokens = static_cast<int>(a_little_over_three(run(turn).last<CacheReport>().value()));
+  run(ForgetConversation{7});
+  const CacheReport report = run(turn).last<CacheReport>().value();
+  EXPECT_EQ(whole_frames(report), (std::set<std::int32_t>{37, 38, 39}));
+  for (const auto& layer : report.kept) {
+    for (const auto& head : layer) {
+      for (const std::int32_t token : head) {
+        const TokenOrigin& origin = report.tokens[static_cast<std::size_t>(token)];
+        if (origin.modality == Modality::kVisual) EXPECT_GE(origin.frame, 36);
+      }
+    }
+  }
+}
+
+TEST_F(ClipStreams, TheNewestFramesStayWhateverTheyScore) {
+  for (const char* method : {"self-study-stream", "kvzip-stream", "random-context", "keydiff"}) {
+    SCOPED_TRACE(method);
+    Turn turn = long_video(ask("video", method, 1.0, 4), opener_, "4");
+    const auto held = [&](const char* newest) {
+      turn.recipe.options["newest"] = newest;
+      const CacheReport report = run(turn).last<CacheReport>().value();
+      run(ForgetConversation{7});
+      return whole_frames(report);
+    };
+    if (std::string_view(method) == "random-context" || std::string_view(method) == "keydiff") turn.recipe.options["event"] = "clips";
+    turn.recipe.budget_tokens = 1'000'000;
+    turn.recipe.options["newest"] = "0";
+    const CacheReport all = run(turn).last<CacheReport>().value();
+    run(ForgetConversation{7});
+    turn.recipe.budget_tokens = static_cast<int>(a_little_over_three(all));
+    const std::set<std::int32_t> two = held("2");
+    EXPECT_TRUE(two.contains(38) && two.contains(39));
+    EXPECT_EQ(held("10"), (std::set<std::int32_t>{37, 38, 39})) << "as many as fit, the newest first";
+  }
+}
+
+// The control of all streams that choose: what came early has the same chance as what came late.
 TEST_F(ClipStreams, OfALotteryTheSameSlotsStayAsWhenItIsDrawnOnce) {
   Turn turn = long_video(ask("video", "random-context", 1.0, 4), opener_, "4");
   turn.recipe.options.clear();
