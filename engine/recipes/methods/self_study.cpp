@@ -16,7 +16,9 @@ MethodInfo self_study_info() {
   MethodInfo info;
   info.name = "self-study";
   info.title = "Self-study";
-  info.source = "Winnow; after KVzip+ and Attention Matching, arXiv 2602.16284";
+  info.source =
+      "Winnow; closest precedent CacheNotes, EACL 2026 (before it Beyond RAG, arXiv 2503.04973); after KVzip+ and Attention Matching, "
+      "arXiv 2602.16284";
   info.needs = {"attention of the model's own description of the media", "norms of values behind the output projection"};
   return info;
 }
