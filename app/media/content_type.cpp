@@ -6,6 +6,7 @@
 #include <string_view>
 
 #include "engine/base/error.h"
+#include "engine/base/known_format.h"
 
 namespace winnow::app {
 namespace {
@@ -45,39 +46,6 @@ bool hasAt(Bytes head, std::size_t offset, std::string_view magic) {
 
 using namespace std::string_view_literals;
 
-// Binary formats that exist in the wild and are refused by name; none of them reaches FFmpeg.
-struct KnownFormat {
-  std::size_t offset;
-  std::string_view magic;
-  const char* what;
-};
-constexpr KnownFormat kRefused[] = {
-    {0, "II*\0"sv, "a TIFF picture, which is"},
-    {0, "MM\0*"sv, "a TIFF picture, which is"},
-    {0, "\0\0\0\x0CjP  "sv, "a JPEG 2000 picture, which is"},
-    {0, "\xFF\x4F\xFF\x51"sv, "a JPEG 2000 picture, which is"},
-    {0, "\0\0\0\x0CJXL "sv, "a JPEG XL picture, which is"},
-    {0, "\xFF\x0A"sv, "a JPEG XL picture, which is"},
-    {0, "8BPS"sv, "a Photoshop file, which is"},
-    {0, "\x76\x2F\x31\x01"sv, "an OpenEXR picture, which is"},
-    {0, "\0\0\1\0"sv, "an icon file, which is"},
-    {0, "OggS"sv, "an Ogg file, which is"},
-    {0, "FLV\1"sv, "a Flash video, which is"},
-    {0, "\x30\x26\xB2\x75\x8E\x66\xCF\x11"sv, "a Windows Media file, which is"},
-    {0, "\0\0\1\xBA"sv, "an MPEG program stream, which is"},
-    {0, "\0\0\1\xB3"sv, "a bare MPEG video stream, which is"},
-    {0, "%PDF"sv, "a PDF document, which is"},
-    {0, "PK\3\4"sv, "a ZIP archive, which is"},
-    {0, "\x1F\x8B"sv, "a gzip archive, which is"},
-    {0,
-     "\x7F"
-     "ELF"sv,
-     "a program, which is"},
-    {0, "ID3"sv, "an MP3 audio file, which is"},
-    {0, "fLaC"sv, "a FLAC audio file, which is"},
-    {8, "WAVE"sv, "a WAV audio file, which is"},
-};
-
 constexpr std::string_view kHeifBrands[] = {"heic"sv, "heix"sv, "heim"sv, "heis"sv, "hevc"sv,
                                             "hevx"sv, "mif1"sv, "msf1"sv, "avif"sv, "avis"sv};
 constexpr std::string_view kMovFirstBoxes[] = {"moov"sv, "mdat"sv, "wide"sv, "free"sv, "skip"sv, "pnot"sv, "moof"sv, "styp"sv, "sidx"sv};
@@ -110,6 +78,17 @@ bool looksLikeText(Bytes head) {
   // A zero byte or a control character that no text has says binary; bytes of 0x80 and above may be UTF-8 or Latin-1.
   return std::none_of(head.begin(), head.end(),
                       [](std::uint8_t c) { return c < 0x20 && c != '\n' && c != '\r' && c != '\t' && c != '\f' && c != 0x1B; });
+}
+
+// What exists in the wild and is refused by name; nothing of it reaches FFmpeg. Where the first bytes are letters, only what could not be
+// the beginning of a text is believed.
+void refuseKnownFormat(Bytes head, const std::string& subject) {
+  const auto bytes = std::as_bytes(head);
+  const KnownFormat* const format = known_format(bytes);
+  if (format == nullptr || format->kind == FormatKind::kPage) return;
+  if (format->kind == FormatKind::kPointer) throw Exception(*unfetched(bytes, subject));
+  if (format->kind != FormatKind::kMedia && format->kind != FormatKind::kDocument && looksLikeText(head)) return;
+  refuseContent(subject, std::string("this is ") + format->name + ", which is not supported");
 }
 
 [[noreturn]] void refuseText(std::string_view text, const std::string& subject) {
@@ -145,9 +124,7 @@ ContentType detectContent(Bytes head, const std::string& subject) {
   for (const auto box : kMovFirstBoxes) {
     if (hasAt(head, 4, box) && (head[0] == 0 || box == "mdat")) return ContentType::kMov;
   }
-  for (const auto& format : kRefused) {
-    if (hasAt(head, format.offset, format.magic)) refuseContent(subject, std::string("this is ") + format.what + " not supported");
-  }
+  refuseKnownFormat(head, subject);
   if (looksLikeMpegTs(head)) return ContentType::kMpegTs;
   if (looksLikeBmp(head)) return ContentType::kBmp;
   if (looksLikeText(head)) refuseText({reinterpret_cast<const char*>(head.data()), head.size()}, subject);

@@ -1,8 +1,8 @@
 // What a file is, by its first bytes; names and extensions do not count.
 //
 // Used before any parser of FFmpeg sees a byte: only the formats listed here go on, each to one named demuxer or decoder. Everything else
-// is refused with a reason that says what it is where that is known (a playlist, a HEIC picture, a text file).
-// Errors: kUnsupportedFormat.
+// is refused with a reason that says what it is where that is known (a playlist, a HEIC picture, a text file; formats of a few bytes are in
+// engine/base/known_format.h). Errors: kUnsupportedFormat; kNotFetched for a pointer in place of the file.
 #pragma once
 
 #include <cstdint>

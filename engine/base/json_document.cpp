@@ -1,13 +1,17 @@
 #include "engine/base/json_document.h"
 
+#include <algorithm>
 #include <cmath>
 #include <initializer_list>
 #include <limits>
+#include <optional>
+#include <span>
 #include <type_traits>
 #include <unordered_set>
 #include <utility>
 
 #include "engine/base/file_bytes.h"
+#include "engine/base/known_format.h"
 
 namespace winnow {
 namespace {
@@ -148,7 +152,10 @@ nlohmann::ordered_json parse_ordered_json(std::string_view text, const std::stri
 }
 
 Json load_json(const std::string& path, const JsonLimits& limits) {
-  return parse_json(read_file_bytes(path, limits.max_bytes), path, limits);
+  const std::string text = read_file_bytes(path, limits.max_bytes);
+  if (const std::optional<Error> error = unfetched(std::as_bytes(std::span(text)).first(std::min(text.size(), kFormatHeadBytes)), path))
+    throw Exception(*error);
+  return parse_json(text, path, limits);
 }
 
 JsonObject::JsonObject(const Json& value, std::string file, std::string path)

@@ -239,11 +239,7 @@ bool names_projector(std::string_view file_name) {
 
 bool is_gguf(const std::string& path) {
   try {
-    const RegularFile file(path);
-    std::array<char, 4> magic{};
-    if (file.size_bytes() < magic.size()) return false;
-    file.read_at(0, std::as_writable_bytes(std::span(magic)));
-    return std::string_view(magic.data(), magic.size()) == "GGUF";
+    return begins_as_gguf(RegularFile(path));
   } catch (const Exception&) {
     return false;
   }

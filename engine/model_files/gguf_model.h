@@ -57,7 +57,7 @@ class GgufModel : public ModelPackage {
   std::optional<ModelDocument> video_processor_;
 };
 
-// Whether a file begins as GGUF does; false for what cannot be read.
+// Whether a file begins as GGUF does; false for what cannot be read. For lists: whoever chose the file is told why (open_package.h).
 bool is_gguf(const std::string& path);
 
 // Whether a file is called as people call those of eyes: mmproj somewhere in it, .gguf at its end.

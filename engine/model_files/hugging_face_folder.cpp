@@ -2,11 +2,14 @@
 
 #include <algorithm>
 #include <filesystem>
+#include <optional>
+#include <span>
 #include <system_error>
 #include <utility>
 
 #include "engine/base/error.h"
 #include "engine/base/file_bytes.h"
+#include "engine/base/known_format.h"
 #include "engine/model_files/quantisation_config.h"
 #include "engine/model_files/quantised_tensors.h"
 #include "engine/text/template_parser.h"
@@ -141,7 +144,13 @@ TemplateText HuggingFaceFolder::chat_template(std::string_view fallback) const {
 }
 
 std::string HuggingFaceFolder::find_template(const ModelDocument* tokenizer_config, std::string_view fallback) const {
-  if (exists(folder_ + "/" + kTemplateFile)) return read_file_bytes(path_inside(folder_, kTemplateFile), chat::kMaxTemplateBytes);
+  if (exists(folder_ + "/" + kTemplateFile)) {
+    const std::string path = path_inside(folder_, kTemplateFile);
+    std::string source = read_file_bytes(path, chat::kMaxTemplateBytes);
+    const auto head = std::as_bytes(std::span(source)).first(std::min(source.size(), kFormatHeadBytes));
+    if (const std::optional<Error> error = unfetched(head, path)) throw Exception(*error);
+    return source;
+  }
   if (auto found = template_of(read("chat_template.json", kTextLimits))) return *std::move(found);
   if (auto found = template_of(document(ModelPart::kProcessor))) return *std::move(found);
   if (auto found = template_of(tokenizer_config)) return *std::move(found);

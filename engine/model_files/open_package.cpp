@@ -72,6 +72,17 @@ std::string model_inside(const std::string& folder) {
   throw Exception(ErrorCode::kNoModel, folder, "a model folder has a config.json or a GGUF file, this has neither");
 }
 
+// A file that does not begin as a model does.
+[[noreturn]] void refuse_file(const std::string& path) {
+  refuse_foreign_content(RegularFile(path));
+  if (path.ends_with(".gguf")) {
+    throw Exception(ErrorCode::kDamagedFile, path, "its name says GGUF, but it does not begin as a GGUF file does: download it again");
+  }
+  if (path.ends_with(".safetensors"))
+    throw Exception(ErrorCode::kNoModel, path, "these are weights alone: choose the folder with the config.json that they belong to");
+  throw Exception(ErrorCode::kNoModel, path, "a model is a folder or a GGUF file, this is neither");
+}
+
 }  // namespace
 
 std::unique_ptr<ModelPackage> open_package(const std::string& path, const std::string& projector) {
@@ -79,9 +90,10 @@ std::unique_ptr<ModelPackage> open_package(const std::string& path, const std::s
   const fs::file_status status = fs::status(path, error);
   if (!fs::exists(status)) throw Exception(ErrorCode::kModelFolderMissing, path, "there is no such model folder or file");
   if (!fs::is_directory(status)) {
-    if (is_gguf(path)) return std::make_unique<GgufModel>(path, projector);
-    refuse_foreign_name(path);
-    throw Exception(ErrorCode::kNoModel, path, "a model is a folder or a GGUF file, this is neither");
+    if (fs::exists(path + ".aria2", error))
+      throw Exception(ErrorCode::kNotFetched, path, "its download has not ended: aria2's list of what is missing lies beside it");
+    if (!begins_as_gguf(RegularFile(path))) refuse_file(path);
+    return std::make_unique<GgufModel>(path, projector);
   }
   if (!fs::exists(fs::status(fs::path(path) / "config.json", error))) return std::make_unique<GgufModel>(model_inside(path), projector);
   if (!projector.empty())

@@ -2,13 +2,16 @@
 // another format.
 //
 // A model is a Hugging Face folder or a GGUF file (whatever its name: Ollama's have none); a folder that holds a single GGUF file stands
-// for it. Used before a model is loaded (engine/generation). Of folders it looks at names only; the package checks what is in the files.
+// for it. Used before a model is loaded (engine/generation). Of folders it looks at names only; the package checks what is in the files. Of
+// a file the first bytes say what it is (engine/weights/foreign_format.h); one that cannot be read is told as that (kFileUnreadable).
 // Errors: Exception
 //   kModelFolderMissing  subject: the path
 //   kNoModel             subject: the folder, which has neither config.json nor a GGUF file, or the file, which is no GGUF
+//   kNotFetched          subject: the file, in whose place a pointer, a web page, nothing or a part of it lies
+//   kArchive             subject: the file, which has to be unpacked first
 //   kModelInside         subject: the first model (folder or GGUF file) below the chosen folder, which is none itself
 //   kUnsupportedFormat   subject: the pickle, ONNX ... file that was chosen, or that lies in the folder without config.json
-//   those of gguf_model.h
+//   those of RegularFile and gguf_model.h
 // Threads: plain function.
 #pragma once
 

@@ -44,7 +44,8 @@ class GgufCursor {
   // Throws unless `count` more bytes are there: before memory is taken for them.
   void require_bytes(std::uint64_t count) const {
     if (count <= end_ - position_) return;
-    if (end_ == bytes_.size) throw Exception(ErrorCode::kDamagedFile, path_, "the file ends within its header");
+    if (end_ == bytes_.size)
+      throw Exception(ErrorCode::kDamagedFile, path_, "the file ends within its header, as an unfinished download does: download it again");
     throw Exception(ErrorCode::kLimitExceeded, path_,
                     "the header is larger than the limit of " + std::to_string(kMaxGgufHeaderBytes) + " bytes");
   }

@@ -1,12 +1,14 @@
 #include "engine/weights/gguf_file.h"
 
 #include <algorithm>
+#include <array>
 #include <optional>
 #include <set>
 #include <string_view>
 #include <utility>
 
 #include "engine/base/error.h"
+#include "engine/weights/foreign_format.h"
 #include "engine/weights/gguf_header.h"
 
 namespace winnow {
@@ -93,7 +95,15 @@ void check_tensors(const GgufFiles& model) {
 
 }  // namespace
 
+bool begins_as_gguf(const RegularFile& file) {
+  std::array<char, 4> magic{};
+  if (file.size_bytes() < magic.size()) return false;
+  file.read_at(0, std::as_writable_bytes(std::span(magic)));
+  return std::string_view(magic.data(), magic.size()) == "GGUF";
+}
+
 GgufFile::GgufFile(RegularFile file) : file_(std::move(file)), mapping_(file_) {
+  if (!begins_as_gguf(file_)) refuse_foreign_content(file_);  // what says nothing of itself is refused by the header
   const auto read = [this](std::uint64_t offset, std::span<std::byte> target) { file_.read_at(offset, target); };
   GgufHeader header = read_gguf_header({file_.size_bytes(), read}, file_.path());
   metadata_ = std::move(header.metadata);

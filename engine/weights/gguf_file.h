@@ -40,6 +40,9 @@ class GgufFile : public TensorFile {
   FileMapping mapping_;
 };
 
+// Errors: those of reading.
+bool begins_as_gguf(const RegularFile& file);
+
 struct GgufFiles {
   std::shared_ptr<const GgufFile> first;  // whose metadata are the model's
   TensorFiles tensors;                    // of all parts, in order; names are unique among them

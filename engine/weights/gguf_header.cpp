@@ -202,7 +202,7 @@ class HeaderReader {
       if (info.offset % alignment != 0)
         refuse_tensor(info, "the tensor does not lie on a multiple of " + std::to_string(alignment) + " bytes");
       if (data > file_bytes_ || info.offset > file_bytes_ - data || bytes > file_bytes_ - data - info.offset) {
-        refuse_tensor(info, "the tensor lies beyond the end of the file");
+        refuse_tensor(info, "the file ends before this tensor does, as an unfinished download does: download it again");
       }
       tensor.begin = data + info.offset;
       tensor.end = tensor.begin + bytes;

@@ -186,13 +186,15 @@ void check_layout(TensorTable& tensors, std::uint64_t data_bytes, const std::str
   }
   if (expected != data_bytes) {
     throw Exception(ErrorCode::kDamagedFile, path,
-                    "the header describes " + std::to_string(expected) + " bytes of data, the file has " + std::to_string(data_bytes));
+                    "the header describes " + std::to_string(expected) + " bytes of data, the file has " + std::to_string(data_bytes) +
+                        (data_bytes < expected ? ", as an unfinished download has: download it again" : ""));
   }
 }
 
 std::string read_header(const RegularFile& file) {
   std::array<std::byte, kLengthBytes + 1> start{};
   if (file.size_bytes() < start.size()) {
+    refuse_foreign_content(file);
     throw Exception(ErrorCode::kDamagedFile, file.path(), "the file is too short for a safetensors header");
   }
   file.read_at(0, start);

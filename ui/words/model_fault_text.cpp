@@ -46,6 +46,13 @@ ErrorText describeModelFault(const Error& error, const QString& path, bool bundl
   } else if (error.code == ErrorCode::kNoModel) {
     setWords(text, tr("“%1” is not a model: neither a GGUF file nor a folder with config.json.").arg(fileNameOf(path)),
              tr("Winnow opens GGUF files, and folders from Hugging Face: config.json, tokenizer.json and *.safetensors."));
+  } else if (error.code == ErrorCode::kNotFetched) {
+    setWords(text,
+             itself ? tr("The model “%1” was not downloaded: something else lies in its place.").arg(model)
+                    : tr("“%2” of the model “%1” was not downloaded: something else lies in its place.").arg(model, file),
+             tr("It is empty, unfinished, a web page or a Git LFS pointer. Download the file itself."));
+  } else if (error.code == ErrorCode::kArchive) {
+    setWords(text, tr("“%1” is an archive.").arg(fileNameOf(path)), tr("Unpack it, then choose the model in it."));
   } else if (error.code == ErrorCode::kModelInside) {
     setWords(text, tr("“%1” is not a model, but “%2” in it is.").arg(fileNameOf(path), file), tr("Choose that one."));
   } else if (error.code == ErrorCode::kModelFileMissing || error.code == ErrorCode::kFileNotFound) {

@@ -2,9 +2,13 @@
 
 #include <gtest/gtest.h>
 
+#include <sys/stat.h>
+#include <unistd.h>
+
 #include <filesystem>
 
 #include "engine/base/error.h"
+#include "tests/support/expect_error.h"
 #include "tests/support/gguf_writer.h"
 #include "tests/support/scratch_folder.h"
 
@@ -56,9 +60,45 @@ TEST(OpenPackage, AFolderOfSomethingElse) {
 
 TEST(OpenPackage, AFileInPlaceOfItsFolder) {
   const test::ScratchFolder scratch;
-  const std::string file = scratch.write("model.safetensors", "x");
+  const std::string file = scratch.write("model.safetensors", std::string("\x02\0\0\0\0\0\0\0{}", 10));
   EXPECT_EQ(problem_of(file).code, ErrorCode::kNoModel);
   EXPECT_EQ(problem_of(file).subject, file);
+  EXPECT_NE(problem_of(file).reason.find("choose the folder"), std::string::npos);
+}
+
+// What cannot be read is told as that, not as something that it might be.
+TEST(OpenPackage, AFileThatCannotBeReadOrHoldsNothing) {
+  const test::ScratchFolder scratch;
+  const std::string empty = scratch.write("model.gguf", "");
+  EXPECT_EQ(problem_of(empty).code, ErrorCode::kNotFetched);
+  EXPECT_NE(problem_of(empty).reason.find("empty"), std::string::npos);
+  const std::string fifo = scratch.file("pipe.gguf");
+  ASSERT_EQ(::mkfifo(fifo.c_str(), 0600), 0);
+  EXPECT_EQ(problem_of(fifo).code, ErrorCode::kFileUnreadable);
+  const std::string noise = scratch.write("noise.gguf", std::string("\x01\x02\x03\x04\0\x99", 6));
+  EXPECT_EQ(problem_of(noise).code, ErrorCode::kDamagedFile);
+  EXPECT_NE(problem_of(noise).reason.find("does not begin as a GGUF file"), std::string::npos);
+  if (::geteuid() == 0) return;  // may read everything
+  std::filesystem::permissions(noise, std::filesystem::perms::none);
+  EXPECT_EQ(problem_of(noise).code, ErrorCode::kFileUnreadable);
+}
+
+TEST(OpenPackage, DocumentsThatWereNotFetched) {
+  const test::ScratchFolder scratch;
+  scratch.write("config.json", "version https://git-lfs.github.com/spec/v1\noid sha256:00\nsize 1\n");
+  test::expect_error(ErrorCode::kNotFetched, "git lfs pull", [&] { open_package(scratch.path())->document(ModelPart::kConfig); });
+  scratch.write("config.json", "{}");
+  scratch.write("chat_template.jinja", "<!DOCTYPE html><html>Sign in</html>");
+  // Else the page would be the prompt.
+  test::expect_error(ErrorCode::kNotFetched, "web page", [&] { open_package(scratch.path())->chat_template(""); });
+}
+
+TEST(OpenPackage, DownloadsThatHaveNotEnded) {
+  const test::ScratchFolder scratch;
+  EXPECT_EQ(problem_of(scratch.write("model.gguf.part", "\1\2\3")).code, ErrorCode::kNotFetched);
+  const std::string file = scratch.write("model.gguf", "GGUF");
+  scratch.write("model.gguf.aria2", "x");
+  EXPECT_EQ(problem_of(file).code, ErrorCode::kNotFetched);
 }
 
 TEST(OpenPackage, WeightsOfAnotherFormat) {
