@@ -56,6 +56,8 @@ std::string fault_sentence(const DownloadFault& fault, const ModelOffer& offer) 
       return subject + " cannot be reached (" + reason + "): check the network and try again; what has come is kept";
     case DownloadProblem::kNoTrust:
       return subject + " cannot be trusted (" + reason + "): install ca-certificates, or name your network's in SSL_CERT_FILE";
+    case DownloadProblem::kNoCertificates:
+      return "the certificates in " + about + ": correct PIP_CERT or SSL_CERT_FILE, or unset it";
     case DownloadProblem::kInsecure:
       return "nothing is fetched from " + about;
     case DownloadProblem::kServerRefused:

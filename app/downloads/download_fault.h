@@ -20,8 +20,9 @@ enum class DownloadProblem : int {
   kHashDiffers = 7,    // what came is not the file that was asked for; it is removed
   kDamaged = 8,        // the archive cannot be unpacked as it should
   kNoSpace = 9,
-  kUnwritable = 10,  // the folder of models
-  kBusy = 11,        // another process is fetching it
+  kUnwritable = 10,      // the folder of models
+  kBusy = 11,            // another process is fetching it
+  kNoCertificates = 12,  // the file of trusted ones, PIP_CERT or SSL_CERT_FILE, cannot be read
 };
 
 struct DownloadFault {

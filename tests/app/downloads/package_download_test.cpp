@@ -1,9 +1,11 @@
 // A model from a package index on this machine: what comes, what is taken up again, and what is never used.
 #include <gtest/gtest.h>
 
+#include <QDateTime>
 #include <QDir>
 #include <QFile>
 #include <QFileInfo>
+#include <algorithm>
 #include <memory>
 #include <optional>
 #include <stdexcept>
@@ -68,7 +70,8 @@ class PackageDownloadTest : public ::testing::Test {
     ASSERT_FALSE(fault.has_value()) << static_cast<int>(fault->problem) << " " << fault->reason.toStdString();
     EXPECT_EQ(file, model());
     EXPECT_EQ(bytes(model()), kSmallModel);
-    EXPECT_EQ(QDir(folder()).entryList(QDir::AllEntries | QDir::Hidden | QDir::NoDotAndDotDot), QStringList{offer.fileName()});
+    const QStringList left = {offer.fileName(), offer.fileName() + QStringLiteral(".checked")};
+    EXPECT_EQ(QDir(folder()).entryList(QDir::AllEntries | QDir::Hidden | QDir::NoDotAndDotDot, QDir::Name), left);
   }
   void expectFault(DownloadProblem problem, const char* reason) {
     begin();
@@ -117,6 +120,77 @@ TEST_F(PackageDownloadTest, NothingIsAskedBeforeItIsStartedOrWhereTheModelIs) {
   const app::PackageDownload unused(offer, folder(), source);
   write(model(), kSmallModel);
   expectModel();
+  EXPECT_TRUE(server.requests.empty());
+}
+
+// The size alone said so before, and a damaged store was never repaired.
+TEST_F(PackageDownloadTest, AnotherFileOfTheSameSizeIsFetchedAgain) {
+  QByteArray other = kSmallModel;
+  other[10] = static_cast<char>(other[10] ^ 1);
+  write(model(), other);
+  EXPECT_TRUE(app::isFetched(folder(), offer));
+  EXPECT_FALSE(app::isChecked(folder(), offer));
+  expectModel();
+  EXPECT_FALSE(server.requests.empty());
+  EXPECT_TRUE(app::isChecked(folder(), offer));
+}
+
+TEST_F(PackageDownloadTest, AModelIsHashedOnceAsLongAsNothingTouchesIt) {
+  const auto hashed = [this] {
+    return std::any_of(progress.begin(), progress.end(),
+                       [](const DownloadProgress& each) { return each.stage == DownloadStage::kChecking; });
+  };
+  write(model(), kSmallModel);
+  expectModel();
+  EXPECT_TRUE(hashed()) << "nobody has looked at it yet";
+  expectModel();
+  EXPECT_FALSE(hashed()) << "its stamp fits";
+  QFile file(model());
+  ASSERT_TRUE(file.open(QIODevice::ReadWrite));
+  file.setFileTime(QDateTime::currentDateTime().addSecs(-1000), QFileDevice::FileModificationTime);
+  file.close();
+  expectModel();
+  EXPECT_TRUE(hashed()) << "it was written to since";
+  EXPECT_TRUE(server.requests.empty());
+}
+
+TEST_F(PackageDownloadTest, ALinkInThePlaceOfTheModelIsNotFollowed) {
+  QDir().mkpath(folder());
+  scratch.write("precious", std::string(static_cast<std::size_t>(kSmallModel.size()), 'm'));
+  ASSERT_TRUE(QFile::link(QString::fromStdString(scratch.file("precious")), model()));
+  EXPECT_FALSE(app::isFetched(folder(), offer));
+  expectModel();
+  EXPECT_FALSE(QFileInfo(model()).isSymLink());
+  EXPECT_EQ(bytes(QString::fromStdString(scratch.file("precious"))), QByteArray(kSmallModel.size(), 'm'));
+}
+
+TEST_F(PackageDownloadTest, AServerThatDripsIsGivenUpAndWhatHasComeIsKept) {
+  source.patienceMs = 200;
+  served().dripMs = 20;
+  expectFault(DownloadProblem::kNoNetwork, "too slow");
+  EXPECT_GT(QFileInfo(part()).size(), 0);
+  served().dripMs = 0;
+  expectModel();
+}
+
+TEST_F(PackageDownloadTest, AnAnswerWhoseHeadHasNoEndIsGivenUp) {
+  source.patienceMs = 200;
+  server.files[kIndexPage].endlessHead = true;
+  expectFault(DownloadProblem::kNoNetwork, "head");
+}
+
+TEST_F(PackageDownloadTest, ALoopOfRedirectsIsNamed) {
+  served().status = 302;
+  served().location = QString(kWheelPath).toLatin1();
+  expectFault(DownloadProblem::kServerRefused, "from one address to another");
+}
+
+TEST_F(PackageDownloadTest, CertificatesThatCannotBeReadAreSaid) {
+  for (const std::string& path : {scratch.file("missing.pem"), scratch.write("words.pem", "no certificate\n")}) {
+    source.certificates = QString::fromStdString(path);
+    expectFault(DownloadProblem::kNoCertificates, path.ends_with("words.pem") ? "PEM" : "cannot be read");
+    EXPECT_EQ(fault->subject, source.certificates);
+  }
   EXPECT_TRUE(server.requests.empty());
 }
 
