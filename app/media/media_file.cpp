@@ -7,6 +7,7 @@
 #include <algorithm>
 #include <cerrno>
 #include <cstring>
+#include <ctime>
 
 #include "engine/base/error.h"
 
@@ -34,6 +35,19 @@ namespace {
     default:
       throw Exception(ErrorCode::kFileUnreadable, path, std::string("the file cannot be read (") + std::strerror(code) + ")");
   }
+}
+
+constexpr std::int64_t kSettledS = 2;  // file systems that count whole seconds, and one more
+
+std::string versionOf(const struct stat& status) {
+  if (status.st_mtim.tv_sec + kSettledS > std::time(nullptr)) return {};
+  std::string text;
+  for (const auto number :
+       {static_cast<std::int64_t>(status.st_dev), static_cast<std::int64_t>(status.st_ino), static_cast<std::int64_t>(status.st_size),
+        static_cast<std::int64_t>(status.st_mtim.tv_sec), static_cast<std::int64_t>(status.st_mtim.tv_nsec),
+        static_cast<std::int64_t>(status.st_ctim.tv_sec), static_cast<std::int64_t>(status.st_ctim.tv_nsec)})
+    text += std::to_string(number) + ':';
+  return text;
 }
 
 void requireRegular(const std::string& path, const struct stat& status) {
@@ -67,6 +81,7 @@ MediaFile::MediaFile(const std::string& path) : m_path(path) {
     throw;
   }
   m_sizeBytes = status.st_size;
+  m_version = versionOf(status);
 }
 
 MediaFile::~MediaFile() { ::close(m_descriptor); }

@@ -22,6 +22,9 @@ class MediaFile {
 
   const std::string& path() const { return m_path; }
   std::int64_t sizeBytes() const { return m_sizeBytes; }
+  // Another one after every change: device, number, size and times of the file when it was opened. Empty: it was written to so lately that
+  // a change of right now might have the same times.
+  const std::string& version() const { return m_version; }
 
   // Bytes copied, 0 at the end of the file, or a negative errno. Never throws: it is called from C code.
   std::int64_t tryReadAt(std::int64_t offset, std::span<std::uint8_t> into) const noexcept;
@@ -32,6 +35,7 @@ class MediaFile {
   std::string m_path;
   int m_descriptor = -1;
   std::int64_t m_sizeBytes = 0;
+  std::string m_version;
 };
 
 }  // namespace winnow::app

@@ -45,7 +45,7 @@ std::unique_ptr<MediaSource> FfmpegMediaOpener::openSource(const MediaRequest& r
   interrupt.throw_if_requested();
   try {
     auto file = std::make_unique<MediaFile>(request.path);
-    if (request.kind == MediaKind::kDocument) return std::make_unique<DocumentSource>(*file);
+    if (request.kind == MediaKind::kDocument) return m_documents->open(*file);
     const ContentType type = detectContent(*file);
     if (kindOf(type) != request.kind) {
       throw Exception(ErrorCode::kUnsupportedFormat, request.path,

@@ -1,9 +1,9 @@
 // The way into app/media: opens images, videos and documents for the engine, probes them, and makes the pictures of the frame strip.
 //
-// Used by app/bootstrap and app/cli (injected into the engine as MediaOpener), by the attachments tray and the planner. Holds only its
-// limits: every call opens the file anew, so calls may run on several threads at a time. A call that takes a token ends with Interrupted
-// soon after the token is raised. Errors: Exception with the path as subject and a reason that can follow "FILE: "; a file is judged by
-// its content, and a request whose kind is another than the file's is refused with kUnsupportedFormat.
+// Used by app/bootstrap and app/cli (injected into the engine as MediaOpener), by the attachments tray and the planner. Every call
+// opens the file anew, so calls may run on several threads at a time; of documents that have not changed it remembers what was read. A call
+// that takes a token ends with Interrupted soon after the token is raised. Errors: Exception with the path as subject and a reason that can
+// follow "FILE: "; a file is judged by its content, and a request whose kind is another than the file's is refused with kUnsupportedFormat.
 #pragma once
 
 #include <memory>
@@ -13,6 +13,7 @@
 #include "app/media/limits.h"
 #include "app/media/media_info.h"
 #include "app/media/media_source.h"
+#include "app/media/read_documents.h"
 #include "engine/media/frame_source.h"
 
 namespace winnow::app {
@@ -37,6 +38,7 @@ class FfmpegMediaOpener final : public MediaOpener {
 
  private:
   MediaLimits m_limits;
+  std::unique_ptr<ReadDocuments> m_documents = std::make_unique<ReadDocuments>();
 };
 
 }  // namespace winnow::app

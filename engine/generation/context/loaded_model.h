@@ -13,6 +13,7 @@
 #include <vector>
 
 #include "engine/device/free_memory.h"
+#include "engine/generation/context/document_memo.h"
 #include "engine/generation/context/feature_cache.h"
 #include "engine/messages/requests.h"
 #include "engine/metrics/machine_speed.h"
@@ -30,6 +31,7 @@ struct LoadedModel {
   std::unique_ptr<ChatTemplate> video_template;  // of threads with a video; null: the same
   std::set<std::int64_t> stop_token_ids;
   FeatureCache features{std::int64_t{256} << 20};
+  DocumentMemo documents;
   MachineSpeed speed;
   // The files that weights are read from. What lives is looked at where it lies, for as long as the model is.
   std::vector<std::weak_ptr<const TensorFile>> files;

@@ -7,18 +7,11 @@
 #include <cstdint>
 #include <string>
 #include <string_view>
-#include <vector>
 
-#include "engine/base/token_origin.h"
+#include "engine/generation/context/document_memo.h"
 #include "engine/text/tokenizer.h"
 
 namespace winnow {
-
-struct DocumentTokens {
-  std::vector<std::int64_t> ids;
-  std::vector<TokenOrigin> origins;  // modality kDocument; frame: the line, from 0; `media` at -1
-  std::int64_t all = 0;              // tokens of the whole text; more than ids where it was cut
-};
 
 // most: only so many tokens from the beginning; 0: all. path: for errors.
 DocumentTokens document_tokens(const Tokenizer& tokenizer, std::string_view text, std::int64_t most, const std::string& path);

@@ -110,6 +110,13 @@ const CachedFeatures* MediaEncoder::remembered(const OpenedMedia& media, std::op
   return cache_.find_request(cache_key(media, media.request.path, judge));
 }
 
+const DocumentTokens& MediaEncoder::tokens_of(std::string text, const MediaRequest& request) const {
+  DocumentMemo& memo = context_.model.documents;
+  if (const DocumentTokens* known = memo.find(text, request.most_tokens)) return *known;
+  DocumentTokens tokens = document_tokens(*context_.model.tokenizer, text, request.most_tokens, request.path);
+  return memo.keep(std::move(text), request.most_tokens, std::move(tokens));
+}
+
 OpenedMedia MediaEncoder::open(const MediaRequest& request, bool only_image) const {
   const bool document = request.kind == MediaKind::kDocument;
   if (!document && !model_.info().traits.sees) throw Exception(ErrorCode::kModelReadsText, request.path, "this model reads text only");
@@ -120,7 +127,7 @@ OpenedMedia MediaEncoder::open(const MediaRequest& request, bool only_image) con
   media.request = request;
   media.only_image = only_image;
   media.source = context_.opener->open(request, context_.interrupt);
-  if (document) media.document = document_tokens(*context_.model.tokenizer, media.source->text(), request.most_tokens, request.path);
+  if (document) media.document = tokens_of(media.source->text(), request);
   if (request.kind == MediaKind::kVideo && !request.subtitles.empty()) {
     const double from_s = request.plan.from_s;
     std::vector<TimedLine> lines = lines_between(media.source->lines(), from_s, from_s + media.source->duration_s());

@@ -70,6 +70,7 @@ class MediaEncoder {
 
  private:
   OpenedMedia open(const MediaRequest& request, bool only_image) const;
+  const DocumentTokens& tokens_of(std::string text, const MediaRequest& request) const;
   CachedFeatures encode_pictures(OpenedMedia& media, std::optional<VisionJudge> judge, TimingsMs& timings) const;
   // Pictures of one medium through processor and tower.
   EncodedParts encode_batch(const MediaFacts& facts, std::vector<RgbImage> pictures, std::optional<VisionJudge> judge,
