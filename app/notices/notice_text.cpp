@@ -42,6 +42,8 @@ const char* noticePattern(const MediaNotice& notice) {
                  : SAY("%1 frames were missed because they came faster than they were used");
     case NoticeCode::kConnectionBroke:
       return SAY("the connection broke off");
+    case NoticeCode::kFileGone:
+      return SAY("the file is not there any more; what was kept of it answers without it");
   }
   return SAY("something about it was noticed that this version has no words for");
 }

@@ -25,6 +25,7 @@ enum class NoticeCode : int {
   kSizeChanged = 10,       // of a running source; amount x of: its pixels now
   kFramesMissed = 11,      // of a running source; amount: how many
   kConnectionBroke = 12,   // of a running source
+  kFileGone = 30,          // what was kept of the file answers without it
 };
 
 struct MediaNotice {

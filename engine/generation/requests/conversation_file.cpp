@@ -213,8 +213,18 @@ class Reader {
   throw Exception(ErrorCode::kCacheOutdated, subject, reason);
 }
 
+// What the cache holds of a file, it holds without it; what may not be is that another one lies under its name.
+void note_gone(const RequestContext& context, const MediaRequest& request) {
+  MediaSampled gone;
+  gone.path = request.path;
+  gone.kind = request.kind;
+  gone.plan = request.plan;
+  gone.notices = {{NoticeCode::kFileGone}};
+  context.emit(std::move(gone));
+}
+
 // The media that it has read, in order: those of its thread, and of a message to come. found: names by path and subtitles, so that no file
-// is read twice.
+// is read twice; empty: it is not there.
 void require_same_media(const RequestContext& context, const Conversation& conversation, std::span<const MediaSampled> to_come,
                         std::map<std::pair<std::string, std::string>, std::string>& found) {
   std::vector<MediaRequest> requests;
@@ -226,14 +236,17 @@ void require_same_media(const RequestContext& context, const Conversation& conve
   for (const MediaSampled& medium : to_come) requests.push_back({medium.path, medium.kind, medium.plan, 0, medium.subtitles});
   if (requests.size() != conversation.media_hashes.size()) refuse_outdated("", "it names other media than it holds");
   for (std::size_t i = 0; i < requests.size(); ++i) {
-    std::string& name = found[{requests[i].path, requests[i].subtitles}];
+    const auto [entry, first] = found.try_emplace({requests[i].path, requests[i].subtitles});
+    std::string& name = entry->second;
     try {
-      if (name.empty() && context.opener != nullptr) name = name_of_content(*context.opener->open(requests[i], context.interrupt));
+      if (first && context.opener != nullptr) name = name_of_content(*context.opener->open(requests[i], context.interrupt));
     } catch (const Exception& problem) {
-      refuse_outdated(problem.error().subject.empty() ? requests[i].path : problem.error().subject, problem.error().reason);
+      const bool gone = problem.error().code == ErrorCode::kFileNotFound;
+      if (!gone) refuse_outdated(problem.error().subject.empty() ? requests[i].path : problem.error().subject, problem.error().reason);
+      note_gone(context, requests[i]);
     }
     const bool subtitles = !requests[i].subtitles.empty();
-    if (name != conversation.media_hashes[i])
+    if (!name.empty() && name != conversation.media_hashes[i])
       refuse_outdated(requests[i].path,
                       subtitles ? "the file or its subtitles have changed since they were read" : "the file has changed since it was read");
   }

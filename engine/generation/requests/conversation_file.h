@@ -21,7 +21,8 @@ namespace winnow {
 std::int64_t write_conversation(const std::string& path, const std::string& model, const ConversationStates& states,
                                 std::int64_t most_bytes);
 
-// Checks everything, also that the media's files are still those that were read.
+// Checks everything, also that the media's files are still those that were read. Of one that is not there any more a MediaSampled with
+// NoticeCode::kFileGone is told, and the cache is gone on from.
 ConversationStates read_conversation(const RequestContext& context, const std::string& path, const std::string& model);
 
 }  // namespace winnow

@@ -106,7 +106,7 @@ TEST_F(ConversationFile, MoreThanAllowedIsNotWritten) {
   EXPECT_FALSE(fs::exists(path_));
 }
 
-TEST_F(ConversationFile, AnotherModelOrFileIsNoticed) {
+TEST_F(ConversationFile, AnotherModelIsNoticed) {
   finished(run(ask("video", "self-study", 0.3)));
   save();
   begin_anew();
@@ -114,12 +114,23 @@ TEST_F(ConversationFile, AnotherModelOrFileIsNoticed) {
   ASSERT_TRUE(other.last<Failed>());
   EXPECT_EQ(other.last<Failed>()->error.code, ErrorCode::kCacheOutdated);
   EXPECT_TRUE(other.last<Failed>()->error.subject.empty()) << "the file of the user's is not at fault, and ours he does not know";
-  opener_ = MemoryMediaOpener();
-  other = restore();
-  ASSERT_TRUE(other.last<Failed>());
-  EXPECT_EQ(other.last<Failed>()->error.code, ErrorCode::kCacheOutdated) << "the video is gone";
   const Turn again = ask("video", "self-study", 0.3);
   EXPECT_GT(finished(run(again)).figures.tokens.visual, 0) << "and can be read again";
+}
+
+// What was read of a video is in the cache, whole or what is left of it.
+TEST_F(ConversationFile, AnswersWithoutItsVideoAndSaysSo) {
+  const Turn turn = ask("video", "self-study", 0.3);
+  const Finished before = finished(run(turn));
+  save();
+  begin_anew();
+  opener_ = MemoryMediaOpener();
+  const EventRecorder restored = restore();
+  ASSERT_TRUE(restored.last<Restored>());
+  ASSERT_TRUE(restored.last<MediaSampled>());
+  EXPECT_EQ(restored.last<MediaSampled>()->path, "video");
+  EXPECT_EQ(restored.last<MediaSampled>()->notices, std::vector<MediaNotice>{{NoticeCode::kFileGone}});
+  EXPECT_EQ(finished(run(turn)).answer, before.answer);
 }
 
 // Every byte that is not what was written makes the file one that nobody believes.
