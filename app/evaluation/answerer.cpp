@@ -1,5 +1,7 @@
 #include "app/evaluation/answerer.h"
 
+#include <limits>
+
 #include "app/notices/notice_text.h"
 
 namespace winnow::app {
@@ -58,6 +60,15 @@ class OutcomeSink final : public EventSink {
   bool complete = false;
 };
 
+// Where several questions are asked about what `full` keeps, a method that compresses before them and has room for everything leaves the
+// same cache, and it is read once for all of them.
+RecipeSpec readOnce(RecipeSpec recipe) {
+  if (recipe.method != "full") return recipe;
+  recipe.method = "every-k";
+  recipe.budget_tokens = std::numeric_limits<int>::max();
+  return recipe;
+}
+
 // They stand in the conversation already.
 void withoutMedia(Message& question) {
   std::erase_if(question.items, [](const Item& item) { return std::holds_alternative<MediaItem>(item); });
@@ -111,7 +122,7 @@ RecipeAnswer EngineAnswerer::answered(const Turn& turn, const InterruptToken& in
 std::vector<RecipeAnswer> EngineAnswerer::series(const std::vector<Message>& questions, const RecipeSpec& recipe, Guard guard,
                                                  const InterruptToken& interrupt) {
   std::vector<RecipeAnswer> answers;
-  Turn turn = turnOf(recipe, guard);
+  Turn turn = turnOf(guard == Guard::kAlone ? readOnce(recipe) : recipe, guard);
   for (const Message& question : questions) {
     if (guard == Guard::kAlone) turn.messages.clear();
     turn.messages.push_back(question);

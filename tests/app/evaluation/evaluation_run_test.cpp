@@ -131,6 +131,9 @@ TEST(RecipeGrid, OfDocumentsSaysWhoseQuestionJudges) {
   EXPECT_EQ(names, (std::vector<std::string>{"full", "full, conversation keep", "kvzip@0.1 alone", "snapkv@0.1",
                                              "snapkv, first question@0.1 keep"}));
   EXPECT_EQ(documentGrid(plain, {JudgedBy::kItsOwn}).size(), 2U);
+  // With nobody to share a prefill with, the full cache reads a document once for all of its questions.
+  EXPECT_EQ(documentGrid(recipeGrid({"full", "kvzip"}, {0.1}), {JudgedBy::kItsOwn}).front().together, Guard::kAlone);
+  EXPECT_EQ(documentGrid(recipeGrid({"full", "snapkv"}, {0.1}), {JudgedBy::kItsOwn}).front().together, std::nullopt);
   EXPECT_EQ(documentGrid(plain, {JudgedBy::kTheFirst}).back().title, "snapkv, first question");
 }
 
