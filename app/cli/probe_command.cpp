@@ -1,6 +1,8 @@
+#include <algorithm>
 #include <filesystem>
 #include <nlohmann/json.hpp>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "app/cli/answer_json.h"
@@ -18,23 +20,102 @@ namespace {
 
 const char* kind_name(MediaKind kind) { return kind == MediaKind::kVideo ? "video" : kind == MediaKind::kDocument ? "document" : "image"; }
 
+// "Q4_1 98 %, F32 2 %", the largest first.
+std::string stored_text(const ModelSummary& model) {
+  std::vector<std::pair<std::uint64_t, std::string>> shares;
+  std::uint64_t all = 0;
+  for (const auto& [type, bytes] : model.stored) {
+    shares.emplace_back(bytes, type);
+    all += bytes;
+  }
+  std::sort(shares.rbegin(), shares.rend());
+  std::string text;
+  for (const auto& [bytes, type] : shares) {
+    const auto percent = static_cast<int>(100.0 * static_cast<double>(bytes) / static_cast<double>(all) + 0.5);
+    text += (text.empty() ? "" : ", ") + type + " " + (percent > 0 ? std::to_string(percent) : "under 1") + " %";
+  }
+  return text;
+}
+
+std::string joined(const std::vector<std::string>& words) {
+  std::string text;
+  for (const std::string& word : words) text += (text.empty() ? "" : ", ") + word;
+  return text;
+}
+
+nlohmann::ordered_json model_json(const ModelSummary& model) {
+  nlohmann::ordered_json missing = nlohmann::ordered_json::array();
+  for (const Error& error : model.missing) missing.push_back({{"subject", error.subject}, {"reason", error.reason}});
+  return {{"path", model.path},
+          {"kind", "model"},
+          {"name", model.name},
+          {"format", model.format},
+          {"type", model.type},
+          {"architecture", model.architecture},
+          {"runs", model.runs},
+          {"reads_images", model.sees},
+          {"reads_videos", model.reads_videos},
+          {"context_tokens", model.context_tokens},
+          {"weight_bytes", model.weight_bytes},
+          {"stored", model.stored},
+          {"projector", model.projector},
+          {"chat_template", model.has_template},
+          {"template_switches", model.template_switches},
+          {"recommended", sampling_json(model.recommended)},
+          {"missing", missing}};
+}
+
+std::string reads_text(const ModelSummary& model) {
+  std::string text = !model.sees ? "text only" : model.reads_videos ? "text, images and videos" : "text and images";
+  if (!model.projector.empty()) text += "; its vision encoder is " + model.projector;
+  if (!model.sees && model.format == "GGUF") text += " (no mmproj file that belongs to it lies beside it; --mmproj names one)";
+  return text;
+}
+
+void print_model(const ModelSummary& model) {
+  const std::string& what = model.architecture.empty() ? model.type : model.architecture;
+  print_out("%s: %s model%s, %s of weights (%s)\n", model.path.c_str(), model.format.c_str(),
+            (what.empty() ? "" : " of type " + what).c_str(), bytes_text(static_cast<std::int64_t>(model.weight_bytes)).c_str(),
+            stored_text(model).c_str());
+  if (!model.runs) print_out("does not run here: its class is none of those that \"winnow-cli probe\" lists\n");
+  if (model.runs) print_out("reads: %s\n", reads_text(model).c_str());
+  if (model.context_tokens > 0) print_out("context: %lld tokens\n", static_cast<long long>(model.context_tokens));
+  if (model.has_template) {
+    print_out("chat template: its own%s\n",
+              model.template_switches.empty() ? "" : (", with the switches " + joined(model.template_switches)).c_str());
+  } else if (model.runs) {
+    print_out("chat template: that of its family\n");
+  }
+  const std::string recommended = sampling_words(model.recommended);
+  print_out("recommended sampling: %s\n", recommended.empty() ? "the model says nothing of it" : recommended.c_str());
+  for (const Error& error : model.missing) print_out("missing: %s: %s\n", error.subject.c_str(), error.reason.c_str());
+}
+
 ExitStatus probe_model(const std::string& path, OutputFormat format) {
   const ModelSummary model = summary_of_model(path);
   if (format == OutputFormat::kJson) {
-    const nlohmann::ordered_json object = {{"path", path},
-                                           {"kind", "model"},
-                                           {"name", model.name},
-                                           {"type", model.type},
-                                           {"weight_bytes", model.weight_bytes},
-                                           {"recommended", sampling_json(model.recommended)}};
-    print_out("%s\n", json_line(object, 2).c_str());
+    print_out("%s\n", json_line(model_json(model), 2).c_str());
+  } else {
+    print_model(model);
+  }
+  return ExitStatus::kAnswered;
+}
+
+ExitStatus list_known_classes(OutputFormat format) {
+  const std::vector<std::string> classes = known_classes();
+  if (format == OutputFormat::kJson) {
+    print_out("%s\n", json_line(nlohmann::ordered_json(classes), 2).c_str());
     return ExitStatus::kAnswered;
   }
-  const std::string recommended = sampling_words(model.recommended);
-  print_out("%s: model%s, %s of weights\n", path.c_str(), (model.type.empty() ? "" : " of type " + model.type).c_str(),
-            bytes_text(static_cast<std::int64_t>(model.weight_bytes)).c_str());
-  print_out("recommended sampling: %s\n", recommended.empty() ? "the model says nothing of it" : recommended.c_str());
+  print_out("models of these classes run (config.json: architectures), as folders or as GGUF files of the same families:\n");
+  for (const std::string& name : classes) print_out("  %s\n", name.c_str());
   return ExitStatus::kAnswered;
+}
+
+// A folder, a GGUF file, or what was saved in place of one.
+bool is_of_a_model(const std::string& path) {
+  std::error_code ignored;
+  return std::filesystem::is_directory(path, ignored) || is_gguf(path) || path.ends_with(".gguf") || path.ends_with(".safetensors");
 }
 
 }  // namespace
@@ -54,8 +135,8 @@ ExitStatus run_known_models(OutputFormat format) {
 }
 
 ExitStatus run_probe(const std::string& path, OutputFormat format) {
-  std::error_code ignored;
-  if (std::filesystem::is_directory(path, ignored)) return probe_model(path, format);
+  if (path.empty()) return list_known_classes(format);
+  if (is_of_a_model(path)) return probe_model(path, format);
   const app::MediaInfo info = app::FfmpegMediaOpener().probe(path);
   const std::string subtitles = app::subtitlesOf(path, info);
   std::vector<std::string> notices;
