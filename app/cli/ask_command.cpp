@@ -40,7 +40,10 @@ ExitStatus run_ask(const AskOptions& given) {
   AskOptions options = given;
   if (options.sample) take_sample(options.turn, options.question);
   const LoadModel load = load_request(options.model);
-  if (!options.turn.save_cache.empty()) require_cache_target(options.turn.save_cache, inputs_of(options.turn, load.folder));
+  if (!options.turn.save_cache.empty()) {
+    require_cache_target(options.turn.save_cache, inputs_of(options.turn, load.folder));
+    name_media_for_every_folder(options.turn);
+  }
   Session session;
   const ModelInfo model = session.load(load);
   if (!model.device_note.empty()) print_err("%s\n", model.device_note.c_str());

@@ -1,5 +1,6 @@
 #include "app/cli/batch_line.h"
 
+#include <algorithm>
 #include <string>
 
 #include "app/cli/option_checks.h"
@@ -12,6 +13,22 @@ namespace {
 
 constexpr std::size_t kMaxText = LineReader::kLongestLine;
 constexpr std::size_t kMaxQuestions = 100'000;
+constexpr std::size_t kMostFieldBytes = 64;  // of a name that is told
+
+// What a line may say. The last two are its writer's own and come back as they are.
+constexpr std::string_view kFields[] = {"image",     "video",  "document", "subtitles", "frames",     "every",     "from", "to",   "method",
+                                        "retention", "budget", "options",  "seed",      "max_tokens", "questions", "id",   "about"};
+
+// A name that nothing reads would look as if it counted.
+void require_known_fields(const Json& line, const JsonObject& subject) {
+  for (const auto& [field, value] : line.items()) {
+    if (std::ranges::find(kFields, field) != std::end(kFields)) continue;
+    std::string known;
+    for (const std::string_view each : kFields) known += (known.empty() ? "" : ", ") + std::string(each);
+    subject.refuse(ErrorCode::kInvalidArgument, field.substr(0, kMostFieldBytes),
+                   "there is no such field; known are " + known + " (the last two are yours and come back as they are)");
+  }
+}
 
 TurnOptions line_options(const JsonObject& line, const TurnOptions& defaults) {
   TurnOptions options = defaults;
@@ -48,6 +65,7 @@ TurnOptions line_options(const JsonObject& line, const TurnOptions& defaults) {
 BatchLine read_batch_line(std::string_view text, const std::string& where, const TurnOptions& defaults) {
   const Json given = parse_json(text, where, {.max_bytes = kMaxText});
   const JsonObject line(given, where);
+  require_known_fields(given, line);
   return {line_options(line, defaults), line.strings("questions", kMaxText, kMaxQuestions)};
 }
 

@@ -1,6 +1,7 @@
 // One line of a batch file: questions about one image or video, and what they are asked with.
 //
-// Used by run_batch. A line may be written by a program that we know nothing about. Errors: Exception with the bounded reader's codes;
+// Used by run_batch. A line may be written by a program that we know nothing about; what it says beside the fields that are
+// read is refused by name, but for "id" and "about". Errors: Exception with the bounded reader's codes;
 // the subject is "questions.jsonl:7: max_tokens".
 #pragma once
 

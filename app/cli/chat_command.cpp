@@ -1,13 +1,15 @@
 #include <unistd.h>
 
+#include <algorithm>
 #include <optional>
 #include <sstream>
+#include <string_view>
 
+#include "app/cli/chat_attachments.h"
 #include "app/cli/commands.h"
 #include "app/cli/console_output.h"
 #include "app/cli/pin_options.h"
 #include "app/cli/session.h"
-#include "app/cli/subtitle_options.h"
 #include "engine/base/line_reader.h"
 
 namespace winnow::cli {
@@ -16,6 +18,8 @@ namespace {
 constexpr const char* kHelp =
     "/image FILE          attach an image to the next question\n"
     "/video FILE [N]      attach a video to the next question, N frames\n"
+    "/document FILE       attach a text to the next question\n"
+    "/detach [N]          take back the N-th of what is attached to the next question; without N all of it\n"
     "/method NAME         compression method for what follows\n"
     "/retention R         share of the cache that is kept, in (0, 1]\n"
     "/pin WHAT            never drop it: 12.0-15.5 (seconds of the only video), 2:12.0-15.5 (of the second\n"
@@ -32,6 +36,7 @@ class Chat {
 
   ExitStatus run() {
     const ModelInfo model = session_.load(load_request(options_.model));
+    attached_.set_traits(model.traits);
     print_err("%s on %s (%s). /help lists the commands.\n", model.name.c_str(), model.device.c_str(), model.dtype.c_str());
     reset();
     const bool interactive = isatty(STDIN_FILENO) == 1;
@@ -50,6 +55,7 @@ class Chat {
       } catch (const Exception& problem) {
         if (problem.error().subject == kStandardOutput) throw;       // nobody would read the answers
         print_err("%s\n", error_sentence(problem.error()).c_str());  // the conversation goes on
+        if (line[0] != '/' && !attached_.media().empty()) print_err("(%s; /detach takes it back)\n", attached_.list().c_str());
       }
     }
   }
@@ -63,15 +69,12 @@ class Chat {
     noted_ = false;
     if (!options_.turn.system_prompt.empty()) thread_.push_back({Role::kSystem, {TextItem{options_.turn.system_prompt}}});
     attached_.clear();
-    for (const std::string& path : options_.turn.images) attached_.push_back(image_request(path));
-    for (const std::string& path : options_.turn.videos)
-      attached_.push_back(video_request(path, options_.turn.plan, subtitles_for(path, options_.turn)));
-    for (const std::string& path : options_.turn.documents) attached_.push_back(document_request(path, options_.turn.document_tokens));
+    attached_.add_all(options_.turn);
   }
 
   void ask(const std::string& question) {
     Message user;
-    for (const MediaRequest& media : attached_) user.items.emplace_back(MediaItem{media});
+    for (const MediaRequest& media : attached_.media()) user.items.emplace_back(MediaItem{media});
     user.items.emplace_back(TextItem{question});
     std::vector<Message> thread = thread_;
     thread.push_back(std::move(user));
@@ -84,7 +87,7 @@ class Chat {
       print_err("(cancelled: the question was not asked)\n");
       return;
     }
-    note_what_was_dropped(turn);
+    note_what_was_dropped(turn, *sink.finished);
     for (const CompressionNote note : sink.finished->figures.notes) {
       if (is_said_once(note)) print_err("(%s)\n", note_sentence(note));
     }
@@ -116,8 +119,9 @@ class Chat {
   }
 
   // Once a conversation: what a query-aware method dropped for this question, the next one will not find.
-  void note_what_was_dropped(const Turn& turn) {
-    if (noted_ || turn.guard != Guard::kKeep || turn.recipe.retention >= 1.0) return;
+  void note_what_was_dropped(const Turn& turn, const Finished& finished) {
+    const bool dropped = finished.figures.kv_bytes.after_event < finished.figures.kv_bytes.full;
+    if (noted_ || turn.guard != Guard::kKeep || !dropped) return;
     for (const MethodInfo& method : list_methods()) {
       if (method.name != turn.recipe.method || !method.query_aware) continue;
       print_err("(%s kept what this question needed; --guard prefill or ram gives the next one everything)\n", method.title.c_str());
@@ -157,8 +161,8 @@ class Chat {
       options_.turn.pins.push_back(pin);
     } else if (name == "/unpin") {
       options_.turn.pins.clear();
-    } else if (name == "/image" || name == "/video") {
-      attach(name, line);
+    } else if (name == "/image" || name == "/video" || name == "/document" || name == "/detach") {
+      attach(name, std::string_view(line).substr(name.size()));
     } else {
       throw Exception(ErrorCode::kInvalidArgument, name, "is not a command; /help lists them");
     }
@@ -178,32 +182,19 @@ class Chat {
     throw Exception(ErrorCode::kInvalidArgument, method, "is not a method; winnow-cli methods lists them");
   }
 
-  // The rest of the line is the path, spaces included; a last word that is a number is the frame count of a video.
-  void attach(const std::string& name, const std::string& line) {
-    std::string path = line.substr(name.size());
-    path.erase(0, path.find_first_not_of(' '));
-    FramePlan plan = options_.turn.plan;
-    const std::size_t space = path.find_last_of(' ');
-    if (name == "/video" && space != std::string::npos && path.find_first_not_of("0123456789", space + 1) == std::string::npos &&
-        space + 1 < path.size() && path.size() - space < 6) {
-      plan.frame_count = std::stoi(path.substr(space + 1));
-      path.erase(space);
-    }
-    if (path.empty()) throw Exception(ErrorCode::kInvalidArgument, name, "needs a file");
-    attached_.push_back(name == "/image" ? image_request(path) : video_request(path, plan, subtitles_of_more(path)));
-  }
-
-  // A file that was named belongs to the video that was named with it.
-  std::string subtitles_of_more(const std::string& path) const {
-    TurnOptions options = options_.turn;
-    if (options.subtitles != "auto") options.subtitles = options.subtitles.empty() ? "" : "none";
-    return subtitles_for(path, options);
+  // typed: the rest of the line, which is a path, spaces included.
+  void attach(const std::string& name, std::string_view typed) {
+    if (name == "/image") attached_.add_image(typed);
+    if (name == "/video") attached_.add_video(typed, options_.turn);
+    if (name == "/document") attached_.add_document(typed, options_.turn);
+    if (name == "/detach") attached_.detach(typed.substr(std::min(typed.find_first_not_of(' '), typed.size())));
+    print_err("(%s)\n", attached_.list().c_str());
   }
 
   ChatOptions options_;
   Session session_;
   std::vector<Message> thread_;
-  std::vector<MediaRequest> attached_;
+  ChatAttachments attached_;
   std::optional<Turn> cut_;  // goes on with the last answer; none: it was not cut
   std::string figures_;
   bool noted_ = false;

@@ -82,7 +82,7 @@ ExitStatus run_chat(const ChatOptions& options);
 ExitStatus run_methods(OutputFormat format);
 // What a person who reports a fault is asked for: versions and machine.
 ExitStatus run_system();
-// Of a media file, a text or a model; path empty: the classes of models that run.
+// Of a media file, a text or a model.
 ExitStatus run_probe(const std::string& path, OutputFormat format);
 ExitStatus run_known_models(OutputFormat format);
 

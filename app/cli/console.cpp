@@ -151,15 +151,21 @@ void ConsoleSink::clear_line() {
 InterruptOnSignal::InterruptOnSignal(InterruptSource& source) {
   g_presses.store(0);
   g_interrupt.store(&source);
+  take(SIGINT, interrupt_before_);
+  take(SIGTERM, terminate_before_);
+}
+
+// What was ignored at the start stays ignored: a script's job in the background is not meant by the Ctrl+C at its terminal.
+void InterruptOnSignal::take(int signal, struct sigaction& before) {
+  sigaction(signal, nullptr, &before);
+  if (before.sa_handler == SIG_IGN) return;
   struct sigaction action = {};
   action.sa_handler = on_signal;
   sigemptyset(&action.sa_mask);
-  sigaction(SIGINT, &action, &interrupt_before_);
-  sigaction(SIGTERM, &action, &terminate_before_);
+  sigaction(signal, &action, nullptr);
 }
 
 InterruptOnSignal::~InterruptOnSignal() {
-  // Not the default: a job in the background was started with SIGINT ignored.
   sigaction(SIGINT, &interrupt_before_, nullptr);
   sigaction(SIGTERM, &terminate_before_, nullptr);
   g_interrupt.store(nullptr);

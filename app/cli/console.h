@@ -49,7 +49,7 @@ class ConsoleSink : public EventSink {
   bool any_phase_ = false;
 };
 
-// Ctrl+C during its lifetime goes to `source`.
+// Ctrl+C during its lifetime goes to `source`, unless the program was started with it ignored.
 class InterruptOnSignal {
  public:
   explicit InterruptOnSignal(InterruptSource& source);
@@ -58,6 +58,8 @@ class InterruptOnSignal {
   InterruptOnSignal& operator=(const InterruptOnSignal&) = delete;
 
  private:
+  static void take(int signal, struct sigaction& before);
+
   struct sigaction interrupt_before_ = {};
   struct sigaction terminate_before_ = {};
 };

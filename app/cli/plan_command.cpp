@@ -1,3 +1,4 @@
+#include <algorithm>
 #include <cmath>
 #include <cstdio>
 #include <nlohmann/json.hpp>
@@ -22,10 +23,20 @@ std::string wait_text(double ms) {
   return text;
 }
 
-std::string plan_text(const Planned& planned) {
+// Of what is attached, the documents' tokens.
+std::int64_t document_tokens(const Planned& planned, const std::vector<MediaSampled>& media) {
+  std::int64_t tokens = 0;
+  for (const MediaSampled& each : media) tokens += each.kind == MediaKind::kDocument ? each.tokens : 0;
+  return std::min(tokens, planned.tokens.visual);
+}
+
+std::string plan_text(const Planned& planned, const std::vector<MediaSampled>& media) {
   const TokenCounts& tokens = planned.tokens;
+  const std::int64_t documents = document_tokens(planned, media);
   std::string text;
-  if (tokens.visual > 0) text += std::to_string(tokens.visual) + " visual + " + std::to_string(tokens.text) + " text = ";
+  if (tokens.visual > documents) text += std::to_string(tokens.visual - documents) + " visual + ";
+  if (documents > 0) text += std::to_string(documents) + " of documents + ";
+  if (tokens.visual > 0) text += std::to_string(tokens.text) + " text = ";
   text += std::to_string(tokens.prompt) + " tokens · KV " + bytes_text(planned.kv_bytes_full);
   if (planned.kv_bytes_after_event != planned.kv_bytes_full) text += " -> " + bytes_text(planned.kv_bytes_after_event);
   text += " · peak " + bytes_text(planned.peak_bytes) + " · ";
@@ -59,7 +70,8 @@ nlohmann::ordered_json plan_json(const Planned& planned, const std::vector<Media
   }
   return {{"tokens",
            {{"prompt", planned.tokens.prompt},
-            {"visual", planned.tokens.visual},
+            {"visual", planned.tokens.visual - document_tokens(planned, media)},
+            {"documents", document_tokens(planned, media)},
             {"text", planned.tokens.text},
             {"answer_at_most", planned.tokens.generated},
             {"context", planned.context_tokens}}},
@@ -87,7 +99,7 @@ ExitStatus run_plan(const PlanOptions& given) {
   if (!sink.planned) return ExitStatus::kInterrupted;
   const std::string text = options.format == OutputFormat::kJson
                                ? json_line(plan_json(*sink.planned, sink.media), 2)
-                               : plan_text(*sink.planned) + window_text(*sink.planned, model.traits.window);
+                               : plan_text(*sink.planned, sink.media) + window_text(*sink.planned, model.traits.window);
   print_out("%s\n", text.c_str());
   return ExitStatus::kAnswered;
 }

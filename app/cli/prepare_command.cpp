@@ -40,9 +40,13 @@ nlohmann::ordered_json prepared_json(const ConsoleSink& sink) {
 
 }  // namespace
 
-ExitStatus run_prepare(const PrepareOptions& options) {
+ExitStatus run_prepare(const PrepareOptions& given) {
+  PrepareOptions options = given;
   const LoadModel load = load_request(options.model);
-  if (!options.turn.save_cache.empty()) require_cache_target(options.turn.save_cache, inputs_of(options.turn, load.folder));
+  if (!options.turn.save_cache.empty()) {
+    require_cache_target(options.turn.save_cache, inputs_of(options.turn, load.folder));
+    name_media_for_every_folder(options.turn);
+  }
   Session session;
   session.load(load);
   ConsoleSink sink(AnswerOutput::kSilent);

@@ -101,17 +101,6 @@ ExitStatus probe_model(const std::string& path, OutputFormat format) {
   return ExitStatus::kAnswered;
 }
 
-ExitStatus list_known_classes(OutputFormat format) {
-  const std::vector<std::string> classes = known_classes();
-  if (format == OutputFormat::kJson) {
-    print_out("%s\n", json_line(nlohmann::ordered_json(classes), 2).c_str());
-    return ExitStatus::kAnswered;
-  }
-  print_out("models of these classes run (config.json: architectures), as folders or as GGUF files of the same families:\n");
-  for (const std::string& name : classes) print_out("  %s\n", name.c_str());
-  return ExitStatus::kAnswered;
-}
-
 // A folder, a GGUF file, or what was saved in place of one.
 bool is_of_a_model(const std::string& path) {
   std::error_code ignored;
@@ -135,7 +124,6 @@ ExitStatus run_known_models(OutputFormat format) {
 }
 
 ExitStatus run_probe(const std::string& path, OutputFormat format) {
-  if (path.empty()) return list_known_classes(format);
   if (is_of_a_model(path)) return probe_model(path, format);
   const app::MediaInfo info = app::FfmpegMediaOpener().probe(path);
   const std::string subtitles = app::subtitlesOf(path, info);

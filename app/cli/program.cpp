@@ -11,7 +11,9 @@
 #include "app/cli/option_checks.h"
 #include "app/downloads/model_folder.h"
 #include "app/downloads/package_download.h"
+#include "app/media/typed_path.h"
 #include "app/settings/app_folders.h"
+#include "engine/base/interrupt.h"
 
 namespace winnow::cli {
 
@@ -40,6 +42,9 @@ ExitStatus run_program(int argc, const char* const* argv) {
   ask_command->callback([&] {
     if (ask.question.empty() && !ask.sample) throw CLI::RequiredError("question");
     ask.format = format();
+    for (const CLI::Option* option : ask_command->get_options()) {
+      if (option->count() > 0) ask.turn.given.push_back(option->get_name());
+    }
     status = run_ask(ask);
   });
 
@@ -159,8 +164,10 @@ ExitStatus run_program(int argc, const char* const* argv) {
   system_command->callback([&] { status = run_system(); });
 
   std::string probed;
-  CLI::App* probe_command = program.add_subcommand("probe", "what a media file is, or a model folder and how its makers would sample it");
-  probe_command->add_option("file", probed, "image, video or model folder; without one: the models that run");
+  CLI::App* probe_command =
+      program.add_subcommand("probe", "what a media file is, or a model: its family, what it needs, how its makers would sample it");
+  probe_command->add_option("file", probed, "image, video, text, GGUF file or model folder; without one: the models that run")
+      ->transform(app::typedPath);
   probe_command->add_flag("--json", json, "a JSON object");
   probe_command->callback([&] { status = probed.empty() ? run_known_models(format()) : run_probe(probed, format()); });
 
@@ -206,6 +213,8 @@ ExitStatus run_program(int argc, const char* const* argv) {
       print_err("%s", err.str().c_str());
       write_out(out.str());
     }
+  } catch (const Interrupted&) {
+    return ExitStatus::kInterrupted;
   } catch (const Exception& problem) {
     print_err("%s\n", error_sentence(problem.error()).c_str());
     return exit_status(problem.error());

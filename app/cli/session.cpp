@@ -38,7 +38,7 @@ Session::~Session() = default;
 ModelInfo Session::load(const LoadModel& request, ProgressOutput progress) {
   ConsoleSink sink(AnswerOutput::kSilent, progress);
   run(request, sink);
-  require(sink.model.has_value(), "a loaded model must be described");
+  if (!sink.model) throw Interrupted(Interrupt::kStop);
   model_ = *sink.model;
   return model_;
 }
@@ -63,7 +63,7 @@ void Session::save_cache(const std::string& path) {
 Restored Session::load_cache(const std::string& path) {
   ConsoleSink sink(AnswerOutput::kSilent);
   run(LoadConversation{1, path, fingerprint()}, sink);
-  require(sink.restored.has_value(), "a restored conversation must be described");
+  if (!sink.restored) throw Interrupted(Interrupt::kStop);
   return *std::move(sink.restored);
 }
 

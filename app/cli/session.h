@@ -1,6 +1,6 @@
 // One engine with one model, driven synchronously: what every command that asks something uses.
 //
-// Errors: Exception with the engine's error. Main thread only.
+// Errors: Exception with the engine's error; Interrupted where a request that has no partial result was stopped. Main thread only.
 #pragma once
 
 #include <memory>

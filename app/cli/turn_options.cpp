@@ -4,12 +4,14 @@
 
 #include <CLI/CLI.hpp>
 #include <algorithm>
+#include <filesystem>
 #include <utility>
 
 #include "app/cli/console_output.h"
 #include "app/cli/option_checks.h"
 #include "app/cli/pin_options.h"
 #include "app/cli/subtitle_options.h"
+#include "app/media/typed_path.h"
 #include "app/recipes/recipe_json.h"
 #include "app/recipes/setting_texts.h"
 #include "app/resources/bundled_files.h"
@@ -45,26 +47,32 @@ void add_words(CLI::App& command, const std::string& name, Value& into, const Wo
   command.add_option_function<std::string>(name, take, help)->check(CLI::IsMember(names))->default_str(otherwise);
 }
 
-// "min_event_tokens" -> "--min-event-tokens"
-std::string dashed(std::string setting) {
-  std::replace(setting.begin(), setting.end(), '_', '-');
-  return "--" + setting;
+void add_files(CLI::App& command, const char* name, std::vector<std::string>& into, const char* help) {
+  command.add_option(name, into, help)->take_all()->expected(1)->allow_extra_args(false)->transform(app::typedPath);
 }
 
 }  // namespace
 
+std::string option_of(std::string setting) {
+  std::replace(setting.begin(), setting.end(), '_', '-');
+  return "--" + setting;
+}
+
 void add_model_options(CLI::App& command, LoadModel& options) {
-  command.add_option("--model", options.folder, "a GGUF file, or a folder in Hugging Face's layout; without it the bundled demo model");
-  command.add_option("--mmproj", options.projector,
-                     "of a GGUF file: the file of its eyes; without it the one beside the model (*mmproj*.gguf), or Ollama's");
+  command.add_option("--model", options.folder, "a GGUF file, or a folder in Hugging Face's layout; without it the bundled demo model")
+      ->transform(app::typedPath);
+  command
+      .add_option("--mmproj", options.projector,
+                  "of a GGUF file: the file of its eyes; without it the one beside the model (*mmproj*.gguf), or Ollama's")
+      ->transform(app::typedPath);
   add_words(command, "--device", options.device, kDeviceWords, listed(kDeviceWords));
   add_words(command, "--dtype", options.format, kWeightWords, listed(kWeightWords));
 }
 
 void add_media_options(CLI::App& command, TurnOptions& options) {
-  command.add_option("--image", options.images, "an image; may be repeated")->take_all()->expected(1)->allow_extra_args(false);
-  command.add_option("--video", options.videos, "a video; may be repeated")->take_all()->expected(1)->allow_extra_args(false);
-  command.add_option("--document", options.documents, "a text; may be repeated")->take_all()->expected(1)->allow_extra_args(false);
+  add_files(command, "--image", options.images, "an image; may be repeated");
+  add_files(command, "--video", options.videos, "a video; may be repeated");
+  add_files(command, "--document", options.documents, "a text; may be repeated");
   command.add_option("--document-tokens", options.document_tokens, "only so many tokens of each document, from its beginning; 0: all")
       ->check(whole_number(0, kMostTokens))
       ->capture_default_str();
@@ -123,7 +131,7 @@ void add_method_option_values(CLI::App& command, TurnOptions& options) {
 void add_word_settings(CLI::App& command, RecipeSpec& recipe) {
   for (const WholeSetting& setting : kWholeSettings) {
     if (!setting.words.empty())
-      add_words(command, dashed(setting.name), recipe.*setting.value, setting.words, app::settingText(setting.name)->terminal);
+      add_words(command, option_of(setting.name), recipe.*setting.value, setting.words, app::settingText(setting.name)->terminal);
   }
 }
 
@@ -141,7 +149,7 @@ void add_recipe_options(CLI::App& command, TurnOptions& options) {
       ->excludes(retention);
   for (const WholeSetting& setting : kWholeSettings) {
     if (!setting.words.empty()) continue;
-    command.add_option(dashed(setting.name), recipe.*setting.value, app::settingText(setting.name)->terminal)
+    command.add_option(option_of(setting.name), recipe.*setting.value, app::settingText(setting.name)->terminal)
         ->check(whole_number(setting.least, std::min(setting.most, kMostSlots)))
         ->capture_default_str();
   }
@@ -231,6 +239,16 @@ MediaRequest video_request(const std::string& path, const FramePlan& plan, const
   request.subtitles = subtitles;
   if (plan.every_s > 0.0) request.plan.frame_count = 0;
   return request;
+}
+
+void name_media_for_every_folder(TurnOptions& options) {
+  const auto absolute = [](std::string& path) {
+    std::error_code failed;  // the folder is gone: the name stays as it is
+    const std::filesystem::path whole = std::filesystem::absolute(path, failed);
+    if (!failed && !path.empty()) path = whole.lexically_normal().string();
+  };
+  for (std::vector<std::string>* paths : {&options.images, &options.videos, &options.documents}) std::ranges::for_each(*paths, absolute);
+  if (options.subtitles != "auto" && options.subtitles != "none") absolute(options.subtitles);
 }
 
 RecipeSpec recipe_of(const TurnOptions& options) {

@@ -1,6 +1,7 @@
 // The options that ask, compare, chat, export and batch share: the engine's own structs, and the requests made of them.
 //
-// Used by the commands; CLI11 fills the structs' members. Paths are bytes, taken literally.
+// Used by the commands; CLI11 fills the structs' members. Paths are bytes, read as
+// app/media/typed_path.h reads them.
 #pragma once
 
 #include <string>
@@ -27,9 +28,10 @@ struct TurnOptions {
   Guard guard = Guard::kKeep;
   Sampling sampling;
   std::string system_prompt;
-  std::string day;         // that chat templates write; empty: today's, of a cache that is gone on from its own
-  std::string load_cache;  // file of a kept conversation to go on from
-  std::string save_cache;  // where to keep it afterwards
+  std::vector<std::string> given;  // options that the command line named: "--method"
+  std::string day;                 // that chat templates write; empty: today's, of a cache that is gone on from its own
+  std::string load_cache;          // file of a kept conversation to go on from
+  std::string save_cache;          // where to keep it afterwards
 };
 
 void add_model_options(CLI::App& command, LoadModel& options);  // an empty folder: the demo model
@@ -43,6 +45,8 @@ void add_load_cache_option(CLI::App& command, TurnOptions& options);
 void add_save_cache_option(CLI::App& command, TurnOptions& options);
 void add_guard_option(CLI::App& command, TurnOptions& options);  // of commands with several turns
 
+// Of a setting of recipes: "min_event_tokens" -> "--min-event-tokens".
+std::string option_of(std::string setting);
 // The day that is named, else that on which the program was started.
 PromptSettings prompt_settings(const TurnOptions& options);
 
@@ -51,6 +55,8 @@ LoadModel load_request(const LoadModel& options);
 MediaRequest image_request(const std::string& path);
 MediaRequest document_request(const std::string& path, std::int64_t most_tokens);
 MediaRequest video_request(const std::string& path, const FramePlan& plan, const std::string& subtitles);
+// Whole paths: what is kept of the media is gone on from in another folder.
+void name_media_for_every_folder(TurnOptions& options);
 // `full` keeps everything, whatever share the other options ask for.
 RecipeSpec recipe_of(const TurnOptions& options);
 

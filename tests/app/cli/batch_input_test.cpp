@@ -45,9 +45,9 @@ TEST(BatchInput, NamesLineAndFieldWithoutTheParsersWords) {
 
 TEST(BatchInput, ALineComesBackAsItWasWithAnswers) {
   const ScratchFolder scratch;
-  const ProgramRun run = batch(scratch, R"({"z": 1, "questions": ["Hello?"], "a": {"y": null, "b": [1.5]}})");
+  const ProgramRun run = batch(scratch, R"({"id": 1, "questions": ["Hello?"], "about": {"y": null, "b": [1.5]}})");
   ASSERT_EQ(run.exit_code, 0) << run.err;
-  EXPECT_EQ(run.out.find(R"({"z":1,"questions":["Hello?"],"a":{"y":null,"b":[1.5]},"answers":[)"), 0U) << run.out;
+  EXPECT_EQ(run.out.find(R"({"id":1,"questions":["Hello?"],"about":{"y":null,"b":[1.5]},"answers":[)"), 0U) << run.out;
 }
 
 TEST(BatchInput, OptionsWithoutADigitMoreThanAPersonReads) {

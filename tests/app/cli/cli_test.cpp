@@ -3,13 +3,18 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <atomic>
+#include <chrono>
+#include <csignal>
 #include <cstdint>
 #include <nlohmann/json.hpp>
 #include <span>
+#include <thread>
 #include <vector>
 
 #include "engine/weights/safetensors.h"
 #include "tests/app/cli/command_run.h"
+#include "tests/support/gguf_writer.h"
 
 namespace winnow::testing {
 namespace {
@@ -39,6 +44,85 @@ TEST(Cli, ProbeSaysHowAModelsMakersWouldSampleIt) {
   EXPECT_EQ(text.exit_code, 0) << text.err;
   EXPECT_NE(text.out.find("recommended sampling: temperature 0.0\n"), std::string::npos) << text.out;
   EXPECT_EQ(run_command(scratch, "probe " + shell_quoted(scratch.path())).exit_code, 1) << "a folder that is no model";
+}
+
+TEST(Cli, ProbeKnowsAGgufFileAndWhatIsMissingOfIt) {
+  const ScratchFolder scratch;
+  const std::string bytes = test::GgufWriter()
+                                .text("general.architecture", "llama")
+                                .uint32("llama.block_count", 1)
+                                .uint32("llama.context_length", 64)
+                                .uint32("llama.embedding_length", 8)
+                                .uint32("llama.feed_forward_length", 8)
+                                .uint32("llama.attention.head_count", 2)
+                                .text("tokenizer.chat_template", "{% if enable_thinking %}{{ tools }}{% endif %}<think>")
+                                .tensor("token_embd.weight", {8, 2}, 0, std::string(64, '\0'))
+                                .bytes();
+  const std::string file = shell_quoted(scratch.write("small.gguf", bytes));
+  const ProgramRun run = run_command(scratch, "probe --json " + file);
+  ASSERT_EQ(run.exit_code, 0) << run.err;
+  const json said = json::parse(run.out);
+  EXPECT_EQ(said.at("format"), "GGUF");
+  EXPECT_EQ(said.at("type"), "llama");
+  EXPECT_EQ(said.at("runs"), true);
+  EXPECT_EQ(said.at("reads_images"), false);
+  EXPECT_EQ(said.at("context_tokens"), 64);
+  EXPECT_EQ(said.at("stored"), (json{{"F32", 64}}));
+  EXPECT_EQ(said.at("template_switches"), (json{"enable_thinking", "tools"}));
+  ASSERT_EQ(said.at("missing").size(), 1U) << "the vocabulary: " << run.out;
+  const ProgramRun text = run_command(scratch, "probe " + file);
+  for (const char* part :
+       {"GGUF model of type", "(F32 100 %)", "reads: text only", "context: 64 tokens", "enable_thinking, tools", "missing: "})
+    EXPECT_NE(text.out.find(part), std::string::npos) << part << "\n" << text.out;
+  const ProgramRun pointer =
+      run_command(scratch, "probe " + shell_quoted(scratch.write("other.gguf", "version https://git-lfs.github.com/spec/v1\nsize 5\n")));
+  EXPECT_EQ(pointer.exit_code, 1);
+  EXPECT_NE(pointer.err.find("git lfs pull"), std::string::npos) << pointer.err;
+}
+
+// README and window say so: what it keeps serves later questions, too.
+TEST(Cli, WithoutAMethodItIsSelfStudy) {
+  const ScratchFolder scratch;
+  const json answer = json::parse(run_command(scratch, "ask --json --frames 4 --max-tokens 2 --video " + sample_video() + " 'What?'").out);
+  EXPECT_EQ(answer.at("method"), "self-study");
+  EXPECT_EQ(answer.at("retention"), 0.2);
+}
+
+TEST(Cli, PlanTellsDocumentsFromPictures) {
+  const ScratchFolder scratch;
+  std::string words;
+  for (int i = 0; i < 60; ++i) words += "A red circle. ";
+  const std::string document = " --document " + shell_quoted(scratch.write("a.txt", words));
+  const json both =
+      json::parse(run_command(scratch, "plan --json --frames 2 --video " + sample_video() + document + " 'What?'").out)["tokens"];
+  EXPECT_GT(both.at("visual"), 0);
+  EXPECT_GT(both.at("documents"), 60);
+  EXPECT_EQ(both.at("visual").get<int>() + both.at("documents").get<int>() + both.at("text").get<int>(), both.at("prompt"));
+  const ProgramRun text = run_command(scratch, "plan" + document + " 'What?'");
+  EXPECT_NE(text.out.find(" of documents + "), std::string::npos) << text.out;
+  EXPECT_EQ(text.out.find("visual"), std::string::npos) << text.out;
+}
+
+void no_action(int) {}
+
+// A script sees 130 as for any other stop, not a fault of the engine.
+TEST(Cli, CtrlCWhileWeightsLoadIsNoFailure) {
+  const ScratchFolder scratch;
+  const auto before = std::signal(SIGINT, no_action);
+  std::atomic<bool> ended = false;
+  std::thread presses([&] {
+    while (!ended) {
+      std::raise(SIGINT);
+      std::this_thread::sleep_for(std::chrono::microseconds(100));
+    }
+  });
+  const ProgramRun run = run_command(scratch, "ask --max-tokens 2 Hello?");
+  ended = true;
+  presses.join();
+  std::signal(SIGINT, before);
+  EXPECT_EQ(run.exit_code, 130) << run.err;
+  EXPECT_EQ(run.err.find("must be"), std::string::npos) << run.err;
+  EXPECT_EQ(run.out, "");
 }
 
 TEST(Cli, MethodsListsEveryPresetWithItsParts) {

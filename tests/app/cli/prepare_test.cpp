@@ -55,6 +55,27 @@ TEST(CliPrepare, AnAnswerKeptIsGoneOnFrom) {
   EXPECT_GT(second.at("tokens").at("thread_visual"), 0) << "of the whole thread";
 }
 
+TEST(CliPrepare, AKeptCacheAnswersFromAnyFolderAndWithoutItsVideo) {
+  const ScratchFolder scratch;
+  sample(scratch);
+  const std::string cache = shell_quoted(scratch.file("film.cache"));
+  const fs::path before = fs::current_path();
+  fs::current_path(scratch.path());
+  const ProgramRun prepared = run_command(scratch, "prepare --video film.mp4 --save-cache " + cache + kRecipe);
+  fs::current_path(before);
+  ASSERT_EQ(prepared.exit_code, 0) << prepared.err;
+  const std::string question = "ask --json --load-cache " + cache + " 'What is the first shape?'";
+  const ProgramRun elsewhere = run_command(scratch, question);
+  ASSERT_EQ(elsewhere.exit_code, 0) << elsewhere.err;
+  EXPECT_EQ(elsewhere.err.find("not there"), std::string::npos) << elsewhere.err;
+  fs::remove(scratch.file("film.mp4"));
+  const ProgramRun without = run_command(scratch, question);
+  ASSERT_EQ(without.exit_code, 0) << without.err;
+  EXPECT_EQ(json::parse(without.out).at("answer"), json::parse(elsewhere.out).at("answer"));
+  EXPECT_NE(without.err.find("film.mp4: the file is not there any more; what was kept of it answers without it"), std::string::npos)
+      << without.err;
+}
+
 TEST(CliPrepare, WhatDoesNotFitIsRefusedInOneSentence) {
   const ScratchFolder scratch;
   const std::string film = sample(scratch);

@@ -2,6 +2,7 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <filesystem>
 #include <nlohmann/json.hpp>
 #include <sstream>
 #include <string>
@@ -59,6 +60,43 @@ TEST(Cli, ChatGoesOnAfterAnError) {
   const ProgramRun run = run_cli(scratch, "chat --max-tokens 8", scratch.file("script"));
   EXPECT_EQ(run.exit_code, 0) << run.err;
   EXPECT_EQ(std::count(run.out.begin(), run.out.end(), '\n'), 2) << "two answers: " << run.out;
+}
+
+// A failed /image stayed attached, and every later question failed with it.
+TEST(CliChat, WhatCannotBeAttachedIsNotAndWhatIsAttachedCanBeTakenBack) {
+  const ScratchFolder scratch;
+  std::filesystem::copy_file(demo("samples/ten-seconds.mp4"), scratch.file("clip 2.mp4"));
+  write_file(scratch.file("a text.txt"), "The fifth word is blue.\n");
+  write_file(scratch.file("no picture.png"), "words");
+  const std::string folder = scratch.path();
+  write_file(scratch.file("lines"), "/image " + folder + "/missing.png\n/image " + folder +
+                                        "/no\\ picture.png\n/image\nHello?\n/video file://" + folder + "/clip%202.mp4 4\n/document '" +
+                                        folder + "/a text.txt' \n/detach 3\n/detach 1\n" + "/detach\n/detach\n/video " + folder +
+                                        "/clip 2.mp4\n/detach\nAnd now?\n/quit\n");
+  const ProgramRun run = run_cli(scratch, "chat --frames 6 --max-tokens 2", scratch.file("lines"));
+  EXPECT_EQ(run.exit_code, 0) << run.err;
+  EXPECT_EQ(std::count(run.out.begin(), run.out.end(), '\n'), 2) << "both questions are answered: " << run.out << run.err;
+  std::size_t at = 0;
+  for (const char* said :
+       {"missing.png: ", "no picture.png: ", "/image: needs a file", "(attached to the next question: 1 clip 2.mp4 (4 frames))",
+        "1 clip 2.mp4 (4 frames), 2 a text.txt)", "takes a number from 1 to 2", "(attached to the next question: 1 a text.txt)",
+        "(nothing is attached to the next question)", "/detach: nothing is attached", "1 clip 2.mp4 (6 frames))",
+        "(nothing is attached to the next question)"}) {
+    at = run.err.find(said, at);
+    ASSERT_NE(at, std::string::npos) << said << "\n" << run.err;
+  }
+}
+
+TEST(CliChat, SaysWhatAMethodKeptForAQuestionOnlyWhereItDroppedSomething) {
+  const ScratchFolder scratch;
+  write_file(scratch.file("lines"), "Hello?\n/video " + demo("samples/ten-seconds.mp4").string() + " 8\nWhat is the first shape?\n/quit\n");
+  const ProgramRun run = run_cli(scratch, "chat --method snapkv --retention 0.2 --max-tokens 2", scratch.file("lines"));
+  ASSERT_EQ(run.exit_code, 0) << run.err;
+  const std::string note = "kept what this question needed";
+  const std::size_t said = run.err.find(note);
+  ASSERT_NE(said, std::string::npos) << run.err;
+  EXPECT_EQ(run.err.find(note, said + 1), std::string::npos);
+  EXPECT_GT(said, run.err.find("attached to the next question: 1 ten-seconds.mp4")) << "after a text of five words, nothing was compressed";
 }
 
 TEST(Cli, ChatContinuesAnAnswerWhereItWasCut) {
