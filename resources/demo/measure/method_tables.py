@@ -24,7 +24,7 @@ AFTER = (
 )  # fmt: skip
 BEFORE = (
     "full", "self-study", "kvzip", "kvzip+", "kvzip-head", "self-study-stream", "kvzip-stream", "infinipot-v", "rekv", "keydiff", "expected-attention",
-    "random-context", "every-k",
+    "random-context", "every-k", "last-frames",
 )  # fmt: skip
 RETENTIONS = (0.2, 0.1)
 FRAMES = 64

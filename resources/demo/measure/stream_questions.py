@@ -34,6 +34,8 @@ METHODS = {
     "infinipot-v, target=1": ("infinipot-v", ["--method-option", "target=1"]),
     "keydiff": ("keydiff", ["--method-option", "event=clips"]),
     "random-context, clips": ("random-context", ["--method-option", "event=clips"]),
+    "last-frames": ("last-frames", []),
+    "self-study-stream, newest=4": ("self-study-stream", ["--method-option", "newest=4"]),
 }
 ALL_KEPT = ("kvzip-stream", [])
 MOMENTS = 4

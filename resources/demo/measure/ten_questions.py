@@ -48,6 +48,7 @@ BEFORE = {
     "random-context": ("random-context", {}),
     "random-context, clips": ("random-context", {"event": "clips"}),
     "every-k": ("every-k", {}),
+    "last-frames": ("last-frames", {}),
 }
 # Whom heads compete with, and the share that every head keeps before they do.
 COMPETING = {
