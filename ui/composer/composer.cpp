@@ -20,6 +20,7 @@
 #include "ui/composer/frame_viewer.h"
 #include "ui/composer/method_control.h"
 #include "ui/composer/paste_offer.h"
+#include "ui/composer/pasted_files.h"
 #include "ui/theme/icons.h"
 #include "ui/theme/theme.h"
 #include "ui/words/display_text.h"
@@ -269,7 +270,7 @@ void Composer::markDrop(const QMimeData* dragged) {
 }
 
 void Composer::addMime(const QMimeData& mime) {
-  const QList<QUrl> urls = mime.urls();
+  const QList<QUrl> urls = pastedUrls(mime);
   bool any = false;
   QString refused;
   for (const QUrl& url : urls) {

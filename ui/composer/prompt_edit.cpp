@@ -7,6 +7,7 @@
 #include <QTextLayout>
 #include <algorithm>
 
+#include "ui/composer/pasted_files.h"
 #include "ui/theme/theme.h"
 
 namespace winnow::ui {
@@ -89,7 +90,7 @@ bool PromptEdit::canInsertFromMimeData(const QMimeData* source) const {
 
 void PromptEdit::insertFromMimeData(const QMimeData* source) {
   // A copied file offers its name as text too, and a copied picture often its address: the file and the picture are what was meant.
-  const QList<QUrl> urls = source->urls();
+  const QList<QUrl> urls = pastedUrls(*source);
   const bool local = std::any_of(urls.begin(), urls.end(), [](const QUrl& url) { return url.isLocalFile(); });
   if (local) {
     Q_EMIT filesPasted(urls);

@@ -11,6 +11,7 @@
 #include <QSpinBox>
 #include <QToolButton>
 
+#include "tests/support/scratch_folder.h"
 #include "tests/ui/support/window_fixture.h"
 #include "ui/composer/attachment_card.h"
 #include "ui/composer/document_viewer.h"
@@ -102,6 +103,19 @@ TEST_F(ComposerTest, PastedPicturesAndFilesBecomeAttachments) {
   EXPECT_TRUE(m_composer.prompt()->toPlainText().isEmpty());
   paste();
   EXPECT_EQ(m_composer.tray()->count(), 2) << "the same file twice";
+}
+
+TEST_F(ComposerTest, AnAddressThatIsPastedAsTextIsItsFile) {
+  const test::ScratchFolder scratch;
+  const std::string clip = scratch.write("a b.mp4", "x");
+  QApplication::clipboard()->setText(QStringLiteral("file://%1/a%20b.mp4\n").arg(QString::fromStdString(scratch.path())));
+  paste();
+  ASSERT_TRUE(waitUntil([this] { return m_composer.tray()->count() == 1 && !m_composer.tray()->opening(); }));
+  EXPECT_EQ(card()->attachment().path.toStdString(), clip);
+  QApplication::clipboard()->setText(QStringLiteral("file:///nowhere/c.mp4"));
+  paste();
+  EXPECT_EQ(m_composer.tray()->count(), 1);
+  EXPECT_EQ(m_composer.prompt()->toPlainText(), QStringLiteral("file:///nowhere/c.mp4")) << "a text like any other";
 }
 
 TEST_F(ComposerTest, RefusedFilesStayWithTheReasonAndDoNotGoAlong) {
