@@ -125,6 +125,26 @@ TEST(Cli, CtrlCWhileWeightsLoadIsNoFailure) {
   EXPECT_EQ(run.out, "");
 }
 
+TEST(Cli, ProbeWithoutAFileListsWhatRuns) {
+  const ScratchFolder scratch;
+  const json said = json::parse(run_command(scratch, "probe --json").out);
+  const auto lists = [&](const char* key, const char* name) {
+    const auto names = said.at(key).get<std::vector<std::string>>();
+    return std::ranges::find(names, name) != names.end();
+  };
+  EXPECT_TRUE(lists("classes", "Qwen3VLForConditionalGeneration"));
+  EXPECT_TRUE(lists("gguf_architectures", "llama"));
+}
+
+TEST(Cli, ADayIsADay) {
+  const ScratchFolder scratch;
+  for (const char* day : {"2026-02-30", "tomorrow", "27.11.2026", ""}) {
+    const ProgramRun run = run_command(scratch, "ask --date " + shell_quoted(day) + " hi");
+    EXPECT_EQ(run.exit_code, 2) << day;
+    EXPECT_NE(run.err.find("must be a day as 2026-11-27"), std::string::npos) << run.err;
+  }
+}
+
 TEST(Cli, MethodsListsEveryPresetWithItsParts) {
   const ScratchFolder scratch;
   const ProgramRun run = run_command(scratch, "methods --json");

@@ -2,6 +2,8 @@
 
 #include <gtest/gtest.h>
 
+#include <QDateTime>
+
 namespace winnow::app {
 namespace {
 
@@ -110,6 +112,16 @@ TEST(TurnBuilder, IgnoresTheEmptyAnswerRowOfTheQuestionItself) {
   const Turn turn = buildTurn(1, {message(Role::kUser, "a"), message(Role::kAssistant, "", MessageState::kStreaming)}, {});
   ASSERT_EQ(turn.messages.size(), 1u);
   EXPECT_EQ(turn.messages.back().role, Role::kUser);
+}
+
+// Chat templates that write a date read the same tomorrow.
+TEST(TurnBuilder, TellsTheDayOfTheFirstQuestion) {
+  StoredMessage first = message(Role::kUser, "one");
+  first.createdMs = QDateTime(QDate(2026, 3, 5), QTime(23, 59)).toMSecsSinceEpoch();
+  StoredMessage later = message(Role::kUser, "two");
+  later.createdMs = QDateTime(QDate(2026, 3, 6), QTime(0, 1)).toMSecsSinceEpoch();
+  EXPECT_EQ(buildTurn(1, {first, message(Role::kAssistant, "yes"), later}, {}).prompt.day, "2026-03-05");
+  EXPECT_EQ(buildTurn(1, {message(Role::kUser, "not saved yet")}, {}).prompt.day, QDate::currentDate().toString(Qt::ISODate).toStdString());
 }
 
 TEST(TurnBuilder, StartsWithTheSystemPromptOnlyWhenThereIsOne) {
