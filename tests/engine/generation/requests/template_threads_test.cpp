@@ -66,13 +66,15 @@ class TemplateThreads : public ::testing::Test {
     return events;
   }
 
-  // What has been read for the last answer, and whether its text is that of its tokens.
+  // What has been read for the last answer.
   static std::string read_text(const EventRecorder& events) {
+    const CacheReport report = *events.last<CacheReport>();
     std::string text;
-    for (const TokenText& token : events.last<CacheReport>()->texts) text += token.bytes;
+    for (const TokenText& token : report.texts) text += token.bytes;
     return text;
   }
 
+  // Whether its text is that of its tokens.
   bool plain_answer() const {
     return std::ranges::none_of(trace_.generated, [&](std::int64_t id) {
       const std::string_view bytes = model_->tokenizer->token_bytes(id);
@@ -168,11 +170,9 @@ TEST_F(TemplateThreads, AnAnswersThoughtsAreNotGoneOnFrom) {
   }();
   EXPECT_EQ(start_of(states_, plain, *model_).from, TurnStart::From::kCurrent);
   // The cache holds "<think>Hm.</think>" before the answer, which the template leaves out.
-  const Message answer = turn.messages.back();
-  Message& held = states_.current->thread.back();
-  held.thought = "Hm.";
-  const std::vector<std::int64_t> ids = model_->tokenizer->encode("<think>Hm.</think>\n\n", SpecialText::kAsText);
-  states_.current->answer_ids.insert(states_.current->answer_ids.begin(), ids.begin(), ids.end());
+  states_.current->thread.back().thought = "Hm.";
+  const std::string answer = std::get<TextItem>(turn.messages.back().items.front()).text;
+  states_.current->answer_ids = model_->tokenizer->encode("<think>Hm.</think>\n\n" + answer, SpecialText::kAsText);
   EXPECT_TRUE(start_of(states_, plain, *model_).rewritten);
   // A template that writes thoughts as they were given is gone on from.
   speak(
