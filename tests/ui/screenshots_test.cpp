@@ -220,6 +220,7 @@ TEST_F(Screenshots, Timeline) {
 TEST_F(Screenshots, PickerAndRecipeEditor) {
   app::NamedRecipe saved;
   saved.name = "Letters, small";
+  saved.spec.method = "vl-cache";
   saved.spec.retention = 0.05;
   saved.spec.allocator = "meda";
   saved.spec.reducer = "average";

@@ -66,6 +66,8 @@ TEST(MethodTexts, EveryReasonIsExplained) {
 TEST(RecipeWords, SayWhatIsUsedAndWhatDiffers) {
   const std::vector<MethodInfo> methods = list_methods();
   app::NamedRecipe recipe;
+  EXPECT_EQ(recipeLabel(methods, recipe), QStringLiteral("Self-study · 20\u202f%")) << "before a choice is made";
+  recipe.spec.method = "vl-cache";
   EXPECT_EQ(recipeLabel(methods, recipe), QStringLiteral("VL-Cache · 20\u202f%"));
   recipe.spec.allocator = "meda";
   recipe.spec.options["recent_share"] = "0.2";
@@ -77,6 +79,7 @@ TEST(RecipeWords, SayWhatIsUsedAndWhatDiffers) {
   EXPECT_EQ(recipeTitle(methods,
                         [] {
                           app::NamedRecipe patient;
+                          patient.spec.method = "vl-cache";
                           patient.spec.min_event_tokens = 0;
                           return patient;
                         }()),

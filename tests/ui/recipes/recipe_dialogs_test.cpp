@@ -224,6 +224,7 @@ TEST_F(RecipeDialogs, AMixtureIsEditedSavedUsedAndStillThereAfterARestart) {
 TEST_F(RecipeDialogs, ADeletedRecipeComesBackWithUndo) {
   app::NamedRecipe saved;
   saved.name = "mine";
+  saved.spec.method = "vl-cache";
   saved.spec.allocator = "meda";
   m_settings->saveRecipe(saved);
   ui::MethodPicker* picker = pick();
