@@ -1,6 +1,8 @@
 #include "app/media/container_extent.h"
 
+#include <algorithm>
 #include <limits>
+#include <set>
 #include <span>
 #include <string_view>
 
@@ -10,6 +12,7 @@ namespace winnow::app {
 namespace {
 
 constexpr int kMaxBoxes = 100'000;
+constexpr std::uint64_t kEbml = 0x1A45DFA3;  // the first bytes of a Matroska file
 
 std::uint64_t littleEndian32(std::span<const std::uint8_t> bytes) {
   return bytes[0] | std::uint64_t{bytes[1]} << 8 | std::uint64_t{bytes[2]} << 16 | std::uint64_t{bytes[3]} << 24;
@@ -37,6 +40,10 @@ ContainerExtent measureMov(const MediaFile& file) {
     if (size == 1 && header.size() == 16) size = bigEndian(bytes.subspan(8, 8));
     if (size == 0) size = static_cast<std::uint64_t>(file.sizeBytes() - at);  // to the end of the file
     if (size < 8) break;
+    if (type == "ftyp" && at > 0 && (extent.hasIndex || extent.fragmented)) {
+      extent.nextBytes = file.sizeBytes() - at;
+      break;
+    }
     extent.missingBytes = missing(file.sizeBytes(), at, size);
     if (type == "moov" && extent.missingBytes == 0) extent.hasIndex = true;
     if (type == "moof") extent.fragmented = true;
@@ -79,7 +86,12 @@ ContainerExtent measureMatroska(const MediaFile& file) {
   const EbmlSize size = readEbmlSize(segmentBytes.subspan(4));
   if (size.bytes == 0 || size.unknown) return extent;
   const std::int64_t bodyAt = segmentAt + 4 + static_cast<std::int64_t>(size.bytes);
-  if (bodyAt <= file.sizeBytes()) extent.missingBytes = missing(file.sizeBytes(), bodyAt, size.value);
+  if (bodyAt > file.sizeBytes()) return extent;
+  extent.missingBytes = missing(file.sizeBytes(), bodyAt, size.value);
+  if (extent.missingBytes > 0) return extent;
+  const std::int64_t behind = bodyAt + static_cast<std::int64_t>(size.value);
+  const auto next = file.readRange(behind, 4);
+  if (next.size() == 4 && bigEndian(next) == kEbml) extent.nextBytes = file.sizeBytes() - behind;
   return extent;
 }
 
@@ -98,6 +110,35 @@ ContainerExtent measureAvi(const MediaFile& file) {
   return extent;
 }
 
+// Ogg: pages, each with the number of its stream. One that is not among those that begin the file belongs to another file.
+ContainerExtent measureOgg(const MediaFile& file) {
+  constexpr std::int64_t kEndsBytes = 128 << 10;  // two pages at their largest
+  constexpr std::size_t kPageHeadBytes = 27;
+  ContainerExtent extent;
+  std::set<std::uint64_t> begun;
+  const auto pages = [&](std::int64_t at, const auto& see) {
+    const auto bytes = file.readRange(at, kEndsBytes);
+    const std::string_view text(reinterpret_cast<const char*>(bytes.data()), bytes.size());
+    for (std::size_t page = text.find("OggS"); page != text.npos && page + kPageHeadBytes <= text.size();
+         page = text.find("OggS", page + 4))
+      see(bytes[page + 5], littleEndian32(std::span<const std::uint8_t>(bytes).subspan(page + 14, 4)));
+  };
+  constexpr std::uint8_t kBeginsStream = 2;
+  bool beginning = true;  // all streams begin before any goes on
+  pages(0, [&](std::uint8_t flags, std::uint64_t stream) {
+    beginning = beginning && (flags & kBeginsStream) != 0;
+    if (beginning) begun.insert(stream);
+  });
+  std::uint64_t last = 0;
+  bool found = false;
+  pages(std::max<std::int64_t>(0, file.sizeBytes() - kEndsBytes), [&](std::uint8_t, std::uint64_t stream) {
+    last = stream;
+    found = true;
+  });
+  if (found && !begun.contains(last)) extent.nextBytes = file.sizeBytes();
+  return extent;
+}
+
 }  // namespace
 
 ContainerExtent measureExtent(const MediaFile& file, ContentType type) {
@@ -108,6 +149,8 @@ ContainerExtent measureExtent(const MediaFile& file, ContentType type) {
       return measureMatroska(file);
     case ContentType::kAvi:
       return measureAvi(file);
+    case ContentType::kOgg:
+      return measureOgg(file);
     default:
       return {};
   }

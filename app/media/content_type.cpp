@@ -28,6 +28,10 @@ constexpr TypeRow kTypes[] = {
     {ContentType::kMatroska, MediaKind::kVideo, "matroska", "matroska"},
     {ContentType::kAvi, MediaKind::kVideo, "avi", "avi"},
     {ContentType::kMpegTs, MediaKind::kVideo, "mpegts", "mpegts"},
+    {ContentType::kMpegPs, MediaKind::kVideo, "mpegps", "mpeg"},
+    {ContentType::kFlv, MediaKind::kVideo, "flv", "flv"},
+    {ContentType::kOgg, MediaKind::kVideo, "ogg", "ogg"},
+    {ContentType::kAsf, MediaKind::kVideo, "asf", "asf"},
 };
 
 const TypeRow& rowOf(ContentType type) {
@@ -45,6 +49,25 @@ bool hasAt(Bytes head, std::size_t offset, std::string_view magic) {
 }
 
 using namespace std::string_view_literals;
+
+// Videos that are refused by name, none of which reaches FFmpeg; its program reads them all.
+struct RefusedVideo {
+  std::string_view magic;
+  const char* what;
+};
+constexpr RefusedVideo kRefusedVideos[] = {
+    {"\0\0\1\xB3"sv, "a bare MPEG video stream"},
+    {"\0\0\0\1\x67"sv, "a bare H.264 stream"},
+    {"\0\0\0\1\x09"sv, "a bare H.264 stream"},
+    {"\0\0\0\1\x40\1"sv, "a bare HEVC stream"},
+    {".RMF"sv, "a RealMedia file"},
+    {"\x06\x0E\x2B\x34\x02\x05\x01\x01"sv, "an MXF file"},
+    {"\xB7\xD8\x00\x20\x37\x49\xDA\x11"sv, "a recording of Windows Media Center"},
+    {"DKIF"sv, "an IVF file"},
+    {"YUV4MPEG2 "sv, "an uncompressed video (Y4M)"},
+    {"\x1F\x07\x00"sv, "a bare DV stream"},
+    {"nut/multimedia container"sv, "a NUT file"},
+};
 
 constexpr std::string_view kHeifBrands[] = {"heic"sv, "heix"sv, "heim"sv, "heis"sv, "hevc"sv,
                                             "hevx"sv, "mif1"sv, "msf1"sv, "avif"sv, "avis"sv};
@@ -114,6 +137,10 @@ ContentType detectContent(Bytes head, const std::string& subject) {
   if (hasAt(head, 0, "RIFF"sv) && hasAt(head, 8, "WEBP"sv)) return ContentType::kWebp;
   if (hasAt(head, 0, "RIFF"sv) && hasAt(head, 8, "AVI "sv)) return ContentType::kAvi;
   if (hasAt(head, 0, "\x1A\x45\xDF\xA3"sv)) return ContentType::kMatroska;
+  if (hasAt(head, 0, "\0\0\1\xBA"sv)) return ContentType::kMpegPs;
+  if (hasAt(head, 0, "FLV\1"sv)) return ContentType::kFlv;
+  if (hasAt(head, 0, "OggS"sv)) return ContentType::kOgg;
+  if (hasAt(head, 0, "\x30\x26\xB2\x75\x8E\x66\xCF\x11"sv)) return ContentType::kAsf;
   if (hasAt(head, 4, "ftyp"sv)) {
     for (const auto brand : kHeifBrands) {
       if (hasAt(head, 8, brand)) refuseContent(subject, "this is a HEIC or AVIF picture, which is not supported");
@@ -124,11 +151,17 @@ ContentType detectContent(Bytes head, const std::string& subject) {
   for (const auto box : kMovFirstBoxes) {
     if (hasAt(head, 4, box) && (head[0] == 0 || box == "mdat")) return ContentType::kMov;
   }
+  for (const auto& format : kRefusedVideos) {
+    if (hasAt(head, 0, format.magic)) {
+      refuseContent(subject, std::string("this is ") + format.what + ", which is not supported; " + kConvertVideo);
+    }
+  }
   refuseKnownFormat(head, subject);
   if (looksLikeMpegTs(head)) return ContentType::kMpegTs;
   if (looksLikeBmp(head)) return ContentType::kBmp;
   if (looksLikeText(head)) refuseText({reinterpret_cast<const char*>(head.data()), head.size()}, subject);
-  refuseContent(subject, "this is neither an image (PNG, JPEG, WebP, BMP, GIF) nor a video (MP4, MOV, WebM, MKV, AVI, TS)");
+  refuseContent(subject,
+                "this is neither an image (PNG, JPEG, WebP, BMP, GIF) nor a video (MP4, MOV, 3GP, WebM, MKV, AVI, TS, MPG, FLV, OGV, WMV)");
 }
 
 bool mayBecomeVideo(Bytes head) {

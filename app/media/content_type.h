@@ -14,7 +14,10 @@
 
 namespace winnow::app {
 
-enum class ContentType : int { kPng = 1, kJpeg, kGif, kBmp, kWebp, kMov, kMatroska, kAvi, kMpegTs };
+enum class ContentType : int { kPng = 1, kJpeg, kGif, kBmp, kWebp, kMov, kMatroska, kAvi, kMpegTs, kMpegPs, kFlv, kOgg, kAsf };
+
+// What to do about a video that is refused for what it is made of; follows a reason.
+inline constexpr const char* kConvertVideo = "this converts it: ffmpeg -i FILE -c:v libx264 -pix_fmt yuv420p NEW.mp4";
 
 ContentType detectContent(const MediaFile& file);
 // The same on bytes: head is the start of the file, subject names it in the error.
@@ -23,6 +26,9 @@ ContentType detectContent(std::span<const std::uint8_t> head, const std::string&
 // Whether more of a head that is not recognised could make a video of it: MPEG-TS is known by several packets, all else by its first 32
 // bytes.
 bool mayBecomeVideo(std::span<const std::uint8_t> head);
+
+// A stream of packets without an index, made to be cut and joined at any of them.
+inline bool isPacketStream(ContentType type) { return type == ContentType::kMpegTs || type == ContentType::kMpegPs; }
 
 MediaKind kindOf(ContentType type);
 // "png", "mp4", "webm", ...; for display and for error sentences.

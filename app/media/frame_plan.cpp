@@ -6,10 +6,13 @@
 #include <string>
 
 #include "engine/base/error.h"
-#include "engine/media/frame_count.h"
 
 namespace winnow::app {
 namespace {
+
+constexpr double kMostTimes = 1e15;  // that whole numbers in a double can count
+// Of a time computed from a frame's own start, seconds: VideoContainer::ticksAt() allows as much.
+constexpr double kRounding = 1e-6;
 
 std::string seconds(double value) {
   char text[32];
@@ -32,7 +35,7 @@ void requireWithinCap(int frames, int cap) {
 
 }  // namespace
 
-PlannedFrames planFrames(const FramePlan& plan, double durationS, std::int64_t videoFrames, int frameCap) {
+AskedTimes planFrames(const FramePlan& plan, double durationS, int frameCap) {
   require(std::isfinite(durationS) && durationS > 0.0, "a frame plan needs a video with a positive duration");
   require(frameCap > 0, "a frame plan needs a positive cap");
   requireFinite(plan.every_s, "every");
@@ -55,24 +58,43 @@ PlannedFrames planFrames(const FramePlan& plan, double durationS, std::int64_t v
     refusePlan("to", "the range ends at " + seconds(plan.to_s) + ", which is not after its start at " + seconds(plan.from_s));
   }
 
-  PlannedFrames planned;
-  planned.fromS = plan.from_s;
-  planned.toS = plan.to_s < 0.0 ? durationS : std::min(plan.to_s, durationS);
-  const double span = planned.toS - planned.fromS;
+  AskedTimes asked;
+  asked.fromS = plan.from_s;
+  asked.toS = plan.to_s < 0.0 ? durationS : std::min(plan.to_s, durationS);
   if (plan.frame_count > 0) {
-    std::int64_t count = plan.frame_count;
-    if (videoFrames > 0) count = std::min(count, frames_in_range(span, durationS, videoFrames));
-    planned.askedS.reserve(static_cast<std::size_t>(count));
-    for (std::int64_t i = 0; i < count; ++i)
-      planned.askedS.push_back(planned.fromS + (static_cast<double>(i) + 0.5) * span / static_cast<double>(count));
+    asked.offset = 0.5;
+    asked.spanS = asked.toS - asked.fromS;
+    asked.parts = plan.frame_count;
+    asked.count = plan.frame_count;
   } else {
-    const double step = videoFrames > 0 ? std::max(plan.every_s, durationS / static_cast<double>(videoFrames)) : plan.every_s;
-    // Each time is a product, not a sum: a sum drifts by a frame after some hundred steps of 0.1 s.
-    for (int i = 0; i < plan.max_frames; ++i) {
-      const double asked = planned.fromS + i * step;
-      if (asked >= planned.toS) break;
-      planned.askedS.push_back(asked);
+    asked.spanS = plan.every_s;
+    const double steps = std::min(kMostTimes, std::ceil((asked.toS - asked.fromS) / plan.every_s));
+    asked.count = static_cast<std::int64_t>(steps);
+    while (asked.count > 1 && asked.at(asked.count - 1) >= asked.toS) --asked.count;
+  }
+  return asked;
+}
+
+PlannedFrames dropRepeats(const AskedTimes& asked, int maxFrames, const OnScreenAt& picture) {
+  PlannedFrames planned{asked.fromS, asked.toS, {}, {}, {}, 0, asked.toS};
+  for (std::int64_t i = 0; i < asked.count;) {
+    const double time = asked.at(i);
+    if (std::ssize(planned.askedS) == maxFrames) {
+      planned.endS = time;
+      break;
     }
+    const auto [since, until] = picture(time);
+    std::int64_t next = i + 1;
+    if (until > time) {
+      const double steps = (until - asked.fromS) * asked.parts / asked.spanS - asked.offset;
+      next = std::max(next, static_cast<std::int64_t>(std::min(std::floor(steps), static_cast<double>(asked.count))));
+      while (next < asked.count && asked.at(next) < until - kRounding) ++next;
+    }
+    planned.askedS.push_back(time);
+    planned.shownS.push_back(since);
+    planned.untilS.push_back(asked.at(next - 1));
+    planned.repeats += next - i - 1;
+    i = next;
   }
   return planned;
 }

@@ -1,27 +1,53 @@
-// Turns a FramePlan into the presentation times it asks for. Pure arithmetic, no file.
+// Turns a FramePlan into the times it asks for, and leaves out those at which nothing new is to be seen. Pure arithmetic, no file.
 //
-// Used by VideoFrameSource, and by a planner that shows the user what would be sampled. Times are seconds from the start of the video.
-// Formulae: engine/media/frame_source.h. A plan that asks for more frames than the range holds is answered with each of them once: a frame
-// that is seen twice takes its tokens twice and tells nothing. A range that ends after the video is cut to the video; a range that starts
-// after it is refused. Errors: kInvalidArgument for a plan that no video could satisfy or that lies outside this one; kLimitExceeded for
-// too many frames.
+// Used by VideoFrameSource. Times are seconds from the start of the video. Formulae: engine/media/frame_source.h. A picture that is still
+// on screen at the next time, or at several, is taken once: a frame that is seen twice takes its tokens twice and tells nothing. A range
+// that ends after the video is cut to the video; a range that starts after it is refused. Errors: kInvalidArgument for a plan that no video
+// could satisfy or that lies outside this one; kLimitExceeded for too many frames.
 #pragma once
 
 #include <cstdint>
+#include <functional>
 #include <vector>
 
 #include "engine/media/frame_source.h"
 
 namespace winnow::app {
 
+// Evenly apart, in [fromS, toS); never none.
+struct AskedTimes {
+  double fromS = 0.0;
+  double toS = 0.0;
+  double offset = 0.0;  // of the first, in steps
+  double spanS = 0.0;   // of `parts` steps
+  double parts = 1.0;
+  std::int64_t count = 0;
+
+  // Each is a product, not a sum: a sum drifts by a frame after some hundred steps of 0.1 s.
+  double at(std::int64_t i) const { return fromS + (static_cast<double>(i) + offset) * spanS / parts; }
+};
+
+// durationS: length of the video, positive and finite. frameCap: the most frames that any plan may ask for.
+AskedTimes planFrames(const FramePlan& plan, double durationS, int frameCap = 1024);
+
+// The picture that is on screen at a time: since when and until when, seconds; both the time itself where nothing tells.
+struct OnScreen {
+  double sinceS = 0.0;
+  double untilS = 0.0;
+};
+using OnScreenAt = std::function<OnScreen(double)>;
+
 struct PlannedFrames {
   double fromS = 0.0;
   double toS = 0.0;
   std::vector<double> askedS;  // ascending, never empty, each in [fromS, toS)
+  std::vector<double> shownS;  // of each, since when its picture is on screen
+  std::vector<double> untilS;  // of each, the last time at which it was asked for
+  std::int64_t repeats = 0;    // times at which the picture of the one before was still there
+  double endS = 0.0;           // of what the frames are taken from: toS, unless there are more pictures than a plan may have frames
 };
 
-// durationS: length of the video, positive and finite. videoFrames: how many frames it has at most; below 1: not known. frameCap: the most
-// frames that any plan may ask for.
-PlannedFrames planFrames(const FramePlan& plan, double durationS, std::int64_t videoFrames = -1, int frameCap = 1024);
+// `picture` is asked rising times.
+PlannedFrames dropRepeats(const AskedTimes& asked, int maxFrames, const OnScreenAt& picture);
 
 }  // namespace winnow::app

@@ -4,6 +4,7 @@
 
 #include "app/media/content_hash.h"
 #include "app/media/still_image.h"
+#include "app/media/thumbnails.h"
 #include "engine/base/error.h"
 
 namespace winnow::app {
@@ -27,8 +28,12 @@ ImageFrameSource::ImageFrameSource(std::unique_ptr<MediaFile> file, ContentType 
   m_info.kind = MediaKind::kImage;
   m_info.container = nameOf(type);
   m_info.codec = nameOf(type);
-  m_info.widthPx = swapsSides(header.orientation) ? height : width;
-  m_info.heightPx = swapsSides(header.orientation) ? width : height;
+  const PictureSize upright = swapsSides(header.orientation) ? PictureSize{height, width} : PictureSize{width, height};
+  const PictureSize delivered = thumbnailSize(upright, limits.imageSidePx);
+  m_info.widthPx = delivered.width_px;
+  m_info.heightPx = delivered.height_px;
+  if (delivered.width_px != upright.width_px) add_notice(m_info.notices, {NoticeCode::kScaledDown, upright.width_px, upright.height_px});
+  if (header.endMissing) decodeStill(header, m_file->path(), limits);  // which tells whether the rest is there
   m_info.rotationDegrees = clockwiseDegrees(header.orientation);
   m_info.fileBytes = m_file->sizeBytes();
   m_info.frameCount = 1;

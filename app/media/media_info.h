@@ -17,7 +17,7 @@ struct MediaInfo {
   std::string codec;      // "h264", "vp9", "png", "UTF-8", ...
   int widthPx = 0;        // upright and with square pixels: the size of the frames delivered
   int heightPx = 0;
-  double durationS = 0.0;    // of what the file really holds, from the first frame; 0 for an image
+  double durationS = 0.0;    // from the beginning of the file to the end of its last picture; 0 for an image
   double averageFps = 0.0;   // 0 when unknown and for an image
   int rotationDegrees = 0;   // clockwise turn that is applied
   std::string colourRange;   // "limited", "full"; empty when the header does not say
@@ -25,8 +25,8 @@ struct MediaInfo {
   std::int64_t fileBytes = 0;
   std::int64_t frameCount = -1;      // -1: not known without reading the whole file
   std::int64_t words = 0;            // of a document
+  std::int64_t evenFrames = -1;      // frameCount, if all of them last the same time; -1: they do not, or nothing tells
   bool holdsText = false;            // of a video: subtitles that are text (subtitles.h)
-  std::int64_t mostFrames = -1;      // that it can have: frameCount, or by its highest rate; -1: neither is known
   std::vector<MediaNotice> notices;  // known without decoding
 };
 

@@ -79,6 +79,7 @@ MediaInfo FfmpegMediaOpener::probe(const std::string& path, const InterruptToken
   MediaRequest request;
   request.path = path;
   request.kind = detectKind(path);
+  request.plan.frame_count = request.plan.max_frames = 1;
   return openSource(request, interrupt)->info();
 }
 

@@ -16,4 +16,10 @@ std::optional<int> squarePixelWidth(int widthPx, AVRational aspect);
 // What the display matrix of a stream asks for.
 MatrixOrientation streamOrientation(const AVStream& stream);
 
+// The largest size of the same shape inside a box; the box itself where its shape is the same but for rounding.
+PictureSize fitInside(PictureSize shape, PictureSize box);
+
+// In the middle of a black picture that is not smaller.
+RgbImage centredOnBlack(const RgbImage& picture, PictureSize size);
+
 }  // namespace winnow::app

@@ -1,6 +1,8 @@
 // The structures of PNG, JPEG, WebP, BMP and GIF, as far as size, orientation and completeness need them.
 #include <algorithm>
+#include <array>
 #include <cstring>
+#include <map>
 #include <string_view>
 #include <utility>
 
@@ -32,17 +34,16 @@ void append(std::vector<std::uint8_t>& to, Bytes from) {
 void requireSize(std::uint64_t width, std::uint64_t height, const std::string& subject, const MediaLimits& limits) {
   if (width == 0 || height == 0) damaged(subject, "the picture has no width or no height");
   const std::string size = std::to_string(width) + " x " + std::to_string(height) + " pixels";
-  const auto side = static_cast<std::uint64_t>(limits.imageSidePx);
   if (std::max(width, height) / std::min(width, height) > static_cast<std::uint64_t>(limits.imageSideRatio) ||
       std::max(width, height) > std::min(width, height) * static_cast<std::uint64_t>(limits.imageSideRatio)) {
     throw Exception(
         ErrorCode::kLimitExceeded, subject,
         "the picture of " + size + " is too narrow (one side is more than " + std::to_string(limits.imageSideRatio) + " times the other)");
   }
-  if (width > side || height > side || width * height > static_cast<std::uint64_t>(limits.imagePixels)) {
-    throw Exception(ErrorCode::kLimitExceeded, subject,
-                    "the picture of " + size + " is larger than the limit (" + std::to_string(limits.imagePixels / 1'000'000) +
-                        " megapixels, " + std::to_string(limits.imageSidePx) + " pixels a side)");
+  if (width * height > static_cast<std::uint64_t>(limits.imagePixels)) {
+    throw Exception(
+        ErrorCode::kLimitExceeded, subject,
+        "the picture of " + size + " is larger than the limit of " + std::to_string(limits.imagePixels / 1'000'000) + " megapixels");
   }
 }
 
@@ -59,7 +60,12 @@ void readPng(StillHeader& header, Bytes file, const std::string& subject, const 
   append(header.decodable, file.first(8));
   std::size_t at = 8;
   bool ended = false;
+  bool pixels = false;
   while (!ended) {
+    if (at == file.size() && pixels) {
+      header.endMissing = true;
+      return;
+    }
     if (file.size() - at < 12) damaged(subject, kCutOff);
     const std::size_t length = be32(file, at);
     if (length > 0x7FFFFFFF) damaged(subject, "a chunk of the picture has an impossible length");
@@ -70,6 +76,7 @@ void readPng(StillHeader& header, Bytes file, const std::string& subject, const 
     if (type == "IHDR" || type == "PLTE" || type == "tRNS" || type == "IDAT" || type == "IEND") {
       append(header.decodable, file.subspan(at, length + 12));
     }
+    pixels = pixels || type == "IDAT";
     ended = type == "IEND";
     at += length + 12;
   }
@@ -90,16 +97,48 @@ std::size_t skipScanData(Bytes file, std::size_t at) {
   return file.size();
 }
 
+// How much of a JPEG that comes in ever finer scans is there: of every component, up to which bit each of its 64 coefficients.
+class ProgressiveScans {
+ public:
+  // The body of the frame header, and of a scan header.
+  void begin(Bytes body) {
+    for (std::size_t at = 6; at + 3 <= body.size(); at += 3) m_lacking[body[at]].fill(kNothing);
+  }
+  void add(Bytes body) {
+    if (body.empty() || body.size() < 4 + std::size_t{2} * body[0]) return;
+    const Bytes spectrum = body.subspan(1 + std::size_t{2} * body[0]);
+    for (std::size_t i = 0; i < body[0]; ++i) {
+      auto& lacking = m_lacking[body[1 + 2 * i]];
+      for (std::size_t k = spectrum[0]; k <= spectrum[1] && k < lacking.size(); ++k) lacking[k] = spectrum[2] & 15;
+    }
+  }
+  bool complete() const {
+    return std::ranges::all_of(m_lacking, [](const auto& component) {
+      return std::ranges::all_of(component.second, [](std::uint8_t bits) { return bits == 0; });
+    });
+  }
+
+ private:
+  static constexpr std::uint8_t kNothing = 255;
+  std::map<std::uint8_t, std::array<std::uint8_t, 64>> m_lacking;
+};
+
 void readJpeg(StillHeader& header, std::vector<std::uint8_t> owned, const std::string& subject, const MediaLimits& limits) {
   const Bytes file(owned);
   std::size_t at = 2;
   std::size_t end = 0;
   bool sized = false;
   bool scanned = false;
+  ProgressiveScans scans;
   while (end == 0) {
     while (at < file.size() && file[at] != 0xFF) ++at;  // decoders skip stray bytes between segments
     while (at + 1 < file.size() && file[at + 1] == 0xFF) ++at;
-    if (at + 2 > file.size()) damaged(subject, kCutOff);
+    if (at + 2 > file.size()) {
+      if (!scanned || !scans.complete()) damaged(subject, kCutOff);
+      header.endMissing = true;
+      end = file.size();
+      break;
+    }
     const unsigned marker = file[at + 1];
     at += 2;
     if (marker == 0xD9) {
@@ -118,12 +157,14 @@ void readJpeg(StillHeader& header, std::vector<std::uint8_t> owned, const std::s
     if (isStartOfFrame(marker)) {
       if (body.size() < 6) damaged(subject, kBadHeader);
       if (!sized) setSize(header, be16(body, 3), be16(body, 1), subject, limits);
+      if (marker == 0xC2) scans.begin(body);
       sized = true;
     }
     at += length;
     if (marker == 0xDA) {
       if (!sized) damaged(subject, kBadHeader);
       scanned = true;
+      scans.add(body);
       at = skipScanData(file, at);
     }
   }

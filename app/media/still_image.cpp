@@ -6,12 +6,38 @@
 
 #include "app/media/av_handles.h"
 #include "app/media/pixel_conversion.h"
+#include "app/media/thumbnails.h"
 #include "engine/base/error.h"
 
 namespace winnow::app {
 namespace {
 
-AvFrame decode(const StillHeader& header, const std::string& subject, const MediaLimits& limits) {
+constexpr const char* kCutOffPixels = "the picture is cut off: the end of the file is missing";
+
+// What stands for the end of a file that has none. `missing` are the bits that a decoder reads which still wants pixels.
+std::vector<std::uint8_t> endOf(ContentType type, std::uint8_t missing) {
+  if (type == ContentType::kPng) return {0, 0, 0, 0, 'I', 'E', 'N', 'D', 0xAE, 0x42, 0x60, 0x82};
+  constexpr int kMissingBytes = 64;
+  std::vector<std::uint8_t> end;
+  for (int i = 0; i < kMissingBytes; ++i) {
+    end.push_back(missing);
+    if (missing == 0xFF) end.push_back(0);
+  }
+  end.push_back(0xFF);
+  end.push_back(0xD9);
+  return end;
+}
+
+// Pixels that are never decoded keep the value that opaque points to.
+int getFilledBuffer(AVCodecContext* context, AVFrame* frame, int flags) {
+  const int result = avcodec_default_get_buffer2(context, frame, flags);
+  if (result < 0) return result;
+  for (int i = 0; i < AV_NUM_DATA_POINTERS && frame->buf[i] != nullptr; ++i)
+    std::memset(frame->buf[i]->data, *static_cast<const std::uint8_t*>(context->opaque), frame->buf[i]->size);
+  return result;
+}
+
+AvFrame decode(const StillHeader& header, std::uint8_t missing, const std::string& subject, const MediaLimits& limits) {
   prepareFfmpeg();
   require(kindOf(header.type) == MediaKind::kImage, "a video is not a still picture");
   const AVCodec* codec = avcodec_find_decoder_by_name(readerOf(header.type));
@@ -22,12 +48,16 @@ AvFrame decode(const StillHeader& header, const std::string& subject, const Medi
   AvDecoder decoder(avcodec_alloc_context3(codec));
   const AvPacket packet = makePacket();
   const AvFrame frame = makeFrame();
-  if (!decoder || av_new_packet(packet.get(), static_cast<int>(header.decodable.size())) < 0) {
+  const std::vector<std::uint8_t> end = header.endMissing ? endOf(header.type, missing) : std::vector<std::uint8_t>();
+  if (!decoder || av_new_packet(packet.get(), static_cast<int>(header.decodable.size() + end.size())) < 0) {
     throw Exception(ErrorCode::kOutOfMemory, subject, "there is no memory for the picture");
   }
-  std::memcpy(packet->data, header.decodable.data(), header.decodable.size());
+  std::ranges::copy(header.decodable, packet->data);
+  std::ranges::copy(end, packet->data + header.decodable.size());
   packet->flags |= AV_PKT_FLAG_KEY;
   decoder->thread_count = 1;
+  decoder->opaque = &missing;
+  if (header.endMissing) decoder->get_buffer2 = &getFilledBuffer;
   decoder->max_pixels = limits.imagePixels;
   // A still has no later frame that could make up for a mistake: checksums count and errors are errors.
   decoder->err_recognition |= AV_EF_CRCCHECK | AV_EF_EXPLODE;
@@ -66,18 +96,34 @@ RgbImage placeOnCanvas(const RgbImage& frame, const StillHeader& header) {
   return canvas;
 }
 
-}  // namespace
-
-DecodedStill decodeStill(const StillHeader& header, const std::string& subject, const MediaLimits& limits) {
-  const AvFrame frame = decode(header, subject, limits);
+DecodedStill decodeWith(const StillHeader& header, std::uint8_t missing, const std::string& subject, const MediaLimits& limits) {
+  const AvFrame frame = decode(header, missing, subject, limits);
   const ColourReading colour = readColour(frame->format, frame->color_range, frame->colorspace, frame->height, ColourHint::kStill);
   DecodedStill still;
   still.colourRange = nameOf(colour.range);
   still.colourMatrix = nameOf(colour.matrix);
   FrameConverter converter(subject);
   still.image = converter.convert(*frame, header.widthPx, header.heightPx, Orientation::kUpright, ColourHint::kStill);
+  return still;
+}
+
+// Whatever stands in for the bytes that are not there makes no difference to a whole picture.
+DecodedStill decodeWithoutEnd(const StillHeader& header, const std::string& subject, const MediaLimits& limits) {
+  try {
+    DecodedStill still = decodeWith(header, 0, subject, limits);
+    if (still.image.rgb == decodeWith(header, 0xFF, subject, limits).image.rgb) return still;
+  } catch (const Exception& exception) {
+    if (exception.error().code != ErrorCode::kDamagedFile) throw;
+  }
+  throw Exception(ErrorCode::kDamagedFile, subject, kCutOffPixels);
+}
+
+}  // namespace
+
+DecodedStill decodeStill(const StillHeader& header, const std::string& subject, const MediaLimits& limits) {
+  DecodedStill still = header.endMissing ? decodeWithoutEnd(header, subject, limits) : decodeWith(header, 0, subject, limits);
   if (header.canvasWidthPx > 0) still.image = placeOnCanvas(still.image, header);
-  still.image = makeUpright(std::move(still.image), header.orientation);
+  still.image = makeThumbnail(makeUpright(std::move(still.image), header.orientation), limits.imageSidePx);
   return still;
 }
 

@@ -2,8 +2,9 @@
 //
 // Used by ImageFrameSource and probe(). readStillHeader walks the file's own structure (bounded, no decoder): size, orientation, whether
 // the end is there, whether there are more frames. decodeStill gives only the picture's own chunks to one named decoder of FFmpeg, so
-// that comments, colour profiles and other attachments are never unpacked. Pictures over the limits are refused by the header alone. Of
-// animations the first frame counts. Errors: kDamagedFile, kLimitExceeded. Pure functions on bytes; any thread.
+// that comments, colour profiles and other attachments are never unpacked. A picture without its end mark counts if all of its pixels are
+// there. Pictures over the limits are refused by the header alone; one with a very long side is scaled down. Of animations the first frame
+// counts. Errors: kDamagedFile, kLimitExceeded. Pure functions on bytes; any thread.
 #pragma once
 
 #include <cstdint>
@@ -24,6 +25,7 @@ struct StillHeader {
   int heightPx = 0;
   Orientation orientation = Orientation::kUpright;
   bool animated = false;
+  bool endMissing = false;              // the mark of the end, and maybe more: the pixels tell
   std::vector<std::uint8_t> decodable;  // what the decoder gets; the whole file where nothing had to be left out
   int canvasWidthPx = 0, canvasHeightPx = 0, offsetXPx = 0, offsetYPx = 0;  // of a first frame that is smaller than its animation
 };

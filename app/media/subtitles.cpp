@@ -52,8 +52,7 @@ std::vector<TimedLine> readStream(VideoContainer& container, int index, const De
   const std::span<AVStream* const> streams(format.streams, format.nb_streams);
   for (AVStream* const stream : streams) stream->discard = stream->index == index ? AVDISCARD_DEFAULT : AVDISCARD_ALL;
   const AVStream& text = *streams[static_cast<std::size_t>(index)];
-  const AVStream& video = container.stream();
-  const double startS = video.start_time != AV_NOPTS_VALUE ? static_cast<double>(video.start_time) * av_q2d(video.time_base) : 0.0;
+  const double startS = -container.secondsAt(0);
   const double tickS = av_q2d(text.time_base);
   SubtitleLines lines(container.path());
   std::int64_t bytes = 0;

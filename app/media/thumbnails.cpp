@@ -9,17 +9,24 @@
 
 namespace winnow::app {
 
+PictureSize thumbnailSize(PictureSize size, int maxSidePx) {
+  const int longest = std::max(size.width_px, size.height_px);
+  if (longest <= maxSidePx) return size;
+  const double scale = static_cast<double>(maxSidePx) / longest;
+  const auto side = [&](int full) { return std::max(1, static_cast<int>(std::lround(full * scale))); };
+  return {side(size.width_px), side(size.height_px)};
+}
+
 RgbImage makeThumbnail(const RgbImage& image, int maxSidePx) {
   if (maxSidePx < 1) throw Exception(ErrorCode::kInvalidArgument, "thumbnail", "the longest side of a thumbnail is below 1 pixel");
   require(image.width_px > 0 && image.height_px > 0 &&
               image.rgb.size() == static_cast<std::size_t>(image.width_px) * static_cast<std::size_t>(image.height_px) * 3,
           "a thumbnail needs a packed RGB picture");
-  const int longest = std::max(image.width_px, image.height_px);
-  if (longest <= maxSidePx) return image;
-  const double scale = static_cast<double>(maxSidePx) / longest;
+  const PictureSize size = thumbnailSize({image.width_px, image.height_px}, maxSidePx);
+  if (size.width_px == image.width_px && size.height_px == image.height_px) return image;
   RgbImage small;
-  small.width_px = std::max(1, static_cast<int>(std::lround(image.width_px * scale)));
-  small.height_px = std::max(1, static_cast<int>(std::lround(image.height_px * scale)));
+  small.width_px = size.width_px;
+  small.height_px = size.height_px;
   small.rgb.resize(static_cast<std::size_t>(small.width_px) * static_cast<std::size_t>(small.height_px) * 3);
   // The source is only read; OpenCV has no const view.
   const cv::Mat from(image.height_px, image.width_px, CV_8UC3, const_cast<std::uint8_t*>(image.rgb.data()));

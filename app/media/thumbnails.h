@@ -8,6 +8,9 @@
 
 namespace winnow::app {
 
+// The size of the small copy of a picture of this size.
+PictureSize thumbnailSize(PictureSize size, int maxSidePx);
+
 RgbImage makeThumbnail(const RgbImage& image, int maxSidePx);
 
 }  // namespace winnow::app

@@ -9,6 +9,8 @@ extern "C" {
 #include <cstdio>
 #include <string>
 
+#include "app/media/time_origin.h"
+
 namespace winnow::app {
 namespace {
 
@@ -60,7 +62,11 @@ void VideoContainer::close() noexcept {
 std::int64_t VideoContainer::ticksAt(double timeS) const {
   // A microsecond is added so that a time computed from a frame's own start does not fall just before it.
   const double ticks = (timeS + 1e-6) / av_q2d(m_video.stream->time_base);
-  return startTicks() + static_cast<std::int64_t>(std::floor(std::clamp(ticks, 0.0, 1e18)));
+  return timeOrigin(*m_format, *m_video.stream) + static_cast<std::int64_t>(std::floor(std::clamp(ticks, 0.0, 1e18)));
+}
+
+double VideoContainer::secondsAt(std::int64_t ticks) const {
+  return static_cast<double>(ticks - timeOrigin(*m_format, *m_video.stream)) * av_q2d(m_video.stream->time_base);
 }
 
 std::int64_t VideoContainer::indexedKeyframe(std::int64_t ticks) const {
@@ -75,6 +81,7 @@ bool VideoContainer::readPacket(AVPacket& packet) {
     if (result >= 0) {
       if (packet.stream_index != m_video.stream->index) continue;
       requirePlain(packet, path());
+      if (m_stretches) place(packet);
       return true;
     }
     m_watch.check(path());
@@ -84,21 +91,35 @@ bool VideoContainer::readPacket(AVPacket& packet) {
   return false;
 }
 
+void VideoContainer::place(AVPacket& packet) {
+  if (packet.pos >= 0) m_packetAt = packet.pos;
+  const std::int64_t shift = m_stretches->shiftAt(m_packetAt);
+  if (packet.dts != AV_NOPTS_VALUE) packet.dts += shift;
+  if (packet.pts != AV_NOPTS_VALUE) packet.pts += shift;
+}
+
+bool VideoContainer::seekToByte(std::int64_t position) {
+  m_packetAt = position;
+  return av_seek_frame(m_format, -1, position, AVSEEK_FLAG_BYTE) >= 0;
+}
+
 bool VideoContainer::seekBackwardTo(std::int64_t timestamp) {
   m_watch.check(path());
-  const int result = avformat_seek_file(m_format, m_video.stream->index, INT64_MIN, timestamp, timestamp, 0);
+  const std::int64_t keyframe = m_stretches ? m_stretches->keyframeBefore(timestamp) : -1;
+  const bool found = m_stretches ? keyframe >= 0 && seekToByte(keyframe)
+                                 : avformat_seek_file(m_format, m_video.stream->index, INT64_MIN, timestamp, timestamp, 0) >= 0;
   m_watch.check(path());
-  return result >= 0;
+  return found;
 }
 
 bool VideoContainer::rewind() {
   m_watch.check(path());
-  // Transport streams are searched by time, which finds nothing before the first time stamp.
-  const int result = m_type == ContentType::kMpegTs
-                         ? av_seek_frame(m_format, -1, 0, AVSEEK_FLAG_BYTE)
-                         : avformat_seek_file(m_format, m_video.stream->index, INT64_MIN, INT64_MIN / 4, INT64_MAX, 0);
+  // Streams without an index are searched by time, which finds nothing before the first time stamp.
+  const bool found = isPacketStream(m_type)
+                         ? seekToByte(0)
+                         : avformat_seek_file(m_format, m_video.stream->index, INT64_MIN, INT64_MIN / 4, INT64_MAX, 0) >= 0;
   m_watch.check(path());
-  return result >= 0;
+  return found;
 }
 
 int VideoContainer::readCallback(void* self, std::uint8_t* buffer, int bytes) {

@@ -5,8 +5,12 @@
 // Threads: one at a time.
 #pragma once
 
+#include <memory>
+#include <utility>
+
 #include "app/media/allowed_video.h"
 #include "app/media/av_handles.h"
+#include "app/media/clock_stretches.h"
 #include "app/media/content_type.h"
 #include "app/media/decode_watch.h"
 #include "app/media/limits.h"
@@ -25,20 +29,26 @@ class VideoContainer {
   ContentType type() const { return m_type; }
   AVFormatContext& format() { return *m_format; }
   AVStream& stream() { return *m_video.stream; }
-  // Where the video's own time begins, in ticks of the stream's time base.
+  // When the first picture is shown, in ticks of the stream's time base.
   std::int64_t startTicks() const { return m_video.stream->start_time != AV_NOPTS_VALUE ? m_video.stream->start_time : 0; }
-  // The latest that a frame on screen timeS after that may start.
+  // The latest that a frame on screen at timeS may start; of seconds that count from the beginning of the file (time_origin.h).
   std::int64_t ticksAt(double timeS) const;
+  double secondsAt(std::int64_t ticks) const;
   // The number in the index of the last keyframe that it lists at or before `ticks`; negative: there is none.
   std::int64_t indexedKeyframe(std::int64_t ticks) const;
   // The stream and the decoder allowed for its codec.
   const ChosenVideo& video() const { return m_video; }
+
+  // Where the clock starts anew on the way; from now on packets have their time on the one line.
+  void setStretches(std::shared_ptr<const ClockStretches> stretches) { m_stretches = std::move(stretches); }
 
   // Next packet of the video stream; false at the end of what can be read. Throws Interrupted or kLimitExceeded.
   bool readPacket(AVPacket& packet);
   // Goes to a place at or before `timestamp` (stream time base) where decoding can begin, as far as the container knows one.
   // False when the container cannot seek there.
   bool seekBackwardTo(std::int64_t timestamp);
+  // The same where positions are looked at instead of times.
+  bool seekToByte(std::int64_t position);
   // Goes to the beginning of the file.
   bool rewind();
 
@@ -46,6 +56,7 @@ class VideoContainer {
   static int readCallback(void* self, std::uint8_t* buffer, int bytes);
   static std::int64_t seekCallback(void* self, std::int64_t offset, int whence);
   void close() noexcept;
+  void place(AVPacket& packet);
 
   const MediaFile& m_file;
   const ContentType m_type;
@@ -55,6 +66,8 @@ class VideoContainer {
   AVIOContext* m_io = nullptr;
   AVFormatContext* m_format = nullptr;
   ChosenVideo m_video;
+  std::shared_ptr<const ClockStretches> m_stretches;  // of all containers of the file; usually none
+  std::int64_t m_packetAt = 0;                        // the last position that a packet named
 };
 
 }  // namespace winnow::app

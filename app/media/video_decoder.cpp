@@ -9,15 +9,11 @@ extern "C" {
 #include <utility>
 
 #include "app/media/decoding_plan.h"
+#include "app/media/frame_time.h"
+#include "app/media/keyframe_search.h"
 
 namespace winnow::app {
 namespace {
-
-constexpr double kFirstStepBackS = 1.0;
-constexpr double kStepBackGrowth = 3.0;
-
-std::int64_t decodeTime(const AVPacket& packet) { return packet.dts != AV_NOPTS_VALUE ? packet.dts : packet.pts; }
-std::int64_t showTime(const AVPacket& packet) { return packet.pts != AV_NOPTS_VALUE ? packet.pts : packet.dts; }
 
 // Whether FFmpeg's AVDISCARD_NONREF leaves out nothing that another picture leans on. HEVC's mark is about pictures of the same temporal
 // layer, so there must be one; MP4 and Matroska say how many (ISO/IEC 14496-15, numTemporalLayers).
@@ -44,11 +40,12 @@ VideoDecoder::VideoDecoder(VideoContainer& container, const MediaLimits& limits,
       m_trust(trust),
       m_codec(openVideoDecoder(container.video(), limits, container.path(), {threads, FF_THREAD_FRAME | FF_THREAD_SLICE})),
       m_packet(makePacket()),
+      m_sparing(container.type() != ContentType::kAvi),
       m_marksUnused(marksUnused(*container.stream().codecpar)),
       m_start(container.startTicks()) {}
 
 VideoDecoder::Shown VideoDecoder::frameAt(double timeS, Following following) {
-  const std::int64_t target = m_container.ticksAt(timeS);
+  const std::int64_t target = std::max(m_start, m_container.ticksAt(timeS));  // before the first picture it stands there as well
   const bool behind = m_shown && target < m_shown->pts;
   m_following = following;
   if (m_passedPts > target) m_passedPts = AV_NOPTS_VALUE;
@@ -65,8 +62,7 @@ VideoDecoder::Shown VideoDecoder::frameAt(double timeS, Following following) {
   if (m_left) m_positioned = false;
   const std::optional<Timed>& best = m_shown ? m_shown : m_ahead;
   if (!best) throw Exception(ErrorCode::kDamagedFile, m_container.path(), "none of its frames can be decoded");
-  const double startS = static_cast<double>(best->pts - m_start) * av_q2d(m_container.stream().time_base);
-  return {best->frame.get(), std::max(0.0, startS)};
+  return {best->frame.get(), std::max(0.0, m_container.secondsAt(best->pts))};
 }
 
 bool VideoDecoder::worthSeeking(std::int64_t target) const {
@@ -89,7 +85,11 @@ bool VideoDecoder::worthSeeking(std::int64_t target) const {
 void VideoDecoder::seekTo(std::int64_t target) {
   const bool resumable = m_positioned && !m_draining && m_lastFedDts != AV_NOPTS_VALUE && (!m_shown || target >= m_shown->pts);
   m_packetPending = false;
-  if (!findKeyframe(target)) {
+  SearchWork work;
+  const bool found = seekKeyframe(m_container, target, *m_packet, work);
+  m_counters.seeks += work.seeks;
+  m_counters.packetsRead += work.packetsRead;
+  if (!found) {
     // Nothing is marked as a keyframe (periodic refresh, a damaged index): decode from the start and let the decoder find its way.
     m_container.rewind();
     restart();
@@ -102,36 +102,10 @@ void VideoDecoder::seekTo(std::int64_t target) {
     return;
   }
   const std::int64_t shows = showTime(*m_packet);
+  m_keyframeMayBeLate = m_packet->pts == AV_NOPTS_VALUE;
   restart();
   m_packetPending = true;
   m_firstShowablePts = shows;
-}
-
-bool VideoDecoder::findKeyframe(std::int64_t target) {
-  const double tickS = av_q2d(m_container.stream().time_base);
-  const std::int64_t first = std::min(m_start, target);
-  double backS = 0.0;
-  for (;;) {
-    const double wanted = static_cast<double>(target) - backS / tickS;
-    const bool atStart = wanted <= static_cast<double>(first);
-    const std::int64_t timestamp = atStart ? first : static_cast<std::int64_t>(wanted);
-    ++m_counters.seeks;
-    bool found = atStart ? m_container.rewind() : m_container.seekBackwardTo(timestamp);
-    if (found) {
-      while ((found = m_container.readPacket(*m_packet))) {
-        ++m_counters.packetsRead;
-        if ((m_packet->flags & AV_PKT_FLAG_KEY) != 0) break;
-        // Past the target and no keyframe yet: this landing place was too late, reading on would not help.
-        if (!atStart && decodeTime(*m_packet) != AV_NOPTS_VALUE && decodeTime(*m_packet) > target) {
-          found = false;
-          break;
-        }
-      }
-    }
-    if (found && (atStart || showTime(*m_packet) == AV_NOPTS_VALUE || showTime(*m_packet) <= target)) return true;
-    if (atStart) return false;
-    backS = backS == 0.0 ? kFirstStepBackS : backS * kStepBackGrowth;
-  }
 }
 
 void VideoDecoder::restart() {
@@ -181,7 +155,9 @@ void VideoDecoder::retreatBefore(std::int64_t target) {
   if (!m_shown && !m_ahead) m_ahead = std::move(later);
   // Where the very first keyframe comes out, the video simply begins later than its header says.
   const bool beginsLate = !m_shown && m_ahead && m_ahead->pts <= m_firstShowablePts;
-  if (!beginsLate) add_notice(m_notices, {NoticeCode::kNearestShown});
+  // Where packets do not say when they are shown, a keyframe may come out later than was thought.
+  const bool wasThere = m_shown && m_keyframeMayBeLate;
+  if (!beginsLate && !wasThere) add_notice(m_notices, {NoticeCode::kNearestShown});
 }
 
 std::optional<VideoDecoder::Timed> VideoDecoder::nextFrame() {
@@ -205,7 +181,7 @@ std::optional<VideoDecoder::Timed> VideoDecoder::nextFrame() {
       continue;
     }
     if (frame->decode_error_flags != 0) add_notice(m_notices, {NoticeCode::kDamaged});
-    std::int64_t pts = frame->best_effort_timestamp;
+    std::int64_t pts = frameTicks(*frame, *m_codec, m_container.type());
     if (pts == AV_NOPTS_VALUE) pts = m_lastPts == AV_NOPTS_VALUE ? m_start : m_lastPts + std::max<std::int64_t>(1, frame->pkt_duration);
     // Pictures shown before the keyframe that decoding began with lean on the group before it, which was not decoded.
     if (m_firstShowablePts != AV_NOPTS_VALUE && pts < m_firstShowablePts && m_lastPts == AV_NOPTS_VALUE) continue;

@@ -39,7 +39,7 @@ class VideoDecoder {
 
   struct Shown {
     const AVFrame* frame = nullptr;  // valid until the next call
-    double startS = 0.0;             // from the first frame of the video
+    double startS = 0.0;             // from the beginning of the file
   };
   Shown frameAt(double timeS, Following following);
 
@@ -55,8 +55,6 @@ class VideoDecoder {
 
   bool worthSeeking(std::int64_t target) const;
   void seekTo(std::int64_t target);
-  // Moves the demuxer to a keyframe shown at or before target, walking back while it lands too late. False: there is none at all.
-  bool findKeyframe(std::int64_t target);
   void advanceTo(std::int64_t target);
   // Whether the decoder may leave this one out if no other leans on it: a later one is wanted.
   bool isPassed(const AVPacket& packet) const;
@@ -81,7 +79,7 @@ class VideoDecoder {
   bool m_draining = false;   // the end was fed; the decoder must be restarted before it takes packets again
   bool m_ended = false;      // and its last frame came out
   bool m_left = false;       // drained before the end of the video
-  bool m_sparing = true;     // until something did not come out as foreseen
+  bool m_sparing;            // until something did not come out as foreseen; needs packets that say when they are shown
   const bool m_marksUnused;  // the codec tells pictures that no other leans on
   std::int64_t m_target = 0;
   Following m_following = Following::kClose;
@@ -90,6 +88,7 @@ class VideoDecoder {
   std::int64_t m_lastFedDts = AV_NOPTS_VALUE;
   std::int64_t m_skipThroughDts = AV_NOPTS_VALUE;  // packets up to here were decoded before the last jump
   std::int64_t m_firstShowablePts = AV_NOPTS_VALUE;
+  bool m_keyframeMayBeLate = false;  // it does not say when it is shown
   std::int64_t m_lastPts = AV_NOPTS_VALUE;
   DecodeCounters m_counters;
   std::vector<MediaNotice> m_notices;

@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "app/media/content_hash.h"
+#include "app/media/shown_pictures.h"
 
 namespace winnow::app {
 
@@ -17,7 +18,15 @@ VideoFrameSource::VideoFrameSource(std::unique_ptr<MediaFile> file, ContentType 
   requirePlayable(*m_file, type);
   auto container = std::make_unique<VideoContainer>(*m_file, type, m_limits, m_watch);
   m_facts = examineVideo(*container, *m_file, m_limits, m_watch);
-  m_planned = planFrames(plan, m_facts.info.durationS, m_facts.info.mostFrames, m_limits.plannedFrames);
+  ShownPictures pictures(*container, m_facts);
+  const AskedTimes asked = planFrames(plan, m_facts.info.durationS, m_limits.plannedFrames);
+  // Whoever wants one frame of all is not told when it is shown before it is read.
+  const bool looks = plan.max_frames > 1;
+  m_planned = dropRepeats(asked, plan.max_frames, [&](double timeS) { return looks ? pictures.at(timeS) : OnScreen{timeS, timeS}; });
+  const std::int64_t repeats = m_planned.repeats;
+  if (repeats > 0) add_notice(m_planNotices, {NoticeCode::kRepeatsLeftOut, repeats, repeats + std::ssize(m_planned.askedS)});
+  if (m_planned.endS < m_planned.toS)
+    add_notice(m_planNotices, {NoticeCode::kPlanFull, plan.max_frames, static_cast<std::int64_t>(m_planned.endS)});
   std::vector<std::int64_t> keyframes(m_planned.askedS.size(), -1);
   if (m_facts.indexTrust == VideoDecoder::IndexTrust::kTrusted) {
     std::ranges::transform(m_planned.askedS, keyframes.begin(),
@@ -25,7 +34,6 @@ VideoFrameSource::VideoFrameSource(std::unique_ptr<MediaFile> file, ContentType 
   }
   const AVCodecParameters& picture = *container->stream().codecpar;
   m_decoding = planDecoding(m_planned.askedS, keyframes, std::int64_t{picture.width} * picture.height, m_limits);
-  m_startTicks = container->startTicks();
   m_readers.resize(static_cast<std::size_t>(m_decoding.decoders));
   m_readers.front() = makeReader(std::move(container));
 }
@@ -43,7 +51,8 @@ VideoReader& VideoFrameSource::reader(std::size_t number) {
   std::unique_ptr<VideoReader>& reader = m_readers[number];
   if (!reader) {
     auto container = std::make_unique<VideoContainer>(*m_file, m_type, m_limits, m_watch);
-    container->stream().start_time = m_startTicks;  // which the probe may have had to find out
+    container->stream().start_time = m_facts.startTicks;
+    container->setStretches(m_facts.stretches);
     reader = makeReader(std::move(container));
   }
   return *reader;
@@ -106,8 +115,11 @@ DecodeCounters VideoFrameSource::counters() const {
 
 std::vector<MediaNotice> VideoFrameSource::notices() const {
   std::vector<MediaNotice> all = m_facts.info.notices;
+  add_notices(all, m_planNotices);
   for (const auto& reader : m_readers) {
-    if (reader) add_notices(all, reader->decoder().notices());
+    if (!reader) continue;
+    add_notices(all, reader->decoder().notices());
+    add_notices(all, reader->notices());
   }
   return all;
 }

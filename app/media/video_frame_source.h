@@ -1,9 +1,9 @@
 // A planned sample of a video's frames as a FrameSource. Decodes on demand, in any order, cheapest in rising order and several at a time.
 //
-// All frames have the size that info() names, whatever the stream changes to on its way. actual_s never falls within rising frames.
-// Errors: kDamagedFile, kLimitExceeded (also for a plan or a spent budget), kInvalidArgument (plan, frame numbers), Interrupted; after
-// Interrupted the source can be read again; of several frames that cannot be read the earliest one's error is thrown. Threads: one at a
-// time; read() decodes on threads of its own as well (decoding_plan.h), which end before it does.
+// All frames have the size that info() names, whatever the stream changes to on its way; pictures of another shape lie between bars.
+// actual_s never falls within rising frames. Errors: kDamagedFile, kLimitExceeded (also for a plan or a spent budget), kInvalidArgument
+// (plan, frame numbers), Interrupted; after Interrupted the source can be read again; of several frames that cannot be read the earliest
+// one's error is thrown. Threads: one at a time; read() decodes on threads of its own as well (decoding_plan.h), which end before it does.
 #pragma once
 
 #include <exception>
@@ -34,6 +34,8 @@ class VideoFrameSource final : public MediaSource {
 
   const MediaInfo& info() const override { return m_facts.info; }
   const std::vector<double>& askedTimes() const override { return m_planned.askedS; }
+  std::vector<double> shown_times_s() const override { return m_planned.shownS; }
+  std::vector<double> standing_until_s() const override { return m_planned.untilS; }
   std::vector<MediaNotice> notices() const override;
   // Subtitles that are wanted with the frames.
   void setLines(std::vector<TimedLine> lines) { m_lines = std::move(lines); }
@@ -57,9 +59,9 @@ class VideoFrameSource final : public MediaSource {
   DecodeWatch m_watch;
   VideoFacts m_facts;
   PlannedFrames m_planned;
+  std::vector<MediaNotice> m_planNotices;
   std::vector<TimedLine> m_lines;
   DecodingPlan m_decoding;
-  std::int64_t m_startTicks = 0;
   std::vector<std::unique_ptr<VideoReader>> m_readers;  // the first is always there, the others once they are needed
   mutable std::string m_hash;
 };

@@ -19,6 +19,9 @@ struct VideoFacts {
   int storedWidthPx = 0;  // with square pixels, before the orientation is applied
   int storedHeightPx = 0;
   VideoDecoder::IndexTrust indexTrust = VideoDecoder::IndexTrust::kUntrusted;
+  std::int64_t steadyTicks = 0;                     // that every picture lasts, by a complete index; 0: they differ, or nothing tells
+  std::int64_t startTicks = 0;                      // of the first picture, which the header may lack
+  std::shared_ptr<const ClockStretches> stretches;  // of a clock that starts anew on the way; usually none
 };
 
 // Throws what a video without an index gets: call before FFmpeg sees the file.

@@ -4,12 +4,14 @@
 #pragma once
 
 #include <memory>
+#include <vector>
 
 #include "app/media/decode_watch.h"
 #include "app/media/pixel_conversion.h"
 #include "app/media/video_container.h"
 #include "app/media/video_decoder.h"
 #include "app/media/video_probe.h"
+#include "engine/media/media_notice.h"
 
 namespace winnow::app {
 
@@ -21,12 +23,18 @@ class VideoReader {
 
   SampledFrame frameAt(double askedS, VideoDecoder::Following following);
   const VideoDecoder& decoder() const { return m_decoder; }
+  // Of the pictures that were read; the decoder has its own.
+  const std::vector<MediaNotice>& notices() const { return m_notices; }
 
  private:
+  // In the size that the header names, with its own shape between bars where that is another.
+  RgbImage upright(const AVFrame& frame);
+
   std::unique_ptr<VideoContainer> m_container;
   const VideoFacts& m_facts;
   VideoDecoder m_decoder;
   FrameConverter m_converter;
+  std::vector<MediaNotice> m_notices;
 };
 
 }  // namespace winnow::app

@@ -44,6 +44,21 @@ const char* noticePattern(const MediaNotice& notice) {
       return SAY("the connection broke off");
     case NoticeCode::kFileGone:
       return SAY("the file is not there any more; what was kept of it answers without it");
+    case NoticeCode::kRepeatsLeftOut:
+      return one ? SAY("1 of the %2 frames that were asked for shows the same picture as the one before and is left out")
+                 : SAY("%1 of the %2 frames that were asked for show the same picture as the one before and are left out");
+    case NoticeCode::kPlanFull:
+      return SAY("a plan has at most %1 frames: they end after %2 seconds, before the range does");
+    case NoticeCode::kInterlaced:
+      return SAY("its pictures are interlaced: where their two fields differ, the earlier one is shown");
+    case NoticeCode::kShapeDiffers:
+      return SAY("pictures of another shape, %1 x %2 pixels, are shown whole between black bars");
+    case NoticeCode::kTransparencyIgnored:
+      return SAY("its transparency is ignored: what it hides can be seen");
+    case NoticeCode::kScaledDown:
+      return SAY("the picture of %1 x %2 pixels is scaled down");
+    case NoticeCode::kSecondVideo:
+      return SAY("another video stands behind this one in the file and is not read");
   }
   return SAY("something about it was noticed that this version has no words for");
 }

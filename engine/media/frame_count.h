@@ -1,4 +1,4 @@
-// How many frames there are to take from a part of a video. Pure arithmetic. Used where frames are planned: app/media, ui/composer.
+// How many frames there are to take from a part of a video whose frames all last the same time. Pure arithmetic. Used by ui/composer.
 #pragma once
 
 #include <algorithm>

@@ -24,7 +24,7 @@ struct RgbImage {
   std::vector<std::uint8_t> rgb;
 };
 
-// Which frames of a video are wanted; never more than there are. Uniform: t_i = from + (i + 0.5) * (to - from) / frame_count. Every: t_i =
+// Which times of a video are wanted; a picture that is on screen at several of them is one frame. Uniform: t_i = from + (i + 0.5) * (to - from) / frame_count. Every: t_i =
 // from + i * every_s while t_i < to, at most max_frames. Exactly one of frame_count and every_s is positive. For images the plan is
 // ignored.
 struct FramePlan {
@@ -78,6 +78,9 @@ class FrameSource {
   // When their pictures begin to be shown, as far as that is known before anything is decoded (then SampledFrame::actual_s); what a prompt
   // says of their times. Else when they are asked for.
   virtual std::vector<double> shown_times_s() const { return asked_times_s(); }
+  // Of each frame of a video, until when it is known to be on screen: the last of the plan's times that it stands for, as a picture that is
+  // still there at the next time is delivered once. Empty: each stands for one time.
+  virtual std::vector<double> standing_until_s() const { return {}; }
   // Lower-case hex SHA-256 of the file's bytes, or of size + head + tail for files over 64 MiB; names cached features.
   virtual std::string content_hash() const = 0;
   // Of a document: all of it, UTF-8, lines ending in "\n". Empty of pictures.

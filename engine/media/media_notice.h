@@ -21,10 +21,17 @@ enum class NoticeCode : int {
   kTurnIgnored = 6,        // no right angle
   kPixelShapeIgnored = 7,  // implausible
   kLengthWrong = 8,        // what the file claims
-  kTimeJumps = 9,          // of a running source
+  kTimeJumps = 9,          // the clock starts anew on the way
   kSizeChanged = 10,       // of a running source; amount x of: its pixels now
   kFramesMissed = 11,      // of a running source; amount: how many
   kConnectionBroke = 12,   // of a running source
+  kRepeatsLeftOut = 21,    // amount of `of` frames that were asked for: a picture that stands longer, taken once
+  kPlanFull = 22,          // amount: the most frames, which end after `of` seconds although the range goes on
+  kInterlaced = 23,        // fields of two times in one picture
+  kShapeDiffers = 24,      // amount x of: the pixels of a picture that has another shape than the file says
+  kTransparencyIgnored = 25,
+  kScaledDown = 26,   // amount x of: the picture's own pixels
+  kSecondVideo = 27,  // amount: bytes behind the video, which begin another one
   kFileGone = 30,          // what was kept of the file answers without it
 };
 

@@ -26,7 +26,7 @@ struct MediaSummary {
   int heightPx = 0;
   double durationS = 0.0;  // 0: an image, or unknown
   double framesPerS = 0.0;
-  qint64 frames = 0;  // of a video, at most; 0: unknown
+  qint64 frames = 0;  // of a video whose frames all last the same time; 0: they do not, or it is not known
   QString codec;
   qint64 words = 0;      // of a document
   QByteArray subtitles;  // of a video: the file that has them, one beside it or the video itself; empty: there are none that can be read

@@ -33,12 +33,13 @@ QByteArray toPng(const QImage& image) {
   return bytes;
 }
 
-// The frame at one time: a plan of one frame in a short range around it.
+// The frame at one time, which is the first of a plan that begins there.
 FramePlan planAt(double seconds) {
   FramePlan plan;
-  plan.frame_count = 1;
-  plan.from_s = std::max(0.0, seconds - 0.05);
-  plan.to_s = seconds + 0.05;
+  plan.frame_count = 0;
+  plan.every_s = 1.0;
+  plan.from_s = std::max(0.0, seconds);
+  plan.max_frames = 1;
   return plan;
 }
 
@@ -147,7 +148,7 @@ PreviewToken MediaPreviewThread::probe(const QByteArray& path) {
     summary.heightPx = info.heightPx;
     summary.durationS = info.durationS;
     summary.framesPerS = info.averageFps;
-    summary.frames = std::max<qint64>(0, info.mostFrames);
+    summary.frames = std::max<qint64>(0, info.evenFrames);
     summary.codec = QString::fromStdString(info.codec);
     summary.words = info.words;
     if (info.kind == MediaKind::kVideo) findSubtitles(name, info, summary, interrupt);

@@ -13,6 +13,7 @@ extern "C" {
 #include "app/media/live/descriptor_bytes.h"
 #include "app/media/live/network_bytes.h"
 #include "app/media/live/stream_beginning.h"
+#include "app/media/time_origin.h"
 
 namespace winnow::app {
 namespace {
@@ -249,6 +250,11 @@ void LiveContainer::keepTime(AVPacket& packet) {
 }
 
 AVRational LiveContainer::pixelShape() const { return av_guess_sample_aspect_ratio(m_format, m_video.stream, nullptr); }
+
+std::optional<double> LiveContainer::originS() const {
+  if (m_video.stream == nullptr || m_video.stream->start_time == AV_NOPTS_VALUE) return std::nullopt;
+  return static_cast<double>(timeOrigin(*m_format, *m_video.stream)) * av_q2d(m_video.stream->time_base);
+}
 
 int LiveContainer::indexEntries() const {
   int entries = 0;

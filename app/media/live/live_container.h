@@ -8,6 +8,7 @@
 
 #include <cstdint>
 #include <memory>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -38,6 +39,9 @@ class LiveContainer {
 
   const std::string& address() const { return m_request.address; }
   const ChosenVideo& video() const { return m_video; }
+  ContentType type() const { return m_type; }
+  // When a player's clock shows 0, seconds of the stream's own clock; nullopt: nothing says.
+  std::optional<double> originS() const;
   // Shape of the pixels where a frame does not say it.
   AVRational pixelShape() const;
   LiveEnd end() const { return m_end; }

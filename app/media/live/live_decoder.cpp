@@ -2,6 +2,8 @@
 
 #include <algorithm>
 
+#include "app/media/frame_time.h"
+
 namespace winnow::app {
 namespace {
 
@@ -25,6 +27,7 @@ LiveDecoder::LiveDecoder(LiveContainer& container, const MediaLimits& limits)
   // Every picture as soon as it is there: no threads that keep some back.
   m_codec = openVideoDecoder(container.video(), limits, container.address(), kThreads);
   m_tickS = av_q2d(container.video().stream->time_base);
+  if (const auto origin = container.originS()) m_clock.beginAt(*origin);
 }
 
 std::optional<LiveDecoder::Timed> LiveDecoder::next() {
@@ -64,7 +67,8 @@ std::optional<LiveDecoder::Timed> LiveDecoder::next() {
 double LiveDecoder::place(const AVFrame& frame) {
   const std::int64_t jumps = m_clock.jumps();
   std::optional<double> stampS;
-  if (frame.best_effort_timestamp != AV_NOPTS_VALUE) stampS = static_cast<double>(frame.best_effort_timestamp) * m_tickS;
+  const std::int64_t ticks = frameTicks(frame, *m_codec, m_container.type());
+  if (ticks != AV_NOPTS_VALUE) stampS = static_cast<double>(ticks) * m_tickS;
   const double timeS = m_clock.place(stampS, static_cast<double>(frame.pkt_duration) * m_tickS);
   if (m_clock.jumps() != jumps) add_notice(m_notices, {NoticeCode::kTimeJumps});
   return timeS;

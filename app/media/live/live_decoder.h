@@ -1,4 +1,4 @@
-// Frames of a running source, in order, on one rising line of time that begins at 0.
+// Frames of a running source, in order, on one rising line of time that begins where the source does (time_origin.h).
 //
 // Used by LiveSource. Damaged pictures are passed over and said; a change of codec or stream in the middle makes a new decoder. Errors: as
 // LiveContainer. Threads: the reading thread; FFmpeg decodes on two of its own.
@@ -21,7 +21,7 @@ class LiveDecoder {
 
   struct Timed {
     AvFrame frame;
-    double timeS = 0.0;  // from the first frame
+    double timeS = 0.0;  // from the beginning of the source
   };
   // Waits for the next frame; nullopt when there will be none: end() says why.
   std::optional<Timed> next();

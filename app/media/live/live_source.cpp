@@ -4,6 +4,7 @@
 #include <string>
 #include <utility>
 
+#include "app/media/deinterlacing.h"
 #include "app/media/live/live_container.h"
 #include "app/media/live/live_decoder.h"
 #include "app/media/live/sampling_grid.h"
@@ -76,6 +77,8 @@ class LiveSource::Reader {
   // The frame is on screen from timeS until endS.
   void sample(const AVFrame& frame, double timeS, double endS, const LiveContainer& container) {
     std::optional<RgbImage> image;
+    if (!m_begun) m_grid.skipTo(timeS);
+    m_begun = true;
     for (; m_grid.isDueBefore(endS); m_grid.advance()) {
       if (!m_queue.wantsFrame()) continue;
       if (m_watch.closed()) return;
@@ -87,8 +90,10 @@ class LiveSource::Reader {
   RgbImage convert(const AVFrame& frame, const LiveContainer& container) {
     const AVRational shape = frame.sample_aspect_ratio.num > 0 ? frame.sample_aspect_ratio : container.pixelShape();
     const int width = squarePixelWidth(frame.width, shape).value_or(frame.width);
-    RgbImage image =
-        m_converter.convert(frame, width, frame.height, streamOrientation(*container.video().stream).orientation, ColourHint::kVideo);
+    const Deinterlaced whole = deinterlace(frame);
+    if (whole.differing > kLeastDiffering && !std::exchange(m_interlaced, true)) notice({NoticeCode::kInterlaced});
+    RgbImage image = m_converter.convert(whole.frame ? *whole.frame : frame, width, frame.height,
+                                         streamOrientation(*container.video().stream).orientation, ColourHint::kVideo);
     if (m_widthPx != 0 && (image.width_px != m_widthPx || image.height_px != m_heightPx)) {
       notice({NoticeCode::kSizeChanged, image.width_px, image.height_px});
     }
@@ -109,6 +114,8 @@ class LiveSource::Reader {
   FrameConverter m_converter;
   std::size_t m_decoderNotices = 0;  // passed on
   std::size_t m_notices = 0;
+  bool m_begun = false;       // a frame was sampled
+  bool m_interlaced = false;  // it was said
   int m_widthPx = 0;
   int m_heightPx = 0;
   WorkerThread m_thread;  // last: it ends before what it uses

@@ -1,7 +1,8 @@
 // A video that is still running, as clips of sampled frames: a recording in progress, a pipe, a network stream, a camera, the screen.
 //
 // Used by whoever watches a source (the terminal's `watch`). A thread of its own reads and decodes from construction on. Frame i is the one
-// on screen at i * everyS seconds, counted from the first frame that could be decoded; it has its own upright size, which may change on the
+// on screen at i * everyS seconds, counted from the beginning of the source as a player does, the first one not before a frame could be
+// decoded; it has its own upright size, which may change on the
 // way. Files and pipes wait for whoever uses them, and nothing of them is missed; the others do not wait: of theirs at most
 // FrameQueue::kMostFrames wait here, the rest is passed over and counted. Memory does not grow with time.
 // Errors (next): kInvalidArgument, kUnsupportedFormat, kDamagedFile, kLimitExceeded, kFileNotFound, kFileUnreadable, kDeviceUnavailable,

@@ -3,6 +3,8 @@
 // Used by LiveSource. Pure.
 #pragma once
 
+#include <algorithm>
+#include <cmath>
 #include <cstdint>
 
 namespace winnow::app {
@@ -16,6 +18,8 @@ class SamplingGrid {
   // times that were rounded.
   bool isDueBefore(double endS) const { return nextS() < endS - 1e-6; }
   void advance() { ++m_next; }
+  // The first frame begins at startS: it stands for no time of the grid before that but the last.
+  void skipTo(double startS) { m_next = std::max(m_next, static_cast<std::int64_t>(std::floor(startS / m_everyS + 1e-6))); }
 
  private:
   const double m_everyS;

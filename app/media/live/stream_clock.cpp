@@ -11,12 +11,13 @@ double StreamClock::place(std::optional<double> stampS, double durationS) {
   if (stampS) {
     if (!m_offsetS) m_offsetS = timeS - *stampS;
     const double believedS = *stampS + *m_offsetS;
-    if (!m_lastS || (believedS > lastS && believedS <= lastS + kCutS)) {
+    const bool rises = m_lastS ? believedS > lastS : believedS >= 0.0;
+    if (rises && believedS <= lastS + kCutS) {
       if (m_lastS) m_frameS = believedS - lastS;
       timeS = believedS;
     } else {
       m_offsetS = timeS - *stampS;
-      ++m_jumps;
+      if (m_lastS) ++m_jumps;
     }
   }
   if (durationS > 0.0 && durationS <= 1.0) m_frameS = durationS;

@@ -16,6 +16,9 @@ class StreamClock {
   // frameS: how long a frame lasts where the stream does not say, positive.
   explicit StreamClock(double frameS) : m_frameS(frameS) {}
 
+  // The stamp that stands for 0; without it the first one does.
+  void beginAt(double stampS) { m_offsetS = -stampS; }
+
   // stampS: the next frame's own time on any scale. durationS: how long it says it lasts; not positive: not said. Time on the line; rises
   // strictly.
   double place(std::optional<double> stampS, double durationS);

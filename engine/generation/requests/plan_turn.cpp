@@ -46,8 +46,11 @@ std::vector<bool> foreseen_pins(std::span<const Pin> pins, std::int32_t number, 
   const bool video = medium.request.kind == MediaKind::kVideo;
   const int frames = video ? medium.source->frame_count() : 1;
   const double spacing = medium.frame_s();
+  const std::vector<double> standing = video ? medium.source->standing_until_s() : std::vector<double>();
+  const std::vector<double> asked = standing.empty() ? std::vector<double>() : medium.source->asked_times_s();
   const auto time_of = [&](int frame) {
     if (!known_s.empty()) return known_s[static_cast<std::size_t>(frame)];
+    if (!asked.empty()) return asked[static_cast<std::size_t>(frame)];
     return plan.from_s + (plan.every_s > 0.0 ? frame : frame + 0.5) * spacing;
   };
   std::vector<bool> pinned(static_cast<std::size_t>(frames), false);
@@ -63,7 +66,8 @@ std::vector<bool> foreseen_pins(std::span<const Pin> pins, std::int32_t number, 
     for (int frame = 0; frame < frames; ++frame) {
       const double time = time_of(frame);
       if (std::abs(time - pin.from_s) < std::abs(time_of(nearest) - pin.from_s)) nearest = frame;
-      if (time < pin.from_s || time > pin.to_s + later) continue;
+      const double stands = standing.empty() ? time : std::max(time, standing[static_cast<std::size_t>(frame)]);
+      if (stands < pin.from_s || time > pin.to_s + later) continue;
       pinned[static_cast<std::size_t>(frame)] = true;
       found = true;
     }

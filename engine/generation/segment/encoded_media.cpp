@@ -24,7 +24,8 @@ EncodedMedia encode_media(const MediaEncoder& encoder, std::span<OpenedMedia> me
       if (request.kind == MediaKind::kImage) encoded.work.image_tokens += std::ssize(medium.features.origins);
     }
     const std::int32_t number = first + static_cast<std::int32_t>(i);
-    const std::vector<bool> frames = pinned_frames(pins, {number, request.kind, request.path, source.sampled.actual_s});
+    const std::vector<double> standing = media[i].source->standing_until_s();
+    const std::vector<bool> frames = pinned_frames(pins, {number, request.kind, request.path, source.sampled.actual_s, standing});
     medium.pinned = pinned_tokens(frames, {request.kind, medium.features.origins, joined});
     if (judge && request.kind != MediaKind::kDocument) {
       const std::int64_t before = medium.features.features.size(0);

@@ -1,6 +1,7 @@
 #include "engine/generation/segment/media_encoder.h"
 
 #include <algorithm>
+#include <cmath>
 #include <sstream>
 
 #include "engine/base/error.h"
@@ -42,7 +43,13 @@ MediaFacts OpenedMedia::facts() const {
 // A plan's own step, because the frames at it cover a little more than the video where its length is no multiple of the step.
 double OpenedMedia::frame_s() const {
   if (request.kind != MediaKind::kVideo) return 0.0;
-  return request.plan.every_s > 0.0 ? request.plan.every_s : source->duration_s() / std::max(1, source->frame_count());
+  const double every_s = request.plan.every_s;
+  const int frames = std::max(1, source->frame_count());
+  if (every_s <= 0.0) return source->duration_s() / frames;
+  const std::vector<double> until = source->standing_until_s();
+  if (until.empty()) return every_s;
+  const auto times = std::max<std::int64_t>(frames, std::llround((until.back() - source->asked_times_s().front()) / every_s) + 1);
+  return times == frames ? every_s : every_s * static_cast<double>(times) / frames;
 }
 
 MediaSampled sampled_before_decoding(const OpenedMedia& media) {

@@ -39,7 +39,9 @@ std::vector<bool> pinned_frames(std::span<const Pin> pins, const PinnableMedium&
     bool found = whole;
     if (whole) frames.front() = true;
     for (std::size_t frame = 0; frame < medium.actual_s.size(); ++frame) {
-      if (medium.actual_s[frame] < pin.from_s || medium.actual_s[frame] > pin.to_s) continue;
+      const double begins = medium.actual_s[frame];
+      const double stands = frame < medium.standing_until_s.size() ? std::max(begins, medium.standing_until_s[frame]) : begins;
+      if (stands < pin.from_s || begins > pin.to_s) continue;
       frames[frame] = true;
       found = true;
     }

@@ -21,7 +21,8 @@ struct PinnableMedium {
   std::int32_t number = 0;  // in the thread, from 0
   MediaKind kind = MediaKind::kImage;
   std::string path;
-  std::span<const double> actual_s;  // per frame of a video
+  std::span<const double> actual_s;          // per frame of a video
+  std::span<const double> standing_until_s;  // FrameSource::standing_until_s()
 };
 
 // Its tokens.
@@ -31,7 +32,7 @@ struct PinnableTokens {
   std::int64_t joined_frames = 1;
 };
 
-// Per frame of a video whether a pin names it; of an image or a document, one entry for all of it. Refuses a pin that names none of the
+// Per frame of a video whether a pin names a time at which it is known to be on screen; of an image or a document, one entry for all of it. Refuses a pin that names none of the
 // frames.
 std::vector<bool> pinned_frames(std::span<const Pin> pins, const PinnableMedium& medium);
 // Per token: whether one of the frames that it stands for is among them (ModelTraits::joined_frames). A video's newline embedding and its

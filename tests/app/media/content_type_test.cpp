@@ -41,6 +41,10 @@ TEST(ContentType, KnowsTheAllowedFormatsByTheirFirstBytes) {
   std::string transport(188 * 8, '\0');
   for (std::size_t packet = 0; packet < 8; ++packet) transport[packet * 188] = 0x47;
   EXPECT_EQ(detect(transport), ContentType::kMpegTs);
+  EXPECT_EQ(detect(bytes({0, 0, 1, 0xBA}) + "...."), ContentType::kMpegPs);
+  EXPECT_EQ(detect(std::string("FLV") + bytes({1, 5, 0, 0, 0, 9})), ContentType::kFlv);
+  EXPECT_EQ(detect("OggS...."), ContentType::kOgg);
+  EXPECT_EQ(detect(bytes({0x30, 0x26, 0xB2, 0x75, 0x8E, 0x66, 0xCF, 0x11})), ContentType::kAsf);
 }
 
 TEST(ContentType, NamesPlaylistsAndDescriptions) {
@@ -61,12 +65,20 @@ TEST(ContentType, NamesPicturesThatAreNotSupported) {
   EXPECT_EQ(refusal("8BPS...."), "this is a Photoshop file, which is not supported");
 }
 
+TEST(ContentType, VideosThatAreNotReadComeWithTheCommandThatConvertsThem) {
+  for (const auto& [head, name] : {std::pair{std::string(".RMF...."), "a RealMedia file"},
+                                   {bytes({0, 0, 1, 0xB3, 0x14, 0, 0xF0, 0x13}), "a bare MPEG video stream"},
+                                   {std::string("DKIF...."), "an IVF file"}}) {
+    EXPECT_EQ(refusal(head), std::string("this is ") + name + ", which is not supported; " + kConvertVideo);
+  }
+}
+
 TEST(ContentType, NamesTextAndTheRest) {
   EXPECT_EQ(refusal("Just some notes.\n"), "this is a text file, not an image or a video");
   EXPECT_EQ(refusal("The free world\n"), "this is a text file, not an image or a video") << "'free' is also the name of an MP4 box";
   EXPECT_EQ(refusal("<html><body>"), "this is a web page or an XML file, not an image or a video");
   EXPECT_EQ(refusal(bytes({1, 2, 3, 4, 5, 0, 0, 9})),
-            "this is neither an image (PNG, JPEG, WebP, BMP, GIF) nor a video (MP4, MOV, WebM, MKV, AVI, TS)");
+            "this is neither an image (PNG, JPEG, WebP, BMP, GIF) nor a video (MP4, MOV, 3GP, WebM, MKV, AVI, TS, MPG, FLV, OGV, WMV)");
   EXPECT_EQ(refusal("RIFF....WAVEfmt "), "this is a WAV audio file, which is not supported");
   EXPECT_EQ(refusal("B"), "this is a text file, not an image or a video");
 }

@@ -1,0 +1,232 @@
+#include "app/media/video_length.h"
+
+#include <algorithm>
+#include <cmath>
+#include <cstdio>
+#include <cstdlib>
+#include <optional>
+#include <span>
+
+#include "app/media/keyframe_search.h"
+
+namespace winnow::app {
+namespace {
+
+constexpr double kMaxFps = 1'000.0;
+constexpr int kWatchEvery = 4096;
+// A stream of packets up to this size is read through for its clock; of a longer one places are looked at.
+constexpr std::int64_t kReadThroughBytes = 64LL << 20;
+constexpr int kPlaces = 64;
+constexpr int kPacketsAtPlace = 4096;
+constexpr double kUnlikelyRate = 8.0;  // times the usual number of bytes a second, or a part of it
+
+double frameS(const AVStream& stream) {
+  const double fps = plausibleFps(stream.avg_frame_rate);
+  return fps > 0.0 ? 1.0 / fps : kFallbackFrameS;
+}
+
+// What is left of a packet: when it begins and ends being shown.
+struct PacketScan {
+  ShowTimes showTimes;
+  std::int64_t firstPts = AV_NOPTS_VALUE;
+  std::int64_t endPts = AV_NOPTS_VALUE;
+  std::int64_t packets = 0;
+
+  void add(const AVPacket& packet, std::int64_t shift, std::int64_t usualTicks) {
+    ++packets;
+    const std::int64_t pts = showTimes.of(packet);
+    std::int64_t placed = 0;
+    std::int64_t end = 0;
+    if (pts == AV_NOPTS_VALUE || __builtin_add_overflow(pts, shift, &placed)) return;
+    if (__builtin_add_overflow(placed, packet.duration > 0 ? packet.duration : usualTicks, &end)) return;
+    firstPts = firstPts == AV_NOPTS_VALUE ? placed : std::min(firstPts, placed);
+    endPts = endPts == AV_NOPTS_VALUE ? end : std::max(endPts, end);
+  }
+};
+
+// From where the demuxer is to the end of the file.
+PacketScan scanToEnd(VideoContainer& container, ClockStretches* stretches = nullptr) {
+  PacketScan scan;
+  const AVStream& stream = container.stream();
+  const auto usualTicks = std::max<std::int64_t>(1, std::llround(frameS(stream) / av_q2d(stream.time_base)));
+  const AvPacket packet = makePacket();
+  while (container.readPacket(*packet)) {
+    if (stretches != nullptr) stretches->add(*packet);
+    scan.add(*packet, stretches != nullptr ? stretches->shift() : 0, usualTicks);
+  }
+  return scan;
+}
+
+void setStart(AVStream& stream, const PacketScan& scan) {
+  if (stream.start_time == AV_NOPTS_VALUE) stream.start_time = scan.firstPts;
+}
+
+// MP4 with a complete index: what of it lies inside the file. Entries before the start of an edit list are not shown and not counted.
+VideoLength measureByIndex(VideoContainer& container, std::int64_t fileBytes, const DecodeWatch& watch) {
+  AVStream& stream = container.stream();
+  const int count = avformat_index_get_entries_count(&stream);
+  VideoLength length{0.0, 0};
+  std::int64_t first = 0;
+  std::int64_t last = 0;
+  std::int64_t usual = std::llround(frameS(stream) / av_q2d(stream.time_base));
+  bool steady = true;
+  std::optional<std::int64_t> lastEnds;  // of a file that is cut off behind it
+  for (int i = 0; i < count; ++i) {
+    if (i % kWatchEvery == 0) watch.check(container.path());
+    const AVIndexEntry* entry = avformat_index_get_entry(&stream, i);
+    if ((entry->flags & AVINDEX_DISCARD_FRAME) != 0) {
+      steady = false;
+      continue;
+    }
+    if (entry->pos < 0 || entry->pos > fileBytes - entry->size) {
+      if (!lastEnds) lastEnds = entry->timestamp;
+      continue;
+    }
+    lastEnds.reset();
+    if (length.frames++ == 0) first = entry->timestamp;
+    if (length.frames > 1) {
+      steady = steady && (length.frames == 2 || entry->timestamp - last == usual);
+      usual = entry->timestamp - last;
+    }
+    last = entry->timestamp;
+  }
+  if (length.frames == 0) return length;
+  if (steady && length.frames > 1 && usual > 0) length.steadyTicks = usual;
+  std::int64_t ticks = std::max(last - first + std::max<std::int64_t>(1, usual), lastEnds.value_or(last) - first);
+  if (!lastEnds && stream.duration > last - first) ticks = stream.duration;
+  length.durationS = container.secondsAt(container.startTicks() + ticks);
+  length.claimWrong = !lastEnds && stream.duration > 0 && stream.duration <= last - first;
+  return length;
+}
+
+// "00:00:15.000000000", as Matroska files say of each of their streams when it ends.
+std::optional<double> endByTag(const AVStream& stream) {
+  const AVDictionaryEntry* tag = av_dict_get(stream.metadata, "DURATION", nullptr, AV_DICT_IGNORE_SUFFIX);
+  int hours = 0;
+  int minutes = 0;
+  double seconds = 0.0;
+  if (tag == nullptr || std::sscanf(tag->value, "%d:%d:%lf", &hours, &minutes, &seconds) != 3) return std::nullopt;
+  const double endS = 3600.0 * hours + 60.0 * minutes + seconds;
+  if (!std::isfinite(endS) || endS <= 0.0) return std::nullopt;
+  return endS;
+}
+
+bool hasSound(const AVFormatContext& format) {
+  return std::ranges::any_of(std::span<AVStream* const>(format.streams, format.nb_streams),
+                             [](const AVStream* stream) { return stream->codecpar->codec_type == AVMEDIA_TYPE_AUDIO; });
+}
+
+struct Claim {
+  double endS = 0.0;        // from the beginning of the file; 0: there is none
+  double latestS = 0.0;     // the same, if the header counts from there and not from its clock's 0
+  bool ofPictures = false;  // and not of the sound beside them
+};
+
+Claim claimedEnd(VideoContainer& container) {
+  const AVStream& stream = container.stream();
+  const AVFormatContext& format = container.format();
+  if (stream.duration != AV_NOPTS_VALUE && stream.duration > 0)
+    return {container.secondsAt(container.startTicks() + stream.duration), 0.0, true};
+  const double originS = -container.secondsAt(0);
+  if (const auto tagged = endByTag(stream)) return {*tagged - originS, *tagged, true};
+  if (format.duration == AV_NOPTS_VALUE || format.duration <= 0 || format.duration_estimation_method == AVFMT_DURATION_FROM_BITRATE)
+    return {};
+  const double claimedS = static_cast<double>(format.duration) / AV_TIME_BASE;
+  return {claimedS - std::max(0.0, originS), claimedS, !hasSound(format)};
+}
+
+// Length by the packets of the whole file.
+VideoLength measureByScan(VideoContainer& container) {
+  container.rewind();
+  const PacketScan scan = scanToEnd(container);
+  if (scan.packets > 0) setStart(container.stream(), scan);
+  VideoLength length{0.0, scan.packets};
+  if (scan.endPts != AV_NOPTS_VALUE) length.durationS = container.secondsAt(scan.endPts);
+  return length;
+}
+
+// Length by the packets near the claimed end; nullopt where these cannot be found.
+std::optional<VideoLength> measureByTail(VideoContainer& container, double claimedS) {
+  const AVStream& stream = container.stream();
+  if (stream.start_time == AV_NOPTS_VALUE) return std::nullopt;
+  const double endTicks = claimedS / av_q2d(stream.time_base);
+  if (!(endTicks < 1e18)) return std::nullopt;
+  if (!container.seekBackwardTo(container.ticksAt(claimedS))) return std::nullopt;
+  const PacketScan tail = scanToEnd(container);
+  if (tail.endPts == AV_NOPTS_VALUE || tail.endPts <= stream.start_time) return std::nullopt;
+  return VideoLength{container.secondsAt(tail.endPts), -1};
+}
+
+// Whether the time of a stream of packets rises with its bytes, as far as some places of it tell.
+bool risesSteadily(VideoContainer& container, std::int64_t fileBytes) {
+  const AvPacket packet = makePacket();
+  std::vector<std::int64_t> steps;
+  std::optional<std::int64_t> last;
+  for (int place = 0; place < kPlaces; ++place) {
+    if (!container.seekToByte(fileBytes / kPlaces * place)) return false;
+    std::optional<std::int64_t> stamp;
+    for (int i = 0; i < kPacketsAtPlace && !stamp && container.readPacket(*packet); ++i) {
+      if (decodeTime(*packet) != AV_NOPTS_VALUE) stamp = decodeTime(*packet);
+    }
+    if (!stamp) return false;
+    if (last) steps.push_back(*stamp - *last);
+    last = stamp;
+  }
+  std::ranges::sort(steps);
+  const auto usual = static_cast<double>(steps[steps.size() / 2]);
+  return static_cast<double>(steps.front()) > usual / kUnlikelyRate && static_cast<double>(steps.back()) < usual * kUnlikelyRate;
+}
+
+// A stream of packets: has no index, and may be several recordings behind one another.
+VideoLength measureStream(VideoContainer& container, std::int64_t fileBytes) {
+  if (fileBytes > kReadThroughBytes && risesSteadily(container, fileBytes)) {
+    const double claimedS = std::max(claimedEnd(container).endS, claimedEnd(container).latestS);
+    if (const auto tail = claimedS > 0.0 ? measureByTail(container, claimedS) : std::nullopt) return *tail;
+  }
+  container.rewind();
+  const AVStream& stream = container.stream();
+  auto stretches = std::make_shared<ClockStretches>(frameS(stream), av_q2d(stream.time_base));
+  const PacketScan scan = scanToEnd(container, stretches.get());
+  if (scan.packets > 0) setStart(container.stream(), scan);
+  VideoLength length{0.0, scan.packets};
+  if (scan.endPts != AV_NOPTS_VALUE) length.durationS = container.secondsAt(scan.endPts);
+  if (stretches->jumps()) {
+    length.stretches = std::move(stretches);
+    container.setStretches(length.stretches);
+  }
+  return length;
+}
+
+}  // namespace
+
+double plausibleFps(AVRational rate) {
+  if (rate.num <= 0 || rate.den <= 0) return 0.0;
+  const double fps = av_q2d(rate);
+  return fps <= kMaxFps && fps >= 1.0 / 3600.0 ? fps : 0.0;
+}
+
+VideoLength measureLength(VideoContainer& container, const MediaFile& file, const ContainerExtent& extent, const DecodeWatch& watch) {
+  if (isPacketStream(container.type())) return measureStream(container, file.sizeBytes());
+  if (container.type() == ContentType::kMov && !extent.fragmented) {
+    const VideoLength indexed = measureByIndex(container, file.sizeBytes(), watch);
+    if (indexed.frames > 0) return indexed;
+  }
+  const Claim header = claimedEnd(container);
+  const double headerS = std::max(header.endS, header.latestS);
+  const auto tail = headerS > 0.0 ? measureByTail(container, headerS) : std::nullopt;
+  VideoLength length = tail ? *tail : measureByScan(container);
+  if (extent.missingBytes > 0) return length;
+  const Claim claim = claimedEnd(container);  // once more: a scan may have found when the video starts
+  const bool longer = claim.endS > length.durationS;
+  const auto near = [&](double claimedS) { return std::abs(claimedS - length.durationS) <= 1.0 + 0.05 * length.durationS; };
+  const bool differs = (claim.endS > 0.0 || claim.latestS > 0.0) && !near(claim.endS) && !near(claim.latestS);
+  // Every picture of an AVI file lasts the same time.
+  if (longer && claim.ofPictures && container.type() != ContentType::kAvi) {
+    length.durationS = claim.endS;
+  } else {
+    length.claimWrong = differs && (claim.ofPictures || !longer);
+  }
+  return length;
+}
+
+}  // namespace winnow::app
