@@ -36,16 +36,6 @@ class Outcome final : public EventSink {
   EventSink* m_next;
 };
 
-// Of requests that go on from what the engine knows of a chat.
-ConversationId conversationOf(const RequestBody& body) {
-  if (const auto* turn = std::get_if<Turn>(&body)) return turn->conversation;
-  if (const auto* prepare = std::get_if<Prepare>(&body)) return prepare->turn.conversation;
-  if (const auto* clip = std::get_if<WatchClip>(&body)) return clip->turn.conversation;
-  if (const auto* plan = std::get_if<Plan>(&body)) return plan->turn.conversation;
-  if (const auto* score = std::get_if<Score>(&body)) return score->turn.conversation;
-  return 0;
-}
-
 std::string fingerprintOf(const ModelInfo& model) {
   try {
     return modelFingerprint(model.folder, model.dtype, model.projector);
@@ -66,7 +56,8 @@ void KeepingEngine::handle(const Request& request, EventSink& sink, const Interr
     m_caches.remove(forget->conversation);
     return;
   }
-  const ConversationId conversation = conversationOf(request.body);
+  const ConversationId conversation = conversation_of(request.body);
+  if (std::holds_alternative<LoadConversation>(request.body)) m_recalled.insert(conversation);  // this file instead
   if (std::holds_alternative<WatchClip>(request.body)) m_watched.insert(conversation);
   if (conversation != 0) recall(conversation, request.id, sink, interrupt);
   Outcome outcome(&sink);
@@ -92,7 +83,7 @@ void KeepingEngine::recall(ConversationId conversation, RequestId request, Event
     m_recalled.erase(conversation);
   } else if (outcome.error) {
     m_caches.remove(conversation);
-    sink.on_event({request, CacheSetAside{*std::move(outcome.error)}});
+    sink.on_event({request, CacheSetAside{*std::move(outcome.error), conversation}});
   } else {
     m_caches.used(conversation);
   }

@@ -3,6 +3,7 @@
 #include <nlohmann/json.hpp>
 
 #include "app/chat/figure_json.h"
+#include "app/chat/maker_json.h"
 #include "app/chat/run_json.h"
 
 namespace winnow::app {
@@ -42,15 +43,11 @@ std::optional<Agreement> agreementFromJson(const QByteArray& text) {
 QByteArray runToJson(const Run& run) {
   Json layers = Json::array();
   for (const LayerFigures& layer : run.figures.layers) layers.push_back(fieldsToJson(layer));
-  Json json = {{"model_name", run.modelName.toStdString()},
-               {"model_folder", run.modelFolder.toStdString()},
-               {"device", run.device.toStdString()},
-               {"recipe", parsedJson(QByteArray::fromStdString(recipeToJson(run.recipe, -1)))},
-               {"method", run.figures.method},
-               {"retention", run.figures.retention},
-               {"seed", run.figures.seed},
-               {"figures", parsedJson(figuresToJson(run))},
-               {"layers", layers}};
+  Json json = {{"model_name", run.modelName.toStdString()}, {"model_folder", run.modelFolder.toStdString()},
+               {"device", run.device.toStdString()},        {"recipe", parsedJson(QByteArray::fromStdString(recipeToJson(run.recipe, -1)))},
+               {"makers", makersToJson(run.makers)},        {"method", run.figures.method},
+               {"retention", run.figures.retention},        {"seed", run.figures.seed},
+               {"figures", parsedJson(figuresToJson(run))}, {"layers", layers}};
   if (run.agreement) json["agreement"] = parsedJson(agreementToJson(run.agreement));
   if (run.selection) json["selection"] = fieldsToJson(*run.selection);
   return dumped(json);
@@ -74,6 +71,7 @@ Run runFromJson(const QByteArray& text) {
     run.recipe = recipeFromJson({recipe.constData(), static_cast<std::size_t>(recipe.size())}, "chats");
   } catch (const Exception&) {  // of a newer program: told by its method and share alone
   }
+  if (const auto makers = json.find("makers"); makers != json.end()) run.makers = makersFromJson(*makers);
   readField(json, "layers", run.figures.layers);
   run.agreement = agreementFromJson(bytesOf(json, "agreement"));
   if (const auto selection = json.find("selection"); selection != json.end() && selection->is_object())

@@ -355,7 +355,7 @@ TurnIds ChatDatabase::useAnswer(qint64 comparison, int place) {
     ids.answer = insertMessage(db, ids.conversation, ids.question, Role::kAssistant,
                                stopped ? MessageState::kInterrupted : MessageState::kComplete, column->answer.text);
     indexForSearch(db, ids.answer, column->answer.text);
-    if (column->answer.hasFigures) insertRun(db, ids.answer, column->answer.run);
+    insertRun(db, ids.answer, column->answer.run, column->answer.hasFigures ? RunPart::kAll : RunPart::kCause);
     db.prepare("INSERT INTO kept_map(message_id, map) SELECT ?, map FROM comparison_kept_map WHERE comparison_id = ? AND place = ?")
         .bind(ids.answer)
         .bind(comparison)
@@ -422,10 +422,11 @@ void ChatDatabase::moveMedia(ConversationId id, const QByteArray& from, const QB
   });
 }
 
-void ChatDatabase::updateStreaming(MessageId answer, const QString& textSoFar) {
-  checkText(textSoFar, "answer");
+void ChatDatabase::updateStreaming(MessageId answer, const AnswerSoFar& soFar) {
+  checkText(soFar.text, "answer");
   m_impl->write([&](SqliteConnection& db) {
-    db.prepare("UPDATE message SET text = ? WHERE id = ? AND state = 2").bind(textSoFar).bind(answer).run();
+    db.prepare("UPDATE message SET text = ? WHERE id = ? AND state = 2").bind(soFar.text).bind(answer).run();
+    if (db.changes() == 1 && soFar.cause) insertRun(db, answer, *soFar.cause, RunPart::kCause);
   });
 }
 
@@ -444,7 +445,7 @@ void ChatDatabase::finishTurn(const FinishedTurn& turn) {
         .run();
     if (db.changes() != 1) unknown("unfinished answer");
     indexForSearch(db, turn.answer, turn.text);
-    if (turn.hasRun) insertRun(db, turn.answer, turn.run);
+    if (turn.hasRun || turn.hasCause) insertRun(db, turn.answer, turn.run, turn.hasRun ? RunPart::kAll : RunPart::kCause);
     if (turn.keptMap) insertKeptMap(db, turn.answer, *turn.keptMap);
     const qint64 tick = nextTick(db);
     db.prepare("UPDATE conversation SET activity = ?, updated_ms = ? WHERE id = (SELECT conversation_id FROM message WHERE id = ?)")

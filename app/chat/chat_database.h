@@ -69,7 +69,7 @@ class ChatDatabase {
   void storePins(MessageId question, int place, const PinnedRanges& pins);
   // A file of a chat is somewhere else: wherever it is attached there, also as another one's subtitles.
   void moveMedia(ConversationId id, const QByteArray& from, const QByteArray& to);
-  void updateStreaming(MessageId answer, const QString& textSoFar);  // no-op unless the answer is still `streaming`
+  void updateStreaming(MessageId answer, const AnswerSoFar& soFar);  // no-op unless the answer is still `streaming`
   void finishTurn(const FinishedTurn& turn);
   SharedKeptMap keptMap(MessageId answer);  // null: none was saved
   SharedKeptMap comparedKeptMap(qint64 comparison, int place);

@@ -111,13 +111,18 @@ OrderedJson attachmentOf(const Attachment& attachment) {
   return json;
 }
 
+// The recipes that its cache is called by.
+OrderedJson madeBy(const Run& run) {
+  OrderedJson list = OrderedJson::array();
+  for (const NamedRecipe& recipe : namedMakers(run)) list.push_back(recipeOf(recipe));
+  return list;
+}
+
 // figures: those of the answer are known; else only what it was asked with.
 OrderedJson runOf(const Run& run, bool figures) {
-  OrderedJson json = {{"model", run.modelName.toStdString()},
-                      {"device", run.device.toStdString()},
-                      {"recipe", recipeOf(run.recipe)},
-                      {"later_questions", wordOf(run.guard)},
-                      {"sampling", samplingOf(run.sampling)}};
+  OrderedJson json = {{"model", run.modelName.toStdString()}, {"device", run.device.toStdString()},
+                      {"recipe", recipeOf(run.recipe)},       {"made_by", madeBy(run)},
+                      {"later_questions", wordOf(run.guard)}, {"sampling", samplingOf(run.sampling)}};
   if (!figures) return json;
   nlohmann::json stored = parsedJson(runToJson(run));
   for (const char* told : {"stop_reason", "guard", "sampling"}) stored["figures"].erase(told);
@@ -140,7 +145,7 @@ OrderedJson messageOf(const StoredMessage& message) {
                       {"text", message.text.toStdString()}};
   if (message.state == MessageState::kFailed) json["failure_code"] = static_cast<int>(message.failureCode);
   for (const Attachment& attachment : message.attachments) json["attachments"].push_back(attachmentOf(attachment));
-  if (message.hasRun) json["run"] = runOf(message.run, true);
+  if (message.hasCause) json["run"] = runOf(message.run, message.hasRun);
   return json;
 }
 

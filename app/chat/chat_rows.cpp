@@ -3,6 +3,7 @@
 #include <bit>
 
 #include "app/chat/agreement_json.h"
+#include "app/chat/maker_json.h"
 #include "app/chat/run_json.h"
 #include "app/chat/sampling_json.h"
 
@@ -100,14 +101,15 @@ NamedRecipe storedRecipe(const QByteArray& json, const QString& method, double r
 void readRuns(SqliteConnection& db, ConversationId id, const QHash<MessageId, qsizetype>& places, QList<StoredMessage>& messages) {
   SqliteStatement runs = db.prepare(
       "SELECT r.message_id, r.model_name, r.model_folder, r.device, r.method, r.retention, r.seed, r.figures_json, r.recipe_json, "
-      "r.agreement_json FROM run r "
+      "r.agreement_json, r.makers_json, r.has_figures FROM run r "
       "JOIN message m ON m.id = r.message_id WHERE m.conversation_id = ?");
   runs.bind(id);
   while (runs.step()) {
     const auto place = places.constFind(runs.integer(0));
     if (place == places.cend()) continue;
     StoredMessage& message = messages[*place];
-    message.hasRun = true;
+    message.hasCause = true;
+    message.hasRun = runs.integer(11) != 0;
     message.run.modelName = runs.text(1);
     message.run.modelFolder = runs.text(2);
     message.run.device = runs.text(3);
@@ -117,6 +119,7 @@ void readRuns(SqliteConnection& db, ConversationId id, const QHash<MessageId, qs
     message.run.figures.seed = std::bit_cast<quint64>(runs.integer(6));
     message.run.recipe = storedRecipe(runs.bytes(8), runs.text(4), runs.real(5));
     message.run.agreement = agreementFromJson(runs.bytes(9));
+    message.run.makers = makersFromText(runs.bytes(10));
   }
   SqliteStatement layers = db.prepare(
       "SELECT l.message_id, l.budget, l.kept, l.kept_visual, l.kept_text, l.bytes, l.kept_per_head, l.why_json, l.end_json FROM run_layer "
@@ -237,17 +240,19 @@ void insertAttachments(SqliteConnection& db, ConversationId id, MessageId messag
   }
 }
 
-void insertRun(SqliteConnection& db, MessageId message, const Run& run) {
+void insertRun(SqliteConnection& db, MessageId message, const Run& run, RunPart part) {
   {
     SqliteStatement insert = db.prepare(
-        "INSERT INTO run(message_id, model_name, model_folder, device, method, retention, seed, figures_json, recipe_json, agreement_json) "
-        "VALUES(?, ?, ?, ?, ?, ?, ?, ?, ?, ?)");
+        "INSERT OR REPLACE INTO run(message_id, model_name, model_folder, device, method, retention, seed, figures_json, recipe_json, "
+        "agreement_json, makers_json, has_figures) VALUES(?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)");
     insert.bind(message).bind(run.modelName).bind(run.modelFolder).bind(run.device);
     insert.bindText(QByteArray::fromStdString(run.figures.method)).bind(run.figures.retention);
     insert.bind(std::bit_cast<qint64>(static_cast<quint64>(run.figures.seed))).bindText(figuresToJson(run));
     insert.bindText(QByteArray::fromStdString(recipeToJson(run.recipe, -1))).bindText(agreementToJson(run.agreement));
+    insert.bindText(makersToText(run.makers)).bind(part == RunPart::kAll ? 1 : 0);
     insert.run();
   }
+  if (part == RunPart::kCause) return;
   int number = 0;
   for (const LayerFigures& layer : run.figures.layers) {
     SqliteStatement insert = db.prepare(

@@ -22,7 +22,9 @@ QList<Attachment> readDraftAttachments(SqliteConnection& db, ConversationId id);
 
 // message 0: the draft's.
 void insertAttachments(SqliteConnection& db, ConversationId id, MessageId message, const QList<Attachment>& attachments);
-void insertRun(SqliteConnection& db, MessageId message, const Run& run);
+enum class RunPart : int { kCause = 1, kAll = 2 };
+// In the place of what was saved of it.
+void insertRun(SqliteConnection& db, MessageId message, const Run& run, RunPart part);
 void insertKeptMap(SqliteConnection& db, MessageId message, const KeptMap& map);  // not one above KeptMap::kMaxBytes
 SharedKeptMap readKeptMap(SqliteConnection& db, MessageId message);               // null: none, or of a newer version
 void indexForSearch(SqliteConnection& db, MessageId message, const QString& text);

@@ -259,24 +259,25 @@ RequestToken ChatStore::moveMedia(ConversationId id, const QByteArray& from, con
   });
 }
 
-void ChatStore::appendStreaming(MessageId answer, const QString& textSoFar) {
-  m_pendingStreams.insert(answer, textSoFar);
+void ChatStore::appendStreaming(MessageId answer, const AnswerSoFar& soFar) {
+  AnswerSoFar& pending = m_pendingStreams.try_emplace(answer, soFar).first->second;
+  pending.text = soFar.text;
+  if (soFar.cause) pending.cause = soFar.cause;
   if (!m_flushTimer.isActive()) m_flushTimer.start();
 }
 
 void ChatStore::flushStreaming() {
   m_flushTimer.stop();
-  const QHash<MessageId, QString> pending = std::exchange(m_pendingStreams, {});
-  for (auto it = pending.cbegin(); it != pending.cend(); ++it) {
-    submitAs(0, [this, answer = it.key(), text = it.value()](ChatDatabase& db, RequestToken) -> Letter {
-      db.updateStreaming(answer, text);
-      return [this, answer, length = static_cast<qint64>(text.size())] { Q_EMIT streamFlushed(answer, length); };
+  for (const auto& [answer, soFar] : std::exchange(m_pendingStreams, {})) {
+    submitAs(0, [this, answer = answer, soFar = soFar](ChatDatabase& db, RequestToken) -> Letter {
+      db.updateStreaming(answer, soFar);
+      return [this, answer, length = static_cast<qint64>(soFar.text.size())] { Q_EMIT streamFlushed(answer, length); };
     });
   }
 }
 
 RequestToken ChatStore::finishTurn(const FinishedTurn& turn) {
-  m_pendingStreams.remove(turn.answer);
+  m_pendingStreams.erase(turn.answer);
   return submit([this, turn](ChatDatabase& db, RequestToken token) -> Letter {
     db.finishTurn(turn);
     return [this, token, answer = turn.answer] { Q_EMIT turnFinished(token, answer); };

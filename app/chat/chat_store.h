@@ -13,6 +13,7 @@
 #include <QObject>
 #include <QTimer>
 #include <functional>
+#include <map>
 #include <memory>
 #include <optional>
 
@@ -77,7 +78,7 @@ class ChatStore : public QObject {
   RequestToken storeSampled(MessageId question, int place, const SampledTimes& times);
   RequestToken storePins(MessageId question, int place, const PinnedRanges& pins);
   RequestToken moveMedia(ConversationId id, const QByteArray& from, const QByteArray& to);
-  void appendStreaming(MessageId answer, const QString& textSoFar);  // whole text so far; failures come as failed(0, ...)
+  void appendStreaming(MessageId answer, const AnswerSoFar& soFar);  // failures come as failed(0, ...)
   RequestToken finishTurn(const FinishedTurn& turn);                 // replaces pending streaming text of that answer
 
   RequestToken loadKeptMap(MessageId answer);
@@ -131,7 +132,7 @@ class ChatStore : public QObject {
   bool m_open = false;
   std::optional<Error> m_openError;
   QTimer m_flushTimer;
-  QHash<MessageId, QString> m_pendingStreams;
+  std::map<MessageId, AnswerSoFar> m_pendingStreams;
   std::unique_ptr<BackupKeeper> m_backups;
   std::unique_ptr<Mailbox> m_mailbox;
 

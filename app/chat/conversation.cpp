@@ -8,6 +8,12 @@ namespace {
 
 constexpr double kLeastMarginS = 0.1;  // of a frame delivered to the time asked
 
+// Guard ram sends every recipe with turn policy whole.
+bool sameCause(RecipeSpec a, const RecipeSpec& b) {
+  a.turn_policy = b.turn_policy;
+  return a == b;
+}
+
 QHash<MessageId, qsizetype> placesOf(const QList<StoredMessage>& messages) {
   QHash<MessageId, qsizetype> places;
   places.reserve(messages.size());
@@ -16,6 +22,35 @@ QHash<MessageId, qsizetype> placesOf(const QList<StoredMessage>& messages) {
 }
 
 }  // namespace
+
+QList<NamedRecipe> namedMakers(const Run& run) {
+  if (run.makers.isEmpty()) return {run.recipe};
+  QList<NamedRecipe> named;
+  for (const RunMaker& maker : naming_makers(run.makers)) named.push_back(maker.recipe);
+  return named;
+}
+
+std::optional<NamedRecipe> recipeOfNew(const Run& run) {
+  for (const NamedRecipe& named : namedMakers(run)) {
+    if (sameCause(named.spec, run.recipe.spec)) return std::nullopt;
+  }
+  return run.recipe;
+}
+
+QList<RunMaker> runMakers(const CacheMakers& makers, const NamedRecipe& own, const QList<StoredMessage>& thread) {
+  QList<NamedRecipe> known = {own};
+  for (auto message = thread.rbegin(); message != thread.rend(); ++message) {
+    for (const RunMaker& maker : message->run.makers) known.push_back(maker.recipe);
+    if (message->hasCause) known.push_back(message->run.recipe);
+  }
+  QList<RunMaker> named;
+  for (const CacheMaker& maker : makers) {
+    const auto found =
+        std::find_if(known.begin(), known.end(), [&](const NamedRecipe& recipe) { return sameCause(recipe.spec, maker.recipe); });
+    named.push_back({{found != known.end() ? found->name : std::string(), maker.recipe}, maker.attached});
+  }
+  return named;
+}
 
 bool wasCut(const StoredMessage& message) { return message.hasRun && message.run.stopReason == StopReason::kLength; }
 

@@ -75,12 +75,21 @@ std::vector<double> plannedTimes(const Attachment& video);
 // so that an answer can be repeated and checked.
 PinnedRanges effectivePins(const Attachment& video);
 
-// The figures of one answer.
+// A recipe that made the cache of an answer (engine's CacheMaker), under the name that it was chosen by.
+struct RunMaker {
+  NamedRecipe recipe;
+  bool attached = false;
+
+  friend bool operator==(const RunMaker&, const RunMaker&) = default;
+};
+
+// What an answer came from (saved before its first word), and its figures (when it has ended).
 struct Run {
   QString modelName;
   QString modelFolder;
   QString device;                                  // "cpu", "cuda"
   NamedRecipe recipe;                              // as it was sent
+  QList<RunMaker> makers;                          // of the cache that it was written from; empty: not told yet, or of an older version
   Guard guard = Guard::kKeep;                      // likewise
   SamplingChoice sampling;                         // likewise; empty: of an older version, which was greedy
   TurnFigures figures;                             // method, retention, seed, counts, bytes, timings, layers
@@ -103,10 +112,18 @@ struct StoredMessage {
   QString failure;                               // "<code>: <subject>: <reason>" of a failed answer
   ErrorCode failureCode = ErrorCode::kInternal;  // valid when state is kFailed
   QList<Attachment> attachments;
-  bool hasRun = false;
-  Run run;                  // valid when hasRun
+  bool hasCause = false;  // of an answer: `run` tells model, recipe, makers, guard and sampling
+  bool hasRun = false;    // and its figures
+  Run run;
   bool hasKeptMap = false;  // ChatStore::loadKeptMap() has it
 };
+// The recipes that the answer is called by: those that had a say in what is left of what is attached; where nothing is, all that made its
+// cache. An answer of an older version has its own recipe. Whoever tells of a method in an answer asks here.
+QList<NamedRecipe> namedMakers(const Run& run);
+// The recipe that the answer was asked under, where it holds for what is new only.
+std::optional<NamedRecipe> recipeOfNew(const Run& run);
+// Of the engine's report: by the names that the recipe of this answer, or of earlier ones of its thread, was chosen by.
+QList<RunMaker> runMakers(const CacheMakers& makers, const NamedRecipe& own, const QList<StoredMessage>& thread);
 // An answer that was as long as it was allowed to be, and can go on.
 bool wasCut(const StoredMessage& message);
 
@@ -198,6 +215,14 @@ struct TurnIds {
   MessageId answer = 0;  // 0: the question has none yet
 };
 
+// What is known of an answer while it is written.
+struct AnswerSoFar {
+  AnswerSoFar(QString text, std::optional<Run> cause = {}) : text(std::move(text)), cause(std::move(cause)) {}
+
+  QString text;              // whole
+  std::optional<Run> cause;  // what it comes from, where that is news
+};
+
 struct FinishedTurn {
   MessageId answer = 0;
   QString text;
@@ -207,6 +232,7 @@ struct FinishedTurn {
   bool hasRun = false;
   Run run;
   SharedKeptMap keptMap = nullptr;  // null: none; not saved if larger than KeptMap::kMaxBytes
+  bool hasCause = false;            // without figures: `run` tells what the answer comes from
 };
 
 struct SearchHit {

@@ -210,9 +210,16 @@ CREATE TRIGGER compared_answer_rewritten AFTER UPDATE OF text ON comparison_colu
 BEGIN UPDATE comparison_column SET digest = winnow_digest(text) WHERE comparison_id = new.comparison_id AND place = new.place; END;
 )sql";
 
+// Which recipes made the cache of an answer (maker_json.h), saved with what else it came from before its first word; its figures follow.
+constexpr char kCauses[] = R"sql(
+ALTER TABLE run ADD COLUMN makers_json TEXT NOT NULL DEFAULT '';
+ALTER TABLE run ADD COLUMN has_figures INTEGER NOT NULL DEFAULT 1;
+)sql";
+
 }  // namespace
 
-const std::array<const char*, kSchemaVersion> kMigrations = {kChats, kSearch,         kSampledTimes, kRecipes,   kComparisons, kKeptMaps,
-                                                             kPins,  kLaterQuestions, kSampling,     kDocuments, kSubtitles,   kDigests};
+const std::array<const char*, kSchemaVersion> kMigrations = {kChats,     kSearch,  kSampledTimes,   kRecipes,  kComparisons,
+                                                             kKeptMaps,  kPins,    kLaterQuestions, kSampling, kDocuments,
+                                                             kSubtitles, kDigests, kCauses};
 
 }  // namespace winnow::app

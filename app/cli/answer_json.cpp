@@ -8,6 +8,7 @@
 
 #include "app/notices/notice_text.h"
 #include "engine/base/error.h"
+#include "engine/metrics/kept_figures.h"
 
 namespace winnow::cli {
 
@@ -64,6 +65,15 @@ ordered_json json_of(const Figures& figures) {
   return object;
 }
 
+// The methods that made the cache, as the answer is called by them in the window.
+ordered_json makers_json(const ConsoleSink& sink) {
+  ordered_json array = ordered_json::array();
+  if (!sink.report) return array;
+  for (const CacheMaker& maker : naming_makers(sink.report->makers))
+    array.push_back({{"method", maker.recipe.method}, {"retention", maker.recipe.retention}});
+  return array;
+}
+
 }  // namespace
 
 const char* stop_reason_name(StopReason reason) {
@@ -113,10 +123,12 @@ ordered_json answer_json(const ConsoleSink& sink, const ModelInfo& model) {
           {"dtype", model.dtype},
           {"method", f.method},
           {"retention", f.retention},
+          {"made_by", makers_json(sink)},
           {"achieved_retention", f.achieved_retention},
           {"seed", f.seed},
           {"media", media_json(sink.media)},
           {"tokens", json_of(f.tokens)},
+          {"kept_share", kept_share(f)},
           {"kv_bytes", json_of(f.kv_bytes)},
           {"pinned", sink.report ? sink.report->pinned.size() : 0},
           {"layers", json_of(f.layers)},

@@ -8,6 +8,7 @@
 #include "app/cli/console_output.h"
 #include "app/cli/pin_options.h"
 #include "app/cli/session.h"
+#include "engine/metrics/kept_figures.h"
 
 namespace winnow::cli {
 namespace {
@@ -92,7 +93,7 @@ std::string comparison_table(const ComparisonSink& sink) {
   for (const ComparisonSink::Column& column : sink.columns) {
     if (!column.sink.finished) break;
     const TurnFigures& f = column.sink.finished->figures;
-    std::vector<std::string> row = {column.label, number("%.1f %%", 100.0 * f.achieved_retention), bytes_text(f.kv_bytes.after_event),
+    std::vector<std::string> row = {column.label, number("%.1f %%", 100.0 * kept_share(f)), bytes_text(f.kv_bytes.after_event),
                                     number("%.0f ms", f.timings_ms.ttft), number("%.1f", f.tokens_per_s)};
     if (const std::optional<Agreement>& agreement = column.sink.agreement) {
       row.push_back(number("%.1f %%", 100.0 * agreement->top1));

@@ -9,6 +9,7 @@
 #include <sstream>
 
 #include "app/cli/console_output.h"
+#include "engine/metrics/kept_figures.h"
 
 namespace winnow::cli {
 namespace {
@@ -190,13 +191,36 @@ std::string media_text(const std::vector<MediaSampled>& sampled) {
   return text.str();
 }
 
+namespace {
+
+std::string maker_text(const RecipeSpec& recipe) {
+  return recipe.method == "full" ? recipe.method : recipe.method + " at " + fixed(100.0 * recipe.retention, 0) + " %";
+}
+
+// What made the cache, and what holds for what is new where that is another method; of an older engine what was asked for.
+std::string makers_text(const CacheMakers& makers, const TurnFigures& figures) {
+  std::string text;
+  bool named = false;
+  for (const CacheMaker& maker : naming_makers(makers)) {
+    text += (text.empty() ? "" : ", then ") + maker_text(maker.recipe);
+    named = named || (maker.recipe.method == figures.method && maker.recipe.retention == figures.retention);
+  }
+  RecipeSpec asked;
+  asked.method = figures.method;
+  asked.retention = figures.retention;
+  if (text.empty()) return maker_text(asked);
+  return named ? text : text + " (" + maker_text(asked) + " for what is new)";
+}
+
+}  // namespace
+
 std::string figures_text(const ConsoleSink& sink) {
   if (!sink.finished) return {};
   const TurnFigures& f = sink.finished->figures;
   std::ostringstream text;
   text << media_text(sink.media);
-  text << f.method;
-  if (f.method != "full") text << " at " << fixed(100.0 * f.achieved_retention, 1) << " % kept";
+  text << makers_text(sink.report ? sink.report->makers : CacheMakers(), f) << " · " << fixed(100.0 * kept_share(f), 1) << " % of "
+       << (f.tokens.thread_visual > 0 ? "what is attached" : "the text") << " kept";
   text << " · " << f.tokens.prompt << " prompt tokens (" << f.tokens.visual << " attached) · KV " << bytes_text(f.kv_bytes.after_event)
        << " of " << bytes_text(f.kv_bytes.full) << " · first token " << fixed(f.timings_ms.ttft, 0) << " ms · " << f.tokens.generated
        << " tokens";

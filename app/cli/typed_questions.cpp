@@ -24,15 +24,15 @@ TypedQuestions::~TypedQuestions() {
   thread_.join();
 }
 
-std::optional<std::string> TypedQuestions::next() {
+std::optional<TypedQuestion> TypedQuestions::next() {
   const std::lock_guard lock(mutex_);
   if (lines_.empty()) return std::nullopt;
-  std::string line = std::move(lines_.front());
+  TypedQuestion line = std::move(lines_.front());
   lines_.pop_front();
   return line;
 }
 
-std::optional<std::string> TypedQuestions::wait(const InterruptToken& interrupt) {
+std::optional<TypedQuestion> TypedQuestions::wait(const InterruptToken& interrupt) {
   {
     std::unique_lock lock(mutex_);
     while (lines_.empty() && !ended_ && !interrupt.requested()) changed_.wait_for(lock, std::chrono::milliseconds(kPollMs));
@@ -49,7 +49,7 @@ void TypedQuestions::wake(InterruptSource* waiting) {
 void TypedQuestions::add(std::string line) {
   if (line.find_first_not_of(" \t\r") == std::string::npos) return;
   const std::lock_guard lock(mutex_);
-  lines_.push_back(std::move(line));
+  lines_.push_back({std::move(line)});
   if (waiting_ != nullptr) waiting_->request_stop();
   changed_.notify_all();
 }

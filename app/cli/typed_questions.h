@@ -4,6 +4,7 @@
 #pragma once
 
 #include <atomic>
+#include <chrono>
 #include <condition_variable>
 #include <deque>
 #include <mutex>
@@ -15,6 +16,11 @@
 
 namespace winnow::cli {
 
+struct TypedQuestion {
+  std::string text;
+  std::chrono::steady_clock::time_point asked = std::chrono::steady_clock::now();  // when its line came
+};
+
 class TypedQuestions {
  public:
   TypedQuestions();
@@ -23,9 +29,9 @@ class TypedQuestions {
   TypedQuestions& operator=(const TypedQuestions&) = delete;
 
   // The next line that is not empty, if one has come.
-  std::optional<std::string> next();
+  std::optional<TypedQuestion> next();
   // Waits for one; none: stdin has ended, or `interrupt` was requested.
-  std::optional<std::string> wait(const InterruptToken& interrupt);
+  std::optional<TypedQuestion> wait(const InterruptToken& interrupt);
   // From now on a line stops `waiting` (null: nobody); at once if one is there.
   void wake(InterruptSource* waiting);
 
@@ -35,7 +41,7 @@ class TypedQuestions {
 
   std::mutex mutex_;
   std::condition_variable changed_;
-  std::deque<std::string> lines_;
+  std::deque<TypedQuestion> lines_;
   InterruptSource* waiting_ = nullptr;
   bool ended_ = false;
   std::atomic<bool> stop_ = false;

@@ -95,9 +95,9 @@ class Watch {
       if (!ask(timed_[next_timed_++].question)) return false;
     }
     while (typed_) {
-      const std::optional<std::string> question = typed_->next();
+      const std::optional<TypedQuestion> question = typed_->next();
       if (!question) break;
-      if (!ask(*question)) return false;
+      if (!ask(question->text, question->asked)) return false;
     }
     return true;
   }
@@ -109,21 +109,24 @@ class Watch {
     while (typed_) {
       InterruptSource stop;
       const InterruptOnSignal on_signal(stop);
-      const std::optional<std::string> question = typed_->wait(stop.token());
+      const std::optional<TypedQuestion> question = typed_->wait(stop.token());
       if (!question) return !stop.token().requested();
-      if (!ask(*question)) return false;
+      if (!ask(question->text, question->asked)) return false;
     }
     return true;
   }
 
-  bool ask(const std::string& question) {
+  // asked: when it was typed, while a clip was read perhaps.
+  bool ask(const std::string& question, std::chrono::steady_clock::time_point asked = std::chrono::steady_clock::now()) {
     if (frames_ == 0) {
       say("nothing has been seen yet");
       return true;
     }
     if (!json_) print_out("[%s] ", clock_text(seen_s_).c_str());
     ConsoleSink sink(json_ ? AnswerOutput::kSilent : AnswerOutput::kStream, ProgressOutput::kTerminalOnly);
-    session_.run(turn(question), sink);
+    Turn about_it = turn(question);
+    about_it.asked = asked;
+    session_.run(about_it, sink);
     if (sink.finished->reason == StopReason::kInterrupted) return false;
     if (json_) {
       const TurnFigures& figures = sink.finished->figures;

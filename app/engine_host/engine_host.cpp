@@ -20,15 +20,6 @@ bool isSilent(const RequestBody& body) { return std::holds_alternative<ForgetCon
 
 }  // namespace
 
-bool endsRequest(const Event& event) {
-  if (event.column != Event::kNoColumn) return false;  // of a comparison
-  return std::holds_alternative<ModelLoaded>(event.body) || std::holds_alternative<Finished>(event.body) ||
-         std::holds_alternative<Scored>(event.body) || std::holds_alternative<Compared>(event.body) ||
-         std::holds_alternative<Planned>(event.body) || std::holds_alternative<Prepared>(event.body) ||
-         std::holds_alternative<Watched>(event.body) || std::holds_alternative<Saved>(event.body) ||
-         std::holds_alternative<Restored>(event.body) || std::holds_alternative<Failed>(event.body);
-}
-
 // The engine, its thread, the requests that are not answered yet, and the events on their way.
 class EngineHost::Worker final : public EventSink {
  public:
@@ -73,7 +64,7 @@ class EngineHost::Worker final : public EventSink {
   // Engine thread.
   void on_event(Event event) override {
     if (m_ended || event.id != m_currentId) return;  // an engine that goes on after its outcome is not listened to
-    m_ended = endsRequest(event);
+    m_ended = ends_request(event);
     deliver(std::move(event));
   }
 
@@ -180,9 +171,9 @@ void EngineHost::deliver() {
   while (alive && !m_ready.empty()) {
     const Event event = std::move(m_ready.front());
     m_ready.pop_front();
-    const bool ends = endsRequest(event);
+    const bool ends = ends_request(event);
     if (ends) --m_unfinished;
-    if (const auto* lost = std::get_if<CacheSetAside>(&event.body)) Q_EMIT cacheSetAside(lost->why);
+    if (const auto* lost = std::get_if<CacheSetAside>(&event.body)) Q_EMIT cacheSetAside(lost->why, lost->conversation);
     if (!alive) return;
     if (const auto found = m_askers.find(event.id); found != m_askers.end()) {
       const Asker asker = found->second;

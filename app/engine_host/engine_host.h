@@ -1,9 +1,8 @@
 // Runs the engine on its own thread and brings its events to the UI thread.
 //
 // Used by ui. post() queues a request and returns its id at once; requests run one after another in the order posted, and their events go
-// to the one who asked, as long as it lives. Every request ends with exactly one of ModelLoaded, Finished, Scored, Compared, Planned,
-// Prepared, Watched, Saved, Restored or Failed (ForgetConversation ends silently; a comparison's columns have their own Finished and
-// Scored, which end nothing), also when the engine throws (Failed), ends without an outcome (Failed, kInternal) or the request was
+// to the one who asked, as long as it lives. Every request ends with exactly one event of those that ends_request() knows
+// (ForgetConversation ends silently), also when the engine throws (Failed), ends without an outcome (Failed, kInternal) or the request was
 // interrupted while it still waited (Finished, kInterrupted, restored). Text deltas are gathered and progress is thinned to at most 30
 // updates a second (EventGatherer).
 //
@@ -48,7 +47,7 @@ class EngineHost : public QObject {
 
  Q_SIGNALS:
   void busyChanged(bool busy);
-  void cacheSetAside(const winnow::Error& why);  // of any request: CacheSetAside
+  void cacheSetAside(const winnow::Error& why, winnow::ConversationId conversation);  // of any request: CacheSetAside
 
  private:
   class Worker;
@@ -68,8 +67,5 @@ class EngineHost : public QObject {
   std::unique_ptr<Mailbox> m_mailbox;
   std::unique_ptr<Worker> m_worker;  // last: joined first
 };
-
-// True for the event that ends its request.
-bool endsRequest(const winnow::Event& event);
 
 }  // namespace winnow::app

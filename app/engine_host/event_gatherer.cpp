@@ -34,7 +34,7 @@ bool EventGatherer::merge(Event& event) {
 
 void EventGatherer::push(Event event) {
   if (merge(event)) return;
-  m_urgent = m_urgent || endsRequest(event);
+  m_urgent = m_urgent || ends_request(event);
   m_events.push_back(std::move(event));
 }
 

@@ -52,6 +52,8 @@ Turn buildTurn(ConversationId conversation, const QList<StoredMessage>& thread, 
     } else if (message.role == Role::kAssistant && isAnswered(message) && !pending.items.empty()) {
       turn.messages.push_back(std::exchange(pending, {}));
       turn.messages.push_back({Role::kAssistant, {TextItem{message.text.toStdString()}}});
+      turn.goes_on_from.clear();
+      for (const RunMaker& maker : message.run.makers) turn.goes_on_from.push_back({maker.recipe.spec, maker.attached});
     }
   }
   if (pending.items.empty())

@@ -4,8 +4,9 @@
 // attached. An empty or failed answer is left out, and the question before it is joined with the next one, so that roles alternate and no
 // attachment is lost; an interrupted answer with text stays.
 // Chat templates that write a date are given the day of the first question, so that the chat reads the same tomorrow.
-// Pins of attachments become the turn's, widened so that each keeps a frame.
-// Errors: winnow::Exception(kInvalidArgument) when the thread does not end with a question or the question is empty.
+// The makers of the last answer's cache are named, so that no other cache of the same words is gone on from. Pins of attachments become the
+// turn's, widened so that each keeps a frame. Errors: winnow::Exception(kInvalidArgument) when the thread does not end with a question or
+// the question is empty.
 #pragma once
 
 #include "app/chat/conversation.h"

@@ -113,9 +113,19 @@ struct CacheReport {
   std::vector<std::int32_t> pinned;         // original indices that the user pinned, ascending
   std::vector<RetainedMass> retained_mass;  // ascending by retention; empty where the method scores nothing
   std::vector<CompressionNote> notes;
-  std::vector<TokenText> texts;  // of all tokens that are not visual, ascending
-  Description description;       // of the last media that were judged by one
+  std::vector<TokenText> texts;    // of all tokens that are not visual, ascending
+  Description description;         // of the last media that were judged by one
+  CacheMakers makers;              // what made this cache; the request's own recipe among them
+  std::int64_t pruned_tokens = 0;  // of what is attached: left before the decoder, and are not among `tokens`
 };
+
+// Of the whole thread, as TokenCounts has them.
+inline TokenCounts thread_tokens(const CacheReport& report) {
+  TokenCounts counts;
+  for (const TokenOrigin& token : report.tokens) ++(is_attached(token.modality) ? counts.thread_visual : counts.thread_text);
+  counts.thread_visual += report.pruned_tokens;
+  return counts;
+}
 
 // At most ten a second while decoding.
 struct DecodeSample {
@@ -175,6 +185,7 @@ struct Planned {
   double expected_ms = 0.0;               // to the first token, by what this machine has measured; 0: nothing measured yet
   double expected_per_token_ms = 0.0;     // 0: nothing measured yet
   std::optional<PlannedPrefill> twice{};  // where reading it twice lowers the peak and is not what was asked for
+  CacheMakers goes_on_from{};             // of the cache that the question is read behind; empty: all of the thread is read
 };
 
 // The end of a Prepare.
@@ -217,6 +228,7 @@ struct Restored {
 // Before a request's own events: what was kept of its conversation does not fit any more, and its media are read again.
 struct CacheSetAside {
   Error why;
+  ConversationId conversation = 0;
 };
 
 struct Failed {
@@ -233,6 +245,30 @@ struct Event {
   EventBody body;
   std::int32_t column = kNoColumn;  // of a comparison, from 0: the recipe's index
 };
+
+// Whether it is the last that its request says. A new kind of event does not compile without its line here.
+struct EndsRequest {
+  bool operator()(const Progress& /*event*/) const { return false; }
+  bool operator()(const ModelLoaded& /*event*/) const { return true; }
+  bool operator()(const ModelUnloaded& /*event*/) const { return false; }  // Failed follows
+  bool operator()(const MediaSampled& /*event*/) const { return false; }
+  bool operator()(const TextDelta& /*event*/) const { return false; }
+  bool operator()(const CacheReport& /*event*/) const { return false; }
+  bool operator()(const DecodeSample& /*event*/) const { return false; }
+  bool operator()(const Finished& /*event*/) const { return true; }
+  bool operator()(const Failed& /*event*/) const { return true; }
+  bool operator()(const ColumnStarted& /*event*/) const { return false; }
+  bool operator()(const Scored& /*event*/) const { return true; }
+  bool operator()(const Compared& /*event*/) const { return true; }
+  bool operator()(const Planned& /*event*/) const { return true; }
+  bool operator()(const Prepared& /*event*/) const { return true; }
+  bool operator()(const Watched& /*event*/) const { return true; }
+  bool operator()(const Saved& /*event*/) const { return true; }
+  bool operator()(const Restored& /*event*/) const { return true; }
+  bool operator()(const CacheSetAside& /*event*/) const { return false; }
+};
+// Of a comparison's columns nothing ends it.
+inline bool ends_request(const Event& event) { return event.column == Event::kNoColumn && std::visit(EndsRequest{}, event.body); }
 
 // Implemented above the engine. Called on the engine's thread; must not block and must not call the engine.
 class EventSink {

@@ -3,6 +3,7 @@
 // Written by app/engine_host and the terminal program, read by engine/api/engine.h. The same messages are meant to cross a pipe later.
 #pragma once
 
+#include <chrono>
 #include <cstdint>
 #include <limits>
 #include <string>
@@ -10,6 +11,7 @@
 #include <vector>
 
 #include "engine/media/frame_source.h"
+#include "engine/messages/cache_maker.h"
 #include "engine/recipes/recipe_spec.h"
 #include "engine/sampling/sampling.h"
 
@@ -90,6 +92,11 @@ struct Turn {
   // the cache that answer left where it is still there, else behind the question and that text, read again. Empty: it begins anew.
   std::string answer_begun{};
   PromptSettings prompt{};
+  // Of the cache that wrote the thread's last answer, as its CacheReport told: no other cache of the same words is gone on from; where that
+  // one is not there any more, everything is read again. Empty: any.
+  CacheMakers goes_on_from{};
+  // When the user asked: the time to the first word counts from here (AskedClock). Epoch: when the engine begins.
+  std::chrono::steady_clock::time_point asked{};
 };
 
 // What a turn would take, without running it: answered by Planned. Media are opened and probed, nothing is decoded.
@@ -175,6 +182,23 @@ struct ForgetConversation {
 
 using RequestBody = std::variant<LoadModel, Turn, ExportTurn, Compare, Score, Plan, Prepare, WatchClip, SaveConversation, LoadConversation,
                                  ForgetConversation>;
+
+// The conversation whose state a request goes on from, replaces or lets go. A new kind of request does not compile without its line here.
+struct ConversationOf {
+  ConversationId operator()(const LoadModel& /*load*/) const { return 0; }
+  ConversationId operator()(const Turn& turn) const { return turn.conversation; }
+  ConversationId operator()(const ExportTurn& /*traced*/) const { return 0; }  // starts from nothing and leaves nothing
+  ConversationId operator()(const Compare& compare) const { return compare.conversation; }
+  ConversationId operator()(const Score& score) const { return score.turn.conversation; }
+  ConversationId operator()(const Plan& plan) const { return plan.turn.conversation; }
+  ConversationId operator()(const Prepare& prepare) const { return prepare.turn.conversation; }
+  ConversationId operator()(const WatchClip& clip) const { return clip.turn.conversation; }
+  ConversationId operator()(const SaveConversation& save) const { return save.conversation; }
+  ConversationId operator()(const LoadConversation& load) const { return load.conversation; }
+  ConversationId operator()(const ForgetConversation& forget) const { return forget.conversation; }
+};
+// 0: none, or the draft.
+inline ConversationId conversation_of(const RequestBody& body) { return std::visit(ConversationOf{}, body); }
 
 struct Request {
   RequestId id = 0;

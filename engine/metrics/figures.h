@@ -1,6 +1,7 @@
 // Timing and memory figures of a turn as plain data, every number from the engine's own counters. Used in events and saved with answers.
 #pragma once
 
+#include <algorithm>
 #include <cstdint>
 #include <string>
 #include <utility>
@@ -75,20 +76,18 @@ void visit_fields(F& f, auto&& visit) {
   visit("full_end", f.full_end);
 }
 
-// What stands in the cache now (of a finished answer: at its end), what the same tokens take uncompressed, and the share: the figures that
-// every view shows of an answer.
+// What stands in the cache now (of a finished answer: at its end), and what the same tokens take uncompressed.
 inline std::int64_t bytes_now(const KvBytes& kv) { return kv.end > 0 ? kv.end : kv.after_event; }
 inline std::int64_t full_bytes_now(const KvBytes& kv) { return kv.full_end > 0 ? kv.full_end : kv.full; }
-inline double kept_share(const KvBytes& kv) {
-  return full_bytes_now(kv) > 0 ? static_cast<double>(bytes_now(kv)) / static_cast<double>(full_bytes_now(kv)) : 1.0;
-}
+// The highest so far, the present included: the allocator's highest is as old as its last report.
+inline std::int64_t peak_bytes(const KvBytes& kv) { return std::max({kv.peak, kv.after_event, kv.end}); }
 
 struct TokenCounts {
   std::int64_t prompt = 0;  // of this turn's segment
   std::int64_t visual = 0;
   std::int64_t text = 0;
   std::int64_t generated = 0;
-  std::int64_t thread_visual = 0;  // of the whole thread, which the cache stands for
+  std::int64_t thread_visual = 0;  // of the whole thread, which the cache stands for; those that left before the decoder, too
   std::int64_t thread_text = 0;
   std::int64_t pinned = 0;  // of the whole thread: no layer may drop them
 };
@@ -104,10 +103,11 @@ void visit_fields(F& f, auto&& visit) {
   visit("pinned", f.pinned);
 }
 
-// media: files opened, named by their bytes, and frames waited for; those of the next batch are decoded while the tower works. All but the
-// last two are parts of ttft; what they lack of it is the prompt's text and the choice of the first token.
+// ttft: from when the question was asked (Turn::asked) to its first token. waited: of it, before the engine began: what was being prepared,
+// or another answer. media: files opened, named by their bytes, and frames waited for; those of the next batch are decoded while the tower
+// works. All but ttft and decode_total are parts of ttft; what they lack of it is the prompt's text and the choice of the first token.
 struct TimingsMs {
-  double media = 0, preprocess = 0, vision = 0, prefill = 0, statistics = 0, compress = 0, ttft = 0, decode_total = 0;
+  double media = 0, preprocess = 0, vision = 0, prefill = 0, statistics = 0, compress = 0, ttft = 0, decode_total = 0, waited = 0;
 };
 
 template <FieldsOf<TimingsMs> F>
@@ -120,6 +120,7 @@ void visit_fields(F& f, auto&& visit) {
   visit("compress", f.compress);
   visit("ttft", f.ttft);
   visit("decode_total", f.decode_total);
+  visit("waited", f.waited);
 }
 
 // Where a turn did otherwise than was asked: its compression event, or its prompt. Codes are stored: never renumbered.

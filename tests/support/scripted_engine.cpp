@@ -33,6 +33,12 @@ const MediaRequest* media_of(const Item& item) {
   return media ? &media->media : nullptr;
 }
 
+// Of the newest turn.
+std::int64_t own_visual_of(const CacheReport& report, std::int32_t before_turn) {
+  return std::count_if(report.tokens.begin() + before_turn, report.tokens.end(),
+                       [](const TokenOrigin& token) { return is_attached(token.modality); });
+}
+
 }  // namespace
 
 void ScriptedEngineLog::add(const Request& request) {
@@ -284,6 +290,7 @@ Planned planned_for(const Plan& plan) {
   planned.free_bytes = std::int64_t{1} << 30;
   planned.expected_ms = static_cast<double>(planned.tokens.prompt);
   planned.expected_per_token_ms = 20.0;
+  if (plan.turn.guard == Guard::kKeep) planned.goes_on_from = plan.turn.goes_on_from;
   return planned;
 }
 
@@ -433,6 +440,9 @@ Script answer_script(const Request& request, const std::string& answer, std::chr
   report.kv_bytes.peak = report.kv_bytes.full;
   report.kv_bytes.allocated = report.kv_bytes.after_event;
   report.kv_bytes.metadata = prompt * 8;
+  if (turn.guard == Guard::kKeep) report.makers = turn.goes_on_from;
+  const bool reads_attached = visual_tokens > 0 && (report.makers.empty() || own_visual_of(report, before_turn) > 0);
+  note_maker(report.makers, turn.recipe, reads_attached);
 
   Finished finished;
   finished.answer = answer;
@@ -444,8 +454,7 @@ Script answer_script(const Request& request, const std::string& answer, std::chr
   finished.figures.achieved_retention =
       report.kv_bytes.full > 0 ? static_cast<double>(report.kv_bytes.after_event) / static_cast<double>(report.kv_bytes.full) : 1.0;
   // As the engine counts: the turn's own tokens, and those of the whole thread.
-  const auto own_visual = std::count_if(report.tokens.begin() + before_turn, report.tokens.end(),
-                                        [](const TokenOrigin& token) { return is_attached(token.modality); });
+  const auto own_visual = own_visual_of(report, before_turn);
   finished.figures.tokens = {prompt - before_turn,
                              own_visual,
                              prompt - before_turn - own_visual,
@@ -453,7 +462,7 @@ Script answer_script(const Request& request, const std::string& answer, std::chr
                              visual_tokens,
                              prompt - visual_tokens,
                              static_cast<std::int64_t>(report.pinned.size())};
-  finished.figures.timings_ms = {12.0, 3.0, 20.0, 40.0, 4.0, 2.0, 81.0, 0.0};
+  finished.figures.timings_ms = {12.0, 3.0, 20.0, 40.0, 4.0, 2.0, 81.0, 0.0, 0.0};
   finished.figures.tokens_per_s = 50.0;
 
   const std::int64_t full_at_prompt = report.kv_bytes.full;

@@ -95,8 +95,9 @@ class ScriptedEngine final : public Engine {
   std::map<ConversationId, std::int64_t> watched_frames_;
 };
 
-// A whole, plausible turn in the documented order: progress, sampled media (for each media item), a cache report of `layers` layers over
-// 9 visual tokens a frame, the answer word by word with `wordDelay`, samples, Finished.
+// A whole, plausible turn in the documented order, going on from the cache that the turn names, if it names one: progress, sampled media
+// (for each media item), a cache report of `layers` layers over 9 visual tokens a frame, the answer word by word with `wordDelay`, samples,
+// Finished.
 Script answer_script(const Request& request, const std::string& answer, std::chrono::milliseconds word_delay = {}, int layers = 4);
 // What answer_script's turn takes, in the figures of load_script's model: answers every Plan, whatever the script.
 Planned planned_for(const Plan& plan);

@@ -26,14 +26,16 @@ struct AttachmentSummary {
 
 struct MessageMetrics {
   bool valid = false;
-  QString method;  // "vl-cache · 20 %"
+  QString method;  // what made the cache: "vl-cache · 20 %"
+  QString ofNew;   // what holds for what is new, where that is another method; empty: the same
   double ttftMs = 0.0;
   double tokensPerS = 0.0;
   double keptShare = 1.0;
   int shortTextTokens = 0;      // nothing was compressed, because it was text of fewer tokens; 0: not so
   bool nothingToJudge = false;  // the method compresses pictures alone, and there are none
-  qint64 kvBytes = 0;
-  qint64 kvFullBytes = 0;
+  qint64 kvBytes = 0;           // of the prompt, with all that was said before
+  qint64 kvFullBytes = 0;       // of the same, uncompressed
+  qint64 answerBytes = 0;
 };
 
 // A word of an answer that deserves a look; drawn with a line under it and a tint.

@@ -6,6 +6,7 @@
 #include <QLocale>
 #include <algorithm>
 
+#include "engine/metrics/kept_figures.h"
 #include "engine/recipes/method_info.h"
 #include "ui/chat_view/agreement_marks.h"
 #include "ui/recipes/recipe_words.h"
@@ -106,12 +107,15 @@ MessageMetrics metricsOf(const app::Run& run, const std::vector<MethodInfo>& met
   const TurnFigures& figures = run.figures;
   MessageMetrics metrics;
   metrics.valid = true;
-  metrics.method = recipeLabel(methods, run.recipe);
+  metrics.method = recipesLabel(methods, app::namedMakers(run));
+  if (const auto ofNew = app::recipeOfNew(run)) metrics.ofNew = recipeLabel(methods, *ofNew);
   metrics.ttftMs = figures.timings_ms.ttft;
   metrics.tokensPerS = figures.tokens_per_s;
-  metrics.keptShare = kept_share(figures.kv_bytes);
-  metrics.kvBytes = bytes_now(figures.kv_bytes);
-  metrics.kvFullBytes = full_bytes_now(figures.kv_bytes);
+  metrics.keptShare = kept_share(figures);
+  const HeldBytes held = held_bytes(figures);
+  metrics.kvBytes = held.prompt;
+  metrics.answerBytes = held.answer;
+  metrics.kvFullBytes = figures.kv_bytes.full;
   const bool shortText = std::find(figures.notes.begin(), figures.notes.end(), CompressionNote::kShortText) != figures.notes.end();
   if (shortText) metrics.shortTextTokens = run.recipe.spec.min_event_tokens;
   metrics.nothingToJudge = figures.tokens.thread_visual == 0 && describe(run.recipe.spec).value_or(RecipeTraits()).before_question;
@@ -137,7 +141,8 @@ MessageContent MessagePresenter::contentOf(const app::StoredMessage& message, co
   content.id = message.id;
   content.text = message.text;
   content.speaker = message.role == Role::kUser ? Speaker::kUser : Speaker::kAssistant;
-  const QString model = message.hasRun ? message.run.modelName : around.modelName;
+  // Of an answer that nobody knows the writer of, nobody is named.
+  const QString model = message.hasCause ? message.run.modelName : QString();
   content.roleLabel = message.role == Role::kUser ? tr("You") : model.isEmpty() ? tr("Winnow") : displayText(model);
   for (const app::Attachment& attachment : message.attachments) content.attachments.push_back(summaryOf(attachment));
   content.noticed = noticedOf(message.attachments);

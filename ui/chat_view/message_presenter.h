@@ -17,11 +17,11 @@ struct AnswerPhase {
   app::MessageId answer = 0;
   QString phase;  // "Decoding video 41/64"; empty: it writes
   double share = -1.0;
+  ConversationId conversation = 0;  // its chat
 };
 
 struct MessageSurroundings {
   const app::LoadedConversation& chat;
-  QString modelName;                   // of the model that is loaded
   std::optional<AnswerPhase> running;  // may be of another chat
   app::MessageId comparing = 0;        // the question that is being compared; 0: none
 };

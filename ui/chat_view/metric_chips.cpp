@@ -35,10 +35,13 @@ std::vector<QString> metricTexts(const MessageContent& content) {
   if (!m.valid) return texts;
   if (!content.checked.isEmpty()) texts.push_back(content.checked);
   texts.push_back(m.method);
+  if (!m.ofNew.isEmpty()) texts.push_back(ChipWords::tr("%1 for what is new").arg(m.ofNew));
   texts.push_back(ChipWords::tr("%1 to first word").arg(formatMilliseconds(m.ttftMs)));
   if (m.tokensPerS > 0) texts.push_back(ChipWords::tr("%1 tok/s").arg(QLocale().toString(m.tokensPerS, 'f', m.tokensPerS < 10 ? 1 : 0)));
   texts.push_back(keptText(m));
-  texts.push_back(ChipWords::tr("Cache %1 of %2").arg(formatBytes(m.kvBytes), formatBytes(m.kvFullBytes)));
+  texts.push_back(m.answerBytes > 0 ? ChipWords::tr("Cache %1 of %2, the answer %3")
+                                          .arg(formatBytes(m.kvBytes), formatBytes(m.kvFullBytes), formatBytes(m.answerBytes))
+                                    : ChipWords::tr("Cache %1 of %2").arg(formatBytes(m.kvBytes), formatBytes(m.kvFullBytes)));
   return texts;
 }
 

@@ -123,7 +123,7 @@ void ColumnHeader::describe(const ComparisonModel& model, int column) {
   m_stage->setText(stage);
 
   QString memory;
-  if (progress.hasReport) memory = tr("Cache %1 · %2 kept").arg(formatBytes(bytes_now(progress.kv)), formatShare(kept_share(progress.kv)));
+  if (progress.hasReport) memory = tr("Cache %1 · %2 kept").arg(formatBytes(progress.held.prompt), formatShare(progress.keptShare));
   m_memory->setText(memory);
 
   QStringList speed;

@@ -32,7 +32,8 @@ void ComparisonModel::show(const app::Comparison& saved) {
   for (std::size_t i = 0; i < m_progress.size(); ++i) {
     m_progress[i].stage = ColumnStage::kDone;
     m_progress[i].hasReport = saved.columns[i].hasFigures;
-    m_progress[i].kv = saved.columns[i].run.figures.kv_bytes;
+    m_progress[i].held = held_bytes(saved.columns[i].run.figures);
+    m_progress[i].keptShare = kept_share(saved.columns[i].run.figures);
     m_progress[i].tokensPerS = saved.columns[i].run.figures.tokens_per_s;
   }
   m_running = false;
@@ -51,7 +52,7 @@ void ComparisonModel::setUsed(int column, app::MessageId answer) {
   Q_EMIT columnChanged(column);
 }
 
-QString ComparisonModel::label(int column) const { return recipeLabel(m_methods, answer(column).run.recipe); }
+QString ComparisonModel::label(int column) const { return recipesLabel(m_methods, app::namedMakers(answer(column).run)); }
 
 QString ComparisonModel::whenItCompresses(int column) const {
   const std::optional<RecipeTraits> traits = describe(answer(column).run.recipe.spec);
@@ -143,7 +144,9 @@ void ComparisonModel::takeColumn(int column, const EventBody& body) {
     Q_EMIT commonChanged();
   } else if (const auto* report = std::get_if<CacheReport>(&body)) {
     progress.hasReport = true;
-    progress.kv = report->kv_bytes;
+    progress.held = held_bytes(report->kv_bytes, {});
+    progress.keptShare = kept_share(slots_of(report->layers), thread_tokens(*report));
+    answer.run.makers = app::runMakers(report->makers, answer.run.recipe, {});
     answer.keptMap = std::make_shared<const app::KeptMap>(app::KeptMap::fromReport(*report));
   } else if (const auto* delta = std::get_if<TextDelta>(&body)) {
     const QString text = QString::fromUtf8(delta->text.data(), static_cast<qsizetype>(delta->text.size()));
@@ -162,7 +165,8 @@ void ComparisonModel::takeColumn(int column, const EventBody& body) {
     answer.run.figures = finished->figures;
     answer.run.stopReason = finished->reason;
     if (answer.hasFigures) {
-      progress.kv = finished->figures.kv_bytes;
+      progress.held = held_bytes(finished->figures);
+      progress.keptShare = kept_share(finished->figures);
       progress.tokensPerS = finished->figures.tokens_per_s;
     }
     progress.stage = ColumnStage::kChecking;

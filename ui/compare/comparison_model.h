@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "app/chat/conversation.h"
+#include "engine/metrics/kept_figures.h"
 #include "engine/recipes/method_info.h"
 #include "ui/chat_view/message_content.h"
 
@@ -19,7 +20,8 @@ enum class ColumnStage : int { kWaiting = 1, kReading = 2, kWriting = 3, kChecki
 
 struct ColumnProgress {
   ColumnStage stage = ColumnStage::kWaiting;
-  KvBytes kv;  // of the report, then of the samples
+  HeldBytes held;          // of the report, then at the end
+  double keptShare = 1.0;  // likewise
   bool hasReport = false;
   double tokensPerS = 0.0;
   std::vector<TextMark> marks;

@@ -15,6 +15,7 @@
 #include <QVBoxLayout>
 #include <algorithm>
 
+#include "engine/metrics/kept_figures.h"
 #include "ui/chat_view/transcript_view.h"
 #include "ui/compare/column_view.h"
 #include "ui/theme/elided_label.h"
@@ -197,7 +198,7 @@ QString ComparisonView::table() const {
     const TurnFigures& f = answer.run.figures;
     QStringList cells{m_model->label(i)};
     if (answer.hasFigures) {
-      cells << plain.toString(100.0 * f.achieved_retention, 'f', 2) << QString::number(f.kv_bytes.after_event)
+      cells << plain.toString(100.0 * kept_share(f), 'f', 2) << QString::number(f.kv_bytes.after_event)
             << plain.toString(f.timings_ms.ttft, 'f', 1) << plain.toString(f.tokens_per_s, 'f', 1);
     } else {
       cells << QString() << QString() << QString() << QString();

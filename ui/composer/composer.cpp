@@ -189,8 +189,9 @@ void Composer::setBusy(bool busy) {
   updateSend();
 }
 
-void Composer::setBlocked(const QString& reason) {
+void Composer::setBlocked(const QString& reason, WhileBlocked what) {
   m_blocked = reason;
+  m_queues = !reason.isEmpty() && what == WhileBlocked::kQueue;
   updateSend();
 }
 
@@ -198,9 +199,10 @@ void Composer::updateSend() {
   const bool something = !m_prompt->toPlainText().trimmed().isEmpty();
   m_send->setIcon(icon(m_busy ? Glyph::kStop : Glyph::kSend, IconColor::kOnAccent));
   m_send->setAccessibleName(m_busy ? tr("Stop") : m_comparing ? tr("Compare") : tr("Send"));
-  m_send->setEnabled(m_busy ||
-                     (something && m_blocked.isEmpty() && !m_tray->opening() && m_tray->refusedCount() == 0 && !m_tray->tooLong()));
+  m_send->setEnabled(m_busy || (something && (m_blocked.isEmpty() || m_queues) && !m_tray->opening() && m_tray->refusedCount() == 0 &&
+                                !m_tray->tooLong()));
   m_send->setToolTip(m_busy                       ? tr("Stop (Esc)")
+                     : m_queues                   ? tr("Send when the other answer has ended (Enter)")
                      : !m_blocked.isEmpty()       ? m_blocked
                      : m_tray->refusedCount() > 0 ? refusal()
                      : m_tray->tooLong()          ? tooLong()
@@ -235,7 +237,7 @@ bool Composer::readyToSend() {
   QString reason;
   if (m_busy) {
     reason = tr("An answer is being written. Stop it first, or wait.");
-  } else if (!m_blocked.isEmpty()) {
+  } else if (!m_blocked.isEmpty() && !m_queues) {
     reason = m_blocked;
   } else if (m_tray->opening()) {
     reason = tr("A file is still being opened.");
@@ -254,7 +256,8 @@ bool Composer::readyToSend() {
 
 void Composer::submit() {
   const QString text = m_prompt->toPlainText();
-  if (!text.trimmed().isEmpty() && readyToSend()) Q_EMIT sendRequested(text, m_tray->attachments());
+  if (text.trimmed().isEmpty() || !readyToSend()) return;
+  m_queues ? Q_EMIT queueRequested() : Q_EMIT sendRequested(text, m_tray->attachments());
 }
 
 bool Composer::accepts(const QMimeData& mime) {

@@ -41,8 +41,9 @@ class Composer : public QFrame {
   void clear();
 
   void setBusy(bool busy);  // an answer is being written here: Send becomes Stop
-  // Why nothing can be sent now ("No model is loaded"); empty: sending is possible.
-  void setBlocked(const QString& reason);
+  // Why nothing can be sent now ("No model is loaded"); empty: sending is possible. Queue: what is sent is told by queueRequested().
+  enum class WhileBlocked : int { kRefuse = 1, kQueue = 2 };
+  void setBlocked(const QString& reason, WhileBlocked what = WhileBlocked::kRefuse);
   void setDefaultFrames(int frames) { m_defaultFrames = frames; }
   void showNotice(const QString& text);
   // Shows an earlier question to be written anew, and says so until it is sent, left with Esc, or replaced by setDraft().
@@ -66,6 +67,7 @@ class Composer : public QFrame {
 
  Q_SIGNALS:
   void sendRequested(const QString& text, const QList<winnow::app::Attachment>& attachments);
+  void queueRequested();
   void stopRequested();
   void compareRequested();  // choose methods, or leave that
   void draftChanged();
@@ -103,6 +105,7 @@ class Composer : public QFrame {
   QLabel* m_hint = nullptr;
   QTimer m_noticeTimer;
   QString m_blocked;
+  bool m_queues = false;  // while it is blocked
   QString m_browseFolder;
   std::vector<PreviewToken> m_storing;
   QHash<PreviewToken, QByteArray> m_lookingInto;  // folders

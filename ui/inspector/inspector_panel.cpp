@@ -44,11 +44,12 @@ QLabel* caption(const QString& text) {
 
 // What takes no millisecond is left out; empty where nothing is told apart.
 QString firstWordParts(const TimingsMs& t) {
-  const double rest = t.ttft - t.media - t.preprocess - t.vision - t.prefill - t.statistics - t.compress;
+  const double rest = t.ttft - t.waited - t.media - t.preprocess - t.vision - t.prefill - t.statistics - t.compress;
   const std::pair<QString, double> all[] = {
-      {InspectorPanel::tr("decoding"), t.media},         {InspectorPanel::tr("resizing"), t.preprocess},
-      {InspectorPanel::tr("encoding frames"), t.vision}, {InspectorPanel::tr("prefill"), t.prefill},
-      {InspectorPanel::tr("judging"), t.statistics},     {InspectorPanel::tr("compressing"), t.compress}};
+      {InspectorPanel::tr("waiting"), t.waited},      {InspectorPanel::tr("decoding"), t.media},
+      {InspectorPanel::tr("resizing"), t.preprocess}, {InspectorPanel::tr("encoding frames"), t.vision},
+      {InspectorPanel::tr("prefill"), t.prefill},     {InspectorPanel::tr("judging"), t.statistics},
+      {InspectorPanel::tr("compressing"), t.compress}};
   QStringList parts;
   for (const auto& [name, ms] : all) {
     if (ms >= kLeastPartMs) parts << QStringLiteral("%1 %2").arg(name, formatMilliseconds(ms));
@@ -134,6 +135,8 @@ QWidget* InspectorPanel::buildNow() {
   m_progress->setFixedHeight(theme().px(5));
   m_progress->setAccessibleName(tr("Progress of this phase"));
   layout->addWidget(m_phase);
+  m_ofNew = caption(QString());
+  layout->addWidget(m_ofNew);
   layout->addWidget(m_progress);
   addGap(layout, 10);
 
@@ -240,7 +243,9 @@ void InspectorPanel::hideEvent(QHideEvent* event) {
 }
 
 QString InspectorPanel::lastAnswerText(const CacheFigures& f) const {
-  return f.method.isEmpty() ? tr("Last answer") : tr("Last answer · %1").arg(methodTitle(m_methods, f.method.toStdString()));
+  const QString label = recipesLabel(m_methods, f.makers);
+  if (f.subject == FiguresOf::kColumn) return tr("Compared · %1").arg(label);
+  return label.isEmpty() ? tr("Last answer") : tr("Last answer · %1").arg(label);
 }
 
 void InspectorPanel::refresh() {
@@ -251,21 +256,25 @@ void InspectorPanel::refresh() {
   m_stack->setCurrentIndex(anything ? 1 : 0);
   if (!anything) return;
   const QString dash = QStringLiteral("–");
-  m_phase->setText(f.active ? phaseText(f.phase, f.phaseDone, f.phaseTotal) : lastAnswerText(f));
+  const bool waits = !f.waitsFor.isEmpty();
+  m_phase->setText(waits ? f.waitsFor : f.active ? phaseText(f.phase, f.phaseDone, f.phaseTotal) : lastAnswerText(f));
+  m_ofNew->setText(f.ofNew ? tr("%1 holds for what is new.").arg(recipeLabel(m_methods, *f.ofNew)) : QString());
+  m_ofNew->setVisible(f.ofNew.has_value());
   m_progress->setVisible(f.active);
-  const bool known = f.phaseTotal > 0 && f.phase != Phase::kDecode;
+  const bool known = waits || (f.phaseTotal > 0 && f.phase != Phase::kDecode);
   m_progress->setRange(0, known ? 1000 : 0);
-  if (known) m_progress->setValue(static_cast<int>(1000.0 * phaseShare(f.phaseDone, f.phaseTotal)));
+  if (known) m_progress->setValue(static_cast<int>(1000.0 * (waits ? f.waitShare : phaseShare(f.phaseDone, f.phaseTotal))));
 
-  const qint64 used = bytes_now(f.kv);
-  m_bytes->setText(f.hasReport ? formatBytes(used) : dash);
-  m_bytesDetail->setText(f.hasReport
-                             ? tr("of %1 without compression · %2").arg(formatBytes(f.fullBytes), formatShare(CacheMonitor::keptShare(f)))
-                             : tr("known after compression"));
-  m_memory->setBytes(used, f.fullBytes);
-  const QString most = tr("At most %1 on the way").arg(formatBytes(f.kv.peak));
-  const QString stored = f.kvBits > 0 && f.kvBits < 32 ? tr("%1 · stored in %2 bits").arg(most).arg(f.kvBits) : most;
-  m_memoryDetail->setText(f.hasReport ? stored : QString());
+  m_bytes->setText(f.hasReport ? formatBytes(f.held.prompt) : dash);
+  m_bytesDetail->setText(f.hasReport ? tr("of %1 without compression · %2 %3")
+                                           .arg(formatBytes(f.kv.full), formatShare(f.keptShare), keptOf(f.attached, f.visualTokens == 0))
+                                     : tr("known after compression"));
+  m_memory->setBytes(f.held.prompt, f.kv.full);
+  QStringList memory;
+  if (f.held.answer > 0) memory << tr("The answer: %1 more").arg(formatBytes(f.held.answer));
+  memory << tr("Peak %1").arg(formatBytes(peak_bytes(f.kv)));
+  if (f.kvBits > 0 && f.kvBits < 32) memory << tr("Stored in %1 bits").arg(f.kvBits);
+  m_memoryDetail->setText(f.hasReport ? memory.join(QStringLiteral(" · ")) : QString());
   m_memoryDetail->setToolTip(
       tr("Reserved: %1. Which token stands where: %2.").arg(formatBytes(f.kv.allocated), formatBytes(f.kv.metadata)));
   m_memoryDetail->setVisible(f.hasReport);

@@ -71,6 +71,7 @@ class InspectorPanel : public QWidget {
   QStackedWidget* m_stack = nullptr;
   QTabWidget* m_tabs = nullptr;
   QLabel* m_phase = nullptr;
+  QLabel* m_ofNew = nullptr;  // the method that the question was asked under, where another one made the cache
   QProgressBar* m_progress = nullptr;
   QLabel* m_bytes = nullptr;
   QLabel* m_bytesDetail = nullptr;

@@ -20,13 +20,13 @@ double meanOver(const std::vector<LayerFigures>& layers, Member member) {
   return sum / static_cast<double>(layers.size());
 }
 
-// What each layer holds by origin: as counted last, or as the event left it.
-std::vector<SlotCounts> slotsOf(const std::vector<LayerFigures>& layers) {
-  std::vector<SlotCounts> slots;
-  for (const LayerFigures& layer : layers) {
-    slots.push_back(layer.end.total() > 0 ? layer.end : SlotCounts{layer.kept_visual, layer.kept_text, 0.0, 0.0});
-  }
-  return slots;
+// From slots and bytes as they are now.
+void measure(CacheFigures& figures) {
+  TokenCounts tokens;
+  tokens.thread_visual = figures.visualTokens;
+  tokens.thread_text = figures.textTokens;
+  figures.keptShare = kept_share(figures.slots, tokens);
+  figures.held = held_bytes(figures.kv, figures.slots);
 }
 
 }  // namespace
@@ -87,16 +87,36 @@ QString notesText(const std::vector<CompressionNote>& notes, int shortTextTokens
 
 double phaseShare(quint64 done, quint64 total) { return total > 0 ? std::min(1.0, double(done) / double(total)) : -1.0; }
 
-void CacheMonitor::begin(const RecipeSpec& recipe) {
-  m_figures = CacheFigures();
-  m_figures.active = true;
-  m_figures.method = QString::fromStdString(recipe.method);
-  m_figures.retention = recipe.retention;
-  m_figures.shortTextTokens = recipe.min_event_tokens;
-  m_figures.kvBits = recipe.kv_bits;
-  m_figures.phase = Phase::kDecodeMedia;
-  m_recorder.begin();
-  m_live = true;
+void CacheMonitor::begin(const RecipeSpec& recipe, FiguresOf subject, std::chrono::steady_clock::time_point asked) {
+  m_running = CacheFigures();
+  m_running.active = true;
+  m_running.subject = subject;
+  m_running.method = QString::fromStdString(recipe.method);
+  m_running.shortTextTokens = recipe.min_event_tokens;
+  m_running.kvBits = recipe.kv_bits;
+  m_running.phase = Phase::kDecodeMedia;
+  m_recorder.begin(asked);
+  tellRunning();
+}
+
+void CacheMonitor::tellRunning() {
+  if (m_followsRunning) Q_EMIT changed();
+}
+
+void CacheMonitor::setCause(const app::Run& run) {
+  m_running.makers = app::namedMakers(run);
+  m_running.ofNew = app::recipeOfNew(run);
+  tellRunning();
+}
+
+void CacheMonitor::setWaiting(const QString& what, double share) {
+  m_running.waitsFor = what;
+  m_running.waitShare = share;
+  tellRunning();
+}
+
+void CacheMonitor::showRunning() {
+  m_followsRunning = true;
   Q_EMIT changed();
 }
 
@@ -108,29 +128,30 @@ void CacheMonitor::setEarlierTurns(std::vector<app::TurnTimeline> turns) {
 
 std::vector<app::TurnTimeline> CacheMonitor::turns() const {
   std::vector<app::TurnTimeline> turns = m_earlier;
-  if (m_live && !m_recorder.timeline().empty()) turns.push_back(m_recorder.timeline());
+  if (m_followsRunning && !m_recorder.timeline().empty()) turns.push_back(m_recorder.timeline());
   return turns;
 }
 
 std::vector<double> CacheMonitor::speedHistory() const {
   std::vector<double> speeds;
-  for (const app::TimelinePoint& point : (m_live ? m_recorder.timeline() : m_stored).points) {
+  for (const app::TimelinePoint& point : (m_followsRunning ? m_recorder.timeline() : m_storedTurn).points) {
     if (point.tokensPerS > 0.0) speeds.push_back(point.tokensPerS);
   }
   return speeds;
 }
 
 void CacheMonitor::clear() {
-  m_figures = CacheFigures();
+  m_stored = CacheFigures();
   m_earlier.clear();
-  m_stored = {};
-  m_live = false;
+  m_storedTurn = {};
+  m_followsRunning = false;
   Q_EMIT changed();
 }
 
 void CacheMonitor::take(const EventBody& event) {
-  CacheFigures& f = m_figures;
+  CacheFigures& f = m_running;
   m_recorder.take(event);
+  f.waitsFor.clear();
   if (const auto* progress = std::get_if<Progress>(&event)) {
     f.phase = progress->phase;
     f.phaseDone = progress->done;
@@ -138,17 +159,17 @@ void CacheMonitor::take(const EventBody& event) {
   } else if (const auto* report = std::get_if<CacheReport>(&event)) {
     f.hasReport = true;
     f.kv = report->kv_bytes;
-    f.fullBytes = report->kv_bytes.full;
     f.layers = report->layers;
-    f.slots = slotsOf(report->layers);
+    f.slots = slots_of(report->layers);
     f.notes = report->notes;
     f.pinnedTokens = static_cast<qint64>(report->pinned.size());
     f.retainedMass = report->retained_mass;
-    f.visualTokens = f.textTokens = 0;
+    const TokenCounts thread = thread_tokens(*report);
+    f.visualTokens = thread.thread_visual;
+    f.textTokens = thread.thread_text;
     bool pictures = false;
     bool documents = false;
     for (const TokenOrigin& token : report->tokens) {
-      ++(is_attached(token.modality) ? f.visualTokens : f.textTokens);
       pictures = pictures || token.modality == Modality::kVisual;
       documents = documents || token.modality == Modality::kDocument;
     }
@@ -158,7 +179,7 @@ void CacheMonitor::take(const EventBody& event) {
     f.generatedTokens = sample->generated_tokens;
     f.tokensPerS = sample->tokens_per_s;
     f.kv.end = sample->kv_bytes_now;
-    f.fullBytes = sample->kv_bytes_full_now;
+    f.kv.full_end = sample->kv_bytes_full_now;
     if (sample->layers.size() == f.layers.size()) f.slots = sample->layers;
   } else if (const auto* finished = std::get_if<Finished>(&event)) {
     f.active = false;
@@ -166,10 +187,9 @@ void CacheMonitor::take(const EventBody& event) {
       const TurnFigures& t = finished->figures;
       f.hasReport = f.hasReport || !t.layers.empty();
       f.kv = t.kv_bytes;
-      f.fullBytes = t.kv_bytes.full_end;
       if (!t.layers.empty()) {
         f.layers = t.layers;
-        f.slots = slotsOf(t.layers);
+        f.slots = slots_of(t.layers);
       }
       f.generatedTokens = t.tokens.generated;
       f.tokensPerS = t.tokens_per_s;
@@ -181,21 +201,23 @@ void CacheMonitor::take(const EventBody& event) {
   } else {
     return;
   }
-  Q_EMIT changed();
+  measure(f);
+  tellRunning();
 }
 
-void CacheMonitor::showStored(const app::Run& run, AttachedKind attached) {
+void CacheMonitor::showStored(const app::Run& run, AttachedKind attached, FiguresOf subject) {
   const TurnFigures& figures = run.figures;
   CacheFigures f;
   f.hasReport = !figures.layers.empty();
+  f.subject = subject;
   f.method = QString::fromStdString(figures.method);
-  f.retention = figures.retention;
+  f.makers = app::namedMakers(run);
+  f.ofNew = app::recipeOfNew(run);
   f.kv = figures.kv_bytes;
-  f.fullBytes = figures.kv_bytes.full_end;
   f.shortTextTokens = run.recipe.spec.min_event_tokens;
   f.kvBits = run.recipe.spec.kv_bits;
   f.layers = figures.layers;
-  f.slots = slotsOf(figures.layers);
+  f.slots = slots_of(figures.layers);
   f.notes = figures.notes;
   f.visualTokens = figures.tokens.thread_visual;
   f.textTokens = figures.tokens.thread_text;
@@ -208,16 +230,14 @@ void CacheMonitor::showStored(const app::Run& run, AttachedKind attached) {
   f.tokensPerS = figures.tokens_per_s;
   f.ttftMs = figures.timings_ms.ttft;
   f.timings = figures.timings_ms;
-  m_figures = std::move(f);
-  m_stored = run.timeline;
-  m_live = false;
+  measure(f);
+  m_stored = std::move(f);
+  m_storedTurn = run.timeline;
+  m_followsRunning = false;
   Q_EMIT changed();
 }
 
 double CacheMonitor::keptVisual(const CacheFigures& figures) { return meanOver(figures.layers, &LayerFigures::kept_visual); }
 double CacheMonitor::keptText(const CacheFigures& figures) { return meanOver(figures.layers, &LayerFigures::kept_text); }
-double CacheMonitor::keptShare(const CacheFigures& figures) {
-  return figures.fullBytes > 0 ? double(bytes_now(figures.kv)) / double(figures.fullBytes) : 1.0;
-}
 
 }  // namespace winnow::ui

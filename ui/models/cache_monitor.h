@@ -1,30 +1,43 @@
-// What the live cache panel and the status bar show: the engine's own figures of one request, gathered from its events.
+// What the live cache panel and the status bar show: the engine's own figures of the request that runs, gathered from its events, or those
+// of an answer that was saved.
 //
-// Fed by ui/shell/answer_run; read by the inspector. Draws nothing and counts nothing itself. `changed` may come often; views
-// thin it out. UI thread only.
+// Fed by ui/shell/answer_run and comparison_controller, who also say which of both is shown: what runs goes on being gathered while
+// another chat is on screen. Read by the inspector. Draws nothing and counts nothing itself. `changed` may come often; views thin it out.
+// UI thread only.
 #pragma once
 
 #include <QObject>
 #include <QString>
+#include <chrono>
+#include <optional>
 #include <vector>
 
 #include "app/chat/conversation.h"
 #include "engine/messages/events.h"
+#include "engine/metrics/kept_figures.h"
 #include "ui/models/timeline_recorder.h"
 #include "ui/words/attached_words.h"
 
 namespace winnow::ui {
 
+// Whose figures they are.
+enum class FiguresOf : int { kAnswer = 1, kColumn = 2 };
+
 struct CacheFigures {
   bool active = false;     // a request is running
   bool hasReport = false;  // a compression event was seen, or stored figures were shown
-  QString method;
-  double retention = 1.0;
+  FiguresOf subject = FiguresOf::kAnswer;
+  QString method;                         // that was asked for
+  QList<app::NamedRecipe> makers;         // that the cache is called by (app::namedMakers); empty: not told yet
+  std::optional<app::NamedRecipe> ofNew;  // that holds for what is new only
   Phase phase = Phase::kLoadWeights;
   quint64 phaseDone = 0;
   quint64 phaseTotal = 0;
+  QString waitsFor;  // before the first phase; empty: it is at work
+  double waitShare = 0.0;
   KvBytes kv;
-  qint64 fullBytes = 0;                         // what the same tokens take uncompressed, those of the answer included
+  HeldBytes held;                               // what of it is whose
+  double keptShare = 1.0;                       // engine's kept_share()
   int shortTextTokens = 0;                      // of the recipe: text of fewer tokens is kept whole
   int kvBits = 0;                               // of the recipe: of a stored number; 0, 32: as it suits the model
   std::vector<LayerFigures> layers;             // at the event
@@ -45,13 +58,19 @@ class CacheMonitor : public QObject {
   Q_OBJECT
  public:
   using QObject::QObject;
-  const CacheFigures& figures() const { return m_figures; }
-  void begin(const RecipeSpec& recipe);
+  const CacheFigures& figures() const { return m_followsRunning ? m_running : m_stored; }
+  // A request begins: its events follow. asked: when; the figures shown stay what they are until showRunning().
+  void begin(const RecipeSpec& recipe, FiguresOf subject = FiguresOf::kAnswer,
+             std::chrono::steady_clock::time_point asked = std::chrono::steady_clock::now());
   void take(const EventBody& event);
+  void setCause(const app::Run& run);  // of the request: what it comes from is known
+  // What the request waits for before the engine begins on it; its own progress takes the place of that. share: 0..1.
+  void setWaiting(const QString& what, double share);
+  void showRunning();  // of the request that runs or ended last
   // Of an answer read from the database; attached: in its thread.
-  void showStored(const app::Run& run, AttachedKind attached = AttachedKind::kPictures);
-  void clear();
-  // The turns before the present one; with showStored() and clear(): all of them.
+  void showStored(const app::Run& run, AttachedKind attached = AttachedKind::kPictures, FiguresOf subject = FiguresOf::kAnswer);
+  void clear();  // shows nothing
+  // The turns before the one that runs; with showStored() and clear(): all of them.
   void setEarlierTurns(std::vector<app::TurnTimeline> turns);
   // Of the request that runs or ended last, whatever is shown.
   const app::TurnTimeline& recorded() const { return m_recorder.timeline(); }
@@ -62,17 +81,19 @@ class CacheMonitor : public QObject {
 
   static double keptVisual(const CacheFigures& figures);  // mean over layers, slots per kv head
   static double keptText(const CacheFigures& figures);
-  static double keptShare(const CacheFigures& figures);  // bytes in use over bytes of the full cache
 
  Q_SIGNALS:
   void changed();
 
  private:
-  CacheFigures m_figures;
+  void tellRunning();
+
+  CacheFigures m_running;
+  CacheFigures m_stored;
+  bool m_followsRunning = false;
   TimelineRecorder m_recorder;
-  app::TurnTimeline m_stored;  // of the answer read from the database
+  app::TurnTimeline m_storedTurn;  // of the answer read from the database
   std::vector<app::TurnTimeline> m_earlier;
-  bool m_live = false;  // the recorded turn is one of those shown
 };
 
 // "Decoding video 41/64", for the transcript, the panel and the status bar; share in 0..1 or negative.

@@ -32,8 +32,8 @@ TimelinePoint pointOf(const SlotCounts& slots, double bytes, double fullBytes) {
 
 }  // namespace
 
-void TimelineRecorder::begin() {
-  m_clock.start();
+void TimelineRecorder::begin(std::chrono::steady_clock::time_point asked) {
+  m_asked = asked;
   m_timeline = {};
   m_prefillEndMs = -1.0;
   m_retained = 0.0;
@@ -42,7 +42,7 @@ void TimelineRecorder::begin() {
 }
 
 void TimelineRecorder::take(const EventBody& event) {
-  if (!m_clock.isValid()) return;
+  if (!m_asked) return;
   if (const auto* progress = std::get_if<Progress>(&event)) {
     const bool event = progress->phase == Phase::kCompress || progress->phase == Phase::kProbe;
     if (event && m_prefillEndMs < 0.0) m_prefillEndMs = now();

@@ -4,7 +4,8 @@
 // completed then. UI thread only.
 #pragma once
 
-#include <QElapsedTimer>
+#include <chrono>
+#include <optional>
 
 #include "app/chat/turn_timeline.h"
 #include "engine/messages/events.h"
@@ -13,16 +14,17 @@ namespace winnow::ui {
 
 class TimelineRecorder {
  public:
-  void begin();  // the question was sent
+  // asked: when the question was, from which its milliseconds count.
+  void begin(std::chrono::steady_clock::time_point asked = std::chrono::steady_clock::now());
   void take(const EventBody& event);
   const app::TurnTimeline& timeline() const { return m_timeline; }
 
  private:
   void addReport(const CacheReport& report);
   void addSample(const DecodeSample& sample);
-  double now() const { return static_cast<double>(m_clock.nsecsElapsed()) / 1e6; }
+  double now() const { return std::chrono::duration<double, std::milli>(std::chrono::steady_clock::now() - *m_asked).count(); }
 
-  QElapsedTimer m_clock;
+  std::optional<std::chrono::steady_clock::time_point> m_asked;  // nothing: no question yet
   app::TurnTimeline m_timeline;
   double m_prefillEndMs = -1.0;  // negative: not seen
   double m_retained = 0.0;       // slots that are not the answer's, at the event

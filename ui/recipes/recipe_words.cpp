@@ -60,6 +60,12 @@ QString recipeLabel(const std::vector<MethodInfo>& methods, const app::NamedReci
   return keepsEverything(recipe.spec) ? title : QStringLiteral("%1 · %2").arg(title, budgetText(recipe.spec));
 }
 
+QString recipesLabel(const std::vector<MethodInfo>& methods, const QList<app::NamedRecipe>& recipes) {
+  QStringList labels;
+  for (const app::NamedRecipe& recipe : recipes) labels << recipeLabel(methods, recipe);
+  return labels.join(RecipeWords::tr(", then "));
+}
+
 QStringList recipeChanges(const RecipeSpec& spec) {
   QStringList changes;
   for (const auto& [kind, part] : kPartSettings) {

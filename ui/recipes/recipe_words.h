@@ -3,6 +3,7 @@
 // Used by the composer, the method picker, the recipe editor and ui/shell. UI thread only (translations).
 #pragma once
 
+#include <QList>
 #include <QString>
 #include <QStringList>
 #include <vector>
@@ -23,6 +24,8 @@ QString recipeTitle(const std::vector<MethodInfo>& methods, const app::NamedReci
 QString budgetText(const RecipeSpec& spec);  // "20 %", "64 slots"
 // Title and budget; the full cache has only a title.
 QString recipeLabel(const std::vector<MethodInfo>& methods, const app::NamedRecipe& recipe);
+// Several of one cache, in their order: "Self-Study · 20 %, then SnapKV · 10 %".
+QString recipesLabel(const std::vector<MethodInfo>& methods, const QList<app::NamedRecipe>& recipes);
 // What differs from the method: "allocator meda", "window 16", "Short texts: 10".
 QStringList recipeChanges(const RecipeSpec& spec);
 

@@ -1,5 +1,6 @@
 #include "ui/shell/answer_run.h"
 
+#include <QDateTime>
 #include <algorithm>
 #include <utility>
 
@@ -24,6 +25,17 @@ std::vector<app::TurnTimeline> timelinesOf(const QList<app::StoredMessage>& bran
   return turns;
 }
 
+void takeFinished(const app::FinishedTurn& turn, app::StoredMessage& answer) {
+  answer.text = turn.text;
+  answer.state = turn.state;
+  answer.failure = turn.failure;
+  answer.failureCode = turn.failureCode;
+  answer.hasCause = true;
+  answer.hasRun = turn.hasRun;
+  answer.run = turn.run;
+  answer.hasKeptMap = turn.keptMap != nullptr;
+}
+
 // What the cut answer went by; how long the rest may be is as for any answer now.
 void goOnFrom(const app::StoredMessage& cut, Turn& turn) {
   const int longest = turn.sampling.max_new_tokens;
@@ -40,6 +52,7 @@ app::StoredMessage newMessage(Role role, app::MessageId id, app::MessageId paren
   message.parent = parent;
   message.sequence = id;
   message.role = role;
+  message.createdMs = QDateTime::currentMSecsSinceEpoch();
   return message;
 }
 
@@ -84,7 +97,7 @@ QString AnswerRun::blockedReason() const {
   // Sent now, the question would begin another chat.
   if (m_chat.opening()) return tr("Opening your chat…");
   if (std::holds_alternative<Saving>(m_state)) return tr("Saving your question…");
-  if (writing() != nullptr && !writingHere()) return tr("An answer is being written in another chat.");
+  if (writingElsewhere()) return tr("An answer is being written in another chat.");
   if (const auto* occupied = std::get_if<Occupied>(&m_state)) return occupied->reason;
   if (const QString reason = m_subject.blockedReason(); !reason.isEmpty()) return reason;
   return m_model.blockedReason();
@@ -101,6 +114,15 @@ void AnswerRun::setOccupied(const QString& reason) {
 
 bool AnswerRun::writingHere() const { return writing() != nullptr && writing()->conversation == m_chat.id(); }
 
+void AnswerRun::showWaiting(const QString& phase, double share) {
+  auto* run = std::get_if<Writing>(&m_state);
+  if (run == nullptr || run->text.size() > run->begun()) return;
+  run->phase.phase = phase;
+  run->phase.share = share;
+  m_monitor.setWaiting(phase, share);
+  if (writingHere()) Q_EMIT phaseChanged(run->phase.answer, phase, share);
+}
+
 std::optional<AnswerPhase> AnswerRun::phase() const { return writing() != nullptr ? std::optional(writing()->phase) : std::nullopt; }
 
 app::SharedKeptMap AnswerRun::runningKeptMap(app::MessageId answer) const {
@@ -112,17 +134,30 @@ void AnswerRun::onReplaced() {
   if (!std::holds_alternative<Occupied>(m_state)) m_state = Idle{};
 }
 
-// Of the chat that is about to be shown: what was written since the store's last write is only known here; else the last figures are shown.
+// Of the chat that is about to be shown: what was written since it was read from the store is only known here.
 void AnswerRun::onAboutToShow() {
   if (m_chat.id() != m_editingIn) m_editing = 0;
   if (writingHere()) {
     if (app::StoredMessage* answer = m_chat.edit(writing()->phase.answer)) {
       answer->text = writing()->text;
       answer->state = app::MessageState::kStreaming;
+      answer->hasCause = true;
+      answer->run = writing()->run;
     }
     for (const app::StoredMessage& message : writing()->thread) {
       if (app::StoredMessage* shown = m_chat.edit(message.id)) shown->attachments = message.attachments;
     }
+  } else if (app::StoredMessage* answer = m_chat.edit(m_finished.answer);
+             answer != nullptr && answer->state == app::MessageState::kStreaming) {
+    takeFinished(m_finished, *answer);
+  }
+  showFigures();
+}
+
+void AnswerRun::showFigures() {
+  if (writingHere()) {
+    m_monitor.setEarlierTurns(timelinesOf(writing()->thread));
+    m_monitor.showRunning();
     return;
   }
   m_monitor.clear();
@@ -147,8 +182,19 @@ Turn AnswerRun::turnOf(ConversationId conversation, const QList<app::StoredMessa
 
 Turn AnswerRun::turnOf(const AskedQuestion& question) const {
   Turn turn = turnOf(question.conversation, question.thread, m_chat.optionsOf(question.conversation), question.recipe.spec);
+  const bool again = m_readAgain && m_readAgain->conversation == question.conversation && m_readAgain->recipe == question.recipe.spec;
+  if (again) turn.guard = Guard::kPrefill;
   if (question.alone) turn.guard = Guard::kAlone;
   return turn;
+}
+
+void AnswerRun::readAgain() {
+  m_readAgain = ReadAgain{m_chat.id(), m_chat.options().recipe.spec};
+  Q_EMIT stateChanged();
+}
+
+bool AnswerRun::readsAgain() const {
+  return m_readAgain && m_readAgain->conversation == m_chat.id() && m_readAgain->recipe == m_chat.options().recipe.spec;
 }
 
 QList<app::StoredMessage> AnswerRun::threadBefore() const {
@@ -169,19 +215,24 @@ Turn AnswerRun::turnIfSent(const app::Draft& draft) const {
 // ---- sending -----------------------------------------------------------------------------------------------------------------------
 
 void AnswerRun::send(const QString& text, const QList<app::Attachment>& attachments) {
-  begin(m_chat.message(m_editing) != nullptr ? Asks::kWording : Asks::kQuestion, text, attachments);
+  Saving saving;
+  saving.asks = m_chat.message(m_editing) != nullptr ? Asks::kWording : Asks::kQuestion;
+  saving.asked = m_askedBefore.value_or(Time::clock::now());
+  saving.text = text;
+  saving.attachments = m_subject.savedWith(attachments);
+  begin(std::move(saving));
 }
 
 void AnswerRun::sendToCompare(const QString& text, const QList<app::Attachment>& attachments) {
-  begin(m_chat.message(m_editing) != nullptr ? Asks::kComparisonOfWording : Asks::kComparison, text, attachments);
-}
-
-void AnswerRun::begin(Asks asks, const QString& text, const QList<app::Attachment>& attachments) {
-  if (!canSend()) return;
   Saving saving;
-  saving.asks = asks;
+  saving.asks = m_chat.message(m_editing) != nullptr ? Asks::kComparisonOfWording : Asks::kComparison;
   saving.text = text;
   saving.attachments = m_subject.savedWith(attachments);
+  begin(std::move(saving));
+}
+
+void AnswerRun::begin(Saving saving) {
+  if (!canSend()) return;
   saving.thread = threadBefore();
   m_state = std::move(saving);
   m_chat.id() != 0 ? beginTurn(m_chat.id()) : m_chat.create();
@@ -210,6 +261,7 @@ void AnswerRun::answerAgain(app::MessageId question, const std::optional<app::St
   if (!canSend()) return;
   Saving saving;
   saving.asks = Asks::kAnswerAgain;
+  saving.asked = Time::clock::now();
   saving.cut = cut;
   saving.conversation = m_chat.id();
   saving.thread = m_chat.threadTo(question);
@@ -281,24 +333,26 @@ void AnswerRun::answerAfter(const Saving& saved, const app::TurnIds& ids) {
   const bool here = ids.conversation == m_chat.id();
   Writing run;
   run.conversation = ids.conversation;
-  run.options = m_chat.optionsOf(ids.conversation);
-  run.phase = {ids.answer, tr("Starting"), -1.0};
+  run.phase = {ids.answer, tr("Starting"), -1.0, ids.conversation};
   run.thread = saved.thread;
   if (saved.cut) {
     run.cut = saved.cut;
     run.text = saved.cut->text;
-    run.options.recipe = saved.cut->run.recipe;
   }
-  const AskedQuestion asked = m_subject.asked(ids.conversation, run.thread, run.options.recipe);
-  run.options.recipe = asked.recipe;
+  const AskedQuestion asked =
+      m_subject.asked(ids.conversation, run.thread, saved.cut ? saved.cut->run.recipe : m_chat.optionsOf(ids.conversation).recipe);
+  run.run = m_model.newRun();
+  run.run.recipe = asked.recipe;
   m_state = run;
   m_list.model().setRunning(ids.conversation);
-  m_monitor.setEarlierTurns(timelinesOf(run.thread));
-  m_monitor.begin(run.options.recipe.spec);
+  m_monitor.begin(asked.recipe.spec, FiguresOf::kAnswer, saved.asked);
   if (here) {
+    showFigures();
     app::StoredMessage answer = newMessage(Role::kAssistant, ids.answer, ids.question, ids.conversation);
     answer.state = app::MessageState::kStreaming;
     answer.text = run.text;
+    answer.hasCause = true;
+    answer.run = run.run;
     const bool alone = saved.asks == Asks::kQuestion;
     m_chat.append(answer, alone ? OpenChat::Shown::kAlone : OpenChat::Shown::kWithTheRest);
     // The other answers or wordings leave the screen, with everything that followed them.
@@ -307,8 +361,10 @@ void AnswerRun::answerAfter(const Saving& saved, const app::TurnIds& ids) {
   try {
     Turn turn = turnOf(asked);
     if (saved.cut) goOnFrom(*saved.cut, turn);
-    std::get<Writing>(m_state).guard = turn.guard;
-    std::get<Writing>(m_state).sampling = choice_of(turn.sampling);
+    turn.asked = saved.asked;
+    std::get<Writing>(m_state).run.guard = turn.guard;
+    std::get<Writing>(m_state).run.sampling = choice_of(turn.sampling);
+    noteCause();
     std::get<Writing>(m_state).request = m_engine.post(std::move(turn), this, [this](const Event& event) { onEvent(event); });
   } catch (const Exception& exception) {
     finish(app::MessageState::kFailed, nullptr, exception.error());
@@ -341,6 +397,8 @@ void AnswerRun::onEvent(const Event& event) {
   } else if (const auto* sampled = std::get_if<MediaSampled>(&event.body)) {
     m_chat.takeSampled(*sampled, run->thread);
   } else if (const auto* report = std::get_if<CacheReport>(&event.body)) {
+    run->run.makers = app::runMakers(report->makers, run->run.recipe, run->thread);
+    noteCause();
     run->keptMap = std::make_shared<const app::KeptMap>(app::KeptMap::fromReport(*report));
     Q_EMIT keptMapKnown(run->phase.answer, run->keptMap);
   } else if (const auto* finished = std::get_if<Finished>(&event.body)) {
@@ -351,6 +409,17 @@ void AnswerRun::onEvent(const Event& event) {
            std::nullopt);
   } else if (const auto* failed = std::get_if<Failed>(&event.body)) {
     finish(app::MessageState::kFailed, nullptr, failed->error);
+  }
+}
+
+// Before the first word: an answer that is cut off by the end of the program is still headed by who wrote it.
+void AnswerRun::noteCause() {
+  const Writing& run = std::get<Writing>(m_state);
+  m_store.appendStreaming(run.phase.answer, {run.text, run.run});
+  m_monitor.setCause(run.run);
+  if (app::StoredMessage* answer = m_chat.edit(run.phase.answer)) {
+    answer->hasCause = true;
+    answer->run = run.run;
   }
 }
 
@@ -378,28 +447,23 @@ void AnswerRun::finish(app::MessageState state, const Finished* finished, const 
     turn.failure = failureText(*error);
     turn.failureCode = error->code;
   }
+  turn.hasCause = true;
+  turn.run = run.run;
   if (finished != nullptr) {
     turn.hasRun = true;
-    turn.run = m_model.newRun();
-    turn.run.recipe = run.options.recipe;
-    turn.run.guard = run.guard;
-    turn.run.sampling = run.sampling;
     turn.run.figures = run.cut ? continued_figures(run.cut->run.figures, finished->figures) : finished->figures;
     turn.run.timeline = m_monitor.recorded();
     turn.run.stopReason = finished->reason;
     turn.keptMap = run.keptMap;
+    if (m_readAgain && m_readAgain->conversation == run.conversation) m_readAgain.reset();
   }
   m_store.finishTurn(turn);
+  m_finished = turn;
   m_list.model().setRunning(0);
   if (app::StoredMessage* answer = m_chat.edit(turn.answer)) {
-    answer->text = turn.text;
-    answer->state = state;
-    answer->failure = turn.failure;
-    answer->failureCode = turn.failureCode;
-    answer->hasRun = turn.hasRun;
-    answer->run = turn.run;
-    answer->hasKeptMap = turn.keptMap != nullptr;
+    takeFinished(turn, *answer);
     m_chat.tellChanged(turn.answer);
+    showFigures();
   }
   Q_EMIT stateChanged();
 }

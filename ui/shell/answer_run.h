@@ -6,6 +6,7 @@
 #pragma once
 
 #include <QObject>
+#include <chrono>
 #include <optional>
 #include <variant>
 
@@ -40,6 +41,8 @@ class AnswerRun : public QObject {
   AnswerRun(Services services, Chats chats, QObject* parent = nullptr);
 
   CacheMonitor& monitor() { return m_monitor; }
+  // Of the chat on screen: its answer that is being written, else its last one.
+  void showFigures();
 
   // The turn that sending this now would ask for. Throws Exception as buildTurn does.
   Turn turnIfSent(const app::Draft& draft) const;
@@ -48,7 +51,10 @@ class AnswerRun : public QObject {
   Turn turnOf(ConversationId conversation, const QList<app::StoredMessage>& thread, const app::ConversationOptions& options,
               const RecipeSpec& recipe) const;
 
+  using Time = std::chrono::steady_clock::time_point;
   void send(const QString& text, const QList<app::Attachment>& attachments);
+  // What is sent next was asked then: the time to the first word counts from there. nullopt: from when it is sent.
+  void countFrom(std::optional<Time> asked) { m_askedBefore = asked; }
   // The question alone: comparisonReady follows when it is saved.
   void sendToCompare(const QString& text, const QList<app::Attachment>& attachments);
   void stop();
@@ -56,6 +62,9 @@ class AnswerRun : public QObject {
   void regenerate(app::MessageId message);
   // The same, beginning with all of this answer, which was cut: what it went by holds for the rest, too.
   void goOn(app::MessageId answer);
+  // The next question of the chat on screen reads everything again, under the recipe that the chat has now.
+  void readAgain();
+  bool readsAgain() const;
   // What the composer shows to write a question anew (0: the last one on screen). What is sent next takes its place as a further wording,
   // until cancelEdit() or another chat. Nothing while an answer is being saved or written, or without such a question.
   std::optional<app::Draft> beginEdit(app::MessageId question);
@@ -66,6 +75,8 @@ class AnswerRun : public QObject {
   app::SharedKeptMap runningKeptMap(app::MessageId answer) const;
   std::optional<AnswerPhase> phase() const;  // of the answer that is being written
   bool writingHere() const;
+  // What the question that was sent waits for before the engine begins on it; share: 0..1.
+  void showWaiting(const QString& phase, double share);
   bool busy() const { return !std::holds_alternative<Idle>(m_state); }
   // Why a question cannot be sent now; empty: it can, once what is being written here has ended.
   QString blockedReason() const;
@@ -90,6 +101,7 @@ class AnswerRun : public QObject {
   struct Saving {
     Asks asks = Asks::kQuestion;
     ConversationId conversation = 0;  // 0: it is being created
+    Time asked{};
     app::RequestToken token = 0;
     QString text;
     QList<app::Attachment> attachments;
@@ -99,9 +111,7 @@ class AnswerRun : public QObject {
   struct Writing {
     RequestId request = 0;
     ConversationId conversation = 0;
-    app::ConversationOptions options;
-    Guard guard = Guard::kKeep;
-    SamplingChoice sampling;  // as sent
+    app::Run run;  // what the answer comes from; its makers when the engine has told them
     QString text;
     std::optional<app::StoredMessage> cut;  // what it goes on from; `text` begins with its text
     AnswerPhase phase;                      // and which answer it is
@@ -110,11 +120,17 @@ class AnswerRun : public QObject {
     QList<app::StoredMessage> thread;                               // what the engine was given; knows what was sampled of it
   };
 
+  struct ReadAgain {
+    ConversationId conversation = 0;
+    RecipeSpec recipe;
+  };
+
   static bool compares(Asks asks) { return asks == Asks::kComparison || asks == Asks::kComparisonOfWording; }
   static bool rewords(Asks asks) { return asks == Asks::kWording || asks == Asks::kComparisonOfWording; }
+  bool writingElsewhere() const { return writing() != nullptr && !writingHere(); }
   const Writing* writing() const { return std::get_if<Writing>(&m_state); }
   QList<app::StoredMessage> threadBefore() const;  // what a question that is sent now would follow
-  void begin(Asks asks, const QString& text, const QList<app::Attachment>& attachments);
+  void begin(Saving saving);
   void answerAgain(app::MessageId question, const std::optional<app::StoredMessage>& cut);
   void beginTurn(ConversationId conversation);
   void abandonSaving();
@@ -123,6 +139,7 @@ class AnswerRun : public QObject {
   void answerAfter(const Saving& saved, const app::TurnIds& ids);
   void onEvent(const Event& event);
   void onText(const TextDelta& delta);
+  void noteCause();  // of what is being written: saved, shown
   // finished: null: without figures.
   void finish(app::MessageState state, const Finished* finished, const std::optional<Error>& error);
   void onAboutToShow();
@@ -137,6 +154,9 @@ class AnswerRun : public QObject {
   const QuestionSubject& m_subject;
   CacheMonitor m_monitor;
   std::variant<Idle, Occupied, Saving, Writing> m_state;
+  app::FinishedTurn m_finished;  // the last one: a chat that was read from the store meanwhile does not have it
+  std::optional<ReadAgain> m_readAgain;
+  std::optional<Time> m_askedBefore;
   app::MessageId m_editing = 0;    // the question that is written anew
   ConversationId m_editingIn = 0;  // its chat
 };

@@ -15,12 +15,14 @@
 #include "ui/composer/method_control.h"
 #include "ui/composer/plan_line.h"
 #include "ui/recipes/later_questions.h"
+#include "ui/recipes/recipe_words.h"
 #include "ui/shell/answer_check.h"
 #include "ui/shell/chat_session.h"
 #include "ui/shell/chat_settings.h"
 #include "ui/shell/comparison_chooser.h"
 #include "ui/shell/comparison_controller.h"
 #include "ui/shell/draft_controller.h"
+#include "ui/shell/elsewhere_notice.h"
 #include "ui/shell/focus_regions.h"
 #include "ui/shell/kept_map_pages.h"
 #include "ui/shell/later_question.h"
@@ -61,8 +63,8 @@ ChatPage::ChatPage(const WindowServices& services, ChatSession& session, const Q
   m_chatSettings = new ChatSettings(m_session, services.settings, *m_composer->chatSettings(), this);
   m_keptMaps = new KeptMapPages(services, m_session, *m_transcript, *m_comparisonView, this);
   auto* preparation = new PreparationController(services, m_session, *m_composer, *m_preparationLine, this);
-  auto* plan = new PlanController(services, m_session, *m_composer, *m_planLine, this);
-  connect(preparation, &PreparationController::ready, plan, &PlanController::schedule);
+  m_plan = new PlanController(services, m_session, *m_composer, *m_planLine, this);
+  connect(preparation, &PreparationController::ready, m_plan, &PlanController::schedule);
   m_transcriptController = new TranscriptController(services, m_session, *m_comparison, *m_transcript, this);
   m_drafts = new DraftController(services, m_session, *m_composer, *m_transcript, this);
   m_sight = new SightNotice(services, m_session, *m_composer, *parts.faults);  // hears of a chat after its draft is in the box
@@ -110,6 +112,8 @@ void ChatPage::build(const WindowServices& services, const QList<app::Sample>& s
   m_watchBar = new WatchBar;
   addInset(column, m_watchBar);
   m_composer = new Composer(services.preview, services.methods);
+  m_elsewhere = new ElsewhereNotice(m_session, *m_composer);
+  addInset(column, m_elsewhere);
   addInset(column, m_composer);
   m_preparationLine = new PreparationLine;
   addInset(column, m_preparationLine);
@@ -152,6 +156,13 @@ void ChatPage::connectViews(const Parts& parts) {
     m_composer->setFocus();
   });
   connect(m_sight, &SightNotice::changed, this, &ChatPage::updateState);
+  connect(m_plan, &PlanController::changed, this, &ChatPage::updateState);
+  connect(m_elsewhere, &ElsewhereNotice::openRequested, this, &ChatPage::openChat);
+  connect(m_preparationLine, &PreparationLine::idleActionTriggered, this, [this] {
+    if (!readingAgainHelps(m_session.chat.branch(), laterQuestion())) return m_composer->method()->openLaterChoice();
+    m_session.answers.readAgain();
+    m_composer->setFocus();
+  });
   connect(m_sight, &SightNotice::chooseModelRequested, this, &ChatPage::chooseModelRequested);
   connect(m_composer, &Composer::modelDropped, &m_session.model, [this](const QString& path) { m_session.model.load(path); });
   connect(m_composer, &Composer::draftChanged, this, &ChatPage::describeText);
@@ -177,6 +188,7 @@ QString ChatPage::methodText() const { return m_composer->method()->text(); }
 
 void ChatPage::showChat() {
   m_stack->setCurrentWidget(m_transcript);
+  m_session.answers.showFigures();  // not those of the column that was looked at last
   m_transcript->setFocus();
 }
 
@@ -184,16 +196,44 @@ void ChatPage::updateState() {
   const bool writing = m_session.answers.writingHere() || m_comparison->runningHere();
   m_composer->setBusy(writing);
   const QString reason = m_session.answers.blockedReason();
-  m_composer->setBlocked(writing ? QString() : reason.isEmpty() ? m_sight->blockedReason() : reason);
+  const bool queues = m_session.answers.phase() && !m_session.answers.writingHere() && m_sight->blockedReason().isEmpty();
+  m_composer->setBlocked(writing            ? QString()
+                         : reason.isEmpty() ? m_sight->blockedReason()
+                                            : reason,
+                         queues ? Composer::WhileBlocked::kQueue : Composer::WhileBlocked::kRefuse);
   const bool told = writing || m_session.subject.watchesHere();  // of what is watched its bar says what is left
-  const RecipeSpec& recipe = m_session.chat.options().recipe.spec;
   const Guard chosen = m_session.chat.options().laterQuestions;
-  const LaterQuestion later{recipe, laterGuard(chosen, recipe)};
-  m_preparationLine->setIdleText(told ? QString() : laterQuestionText(m_session.chat.branch(), later, m_methods), tr("Later questions…"));
+  if (told) {
+    m_preparationLine->setIdleText(QString(), QString());
+  } else {
+    describeLater();
+  }
   m_composer->method()->later()->setGuard(chosen, m_session.chat.id() == 0 ? ForChats::kNewOnesToo : ForChats::kThisOne);
   m_composer->method()->setWatching(m_session.subject.watchedRecipe());
   describeText();
   arrangeViews();
+}
+
+LaterQuestion ChatPage::laterQuestion() const {
+  const app::ConversationOptions& options = m_session.chat.options();
+  LaterQuestion later;
+  later.recipe = options.recipe;
+  later.guard = laterGuard(options.laterQuestions, options.recipe.spec);
+  if (m_session.model.state() == ModelState::kReady) {
+    later.modelName = QString::fromStdString(m_session.model.info().name);
+    later.modelFolder = QString::fromStdString(m_session.model.info().folder);
+  }
+  later.readsAgain = m_session.answers.readsAgain() || m_plan->readsAgain();
+  later.expectedMs = m_plan->expectedMs();
+  return later;
+}
+
+void ChatPage::describeLater() {
+  const QList<app::StoredMessage> branch = m_session.chat.branch();
+  const LaterQuestion later = laterQuestion();
+  const QString action =
+      readingAgainHelps(branch, later) ? tr("Read again with %1").arg(recipeTitle(m_methods, later.recipe)) : tr("Later questions…");
+  m_preparationLine->setIdleText(laterQuestionText(branch, later, m_methods), action);
 }
 
 void ChatPage::describeText() {

@@ -26,11 +26,13 @@ class ComparisonView;
 class ChatSettings;
 class Composer;
 class DraftController;
+class ElsewhereNotice;
 class FocusRegions;
 class KeptMapPages;
 class MethodDialogs;
 class ModelOfferBox;
 class NoticeBar;
+class PlanController;
 class PlanLine;
 class PreparationLine;
 class SightNotice;
@@ -41,6 +43,7 @@ class WatchBar;
 class WatchController;
 class WelcomePage;
 struct ChatSession;
+struct LaterQuestion;
 struct WindowServices;
 
 class ChatPage : public QWidget {
@@ -91,7 +94,9 @@ class ChatPage : public QWidget {
   void addInset(QVBoxLayout* column, QWidget* widget);  // in the middle, as wide as a line may be
   void connectViews(const Parts& parts);
   void updateState();
-  void describeText();  // what the box says where nothing is looked at
+  void describeText();   // what the box says where nothing is looked at
+  void describeLater();  // what a next question sees
+  LaterQuestion laterQuestion() const;
   void arrangeViews();
   void showChat();
 
@@ -107,6 +112,8 @@ class ChatPage : public QWidget {
   Composer* m_composer = nullptr;
   PreparationLine* m_preparationLine = nullptr;
   PlanLine* m_planLine = nullptr;
+  PlanController* m_plan = nullptr;
+  ElsewhereNotice* m_elsewhere = nullptr;
   ComparisonController* m_comparison = nullptr;
   AnswerCheck* m_check = nullptr;
   WatchController* m_watch = nullptr;

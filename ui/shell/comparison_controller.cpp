@@ -93,7 +93,7 @@ void ComparisonController::begin(const app::TurnIds& ids, const QList<app::Store
   m_runningModel->begin(m_recipes, m_order, ids.question, run);
   m_thread = thread;
   m_conversation = ids.conversation;
-  m_session.answers.monitor().begin(m_recipes.front().spec);
+  m_session.answers.monitor().begin(m_recipes.front().spec, FiguresOf::kColumn);
   m_request = m_engine.post(std::move(request), this, [this](const Event& event) { onEvent(event); });
   m_session.list.model().setRunning(ids.conversation);
   m_session.chat.tellChanged(ids.question);
@@ -105,8 +105,8 @@ void ComparisonController::begin(const app::TurnIds& ids, const QList<app::Store
 void ComparisonController::onEvent(const Event& event) {
   const std::shared_ptr<ComparisonModel> model = m_runningModel;
   if (const auto* sampled = std::get_if<MediaSampled>(&event.body)) m_session.chat.takeSampled(*sampled, m_thread);
-  watch(event);
   model->take(event);
+  watch(event);
   if (!model->running()) finish();
 }
 
@@ -116,9 +116,10 @@ void ComparisonController::watch(const Event& event) {
   if (m_order == ColumnOrder::kInterleaved && event.column > 0) return;
   if (std::holds_alternative<ColumnStarted>(event.body)) {
     const RecipeSpec& spec = m_runningModel->answer(event.column).run.recipe.spec;
-    monitor.begin(spec);
+    monitor.begin(spec, FiguresOf::kColumn);
   }
   monitor.take(event.body);
+  if (std::holds_alternative<CacheReport>(event.body)) monitor.setCause(m_runningModel->answer(event.column).run);
 }
 
 void ComparisonController::finish() {
@@ -180,12 +181,14 @@ void ComparisonController::show(const std::shared_ptr<ComparisonModel>& model) {
     }
   }
   m_view.setModel(model, question, media.join(QStringLiteral(" · ")));
+  if (model->running()) m_session.answers.monitor().showRunning();
   Q_EMIT shown();
 }
 
 void ComparisonController::showFigures(int column) {
   if (!m_shown || m_shown->running() || column < 0 || column >= m_shown->columns() || !m_shown->answer(column).hasFigures) return;
-  m_session.answers.monitor().showStored(m_shown->answer(column).run, attachedIn(m_session.chat.threadTo(m_shown->comparison().question)));
+  m_session.answers.monitor().showStored(m_shown->answer(column).run, attachedIn(m_session.chat.threadTo(m_shown->comparison().question)),
+                                         FiguresOf::kColumn);
 }
 
 void ComparisonController::useAnswer(int column) {

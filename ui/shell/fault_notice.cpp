@@ -7,7 +7,18 @@ namespace winnow::ui {
 
 FaultNotice::FaultNotice(app::EngineHost& engine, OpenChat& chat, QWidget* parent) : NoticeBar(parent) {
   connect(&chat, &OpenChat::problem, this, &NoticeBar::showError);
-  connect(&engine, &app::EngineHost::cacheSetAside, this, &NoticeBar::showError);
+  // Of the chat on screen, and calmly: its media are read again, no more. That another model is loaded, the line under the box says.
+  connect(&engine, &app::EngineHost::cacheSetAside, this, [this, &chat](const Error& why, ConversationId conversation) {
+    if (conversation != chat.id() || why.subject.empty()) return;
+    Notice notice = noticeOf(why);
+    notice.error = false;
+    present(notice);
+    m_setAside = text();
+  });
+  connect(&chat, &OpenChat::aboutToShow, this, [this] {
+    if (!m_setAside.isEmpty() && text() == m_setAside) dismiss();
+    m_setAside.clear();
+  });
 }
 
 }  // namespace winnow::ui

@@ -17,6 +17,9 @@ class FaultNotice : public NoticeBar {
   Q_OBJECT
  public:
   FaultNotice(app::EngineHost& engine, OpenChat& chat, QWidget* parent = nullptr);
+
+ private:
+  QString m_setAside;  // what was told of what was kept of the chat on screen
 };
 
 }  // namespace winnow::ui

@@ -175,7 +175,7 @@ void KeptMapPages::open(app::MessageId answer) {
   }
   m_comparison = nullptr;
   m_answer = answer;
-  show(recipeLabel(m_methods, message->hasRun ? message->run.recipe : m_session.chat.options().recipe));
+  show(recipesLabel(m_methods, message->hasCause ? app::namedMakers(message->run) : QList<app::NamedRecipe>()));
   if (const app::SharedKeptMap running = m_session.answers.runningKeptMap(answer)) {
     fill(running);
   } else if (message->state != app::MessageState::kStreaming) {

@@ -3,10 +3,12 @@
 #include <QCoreApplication>
 #include <algorithm>
 
+#include "engine/metrics/kept_figures.h"
 #include "engine/recipes/method_info.h"
 #include "ui/recipes/recipe_words.h"
 #include "ui/shell/open_chat.h"
 #include "ui/words/attached_words.h"
+#include "ui/words/display_text.h"
 #include "ui/words/format_text.h"
 
 namespace winnow::ui {
@@ -18,19 +20,28 @@ class LaterWords {
 
 constexpr double kEverything = 0.999;
 
-// Of the media's tokens, the mean over layers; 1: there are none.
-double keptShare(const TurnFigures& figures) {
-  if (figures.tokens.thread_visual == 0 || figures.layers.empty()) return 1.0;
-  double kept = 0.0;
-  for (const LayerFigures& layer : figures.layers) kept += layer.kept_visual;
-  return kept / static_cast<double>(figures.layers.size()) / static_cast<double>(figures.tokens.thread_visual);
+// Of the media's tokens; 1: there are none.
+double attachedShare(const TurnFigures& figures) { return figures.tokens.thread_visual == 0 ? 1.0 : kept_share(figures); }
+
+// Null: nothing was answered yet.
+const app::Run* lastRun(const QList<app::StoredMessage>& branch) {
+  const auto last = std::find_if(branch.rbegin(), branch.rend(), [](const app::StoredMessage& message) { return message.hasRun; });
+  return last == branch.rend() ? nullptr : &last->run;
 }
+
+// "The pictures", where a sentence begins with "the pictures".
+QString sentenceBegin(QString noun) {
+  noun.front() = noun.front().toUpper();
+  return noun;
+}
+
+QString afterAbout(double ms) { return ms > 0.0 ? LaterWords::tr(", about %1").arg(formatMilliseconds(ms)) : QString(); }
 
 // Of what was read and compressed. Empty: it is all there. noun: of what is attached.
 QString seenOfWhatIsLeft(const app::Run& last, const QString& noun, const std::vector<MethodInfo>& methods) {
-  const double share = keptShare(last.figures);
+  const double share = attachedShare(last.figures);
   if (share >= kEverything) return {};
-  const RecipeSpec& spec = last.recipe.spec;
+  const RecipeSpec spec = app::namedMakers(last).back().spec;
   const RecipeTraits traits = describe(spec).value_or(RecipeTraits());
   if (traits.fetches) return LaterWords::tr("A next question fetches its own part of %1; nothing was dropped.").arg(noun);
   if (traits.before_question)
@@ -44,7 +55,7 @@ QString seenOfWhatIsLeft(const app::Run& last, const QString& noun, const std::v
 // Where no earlier question decides it. Empty: nothing is attached.
 QString seenAnew(const app::Run& last, const QString& noun, const RecipeSpec& recipe) {
   if (last.figures.tokens.thread_visual == 0) return {};
-  const double share = keptShare(last.figures);
+  const double share = attachedShare(last.figures);
   const RecipeTraits traits = describe(recipe).value_or(RecipeTraits());
   const bool known = last.recipe.spec == recipe && traits.before_question && !traits.fetches;
   if (share >= kEverything || !known) return LaterWords::tr("A next question sees %1 as a first one does.").arg(noun);
@@ -68,17 +79,38 @@ QString howItComesToThat(Guard guard, const app::Run& last) {
 }  // namespace
 
 QString laterQuestionText(const QList<app::StoredMessage>& branch, const LaterQuestion& later, const std::vector<MethodInfo>& methods) {
-  const auto answered = [](const app::StoredMessage& message) { return message.hasRun; };
-  const auto last = std::find_if(branch.rbegin(), branch.rend(), answered);
-  if (last == branch.rend()) return {};
+  const app::Run* last = lastRun(branch);
+  if (last == nullptr) return {};
   const QString noun = attachedNoun(attachedIn(branch));
+  const QString about = afterAbout(later.expectedMs);
+  if (anotherModelReads(branch, later))
+    return LaterWords::tr("%1 reads everything again for your next question%2.").arg(displayText(later.modelName), about);
   if (later.guard != Guard::kKeep)
-    return QStringList{seenAnew(last->run, noun, later.recipe), howItComesToThat(later.guard, last->run)}.join(QLatin1Char(' ')).trimmed();
+    return QStringList{seenAnew(*last, noun, later.recipe.spec), howItComesToThat(later.guard, *last)}.join(QLatin1Char(' ')).trimmed();
+  if (later.readsAgain)
+    return LaterWords::tr("Your next question reads everything again, with %1%2.").arg(recipeLabel(methods, later.recipe), about);
   // The cache of a question that was asked by itself knows nothing of what was said before it.
-  const bool others = std::count_if(branch.begin(), branch.end(), answered) > 1;
-  if (last->run.guard == Guard::kAlone && others)
+  const bool others = std::count_if(branch.begin(), branch.end(), [](const app::StoredMessage& m) { return m.hasRun; }) > 1;
+  if (last->guard == Guard::kAlone && others)
     return LaterWords::tr("Everything is read again for a next question: the last one was asked by itself.");
-  return seenOfWhatIsLeft(last->run, noun, methods);
+  const QString seen = seenOfWhatIsLeft(*last, noun, methods);
+  if (!readingAgainHelps(branch, later)) return seen;
+  const QString holds = LaterWords::tr("%1: kept by %2. %3 holds for what is new.")
+                            .arg(sentenceBegin(noun), recipesLabel(methods, app::namedMakers(*last)), recipeLabel(methods, later.recipe));
+  return QStringList{seen, holds}.join(QLatin1Char(' ')).trimmed();
+}
+
+bool readingAgainHelps(const QList<app::StoredMessage>& branch, const LaterQuestion& later) {
+  const app::Run* last = lastRun(branch);
+  if (last == nullptr || later.guard != Guard::kKeep || later.readsAgain || anotherModelReads(branch, later)) return false;
+  if (last->figures.tokens.thread_visual == 0) return false;  // of text alone hardly anything is dropped
+  const QList<app::NamedRecipe> makers = app::namedMakers(*last);
+  return std::none_of(makers.begin(), makers.end(), [&](const app::NamedRecipe& maker) { return maker.spec == later.recipe.spec; });
+}
+
+bool anotherModelReads(const QList<app::StoredMessage>& branch, const LaterQuestion& later) {
+  const app::Run* last = lastRun(branch);
+  return last != nullptr && !later.modelFolder.isEmpty() && !last->modelFolder.isEmpty() && last->modelFolder != later.modelFolder;
 }
 
 }  // namespace winnow::ui

@@ -14,11 +14,20 @@ namespace winnow::ui {
 
 // What it is asked under.
 struct LaterQuestion {
-  RecipeSpec recipe;
+  app::NamedRecipe recipe;
   Guard guard = Guard::kKeep;
+  QString modelName{};      // of the model that is loaded
+  QString modelFolder{};    // likewise; empty: none is
+  bool readsAgain = false;  // the user wants everything to be read again for it, or the plan foresees that
+  double expectedMs = 0.0;  // to its first word, by the plan; 0: not planned
 };
 
 // branch: the messages on screen, oldest first. Empty: it goes on and sees everything, or nothing was read yet.
 QString laterQuestionText(const QList<app::StoredMessage>& branch, const LaterQuestion& later, const std::vector<MethodInfo>& methods);
+
+// What is kept was made by another method than the chat has now: reading it again would be a difference.
+bool readingAgainHelps(const QList<app::StoredMessage>& branch, const LaterQuestion& later);
+// The last answer is another model's, of whose cache nothing is left.
+bool anotherModelReads(const QList<app::StoredMessage>& branch, const LaterQuestion& later);
 
 }  // namespace winnow::ui

@@ -246,7 +246,7 @@ void MainWindow::updateStatus() {
   }
   if (m_fetch != nullptr && m_fetch->isRunning()) parts << m_fetch->status();
   parts << m_page->methodText();
-  if (f.active) parts << phaseText(f.phase, f.phaseDone, f.phaseTotal);
+  if (f.active) parts << (f.waitsFor.isEmpty() ? phaseText(f.phase, f.phaseDone, f.phaseTotal) : f.waitsFor);
   if (f.tokensPerS > 0) parts << tr("%1 tok/s").arg(QLocale().toString(f.tokensPerS, 'f', f.tokensPerS < 10 ? 1 : 0));
   if (model.state() == ModelState::kReady && !model.info().device_note.empty())
     parts << displayText(QString::fromStdString(model.info().device_note));

@@ -7,6 +7,7 @@
 #include "ui/composer/plan_line.h"
 #include "ui/recipes/recipe_words.h"
 #include "ui/shell/chat_session.h"
+#include "ui/shell/later_question.h"
 #include "ui/shell/window_services.h"
 
 namespace winnow::ui {
@@ -18,6 +19,8 @@ bool sameMedia(const QList<app::Attachment>& a, const QList<app::Attachment>& b)
   return std::equal(a.begin(), a.end(), b.begin(), b.end(),
                     [](const app::Attachment& one, const app::Attachment& other) { return app::asksTheSame(one, other); });
 }
+
+bool isEmpty(const app::Draft& draft) { return draft.text.trimmed().isEmpty() && draft.attachments.isEmpty(); }
 
 }  // namespace
 
@@ -39,8 +42,13 @@ void PlanController::schedule() {
   if (m_request != 0) m_engine.cancel(std::exchange(m_request, 0));
   const app::Draft draft = m_composer.draft();
   const bool watched = m_session.subject.watchesHere();  // its bar says what is there
-  const bool nothing = watched || (draft.text.trimmed().isEmpty() && draft.attachments.isEmpty());
-  if (nothing || m_session.model.state() != ModelState::kReady) m_line.clear();
+  // What another model than the last answer's would need is foreseen before anything is written.
+  const bool nothing = watched || (isEmpty(draft) && !readByAnother());
+  if (isEmpty(draft)) m_line.clear();
+  if (nothing || m_session.model.state() != ModelState::kReady) {
+    m_line.clear();
+    setForeseen(std::nullopt);
+  }
   if (nothing || !m_session.answers.canSend()) {
     m_timer.stop();
   } else {
@@ -48,9 +56,17 @@ void PlanController::schedule() {
   }
 }
 
+bool PlanController::readByAnother() const {
+  LaterQuestion later;
+  later.modelFolder = QString::fromStdString(m_session.model.info().folder);
+  return anotherModelReads(m_session.chat.branch(), later);
+}
+
 void PlanController::ask() {
   if (m_composer.tray()->opening()) return;  // its end is a change of the draft
-  const app::Draft draft = m_composer.draft();
+  app::Draft draft = m_composer.draft();
+  m_written = !isEmpty(draft);
+  if (!m_written) draft.text = QStringLiteral("…");
   m_documents.clear();
   const ModelTraits& traits = m_session.model.info().traits;
   m_subject = {draft.attachments, m_session.chat.options().recipe.spec, traits.reads_narrow_cache, traits.window};
@@ -64,14 +80,23 @@ void PlanController::ask() {
 void PlanController::onEngineEvent(const Event& event) {
   if (event.id != m_request) return;  // of a draft that has changed since
   if (const auto* planned = std::get_if<Planned>(&event.body)) {
-    m_line.setPlan(describePlan(*planned, m_subject));
+    if (m_written) m_line.setPlan(describePlan(*planned, m_subject));
+    const QList<app::StoredMessage> branch = m_session.chat.branch();
+    const bool later = std::any_of(branch.begin(), branch.end(), [](const app::StoredMessage& message) { return message.hasRun; });
+    setForeseen(Foreseen{later && planned->goes_on_from.empty(), planned->expected_ms});
     if (!m_documents.empty()) m_composer.tray()->judgeDocuments(documentRooms(*planned, m_documents));
   } else if (const auto* document = std::get_if<MediaSampled>(&event.body)) {
     if (document->kind == MediaKind::kDocument) m_documents.push_back(*document);
   } else if (std::holds_alternative<Failed>(event.body)) {
     m_line.clear();  // sending says the same, with what can be done about it
   }
-  if (app::endsRequest(event)) m_request = 0;
+  if (ends_request(event)) m_request = 0;
+}
+
+void PlanController::setForeseen(const std::optional<Foreseen>& foreseen) {
+  if (foreseen == m_foreseen) return;
+  m_foreseen = foreseen;
+  Q_EMIT changed();
 }
 
 void PlanController::apply(const PlanRemedy& remedy) {

@@ -7,6 +7,7 @@
 
 #include <QObject>
 #include <QTimer>
+#include <optional>
 
 #include "app/engine_host/engine_host.h"
 #include "app/settings/settings.h"
@@ -27,6 +28,13 @@ class PlanController : public QObject {
   // Asks anew a moment later.
   void schedule();
 
+  // Of what is written, where the thread has answers: nothing that is kept can be gone on from. False while nothing is planned.
+  bool readsAgain() const { return m_foreseen && m_foreseen->readsAgain; }
+  double expectedMs() const { return m_foreseen ? m_foreseen->expectedMs : 0.0; }  // to the first word; 0: not known
+
+ Q_SIGNALS:
+  void changed();  // what is foreseen
+
  private:
   void ask();
   void apply(const PlanRemedy& remedy);
@@ -42,6 +50,14 @@ class PlanController : public QObject {
     std::vector<RetainedMass> mass;
   };
 
+  struct Foreseen {
+    bool readsAgain = false;
+    double expectedMs = 0.0;
+    friend bool operator==(const Foreseen&, const Foreseen&) = default;
+  };
+  bool readByAnother() const;
+  void setForeseen(const std::optional<Foreseen>& foreseen);
+
   app::EngineHost& m_engine;
   ChatSession& m_session;
   const app::Settings& m_settings;
@@ -52,6 +68,8 @@ class PlanController : public QObject {
   std::vector<MediaSampled> m_documents;  // that the plan has read
   PlanSubject m_subject;                  // of the running request
   ScoredPrefill m_scored;
+  bool m_written = false;  // the running request is of a question that is being written
+  std::optional<Foreseen> m_foreseen;
 };
 
 }  // namespace winnow::ui

@@ -6,13 +6,15 @@
 #include <utility>
 
 #include "app/process/power_supply.h"
+#include "engine/metrics/kept_figures.h"
+#include "engine/recipes/method_info.h"
 #include "ui/composer/attachment_tray.h"
 #include "ui/composer/composer.h"
 #include "ui/composer/method_control.h"
-#include "ui/models/cache_monitor.h"
 #include "ui/recipes/later_questions.h"
 #include "ui/shell/chat_session.h"
 #include "ui/shell/window_services.h"
+#include "ui/words/attached_words.h"
 #include "ui/words/format_text.h"
 
 namespace winnow::ui {
@@ -58,7 +60,6 @@ PreparationController::PreparationController(const WindowServices& services, Cha
     show();
   });
   connect(&m_line, &PreparationLine::actionTriggered, this, &PreparationController::act);
-  connect(&m_line, &PreparationLine::idleActionTriggered, m_composer.method(), &MethodControl::openLaterChoice);
 }
 
 PreparationController::Subject PreparationController::subjectNow() const {
@@ -111,7 +112,7 @@ void PreparationController::begin() {
 void PreparationController::start() {
   m_media.clear();
   m_report = {};
-  m_progress = {};
+  m_progress.begin({.pictures = !onlyTexts(), .reading = describe(m_subject.recipe).value_or(RecipeTraits()).before_question});
   try {
     Turn turn = m_session.answers.turnIfSent({m_composer.draft().text, m_subject.attachments});
     for (int i = mediaBefore(turn); i > 0; --i) m_media.append(DescribedMedium());
@@ -146,7 +147,7 @@ void PreparationController::act() {
 void PreparationController::onEngineEvent(const Event& event) {
   if (event.id != m_request) return;  // of media that have changed since
   if (const auto* progress = std::get_if<Progress>(&event.body)) {
-    m_progress = *progress;
+    m_progress.take(*progress);
   } else if (const auto* sampled = std::get_if<MediaSampled>(&event.body)) {
     const bool video = sampled->kind == MediaKind::kVideo;
     if (sampled->kind == MediaKind::kDocument)
@@ -158,10 +159,10 @@ void PreparationController::onEngineEvent(const Event& event) {
     m_prepared = *prepared;
     m_stage = Stage::kReady;
     Q_EMIT ready();
-  } else if (app::endsRequest(event)) {
+  } else if (ends_request(event)) {
     m_stage = Stage::kFailed;  // sending says the same, with what can be done about it
   }
-  if (app::endsRequest(event)) {
+  if (ends_request(event)) {
     m_request = 0;
     m_sent = false;
   }
@@ -175,31 +176,39 @@ void PreparationController::showDescription() {
   dialog->open();
 }
 
+// Nothing of a text is decoded.
+bool PreparationController::onlyTexts() const {
+  return std::all_of(m_subject.attachments.begin(), m_subject.attachments.end(),
+                     [](const app::Attachment& attachment) { return attachment.kind == MediaKind::kDocument; });
+}
+
 void PreparationController::show() {
   PreparationView view;
-  const auto texts = std::count_if(m_subject.attachments.begin(), m_subject.attachments.end(),
-                                   [](const app::Attachment& attachment) { return attachment.kind == MediaKind::kDocument; });
-  const bool onlyTexts = texts > 0 && texts == m_subject.attachments.size();
   if (m_stage == Stage::kRunning) {
-    // Nothing of a text is decoded.
-    const bool begins = onlyTexts && m_progress.phase <= Phase::kEncodeFrames;
-    const QString phase = begins ? QString() : phaseText(m_progress.phase, m_progress.done, m_progress.total);
-    view.text = m_sent      ? tr("Your question follows. %1").arg(phase)
-                : onlyTexts ? (texts == 1 ? tr("Reads the document. %1") : tr("Reads the documents. %1")).arg(phase).trimmed()
-                            : tr("Preparing. %1").arg(phase);
-    view.share = std::max(0.0, phaseShare(m_progress.done, m_progress.total));
+    const QString reading = !onlyTexts()                        ? tr("Preparing")
+                            : m_subject.attachments.size() == 1 ? tr("Reading the document")
+                                                                : tr("Reading the documents");
+    const std::optional<double> left = m_progress.leftMs();
+    const QString text = left ? tr("%1: about %2 left").arg(reading, formatSeconds(*left)) : reading + QStringLiteral("…");
+    view.text = m_sent ? tr("Your question is next. %1").arg(text) : text;
+    view.share = m_progress.share();
     if (!m_sent) view.action = tr("Not now");
+    if (m_sent) m_session.answers.showWaiting(text, view.share);
   } else if (m_stage == Stage::kDeclined) {
     view.text = tr("Not prepared: what is attached is read when you ask.");
     view.action = tr("Prepare now");
   } else if (m_stage == Stage::kReady && m_prepared.compressed) {
     const bool once = m_subject.guard == Guard::kPrefill;  // the next question reads it again
-    view.text = (once ? tr("Ready: %1 of %2 kept for this question.") : tr("Ready: %1 of %2 kept for every question to come."))
-                    .arg(formatBytes(m_report.kv_bytes.after_event), formatBytes(m_report.kv_bytes.full));
+    const TokenCounts thread = thread_tokens(m_report);
+    const QString share = formatShare(kept_share(slots_of(m_report.layers), thread));
+    view.text =
+        (once ? tr("Ready. Keeps %1 %2 (%3 of %4) for this question.") : tr("Ready. Keeps %1 %2 (%3 of %4) for all your questions."))
+            .arg(share, keptOf(onlyTexts() ? AttachedKind::kDocuments : AttachedKind::kPictures, false),
+                 formatBytes(m_report.kv_bytes.after_event), formatBytes(m_report.kv_bytes.full));
     if (!m_report.description.words.empty()) view.action = tr("What is kept…");
   } else if (m_stage == Stage::kReady) {
-    view.text = onlyTexts ? tr("The document is read with your question: this method compresses when it knows it.")
-                          : tr("Ready: everything is decoded and encoded; this method compresses when it knows the question.");
+    view.text = onlyTexts() ? tr("The document is read with your question: this method compresses when it knows it.")
+                            : tr("Ready: everything is decoded and encoded; this method compresses when it knows the question.");
   }
   m_line.setView(view);
 }

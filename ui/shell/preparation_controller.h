@@ -13,6 +13,7 @@
 #include "app/settings/settings.h"
 #include "ui/composer/description_dialog.h"
 #include "ui/composer/preparation_line.h"
+#include "ui/models/wait_progress.h"
 
 namespace winnow::ui {
 
@@ -54,6 +55,7 @@ class PreparationController : public QObject {
   void showDescription();
   void onEngineEvent(const Event& event);
   void show();
+  bool onlyTexts() const;
 
   app::EngineHost& m_engine;
   ChatSession& m_session;
@@ -65,7 +67,7 @@ class PreparationController : public QObject {
   Subject m_subject;
   RequestId m_request = 0;
   bool m_sent = false;  // a question waits for the one that runs
-  Progress m_progress;
+  WaitProgress m_progress;
   Prepared m_prepared;
   CacheReport m_report;
   QList<DescribedMedium> m_media;  // of the thread, as far as they are known

@@ -58,8 +58,7 @@ TranscriptController::TranscriptController(const WindowServices& services, ChatS
 }
 
 MessageContent TranscriptController::contentOf(const app::StoredMessage& message) const {
-  return m_presenter.contentOf(message, {m_session.chat.loaded(), QString::fromStdString(m_session.model.info().name),
-                                         m_session.answers.phase(), m_comparison.question()});
+  return m_presenter.contentOf(message, {m_session.chat.loaded(), m_session.answers.phase(), m_comparison.question()});
 }
 
 void TranscriptController::showChat() {

@@ -224,7 +224,7 @@ void WatchController::feed() {
 
 void WatchController::onEngineEvent(const Event& event) {
   auto* running = std::get_if<Running>(&m_state);
-  if (running == nullptr || event.id != running->clip || !app::endsRequest(event)) return;  // of what was let go
+  if (running == nullptr || event.id != running->clip || !ends_request(event)) return;  // of what was let go
   running->clip = 0;
   if (const auto* watched = std::get_if<Watched>(&event.body)) {
     m_watched = *watched;

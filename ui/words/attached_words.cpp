@@ -48,6 +48,12 @@ QString attachedNoun(AttachedKind kind) {
   return kind == AttachedKind::kBoth ? AttachedWords::tr("what is attached") : AttachedWords::tr("the pictures");
 }
 
+QString keptOf(AttachedKind kind, bool text) {
+  if (text) return AttachedWords::tr("of the text");
+  if (kind == AttachedKind::kDocuments) return AttachedWords::tr("of the document");
+  return kind == AttachedKind::kBoth ? AttachedWords::tr("of what is attached") : AttachedWords::tr("of the pictures");
+}
+
 QString documentLength(qint64 words, qint64 tokens, qint64 mostTokens) {
   const QLocale locale;
   QStringList parts;

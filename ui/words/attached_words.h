@@ -15,6 +15,8 @@ AttachedKind attachedKind(bool pictures, bool documents);
 QString attachedLabel(AttachedKind kind);
 // "of pictures", "of the document", "of what is attached".
 QString ofAttached(AttachedKind kind);
+// Of a share that is kept: "of the pictures"; text: nothing is attached.
+QString keptOf(AttachedKind kind, bool text);
 // As the subject of a sentence about all of it: "the pictures", "the document", "what is attached".
 QString attachedNoun(AttachedKind kind);
 

@@ -2,6 +2,7 @@
 
 #include <QCoreApplication>
 #include <QLocale>
+#include <algorithm>
 #include <cmath>
 
 namespace winnow::ui {
@@ -33,6 +34,12 @@ QString formatMilliseconds(double ms) {
   if (seconds < 599.5) return FormatWords::tr("%1 s").arg(QLocale().toString(seconds, 'f', ms < 99950 ? 1 : 0));
   if (seconds < 5970.0) return FormatWords::tr("%1 min").arg(QLocale().toString(seconds / 60.0, 'f', 0));
   return FormatWords::tr("%1 h").arg(QLocale().toString(seconds / 3600.0, 'f', seconds < 35820.0 ? 1 : 0));
+}
+
+QString formatSeconds(double ms) {
+  const double seconds = std::max(1.0, std::round(ms / 1000.0));
+  if (seconds < 100.0) return FormatWords::tr("%1 s").arg(QLocale().toString(seconds, 'f', 0));
+  return FormatWords::tr("%1 min").arg(QLocale().toString(seconds / 60.0, 'f', 0));
 }
 
 QString formatClock(double seconds) {

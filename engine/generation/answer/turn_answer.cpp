@@ -23,15 +23,24 @@ std::vector<TokenText> texts_of(const Tokenizer& tokenizer, const Conversation& 
   return texts;
 }
 
+// The turn's recipe is one of those that made the cache. It has a say in what is attached where it read some of it, and where it goes on
+// choosing among all slots.
+void note_maker_of(const Turn& turn, const ReadyTurn& ready, Conversation& conversation) {
+  const bool chooses_among_all = turn.recipe.turn_policy == TurnPolicy::kWhole || conversation.decode_policy;
+  note_maker(conversation.makers, turn.recipe, ready.tokens.visual > 0 || (chooses_among_all && conversation.media_count > 0));
+}
+
 }  // namespace
 
-TurnAnswer::TurnAnswer(const RequestContext& context, const Turn& turn, ReadyTurn ready, std::function<double()> since_accepted_ms)
-    : turn_(turn), loop_(context, turn.sampling, std::move(ready.start), [this, since = std::move(since_accepted_ms)] {
+TurnAnswer::TurnAnswer(const RequestContext& context, const Turn& turn, ReadyTurn ready, std::function<double()> since_asked_ms)
+    : turn_(turn), loop_(context, turn.sampling, std::move(ready.start), [this, since = std::move(since_asked_ms)] {
         finished_.figures.timings_ms.ttft = since();
       }) {
   TurnFigures& figures = finished_.figures;
   label(figures, turn);
+  note_maker_of(turn, ready, loop_.conversation());
   CacheReport& report = ready.report;
+  report.makers = loop_.conversation().makers;
   figures.tokens = ready.tokens;
   figures.timings_ms = ready.timings;
   figures.layers = report.layers;
@@ -39,8 +48,9 @@ TurnAnswer::TurnAnswer(const RequestContext& context, const Turn& turn, ReadyTur
   figures.notes = report.notes;
   figures.achieved_retention =
       static_cast<double>(report.kv_bytes.after_event) / static_cast<double>(std::max<std::int64_t>(1, report.kv_bytes.full));
-  for (const TokenOrigin& token : report.tokens)
-    ++(is_attached(token.modality) ? figures.tokens.thread_visual : figures.tokens.thread_text);
+  const TokenCounts thread = thread_tokens(report);
+  figures.tokens.thread_visual = thread.thread_visual;
+  figures.tokens.thread_text = thread.thread_text;
   figures.tokens.pinned = static_cast<std::int64_t>(report.pinned.size());
   report.texts = texts_of(*context.model.tokenizer, loop_.conversation());
   context.emit(std::move(report));

@@ -17,8 +17,9 @@ namespace winnow {
 // The answer of a turn, a token at a time. turn.recipe is what the figures are labelled with.
 class TurnAnswer {
  public:
-  // Emits the report. turn must outlive it. ttft is what since_accepted_ms says at the first token.
-  TurnAnswer(const RequestContext& context, const Turn& turn, ReadyTurn ready, std::function<double()> since_accepted_ms);
+  // Emits the report, and notes the turn's recipe among the cache's makers. turn must outlive it. ttft is what since_asked_ms says at the
+  // first token.
+  TurnAnswer(const RequestContext& context, const Turn& turn, ReadyTurn ready, std::function<double()> since_asked_ms);
   TurnAnswer(const TurnAnswer&) = delete;
   TurnAnswer& operator=(const TurnAnswer&) = delete;
 

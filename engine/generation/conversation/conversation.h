@@ -35,6 +35,7 @@ struct Conversation {
   std::vector<Pin> pins;                  // that it was made with, of the whole thread
   std::vector<Message> thread;            // what the cache holds; ends with the assistant's answer
   PromptSettings settings;                // that the template was given for the last of it
+  CacheMakers makers;                     // which recipes made it what it is
   std::vector<std::int64_t> answer_ids;   // of the last answer, the token that ended it included
   bool answer_open = false;               // its last token was not read: it was as long as it was allowed to be
   ClonePtr<DecodePolicy> decode_policy;   // none: the answer only appends

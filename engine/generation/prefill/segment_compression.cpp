@@ -68,6 +68,8 @@ CacheReport cache_report(const EventOutcome& outcome, const Conversation& conver
   report.pinned = conversation.pinned;
   report.retained_mass = outcome.retained_mass;
   report.notes = outcome.notes;
+  report.makers = conversation.makers;
+  report.pruned_tokens = conversation.pruned_tokens;
   return report;
 }
 

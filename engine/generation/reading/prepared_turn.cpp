@@ -49,7 +49,9 @@ std::optional<PreparedContext> prepare_context(const RequestContext& context, co
   if (!compression.compressor().will_compress()) return std::nullopt;
   require(judged.size() < begun.segment.tokens.size(), "prepare_context: a template that writes nothing after the media");
   cut_after(begun, judged.size());
-  return reading->prepare(context, {turn, begun, judged, compression});
+  PreparedContext prepared = reading->prepare(context, {turn, begun, judged, compression});
+  note_maker(prepared.state.makers, turn.recipe, /*attached=*/true);
+  return prepared;
 }
 
 bool same_media(const std::vector<MediaSampled>& media, const Message& message) {

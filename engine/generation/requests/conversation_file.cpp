@@ -19,7 +19,8 @@
 namespace winnow {
 namespace {
 
-constexpr int kFormat = 5;  // 1: without positions; 2: without the kinds of media; 3: without how rows are stored; 4: without 16 bits
+// 1: without positions; 2: without the kinds of media; 3: without how rows are stored; 4: without 16 bits; 5: without makers
+constexpr int kFormat = 6;
 constexpr std::uint64_t kMostJson = std::uint64_t{64} << 20;
 constexpr std::int64_t kOriginFields = 5;  // modality, media, frame, row, column
 

@@ -237,9 +237,12 @@ Json conversation_json(const Conversation& conversation) {
                {"thinking", static_cast<int>(conversation.settings.thinking)},
                {"day", conversation.settings.day},
                {"pins", Json::array()},
+               {"makers", Json::array()},
                {"thread", Json::array()}};
   for (const MediaKind kind : conversation.media_kinds) json["media_kinds"].push_back(static_cast<int>(kind));
   for (const Pin& pin : conversation.pins) json["pins"].push_back(json_of(pin));
+  for (const CacheMaker& maker : conversation.makers)
+    json["makers"].push_back({{"recipe", json_of(maker.recipe)}, {"attached", maker.attached}});
   for (const Message& message : conversation.thread) {
     Json items = Json::array();
     for (const Item& item : message.items) items.push_back(json_of(item));
@@ -267,6 +270,9 @@ void read_conversation_json(const JsonObject& from, Conversation& conversation) 
     conversation.settings.day = from.string("day", 10);
   }
   each(from, "pins", [&](const JsonObject& pin) { conversation.pins.push_back(pin_of(pin)); });
+  each(from, "makers", [&](const JsonObject& maker) {
+    conversation.makers.push_back({recipe_of(maker.object("recipe")), maker.boolean("attached")});
+  });
   each(from, "thread", [&](const JsonObject& object) {
     Message message{word(object, "role", Role::kSystem, Role::kAssistant), {}};
     each(object, "items", [&](const JsonObject& item) { message.items.push_back(item_of(item)); });

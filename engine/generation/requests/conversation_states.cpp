@@ -43,8 +43,10 @@ bool holds_what_is_before(const Conversation& conversation, const Turn& turn, co
          made_with(conversation, making);
 }
 
+// And it is the cache that the turn means, of those that say the same.
 bool holds_all_but_last(const Conversation& conversation, const Turn& turn, const Making& making) {
-  return !conversation.thread.empty() && holds_what_is_before(conversation, turn, making);
+  return !conversation.thread.empty() && holds_what_is_before(conversation, turn, making) &&
+         (turn.goes_on_from.empty() || conversation.makers == turn.goes_on_from);
 }
 
 // The system's messages are part of the prompt that leads to the first media, whose ids are compared when a question goes on from them.
@@ -203,7 +205,9 @@ void keep_full(ConversationStates& states, Conversation full) {
 
 const Conversation* cut_answer_of(const ConversationStates& states, const Turn& turn, const VisionLanguageModel& network) {
   const auto fits = [&](const Conversation& state) {
-    return state.answer_open && !state.answer_ids.empty() && holds_answer(state, turn.messages, turn.answer_begun) &&
+    const bool by_its_recipe =
+        std::any_of(state.makers.begin(), state.makers.end(), [&](const CacheMaker& maker) { return maker.recipe == turn.recipe; });
+    return state.answer_open && !state.answer_ids.empty() && by_its_recipe && holds_answer(state, turn.messages, turn.answer_begun) &&
            made_with(state, making_of(turn, network));
   };
   if (turn.answer_begun.empty()) return nullptr;

@@ -53,9 +53,10 @@ struct TurnStart {
 // The state that holds all of the turn's thread but its last message, as its guard has it: nothing under guard prefill, the full cache
 // (without the last answer) under guard ram. Made with the same pins: compression has dropped what was not pinned then, so other pins of
 // earlier media need everything to be read again. Stored as the turn's recipe says for this network (storage_of()), or everything is read
-// again, too. Of columns with the same answer, the recipe's own is taken. Media that are prepared for the turn's recipe come first; under
-// guards prefill and ram only for the thread's first question. A state whose beginning the chat template writes otherwise once the thread
-// goes on (thread_text.h) is none to go on from; where the thread's only media were prepared, they still are: all text since is read again.
+// again, too. Of states with the same words, the one that Turn::goes_on_from names, or none; where it names none, of columns the recipe's
+// own. Media that are prepared for the turn's recipe come first; under guards prefill and ram only for the thread's first question. A state
+// whose beginning the chat template writes otherwise once the thread goes on (thread_text.h) is none to go on from; where the thread's only
+// media were prepared, they still are: all text since is read again.
 TurnStart start_of(const ConversationStates& states, const Turn& turn, const LoadedModel& model);
 TurnStart start_without_prepared(const ConversationStates& states, const Turn& turn, const LoadedModel& model);
 // A fork of it, or an empty conversation, for a new question. The last token of an answer that was cut at its length is read here: nobody

@@ -199,6 +199,7 @@ Planned plan_turn(const RequestContext& context, const Turn& asked, const Conver
     question = foresee_question(context, turn, *states.prepared, working);
     if (!question) working = foreseen_start(states, start_without_prepared(states, turn, context.model), context.network(), turn.recipe);
   }
+  const CacheMakers goes_on_from = working.makers;
   const bool fetches = question && recipe.retrieves();
   const ForeseenSegment segment = question ? *std::move(question) : foresee(context, turn, recipe, working);
   const SegmentTokens judged = fetches ? states.prepared->tokens : judged_tokens(recipe, segment.tokens);
@@ -244,6 +245,7 @@ Planned plan_turn(const RequestContext& context, const Turn& asked, const Conver
   planned.expected_ms = asked_for.expected_ms;
   if (twice && !reads_twice && twice->peak_blocks < once.peak_blocks) planned.twice = way(*twice, true);
   planned.expected_per_token_ms = context.model.speed.ms_per_generated_token;
+  planned.goes_on_from = goes_on_from;
   return planned;
 }
 

@@ -7,7 +7,7 @@
 #include <vector>
 
 #include "engine/base/error.h"
-#include "engine/base/stopwatch.h"
+#include "engine/generation/answer/asked_clock.h"
 #include "engine/generation/answer/turn_answer.h"
 #include "engine/generation/prefill/turn_prefill.h"
 #include "engine/generation/reading/prepared_turn.h"
@@ -129,7 +129,7 @@ std::vector<CompressionNote> untold(const RequestContext& context, const Turn& t
 
 Finished run_turn(const RequestContext& context, const Turn& asked, ConversationStates& states) {
   require_question(asked.messages);
-  const Stopwatch since_accepted;
+  const AskedClock since_asked(asked);
   const Turn turn = as_run(asked);
   try {
     StartedTurn started = get_ready(context, turn, states);
@@ -138,7 +138,8 @@ Finished run_turn(const RequestContext& context, const Turn& asked, Conversation
     const std::vector<CompressionNote> notes = untold(context, turn, started.start, states);
     std::vector<CompressionNote>& told = started.ready.report.notes;
     told.insert(told.end(), notes.begin(), notes.end());
-    TurnAnswer answer(context, turn, std::move(started.ready), [&] { return since_accepted.elapsed_ms(); });
+    started.ready.timings.waited = since_asked.waited_ms();
+    TurnAnswer answer(context, turn, std::move(started.ready), [&] { return since_asked.elapsed_ms(); });
     while (answer.step()) {
     }
     Finished finished = answer.finish();

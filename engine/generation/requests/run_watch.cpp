@@ -63,6 +63,7 @@ class Watcher {
     const auto end = prompt.token_ids.begin() + static_cast<std::ptrdiff_t>(at) + 1;
     made_.emplace(std::move(start));
     made_->recipe = turn_.recipe;
+    note_maker(made_->state.makers, turn_.recipe, /*attached=*/true);
     made_->tokens = lead.tokens;
     made_->ids_to_media.assign(prompt.token_ids.begin(), end);
     Conversation& working = made_->state;

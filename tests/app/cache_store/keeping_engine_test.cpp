@@ -37,6 +37,9 @@ class NotingEngine final : public Engine {
     } else if (const auto* turn = std::get_if<Turn>(&request.body)) {
       note("turn ", turn->conversation);
       notes_.fails ? say(Failed{{ErrorCode::kDamagedFile, "", "no"}}) : say(Finished{});
+    } else if (const auto* compare = std::get_if<Compare>(&request.body)) {
+      note("compare ", compare->conversation);
+      say(Compared{});
     } else if (const auto* prepare = std::get_if<Prepare>(&request.body)) {
       note("prepare ", prepare->turn.conversation);
       say(Prepared{true, 1.0});
@@ -143,6 +146,45 @@ TEST_F(Keeping, APlanRecallsToo) {
   start();
   run(Plan{turn(7)});
   EXPECT_EQ(notes_.said, (Said{"load 7"}));
+}
+
+Compare comparison(ConversationId id) {
+  Compare compare;
+  compare.conversation = id;
+  return compare;
+}
+
+// A comparison did not count: the next question recalled the file over its columns, and was read again.
+TEST_F(Keeping, AComparisonRecallsFirstAndNothingTakesItsColumnsAway) {
+  run(turn(7));
+  start();
+  run(comparison(7));
+  run(turn(7));
+  EXPECT_EQ(notes_.said, (Said{"load 7", "compare 7", "turn 7", "save 7"}));
+}
+
+// Whatever goes on from a chat recalls it; conversation_of() does not compile without a new kind of request.
+TEST_F(Keeping, EveryRequestAboutAChatRecallsIt) {
+  const std::vector<RequestBody> bodies = {turn(7),
+                                           comparison(7),
+                                           Score{turn(7), "an answer"},
+                                           Plan{turn(7)},
+                                           Prepare{turn(7)},
+                                           clipOf(turn(7)),
+                                           SaveConversation{7, (folder_ / "file").string(), "a model"}};
+  for (const RequestBody& body : bodies) {
+    start();
+    run(turn(7));
+    start();
+    run(body);
+    ASSERT_FALSE(notes_.said.empty());
+    EXPECT_EQ(notes_.said.front(), "load 7") << body.index();
+    EXPECT_EQ(conversation_of(body), 7U);
+  }
+  start();
+  run(LoadConversation{7, (folder_ / "another").string(), "a model"});
+  run(turn(7));
+  EXPECT_EQ(notes_.said, (Said{"load 7", "turn 7", "save 7"})) << "what was loaded is not replaced";
 }
 
 TEST_F(Keeping, WhatDoesNotFitIsRemovedAndSaid) {

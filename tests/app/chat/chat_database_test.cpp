@@ -183,6 +183,51 @@ TEST_F(ChatDatabaseTest, AQuestionComesBackAsItWasAfterReopening) {
   EXPECT_EQ(answer.parent, ids.question);
 }
 
+// An answer that was cut by kill -9 was headed by the model that was loaded at the next start.
+TEST_F(ChatDatabaseTest, WhatAnAnswerComesFromIsThereBeforeItsFirstWord) {
+  open();
+  const ConversationId id = conversation();
+  const TurnIds ids = m_db->beginTurn({id, 0, QStringLiteral("q"), {}});
+  app::Run cause = someRun();
+  cause.makers = {{{"mine", cause.recipe.spec}, true}, {mixture(), false}};
+  m_db->updateStreaming(ids.answer, {QStringLiteral("half"), cause});
+  m_db->updateStreaming(ids.answer, QStringLiteral("half a sen"));
+  m_db.reset();
+  open();
+  const StoredMessage cut = stored(id, ids.answer);
+  EXPECT_EQ(cut.state, MessageState::kAbandoned);
+  EXPECT_TRUE(cut.hasCause);
+  EXPECT_FALSE(cut.hasRun) << "it has no figures";
+  EXPECT_EQ(cut.run.modelName, cause.modelName);
+  EXPECT_EQ(cut.run.recipe, cause.recipe);
+  EXPECT_EQ(cut.run.makers, cause.makers);
+  EXPECT_EQ(cut.run.guard, cause.guard);
+  m_db->updateStreaming(ids.answer, {QStringLiteral("x"), someRun()});
+  EXPECT_EQ(stored(id, ids.answer).run.makers, cause.makers) << "it is not written any more";
+}
+
+TEST_F(ChatDatabaseTest, TheEndOfAnAnswerTakesThePlaceOfItsBeginning) {
+  open();
+  const ConversationId id = conversation();
+  const TurnIds ids = m_db->beginTurn({id, 0, QStringLiteral("q"), {}});
+  m_db->updateStreaming(ids.answer, {QString(), someRun()});
+  m_db->updateStreaming(ids.answer, {QString(), someRun()});
+  app::Run ended = someRun();
+  ended.makers = {{mixture(), true}};
+  m_db->finishTurn({ids.answer, QStringLiteral("a"), MessageState::kComplete, {}, {}, true, ended});
+  EXPECT_TRUE(stored(id, ids.answer).hasRun);
+  EXPECT_EQ(stored(id, ids.answer).run.makers, ended.makers);
+  EXPECT_EQ(stored(id, ids.answer).run.figures.layers.size(), 2U);
+  // One that failed keeps what it came from.
+  const TurnIds failed = m_db->beginAnswer(ids.question);
+  FinishedTurn nothing{failed.answer, {}, MessageState::kFailed, QStringLiteral("no"), ErrorCode::kInternal, false, someRun()};
+  nothing.hasCause = true;
+  m_db->finishTurn(nothing);
+  EXPECT_TRUE(stored(id, failed.answer).hasCause);
+  EXPECT_FALSE(stored(id, failed.answer).hasRun);
+  EXPECT_EQ(stored(id, failed.answer).run.modelName, someRun().modelName);
+}
+
 TEST_F(ChatDatabaseTest, FiguresAndLayersOfARunComeBack) {
   open();
   const ConversationId id = conversation();

@@ -44,7 +44,7 @@ LoadedConversation chat() {
   question.attachments = {video};
   StoredMessage first = message(2, 1, Role::kAssistant, QStringLiteral("A star."));
   StoredMessage second = message(3, 1, Role::kAssistant, QStringLiteral("```python\nprint(1)\n```"));
-  second.hasRun = true;
+  second.hasCause = second.hasRun = true;
   second.run.modelName = QStringLiteral("llava");
   second.run.modelFolder = QStringLiteral("/home/somebody/models/llava");
   second.run.recipe.spec.method = "snapkv";

@@ -266,6 +266,8 @@ TEST_F(ComparisonStoreTest, ADatabaseOfTheVersionBeforeOpensWithItsAnswersUnchec
   const char* back =
       "DROP TABLE comparison_kept_map; DROP TABLE kept_map; DROP TABLE comparison_column; DROP TABLE comparison; ALTER TABLE run DROP "
       "COLUMN agreement_json; "
+      "DROP TRIGGER message_written; DROP TRIGGER message_rewritten; ALTER TABLE message DROP COLUMN digest; "
+      "ALTER TABLE run DROP COLUMN makers_json; ALTER TABLE run DROP COLUMN has_figures; "
       "ALTER TABLE attachment DROP COLUMN words; ALTER TABLE attachment DROP COLUMN most_tokens; "
       "ALTER TABLE attachment DROP COLUMN subtitles; "
       "ALTER TABLE attachment DROP COLUMN pins_json; ALTER TABLE conversation DROP COLUMN later_questions; "

@@ -293,6 +293,21 @@ TEST_F(DatabaseFileTest, UpgradesTheNinthVersionWhoseAttachmentsWereNoDocuments)
   EXPECT_EQ(stored.sampled, sampled);
 }
 
+TEST_F(DatabaseFileTest, UpgradesTheTwelfthVersionWhoseAnswersDidNotTellWhatMadeTheirCache) {
+  ofVersion(12, {"INSERT INTO message(id, conversation_id, sequence, role, state, text, created_ms) VALUES(9, 5, 1, 3, 1, 'red', 1)",
+                 "INSERT INTO run(message_id, model_name, model_folder, device, method, retention, seed, figures_json) "
+                 "VALUES(9, 'llava', '/models/llava', 'cpu', 'snapkv', 0.2, 0, '{}')"});
+  ChatDatabase db(folders());
+  EXPECT_TRUE(QFileInfo::exists(file() + QStringLiteral(".before-v13")));
+  const StoredMessage answer = db.loadConversation(5).messages.at(0);
+  EXPECT_TRUE(answer.hasCause);
+  EXPECT_TRUE(answer.hasRun);
+  EXPECT_TRUE(answer.run.makers.isEmpty());
+  ASSERT_EQ(namedMakers(answer.run).size(), 1) << "its own recipe, as before";
+  EXPECT_EQ(namedMakers(answer.run).front().spec.method, "snapkv");
+  EXPECT_FALSE(recipeOfNew(answer.run).has_value());
+}
+
 TEST_F(DatabaseFileTest, UpgradesTheTenthVersionWhoseVideosHadNoSubtitles) {
   ofVersion(10,
             {"INSERT INTO message(id, conversation_id, sequence, role, state, text, created_ms) VALUES(9, 5, 0, 2, 1, 'what?', 1)",

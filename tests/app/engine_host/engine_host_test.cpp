@@ -45,7 +45,7 @@ class EngineHostTest : public testing::Test {
 
   const Event* outcome(RequestId id) const {
     for (const Event& event : m_events)
-      if (event.id == id && endsRequest(event)) return &event;
+      if (event.id == id && ends_request(event)) return &event;
     return nullptr;
   }
 
@@ -255,7 +255,7 @@ TEST_F(EngineHostTest, AReceiverMayDestroyTheHost) {
   start();
   QObject receiver;
   m_host->post(question("q"), &receiver, [this](const Event& event) {
-    if (endsRequest(event)) m_host.reset();
+    if (ends_request(event)) m_host.reset();
   });
   EXPECT_TRUE(waitUntil([&] { return m_host == nullptr; }));
 }
@@ -290,7 +290,7 @@ TEST_F(EngineHostTest, EachRequestIsAnsweredToTheOneWhoAsked) {
   for (const auto& [events, id] : {std::pair(&toOne, first), std::pair(&toOther, second)}) {
     ASSERT_FALSE(events->empty());
     EXPECT_TRUE(std::all_of(events->begin(), events->end(), [id = id](const Event& event) { return event.id == id; }));
-    EXPECT_TRUE(endsRequest(events->back()));
+    EXPECT_TRUE(ends_request(events->back()));
   }
   EXPECT_TRUE(std::all_of(m_events.begin(), m_events.end(), [last](const Event& event) { return event.id == last; }));
 }

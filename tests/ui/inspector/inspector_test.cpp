@@ -42,6 +42,7 @@ RecipeSpec recipe(const char* method, double retention) {
 
 TEST(CacheMonitor, CarriesTheEnginesFigures) {
   CacheMonitor monitor;
+  monitor.showRunning();
   monitor.begin(recipe("vl-cache", 0.2));
   monitor.take(Progress{Phase::kPrefill, 63, 100});
   EXPECT_EQ(phaseText(monitor.figures().phase, monitor.figures().phaseDone, monitor.figures().phaseTotal),
@@ -49,15 +50,40 @@ TEST(CacheMonitor, CarriesTheEnginesFigures) {
   monitor.take(report());
   EXPECT_EQ(monitor.figures().visualTokens, 90);
   EXPECT_DOUBLE_EQ(CacheMonitor::keptVisual(monitor.figures()), 20.0);
-  EXPECT_DOUBLE_EQ(CacheMonitor::keptShare(monitor.figures()), 0.25);
+  EXPECT_DOUBLE_EQ(monitor.figures().keptShare, 20.0 / 90.0);
   for (int i = 0; i < 1000; ++i) monitor.take(DecodeSample{i, 40.0, 1100, 4400, {}});
   EXPECT_FALSE(monitor.speedHistory().empty());
   EXPECT_LE(monitor.speedHistory().size(), app::TurnTimeline::kMostPoints);
-  EXPECT_DOUBLE_EQ(CacheMonitor::keptShare(monitor.figures()), 0.25);
+  EXPECT_DOUBLE_EQ(monitor.figures().keptShare, 20.0 / 90.0) << "of what is attached, whatever is written";
+}
+
+// What runs in another chat is gathered, and is not what this chat shows.
+TEST(CacheMonitor, WhatRunsElsewhereIsGatheredUnseen) {
+  CacheMonitor monitor;
+  app::Run stored;
+  stored.recipe.spec = recipe("snapkv", 0.1);
+  stored.figures.layers = report().layers;
+  stored.figures.kv_bytes.after_event = 77;
+  monitor.begin(recipe("vl-cache", 0.2));
+  monitor.showStored(stored);
+  monitor.take(report());
+  app::Run cause;
+  cause.recipe.spec = recipe("vl-cache", 0.2);
+  cause.makers = {{{{}, recipe("self-study", 0.3)}, true}, {cause.recipe, false}};
+  monitor.setCause(cause);
+  EXPECT_EQ(monitor.figures().held.prompt, 77);
+  EXPECT_EQ(monitor.figures().makers.front().spec.method, "snapkv");
+  monitor.showRunning();
+  EXPECT_EQ(monitor.figures().held.prompt, 1000);
+  ASSERT_EQ(monitor.figures().makers.size(), 1);
+  EXPECT_EQ(monitor.figures().makers.front().spec.method, "self-study");
+  ASSERT_TRUE(monitor.figures().ofNew.has_value());
+  EXPECT_EQ(monitor.figures().ofNew->spec.method, "vl-cache");
 }
 
 TEST(InspectorPanel, RefreshesAtMostTenTimesASecondAndNeverWhileHidden) {
   CacheMonitor monitor;
+  monitor.showRunning();
   InspectorPanel panel(monitor);
   monitor.begin(recipe("vl-cache", 0.2));
   monitor.take(report());
@@ -83,6 +109,7 @@ TEST(InspectorPanel, RefreshesAtMostTenTimesASecondAndNeverWhileHidden) {
 
 TEST(InspectorPanel, SaysWhereCompressionDidOtherwise) {
   CacheMonitor monitor;
+  monitor.showRunning();
   InspectorPanel panel(monitor);
   panel.show();
   monitor.begin(recipe("snapkv", 0.01));
@@ -104,16 +131,20 @@ TEST(InspectorPanel, SaysWhereCompressionDidOtherwise) {
 
 TEST(InspectorPanel, TellsApartWhatTheTimeToTheFirstWordWentTo) {
   CacheMonitor monitor;
+  monitor.showRunning();
   InspectorPanel panel(monitor);
   panel.show();
   app::Run run;
   run.figures.layers = report().layers;
-  run.figures.timings_ms = {.media = 120, .preprocess = 8, .vision = 1400, .prefill = 310, .statistics = 12, .compress = 0.3, .ttft = 1900};
+  run.figures.timings_ms = {
+      .media = 120, .preprocess = 8, .vision = 1400, .prefill = 310, .statistics = 12, .compress = 0.3, .ttft = 9900, .waited = 8000};
   monitor.showStored(run);
   ASSERT_TRUE(QTest::qWaitFor([&] { return !panel.firstWordLine().isEmpty(); }, 5000));
-  EXPECT_EQ(panel.firstWordLine(),
-            QStringLiteral("Of it: decoding 120 ms · resizing 8 ms · encoding frames 1.4 s · prefill 310 ms · judging 12 ms · everything "
-                           "else 50 ms"))
+  EXPECT_EQ(
+      panel.firstWordLine(),
+      QStringLiteral(
+          "Of it: waiting 8.0 s · decoding 120 ms · resizing 8 ms · encoding frames 1.4 s · prefill 310 ms · judging 12 ms · everything "
+          "else 50 ms"))
       << "compressing took no millisecond";
   run.figures.timings_ms = {.prefill = 310, .ttft = 310};
   monitor.showStored(run);
@@ -125,6 +156,7 @@ TEST(InspectorPanel, TellsApartWhatTheTimeToTheFirstWordWentTo) {
 
 TEST(InspectorPanel, ShowsWhatLeavesWhileTheAnswerIsWritten) {
   CacheMonitor monitor;
+  monitor.showRunning();
   InspectorPanel panel(monitor);
   panel.show();
   monitor.begin(recipe("h2o", 0.2));
@@ -153,6 +185,7 @@ TEST(InspectorPanel, ShowsWhatLeavesWhileTheAnswerIsWritten) {
 
 TEST(InspectorPanel, SaysWhyALayerGotItsBudget) {
   CacheMonitor monitor;
+  monitor.showRunning();
   InspectorPanel panel(monitor);
   panel.show();
   monitor.begin(recipe("aircache", 0.2));
@@ -176,6 +209,7 @@ TEST(InspectorPanel, SaysWhyALayerGotItsBudget) {
 
 TEST(InspectorPanel, TableTwinSortsAndCopies) {
   CacheMonitor monitor;
+  monitor.showRunning();
   InspectorPanel panel(monitor);
   panel.show();
   monitor.begin(recipe("vl-cache", 0.2));

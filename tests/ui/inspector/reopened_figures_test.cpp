@@ -35,7 +35,7 @@ class ReopenedFigures : public WindowTest {
     }
     for (const double speed : session().answers.monitor().speedHistory()) all << QString::number(speed, 'f', 1);
     const ui::MessageMetrics& m = last().metrics;
-    all << m.method << QString::number(m.kvBytes) << QString::number(m.kvFullBytes) << QString::number(m.keptShare);
+    all << m.method << m.ofNew << QString::number(m.kvBytes) << QString::number(m.kvFullBytes) << QString::number(m.keptShare);
     return all;
   }
   void expectSameAfterReopening(const char* state) {
@@ -63,9 +63,11 @@ TEST_F(ReopenedFigures, AreThoseFromBeforeInEveryTurn) {
   ask(QStringLiteral("What color is the star?"));
   {
     const ui::CacheFigures& panel = session().answers.monitor().figures();
-    EXPECT_EQ(last().metrics.kvBytes, bytes_now(panel.kv)) << "under the answer as in the panel";
-    EXPECT_EQ(last().metrics.kvFullBytes, panel.fullBytes);
-    EXPECT_DOUBLE_EQ(last().metrics.keptShare, ui::CacheMonitor::keptShare(panel));
+    EXPECT_EQ(last().metrics.kvBytes, panel.held.prompt) << "under the answer as in the panel";
+    EXPECT_EQ(last().metrics.answerBytes, panel.held.answer);
+    EXPECT_GT(panel.held.answer, 0);
+    EXPECT_EQ(last().metrics.kvFullBytes, panel.kv.full);
+    EXPECT_DOUBLE_EQ(last().metrics.keptShare, panel.keptShare);
   }
   expectSameAfterReopening("first turn");
   ask(QStringLiteral("And then?"));
@@ -102,7 +104,7 @@ TEST_F(ReopenedFigures, ShareOfTheFullCacheIsNeverAboveOne) {
   };
   ask(QStringLiteral("hello"));
   const ui::CacheFigures& figures = session().answers.monitor().figures();
-  EXPECT_DOUBLE_EQ(ui::CacheMonitor::keptShare(figures), 1.0);
+  EXPECT_DOUBLE_EQ(figures.keptShare, 1.0);
   EXPECT_EQ(last().metrics.kvBytes, last().metrics.kvFullBytes);
   EXPECT_EQ(last().metrics.shortTextTokens, 256);
   const QStringList lines = said();

@@ -127,6 +127,7 @@ TEST(TimelineChart, AxesEndAtRoundValuesAndMoveInSteps) {
 
 TEST(InspectorPanel, TimelineHasATableTwinThatCanBeCopied) {
   CacheMonitor monitor;
+  monitor.showRunning();
   InspectorPanel panel(monitor);
   panel.show();
   TurnTimeline earlier;
@@ -156,6 +157,7 @@ TEST(InspectorPanel, TimelineHasATableTwinThatCanBeCopied) {
 
 TEST(InspectorPanel, ChartsTakeTheKeyboardAndOfferNumbersAndPicture) {
   CacheMonitor monitor;
+  monitor.showRunning();
   InspectorPanel panel(monitor);
   panel.resize(360, 700);
   panel.show();

@@ -50,10 +50,10 @@ TEST_F(DocumentsTest, IsReadInTheBackgroundAndItsCardSaysHowLongItIs) {
       << card()->detail().toStdString();
   EXPECT_TRUE(waitUntil([this] { return inWindow<ui::PlanLine>()->plan().text.startsWith(QStringLiteral("1,512 words · ")); }));
   EXPECT_TRUE(inWindow<ui::PlanLine>()->plan().detail.contains(QStringLiteral("200 of the document and ")));
-  ASSERT_TRUE(waitUntil([this] { return preparation()->view().text == QStringLiteral("Reads the document."); }))
+  ASSERT_TRUE(waitUntil([this] { return preparation()->view().text == QStringLiteral("Reading the document…"); }))
       << preparation()->view().text.toStdString();
   m_log->holdPreparations(false);
-  EXPECT_TRUE(waitUntil([this] { return preparation()->view().text.startsWith(QStringLiteral("Ready: ")); }));
+  EXPECT_TRUE(waitUntil([this] { return preparation()->view().text.startsWith(QStringLiteral("Ready. ")); }));
   const auto& asked = std::get<MediaItem>(m_log->prepares().back().turn.messages.back().items.front()).media;
   EXPECT_EQ(asked.kind, MediaKind::kDocument);
   EXPECT_EQ(asked.most_tokens, 0);

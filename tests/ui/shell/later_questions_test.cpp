@@ -265,7 +265,7 @@ app::StoredMessage answered(const char* method, double keptVisual) {
 }
 
 std::string said(const QList<app::StoredMessage>& branch, Guard guard, const char* method) {
-  return ui::laterQuestionText(branch, {recipe(method), guard}, list_methods()).toStdString();
+  return ui::laterQuestionText(branch, {{{}, recipe(method)}, guard}, list_methods()).toStdString();
 }
 
 // Of a question about a video and its answer.

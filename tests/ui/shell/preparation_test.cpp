@@ -38,7 +38,7 @@ TEST_F(PreparationTest, BeginsOnceWhateverIsTyped) {
   useMethod("self-study");
   EXPECT_FALSE(line()->isVisible());
   attachVideo();
-  ASSERT_TRUE(says(QStringLiteral("Ready: ")));
+  ASSERT_TRUE(says(QStringLiteral("Ready. ")));
   EXPECT_EQ(prepares(), 1U);
   type(QStringLiteral("What is it?"));
   QTest::qWait(1600);
@@ -53,7 +53,7 @@ TEST_F(PreparationTest, BeginsOnceWhateverIsTyped) {
 TEST_F(PreparationTest, OtherFramesOrAnotherShareBeginAnew) {
   useMethod("self-study");
   attachVideo();
-  ASSERT_TRUE(says(QStringLiteral("Ready: ")));
+  ASSERT_TRUE(says(QStringLiteral("Ready. ")));
   composer()->tray()->scaleFrames(0.5);
   ASSERT_TRUE(waitUntil([this] { return prepares() == 2; }));
   const auto frames = [this](std::size_t number) {
@@ -67,14 +67,14 @@ TEST_F(PreparationTest, CanBeStoppedAndBegunAgain) {
   useMethod("self-study");
   m_log->holdPreparations(true);
   attachVideo();
-  ASSERT_TRUE(says(QStringLiteral("Preparing.")));
+  ASSERT_TRUE(says(QStringLiteral("Preparing")));
   EXPECT_GE(line()->view().share, 0.0);
   line()->button()->click();
   ASSERT_TRUE(says(QStringLiteral("Not prepared")));
   EXPECT_TRUE(waitUntil([this] { return !m_engine->isBusy(); }));
   m_log->holdPreparations(false);
   line()->button()->click();
-  ASSERT_TRUE(says(QStringLiteral("Ready: ")));
+  ASSERT_TRUE(says(QStringLiteral("Ready. ")));
   EXPECT_EQ(prepares(), 2U);
 }
 
@@ -82,10 +82,10 @@ TEST_F(PreparationTest, AQuestionSentMeanwhileWaitsForIt) {
   useMethod("self-study");
   m_log->holdPreparations(true);
   attachVideo();
-  ASSERT_TRUE(says(QStringLiteral("Preparing.")));
+  ASSERT_TRUE(says(QStringLiteral("Preparing")));
   type(QStringLiteral("What is it?"));
   pressEnter();
-  ASSERT_TRUE(says(QStringLiteral("Your question follows.")));
+  ASSERT_TRUE(says(QStringLiteral("Your question is next.")));
   EXPECT_TRUE(line()->view().action.isEmpty());
   m_log->holdPreparations(false);
   ASSERT_TRUE(idle());
@@ -97,7 +97,7 @@ TEST_F(PreparationTest, WhatIsTakenAwayIsNotGoneOnWith) {
   useMethod("self-study");
   m_log->holdPreparations(true);
   attachVideo();
-  ASSERT_TRUE(says(QStringLiteral("Preparing.")));
+  ASSERT_TRUE(says(QStringLiteral("Preparing")));
   composer()->tray()->clear();
   EXPECT_TRUE(waitUntil([this] { return !line()->isVisible() && !m_engine->isBusy(); }));
 }
@@ -120,7 +120,7 @@ TEST_F(PreparationTest, AMethodThatNeedsTheQuestionSaysSo) {
 TEST_F(PreparationTest, WhatIsKeptCanBeReadAndLeadsToItsFrames) {
   useMethod("self-study");
   attachVideo();
-  ASSERT_TRUE(says(QStringLiteral("Ready: ")));
+  ASSERT_TRUE(says(QStringLiteral("Ready. ")));
   line()->button()->click();
   auto* dialog = m_window->findChild<ui::DescriptionDialog*>();
   ASSERT_NE(dialog, nullptr);

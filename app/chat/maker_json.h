@@ -1,0 +1,20 @@
+// The recipes that made the cache of an answer as JSON: [{"recipe": {..}, "attached": true}, ..]; empty: not known.
+//
+// Used by saved chats, comparisons and exports. Entries that cannot be read (a newer program's) leave all of them unknown. Threads: any.
+#pragma once
+
+#include <QByteArray>
+#include <QList>
+#include <nlohmann/json.hpp>
+
+#include "app/chat/conversation.h"
+
+namespace winnow::app {
+
+nlohmann::json makersToJson(const QList<RunMaker>& makers);
+QList<RunMaker> makersFromJson(const nlohmann::json& json);
+// As a column of the database has them.
+QByteArray makersToText(const QList<RunMaker>& makers);
+QList<RunMaker> makersFromText(const QByteArray& text);
+
+}  // namespace winnow::app

@@ -1,0 +1,191 @@
+// What made a cache is told with it: by reports and plans, over method changes, comparisons, used answers, restarts.
+#include <gtest/gtest.h>
+
+#include <random>
+
+#include "tests/engine/generation/tiny_model.h"
+#include "tests/support/scratch_folder.h"
+
+namespace winnow::testing {
+namespace {
+
+class CacheMakersTest : public TinyModel {
+ protected:
+  CacheMaker maker(const std::string& method, double share, bool attached) { return {ask("image", method, share).recipe, attached}; }
+  static CacheMakers told(const EventRecorder& events) {
+    EXPECT_TRUE(events.last<CacheReport>());
+    return events.last<CacheReport>() ? events.last<CacheReport>()->makers : CacheMakers();
+  }
+  Turn under(Turn turn, const std::string& method, double share) {
+    turn.recipe = ask("image", method, share).recipe;
+    return turn;
+  }
+  // The second question of a thread, going on from what its first answer said of itself.
+  static Turn next(const Turn& first, const EventRecorder& answered, const std::string& question) {
+    Turn turn = follow_up(first, finished(answered).answer, question);
+    turn.goes_on_from = told(answered);
+    return turn;
+  }
+  static Compare compare_of(const Turn& turn, std::vector<RecipeSpec> recipes) {
+    Compare request;
+    request.conversation = turn.conversation;
+    request.messages = turn.messages;
+    request.sampling = turn.sampling;
+    request.recipes = std::move(recipes);
+    return request;
+  }
+  CacheMakers planned(const Turn& turn) {
+    const EventRecorder events = run(Plan{turn});
+    EXPECT_TRUE(events.last<Planned>());
+    return events.last<Planned>() ? events.last<Planned>()->goes_on_from : CacheMakers();
+  }
+};
+
+TEST_F(CacheMakersTest, AMethodChosenLaterDoesNotMakeTheOldCache) {
+  const Turn first = ask("image", "self-study", 0.3);
+  const EventRecorder one = run(first);
+  EXPECT_EQ(told(one), (CacheMakers{maker("self-study", 0.3, true)}));
+  const Turn second = under(next(first, one, "How many squares are there?"), "snapkv", 0.5);
+  EXPECT_EQ(planned(second), told(one));
+  const EventRecorder two = run(second);
+  EXPECT_EQ(told(two), (CacheMakers{maker("self-study", 0.3, true), maker("snapkv", 0.5, false)}));
+  EXPECT_EQ(finished(two).figures.tokens.visual, 0) << "the image is in the cache";
+  // Read again, it is the later method's.
+  Turn again = second;
+  again.guard = Guard::kPrefill;
+  EXPECT_TRUE(planned(again).empty());
+  const EventRecorder read = run(again);
+  EXPECT_EQ(told(read), (CacheMakers{maker("snapkv", 0.5, true)}));
+  EXPECT_GT(finished(read).figures.tokens.visual, 0);
+}
+
+TEST_F(CacheMakersTest, AMethodThatChoosesAmongAllSlotsHasASayInWhatIsAttached) {
+  const Turn first = ask("image", "self-study", 0.5);
+  const EventRecorder one = run(first);
+  const EventRecorder two = run(under(next(first, one, "How many squares are there?"), "h2o", 0.5));
+  ASSERT_EQ(told(two).size(), 2U);
+  EXPECT_TRUE(told(two).back().attached) << "it removes what the first one kept";
+}
+
+TEST_F(CacheMakersTest, WhatIsPreparedSaysWho) {
+  const Turn turn = ask("image", "self-study", 0.3);
+  EXPECT_EQ(told(run(Prepare{turn})), (CacheMakers{maker("self-study", 0.3, true)}));
+  EXPECT_EQ(planned(turn), (CacheMakers{maker("self-study", 0.3, true)}));
+  EXPECT_EQ(told(run(turn)), (CacheMakers{maker("self-study", 0.3, true)}));
+}
+
+// Both caches answered in the same words: the next question went on from the chat's, under the used answer's name.
+TEST_F(CacheMakersTest, OfCachesWithTheSameWordsTheOneThatIsNamedGoesOn) {
+  const Turn first = ask("image", "full", 1.0);
+  const EventRecorder one = run(first);
+  const std::string answer = finished(one).answer;
+  const RecipeSpec other = ask("image", "snapkv", 0.999).recipe;
+  const EventRecorder columns = run(compare_of(first, {first.recipe, other}));
+  std::vector<CacheReport> reports = columns.all<CacheReport>();
+  ASSERT_EQ(reports.size(), 2U);
+  ASSERT_EQ(columns.all<Finished>().back().answer, answer) << "this test needs equal words";
+  EXPECT_EQ(reports.back().makers, (CacheMakers{{other, true}}));
+  Turn used = follow_up(first, answer, "How many squares are there?");
+  used.recipe = other;
+  used.goes_on_from = reports.back().makers;
+  EXPECT_EQ(planned(used), reports.back().makers);
+  const EventRecorder two = run(used);
+  EXPECT_EQ(told(two), reports.back().makers);
+  EXPECT_EQ(finished(two).figures.tokens.visual, 0) << "its column is still there";
+}
+
+TEST_F(CacheMakersTest, WhereTheNamedOneIsGoneEverythingIsReadAgain) {
+  const Turn first = ask("image", "full", 1.0);
+  const EventRecorder one = run(first);
+  Turn used = follow_up(first, finished(one).answer, "How many squares are there?");
+  used.recipe = ask("image", "snapkv", 0.5).recipe;
+  used.goes_on_from = {{used.recipe, true}};
+  EXPECT_TRUE(planned(used).empty());
+  const EventRecorder two = run(used);
+  EXPECT_EQ(told(two), used.goes_on_from);
+  EXPECT_GT(finished(two).figures.tokens.visual, 0);
+  // A question that names none takes what there is, and its report says whose that is.
+  run(ForgetConversation{7});
+  run(first);
+  used.goes_on_from.clear();
+  EXPECT_EQ(told(run(used)), (CacheMakers{maker("full", 1.0, true), {used.recipe, false}}));
+}
+
+TEST_F(CacheMakersTest, AKeptFileKnowsThem) {
+  const test::ScratchFolder folder;
+  const std::string path = folder.file("7.safetensors");
+  const Turn first = ask("image", "self-study", 0.3);
+  const EventRecorder one = run(first);
+  const Turn second = under(next(first, one, "How many squares are there?"), "snapkv", 0.5);
+  const EventRecorder two = run(second);
+  ASSERT_TRUE(run(SaveConversation{7, path, "m"}).last<Saved>());
+  run(ForgetConversation{7});
+  ASSERT_TRUE(run(LoadConversation{7, path, "m"}).last<Restored>());
+  const Turn third = next(second, two, "And how many circles?");
+  EXPECT_EQ(planned(third), told(two));
+  const EventRecorder three = run(third);
+  EXPECT_EQ(told(three), told(two));
+  EXPECT_EQ(finished(three).figures.tokens.visual, 0);
+}
+
+TEST_F(CacheMakersTest, TheFirstWordIsCountedFromWhenItWasAsked) {
+  Turn turn = ask("image", "full", 1.0);
+  const Finished at_once = finished(run(turn));
+  EXPECT_EQ(at_once.figures.timings_ms.waited, 0.0);
+  turn.asked = std::chrono::steady_clock::now() - std::chrono::seconds(9);
+  const Finished waited = finished(run(turn));
+  EXPECT_GE(waited.figures.timings_ms.waited, 9000.0);
+  EXPECT_GT(waited.figures.timings_ms.ttft, waited.figures.timings_ms.waited);
+}
+
+// Whatever is done with a thread: no figure of a cache comes from another cache than the one that is named. The cause is known here by
+// what was really read: a turn that reads the image is made by its own recipe.
+TEST_F(CacheMakersTest, AnySequenceTellsItsCause) {
+  const std::pair<const char*, double> methods[] = {{"self-study", 0.3}, {"snapkv", 0.5}, {"streaming-llm", 0.5}, {"full", 1.0}};
+  const test::ScratchFolder folder;
+  const std::string path = folder.file("7.safetensors");
+  std::mt19937 random(48);
+  for (int round = 0; round < 6; ++round) {
+    SCOPED_TRACE(round);
+    run(ForgetConversation{7});
+    auto pick = [&] { return methods[random() % std::size(methods)]; };
+    auto [method, share] = pick();
+    Turn turn = ask("image", method, share, 4);
+    EventRecorder last = run(turn);
+    CacheMakers cause = {{turn.recipe, true}};
+    ASSERT_EQ(told(last), cause);
+    for (int step = 0; step < 6; ++step) {
+      const int what = static_cast<int>(random() % 4);
+      std::tie(method, share) = pick();
+      SCOPED_TRACE(::testing::Message() << step << ": " << what << " " << method);
+      if (what == 1) {  // another answer to the last question, compared and used
+        const RecipeSpec other = ask("image", method, share).recipe;
+        const EventRecorder columns = run(compare_of(turn, {ask("image", "full", 1.0).recipe, other}));
+        last = {};
+        for (const Event& event : columns.events) {
+          if (event.column == 1) last.on_event(event);
+        }
+        cause = {{other, true}};
+        ASSERT_EQ(told(last), cause);
+        turn.recipe = other;
+      } else if (what == 2) {  // a restart; what cannot be kept is read again
+        const std::int64_t kept = run(SaveConversation{7, path, "m"}).last<Saved>()->kv_bytes;
+        run(ForgetConversation{7});
+        if (kept > 0) run(LoadConversation{7, path, "m"});
+      } else if (what == 3) {
+        turn.recipe = ask("image", method, share).recipe;
+      }
+      turn = next(turn, last, "And then?");
+      const CacheMakers goes_on_from = planned(turn);
+      last = run(turn);
+      const bool read_again = finished(last).figures.tokens.visual > 0;
+      EXPECT_EQ(goes_on_from, read_again ? CacheMakers() : cause);
+      if (read_again) cause.clear();
+      note_maker(cause, turn.recipe, read_again || turn.recipe.method == "streaming-llm");
+      ASSERT_EQ(told(last), cause);
+    }
+  }
+}
+
+}  // namespace
+}  // namespace winnow::testing

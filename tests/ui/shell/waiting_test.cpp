@@ -1,0 +1,178 @@
+// What a question waits for: preparation, another chat's answer; and from when its first word is counted.
+#include <QPushButton>
+
+#include "tests/ui/support/window_fixture.h"
+#include "ui/composer/preparation_line.h"
+#include "ui/models/cache_monitor.h"
+#include "ui/models/wait_progress.h"
+#include "ui/shell/elsewhere_notice.h"
+
+namespace winnow::test {
+namespace {
+
+class WaitingTest : public WindowTest {
+ protected:
+  void SetUp() override {
+    m_script = [this](const Request& request) {
+      Script script = default_script(request);
+      if (!std::holds_alternative<Turn>(request.body) || !m_stalls) return script;
+      const auto said = std::find_if(script.begin(), script.end(),
+                                     [](const Step& step) { return std::holds_alternative<TextDelta>(std::get<Say>(step.action).body); });
+      script.erase(said + 1, script.end());
+      script.push_back({{}, Stall{}});
+      return script;
+    };
+    WindowTest::SetUp();
+  }
+  // In a chat that is left: its answer is being written.
+  void writeElsewhere() {
+    m_stalls = true;
+    composer()->prompt()->setPlainText(QStringLiteral("Tell a story"));
+    ASSERT_TRUE(waitUntil([this] { return composer()->sendButton()->isEnabled(); }));
+    pressEnter();
+    ASSERT_TRUE(waitUntil([this] { return session().answers.writingHere() && !last().text.isEmpty(); }));
+    m_elsewhere = session().chat.id();
+    m_stalls = false;
+    m_window->page().startNew();
+    ASSERT_TRUE(waitUntil([this] { return session().chat.id() == 0; }));
+  }
+  ui::ElsewhereNotice* notice() { return inWindow<ui::ElsewhereNotice>(); }
+
+  std::atomic<bool> m_stalls{false};
+  ConversationId m_elsewhere = 0;
+};
+
+TEST_F(WaitingTest, AnAnswerElsewhereIsToldWithTheWayThereAndStop) {
+  EXPECT_TRUE(notice()->isHidden());
+  writeElsewhere();
+  ASSERT_FALSE(notice()->isHidden());
+  EXPECT_TRUE(notice()->text().contains(QStringLiteral("Tell a story"))) << notice()->text().toStdString();
+  notice()->button(QStringLiteral("Show it"))->click();
+  ASSERT_TRUE(waitUntil([this] { return session().chat.id() == m_elsewhere; }));
+  EXPECT_TRUE(notice()->isHidden());
+  m_window->page().startNew();
+  ASSERT_TRUE(waitUntil([this] { return !notice()->isHidden(); }));
+  notice()->button(QStringLiteral("Stop it"))->click();
+  EXPECT_TRUE(idle());
+  EXPECT_TRUE(notice()->isHidden());
+}
+
+TEST_F(WaitingTest, AQuestionThatIsSentMeanwhileIsNext) {
+  writeElsewhere();
+  type(QStringLiteral("And mine?"));
+  EXPECT_TRUE(composer()->sendButton()->isEnabled());
+  pressEnter();
+  EXPECT_TRUE(notice()->queued());
+  EXPECT_TRUE(notice()->text().contains(QStringLiteral("Your question is next"))) << notice()->text().toStdString();
+  EXPECT_EQ(composer()->prompt()->toPlainText(), QStringLiteral("And mine?"));
+  session().answers.stop();
+  ASSERT_TRUE(waitUntil([this] { return transcript()->messageCount() == 2 && !session().answers.busy(); }));
+  EXPECT_EQ(transcript()->messageAt(0).text, QStringLiteral("And mine?"));
+  EXPECT_TRUE(composer()->prompt()->toPlainText().isEmpty());
+  // Counted from Enter: the engine is told when that was.
+  const auto turn = std::get<Turn>(m_log->requests().back().body);
+  EXPECT_GT(turn.asked, ui::AnswerRun::Time{});
+}
+
+TEST_F(WaitingTest, AQuestionThatIsNextCanBeKeptBack) {
+  writeElsewhere();
+  type(QStringLiteral("And mine?"));
+  pressEnter();
+  ASSERT_TRUE(notice()->queued());
+  notice()->button(QStringLiteral("Do not send"))->click();
+  EXPECT_FALSE(notice()->queued());
+  session().answers.stop();
+  ASSERT_TRUE(idle());
+  QTest::qWait(50);
+  EXPECT_EQ(composer()->prompt()->toPlainText(), QStringLiteral("And mine?"));
+  EXPECT_EQ(transcript()->messageCount(), 0);
+}
+
+// Left and come back to: the panel said "Nothing in the cache yet".
+TEST_F(WaitingTest, AChatThatWritesShowsItsLiveFiguresAgain) {
+  writeElsewhere();
+  EXPECT_FALSE(session().answers.monitor().figures().active) << "a new chat has no figures";
+  EXPECT_FALSE(session().answers.monitor().figures().hasReport);
+  session().chat.open(m_elsewhere);
+  ASSERT_TRUE(waitUntil([this] { return session().chat.id() == m_elsewhere; }));
+  const ui::CacheFigures& live = session().answers.monitor().figures();
+  EXPECT_TRUE(live.active);
+  EXPECT_TRUE(live.hasReport);
+  EXPECT_FALSE(live.makers.isEmpty());
+  EXPECT_FALSE(session().answers.monitor().turns().empty());
+}
+
+// It ended while another chat was on screen: no method, empty bars.
+TEST_F(WaitingTest, AChatWhoseAnswerEndedElsewhereShowsItsFigures) {
+  writeElsewhere();
+  session().answers.stop();
+  ASSERT_TRUE(idle());
+  EXPECT_FALSE(session().answers.monitor().figures().hasReport);
+  session().chat.open(m_elsewhere);
+  ASSERT_TRUE(waitUntil([this] { return session().chat.id() == m_elsewhere; }));
+  EXPECT_EQ(last().status, ui::MessageStatus::kInterrupted);
+  EXPECT_TRUE(session().answers.monitor().figures().hasReport);
+  EXPECT_FALSE(session().answers.monitor().figures().makers.isEmpty());
+}
+
+TEST_F(WaitingTest, AQuestionThatWaitsForPreparationIsCountedFromEnter) {
+  m_settings->setPrepareMode(app::PrepareMode::kAlways);
+  m_log->holdPreparations(true);
+  composer()->addFile("/clips/a.mp4");
+  ASSERT_TRUE(attached());
+  auto* line = inWindow<ui::PreparationLine>();
+  ASSERT_TRUE(waitUntil([&] { return line->view().text.startsWith(QStringLiteral("Preparing")); }));
+  type(QStringLiteral("What is it?"));
+  const auto before = std::chrono::steady_clock::now();
+  pressEnter();
+  const auto after = std::chrono::steady_clock::now();
+  ASSERT_TRUE(waitUntil([&] { return line->view().text.startsWith(QStringLiteral("Your question is next")); }));
+  ASSERT_TRUE(waitUntil([this] { return session().answers.monitor().figures().waitsFor.startsWith(QStringLiteral("Preparing")); }));
+  EXPECT_TRUE(last().phase.startsWith(QStringLiteral("Preparing"))) << "not: Starting";
+  QTest::qWait(100);
+  m_log->holdPreparations(false);
+  ASSERT_TRUE(waitUntil([this] { return !session().answers.busy() && last().metrics.valid; }));
+  const auto turn = std::get<Turn>(m_log->requests().back().body);
+  EXPECT_GE(turn.asked, before);
+  EXPECT_LE(turn.asked, after);
+  ASSERT_FALSE(session().answers.monitor().turns().empty());
+  EXPECT_GE(session().answers.monitor().turns().back().points.front().ms, 100.0) << "the timeline counts from there, too";
+}
+
+TEST(WaitProgress, RisesOverAllPhasesAndForeseesTheRest) {
+  ui::WaitProgress progress;
+  const auto begun = ui::WaitProgress::Clock::now();
+  progress.begin({.pictures = true, .reading = true}, begun);
+  EXPECT_FALSE(progress.leftMs(begun + std::chrono::seconds(5)).has_value());
+  double before = 0.0;
+  const auto take = [&](Phase phase, std::uint64_t done, std::uint64_t total) {
+    progress.take({phase, done, total});
+    EXPECT_GE(progress.share(), before) << "it never falls";
+    before = progress.share();
+  };
+  for (std::uint64_t frame = 0; frame <= 64; frame += 8) {
+    take(Phase::kDecodeMedia, frame, 64);
+    take(Phase::kEncodeFrames, frame, 64);
+  }
+  for (const Phase phase : {Phase::kPrefill, Phase::kProbe, Phase::kPrefill, Phase::kCompress}) {
+    for (std::uint64_t done = 0; done <= 4; ++done) take(phase, done, 4);
+  }
+  EXPECT_DOUBLE_EQ(progress.share(), 1.0);
+  progress.begin({.pictures = true, .reading = true}, begun);
+  progress.take({Phase::kEncodeFrames, 32, 64});
+  EXPECT_NEAR(progress.leftMs(begun + std::chrono::seconds(4)).value_or(0.0), 12'000.0, 1.0);
+}
+
+TEST(WaitProgress, WhatIsLeftOutIsNoPartOfTheWay) {
+  ui::WaitProgress text;
+  text.begin({.pictures = false, .reading = true});
+  text.take({Phase::kPrefill, 0, 4});
+  EXPECT_DOUBLE_EQ(text.share(), 0.0);
+  ui::WaitProgress pictures;
+  pictures.begin({.pictures = true, .reading = false});
+  pictures.take({Phase::kEncodeFrames, 64, 64});
+  EXPECT_DOUBLE_EQ(pictures.share(), 1.0);
+}
+
+}  // namespace
+}  // namespace winnow::test
