@@ -13,7 +13,7 @@
 namespace winnow::app {
 namespace {
 
-constexpr qint64 kReadBytes = qint64{1} << 20;
+constexpr qint64 kHashedAtOnce = qint64{1} << 20;
 constexpr qint64 kMostStampBytes = 4096;
 
 QString stampFile(const QString& folder, const ModelOffer& offer) { return offeredFile(folder, offer) + QStringLiteral(".checked"); }
@@ -49,7 +49,7 @@ bool check(const QString& folder, const ModelOffer& offer, const InterruptToken&
   QCryptographicHash hash(QCryptographicHash::Sha256);
   while (!file.atEnd()) {
     interrupt.throw_if_requested();
-    const QByteArray piece = file.read(kReadBytes);
+    const QByteArray piece = file.read(kHashedAtOnce);
     if (piece.isEmpty()) return false;  // it cannot be read
     hash.addData(piece);
     progress(file.pos());
