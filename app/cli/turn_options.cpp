@@ -76,10 +76,12 @@ void add_media_options(CLI::App& command, TurnOptions& options) {
   command.add_option("--document-tokens", options.document_tokens, "only so many tokens of each document, from its beginning; 0: all")
       ->check(whole_number(0, kMostTokens))
       ->capture_default_str();
-  auto* frames = command.add_option("--frames", options.plan.frame_count, "frames taken, spread evenly")
+  auto* frames = command
+                     .add_option("--frames", options.plan.frame_count,
+                                 "times looked at, spread evenly; a picture that is still on screen at the next one is taken once")
                      ->check(whole_number(1, kMostFrames))
                      ->capture_default_str();
-  command.add_option("--every", options.plan.every_s, "instead of --frames: one frame every S seconds")
+  command.add_option("--every", options.plan.every_s, "instead of --frames: a time every S seconds, from --from on")
       ->check(number_above_zero(kLongestS))
       ->excludes(frames);
   command.add_option("--from", options.plan.from_s, "start of the part that is looked at, in seconds")->check(number(0.0, kLongestS));

@@ -85,7 +85,7 @@ class Watch {
   int frames_to_read() const {
     if (next_timed_ == timed_.size()) return kClipFrames;
     const double every_s = options_.turn.plan.every_s;
-    const double left = std::ceil((timed_[next_timed_].at_s - static_cast<double>(frames_) * every_s) / every_s - 1e-9);
+    const double left = std::ceil((timed_[next_timed_].at_s - seen_s_) / every_s - 1e-9);
     return static_cast<int>(std::clamp(left, 0.0, static_cast<double>(kClipFrames)));
   }
 
@@ -167,6 +167,7 @@ class Watch {
       return true;
     }
     ConsoleSink sink(AnswerOutput::kSilent, ProgressOutput::kTerminalOnly);
+    if (frames_ == 0) begins_s_ = clip.frames.front().asked_s;
     session_.run(WatchClip{turn(""), frames_ == 0, std::move(clip.frames)}, sink);
     if (!sink.watched) return false;
     show(*sink.watched);
@@ -175,10 +176,10 @@ class Watch {
 
   void show(const Watched& watched) {
     frames_ = watched.frames;
-    seen_s_ = watched.seen_s;
+    seen_s_ = begins_s_ + watched.seen_s;
     const auto forgotten = std::count(watched.shares.begin(), watched.shares.end(), 0.0);
     if (json_) {
-      print_line({{"seen_s", watched.seen_s},
+      print_line({{"seen_s", seen_s_},
                   {"frames", watched.frames},
                   {"forgotten_frames", forgotten},
                   {"tokens", watched.tokens},
@@ -189,8 +190,8 @@ class Watch {
                   {"elapsed_ms", watched.elapsed_ms},
                   {"notices", std::exchange(noticed_, {})}});
     } else {
-      status_line(clock_text(watched.seen_s) + ", " + std::to_string(watched.frames) + " frames, " + std::to_string(forgotten) +
-                  " forgotten, " + bytes_text(watched.kv_bytes) + " of " + bytes_text(watched.kv_bytes_full));
+      status_line(clock_text(seen_s_) + ", " + std::to_string(watched.frames) + " frames, " + std::to_string(forgotten) + " forgotten, " +
+                  bytes_text(watched.kv_bytes) + " of " + bytes_text(watched.kv_bytes_full));
     }
   }
 
@@ -205,6 +206,7 @@ class Watch {
   std::size_t next_timed_ = 0;
   std::unique_ptr<TypedQuestions> typed_;
   std::int64_t frames_ = 0;
+  double begins_s_ = 0.0;  // the first frame's time: a source may begin before its first picture
   double seen_s_ = 0.0;
   std::vector<std::string> noticed_;  // since the last line
   bool ended_ = false;

@@ -20,6 +20,19 @@ TEST(StreamClock, BeginsAtZeroAndFollowsTheStamps) {
   EXPECT_EQ(clock.jumps(), 0);
 }
 
+// A player's clock: sound may begin before the first picture, and a recording at any hour.
+TEST(StreamClock, CountsFromTheBeginningOfTheSource) {
+  StreamClock clock(0.04);
+  clock.beginAt(3600.0);
+  EXPECT_DOUBLE_EQ(clock.place(3601.5, 0.0), 1.5);
+  EXPECT_DOUBLE_EQ(clock.place(3602.0, 0.0), 2.0);
+  StreamClock far(0.04);
+  far.beginAt(0.0);
+  EXPECT_DOUBLE_EQ(far.place(95000.0, 0.0), 0.0) << "that is not a beginning";
+  EXPECT_DOUBLE_EQ(far.place(95000.5, 0.0), 0.5);
+  EXPECT_EQ(far.jumps(), 0);
+}
+
 TEST(StreamClock, GoesOnByOneFrameAfterAJumpEitherWay) {
   StreamClock clock(0.04);
   clock.place(100.0, 0.1);
@@ -45,6 +58,14 @@ TEST(StreamClock, StampsThatStandStillOrAreMissingCountFrames) {
     ASSERT_GT(time, last);
     last = time;
   }
+}
+
+TEST(SamplingGrid, WhatComesBeforeTheFirstFrameIsPassedOver) {
+  SamplingGrid grid(0.5);
+  grid.skipTo(1.4);
+  EXPECT_DOUBLE_EQ(grid.nextS(), 1.0);
+  grid.skipTo(0.2);
+  EXPECT_DOUBLE_EQ(grid.nextS(), 1.0);
 }
 
 TEST(SamplingGrid, AFrameIsTakenForEveryTimeThatItIsOnScreen) {

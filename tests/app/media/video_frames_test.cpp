@@ -1,6 +1,7 @@
 // Which frame comes out for which time. The oracle is the picture: every frame carries its own number.
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <chrono>
 #include <cmath>
 #include <thread>
@@ -71,6 +72,15 @@ INSTANTIATE_TEST_SUITE_P(
         Encoding{"Vp9InWebm", "k.webm", "-c:v libvpx-vp9 -deadline realtime -cpu-used 8 -g 50 -b:v 500k"},
         Encoding{"MotionJpegInMov", "l.mov", "-c:v mjpeg -q:v 4 -pix_fmt yuvj420p"},
         Encoding{"ProResInMov", "m.mov", "-c:v prores_ks -profile:v 0"},
+        Encoding{"Mpeg2InProgramStream", "o.mpg", "-c:v mpeg2video -q:v 2 -g 15"},
+        Encoding{"Mpeg1InProgramStream", "p.mpg", "-c:v mpeg1video -q:v 2 -g 15"},
+        Encoding{"Mpeg2InTransportStream", "q.ts", "-c:v mpeg2video -bf 2 -q:v 2 -g 15"},
+        Encoding{"FlashVideo", "r.flv", "-c:v flv -q:v 2 -g 25"},
+        Encoding{"H264InFlv", "s.flv", "-c:v libx264 -preset veryfast -bf 2 -g 50"},
+        Encoding{"TheoraInOgg", "t.ogv", "-c:v libtheora -q:v 9 -g 32"}, Encoding{"WindowsMedia", "u.wmv", "-c:v wmv2 -q:v 2 -g 25"},
+        Encoding{"H263OfAPhone", "v.3gp", "-s 128x96 -sws_flags neighbor -c:v h263 -q:v 2 -g 25"},
+        Encoding{"DivXInAvi", "w.avi", "-c:v msmpeg4v3 -q:v 2 -g 25"},
+        Encoding{"DvOfACamera", "x.avi", "-s 720x576 -sws_flags neighbor -c:v dvvideo"},
         Encoding{"MatroskaThroughAPipe", "n.mkv", "-c:v libx264 -preset ultrafast -g 50 -f matroska pipe: >"}),
     [](const ::testing::TestParamInfo<Encoding>& info) { return info.param.name; });
 
@@ -208,6 +218,70 @@ TEST(VideoFrameSource, FramesOfAChangedSizeAreBroughtToTheFirst) {
   }
   EXPECT_GT(frames.back().image.rgb[0], 200) << "the last one is red";
   EXPECT_LT(frames.back().image.rgb[1], 60);
+}
+
+// A phone that was turned while it recorded: what is upright stays so, between bars, and it is said.
+TEST(VideoFrameSource, APictureOfAnotherShapeKeepsIt) {
+  const auto part = [](const char* name, const char* size, const char* offset) {
+    const std::string left = std::string("color=red:s=") + size + ":r=10";
+    return samples::make(name, "-f lavfi -i \"" + left +
+                                   ",drawbox=x=iw/2:w=iw:h=ih:color=blue:t=fill\" -frames:v 20 -pix_fmt yuv420p"
+                                   " -c:v libx264 -preset ultrafast -g 10 -output_ts_offset " +
+                                   offset);
+  };
+  samples::Bytes joined = samples::readBytes(part("flat.ts", "128x64", "0"));
+  const samples::Bytes second = samples::readBytes(part("upright.ts", "64x128", "2"));
+  joined.insert(joined.end(), second.begin(), second.end());
+  const std::string file = samples::path("turned.ts");
+  samples::writeBytes(file, joined);
+  const auto source = samples::openVideo(samples::video(file, 4));
+  const RgbImage image = source->read(3, 1, {}).front().image;
+  ASSERT_EQ(image.width_px, 128);
+  ASSERT_EQ(image.height_px, 64);
+  const auto pixel = [&](int x, int y) {
+    return std::vector<int>(&image.rgb[std::size_t(y * 128 + x) * 3], &image.rgb[std::size_t(y * 128 + x) * 3] + 3);
+  };
+  for (const int y : {1, 32, 62}) {
+    EXPECT_EQ(pixel(40, y), (std::vector<int>{0, 0, 0})) << y;
+    EXPECT_GT(pixel(54, y)[0], 200) << y;
+    EXPECT_GT(pixel(74, y)[2], 200) << y;
+    EXPECT_EQ(pixel(88, y), (std::vector<int>{0, 0, 0})) << y;
+  }
+  const std::vector<MediaNotice> notices = source->notices();
+  EXPECT_NE(std::ranges::find(notices, MediaNotice{NoticeCode::kShapeDiffers, 64, 128}), notices.end());
+  source->read(0, 1, {});
+}
+
+TEST(VideoFrameSource, OfTwoFieldsTheEarlierIsShown) {
+  const std::string fields =
+      samples::make("fields.mp4", numbered(40, 20) + " -vf interlace=lowpass=0 -c:v libx264 -flags +ildct+ilme -x264opts tff=1");
+  const auto source = samples::openVideo(samples::videoEvery(fields, 0.1));
+  const auto frames = source->read(0, source->frame_count(), {});
+  ASSERT_EQ(frames.size(), 20u);
+  for (std::size_t i = 0; i < frames.size(); ++i) {
+    const RgbImage& image = frames[i].image;
+    for (const int row : {20, 21, 22, 23}) {  // lines of both fields
+      RgbImage line{image.width_px, 1, {image.rgb.begin() + row * image.width_px * 3, image.rgb.begin() + (row + 1) * image.width_px * 3}};
+      EXPECT_EQ(numberIn(line), static_cast<int>(2 * i)) << "line " << row;
+    }
+  }
+  EXPECT_EQ(source->notices(), (std::vector<MediaNotice>{{NoticeCode::kInterlaced}}));
+
+  const std::string still = samples::make(
+      "still.mp4",
+      "-f lavfi -i \"color=black:s=64x48:r=10,drawgrid=w=64:h=8:t=1:color=white\" -frames:v 5 -c:v libx264 -crf 1 -pix_fmt yuv420p"
+      " -flags +ildct+ilme -x264opts tff=1");
+  const RgbImage lines = samples::firstFrame(still);
+  int bright = 0;
+  for (int y = 0; y < 48; ++y) bright += lines.rgb[static_cast<std::size_t>(y) * 64 * 3 + 96] > 127 ? 1 : 0;
+  EXPECT_EQ(bright, 6) << "what stands still keeps its lines";
+}
+
+TEST(VideoFrameSource, TransparencyBesideThePicturesIsSaid) {
+  const std::string file = samples::make("alpha.webm",
+                                         "-f lavfi -i color=red@0.5:s=32x32:r=5,format=yuva420p -frames:v 5 -c:v libvpx-vp9"
+                                         " -auto-alt-ref 0 -pix_fmt yuva420p");
+  EXPECT_EQ(samples::openVideo(samples::video(file, 2))->notices(), (std::vector<MediaNotice>{{NoticeCode::kTransparencyIgnored}}));
 }
 
 TEST(VideoFrameSource, RotationAndPixelShapeAreApplied) {
