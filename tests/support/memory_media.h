@@ -30,6 +30,9 @@ class MemoryMediaOpener : public MediaOpener {
   // Subtitles for whoever asks for a video with them.
   void add_lines(const std::string& path, std::vector<TimedLine> lines) { lines_[path] = std::move(lines); }
 
+  // When a video's pictures are shown, where that is known before they are read and not when they are asked for.
+  void add_shown_times(const std::string& path, std::vector<double> times_s) { shown_[path] = std::move(times_s); }
+
   // What is noticed of a file of pictures: at once, and when its pictures are read.
   void add_notices(const std::string& path, std::vector<MediaNotice> at_once, std::vector<MediaNotice> later) {
     notices_[path] = {std::move(at_once), std::move(later)};
@@ -61,6 +64,10 @@ class MemoryMediaOpener : public MediaOpener {
     double duration_s() const override { return request_.kind == MediaKind::kVideo ? static_cast<double>(pictures_.size()) : 0.0; }
     int frame_count() const override { return static_cast<int>(pictures_.size()); }
     std::string content_hash() const override { return "memory:" + request_.path; }
+    std::vector<double> shown_times_s() const override {
+      const auto found = owner_.shown_.find(request_.path);
+      return found == owner_.shown_.end() ? asked_times_s() : found->second;
+    }
     std::vector<TimedLine> lines() const override { return said; }
     std::vector<TimedLine> said;
     std::vector<MediaNotice> notices() const override {
@@ -108,6 +115,7 @@ class MemoryMediaOpener : public MediaOpener {
   std::map<std::string, std::vector<RgbImage>> files_;
   std::map<std::string, std::string> texts_;
   std::map<std::string, std::vector<TimedLine>> lines_;
+  std::map<std::string, std::vector<double>> shown_;
   struct Noticed {
     std::vector<MediaNotice> at_once;
     std::vector<MediaNotice> later;
