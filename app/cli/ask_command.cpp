@@ -4,6 +4,7 @@
 #include "app/cli/answer_json.h"
 #include "app/cli/commands.h"
 #include "app/cli/console_output.h"
+#include "app/cli/loaded_recipe.h"
 #include "app/cli/output_target.h"
 #include "app/cli/session.h"
 
@@ -23,11 +24,10 @@ Turn turn_after(const Restored& restored, const AskOptions& options) {
   if (!options.turn.images.empty() || !options.turn.videos.empty() || !options.turn.documents.empty())
     throw Exception(ErrorCode::kInvalidArgument, options.turn.load_cache,
                     "has its own media; --image, --video and --document have no place beside it");
-  Turn turn{1, restored.prepared, options.turn.sampling, restored.recipe, options.turn.guard, restored.pins};
-  if (restored.prepared.empty()) {
-    turn = {1, restored.thread, options.turn.sampling, recipe_of(options.turn), options.turn.guard, restored.pins};
-    turn.messages.push_back({Role::kUser, {}});
-  }
+  require_recipe_of_file(options.turn, restored.recipe);
+  const bool prepared = !restored.prepared.empty();
+  Turn turn{1, prepared ? restored.prepared : restored.thread, options.turn.sampling, restored.recipe, options.turn.guard, restored.pins};
+  if (!prepared) turn.messages.push_back({Role::kUser, {}});
   turn.messages.back().items.emplace_back(TextItem{options.question});
   turn.prompt = prompt_settings(options.turn);
   if (options.turn.day.empty() && !restored.prompt.day.empty()) turn.prompt.day = restored.prompt.day;

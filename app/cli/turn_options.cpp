@@ -177,7 +177,7 @@ void add_guard_option(CLI::App& command, TurnOptions& options) {
 void add_load_cache_option(CLI::App& command, TurnOptions& options) {
   command
       .add_option("--load-cache", options.load_cache,
-                  "go on from a file that --save-cache wrote: its media, recipe and pins; nothing is read again")
+                  "go on from a file that --save-cache wrote: its media, recipe and pins (other ones are refused); nothing is read again")
       ->check(file_name_problem);
 }
 

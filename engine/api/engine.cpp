@@ -129,6 +129,7 @@ class LocalEngine : public Engine {
       restored.kv_bytes += states.current->cache.bytes_in_use();
       restored.thread = states.current->thread;
       restored.pins = states.current->pins;
+      if (!states.current->makers.empty()) restored.recipe = states.current->makers.back().recipe;
       restored.prompt = states.current->settings;
     }
     if (states.prepared) {

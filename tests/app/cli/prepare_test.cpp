@@ -55,6 +55,27 @@ TEST(CliPrepare, AnAnswerKeptIsGoneOnFrom) {
   EXPECT_GT(second.at("tokens").at("thread_visual"), 0) << "of the whole thread";
 }
 
+// It read the image again and compressed it otherwise, without a word.
+TEST(CliPrepare, AKeptAnswerIsGoneOnFromAsItWasMadeAndOtherOptionsAreRefused) {
+  const ScratchFolder scratch;
+  const std::string cache = shell_quoted(scratch.file("film.cache"));
+  const std::string made = "--method snapkv --retention 0.3 --kv int8 --min-event-tokens 0 ";
+  const json first = asked(scratch, made + "--frames 8 --save-cache " + cache + sample(scratch) + " 'What is the first shape?'");
+  const json second = asked(scratch, "--load-cache " + cache + " 'What is the last shape?'");
+  EXPECT_EQ(second.at("tokens").at("visual"), 0) << "nothing is read again";
+  EXPECT_EQ(second.at("method"), "snapkv");
+  EXPECT_EQ(second.at("retention"), 0.3);
+  EXPECT_EQ(asked(scratch, "--load-cache " + cache + " " + made + "'What is the last shape?'").at("answer"), second.at("answer"))
+      << "what is said again is no contradiction";
+  for (const char* other : {"--method h2o", "--retention 0.5", "--budget 100", "--kv 16-bit", "--method-option window=8",
+                            "--turn-policy whole", "--scope visual", "--min-event-tokens 9"}) {
+    const ProgramRun run = run_command(scratch, "ask --load-cache " + cache + " " + other + " 'What is the last shape?'");
+    EXPECT_EQ(run.exit_code, 1) << other;
+    const std::string option = std::string(other).substr(0, std::string_view(other).find(' '));
+    EXPECT_NE(run.err.find("film.cache: was not made with this " + option), std::string::npos) << run.err;
+  }
+}
+
 TEST(CliPrepare, AKeptCacheAnswersFromAnyFolderAndWithoutItsVideo) {
   const ScratchFolder scratch;
   sample(scratch);
