@@ -37,7 +37,7 @@ std::string stored_text(const ModelSummary& model) {
   return text;
 }
 
-std::string joined(const std::vector<std::string>& words) {
+std::string joined_words(const std::vector<std::string>& words) {
   std::string text;
   for (const std::string& word : words) text += (text.empty() ? "" : ", ") + word;
   return text;
@@ -82,7 +82,7 @@ void print_model(const ModelSummary& model) {
   if (model.context_tokens > 0) print_out("context: %lld tokens\n", static_cast<long long>(model.context_tokens));
   if (model.has_template) {
     print_out("chat template: its own%s\n",
-              model.template_switches.empty() ? "" : (", with the switches " + joined(model.template_switches)).c_str());
+              model.template_switches.empty() ? "" : (", with the switches " + joined_words(model.template_switches)).c_str());
   } else if (model.runs) {
     print_out("chat template: that of its family\n");
   }

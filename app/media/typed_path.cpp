@@ -8,16 +8,16 @@
 namespace winnow::app {
 namespace {
 
-constexpr std::string_view kSpace = " \t\r\n";
+constexpr std::string_view kBlanks = " \t\r\n";
 constexpr std::string_view kScheme = "file:";
 
-std::string_view trimmed(std::string_view text) {
-  const std::size_t first = text.find_first_not_of(kSpace);
+std::string_view withoutBlanks(std::string_view text) {
+  const std::size_t first = text.find_first_not_of(kBlanks);
   if (first == std::string_view::npos) return {};
-  return text.substr(first, text.find_last_not_of(kSpace) - first + 1);
+  return text.substr(first, text.find_last_not_of(kBlanks) - first + 1);
 }
 
-bool exists(const std::string& path) {
+bool isThere(const std::string& path) {
   std::error_code unknown;
   return !path.empty() && path.find('\0') == std::string::npos && std::filesystem::exists(path, unknown);
 }
@@ -73,7 +73,7 @@ bool isFileAddress(std::string_view text) {
 std::string pathOfAddress(std::string_view address) {
   address.remove_prefix(kScheme.size());
   if (address.starts_with("//")) address.remove_prefix(std::min(address.find('/', 2), address.size()));
-  if (std::string path = percentDecoded(address); exists(path)) return path;  // with a # that nobody escaped
+  if (std::string path = percentDecoded(address); isThere(path)) return path;  // with a # that nobody escaped
   return percentDecoded(address.substr(0, address.find_first_of("?#")));
 }
 
@@ -85,22 +85,22 @@ std::string withHome(const std::string& path) {
 }  // namespace
 
 std::string typedPath(std::string_view text) {
-  if (const std::string literal(text); exists(literal)) return literal;
-  const std::string plain(trimmed(text));
-  if (exists(plain)) return plain;
+  if (const std::string literal(text); isThere(literal)) return literal;
+  const std::string plain(withoutBlanks(text));
+  if (isThere(plain)) return plain;
   const std::string word = unquoted(plain);
   if (isFileAddress(word)) return pathOfAddress(word);
   for (const std::string& reading : {withHome(word), withHome(plain), percentDecoded(word)}) {
-    if (exists(reading)) return reading;
+    if (isThere(reading)) return reading;
   }
   return withHome(word);
 }
 
 PathAndNumber typedPathAndNumber(std::string_view text, int most) {
   const std::string whole = typedPath(text);
-  const std::string_view typed = trimmed(text);
-  const std::size_t space = typed.find_last_of(kSpace);
-  if (exists(whole) || space == std::string_view::npos) return {whole, std::nullopt};
+  const std::string_view typed = withoutBlanks(text);
+  const std::size_t space = typed.find_last_of(kBlanks);
+  if (isThere(whole) || space == std::string_view::npos) return {whole, std::nullopt};
   int number = 0;
   const char* const end = typed.data() + typed.size();
   const auto [rest, problem] = std::from_chars(typed.data() + space + 1, end, number);
@@ -112,11 +112,11 @@ std::vector<std::string> fileAddresses(std::string_view text) {
   std::vector<std::string> paths;
   while (!text.empty()) {
     const std::size_t end = std::min(text.find('\n'), text.size());
-    const std::string_view line = trimmed(text.substr(0, end));
+    const std::string_view line = withoutBlanks(text.substr(0, end));
     text.remove_prefix(std::min(end + 1, text.size()));
     if (line.empty()) continue;
     std::string path = isFileAddress(line) ? pathOfAddress(line) : std::string();
-    if (!exists(path)) return {};
+    if (!isThere(path)) return {};
     paths.push_back(std::move(path));
   }
   return paths;
