@@ -130,19 +130,18 @@ std::string_view trimmed(std::string_view text) {
   return text.substr(begin, text.find_last_not_of(kSpaces) + 1 - begin);
 }
 
-// The last answer as the cache has read it, its thoughts included.
+// The last answer as the cache has read it: with its thoughts, and the marks around them where it thought nothing.
 std::string answer_in_cache(const ThreadToRead& thread) {
   const Message& answer = thread.held.thread.back();
-  std::string text;
-  if (answer.thought.empty()) {
-    for (const Item& item : answer.items) {
-      if (const auto* said = std::get_if<TextItem>(&item)) text += without_marks(said->text);
-    }
-    return text;
+  std::string said;
+  for (const Item& item : answer.items) {
+    if (const auto* text = std::get_if<TextItem>(&item)) said += without_marks(text->text);
   }
   std::span<const std::int64_t> ids = thread.held.answer_ids;
   if (!ids.empty() && thread.model.stop_token_ids.contains(ids.back())) ids = ids.first(ids.size() - 1);
-  return thread.model.tokenizer->decode(ids, SpecialTokens::kKeep);
+  std::string written = thread.model.tokenizer->decode(ids, SpecialTokens::kKeep);
+  // What was cut off at a stop string, and special tokens that are not told, are no part of what was said.
+  return !answer.thought.empty() || trimmed(written).ends_with(trimmed(said)) ? written : said;
 }
 
 // Where in the rendering of the whole what is new begins. begun: what the cache was given before the answer. White space between the two,

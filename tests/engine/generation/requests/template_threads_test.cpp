@@ -174,6 +174,9 @@ TEST_F(TemplateThreads, AnAnswersThoughtsAreNotGoneOnFrom) {
   const std::string answer = std::get<TextItem>(turn.messages.back().items.front()).text;
   states_.current->answer_ids = model_->tokenizer->encode("<think>Hm.</think>\n\n" + answer, SpecialText::kAsText);
   EXPECT_TRUE(start_of(states_, plain, *model_).rewritten);
+  states_.current->thread.back().thought.clear();
+  EXPECT_TRUE(start_of(states_, plain, *model_).rewritten) << "the marks around nothing are in the cache, too";
+  states_.current->thread.back().thought = "Hm.";
   // A template that writes thoughts as they were given is gone on from.
   speak(
       "{% for m in messages %}<|im_start|>{{ m.role }}\n{% if m.reasoning_content %}<think>{{ m.reasoning_content }}</think>\n\n{% endif %}"
