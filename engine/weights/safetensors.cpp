@@ -179,7 +179,9 @@ void check_layout(TensorTable& tensors, std::uint64_t data_bytes, const std::str
   std::uint64_t expected = 0;
   for (const auto& [name, tensor] : order) {
     const std::string subject = path + ": " + *name;
-    if (tensor->end > data_bytes) throw Exception(ErrorCode::kDamagedFile, subject, "the tensor lies beyond the end of the file");
+    if (tensor->end > data_bytes)
+      throw Exception(ErrorCode::kDamagedFile, subject,
+                      "the file ends before this tensor does, as an unfinished download does: download it again");
     if (tensor->begin < expected) throw Exception(ErrorCode::kDamagedFile, subject, "the tensor overlaps another one");
     if (tensor->begin > expected) throw Exception(ErrorCode::kDamagedFile, subject, "bytes before the tensor belong to no tensor");
     expected = tensor->end;

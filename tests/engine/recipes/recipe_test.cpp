@@ -116,6 +116,7 @@ TEST(Recipe, StoresItsCacheAsItSuitsTheModelOrInSoManyBits) {
   EXPECT_EQ(error.subject, "kv");
   EXPECT_EQ(error.reason, "must be one of model, 32-bit, 16-bit, int8");
   RecipeSpec spec;
+  spec.method = "snapkv";
   EXPECT_TRUE(Recipe::from_spec(spec).shares_prefill());
   spec.kv_bits = 8;
   EXPECT_FALSE(Recipe::from_spec(spec).shares_prefill()) << "its rows are rounded as they come";
@@ -277,7 +278,9 @@ TEST(Recipe, KnowsWhenItDoesNothing) {
 }
 
 TEST(Recipe, AsksForOneVlCachePass) {
-  const Recipe recipe = Recipe::from_spec({});
+  RecipeSpec spec;
+  spec.method = "vl-cache";
+  const Recipe recipe = Recipe::from_spec(spec);
   ASSERT_EQ(recipe.needs().attention.size(), 1U);  // sums and sparsity over the same rows
   EXPECT_TRUE(recipe.needs().attention[0].column_sums);
   EXPECT_EQ(recipe.needs().attention[0].sparsity_p, 0.01);
@@ -336,7 +339,7 @@ TEST(MethodList, OptionsThatNeedAnothersValueComeWithIt) {
     return all;
   };
   EXPECT_EQ(names("keydiff", {}), "event compete floor ");
-  EXPECT_EQ(names("keydiff", {{"event", "clips"}}), "event clip compete floor ");
+  EXPECT_EQ(names("keydiff", {{"event", "clips"}}), "event clip newest compete floor ");
   EXPECT_EQ(names("expected-attention", {}), "stats horizon eps compete floor ");
   EXPECT_EQ(names("expected-attention", {{"stats", "answer"}, {"ask", "How many?"}}), "stats horizon eps ask answer compete floor ");
   // What cannot be read counts as not given, the rest still does.

@@ -55,7 +55,7 @@ TEST(ForeignFormat, WeightsThatEndEarlyAreToldAsAnUnfinishedDownload) {
   const std::string whole = test::safetensors(R"({"a":{"dtype":"F32","shape":[4],"data_offsets":[0,16]}})", std::string(16, 'x'));
   expect_error(ErrorCode::kDamagedFile, "unfinished download",
                [&] { SafetensorsFile(folder.write("model.safetensors", whole.substr(0, whole.size() - 7))); });
-  const std::string gguf = test::GgufWriter().tensor("a", {4}, 0, std::string(16, 'x')).bytes();
+  const std::string gguf = test::GgufWriter().tensor("a", {8}, 0, std::string(32, 'x')).bytes();
   expect_error(ErrorCode::kDamagedFile, "unfinished download",
                [&] { GgufFile(folder.write("model.gguf", gguf.substr(0, gguf.size() - 7))); });
   expect_error(ErrorCode::kDamagedFile, "unfinished download", [&] { GgufFile(folder.write("model.gguf", gguf.substr(0, 30))); });

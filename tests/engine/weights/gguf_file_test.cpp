@@ -175,12 +175,12 @@ TEST(GgufFile, RefusesAlignmentsThatAreNone) {
 
 TEST(GgufFile, RefusesTensorsThatDoNotFitTheFile) {
   const auto at = [](std::uint64_t offset) { return GgufWriter().tensor("t", {2}, kF32, kTwoFloats, offset).bytes(); };
-  refuses(ErrorCode::kDamagedFile, "f: t: the tensor lies beyond", at(64));
-  refuses(ErrorCode::kDamagedFile, "f: t: the tensor lies beyond", at(std::uint64_t{1} << 63));
-  refuses(ErrorCode::kDamagedFile, "f: t: the tensor lies beyond", at(~std::uint64_t{0} - 31));  // wraps with the data's place
+  refuses(ErrorCode::kDamagedFile, "f: t: the file ends before this tensor", at(64));
+  refuses(ErrorCode::kDamagedFile, "f: t: the file ends before this tensor", at(std::uint64_t{1} << 63));
+  refuses(ErrorCode::kDamagedFile, "f: t: the file ends before this tensor", at(~std::uint64_t{0} - 31));  // wraps with the data's place
   refuses(ErrorCode::kDamagedFile, "f: t: the tensor does not lie on a multiple of 32", at(8));
-  refuses(ErrorCode::kDamagedFile, "f: t: the tensor lies beyond", GgufWriter().tensor("t", {9}, kF32, kTwoFloats).bytes());
-  refuses(ErrorCode::kDamagedFile, "f: t: the tensor lies beyond", GgufWriter().tensor("t", {2}, kF32, "").bytes());
+  refuses(ErrorCode::kDamagedFile, "f: t: the file ends before this tensor", GgufWriter().tensor("t", {9}, kF32, kTwoFloats).bytes());
+  refuses(ErrorCode::kDamagedFile, "f: t: the file ends before this tensor", GgufWriter().tensor("t", {2}, kF32, "").bytes());
   const auto two = GgufWriter().tensor("a", {9}, kF32, std::string(36, 'a')).tensor("b", {2}, kF32, kTwoFloats, 32).bytes();
   refuses(ErrorCode::kDamagedFile, "f: b: the tensor overlaps", two);
   refuses(ErrorCode::kDamagedFile, "f: a: the tensor occurs twice",
