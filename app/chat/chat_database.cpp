@@ -321,7 +321,10 @@ TurnIds ChatDatabase::beginQuestion(const NewQuestion& question) {
 }
 
 Comparison ChatDatabase::saveComparison(const Comparison& comparison) {
-  for (const ComparedAnswer& answer : comparison.columns) checkText(answer.text, "answer");
+  for (const ComparedAnswer& answer : comparison.columns) {
+    checkText(answer.text, "answer");
+    checkText(answer.thought, "thought");
+  }
   return m_impl->write([&](SqliteConnection& db) {
     Comparison saved = comparison;
     {
@@ -354,6 +357,7 @@ TurnIds ChatDatabase::useAnswer(qint64 comparison, int place) {
       throw Exception(ErrorCode::kInvalidArgument, "compared answer", "it was not written");
     ids.answer = insertMessage(db, ids.conversation, ids.question, Role::kAssistant,
                                stopped ? MessageState::kInterrupted : MessageState::kComplete, column->answer.text);
+    db.prepare("UPDATE message SET thought = ? WHERE id = ?").bind(column->answer.thought).bind(ids.answer).run();
     indexForSearch(db, ids.answer, column->answer.text);
     insertRun(db, ids.answer, column->answer.run, column->answer.hasFigures ? RunPart::kAll : RunPart::kCause);
     db.prepare("INSERT INTO kept_map(message_id, map) SELECT ?, map FROM comparison_kept_map WHERE comparison_id = ? AND place = ?")
@@ -424,20 +428,27 @@ void ChatDatabase::moveMedia(ConversationId id, const QByteArray& from, const QB
 
 void ChatDatabase::updateStreaming(MessageId answer, const AnswerSoFar& soFar) {
   checkText(soFar.text, "answer");
+  checkText(soFar.thought, "thought");
   m_impl->write([&](SqliteConnection& db) {
-    db.prepare("UPDATE message SET text = ? WHERE id = ? AND state = 2").bind(soFar.text).bind(answer).run();
+    db.prepare("UPDATE message SET text = ?, thought = ? WHERE id = ? AND state = 2")
+        .bind(soFar.text)
+        .bind(soFar.thought)
+        .bind(answer)
+        .run();
     if (db.changes() == 1 && soFar.cause) insertRun(db, answer, *soFar.cause, RunPart::kCause);
   });
 }
 
 void ChatDatabase::finishTurn(const FinishedTurn& turn) {
   checkText(turn.text, "answer");
+  checkText(turn.thought, "thought");
   if (turn.state == MessageState::kStreaming)
     throw Exception(ErrorCode::kInvalidArgument, "answer", "a finished answer cannot be streaming");
   m_impl->write([&](SqliteConnection& db) {
     const bool failed = turn.state == MessageState::kFailed;
-    db.prepare("UPDATE message SET text = ?, state = ?, failure_code = ?, failure = ? WHERE id = ? AND state = 2")
+    db.prepare("UPDATE message SET text = ?, thought = ?, state = ?, failure_code = ?, failure = ? WHERE id = ? AND state = 2")
         .bind(turn.text)
+        .bind(turn.thought)
         .bind(static_cast<int>(turn.state))
         .bind(failed ? static_cast<int>(turn.failureCode) : 0)
         .bind(turn.failure)

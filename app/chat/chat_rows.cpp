@@ -177,7 +177,8 @@ QList<StoredMessage> readMessages(SqliteConnection& db, ConversationId id) {
   QHash<MessageId, qsizetype> places;
   {
     SqliteStatement row = db.prepare(
-        "SELECT id, parent_id, sequence, role, state, text, created_ms, failure_code, failure, digest <> winnow_digest(text) FROM message "
+        "SELECT id, parent_id, sequence, role, state, text, created_ms, failure_code, failure, digest <> winnow_digest(text), thought FROM "
+        "message "
         "WHERE conversation_id = ? ORDER BY sequence");
     row.bind(id);
     while (row.step()) {
@@ -193,6 +194,7 @@ QList<StoredMessage> readMessages(SqliteConnection& db, ConversationId id) {
       if (message.state == MessageState::kFailed) message.failureCode = static_cast<ErrorCode>(row.integer(7));
       message.failure = row.text(8);
       message.damaged = row.integer(9) != 0;
+      message.thought = row.text(10);
       places.insert(message.id, messages.size());
       messages.push_back(std::move(message));
     }

@@ -262,6 +262,7 @@ RequestToken ChatStore::moveMedia(ConversationId id, const QByteArray& from, con
 void ChatStore::appendStreaming(MessageId answer, const AnswerSoFar& soFar) {
   AnswerSoFar& pending = m_pendingStreams.try_emplace(answer, soFar).first->second;
   pending.text = soFar.text;
+  pending.thought = soFar.thought;
   if (soFar.cause) pending.cause = soFar.cause;
   if (!m_flushTimer.isActive()) m_flushTimer.start();
 }
@@ -271,7 +272,8 @@ void ChatStore::flushStreaming() {
   for (const auto& [answer, soFar] : std::exchange(m_pendingStreams, {})) {
     submitAs(0, [this, answer = answer, soFar = soFar](ChatDatabase& db, RequestToken) -> Letter {
       db.updateStreaming(answer, soFar);
-      return [this, answer, length = static_cast<qint64>(soFar.text.size())] { Q_EMIT streamFlushed(answer, length); };
+      return
+          [this, answer, length = static_cast<qint64>(soFar.text.size() + soFar.thought.size())] { Q_EMIT streamFlushed(answer, length); };
     });
   }
 }

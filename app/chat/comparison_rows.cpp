@@ -19,7 +19,7 @@ ColumnState columnStateFrom(qint64 stored) {
   }
 }
 
-// The row's columns from `first` on: state, shares_prefill, text, has_figures, run_json, used_as.
+// The row's columns from `first` on: state, shares_prefill, text, has_figures, run_json, used_as, thought.
 ComparedAnswer readAnswer(const SqliteStatement& row, int first) {
   ComparedAnswer answer;
   answer.state = columnStateFrom(row.integer(first));
@@ -28,6 +28,7 @@ ComparedAnswer readAnswer(const SqliteStatement& row, int first) {
   answer.hasFigures = row.integer(first + 3) != 0;
   answer.run = runFromJson(row.bytes(first + 4));
   answer.usedAs = row.integer(first + 5);
+  answer.thought = row.text(first + 6);
   return answer;
 }
 
@@ -54,7 +55,8 @@ QList<Comparison> readComparisons(SqliteConnection& db, ConversationId id) {
   }
   for (Comparison& comparison : comparisons) {
     SqliteStatement row = db.prepare(
-        "SELECT state, shares_prefill, text, has_figures, run_json, used_as FROM comparison_column WHERE comparison_id = ? ORDER BY place");
+        "SELECT state, shares_prefill, text, has_figures, run_json, used_as, thought FROM comparison_column WHERE comparison_id = ? ORDER "
+        "BY place");
     row.bind(comparison.id);
     while (row.step()) comparison.columns.push_back(readAnswer(row, 0));
     SqliteStatement mapped = db.prepare("SELECT place FROM comparison_kept_map WHERE comparison_id = ?");
@@ -83,10 +85,10 @@ qint64 insertComparison(SqliteConnection& db, const Comparison& comparison) {
   int place = 0;
   for (const ComparedAnswer& answer : comparison.columns) {
     SqliteStatement insert = db.prepare(
-        "INSERT INTO comparison_column(comparison_id, place, state, shares_prefill, text, has_figures, run_json) VALUES(?, ?, ?, ?, ?, ?, "
-        "?)");
+        "INSERT INTO comparison_column(comparison_id, place, state, shares_prefill, text, has_figures, run_json, thought) "
+        "VALUES(?, ?, ?, ?, ?, ?, ?, ?)");
     insert.bind(id).bind(place).bind(static_cast<int>(answer.state)).bind(answer.sharesPrefill ? 1 : 0).bind(answer.text);
-    insert.bind(answer.hasFigures ? 1 : 0).bindText(runToJson(answer.run));
+    insert.bind(answer.hasFigures ? 1 : 0).bindText(runToJson(answer.run)).bind(answer.thought);
     insert.run();
     const QByteArray map = answer.keptMap ? answer.keptMap->toBytes() : QByteArray();
     if (!map.isEmpty() && map.size() <= KeptMap::kMaxBytes) {
@@ -108,7 +110,8 @@ SharedKeptMap readComparedKeptMap(SqliteConnection& db, qint64 comparison, int p
 
 std::optional<StoredColumn> findColumn(SqliteConnection& db, qint64 comparison, int place) {
   SqliteStatement row = db.prepare(
-      "SELECT m.conversation_id, m.id, k.state, k.shares_prefill, k.text, k.has_figures, k.run_json, k.used_as FROM comparison_column k "
+      "SELECT m.conversation_id, m.id, k.state, k.shares_prefill, k.text, k.has_figures, k.run_json, k.used_as, k.thought FROM "
+      "comparison_column k "
       "JOIN comparison c ON c.id = k.comparison_id JOIN message m ON m.id = c.message_id WHERE k.comparison_id = ? AND k.place = ?");
   row.bind(comparison).bind(place);
   if (!row.step()) return std::nullopt;

@@ -52,7 +52,11 @@ QList<RunMaker> runMakers(const CacheMakers& makers, const NamedRecipe& own, con
   return named;
 }
 
-bool wasCut(const StoredMessage& message) { return message.hasRun && message.run.stopReason == StopReason::kLength; }
+bool canGoOn(const StoredMessage& message) {
+  if (message.role != Role::kAssistant || (message.text.isEmpty() && message.thought.isEmpty())) return false;
+  const bool interrupted = message.state == MessageState::kInterrupted || message.state == MessageState::kAbandoned;
+  return interrupted || (message.state == MessageState::kComplete && message.hasRun && message.run.stopReason == StopReason::kLength);
+}
 
 bool asksTheSame(const Attachment& a, const Attachment& b) {
   return a.path == b.path && a.kind == b.kind && a.plan == b.plan && a.mostTokens == b.mostTokens && a.subtitles == b.subtitles;

@@ -107,6 +107,7 @@ struct StoredMessage {
   Role role = Role::kUser;
   QString text;
   bool damaged = false;  // its words are not those that were written: the disk changed them
+  QString thought{};     // of an answer: what the model thought before it
   MessageState state = MessageState::kComplete;
   qint64 createdMs = 0;
   QString failure;                               // "<code>: <subject>: <reason>" of a failed answer
@@ -124,8 +125,8 @@ QList<NamedRecipe> namedMakers(const Run& run);
 std::optional<NamedRecipe> recipeOfNew(const Run& run);
 // Of the engine's report: by the names that the recipe of this answer, or of earlier ones of its thread, was chosen by.
 QList<RunMaker> runMakers(const CacheMakers& makers, const NamedRecipe& own, const QList<StoredMessage>& thread);
-// An answer that was as long as it was allowed to be, and can go on.
-bool wasCut(const StoredMessage& message);
+// An answer that was as long as it was allowed to be, was stopped, or was being written when the program ended: it can go on.
+bool canGoOn(const StoredMessage& message);
 
 // How the answer of a comparison's column ended.
 enum class ColumnState : int {
@@ -145,6 +146,7 @@ struct ComparedAnswer {
   MessageId usedAs = 0;             // the answer that it became in the chat; 0: none
   bool hasKeptMap = false;          // of one that was read: ChatStore::loadComparedKeptMap() has it
   SharedKeptMap keptMap = nullptr;  // of one to be saved: null: none; not saved if larger than KeptMap::kMaxBytes
+  QString thought{};                // before `text`
 };
 
 // A question answered under several recipes, saved when it has ended.
@@ -217,10 +219,12 @@ struct TurnIds {
 
 // What is known of an answer while it is written.
 struct AnswerSoFar {
+  AnswerSoFar() = default;
   AnswerSoFar(QString text, std::optional<Run> cause = {}) : text(std::move(text)), cause(std::move(cause)) {}
 
   QString text;              // whole
   std::optional<Run> cause;  // what it comes from, where that is news
+  QString thought;           // whole
 };
 
 struct FinishedTurn {
@@ -233,6 +237,7 @@ struct FinishedTurn {
   Run run;
   SharedKeptMap keptMap = nullptr;  // null: none; not saved if larger than KeptMap::kMaxBytes
   bool hasCause = false;            // without figures: `run` tells what the answer comes from
+  QString thought{};
 };
 
 struct SearchHit {

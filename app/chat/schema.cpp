@@ -216,10 +216,16 @@ ALTER TABLE run ADD COLUMN makers_json TEXT NOT NULL DEFAULT '';
 ALTER TABLE run ADD COLUMN has_figures INTEGER NOT NULL DEFAULT 1;
 )sql";
 
+// What the model thought before an answer; empty: nothing. It is not searched.
+constexpr char kThoughts[] = R"sql(
+ALTER TABLE message ADD COLUMN thought TEXT NOT NULL DEFAULT '';
+ALTER TABLE comparison_column ADD COLUMN thought TEXT NOT NULL DEFAULT '';
+)sql";
+
 }  // namespace
 
 const std::array<const char*, kSchemaVersion> kMigrations = {kChats,     kSearch,  kSampledTimes,   kRecipes,  kComparisons,
                                                              kKeptMaps,  kPins,    kLaterQuestions, kSampling, kDocuments,
-                                                             kSubtitles, kDigests, kCauses};
+                                                             kSubtitles, kDigests, kCauses,         kThoughts};
 
 }  // namespace winnow::app

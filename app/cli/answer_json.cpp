@@ -118,6 +118,7 @@ ordered_json answer_json(const ConsoleSink& sink, const ModelInfo& model) {
   ordered_json notes = ordered_json::array();
   for (const CompressionNote note : f.notes) notes.push_back(note_name(note));
   return {{"answer", finished.answer},
+          {"thought", finished.thought},
           {"model", model.folder},
           {"device", model.device},
           {"dtype", model.dtype},

@@ -15,7 +15,7 @@ namespace {
 std::optional<Agreement> checked(Session& session, const Turn& turn, const Finished& finished) {
   if (finished.reason == StopReason::kInterrupted) return std::nullopt;
   ConsoleSink sink(AnswerOutput::kSilent);
-  session.run(Score{turn, finished.answer}, sink);
+  session.run(Score{turn, finished.answer, finished.thought}, sink);
   return sink.agreement;
 }
 
@@ -47,6 +47,7 @@ ExitStatus run_ask(const AskOptions& given) {
   Session session;
   const ModelInfo model = session.load(load);
   if (!model.device_note.empty()) print_err("%s\n", model.device_note.c_str());
+  suit_model(options.turn, model);
 
   const Turn turn = options.turn.load_cache.empty() ? turn_of(options.turn, first_thread(options.turn, options.question))
                                                     : turn_after(session.load_cache(options.turn.load_cache), options);

@@ -18,16 +18,19 @@ using nlohmann::ordered_json;
 ExitStatus run_batch(const BatchOptions& options) {
   LineReader lines = options.file == "-" ? LineReader::standard_input() : LineReader(options.file);
   Session session;
-  session.load(load_request(options.model), ProgressOutput::kTerminalOnly);
+  TurnOptions defaults = options.turn;
+  suit_model(defaults, session.load(load_request(options.model), ProgressOutput::kTerminalOnly));
 
   for (std::string text; lines.next(text);) {
     if (text.find_first_not_of(" \t\r") == std::string::npos) continue;
-    const BatchLine asked = read_batch_line(text, lines.where(), options.turn);
+    const BatchLine asked = read_batch_line(text, lines.where(), defaults);
     ordered_json line = parse_ordered_json(text, lines.where(), {.max_bytes = LineReader::kLongestLine});
     ordered_json answers = ordered_json::array();
+    ordered_json thoughts = ordered_json::array();
     ordered_json kept = ordered_json::array();
     ordered_json waited = ordered_json::array();
     std::set<std::string> noticed;
+    bool thinks = false;
     std::vector<Message> thread;
     const auto forget = [&] {
       ConsoleSink silent(AnswerOutput::kSilent, ProgressOutput::kTerminalOnly);
@@ -47,13 +50,16 @@ ExitStatus run_batch(const BatchOptions& options) {
         for (const MediaNotice& notice : medium.notices) noticed.insert(medium.path + ": " + app::noticeText(notice));
       }
       answers.push_back(sink.finished->answer);
+      thoughts.push_back(sink.finished->thought);
+      thinks = thinks || !sink.finished->thought.empty();
       kept.push_back(sink.finished->figures.achieved_retention);
       waited.push_back(sink.finished->figures.timings_ms.ttft);
-      thread.push_back({Role::kAssistant, {TextItem{sink.finished->answer}}});
+      thread.push_back({Role::kAssistant, {TextItem{sink.finished->answer}}, sink.finished->thought});
       if (!options.together) forget();
     }
     if (options.together) forget();
     line["answers"] = answers;
+    if (thinks) line["thoughts"] = thoughts;
     line["achieved_retention"] = kept;
     if (options.together) line["ttft_ms"] = waited;
     if (!noticed.empty()) line["notices"] = noticed;

@@ -25,7 +25,7 @@ constexpr const char* kHelp =
     "/pin WHAT            never drop it: 12.0-15.5 (seconds of the only video), 2:12.0-15.5 (of the second\n"
     "                     image or video), 2 (all of it)\n"
     "/unpin               pin nothing\n"
-    "/continue            go on with the last answer where it was cut\n"
+    "/continue            go on with the last answer where it was cut or stopped\n"
     "/figures             what the last answer cost\n"
     "/reset               start over\n"
     "/help, /quit\n";
@@ -38,6 +38,7 @@ class Chat {
     const ModelInfo model = session_.load(load_request(options_.model));
     attached_.set_traits(model.traits);
     print_err("%s on %s (%s). /help lists the commands.\n", model.name.c_str(), model.device.c_str(), model.dtype.c_str());
+    suit_model(options_.turn, model);
     reset();
     const bool interactive = isatty(STDIN_FILENO) == 1;
     LineReader lines = LineReader::standard_input();
@@ -92,29 +93,32 @@ class Chat {
       if (is_said_once(note)) print_err("(%s)\n", note_sentence(note));
     }
     thread_ = turn.messages;
-    thread_.push_back({Role::kAssistant, {TextItem{sink.finished->answer}}});
+    thread_.push_back({Role::kAssistant, {TextItem{sink.finished->answer}}, sink.finished->thought});
     attached_.clear();
     keep_if_cut(std::move(turn), *sink.finished);
   }
 
   void go_on() {
-    if (!cut_) throw Exception(ErrorCode::kInvalidArgument, "/continue", "the last answer was not cut");
+    if (!cut_) throw Exception(ErrorCode::kInvalidArgument, "/continue", "the last answer came to its end");
     Turn turn = *cut_;
     ConsoleSink sink(AnswerOutput::kStream);
     session_.run(turn, sink);
     print_out("\n");
     figures_ = figures_text(sink);
     if (sink.finished->restored) return;
-    thread_.back() = {Role::kAssistant, {TextItem{turn.answer_begun + sink.finished->answer}}};
+    thread_.back() = {Role::kAssistant, {TextItem{turn.answer_begun + sink.finished->answer}}, turn.thought_begun + sink.finished->thought};
     keep_if_cut(std::move(turn), *sink.finished);
   }
 
   // What /continue asks for.
   void keep_if_cut(Turn turn, const Finished& finished) {
     cut_.reset();
-    if (finished.reason != StopReason::kLength) return;
+    const bool stopped = finished.reason == StopReason::kInterrupted;
     turn.answer_begun += finished.answer;
-    print_err("(cut at %lld tokens; /continue goes on)\n", static_cast<long long>(finished.figures.tokens.generated));
+    turn.thought_begun += finished.thought;
+    if ((!stopped && finished.reason != StopReason::kLength) || begins_anew(turn)) return;
+    print_err("(%s at %lld tokens; /continue goes on)\n", stopped ? "stopped" : "cut",
+              static_cast<long long>(finished.figures.tokens.generated));
     cut_ = std::move(turn);
   }
 

@@ -127,7 +127,6 @@ ExitStatus run_compare(const CompareOptions& given) {
   Compare request;
   request.conversation = 1;
   request.messages = first_thread(options.turn, options.question);
-  request.sampling = options.turn.sampling;
   request.recipes = column_recipes(options.turn, options.columns);
   request.pins = pins_of(options.turn.pins, request.messages);
   request.prompt = prompt_settings(options.turn);
@@ -137,6 +136,8 @@ ExitStatus run_compare(const CompareOptions& given) {
 
   const ColumnOrder order = options.interleaved ? ColumnOrder::kInterleaved : ColumnOrder::kOneAfterAnother;
   request.order = order;
+  suit_model(options.turn, model);
+  request.sampling = options.turn.sampling;
   ComparisonSink sink(request.recipes, options.format, order);
   session.run(std::move(request), sink);
   if (!sink.compared) return ExitStatus::kInterrupted;  // before the first answer

@@ -95,11 +95,12 @@ void ConsoleSink::on_event(Event event) {
     media.push_back(std::move(*sampled));
   } else if (const auto* delta = std::get_if<TextDelta>(&event.body)) {
     clear_line();
-    if (output_ == AnswerOutput::kStream) write_out(delta->text);
+    if (output_ == AnswerOutput::kStream) show_text(*delta);
   } else if (auto* cache = std::get_if<CacheReport>(&event.body)) {
     report = std::move(*cache);
   } else if (auto* done = std::get_if<Finished>(&event.body)) {
     clear_line();
+    end_thought();
     finished = std::move(*done);
   } else if (const auto* plan = std::get_if<Planned>(&event.body)) {
     clear_line();
@@ -120,6 +121,7 @@ void ConsoleSink::on_event(Event event) {
     selection = std::move(scored->selection);
   } else if (std::holds_alternative<Failed>(event.body) || std::holds_alternative<Compared>(event.body)) {
     clear_line();
+    end_thought();
   }
 }
 
@@ -141,6 +143,23 @@ void ConsoleSink::show_progress(const Progress& progress) {
   }
   last_phase_ = progress.phase;
   any_phase_ = true;
+}
+
+// Dimmed on a terminal, else behind a word that says what it is.
+void ConsoleSink::show_text(const TextDelta& delta) {
+  if (delta.kind == TextKind::kAnswer) {
+    end_thought();
+    write_out(delta.text);
+    return;
+  }
+  if (!thinking_ && !interactive_) print_err("thought: ");
+  thinking_ = true;
+  dimmed_err(delta.text);
+}
+
+void ConsoleSink::end_thought() {
+  if (thinking_) print_err("\n");
+  thinking_ = false;
 }
 
 void ConsoleSink::clear_line() {
@@ -225,6 +244,7 @@ std::string figures_text(const ConsoleSink& sink) {
        << " of " << bytes_text(f.kv_bytes.full) << " · first token " << fixed(f.timings_ms.ttft, 0) << " ms · " << f.tokens.generated
        << " tokens";
   if (f.tokens_per_s > 0.0) text << " at " << fixed(f.tokens_per_s, 1) << "/s";
+  if (f.tokens.thought > 0) text << ", " << f.tokens.thought << " of them thoughts in " << fixed(f.timings_ms.thought / 1000.0, 1) << " s";
   text << '\n';
   if (sink.report && !sink.report->pinned.empty()) text << "pinned: " << sink.report->pinned.size() << " tokens of every layer\n";
   for (const CompressionNote note : f.notes) text << "note: " << note_sentence(note) << '\n';

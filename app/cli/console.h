@@ -1,7 +1,7 @@
 // What the terminal program shows of the engine's events, and Ctrl+C.
 //
-// Answers stream to stdout, progress and figures to stderr. The first Ctrl+C stops (the partial answer stays), the second cancels.
-// Main thread only, except the signal handler, which touches atomics alone.
+// Answers stream to stdout, thoughts, progress and figures to stderr. The first Ctrl+C stops (the partial answer stays), the second
+// cancels. Main thread only, except the signal handler, which touches atomics alone.
 #pragma once
 
 #include <signal.h>
@@ -40,6 +40,8 @@ class ConsoleSink : public EventSink {
  private:
   void show_progress(const Progress& progress);
   void clear_line();
+  void show_text(const TextDelta& delta);
+  void end_thought();
 
   AnswerOutput output_;
   ProgressOutput progress_;
@@ -47,6 +49,7 @@ class ConsoleSink : public EventSink {
   bool line_open_ = false;
   Phase last_phase_ = Phase::kLoadWeights;
   bool any_phase_ = false;
+  bool thinking_ = false;  // a thought is on stderr, and its line is not ended
 };
 
 // Ctrl+C during its lifetime goes to `source`, unless the program was started with it ignored.

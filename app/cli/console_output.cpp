@@ -102,6 +102,11 @@ void print_out(const char* format, ...) {
 
 void status_line(std::string_view text) { std::fprintf(stderr, "\r\033[K%s", printable_line(text).c_str()); }
 
+void dimmed_err(std::string_view text) {
+  const bool terminal = isatty(STDERR_FILENO) == 1;
+  std::fprintf(stderr, "%s%s%s", terminal ? "\033[2m" : "", printable(text).c_str(), terminal ? "\033[0m" : "");
+}
+
 void print_err(const char* format, ...) {
   std::va_list arguments;
   va_start(arguments, format);

@@ -16,6 +16,7 @@ inline constexpr char kStandardOutput[] = "standard output";  // subject of its 
 [[gnu::format(printf, 1, 2)]] void print_out(const char* format, ...);
 [[gnu::format(printf, 1, 2)]] void print_err(const char* format, ...);
 void write_out(std::string_view text);
+void dimmed_err(std::string_view text);  // as print_err(); on a terminal in its faint colour
 // In place of the terminal's last line on stderr; empty: clears it.
 void status_line(std::string_view text);
 

@@ -202,6 +202,16 @@ app::ResultFiles files_of(const Job& job, const EvalOptions& options) {
 
 }  // namespace
 
+namespace {
+
+// Of the settings that a log belongs to; a choice that was not made is not told, so that older logs go on.
+std::string thinking_words(const Sampling& sampling) {
+  if (sampling.thought_tokens == Sampling::kAsManyThoughtsAsTheModel) return {};
+  return ", at most " + std::to_string(sampling.thought_tokens) + " thought";
+}
+
+}  // namespace
+
 void add_eval_options(CLI::App& command, EvalOptions& options) {
   auto* data = command.add_option("--data", options.data, "questions as JSON lines: media, question, answers, metric");
   command.add_option("--format", options.format, "of --data: winnow or a benchmark's own files")
@@ -259,9 +269,10 @@ void add_eval_options(CLI::App& command, EvalOptions& options) {
       ->check(whole_number(1, kMostFrames))
       ->capture_default_str();
   command.add_option("--limit", options.limit, "only the first N questions of each set")->check(whole_number(1, 1 << 30));
-  command.add_option("--max-tokens", options.max_new_tokens, "longest answer in tokens")
+  command.add_option("--max-tokens", options.sampling.max_new_tokens, "longest answer in tokens, what is thought before it included")
       ->check(whole_number(1, kMostTokens))
       ->capture_default_str();
+  add_think_option(command, options.sampling);
   command.add_flag("--agreement", options.agreement,
                    "also check every token of every answer against the full cache (top choice and KL; slower)");
   command.add_option("--out", options.out, "folder of logs and tables; a run that was cut off goes on from there")
@@ -280,9 +291,12 @@ ExitStatus run_eval(const EvalOptions& options) {
   Session session(opener_of(options));
   const LoadModel load = load_request(options.model);
   const ModelInfo model = session.load(load, ProgressOutput::kTerminalOnly);
-  app::EngineAnswerer answerer(session.engine(), options.max_new_tokens, options.agreement ? ColumnScores::kAll : ColumnScores::kNone);
+  require_thoughts(options.sampling, model);
+  app::EngineAnswerer answerer(session.engine(), options.sampling.max_new_tokens, options.sampling.thought_tokens,
+                               options.agreement ? ColumnScores::kAll : ColumnScores::kNone);
   const std::string settings = "model " + session.fingerprint() + ", " + model.device + ", " + model.dtype + ", at most " +
-                               std::to_string(options.max_new_tokens) + " tokens" + (options.agreement ? ", agreement" : "");
+                               std::to_string(options.sampling.max_new_tokens) + " tokens" + thinking_words(options.sampling) +
+                               (options.agreement ? ", agreement" : "");
   InterruptSource interrupt;
   const InterruptOnSignal on_signal(interrupt);
   for (const Job& job : jobs) {

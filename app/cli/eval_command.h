@@ -33,8 +33,8 @@ struct EvalOptions {
   std::vector<double> retentions;    // empty: 0.5, 0.2, 0.1, 0.05, 0.01; of the needle test 0.1, 0.05, 0.02, 0.01
   std::vector<std::uint64_t> seeds = {0};
   int frames = 64;
-  int limit = 0;  // positive: only so many questions of each set
-  int max_new_tokens = 256;
+  int limit = 0;           // positive: only so many questions of each set
+  Sampling sampling;       // greedy; how long answers and thoughts may be
   bool agreement = false;  // every answer against the full cache, token by token
   std::string out = "winnow-evaluation";
 };

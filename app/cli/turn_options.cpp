@@ -51,6 +51,12 @@ void add_files(CLI::App& command, const char* name, std::vector<std::string>& in
   command.add_option(name, into, help)->take_all()->expected(1)->allow_extra_args(false)->transform(app::typedPath);
 }
 
+std::string think_problem(const std::string& word) {
+  if (word == "on" || word == "off") return {};
+  const bool number = !word.empty() && word.size() < 8 && word.find_first_not_of("0123456789") == std::string::npos;
+  return number && std::stoi(word) >= 1 && std::stoi(word) <= kMostTokens ? std::string() : "must be on, off or a number of tokens";
+}
+
 }  // namespace
 
 std::string option_of(std::string setting) {
@@ -191,9 +197,14 @@ void add_sampling_options(CLI::App& command, TurnOptions& options) {
   const auto set_seed = [&options](std::uint64_t seed) { options.sampling.seed = options.recipe.seed = seed; };
   command.add_option_function<std::uint64_t>("--seed", set_seed, "seed of sampling and of method random")
       ->default_str(std::to_string(options.recipe.seed));
-  command.add_option("--max-tokens", sampling.max_new_tokens, "longest answer in tokens")
+  const auto set_longest = [&options](int tokens) {
+    options.sampling.max_new_tokens = tokens;
+    options.answer_length_given = true;
+  };
+  command.add_option_function<int>("--max-tokens", set_longest, "longest answer in tokens, what is thought before it included")
       ->check(whole_number(1, kMostTokens))
-      ->capture_default_str();
+      ->default_str(std::to_string(sampling.max_new_tokens));
+  add_think_option(command, sampling);
   command.add_option("--temperature", sampling.temperature, "0: greedy")
       ->check(number(0.0, Sampling::kMostTemperature))
       ->capture_default_str();
@@ -215,8 +226,21 @@ PromptSettings prompt_settings(const TurnOptions& options) {
   // One day for the whole run: a chat over midnight stays the same chat.
   static const std::string today = QDate::currentDate().toString(Qt::ISODate).toStdString();
   PromptSettings settings;
+  settings.thinking = thinking_of(options.sampling);
   settings.day = options.day.empty() ? today : options.day;
   return settings;
+}
+
+void add_think_option(CLI::App& command, Sampling& sampling) {
+  const auto take = [&sampling](const std::string& word) {
+    sampling.thought_tokens = word == "on" ? Sampling::kMostNewTokens : word == "off" ? 0 : std::stoi(word);
+  };
+  command
+      .add_option_function<std::string>(
+          "--think", take,
+          "whether the model thinks before it answers: on, off, or on for at most so many tokens; without it\n"
+          "as its chat template has it")
+      ->check(think_problem);
 }
 
 LoadModel load_request(const LoadModel& options) {
@@ -283,6 +307,16 @@ std::vector<Message> first_thread(const TurnOptions& options, const std::string&
   user.items.emplace_back(TextItem{question});
   thread.push_back(std::move(user));
   return thread;
+}
+
+void require_thoughts(const Sampling& sampling, const ModelInfo& model) {
+  if (!model.thinks && sampling.thought_tokens > 0)
+    throw Exception(ErrorCode::kInvalidArgument, "--think", "this model does not think before it answers (leave the option out)");
+}
+
+void suit_model(TurnOptions& options, const ModelInfo& model) {
+  require_thoughts(options.sampling, model);
+  if (!options.answer_length_given) options.sampling.max_new_tokens = longest_answer(model, options.sampling);
 }
 
 Turn turn_of(const TurnOptions& options, std::vector<Message> thread) {

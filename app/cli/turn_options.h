@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "engine/messages/requests.h"
+#include "engine/models/model_info.h"
 
 namespace CLI {
 class App;
@@ -27,6 +28,7 @@ struct TurnOptions {
   RecipeSpec recipe;
   Guard guard = Guard::kKeep;
   Sampling sampling;
+  bool answer_length_given = false;  // by --max-tokens
   std::string system_prompt;
   std::vector<std::string> given;  // options that the command line named: "--method"
   std::string day;                 // that chat templates write; empty: today's, of a cache that is gone on from its own
@@ -41,6 +43,7 @@ void add_recipe_options(CLI::App& command, TurnOptions& options);        // all 
 void add_method_option_values(CLI::App& command, TurnOptions& options);  // --method-option alone
 void add_word_settings(CLI::App& command, RecipeSpec& recipe);           // settings whose values are words (--kv) alone
 void add_sampling_options(CLI::App& command, TurnOptions& options);
+void add_think_option(CLI::App& command, Sampling& sampling);
 void add_load_cache_option(CLI::App& command, TurnOptions& options);
 void add_save_cache_option(CLI::App& command, TurnOptions& options);
 void add_guard_option(CLI::App& command, TurnOptions& options);  // of commands with several turns
@@ -65,6 +68,10 @@ void take_sample(TurnOptions& options, std::string& question);
 
 // System prompt (if any) and one user message: media first, then documents and the question.
 std::vector<Message> first_thread(const TurnOptions& options, const std::string& question);
+// Throws where thoughts are asked of a model that has none.
+void require_thoughts(const Sampling& sampling, const ModelInfo& model);
+// The same, and what the options leave to the model that is loaded now: an answer with a thought before it may be longer.
+void suit_model(TurnOptions& options, const ModelInfo& model);
 // The program has one conversation: 1.
 Turn turn_of(const TurnOptions& options, std::vector<Message> thread);
 

@@ -20,6 +20,7 @@ bool EventGatherer::merge(Event& event) {
     if (it->id != event.id || it->column != event.column || !mergeable(it->body)) return false;
     if (it->body.index() != event.body.index()) continue;
     if (auto* text = std::get_if<TextDelta>(&it->body)) {
+      if (text->kind != std::get<TextDelta>(event.body).kind) return false;
       text->text += std::get<TextDelta>(event.body).text;
       return true;
     }

@@ -1,8 +1,8 @@
 // Thins a stream of engine events without losing what they say: used by EngineHost between the engine thread and the UI thread.
 //
-// Text deltas of one request (of one column, if it is a comparison) are joined, progress of one phase and decode samples are replaced by
-// the newest; everything else passes as it is, and nothing is moved past it. What waits is therefore bounded by the text plus the few
-// events that a request has once. Threads: none of its own; the caller serialises.
+// Text deltas of one request and kind (of one column, if it is a comparison) are joined, progress of one phase and decode samples are
+// replaced by the newest; everything else passes as it is, and nothing is moved past it. What waits is therefore bounded by the text plus
+// the few events that a request has once. Threads: none of its own; the caller serialises.
 #pragma once
 
 #include <vector>

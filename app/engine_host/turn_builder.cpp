@@ -42,6 +42,7 @@ Turn buildTurn(ConversationId conversation, const QList<StoredMessage>& thread, 
   turn.sampling = options.sampling;
   turn.recipe = options.recipe;
   turn.prompt.day = dayOf(thread);
+  turn.prompt.thinking = thinking_of(options.sampling);
   if (!options.systemPrompt.trimmed().isEmpty()) turn.messages.push_back({Role::kSystem, {TextItem{options.systemPrompt.toStdString()}}});
 
   std::int32_t media = 0;
@@ -51,7 +52,7 @@ Turn buildTurn(ConversationId conversation, const QList<StoredMessage>& thread, 
       appendQuestion(message, pending, media, turn.pins);
     } else if (message.role == Role::kAssistant && isAnswered(message) && !pending.items.empty()) {
       turn.messages.push_back(std::exchange(pending, {}));
-      turn.messages.push_back({Role::kAssistant, {TextItem{message.text.toStdString()}}});
+      turn.messages.push_back({Role::kAssistant, {TextItem{message.text.toStdString()}}, message.thought.toStdString()});
       turn.goes_on_from.clear();
       for (const RunMaker& maker : message.run.makers) turn.goes_on_from.push_back({maker.recipe.spec, maker.attached});
     }

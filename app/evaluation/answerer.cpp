@@ -81,7 +81,8 @@ std::vector<RecipeAnswer> EngineAnswerer::answers(const Message& question, const
   Compare compare;
   compare.conversation = kConversation;
   compare.messages = {question};
-  compare.sampling.max_new_tokens = m_maxNewTokens;
+  compare.sampling = m_sampling;
+  compare.prompt.thinking = thinking_of(m_sampling);
   compare.recipes = recipes;
   compare.prompt.day = kDay;
   compare.scores = m_scores;
@@ -102,7 +103,8 @@ Turn EngineAnswerer::turnOf(const RecipeSpec& recipe, Guard guard) const {
   turn.recipe = recipe;
   turn.guard = guard;
   turn.prompt.day = kDay;
-  turn.sampling.max_new_tokens = m_maxNewTokens;
+  turn.sampling = m_sampling;
+  turn.prompt.thinking = thinking_of(m_sampling);
   return turn;
 }
 
@@ -114,6 +116,7 @@ RecipeAnswer EngineAnswerer::answered(const Turn& turn, const InterruptToken& in
   if (sink.finished->reason == StopReason::kInterrupted) throw Interrupted(interrupt.state());
   RecipeAnswer answer;
   answer.answer = std::move(sink.finished->answer);
+  answer.thought = std::move(sink.finished->thought);
   answer.figures = std::move(sink.finished->figures);
   answer.notices = std::move(sink.notices);
   return answer;
@@ -128,7 +131,7 @@ std::vector<RecipeAnswer> EngineAnswerer::series(const std::vector<Message>& que
     turn.messages.push_back(question);
     if (turn.messages.size() > 1) withoutMedia(turn.messages.back());
     answers.push_back(answered(turn, interrupt));
-    turn.messages.push_back({Role::kAssistant, {TextItem{answers.back().answer}}});
+    turn.messages.push_back({Role::kAssistant, {TextItem{answers.back().answer}}, answers.back().thought});
   }
   forget();
   return answers;

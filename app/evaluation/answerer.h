@@ -14,6 +14,7 @@ namespace winnow::app {
 
 struct RecipeAnswer {
   std::string answer;
+  std::string thought{};  // before it; not judged
   TurnFigures figures;
   std::vector<std::string> notices;  // of the media that were read for it: "clip.mp4: parts of the video are damaged"
   // Against the full cache under teacher forcing; absent where it was not measured.
@@ -41,8 +42,11 @@ class Answerer {
 // All recipes from one vision pass and one prefill, greedily. A model must have been loaded. The engine is borrowed.
 class EngineAnswerer final : public Answerer {
  public:
-  EngineAnswerer(Engine& engine, int maxNewTokens, ColumnScores scores)
-      : m_engine(engine), m_maxNewTokens(maxNewTokens), m_scores(scores) {}
+  // thoughtTokens: as Sampling's; thoughts are no part of answers.
+  EngineAnswerer(Engine& engine, int maxNewTokens, int thoughtTokens, ColumnScores scores) : m_engine(engine), m_scores(scores) {
+    m_sampling.max_new_tokens = maxNewTokens;
+    m_sampling.thought_tokens = thoughtTokens;
+  }
   std::vector<RecipeAnswer> answers(const Message& question, const std::vector<RecipeSpec>& recipes,
                                     const InterruptToken& interrupt) override;
   std::vector<RecipeAnswer> series(const std::vector<Message>& questions, const RecipeSpec& recipe, Guard guard,
@@ -55,7 +59,7 @@ class EngineAnswerer final : public Answerer {
   void forget();
 
   Engine& m_engine;
-  const int m_maxNewTokens;
+  Sampling m_sampling;
   const ColumnScores m_scores;
   RequestId m_lastId = 0;
 };

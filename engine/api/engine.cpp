@@ -76,7 +76,7 @@ class LocalEngine : public Engine {
     conversations_.clear();  // caches of another model are of no use
     model_ = std::move(loaded);
     if (speeds_ != nullptr) model_->speed = speeds_->recall(speed_key(model_->network->info()));
-    return ModelLoaded{model_->network->info()};
+    return ModelLoaded{model_info(*model_)};
   }
 
   std::optional<EventBody> run(const Turn& turn, const EmitEvent& emit, const InterruptToken& interrupt) {

@@ -72,8 +72,12 @@ struct MediaSampled {
   std::vector<double> told_s{};
 };
 
+// What the model says to itself before it answers, and the answer.
+enum class TextKind : int { kAnswer = 1, kThought = 2 };
+
 struct TextDelta {
   std::string text;  // complete UTF-8 sequences only
+  TextKind kind = TextKind::kAnswer;
 };
 
 // What the scorer says to another retention over the same segment.
@@ -141,8 +145,9 @@ enum class StopReason : int { kStopToken = 1, kLength = 2, kStopString = 3, kInt
 struct Finished {
   StopReason reason = StopReason::kStopToken;
   bool restored = false;  // Cancel: the conversation is as it was before the request
-  std::string answer;     // whole text, equal to the deltas joined; without what it began with (Turn::answer_begun)
+  std::string answer;     // whole text, equal to the deltas of its kind joined; without what it began with (Turn::answer_begun)
   TurnFigures figures;
+  std::string thought{};  // likewise (Turn::thought_begun)
 };
 
 // A column of a comparison begins.

@@ -79,6 +79,12 @@ struct Pin {
   friend bool operator==(const Pin&, const Pin&) = default;
 };
 
+// What somebody chose of thoughts, for the chat template.
+inline Thinking thinking_of(const Sampling& sampling) {
+  if (sampling.thought_tokens == Sampling::kAsManyThoughtsAsTheModel) return Thinking::kAsTheTemplateHasIt;
+  return sampling.thought_tokens == 0 ? Thinking::kOff : Thinking::kOn;
+}
+
 // One question. `messages` is the whole thread, ending with the user's message. The engine continues from its cache if the earlier
 // messages and the pins of their media are those it has seen in this conversation; otherwise it prefills the thread anew.
 struct Turn {
@@ -88,7 +94,7 @@ struct Turn {
   RecipeSpec recipe;
   Guard guard = Guard::kKeep;
   std::vector<Pin> pins;  // of the whole thread
-  // What the answer begins with: the text of an answer to this question that ended with StopReason::kLength. It goes on from there, from
+  // What the answer begins with: the text of an answer to this question that did not come to its end. It goes on from there, from
   // the cache that answer left where it is still there, else behind the question and that text, read again. Empty: it begins anew.
   std::string answer_begun{};
   PromptSettings prompt{};
@@ -97,7 +103,10 @@ struct Turn {
   CacheMakers goes_on_from{};
   // When the user asked: the time to the first word counts from here (AskedClock). Epoch: when the engine begins.
   std::chrono::steady_clock::time_point asked{};
+  // What had been thought before answer_begun; where that is empty, the thought goes on.
+  std::string thought_begun{};
 };
+inline bool begins_anew(const Turn& turn) { return turn.answer_begun.empty() && turn.thought_begun.empty(); }
 
 // What a turn would take, without running it: answered by Planned. Media are opened and probed, nothing is decoded.
 struct Plan {
@@ -155,8 +164,9 @@ struct Compare {
 // What the full cache says to an answer that `turn` got (or to any other text): a teacher-forced pass over the cache as it was before the
 // answer and over the full cache of the thread. The conversation stays as it is.
 struct Score {
-  Turn turn;           // the thread ends with the question
-  std::string answer;  // of the last turn: its very tokens are used; any other text is encoded, without an end
+  Turn turn;              // the thread ends with the question
+  std::string answer;     // of the last turn: its very tokens are used; any other text is encoded, without an end
+  std::string thought{};  // before it
 };
 
 // Writes what the engine holds of a conversation as a file that a later run of the program goes on from. Answered by Saved.

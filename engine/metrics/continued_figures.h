@@ -15,6 +15,8 @@ inline TurnFigures continued_figures(const TurnFigures& before, const TurnFigure
   if (rest.tokens.prompt > 0) return rest;
   TurnFigures whole = before;
   whole.tokens.generated = rest.tokens.generated;
+  whole.tokens.thought = rest.tokens.thought;
+  whole.timings_ms.thought += rest.timings_ms.thought;
   whole.kv_bytes.end = rest.kv_bytes.end;
   whole.kv_bytes.peak = std::max(before.kv_bytes.peak, rest.kv_bytes.peak);
   whole.kv_bytes.allocated = rest.kv_bytes.allocated;

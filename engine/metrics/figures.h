@@ -89,7 +89,8 @@ struct TokenCounts {
   std::int64_t generated = 0;
   std::int64_t thread_visual = 0;  // of the whole thread, which the cache stands for; those that left before the decoder, too
   std::int64_t thread_text = 0;
-  std::int64_t pinned = 0;  // of the whole thread: no layer may drop them
+  std::int64_t pinned = 0;   // of the whole thread: no layer may drop them
+  std::int64_t thought = 0;  // of `generated`: before the answer, with what marks it
 };
 
 template <FieldsOf<TokenCounts> F>
@@ -101,6 +102,7 @@ void visit_fields(F& f, auto&& visit) {
   visit("thread_visual", f.thread_visual);
   visit("thread_text", f.thread_text);
   visit("pinned", f.pinned);
+  visit("thought", f.thought);
 }
 
 // ttft: from when the question was asked (Turn::asked) to its first token. waited: of it, before the engine began: what was being prepared,
@@ -108,6 +110,7 @@ void visit_fields(F& f, auto&& visit) {
 // works. All but ttft and decode_total are parts of ttft; what they lack of it is the prompt's text and the choice of the first token.
 struct TimingsMs {
   double media = 0, preprocess = 0, vision = 0, prefill = 0, statistics = 0, compress = 0, ttft = 0, decode_total = 0, waited = 0;
+  double thought = 0;  // of decode_total, about: from the first token to the end of the thought
 };
 
 template <FieldsOf<TimingsMs> F>
@@ -121,6 +124,7 @@ void visit_fields(F& f, auto&& visit) {
   visit("ttft", f.ttft);
   visit("decode_total", f.decode_total);
   visit("waited", f.waited);
+  visit("thought", f.thought);
 }
 
 // Where a turn did otherwise than was asked: its compression event, or its prompt. Codes are stored: never renumbered.

@@ -43,7 +43,8 @@ SamplingChoice read_recommended_sampling(const ModelPackage& package) {
   visit_choices(choice, [&root](const SamplingField& field, auto& value) {
     using Value = typename std::remove_reference_t<decltype(value)>::value_type;
     const std::string_view name = field.name;
-    if (name == "seed" || name == "max_new_tokens" || !root.has(field.name)) return;  // those are the conversation's own
+    // The first are the conversation's own.
+    if (name == "seed" || name == "max_new_tokens" || name == "thought_tokens" || !root.has(field.name)) return;
     if constexpr (std::is_same_v<Value, double>) {
       value = root.real(field.name, field.least, field.most);
     } else {

@@ -1,6 +1,7 @@
 // What the program shows about a loaded model. Plain data, no torch; filled by engine/models, sent with ModelLoaded.
 #pragma once
 
+#include <algorithm>
 #include <cstdint>
 #include <string>
 
@@ -30,6 +31,15 @@ struct ModelInfo {
   std::int64_t video_frames = 0;        // of winnow.json: of the longest videos that it was trained on; 0: not known
   SamplingChoice recommended;           // of generation_config.json; empty: it says nothing of sampling
   ModelTraits traits;
+  bool thinks = false;           // its chat template knows marks around what the model thinks
+  bool thinking_switch = false;  // and has a variable that says whether it shall
 };
+
+// The longest answer where nobody chose one: with room for what this model thinks before it.
+inline int longest_answer(const ModelInfo& model, const Sampling& sampling) {
+  constexpr std::int64_t kWithThoughts = 1024;
+  if (!model.thinks || sampling.thought_tokens == 0) return Sampling().max_new_tokens;
+  return static_cast<int>(std::max<std::int64_t>(Sampling().max_new_tokens, std::min(kWithThoughts, model.context_tokens / 4)));
+}
 
 }  // namespace winnow

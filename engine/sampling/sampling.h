@@ -15,6 +15,8 @@ struct Sampling {
   static constexpr double kLeastRepetitionPenalty = 0.01;
   static constexpr double kMostRepetitionPenalty = 1e6;
   static constexpr int kMostNewTokens = 1 << 20;
+  // Of thought_tokens: whether and how long the model thinks is its chat template's matter.
+  static constexpr int kAsManyThoughtsAsTheModel = -1;
 
   double temperature = 0.0;  // 0: greedy
   int top_k = 0;             // 0: off
@@ -22,8 +24,9 @@ struct Sampling {
   double min_p = 0.0;
   double repetition_penalty = 1.0;
   std::uint64_t seed = 0;
-  int max_new_tokens = 256;
-  std::vector<std::string> stop_strings;
+  int max_new_tokens = 256;                        // what is thought included
+  int thought_tokens = kAsManyThoughtsAsTheModel;  // of max_new_tokens; then the thought is ended for the model. 0: it is at once
+  std::vector<std::string> stop_strings;           // of the answer, not of what is thought
 
   friend bool operator==(const Sampling&, const Sampling&) = default;
 };
@@ -37,6 +40,7 @@ struct SamplingChoice {
   std::optional<double> repetition_penalty;
   std::optional<std::uint64_t> seed;
   std::optional<int> max_new_tokens;
+  std::optional<int> thought_tokens;  // chosen: 0 switches thinking off, more switches it on
 
   bool empty() const { return *this == SamplingChoice(); }
   friend bool operator==(const SamplingChoice&, const SamplingChoice&) = default;
@@ -60,12 +64,13 @@ void visit_choices(Choice& choice, const Visit& visit) {
         choice.repetition_penalty);
   visit(SamplingField{"seed", 0.0, 0x1.0p64}, choice.seed);
   visit(SamplingField{"max_new_tokens", 1.0, Sampling::kMostNewTokens}, choice.max_new_tokens);
+  visit(SamplingField{"thought_tokens", Sampling::kAsManyThoughtsAsTheModel, Sampling::kMostNewTokens}, choice.thought_tokens);
 }
 
 // Every field chosen.
 inline SamplingChoice choice_of(const Sampling& sampling) {
-  return {sampling.temperature,        sampling.top_k, sampling.top_p,         sampling.min_p,
-          sampling.repetition_penalty, sampling.seed,  sampling.max_new_tokens};
+  return {sampling.temperature,        sampling.top_k, sampling.top_p,          sampling.min_p,
+          sampling.repetition_penalty, sampling.seed,  sampling.max_new_tokens, sampling.thought_tokens};
 }
 
 // `base` with what was chosen in its place.
@@ -77,6 +82,7 @@ inline Sampling with_choice(Sampling base, const SamplingChoice& choice) {
   base.repetition_penalty = choice.repetition_penalty.value_or(base.repetition_penalty);
   base.seed = choice.seed.value_or(base.seed);
   base.max_new_tokens = choice.max_new_tokens.value_or(base.max_new_tokens);
+  base.thought_tokens = choice.thought_tokens.value_or(base.thought_tokens);
   return base;
 }
 

@@ -128,7 +128,9 @@ BlockDocument::BlockDocument(QStringView source, BlockStyle style) {
   cursor.setBlockFormat(format);
   QString text = displayText(source);
   while (text.endsWith(QLatin1Char('\n'))) text.chop(1);
-  cursor.insertText(text, baseFormat(style == BlockStyle::kCode ? TextRole::kCode : TextRole::kBody));
+  QTextCharFormat characters = baseFormat(style == BlockStyle::kCode ? TextRole::kCode : TextRole::kBody);
+  if (style == BlockStyle::kThought) characters.setForeground(theme().colors().mutedText);
+  cursor.insertText(text, characters);
 }
 
 void BlockDocument::buildMarkdown(QStringView source) {

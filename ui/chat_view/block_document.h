@@ -14,11 +14,11 @@ class QPainter;
 
 namespace winnow::ui {
 
-enum class BlockStyle : int { kMarkdown = 1, kPlain = 2, kCode = 3 };
+enum class BlockStyle : int { kMarkdown = 1, kPlain = 2, kCode = 3, kThought = 4 };
 
 class BlockDocument {
  public:
-  // `source`: Markdown, plain text (a user's message) or the text of a code listing.
+  // `source`: Markdown, plain text (a user's message), the text of a code listing, or what a model thought.
   BlockDocument(QStringView source, BlockStyle style);
 
   void setWidth(qreal width);

@@ -8,6 +8,7 @@
 #include "ui/chat_view/message_geometry.h"
 #include "ui/chat_view/message_note.h"
 #include "ui/chat_view/message_rows.h"
+#include "ui/chat_view/thought_words.h"
 
 namespace winnow::ui {
 namespace {
@@ -50,6 +51,13 @@ void addCopyCode(const MessageRows& message, const Row& row, const QRectF& rect,
                    label, static_cast<int>(row.block), true, label});
 }
 
+void addThought(const MessageRows& message, const QRectF& rect, std::vector<ActionArea>& areas) {
+  const QString label = thoughtLine(message.content());
+  const qreal width = std::min(rect.width(), glyphAndLabelWidth(label));
+  areas.push_back({Action::kThought, QRectF(rect.left() - theme().px(6), rect.top(), width, rect.height()), label,
+                   message.thoughtOpen() ? 1 : 0, true, label});
+}
+
 void addStop(const QRectF& rect, std::vector<ActionArea>& areas) {
   const QString label = ActionWords::tr("Stop");
   const qreal width = glyphAndLabelWidth(label);
@@ -79,7 +87,7 @@ void addWayOn(const MessageContent& content, const QRectF& rect, std::vector<Act
   const QString label = wayOn(content);
   if (label.isEmpty()) return;
   const QRectF at(rect.left(), rect.bottom() - buttonHeight(), std::min(rect.width(), labelWidth(label)), buttonHeight());
-  areas.push_back({content.cutAtTokens > 0 ? Action::kContinue : Action::kRetry, at, label, 0, false, {}});
+  areas.push_back({Action::kContinue, at, label, 0, false, {}});
 }
 
 struct AnswerButton {
@@ -151,6 +159,9 @@ std::vector<ActionArea> actionsOf(const MessageRows& message, bool showAll) {
       case RowKind::kText:
         addCopyCode(message, row, rect, areas);
         break;
+      case RowKind::kThought:
+        addThought(message, rect, areas);
+        break;
       case RowKind::kPhase:
         addStop(rect, areas);
         break;
@@ -167,6 +178,7 @@ std::vector<ActionArea> actionsOf(const MessageRows& message, bool showAll) {
         addComparisons(content, rect, areas);
         break;
       case RowKind::kRole:
+      case RowKind::kThoughtText:
         break;
     }
   }

@@ -30,6 +30,7 @@ enum class Action : int {
   kKeptMap,
   kContinue,
   kFindFile,  // that an answer failed for
+  kThought,
 };
 
 struct ActionArea {

@@ -36,6 +36,8 @@ struct MessageMetrics {
   qint64 kvBytes = 0;           // of the prompt, with all that was said before
   qint64 kvFullBytes = 0;       // of the same, uncompressed
   qint64 answerBytes = 0;
+  int thoughtTokens = 0;
+  double thoughtMs = 0.0;
 };
 
 // A word of an answer that deserves a look; drawn with a line under it and a tint.
@@ -59,13 +61,15 @@ struct MessageContent {
   Speaker speaker = Speaker::kAssistant;
   QString roleLabel;  // from data, never from the text
   QString text;
+  QString thought;  // what the model thought before it; folded, and no part of what is copied
   MessageStatus status = MessageStatus::kComplete;
   std::vector<AttachmentSummary> attachments;
   QString noticed;  // of the attachments, a line each; empty: nothing
   MessageMetrics metrics;
   QString phase;             // "Decoding video 41/64", while waiting
   double phaseShare = -1.0;  // 0..1; negative: unknown
-  int cutAtTokens = 0;       // the answer was as long as it was allowed to be and can go on; 0: it came to its end
+  bool canGoOn = false;      // the answer did not come to its end
+  int cutAtTokens = 0;       // because it was as long as it was allowed to be; 0: not so
   std::optional<Error> error;
   bool hasKeptMap = false;  // of an answer: what its layers kept of the prompt can be shown
   int branch = 0;           // index among its siblings

@@ -14,7 +14,7 @@ class NoteWords {
 QString noteOf(const MessageContent& content) {
   if (content.cutAtTokens > 0) return NoteWords::tr("Stopped at the limit of %n token(s).", nullptr, content.cutAtTokens);
   if (!content.noticed.isEmpty()) return content.noticed;
-  const bool nothing = content.text.isEmpty();
+  const bool nothing = content.text.isEmpty() && content.thought.isEmpty();
   if (content.status == MessageStatus::kInterrupted)
     return nothing ? NoteWords::tr("Stopped before the first word.") : NoteWords::tr("Stopped here. What was written so far is kept.");
   if (content.status == MessageStatus::kAbandoned)
@@ -23,8 +23,7 @@ QString noteOf(const MessageContent& content) {
 }
 
 QString wayOn(const MessageContent& content) {
-  if (content.bare || content.speaker == Speaker::kUser || noteOf(content).isEmpty()) return {};
-  return content.cutAtTokens > 0 ? NoteWords::tr("Continue") : NoteWords::tr("Answer again");
+  return content.bare || !content.canGoOn || noteOf(content).isEmpty() ? QString() : NoteWords::tr("Continue");
 }
 
 }  // namespace winnow::ui

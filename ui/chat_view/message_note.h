@@ -10,7 +10,7 @@ namespace winnow::ui {
 // Empty: the answer is whole, or it is still written, or an error card says what happened; nothing was noticed.
 QString noteOf(const MessageContent& content);
 
-// What the button under the note says: answer again, longer where the answer was cut. Empty: there is none.
+// What the button under the note says: that the answer goes on. Empty: there is none.
 QString wayOn(const MessageContent& content);
 
 }  // namespace winnow::ui

@@ -96,7 +96,7 @@ MessageStatus statusOf(const app::StoredMessage& message) {
     case app::MessageState::kFailed:
       return MessageStatus::kFailed;
     case app::MessageState::kStreaming:
-      return message.text.isEmpty() ? MessageStatus::kWaiting : MessageStatus::kStreaming;
+      return message.text.isEmpty() && message.thought.isEmpty() ? MessageStatus::kWaiting : MessageStatus::kStreaming;
     case app::MessageState::kComplete:
       break;
   }
@@ -116,6 +116,8 @@ MessageMetrics metricsOf(const app::Run& run, const std::vector<MethodInfo>& met
   metrics.kvBytes = held.prompt;
   metrics.answerBytes = held.answer;
   metrics.kvFullBytes = figures.kv_bytes.full;
+  metrics.thoughtTokens = static_cast<int>(figures.tokens.thought);
+  metrics.thoughtMs = figures.timings_ms.thought;
   const bool shortText = std::find(figures.notes.begin(), figures.notes.end(), CompressionNote::kShortText) != figures.notes.end();
   if (shortText) metrics.shortTextTokens = run.recipe.spec.min_event_tokens;
   metrics.nothingToJudge = figures.tokens.thread_visual == 0 && describe(run.recipe.spec).value_or(RecipeTraits()).before_question;
@@ -140,6 +142,7 @@ MessageContent MessagePresenter::contentOf(const app::StoredMessage& message, co
   MessageContent content;
   content.id = message.id;
   content.text = message.text;
+  content.thought = message.thought;
   content.speaker = message.role == Role::kUser ? Speaker::kUser : Speaker::kAssistant;
   // Of an answer that nobody knows the writer of, nobody is named.
   const QString model = message.hasCause ? message.run.modelName : QString();
@@ -158,7 +161,9 @@ MessageContent MessagePresenter::contentOf(const app::StoredMessage& message, co
   }
   content.hasKeptMap = message.hasKeptMap;
   if (message.hasRun) content.metrics = metricsOf(message.run, m_methods);
-  if (app::wasCut(message)) content.cutAtTokens = static_cast<int>(message.run.figures.tokens.generated);
+  content.canGoOn = app::canGoOn(message);
+  if (content.canGoOn && content.status == MessageStatus::kComplete)
+    content.cutAtTokens = static_cast<int>(message.run.figures.tokens.generated);
   if (message.hasRun && !message.text.isEmpty()) {
     content.checkable = true;
     if (const std::optional<Agreement>& agreement = message.run.agreement) {

@@ -21,6 +21,7 @@ int MessageRows::documentsBuilt() { return g_documentsBuilt; }
 
 MessageRows::MessageRows(MessageContent content) : m_content(std::move(content)) {
   m_splitter.append(m_content.text);
+  m_thought.append(m_content.thought);
   rebuildRows();
 }
 
@@ -35,20 +36,34 @@ void MessageRows::update(MessageContent content) {
     setMarks(std::move(content.marks));
     content.marks = m_content.marks;
   }
+  if (content.thought != m_content.thought) {
+    m_thought.clear();
+    m_thought.append(content.thought);
+    forgetBlocks(RowKind::kThoughtText, 0);
+  }
   m_content = std::move(content);
   rebuildRows();
   if (m_width > 0) place();
 }
 
+void MessageRows::forgetBlocks(RowKind kind, std::size_t first) {
+  for (Row& row : m_rows) {
+    if (row.kind != kind || row.block < first) continue;
+    row.measured = false;
+    row.document.reset();
+  }
+}
+
 void MessageRows::appendText(QStringView delta) {
   m_content.text.append(delta);
-  const std::size_t first = m_splitter.append(delta);
-  for (Row& row : m_rows) {
-    if (row.kind == RowKind::kText && row.block >= first) {
-      row.measured = false;
-      row.document.reset();
-    }
-  }
+  forgetBlocks(RowKind::kText, m_splitter.append(delta));
+  rebuildRows();
+  if (m_width > 0) place();
+}
+
+void MessageRows::appendThought(QStringView delta) {
+  m_content.thought.append(delta);
+  forgetBlocks(RowKind::kThoughtText, m_thought.append(delta));
   rebuildRows();
   if (m_width > 0) place();
 }
@@ -93,10 +108,21 @@ std::vector<TextMark> MessageRows::marksWithin(const Row& row) const {
   return marks;
 }
 
+// One row for each block; those that were there are kept.
+void MessageRows::addBlocks(RowKind kind, const MarkdownSplitter& splitter, std::vector<Row>& known) {
+  for (std::size_t i = 0; i < splitter.blocks().size(); ++i) {
+    m_rows.push_back(i < known.size() ? std::move(known[i]) : Row());
+    m_rows.back().kind = kind;
+    m_rows.back().block = i;
+  }
+}
+
 void MessageRows::rebuildRows() {
   std::vector<Row> text;
+  std::vector<Row> thought;
   for (Row& row : m_rows) {
     if (row.kind == RowKind::kText && row.block < m_splitter.blocks().size()) text.push_back(std::move(row));
+    if (row.kind == RowKind::kThoughtText && row.block < m_thought.blocks().size()) thought.push_back(std::move(row));
   }
   m_rows.clear();
   const auto add = [this](RowKind kind) {
@@ -107,14 +133,9 @@ void MessageRows::rebuildRows() {
   const bool assistant = m_content.speaker == Speaker::kAssistant;
   if (assistant && !m_content.bare) add(RowKind::kRole);
   if (!m_content.attachments.empty()) add(RowKind::kAttachments);
-  for (std::size_t i = 0; i < m_splitter.blocks().size(); ++i) {
-    if (i < text.size()) {
-      m_rows.push_back(std::move(text[i]));
-    } else {
-      add(RowKind::kText);
-      m_rows.back().block = i;
-    }
-  }
+  if (!m_content.thought.isEmpty()) add(RowKind::kThought);
+  if (m_thoughtOpen) addBlocks(RowKind::kThoughtText, m_thought, thought);
+  addBlocks(RowKind::kText, m_splitter, text);
   if (!m_content.phase.isEmpty()) add(RowKind::kPhase);
   if (m_content.error) add(RowKind::kError);
   if (!noteOf(m_content).isEmpty()) add(RowKind::kNote);
@@ -150,6 +171,7 @@ bool MessageRows::isCode(const Row& row) const {
 
 BlockStyle MessageRows::styleOf(const Row& row) const {
   if (m_content.speaker == Speaker::kUser) return BlockStyle::kPlain;
+  if (row.kind == RowKind::kThoughtText) return BlockStyle::kThought;
   return isCode(row) ? BlockStyle::kCode : BlockStyle::kMarkdown;
 }
 
@@ -162,11 +184,10 @@ qreal MessageRows::gapAbove(std::size_t index) const {
   const Row& row = m_rows[index];
   if (index == 0) return m_content.speaker == Speaker::kUser ? theme().px(10) : 0;
   switch (row.kind) {
-    case RowKind::kText: {
-      const SourceBlock& block = m_splitter.blocks()[row.block];
-      if (block.continues) return 0;
-      return theme().px(m_rows[index - 1].kind == RowKind::kText ? 10 : 6);
-    }
+    case RowKind::kText:
+    case RowKind::kThoughtText:
+      if (blockOf(row).continues) return 0;
+      return theme().px(m_rows[index - 1].kind == row.kind ? 10 : 6);
     case RowKind::kComparisons:
       return theme().px(14);  // out of the bubble
     default:
@@ -177,10 +198,10 @@ qreal MessageRows::gapAbove(std::size_t index) const {
 qreal MessageRows::estimate(const Row& row) const {
   const QFontMetricsF metrics(theme().font(TextRole::kBody));
   const qreal charactersPerLine = std::max<qreal>(8, innerWidth() / std::max<qreal>(1, metrics.averageCharWidth()));
-  const SourceBlock& block = m_splitter.blocks()[row.block];
+  const SourceBlock& block = blockOf(row);
   qreal lines = std::ceil(block.length / charactersPerLine);
-  if (block.code) lines = std::max(lines, block.length / 30.0);
-  return std::max<qreal>(1, lines) * metrics.height() * 1.28 + (block.code ? codeHeaderHeight() + theme().px(20) : 0);
+  if (isCode(row)) lines = std::max(lines, block.length / 30.0);
+  return std::max<qreal>(1, lines) * metrics.height() * 1.28 + (isCode(row) ? codeHeaderHeight() + theme().px(20) : 0);
 }
 
 qreal MessageRows::measureFixed(const Row& row) const {
@@ -213,7 +234,10 @@ qreal MessageRows::measureFixed(const Row& row) const {
     }
     case RowKind::kComparisons:
       return static_cast<qreal>(m_content.comparisons.size()) * comparisonStep() - theme().px(6);
+    case RowKind::kThought:
+      return buttonHeight();
     case RowKind::kText:
+    case RowKind::kThoughtText:
       break;
   }
   return 0;
@@ -225,13 +249,13 @@ void MessageRows::place() {
   for (std::size_t i = 0; i < m_rows.size(); ++i) {
     Row& row = m_rows[i];
     if (!row.measured) {
-      if (row.kind == RowKind::kText) {
+      if (row.hasDocument()) {
         row.height = row.height > 0 && row.document ? row.height : estimate(row);
       } else {
         row.height = measureFixed(row);
       }
     }
-    if (row.kind != RowKind::kText) row.height = measureFixed(row);
+    if (!row.hasDocument()) row.height = measureFixed(row);
     row.top = y + gapAbove(i);
     y = row.top + row.height;
   }
@@ -241,6 +265,7 @@ void MessageRows::place() {
 
 std::unique_ptr<BlockDocument> MessageRows::makeDocument(const Row& row) const {
   ++g_documentsBuilt;
+  if (row.kind == RowKind::kThoughtText) return std::make_unique<BlockDocument>(m_thought.source(blockOf(row)), BlockStyle::kThought);
   const SourceBlock& block = m_splitter.blocks()[row.block];
   const QStringView source = isCode(row) ? QStringView(m_splitter.text()).mid(block.codeStart, block.codeLength) : m_splitter.source(block);
   auto document = std::make_unique<BlockDocument>(source, styleOf(row));
@@ -248,20 +273,24 @@ std::unique_ptr<BlockDocument> MessageRows::makeDocument(const Row& row) const {
   return document;
 }
 
+qreal MessageRows::documentWidth(const Row& row) const {
+  return innerWidth() - (isCode(row) ? 2 * codePadding() : row.kind == RowKind::kThoughtText ? thoughtIndent() : 0);
+}
+
 bool MessageRows::measureRows(qreal top, qreal bottom) {
   const bool user = m_content.speaker == Speaker::kUser;
   bool changed = false;
   qreal shift = 0;
   for (Row& row : m_rows) {
-    if (row.kind != RowKind::kText) continue;
+    if (!row.hasDocument()) continue;
     if (row.top + shift > bottom) break;
     if (row.top + shift + row.height < top) continue;
     if (!row.document) row.document = makeDocument(row);
     if (row.measured) {
-      if (!user) row.document->setWidth(innerWidth() - (isCode(row) ? 2 * codePadding() : 0));
+      if (!user) row.document->setWidth(documentWidth(row));
       continue;
     }
-    row.document->setWidth(innerWidth() - (isCode(row) ? 2 * codePadding() : 0));
+    row.document->setWidth(documentWidth(row));
     qreal height = row.document->height();
     if (isCode(row)) {
       const SourceBlock& block = m_splitter.blocks()[row.block];
@@ -325,7 +354,14 @@ QRectF MessageRows::textRect(const Row& row) const {
     const SourceBlock& block = m_splitter.blocks()[row.block];
     rect.adjust(codePadding(), block.continues ? 0 : codeHeaderHeight(), -codePadding(), -codePadding());
   }
+  if (row.kind == RowKind::kThoughtText) rect.adjust(thoughtIndent(), 0, 0, 0);
   return rect;
+}
+
+void MessageRows::toggleThought() {
+  m_thoughtOpen = !m_thoughtOpen;
+  rebuildRows();
+  place();
 }
 
 void MessageRows::toggleErrorDetails() {

@@ -1,6 +1,7 @@
 // One message as a column of rows, each measured only when it comes near the viewport.
 //
-// Used by transcript_view only. A row is a role label, the attachments, one text block, the phase line, an error card or the footer.
+// Used by transcript_view only. A row is a role label, the attachments, the line of a thought, one block of it or of the text, the phase
+// line, an error card or the footer.
 // Heights not yet measured are estimated from the number of characters. Owns the lazily made block documents. All coordinates are
 // relative to the message's top left corner, in logical pixels. UI thread only.
 #pragma once
@@ -16,15 +17,17 @@
 
 namespace winnow::ui {
 
-enum class RowKind : int { kRole = 1, kAttachments, kText, kPhase, kError, kNote, kFooter, kComparisons };
+enum class RowKind : int { kRole = 1, kAttachments, kThought, kThoughtText, kText, kPhase, kError, kNote, kFooter, kComparisons };
 
 struct Row {
   RowKind kind = RowKind::kText;
-  std::size_t block = 0;  // of a text row
+  std::size_t block = 0;  // of a row of text or of a thought
   qreal top = 0;          // of the row's box, without the gap above
   qreal height = 0;
   bool measured = false;
   std::unique_ptr<BlockDocument> document;
+
+  bool hasDocument() const { return kind == RowKind::kText || kind == RowKind::kThoughtText; }
 };
 
 class MessageRows {
@@ -34,6 +37,7 @@ class MessageRows {
   const MessageContent& content() const { return m_content; }
   void update(MessageContent content);  // everything but the text may differ cheaply; a changed text is split anew
   void appendText(QStringView delta);
+  void appendThought(QStringView delta);
   void setPhase(const QString& phase, double share);
   void setMarks(std::vector<TextMark> marks);  // only blocks whose marks differ are made anew
 
@@ -56,6 +60,8 @@ class MessageRows {
   QRectF textRect(const Row& row) const;  // where the document is painted
   bool errorDetailsShown() const { return m_errorDetails; }
   void toggleErrorDetails();
+  bool thoughtOpen() const { return m_thoughtOpen; }
+  void toggleThought();
   std::unique_ptr<BlockDocument> makeDocument(const Row& row) const;
   // The marks of a text row: [first, last) of content().marks.
   std::pair<std::size_t, std::size_t> marksOf(const Row& row) const;
@@ -65,20 +71,28 @@ class MessageRows {
 
  private:
   void rebuildRows();
+  void addBlocks(RowKind kind, const MarkdownSplitter& splitter, std::vector<Row>& known);
+  void forgetBlocks(RowKind kind, std::size_t first);  // their text has changed from this one on
+  const SourceBlock& blockOf(const Row& row) const {
+    return (row.kind == RowKind::kThoughtText ? m_thought : m_splitter).blocks()[row.block];
+  }
   std::vector<TextMark> marksWithin(const Row& row) const;
   void place();
   void fitToBubble();
   qreal gapAbove(std::size_t index) const;
   qreal measureFixed(const Row& row) const;
   qreal estimate(const Row& row) const;
+  qreal documentWidth(const Row& row) const;
 
   MessageContent m_content;
   MarkdownSplitter m_splitter;
+  MarkdownSplitter m_thought;
   std::vector<Row> m_rows;
   qreal m_width = 0;
   qreal m_height = 0;
   qreal m_bubbleWidth = 0;
   bool m_errorDetails = false;
+  bool m_thoughtOpen = false;
 };
 
 }  // namespace winnow::ui

@@ -5,6 +5,7 @@
 #include <memory>
 
 #include "ui/chat_view/message_note.h"
+#include "ui/chat_view/thought_words.h"
 #include "ui/chat_view/transcript_view.h"
 
 namespace winnow::ui {
@@ -24,7 +25,11 @@ class MessageInterface : public QAccessibleInterface {
   QString text(QAccessible::Text kind) const override {
     if (kind != QAccessible::Name || !isValid()) return {};
     const MessageContent& content = m_view->messageAt(m_index);
-    QString name = content.roleLabel + QStringLiteral(": ") + content.text;
+    QString name = content.roleLabel + QStringLiteral(": ");
+    if (!content.thought.isEmpty())
+      name +=
+          thoughtLine(content) + QLatin1Char('\n') + (m_view->thoughtOpen(content.id) ? content.thought + QLatin1Char('\n') : QString());
+    name += content.text;
     for (const AttachmentSummary& attachment : content.attachments) name += QStringLiteral(" [") + attachment.title + QLatin1Char(']');
     if (!content.phase.isEmpty()) name += QStringLiteral(" ") + content.phase;
     if (const QString note = noteOf(content); !note.isEmpty()) name += QLatin1Char('\n') + note;

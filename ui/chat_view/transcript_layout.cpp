@@ -31,6 +31,11 @@ void TranscriptLayout::toggleErrorDetails(int index) {
   place();
 }
 
+void TranscriptLayout::toggleThought(int index) {
+  at(index).toggleThought();
+  place();
+}
+
 int TranscriptLayout::indexOf(qint64 id) const {
   for (int i = count() - 1; i >= 0; --i) {
     if (at(i).content().id == id) return i;

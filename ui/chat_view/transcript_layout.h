@@ -17,6 +17,7 @@ class TranscriptLayout {
   void append(MessageContent message);
   bool update(const MessageContent& message);  // by id; false: there is no such message
   void toggleErrorDetails(int index);
+  void toggleThought(int index);
 
   int count() const { return static_cast<int>(m_messages.size()); }
   const MessageRows& at(int index) const { return *m_messages[static_cast<std::size_t>(index)]; }

@@ -32,9 +32,11 @@ void addOfMessage(QMenu& menu, const MessageContent& content, const TranscriptMe
   add(MenuWords::tr("Copy &message"), Action::kCopy);
   for (std::size_t i = 0; i < std::min(choices.code.size(), kMostListings); ++i)
     add(codeLabel(choices, i), Action::kCopyCode, choices.code[i].block);
+  if (!content.thought.isEmpty())
+    add(choices.thoughtOpen ? MenuWords::tr("Hide t&hought") : MenuWords::tr("Show t&hought"), Action::kThought);
   const bool busy = content.status == MessageStatus::kWaiting || content.status == MessageStatus::kStreaming;
   if (content.speaker == Speaker::kAssistant && !busy && !content.bare) {
-    if (content.cutAtTokens > 0) add(MenuWords::tr("C&ontinue"), Action::kContinue);
+    if (content.canGoOn) add(MenuWords::tr("C&ontinue"), Action::kContinue);
     add(MenuWords::tr("&Regenerate"), Action::kRegenerate);
     if (content.checkable) add(MenuWords::tr("&What changed? Check against the full cache"), Action::kCheck);
     if (content.hasKeptMap) add(MenuWords::tr("&Kept tokens"), Action::kKeptMap);

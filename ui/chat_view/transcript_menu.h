@@ -26,6 +26,7 @@ struct TranscriptMenuChoices {
   std::function<void()> selectAll;
   std::function<void(Action action, int index)> act;  // on the message
   std::vector<CodeChoice> code;                       // in the message, in its order
+  bool thoughtOpen = false;
 };
 
 // content: null: no message is there. link: invalid: none.

@@ -26,8 +26,10 @@ void fillRounded(QPainter& painter, const QRectF& rect, qreal radius, const QCol
   painter.drawRoundedRect(line.isValid() ? rect.adjusted(0.5, 0.5, -0.5, -0.5) : rect, radius, radius);
 }
 
-Glyph glyphOf(Action action) {
-  switch (action) {
+Glyph glyphOf(const ActionArea& area) {
+  switch (area.action) {
+    case Action::kThought:
+      return area.index != 0 ? Glyph::kChevronDown : Glyph::kChevronRight;
     case Action::kEdit:
       return Glyph::kPencil;
     case Action::kRegenerate:
@@ -104,6 +106,10 @@ void TranscriptPainter::paintRow(int index, std::size_t r, const QRectF& clip) {
     case RowKind::kAttachments:
       paintAttachments(index, rect);
       break;
+    case RowKind::kThoughtText:
+      paintThoughtBar(rect);
+      if (row.document) paintText(index, r, clip);
+      break;
     case RowKind::kText:
       if (message.isCode(row)) paintCodeGround(message, row, rect);
       if (row.document) paintText(index, r, clip);
@@ -120,6 +126,7 @@ void TranscriptPainter::paintRow(int index, std::size_t r, const QRectF& clip) {
     case RowKind::kFooter:
       paintFooter(message, rect);
       break;
+    case RowKind::kThought:
     case RowKind::kComparisons:
       break;  // actions only
   }
@@ -182,6 +189,10 @@ void TranscriptPainter::paintAttachment(const AttachmentSummary& attachment, con
        Qt::AlignTop, attachment.detail, Qt::ElideRight);
 }
 
+void TranscriptPainter::paintThoughtBar(const QRectF& rect) {
+  m_painter.fillRect(QRectF(rect.left() + theme().px(2), rect.top(), theme().px(3), rect.height()), theme().colors().border);
+}
+
 void TranscriptPainter::paintCodeGround(const MessageRows& message, const Row& row, const QRectF& rect) {
   const Colors& c = theme().colors();
   const SourceBlock& block = message.splitter().blocks()[row.block];
@@ -197,11 +208,12 @@ void TranscriptPainter::paintText(int index, std::size_t r, const QRectF& clip) 
   const MessageRows& message = m_layout.at(index);
   const Row& row = message.rows()[r];
   const QRectF text = message.textRect(row);
-  const auto [from, to] = m_look.selection.within(index, static_cast<int>(r), row.document->length());
+  const auto [from, to] =
+      row.kind == RowKind::kText ? m_look.selection.within(index, static_cast<int>(r), row.document->length()) : std::pair(0, 0);
   m_painter.save();
   m_painter.translate(text.topLeft());
   row.document->paint(m_painter, clip.translated(-text.topLeft()), from, to);
-  if (m_look.focused && m_look.marks.stands() && m_look.marks.message() == message.content().id) {
+  if (row.kind == RowKind::kText && m_look.focused && m_look.marks.stands() && m_look.marks.message() == message.content().id) {
     const auto [first, last] = message.marksOf(row);
     const auto mark = static_cast<std::size_t>(m_look.marks.mark());
     if (mark >= first && mark < last) {
@@ -305,13 +317,13 @@ void TranscriptPainter::paintAction(const ActionArea& area, bool hovered) {
   const QColor color = hovered || isOutlined(area.action) ? c.text : c.mutedText;
   const qreal glyph = theme().px(16);
   if (area.hasGlyph && area.word.isEmpty()) {
-    paintGlyph(m_painter, glyphOf(area.action), QRectF(area.rect.center() - QPointF(glyph / 2, glyph / 2), QSizeF(glyph, glyph)), color);
+    paintGlyph(m_painter, glyphOf(area), QRectF(area.rect.center() - QPointF(glyph / 2, glyph / 2), QSizeF(glyph, glyph)), color);
     return;
   }
   m_painter.setFont(theme().font(TextRole::kCaption));
   QRectF room = area.rect;
   if (area.hasGlyph) {
-    paintGlyph(m_painter, glyphOf(area.action), QRectF(room.left() + theme().px(8), room.center().y() - glyph / 2, glyph, glyph), color);
+    paintGlyph(m_painter, glyphOf(area), QRectF(room.left() + theme().px(8), room.center().y() - glyph / 2, glyph, glyph), color);
     room.adjust(theme().px(8) + glyph, 0, 0, 0);
   }
   m_painter.setPen(color);

@@ -106,6 +106,15 @@ void TranscriptView::appendText(qint64 id, const QString& delta) {
   if (!delta.isEmpty()) change(id, [&](MessageRows& message) { message.appendText(delta); });
 }
 
+void TranscriptView::appendThought(qint64 id, const QString& delta) {
+  if (!delta.isEmpty()) change(id, [&](MessageRows& message) { message.appendThought(delta); });
+}
+
+bool TranscriptView::thoughtOpen(qint64 id) const {
+  const int index = m_layout.indexOf(id);
+  return index >= 0 && m_layout.at(index).thoughtOpen();
+}
+
 void TranscriptView::setPhase(qint64 id, const QString& phase, double share) {
   change(id, [&](MessageRows& message) { message.setPhase(phase, share); });
   updateAnimation();
@@ -362,6 +371,7 @@ void TranscriptView::contextMenuEvent(QContextMenuEvent* event) {
   if (!m_selection.isEmpty()) choices.copySelection = [this] { copySelection(); };
   choices.selectAll = [this] { selectAll(); };
   choices.act = [this, message](Action action, int index) { trigger(message, action, index); };
+  if (message >= 0) choices.thoughtOpen = m_layout.at(message).thoughtOpen();
   if (message >= 0 && messageAt(message).speaker == Speaker::kAssistant) {
     const std::vector<SourceBlock>& blocks = m_layout.at(message).splitter().blocks();
     for (int block = 0; block < static_cast<int>(blocks.size()); ++block) {
@@ -419,6 +429,13 @@ void TranscriptView::trigger(int index, Action action, int part) {
     case Action::kAttachment:
       Q_EMIT attachmentActivated(id, part);
       break;
+    case Action::kThought: {
+      const bool wasAtEnd = atEnd();
+      m_selection.clear();  // it names rows
+      m_layout.toggleThought(index);
+      afterChange(wasAtEnd && content.status == MessageStatus::kStreaming);
+      break;
+    }
     case Action::kErrorDetails: {
       const bool wasAtEnd = atEnd();
       m_layout.toggleErrorDetails(index);

@@ -29,6 +29,7 @@ class TranscriptView : public QAbstractScrollArea {
   void appendMessage(MessageContent message);
   void updateMessage(const MessageContent& message);  // by id
   void appendText(qint64 id, const QString& delta);
+  void appendThought(qint64 id, const QString& delta);
   void setPhase(qint64 id, const QString& phase, double share);
   void setMarks(qint64 id, std::vector<TextMark> marks);
 
@@ -45,6 +46,7 @@ class TranscriptView : public QAbstractScrollArea {
   bool atEnd() const;
   void scrollToEnd();
 
+  bool thoughtOpen(qint64 id) const;
   QString selectedText() const { return m_selection.text(m_layout); }
   void selectAll();
   void copySelection();

@@ -33,6 +33,14 @@ QLabel* caption() {
   return label;
 }
 
+// The only figures that stand with the answer itself.
+MessageMetrics thoughtMetrics(const app::ComparedAnswer& answer) {
+  MessageMetrics metrics;
+  metrics.thoughtTokens = static_cast<int>(answer.run.figures.tokens.thought);
+  metrics.thoughtMs = answer.run.figures.timings_ms.thought;
+  return metrics;
+}
+
 QString speedText(double tokensPerS) { return QLocale().toString(tokensPerS, 'f', tokensPerS < 10 ? 1 : 0); }
 
 }  // namespace
@@ -225,6 +233,8 @@ ColumnView::ColumnView(ComparisonModel& model, int column, QWidget* parent) : QW
   content.id = kAnswerId;
   content.bare = true;
   content.text = model.answer(column).text;
+  content.thought = model.answer(column).thought;
+  content.metrics = thoughtMetrics(model.answer(column));
   content.marks = model.progress(column).marks;
   content.roleLabel = model.label(column);
   m_transcript->setMessages({content});
@@ -234,6 +244,9 @@ ColumnView::ColumnView(ComparisonModel& model, int column, QWidget* parent) : QW
   connect(m_use, &QPushButton::clicked, this, &ColumnView::useRequested);
   connect(&model, &ComparisonModel::textAdded, this, [this](int changed, const QString& delta) {
     if (changed == m_column) m_transcript->appendText(kAnswerId, delta);
+  });
+  connect(&model, &ComparisonModel::thoughtAdded, this, [this](int changed, const QString& delta) {
+    if (changed == m_column) m_transcript->appendThought(kAnswerId, delta);
   });
   connect(&model, &ComparisonModel::marksChanged, this, [this](int changed) {
     if (changed == m_column) m_transcript->setMarks(kAnswerId, m_model.progress(m_column).marks);
@@ -248,9 +261,13 @@ void ColumnView::describe() {
   m_header->describe(m_model, m_column);
   // What was streamed is the answer, unless a stop string was cut off its end.
   const app::ComparedAnswer& answer = m_model.answer(m_column);
-  if (m_transcript->messageAt(0).text != answer.text) {
-    MessageContent content = m_transcript->messageAt(0);
+  const MessageContent& shown = m_transcript->messageAt(0);
+  const MessageMetrics metrics = thoughtMetrics(answer);
+  if (shown.text != answer.text || shown.thought != answer.thought || shown.metrics.thoughtTokens != metrics.thoughtTokens) {
+    MessageContent content = shown;
     content.text = answer.text;
+    content.thought = answer.thought;
+    content.metrics = metrics;
     content.marks = m_model.progress(m_column).marks;
     m_transcript->updateMessage(content);
   }

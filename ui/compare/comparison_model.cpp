@@ -152,15 +152,20 @@ void ComparisonModel::takeColumn(int column, const EventBody& body) {
     const QString text = QString::fromUtf8(delta->text.data(), static_cast<qsizetype>(delta->text.size()));
     const bool first = progress.stage != ColumnStage::kWriting;
     progress.stage = ColumnStage::kWriting;
-    answer.text += text;
-    Q_EMIT textAdded(column, text);
-    markAllAfter(column);
+    (delta->kind == TextKind::kThought ? answer.thought : answer.text) += text;
+    if (delta->kind == TextKind::kThought) {
+      Q_EMIT thoughtAdded(column, text);
+    } else {
+      Q_EMIT textAdded(column, text);
+      markAllAfter(column);
+    }
     if (!first) return;
   } else if (const auto* sample = std::get_if<DecodeSample>(&body)) {
     progress.tokensPerS = sample->tokens_per_s;
   } else if (const auto* finished = std::get_if<Finished>(&body)) {
     answer.state = finished->reason == StopReason::kInterrupted ? app::ColumnState::kStopped : app::ColumnState::kAnswered;
     answer.text = QString::fromStdString(finished->answer);
+    answer.thought = QString::fromStdString(finished->thought);
     answer.hasFigures = finished->figures.kv_bytes.full > 0;
     answer.run.figures = finished->figures;
     answer.run.stopReason = finished->reason;

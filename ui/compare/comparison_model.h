@@ -61,6 +61,7 @@ class ComparisonModel : public QObject {
  Q_SIGNALS:
   void columnChanged(int column);  // stage, figures, state
   void textAdded(int column, const QString& delta);
+  void thoughtAdded(int column, const QString& delta);
   void marksChanged(int column);
   void commonChanged();  // phase, totals, failure, end
 

@@ -290,10 +290,13 @@ void InspectorPanel::refresh() {
   m_keptText->setValues(CacheMonitor::keptText(f), double(f.textTokens));
   m_speed->setText(f.tokensPerS > 0 ? tr("%1 tok/s").arg(QLocale().toString(f.tokensPerS, 'f', f.tokensPerS < 10 ? 1 : 0)) : dash);
   m_sparkline->setValues(m_monitor.speedHistory());
-  m_firstToken->setText(
+  QString written =
       f.ttftMs > 0
           ? tr("First word after %1 · %n token(s) written", nullptr, static_cast<int>(f.generatedTokens)).arg(formatMilliseconds(f.ttftMs))
-          : tr("%n token(s) written", nullptr, static_cast<int>(f.generatedTokens)));
+          : tr("%n token(s) written", nullptr, static_cast<int>(f.generatedTokens));
+  if (f.thoughtTokens > 0)
+    written += tr(", %n of them thought in %1", nullptr, static_cast<int>(f.thoughtTokens)).arg(formatMilliseconds(f.timings.thought));
+  m_firstToken->setText(written);
   const QString parts = f.ttftMs > 0 ? firstWordParts(f.timings) : QString();
   m_firstParts->setText(parts);
   m_firstParts->setVisible(!parts.isEmpty());

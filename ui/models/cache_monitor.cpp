@@ -192,6 +192,7 @@ void CacheMonitor::take(const EventBody& event) {
         f.slots = slots_of(t.layers);
       }
       f.generatedTokens = t.tokens.generated;
+      f.thoughtTokens = t.tokens.thought;
       f.tokensPerS = t.tokens_per_s;
       f.ttftMs = t.timings_ms.ttft;
       f.timings = t.timings_ms;
@@ -227,6 +228,7 @@ void CacheMonitor::showStored(const app::Run& run, AttachedKind attached, Figure
   if (keptText(f) > double(f.textTokens)) f.textTokens = 0;
   f.pinnedTokens = figures.tokens.pinned;
   f.generatedTokens = figures.tokens.generated;
+  f.thoughtTokens = figures.tokens.thought;
   f.tokensPerS = figures.tokens_per_s;
   f.ttftMs = figures.timings_ms.ttft;
   f.timings = figures.timings_ms;

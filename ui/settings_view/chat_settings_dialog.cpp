@@ -69,6 +69,7 @@ ChatSettingsDialog::ChatSettingsDialog(const ChatAnswering& now, const app::Chat
     const SamplingChoice own = m_sampling->values();
     all.seed = own.seed;
     all.max_new_tokens = own.max_new_tokens;
+    all.thought_tokens = own.thought_tokens;
     m_sampling->setValues(all);
   });
   connect(m_defaultsButton, &QPushButton::clicked, this, [this] {

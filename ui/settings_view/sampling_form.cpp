@@ -1,7 +1,9 @@
 #include "ui/settings_view/sampling_form.h"
 
+#include <QComboBox>
 #include <QDoubleSpinBox>
 #include <QFormLayout>
+#include <QHBoxLayout>
 #include <QLabel>
 #include <QLineEdit>
 #include <QRegularExpressionValidator>
@@ -17,6 +19,10 @@ namespace winnow::ui {
 namespace {
 
 constexpr int kDecimals = 3;
+constexpr int kThoughtLimit = 512;  // that is offered first
+
+// Rows of the choice of thoughts.
+enum class Thinks : int { kAsTheModel = 0, kOff = 1, kOn = 2, kLimited = 3 };
 constexpr double kSame = 0.0005;  // half of what a field can show
 
 // Without zeros at the end.
@@ -83,6 +89,28 @@ SamplingForm::SamplingForm(QFormLayout& form, int mostNewTokens, QObject* parent
   addRow(form, tr("&Seed"), tr("The same seed draws the same answer again. Empty: another one for each answer."), m_seed);
   m_longest = wholeBox(1, mostNewTokens);
   addRow(form, tr("&Longest answer, in tokens"), tr("An answer that reaches it is cut there and can be continued."), m_longest);
+  auto* thoughts = new QWidget;
+  auto* row = new QHBoxLayout(thoughts);
+  row->setContentsMargins(0, 0, 0, 0);
+  m_thinks = new QComboBox;
+  m_thinks->addItems({tr("as the model does"), tr("off"), tr("on"), tr("on, at most")});
+  m_thoughtTokens = wholeBox(1, mostNewTokens);
+  m_thoughtTokens->setValue(kThoughtLimit);
+  m_thoughtTokens->setAccessibleName(tr("Most tokens of a thought"));
+  m_thoughtTokens->hide();
+  row->addWidget(m_thinks, 1);
+  row->addWidget(m_thoughtTokens, 1);
+  thoughts->setFocusProxy(m_thinks);
+  m_thinks->setAccessibleName(tr("Thinks first"));
+  addRow(
+      form, tr("Thinks &first"),
+      tr("Whether a model that can think before it answers does so, and for how many tokens at most. They count into the longest answer."),
+      thoughts);
+  connect(m_thinks, &QComboBox::currentIndexChanged, this, [this](int choice) {
+    m_thoughtTokens->setVisible(choice == static_cast<int>(Thinks::kLimited));
+    Q_EMIT changed();
+  });
+  connect(m_thoughtTokens, &QSpinBox::valueChanged, this, &SamplingForm::changed);
   for (QDoubleSpinBox* box : {m_temperature, m_topP, m_minP, m_penalty})
     connect(box, &QDoubleSpinBox::valueChanged, this, &SamplingForm::changed);
   for (QSpinBox* box : {m_topK, m_longest}) connect(box, &QSpinBox::valueChanged, this, &SamplingForm::changed);
@@ -99,7 +127,35 @@ SamplingChoice SamplingForm::values() const {
   bool number = false;
   if (const quint64 seed = m_seed->text().toULongLong(&number); number) values.seed = seed;
   values.max_new_tokens = m_longest->value();
+  switch (static_cast<Thinks>(m_thinks->currentIndex())) {
+    case Thinks::kAsTheModel:
+      values.thought_tokens = Sampling::kAsManyThoughtsAsTheModel;
+      break;
+    case Thinks::kOff:
+      values.thought_tokens = 0;
+      break;
+    case Thinks::kOn:
+      values.thought_tokens = Sampling::kMostNewTokens;
+      break;
+    case Thinks::kLimited:
+      values.thought_tokens = m_thoughtTokens->value();
+      break;
+  }
   return values;
+}
+
+void SamplingForm::showThoughts(int tokens) {
+  const Thinks choice = tokens < 0                           ? Thinks::kAsTheModel
+                        : tokens == 0                        ? Thinks::kOff
+                        : tokens == Sampling::kMostNewTokens ? Thinks::kOn
+                                                             : Thinks::kLimited;
+  m_thinks->setCurrentIndex(static_cast<int>(choice));
+  if (choice == Thinks::kLimited) m_thoughtTokens->setValue(tokens);
+}
+
+void SamplingForm::setThinkingShown(bool shown) {
+  m_thinks->parentWidget()->setVisible(shown);
+  m_labels.back()->setVisible(shown);
 }
 
 void SamplingForm::setValues(const SamplingChoice& values) {
@@ -112,6 +168,7 @@ void SamplingForm::setValues(const SamplingChoice& values) {
     if (values.repetition_penalty) m_penalty->setValue(*values.repetition_penalty);
     m_seed->setText(values.seed ? QString::number(*values.seed) : QString());
     if (values.max_new_tokens) m_longest->setValue(*values.max_new_tokens);
+    if (values.thought_tokens) showThoughts(*values.thought_tokens);
   }
   Q_EMIT changed();
 }
@@ -128,6 +185,7 @@ SamplingChoice SamplingForm::differing(const SamplingChoice& defaults) const {
   keep(differing.repetition_penalty, defaults.repetition_penalty);
   keep(differing.seed, defaults.seed);
   keep(differing.max_new_tokens, defaults.max_new_tokens);
+  keep(differing.thought_tokens, defaults.thought_tokens);
   return differing;
 }
 

@@ -1,4 +1,5 @@
-// How answers are drawn as rows of a form: temperature, top-k, top-p, min-p, repetition penalty, seed, longest answer.
+// How answers are drawn as rows of a form: temperature, top-k, top-p, min-p, repetition penalty, seed, longest answer, and whether and how
+// long the model thinks first.
 //
 // Used by the settings (the defaults) and by the settings of a chat, which marks what differs from them. UI thread only.
 #pragma once
@@ -8,6 +9,7 @@
 
 #include "engine/sampling/sampling.h"
 
+class QComboBox;
 class QDoubleSpinBox;
 class QFormLayout;
 class QLabel;
@@ -34,11 +36,15 @@ class SamplingForm : public QObject {
   QSpinBox* topK() const { return m_topK; }
   QLineEdit* seed() const { return m_seed; }
   QSpinBox* longest() const { return m_longest; }
+  QComboBox* thinks() const { return m_thinks; }
+  QSpinBox* thoughtTokens() const { return m_thoughtTokens; }
+  void setThinkingShown(bool shown);  // not where the loaded model does not think
 
  Q_SIGNALS:
   void changed();
 
  private:
+  void showThoughts(int tokens);
   QWidget* addRow(QFormLayout& form, const QString& label, const QString& help, QWidget* field);
 
   QDoubleSpinBox* m_temperature = nullptr;
@@ -48,7 +54,9 @@ class SamplingForm : public QObject {
   QDoubleSpinBox* m_penalty = nullptr;
   QLineEdit* m_seed = nullptr;
   QSpinBox* m_longest = nullptr;
-  std::array<QLabel*, 7> m_labels{};  // in the order of visit_choices()
+  QComboBox* m_thinks = nullptr;
+  QSpinBox* m_thoughtTokens = nullptr;  // the most; for the last of m_thinks
+  std::array<QLabel*, 8> m_labels{};    // in the order of visit_choices()
   std::size_t m_rows = 0;
 };
 

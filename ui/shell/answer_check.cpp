@@ -44,11 +44,13 @@ void AnswerCheck::check(app::MessageId answer) {
     score.turn = m_session.answers.turnOf(m_session.chat.id(), m_session.chat.threadTo(message->parent), m_session.chat.options(),
                                           message->run.recipe.spec);
     score.turn.guard = message->run.guard;
+    score.turn.prompt.thinking = thinking_of(with_choice(Sampling(), message->run.sampling));
   } catch (const Exception& exception) {
     Q_EMIT problem(exception.error());
     return;
   }
   score.answer = message->text.toStdString();
+  score.thought = message->thought.toStdString();
   m_conversation = m_session.chat.id();
   m_answer = message->id;
   m_request = m_engine.post(std::move(score), this, [this](const Event& event) { onEvent(event); });

@@ -27,6 +27,7 @@ std::vector<app::TurnTimeline> timelinesOf(const QList<app::StoredMessage>& bran
 
 void takeFinished(const app::FinishedTurn& turn, app::StoredMessage& answer) {
   answer.text = turn.text;
+  answer.thought = turn.thought;
   answer.state = turn.state;
   answer.failure = turn.failure;
   answer.failureCode = turn.failureCode;
@@ -43,6 +44,8 @@ void goOnFrom(const app::StoredMessage& cut, Turn& turn) {
   turn.sampling.max_new_tokens = longest;
   turn.guard = cut.run.guard;
   turn.answer_begun = cut.text.toStdString();
+  turn.thought_begun = cut.thought.toStdString();
+  turn.prompt.thinking = thinking_of(turn.sampling);
 }
 
 app::StoredMessage newMessage(Role role, app::MessageId id, app::MessageId parent, ConversationId conversation) {
@@ -116,7 +119,7 @@ bool AnswerRun::writingHere() const { return writing() != nullptr && writing()->
 
 void AnswerRun::showWaiting(const QString& phase, double share) {
   auto* run = std::get_if<Writing>(&m_state);
-  if (run == nullptr || run->text.size() > run->begun()) return;
+  if (run == nullptr || run->wordsCame()) return;
   run->phase.phase = phase;
   run->phase.share = share;
   m_monitor.setWaiting(phase, share);
@@ -139,7 +142,8 @@ void AnswerRun::onAboutToShow() {
   if (m_chat.id() != m_editingIn) m_editing = 0;
   if (writingHere()) {
     if (app::StoredMessage* answer = m_chat.edit(writing()->phase.answer)) {
-      answer->text = writing()->text;
+      answer->text = writing()->said.text;
+      answer->thought = writing()->said.thought;
       answer->state = app::MessageState::kStreaming;
       answer->hasCause = true;
       answer->run = writing()->run;
@@ -173,7 +177,7 @@ Turn AnswerRun::turnOf(ConversationId conversation, const QList<app::StoredMessa
                        const RecipeSpec& recipe) const {
   app::TurnOptions turnOptions;
   turnOptions.recipe = recipe;
-  turnOptions.sampling = samplingFor(options, m_settings);
+  turnOptions.sampling = samplingFor(options, m_settings, m_model.info());
   turnOptions.systemPrompt = options.systemPrompt;
   Turn turn = app::buildTurn(conversation, thread, turnOptions);
   turn.guard = laterGuard(options.laterQuestions, recipe);
@@ -254,7 +258,7 @@ void AnswerRun::regenerate(app::MessageId id) {
 
 void AnswerRun::goOn(app::MessageId id) {
   const app::StoredMessage* message = m_chat.message(id);
-  if (message != nullptr && app::wasCut(*message)) answerAgain(message->parent, *message);
+  if (message != nullptr && app::canGoOn(*message)) answerAgain(message->parent, *message);
 }
 
 void AnswerRun::answerAgain(app::MessageId question, const std::optional<app::StoredMessage>& cut) {
@@ -337,10 +341,10 @@ void AnswerRun::answerAfter(const Saving& saved, const app::TurnIds& ids) {
   run.thread = saved.thread;
   if (saved.cut) {
     run.cut = saved.cut;
-    run.text = saved.cut->text;
+    run.said = run.begun();
   }
-  const AskedQuestion asked =
-      m_subject.asked(ids.conversation, run.thread, saved.cut ? saved.cut->run.recipe : m_chat.optionsOf(ids.conversation).recipe);
+  const AskedQuestion asked = m_subject.asked(
+      ids.conversation, run.thread, saved.cut && saved.cut->hasCause ? saved.cut->run.recipe : m_chat.optionsOf(ids.conversation).recipe);
   run.run = m_model.newRun();
   run.run.recipe = asked.recipe;
   m_state = run;
@@ -350,7 +354,8 @@ void AnswerRun::answerAfter(const Saving& saved, const app::TurnIds& ids) {
     showFigures();
     app::StoredMessage answer = newMessage(Role::kAssistant, ids.answer, ids.question, ids.conversation);
     answer.state = app::MessageState::kStreaming;
-    answer.text = run.text;
+    answer.text = run.said.text;
+    answer.thought = run.said.thought;
     answer.hasCause = true;
     answer.run = run.run;
     const bool alone = saved.asks == Asks::kQuestion;
@@ -388,7 +393,7 @@ void AnswerRun::onEvent(const Event& event) {
   if (run == nullptr || run->request != event.id) return;  // of chats that were replaced meanwhile
   m_monitor.take(event.body);
   if (const auto* progress = std::get_if<Progress>(&event.body)) {
-    if (run->text.size() > run->begun()) return;
+    if (run->wordsCame()) return;
     run->phase.phase = phaseText(progress->phase, progress->done, progress->total);
     run->phase.share = phaseShare(progress->done, progress->total);
     if (writingHere()) Q_EMIT phaseChanged(run->phase.answer, run->phase.phase, run->phase.share);
@@ -403,8 +408,7 @@ void AnswerRun::onEvent(const Event& event) {
     Q_EMIT keptMapKnown(run->phase.answer, run->keptMap);
   } else if (const auto* finished = std::get_if<Finished>(&event.body)) {
     const bool interrupted = finished->reason == StopReason::kInterrupted;
-    if (!finished->restored && !finished->answer.empty())
-      run->text = run->text.left(run->begun()) + QString::fromStdString(finished->answer);
+    if (!finished->restored && !finished->answer.empty()) run->said.text = run->begun().text + QString::fromStdString(finished->answer);
     finish(interrupted ? app::MessageState::kInterrupted : app::MessageState::kComplete, finished->restored ? nullptr : finished,
            std::nullopt);
   } else if (const auto* failed = std::get_if<Failed>(&event.body)) {
@@ -415,7 +419,9 @@ void AnswerRun::onEvent(const Event& event) {
 // Before the first word: an answer that is cut off by the end of the program is still headed by who wrote it.
 void AnswerRun::noteCause() {
   const Writing& run = std::get<Writing>(m_state);
-  m_store.appendStreaming(run.phase.answer, {run.text, run.run});
+  app::AnswerSoFar soFar = run.said;
+  soFar.cause = run.run;
+  m_store.appendStreaming(run.phase.answer, soFar);
   m_monitor.setCause(run.run);
   if (app::StoredMessage* answer = m_chat.edit(run.phase.answer)) {
     answer->hasCause = true;
@@ -427,21 +433,23 @@ void AnswerRun::onText(const TextDelta& delta) {
   auto& run = std::get<Writing>(m_state);
   const app::MessageId id = run.phase.answer;
   const QString text = QString::fromUtf8(delta.text.data(), static_cast<qsizetype>(delta.text.size()));
-  const bool first = run.text.size() == run.begun();
-  run.text += text;
+  const bool first = !run.wordsCame();
+  const bool thought = delta.kind == TextKind::kThought;
+  (thought ? run.said.thought : run.said.text) += text;
   run.phase.phase.clear();
-  m_store.appendStreaming(id, run.text);
+  m_store.appendStreaming(id, run.said);
   if (!writingHere()) return;
-  if (app::StoredMessage* answer = m_chat.edit(id)) answer->text = run.text;
+  if (app::StoredMessage* answer = m_chat.edit(id)) (thought ? answer->thought : answer->text) += text;
   if (first) Q_EMIT phaseChanged(id, QString(), -1.0);
-  Q_EMIT textAdded(id, text);
+  thought ? Q_EMIT thoughtAdded(id, text) : Q_EMIT textAdded(id, text);
 }
 
 void AnswerRun::finish(app::MessageState state, const Finished* finished, const std::optional<Error>& error) {
   const Writing run = std::get<Writing>(std::exchange(m_state, Idle{}));
   app::FinishedTurn turn;
   turn.answer = run.phase.answer;
-  turn.text = run.text;
+  turn.text = run.said.text;
+  turn.thought = run.said.thought;
   turn.state = state;
   if (error) {
     turn.failure = failureText(*error);
@@ -451,7 +459,7 @@ void AnswerRun::finish(app::MessageState state, const Finished* finished, const 
   turn.run = run.run;
   if (finished != nullptr) {
     turn.hasRun = true;
-    turn.run.figures = run.cut ? continued_figures(run.cut->run.figures, finished->figures) : finished->figures;
+    turn.run.figures = run.cut && run.cut->hasRun ? continued_figures(run.cut->run.figures, finished->figures) : finished->figures;
     turn.run.timeline = m_monitor.recorded();
     turn.run.stopReason = finished->reason;
     turn.keptMap = run.keptMap;

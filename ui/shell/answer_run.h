@@ -60,7 +60,7 @@ class AnswerRun : public QObject {
   void stop();
   // A further answer to the question of this answer, or to this question.
   void regenerate(app::MessageId message);
-  // The same, beginning with all of this answer, which was cut: what it went by holds for the rest, too.
+  // The same, beginning with all of this answer, which did not come to its end: what it went by holds for the rest, too.
   void goOn(app::MessageId answer);
   // The next question of the chat on screen reads everything again, under the recipe that the chat has now.
   void readAgain();
@@ -85,6 +85,7 @@ class AnswerRun : public QObject {
 
  Q_SIGNALS:
   void textAdded(qint64 message, const QString& delta);
+  void thoughtAdded(qint64 message, const QString& delta);
   void keptMapKnown(qint64 answer, const winnow::app::SharedKeptMap& map);
   void phaseChanged(qint64 message, const QString& phase, double share);
   void sent();          // acknowledged: the composer may be emptied
@@ -112,12 +113,18 @@ class AnswerRun : public QObject {
     RequestId request = 0;
     ConversationId conversation = 0;
     app::Run run;  // what the answer comes from; its makers when the engine has told them
-    QString text;
-    std::optional<app::StoredMessage> cut;  // what it goes on from; `text` begins with its text
+    app::AnswerSoFar said;
+    std::optional<app::StoredMessage> cut;  // what it goes on from; `said` begins with its texts
     AnswerPhase phase;                      // and which answer it is
     app::SharedKeptMap keptMap;
-    qsizetype begun() const { return cut ? cut->text.size() : 0; }  // of `text`: what was written before
-    QList<app::StoredMessage> thread;                               // what the engine was given; knows what was sampled of it
+    app::AnswerSoFar begun() const {  // written before
+      app::AnswerSoFar begun;
+      if (cut) begun.text = cut->text;
+      if (cut) begun.thought = cut->thought;
+      return begun;
+    }
+    bool wordsCame() const { return said.text.size() > begun().text.size() || said.thought.size() > begun().thought.size(); }
+    QList<app::StoredMessage> thread;  // what the engine was given; knows what was sampled of it
   };
 
   struct ReadAgain {

@@ -4,14 +4,17 @@
 
 #include "ui/composer/chat_settings_button.h"
 #include "ui/settings_view/chat_settings_dialog.h"
+#include "ui/settings_view/sampling_form.h"
 #include "ui/settings_view/sampling_words.h"
 #include "ui/shell/chat_session.h"
 
 namespace winnow::ui {
 
-Sampling samplingFor(const app::ConversationOptions& options, const app::Settings& settings) {
+Sampling samplingFor(const app::ConversationOptions& options, const app::Settings& settings, const ModelInfo& model) {
   const SamplingChoice defaults = settings.chatDefaults().sampling;
   Sampling sampling = with_choice(with_choice(Sampling(), defaults), options.sampling);
+  if (sampling.max_new_tokens == Sampling().max_new_tokens && !options.sampling.max_new_tokens)
+    sampling.max_new_tokens = longest_answer(model, sampling);
   if (sampling.temperature > 0.0 && !defaults.seed && !options.sampling.seed) sampling.seed = QRandomGenerator::global()->generate64();
   return sampling;
 }
@@ -29,6 +32,7 @@ void ChatSettings::open() {
   const app::ConversationOptions& options = m_session.chat.options();
   auto* dialog = new ChatSettingsDialog({options.sampling, options.systemPrompt}, m_settings.chatDefaults(),
                                         m_session.model.info().recommended, m_button.window());
+  dialog->sampling()->setThinkingShown(m_session.model.info().thinks);
   // Of the chat that it was opened for: another may be shown by the time it is accepted.
   connect(dialog, &ChatSettingsDialog::applied, this, [this, id = m_session.chat.id()](const ChatAnswering& chosen) {
     if (m_session.chat.id() == id) apply(chosen);

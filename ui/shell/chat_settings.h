@@ -6,6 +6,7 @@
 #include <QObject>
 
 #include "app/settings/settings.h"
+#include "engine/models/model_info.h"
 #include "engine/sampling/sampling.h"
 
 namespace winnow::ui {
@@ -14,8 +15,9 @@ class ChatSettingsButton;
 struct ChatAnswering;
 struct ChatSession;
 
-// A chat's own values before the settings'. Where neither names a seed, each answer that is drawn gets another one.
-Sampling samplingFor(const app::ConversationOptions& options, const app::Settings& settings);
+// A chat's own values before the settings'. Where neither names a seed, each answer that is drawn gets another one; where neither says how
+// long an answer may be, the model that is loaded does.
+Sampling samplingFor(const app::ConversationOptions& options, const app::Settings& settings, const ModelInfo& model);
 
 class ChatSettings : public QObject {
   Q_OBJECT

@@ -212,7 +212,7 @@ void Commands::update() {
                                                      : tr("&Watch…"));
   m_stop->setEnabled(m_page.canStop());
   m_regenerate->setEnabled(!busy && messages);
-  m_continue->setEnabled(!busy && messages && app::wasCut(m_session.chat.branch().last()));
+  m_continue->setEnabled(!busy && messages && app::canGoOn(m_session.chat.branch().last()));
   m_export->setEnabled(messages);
   m_copyAnswer->setEnabled(messages);
   m_check->setEnabled(!busy && m_page.canCheck());

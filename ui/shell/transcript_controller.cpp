@@ -41,6 +41,7 @@ TranscriptController::TranscriptController(const WindowServices& services, ChatS
   });
   connect(chat, &OpenChat::messageChanged, this, [this](const app::StoredMessage& message) { m_view.updateMessage(contentOf(message)); });
   connect(answers, &AnswerRun::textAdded, &m_view, &TranscriptView::appendText);
+  connect(answers, &AnswerRun::thoughtAdded, &m_view, &TranscriptView::appendThought);
   connect(answers, &AnswerRun::phaseChanged, &m_view, &TranscriptView::setPhase);
   connect(&m_view, &TranscriptView::scrolled, this, [this] {
     if (!m_restoring) m_timer.start();

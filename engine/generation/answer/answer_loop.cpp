@@ -28,9 +28,9 @@ AnswerLoop::AnswerLoop(const RequestContext& context, const Sampling& sampling, 
       start_(std::move(start)),
       on_first_token_(std::move(on_first_token)),
       choice_(sampling, start_.begun.ids.size()),
-      detokenizer_(*context.model.tokenizer, SpecialTokens::kSkip),
+      text_(context.model, thought_start(context.model, start_.prompt_tokens())),
       stops_(sampling.stop_strings),
-      first_generated_(start_.state.next_original() - (start_.first_step ? 1 : static_cast<std::int32_t>(start_.begun.read))) {
+      first_generated_(static_cast<std::int32_t>(start_.prompt_tokens().size())) {
   if (!start_.begun.ids.empty() && start_.first_step) {
     require(start_.first_step->token == start_.begun.ids.front(), "AnswerLoop: another first token than the answer begins with");
     start_.begun.read = 1;
@@ -38,14 +38,36 @@ AnswerLoop::AnswerLoop(const RequestContext& context, const Sampling& sampling, 
     start_.first_step.reset();
   }
   // Said already; what may be left is the beginning of a character.
-  for (const std::int64_t id : start_.begun.ids) detokenizer_.push(id);
+  for (const std::int64_t id : start_.begun.ids) follow(id);
   answer_.layers = slot_counts(start_.state, first_generated_);
 }
 
-void AnswerLoop::deliver(const std::string& text) {
+void AnswerLoop::deliver(const std::string& text, TextKind kind) {
   if (text.empty()) return;
-  answer_.text += text;
-  context_.emit(TextDelta{text});
+  (kind == TextKind::kThought ? answer_.thought : answer_.text) += text;
+  context_.emit(TextDelta{text, kind});
+}
+
+std::string AnswerLoop::tell(const SplitText& told) {
+  deliver(told.thought, TextKind::kThought);
+  const std::string said = stops_.push(told.answer);
+  deliver(said, TextKind::kAnswer);
+  return said;
+}
+
+// What the token lets be told. A thought that is as long as it may be has its end before it.
+SplitText AnswerLoop::follow(std::int64_t token) {
+  SplitText told = text_.push(token);
+  const bool expected = !closing_.empty() && closing_.front() == token;
+  const bool at_limit = sampling_.thought_tokens >= 0 && text_.thought_tokens() >= sampling_.thought_tokens;
+  if (expected) {
+    closing_.erase(closing_.begin());
+  } else if (text_.thinking() && at_limit) {
+    closing_ = closing_tokens(context_.model);
+  } else {
+    closing_.clear();
+  }
+  return told;
 }
 
 void AnswerLoop::sample_event() {
@@ -94,10 +116,16 @@ std::int64_t AnswerLoop::choose() {
   return token;
 }
 
+// What the model chooses, or what ends its thought. It draws all the same, so that an answer in pieces draws as one does.
+std::int64_t AnswerLoop::next_token() {
+  const std::int64_t chosen = choose();
+  return closing_.empty() ? chosen : closing_.front();
+}
+
 // Of a token that is chosen and not read yet.
 void AnswerLoop::note_held(const std::string& said) {
   if (sampling_.stop_strings.empty()) return;
-  if (!stops_.holds() && !detokenizer_.holds()) {
+  if (!stops_.holds() && !text_.holds()) {
     before_held_.reset();
     said_since_.clear();
     return;
@@ -111,7 +139,7 @@ void AnswerLoop::note_held(const std::string& said) {
 void AnswerLoop::read_up_to_stop(const std::string& said) {
   if (before_held_) start_.state = *std::exchange(before_held_, std::nullopt);
   const std::string unread = next_was_read() ? std::string() : said_since_ + said;
-  const bool begins = unread.size() == answer_.text.size() && start_.begun.ids.empty();
+  const bool begins = unread.size() == answer_.text.size() && start_.begun.ids.empty() && answer_.thought.empty();
   const TextStart start = begins ? TextStart::kNew : TextStart::kContinued;
   for (const std::int64_t id : context_.model.tokenizer->encode(unread, SpecialText::kAsText, start))
     decode_step(context_.network(), conversation(), id);
@@ -122,19 +150,25 @@ bool AnswerLoop::step() {
   read_begun();
   const Interrupt state = context_.interrupt.state();
   if (state == Interrupt::kCancel) throw Interrupted(state);
-  if (state == Interrupt::kStop) return end(StopReason::kInterrupted);
+  const bool stopping = state == Interrupt::kStop;
+  if (stopping && answer_.token_ids.empty() && start_.begun.ids.empty()) return end(StopReason::kInterrupted);
   context_.model.require_unchanged();
-  const std::int64_t token = choose();
-  if (answer_.token_ids.empty()) on_first_token_();
+  const std::int64_t token = next_token();
+  if (answer_.token_ids.empty()) {
+    since_first_.restart_ms();
+    on_first_token_();
+  }
   answer_.token_ids.push_back(token);
   if (context_.model.stop_token_ids.contains(token)) return end(StopReason::kStopToken);
-  const std::string said = stops_.push(detokenizer_.push(token));
-  deliver(said);
+  const bool was_thinking = text_.thinking();
+  const std::string said = tell(follow(token));
+  if (was_thinking || text_.thinking()) answer_.thought_ms = since_first_.elapsed_ms();
   if (stops_.matched()) {
     read_up_to_stop(said);
     return end(StopReason::kStopString);
   }
-  if (steps_ + 1 == sampling_.max_new_tokens) return end(StopReason::kLength);
+  answer_.open = stopping || steps_ + 1 == sampling_.max_new_tokens;
+  if (answer_.open) return end(stopping ? StopReason::kInterrupted : StopReason::kLength);
   note_held(said);
 
   double elapsed = 0.0;
@@ -155,9 +189,13 @@ bool AnswerLoop::step() {
 }
 
 Answer AnswerLoop::finish() {
-  // An answer that is cut within a character has it when it goes on.
-  const std::string rest = answer_.reason == StopReason::kLength ? std::string() : detokenizer_.flush();
-  if (!stops_.matched()) deliver(stops_.push(rest) + stops_.flush());
+  // An answer that is cut within a character or a mark has it when it goes on.
+  const SplitText rest = answer_.open ? SplitText() : text_.flush();
+  if (!stops_.matched()) {
+    tell(rest);
+    deliver(stops_.flush(), TextKind::kAnswer);
+  }
+  answer_.thought_tokens = text_.thought_tokens();
   answer_.tokens_per_s = typical_speed(step_ms_);
   sample_event();
   return std::move(answer_);

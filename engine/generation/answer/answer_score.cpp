@@ -79,7 +79,7 @@ std::string word_of_full_cache(const RequestContext& context, const Conversation
 Scored score_answer(const RequestContext& context, const GivenAnswer& answer, AnswerStart own, AnswerStart full) {
   const std::span<const std::int64_t> tokens = answer.tokens;
   SelectionJudge judge(own.state, own.first_step.has_value(), full.state);
-  const AnswerWords words(*context.model.tokenizer, tokens, answer.text);
+  const AnswerWords words(context.model, thought_start(context.model, own.prompt_tokens()), tokens, answer.text);
   Agreement agreement;
   agreement.tokens = std::ssize(tokens);
   std::int64_t same = 0;
@@ -93,6 +93,8 @@ Scored score_answer(const RequestContext& context, const GivenAnswer& answer, An
     full_loss -= there.log_probability(tokens[i]);
     if (here.top() == there.top()) {
       ++same;
+    } else if (words.of_thought(i)) {
+      // Counted with the others; a thought is not shown word by word.
     } else if (agreement.differences.empty() || agreement.differences.back().word != words.word_of(i)) {
       WordDifference difference;
       difference.word = words.word_of(i);

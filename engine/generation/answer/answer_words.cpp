@@ -2,7 +2,6 @@
 
 #include <algorithm>
 
-#include "engine/text/detokenizer.h"
 #include "engine/text/utf8.h"
 
 namespace winnow {
@@ -23,21 +22,22 @@ std::size_t run_length(std::string_view text, std::size_t at, bool spaces) {
 std::size_t space_length(std::string_view text, std::size_t at) { return run_length(text, at, true); }
 std::size_t word_length(std::string_view text, std::size_t at) { return run_length(text, at, false); }
 
-AnswerWords::AnswerWords(const Tokenizer& tokenizer, std::span<const std::int64_t> tokens, std::string answer)
+AnswerWords::AnswerWords(const LoadedModel& model, ThoughtStart start, std::span<const std::int64_t> tokens, std::string answer)
     : answer_(std::move(answer)) {
   for (std::size_t at = space_length(answer_, 0); at < answer_.size(); at += space_length(answer_, at)) {
     const std::size_t length = word_length(answer_, at);
     words_.emplace_back(at, at + length);
     at += length;
   }
-  Detokenizer detokenizer(tokenizer);
+  AnswerText text(model, start);
   std::size_t begin = 0;
   for (const std::int64_t token : tokens) {
     begins_.push_back(std::min(begin, answer_.size()));
     const auto word = std::find_if(words_.begin(), words_.end(), [&](const auto& each) { return each.second > begin; });
     word_of_.push_back(word - words_.begin());
-    begin += detokenizer.push(token).size();
+    begin += text.push(token).answer.size();
   }
+  thought_tokens_ = static_cast<std::size_t>(text.thought_tokens());
 }
 
 std::string AnswerWords::text(std::int64_t word) const {

@@ -1,4 +1,5 @@
-// Which word of an answer each of its tokens belongs to. Words are split at white space. Used by answer_score.h.
+// Which word of an answer each of its tokens belongs to. Words are split at white space; those of a thought are none of the answer's.
+// Used by answer_score.h.
 #pragma once
 
 #include <cstddef>
@@ -8,16 +9,18 @@
 #include <utility>
 #include <vector>
 
-#include "engine/text/tokenizer.h"
+#include "engine/generation/conversation/answer_text.h"
 
 namespace winnow {
 
 class AnswerWords {
  public:
   // tokens: the answer's, with what ended it; answer: its text (a stop string at its end is cut off).
-  AnswerWords(const Tokenizer& tokenizer, std::span<const std::int64_t> tokens, std::string answer);
+  AnswerWords(const LoadedModel& model, ThoughtStart start, std::span<const std::int64_t> tokens, std::string answer);
 
   std::int64_t size() const { return static_cast<std::int64_t>(words_.size()); }
+  // Such a token is before the answer's first word.
+  bool of_thought(std::size_t token) const { return token < thought_tokens_; }
   // The word that holds the token's first visible character; size() for tokens after the last word.
   std::int64_t word_of(std::size_t token) const { return word_of_[token]; }
   std::string text(std::int64_t word) const;         // empty for size()
@@ -28,6 +31,7 @@ class AnswerWords {
   std::vector<std::pair<std::size_t, std::size_t>> words_;  // [begin, end) in answer_, in bytes
   std::vector<std::size_t> begins_;                         // per token, in bytes
   std::vector<std::int64_t> word_of_;                       // per token
+  std::size_t thought_tokens_ = 0;
 };
 
 // Length in bytes of the white space that starts at `at`, and of what is none.

@@ -61,12 +61,13 @@ Finished TurnAnswer::finish() {
   Conversation& working = loop_.conversation();
   working.thread = turn_.messages;
   working.settings = turn_.prompt;
-  working.thread.push_back({Role::kAssistant, {TextItem{turn_.answer_begun + answer.text}}});
+  working.thread.push_back({Role::kAssistant, {TextItem{turn_.answer_begun + answer.text}}, turn_.thought_begun + answer.thought});
   std::vector<std::int64_t> ids = loop_.begun().ids;
   ids.insert(ids.end(), answer.token_ids.begin(), answer.token_ids.end());
 
   TurnFigures& figures = finished_.figures;
   figures.tokens.generated = std::ssize(ids);
+  figures.tokens.thought = answer.thought_tokens;
   figures.kv_bytes.end = working.cache.bytes_in_use();
   figures.kv_bytes.allocated = working.cache.bytes_allocated();
   figures.kv_bytes.peak = working.cache.bytes_peak();
@@ -74,11 +75,13 @@ Finished TurnAnswer::finish() {
   figures.kv_bytes.full_end = answer.kv_bytes_full;
   for (std::size_t layer = 0; layer < figures.layers.size(); ++layer) figures.layers[layer].end = answer.layers[layer];
   figures.timings_ms.decode_total = answer.decode_total_ms;
+  figures.timings_ms.thought = answer.thought_ms;
   figures.tokens_per_s = answer.tokens_per_s;
   finished_.reason = answer.reason;
   finished_.answer = std::move(answer.text);
+  finished_.thought = std::move(answer.thought);
   working.answer_ids = std::move(ids);
-  working.answer_open = answer.reason == StopReason::kLength;
+  working.answer_open = answer.open;
   return std::move(finished_);
 }
 

@@ -103,6 +103,7 @@ std::unique_ptr<LoadedModel> read_package(const LoadModel& request, const std::s
   TemplateText text = package->chat_template(loaded->network->chat_template());
   const std::string_view own_template = loaded->network->own_chat_template();
   if (!own_template.empty()) text.source = own_template;
+  loaded->thoughts = find_thought_tags(text.source, *loaded->tokenizer);
   loaded->chat_template = std::make_unique<ChatTemplate>(text.source, std::move(text.bos), std::move(text.eos), package->path());
   if (const std::string_view of_videos = loaded->network->video_chat_template(); !of_videos.empty())
     loaded->video_template = std::make_unique<ChatTemplate>(of_videos);
@@ -131,6 +132,13 @@ void LoadedModel::require_unchanged() const {
     if (file && file->changed())
       throw Exception(ErrorCode::kModelFileChanged, file->path(), "another program changed the file after it was opened");
   }
+}
+
+ModelInfo model_info(const LoadedModel& model) {
+  ModelInfo info = model.network->info();
+  info.thinking_switch = model.chat_template->has_thinking_switch();
+  info.thinks = model.thoughts && (model.thoughts->by_template || info.thinking_switch);
+  return info;
 }
 
 std::string speed_key(const ModelInfo& model) {

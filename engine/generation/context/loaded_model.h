@@ -8,6 +8,7 @@
 #include <cstdint>
 #include <functional>
 #include <memory>
+#include <optional>
 #include <set>
 #include <string>
 #include <vector>
@@ -19,6 +20,7 @@
 #include "engine/metrics/machine_speed.h"
 #include "engine/models/vision_language_model.h"
 #include "engine/text/chat_template.h"
+#include "engine/text/thought_tags.h"
 #include "engine/text/tokenizer.h"
 #include "engine/weights/tensor_file.h"
 
@@ -30,6 +32,7 @@ struct LoadedModel {
   std::unique_ptr<ChatTemplate> chat_template;
   std::unique_ptr<ChatTemplate> video_template;  // of threads with a video; null: the same
   std::set<std::int64_t> stop_token_ids;
+  std::optional<FoundTags> thoughts;  // the marks around them; nothing: it is not known to think
   FeatureCache features{std::int64_t{256} << 20};
   DocumentMemo documents;
   MachineSpeed speed;
@@ -39,6 +42,9 @@ struct LoadedModel {
   // What was computed is the model's: nobody wrote to its files. Throws kModelFileChanged naming the file. A system call for each file.
   void require_unchanged() const;
 };
+
+// The network's, and what the chat template adds.
+ModelInfo model_info(const LoadedModel& model);
 
 // Names what speeds were measured with.
 std::string speed_key(const ModelInfo& model);

@@ -15,7 +15,7 @@ bool same_item(const Item& a, const Item& b) {
 }  // namespace
 
 bool same_message(const Message& a, const Message& b) {
-  if (a.role != b.role || a.items.size() != b.items.size()) return false;
+  if (a.role != b.role || a.items.size() != b.items.size() || a.thought != b.thought) return false;
   for (std::size_t i = 0; i < a.items.size(); ++i) {
     if (!same_item(a.items[i], b.items[i])) return false;
   }

@@ -1,4 +1,4 @@
-// When two messages are the same for the cache: same role, same text, same media files under the same frame plans, the
+// When two messages are the same for the cache: same role, same text, same thought, same media files under the same frame plans, the
 // same subtitles.
 #pragma once
 

@@ -6,6 +6,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <optional>
+#include <span>
 #include <vector>
 
 #include "engine/generation/conversation/conversation.h"
@@ -25,6 +26,11 @@ struct AnswerStart {
   std::optional<FirstStep> first_step;  // what `state` holds of the answer already
   BegunAnswer begun{};
 
+  // Ids of what the state held before the answer.
+  std::span<const std::int64_t> prompt_tokens() const {
+    const std::size_t answered = first_step ? 1 : begun.read;
+    return std::span(state.token_ids).first(state.token_ids.size() - answered);
+  }
   AnswerStart fork() const { return {state.fork(), logits, first_step, begun}; }
 };
 

@@ -9,6 +9,7 @@
 #include "engine/compression/statistics/expected_attention.h"
 #include "engine/compression/statistics/probe_votes.h"
 #include "engine/compression/statistics/row_attention.h"
+#include "engine/generation/conversation/answer_text.h"
 #include "engine/generation/conversation/decode_step.h"
 
 namespace winnow {
@@ -324,6 +325,7 @@ class Probe {
     telling.origins.insert(telling.origins.end(), rows.origins.begin(), rows.origins.end());
     at::Tensor logits = text_.logits(hidden.narrow(0, hidden.size(0) - 1, 1)).select(0, 0);
 
+    AnswerText text(context_.model, ThoughtStart::kUnsaid);
     std::vector<std::int64_t> answer;
     std::map<std::vector<std::int64_t>, int> said;
     while (std::ssize(answer) < longest) {
@@ -333,6 +335,17 @@ class Probe {
       const std::int64_t token = logits.argmax().item<std::int64_t>();
       if (context_.model.stop_token_ids.contains(token)) break;
       answer.push_back(token);
+      text.push(token);
+      if (text.thinking()) {
+        // A model that thinks whatever it is told: its thought is ended, and is no part of what it says.
+        logits = append_step(context_.network(), telling, token, nullptr);
+        for (const std::int64_t id : closing_tokens(context_.model)) {
+          text.push(id);
+          logits = append_step(context_.network(), telling, id, nullptr);
+        }
+        answer.clear();
+        continue;
+      }
       if (answer.size() >= kRepeatedTokens &&
           ++said[{answer.end() - static_cast<std::ptrdiff_t>(kRepeatedTokens), answer.end()}] == kMostRepetitions) {
         return {answer, false};

@@ -246,7 +246,7 @@ Json conversation_json(const Conversation& conversation) {
   for (const Message& message : conversation.thread) {
     Json items = Json::array();
     for (const Item& item : message.items) items.push_back(json_of(item));
-    json["thread"].push_back({{"role", static_cast<int>(message.role)}, {"items", std::move(items)}});
+    json["thread"].push_back({{"role", static_cast<int>(message.role)}, {"items", std::move(items)}, {"thought", message.thought}});
   }
   return json;
 }
@@ -274,7 +274,7 @@ void read_conversation_json(const JsonObject& from, Conversation& conversation) 
     conversation.makers.push_back({recipe_of(maker.object("recipe")), maker.boolean("attached")});
   });
   each(from, "thread", [&](const JsonObject& object) {
-    Message message{word(object, "role", Role::kSystem, Role::kAssistant), {}};
+    Message message{word(object, "role", Role::kSystem, Role::kAssistant), {}, object.string("thought", kMostText, "")};
     each(object, "items", [&](const JsonObject& item) { message.items.push_back(item_of(item)); });
     conversation.thread.push_back(std::move(message));
   });

@@ -207,19 +207,20 @@ const Conversation* cut_answer_of(const ConversationStates& states, const Turn& 
   const auto fits = [&](const Conversation& state) {
     const bool by_its_recipe =
         std::any_of(state.makers.begin(), state.makers.end(), [&](const CacheMaker& maker) { return maker.recipe == turn.recipe; });
-    return state.answer_open && !state.answer_ids.empty() && by_its_recipe && holds_answer(state, turn.messages, turn.answer_begun) &&
+    return state.answer_open && !state.answer_ids.empty() && by_its_recipe &&
+           holds_answer(state, turn.messages, {Role::kAssistant, {TextItem{turn.answer_begun}}, turn.thought_begun}) &&
            made_with(state, making_of(turn, network));
   };
-  if (turn.answer_begun.empty()) return nullptr;
+  if (begins_anew(turn)) return nullptr;
   if (states.current && fits(*states.current)) return &*states.current;
   const auto column = std::find_if(states.columns.begin(), states.columns.end(), [&](const ComparedColumn& c) { return fits(c.state); });
   return column == states.columns.end() ? nullptr : &column->state;
 }
 
-bool holds_answer(const Conversation& conversation, std::span<const Message> thread, const std::string& answer) {
+bool holds_answer(const Conversation& conversation, std::span<const Message> thread, const Message& answer) {
   const std::vector<Message>& held = conversation.thread;
   return held.size() == thread.size() + 1 && std::equal(thread.begin(), thread.end(), held.begin(), same_message) &&
-         same_message(held.back(), {Role::kAssistant, {TextItem{answer}}});
+         same_message(held.back(), answer);
 }
 
 }  // namespace winnow

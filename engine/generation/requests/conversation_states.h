@@ -78,6 +78,6 @@ void keep_full(ConversationStates& states, Conversation full);
 const Conversation* cut_answer_of(const ConversationStates& states, const Turn& turn, const VisionLanguageModel& network);
 
 // The conversation holds exactly this thread and then this answer.
-bool holds_answer(const Conversation& conversation, std::span<const Message> thread, const std::string& answer);
+bool holds_answer(const Conversation& conversation, std::span<const Message> thread, const Message& answer);
 
 }  // namespace winnow

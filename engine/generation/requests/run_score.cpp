@@ -14,20 +14,23 @@ namespace {
 
 struct AskedAnswer {
   GivenAnswer given;
-  TurnStart start;  // of the turn that gave it
+  bool known = false;  // these were its very tokens
+  TurnStart start;     // of the turn that gave it
 };
 
-AskedAnswer answer_of(const LoadedModel& model, const Turn& turn, const std::string& answer, const ConversationStates& states) {
+AskedAnswer answer_of(const LoadedModel& model, const Turn& turn, const Score& score, const ConversationStates& states) {
   const std::vector<Message>& thread = turn.messages;
   const TurnStart start = start_of(states, turn, model);
-  if (states.current && holds_answer(*states.current, thread, answer)) return {{states.current->answer_ids, answer}, start};
+  const std::string& text = score.answer;
+  const Message answer{Role::kAssistant, {TextItem{text}}, score.thought};
+  if (states.current && holds_answer(*states.current, thread, answer)) return {{states.current->answer_ids, text}, true, start};
   const ComparedColumn* found = nullptr;
   for (const ComparedColumn& column : states.columns) {
     if (!holds_answer(column.state, thread, answer)) continue;
     if (found == nullptr || column.recipe == turn.recipe) found = &column;
   }
-  if (found != nullptr) return {{found->state.answer_ids, answer}, TurnStart()};  // comparisons start from nothing
-  return {{model.tokenizer->encode(answer, SpecialText::kAsText), answer}, start};
+  if (found != nullptr) return {{found->state.answer_ids, text}, true, TurnStart()};  // comparisons start from nothing
+  return {{written_tokens(model, ThoughtStart::kUnsaid, score.thought, text), text}, false, start};
 }
 
 }  // namespace
@@ -35,7 +38,7 @@ AskedAnswer answer_of(const LoadedModel& model, const Turn& turn, const std::str
 Scored run_score(const RequestContext& context, const Score& score, const ConversationStates& states) {
   require_question(score.turn.messages);
   Turn turn = as_run(score.turn);
-  AskedAnswer asked = answer_of(context.model, turn, score.answer, states);
+  AskedAnswer asked = answer_of(context.model, turn, score, states);
   turn.sampling.max_new_tokens = static_cast<int>(asked.given.tokens.size());
   const Recipe recipe = recipe_for(turn.recipe, context.network().info());
   const bool one_prefill = asked.start.from == TurnStart::From::kNothing && recipe.shares_prefill();
@@ -43,6 +46,9 @@ Scored run_score(const RequestContext& context, const Score& score, const Conver
   if (one_prefill) sharing.push_back(&recipe);
   Conversation empty(context.network().text().kv_shape());
   TurnPrefill whole(context, begin_turn(context, turn, nullptr, std::move(empty)), sharing, Compaction::kAfterTheLast);
+  const ThoughtStart prompt_end = thought_start(context.model, whole.conversation().token_ids);
+  if (!asked.known && prompt_end == ThoughtStart::kOpened)
+    asked.given.tokens = written_tokens(context.model, prompt_end, score.thought, score.answer);
 
   const ChooseFirst first = given_first(asked.given.tokens);
   const auto own = [&] {

@@ -61,8 +61,10 @@ Compaction compaction_of(const Turn& turn) { return turn.guard == Guard::kRam ? 
 
 namespace {
 
-std::vector<std::int64_t> begun_ids(const RequestContext& context, const Turn& turn) {
-  return context.model.tokenizer->encode(turn.answer_begun, SpecialText::kAsText);
+// prompt: the tokens that the answer follows.
+std::vector<std::int64_t> begun_ids(const RequestContext& context, const Turn& turn, std::span<const std::int64_t> prompt) {
+  if (begins_anew(turn)) return {};
+  return written_tokens(context.model, thought_start(context.model, prompt), turn.thought_begun, turn.answer_begun);
 }
 
 struct StartedTurn {
@@ -104,14 +106,14 @@ StartedTurn get_ready(const RequestContext& context, const Turn& turn, Conversat
     full = prefill.conversation().fork();
     full->thread = turn.messages;
   }
-  const std::vector<std::int64_t> given = begun_ids(context, turn);
+  const std::vector<std::int64_t> given = begun_ids(context, turn, prefill.conversation().token_ids);
   return {prefill.ready(given.empty() ? sampled_first(context.model, turn.sampling) : given_first(given)), start, std::move(full)};
 }
 
 // As the answer that is gone on from was written: behind the event, a token at a time.
 void begin_answer(const RequestContext& context, const Turn& turn, AnswerStart& start) {
-  if (turn.answer_begun.empty() || !start.begun.ids.empty()) return;
-  start.begun.ids = begun_ids(context, turn);
+  if (begins_anew(turn) || !start.begun.ids.empty()) return;
+  start.begun.ids = begun_ids(context, turn, start.prompt_tokens());
   require_context(context, turn, start.state.next_position + std::ssize(start.begun.ids));
 }
 

@@ -31,7 +31,12 @@ std::string attached(const Message& message) {
 
 }  // namespace
 
-ProbePrompts probe_prompts(const ThreadToRead& thread, const PromptMedia& media, std::span<const std::string> ask) {
+ProbePrompts probe_prompts(const ThreadToRead& asking, const PromptMedia& media, std::span<const std::string> ask) {
+  // What stands for later questions is no thought; but where the template then writes the beginning otherwise, as the cache has it.
+  PromptSettings quiet = asking.settings;
+  quiet.thinking = Thinking::kOff;
+  const ThreadToRead without_thoughts{asking.model, asking.messages, quiet, asking.held};
+  const ThreadToRead& thread = goes_on(without_thoughts) ? without_thoughts : asking;
   const std::string what = attached(thread.messages.back());
   ProbePrompts prompts;
   prompts.repeat = asked(thread, media, "Repeat the previous " + what + " exactly.", TimeInstruction::kNone);

@@ -7,6 +7,7 @@
 #include "engine/base/error.h"
 #include "engine/generation/segment/prompt_ids.h"
 #include "engine/generation/segment/time_instruction.h"
+#include "engine/text/thought_splitter.h"
 
 namespace winnow {
 namespace {
@@ -161,6 +162,18 @@ std::optional<std::size_t> new_from(const Rendering& whole, std::string_view beg
   return spaces ? std::optional(message_end) : std::nullopt;
 }
 
+// With the start of the next answer. A model that shall not think, and whose template begins a thought all the same, has thought already.
+Rendering rendered(const ThreadToRead& thread, const ChatTemplate& chat_template, const std::vector<TemplateMessage>& messages,
+                   const PromptSettings& settings) {
+  std::vector<TemplatePiece> pieces = chat_template.render(messages, variables(settings, AddGenerationPrompt::kYes));
+  const std::optional<FoundTags>& thoughts = thread.model.thoughts;
+  if (settings.thinking == Thinking::kOff && thoughts && !pieces.empty() && !pieces.back().from_user &&
+      ends_in_thought(pieces.back().text, thoughts->tags)) {
+    pieces.back().text += thoughts->tags.closing;
+  }
+  return Rendering(std::move(pieces));
+}
+
 bool ends_in_token(const Tokenizer& tokenizer, std::span<const TemplatePiece> pieces) {
   if (pieces.empty() || pieces.back().from_user) return false;
   const std::vector<SpecialSpan> tokens = tokenizer.special_tokens(pieces.back().text);
@@ -181,14 +194,14 @@ std::optional<UnreadText> unread_text(const ThreadToRead& thread, std::span<cons
   const bool joined_then = thread.cached() > 0 && system_joins_question(thread.model, thread.messages.first(thread.cached()));
   if (thread.cached() > 0 && joined_then != (joined > 0)) return std::nullopt;
   join_system(messages, joined);
-  const Rendering whole(chat_template.render(messages, variables(thread.settings, AddGenerationPrompt::kYes)));
+  const Rendering whole = rendered(thread, chat_template, messages, thread.settings);
   if (thread.cached() == 0) return UnreadText{whole.pieces, TextStart::kNew};
   const std::size_t cached = thread.cached() - joined;
   const std::size_t asked = thread.behind_an_answer() ? cached - 1 : cached;
   // What it was given then, by the settings of then.
   const ChatTemplate& earlier = template_of(thread.model, thread.messages.first(thread.cached()));
   const std::vector<TemplateMessage> before(messages.begin(), messages.begin() + static_cast<std::ptrdiff_t>(asked));
-  const Rendering begun(earlier.render(before, variables(thread.held.settings, AddGenerationPrompt::kYes)));
+  const Rendering begun = rendered(thread, earlier, before, thread.held.settings);
   std::optional<std::string> answer;
   if (thread.behind_an_answer()) answer = answer_in_cache(thread);
   const std::optional<std::size_t> at = new_from(whole, begun.text, answer, cached - 1);

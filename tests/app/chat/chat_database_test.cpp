@@ -429,14 +429,14 @@ TEST_F(ChatDatabaseTest, AnAnswerCutOffByTheEndOfTheProgramIsInterruptedAtTheNex
   open();
   const ConversationId id = conversation();
   const TurnIds ids = m_db->beginTurn({id, 0, QStringLiteral("q"), {}});
-  m_db->updateStreaming(ids.answer, QStringLiteral("half an ans"));
+  m_db->updateStreaming(ids.answer, {QStringLiteral("half an ans")});
   EXPECT_EQ(m_db->recoveredAnswers(), 0);
   open();
   EXPECT_EQ(m_db->recoveredAnswers(), 1);
   EXPECT_EQ(stored(id, ids.answer).state, MessageState::kAbandoned);
   EXPECT_EQ(stored(id, ids.answer).text, QStringLiteral("half an ans"));
   EXPECT_EQ(m_db->search(QStringLiteral("half")).size(), 1);
-  m_db->updateStreaming(ids.answer, QStringLiteral("late"));  // a late write of the old run changes nothing
+  m_db->updateStreaming(ids.answer, {QStringLiteral("late")});  // a late write of the old run changes nothing
   EXPECT_EQ(stored(id, ids.answer).text, QStringLiteral("half an ans"));
 }
 
@@ -617,7 +617,7 @@ TEST_P(FaultTest, TheKthFailureIsReportedEarlierRowsStayAndRetryWorks) {
     bool failed = false;
     const auto turn = [&] {
       ids = m_db->beginTurn({id, leaf, QStringLiteral("question %1").arg(k), {clip()}});
-      m_db->updateStreaming(ids.answer, QString(9000, QLatin1Char('s')));
+      m_db->updateStreaming(ids.answer, {QString(9000, QLatin1Char('s'))});
       m_db->finishTurn({ids.answer, QStringLiteral("answer %1").arg(k), MessageState::kComplete, {}, {}, false, {}});
     };
     try {

@@ -156,7 +156,7 @@ TEST_F(ChatStoreTest, StreamingIsCoalescedAndReachesTheDiskWhileItRuns) {
   QString text;
   ASSERT_TRUE(waitUntil([&] {
     text += QLatin1Char('x');
-    m_store->appendStreaming(m_ids.answer, text);
+    m_store->appendStreaming(m_ids.answer, {text});
     return m_flushed.size() >= 3;
   }));
   EXPECT_LE(m_flushed.size(), elapsed.elapsed() / 250 + 1);
@@ -167,7 +167,7 @@ TEST_F(ChatStoreTest, StreamingIsCoalescedAndReachesTheDiskWhileItRuns) {
 TEST_F(ChatStoreTest, ClosingWritesThePendingText) {
   openWithConversation();
   begin();
-  m_store->appendStreaming(m_ids.answer, QStringLiteral("last words"));
+  m_store->appendStreaming(m_ids.answer, {QStringLiteral("last words")});
   m_store.reset();
   EXPECT_EQ(answerOnDisk().text, QStringLiteral("last words"));
 }
@@ -175,11 +175,11 @@ TEST_F(ChatStoreTest, ClosingWritesThePendingText) {
 TEST_F(ChatStoreTest, AFinishedAnswerIsNotOverwrittenByPendingText) {
   openWithConversation();
   begin();
-  m_store->appendStreaming(m_ids.answer, QStringLiteral("hal"));
+  m_store->appendStreaming(m_ids.answer, {QStringLiteral("hal")});
   const RequestToken token =
       m_store->finishTurn({m_ids.answer, QStringLiteral("half and whole"), MessageState::kComplete, {}, {}, false, {}});
   ASSERT_TRUE(waitFor(token));
-  m_store->appendStreaming(m_ids.answer, QStringLiteral("late"));
+  m_store->appendStreaming(m_ids.answer, {QStringLiteral("late")});
   m_store->close();
   EXPECT_EQ(answerOnDisk().text, QStringLiteral("half and whole"));
   EXPECT_EQ(answerOnDisk().state, MessageState::kComplete);

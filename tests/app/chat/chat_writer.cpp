@@ -34,7 +34,7 @@ int main(int argc, char** argv) {
       int length = 0;
       for (int flush = static_cast<int>(random() % 4); flush > 0; --flush) {
         length += 1 + static_cast<int>(random() % 3000);
-        db.updateStreaming(ids.answer, streamedText(ids.answer, length));
+        db.updateStreaming(ids.answer, {streamedText(ids.answer, length)});
         say("stream " + std::to_string(ids.answer) + " " + std::to_string(length));
       }
       length += 1;

@@ -156,7 +156,7 @@ TEST_F(DatabaseFileTest, WordsThatChangedOnTheDiskAreNoticed) {
     ChatDatabase db(folders());
     chat = db.createConversation(QStringLiteral("chat"), {}).id;
     const TurnIds first = db.beginTurn({chat, 0, QStringLiteral("The code of the gate is 4711."), {}});
-    db.updateStreaming(first.answer, QStringLiteral("Noted"));
+    db.updateStreaming(first.answer, {QStringLiteral("Noted")});
     FinishedTurn turn;
     turn.answer = first.answer;
     turn.text = QStringLiteral("Noted.");

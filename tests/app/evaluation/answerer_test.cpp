@@ -28,7 +28,7 @@ Message about(const std::string& question) {
 // Of `full` nothing is prepared, so that each question would read the document anew.
 TEST(EngineAnswerer, QuestionsUnderTheFullCacheAreAskedOfOneThatIsReadOnce) {
   AskedEngine engine;
-  EngineAnswerer answerer(engine, 8, ColumnScores::kNone);
+  EngineAnswerer answerer(engine, 8, Sampling::kAsManyThoughtsAsTheModel, ColumnScores::kNone);
   RecipeSpec full;
   full.method = "full";
   full.retention = 1.0;

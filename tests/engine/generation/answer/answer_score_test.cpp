@@ -282,7 +282,7 @@ TEST_F(AnswerScore, WhatTheFullCacheWouldHaveWrittenIsItsOwnAnswer) {
   const Agreement agreement = score_answer(context(), own.given, std::move(own.start), full_start(turn)).agreement;
   ASSERT_FALSE(agreement.differences.empty());
   // Up to the first difference both answers are the same, so there the full cache's word is that of its own answer.
-  const AnswerWords words(*model_->tokenizer, full.given.tokens, full.given.text);
+  const AnswerWords words(*model_, ThoughtStart::kUnsaid, full.given.tokens, full.given.text);
   const WordDifference& first = agreement.differences.front();
   EXPECT_EQ(first.word, agreement.first_diverging_word);
   EXPECT_EQ(first.full_text.substr(0, words.text(first.word).size()), words.text(first.word));
@@ -294,7 +294,7 @@ TEST_F(AnswerScore, TokensFindTheirWords) {
   std::vector<std::int64_t> tokens = model_->tokenizer->encode(text, SpecialText::kAsText);
   const std::size_t spoken = tokens.size();
   tokens.push_back(*model_->stop_token_ids.begin());
-  const AnswerWords words(*model_->tokenizer, tokens, text);
+  const AnswerWords words(*model_, ThoughtStart::kUnsaid, tokens, text);
   ASSERT_EQ(words.size(), 5);
   EXPECT_EQ(words.text(2), "star,");
   EXPECT_EQ(words.text(4), "gr\xC3\xBCn.");
@@ -307,10 +307,10 @@ TEST_F(AnswerScore, TokensFindTheirWords) {
     EXPECT_EQ(before, words.text(words.word_of(i)).substr(0, before.size()));
     EXPECT_TRUE(words.word_of(i) == words.word_of(i - 1) || before.empty()) << i;
   }
-  const AnswerWords cut(*model_->tokenizer, tokens, "A red");  // a stop string took the rest
+  const AnswerWords cut(*model_, ThoughtStart::kUnsaid, tokens, "A red");  // a stop string took the rest
   EXPECT_EQ(cut.size(), 2);
   EXPECT_EQ(cut.word_of(spoken - 1), 2);
-  const AnswerWords none(*model_->tokenizer, {}, "");
+  const AnswerWords none(*model_, ThoughtStart::kUnsaid, {}, "");
   EXPECT_EQ(none.size(), 0);
 }
 

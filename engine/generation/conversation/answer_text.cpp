@@ -1,0 +1,70 @@
+#include "engine/generation/conversation/answer_text.h"
+
+#include <algorithm>
+
+namespace winnow {
+namespace {
+
+constexpr std::size_t kLastTokens = 16;  // of a prompt, in which the mark of a thought's beginning stands
+
+}  // namespace
+
+ThoughtStart thought_start(const LoadedModel& model, std::span<const std::int64_t> prompt) {
+  if (!model.thoughts) return ThoughtStart::kUnsaid;
+  std::vector<std::int64_t> last;
+  for (std::size_t i = prompt.size() - std::min(prompt.size(), kLastTokens); i < prompt.size(); ++i) {
+    if (prompt[i] >= 0) last.push_back(prompt[i]);  // of text
+  }
+  const std::string text = model.tokenizer->decode(last, SpecialTokens::kKeep);
+  return ends_in_thought(text, model.thoughts->tags) ? ThoughtStart::kOpened : ThoughtStart::kUnsaid;
+}
+
+AnswerText::AnswerText(const LoadedModel& model, ThoughtStart start)
+    : model_(model),
+      detokenizer_(*model.tokenizer, SpecialTokens::kSkip),
+      splitter_(model.thoughts ? std::optional(model.thoughts->tags) : std::nullopt, start) {}
+
+SplitText AnswerText::split(std::string_view text) {
+  const bool was_thinking = thinking();
+  SplitText told = splitter_.push(text);
+  if (was_thinking || thinking() || !told.thought.empty()) thought_tokens_ = tokens_;
+  return told;
+}
+
+SplitText AnswerText::push(std::int64_t token) {
+  ++tokens_;
+  const Tokenizer& tokenizer = *model_.tokenizer;
+  if (!tokenizer.is_special(token)) return split(detokenizer_.push(token));
+  const std::string_view mark = tokenizer.token_bytes(token);
+  const bool marks =
+      model_.thoughts && !mark.empty() && !answering() &&
+      (model_.thoughts->tags.begin.find(mark) != std::string_view::npos || model_.thoughts->tags.end.find(mark) != std::string_view::npos);
+  return split(marks ? mark : std::string_view());
+}
+
+SplitText AnswerText::flush() {
+  SplitText told = split(detokenizer_.flush());
+  SplitText rest = splitter_.flush();
+  return {told.thought + rest.thought, told.answer + rest.answer};
+}
+
+std::vector<std::int64_t> closing_tokens(const LoadedModel& model) {
+  return model.tokenizer->encode(model.thoughts->tags.closing, SpecialText::kParse, TextStart::kContinued);
+}
+
+std::vector<std::int64_t> written_tokens(const LoadedModel& model, ThoughtStart start, const std::string& thought,
+                                         const std::string& answer) {
+  const Tokenizer& tokenizer = *model.tokenizer;
+  if (!model.thoughts || (thought.empty() && start == ThoughtStart::kUnsaid)) return tokenizer.encode(answer, SpecialText::kAsText);
+  std::vector<std::int64_t> ids;
+  const auto add = [&ids](const std::vector<std::int64_t>& more) { ids.insert(ids.end(), more.begin(), more.end()); };
+  if (start == ThoughtStart::kUnsaid)
+    add(tokenizer.encode(std::string(model.thoughts->tags.begin).append(model.thoughts->tags.after_begin), SpecialText::kParse));
+  add(tokenizer.encode(thought, SpecialText::kAsText, TextStart::kContinued));
+  if (answer.empty()) return ids;
+  add(closing_tokens(model));
+  add(tokenizer.encode(answer, SpecialText::kAsText, TextStart::kContinued));
+  return ids;
+}
+
+}  // namespace winnow
