@@ -26,7 +26,6 @@ TEST(NewestFrames, NoneLeavesScoresInTheirOrder) {
   const NewestFrames none(kPlaces, 0);
   EXPECT_EQ(none.score(8, 0.5F), 0.5F);
   EXPECT_TRUE(std::isnan(none.score(8, std::nanf("")))) << "ranks last";
-  EXPECT_EQ(NewestFrames({}, 4).score(0, 0.5F), 0.5F);
 }
 
 TEST(NewestFrames, MoreThanThereAreAreAll) {

@@ -128,7 +128,7 @@ TEST_F(ConversationFile, AnswersWithoutItsVideoAndSaysSo) {
   const EventRecorder restored = restore();
   ASSERT_TRUE(restored.last<Restored>());
   ASSERT_TRUE(restored.last<MediaSampled>());
-  EXPECT_EQ(restored.last<MediaSampled>()->path, "video");
+  EXPECT_EQ(restored.last<MediaSampled>()->path, std::get<MediaItem>(turn.messages.back().items.front()).media.path);
   EXPECT_EQ(restored.last<MediaSampled>()->notices, std::vector<MediaNotice>{{NoticeCode::kFileGone}});
   EXPECT_EQ(finished(run(turn)).answer, before.answer);
 }
