@@ -24,9 +24,9 @@ struct RgbImage {
   std::vector<std::uint8_t> rgb;
 };
 
-// Which times of a video are wanted; a picture that is on screen at several of them is one frame. Uniform: t_i = from + (i + 0.5) * (to - from) / frame_count. Every: t_i =
-// from + i * every_s while t_i < to, at most max_frames. Exactly one of frame_count and every_s is positive. For images the plan is
-// ignored.
+// Which times of a video are wanted; a picture that is on screen at several of them is one frame. Uniform: t_i = from + (i + 0.5) * (to -
+// from) / frame_count. Every: t_i = from + i * every_s while t_i < to, at most max_frames. Exactly one of frame_count and every_s is
+// positive. For images the plan is ignored.
 struct FramePlan {
   int frame_count = 64;
   double every_s = 0.0;

@@ -32,7 +32,7 @@ enum class NoticeCode : int {
   kTransparencyIgnored = 25,
   kScaledDown = 26,   // amount x of: the picture's own pixels
   kSecondVideo = 27,  // amount: bytes behind the video, which begin another one
-  kFileGone = 30,          // what was kept of the file answers without it
+  kFileGone = 30,     // what was kept of the file answers without it
 };
 
 struct MediaNotice {

@@ -144,6 +144,7 @@ TEST(IncludeScan, EngineFoldersFollowTheirOrder) {
 
 TEST(IncludeScan, AppFoldersFollowTheirOrder) {
   expect_order("app/", {{"app/threads", 0},
+                        {"app/notices", 0},
                         {"app/process", 0},
                         {"app/diagnostics", 0},
                         {"app/recipes", 1},

@@ -32,8 +32,8 @@ struct PinnableTokens {
   std::int64_t joined_frames = 1;
 };
 
-// Per frame of a video whether a pin names a time at which it is known to be on screen; of an image or a document, one entry for all of it. Refuses a pin that names none of the
-// frames.
+// Per frame of a video whether a pin names a time at which it is known to be on screen; of an image or a document, one entry for all of it.
+// Refuses a pin that names none of the frames.
 std::vector<bool> pinned_frames(std::span<const Pin> pins, const PinnableMedium& medium);
 // Per token: whether one of the frames that it stands for is among them (ModelTraits::joined_frames). A video's newline embedding and its
 // subtitles belong to no frame.
