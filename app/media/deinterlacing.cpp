@@ -13,7 +13,7 @@ extern "C" {
 namespace winnow::app {
 namespace {
 
-constexpr int kStep = 12;  // of 256 levels: between a line and its neighbours
+constexpr int kStep = 20;  // of 256 levels, between a line and its neighbours: more than noise
 
 struct Lines {
   const std::uint8_t* data;

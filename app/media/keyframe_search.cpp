@@ -15,9 +15,12 @@ bool seekKeyframe(VideoContainer& container, std::int64_t target, AVPacket& pack
     ++work.seeks;
     bool found = atStart ? container.rewind() : container.seekBackwardTo(timestamp);
     if (found) {
+      // What a program stream counts on from where it was joined is off by a field until a picture says its time.
+      bool timed = atStart || !isPacketStream(container.type());
       while ((found = container.readPacket(packet))) {
         ++work.packetsRead;
-        if ((packet.flags & AV_PKT_FLAG_KEY) != 0) break;
+        timed = timed || packet.pts != AV_NOPTS_VALUE;
+        if ((packet.flags & AV_PKT_FLAG_KEY) != 0 && timed) break;
         // Past the target and no keyframe yet: this landing place was too late, reading on would not help.
         if (!atStart && decodeTime(packet) != AV_NOPTS_VALUE && decodeTime(packet) > target) {
           found = false;

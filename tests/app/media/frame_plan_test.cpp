@@ -38,7 +38,7 @@ std::vector<double> times(const AskedTimes& asked) {
 // Of a video whose pictures begin at these times, the last one lasting for ever.
 OnScreenAt pictures(std::vector<double> starts) {
   return [starts = std::move(starts)](double timeS) {
-    const auto next = std::upper_bound(starts.begin(), starts.end(), timeS);
+    const auto next = std::upper_bound(starts.begin(), starts.end(), timeS + 1e-6);  // as a reader rounds times
     return OnScreen{*std::prev(next), next == starts.end() ? std::numeric_limits<double>::infinity() : *next};
   };
 }

@@ -279,9 +279,9 @@ TEST(LiveSource, AVideoStreamThatAppearsLaterTakesOver) {
 }
 
 TEST(LiveSource, ACodecOutsideTheListIsNoReplacement) {
-  const Bytes old = recorded(".ts", 20, "-mpegts_start_pid 0x300 -mpegts_pmt_start_pid 0x1100 -c:v mpeg2video -r 25 ");
+  const Bytes old = recorded(".ts", 20, "-mpegts_start_pid 0x300 -mpegts_pmt_start_pid 0x1100 -c:v vc2 -pix_fmt yuv420p -strict -1 ");
   const Piped piped(samples::joined(recorded(".ts", 20), old));
-  EXPECT_EQ(samples::liveError(live(piped.file, 0.5)).reason, "its video codec (mpeg2video) is not supported");
+  EXPECT_EQ(samples::liveError(live(piped.file, 0.5)).reason, std::string("its video codec (dirac) is not supported; ") + kConvertVideo);
 }
 
 TEST(LiveSource, DamageIsBridgedAndSaid) {
@@ -363,7 +363,7 @@ struct Refused {
 TEST(LiveSource, OtherContentIsRefusedByItsFirstBytes) {
   const Bytes sound = samples::readBytes(samples::make("sound.ts", "-f lavfi -i sine=d=1 -c:a mp2"));
   const Bytes picture = samples::readBytes(samples::make("a.png", "-f lavfi -i color=red:s=16x16 -frames:v 1"));
-  const Bytes old = samples::readBytes(samples::make("old.ts", numbered(20, 25) + " -c:v mpeg2video"));
+  const Bytes old = samples::readBytes(samples::make("old.mkv", numbered(20, 25) + " -c:v ffv1"));
   const Bytes late = recorded(".mp4", 20);
   const Refused cases[] = {
       {samples::textBytes("#EXTM3U\n#EXTINF:1,\nfile:///etc/passwd\n"), ErrorCode::kUnsupportedFormat,
@@ -371,7 +371,7 @@ TEST(LiveSource, OtherContentIsRefusedByItsFirstBytes) {
       {samples::textBytes("just words\n"), ErrorCode::kUnsupportedFormat, "this is a text file, not an image or a video"},
       {picture, ErrorCode::kUnsupportedFormat, "this is an image (png), not a video"},
       {sound, ErrorCode::kUnsupportedFormat, "it contains no video"},
-      {old, ErrorCode::kUnsupportedFormat, "its video codec (mpeg2video) is not supported"},
+      {old, ErrorCode::kUnsupportedFormat, std::string("its video codec (ffv1) is not supported; ") + kConvertVideo},
       {late, ErrorCode::kUnsupportedFormat,
        "this MP4 gets its index at its end and cannot be read before that; record TS, MKV or fragmented MP4"},
       {{}, ErrorCode::kDamagedFile, "it ended before anything came"},
