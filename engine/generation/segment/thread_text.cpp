@@ -215,9 +215,18 @@ bool goes_on(const ThreadToRead& thread) { return thread.cached() == 0 || unread
 std::vector<TemplatePiece> system_text(const ThreadToRead& thread) {
   const std::size_t count = system_messages(thread.messages);
   if (count == 0 || system_joins_question(thread.model, thread.messages)) return {};
+  const ChatTemplate& chat_template = template_of(thread.model, thread.messages);
+  const TemplateVariables given = variables(thread.settings, AddGenerationPrompt::kNo);
   std::vector<TemplateMessage> messages = template_messages(thread, {}, TimeInstruction::kNone);
-  messages.resize(count);
-  return template_of(thread.model, thread.messages).render(messages, variables(thread.settings, AddGenerationPrompt::kNo));
+  try {
+    return chat_template.render({messages.begin(), messages.begin() + static_cast<std::ptrdiff_t>(count)}, given);
+  } catch (const Exception&) {
+    // Qwen3.5 refuses a conversation without a question.
+    std::vector<TemplatePiece> pieces = chat_template.render(messages, given);
+    const auto of_system = [&](const TemplatePiece& piece) { return piece.from_user && piece.message < count; };
+    pieces.erase(std::find_if(pieces.rbegin(), pieces.rend(), of_system).base(), pieces.end());
+    return pieces;
+  }
 }
 
 }  // namespace winnow
