@@ -128,8 +128,12 @@ def added_word_characters():
 
 
 def rows(items, per_line):
-    lines = [", ".join(items[i:i + per_line]) for i in range(0, len(items), per_line)]
-    return ",\n".join("    " + line for line in lines)
+    lines = []
+    for i in range(0, len(items), per_line):
+        some = items[i:i + per_line]
+        fits = len("    " + ", ".join(some) + ",") <= 140
+        lines += [some] if fits else [some[:per_line // 2], some[per_line // 2:]]
+    return ",\n".join("    " + ", ".join(line) for line in lines)
 
 
 def main():
