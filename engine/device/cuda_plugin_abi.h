@@ -2,7 +2,7 @@
 //
 // Included by both sides; no torch, no CUDA. Functions throw nothing, run on device 0 and on libtorch's current stream, and return 0 or a
 // kernels::LaunchStatus. Any change of this file, or of the argument structures it names, takes a new kCudaPluginAbi: program and plug-in
-// of different versions must refuse each other.
+// of different versions must refuse each other (tests/structure/cuda_abi_test.cpp holds a hash of them).
 #pragma once
 
 #include <cstddef>
@@ -31,7 +31,7 @@
 
 namespace winnow {
 
-inline constexpr std::uint32_t kCudaPluginAbi = 6;
+inline constexpr std::uint32_t kCudaPluginAbi = 7;
 inline constexpr const char* kCudaPluginSymbol = "winnow_cuda_plugin";
 
 struct CudaDeviceRecord {
