@@ -2,29 +2,41 @@
 
 #include <algorithm>
 
+#include "engine/device/host_numbers.h"
 #include "engine/layers/rotary.h"
 
 namespace winnow {
+
+namespace {
+
+// Rotation is linear: what a key is without its bias is rotated as it is, and its bias with it.
+void turn(SlotRows& rows, const at::Tensor& turns, const RotaryScheme& rotary) {
+  const at::Tensor keys = rows.keys.to(at::kFloat);
+  rows.keys = turned_keys(keys, turns.to(keys.options()), rotary);
+  if (rows.positions.defined()) rows.positions = at::where(rows.positions.lt(0), rows.positions, rows.positions + turns.to(at::kLong));
+}
+
+}  // namespace
 
 void move_keys(KvCache& cache, LayerId layer, KvHead kv_head, const at::Tensor& turns) {
   // Usually the newest slots, behind the last gap, stay as they are.
   const at::Tensor moving = turns.ne(0).any(0).nonzero();
   if (moving.numel() == 0) return;
   const std::int64_t count = moving.max().item<std::int64_t>() + 1;
-  const at::Tensor keys = cache.gather_keys(layer, kv_head, count).to(at::kFloat);
-  cache.write(layer, kv_head, 0, turned_keys(keys, turns.narrow(1, 0, count).to(keys.options()), cache.shape().rotary),
-              cache.gather_values(layer, kv_head, count));
+  SlotRows rows = unbiased_slots(cache, layer, kv_head, count);
+  turn(rows, turns.narrow(1, 0, count), cache.shape().rotary);
+  write_unbiased(cache, layer, kv_head, 0, rows);
 }
 
 MovingKeys::MovingKeys(const KvCache& cache, LayerId layer, KvHead kv_head, std::vector<std::int64_t> slots)
     : slots_(std::move(slots)), moved_(slots_.size(), 0) {
+  if (slots_.empty()) return;
   const std::span<const std::int32_t> original = cache.original(layer, kv_head);
-  std::vector<at::Tensor> keys;
-  for (const std::int64_t slot : slots_) {
-    original_.push_back(original[static_cast<std::size_t>(slot)]);
-    keys.push_back(cache.row_views(layer, kv_head, slot).first.to(at::kFloat, /*non_blocking=*/false, /*copy=*/true));
-  }
-  if (!keys.empty()) first_ = at::stack(keys);
+  for (const std::int64_t slot : slots_) original_.push_back(original[static_cast<std::size_t>(slot)]);
+  const SlotRows rows = unbiased_slots(cache, layer, kv_head, std::ranges::max(slots_) + 1);
+  const at::Tensor index = numbers_on(cache.shape().device, slots_);
+  first_.keys = rows.keys.index_select(0, index).to(at::kFloat);
+  if (rows.positions.defined()) first_.positions = rows.positions.index_select(1, index);
 }
 
 void MovingKeys::after_leaving(KvCache& cache, LayerId layer, KvHead kv_head, std::span<const std::int32_t> tokens) {
@@ -35,11 +47,13 @@ void MovingKeys::after_leaving(KvCache& cache, LayerId layer, KvHead kv_head, st
     any = any || newer > 0;
   }
   if (!any) return;
-  const at::Tensor turns = at::tensor(moved_, at::kLong).to(first_.options()).unsqueeze(0);
-  const at::Tensor keys = turned_keys(first_, turns, cache.shape().rotary);
+  SlotRows rows = first_;
+  turn(rows, at::tensor(moved_, at::kLong).unsqueeze(0), cache.shape().rotary);
   for (std::size_t i = 0; i < slots_.size(); ++i) {
-    const at::Tensor value = cache.row_views(layer, kv_head, slots_[i]).second;
-    cache.write(layer, kv_head, slots_[i], keys.narrow(0, static_cast<std::int64_t>(i), 1), value.unsqueeze(0).clone());
+    const auto at = static_cast<std::int64_t>(i);
+    SlotRows row{rows.keys.narrow(0, at, 1), cache.row_views(layer, kv_head, slots_[i]).second.unsqueeze(0).clone()};
+    if (rows.positions.defined()) row.positions = rows.positions.narrow(1, at, 1);
+    write_unbiased(cache, layer, kv_head, slots_[i], row);
   }
 }
 

@@ -34,7 +34,7 @@ class MovingKeys {
   std::vector<std::int64_t> slots_;
   std::vector<std::int32_t> original_;
   std::vector<std::int64_t> moved_;  // positions so far
-  at::Tensor first_;                 // fp32 [slots, head_dim]; never written
+  SlotRows first_;                   // keys alone, fp32, as unbiased_slots() tells them; never written
 };
 
 }  // namespace winnow

@@ -15,18 +15,16 @@ namespace {
 // Tokens of a head as slots of their own would hold them, in any order.
 struct HeadTokens {
   std::vector<std::int32_t> original;
-  at::Tensor keys;  // [tokens, head_dim]
-  at::Tensor values;
+  SlotRows rows;  // [tokens, head_dim]; of slots that nobody shares as unbiased_slots() tells them
 };
 
 HeadTokens tokens_of(const KvCache& cache, LayerId layer, KvHead kv_head) {
   HeadTokens tokens;
   const std::span<const std::int32_t> slots = cache.original(layer, kv_head);
-  tokens.values = cache.gather_values(layer, kv_head);
   const SharedEntries* table = cache.shared_entries(layer, kv_head);
   if (table == nullptr) {
     tokens.original.assign(slots.begin(), slots.end());
-    tokens.keys = cache.gather_keys(layer, kv_head);
+    tokens.rows = unbiased_slots(cache, layer, kv_head);
     return tokens;
   }
   std::vector<std::int64_t> live, slot_of;  // runtime tokens: the table's, then the direct slots
@@ -46,8 +44,8 @@ HeadTokens tokens_of(const KvCache& cache, LayerId layer, KvHead kv_head) {
     tokens.original.push_back(slots[slot]);
   }
   const at::Device device = cache.shape().device;
-  tokens.keys = runtime_keys(cache, layer, kv_head).index_select(0, numbers_on(device, live)).to(cache.shape().dtype);
-  tokens.values = tokens.values.index_select(0, numbers_on(device, slot_of));
+  tokens.rows = {runtime_keys(cache, layer, kv_head).index_select(0, numbers_on(device, live)).to(cache.shape().dtype),
+                 cache.gather_values(layer, kv_head).index_select(0, numbers_on(device, slot_of))};
   return tokens;
 }
 
@@ -63,7 +61,11 @@ void put_in_order(KvCache& cache, LayerId layer, KvHead kv_head) {
   std::vector<std::int32_t> original;
   for (const std::int64_t token : order) original.push_back(tokens.original[static_cast<std::size_t>(token)]);
   const at::Tensor index = numbers_on(cache.shape().device, order);
-  cache.assign(layer, kv_head, tokens.keys.index_select(0, index), tokens.values.index_select(0, index), original);
+  SlotRows rows{tokens.rows.keys.index_select(0, index), tokens.rows.values.index_select(0, index)};
+  cache.assign(layer, kv_head, rows.keys, rows.values, original);
+  if (!tokens.rows.positions.defined()) return;
+  rows.positions = tokens.rows.positions.index_select(1, index);
+  write_unbiased(cache, layer, kv_head, 0, rows);
 }
 
 }  // namespace

@@ -16,6 +16,7 @@ struct CachedHead {
   std::vector<const void*> key_pointers;         // of blocks, for kernels
   std::vector<const void*> value_pointers;
   std::vector<std::int32_t> original;
+  std::vector<std::int32_t> rotations;  // per slot, where its key's bias is not stored (key_bias.h); empty: the head's keys have none
   std::optional<SharedEntries> shared;
   std::uint64_t table_state = 0;  // of what `shared` makes of the slots: forks that have the same number have the same table
 

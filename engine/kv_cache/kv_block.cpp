@@ -91,6 +91,12 @@ void KvBlock::write(KvPart part, std::int64_t to_row, const at::Tensor& source, 
   }
 }
 
+void KvBlock::write_without(std::int64_t to_row, const at::Tensor& source, const float* offsets, std::uint8_t* taken) {
+  std::byte* const codes = begin_to_write(KvPart::kKeys);
+  float* const scales = reinterpret_cast<float*>(codes + kSlots * row_bytes_);
+  narrow_without(source, offsets, reinterpret_cast<std::int8_t*>(codes + to_row * row_bytes_), scales + to_row, taken);
+}
+
 at::Tensor KvBlock::floats(KvPart part, std::int64_t first, std::int64_t count) const {
   return memory_.select(0, 2 * place_ + static_cast<std::int64_t>(part)).narrow(0, first, count);
 }
@@ -100,6 +106,10 @@ at::Tensor KvBlock::rows(KvPart part, std::int64_t first, std::int64_t count) co
   const at::Tensor wide = at::empty({count, head_dim_}, dtype_);
   widen(part, first, wide);
   return wide;
+}
+
+void KvBlock::widen_with(std::int64_t first, const float* offsets, const at::Tensor& to) const {
+  winnow::widen_with(codes(KvPart::kKeys, first), scales(KvPart::kKeys) + first, offsets, to);
 }
 
 void KvBlock::widen(KvPart part, std::int64_t first, const at::Tensor& to) const {

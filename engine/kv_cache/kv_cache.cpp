@@ -14,6 +14,7 @@
 #include "engine/kv_cache/head_move.h"
 #include "engine/kv_cache/kv_block.h"
 #include "engine/kv_cache/stored_rows.h"
+#include "engine/kv_cache/unbiased_keys.h"
 
 namespace winnow {
 
@@ -33,6 +34,87 @@ class KvCache::Impl {
     require(shape.storage != KvStorage::kHalf || shape.dtype == at::kFloat, "KvCache: rows in fp16 are for arithmetic in fp32");
     heads_.resize(static_cast<std::size_t>(shape.layers * shape.kv_heads));
     if (!shape.device.is_cpu()) device_.emplace(shape);
+    if (shape.storage == KvStorage::kInt8 && shape.key_bias) rotations_ = std::make_shared<KeyRotations>(shape.key_bias);
+  }
+
+  HeadBias bias_of(const Head& head) const {
+    const LayerId layer = layer_of(head);
+    if (!shape_.takes_bias(layer)) return {};
+    return {shape_.key_bias->of(layer).const_data_ptr<float>() + kv_head_of(head) * shape_.head_dim, rotations_.get()};
+  }
+
+  // Of slots of a head; none of one that stores keys as they are.
+  static std::span<std::int32_t> rotations_of(Head& head, std::int64_t slot, std::int64_t count) {
+    return std::span(head.rotations).subspan(static_cast<std::size_t>(slot), static_cast<std::size_t>(count));
+  }
+  static std::span<const std::int32_t> rotations_of(const Head& head, std::int64_t slot, std::int64_t count) {
+    return std::span(head.rotations).subspan(static_cast<std::size_t>(slot), static_cast<std::size_t>(count));
+  }
+
+  // positions may be undefined.
+  std::vector<std::int32_t> rotations_at(const at::Tensor& positions, std::int64_t count) {
+    if (positions.defined()) return rotations_->at(positions);
+    return std::vector<std::int32_t>(static_cast<std::size_t>(count), KeyRotations::kNone);
+  }
+
+  UnstoredBias unstored_bias(const Head& head) const {
+    const HeadBias bias = bias_of(head);
+    return bias ? UnstoredBias{bias.bias, bias.rotations->rows(), head.rotations} : UnstoredBias();
+  }
+
+  at::Tensor keys_as_stored(LayerId layer, const at::Tensor& keys, const at::Tensor& positions) {
+    const std::vector<std::int32_t> rotations = rotations_at(positions, keys.size(1));
+    std::vector<at::Tensor> read;
+    for (const Head& head : heads_of(layer)) read.push_back(read_as_written(keys.select(0, kv_head_of(head)), bias_of(head), rotations));
+    return at::stack(read);
+  }
+
+  // Some of `rows` into slots of one block.
+  struct Run {
+    std::int64_t slot = 0;
+    std::int64_t first = 0;
+    std::int64_t count = 0;
+  };
+  template <class Each>
+  static void in_runs(std::int64_t first_slot, std::int64_t count, const Each& each) {
+    for (std::int64_t done = 0; done < count;) {
+      const std::int64_t slot = first_slot + done;
+      const Run run{slot, done, std::min(kBlockSlots - slot % kBlockSlots, count - done)};
+      each(run);
+      done += run.count;
+    }
+  }
+
+  // Where keys are stored without their bias and `rows` are with it, it is taken away as the slots' rotations say.
+  void write_run(Head& h, KvBlock& block, const SlotRows& rows, const Run& run) {
+    const std::int64_t row = run.slot % kBlockSlots;
+    block.write(KvPart::kValues, row, rows.values, run.first, run.count);
+    const HeadBias bias = bias_of(h);
+    if (!bias || rows.positions.defined()) return block.write(KvPart::kKeys, row, rows.keys, run.first, run.count);
+    write_unbiased_keys(block, row, rows.keys.narrow(0, run.first, run.count), bias, rotations_of(h, run.slot, run.count));
+  }
+
+  // Slots of one block: a view where rows are stored in the shape's dtype.
+  at::Tensor read_run(const Head& h, KvPart part, std::int64_t slot, std::int64_t count) const {
+    const KvBlock& block = *h.blocks[static_cast<std::size_t>(slot / kBlockSlots)];
+    const HeadBias bias = part == KvPart::kKeys ? bias_of(h) : HeadBias();
+    if (!bias) return block.rows(part, slot % kBlockSlots, count);
+    const at::Tensor wide = at::empty({count, shape_.head_dim}, shape_.dtype);
+    read_unbiased_keys(block, slot % kBlockSlots, bias, rotations_of(h, slot, count), wide);
+    return wide;
+  }
+
+  SlotRows unbiased_slots(Head& h, std::int64_t count) {
+    if (count < 0) count = h.slots();
+    SlotRows rows{gather_stored(h, KvPart::kKeys, count), gather_stored(h, KvPart::kValues, count)};
+    if (bias_of(h)) rows.positions = rotations_->positions(rotations_of(h, 0, count));
+    return rows;
+  }
+
+  void write_unbiased(Head& h, std::int64_t first_slot, const SlotRows& rows) {
+    check_write(h, first_slot, rows.keys, rows.values);
+    if (bias_of(h)) std::ranges::copy(rotations_at(rows.positions, rows.keys.size(0)), h.rotations.begin() + first_slot);
+    write(h, first_slot, rows);
   }
 
   Head& head(LayerId layer, KvHead kv_head) {
@@ -97,7 +179,9 @@ class KvCache::Impl {
     note_blocks_changed(head);
   }
 
-  void append(LayerId layer, const at::Tensor& key, const at::Tensor& value, std::span<const std::int32_t> original) {
+  void append(LayerId layer, const SlotRows& rows, std::span<const std::int32_t> original) {
+    const at::Tensor& key = rows.keys;
+    const at::Tensor& value = rows.values;
     const auto t = static_cast<std::int64_t>(original.size());
     for (const at::Tensor* tensor : {&key, &value}) {
       require(tensor->dim() == 3 && tensor->size(0) == shape_.kv_heads && tensor->size(1) == t && tensor->size(2) == shape_.head_dim,
@@ -116,19 +200,13 @@ class KvCache::Impl {
       for (Head& h : heads) h.original.insert(h.original.end(), original.begin(), original.end());
       return;
     }
+    const std::vector<std::int32_t> rotations = shape_.takes_bias(layer) ? rotations_at(rows.positions, t) : std::vector<std::int32_t>();
     for (std::int64_t i = 0; i < shape_.kv_heads; ++i) {
       Head& h = heads[static_cast<std::size_t>(i)];
-      const at::Tensor head_key = stored_key.select(0, i);
-      const at::Tensor head_value = stored_value.select(0, i);
-      for (std::int64_t done = 0; done < t;) {
-        const std::int64_t slot = h.slots() + done;
-        const std::int64_t row = slot % kBlockSlots;
-        const std::int64_t count = std::min(kBlockSlots - row, t - done);
-        KvBlock& block = *h.blocks[static_cast<std::size_t>(slot / kBlockSlots)];
-        block.write(KvPart::kKeys, row, head_key, done, count);
-        block.write(KvPart::kValues, row, head_value, done, count);
-        done += count;
-      }
+      const SlotRows of_head{stored_key.select(0, i), stored_value.select(0, i)};
+      h.rotations.insert(h.rotations.end(), rotations.begin(), rotations.end());
+      in_runs(h.slots(), t,
+              [&](const Run& run) { write_run(h, *h.blocks[static_cast<std::size_t>(run.slot / kBlockSlots)], of_head, run); });
       h.original.insert(h.original.end(), original.begin(), original.end());
     }
   }
@@ -193,7 +271,9 @@ class KvCache::Impl {
     note_table_changed(h);
     for (std::int64_t slot = move.start; slot < move.new_slots; ++slot) {
       h.original[static_cast<std::size_t>(slot)] = h.original[static_cast<std::size_t>(move.source(slot))];
+      if (!h.rotations.empty()) h.rotations[static_cast<std::size_t>(slot)] = h.rotations[static_cast<std::size_t>(move.source(slot))];
     }
+    if (!h.rotations.empty()) h.rotations.resize(static_cast<std::size_t>(move.new_slots));
     h.original.resize(static_cast<std::size_t>(move.new_slots));
     h.original.shrink_to_fit();
     block_count_ -= std::ssize(h.blocks) - move.first_block;
@@ -254,12 +334,10 @@ class KvCache::Impl {
     require(keys.scalar_type() == shape_.dtype && values.scalar_type() == shape_.dtype, "KvCache::assign: dtype must be the cache's");
     carry_out_changes();
     std::vector<std::shared_ptr<KvBlock>> fresh = pool_->take(blocks_for(count));
-    for (std::int64_t block = 0; block < std::ssize(fresh) && !on_device(); ++block) {
-      const std::int64_t first = block * kBlockSlots;
-      const std::int64_t run = std::min(kBlockSlots, count - first);
-      fresh[static_cast<std::size_t>(block)]->write(KvPart::kKeys, 0, keys, first, run);
-      fresh[static_cast<std::size_t>(block)]->write(KvPart::kValues, 0, values, first, run);
-    }
+    h.rotations.assign(bias_of(h) ? static_cast<std::size_t>(count) : 0, KeyRotations::kNone);
+    in_runs(0, on_device() ? 0 : count, [&](const Run& run) {
+      write_run(h, *fresh[static_cast<std::size_t>(run.slot / kBlockSlots)], {keys, values}, run);
+    });
     note_peak(std::ssize(fresh));
     h.shared.reset();
     note_table_changed(h);
@@ -296,6 +374,7 @@ class KvCache::Impl {
         to.copy_slots(slot % kBlockSlots, *h.blocks[static_cast<std::size_t>(last / kBlockSlots)], last % kBlockSlots, 1);
       }
       h.original[static_cast<std::size_t>(slot)] = h.original.back();
+      if (!h.rotations.empty()) h.rotations[static_cast<std::size_t>(slot)] = h.rotations.back();
     }
     if (h.shared) {
       require(!h.shared->names(static_cast<std::int32_t>(slot)), "KvCache::evict: tokens still share this slot");
@@ -303,6 +382,7 @@ class KvCache::Impl {
       note_table_changed(h);
     }
     h.original.pop_back();
+    if (!h.rotations.empty()) h.rotations.pop_back();
     trim(h);
   }
 
@@ -332,23 +412,15 @@ class KvCache::Impl {
     carry_out_changes();
   }
 
-  void write(Head& h, std::int64_t first_slot, const at::Tensor& keys, const at::Tensor& values) {
-    const std::int64_t count = keys.size(0);
-    check_write(h, first_slot, keys, values);
+  void write(Head& h, std::int64_t first_slot, const SlotRows& rows) {
+    const std::int64_t count = rows.keys.size(0);
+    check_write(h, first_slot, rows.keys, rows.values);
     if (on_device()) {
       make_writable(h, first_slot, count);
-      device_->write(layer_of(h), heads_of(layer_of(h)), {kv_head_of(h), first_slot}, {keys, values});
+      device_->write(layer_of(h), heads_of(layer_of(h)), {kv_head_of(h), first_slot}, rows);
       return;
     }
-    for (std::int64_t done = 0; done < count;) {
-      const std::int64_t slot = first_slot + done;
-      const std::int64_t row = slot % kBlockSlots;
-      const std::int64_t run = std::min(kBlockSlots - row, count - done);
-      KvBlock& block = writable(h, slot / kBlockSlots);
-      block.write(KvPart::kKeys, row, keys, done, run);
-      block.write(KvPart::kValues, row, values, done, run);
-      done += run;
-    }
+    in_runs(first_slot, count, [&](const Run& run) { write_run(h, writable(h, run.slot / kBlockSlots), rows, run); });
   }
 
   void make_writable(Head& h, std::int64_t first_slot, std::int64_t count) {
@@ -357,8 +429,21 @@ class KvCache::Impl {
   }
 
   at::Tensor gather(const Head& h, KvPart part, std::int64_t count) {
-    carry_out_changes();
     if (count < 0) count = h.slots();
+    const HeadBias bias = part == KvPart::kKeys ? bias_of(h) : HeadBias();
+    if (!bias) return gather_stored(h, part, count);
+    require(count <= h.slots(), "KvCache::gather: more slots than the head has");
+    at::Tensor rows = at::empty({count, shape_.head_dim}, shape_.dtype);
+    in_runs(0, count, [&](const Run& run) {
+      const KvBlock& block = *h.blocks[static_cast<std::size_t>(run.slot / kBlockSlots)];
+      read_unbiased_keys(block, 0, bias, rotations_of(h, run.slot, run.count), rows.narrow(0, run.first, run.count));
+    });
+    return rows;
+  }
+
+  // Keys that are stored without their bias are told without it.
+  at::Tensor gather_stored(const Head& h, KvPart part, std::int64_t count) {
+    carry_out_changes();
     require(count <= h.slots(), "KvCache::gather: more slots than the head has");
     if (on_device()) {
       const SlotRows rows = device_->read(layer_of(h), heads_of(layer_of(h)), kv_head_of(h), count);
@@ -406,7 +491,7 @@ class KvCache::Impl {
       const std::int64_t slot = heads[i].slots() - rows[i].keys.size(0);
       first.push_back(static_cast<std::int32_t>(slot));
       if (!on_device()) {
-        write(heads[i], slot, rows[i].keys, rows[i].values);
+        write(heads[i], slot, rows[i]);
       } else {
         check_write(heads[i], slot, rows[i].keys, rows[i].values);
         make_writable(heads[i], slot, rows[i].keys.size(0));
@@ -416,9 +501,10 @@ class KvCache::Impl {
   }
 
   KvShape shape_;
-  std::shared_ptr<BlockPool> pool_;    // shared by forks
-  std::vector<Head> heads_;            // [layers * kv_heads]
-  std::optional<DeviceHeads> device_;  // none on the CPU
+  std::shared_ptr<BlockPool> pool_;          // shared by forks
+  std::shared_ptr<KeyRotations> rotations_;  // likewise; null: no layer takes_bias()
+  std::vector<Head> heads_;                  // [layers * kv_heads]
+  std::optional<DeviceHeads> device_;        // none on the CPU
   std::int64_t block_count_ = 0;
   std::int64_t peak_blocks_ = 0;
 };
@@ -437,8 +523,9 @@ const KvShape& KvCache::shape() const { return impl_->shape_; }
 
 std::int64_t KvCache::slots(LayerId layer, KvHead kv_head) const { return impl_->head(layer, kv_head).slots(); }
 
-void KvCache::append(LayerId layer, const at::Tensor& key, const at::Tensor& value, std::span<const std::int32_t> original) {
-  impl_->append(layer, key, value, original);
+void KvCache::append(LayerId layer, const at::Tensor& key, const at::Tensor& value, std::span<const std::int32_t> original,
+                     const at::Tensor& positions) {
+  impl_->append(layer, {key, value, positions}, original);
 }
 
 void KvCache::make_room() {
@@ -465,16 +552,14 @@ void KvCache::evict(LayerId layer, KvHead kv_head, std::int64_t slot) { impl_->e
 void KvCache::receive(LayerId layer, KvHead kv_head, const Inflow& inflow) { impl_->receive(impl_->head(layer, kv_head), inflow); }
 
 void KvCache::write(LayerId layer, KvHead kv_head, std::int64_t first_slot, const at::Tensor& keys, const at::Tensor& values) {
-  impl_->write(impl_->head(layer, kv_head), first_slot, keys, values);
+  impl_->write(impl_->head(layer, kv_head), first_slot, {keys, values});
 }
 
 std::pair<at::Tensor, at::Tensor> KvCache::row_views(LayerId layer, KvHead kv_head, std::int64_t slot) const {
   const Impl::Head& h = impl_->head(layer, kv_head);
   require(slot >= 0 && slot < h.slots(), "KvCache::row_views: no such slot");
   impl_->carry_out_changes();
-  const KvBlock& block = *h.blocks[static_cast<std::size_t>(slot / kBlockSlots)];
-  const std::int64_t row = slot % kBlockSlots;
-  return {block.rows(KvPart::kKeys, row, 1).select(0, 0), block.rows(KvPart::kValues, row, 1).select(0, 0)};
+  return {impl_->read_run(h, KvPart::kKeys, slot, 1).select(0, 0), impl_->read_run(h, KvPart::kValues, slot, 1).select(0, 0)};
 }
 
 at::Tensor KvCache::block_view(LayerId layer, KvHead kv_head, KvPart part, std::int64_t block) const {
@@ -482,7 +567,7 @@ at::Tensor KvCache::block_view(LayerId layer, KvHead kv_head, KvPart part, std::
   const std::int64_t first = block * kBlockSlots;
   require(block >= 0 && first < h.slots(), "KvCache::block_view: no such block");
   impl_->carry_out_changes();
-  return h.blocks[static_cast<std::size_t>(block)]->rows(part, 0, std::min(kBlockSlots, h.slots() - first));
+  return impl_->read_run(h, part, first, std::min(kBlockSlots, h.slots() - first));
 }
 
 std::span<const std::int32_t> KvCache::original(LayerId layer, KvHead kv_head) const { return impl_->head(layer, kv_head).original; }
@@ -562,9 +647,10 @@ std::int64_t KvCache::bytes_metadata() const {
   std::int64_t bytes = 0;
   for (const Impl::Head& h : impl_->heads_) {
     bytes += h.slots() * static_cast<std::int64_t>(sizeof(std::int32_t));
+    bytes += static_cast<std::int64_t>(h.rotations.size() * sizeof(std::int32_t));
     if (h.shared) bytes += static_cast<std::int64_t>(h.shared->size() * (2 * sizeof(std::int32_t) + sizeof(float)));
   }
-  return bytes;
+  return bytes + (impl_->rotations_ ? impl_->rotations_->bytes() : 0);
 }
 
 std::int64_t KvCache::bytes_allocated() const { return impl_->block_count_ * impl_->block_bytes(); }
@@ -586,6 +672,22 @@ std::vector<SlotRows> last_slots(const KvCache& cache, LayerId layer, std::span<
 }
 
 void write_last_slots(KvCache& cache, LayerId layer, std::span<const SlotRows> rows) { cache.impl_->write_last_slots(layer, rows); }
+
+SlotRows unbiased_slots(const KvCache& cache, LayerId layer, KvHead kv_head, std::int64_t count) {
+  return cache.impl_->unbiased_slots(cache.impl_->head(layer, kv_head), count);
+}
+
+void write_unbiased(KvCache& cache, LayerId layer, KvHead kv_head, std::int64_t first_slot, const SlotRows& rows) {
+  cache.impl_->write_unbiased(cache.impl_->head(layer, kv_head), first_slot, rows);
+}
+
+UnstoredBias unstored_bias(const KvCache& cache, LayerId layer, KvHead kv_head) {
+  return cache.impl_->unstored_bias(cache.impl_->head(layer, kv_head));
+}
+
+at::Tensor keys_as_stored(const KvCache& cache, LayerId layer, const at::Tensor& keys, const at::Tensor& positions) {
+  return cache.impl_->keys_as_stored(layer, keys, positions);
+}
 
 DeviceNumbers device_numbers(const KvCache& cache, LayerId layer, const std::function<std::vector<std::int32_t>()>& make) {
   return cache.impl_->device_numbers(layer, make);

@@ -21,6 +21,7 @@
 
 #include "engine/base/index.h"
 #include "engine/base/per_layer.h"
+#include "engine/kv_cache/key_bias.h"
 #include "engine/kv_cache/rotary_scheme.h"
 #include "engine/kv_cache/shared_entries.h"
 #include "kernels/api/narrow_rows.h"
@@ -46,6 +47,9 @@ struct KvShape {
   // Per layer the last tokens that a token attends to, itself included; 0: all. Empty: all in every layer.
   PerLayer<std::int64_t> windows{};
   KvStorage storage = KvStorage::kWide;
+  std::shared_ptr<const KeyBias> key_bias{};  // the model's; null: its keys have none
+  // Whether keys of a layer are stored without their bias.
+  bool takes_bias(LayerId layer) const { return storage == KvStorage::kInt8 && key_bias != nullptr && key_bias->of(layer).defined(); }
   std::int64_t window(LayerId layer) const { return windows.empty() ? 0 : windows.at(layer); }
   // The first token that token `original` attends to.
   std::int32_t first_seen(LayerId layer, std::int32_t original) const {
@@ -112,6 +116,15 @@ struct Inflow {
 struct SlotRows {
   at::Tensor keys;
   at::Tensor values;
+  at::Tensor positions{};  // int64 [axes, n]: `keys` are without the bias of keys that are rotated by these, -1: with it.
+  // Undefined: all are with it.
+};
+
+// What decode attention is told of a head whose keys are stored without their bias. bias: null where they are not.
+struct UnstoredBias {
+  const float* bias = nullptr;             // [head_dim]
+  const float* rotations = nullptr;        // KeyRotations::rows()
+  std::span<const std::int32_t> of_slots;  // rows of those; kNone: the slot's key is stored with it
 };
 
 class KvCache {
@@ -131,8 +144,10 @@ class KvCache {
   std::int64_t slots(LayerId layer, KvHead kv_head) const;
 
   // Adds t slots to every head of `layer`. key, value: [kv_heads, t, head_dim], any strides, the cache's dtype and device.
-  // original: t token indices.
-  void append(LayerId layer, const at::Tensor& key, const at::Tensor& value, std::span<const std::int32_t> original);
+  // original: t token indices. positions: int64 [axes, t], what keys are rotated by, for layers whose shape takes_bias(); undefined:
+  // unknown.
+  void append(LayerId layer, const at::Tensor& key, const at::Tensor& value, std::span<const std::int32_t> original,
+              const at::Tensor& positions = {});
 
   // Keeps only the planned slots among the last `segment_tokens` of each head; earlier slots stay. A head whose plan keeps all of
   // them is not touched. Frees the blocks that fall empty.
@@ -206,6 +221,10 @@ class KvCache {
   friend void* key_to_write(KvCache& cache, LayerId layer, KvHead kv_head, std::int64_t slot);
   friend std::vector<SlotRows> last_slots(const KvCache& cache, LayerId layer, std::span<const std::int64_t> counts);
   friend void write_last_slots(KvCache& cache, LayerId layer, std::span<const SlotRows> rows);
+  friend SlotRows unbiased_slots(const KvCache& cache, LayerId layer, KvHead kv_head, std::int64_t count);
+  friend void write_unbiased(KvCache& cache, LayerId layer, KvHead kv_head, std::int64_t first_slot, const SlotRows& rows);
+  friend UnstoredBias unstored_bias(const KvCache& cache, LayerId layer, KvHead kv_head);
+  friend at::Tensor keys_as_stored(const KvCache& cache, LayerId layer, const at::Tensor& keys, const at::Tensor& positions);
   friend DeviceNumbers device_numbers(const KvCache& cache, LayerId layer, const std::function<std::vector<std::int32_t>()>& make);
   class Impl;
   std::unique_ptr<Impl> impl_;
@@ -221,6 +240,20 @@ std::vector<SlotRows> last_slots(const KvCache& cache, LayerId layer, std::span<
 
 // Puts rows of any float dtype in the place of the last ones of every head, however many each has, likewise.
 void write_last_slots(KvCache& cache, LayerId layer, std::span<const SlotRows> rows);
+
+// The first `count` slots (all if negative) as they are stored: keys without their bias where it is not (SlotRows::positions). For who
+// moves rows, rotates keys or writes a file: writing what was read changes nothing.
+SlotRows unbiased_slots(const KvCache& cache, LayerId layer, KvHead kv_head, std::int64_t count = -1);
+
+// Puts such rows in the place of others; the bias that they lack is that of their positions from now on.
+void write_unbiased(KvCache& cache, LayerId layer, KvHead kv_head, std::int64_t first_slot, const SlotRows& rows);
+
+// Of a cache on the CPU. Valid until the next change of the cache.
+UnstoredBias unstored_bias(const KvCache& cache, LayerId layer, KvHead kv_head);
+
+// keys [kv_heads, t, head_dim], rotated by positions (int64 [axes, t]), as they will be read when they have been appended to a layer that
+// takes_bias().
+at::Tensor keys_as_stored(const KvCache& cache, LayerId layer, const at::Tensor& keys, const at::Tensor& positions);
 
 // Makes the layer what it is in `earlier`, a fork of this cache from before: its blocks are shared again, what was added since is freed.
 void restore_layer(KvCache& cache, LayerId layer, const KvCache& earlier);

@@ -16,7 +16,9 @@ void require_taken(kernels::LaunchStatus status) {
 
 }  // namespace
 
-void narrow_into(const at::Tensor& rows, std::int8_t* codes, float* scales) {
+void narrow_into(const at::Tensor& rows, std::int8_t* codes, float* scales) { narrow_without(rows, nullptr, codes, scales, nullptr); }
+
+void narrow_without(const at::Tensor& rows, const float* offsets, std::int8_t* codes, float* scales, std::uint8_t* taken) {
   if (rows.size(0) == 0) return;
   const at::Tensor dense = rows.stride(1) == 1 ? rows : rows.contiguous();
   kernels::NarrowRowsArgs args;
@@ -27,10 +29,14 @@ void narrow_into(const at::Tensor& rows, std::int8_t* codes, float* scales) {
   args.length = dense.size(1);
   args.codes = codes;
   args.scales = scales;
+  args.offsets = offsets;
+  args.taken = taken;
   require_taken(kernels::narrow_rows(args));
 }
 
-void widen_into(const std::int8_t* codes, const float* scales, const at::Tensor& rows) {
+void widen_into(const std::int8_t* codes, const float* scales, const at::Tensor& rows) { widen_with(codes, scales, nullptr, rows); }
+
+void widen_with(const std::int8_t* codes, const float* scales, const float* offsets, const at::Tensor& rows) {
   if (rows.size(0) == 0) return;
   require(rows.stride(1) == 1, "KV cache: rows are widened to where they lie dense");
   kernels::WidenRowsArgs args;
@@ -41,6 +47,7 @@ void widen_into(const std::int8_t* codes, const float* scales, const at::Tensor&
   args.type = element_type(rows.scalar_type());
   args.values = rows.mutable_data_ptr();
   args.value_stride = rows.stride(0);
+  args.offsets = offsets;
   require_taken(kernels::widen_rows(args));
 }
 

@@ -114,6 +114,17 @@ DecodeRow join_rows(std::span<const Part> parts, const std::vector<std::vector<f
   return row;
 }
 
+// What the queries of a kv head [group, head_dim] make of its bias, as DecodeKeyBias has it.
+void multiply_bias(std::span<const float> queries, const float* bias, std::int64_t head_dim, float* products) {
+  const std::int64_t half = head_dim / 2;
+  for (const float* query = queries.data(); query != queries.data() + queries.size(); query += head_dim, products += head_dim) {
+    for (std::int64_t i = 0; i < half; ++i) {
+      products[i] = query[i] * bias[i] + query[half + i] * bias[half + i];
+      products[half + i] = query[half + i] * bias[i] - query[i] * bias[half + i];
+    }
+  }
+}
+
 void require_fits(const at::Tensor& query, const KvShape& shape) {
   require(query.size(1) == shape.head_dim && query.size(0) % shape.kv_heads == 0, "decode attention: query heads do not fit the cache");
 }
@@ -163,12 +174,21 @@ at::Tensor decode_attention(const at::Tensor& query, const KvCache& cache, Layer
   const bool narrow = shape.storage == KvStorage::kInt8;
   const kernels::ElementType type = element_type(shape.row_type());
 
-  float* const query_data = row_scratch((2 * heads + rows) * head_dim + rows * (KvCache::kBlockSlots + 1));
-  float* const merged = query_data + heads * head_dim;
+  float* const query_data = row_scratch((3 * heads + rows) * head_dim + rows * (KvCache::kBlockSlots + 1));
+  float* const bias_query = query_data + heads * head_dim;
+  float* const merged = bias_query + heads * head_dim;
   float* const output_data = merged + heads * head_dim;
   float* const lse_data = output_data + rows * head_dim;
   float* const workspace_data = lse_data + rows;
   widen_row(query.expect_contiguous()->const_data_ptr(), query.scalar_type(), heads * head_dim, query_data);
+
+  c10::SmallVector<UnstoredBias, 16> biases;
+  for (KvHead head{0}; head < shape.kv_heads && narrow; ++head) {
+    biases.push_back(unstored_bias(cache, layer, head));
+    if (biases.back().bias == nullptr) continue;
+    const std::int64_t first = head * group * head_dim;
+    multiply_bias({query_data + first, static_cast<std::size_t>(group * head_dim)}, biases.back().bias, head_dim, bias_query + first);
+  }
 
   std::vector<std::vector<float>> probabilities;
   if (row != nullptr) {
@@ -185,6 +205,13 @@ at::Tensor decode_attention(const at::Tensor& query, const KvCache& cache, Layer
       args.head_dim = head_dim;
       args.kv_type = type;
       args.narrow = narrow;
+      if (narrow) {
+        const UnstoredBias& bias = biases[static_cast<std::size_t>(part.kv_head)];
+        if (bias.bias != nullptr) {
+          args.key_bias = {bias_query + part.kv_head * group * head_dim, bias.rotations,
+                           bias.of_slots.data() + part.first_block * KvCache::kBlockSlots};
+        }
+      }
       args.key_blocks = cache.key_blocks(layer, part.kv_head).data() + part.first_block;
       args.value_blocks = cache.value_blocks(layer, part.kv_head).data() + part.first_block;
       args.slots = part.slots;

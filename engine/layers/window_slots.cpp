@@ -28,7 +28,7 @@ void append_seen(KvCache& cache, LayerId layer, const SegmentRows& rows) {
   const std::int64_t seen = std::ssize(rows.original) - hidden;
   forget_before(cache, layer, first);
   cache.append(layer, rows.key.narrow(1, hidden, seen), rows.value.narrow(1, hidden, seen),
-               rows.original.subspan(static_cast<std::size_t>(hidden)));
+               rows.original.subspan(static_cast<std::size_t>(hidden)), rows.positions.narrow(1, hidden, seen));
 }
 
 void leave_window(KvCache& cache, LayerId layer, std::int32_t original, DecodeObserver* observer) {

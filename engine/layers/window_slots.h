@@ -19,6 +19,7 @@ struct SegmentRows {
   const at::Tensor& key;  // [kv_heads, n, head_dim]
   const at::Tensor& value;
   std::span<const std::int32_t> original;  // n, ascending
+  const at::Tensor& positions;             // int64 [axes, n], what keys are rotated by
 };
 
 // Adds a segment's slots, but for those that the window has passed by at its end; earlier ones that it has passed by leave. Slots keep

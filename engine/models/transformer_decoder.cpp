@@ -109,6 +109,7 @@ TransformerDecoder::TransformerDecoder(const DecoderConfig& config, WeightReader
     head_.weight = weights.table(prefix + "lm_head", config.vocabulary, config.hidden_size);
   }
   if (weights.narrows_cache()) storage_ = KvStorage::kHalf;
+  key_bias_ = read_key_bias();
   if (device_.is_cpu() || config_.experts) return;
   recorded_ = std::make_unique<RecordedStep>([this](const auto&... of_step) { return recorded_body(of_step...); }, layers(), device_);
 }
@@ -218,7 +219,24 @@ TransformerDecoder::Layer TransformerDecoder::read_layer(WeightReader& weights, 
 }
 
 KvShape TransformerDecoder::kv_shape() const {
-  return {layers(), config_.kv_heads, config_.head_dim, dtype_, device_, config_.rotary, windows_, storage_};
+  return {layers(), config_.kv_heads, config_.head_dim, dtype_, device_, config_.rotary, windows_, storage_, key_bias_};
+}
+
+// A norm of each head would take the bias along; a layer that rotates otherwise keeps its own.
+std::shared_ptr<const KeyBias> TransformerDecoder::read_key_bias() const {
+  if (!device_.is_cpu() || config_.query_key_norm || config_.rotary.theta <= 0.0) return nullptr;
+  KeyBias bias{{}, config_.rotary, turn_frequencies(config_.head_dim, config_.rotary)};
+  bool any = false;
+  for (LayerId layer{0}; layer < layers(); ++layer) {
+    bias.of_layers.push_back({});
+    const at::Tensor& all = layers_[layer].qkv.bias;
+    if (!all.defined() || turns_apart(layer)) continue;
+    const at::Tensor of_keys = all.narrow(0, config_.heads * config_.head_dim, config_.kv_heads * config_.head_dim);
+    if (!of_keys.ne(0).any().item<bool>()) continue;
+    bias.of_layers[layer] = of_keys.to(at::kFloat).view({config_.kv_heads, config_.head_dim}).clone();
+    any = true;
+  }
+  return any ? std::make_shared<const KeyBias>(std::move(bias)) : nullptr;
 }
 
 at::Tensor TransformerDecoder::scaled_rows(const at::Tensor& ids) const {
@@ -277,6 +295,8 @@ void TransformerDecoder::prefill_layer(LayerId layer, at::Tensor& hidden, const 
   const PastKeyValues past = gather_past(cache, layer, original.front(), viewed);
   at::Tensor key = at::empty({kv_heads, rows, head_dim}, hidden.options());
   at::Tensor value = at::empty({kv_heads, rows, head_dim}, hidden.options());
+  const bool takes_bias = cache.shape().takes_bias(layer);
+  const at::Tensor rotated = takes_bias ? at::empty_like(key) : key;  // not rounded as they will be stored
   at::Tensor all_queries = viewed ? at::empty({heads, rows, head_dim}, hidden.options()) : at::Tensor();
   at::Tensor all_lse = viewed ? at::empty({heads, rows}, hidden.options().dtype(at::kFloat)) : at::Tensor();
   at::Tensor input_norms = outputs ? at::empty({rows}, hidden.options().dtype(at::kFloat)) : at::Tensor();
@@ -304,12 +324,16 @@ void TransformerDecoder::prefill_layer(LayerId layer, at::Tensor& hidden, const 
     normalise_heads(weights, qkv);
     const RotaryAngles angles = (turns_apart(layer) ? *window_rotary_ : rotary_).angles(positions.narrow(1, first, count));
     at::Tensor query = viewed ? all_queries.narrow(1, first, count).transpose(0, 1) : at::empty({count, heads, head_dim}, hidden.options());
-    at::Tensor tile_key = key.narrow(1, first, count).transpose(0, 1);
+    at::Tensor tile_key = rotated.narrow(1, first, count).transpose(0, 1);
     apply_rotary(qkv.narrow(1, 0, heads), angles, query);
     apply_rotary(qkv.narrow(1, heads, kv_heads), angles, tile_key);
     value.narrow(1, first, count).copy_(qkv.narrow(1, heads + kv_heads, kv_heads).transpose(0, 1));
     // Attention and whoever watches it see what every later row will see.
-    round_as_stored(key.narrow(1, first, count), cache.shape().storage);
+    if (takes_bias) {
+      key.narrow(1, first, count).copy_(keys_as_stored(cache, layer, rotated.narrow(1, first, count), positions.narrow(1, first, count)));
+    } else {
+      round_as_stored(key.narrow(1, first, count), cache.shape().storage);
+    }
     round_as_stored(value.narrow(1, first, count), cache.shape().storage);
 
     const AttentionResult attention = received.wanted() ? causal_attention({query, key, value, first, scale_}, received)
@@ -322,7 +346,7 @@ void TransformerDecoder::prefill_layer(LayerId layer, at::Tensor& hidden, const 
   }
   if (levels > 0 && layer + 1 == levels) hidden = hidden.narrow(1, 0, config_.hidden_size).contiguous();
 
-  append_seen(cache, layer, {key, value, original});
+  append_seen(cache, layer, {rotated, value, original, positions});
   if (!viewed) return;
   synchronize_device();  // observers take their own time; what is still running is not theirs
   const RotaryScheme& turned_by = turns_apart(layer) ? *config_.window_rotary : config_.rotary;
@@ -394,12 +418,13 @@ at::Tensor TransformerDecoder::decode(const NextToken& token, KvCache& cache, De
   at::Tensor turned = at::empty({1, heads + kv_heads, config_.head_dim}, at::TensorOptions(device_).dtype(dtype_));
   const at::Tensor query = turned.select(0, 0).narrow(0, 0, heads);
   const at::Tensor key = turned.narrow(1, heads, kv_heads).transpose(0, 1);
+  const at::Tensor positions = key_bias_ ? at::full({config_.rotary.axes(), 1}, token.position, at::kLong) : at::Tensor();
   const auto step = [&](const auto& attend) {
     return run_step(scaled_rows(at::full({1}, token.id, number)),
                     {angles, window_rotary_ ? window_rotary_->angles_at(token.position) : angles},
                     [&](LayerId layer, const at::Tensor& qkv, const RotaryAngles& of_layer) {
                       apply_rotary(qkv.narrow(1, 0, heads + kv_heads), of_layer, turned);
-                      cache.append(layer, key, qkv.narrow(1, heads + kv_heads, kv_heads).transpose(0, 1), originals);
+                      cache.append(layer, key, qkv.narrow(1, heads + kv_heads, kv_heads).transpose(0, 1), originals, positions);
                       return attend(layer);
                     });
   };

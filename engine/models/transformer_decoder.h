@@ -72,6 +72,7 @@ class TransformerDecoder final : public TextDecoder {
   };
   Layer read_layer(WeightReader& weights, const std::string& prefix) const;
   Linear read_query_key_value(WeightReader& weights, const std::string& prefix) const;
+  std::shared_ptr<const KeyBias> read_key_bias() const;  // of the layers that are read
   Norm read_norm(WeightReader& weights, const std::string& name) const;
   ExpertMlp read_experts(WeightReader& weights, const std::string& prefix) const;
   ExpertMlp with_experts(ExpertMlp mlp, std::vector<Linear> first, std::vector<Linear> last) const;
@@ -106,6 +107,7 @@ class TransformerDecoder final : public TextDecoder {
   at::Device device_;
   LinearWeight embedding_;  // [vocabulary, hidden]
   PerLayer<Layer> layers_;
+  std::shared_ptr<const KeyBias> key_bias_;  // null: of a GPU, or none
   Norm final_norm_;
   Linear head_;                             // shares embedding_ where tied
   std::unique_ptr<RecordedStep> recorded_;  // on a GPU, unless the host has to see which experts a token goes through

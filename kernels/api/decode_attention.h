@@ -11,6 +11,15 @@
 
 namespace winnow::kernels {
 
+// Of rows that were stored without the bias of their keys (narrow_rows.h): the key is the row plus R(p) b, p its position. With b = (x, y)
+// and a query (u, v) in halves, q . R(p) b = c . (u x + v y) + s . (v x - u y): c and s are the position's cosines and sines, the rest is
+// the query's alone.
+struct DecodeKeyBias {
+  const float* query = nullptr;            // [group, head_dim]: (u x + v y, v x - u y); null: all rows have their bias
+  const float* rotations = nullptr;        // [any, head_dim]: (c, s) of a position
+  const std::int32_t* of_slots = nullptr;  // [slots]: a slot's row of `rotations`; 0: it was stored with its bias
+};
+
 struct DecodeAttentionArgs {
   const float* query = nullptr;  // [group, head_dim], fp32, contiguous: the query heads that share this kv head
   std::int64_t group = 0;
@@ -19,6 +28,7 @@ struct DecodeAttentionArgs {
   // Rows of eight bits (narrow_rows.h) instead of kv_type's: each block is its codes, int8 [block_slots, head_dim], then fp32 [block_slots]
   // scales (their product a multiple of 4). They are widened as they are read, in registers.
   bool narrow = false;
+  DecodeKeyBias key_bias;                     // of narrow rows
   const void* const* key_blocks = nullptr;    // ceil(slots / block_slots) pointers, each [block_slots, head_dim], contiguous
   const void* const* value_blocks = nullptr;  // as key_blocks
   std::int64_t slots = 0;                     // slots in use, >= 1

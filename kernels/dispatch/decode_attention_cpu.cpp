@@ -162,6 +162,35 @@ HWY_INLINE void scale_rows(const DecodeAttentionArgs& args, const T* block, std:
   }
 }
 
+// scores[head * block_slots] += scale * query . rotation for kHeads queries.
+template <int kHeads, class D>
+HWY_INLINE void add_bias_tile(D d, const DecodeAttentionArgs& args, std::int64_t head, const float* HWY_RESTRICT rotation,
+                              float* HWY_RESTRICT scores) {
+  const float* const query = args.key_bias.query + head * args.head_dim;
+  hn::Vec<D> sums[kHeads];
+  for (int h = 0; h < kHeads; ++h) sums[h] = hn::Zero(d);
+  for (std::int64_t i = 0; i < args.head_dim; i += static_cast<std::int64_t>(hn::Lanes(d))) {
+    const auto part = hn::LoadU(d, rotation + i);
+    for (int h = 0; h < kHeads; ++h) sums[h] = hn::MulAdd(hn::LoadU(d, query + h * args.head_dim + i), part, sums[h]);
+  }
+  for (int h = 0; h < kHeads; ++h) scores[(head + h) * args.block_slots] += args.scale * hn::GetLane(hn::SumOfLanes(d, sums[h]));
+}
+
+// What the logits of a block's slots from `first` on lack: the product with their keys' bias.
+template <class D>
+HWY_INLINE void add_bias(D d, const DecodeAttentionArgs& args, std::int64_t first, std::int64_t count) {
+  if (args.key_bias.query == nullptr) return;
+  for (std::int64_t row = 0; row < count; ++row) {
+    const std::int32_t at = args.key_bias.of_slots[first + row];
+    if (at == 0) continue;
+    const float* const rotation = args.key_bias.rotations + at * args.head_dim;
+    float* const scores = args.workspace + row;
+    std::int64_t head = 0;
+    for (; head + 4 <= args.group; head += 4) add_bias_tile<4>(d, args, head, rotation, scores);
+    for (; head < args.group; ++head) add_bias_tile<1>(d, args, head, rotation, scores);
+  }
+}
+
 // output[head] += weights[head][0 .. kRows) * values.
 template <int kRows, class D, class T>
 HWY_INLINE void add_values(D d, const float* HWY_RESTRICT weights, std::int64_t block_slots, std::int64_t group,
@@ -203,9 +232,10 @@ void attend(D d, const DecodeAttentionArgs& args) {
     const T* next_keys = next_count > 0 ? static_cast<const T*>(args.key_blocks[block + 1]) : nullptr;
 
     score_block(d, args, keys, values, count);
+    for (std::int64_t h = 0; h < args.group; ++h) scale_rows(args, keys, count, args.workspace + h * args.block_slots);
+    add_bias(d, args, first, count);
     for (std::int64_t h = 0; h < args.group; ++h) {
       float* scores = args.workspace + h * args.block_slots;
-      scale_rows(args, keys, count, scores);
       if (args.probabilities != nullptr) std::copy_n(scores, count, args.probabilities + h * args.slots + first);
       const SoftmaxStep step = softmax_block(scores, count, maximum[h]);
       sum[h] = sum[h] * step.factor + step.sum;

@@ -20,10 +20,20 @@ double row_element(const DecodeAttentionArgs& args, const void* block, std::int6
   return static_cast<double>(codes[row * args.head_dim + index]) * static_cast<double>(scales[row]);
 }
 
+// The query's product with the bias that the slot's row lacks.
+double bias_product(const DecodeAttentionArgs& args, std::int64_t head, std::int64_t slot) {
+  if (args.key_bias.query == nullptr || args.key_bias.of_slots[slot] == 0) return 0.0;
+  const float* const query = args.key_bias.query + head * args.head_dim;
+  const float* const rotation = args.key_bias.rotations + args.key_bias.of_slots[slot] * args.head_dim;
+  double sum = 0.0;
+  for (std::int64_t i = 0; i < args.head_dim; ++i) sum += static_cast<double>(query[i]) * static_cast<double>(rotation[i]);
+  return sum;
+}
+
 double logit(const DecodeAttentionArgs& args, std::int64_t head, std::int64_t slot) {
   const void* block = args.key_blocks[slot / args.block_slots];
   const std::int64_t row = slot % args.block_slots;
-  double sum = 0.0;
+  double sum = bias_product(args, head, slot);
   for (std::int64_t i = 0; i < args.head_dim; ++i) {
     sum += static_cast<double>(args.query[head * args.head_dim + i]) * row_element(args, block, row, i);
   }

@@ -66,6 +66,17 @@ float scale_of(const float* row, std::int64_t length) {
   return with_17_bits(std::bit_cast<float>(largest) / 127.0F);
 }
 
+// Leaves row and scale as they are where that gains too little, as of a row that is not finite.
+bool take_offset(const float* offset, std::int64_t length, float* row, float& scale) {
+  float rest[kMaxHeadDim];
+  for (std::int64_t i = 0; i < length; ++i) rest[i] = row[i] - offset[i];
+  const float of_rest = scale_of(rest, length);
+  if (!(kLeastGain * of_rest <= scale)) return false;
+  std::copy_n(rest, length, row);
+  scale = of_rest;
+  return true;
+}
+
 void narrow_row(const float* row, std::int64_t length, float scale, std::int8_t* codes) {
   if (!(scale > 0.0F)) {
     std::fill_n(codes, length, std::int8_t{0});
@@ -86,10 +97,12 @@ bool good(const void* values, const void* codes, const void* scales, ElementType
 LaunchStatus narrow_rows(const NarrowRowsArgs& args) {
   if (!good(args.values, args.codes, args.scales, args.type, args.rows, args.length)) return LaunchStatus::kBadArgument;
   if (args.length > kMaxHeadDim) return LaunchStatus::kUnsupported;
+  if (args.offsets != nullptr && args.taken == nullptr) return LaunchStatus::kBadArgument;
   float row[kMaxHeadDim];
   for (std::int64_t r = 0; r < args.rows; ++r) {
     load_row(args.type, args.values, r * args.value_stride, args.length, row);
     args.scales[r] = scale_of(row, args.length);
+    if (args.offsets != nullptr) args.taken[r] = take_offset(args.offsets + r * args.length, args.length, row, args.scales[r]) ? 1 : 0;
     narrow_row(row, args.length, args.scales[r], args.codes + r * args.length);
   }
   return LaunchStatus::kOk;
@@ -102,6 +115,9 @@ LaunchStatus widen_rows(const WidenRowsArgs& args) {
   for (std::int64_t r = 0; r < args.rows; ++r) {
     const std::int8_t* const codes = args.codes + r * args.length;
     for (std::int64_t i = 0; i < args.length; ++i) row[i] = static_cast<float>(codes[i]) * args.scales[r];
+    if (args.offsets != nullptr) {
+      for (std::int64_t i = 0; i < args.length; ++i) row[i] += args.offsets[r * args.length + i];
+    }
     store_row(args.type, args.values, r * args.value_stride, args.length, row);
   }
   return LaunchStatus::kOk;

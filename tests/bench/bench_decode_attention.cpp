@@ -80,9 +80,11 @@ bool run(ElementType type, std::int64_t head_dim, std::int64_t group, std::int64
   std::printf(
       "{\"case\":\"decode_attention/%s/d%lld/g%lld/n%lld\",\"median_us\":%.1f,\"p10_us\":%.1f,\"p90_us\":%.1f,\"gb_per_s\":%.2f,"
       "\"times_plain_read\":%.2f,\"times_reference\":%.1f}\n",
-      rows == DecodeCase::Rows::kNarrow ? "int8" : name(type), static_cast<long long>(head_dim), static_cast<long long>(group),
-      static_cast<long long>(slots), time.median_us, time.p10_us, time.p90_us, bytes / time.median_us * 1e-3,
-      read.median_us / time.median_us, slow.median_us / time.median_us);
+      rows == DecodeCase::Rows::kUnbiased ? "int8_without_bias"
+      : rows == DecodeCase::Rows::kNarrow ? "int8"
+                                          : name(type),
+      static_cast<long long>(head_dim), static_cast<long long>(group), static_cast<long long>(slots), time.median_us, time.p10_us,
+      time.p90_us, bytes / time.median_us * 1e-3, read.median_us / time.median_us, slow.median_us / time.median_us);
   return true;
 }
 
@@ -98,7 +100,9 @@ int main() {
   }
   for (const std::int64_t head_dim : {64, 128}) {
     for (const std::int64_t group : {1, 4, 7}) {
-      if (!run(ElementType::kFp32, head_dim, group, 65536, DecodeCase::Rows::kNarrow)) return 1;
+      for (const DecodeCase::Rows rows : {DecodeCase::Rows::kNarrow, DecodeCase::Rows::kUnbiased}) {
+        if (!run(ElementType::kFp32, head_dim, group, 65536, rows)) return 1;
+      }
     }
   }
   return run(ElementType::kBf16, 128, 7, 2048) ? 0 : 1;  // a compressed cache: fits the second-level cache

@@ -16,8 +16,8 @@ class DecodeCase {
  public:
   static constexpr std::int64_t kBlockSlots = 64;
 
-  // Rows of `type`, or those in eight bits.
-  enum class Rows { kWide, kNarrow };
+  // Rows of `type`, or those in eight bits; or those of which two in three lack their keys' bias.
+  enum class Rows { kWide, kNarrow, kUnbiased };
 
   DecodeCase(ElementType type, std::int64_t head_dim, std::int64_t group, std::int64_t slots, unsigned seed, Rows rows = Rows::kWide)
       : type_(type), rows_(rows), head_dim_(head_dim), group_(group), slots_(slots) {
@@ -39,6 +39,14 @@ class DecodeCase {
     }
     for (const auto& block : keys_) key_blocks_.push_back(block.data());
     for (const auto& block : values_) value_blocks_.push_back(block.data());
+    if (rows == Rows::kUnbiased) {
+      for (auto* const numbers : {&bias_query_, &rotations_}) {
+        numbers->resize(static_cast<std::size_t>((numbers == &rotations_ ? kRotations : group) * head_dim));
+        for (float& x : *numbers) x = normal(random);
+      }
+      for (std::int64_t slot = 0; slot < slots; ++slot)
+        of_slots_.push_back(slot % 3 == 1 ? 0 : static_cast<std::int32_t>(1 + slot % (kRotations - 1)));
+    }
     workspace_.resize(static_cast<std::size_t>(group * kBlockSlots));
   }
 
@@ -56,7 +64,8 @@ class DecodeCase {
     args.group = group_;
     args.head_dim = head_dim_;
     args.kv_type = type_;
-    args.narrow = rows_ == Rows::kNarrow;
+    args.narrow = rows_ != Rows::kWide;
+    if (rows_ == Rows::kUnbiased) args.key_bias = {bias_query_.data(), rotations_.data(), of_slots_.data()};
     args.key_blocks = key_blocks_.data();
     args.value_blocks = value_blocks_.data();
     args.slots = slots_;
@@ -72,7 +81,7 @@ class DecodeCase {
   std::vector<float>& query() { return query_; }
   // Bytes of K and V that one call has to read.
   std::int64_t kv_bytes() const {
-    if (rows_ == Rows::kNarrow) return 2 * slots_ * narrow_row_bytes(head_dim_);
+    if (rows_ != Rows::kWide) return 2 * slots_ * narrow_row_bytes(head_dim_);
     return 2 * slots_ * head_dim_ * (type_ == ElementType::kFp32 ? 4 : 2);
   }
 
@@ -86,10 +95,13 @@ class DecodeCase {
     return narrow;
   }
 
+  static constexpr std::int64_t kRotations = 4096;
+
   ElementType type_;
   Rows rows_;
   std::int64_t head_dim_, group_, slots_;
-  std::vector<float> query_, workspace_;
+  std::vector<float> query_, workspace_, bias_query_, rotations_;
+  std::vector<std::int32_t> of_slots_;
   std::vector<std::vector<std::byte>> keys_, values_;
   std::vector<const void*> key_blocks_, value_blocks_;
 };

@@ -84,9 +84,10 @@ TEST(DecodeAttention, ReadsRowsOfEightBitsAsTheReferenceOnEveryInstructionSet) {
         for (const std::int64_t slots : {1, 63, 65, 1000}) {
           SCOPED_TRACE(::testing::Message() << hwy::TargetName(target) << " head_dim " << head_dim << " group " << group << " slots "
                                             << slots);
-          DecodeCase problem(ElementType::kFp32, head_dim, group, slots, static_cast<unsigned>(head_dim + group + slots),
-                             DecodeCase::Rows::kNarrow);
-          expect_equal_to_reference(problem, head_dim, group, slots);
+          for (const DecodeCase::Rows rows : {DecodeCase::Rows::kNarrow, DecodeCase::Rows::kUnbiased}) {
+            DecodeCase problem(ElementType::kFp32, head_dim, group, slots, static_cast<unsigned>(head_dim + group + slots), rows);
+            expect_equal_to_reference(problem, head_dim, group, slots);
+          }
           if (HasFatalFailure()) {
             hwy::SetSupportedTargetsForTest(0);
             return;
@@ -130,6 +131,50 @@ TEST(DecodeAttention, SolvesACaseOfEightBitsByHand) {
     EXPECT_NEAR(lse[0], std::log(4.0F), 1e-6F);
     EXPECT_NEAR(probabilities[0], 0.25F, 1e-6F);
     EXPECT_NEAR(probabilities[1], 0.75F, 1e-6F);
+  }
+}
+
+// The same rows, and what they lack: b = (ln 2, 0) at an angle of 0 in slot 0, of 90 degrees in slot 1, so R(p) b = (ln 2, 0) and (0, ln
+// 2). q . R(p) b is ln 2 in both. Probabilities stay 1/4 and 3/4, the log-sum-exp is ln 2 more; in the second slot alone they are 1/7 and
+// 6/7.
+TEST(DecodeAttention, AddsTheBiasThatRowsLackByHand) {
+  struct Block {
+    std::int8_t codes[4];
+    float scales[2];
+  };
+  const float ln2 = std::log(2.0F);
+  const float query[] = {1.0F, 1.0F};
+  const float bias_query[] = {ln2, ln2};  // (u x + v y, v x - u y)
+  const float rotations[] = {9.0F, 9.0F, 1.0F, 0.0F, 0.0F, 1.0F};
+  const Block keys{{127, 0, 0, 127}, {0.0F, std::log(3.0F) / 127.0F}};
+  const Block values{{2, 0, 16, 8}, {2.0F, 0.5F}};
+  const void* key_blocks[] = {&keys};
+  const void* value_blocks[] = {&values};
+  for (const auto call : {&decode_attention_reference, &decode_attention_cpu}) {
+    float output[2], lse[1], probabilities[2], workspace[2];
+    std::int32_t of_slots[] = {1, 2};
+    DecodeAttentionArgs args;
+    args.query = query;
+    args.group = 1;
+    args.head_dim = 2;
+    args.narrow = true;
+    args.key_bias = {bias_query, rotations, of_slots};
+    args.key_blocks = key_blocks;
+    args.value_blocks = value_blocks;
+    args.slots = 2;
+    args.block_slots = 2;
+    args.output = output;
+    args.log_sum_exp = lse;
+    args.probabilities = probabilities;
+    args.workspace = workspace;
+    ASSERT_EQ(call(args), LaunchStatus::kOk);
+    EXPECT_NEAR(probabilities[1], 0.75F, 1e-6F);
+    EXPECT_NEAR(lse[0], std::log(8.0F), 1e-6F);
+    of_slots[0] = 0;  // stored with its bias
+    ASSERT_EQ(call(args), LaunchStatus::kOk);
+    EXPECT_NEAR(probabilities[1], 6.0F / 7.0F, 1e-6F);
+    args.key_bias.of_slots = nullptr;
+    EXPECT_EQ(call(args), LaunchStatus::kBadArgument);
   }
 }
 

@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "kernels/reference/element.h"
+#include "kernels/reference/half.h"
 
 namespace winnow::kernels {
 namespace {
@@ -104,6 +105,49 @@ TEST(NarrowRows, RoundingWhatWasRoundedChangesNothing) {
       ASSERT_EQ(std::bit_cast<std::uint32_t>(scales[0]), std::bit_cast<std::uint32_t>(scales[1]));
     }
   }
+}
+
+// The first row is 254 and -10 beside its offset: a step is 2. The second one's offset is no part of it, the third one's too small a part.
+TEST(NarrowRows, AreStoredWithoutAnOffsetThatIsMostOfThem) {
+  const std::vector<float> values = {554.0F, -10.0F, 12.7F, 1.0F, 127.0F, 1.0F};
+  const std::vector<float> offsets = {300.0F, 0.0F, 300.0F, 0.0F, 20.0F, 0.0F};
+  std::vector<std::int8_t> codes(6);
+  std::vector<float> scales(3);
+  std::vector<std::uint8_t> taken(3, 9);
+  NarrowRowsArgs args{ElementType::kFp32, values.data(), 2, 3, 2, codes.data(), scales.data(), offsets.data(), taken.data()};
+  ASSERT_EQ(narrow_rows(args), LaunchStatus::kOk);
+  EXPECT_EQ(taken, (std::vector<std::uint8_t>{1, 0, 0}));
+  EXPECT_EQ(codes, (std::vector<std::int8_t>{127, -5, 127, 10, 127, 1}));
+  EXPECT_EQ(scales[0], 2.0F);
+  EXPECT_EQ(scales[2], 1.0F);
+
+  std::vector<float> read(6);
+  const std::vector<float> added = {300.0F, 0.0F, 0.0F, 0.0F, 0.0F, 0.0F};
+  ASSERT_EQ(widen_rows({codes.data(), scales.data(), 3, 2, ElementType::kFp32, read.data(), 2, added.data()}), LaunchStatus::kOk);
+  for (std::size_t i = 0; i < 6; ++i) EXPECT_NEAR(read[i], values[i], 1e-4F) << i;
+
+  args.taken = nullptr;
+  EXPECT_EQ(narrow_rows(args), LaunchStatus::kBadArgument) << "nobody would know which rows lack it";
+}
+
+// Nothing of it is lost on the way: added in fp32, rounded once.
+TEST(NarrowRows, AddsAnOffsetBeforeRoundingToTheType) {
+  const std::int8_t code = 127;
+  const float scale = 0.25F / 127.0F, offset = 256.0F;
+  std::uint16_t read = 0;
+  ASSERT_EQ(widen_rows({&code, &scale, 1, 1, ElementType::kBf16, &read, 1, &offset}), LaunchStatus::kOk);
+  EXPECT_EQ(bf16_to_float(read), 256.0F) << "bf16 has steps of 2 there";
+}
+
+TEST(NarrowRows, ARowThatIsNotFiniteKeepsItsOffset) {
+  const float values[] = {std::nanf(""), 300.0F};
+  const float offsets[] = {0.0F, 300.0F};
+  std::int8_t codes[2];
+  float scale = 0.0F;
+  std::uint8_t taken = 9;
+  ASSERT_EQ(narrow_rows({ElementType::kFp32, values, 2, 1, 2, codes, &scale, offsets, &taken}), LaunchStatus::kOk);
+  EXPECT_EQ(taken, 0);
+  EXPECT_TRUE(std::isnan(scale));
 }
 
 TEST(NarrowRows, WhatIsNotFiniteShows) {

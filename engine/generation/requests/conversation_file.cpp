@@ -19,8 +19,9 @@
 namespace winnow {
 namespace {
 
-// 1: without positions; 2: without the kinds of media; 3: without how rows are stored; 4: without 16 bits; 5: without makers
-constexpr int kFormat = 6;
+// 1: without positions; 2: without the kinds of media; 3: without how rows are stored; 4: without 16 bits; 5: without makers;
+// 6: keys of 8 bits with their bias
+constexpr int kFormat = 7;
 constexpr std::uint64_t kMostJson = std::uint64_t{64} << 20;
 constexpr std::int64_t kOriginFields = 5;  // modality, media, frame, row, column
 
@@ -74,11 +75,14 @@ void add_state(NamedTensors& tensors, const std::string& name, const Conversatio
   for (LayerId layer{0}; layer < cache.shape().layers; ++layer) {
     std::vector<at::Tensor> keys;
     std::vector<at::Tensor> values;
+    std::vector<at::Tensor> rotated_by;
     std::vector<std::int32_t> originals;
     std::vector<std::int64_t> slots;
     for (KvHead head{0}; head < cache.shape().kv_heads; ++head) {
-      keys.push_back(cache.gather_keys(layer, head));
-      values.push_back(cache.gather_values(layer, head));
+      const SlotRows rows = unbiased_slots(cache, layer, head);
+      keys.push_back(rows.keys);
+      values.push_back(rows.values);
+      if (rows.positions.defined()) rotated_by.push_back(rows.positions);
       const std::span<const std::int32_t> original = cache.original(layer, head);
       originals.insert(originals.end(), original.begin(), original.end());
       slots.push_back(cache.slots(layer, head));
@@ -88,6 +92,7 @@ void add_state(NamedTensors& tensors, const std::string& name, const Conversatio
     tensors.emplace_back(of_layer + ".original", numbers_tensor(originals, at::kInt));
     add_rows(tensors, of_layer + ".keys", at::cat(keys).cpu().contiguous(), cache.shape());
     add_rows(tensors, of_layer + ".values", at::cat(values).cpu().contiguous(), cache.shape());
+    if (!rotated_by.empty()) tensors.emplace_back(of_layer + ".key_positions", at::cat(rotated_by, 1).to(at::kInt));
   }
 }
 
@@ -131,11 +136,18 @@ class Reader {
       const auto originals = whole_numbers<std::int32_t>(of_layer + ".original", tensor(of_layer + ".original", at::kInt, {all}), tokens);
       const at::Tensor keys = rows(of_layer + ".keys", all, shape);
       const at::Tensor values = rows(of_layer + ".values", all, shape);
+      const std::vector<std::int64_t> by_axis = {shape.rotary.axes(), all};
+      const at::Tensor rotated_by =
+          shape.takes_bias(layer) ? tensor(of_layer + ".key_positions", at::kInt, by_axis).to(at::kLong) : at::Tensor();
       std::int64_t first = 0;
       for (KvHead head{0}; head < shape.kv_heads; ++head) {
         const std::int64_t count = counts[static_cast<std::size_t>(head)];
         cache.assign(layer, head, keys.narrow(0, first, count), values.narrow(0, first, count),
                      std::span(originals).subspan(static_cast<std::size_t>(first), static_cast<std::size_t>(count)));
+        if (rotated_by.defined()) {
+          write_unbiased(cache, layer, head, 0,
+                         {keys.narrow(0, first, count), values.narrow(0, first, count), rotated_by.narrow(1, first, count)});
+        }
         first += count;
       }
     }

@@ -12,6 +12,7 @@
 #include "engine/compression/retained_slots.h"
 #include "engine/layers/rotary.h"
 #include "tests/engine/compression/layer_fixture.h"
+#include "tests/engine/kv_cache/biased_shape.h"
 
 namespace winnow {
 namespace {
@@ -144,6 +145,53 @@ TEST_F(ClosedRanks, OverSeveralTurnsOfEitherPolicy) {
       expect_closed(1e-4);
     }
   }
+}
+
+// Of keys that are stored without their bias, it follows to where they are rotated: they lose no more than without one.
+TEST_F(ClosedRanks, ABiasFollowsToWhereItsKeyIsRotated) {
+  const KvShape biased = testing::biased_shape(1, testing::slow_bias(2, kDim), kBase);
+  KvCache cache(biased);
+  std::vector<std::int32_t> original(50);
+  std::iota(original.begin(), original.end(), 0);
+  const at::Tensor positions = at::arange(50, at::kLong).unsqueeze(0);
+  const at::Tensor keys = raw(0, 50);
+  cache.append(LayerId(0), testing::with_bias(keys, *biased.key_bias, positions), keys, original, positions);
+  const at::Tensor turns = at::arange(50, at::kLong).neg().add(80).unsqueeze(0);  // all to position 80
+  move_keys(cache, LayerId(0), KvHead(1), turns);
+  const double step = keys.abs().max().item<double>() / 127.0;
+  const auto off = [&](const at::Tensor& at_positions) {
+    const at::Tensor expected = testing::with_bias(keys, *biased.key_bias, at_positions)[1];
+    return (cache.gather_keys(LayerId(0), KvHead(1)) - expected).abs().max().item<double>();
+  };
+  EXPECT_LT(off(at::full({1, 50}, 80, at::kLong)), 2.0 * step);
+  EXPECT_TRUE(at::equal(unbiased_slots(cache, LayerId(0), KvHead(1)).positions, at::full({1, 50}, 80, at::kLong)));
+
+  MovingKeys moving(cache, LayerId(0), KvHead(1), {0, 2});
+  const std::vector<std::int32_t> left = {7, 9, 1};
+  moving.after_leaving(cache, LayerId(0), KvHead(1), left);  // all newer than token 0, two newer than token 2
+  at::Tensor moved = at::full({1, 50}, 80, at::kLong);
+  moved[0][0] = 83;
+  moved[0][2] = 82;
+  EXPECT_TRUE(at::equal(unbiased_slots(cache, LayerId(0), KvHead(1)).positions, moved));
+  EXPECT_LT(off(moved), 3.0 * step);
+}
+
+// Sorting slots by their tokens rounds nothing anew.
+TEST_F(ClosedRanks, SlotsWithoutTheirBiasAreSortedBitForBit) {
+  const KvShape biased = testing::biased_shape(1, testing::slow_bias(2, kDim), kBase);
+  KvCache cache(biased);
+  std::vector<std::int32_t> original(70);
+  std::iota(original.begin(), original.end(), 0);
+  const at::Tensor positions = at::arange(70, at::kLong).unsqueeze(0);
+  cache.append(LayerId(0), testing::with_bias(raw(0, 70), *biased.key_bias, positions), raw(0, 70), original, positions);
+  const at::Tensor before = cache.gather_keys(LayerId(0), KvHead(0));
+  cache.evict(LayerId(0), KvHead(0), 5);
+  const std::vector<TokenOrigin> origins(70);
+  take_retained(cache, origins, nullptr);
+  std::vector<std::int64_t> left;
+  for (const std::int32_t token : cache.original(LayerId(0), KvHead(0))) left.push_back(token);
+  EXPECT_EQ(left[5], 6);
+  EXPECT_TRUE(at::equal(cache.gather_keys(LayerId(0), KvHead(0)), before.index_select(0, at::tensor(left, at::kLong))));
 }
 
 TEST_F(ClosedRanks, OtherPositionsAreRefused) {

@@ -7,6 +7,7 @@
 #include <numeric>
 
 #include "engine/base/error.h"
+#include "tests/engine/kv_cache/biased_shape.h"
 #include "tests/engine/layers/dense_attention.h"
 #include "tests/support/tensor_distance.h"
 
@@ -43,7 +44,7 @@ void expect_equals_dense(const KvCache& cache, const at::Tensor& query, double t
   }
 }
 
-class DecodeAttention : public testing::Test {
+class DecodeAttention : public ::testing::Test {
  protected:
   void SetUp() override {
     at::manual_seed(5);
@@ -56,7 +57,7 @@ class DecodeAttention : public testing::Test {
 TEST_F(DecodeAttention, EqualsDenseAttentionForEveryGroupAndLength) {
   for (const std::int64_t group : {1, 2, 7}) {
     for (const std::int64_t slots : {1, 63, 64, 65, 200}) {
-      SCOPED_TRACE(testing::Message() << "group " << group << " slots " << slots);
+      SCOPED_TRACE(::testing::Message() << "group " << group << " slots " << slots);
       expect_equals_dense(random_cache(2, 16, slots, at::kFloat), at::randn({2 * group, 16}), 1e-5);
     }
   }
@@ -133,6 +134,22 @@ TEST_F(DecodeAttention, FewerBitsAreReadAsTheirWidenedRows) {
       cache.append(LayerId(0), at::randn({2, slots, 16}), at::randn({2, slots, 16}), original);
       expect_equals_dense(cache, at::randn({6, 16}), 1e-5);
     }
+  }
+}
+
+// Dense attention over gathered keys, which have their bias, is the same; in parts for several threads, too.
+TEST_F(DecodeAttention, KeysWithoutTheirBiasAreReadAsIfTheyHadIt) {
+  const KvShape shape = testing::biased_shape(1, testing::slow_bias(2, 64));
+  for (const std::int64_t slots : {1, 65, 200, 3000}) {
+    KvCache cache(shape);
+    std::vector<std::int32_t> original(static_cast<std::size_t>(slots));
+    std::iota(original.begin(), original.end(), 0);
+    const at::Tensor positions = at::arange(7, 7 + slots, at::kLong).unsqueeze(0);
+    const at::Tensor keys = testing::with_bias(at::randn({2, slots, 64}), *shape.key_bias, positions);
+    cache.append(LayerId(0), keys, at::randn({2, slots, 64}), original, positions);
+    EXPECT_GE(unbiased_slots(cache, LayerId(0), KvHead(1)).positions.min().item<std::int64_t>(), 7) << "all without";
+    at::set_num_threads(slots > 200 ? 4 : 1);
+    expect_equals_dense(cache, at::randn({6, 64}) / 16.0, 2e-4);  // logits of hundreds in fp32
   }
 }
 
