@@ -1,7 +1,6 @@
 #include "app/media/media_opener.h"
 
 #include <algorithm>
-#include <array>
 #include <cctype>
 #include <new>
 #include <string_view>
@@ -24,9 +23,9 @@ namespace {
 constexpr std::int64_t kTextHeadBytes = 4096;
 
 // Names of pictures and videos: a text under one of them is not what somebody meant to attach.
-constexpr std::array<std::string_view, 19> kPictureEndings = {".png",  ".jpg",  ".jpeg", ".gif",  ".bmp", ".webp", ".tif",
-                                                              ".tiff", ".heic", ".avif", ".svg",  ".mp4", ".m4v",  ".mov",
-                                                              ".webm", ".mkv",  ".avi",  ".m3u8", ".mpd"};
+constexpr std::string_view kPictureEndings[] = {".png",  ".jpg",  ".jpeg", ".gif", ".bmp", ".webp", ".tif",  ".tiff", ".heic",
+                                                ".avif", ".svg",  ".mp4",  ".m4v", ".mov", ".3gp",  ".webm", ".mkv",  ".avi",
+                                                ".mpg",  ".mpeg", ".vob",  ".flv", ".ogv", ".wmv",  ".asf",  ".m3u8", ".mpd"};
 
 bool isNamedAsPicture(std::string name) {
   for (char& character : name) character = static_cast<char>(std::tolower(static_cast<unsigned char>(character)));

@@ -13,12 +13,24 @@
 namespace winnow::app {
 namespace {
 
+constexpr std::int64_t kAsfHeaderBytes = 64 << 10;
+
 std::string containerName(const MediaFile& file, ContentType type) {
   const auto head = file.readRange(0, 64);
   const std::string_view text(reinterpret_cast<const char*>(head.data()), head.size());
   if (type == ContentType::kMatroska && text.find("webm") != std::string_view::npos) return "webm";
   if (type == ContentType::kMov && text.substr(0, 12).ends_with("ftypqt  ")) return "mov";
   return nameOf(type);
+}
+
+// Windows Media whose header says that its contents are encrypted; FFmpeg would decode noise.
+bool isProtectedAsf(const MediaFile& file) {
+  using namespace std::string_view_literals;
+  constexpr std::string_view kMarks[] = {"\xFB\xB3\x11\x22\x23\xBD\xD2\x11\xB4\xB7\x00\xA0\xC9\x55\xFC\x6E"sv,
+                                         "\x14\xE6\x8A\x29\x22\x26\x17\x4C\xB9\x35\xDA\xE0\x7E\xE9\x28\x9C"sv};
+  const auto head = file.readRange(0, kAsfHeaderBytes);
+  const std::string_view text(reinterpret_cast<const char*>(head.data()), head.size());
+  return std::ranges::any_of(kMarks, [&](std::string_view mark) { return text.find(mark) != text.npos; });
 }
 
 void describeGeometry(VideoContainer& container, VideoFacts& facts) {
@@ -55,6 +67,9 @@ void describeColour(const AVCodecParameters& parameters, MediaInfo& info) {
 }  // namespace
 
 void requirePlayable(const MediaFile& file, ContentType type) {
+  if (type == ContentType::kAsf && isProtectedAsf(file)) {
+    throw Exception(ErrorCode::kUnsupportedFormat, file.path(), "the video is encrypted");
+  }
   const ContainerExtent extent = measureExtent(file, type);
   if (extent.hasIndex || extent.fragmented) return;
   throw Exception(ErrorCode::kDamagedFile, file.path(),

@@ -93,6 +93,15 @@ TEST(HostileFiles, EncryptedVideo) {
   expectError(file, ErrorCode::kUnsupportedFormat, "the video is encrypted");
 }
 
+TEST(HostileFiles, ProtectedWindowsMedia) {
+  const std::string file = samples::make("a.wmv", numbered(10, 5) + " -c:v wmv2");
+  Bytes bytes = samples::readBytes(file);
+  const Bytes mark{0xFB, 0xB3, 0x11, 0x22, 0x23, 0xBD, 0xD2, 0x11, 0xB4, 0xB7, 0x00, 0xA0, 0xC9, 0x55, 0xFC, 0x6E};
+  std::ranges::copy(mark, bytes.begin() + 30);  // in place of the first object's name
+  samples::writeBytes(file, bytes);
+  expectError(file, ErrorCode::kUnsupportedFormat, "the video is encrypted");
+}
+
 TEST(HostileFiles, TooManyStreams) {
   const std::string one = samples::make("one.mkv", numbered(2, 5) + " -c:v libx264 -preset ultrafast");
   std::string maps;
@@ -150,6 +159,8 @@ TEST(HostileFiles, FlippedBitsNeverCrash) {
   for (const Sample& sample :
        {Sample{"a.mp4", "-c:v libx264 -preset ultrafast -g 5", 120}, Sample{"a.webm", "-c:v libvpx -deadline realtime -g 5", 100},
         Sample{"a.ts", "-c:v libx264 -preset ultrafast -g 5", 40}, Sample{"a.avi", "-c:v mpeg4 -g 5", 40},
+        Sample{"a.mpg", "-r 25 -c:v mpeg2video -g 5", 40}, Sample{"a.flv", "-c:v flv -g 5", 40}, Sample{"a.ogv", "-c:v libtheora -g 5", 40},
+        Sample{"a.wmv", "-c:v wmv2 -g 5", 40}, Sample{"b.avi", "-c:v msmpeg4v3 -g 5", 20}, Sample{"a.3gp", "-s 128x96 -c:v h263 -g 5", 20},
         Sample{"a.png", "-frames:v 1", 60}, Sample{"a.jpg", "-frames:v 1 -q:v 3", 80}, Sample{"a.gif", "-frames:v 1", 40},
         Sample{"b.webp", "-frames:v 1 -c:v libwebp", 40}, Sample{"a.bmp", "-frames:v 1", 20}}) {
     const std::string original = samples::make(std::string("original_") + sample.name, numbered(20, 10) + " " + sample.arguments);
