@@ -13,13 +13,15 @@ namespace {
 
 constexpr char kMessageAttachments[] =
     "SELECT message_id, id, kind, path, sha256, size_bytes, width_px, height_px, duration_s, plan_frame_count, plan_every_s, plan_from_s, "
-    "plan_to_s, plan_max_frames, sampled_json, pins_json, words, most_tokens, subtitles FROM attachment WHERE conversation_id = ? AND "
+    "plan_to_s, plan_max_frames, sampled_json, pins_json, words, most_tokens, subtitles, encoding FROM attachment WHERE conversation_id = "
+    "? AND "
     "message_id IS "
     "NOT NULL ORDER BY "
     "message_id, ordinal";
 constexpr char kDraftAttachments[] =
     "SELECT message_id, id, kind, path, sha256, size_bytes, width_px, height_px, duration_s, plan_frame_count, plan_every_s, plan_from_s, "
-    "plan_to_s, plan_max_frames, sampled_json, pins_json, words, most_tokens, subtitles FROM attachment WHERE conversation_id = ? AND "
+    "plan_to_s, plan_max_frames, sampled_json, pins_json, words, most_tokens, subtitles, encoding FROM attachment WHERE conversation_id = "
+    "? AND "
     "message_id IS "
     "NULL ORDER BY ordinal";
 
@@ -50,6 +52,7 @@ Attachment readAttachment(const SqliteStatement& row) {
   attachment.words = row.integer(16);
   attachment.mostTokens = row.integer(17);
   attachment.subtitles = row.bytes(18);
+  attachment.encoding = row.bytes(19);
   return attachment;
 }
 
@@ -231,13 +234,13 @@ void insertAttachments(SqliteConnection& db, ConversationId id, MessageId messag
   for (const Attachment& a : attachments) {
     SqliteStatement insert = db.prepare(
         "INSERT INTO attachment(conversation_id, message_id, ordinal, kind, path, sha256, size_bytes, width_px, height_px, duration_s, "
-        "plan_frame_count, plan_every_s, plan_from_s, plan_to_s, plan_max_frames, pins_json, words, most_tokens, subtitles) "
-        "VALUES(?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)");
+        "plan_frame_count, plan_every_s, plan_from_s, plan_to_s, plan_max_frames, pins_json, words, most_tokens, subtitles, encoding) "
+        "VALUES(?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)");
     insert.bind(id).bindIdOrNull(message).bind(ordinal++).bind(static_cast<int>(a.kind)).bindBlob(a.path).bindText(a.sha256);
     insert.bind(a.sizeBytes).bind(a.widthPx).bind(a.heightPx).bind(a.durationS);
     insert.bind(a.plan.frame_count).bind(a.plan.every_s).bind(a.plan.from_s).bind(a.plan.to_s).bind(a.plan.max_frames);
     insert.bindText(pinsToJson(a.pins));
-    insert.bind(a.words).bind(a.mostTokens).bindBlob(a.subtitles);
+    insert.bind(a.words).bind(a.mostTokens).bindBlob(a.subtitles).bindText(a.encoding);
     insert.run();
   }
 }

@@ -59,7 +59,8 @@ bool canGoOn(const StoredMessage& message) {
 }
 
 bool asksTheSame(const Attachment& a, const Attachment& b) {
-  return a.path == b.path && a.kind == b.kind && a.plan == b.plan && a.mostTokens == b.mostTokens && a.subtitles == b.subtitles;
+  return a.path == b.path && a.kind == b.kind && a.plan == b.plan && a.mostTokens == b.mostTokens && a.subtitles == b.subtitles &&
+         a.encoding == b.encoding;
 }
 
 bool wasWatched(const Attachment& attachment) { return attachment.kind == MediaKind::kVideo && attachment.plan.frame_count == 0; }

@@ -59,6 +59,7 @@ struct Attachment {
   qint64 words = 0;         // of a document
   qint64 mostTokens = 0;    // of a document: that are read, from its beginning; 0: all
   QByteArray subtitles;     // of a video: the file whose subtitles stand between its frames (MediaRequest::subtitles); empty: none
+  QByteArray encoding;      // of a document or of subtitles, as it is read (MediaRequest::encoding); empty: by its bytes
   FramePlan plan;           // videos: which frames the question is about
   PinnedRanges pins;        // never dropped by compression
   SampledTimes sampled;     // what the last answer really saw; stored by storeSampled() only

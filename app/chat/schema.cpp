@@ -222,10 +222,15 @@ ALTER TABLE message ADD COLUMN thought TEXT NOT NULL DEFAULT '';
 ALTER TABLE comparison_column ADD COLUMN thought TEXT NOT NULL DEFAULT '';
 )sql";
 
+// The encoding that an attached text, or a video's subtitles, are read in; empty: by their bytes.
+constexpr char kEncodings[] = R"sql(
+ALTER TABLE attachment ADD COLUMN encoding TEXT NOT NULL DEFAULT '';
+)sql";
+
 }  // namespace
 
 const std::array<const char*, kSchemaVersion> kMigrations = {kChats,     kSearch,  kSampledTimes,   kRecipes,  kComparisons,
                                                              kKeptMaps,  kPins,    kLaterQuestions, kSampling, kDocuments,
-                                                             kSubtitles, kDigests, kCauses,         kThoughts};
+                                                             kSubtitles, kDigests, kCauses,         kThoughts, kEncodings};
 
 }  // namespace winnow::app

@@ -1,9 +1,11 @@
 #include "app/cli/batch_line.h"
 
 #include <algorithm>
+#include <optional>
 #include <string>
 
 #include "app/cli/option_checks.h"
+#include "app/media/text_encoding.h"
 #include "app/recipes/option_json.h"
 #include "engine/base/json_document.h"
 #include "engine/base/line_reader.h"
@@ -16,8 +18,9 @@ constexpr std::size_t kMaxQuestions = 100'000;
 constexpr std::size_t kMostFieldBytes = 64;  // of a name that is told
 
 // What a line may say. The last two are its writer's own and come back as they are.
-constexpr std::string_view kFields[] = {"image",     "video",  "document", "subtitles", "frames",     "every",     "from", "to",   "method",
-                                        "retention", "budget", "options",  "seed",      "max_tokens", "questions", "id",   "about"};
+constexpr std::string_view kFields[] = {"image",   "video", "document",   "subtitles", "encoding",  "frames",
+                                        "every",   "from",  "to",         "method",    "retention", "budget",
+                                        "options", "seed",  "max_tokens", "questions", "id",        "about"};
 
 // A name that nothing reads would look as if it counted.
 void require_known_fields(const Json& line, const JsonObject& subject) {
@@ -37,6 +40,11 @@ TurnOptions line_options(const JsonObject& line, const TurnOptions& defaults) {
   if (line.has("image")) options.images = {line.string("image", kMaxText)};
   // Nobody reads a hint for every line.
   options.subtitles = line.string("subtitles", kMaxText, options.subtitles.empty() ? "none" : options.subtitles);
+  if (line.has("encoding")) {
+    const std::optional<std::string> encoding = app::encodingNamed(line.string("encoding", kMaxText));
+    if (!encoding) line.refuse(ErrorCode::kDamagedFile, "encoding", "it is no encoding that is known");
+    options.encoding = *encoding;
+  }
   FramePlan& plan = options.plan;
   plan.frame_count = static_cast<int>(line.integer("frames", 1, kMostFrames, plan.frame_count));
   plan.every_s = line.real("every", 0.0, kLongestS, plan.every_s);

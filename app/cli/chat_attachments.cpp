@@ -29,8 +29,8 @@ std::string subtitles_of_more(const std::string& path, TurnOptions options) {
 
 void ChatAttachments::add_all(const TurnOptions& options) {
   for (const std::string& path : options.images) add(image_request(path));
-  for (const std::string& path : options.videos) add(video_request(path, options.plan, subtitles_for(path, options)));
-  for (const std::string& path : options.documents) add(document_request(path, options.document_tokens));
+  for (const std::string& path : options.videos) add(video_request(path, options.plan, subtitles_for(path, options), options));
+  for (const std::string& path : options.documents) add(document_request(path, options));
 }
 
 void ChatAttachments::add_image(std::string_view typed) { add(image_request(path_in(typed, "/image"))); }
@@ -43,11 +43,11 @@ void ChatAttachments::add_video(std::string_view typed, const TurnOptions& optio
     plan.frame_count = *given.number;
     plan.every_s = 0.0;
   }
-  add(video_request(path, plan, subtitles_of_more(path, options)));
+  add(video_request(path, plan, subtitles_of_more(path, options), options));
 }
 
 void ChatAttachments::add_document(std::string_view typed, const TurnOptions& options) {
-  add(document_request(path_in(typed, "/document"), options.document_tokens));
+  add(document_request(path_in(typed, "/document"), options));
 }
 
 void ChatAttachments::add(MediaRequest request) {

@@ -82,8 +82,8 @@ ExitStatus run_chat(const ChatOptions& options);
 ExitStatus run_methods(OutputFormat format);
 // What a person who reports a fault is asked for: versions and machine.
 ExitStatus run_system();
-// Of a media file, a text or a model.
-ExitStatus run_probe(const std::string& path, OutputFormat format);
+// Of a media file, a text or a model. encoding: that a text is read in; empty: by its bytes.
+ExitStatus run_probe(const std::string& path, const std::string& encoding, OutputFormat format);
 ExitStatus run_known_models(OutputFormat format);
 
 // One JSON object a line: {"video" or "image", "frames", "method", "retention", "questions": [..]} -> the same with "answers". Questions

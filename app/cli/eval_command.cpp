@@ -10,6 +10,7 @@
 #include <set>
 
 #include "app/cli/console_output.h"
+#include "app/cli/encoding_option.h"
 #include "app/cli/option_checks.h"
 #include "app/cli/session.h"
 #include "app/evaluation/dataset.h"
@@ -82,7 +83,7 @@ std::vector<std::string> text_files(const EvalOptions& options) {
 
 app::RunningText running_text(const EvalOptions& options) {
   std::vector<std::string> texts;
-  for (const std::string& file : text_files(options)) texts.push_back(app::DocumentSource(app::MediaFile(file)).text());
+  for (const std::string& file : text_files(options)) texts.push_back(app::DocumentSource(app::MediaFile(file), options.encoding).text());
   return app::RunningText(texts);
 }
 
@@ -247,6 +248,7 @@ void add_eval_options(CLI::App& command, EvalOptions& options) {
       ->capture_default_str();
   command.add_option("--text", options.texts,
                      "files of running text for --documents and --held-text; without it the licences that Debian carries");
+  add_encoding_option(command, options.encoding);
   command
       .add_option("--judged-by", options.judged_by,
                   "of --documents, for methods that compress after a question: each its own, or the first of a conversation")

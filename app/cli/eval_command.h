@@ -27,6 +27,7 @@ struct EvalOptions {
   int document_count = 40;
   std::uint64_t document_seed = 0;
   std::vector<std::string> texts;                         // files of running text; none: the licences of Debian
+  std::string encoding;                                   // of these; empty: by their bytes
   std::vector<std::string> judged_by = {"own", "first"};  // whose question methods go by that compress after it
   std::vector<std::string> methods = {"full", "meda", "aircache", "vl-cache", "d2o", "snapkv", "h2o", "streaming-llm", "random"};
   std::vector<std::string> recipes;  // files of saved recipes

@@ -123,9 +123,9 @@ ExitStatus run_known_models(OutputFormat format) {
   return ExitStatus::kAnswered;
 }
 
-ExitStatus run_probe(const std::string& path, OutputFormat format) {
+ExitStatus run_probe(const std::string& path, const std::string& encoding, OutputFormat format) {
   if (is_of_a_model(path)) return probe_model(path, format);
-  const app::MediaInfo info = app::FfmpegMediaOpener().probe(path);
+  const app::MediaInfo info = app::FfmpegMediaOpener().probe(path, {}, encoding);
   const std::string subtitles = app::subtitlesOf(path, info);
   std::vector<std::string> notices;
   for (const MediaNotice& notice : info.notices) notices.push_back(app::noticeText(notice));

@@ -6,6 +6,7 @@
 #include "app/cli/column_methods.h"
 #include "app/cli/commands.h"
 #include "app/cli/console_output.h"
+#include "app/cli/encoding_option.h"
 #include "app/cli/eval_command.h"
 #include "app/cli/get_command.h"
 #include "app/cli/option_checks.h"
@@ -163,13 +164,14 @@ ExitStatus run_program(int argc, const char* const* argv) {
   CLI::App* system_command = program.add_subcommand("system", "versions and machine, for a report of a fault");
   system_command->callback([&] { status = run_system(); });
 
-  std::string probed;
+  std::string probed, probed_encoding;
   CLI::App* probe_command =
       program.add_subcommand("probe", "what a media file is, or a model: its family, what it needs, how its makers would sample it");
   probe_command->add_option("file", probed, "image, video, text, GGUF file or model folder; without one: the models that run")
       ->transform(app::typedPath);
+  add_encoding_option(*probe_command, probed_encoding);
   probe_command->add_flag("--json", json, "a JSON object");
-  probe_command->callback([&] { status = probed.empty() ? run_known_models(format()) : run_probe(probed, format()); });
+  probe_command->callback([&] { status = probed.empty() ? run_known_models(format()) : run_probe(probed, probed_encoding, format()); });
 
   ExportOptions exported;
   CLI::App* export_command = program.add_subcommand("export", "inputs, features, logits and kept sets as a safetensors file");

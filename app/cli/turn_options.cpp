@@ -8,6 +8,7 @@
 #include <utility>
 
 #include "app/cli/console_output.h"
+#include "app/cli/encoding_option.h"
 #include "app/cli/option_checks.h"
 #include "app/cli/pin_options.h"
 #include "app/cli/subtitle_options.h"
@@ -93,6 +94,7 @@ void add_media_options(CLI::App& command, TurnOptions& options) {
   command.add_option("--from", options.plan.from_s, "start of the part that is looked at, in seconds")->check(number(0.0, kLongestS));
   command.add_option("--to", options.plan.to_s, "end of the part that is looked at, in seconds")->check(number_above_zero(kLongestS));
   add_subtitle_option(command, options);
+  add_encoding_option(command, options.encoding);
   command
       .add_option("--pin", options.pins,
                   "never drop these seconds of the video (12.0-15.5), of the second thing attached (2:12.0-15.5), or all of it (2); may be "
@@ -254,15 +256,17 @@ LoadModel load_request(const LoadModel& options) {
 
 MediaRequest image_request(const std::string& path) { return {path, MediaKind::kImage, {}}; }
 
-MediaRequest document_request(const std::string& path, std::int64_t most_tokens) {
+MediaRequest document_request(const std::string& path, const TurnOptions& options) {
   MediaRequest request{path, MediaKind::kDocument, {}};
-  request.most_tokens = most_tokens;
+  request.most_tokens = options.document_tokens;
+  request.encoding = options.encoding;
   return request;
 }
 
-MediaRequest video_request(const std::string& path, const FramePlan& plan, const std::string& subtitles) {
+MediaRequest video_request(const std::string& path, const FramePlan& plan, const std::string& subtitles, const TurnOptions& options) {
   MediaRequest request{path, MediaKind::kVideo, plan};
   request.subtitles = subtitles;
+  if (!subtitles.empty()) request.encoding = options.encoding;
   if (plan.every_s > 0.0) request.plan.frame_count = 0;
   return request;
 }
@@ -302,8 +306,8 @@ std::vector<Message> first_thread(const TurnOptions& options, const std::string&
   Message user;
   for (const std::string& path : options.images) user.items.emplace_back(MediaItem{image_request(path)});
   for (const std::string& path : options.videos)
-    user.items.emplace_back(MediaItem{video_request(path, options.plan, subtitles_for(path, options))});
-  for (const std::string& path : options.documents) user.items.emplace_back(MediaItem{document_request(path, options.document_tokens)});
+    user.items.emplace_back(MediaItem{video_request(path, options.plan, subtitles_for(path, options), options)});
+  for (const std::string& path : options.documents) user.items.emplace_back(MediaItem{document_request(path, options)});
   user.items.emplace_back(TextItem{question});
   thread.push_back(std::move(user));
   return thread;

@@ -21,6 +21,7 @@ struct TurnOptions {
   std::vector<std::string> videos;
   std::vector<std::string> documents;
   std::int64_t document_tokens = 0;  // of every document, from its beginning; 0: all
+  std::string encoding;              // of every document and of subtitles, by a name of app/media/text_encoding.h; empty: by their bytes
   FramePlan plan;                    // of every video; every_s counts before frame_count
   std::string subtitles;             // as subtitle_options.h reads it
   std::vector<std::string> pins;     // as pin_options.h reads them
@@ -56,8 +57,9 @@ PromptSettings prompt_settings(const TurnOptions& options);
 // With the demo model's folder if none is named.
 LoadModel load_request(const LoadModel& options);
 MediaRequest image_request(const std::string& path);
-MediaRequest document_request(const std::string& path, std::int64_t most_tokens);
-MediaRequest video_request(const std::string& path, const FramePlan& plan, const std::string& subtitles);
+MediaRequest document_request(const std::string& path, const TurnOptions& options);
+// plan: instead of the options'; subtitles: as subtitles_for() says.
+MediaRequest video_request(const std::string& path, const FramePlan& plan, const std::string& subtitles, const TurnOptions& options);
 // Whole paths: what is kept of the media is gone on from in another folder.
 void name_media_for_every_folder(TurnOptions& options);
 // `full` keeps everything, whatever share the other options ask for.

@@ -12,8 +12,8 @@ namespace {
 // pins: receives those of the question's media, the first of which is number `media` of the thread; moved on.
 void appendQuestion(const StoredMessage& question, Message& into, std::int32_t& media, std::vector<Pin>& pins) {
   for (const Attachment& attachment : question.attachments) {
-    MediaItem item{
-        {attachment.path.toStdString(), attachment.kind, attachment.plan, attachment.mostTokens, attachment.subtitles.toStdString()}};
+    MediaItem item{{attachment.path.toStdString(), attachment.kind, attachment.plan, attachment.mostTokens,
+                    attachment.subtitles.toStdString(), attachment.encoding.toStdString()}};
     item.media.content = attachment.sha256.toStdString();
     into.items.emplace_back(std::move(item));
     if (!attachment.pins.empty() && attachment.kind != MediaKind::kVideo) pins.push_back(Pin{media});

@@ -5,13 +5,15 @@
 
 namespace winnow::app {
 
-DocumentSource::DocumentSource(const MediaFile& file) : m_path(file.path()), m_hash(contentHash(file)), m_text(readDocument(file)) {
+DocumentSource::DocumentSource(const MediaFile& file, const std::string& encoding)
+    : m_path(file.path()), m_hash(contentHash(file)), m_text(readTextFile(file, encoding, "documents")) {
   m_info.kind = MediaKind::kDocument;
   m_info.container = "text";
   m_info.codec = m_text.encoding;
   m_info.fileBytes = file.sizeBytes();
   m_info.frameCount = 0;
   m_info.words = countWords(m_text.utf8);
+  m_info.notices = m_text.notices;
 }
 
 std::vector<SampledFrame> DocumentSource::read(int, int count, const InterruptToken&) {

@@ -13,7 +13,8 @@ namespace winnow::app {
 
 class DocumentSource final : public MediaSource {
  public:
-  explicit DocumentSource(const MediaFile& file);
+  // encoding: as readText() takes it.
+  explicit DocumentSource(const MediaFile& file, const std::string& encoding = {});
 
   MediaKind kind() const override { return MediaKind::kDocument; }
   double duration_s() const override { return 0.0; }
@@ -24,6 +25,7 @@ class DocumentSource final : public MediaSource {
 
   const MediaInfo& info() const override { return m_info; }
   const std::vector<double>& askedTimes() const override { return m_askedS; }
+  std::vector<MediaNotice> notices() const override { return m_text.notices; }
 
  private:
   std::string m_path;

@@ -44,7 +44,7 @@ std::unique_ptr<MediaSource> FfmpegMediaOpener::openSource(const MediaRequest& r
   interrupt.throw_if_requested();
   try {
     auto file = std::make_unique<MediaFile>(request.path);
-    if (request.kind == MediaKind::kDocument) return m_documents->open(*file);
+    if (request.kind == MediaKind::kDocument) return m_documents->open(*file, request.encoding);
     const ContentType type = detectContent(*file);
     if (kindOf(type) != request.kind) {
       throw Exception(ErrorCode::kUnsupportedFormat, request.path,
@@ -53,7 +53,7 @@ std::unique_ptr<MediaSource> FfmpegMediaOpener::openSource(const MediaRequest& r
     }
     if (request.kind == MediaKind::kImage) return std::make_unique<ImageFrameSource>(std::move(file), type, m_limits);
     auto video = std::make_unique<VideoFrameSource>(std::move(file), type, request.plan, m_limits, interrupt);
-    if (!request.subtitles.empty()) video->setLines(readSubtitles(request.subtitles, m_limits, interrupt));
+    if (!request.subtitles.empty()) video->setSubtitles(readSubtitles(request.subtitles, request.encoding, m_limits, interrupt));
     return video;
   } catch (const std::bad_alloc&) {
     throw Exception(ErrorCode::kOutOfMemory, request.path, "there is not enough memory to open the file");
@@ -74,9 +74,10 @@ MediaKind FfmpegMediaOpener::detectKind(const std::string& path) const {
   }
 }
 
-MediaInfo FfmpegMediaOpener::probe(const std::string& path, const InterruptToken& interrupt) const {
+MediaInfo FfmpegMediaOpener::probe(const std::string& path, const InterruptToken& interrupt, const std::string& encoding) const {
   MediaRequest request;
   request.path = path;
+  request.encoding = encoding;
   request.kind = detectKind(path);
   request.plan.frame_count = request.plan.max_frames = 1;
   return openSource(request, interrupt)->info();

@@ -31,7 +31,8 @@ class FfmpegMediaOpener final : public MediaOpener {
 
   // Image, video or document, by content.
   MediaKind detectKind(const std::string& path) const;
-  MediaInfo probe(const std::string& path, const InterruptToken& interrupt = {}) const;
+  // encoding: that a document is read in; empty: by its bytes.
+  MediaInfo probe(const std::string& path, const InterruptToken& interrupt = {}, const std::string& encoding = {}) const;
 
   // The frames of the request, each at most maxSidePx on its longer side. One full-size frame is in memory at a time.
   std::vector<SampledFrame> readThumbnails(const MediaRequest& request, int maxSidePx, const InterruptToken& interrupt) const;

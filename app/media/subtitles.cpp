@@ -7,12 +7,13 @@
 #include <array>
 #include <optional>
 #include <span>
+#include <string>
 #include <string_view>
 
 #include "app/media/content_type.h"
 #include "app/media/document_text.h"
 #include "app/media/media_file.h"
-#include "app/media/subtitle_text.h"
+#include "app/media/subtitle_markup.h"
 #include "app/media/video_container.h"
 
 namespace winnow::app {
@@ -23,38 +24,45 @@ constexpr int kAssFieldsBefore = 8;  // of a packet, before its text
 constexpr qsizetype kMostTag = 16;   // characters of "en" or "pt-BR.forced" in clip.en.srt
 constexpr int kMostBeside = 20'000;  // files that a folder may have until its names are not looked through
 constexpr std::size_t kMovTextHead = 2;
+constexpr std::array<const char*, 4> kSuffixes = {".srt", ".vtt", ".ass", ".ssa"};
+constexpr qsizetype kSuffixLength = 4;
 
 bool isText(AVCodecID codec) {
   return codec == AV_CODEC_ID_SUBRIP || codec == AV_CODEC_ID_TEXT || codec == AV_CODEC_ID_MOV_TEXT || codec == AV_CODEC_ID_WEBVTT ||
          codec == AV_CODEC_ID_ASS || codec == AV_CODEC_ID_SSA;
 }
 
-// What a packet says. MP4: its length in two bytes, then text and boxes of style. ASS: fields parted by commas, the text last.
-std::string saidIn(std::string_view bytes, AVCodecID codec) {
+// A packet's bytes, and when they are shown.
+struct TextPacket {
+  double startS = 0.0;
+  double endS = 0.0;
+  std::string said;
+};
+
+// The text of a packet. MP4: its length in two bytes, then text and boxes of style. ASS: fields parted by commas, the text last.
+std::string_view textOf(std::string_view bytes, AVCodecID codec) {
   if (codec == AV_CODEC_ID_MOV_TEXT) {
     if (bytes.size() < kMovTextHead) return {};
     const std::size_t length = (static_cast<std::size_t>(static_cast<unsigned char>(bytes[0])) << 8) | static_cast<unsigned char>(bytes[1]);
-    return plainSubtitle(bytes.substr(kMovTextHead, length), SubtitleMarkup::kTags);
+    return bytes.substr(kMovTextHead, length);
   }
-  if (codec == AV_CODEC_ID_ASS || codec == AV_CODEC_ID_SSA) {
-    for (int field = 0; field < kAssFieldsBefore; ++field) {
-      const std::size_t comma = bytes.find(',');
-      if (comma == std::string_view::npos) return {};
-      bytes.remove_prefix(comma + 1);
-    }
-    return plainSubtitle(bytes, SubtitleMarkup::kAss);
+  if (codec != AV_CODEC_ID_ASS && codec != AV_CODEC_ID_SSA) return bytes;
+  for (int field = 0; field < kAssFieldsBefore; ++field) {
+    const std::size_t comma = bytes.find(',');
+    if (comma == std::string_view::npos) return {};
+    bytes.remove_prefix(comma + 1);
   }
-  return plainSubtitle(bytes, SubtitleMarkup::kTags);
+  return bytes;
 }
 
-std::vector<TimedLine> readStream(VideoContainer& container, int index, const DecodeWatch& watch) {
+std::vector<TextPacket> readPackets(VideoContainer& container, int index, const DecodeWatch& watch) {
   AVFormatContext& format = container.format();
   const std::span<AVStream* const> streams(format.streams, format.nb_streams);
   for (AVStream* const stream : streams) stream->discard = stream->index == index ? AVDISCARD_DEFAULT : AVDISCARD_ALL;
   const AVStream& text = *streams[static_cast<std::size_t>(index)];
   const double startS = -container.secondsAt(0);
   const double tickS = av_q2d(text.time_base);
-  SubtitleLines lines(container.path());
+  std::vector<TextPacket> packets;
   std::int64_t bytes = 0;
   const AvPacket packet = makePacket();
   for (int errors = 0; errors < kMostReadErrors;) {
@@ -73,12 +81,40 @@ std::vector<TimedLine> readStream(VideoContainer& container, int index, const De
     const double atS = static_cast<double>(packet->pts) * tickS - startS;
     const double lastsS = packet->duration > 0 ? static_cast<double>(packet->duration) * tickS : 0.0;
     const std::string_view data(reinterpret_cast<const char*>(packet->data), static_cast<std::size_t>(packet->size));
-    lines.add(std::max(0.0, atS), std::max(0.0, atS + lastsS), saidIn(data, text.codecpar->codec_id));
+    packets.push_back({atS, atS + lastsS, std::string(textOf(data, text.codecpar->codec_id))});
   }
   watch.check(container.path());
-  std::vector<TimedLine> all = lines.take();
-  if (all.empty()) throw Exception(ErrorCode::kDamagedFile, container.path(), "its subtitles have no words");
-  return all;
+  return packets;
+}
+
+TextBytes bytesOf(std::string_view text) { return {reinterpret_cast<const std::uint8_t*>(text.data()), text.size()}; }
+
+// Judged by all packets together: one has too few words. One that begins with a mark (MP4 allows UTF-16) is read as it says.
+Subtitles readStream(VideoContainer& container, int index, const std::string& encoding, const DecodeWatch& watch) {
+  const AVCodecID codec = container.format().streams[index]->codecpar->codec_id;
+  const std::vector<TextPacket> packets = readPackets(container, index, watch);
+  std::string unmarked;
+  for (const TextPacket& packet : packets) {
+    if (!encodingMark(bytesOf(packet.said))) unmarked.append(packet.said).append("\n");
+  }
+  std::vector<MediaNotice> notices;
+  const std::string judged = encodingFor(bytesOf(unmarked), encoding, notices);
+  const bool ass = codec == AV_CODEC_ID_ASS || codec == AV_CODEC_ID_SSA;
+  SubtitleLosses losses;
+  std::vector<SubtitleCue> cues;
+  qsizetype replaced = 0;
+  for (const TextPacket& packet : packets) {
+    const auto mark = encodingMark(bytesOf(packet.said));
+    DecodedText decoded = decodeText(bytesOf(packet.said).subspan(mark ? mark->bytes : 0), mark ? mark->encoding : judged);
+    replaced += decoded.replaced;
+    std::vector<QString> lines = plainCue(decoded.text, ass ? SubtitleMarkup::kAss : SubtitleMarkup::kTags, losses);
+    if (!lines.empty()) cues.push_back({packet.startS, packet.endS, std::move(lines)});
+  }
+  if (cues.empty()) throw Exception(ErrorCode::kDamagedFile, container.path(), "its subtitles have no words");
+  noteReplaced(replaced, judged, notices);
+  Subtitles subtitles = joinCues(std::move(cues), losses, container.path());
+  subtitles.notices.insert(subtitles.notices.begin(), notices.begin(), notices.end());
+  return subtitles;
 }
 
 std::optional<ContentType> contentOf(const MediaFile& file) {
@@ -103,17 +139,18 @@ std::string subtitlesBeside(const std::string& video) {
   const QDir folder(file.absolutePath());
   const QString stem = file.completeBaseName();
   const auto path = [&](const QString& name) { return QFile::encodeName(folder.filePath(name)).toStdString(); };
-  for (const char* suffix : {".srt", ".vtt", ".SRT", ".VTT"}) {
-    const QString name = stem + QLatin1String(suffix);
-    if (QFileInfo(folder.filePath(name)).isFile()) return path(name);
+  for (const char* suffix : kSuffixes) {
+    for (const QString& each : {QString::fromLatin1(suffix), QString::fromLatin1(suffix).toUpper()}) {
+      const QString name = stem + each;
+      if (QFileInfo(folder.filePath(name)).isFile()) return path(name);
+    }
   }
   const QStringList all = folder.entryList(QDir::Files, QDir::Name);
   if (all.size() > kMostBeside) return {};
   for (const QString& name : all) {
-    const bool subtitles =
-        name.endsWith(QLatin1String(".srt"), Qt::CaseInsensitive) || name.endsWith(QLatin1String(".vtt"), Qt::CaseInsensitive);
-    if (!subtitles || !name.startsWith(stem + u'.')) continue;
-    if (isTag(name.sliced(stem.size() + 1).chopped(4))) return path(name);
+    const auto has = [&](const char* suffix) { return name.endsWith(QLatin1String(suffix), Qt::CaseInsensitive); };
+    const bool subtitles = std::ranges::any_of(kSuffixes, has);
+    if (subtitles && name.startsWith(stem + u'.') && isTag(name.sliced(stem.size() + 1).chopped(kSuffixLength))) return path(name);
   }
   return {};
 }
@@ -134,17 +171,22 @@ int textStreamOf(const AVFormatContext& format) {
   return chosen;
 }
 
-std::vector<TimedLine> readSubtitles(const std::string& path, const MediaLimits& limits, const InterruptToken& interrupt) {
+Subtitles readSubtitles(const std::string& path, const std::string& encoding, const MediaLimits& limits, const InterruptToken& interrupt) {
   const MediaFile file(path);
   const std::optional<ContentType> type = contentOf(file);
-  if (!type) return parseSubtitles(readDocument(file).utf8, path);
+  if (!type) {
+    const DocumentText text = readTextFile(file, encoding, "subtitles");
+    Subtitles subtitles = parseSubtitles(QString::fromStdString(text.utf8), path);
+    subtitles.notices.insert(subtitles.notices.begin(), text.notices.begin(), text.notices.end());
+    return subtitles;
+  }
   if (kindOf(*type) != MediaKind::kVideo) throw Exception(ErrorCode::kUnsupportedFormat, path, "this is a picture, it has no subtitles");
   DecodeWatch watch;
   watch.arm(interrupt, limits.decodeBudgetMs);
   VideoContainer container(file, *type, limits, watch);
   const int index = textStreamOf(container.format());
   if (index < 0) throw Exception(ErrorCode::kUnsupportedFormat, path, "it holds no subtitles that are text");
-  return readStream(container, index, watch);
+  return readStream(container, index, encoding, watch);
 }
 
 }  // namespace winnow::app

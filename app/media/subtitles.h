@@ -1,19 +1,18 @@
 // The subtitles of a video: which there are, beside it or inside, and what they say.
 //
-// Used by FfmpegMediaOpener (a video asked for with its subtitles), and by the window and the terminal, which offer them. Beside: a SubRip
-// or WebVTT file of the video's name (clip.srt, clip.vtt of clip.mp4), or with a tag between (clip.en.srt; the first by name). Inside: text
+// Used by FfmpegMediaOpener (a video asked for with its subtitles), and by the window and the terminal, which offer them. Beside: a file of
+// the video's name (clip.srt, .vtt, .ass, .ssa of clip.mp4), or with a tag between (clip.en.srt; the first by name). Inside: text
 // streams (SubRip, WebVTT, MP4's timed text, ASS), of which the one that the file marks as default is read, else the first; nothing is
 // decoded, their packets are text. Streams of pictures are no text. Times of a stream count from the video's first frame, as frames' do.
 // Errors: subtitle_text.h, document_text.h; kUnsupportedFormat where a video has no text stream; Interrupted. Plain functions.
 #pragma once
 
 #include <string>
-#include <vector>
 
 #include "app/media/limits.h"
 #include "app/media/media_info.h"
+#include "app/media/subtitle_text.h"
 #include "engine/base/interrupt.h"
-#include "engine/media/timed_line.h"
 
 struct AVFormatContext;
 
@@ -27,7 +26,7 @@ std::string subtitlesOf(const std::string& video, const MediaInfo& info);
 // The text stream of an open container; -1: there is none.
 int textStreamOf(const AVFormatContext& format);
 
-// path: a text, or a video.
-std::vector<TimedLine> readSubtitles(const std::string& path, const MediaLimits& limits, const InterruptToken& interrupt);
+// path: a text, or a video. encoding: that the words are in; empty: by their bytes.
+Subtitles readSubtitles(const std::string& path, const std::string& encoding, const MediaLimits& limits, const InterruptToken& interrupt);
 
 }  // namespace winnow::app

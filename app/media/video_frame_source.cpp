@@ -116,6 +116,7 @@ DecodeCounters VideoFrameSource::counters() const {
 std::vector<MediaNotice> VideoFrameSource::notices() const {
   std::vector<MediaNotice> all = m_facts.info.notices;
   add_notices(all, m_planNotices);
+  add_notices(all, m_subtitles.notices);
   for (const auto& reader : m_readers) {
     if (!reader) continue;
     add_notices(all, reader->decoder().notices());

@@ -15,6 +15,7 @@
 #include "app/media/decoding_plan.h"
 #include "app/media/frame_plan.h"
 #include "app/media/media_source.h"
+#include "app/media/subtitle_text.h"
 #include "app/media/video_probe.h"
 #include "app/media/video_reader.h"
 
@@ -29,7 +30,7 @@ class VideoFrameSource final : public MediaSource {
   double duration_s() const override { return m_planned.toS - m_planned.fromS; }
   int frame_count() const override { return static_cast<int>(m_planned.askedS.size()); }
   std::string content_hash() const override;
-  std::vector<TimedLine> lines() const override { return m_lines; }
+  std::vector<TimedLine> lines() const override { return m_subtitles.lines; }
   std::vector<SampledFrame> read(int first, int count, const InterruptToken& interrupt) override;
 
   const MediaInfo& info() const override { return m_facts.info; }
@@ -38,7 +39,7 @@ class VideoFrameSource final : public MediaSource {
   std::vector<double> standing_until_s() const override { return m_planned.untilS; }
   std::vector<MediaNotice> notices() const override;
   // Subtitles that are wanted with the frames.
-  void setLines(std::vector<TimedLine> lines) { m_lines = std::move(lines); }
+  void setSubtitles(Subtitles subtitles) { m_subtitles = std::move(subtitles); }
   DecodeCounters counters() const;  // of all decoders
   const DecodingPlan& decoding() const { return m_decoding; }
 
@@ -60,7 +61,7 @@ class VideoFrameSource final : public MediaSource {
   VideoFacts m_facts;
   PlannedFrames m_planned;
   std::vector<MediaNotice> m_planNotices;
-  std::vector<TimedLine> m_lines;
+  Subtitles m_subtitles;
   DecodingPlan m_decoding;
   std::vector<std::unique_ptr<VideoReader>> m_readers;  // the first is always there, the others once they are needed
   mutable std::string m_hash;

@@ -59,6 +59,21 @@ const char* noticePattern(const MediaNotice& notice) {
       return SAY("the picture of %1 x %2 pixels is scaled down");
     case NoticeCode::kSecondVideo:
       return SAY("another video stands behind this one in the file and is not read");
+    case NoticeCode::kEncodingGuessed:
+      return SAY("its encoding is guessed: %3");
+    case NoticeCode::kBytesReplaced:
+      return one ? SAY("1 place in it is no text in %3 and was replaced") : SAY("%1 places in it are no text in %3 and were replaced");
+    case NoticeCode::kControlsLeftOut:
+      return one ? SAY("1 control character is left out") : SAY("%1 control characters are left out");
+    case NoticeCode::kLinesUntimed:
+      return one ? SAY("1 line of subtitles without a time that can be read is left out")
+                 : SAY("%1 lines of subtitles without a time that can be read are left out");
+    case NoticeCode::kLinesRepeated:
+      return one ? SAY("1 repeated line of subtitles is told once") : SAY("%1 repeated lines of subtitles are told once");
+    case NoticeCode::kSpeakersLeftOut:
+      return one ? SAY("1 name of a speaker in the subtitles is left out") : SAY("%1 names of speakers in the subtitles are left out");
+    case NoticeCode::kDrawingsLeftOut:
+      return one ? SAY("1 drawing in the subtitles is left out") : SAY("%1 drawings in the subtitles are left out");
   }
   return SAY("something about it was noticed that this version has no words for");
 }

@@ -44,6 +44,8 @@ struct MediaRequest {
   std::int64_t most_tokens = 0;  // of a document, from its beginning; 0: all
   // Of a video: the file whose subtitles stand between its frames, one beside it or the video itself, which may hold some. Empty: none.
   std::string subtitles{};
+  // Of a document, or of a video's subtitles: the encoding they are read in, by a name of app/media/text_encoding.h. Empty: by their bytes.
+  std::string encoding{};
   // What content_hash() of the file was when it was attached: another one is refused (kMediaChanged) where it is read. Empty: any.
   std::string content{};
 };

@@ -33,6 +33,14 @@ enum class NoticeCode : int {
   kScaledDown = 26,   // amount x of: the picture's own pixels
   kSecondVideo = 27,  // amount: bytes behind the video, which begin another one
   kFileGone = 30,     // what was kept of the file answers without it
+  // Of a document or of subtitles:
+  kEncodingGuessed = 40,  // name: the encoding
+  kBytesReplaced = 41,    // amount: places that are no text in it; name: the encoding
+  kControlsLeftOut = 42,  // amount: control characters
+  kLinesUntimed = 43,     // amount: lines of subtitles whose time cannot be read, or that have none
+  kLinesRepeated = 44,    // amount: lines that were told before (captions that roll)
+  kSpeakersLeftOut = 45,  // amount: names of who speaks, which players do not show
+  kDrawingsLeftOut = 46,  // amount: commands that draw a shape
 };
 
 struct MediaNotice {

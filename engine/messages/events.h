@@ -70,6 +70,7 @@ struct MediaSampled {
   std::vector<MediaNotice> notices{};
   // Of a video: the frames' times as the prompt says them (FrameSource::shown_times_s); empty: as they were asked for.
   std::vector<double> told_s{};
+  std::string encoding{};  // of a document or of subtitles: as requested
 };
 
 // What the model says to itself before it answers, and the answer.

@@ -260,6 +260,7 @@ MediaSampled sampled_document(const MediaRequest& document) {
   sampled.plan = document.plan;
   sampled.all_tokens = document.path.find("long") != std::string::npos ? kLongDocumentTokens : kDocumentTokens;
   sampled.most_tokens = document.most_tokens;
+  sampled.encoding = document.encoding;
   sampled.tokens = document.most_tokens > 0 ? std::min(document.most_tokens, sampled.all_tokens) : sampled.all_tokens;
   return sampled;
 }

@@ -170,7 +170,7 @@ AttachmentCard::~AttachmentCard() {
 
 void AttachmentCard::probe() {
   m_refusal.reset();
-  m_probe = m_preview.probe(m_attachment.path);
+  m_probe = m_preview.probe(m_attachment.path, m_attachment.encoding);
 }
 
 void AttachmentCard::onProbed(const MediaSummary& summary) {

@@ -363,13 +363,20 @@ void Composer::browse() {
 }
 
 void Composer::openMedium(const QByteArray& path, MediaKind kind, const std::vector<double>& times, int index) {
+  const AttachmentCard* attached = nullptr;
+  for (int i = 0; i < m_tray->count(); ++i) {
+    if (m_tray->card(i)->attachment().path == path) attached = m_tray->card(i);
+  }
   const auto open = [&](auto* viewer) {
-    for (int i = 0; i < m_tray->count(); ++i) {
-      if (m_tray->card(i)->attachment().path == path) viewer->setPins(m_tray->card(i)->pins());
-    }
+    if (attached != nullptr) viewer->setPins(attached->pins());
     viewer->open();
   };
-  if (kind == MediaKind::kDocument) return open(new DocumentViewer(m_preview, path, index, this));
+  if (kind == MediaKind::kDocument) {
+    app::Attachment document;
+    document.path = path;
+    if (attached != nullptr) document.encoding = attached->attachment().encoding;
+    return open(new DocumentViewer(m_preview, document, index, this));
+  }
   auto* viewer = new FrameViewer(m_preview, path, kind, times, index, this);
   if (kind == MediaKind::kImage) {
     viewer->setPictures(m_tray->images());

@@ -20,10 +20,10 @@
 
 namespace winnow::ui {
 
-DocumentViewer::DocumentViewer(MediaPreview& preview, const QByteArray& path, int line, QWidget* parent)
+DocumentViewer::DocumentViewer(MediaPreview& preview, const app::Attachment& document, int line, QWidget* parent)
     : QDialog(parent), m_preview(preview), m_line(line) {
   setAttribute(Qt::WA_DeleteOnClose);
-  setWindowTitle(attachedName(QFile::decodeName(path)));
+  setWindowTitle(attachedName(QFile::decodeName(document.path)));
   if (parent != nullptr) resize(parent->window()->size() * 0.86);
   auto* layout = new QVBoxLayout(this);
   m_text = new QPlainTextEdit(tr("Opening…"));
@@ -61,7 +61,7 @@ DocumentViewer::DocumentViewer(MediaPreview& preview, const QByteArray& path, in
     const ErrorText why = describeError(error);
     m_text->setPlainText(why.cause + QLatin1Char('\n') + why.remedy);
   });
-  m_token = m_preview.readText(path);
+  m_token = m_preview.readText(document.path, document.encoding);
   m_text->setFocus();
 }
 

@@ -7,6 +7,7 @@
 #include <QDialog>
 #include <QPointer>
 
+#include "app/chat/conversation.h"
 #include "ui/composer/media_preview.h"
 
 class QLabel;
@@ -22,7 +23,7 @@ class DocumentViewer : public QDialog {
   Q_OBJECT
  public:
   // line: that it opens at, from 0.
-  DocumentViewer(MediaPreview& preview, const QByteArray& path, int line, QWidget* parent);
+  DocumentViewer(MediaPreview& preview, const app::Attachment& document, int line, QWidget* parent);
 
   // Offers pinning all of it; consequence: what it means for a question that was asked already.
   void setPins(FramePins* pins, const QString& consequence = {});

@@ -47,12 +47,13 @@ class MediaPreview : public QObject {
  public:
   using QObject::QObject;
 
-  // Opens and describes the file: probed or failed.
-  virtual PreviewToken probe(const QByteArray& path) = 0;
+  // Opens and describes the file: probed or failed. encoding: that a document, or a video's subtitles, are read in
+  // (app/media/text_encoding.h); empty: by their bytes.
+  virtual PreviewToken probe(const QByteArray& path, const QByteArray& encoding) = 0;
   // Pictures at these times, each at most `bound` large: thumbnailReady in order of time, then finished; or failed.
   virtual PreviewToken thumbnails(const QByteArray& path, MediaKind kind, const std::vector<double>& seconds, const QSize& bound) = 0;
   // The text of a document: textRead or failed.
-  virtual PreviewToken readText(const QByteArray& path) = 0;
+  virtual PreviewToken readText(const QByteArray& path, const QByteArray& encoding) = 0;
   // Looks into a folder, opens nothing: lookedInto or failed.
   virtual PreviewToken lookInto(const QByteArray& folder) = 0;
   // Keeps a pasted picture or text as a file that can be attached: stored or failed.

@@ -91,11 +91,12 @@ QByteArray kept(const QString& folder, const QString& pattern, const QByteArray&
 }
 
 // What is offered of a video's subtitles; none where they cannot be read.
-void findSubtitles(const std::string& video, const app::MediaInfo& info, MediaSummary& summary, const InterruptToken& interrupt) {
+void findSubtitles(const std::string& video, const app::MediaInfo& info, const std::string& encoding, MediaSummary& summary,
+                   const InterruptToken& interrupt) {
   const std::string found = app::subtitlesOf(video, info);
   if (found.empty()) return;
   try {
-    summary.subtitleLines = static_cast<qint64>(app::readSubtitles(found, {}, interrupt).size());
+    summary.subtitleLines = static_cast<qint64>(app::readSubtitles(found, encoding, {}, interrupt).lines.size());
     summary.subtitles = QByteArray::fromStdString(found);
   } catch (const Exception&) {
     // The video is what was attached: it is shown without them.
@@ -136,11 +137,11 @@ PreviewToken MediaPreviewThread::enqueue(Job job) {
   return token;
 }
 
-PreviewToken MediaPreviewThread::probe(const QByteArray& path) {
-  return enqueue([this, path](PreviewToken token, const InterruptToken& interrupt, const auto& answer) {
+PreviewToken MediaPreviewThread::probe(const QByteArray& path, const QByteArray& encoding) {
+  return enqueue([this, path, encoding](PreviewToken token, const InterruptToken& interrupt, const auto& answer) {
     const app::FfmpegMediaOpener opener;
     const std::string name = path.toStdString();
-    const app::MediaInfo info = opener.probe(name, interrupt);
+    const app::MediaInfo info = opener.probe(name, interrupt, encoding.toStdString());
     MediaSummary summary;
     summary.kind = info.kind;
     summary.sizeBytes = info.fileBytes;
@@ -151,8 +152,10 @@ PreviewToken MediaPreviewThread::probe(const QByteArray& path) {
     summary.frames = std::max<qint64>(0, info.evenFrames);
     summary.codec = QString::fromStdString(info.codec);
     summary.words = info.words;
-    if (info.kind == MediaKind::kVideo) findSubtitles(name, info, summary, interrupt);
-    const auto source = opener.openSource({name, info.kind, planAt(std::min(1.0, info.durationS / 2))}, interrupt);
+    if (info.kind == MediaKind::kVideo) findSubtitles(name, info, encoding.toStdString(), summary, interrupt);
+    MediaRequest request{name, info.kind, planAt(std::min(1.0, info.durationS / 2))};
+    request.encoding = encoding.toStdString();
+    const auto source = opener.openSource(request, interrupt);
     if (source->frame_count() > 0) {
       summary.poster = toImage(app::makeThumbnail(source->read(0, 1, interrupt).front().image, kPosterSidePx));
       summary.posterPng = toPng(summary.poster);
@@ -187,10 +190,12 @@ PreviewToken MediaPreviewThread::thumbnails(const QByteArray& path, MediaKind ki
   });
 }
 
-PreviewToken MediaPreviewThread::readText(const QByteArray& path) {
-  return enqueue([this, path](PreviewToken token, const InterruptToken& interrupt, const auto& answer) {
+PreviewToken MediaPreviewThread::readText(const QByteArray& path, const QByteArray& encoding) {
+  return enqueue([this, path, encoding](PreviewToken token, const InterruptToken& interrupt, const auto& answer) {
     app::FfmpegMediaOpener opener;
-    const QString text = QString::fromStdString(opener.open({path.toStdString(), MediaKind::kDocument, {}}, interrupt)->text());
+    MediaRequest request{path.toStdString(), MediaKind::kDocument, {}};
+    request.encoding = encoding.toStdString();
+    const QString text = QString::fromStdString(opener.open(request, interrupt)->text());
     answer([this, token, text] { Q_EMIT textRead(token, text); });
   });
 }

@@ -19,9 +19,9 @@ class MediaPreviewThread : public MediaPreview {
   explicit MediaPreviewThread(const QString& pasteFolder, QObject* parent = nullptr);
   ~MediaPreviewThread() override;
 
-  PreviewToken probe(const QByteArray& path) override;
+  PreviewToken probe(const QByteArray& path, const QByteArray& encoding) override;
   PreviewToken thumbnails(const QByteArray& path, MediaKind kind, const std::vector<double>& seconds, const QSize& bound) override;
-  PreviewToken readText(const QByteArray& path) override;
+  PreviewToken readText(const QByteArray& path, const QByteArray& encoding) override;
   PreviewToken lookInto(const QByteArray& folder) override;
   PreviewToken store(const QImage& image) override;
   PreviewToken storeText(const QString& text) override;

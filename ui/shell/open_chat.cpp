@@ -223,6 +223,7 @@ void OpenChat::takeSampled(const MediaSampled& sampled, QList<app::StoredMessage
   asked.plan = sampled.plan;
   asked.mostTokens = sampled.most_tokens;
   asked.subtitles = QByteArray::fromStdString(sampled.subtitles);
+  asked.encoding = QByteArray::fromStdString(sampled.encoding);
   for (app::StoredMessage& message : thread) {
     bool changed = false;
     for (int place = 0; place < message.attachments.size(); ++place) {

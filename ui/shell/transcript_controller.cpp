@@ -97,7 +97,7 @@ void TranscriptController::openAttachment(qint64 message, int index) {
     viewer->open();
   };
   if (attachment.kind == MediaKind::kDocument) {
-    auto* viewer = new DocumentViewer(m_preview, attachment.path, 0, m_view.window());
+    auto* viewer = new DocumentViewer(m_preview, attachment, 0, m_view.window());
     return offerPins(viewer, new FramePins(viewer));
   }
   std::vector<double> times = attachment.sampled.actualS;

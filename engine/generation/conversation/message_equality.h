@@ -1,5 +1,5 @@
 // When two messages are the same for the cache: same role, same text, same thought, same media files under the same frame plans, the
-// same subtitles.
+// same subtitles, read in the same encoding.
 #pragma once
 
 #include "engine/messages/requests.h"

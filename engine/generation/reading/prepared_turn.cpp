@@ -64,7 +64,7 @@ bool same_media(const std::vector<MediaSampled>& media, const Message& message) 
     const MediaRequest& wanted = asked->media;
     if (wanted.path != read.path || wanted.kind != read.kind) return false;
     if (wanted.kind == MediaKind::kVideo && wanted.plan != read.plan) return false;
-    if (wanted.most_tokens != read.most_tokens || wanted.subtitles != read.subtitles) return false;
+    if (wanted.most_tokens != read.most_tokens || wanted.subtitles != read.subtitles || wanted.encoding != read.encoding) return false;
   }
   return at == media.size();
 }
@@ -73,7 +73,8 @@ std::vector<Message> media_thread(const PreparedContext& prepared) {
   std::vector<Message> thread = prepared.state.thread;
   thread.push_back({Role::kUser, {}});
   for (const MediaSampled& medium : prepared.media)
-    thread.back().items.emplace_back(MediaItem{{medium.path, medium.kind, medium.plan, medium.most_tokens, medium.subtitles}});
+    thread.back().items.emplace_back(
+        MediaItem{{medium.path, medium.kind, medium.plan, medium.most_tokens, medium.subtitles, medium.encoding}});
   return thread;
 }
 

@@ -5,6 +5,7 @@
 #include <map>
 #include <span>
 #include <string>
+#include <tuple>
 #include <utility>
 #include <vector>
 
@@ -236,20 +237,23 @@ void note_gone(const RequestContext& context, const MediaRequest& request) {
   context.emit(std::move(gone));
 }
 
-// The media that it has read, in order: those of its thread, and of a message to come. found: names by path and subtitles, so that no file
-// is read twice; empty: it is not there.
+using ReadAs = std::tuple<std::string, std::string, std::string>;  // path, subtitles, encoding
+
+// The media that it has read, in order: those of its thread, and of a message to come. found: their names, so that no file is read twice;
+// empty: it is not there.
 void require_same_media(const RequestContext& context, const Conversation& conversation, std::span<const MediaSampled> to_come,
-                        std::map<std::pair<std::string, std::string>, std::string>& found) {
+                        std::map<ReadAs, std::string>& found) {
   std::vector<MediaRequest> requests;
   for (const Message& message : conversation.thread) {
     for (const Item& item : message.items) {
       if (const auto* media = std::get_if<MediaItem>(&item)) requests.push_back(media->media);
     }
   }
-  for (const MediaSampled& medium : to_come) requests.push_back({medium.path, medium.kind, medium.plan, 0, medium.subtitles});
+  for (const MediaSampled& medium : to_come)
+    requests.push_back({medium.path, medium.kind, medium.plan, 0, medium.subtitles, medium.encoding});
   if (requests.size() != conversation.media_hashes.size()) refuse_outdated("", "it names other media than it holds");
   for (std::size_t i = 0; i < requests.size(); ++i) {
-    const auto [entry, first] = found.try_emplace({requests[i].path, requests[i].subtitles});
+    const auto [entry, first] = found.try_emplace(ReadAs{requests[i].path, requests[i].subtitles, requests[i].encoding});
     std::string& name = entry->second;
     try {
       if (first && context.opener != nullptr) name = name_of_content(*context.opener->open(requests[i], context.interrupt));
@@ -330,7 +334,7 @@ ConversationStates read_conversation(const RequestContext& context, const std::s
       reader.refuse("prepared", "its cache is stored otherwise than its recipe says");
   }
   reader.require_hash();
-  std::map<std::pair<std::string, std::string>, std::string> found;
+  std::map<ReadAs, std::string> found;
   if (states.current) require_same_media(context, *states.current, {}, found);
   if (states.prepared) require_same_media(context, states.prepared->state, states.prepared->media, found);
   return states;

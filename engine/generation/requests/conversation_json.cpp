@@ -75,17 +75,15 @@ FramePlan frame_plan_of(const JsonObject& from) {
 Json json_of(const Item& item) {
   if (const auto* text = std::get_if<TextItem>(&item)) return {{"text", text->text}};
   const MediaRequest& media = std::get<MediaItem>(item).media;
-  return {{"path", hex(media.path)},
-          {"kind", static_cast<int>(media.kind)},
-          {"plan", json_of(media.plan)},
-          {"most_tokens", media.most_tokens},
-          {"subtitles", hex(media.subtitles)}};
+  return {{"path", hex(media.path)},          {"kind", static_cast<int>(media.kind)}, {"plan", json_of(media.plan)},
+          {"most_tokens", media.most_tokens}, {"subtitles", hex(media.subtitles)},    {"encoding", media.encoding}};
 }
 
 Item item_of(const JsonObject& from) {
   if (from.has("text")) return TextItem{from.string("text", kMostText)};
   return MediaItem{{bytes_of(from, "path"), word(from, "kind", MediaKind::kImage, MediaKind::kDocument), frame_plan_of(from.object("plan")),
-                    from.integer("most_tokens", 0, kMostTokens, 0), from.has("subtitles") ? bytes_of(from, "subtitles") : std::string()}};
+                    from.integer("most_tokens", 0, kMostTokens, 0), from.has("subtitles") ? bytes_of(from, "subtitles") : std::string(),
+                    from.string("encoding", kMostText, "")}};
 }
 
 Json json_of(const Pin& pin) {
@@ -153,7 +151,8 @@ Json json_of(const MediaSampled& sampled) {
           {"lines", std::move(lines)},
           {"width_px", sampled.picture.width_px},
           {"height_px", sampled.picture.height_px},
-          {"notices", json_of(sampled.notices)}};
+          {"notices", json_of(sampled.notices)},
+          {"encoding", sampled.encoding}};
 }
 
 MediaSampled medium_of(const JsonObject& from) {
@@ -178,6 +177,7 @@ MediaSampled medium_of(const JsonObject& from) {
     });
   }
   if (from.has("subtitles")) sampled.subtitles = bytes_of(from, "subtitles");
+  sampled.encoding = from.string("encoding", kMostText, "");
   if (from.has("lines")) {
     each(from, "lines", [&](const JsonObject& line) {
       sampled.lines.push_back({line.real("start_s", -kMostS, kMostS), line.real("end_s", -kMostS, kMostS), line.string("text", kMostText)});

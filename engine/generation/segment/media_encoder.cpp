@@ -63,6 +63,7 @@ MediaSampled sampled_before_decoding(const OpenedMedia& media) {
   sampled.all_tokens = media.document.all;
   sampled.most_tokens = request.most_tokens;
   sampled.subtitles = request.subtitles;
+  sampled.encoding = request.encoding;
   sampled.lines = media.subtitles.lines;
   if (request.kind == MediaKind::kImage) sampled.picture = media.source->picture_size();
   sampled.notices = media.source->notices();
@@ -146,15 +147,16 @@ OpenedMedia MediaEncoder::open(const MediaRequest& request, bool only_image) con
 EncodedSource MediaEncoder::encode(OpenedMedia& media, std::optional<VisionJudge> judge, TimingsMs& timings) const {
   const MediaRequest& request = media.request;
   const Stopwatch naming;
-  std::string hash = media.source->content_hash();  // of the pictures: features are the same under any subtitles
+  const std::string hash = media.source->content_hash();  // of the pictures: features are the same under any subtitles
   timings.media += naming.elapsed_ms();
   if (!request.content.empty() && request.content != hash)
     throw Exception(ErrorCode::kMediaChanged, request.path, "this is not the file that was attached: its bytes have changed");
   if (request.kind == MediaKind::kDocument) {
     const DocumentTokens& read = media.document;
+    std::string name = name_of_content(*media.source);
     MediaSampled sampled = sampled_before_decoding(media);
     context_.emit(sampled);
-    return {{model_.text().embed(at::tensor(read.ids, at::kLong)), {}, read.origins, read.ids}, std::move(sampled), std::move(hash)};
+    return {{model_.text().embed(at::tensor(read.ids, at::kLong)), {}, read.origins, read.ids}, std::move(sampled), std::move(name)};
   }
   const std::string key = cache_key(media, hash, judge);
   const std::string asked = cache_key(media, request.path, judge);

@@ -95,15 +95,16 @@ MediaFeatures with_subtitles(const VisionLanguageModel& model, MediaFeatures vid
 
 std::string name_of_content(const FrameSource& source) {
   const std::vector<TimedLine> lines = source.lines();
-  if (lines.empty()) return source.content_hash();
-  std::uint64_t hash = kFnvStart;
+  const std::string text = source.text();
+  if (lines.empty() && text.empty()) return source.content_hash();
+  std::uint64_t hash = fnv1a(std::as_bytes(std::span(text)), kFnvStart);
   for (const TimedLine& line : lines) {
     const std::array<double, 2> times = {line.start_s, line.end_s};
     hash = fnv1a(std::as_bytes(std::span(times)), hash);
     hash = fnv1a(std::as_bytes(std::span(line.text.c_str(), line.text.size() + 1)), hash);
   }
   char name[32];
-  std::snprintf(name, sizeof name, "+lines:%016llx", static_cast<unsigned long long>(hash));
+  std::snprintf(name, sizeof name, "+words:%016llx", static_cast<unsigned long long>(hash));
   return source.content_hash() + name;
 }
 

@@ -38,7 +38,8 @@ SubtitleTokens subtitle_tokens(const Tokenizer& tokenizer, std::vector<TimedLine
 std::vector<TokenOrigin> with_subtitles(std::span<const TokenOrigin> origins, const SubtitleTokens& subtitles);
 MediaFeatures with_subtitles(const VisionLanguageModel& model, MediaFeatures video, const SubtitleTokens& subtitles);
 
-// Names what a source delivers, subtitles included: its content_hash() where it has none.
+// Names what a source delivers: its content_hash(), with the words that were read of it, which no hash of bytes tells (their encoding may
+// be chosen, subtitles lie in another file).
 std::string name_of_content(const FrameSource& source);
 
 }  // namespace winnow

@@ -330,6 +330,26 @@ TEST_F(DatabaseFileTest, UpgradesTheTenthVersionWhoseVideosHadNoSubtitles) {
   EXPECT_TRUE(asksTheSame(stored, video));
 }
 
+TEST_F(DatabaseFileTest, UpgradesTheFourteenthVersionWhoseTextsHadTheEncodingOfTheirBytes) {
+  ofVersion(14, {"INSERT INTO message(id, conversation_id, sequence, role, state, text, created_ms) VALUES(9, 5, 0, 2, 1, 'what?', 1)",
+                 "INSERT INTO attachment VALUES(1, 5, 9, 0, 3, CAST('/a.txt' AS BLOB), '', 10, 0, 0, 0.0, 8, 0.0, 0.0, -1.0, 1024, '', '', "
+                 "7, 0, x'')"});
+  ChatDatabase db(folders());
+  EXPECT_TRUE(QFileInfo::exists(file() + QStringLiteral(".before-v15")));
+  Attachment text = db.loadConversation(5).messages.at(0).attachments.at(0);
+  EXPECT_EQ(text.path, "/a.txt");
+  EXPECT_TRUE(text.encoding.isEmpty());
+  const Attachment byItsBytes = text;
+  text.encoding = "KOI8-R";
+  EXPECT_FALSE(asksTheSame(text, byItsBytes));
+  const MessageId question = db.beginTurn({5, 9, QStringLiteral("and this?"), {text}}).question;
+  const Attachment stored = db.loadConversation(5).messages.at(1).attachments.at(0);
+  EXPECT_EQ(stored.encoding, "KOI8-R");
+  EXPECT_TRUE(asksTheSame(stored, text));
+  EXPECT_TRUE(db.loadConversation(5).messages.at(0).attachments.at(0).encoding.isEmpty());
+  Q_UNUSED(question);
+}
+
 TEST_F(DatabaseFileTest, ASecondWinnowIsToldWhoHasTheFolder) {
   ChatDatabase first(folders());
   EXPECT_EQ(refusal(), "another Winnow is using it (process " + std::to_string(QCoreApplication::applicationPid()) + ")");

@@ -14,7 +14,7 @@ namespace fs = std::filesystem;
 
 class ReadDocumentsTest : public ::testing::Test {
  protected:
-  std::string text(const std::string& path) { return documents.open(MediaFile(path))->text(); }
+  std::string text(const std::string& path) { return documents.open(MediaFile(path), {})->text(); }
   // As if it had been written so long ago.
   std::string written(const std::string& name, const std::string& text, int agoS) const {
     const std::string path = scratch.write(name, text);
@@ -24,9 +24,9 @@ class ReadDocumentsTest : public ::testing::Test {
 
   test::ScratchFolder scratch;
   int reads = 0;
-  ReadDocuments documents{[this](const MediaFile& file) {
+  ReadDocuments documents{[this](const MediaFile& file, const std::string& encoding) {
     ++reads;
-    return std::make_shared<const DocumentSource>(file);
+    return std::make_shared<const DocumentSource>(file, encoding);
   }};
 };
 
@@ -39,6 +39,13 @@ TEST_F(ReadDocumentsTest, AFileIsReadOnceAsLongAsItIsTheSame) {
   EXPECT_EQ(reads, 2);
   written("a.txt", "TWO", 50);
   EXPECT_EQ(text(path), "TWO") << "even by a program that sets the time back";
+}
+
+TEST_F(ReadDocumentsTest, AFileInAnotherEncodingIsAnotherText) {
+  const std::string path = written("a.txt", "Zo\xEB", 100);
+  EXPECT_EQ(documents.open(MediaFile(path), "Windows-1252")->text(), "Zo\xC3\xAB");
+  EXPECT_EQ(documents.open(MediaFile(path), "Windows-1251")->text(), "Zo\xD0\xBB");
+  EXPECT_EQ(reads, 2);
 }
 
 TEST_F(ReadDocumentsTest, AFileOfRightNowIsReadEachTime) {

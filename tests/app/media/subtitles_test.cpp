@@ -30,7 +30,7 @@ std::string told(const std::vector<TimedLine>& lines) {
   }
   return text;
 }
-std::string parsed(const std::string& text) { return told(parseSubtitles(text, "a.srt")); }
+std::string parsed(const std::string& text) { return told(parseSubtitles(QString::fromStdString(text), "a.srt").lines); }
 
 constexpr const char* kSrt =
     "1\n00:00:01,000 --> 00:00:02,500\nHello there.\n\n"
@@ -55,13 +55,8 @@ TEST(SubtitleText, PlayersReadThisAndSoDoWe) {
   EXPECT_EQ(parsed("0:01 --> 0:02\n&amp;lt;\ttabs\n"), "1-2 &lt; tabs|");
 }
 
-TEST(SubtitleText, AssTextIsPlain) {
-  EXPECT_EQ(plainSubtitle("{\\pos(1,2)\\fad(1,1)}One\\Ntwo\\hthree {a note}", SubtitleMarkup::kAss), "One two three");
-  EXPECT_EQ(plainSubtitle("a\x01\xFFz", SubtitleMarkup::kTags), "a \xEF\xBF\xBDz");
-}
-
 TEST(SubtitleText, RefusesWhatIsTooMuchOrNone) {
-  const auto parse = [](const std::string& text) { return [text] { parseSubtitles(text, "a.srt"); }; };
+  const auto parse = [](const std::string& text) { return [text] { parseSubtitles(QString::fromStdString(text), "a.srt"); }; };
   for (const char* none : {"", "Just words.\n", "00:00:01,000 --> soon\nno time\n", "--> \n-->\n", "1:2:3:4 --> 0:05\nfour fields\n",
                            "99999:00 --> 99999:01\nfive digits\n", "1 --> 2\nno colon\n"})
     test::expect_error(ErrorCode::kDamagedFile, "a.srt: it holds no subtitles", parse(none));
@@ -94,17 +89,71 @@ TEST(SubtitleFiles, AreFoundByTheVideosName) {
   EXPECT_EQ(subtitlesBeside(video), folder + "clip.one.vtt") << "a folder is no file";
 }
 
+TEST(SubtitleFiles, OfSubStationAlphaAreFoundAndRead) {
+  const std::string video = samples::path("film.mp4");
+  const std::string folder = std::filesystem::path(video).parent_path().string() + "/";
+  const char* events = "[Script Info]\n[Events]\nFormat: Start, End, Text\nDialogue: 0:00:01.00,0:00:02.00,{\\i1}Hello{\\i0}\n";
+  samples::writeText(folder + "film.ja.forced.ASS", events);
+  EXPECT_EQ(subtitlesBeside(video), folder + "film.ja.forced.ASS");
+  samples::writeText(folder + "film.ssa", events);
+  EXPECT_EQ(subtitlesBeside(video), folder + "film.ssa");
+  EXPECT_EQ(told(readSubtitles(folder + "film.ssa", {}, {}, {}).lines), "1-2 Hello|");
+}
+
 TEST(SubtitleFiles, ComeInEveryEncodingThatTextsCome) {
   const std::string file = samples::path("latin.srt");
   samples::writeText(file,
                      "\xEF\xBB\xBF"
                      "1\r\n00:00:01,000 --> 00:00:02,000\r\nZo\xC3\xAB\r\n");
-  EXPECT_EQ(told(readSubtitles(file, {}, {})), "1-2 Zo\xC3\xAB|");
+  EXPECT_EQ(told(readSubtitles(file, {}, {}, {}).lines), "1-2 Zo\xC3\xAB|");
   samples::writeText(file, "1\r00:00:01,000 --> 00:00:02,000\rZo\xEB\r");
-  EXPECT_EQ(told(readSubtitles(file, {}, {})), "1-2 Zo\xC3\xAB|");
+  EXPECT_EQ(told(readSubtitles(file, {}, {}, {}).lines), "1-2 Zo\xC3\xAB|");
+  samples::writeText(file, "1\n00:00:01,000 --> 00:00:02,000\n\xCF\xE5\xF0\xE2\xE0\xFF \xF1\xF2\xF0\xEE\xEA\xE0\n");
+  const Subtitles guessed = readSubtitles(file, {}, {}, {});
+  EXPECT_EQ(told(guessed.lines), "1-2 Первая строка|");
+  EXPECT_EQ(guessed.notices, (std::vector<MediaNotice>{{NoticeCode::kEncodingGuessed, 0, 0, "Windows-1251"}}));
+  EXPECT_EQ(told(readSubtitles(file, "latin1", {}, {}).lines), "1-2 Ïåðâàÿ ñòðîêà|") << "as it was asked for";
+  samples::writeText(file, std::string((16U << 20) + 1, 'a'));
+  test::expect_error(ErrorCode::kLimitExceeded, "and subtitles have at most 16", [&] { readSubtitles(file, {}, {}, {}); });
   samples::writeText(file, std::string("\0\1\2 binary", 10));
-  test::expect_error(ErrorCode::kUnsupportedFormat, "latin.srt: ", [&] { readSubtitles(file, {}, {}); });
-  test::expect_error(ErrorCode::kFileNotFound, "missing.srt", [&] { readSubtitles(samples::path("missing.srt"), {}, {}); });
+  test::expect_error(ErrorCode::kUnsupportedFormat, "latin.srt: ", [&] { readSubtitles(file, {}, {}, {}); });
+  test::expect_error(ErrorCode::kFileNotFound, "missing.srt", [&] { readSubtitles(samples::path("missing.srt"), {}, {}, {}); });
+}
+
+// Programs of before wrote the bytes of a .srt into Matroska as they were.
+TEST(SubtitleStreamEncoding, IsJudgedByAllOfTheStream) {
+  const std::string srt = samples::path("old.srt");
+  samples::writeText(srt,
+                     "1\n00:00:00,500 --> 00:00:01,250\n\xCF\xE5\xF0\xE2\xE0\xFF \xF1\xF2\xF0\xEE\xEA\xE0\n\n"
+                     "2\n00:00:02,000 --> 00:00:03,000\n\xC4\xE0\n");
+  const std::string file =
+      samples::make("old.mkv", "-i " + srt + " " + numbered(40, 10) + " -map 1:v -map 0:s -c:v libx264 -preset ultrafast -c:s copy");
+  const Subtitles guessed = readSubtitles(file, {}, {}, {});
+  EXPECT_EQ(told(guessed.lines), "0.5-1.25 Первая строка|2-3 Да|");
+  EXPECT_EQ(guessed.notices, (std::vector<MediaNotice>{{NoticeCode::kEncodingGuessed, 0, 0, "Windows-1251"}}));
+  EXPECT_EQ(told(readSubtitles(file, "KOI8-R", {}, {}).lines), "0.5-1.25 оЕПБЮЪ ЯРПНЙЮ|2-3 дЮ|");
+
+  MediaRequest request = samples::video(file, 4);
+  request.subtitles = file;
+  EXPECT_EQ(FfmpegMediaOpener().openSource(request, {})->notices(), guessed.notices) << "told with the video's own";
+  request.encoding = "KOI8-R";
+  EXPECT_EQ(told(FfmpegMediaOpener().openSource(request, {})->lines()), "0.5-1.25 оЕПБЮЪ ЯРПНЙЮ|2-3 дЮ|");
+}
+
+TEST(SubtitleStreamEncoding, TimedTextOfMp4MayBeUtf16) {
+  const std::string srt = samples::path("in.srt");
+  samples::writeText(srt, "1\n00:00:00,500 --> 00:00:01,250\nHello there.\n\n2\n00:00:02,000 --> 00:00:03,000\nZo\xC3\xAB\n");
+  const std::string file =
+      samples::make("wide.mp4", "-i " + srt + " " + numbered(40, 10) + " -map 1:v -map 0:s -c:v libx264 -preset ultrafast -c:s mov_text");
+  samples::Bytes bytes = samples::readBytes(file);
+  const std::string narrow = "Hello there.", wide("\xFE\xFF\x04\x1F\x04\x3E\x04\x40\x04\x42\0!", 12);
+  const auto said = std::search(bytes.begin(), bytes.end(), narrow.begin(), narrow.end());
+  ASSERT_NE(said, bytes.end());
+  std::copy(wide.begin(), wide.end(), said);
+  samples::writeBytes(file, bytes);
+  const Subtitles subtitles = readSubtitles(file, {}, {}, {});
+  EXPECT_EQ(told(subtitles.lines), "0.5-1.25 Порт!|2-3 Zo\xC3\xAB|");
+  EXPECT_TRUE(subtitles.notices.empty());
 }
 
 class SubtitleStreams : public ::testing::TestWithParam<std::pair<const char*, const char*>> {};
@@ -122,7 +171,7 @@ TEST_P(SubtitleStreams, AreReadAsTheFileBesideWouldBe) {
   const MediaInfo info = opener.probe(file);
   EXPECT_TRUE(info.holdsText);
   EXPECT_EQ(subtitlesOf(file, info), file);
-  EXPECT_EQ(told(readSubtitles(file, {}, {})), "0.5-1.25 Hello there.|2-3 Good bye|");
+  EXPECT_EQ(told(readSubtitles(file, {}, {}, {}).lines), "0.5-1.25 Hello there.|2-3 Good bye|");
 
   // A video that is asked for with them delivers them; its frames and its name are what they were.
   MediaRequest request = samples::video(file, 4);
@@ -146,17 +195,18 @@ TEST(SubtitleStreamChoice, TheDefaultOneIsRead) {
   samples::writeText(two, "1\n00:00:01,000 --> 00:00:02,000\nTwo\n");
   const std::string streams = "-i " + one + " -i " + two + " " + numbered(30, 10) +
                               " -map 2:v -map 0:s -map 1:s -c:v libx264 -preset ultrafast -c:s srt -disposition:s:0 0 -disposition:s:1 ";
-  EXPECT_EQ(told(readSubtitles(samples::make("a.mkv", streams + "default"), {}, {})), "1-2 Two|");
-  EXPECT_EQ(told(readSubtitles(samples::make("b.mkv", streams + "0"), {}, {})), "1-2 One|");
+  EXPECT_EQ(told(readSubtitles(samples::make("a.mkv", streams + "default"), {}, {}, {}).lines), "1-2 Two|");
+  EXPECT_EQ(told(readSubtitles(samples::make("b.mkv", streams + "0"), {}, {}, {}).lines), "1-2 One|");
 }
 
 TEST(SubtitleStreamChoice, AVideoWithoutTextHasNone) {
   const std::string file = samples::make("plain.mp4", numbered(10, 10) + " -c:v libx264 -preset ultrafast");
   EXPECT_FALSE(FfmpegMediaOpener().probe(file).holdsText);
   EXPECT_EQ(subtitlesOf(file, FfmpegMediaOpener().probe(file)), "");
-  test::expect_error(ErrorCode::kUnsupportedFormat, "plain.mp4: it holds no subtitles that are text", [&] { readSubtitles(file, {}, {}); });
+  test::expect_error(ErrorCode::kUnsupportedFormat, "plain.mp4: it holds no subtitles that are text",
+                     [&] { readSubtitles(file, {}, {}, {}); });
   const std::string picture = samples::make("a.png", numbered(1, 1) + " -frames:v 1");
-  test::expect_error(ErrorCode::kUnsupportedFormat, "this is a picture", [&] { readSubtitles(picture, {}, {}); });
+  test::expect_error(ErrorCode::kUnsupportedFormat, "this is a picture", [&] { readSubtitles(picture, {}, {}, {}); });
 }
 
 // Every byte of the subtitle packets, and every length of the file: it is read or refused, nothing else.
@@ -173,7 +223,7 @@ TEST(SubtitleStreamChoice, DamagedContainersAreReadOrRefused) {
   const auto attempt = [&](const samples::Bytes& bytes) {
     samples::writeBytes(damaged, bytes);
     try {
-      readSubtitles(damaged, {}, {});
+      readSubtitles(damaged, {}, {}, {});
     } catch (const Exception& problem) {
       EXPECT_FALSE(problem.error().reason.empty());
       EXPECT_NE(problem.error().code, ErrorCode::kInternal);

@@ -173,7 +173,7 @@ TEST(DocumentFiles, AreProbedReadAndKept) {
   QObject::connect(&preview, &ui::MediaPreview::stored, &preview, [&](ui::PreviewToken, const QByteArray& path) { stored << path; });
   QObject::connect(&preview, &ui::MediaPreview::failed, &preview, [&](ui::PreviewToken, const Error& error) { failed.push_back(error); });
 
-  preview.probe(file("notes.md", "# Notes\n\nthree more words\n"));
+  preview.probe(file("notes.md", "# Notes\n\nthree more words\n"), {});
   ASSERT_TRUE(waitUntil([&] { return probed.size() == 1; }));
   EXPECT_EQ(probed[0].kind, MediaKind::kDocument);
   EXPECT_EQ(probed[0].words, 5);
@@ -183,7 +183,7 @@ TEST(DocumentFiles, AreProbedReadAndKept) {
                                               "ELF\x02\x01\x01\x00",
                                               8),
                                    QByteArray("text\0more", 9)})
-    preview.probe(file(("binary" + QByteArray::number(binary.size())).constData(), binary));
+    preview.probe(file(("binary" + QByteArray::number(binary.size())).constData(), binary), {});
   ASSERT_TRUE(waitUntil([&] { return failed.size() == 3; }));
   for (const Error& error : failed) EXPECT_EQ(error.code, ErrorCode::kUnsupportedFormat) << error.reason;
 
@@ -194,7 +194,7 @@ TEST(DocumentFiles, AreProbedReadAndKept) {
   EXPECT_EQ(stored[0], stored[1]) << "the same text is one file";
   EXPECT_TRUE(QFileInfo(QFile::decodeName(stored[0])).fileName().startsWith(QStringLiteral("pasted-gnu-general-public-license-version-3-")))
       << stored[0].constData();
-  preview.readText(stored[0]);
+  preview.readText(stored[0], {});
   ASSERT_TRUE(waitUntil([&] { return read.size() == 1; }));
   EXPECT_EQ(read[0], text);
 }

@@ -99,7 +99,7 @@ TEST(SubtitlePreview, OffersWhatCanBeRead) {
       EXPECT_TRUE(out.open(QIODevice::WriteOnly) && out.write(srt) > 0);
     }
     const qsizetype before = probed.size();
-    preview.probe(QFile::encodeName(video));
+    preview.probe(QFile::encodeName(video), {});
     EXPECT_TRUE(waitUntil([&] { return probed.size() == before + 1; }));
     return probed.isEmpty() ? ui::MediaSummary() : probed.last();
   };

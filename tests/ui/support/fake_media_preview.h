@@ -27,7 +27,7 @@ class FakeMediaPreview : public ui::MediaPreview {
   QHash<QByteArray, ui::FolderContents> folders;        // any other is a model
   QByteArray gone;                                      // a file that is not there
 
-  ui::PreviewToken probe(const QByteArray& path) override {
+  ui::PreviewToken probe(const QByteArray& path, const QByteArray&) override {
     const ui::PreviewToken token = begin();
     later(token, [this, token, path] {
       if (path.contains("broken")) {
@@ -105,7 +105,7 @@ class FakeMediaPreview : public ui::MediaPreview {
     return token;
   }
 
-  ui::PreviewToken readText(const QByteArray&) override {
+  ui::PreviewToken readText(const QByteArray&, const QByteArray&) override {
     const ui::PreviewToken token = begin();
     later(token, [this, token] { Q_EMIT textRead(token, QStringLiteral("one red star\ntwo blue crosses\nthree green rings\n")); });
     return token;

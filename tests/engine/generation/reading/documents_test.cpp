@@ -152,6 +152,17 @@ TEST_F(Documents, OnlyItsBeginningIsReadWhereThatIsAsked) {
   EXPECT_GT(finished(run(whole)).figures.tokens.visual, 500) << "read anew";
 }
 
+TEST_F(Documents, InAnotherEncodingIsAnotherDocument) {
+  const Turn turn = about("full", 1.0);
+  Turn other = follow_up(turn, finished(run(turn)).answer, "Which color?");
+  std::get<MediaItem>(other.messages.front().items.front()).media.encoding = "KOI8-R";
+  const EventRecorder events = run(other);
+  EXPECT_GT(finished(events).figures.tokens.visual, 500) << "read anew";
+  EXPECT_EQ(events.last<MediaSampled>()->encoding, "KOI8-R");
+  const Turn again = follow_up(other, finished(events).answer, "And which shape?");
+  EXPECT_EQ(finished(run(again)).figures.tokens.visual, 0) << "read already";
+}
+
 TEST_F(Documents, RefusesWhatIsTooLongOrHoldsNoText) {
   std::string much;
   while (much.size() < 60'000) much += fifty_lines();

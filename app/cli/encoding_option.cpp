@@ -1,0 +1,27 @@
+#include "app/cli/encoding_option.h"
+
+#include <CLI/CLI.hpp>
+
+#include "app/media/text_encoding.h"
+
+namespace winnow::cli {
+namespace {
+
+std::string encoding_problem(const std::string& name) {
+  if (app::encodingNamed(name)) return {};
+  std::string known;
+  for (const std::string& each : app::encodingNames()) known += (known.empty() ? "" : ", ") + each;
+  return name + " is no encoding that is known; these are: " + known;
+}
+
+}  // namespace
+
+void add_encoding_option(CLI::App& command, std::string& into) {
+  const auto take = [&into](const std::string& name) { into = app::encodingNamed(name).value_or(name); };
+  command
+      .add_option_function<std::string>(
+          "--encoding", take, "that documents and subtitles are in (Windows-1251, Shift_JIS, ...); without it found by their bytes")
+      ->check(encoding_problem);
+}
+
+}  // namespace winnow::cli
