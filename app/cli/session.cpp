@@ -1,7 +1,10 @@
 #include "app/cli/session.h"
 
 #include <optional>
+#include <string>
 #include <utility>
+#include <variant>
+#include <vector>
 
 #include "app/cache_store/model_fingerprint.h"
 #include "app/cli/noticed_engine.h"
@@ -26,6 +29,28 @@ class ErrorWatch : public EventSink {
   EventSink& sink_;
 };
 
+// Of a question's media, the options that would have it fit the model.
+std::string options_that_fit(const RequestBody& body) {
+  bool videos = false, documents = false;
+  const auto look = [&](const std::vector<Message>& messages) {
+    for (const Message& message : messages) {
+      for (const Item& item : message.items) {
+        const auto* media = std::get_if<MediaItem>(&item);
+        if (media == nullptr) continue;
+        videos = videos || media->media.kind == MediaKind::kVideo;
+        documents = documents || media->media.kind == MediaKind::kDocument;
+      }
+    }
+  };
+  std::visit(
+      [&]<class Request>(const Request& request) {
+        if constexpr (requires { request.messages; }) look(request.messages);
+        if constexpr (requires { request.turn.messages; }) look(request.turn.messages);
+      },
+      body);
+  return std::string(documents ? "--document-tokens, " : "") + (videos ? "--frames, " : "") + "--max-tokens";
+}
+
 }  // namespace
 
 Session::Session() : Session(std::make_unique<app::FfmpegMediaOpener>()) {}
@@ -47,7 +72,9 @@ void Session::run(RequestBody body, EventSink& sink) {
   InterruptSource interrupt;
   const InterruptOnSignal on_signal(interrupt);
   ErrorWatch watch(sink);
+  const std::string options = options_that_fit(body);
   engine_->handle({++last_id_, std::move(body)}, watch, interrupt.token());
+  if (watch.error && watch.error->code == ErrorCode::kContextFull) watch.error->reason += ": " + options;
   if (watch.error) throw Exception(*watch.error);
 }
 

@@ -1,5 +1,6 @@
 #include "app/media/subtitle_text.h"
 
+#include <QList>
 #include <algorithm>
 #include <cmath>
 #include <optional>

@@ -97,6 +97,23 @@ void place(const VisionLanguageModel& network, Conversation& working, TurnSegmen
   segment.work.prefill_tokens = segment.tokens.size();
 }
 
+// What would fit instead, of what is attached.
+std::string smaller(const Turn& turn) {
+  bool videos = false, documents = false;
+  for (const Message& message : turn.messages) {
+    for (const Item& item : message.items) {
+      const auto* media = std::get_if<MediaItem>(&item);
+      videos = videos || (media != nullptr && media->media.kind == MediaKind::kVideo);
+      documents = documents || (media != nullptr && media->media.kind == MediaKind::kDocument);
+    }
+  }
+  return std::string(documents ? "less of the document, " : "") +
+         (videos      ? "fewer frames or "
+          : documents ? "or "
+                      : "") +
+         "a shorter answer";
+}
+
 }  // namespace
 
 void require_context(const RequestContext& context, const Turn& turn, std::int64_t next_position) {
@@ -105,7 +122,7 @@ void require_context(const RequestContext& context, const Turn& turn, std::int64
   if (next_position + answer <= limit) return;
   throw Exception(ErrorCode::kContextFull, "",
                   "the model reads " + std::to_string(limit) + " tokens; this would need " + std::to_string(next_position) + " and " +
-                      std::to_string(answer) + " for the answer (fewer frames or a shorter answer fit)");
+                      std::to_string(answer) + " for the answer (" + smaller(turn) + " would need less)");
 }
 
 TurnSegment prepare_segment(const RequestContext& context, const Turn& turn, const Recipe* recipe, Conversation& working) {
