@@ -68,14 +68,23 @@ KeptMapPages::KeptMapPages(const WindowServices& services, ChatSession& session,
           });
 }
 
+// A map is saved with a finished answer.
+QString KeptMapPages::whyNoMap() const {
+  const app::StoredMessage* answer = m_session.chat.message(m_answer);
+  if (answer != nullptr && answer->state == app::MessageState::kAbandoned)
+    return tr("There is no map of this answer: Winnow was closed while it was written.");
+  if (answer != nullptr && answer->state == app::MessageState::kFailed)
+    return tr("There is no map of this answer: it failed before it was finished.");
+  if (answer == nullptr || !answer->hasRun) return tr("The prompt was not read to its end: there is no map of this answer.");
+  return tr("There is no map of this answer: it was too large to keep, or an older version of Winnow wrote the answer.");
+}
+
 void KeptMapPages::fill(const app::SharedKeptMap& map) {
   m_loading = 0;
   if (map) {
     m_page->showMap(map, mediaOfThread(m_session.chat, m_answer));
   } else {
-    m_page->showSentence(
-        tr("There is no map of this answer: it ended before its prompt had been read, was written by an older version, or its map was too "
-           "large to keep."));
+    m_page->showSentence(whyNoMap());
   }
 }
 

@@ -47,6 +47,7 @@ class KeptMapPages : public QObject {
 
   void show(const QString& subject);
   void fill(const app::SharedKeptMap& map);
+  QString whyNoMap() const;
   void showChoice();
   // Null: not here yet, or (then `missing` is set) there is none.
   app::SharedKeptMap columnMap(int column, bool& missing);
