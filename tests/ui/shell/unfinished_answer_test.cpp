@@ -1,6 +1,8 @@
 // An answer that is not whole says why, now and after a restart, and offers a way on.
 #include <QAccessible>
+#include <algorithm>
 
+#include "app/chat/chat_export.h"
 #include "tests/ui/support/window_fixture.h"
 
 namespace winnow::test {
@@ -25,6 +27,14 @@ class UnfinishedAnswer : public WindowTest {
     ASSERT_TRUE(waitUntil([this] { return composer()->sendButton()->isEnabled(); }));
     pressEnter();
     ASSERT_TRUE(waitUntil([this] { return transcript()->messageCount() == 2 && session().answers.busy(); }));
+  }
+  void goOnAndWait() {
+    const qint64 cut = last().id;
+    m_window->grab();
+    const QRect button = transcript()->actionRect(cut, ui::Action::kContinue);
+    ASSERT_FALSE(button.isEmpty());
+    QTest::mouseClick(transcript()->viewport(), Qt::LeftButton, {}, button.center());
+    ASSERT_TRUE(waitUntil([&] { return last().id != cut && last().metrics.valid && !session().answers.busy(); }));
   }
   std::vector<Turn> turns() {
     std::vector<Turn> all;
@@ -118,7 +128,7 @@ TEST_F(UnfinishedAnswer, StoppedBeforeTheFirstWordAndStoppedHereAreNotTheSame) {
     return answer_script(request, "one two three four five six seven eight nine ten eleven twelve", 60ms);
   };
   m_window->grab();
-  QTest::mouseClick(transcript()->viewport(), Qt::LeftButton, {}, transcript()->actionRect(last().id, ui::Action::kRetry).center());
+  QTest::mouseClick(transcript()->viewport(), Qt::LeftButton, {}, transcript()->actionRect(last().id, ui::Action::kRegenerate).center());
   ASSERT_TRUE(waitUntil([this] { return last().text.contains(QStringLiteral("two")); }));
   QTest::mouseClick(composer()->sendButton(), Qt::LeftButton);
   ASSERT_TRUE(idle());
@@ -137,7 +147,75 @@ TEST_F(UnfinishedAnswer, OfAProgramThatWasClosedSaysThatItWas) {
   EXPECT_TRUE(told().contains(QStringLiteral("Winnow was closed while this was written."))) << told().toStdString();
   EXPECT_TRUE(last().text.startsWith(QStringLiteral("one")));
   m_window->grab();
-  EXPECT_FALSE(transcript()->actionRect(last().id, ui::Action::kRetry).isEmpty());
+  EXPECT_TRUE(transcript()->actionRect(last().id, ui::Action::kRetry).isEmpty()) << "answering again is offered once";
+  EXPECT_FALSE(transcript()->actionRect(last().id, ui::Action::kRegenerate).isEmpty());
+  const QString begun = last().text;
+  m_script = [](const Request& request) {
+    if (std::holds_alternative<LoadModel>(request.body)) return load_script(request);
+    return answer_script(request, " and the rest");
+  };
+  goOnAndWait();
+  EXPECT_EQ(turns().back().answer_begun, begun.toStdString());
+  EXPECT_EQ(last().text, begun + QStringLiteral(" and the rest"));
+}
+
+TEST_F(UnfinishedAnswer, StoppedGoesOnFromWhereItWasStopped) {
+  m_script = [](const Request& request) {
+    if (std::holds_alternative<LoadModel>(request.body)) return load_script(request);
+    return answer_script(request, "one two three four five six seven eight nine ten eleven twelve", 60ms);
+  };
+  send(QStringLiteral("count"));
+  ASSERT_TRUE(waitUntil([this] { return last().text.contains(QStringLiteral("two")); }));
+  QTest::mouseClick(composer()->sendButton(), Qt::LeftButton);
+  ASSERT_TRUE(idle());
+  const QString begun = last().text;
+  m_script = [](const Request& request) { return answer_script(request, " and the rest"); };
+  goOnAndWait();
+  EXPECT_EQ(turns().back().answer_begun, begun.toStdString());
+  EXPECT_EQ(last().text, begun + QStringLiteral(" and the rest"));
+  EXPECT_TRUE(transcript()->actionRect(last().id, ui::Action::kContinue).isEmpty()) << "it came to its end";
+}
+
+// A thought, then an answer.
+Script thinking_script(const Request& request, const std::string& thought, const std::string& answer) {
+  if (std::holds_alternative<LoadModel>(request.body)) return load_script(request);
+  Script script = answer_script(request, answer);
+  auto& finished = std::get<Finished>(std::get<Say>(script.back().action).body);
+  finished.thought = thought;
+  finished.figures.tokens.thought = 240;
+  finished.figures.timings_ms.thought = 12000.0;
+  const auto first = std::find_if(script.begin(), script.end(), [](const auto& step) {
+    const auto* say = std::get_if<Say>(&step.action);
+    return say != nullptr && std::holds_alternative<TextDelta>(say->body);
+  });
+  script.insert(first, {{}, Say{TextDelta{thought, TextKind::kThought}}});
+  return script;
+}
+
+TEST_F(UnfinishedAnswer, AThoughtIsFoldedKeptAndNoPartOfTheAnswer) {
+  m_script = [](const Request& request) { return thinking_script(request, "Let me see.", "Red."); };
+  ask(QStringLiteral("colour?"));
+  EXPECT_EQ(last().text, QStringLiteral("Red."));
+  EXPECT_EQ(last().thought, QStringLiteral("Let me see."));
+  EXPECT_TRUE(told().contains(QStringLiteral("240 tokens"))) << told().toStdString();
+  EXPECT_FALSE(told().contains(QStringLiteral("Let me see."))) << "it is folded";
+  reopen();
+  EXPECT_EQ(last().thought, QStringLiteral("Let me see.")) << "kept with the chat";
+  m_window->grab();
+  const QRect line = transcript()->actionRect(last().id, ui::Action::kThought);
+  ASSERT_FALSE(line.isEmpty());
+  QTest::mouseClick(transcript()->viewport(), Qt::LeftButton, {}, line.center());
+  EXPECT_TRUE(told().contains(QStringLiteral("Let me see.")));
+  transcript()->selectAll();
+  EXPECT_FALSE(transcript()->selectedText().contains(QStringLiteral("Let me see."))) << "no part of what is copied";
+  const app::LoadedConversation& chat = session().chat.loaded();
+  EXPECT_FALSE(app::chatToMarkdown(chat).contains("Let me see."));
+  EXPECT_FALSE(app::chatToJson(chat).contains("Let me see."));
+  ask(QStringLiteral("sure?"));
+  const Turn later = turns().back();
+  ASSERT_EQ(later.messages.size(), 3U);
+  EXPECT_EQ(std::get<TextItem>(later.messages[1].items.front()).text, "Red.");
+  EXPECT_EQ(later.messages[1].thought, "Let me see.") << "what becomes of it is the chat template's matter";
 }
 
 TEST_F(UnfinishedAnswer, OfAProgramThatWasClosedBeforeTheFirstWord) {
