@@ -1,6 +1,8 @@
 #include "ui/chat_view/block_document.h"
 
 #include <QAbstractTextDocumentLayout>
+#include <QCoreApplication>
+#include <QFontMetricsF>
 #include <QPainter>
 #include <QTextBlock>
 #include <QTextCursor>
@@ -9,16 +11,24 @@
 #include <algorithm>
 #include <cmath>
 
+#include "ui/chat_view/message_geometry.h"
 #include "ui/theme/theme.h"
 #include "ui/words/display_text.h"
 
 namespace winnow::ui {
 namespace {
 
+class ListingWords {
+  Q_DECLARE_TR_FUNCTIONS(winnow::ui::ListingWords)
+};
+
 int g_alive = 0;  // UI thread only
 int g_refused = 0;
 
 constexpr int kQuoteDepthProperty = QTextFormat::UserProperty + 1;
+constexpr int kListingProperty = QTextFormat::UserProperty + 2;  // its number, from 1
+constexpr int kTabCharacters = 4;
+constexpr int kMostTabs = 24;  // of a line
 
 QTextCharFormat baseFormat(TextRole role) {
   QTextCharFormat format;
@@ -68,7 +78,9 @@ QTextBlockFormat blockFormat(const Block& block, bool first) {
   return format;
 }
 
-void insertTable(QTextCursor& cursor, const Block& block) {
+qreal tabWidth() { return kTabCharacters * QFontMetricsF(theme().font(TextRole::kCode)).horizontalAdvance(QLatin1Char(' ')); }
+
+QTextTable* insertTable(QTextCursor& cursor, const Block& block) {
   std::size_t columns = 1;
   for (const auto& row : block.rows) columns = std::max(columns, row.size());
   const Colors& c = theme().colors();
@@ -96,9 +108,12 @@ void insertTable(QTextCursor& cursor, const Block& block) {
       }
     }
   }
+  return table;
 }
 
 }  // namespace
+
+QString listingTitle(const QString& language) { return language.isEmpty() ? ListingWords::tr("code") : displayText(language); }
 
 BlockDocument::Document::Document() { ++g_alive; }
 BlockDocument::Document::~Document() { --g_alive; }
@@ -116,6 +131,7 @@ BlockDocument::BlockDocument(QStringView source, BlockStyle style) {
   m_document.setUseDesignMetrics(true);
   QTextOption option;
   option.setWrapMode(QTextOption::WrapAtWordBoundaryOrAnywhere);
+  option.setTabStopDistance(tabWidth());
   m_document.setDefaultTextOption(option);
   m_document.setDefaultFont(theme().font(style == BlockStyle::kCode ? TextRole::kCode : TextRole::kBody));
   if (style == BlockStyle::kMarkdown) {
@@ -141,7 +157,7 @@ void BlockDocument::buildMarkdown(QStringView source) {
   for (const Block& block : blocks) {
     const QTextBlockFormat format = blockFormat(block, first);
     if (block.kind == BlockKind::kTable) {
-      insertTable(cursor, block);
+      m_tables.emplace_back(insertTable(cursor, block), block, theme().px(6));
       cursor.movePosition(QTextCursor::End);
       first = false;
       continue;
@@ -160,9 +176,7 @@ void BlockDocument::buildMarkdown(QStringView source) {
                                                         : TextRole::kStrong));
         break;
       case BlockKind::kCode: {
-        QTextBlockFormat codeFormat = format;
-        codeFormat.setBackground(theme().colors().code);
-        cursor.setBlockFormat(codeFormat);
+        cursor.setBlockFormat(listingFormat(block, format));
         QString code = block.code;
         if (code.endsWith(QLatin1Char('\n'))) code.chop(1);
         cursor.insertText(code.replace(QLatin1Char('\n'), QChar(QChar::LineSeparator)), baseFormat(TextRole::kCode));
@@ -230,7 +244,68 @@ QRectF BlockDocument::markRect(int mark) const {
 }
 
 void BlockDocument::setWidth(qreal width) {
-  if (!qFuzzyCompare(m_document.textWidth(), width)) m_document.setTextWidth(width);
+  if (qFuzzyCompare(m_width, width)) return;
+  m_width = width;
+  qreal wide = width;
+  for (TableColumns& table : m_tables) {
+    const qreal own = table.widthWithin(width);
+    table.setWidth(own);
+    wide = std::max(wide, std::ceil(own) + 2);
+  }
+  m_document.setTextWidth(wide);
+  if (m_tables.empty()) return;
+  // What is beside a table stays within the column.
+  for (QTextBlock block = m_document.begin(); block.isValid(); block = block.next()) {
+    QTextCursor cursor(block);
+    if (cursor.currentTable() != nullptr) continue;
+    QTextBlockFormat format;
+    format.setRightMargin(wide - width + (block.blockFormat().hasProperty(kListingProperty) ? codePadding() : 0));
+    cursor.mergeBlockFormat(format);
+  }
+}
+
+// Room for its frame and the frame's head.
+QTextBlockFormat BlockDocument::listingFormat(const Block& block, QTextBlockFormat format) {
+  m_listings.push_back(block.language);
+  format.setProperty(kListingProperty, static_cast<int>(m_listings.size()));
+  format.setLeftMargin(format.leftMargin() + codePadding());
+  format.setRightMargin(codePadding());
+  format.setTopMargin(format.topMargin() + codeHeaderHeight());
+  format.setBottomMargin(codePadding());
+  format.setTextIndent(0);
+  QList<QTextOption::Tab> tabs;
+  for (int i = 1; i <= kMostTabs; ++i) tabs.append(QTextOption::Tab(i * tabWidth(), QTextOption::LeftTab));
+  format.setTabPositions(tabs);
+  return format;
+}
+
+QRectF BlockDocument::listingFrame(const QTextBlock& block) const {
+  const QRectF text = m_document.documentLayout()->blockBoundingRect(block);
+  const qreal left = block.blockFormat().leftMargin() - codePadding();
+  return QRectF(left, text.top() - codeHeaderHeight(), m_width - left, text.height() + codeHeaderHeight() + codePadding());
+}
+
+std::vector<BlockDocument::Listing> BlockDocument::listings() const {
+  std::vector<Listing> listings;
+  if (m_listings.empty()) return listings;
+  for (QTextBlock block = m_document.begin(); block.isValid(); block = block.next()) {
+    const int number = block.blockFormat().intProperty(kListingProperty);
+    if (number > 0) listings.push_back({listingFrame(block), m_listings[static_cast<std::size_t>(number - 1)]});
+  }
+  return listings;
+}
+
+void BlockDocument::paintListings(QPainter& painter) {
+  const Colors& c = theme().colors();
+  for (const Listing& listing : listings()) {
+    painter.setBrush(c.code);
+    painter.setPen(QPen(c.border, 1));
+    painter.drawRoundedRect(listing.frame.adjusted(0.5, 0.5, -0.5, -0.5), theme().cornerRadius(), theme().cornerRadius());
+    painter.setFont(theme().font(TextRole::kCaption));
+    painter.setPen(c.mutedText);
+    painter.drawText(QRectF(listing.frame.left() + codePadding(), listing.frame.top(), listing.frame.width() / 2, codeHeaderHeight()),
+                     Qt::AlignVCenter | Qt::AlignLeft, listingTitle(listing.language));
+  }
 }
 
 void BlockDocument::paintQuoteBars(QPainter& painter) {
@@ -246,6 +321,7 @@ void BlockDocument::paintQuoteBars(QPainter& painter) {
 
 void BlockDocument::paint(QPainter& painter, const QRectF& clip, int from, int to) {
   paintQuoteBars(painter);
+  paintListings(painter);
   QAbstractTextDocumentLayout::PaintContext context;
   context.clip = clip;
   context.palette.setColor(QPalette::Text, theme().colors().text);

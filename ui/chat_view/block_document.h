@@ -4,11 +4,14 @@
 // the document; sizes logical pixels. UI thread only.
 #pragma once
 
+#include <QTextBlockFormat>
 #include <QTextDocument>
+#include <algorithm>
 #include <memory>
 
 #include "ui/chat_view/mark_places.h"
 #include "ui/chat_view/markdown_parser.h"
+#include "ui/chat_view/table_columns.h"
 
 class QPainter;
 
@@ -16,12 +19,17 @@ namespace winnow::ui {
 
 enum class BlockStyle : int { kMarkdown = 1, kPlain = 2, kCode = 3, kThought = 4 };
 
+// What the head of a code listing says.
+QString listingTitle(const QString& language);
+
 class BlockDocument {
  public:
   // `source`: Markdown, plain text (a user's message), the text of a code listing, or what a model thought.
   BlockDocument(QStringView source, BlockStyle style);
 
   void setWidth(qreal width);
+  // How much wider it is than that, because of a table: to be scrolled sideways.
+  qreal overflow() const { return std::max<qreal>(0, m_document.textWidth() - m_width); }
   qreal height() const { return m_document.size().height(); }
   qreal idealWidth() const { return m_document.idealWidth(); }
 
@@ -35,6 +43,12 @@ class BlockDocument {
   void paint(QPainter& painter, const QRectF& clip, int from, int to);
   int positionAt(const QPointF& point) const;
   QUrl linkAt(const QPointF& point) const;
+  // Listings within Markdown, in lists and quotations: their frames, whose heads have room for a word and a button.
+  struct Listing {
+    QRectF frame;
+    QString language;
+  };
+  std::vector<Listing> listings() const;
   int length() const { return m_document.characterCount() - 1; }
   QString textBetween(int from, int to) const;
   void wordAround(int position, int& from, int& to) const;
@@ -54,10 +68,16 @@ class BlockDocument {
   };
 
   void buildMarkdown(QStringView source);
+  QTextBlockFormat listingFormat(const Block& block, QTextBlockFormat format);
+  QRectF listingFrame(const QTextBlock& block) const;
+  void paintListings(QPainter& painter);
   void paintQuoteBars(QPainter& painter);
 
   Document m_document;
   std::vector<MarkPlace> m_marks;
+  std::vector<TableColumns> m_tables;
+  std::vector<QString> m_listings;  // their languages, in the document's order
+  qreal m_width = 0;                // asked for
 };
 
 }  // namespace winnow::ui

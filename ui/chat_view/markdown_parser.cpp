@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <utility>
 
+#include "ui/chat_view/formula_mask.h"
 #include "ui/words/display_text.h"
 
 namespace winnow::ui {
@@ -64,6 +65,8 @@ struct ListState {
 
 class Builder {
  public:
+  explicit Builder(std::vector<QString> formulas) : m_formulas(std::move(formulas)) {}
+
   std::vector<Block> take() {
     closeBlock();
     return std::move(m_blocks);
@@ -108,6 +111,7 @@ class Builder {
       case MD_BLOCK_CODE:
         closeBlock();
         open(BlockKind::kCode);
+        m_current.language = attribute(static_cast<MD_BLOCK_CODE_DETAIL*>(detail)->lang);
         break;
       case MD_BLOCK_P:
         if (!(m_open && m_current.runs.empty() && m_current.kind == BlockKind::kParagraph)) {
@@ -243,10 +247,12 @@ class Builder {
         append(displayText(entityText(text)));
         break;
       default:
-        if (m_open && m_current.kind == BlockKind::kCode) {
-          m_current.code += displayText(text);
-        } else {
-          append(displayText(text));
+        for (const UnmaskedPart& part : unmask(text, m_formulas)) {
+          if (m_open && m_current.kind == BlockKind::kCode) {
+            m_current.code += displayText(part.text);
+          } else {
+            appendPart(part);
+          }
         }
         break;
     }
@@ -254,7 +260,18 @@ class Builder {
   }
 
  private:
-  static QString attribute(const MD_ATTRIBUTE& value) { return QString::fromUtf8(value.text, static_cast<qsizetype>(value.size)); }
+  QString attribute(const MD_ATTRIBUTE& value) const {
+    QString text;
+    for (const UnmaskedPart& part : unmask(QString::fromUtf8(value.text, static_cast<qsizetype>(value.size)), m_formulas))
+      text += part.text;
+    return text;
+  }
+
+  void appendPart(const UnmaskedPart& part) {
+    m_code += part.formula ? 1 : 0;
+    append(displayText(part.text).replace(QLatin1Char('\n'), QChar(QChar::LineSeparator)));
+    m_code -= part.formula ? 1 : 0;
+  }
 
   void open(BlockKind kind) {
     m_current = Block();
@@ -295,6 +312,7 @@ class Builder {
     runs->push_back(std::move(run));
   }
 
+  std::vector<QString> m_formulas;
   std::vector<Block> m_blocks;
   Block m_current;
   bool m_open = false;
@@ -350,7 +368,8 @@ QUrl allowedLink(const QString& address) {
 
 std::vector<Block> parseMarkdown(QStringView source) {
   if (tooDense(source)) return plainBlock(source);
-  const QByteArray utf8 = source.toUtf8();
+  MaskedText masked = maskFormulas(source);
+  const QByteArray utf8 = masked.text.toUtf8();
   MD_PARSER parser = {};
   parser.flags = MD_FLAG_NOHTML | MD_FLAG_TABLES | MD_FLAG_STRIKETHROUGH | MD_FLAG_TASKLISTS | MD_FLAG_PERMISSIVEURLAUTOLINKS;
   parser.enter_block = [](MD_BLOCKTYPE type, void* detail, void* user) { return static_cast<Builder*>(user)->enterBlock(type, detail); };
@@ -361,11 +380,19 @@ std::vector<Block> parseMarkdown(QStringView source) {
     const QString decoded = QString::fromUtf8(text, static_cast<qsizetype>(size));
     return static_cast<Builder*>(user)->text(type, decoded);
   };
-  Builder builder;
+  Builder builder(std::move(masked.formulas));
   if (md_parse(utf8.constData(), static_cast<MD_SIZE>(utf8.size()), &parser, &builder) != 0) return plainBlock(source);
   std::vector<Block> blocks = builder.take();
   flattenLargeTables(blocks);
   return blocks;
+}
+
+std::vector<QString> listingsIn(QStringView source) {
+  std::vector<QString> listings;
+  for (const Block& block : parseMarkdown(source)) {
+    if (block.kind == BlockKind::kCode) listings.push_back(block.code);
+  }
+  return listings;
 }
 
 }  // namespace winnow::ui

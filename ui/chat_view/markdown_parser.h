@@ -16,7 +16,7 @@ struct TextRun {
   QString text;
   bool strong = false;
   bool emphasis = false;
-  bool code = false;
+  bool code = false;  // formulas too: their source, for nothing sets them
   bool strike = false;
   bool muted = false;  // an address after its link text, an image's stand-in
   QString href;        // http, https or mailto only; empty: not a link
@@ -38,6 +38,7 @@ struct Block {
   QString marker;  // "•", "3.", "☐"; empty for a continued item
   std::vector<TextRun> runs;
   QString code;
+  QString language;  // of code, as its fence names it; may be empty
   std::vector<std::vector<TableCell>> rows;
 };
 
@@ -46,6 +47,9 @@ inline constexpr int kMaxTableColumns = 24;
 inline constexpr int kMaxTableCells = 1200;
 
 std::vector<Block> parseMarkdown(QStringView source);
+
+// The listings of a source, those in lists and quotations too: the text of each.
+std::vector<QString> listingsIn(QStringView source);
 
 // A target that may be opened after the user confirmed; invalid for every other scheme and for addresses without a host.
 QUrl allowedLink(const QString& address);

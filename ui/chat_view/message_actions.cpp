@@ -42,13 +42,32 @@ void addAttachments(const MessageRows& message, const QRectF& rect, std::vector<
     areas.push_back({Action::kAttachment, grid.cardRect(i, rect.topLeft()), attachments[static_cast<std::size_t>(i)].title, i, false, {}});
 }
 
-void addCopyCode(const MessageRows& message, const Row& row, const QRectF& rect, std::vector<ActionArea>& areas) {
-  if (!message.isCode(row) || message.splitter().blocks()[row.block].continues) return;
+ActionArea copyCode(const QRectF& frame, int index) {
   const QString label = ActionWords::tr("Copy");
   const qreal width = glyphAndLabelWidth(label);
-  areas.push_back({Action::kCopyCode,
-                   QRectF(rect.right() - width - theme().px(4), rect.top() + theme().px(3), width, codeHeaderHeight() - theme().px(4)),
-                   label, static_cast<int>(row.block), true, label});
+  return {Action::kCopyCode,
+          QRectF(frame.right() - width - theme().px(4), frame.top() + theme().px(3), width, codeHeaderHeight() - theme().px(4)),
+          label,
+          index,
+          true,
+          label};
+}
+
+void addCopyCode(const MessageRows& message, const Row& row, const QRectF& rect, std::vector<ActionArea>& areas) {
+  if (message.isCode(row)) {
+    if (!message.splitter().blocks()[row.block].continues) areas.push_back(copyCode(rect, listingIndex(row.block, -1)));
+    return;
+  }
+  if (!row.document || message.styleOf(row) != BlockStyle::kMarkdown) return;
+  const QPointF origin = message.textRect(row).topLeft();
+  int listing = 0;
+  for (const BlockDocument::Listing& each : row.document->listings())
+    areas.push_back(copyCode(each.frame.translated(origin), listingIndex(row.block, listing++)));
+}
+
+void addSideways(const MessageRows& message, std::size_t row, std::vector<ActionArea>& areas) {
+  const QRectF bar = message.sidewaysBar(message.rows()[row]);
+  if (!bar.isEmpty()) areas.push_back({Action::kSideways, bar, ActionWords::tr("Scroll the table"), static_cast<int>(row), false, {}});
 }
 
 void addThought(const MessageRows& message, const QRectF& rect, std::vector<ActionArea>& areas) {
@@ -150,7 +169,8 @@ std::vector<ActionArea> actionsOf(const MessageRows& message, bool showAll) {
   std::vector<ActionArea> areas;
   const MessageContent& content = message.content();
   if (showAll) addBesideBubble(message, areas);
-  for (const Row& row : message.rows()) {
+  for (std::size_t r = 0; r < message.rows().size(); ++r) {
+    const Row& row = message.rows()[r];
     const QRectF rect = message.rowRect(row);
     switch (row.kind) {
       case RowKind::kAttachments:
@@ -158,6 +178,7 @@ std::vector<ActionArea> actionsOf(const MessageRows& message, bool showAll) {
         break;
       case RowKind::kText:
         addCopyCode(message, row, rect, areas);
+        addSideways(message, r, areas);
         break;
       case RowKind::kThought:
         addThought(message, rect, areas);

@@ -6,6 +6,7 @@
 
 #include <QRectF>
 #include <QString>
+#include <utility>
 #include <vector>
 
 namespace winnow::ui {
@@ -31,6 +32,7 @@ enum class Action : int {
   kContinue,
   kFindFile,  // that an answer failed for
   kThought,
+  kSideways,
 };
 
 struct ActionArea {
@@ -41,6 +43,10 @@ struct ActionArea {
   bool hasGlyph = false;  // drawn as one
   QString word;           // beside the glyph, where there is room; the label is its tooltip
 };
+
+// The index of Action::kCopyCode for a block of code (listing -1), or for a listing within a block of Markdown; and back.
+inline int listingIndex(std::size_t block, int listing) { return static_cast<int>(block) | (listing + 1) << 20; }
+inline std::pair<std::size_t, int> listingOf(int index) { return {static_cast<std::size_t>(index & ((1 << 20) - 1)), (index >> 20) - 1}; }
 
 // showAll: those too that are drawn only while the pointer or the focus is there.
 std::vector<ActionArea> actionsOf(const MessageRows& message, bool showAll);

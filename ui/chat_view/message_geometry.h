@@ -16,6 +16,7 @@ inline qreal bubblePadding() { return theme().px(14); }
 inline qreal codePadding() { return theme().px(14); }
 inline qreal codeHeaderHeight() { return QFontMetricsF(theme().font(TextRole::kCaption)).height() + theme().px(14); }
 inline qreal buttonHeight() { return theme().px(28); }
+inline qreal sidewaysBarHeight() { return theme().px(12); }
 inline qreal thoughtIndent() { return theme().px(16); }  // of its words, beside a bar
 inline qreal phaseLineHeight() { return theme().px(30); }
 inline qreal comparisonStep() { return theme().px(34); }  // from one entry to the next

@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "ui/chat_view/message_actions.h"
 #include "ui/chat_view/message_geometry.h"
 #include "ui/chat_view/message_note.h"
 #include "ui/chat_view/metric_chips.h"
@@ -291,7 +292,9 @@ bool MessageRows::measureRows(qreal top, qreal bottom) {
       continue;
     }
     row.document->setWidth(documentWidth(row));
-    qreal height = row.document->height();
+    row.overflow = row.document->overflow();
+    row.sideways = std::min(row.sideways, row.overflow);
+    qreal height = row.document->height() + (row.overflow > 0 ? sidewaysBarHeight() : 0);
     if (isCode(row)) {
       const SourceBlock& block = m_splitter.blocks()[row.block];
       height += (block.continues ? 0 : codeHeaderHeight()) + codePadding();
@@ -355,7 +358,31 @@ QRectF MessageRows::textRect(const Row& row) const {
     rect.adjust(codePadding(), block.continues ? 0 : codeHeaderHeight(), -codePadding(), -codePadding());
   }
   if (row.kind == RowKind::kThoughtText) rect.adjust(thoughtIndent(), 0, 0, 0);
+  if (row.overflow > 0) rect.adjust(-row.sideways, 0, row.overflow - row.sideways, -sidewaysBarHeight());
   return rect;
+}
+
+QRectF MessageRows::sidewaysBar(const Row& row) const {
+  const QRectF rect = rowRect(row);
+  return row.overflow > 0 ? QRectF(rect.left(), rect.bottom() - sidewaysBarHeight(), rect.width(), sidewaysBarHeight()) : QRectF();
+}
+
+void MessageRows::scrollSideways(std::size_t row, qreal by) {
+  m_rows[row].sideways = std::clamp<qreal>(m_rows[row].sideways + by, 0, m_rows[row].overflow);
+}
+
+// A long listing may have been cut into several blocks; the code is all of them.
+QString MessageRows::codeOf(int index) const {
+  const auto [first, listing] = listingOf(index);
+  const std::vector<SourceBlock>& blocks = m_splitter.blocks();
+  if (first >= blocks.size()) return {};
+  if (listing >= 0) {
+    const std::vector<QString> code = listingsIn(m_splitter.source(blocks[first]));
+    return listing < static_cast<int>(code.size()) ? code[static_cast<std::size_t>(listing)] : QString();
+  }
+  QString code;
+  for (std::size_t b = first; b < blocks.size() && (b == first || blocks[b].continues); ++b) code += m_splitter.code(blocks[b]);
+  return code;
 }
 
 void MessageRows::toggleThought() {

@@ -25,6 +25,8 @@ struct Row {
   qreal top = 0;          // of the row's box, without the gap above
   qreal height = 0;
   bool measured = false;
+  qreal overflow = 0;  // of its document, beyond the column: a wide table
+  qreal sideways = 0;  // how far it is scrolled
   std::unique_ptr<BlockDocument> document;
 
   bool hasDocument() const { return kind == RowKind::kText || kind == RowKind::kThoughtText; }
@@ -58,6 +60,11 @@ class MessageRows {
   QRectF bubble() const;                  // of a user's message; empty otherwise
   QRectF rowRect(const Row& row) const;   // box of the row
   QRectF textRect(const Row& row) const;  // where the document is painted
+  // Under a row whose document is wider than the column.
+  QRectF sidewaysBar(const Row& row) const;
+  void scrollSideways(std::size_t row, qreal by);
+  // The exact text of a listing: `index` of Action::kCopyCode.
+  QString codeOf(int index) const;
   bool errorDetailsShown() const { return m_errorDetails; }
   void toggleErrorDetails();
   bool thoughtOpen() const { return m_thoughtOpen; }

@@ -19,7 +19,7 @@ Target targetAt(const TranscriptLayout& layout, const QPointF& point) {
   for (const Row& row : message.rows()) {
     if (row.kind != RowKind::kText || !row.document) continue;
     const QRectF rect = message.textRect(row);
-    if (!rect.contains(local)) continue;
+    if (!rect.contains(local) || !message.rowRect(row).contains(local)) continue;
     target.text = true;
     target.link = row.document->linkAt(local - rect.topLeft());
     if (const int mark = row.document->markAt(local - rect.topLeft()); mark >= 0)

@@ -91,7 +91,11 @@ void TranscriptPainter::paintMessage(int index, const QRectF& clip) {
     if (row.top <= clip.bottom() && row.top + row.height >= clip.top()) paintRow(index, r, clip);
   }
   for (const ActionArea& area : actionsOf(message, m_look.hover.message == index || focused)) {
-    if (area.action != Action::kAttachment) paintAction(area, hovers(index, area));
+    if (area.action == Action::kSideways) {
+      paintSideways(message, area, hovers(index, area));
+    } else if (area.action != Action::kAttachment) {
+      paintAction(area, hovers(index, area));
+    }
   }
 }
 
@@ -189,6 +193,17 @@ void TranscriptPainter::paintAttachment(const AttachmentSummary& attachment, con
        Qt::AlignTop, attachment.detail, Qt::ElideRight);
 }
 
+void TranscriptPainter::paintSideways(const MessageRows& message, const ActionArea& area, bool hovered) {
+  const Row& row = message.rows()[static_cast<std::size_t>(area.index)];
+  const Colors& c = theme().colors();
+  const qreal high = theme().px(5);
+  const QRectF track(area.rect.left(), area.rect.bottom() - high, area.rect.width(), high);
+  fillRounded(m_painter, track, high / 2, c.chartTrack);
+  const qreal whole = track.width() + row.overflow;
+  const QRectF thumb(track.left() + track.width() * row.sideways / whole, track.top(), track.width() * track.width() / whole, high);
+  fillRounded(m_painter, thumb, high / 2, hovered ? c.text : c.mutedText);
+}
+
 void TranscriptPainter::paintThoughtBar(const QRectF& rect) {
   m_painter.fillRect(QRectF(rect.left() + theme().px(2), rect.top(), theme().px(3), rect.height()), theme().colors().border);
 }
@@ -201,7 +216,7 @@ void TranscriptPainter::paintCodeGround(const MessageRows& message, const Row& r
   m_painter.setFont(theme().font(TextRole::kCaption));
   m_painter.setPen(c.mutedText);
   m_painter.drawText(QRectF(rect.left() + codePadding(), rect.top(), rect.width() / 2, codeHeaderHeight()),
-                     Qt::AlignVCenter | Qt::AlignLeft, block.language.isEmpty() ? PaintedWords::tr("code") : displayText(block.language));
+                     Qt::AlignVCenter | Qt::AlignLeft, listingTitle(block.language));
 }
 
 void TranscriptPainter::paintText(int index, std::size_t r, const QRectF& clip) {
@@ -211,6 +226,7 @@ void TranscriptPainter::paintText(int index, std::size_t r, const QRectF& clip) 
   const auto [from, to] =
       row.kind == RowKind::kText ? m_look.selection.within(index, static_cast<int>(r), row.document->length()) : std::pair(0, 0);
   m_painter.save();
+  if (row.overflow > 0) m_painter.setClipRect(message.rowRect(row), Qt::IntersectClip);
   m_painter.translate(text.topLeft());
   row.document->paint(m_painter, clip.translated(-text.topLeft()), from, to);
   if (row.kind == RowKind::kText && m_look.focused && m_look.marks.stands() && m_look.marks.message() == message.content().id) {

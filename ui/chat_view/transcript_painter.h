@@ -38,6 +38,7 @@ class TranscriptPainter {
   void paintAttachments(int index, const QRectF& rect);
   void paintAttachment(const AttachmentSummary& attachment, const QRectF& card, bool hovered);
   void paintText(int index, std::size_t row, const QRectF& clip);
+  void paintSideways(const MessageRows& message, const ActionArea& area, bool hovered);
   void paintThoughtBar(const QRectF& rect);
   void paintCodeGround(const MessageRows& message, const Row& row, const QRectF& rect);
   void paintPhase(const MessageContent& content, const QRectF& rect);

@@ -15,6 +15,7 @@
 #include <QScrollBar>
 #include <QTimerEvent>
 #include <QToolTip>
+#include <QWheelEvent>
 #include <algorithm>
 #include <cmath>
 #include <memory>
@@ -293,6 +294,7 @@ void TranscriptView::mousePressEvent(QMouseEvent* event) {
   const Target target = targetAt(m_layout, point);
   if (target.clickable()) {
     m_pressed = target;
+    m_lastPressed = point;
   } else {
     m_selection.begin(textPositionAt(m_layout, point));
     m_selecting = m_selection.begun();
@@ -307,6 +309,14 @@ void TranscriptView::mouseMoveEvent(QMouseEvent* event) {
     if (event->pos().y() < 0) verticalScrollBar()->setValue(verticalScrollBar()->value() - theme().px(20));
     if (event->pos().y() > viewport()->height()) verticalScrollBar()->setValue(verticalScrollBar()->value() + theme().px(20));
     viewport()->update();
+    return;
+  }
+  if (m_pressed && m_pressed->area.action == Action::kSideways) {
+    // The bar stands for all of the table.
+    const Row& row = m_layout.at(m_pressed->message).rows()[static_cast<std::size_t>(m_pressed->area.index)];
+    const qreal whole = (m_layout.width() + row.overflow) / m_layout.width();
+    scrollSideways(m_lastPressed, (point.x() - m_lastPressed.x()) * whole);
+    m_lastPressed.setX(point.x());
     return;
   }
   const Target target = targetAt(m_layout, point);
@@ -376,7 +386,11 @@ void TranscriptView::contextMenuEvent(QContextMenuEvent* event) {
     const std::vector<SourceBlock>& blocks = m_layout.at(message).splitter().blocks();
     for (int block = 0; block < static_cast<int>(blocks.size()); ++block) {
       const SourceBlock& each = blocks[static_cast<std::size_t>(block)];
-      if (each.code && !each.continues) choices.code.push_back({block, each.language});
+      const auto number = static_cast<std::size_t>(block);
+      if (each.code && !each.continues) choices.code.push_back({listingIndex(number, -1), each.language});
+      if (each.code) continue;
+      const int listings = static_cast<int>(listingsIn(m_layout.at(message).splitter().source(each)).size());
+      for (int i = 0; i < listings; ++i) choices.code.push_back({listingIndex(number, i), {}});
     }
   }
   const std::unique_ptr<QMenu> menu(newTranscriptMenu(message >= 0 ? &messageAt(message) : nullptr, target.link, choices, this));
@@ -393,7 +407,7 @@ void TranscriptView::trigger(int index, Action action, int part) {
       copy(content.text);
       break;
     case Action::kCopyCode:
-      copyCode(message, part);
+      copy(message.codeOf(part));
       break;
     case Action::kEdit:
       Q_EMIT editRequested(id);
@@ -447,6 +461,7 @@ void TranscriptView::trigger(int index, Action action, int part) {
       copy(text.cause + QLatin1Char('\n') + text.remedy + QLatin1Char('\n') + text.details);
       break;
     }
+    case Action::kSideways:  // is dragged
     case Action::kNone:
       break;
   }
@@ -457,13 +472,42 @@ void TranscriptView::copy(const QString& text) {
   Q_EMIT copied();
 }
 
-// A long listing may have been cut into several blocks; the code is all of them.
-void TranscriptView::copyCode(const MessageRows& message, int block) {
-  const std::vector<SourceBlock>& blocks = message.splitter().blocks();
-  const auto first = static_cast<std::size_t>(block);
-  QString code;
-  for (std::size_t b = first; b < blocks.size() && (b == first || blocks[b].continues); ++b) code += message.splitter().code(blocks[b]);
-  copy(code);
+// ---- wide tables -------------------------------------------------------------------------------------------------------------------
+
+bool TranscriptView::scrollSideways(const QPointF& point, qreal by) {
+  const int index = m_layout.messageAt(point.y());
+  if (index < 0) return false;
+  MessageRows& message = m_layout.at(index);
+  const QPointF local(point.x(), point.y() - m_layout.top(index));
+  for (std::size_t row = 0; row < message.rows().size(); ++row) {
+    if (message.rows()[row].overflow <= 0 || !message.rowRect(message.rows()[row]).contains(local)) continue;
+    message.scrollSideways(row, by);
+    viewport()->update();
+    return true;
+  }
+  return false;
+}
+
+// All of the focused message.
+bool TranscriptView::scrollSidewaysByKey(int step) {
+  if (m_focusIndex < 0 || m_focusIndex >= messageCount()) return false;
+  MessageRows& message = m_layout.at(m_focusIndex);
+  bool any = false;
+  for (std::size_t row = 0; row < message.rows().size(); ++row) {
+    if (message.rows()[row].overflow <= 0) continue;
+    message.scrollSideways(row, step * theme().px(60));
+    any = true;
+  }
+  if (any) viewport()->update();
+  return any;
+}
+
+void TranscriptView::wheelEvent(QWheelEvent* event) {
+  const QPoint turned = event->pixelDelta().isNull() ? event->angleDelta() / 2 : event->pixelDelta();
+  const bool sideways = (event->modifiers() & Qt::ShiftModifier) || std::abs(turned.x()) > std::abs(turned.y());
+  const int by = turned.x() != 0 ? turned.x() : turned.y();
+  if (sideways && scrollSideways(event->position() - origin(), -by)) return event->accept();
+  QAbstractScrollArea::wheelEvent(event);
 }
 
 void TranscriptView::selectAll() {
@@ -526,6 +570,10 @@ void TranscriptView::keyPressEvent(QKeyEvent* event) {
     case Qt::Key_Down:
       if (control) return moveFocus(1);
       bar->triggerAction(QAbstractSlider::SliderSingleStepAdd);
+      return;
+    case Qt::Key_Left:
+    case Qt::Key_Right:
+      if (!scrollSidewaysByKey(event->key() == Qt::Key_Right ? 1 : -1)) QAbstractScrollArea::keyPressEvent(event);
       return;
     case Qt::Key_PageUp:
       bar->triggerAction(QAbstractSlider::SliderPageStepSub);

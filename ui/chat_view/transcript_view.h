@@ -83,6 +83,7 @@ class TranscriptView : public QAbstractScrollArea {
   void mouseMoveEvent(QMouseEvent* event) override;
   void mouseReleaseEvent(QMouseEvent* event) override;
   void mouseDoubleClickEvent(QMouseEvent* event) override;
+  void wheelEvent(QWheelEvent* event) override;
   void keyPressEvent(QKeyEvent* event) override;
   void contextMenuEvent(QContextMenuEvent* event) override;
   bool viewportEvent(QEvent* event) override;
@@ -103,7 +104,8 @@ class TranscriptView : public QAbstractScrollArea {
   qreal columnWidth() const;
   void trigger(int message, Action action, int index);
   void copy(const QString& text);
-  void copyCode(const MessageRows& message, int block);
+  bool scrollSideways(const QPointF& point, qreal by);  // the wide row under the point; false: there is none
+  bool scrollSidewaysByKey(int step);
   void moveFocus(int step);
   void moveMark(int step);
 
@@ -113,6 +115,7 @@ class TranscriptView : public QAbstractScrollArea {
   Target m_hover;
   std::optional<Target> m_pressed;
   bool m_selecting = false;
+  QPointF m_lastPressed;  // while a table is dragged sideways
   bool m_layingOut = false;
   int m_focusIndex = -1;
   int m_animationTimer = 0;

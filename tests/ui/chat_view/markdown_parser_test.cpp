@@ -45,6 +45,47 @@ TEST(MarkdownParser, ReadsListsHeadingsAndTables) {
   EXPECT_EQ(blocks[4].rows[1][1].alignment, Qt::AlignRight);
 }
 
+// What Markdown would take from a formula: backslashes, underscores, stars, bars.
+TEST(MarkdownParser, FormulasKeepTheirSource) {
+  const char* const formulas[] = {R"($a_1 * b_2 * c_3$)",
+                                  R"($$\int_0^1 x\,dx$$)",
+                                  R"(\(x_i \in \{1, 2\}\))",
+                                  R"(\[E = mc^2\])",
+                                  R"(\begin{align} a &= b \\ c &= d \end{align})",
+                                  R"($|x|$)",
+                                  "\\[a\nb\\]"};
+  for (const char* formula : formulas) {
+    const QString written = QString::fromLatin1(formula);
+    QString shown = written;
+    shown.replace(QLatin1Char('\n'), QChar(QChar::LineSeparator));
+    for (const QString& source :
+         {written, QStringLiteral("So %1, and **%1**.").arg(written), QStringLiteral("- one\n- %1\n").arg(written)}) {
+      const auto blocks = parseMarkdown(source);
+      EXPECT_TRUE(textOf(blocks).contains(shown)) << source.toStdString() << " became " << textOf(blocks).toStdString();
+      bool code = false;
+      for (const Block& block : blocks) {
+        for (const TextRun& run : block.runs) code = code || (run.code && run.text == shown);
+      }
+      EXPECT_TRUE(code) << source.toStdString();
+    }
+  }
+  const auto cells = parseMarkdown(QStringLiteral("| a | b |\n|---|---|\n| $|x|$ | 2 |\n"));
+  ASSERT_EQ(cells.size(), 1U);
+  EXPECT_EQ(cells[0].rows[1].size(), 2U) << "its bars part no cells";
+}
+
+TEST(MarkdownParser, MoneyAndCodeAreNoFormulas) {
+  for (const char* source : {"It costs $5 and $10.", "From $5, that is 5$ less.", "US$ 3 and US$ 4", "a $ b $ c", "only $x"}) {
+    const auto blocks = parseMarkdown(QString::fromLatin1(source));
+    EXPECT_EQ(textOf(blocks), QString::fromLatin1(source));
+    for (const TextRun& run : blocks.front().runs) EXPECT_FALSE(run.code) << source;
+  }
+  EXPECT_EQ(textOf(parseMarkdown(QStringLiteral("`$a` and `b$`"))), QStringLiteral("$a and b$"));
+  EXPECT_EQ(textOf(parseMarkdown(QStringLiteral("```\n\\[x\\]\n```\n"))), QStringLiteral("\\[x\\]\n"));
+  EXPECT_EQ(textOf(parseMarkdown(QStringLiteral("\\*no\\*"))), QStringLiteral("*no*")) << "other escapes are Markdown's";
+  EXPECT_EQ(textOf(parseMarkdown(QStringLiteral("not closed \\[ x\\,y"))), QStringLiteral("not closed \\[ x\\,y"));
+}
+
 // E1, E2: an image is words, and nothing asks for it.
 TEST(MarkdownParser, ImagesAreTextAndNothingIsLoaded) {
   const int refused = BlockDocument::refusedResources();

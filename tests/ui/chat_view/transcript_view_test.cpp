@@ -162,12 +162,65 @@ TEST_F(TranscriptViewTest, TheMenuCopiesEachListing) {
 TEST_F(TranscriptViewTest, AnAnswerThatWasCutOffersToGoOn) {
   MessageContent cut = message(4, Speaker::kAssistant, QStringLiteral("One two"));
   cut.cutAtTokens = 2;
+  cut.canGoOn = true;
   m_view.setMessages({cut});
   m_view.grab();
   QSignalSpy goOn(&m_view, &TranscriptView::continueRequested);
   click(m_view.actionRect(4, Action::kContinue));
   ASSERT_EQ(goOn.size(), 1);
   EXPECT_EQ(goOn[0][0].toLongLong(), 4);
+}
+
+TEST_F(TranscriptViewTest, AThoughtOpensAndStreams) {
+  MessageContent thinking = message(4, Speaker::kAssistant, QString());
+  thinking.thought = QStringLiteral("First,");
+  thinking.status = MessageStatus::kStreaming;
+  m_view.setMessages({thinking});
+  m_view.grab();
+  EXPECT_FALSE(m_view.thoughtOpen(4));
+  const int folded = BlockDocument::alive();
+  click(m_view.actionRect(4, Action::kThought));
+  m_view.grab();
+  EXPECT_TRUE(m_view.thoughtOpen(4));
+  EXPECT_GT(BlockDocument::alive(), folded);
+  m_view.appendThought(4, QStringLiteral(" then."));
+  EXPECT_EQ(m_view.messageAt(0).thought, QStringLiteral("First, then."));
+  m_view.appendText(4, QStringLiteral("Yes."));
+  m_view.selectAll();
+  EXPECT_EQ(m_view.selectedText(), QStringLiteral("Yes."));
+  QTest::keyClick(&m_view, Qt::Key_Up, Qt::ControlModifier);
+  QTest::keyClick(&m_view, Qt::Key_C, Qt::ControlModifier);
+  EXPECT_EQ(QApplication::clipboard()->text(), QStringLiteral("Yes."));
+  click(m_view.actionRect(4, Action::kThought));
+  EXPECT_FALSE(m_view.thoughtOpen(4));
+}
+
+TEST_F(TranscriptViewTest, AWideTableIsScrolledSideways) {
+  QString table = QStringLiteral("| ");
+  for (int i = 0; i < 12; ++i) table += QStringLiteral("President %1 | ").arg(i);
+  table += QStringLiteral("\n|");
+  for (int i = 0; i < 12; ++i) table += QStringLiteral("---|");
+  table += QStringLiteral("\n| ");
+  for (int i = 0; i < 12; ++i) table += QStringLiteral("84,000,000,000 | ");
+  m_view.setMessages({message(4, Speaker::kAssistant, table)});
+  const QImage before = m_view.grab().toImage();
+  const QRect bar = m_view.actionRect(4, Action::kSideways);
+  ASSERT_FALSE(bar.isEmpty());
+  QTest::keyClick(&m_view, Qt::Key_Up, Qt::ControlModifier);
+  const QImage focused = m_view.grab().toImage();
+  QTest::keyClick(&m_view, Qt::Key_Right);
+  EXPECT_NE(m_view.grab().toImage(), focused) << "it moved";
+  m_view.setMessages({message(5, Speaker::kAssistant, QStringLiteral("| a | b |\n|---|---|\n| 1 | 2 |\n"))});
+  m_view.grab();
+  EXPECT_TRUE(m_view.actionRect(5, Action::kSideways).isEmpty()) << "a narrow one fits";
+}
+
+TEST_F(TranscriptViewTest, CodeInAListIsCopiedAlone) {
+  m_view.setMessages(
+      {message(4, Speaker::kAssistant, QStringLiteral("1. Do this:\n\n   ```python\n   if x:\n       y()\n   ```\n\n2. Done.\n"))});
+  m_view.grab();
+  click(m_view.actionRect(4, Action::kCopyCode));
+  EXPECT_EQ(QApplication::clipboard()->text(), QStringLiteral("if x:\n    y()\n"));
 }
 
 TEST_F(TranscriptViewTest, ActionsSaySo) {
