@@ -29,12 +29,6 @@ const app::Run* lastRun(const QList<app::StoredMessage>& branch) {
   return last == branch.rend() ? nullptr : &last->run;
 }
 
-// "The pictures", where a sentence begins with "the pictures".
-QString sentenceBegin(QString noun) {
-  noun.front() = noun.front().toUpper();
-  return noun;
-}
-
 QString afterAbout(double ms) { return ms > 0.0 ? LaterWords::tr(", about %1").arg(formatMilliseconds(ms)) : QString(); }
 
 // Of what was read and compressed. Empty: it is all there. noun: of what is attached.
@@ -95,8 +89,8 @@ QString laterQuestionText(const QList<app::StoredMessage>& branch, const LaterQu
     return LaterWords::tr("Everything is read again for a next question: the last one was asked by itself.");
   const QString seen = seenOfWhatIsLeft(*last, noun, methods);
   if (!readingAgainHelps(branch, later)) return seen;
-  const QString holds = LaterWords::tr("%1: kept by %2. %3 holds for what is new.")
-                            .arg(sentenceBegin(noun), recipesLabel(methods, app::namedMakers(*last)), recipeLabel(methods, later.recipe));
+  const QString holds = LaterWords::tr("%1 kept %2; %3 holds for what is new.")
+                            .arg(recipesLabel(methods, app::namedMakers(*last)), noun, recipeLabel(methods, later.recipe));
   return QStringList{seen, holds}.join(QLatin1Char(' ')).trimmed();
 }
 
