@@ -147,6 +147,7 @@ TEST(IncludeScan, AppFoldersFollowTheirOrder) {
                         {"app/notices", 0},
                         {"app/process", 0},
                         {"app/diagnostics", 0},
+                        {"app/notices", 0},
                         {"app/recipes", 1},
                         {"app/kept_map", 1},
                         {"app/media", 1},

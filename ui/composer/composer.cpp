@@ -1,7 +1,6 @@
 #include "ui/composer/composer.h"
 
 #include <QDir>
-#include <QDragEnterEvent>
 #include <QFile>
 #include <QFileDialog>
 #include <QFileInfo>
@@ -16,7 +15,6 @@
 
 #include "ui/composer/chat_settings_button.h"
 #include "ui/composer/document_viewer.h"
-#include "ui/composer/drop_mark.h"
 #include "ui/composer/frame_viewer.h"
 #include "ui/composer/method_control.h"
 #include "ui/composer/paste_offer.h"
@@ -82,8 +80,6 @@ Composer::Composer(MediaPreview& preview, std::vector<MethodInfo> methods, QWidg
   layout->addLayout(row);
   setFocusProxy(m_prompt);
   m_prompt->installEventFilter(this);
-  m_prompt->viewport()->installEventFilter(this);  // takes drops itself
-  m_dropMark = new DropMark(this);
 
   connect(m_prompt, &PromptEdit::submitted, this, &Composer::submit);
   connect(m_prompt, &QPlainTextEdit::textChanged, this, [this] {
@@ -266,12 +262,6 @@ bool Composer::accepts(const QMimeData& mime) {
          (!mime.hasUrls() && mime.hasText());
 }
 
-void Composer::markDrop(const QMimeData* dragged) {
-  const bool attaches = dragged != nullptr && accepts(*dragged) && (dragged->hasUrls() || dragged->hasImage());
-  m_dropMark->setVisible(attaches);
-  if (attaches) m_dropMark->raise();
-}
-
 void Composer::addMime(const QMimeData& mime) {
   const QList<QUrl> urls = pastedUrls(mime);
   bool any = false;
@@ -390,10 +380,6 @@ void Composer::openMedium(const QByteArray& path, MediaKind kind, const std::vec
 }
 
 bool Composer::eventFilter(QObject* watched, QEvent* event) {
-  if (watched == m_prompt->viewport()) {
-    if (event->type() == QEvent::DragEnter) markDrop(static_cast<QDragEnterEvent*>(event)->mimeData());
-    if (event->type() == QEvent::DragLeave || event->type() == QEvent::Drop) markDrop(nullptr);
-  }
   if (watched == m_prompt && event->type() == QEvent::KeyPress) {
     const auto* key = static_cast<QKeyEvent*>(event);
     if (key->key() == Qt::Key_Up && key->modifiers() == Qt::NoModifier && m_prompt->document()->isEmpty() && m_tray->count() == 0) {

@@ -19,7 +19,6 @@ class QToolButton;
 namespace winnow::ui {
 
 class ChatSettingsButton;
-class DropMark;
 class MethodControl;
 class PasteOffer;
 
@@ -51,9 +50,6 @@ class Composer : public QFrame {
   bool editing() const { return m_editing; }
 
   static bool accepts(const QMimeData& mime);
-  // What is dragged over the window is marked where it will land; null: nothing is.
-  void markDrop(const QMimeData* dragged);
-  DropMark* dropMark() const { return m_dropMark; }
   void addMime(const QMimeData& mime);
   // Attaches it, or all images and videos of a folder; a GGUF file, or a folder that is a model, is told as such.
   void addFile(const QByteArray& path);
@@ -100,7 +96,6 @@ class Composer : public QFrame {
   QToolButton* m_attach = nullptr;
   QToolButton* m_send = nullptr;
   QToolButton* m_compare = nullptr;
-  DropMark* m_dropMark = nullptr;
   QLabel* m_notice = nullptr;
   QLabel* m_hint = nullptr;
   QTimer m_noticeTimer;

@@ -1,22 +1,37 @@
 #include "ui/composer/drop_mark.h"
 
-#include <QEvent>
+#include <QDragEnterEvent>
+#include <QMimeData>
 #include <QPainter>
 
+#include "ui/composer/composer.h"
 #include "ui/theme/theme.h"
 
 namespace winnow::ui {
 
-DropMark::DropMark(QWidget* parent) : QWidget(parent) {
+DropMark::DropMark(Composer& composer) : QWidget(&composer) {
   setAttribute(Qt::WA_TransparentForMouseEvents);
   setAccessibleName(tr("Drop here to attach"));
-  parent->installEventFilter(this);
-  setGeometry(parent->rect());
+  composer.installEventFilter(this);
+  composer.prompt()->viewport()->installEventFilter(this);  // takes drops itself
+  setGeometry(composer.rect());
   hide();
 }
 
+void DropMark::mark(const QMimeData* dragged) {
+  const bool attaches = dragged != nullptr && Composer::accepts(*dragged) && (dragged->hasUrls() || dragged->hasImage());
+  setVisible(attaches);
+  if (attaches) raise();
+}
+
 bool DropMark::eventFilter(QObject* watched, QEvent* event) {
-  if (event->type() == QEvent::Resize) setGeometry(parentWidget()->rect());
+  if (watched == parentWidget()) {
+    if (event->type() == QEvent::Resize) setGeometry(parentWidget()->rect());
+  } else if (event->type() == QEvent::DragEnter) {
+    mark(static_cast<QDragEnterEvent*>(event)->mimeData());
+  } else if (event->type() == QEvent::DragLeave || event->type() == QEvent::Drop) {
+    mark(nullptr);
+  }
   return QWidget::eventFilter(watched, event);
 }
 

@@ -11,6 +11,7 @@
 #include "ui/compare/comparison_setup.h"
 #include "ui/compare/comparison_view.h"
 #include "ui/composer/composer.h"
+#include "ui/composer/drop_mark.h"
 #include "ui/composer/later_choice.h"
 #include "ui/composer/method_control.h"
 #include "ui/composer/plan_line.h"
@@ -114,6 +115,7 @@ void ChatPage::build(const WindowServices& services, const QList<app::Sample>& s
   m_composer = new Composer(services.preview, services.methods);
   m_elsewhere = new ElsewhereNotice(m_session, *m_composer);
   addInset(column, m_elsewhere);
+  m_dropMark = new DropMark(*m_composer);
   addInset(column, m_composer);
   m_preparationLine = new PreparationLine;
   addInset(column, m_preparationLine);
@@ -290,7 +292,7 @@ void ChatPage::attachFiles() { m_composer->browse(); }
 
 void ChatPage::attach(const QMimeData& mime) { m_composer->addMime(mime); }
 
-void ChatPage::markDrop(const QMimeData* dragged) { m_composer->markDrop(dragged); }
+void ChatPage::markDrop(const QMimeData* dragged) { m_dropMark->mark(dragged); }
 
 void ChatPage::watchSource() { m_watch->choose(); }
 

@@ -26,6 +26,7 @@ class ComparisonView;
 class ChatSettings;
 class Composer;
 class DraftController;
+class DropMark;
 class ElsewhereNotice;
 class FocusRegions;
 class KeptMapPages;
@@ -110,6 +111,7 @@ class ChatPage : public QWidget {
   ComparisonSetup* m_comparisonSetup = nullptr;
   WatchBar* m_watchBar = nullptr;
   Composer* m_composer = nullptr;
+  DropMark* m_dropMark = nullptr;
   PreparationLine* m_preparationLine = nullptr;
   PlanLine* m_planLine = nullptr;
   PlanController* m_plan = nullptr;

@@ -197,19 +197,6 @@ void OpenChat::setPins(app::MessageId question, int place, const app::PinnedRang
   tellChanged(question);
 }
 
-void OpenChat::moveMedia(const QByteArray& from, const QByteArray& to) {
-  m_store.moveMedia(id(), from, to);
-  for (app::StoredMessage& message : m_current.messages) {
-    bool moved = false;
-    for (app::Attachment& attachment : message.attachments) {
-      moved = moved || attachment.path == from || attachment.subtitles == from;
-      if (attachment.path == from) attachment.path = to;
-      if (attachment.subtitles == from) attachment.subtitles = to;
-    }
-    if (moved) Q_EMIT messageChanged(message);
-  }
-}
-
 // The engine names a medium by what was requested of it; the same file with the same plan was sampled alike wherever it is attached.
 void OpenChat::takeSampled(const MediaSampled& sampled, QList<app::StoredMessage>& thread) {
   if (sampled.kind == MediaKind::kImage && sampled.notices.empty()) return;

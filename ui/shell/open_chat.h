@@ -40,8 +40,6 @@ class OpenChat : public QObject {
   void saveView(app::MessageId anchor, double offset);
   // What is pinned of a sent question's attachment from now on; the next answer reads the thread again for it.
   void setPins(app::MessageId question, int place, const app::PinnedRanges& pins);
-  // A file is somewhere else: wherever it is attached in this chat.
-  void moveMedia(const QByteArray& from, const QByteArray& to);
   // What was sampled of the media of a thread that the engine was given: kept with it, saved and shown.
   void takeSampled(const MediaSampled& sampled, QList<app::StoredMessage>& thread);
   void addComparison(const app::Comparison& comparison);

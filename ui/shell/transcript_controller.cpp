@@ -24,6 +24,7 @@ constexpr int kQuietMs = 400;
 TranscriptController::TranscriptController(const WindowServices& services, ChatSession& session, const ComparisonController& comparison,
                                            TranscriptView& view, QObject* parent)
     : QObject(parent),
+      m_store(services.store),
       m_preview(services.preview),
       m_session(session),
       m_comparison(comparison),
@@ -108,6 +109,19 @@ void TranscriptController::openAttachment(qint64 message, int index) {
   offerPins(viewer, pins);
 }
 
+// Wherever it is attached in this chat.
+void TranscriptController::moveMedia(const QByteArray& from, const QByteArray& to) {
+  m_store.moveMedia(m_session.chat.id(), from, to);
+  for (const app::StoredMessage& each : QList(m_session.chat.loaded().messages)) {
+    app::StoredMessage* message = m_session.chat.edit(each.id);
+    for (app::Attachment& attachment : message->attachments) {
+      if (attachment.path == from) attachment.path = to;
+      if (attachment.subtitles == from) attachment.subtitles = to;
+    }
+    if (!message->attachments.isEmpty()) m_session.chat.tellChanged(each.id);
+  }
+}
+
 // Whether it is the file that was attached is seen when it is read.
 void TranscriptController::findFile(qint64 answer) {
   const app::StoredMessage* failed = m_session.chat.message(answer);
@@ -120,7 +134,7 @@ void TranscriptController::findFile(qint64 answer) {
   dialog->setFileMode(QFileDialog::ExistingFile);
   connect(dialog, &QFileDialog::fileSelected, this, [this, answer, missing, chat = m_session.chat.id()](const QString& file) {
     if (m_session.chat.id() != chat || m_session.answers.busy()) return;
-    m_session.chat.moveMedia(missing, QFile::encodeName(file));
+    moveMedia(missing, QFile::encodeName(file));
     m_session.answers.regenerate(answer);
   });
   dialog->open();

@@ -11,6 +11,10 @@
 #include "ui/chat_view/message_presenter.h"
 #include "ui/composer/media_preview.h"
 
+namespace winnow::app {
+class ChatStore;
+}
+
 namespace winnow::ui {
 
 class ComparisonController;
@@ -33,9 +37,11 @@ class TranscriptController : public QObject {
  private:
   void showChat();
   void findFile(qint64 answer);
+  void moveMedia(const QByteArray& from, const QByteArray& to);
   void openAttachment(qint64 message, int index);
   MessageContent contentOf(const app::StoredMessage& message) const;
 
+  app::ChatStore& m_store;
   MediaPreview& m_preview;
   ChatSession& m_session;
   const ComparisonController& m_comparison;

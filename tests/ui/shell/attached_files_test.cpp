@@ -17,6 +17,7 @@ namespace {
 class AttachedFilesTest : public WindowTest {
  protected:
   ui::AttachmentTray* tray() { return composer()->tray(); }
+  ui::DropMark* mark() { return inWindow<ui::DropMark>(); }
   ui::AttachmentCard* card(int index = 0) { return tray()->card(index); }
   bool opened(int count) {
     return waitUntil([this, count] { return tray()->count() == count && !tray()->opening(); });
@@ -287,17 +288,17 @@ TEST_F(AttachedFilesTest, WhereADropLandsIsMarkedWhileFilesAreDragged) {
     QApplication::sendEvent(m_window.get(), &event);
   };
   enter(file);
-  EXPECT_TRUE(composer()->dropMark()->isVisible());
-  EXPECT_EQ(composer()->dropMark()->size(), composer()->size());
+  EXPECT_TRUE(mark()->isVisible());
+  EXPECT_EQ(mark()->size(), composer()->size());
   QDragLeaveEvent leave;
   QApplication::sendEvent(m_window.get(), &leave);
-  EXPECT_FALSE(composer()->dropMark()->isVisible());
+  EXPECT_FALSE(mark()->isVisible());
   enter(text);
-  EXPECT_FALSE(composer()->dropMark()->isVisible()) << "text is written, not attached";
+  EXPECT_FALSE(mark()->isVisible()) << "text is written, not attached";
   enter(file);
   QDropEvent drop(QPointF(20, 20), Qt::CopyAction, &file, Qt::LeftButton, Qt::NoModifier);
   QApplication::sendEvent(m_window.get(), &drop);
-  EXPECT_FALSE(composer()->dropMark()->isVisible());
+  EXPECT_FALSE(mark()->isVisible());
   EXPECT_TRUE(opened(1));
 }
 
