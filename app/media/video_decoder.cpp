@@ -149,10 +149,10 @@ void VideoDecoder::retreatBefore(std::int64_t target) {
     seekTo(before);
     advanceTo(target);
     if (m_shown) break;
-    if (!later && m_ahead) later = std::move(m_ahead);
+    if (!later && m_ahead) later = std::exchange(m_ahead, std::nullopt);
     backS = backS == 0.0 ? kFirstStepBackS : backS * kStepBackGrowth;
   }
-  if (!m_shown && !m_ahead) m_ahead = std::move(later);
+  if (!m_shown && !m_ahead) m_ahead = std::exchange(later, std::nullopt);
   // Where the very first keyframe comes out, the video simply begins later than its header says.
   const bool beginsLate = !m_shown && m_ahead && m_ahead->pts <= m_firstShowablePts;
   // Where packets do not say when they are shown, a keyframe may come out later than was thought.

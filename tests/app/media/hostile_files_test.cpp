@@ -145,6 +145,26 @@ TEST(HostileFiles, DamagedMiddleIsBridgedWithANotice) {
   EXPECT_TRUE(std::is_sorted(frames.begin(), frames.end(), [](const auto& a, const auto& b) { return a.actual_s < b.actual_s; }));
 }
 
+// Nothing can be decoded where the video begins: a picture that came out on the way back was handed on after it had been given away.
+TEST(HostileFiles, ADamagedBeginningShowsTheNextPictureThatIsThere) {
+  const std::string file = samples::make("a.flv", numbered(40, 10) + " -c:v flv -q:v 2 -g 10");
+  Bytes bytes = samples::readBytes(file);
+  constexpr std::size_t kTagHead = 11;
+  int zeroed = 0;
+  for (std::size_t at = 13; at + kTagHead < bytes.size() && zeroed < 11;) {
+    const std::size_t size = std::size_t{bytes[at + 1]} << 16 | std::size_t{bytes[at + 2]} << 8 | bytes[at + 3];
+    if (bytes[at] == 9 && ++zeroed > 0)
+      std::fill_n(bytes.begin() + static_cast<std::ptrdiff_t>(at + kTagHead + 1), size - 1, std::uint8_t{0});
+    at += kTagHead + size + 4;
+  }
+  samples::writeBytes(file, bytes);
+  const auto source = samples::openVideo(samples::videoEvery(file, 0.3));
+  const auto frames = source->read(0, source->frame_count(), {});
+  ASSERT_FALSE(frames.empty());
+  EXPECT_EQ(samples::numberIn(frames.back().image), 39);
+  EXPECT_FALSE(source->notices().empty());
+}
+
 // Any outcome is right but a crash, a hang or an error without a sentence.
 TEST(HostileFiles, FlippedBitsNeverCrash) {
   struct Sample {
