@@ -141,8 +141,12 @@ std::string answer_in_cache(const ThreadToRead& thread) {
   std::span<const std::int64_t> ids = thread.held.answer_ids;
   if (!ids.empty() && thread.model.stop_token_ids.contains(ids.back())) ids = ids.first(ids.size() - 1);
   std::string written = thread.model.tokenizer->decode(ids, SpecialTokens::kKeep);
+  if (!answer.thought.empty()) return written;
   // What was cut off at a stop string, and special tokens that are not told, are no part of what was said.
-  return !answer.thought.empty() || trimmed(written).ends_with(trimmed(said)) ? written : said;
+  const std::optional<FoundTags>& thoughts = thread.model.thoughts;
+  const bool marked =
+      thoughts && written.find(thoughts->tags.end) != std::string::npos && said.find(thoughts->tags.end) == std::string::npos;
+  return marked && trimmed(written).ends_with(trimmed(said)) ? written : said;
 }
 
 // Where in the rendering of the whole what is new begins. begun: what the cache was given before the answer. White space between the two,

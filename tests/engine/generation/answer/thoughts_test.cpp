@@ -37,6 +37,10 @@ class Thoughts : public TinyModel {
       text = std::regex_replace(text, std::regex("<image>"), "<think>");
       text = std::regex_replace(text, std::regex("<video>"), "</think>");
       std::ofstream(file) << text;
+      // These tokens stand for no media any more.
+      text = read_file_bytes(folder + "/config.json", std::uint64_t{1} << 20);
+      text = std::regex_replace(text, std::regex("(\"(image|video)_token_index\"): 30[34]"), "$1: 300");
+      std::ofstream(folder + "/config.json") << text;
     }
     LoadModel request;
     request.folder = folder;
@@ -47,6 +51,14 @@ class Thoughts : public TinyModel {
     model_ = load_folder(request, {}, InterruptToken());
   }
   void TearDown() override { model_.reset(); }
+
+  // Greedily, this model says nothing to most questions.
+  Turn asked(const std::string& method, double retention, int tokens) {
+    Turn turn = ask("text", method, retention, tokens);
+    turn.sampling.temperature = 1.0;
+    turn.sampling.seed = 3;
+    return turn;
+  }
 
   static std::string streamed(const EventRecorder& events, TextKind kind) {
     std::string text;
@@ -84,7 +96,7 @@ class Thoughts : public TinyModel {
 
 TEST_F(Thoughts, ThatAPromptOpensAreAllThereIsUntilTheyEnd) {
   load(kOpens);
-  const EventRecorder events = run(ask("text", "full", 1.0, 12));
+  const EventRecorder events = run(asked("full", 1.0, 12));
   const Finished done = finished(events);
   EXPECT_FALSE(done.thought.empty());
   EXPECT_EQ(done.answer, "");
@@ -97,7 +109,7 @@ TEST_F(Thoughts, ThatAPromptOpensAreAllThereIsUntilTheyEnd) {
 TEST_F(Thoughts, AreEndedAtTheirLimit) {
   for (const Marks marks : {Marks::kText, Marks::kSpecialTokens}) {
     load(kOpens, marks);
-    Turn turn = ask("text", "full", 1.0, 40);
+    Turn turn = asked("full", 1.0, 40);
     turn.sampling.thought_tokens = 5;
     const EventRecorder events = run(turn);
     const Finished done = finished(events);
@@ -115,19 +127,18 @@ TEST_F(Thoughts, AreEndedAtTheirLimit) {
 
 TEST_F(Thoughts, AreTheSameInPieces) {
   load(kOpens);
-  Turn turn = ask("text", "snapkv", 0.5, 24);
+  Turn turn = asked("snapkv", 0.5, 24);
   turn.sampling.thought_tokens = 5;
   expect_same_in_pieces(turn);
-  turn.sampling.temperature = 1.0;
-  turn.sampling.seed = 3;
   run(ForgetConversation{7});
   run(ForgetConversation{8});
+  turn.sampling.seed = 4;
   expect_same_in_pieces(turn);
 }
 
 TEST_F(Thoughts, CanBeStoppedAndGoOn) {
   load(kOpens);
-  Turn turn = ask("text", "full", 1.0, 24);
+  Turn turn = asked("full", 1.0, 24);
   turn.sampling.thought_tokens = 8;
   Turn other = turn;
   other.conversation = 8;
@@ -158,7 +169,7 @@ TEST_F(Thoughts, CanBeStoppedAndGoOn) {
 
 TEST_F(Thoughts, GoOnFromTheirTextWhereTheCacheIsGone) {
   load(kOpens);
-  Turn turn = ask("text", "full", 1.0, 6);
+  Turn turn = asked("full", 1.0, 6);
   turn.thought_begun = "A red one";
   Finished done = finished(run(turn));
   EXPECT_FALSE(done.thought.empty());
@@ -171,7 +182,7 @@ TEST_F(Thoughts, GoOnFromTheirTextWhereTheCacheIsGone) {
 
 TEST_F(Thoughts, AreNotEndedByAStopString) {
   load(kOpens);
-  Turn turn = ask("text", "full", 1.0, 12);
+  Turn turn = asked("full", 1.0, 12);
   const std::string thought = finished(run(turn)).thought;
   ASSERT_GT(thought.size(), 3U);
   run(ForgetConversation{7});
@@ -190,7 +201,7 @@ TEST_F(Thoughts, CancelledLeaveNothing) {
   events.hook = [&](const Event& event) {
     if (std::holds_alternative<TextDelta>(event.body)) source.request_cancel();
   };
-  engine_->handle({2, ask("text", "full", 1.0, 24)}, events, source.token());
+  engine_->handle({2, asked("full", 1.0, 24)}, events, source.token());
   EXPECT_TRUE(finished(events).restored);
 }
 
@@ -216,7 +227,7 @@ TEST_F(Thoughts, AreReadAgainAsTheyWereWritten) {
 
 TEST_F(Thoughts, AreNoWordsOfTheAnswerThatIsChecked) {
   load(kOpens);
-  Turn turn = ask("text", "snapkv", 0.3, 30);
+  Turn turn = asked("snapkv", 0.3, 30);
   turn.sampling.thought_tokens = 6;
   const Finished done = finished(run(turn));
   const EventRecorder events = run(Score{turn, done.answer, done.thought});

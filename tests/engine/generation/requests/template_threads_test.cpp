@@ -161,6 +161,7 @@ TEST_F(TemplateThreads, AThreadThatIsWrittenOtherwiseIsReadAgainAndThatIsSaidOnc
 
 TEST_F(TemplateThreads, AnAnswersThoughtsAreNotGoneOnFrom) {
   speak("{% for m in messages %}<|im_start|>{{ m.role }}\n{{ m.content }}<|im_end|>\n{% endfor %}<|im_start|>assistant\n");
+  model_->thoughts = FoundTags{known_thought_tags().front(), true};
   Turn turn = turn_of(Guard::kKeep, {});
   ask(turn, said(Role::kUser, "One?"));
   const Turn plain = [&] {
