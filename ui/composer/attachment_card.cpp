@@ -19,6 +19,7 @@
 #include <utility>
 
 #include "engine/media/frame_count.h"
+#include "ui/composer/encoding_choice.h"
 #include "ui/composer/frame_pins.h"
 #include "ui/composer/frame_strip.h"
 #include "ui/theme/elided_label.h"
@@ -113,6 +114,9 @@ AttachmentCard::AttachmentCard(MediaPreview& preview, app::Attachment attachment
   words->addWidget(m_name);
   words->addWidget(m_detail);
   words->addWidget(m_noticed);
+  m_encoding = new EncodingChoice(m_preview.encodings());
+  words->addWidget(m_encoding);
+  connect(m_encoding, &EncodingChoice::chosen, this, &AttachmentCard::readIn);
   m_offer = new QPushButton(tr("Use it"));  // says what, once there is something
   setTextRole(m_offer, TextRole::kCaption);
   m_offer->hide();
@@ -218,6 +222,7 @@ void AttachmentCard::refuse(const QString& why, const QString& details) {
   m_detail->setText(why);
   m_detail->setToolTip(details.toHtmlEscaped());
   m_noticed->hide();
+  m_encoding->setVisible(!m_attachment.encoding.isEmpty());  // it may be what was wrong
   showOffer();
   m_picture->update();
   update();
@@ -256,8 +261,16 @@ QString AttachmentCard::detail() const { return m_detail->text(); }
 QString AttachmentCard::noticed() const { return m_noticed->isHidden() ? QString() : m_noticed->text(); }
 
 void AttachmentCard::showNoticed() {
-  m_noticed->setText(noticeWords(m_summary.notices));
-  m_noticed->setVisible(!m_summary.notices.empty());
+  std::vector<MediaNotice> notices = m_summary.notices;
+  if (!m_attachment.subtitles.isEmpty()) add_notices(notices, m_summary.subtitleNotices);
+  m_noticed->setText(noticeWords(notices));
+  m_noticed->setVisible(!notices.empty());
+  QString read = QString::fromLatin1(m_attachment.encoding);
+  for (const MediaNotice& notice : notices) {
+    if (notice.code == NoticeCode::kEncodingGuessed || notice.code == NoticeCode::kBytesReplaced)
+      read = QString::fromStdString(notice.name);
+  }
+  read.isEmpty() ? m_encoding->hide() : m_encoding->show(read, m_attachment.encoding);
   QPalette palette = m_noticed->palette();
   palette.setColor(QPalette::WindowText, theme().colors().warning);
   m_noticed->setPalette(palette);
@@ -309,9 +322,27 @@ void AttachmentCard::takeOffer() {
   const std::optional<Offer> now = offer();
   if (!now) return;
   now->take();
-  if (m_state == CardState::kReady) showFacts();
+  if (m_state == CardState::kReady) {
+    showFacts();
+    showNoticed();
+  }
   showOffer();
   updateGeometry();
+  Q_EMIT changed();
+}
+
+void AttachmentCard::readIn(const QByteArray& encoding) {
+  if (encoding == m_attachment.encoding) return;
+  m_attachment.encoding = encoding;
+  openAnew();
+}
+
+void AttachmentCard::openAnew() {
+  m_state = CardState::kOpening;
+  m_detail->setText(tr("Opening…"));
+  m_picture->update();
+  probe();
+  showOffer();
   Q_EMIT changed();
 }
 
@@ -330,12 +361,7 @@ void AttachmentCard::moveTo(const QByteArray& path) {
   const QString name = attachedName(QFile::decodeName(path));
   m_name->setText(name);
   m_name->setToolTip(name.toHtmlEscaped());
-  m_state = CardState::kOpening;
-  m_detail->setText(tr("Opening…"));
-  m_picture->update();
-  probe();
-  showOffer();
-  Q_EMIT changed();
+  openAnew();
 }
 
 bool AttachmentCard::canBeTile() const {

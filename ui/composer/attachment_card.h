@@ -21,6 +21,7 @@ class QToolButton;
 namespace winnow::ui {
 
 class ElidedLabel;
+class EncodingChoice;
 class FramePins;
 class FrameStrip;
 
@@ -56,7 +57,8 @@ class AttachmentCard : public QFrame {
   QToolButton* pinButton() const { return m_pin; }  // images and documents
   QPushButton* offerButton() const { return m_offer; }
   QString detail() const;
-  QString noticed() const;  // what is wrong with the file, a line each; empty: nothing
+  EncodingChoice* encoding() const { return m_encoding; }  // shown where an encoding was guessed or chosen
+  QString noticed() const;                                 // what is wrong with the file, a line each; empty: nothing
   void judge(const DocumentRoom& room);
   bool tooLong() const { return !m_room.fits; }
   QString planText() const;  // "64 frames · one every 2 s · 0:00–2:08"
@@ -77,10 +79,12 @@ class AttachmentCard : public QFrame {
   void refuse(const QString& why, const QString& details);
   void probe();
   void find();
+  void openAnew();
   void moveTo(const QByteArray& path);
   void take(const MediaSummary& summary);
   void showFacts();
   void showNoticed();
+  void readIn(const QByteArray& encoding);
   // One thing that can be done about it.
   struct Offer {
     QString label;
@@ -111,6 +115,7 @@ class AttachmentCard : public QFrame {
   ElidedLabel* m_name = nullptr;
   QLabel* m_detail = nullptr;
   QLabel* m_noticed = nullptr;
+  EncodingChoice* m_encoding = nullptr;
   QPushButton* m_offer = nullptr;
   QWidget* m_words = nullptr;  // beside the picture
   DocumentRoom m_room;

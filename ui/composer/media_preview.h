@@ -9,6 +9,7 @@
 #include <QObject>
 #include <QSize>
 #include <QString>
+#include <QStringList>
 #include <vector>
 
 #include "engine/base/error.h"
@@ -32,8 +33,9 @@ struct MediaSummary {
   QByteArray subtitles;  // of a video: the file that has them, one beside it or the video itself; empty: there are none that can be read
   qint64 subtitleLines = 0;
   std::vector<MediaNotice> notices;
-  QImage poster;         // small, upright
-  QByteArray posterPng;  // the same, encoded, for the chat database's cache
+  std::vector<MediaNotice> subtitleNotices;  // of its subtitles, where they are read
+  QImage poster;                             // small, upright
+  QByteArray posterPng;                      // the same, encoded, for the chat database's cache
 };
 
 // What lies in a folder, without its folders.
@@ -47,6 +49,8 @@ class MediaPreview : public QObject {
  public:
   using QObject::QObject;
 
+  // The names of all that a text can be read in, in an order for people.
+  virtual QStringList encodings() const = 0;
   // Opens and describes the file: probed or failed. encoding: that a document, or a video's subtitles, are read in
   // (app/media/text_encoding.h); empty: by their bytes.
   virtual PreviewToken probe(const QByteArray& path, const QByteArray& encoding) = 0;

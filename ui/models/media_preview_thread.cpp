@@ -12,6 +12,7 @@
 
 #include "app/media/media_opener.h"
 #include "app/media/subtitles.h"
+#include "app/media/text_encoding.h"
 #include "app/media/thumbnails.h"
 #include "ui/words/media_names.h"
 
@@ -96,7 +97,9 @@ void findSubtitles(const std::string& video, const app::MediaInfo& info, const s
   const std::string found = app::subtitlesOf(video, info);
   if (found.empty()) return;
   try {
-    summary.subtitleLines = static_cast<qint64>(app::readSubtitles(found, encoding, {}, interrupt).lines.size());
+    app::Subtitles read = app::readSubtitles(found, encoding, {}, interrupt);
+    summary.subtitleLines = static_cast<qint64>(read.lines.size());
+    summary.subtitleNotices = std::move(read.notices);
     summary.subtitles = QByteArray::fromStdString(found);
   } catch (const Exception&) {
     // The video is what was attached: it is shown without them.
@@ -135,6 +138,12 @@ PreviewToken MediaPreviewThread::enqueue(Job job) {
     m_mailbox.post([this, token] { m_running.remove(token); });
   });
   return token;
+}
+
+QStringList MediaPreviewThread::encodings() const {
+  QStringList names;
+  for (const std::string& name : app::encodingNames()) names << QString::fromStdString(name);
+  return names;
 }
 
 PreviewToken MediaPreviewThread::probe(const QByteArray& path, const QByteArray& encoding) {

@@ -19,6 +19,7 @@ class MediaPreviewThread : public MediaPreview {
   explicit MediaPreviewThread(const QString& pasteFolder, QObject* parent = nullptr);
   ~MediaPreviewThread() override;
 
+  QStringList encodings() const override;
   PreviewToken probe(const QByteArray& path, const QByteArray& encoding) override;
   PreviewToken thumbnails(const QByteArray& path, MediaKind kind, const std::vector<double>& seconds, const QSize& bound) override;
   PreviewToken readText(const QByteArray& path, const QByteArray& encoding) override;

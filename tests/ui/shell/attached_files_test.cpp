@@ -1,5 +1,6 @@
 // Files around a question: what was noticed of them, folders that are dropped, files that changed, went or were moved since.
 #include <QFileDialog>
+#include <QMenu>
 #include <QMimeData>
 #include <QPushButton>
 #include <QUrl>
@@ -8,6 +9,7 @@
 #include "ui/chat_view/message_note.h"
 #include "ui/composer/attachment_card.h"
 #include "ui/composer/drop_mark.h"
+#include "ui/composer/encoding_choice.h"
 #include "ui/composer/frame_viewer.h"
 #include "ui/shell/fault_notice.h"
 
@@ -91,6 +93,29 @@ TEST_F(AttachedFilesTest, WhatIsNoticedStandsOnTheCardAndStaysWithTheQuestion) {
   open();
   ASSERT_TRUE(waitUntil([this] { return transcript()->messageCount() == 2; }));
   EXPECT_EQ(ui::noteOf(transcript()->messageAt(0)), noted);
+}
+
+TEST_F(AttachedFilesTest, AGuessedEncodingIsSaidAndCanBeChanged) {
+  m_preview->notices.insert("/notes/old.txt", {{NoticeCode::kEncodingGuessed, 0, 0, "windows-1251"}});
+  composer()->addFile("/notes/old.txt");
+  ASSERT_TRUE(opened(1));
+  EXPECT_EQ(card()->noticed(), QStringLiteral("Its encoding is guessed: windows-1251."));
+  EXPECT_EQ(card()->encoding()->text(), QStringLiteral("Encoding: windows-1251"));
+  m_preview->notices.clear();
+  for (QAction* action : card()->encoding()->menu()->actions()) {
+    if (action->text() == QStringLiteral("GB18030")) action->trigger();
+  }
+  ASSERT_TRUE(opened(1));
+  EXPECT_EQ(m_preview->encodingsAsked.last(), QByteArray("GB18030"));
+  EXPECT_EQ(card()->encoding()->text(), QStringLiteral("Encoding: GB18030"));
+  ask(QStringLiteral("What does it say?"));
+  EXPECT_EQ(lastAsked().encoding, "GB18030");
+}
+
+TEST_F(AttachedFilesTest, AnEncodingThatIsPlainIsNoMatter) {
+  composer()->addFile("/notes/plain.txt");
+  ASSERT_TRUE(opened(1));
+  EXPECT_TRUE(card()->encoding()->text().isEmpty());
 }
 
 TEST_F(AttachedFilesTest, AFolderOfPicturesIsItsPicturesAsACountAndAGrid) {

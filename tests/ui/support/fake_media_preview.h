@@ -25,9 +25,13 @@ class FakeMediaPreview : public ui::MediaPreview {
   QHash<QByteArray, std::vector<MediaNotice>> notices;  // by path
   QHash<QByteArray, QByteArray> hashes;                 // of files that are not "as attached" any more
   QHash<QByteArray, ui::FolderContents> folders;        // any other is a model
+  QList<QByteArray> encodingsAsked;                     // to read files in
   QByteArray gone;                                      // a file that is not there
 
-  ui::PreviewToken probe(const QByteArray& path, const QByteArray&) override {
+  QStringList encodings() const override { return {QStringLiteral("UTF-8"), QStringLiteral("windows-1251"), QStringLiteral("GB18030")}; }
+
+  ui::PreviewToken probe(const QByteArray& path, const QByteArray& encoding) override {
+    encodingsAsked << encoding;
     const ui::PreviewToken token = begin();
     later(token, [this, token, path] {
       if (path.contains("broken")) {
