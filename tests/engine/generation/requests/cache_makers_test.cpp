@@ -60,7 +60,7 @@ TEST_F(CacheMakersTest, AMethodChosenLaterDoesNotMakeTheOldCache) {
 }
 
 TEST_F(CacheMakersTest, AMethodThatChoosesAmongAllSlotsHasASayInWhatIsAttached) {
-  const Turn first = ask("image", "self-study", 0.5);
+  const Turn first = ask("video", "self-study", 0.3, 12);
   const EventRecorder one = run(first);
   const EventRecorder two = run(under(next(first, one, "How many squares are there?"), "h2o", 0.5));
   ASSERT_EQ(told(two).size(), 2U);
@@ -76,7 +76,7 @@ TEST_F(CacheMakersTest, WhatIsPreparedSaysWho) {
 
 // Both caches answered in the same words: the next question went on from the chat's, under the used answer's name.
 TEST_F(CacheMakersTest, OfCachesWithTheSameWordsTheOneThatIsNamedGoesOn) {
-  const Turn first = ask("image", "full", 1.0);
+  const Turn first = ask("video", "full", 1.0, 12);
   const EventRecorder one = run(first);
   const std::string answer = finished(one).answer;
   const RecipeSpec other = ask("image", "snapkv", 0.999).recipe;
@@ -95,7 +95,7 @@ TEST_F(CacheMakersTest, OfCachesWithTheSameWordsTheOneThatIsNamedGoesOn) {
 }
 
 TEST_F(CacheMakersTest, WhereTheNamedOneIsGoneEverythingIsReadAgain) {
-  const Turn first = ask("image", "full", 1.0);
+  const Turn first = ask("video", "full", 1.0, 12);
   const EventRecorder one = run(first);
   Turn used = follow_up(first, finished(one).answer, "How many squares are there?");
   used.recipe = ask("image", "snapkv", 0.5).recipe;
