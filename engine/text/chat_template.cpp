@@ -156,6 +156,8 @@ ChatTemplate::ChatTemplate(std::string_view source, std::string bos, std::string
     program->content_parts = true;
     program->content_parts = writes_question();
   }
+  const auto text = program->probe({probe_message("system", kProbeSystem), probe_message("user", kProbeQuestion)}, std::nullopt);
+  has_system_prompt_ = has(text, kProbeSystem) && has(text, kProbeQuestion);
   program_ = std::move(program);
 }
 
@@ -165,11 +167,6 @@ std::vector<TemplatePiece> ChatTemplate::render(const std::vector<TemplateMessag
   if (!variables.day.empty() && !chat::is_day(variables.day))
     throw Exception(ErrorCode::kInvalidArgument, "", "the conversation's day must be like 2026-11-27, not \"" + variables.day + "\"");
   return of_owner(owner_, [&] { return pieces_of(program_->render(messages, variables)); });
-}
-
-bool ChatTemplate::has_system_prompt() const {
-  const auto text = program_->probe({probe_message("system", kProbeSystem), probe_message("user", kProbeQuestion)}, std::nullopt);
-  return has(text, kProbeSystem) && has(text, kProbeQuestion);
 }
 
 bool ChatTemplate::has_thinking_switch() const {

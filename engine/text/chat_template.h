@@ -63,13 +63,14 @@ class ChatTemplate {
   std::vector<TemplatePiece> render(const std::vector<TemplateMessage>& messages, const TemplateVariables& variables) const;
 
   // Whether it writes what the system says before the first question. Others refuse such a message, or leave it out.
-  bool has_system_prompt() const;
+  bool has_system_prompt() const { return has_system_prompt_; }
   // Whether a question is followed by something else where the model shall think and where it shall not.
   bool has_thinking_switch() const;
 
  private:
   struct Program;
   std::unique_ptr<const Program> program_;
+  bool has_system_prompt_ = false;
   std::string owner_;
 };
 

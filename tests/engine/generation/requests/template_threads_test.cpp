@@ -51,7 +51,7 @@ class TemplateThreads : public ::testing::Test {
     turn.recipe.retention = 1.0;
     turn.guard = guard;
     turn.prompt = settings;
-    turn.sampling.max_new_tokens = 4;
+    turn.sampling.max_new_tokens = 2;
     return turn;
   }
 
