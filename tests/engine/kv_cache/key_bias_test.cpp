@@ -17,8 +17,8 @@ using testing::biased_shape;
 using testing::slow_bias;
 using testing::with_bias;
 
-constexpr std::int64_t kHeads = 2;
-constexpr std::int64_t kDim = 8;
+constexpr std::int64_t kBiasedHeads = 2;
+constexpr std::int64_t kBiasedDim = 8;
 
 std::vector<std::int32_t> counted(std::int64_t first, std::int64_t count) {
   std::vector<std::int32_t> numbers(static_cast<std::size_t>(count));
@@ -48,9 +48,9 @@ TEST(KeyBias, IsTakenFromARowAndAddedAgain) {
 
 // Without its position, or where the bias takes nothing from it, a key is stored with its bias.
 TEST(KeyBias, StaysWithAKeyThatGainsNothing) {
-  const KvShape shape = biased_shape(1, slow_bias(kHeads, kDim));
+  const KvShape shape = biased_shape(1, slow_bias(kBiasedHeads, kBiasedDim));
   KvCache cache(shape);
-  const at::Tensor plain = at::ones({kHeads, 1, kDim});  // a key that has lost its bias, as merging could make it
+  const at::Tensor plain = at::ones({kBiasedHeads, 1, kBiasedDim});  // a key that has lost its bias, as merging could make it
   const at::Tensor biased = with_bias(plain, *shape.key_bias, positions_of(3, 1));
   cache.append(LayerId(0), plain, plain, counted(0, 1), positions_of(3, 1));
   cache.append(LayerId(0), biased, plain, counted(1, 1));
@@ -62,25 +62,26 @@ TEST(KeyBias, StaysWithAKeyThatGainsNothing) {
 
 TEST(KeyBias, RoundsAKeyAsIfItHadNone) {
   at::manual_seed(5);
-  const KvShape shape = biased_shape(2, slow_bias(kHeads, kDim));
+  const KvShape shape = biased_shape(2, slow_bias(kBiasedHeads, kBiasedDim));
   KvCache cache(shape);
-  const at::Tensor keys = at::randn({kHeads, 150, kDim});
+  const at::Tensor keys = at::randn({kBiasedHeads, 150, kBiasedDim});
   const at::Tensor positions = positions_of(40, 150);
   const at::Tensor biased = with_bias(keys, *shape.key_bias, positions);
-  cache.append(LayerId(1), biased, at::randn({kHeads, 150, kDim}), counted(0, 150), positions);
+  cache.append(LayerId(1), biased, at::randn({kBiasedHeads, 150, kBiasedDim}), counted(0, 150), positions);
   const at::Tensor read = keys_as_stored(cache, LayerId(1), biased, positions);
-  for (KvHead head{0}; head < kHeads; ++head) {
+  for (KvHead head{0}; head < kBiasedHeads; ++head) {
     const at::Tensor off = (cache.gather_keys(LayerId(1), head) - biased[head]).abs();
     EXPECT_LT(off.max().item<double>(), 0.6 * keys.abs().max().item<double>() / 127.0) << "with one scale for the bias it is 1.2";
     EXPECT_TRUE(at::equal(cache.gather_keys(LayerId(1), head), read[head])) << "a prefill attends to what is stored";
   }
-  EXPECT_EQ(cache.bytes_in_use(), kHeads * 150 * 2 * (kDim + 4)) << "rows take what they took";
-  EXPECT_EQ(cache.bytes_metadata() - kHeads * 150 * 2 * 4, 151 * (kDim * 4 + 8)) << "and every position one row, whatever reads it";
+  EXPECT_EQ(cache.bytes_in_use(), kBiasedHeads * 150 * 2 * (kBiasedDim + 4)) << "rows take what they took";
+  EXPECT_EQ(cache.bytes_metadata() - kBiasedHeads * 150 * 2 * 4, 151 * (kBiasedDim * 4 + 8))
+      << "and every position one row, whatever reads it";
 }
 
 // Whatever moves rows moves what is known of their bias; forks do not see each other's.
 TEST(KeyBias, FollowsItsRowWhereverItGoes) {
-  const KvShape shape = biased_shape(1, slow_bias(kHeads, kDim));
+  const KvShape shape = biased_shape(1, slow_bias(kBiasedHeads, kBiasedDim));
   for (unsigned seed = 1; seed <= 10; ++seed) {
     std::mt19937 random(seed);
     const auto pick = [&](std::int64_t low, std::int64_t high) { return std::uniform_int_distribution<std::int64_t>(low, high)(random); };
@@ -91,14 +92,14 @@ TEST(KeyBias, FollowsItsRowWhereverItGoes) {
     caches.emplace_back(shape);
     for (int step = 0; step < 60; ++step) {
       KvCache& cache = caches[static_cast<std::size_t>(pick(0, std::ssize(caches) - 1))];
-      const KvHead head{pick(0, kHeads - 1)};
+      const KvHead head{pick(0, kBiasedHeads - 1)};
       const std::int64_t slots = cache.slots(LayerId(0), head);
       const std::int64_t action = pick(0, 5);
       if (action == 0 && slots > 0) {
         cache.evict(LayerId(0), head, pick(0, slots - 1));
       } else if (action == 1) {
         LayerPlan plan;
-        for (KvHead each{0}; each < kHeads; ++each) {
+        for (KvHead each{0}; each < kBiasedHeads; ++each) {
           std::vector<std::int32_t>& kept = plan.kept.emplace_back();
           for (std::int32_t slot = 0; slot < cache.slots(LayerId(0), each); ++slot) {
             if (pick(0, 2) > 0) kept.push_back(slot);
@@ -119,14 +120,14 @@ TEST(KeyBias, FollowsItsRowWhereverItGoes) {
       } else {
         const std::int64_t count = pick(0, 3) == 0 ? pick(1, 100) : 1;
         const at::Tensor positions = positions_of(3 * next, count);
-        const at::Tensor keys = with_bias(at::randn({kHeads, count, kDim}), *shape.key_bias, positions);
+        const at::Tensor keys = with_bias(at::randn({kBiasedHeads, count, kBiasedDim}), *shape.key_bias, positions);
         cache.append(LayerId(0), keys, keys, counted(next, count), positions);
         const at::Tensor read = keys_as_stored(cache, LayerId(0), keys, positions);
         for (std::int64_t i = 0; i < count; ++i) written[static_cast<std::int32_t>(next + i)] = read.select(1, i);
         next += count;
       }
       for (const KvCache& each : caches) {
-        for (KvHead of{0}; of < kHeads; ++of) {
+        for (KvHead of{0}; of < kBiasedHeads; ++of) {
           const at::Tensor keys = each.gather_keys(LayerId(0), of);
           const auto original = each.original(LayerId(0), of);
           for (std::size_t slot = 0; slot < original.size(); ++slot) {
@@ -142,13 +143,13 @@ TEST(KeyBias, FollowsItsRowWhereverItGoes) {
 // A merge writes keys with their bias, most of them as they were read.
 TEST(KeyBias, IsTakenFromMergedKeysToo) {
   at::manual_seed(8);
-  const KvShape shape = biased_shape(1, slow_bias(kHeads, kDim));
+  const KvShape shape = biased_shape(1, slow_bias(kBiasedHeads, kBiasedDim));
   KvCache cache(shape);
   const at::Tensor positions = positions_of(0, 70);
-  const at::Tensor keys = at::randn({kHeads, 70, kDim});
+  const at::Tensor keys = at::randn({kBiasedHeads, 70, kBiasedDim});
   cache.append(LayerId(0), with_bias(keys, *shape.key_bias, positions), keys, counted(0, 70), positions);
   const KvCache before = cache.fork();
-  const std::vector<std::int64_t> counts(kHeads, 70);
+  const std::vector<std::int64_t> counts(kBiasedHeads, 70);
   std::vector<SlotRows> rows = last_slots(cache, LayerId(0), counts);
   const at::Tensor mean = (rows[0].keys[3] + rows[0].keys[4]) / 2.0;
   rows[0].keys[3].copy_(mean);
@@ -182,10 +183,10 @@ TEST(KeyBias, IsRotatedByTheAxisOfEveryPair) {
 // In sixteen and thirty-two bits nothing is taken away: the memory is what it is without a bias, byte for byte.
 TEST(KeyBias, ChangesNoByteOfOtherCaches) {
   at::manual_seed(9);
-  const at::Tensor keys = at::randn({kHeads, 100, kDim}) + 300.0;
-  const at::Tensor values = at::randn({kHeads, 100, kDim});
+  const at::Tensor keys = at::randn({kBiasedHeads, 100, kBiasedDim}) + 300.0;
+  const at::Tensor values = at::randn({kBiasedHeads, 100, kBiasedDim});
   for (const KvStorage storage : {KvStorage::kWide, KvStorage::kHalf}) {
-    KvShape shape = biased_shape(1, slow_bias(kHeads, kDim));
+    KvShape shape = biased_shape(1, slow_bias(kBiasedHeads, kBiasedDim));
     shape.storage = storage;
     KvCache with(shape);
     shape.key_bias = nullptr;
