@@ -29,25 +29,40 @@ struct Lines {
   }
 };
 
-// Whether a sample stands out from the lines above and below, which belong to the other field, and not from the next ones of its own.
-bool isCombed(int above, int own, int below, int ownAbove, int ownBelow, int step) {
+// A sample and its neighbours: the lines above and below belong to the other field, the next ones are of its own.
+struct Column {
+  int above, own, below, ownAbove, ownBelow;
+};
+
+// Whether a sample stands out from the other field, and not from its own.
+bool isCombed(const Column& column, int step) {
+  const auto& [above, own, below, ownAbove, ownBelow] = column;
   const int out = std::min(std::abs(own - above), std::abs(own - below));
   if (out <= step || (own > above) != (own > below)) return false;
   return std::min(std::abs(own - ownAbove), std::abs(own - ownBelow)) < out / 2;
 }
 
+// The lines of the later field in one plane.
+struct Field {
+  Lines from;
+  std::uint8_t* to;
+  int toStride;
+  int samples;  // of a line
+  int firstRow;
+};
+
 template <typename Sample>
-std::int64_t fillIn(const Lines& from, std::uint8_t* to, int toStride, int samples, int firstRow, int step) {
+std::int64_t fillIn(const Field& field, int step) {
   std::int64_t filled = 0;
-  for (int y = firstRow; y < from.rows; y += 2) {
-    const Sample* above = from.at<Sample>(y - 1);
-    const Sample* own = from.at<Sample>(y);
-    const Sample* below = from.at<Sample>(y + 1);
-    const Sample* ownAbove = from.at<Sample>(y - 2);
-    const Sample* ownBelow = from.at<Sample>(y + 2);
-    auto* out = reinterpret_cast<Sample*>(to + static_cast<std::ptrdiff_t>(y) * toStride);
-    for (int x = 0; x < samples; ++x) {
-      if (!isCombed(above[x], own[x], below[x], ownAbove[x], ownBelow[x], step)) continue;
+  for (int y = field.firstRow; y < field.from.rows; y += 2) {
+    const Sample* above = field.from.at<Sample>(y - 1);
+    const Sample* own = field.from.at<Sample>(y);
+    const Sample* below = field.from.at<Sample>(y + 1);
+    const Sample* ownAbove = field.from.at<Sample>(y - 2);
+    const Sample* ownBelow = field.from.at<Sample>(y + 2);
+    auto* out = reinterpret_cast<Sample*>(field.to + static_cast<std::ptrdiff_t>(y) * field.toStride);
+    for (int x = 0; x < field.samples; ++x) {
+      if (!isCombed({above[x], own[x], below[x], ownAbove[x], ownBelow[x]}, step)) continue;
       out[x] = static_cast<Sample>((above[x] + below[x] + 1) / 2);
       ++filled;
     }
@@ -73,11 +88,9 @@ Deinterlaced deinterlace(const AVFrame& frame) {
     if (rows < 4) continue;
     const int bytes = av_image_get_linesize(static_cast<AVPixelFormat>(frame.format), frame.width, plane);
     if (bytes <= 0) continue;
-    const Lines lines{frame.data[plane], frame.linesize[plane], rows};
     const int samples = depth > 8 ? bytes / 2 : bytes;
-    const std::int64_t filled = depth > 8
-                                    ? fillIn<std::uint16_t>(lines, whole->data[plane], whole->linesize[plane], samples, firstRow, step)
-                                    : fillIn<std::uint8_t>(lines, whole->data[plane], whole->linesize[plane], samples, firstRow, step);
+    const Field field{{frame.data[plane], frame.linesize[plane], rows}, whole->data[plane], whole->linesize[plane], samples, firstRow};
+    const std::int64_t filled = depth > 8 ? fillIn<std::uint16_t>(field, step) : fillIn<std::uint8_t>(field, step);
     if (plane == 0) result.differing = static_cast<double>(filled) / (static_cast<double>(samples) * rows);
   }
   result.frame = std::move(whole);
