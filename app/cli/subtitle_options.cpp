@@ -25,8 +25,9 @@ std::string found_for(const std::string& video) {
 }  // namespace
 
 void add_subtitle_option(CLI::App& command, TurnOptions& options) {
-  command.add_option("--subtitles", options.subtitles,
-                     "what is said stands between a video's frames: auto (the .srt or .vtt beside it, or text inside it), none, or a file");
+  command.add_option(
+      "--subtitles", options.subtitles,
+      "what is said stands between a video's frames: auto (the .srt, .vtt, .ass or .ssa beside it, or text inside it), none, or a file");
 }
 
 std::string subtitles_for(const std::string& video, const TurnOptions& options) {

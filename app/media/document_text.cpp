@@ -1,10 +1,12 @@
 #include "app/media/document_text.h"
 
 #include <algorithm>
+#include <span>
 
 #include "app/media/encoding_guess.h"
 #include "app/media/plain_characters.h"
 #include "engine/base/error.h"
+#include "engine/base/known_format.h"
 
 namespace winnow::app {
 namespace {
@@ -19,6 +21,13 @@ bool isBinary(const DecodedText& decoded) {
   const qsizetype binary = countBinary(decoded.text);
   if (binary > kFewBinary && static_cast<double>(binary) > kBinaryShare * size) return true;
   return decoded.replaced > kFewBinary && static_cast<double>(decoded.replaced) > kReplacedShare * size;
+}
+
+// Formats of documents and archives may pass for text by their bytes' shares (a PDF of one page).
+void requireNoFormat(TextBytes bytes, const std::string& subject) {
+  const KnownFormat* const format = known_format(std::as_bytes(bytes.first(std::min(bytes.size(), kFormatHeadBytes))));
+  if (format == nullptr || format->kind == FormatKind::kPage || format->kind == FormatKind::kPointer) return;
+  throw Exception(ErrorCode::kUnsupportedFormat, subject, std::string("this is ") + format->name + ", not a plain text");
 }
 
 // Without the mark that says what is read anyway; one that says another order of bytes counts.
@@ -66,7 +75,9 @@ DocumentText readTextFile(const MediaFile& file, const std::string& encoding, co
     throw Exception(ErrorCode::kLimitExceeded, file.path(),
                     "the text is " + std::to_string(file.sizeBytes() >> 20) + " MiB long, and " + what + " have at most 16");
   }
-  return readText(file.readRange(0, file.sizeBytes()), encoding, file.path());
+  const std::vector<std::uint8_t> bytes = file.readRange(0, file.sizeBytes());
+  requireNoFormat(bytes, file.path());
+  return readText(bytes, encoding, file.path());
 }
 
 std::int64_t countWords(const std::string& utf8) {

@@ -155,6 +155,12 @@ std::string eastAsianEncoding(TextBytes bytes) {
   return best;
 }
 
+// Of an encoding that the table above does not have: true.
+bool isCommonIn(TextBytes bytes, const std::string& encoding) {
+  const auto* row = std::ranges::find_if(kEastAsian, [&](const EastAsian& east) { return encoding == east.encoding; });
+  return row == kEastAsian.end() || commonShare(bytes, *row) >= kCommon;
+}
+
 bool isMultiByte(const std::string& encoding) {
   return encoding.starts_with("ISO-2022") || encoding.starts_with("EUC") || encoding == "GB18030" || encoding == "Big5" ||
          encoding == "Shift_JIS";
@@ -163,7 +169,11 @@ bool isMultiByte(const std::string& encoding) {
 std::string narrowEncoding(TextBytes bytes) {
   const std::vector<std::uint8_t> part = judgedPart(bytes);
   const std::string said = detected(part);
-  if (isMultiByte(said) && decodes(part, said)) return said;
+  if (isMultiByte(said) && decodes(part, said)) {
+    // Almost anything is some character of GB18030: one whose characters are common counts more.
+    const std::string common = isCommonIn(part, said) ? said : eastAsianEncoding(part);
+    return common.empty() ? said : common;
+  }
   const auto high = static_cast<qsizetype>(std::ranges::count_if(part, isHigh));
   if (high == 0) return "UTF-8";
   const LettersJudged letters = bestCodePage([&](const std::string& codePage) { return decodeText(part, codePage).text; }, high, said);

@@ -103,7 +103,7 @@ class Converter {
   iconv_t m_handle;
 };
 
-// Qt's decoder and not iconv's: of a sequence that is cut or wrong one U+FFFD is left, as everywhere.
+// Qt's decoder and not iconv's: it goes on behind wrong bytes, a U+FFFD for each.
 DecodedText decodeUtf8(TextBytes bytes) {
   const QByteArrayView view(reinterpret_cast<const char*>(bytes.data()), static_cast<qsizetype>(bytes.size()));
   DecodedText decoded{QString::fromUtf8(view), 0};

@@ -76,6 +76,10 @@ TEST_F(DocumentFiles, RefusesWhatIsNoText) {
   test::expect_error(ErrorCode::kLimitExceeded, "and documents have at most 16", [&] { read(std::string((16U << 20) + 1, 'a')); });
 }
 
+TEST_F(DocumentFiles, ADocumentThatIsNoPlainTextIsNamed) {
+  test::expect_error(ErrorCode::kUnsupportedFormat, "PDF", [&] { read("%PDF-1.4\n1 0 obj\n<< /Type /Catalog >>\nendobj\n"); });
+}
+
 TEST_F(DocumentFiles, AreOpenedAsMedia) {
   const FfmpegMediaOpener opener;
   const std::string path = write("one two\nthree\n");
