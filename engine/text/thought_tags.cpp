@@ -18,7 +18,7 @@ constexpr ThoughtTags kTags[] = {
     {"<thought>", "</thought>", "\n", "\n</thought>\n\n"},               // EXAONE Deep
 };
 
-bool written_by(const ThoughtTags& tags, std::string_view chat_template) {
+bool names_tags(const ThoughtTags& tags, std::string_view chat_template) {
   return chat_template.find(tags.end) != std::string_view::npos || chat_template.find(tags.begin) != std::string_view::npos;
 }
 
@@ -28,7 +28,7 @@ std::span<const ThoughtTags> known_thought_tags() { return kTags; }
 
 std::optional<FoundTags> find_thought_tags(std::string_view chat_template, const Tokenizer& tokenizer) {
   for (const ThoughtTags& tags : kTags) {
-    if (written_by(tags, chat_template)) return FoundTags{tags, true};
+    if (names_tags(tags, chat_template)) return FoundTags{tags, true};
   }
   const auto known = std::ranges::find_if(
       kTags, [&](const ThoughtTags& tags) { return tokenizer.token_id(tags.first_token()) && tokenizer.token_id(tags.end); });

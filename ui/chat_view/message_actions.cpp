@@ -66,15 +66,17 @@ void addCopyCode(const MessageRows& message, const Row& row, const QRectF& rect,
 }
 
 void addSideways(const MessageRows& message, std::size_t row, std::vector<ActionArea>& areas) {
-  const QRectF bar = message.sidewaysBar(message.rows()[row]);
-  if (!bar.isEmpty()) areas.push_back({Action::kSideways, bar, ActionWords::tr("Scroll the table"), static_cast<int>(row), false, {}});
+  if (message.rows()[row].overflow <= 0) return;
+  const QRectF rect = message.rowRect(message.rows()[row]);
+  const QRectF bar(rect.left(), rect.bottom() - sidewaysBarHeight(), rect.width(), sidewaysBarHeight());
+  areas.push_back({Action::kSideways, bar, ActionWords::tr("Scroll the table"), static_cast<int>(row), false, {}});
 }
 
 void addThought(const MessageRows& message, const QRectF& rect, std::vector<ActionArea>& areas) {
   const QString label = thoughtLine(message.content());
   const qreal width = std::min(rect.width(), glyphAndLabelWidth(label));
   areas.push_back({Action::kThought, QRectF(rect.left() - theme().px(6), rect.top(), width, rect.height()), label,
-                   message.thoughtOpen() ? 1 : 0, true, label});
+                   message.open(Fold::kThought) ? 1 : 0, true, label});
 }
 
 void addStop(const QRectF& rect, std::vector<ActionArea>& areas) {
@@ -165,6 +167,21 @@ void addComparisons(const MessageContent& content, const QRectF& rect, std::vect
 
 }  // namespace
 
+// A long listing may have been cut into several blocks; the code is all of them.
+QString codeOf(const MessageRows& message, int index) {
+  const auto [first, listing] = listingOf(index);
+  const MarkdownSplitter& splitter = message.splitter();
+  const std::vector<SourceBlock>& blocks = splitter.blocks();
+  if (first >= blocks.size()) return {};
+  if (listing >= 0) {
+    const std::vector<QString> code = listingsIn(splitter.source(blocks[first]));
+    return listing < static_cast<int>(code.size()) ? code[static_cast<std::size_t>(listing)] : QString();
+  }
+  QString code;
+  for (std::size_t b = first; b < blocks.size() && (b == first || blocks[b].continues); ++b) code += splitter.code(blocks[b]);
+  return code;
+}
+
 std::vector<ActionArea> actionsOf(const MessageRows& message, bool showAll) {
   std::vector<ActionArea> areas;
   const MessageContent& content = message.content();
@@ -187,7 +204,7 @@ std::vector<ActionArea> actionsOf(const MessageRows& message, bool showAll) {
         addStop(rect, areas);
         break;
       case RowKind::kError:
-        addOfError(*message.content().error, message.errorDetailsShown(), rect, areas);
+        addOfError(*message.content().error, message.open(Fold::kErrorDetails), rect, areas);
         break;
       case RowKind::kNote:
         addWayOn(content, rect, areas);

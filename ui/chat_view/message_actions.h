@@ -48,6 +48,9 @@ struct ActionArea {
 inline int listingIndex(std::size_t block, int listing) { return static_cast<int>(block) | (listing + 1) << 20; }
 inline std::pair<std::size_t, int> listingOf(int index) { return {static_cast<std::size_t>(index & ((1 << 20) - 1)), (index >> 20) - 1}; }
 
+// The text of a listing that Action::kCopyCode names.
+QString codeOf(const MessageRows& message, int index);
+
 // showAll: those too that are drawn only while the pointer or the focus is there.
 std::vector<ActionArea> actionsOf(const MessageRows& message, bool showAll);
 

@@ -4,7 +4,6 @@
 #include <algorithm>
 #include <cmath>
 
-#include "ui/chat_view/message_actions.h"
 #include "ui/chat_view/message_geometry.h"
 #include "ui/chat_view/message_note.h"
 #include "ui/chat_view/metric_chips.h"
@@ -55,16 +54,10 @@ void MessageRows::forgetBlocks(RowKind kind, std::size_t first) {
   }
 }
 
-void MessageRows::appendText(QStringView delta) {
-  m_content.text.append(delta);
-  forgetBlocks(RowKind::kText, m_splitter.append(delta));
-  rebuildRows();
-  if (m_width > 0) place();
-}
-
-void MessageRows::appendThought(QStringView delta) {
-  m_content.thought.append(delta);
-  forgetBlocks(RowKind::kThoughtText, m_thought.append(delta));
+void MessageRows::append(QStringView delta, RowKind kind) {
+  const bool thought = kind == RowKind::kThoughtText;
+  (thought ? m_content.thought : m_content.text).append(delta);
+  forgetBlocks(kind, (thought ? m_thought : m_splitter).append(delta));
   rebuildRows();
   if (m_width > 0) place();
 }
@@ -362,37 +355,14 @@ QRectF MessageRows::textRect(const Row& row) const {
   return rect;
 }
 
-QRectF MessageRows::sidewaysBar(const Row& row) const {
-  const QRectF rect = rowRect(row);
-  return row.overflow > 0 ? QRectF(rect.left(), rect.bottom() - sidewaysBarHeight(), rect.width(), sidewaysBarHeight()) : QRectF();
-}
-
 void MessageRows::scrollSideways(std::size_t row, qreal by) {
   m_rows[row].sideways = std::clamp<qreal>(m_rows[row].sideways + by, 0, m_rows[row].overflow);
 }
 
-// A long listing may have been cut into several blocks; the code is all of them.
-QString MessageRows::codeOf(int index) const {
-  const auto [first, listing] = listingOf(index);
-  const std::vector<SourceBlock>& blocks = m_splitter.blocks();
-  if (first >= blocks.size()) return {};
-  if (listing >= 0) {
-    const std::vector<QString> code = listingsIn(m_splitter.source(blocks[first]));
-    return listing < static_cast<int>(code.size()) ? code[static_cast<std::size_t>(listing)] : QString();
-  }
-  QString code;
-  for (std::size_t b = first; b < blocks.size() && (b == first || blocks[b].continues); ++b) code += m_splitter.code(blocks[b]);
-  return code;
-}
-
-void MessageRows::toggleThought() {
-  m_thoughtOpen = !m_thoughtOpen;
+void MessageRows::toggle(Fold what) {
+  bool& open = what == Fold::kThought ? m_thoughtOpen : m_errorDetails;
+  open = !open;
   rebuildRows();
-  place();
-}
-
-void MessageRows::toggleErrorDetails() {
-  m_errorDetails = !m_errorDetails;
   place();
 }
 

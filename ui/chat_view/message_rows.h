@@ -19,6 +19,9 @@ namespace winnow::ui {
 
 enum class RowKind : int { kRole = 1, kAttachments, kThought, kThoughtText, kText, kPhase, kError, kNote, kFooter, kComparisons };
 
+// What is shown on wish only.
+enum class Fold : int { kErrorDetails = 1, kThought = 2 };
+
 struct Row {
   RowKind kind = RowKind::kText;
   std::size_t block = 0;  // of a row of text or of a thought
@@ -37,9 +40,8 @@ class MessageRows {
   explicit MessageRows(MessageContent content);
 
   const MessageContent& content() const { return m_content; }
-  void update(MessageContent content);  // everything but the text may differ cheaply; a changed text is split anew
-  void appendText(QStringView delta);
-  void appendThought(QStringView delta);
+  void update(MessageContent content);           // everything but the text may differ cheaply; a changed text is split anew
+  void append(QStringView delta, RowKind kind);  // to the text, or to the thought before it
   void setPhase(const QString& phase, double share);
   void setMarks(std::vector<TextMark> marks);  // only blocks whose marks differ are made anew
 
@@ -60,15 +62,9 @@ class MessageRows {
   QRectF bubble() const;                  // of a user's message; empty otherwise
   QRectF rowRect(const Row& row) const;   // box of the row
   QRectF textRect(const Row& row) const;  // where the document is painted
-  // Under a row whose document is wider than the column.
-  QRectF sidewaysBar(const Row& row) const;
   void scrollSideways(std::size_t row, qreal by);
-  // The exact text of a listing: `index` of Action::kCopyCode.
-  QString codeOf(int index) const;
-  bool errorDetailsShown() const { return m_errorDetails; }
-  void toggleErrorDetails();
-  bool thoughtOpen() const { return m_thoughtOpen; }
-  void toggleThought();
+  bool open(Fold what) const { return what == Fold::kThought ? m_thoughtOpen : m_errorDetails; }
+  void toggle(Fold what);
   std::unique_ptr<BlockDocument> makeDocument(const Row& row) const;
   // The marks of a text row: [first, last) of content().marks.
   std::pair<std::size_t, std::size_t> marksOf(const Row& row) const;

@@ -26,13 +26,8 @@ bool TranscriptLayout::update(const MessageContent& message) {
   return true;
 }
 
-void TranscriptLayout::toggleErrorDetails(int index) {
-  at(index).toggleErrorDetails();
-  place();
-}
-
-void TranscriptLayout::toggleThought(int index) {
-  at(index).toggleThought();
+void TranscriptLayout::toggle(int index, Fold what) {
+  at(index).toggle(what);
   place();
 }
 

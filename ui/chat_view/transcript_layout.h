@@ -16,8 +16,7 @@ class TranscriptLayout {
   void set(std::vector<MessageContent> messages);
   void append(MessageContent message);
   bool update(const MessageContent& message);  // by id; false: there is no such message
-  void toggleErrorDetails(int index);
-  void toggleThought(int index);
+  void toggle(int index, Fold what);
 
   int count() const { return static_cast<int>(m_messages.size()); }
   const MessageRows& at(int index) const { return *m_messages[static_cast<std::size_t>(index)]; }

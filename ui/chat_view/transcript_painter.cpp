@@ -289,7 +289,7 @@ void TranscriptPainter::paintError(const MessageRows& message, const QRectF& rec
   paragraph(TextRole::kStrong, c.text, text.cause, Qt::TextWordWrap);
   y += theme().px(4);
   paragraph(TextRole::kBody, c.text, text.remedy, Qt::TextWordWrap);
-  if (!message.errorDetailsShown()) return;
+  if (!message.open(Fold::kErrorDetails)) return;
   y += theme().px(8);
   paragraph(TextRole::kCaption, c.mutedText, text.details, Qt::TextWrapAnywhere | Qt::TextWordWrap);
 }

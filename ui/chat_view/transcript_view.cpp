@@ -104,16 +104,16 @@ void TranscriptView::change(qint64 id, Change&& change) {
 }
 
 void TranscriptView::appendText(qint64 id, const QString& delta) {
-  if (!delta.isEmpty()) change(id, [&](MessageRows& message) { message.appendText(delta); });
+  if (!delta.isEmpty()) change(id, [&](MessageRows& message) { message.append(delta, RowKind::kText); });
 }
 
 void TranscriptView::appendThought(qint64 id, const QString& delta) {
-  if (!delta.isEmpty()) change(id, [&](MessageRows& message) { message.appendThought(delta); });
+  if (!delta.isEmpty()) change(id, [&](MessageRows& message) { message.append(delta, RowKind::kThoughtText); });
 }
 
 bool TranscriptView::thoughtOpen(qint64 id) const {
   const int index = m_layout.indexOf(id);
-  return index >= 0 && m_layout.at(index).thoughtOpen();
+  return index >= 0 && m_layout.at(index).open(Fold::kThought);
 }
 
 void TranscriptView::setPhase(qint64 id, const QString& phase, double share) {
@@ -381,7 +381,7 @@ void TranscriptView::contextMenuEvent(QContextMenuEvent* event) {
   if (!m_selection.isEmpty()) choices.copySelection = [this] { copySelection(); };
   choices.selectAll = [this] { selectAll(); };
   choices.act = [this, message](Action action, int index) { trigger(message, action, index); };
-  if (message >= 0) choices.thoughtOpen = m_layout.at(message).thoughtOpen();
+  if (message >= 0) choices.thoughtOpen = m_layout.at(message).open(Fold::kThought);
   if (message >= 0 && messageAt(message).speaker == Speaker::kAssistant) {
     const std::vector<SourceBlock>& blocks = m_layout.at(message).splitter().blocks();
     for (int block = 0; block < static_cast<int>(blocks.size()); ++block) {
@@ -407,7 +407,7 @@ void TranscriptView::trigger(int index, Action action, int part) {
       copy(content.text);
       break;
     case Action::kCopyCode:
-      copy(message.codeOf(part));
+      copy(codeOf(message, part));
       break;
     case Action::kEdit:
       Q_EMIT editRequested(id);
@@ -446,13 +446,13 @@ void TranscriptView::trigger(int index, Action action, int part) {
     case Action::kThought: {
       const bool wasAtEnd = atEnd();
       m_selection.clear();  // it names rows
-      m_layout.toggleThought(index);
+      m_layout.toggle(index, Fold::kThought);
       afterChange(wasAtEnd && content.status == MessageStatus::kStreaming);
       break;
     }
     case Action::kErrorDetails: {
       const bool wasAtEnd = atEnd();
-      m_layout.toggleErrorDetails(index);
+      m_layout.toggle(index, Fold::kErrorDetails);
       afterChange(wasAtEnd);
       break;
     }
