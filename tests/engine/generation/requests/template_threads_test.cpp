@@ -174,7 +174,9 @@ TEST_F(TemplateThreads, AnAnswersThoughtsAreNotGoneOnFrom) {
   states_.current->thread.back().thought = "Hm.";
   const std::string answer = std::get<TextItem>(turn.messages.back().items.front()).text;
   states_.current->answer_ids = model_->tokenizer->encode("<think>Hm.</think>\n\n" + answer, SpecialText::kAsText);
-  EXPECT_TRUE(start_of(states_, plain, *model_).rewritten);
+  Turn thoughtful = plain;
+  thoughtful.messages[1].thought = "Hm.";
+  EXPECT_TRUE(start_of(states_, thoughtful, *model_).rewritten);
   states_.current->thread.back().thought.clear();
   EXPECT_TRUE(start_of(states_, plain, *model_).rewritten) << "the marks around nothing are in the cache, too";
   states_.current->thread.back().thought = "Hm.";
@@ -182,8 +184,6 @@ TEST_F(TemplateThreads, AnAnswersThoughtsAreNotGoneOnFrom) {
   speak(
       "{% for m in messages %}<|im_start|>{{ m.role }}\n{% if m.reasoning_content %}<think>{{ m.reasoning_content }}</think>\n\n{% endif %}"
       "{{ m.content }}<|im_end|>\n{% endfor %}<|im_start|>assistant\n");
-  Turn thoughtful = plain;
-  thoughtful.messages[1].thought = "Hm.";
   EXPECT_EQ(start_of(states_, thoughtful, *model_).from, TurnStart::From::kCurrent);
 }
 
