@@ -12,6 +12,7 @@ namespace winnow::app {
 namespace {
 
 constexpr int kMostRedirects = 5;
+constexpr char kRedirects[] = "winnow_redirects";               // property of a reply: how many it was led through
 constexpr char kRefusedRedirect[] = "winnow_refused_redirect";  // property of a reply: where it was led to
 
 bool isLoopback(const QString& host) { return QHostAddress(host).isLoopback(); }
@@ -60,7 +61,7 @@ QNetworkReply* SecureClient::get(const QUrl& address, qint64 fromByte) {
   QNetworkRequest request(address);
   request.setSslConfiguration(m_tls);
   request.setAttribute(QNetworkRequest::RedirectPolicyAttribute, QNetworkRequest::UserVerifiedRedirectPolicy);
-  request.setMaximumRedirectsAllowed(kMostRedirects);
+  request.setMaximumRedirectsAllowed(kMostRedirects + 1);  // Qt ends those beyond its limit without an error: ours comes first
   request.setAttribute(QNetworkRequest::Http2AllowedAttribute, false);
   request.setAttribute(QNetworkRequest::CacheLoadControlAttribute, QNetworkRequest::AlwaysNetwork);
   request.setTransferTimeout(m_source.patienceMs);
@@ -69,7 +70,11 @@ QNetworkReply* SecureClient::get(const QUrl& address, qint64 fromByte) {
   if (fromByte > 0) request.setRawHeader("Range", "bytes=" + QByteArray::number(fromByte) + "-");
   QNetworkReply* reply = m_manager.get(request);
   QObject::connect(reply, &QNetworkReply::redirected, reply, [this, reply](const QUrl& to) {
-    if (isAllowed(to)) {
+    const int redirects = reply->property(kRedirects).toInt() + 1;
+    reply->setProperty(kRedirects, redirects);
+    if (redirects > kMostRedirects) {
+      QMetaObject::invokeMethod(reply, &QNetworkReply::abort, Qt::QueuedConnection);
+    } else if (isAllowed(to)) {
       Q_EMIT reply->redirectAllowed();
     } else {
       reply->setProperty(kRefusedRedirect, to.toDisplayString());
@@ -83,8 +88,7 @@ std::optional<DownloadFault> SecureClient::faultOf(const QNetworkReply& reply) c
   const QString redirect = reply.property(kRefusedRedirect).toString();
   const QString host = reply.url().host();
   if (!redirect.isEmpty()) return DownloadFault{DownloadProblem::kInsecure, redirect, QStringLiteral("it is not an https address")};
-  // Too many of them: Qt ends the last one without an error.
-  if (statusOf(reply) >= 300 && statusOf(reply) < 400) {
+  if (reply.property(kRedirects).toInt() > kMostRedirects) {
     return DownloadFault{DownloadProblem::kServerRefused, host,
                          QStringLiteral("it leads from one address to another, more than %1 times").arg(kMostRedirects)};
   }

@@ -55,6 +55,7 @@ TEST(Cli, ProbeKnowsAGgufFileAndWhatIsMissingOfIt) {
                                 .uint32("llama.embedding_length", 8)
                                 .uint32("llama.feed_forward_length", 8)
                                 .uint32("llama.attention.head_count", 2)
+                                .texts("tokenizer.ggml.tokens", {"a", "b"})
                                 .text("tokenizer.chat_template", "{% if enable_thinking %}{{ tools }}{% endif %}<think>")
                                 .tensor("token_embd.weight", {8, 2}, 0, std::string(64, '\0'))
                                 .bytes();
@@ -69,7 +70,7 @@ TEST(Cli, ProbeKnowsAGgufFileAndWhatIsMissingOfIt) {
   EXPECT_EQ(said.at("context_tokens"), 64);
   EXPECT_EQ(said.at("stored"), (json{{"F32", 64}}));
   EXPECT_EQ(said.at("template_switches"), (json{"enable_thinking", "tools"}));
-  ASSERT_EQ(said.at("missing").size(), 1U) << "the vocabulary: " << run.out;
+  ASSERT_EQ(said.at("missing").size(), 1U) << "what kind of vocabulary it is: " << run.out;
   const ProgramRun text = run_command(scratch, "probe " + file);
   for (const char* part :
        {"GGUF model of type", "(F32 100 %)", "reads: text only", "context: 64 tokens", "enable_thinking, tools", "missing: "})
