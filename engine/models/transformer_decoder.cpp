@@ -418,7 +418,8 @@ at::Tensor TransformerDecoder::decode(const NextToken& token, KvCache& cache, De
   at::Tensor turned = at::empty({1, heads + kv_heads, config_.head_dim}, at::TensorOptions(device_).dtype(dtype_));
   const at::Tensor query = turned.select(0, 0).narrow(0, 0, heads);
   const at::Tensor key = turned.narrow(1, heads, kv_heads).transpose(0, 1);
-  const at::Tensor positions = key_bias_ ? at::full({config_.rotary.axes(), 1}, token.position, at::kLong) : at::Tensor();
+  const bool needs_positions = key_bias_ != nullptr && cache.shape().storage == KvStorage::kInt8;
+  const at::Tensor positions = needs_positions ? at::full({config_.rotary.axes(), 1}, token.position, at::kLong) : at::Tensor();
   const auto step = [&](const auto& attend) {
     return run_step(scaled_rows(at::full({1}, token.id, number)),
                     {angles, window_rotary_ ? window_rotary_->angles_at(token.position) : angles},
