@@ -124,7 +124,7 @@ TEST_F(ComparisonWindowTest, ThreeMethodsFromOnePrefillSideBySideAndBackAfterARe
   EXPECT_EQ(markedWords(2).substr(0, 3), "*A|");
   // Every figure of the header is the engine's.
   const TurnFigures& figures = model().answer(1).run.figures;
-  EXPECT_TRUE(header(1).contains(ui::formatBytes(bytes_now(figures.kv_bytes)))) << header(1).toStdString();
+  EXPECT_TRUE(header(1).contains(ui::formatBytes(held_bytes(figures).prompt))) << header(1).toStdString();
   EXPECT_TRUE(header(1).contains(ui::formatShare(kept_share(figures)))) << header(1).toStdString();
   EXPECT_TRUE(header(1).contains(ui::formatMilliseconds(figures.timings_ms.ttft)));
   EXPECT_TRUE(header(1).contains(QStringLiteral("50 tok/s")));
