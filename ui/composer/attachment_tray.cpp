@@ -152,28 +152,34 @@ void AttachmentTray::showFirstRefused() {
 
 int AttachmentTray::columns() const { return std::max(1, viewport()->width() / theme().px(kTileUnits)); }
 
-// Many images go into the grid, everything else stands below as rows, each in its order.
+// Many images go into the grid, everything else stands below as rows, each in its order. Placing them may change the width, and come here
+// again: what is to be is noted first.
 void AttachmentTray::arrange() {
   std::vector<AttachmentCard*> tiles;
   std::copy_if(m_cards.begin(), m_cards.end(), std::back_inserter(tiles), [](const AttachmentCard* card) { return card->canBeTile(); });
   if (tiles.size() < kMany) tiles.clear();
+  std::vector<AttachmentCard*> rows;
+  std::copy_if(m_cards.begin(), m_cards.end(), std::back_inserter(rows),
+               [&tiles](AttachmentCard* card) { return std::find(tiles.begin(), tiles.end(), card) == tiles.end(); });
+  if (tiles == m_tiles && rows == m_rows && m_columns == columns()) return;
+  const bool sameRows = rows == m_rows;
+  const std::vector<AttachmentCard*> before = std::exchange(m_tiles, tiles);
+  m_rows = rows;
+  m_grid->setColumnStretch(std::exchange(m_columns, columns()), 0);
   m_count->setText(tr("%n image(s)", nullptr, static_cast<int>(tiles.size())));
   m_count->setVisible(!tiles.empty());
   m_gridBox->setVisible(!tiles.empty());
-  if (tiles == m_tiles && m_columns == columns()) return;
-  for (AttachmentCard* card : m_tiles) m_grid->removeWidget(card);
-  m_columns = columns();
+  for (AttachmentCard* card : before) m_grid->removeWidget(card);
   for (std::size_t i = 0; i < tiles.size(); ++i) {
     m_layout->removeWidget(tiles[i]);
     tiles[i]->setForm(CardForm::kTile);
     m_grid->addWidget(tiles[i], static_cast<int>(i) / m_columns, static_cast<int>(i) % m_columns, Qt::AlignLeft);
     tiles[i]->show();
   }
-  m_grid->setColumnStretch(m_grid->columnCount(), 1);
-  m_tiles = std::move(tiles);
+  m_grid->setColumnStretch(m_columns, 1);  // behind the last
+  if (sameRows) return;
   int row = m_layout->indexOf(m_gridBox) + 1;
-  for (AttachmentCard* card : m_cards) {
-    if (std::find(m_tiles.begin(), m_tiles.end(), card) != m_tiles.end()) continue;
+  for (AttachmentCard* card : rows) {
     card->setForm(CardForm::kRow);
     m_layout->removeWidget(card);
     m_layout->insertWidget(row++, card);

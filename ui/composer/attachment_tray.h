@@ -71,6 +71,7 @@ class AttachmentTray : public QScrollArea {
   QWidget* m_gridBox = nullptr;
   QGridLayout* m_grid = nullptr;
   std::vector<AttachmentCard*> m_tiles;  // in the grid, in order
+  std::vector<AttachmentCard*> m_rows;   // below it
   int m_columns = 0;
   std::vector<AttachmentCard*> m_cards;
   QPointer<AttachmentCard> m_newest;  // kept in view until somebody scrolls or works on another card
