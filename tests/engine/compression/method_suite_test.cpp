@@ -146,7 +146,8 @@ void expect_lawful(const Event& event, const Modalities& modality, const RecipeS
   const std::int64_t wanted = total_budget(Recipe::from_spec(spec).budget(), kLayers, competing);
   if (event.granularity == Granularity::kRagged) {
     const std::int64_t off = total_pairs(event, modality) - wanted * kKvHeads;
-    EXPECT_LE(std::abs(off), event.whole_heads ? competing / 2 + kKvHeads : kKvHeads);
+    EXPECT_LE(std::abs(off), event.whole_heads ? competing / 2 + kKvHeads : kKvHeads)
+        << "retention " << spec.retention << ", " << competing << " compete, wanted " << wanted;
     return;
   }
   const std::int64_t least = *std::min_element(event.budgets.begin(), event.budgets.end());

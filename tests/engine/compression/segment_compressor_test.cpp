@@ -76,6 +76,7 @@ Composition chosen(std::vector<double> weights, double min_fraction = 0.0) {
 
 RecipeSpec share(double retention) {
   RecipeSpec spec;
+  spec.method = "vl-cache";
   spec.retention = retention;
   return spec;
 }
