@@ -82,7 +82,8 @@ void refuse_foreign_content(const RegularFile& file) {
   if (const std::optional<Error> error = unfetched(head, file.path())) throw Exception(*error);
   if (const KnownFormat* format = known_format(head)) throw Exception(refusal(file.path(), *format));
   refuse_foreign_name(file.path());
-  if (is_plain_text({reinterpret_cast<const char*>(head.data()), head.size()})) {
+  const bool named_as_weights = file.path().ends_with(".gguf") || file.path().ends_with(".safetensors");
+  if (named_as_weights && is_plain_text({reinterpret_cast<const char*>(head.data()), head.size()})) {
     throw Exception(ErrorCode::kNotFetched, file.path(),
                     "this is a text, not weights: where a server's answer was saved in place of the file, download it again");
   }
