@@ -6,6 +6,7 @@
 #include <array>
 #include <cstdint>
 #include <memory>
+#include <string_view>
 #include <vector>
 
 #include "app/media/language_letters.h"
@@ -69,7 +70,8 @@ int scriptOf(QChar c) {
   return japanese ? QChar::Script_Han : static_cast<int>(script);
 }
 
-double scriptShare(const QString& text) {
+// han: whether its script may be this one.
+double scriptShare(const QString& text, bool han) {
   ScriptShare share;
   std::vector<qsizetype> scripts(QChar::ScriptCount, 0);
   for (const QChar c : text) {
@@ -81,18 +83,21 @@ double scriptShare(const QString& text) {
       ++scripts[static_cast<std::size_t>(scriptOf(c))];
     }
   }
+  if (!han) scripts[QChar::Script_Han] = 0;
   share.script = *std::ranges::max_element(scripts);
   return share.value();
 }
 
+// Two letters of ASCII are a character of Han as well (four are none): text in that script has many bytes beyond ASCII.
 std::string wideEncoding(TextBytes bytes) {
   const TextBytes head = bytes.first(std::min(bytes.size(), kJudgedBytes));
+  const bool han = static_cast<std::size_t>(std::ranges::count_if(head, isHigh)) * 8 > head.size();
   std::string best;
   double most = kPlainScripts;
   for (const char* encoding : {"UTF-32LE", "UTF-32BE", "UTF-16LE", "UTF-16BE"}) {
     const DecodedText decoded = decodeText(head, encoding);
     const double wrong = static_cast<double>(decoded.replaced) / static_cast<double>(std::max<qsizetype>(1, decoded.text.size()));
-    const double share = scriptShare(decoded.text) - wrong;
+    const double share = scriptShare(decoded.text, han || std::string_view(encoding).starts_with("UTF-32")) - wrong;
     if (share <= most) continue;
     most = share;
     best = encoding;

@@ -27,12 +27,18 @@ void endLinesAlike(QString& text) {
   }
 }
 
+// Before the mark of DOS and the zeros of a file that was given more room than it has words.
+qsizetype endOfWords(const QString& text) {
+  qsizetype end = text.size();
+  while (end > 0 && (text[end - 1].isNull() || text[end - 1].unicode() == kEndOfFile)) --end;
+  return end;
+}
+
 }  // namespace
 
 qsizetype makePlain(QString& text) {
   endLinesAlike(text);
-  qsizetype end = text.size();
-  while (end > 0 && (text[end - 1].isNull() || text[end - 1].unicode() == kEndOfFile)) --end;
+  const qsizetype end = endOfWords(text);
   qsizetype leftOut = text.size() - end;
   text.truncate(end);
   QString plain;
@@ -58,8 +64,11 @@ qsizetype makePlain(QString& text) {
 }
 
 qsizetype countBinary(const QString& text) {
+  const qsizetype end = endOfWords(text);
+  if (end == 0) return text.size();
   qsizetype count = 0;
-  for (const QChar c : text) count += isControl(c) && c != u'\r' && c != u'\v' && c != u'\b' && c.unicode() != kEscape ? 1 : 0;
+  for (const QChar c : QStringView(text).first(end))
+    count += isControl(c) && c != u'\r' && c != u'\v' && c != u'\b' && c.unicode() != kEscape ? 1 : 0;
   return count;
 }
 

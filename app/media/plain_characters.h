@@ -12,7 +12,8 @@ namespace winnow::app {
 // Returns how many characters were left out for that they are controls.
 qsizetype makePlain(QString& text);
 
-// Control characters that no text has, by their number; what is binary has many.
+// Control characters that no text has, by their number; what is binary has many. Those at its end do not count, unless there is nothing
+// else.
 qsizetype countBinary(const QString& text);
 
 }  // namespace winnow::app

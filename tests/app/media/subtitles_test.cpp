@@ -62,7 +62,7 @@ TEST(SubtitleText, RefusesWhatIsTooMuchOrNone) {
     test::expect_error(ErrorCode::kDamagedFile, "a.srt: it holds no subtitles", parse(none));
   test::expect_error(ErrorCode::kLimitExceeded, "longer than 4096 bytes", parse("0:01 --> 0:02\n" + std::string(5000, 'a')));
   std::string many;
-  for (int i = 0; i <= 20'000; ++i) many += "0:01 --> 0:02\na\n\n";
+  for (int i = 0; i <= 20'000; ++i) many += "0:01 --> 0:02\na" + std::to_string(i) + "\n\n";
   test::expect_error(ErrorCode::kLimitExceeded, "more than 20000 lines", parse(many));
   // Markup that never closes is looked through once.
   for (const char* opening : {"<a", "{\\"}) {

@@ -182,7 +182,7 @@ TEST(DocumentFiles, AreProbedReadAndKept) {
                                    QByteArray("\x7f"
                                               "ELF\x02\x01\x01\x00",
                                               8),
-                                   QByteArray("text\0more", 9)})
+                                   QByteArray("\1\0\2\0\3more", 9)})
     preview.probe(file(("binary" + QByteArray::number(binary.size())).constData(), binary), {});
   ASSERT_TRUE(waitUntil([&] { return failed.size() == 3; }));
   for (const Error& error : failed) EXPECT_EQ(error.code, ErrorCode::kUnsupportedFormat) << error.reason;
