@@ -5,6 +5,7 @@
 #include <QFileInfo>
 #include <algorithm>
 #include <array>
+#include <map>
 #include <optional>
 #include <span>
 #include <string>
@@ -102,16 +103,17 @@ Subtitles readStream(VideoContainer& container, int index, const std::string& en
   const bool ass = codec == AV_CODEC_ID_ASS || codec == AV_CODEC_ID_SSA;
   SubtitleLosses losses;
   std::vector<SubtitleCue> cues;
-  qsizetype replaced = 0;
+  std::map<std::string, qsizetype> replaced;
   for (const TextPacket& packet : packets) {
     const auto mark = encodingMark(bytesOf(packet.said));
-    DecodedText decoded = decodeText(bytesOf(packet.said).subspan(mark ? mark->bytes : 0), mark ? mark->encoding : judged);
-    replaced += decoded.replaced;
+    const std::string& written = mark ? mark->encoding : judged;
+    const DecodedText decoded = decodeText(bytesOf(packet.said).subspan(mark ? mark->bytes : 0), written);
+    replaced[written] += decoded.replaced;
     std::vector<QString> lines = plainCue(decoded.text, ass ? SubtitleMarkup::kAss : SubtitleMarkup::kTags, losses);
     if (!lines.empty()) cues.push_back({packet.startS, packet.endS, std::move(lines)});
   }
   if (cues.empty()) throw Exception(ErrorCode::kDamagedFile, container.path(), "its subtitles have no words");
-  noteReplaced(replaced, judged, notices);
+  for (const auto& [written, count] : replaced) noteReplaced(count, written, notices);
   Subtitles subtitles = joinCues(std::move(cues), losses, container.path());
   subtitles.notices.insert(subtitles.notices.begin(), notices.begin(), notices.end());
   return subtitles;

@@ -122,7 +122,7 @@ void require_context(const RequestContext& context, const Turn& turn, std::int64
   if (next_position + answer <= limit) return;
   throw Exception(ErrorCode::kContextFull, "",
                   "the model reads " + std::to_string(limit) + " tokens; this would need " + std::to_string(next_position) + " and " +
-                      std::to_string(answer) + " for the answer (" + smaller(turn) + " would need less)");
+                      std::to_string(answer) + " for the answer (what would need less: " + smaller(turn) + ")");
 }
 
 TurnSegment prepare_segment(const RequestContext& context, const Turn& turn, const Recipe* recipe, Conversation& working) {
