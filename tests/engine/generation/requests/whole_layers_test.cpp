@@ -38,7 +38,7 @@ TEST_F(WholeLayers, FullLayersHoldAllTokensOfEveryTurn) {
       continue;
     }
     const Planned planned = *run(Plan{turn}).last<Planned>();
-    const EventRecorder first = run(turn);
+    const testing::EventRecorder first = run(turn);
     Finished done = finished(first);
     // What leaves before the decoder (ivtp) is in no layer.
     const std::int64_t pruned = first.last<CacheReport>()->pruned_tokens;
