@@ -88,9 +88,11 @@ std::optional<DownloadFault> SecureClient::faultOf(const QNetworkReply& reply) c
   const QString redirect = reply.property(kRefusedRedirect).toString();
   const QString host = reply.url().host();
   if (!redirect.isEmpty()) return DownloadFault{DownloadProblem::kInsecure, redirect, QStringLiteral("it is not an https address")};
-  if (reply.property(kRedirects).toInt() > kMostRedirects) {
-    return DownloadFault{DownloadProblem::kServerRefused, host,
-                         QStringLiteral("it leads from one address to another, more than %1 times").arg(kMostRedirects)};
+  // Qt may end a circle without an error and without an answer.
+  const int redirects = reply.property(kRedirects).toInt();
+  const bool unanswered = reply.error() == QNetworkReply::NoError && statusOf(reply) / 100 != 2;
+  if (redirects > kMostRedirects || (redirects > 0 && unanswered)) {
+    return DownloadFault{DownloadProblem::kServerRefused, host, QStringLiteral("it leads from one address to another and to no answer")};
   }
   if (statusOf(reply) >= 400) {
     return DownloadFault{DownloadProblem::kServerRefused, host, QStringLiteral("the server answered with status %1").arg(statusOf(reply))};
