@@ -75,7 +75,8 @@ QString KeptMapPages::whyNoMap() const {
     return tr("There is no map of this answer: Winnow was closed while it was written.");
   if (answer != nullptr && answer->state == app::MessageState::kFailed)
     return tr("There is no map of this answer: it failed before it was finished.");
-  if (answer == nullptr || !answer->hasRun) return tr("The prompt was not read to its end: there is no map of this answer.");
+  if (answer == nullptr || !answer->hasRun || answer->run.figures.layers.empty())
+    return tr("There is no map of this answer: it ended before its prompt had been read.");
   return tr("There is no map of this answer: it was too large to keep, or an older version of Winnow wrote the answer.");
 }
 

@@ -114,7 +114,8 @@ TEST(Safetensors, RefusesTensorsThatDoNotTileTheData) {
   expect_error(ErrorCode::kDamagedFile, "f: b: the file ends before this tensor", [&] { parse(two("[0,4]", "[4,8]"), 7); });
   expect_error(ErrorCode::kDamagedFile, "describes 8 bytes of data, the file has 9", [&] { parse(two("[0,4]", "[4,8]"), 9); });
   expect_error(ErrorCode::kDamagedFile, "end before they begin", [] { parse(one("[1]", "[4,0]"), 4); });
-  expect_error(ErrorCode::kDamagedFile, "the file ends before this tensor", [] { parse(one("[1]", "[18446744073709551608,18446744073709551612]"), 4); });
+  expect_error(ErrorCode::kDamagedFile, "the file ends before this tensor",
+               [] { parse(one("[1]", "[18446744073709551608,18446744073709551612]"), 4); });
 }
 
 TEST(Safetensors, RefusesShapesThatDoNotFit) {
