@@ -162,7 +162,9 @@ void AttachmentTray::arrange() {
   std::copy_if(m_cards.begin(), m_cards.end(), std::back_inserter(rows),
                [&tiles](AttachmentCard* card) { return std::find(tiles.begin(), tiles.end(), card) == tiles.end(); });
   if (tiles == m_tiles && rows == m_rows && m_columns == columns()) return;
-  const bool sameRows = rows == m_rows;
+  for (AttachmentCard* card : m_rows) {
+    if (std::find(rows.begin(), rows.end(), card) == rows.end()) m_layout->removeWidget(card);
+  }
   const std::vector<AttachmentCard*> before = std::exchange(m_tiles, tiles);
   m_rows = rows;
   m_grid->setColumnStretch(std::exchange(m_columns, columns()), 0);
@@ -177,12 +179,13 @@ void AttachmentTray::arrange() {
     tiles[i]->show();
   }
   m_grid->setColumnStretch(m_columns, 1);  // behind the last
-  if (sameRows) return;
   int row = m_layout->indexOf(m_gridBox) + 1;
   for (AttachmentCard* card : rows) {
+    const int place = row++;
+    if (m_layout->indexOf(card) == place) continue;  // moving it would scroll
     card->setForm(CardForm::kRow);
     m_layout->removeWidget(card);
-    m_layout->insertWidget(row++, card);
+    m_layout->insertWidget(place, card);
     card->show();
   }
 }

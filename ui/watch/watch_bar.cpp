@@ -15,6 +15,7 @@ namespace winnow::ui {
 namespace {
 
 constexpr int kNarrowUnits = 560;  // below this the words stand above the buttons
+constexpr int kLowUnits = 480;     // of the window, below which there is no room for a picture
 constexpr int kGapUnits = 6;       // to the box below, which is there only while the bar is
 
 QLabel* line(TextRole role) {
@@ -56,8 +57,11 @@ WatchBar::WatchBar(QWidget* parent) : QFrame(parent) {
   buttons->addWidget(m_pause);
   buttons->addWidget(m_stop);
   buttons->addWidget(m_close, 0, Qt::AlignTop);
-  m_row->addWidget(m_picture, 0, Qt::AlignLeft | Qt::AlignTop);
-  m_row->addWidget(m_text, 1);
+  auto* seen = new QHBoxLayout;
+  setSpacing(seen, 8);
+  seen->addWidget(m_picture, 0, Qt::AlignTop);
+  seen->addWidget(m_text, 1);
+  m_row->addLayout(seen, 1);
   m_row->addLayout(buttons);
   column->addLayout(m_row);
   column->addWidget(m_strip);
@@ -89,11 +93,11 @@ void WatchBar::arrange() {
   m_strip->setShares(m_view.shares);
   m_strip->setVisible(!m_view.shares.empty());
   m_description->setVisible(m_view.described);
-  m_picture->setVisible(!m_view.picture.isNull());
   if (!m_view.picture.isNull()) {
     const QSize room(theme().px(96), theme().px(54));
     m_picture->setPixmap(QPixmap::fromImage(m_view.picture.scaled(room, Qt::KeepAspectRatio, Qt::SmoothTransformation)));
   }
+  showPicture();
   m_again->setVisible(m_view.again);
   m_pause->setText(paused ? tr("Resume") : tr("Pause"));
   m_pause->setAccessibleName(paused ? tr("Resume watching") : tr("Pause watching"));
@@ -104,8 +108,12 @@ void WatchBar::arrange() {
   update();
 }
 
+// In a low window the words come first.
+void WatchBar::showPicture() { m_picture->setVisible(!m_view.picture.isNull() && window()->height() >= theme().px(kLowUnits)); }
+
 void WatchBar::resizeEvent(QResizeEvent* event) {
   QFrame::resizeEvent(event);
+  showPicture();
   m_row->setDirection(width() < theme().px(kNarrowUnits) ? QBoxLayout::TopToBottom : QBoxLayout::LeftToRight);
 }
 

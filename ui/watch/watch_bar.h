@@ -57,6 +57,7 @@ class WatchBar : public QFrame {
 
  private:
   void arrange();
+  void showPicture();
 
   WatchView m_view;
   QBoxLayout* m_row = nullptr;
