@@ -82,21 +82,25 @@ QString AttachmentTray::add(app::Attachment attachment) {
   return {};
 }
 
-// What is in view stays there: the focus goes to the card that takes this one's place, without scrolling to it.
+// What is in view stays there: the focus goes to the card that takes this one's place.
 void AttachmentTray::remove(AttachmentCard* card) {
   const auto place = std::find(m_cards.begin(), m_cards.end(), card);
   const bool focused = card->hasFocus() || card->isAncestorOf(QApplication::focusWidget());
   const int at = verticalScrollBar()->value();
   const auto next = m_cards.erase(place);
   m_newest = nullptr;
-  if (focused && !m_cards.empty()) (next != m_cards.end() ? *next : m_cards.back())->setFocus();
+  const QPointer<AttachmentCard> following = m_cards.empty() ? nullptr : next != m_cards.end() ? *next : m_cards.back();
+  if (focused && following != nullptr) following->setFocus();
   if (focused && m_cards.empty()) Q_EMIT emptied();
   card->hide();
   card->deleteLater();
   setVisible(!m_cards.empty());
   arrange();
   adjust();
-  verticalScrollBar()->setValue(at);
+  QTimer::singleShot(0, this, [this, at, following] {  // laid out by then
+    verticalScrollBar()->setValue(at);
+    if (following != nullptr && following->hasFocus()) ensureWidgetVisible(following, 0, 0);
+  });
   Q_EMIT changed();
 }
 
