@@ -54,8 +54,8 @@ AttachmentTray::AttachmentTray(MediaPreview& preview, QWidget* parent) : QScroll
   m_layout->addStretch(1);
   setWidget(m_content);
   m_content->setAutoFillBackground(false);
-  connect(verticalScrollBar(), &QScrollBar::rangeChanged, this, &AttachmentTray::followNewest);
-  connect(verticalScrollBar(), &QScrollBar::actionTriggered, this, [this] { m_newest = nullptr; });
+  connect(verticalScrollBar(), &QScrollBar::rangeChanged, this, &AttachmentTray::follow);
+  connect(verticalScrollBar(), &QScrollBar::actionTriggered, this, [this] { m_followed = nullptr; });
   hide();
 }
 
@@ -67,9 +67,9 @@ QString AttachmentTray::add(app::Attachment attachment) {
   auto* card = new AttachmentCard(m_preview, std::move(attachment));
   m_cards.push_back(card);
   connect(card, &AttachmentCard::removeRequested, this, [this, card] { remove(card); });
-  m_newest = card;
+  m_followed = card;
   connect(card, &AttachmentCard::changed, this, [this, card] {
-    if (m_newest != card) m_newest = nullptr;
+    if (m_followed != card) m_followed = nullptr;
     arrange();
     adjust();
     Q_EMIT changed();
@@ -88,19 +88,16 @@ void AttachmentTray::remove(AttachmentCard* card) {
   const bool focused = card->hasFocus() || card->isAncestorOf(QApplication::focusWidget());
   const int at = verticalScrollBar()->value();
   const auto next = m_cards.erase(place);
-  m_newest = nullptr;
   const QPointer<AttachmentCard> following = m_cards.empty() ? nullptr : next != m_cards.end() ? *next : m_cards.back();
   if (focused && following != nullptr) following->setFocus();
+  m_followed = focused ? following : nullptr;
   if (focused && m_cards.empty()) Q_EMIT emptied();
   card->hide();
   card->deleteLater();
   setVisible(!m_cards.empty());
   arrange();
   adjust();
-  QTimer::singleShot(0, this, [this, at, following] {  // laid out by then
-    verticalScrollBar()->setValue(at);
-    if (following != nullptr && following->hasFocus()) ensureWidgetVisible(following, 0, 0);
-  });
+  verticalScrollBar()->setValue(at);
   Q_EMIT changed();
 }
 
@@ -150,8 +147,8 @@ void AttachmentTray::showFirstRefused() {
   const auto refused =
       std::find_if(m_cards.begin(), m_cards.end(), [](const AttachmentCard* card) { return card->state() == CardState::kRefused; });
   if (refused == m_cards.end()) return;
-  m_newest = nullptr;
-  ensureWidgetVisible(*refused, 0, 0);
+  m_followed = *refused;
+  follow();
 }
 
 int AttachmentTray::columns() const { return std::max(1, viewport()->width() / theme().px(kTileUnits)); }
@@ -204,8 +201,8 @@ std::vector<QByteArray> AttachmentTray::images() const {
   return paths;
 }
 
-void AttachmentTray::followNewest() {
-  if (m_newest) ensureWidgetVisible(m_newest, 0, 0);
+void AttachmentTray::follow() {
+  if (m_followed) ensureWidgetVisible(m_followed, 0, 0);
 }
 
 void AttachmentTray::setMaximumShare(int heightPx) {
@@ -239,7 +236,7 @@ void AttachmentTray::adjust() {
   updateGeometry();
   QTimer::singleShot(0, this, [this] {
     updateGeometry();
-    followNewest();
+    follow();
   });
 }
 

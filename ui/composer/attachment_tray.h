@@ -61,7 +61,7 @@ class AttachmentTray : public QScrollArea {
   void adjust();
   void arrange();
   int columns() const;
-  void followNewest();
+  void follow();
 
   MediaPreview& m_preview;
   QWidget* m_content = nullptr;
@@ -74,7 +74,7 @@ class AttachmentTray : public QScrollArea {
   std::vector<AttachmentCard*> m_rows;   // below it
   int m_columns = 0;
   std::vector<AttachmentCard*> m_cards;
-  QPointer<AttachmentCard> m_newest;  // kept in view until somebody scrolls or works on another card
+  QPointer<AttachmentCard> m_followed;  // kept in view until somebody scrolls or works on another card
   int m_maximumHeight = 260;
 };
 
