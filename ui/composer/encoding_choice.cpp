@@ -4,7 +4,7 @@
 #include <QHBoxLayout>
 #include <QLabel>
 #include <QMenu>
-#include <QToolButton>
+#include <QPushButton>
 
 #include "ui/theme/theme.h"
 
@@ -29,10 +29,8 @@ EncodingChoice::EncodingChoice(const QStringList& encodings, QWidget* parent) : 
   add(tr("As its bytes look"), {});
   m_menu->addSeparator();
   for (const QString& encoding : encodings) add(encoding, encoding.toLatin1());
-  m_change = new QToolButton;
-  m_change->setText(tr("Change"));
+  m_change = new QPushButton(tr("Change"));
   m_change->setAccessibleName(tr("Change the encoding"));
-  m_change->setPopupMode(QToolButton::InstantPopup);
   m_change->setMenu(m_menu);
   setTextRole(m_change, TextRole::kCaption);
   row->addWidget(m_label);

@@ -8,7 +8,7 @@
 
 class QLabel;
 class QMenu;
-class QToolButton;
+class QPushButton;
 
 namespace winnow::ui {
 
@@ -27,7 +27,7 @@ class EncodingChoice : public QWidget {
 
  private:
   QLabel* m_label = nullptr;
-  QToolButton* m_change = nullptr;
+  QPushButton* m_change = nullptr;
   QMenu* m_menu = nullptr;
 };
 

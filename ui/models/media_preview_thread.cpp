@@ -44,6 +44,9 @@ FramePlan planAt(double seconds) {
   return plan;
 }
 
+// Of the frames that were asked for, not of the file.
+bool isOfThePlan(const MediaNotice& notice) { return notice.code == NoticeCode::kRepeatsLeftOut || notice.code == NoticeCode::kPlanFull; }
+
 // Letters and digits of a text's beginning, to know its file by: "gnu-general-public-license".
 QString firstWords(const QString& text) {
   constexpr int kMostCharacters = 40;
@@ -170,6 +173,7 @@ PreviewToken MediaPreviewThread::probe(const QByteArray& path, const QByteArray&
       summary.posterPng = toPng(summary.poster);
     }
     summary.notices = source->notices();
+    std::erase_if(summary.notices, isOfThePlan);  // the poster's, which nobody asked for
     summary.sha256 = QByteArray::fromStdString(source->content_hash());
     answer([this, token, summary] { Q_EMIT probed(token, summary); });
   });
