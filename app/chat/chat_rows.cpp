@@ -11,19 +11,22 @@ namespace winnow::app {
 
 namespace {
 
-constexpr char kMessageAttachments[] =
-    "SELECT message_id, id, kind, path, sha256, size_bytes, width_px, height_px, duration_s, plan_frame_count, plan_every_s, plan_from_s, "
-    "plan_to_s, plan_max_frames, sampled_json, pins_json, words, most_tokens, subtitles, encoding FROM attachment WHERE conversation_id = "
-    "? AND "
-    "message_id IS "
-    "NOT NULL ORDER BY "
-    "message_id, ordinal";
-constexpr char kDraftAttachments[] =
-    "SELECT message_id, id, kind, path, sha256, size_bytes, width_px, height_px, duration_s, plan_frame_count, plan_every_s, plan_from_s, "
-    "plan_to_s, plan_max_frames, sampled_json, pins_json, words, most_tokens, subtitles, encoding FROM attachment WHERE conversation_id = "
-    "? AND "
-    "message_id IS "
-    "NULL ORDER BY ordinal";
+// The columns as readAttachment() takes them; rows: which of a conversation's, and in which order.
+std::string attachments(const char* rows) {
+  return std::string(
+             "SELECT message_id, id, kind, path, sha256, size_bytes, width_px, height_px, duration_s, plan_frame_count, plan_every_s, "
+             "plan_from_s, plan_to_s, plan_max_frames, sampled_json, pins_json, words, most_tokens, subtitles, encoding FROM attachment "
+             "WHERE conversation_id = ? AND message_id IS ") +
+         rows;
+}
+const std::string& messageAttachments() {
+  static const std::string sql = attachments("NOT NULL ORDER BY message_id, ordinal");
+  return sql;
+}
+const std::string& draftAttachments() {
+  static const std::string sql = attachments("NULL ORDER BY ordinal");
+  return sql;
+}
 
 MediaKind kindFrom(qint64 stored) {
   switch (stored) {
@@ -180,9 +183,8 @@ QList<StoredMessage> readMessages(SqliteConnection& db, ConversationId id) {
   QHash<MessageId, qsizetype> places;
   {
     SqliteStatement row = db.prepare(
-        "SELECT id, parent_id, sequence, role, state, text, created_ms, failure_code, failure, digest <> winnow_digest(text), thought FROM "
-        "message "
-        "WHERE conversation_id = ? ORDER BY sequence");
+        "SELECT id, parent_id, sequence, role, state, text, created_ms, failure_code, failure, digest <> winnow_digest(text), thought "
+        "FROM message WHERE conversation_id = ? ORDER BY sequence");
     row.bind(id);
     while (row.step()) {
       StoredMessage message;
@@ -203,7 +205,7 @@ QList<StoredMessage> readMessages(SqliteConnection& db, ConversationId id) {
     }
   }
   {
-    SqliteStatement row = db.prepare(kMessageAttachments);
+    SqliteStatement row = db.prepare(messageAttachments().c_str());
     row.bind(id);
     while (row.step()) {
       const auto place = places.constFind(row.integer(0));
@@ -223,7 +225,7 @@ QList<StoredMessage> readMessages(SqliteConnection& db, ConversationId id) {
 
 QList<Attachment> readDraftAttachments(SqliteConnection& db, ConversationId id) {
   QList<Attachment> attachments;
-  SqliteStatement row = db.prepare(kDraftAttachments);
+  SqliteStatement row = db.prepare(draftAttachments().c_str());
   row.bind(id);
   while (row.step()) attachments.push_back(readAttachment(row));
   return attachments;

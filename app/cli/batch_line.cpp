@@ -3,7 +3,9 @@
 #include <algorithm>
 #include <optional>
 #include <string>
+#include <vector>
 
+#include "app/cli/console_output.h"
 #include "app/cli/option_checks.h"
 #include "app/media/text_encoding.h"
 #include "app/recipes/option_json.h"
@@ -26,10 +28,9 @@ constexpr std::string_view kFields[] = {"image",   "video", "document",   "subti
 void require_known_fields(const Json& line, const JsonObject& subject) {
   for (const auto& [field, value] : line.items()) {
     if (std::ranges::find(kFields, field) != std::end(kFields)) continue;
-    std::string known;
-    for (const std::string_view each : kFields) known += (known.empty() ? "" : ", ") + std::string(each);
+    const std::vector<std::string> known(std::begin(kFields), std::end(kFields));
     subject.refuse(ErrorCode::kInvalidArgument, field.substr(0, kMostFieldBytes),
-                   "there is no such field; known are " + known + " (the last two are yours and come back as they are)");
+                   "there is no such field; known are " + joined_words(known) + " (the last two are yours and come back as they are)");
   }
 }
 

@@ -107,6 +107,12 @@ void dimmed_err(std::string_view text) {
   std::fprintf(stderr, "%s%s%s", terminal ? "\033[2m" : "", printable(text).c_str(), terminal ? "\033[0m" : "");
 }
 
+std::string joined_words(const std::vector<std::string>& words) {
+  std::string text;
+  for (const std::string& word : words) text += (text.empty() ? "" : ", ") + word;
+  return text;
+}
+
 void print_err(const char* format, ...) {
   std::va_list arguments;
   va_start(arguments, format);

@@ -8,6 +8,7 @@
 
 #include <string>
 #include <string_view>
+#include <vector>
 
 namespace winnow::cli {
 
@@ -24,5 +25,7 @@ void status_line(std::string_view text);
 std::string printable(std::string_view text);
 // Those, too: for what stands within a sentence.
 std::string printable_line(std::string_view text);
+// With commas between them.
+std::string joined_words(const std::vector<std::string>& words);
 
 }  // namespace winnow::cli

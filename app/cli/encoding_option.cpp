@@ -2,6 +2,7 @@
 
 #include <CLI/CLI.hpp>
 
+#include "app/cli/console_output.h"
 #include "app/media/text_encoding.h"
 
 namespace winnow::cli {
@@ -9,9 +10,7 @@ namespace {
 
 std::string encoding_problem(const std::string& name) {
   if (app::encodingNamed(name)) return {};
-  std::string known;
-  for (const std::string& each : app::encodingNames()) known += (known.empty() ? "" : ", ") + each;
-  return name + " is no encoding that is known; these are: " + known;
+  return name + " is no encoding that is known; these are: " + joined_words(app::encodingNames());
 }
 
 }  // namespace

@@ -9,11 +9,7 @@
 namespace winnow::cli {
 namespace {
 
-std::string joined(const std::vector<std::string>& words) {
-  std::string text;
-  for (const std::string& word : words) text += (text.empty() ? "" : ", ") + word;
-  return text.empty() ? "nothing" : text;
-}
+std::string joined_or_nothing(const std::vector<std::string>& words) { return words.empty() ? "nothing" : joined_words(words); }
 
 // Options that exist only beside another's value follow that value: "with event=clips: clip=8".
 std::vector<std::string> option_texts(const MethodInfo& method) {
@@ -53,12 +49,12 @@ ExitStatus run_methods(OutputFormat format) {
     print_out("%-17s source: %s\n", "", method.source.c_str());
     print_out("%-17s phase %s, %s, %s, needs %s\n", "", phase_entry(method.phase).word,
               method.query_aware ? "judged by the question" : "not judged by the question alone", method.merges ? "merges" : "evicts",
-              joined(method.needs).c_str());
-    print_out("%-17s options: %s\n", "", joined(option_texts(method)).c_str());
+              joined_or_nothing(method.needs).c_str());
+    print_out("%-17s options: %s\n", "", joined_or_nothing(option_texts(method)).c_str());
   }
   print_out("\nparts that can be exchanged (--allocator, --scorer, --reducer, --scope, --granularity)\n");
   for (const PartInfo& part : list_parts()) {
-    print_out("%-12s %-20s %s\n", part.kind.c_str(), part.name.c_str(), joined(part.presets).c_str());
+    print_out("%-12s %-20s %s\n", part.kind.c_str(), part.name.c_str(), joined_or_nothing(part.presets).c_str());
   }
   return ExitStatus::kAnswered;
 }

@@ -37,12 +37,6 @@ std::string stored_text(const ModelSummary& model) {
   return text;
 }
 
-std::string joined_words(const std::vector<std::string>& words) {
-  std::string text;
-  for (const std::string& word : words) text += (text.empty() ? "" : ", ") + word;
-  return text;
-}
-
 nlohmann::ordered_json model_json(const ModelSummary& model) {
   nlohmann::ordered_json missing = nlohmann::ordered_json::array();
   for (const Error& error : model.missing) missing.push_back({{"subject", error.subject}, {"reason", error.reason}});
