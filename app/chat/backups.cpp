@@ -14,6 +14,7 @@
 #include "app/chat/database_file.h"
 #include "app/chat/storage_fault.h"
 #include "app/process/free_space.h"
+#include "app/process/own_folder.h"
 
 namespace winnow::app {
 
@@ -24,7 +25,7 @@ constexpr qint64 kRoomLeftBytes = qint64{64} << 20;  // for what is written mean
 QString folderOf(const ChatFolders& folders) { return folders.data + QStringLiteral("/backups"); }
 QString nameFormat() { return QStringLiteral("'winnow-'yyyyMMdd'T'hhmmss'Z.db'"); }
 
-[[noreturn]] void refuseBackup(const QString& file, ErrorCode code, const char* reason) {
+[[noreturn]] void refuseBackup(const QString& file, ErrorCode code, const std::string& reason) {
   throw Exception(code, QFile::encodeName(file).toStdString(), reason);
 }
 
@@ -65,7 +66,8 @@ bool backupIsDue(const ChatFolders& folders, qint64 nowMs) {
 Backup makeBackup(const ChatFolders& folders, qint64 nowMs, const InterruptToken& interrupt) {
   const QString database = ChatDatabase::databaseFile(folders);
   const QDir folder(folderOf(folders));
-  if (!QDir().mkpath(folder.path())) refuseBackup(folder.path(), whyNotWritten(folder.path()), "it cannot be made");
+  if (const FolderState there = makeOwnFolder(folder.path()); !there)
+    refuseBackup(there.path, storageCodeOf(there.fault), reasonOf(there.fault));
   const Backup made{folder.filePath(QDateTime::fromMSecsSinceEpoch(nowMs, Qt::UTC).toString(nameFormat())), nowMs};
   const QString part = folder.filePath(QStringLiteral("unfinished.part"));
   QFile::remove(part);

@@ -35,8 +35,8 @@ class ChatDatabase::Impl {
  public:
   Impl(const ChatFolders& folders, const QByteArray& vfs)
       : m_file(databasePath(folders)), m_vfs(vfs), m_lock(lockPath(folders)), m_thumbnails(folders.cache) {
-    if (!QDir().mkpath(folders.data))
-      throw Exception(whyNotWritten(folders.data), QFile::encodeName(folders.data).toStdString(), "it cannot be made");
+    if (const FolderState made = makeOwnFolder(folders.data); !made)
+      throw Exception(storageCodeOf(made.fault), QFile::encodeName(made.path).toStdString(), reasonOf(made.fault));
     lock(m_lock, folders);
     m_db = openDatabaseFile(m_file, m_vfs);
     m_recovered = endStreams();
@@ -93,6 +93,12 @@ class ChatDatabase::Impl {
     std::optional<Conversation> found = findConversation(db, id);
     if (!found) unknown("conversation");
     return *std::move(found);
+  }
+
+  qint64 attachmentAt(SqliteConnection& db, MessageId question, int place) {
+    SqliteStatement row = db.prepare("SELECT id FROM attachment WHERE message_id = ? AND ordinal = ?");
+    if (!row.bind(question).bind(place).step()) unknown("attachment");
+    return row.integer(0);
   }
 
   int recovered() const { return m_recovered; }
@@ -236,6 +242,11 @@ int ChatDatabase::purgeDeletedBefore(qint64 deletedBeforeMs) {
     db.prepare(
           "INSERT INTO message_fts(message_fts, rowid, text) SELECT 'delete', m.id, m.text FROM message m "
           "JOIN conversation c ON c.id = m.conversation_id WHERE m.state <> 2 AND c.deleted_ms > 0 AND c.deleted_ms < ?")
+        .bind(deletedBeforeMs)
+        .run();
+    db.prepare(
+          "DELETE FROM attachment_fts WHERE rowid IN (SELECT a.id FROM attachment a JOIN conversation c ON c.id = a.conversation_id "
+          "WHERE c.deleted_ms > 0 AND c.deleted_ms < ?)")
         .bind(deletedBeforeMs)
         .run();
     db.prepare("DELETE FROM conversation WHERE deleted_ms > 0 AND deleted_ms < ?").bind(deletedBeforeMs).run();
@@ -396,14 +407,11 @@ TurnIds ChatDatabase::beginAnswer(MessageId question) {
   });
 }
 
-void ChatDatabase::storeSampled(MessageId question, int place, const SampledTimes& times) {
+void ChatDatabase::storeSampled(MessageId question, int place, const SampledTimes& times, const FoundWords& words) {
   m_impl->write([&](SqliteConnection& db) {
-    db.prepare("UPDATE attachment SET sampled_json = ? WHERE message_id = ? AND ordinal = ?")
-        .bindText(sampledToJson(times))
-        .bind(question)
-        .bind(place)
-        .run();
-    if (db.changes() != 1) unknown("attachment");
+    const qint64 attachment = m_impl->attachmentAt(db, question, place);
+    db.prepare("UPDATE attachment SET sampled_json = ? WHERE id = ?").bindText(sampledToJson(times)).bind(attachment).run();
+    indexAttachment(db, attachment, words);
   });
 }
 
@@ -419,11 +427,7 @@ void ChatDatabase::storePins(MessageId question, int place, const PinnedRanges& 
 }
 
 void ChatDatabase::moveMedia(ConversationId id, const QByteArray& from, const QByteArray& to) {
-  m_impl->write([&](SqliteConnection& db) {
-    for (const char* change : {"UPDATE attachment SET path = ? WHERE conversation_id = ? AND path = ?",
-                               "UPDATE attachment SET subtitles = ? WHERE conversation_id = ? AND subtitles = ?"})
-      db.prepare(change).bindBlob(to).bind(id).bindBlob(from).run();
-  });
+  m_impl->write([&](SqliteConnection& db) { moveAttachments(db, id, from, to); });
 }
 
 void ChatDatabase::updateStreaming(MessageId answer, const AnswerSoFar& soFar) {
@@ -475,14 +479,18 @@ SharedKeptMap ChatDatabase::comparedKeptMap(qint64 comparison, int place) {
   return m_impl->access([&](SqliteConnection& db) { return readComparedKeptMap(db, comparison, place); });
 }
 
-void ChatDatabase::saveDraft(ConversationId id, const Draft& draft) {
+std::optional<Conversation> ChatDatabase::saveDraft(ConversationId id, const Draft& draft) {
   checkText(draft.text, "draft");
   checkAttachments(draft.attachments);
-  m_impl->write([&](SqliteConnection& db) {
-    m_impl->require(db, id);
+  std::optional<Conversation> called = m_impl->write([&](SqliteConnection& db) -> std::optional<Conversation> {
+    const Conversation before = m_impl->require(db, id);
     replaceDraft(db, id, draft);
+    callBy(db, before, draft.text, draft.attachments);
+    const Conversation now = m_impl->require(db, id);
+    return now.preview != before.preview ? std::optional(now) : std::nullopt;
   });
   for (const Attachment& attachment : draft.attachments) m_impl->thumbnails().save(attachment);
+  return called;
 }
 
 void ChatDatabase::saveViewState(ConversationId id, const ViewState& view) {

@@ -63,8 +63,9 @@ class ChatDatabase {
   void saveAgreement(MessageId answer, const Agreement& agreement);
   // A further answer to an existing question (regenerate).
   TurnIds beginAnswer(MessageId question);
-  // What was really sampled of the question's attachment at `place` (0: the first). Replaces what was known.
-  void storeSampled(MessageId question, int place, const SampledTimes& times);
+  // What was really sampled of the question's attachment at `place` (0: the first), and the words by which it is found. Replaces what was
+  // known.
+  void storeSampled(MessageId question, int place, const SampledTimes& times, const FoundWords& words = {});
   // What is pinned of it from now on.
   void storePins(MessageId question, int place, const PinnedRanges& pins);
   // A file of a chat is somewhere else: wherever it is attached there, also as another one's subtitles.
@@ -74,7 +75,8 @@ class ChatDatabase {
   SharedKeptMap keptMap(MessageId answer);  // null: none was saved
   SharedKeptMap comparedKeptMap(qint64 comparison, int place);
 
-  void saveDraft(ConversationId id, const Draft& draft);
+  // The chat, if it is called otherwise from now on.
+  std::optional<Conversation> saveDraft(ConversationId id, const Draft& draft);
   void saveViewState(ConversationId id, const ViewState& view);
 
   QHash<QString, QString> settings();

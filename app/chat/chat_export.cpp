@@ -23,6 +23,15 @@ std::string time(qint64 ms) { return QDateTime::fromMSecsSinceEpoch(ms, Qt::UTC)
 
 QString nameOf(const Attachment& attachment) { return QFileInfo(QFile::decodeName(attachment.path)).fileName(); }
 
+const char* wordOf(MediaKind kind) { return kind == MediaKind::kVideo ? "video" : kind == MediaKind::kDocument ? "document" : "image"; }
+
+// As a heading of people.
+QString titleOf(MediaKind kind) {
+  return kind == MediaKind::kVideo      ? QStringLiteral("Video")
+         : kind == MediaKind::kDocument ? QStringLiteral("Document")
+                                        : QStringLiteral("Image");
+}
+
 const char* wordOf(Role role) { return role == Role::kUser ? "user" : role == Role::kAssistant ? "assistant" : "system"; }
 
 const char* wordOf(MessageState state) {
@@ -91,22 +100,29 @@ OrderedJson samplingOf(const SamplingChoice& choice) {
 }
 
 OrderedJson attachmentOf(const Attachment& attachment) {
-  OrderedJson json = {{"kind", attachment.kind == MediaKind::kVideo ? "video" : "image"},
+  OrderedJson json = {{"kind", wordOf(attachment.kind)},
                       {"name", nameOf(attachment).toStdString()},
                       {"sha256", attachment.sha256.toStdString()},
-                      {"size_bytes", attachment.sizeBytes},
-                      {"width_px", attachment.widthPx},
-                      {"height_px", attachment.heightPx}};
+                      {"size_bytes", attachment.sizeBytes}};
+  if (attachment.kind == MediaKind::kDocument) {
+    json["words"] = attachment.words;
+    if (attachment.sampled.tokens > 0) json["tokens"] = attachment.sampled.tokens;
+    if (attachment.mostTokens > 0) json["most_tokens"] = attachment.mostTokens;
+  } else {
+    json["width_px"] = attachment.widthPx;
+    json["height_px"] = attachment.heightPx;
+  }
+  if (!attachment.encoding.isEmpty()) json["encoding"] = attachment.encoding.toStdString();
   for (const MediaNotice& notice : attachment.sampled.notices) json["notices"].push_back(noticeText(notice));
   if (!attachment.pins.empty()) json["pins_s"] = parsedJson(pinsToJson(attachment.pins));
-  if (attachment.kind == MediaKind::kImage) return json;
+  if (attachment.kind != MediaKind::kVideo) return json;
   const FramePlan& plan = attachment.plan;
   json["duration_s"] = attachment.durationS;
   json["plan"] = {{"frames", plan.frame_count}, {"every_s", plan.every_s}, {"from_s", plan.from_s}, {"to_s", plan.to_s}};
   if (!attachment.subtitles.isEmpty()) json["subtitles"] = QFileInfo(QFile::decodeName(attachment.subtitles)).fileName().toStdString();
   if (!attachment.sampled.actualS.empty()) {
     json["sampled"] = parsedJson(sampledToJson(attachment.sampled));
-    json["sampled"].erase("notices");  // told in words
+    for (const char* other : {"notices", "lines_digest"}) json["sampled"].erase(other);  // told in words; a check of ours
   }
   return json;
 }
@@ -181,10 +197,8 @@ QByteArray chatToMarkdown(const LoadedConversation& chat) {
     text +=
         QStringLiteral("\n## %1\n").arg(question || model.isEmpty() ? (question ? QStringLiteral("You") : QStringLiteral("Model")) : model);
     if (!message.attachments.isEmpty()) text += QLatin1Char('\n');
-    for (const Attachment& attachment : message.attachments) {
-      const bool video = attachment.kind == MediaKind::kVideo;
-      text += QStringLiteral("- %1: %2\n").arg(video ? QStringLiteral("Video") : QStringLiteral("Image"), inCode(nameOf(attachment)));
-    }
+    for (const Attachment& attachment : message.attachments)
+      text += QStringLiteral("- %1: %2\n").arg(titleOf(attachment.kind), inCode(nameOf(attachment)));
     if (!message.text.isEmpty()) text += QStringLiteral("\n%1\n").arg(message.text);
     if (message.state == MessageState::kFailed) text += QStringLiteral("\n*This answer failed.*\n");
   }

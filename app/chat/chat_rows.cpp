@@ -1,5 +1,7 @@
 #include "app/chat/chat_rows.h"
 
+#include <QFile>
+#include <QFileInfo>
 #include <bit>
 
 #include "app/chat/agreement_json.h"
@@ -58,6 +60,8 @@ Attachment readAttachment(const SqliteStatement& row) {
   attachment.encoding = row.bytes(19);
   return attachment;
 }
+
+QString foundName(const QByteArray& path) { return QFileInfo(QFile::decodeName(path)).fileName(); }
 
 Guard guardFrom(qint64 stored) {
   for (const Guard guard : {Guard::kPrefill, Guard::kRam, Guard::kAlone}) {
@@ -183,7 +187,8 @@ QList<StoredMessage> readMessages(SqliteConnection& db, ConversationId id) {
   QHash<MessageId, qsizetype> places;
   {
     SqliteStatement row = db.prepare(
-        "SELECT id, parent_id, sequence, role, state, text, created_ms, failure_code, failure, digest <> winnow_digest(text), thought "
+        "SELECT id, parent_id, sequence, role, state, text, created_ms, failure_code, failure, digest <> winnow_digest(text, thought), "
+        "thought "
         "FROM message WHERE conversation_id = ? ORDER BY sequence");
     row.bind(id);
     while (row.step()) {
@@ -231,6 +236,24 @@ QList<Attachment> readDraftAttachments(SqliteConnection& db, ConversationId id) 
   return attachments;
 }
 
+void deleteDraftAttachments(SqliteConnection& db, ConversationId id) {
+  db.prepare("DELETE FROM attachment_fts WHERE rowid IN (SELECT id FROM attachment WHERE conversation_id = ? AND message_id IS NULL)")
+      .bind(id)
+      .run();
+  db.prepare("DELETE FROM attachment WHERE conversation_id = ? AND message_id IS NULL").bind(id).run();
+}
+
+void moveAttachments(SqliteConnection& db, ConversationId id, const QByteArray& from, const QByteArray& to) {
+  db.prepare("UPDATE attachment_fts SET name = ? WHERE rowid IN (SELECT id FROM attachment WHERE conversation_id = ? AND path = ?)")
+      .bind(foundName(to))
+      .bind(id)
+      .bindBlob(from)
+      .run();
+  for (const char* change : {"UPDATE attachment SET path = ? WHERE conversation_id = ? AND path = ?",
+                             "UPDATE attachment SET subtitles = ? WHERE conversation_id = ? AND subtitles = ?"})
+    db.prepare(change).bindBlob(to).bind(id).bindBlob(from).run();
+}
+
 void insertAttachments(SqliteConnection& db, ConversationId id, MessageId message, const QList<Attachment>& attachments) {
   int ordinal = 0;
   for (const Attachment& a : attachments) {
@@ -244,6 +267,10 @@ void insertAttachments(SqliteConnection& db, ConversationId id, MessageId messag
     insert.bindText(pinsToJson(a.pins));
     insert.bind(a.words).bind(a.mostTokens).bindBlob(a.subtitles).bindText(a.encoding);
     insert.run();
+    db.prepare("INSERT INTO attachment_fts(rowid, name, said, described) VALUES(?, ?, '', '')")
+        .bind(db.lastInsertId())
+        .bind(foundName(a.path))
+        .run();
   }
 }
 
@@ -291,6 +318,14 @@ SharedKeptMap readKeptMap(SqliteConnection& db, MessageId message) {
 void indexForSearch(SqliteConnection& db, MessageId message, const QString& text) {
   SqliteStatement insert = db.prepare("INSERT INTO message_fts(rowid, text) VALUES(?, ?)");
   insert.bind(message).bind(text).run();
+}
+
+void indexAttachment(SqliteConnection& db, qint64 attachment, const FoundWords& words) {
+  const auto replace = [&](const char* sql, const std::optional<QString>& text) {
+    if (text) db.prepare(sql).bind(text->left(kMaxMessageBytes)).bind(attachment).run();
+  };
+  replace("UPDATE attachment_fts SET said = ? WHERE rowid = ?", words.said);
+  replace("UPDATE attachment_fts SET described = ? WHERE rowid = ?", words.described);
 }
 
 qint64 nextTick(SqliteConnection& db) {

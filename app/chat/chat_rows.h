@@ -22,12 +22,17 @@ QList<Attachment> readDraftAttachments(SqliteConnection& db, ConversationId id);
 
 // message 0: the draft's.
 void insertAttachments(SqliteConnection& db, ConversationId id, MessageId message, const QList<Attachment>& attachments);
+void deleteDraftAttachments(SqliteConnection& db, ConversationId id);
+// A file of a chat is somewhere else: wherever it is attached there, also as another one's subtitles.
+void moveAttachments(SqliteConnection& db, ConversationId id, const QByteArray& from, const QByteArray& to);
 enum class RunPart : int { kCause = 1, kAll = 2 };
 // In the place of what was saved of it.
 void insertRun(SqliteConnection& db, MessageId message, const Run& run, RunPart part);
 void insertKeptMap(SqliteConnection& db, MessageId message, const KeptMap& map);  // not one above KeptMap::kMaxBytes
 SharedKeptMap readKeptMap(SqliteConnection& db, MessageId message);               // null: none, or of a newer version
 void indexForSearch(SqliteConnection& db, MessageId message, const QString& text);
+// In the place of the words before; as much of them as a message may have.
+void indexAttachment(SqliteConnection& db, qint64 attachment, const FoundWords& words);
 qint64 nextTick(SqliteConnection& db);
 
 }  // namespace winnow::app

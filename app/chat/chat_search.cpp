@@ -32,17 +32,26 @@ QList<SearchHit> searchChats(SqliteConnection& db, const QString& query, int lim
   const QString words = ftsQuery(query);
   if (words.isEmpty() || limit <= 0) return hits;
   {
-    SqliteStatement row =
-        db.prepare("SELECT id, title FROM conversation WHERE deleted_ms = 0 AND title LIKE ? ESCAPE '\\' ORDER BY activity DESC LIMIT ?");
+    SqliteStatement row = db.prepare(
+        "SELECT id, title FROM conversation WHERE deleted_ms = 0 AND (title LIKE ?1 ESCAPE '\\' OR draft LIKE ?1 ESCAPE '\\') "
+        "ORDER BY activity DESC LIMIT ?2");
     row.bind(likePattern(query)).bind(limit);
-    while (row.step()) hits.push_back({static_cast<ConversationId>(row.integer(0)), 0, row.text(1), row.text(1)});
+    while (row.step()) hits.push_back({static_cast<ConversationId>(row.integer(0)), 0, row.text(1), {}});
   }
-  SqliteStatement row = db.prepare(
+  const auto addFound = [&](const char* sql) {
+    SqliteStatement row = db.prepare(sql);
+    row.bind(words).bind(limit - static_cast<int>(hits.size()));
+    while (row.step()) hits.push_back({static_cast<ConversationId>(row.integer(0)), row.integer(1), row.text(2), row.text(3)});
+  };
+  addFound(
       "SELECT m.conversation_id, m.id, c.title, snippet(message_fts, 0, char(8296), char(8297), char(8230), 24) FROM message_fts f "
       "JOIN message m ON m.id = f.rowid JOIN conversation c ON c.id = m.conversation_id "
       "WHERE message_fts MATCH ? AND c.deleted_ms = 0 ORDER BY f.rank LIMIT ?");
-  row.bind(words).bind(limit - static_cast<int>(hits.size()));
-  while (row.step()) hits.push_back({static_cast<ConversationId>(row.integer(0)), row.integer(1), row.text(2), row.text(3)});
+  addFound(
+      "SELECT a.conversation_id, coalesce(a.message_id, 0), c.title, "
+      "snippet(attachment_fts, -1, char(8296), char(8297), char(8230), 24) FROM attachment_fts f "
+      "JOIN attachment a ON a.id = f.rowid JOIN conversation c ON c.id = a.conversation_id "
+      "WHERE attachment_fts MATCH ? AND c.deleted_ms = 0 ORDER BY f.rank LIMIT ?");
   return hits;
 }
 

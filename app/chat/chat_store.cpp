@@ -73,7 +73,7 @@ RequestToken ChatStore::start(Open open, bool saves) {
     } catch (...) {
       m_database.reset();
       m_whyClosed = current_error("conversations");
-      m_mailbox->post([this, token, failure = StorageFailure{m_whyClosed, listBackups(m_folders)}] {
+      m_mailbox->post([this, token, failure = StorageFailure{m_whyClosed, listBackups(m_folders), makeOwnFolder(m_folders.data)}] {
         m_openError = failure.error;
         Q_EMIT openFailed(token, failure);
       });
@@ -136,8 +136,8 @@ void ChatStore::tellDamage(const Error& error) {
 
 RequestToken ChatStore::createConversation(const QString& title, const ConversationOptions& options, const Draft& draft) {
   return submit([this, title, options, draft](ChatDatabase& db, RequestToken token) -> Letter {
-    const Conversation made = db.createConversation(title, options);
-    if (!draft.isEmpty()) db.saveDraft(made.id, draft);
+    Conversation made = db.createConversation(title, options);
+    if (!draft.isEmpty()) made = db.saveDraft(made.id, draft).value_or(made);
     return [this, token, made] { Q_EMIT conversationCreated(token, made); };
   });
 }
@@ -238,9 +238,9 @@ RequestToken ChatStore::saveAgreement(MessageId answer, const Agreement& agreeme
   });
 }
 
-RequestToken ChatStore::storeSampled(MessageId question, int place, const SampledTimes& times) {
-  return submit([this, question, place, times](ChatDatabase& db, RequestToken token) -> Letter {
-    db.storeSampled(question, place, times);
+RequestToken ChatStore::storeSampled(MessageId question, int place, const SampledTimes& times, const FoundWords& words) {
+  return submit([this, question, place, times, words](ChatDatabase& db, RequestToken token) -> Letter {
+    db.storeSampled(question, place, times, words);
     return [this, token] { Q_EMIT saved(token); };
   });
 }
@@ -302,8 +302,10 @@ RequestToken ChatStore::loadComparedKeptMap(qint64 comparison, int place) {
 
 RequestToken ChatStore::saveDraft(ConversationId id, const Draft& draft) {
   return submit([this, id, draft](ChatDatabase& db, RequestToken token) -> Letter {
-    db.saveDraft(id, draft);
-    return [this, token] { Q_EMIT saved(token); };
+    return [this, token, called = db.saveDraft(id, draft)] {
+      if (called) Q_EMIT this->called(*called);
+      Q_EMIT saved(token);
+    };
   });
 }
 

@@ -20,6 +20,7 @@
 #include "app/chat/backup_keeper.h"
 #include "app/chat/chat_database.h"
 #include "app/chat/conversation.h"
+#include "app/process/own_folder.h"
 
 namespace winnow::app {
 
@@ -37,6 +38,7 @@ struct StoreOpened {
 struct StorageFailure {
   Error error;
   QList<Backup> backups;  // that could take its place, newest first
+  FolderState folder{};   // of the chats: why it cannot be made or written to
 };
 
 class ChatStore : public QObject {
@@ -75,7 +77,7 @@ class ChatStore : public QObject {
   RequestToken saveComparison(const Comparison& comparison);
   RequestToken useAnswer(qint64 comparison, int place);
   RequestToken saveAgreement(MessageId answer, const Agreement& agreement);
-  RequestToken storeSampled(MessageId question, int place, const SampledTimes& times);
+  RequestToken storeSampled(MessageId question, int place, const SampledTimes& times, const FoundWords& words = {});
   RequestToken storePins(MessageId question, int place, const PinnedRanges& pins);
   RequestToken moveMedia(ConversationId id, const QByteArray& from, const QByteArray& to);
   void appendStreaming(MessageId answer, const AnswerSoFar& soFar);  // failures come as failed(0, ...)
@@ -96,6 +98,7 @@ class ChatStore : public QObject {
   void conversationCreated(winnow::app::RequestToken token, const winnow::app::Conversation& conversation);
   // Rename, pin, options, active leaf.
   void conversationChanged(winnow::app::RequestToken token, const winnow::app::Conversation& conversation);
+  void called(const winnow::app::Conversation& conversation);  // otherwise than before, by a draft that was saved
   void conversationDeleted(winnow::app::RequestToken token, winnow::ConversationId id);
   void conversationRestored(winnow::app::RequestToken token, const winnow::app::Conversation& conversation);
   void conversationsListed(winnow::app::RequestToken token, const QList<winnow::app::Conversation>& conversations);

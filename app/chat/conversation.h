@@ -42,9 +42,16 @@ struct SampledTimes {
   std::vector<double> actualS;
   qint64 tokens = 0;             // of all of a document, however few were read
   std::vector<double> linesS{};  // when each line begins
+  QByteArray linesDigest{};      // of their times and words: other subtitles than before have another one
   std::vector<MediaNotice> notices{};
 
   friend bool operator==(const SampledTimes&, const SampledTimes&) = default;
+};
+
+// By which an attachment is found, beside its file's name; nullopt: as it is known.
+struct FoundWords {
+  std::optional<QString> said{};       // in it: its subtitles
+  std::optional<QString> described{};  // what the model told itself about it
 };
 
 struct Attachment {
@@ -180,7 +187,7 @@ struct Conversation {
   qint64 deletedMs = 0;  // 0: not deleted
   bool pinned = false;
   int messageCount = 0;
-  QString preview;           // first words of the first question, at most 120 characters
+  QString preview;           // first words of the first question or of the draft before it, or the file that it begins with
   MessageId activeLeaf = 0;  // end of the branch on screen; 0: empty
   ConversationOptions options;
 };
@@ -243,15 +250,17 @@ struct FinishedTurn {
 
 struct SearchHit {
   ConversationId conversation = 0;
-  MessageId message = 0;  // 0: the title matched
+  MessageId message = 0;  // 0: title or draft matched
   QString title;
-  QString snippet;  // plain text; matches between U+2068 and U+2069
+  QString snippet;  // plain text; matches between U+2068 and U+2069; empty: of title or draft
 };
 
 inline constexpr qint64 kMaxMessageBytes = qint64{4} << 20;
 inline constexpr int kMaxTitleLength = 300;
 inline constexpr int kMaxAttachments = 64;  // of one question
 
+// What stands for a chat without a title that begins with this: at most 120 characters of the words, else the first file's name.
+QString firstWords(const QString& text, const QList<Attachment>& attachments);
 // The branch that ends in `leaf`, root first; empty when `leaf` is not among the messages.
 QList<StoredMessage> branchTo(const QList<StoredMessage>& messages, MessageId leaf);
 // Messages with the same parent and role as `message` (itself included), by sequence: "branch 2 of 3".

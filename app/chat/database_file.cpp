@@ -160,8 +160,8 @@ void requireTrueWords(const QString& file, const InterruptToken& interrupt) {
   db.leaveUntouched();
   db.interruptBy(interrupt);
   const qint64 changed = db.pragmaInteger(
-      "SELECT (SELECT count(*) FROM message WHERE digest <> winnow_digest(text)) + "
-      "(SELECT count(*) FROM comparison_column WHERE digest <> winnow_digest(text))");
+      "SELECT (SELECT count(*) FROM message WHERE digest <> winnow_digest(text, thought)) + "
+      "(SELECT count(*) FROM comparison_column WHERE digest <> winnow_digest(text, thought))");
   if (changed > 0)
     refuse(file, ErrorCode::kStorageDamaged,
            "it is damaged: the words of " + std::to_string(changed) + " messages have changed on the disk");

@@ -5,13 +5,6 @@
 #include "app/chat/chat_rows.h"
 
 namespace winnow::app {
-namespace {
-
-constexpr int kPreviewCharacters = 120;
-
-QString previewOf(const QString& text) { return text.left(kPreviewCharacters * 4).simplified().left(kPreviewCharacters); }
-
-}  // namespace
 
 qint64 nowMs() { return QDateTime::currentMSecsSinceEpoch(); }
 
@@ -58,8 +51,13 @@ void touchConversation(SqliteConnection& db, ConversationId id, MessageId leaf, 
 
 void replaceDraft(SqliteConnection& db, ConversationId id, const Draft& draft) {
   db.prepare("UPDATE conversation SET draft = ? WHERE id = ?").bind(draft.text).bind(id).run();
-  db.prepare("DELETE FROM attachment WHERE conversation_id = ? AND message_id IS NULL").bind(id).run();
+  deleteDraftAttachments(db, id);
   insertAttachments(db, id, 0, draft.attachments);
+}
+
+void callBy(SqliteConnection& db, const Conversation& conversation, const QString& text, const QList<Attachment>& attachments) {
+  if (conversation.messageCount > 0) return;
+  db.prepare("UPDATE conversation SET preview = ? WHERE id = ?").bind(firstWords(text, attachments)).bind(conversation.id).run();
 }
 
 void checkQuestion(const NewQuestion& question) {
@@ -79,8 +77,7 @@ MessageId insertQuestion(SqliteConnection& db, const Conversation& conversation,
   indexForSearch(db, made, question.text);
   insertAttachments(db, conversation.id, made, question.attachments);
   replaceDraft(db, conversation.id, {});
-  if (conversation.preview.isEmpty())
-    db.prepare("UPDATE conversation SET preview = ? WHERE id = ?").bind(previewOf(question.text)).bind(conversation.id).run();
+  callBy(db, conversation, question.text, question.attachments);
   return made;
 }
 

@@ -23,6 +23,8 @@ MessageId insertMessage(SqliteConnection& db, ConversationId conversation, Messa
 // The draft becomes this question.
 MessageId insertQuestion(SqliteConnection& db, const Conversation& conversation, const NewQuestion& question);
 void replaceDraft(SqliteConnection& db, ConversationId id, const Draft& draft);
+// A chat that nothing was asked in yet is called by what it begins with.
+void callBy(SqliteConnection& db, const Conversation& conversation, const QString& text, const QList<Attachment>& attachments);
 // The chat was written to: it ends in `leaf` and is the newest.
 void touchConversation(SqliteConnection& db, ConversationId id, MessageId leaf, int addedMessages);
 // The newest message of those under it, or itself.

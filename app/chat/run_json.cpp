@@ -151,6 +151,7 @@ QByteArray sampledToJson(const SampledTimes& times) {
     json["actual_s"] = times.actualS;
   }
   if (!times.linesS.empty()) json["lines_s"] = times.linesS;
+  if (!times.linesDigest.isEmpty()) json["lines_digest"] = times.linesDigest.toStdString();
   for (const MediaNotice& notice : times.notices)
     json["notices"].push_back({static_cast<int>(notice.code), notice.amount, notice.of, notice.name});
   return QByteArray::fromStdString(json.dump(-1, ' ', false, Json::error_handler_t::replace));
@@ -164,6 +165,9 @@ SampledTimes sampledFromJson(const QByteArray& text) {
   readField(json, "actual_s", times.actualS);
   readField(json, "tokens", times.tokens);
   readField(json, "lines_s", times.linesS);
+  std::string digest;
+  readField(json, "lines_digest", digest);
+  times.linesDigest = QByteArray::fromStdString(digest);
   times.notices = noticesIn(json);
   return times;
 }

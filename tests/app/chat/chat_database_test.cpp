@@ -530,6 +530,60 @@ TEST_F(ChatDatabaseTest, DraftAndViewSurviveAndSendingClearsTheDraft) {
   EXPECT_TRUE(loaded.draft.attachments.isEmpty());
 }
 
+// Six drafts were six rows "New chat".
+TEST_F(ChatDatabaseTest, AChatWithoutATitleIsCalledByWhatItBeginsWith) {
+  open();
+  const ConversationId id = m_db->createConversation({}, {}).id;
+  const auto called = [&] { return m_db->conversation(id).preview.toStdString(); };
+  EXPECT_EQ(called(), "");
+  Attachment photo;
+  photo.path = "/photos/kitchen.png";
+  const std::optional<Conversation> byFile = m_db->saveDraft(id, {{}, {photo}});
+  ASSERT_TRUE(byFile);
+  EXPECT_EQ(byFile->preview, QStringLiteral("kitchen.png"));
+  EXPECT_FALSE(m_db->saveDraft(id, {{}, {photo}})) << "it is called so already";
+  ASSERT_TRUE(m_db->saveDraft(id, {QStringLiteral("what  is\non it"), {photo}}));
+  EXPECT_EQ(called(), "what is on it");
+  ASSERT_TRUE(m_db->saveDraft(id, {}));
+  EXPECT_EQ(called(), "");
+  m_db->beginTurn({id, 0, {}, {photo}});
+  EXPECT_EQ(called(), "kitchen.png");
+  EXPECT_FALSE(m_db->saveDraft(id, {QStringLiteral("and now?"), {}})) << "what was asked first stays its name";
+  EXPECT_EQ(called(), "kitchen.png");
+}
+
+TEST_F(ChatDatabaseTest, SearchFindsFilesSubtitlesDescriptionsAndDrafts) {
+  open();
+  const ConversationId id = m_db->createConversation({}, {}).id;
+  Attachment film = clip();
+  film.path = "/films/holiday_in-Lyon.mp4";
+  const auto found = [&](const char* words) {
+    const QList<SearchHit> hits = m_db->search(QString::fromUtf8(words));
+    return hits.size() == 1 && hits[0].conversation == id ? hits[0].snippet.toStdString() : "no hit";
+  };
+  m_db->saveDraft(id, {QStringLiteral("the bridge over the river"), {film}});
+  EXPECT_EQ(found("the BRIDGE"), "");
+  EXPECT_EQ(found("lyon"), "holiday_in-\u2068Lyon\u2069.mp4");
+  EXPECT_EQ(found("films"), "no hit") << "folders are not what people look for";
+  const TurnIds ids = m_db->beginTurn({id, 0, QStringLiteral("where?"), {film}});
+  EXPECT_EQ(found("lyon"), "holiday_in-\u2068Lyon\u2069.mp4") << "once: the draft is the question now";
+  m_db->storeSampled(ids.question, 0, {{1.0}, {0.96}}, {QStringLiteral("Where is the château?\nOver there."), {}});
+  EXPECT_EQ(found("chateau"), "Where is the \u2068château\u2069?\nOver there.");
+  m_db->storeSampled(ids.question, 0, {{1.0}, {0.96}}, {{}, QStringLiteral("A red kite over a lake.")});
+  EXPECT_EQ(found("kite"), "A red \u2068kite\u2069 over a lake.");
+  EXPECT_NE(found("chateau kite"), "no hit") << "words of one attachment count together";
+  m_db->storeSampled(ids.question, 0, {{1.0}, {0.96}}, {QStringLiteral("Other words."), {}});
+  EXPECT_EQ(found("chateau"), "no hit") << "its subtitles are others now";
+  m_db->moveMedia(id, film.path, "/moved/paris.mp4");
+  EXPECT_EQ(found("lyon"), "no hit");
+  EXPECT_EQ(found("paris"), "\u2068paris\u2069.mp4");
+  EXPECT_THROW(m_db->storeSampled(ids.question, 7, {}), Exception);
+  m_db->deleteConversation(id);
+  EXPECT_EQ(found("paris"), "no hit");
+  EXPECT_EQ(m_db->purgeDeletedBefore(std::numeric_limits<qint64>::max()), 1);
+  EXPECT_TRUE(m_db->search(QStringLiteral("paris")).isEmpty());
+}
+
 TEST_F(ChatDatabaseTest, SearchTakesWordsLiterally) {
   open();
   const ConversationId id = conversation();

@@ -41,7 +41,15 @@ LoadedConversation chat() {
   video.pins = {{1.0, 2.0}};
   video.sampled = {{1.0}, {0.96}};
   video.sampled.notices = {{NoticeCode::kCutOff, 1234}};
-  question.attachments = {video};
+  Attachment text;
+  text.kind = MediaKind::kDocument;
+  text.path = "/home/somebody/secret/notes.md";
+  text.words = 1512;
+  text.sampled.tokens = 2034;
+  Attachment picture;
+  picture.path = "/home/somebody/secret/photo.png";
+  picture.widthPx = 640;
+  question.attachments = {video, text, picture};
   StoredMessage first = message(2, 1, Role::kAssistant, QStringLiteral("A star."));
   StoredMessage second = message(3, 1, Role::kAssistant, QStringLiteral("```python\nprint(1)\n```"));
   second.hasCause = second.hasRun = true;
@@ -69,7 +77,8 @@ LoadedConversation chat() {
 
 TEST(ChatExport, MarkdownIsTheBranchOnScreen) {
   EXPECT_EQ(chatToMarkdown(chat()).toStdString(),
-            "# Stars and squares\n\n## System\n\nBe brief.\n\n## You\n\n- Video: `clip'.mp4`\n\nWhat is *shown*?\n\n## "
+            "# Stars and squares\n\n## System\n\nBe brief.\n\n## You\n\n- Video: `clip'.mp4`\n- Document: `notes.md`\n- Image: "
+            "`photo.png`\n\nWhat is *shown*?\n\n## "
             "llava\n\n```python\nprint(1)\n```\n");
 }
 
@@ -89,6 +98,14 @@ TEST(ChatExport, JsonIsEverything) {
   EXPECT_EQ(video.at("sampled").at("actual_s"), (Json{0.96}));
   EXPECT_FALSE(video.at("sampled").contains("notices"));
   EXPECT_EQ(video.at("notices"), (Json{"the file is cut off: 1234 bytes are missing at the end"}));
+  const Json& document = question.at("attachments").at(1);
+  EXPECT_EQ(document.at("kind"), "document");
+  EXPECT_EQ(document.at("words"), 1512);
+  EXPECT_EQ(document.at("tokens"), 2034);
+  EXPECT_FALSE(document.contains("width_px")) << "a text has no pixels";
+  const Json& picture = question.at("attachments").at(2);
+  EXPECT_EQ(picture.at("kind"), "image");
+  EXPECT_EQ(picture.at("width_px"), 640);
   EXPECT_FALSE(json.at("messages").at(1).contains("run"));
   const Json& run = json.at("messages").at(2).at("run");
   EXPECT_EQ(run.at("model"), "llava");

@@ -176,6 +176,60 @@ TEST_F(DatabaseFileTest, WordsThatChangedOnTheDiskAreNoticed) {
   EXPECT_FALSE(messages[1].damaged);
 }
 
+// The thought of an answer, and of a compared one, is words as well.
+TEST_F(DatabaseFileTest, ThoughtsThatChangedOnTheDiskAreNoticed) {
+  ConversationId chat = 0;
+  {
+    ChatDatabase db(folders());
+    chat = db.createConversation(QStringLiteral("chat"), {}).id;
+    const TurnIds first = db.beginTurn({chat, 0, QStringLiteral("And?"), {}});
+    FinishedTurn turn;
+    turn.answer = first.answer;
+    turn.text = QStringLiteral("Yes.");
+    turn.thought = QStringLiteral("The key lies under stone nine.");
+    db.finishTurn(turn);
+    Comparison comparison;
+    comparison.question = first.question;
+    comparison.columns.resize(2);
+    comparison.columns[0].state = ColumnState::kAnswered;
+    comparison.columns[0].thought = QStringLiteral("The lamp hangs beside door four.");
+    db.saveComparison(comparison);
+  }
+  EXPECT_NO_THROW(requireTrueWords(file()));
+  const QByteArray whole = bytes(file());
+  for (const auto& [before, after] : {std::pair("stone nine", "stone five"), std::pair("door four", "door five")}) {
+    QByteArray flipped = whole;
+    ASSERT_TRUE(flipped.contains(before));
+    write(flipped.replace(before, after));
+    EXPECT_THROW(requireTrueWords(file()), Exception) << after;
+  }
+  QByteArray flipped = whole;
+  write(flipped.replace("stone nine", "stone five"));
+  ChatDatabase db(folders());
+  const QList<StoredMessage> messages = db.loadConversation(chat).messages;
+  EXPECT_FALSE(messages[0].damaged);
+  EXPECT_TRUE(messages[1].damaged);
+}
+
+TEST_F(DatabaseFileTest, UpgradesTheFifteenthVersionWhoseDigestsKnewNoThoughts) {
+  ofVersion(15, {"UPDATE conversation SET title = '', draft = '  words of a draft'",
+                 "INSERT INTO conversation(id, title, created_ms, updated_ms, activity, method, retention, frame_count, system_prompt) "
+                 "VALUES(6, '', 1, 1, 2, 'snapkv', 0.2, 8, '')",
+                 "INSERT INTO message(id, conversation_id, sequence, role, state, text, thought, created_ms) VALUES"
+                 "(1, 6, 1, 2, 1, '', '', 1), (2, 6, 2, 3, 1, 'an answer', 'a thought', 1), (3, 6, 3, 3, 1, 'changed', '', 1)",
+                 "UPDATE message SET digest = 7 WHERE id = 3",
+                 "INSERT INTO attachment VALUES(1, 6, 1, 0, 1, CAST('/a/b/kitchen sink.png' AS BLOB), '', 10, 64, 36, 0.0, 8, 0.0, 0.0, "
+                 "-1.0, 1024, '', '', 0, 0, x'', '')"});
+  ChatDatabase db(folders());
+  EXPECT_EQ(db.conversation(5).preview, QStringLiteral("words of a draft"));
+  EXPECT_EQ(db.conversation(6).preview, QStringLiteral("kitchen sink.png"));
+  ASSERT_EQ(db.search(QStringLiteral("sink")).size(), 1);
+  const QList<StoredMessage> messages = db.loadConversation(6).messages;
+  EXPECT_FALSE(messages[0].damaged);
+  EXPECT_FALSE(messages[1].damaged);
+  EXPECT_TRUE(messages[2].damaged) << "an upgrade does not make good what was damaged";
+}
+
 TEST_F(DatabaseFileTest, UpgradesTheEleventhVersionWhoseMessagesHadNoDigest) {
   ofVersion(11, {"INSERT INTO message(id, conversation_id, sequence, role, state, text, created_ms) VALUES(1, 5, 1, 1, 1, 'asked', 1)"});
   ChatDatabase db(folders());

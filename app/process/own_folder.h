@@ -1,0 +1,35 @@
+// A folder of the program's own: made where it is missing, and why it cannot be made or written to, by its true cause.
+//
+// Used before chats, models and pasted pictures are saved. Asks the operating system, never guesses; any thread. Errors: none, they are
+// the answer.
+#pragma once
+
+#include <QString>
+#include <string>
+
+namespace winnow::app {
+
+enum class FolderFault : int {
+  kNone = 0,
+  kFileInTheWay = 1,  // where a folder has to be, or above it
+  kNotPermitted = 2,
+  kReadOnlyDisk = 3,
+  kNameTooLong = 4,
+  kDiskFull = 5,
+  kNotPossible = 6,  // this file system makes no folders there, or is broken
+};
+
+struct FolderState {
+  FolderFault fault = FolderFault::kNone;
+  QString path{};  // the file in the way, or the folder in which nothing can be made or written
+
+  explicit operator bool() const { return fault == FolderFault::kNone; }
+};
+
+// The folder is there and can be written to; it and those above it were made where they were missing.
+FolderState makeOwnFolder(const QString& folder);
+
+// What is wrong and what helps: one English clause without a full stop. Empty for kNone.
+std::string reasonOf(FolderFault fault);
+
+}  // namespace winnow::app
