@@ -15,7 +15,7 @@ namespace winnow::ui {
 namespace {
 
 QString cardText(const MethodCard& card) {
-  QStringList parts{card.title, card.name};
+  QStringList parts{card.title, card.name, groupTitle(card.group)};
   parts << card.tags << card.problem << card.purpose << card.caution << card.source;
   parts.removeAll(QString());
   return parts.join(QStringLiteral(". "));
@@ -108,13 +108,16 @@ class CardLayout {
   qreal m_y;
 };
 
+// Above the first card of a group.
+qreal headingHeight() { return QFontMetricsF(theme().font(TextRole::kCaptionStrong)).height() + theme().px(16); }
+
 int outerMargin() { return theme().px(4); }
 int innerMargin() { return theme().px(12); }
 
 }  // namespace
 
 MethodCardModel::MethodCardModel(const std::vector<MethodInfo>& methods, std::optional<ModelTraits> model, QObject* parent)
-    : QAbstractListModel(parent), m_methods(methods), m_model(std::move(model)) {}
+    : QAbstractListModel(parent), m_methods(grouped(methods)), m_model(std::move(model)) {}
 
 void MethodCardModel::add(MethodCard card) {
   const bool known = findMethod(m_methods, card.recipe.spec.method) != nullptr;
@@ -127,6 +130,9 @@ void MethodCardModel::add(MethodCard card) {
 void MethodCardModel::setRecipes(const std::vector<app::NamedRecipe>& saved, double retention) {
   beginResetModel();
   m_cards.clear();
+  const auto other =
+      std::find_if(m_methods.begin(), m_methods.end(), [](const MethodInfo& method) { return groupOf(method) > MethodGroup::kSaved; });
+  for (auto method = m_methods.begin(); method != other; ++method) addMethod(*method, retention);
   for (const app::NamedRecipe& recipe : saved) {
     MethodCard card;
     card.recipe = recipe;
@@ -143,21 +149,25 @@ void MethodCardModel::setRecipes(const std::vector<app::NamedRecipe>& saved, dou
     }
     add(std::move(card));
   }
-  for (const MethodInfo& method : m_methods) {
-    MethodCard card;
-    card.recipe.spec.method = method.name;
-    card.recipe.spec.retention = retention;
-    card.title = methodTitle(m_methods, method.name);
-    card.name = displayText(QString::fromStdString(method.name));
-    card.tags = methodTags(method);
-    card.purpose = methodPurpose(method.name);
-    const QString caution = methodCaution(method.name);
-    if (!caution.isEmpty()) card.caution = tr("Not for: %1").arg(caution);
-    card.source = displayText(QString::fromStdString(method.source));
-    add(std::move(card));
-  }
+  for (auto method = other; method != m_methods.end(); ++method) addMethod(*method, retention);
   rebuild();
   endResetModel();
+}
+
+void MethodCardModel::addMethod(const MethodInfo& method, double retention) {
+  MethodCard card;
+  card.recipe.spec.method = method.name;
+  card.recipe.spec.retention = retention;
+  card.group = groupOf(method);
+  card.title = methodTitle(m_methods, method.name);
+  card.name = displayText(QString::fromStdString(method.name));
+  card.tags = methodTags(method);
+  if (card.group == MethodGroup::kRecommended) card.tags.prepend(groupTitle(card.group));
+  card.purpose = methodPurpose(method.name);
+  const QString caution = methodCaution(method.name);
+  if (!caution.isEmpty()) card.caution = tr("Not for: %1").arg(caution);
+  card.source = displayText(QString::fromStdString(method.source));
+  add(std::move(card));
 }
 
 void MethodCardModel::setFilter(const QString& words) {
@@ -212,7 +222,16 @@ void MethodCardDelegate::paint(QPainter* painter, const QStyleOptionViewItem& op
   painter->setRenderHint(QPainter::Antialiasing);
   const Colors& c = theme().colors();
   const bool selected = option.state & QStyle::State_Selected;
-  const QRectF frame = QRectF(option.rect).adjusted(outerMargin(), outerMargin(), -outerMargin(), -outerMargin());
+  QRectF frame = QRectF(option.rect).adjusted(outerMargin(), outerMargin(), -outerMargin(), -outerMargin());
+  if (m_model.beginsGroup(index.row())) {
+    painter->setFont(theme().font(TextRole::kCaptionStrong));
+    painter->setPen(c.mutedText);
+    const QRectF heading(frame.left() + theme().px(4), frame.top(), frame.width() - theme().px(8), headingHeight());
+    painter->drawText(
+        heading, Qt::AlignLeft | Qt::AlignVCenter,
+        QFontMetricsF(painter->font()).elidedText(groupTitle(m_model.card(index.row()).group), Qt::ElideRight, heading.width()));
+    frame.setTop(heading.bottom());
+  }
   painter->setPen(QPen(selected ? c.accent : c.border, selected ? 1.6 : 1.0));
   painter->setBrush(selected ? c.accentSoft : (option.state & QStyle::State_MouseOver) ? c.hover : c.surface);
   painter->drawRoundedRect(frame.adjusted(1, 1, -1, -1), theme().cornerRadius(), theme().cornerRadius());
@@ -226,7 +245,8 @@ QSize MethodCardDelegate::sizeHint(const QStyleOptionViewItem& option, const QMo
   const int width = std::max(theme().px(160), view != nullptr ? view->viewport()->width() : theme().px(480));
   const qreal in = innerMargin() + outerMargin();
   const qreal height = CardLayout(m_model.card(index.row()), m_model.isInUse(index.row()), QRectF(0, 0, width - 2 * in, 0), nullptr).run();
-  return QSize(width, static_cast<int>(std::ceil(height + 2 * in)));
+  const qreal heading = m_model.beginsGroup(index.row()) ? headingHeight() : 0;
+  return QSize(width, static_cast<int>(std::ceil(height + 2 * in + heading)));
 }
 
 }  // namespace winnow::ui

@@ -1,4 +1,5 @@
-// The cards of the method picker: one per saved recipe and per method, filtered by what is typed, and how a card is painted.
+// The cards of the method picker: one per saved recipe and per method, in groups, filtered by what is typed, and how a card is painted: the
+// first of a group below the group's title.
 //
 // Used by method_picker.h. The whole card is its accessible text. UI thread only.
 #pragma once
@@ -10,11 +11,13 @@
 
 #include "app/recipes/recipe_json.h"
 #include "engine/recipes/method_info.h"
+#include "ui/recipes/method_groups.h"
 
 namespace winnow::ui {
 
 struct MethodCard {
   app::NamedRecipe recipe;
+  MethodGroup group = MethodGroup::kSaved;
   bool saved = false;
   QString title;
   QString name;  // the method's own, as on the command line
@@ -30,7 +33,7 @@ class MethodCardModel : public QAbstractListModel {
  public:
   MethodCardModel(const std::vector<MethodInfo>& methods, std::optional<ModelTraits> model, QObject* parent = nullptr);
 
-  // Saved recipes first. Plain methods are offered with `retention`.
+  // The recommended method, saved recipes, the other methods by groups. Plain methods are offered with `retention`.
   void setRecipes(const std::vector<app::NamedRecipe>& saved, double retention);
   // Every word must occur in the card, upper and lower case alike.
   void setFilter(const QString& words);
@@ -38,6 +41,7 @@ class MethodCardModel : public QAbstractListModel {
   int rowOf(const app::NamedRecipe& recipe) const;
   void setInUse(const app::NamedRecipe& recipe);
   bool isInUse(int row) const;
+  bool beginsGroup(int row) const { return row == 0 || card(row).group != card(row - 1).group; }
   const MethodCard& card(int row) const { return m_cards[m_shown[static_cast<std::size_t>(row)]]; }
 
   int rowCount(const QModelIndex& parent = {}) const override;
@@ -45,10 +49,11 @@ class MethodCardModel : public QAbstractListModel {
 
  private:
   void add(MethodCard card);
+  void addMethod(const MethodInfo& method, double retention);
   bool same(const MethodCard& card, const app::NamedRecipe& recipe) const;
   void rebuild();
 
-  const std::vector<MethodInfo> m_methods;
+  const std::vector<MethodInfo> m_methods;  // by groups
   const std::optional<ModelTraits> m_model;
   std::vector<MethodCard> m_cards;
   std::vector<std::size_t> m_shown;

@@ -19,6 +19,7 @@
 #include <cmath>
 #include <limits>
 
+#include "ui/recipes/method_groups.h"
 #include "ui/recipes/method_texts.h"
 #include "ui/recipes/option_field.h"
 #include "ui/recipes/recipe_words.h"
@@ -148,7 +149,8 @@ void RecipeEditor::buildForm() {
   connect(m_name, &QLineEdit::textChanged, this, judged);
 
   m_method = comboBox(tr("Method to start from"), "method");
-  for (const MethodInfo& method : m_methods) m_method->addItem(methodTitle(m_methods, method.name), QString::fromStdString(method.name));
+  for (const MethodInfo& method : grouped(m_methods))
+    m_method->addItem(methodTitle(m_methods, method.name), QString::fromStdString(method.name));
   m_methodHelp = caption();
   m_form->addRow(fieldName(tr("Start from")), withHelp(m_method, m_methodHelp));
   connect(m_method, &QComboBox::currentIndexChanged, this, &RecipeEditor::methodChanged);

@@ -3,10 +3,14 @@
 #include <gtest/gtest.h>
 
 #include <fstream>
+#include <map>
+#include <set>
 #include <sstream>
 
 #include "engine/recipes/method_info.h"
 #include "tests/support/source_folder.h"
+#include "ui/recipes/method_cards.h"
+#include "ui/recipes/method_groups.h"
 #include "ui/recipes/recipe_words.h"
 
 namespace winnow::ui {
@@ -28,6 +32,47 @@ TEST(MethodTexts, EveryPhaseHasWordsOfItsOwn) {
   for (const PhaseEntry& phase : kPhases) words << phaseWords(phase.phase);
   EXPECT_EQ(words.removeDuplicates(), 0) << words.join(u", ").toStdString();
   EXPECT_FALSE(words.contains(QString()));
+}
+
+// The recommended one was far down a flat list. By the registry's facts alone: a new method finds its place.
+TEST(MethodGroups, TheRecommendedOneIsOnTopAndControlsAreLast) {
+  const std::vector<MethodInfo> methods = grouped(list_methods());
+  EXPECT_EQ(methods.size(), list_methods().size());
+  EXPECT_EQ(methods.front().name, kDefaultMethod);
+  std::map<MethodGroup, std::set<std::string>> names;
+  for (const MethodInfo& method : methods) names[groupOf(method)].insert(method.name);
+  EXPECT_EQ(names[MethodGroup::kRecommended].size(), 1U);
+  EXPECT_EQ(names[MethodGroup::kComparison], (std::set<std::string>{"full", "random", "random-context", "every-k", "last-frames"}));
+  EXPECT_EQ(names[MethodGroup::kStreams], (std::set<std::string>{"self-study-stream", "kvzip-stream", "infinipot-v"}));
+  EXPECT_TRUE(names[MethodGroup::kByQuestion].contains("snapkv"));
+  EXPECT_TRUE(names[MethodGroup::kByQuestion].contains("rekv"));
+  EXPECT_TRUE(names[MethodGroup::kBeforeQuestion].contains("kvzip"));
+  EXPECT_TRUE(names[MethodGroup::kWhileReading].contains("fastv"));
+  QStringList titles;
+  for (const auto& [group, members] : names) {
+    EXPECT_FALSE(members.empty());
+    titles << groupTitle(group);
+  }
+  EXPECT_EQ(titles.removeDuplicates(), 0);
+}
+
+TEST(MethodGroups, CardsStandInThemWithSavedRecipesBelowTheRecommendedOne) {
+  MethodCardModel model(list_methods(), std::nullopt);
+  app::NamedRecipe mine;
+  mine.name = "mine";
+  mine.spec.method = "snapkv";
+  model.setRecipes({mine}, 0.2);
+  EXPECT_EQ(model.card(0).recipe.spec.method, kDefaultMethod);
+  EXPECT_EQ(model.card(0).tags.front(), groupTitle(MethodGroup::kRecommended));
+  EXPECT_TRUE(model.card(1).saved);
+  int groups = 0;
+  for (int row = 0; row < model.rowCount(); ++row) {
+    groups += model.beginsGroup(row) ? 1 : 0;
+    if (row > 0) {
+      EXPECT_LE(model.card(row - 1).group, model.card(row).group) << row;
+    }
+  }
+  EXPECT_EQ(groups, 9);
 }
 
 TEST(MethodTexts, EveryOptionAndPartIsExplained) {
