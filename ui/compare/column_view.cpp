@@ -3,7 +3,6 @@
 #include <QHBoxLayout>
 #include <QKeyEvent>
 #include <QLabel>
-#include <QLocale>
 #include <QMouseEvent>
 #include <QPainter>
 #include <QPushButton>
@@ -41,7 +40,7 @@ MessageMetrics thoughtMetrics(const app::ComparedAnswer& answer) {
   return metrics;
 }
 
-QString speedText(double tokensPerS) { return QLocale().toString(tokensPerS, 'f', tokensPerS < 10 ? 1 : 0); }
+QString speedText(double tokensPerS) { return formatFixed(tokensPerS, tokensPerS < 10 ? 1 : 0); }
 
 }  // namespace
 
@@ -151,7 +150,7 @@ void ColumnHeader::describe(const ComparisonModel& model, int column) {
 
   QStringList remarks;
   if (answer.run.stopReason == StopReason::kLength)
-    remarks << tr("Stopped at the limit of %n token(s).", nullptr, static_cast<int>(figures.tokens.generated));
+    remarks << tr("Stopped at the limit of %Ln token(s).", nullptr, static_cast<int>(figures.tokens.generated));
   if (!answer.sharesPrefill) remarks << tr("Ran alone, with a prefill of its own. It compresses: %1.").arg(model.whenItCompresses(column));
   if (const QString notes = notesText(figures.notes, answer.run.recipe.spec.min_event_tokens); !notes.isEmpty()) remarks << notes;
   if (model.reference() == column && model.columns() > 1) remarks << tr("The other answers are compared with this one.");

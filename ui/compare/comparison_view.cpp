@@ -220,7 +220,7 @@ void ComparisonView::describe() {
   const ComparisonModel& model = *m_model;
   const Compared& totals = model.comparison().totals;
   const bool apart = model.comparison().order == ColumnOrder::kOneAfterAnother;
-  m_title->setText(tr("Comparison of %n method(s)", nullptr, model.columns()) + QStringLiteral(" · ") +
+  m_title->setText(tr("Comparison of %Ln method(s)", nullptr, model.columns()) + QStringLiteral(" · ") +
                    (apart ? tr("one after another, true speed") : tr("interleaved, to watch: speeds are not comparable")));
   m_stop->setVisible(model.running());
   m_cancel->setVisible(model.running());
@@ -232,7 +232,7 @@ void ComparisonView::describe() {
     shared << tr("Once for all: prefill %1").arg(formatMilliseconds(model.prefillMs()));
   }
   if (!model.running() && totals.prefills > 0) {
-    shared << tr("%n prefill(s)", nullptr, static_cast<int>(totals.prefills));
+    shared << tr("%Ln prefill(s)", nullptr, static_cast<int>(totals.prefills));
     if (totals.shared_prefix_bytes > 0) {
       shared << tr("shared prefix %1, stored once").arg(formatBytes(totals.shared_prefix_bytes))
              << tr("all caches together %1").arg(formatBytes(totals.allocated_bytes));

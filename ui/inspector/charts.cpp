@@ -1,7 +1,6 @@
 #include "ui/inspector/charts.h"
 
 #include <QHelpEvent>
-#include <QLocale>
 #include <QPainter>
 #include <QPainterPath>
 #include <QToolTip>
@@ -154,7 +153,7 @@ QString LayerBars::describe(int layer) const {
   if (now.generated > 0) text += tr(", %1 written").arg(formatCount(now.generated));
   if (now.generated > 0 && left > 0.5) text += tr(", %1 left while writing").arg(formatCount(left));
   for (const auto& [name, value] : f.why) {
-    text += QStringLiteral("\n%1 %2. %3").arg(reasonTitle(name), QLocale().toString(value, 'g', 3), reasonHelp(name));
+    text += QStringLiteral("\n%1 %2. %3").arg(reasonTitle(name), formatReal(value, 3), reasonHelp(name));
   }
   return text;
 }

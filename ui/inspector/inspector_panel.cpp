@@ -2,7 +2,6 @@
 
 #include <QHBoxLayout>
 #include <QLabel>
-#include <QLocale>
 #include <QProgressBar>
 #include <QPushButton>
 #include <QScrollArea>
@@ -278,7 +277,7 @@ void InspectorPanel::refresh() {
   m_memoryDetail->setToolTip(
       tr("Reserved: %1. Which token stands where: %2.").arg(formatBytes(f.kv.allocated), formatBytes(f.kv.metadata)));
   m_memoryDetail->setVisible(f.hasReport);
-  m_pinned->setText(f.pinnedTokens > 0 ? tr("Pinned: %n token(s) of every layer", nullptr, static_cast<int>(f.pinnedTokens)) : QString());
+  m_pinned->setText(f.pinnedTokens > 0 ? tr("Pinned: %Ln token(s) of every layer", nullptr, static_cast<int>(f.pinnedTokens)) : QString());
   m_pinned->setVisible(f.pinnedTokens > 0);
   m_notes->setText(notesText(f.notes, f.shortTextTokens));
   m_notes->setVisible(!f.notes.empty());
@@ -288,14 +287,14 @@ void InspectorPanel::refresh() {
   m_timeline->chart()->setAttached(f.attached);
   m_keptVisual->setValues(CacheMonitor::keptVisual(f), double(f.visualTokens));
   m_keptText->setValues(CacheMonitor::keptText(f), double(f.textTokens));
-  m_speed->setText(f.tokensPerS > 0 ? tr("%1 tok/s").arg(QLocale().toString(f.tokensPerS, 'f', f.tokensPerS < 10 ? 1 : 0)) : dash);
+  m_speed->setText(f.tokensPerS > 0 ? formatSpeed(f.tokensPerS) : dash);
   m_sparkline->setValues(m_monitor.speedHistory());
   QString written =
       f.ttftMs > 0
-          ? tr("First word after %1 · %n token(s) written", nullptr, static_cast<int>(f.generatedTokens)).arg(formatMilliseconds(f.ttftMs))
-          : tr("%n token(s) written", nullptr, static_cast<int>(f.generatedTokens));
+          ? tr("First word after %1 · %Ln token(s) written", nullptr, static_cast<int>(f.generatedTokens)).arg(formatMilliseconds(f.ttftMs))
+          : tr("%Ln token(s) written", nullptr, static_cast<int>(f.generatedTokens));
   if (f.thoughtTokens > 0)
-    written += tr(", %n of them thought in %1", nullptr, static_cast<int>(f.thoughtTokens)).arg(formatMilliseconds(f.timings.thought));
+    written += tr(", %Ln of them thought in %1", nullptr, static_cast<int>(f.thoughtTokens)).arg(formatMilliseconds(f.timings.thought));
   m_firstToken->setText(written);
   const QString parts = f.ttftMs > 0 ? firstWordParts(f.timings) : QString();
   m_firstParts->setText(parts);

@@ -1,7 +1,6 @@
 #include "ui/inspector/timeline_chart.h"
 
 #include <QHelpEvent>
-#include <QLocale>
 #include <QPainter>
 #include <QPainterPath>
 #include <QToolTip>
@@ -26,7 +25,7 @@ double secondsOf(const app::TurnTimeline& turn) { return turn.empty() ? 0.0 : tu
 
 QString axisTime(double seconds) {
   if (seconds >= 120.0) return formatClock(seconds);
-  return QObject::tr("%1 s").arg(QLocale().toString(seconds, 'g', 4));
+  return QObject::tr("%1 s").arg(formatReal(seconds, 4));
 }
 
 }  // namespace
@@ -78,7 +77,7 @@ void TimelineChart::setTurns(std::vector<app::TurnTimeline> turns) {
   if (!m_turns.empty()) {
     const TimelinePoint& last = m_turns.back().points.back();
     setAccessibleDescription(
-        tr("%n turn(s), %1 now, %2 without compression. The table below has every value.", nullptr, static_cast<int>(m_turns.size()))
+        tr("%Ln turn(s), %1 now, %2 without compression. The table below has every value.", nullptr, static_cast<int>(m_turns.size()))
             .arg(formatBytes(qRound64(last.total())), formatBytes(qRound64(last.full))));
   } else {
     setAccessibleDescription(QString());

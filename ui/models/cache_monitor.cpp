@@ -71,7 +71,7 @@ QString notesText(const std::vector<CompressionNote>& notes, int shortTextTokens
         sentences << MonitorWords::tr("Kept more than asked: what is pinned alone needs more.");
         break;
       case CompressionNote::kShortText:
-        sentences << MonitorWords::tr("Text of fewer than %n token(s): not compressed.", nullptr, shortTextTokens);
+        sentences << MonitorWords::tr("Text of fewer than %Ln token(s): not compressed.", nullptr, shortTextTokens);
         break;
       case CompressionNote::kThreadReadAgain:
         sentences << MonitorWords::tr(

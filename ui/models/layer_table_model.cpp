@@ -1,6 +1,5 @@
 #include "ui/models/layer_table_model.h"
 
-#include <QLocale>
 #include <algorithm>
 #include <set>
 
@@ -102,7 +101,7 @@ QVariant LayerTableModel::data(const QModelIndex& index, int role) const {
   if (role == Qt::UserRole) return value;
   if (role == Qt::TextAlignmentRole) return QVariant(Qt::AlignRight | Qt::AlignVCenter);
   if (role != Qt::DisplayRole) return {};
-  return index.column() < kFirstReason ? formatCount(value) : QLocale().toString(value, 'g', 3);
+  return index.column() < kFirstReason ? formatCount(value) : formatReal(value, 3);
 }
 
 QVariant LayerTableModel::headerData(int section, Qt::Orientation orientation, int role) const {

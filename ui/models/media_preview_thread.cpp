@@ -2,7 +2,6 @@
 
 #include <QBuffer>
 #include <QCollator>
-#include <QCryptographicHash>
 #include <QDir>
 #include <QFile>
 #include <QFileInfo>
@@ -14,6 +13,7 @@
 #include "app/media/subtitles.h"
 #include "app/media/text_encoding.h"
 #include "app/media/thumbnails.h"
+#include "app/process/own_folder.h"
 #include "ui/words/media_names.h"
 
 namespace winnow::ui {
@@ -47,7 +47,7 @@ FramePlan planAt(double seconds) {
 // Of the frames that were asked for, not of the file.
 bool isOfThePlan(const MediaNotice& notice) { return notice.code == NoticeCode::kRepeatsLeftOut || notice.code == NoticeCode::kPlanFull; }
 
-// Letters and digits of a text's beginning, to know its file by: "gnu-general-public-license".
+// Letters and digits of a text's beginning, to know its file by: "gnu general public license".
 QString firstWords(const QString& text) {
   constexpr int kMostCharacters = 40;
   QString words;
@@ -55,12 +55,12 @@ QString firstWords(const QString& text) {
     if (words.size() >= kMostCharacters) break;
     if (c.isLetterOrNumber() && !c.isSurrogate()) {
       words += c;
-    } else if (!words.isEmpty() && !words.endsWith(QLatin1Char('-'))) {
-      words += QLatin1Char('-');
+    } else if (!words.isEmpty() && !words.endsWith(QLatin1Char(' '))) {
+      words += QLatin1Char(' ');
     }
   }
-  while (words.endsWith(QLatin1Char('-'))) words.chop(1);
-  return words;
+  if (words.size() >= kMostCharacters && words.contains(QLatin1Char(' '))) words.truncate(words.lastIndexOf(QLatin1Char(' ')));
+  return words.trimmed();
 }
 
 // By names alone: what a file is says its content when it is opened. A model is one or has one a folder below, as open_package() has it.
@@ -82,15 +82,22 @@ FolderContents contentsOf(const QByteArray& folder) {
   return contents;
 }
 
-// The file that holds these bytes; written unless it is there. pattern: its name, %1 being so many digits of their hash.
-QByteArray kept(const QString& folder, const QString& pattern, const QByteArray& content, int digits) {
-  const QString hash = QString::fromLatin1(QCryptographicHash::hash(content, QCryptographicHash::Sha256).toHex().left(digits));
-  const QString file = QDir(folder).filePath(pattern.arg(hash));
-  if (!QFile::exists(file)) {
-    QSaveFile out(file);
-    if (!QDir().mkpath(folder) || !out.open(QIODevice::WriteOnly) || out.write(content) != content.size() || !out.commit())
-      throw Exception(ErrorCode::kFileUnwritable, QFile::encodeName(file).toStdString(), out.errorString().toStdString());
-  }
+bool holds(const QString& path, const QByteArray& content) {
+  QFile file(path);
+  return file.size() == content.size() && file.open(QIODevice::ReadOnly) && file.readAll() == content;
+}
+
+// The file that holds these bytes: "Pasted picture.png", "Pasted picture 2.png" where the first holds others; written unless it is there.
+QByteArray kept(const QString& folder, const QString& name, const char* ending, const QByteArray& content) {
+  QString file = QDir(folder).filePath(name + QLatin1String(ending));
+  for (int number = 2; QFile::exists(file) && !holds(file, content); ++number)
+    file = QDir(folder).filePath(QStringLiteral("%1 %2").arg(name).arg(number) + QLatin1String(ending));
+  if (QFile::exists(file)) return QFile::encodeName(file);
+  if (const app::FolderState made = app::makeOwnFolder(folder); !made)
+    throw Exception(ErrorCode::kFileUnwritable, QFile::encodeName(made.path).toStdString(), app::reasonOf(made.fault));
+  QSaveFile out(file);
+  if (!out.open(QIODevice::WriteOnly) || out.write(content) != content.size() || !out.commit())
+    throw Exception(ErrorCode::kFileUnwritable, QFile::encodeName(file).toStdString(), out.errorString().toStdString());
   return QFile::encodeName(file);
 }
 
@@ -224,7 +231,7 @@ PreviewToken MediaPreviewThread::store(const QImage& image) {
   return enqueue([this, image](PreviewToken token, const InterruptToken&, const auto& answer) {
     const QByteArray png = toPng(image);
     if (png.isEmpty()) throw Exception(ErrorCode::kUnsupportedFormat, "clipboard", "the picture cannot be encoded");
-    const QByteArray path = kept(m_pasteFolder, QStringLiteral("pasted-%1.png"), png, 32);
+    const QByteArray path = kept(m_pasteFolder, tr("Pasted picture"), ".png", png);
     answer([this, token, path] { Q_EMIT stored(token, path); });
   });
 }
@@ -232,9 +239,8 @@ PreviewToken MediaPreviewThread::store(const QImage& image) {
 PreviewToken MediaPreviewThread::storeText(const QString& text) {
   return enqueue([this, text](PreviewToken token, const InterruptToken&, const auto& answer) {
     const QString words = firstWords(text);
-    const QString pattern =
-        words.isEmpty() ? QStringLiteral("pasted-%1.txt") : QStringLiteral("pasted-") + words + QStringLiteral("-%1.txt");
-    const QByteArray path = kept(m_pasteFolder, pattern, text.toUtf8(), 8);
+    const QString name = words.isEmpty() ? tr("Pasted text") : tr("Pasted text, %1").arg(words);
+    const QByteArray path = kept(m_pasteFolder, name, ".txt", text.toUtf8());
     answer([this, token, path] { Q_EMIT stored(token, path); });
   });
 }

@@ -1,7 +1,6 @@
 #include "ui/models/timeline_table_model.h"
 
 #include <QCoreApplication>
-#include <QLocale>
 #include <algorithm>
 
 #include "ui/words/format_text.h"
@@ -69,7 +68,7 @@ QVariant TimelineTableModel::data(const QModelIndex& index, int role) const {
     case kEvent:
       return markText(point.mark);
     case kSeconds:
-      if (role == Qt::DisplayRole) return QLocale().toString(point.ms / 1000.0, 'f', 2);
+      if (role == Qt::DisplayRole) return formatFixed(point.ms / 1000.0, 2);
       return point.ms / 1000.0;
     case kTotal:
       value = kib(point.total());

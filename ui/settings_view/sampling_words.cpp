@@ -25,7 +25,7 @@ QStringList samplingWords(const SamplingChoice& choice) {
   if (choice.min_p) words << SamplingWords::tr("min-p %1").arg(plainNumber(*choice.min_p));
   if (choice.repetition_penalty) words << SamplingWords::tr("repetition penalty %1").arg(plainNumber(*choice.repetition_penalty));
   if (choice.seed) words << SamplingWords::tr("seed %1").arg(*choice.seed);
-  if (choice.max_new_tokens) words << SamplingWords::tr("at most %n token(s)", nullptr, *choice.max_new_tokens);
+  if (choice.max_new_tokens) words << SamplingWords::tr("at most %Ln token(s)", nullptr, *choice.max_new_tokens);
   if (choice.thought_tokens == Sampling::kAsManyThoughtsAsTheModel) {
     words << SamplingWords::tr("thinks as the model does");
   } else if (choice.thought_tokens == 0) {
@@ -33,7 +33,7 @@ QStringList samplingWords(const SamplingChoice& choice) {
   } else if (choice.thought_tokens == Sampling::kMostNewTokens) {
     words << SamplingWords::tr("thinking on");
   } else if (choice.thought_tokens) {
-    words << SamplingWords::tr("thinks for at most %n token(s)", nullptr, *choice.thought_tokens);
+    words << SamplingWords::tr("thinks for at most %Ln token(s)", nullptr, *choice.thought_tokens);
   }
   return words;
 }

@@ -46,8 +46,9 @@ void WatchStrip::setShares(const std::vector<double>& shares) {
   QString words;
   if (!shares.empty()) {
     const double mean = std::accumulate(shares.begin(), shares.end(), 0.0) / static_cast<double>(shares.size());
-    words = tr("%n frame(s)", nullptr, static_cast<int>(shares.size())) + QStringLiteral(" · ") +
-            tr("%1 of a frame is left in the mean").arg(formatShare(mean)) + QStringLiteral(" · ") + tr("%n forgotten", nullptr, forgotten);
+    words = tr("%Ln frame(s)", nullptr, static_cast<int>(shares.size())) + QStringLiteral(" · ") +
+            tr("%1 of a frame is left in the mean").arg(formatShare(mean)) + QStringLiteral(" · ") +
+            tr("%Ln forgotten", nullptr, forgotten);
   }
   setToolTip(words.toHtmlEscaped());
   setAccessibleDescription(words);

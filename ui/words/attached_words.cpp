@@ -2,11 +2,11 @@
 
 #include <QCoreApplication>
 #include <QFileInfo>
-#include <QLocale>
 #include <QRegularExpression>
 #include <QStringList>
 
 #include "ui/words/display_text.h"
+#include "ui/words/format_text.h"
 
 namespace winnow::ui {
 namespace {
@@ -55,11 +55,11 @@ QString keptOf(AttachedKind kind, bool text) {
 }
 
 QString documentLength(qint64 words, qint64 tokens, qint64 mostTokens) {
-  const QLocale locale;
   QStringList parts;
   if (words > 0) parts << AttachedWords::tr("%Ln word(s)", nullptr, static_cast<int>(words));
   if (mostTokens > 0 && tokens > mostTokens) {
-    parts << AttachedWords::tr("the first %1 of %2 tokens").arg(locale.toString(mostTokens), locale.toString(tokens));
+    parts << AttachedWords::tr("the first %1 of %2 tokens")
+                 .arg(formatCount(static_cast<double>(mostTokens)), formatCount(static_cast<double>(tokens)));
   } else if (mostTokens > 0 && tokens == 0) {
     parts << AttachedWords::tr("the first %Ln token(s)", nullptr, static_cast<int>(mostTokens));
   } else if (tokens > 0) {

@@ -20,7 +20,7 @@ QString keptOf(AttachedKind kind, bool text);
 // As the subject of a sentence about all of it: "the pictures", "the document", "what is attached".
 QString attachedNoun(AttachedKind kind);
 
-// As people know the file: its name, or that it was pasted, for such are kept under names of our making.
+// As people know the file: its name; of one that an earlier version kept under the hash of what was pasted, that it was pasted.
 QString attachedName(const QString& path);
 
 // "1,512 words · 2,034 tokens"; where it is cut: "1,512 words · the first 1,000 of 2,034 tokens". tokens: of all of it, 0: not counted yet;

@@ -149,6 +149,39 @@ bool isAddress(const std::string& subject) {
   return subject.find("://") != std::string::npos || subject.starts_with("screen:") || subject.starts_with("/dev/");
 }
 
+// Why a file that is named as a picture or a video is not read, by the reader's own clause (app/media/allowed_video.cpp).
+struct RefusedMedia {
+  const char* begins;
+  const char* cause;  // %1: the file; %2: what stands in the clause's brackets
+  const char* remedy;
+};
+constexpr RefusedMedia kRefusedMedia[] = {
+    {"its video codec (", QT_TRANSLATE_NOOP("winnow::ui::ErrorText", "“%1” is a video whose codec, %2, Winnow does not decode."),
+     QT_TRANSLATE_NOOP("winnow::ui::ErrorText",
+                       "Save it as H.264 in a player or converter, or: ffmpeg -i FILE -c:v libx264 -pix_fmt yuv420p NEW.mp4")},
+    {"the video is encrypted", QT_TRANSLATE_NOOP("winnow::ui::ErrorText", "“%1” is encrypted."),
+     QT_TRANSLATE_NOOP("winnow::ui::ErrorText", "Winnow opens no protected videos. Attach a copy without protection.")},
+    {"it contains no video", QT_TRANSLATE_NOOP("winnow::ui::ErrorText", "“%1” holds no moving pictures."),
+     QT_TRANSLATE_NOOP("winnow::ui::ErrorText", "Winnow reads pictures and words, not sound. Attach its words as a document.")},
+};
+
+void describeRefusedMedia(const QString& name, const QString& reason, ErrorText& text) {
+  for (const RefusedMedia& refused : kRefusedMedia) {
+    if (!reason.startsWith(QLatin1String(refused.begins))) continue;
+    text.cause = tr(refused.cause);
+    if (text.cause.contains(QLatin1String("%2"))) {
+      text.cause = text.cause.arg(name, reason.section(QLatin1Char('('), 1).section(QLatin1Char(')'), 0, 0));
+    } else {
+      text.cause = text.cause.arg(name);
+    }
+    text.remedy = tr(refused.remedy);
+    return;
+  }
+  // Of names like its own others are opened.
+  text.cause = tr("What is in “%1” is not what its name says, or in a form that Winnow does not open.").arg(name);
+  text.remedy = tr("The details say what it is. If it plays elsewhere, saving it as MP4 or PNG there helps.");
+}
+
 ErrorText describeLostSource(const Error& error) {
   ErrorText text;
   text.cause = tr("What was seen of “%1” is not there any more.").arg(watchedName(QString::fromStdString(error.subject)));
@@ -176,11 +209,7 @@ ErrorText describeError(const Error& error) {
   text.cause = name.isEmpty() ? tr(found->causeUnnamed) : tr(found->causeNamed);
   if (text.cause.contains(QLatin1String("%1"))) text.cause = text.cause.arg(name);
   text.remedy = tr(found->remedy);
-  if (error.code == ErrorCode::kUnsupportedFormat && (namedAsPicture(name) || namedAsVideo(name))) {
-    // Of names like its own others are opened.
-    text.cause = tr("What is in “%1” is not what its name says, or in a form that Winnow does not open.").arg(name);
-    text.remedy = tr("The details say what it is. If it plays elsewhere, saving it as MP4 or PNG there helps.");
-  }
+  if (error.code == ErrorCode::kUnsupportedFormat && (namedAsPicture(name) || namedAsVideo(name))) describeRefusedMedia(name, reason, text);
   text.details = QStringLiteral("code %1 (%2)").arg(static_cast<int>(error.code)).arg(QLatin1String(found->name));
   if (!subject.isEmpty()) text.details += QStringLiteral(" · ") + subject;
   if (!reason.isEmpty()) text.details += QStringLiteral(" · ") + reason;

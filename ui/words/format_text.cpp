@@ -65,6 +65,12 @@ QString formatCount(double count) {
   return QLocale().toString(count, 'f', whole ? 0 : 1);
 }
 
+QString formatSpeed(double tokensPerS) { return FormatWords::tr("%1 tok/s").arg(formatFixed(tokensPerS, tokensPerS < 10 ? 1 : 0)); }
+
+QString formatReal(double value, int significant) { return QLocale().toString(value, 'g', significant); }
+
+QString formatFixed(double value, int decimals) { return QLocale().toString(value, 'f', decimals); }
+
 QString formatParameters(qint64 count) {
   constexpr double kMillion = 1e6, kBillion = 1e9;
   const QLocale locale;

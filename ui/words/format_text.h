@@ -16,7 +16,10 @@ QString formatSeconds(double ms);       // of what is foreseen: "8 s", at least 
 QString formatClock(double seconds);    // "0:07", "2:08", "1:02:03"
 // Of a day as seen from `now`: "14:05" today, then "Yesterday", the weekday within six days, "3 Mar" within the year, "3 Mar 2025".
 QString formatWhen(const QDateTime& when, const QDateTime& now);
-QString formatCount(double count);       // "612", "34.5"
-QString formatParameters(qint64 count);  // of a model: "135 M", "1.7 B"
+QString formatCount(double count);                  // "612", "34.5", "2,034"
+QString formatSpeed(double tokensPerS);             // "54 tok/s", below 10 with one decimal
+QString formatReal(double value, int significant);  // "0.125", "25": as many digits as matter, at most
+QString formatFixed(double value, int decimals);    // "1,234.50"
+QString formatParameters(qint64 count);             // of a model: "135 M", "1.7 B"
 
 }  // namespace winnow::ui

@@ -1,19 +1,18 @@
 #include "ui/words/notice_words.h"
 
 #include <QCoreApplication>
-#include <QLocale>
 #include <QStringList>
 
 #include "app/notices/notice_text.h"
 #include "ui/words/display_text.h"
+#include "ui/words/format_text.h"
 
 namespace winnow::ui {
 
 QString noticeWords(const MediaNotice& notice) {
-  const QLocale locale;
   QString text = QCoreApplication::translate("winnow::app::NoticeTexts", app::noticePattern(notice));
-  text.replace(QLatin1String("%1"), locale.toString(qlonglong(notice.amount)));
-  text.replace(QLatin1String("%2"), locale.toString(qlonglong(notice.of)));
+  text.replace(QLatin1String("%1"), formatCount(static_cast<double>(notice.amount)));
+  text.replace(QLatin1String("%2"), formatCount(static_cast<double>(notice.of)));
   text.replace(QLatin1String("%3"), QString::fromStdString(notice.name));
   return sentenceOf(text);
 }
