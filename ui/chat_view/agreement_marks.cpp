@@ -1,7 +1,6 @@
 #include "ui/chat_view/agreement_marks.h"
 
 #include <QCoreApplication>
-#include <QLocale>
 #include <algorithm>
 #include <cmath>
 
@@ -66,15 +65,14 @@ QString agreementShare(const Agreement& agreement) {
   // Rounded down: 100 is said only where it is true.
   const double percent = std::floor(agreement.top1 * 1000.0 + 1e-9) / 10.0;
   const bool whole = std::abs(percent - std::round(percent)) < 0.05;
-  return QLocale().toString(percent, 'f', whole ? 0 : 1) + QChar(0x202f) + QLatin1Char('%');
+  return formatFixed(percent, whole ? 0 : 1) + QChar(0x202f) + QLatin1Char('%');
 }
 
 QString agreementText(const Agreement& agreement) {
   return AgreementWords::tr("Same choice as the full cache %1 · KL %2")
-      .arg(agreementShare(agreement), QLocale().toString(agreement.mean_kl, 'f',
-                                                         agreement.mean_kl == 0.0   ? 0
-                                                         : agreement.mean_kl >= 0.1 ? 2
-                                                                                    : 4));
+      .arg(agreementShare(agreement), formatFixed(agreement.mean_kl, agreement.mean_kl == 0.0   ? 0
+                                                                     : agreement.mean_kl >= 0.1 ? 2
+                                                                                                : 4));
 }
 
 }  // namespace winnow::ui

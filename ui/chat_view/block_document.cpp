@@ -232,14 +232,16 @@ int BlockDocument::markAt(const QPointF& point) const {
 QRectF BlockDocument::markRect(int mark) const {
   const auto place =
       std::find_if(m_marks.begin(), m_marks.end(), [mark](const MarkPlace& each) { return static_cast<int>(each.mark) == mark; });
-  if (place == m_marks.end()) return {};
-  const QTextBlock block = m_document.findBlock(place->from);
+  return place == m_marks.end() ? QRectF() : rectOf(place->from, place->to);
+}
+
+QRectF BlockDocument::rectOf(int from, int to) const {
+  const QTextBlock block = m_document.findBlock(from);
   const QPointF origin = m_document.documentLayout()->blockBoundingRect(block).topLeft();  // lays out what was not yet
-  const int inBlock = place->from - block.position();
+  const int inBlock = from - block.position();
   const QTextLine line = block.layout()->lineForTextPosition(inBlock);
   if (!line.isValid()) return {};
-  const qreal left = line.cursorToX(inBlock),
-              right = line.cursorToX(std::min(inBlock + place->to - place->from, line.textStart() + line.textLength()));
+  const qreal left = line.cursorToX(inBlock), right = line.cursorToX(std::min(inBlock + to - from, line.textStart() + line.textLength()));
   return QRectF(origin.x() + std::min(left, right), origin.y() + line.y(), std::abs(right - left), line.height());
 }
 
@@ -319,18 +321,32 @@ void BlockDocument::paintQuoteBars(QPainter& painter) {
   }
 }
 
-void BlockDocument::paint(QPainter& painter, const QRectF& clip, int from, int to) {
+std::vector<std::pair<int, int>> BlockDocument::placesOf(const QString& words) const {
+  QString shown = m_document.toRawText();  // position by position
+  for (QChar& c : shown) {
+    if (c.isSpace() || c == QChar::ParagraphSeparator || c == QChar::LineSeparator) c = QLatin1Char(' ');
+  }
+  std::vector<std::pair<int, int>> places;
+  const qsizetype size = words.size();
+  for (qsizetype at = shown.indexOf(words, 0, Qt::CaseInsensitive); size > 0 && at >= 0;
+       at = shown.indexOf(words, at + size, Qt::CaseInsensitive))
+    places.emplace_back(static_cast<int>(at), static_cast<int>(at + size));
+  return places;
+}
+
+void BlockDocument::paint(QPainter& painter, const QRectF& clip, const std::vector<Tint>& tints) {
   paintQuoteBars(painter);
   paintListings(painter);
   QAbstractTextDocumentLayout::PaintContext context;
   context.clip = clip;
   context.palette.setColor(QPalette::Text, theme().colors().text);
-  if (from < to) {
+  for (const Tint& tint : tints) {
     QAbstractTextDocumentLayout::Selection selection;
     selection.cursor = QTextCursor(&m_document);
-    selection.cursor.setPosition(std::clamp(from, 0, length()));
-    selection.cursor.setPosition(std::clamp(to, 0, length()), QTextCursor::KeepAnchor);
-    selection.format.setBackground(theme().colors().selection);
+    selection.cursor.setPosition(std::clamp(tint.from, 0, length()));
+    selection.cursor.setPosition(std::clamp(tint.to, 0, length()), QTextCursor::KeepAnchor);
+    selection.format.setBackground(tint.ground);
+    if (tint.text.isValid()) selection.format.setForeground(tint.text);
     context.selections.append(selection);
   }
   m_document.documentLayout()->draw(&painter, context);

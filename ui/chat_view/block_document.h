@@ -4,6 +4,7 @@
 // the document; sizes logical pixels. UI thread only.
 #pragma once
 
+#include <QColor>
 #include <QTextBlockFormat>
 #include <QTextDocument>
 #include <algorithm>
@@ -37,10 +38,19 @@ class BlockDocument {
   void setMarks(QStringView source, const std::vector<TextMark>& marks);
   // The mark under the point, as an index into the marks set; none: -1.
   int markAt(const QPointF& point) const;
-  QRectF markRect(int mark) const;  // of its first line; empty: not shown
+  QRectF markRect(int mark) const;  // as rectOf(); empty: not shown
 
-  // Selected characters [from, to); from == to paints no selection.
-  void paint(QPainter& painter, const QRectF& clip, int from, int to);
+  // Characters [from, to) on a ground of their own; the later ones of those given count where they meet.
+  struct Tint {
+    int from = 0;
+    int to = 0;
+    QColor ground;
+    QColor text{};  // invalid: as it is
+  };
+  void paint(QPainter& painter, const QRectF& clip, const std::vector<Tint>& tints);
+  // Where words stand, [from, to) each, not overlapping. Case does not matter, a line's end counts as a space.
+  std::vector<std::pair<int, int>> placesOf(const QString& words) const;
+  QRectF rectOf(int from, int to) const;  // of its first line
   int positionAt(const QPointF& point) const;
   QUrl linkAt(const QPointF& point) const;
   // Listings within Markdown, in lists and quotations: their frames, whose heads have room for a word and a button.

@@ -12,7 +12,7 @@ class NoteWords {
 }  // namespace
 
 QString noteOf(const MessageContent& content) {
-  if (content.cutAtTokens > 0) return NoteWords::tr("Stopped at the limit of %n token(s).", nullptr, content.cutAtTokens);
+  if (content.cutAtTokens > 0) return NoteWords::tr("Stopped at the limit of %Ln token(s).", nullptr, content.cutAtTokens);
   if (!content.noticed.isEmpty()) return content.noticed;
   const bool nothing = content.text.isEmpty() && content.thought.isEmpty();
   if (content.status == MessageStatus::kInterrupted)

@@ -3,7 +3,6 @@
 #include <QCoreApplication>
 #include <QFile>
 #include <QFileInfo>
-#include <QLocale>
 #include <algorithm>
 
 #include "engine/metrics/kept_figures.h"
@@ -26,7 +25,7 @@ QString tr(const char* text, int n = -1) { return QCoreApplication::translate("w
 QString subtitleDetail(const app::Attachment& video) {
   if (video.subtitles.isEmpty()) return {};
   const auto lines = static_cast<int>(video.sampled.linesS.size());
-  return QStringLiteral(" · ") + (video.sampled.actualS.empty() ? tr("with subtitles") : tr("%n subtitle line(s)", lines));
+  return QStringLiteral(" · ") + (video.sampled.actualS.empty() ? tr("with subtitles") : tr("%Ln subtitle line(s)", lines));
 }
 
 QString planDetail(const app::Attachment& attachment) {
@@ -37,7 +36,7 @@ QString planDetail(const app::Attachment& attachment) {
   if (attachment.kind == MediaKind::kImage) {
     return attachment.widthPx > 0 ? tr("%1 × %2 pixels").arg(attachment.widthPx).arg(attachment.heightPx) : tr("Image");
   }
-  if (app::wasWatched(attachment)) return tr("Watched · a frame every %1 s").arg(QLocale().toString(attachment.plan.every_s));
+  if (app::wasWatched(attachment)) return tr("Watched · a frame every %1 s").arg(formatReal(attachment.plan.every_s, 4));
   const double to = attachment.plan.to_s < 0 ? attachment.durationS : attachment.plan.to_s;
   const QString range = QStringLiteral("%1–%2").arg(formatClock(attachment.plan.from_s), formatClock(to));
   const app::SampledTimes& sampled = attachment.sampled;
@@ -45,7 +44,7 @@ QString planDetail(const app::Attachment& attachment) {
   const auto done = sampled.actualS.empty() ? asked : static_cast<int>(sampled.actualS.size());
   const QString subtitles = subtitleDetail(attachment);
   if (asked != done) return tr("%1 frames asked, %2 done · %3").arg(asked).arg(done).arg(range) + subtitles;
-  return tr("%n frame(s)", done) + QStringLiteral(" · ") + range + subtitles;
+  return tr("%Ln frame(s)", done) + QStringLiteral(" · ") + range + subtitles;
 }
 
 // " · 3 pinned", or nothing.
@@ -56,7 +55,7 @@ QString pinDetail(const app::Attachment& attachment) {
   const std::vector<double> times = attachment.sampled.actualS.empty() ? app::plannedTimes(attachment) : attachment.sampled.actualS;
   int pinned = 0;
   for (const double time : times) pinned += app::anyContains(pins, time) ? 1 : 0;
-  return QStringLiteral(" · ") + tr("%n pinned", pinned);
+  return QStringLiteral(" · ") + tr("%Ln pinned", pinned);
 }
 
 AttachmentSummary summaryOf(const app::Attachment& attachment) {
@@ -130,8 +129,8 @@ std::vector<ComparisonSummary> comparisonsOf(app::MessageId question, const Mess
   for (const app::Comparison& comparison : around.chat.comparisons) {
     if (comparison.question != question) continue;
     const int methods = static_cast<int>(comparison.columns.size());
-    summaries.push_back({comparison.id, comparison.failure.isEmpty() ? tr("Comparison of %n method(s)", methods)
-                                                                     : tr("Comparison of %n method(s), failed", methods)});
+    summaries.push_back({comparison.id, comparison.failure.isEmpty() ? tr("Comparison of %Ln method(s)", methods)
+                                                                     : tr("Comparison of %Ln method(s), failed", methods)});
   }
   return summaries;
 }

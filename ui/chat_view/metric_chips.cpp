@@ -2,7 +2,6 @@
 
 #include <QCoreApplication>
 #include <QFontMetricsF>
-#include <QLocale>
 #include <algorithm>
 #include <cmath>
 
@@ -37,9 +36,9 @@ std::vector<QString> metricTexts(const MessageContent& content) {
   texts.push_back(m.method);
   if (!m.ofNew.isEmpty()) texts.push_back(ChipWords::tr("%1 for what is new").arg(m.ofNew));
   texts.push_back(ChipWords::tr("%1 to first word").arg(formatMilliseconds(m.ttftMs)));
-  if (m.tokensPerS > 0) texts.push_back(ChipWords::tr("%1 tok/s").arg(QLocale().toString(m.tokensPerS, 'f', m.tokensPerS < 10 ? 1 : 0)));
+  if (m.tokensPerS > 0) texts.push_back(formatSpeed(m.tokensPerS));
   if (m.thoughtTokens > 0)
-    texts.push_back(ChipWords::tr("%1 thought, %n token(s)", nullptr, m.thoughtTokens).arg(formatMilliseconds(m.thoughtMs)));
+    texts.push_back(ChipWords::tr("%1 thought, %Ln token(s)", nullptr, m.thoughtTokens).arg(formatMilliseconds(m.thoughtMs)));
   texts.push_back(keptText(m));
   texts.push_back(m.answerBytes > 0 ? ChipWords::tr("Cache %1 of %2, the answer %3")
                                           .arg(formatBytes(m.kvBytes), formatBytes(m.kvFullBytes), formatBytes(m.answerBytes))

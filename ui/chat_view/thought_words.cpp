@@ -17,7 +17,7 @@ QString thoughtLine(const MessageContent& content) {
   if (content.status == MessageStatus::kStreaming && content.text.isEmpty()) return ThoughtWords::tr("Thinking…");
   const MessageMetrics& metrics = content.metrics;
   if (metrics.thoughtTokens == 0) return ThoughtWords::tr("Thought");
-  return ThoughtWords::tr("Thought for %1 · %n token(s)", nullptr, metrics.thoughtTokens).arg(formatMilliseconds(metrics.thoughtMs));
+  return ThoughtWords::tr("Thought for %1 · %Ln token(s)", nullptr, metrics.thoughtTokens).arg(formatMilliseconds(metrics.thoughtMs));
 }
 
 }  // namespace winnow::ui

@@ -219,16 +219,28 @@ void TranscriptPainter::paintCodeGround(const MessageRows& message, const Row& r
                      Qt::AlignVCenter | Qt::AlignLeft, listingTitle(block.language));
 }
 
+// What was found, the place where the reader is among it, and what is selected.
+TranscriptPainter::Tints TranscriptPainter::tintsOf(int index, std::size_t r) const {
+  const Colors& c = theme().colors();
+  const int number = static_cast<int>(r);
+  Tints tints;
+  for (const TranscriptFind::Range& range : m_look.find.within(index, number))
+    tints.push_back({range.from.position, range.to, c.warningSoft, c.text});
+  if (const auto present = m_look.find.present(); present && present->from.message == index && present->from.row == number)
+    tints.push_back({present->from.position, present->to, c.accent, c.onAccent});
+  const auto [from, to] = m_look.selection.within(index, number, m_layout.at(index).rows()[r].document->length());
+  if (from < to) tints.push_back({from, to, c.selection});
+  return tints;
+}
+
 void TranscriptPainter::paintText(int index, std::size_t r, const QRectF& clip) {
   const MessageRows& message = m_layout.at(index);
   const Row& row = message.rows()[r];
   const QRectF text = message.textRect(row);
-  const auto [from, to] =
-      row.kind == RowKind::kText ? m_look.selection.within(index, static_cast<int>(r), row.document->length()) : std::pair(0, 0);
   m_painter.save();
   if (row.overflow > 0) m_painter.setClipRect(message.rowRect(row), Qt::IntersectClip);
   m_painter.translate(text.topLeft());
-  row.document->paint(m_painter, clip.translated(-text.topLeft()), from, to);
+  row.document->paint(m_painter, clip.translated(-text.topLeft()), row.kind == RowKind::kText ? tintsOf(index, r) : Tints());
   if (row.kind == RowKind::kText && m_look.focused && m_look.marks.stands() && m_look.marks.message() == message.content().id) {
     const auto [first, last] = message.marksOf(row);
     const auto mark = static_cast<std::size_t>(m_look.marks.mark());

@@ -7,6 +7,7 @@
 #include <QRectF>
 
 #include "ui/chat_view/mark_walk.h"
+#include "ui/chat_view/transcript_find.h"
 #include "ui/chat_view/transcript_hits.h"
 #include "ui/chat_view/transcript_layout.h"
 #include "ui/chat_view/transcript_selection.h"
@@ -18,6 +19,7 @@ namespace winnow::ui {
 // What is drawn differently from how the messages are.
 struct TranscriptLook {
   const TranscriptSelection& selection;
+  const TranscriptFind& find;
   const MarkWalk& marks;
   const Target& hover;
   bool focused = false;  // the keyboard is here
@@ -32,6 +34,8 @@ class TranscriptPainter {
   void paint(const QRectF& clip);
 
  private:
+  using Tints = std::vector<BlockDocument::Tint>;
+  Tints tintsOf(int index, std::size_t row) const;
   void paintMessage(int index, const QRectF& clip);
   void paintRow(int index, std::size_t row, const QRectF& clip);
   void paintRole(const MessageContent& content, const QRectF& rect);

@@ -75,12 +75,15 @@ void TranscriptView::setMessages(std::vector<MessageContent> messages) {
   updateScrollBar();
   scrollToEnd();
   updateAnimation();
+  m_find.look(m_layout, m_find.words(), 0);
+  Q_EMIT foundChanged(m_find.index(), m_find.count());
 }
 
 void TranscriptView::appendMessage(MessageContent message) {
   const bool wasAtEnd = atEnd();
   m_layout.append(std::move(message));
   afterChange(wasAtEnd);
+  findAgain(messageCount() - 1);
   updateAnimation();
   QAccessibleEvent event(this, QAccessible::ObjectReorder);
   QAccessible::updateAccessibility(&event);
@@ -91,6 +94,7 @@ void TranscriptView::updateMessage(const MessageContent& message) {
   if (!m_layout.update(message)) return;
   m_hover = Target();
   afterChange(wasAtEnd);
+  findAgain(m_layout.indexOf(message.id));
   updateAnimation();
 }
 
@@ -101,6 +105,7 @@ void TranscriptView::change(qint64 id, Change&& change) {
   const bool wasAtEnd = atEnd();
   change(m_layout.at(index));
   afterChange(wasAtEnd);
+  findAgain(index);
 }
 
 void TranscriptView::appendText(qint64 id, const QString& delta) {
@@ -256,7 +261,7 @@ void TranscriptView::paintEvent(QPaintEvent* event) {
   painter.fillRect(event->rect(), theme().colors().window);
   painter.setRenderHint(QPainter::Antialiasing);
   painter.translate(origin());
-  const TranscriptLook look{m_selection, m_marks, m_hover, hasFocus(), m_focusIndex, m_animationStep};
+  const TranscriptLook look{m_selection, m_find, m_marks, m_hover, hasFocus(), m_focusIndex, m_animationStep};
   TranscriptPainter(painter, m_layout, look).paint(QRectF(event->rect()).translated(-origin()));
 }
 
@@ -447,6 +452,7 @@ void TranscriptView::trigger(int index, Action action, int part) {
       const bool wasAtEnd = atEnd();
       m_selection.clear();  // it names rows
       m_layout.toggle(index, Fold::kThought);
+      findAgain(index);  // likewise
       afterChange(wasAtEnd && content.status == MessageStatus::kStreaming);
       break;
     }
@@ -520,26 +526,6 @@ void TranscriptView::copySelection() {
 }
 
 // ---- keys --------------------------------------------------------------------------------------------------------------------------
-
-// From mark to mark over all messages; what a pointer shows is shown here too, and told to screen readers.
-void TranscriptView::moveMark(int step) {
-  if (!m_marks.step(m_layout, step)) return;
-  m_focusIndex = m_layout.indexOf(m_marks.message());
-  const auto rect = [this] { return markRect(m_marks.message(), m_marks.mark()); };
-  if (rect().isEmpty()) {
-    // Text that was never near the viewport has no document: its message is brought into view first.
-    verticalScrollBar()->setValue(qRound(m_layout.top(m_focusIndex)));
-    layoutVisible();
-  }
-  if (const QRect at = rect(); !at.isEmpty() && (at.top() < 0 || at.bottom() > viewport()->height()))
-    verticalScrollBar()->setValue(verticalScrollBar()->value() + at.top() - viewport()->height() / 3);
-  const QString note = focusedNote();
-  setAccessibleDescription(note);
-  QAccessibleEvent event(this, QAccessible::DescriptionChanged);
-  QAccessible::updateAccessibility(&event);
-  if (!note.isEmpty()) QToolTip::showText(viewport()->mapToGlobal(rect().bottomLeft()), note.toHtmlEscaped(), viewport(), rect());
-  viewport()->update();
-}
 
 void TranscriptView::moveFocus(int step) {
   if (messageCount() == 0) return;

@@ -12,6 +12,7 @@
 #include <vector>
 
 #include "ui/chat_view/mark_walk.h"
+#include "ui/chat_view/transcript_find.h"
 #include "ui/chat_view/transcript_hits.h"
 #include "ui/chat_view/transcript_layout.h"
 #include "ui/chat_view/transcript_selection.h"
@@ -58,9 +59,15 @@ class TranscriptView : public QAbstractScrollArea {
   // The note of the mark that F8 stands on; empty: on none.
   QString focusedNote() const { return m_marks.note(m_layout); }
 
+  // Brings the first place of these words from here on into view, and those after and before it; blank: finds nothing more. foundChanged
+  // tells how many there are, now and when messages change.
+  void find(const QString& words);
+  void stepFound(int by);
+
   QSize minimumSizeHint() const override;
 
  Q_SIGNALS:
+  void foundChanged(int index, int count);
   void regenerateRequested(qint64 id);
   void continueRequested(qint64 id);  // of an answer that was cut
   void stopRequested(qint64 id);
@@ -108,9 +115,12 @@ class TranscriptView : public QAbstractScrollArea {
   bool scrollSidewaysByKey(int step);
   void moveFocus(int step);
   void moveMark(int step);
+  void findAgain(int message);
+  void showFound();
 
   TranscriptLayout m_layout;
   TranscriptSelection m_selection;
+  TranscriptFind m_find;
   MarkWalk m_marks;
   Target m_hover;
   std::optional<Target> m_pressed;

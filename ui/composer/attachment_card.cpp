@@ -6,7 +6,6 @@
 #include <QHBoxLayout>
 #include <QKeyEvent>
 #include <QLabel>
-#include <QLocale>
 #include <QMouseEvent>
 #include <QPainter>
 #include <QPainterPath>
@@ -233,25 +232,25 @@ void AttachmentCard::refuse(const QString& why, const QString& details) {
 void AttachmentCard::showFacts() {
   QStringList facts;
   if (m_summary.kind == MediaKind::kDocument) {
-    const QLocale locale;
     const QString length = documentLength(m_summary.words, m_room.tokens, m_attachment.mostTokens);
     if (!length.isEmpty()) facts << length;
     facts << formatBytes(m_summary.sizeBytes);
     if (m_pins->any()) facts << tr("pinned");
     QString text = facts.join(QStringLiteral(" · "));
     if (tooLong() && m_room.most > 0)
-      text += QLatin1Char('\n') + tr("Longer than the model reads: there is room for %1 tokens of it.").arg(locale.toString(m_room.most));
+      text += QLatin1Char('\n') +
+              tr("Longer than the model reads: there is room for %1 tokens of it.").arg(formatCount(static_cast<double>(m_room.most)));
     if (tooLong() && m_room.most == 0) text += QLatin1Char('\n') + tr("Longer than the model reads: there is no room for it in this chat.");
     m_detail->setText(text);
     return;
   }
   if (m_summary.kind == MediaKind::kVideo) {
     facts << formatClock(m_summary.durationS);
-    if (m_summary.framesPerS > 0) facts << tr("%1 fps").arg(QLocale().toString(m_summary.framesPerS, 'g', 4));
+    if (m_summary.framesPerS > 0) facts << tr("%1 fps").arg(formatReal(m_summary.framesPerS, 4));
     if (!m_summary.codec.isEmpty()) facts << displayText(m_summary.codec);
   }
   facts << tr("%1 × %2").arg(m_summary.widthPx).arg(m_summary.heightPx) << formatBytes(m_summary.sizeBytes);
-  if (!m_attachment.subtitles.isEmpty()) facts << tr("with %n subtitle line(s)", nullptr, static_cast<int>(m_summary.subtitleLines));
+  if (!m_attachment.subtitles.isEmpty()) facts << tr("with %Ln subtitle line(s)", nullptr, static_cast<int>(m_summary.subtitleLines));
   if (m_summary.kind == MediaKind::kImage && m_pins->any()) facts << tr("pinned");
   m_detail->setText(facts.join(QStringLiteral(" · ")));
 }
@@ -304,7 +303,7 @@ std::optional<AttachmentCard::Offer> AttachmentCard::offer() {
     };
   };
   if (document && tooLong() && m_room.most > 0)
-    return Offer{tr("Use the first %1 tokens").arg(QLocale().toString(m_room.most)), read(m_room.most)};
+    return Offer{tr("Use the first %1 tokens").arg(formatCount(m_room.most)), read(m_room.most)};
   if (document && m_attachment.mostTokens > 0) return Offer{tr("Use all of it"), read(0)};
   if (m_attachment.kind != MediaKind::kVideo || m_summary.subtitles.isEmpty()) return std::nullopt;
   const bool without = m_attachment.subtitles.isEmpty();
@@ -434,13 +433,13 @@ QString AttachmentCard::planText() const {
   if (m_strip == nullptr) return {};
   const int frames = m_attachment.plan.frame_count;
   const double every = (m_strip->toS() - m_strip->fromS()) / frames;
-  const QString spacing = every >= 60 ? formatClock(every) : tr("%1 s").arg(QLocale().toString(every, 'f', every < 10 ? 2 : 0));
-  const QString count = frames == framesThere() ? tr("All %n frame(s) there are", nullptr, frames) : tr("%n frame(s)", nullptr, frames);
+  const QString spacing = every >= 60 ? formatClock(every) : tr("%1 s").arg(formatFixed(every, every < 10 ? 2 : 0));
+  const QString count = frames == framesThere() ? tr("All %Ln frame(s) there are", nullptr, frames) : tr("%Ln frame(s)", nullptr, frames);
   const QString text = tr("%1 · one every %2 · %3–%4").arg(count, spacing, formatClock(m_strip->fromS()), formatClock(m_strip->toS()));
   const app::PinnedRanges pins = app::effectivePins(m_attachment);
   int pinned = 0;
   for (const double time : app::plannedTimes(m_attachment)) pinned += app::anyContains(pins, time) ? 1 : 0;
-  return pinned > 0 ? text + QStringLiteral(" · ") + tr("%n pinned", nullptr, pinned) : text;
+  return pinned > 0 ? text + QStringLiteral(" · ") + tr("%Ln pinned", nullptr, pinned) : text;
 }
 
 void AttachmentCard::showPins() {

@@ -169,7 +169,7 @@ void AttachmentTray::arrange() {
   const std::vector<AttachmentCard*> before = std::exchange(m_tiles, tiles);
   m_rows = rows;
   m_grid->setColumnStretch(std::exchange(m_columns, columns()), 0);
-  m_count->setText(tr("%n image(s)", nullptr, static_cast<int>(tiles.size())));
+  m_count->setText(tr("%Ln image(s)", nullptr, static_cast<int>(tiles.size())));
   m_count->setVisible(!tiles.empty());
   m_gridBox->setVisible(!tiles.empty());
   for (AttachmentCard* card : before) m_grid->removeWidget(card);

@@ -218,7 +218,7 @@ QString Composer::tooLong() const { return tr("A document is longer than the mod
 QString Composer::refusal() const {
   const int count = m_tray->refusedCount();
   return count == 1 ? tr("One file cannot be used. Remove it, then send.")
-                    : tr("%n files cannot be used. Remove them, then send.", nullptr, count);
+                    : tr("%Ln files cannot be used. Remove them, then send.", nullptr, count);
 }
 
 // Counts down, and stays until nothing is refused any more.

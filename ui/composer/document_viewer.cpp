@@ -11,6 +11,7 @@
 #include <QVBoxLayout>
 #include <algorithm>
 
+#include "ui/composer/changed_file_note.h"
 #include "ui/composer/frame_pins.h"
 #include "ui/composer/pin_button.h"
 #include "ui/theme/theme.h"
@@ -26,6 +27,8 @@ DocumentViewer::DocumentViewer(MediaPreview& preview, const app::Attachment& doc
   setWindowTitle(attachedName(QFile::decodeName(document.path)));
   if (parent != nullptr) resize(parent->window()->size() * 0.86);
   auto* layout = new QVBoxLayout(this);
+  m_changed = new ChangedFileNote(preview);
+  layout->addWidget(m_changed);
   m_text = new QPlainTextEdit(tr("Opening…"));
   setFocusFrame(m_text);
   m_text->setReadOnly(true);
@@ -62,6 +65,7 @@ DocumentViewer::DocumentViewer(MediaPreview& preview, const app::Attachment& doc
     m_text->setPlainText(why.cause + QLatin1Char('\n') + why.remedy);
   });
   m_token = m_preview.readText(document.path, document.encoding);
+  m_changed->look(document);
   m_text->setFocus();
 }
 

@@ -1,7 +1,7 @@
 // A look at an attached document: its text, lines numbered, and whether it is pinned.
 //
 // Opened from its card or from the transcript. Modal to its window, deletes itself when closed. Asks MediaPreview for the text, which is
-// shown and never interpreted. Ctrl+F searches. UI thread only.
+// shown and never interpreted, and whether it is the file that was attached. Ctrl+F searches. UI thread only.
 #pragma once
 
 #include <QDialog>
@@ -16,6 +16,7 @@ class QPlainTextEdit;
 
 namespace winnow::ui {
 
+class ChangedFileNote;
 class FramePins;
 class PinButton;
 
@@ -27,6 +28,7 @@ class DocumentViewer : public QDialog {
 
   // Offers pinning all of it; consequence: what it means for a question that was asked already.
   void setPins(FramePins* pins, const QString& consequence = {});
+  ChangedFileNote* changedNote() const { return m_changed; }
   QPlainTextEdit* text() const { return m_text; }
   QLineEdit* searchBox() const { return m_search; }
   PinButton* pinButton() const { return m_pin; }
@@ -43,6 +45,7 @@ class DocumentViewer : public QDialog {
   PreviewToken m_token = 0;
   int m_line = 0;
   QPointer<FramePins> m_pins;
+  ChangedFileNote* m_changed = nullptr;
   QPlainTextEdit* m_text = nullptr;
   QLineEdit* m_search = nullptr;
   QLabel* m_caption = nullptr;

@@ -10,6 +10,7 @@
 #include <QVBoxLayout>
 #include <algorithm>
 
+#include "ui/composer/changed_file_note.h"
 #include "ui/composer/frame_pins.h"
 #include "ui/composer/pin_button.h"
 #include "ui/theme/icons.h"
@@ -31,6 +32,8 @@ FrameViewer::FrameViewer(MediaPreview& preview, const QByteArray& path, MediaKin
   setWindowTitle(attachedName(QFile::decodeName(path)));
   if (parent != nullptr) resize(parent->window()->size() * 0.86);
   auto* layout = new QVBoxLayout(this);
+  m_changed = new ChangedFileNote(preview);
+  layout->addWidget(m_changed);
   m_picture = new QLabel(tr("Opening…"));
   m_picture->setAlignment(Qt::AlignCenter);
   m_picture->setMinimumSize(theme().px(160), theme().px(120));
@@ -93,6 +96,8 @@ void FrameViewer::setPins(FramePins* pins, const QString& consequence) {
   connect(pins, &FramePins::shown, this, &FrameViewer::showPin);
   showPin();
 }
+
+void FrameViewer::compareWith(const app::Attachment& attached) { m_changed->look(attached); }
 
 void FrameViewer::showPin() {
   if (!m_pins.isNull()) m_pin->setPinned(m_pins->isPinned(shownRange()));

@@ -10,7 +10,7 @@
 #include <optional>
 #include <vector>
 
-#include "app/chat/pinned_ranges.h"
+#include "app/chat/conversation.h"
 #include "ui/composer/media_preview.h"
 
 class QLabel;
@@ -18,6 +18,7 @@ class QToolButton;
 
 namespace winnow::ui {
 
+class ChangedFileNote;
 class FramePins;
 class PinButton;
 
@@ -30,6 +31,10 @@ class FrameViewer : public QDialog {
   // pins: of this file; what is pinned here is one of the viewer's frames, whatever frames others pin. consequence: what pinning here
   // entails, for the button's tip; may be empty.
   void setPins(FramePins* pins, const QString& consequence = {});
+
+  // What is shown as it was attached: the viewer says where another file is there by now.
+  void compareWith(const app::Attachment& attached);
+  ChangedFileNote* changedNote() const { return m_changed; }
 
   // Of an image: those beside it, which the arrows step through; pictureShown says which, so that its pins can be set.
   void setPictures(std::vector<QByteArray> paths);
@@ -63,6 +68,7 @@ class FrameViewer : public QDialog {
   std::optional<double> m_actualS;  // of the picture that is shown
   PreviewToken m_token = 0;
   QImage m_image;
+  ChangedFileNote* m_changed = nullptr;
   QLabel* m_picture = nullptr;
   QLabel* m_caption = nullptr;
   QToolButton* m_previous = nullptr;

@@ -1,7 +1,6 @@
 #include "ui/composer/plan_words.h"
 
 #include <QCoreApplication>
-#include <QLocale>
 #include <QStringList>
 #include <algorithm>
 #include <cmath>
@@ -62,11 +61,10 @@ qint64 tokensNeeded(const Planned& planned) {
 }
 
 QString tokensText(const TokenCounts& tokens, AttachedKind attached) {
-  const QLocale locale;
   const QString all = PlanWords::tr("%Ln token(s)", nullptr, static_cast<int>(tokens.prompt));
   if (tokens.visual == 0) return PlanWords::tr("The question: %1.").arg(all);
   return PlanWords::tr("The question: %1 %2 and %3 of text, %4.")
-      .arg(locale.toString(qlonglong(tokens.visual)), ofAttached(attached), locale.toString(qlonglong(tokens.text)), all);
+      .arg(formatCount(static_cast<double>(tokens.visual)), ofAttached(attached), formatCount(static_cast<double>(tokens.text)), all);
 }
 
 QString cacheText(const Planned& planned) {
@@ -76,15 +74,13 @@ QString cacheText(const Planned& planned) {
 }
 
 QString contextText(qint64 tokens, qint64 limit) {
-  const QLocale locale;
-  return PlanWords::tr("%1 of %2 tokens").arg(locale.toString(tokens), locale.toString(limit));
+  return PlanWords::tr("%1 of %2 tokens").arg(formatCount(static_cast<double>(tokens)), formatCount(static_cast<double>(limit)));
 }
 
 QString fitText(const Planned& planned, PlanFit fit, qint64 context) {
-  const QLocale locale;
   if (!planned.fits_context) {
     return PlanWords::tr("does not fit: %1 of %2 tokens that the model reads")
-        .arg(locale.toString(context), locale.toString(qlonglong(planned.context_tokens)));
+        .arg(formatCount(static_cast<double>(context)), formatCount(static_cast<double>(planned.context_tokens)));
   }
   if (!planned.fits_memory) return PlanWords::tr("does not fit: %1 of memory are free").arg(formatBytes(planned.free_bytes));
   return fit == PlanFit::kTight ? PlanWords::tr("just fits") : PlanWords::tr("fits");
@@ -127,16 +123,14 @@ PlanView describePlan(const Planned& planned, const PlanSubject& subject) {
   if (textAlone && planned.expected_ms > 0.0 && planned.expected_per_token_ms > 0.0)
     parts << PlanWords::tr("%1 tokens/s").arg(formatCount(1000.0 / planned.expected_per_token_ms));
   view.text = parts.join(QStringLiteral(" · "));
-
-  const QLocale locale;
   QStringList detail{tokensText(planned.tokens, kindOf(subject.attachments)),
                      PlanWords::tr("Highest memory of the cache on the way: %1; free now: %2.")
                          .arg(formatBytes(planned.peak_bytes), formatBytes(planned.free_bytes)),
                      PlanWords::tr("Conversation and the longest answer: %1 of %2 tokens.")
-                         .arg(locale.toString(context), locale.toString(qlonglong(planned.context_tokens)))};
+                         .arg(formatCount(static_cast<double>(context)), formatCount(static_cast<double>(planned.context_tokens)))};
   if (subject.window > 0 && planned.tokens.prompt >= subject.window) {
     detail << PlanWords::tr("Some layers look back over %1 tokens: they hold no others, and a share there is of these.")
-                  .arg(locale.toString(subject.window));
+                  .arg(formatCount(static_cast<double>(subject.window)));
   }
   if (planned.expected_ms > 0.0 && planned.expected_per_token_ms > 0.0) {
     detail << PlanWords::tr("By earlier answers on this machine: first word after about %1, then %2 words or parts of words a second.")

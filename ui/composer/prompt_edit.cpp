@@ -72,6 +72,7 @@ void PromptEdit::keyPressEvent(QKeyEvent* event) {
   if (enter) {
     const bool shift = event->modifiers() & Qt::ShiftModifier;
     const bool control = event->modifiers() & Qt::ControlModifier;
+    if (shift && control) return;  // goes on with an answer that was cut; where there is none, it is no new line
     const bool sends = m_enterKey == EnterKey::kSends ? !shift : control;
     if (sends) {
       Q_EMIT submitted();

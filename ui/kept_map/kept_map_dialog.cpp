@@ -21,12 +21,12 @@
 #include <algorithm>
 
 #include "ui/inspector/chart_export.h"
-#include "ui/kept_map/find_bar.h"
 #include "ui/kept_map/kept_heat_map.h"
 #include "ui/kept_map/kept_table_model.h"
 #include "ui/kept_map/lit_strip.h"
 #include "ui/kept_map/patch_view.h"
 #include "ui/kept_map/token_text_view.h"
+#include "ui/theme/find_bar.h"
 #include "ui/theme/icons.h"
 #include "ui/theme/scrolling.h"
 #include "ui/theme/theme.h"
@@ -188,7 +188,11 @@ QWidget* KeptMapDialog::buildMap() {
   m_pointed = caption({});
   connect(m_patches, &PatchView::patchPointed, this, &KeptMapDialog::onPointed);
   connect(m_text, &TokenTextView::tokenPointed, this, &KeptMapDialog::onPointed);
-  m_find = new FindBar(*m_text);
+  m_find = new FindBar(tr("Find words, or :12 for line 12"), tr("Find in the text"));
+  connect(m_find, &FindBar::wordsChanged, m_text, &TokenTextView::find);
+  connect(m_find, &FindBar::stepRequested, m_text, &TokenTextView::stepFound);
+  connect(m_find, &FindBar::closed, m_text, [this] { m_text->setFocus(); });
+  connect(m_text, &TokenTextView::foundChanged, m_find, [this] { m_find->showCount(m_text->foundIndex(), m_text->foundCount()); });
   detailColumn->addWidget(m_partTitle);
   detailColumn->addWidget(m_find);
   detailColumn->addWidget(m_pointed);
@@ -314,7 +318,7 @@ void KeptMapDialog::onSelection() {
   if (m_model.isEmpty()) return;
   m_layer->setValue(m_model.layer());
   m_head->setCurrentIndex(m_head->findData(m_model.head()));
-  m_layerNumber->setText(tr("%1 of 0–%2").arg(m_model.layer()).arg(m_model.layers() - 1));
+  m_layerNumber->setText(tr("%1 of %2, from 0").arg(m_model.layer()).arg(m_model.layers()));
   m_cell->setText(m_model.describe(m_model.layer(), m_model.part()));
   const PromptPart& part = m_model.parts()[static_cast<std::size_t>(m_model.part())];
   m_partTitle->setText(m_model.partName(m_model.part()));

@@ -6,6 +6,7 @@
 
 #include "app/engine_host/turn_builder.h"
 #include "engine/metrics/continued_figures.h"
+#include "ui/composer/description_words.h"
 #include "ui/recipes/later_questions.h"
 #include "ui/shell/chat_list.h"
 #include "ui/shell/chat_settings.h"
@@ -46,6 +47,22 @@ void goOnFrom(const app::StoredMessage& cut, Turn& turn) {
   turn.answer_begun = cut.text.toStdString();
   turn.thought_begun = cut.thought.toStdString();
   turn.prompt.thinking = thinking_of(turn.sampling);
+}
+
+// What the model told itself about the media of a thread: they are found by it.
+void storeDescribed(app::ChatStore& store, const Description& description, const QList<app::StoredMessage>& thread) {
+  QHash<int, QString> words;  // by medium of the thread
+  int medium = 0;
+  for (const DescribedSentence& sentence : sentencesOf(description)) {
+    if (sentence.media >= 0) medium = sentence.media;
+    words[medium] += sentence.text + QLatin1Char(' ');
+  }
+  int number = 0;
+  for (const app::StoredMessage& message : thread) {
+    for (int place = 0; place < message.attachments.size(); ++place, ++number) {
+      if (words.contains(number)) store.storeSampled(message.id, place, message.attachments[place].sampled, {{}, words[number]});
+    }
+  }
 }
 
 app::StoredMessage newMessage(Role role, app::MessageId id, app::MessageId parent, ConversationId conversation) {
@@ -404,6 +421,7 @@ void AnswerRun::onEvent(const Event& event) {
   } else if (const auto* report = std::get_if<CacheReport>(&event.body)) {
     run->run.makers = app::runMakers(report->makers, run->run.recipe, run->thread);
     noteCause();
+    storeDescribed(m_store, report->description, run->thread);
     run->keptMap = std::make_shared<const app::KeptMap>(app::KeptMap::fromReport(*report));
     Q_EMIT keptMapKnown(run->phase.answer, run->keptMap);
   } else if (const auto* finished = std::get_if<Finished>(&event.body)) {

@@ -30,6 +30,7 @@ ChatList::ChatList(app::ChatStore& store, QObject* parent) : QObject(parent), m_
           [this](app::RequestToken, const QList<app::Conversation>& conversations) { m_model.setConversations(conversations); });
   connect(&m_store, &ChatStore::conversationCreated, this, put);
   connect(&m_store, &ChatStore::conversationChanged, this, put);
+  connect(&m_store, &ChatStore::called, &m_model, &ConversationListModel::put);
   connect(&m_store, &ChatStore::conversationRestored, this, [this](app::RequestToken, const app::Conversation& conversation) {
     m_model.put(conversation);
     Q_EMIT restored(conversation.id);
@@ -48,7 +49,7 @@ ChatList::ChatList(app::ChatStore& store, QObject* parent) : QObject(parent), m_
     if (token != m_search) return;  // more was typed since
     ConversationListModel::Found found;
     for (const app::SearchHit& hit : hits) {  // best first
-      if (!found.contains(hit.conversation)) found.insert(hit.conversation, hit.message == 0 ? QString() : placeOf(hit));
+      if (!found.contains(hit.conversation)) found.insert(hit.conversation, placeOf(hit));
     }
     m_model.showOnly(found);
   });

@@ -37,6 +37,7 @@
 #include "ui/shell/watch_controller.h"
 #include "ui/shell/welcome_page.h"
 #include "ui/shell/window_services.h"
+#include "ui/theme/find_bar.h"
 #include "ui/theme/theme.h"
 #include "ui/watch/watch_bar.h"
 
@@ -104,6 +105,8 @@ void ChatPage::build(const WindowServices& services, const QList<app::Sample>& s
   for (QWidget* page : {static_cast<QWidget*>(m_welcome), static_cast<QWidget*>(m_transcript), static_cast<QWidget*>(m_comparisonView)}) {
     m_stack->addWidget(page);
   }
+  m_find = new FindBar(tr("Find in this chat"), tr("Find in this chat"));
+  addInset(column, m_find);
   column->addWidget(m_stack, 1);
   m_undo = new UndoNotice(m_session.list);
   addInset(column, m_undo);
@@ -126,6 +129,13 @@ void ChatPage::build(const WindowServices& services, const QList<app::Sample>& s
 void ChatPage::connectViews(const Parts& parts) {
   connect(&theme(), &Theme::changed, this, &ChatPage::arrangeViews);
   connect(m_stack, &QStackedWidget::currentChanged, this, &ChatPage::arrangeViews);
+  connect(m_stack, &QStackedWidget::currentChanged, m_find, [this] {
+    if (m_stack->currentWidget() != m_transcript && !m_find->isHidden()) m_find->close();
+  });
+  connect(m_find, &FindBar::wordsChanged, m_transcript, &TranscriptView::find);
+  connect(m_find, &FindBar::stepRequested, m_transcript, &TranscriptView::stepFound);
+  connect(m_find, &FindBar::closed, m_composer, [this] { m_composer->setFocus(); });
+  connect(m_transcript, &TranscriptView::foundChanged, m_find, &FindBar::showCount);
   connect(m_chooser, &ComparisonChooser::changed, this, &ChatPage::arrangeViews);
   // What was hidden had the focus, which the next in line would take: "New chat".
   connect(m_chooser, &ComparisonChooser::asked, this,
@@ -339,7 +349,11 @@ void ChatPage::stopOrLeave() {
 
 void ChatPage::showKeptMap() { showsComparison() ? m_keptMaps->openComparison(m_comparisonView->model()) : m_keptMaps->openNewest(); }
 
-void ChatPage::copySelection() { m_transcript->copySelection(); }
+void ChatPage::findInChat() {
+  if (m_session.chat.branch().isEmpty()) return;
+  if (showsComparison()) showChat();
+  m_find->open();
+}
 
 void ChatPage::saveNow() {
   m_drafts->saveNow();

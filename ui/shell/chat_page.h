@@ -28,6 +28,7 @@ class Composer;
 class DraftController;
 class DropMark;
 class ElsewhereNotice;
+class FindBar;
 class FocusRegions;
 class KeptMapPages;
 class MethodDialogs;
@@ -81,8 +82,8 @@ class ChatPage : public QWidget {
   void checkLastAnswer();  // against the full cache
   void stopOrLeave();      // what runs is stopped, else what was opened is left
   void showKeptMap();      // of what is on screen: the comparison, or the newest answer of the chat
-  void copySelection();
-  void arrange();  // for the height of the window
+  void findInChat();       // words, in what is said; Esc leaves
+  void arrange();          // for the height of the window
   void saveNow();
   void endNow();  // watches no more, and saves: the window closes
 
@@ -107,6 +108,7 @@ class ChatPage : public QWidget {
   WelcomePage* m_welcome = nullptr;
   TranscriptView* m_transcript = nullptr;
   ComparisonView* m_comparisonView = nullptr;
+  FindBar* m_find = nullptr;
   UndoNotice* m_undo = nullptr;
   ComparisonSetup* m_comparisonSetup = nullptr;
   WatchBar* m_watchBar = nullptr;

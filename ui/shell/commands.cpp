@@ -16,6 +16,7 @@
 #include "ui/shell/chat_page.h"
 #include "ui/shell/chat_session.h"
 #include "ui/shell/conversation_sidebar.h"
+#include "ui/shell/edit_commands.h"
 #include "ui/shell/export_chat.h"
 #include "ui/shell/kept_chats_dialog.h"
 #include "ui/shell/main_window.h"
@@ -98,19 +99,22 @@ void Commands::buildFile() {
 
 void Commands::buildEdit() {
   QMenu* edit = m_window.menuBar()->addMenu(tr("&Edit"));
-  m_undo = add(edit, tr("&Undo delete chat"), QKeySequence::Undo, [this] { m_session.list.undoRemove(); });
-  m_removed = edit->addMenu(tr("&Deleted chats"));
-  connect(edit, &QMenu::aboutToShow, &m_session.list, &ChatList::listRemoved);
-  connect(&m_session.list, &ChatList::removedListed, this, &Commands::showRemoved);
-  showRemoved({});
+  m_edit = new EditCommands(*edit, m_window);
+  connect(m_edit, &EditCommands::otherUndoRequested, &m_session.list, &ChatList::undoRemove);
+  connect(m_edit, &EditCommands::pasteElsewhere, &m_page, &ChatPage::writeQuestion);
   edit->addSeparator();
-  add(edit, tr("&Copy selected text"), {}, [this] { m_page.copySelection(); });
+  m_find = add(edit, tr("&Find in the chat…"), QKeySequence::Find, [this] { m_page.findInChat(); });
   add(edit, tr("&Search chats…"), QKeySequence(Qt::CTRL | Qt::SHIFT | Qt::Key_F), [this] {
     if (m_sidebar.isHidden()) m_window.toggleSidebar();
     m_sidebar.search()->setFocus(Qt::ShortcutFocusReason);
     m_sidebar.search()->selectAll();
   });
-  m_copyAnswer = add(edit, tr("Copy last &answer"), QKeySequence(Qt::CTRL | Qt::SHIFT | Qt::Key_C), [this] { copyLastAnswer(); });
+  edit->addSeparator();
+  m_copyAnswer = add(edit, tr("Copy &last answer"), QKeySequence(Qt::CTRL | Qt::SHIFT | Qt::Key_C), [this] { copyLastAnswer(); });
+  m_removed = edit->addMenu(tr("&Deleted chats"));
+  connect(edit, &QMenu::aboutToShow, &m_session.list, &ChatList::listRemoved);
+  connect(&m_session.list, &ChatList::removedListed, this, &Commands::showRemoved);
+  showRemoved({});
 }
 
 void Commands::showRemoved(const QList<app::Conversation>& removed) {
@@ -216,7 +220,8 @@ void Commands::update() {
   m_export->setEnabled(messages);
   m_copyAnswer->setEnabled(messages);
   m_check->setEnabled(!busy && m_page.canCheck());
-  m_undo->setEnabled(m_session.list.canUndoRemove());
+  m_edit->setOtherUndo(m_session.list.canUndoRemove() ? tr("&Undo delete chat") : QString());
+  m_find->setEnabled(messages);
   m_pin->setEnabled(m_session.chat.id() != 0);
   m_pin->setChecked(m_session.list.isPinned(m_session.chat.id()));
 }

@@ -23,6 +23,7 @@ namespace winnow::ui {
 
 class ChatPage;
 class ConversationSidebar;
+class EditCommands;
 class MainWindow;
 struct ChatSession;
 struct WindowServices;
@@ -66,7 +67,8 @@ class Commands : public QObject {
   std::function<QString()> m_systemReport;  // null: none
   app::EngineHost& m_engine;
   const app::ConversationCaches* m_caches;  // null: nothing is kept
-  QAction* m_undo = nullptr;
+  EditCommands* m_edit = nullptr;
+  QAction* m_find = nullptr;
   QMenu* m_removed = nullptr;
   QAction* m_export = nullptr;
   QAction* m_copyAnswer = nullptr;

@@ -177,7 +177,7 @@ void ComparisonController::show(const std::shared_ptr<ComparisonModel>& model) {
       const int frames =
           attachment.sampled.actualS.empty() ? attachment.plan.frame_count : static_cast<int>(attachment.sampled.actualS.size());
       const QString length = documentLength(attachment.words, 0, attachment.mostTokens);
-      media << (attachment.kind == MediaKind::kVideo ? tr("%1, %n frame(s)", nullptr, frames).arg(name)
+      media << (attachment.kind == MediaKind::kVideo ? tr("%1, %Ln frame(s)", nullptr, frames).arg(name)
                 : length.isEmpty()                   ? name
                                                      : name + QStringLiteral(", ") + length);
     }

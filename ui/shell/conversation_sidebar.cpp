@@ -193,6 +193,8 @@ void ConversationSidebar::renameSelected() {
   if (m_list->currentIndex().isValid()) m_list->edit(m_list->currentIndex());
 }
 
+void ConversationSidebar::showAll() { m_search->clear(); }
+
 void ConversationSidebar::step(int rows) {
   const int count = m_model.rowCount();
   if (count == 0) return;

@@ -28,6 +28,7 @@ class ConversationSidebar : public QWidget {
   QListView* list() const { return m_list; }
   QLineEdit* search() const { return m_search; }
   void step(int rows);
+  void showAll();  // looks for nothing any more
 
   QSize sizeHint() const override;
   QSize minimumSizeHint() const override;

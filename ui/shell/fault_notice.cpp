@@ -1,7 +1,10 @@
 #include "ui/shell/fault_notice.h"
 
+#include <QFile>
+
 #include "app/engine_host/engine_host.h"
 #include "ui/shell/open_chat.h"
+#include "ui/words/attached_words.h"
 
 namespace winnow::ui {
 
@@ -14,6 +17,14 @@ FaultNotice::FaultNotice(app::EngineHost& engine, OpenChat& chat, QWidget* paren
     notice.error = false;
     present(notice);
     m_setAside = text();
+  });
+  connect(&chat, &OpenChat::subtitlesChanged, this, [this](const QByteArray& file) {
+    Notice notice;
+    notice.text =
+        tr("The subtitles in “%1” have changed since a question was asked about them. Answers are about the new ones from now on.")
+            .arg(attachedName(QFile::decodeName(file)));
+    notice.error = false;
+    present(notice);
   });
   connect(&chat, &OpenChat::aboutToShow, this, [this] {
     if (!m_setAside.isEmpty() && text() == m_setAside) dismiss();

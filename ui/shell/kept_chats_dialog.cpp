@@ -38,17 +38,23 @@ KeptChatsDialog::KeptChatsDialog(const app::ConversationCaches& caches, const Co
   outer->addWidget(buttons);
   connect(buttons, &QDialogButtonBox::rejected, this, &QDialog::reject);
   connect(m_all, &QPushButton::clicked, this, [this] {
-    for (const app::ConversationCaches::Entry& entry : m_caches.entries()) forget(entry.conversation);
+    for (const app::ConversationCaches::Entry& entry : kept()) forget(entry.conversation);
   });
   auto* look = new QTimer(this);
   connect(look, &QTimer::timeout, this, [this] {
-    if (static_cast<int>(m_caches.entries().size()) != rows()) fill();
+    if (static_cast<int>(kept().size()) != rows()) fill();
   });
   look->start(kLookAgainMs);
   fill();
   if (parent != nullptr)
     resize(std::min(theme().px(560), parent->window()->width() - theme().px(24)),
            std::min(theme().px(420), parent->window()->height() - theme().px(24)));
+}
+
+std::vector<app::ConversationCaches::Entry> KeptChatsDialog::kept() const {
+  std::vector<app::ConversationCaches::Entry> entries = m_caches.entries();
+  std::erase_if(entries, [](const app::ConversationCaches::Entry& entry) { return entry.bytes <= 0; });
+  return entries;
 }
 
 int KeptChatsDialog::rows() const { return static_cast<int>(m_page->findChildren<QPushButton*>().size()); }
@@ -64,7 +70,7 @@ void KeptChatsDialog::fill() {
   grid->setColumnStretch(0, 1);
   qint64 bytes = 0;
   int row = 0;
-  const std::vector<app::ConversationCaches::Entry> entries = m_caches.entries();
+  const std::vector<app::ConversationCaches::Entry> entries = kept();
   for (const app::ConversationCaches::Entry& entry : entries) {
     const app::Conversation* chat = m_chats.find(entry.conversation);
     const QString title = chat != nullptr ? ConversationListModel::shownTitle(*chat) : tr("A deleted chat");
@@ -88,9 +94,9 @@ void KeptChatsDialog::fill() {
       entries.empty() ? tr("Nothing is kept. What a chat has read is kept when it was answered, so that the chat goes on "
                            "tomorrow without reading everything again.")
       : m_caches.keeps()
-          ? tr("Saved for %n chat(s), so that nothing needs to be read again: %1 of at most %2.", "", static_cast<int>(entries.size()))
+          ? tr("Saved for %Ln chat(s), so that nothing needs to be read again: %1 of at most %2.", "", static_cast<int>(entries.size()))
                 .arg(formatBytes(bytes), formatBytes(m_caches.quota().totalBytes))
-          : tr("Nothing more is kept. What was read of %n chat(s), their text included, is still on the disk: %1.", "",
+          : tr("Nothing more is kept. What was read of %Ln chat(s), their text included, is still on the disk: %1.", "",
                static_cast<int>(entries.size()))
                 .arg(formatBytes(bytes)));
   m_all->setEnabled(!entries.empty());

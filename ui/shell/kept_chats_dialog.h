@@ -24,6 +24,7 @@ class KeptChatsDialog : public QDialog {
   int rows() const;
 
  private:
+  std::vector<app::ConversationCaches::Entry> kept() const;  // of which there is something
   void fill();
   void forget(ConversationId conversation);
 

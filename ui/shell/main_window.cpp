@@ -7,7 +7,6 @@
 #include <QHBoxLayout>
 #include <QLabel>
 #include <QListView>
-#include <QLocale>
 #include <QMimeData>
 #include <QScreen>
 #include <QSplitter>
@@ -182,6 +181,10 @@ void MainWindow::connectSession() {
   connect(&m_session->answers.monitor(), &CacheMonitor::changed, this, &MainWindow::updateStatus);
   connect(m_sidebar, &ConversationSidebar::newRequested, m_page, &ChatPage::startNew);
   connect(m_sidebar, &ConversationSidebar::searchRequested, &m_session->list, &ChatList::search);
+  // What is new is in no list of what was found.
+  connect(&m_session->chat, &OpenChat::startedNew, m_sidebar, &ConversationSidebar::showAll);
+  connect(&m_session->chat, &OpenChat::created, m_sidebar, &ConversationSidebar::showAll);
+  connect(&m_session->list, &ChatList::restored, m_sidebar, &ConversationSidebar::showAll);
   connect(m_sidebar, &ConversationSidebar::openRequested, m_page, &ChatPage::openChat);
   connect(m_sidebar, &ConversationSidebar::deleteRequested, &m_session->list, &ChatList::remove);
   connect(m_sidebar, &ConversationSidebar::pinRequested, &m_session->list, &ChatList::setPinned);
@@ -247,7 +250,7 @@ void MainWindow::updateStatus() {
   if (m_fetch != nullptr && m_fetch->isRunning()) parts << m_fetch->status();
   parts << m_page->methodText();
   if (f.active) parts << (f.waitsFor.isEmpty() ? phaseText(f.phase, f.phaseDone, f.phaseTotal) : f.waitsFor);
-  if (f.tokensPerS > 0) parts << tr("%1 tok/s").arg(QLocale().toString(f.tokensPerS, 'f', f.tokensPerS < 10 ? 1 : 0));
+  if (f.tokensPerS > 0) parts << formatSpeed(f.tokensPerS);
   if (model.state() == ModelState::kReady && !model.info().device_note.empty())
     parts << displayText(QString::fromStdString(model.info().device_note));
   m_status->setText(parts.join(QStringLiteral("  ·  ")));

@@ -69,14 +69,16 @@ void ModelSession::keepBefore() {
 
 void ModelSession::onEvent(const EventBody& body) {
   if (std::holds_alternative<ModelUnloaded>(body)) {
-    if (m_before) m_lost = *std::exchange(m_before, std::nullopt);
+    if (!m_before) return;
+    m_lost = *std::exchange(m_before, std::nullopt);
+    Q_EMIT gone();
     return;
   }
   if (const auto* progress = std::get_if<Progress>(&body)) {
     m_progress = phaseText(progress->phase, progress->done, progress->total);
   } else if (const auto* loaded = std::get_if<ModelLoaded>(&body)) {
     m_info = loaded->info;
-    m_before = m_asked;
+    if (std::exchange(m_before, m_asked)) Q_EMIT gone();
     if (isDemo()) {
       m_info.name = tr("Demo model").toStdString();
     } else if (const QString placed = app::modelNameOf(m_asked.path); !m_asked.name.isEmpty() || placed.contains(QLatin1Char('/'))) {

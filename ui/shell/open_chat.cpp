@@ -1,5 +1,6 @@
 #include "ui/shell/open_chat.h"
 
+#include <QCryptographicHash>
 #include <algorithm>
 #include <utility>
 
@@ -15,6 +16,23 @@ auto* messageIn(Messages& messages, app::MessageId id) {
   return found == messages.end() ? nullptr : &*found;
 }
 
+// Of subtitles: empty where there are none.
+QByteArray digestOf(const std::vector<TimedLine>& lines) {
+  if (lines.empty()) return {};
+  QCryptographicHash hash(QCryptographicHash::Sha256);
+  for (const TimedLine& line : lines) {
+    hash.addData(QByteArray::number(line.start_s, 'f', 3) + '\n' + QByteArray::number(line.end_s, 'f', 3) + '\n');
+    hash.addData(QByteArray::fromStdString(line.text) + '\n');
+  }
+  return hash.result().toHex().left(16);
+}
+
+QString wordsOf(const std::vector<TimedLine>& lines) {
+  QStringList words;
+  for (const TimedLine& line : lines) words << QString::fromStdString(line.text);
+  return words.join(QLatin1Char('\n'));
+}
+
 }  // namespace
 
 OpenChat::OpenChat(app::ChatStore& store, app::Settings& settings, ChatList& list, QObject* parent)
@@ -28,12 +46,15 @@ OpenChat::OpenChat(app::ChatStore& store, app::Settings& settings, ChatList& lis
   connect(&m_store, &ChatStore::conversationCreated, this, &OpenChat::onCreated);
   connect(&m_store, &ChatStore::conversationLoaded, this, &OpenChat::onLoaded);
   connect(&m_store, &ChatStore::failed, this, &OpenChat::onFailed);
-  connect(&m_store, &ChatStore::conversationChanged, this, [this](app::RequestToken, const app::Conversation& conversation) {
+  const auto takeName = [this](const app::Conversation& conversation) {
     if (conversation.id != id()) return;
     m_current.conversation.title = conversation.title;
     m_current.conversation.preview = conversation.preview;
     Q_EMIT titleChanged();
-  });
+  };
+  connect(&m_store, &ChatStore::called, this, takeName);
+  connect(&m_store, &ChatStore::conversationChanged, this,
+          [takeName](app::RequestToken, const app::Conversation& conversation) { takeName(conversation); });
   connect(&m_settings, &app::Settings::changed, this, [this](const QString& key) {
     if (key != QLatin1String(app::setting_keys::kSystemPrompt)) return;
     const QString before = std::exchange(m_standardPrompt, m_settings.chatDefaults().systemPrompt);
@@ -88,6 +109,7 @@ void OpenChat::startNew() {
   // An empty chat is new already.
   const bool empty = id() != 0 && m_current.messages.isEmpty() && m_current.conversation.title.isEmpty() && m_current.draft.isEmpty();
   empty ? showAgain() : showAsNew();
+  Q_EMIT startedNew();
 }
 
 void OpenChat::open(ConversationId chat) {
@@ -203,6 +225,7 @@ void OpenChat::takeSampled(const MediaSampled& sampled, QList<app::StoredMessage
   const bool video = sampled.kind == MediaKind::kVideo;
   app::SampledTimes times = video ? app::SampledTimes{sampled.asked_s, sampled.actual_s} : app::SampledTimes{{}, {}, sampled.all_tokens};
   for (const TimedLine& line : sampled.lines) times.linesS.push_back(line.start_s);
+  times.linesDigest = digestOf(sampled.lines);
   times.notices = sampled.notices;
   app::Attachment asked;
   asked.path = QByteArray::fromStdString(sampled.path);
@@ -211,13 +234,15 @@ void OpenChat::takeSampled(const MediaSampled& sampled, QList<app::StoredMessage
   asked.mostTokens = sampled.most_tokens;
   asked.subtitles = QByteArray::fromStdString(sampled.subtitles);
   asked.encoding = QByteArray::fromStdString(sampled.encoding);
+  bool otherLines = false;
   for (app::StoredMessage& message : thread) {
     bool changed = false;
     for (int place = 0; place < message.attachments.size(); ++place) {
       app::Attachment& attachment = message.attachments[place];
       if (!app::asksTheSame(attachment, asked) || attachment.sampled == times) continue;
-      attachment.sampled = times;
-      m_store.storeSampled(message.id, place, times);
+      const QByteArray before = std::exchange(attachment.sampled, times).linesDigest;
+      otherLines = otherLines || (!before.isEmpty() && before != times.linesDigest);
+      m_store.storeSampled(message.id, place, times, {wordsOf(sampled.lines), {}});
       changed = true;
     }
     app::StoredMessage* here = changed ? edit(message.id) : nullptr;
@@ -225,6 +250,7 @@ void OpenChat::takeSampled(const MediaSampled& sampled, QList<app::StoredMessage
     here->attachments = message.attachments;
     tellChanged(here->id);
   }
+  if (otherLines) Q_EMIT subtitlesChanged(asked.subtitles);
 }
 
 void OpenChat::addComparison(const app::Comparison& comparison) {
@@ -238,7 +264,7 @@ void OpenChat::append(const app::StoredMessage& message, Shown shown) {
   m_current.conversation.activeLeaf = message.id;
   if (message.role == Role::kUser) {
     m_current.draft = {};
-    if (m_current.conversation.preview.isEmpty()) m_current.conversation.preview = message.text.simplified().left(120);
+    if (m_current.messages.size() == 1) m_current.conversation.preview = app::firstWords(message.text, message.attachments);
   }
   if (shown == Shown::kAlone) Q_EMIT messageAdded(message);
   if (message.role == Role::kUser) Q_EMIT titleChanged();  // the first words stand for a chat without a name

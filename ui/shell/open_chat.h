@@ -57,12 +57,14 @@ class OpenChat : public QObject {
   void storeOpened();  // and its settings are in force
   void aboutToShow();  // another chat or branch, before anyone draws it
   void shown();        // everything on screen is replaced
+  void startedNew();   // by the user
   void titleChanged();
   void messageAdded(const winnow::app::StoredMessage& message);
   void messageChanged(const winnow::app::StoredMessage& message);
   void created(winnow::ConversationId id);
   void creationFailed();
   void stateChanged();
+  void subtitlesChanged(const QByteArray& file);  // a question of before was read with others than they were then
   void problem(const winnow::Error& error);
 
  private:

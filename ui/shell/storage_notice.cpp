@@ -7,6 +7,7 @@
 #include <QUrl>
 
 #include "ui/words/display_text.h"
+#include "ui/words/folder_fault_text.h"
 
 namespace winnow::ui {
 
@@ -20,12 +21,14 @@ StorageNotice::StorageNotice(app::ChatStore& store, QWidget* parent) : NoticeBar
     if (!m_store.isOpen() || !is_storage(error.code) || error.code == ErrorCode::kStorageDamaged) return;
     showFailure({error, {}}, true);
   });
-  const auto works = [this] {
-    if (std::exchange(m_passing, false)) dismiss();
+  const auto turnWorks = [this] {
+    if (std::exchange(m_stays, Stays::kForGood) != Stays::kForGood) dismiss();
   };
-  connect(&m_store, &ChatStore::turnCommitted, this, works);
-  connect(&m_store, &ChatStore::turnFinished, this, works);
-  connect(&m_store, &ChatStore::saved, this, works);
+  connect(&m_store, &ChatStore::turnCommitted, this, turnWorks);
+  connect(&m_store, &ChatStore::turnFinished, this, turnWorks);
+  connect(&m_store, &ChatStore::saved, this, [this, turnWorks] {
+    if (m_stays == Stays::kUntilSaved) turnWorks();
+  });
 }
 
 NoticeAction StorageNotice::showFolder() const {
@@ -33,7 +36,7 @@ NoticeAction StorageNotice::showFolder() const {
 }
 
 void StorageNotice::showOpened(const app::StoreOpened& report) {
-  m_passing = false;
+  m_stays = Stays::kForGood;
   dismiss();
   Notice notice;
   if (!report.saves) {
@@ -50,7 +53,7 @@ void StorageNotice::showOpened(const app::StoreOpened& report) {
 
 void StorageNotice::showFailure(const app::StorageFailure& failure, bool open) {
   const ErrorCode code = failure.error.code;
-  Notice notice = noticeOf(failure.error);
+  Notice notice = failure.folder ? noticeOf(failure.error) : noticeOf(describeFolderFault(failure.folder, failure.error));
   notice.closable = open;
   const NoticeAction tryAgain{tr("Try again"), [this] { m_store.open(); }};
   const NoticeAction startEmpty{tr("Start with an empty list"), [this] { m_store.setAsideAndOpen(); }};
@@ -71,7 +74,7 @@ void StorageNotice::showFailure(const app::StorageFailure& failure, bool open) {
   } else if (code == ErrorCode::kStorageFull || code == ErrorCode::kStorageReadOnly) {
     notice.actions = {goOn};
   }
-  m_passing = open;
+  m_stays = !open ? Stays::kForGood : code == ErrorCode::kStorage ? Stays::kUntilTurn : Stays::kUntilSaved;
   present(notice);
 }
 

@@ -20,7 +20,10 @@ class StorageNotice : public NoticeBar {
   NoticeAction showFolder() const;
 
   app::ChatStore& m_store;
-  bool m_passing = false;  // what is shown is over when something can be saved again
+  // What is shown is over when something can be saved again. A change that was refused for its own sake says nothing of others, such as
+  // the draft's: only a question that is saved does.
+  enum class Stays : int { kForGood = 1, kUntilSaved = 2, kUntilTurn = 3 };
+  Stays m_stays = Stays::kForGood;
 };
 
 }  // namespace winnow::ui

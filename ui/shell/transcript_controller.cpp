@@ -104,6 +104,7 @@ void TranscriptController::openAttachment(qint64 message, int index) {
   std::vector<double> times = attachment.sampled.actualS;
   if (attachment.kind == MediaKind::kVideo && times.empty()) times = app::plannedTimes(attachment);
   auto* viewer = new FrameViewer(m_preview, attachment.path, attachment.kind, times, 0, m_view.window());
+  viewer->compareWith(attachment);
   auto* pins = new FramePins(viewer);
   if (attachment.kind == MediaKind::kVideo) pins->setFrames(std::move(times), attachment.durationS);
   offerPins(viewer, pins);

@@ -83,8 +83,8 @@ WatchController::WatchController(const WindowServices& services, ChatSession& se
   connect(&m_session.list, &ChatList::aboutToRemove, this, [this](ConversationId id) {
     if (id == m_source.conversation) letGo();
   });
-  connect(&m_session.model, &ModelSession::aboutToLoad, this,
-          [this] { lose(tr("Another model is being loaded, which has not seen it. Watch it again when it is there.")); });
+  connect(&m_session.model, &ModelSession::gone, this,
+          [this] { lose(tr("Another model was loaded, which has not seen it. Watch it again.")); });
   connect(&m_bar, &WatchBar::pauseToggled, this, [this] {
     m_live.setPaused(!m_live.paused());
     show();
@@ -258,8 +258,8 @@ QString WatchController::textNow() const {
   const double share =
       m_watched.kv_bytes_full > 0 ? static_cast<double>(m_watched.kv_bytes) / static_cast<double>(m_watched.kv_bytes_full) : 1.0;
   const auto frames = static_cast<int>(m_watched.frames);
-  const QString text = m_live.paused() ? tr("Paused %1: %2, %n frame(s), %3 of what was seen is kept, %4", nullptr, frames)
-                                       : tr("Watching %1: %2, %n frame(s), %3 of what was seen is kept, %4", nullptr, frames);
+  const QString text = m_live.paused() ? tr("Paused %1: %2, %Ln frame(s), %3 of what was seen is kept, %4", nullptr, frames)
+                                       : tr("Watching %1: %2, %Ln frame(s), %3 of what was seen is kept, %4", nullptr, frames);
   return text.arg(name(), formatClock(m_watched.seen_s), formatShare(share), formatBytes(m_watched.kv_bytes));
 }
 

@@ -7,6 +7,7 @@
 #include <QEvent>
 #include <QPainter>
 #include <QPainterPath>
+#include <QPlainTextEdit>
 #include <QPushButton>
 #include <QScrollBar>
 #include <QSlider>
@@ -136,8 +137,13 @@ void WinnowStyle::drawPrimitive(PrimitiveElement element, const QStyleOption* op
         return;
       }
       if (hasFocusFrame(widget)) {
-        if (option->state & State_HasFocus)
-          fillRounded(painter, option->rect, theme().smallRadius(), QColor(), c.accent, pixelMetric(PM_DefaultFrameWidth, option, widget));
+        const int width = pixelMetric(PM_DefaultFrameWidth, option, widget);
+        const auto* text = qobject_cast<const QPlainTextEdit*>(widget);  // what is written in is seen as a field at all times
+        if (option->state & State_HasFocus) {
+          fillRounded(painter, option->rect, theme().smallRadius(), QColor(), c.accent, width);
+        } else if (text != nullptr && !text->isReadOnly()) {
+          fillRounded(painter, option->rect, theme().smallRadius(), QColor(), c.border);
+        }
         return;
       }
       QProxyStyle::drawPrimitive(element, option, painter, widget);

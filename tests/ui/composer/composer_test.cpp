@@ -48,6 +48,8 @@ TEST_F(ComposerTest, EnterSendsAndShiftEnterBreaksTheLine) {
   QSignalSpy sent(&m_composer, &Composer::sendRequested);
   QTest::keyClicks(m_composer.prompt(), QStringLiteral("one"));
   const int low = m_composer.prompt()->sizeHint().height();
+  QTest::keyClick(m_composer.prompt(), Qt::Key_Return, Qt::ControlModifier | Qt::ShiftModifier);
+  EXPECT_FALSE(m_composer.prompt()->toPlainText().contains(u'\n')) << "an answer is gone on with, or nothing: it is no new line";
   QTest::keyClick(m_composer.prompt(), Qt::Key_Return, Qt::ShiftModifier);
   QTest::keyClicks(m_composer.prompt(), QStringLiteral("two"));
   EXPECT_EQ(sent.size(), 0);

@@ -8,6 +8,8 @@
 #include "tests/ui/support/window_fixture.h"
 #include "ui/chat_view/message_note.h"
 #include "ui/composer/attachment_card.h"
+#include "ui/composer/changed_file_note.h"
+#include "ui/composer/document_viewer.h"
 #include "ui/composer/drop_mark.h"
 #include "ui/composer/encoding_choice.h"
 #include "ui/composer/frame_viewer.h"
@@ -218,6 +220,62 @@ TEST_F(AttachedFilesTest, AFileThatChangedIsNotReadSilently) {
   ASSERT_TRUE(waitUntil([this] { return transcript()->messageCount() == 2; }));
   ask(QStringLiteral("And now?"));
   EXPECT_EQ(last().error->code, ErrorCode::kMediaChanged) << "after a restart as well";
+}
+
+// Opened from an old question, another file was shown as if nothing had happened.
+TEST_F(AttachedFilesTest, TheViewerSaysThatAnotherFileIsThere) {
+  readAsTheDiskIs();
+  for (const char* path : {"/clips/change.mp4", "/photos/change.png", "/notes/change.txt"}) {
+    composer()->addFile(path);
+    ASSERT_TRUE(opened(1));
+    ask(QStringLiteral("What is shown?"));
+    const qint64 question = transcript()->messageAt(transcript()->messageCount() - 2).id;
+    const auto note = [&] {
+      Q_EMIT transcript()->attachmentActivated(question, 0);
+      auto* shown = m_window->findChild<ui::ChangedFileNote*>();
+      QTest::qWait(30);
+      const bool seen = shown != nullptr && shown->isVisible();
+      delete m_window->findChild<ui::FrameViewer*>();
+      delete m_window->findChild<ui::DocumentViewer*>();
+      return seen;
+    };
+    EXPECT_FALSE(note()) << path;
+    change(path);
+    EXPECT_TRUE(note()) << path;
+  }
+}
+
+// The words that stand between a video's frames are a file too.
+TEST_F(AttachedFilesTest, OtherSubtitlesThanBeforeAreSaid) {
+  std::string words = "Good morning.";
+  m_script = [&words](const Request& request) {
+    if (!std::holds_alternative<Turn>(request.body)) return default_script(request);
+    Script script = answer_script(request, "A star.");
+    for (Step& step : script) {
+      auto* say = std::get_if<Say>(&step.action);
+      auto* sampled = say != nullptr ? std::get_if<MediaSampled>(&say->body) : nullptr;
+      if (sampled != nullptr) sampled->lines = {{0.5, 1.5, words}};
+    }
+    return script;
+  };
+  composer()->addFile("/clips/subtitled.mp4");
+  ASSERT_TRUE(opened(1));
+  card()->offerButton()->click();
+  ask(QStringLiteral("What is said?"));
+  ask(QStringLiteral("And then?"));
+  EXPECT_FALSE(inWindow<ui::FaultNotice>()->isVisible());
+  const auto found = [this](const char* wanted) {
+    session().list.search(QString::fromLatin1(wanted));
+    return waitUntil([this] { return !session().list.model().showsAll() && session().list.model().rowCount() == 1; });
+  };
+  EXPECT_TRUE(found("morning")) << "what is said in a video is found";
+  session().list.search({});
+  words = "Good night.";
+  ask(QStringLiteral("And now?"));
+  EXPECT_TRUE(inWindow<ui::FaultNotice>()->isVisible());
+  EXPECT_TRUE(inWindow<ui::FaultNotice>()->text().startsWith(QStringLiteral("The subtitles in “subtitled.srt” have changed")))
+      << inWindow<ui::FaultNotice>()->text().toStdString();
+  EXPECT_TRUE(found("night"));
 }
 
 TEST_F(AttachedFilesTest, RewordingSaysThatTheFileIsAnotherOneAndCanTakeIt) {

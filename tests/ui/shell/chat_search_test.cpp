@@ -59,6 +59,37 @@ TEST_F(ChatSearch, OpensWhatWasFoundByTheKeyboardAlone) {
   EXPECT_TRUE(waitUntil([this] { return session().chat.id() == m_kettle; }));
 }
 
+// What is new was in no list of what was found.
+TEST_F(ChatSearch, ANewChatEndsTheSearch) {
+  QTest::keyClicks(box(), QStringLiteral("kettle"));
+  ASSERT_TRUE(shows({m_kettle}));
+  QTest::keyClick(composer()->prompt(), Qt::Key_N, Qt::ControlModifier);
+  EXPECT_TRUE(box()->text().isEmpty());
+  EXPECT_TRUE(shows({m_heron, m_kettle}));
+  QTest::keyClicks(box(), QStringLiteral("kettle"));  // and in the new chat
+  ASSERT_TRUE(shows({m_kettle}));
+  ask(QStringLiteral("Which boat is it?"));
+  EXPECT_TRUE(shows({session().chat.id(), m_heron, m_kettle}));
+}
+
+TEST_F(ChatSearch, FindsAttachedFilesAndDrafts) {
+  QTest::keyClick(composer()->prompt(), Qt::Key_N, Qt::ControlModifier);
+  composer()->addFile("/photos/lighthouse.png");
+  ASSERT_TRUE(attached());
+  ASSERT_TRUE(waitUntil([this] { return session().chat.id() != 0; })) << "the draft is saved";
+  const ConversationId draft = session().chat.id();
+  const auto title = [&] { return list().index(list().rowOf(draft)).data().toString().toStdString(); };
+  EXPECT_TRUE(waitUntil([&] { return title() == "lighthouse.png"; })) << title() << ": a draft is called by its file";
+  QTest::keyClicks(box(), QStringLiteral("lighthou"));
+  ASSERT_TRUE(shows({draft}));
+  EXPECT_EQ(list().index(0).data(ui::ConversationListModel::kSubtitleRole).toString().toStdString(), "lighthouse.png");
+  box()->clear();
+  type(QStringLiteral("Who lives there?"));
+  EXPECT_TRUE(waitUntil([&] { return title() == "Who lives there?"; })) << title() << ": and by its words";
+  QTest::keyClicks(box(), QStringLiteral("lives"));
+  EXPECT_TRUE(shows({draft}));
+}
+
 TEST_F(ChatSearch, SaysThatNothingWasFound) {
   QTest::keyClicks(box(), QStringLiteral("giraffe"));
   ASSERT_TRUE(shows({}));

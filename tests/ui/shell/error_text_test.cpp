@@ -29,6 +29,22 @@ TEST(ErrorText, NamesTheFileAndNeutralisesItsName) {
   EXPECT_TRUE(text.details.contains(QStringLiteral("the file ends early")));
 }
 
+// "… is in a format that Winnow does not open. … Videos: MP4" was said of an MP4.
+TEST(ErrorText, AVideoWhoseContainerIsFineIsToldWhatIsNot) {
+  const auto told = [](const char* reason) {
+    const ErrorText text = describeError({ErrorCode::kUnsupportedFormat, "/films/clip.mp4", reason});
+    return (text.cause + QLatin1Char(' ') + text.remedy).toStdString();
+  };
+  const std::string codec = told("its video codec (hap) is not supported; this converts it: ffmpeg");
+  EXPECT_TRUE(codec.starts_with("“clip.mp4” is a video whose codec, hap, Winnow does not decode.")) << codec;
+  EXPECT_NE(codec.find("libx264"), std::string::npos) << codec;
+  EXPECT_TRUE(told("the video is encrypted").starts_with("“clip.mp4” is encrypted."));
+  EXPECT_TRUE(told("it contains no video, only sound and a cover picture").starts_with("“clip.mp4” holds no moving pictures."));
+  const std::string noise = told("its content is not one of the formats that are read");
+  EXPECT_TRUE(noise.starts_with("What is in “clip.mp4” is not what its name says")) << noise;
+  EXPECT_EQ(noise.find("Videos: MP4"), std::string::npos);
+}
+
 TEST(FormatText, ReadsWell) {
   EXPECT_EQ(formatParameters(134'515'008), QStringLiteral("135 M"));
   EXPECT_EQ(formatParameters(8'000'000), QStringLiteral("8.0 M"));

@@ -20,6 +20,7 @@ class KeptChats : public WindowTest {
     QFile file(kept + QStringLiteral("/3.safetensors"));
     ASSERT_TRUE(file.open(QIODevice::WriteOnly));
     file.write(QByteArray(2048, 'k'));
+    file.close();
     m_kept = std::make_unique<app::ConversationCaches>(QFile::encodeName(kept).toStdString());
     m_kept->lookAtFolder();
     m_caches = m_kept.get();
@@ -50,6 +51,18 @@ TEST_F(KeptChats, SwitchingKeepingOffShowsWhatIsStillThere) {
       return forget != nullptr && forget->conversation == 3;
     });
   }));
+}
+
+// A row without anything to forget is no row.
+TEST_F(KeptChats, AChatOfWhichNothingIsKeptIsNotListed) {
+  QFile empty(m_folder.filePath(QStringLiteral("kept/4.safetensors")));
+  ASSERT_TRUE(empty.open(QIODevice::WriteOnly));
+  empty.close();
+  app::ConversationCaches caches(QFile::encodeName(m_folder.filePath(QStringLiteral("kept"))).toStdString());
+  caches.lookAtFolder();
+  const ui::KeptChatsDialog dialog(caches, session().list.model(), *m_engine, m_window.get());
+  EXPECT_EQ(dialog.rows(), 1);
+  EXPECT_TRUE(dialog.findChild<QLabel*>()->text().contains(QStringLiteral("1 chat"))) << dialog.findChild<QLabel*>()->text().toStdString();
 }
 
 TEST_F(KeptChats, SwitchingKeepingOnShowsNothing) {

@@ -13,6 +13,7 @@
 #include "tests/support/faulty_vfs.h"
 #include "tests/support/read_only_folder.h"
 #include "tests/ui/support/window_fixture.h"
+#include "ui/composer/method_control.h"
 #include "ui/shell/fault_notice.h"
 #include "ui/shell/notice_bar.h"
 
@@ -166,6 +167,62 @@ TEST_F(StorageNoticeTest, AFolderThatCannotBeMadeStillLetsOneChat) {
   expectNothingIsSaved();
 }
 
+// "The disk is full … Make some room" was said of a HOME that was no folder.
+TEST_F(StorageNoticeTest, WhyTheFolderCannotBeMadeIsToldByItsTrueCause) {
+  ASSERT_TRUE(QDir(folders().data).removeRecursively());
+  {
+    QFile inTheWay(folders().data);
+    ASSERT_TRUE(inTheWay.open(QIODevice::WriteOnly));
+  }
+  startInto(QStringLiteral("“%1” is a file, and Winnow needs a folder there.").arg(folders().data));
+  EXPECT_TRUE(notice()->text().contains(QStringLiteral("Move or rename the file")));
+  EXPECT_TRUE(composer()->method()->text().startsWith(QStringLiteral("Self-study"))) << composer()->method()->text().toStdString();
+  expectAWordOnEnter(QStringLiteral("hello"));
+  ASSERT_TRUE(QFile::remove(folders().data));
+  choose(m_tryAgain);
+  EXPECT_FALSE(notice()->isVisible());
+  expectItIsAnswered(QStringLiteral("hello"));
+}
+
+// Each is said, nothing is lost, and the words stay in the box.
+TEST_F(StorageNoticeTest, AQuestionThatTheDatabaseRefusesIsSaidAndStays) {
+  open();
+  ASSERT_TRUE(waitUntil([this] { return transcript()->messageCount() == 2; }));
+  sql("CREATE TRIGGER refuses BEFORE INSERT ON message BEGIN SELECT RAISE(ABORT, 'no more'); END");
+  composer()->prompt()->setPlainText(QStringLiteral("and now?"));
+  ASSERT_TRUE(waitUntil([this] { return composer()->sendButton()->isEnabled(); }));
+  pressEnter();
+  ASSERT_TRUE(waitUntil([this] { return notice()->isVisible() && !session().answers.busy(); }));
+  EXPECT_TRUE(notice()->text().contains(QStringLiteral("could not be saved"))) << notice()->text().toStdString();
+  QTest::qWait(600);  // the draft is saved meanwhile, which is no sign that questions are
+  EXPECT_TRUE(notice()->isVisible());
+  EXPECT_EQ(composer()->prompt()->toPlainText(), QStringLiteral("and now?"));
+  EXPECT_EQ(transcript()->messageCount(), 2);
+  sql("DROP TRIGGER refuses");
+  ASSERT_TRUE(waitUntil([this] { return composer()->sendButton()->isEnabled(); }));
+  pressEnter();
+  ASSERT_TRUE(waitUntil([this] { return transcript()->messageCount() == 4 && last().metrics.valid; }));
+  EXPECT_FALSE(notice()->isVisible());
+}
+
+TEST_F(StorageNoticeTest, AQuestionThatMeetsAnotherProgramsLockIsSaidAndStays) {
+  open();
+  ASSERT_TRUE(waitUntil([this] { return transcript()->messageCount() == 2; }));
+  sqlite3* other = nullptr;
+  sql("BEGIN IMMEDIATE", &other);
+  composer()->prompt()->setPlainText(QStringLiteral("and now?"));
+  ASSERT_TRUE(waitUntil([this] { return composer()->sendButton()->isEnabled(); }));
+  pressEnter();
+  ASSERT_TRUE(waitUntil([this] { return notice()->isVisible() && !session().answers.busy(); }));
+  EXPECT_TRUE(notice()->text().contains(QStringLiteral("Another program is using your chats"))) << notice()->text().toStdString();
+  EXPECT_EQ(composer()->prompt()->toPlainText(), QStringLiteral("and now?"));
+  sqlite3_close(other);
+  ASSERT_TRUE(waitUntil([this] { return composer()->sendButton()->isEnabled(); }));
+  pressEnter();
+  ASSERT_TRUE(waitUntil([this] { return transcript()->messageCount() == 4 && last().metrics.valid; }));
+  EXPECT_FALSE(notice()->isVisible());
+}
+
 TEST_F(StorageNoticeTest, TryingAgainOpensWhatIsFreeAgain) {
   auto other = std::make_unique<app::ChatDatabase>(folders());
   startInto(QStringLiteral("Another program is using your chats"));
@@ -234,6 +291,27 @@ TEST_F(FullDiskTest, InBetweenTheQuestionStaysAndTheNoticeGoesWithTheCause) {
   pressEnter();
   ASSERT_TRUE(waitUntil([this] { return transcript()->messageCount() == 4 && last().metrics.valid; }));
   EXPECT_FALSE(notice()->isVisible());
+}
+
+// Whatever a write meets while the program runs is said.
+TEST_F(FullDiskTest, InBetweenEveryRefusalOfTheDiskIsSaid) {
+  open();
+  ASSERT_TRUE(waitUntil([this] { return transcript()->messageCount() == 2; }));
+  const std::pair<int, const char*> refusals[] = {{SQLITE_READONLY, "may not be written"}, {SQLITE_CORRUPT, "damaged"}};
+  for (const auto& [code, words] : refusals) {
+    arm_fault(1, code, 1'000'000);
+    composer()->prompt()->setPlainText(QStringLiteral("and now?"));
+    ASSERT_TRUE(waitUntil([this] { return composer()->sendButton()->isEnabled(); }));
+    pressEnter();
+    ASSERT_TRUE(waitUntil([this] { return notice()->isVisible() && !session().answers.busy(); })) << words;
+    EXPECT_TRUE(waitUntil([&, said = words] { return notice()->text().contains(QLatin1String(said)); })) << notice()->text().toStdString();
+    EXPECT_EQ(composer()->prompt()->toPlainText(), QStringLiteral("and now?"));
+    arm_fault(0, SQLITE_OK);
+    notice()->dismiss();
+  }
+  ASSERT_TRUE(waitUntil([this] { return composer()->sendButton()->isEnabled(); }));
+  pressEnter();
+  ASSERT_TRUE(waitUntil([this] { return transcript()->messageCount() == 4 && last().metrics.valid; }));
 }
 
 TEST_F(FullDiskTest, InBetweenOneCanGoOnWithWhatIsThere) {

@@ -8,11 +8,11 @@
 #include "tests/support/source_folder.h"
 #include "tests/ui/support/window_fixture.h"
 #include "ui/composer/attachment_card.h"
-#include "ui/kept_map/find_bar.h"
 #include "ui/kept_map/kept_map_dialog.h"
 #include "ui/kept_map/token_text_view.h"
 #include "ui/models/media_preview_thread.h"
 #include "ui/shell/kept_map_pages.h"
+#include "ui/theme/find_bar.h"
 
 namespace winnow::test {
 namespace {

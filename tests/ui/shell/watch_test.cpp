@@ -462,16 +462,36 @@ TEST_F(WatchTest, ADeletedChatEndsIt) {
   EXPECT_TRUE(waitUntil([this] { return m_clips.closed() == 1 && !bar()->isVisible(); }));
 }
 
+// The model of before stays where another one does not load: so does what it has seen.
+TEST_F(WatchTest, AModelThatDoesNotLoadEndsNothing) {
+  m_script = [](const Request& request) {
+    const auto* load = std::get_if<LoadModel>(&request.body);
+    if (load != nullptr && load->folder == "/models/none") return failure_script(ErrorCode::kNoModel, load->folder, "there is none");
+    return default_script(request);
+  };
+  m_clips.giveFrames(8);
+  start();
+  ASSERT_TRUE(seen(8));
+  session().model.load(QStringLiteral("/models/none"));
+  ASSERT_TRUE(waitUntil([this] { return session().model.error().has_value() && session().model.state() == ui::ModelState::kReady; }));
+  EXPECT_EQ(bar()->view().stage, Stage::kRunning);
+  EXPECT_TRUE(session().subject.watchesHere());
+  m_clips.giveFrames(8);
+  EXPECT_TRUE(seen(16)) << "it goes on";
+  EXPECT_FALSE(clip(asked().size() - 1).begins);
+}
+
 TEST_F(WatchTest, AnotherModelEndsItAndSaysWhatIsGone) {
   m_log->holdWatches(true);
   m_clips.giveFrames(8);
   start();
   ASSERT_TRUE(waitUntil([this] { return order() == "c"; }));
   session().model.load(QStringLiteral("/models/other"));
-  EXPECT_EQ(bar()->view().stage, Stage::kEnded);
+  m_log->holdWatches(false);
+  ASSERT_TRUE(stage(Stage::kEnded));
   EXPECT_TRUE(text().contains(QStringLiteral("not there any more"))) << text().toStdString();
   EXPECT_TRUE(bar()->view().shares.empty());
-  EXPECT_TRUE(waitUntil([this] { return session().model.state() == ui::ModelState::kReady; })) << "the clip is given up";
+  EXPECT_TRUE(waitUntil([this] { return session().model.state() == ui::ModelState::kReady; }));
   EXPECT_FALSE(session().subject.watchesHere());
 }
 

@@ -1,4 +1,4 @@
-#include "ui/kept_map/find_bar.h"
+#include "ui/theme/find_bar.h"
 
 #include <QHBoxLayout>
 #include <QKeyEvent>
@@ -6,19 +6,18 @@
 #include <QLineEdit>
 #include <QToolButton>
 
-#include "ui/kept_map/token_text_view.h"
 #include "ui/theme/icons.h"
 #include "ui/theme/theme.h"
 
 namespace winnow::ui {
 
-FindBar::FindBar(TokenTextView& text, QWidget* parent) : QWidget(parent), m_text(text) {
+FindBar::FindBar(const QString& hint, const QString& what, QWidget* parent) : QWidget(parent) {
   auto* layout = new QHBoxLayout(this);
   layout->setContentsMargins(0, 0, 0, 0);
   setSpacing(layout, 6);
   m_box = new QLineEdit;
-  m_box->setPlaceholderText(tr("Find words, or :12 for line 12"));
-  m_box->setAccessibleName(tr("Find in the text"));
+  m_box->setPlaceholderText(hint);
+  m_box->setAccessibleName(what);
   m_count = new QLabel;
   setTextRole(m_count, TextRole::kCaption);
   setMuted(m_count);
@@ -33,11 +32,11 @@ FindBar::FindBar(TokenTextView& text, QWidget* parent) : QWidget(parent), m_text
     layout->addWidget(made);
     return made;
   };
-  connect(button(Glyph::kChevronLeft, tr("Previous place (Shift+Enter)")), &QToolButton::clicked, this, [this] { m_text.stepFound(-1); });
-  connect(button(Glyph::kChevronRight, tr("Next place (Enter)")), &QToolButton::clicked, this, [this] { m_text.stepFound(1); });
+  connect(button(Glyph::kChevronLeft, tr("Previous place (Shift+Enter)")), &QToolButton::clicked, this,
+          [this] { Q_EMIT stepRequested(-1); });
+  connect(button(Glyph::kChevronRight, tr("Next place (Enter)")), &QToolButton::clicked, this, [this] { Q_EMIT stepRequested(1); });
   connect(button(Glyph::kClose, tr("Close (Esc)")), &QToolButton::clicked, this, &FindBar::close);
-  connect(m_box, &QLineEdit::textChanged, &m_text, &TokenTextView::find);
-  connect(&m_text, &TokenTextView::foundChanged, this, &FindBar::showCount);
+  connect(m_box, &QLineEdit::textChanged, this, &FindBar::wordsChanged);
   hide();
 }
 
@@ -45,27 +44,31 @@ void FindBar::open() {
   show();
   m_box->setFocus();
   m_box->selectAll();
-  m_text.find(m_box->text());
+  Q_EMIT wordsChanged(m_box->text());
 }
 
 void FindBar::close() {
   hide();
-  m_text.find({});
-  m_text.setFocus();
+  Q_EMIT wordsChanged({});
+  Q_EMIT closed();
 }
 
 QString FindBar::countText() const { return m_count->text(); }
 
-void FindBar::showCount() {
-  const int found = m_text.foundCount();
-  m_count->setText(m_box->text().trimmed().isEmpty() ? QString()
-                   : found == 0                      ? tr("Not found")
-                                                     : tr("%1 of %2").arg(m_text.foundIndex() + 1).arg(found));
+void FindBar::showCount(int index, int count) {
+  m_count->setText(m_box->text().trimmed().isEmpty() ? QString() : count == 0 ? tr("Not found") : tr("%1 of %2").arg(index + 1).arg(count));
+}
+
+// Before Esc is a window's shortcut, it is the bar's.
+bool FindBar::event(QEvent* event) {
+  const bool mine = event->type() == QEvent::ShortcutOverride && static_cast<QKeyEvent*>(event)->key() == Qt::Key_Escape;
+  if (mine) event->accept();
+  return mine || QWidget::event(event);
 }
 
 void FindBar::keyPressEvent(QKeyEvent* event) {
   if (event->key() == Qt::Key_Return || event->key() == Qt::Key_Enter) {
-    m_text.stepFound(event->modifiers().testFlag(Qt::ShiftModifier) ? -1 : 1);
+    Q_EMIT stepRequested(event->modifiers().testFlag(Qt::ShiftModifier) ? -1 : 1);
   } else if (event->key() == Qt::Key_Escape) {
     close();
   } else {

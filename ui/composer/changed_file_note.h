@@ -1,0 +1,27 @@
+// Says of an attached file that is looked at that another one is there by now.
+//
+// A line of frame_viewer.h and document_viewer.h; hidden while nothing is to be said. UI thread only.
+#pragma once
+
+#include <QLabel>
+
+#include "app/chat/conversation.h"
+#include "ui/composer/media_preview.h"
+
+namespace winnow::ui {
+
+class ChangedFileNote : public QLabel {
+  Q_OBJECT
+ public:
+  explicit ChangedFileNote(MediaPreview& preview, QWidget* parent = nullptr);
+
+  // Reads the file's bytes again, where it is known what they were.
+  void look(const app::Attachment& attached);
+
+ private:
+  MediaPreview& m_preview;
+  PreviewToken m_token = 0;
+  QByteArray m_sha256;
+};
+
+}  // namespace winnow::ui
