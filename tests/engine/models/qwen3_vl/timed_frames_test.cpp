@@ -2,6 +2,9 @@
 
 #include <gtest/gtest.h>
 
+#include <fstream>
+#include <nlohmann/json.hpp>
+
 #include "engine/text/tokenizer_file.h"
 #include "tests/support/source_folder.h"
 
@@ -76,6 +79,28 @@ TEST(TimedFrames, TimesAreRoundedAsPythonDoes) {
 TEST(TimedFrames, CountsTheWordsOfASet) {
   const MediumTokens tokens = joining(1).frames({1, 1}, video({100.0, 110.0}));
   EXPECT_EQ(std::ssize(tokens.ids), 3 + joining(1).words() + 1) << "two pictures, the second after its time";
+}
+
+// Of transformers' Qwen3VLProcessor (rebuild: tests/golden/make/make_qwen3_vl_times_golden.py).
+TEST(TimedFrames, GiveTheIdsOfTheProcessorForUnevenTimes) {
+  std::ifstream file(source_folder() + "/tests/golden/qwen3_vl/times.json");
+  const nlohmann::json golden = nlohmann::json::parse(file);
+  ASSERT_GE(golden.at("cases").size(), 60u);
+  for (const nlohmann::json& each : golden.at("cases")) {
+    std::vector<double> times_s;
+    for (const std::int64_t number : each.at("frames").get<std::vector<std::int64_t>>()) {
+      times_s.push_back(static_cast<double>(number) / each.at("rate").get<double>());
+    }
+    const TimedFrames frames = joining(each.at("folder") == "published" ? 2 : 3);
+    std::vector<std::int64_t> ids = tokenizer()->encode(
+        golden.at("before").get<std::string>() + frames.before({times_s.back(), std::ssize(times_s), times_s}), SpecialText::kParse);
+    const CellGrid grid{each.at("cells")[0].get<std::int64_t>(), each.at("cells")[1].get<std::int64_t>()};
+    const MediumTokens tokens = frames.frames(grid, video(times_s));
+    ids.insert(ids.end(), tokens.ids.begin(), tokens.ids.end());
+    const auto after = tokenizer()->encode(golden.at("after").get<std::string>(), SpecialText::kParse, TextStart::kAfterToken);
+    ids.insert(ids.end(), after.begin(), after.end());
+    EXPECT_EQ(ids, each.at("ids").get<std::vector<std::int64_t>>()) << each.at("rate") << each.at("frames");
+  }
 }
 
 }  // namespace
