@@ -160,7 +160,7 @@ TokenizerFile character_file(bool space_prefix) {
 
 TokenizerFile sentence_piece_file(const GgufVocabulary& vocabulary) {
   TokenizerFile file = character_file(vocabulary.add_space_prefix);
-  file.merge_order = MergeOrder::kScore;
+  file.word_model = WordModelKind::kScoredMerges;
   file.fuse_unknown = true;
   if (vocabulary.unknown) file.unknown_token = vocabulary.tokens[static_cast<std::size_t>(*vocabulary.unknown)];
   return file;

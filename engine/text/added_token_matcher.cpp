@@ -9,28 +9,7 @@
 namespace winnow {
 namespace {
 
-std::size_t last_character(std::string_view text) {
-  std::size_t at = text.size() - 1;
-  while (at > 0 && utf8::is_continuation(static_cast<unsigned char>(text[at]))) --at;
-  return at;
-}
-
-char32_t last_code_point(std::string_view text) { return utf8::decode(text, last_character(text)).code_point; }
-
-std::size_t spaces_at_start(std::string_view text) {
-  std::size_t at = 0;
-  while (at < text.size()) {
-    const utf8::Decoded next = utf8::decode(text, at);
-    if (!utf8::is_space(next.code_point)) break;
-    at += next.bytes;
-  }
-  return at;
-}
-
-std::size_t without_spaces_at_end(std::string_view text) {
-  while (!text.empty() && utf8::is_space(last_code_point(text))) text = text.substr(0, last_character(text));
-  return text.size();
-}
+char32_t last_code_point(std::string_view text) { return utf8::decode(text, utf8::last_character(text)).code_point; }
 
 }  // namespace
 
@@ -85,8 +64,8 @@ std::vector<AddedTokenSpan> AddedTokenMatcher::find(std::string_view text, Speci
       const bool word_after = end < text.size() && is_word_character(utf8::decode(text, end).code_point);
       if (word_before || word_after) continue;
     }
-    if (token.lstrip) begin = std::max(done, without_spaces_at_end(text.substr(0, begin)));
-    if (token.rstrip) end += spaces_at_start(text.substr(end));
+    if (token.lstrip) begin = std::max(done, utf8::without_spaces_at_end(text.substr(0, begin)));
+    if (token.rstrip) end += utf8::spaces_at_start(text.substr(end));
     if (done < begin) spans.push_back({done, begin, std::nullopt});
     spans.push_back({begin, end, token.id});
     done = end;

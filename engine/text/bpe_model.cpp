@@ -57,6 +57,7 @@ void BpeModel::build_byte_units(const TokenizerFile& file) {
     auto& unit = units_[b];
     if (const auto id = find(text)) {
       unit.push_back(static_cast<std::int32_t>(*id));
+      unit_kinds_[b] = Unit::kToken;
       continue;
     }
     if (file.byte_fallback) {
@@ -70,10 +71,7 @@ void BpeModel::build_byte_units(const TokenizerFile& file) {
         unit.push_back(static_cast<std::int32_t>(*id));
       }
     }
-    if (unit.empty() && unknown_) {
-      unit.push_back(*unknown_);
-      unit_is_unknown_[b] = true;
-    }
+    unit_kinds_[b] = !unit.empty() ? Unit::kBytes : unknown_ ? Unit::kUnknown : Unit::kNothing;
   }
 }
 
@@ -107,39 +105,63 @@ std::optional<std::int64_t> BpeModel::find(std::string_view token_text) const {
   return found->second;
 }
 
+void BpeModel::flush_unknown() {
+  if (unknown_waits_) symbols_.push_back({*unknown_, -1, -1});
+  unknown_waits_ = false;
+}
+
+void BpeModel::add_token_unit(std::int32_t id) {
+  flush_unknown();
+  symbols_.push_back({id, -1, -1});
+}
+
+void BpeModel::add_byte_units(std::span<const std::int32_t> ids) {
+  for (const std::int32_t id : ids) symbols_.push_back({id, -1, -1});
+}
+
+void BpeModel::add_unknown() {
+  if (!fuse_unknown_) flush_unknown();
+  unknown_waits_ = unknown_.has_value();
+}
+
 void BpeModel::take_apart(std::string_view word) {
   symbols_.clear();
+  unknown_waits_ = false;
   if (alphabet_ == TokenAlphabet::kCharacters) {
     take_apart_into_characters(word);
-    return;
-  }
-  bool unknown_before = false;
-  for (const char byte : word) {
-    const auto b = static_cast<unsigned char>(byte);
-    const bool unknown = unit_is_unknown_[b];
-    if (!(unknown && unknown_before && fuse_unknown_)) {
-      for (const std::int32_t id : units_[b]) symbols_.push_back({id, -1, -1});
+  } else {
+    for (const char byte : word) {
+      const auto b = static_cast<unsigned char>(byte);
+      switch (unit_kinds_[b]) {
+        case Unit::kToken:
+          add_token_unit(units_[b].front());
+          break;
+        case Unit::kBytes:
+          add_byte_units(units_[b]);
+          break;
+        case Unit::kUnknown:
+          add_unknown();
+          break;
+        case Unit::kNothing:
+          break;
+      }
     }
-    unknown_before = unknown;
   }
+  flush_unknown();
 }
 
 void BpeModel::take_apart_into_characters(std::string_view word) {
-  bool unknown_before = false;
   for (std::size_t at = 0; at < word.size();) {
     const std::string_view character = word.substr(at, utf8::length_of_lead(static_cast<unsigned char>(word[at])));
     at += character.size();
     const auto byte_units = [&](char byte) -> const std::vector<std::int32_t>& { return units_[static_cast<unsigned char>(byte)]; };
-    const auto id = find(character);
-    const bool bytes = !id && std::none_of(character.begin(), character.end(), [&](char byte) { return byte_units(byte).empty(); });
-    if (id) {
-      symbols_.push_back({static_cast<std::int32_t>(*id), -1, -1});
-    } else if (bytes) {
-      for (const char byte : character) symbols_.push_back({byte_units(byte).front(), -1, -1});
-    } else if (unknown_ && !(unknown_before && fuse_unknown_)) {
-      symbols_.push_back({*unknown_, -1, -1});
+    if (const auto id = find(character)) {
+      add_token_unit(static_cast<std::int32_t>(*id));
+    } else if (std::none_of(character.begin(), character.end(), [&](char byte) { return byte_units(byte).empty(); })) {
+      for (const char byte : character) add_byte_units(byte_units(byte));
+    } else {
+      add_unknown();
     }
-    unknown_before = !id && !bytes;
   }
 }
 

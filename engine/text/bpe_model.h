@@ -8,6 +8,7 @@
 #include <array>
 #include <cstdint>
 #include <optional>
+#include <span>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -58,6 +59,12 @@ class BpeModel : public WordModel {
   // What a word is before merging, into symbols_.
   void take_apart(std::string_view word);
   void take_apart_into_characters(std::string_view word);
+  // Adds what one byte or character is. An unknown one waits: for the library it stands behind the bytes that stand in for its neighbours,
+  // before the next token.
+  void add_token_unit(std::int32_t id);
+  void add_byte_units(std::span<const std::int32_t> ids);
+  void add_unknown();
+  void flush_unknown();
 
   TokenAlphabet alphabet_;
   TokenMap vocabulary_;
@@ -65,7 +72,9 @@ class BpeModel : public WordModel {
   int merge_shift_ = 0;
   // What one byte becomes before merging: its token, or the tokens that stand in for it, or nothing. Of characters: the bytes' tokens.
   std::array<std::vector<std::int32_t>, 256> units_;
-  std::array<bool, 256> unit_is_unknown_{};
+  enum class Unit : std::uint8_t { kNothing, kToken, kBytes, kUnknown };
+  std::array<Unit, 256> unit_kinds_{};  // of bytes
+  bool unknown_waits_ = false;
   std::optional<std::int32_t> unknown_;
   bool fuse_unknown_ = false;
   bool ignore_merges_ = false;

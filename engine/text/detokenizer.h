@@ -1,7 +1,7 @@
 // Token ids to text, one at a time, without ever showing half a character.
 //
 // Used by the decode loop for streaming. push() returns what became complete; flush() gives the rest, with U+FFFD for a character that
-// never came to its end. All that was returned, joined, equals Tokenizer::decode() of all ids: where that takes away a text's first space,
+// never came to its end. All that was returned, joined, equals Tokenizer::decode() of all ids: where that takes away a text's first spaces,
 // the first ids given here are a text's first, so one that goes on with an answer is given all of it. Threads: confined to one.
 #pragma once
 
@@ -22,12 +22,13 @@ class Detokenizer {
 
   std::string push(std::int64_t id) {
     if (specials_ == SpecialTokens::kSkip && tokenizer_->is_special(id)) return {};
-    std::string_view bytes = tokenizer_->token_bytes(id);
+    const std::string_view bytes = tokenizer_->token_bytes(id);
     if (at_start_ && !bytes.empty()) {
-      if (tokenizer_->strips_first_space() && bytes.front() == ' ') bytes.remove_prefix(1);
+      pending_ += tokenizer_->first_bytes(id);
       at_start_ = false;
+    } else {
+      pending_ += bytes;
     }
-    pending_ += bytes;
     std::string out;
     std::size_t at = 0;
     while (at < pending_.size()) {

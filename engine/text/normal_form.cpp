@@ -1,16 +1,18 @@
-#include "engine/text/nfc.h"
+#include "engine/text/normal_form.h"
 
 #include <algorithm>
 #include <cstdint>
 #include <optional>
 #include <vector>
 
-#include "engine/text/unicode_tables.h"
+#include "engine/base/error.h"
+#include "engine/text/unicode_mappings.h"
 #include "engine/text/utf8.h"
 
 namespace winnow {
 namespace {
 
+constexpr std::size_t kMaxMarks = std::size_t{1} << 25;  // of one stretch: 256 MiB
 constexpr char32_t kLeadBase = 0x1100;
 constexpr char32_t kVowelBase = 0x1161;
 constexpr char32_t kTailBase = 0x11A7;
@@ -34,7 +36,7 @@ std::uint8_t combining_class(char32_t c) {
   return c <= range.last ? range.combining_class : 0;
 }
 
-void decompose(char32_t c, std::vector<Mark>& out) {
+void decompose_canonically(char32_t c, std::vector<Mark>& out) {
   if (c >= kSyllableBase && c < kSyllableBase + kSyllables) {
     const char32_t s = c - kSyllableBase;
     out.push_back({kLeadBase + s / (kVowels * kTails), 0});
@@ -59,6 +61,18 @@ void decompose(char32_t c, std::vector<Mark>& out) {
   }
 }
 
+void decompose_compatibly(char32_t c, std::vector<Mark>& out) {
+  const auto rows = unicode::compatibility_rows();
+  const auto found = std::lower_bound(rows.begin(), rows.end(), c, [](const auto& row, char32_t v) { return row.character < v; });
+  if (found == rows.end() || found->character != c) {
+    decompose_canonically(c, out);
+    return;
+  }
+  for (const char32_t part : unicode::compatibility_text().subspan(found->first, found->count)) {
+    out.push_back({part, combining_class(part)});
+  }
+}
+
 std::optional<char32_t> compose(char32_t a, char32_t b) {
   if (a >= kLeadBase && a < kLeadBase + kLeads && b >= kVowelBase && b < kVowelBase + kVowels) {
     return kSyllableBase + ((a - kLeadBase) * kVowels + (b - kVowelBase)) * kTails;
@@ -75,8 +89,7 @@ std::optional<char32_t> compose(char32_t a, char32_t b) {
   return found->third;
 }
 
-// Canonical ordering and composition of one stretch of decomposed text.
-void compose_into(std::vector<Mark>& marks, std::string& out) {
+void order_marks(std::vector<Mark>& marks) {
   for (std::size_t i = 0; i < marks.size();) {
     std::size_t end = i;
     while (end < marks.size() && marks[end].combining_class != 0) ++end;
@@ -84,6 +97,10 @@ void compose_into(std::vector<Mark>& marks, std::string& out) {
                      [](const Mark& a, const Mark& b) { return a.combining_class < b.combining_class; });
     i = end + 1;
   }
+}
+
+// Of ordered marks.
+void compose_marks(std::vector<Mark>& marks) {
   constexpr std::size_t kNone = static_cast<std::size_t>(-1);
   std::size_t starter = kNone;
   int last_class = -1;  // of what stands between the starter and here; -1: nothing does
@@ -103,14 +120,18 @@ void compose_into(std::vector<Mark>& marks, std::string& out) {
     }
     marks[kept++] = mark;
   }
-  for (std::size_t i = 0; i < kept; ++i) utf8::append(out, marks[i].code_point);
+  marks.resize(kept);
 }
 
 }  // namespace
 
-std::string normalize_nfc(std::string_view text) {
+std::string normalized(NormalForm form, std::string_view text) {
+  const bool composes = form == NormalForm::kNfc || form == NormalForm::kNfkc;
+  const bool compatible = form == NormalForm::kNfkc || form == NormalForm::kNfkd;
   // Below U+0300 every character is its own NFC, and composition needs a second character from U+0300 on. Lead byte 0xCC starts U+0300.
-  const auto is_high = [](char byte) { return static_cast<unsigned char>(byte) >= 0xCC; };
+  // The other forms change nothing below U+00A0, which lead byte 0xC2 has.
+  const unsigned char lowest_high = form == NormalForm::kNfc ? 0xCC : 0xC2;
+  const auto is_high = [&](char byte) { return static_cast<unsigned char>(byte) >= lowest_high; };
   std::string out;
   out.reserve(text.size());
   std::vector<Mark> marks;
@@ -131,10 +152,13 @@ std::string normalize_nfc(std::string_view text) {
       // A stretch ends at ASCII that follows ASCII: nothing composes across it.
       if (at > begin && static_cast<unsigned char>(text[at]) < 0x80 && static_cast<unsigned char>(text[at - 1]) < 0x80) break;
       const utf8::Decoded next = utf8::decode(text, at);
-      decompose(next.code_point, marks);
+      (compatible ? decompose_compatibly : decompose_canonically)(next.code_point, marks);
+      if (marks.size() > kMaxMarks) throw Exception(ErrorCode::kLimitExceeded, "", "the text becomes too long in its normal form");
       at += next.bytes;
     }
-    compose_into(marks, out);
+    order_marks(marks);
+    if (composes) compose_marks(marks);
+    for (const Mark& mark : marks) utf8::append(out, mark.code_point);
     done = at;
   }
   out.append(text.substr(done));

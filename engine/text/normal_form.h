@@ -1,7 +1,8 @@
-// Normalization Form C, as the `tokenizers` library computes it.
+// Unicode normalization forms, as the `tokenizers` library computes them.
 //
-// Used by the tokenizer. Text without characters from U+0300 on, and text that is normalised already in the cheap sense, is returned
-// without work on code points. A run of n combining marks costs O(n log n).
+// Used by the normalizer of tokenizer.json. Stretches that are in the form already in the cheap sense (NFC: below U+0300, else ASCII) are
+// returned without work on code points. A run of n combining marks costs O(n log n).
+// Errors: Exception kLimitExceeded (a stretch of more than 33 million characters).
 #pragma once
 
 #include <string>
@@ -9,7 +10,9 @@
 
 namespace winnow {
 
-// text: valid UTF-8.
-std::string normalize_nfc(std::string_view text);
+enum class NormalForm : int { kNfc = 1, kNfd, kNfkc, kNfkd };
+
+// text: valid UTF-8. A character becomes at most 18.
+std::string normalized(NormalForm form, std::string_view text);
 
 }  // namespace winnow

@@ -1,30 +1,16 @@
 #include "engine/text/pre_tokenizer.h"
 
 #include "engine/text/byte_alphabet.h"
-#include "engine/text/nfc.h"
+#include "engine/text/step_description.h"
 #include "engine/text/tokenizer.h"
 #include "engine/text/utf8.h"
 
 namespace winnow {
 namespace {
 
-constexpr std::size_t kMaxPreTokenizers = 16;
 constexpr int kMaxSequenceDepth = 8;
-constexpr std::size_t kMaxPrefixBytes = 64;
 constexpr std::size_t kMaxStringBytes = 64 * 1024;
 constexpr std::string_view kGpt2Pattern = R"('s|'t|'re|'ve|'m|'ll|'d| ?\p{L}+| ?\p{N}+| ?[^\s\p{L}\p{N}]+|\s+(?!\S)|\s+)";
-
-std::string type_of(const Json& step, const std::string& path, const char* what) {
-  if (!step.is_object()) throw Exception(ErrorCode::kDamagedFile, path, std::string(what) + " is not an object");
-  return JsonObject(step, path, what).string("type", 64);
-}
-
-const Json& sequence_of(const Json& step, const char* key, const std::string& path) {
-  const auto found = step.find(key);
-  if (found == step.end() || !found->is_array()) throw Exception(ErrorCode::kDamagedFile, path, std::string(key) + " is not a list");
-  if (found->size() > kMaxPreTokenizers) throw Exception(ErrorCode::kLimitExceeded, path, std::string(key) + " has more than 16 steps");
-  return *found;
-}
 
 std::string escape_literal(std::string_view text) {
   std::string out;
@@ -58,42 +44,6 @@ bool is_character(std::string_view text) { return !text.empty() && utf8::decode(
 
 }  // namespace
 
-Normalizer::Normalizer(const Json& description, const std::string& path) {
-  if (description.is_null()) return;
-  const auto add = [&](const Json& step) {
-    const std::string type = type_of(step, path, "normalizer");
-    const JsonObject fields(step, path, "normalizer");
-    if (type == "NFC") {
-      steps_.emplace_back(Nfc{});
-    } else if (type == "Prepend") {
-      steps_.emplace_back(Prepend{fields.string("prepend", kMaxPrefixBytes)});
-    } else if (type == "Replace") {
-      steps_.emplace_back(LiteralReplacement::read(fields));
-    } else {
-      throw Exception(ErrorCode::kUnsupportedModel, path, "the normalizer " + type + " is not supported");
-    }
-  };
-  if (type_of(description, path, "normalizer") == "Sequence") {
-    for (const Json& step : sequence_of(description, "normalizers", path)) add(step);
-  } else {
-    add(description);
-  }
-}
-
-std::string Normalizer::apply(std::string_view text, TextStart start) const {
-  std::string out(text);
-  for (const auto& step : steps_) {
-    if (const auto* replacement = std::get_if<LiteralReplacement>(&step)) {
-      out = replacement->apply(out);
-    } else if (const auto* prefix = std::get_if<Prepend>(&step)) {
-      if (start != TextStart::kContinued && !out.empty()) out.insert(0, prefix->text);
-    } else {
-      out = normalize_nfc(out);
-    }
-  }
-  return out;
-}
-
 PreTokenizer::PreTokenizer(const Json& description, TokenAlphabet alphabet, const std::string& path) : alphabet_(alphabet) {
   if (!description.is_null()) {
     add(description, path, 0);
@@ -103,9 +53,9 @@ PreTokenizer::PreTokenizer(const Json& description, TokenAlphabet alphabet, cons
 }
 
 void PreTokenizer::add(const Json& step, const std::string& path, int depth) {
-  if (depth > kMaxSequenceDepth || patterns_.size() + byte_patterns_.size() >= kMaxPreTokenizers)
+  if (depth > kMaxSequenceDepth || patterns_.size() + byte_patterns_.size() >= kMaxSteps)
     throw Exception(ErrorCode::kLimitExceeded, path, "too many pre-tokenizers");
-  const std::string type = type_of(step, path, "pre_tokenizer");
+  const std::string type = step_type(step, path, "pre_tokenizer");
   const JsonObject fields(step, path, "pre_tokenizer");
   if (type == "Sequence") {
     add_sequence(step, path, depth);
@@ -122,6 +72,9 @@ void PreTokenizer::add(const Json& step, const std::string& path, int depth) {
     patterns().emplace_back(fields.boolean("individual_digits", false) ? R"(\p{N})" : R"(\p{N}+)", path);
   } else if (type == "Punctuation" && (depth > 0 || alphabet_ == TokenAlphabet::kCharacters)) {
     add_punctuation(fields);
+  } else if (type == "WhitespaceSplit" && depth > 0 && alphabet_ == TokenAlphabet::kCharacters && space_.from.empty() &&
+             patterns_.empty()) {
+    white_space_words_ = true;
   } else if (type == "Metaspace" && alphabet_ == TokenAlphabet::kCharacters) {
     add_metaspace(fields);
   } else {
@@ -130,10 +83,12 @@ void PreTokenizer::add(const Json& step, const std::string& path, int depth) {
 }
 
 void PreTokenizer::add_sequence(const Json& step, const std::string& path, int depth) {
-  for (const Json& each : sequence_of(step, "pretokenizers", path)) add(each, path, depth + 1);
+  for (const Json& each : steps_of(step, "pretokenizers", path)) add(each, path, depth + 1);
   if (alphabet_ == TokenAlphabet::kBytes && !byte_level_) {
     throw Exception(ErrorCode::kUnsupportedModel, path, "a byte-level tokenizer without byte-level steps is not supported");
   }
+  if (white_space_words_ && space_.from.empty())
+    throw Exception(ErrorCode::kUnsupportedModel, path, "the pre-tokenizer WhitespaceSplit is not supported without Metaspace behind it");
 }
 
 void PreTokenizer::add_punctuation(const JsonObject& fields) {
@@ -168,14 +123,39 @@ void PreTokenizer::add_metaspace(const JsonObject& fields) {
   if (scheme != "always" && scheme != "first" && scheme != "never") {
     throw Exception(ErrorCode::kUnsupportedModel, fields.file(), "Metaspace has a prepend_scheme that is not known");
   }
+  const bool splits = fields.boolean("split", true);
+  if (white_space_words_ && (scheme != "always" || !splits)) {
+    throw Exception(ErrorCode::kUnsupportedModel, fields.file(),
+                    "Metaspace after WhitespaceSplit is only supported where it splits and always prepends");
+  }
   prefix_ = scheme == "always" ? Prefix::kEveryText : scheme == "first" ? Prefix::kFirstText : Prefix::kNone;
-  if (fields.boolean("split", true)) {
+  if (splits) {
     const std::string space = escape_literal(space_.to);
     patterns_.emplace_back(space + "[^" + space + "]*+", fields.file());
   }
 }
 
+std::string PreTokenizer::words_with_spaces(std::string_view text, TextStart start) const {
+  std::string out;
+  for (std::size_t at = 0; at < text.size();) {
+    const std::size_t begin = at + utf8::spaces_at_start(text.substr(at));
+    std::size_t end = begin;
+    while (end < text.size()) {
+      const utf8::Decoded next = utf8::decode(text, end);
+      if (utf8::is_space(next.code_point)) break;
+      end += next.bytes;
+    }
+    const std::string_view word = text.substr(begin, end - begin);
+    const bool goes_on = begin == 0 && start == TextStart::kContinued;
+    if (!word.empty() && !goes_on && !word.starts_with(space_.to)) out += space_.to;
+    out += word;
+    at = end;
+  }
+  return out;
+}
+
 std::string PreTokenizer::prepare(std::string_view text, TextStart start) const {
+  if (white_space_words_) return words_with_spaces(text, start);
   std::string replaced = space_.from.empty() ? std::string(text) : space_.apply(text);
   const std::string_view space = space_.from.empty() ? " " : std::string_view(space_.to);
   const bool wanted =

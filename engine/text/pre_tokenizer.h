@@ -1,54 +1,22 @@
-// The steps of tokenizer.json that prepare text for BPE: normalizer and pre-tokenizer.
+// The step "pre_tokenizer" of tokenizer.json: how normalised text is cut into words.
 //
-// Used by the tokenizer. Built from the JSON of both; a step that is not known is refused by name, never skipped.
+// Used by the tokenizer. A step that is not known is refused by name, never skipped.
 // Errors: Exception kUnsupportedModel, kDamagedFile, kLimitExceeded (more than 16 steps, or a text over 64 MiB between them).
 #pragma once
 
-#include <chrono>
 #include <string>
 #include <string_view>
-#include <variant>
 #include <vector>
 
 #include "engine/base/json_document.h"
+#include "engine/text/deadline.h"
 #include "engine/text/literal_replacement.h"
 #include "engine/text/split_pattern.h"
 #include "engine/text/token_decoder.h"
-#include "engine/text/work_time.h"
 
 namespace winnow {
 
 enum class TextStart : int;  // tokenizer.h
-
-class Normalizer {
- public:
-  Normalizer(const Json& description, const std::string& path);
-  // text: valid UTF-8. start: a text that goes on another gets no prefix.
-  std::string apply(std::string_view text, TextStart start) const;
-
- private:
-  struct Nfc {};
-  struct Prepend {
-    std::string text;
-  };
-  std::vector<std::variant<Nfc, Prepend, LiteralReplacement>> steps_;
-};
-
-// Time of work after which one text ends with an error.
-class Deadline {
- public:
-  explicit Deadline(std::chrono::nanoseconds allowed) : end_(thread_work_time() + allowed) {}
-  // Cheap enough to ask per word: looks at the clock every 64th time.
-  bool passed() {
-    if (++asked_ % 64 == 0) late_ = late_ || thread_work_time() > end_;
-    return late_;
-  }
-
- private:
-  std::chrono::nanoseconds end_;
-  unsigned asked_ = 0;
-  bool late_ = false;
-};
 
 class PreTokenizer {
  public:
@@ -72,12 +40,14 @@ class PreTokenizer {
   void add_split(const JsonObject& fields);
   std::vector<TextPiece> split_bytes(std::string_view text, const std::vector<TextPiece>& pieces, Deadline& deadline) const;
   void add_metaspace(const JsonObject& fields);
+  std::string words_with_spaces(std::string_view text, TextStart start) const;
 
   TokenAlphabet alphabet_;
   std::vector<SplitPattern> patterns_;  // applied one after the other, each to the pieces of the last
   // Those of steps behind ByteLevel (Falcon), which read a character for every byte.
   std::vector<SplitPattern> byte_patterns_;
-  bool byte_level_ = false;  // the step has been there
+  bool byte_level_ = false;         // the step has been there
+  bool white_space_words_ = false;  // white space is gone, every word between gets Metaspace's prefix
   Prefix prefix_ = Prefix::kNone;
   LiteralReplacement space_;  // from: empty without a Metaspace step
 };

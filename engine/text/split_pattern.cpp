@@ -72,25 +72,25 @@ std::string translate(std::string_view pattern, const std::string& added_letters
   return out;
 }
 
-struct FreePcre {
-  void operator()(pcre2_code* p) const { pcre2_code_free(p); }
-  void operator()(pcre2_match_data* p) const { pcre2_match_data_free(p); }
-  void operator()(pcre2_match_context* p) const { pcre2_match_context_free(p); }
-  void operator()(pcre2_compile_context* p) const { pcre2_compile_context_free(p); }
-};
-
 }  // namespace
 
 struct SplitPattern::Compiled {
-  std::unique_ptr<pcre2_code, FreePcre> plain;
-  std::unique_ptr<pcre2_code, FreePcre> extended;
-  std::unique_ptr<pcre2_match_data, FreePcre> data;
-  std::unique_ptr<pcre2_match_context, FreePcre> context;
+  struct Free {
+    void operator()(pcre2_code* p) const { pcre2_code_free(p); }
+    void operator()(pcre2_match_data* p) const { pcre2_match_data_free(p); }
+    void operator()(pcre2_match_context* p) const { pcre2_match_context_free(p); }
+    void operator()(pcre2_compile_context* p) const { pcre2_compile_context_free(p); }
+  };
+
+  std::unique_ptr<pcre2_code, Free> plain;
+  std::unique_ptr<pcre2_code, Free> extended;
+  std::unique_ptr<pcre2_match_data, Free> data;
+  std::unique_ptr<pcre2_match_context, Free> context;
 };
 
 SplitPattern::SplitPattern(std::string_view pattern, const std::string& subject) : compiled_(std::make_unique<Compiled>()) {
   if (pattern.size() > kMaxPatternBytes) throw Exception(ErrorCode::kLimitExceeded, subject, "the split pattern is longer than 64 KiB");
-  std::unique_ptr<pcre2_compile_context, FreePcre> settings(pcre2_compile_context_create(nullptr));
+  std::unique_ptr<pcre2_compile_context, Compiled::Free> settings(pcre2_compile_context_create(nullptr));
   require(settings != nullptr, "PCRE2 context");
   pcre2_set_newline(settings.get(), PCRE2_NEWLINE_LF);
   pcre2_set_parens_nest_limit(settings.get(), kMaxPatternNesting);
@@ -98,9 +98,9 @@ SplitPattern::SplitPattern(std::string_view pattern, const std::string& subject)
     int error = 0;
     PCRE2_SIZE offset = 0;
     // MULTILINE: in Oniguruma's Ruby syntax ^ and $ always match at lines.
-    std::unique_ptr<pcre2_code, FreePcre> code(pcre2_compile(reinterpret_cast<PCRE2_SPTR>(text.data()), text.size(),
-                                                             PCRE2_UTF | PCRE2_UCP | PCRE2_MULTILINE | PCRE2_NEVER_BACKSLASH_C, &error,
-                                                             &offset, settings.get()));
+    std::unique_ptr<pcre2_code, Compiled::Free> code(pcre2_compile(reinterpret_cast<PCRE2_SPTR>(text.data()), text.size(),
+                                                                   PCRE2_UTF | PCRE2_UCP | PCRE2_MULTILINE | PCRE2_NEVER_BACKSLASH_C,
+                                                                   &error, &offset, settings.get()));
     if (!code) {
       PCRE2_UCHAR message[160];
       pcre2_get_error_message(error, message, sizeof message);

@@ -1,10 +1,9 @@
 // A tokenizer's regular expression, run by PCRE2 under limits.
 //
-// Used by the tokenizer's pre-tokenization. The pattern is Oniguruma's dialect as Hugging Face writes it; \s, \S, \p{L} and \p{N} are
-// rewritten so that they mean what they mean there (Unicode 16, White_Space). Matching is not compiled to machine code, and every match
-// has a step, depth and heap limit; what a pattern cannot match within them comes back as `bytewise`.
-// Errors of the constructor: Exception, kDamagedFile (no valid pattern) or kLimitExceeded (longer than 64 KiB).
-// Threads: confined to one.
+// Used by the tokenizer's pre-tokenization, and to replace what a pattern finds. The pattern is Oniguruma's dialect as Hugging Face writes
+// it; \s, \S, \p{L} and \p{N} are rewritten so that they mean what they mean there (Unicode 16, White_Space). Matching is not compiled to
+// machine code, and every match has a step, depth and heap limit; what a pattern cannot match within them comes back as `bytewise`. Errors
+// of the constructor: Exception, kDamagedFile (no valid pattern) or kLimitExceeded (longer than 64 KiB). Threads: confined to one.
 #pragma once
 
 #include <cstddef>
@@ -37,6 +36,11 @@ class SplitPattern {
   template <typename ShouldStop>
   bool split(std::string_view text, std::size_t begin, std::size_t end, std::vector<TextPiece>& pieces, ShouldStop&& should_stop) const;
 
+  // Calls on_match(begin, end) for every match in order, those of no characters but directly behind another one included, until it returns
+  // false. False: it did, or the pattern hit its limit.
+  template <typename OnMatch>
+  bool for_each_match(std::string_view text, OnMatch&& on_match) const;
+
  private:
   enum class Outcome { kMatch, kNoMatch, kLimit };
   struct Match {
@@ -53,6 +57,26 @@ class SplitPattern {
 
   std::unique_ptr<Compiled> compiled_;
 };
+
+template <typename OnMatch>
+bool SplitPattern::for_each_match(std::string_view text, OnMatch&& on_match) const {
+  const Classes classes = classes_for(text);
+  std::size_t done = std::string_view::npos;  // end of the match before
+  for (std::size_t search = 0; search <= text.size();) {
+    const Match found = match(classes, text, search);
+    if (found.outcome == Outcome::kNoMatch) return true;
+    if (found.outcome == Outcome::kLimit) return false;
+    if (found.end > found.begin || found.end != done) {
+      if (!on_match(found.begin, found.end)) return false;
+    }
+    done = found.end;
+    search = found.end;
+    if (found.end > found.begin) continue;
+    do ++search;
+    while (search < text.size() && (static_cast<unsigned char>(text[search]) & 0xC0) == 0x80);
+  }
+  return true;
+}
 
 // The end of a window that starts at `from`, moved back to the start of a character.
 std::size_t window_end(std::string_view text, std::size_t from, std::size_t end);

@@ -23,7 +23,7 @@ SpmModel::SpmModel(const TokenizerFile& file) {
     taken[slot] = true;
     if (!vocabulary_.emplace(text, id).second) throw damaged("a token occurs twice");
     if (!std::isfinite(file.scores[i])) throw damaged("a token's score is not a number");
-    scores_[slot] = file.scores[i];
+    scores_[slot] = static_cast<float>(file.scores[i]);
     longest_token_ = std::max(longest_token_, text.size());
   }
   bytes_.fill(kNone);

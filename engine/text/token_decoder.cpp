@@ -21,6 +21,10 @@ TokenDecoder::TokenDecoder(const Json& description, const std::string& path) {
     alphabet_ = TokenAlphabet::kBytes;
     return;
   }
+  if (type == "Metaspace") {
+    add(description, path);
+    return;
+  }
   if (type != "Sequence") throw Exception(ErrorCode::kUnsupportedModel, path, "the decoder " + type + " is not supported");
   const Json& steps = JsonObject(description, path, "decoder").list("decoders", kMaxDecoders);
   if (steps.size() == 1 && decoder_type(steps[0], path) == "ByteLevel") {
@@ -28,7 +32,6 @@ TokenDecoder::TokenDecoder(const Json& description, const std::string& path) {
     return;
   }
   for (const Json& step : steps) add(step, path);
-  if (!fused_) throw Exception(ErrorCode::kUnsupportedModel, path, "a decoder of characters that does not fuse them is not supported");
 }
 
 void TokenDecoder::add(const Json& step, const std::string& path) {
@@ -42,16 +45,26 @@ void TokenDecoder::add(const Json& step, const std::string& path) {
     if (replacement.to.size() > replacement.from.size()) {
       throw Exception(ErrorCode::kUnsupportedModel, path, "a decoder that makes tokens longer is not supported");
     }
+  } else if (type == "Metaspace" && !fused_ && replacements_.empty()) {
+    add_metaspace(fields);
   } else if (type == "ByteFallback" && !fused_) {
     byte_fallback_ = true;
   } else if (type == "Fuse" && !fused_) {
     fused_ = true;
-  } else if (type == "Strip" && fused_ && !strips_first_space_ && fields.string("content", 8) == " " &&
+  } else if (type == "Strip" && fused_ && first_spaces_ == FirstSpaces::kKept && fields.string("content", 8) == " " &&
              fields.integer("start", 0, 1024) == 1 && fields.integer("stop", 0, 1024) == 0) {
-    strips_first_space_ = true;
+    first_spaces_ = FirstSpaces::kOneGoes;
   } else {
     throw Exception(ErrorCode::kUnsupportedModel, path, "the decoder " + type + " is not supported in this place");
   }
+}
+
+void TokenDecoder::add_metaspace(const JsonObject& fields) {
+  replacements_.push_back({fields.string("replacement", 4), " "});
+  if (replacements_.back().from.empty())
+    throw Exception(ErrorCode::kDamagedFile, fields.file(), "Metaspace replaces a space by no character");
+  const bool prepends = fields.string("prepend_scheme", 16, "always") != "never";
+  if (prepends) first_spaces_ = FirstSpaces::kAllGo;
 }
 
 std::string TokenDecoder::bytes_of(std::string_view text) const {
@@ -62,6 +75,10 @@ std::string TokenDecoder::bytes_of(std::string_view text) const {
   std::string out(text);
   for (const LiteralReplacement& replacement : replacements_) out = replacement.apply(out);
   return out;
+}
+
+bool TokenDecoder::makes_spaces_of(std::string_view token_text) const {
+  return first_spaces_ == FirstSpaces::kAllGo && token_text.find(replacements_.front().from) != std::string_view::npos;
 }
 
 }  // namespace winnow

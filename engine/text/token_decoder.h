@@ -1,7 +1,7 @@
 // What tokens are as text: the decoder of tokenizer.json.
 //
-// Used by the tokenizer. Knows ByteLevel (a token is bytes in the byte alphabet) and the Sequence of Replace, ByteFallback, Fuse and Strip
-// that tokenizers made from SentencePiece have (a token is characters, U+2581 a space, "<0x0A>" a byte).
+// Used by the tokenizer. Knows ByteLevel (a token is bytes in the byte alphabet), and of tokenizers made from SentencePiece (a token is
+// characters, U+2581 a space, "<0x0A>" a byte) Metaspace and sequences of Replace, Metaspace, ByteFallback, Fuse and Strip.
 // Errors: Exception kUnsupportedModel (another decoder, by name), kDamagedFile, kLimitExceeded.
 #pragma once
 
@@ -17,23 +17,28 @@ namespace winnow {
 // What the texts of a vocabulary are made of.
 enum class TokenAlphabet : int { kBytes = 1, kCharacters = 2 };
 
+// What becomes of spaces that the first token of a text begins with or, as Metaspace has it, that it holds: encoders put one there.
+enum class FirstSpaces : int { kKept = 1, kOneGoes = 2, kAllGo = 3 };
+
 class TokenDecoder {
  public:
   TokenDecoder(const Json& description, const std::string& path);
 
   TokenAlphabet alphabet() const noexcept { return alphabet_; }
-  // The space that the encoder puts before a text: the first one of what is decoded goes.
-  bool strips_first_space() const noexcept { return strips_first_space_; }
+  FirstSpaces first_spaces() const noexcept { return first_spaces_; }
   std::string bytes_of(std::string_view token_text) const;
+  // Spaces of what a token is were U+2581 in its text, or what Metaspace has in its place.
+  bool makes_spaces_of(std::string_view token_text) const;
 
  private:
   void add(const Json& step, const std::string& path);
+  void add_metaspace(const JsonObject& fields);
 
   TokenAlphabet alphabet_ = TokenAlphabet::kCharacters;
   std::vector<LiteralReplacement> replacements_;
   bool byte_fallback_ = false;
   bool fused_ = false;
-  bool strips_first_space_ = false;
+  FirstSpaces first_spaces_ = FirstSpaces::kKept;
 };
 
 }  // namespace winnow

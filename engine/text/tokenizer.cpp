@@ -5,11 +5,13 @@
 
 #include "engine/text/added_token_matcher.h"
 #include "engine/text/bpe_model.h"
+#include "engine/text/normalizer.h"
 #include "engine/text/pre_tokenizer.h"
 #include "engine/text/spm_model.h"
 #include "engine/text/token_decoder.h"
 #include "engine/text/token_joins.h"
 #include "engine/text/tokenizer_file.h"
+#include "engine/text/unigram_model.h"
 #include "engine/text/utf8.h"
 
 namespace winnow {
@@ -20,8 +22,11 @@ constexpr std::size_t kLongWordBytes = 1024;
 constexpr std::chrono::milliseconds kTimeLimit{1800};
 
 std::unique_ptr<WordModel> model_of(const TokenizerFile& file, TokenAlphabet alphabet) {
-  if (file.merge_order == MergeOrder::kRank) return std::make_unique<BpeModel>(file, alphabet);
-  require(alphabet == TokenAlphabet::kCharacters, "scores are of tokens of characters");
+  if (file.word_model == WordModelKind::kRankedMerges) return std::make_unique<BpeModel>(file, alphabet);
+  if (alphabet != TokenAlphabet::kCharacters) {
+    throw Exception(ErrorCode::kUnsupportedModel, file.path, "a byte-level decoder is only supported with the tokenizer model BPE");
+  }
+  if (file.word_model == WordModelKind::kUnigram) return std::make_unique<UnigramModel>(file);
   return std::make_unique<SpmModel>(file);
 }
 
@@ -32,18 +37,21 @@ struct Tokenizer::Parts {
       : decoder(file.decoder, file.path),
         normalizer(file.normalizer, file.path),
         pre_tokenizer(file.pre_tokenizer, decoder.alphabet(), file.path),
-        model(model_of(file, decoder.alphabet())) {
+        model(model_of(file, decoder.alphabet())),
+        cuts_between_tokens(decoder.alphabet() == TokenAlphabet::kCharacters && file.word_model != WordModelKind::kUnigram) {
     std::int64_t largest = model->largest_id();
     for (const AddedToken& token : file.added_tokens) largest = std::max(largest, token.id);
     for (const auto& [text, id] : file.unmerged) largest = std::max(largest, id);
     const auto size = static_cast<std::size_t>(largest + 1);
     bytes.resize(size);
     special.resize(size);
+    spaces_put_first.resize(size);
     std::vector<bool> taken(size);
     for (const auto& [text, id] : file.vocabulary) {
       bytes[static_cast<std::size_t>(id)] = decoder.bytes_of(text);
+      spaces_put_first[static_cast<std::size_t>(id)] = decoder.makes_spaces_of(text);
       taken[static_cast<std::size_t>(id)] = true;
-      if (decoder.alphabet() == TokenAlphabet::kCharacters) joins.add(text);
+      if (cuts_between_tokens) joins.add(text);
     }
     for (const auto& [text, id] : file.unmerged) {
       if (taken[static_cast<std::size_t>(id)]) throw Exception(ErrorCode::kDamagedFile, file.path, "two tokens have one id");
@@ -58,10 +66,11 @@ struct Tokenizer::Parts {
       }
       // Of characters an added token is its own text, U+2581 included: it is looked for before spaces are replaced.
       bytes[id] = decoder.alphabet() == TokenAlphabet::kBytes ? decoder.bytes_of(token.content) : token.content;
+      spaces_put_first[id] = false;
       special[id] = token.special;
       added_ids.emplace(token.content, token.id);
       if (token.normalized) {
-        const std::string content = normalizer.apply(token.content, TextStart::kNew);
+        const std::string content = normalizer.apply(token.content, TextStart::kNew).text;
         if (content.size() > 2 * kMaxTokenBytes) {
           throw Exception(ErrorCode::kLimitExceeded, file.path, "an added token is longer than 8,192 bytes once it is normalised");
         }
@@ -81,7 +90,7 @@ struct Tokenizer::Parts {
   // Words of a stretch of prepared text.
   std::vector<TextPiece> split(std::string_view text, Deadline& deadline) const {
     std::vector<TextPiece> pieces = pre_tokenizer.split(text, deadline);
-    if (decoder.alphabet() == TokenAlphabet::kBytes) return pieces;
+    if (!cuts_between_tokens) return pieces;
     std::vector<TextPiece> words;
     for (const TextPiece& piece : pieces) joins.cut(text, piece, words);
     return words;
@@ -90,12 +99,14 @@ struct Tokenizer::Parts {
   TokenDecoder decoder;
   Normalizer normalizer;
   PreTokenizer pre_tokenizer;
-  TokenJoins joins;  // of characters
   std::unique_ptr<WordModel> model;
+  bool cuts_between_tokens;  // words of characters that merge; sums of scores are kept from a word's beginning on
+  TokenJoins joins;
   AddedTokenMatcher raw_tokens;
   AddedTokenMatcher normalized_tokens;
   std::vector<std::string> bytes;  // by id
   std::vector<bool> special;
+  std::vector<bool> spaces_put_first;  // spaces in the token are what an encoder puts at a text's beginning
   TokenMap added_ids;
   std::vector<std::int64_t> prefix;
 };
@@ -124,13 +135,14 @@ std::vector<std::int64_t> Tokenizer::encode(std::string_view input, SpecialText 
       ids.push_back(*raw.id);
       continue;
     }
-    const std::string normalized = parts.normalizer.apply(input.substr(raw.begin, raw.end - raw.begin), start_at());
-    for (const AddedTokenSpan& span : parts.normalized_tokens.find(normalized, policy)) {
+    const Normalizer::Result normalized = parts.normalizer.apply(input.substr(raw.begin, raw.end - raw.begin), start_at());
+    if (ids.empty()) start = normalized.start;
+    for (const AddedTokenSpan& span : parts.normalized_tokens.find(normalized.text, policy)) {
       if (span.id) {
         ids.push_back(*span.id);
         continue;
       }
-      const std::string_view stretch = std::string_view(normalized).substr(span.begin, span.end - span.begin);
+      const std::string_view stretch = std::string_view(normalized.text).substr(span.begin, span.end - span.begin);
       const std::string text = parts.pre_tokenizer.prepare(stretch, start_at());
       std::string_view last_long;
       std::size_t last_long_ids = 0;  // how many of the ids at the end are its
@@ -168,7 +180,7 @@ std::vector<SpecialSpan> Tokenizer::special_tokens(std::string_view text) const 
       continue;
     }
     // Those of normalised text are looked for where they stand before it is.
-    const std::string normalized = parts.normalizer.apply(text.substr(raw.begin, raw.end - raw.begin), TextStart::kAfterToken);
+    const std::string normalized = parts.normalizer.apply(text.substr(raw.begin, raw.end - raw.begin), TextStart::kAfterToken).text;
     std::size_t at = raw.begin;
     for (const AddedTokenSpan& span : parts.normalized_tokens.find(normalized, SpecialText::kParse)) {
       if (!span.id || !is_special(*span.id)) continue;
@@ -187,13 +199,27 @@ std::string_view Tokenizer::token_bytes(std::int64_t id) const {
   return parts_->bytes[static_cast<std::size_t>(id)];
 }
 
+std::string Tokenizer::first_bytes(std::int64_t id) const {
+  std::string bytes(token_bytes(id));
+  if (bytes.empty()) return bytes;
+  const FirstSpaces spaces = parts_->decoder.first_spaces();
+  if (spaces == FirstSpaces::kOneGoes && bytes.starts_with(' ')) bytes.erase(0, 1);
+  if (spaces == FirstSpaces::kAllGo && parts_->spaces_put_first[static_cast<std::size_t>(id)]) std::erase(bytes, ' ');
+  return bytes;
+}
+
 std::string Tokenizer::decode(std::span<const std::int64_t> ids, SpecialTokens specials) const {
   std::string out;
+  bool begun = false;
   for (const std::int64_t id : ids) {
     if (specials == SpecialTokens::kSkip && is_special(id)) continue;
-    out += token_bytes(id);
+    if (!begun) {
+      out = first_bytes(id);
+      begun = !token_bytes(id).empty();
+    } else {
+      out += token_bytes(id);
+    }
   }
-  if (strips_first_space() && out.starts_with(' ')) out.erase(0, 1);
   return utf8::is_valid(out) ? out : utf8::repair(out);
 }
 
@@ -204,8 +230,6 @@ std::optional<std::int64_t> Tokenizer::token_id(std::string_view text) const {
 }
 
 std::span<const std::int64_t> Tokenizer::prefix() const { return parts_->prefix; }
-
-bool Tokenizer::strips_first_space() const { return parts_->decoder.strips_first_space(); }
 
 std::int64_t Tokenizer::vocabulary_size() const { return static_cast<std::int64_t>(parts_->bytes.size()); }
 

@@ -2,8 +2,9 @@
 // the vocabulary of a GGUF file (model_files/gguf_tokenizer.h).
 //
 // Used by engine/generation (prompts, streaming) and by the model families (ids of placeholders). Knows BPE over bytes and over characters
-// with byte fallback, merging by rank or by score; normalizers NFC, Prepend, Replace and Sequence; pre-tokenizers Split (isolated), Digits,
-// ByteLevel, Metaspace and Sequence; the decoders of token_decoder.h; added tokens with all their flags.
+// with byte fallback, merging by rank or by score, and Unigram; the normalizers of normalizer.h; pre-tokenizers Split (isolated), Digits,
+// Punctuation, ByteLevel, Metaspace, WhitespaceSplit before Metaspace, and Sequence; the decoders of token_decoder.h; added tokens with all
+// their flags.
 // A post-processor is not applied: the chat template writes what the model wants to see, as add_special_tokens=False does. What it would
 // put before a text is told (prefix()), for prompts that transformers makes with a processor: those of models that see.
 //
@@ -14,10 +15,11 @@
 // that goes on behind tokens of a cache that end in text must not get one (TextStart::kContinued). Spaces inside an answer are never
 // touched.
 //
-// Differences from the library, all outside real prompts: a stretch of more than 64 KiB that the pattern (or the vocabulary, of characters)
-// takes as one word is cut there; a stretch on which the pattern hits its step limit becomes one token per byte; a pattern that asks for
-// properties other than letters, numbers and white space sees PCRE2's Unicode version; broken characters of byte tokens become U+FFFD as
-// UTF-8 decoders do it, not one for each byte of the run.
+// Differences from the library, all outside real prompts: a stretch of more than 64 KiB that is one word (without a pattern: of which no
+// token reaches over a border) is cut there; a Unigram file without an unknown token is refused, where the library fails on a text; a
+// stretch on which the pattern hits its step limit becomes one token per byte; a pattern that asks for properties other than letters,
+// numbers and white space sees PCRE2's Unicode version; broken characters of byte tokens become U+FFFD as UTF-8 decoders do it, not one
+// for each byte of the run.
 //
 // Errors: Exception. from(): kDamagedFile, kLimitExceeded, kUnsupportedModel. encode(): kLimitExceeded, for text over
 // 16 MiB or that takes more than 1.8 s of work. Broken UTF-8 is no error: it becomes U+FFFD.
@@ -72,8 +74,8 @@ class Tokenizer {
   // What one id contributes; often less than a character.
   std::string_view token_bytes(std::int64_t id) const;
 
-  // decode() takes away the first space of a text.
-  bool strips_first_space() const;
+  // The same of the first id of a text: without the space that the encoder puts there.
+  std::string first_bytes(std::int64_t id) const;
 
   // The id of a token by its text: an added token, or an entry of the vocabulary as it stands there ("\u0120the", "\u2581the").
   std::optional<std::int64_t> token_id(std::string_view text) const;

@@ -3,7 +3,7 @@
 // Used by the tokenizer, and by model_files, whose packages of other formats fill it themselves (gguf_tokenizer.h). Vocabulary and merges,
 // the two large parts, never become a JSON document. Caps: 64 MiB, depth 64, ids below 1,048,576, tokens of 1..4,096 bytes, 1 M merges,
 // 65,536 added tokens of 4 MiB together. Errors: Exception; kDamagedFile, kLimitExceeded, kUnsupportedModel (a valid file with parts that
-// this reader does not know).
+// this reader does not know, WordPiece and WordLevel among them).
 #pragma once
 
 #include <cstdint>
@@ -31,10 +31,11 @@ struct AddedToken {
   bool normalized = false;   // is looked for in normalised text
 };
 
-// Which of two merges comes first.
-enum class MergeOrder : int {
-  kRank = 1,   // the one that stands earlier in `merges`
-  kScore = 2,  // the one whose result has the higher score, as SentencePiece does; there are no `merges`
+// How a word becomes tokens.
+enum class WordModelKind : int {
+  kRankedMerges = 1,  // of two merges the one first that stands earlier in `merges`
+  kScoredMerges = 2,  // the one whose result has the higher score, as SentencePiece does; there are no `merges`
+  kUnigram = 3,       // the highest sum of scores
 };
 
 struct TokenizerFile {
@@ -42,8 +43,8 @@ struct TokenizerFile {
   // Text, id; unique both ways. The text is in the byte alphabet where the decoder is ByteLevel, else plain UTF-8.
   std::vector<std::pair<std::string, std::int64_t>> vocabulary;
   std::vector<std::pair<std::string, std::string>> merges;  // in order of rank
-  MergeOrder merge_order = MergeOrder::kRank;
-  std::vector<float> scores;  // kScore: of every entry of the vocabulary; finite
+  WordModelKind word_model = WordModelKind::kRankedMerges;
+  std::vector<double> scores;  // not of kRankedMerges: of every entry of the vocabulary; finite
   // Tokens that no merge makes: bytes ("<0x0A>") and unused ones.
   std::vector<std::pair<std::string, std::int64_t>> unmerged;
   std::vector<AddedToken> added_tokens;

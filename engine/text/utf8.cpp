@@ -1,5 +1,7 @@
 #include "engine/text/utf8.h"
 
+#include <algorithm>
+
 namespace winnow::utf8 {
 
 Decoded decode(std::string_view text, std::size_t offset) {
@@ -84,6 +86,36 @@ std::string repair(std::string_view text) {
 bool is_space(char32_t c) {
   return (c >= 0x09 && c <= 0x0D) || c == 0x20 || c == 0x85 || c == 0xA0 || c == 0x1680 || (c >= 0x2000 && c <= 0x200A) || c == 0x2028 ||
          c == 0x2029 || c == 0x202F || c == 0x205F || c == 0x3000;
+}
+
+std::size_t last_character(std::string_view text) {
+  std::size_t at = text.size() - 1;
+  while (at > 0 && is_continuation(static_cast<unsigned char>(text[at]))) --at;
+  return at;
+}
+
+std::size_t spaces_at_start(std::string_view text) {
+  std::size_t at = 0;
+  while (at < text.size()) {
+    const Decoded next = decode(text, at);
+    if (!is_space(next.code_point)) break;
+    at += next.bytes;
+  }
+  return at;
+}
+
+std::size_t without_spaces_at_end(std::string_view text) {
+  while (!text.empty()) {
+    const std::size_t last = last_character(text);
+    if (!is_space(decode(text, last).code_point)) break;
+    text = text.substr(0, last);
+  }
+  return text.size();
+}
+
+std::size_t count(std::string_view text) {
+  return static_cast<std::size_t>(
+      std::count_if(text.begin(), text.end(), [](char c) { return !is_continuation(static_cast<unsigned char>(c)); }));
 }
 
 }  // namespace winnow::utf8

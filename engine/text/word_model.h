@@ -1,7 +1,7 @@
 // One word of prepared text to token ids.
 //
-// Used by the tokenizer; bpe_model.h and spm_model.h are the kinds there are. encode_word() and encode_bytes() use memory of the model.
-// Threads: confined to one.
+// Used by the tokenizer; bpe_model.h, spm_model.h and unigram_model.h are the kinds there are. encode_word() and encode_bytes() use memory
+// of the model. Threads: confined to one.
 #pragma once
 
 #include <cstdint>
@@ -28,7 +28,7 @@ class WordModel {
 
   // Appends the ids of a word: valid UTF-8, at most 2^31 - 1 bytes (the tokenizer cuts at 64 KiB).
   virtual void encode_word(std::string_view word, std::vector<std::int64_t>& ids) = 0;
-  // The same without merges: one token for each byte or character.
+  // The same with the shortest tokens: one token for each byte or character.
   virtual void encode_units(std::string_view word, std::vector<std::int64_t>& ids) = 0;
 
   // Of a token that text can become, by its text in the vocabulary.

@@ -27,7 +27,7 @@ enum class Bytes { kNone, kAll };
 TokenizerFile file_of(const Pieces& pieces, Prefix prefix = Prefix::kNo, Bytes bytes = Bytes::kAll) {
   TokenizerFile file;
   file.path = "tiny";
-  file.merge_order = MergeOrder::kScore;
+  file.word_model = WordModelKind::kScoredMerges;
   file.unknown_token = "<unk>";
   file.added_tokens = {{0, "<unk>", true}, {1, "<s>", true}, {2, "[tool]", false}};
   for (int b = 0; bytes == Bytes::kAll && b < 256; ++b) {

@@ -8,6 +8,7 @@
 #include <nlohmann/json.hpp>
 
 #include "engine/text/tokenizer_file.h"
+#include "tests/support/drawn_tokenizers.h"
 #include "tests/support/scratch_folder.h"
 #include "tests/support/source_folder.h"
 
@@ -54,6 +55,32 @@ TEST(PromptIds, AreThoseOfTheLibraryUnderEveryNormalizerAndPreTokenizer) {
     }
   }
   EXPECT_EQ(tokenizers, 48);
+}
+
+// The same of tokenizers drawn at random (tests/golden/tokenizer/drawn.jsonl).
+TEST(PromptIds, AreThoseOfTheLibraryOfDrawnTokenizers) {
+  test::DrawnTokenizers drawn;
+  int wrong = 0;
+  while (drawn.next()) {
+    for (const json& each : drawn.entry().at("chats")) {
+      const auto number = each[0].get<std::size_t>();
+      const std::vector<TemplatePiece> pieces = pieces_of({{"pieces", drawn.head().at("chats").at(number)}});
+      const Ids expected = each[1];
+      Ids rest;
+      Ids expected_rest;
+      if (!each[2].is_null()) {
+        const std::size_t behind = drawn.head().at("behind").at(std::to_string(number));
+        rest = prompt_ids(drawn.tokenizer(), std::span(pieces).subspan(behind), TextStart::kContinued);
+        expected_rest.assign(expected.end() - each[2].get<std::ptrdiff_t>(), expected.end());
+      }
+      const Ids ids = prompt_ids(drawn.tokenizer(), pieces, TextStart::kNew);
+      if ((ids == expected && rest == expected_rest) || ++wrong > 5) continue;
+      const std::string which = drawn.head().at("chats").at(number).dump(-1, ' ', true) + " by " + drawn.description();
+      EXPECT_EQ(ids, expected) << which;
+      EXPECT_EQ(rest, expected_rest) << which;
+    }
+  }
+  EXPECT_EQ(wrong, 0) << "see tests/golden/tokenizer/drawn_manifest.json";
 }
 
 }  // namespace

@@ -1,0 +1,250 @@
+#!/usr/bin/env python3
+"""Writes tests/golden/tokenizer/drawn.jsonl: tokenizers drawn at random, and what the `tokenizers` library says about awkward texts and chats.
+
+A tokenizer is one of five models with a normalizer, a pre-tokenizer, a decoder and added tokens of its own:
+qwen2_like     BPE over bytes (make_tokenizer_golden.py)
+llama_like     BPE over characters with bytes (make_tokenizer_golden.py)
+metaspace_like the same with bytes missing (make_tokenizer_golden.py)
+unigram_bytes  Unigram with all bytes, trained here
+unigram_plain  Unigram without bytes, trained here; scores are rounded, so that some sums are equal
+
+The first line has texts, chats (as make_prompt_golden.py has them) and character maps, which SentencePiece compiles here of rules of our own.
+Each line behind is a tokenizer ("@0" is a character map) and its cases: texts by number, ids parsed, ids with encode_special_tokens=True
+(null: the same), decoded with (null: the text itself) and without (null: the same) special tokens; chats by number, ids of the whole, how many of them lie behind an answer.
+
+--more COUNT FILE draws so many others with SentencePiece's own maps (nmt_nfkc and its kin) besides; the test DrawnTokenizers reads them if
+the environment variable WINNOW_DRAWN_TOKENIZERS names the file.
+
+usage: make_drawn_tokenizer_golden.py [--more COUNT FILE]      (needs: tokenizers==0.22.2, sentencepiece==0.2.3, protobuf)
+"""
+import argparse
+import base64
+import io
+import json
+import pathlib
+import random
+import tempfile
+import unicodedata
+
+import sentencepiece
+import tokenizers
+from sentencepiece import sentencepiece_model_pb2
+from tokenizers import Tokenizer, models, pre_tokenizers, trainers
+
+FOLDER = pathlib.Path(__file__).resolve().parents[1] / "tokenizer"
+SEED = 20261127
+DRAWN = 195
+SPACE = "\u2581"
+BASES = ("qwen2_like", "llama_like", "metaspace_like", "unigram_bytes", "unigram_plain")
+SENTENCES = [
+    "What is in the picture?", "The red circle moves from the left to the right.", "How many squares did you see in the video?",
+    "I'm sure they've left; it's 12:45, isn't it?", "Describe the video in one sentence.", "Où est passé l'élève ? Ça coûte 3,50 €.",
+    "Der Fuß der Straße ist größer als üblich.", "Привет, как дела? Это видео о кошке.", "这个视频里有什么？请描述一下图片。",
+    "日本語のテキスト。カタカナとひらがな。", "한국어 문장을 토큰화합니다.", "def main():\n    for i in range(10):\n        print(i)\n",
+]
+TEXTS = SENTENCES + [
+    "", " ", "  ", "\n", " \n ", "\t", " Hello", "Hello ", "  two  spaces  ", "a", "A", "Hello  world   again", "\u3000full\u3000width\u3000", "e\u0301le\u0300ve", "\u0301alone",
+    "a\u0323\u0301\u0302", "ﬁne ﬂow ½ ① Ⅷ ²", "ＦＵＬＬ ｗｉｄｔｈ ｶﾞ ｶﾞｶﾞ", "ǅ İstanbul ẞ ΑΣ", "\u1e9b\u0323 \u212b \u2126 \ufb2c", "각 \u1100\u1161\u11a8 \u1100\u1161 가\u11a8", "😀👍🏽", "👨‍👩‍👧‍👦 🏳️‍🌈 🇩🇪🇫🇷",
+    "1\u20e3 a\u200d b\ufe0f", "\u0600\u0661 \u06dda", "مرحبا ١٢٣ ﷺ لا", "שלום עולם", "नमस्ते क्षेत्र", "สวัสดี เ\u0e48ำ", "\x00", "a\x00b", "\x01\x02c", "\x1b[31mred\x7f", "x\r\ny\rz", "™\u0301 ™", "\ufeffbom\u200b",
+    "\u0085\u2028\u2029", "\ufffd \ufffe \ue000", "\U00020000\U000323af \U0001d400", "\u00a0nb\u00a0sp\u2003", SPACE, SPACE + SPACE + "x", "a" + SPACE + "b", " " + SPACE + " ", "<0x41>", "<unk>", "<s>",
+    "<s>Hello", "Hello<s>", "<s> <s>", "a<s>b</s>c", " <image> ", "<image>\n<image>\n", "x <image>  y", "[INST] do [/INST] done</s>", "TOOL tool Tool", "Ünï ünï u\u0308ni\u0308", "the tool is a tooltip", "<|im_end|>\n",
+    "...?!--==", "a+b=c $5 ^_^ `~`", "3.14159 1234567890", "http://example.org/a_b?x=1&y=2#z", "{\"key\": [1, 2.5, null]}", "tab\there", "aaaaaaaaaaaaaaaa", "abababababab", "中中中中", "е\u0301", "ﷺﷺ",
+    "zzz\U0001f98a\U0001f98azzz", "ж" * 12, " a" * 9, "x" * 30, "\u0323\u0301" * 5, "qqq ʘʘ qʘq ʘ", "İ" * 3,
+]
+CHATS = [
+    [["t", "<s>[INST] "], ["m", "What is in the picture?"], ["t", " [/INST]"]],
+    [["t", "<s>USER: <image>\n"], ["m", " two  spaces "], ["t", " ASSISTANT:"]],
+    [["t", "USER: <image>\n<image>\n"], ["m", "Où est-il ?"], ["t", " ASSISTANT:"]],
+    [["t", "<image>\n"], ["m", "e\u0301 1"]],
+    [["m", "plain"]],
+    [["m", "  Ünï  "]],
+    [["t", "<s>"], ["m", "日本語 😀"], ["t", "</s>"]],
+    [["t", "<|im_start|>user\n"], ["m", "\nHi"], ["t", "<|im_end|>\n<|im_start|>assistant\n"]],
+    [["t", "<s>[INST] "], ["m", "Hi"], ["t", " [/INST]"], ["m", " It is red."], ["t", "</s>[INST] "], ["m", "And what  moves?"], ["t", " [/INST]"]],
+    [["t", "<|im_start|>user\n"], ["m", "Größe ﬁ"], ["t", "<|im_end|>\n<|im_start|>assistant\n"], ["m", "Red"],
+     ["t", "<|im_end|>\n<|im_start|>user\n<image>\n"], ["m", "And ½?"], ["t", "<|im_end|>\n<|im_start|>assistant\n"]],
+]
+BEHIND = {8: 4, 9: 4}  # pieces that a cache holds
+RULES = [("\t", " "), ("\n", " "), ("\r", " "), ("\r\n", " "), ("\u3000", " "), ("\u00a0", " "), ("\u2003", " "), ("\u200b", " "), ("\ufeff", ""), ("\x01", ""), ("\x02", ""), ("\x1b", ""),
+         ("\x7f", ""), ("™", "TM"), ("ﷺ", "صلى الله"), (SPACE, " "), ("e\u0301", "é"), ("u\u0308", "ü"), ("i\u0308", "ï"), ("a\u0323", "ạ"), ("1\u20e3", "(1)"), ("\u0600\u0661", "#"), ("İ", "i\u0307"),
+         ("👍", "+1"), ("中", "zh"), ("x", "ks"), ("ß", "ss")]
+
+
+def charsmap(rules=None, name=None):
+    out = io.BytesIO()
+    with tempfile.NamedTemporaryFile("w", suffix=".tsv") as file:
+        for source, target in rules or ():
+            file.write(" ".join(f"{ord(c):X}" for c in source) + "\t" + " ".join(f"{ord(c):X}" for c in target) + "\n")
+        file.flush()
+        how = dict(normalization_rule_tsv=file.name) if rules else dict(normalization_rule_name=name)
+        sentencepiece.SentencePieceTrainer.train(sentence_iterator=iter(SENTENCES * 4), model_writer=out, model_type="char", vocab_size=60, hard_vocab_limit=False,
+                                                 minloglevel=2, **how)
+    return sentencepiece_model_pb2.ModelProto.FromString(out.getvalue()).normalizer_spec.precompiled_charsmap
+
+
+def rules_of_texts():
+    characters = sorted({c for text in TEXTS for c in text if unicodedata.normalize("NFKC", c) != c})
+    known = {source for source, _ in RULES}
+    return RULES + [(c, unicodedata.normalize("NFKC", c)) for c in characters if c not in known]
+
+
+def unigram(with_bytes):
+    tokenizer = Tokenizer(models.Unigram())
+    tokenizer.pre_tokenizer = pre_tokenizers.Metaspace(prepend_scheme="always", split=True)
+    special = ["<unk>", "<s>", "</s>"]
+    trainer = trainers.UnigramTrainer(vocab_size=300, special_tokens=special, unk_token="<unk>", show_progress=False, max_piece_length=10)
+    tokenizer.train_from_iterator(SENTENCES[:8] * 6, trainer)
+    pieces = json.loads(tokenizer.to_str())["model"]["vocab"]
+    if with_bytes:
+        pieces[3:3] = [[f"<0x{b:02X}>", 0.0] for b in range(256)]
+        pieces.append([SPACE * 2, -4.25])
+    else:
+        pieces = pieces[:3] + [[text, round(score)] for text, score in pieces[3:]]
+        pieces.append(["qʘq", -60.0])  # worse than its characters, two of which are unknown
+        pieces.append(["ʘʘ", -90])
+    model = {"type": "Unigram", "unk_id": 0, "vocab": pieces, "byte_fallback": with_bytes}
+    return {"version": "1.0", "added_tokens": [], "normalizer": None, "pre_tokenizer": None, "post_processor": None, "decoder": None, "model": model}
+
+
+class Draw:
+    def __init__(self, seed, maps):
+        self.random = random.Random(seed)
+        self.maps = maps
+
+    def normalizer_step(self):
+        replace = lambda kind, text, content: {"type": "Replace", "pattern": {kind: text}, "content": content}
+        return self.random.choice([
+            {"type": "NFC"}, {"type": "NFD"}, {"type": "NFKC"}, {"type": "NFKD"}, {"type": "Lowercase"}, {"type": "StripAccents"}, {"type": "Nmt"},
+            {"type": "Strip", "strip_left": True, "strip_right": True}, {"type": "Strip", "strip_left": False, "strip_right": True},
+            {"type": "Strip", "strip_left": True, "strip_right": False}, {"type": "Prepend", "prepend": SPACE}, {"type": "Prepend", "prepend": "ab"},
+            replace("String", " ", SPACE), replace("String", "ab", "x"), replace("String", "'", "\u2019"), replace("String", "H", ""), replace("Regex", " {2,}", SPACE),
+            replace("Regex", " {2,}", " "), replace("Regex", r"\s+", " "), replace("Regex", "[0-9]+", "7"), replace("Regex", "^[a-zA-Z]", "~"),
+            *({"type": "Precompiled", "precompiled_charsmap": f"@{self.random.randrange(len(self.maps))}"} for _ in range(4)),
+        ])
+
+    def normalizer(self, base):
+        if self.random.random() < 0.15:
+            return None
+        real = [[{"type": "Precompiled", "precompiled_charsmap": "@0"}, {"type": "Strip", "strip_left": False, "strip_right": True},
+                 {"type": "Replace", "pattern": {"Regex": " {2,}"}, "content": SPACE}],
+                [{"type": "Prepend", "prepend": SPACE}, {"type": "Replace", "pattern": {"String": " "}, "content": SPACE}],
+                [{"type": "Replace", "pattern": {"String": " "}, "content": SPACE}]]
+        steps = self.random.choice(real) if base != "qwen2_like" and self.random.random() < 0.35 else [self.normalizer_step() for _ in range(self.random.randint(1, 3))]
+        return steps[0] if len(steps) == 1 and self.random.random() < 0.7 else {"type": "Sequence", "normalizers": steps}
+
+    def pre_tokenizer(self, base):
+        pick = self.random.random
+        if base == "qwen2_like":
+            level = {"type": "ByteLevel", "add_prefix_space": pick() < 0.4, "trim_offsets": True, "use_regex": pick() < 0.7}
+            if pick() < 0.5:
+                return level
+            first = self.random.choice([{"type": "Digits", "individual_digits": pick() < 0.5}, {"type": "Punctuation", "behavior": "Isolated"},
+                                        {"type": "Split", "pattern": {"Regex": r"\p{N}{1,3}|\p{Lu}"}, "behavior": "Isolated", "invert": False}])
+            return {"type": "Sequence", "pretokenizers": [first, level | {"add_prefix_space": False}]}
+        scheme = self.random.choice(["first", "first", "always", "never"])
+        metaspace = {"type": "Metaspace", "replacement": SPACE, "prepend_scheme": scheme, "split": pick() < 0.5}
+        kind = pick()
+        if kind < 0.6:
+            return metaspace
+        if kind < 0.7:
+            return {"type": "Sequence", "pretokenizers": [{"type": "WhitespaceSplit"}, metaspace | {"prepend_scheme": "always", "split": True}]}
+        if kind < 0.8:
+            return {"type": "Sequence", "pretokenizers": [metaspace, {"type": "Digits", "individual_digits": pick() < 0.5}]}
+        return None if kind < 0.95 else {"type": "Split", "pattern": {"String": " "}, "behavior": "MergedWithPrevious", "invert": False}
+
+    def decoder(self, base):
+        if base == "qwen2_like":
+            return {"type": "ByteLevel", "add_prefix_space": True, "trim_offsets": True, "use_regex": True}
+        metaspace = {"type": "Metaspace", "replacement": SPACE, "prepend_scheme": self.random.choice(["first", "always", "never"]), "split": True}
+        replace = {"type": "Replace", "pattern": {"String": SPACE}, "content": " "}
+        steps = self.random.choice([None, [replace, {"type": "ByteFallback"}, {"type": "Fuse"}, {"type": "Strip", "content": " ", "start": 1, "stop": 0}],
+                                    [replace, {"type": "ByteFallback"}, {"type": "Fuse"}], [{"type": "ByteFallback"}, metaspace], [metaspace, {"type": "ByteFallback"}], [replace]])
+        return metaspace if steps is None else {"type": "Sequence", "decoders": steps}
+
+    def added_tokens(self, vocabulary):
+        size = 1 + max(vocabulary.values())
+        tokens = []
+        for content, special in (("<s>", True), ("</s>", True), ("<image>", True), ("<|im_start|>", True), ("<|im_end|>", True), ("[INST]", False), ("tool", False), ("Ünï", False)):
+            chance = self.random.random
+            if content[0] != "<" and chance() < 0.4:
+                continue
+            token = {"id": vocabulary.get(content, size), "content": content, "special": special, "single_word": not special and chance() < 0.3, "lstrip": chance() < 0.15,
+                     "rstrip": chance() < 0.15, "normalized": chance() < (0.1 if special else 0.5)}
+            size += token["id"] == size
+            tokens.append(token)
+        return sorted(tokens, key=lambda token: token["id"])
+
+
+def whole(base, drawn, maps):
+    text = json.dumps(base | {key: drawn[key] for key in ("added_tokens", "normalizer", "pre_tokenizer", "decoder")})
+    for number, each in enumerate(maps):
+        text = text.replace(f'"@{number}"', f'"{each}"')
+    return Tokenizer.from_str(text)
+
+
+def text_case(tokenizer, number):
+    tokenizer.encode_special_tokens = False
+    parse = tokenizer.encode(TEXTS[number], add_special_tokens=False).ids
+    tokenizer.encode_special_tokens = True
+    as_text = tokenizer.encode(TEXTS[number], add_special_tokens=False).ids
+    tokenizer.encode_special_tokens = False
+    kept, skipped = (tokenizer.decode(parse, skip_special_tokens=skip) for skip in (False, True))
+    return [number, parse, None if as_text == parse else as_text, None if kept == TEXTS[number] else kept, None if skipped == kept else skipped]
+
+
+def chat_case(tokenizer, number):
+    pieces = CHATS[number]
+    encoded = tokenizer.encode("".join(text for _, text in pieces), add_special_tokens=False)
+    if number not in BEHIND:
+        return [number, encoded.ids, None]
+    end = len("".join(text for _, text in pieces[:BEHIND[number]]))
+    return [number, encoded.ids, sum(start >= end for start, _ in encoded.offsets)]
+
+
+def vocabulary_of(model):
+    return {text: i for i, (text, _) in enumerate(model["vocab"])} if model["type"] == "Unigram" else model["vocab"]
+
+
+def lines_of(bases, maps, seed, count, texts_each, chats_each):
+    draw = Draw(seed, maps)
+    yield {"texts": TEXTS, "chats": CHATS, "behind": {str(k): v for k, v in BEHIND.items()}, "maps": maps, "vocabularies": {
+        name: bases[name]["model"] for name in ("unigram_bytes", "unigram_plain")}}
+    for number in range(count):
+        name = BASES[number % len(BASES)]
+        drawn = {"base": name, "normalizer": draw.normalizer(name), "pre_tokenizer": draw.pre_tokenizer(name), "decoder": draw.decoder(name),
+                 "added_tokens": draw.added_tokens(vocabulary_of(bases[name]["model"]))}
+        tokenizer = whole(bases[name], drawn, maps)
+        drawn["texts"] = [text_case(tokenizer, i) for i in sorted(draw.random.sample(range(len(TEXTS)), texts_each))]
+        # The program looks for special tokens in the template's pieces only: flags that reach into a message are another question.
+        plain = not any(token["special"] and (token["lstrip"] or token["rstrip"] or token["normalized"]) for token in drawn["added_tokens"])
+        drawn["chats"] = [chat_case(tokenizer, i) for i in sorted(draw.random.sample(range(len(CHATS)), chats_each))] if plain else []
+        yield drawn
+
+
+def write(path, lines):
+    text = "\n".join(json.dumps(line, ensure_ascii=False, separators=(",", ":")) for line in lines) + "\n"
+    # U+0085, U+2028 and U+2029 end lines for some readers.
+    path.write_text(text.replace("\u0085", "\\u0085").replace("\u2028", "\\u2028").replace("\u2029", "\\u2029"), encoding="utf-8")
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--more", nargs=2, metavar=("COUNT", "FILE"))
+    arguments = parser.parse_args()
+    bases = {name: json.loads((FOLDER / name / "tokenizer.json").read_text(encoding="utf-8")) for name in BASES[:3]}
+    bases |= {"unigram_bytes": unigram(True), "unigram_plain": unigram(False)}
+    encoded = lambda table: base64.b64encode(table).decode()
+    maps = [encoded(charsmap(rules=rules_of_texts()))]
+    if arguments.more:
+        maps += [encoded(charsmap(name=name)) for name in ("nmt_nfkc", "nfkc", "nmt_nfkc_cf")]
+        write(pathlib.Path(arguments.more[1]), lines_of(bases, maps, SEED + 1, int(arguments.more[0]), 40, len(CHATS)))
+        return
+    write(FOLDER / "drawn.jsonl", lines_of(bases, maps, SEED, DRAWN, 7, 4))
+    manifest = {"what": "token ids and decoded text of drawn tokenizers on awkward texts, ids of chats besides",
+                "reference": f"tokenizers {tokenizers.__version__} (github.com/huggingface/tokenizers); character map: sentencepiece {sentencepiece.__version__}",
+                "script": "tests/golden/make/make_drawn_tokenizer_golden.py", "seed": SEED, "cases": DRAWN * 7, "dtype": "integer ids, exact",
+                "tolerance": "none: ids and text are equal or wrong", "licence": "Apache-2.0, own text"}
+    (FOLDER / "drawn_manifest.json").write_text(json.dumps(manifest, indent=2) + "\n")
+
+
+main()
