@@ -2,7 +2,7 @@
 // so that nothing but the sum is rounded.
 //
 // Used by engine/layers for weights that stay in the bits of their file. Knows no framework. The reference is
-// kernels/reference/block_product.cpp, the vectorised CPU version kernels/dispatch. Never throws, never allocates; calls on parts of the
+// kernels/reference/block_product.cpp, the vectorised CPU version kernels/cpu. Never throws, never allocates; calls on parts of the
 // outputs are independent of each other. kBadArgument: a missing pointer, a negative size, columns that are no multiple of the type's
 // block, or an unknown type.
 #pragma once

@@ -2,7 +2,7 @@
 // log-sum-exp, so that no n x n matrix is ever stored.
 //
 // Used by engine/compression for the accumulated attention of H2O, D2O, MEDA, LOOK-M, EMS and their like; knows no framework. The reference
-// is kernels/reference/column_sums.cpp, the vectorised CPU version kernels/dispatch. Never throws, never allocates. Calls on parts of the
+// is kernels/reference/column_sums.cpp, the vectorised CPU version kernels/cpu. Never throws, never allocates. Calls on parts of the
 // columns (key, sums, squares moved on, seen_by_first less by as many) are independent of each other but for `entropy`. kBadArgument: a
 // missing pointer, a negative size or an unknown element type. kUnsupported: more heads or elements than the limits. Damage stays visible:
 // a logit or log-sum-exp that is NaN makes what it touches NaN.

@@ -1,7 +1,7 @@
 // Attention of one query token over one kv head's blocks of cached keys and values.
 //
 // Used by engine/layers during decode; knows no framework: plain pointers, sizes and a status. The reference is
-// kernels/reference/decode_attention.cpp, the vectorised CPU version kernels/dispatch. Never throws, never allocates.
+// kernels/reference/decode_attention.cpp, the vectorised CPU version kernels/cpu. Never throws, never allocates.
 // kBadArgument: a missing pointer, a size below 1 or an unknown element type. kUnsupported: more heads or elements than the limits below.
 #pragma once
 

@@ -1,7 +1,7 @@
 // A vector times a matrix of numbers: every element is widened to fp32 and multiplied there, so that nothing but the sum is rounded.
 //
 // Used by engine/layers for the products of a decode step, which take as long as the matrix takes to be read. Knows no framework. The
-// reference is kernels/reference/dense_product.cpp, the vectorised CPU version kernels/dispatch. Never throws, never allocates; calls on
+// reference is kernels/reference/dense_product.cpp, the vectorised CPU version kernels/cpu. Never throws, never allocates; calls on
 // parts of the outputs are independent of each other. kBadArgument: a missing pointer, a negative size or an unknown element type.
 #pragma once
 

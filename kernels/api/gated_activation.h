@@ -1,7 +1,7 @@
 // What a gated feed-forward block does between its products: activation(gate) * up, in one pass.
 //
 // Used by engine/layers (activation.h). The reference is kernels/reference/gated_activation.cpp, the vectorised CPU version
-// kernels/dispatch, the GPU's kernels/cuda. The activation is computed in fp32 and rounded to the type before it is multiplied, as
+// kernels/cpu, the GPU's kernels/cuda. The activation is computed in fp32 and rounded to the type before it is multiplied, as
 // transformers rounds. Every activation is x times a number in [0, 1], which is exact to 2^-21. Never throws, never allocates; calls on
 // different rows or columns are independent. What is not finite stays visible.
 // kBadArgument: a missing pointer, a negative size, a stride below `columns` or an unknown type or activation. kUnsupported: more columns

@@ -2,7 +2,7 @@
 // they are wanted, the sums over the rows of what every key receives.
 //
 // Used by engine/layers for prefill and vision towers; knows no framework. The reference is kernels/reference/prefill_attention.cpp, the
-// vectorised CPU version kernels/dispatch. Calls on parts of the rows (query, output and log_sum_exp moved on, seen_by_first more by as
+// vectorised CPU version kernels/cpu. Calls on parts of the rows (query, output and log_sum_exp moved on, seen_by_first more by as
 // many) are independent of each other: the caller shares them out among threads, each with a workspace of its own. Never throws, never
 // allocates. kBadArgument: a missing pointer, a size below 1 or an unknown element type. kUnsupported: a head larger than kMaxHeadDim. A
 // row that sees no key gets 0 and a log-sum-exp of minus infinity. Damage stays visible: a NaN among what a row reads makes it NaN; a value

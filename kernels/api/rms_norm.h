@@ -1,7 +1,7 @@
 // Root mean square normalisation of rows, or of the heads of rows, and where wanted the addition before it: what stands between the
 // products of a decoder's layer.
 //
-// Used by engine/layers (norm.h). The reference is kernels/reference/rms_norm.cpp, the vectorised CPU version kernels/dispatch, the GPU's
+// Used by engine/layers (norm.h). The reference is kernels/reference/rms_norm.cpp, the vectorised CPU version kernels/cpu, the GPU's
 // kernels/cuda. Squares are summed in fp32. x / sqrt(mean(x^2) + epsilon) is computed in fp32, rounded to the weight's type, multiplied by
 // the weight and rounded to the rows' type: so a weight of that type is taken after rounding, one in fp32 before it. Never throws, never
 // allocates; calls on different rows or groups are independent. What is not finite makes its row NaN.

@@ -3,7 +3,7 @@
 //
 // Used by engine/layers for the products of a decode step. The matrix's values are not changed; what is rounded is the input: each element
 // by at most half of its 32's largest magnitude / 127 (llama.cpp computes these products the same way). Knows no framework. References are
-// kernels/reference/rounded_product.cpp, the vectorised CPU versions kernels/dispatch. Never throws, never allocates; calls on parts of the
+// kernels/reference/rounded_product.cpp, the vectorised CPU versions kernels/cpu. Never throws, never allocates; calls on parts of the
 // outputs are independent of each other. kBadArgument: a missing pointer, a negative size, columns that are no multiple of the type's
 // block, or a type without such a product.
 #pragma once

@@ -3,7 +3,7 @@
 //
 // Used by engine/layers for packed matrices. The rows are rounded as there, to eight bits for every 32 elements, four rows at a time, into
 // a tile of memory; the matrix is unpacked some columns at a time, once for all rows of a call. Knows no framework. References are
-// kernels/reference/rounded_rows.cpp, the vectorised CPU versions kernels/dispatch. Never throws, never allocates; calls on other outputs
+// kernels/reference/rounded_rows.cpp, the vectorised CPU versions kernels/cpu. Never throws, never allocates; calls on other outputs
 // are independent of each other. kBadArgument: a missing pointer, a negative size, columns that are no multiple of the type's block, or a
 // type without a product of rounded inputs.
 #pragma once

@@ -10,7 +10,7 @@
 #include "kernels/reference/element.h"
 
 #undef HWY_TARGET_INCLUDE
-#define HWY_TARGET_INCLUDE "kernels/dispatch/dense_product_cpu.cpp"
+#define HWY_TARGET_INCLUDE "kernels/cpu/dense_product.cpp"
 // Sums are an array of vectors, which scalable vector types cannot form.
 #ifndef HWY_DISABLED_TARGETS
 #define HWY_DISABLED_TARGETS (HWY_SVE | HWY_SVE2 | HWY_SVE_256 | HWY_SVE2_128 | HWY_RVV)

@@ -1,6 +1,6 @@
 // A number of 16 bits (IEEE half precision) as it is stored.
 //
-// For files of kernels/dispatch, which are compiled once per instruction set: included after highway.h, within each of them.
+// For files of kernels/cpu, which are compiled once per instruction set: included after highway.h, within each of them.
 #if defined(WINNOW_KERNELS_DISPATCH_HALF_INL_H_) == defined(HWY_TARGET_TOGGLE)
 #ifdef WINNOW_KERNELS_DISPATCH_HALF_INL_H_
 #undef WINNOW_KERNELS_DISPATCH_HALF_INL_H_

@@ -8,11 +8,11 @@
 #include <algorithm>
 #include <cstdint>
 
-#include "kernels/dispatch/stored_numbers.h"
+#include "kernels/cpu/stored_numbers.h"
 #include "kernels/reference/check_gated_activation.h"
 
 #undef HWY_TARGET_INCLUDE
-#define HWY_TARGET_INCLUDE "kernels/dispatch/gated_activation_cpu.cpp"
+#define HWY_TARGET_INCLUDE "kernels/cpu/gated_activation.cpp"
 #include <hwy/foreach_target.h>  // IWYU pragma: keep
 
 #include <hwy/highway.h>

@@ -15,7 +15,7 @@
 #include "kernels/reference/check_rounded_product.h"
 
 #undef HWY_TARGET_INCLUDE
-#define HWY_TARGET_INCLUDE "kernels/dispatch/rounded_product_cpu.cpp"
+#define HWY_TARGET_INCLUDE "kernels/cpu/rounded_product.cpp"
 // Sums of several rows are arrays of vectors, which scalable vector types cannot form.
 #ifndef HWY_DISABLED_TARGETS
 #define HWY_DISABLED_TARGETS (HWY_SVE | HWY_SVE2 | HWY_SVE_256 | HWY_SVE2_128 | HWY_RVV)
@@ -25,9 +25,9 @@
 #include <hwy/cache_control.h>
 #include <hwy/highway.h>
 
-#include "kernels/dispatch/byte_products-inl.h"
-#include "kernels/dispatch/four_blocks-inl.h"
-#include "kernels/dispatch/half-inl.h"
+#include "kernels/cpu/byte_products-inl.h"
+#include "kernels/cpu/four_blocks-inl.h"
+#include "kernels/cpu/half-inl.h"
 
 HWY_BEFORE_NAMESPACE();
 namespace winnow::kernels {

@@ -14,12 +14,12 @@
 #include <cstring>
 #include <limits>
 
-#include "kernels/dispatch/stored_numbers.h"
+#include "kernels/cpu/stored_numbers.h"
 #include "kernels/reference/check_block_product.h"
 #include "kernels/reference/check_rounded_rows.h"
 
 #undef HWY_TARGET_INCLUDE
-#define HWY_TARGET_INCLUDE "kernels/dispatch/rounded_rows_cpu.cpp"
+#define HWY_TARGET_INCLUDE "kernels/cpu/rounded_rows.cpp"
 #ifndef HWY_DISABLED_TARGETS
 #define HWY_DISABLED_TARGETS (HWY_SVE | HWY_SVE2 | HWY_SVE_256 | HWY_SVE2_128 | HWY_RVV)
 #endif
@@ -27,8 +27,8 @@
 
 #include <hwy/highway.h>
 
-#include "kernels/dispatch/block_codes-inl.h"
-#include "kernels/dispatch/byte_products-inl.h"
+#include "kernels/cpu/block_codes-inl.h"
+#include "kernels/cpu/byte_products-inl.h"
 
 HWY_BEFORE_NAMESPACE();
 namespace winnow::kernels {

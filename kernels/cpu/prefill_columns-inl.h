@@ -17,8 +17,8 @@
 #include <cstdint>
 
 #include "kernels/api/prefill_attention.h"
-#include "kernels/dispatch/exp2-inl.h"
-#include "kernels/dispatch/prefill_products-inl.h"
+#include "kernels/cpu/exp2-inl.h"
+#include "kernels/cpu/prefill_products-inl.h"
 
 HWY_BEFORE_NAMESPACE();
 namespace winnow::kernels {

@@ -15,7 +15,7 @@
 #include <cstring>
 
 #include "kernels/api/rounded_product.h"
-#include "kernels/dispatch/byte_products-inl.h"
+#include "kernels/cpu/byte_products-inl.h"
 
 #if HWY_ARCH_X86 && HWY_TARGET <= HWY_AVX2
 

@@ -10,7 +10,7 @@
 #include "kernels/reference/check_block_product.h"
 
 #undef HWY_TARGET_INCLUDE
-#define HWY_TARGET_INCLUDE "kernels/dispatch/block_product_cpu.cpp"
+#define HWY_TARGET_INCLUDE "kernels/cpu/block_product.cpp"
 #include <hwy/foreach_target.h>  // IWYU pragma: keep
 
 #include <hwy/highway.h>

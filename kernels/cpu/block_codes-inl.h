@@ -2,7 +2,7 @@
 // is factor * (code - centre) + offset, where all codes of a type have one centre. kernels/reference/block_types.cpp says how their blocks
 // are laid out.
 //
-// For files of kernels/dispatch, which are compiled once per instruction set: included after highway.h, within each of them. Loops have
+// For files of kernels/cpu, which are compiled once per instruction set: included after highway.h, within each of them. Loops have
 // fixed lengths and no branches, so that they become vector code.
 #if defined(WINNOW_KERNELS_DISPATCH_BLOCK_CODES_INL_H_) == defined(HWY_TARGET_TOGGLE)
 #ifdef WINNOW_KERNELS_DISPATCH_BLOCK_CODES_INL_H_
@@ -16,7 +16,7 @@
 #include <cstdint>
 #include <cstring>
 
-#include "kernels/dispatch/half-inl.h"
+#include "kernels/cpu/half-inl.h"
 
 #if HWY_TARGET != HWY_SCALAR
 

@@ -8,11 +8,11 @@
 #include <cmath>
 #include <cstdint>
 
-#include "kernels/dispatch/stored_numbers.h"
+#include "kernels/cpu/stored_numbers.h"
 #include "kernels/reference/check_rms_norm.h"
 
 #undef HWY_TARGET_INCLUDE
-#define HWY_TARGET_INCLUDE "kernels/dispatch/rms_norm_cpu.cpp"
+#define HWY_TARGET_INCLUDE "kernels/cpu/rms_norm.cpp"
 #include <hwy/foreach_target.h>  // IWYU pragma: keep
 
 #include <hwy/highway.h>

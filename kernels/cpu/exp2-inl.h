@@ -1,6 +1,6 @@
 // Powers of two for the weights of a softmax: cheaper than Highway's Exp by what it owes to numbers that these never are.
 //
-// For files of kernels/dispatch, which are compiled once per instruction set: included after highway.h, within each of them.
+// For files of kernels/cpu, which are compiled once per instruction set: included after highway.h, within each of them.
 #if defined(WINNOW_KERNELS_DISPATCH_EXP2_INL_H_) == defined(HWY_TARGET_TOGGLE)
 #ifdef WINNOW_KERNELS_DISPATCH_EXP2_INL_H_
 #undef WINNOW_KERNELS_DISPATCH_EXP2_INL_H_

@@ -3,11 +3,11 @@
 
 #include <cstdint>
 
-#include "kernels/dispatch/stored_numbers.h"
+#include "kernels/cpu/stored_numbers.h"
 #include "kernels/reference/check_rotary.h"
 
 #undef HWY_TARGET_INCLUDE
-#define HWY_TARGET_INCLUDE "kernels/dispatch/rotary_cpu.cpp"
+#define HWY_TARGET_INCLUDE "kernels/cpu/rotary.cpp"
 #include <hwy/foreach_target.h>  // IWYU pragma: keep
 
 #include <hwy/highway.h>

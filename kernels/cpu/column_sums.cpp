@@ -14,7 +14,7 @@
 #include "kernels/reference/element.h"
 
 #undef HWY_TARGET_INCLUDE
-#define HWY_TARGET_INCLUDE "kernels/dispatch/column_sums_cpu.cpp"
+#define HWY_TARGET_INCLUDE "kernels/cpu/column_sums.cpp"
 // Register tiles are arrays of vectors, which scalable vector types cannot form.
 #ifndef HWY_DISABLED_TARGETS
 #define HWY_DISABLED_TARGETS (HWY_SVE | HWY_SVE2 | HWY_SVE_256 | HWY_SVE2_128 | HWY_RVV)
@@ -23,7 +23,7 @@
 
 #include <hwy/highway.h>
 
-#include "kernels/dispatch/exp2-inl.h"
+#include "kernels/cpu/exp2-inl.h"
 
 HWY_BEFORE_NAMESPACE();
 namespace winnow::kernels {

@@ -1,4 +1,4 @@
-// The element types as files of kernels/dispatch take them in loops that become vector code: what lies in memory, and fp32 from it and
+// The element types as files of kernels/cpu take them in loops that become vector code: what lies in memory, and fp32 from it and
 // back, rounded to nearest and even.
 #pragma once
 

@@ -18,7 +18,7 @@
 #include "kernels/reference/element.h"
 
 #undef HWY_TARGET_INCLUDE
-#define HWY_TARGET_INCLUDE "kernels/dispatch/prefill_attention_cpu.cpp"
+#define HWY_TARGET_INCLUDE "kernels/cpu/prefill_attention.cpp"
 // Register tiles are arrays of vectors, which scalable vector types cannot form.
 #ifndef HWY_DISABLED_TARGETS
 #define HWY_DISABLED_TARGETS (HWY_SVE | HWY_SVE2 | HWY_SVE_256 | HWY_SVE2_128 | HWY_RVV)
@@ -27,9 +27,9 @@
 
 #include <hwy/highway.h>
 
-#include "kernels/dispatch/exp2-inl.h"
-#include "kernels/dispatch/prefill_columns-inl.h"
-#include "kernels/dispatch/prefill_products-inl.h"
+#include "kernels/cpu/exp2-inl.h"
+#include "kernels/cpu/prefill_columns-inl.h"
+#include "kernels/cpu/prefill_products-inl.h"
 
 HWY_BEFORE_NAMESPACE();
 namespace winnow::kernels {
