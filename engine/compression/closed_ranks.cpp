@@ -10,21 +10,21 @@ namespace winnow {
 namespace {
 
 // Rotation is linear: what a key is without its bias is rotated as it is, and its bias with it.
-void turn(SlotRows& rows, const at::Tensor& turns, const RotaryScheme& rotary) {
+void rotate(SlotRows& rows, const at::Tensor& rotations, const RotaryScheme& rotary) {
   const at::Tensor keys = rows.keys.to(at::kFloat);
-  rows.keys = turned_keys(keys, turns.to(keys.options()), rotary);
-  if (rows.positions.defined()) rows.positions = at::where(rows.positions.lt(0), rows.positions, rows.positions + turns.to(at::kLong));
+  rows.keys = rotated_keys(keys, rotations.to(keys.options()), rotary);
+  if (rows.positions.defined()) rows.positions = at::where(rows.positions.lt(0), rows.positions, rows.positions + rotations.to(at::kLong));
 }
 
 }  // namespace
 
-void move_keys(KvCache& cache, LayerId layer, KvHead kv_head, const at::Tensor& turns) {
+void move_keys(KvCache& cache, LayerId layer, KvHead kv_head, const at::Tensor& rotations) {
   // Usually the newest slots, behind the last gap, stay as they are.
-  const at::Tensor moving = turns.ne(0).any(0).nonzero();
+  const at::Tensor moving = rotations.ne(0).any(0).nonzero();
   if (moving.numel() == 0) return;
   const std::int64_t count = moving.max().item<std::int64_t>() + 1;
   SlotRows rows = unbiased_slots(cache, layer, kv_head, count);
-  turn(rows, turns.narrow(1, 0, count), cache.shape().rotary);
+  rotate(rows, rotations.narrow(1, 0, count), cache.shape().rotary);
   write_unbiased(cache, layer, kv_head, 0, rows);
 }
 
@@ -48,7 +48,7 @@ void MovingKeys::after_leaving(KvCache& cache, LayerId layer, KvHead kv_head, st
   }
   if (!any) return;
   SlotRows rows = first_;
-  turn(rows, at::tensor(moved_, at::kLong).unsqueeze(0), cache.shape().rotary);
+  rotate(rows, at::tensor(moved_, at::kLong).unsqueeze(0), cache.shape().rotary);
   for (std::size_t i = 0; i < slots_.size(); ++i) {
     const auto at = static_cast<std::int64_t>(i);
     SlotRows row{rows.keys.narrow(0, at, 1), cache.row_views(layer, kv_head, slots_[i]).second.unsqueeze(0).clone()};

@@ -1,6 +1,6 @@
 // Rotary positions inside the cache (rope_mode in_cache): slots are met at consecutive positions, whatever was dropped between them.
 //
-// Attention sees differences of positions only, so nothing but older keys has to move: a key is turned forward by one position for every
+// Attention sees differences of positions only, so nothing but older keys has to move: a key is rotated forward by one position for every
 // newer token that is dropped, and the newest token and the query keep their places. Used by compression_event.h after an event and by
 // RecencyEviction while decoding. One axis only (Recipe::misfit). Engine thread only.
 // Xiao et al., "Efficient Streaming Language Models with Attention Sinks", ICLR 2024, section 3.2 ("positions within the cache").
@@ -17,10 +17,10 @@
 
 namespace winnow {
 
-// Turns the key of every slot of a head forward by `turns`: int64 [axes, slots], in slot order, on the host; negative: backward.
-void move_keys(KvCache& cache, LayerId layer, KvHead kv_head, const at::Tensor& turns);
+// Rotates the key of every slot of a head forward by `rotations`: int64 [axes, slots], in slot order, on the host; negative: backward.
+void move_keys(KvCache& cache, LayerId layer, KvHead kv_head, const at::Tensor& rotations);
 
-// Keys of slots that stay while others leave one by one, turned anew from where they were first: roundings do not add up.
+// Keys of slots that stay while others leave one by one, rotated anew from where they were first: roundings do not add up.
 class MovingKeys {
  public:
   MovingKeys() = default;

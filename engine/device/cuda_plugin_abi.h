@@ -17,11 +17,11 @@
 #include "kernels/api/cuda_decode_attention.h"
 #include "kernels/api/cuda_merge_rows.h"
 #include "kernels/api/cuda_nearest_rows.h"
+#include "kernels/api/cuda_rotate_append.h"
 #include "kernels/api/cuda_row_product.h"
 #include "kernels/api/cuda_row_sparsity.h"
 #include "kernels/api/cuda_shared_attention.h"
 #include "kernels/api/cuda_similar_slots.h"
-#include "kernels/api/cuda_turn_append.h"
 #include "kernels/api/cuda_unit_keys.h"
 #include "kernels/api/cuda_widen_rows.h"
 #include "kernels/api/gated_activation.h"
@@ -70,7 +70,7 @@ struct CudaPluginTable {
   int (*row_product)(const kernels::CudaRowProductArgs* args);
   int (*change_slots)(const kernels::CudaChangeSlotsArgs* args);
   int (*similar_slots)(const kernels::CudaSimilarSlotsArgs* args);
-  int (*turn_append)(const kernels::CudaTurnAppendArgs* args);
+  int (*rotate_append)(const kernels::CudaRotateAppendArgs* args);
   int (*unit_keys)(const kernels::CudaUnitKeysArgs* args);
   // Calls body(context) once and records what it launches, without running it; body returns 0, or anything else to give up. What libtorch
   // allocates meanwhile belongs to the recording. On failure returns 1 and fills `reason`. context lives until forget().

@@ -14,11 +14,11 @@ namespace winnow {
 struct SharedEntries {
   static constexpr std::int32_t kZero = -1;  // no slot: the token is masked, only its scores live on
 
-  // Where a shared key's rotary turn comes from.
+  // Where a shared key's rotation comes from.
   enum class Rotation : int {
-    kStored = 1,      // directions were made from turned keys; nothing is turned at use
-    kByRank = 2,      // from unturned keys; at use turned to the token's rank, counted back from the newest token
-    kByOriginal = 3,  // from unturned keys; at use turned to the token's original position
+    kStored = 1,      // directions were made from rotated keys; nothing is rotated at use
+    kByRank = 2,      // from unrotated keys; at use rotated to the token's rank, counted back from the newest token
+    kByOriginal = 3,  // from unrotated keys; at use rotated to the token's original position
   };
 
   // Per token, ascending by original index; the three are of one length.

@@ -17,8 +17,8 @@ namespace winnow {
 namespace {
 
 // What the heads of a layer share, as numbers that are on the host and on the device: [kv_heads, stride] slots, as many factors and, where
-// keys are turned, positions, and frequencies; behind them per head how many entries it has and how many slots they cover, the stride, and
-// whether keys are turned. A head's direct slots behind all that its table names need no entry.
+// keys are rotated, positions, and frequencies; behind them per head how many entries it has and how many slots they cover, the stride, and
+// whether keys are rotated. A head's direct slots behind all that its table names need no entry.
 class SharedTables {
  public:
   static std::vector<std::int32_t> made_of(const KvCache& cache, LayerId layer);
@@ -28,11 +28,11 @@ class SharedTables {
   std::span<const std::int32_t> listed() const { return behind().subspan(0, heads_); }
   std::span<const std::int32_t> covered() const { return behind().subspan(heads_, heads_); }
   std::int64_t stride() const { return behind()[2 * heads_]; }
-  bool turned() const { return behind()[2 * heads_ + 1] != 0; }
+  bool rotated() const { return behind()[2 * heads_ + 1] != 0; }
   const std::int32_t* slots() const { return numbers_.there.const_data_ptr<std::int32_t>(); }
   const float* factors() const { return part(1); }
-  const float* positions() const { return turned() ? part(2) : nullptr; }
-  const float* frequencies() const { return turned() ? part(3) : nullptr; }
+  const float* positions() const { return rotated() ? part(2) : nullptr; }
+  const float* frequencies() const { return rotated() ? part(3) : nullptr; }
 
  private:
   std::span<const std::int32_t> behind() const { return numbers_.host.last(2 * heads_ + 2); }
@@ -66,14 +66,14 @@ std::vector<std::int32_t> SharedTables::made_of(const KvCache& cache, LayerId la
     listed[at] = static_cast<std::int32_t>(std::ssize(table.original) + own);
   });
   const auto stride = static_cast<std::size_t>(std::max(1, std::ranges::max(listed)));
-  bool turned = false;
+  bool rotated = false;
   for (KvHead head{0}; head < shape.kv_heads; ++head) {
     const SharedEntries* const table = cache.shared_entries(layer, head);
-    turned = turned || (table != nullptr && table->rotation != SharedEntries::Rotation::kStored);
+    rotated = rotated || (table != nullptr && table->rotation != SharedEntries::Rotation::kStored);
   }
 
   const std::size_t entries = heads * stride;
-  std::vector<std::int32_t> words((turned ? 3 : 2) * entries, 0);
+  std::vector<std::int32_t> words((rotated ? 3 : 2) * entries, 0);
   for_tables([&](KvHead head, std::size_t at, const SharedEntries& table) {
     std::int32_t* const slot = words.data() + at * stride;
     std::int32_t* const factor = slot + entries;
@@ -90,16 +90,16 @@ std::vector<std::int32_t> SharedTables::made_of(const KvCache& cache, LayerId la
     const std::vector<float> positions = table_positions(table, direct[at], cache.original(layer, head));
     std::ranges::transform(positions, slot + 2 * entries, bits_of);
   });
-  if (turned) {
+  if (rotated) {
     require_turn(shape.rotary);
-    require(shape.rotary.axes() == 1, "shared slots: keys that are turned have one axis");
+    require(shape.rotary.axes() == 1, "shared slots: keys that are rotated have one axis");
     const at::Tensor frequencies = turn_frequencies(shape.head_dim, shape.rotary);
     for (std::int64_t i = 0; i < frequencies.numel(); ++i) words.push_back(bits_of(frequencies.const_data_ptr<float>()[i]));
   }
   words.insert(words.end(), listed.begin(), listed.end());
   words.insert(words.end(), covered.begin(), covered.end());
   words.push_back(static_cast<std::int32_t>(stride));
-  words.push_back(turned ? 1 : 0);
+  words.push_back(rotated ? 1 : 0);
   return words;
 }
 

@@ -3,7 +3,7 @@
 //
 // Called by decode_attention.h only, which has checked the shapes. What tokens share (runtime_tokens.h) is made on the host and copied to
 // the device, once for the layer, only when a table has changed: a token that was appended changes nothing. Needs the CUDA plug-in to be
-// open. Engine thread. Errors: kIllegalRecipe where keys are to be turned and the model's carry no turn.
+// open. Engine thread. Errors: kIllegalRecipe where keys are to be rotated and the model's carry no rotation.
 #pragma once
 
 #include <ATen/ATen.h>

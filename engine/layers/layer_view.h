@@ -27,7 +27,7 @@ struct LayerView {
   std::vector<at::Tensor> past_keys;  // per kv head [m, d]; empty vector on an empty cache
   at::Tensor log_sum_exp;             // [H, n] fp32, natural log, over retained slots and what a row sees of the segment
   double scale = 1.0;                 // of the logits
-  at::Tensor positions{};             // int64 [axes, n], what query and key were turned by
+  at::Tensor positions{};             // int64 [axes, n], what query and key were rotated by
   RotaryScheme rotary{};              // as KvShape's
   // What the attention's output becomes in the layer; defined where the layer was asked for by PrefillObserver::wants_outputs().
   std::vector<at::Tensor> past_values{};        // as past_keys

@@ -27,7 +27,7 @@ at::Tensor turn_frequencies(std::int64_t head_dim, const RotaryScheme& scheme) {
 void require_turn(const RotaryScheme& scheme) {
   if (scheme.theta > 0.0) return;
   throw Exception(ErrorCode::kIllegalRecipe, "rope",
-                  "this method turns keys to other positions, and this model's carry no rotary position");
+                  "this method rotates keys to other positions, and this model's carry no rotary position");
 }
 
 RotaryEmbedding::RotaryEmbedding(std::int64_t head_dim, const RotaryScheme& scheme, at::ScalarType dtype, at::Device device)
@@ -49,10 +49,10 @@ RotaryAngles RotaryEmbedding::angles_at(std::int64_t position) const {
   return angles_of((inverse_frequency_ * at::Scalar(position)).unsqueeze(0));
 }
 
-// turns: fp32 [rows, head_dim / 2].
-RotaryAngles RotaryEmbedding::angles_of(const at::Tensor& turns) const {
-  at::Tensor cosine = turns.cos();
-  at::Tensor sine = turns.sin();
+// rotations: fp32 [rows, head_dim / 2].
+RotaryAngles RotaryEmbedding::angles_of(const at::Tensor& rotations) const {
+  at::Tensor cosine = rotations.cos();
+  at::Tensor sine = rotations.sin();
   if (magnitude_ != 1.0) {
     cosine.mul_(magnitude_);
     sine.mul_(magnitude_);
@@ -92,14 +92,14 @@ void apply_rotary(const at::Tensor& heads, const RotaryAngles& angles, at::Tenso
   });
 }
 
-at::Tensor turned_keys(const at::Tensor& keys, const at::Tensor& turns, const RotaryScheme& scheme) {
-  require(keys.dim() == 2 && keys.scalar_type() == at::kFloat && turns.dim() == 2 && turns.size(1) == keys.size(0),
-          "turned_keys: one turn per fp32 key");
+at::Tensor rotated_keys(const at::Tensor& keys, const at::Tensor& rotations, const RotaryScheme& scheme) {
+  require(keys.dim() == 2 && keys.scalar_type() == at::kFloat && rotations.dim() == 2 && rotations.size(1) == keys.size(0),
+          "rotated_keys: one rotation per fp32 key");
   require_turn(scheme);
   const RotaryEmbedding rotary(keys.size(1), scheme.turn_alone(), at::kFloat, keys.device());
-  at::Tensor turned = at::empty_like(keys).unsqueeze(1);
-  apply_rotary(keys.unsqueeze(1), rotary.angles(turns), turned);
-  return turned.squeeze(1);
+  at::Tensor rotated = at::empty_like(keys).unsqueeze(1);
+  apply_rotary(keys.unsqueeze(1), rotary.angles(rotations), rotated);
+  return rotated.squeeze(1);
 }
 
 }  // namespace winnow

@@ -1,7 +1,7 @@
 // Rotary position embedding, rotate-half layout (first half of a head pairs with the second half).
 //
-// Used by engine/models before keys are cached; turned_keys() by methods that cache keys without their turn (shared_entries.h). Angles,
-// cosine and sine are computed in fp32 and rounded once to the model's dtype, as transformers does. Threads: engine thread.
+// Used by engine/models before keys are cached; rotated_keys() by methods that cache keys without their rotation (shared_entries.h).
+// Angles, cosine and sine are computed in fp32 and rounded once to the model's dtype, as transformers does. Threads: engine thread.
 #pragma once
 
 #include <ATen/ATen.h>
@@ -29,7 +29,7 @@ class RotaryEmbedding {
   RotaryAngles angles_at(std::int64_t position) const;
 
  private:
-  RotaryAngles angles_of(const at::Tensor& turns) const;
+  RotaryAngles angles_of(const at::Tensor& rotations) const;
 
   at::Tensor inverse_frequency_;  // fp32 [head_dim / 2]
   at::Tensor axis_;               // int64 [head_dim / 2]; undefined: one axis
@@ -37,18 +37,18 @@ class RotaryEmbedding {
   double magnitude_;
 };
 
-// heads: [rows, heads, head_dim], any strides with a contiguous last dimension, of the angles' dtype. Writes the turned heads to `out`, as
+// heads: [rows, heads, head_dim], any strides with a contiguous last dimension, of the angles' dtype. Writes the rotated heads to `out`, as
 // `heads`, which must not overlap the input. One kernel (kernels/api/rotary.h). Errors: kDeviceFailed.
 void apply_rotary(const at::Tensor& heads, const RotaryAngles& angles, at::Tensor& out);
 
-// By how much of an angle a position turns each pair of a head: fp32 [head_dim / 2] on the CPU, as RotaryEmbedding has them.
+// By how much of an angle a position rotates each pair of a head: fp32 [head_dim / 2] on the CPU, as RotaryEmbedding has them.
 at::Tensor turn_frequencies(std::int64_t head_dim, const RotaryScheme& scheme);
 
-// Errors: kIllegalRecipe where keys carry no turn that could be changed.
+// Errors: kIllegalRecipe where keys carry no rotation that could be changed.
 void require_turn(const RotaryScheme& scheme);
 
-// keys [k, d] fp32, each turned by turns[:, k] (fp32 [axes, k], of any sign: the negative of a key's position takes its turn away).
-// Errors: as require_turn().
-at::Tensor turned_keys(const at::Tensor& keys, const at::Tensor& turns, const RotaryScheme& scheme);
+// keys [k, d] fp32, each rotated by rotations[:, k] (fp32 [axes, k], of any sign: the negative of a key's position takes its rotation
+// away). Errors: as require_turn().
+at::Tensor rotated_keys(const at::Tensor& keys, const at::Tensor& rotations, const RotaryScheme& scheme);
 
 }  // namespace winnow

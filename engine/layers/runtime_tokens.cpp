@@ -58,8 +58,8 @@ RuntimeTokens runtime_tokens(const KvCache& cache, LayerId layer, KvHead kv_head
     }
   }
   std::copy(direct.begin(), direct.end(), tokens.slot.begin() + static_cast<std::ptrdiff_t>(listed));
-  tokens.turned = table != nullptr && table->rotation != SharedEntries::Rotation::kStored;
-  if (tokens.turned) {
+  tokens.rotated = table != nullptr && table->rotation != SharedEntries::Rotation::kStored;
+  if (tokens.rotated) {
     tokens.position = table_positions(*table, direct, cache.original(layer, kv_head));
     tokens.position.resize(count, 0.0F);
   }

@@ -20,8 +20,8 @@ struct RuntimeTokens {
   std::vector<float> factor;       // of the slot's logit: the key's length, 1 for direct slots, 0 for masked tokens
   std::vector<float> bias;         // of the logit: 0, or minus infinity for masked tokens
   std::vector<float> weight;       // of the slot's value: 1, 0 for masked tokens
-  std::vector<float> position;     // to turn the key to; 0 for direct slots, whose keys are turned already
-  bool turned = false;             // positions matter
+  std::vector<float> position;     // to rotate the key to; 0 for direct slots, whose keys are rotated already
+  bool rotated = false;            // positions matter
 
   std::size_t size() const { return slot.size(); }
 };
@@ -31,7 +31,7 @@ RuntimeTokens runtime_tokens(const KvCache& cache, LayerId layer, KvHead kv_head
 // Slots of a head that no token of its table names, ascending.
 std::vector<std::int32_t> direct_slots(const KvCache& cache, LayerId layer, KvHead kv_head);
 
-// Of a table whose keys are turned at use, per token: what its key is turned to; 0 for masked ones. direct: the head's direct slots.
+// Of a table whose keys are rotated at use, per token: what its key is rotated to; 0 for masked ones. direct: the head's direct slots.
 std::vector<float> table_positions(const SharedEntries& table, std::span<const std::int32_t> direct,
                                    std::span<const std::int32_t> original);
 

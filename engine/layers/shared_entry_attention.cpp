@@ -21,12 +21,12 @@ at::Tensor expanded_keys(const KvCache& cache, LayerId layer, KvHead kv_head, co
   const at::Tensor slot = numbers_on(shape.device, tokens.slot);
   const at::Tensor factor = numbers_on(shape.device, tokens.factor).unsqueeze(1);
   const at::Tensor keys = cache.gather_keys(layer, kv_head).to(at::kFloat).index_select(0, slot).mul_(factor);
-  if (!tokens.turned) return keys;
-  return turned_keys(keys, numbers_on(shape.device, tokens.position).unsqueeze(0), shape.rotary);
+  if (!tokens.rotated) return keys;
+  return rotated_keys(keys, numbers_on(shape.device, tokens.position).unsqueeze(0), shape.rotary);
 }
 
 // Softmax over runtime tokens and its sums per slot, for so few elements that a library call costs more than the work. logits: [R, slots],
-// or [R, T] where tokens are turned one by one; by_slot: [R, slots], zeros. CPU, fp32, contiguous.
+// or [R, T] where tokens are rotated one by one; by_slot: [R, slots], zeros. CPU, fp32, contiguous.
 void small_softmax(const RuntimeTokens& tokens, const at::Tensor& logits, at::Tensor& by_slot, SharedEntryAttention& result) {
   const auto count = tokens.slot.size();
   std::vector<float> probabilities(count);
@@ -34,7 +34,7 @@ void small_softmax(const RuntimeTokens& tokens, const at::Tensor& logits, at::Te
     const float* const from = logits.const_data_ptr<float>() + row * logits.size(1);
     float highest = -std::numeric_limits<float>::infinity();
     for (std::size_t i = 0; i < count; ++i) {
-      const float logit = tokens.turned ? from[i] : from[tokens.slot[i]] * tokens.factor[i];
+      const float logit = tokens.rotated ? from[i] : from[tokens.slot[i]] * tokens.factor[i];
       probabilities[i] = logit + tokens.bias[i];
       highest = std::max(highest, probabilities[i]);
     }
@@ -64,7 +64,7 @@ SharedEntryAttention shared_entry_attention(const at::Tensor& query, const KvCac
   const RuntimeTokens tokens = runtime_tokens(cache, layer, kv_head);
   const auto count = static_cast<std::int64_t>(tokens.slot.size());
   require(query.dim() == 2 && query.size(1) == shape.head_dim && count > 0, "shared entry attention: query or cache do not fit");
-  const at::Tensor turned = tokens.turned ? expanded_keys(cache, layer, kv_head, tokens) : at::Tensor();
+  const at::Tensor rotated = tokens.rotated ? expanded_keys(cache, layer, kv_head, tokens) : at::Tensor();
   const std::int64_t slots = cache.slots(layer, kv_head);
   const std::int64_t blocks = KvCache::blocks_for(slots);
 
@@ -73,7 +73,7 @@ SharedEntryAttention shared_entry_attention(const at::Tensor& query, const KvCac
   SharedEntryAttention result{at::empty({rows, shape.head_dim}, fp32), at::empty({rows}, fp32),
                               with_probabilities ? at::empty({rows, count}, fp32) : at::Tensor()};
   const auto slot_logits = [&](const at::Tensor& scaled) {
-    if (tokens.turned) return at::mm(scaled, turned.t());
+    if (tokens.rotated) return at::mm(scaled, rotated.t());
     std::vector<at::Tensor> parts;
     for (std::int64_t block = 0; block < blocks; ++block)
       parts.push_back(at::mm(scaled, cache.block_view(layer, kv_head, KvPart::kKeys, block).to(at::kFloat).t()));
@@ -102,7 +102,7 @@ SharedEntryAttention shared_entry_attention(const at::Tensor& query, const KvCac
   for (std::int64_t first = 0; first < rows; first += tile) {
     const std::int64_t here = std::min(tile, rows - first);
     at::Tensor logits = slot_logits(query.narrow(0, first, here).to(at::kFloat) * scale);
-    if (!tokens.turned) logits = logits.index_select(1, slot).mul_(factor);
+    if (!tokens.rotated) logits = logits.index_select(1, slot).mul_(factor);
     logits.add_(bias);  // [here, T]
     const at::Tensor log_sum_exp = at::logsumexp(logits, {1}, /*keepdim=*/true);
     const at::Tensor probabilities = logits.sub_(log_sum_exp).exp_();

@@ -3,7 +3,7 @@
 //
 // Used by prefill attention, and by decode attention on the CPU; device_shared_attention.h is a GPU's. Runtime tokens: runtime_tokens.h.
 // Letters: R query rows, T runtime tokens, d head size. Memory: O(R * T) fp32 in row tiles of at most kPlainTileElements; keys are expanded
-// ([T, d]) only where tokens are turned at use. EMS, arXiv 2412.08521, section 4.2. Threads: engine thread.
+// ([T, d]) only where tokens are rotated at use. EMS, arXiv 2412.08521, section 4.2. Threads: engine thread.
 #pragma once
 
 #include <ATen/ATen.h>

@@ -80,7 +80,7 @@ struct DecoderConfig {
   std::vector<std::int64_t> windows{};  // as KvShape's
   std::int64_t vocabulary = 0;
   bool tie_word_embeddings = false;
-  bool query_key_norm = false;  // RMS norm of every head of q and k before they are turned (Qwen3)
+  bool query_key_norm = false;  // RMS norm of every head of q and k before they are rotated (Qwen3)
   Activation activation = Activation::kSilu;
   // Further hidden states that a token brings along (Qwen3-VL's deepstack): one is added behind each of the first layers.
   std::int64_t levels = 0;

@@ -33,7 +33,7 @@ struct RopeFields {
   std::int64_t original_positions() const { return object.integer("original_max_position_embeddings", 1, kMaxPositions, max_positions); }
 };
 
-// Slow turns are divided by the factor, fast ones stay, those between go over from one to the other (transformers'
+// Slow rotations are divided by the factor, fast ones stay, those between go over from one to the other (transformers'
 // _compute_llama3_parameters).
 std::vector<double> llama3_divisors(const RopeFields& rope) {
   const double factor = rope.factor();

@@ -11,9 +11,9 @@
 #include "engine/layers/attention.h"
 #include "engine/layers/decode_attention.h"
 #include "engine/layers/device_decode_attention.h"
+#include "engine/layers/rotate_append.h"
 #include "engine/layers/shared_entry_attention.h"
 #include "engine/layers/tiled_attention.h"
-#include "engine/layers/turn_append.h"
 #include "engine/layers/window_slots.h"
 
 namespace winnow {
@@ -230,7 +230,7 @@ std::shared_ptr<const KeyBias> TransformerDecoder::read_key_bias() const {
   for (LayerId layer{0}; layer < layers(); ++layer) {
     bias.of_layers.push_back({});
     const at::Tensor& all = layers_[layer].qkv.bias;
-    if (!all.defined() || turns_apart(layer)) continue;
+    if (!all.defined() || rotates_apart(layer)) continue;
     const at::Tensor of_keys = all.narrow(0, config_.heads * config_.head_dim, config_.kv_heads * config_.head_dim);
     if (!of_keys.ne(0).any().item<bool>()) continue;
     bias.of_layers[layer] = of_keys.to(at::kFloat).view({config_.kv_heads, config_.head_dim}).clone();
@@ -322,7 +322,7 @@ void TransformerDecoder::prefill_layer(LayerId layer, at::Tensor& hidden, const 
     if (outputs) input_norms.narrow(0, first, count).copy_(at::linalg_vector_norm(input.to(at::kFloat), 2, at::IntArrayRef{1}));
     at::Tensor qkv = weights.qkv(input).view({count, heads + 2 * kv_heads, head_dim});
     normalise_heads(weights, qkv);
-    const RotaryAngles angles = (turns_apart(layer) ? *window_rotary_ : rotary_).angles(positions.narrow(1, first, count));
+    const RotaryAngles angles = (rotates_apart(layer) ? *window_rotary_ : rotary_).angles(positions.narrow(1, first, count));
     at::Tensor query = viewed ? all_queries.narrow(1, first, count).transpose(0, 1) : at::empty({count, heads, head_dim}, hidden.options());
     at::Tensor tile_key = rotated.narrow(1, first, count).transpose(0, 1);
     apply_rotary(qkv.narrow(1, 0, heads), angles, query);
@@ -349,8 +349,8 @@ void TransformerDecoder::prefill_layer(LayerId layer, at::Tensor& hidden, const 
   append_seen(cache, layer, {rotated, value, original, positions});
   if (!viewed) return;
   synchronize_device();  // observers take their own time; what is still running is not theirs
-  const RotaryScheme& turned_by = turns_apart(layer) ? *config_.window_rotary : config_.rotary;
-  LayerView view{layer, all_queries, key, value, past.keys, all_lse, scale_, positions, turned_by};
+  const RotaryScheme& rotated_by = rotates_apart(layer) ? *config_.window_rotary : config_.rotary;
+  LayerView view{layer, all_queries, key, value, past.keys, all_lse, scale_, positions, rotated_by};
   view.window = past.window;
   view.received = received;
   view.together = window.together;
@@ -367,7 +367,7 @@ at::Tensor TransformerDecoder::logits(const at::Tensor& hidden) const {
 }
 
 template <class Attend>
-at::Tensor TransformerDecoder::run_step(at::Tensor hidden, const StepAngles& turned_by, Attend attend) const {
+at::Tensor TransformerDecoder::run_step(at::Tensor hidden, const StepAngles& rotated_by, Attend attend) const {
   const std::int64_t heads = config_.heads;
   const std::int64_t kv_heads = config_.kv_heads;
   const std::int64_t head_dim = config_.head_dim;
@@ -377,7 +377,7 @@ at::Tensor TransformerDecoder::run_step(at::Tensor hidden, const StepAngles& tur
     const at::Tensor input = added.defined() ? weights.input_norm.after_adding(hidden, added) : weights.input_norm(hidden);
     at::Tensor qkv = weights.qkv(input).view({1, heads + 2 * kv_heads, head_dim});
     normalise_heads(weights, qkv);
-    const at::Tensor attention = attend(layer, qkv, turns_apart(layer) ? turned_by.window_angles : turned_by.angles);
+    const at::Tensor attention = attend(layer, qkv, rotates_apart(layer) ? rotated_by.window_angles : rotated_by.angles);
     added = after_attention(weights, input, weights.attended(attention.view({1, heads * head_dim})), hidden);
   }
   return logits_of(final_norm_.after_adding(hidden, added), head_.weight, config_.logit_cap).select(0, 0);
@@ -391,7 +391,7 @@ RecordedStep::Shown TransformerDecoder::recorded_body(const RecordedStep::Token&
   RecordedStep::Shown shown;
   shown.logits = run_step(scaled_rows(token.id), {angles, window_rotary_ ? window_rotary_->angles(positions) : angles},
                           [&](LayerId layer, const at::Tensor& qkv, const RotaryAngles& of_layer) {
-                            const at::Tensor query = turn_append(qkv, of_layer, shape, caches[layer]);
+                            const at::Tensor query = rotate_append(qkv, of_layer, shape, caches[layer]);
                             DeviceSlots seen = caches[layer];
                             for (std::int32_t& count : seen.of_heads) ++count;  // the token's own
                             shown.attention.push_back(device_decode_attention(
@@ -415,16 +415,16 @@ at::Tensor TransformerDecoder::decode(const NextToken& token, KvCache& cache, De
   const std::array<std::int32_t, 1> originals = {token.original};
   const std::int64_t heads = config_.heads;
   const std::int64_t kv_heads = config_.kv_heads;
-  at::Tensor turned = at::empty({1, heads + kv_heads, config_.head_dim}, at::TensorOptions(device_).dtype(dtype_));
-  const at::Tensor query = turned.select(0, 0).narrow(0, 0, heads);
-  const at::Tensor key = turned.narrow(1, heads, kv_heads).transpose(0, 1);
+  at::Tensor rotated = at::empty({1, heads + kv_heads, config_.head_dim}, at::TensorOptions(device_).dtype(dtype_));
+  const at::Tensor query = rotated.select(0, 0).narrow(0, 0, heads);
+  const at::Tensor key = rotated.narrow(1, heads, kv_heads).transpose(0, 1);
   const bool needs_positions = key_bias_ != nullptr && cache.shape().storage == KvStorage::kInt8;
   const at::Tensor positions = needs_positions ? at::full({config_.rotary.axes(), 1}, token.position, at::kLong) : at::Tensor();
   const auto step = [&](const auto& attend) {
     return run_step(scaled_rows(at::full({1}, token.id, number)),
                     {angles, window_rotary_ ? window_rotary_->angles_at(token.position) : angles},
                     [&](LayerId layer, const at::Tensor& qkv, const RotaryAngles& of_layer) {
-                      apply_rotary(qkv.narrow(1, 0, heads + kv_heads), of_layer, turned);
+                      apply_rotary(qkv.narrow(1, 0, heads + kv_heads), of_layer, rotated);
                       cache.append(layer, key, qkv.narrow(1, heads + kv_heads, kv_heads).transpose(0, 1), originals, positions);
                       return attend(layer);
                     });

@@ -81,18 +81,18 @@ class TransformerDecoder final : public TextDecoder {
   // read of it.
   at::Tensor after_attention(const Layer& layer, const at::Tensor& input, const at::Tensor& attended, at::Tensor& hidden) const;
   RmsNorm read_head_norm(WeightReader& weights, const std::string& name) const;
-  bool turns_apart(LayerId layer) const { return window_rotary_ && windows_[layer] > 0; }
-  // A token through all layers. hidden: [1, hidden]; attend(layer, qkv [1, H + 2 Hkv, d], angles) turns, adds to the cache and returns
+  bool rotates_apart(LayerId layer) const { return window_rotary_ && windows_[layer] > 0; }
+  // A token through all layers. hidden: [1, hidden]; attend(layer, qkv [1, H + 2 Hkv, d], angles) rotates, adds to the cache and returns
   // [H, d]. Logits [vocabulary].
   struct StepAngles {
     RotaryAngles angles;
     RotaryAngles window_angles;
   };
   template <class Attend>
-  at::Tensor run_step(at::Tensor hidden, const StepAngles& turned_by, Attend attend) const;
+  at::Tensor run_step(at::Tensor hidden, const StepAngles& rotated_by, Attend attend) const;
   RecordedStep::Shown recorded_body(const RecordedStep::Token& token, const PerLayer<DeviceSlots>& caches, bool probabilities) const;
   void show_step(const RecordedStep::Shown& shown, const NextToken& token, KvCache& cache, DecodeObserver* observer) const;
-  // Queries and keys of rows as they are turned: qkv [rows, H + 2 Hkv, d] with the norms of their heads taken, in place.
+  // Queries and keys of rows as they are rotated: qkv [rows, H + 2 Hkv, d] with the norms of their heads taken, in place.
   at::Tensor scaled_rows(const at::Tensor& ids) const;  // of a word as the first layer reads it
   void normalise_heads(const Layer& layer, at::Tensor& qkv) const;
 

@@ -3,7 +3,7 @@
 //
 // Used by engine/layers (through engine/cuda_plugin); implemented in kernels/cuda/shared_attention.cu. A head's tokens are those of its
 // table, in its order, then one for every slot from `covered` on: what is appended behind a table needs no new one. The logit of a token is
-// scale * factor * (query . key of its slot), the key turned by the token's position where positions are given; its value is its slot's.
+// scale * factor * (query . key of its slot), the key rotated by the token's position where positions are given; its value is its slot's.
 // Long heads are split into parts of their tokens that are attended side by side and joined in their order: the same inputs give the same
 // bits. Pointers are device memory unless they say host. Never throws, never allocates, does not wait for the device; one launch, or two
 // where there are parts or probabilities. kBadArgument: a missing pointer, a size below its least, an unknown element type, counts of a
@@ -43,7 +43,7 @@ struct CudaSharedAttentionArgs {
   std::int64_t entry_stride = 0;             // >= 1
   const std::int32_t* entry_slot = nullptr;  // or kMaskedToken, kZeroToken
   const float* entry_factor = nullptr;       // of the logit
-  const float* entry_position = nullptr;     // to turn the key to, rotate-half; null: nothing is turned
+  const float* entry_position = nullptr;     // to rotate the key to, rotate-half; null: nothing is rotated
   const float* frequencies = nullptr;        // [head_dim / 2], the angle of a pair for each position; null as entry_position
   float scale = 1.0F;
   float* log_sum_exp = nullptr;    // [kv_heads, group], natural log, or null

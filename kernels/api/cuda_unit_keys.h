@@ -1,10 +1,10 @@
-// Keys of a cache brought to length 1 where they lie, turned back before, on an NVIDIA GPU: of all layers and heads by one launch.
+// Keys of a cache brought to length 1 where they lie, rotated back before, on an NVIDIA GPU: of all layers and heads by one launch.
 //
-// Used by engine/compression (through engine/cuda_plugin); implemented in kernels/cuda/unit_keys.cu. A key is turned by `turn` times the
-// frequency of each pair (rotate-half, any sign), then divided by its length, which is at least kLeastKeyLength, and rounded once to the
-// type. Everything is fp32; sums are always in the same order. Never throws, never allocates, does not wait for the device. kBadArgument: a
-// missing pointer, a size below 1, an unknown type, frequencies for an odd head size. kUnsupported: more than the limits. kDeviceError: the
-// launch failed.
+// Used by engine/compression (through engine/cuda_plugin); implemented in kernels/cuda/unit_keys.cu. A key is rotated by `rotation` times
+// the frequency of each pair (rotate-half, any sign), then divided by its length, which is at least kLeastKeyLength, and rounded once to
+// the type. Everything is fp32; sums are always in the same order. Never throws, never allocates, does not wait for the device.
+// kBadArgument: a missing pointer, a size below 1, an unknown type, frequencies for an odd head size. kUnsupported: more than the limits.
+// kDeviceError: the launch failed.
 #pragma once
 
 #include <cstdint>
@@ -19,7 +19,7 @@ inline constexpr std::int64_t kMaxUnitKeyWidth = 512;
 
 struct UnitKey {
   void* key = nullptr;  // [head_dim]; no two are the same
-  float turn = 0.0F;
+  float rotation = 0.0F;
   std::int32_t unused = 0;
 };
 
@@ -28,7 +28,7 @@ struct CudaUnitKeysArgs {
   std::int64_t head_dim = 0;
   std::int64_t count = 0;
   const UnitKey* keys = nullptr;       // [count]
-  const float* frequencies = nullptr;  // [head_dim / 2]; null: nothing is turned
+  const float* frequencies = nullptr;  // [head_dim / 2]; null: nothing is rotated
   float* lengths = nullptr;            // [count], of the keys before
 };
 

@@ -1,4 +1,4 @@
-// Rotary positions: turns the two halves of every head by the angles of its row.
+// Rotary positions: rotates the two halves of every head by the angles of its row.
 //
 // Used by engine/layers (rotary.h). The reference is kernels/reference/rotary.cpp, the vectorised CPU version kernels/cpu, the GPU's
 // kernels/cuda. Of a pair (a, b), number i of the first and of the second half, a becomes a cos - b sin and b becomes b cos + a sin; the

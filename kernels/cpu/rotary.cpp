@@ -17,7 +17,7 @@ namespace winnow::kernels {
 namespace HWY_NAMESPACE {
 
 template <class Stored>
-void turn(const RotaryArgs& args) {
+void rotate(const RotaryArgs& args) {
   using Number = typename Stored::Memory;
   for (std::int64_t row = 0; row < args.rows; ++row) {
     const Number* HWY_RESTRICT cosine = static_cast<const Number*>(args.cosine) + row * args.half;
@@ -39,11 +39,11 @@ void turn(const RotaryArgs& args) {
 void rotary(const RotaryArgs& args) {
   switch (args.type) {
     case ElementType::kFp32:
-      return turn<StoredFp32>(args);
+      return rotate<StoredFp32>(args);
     case ElementType::kBf16:
-      return turn<StoredBf16>(args);
+      return rotate<StoredBf16>(args);
     case ElementType::kFp16:
-      return turn<StoredFp16>(args);
+      return rotate<StoredFp16>(args);
   }
 }
 

@@ -1,6 +1,6 @@
 // The device code of rotary positions; launched by rotary.cu, run on CPU threads in tests (tests/kernels/cuda_on_cpu.h).
 //
-// A thread turns kVector neighbouring pairs of a head; grid: rows x the pieces of a row that a thread block serves.
+// A thread rotations kVector neighbouring pairs of a head; grid: rows x the pieces of a row that a thread block serves.
 #pragma once
 
 #include <cstdint>

@@ -10,12 +10,12 @@ namespace winnow::kernels {
 
 namespace {
 
-template <class T, bool kTurned>
+template <class T, bool kRotated>
 void attend(const CudaSharedAttentionArgs& args, const cuda::SharedAttentionLaunch& launch, dim3 grid, cudaStream_t stream) {
-  if (cuda::reads_key_vectors<T, kTurned>(args)) {
-    cuda::attend_tokens<T, cuda::kKeyVector<T, kTurned>, kTurned><<<grid, cuda::kTokenThreads, 0, stream>>>(launch);
+  if (cuda::reads_key_vectors<T, kRotated>(args)) {
+    cuda::attend_tokens<T, cuda::kKeyVector<T, kRotated>, kRotated><<<grid, cuda::kTokenThreads, 0, stream>>>(launch);
   } else {
-    cuda::attend_tokens<T, 1, kTurned><<<grid, cuda::kTokenThreads, 0, stream>>>(launch);
+    cuda::attend_tokens<T, 1, kRotated><<<grid, cuda::kTokenThreads, 0, stream>>>(launch);
   }
 }
 

@@ -3,7 +3,7 @@
 //
 // attend_tokens: one thread block per (part of the tokens, kv head, tile of 8 query heads), in four steps for every 64 tokens:
 //   1. a thread per token looks up where its key and value lie;
-//   2. logits: 8 lanes share a row of K, a thread serves 4 rows against all query heads of the tile; a key that is turned is turned once
+//   2. logits: 8 lanes share a row of K, a thread serves 4 rows against all query heads of the tile; a key that is rotated is rotated once
 //      for all of them, in registers;
 //   3. online softmax: a warp per query head keeps the running maximum and sum;
 //   4. output: threads own columns of V, neighbouring threads neighbouring columns; rows go round the groups of threads that a row leaves.
@@ -102,15 +102,15 @@ inline unsigned join_pieces(const SharedAttentionLaunch& launch) {
   return static_cast<unsigned>(std::max<std::int64_t>(launch.group, pieces));
 }
 
-// Elements of K per load: what 16 bytes hold, or fewer where turned halves take registers. 1 where rows do not begin at multiples of that.
-template <class T, bool kTurned>
-inline constexpr int kKeyVector = kTurned ? 2 : kWidest<T>;
-template <class T, bool kTurned>
+// Elements of K per load: what 16 bytes hold, or fewer where rotated halves take registers. 1 where rows do not begin at multiples of that.
+template <class T, bool kRotated>
+inline constexpr int kKeyVector = kRotated ? 2 : kWidest<T>;
+template <class T, bool kRotated>
 bool reads_key_vectors(const CudaSharedAttentionArgs& args) {
-  return kTurned ? args.head_dim % (2 * kKeyVector<T, kTurned>) == 0 : args.head_dim % kKeyVector<T, kTurned> == 0;
+  return kRotated ? args.head_dim % (2 * kKeyVector<T, kRotated>) == 0 : args.head_dim % kKeyVector<T, kRotated> == 0;
 }
 
-template <class T, int kVector, bool kTurned>
+template <class T, int kVector, bool kRotated>
 __global__ void __launch_bounds__(kTokenThreads) attend_tokens(SharedAttentionLaunch args) {
   constexpr int kColumn = kVector == 1 ? 1 : 2;                                       // elements of V that a thread owns side by side
   constexpr int kRounds = static_cast<int>(kMaxHeadDim) / (kColumn * kTokenThreads);  // columns per thread at the largest head size
@@ -167,7 +167,7 @@ __global__ void __launch_bounds__(kTokenThreads) attend_tokens(SharedAttentionLa
         const std::int64_t entry = kv_head * args.entry_stride + token;
         slot = args.entry_slot[entry];
         own_factor = args.entry_factor[entry];
-        if (kTurned) position = args.entry_position[entry];
+        if (kRotated) position = args.entry_position[entry];
       }
       live[thread] = slot >= 0;
       if (slot < 0) own_factor = slot == kZeroToken ? 0.0F : minus_infinity();
@@ -184,7 +184,7 @@ __global__ void __launch_bounds__(kTokenThreads) attend_tokens(SharedAttentionLa
 #pragma unroll
     for (int r = 0; r < kKeys; ++r) rows[r] = key_rows[min(first_key + r * kKeysAtOnce, count - 1)];  // past the end: any row
     float logits[kKeys][kTokenHeads] = {};
-    if constexpr (kTurned) {
+    if constexpr (kRotated) {
       const int half = head_dim / 2;
       for (int i = key_lane * kVector; i < half; i += kKeyLanes * kVector) {
 #pragma unroll
@@ -192,14 +192,14 @@ __global__ void __launch_bounds__(kTokenThreads) attend_tokens(SharedAttentionLa
           const float position = positions[min(first_key + r * kKeysAtOnce, count - 1)];
           const Pack<T, kVector> low = load<kVector>(rows[r] + i);
           const Pack<T, kVector> high = load<kVector>(rows[r] + half + i);
-          float turned[2][kVector];
+          float rotated[2][kVector];
 #pragma unroll
           for (int v = 0; v < kVector; ++v) {
             float sine = 0.0F;
             float cosine = 1.0F;
             sincosf(__fmul_rn(position, args.frequencies[i + v]), &sine, &cosine);
-            turned[0][v] = fmaf(widen(low.values[v]), cosine, -(widen(high.values[v]) * sine));
-            turned[1][v] = fmaf(widen(high.values[v]), cosine, widen(low.values[v]) * sine);
+            rotated[0][v] = fmaf(widen(low.values[v]), cosine, -(widen(high.values[v]) * sine));
+            rotated[1][v] = fmaf(widen(high.values[v]), cosine, widen(low.values[v]) * sine);
           }
 #pragma unroll
           for (int h = 0; h < kTokenHeads; ++h) {
@@ -208,8 +208,8 @@ __global__ void __launch_bounds__(kTokenThreads) attend_tokens(SharedAttentionLa
             const Pack<float, kVector> second = load<kVector>(shared_heads + h * head_dim + half + i);
 #pragma unroll
             for (int v = 0; v < kVector; ++v) {
-              logits[r][h] = fmaf(first.values[v], turned[0][v], logits[r][h]);
-              logits[r][h] = fmaf(second.values[v], turned[1][v], logits[r][h]);
+              logits[r][h] = fmaf(first.values[v], rotated[0][v], logits[r][h]);
+              logits[r][h] = fmaf(second.values[v], rotated[1][v], logits[r][h]);
             }
           }
         }
@@ -305,8 +305,8 @@ __global__ void __launch_bounds__(kTokenThreads) attend_tokens(SharedAttentionLa
   }
 
   // The groups of threads add their rows, one after the other.
-  for (int turn = 0; turn < row_groups; ++turn) {
-    if (row_group == turn) {
+  for (int owner = 0; owner < row_groups; ++owner) {
+    if (row_group == owner) {
 #pragma unroll
       for (int round = 0; round < kRounds; ++round) {
         const int column = first_column + round * row_threads;
@@ -317,7 +317,7 @@ __global__ void __launch_bounds__(kTokenThreads) attend_tokens(SharedAttentionLa
 #pragma unroll
           for (int c = 0; c < kColumn; ++c) {
             float& whole = shared_heads[h * head_dim + column * kColumn + c];
-            whole = turn == 0 ? output[round][h][c] : whole + output[round][h][c];
+            whole = owner == 0 ? output[round][h][c] : whole + output[round][h][c];
           }
         }
       }

@@ -1,6 +1,6 @@
 // The device code of keys at length 1; launched by unit_keys.cu, run on CPU threads in tests (tests/kernels/cuda_on_cpu.h).
 //
-// A warp for a key, its lanes neighbouring numbers; the turned key lies in shared memory until its length is known.
+// A warp for a key, its lanes neighbouring numbers; the rotated key lies in shared memory until its length is known.
 #pragma once
 
 #include "kernels/api/cuda_unit_keys.h"
@@ -14,7 +14,7 @@ constexpr int kUnitKeyThreads = 32;
 // Grid: the keys.
 template <class T>
 __global__ void __launch_bounds__(kUnitKeyThreads) make_unit_keys(CudaUnitKeysArgs args) {
-  __shared__ float turned[kMaxUnitKeyWidth];
+  __shared__ float rotated[kMaxUnitKeyWidth];
   const UnitKey asked = args.keys[blockIdx.x];
   T* const key = static_cast<T*>(asked.key);
   const int lane = static_cast<int>(threadIdx.x);
@@ -25,24 +25,24 @@ __global__ void __launch_bounds__(kUnitKeyThreads) make_unit_keys(CudaUnitKeysAr
     for (int i = lane; i < half; i += kUnitKeyThreads) {
       float sine = 0.0F;
       float cosine = 1.0F;
-      sincosf(__fmul_rn(asked.turn, args.frequencies[i]), &sine, &cosine);
+      sincosf(__fmul_rn(asked.rotation, args.frequencies[i]), &sine, &cosine);
       const float low = widen(key[i]);
       const float high = widen(key[half + i]);
-      turned[i] = fmaf(low, cosine, -(high * sine));
-      turned[half + i] = fmaf(high, cosine, low * sine);
-      squares = fmaf(turned[i], turned[i], squares);
-      squares = fmaf(turned[half + i], turned[half + i], squares);
+      rotated[i] = fmaf(low, cosine, -(high * sine));
+      rotated[half + i] = fmaf(high, cosine, low * sine);
+      squares = fmaf(rotated[i], rotated[i], squares);
+      squares = fmaf(rotated[half + i], rotated[half + i], squares);
     }
   } else {
     for (int i = lane; i < width; i += kUnitKeyThreads) {
-      turned[i] = widen(key[i]);
-      squares = fmaf(turned[i], turned[i], squares);
+      rotated[i] = widen(key[i]);
+      squares = fmaf(rotated[i], rotated[i], squares);
     }
   }
   const float length = sqrtf(warp_sum(squares));
   __syncwarp();
   if (lane == 0) args.lengths[blockIdx.x] = length;
-  for (int i = lane; i < width; i += kUnitKeyThreads) narrow(turned[i] / fmaxf(length, kLeastKeyLength), key[i]);
+  for (int i = lane; i < width; i += kUnitKeyThreads) narrow(rotated[i] / fmaxf(length, kLeastKeyLength), key[i]);
 }
 
 }  // namespace winnow::kernels::cuda

@@ -19,7 +19,7 @@ LaunchStatus cuda_unit_keys_reference(const CudaUnitKeysArgs& args) {
     const UnitKey& one = args.keys[i];
     for (std::size_t c = 0; c < key.size(); ++c) key[c] = element(one.key, args.type, static_cast<std::int64_t>(c));
     for (std::size_t c = 0; args.frequencies != nullptr && c < half; ++c) {
-      const double angle = one.turn * args.frequencies[c];  // rounded to fp32, as positions are turned everywhere
+      const double angle = one.rotation * args.frequencies[c];  // rounded to fp32, as positions are rotated everywhere
       const double low = key[c];
       const double high = key[half + c];
       key[c] = low * std::cos(angle) - high * std::sin(angle);

@@ -10,8 +10,8 @@
 #include "kernels/api/choose_token.h"
 #include "kernels/api/cuda_column_sums.h"
 #include "kernels/api/cuda_decode_attention.h"
+#include "kernels/api/cuda_rotate_append.h"
 #include "kernels/api/cuda_row_product.h"
-#include "kernels/api/cuda_turn_append.h"
 #include "kernels/api/gated_activation.h"
 #include "kernels/api/gather_slots.h"
 #include "kernels/api/rms_norm.h"
@@ -27,8 +27,8 @@
 #include "tests/kernels/on_cuda_device.h"
 #include "tests/kernels/ragged_decode_case.h"
 #include "tests/kernels/rotary_case.h"
+#include "tests/kernels/rotate_append_case.h"
 #include "tests/kernels/row_product_case.h"
-#include "tests/kernels/turn_append_case.h"
 
 namespace winnow::kernels {
 namespace {
@@ -302,22 +302,23 @@ TEST_F(CudaKernels, RowProductsOfTheSameInputsAreTheSameBits) {
   }
 }
 
-TEST_F(CudaKernels, ATokenIsTurnedAndAppendedAsByTheReference) {
+TEST_F(CudaKernels, ATokenIsRotatedAndAppendedAsByTheReference) {
   for (const ElementType type : testing::kEveryElementType) {
     for (const std::int64_t half : {1, 5, 32, 64, 128}) {
       for (const std::int64_t heads : {1, 14, 64}) {
         SCOPED_TRACE(::testing::Message() << "type " << static_cast<int>(type) << " half " << half << " heads " << heads);
-        testing::TurnAppendCase expected(type, heads, {0, 63, 130, 1000}, half);
-        testing::TurnAppendCase actual = expected;
-        ASSERT_EQ(cuda_turn_append_reference(expected.args()), LaunchStatus::kOk);
+        testing::RotateAppendCase expected(type, heads, {0, 63, 130, 1000}, half);
+        testing::RotateAppendCase actual = expected;
+        ASSERT_EQ(cuda_rotate_append_reference(expected.args()), LaunchStatus::kOk);
         const DeviceMemory input(actual.input);
         const DeviceMemory cosine(actual.cosine);
         const DeviceMemory sine(actual.sine);
         const DeviceMemory queries(actual.queries);
         const DeviceMemory blocks(actual.blocks);
         const DeviceMemory table(actual.table(blocks.bytes()));
-        const CudaTurnAppendArgs args = actual.args(input.bytes(), cosine.bytes(), sine.bytes(), queries.bytes(), table.as<void* const>());
-        ASSERT_EQ(cuda_turn_append(args, nullptr), LaunchStatus::kOk);
+        const CudaRotateAppendArgs args =
+            actual.args(input.bytes(), cosine.bytes(), sine.bytes(), queries.bytes(), table.as<void* const>());
+        ASSERT_EQ(cuda_rotate_append(args, nullptr), LaunchStatus::kOk);
         actual.queries = queries.copy<std::byte>();
         actual.blocks = blocks.copy<std::byte>();
         actual.expect_near(expected);

@@ -39,9 +39,9 @@ TEST_F(CudaLeaving, SimilarSlotsAreTheReferences) {
 TEST_F(CudaLeaving, UnitKeysAreTheReferences) {
   for (const ElementType type : testing::kEveryElementType) {
     for (const std::int64_t head_dim : {2, 64, 80, 128, 256, 512}) {
-      for (const bool turned : {false, true}) {
-        SCOPED_TRACE(::testing::Message() << "type " << static_cast<int>(type) << " head_dim " << head_dim << " turned " << turned);
-        UnitKeysCase problem(type, head_dim, turned, 112);
+      for (const bool rotated : {false, true}) {
+        SCOPED_TRACE(::testing::Message() << "type " << static_cast<int>(type) << " head_dim " << head_dim << " rotated " << rotated);
+        UnitKeysCase problem(type, head_dim, rotated, 112);
         const DeviceMemory rows(problem.rows);
         const DeviceMemory keys(problem.keys(rows.bytes()));
         const DeviceMemory frequencies(problem.frequencies);

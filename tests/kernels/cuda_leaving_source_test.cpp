@@ -74,9 +74,9 @@ TEST(CudaSimilarSlots, AreKnownByHand) {
 TEST(CudaUnitKeys, AreTheReferences) {
   for (const ElementType type : testing::kEveryElementType) {
     for (const std::int64_t head_dim : {2, 24, 130}) {
-      for (const bool turned : {false, true}) {
-        SCOPED_TRACE(::testing::Message() << "type " << static_cast<int>(type) << " head_dim " << head_dim << " turned " << turned);
-        UnitKeysCase problem(type, head_dim, turned, 5);
+      for (const bool rotated : {false, true}) {
+        SCOPED_TRACE(::testing::Message() << "type " << static_cast<int>(type) << " head_dim " << head_dim << " rotated " << rotated);
+        UnitKeysCase problem(type, head_dim, rotated, 5);
         std::vector<std::byte> rows = problem.rows;
         const std::vector<UnitKey> keys = problem.keys(rows.data());
         std::vector<float> lengths(5);
@@ -92,7 +92,7 @@ TEST(CudaUnitKeys, AreTheReferences) {
   }
 }
 
-// (3, 4) turned by minus a right angle is (4, -3); both have the length 5.
+// (3, 4) rotated by minus a right angle is (4, -3); both have the length 5.
 TEST(CudaUnitKeys, AreKnownByHand) {
   float rows[] = {3, 4, 3, 4};
   const UnitKey keys[] = {{rows, 0.0F}, {rows + 2, -2.0F}};

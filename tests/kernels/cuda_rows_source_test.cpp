@@ -7,18 +7,18 @@
 #include "kernels/cuda/gated_activation.cuh"
 #include "kernels/cuda/rms_norm.cuh"
 #include "kernels/cuda/rotary.cuh"
+#include "kernels/cuda/rotate_append.cuh"
 #include "kernels/cuda/row_product.cuh"
-#include "kernels/cuda/turn_append.cuh"
 #include "kernels/reference/check_cuda_row_product.h"
 #include "kernels/reference/check_gated_activation.h"
 #include "kernels/reference/check_rms_norm.h"
 #include "kernels/reference/check_rotary.h"
-#include "kernels/reference/check_turn_append.h"
+#include "kernels/reference/check_rotate_append.h"
 #include "tests/kernels/gated_case.h"
 #include "tests/kernels/norm_case.h"
 #include "tests/kernels/rotary_case.h"
+#include "tests/kernels/rotate_append_case.h"
 #include "tests/kernels/row_product_case.h"
-#include "tests/kernels/turn_append_case.h"
 
 namespace winnow::kernels {
 namespace {
@@ -194,23 +194,23 @@ TEST(CudaRowsSource, RotaryPositionsEqualTheReference) {
   }
 }
 
-// As cuda_turn_append() launches.
+// As cuda_rotate_append() launches.
 template <class T, int kVector>
-void turn_and_append(const CudaTurnAppendArgs& args) {
-  const cuda::TurnAppendLaunch launch = cuda::plan_launch(args);
-  cuda::launch_on_cpu({cuda::turn_append_blocks(launch, kVector), 1, 1}, cuda::kTurnAppendThreads,
-                      [&] { cuda::turn_append<T, kVector>(launch); });
+void turn_and_append(const CudaRotateAppendArgs& args) {
+  const cuda::RotateAppendLaunch launch = cuda::plan_launch(args);
+  cuda::launch_on_cpu({cuda::rotate_append_blocks(launch, kVector), 1, 1}, cuda::kRotateAppendThreads,
+                      [&] { cuda::rotate_append<T, kVector>(launch); });
 }
 
-TEST(CudaRowsSource, ATokenIsTurnedAndAppendedAsByTheReference) {
+TEST(CudaRowsSource, ATokenIsRotatedAndAppendedAsByTheReference) {
   for (const ElementType type : kEveryElementType) {
     for (const std::int64_t half : {1, 5, 32, 64}) {
       for (const std::int64_t heads : {1, 14}) {
         SCOPED_TRACE(::testing::Message() << "type " << static_cast<int>(type) << " half " << half << " heads " << heads);
-        testing::TurnAppendCase expected(type, heads, {0, 63, 130}, half);
-        ASSERT_EQ(cuda_turn_append_reference(expected.args()), LaunchStatus::kOk);
-        testing::TurnAppendCase actual(type, heads, {0, 63, 130}, half);
-        const CudaTurnAppendArgs args = actual.args();
+        testing::RotateAppendCase expected(type, heads, {0, 63, 130}, half);
+        ASSERT_EQ(cuda_rotate_append_reference(expected.args()), LaunchStatus::kOk);
+        testing::RotateAppendCase actual(type, heads, {0, 63, 130}, half);
+        const CudaRotateAppendArgs args = actual.args();
         with_device_type(type, [&](auto number) {
           using T = decltype(number);
           cuda::moves_vectors<T>(args) ? turn_and_append<T, cuda::kWidest<T>>(args) : turn_and_append<T, 1>(args);
@@ -222,9 +222,9 @@ TEST(CudaRowsSource, ATokenIsTurnedAndAppendedAsByTheReference) {
 }
 
 TEST(CudaRowsSource, TurningAndAppendingRefusesBadArguments) {
-  testing::TurnAppendCase problem(ElementType::kBf16, 2, {3, 64}, 8);
+  testing::RotateAppendCase problem(ElementType::kBf16, 2, {3, 64}, 8);
   const auto expect = [&](LaunchStatus status, const auto& change) {
-    CudaTurnAppendArgs args = problem.args();
+    CudaRotateAppendArgs args = problem.args();
     change(args);
     EXPECT_EQ(check_arguments(args), status);
   };

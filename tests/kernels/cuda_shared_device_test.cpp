@@ -50,9 +50,9 @@ TEST_F(CudaSharedAttention, EqualsTheReferenceOverTheGrid) {
       for (const std::int64_t head_dim : {1, 2, 18, 36, 64, 80, 128, 256, 510, 512}) {
         for (const std::int64_t group : {1, 3, 7, 9, 71}) {
           if ((heads[0].listed > 100 || group > 9) && head_dim * group > 1200) continue;  // the reference would take minutes
-          for (const bool turned : {false, true}) {
-            if (turned && head_dim % 2 != 0) continue;
-            const SharedAttentionCase problem({type, head_dim, group, heads, turned});
+          for (const bool rotated : {false, true}) {
+            if (rotated && head_dim % 2 != 0) continue;
+            const SharedAttentionCase problem({type, head_dim, group, heads, rotated});
             for (const std::int64_t parts : {1, 3}) {
               for (const bool probabilities : {false, true}) {
                 SCOPED_TRACE(::testing::Message() << problem.shape.name() << " parts " << parts << " probabilities " << probabilities);
@@ -68,8 +68,8 @@ TEST_F(CudaSharedAttention, EqualsTheReferenceOverTheGrid) {
 }
 
 TEST_F(CudaSharedAttention, OfTheSameInputsIsTheSameBits) {
-  for (const bool turned : {false, true}) {
-    const SharedAttentionCase problem({ElementType::kBf16, 128, 7, {{3000, 700, 90}, {900, 300, 5}}, turned});
+  for (const bool rotated : {false, true}) {
+    const SharedAttentionCase problem({ElementType::kBf16, 128, 7, {{3000, 700, 90}, {900, 300, 5}}, rotated});
     const SharedAttentionCase::Result first = attend(problem, 8, true);
     const SharedAttentionCase::Result second = attend(problem, 8, true);
     EXPECT_EQ(first.output, second.output);

@@ -13,17 +13,17 @@ namespace {
 using testing::SharedAttentionCase;
 
 // As cuda_shared_attention() launches.
-template <class T, bool kTurned>
+template <class T, bool kRotated>
 void attend_on_cpu(const CudaSharedAttentionArgs& args) {
   const cuda::SharedAttentionLaunch launch = cuda::plan_launch(args);
   const auto kv_heads = static_cast<unsigned>(args.kv_heads);
   const cuda::Index grid{static_cast<unsigned>(launch.parts), kv_heads,
                          static_cast<unsigned>((args.group + kCudaGroupTile - 1) / kCudaGroupTile)};
   cuda::launch_on_cpu(grid, cuda::kTokenThreads, [&] {
-    if (cuda::reads_key_vectors<T, kTurned>(args)) {
-      cuda::attend_tokens<T, cuda::kKeyVector<T, kTurned>, kTurned>(launch);
+    if (cuda::reads_key_vectors<T, kRotated>(args)) {
+      cuda::attend_tokens<T, cuda::kKeyVector<T, kRotated>, kRotated>(launch);
     } else {
-      cuda::attend_tokens<T, 1, kTurned>(launch);
+      cuda::attend_tokens<T, 1, kRotated>(launch);
     }
   });
   if (launch.direct) return;
@@ -68,9 +68,9 @@ TEST(CudaSharedAttention, EqualsTheReferenceForEveryTypeHeadSizeAndGroup) {
   for (const ElementType type : testing::kEveryElementType) {
     for (const std::int64_t head_dim : {1, 2, 18, 36, 64, 128}) {
       for (const std::int64_t group : {7, 9}) {
-        for (const bool turned : {false, true}) {
-          if (turned && head_dim % 2 != 0) continue;
-          expect_attention({type, head_dim, group, {{70, 20, 3}}, turned}, 1, false);
+        for (const bool rotated : {false, true}) {
+          if (rotated && head_dim % 2 != 0) continue;
+          expect_attention({type, head_dim, group, {{70, 20, 3}}, rotated}, 1, false);
           if (HasFatalFailure()) return;
         }
       }
@@ -88,9 +88,9 @@ TEST(CudaSharedAttention, TakesTheLargestHeadSize) {
 TEST(CudaSharedAttention, JoinsThePartsOfEveryTable) {
   for (const std::vector<SharedAttentionCase::Head>& heads : testing::shared_heads()) {
     for (const std::int64_t parts : {1, 3, 7}) {
-      for (const bool turned : {false, true}) {
-        expect_attention({ElementType::kBf16, 32, 4, heads, turned}, parts, false);
-        expect_attention({ElementType::kFp32, 32, 3, heads, turned}, parts, true);
+      for (const bool rotated : {false, true}) {
+        expect_attention({ElementType::kBf16, 32, 4, heads, rotated}, parts, false);
+        expect_attention({ElementType::kFp32, 32, 3, heads, rotated}, parts, true);
         if (HasFatalFailure()) return;
       }
     }
@@ -104,8 +104,8 @@ TEST(CudaSharedAttention, WritesProbabilitiesOfManyTokensAndHeads) {
 
 // Slots that are listed as what they are give what they give behind the table, to the bit.
 TEST(CudaSharedAttention, NeedsNoEntryForWhatIsAppended) {
-  for (const bool turned : {false, true}) {
-    const SharedAttentionCase behind({ElementType::kFp32, 16, 2, {{90, 30, 40}}, turned});
+  for (const bool rotated : {false, true}) {
+    const SharedAttentionCase behind({ElementType::kFp32, 16, 2, {{90, 30, 40}}, rotated});
     SharedAttentionCase listed = behind;
     listed.listed = {130};
     listed.covered = {70};

@@ -115,10 +115,10 @@ class SimilarCase {
 // Keys at random, one after the other, and one that is nothing.
 class UnitKeysCase {
  public:
-  UnitKeysCase(ElementType type, std::int64_t head_dim, bool turned, std::int64_t count)
+  UnitKeysCase(ElementType type, std::int64_t head_dim, bool rotated, std::int64_t count)
       : type(type), head_dim(head_dim), count(count), rows(random_rows(type, count * head_dim, static_cast<unsigned>(head_dim))) {
     for (std::int64_t i = 0; i < head_dim; ++i) set_element(rows.data(), type, (count - 1) * head_dim + i, 0.0F);
-    for (std::int64_t i = 0; turned && i < head_dim / 2; ++i)
+    for (std::int64_t i = 0; rotated && i < head_dim / 2; ++i)
       frequencies.push_back(std::pow(10000.0F, -2.0F * static_cast<float>(i) / static_cast<float>(head_dim)));
   }
 

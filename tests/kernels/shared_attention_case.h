@@ -33,11 +33,11 @@ class SharedAttentionCase {
     std::int64_t head_dim = 16;
     std::int64_t group = 1;
     std::vector<Head> heads;
-    bool turned = false;
+    bool rotated = false;
 
     std::string name() const {
       std::string text = "type " + std::to_string(static_cast<int>(type)) + " head_dim " + std::to_string(head_dim) + " group " +
-                         std::to_string(group) + (turned ? " turned" : "") + " heads";
+                         std::to_string(group) + (rotated ? " rotated" : "") + " heads";
       for (const Head& head : heads) {
         text += " " + std::to_string(head.listed) + "/" + std::to_string(head.covered) + "/" + std::to_string(head.direct);
       }
@@ -163,8 +163,8 @@ class SharedAttentionCase {
     args.entry_stride = entry_stride;
     args.entry_slot = memory.entry_slot;
     args.entry_factor = memory.entry_factor;
-    args.entry_position = shape.turned ? memory.entry_position : nullptr;
-    args.frequencies = shape.turned ? memory.frequencies : nullptr;
+    args.entry_position = shape.rotated ? memory.entry_position : nullptr;
+    args.frequencies = shape.rotated ? memory.frequencies : nullptr;
     args.scale = 1.0F / std::sqrt(static_cast<float>(shape.head_dim));
     args.log_sum_exp = memory.log_sum_exp;
     args.probabilities = memory.probabilities;
@@ -174,13 +174,13 @@ class SharedAttentionCase {
     return args;
   }
 
-  // fp32 rounding only, as RaggedDecodeCase derives it, of logits that a factor makes longer (below 30, rounded twice) and that are turned
+  // fp32 rounding only, as RaggedDecodeCase derives it, of logits that a factor makes longer (below 30, rounded twice) and that are rotated
   // by sines and cosines of two units in the last place; outputs of 16 bits are rounded once more (half a unit in the last place).
   void expect_near(const Result& actual) const {
     constexpr double kEps = 0x1p-24;
     const double rounding = shape.type == ElementType::kFp32 ? 0.0 : shape.type == ElementType::kBf16 ? 0x1p-8 : 0x1p-11;
     const auto d = static_cast<double>(shape.head_dim);
-    const double logit_error = kLongest * 1.5 * std::sqrt(d) * (d + (shape.turned ? 8.0 : 0.0)) * kEps;
+    const double logit_error = kLongest * 1.5 * std::sqrt(d) * (d + (shape.rotated ? 8.0 : 0.0)) * kEps;
     for (std::int64_t head = 0; head < kv_heads(); ++head) {
       const std::int64_t tokens = tokens_of(head);
       const double tolerance = 2.0 * logit_error + (64.0 + static_cast<double>(tokens)) * kEps;

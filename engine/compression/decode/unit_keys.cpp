@@ -13,33 +13,33 @@
 namespace winnow {
 namespace {
 
-float make_unit_key(KvCache& cache, const OwnSlotOf& one, bool turned_back) {
+float make_unit_key(KvCache& cache, const OwnSlotOf& one, bool rotated_back) {
   const auto [key_row, value_row] = cache.row_views(one.layer, one.head, one.slot);
   at::Tensor key = key_row.to(at::kFloat, /*non_blocking=*/false, /*copy=*/true).unsqueeze(0);
   const at::Tensor value = value_row.clone().unsqueeze(0);
-  if (turned_back) key = turned_keys(key, at::full({1, 1}, -static_cast<double>(one.original), key.options()), cache.shape().rotary);
+  if (rotated_back) key = rotated_keys(key, at::full({1, 1}, -static_cast<double>(one.original), key.options()), cache.shape().rotary);
   const float length = at::linalg_vector_norm(key).item<float>();
   cache.write(one.layer, one.head, one.slot, key / std::max(length, kernels::kLeastKeyLength), value);
   return length;
 }
 
-at::Tensor unit_keys_on_device(KvCache& cache, std::span<const OwnSlotOf> slots, bool turned_back) {
+at::Tensor unit_keys_on_device(KvCache& cache, std::span<const OwnSlotOf> slots, bool rotated_back) {
   const KvShape& shape = cache.shape();
   static_assert(sizeof(kernels::UnitKey) % sizeof(std::int64_t) == 0);
   constexpr std::size_t kKeyWords = sizeof(kernels::UnitKey) / sizeof(std::int64_t);
-  const auto pairs = static_cast<std::size_t>(turned_back ? shape.head_dim / 2 : 0);
+  const auto pairs = static_cast<std::size_t>(rotated_back ? shape.head_dim / 2 : 0);
   // The keys, and behind them the frequencies, in one copy.
   std::vector<std::int64_t> words(slots.size() * kKeyWords + (pairs + 1) / 2, 0);
   for (std::size_t i = 0; i < slots.size(); ++i) {
     const OwnSlotOf& one = slots[i];
     kernels::UnitKey key;
     key.key = key_to_write(cache, one.layer, one.head, one.slot);
-    key.turn = -static_cast<float>(one.original);
+    key.rotation = -static_cast<float>(one.original);
     std::memcpy(words.data() + i * kKeyWords, &key, sizeof key);
   }
-  if (turned_back) {
+  if (rotated_back) {
     require_turn(shape.rotary);
-    require(shape.rotary.axes() == 1, "shared slots: keys that are turned have one axis");
+    require(shape.rotary.axes() == 1, "shared slots: keys that are rotated have one axis");
     const at::Tensor frequencies = turn_frequencies(shape.head_dim, shape.rotary);
     std::memcpy(words.data() + slots.size() * kKeyWords, frequencies.const_data_ptr<float>(), pairs * sizeof(float));
   }
@@ -52,7 +52,7 @@ at::Tensor unit_keys_on_device(KvCache& cache, std::span<const OwnSlotOf> slots,
   args.head_dim = shape.head_dim;
   args.count = std::ssize(slots);
   args.keys = reinterpret_cast<const kernels::UnitKey*>(first);
-  if (turned_back) args.frequencies = reinterpret_cast<const float*>(first + slots.size() * kKeyWords);
+  if (rotated_back) args.frequencies = reinterpret_cast<const float*>(first + slots.size() * kKeyWords);
   args.lengths = lengths.mutable_data_ptr<float>();
   require_launched(cuda_plugin().unit_keys(&args), "keys at length 1");
   return lengths;
@@ -60,10 +60,10 @@ at::Tensor unit_keys_on_device(KvCache& cache, std::span<const OwnSlotOf> slots,
 
 }  // namespace
 
-at::Tensor make_unit_keys(KvCache& cache, std::span<const OwnSlotOf> slots, bool turned_back) {
-  if (!slots.empty() && !cache.shape().device.is_cpu()) return unit_keys_on_device(cache, slots, turned_back);
+at::Tensor make_unit_keys(KvCache& cache, std::span<const OwnSlotOf> slots, bool rotated_back) {
+  if (!slots.empty() && !cache.shape().device.is_cpu()) return unit_keys_on_device(cache, slots, rotated_back);
   std::vector<float> lengths;
-  for (const OwnSlotOf& one : slots) lengths.push_back(make_unit_key(cache, one, turned_back));
+  for (const OwnSlotOf& one : slots) lengths.push_back(make_unit_key(cache, one, rotated_back));
   return numbers_on(at::kCPU, lengths);
 }
 

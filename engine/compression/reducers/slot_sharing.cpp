@@ -51,7 +51,7 @@ SharedLayer share_layer(const KvCache& cache, const SegmentCompressor& compresso
     at::Tensor values = cache.gather_values(layer, head).narrow(0, start, n);
     if (rule.rotation != SharedEntries::Rotation::kStored) {
       keys = keys.to(at::kFloat);
-      keys = turned_keys(keys, at::tensor(originals_of(set)).to(keys.options()).neg().unsqueeze(0), shape.rotary);
+      keys = rotated_keys(keys, at::tensor(originals_of(set)).to(keys.options()).neg().unsqueeze(0), shape.rotary);
       values = values.to(at::kFloat);
     }
     const std::vector<float> weight =

@@ -11,9 +11,9 @@ namespace {
 
 constexpr std::int64_t kExactHead = 64;  // sums of products of smaller heads are cheap enough in fp64
 
-// Mean over positions [first, first + count) of the matrix that turns a head: [d, d].
-at::Tensor mean_turn(std::int64_t first, std::int64_t count, const RotaryScheme& scheme, const at::TensorOptions& options,
-                     std::int64_t head_dim) {
+// Mean over positions [first, first + count) of the matrix that rotates a head: [d, d].
+at::Tensor mean_rotation(std::int64_t first, std::int64_t count, const RotaryScheme& scheme, const at::TensorOptions& options,
+                         std::int64_t head_dim) {
   // What comes is text, whose position is the same on every axis.
   const at::Tensor positions = at::arange(first, first + count, options.dtype(at::kLong)).expand({scheme.axes(), count});
   const RotaryAngles angles = RotaryEmbedding(head_dim, scheme.turn_alone(), at::kFloat, positions.device()).angles(positions);
@@ -38,7 +38,7 @@ void QueryMoments::add(const LayerView& view, std::int64_t first, std::int64_t c
   const auto added = static_cast<double>(count);
   const double share = added / static_cast<double>(rows_ + count);
   for (std::int64_t head = 0; head < heads; ++head) {
-    const at::Tensor queries = turned_keys(view.query.select(0, head).narrow(0, first, count).to(at::kFloat), back, rotary_).to(options);
+    const at::Tensor queries = rotated_keys(view.query.select(0, head).narrow(0, first, count).to(at::kFloat), back, rotary_).to(options);
     const at::Tensor mean = queries.mean(0);
     const at::Tensor about = queries - mean;
     const at::Tensor apart = mean - mean_[head];
@@ -53,15 +53,15 @@ at::Tensor QueryMoments::expected_attention(std::span<const at::Tensor> keys, st
   require(rows_ > 0 && !keys.empty(), "expected_attention: no queries were seen");
   const at::TensorOptions options = mean_.options();
   const std::int64_t group = mean_.size(0) / std::ssize(keys);
-  const at::Tensor turn = mean_turn(next, need.horizon, rotary_, options, mean_.size(1));
+  const at::Tensor rotation = mean_rotation(next, need.horizon, rotary_, options, mean_.size(1));
   std::vector<at::Tensor> expected;
   for (std::int64_t kv = 0; kv < std::ssize(keys); ++kv) {
     const at::Tensor slots = keys[static_cast<std::size_t>(kv)].to(options);
     at::Tensor sum = at::zeros({slots.size(0)}, options);
     for (std::int64_t head = kv * group; head < (kv + 1) * group; ++head) {
-      const at::Tensor linear = at::mv(slots, at::mv(turn, mean_[head]));
+      const at::Tensor linear = at::mv(slots, at::mv(rotation, mean_[head]));
       const at::Tensor covariance = spread_[head] / static_cast<double>(rows_);
-      const at::Tensor quadratic = at::mm(slots, at::mm(at::mm(turn, covariance), turn.t())).mul_(slots).sum(1);
+      const at::Tensor quadratic = at::mm(slots, at::mm(at::mm(rotation, covariance), rotation.t())).mul_(slots).sum(1);
       sum.add_(at::softmax(linear * scale_ + quadratic * (scale_ * scale_ / 2.0), 0));
     }
     expected.push_back(sum.div_(static_cast<double>(group)));

@@ -19,9 +19,9 @@ class Queries : public PrefillObserver {
     const std::int64_t heads = view.query.size(0);
     const at::Tensor turns = view.positions.to(view.query.device(), at::kFloat).neg().repeat({1, heads});
     const at::Tensor flat = view.query.to(at::kFloat).reshape({-1, view.query.size(2)});
-    unturned = turned_keys(flat, turns, view.rotary).view({heads, view.query.size(1), -1});
+    unrotated = rotated_keys(flat, turns, view.rotary).view({heads, view.query.size(1), -1});
   }
-  at::Tensor unturned;  // fp32 [H, r, d]
+  at::Tensor unrotated;  // fp32 [H, r, d]
 };
 
 }  // namespace
@@ -62,10 +62,10 @@ std::vector<float> FrameRetrieval::scores(LayerId layer, const TurnSegment& ques
   std::vector<at::Tensor> keys;
   for (KvHead head{0}; head < shape.kv_heads; ++head) {
     const std::int64_t end = working_.cache.slots(layer, head);
-    keys.push_back(turned_keys(working_.cache.gather_keys(layer, head).narrow(0, end - count, count).to(at::kFloat), turns, shape.rotary));
+    keys.push_back(rotated_keys(working_.cache.gather_keys(layer, head).narrow(0, end - count, count).to(at::kFloat), turns, shape.rotary));
   }
   const bool all = question.words.begin == question.words.end;
-  const at::Tensor asked = all ? queries.unturned : queries.unturned.slice(1, question.words.begin, question.words.end);
+  const at::Tensor asked = all ? queries.unrotated : queries.unrotated.slice(1, question.words.begin, question.words.end);
   const std::vector<float> likeness =
       frame_likeness(asked, at::stack(keys), frames_, std::get<QuestionProbe>(*recipe_.needs().probe).cosine);
   std::vector<float> scores(static_cast<std::size_t>(first), 0.0F);

@@ -117,12 +117,12 @@ QwenVlTower::Layout QwenVlTower::layout_of(const CellGrid& grid) const {
       places.push_back(static_cast<float>(cell % grid.columns * merge + inside % merge));
     }
   }
-  // Half of a head's turns are the row's, the other half the column's; both with the frequencies of half a head.
+  // Half of a head's rotations are the row's, the other half the column's; both with the frequencies of half a head.
   const std::int64_t half = config_.head_dim / 2;
   const at::Tensor exponent = at::arange(0, half, 2, at::TensorOptions().dtype(at::kFloat)).div(half);
   const at::Tensor frequency = at::pow(at::Scalar(kTheta), exponent).reciprocal();
-  const at::Tensor turns = (at::tensor(places).view({-1, 2, 1}) * frequency).view({-1, 1, half}).to(device_);
-  layout.angles = {turns.cos(), turns.sin()};
+  const at::Tensor rotations = (at::tensor(places).view({-1, 2, 1}) * frequency).view({-1, 1, half}).to(device_);
+  layout.angles = {rotations.cos(), rotations.sin()};
   if (config_.deepstack) layout.positions = stretched_positions(grid, at::tensor(places).view({-1, 2}).to(at::kLong));
   return layout;
 }
@@ -180,11 +180,11 @@ CellFeatures QwenVlTower::encode_block(const at::Tensor& patches, const Layout& 
                           .index_select(1, order)
                           .view({-1, cells * unit, config_.hidden_size});
   if (layout.positions.defined()) hidden.add_(layout.positions);
-  Turned before_last, last;
+  Rotated before_last, last;
   std::vector<at::Tensor> features(1);  // the last layer's first
   for (const Layer& layer : layers_) {
-    Turned turned = run_layer(layer, layout, hidden, interrupt);
-    if (judge) before_last = std::exchange(last, std::move(turned));
+    Rotated rotated = run_layer(layer, layout, hidden, interrupt);
+    if (judge) before_last = std::exchange(last, std::move(rotated));
     if (layer.level) features.push_back(merged(*layer.level, hidden));
   }
   features.front() = merged(merger_, hidden);
@@ -194,9 +194,9 @@ CellFeatures QwenVlTower::encode_block(const at::Tensor& patches, const Layout& 
   if (!judge) return found;
   at::Tensor weights =
       at::full({hidden.size(0), hidden.size(1)}, 1.0 / static_cast<double>(hidden.size(1)), hidden.options().dtype(at::kFloat));
-  for (const Turned* turned : {&last, &before_last}) {
-    if (!turned->query_key.defined()) break;
-    const at::Tensor through = through_layer(weights, *turned, layout);
+  for (const Rotated* rotated : {&last, &before_last}) {
+    if (!rotated->query_key.defined()) break;
+    const at::Tensor through = through_layer(weights, *rotated, layout);
     weights = *judge == VisionJudge::kRollout ? (through + weights) * 0.5 : through;
     if (*judge == VisionJudge::kAttention) break;
   }
@@ -208,20 +208,20 @@ std::vector<WindowGroup> QwenVlTower::groups_of(bool windowed, const Layout& lay
   return windowed ? layout.windows.groups : std::vector<WindowGroup>{layout.whole};
 }
 
-QwenVlTower::Turned QwenVlTower::run_layer(const Layer& layer, const Layout& layout, at::Tensor& hidden,
-                                           const InterruptToken& interrupt) const {
+QwenVlTower::Rotated QwenVlTower::run_layer(const Layer& layer, const Layout& layout, at::Tensor& hidden,
+                                            const InterruptToken& interrupt) const {
   const std::int64_t pictures = hidden.size(0);
   const std::int64_t patches = hidden.size(1);
   const std::int64_t heads = config_.heads;
   const std::int64_t head_dim = config_.head_dim;
   const at::Tensor qkv = layer.qkv(run(layer.attention_norm, hidden)).view({pictures, patches, 3, heads, head_dim});
   const at::Tensor wide = qkv.narrow(2, 0, 2).to(at::kFloat);
-  at::Tensor turned = at::empty({pictures, patches, 2, heads, head_dim}, wide.options());
+  at::Tensor rotated = at::empty({pictures, patches, 2, heads, head_dim}, wide.options());
   for (std::int64_t picture = 0; picture < pictures; ++picture) {
-    at::Tensor out = turned[picture].view({patches, 2 * heads, head_dim});
+    at::Tensor out = rotated[picture].view({patches, 2 * heads, head_dim});
     apply_rotary(wide[picture].view({patches, 2 * heads, head_dim}), layout.angles, out);
   }
-  turned = turned.to(dtype_);
+  rotated = rotated.to(dtype_);
 
   const double scale = 1.0 / std::sqrt(static_cast<double>(head_dim));
   at::Tensor seen = at::empty({pictures, patches, config_.hidden_size}, hidden.options());
@@ -230,8 +230,8 @@ QwenVlTower::Turned QwenVlTower::run_layer(const Layer& layer, const Layout& lay
     const auto part = [&](const at::Tensor& of, std::int64_t index) {  // [windows of all pictures, heads, patches, d]
       return of.select(2, index).narrow(1, group.first, count).reshape({-1, group.cells, heads, head_dim}).transpose(1, 2);
     };
-    const at::Tensor query = part(turned, 0);
-    const at::Tensor key = part(turned, 1);
+    const at::Tensor query = part(rotated, 0);
+    const at::Tensor key = part(rotated, 1);
     const at::Tensor value = part(qkv, 2);
     at::Tensor output = at::empty_like(query);
     for (std::int64_t first = 0; first < group.cells; first += kTileRows) {
@@ -249,14 +249,14 @@ QwenVlTower::Turned QwenVlTower::run_layer(const Layer& layer, const Layout& lay
     at::Tensor tile = rows.narrow(0, first, std::min(kPatchesPerBlock, rows.size(0) - first));
     tile.add_(run(layer.mlp, run(layer.mlp_norm, tile)));
   }
-  return {turned, layer.windowed};
+  return {rotated, layer.windowed};
 }
 
-at::Tensor QwenVlTower::through_layer(const at::Tensor& weights, const Turned& turned, const Layout& layout) const {
+at::Tensor QwenVlTower::through_layer(const at::Tensor& weights, const Rotated& rotated, const Layout& layout) const {
   at::Tensor through = at::empty_like(weights);
   for (std::int64_t picture = 0; picture < weights.size(0); ++picture) {
-    const at::Tensor query_key = turned.query_key.select(0, picture);
-    for (const WindowGroup& group : groups_of(turned.windowed, layout)) {
+    const at::Tensor query_key = rotated.query_key.select(0, picture);
+    for (const WindowGroup& group : groups_of(rotated.windowed, layout)) {
       for (std::int64_t window = 0; window < group.windows; ++window) {
         const std::int64_t first = group.first + window * group.cells;
         const auto part = [&](std::int64_t index) { return query_key.narrow(0, first, group.cells).select(1, index).transpose(0, 1); };

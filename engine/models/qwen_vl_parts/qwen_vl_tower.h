@@ -1,6 +1,6 @@
 // The vision transformer of Qwen2-VL, Qwen2.5-VL and Qwen3-VL: rows of patches of pictures of one size in, one embedding for each cell out.
 //
-// Used by qwen2_vl.h and qwen3_vl.h. Queries and keys are turned by a patch's row and column; a picture (a set of joined frames) sees
+// Used by qwen2_vl.h and qwen3_vl.h. Queries and keys are rotated by a patch's row and column; a picture (a set of joined frames) sees
 // itself only, and in most layers of Qwen2.5-VL a window of it. Follows Qwen2VisionTransformerPretrainedModel,
 // Qwen2_5_VisionTransformerPretrainedModel and Qwen3VLVisionModel: RMS norms and gated blocks in the second, layer norms and plain blocks
 // in the others, all with biases; the merger makes one token of a cell's patches. Qwen3-VL's has a table of positions, stretched over the
@@ -64,15 +64,15 @@ class QwenVlTower {
     bool windowed = false;
     std::optional<Merger> level;  // of what this layer saw
   };
-  // Of all pictures of one size: the order of cells, who sees whom, and the turns.
+  // Of all pictures of one size: the order of cells, who sees whom, and the rotations.
   struct Layout {
     CellGrid grid;
     WindowOrder windows;  // in patches; one group is the whole picture
     WindowGroup whole;
     RotaryAngles angles;   // fp32 [patches, 1, head_dim / 2]
-    at::Tensor positions;  // [patches, hidden]; undefined: turns alone tell where a patch is
+    at::Tensor positions;  // [patches, hidden]; undefined: rotations alone tell where a patch is
   };
-  struct Turned {
+  struct Rotated {
     at::Tensor query_key;  // [pictures, patches, 2, heads, d]
     bool windowed = false;
   };
@@ -90,10 +90,10 @@ class QwenVlTower {
   CellFeatures encode_block(const at::Tensor& patches, const Layout& layout, std::optional<VisionJudge> judge,
                             const InterruptToken& interrupt) const;
   // hidden: [pictures, patches, hidden], replaced in place.
-  Turned run_layer(const Layer& layer, const Layout& layout, at::Tensor& hidden, const InterruptToken& interrupt) const;
+  Rotated run_layer(const Layer& layer, const Layout& layout, at::Tensor& hidden, const InterruptToken& interrupt) const;
   std::vector<WindowGroup> groups_of(bool windowed, const Layout& layout) const;
   // weights: fp32 [pictures, patches].
-  at::Tensor through_layer(const at::Tensor& weights, const Turned& turned, const Layout& layout) const;
+  at::Tensor through_layer(const at::Tensor& weights, const Rotated& rotated, const Layout& layout) const;
 
   QwenVisionConfig config_;
   at::ScalarType dtype_;

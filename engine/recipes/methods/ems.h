@@ -5,7 +5,7 @@
 // keep a slot each, the next (gamma - 1) times as many share the slot of a similar one (cosine of keys times cosine of values at least tau)
 // or are masked (zero class), the rest is evicted. A slot stores a mean direction and a mean value; a look-up table adds each token's key
 // length. While decoding the token that leaves the window becomes a slot and the least slot is merged. ems-no-position compares and stores
-// keys before their rotary turn and turns them at use by rank (option rotation=original: to their own positions).
+// keys before rotation and rotates them at use by rank (option rotation=original: to their own positions).
 // Options: zero_mode=literal gives masked tokens key and value 0 in the softmax, as the paper words it; for comparison only.
 #pragma once
 

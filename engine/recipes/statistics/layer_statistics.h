@@ -55,7 +55,7 @@ struct EliteNeed {
 
 // What the context's slots may expect of the queries that come next, if these are like those of the context, or of a probe's rows.
 struct ExpectedNeed {
-  std::int64_t horizon = 512;  // positions after the segment over which the rotary turn is averaged
+  std::int64_t horizon = 512;  // positions after the segment over which the rotation is averaged
 
   friend bool operator==(const ExpectedNeed&, const ExpectedNeed&) = default;
 };

@@ -50,15 +50,15 @@ class ClosedRanks : public ::testing::Test {
     return at::cat(tokens, 1);
   }
 
-  static at::Tensor turned(const at::Tensor& keys, const at::Tensor& positions) {
+  static at::Tensor rotated(const at::Tensor& keys, const at::Tensor& positions) {
     return at::stack(
-        {turned_keys(keys[0], positions.unsqueeze(0), {kBase, {}}), turned_keys(keys[1], positions.unsqueeze(0), {kBase, {}})});
+        {rotated_keys(keys[0], positions.unsqueeze(0), {kBase, {}}), rotated_keys(keys[1], positions.unsqueeze(0), {kBase, {}})});
   }
 
   void append(LayerId layer, std::int64_t t) {
     std::vector<std::int32_t> original(static_cast<std::size_t>(t));
     std::iota(original.begin(), original.end(), static_cast<std::int32_t>(seen_));
-    const at::Tensor keys = turned(raw(seen_, t), at::arange(seen_, seen_ + t, at::kFloat));
+    const at::Tensor keys = rotated(raw(seen_, t), at::arange(seen_, seen_ + t, at::kFloat));
     cache_.append(layer, keys, raw(seen_, t), original);
   }
 
@@ -91,7 +91,7 @@ class ClosedRanks : public ::testing::Test {
     }
   }
 
-  // Every key equals its raw key turned to: newest position - number of newer slots.
+  // Every key equals its raw key rotated to: newest position - number of newer slots.
   void expect_closed(double tolerance) const {
     for (LayerId layer{0}; layer < 2; ++layer) {
       for (KvHead head{0}; head < 2; ++head) {
@@ -101,7 +101,7 @@ class ClosedRanks : public ::testing::Test {
         for (std::size_t slot = 0; slot < original.size(); ++slot) {
           const auto newer = std::count_if(original.begin(), original.end(), [&](std::int32_t other) { return other > original[slot]; });
           const at::Tensor position = at::full({1}, static_cast<double>(newest - newer), at::kFloat);
-          const at::Tensor expected = turned_keys(raw(original[slot], 1).select(0, head), position.unsqueeze(0), {kBase, {}});
+          const at::Tensor expected = rotated_keys(raw(original[slot], 1).select(0, head), position.unsqueeze(0), {kBase, {}});
           ASSERT_LT((keys[static_cast<std::int64_t>(slot)] - expected[0]).abs().max().item<double>(), tolerance)
               << "layer " << layer << " head " << head << " token " << original[slot];
         }
@@ -195,9 +195,9 @@ TEST_F(ClosedRanks, SlotsWithoutTheirBiasAreSortedBitForBit) {
 }
 
 TEST_F(ClosedRanks, OtherPositionsAreRefused) {
-  KvShape unturned = shape();
-  unturned.rotary.theta = 0.0;
-  cache_ = KvCache(unturned);
+  KvShape unrotated = shape();
+  unrotated.rotary.theta = 0.0;
+  cache_ = KvCache(unrotated);
   EXPECT_THROW(turn(Recipe::from_spec(spec()), 50), Exception);
 }
 

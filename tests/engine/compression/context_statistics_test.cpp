@@ -33,14 +33,14 @@ LayerView five_slots() {
   return view;
 }
 
-// Gives a query head queries of this mean and covariance over `count` rows from `first` on, turned to their positions.
+// Gives a query head queries of this mean and covariance over `count` rows from `first` on, rotated to their positions.
 void set_moments(LayerView& view, std::int64_t head, std::int64_t first, std::int64_t count) {
   // Four rows: mean (0.5, 1), covariance ((0.5, 0.2), (0.2, 1)), population.
   ASSERT_EQ(count, 4);
   const at::Tensor root = at::tensor({0.697134623, 0.118335613, 0.118335613, 0.992973657}).view({2, 2});  // its square is the covariance
   const at::Tensor white = at::tensor({1., 1., 1., -1., -1., 1., -1., -1.}).view({4, 2});
   const at::Tensor rows = (at::mm(white, root.to(white.scalar_type())) + at::tensor({0.5, 1.})).to(at::kFloat);
-  view.query[head].narrow(0, first, count).copy_(turned_keys(rows, view.positions.narrow(1, first, count).to(at::kFloat), view.rotary));
+  view.query[head].narrow(0, first, count).copy_(rotated_keys(rows, view.positions.narrow(1, first, count).to(at::kFloat), view.rotary));
 }
 
 TEST(KeyLikeness, OfFiveKeys) {
@@ -106,12 +106,12 @@ TEST(ExpectedAttention, IsTheMeanExponentialOfNormalQueries) {
   const std::vector<Modality> visual(kRows, kVisual);
   const HeadScores found = expected_attention(view, testing::segment_of(visual, 1, 1, 1), {1});
 
-  const at::Tensor queries = turned_keys(view.query[0], view.positions.to(at::kFloat).neg(), view.rotary).to(at::kDouble);
+  const at::Tensor queries = rotated_keys(view.query[0], view.positions.to(at::kFloat).neg(), view.rotary).to(at::kDouble);
   const at::Tensor mean = queries.mean(0);
   const at::Tensor covariance = at::mm((queries - mean).t(), queries - mean) / kRows;
   const at::Tensor drawn = mean + at::mm(at::randn({200000, 4}, at::kDouble), at::linalg_cholesky(covariance).t());
-  const at::Tensor turned = turned_keys(drawn.to(at::kFloat), at::full({1, 200000}, static_cast<float>(kRows)), view.rotary);
-  const at::Tensor seen = at::exp(at::mm(turned, view.key[0].t()) * view.scale).mean(0);
+  const at::Tensor rotated = rotated_keys(drawn.to(at::kFloat), at::full({1, 200000}, static_cast<float>(kRows)), view.rotary);
+  const at::Tensor seen = at::exp(at::mm(rotated, view.key[0].t()) * view.scale).mean(0);
   const at::Tensor share = seen / seen.sum();
   for (std::int64_t j = 0; j < kRows; ++j) {
     const auto expected = share[j].item<float>();

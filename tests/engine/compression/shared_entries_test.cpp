@@ -211,15 +211,15 @@ Dense dense_of(const KvCache& cache) {
       const double position =
           table.rotation == SharedEntries::Rotation::kByOriginal ? table.original[i] : static_cast<double>(newest - later);
       const std::int64_t half = key.size(0) / 2;
-      at::Tensor turned = at::empty_like(key);
+      at::Tensor rotated = at::empty_like(key);
       for (std::int64_t c = 0; c < half; ++c) {
         const double angle = position * std::pow(10000.0, -2.0 * static_cast<double>(c) / static_cast<double>(key.size(0)));
         const double a = key[c].item<double>();
         const double b = key[c + half].item<double>();
-        turned[c] = a * std::cos(angle) - b * std::sin(angle);
-        turned[c + half] = b * std::cos(angle) + a * std::sin(angle);
+        rotated[c] = a * std::cos(angle) - b * std::sin(angle);
+        rotated[c + half] = b * std::cos(angle) + a * std::sin(angle);
       }
-      key = turned;
+      key = rotated;
     }
     all_keys.push_back(key);
     all_values.push_back(values[table.slot[i]]);
@@ -327,13 +327,13 @@ TEST(SharedEntryMerging, AForkLivesItsOwnLife) {
   EXPECT_EQ(copy.slots(LayerId(0), KvHead(0)), 89);
 }
 
-TEST(TurnedKeys, AreThoseOfTheOtherPosition) {
+TEST(RotatedKeys, AreThoseOfTheOtherPosition) {
   // d = 4, base 10000: the raw key (1, 0.5, -0.5, 2).
   const at::Tensor raw = at::tensor({1., .5, -.5, 2.}).to(at::kFloat).view({1, 4});
-  const at::Tensor at_five = turned_keys(raw, at::full({1, 1}, 5.0), {10000.0, {}});
+  const at::Tensor at_five = rotated_keys(raw, at::full({1, 1}, 5.0), {10000.0, {}});
   expect_near(at_five, {-0.195800, 0.399417, -1.100755, 2.022490});
-  expect_near(turned_keys(at_five, at::full({1, 1}, -3.0), {10000.0, {}}), {0.038502, 0.459903, 1.117371, 2.009599});
-  expect_near(turned_keys(at_five, at::full({1, 1}, -5.0), {10000.0, {}}), {1., .5, -.5, 2.});
+  expect_near(rotated_keys(at_five, at::full({1, 1}, -3.0), {10000.0, {}}), {0.038502, 0.459903, 1.117371, 2.009599});
+  expect_near(rotated_keys(at_five, at::full({1, 1}, -5.0), {10000.0, {}}), {1., .5, -.5, 2.});
 }
 
 }  // namespace

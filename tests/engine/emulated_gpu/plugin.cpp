@@ -330,11 +330,11 @@ int unit_keys(const kernels::CudaUnitKeysArgs* args) {
   return static_cast<int>(kernels::cuda_unit_keys_reference(here));
 }
 
-int turn_append(const kernels::CudaTurnAppendArgs* args) {
+int rotate_append(const kernels::CudaRotateAppendArgs* args) {
   ++counts().launches;
   const std::vector<void*> keys = blocks_behind<void*>(args->key_blocks, args->kv_heads * args->table_stride);
   const std::vector<void*> values = blocks_behind<void*>(args->value_blocks, args->kv_heads * args->table_stride);
-  kernels::CudaTurnAppendArgs here = *args;
+  kernels::CudaRotateAppendArgs here = *args;
   here.input = behind(args->input);
   here.cosine = behind(args->cosine);
   here.sine = behind(args->sine);
@@ -342,7 +342,7 @@ int turn_append(const kernels::CudaTurnAppendArgs* args) {
   here.further = static_cast<const std::int32_t*>(behind(args->further));
   here.key_blocks = keys.data();
   here.value_blocks = values.data();
-  return static_cast<int>(kernels::cuda_turn_append_reference(here));
+  return static_cast<int>(kernels::cuda_rotate_append_reference(here));
 }
 
 // Nothing is recorded: the body runs again.
@@ -394,7 +394,7 @@ constexpr CudaPluginTable kTable = {
     .row_product = row_product,
     .change_slots = change_slots,
     .similar_slots = similar_slots,
-    .turn_append = turn_append,
+    .rotate_append = rotate_append,
     .unit_keys = unit_keys,
     .record = record,
     .replay = replay,

@@ -79,7 +79,7 @@ TEST(RotaryEmbedding, AKeyComesBackFromAnyPlace) {
   EXPECT_EQ(scheme.axes(), 3);
   const at::Tensor keys = at::randn({5, 8});
   const at::Tensor places = at::randint(0, 100, {3, 5}).to(at::kFloat);
-  const at::Tensor back = turned_keys(turned_keys(keys, places, scheme), -places, scheme);
+  const at::Tensor back = rotated_keys(rotated_keys(keys, places, scheme), -places, scheme);
   EXPECT_TRUE(at::allclose(back, keys, 1e-4, 1e-5));
 }
 

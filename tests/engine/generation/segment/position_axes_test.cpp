@@ -352,7 +352,7 @@ TEST_F(PositionAxes, AWatchedSourceStaysWithinTheModelsPositions) {
   EXPECT_TRUE(at::equal(state.positions.slice(first, std::ssize(origins)), placed));
   EXPECT_LE(placed.max().item<std::int64_t>(), 20);
 
-  // Turned back by the positions that the state says they have, keys of the first layer are those of the tokens themselves.
+  // Rotated back by the positions that the state says they have, keys of the first layer are those of the tokens themselves.
   const KvShape& shape = state.cache.shape();
   ConversationStates wide;
   network_->set_context(4096);
@@ -362,13 +362,13 @@ TEST_F(PositionAxes, AWatchedSourceStaysWithinTheModelsPositions) {
   for (int i = 0; i < 12; ++i) apart = run_watch(context(), {all, i == 0, clip(8 * i, 8)}, wide);
   EXPECT_EQ(apart.frames_a_position, 1);
   const Conversation& whole = wide.prepared->state;
-  const auto unturned = [&](const Conversation& of) {
+  const auto unrotated = [&](const Conversation& of) {
     std::vector<std::int64_t> slots(of.cache.original(LayerId(0), KvHead(0)).begin(), of.cache.original(LayerId(0), KvHead(0)).end());
     const at::Tensor turns = of.positions.slice(0, of.positions.size()).index_select(1, at::tensor(slots, at::kLong)).to(at::kFloat);
-    return turned_keys(of.cache.gather_keys(LayerId(0), KvHead(0)).to(at::kFloat), -turns, shape.rotary);
+    return rotated_keys(of.cache.gather_keys(LayerId(0), KvHead(0)).to(at::kFloat), -turns, shape.rotary);
   };
-  const at::Tensor left = unturned(state);
-  const at::Tensor every = unturned(whole);
+  const at::Tensor left = unrotated(state);
+  const at::Tensor every = unrotated(whole);
   const std::span<const std::int32_t> kept = state.cache.original(LayerId(0), KvHead(0));
   for (std::size_t slot = 0; slot < kept.size(); ++slot)
     EXPECT_LE((left[static_cast<std::int64_t>(slot)] - every[kept[slot]]).abs().max().item<double>(), 1e-4) << slot;

@@ -1,11 +1,11 @@
-// The argument rules of turned and appended rows, the same for every implementation; reads no device memory.
+// The argument rules of rotated and appended rows, the same for every implementation; reads no device memory.
 #pragma once
 
-#include "kernels/api/cuda_turn_append.h"
+#include "kernels/api/cuda_rotate_append.h"
 
 namespace winnow::kernels {
 
-inline LaunchStatus check_arguments(const CudaTurnAppendArgs& args) {
+inline LaunchStatus check_arguments(const CudaRotateAppendArgs& args) {
   if (args.input == nullptr || args.cosine == nullptr || args.sine == nullptr || args.queries == nullptr || args.slots == nullptr ||
       args.key_blocks == nullptr || args.value_blocks == nullptr || args.heads < 1 || args.kv_heads < 1 || args.half < 1 ||
       args.block_slots < 1 || !is_known(args.type)) {

@@ -1,5 +1,5 @@
 // A decoded token's queries, keys and values behind their product, on a GPU: apply_rotary() and append_rows() by one launch
-// (kernels/api/cuda_turn_append.h). Called by recorded steps (engine/models/recorded_step.h). Errors: kDeviceFailed. Engine thread.
+// (kernels/api/cuda_rotate_append.h). Called by recorded steps (engine/models/recorded_step.h). Errors: kDeviceFailed. Engine thread.
 #pragma once
 
 #include <ATen/ATen.h>
@@ -11,6 +11,6 @@ namespace winnow {
 
 // qkv: [1, H + 2 Hkv, d], contiguous, of the cache's dtype; angles: of one row. Returns the queries [H, d]; the slots are those without the
 // token, and their blocks have room for it and no other owner.
-at::Tensor turn_append(const at::Tensor& qkv, const RotaryAngles& angles, const KvShape& shape, const DeviceSlots& slots);
+at::Tensor rotate_append(const at::Tensor& qkv, const RotaryAngles& angles, const KvShape& shape, const DeviceSlots& slots);
 
 }  // namespace winnow

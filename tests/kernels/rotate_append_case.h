@@ -10,17 +10,17 @@
 #include <utility>
 #include <vector>
 
-#include "kernels/api/cuda_turn_append.h"
+#include "kernels/api/cuda_rotate_append.h"
 #include "kernels/reference/element.h"
 #include "tests/kernels/narrow.h"
 
 namespace winnow::kernels::testing {
 
-class TurnAppendCase {
+class RotateAppendCase {
  public:
   static constexpr std::int64_t kBlockSlots = 64;
 
-  TurnAppendCase(ElementType type, std::int64_t heads, std::vector<std::int32_t> slots, std::int64_t half)
+  RotateAppendCase(ElementType type, std::int64_t heads, std::vector<std::int32_t> slots, std::int64_t half)
       : type_(type), heads_(heads), half_(half), slots_(std::move(slots)) {
     std::mt19937 random(static_cast<unsigned>(half * 31 + heads));
     std::normal_distribution<float> normal;
@@ -45,12 +45,13 @@ class TurnAppendCase {
       pointers.push_back(from + static_cast<std::size_t>(i * kBlockSlots * 2 * half_) * element_bytes(type_));
     return pointers;
   }
-  CudaTurnAppendArgs args() {
+  CudaRotateAppendArgs args() {
     table_ = table(blocks.data());
     return args(input.data(), cosine.data(), sine.data(), queries.data(), table_.data());
   }
-  CudaTurnAppendArgs args(const void* input_at, const void* cosine_at, const void* sine_at, void* queries_at, void* const* table_at) const {
-    CudaTurnAppendArgs args;
+  CudaRotateAppendArgs args(const void* input_at, const void* cosine_at, const void* sine_at, void* queries_at,
+                            void* const* table_at) const {
+    CudaRotateAppendArgs args;
     args.type = type_;
     args.heads = heads_;
     args.kv_heads = std::ssize(slots_);
@@ -68,7 +69,7 @@ class TurnAppendCase {
   }
 
   // Two products and a sum, of which a rounding may go the other way; what nobody writes stays.
-  void expect_near(const TurnAppendCase& expected) const {
+  void expect_near(const RotateAppendCase& expected) const {
     const double unit = type_ == ElementType::kFp32 ? 0x1p-22 : type_ == ElementType::kBf16 ? 0x1p-6 : 0x1p-9;
     for (const auto& [now, wanted] : {std::pair(&queries, &expected.queries), std::pair(&blocks, &expected.blocks)}) {
       ASSERT_EQ(now->size(), wanted->size());

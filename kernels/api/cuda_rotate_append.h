@@ -1,10 +1,10 @@
-// One token's queries, keys and values behind their product, on an NVIDIA GPU: queries and keys are turned to the token's position, keys
+// One token's queries, keys and values behind their product, on an NVIDIA GPU: queries and keys are rotated to the token's position, keys
 // and values go into the blocks of a layer's kv heads, behind the slots that these have. A launch where there were two.
 //
-// Used by engine/layers (through engine/cuda_plugin) for decode steps that are recorded; implemented in kernels/cuda/turn_append.cu. Turns
-// as rotary.h and writes as append_slots.h say. Pointers are device memory but `slots`. Never throws, never allocates, does not wait for
-// the device. kBadArgument: a missing pointer, a size below 1, an unknown type, slots that the block lists do not have. kUnsupported: more
-// heads than kMaxAppendHeads kv heads or kMaxRotaryPairs pairs. kDeviceError: the launch failed.
+// Used by engine/layers (through engine/cuda_plugin) for decode steps that are recorded; implemented in kernels/cuda/rotate_append.cu.
+// Turns as rotary.h and writes as append_slots.h say. Pointers are device memory but `slots`. Never throws, never allocates, does not wait
+// for the device. kBadArgument: a missing pointer, a size below 1, an unknown type, slots that the block lists do not have. kUnsupported:
+// more heads than kMaxAppendHeads kv heads or kMaxRotaryPairs pairs. kDeviceError: the launch failed.
 #pragma once
 
 #include <cstdint>
@@ -15,7 +15,7 @@
 
 namespace winnow::kernels {
 
-struct CudaTurnAppendArgs {
+struct CudaRotateAppendArgs {
   ElementType type = ElementType::kFp32;  // of all numbers
   std::int64_t heads = 0;                 // of queries
   std::int64_t kv_heads = 0;
@@ -33,8 +33,8 @@ struct CudaTurnAppendArgs {
 };
 
 // All pointers host memory.
-LaunchStatus cuda_turn_append_reference(const CudaTurnAppendArgs& args);
+LaunchStatus cuda_rotate_append_reference(const CudaRotateAppendArgs& args);
 // stream: a cudaStream_t; the null pointer is the default stream.
-LaunchStatus cuda_turn_append(const CudaTurnAppendArgs& args, void* stream);
+LaunchStatus cuda_rotate_append(const CudaRotateAppendArgs& args, void* stream);
 
 }  // namespace winnow::kernels

@@ -1,20 +1,20 @@
-// The device code of turned and appended rows; launched by turn_append.cu, run on CPU threads in tests (tests/kernels/cuda_on_cpu.h).
+// The device code of rotated and appended rows; launched by rotate_append.cu, run on CPU threads in tests (tests/kernels/cuda_on_cpu.h).
 //
-// A thread turns kVector neighbouring pairs of a query or a key, or copies as many neighbours of a value.
+// A thread rotations kVector neighbouring pairs of a query or a key, or copies as many neighbours of a value.
 #pragma once
 
 #include <algorithm>
 #include <cstdint>
 
-#include "kernels/api/cuda_turn_append.h"
+#include "kernels/api/cuda_rotate_append.h"
 #include "kernels/cuda/overlap.cuh"
 #include "kernels/cuda/rotary.cuh"
 
 namespace winnow::kernels::cuda {
 
-constexpr int kTurnAppendThreads = 128;
+constexpr int kRotateAppendThreads = 128;
 
-struct TurnAppendLaunch {
+struct RotateAppendLaunch {
   const void* input;
   const void* cosine;
   const void* sine;
@@ -31,8 +31,8 @@ struct TurnAppendLaunch {
 };
 
 // args have been checked.
-inline TurnAppendLaunch plan_launch(const CudaTurnAppendArgs& args) {
-  TurnAppendLaunch launch = {};
+inline RotateAppendLaunch plan_launch(const CudaRotateAppendArgs& args) {
+  RotateAppendLaunch launch = {};
   launch.input = args.input;
   launch.cosine = args.cosine;
   launch.sine = args.sine;
@@ -51,34 +51,34 @@ inline TurnAppendLaunch plan_launch(const CudaTurnAppendArgs& args) {
 
 // Whether kWidest neighbours can be moved at once: every half of every head begins at a multiple of 16 bytes, as blocks do.
 template <class T>
-bool moves_vectors(const CudaTurnAppendArgs& args) {
+bool moves_vectors(const CudaRotateAppendArgs& args) {
   return args.half % kWidest<T> == 0 && is_aligned(args.input) && is_aligned(args.queries) && is_aligned(args.cosine) &&
          is_aligned(args.sine);
 }
 
-inline unsigned turn_append_blocks(const TurnAppendLaunch& launch, int vector) {
+inline unsigned rotate_append_blocks(const RotateAppendLaunch& launch, int vector) {
   const int numbers = (launch.heads + launch.kv_heads) * launch.half + 2 * launch.kv_heads * launch.half;
-  const int share = kTurnAppendThreads * vector;
+  const int share = kRotateAppendThreads * vector;
   return static_cast<unsigned>((numbers + share - 1) / share);
 }
 
 // Where the token's row of a head goes.
 template <class T>
-__device__ inline T* new_row(const TurnAppendLaunch& args, void* const* blocks, int head) {
+__device__ inline T* new_row(const RotateAppendLaunch& args, void* const* blocks, int head) {
   const int slot = args.slots[head] + (args.further != nullptr ? *args.further : 0);
   T* const block = static_cast<T*>(blocks[head * args.table_stride + slot / args.block_slots]);
   return block + static_cast<std::int64_t>(slot % args.block_slots) * 2 * args.half;
 }
 
-// Grid: turn_append_blocks().
+// Grid: rotate_append_blocks().
 template <class T, int kVector>
-__global__ void __launch_bounds__(kTurnAppendThreads) turn_append(TurnAppendLaunch args) {
+__global__ void __launch_bounds__(kRotateAppendThreads) rotate_append(RotateAppendLaunch args) {
   let_next_begin();
   wait_for_earlier();
   const T* const input = static_cast<const T*>(args.input);
-  const int turned = (args.heads + args.kv_heads) * args.half;  // pairs
-  const int first = (static_cast<int>(blockIdx.x) * kTurnAppendThreads + static_cast<int>(threadIdx.x)) * kVector;
-  if (first < turned) {
+  const int rotated = (args.heads + args.kv_heads) * args.half;  // pairs
+  const int first = (static_cast<int>(blockIdx.x) * kRotateAppendThreads + static_cast<int>(threadIdx.x)) * kVector;
+  if (first < rotated) {
     const int head = first / args.half;
     const int i = first % args.half;
     T* const to =
@@ -87,11 +87,11 @@ __global__ void __launch_bounds__(kTurnAppendThreads) turn_append(TurnAppendLaun
                         args.half, to + i);
     return;
   }
-  const int number = first - turned;
+  const int number = first - rotated;
   const int head = number / (2 * args.half);
   if (head >= args.kv_heads) return;
   const int i = number % (2 * args.half);
-  store(load<kVector>(input + 2 * turned + number), new_row<T>(args, args.value_blocks, head) + i);
+  store(load<kVector>(input + 2 * rotated + number), new_row<T>(args, args.value_blocks, head) + i);
 }
 
 }  // namespace winnow::kernels::cuda
