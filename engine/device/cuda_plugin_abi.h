@@ -10,15 +10,15 @@
 
 #include "kernels/api/append_slots.h"
 #include "kernels/api/choose_token.h"
-#include "kernels/api/cuda_block_product.h"
+#include "kernels/api/cuda_block_gemv.h"
 #include "kernels/api/cuda_change_slots.h"
 #include "kernels/api/cuda_column_sums.h"
 #include "kernels/api/cuda_cross_modal_entropy.h"
 #include "kernels/api/cuda_decode_attention.h"
+#include "kernels/api/cuda_gemv.h"
 #include "kernels/api/cuda_merge_rows.h"
 #include "kernels/api/cuda_nearest_rows.h"
 #include "kernels/api/cuda_rotate_append.h"
-#include "kernels/api/cuda_row_product.h"
 #include "kernels/api/cuda_row_sparsity.h"
 #include "kernels/api/cuda_shared_attention.h"
 #include "kernels/api/cuda_similar_slots.h"
@@ -53,7 +53,7 @@ struct CudaPluginTable {
   int (*append_slots)(const kernels::AppendSlotsArgs* args);
   // Waits until everything launched so far is done; what failed since then is the failure of this call.
   int (*synchronize)(char* reason, std::size_t reason_bytes);
-  int (*block_product)(const kernels::CudaBlockProductArgs* args);
+  int (*block_gemv)(const kernels::CudaBlockGemvArgs* args);
   int (*widen_rows)(const kernels::CudaWidenRowsArgs* args);
   int (*gated_activation)(const kernels::GatedActivationArgs* args);
   int (*rms_norm)(const kernels::RmsNormArgs* args);
@@ -67,7 +67,7 @@ struct CudaPluginTable {
   int (*shared_attention)(const kernels::CudaSharedAttentionArgs* args);
   int (*nearest_rows)(const kernels::CudaNearestRowsArgs* args);
   int (*merge_rows)(const kernels::CudaMergeRowsArgs* args);
-  int (*row_product)(const kernels::CudaRowProductArgs* args);
+  int (*gemv)(const kernels::CudaGemvArgs* args);
   int (*change_slots)(const kernels::CudaChangeSlotsArgs* args);
   int (*similar_slots)(const kernels::CudaSimilarSlotsArgs* args);
   int (*rotate_append)(const kernels::CudaRotateAppendArgs* args);

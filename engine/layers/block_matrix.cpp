@@ -8,12 +8,12 @@
 #include "engine/device/processor.h"
 #include "engine/device/work_team.h"
 #include "engine/kv_cache/element_type.h"
-#include "engine/layers/rounded_tiles.h"
+#include "engine/layers/int8_tiles.h"
 #include "engine/layers/row_numbers.h"
 #include "engine/layers/widened_product.h"
-#include "kernels/api/block_product.h"
-#include "kernels/api/rounded_product.h"
-#include "kernels/api/rounded_rows.h"
+#include "kernels/api/block_gemv.h"
+#include "kernels/api/int8_gemm.h"
+#include "kernels/api/int8_gemv.h"
 
 namespace winnow {
 namespace {
@@ -51,7 +51,7 @@ class FewRows {
     }
   }
   const float* row(std::size_t order, std::int64_t i) const { return numbers(order, i); }
-  kernels::RoundedInput rounded(std::size_t order, std::int64_t i) const {
+  kernels::QuantisedInput rounded(std::size_t order, std::int64_t i) const {
     return {codes(order, i), scales(order, i), half_sums(order, i)};
   }
   float* products() const { return products_; }
@@ -59,8 +59,8 @@ class FewRows {
  private:
   // Numbers, scales, sums and codes of a row, in this order.
   float* numbers(std::size_t order, std::int64_t i) const { return memory_ + (static_cast<std::int64_t>(order) * inputs_ + i) * floats_; }
-  kernels::RoundedScale* scales(std::size_t order, std::int64_t i) const {
-    return reinterpret_cast<kernels::RoundedScale*>(numbers(order, i) + in_);
+  kernels::QuantisedScale* scales(std::size_t order, std::int64_t i) const {
+    return reinterpret_cast<kernels::QuantisedScale*>(numbers(order, i) + in_);
   }
   float* half_sums(std::size_t order, std::int64_t i) const { return numbers(order, i) + in_ + in_ / 16; }
   std::int8_t* codes(std::size_t order, std::int64_t i) const { return reinterpret_cast<std::int8_t*>(numbers(order, i) + in_ + in_ / 8); }
@@ -95,8 +95,8 @@ BlockMatrix::BlockMatrix(std::vector<BlockRows> parts, std::int64_t in, at::Scal
     });
     order_of_.push_back(static_cast<std::size_t>(known - orders_.begin()));
     if (known == orders_.end()) orders_.push_back(part.column_of);
-    rounds_ = rounds_ || kernels::has_rounded_product(part.type);
-    rounds_many_ = rounds_many_ && kernels::rounded_rows_are_fast(part.type);
+    rounds_ = rounds_ || kernels::has_int8_gemv(part.type);
+    rounds_many_ = rounds_many_ && kernels::int8_gemm_are_fast(part.type);
   }
 }
 
@@ -164,13 +164,13 @@ at::Tensor BlockMatrix::times_few(const at::Tensor& input) const {
       const std::int64_t first = std::clamp<std::int64_t>(begin - first_row_[p], 0, parts_[p].rows);
       const std::int64_t last = std::clamp<std::int64_t>(end - first_row_[p], 0, parts_[p].rows);
       const std::int32_t* const row_of = parts_[p].row_of.empty() ? nullptr : parts_[p].row_of.data();
-      const bool rounds = kernels::has_rounded_product(parts_[p].type);
+      const bool rounds = kernels::has_int8_gemv(parts_[p].type);
       const std::size_t order = order_of_[p];
       for (std::int64_t row = 0; row < inputs; ++row) {
         float* const products = to + row * out() + first_row_[p];
-        check(rounds ? kernels::rounded_product_cpu(
+        check(rounds ? kernels::int8_gemv_cpu(
                            {parts_[p].type, parts_[p].bytes.data(), in_, row_of, first, last, rows.rounded(order, row), products})
-                     : kernels::block_product_cpu(
+                     : kernels::block_gemv_cpu(
                            {parts_[p].type, parts_[p].bytes.data(), in_, row_of, first, last, rows.row(order, row), products}));
       }
     }
@@ -183,18 +183,18 @@ at::Tensor BlockMatrix::times_rounded(const at::Tensor& input) const {
   const at::Tensor known = (find_element_type(input.scalar_type()) ? input : input.to(at::kFloat)).contiguous();
   constexpr std::int64_t kRows = kernels::kMatrixRows;  // handed out together
   at::Tensor output = at::empty({known.size(0), out()}, known.options());
-  for (std::int64_t input_row = 0; input_row < known.size(0); input_row += RoundedTiles::kMostInputs) {
-    const RoundedTiles tiles(known.narrow(0, input_row, std::min(RoundedTiles::kMostInputs, known.size(0) - input_row)), orders_);
+  for (std::int64_t input_row = 0; input_row < known.size(0); input_row += Int8Tiles::kMostInputs) {
+    const Int8Tiles tiles(known.narrow(0, input_row, std::min(Int8Tiles::kMostInputs, known.size(0) - input_row)), orders_);
     auto* const to = static_cast<std::byte*>(output.mutable_data_ptr()) + input_row * out() * output.element_size();
     share_work((out() + kRows - 1) / kRows, 1, [&](std::int64_t begin, std::int64_t end) {
-      float* const sums = row_scratch(kernels::rounded_rows_sums(tiles.inputs()));
+      float* const sums = row_scratch(kernels::int8_gemm_sums(tiles.inputs()));
       for (std::size_t p = 0; p < parts_.size(); ++p) {
         const std::int64_t first = std::clamp<std::int64_t>(begin * kRows - first_row_[p], 0, parts_[p].rows);
         const std::int64_t last = std::clamp<std::int64_t>(end * kRows - first_row_[p], 0, parts_[p].rows);
         const std::int32_t* const row_of = parts_[p].row_of.empty() ? nullptr : parts_[p].row_of.data();
-        check(kernels::rounded_rows_cpu({parts_[p].type, parts_[p].bytes.data(), in_, row_of, first, last, tiles.tiles(order_of_[p]),
-                                         tiles.inputs(), to + first_row_[p] * output.element_size(), out(),
-                                         element_type(output.scalar_type()), sums}));
+        check(kernels::int8_gemm_cpu({parts_[p].type, parts_[p].bytes.data(), in_, row_of, first, last, tiles.tiles(order_of_[p]),
+                                      tiles.inputs(), to + first_row_[p] * output.element_size(), out(), element_type(output.scalar_type()),
+                                      sums}));
       }
     });
   }

@@ -2,7 +2,7 @@
 //
 // Made by engine/models/weight_reader.h for weights that are used as they are stored; held by LinearWeight. Its rows may come from several
 // stored matrices of different types (q, k and v as one product). A row is rounded to eight bits for every 32 elements and multiplied in
-// integers, a few of them block by block (kernels/api/rounded_product.h), many over blocks that are unpacked once (rounded_rows.h), or,
+// integers, a few of them block by block (kernels/api/int8_gemv.h), many over blocks that are unpacked once (int8_gemm.h), or,
 // with the types that have no such product, as it is in fp32. Many rows are not rounded where widening some of the matrix at a time and
 // multiplying numbers is faster: on processors without fast products of bytes, and in bf16 on those with tiles of bf16 (AMX).
 // On the CPU. Threads: engine thread (runs on libtorch's pool inside). Errors: kInternal for parts that do not fit.

@@ -134,7 +134,7 @@ at::Tensor DeviceBlockMatrix::times_few(const at::Tensor& input) const {
   if (input.size(0) == 0) return output;
   for (const Part& part : parts_) {
     const at::Tensor rows = aligned(part.column_of.defined() ? input.index_select(1, part.column_of) : input);
-    kernels::CudaBlockProductArgs args;
+    kernels::CudaBlockGemvArgs args;
     args.type = part.type;
     args.matrix = part.bytes.const_data_ptr();
     args.columns = in_;
@@ -145,7 +145,7 @@ at::Tensor DeviceBlockMatrix::times_few(const at::Tensor& input) const {
     args.element = element_type(input.scalar_type());
     args.output = output.narrow(1, part.first, part.rows).mutable_data_ptr();
     args.output_stride = out_;
-    require_launched(cuda_plugin().block_product(&args), "a product with packed weights");
+    require_launched(cuda_plugin().block_gemv(&args), "a product with packed weights");
   }
   return output;
 }

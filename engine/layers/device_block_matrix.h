@@ -1,7 +1,7 @@
 // A matrix whose numbers stay in the blocks that a file stores them in (block_matrix.h), in the memory of a GPU.
 //
 // Made by matrix_of_blocks() for models on a GPU; held by LinearWeight. Its bits are put into another order on the way to the device
-// (kernels/api/cuda_block_layout.h). A few rows of input are multiplied with the blocks (cuda_block_product.h), summed in fp32 and without
+// (kernels/api/cuda_block_layout.h). A few rows of input are multiplied with the blocks (cuda_block_gemv.h), summed in fp32 and without
 // rounding the input; for many, some of the matrix is widened at a time for
 // libtorch's product (cuda_widen_rows.h). Nothing comes back to the host and nobody waits for the device. Needs the CUDA plug-in to be
 // open. Threads: engine thread. Errors: kInternal for parts that do not fit, kOutOfMemory, kDeviceFailed.

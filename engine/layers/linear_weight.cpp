@@ -1,6 +1,6 @@
 #include "engine/layers/linear_weight.h"
 
-#include "engine/layers/row_product.h"
+#include "engine/layers/gemv.h"
 
 namespace winnow {
 
@@ -10,20 +10,20 @@ std::int64_t LinearWeight::bytes() const {
 
 at::Tensor LinearWeight::times(const at::Tensor& input, const at::Tensor& bias) const {
   if (packed_ == nullptr) {
-    return has_row_product(input, dense_) ? row_product(input, dense_, bias, input.scalar_type()) : at::linear(input, dense_, bias);
+    return has_gemv(input, dense_) ? gemv(input, dense_, bias, input.scalar_type()) : at::linear(input, dense_, bias);
   }
   at::Tensor output = packed_->times(input);
   return bias.defined() ? output.add_(bias) : output;
 }
 
 at::Tensor LinearWeight::times_gated(const at::Tensor& input, const at::Tensor& bias, Activation activation) const {
-  const bool at_once = packed_ == nullptr && dense_.is_cuda() && has_row_product(input, dense_);
-  return at_once ? gated_row_product(input, dense_, bias, activation) : activate_gated(activation, times(input, bias));
+  const bool at_once = packed_ == nullptr && dense_.is_cuda() && has_gemv(input, dense_);
+  return at_once ? gated_gemv(input, dense_, bias, activation) : activate_gated(activation, times(input, bias));
 }
 
 at::Tensor LinearWeight::times_in_fp32(const at::Tensor& input) const {
   if (packed_ != nullptr) return packed_->times(input.to(at::kFloat));
-  return has_row_product(input, dense_) ? row_product(input, dense_, {}, at::kFloat) : at::linear(input, dense_).to(at::kFloat);
+  return has_gemv(input, dense_) ? gemv(input, dense_, {}, at::kFloat) : at::linear(input, dense_).to(at::kFloat);
 }
 
 at::Tensor LinearWeight::columns(std::int64_t first, std::int64_t count) const {

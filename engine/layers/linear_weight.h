@@ -44,7 +44,7 @@ class LinearWeight {
   // The matrix and the bias have gates, then as many rows that they weigh: [..., out / 2], activation(gate) times the other.
   at::Tensor times_gated(const at::Tensor& input, const at::Tensor& bias, Activation activation) const;  // input: [rows, in]
   // The same as times() in fp32, for numbers that are compared with each other, as logits are: where the matrix is packed, or the input is
-  // one row (row_product.h), nothing on the way is rounded to the arithmetic type. bf16 would leave steps of 1/8 between logits of 16 and
+  // one row (gemv.h), nothing on the way is rounded to the arithmetic type. bf16 would leave steps of 1/8 between logits of 16 and
   // more.
   at::Tensor times_in_fp32(const at::Tensor& input) const;
   at::Tensor columns(std::int64_t first, std::int64_t count) const;  // [out, count]

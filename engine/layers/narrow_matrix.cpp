@@ -8,7 +8,7 @@
 #include "engine/kv_cache/element_type.h"
 #include "engine/layers/row_numbers.h"
 #include "engine/layers/widened_product.h"
-#include "kernels/api/dense_product.h"
+#include "kernels/api/dense_gemv.h"
 
 namespace winnow {
 namespace {
@@ -36,7 +36,7 @@ at::Tensor NarrowMatrix::times_few(const at::Tensor& input) const {
   const auto rows = input.expect_contiguous();
   const std::int64_t inputs = rows->size(0);
   at::Tensor output = at::empty({inputs, out()}, input.options());
-  kernels::DenseProductArgs all;
+  kernels::DenseGemvArgs all;
   all.type = *find_element_type(numbers_.scalar_type());
   all.matrix = numbers_.const_data_ptr();
   all.columns = in();
@@ -44,13 +44,13 @@ at::Tensor NarrowMatrix::times_few(const at::Tensor& input) const {
   auto* const to = output.mutable_data_ptr<float>();
   const std::int64_t tile = inputs == 1 ? out() : std::max<std::int64_t>(1, kTileNumbers / in());
   share_work(out(), std::max<std::int64_t>(1, kGrainNumbers / in()), [&](std::int64_t begin, std::int64_t end) {
-    kernels::DenseProductArgs part = all;
+    kernels::DenseGemvArgs part = all;
     for (part.begin = begin; part.begin < end; part.begin = part.end) {
       part.end = std::min(end, part.begin + tile);
       for (std::int64_t row = 0; row < inputs; ++row) {
         part.input = from + row * in();
         part.output = to + row * out();
-        require(kernels::dense_product_cpu(part) == kernels::LaunchStatus::kOk, "narrow matrix: the kernel refused its arguments");
+        require(kernels::dense_gemv_cpu(part) == kernels::LaunchStatus::kOk, "narrow matrix: the kernel refused its arguments");
       }
     }
   });

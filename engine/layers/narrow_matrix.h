@@ -2,7 +2,7 @@
 //
 // Made by engine/models/weight_reader.h on processors that compute in fp32 with what a folder stores in bf16 or fp16; held by LinearWeight.
 // Takes half of the memory that the widened matrix would and, in a decode step, half of the time; results are those of the widened matrix
-// up to the order of sums. A few rows at a time are multiplied as they are read (kernels/api/dense_product.h); for many rows some of the
+// up to the order of sums. A few rows at a time are multiplied as they are read (kernels/api/dense_gemv.h); for many rows some of the
 // matrix is widened at a time. On the CPU. Threads: engine thread (runs on libtorch's pool inside). Errors: kInternal for other types.
 #pragma once
 

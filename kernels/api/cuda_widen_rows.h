@@ -3,12 +3,12 @@
 //
 // Used by engine/layers (through engine/cuda_plugin); implemented in kernels/cuda/widen_rows.cu. Values are those of dequantize() to the
 // bit, rounded to the element type. Pointers are device memory. Never throws, never allocates, does not wait for the device. kBadArgument
-// and kDeviceError as in cuda_block_product.h. kUnsupported: more than the limits there, or more than kMaxCudaWidened numbers.
+// and kDeviceError as in cuda_block_gemv.h. kUnsupported: more than the limits there, or more than kMaxCudaWidened numbers.
 #pragma once
 
 #include <cstdint>
 
-#include "kernels/api/cuda_block_product.h"
+#include "kernels/api/cuda_block_gemv.h"
 
 namespace winnow::kernels {
 
@@ -16,10 +16,10 @@ inline constexpr std::int64_t kMaxCudaWidened = std::int64_t{1} << 33;
 
 struct CudaWidenRowsArgs {
   BlockType type = BlockType::kF32;
-  const void* matrix = nullptr;  // as CudaBlockProductArgs
+  const void* matrix = nullptr;  // as CudaBlockGemvArgs
   std::int64_t columns = 0;
   std::int64_t rows = 0;
-  const std::int32_t* row_of = nullptr;     // as CudaBlockProductArgs
+  const std::int32_t* row_of = nullptr;     // as CudaBlockGemvArgs
   const std::int32_t* column_of = nullptr;  // [columns], which column stored column i is; null: the i-th
   // Which rows, in one of two ways. Without `ids`: `count` rows from `first` on. With them: of each, row ids[i] - first; an output row
   // whose id is of no row here is left as it is, so that parts of a table that lie one below the other are asked one after the other.

@@ -1,7 +1,7 @@
 // Four blocks of 32 codes at a time times a rounded input, for processors with AVX2: what stands before their codes becomes one vector of
 // factors, and codes of four bits are taken from two blocks at once.
 //
-// For rounded_product_cpu.cpp, which is compiled once per instruction set: included after highway.h, within each of them.
+// For int8_gemv_cpu.cpp, which is compiled once per instruction set: included after highway.h, within each of them.
 #if defined(WINNOW_KERNELS_DISPATCH_FOUR_BLOCKS_INL_H_) == defined(HWY_TARGET_TOGGLE)
 #ifdef WINNOW_KERNELS_DISPATCH_FOUR_BLOCKS_INL_H_
 #undef WINNOW_KERNELS_DISPATCH_FOUR_BLOCKS_INL_H_
@@ -14,7 +14,7 @@
 #include <cstdint>
 #include <cstring>
 
-#include "kernels/api/rounded_product.h"
+#include "kernels/api/int8_gemv.h"
 #include "kernels/cpu/byte_products-inl.h"
 
 #if HWY_ARCH_X86 && HWY_TARGET <= HWY_AVX2
@@ -70,7 +70,7 @@ struct FourBlocks {
   }
 
   // Factor times that of the input, and factor times the input's sum, of each block in turn; adds to the offsets.
-  static HWY_INLINE __m256 factors(const std::uint8_t* blocks, const RoundedScale* scales, __m256& offsets) {
+  static HWY_INLINE __m256 factors(const std::uint8_t* blocks, const QuantisedScale* scales, __m256& offsets) {
     const __m128i heads = _mm_setr_epi32(word(blocks), word(blocks + kBytes), word(blocks + 2 * kBytes), word(blocks + 3 * kBytes));
     const __m128i twice = _mm_setr_epi8(0, 1, 0, 1, 4, 5, 4, 5, 8, 9, 8, 9, 12, 13, 12, 13);
     const __m256 own = _mm256_cvtph_ps(offset == Offset::kStored ? heads : _mm_shuffle_epi8(heads, twice));
@@ -85,7 +85,7 @@ struct FourBlocks {
   }
 
   template <bool vnni>
-  static HWY_INLINE void add(const std::uint8_t* blocks, const std::int8_t* codes, const RoundedScale* scales, FourSum& sum) {
+  static HWY_INLINE void add(const std::uint8_t* blocks, const std::int8_t* codes, const QuantisedScale* scales, FourSum& sum) {
     const __m256 all = factors(blocks, scales, sum.offsets);
     if constexpr (bits == 4) {
       for (int pair = 0; pair < 2; ++pair) {

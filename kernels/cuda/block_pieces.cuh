@@ -1,6 +1,6 @@
 // Stored blocks (kernels/api/block_types.h) on a GPU: one struct for each type, and eight neighbours of a row widened to fp32.
 //
-// Used by block_product.cuh and widen_rows.cuh. Values are those of kernels/reference/block_types.cpp to the bit: products are rounded
+// Used by block_gemv.cuh and widen_rows.cuh. Values are those of kernels/reference/block_types.cpp to the bit: products are rounded
 // before they are added. Here are the types that stay as they are stored (kernels/api/cuda_block_layout.h); laid_blocks.cuh has the others.
 // Eight neighbours share scale, shift and sign in every type, so a thread needs no more than their bytes, which lie together. kAlignment
 // says how far those bytes are aligned in every block when the matrix is to 16 bytes: a block of IQ4_NL has 18, so nothing in it can be
@@ -9,7 +9,7 @@
 
 #include <cstdint>
 
-#include "kernels/api/cuda_block_product.h"
+#include "kernels/api/cuda_block_gemv.h"
 #include "kernels/cuda/element.cuh"
 #include "kernels/cuda/laid_blocks.cuh"
 

@@ -7,7 +7,7 @@
 
 #include <cstdint>
 
-#include "kernels/api/cuda_block_product.h"
+#include "kernels/api/cuda_block_gemv.h"
 #include "kernels/cuda/element.cuh"
 #include "kernels/cuda/matrix_unit.cuh"
 

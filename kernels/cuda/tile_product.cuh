@@ -1,5 +1,5 @@
 // The device code of products of up to eight 16-bit inputs with matrices that are laid out anew (laid_blocks.cuh), on tensor cores;
-// launched by block_product.cu, run on CPU threads in tests (tests/kernels/cuda_on_cpu.h).
+// launched by block_gemv.cu, run on CPU threads in tests (tests/kernels/cuda_on_cpu.h).
 //
 // A thread block serves 16 rows of the matrix. Its warps take the groups that lie together in turn, so that neighbouring warps read
 // neighbouring bytes. Memory is read faster than a warp turns codes into numbers, so every instruction there counts: a code is set over the
@@ -12,7 +12,7 @@
 
 #include <type_traits>
 
-#include "kernels/cuda/block_product.cuh"
+#include "kernels/cuda/block_gemv.cuh"
 #include "kernels/cuda/laid_blocks.cuh"
 #include "kernels/cuda/matrix_unit.cuh"
 #include "kernels/cuda/overlap.cuh"
@@ -30,7 +30,7 @@ template <class Type>
 constexpr int kLeastTiles = Type::kElements == 256 || (Type::kHighBits > 0 && Type::kOffset != Offset::kMiddle) ? 3 : 4;
 
 // Thread blocks of a launch.
-inline unsigned tile_blocks(const CudaBlockProductArgs& args) { return static_cast<unsigned>((args.rows + kTileRows - 1) / kTileRows); }
+inline unsigned tile_blocks(const CudaBlockGemvArgs& args) { return static_cast<unsigned>((args.rows + kTileRows - 1) / kTileRows); }
 
 // What a code's bits are set over to be a number of 16 bits that is so much more, exactly.
 template <class Element>

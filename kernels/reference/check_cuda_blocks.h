@@ -3,7 +3,7 @@
 
 #include <cstdint>
 
-#include "kernels/api/cuda_block_product.h"
+#include "kernels/api/cuda_block_gemv.h"
 #include "kernels/api/cuda_widen_rows.h"
 
 namespace winnow::kernels {
@@ -14,7 +14,7 @@ inline bool has_whole_pieces(BlockType type, std::int64_t columns) {
   return block_elements(type) != 0 && columns >= 1 && columns % block_elements(type) == 0 && columns % kCudaPieceElements == 0;
 }
 
-inline LaunchStatus check_arguments(const CudaBlockProductArgs& args) {
+inline LaunchStatus check_arguments(const CudaBlockGemvArgs& args) {
   if (args.matrix == nullptr || args.input == nullptr || args.output == nullptr || !is_aligned(args.matrix) || !is_aligned(args.input) ||
       args.rows < 1 || args.inputs < 1 || args.output_stride < args.rows || !has_whole_pieces(args.type, args.columns) ||
       !is_known(args.element)) {

@@ -62,7 +62,7 @@ WINNOW_ON_BOTH inline double choice_value(std::uint64_t key, std::uint64_t best,
 // The least value that min-p keeps.
 inline double least_choice_value(const ChooseTokenArgs& args) { return std::log(args.min_p); }
 
-WINNOW_ON_BOTH inline double rounded_product(double a, double b) {
+WINNOW_ON_BOTH inline double int8_gemv(double a, double b) {
 #ifdef __CUDA_ARCH__
   return __dmul_rn(a, b);
 #else
@@ -85,17 +85,17 @@ WINNOW_ON_BOTH inline std::uint64_t choice_weight(double value) {
   constexpr double kToSignedWhole = 0x1.8p52;
   const double within = value > -64.0 ? value : -64.0;  // weighs nothing from -28.5 on
   // exp(value) = 2^power * exp(rest), |rest| <= ln(2) / 2: its series has an error below 2^-46.
-  const double power_bits = rounded_sum(rounded_product(within, 1.4426950408889634), kToSignedWhole);
+  const double power_bits = rounded_sum(int8_gemv(within, 1.4426950408889634), kToSignedWhole);
   const double power = rounded_sum(power_bits, -kToSignedWhole);
-  const double rest = rounded_sum(rounded_sum(within, -rounded_product(power, 0x1.62e42fee00000p-1)),  // ln(2) in two parts,
-                                  -rounded_product(power, 0x1.a39ef35793c76p-33));                     // the first times power is exact
-  const auto more = [rest](double series, double factor) { return rounded_sum(rounded_product(series, rest), factor); };
+  const double rest = rounded_sum(rounded_sum(within, -int8_gemv(power, 0x1.62e42fee00000p-1)),  // ln(2) in two parts,
+                                  -int8_gemv(power, 0x1.a39ef35793c76p-33));                     // the first times power is exact
+  const auto more = [rest](double series, double factor) { return rounded_sum(int8_gemv(series, rest), factor); };
   double series = more(more(more(1.0 / 39916800, 1.0 / 3628800), 1.0 / 362880), 1.0 / 40320);
   series = more(more(more(more(series, 1.0 / 5040), 1.0 / 720), 1.0 / 120), 1.0 / 24);
   series = more(more(more(more(series, 1.0 / 6), 0.5), 1.0), 1.0);
   constexpr std::uint64_t kUnits = std::uint64_t{1023 + 40} << 52;  // the bits of 2^40
   const double scale = __builtin_bit_cast(double, kUnits + (__builtin_bit_cast(std::uint64_t, power_bits) << 52));
-  const double weight = rounded_sum(rounded_product(series, scale), kToWhole);
+  const double weight = rounded_sum(int8_gemv(series, scale), kToWhole);
   return __builtin_bit_cast(std::uint64_t, weight) & ((std::uint64_t{1} << 52) - 1);
 }
 

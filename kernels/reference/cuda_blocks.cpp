@@ -2,10 +2,10 @@
 #include <cstddef>
 #include <cstdint>
 
+#include "kernels/api/cuda_block_gemv.h"
 #include "kernels/api/cuda_block_layout.h"
-#include "kernels/api/cuda_block_product.h"
 #include "kernels/api/cuda_widen_rows.h"
-#include "kernels/reference/check_block_product.h"
+#include "kernels/reference/check_block_gemv.h"
 #include "kernels/reference/check_cuda_blocks.h"
 #include "kernels/reference/element.h"
 
@@ -31,7 +31,7 @@ void each_block(const Args& args, std::int64_t row, const Visit& visit) {
 
 }  // namespace
 
-LaunchStatus cuda_block_product_reference(const CudaBlockProductArgs& args) {
+LaunchStatus cuda_block_gemv_reference(const CudaBlockGemvArgs& args) {
   if (const LaunchStatus status = check_arguments(args); status != LaunchStatus::kOk) return status;
   const std::int64_t block = block_elements(args.type);
   for (std::int64_t row = 0; row < args.rows; ++row) {

@@ -12,8 +12,8 @@
 #include <random>
 #include <vector>
 
+#include "kernels/api/cuda_block_gemv.h"
 #include "kernels/api/cuda_block_layout.h"
-#include "kernels/api/cuda_block_product.h"
 #include "kernels/api/cuda_widen_rows.h"
 #include "kernels/reference/element.h"
 #include "tests/kernels/narrow.h"
@@ -73,7 +73,7 @@ inline std::vector<std::uint8_t> random_numbers(ElementType type, std::int64_t c
   return bytes;
 }
 
-struct BlockProductShape {
+struct BlockGemvShape {
   BlockType type = BlockType::kF32;
   ElementType element = ElementType::kFp32;
   std::int64_t columns = 0;
@@ -82,10 +82,10 @@ struct BlockProductShape {
   bool ordered = false;  // rows in another order
 };
 
-struct BlockProductCase {
+struct BlockGemvCase {
   static constexpr std::byte kUntouched{0x7A};
 
-  explicit BlockProductCase(const BlockProductShape& wanted)
+  explicit BlockGemvCase(const BlockGemvShape& wanted)
       : shape(wanted),
         stored(random_blocks(shape.type, shape.rows * shape.columns, 3)),
         matrix(laid_out(shape.type, stored, shape.columns)),
@@ -97,8 +97,8 @@ struct BlockProductCase {
   std::size_t output_bytes() const { return static_cast<std::size_t>(shape.inputs * output_stride()) * element_bytes(shape.element); }
 
   // Everything but the pointers.
-  CudaBlockProductArgs args() const {
-    CudaBlockProductArgs args;
+  CudaBlockGemvArgs args() const {
+    CudaBlockGemvArgs args;
     args.type = shape.type;
     args.columns = shape.columns;
     args.rows = shape.rows;
@@ -113,12 +113,12 @@ struct BlockProductCase {
     const BarelyAligned blocks(matrix);
     const BarelyAligned numbers(input);
     std::vector<std::byte> expected(output_bytes(), kUntouched);
-    CudaBlockProductArgs reference = args();
+    CudaBlockGemvArgs reference = args();
     reference.matrix = blocks.begin();
     reference.input = numbers.begin();
     reference.row_of = row_of.empty() ? nullptr : row_of.data();
     reference.output = expected.data();
-    ASSERT_EQ(cuda_block_product_reference(reference), LaunchStatus::kOk);
+    ASSERT_EQ(cuda_block_gemv_reference(reference), LaunchStatus::kOk);
     const double rounding = shape.element == ElementType::kFp32 ? 0.0 : std::ldexp(1.0, shape.element == ElementType::kBf16 ? -8 : -11);
     const double adding = std::ldexp(static_cast<double>(shape.columns) / 32.0 + 16.0, -24);
     std::vector<float> values(static_cast<std::size_t>(shape.columns));
@@ -144,7 +144,7 @@ struct BlockProductCase {
     }
   }
 
-  BlockProductShape shape;
+  BlockGemvShape shape;
   std::vector<std::uint8_t> stored;
   std::vector<std::uint8_t> matrix;  // laid out
   std::vector<std::uint8_t> input;

@@ -6,7 +6,7 @@
 
 #include <tuple>
 
-#include "kernels/cuda/block_product.cuh"
+#include "kernels/cuda/block_gemv.cuh"
 #include "kernels/cuda/tile_product.cuh"
 #include "kernels/cuda/widen_rows.cuh"
 #include "kernels/reference/check_cuda_blocks.h"
@@ -16,11 +16,11 @@ namespace winnow::kernels {
 namespace {
 
 using testing::BarelyAligned;
-using testing::BlockProductCase;
-using testing::BlockProductShape;
+using testing::BlockGemvCase;
+using testing::BlockGemvShape;
 
-// As cuda_block_product() launches.
-void multiply(const CudaBlockProductArgs& args) {
+// As cuda_block_gemv() launches.
+void multiply(const CudaBlockGemvArgs& args) {
   ASSERT_EQ(check_arguments(args), LaunchStatus::kOk);
   const cuda::ProductLaunch launch = cuda::plan_launch(args);
   cuda::with_block_type(args.type, [&](auto type) {
@@ -46,14 +46,14 @@ void multiply(const CudaBlockProductArgs& args) {
   });
 }
 
-void expect_product(const BlockProductShape& shape) {
+void expect_product(const BlockGemvShape& shape) {
   SCOPED_TRACE(::testing::Message() << "type " << static_cast<int>(shape.type) << " element " << static_cast<int>(shape.element)
                                     << " columns " << shape.columns << " rows " << shape.rows << " inputs " << shape.inputs);
-  const BlockProductCase problem(shape);
+  const BlockGemvCase problem(shape);
   const BarelyAligned matrix(problem.matrix);
   const BarelyAligned input(problem.input);
-  std::vector<std::byte> output(problem.output_bytes(), BlockProductCase::kUntouched);
-  CudaBlockProductArgs args = problem.args();
+  std::vector<std::byte> output(problem.output_bytes(), BlockGemvCase::kUntouched);
+  CudaBlockGemvArgs args = problem.args();
   args.matrix = matrix.begin();
   args.input = input.begin();
   args.row_of = problem.row_of.empty() ? nullptr : problem.row_of.data();
@@ -203,13 +203,13 @@ TEST(CudaBlocksSource, ALoadFromWhereItsTypeIsNotAlignedEndsTheProgram) {
 
 TEST(CudaBlocksSource, BadArgumentsAreRefused) {
   alignas(16) static std::uint8_t memory[256] = {};
-  const CudaBlockProductArgs product{BlockType::kQ8_0, memory, 32, 2, nullptr, memory, 1, ElementType::kFp32, memory, 2};
+  const CudaBlockGemvArgs product{BlockType::kQ8_0, memory, 32, 2, nullptr, memory, 1, ElementType::kFp32, memory, 2};
   ASSERT_EQ(check_arguments(product), LaunchStatus::kOk);
   const auto expect = [&](LaunchStatus status, auto change) {
-    CudaBlockProductArgs args = product;
+    CudaBlockGemvArgs args = product;
     change(args);
     EXPECT_EQ(check_arguments(args), status);
-    EXPECT_EQ(cuda_block_product_reference(args), status);
+    EXPECT_EQ(cuda_block_gemv_reference(args), status);
   };
   expect(LaunchStatus::kBadArgument, [](auto& a) { a.matrix = nullptr; });
   expect(LaunchStatus::kBadArgument, [](auto& a) { a.matrix = memory + 8; });

@@ -10,8 +10,8 @@
 #include "kernels/api/choose_token.h"
 #include "kernels/api/cuda_column_sums.h"
 #include "kernels/api/cuda_decode_attention.h"
+#include "kernels/api/cuda_gemv.h"
 #include "kernels/api/cuda_rotate_append.h"
-#include "kernels/api/cuda_row_product.h"
 #include "kernels/api/gated_activation.h"
 #include "kernels/api/gather_slots.h"
 #include "kernels/api/rms_norm.h"
@@ -23,23 +23,23 @@
 #include "tests/kernels/device_memory.h"
 #include "tests/kernels/gated_case.h"
 #include "tests/kernels/gather_case.h"
+#include "tests/kernels/gemv_case.h"
 #include "tests/kernels/norm_case.h"
 #include "tests/kernels/on_cuda_device.h"
 #include "tests/kernels/ragged_decode_case.h"
 #include "tests/kernels/rotary_case.h"
 #include "tests/kernels/rotate_append_case.h"
-#include "tests/kernels/row_product_case.h"
 
 namespace winnow::kernels {
 namespace {
 
 using testing::AppendCase;
-using testing::BlockProductCase;
+using testing::BlockGemvCase;
 using testing::CudaColumnsCase;
 using testing::DeviceDecode;
 using testing::DeviceMemory;
+using testing::GemvCase;
 using testing::RaggedDecodeCase;
-using testing::RowProductCase;
 
 class CudaKernels : public testing::OnCudaDevice {};
 
@@ -128,7 +128,7 @@ TEST_F(CudaKernels, GatheredRowsAreTheReferences) {
   }
 }
 
-TEST_F(CudaKernels, BlockProductsEqualTheReferenceOverTheGrid) {
+TEST_F(CudaKernels, BlockGemvsEqualTheReferenceOverTheGrid) {
   for (const BlockType type : testing::kEveryBlockType) {
     for (const ElementType element : testing::kEveryElementType) {
       for (const std::int64_t blocks : {1, 9, 33}) {
@@ -136,17 +136,17 @@ TEST_F(CudaKernels, BlockProductsEqualTheReferenceOverTheGrid) {
           for (const std::int64_t inputs : {1, 2, 8}) {
             SCOPED_TRACE(::testing::Message() << "type " << static_cast<int>(type) << " element " << static_cast<int>(element) << " blocks "
                                               << blocks << " rows " << rows << " inputs " << inputs);
-            const BlockProductCase problem({type, element, blocks * testing::least_columns(type), rows, inputs, rows == 9});
+            const BlockGemvCase problem({type, element, blocks * testing::least_columns(type), rows, inputs, rows == 9});
             const DeviceMemory matrix(problem.matrix);
             const DeviceMemory input(problem.input);
             const DeviceMemory row_of(problem.row_of);
-            const DeviceMemory output(std::vector<std::byte>(problem.output_bytes(), BlockProductCase::kUntouched));
-            CudaBlockProductArgs args = problem.args();
+            const DeviceMemory output(std::vector<std::byte>(problem.output_bytes(), BlockGemvCase::kUntouched));
+            CudaBlockGemvArgs args = problem.args();
             args.matrix = matrix.bytes();
             args.input = input.bytes();
             args.row_of = problem.row_of.empty() ? nullptr : row_of.as<std::int32_t>();
             args.output = output.bytes();
-            ASSERT_EQ(cuda_block_product(args, nullptr), LaunchStatus::kOk);
+            ASSERT_EQ(cuda_block_gemv(args, nullptr), LaunchStatus::kOk);
             problem.expect_near(output.copy<std::byte>());
             if (HasFatalFailure()) return;
           }
@@ -257,22 +257,22 @@ TEST_F(CudaKernels, RotaryPositionsEqualTheReference) {
   }
 }
 
-std::vector<std::byte> row_times_matrix(const RowProductCase& problem) {
+std::vector<std::byte> row_times_matrix(const GemvCase& problem) {
   const DeviceMemory matrix(problem.matrix);
   const DeviceMemory input(problem.input);
   const DeviceMemory bias(problem.bias);
   const DeviceMemory output(problem.untouched);
-  EXPECT_EQ(cuda_row_product(problem.args(matrix.bytes(), input.bytes(), bias.bytes(), output.bytes()), nullptr), LaunchStatus::kOk);
+  EXPECT_EQ(cuda_gemv(problem.args(matrix.bytes(), input.bytes(), bias.bytes(), output.bytes()), nullptr), LaunchStatus::kOk);
   return output.copy<std::byte>();
 }
 
-TEST_F(CudaKernels, RowProductsEqualTheReferenceOverTheGrid) {
-  const auto expect_product = [](const RowProductCase::Shape& shape) {
+TEST_F(CudaKernels, GemvsEqualTheReferenceOverTheGrid) {
+  const auto expect_product = [](const GemvCase::Shape& shape) {
     SCOPED_TRACE(shape.name());
-    const RowProductCase problem(shape);
+    const GemvCase problem(shape);
     problem.expect_near(row_times_matrix(problem));
   };
-  for (RowProductCase::Shape shape : testing::row_product_types()) {
+  for (GemvCase::Shape shape : testing::gemv_types()) {
     for (const std::int64_t columns : {8, 264, 896, 4864, 18'944}) {
       for (const std::int64_t rows : {1, 2, 33, 150}) {
         shape.columns = columns;
@@ -295,9 +295,9 @@ TEST_F(CudaKernels, RowProductsEqualTheReferenceOverTheGrid) {
   }
 }
 
-TEST_F(CudaKernels, RowProductsOfTheSameInputsAreTheSameBits) {
+TEST_F(CudaKernels, GemvsOfTheSameInputsAreTheSameBits) {
   for (const std::int64_t rows : {150, 6200}) {
-    const RowProductCase problem({ElementType::kBf16, ElementType::kFp32, rows, 1072, true});
+    const GemvCase problem({ElementType::kBf16, ElementType::kFp32, rows, 1072, true});
     EXPECT_EQ(row_times_matrix(problem), row_times_matrix(problem)) << rows;
   }
 }
@@ -332,8 +332,8 @@ TEST_F(CudaKernels, ATokenIsRotatedAndAppendedAsByTheReference) {
 TEST_F(CudaKernels, AChainOfLaunchesIsTheSameAsOneAfterTheOther) {
   constexpr std::int64_t kSide = 896;
   constexpr int kLinks = 400;
-  const RowProductCase square({ElementType::kBf16, ElementType::kBf16, kSide, kSide, true});
-  const RowProductCase gated({ElementType::kBf16, ElementType::kBf16, kSide, kSide, false, Activation::kGelu});
+  const GemvCase square({ElementType::kBf16, ElementType::kBf16, kSide, kSide, true});
+  const GemvCase gated({ElementType::kBf16, ElementType::kBf16, kSide, kSide, false, Activation::kGelu});
   const testing::NormCase norm({ElementType::kBf16, ElementType::kBf16, 1, 1, kSide});
   const DeviceMemory square_matrix(square.matrix);
   const DeviceMemory gated_matrix(gated.matrix);
@@ -349,8 +349,8 @@ TEST_F(CudaKernels, AChainOfLaunchesIsTheSameAsOneAfterTheOther) {
     };
     for (int link = 0; link < kLinks; ++link) {
       launched(cuda_rms_norm(norm.args({row.bytes(), weight.bytes(), nullptr, normal.bytes()}), nullptr));
-      launched(cuda_row_product(gated.args(gated_matrix.bytes(), normal.bytes(), nullptr, inner.bytes()), nullptr));
-      launched(cuda_row_product(square.args(square_matrix.bytes(), inner.bytes(), bias.bytes(), row.bytes()), nullptr));
+      launched(cuda_gemv(gated.args(gated_matrix.bytes(), normal.bytes(), nullptr, inner.bytes()), nullptr));
+      launched(cuda_gemv(square.args(square_matrix.bytes(), inner.bytes(), bias.bytes(), row.bytes()), nullptr));
     }
     return row.copy<std::byte>();
   };

@@ -5,29 +5,29 @@
 #include "tests/kernels/cuda_on_cpu.h"
 
 #include "kernels/cuda/gated_activation.cuh"
+#include "kernels/cuda/gemv.cuh"
 #include "kernels/cuda/rms_norm.cuh"
 #include "kernels/cuda/rotary.cuh"
 #include "kernels/cuda/rotate_append.cuh"
-#include "kernels/cuda/row_product.cuh"
-#include "kernels/reference/check_cuda_row_product.h"
+#include "kernels/reference/check_cuda_gemv.h"
 #include "kernels/reference/check_gated_activation.h"
 #include "kernels/reference/check_rms_norm.h"
 #include "kernels/reference/check_rotary.h"
 #include "kernels/reference/check_rotate_append.h"
 #include "tests/kernels/gated_case.h"
+#include "tests/kernels/gemv_case.h"
 #include "tests/kernels/norm_case.h"
 #include "tests/kernels/rotary_case.h"
 #include "tests/kernels/rotate_append_case.h"
-#include "tests/kernels/row_product_case.h"
 
 namespace winnow::kernels {
 namespace {
 
 using testing::GatedCase;
+using testing::GemvCase;
 using testing::kEveryElementType;
 using testing::NormCase;
 using testing::RotaryCase;
-using testing::RowProductCase;
 
 // Calls work with a number of the type, as device memory has it.
 template <class Work>
@@ -242,54 +242,54 @@ TEST(CudaRowsSource, TurningAndAppendingRefusesBadArguments) {
   expect(LaunchStatus::kUnsupported, [](auto& args) { args.half = kMaxRotaryPairs; });
 }
 
-// As cuda_row_product() launches, with so many warps for two rows.
+// As cuda_gemv() launches, with so many warps for two rows.
 template <class T>
-void multiply(const CudaRowProductArgs& args, int sharing) {
-  const cuda::RowProductLaunch launch = cuda::plan_launch(args);
+void multiply(const CudaGemvArgs& args, int sharing) {
+  const cuda::GemvLaunch launch = cuda::plan_launch(args);
   cuda::with_sharing(sharing, [&](auto warps) {
-    cuda::launch_on_cpu({cuda::row_product_blocks(launch, warps.value), 1, 1}, 32 * cuda::kRowProductWarps,
+    cuda::launch_on_cpu({cuda::gemv_blocks(launch, warps.value), 1, 1}, 32 * cuda::kGemvWarps,
                         [&] { cuda::multiply_row<T, warps.value>(launch); });
   });
 }
 
-void expect_row_product(const RowProductCase::Shape& shape) {
+void expect_gemv(const GemvCase::Shape& shape) {
   SCOPED_TRACE(shape.name());
-  const RowProductCase problem(shape);
+  const GemvCase problem(shape);
   for (const int sharing : {1, 2, 4, 8}) {
     SCOPED_TRACE(sharing);
     std::vector<std::byte> output = problem.untouched;
-    const CudaRowProductArgs args = problem.args(problem.matrix.data(), problem.input.data(), problem.bias.data(), output.data());
+    const CudaGemvArgs args = problem.args(problem.matrix.data(), problem.input.data(), problem.bias.data(), output.data());
     ASSERT_EQ(check_arguments(args), LaunchStatus::kOk);
     with_device_type(shape.type, [&](auto number) { multiply<decltype(number)>(args, sharing); });
     problem.expect_near(output);
   }
 }
 
-TEST(CudaRowsSource, RowProductsEqualTheReferenceHoweverManyWarpsShare) {
-  for (RowProductCase::Shape shape : testing::row_product_types()) {
+TEST(CudaRowsSource, GemvsEqualTheReferenceHoweverManyWarpsShare) {
+  for (GemvCase::Shape shape : testing::gemv_types()) {
     for (const std::int64_t columns : {8, 264, 2056}) {  // a piece, a round that ends early, more than a round of some
       for (const std::int64_t rows : {1, 17}) {          // rows without a neighbour, more than a thread block serves
         shape.columns = columns;
         shape.rows = rows;
         shape.bias = rows > 1;
-        expect_row_product(shape);
+        expect_gemv(shape);
       }
     }
   }
 }
 
-TEST(CudaRowsSource, GatedRowProductsEqualTheReferenceHoweverManyWarpsShare) {
+TEST(CudaRowsSource, GatedGemvsEqualTheReferenceHoweverManyWarpsShare) {
   for (const ElementType type : kEveryElementType) {
     for (const Activation activation : testing::kEveryActivation) {
-      for (const std::int64_t rows : {1, 17}) expect_row_product({type, type, rows, 264, rows > 1, activation});
+      for (const std::int64_t rows : {1, 17}) expect_gemv({type, type, rows, 264, rows > 1, activation});
     }
-    expect_row_product({type, type, 5, 2056, true, Activation::kSilu});
+    expect_gemv({type, type, 5, 2056, true, Activation::kSilu});
   }
 }
 
 TEST(CudaRowsSource, WarpsShareRowsThatAreLongOrFew) {
   const auto sharing = [](ElementType type, std::int64_t rows, std::int64_t columns) {
-    CudaRowProductArgs args;
+    CudaGemvArgs args;
     args.type = type;
     args.rows = rows;
     args.columns = columns;
@@ -305,14 +305,14 @@ TEST(CudaRowsSource, WarpsShareRowsThatAreLongOrFew) {
   EXPECT_EQ(sharing(ElementType::kFp32, 1, 4), 1);
 }
 
-TEST(CudaRowsSource, RowProductsRefuseWhatTheyCannotRead) {
+TEST(CudaRowsSource, GemvsRefuseWhatTheyCannotRead) {
   alignas(16) std::byte memory[160] = {};
-  const CudaRowProductArgs good{ElementType::kBf16, memory, 2, 16, memory + 64, memory + 98, ElementType::kFp32, memory + 112, {}};
+  const CudaGemvArgs good{ElementType::kBf16, memory, 2, 16, memory + 64, memory + 98, ElementType::kFp32, memory + 112, {}};
   ASSERT_EQ(check_arguments(good), LaunchStatus::kOk);
   const auto with = [&](const auto& change) {
-    CudaRowProductArgs args = good;
+    CudaGemvArgs args = good;
     change(args);
-    return cuda_row_product_reference(args);
+    return cuda_gemv_reference(args);
   };
   constexpr LaunchStatus kBad = LaunchStatus::kBadArgument;
   EXPECT_EQ(with([](auto& args) { args.matrix = nullptr; }), kBad);
@@ -331,7 +331,7 @@ TEST(CudaRowsSource, RowProductsRefuseWhatTheyCannotRead) {
               args.gated = Activation(9);
             }),
             kBad);
-  EXPECT_EQ(with([](auto& args) { args.rows = kMaxRowProductSide + 1; }), LaunchStatus::kUnsupported);
+  EXPECT_EQ(with([](auto& args) { args.rows = kMaxGemvSide + 1; }), LaunchStatus::kUnsupported);
   EXPECT_EQ(with([](auto& args) { args.bias = nullptr; }), LaunchStatus::kOk);
 }
 

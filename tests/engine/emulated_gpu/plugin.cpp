@@ -103,14 +103,14 @@ int append_slots(const kernels::AppendSlotsArgs* args) {
   return static_cast<int>(kernels::append_slots_reference(here));
 }
 
-int block_product(const kernels::CudaBlockProductArgs* args) {
+int block_gemv(const kernels::CudaBlockGemvArgs* args) {
   ++counts().launches;
-  kernels::CudaBlockProductArgs here = *args;
+  kernels::CudaBlockGemvArgs here = *args;
   here.matrix = behind(args->matrix);
   here.row_of = static_cast<const std::int32_t*>(behind(args->row_of));
   here.input = behind(args->input);
   here.output = behind(args->output);
-  return static_cast<int>(kernels::cuda_block_product_reference(here));
+  return static_cast<int>(kernels::cuda_block_gemv_reference(here));
 }
 
 int widen_rows(const kernels::CudaWidenRowsArgs* args) {
@@ -273,14 +273,14 @@ int merge_rows(const kernels::CudaMergeRowsArgs* args) {
   return static_cast<int>(kernels::cuda_merge_rows_reference(here));
 }
 
-int row_product(const kernels::CudaRowProductArgs* args) {
+int gemv(const kernels::CudaGemvArgs* args) {
   ++counts().launches;
-  kernels::CudaRowProductArgs here = *args;
+  kernels::CudaGemvArgs here = *args;
   here.matrix = behind(args->matrix);
   here.input = behind(args->input);
   here.bias = behind(args->bias);
   here.output = behind(args->output);
-  return static_cast<int>(kernels::cuda_row_product_reference(here));
+  return static_cast<int>(kernels::cuda_gemv_reference(here));
 }
 
 int change_slots(const kernels::CudaChangeSlotsArgs* args) {
@@ -377,7 +377,7 @@ constexpr CudaPluginTable kTable = {
     .decode_attention = decode_attention,
     .append_slots = append_slots,
     .synchronize = synchronize,
-    .block_product = block_product,
+    .block_gemv = block_gemv,
     .widen_rows = widen_rows,
     .gated_activation = gated_activation,
     .rms_norm = rms_norm,
@@ -391,7 +391,7 @@ constexpr CudaPluginTable kTable = {
     .shared_attention = shared_attention,
     .nearest_rows = nearest_rows,
     .merge_rows = merge_rows,
-    .row_product = row_product,
+    .gemv = gemv,
     .change_slots = change_slots,
     .similar_slots = similar_slots,
     .rotate_append = rotate_append,

@@ -10,8 +10,8 @@
 #include <span>
 #include <vector>
 
-#include "engine/layers/rounded_tiles.h"
-#include "kernels/api/rounded_rows.h"
+#include "engine/layers/int8_tiles.h"
+#include "kernels/api/int8_gemm.h"
 #include "tests/kernels/random_blocks.h"
 #include "tests/support/plain_processor.h"
 #include "tests/support/tensor_distance.h"
@@ -58,8 +58,8 @@ TEST(BlockMatrix, ManyRowsAreTheRowsOneAtATime) {
   at::manual_seed(6);
   const Parts parts;
   const BlockMatrix matrix = parts.matrix();
-  if (!kernels::rounded_rows_are_fast(kernels::BlockType::kQ8_0)) GTEST_SKIP() << "this processor multiplies many rows as numbers";
-  for (const std::int64_t rows : {std::int64_t{9}, std::int64_t{30}, RoundedTiles::kMostInputs + 3}) {
+  if (!kernels::int8_gemm_are_fast(kernels::BlockType::kQ8_0)) GTEST_SKIP() << "this processor multiplies many rows as numbers";
+  for (const std::int64_t rows : {std::int64_t{9}, std::int64_t{30}, Int8Tiles::kMostInputs + 3}) {
     const at::Tensor input = at::randn({rows, kIn});
     const at::Tensor found = matrix.times(input.view({1, rows, kIn}));
     ASSERT_EQ(found.sizes(), at::IntArrayRef({1, rows, 66}));

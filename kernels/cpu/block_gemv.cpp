@@ -1,0 +1,67 @@
+// Block products for CPUs, compiled once per instruction set and chosen at run time (Highway).
+//
+// Work: a few hundred numbers of a row at a time are widened into the first-level cache. The types that most files are made of are
+// multiplied in integers instead (int8_gemv_cpu.cpp). No alignment is assumed.
+#include "kernels/api/block_gemv.h"
+
+#include <algorithm>
+#include <cstdint>
+
+#include "kernels/reference/check_block_gemv.h"
+
+#undef HWY_TARGET_INCLUDE
+#define HWY_TARGET_INCLUDE "kernels/cpu/block_gemv.cpp"
+#include <hwy/foreach_target.h>  // IWYU pragma: keep
+
+#include <hwy/highway.h>
+
+HWY_BEFORE_NAMESPACE();
+namespace winnow::kernels {
+namespace HWY_NAMESPACE {
+
+namespace hn = hwy::HWY_NAMESPACE;
+
+using Floats = hn::CappedTag<float, 16>;
+using Vector = hn::Vec<Floats>;
+
+constexpr std::int64_t kWidened = 512;  // numbers at a time
+
+void block_gemv(const BlockGemvArgs& args) {
+  const Floats d;
+  const auto lanes = static_cast<std::int64_t>(hn::Lanes(d));
+  const std::int64_t bytes = row_bytes(args.type, args.columns);
+  alignas(64) float values[kWidened];
+  for (std::int64_t row = args.begin; row < args.end; ++row) {
+    const std::int64_t stored = args.row_of != nullptr ? args.row_of[row] : row;
+    const auto* blocks = static_cast<const std::uint8_t*>(args.matrix) + stored * bytes;
+    Vector sum = hn::Zero(d);
+    float rest = 0.0F;
+    for (std::int64_t column = 0; column < args.columns; column += kWidened) {
+      const std::int64_t count = std::min(kWidened, args.columns - column);
+      dequantize(args.type, blocks, count, values);
+      blocks += count / block_elements(args.type) * block_bytes(args.type);
+      std::int64_t i = 0;
+      for (; i + lanes <= count; i += lanes) sum = hn::MulAdd(hn::LoadU(d, values + i), hn::LoadU(d, args.input + column + i), sum);
+      for (; i < count; ++i) rest += values[i] * args.input[column + i];
+    }
+    args.output[row] = hn::GetLane(hn::SumOfLanes(d, sum)) + rest;
+  }
+}
+
+}  // namespace HWY_NAMESPACE
+}  // namespace winnow::kernels
+HWY_AFTER_NAMESPACE();
+
+#if HWY_ONCE
+namespace winnow::kernels {
+
+HWY_EXPORT(block_gemv);
+
+LaunchStatus block_gemv_cpu(const BlockGemvArgs& args) {
+  if (const LaunchStatus status = check_arguments(args); status != LaunchStatus::kOk) return status;
+  HWY_DYNAMIC_DISPATCH(block_gemv)(args);
+  return LaunchStatus::kOk;
+}
+
+}  // namespace winnow::kernels
+#endif  // HWY_ONCE
