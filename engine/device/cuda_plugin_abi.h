@@ -18,10 +18,10 @@
 #include "kernels/api/cuda_gemv.h"
 #include "kernels/api/cuda_merge_rows.h"
 #include "kernels/api/cuda_nearest_rows.h"
+#include "kernels/api/cuda_nearest_slots.h"
 #include "kernels/api/cuda_rotate_append.h"
 #include "kernels/api/cuda_row_sparsity.h"
 #include "kernels/api/cuda_shared_attention.h"
-#include "kernels/api/cuda_similar_slots.h"
 #include "kernels/api/cuda_unit_keys.h"
 #include "kernels/api/cuda_widen_rows.h"
 #include "kernels/api/gated_activation.h"
@@ -69,7 +69,7 @@ struct CudaPluginTable {
   int (*merge_rows)(const kernels::CudaMergeRowsArgs* args);
   int (*gemv)(const kernels::CudaGemvArgs* args);
   int (*change_slots)(const kernels::CudaChangeSlotsArgs* args);
-  int (*similar_slots)(const kernels::CudaSimilarSlotsArgs* args);
+  int (*nearest_slots)(const kernels::CudaNearestSlotsArgs* args);
   int (*rotate_append)(const kernels::CudaRotateAppendArgs* args);
   int (*unit_keys)(const kernels::CudaUnitKeysArgs* args);
   // Calls body(context) once and records what it launches, without running it; body returns 0, or anything else to give up. What libtorch

@@ -2,7 +2,7 @@
 #pragma once
 
 #include "kernels/api/cuda_change_slots.h"
-#include "kernels/api/cuda_similar_slots.h"
+#include "kernels/api/cuda_nearest_slots.h"
 #include "kernels/api/cuda_unit_keys.h"
 
 namespace winnow::kernels {
@@ -24,7 +24,7 @@ inline LaunchStatus check_arguments(const CudaUnitKeysArgs& args) {
   return counts ? LaunchStatus::kOk : LaunchStatus::kUnsupported;
 }
 
-inline LaunchStatus check_arguments(const CudaSimilarSlotsArgs& args) {
+inline LaunchStatus check_arguments(const CudaNearestSlotsArgs& args) {
   if (!is_known(args.type) || args.head_dim < 1 || args.block_slots < 1 || args.count < 1 || args.parts < 1 || args.asked == nullptr ||
       args.found == nullptr) {
     return LaunchStatus::kBadArgument;

@@ -16,7 +16,7 @@ using testing::UnitKeysCase;
 
 class CudaLeaving : public testing::OnCudaDevice {};
 
-TEST_F(CudaLeaving, SimilarSlotsAreTheReferences) {
+TEST_F(CudaLeaving, NearestSlotsAreTheReferences) {
   for (const ElementType type : testing::kEveryElementType) {
     for (const std::int64_t head_dim : {1, 20, 64, 128, 256}) {
       SCOPED_TRACE(::testing::Message() << "type " << static_cast<int>(type) << " head_dim " << head_dim);
@@ -29,7 +29,7 @@ TEST_F(CudaLeaving, SimilarSlotsAreTheReferences) {
       const DeviceMemory asked(
           problem.asked(of_keys.as<const void* const>(), of_values.as<const void* const>(), among.as<const std::uint32_t>()));
       const DeviceMemory found(std::vector<SimilarFound>(problem.slots.size() * static_cast<std::size_t>(problem.parts())));
-      ASSERT_EQ(cuda_similar_slots(problem.args(asked.as<SimilarAsked>(), found.as<SimilarFound>()), nullptr), LaunchStatus::kOk);
+      ASSERT_EQ(cuda_nearest_slots(problem.args(asked.as<SimilarAsked>(), found.as<SimilarFound>()), nullptr), LaunchStatus::kOk);
       problem.expect_near(found.copy<SimilarFound>());
       if (HasFatalFailure()) return;
     }

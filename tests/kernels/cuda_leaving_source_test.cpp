@@ -4,7 +4,7 @@
 #include "tests/kernels/cuda_on_cpu.h"
 
 #include "kernels/cuda/change_slots.cuh"
-#include "kernels/cuda/similar_slots.cuh"
+#include "kernels/cuda/nearest_slots.cuh"
 #include "kernels/cuda/unit_keys.cuh"
 #include "kernels/reference/check_leaving_slots.h"
 #include "tests/kernels/leaving_case.h"
@@ -23,7 +23,7 @@ void with_number(ElementType type, const Work& work) {
   work(cuda::Fp16{});
 }
 
-TEST(CudaSimilarSlots, AreTheReferences) {
+TEST(CudaNearestSlots, AreTheReferences) {
   for (const ElementType type : testing::kEveryElementType) {
     for (const std::int64_t head_dim : {1, 20, 130}) {
       const SimilarCase problem(type, head_dim, {1, 2, 63, 530});
@@ -32,10 +32,10 @@ TEST(CudaSimilarSlots, AreTheReferences) {
       const std::vector<const void*> of_values = problem.table(problem.values.data());
       const std::vector<SimilarAsked> asked = problem.asked(of_keys.data(), of_values.data(), problem.among.data());
       std::vector<SimilarFound> found(asked.size() * static_cast<std::size_t>(problem.parts()));
-      const CudaSimilarSlotsArgs args = problem.args(asked.data(), found.data());
+      const CudaNearestSlotsArgs args = problem.args(asked.data(), found.data());
       ASSERT_EQ(check_arguments(args), LaunchStatus::kOk);
       with_number(type, [&](auto number) {
-        cuda::launch_on_cpu({static_cast<unsigned>(args.parts), static_cast<unsigned>(args.count), 1}, 32 * cuda::kSimilarWarps,
+        cuda::launch_on_cpu({static_cast<unsigned>(args.parts), static_cast<unsigned>(args.count), 1}, 32 * cuda::kNearestSlotWarps,
                             [&] { cuda::find_similar<decltype(number)>(args); });
       });
       problem.expect_near(found);
@@ -44,13 +44,13 @@ TEST(CudaSimilarSlots, AreTheReferences) {
 }
 
 // The leaving key (3, 4) beside (6, 8), (4, -3), nothing and what is no number.
-TEST(CudaSimilarSlots, AreKnownByHand) {
+TEST(CudaNearestSlots, AreKnownByHand) {
   const float nan = std::nanf("");
   const std::vector<float> keys = {4, -3, 3, 4, nan, 1, 0, 0, 6, 8};
   const void* const block = keys.data();
   const auto found_by = [](const SimilarAsked& asked) {
     SimilarFound found;
-    EXPECT_EQ(cuda_similar_slots_reference({ElementType::kFp32, 2, 64, 1, 1, &asked, &found}), LaunchStatus::kOk);
+    EXPECT_EQ(cuda_nearest_slots_reference({ElementType::kFp32, 2, 64, 1, 1, &asked, &found}), LaunchStatus::kOk);
     return found;
   };
   const SimilarFound found = found_by({&block, nullptr, nullptr, 5, 1});
@@ -160,7 +160,7 @@ TEST(CudaLeavingSlots, RefuseBadArguments) {
 
   const SimilarAsked asked;
   SimilarFound found;
-  const CudaSimilarSlotsArgs fine{ElementType::kFp32, 8, 64, 1, 1, &asked, &found};
+  const CudaNearestSlotsArgs fine{ElementType::kFp32, 8, 64, 1, 1, &asked, &found};
   expect(LaunchStatus::kOk, fine, [](auto&) {});
   expect(kBad, fine, [](auto& args) { args.type = ElementType(9); });
   expect(kBad, fine, [](auto& args) { args.head_dim = 0; });

@@ -12,7 +12,7 @@
 #include <vector>
 
 #include "kernels/api/cuda_change_slots.h"
-#include "kernels/api/cuda_similar_slots.h"
+#include "kernels/api/cuda_nearest_slots.h"
 #include "kernels/api/cuda_unit_keys.h"
 #include "kernels/reference/element.h"
 #include "tests/kernels/narrow.h"
@@ -52,7 +52,7 @@ class SimilarCase {
     }
   }
 
-  std::int64_t parts() const { return (longest + kSimilarPart - 1) / kSimilarPart; }
+  std::int64_t parts() const { return (longest + kNearestSlotPart - 1) / kNearestSlotPart; }
 
   // rows_at: where keys or values lie; tables: pointers to their blocks, which the asked ones point into.
   std::vector<const void*> table(const std::byte* rows_at) const {
@@ -70,7 +70,7 @@ class SimilarCase {
     }
     return all;
   }
-  CudaSimilarSlotsArgs args(const SimilarAsked* asked_at, SimilarFound* found_at) const {
+  CudaNearestSlotsArgs args(const SimilarAsked* asked_at, SimilarFound* found_at) const {
     return {type, head_dim, kBlockSlots, static_cast<std::int64_t>(slots.size()), parts(), asked_at, found_at};
   }
 
@@ -79,7 +79,7 @@ class SimilarCase {
     const std::vector<const void*> of_values = table(values.data());
     const std::vector<SimilarAsked> questions = asked(of_keys.data(), of_values.data(), among.data());
     std::vector<SimilarFound> expected(actual.size());
-    ASSERT_EQ(cuda_similar_slots_reference(args(questions.data(), expected.data())), LaunchStatus::kOk);
+    ASSERT_EQ(cuda_nearest_slots_reference(args(questions.data(), expected.data())), LaunchStatus::kOk);
     for (std::size_t i = 0; i < expected.size(); ++i) {
       ASSERT_EQ(actual[i].slot < 0, expected[i].slot < 0) << i;
       if (expected[i].slot < 0) continue;
@@ -99,7 +99,7 @@ class SimilarCase {
   std::int64_t blocks = 0, longest = 0;
 
  private:
-  static constexpr std::int64_t kBlockWords = kBlockSlots / kSimilarWordSlots;
+  static constexpr std::int64_t kBlockWords = kBlockSlots / kNearestSlotWordSlots;
 
   void copy_row(std::size_t head, std::int32_t from, std::int32_t to) {
     const std::int64_t first = first_block[head] * kBlockSlots;
@@ -108,7 +108,7 @@ class SimilarCase {
         set_element(rows->data(), type, (first + to) * head_dim + i,
                     static_cast<float>(element(rows->data(), type, (first + from) * head_dim + i)));
     }
-    among[static_cast<std::size_t>((first + to) / kSimilarWordSlots)] |= 1U << (to % kSimilarWordSlots);
+    among[static_cast<std::size_t>((first + to) / kNearestSlotWordSlots)] |= 1U << (to % kNearestSlotWordSlots);
   }
 };
 

@@ -8,7 +8,7 @@
 #include <optional>
 
 #include "engine/base/error.h"
-#include "engine/compression/decode/similar_slots.h"
+#include "engine/compression/decode/nearest_slots.h"
 #include "engine/compression/reducers/merge.h"
 #include "engine/layers/for_heads.h"
 #include "engine/recipes/budget.h"

@@ -4,7 +4,7 @@
 #include <cmath>
 
 #include "engine/base/error.h"
-#include "engine/compression/decode/similar_slots.h"
+#include "engine/compression/decode/nearest_slots.h"
 #include "engine/compression/decode/unit_keys.h"
 #include "engine/layers/for_heads.h"
 #include "engine/layers/runtime_tokens.h"

@@ -5,8 +5,8 @@
 #include <cmath>
 #include <numeric>
 
+#include "engine/compression/decode/nearest_slots.h"
 #include "engine/compression/decode/shared_entry_merging.h"
-#include "engine/compression/decode/similar_slots.h"
 #include "engine/compression/reducers/shared_entries.h"
 #include "engine/layers/attention.h"
 #include "engine/layers/rotary.h"

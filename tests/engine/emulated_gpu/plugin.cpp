@@ -299,9 +299,9 @@ int change_slots(const kernels::CudaChangeSlotsArgs* args) {
   return static_cast<int>(kernels::cuda_change_slots_reference(here));
 }
 
-int similar_slots(const kernels::CudaSimilarSlotsArgs* args) {
+int nearest_slots(const kernels::CudaNearestSlotsArgs* args) {
   ++counts().launches;
-  kernels::CudaSimilarSlotsArgs here = *args;
+  kernels::CudaNearestSlotsArgs here = *args;
   const auto* const first = static_cast<const kernels::SimilarAsked*>(behind(args->asked));
   std::vector<kernels::SimilarAsked> asked(first, first + here.count);
   std::vector<std::vector<const void*>> blocks;
@@ -315,7 +315,7 @@ int similar_slots(const kernels::CudaSimilarSlotsArgs* args) {
   }
   here.asked = asked.data();
   here.found = static_cast<kernels::SimilarFound*>(behind(args->found));
-  return static_cast<int>(kernels::cuda_similar_slots_reference(here));
+  return static_cast<int>(kernels::cuda_nearest_slots_reference(here));
 }
 
 int unit_keys(const kernels::CudaUnitKeysArgs* args) {
@@ -393,7 +393,7 @@ constexpr CudaPluginTable kTable = {
     .merge_rows = merge_rows,
     .gemv = gemv,
     .change_slots = change_slots,
-    .similar_slots = similar_slots,
+    .nearest_slots = nearest_slots,
     .rotate_append = rotate_append,
     .unit_keys = unit_keys,
     .record = record,

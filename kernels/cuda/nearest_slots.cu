@@ -1,5 +1,5 @@
 // The launch of most similar slots.
-#include "kernels/cuda/similar_slots.cuh"
+#include "kernels/cuda/nearest_slots.cuh"
 
 #include <cuda_runtime_api.h>
 
@@ -10,16 +10,16 @@
 
 namespace winnow::kernels {
 
-LaunchStatus cuda_similar_slots(const CudaSimilarSlotsArgs& args, void* stream) {
+LaunchStatus cuda_nearest_slots(const CudaNearestSlotsArgs& args, void* stream) {
   if (const LaunchStatus status = check_arguments(args); status != LaunchStatus::kOk) return status;
   constexpr std::int64_t kMostRows = 65535;  // of a grid
   for (std::int64_t first = 0; first < args.count; first += kMostRows) {
-    CudaSimilarSlotsArgs some = args;
+    CudaNearestSlotsArgs some = args;
     some.asked += first;
     some.found += first * args.parts;
     const dim3 grid(static_cast<unsigned>(args.parts), static_cast<unsigned>(std::min(kMostRows, args.count - first)));
     cuda::for_type(args.type, [&](auto element) {
-      cuda::find_similar<decltype(element)><<<grid, 32 * cuda::kSimilarWarps, 0, static_cast<cudaStream_t>(stream)>>>(some);
+      cuda::find_similar<decltype(element)><<<grid, 32 * cuda::kNearestSlotWarps, 0, static_cast<cudaStream_t>(stream)>>>(some);
     });
   }
   return cudaGetLastError() == cudaSuccess ? LaunchStatus::kOk : LaunchStatus::kDeviceError;

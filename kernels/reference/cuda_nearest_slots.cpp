@@ -1,5 +1,5 @@
 // The definition of correct: slot by slot, sums in double.
-#include "kernels/api/cuda_similar_slots.h"
+#include "kernels/api/cuda_nearest_slots.h"
 
 #include <algorithm>
 #include <cmath>
@@ -16,22 +16,22 @@ struct Row {
   std::int64_t first;
 };
 
-Row row_of(const void* const* blocks, std::int64_t slot, const CudaSimilarSlotsArgs& args) {
+Row row_of(const void* const* blocks, std::int64_t slot, const CudaNearestSlotsArgs& args) {
   return {blocks[slot / args.block_slots], slot % args.block_slots * args.head_dim};
 }
 
-double product(const Row& a, const Row& b, const CudaSimilarSlotsArgs& args) {
+double product(const Row& a, const Row& b, const CudaNearestSlotsArgs& args) {
   double sum = 0.0;
   for (std::int64_t i = 0; i < args.head_dim; ++i)
     sum += static_cast<double>(element(a.block, args.type, a.first + i)) * element(b.block, args.type, b.first + i);
   return sum;
 }
 
-double length(const Row& row, const CudaSimilarSlotsArgs& args) {
+double length(const Row& row, const CudaNearestSlotsArgs& args) {
   return std::max<double>(std::sqrt(product(row, row, args)), kLeastKeyLength);
 }
 
-double cosine(const void* const* blocks, std::int64_t a, std::int64_t b, const CudaSimilarSlotsArgs& args) {
+double cosine(const void* const* blocks, std::int64_t a, std::int64_t b, const CudaNearestSlotsArgs& args) {
   const Row first = row_of(blocks, a, args);
   const Row second = row_of(blocks, b, args);
   return product(first, second, args) / length(first, args) / length(second, args);
@@ -39,19 +39,19 @@ double cosine(const void* const* blocks, std::int64_t a, std::int64_t b, const C
 
 bool takes_part(const SimilarAsked& asked, std::int64_t slot) {
   if (slot == asked.slot) return false;
-  return asked.among == nullptr || (asked.among[slot / kSimilarWordSlots] >> (slot % kSimilarWordSlots) & 1U) != 0;
+  return asked.among == nullptr || (asked.among[slot / kNearestSlotWordSlots] >> (slot % kNearestSlotWordSlots) & 1U) != 0;
 }
 
 }  // namespace
 
-LaunchStatus cuda_similar_slots_reference(const CudaSimilarSlotsArgs& args) {
+LaunchStatus cuda_nearest_slots_reference(const CudaNearestSlotsArgs& args) {
   if (const LaunchStatus status = check_arguments(args); status != LaunchStatus::kOk) return status;
   for (std::int64_t i = 0; i < args.count; ++i) {
     const SimilarAsked& asked = args.asked[i];
     for (std::int64_t part = 0; part < args.parts; ++part) {
       SimilarFound found;
-      const std::int64_t end = std::min<std::int64_t>(asked.slots, (part + 1) * kSimilarPart);
-      for (std::int64_t slot = part * kSimilarPart; slot < end; ++slot) {
+      const std::int64_t end = std::min<std::int64_t>(asked.slots, (part + 1) * kNearestSlotPart);
+      for (std::int64_t slot = part * kNearestSlotPart; slot < end; ++slot) {
         if (!takes_part(asked, slot)) continue;
         double both = cosine(asked.key_blocks, asked.slot, slot, args);
         if (asked.value_blocks != nullptr) both *= cosine(asked.value_blocks, asked.slot, slot, args);

@@ -1,4 +1,4 @@
-#include "engine/compression/decode/similar_slots.h"
+#include "engine/compression/decode/nearest_slots.h"
 
 #include <algorithm>
 #include <cstring>
@@ -54,7 +54,7 @@ MergePair most_similar_of(const KvCache& cache, const LeavingSlotOf& leaving, Sl
 std::vector<std::uint32_t> bits_of(std::span<const std::int32_t> age) {
   std::vector<std::uint32_t> bits;
   if (std::ranges::none_of(age, [](std::int32_t each) { return each < 0; })) return bits;
-  constexpr auto kBits = static_cast<std::size_t>(kernels::kSimilarWordSlots);
+  constexpr auto kBits = static_cast<std::size_t>(kernels::kNearestSlotWordSlots);
   bits.resize((age.size() + kBits - 1) / kBits, 0);
   for (std::size_t slot = 0; slot < age.size(); ++slot) bits[slot / kBits] |= (age[slot] < 0 ? 0U : 1U) << (slot % kBits);
   return bits;
@@ -99,7 +99,7 @@ std::vector<kernels::SimilarFound> found_on_device(const KvCache& cache, std::sp
   const std::int64_t found_words = std::ssize(leaving) * parts * kFoundWords;
   at::Tensor answers = at::empty({found_words}, questions.options().dtype(at::kInt));
 
-  kernels::CudaSimilarSlotsArgs args;
+  kernels::CudaNearestSlotsArgs args;
   args.type = element_type(shape.row_type());
   args.head_dim = shape.head_dim;
   args.block_slots = KvCache::kBlockSlots;
@@ -107,7 +107,7 @@ std::vector<kernels::SimilarFound> found_on_device(const KvCache& cache, std::sp
   args.parts = parts;
   args.asked = reinterpret_cast<const kernels::SimilarAsked*>(questions.const_data_ptr<std::int64_t>());
   args.found = reinterpret_cast<kernels::SimilarFound*>(answers.mutable_data_ptr<std::int32_t>());
-  require_launched(cuda_plugin().similar_slots(&args), "the similarity of slots");
+  require_launched(cuda_plugin().nearest_slots(&args), "the similarity of slots");
   if (beside != nullptr) answers = at::cat({answers, beside->view(at::kInt)});
   const at::Tensor host = answers.to(at::kCPU);
   if (beside != nullptr) *beside = host.narrow(0, found_words, beside->numel()).view(at::kFloat);
@@ -119,7 +119,7 @@ std::vector<MergePair> most_similar_on_device(const KvCache& cache, std::span<co
                                               at::Tensor* beside) {
   std::int64_t longest = 1;
   for (const LeavingSlotOf& one : leaving) longest = std::max(longest, cache.slots(one.layer, one.head));
-  const std::int64_t parts = (longest + kernels::kSimilarPart - 1) / kernels::kSimilarPart;
+  const std::int64_t parts = (longest + kernels::kNearestSlotPart - 1) / kernels::kNearestSlotPart;
   const std::vector<kernels::SimilarFound> found = found_on_device(cache, leaving, likeness, parts, beside);
   std::vector<MergePair> pairs;
   for (std::size_t i = 0; i < leaving.size(); ++i) {

@@ -29,7 +29,7 @@ enum class SlotLikeness : int {
 };
 
 // Of each: cosines as merge.h has them; into is negative where a head has no other slot that takes part. One product with every row of the
-// head; on a GPU one launch and one wait for all of them (kernels/api/cuda_similar_slots.h). beside: if not null, fp32 [n] in the memory of
+// head; on a GPU one launch and one wait for all of them (kernels/api/cuda_nearest_slots.h). beside: if not null, fp32 [n] in the memory of
 // the GPU that comes to the host by the same copy, and is there afterwards.
 std::vector<MergePair> most_similar(const KvCache& cache, std::span<const LeavingSlotOf> leaving, SlotLikeness likeness,
                                     at::Tensor* beside = nullptr);
