@@ -9,7 +9,6 @@
 #include <cstdint>
 
 #include "kernels/api/append_slots.h"
-#include "kernels/api/choose_token.h"
 #include "kernels/api/cuda_block_gemv.h"
 #include "kernels/api/cuda_change_slots.h"
 #include "kernels/api/cuda_column_sums.h"
@@ -28,6 +27,7 @@
 #include "kernels/api/gather_slots.h"
 #include "kernels/api/rms_norm.h"
 #include "kernels/api/rotary.h"
+#include "kernels/api/sample_token.h"
 
 namespace winnow {
 
@@ -58,7 +58,7 @@ struct CudaPluginTable {
   int (*gated_activation)(const kernels::GatedActivationArgs* args);
   int (*rms_norm)(const kernels::RmsNormArgs* args);
   int (*rotary)(const kernels::RotaryArgs* args);
-  int (*choose_token)(const kernels::ChooseTokenArgs* args);
+  int (*sample_token)(const kernels::SampleTokenArgs* args);
   int (*gather_slots)(const kernels::GatherSlotsArgs* args);
   int (*column_sums)(const kernels::CudaColumnSumsArgs* args);
   int (*row_maxima)(const kernels::CudaRowMaximaArgs* args);

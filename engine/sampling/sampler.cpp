@@ -34,8 +34,8 @@ Sampler::Sampler(const Sampling& settings, std::uint64_t draws) : settings_(sett
   check(settings.repetition_penalty > 0 && std::isfinite(settings.repetition_penalty), "repetition_penalty", "must be a positive number");
 }
 
-kernels::ChooseTokenArgs Sampler::next_choice() {
-  kernels::ChooseTokenArgs args;
+kernels::SampleTokenArgs Sampler::next_choice() {
+  kernels::SampleTokenArgs args;
   args.temperature = settings_.temperature;
   args.top_k = settings_.top_k;
   args.top_p = settings_.top_p;
@@ -48,7 +48,7 @@ kernels::ChooseTokenArgs Sampler::next_choice() {
 std::int64_t Sampler::sample(std::span<const float> logits, std::span<const std::int64_t> seen) {
   require(!logits.empty(), "logits of at least one token");
   std::int64_t choice = 0;
-  kernels::ChooseTokenArgs args = next_choice();
+  kernels::SampleTokenArgs args = next_choice();
   args.logits = logits.data();
   args.vocabulary = std::ssize(logits);
   if (settings_.repetition_penalty != 1.0) {
@@ -60,7 +60,7 @@ std::int64_t Sampler::sample(std::span<const float> logits, std::span<const std:
   workspace_.resize(static_cast<std::size_t>(kernels::choice_workspace(args.vocabulary)));
   args.workspace = workspace_.data();
   args.choice = &choice;
-  require(kernels::choose_token_reference(args) == kernels::LaunchStatus::kOk, "the choice of a token refused its arguments");
+  require(kernels::sample_token_reference(args) == kernels::LaunchStatus::kOk, "the choice of a token refused its arguments");
   return chosen_id(choice);
 }
 

@@ -3,7 +3,7 @@
 // Used by engine/generation's decode loop. Order and meaning are those of Hugging Face generate(): repetition penalty on the logits of
 // every id of prompt and answer (also when greedy), then temperature, top-k, top-p, min-p. At least one candidate always remains. Ties:
 // greedy takes the smaller id; top-k keeps all ids that tie with the k-th, top-p takes the smaller id first. What chooses is
-// kernels/api/choose_token.h, here its definition.
+// kernels/api/sample_token.h, here its definition.
 //
 // Random numbers: the n-th draw of a turn is splitmix64's output for state seed + (n + 1) * 0x9E3779B97F4A7C15, its upper 53 bits as a
 // fraction u in [0, 1); the token is the first candidate in ascending id whose running sum of probabilities exceeds u. Probabilities are
@@ -21,7 +21,7 @@
 #include <vector>
 
 #include "engine/sampling/sampling.h"
-#include "kernels/api/choose_token.h"
+#include "kernels/api/sample_token.h"
 
 namespace winnow {
 
@@ -34,7 +34,7 @@ class Sampler {
   std::int64_t sample(std::span<const float> logits, std::span<const std::int64_t> seen);
 
   // The settings and the next draw, which it counts as: for who chooses where the logits lie (engine/generation's TokenChoice), too.
-  kernels::ChooseTokenArgs next_choice();
+  kernels::SampleTokenArgs next_choice();
 
   std::uint64_t draws() const noexcept { return draws_; }
 

@@ -9,13 +9,13 @@
 #include <tuple>
 #include <vector>
 
-#include "kernels/api/choose_token.h"
+#include "kernels/api/sample_token.h"
 
 namespace winnow::kernels::testing {
 
 inline constexpr float kNever = -std::numeric_limits<float>::infinity();
 
-inline std::string name_of(const ChooseTokenArgs& args) {
+inline std::string name_of(const SampleTokenArgs& args) {
   std::ostringstream name;
   name << args.vocabulary << " ids, temperature " << args.temperature << " top_k " << args.top_k << " top_p " << args.top_p << " min_p "
        << args.min_p << " penalty " << args.repetition_penalty << " draw " << args.uniform;
@@ -36,8 +36,8 @@ struct ChooseCase {
   }
 
   // The settings, without memory.
-  ChooseTokenArgs args(double temperature, std::int64_t top_k, double top_p, double min_p) const {
-    ChooseTokenArgs args;
+  SampleTokenArgs args(double temperature, std::int64_t top_k, double top_p, double min_p) const {
+    SampleTokenArgs args;
     args.vocabulary = static_cast<std::int64_t>(logits.size());
     args.temperature = temperature;
     args.top_k = top_k;
@@ -52,8 +52,8 @@ struct ChooseCase {
 };
 
 // How a choice can be made: greedy, drawn of all, by each limit alone and by all of them, hot, cold, and at the ends of what a draw is.
-inline std::vector<ChooseTokenArgs> every_choice(const ChooseCase& problem) {
-  std::vector<ChooseTokenArgs> all;
+inline std::vector<SampleTokenArgs> every_choice(const ChooseCase& problem) {
+  std::vector<SampleTokenArgs> all;
   const double almost_one = 1.0 - 0x1.0p-53;
   for (const double temperature : {0.0, 1e-300, 0.7, 30.0, 1e300}) {
     for (const auto& [top_k, top_p, min_p] : {std::tuple(0, 1.0, 0.0),
@@ -68,7 +68,7 @@ inline std::vector<ChooseTokenArgs> every_choice(const ChooseCase& problem) {
       for (const double penalty : {1.0, 1.3}) {
         for (const double uniform : {0.0, 0.123, 0.71, almost_one}) {
           if (temperature == 0.0 && uniform > 0.0) continue;
-          ChooseTokenArgs args = problem.args(temperature, top_k, top_p, min_p);
+          SampleTokenArgs args = problem.args(temperature, top_k, top_p, min_p);
           args.repetition_penalty = penalty;
           args.uniform = uniform;
           all.push_back(args);
@@ -80,7 +80,7 @@ inline std::vector<ChooseTokenArgs> every_choice(const ChooseCase& problem) {
 }
 
 // The definition's choice; `problem` is left with the fresh ids marked where there is a penalty.
-inline std::int64_t expected_choice(ChooseCase& problem, ChooseTokenArgs args) {
+inline std::int64_t expected_choice(ChooseCase& problem, SampleTokenArgs args) {
   std::vector<std::uint64_t> workspace(static_cast<std::size_t>(choice_workspace(args.vocabulary)));
   std::int64_t choice = -7;
   args.logits = problem.logits.data();
@@ -91,7 +91,7 @@ inline std::int64_t expected_choice(ChooseCase& problem, ChooseTokenArgs args) {
   }
   args.workspace = workspace.data();
   args.choice = &choice;
-  return choose_token_reference(args) == LaunchStatus::kOk ? choice : -8;
+  return sample_token_reference(args) == LaunchStatus::kOk ? choice : -8;
 }
 
 }  // namespace winnow::kernels::testing

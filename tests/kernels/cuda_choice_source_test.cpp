@@ -8,8 +8,8 @@
 
 #include "tests/kernels/cuda_on_cpu.h"
 
-#include "kernels/cuda/choose_token.cuh"
-#include "kernels/reference/check_choose_token.h"
+#include "kernels/cuda/sample_token.cuh"
+#include "kernels/reference/check_sample_token.h"
 #include "tests/kernels/choose_case.h"
 
 namespace winnow::kernels {
@@ -18,8 +18,8 @@ namespace {
 using testing::ChooseCase;
 using testing::expected_choice;
 
-// As cuda_choose_token() launches.
-std::int64_t choice_of_kernels(ChooseCase& problem, ChooseTokenArgs args) {
+// As cuda_sample_token() launches.
+std::int64_t choice_of_kernels(ChooseCase& problem, SampleTokenArgs args) {
   std::vector<std::uint64_t> workspace(static_cast<std::size_t>(choice_workspace(args.vocabulary)), 0xABABABABABABABABU);
   std::int64_t choice = -7;
   args.logits = problem.logits.data();
@@ -46,7 +46,7 @@ std::int64_t choice_of_kernels(ChooseCase& problem, ChooseTokenArgs args) {
 // Some of the settings: a fiber's barrier takes its time. A GPU is asked for all of them (cuda_device_test.cpp).
 TEST(CudaChoiceSource, ChoosesAsTheReference) {
   for (const auto& [vocabulary, every] : {std::pair(1, 37), {1024, 29}, {2600, 11}}) {
-    const std::vector<ChooseTokenArgs> all = testing::every_choice(ChooseCase(vocabulary, 3));
+    const std::vector<SampleTokenArgs> all = testing::every_choice(ChooseCase(vocabulary, 3));
     for (std::size_t i = 0; i < all.size(); i += static_cast<std::size_t>(every)) {
       ChooseCase problem(vocabulary, 3);
       ChooseCase same = problem;
@@ -59,7 +59,7 @@ TEST(CudaChoiceSource, ChoosesAsTheReference) {
 // A thread of the last launch then has two chunks. What the launches before it leave is written out here.
 TEST(CudaChoiceSource, DrawsFromALongVocabulary) {
   ChooseCase problem(300'000, 8);
-  ChooseTokenArgs args = problem.args(1.1, 1000, 0.9, 0.0);
+  SampleTokenArgs args = problem.args(1.1, 1000, 0.9, 0.0);
   std::vector<std::uint64_t> workspace(static_cast<std::size_t>(choice_workspace(args.vocabulary)));
   std::int64_t choice = -7;
   args.logits = problem.logits.data();
@@ -92,7 +92,7 @@ TEST(CudaChoiceSource, TiesAcrossChunksAreTheSmallerIds) {
   ChooseCase problem(2600, 3);
   problem.logits.assign(2600, 1.5F);
   problem.logits[1700] = problem.logits[40] = testing::kNever;
-  ChooseTokenArgs args = problem.args(1.0, 5, 0.5, 0.0);  // all tie with the fifth; half of them stays
+  SampleTokenArgs args = problem.args(1.0, 5, 0.5, 0.0);  // all tie with the fifth; half of them stays
   for (const double uniform : {0.0, 0.5, 0.9999}) {
     args.uniform = uniform;
     const std::int64_t choice = choice_of_kernels(problem, args);
@@ -106,7 +106,7 @@ TEST(CudaChoiceSource, TiesAcrossChunksAreTheSmallerIds) {
 TEST(CudaChoiceSource, SaysWhyNothingCanBeChosen) {
   for (const double temperature : {0.0, 0.7}) {
     ChooseCase problem(2600, 3);
-    const ChooseTokenArgs args = problem.args(temperature, 5, 0.5, 0.0);
+    const SampleTokenArgs args = problem.args(temperature, 5, 0.5, 0.0);
     problem.logits[2500] = std::nanf("");
     EXPECT_EQ(choice_of_kernels(problem, args), kNotANumber);
     problem.logits[2500] = -testing::kNever;

@@ -7,7 +7,6 @@
 #include <vector>
 
 #include "kernels/api/append_slots.h"
-#include "kernels/api/choose_token.h"
 #include "kernels/api/cuda_column_sums.h"
 #include "kernels/api/cuda_decode_attention.h"
 #include "kernels/api/cuda_gemv.h"
@@ -16,6 +15,7 @@
 #include "kernels/api/gather_slots.h"
 #include "kernels/api/rms_norm.h"
 #include "kernels/api/rotary.h"
+#include "kernels/api/sample_token.h"
 #include "tests/kernels/append_case.h"
 #include "tests/kernels/choose_case.h"
 #include "tests/kernels/cuda_block_case.h"
@@ -364,7 +364,7 @@ TEST_F(CudaKernels, ATokenIsChosenAsByTheReference) {
     const DeviceMemory logits(given.logits);
     const DeviceMemory fresh(given.fresh);
     const DeviceMemory workspace(std::vector<std::uint64_t>(static_cast<std::size_t>(choice_workspace(vocabulary)), 0xABABABABABABABABU));
-    for (ChooseTokenArgs args : testing::every_choice(given)) {
+    for (SampleTokenArgs args : testing::every_choice(given)) {
       testing::ChooseCase problem = given;
       const DeviceMemory seen(problem.seen);
       const DeviceMemory choice(std::vector<std::int64_t>{-7});
@@ -377,7 +377,7 @@ TEST_F(CudaKernels, ATokenIsChosenAsByTheReference) {
       }
       args.workspace = workspace.as<std::uint64_t>();
       args.choice = choice.as<std::int64_t>();
-      ASSERT_EQ(cuda_choose_token(args, nullptr), LaunchStatus::kOk);
+      ASSERT_EQ(cuda_sample_token(args, nullptr), LaunchStatus::kOk);
       ASSERT_EQ(choice.copy<std::int64_t>().front(), expected) << testing::name_of(args);
       EXPECT_EQ(seen.copy<std::uint8_t>(), problem.seen);
     }

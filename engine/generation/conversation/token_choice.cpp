@@ -15,7 +15,7 @@ std::int64_t TokenChoice::choose(const at::Tensor& logits, std::span<const std::
 
 std::int64_t TokenChoice::choose_on_device(const at::Tensor& logits, std::span<const std::int64_t> seen) {
   const at::Tensor scores = logits.contiguous();
-  kernels::ChooseTokenArgs args = sampler_.next_choice();
+  kernels::SampleTokenArgs args = sampler_.next_choice();
   args.logits = scores.const_data_ptr<float>();
   args.vocabulary = scores.numel();
   at::Tensor fresh;
@@ -35,7 +35,7 @@ std::int64_t TokenChoice::choose_on_device(const at::Tensor& logits, std::span<c
   args.workspace = static_cast<std::uint64_t*>(workspace_.mutable_data_ptr());
   const at::Tensor choice = at::empty({}, number);
   args.choice = choice.mutable_data_ptr<std::int64_t>();
-  require_launched(cuda_plugin().choose_token(&args), "the choice of a token");
+  require_launched(cuda_plugin().sample_token(&args), "the choice of a token");
   return chosen_id(choice.item<std::int64_t>());
 }
 

@@ -1,6 +1,6 @@
 // Picks the next token from logits where they lie: on the host by Sampler, on a device there, so that its number alone comes back.
 //
-// Used by AnswerLoop and first_step. Both are one choice (kernels/api/choose_token.h): the same id for the same draw of the same seed. On a
+// Used by AnswerLoop and first_step. Both are one choice (kernels/api/sample_token.h): the same id for the same draw of the same seed. On a
 // device two launches, or three where a token is drawn, and one wait. logits: fp32 [vocabulary]. Errors: as Sampler's, and kDeviceFailed.
 // Engine thread only.
 #pragma once

@@ -154,15 +154,15 @@ int rotary(const kernels::RotaryArgs* args) {
   return static_cast<int>(kernels::rotary_reference(here));
 }
 
-int choose_token(const kernels::ChooseTokenArgs* args) {
+int sample_token(const kernels::SampleTokenArgs* args) {
   counts().launches += kernels::choice_launches(*args);
-  kernels::ChooseTokenArgs here = *args;
+  kernels::SampleTokenArgs here = *args;
   here.logits = static_cast<const float*>(behind(args->logits));
   here.seen = static_cast<std::uint8_t*>(behind(args->seen));
   here.fresh = static_cast<const std::int64_t*>(behind(args->fresh));
   here.workspace = static_cast<std::uint64_t*>(behind(args->workspace));
   here.choice = static_cast<std::int64_t*>(behind(args->choice));
-  return static_cast<int>(kernels::choose_token_reference(here));
+  return static_cast<int>(kernels::sample_token_reference(here));
 }
 
 int gather_slots(const kernels::GatherSlotsArgs* args) {
@@ -382,7 +382,7 @@ constexpr CudaPluginTable kTable = {
     .gated_activation = gated_activation,
     .rms_norm = rms_norm,
     .rotary = rotary,
-    .choose_token = choose_token,
+    .sample_token = sample_token,
     .gather_slots = gather_slots,
     .column_sums = column_sums,
     .row_maxima = row_maxima,

@@ -6,7 +6,7 @@
 #include <cstdint>
 #include <limits>
 
-#include "kernels/api/choose_token.h"
+#include "kernels/api/sample_token.h"
 
 #ifdef __CUDACC__
 #define WINNOW_ON_BOTH __host__ __device__
@@ -33,7 +33,7 @@ WINNOW_ON_BOTH inline float choice_score(float logit, bool seen, double penalty)
   return score > kMostScore ? kMostScore : score < -kMostScore ? -kMostScore : static_cast<float>(score);
 }
 
-WINNOW_ON_BOTH inline std::uint64_t choice_key(const ChooseTokenArgs& args, std::int64_t id) {
+WINNOW_ON_BOTH inline std::uint64_t choice_key(const SampleTokenArgs& args, std::int64_t id) {
   const float logit = args.logits[id];
   if (!(logit <= kMostScore)) return kBadKey;
   const float score = choice_score(logit, args.seen != nullptr && args.seen[id] != 0, args.repetition_penalty);
@@ -60,7 +60,7 @@ WINNOW_ON_BOTH inline double choice_value(std::uint64_t key, std::uint64_t best,
 }
 
 // The least value that min-p keeps.
-inline double least_choice_value(const ChooseTokenArgs& args) { return std::log(args.min_p); }
+inline double least_choice_value(const SampleTokenArgs& args) { return std::log(args.min_p); }
 
 WINNOW_ON_BOTH inline double int8_gemv(double a, double b) {
 #ifdef __CUDA_ARCH__

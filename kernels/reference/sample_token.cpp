@@ -1,12 +1,12 @@
 // The definition of correct, and what chooses on a CPU: only as much is sorted as top-k and top-p keep.
-#include "kernels/api/choose_token.h"
+#include "kernels/api/sample_token.h"
 
 #include <algorithm>
 #include <functional>
 #include <numeric>
 
-#include "kernels/reference/check_choose_token.h"
-#include "kernels/reference/choice_numbers.h"
+#include "kernels/reference/check_sample_token.h"
+#include "kernels/reference/sample_weights.h"
 
 namespace winnow::kernels {
 namespace {
@@ -14,7 +14,7 @@ namespace {
 // The keys of the ids that are left, in any order, and what each id weighs: nothing where it is not among them.
 class Kept {
  public:
-  Kept(const ChooseTokenArgs& args, std::uint64_t best)
+  Kept(const SampleTokenArgs& args, std::uint64_t best)
       : args_(args), best_(best), begin_(args.workspace), end_(begin_ + args.vocabulary), weights_(end_) {
     for (std::int64_t id = 0; id < args.vocabulary; ++id) begin_[id] = choice_key(args, id);
   }
@@ -76,7 +76,7 @@ class Kept {
   double value(std::uint64_t key) const { return choice_value(key, best_, args_.temperature); }
   std::uint64_t& weight(std::uint64_t key) const { return weights_[choice_id(key)]; }
 
-  const ChooseTokenArgs& args_;
+  const SampleTokenArgs& args_;
   std::uint64_t best_;
   std::uint64_t* begin_;
   std::uint64_t* end_;
@@ -85,7 +85,7 @@ class Kept {
 
 }  // namespace
 
-LaunchStatus choose_token_reference(const ChooseTokenArgs& args) {
+LaunchStatus sample_token_reference(const SampleTokenArgs& args) {
   if (const LaunchStatus status = check_arguments(args); status != LaunchStatus::kOk) return status;
   for (std::int64_t i = 0; i < args.fresh_count; ++i) {
     if (args.fresh[i] >= 0 && args.fresh[i] < args.vocabulary) args.seen[args.fresh[i]] = 1;

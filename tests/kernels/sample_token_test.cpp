@@ -1,5 +1,5 @@
 // The choice of a token: its definition against one written with exponentials and sums in floating point, and against numbers by hand.
-#include "kernels/api/choose_token.h"
+#include "kernels/api/sample_token.h"
 
 #include <gtest/gtest.h>
 
@@ -9,7 +9,7 @@
 #include <set>
 #include <vector>
 
-#include "kernels/reference/choice_numbers.h"
+#include "kernels/reference/sample_weights.h"
 #include "tests/kernels/choose_case.h"
 
 namespace winnow::kernels {
@@ -22,7 +22,7 @@ using testing::kNever;
 constexpr double kUnits = 0x1.0p40;
 
 // Plain: sorted as a whole, probabilities as they are. Returns the ids that a draw may give with rounding of `slack` either way.
-std::set<std::int64_t> plain_choices(const ChooseCase& problem, const ChooseTokenArgs& args, double slack) {
+std::set<std::int64_t> plain_choices(const ChooseCase& problem, const SampleTokenArgs& args, double slack) {
   struct Candidate {
     std::int64_t id;
     double value;
@@ -71,9 +71,9 @@ std::set<std::int64_t> plain_choices(const ChooseCase& problem, const ChooseToke
   return possible;
 }
 
-TEST(ChooseToken, IsThePlainDefinitionsUpToRoundingAtTheBorder) {
+TEST(SampleToken, IsThePlainDefinitionsUpToRoundingAtTheBorder) {
   for (const std::int64_t vocabulary : {1, 30, 3000}) {
-    for (const ChooseTokenArgs& args : testing::every_choice(ChooseCase(vocabulary, 5))) {
+    for (const SampleTokenArgs& args : testing::every_choice(ChooseCase(vocabulary, 5))) {
       ChooseCase problem(vocabulary, 5);
       const std::int64_t choice = expected_choice(problem, args);  // marks the fresh ids
       if (args.temperature == 0.0) continue;
@@ -83,14 +83,14 @@ TEST(ChooseToken, IsThePlainDefinitionsUpToRoundingAtTheBorder) {
   }
 }
 
-TEST(ChooseToken, TakesTheBestWhenGreedy) {
+TEST(SampleToken, TakesTheBestWhenGreedy) {
   ChooseCase problem(3000, 6);
   for (const double penalty : {1.0, 1.3}) {
-    ChooseTokenArgs args = problem.args(0.0, 3, 0.5, 0.5);
+    SampleTokenArgs args = problem.args(0.0, 3, 0.5, 0.5);
     args.repetition_penalty = penalty;
     const std::int64_t choice = expected_choice(problem, args);
-    const ChooseTokenArgs coldest = [&] {
-      ChooseTokenArgs cold = args;
+    const SampleTokenArgs coldest = [&] {
+      SampleTokenArgs cold = args;
       cold.temperature = 1e-300;
       cold.top_k = 1;
       return cold;
@@ -99,11 +99,11 @@ TEST(ChooseToken, TakesTheBestWhenGreedy) {
   }
 }
 
-TEST(ChooseToken, EveryIdIsDrawnWhereItsShareOfTheDrawsLies) {
+TEST(SampleToken, EveryIdIsDrawnWhereItsShareOfTheDrawsLies) {
   ChooseCase problem(4, 1);
   problem.logits = {std::log(1.0F), std::log(2.0F), kNever, std::log(5.0F)};
   const auto drawn = [&](double uniform) {
-    ChooseTokenArgs args = problem.args(1.0, 0, 1.0, 0.0);
+    SampleTokenArgs args = problem.args(1.0, 0, 1.0, 0.0);
     args.uniform = uniform;
     return expected_choice(problem, args);
   };
@@ -115,28 +115,28 @@ TEST(ChooseToken, EveryIdIsDrawnWhereItsShareOfTheDrawsLies) {
   EXPECT_EQ(drawn(1.0 - 0x1.0p-53), 3);
 }
 
-TEST(ChooseToken, MarksFreshIdsAndPenalisesThemOnce) {
+TEST(SampleToken, MarksFreshIdsAndPenalisesThemOnce) {
   ChooseCase problem(4, 1);
   problem.logits = {4.0F, 3.0F, -2.0F, 1.5F};
   problem.seen = {0, 0, 0, 1};
   problem.fresh = {0, 0, -1, 4, 2};
-  ChooseTokenArgs args = problem.args(0.0, 0, 1.0, 0.0);
+  SampleTokenArgs args = problem.args(0.0, 0, 1.0, 0.0);
   args.repetition_penalty = 2.0;
   EXPECT_EQ(expected_choice(problem, args), 1) << "4 is halved once";
   EXPECT_EQ(problem.seen, (std::vector<std::uint8_t>{1, 0, 1, 1}));
 }
 
-TEST(ChooseToken, TiesOfTheKthMayBeAll) {
+TEST(SampleToken, TiesOfTheKthMayBeAll) {
   ChooseCase problem(3, 1);
   problem.logits = {1.0F, 1.0F, 1.0F + std::log(2.0F)};
-  ChooseTokenArgs args = problem.args(1.0, 2, 1.0, 0.0);
+  SampleTokenArgs args = problem.args(1.0, 2, 1.0, 0.0);
   for (const auto& [uniform, id] : {std::pair(0.2, 0), {0.3, 1}, {0.51, 2}}) {
     args.uniform = uniform;
     EXPECT_EQ(expected_choice(problem, args), id);
   }
 }
 
-TEST(ChooseToken, SaysWhyNothingCanBeChosen) {
+TEST(SampleToken, SaysWhyNothingCanBeChosen) {
   for (const double temperature : {0.0, 0.7}) {
     ChooseCase problem(3, 1);
     const auto of = [&](std::vector<float> logits) {
@@ -150,7 +150,7 @@ TEST(ChooseToken, SaysWhyNothingCanBeChosen) {
   }
 }
 
-TEST(ChoiceNumbers, WeightsAreExponentials) {
+TEST(SampleWeights, WeightsAreExponentials) {
   EXPECT_EQ(choice_weight(0.0), std::uint64_t{1} << 40);
   EXPECT_EQ(choice_weight(-0.0), std::uint64_t{1} << 40);
   EXPECT_EQ(choice_weight(-1e-300), std::uint64_t{1} << 40);
@@ -161,9 +161,9 @@ TEST(ChoiceNumbers, WeightsAreExponentials) {
   EXPECT_EQ(choice_weight(kNever), 0U);
 }
 
-TEST(ChoiceNumbers, KeysAreInTheOrderOfScoresThenOfIds) {
+TEST(SampleWeights, KeysAreInTheOrderOfScoresThenOfIds) {
   const float scores[] = {std::numeric_limits<float>::max(), 7.0F, 7.0F, 1e-45F, 0.0F, -0.0F, -1e-45F, -2.0F, -3e38F, kNever};
-  ChooseTokenArgs args;
+  SampleTokenArgs args;
   args.logits = scores;
   for (std::int64_t id = 1; id < 10; ++id) {
     EXPECT_GT(choice_key(args, id - 1), choice_key(args, id)) << id;
@@ -175,7 +175,7 @@ TEST(ChoiceNumbers, KeysAreInTheOrderOfScoresThenOfIds) {
   EXPECT_EQ(choice_value(choice_key(args, 9), choice_key(args, 1), 1e300), double{kNever});
 }
 
-TEST(ChoiceNumbers, PenalisedScoresStayNumbers) {
+TEST(SampleWeights, PenalisedScoresStayNumbers) {
   constexpr float kMost = std::numeric_limits<float>::max();
   EXPECT_EQ(choice_score(3.0F, true, 1.5), 2.0F);
   EXPECT_EQ(choice_score(-3.0F, true, 1.5), -4.5F);
@@ -185,21 +185,21 @@ TEST(ChoiceNumbers, PenalisedScoresStayNumbers) {
   EXPECT_EQ(choice_score(kNever, true, 1.5), kNever);
 }
 
-TEST(ChooseToken, RefusesBadArguments) {
+TEST(SampleToken, RefusesBadArguments) {
   float logits[4] = {};
   std::uint64_t workspace[1 + 2 * kChoiceChunk];
   std::uint8_t seen[4] = {};
   std::int64_t choice = 0;
   const auto status = [&](const auto& change) {
-    ChooseTokenArgs args;
+    SampleTokenArgs args;
     args.logits = logits;
     args.vocabulary = 4;
     args.workspace = workspace;
     args.choice = &choice;
     change(args);
-    return choose_token_reference(args);
+    return sample_token_reference(args);
   };
-  EXPECT_EQ(status([](ChooseTokenArgs&) {}), LaunchStatus::kOk);
+  EXPECT_EQ(status([](SampleTokenArgs&) {}), LaunchStatus::kOk);
   const double nan = std::nan("");
   for (const double bad : {-0.1, nan, static_cast<double>(HUGE_VAL)}) {
     EXPECT_EQ(status([&](auto& a) { a.temperature = bad; }), LaunchStatus::kBadArgument);

@@ -1,13 +1,13 @@
-// The argument rules of choose_token, the same for every implementation; reads no device memory.
+// The argument rules of sample_token, the same for every implementation; reads no device memory.
 #pragma once
 
 #include <cmath>
 
-#include "kernels/api/choose_token.h"
+#include "kernels/api/sample_token.h"
 
 namespace winnow::kernels {
 
-inline LaunchStatus check_arguments(const ChooseTokenArgs& args) {
+inline LaunchStatus check_arguments(const SampleTokenArgs& args) {
   const auto within = [](double number, double most) { return number >= 0.0 && number <= most; };  // NaN is not
   const bool penalised = args.seen != nullptr;
   if (args.logits == nullptr || args.workspace == nullptr || args.choice == nullptr || args.vocabulary < 1 ||

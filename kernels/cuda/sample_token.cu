@@ -1,13 +1,13 @@
-// Launches of choose_token.
-#include "kernels/cuda/choose_token.cuh"
+// Launches of sample_token.
+#include "kernels/cuda/sample_token.cuh"
 
 #include <cuda_runtime_api.h>
 
-#include "kernels/reference/check_choose_token.h"
+#include "kernels/reference/check_sample_token.h"
 
 namespace winnow::kernels {
 
-LaunchStatus cuda_choose_token(const ChooseTokenArgs& args, void* stream) {
+LaunchStatus cuda_sample_token(const SampleTokenArgs& args, void* stream) {
   if (const LaunchStatus status = check_arguments(args); status != LaunchStatus::kOk) return status;
   const cuda::ChooseLaunch launch = cuda::plan_launch(args);
   const auto chunks = static_cast<unsigned>(launch.chunks);

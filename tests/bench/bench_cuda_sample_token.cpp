@@ -1,4 +1,4 @@
-// bench_cuda_choose_token: time that a GPU takes to choose a token, greedy and drawn.
+// bench_cuda_sample_token: time that a GPU takes to choose a token, greedy and drawn.
 //
 // Prints one JSON line per case: median time of a call (events of the device, launches included), and the speed relative to
 // cudaMemcpyDeviceToHost of the logits, which choosing on the host would need. Fails if the id is not the reference's.
@@ -20,7 +20,7 @@ using winnow::kernels::testing::DeviceMemory;
 using winnow::kernels::testing::expected_choice;
 using winnow::kernels::testing::median_us;
 
-bool run(const char* name, ChooseCase& problem, ChooseTokenArgs args) {
+bool run(const char* name, ChooseCase& problem, SampleTokenArgs args) {
   args.uniform = 0.4;
   const std::int64_t expected = expected_choice(problem, args);
   const DeviceMemory logits(problem.logits);
@@ -29,13 +29,13 @@ bool run(const char* name, ChooseCase& problem, ChooseTokenArgs args) {
   args.logits = logits.as<float>();
   args.workspace = workspace.as<std::uint64_t>();
   args.choice = choice.as<std::int64_t>();
-  const double us = median_us(50, [&] { cuda_choose_token(args, nullptr); });
+  const double us = median_us(50, [&] { cuda_sample_token(args, nullptr); });
   if (const std::int64_t id = choice.copy<std::int64_t>().front(); id != expected) {
     std::fprintf(stderr, "%s: %lld where the reference chooses %lld\n", name, static_cast<long long>(id), static_cast<long long>(expected));
     return false;
   }
   const double copy_us = median_us(50, [&] { static_cast<void>(logits.copy<float>()); });
-  std::printf("{\"case\":\"cuda_choose_token/%s/v%lld\",\"median_us\":%.1f,\"times_copy\":%.2f}\n", name,
+  std::printf("{\"case\":\"cuda_sample_token/%s/v%lld\",\"median_us\":%.1f,\"times_copy\":%.2f}\n", name,
               static_cast<long long>(args.vocabulary), us, copy_us / us);
   return true;
 }
@@ -55,7 +55,7 @@ int main() {
     }
     return 0;
   } catch (const std::exception& problem) {
-    std::fprintf(stderr, "bench_cuda_choose_token: %s\n", problem.what());
+    std::fprintf(stderr, "bench_cuda_sample_token: %s\n", problem.what());
     return 1;
   }
 }

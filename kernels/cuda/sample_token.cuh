@@ -1,4 +1,4 @@
-// The device code of choose_token; launched by choose_token.cu, run on CPU threads in tests (tests/kernels/cuda_on_cpu.h).
+// The device code of sample_token; launched by sample_token.cu, run on CPU threads in tests (tests/kernels/cuda_on_cpu.h).
 //
 // A thread block finds the best key of a chunk of ids. Greedy, one more takes the best of those. Else a thread block sorts each chunk and
 // adds up its weights from the best on, and the last launch, one thread block, halves its way to the least key that top-k and top-p keep:
@@ -8,8 +8,8 @@
 
 #include <cstdint>
 
-#include "kernels/api/choose_token.h"
-#include "kernels/reference/choice_numbers.h"
+#include "kernels/api/sample_token.h"
+#include "kernels/reference/sample_weights.h"
 
 namespace winnow::kernels::cuda {
 
@@ -23,7 +23,7 @@ constexpr int kGroupThreads = 16;
 constexpr int kGroups = kChoiceThreads / kGroupThreads;
 
 struct ChooseLaunch {
-  ChooseTokenArgs args;
+  SampleTokenArgs args;
   double least_value;
   int chunks;
   std::uint64_t* bests;    // [chunks]
@@ -32,7 +32,7 @@ struct ChooseLaunch {
 };
 
 // args have been checked.
-inline ChooseLaunch plan_launch(const ChooseTokenArgs& args) {
+inline ChooseLaunch plan_launch(const SampleTokenArgs& args) {
   const std::int64_t chunks = choice_chunks(args.vocabulary);
   std::uint64_t* const keys = args.workspace + chunks;
   return {args, least_choice_value(args), static_cast<int>(chunks), args.workspace, keys, keys + chunks * kChoiceChunk};
@@ -93,7 +93,7 @@ __device__ inline std::uint64_t best_of_all(const ChooseLaunch& launch) {
 
 // Threads: kChoiceThreads; grid: chunks.
 __global__ void __launch_bounds__(kChoiceThreads) find_best(ChooseLaunch launch) {
-  const ChooseTokenArgs& args = launch.args;
+  const SampleTokenArgs& args = launch.args;
   const int chunk = static_cast<int>(blockIdx.x);
   const int thread = static_cast<int>(threadIdx.x);
   const std::int64_t first = std::int64_t{chunk} * kChunk;

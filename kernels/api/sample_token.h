@@ -1,8 +1,8 @@
-// Chooses the next token from logits: the best one, or one drawn after temperature, top-k, top-p and min-p.
+// Samples the next token from logits: the best one, or one drawn after temperature, top-k, top-p and min-p.
 //
 // Used by engine/sampling on the host and engine/generation on a GPU, where one call replaces fp64 copies, reductions and sorts of the
-// whole vocabulary. The definition is kernels/reference/choose_token.cpp; a GPU's choice is the same to the last id, for the same draw:
-// scores are ordered as fp32 numbers, and weights are whole numbers (kernels/reference/choice_numbers.h), whose sums do not depend on the
+// whole vocabulary. The definition is kernels/reference/sample_token.cpp; a GPU's choice is the same to the last id, for the same draw:
+// scores are ordered as fp32 numbers, and weights are whole numbers (kernels/reference/sample_weights.h), whose sums do not depend on the
 // order.
 //
 // Order: repetition penalty on the ids that were seen, temperature, top-k, top-p, min-p. The best id always remains. Ties: the smaller id
@@ -23,7 +23,7 @@ inline constexpr std::int64_t kMaxChoices = std::int64_t{1} << 20;
 inline constexpr std::int64_t kNotANumber = -1;
 inline constexpr std::int64_t kNothingLeft = -2;
 
-struct ChooseTokenArgs {
+struct SampleTokenArgs {
   const float* logits = nullptr;  // [vocabulary]; -infinity means never
   std::int64_t vocabulary = 0;
   double temperature = 0.0;         // 0: the best
@@ -47,9 +47,9 @@ inline std::int64_t choice_chunks(std::int64_t vocabulary) { return (vocabulary 
 inline std::int64_t choice_workspace(std::int64_t vocabulary) { return choice_chunks(vocabulary) * (1 + 2 * kChoiceChunk); }
 
 // All pointers host memory.
-LaunchStatus choose_token_reference(const ChooseTokenArgs& args);
+LaunchStatus sample_token_reference(const SampleTokenArgs& args);
 // All pointers device memory. stream: a cudaStream_t; does not wait for the device. choice_launches() launches.
-LaunchStatus cuda_choose_token(const ChooseTokenArgs& args, void* stream);
-inline int choice_launches(const ChooseTokenArgs& args) { return args.temperature == 0.0 ? 2 : 3; }
+LaunchStatus cuda_sample_token(const SampleTokenArgs& args, void* stream);
+inline int choice_launches(const SampleTokenArgs& args) { return args.temperature == 0.0 ? 2 : 3; }
 
 }  // namespace winnow::kernels
