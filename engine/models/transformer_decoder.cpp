@@ -111,7 +111,7 @@ TransformerDecoder::TransformerDecoder(const DecoderConfig& config, WeightReader
   if (weights.narrows_cache()) storage_ = KvStorage::kHalf;
   key_bias_ = read_key_bias();
   if (device_.is_cpu() || config_.experts) return;
-  recorded_ = std::make_unique<RecordedStep>([this](const auto&... of_step) { return recorded_body(of_step...); }, layers(), device_);
+  recorded_ = std::make_unique<CapturedStep>([this](const auto&... of_step) { return captured_body(of_step...); }, layers(), device_);
 }
 
 Norm TransformerDecoder::read_norm(WeightReader& weights, const std::string& name) const {
@@ -383,12 +383,12 @@ at::Tensor TransformerDecoder::run_step(at::Tensor hidden, const StepAngles& rot
   return logits_of(final_norm_.after_adding(hidden, added), head_.weight, config_.logit_cap).select(0, 0);
 }
 
-RecordedStep::Shown TransformerDecoder::recorded_body(const RecordedStep::Token& token, const PerLayer<DeviceSlots>& caches,
+CapturedStep::Shown TransformerDecoder::captured_body(const CapturedStep::Token& token, const PerLayer<DeviceSlots>& caches,
                                                       bool probabilities) const {
   const KvShape shape = kv_shape();
   const at::Tensor positions = token.position.expand({config_.rotary.axes(), 1});
   const RotaryAngles angles = rotary_.angles(positions);
-  RecordedStep::Shown shown;
+  CapturedStep::Shown shown;
   shown.logits = run_step(scaled_rows(token.id), {angles, window_rotary_ ? window_rotary_->angles(positions) : angles},
                           [&](LayerId layer, const at::Tensor& qkv, const RotaryAngles& of_layer) {
                             const at::Tensor query = rotate_append(qkv, of_layer, shape, caches[layer]);
@@ -405,7 +405,7 @@ at::Tensor TransformerDecoder::decode(const NextToken& token, KvCache& cache, De
   require(token.id >= 0 && token.id < config_.vocabulary, "decode: the token is outside the vocabulary");
   const bool watched = observer != nullptr && observer->wants_probabilities();
   if (recorded_) {
-    if (const std::optional<RecordedStep::Shown> shown = recorded_->run(token, cache, watched)) {
+    if (const std::optional<CapturedStep::Shown> shown = recorded_->run(token, cache, watched)) {
       show_step(*shown, token, cache, observer);
       return shown->logits;
     }
@@ -440,7 +440,7 @@ at::Tensor TransformerDecoder::decode(const NextToken& token, KvCache& cache, De
     });
   }
   // Nobody waits before the last layer.
-  RecordedStep::Shown shown;
+  CapturedStep::Shown shown;
   shown.logits = step([&](LayerId layer) {
     DeviceProbabilities* const there = watched ? &shown.probabilities.emplace_back() : nullptr;
     shown.attention.push_back(decode_attention_on_device(query, cache, layer, scale_, there));
@@ -451,7 +451,7 @@ at::Tensor TransformerDecoder::decode(const NextToken& token, KvCache& cache, De
 }
 
 // On a GPU, when the step has been launched.
-void TransformerDecoder::show_step(const RecordedStep::Shown& shown, const NextToken& token, KvCache& cache,
+void TransformerDecoder::show_step(const CapturedStep::Shown& shown, const NextToken& token, KvCache& cache,
                                    DecodeObserver* observer) const {
   if (observer != nullptr) {
     std::vector<std::vector<std::vector<float>>> probabilities = on_host(shown.probabilities);

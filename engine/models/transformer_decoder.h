@@ -23,8 +23,8 @@
 #include "engine/layers/mlp.h"
 #include "engine/layers/norm.h"
 #include "engine/layers/rotary.h"
+#include "engine/models/captured_step.h"
 #include "engine/models/decoder_config.h"
-#include "engine/models/recorded_step.h"
 #include "engine/models/vision_language_model.h"
 #include "engine/models/weight_reader.h"
 
@@ -90,8 +90,8 @@ class TransformerDecoder final : public TextDecoder {
   };
   template <class Attend>
   at::Tensor run_step(at::Tensor hidden, const StepAngles& rotated_by, Attend attend) const;
-  RecordedStep::Shown recorded_body(const RecordedStep::Token& token, const PerLayer<DeviceSlots>& caches, bool probabilities) const;
-  void show_step(const RecordedStep::Shown& shown, const NextToken& token, KvCache& cache, DecodeObserver* observer) const;
+  CapturedStep::Shown captured_body(const CapturedStep::Token& token, const PerLayer<DeviceSlots>& caches, bool probabilities) const;
+  void show_step(const CapturedStep::Shown& shown, const NextToken& token, KvCache& cache, DecodeObserver* observer) const;
   // Queries and keys of rows as they are rotated: qkv [rows, H + 2 Hkv, d] with the norms of their heads taken, in place.
   at::Tensor scaled_rows(const at::Tensor& ids) const;  // of a word as the first layer reads it
   void normalise_heads(const Layer& layer, at::Tensor& qkv) const;
@@ -110,7 +110,7 @@ class TransformerDecoder final : public TextDecoder {
   std::shared_ptr<const KeyBias> key_bias_;  // null: of a GPU, or none
   Norm final_norm_;
   Linear head_;                             // shares embedding_ where tied
-  std::unique_ptr<RecordedStep> recorded_;  // on a GPU, unless the host has to see which experts a token goes through
+  std::unique_ptr<CapturedStep> recorded_;  // on a GPU, unless the host has to see which experts a token goes through
 };
 
 }  // namespace winnow

@@ -120,7 +120,7 @@ TEST_F(DecodeCost, IsOneWaitATokenWhereWeightsAreInFewBits) {
 
 // What the host has to start for a token, of which a step on a fast GPU is made. A layer: two norms with what is added before them, four
 // products, rotary positions, the append, attention, the gated activation; norms of heads and of what a layer adds where a model has them.
-TEST_F(DecodeCost, IsOneReplayOfARecordedStep) {
+TEST_F(DecodeCost, IsOneReplayOfACapturedStep) {
   for (const char* folder :
        {"gqa_tied", "qwen2_vl/published", "qwen3_vl/published", "internvl/qwen2_saved", "gemma3/published", "llava/next_window"}) {
     SCOPED_TRACE(folder);

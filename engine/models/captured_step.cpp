@@ -1,4 +1,4 @@
-#include "engine/models/recorded_step.h"
+#include "engine/models/captured_step.h"
 
 #include <algorithm>
 #include <exception>
@@ -16,7 +16,7 @@ constexpr std::size_t kReasonBytes = 512;
 
 }  // namespace
 
-struct RecordedStep::Recording {
+struct CapturedStep::Recording {
   const Body* body = nullptr;
   Token token;
   PerLayer<DeviceSlots> layers;
@@ -42,14 +42,14 @@ struct RecordedStep::Recording {
   }
 };
 
-RecordedStep::RecordedStep(Body body, std::int64_t layers, at::Device device)
+CapturedStep::CapturedStep(Body body, std::int64_t layers, at::Device device)
     : body_(std::move(body)), numbers_(at::zeros({kTokenNumbers + layers}, at::TensorOptions(device).dtype(at::kLong))) {}
 
-RecordedStep::~RecordedStep() = default;
+CapturedStep::~CapturedStep() = default;
 
 // Whether the step before was this cache's and its token the one before, and every head has as many slots as when it began, or one more.
 // Notes them for the next one.
-bool RecordedStep::follows(const NextToken& token, const KvCache& cache) {
+bool CapturedStep::follows(const NextToken& token, const KvCache& cache) {
   std::vector<std::int64_t> slots;
   for (LayerId layer{0}; layer < cache.shape().layers; ++layer) {
     for (KvHead head{0}; head < cache.shape().kv_heads; ++head) slots.push_back(cache.slots(layer, head));
@@ -64,7 +64,7 @@ bool RecordedStep::follows(const NextToken& token, const KvCache& cache) {
 
 // By how many slots the heads of each layer are longer than recorded; nothing where the recording does not hold. Asks for every layer's
 // table, which brings all of them up to date.
-std::optional<std::vector<std::int64_t>> RecordedStep::further_slots(const KvCache& cache, bool probabilities) const {
+std::optional<std::vector<std::int64_t>> CapturedStep::further_slots(const KvCache& cache, bool probabilities) const {
   if (recording_ == nullptr || recording_->probabilities != probabilities || recording_->layers.layers() != cache.shape().layers)
     return std::nullopt;
   std::vector<std::int64_t> further;
@@ -84,7 +84,7 @@ std::optional<std::vector<std::int64_t>> RecordedStep::further_slots(const KvCac
 }
 
 // The cache has room for the next token.
-void RecordedStep::record(const KvCache& cache, bool probabilities) {
+void CapturedStep::record(const KvCache& cache, bool probabilities) {
   recording_.reset();
   auto recording = std::make_unique<Recording>();
   recording->body = &body_;
@@ -109,7 +109,7 @@ void RecordedStep::record(const KvCache& cache, bool probabilities) {
   recording_ = std::move(recording);
 }
 
-std::optional<RecordedStep::Shown> RecordedStep::run(const NextToken& token, KvCache& cache, bool probabilities) {
+std::optional<CapturedStep::Shown> CapturedStep::run(const NextToken& token, KvCache& cache, bool probabilities) {
   if (impossible_) return std::nullopt;
   for (LayerId layer{0}; layer < cache.shape().layers; ++layer) {
     if (cache.has_shared_entries(layer)) return std::nullopt;  // the host looks them up

@@ -1,5 +1,5 @@
 // For which caches a recorded step serves the next token: one that has grown by a slot, one that has lost one for it, no other one.
-#include "engine/models/recorded_step.h"
+#include "engine/models/captured_step.h"
 
 #include <array>
 #include <cstdint>
@@ -10,7 +10,7 @@
 namespace winnow::testing {
 namespace {
 
-class RecordedSteps : public OnEmulatedGpu {
+class CapturedSteps : public OnEmulatedGpu {
  protected:
   static constexpr std::int64_t kLayers = 2;
 
@@ -29,7 +29,7 @@ class RecordedSteps : public OnEmulatedGpu {
     return cache;
   }
 
-  static RecordedStep::Shown show_nothing(const RecordedStep::Token&, const PerLayer<DeviceSlots>&, bool) {
+  static CapturedStep::Shown show_nothing(const CapturedStep::Token&, const PerLayer<DeviceSlots>&, bool) {
     return {at::zeros({4}, at::TensorOptions(kEmulatedGpu)), {}, {}};
   }
 
@@ -51,11 +51,11 @@ class RecordedSteps : public OnEmulatedGpu {
   }
 
   c10::InferenceMode inference_;
-  RecordedStep step_{&RecordedSteps::show_nothing, kLayers, kEmulatedGpu};
+  CapturedStep step_{&CapturedSteps::show_nothing, kLayers, kEmulatedGpu};
   std::int64_t next_ = 1000;
 };
 
-TEST_F(RecordedSteps, ServeACacheThatGrows) {
+TEST_F(CapturedSteps, ServeACacheThatGrows) {
   KvCache cache = cache_of(10);
   EXPECT_FALSE(step(cache)) << "one alone is not worth it";
   const EmulatedGpuCounts cost = cost_of([&] {
@@ -66,7 +66,7 @@ TEST_F(RecordedSteps, ServeACacheThatGrows) {
   EXPECT_EQ(cache.slots(LayerId(1), KvHead(1)), 51);
 }
 
-TEST_F(RecordedSteps, ServeACacheThatLosesASlotForEach) {
+TEST_F(CapturedSteps, ServeACacheThatLosesASlotForEach) {
   KvCache cache = cache_of(64);  // the token begins another block, which is dropped again
   step(cache);
   lose_a_slot(cache);
@@ -80,7 +80,7 @@ TEST_F(RecordedSteps, ServeACacheThatLosesASlotForEach) {
   EXPECT_EQ(cache.slots(LayerId(0), KvHead(0)), 64);
 }
 
-TEST_F(RecordedSteps, ServeLayersThatLoseASlotBesideOthersThatGrow) {
+TEST_F(CapturedSteps, ServeLayersThatLoseASlotBesideOthersThatGrow) {
   KvCache cache = cache_of(20);
   step(cache);
   const EmulatedGpuCounts cost = cost_of([&] {
@@ -92,7 +92,7 @@ TEST_F(RecordedSteps, ServeLayersThatLoseASlotBesideOthersThatGrow) {
   EXPECT_EQ(cost.recordings, 1);
 }
 
-TEST_F(RecordedSteps, AreNotMadeForTwoCachesInTurn) {
+TEST_F(CapturedSteps, AreNotMadeForTwoCachesInTurn) {
   KvCache one = cache_of(10);
   KvCache other = cache_of(10);
   const EmulatedGpuCounts cost = cost_of([&] {
@@ -104,7 +104,7 @@ TEST_F(RecordedSteps, AreNotMadeForTwoCachesInTurn) {
   EXPECT_EQ(cost.recordings, 0);
 }
 
-TEST_F(RecordedSteps, AreMadeAnewWhereHeadsPart) {
+TEST_F(CapturedSteps, AreMadeAnewWhereHeadsPart) {
   KvCache cache = cache_of(30);
   step(cache);
   EXPECT_TRUE(step(cache));

@@ -23,7 +23,7 @@
 
 namespace winnow {
 
-class RecordedStep {
+class CapturedStep {
  public:
   // What a step reads of its token, on the device.
   struct Token {
@@ -38,10 +38,10 @@ class RecordedStep {
   // Reads the token and the layers' slots, which are those without the token, and nothing else that changes; waits for nothing.
   using Body = std::function<Shown(const Token&, const PerLayer<DeviceSlots>&, bool probabilities)>;
 
-  RecordedStep(Body body, std::int64_t layers, at::Device device);
-  ~RecordedStep();
-  RecordedStep(const RecordedStep&) = delete;
-  RecordedStep& operator=(const RecordedStep&) = delete;
+  CapturedStep(Body body, std::int64_t layers, at::Device device);
+  ~CapturedStep();
+  CapturedStep(const CapturedStep&) = delete;
+  CapturedStep& operator=(const CapturedStep&) = delete;
 
   // What a token's step shows, valid until the next one but for the logits; the token is in the cache then. Nothing where this step is to
   // go the ordinary way. That is the first step of an answer: one alone is not worth recording.
