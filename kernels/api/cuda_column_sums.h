@@ -1,7 +1,7 @@
 // Column sums of all kv heads of a layer on an NVIDIA GPU: kernels/api/column_sums.h for every kv head at once.
 //
 // Used by engine/compression (through engine/cuda_plugin); implemented in kernels/cuda/column_sums.cu. The reference is
-// column_sums_reference, head by head. Products are exact and summed in fp32, by the matrix units where Q and K have 16 bits, rows begin at
+// column_sums_reference, head by head. Products are exact and summed in fp32, by the tensor cores where Q and K have 16 bits, rows begin at
 // multiples of 16 bytes and heads have at most 256 elements; nothing of the matrix is stored.
 // Long columns are split into parts of their rows, whose sums are added in the order of the rows: the same inputs give the same bits.
 // Pointers are device memory. Never throws, never allocates, does not wait for the device; two launches. kBadArgument: a missing pointer, a

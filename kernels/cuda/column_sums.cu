@@ -1,4 +1,4 @@
-// Launches of column sums: argument rules, element type, matrix units or not, vector width, split.
+// Launches of column sums: argument rules, element type, tensor cores or not, vector width, split.
 #include "kernels/cuda/column_sums.cuh"
 
 #include <cuda_runtime_api.h>
@@ -14,7 +14,7 @@ namespace {
 template <class T>
 cuda::ColumnSumsLaunch sum_parts(const CudaColumnSumsArgs& args, cudaStream_t on) {
   if constexpr (sizeof(T) == 2) {
-    if (cuda::fits_matrix_units<T>(args)) {
+    if (cuda::fits_tensor_cores<T>(args)) {
       const cuda::ColumnSumsLaunch launch = cuda::plan_launch(args, cuda::kStripColumns);
       const dim3 blocks(cuda::strip_blocks(launch), static_cast<unsigned>(launch.kv_heads), static_cast<unsigned>(launch.parts));
       cuda::for_strips(args, [&](auto chunks, auto more) {

@@ -1,4 +1,4 @@
-// The device code of column sums whose products the matrix units (tensor cores) take: queries and keys of 16 bits. Launched by
+// The device code of column sums whose products the tensor cores take: queries and keys of 16 bits. Launched by
 // column_sums.cu, run on CPU threads in tests (tests/kernels/cuda_on_cpu.h).
 //
 // sum_columns_by_matrix: a thread block has 128 columns of a kv head and a part of the rows, each warp a strip of 32 columns, whose keys
@@ -12,13 +12,13 @@
 
 #include "kernels/cuda/column_sums.cuh"
 #include "kernels/cuda/copy_async.cuh"
-#include "kernels/cuda/matrix_unit.cuh"
+#include "kernels/cuda/tensor_core.cuh"
 
 namespace winnow::kernels::cuda {
 
-constexpr int kStripColumns = static_cast<int>(kCudaSumStrip);  // of a warp: two of the matrix units' tiles of 16
+constexpr int kStripColumns = static_cast<int>(kCudaSumStrip);  // of a warp: two of the tensor cores' tiles of 16
 static_assert(kStripColumns == 32);
-constexpr int kStripRows = 32;  // of a step: four of the matrix units' tiles of 8
+constexpr int kStripRows = 32;  // of a step: four of the tensor cores' tiles of 8
 constexpr int kStripWarps = 4;
 constexpr int kStripThreads = 32 * kStripWarps;
 static_assert(kStripThreads == 4 * kStripRows, "a quad of lanes copies a row");
@@ -52,7 +52,7 @@ template <int kChunks>
 inline constexpr int kStripBlocks = kChunks > 3 ? 0 : 6 - kChunks;
 
 template <class T>
-bool fits_matrix_units(const CudaColumnSumsArgs& args) {
+bool fits_tensor_cores(const CudaColumnSumsArgs& args) {
   return sizeof(T) == 2 && reads_vectors<T>(args) && args.head_dim <= kStripDepth * kMostChunks;
 }
 
@@ -105,7 +105,7 @@ __device__ inline void take_keys(const ColumnSumsLaunch& args, int kv_head, int 
   }
 }
 
-// The products of a strip and the rows from `row` on: [8 rows, 16 columns, as matrix_unit.cuh has D].
+// The products of a strip and the rows from `row` on: [8 rows, 16 columns, as tensor_core.cuh has D].
 template <class T, int kChunks, int kCount>
 __device__ inline void multiply_strip(const unsigned (&keys)[kChunks][2][2][4], const QueryRows<kChunks>& rows, int row,
                                       float (&products)[kCount][2][4]) {

@@ -19,7 +19,7 @@ template <class T, class Run>
 void with_kernel(const cuda::DecodeLaunch& launch, Run run) {
   constexpr int kVector = 16 / static_cast<int>(sizeof(T));
   if constexpr (sizeof(T) == 2) {
-    if (cuda::takes_matrix_unit<T>(launch)) {
+    if (cuda::takes_tensor_core<T>(launch)) {
       if (launch.head_dim == 64) return run(cuda::attend_matrix_part<T, 64>);
       if (launch.head_dim == 128) return run(cuda::attend_matrix_part<T, 128>);
       return run(cuda::attend_matrix_part<T, 256>);

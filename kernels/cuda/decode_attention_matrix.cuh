@@ -1,4 +1,4 @@
-// Decode attention of 16-bit numbers on the matrix units (matrix_unit.cuh); launched by decode_attention.cu in place of attend_part where
+// Decode attention of 16-bit numbers on the tensor cores (tensor_core.cuh); launched by decode_attention.cu in place of attend_part where
 // the head size is 64, 128 or 256. Run on CPU threads in tests.
 //
 // A warp takes kStep slots at a time; what the four warps of a thread block found is joined in shared memory at the end. For each step
@@ -12,13 +12,13 @@
 #pragma once
 
 #include "kernels/cuda/decode_attention.cuh"
-#include "kernels/cuda/matrix_unit.cuh"
+#include "kernels/cuda/tensor_core.cuh"
 
 namespace winnow::kernels::cuda {
 
 // Whether attend_matrix_part<T, head_dim> is there and may read these.
 template <class T>
-bool takes_matrix_unit(const DecodeLaunch& launch) {
+bool takes_tensor_core(const DecodeLaunch& launch) {
   return sizeof(T) == 2 && (launch.head_dim == 64 || launch.head_dim == 128 || launch.head_dim == 256) && is_aligned(launch.query);
 }
 
@@ -63,7 +63,7 @@ __global__ void __launch_bounds__(kThreads, kFits<kHeadDim> ? 2 : 1) attend_matr
 #pragma unroll
     for (int i = 0; i < kKeyLoads; ++i) query[i] = load<4>(from + 16 * i + 4 * column);
   }
-  float output[kValueLoads][8][4] = {};  // [64 elements][element of 8][D of the matrix unit]
+  float output[kValueLoads][8][4] = {};  // [64 elements][element of 8][D of the tensor core]
   float highest = minus_infinity();      // of the head `row`
   float sum = 0.0F;                      // of this lane's slots
 

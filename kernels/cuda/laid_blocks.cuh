@@ -9,7 +9,7 @@
 
 #include "kernels/api/cuda_block_gemv.h"
 #include "kernels/cuda/element.cuh"
-#include "kernels/cuda/matrix_unit.cuh"
+#include "kernels/cuda/tensor_core.cuh"
 
 namespace winnow::kernels::cuda {
 

@@ -1,4 +1,4 @@
-// Launches of nearest rows: argument rules, element type, matrix units or not, vector width, split.
+// Launches of nearest rows: argument rules, element type, tensor cores or not, vector width, split.
 #include "kernels/cuda/nearest_rows.cuh"
 
 #include <cuda_runtime_api.h>
@@ -17,7 +17,7 @@ template <class T>
 void compare_in_parts(const CudaNearestRowsArgs& args, const cuda::NearestLaunch& launch, cudaStream_t on) {
   const auto parts = static_cast<unsigned>(launch.parts);
   if constexpr (sizeof(T) == 2) {
-    if (cuda::fits_matrix_units<T>(args)) {
+    if (cuda::fits_tensor_cores<T>(args)) {
       const dim3 strips(blocks_of(args.asking_count, cuda::kNearStrips), parts);
       cuda::for_near_chunks(args, [&](auto chunks, auto arrays) {
         cuda::compare_by_matrix<T, decltype(chunks)::value, decltype(arrays)::value><<<strips, cuda::kNearThreads, 0, on>>>(launch);

@@ -1,6 +1,6 @@
 // The device code of nearest rows; launched by nearest_rows.cu, run on CPU threads in tests (tests/kernels/cuda_on_cpu.h).
 //
-// measure_rows: a warp per row finds its length. compare_rows, where the matrix units do not compare (nearest_rows_matrix.cuh): one thread
+// measure_rows: a warp per row finds its length. compare_rows, where the tensor cores do not compare (nearest_rows_matrix.cuh): one thread
 // block per (tile of 64 asking rows, part of those that they are compared with). It walks the part 64 rows at a time: a product of 64 x 64
 // in registers, 8 x 4 a thread, whose operands go through shared memory 32 elements at a time; a thread keeps the nearest of its own
 // columns, ascending, and what 16 threads found is compared at the end. join_nearest: the nearest of all parts. Nothing of the matrix is

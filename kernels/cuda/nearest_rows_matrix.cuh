@@ -1,4 +1,4 @@
-// The device code of nearest rows whose products the matrix units (tensor cores) take: rows of 16 bits. Launched by nearest_rows.cu in
+// The device code of nearest rows whose products the tensor cores take: rows of 16 bits. Launched by nearest_rows.cu in
 // place of compare_rows, run on CPU threads in tests (tests/kernels/cuda_on_cpu.h).
 //
 // compare_by_matrix: a thread block has 128 asking rows and a part of those that they are compared with, each warp a strip of 32 asking
@@ -13,12 +13,12 @@
 #include <type_traits>
 
 #include "kernels/cuda/copy_async.cuh"
-#include "kernels/cuda/matrix_unit.cuh"
 #include "kernels/cuda/nearest_rows.cuh"
+#include "kernels/cuda/tensor_core.cuh"
 
 namespace winnow::kernels::cuda {
 
-constexpr int kNearStrip = 32;                                 // asking rows of a warp: two of the matrix units' tiles of 16
+constexpr int kNearStrip = 32;                                 // asking rows of a warp: two of the tensor cores' tiles of 16
 constexpr int kNearStrips = kNearStrip * (kNearThreads / 32);  // of a thread block
 constexpr int kNearChunk = 32;                                 // elements of a row that a quad of lanes has from one load each
 constexpr int kMostNearChunks = 8;                             // of all arrays: as many as registers hold
@@ -47,12 +47,12 @@ inline std::int64_t near_chunks(const CudaNearestRowsArgs& args) {
 }
 
 template <class T>
-bool fits_matrix_units(const CudaNearestRowsArgs& args) {
+bool fits_tensor_cores(const CudaNearestRowsArgs& args) {
   return sizeof(T) == 2 && reads_vectors<T>(args) && args.width <= kMostNearChunks * kNearChunk &&
          near_chunks(args) * (args.second != nullptr ? 2 : 1) <= kMostNearChunks;
 }
 
-// Calls launch(chunks, arrays), whose types say which version is launched. args fit the matrix units.
+// Calls launch(chunks, arrays), whose types say which version is launched. args fit the tensor cores.
 template <class Launch>
 void for_near_chunks(const CudaNearestRowsArgs& args, const Launch& launch) {
   using Two = std::integral_constant<int, 2>;
@@ -64,7 +64,7 @@ void for_near_chunks(const CudaNearestRowsArgs& args, const Launch& launch) {
   launch(std::integral_constant<int, kMostNearChunks>{}, One{});
 }
 
-// Asking rows of a warp: [chunk][half of it][tile of 16 rows], as matrix_unit.cuh has A.
+// Asking rows of a warp: [chunk][half of it][tile of 16 rows], as tensor_core.cuh has A.
 template <int kAll>
 struct NearStripRows {
   unsigned pairs[kAll][2][2][4];
@@ -119,7 +119,7 @@ __device__ inline void copy_passing(const NearestLaunch& launch, const int (&num
   }
 }
 
-// The products of a strip and the rows from `row` on, a multiple of 8: [8 of these, 16 asking rows, as matrix_unit.cuh has D].
+// The products of a strip and the rows from `row` on, a multiple of 8: [8 of these, 16 asking rows, as tensor_core.cuh has D].
 template <class T, int kChunks, int kAll, int kCount>
 __device__ inline void multiply_near(const NearStripRows<kAll>& strip, int array, const PassingRows<kAll>& passing, int row,
                                      float (&products)[kCount][2][4]) {

@@ -14,8 +14,8 @@
 
 #include "kernels/cuda/block_gemv.cuh"
 #include "kernels/cuda/laid_blocks.cuh"
-#include "kernels/cuda/matrix_unit.cuh"
 #include "kernels/cuda/overlap.cuh"
+#include "kernels/cuda/tensor_core.cuh"
 
 namespace winnow::kernels::cuda {
 

@@ -20,7 +20,7 @@ using testing::CudaColumnsCase;
 template <class T>
 cuda::ColumnSumsLaunch sum_parts_on_cpu(const CudaColumnSumsArgs& args) {
   if constexpr (sizeof(T) == 2) {
-    if (cuda::fits_matrix_units<T>(args)) {
+    if (cuda::fits_tensor_cores<T>(args)) {
       const cuda::ColumnSumsLaunch launch = cuda::plan_launch(args, cuda::kStripColumns);
       cuda::for_strips(args, [&](auto chunks, auto more) {
         cuda::launch_on_cpu({cuda::strip_blocks(launch), static_cast<unsigned>(launch.kv_heads), static_cast<unsigned>(launch.parts)},
@@ -215,19 +215,19 @@ TEST(CudaColumnsSource, ReadVectorsWhereRowsAreAligned) {
   EXPECT_FALSE(vectors([](CudaColumnSumsArgs& args) { args.key = static_cast<const std::byte*>(args.key) + 8; }));
 }
 
-TEST(CudaColumnsSource, TakeTheMatrixUnitsForAlignedRowsOf16Bits) {
+TEST(CudaColumnsSource, TakeTheTensorCoresForAlignedRowsOf16Bits) {
   const CudaColumnsCase problem({ElementType::kBf16, 256, 1, 1, 4, 4, 1});
   CudaColumnsCase::Result result(problem.shape);
   CudaColumnSumsArgs args = problem.args(result, nullptr, 1);
-  EXPECT_TRUE(cuda::fits_matrix_units<cuda::Bf16>(args));
-  EXPECT_TRUE(cuda::fits_matrix_units<cuda::Fp16>(args));
-  EXPECT_FALSE(cuda::fits_matrix_units<float>(args));
+  EXPECT_TRUE(cuda::fits_tensor_cores<cuda::Bf16>(args));
+  EXPECT_TRUE(cuda::fits_tensor_cores<cuda::Fp16>(args));
+  EXPECT_FALSE(cuda::fits_tensor_cores<float>(args));
   args.head_dim = 264;
-  EXPECT_FALSE(cuda::fits_matrix_units<cuda::Bf16>(args)) << "more registers than there are";
+  EXPECT_FALSE(cuda::fits_tensor_cores<cuda::Bf16>(args)) << "more registers than there are";
   args.head_dim = 72;
-  EXPECT_TRUE(cuda::fits_matrix_units<cuda::Bf16>(args));
+  EXPECT_TRUE(cuda::fits_tensor_cores<cuda::Bf16>(args));
   args.key_row_stride += 4;
-  EXPECT_FALSE(cuda::fits_matrix_units<cuda::Bf16>(args));
+  EXPECT_FALSE(cuda::fits_tensor_cores<cuda::Bf16>(args));
 }
 
 // Several thread blocks side by side, strips that all rows see, that some do and that none does; more steps than are under way.

@@ -24,7 +24,7 @@ template <class T>
 void compare_on_cpu(const CudaNearestRowsArgs& args, const cuda::NearestLaunch& launch) {
   const auto parts = static_cast<unsigned>(launch.parts);
   if constexpr (sizeof(T) == 2) {
-    if (cuda::fits_matrix_units<T>(args)) {
+    if (cuda::fits_tensor_cores<T>(args)) {
       cuda::for_near_chunks(args, [&](auto chunks, auto arrays) {
         cuda::launch_on_cpu({blocks_of(args.asking_count, cuda::kNearStrips), parts, 1}, cuda::kNearThreads,
                             [&] { cuda::compare_by_matrix<T, decltype(chunks)::value, decltype(arrays)::value>(launch); });
@@ -83,7 +83,7 @@ TEST(CudaNearestRows, AreTheReferencesForEveryCount) {
   }
 }
 
-// 16 bits: every version of the matrix units', and what they do not take.
+// 16 bits: every version of the tensor cores', and what they do not take.
 TEST(CudaNearestRows, Of16BitsAreTheReferencesForEveryWidth) {
   for (const ElementType type : {ElementType::kBf16, ElementType::kFp16}) {
     for (const bool both : {false, true}) {

@@ -29,7 +29,7 @@ void run_kernels(const CudaDecodeAttentionArgs& args) {
                             static_cast<unsigned>((args.group + kCudaGroupTile - 1) / kCudaGroupTile)};
   cuda::launch_on_cpu(grid, cuda::kThreads, [&] {
     if constexpr (sizeof(T) == 2) {
-      if (cuda::takes_matrix_unit<T>(launch)) {
+      if (cuda::takes_tensor_core<T>(launch)) {
         if (launch.head_dim == 64) return cuda::attend_matrix_part<T, 64>(launch);
         if (launch.head_dim == 128) return cuda::attend_matrix_part<T, 128>(launch);
         return cuda::attend_matrix_part<T, 256>(launch);

@@ -1,4 +1,4 @@
-// Products of small tiles by a warp on the matrix units (tensor cores), numbers of 16 bits, exact products, sums in fp32; and sums of
+// Products of small tiles by a warp on the tensor cores, numbers of 16 bits, exact products, sums in fp32; and sums of
 // pairs.
 //
 // D [16, 8] += A [16, 16] x B [16, 8]. Of lane = 4 * g + t every register holds two neighbours, the first in its low half:
