@@ -20,7 +20,7 @@ namespace {
 // times over, and 128 MiB.
 constexpr std::int64_t kWidenedTogether = std::int64_t{1} << 26;
 constexpr std::int64_t kStagedBytes = std::int64_t{1} << 23;  // of a matrix that are laid out at a time on their way to the device
-constexpr std::int64_t kLaidRows = 16;                        // that a thread lays out before it takes others
+constexpr std::int64_t kInterleavedRows = 16;                 // that a thread lays out before it takes others
 
 at::Tensor memory_on(at::Device device, std::int64_t bytes) {
   try {
@@ -98,7 +98,7 @@ void DeviceBlockMatrix::lay_out(const BlockRows& from, std::int64_t above, const
   const at::Tensor staged = at::empty({together * row_bytes}, at::TensorOptions().dtype(at::kByte));
   for (std::int64_t first = 0; first < from.rows; first += together) {
     const std::int64_t count = std::min(together, from.rows - first);
-    share_work(count, kLaidRows, [&](std::int64_t begin, std::int64_t end) {
+    share_work(count, kInterleavedRows, [&](std::int64_t begin, std::int64_t end) {
       for (std::int64_t row = begin; row < end; ++row)
         kernels::lay_out_row(from.type, from.bytes.data() + (first + row) * row_bytes, in_,
                              kernels::cuda_row_planes<void*>(staged.mutable_data_ptr(), from.type, count, in_, row));

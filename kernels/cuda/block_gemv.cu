@@ -16,7 +16,7 @@ LaunchStatus cuda_block_gemv(const CudaBlockGemvArgs& args, void* stream) {
   const auto on = static_cast<cudaStream_t>(stream);
   cuda::with_block_type(args.type, [&](auto type) {
     using Type = decltype(type);
-    if constexpr (cuda::kIsLaid<Type>) {
+    if constexpr (cuda::kIsInterleaved<Type>) {
       const unsigned tiles = cuda::tile_blocks(args);
       if (args.element == ElementType::kBf16)
         return cuda::launch_overlapped(cuda::multiply_tiles<Type, cuda::Bf16>, tiles, 32 * cuda::kTileWarps, on, launch);

@@ -1,17 +1,17 @@
 // Stored blocks (kernels/api/block_types.h) on a GPU: one struct for each type, and eight neighbours of a row widened to fp32.
 //
 // Used by block_gemv.cuh and widen_rows.cuh. Values are those of kernels/reference/block_types.cpp to the bit: products are rounded
-// before they are added. Here are the types that stay as they are stored (kernels/api/cuda_block_layout.h); laid_blocks.cuh has the others.
-// Eight neighbours share scale, shift and sign in every type, so a thread needs no more than their bytes, which lie together. kAlignment
-// says how far those bytes are aligned in every block when the matrix is to 16 bytes: a block of IQ4_NL has 18, so nothing in it can be
-// read in more than two bytes at a time.
+// before they are added. Here are the types that stay as they are stored (kernels/api/cuda_block_layout.h); interleaved_blocks.cuh has the
+// others. Eight neighbours share scale, shift and sign in every type, so a thread needs no more than their bytes, which lie together.
+// kAlignment says how far those bytes are aligned in every block when the matrix is to 16 bytes: a block of IQ4_NL has 18, so nothing in it
+// can be read in more than two bytes at a time.
 #pragma once
 
 #include <cstdint>
 
 #include "kernels/api/cuda_block_gemv.h"
 #include "kernels/cuda/element.cuh"
-#include "kernels/cuda/laid_blocks.cuh"
+#include "kernels/cuda/interleaved_blocks.cuh"
 
 namespace winnow::kernels::cuda {
 
@@ -128,8 +128,8 @@ struct IQ4_XS {
 // Row `row` of a matrix of `rows` rows.
 template <class Type>
 __device__ inline auto matrix_row(const Byte* matrix, std::int64_t rows, int columns, std::int64_t row) {
-  if constexpr (kIsLaid<Type>) {
-    return laid_row<Type>(matrix, rows, columns, row);
+  if constexpr (kIsInterleaved<Type>) {
+    return interleaved_row<Type>(matrix, rows, columns, row);
   } else {
     return matrix + row * (static_cast<std::int64_t>(columns / Type::kElements) * Type::kBytes);
   }
@@ -138,8 +138,8 @@ __device__ inline auto matrix_row(const Byte* matrix, std::int64_t rows, int col
 // Numbers [column, column + 8) of a row; column: a multiple of 8.
 template <class Type, class Row>
 __device__ inline void widen_piece(const Row& row, int column, float (&to)[kPiece]) {
-  if constexpr (kIsLaid<Type>) {
-    widen_laid<Type>(row, column, to);
+  if constexpr (kIsInterleaved<Type>) {
+    widen_interleaved<Type>(row, column, to);
   } else {
     Type::widen(row + static_cast<std::int64_t>(column / Type::kElements) * Type::kBytes, column % Type::kElements, to);
   }

@@ -1,4 +1,4 @@
-// The device code of products of up to eight 16-bit inputs with matrices that are laid out anew (laid_blocks.cuh), on tensor cores;
+// The device code of products of up to eight 16-bit inputs with matrices that are laid out anew (interleaved_blocks.cuh), on tensor cores;
 // launched by block_gemv.cu, run on CPU threads in tests (tests/kernels/cuda_on_cpu.h).
 //
 // A thread block serves 16 rows of the matrix. Its warps take the groups that lie together in turn, so that neighbouring warps read
@@ -13,7 +13,7 @@
 #include <type_traits>
 
 #include "kernels/cuda/block_gemv.cuh"
-#include "kernels/cuda/laid_blocks.cuh"
+#include "kernels/cuda/interleaved_blocks.cuh"
 #include "kernels/cuda/overlap.cuh"
 #include "kernels/cuda/tensor_core.cuh"
 
@@ -82,7 +82,7 @@ __global__ void __launch_bounds__(32 * kTileWarps, kLeastTiles<Type>) multiply_t
   const int eighth = lane / 4;  // this thread's rows are this one and eight on, its input is this one
   const int quarter = lane % 4;
   const int first_row = static_cast<int>(blockIdx.x) * kTileRows;
-  const LaidRow rows[2] = {product_row<Type>(args, first_row + eighth), product_row<Type>(args, first_row + eighth + 8)};
+  const InterleavedRow rows[2] = {product_row<Type>(args, first_row + eighth), product_row<Type>(args, first_row + eighth + 8)};
   const auto* const input = static_cast<const Element*>(args.input) + static_cast<std::int64_t>(eighth) * args.columns + quarter * kPiece;
 
   float sums[4] = {};

@@ -2,7 +2,8 @@
 // (tests/kernels/cuda_on_cpu.h).
 //
 // A thread widens eight neighbours and writes them together, neighbouring threads neighbouring ones. Of matrices that are laid out anew it
-// widens those of as many groups as it reads at a time (laid_blocks.cuh): four neighbouring threads write what four groups have in turn.
+// widens those of as many groups as it reads at a time (interleaved_blocks.cuh): four neighbouring threads write what four groups have in
+// turn.
 #pragma once
 
 #include "kernels/api/cuda_widen_rows.h"
@@ -43,7 +44,8 @@ inline WidenLaunch plan_launch(const CudaWidenRowsArgs& args) {
 // Threads that widen a row.
 template <class Type>
 __host__ __device__ constexpr unsigned row_threads(int columns) {
-  if constexpr (kIsLaid<Type>) return static_cast<unsigned>((columns / kGroup + Type::kTogether - 1) / Type::kTogether * kGroupPieces);
+  if constexpr (kIsInterleaved<Type>)
+    return static_cast<unsigned>((columns / kGroup + Type::kTogether - 1) / Type::kTogether * kGroupPieces);
   return static_cast<unsigned>(columns / kPiece);
 }
 
@@ -77,7 +79,7 @@ __global__ void __launch_bounds__(kWidenThreads) widen_pieces(WidenLaunch args) 
   if (row < 0 || row >= args.rows) return;
   const auto stored = matrix_row<Type>(args.matrix, args.rows, args.columns, args.row_of != nullptr ? args.row_of[row] : row);
   float values[kPiece];
-  if constexpr (kIsLaid<Type>) {
+  if constexpr (kIsInterleaved<Type>) {
     const int first = piece / kGroupPieces * Type::kTogether;
     const int quarter = piece % kGroupPieces;
     const int count = min(Type::kTogether, stored.groups - first);

@@ -71,7 +71,7 @@ struct Q6_K : Planes<256, 210, 4, 2> {
 
 // visit(Type{}) for the types that are laid out; false for the others.
 template <class Visit>
-bool with_laid_type(BlockType type, const Visit& visit) {
+bool with_interleaved_type(BlockType type, const Visit& visit) {
   switch (type) {
     case BlockType::kQ8_0:
       visit(Q8_0{});
@@ -163,7 +163,7 @@ void restore_codes(const Byte* codes, const Byte* highs, std::int64_t groups, st
 
 std::array<std::int64_t, kCudaPlanes> cuda_plane_bytes(BlockType type, std::int64_t columns) {
   std::array<std::int64_t, kCudaPlanes> bytes = {columns / block_elements(type) * block_bytes(type), 0, 0, 0};
-  with_laid_type(type, [&](auto laid) {
+  with_interleaved_type(type, [&](auto laid) {
     using Type = decltype(laid);
     const std::int64_t pieces = columns / kPieceCodes;
     const std::int64_t blocks = columns / Type::kElements;
@@ -173,7 +173,7 @@ std::array<std::int64_t, kCudaPlanes> cuda_plane_bytes(BlockType type, std::int6
 }
 
 void lay_out_row(BlockType type, const void* blocks, std::int64_t columns, const std::array<void*, kCudaPlanes>& planes) {
-  const bool laid = with_laid_type(type, [&](auto of) {
+  const bool laid = with_interleaved_type(type, [&](auto of) {
     using Type = decltype(of);
     const auto* from = static_cast<const Byte*>(blocks);
     for (std::int64_t block = 0; block < columns / Type::kElements; ++block, from += Type::kBytes) {
@@ -189,7 +189,7 @@ void lay_out_row(BlockType type, const void* blocks, std::int64_t columns, const
 void stored_block(BlockType type, const std::array<const void*, kCudaPlanes>& planes, std::int64_t columns, std::int64_t block, void* to) {
   auto* const stored = static_cast<Byte*>(to);
   const auto bytes = static_cast<std::size_t>(block_bytes(type));
-  const bool laid = with_laid_type(type, [&](auto of) {
+  const bool laid = with_interleaved_type(type, [&](auto of) {
     using Type = decltype(of);
     std::memset(stored, 0, bytes);
     restore_codes<Type>(static_cast<const Byte*>(planes[0]), static_cast<const Byte*>(planes[2]), columns / kCudaGroupElements,

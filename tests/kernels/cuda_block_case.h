@@ -55,7 +55,7 @@ class BarelyAligned {
 };
 
 // A matrix as a GPU has it.
-inline std::vector<std::uint8_t> laid_out(BlockType type, const std::vector<std::uint8_t>& blocks, std::int64_t columns) {
+inline std::vector<std::uint8_t> interleaved(BlockType type, const std::vector<std::uint8_t>& blocks, std::int64_t columns) {
   const std::int64_t row_bytes = columns / block_elements(type) * block_bytes(type);
   const std::int64_t rows = std::ssize(blocks) / row_bytes;
   std::vector<std::uint8_t> matrix(blocks.size(), 0x7A);
@@ -88,7 +88,7 @@ struct BlockGemvCase {
   explicit BlockGemvCase(const BlockGemvShape& wanted)
       : shape(wanted),
         stored(random_blocks(shape.type, shape.rows * shape.columns, 3)),
-        matrix(laid_out(shape.type, stored, shape.columns)),
+        matrix(interleaved(shape.type, stored, shape.columns)),
         input(random_numbers(shape.element, shape.inputs * shape.columns, 4)),
         row_of(shape.ordered ? shuffled(shape.rows, 5) : std::vector<std::int32_t>()) {}
 

@@ -25,7 +25,7 @@ void multiply(const CudaBlockGemvArgs& args) {
   const cuda::ProductLaunch launch = cuda::plan_launch(args);
   cuda::with_block_type(args.type, [&](auto type) {
     using Type = decltype(type);
-    if constexpr (cuda::kIsLaid<Type>) {
+    if constexpr (cuda::kIsInterleaved<Type>) {
       if (args.element != ElementType::kFp32) {
         return cuda::launch_on_cpu({cuda::tile_blocks(args), 1, 1}, 32 * cuda::kTileWarps, [&] {
           if (args.element == ElementType::kBf16) {
@@ -92,7 +92,7 @@ TEST(CudaBlocksSource, ProductsKeepNanVisible) {
   std::vector<std::uint8_t> blocks = random_blocks(BlockType::kQ8_0, 3 * 64, 1);
   blocks[2 * 34] = 0x00;  // row 1's first scale
   blocks[2 * 34 + 1] = 0x7E;
-  const BarelyAligned matrix(testing::laid_out(BlockType::kQ8_0, blocks, 64));
+  const BarelyAligned matrix(testing::interleaved(BlockType::kQ8_0, blocks, 64));
   for (const ElementType element : testing::kEveryElementType) {
     const BarelyAligned input(testing::random_numbers(element, 64, 2));
     std::vector<std::byte> output(3 * sizeof(float));
@@ -123,7 +123,7 @@ void expect_same_rows(CudaWidenRowsArgs args) {
 TEST(CudaBlocksSource, WidenedRowsAreTheReferencesToTheBit) {
   for (const BlockType type : testing::kEveryBlockType) {
     const std::int64_t columns = 3 * testing::least_columns(type);
-    const BarelyAligned matrix(testing::laid_out(type, random_blocks(type, 5 * columns, 7), columns));
+    const BarelyAligned matrix(testing::interleaved(type, random_blocks(type, 5 * columns, 7), columns));
     const std::vector<std::int32_t> row_of = testing::shuffled(5, 8);
     const std::vector<std::int32_t> column_of = testing::shuffled(columns, 9);
     for (const ElementType element : testing::kEveryElementType) {
@@ -146,7 +146,7 @@ TEST(CudaBlocksSource, WidenedRowsAreTheReferencesToTheBit) {
 }
 
 TEST(CudaBlocksSource, RowsThatAreAskedForAreThoseOfThisPart) {
-  const BarelyAligned matrix(testing::laid_out(BlockType::kQ5_1, random_blocks(BlockType::kQ5_1, 6 * 64, 10), 64));
+  const BarelyAligned matrix(testing::interleaved(BlockType::kQ5_1, random_blocks(BlockType::kQ5_1, 6 * 64, 10), 64));
   const std::vector<std::int64_t> ids = {12, 3, 10, 16, 10, 15, 9};  // rows 10 to 15 lie here
   const std::vector<std::int32_t> row_of = testing::shuffled(6, 11);
   CudaWidenRowsArgs args;
@@ -169,7 +169,7 @@ TEST(CudaBlocksSource, BlocksComeBackAsTheyWereStored) {
     const auto bytes = static_cast<std::size_t>(block_bytes(type));
     for (const std::int64_t blocks : {1, 2, 3, 7, 8}) {
       const std::vector<std::uint8_t> stored = random_blocks(type, 3 * blocks * elements, 12);
-      std::vector<std::uint8_t> matrix = testing::laid_out(type, stored, blocks * elements);
+      std::vector<std::uint8_t> matrix = testing::interleaved(type, stored, blocks * elements);
       std::vector<std::uint8_t> found(stored.size());
       for (std::size_t i = 0; i < stored.size() / bytes; ++i) {
         const auto block = static_cast<std::int64_t>(i);

@@ -160,7 +160,7 @@ TEST_F(CudaKernels, WidenedRowsAreTheReferencesToTheBit) {
   constexpr std::int64_t kRows = 70;
   for (const BlockType type : testing::kEveryBlockType) {
     const std::int64_t columns = 5 * testing::least_columns(type);
-    const std::vector<std::uint8_t> laid = testing::laid_out(type, random_blocks(type, kRows * columns, 7), columns);
+    const std::vector<std::uint8_t> laid = testing::interleaved(type, random_blocks(type, kRows * columns, 7), columns);
     const testing::BarelyAligned on_host(laid);
     const DeviceMemory matrix(laid);
     const std::vector<std::int32_t> row_of = testing::shuffled(kRows, 8);

@@ -27,7 +27,7 @@ __device__ inline float number(unsigned code, float zero) { return __uint_as_flo
 __device__ inline float half_at(const Byte* at) { return widen(*reinterpret_cast<const Fp16*>(at)); }
 
 // The matrix's four planes and one of its rows: how many groups lie before it, and its own.
-struct LaidRow {
+struct InterleavedRow {
   const Byte* codes;
   const Byte* subs;
   const Byte* highs;
@@ -51,7 +51,7 @@ __device__ inline int whole(int column, unsigned elements) { return static_cast<
 __device__ inline int rest(int column, unsigned elements) { return static_cast<int>(static_cast<unsigned>(column) % elements); }
 
 template <int kElements_, int kCodeBits_, int kHighBits_, int kSubBytes_, int kHeadBytes_, Offset kOffset_>
-struct LaidType {
+struct InterleavedType {
   static constexpr int kElements = kElements_;
   static constexpr int kCodeBits = kCodeBits_, kHighBits = kHighBits_;
   static constexpr int kSubBytes = kSubBytes_, kHeadBytes = kHeadBytes_;  // of a block
@@ -63,42 +63,42 @@ struct LaidType {
   static constexpr int kScales = 1;                 // of a group
 };
 
-struct Q4_0 : LaidType<32, 4, 0, 0, 2, Offset::kMiddle> {
-  __device__ static Scale scale(const LaidRow& row, int column) {
+struct Q4_0 : InterleavedType<32, 4, 0, 0, 2, Offset::kMiddle> {
+  __device__ static Scale scale(const InterleavedRow& row, int column) {
     return {half_at(row.heads + (row.before + whole(column, 32)) * 2), 0.0F};
   }
 };
-struct Q5_0 : LaidType<32, 4, 1, 0, 2, Offset::kMiddle> {
-  __device__ static Scale scale(const LaidRow& row, int column) { return Q4_0::scale(row, column); }
+struct Q5_0 : InterleavedType<32, 4, 1, 0, 2, Offset::kMiddle> {
+  __device__ static Scale scale(const InterleavedRow& row, int column) { return Q4_0::scale(row, column); }
 };
-struct Q8_0 : LaidType<32, 8, 0, 0, 2, Offset::kMiddle> {
-  __device__ static Scale scale(const LaidRow& row, int column) { return Q4_0::scale(row, column); }
+struct Q8_0 : InterleavedType<32, 8, 0, 0, 2, Offset::kMiddle> {
+  __device__ static Scale scale(const InterleavedRow& row, int column) { return Q4_0::scale(row, column); }
 };
 
-struct Q4_1 : LaidType<32, 4, 0, 0, 4, Offset::kLeast> {
-  __device__ static Scale scale(const LaidRow& row, int column) {
+struct Q4_1 : InterleavedType<32, 4, 0, 0, 4, Offset::kLeast> {
+  __device__ static Scale scale(const InterleavedRow& row, int column) {
     const Pack<Fp16, 2> head = load<2>(reinterpret_cast<const Fp16*>(row.heads + (row.before + whole(column, 32)) * 4));
     return {cuda::widen(head.values[0]), cuda::widen(head.values[1])};
   }
 };
-struct Q5_1 : LaidType<32, 4, 1, 0, 4, Offset::kLeast> {
-  __device__ static Scale scale(const LaidRow& row, int column) { return Q4_1::scale(row, column); }
+struct Q5_1 : InterleavedType<32, 4, 1, 0, 4, Offset::kLeast> {
+  __device__ static Scale scale(const InterleavedRow& row, int column) { return Q4_1::scale(row, column); }
 };
 
-struct U4Z : LaidType<32, 4, 0, 0, 4, Offset::kZero> {
-  __device__ static Scale scale(const LaidRow& row, int column) {
+struct U4Z : InterleavedType<32, 4, 0, 0, 4, Offset::kZero> {
+  __device__ static Scale scale(const InterleavedRow& row, int column) {
     const Pack<Fp16, 2> head = load<2>(reinterpret_cast<const Fp16*>(row.heads + (row.before + whole(column, 32)) * 4));
     return {cuda::widen(head.values[0]), number(head.values[1].bits & 255U, 0.0F)};
   }
 };
-struct U8Z : LaidType<32, 8, 0, 0, 4, Offset::kZero> {
-  __device__ static Scale scale(const LaidRow& row, int column) { return U4Z::scale(row, column); }
+struct U8Z : InterleavedType<32, 8, 0, 0, 4, Offset::kZero> {
+  __device__ static Scale scale(const InterleavedRow& row, int column) { return U4Z::scale(row, column); }
 };
 
 // Scale of the scales, of the minima, and 8 of each in 12 bytes, six bits each: four scales, four minima, and the low halves of the other
 // eight, whose two high bits lie in the first eight bytes.
-struct Q4_K : LaidType<256, 4, 0, 0, 16, Offset::kLeast> {
-  __device__ static Scale scale(const LaidRow& row, int column) {
+struct Q4_K : InterleavedType<256, 4, 0, 0, 16, Offset::kLeast> {
+  __device__ static Scale scale(const InterleavedRow& row, int column) {
     const Pack<std::uint32_t, 4> head =
         load<4>(reinterpret_cast<const std::uint32_t*>(row.heads + (row.before / 8 + whole(column, 256)) * 16));
     const int sub = rest(whole(column, 32), 8);
@@ -113,13 +113,13 @@ struct Q4_K : LaidType<256, 4, 0, 0, 16, Offset::kLeast> {
     return {__fmul_rn(factors, number(factor, 0.0F)), -__fmul_rn(minima, number(least, 0.0F))};
   }
 };
-struct Q5_K : LaidType<256, 4, 1, 0, 16, Offset::kLeast> {
-  __device__ static Scale scale(const LaidRow& row, int column) { return Q4_K::scale(row, column); }
+struct Q5_K : InterleavedType<256, 4, 1, 0, 16, Offset::kLeast> {
+  __device__ static Scale scale(const InterleavedRow& row, int column) { return Q4_K::scale(row, column); }
 };
 
-struct Q6_K : LaidType<256, 4, 2, 16, 2, Offset::kMiddle> {
+struct Q6_K : InterleavedType<256, 4, 2, 16, 2, Offset::kMiddle> {
   static constexpr int kScales = 2;
-  __device__ static Scale scale(const LaidRow& row, int column) {
+  __device__ static Scale scale(const InterleavedRow& row, int column) {
     return {__fmul_rn(half_at(row.heads + (row.before / 8 + whole(column, 256)) * 2),
                       number(row.subs[row.before * 2 + whole(column, 16)] ^ 128U, 128.0F)),
             0.0F};
@@ -127,12 +127,12 @@ struct Q6_K : LaidType<256, 4, 2, 16, 2, Offset::kMiddle> {
 };
 
 template <class Type>
-inline constexpr bool kIsLaid = requires {
+inline constexpr bool kIsInterleaved = requires {
   Type::kTogether;
 };
 
 template <class Type>
-__device__ inline LaidRow laid_row(const Byte* matrix, std::int64_t rows, int columns, std::int64_t row) {
+__device__ inline InterleavedRow interleaved_row(const Byte* matrix, std::int64_t rows, int columns, std::int64_t row) {
   const int groups = columns / kGroup;
   const std::int64_t all = rows * groups;
   const Byte* const subs = matrix + all * (kGroupPieces * Type::kCodeBits);
@@ -175,7 +175,7 @@ __device__ inline std::uint32_t high_bits(const Byte* highs, std::int64_t piece)
 }
 
 template <class Type>
-__device__ inline Piece<Type> piece_at(const LaidRow& row, int in_row) {
+__device__ inline Piece<Type> piece_at(const InterleavedRow& row, int in_row) {
   const std::int64_t place = row.before * kGroupPieces + in_row;
   Piece<Type> piece;
   const auto* const codes = reinterpret_cast<const std::uint32_t*>(row.codes) + place * Type::kWords;
@@ -205,7 +205,7 @@ struct Pieces {
 
 // Piece `quarter` of groups [first, first + count); of those behind: zero.
 template <class Type>
-__device__ inline Pieces<Type> load_pieces(const LaidRow& row, int first, int count, int quarter) {
+__device__ inline Pieces<Type> load_pieces(const InterleavedRow& row, int first, int count, int quarter) {
   Pieces<Type> pieces = {};
   const int in_row = first * kGroupPieces + quarter * count;
   if (count == Type::kTogether) {
@@ -252,7 +252,7 @@ __device__ inline void widen_codes(const Piece<Type>& piece, const Scale& scale,
 
 // Numbers [column, column + 8) of a row; column: a multiple of 8.
 template <class Type>
-__device__ inline void widen_laid(const LaidRow& row, int column, float (&to)[kPiece]) {
+__device__ inline void widen_interleaved(const InterleavedRow& row, int column, float (&to)[kPiece]) {
   const int group = column / kGroup;
   const int first = group / Type::kTogether * Type::kTogether;
   const int together = min(Type::kTogether, row.groups - first);
