@@ -14,6 +14,7 @@
 #include "kernels/api/cuda_column_sums.h"
 #include "kernels/api/cuda_cross_modal_entropy.h"
 #include "kernels/api/cuda_decode_attention.h"
+#include "kernels/api/cuda_dequantise_rows.h"
 #include "kernels/api/cuda_gemv.h"
 #include "kernels/api/cuda_merge_rows.h"
 #include "kernels/api/cuda_nearest_rows.h"
@@ -22,7 +23,6 @@
 #include "kernels/api/cuda_row_sparsity.h"
 #include "kernels/api/cuda_shared_attention.h"
 #include "kernels/api/cuda_unit_keys.h"
-#include "kernels/api/cuda_widen_rows.h"
 #include "kernels/api/gated_activation.h"
 #include "kernels/api/gather_slots.h"
 #include "kernels/api/rms_norm.h"
@@ -54,7 +54,7 @@ struct CudaPluginTable {
   // Waits until everything launched so far is done; what failed since then is the failure of this call.
   int (*synchronize)(char* reason, std::size_t reason_bytes);
   int (*block_gemv)(const kernels::CudaBlockGemvArgs* args);
-  int (*widen_rows)(const kernels::CudaWidenRowsArgs* args);
+  int (*dequantise_rows)(const kernels::CudaDequantiseRowsArgs* args);
   int (*gated_activation)(const kernels::GatedActivationArgs* args);
   int (*rms_norm)(const kernels::RmsNormArgs* args);
   int (*rotary)(const kernels::RotaryArgs* args);

@@ -104,17 +104,17 @@ at::Tensor KvBlock::floats(KvPart part, std::int64_t first, std::int64_t count) 
 at::Tensor KvBlock::rows(KvPart part, std::int64_t first, std::int64_t count) const {
   if (storage_ == KvStorage::kWide) return floats(part, first, count);
   const at::Tensor wide = at::empty({count, head_dim_}, dtype_);
-  widen(part, first, wide);
+  upcast(part, first, wide);
   return wide;
 }
 
-void KvBlock::widen_with(std::int64_t first, const float* offsets, const at::Tensor& to) const {
-  winnow::widen_with(codes(KvPart::kKeys, first), scales(KvPart::kKeys) + first, offsets, to);
+void KvBlock::upcast_with(std::int64_t first, const float* offsets, const at::Tensor& to) const {
+  winnow::upcast_with(codes(KvPart::kKeys, first), scales(KvPart::kKeys) + first, offsets, to);
 }
 
-void KvBlock::widen(KvPart part, std::int64_t first, const at::Tensor& to) const {
+void KvBlock::upcast(KvPart part, std::int64_t first, const at::Tensor& to) const {
   if (narrow()) {
-    widen_into(codes(part, first), scales(part) + first, to);
+    upcast_into(codes(part, first), scales(part) + first, to);
   } else {
     to.copy_(floats(part, first, to.size(0)));
   }

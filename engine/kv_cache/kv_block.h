@@ -62,12 +62,12 @@ class KvBlock {
   // Narrow keys [n, head_dim] without their offsets, as narrow_without() says.
   void write_without(std::int64_t to_row, const at::Tensor& source, const float* offsets, std::uint8_t* taken);
 
-  // [count, head_dim] in the shape's dtype: a view where rows are stored so, else widened.
+  // [count, head_dim] in the shape's dtype: a view where rows are stored so, else upcast.
   at::Tensor rows(KvPart part, std::int64_t first, std::int64_t count) const;
   // The same into `to`, of the shape's dtype, where rows are stored otherwise.
-  void widen(KvPart part, std::int64_t first, const at::Tensor& to) const;
+  void upcast(KvPart part, std::int64_t first, const at::Tensor& to) const;
   // Narrow keys with their offsets.
-  void widen_with(std::int64_t first, const float* offsets, const at::Tensor& to) const;
+  void upcast_with(std::int64_t first, const float* offsets, const at::Tensor& to) const;
 
  private:
   bool narrow() const { return storage_ == KvStorage::kInt8; }

@@ -449,14 +449,14 @@ class KvCache::Impl {
       const SlotRows rows = device_->read(layer_of(h), heads_of(layer_of(h)), kv_head_of(h), count);
       return part == KvPart::kKeys ? rows.keys : rows.values;
     }
-    const bool widened = shape_.storage != KvStorage::kWide;
-    const at::Tensor rows = at::empty({widened ? count : 0, shape_.head_dim}, at::TensorOptions(shape_.device).dtype(shape_.dtype));
+    const bool upcast = shape_.storage != KvStorage::kWide;
+    const at::Tensor rows = at::empty({upcast ? count : 0, shape_.head_dim}, at::TensorOptions(shape_.device).dtype(shape_.dtype));
     std::vector<at::Tensor> pieces;
     for (std::int64_t done = 0; done < count; done += kBlockSlots) {
       const KvBlock& block = *h.blocks[static_cast<std::size_t>(done / kBlockSlots)];
       const std::int64_t here = std::min(kBlockSlots, count - done);
-      if (widened) {
-        block.widen(part, 0, rows.narrow(0, done, here));
+      if (upcast) {
+        block.upcast(part, 0, rows.narrow(0, done, here));
       } else {
         pieces.push_back(block.rows(part, 0, here));
       }

@@ -34,12 +34,12 @@ void narrow_without(const at::Tensor& rows, const float* offsets, std::int8_t* c
   require_taken(kernels::narrow_rows(args));
 }
 
-void widen_into(const std::int8_t* codes, const float* scales, const at::Tensor& rows) { widen_with(codes, scales, nullptr, rows); }
+void upcast_into(const std::int8_t* codes, const float* scales, const at::Tensor& rows) { upcast_with(codes, scales, nullptr, rows); }
 
-void widen_with(const std::int8_t* codes, const float* scales, const float* offsets, const at::Tensor& rows) {
+void upcast_with(const std::int8_t* codes, const float* scales, const float* offsets, const at::Tensor& rows) {
   if (rows.size(0) == 0) return;
-  require(rows.stride(1) == 1, "KV cache: rows are widened to where they lie dense");
-  kernels::WidenRowsArgs args;
+  require(rows.stride(1) == 1, "KV cache: rows are upcast to where they lie dense");
+  kernels::DequantiseRowsArgs args;
   args.codes = codes;
   args.scales = scales;
   args.rows = rows.size(0);
@@ -48,7 +48,7 @@ void widen_with(const std::int8_t* codes, const float* scales, const float* offs
   args.values = rows.mutable_data_ptr();
   args.value_stride = rows.stride(0);
   args.offsets = offsets;
-  require_taken(kernels::widen_rows(args));
+  require_taken(kernels::dequantise_rows(args));
 }
 
 NarrowRows narrowed(const at::Tensor& rows) {
@@ -58,10 +58,10 @@ NarrowRows narrowed(const at::Tensor& rows) {
   return narrow;
 }
 
-at::Tensor widened(const NarrowRows& rows, at::ScalarType type) {
-  require(rows.codes.dim() == 2 && rows.scales.dim() == 1 && rows.codes.size(0) == rows.scales.size(0), "widened: a scale for every row");
+at::Tensor upcast(const NarrowRows& rows, at::ScalarType type) {
+  require(rows.codes.dim() == 2 && rows.scales.dim() == 1 && rows.codes.size(0) == rows.scales.size(0), "upcast: a scale for every row");
   const at::Tensor wide = at::empty(rows.codes.sizes(), type);
-  widen_into(rows.codes.const_data_ptr<std::int8_t>(), rows.scales.const_data_ptr<float>(), wide);
+  upcast_into(rows.codes.const_data_ptr<std::int8_t>(), rows.scales.const_data_ptr<float>(), wide);
   return wide;
 }
 
@@ -74,7 +74,7 @@ void round_to_narrow(at::Tensor rows) {
     for (std::int64_t first = 0; first < rows.size(1); first += kRows) {
       const at::Tensor some = rows.select(0, head).narrow(0, first, std::min(kRows, rows.size(1) - first));
       narrow_into(some, codes.data(), scales.data());
-      widen_into(codes.data(), scales.data(), some);
+      upcast_into(codes.data(), scales.data(), some);
     }
   }
 }

@@ -17,15 +17,15 @@ struct NarrowRows {
 
 // rows: [n, head_dim].
 NarrowRows narrowed(const at::Tensor& rows);
-at::Tensor widened(const NarrowRows& rows, at::ScalarType type);
+at::Tensor upcast(const NarrowRows& rows, at::ScalarType type);
 
-// The same where memory is there already: codes [n, head_dim], scales [n]. Widened rows lie dense in their last dimension.
+// The same where memory is there already: codes [n, head_dim], scales [n]. Upcast rows lie dense in their last dimension.
 void narrow_into(const at::Tensor& rows, std::int8_t* codes, float* scales);
-void widen_into(const std::int8_t* codes, const float* scales, const at::Tensor& rows);
+void upcast_into(const std::int8_t* codes, const float* scales, const at::Tensor& rows);
 
 // Without an offset each where that is worth it (kernels/api/narrow_rows.h), offsets and taken [n, head_dim] and [n]; and with one added.
 void narrow_without(const at::Tensor& rows, const float* offsets, std::int8_t* codes, float* scales, std::uint8_t* taken);
-void widen_with(const std::int8_t* codes, const float* scales, const float* offsets, const at::Tensor& rows);
+void upcast_with(const std::int8_t* codes, const float* scales, const float* offsets, const at::Tensor& rows);
 
 // Rounds rows in place to what eight bits hold of them. rows: [heads, n, head_dim], any strides with a contiguous last dimension.
 void round_to_narrow(at::Tensor rows);

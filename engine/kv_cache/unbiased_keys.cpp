@@ -36,7 +36,7 @@ void write_unbiased_keys(KvBlock& block, std::int64_t row, const at::Tensor& key
 
 void read_unbiased_keys(const KvBlock& block, std::int64_t row, const HeadBias& head, std::span<const std::int32_t> rotations,
                         const at::Tensor& to) {
-  block.widen_with(row, offsets_of(head, rotations, to.size(1)).data(), to);
+  block.upcast_with(row, offsets_of(head, rotations, to.size(1)).data(), to);
 }
 
 at::Tensor read_as_written(const at::Tensor& keys, const HeadBias& head, std::span<const std::int32_t> rotations) {
@@ -51,7 +51,7 @@ at::Tensor read_as_written(const at::Tensor& keys, const HeadBias& head, std::sp
     std::vector<std::int32_t> stored(some.begin(), some.end());
     narrow_without(keys.narrow(0, first, count), offsets_of(head, stored, head_dim).data(), codes.data(), scales.data(), taken.data());
     forget_untaken(taken, stored);
-    widen_with(codes.data(), scales.data(), offsets_of(head, stored, head_dim).data(), read.narrow(0, first, count));
+    upcast_with(codes.data(), scales.data(), offsets_of(head, stored, head_dim).data(), read.narrow(0, first, count));
   }
   return read;
 }

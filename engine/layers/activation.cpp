@@ -8,7 +8,7 @@
 #include "engine/device/cuda_plugin.h"
 #include "engine/device/work_team.h"
 #include "engine/kv_cache/element_type.h"
-#include "engine/layers/row_numbers.h"
+#include "engine/layers/row_elements.h"
 
 namespace winnow {
 

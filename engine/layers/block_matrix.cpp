@@ -8,9 +8,9 @@
 #include "engine/device/processor.h"
 #include "engine/device/work_team.h"
 #include "engine/kv_cache/element_type.h"
+#include "engine/layers/dequantised_product.h"
 #include "engine/layers/int8_tiles.h"
-#include "engine/layers/row_numbers.h"
-#include "engine/layers/widened_product.h"
+#include "engine/layers/row_elements.h"
 #include "kernels/api/block_gemv.h"
 #include "kernels/api/int8_gemm.h"
 #include "kernels/api/int8_gemv.h"
@@ -44,7 +44,7 @@ class FewRows {
     for (std::size_t order = 0; order < orders.size(); ++order) {
       for (std::int64_t i = 0; i < inputs_; ++i) {
         float* const to = numbers(order, i);
-        widen_row(from + i * in_ * input.element_size(), input.scalar_type(), in_, orders[order] == nullptr ? to : as_given);
+        upcast_row(from + i * in_ * input.element_size(), input.scalar_type(), in_, orders[order] == nullptr ? to : as_given);
         if (orders[order] != nullptr) std::ranges::transform(*orders[order], to, [&](std::int32_t column) { return as_given[column]; });
         if (rounds) check(kernels::round_input_cpu({to, in_, codes(order, i), scales(order, i), half_sums(order, i)}));
       }
@@ -112,7 +112,7 @@ BlockMatrix::Place BlockMatrix::place(std::int64_t row) const {
   return {&parts_[part], row - first_row_[part]};
 }
 
-void BlockMatrix::widen(std::int64_t row, float* values) const {
+void BlockMatrix::dequantise(std::int64_t row, float* values) const {
   const Place at = place(row);
   const std::int64_t stored = at.part->row_of.empty() ? at.row : at.part->row_of[static_cast<std::size_t>(at.row)];
   const std::byte* const blocks = at.part->bytes.data() + stored * row_bytes(*at.part, in_);
@@ -125,17 +125,17 @@ void BlockMatrix::widen(std::int64_t row, float* values) const {
   for (std::size_t column = 0; column < as_stored.size(); ++column) values[(*at.part->column_of)[column]] = as_stored[column];
 }
 
-at::Tensor BlockMatrix::widened(std::int64_t first, std::int64_t count, at::ScalarType type) const {
+at::Tensor BlockMatrix::dequantised(std::int64_t first, std::int64_t count, at::ScalarType type) const {
   const bool narrow = type == at::kBFloat16;
   at::Tensor numbers = at::empty({count, in_}, narrow ? at::kBFloat16 : at::kFloat);
   share_work(count, std::max<std::int64_t>(1, kGrainNumbers / in_), [&](std::int64_t begin, std::int64_t end) {
     if (!narrow) {
-      for (std::int64_t row = begin; row < end; ++row) widen(first + row, numbers.mutable_data_ptr<float>() + row * in_);
+      for (std::int64_t row = begin; row < end; ++row) dequantise(first + row, numbers.mutable_data_ptr<float>() + row * in_);
       return;
     }
     std::vector<float> wide(static_cast<std::size_t>(in_));
     for (std::int64_t row = begin; row < end; ++row) {
-      widen(first + row, wide.data());
+      dequantise(first + row, wide.data());
       std::copy(wide.begin(), wide.end(), numbers.mutable_data_ptr<at::BFloat16>() + row * in_);
     }
   });
@@ -148,7 +148,7 @@ at::Tensor BlockMatrix::times(const at::Tensor& input) const {
   shape.back() = out();
   if (flat.size(0) <= kFewRows) return times_few(flat).view(shape);
   const bool in_tiles_of_bf16 = flat.scalar_type() == at::kBFloat16 && has_amx();
-  return (rounds_many_ && !in_tiles_of_bf16 ? times_rounded(flat) : times_widened(flat)).view(shape);
+  return (rounds_many_ && !in_tiles_of_bf16 ? times_rounded(flat) : times_upcast(flat)).view(shape);
 }
 
 at::Tensor BlockMatrix::times_few(const at::Tensor& input) const {
@@ -201,12 +201,13 @@ at::Tensor BlockMatrix::times_rounded(const at::Tensor& input) const {
   return output.to(input.scalar_type());
 }
 
-at::Tensor BlockMatrix::times_widened(const at::Tensor& input) const {
-  return widened_product(input, out(), [&](std::int64_t first, std::int64_t count) { return widened(first, count, input.scalar_type()); });
+at::Tensor BlockMatrix::times_upcast(const at::Tensor& input) const {
+  return dequantised_product(input, out(),
+                             [&](std::int64_t first, std::int64_t count) { return dequantised(first, count, input.scalar_type()); });
 }
 
 at::Tensor BlockMatrix::columns(std::int64_t first, std::int64_t count) const {
-  return widened(0, out(), dtype_).narrow(1, first, count).contiguous();
+  return dequantised(0, out(), dtype_).narrow(1, first, count).contiguous();
 }
 
 at::Tensor BlockMatrix::rows(const at::Tensor& ids) const {
@@ -215,7 +216,7 @@ at::Tensor BlockMatrix::rows(const at::Tensor& ids) const {
   const auto chosen = here.accessor<std::int64_t, 1>();
   for (std::int64_t i = 0; i < here.size(0); ++i) {
     require(chosen[i] >= 0 && chosen[i] < out(), "block matrix: no such row");
-    widen(chosen[i], numbers.mutable_data_ptr<float>() + i * in_);
+    dequantise(chosen[i], numbers.mutable_data_ptr<float>() + i * in_);
   }
   return numbers.to(dtype_);
 }

@@ -3,7 +3,7 @@
 // Made by engine/models/weight_reader.h for weights that are used as they are stored; held by LinearWeight. Its rows may come from several
 // stored matrices of different types (q, k and v as one product). A row is rounded to eight bits for every 32 elements and multiplied in
 // integers, a few of them block by block (kernels/api/int8_gemv.h), many over blocks that are unpacked once (int8_gemm.h), or,
-// with the types that have no such product, as it is in fp32. Many rows are not rounded where widening some of the matrix at a time and
+// with the types that have no such product, as it is in fp32. Many rows are not rounded where dequantising some of the matrix at a time and
 // multiplying numbers is faster: on processors without fast products of bytes, and in bf16 on those with tiles of bf16 (AMX).
 // On the CPU. Threads: engine thread (runs on libtorch's pool inside). Errors: kInternal for parts that do not fit.
 #pragma once
@@ -53,12 +53,12 @@ class BlockMatrix final : public PackedMatrix {
   };
   Place place(std::int64_t row) const;
   // fp32 [in]
-  void widen(std::int64_t row, float* values) const;
+  void dequantise(std::int64_t row, float* values) const;
   // Rows [first, first + count) as numbers.
-  at::Tensor widened(std::int64_t first, std::int64_t count, at::ScalarType type) const;
+  at::Tensor dequantised(std::int64_t first, std::int64_t count, at::ScalarType type) const;
   at::Tensor times_few(const at::Tensor& input) const;
   at::Tensor times_rounded(const at::Tensor& input) const;
-  at::Tensor times_widened(const at::Tensor& input) const;
+  at::Tensor times_upcast(const at::Tensor& input) const;
 
   std::vector<BlockRows> parts_;
   std::vector<std::int64_t> first_row_;  // of each part, and the number of all rows

@@ -16,7 +16,7 @@
 #include "engine/kv_cache/element_type.h"
 #include "engine/layers/device_decode_attention.h"
 #include "engine/layers/device_shared_attention.h"
-#include "engine/layers/row_numbers.h"
+#include "engine/layers/row_elements.h"
 #include "engine/layers/shared_entry_attention.h"
 #include "kernels/api/decode_attention.h"
 
@@ -180,7 +180,7 @@ at::Tensor decode_attention(const at::Tensor& query, const KvCache& cache, Layer
   float* const output_data = merged + heads * head_dim;
   float* const lse_data = output_data + rows * head_dim;
   float* const workspace_data = lse_data + rows;
-  widen_row(query.expect_contiguous()->const_data_ptr(), query.scalar_type(), heads * head_dim, query_data);
+  upcast_row(query.expect_contiguous()->const_data_ptr(), query.scalar_type(), heads * head_dim, query_data);
 
   c10::SmallVector<UnstoredBias, 16> biases;
   for (KvHead head{0}; head < shape.kv_heads && narrow; ++head) {

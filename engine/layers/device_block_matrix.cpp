@@ -10,15 +10,15 @@
 #include "engine/device/host_numbers.h"
 #include "engine/device/work_team.h"
 #include "engine/kv_cache/element_type.h"
-#include "engine/layers/widened_product.h"
+#include "engine/layers/dequantised_product.h"
 #include "kernels/api/cuda_block_layout.h"
 
 namespace winnow {
 namespace {
 
-// Numbers of a prompt's matrix that are widened at a time: enough for all multiprocessors to multiply with a few hundred rows, several
+// Numbers of a prompt's matrix that are dequantised at a time: enough for all multiprocessors to multiply with a few hundred rows, several
 // times over, and 128 MiB.
-constexpr std::int64_t kWidenedTogether = std::int64_t{1} << 26;
+constexpr std::int64_t kDequantisedTogether = std::int64_t{1} << 26;
 constexpr std::int64_t kStagedBytes = std::int64_t{1} << 23;  // of a matrix that are laid out at a time on their way to the device
 constexpr std::int64_t kInterleavedRows = 16;                 // that a thread lays out before it takes others
 
@@ -125,8 +125,8 @@ at::Tensor DeviceBlockMatrix::times(const at::Tensor& input) const {
   at::DimVector shape(input.sizes());
   shape.back() = out_;
   if (flat.size(0) <= std::min(kFewRows, kernels::kMaxCudaProductInputs)) return times_few(flat).view(shape);
-  const auto some = [&](std::int64_t first, std::int64_t count) { return widened(first, count, flat.scalar_type()); };
-  return widened_product(flat, out_, some, kWidenedTogether).view(shape);
+  const auto some = [&](std::int64_t first, std::int64_t count) { return dequantised(first, count, flat.scalar_type()); };
+  return dequantised_product(flat, out_, some, kDequantisedTogether).view(shape);
 }
 
 at::Tensor DeviceBlockMatrix::times_few(const at::Tensor& input) const {
@@ -150,9 +150,9 @@ at::Tensor DeviceBlockMatrix::times_few(const at::Tensor& input) const {
   return output;
 }
 
-void DeviceBlockMatrix::widen(const Part& part, std::int64_t first, std::int64_t count, const at::Tensor& ids,
-                              const at::Tensor& numbers) const {
-  kernels::CudaWidenRowsArgs args;
+void DeviceBlockMatrix::dequantise(const Part& part, std::int64_t first, std::int64_t count, const at::Tensor& ids,
+                                   const at::Tensor& numbers) const {
+  kernels::CudaDequantiseRowsArgs args;
   args.type = part.type;
   args.matrix = part.bytes.const_data_ptr();
   args.columns = in_;
@@ -164,21 +164,21 @@ void DeviceBlockMatrix::widen(const Part& part, std::int64_t first, std::int64_t
   args.ids = ids.defined() ? ids.const_data_ptr<std::int64_t>() : nullptr;
   args.element = element_type(numbers.scalar_type());
   args.output = numbers.mutable_data_ptr();
-  require_launched(cuda_plugin().widen_rows(&args), "widening packed weights");
+  require_launched(cuda_plugin().dequantise_rows(&args), "dequantising packed weights");
 }
 
-at::Tensor DeviceBlockMatrix::widened(std::int64_t first, std::int64_t count, at::ScalarType type) const {
+at::Tensor DeviceBlockMatrix::dequantised(std::int64_t first, std::int64_t count, at::ScalarType type) const {
   at::Tensor numbers = at::empty({count, in_}, parts_.front().bytes.options().dtype(type));
   for (const Part& part : parts_) {
     const std::int64_t begin = std::max(first, part.first);
     const std::int64_t end = std::min(first + count, part.first + part.rows);
-    if (begin < end) widen(part, begin - part.first, end - begin, {}, numbers.narrow(0, begin - first, end - begin));
+    if (begin < end) dequantise(part, begin - part.first, end - begin, {}, numbers.narrow(0, begin - first, end - begin));
   }
   return numbers;
 }
 
 at::Tensor DeviceBlockMatrix::columns(std::int64_t first, std::int64_t count) const {
-  return widened(0, out_, dtype_).narrow(1, first, count).contiguous();
+  return dequantised(0, out_, dtype_).narrow(1, first, count).contiguous();
 }
 
 at::Tensor DeviceBlockMatrix::rows(const at::Tensor& ids) const {
@@ -188,7 +188,7 @@ at::Tensor DeviceBlockMatrix::rows(const at::Tensor& ids) const {
   require(!ids.is_cpu() || (ids.min().item<std::int64_t>() >= 0 && ids.max().item<std::int64_t>() < out_),
           "device block matrix: no such row");
   const at::Tensor here = ids.to(numbers.device()).contiguous();
-  for (const Part& part : parts_) widen(part, part.first, ids.size(0), here, numbers);
+  for (const Part& part : parts_) dequantise(part, part.first, ids.size(0), here, numbers);
   return numbers;
 }
 

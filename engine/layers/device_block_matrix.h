@@ -2,8 +2,8 @@
 //
 // Made by matrix_of_blocks() for models on a GPU; held by LinearWeight. Its bits are put into another order on the way to the device
 // (kernels/api/cuda_block_layout.h). A few rows of input are multiplied with the blocks (cuda_block_gemv.h), summed in fp32 and without
-// rounding the input; for many, some of the matrix is widened at a time for
-// libtorch's product (cuda_widen_rows.h). Nothing comes back to the host and nobody waits for the device. Needs the CUDA plug-in to be
+// rounding the input; for many, some of the matrix is dequantised at a time for
+// libtorch's product (cuda_dequantise_rows.h). Nothing comes back to the host and nobody waits for the device. Needs the CUDA plug-in to be
 // open. Threads: engine thread. Errors: kInternal for parts that do not fit, kOutOfMemory, kDeviceFailed.
 #pragma once
 
@@ -46,9 +46,9 @@ class DeviceBlockMatrix final : public PackedMatrix {
   void lay_out(const BlockRows& from, std::int64_t above, const Part& part) const;
   at::Tensor times_few(const at::Tensor& input) const;
   // Rows [first, first + count) of a part, or those that `ids` name, into `numbers`, whose first row is their first.
-  void widen(const Part& part, std::int64_t first, std::int64_t count, const at::Tensor& ids, const at::Tensor& numbers) const;
+  void dequantise(const Part& part, std::int64_t first, std::int64_t count, const at::Tensor& ids, const at::Tensor& numbers) const;
   // Rows [first, first + count) of the whole.
-  at::Tensor widened(std::int64_t first, std::int64_t count, at::ScalarType type) const;
+  at::Tensor dequantised(std::int64_t first, std::int64_t count, at::ScalarType type) const;
 
   std::vector<Part> parts_;
   std::int64_t out_ = 0;

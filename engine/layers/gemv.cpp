@@ -8,7 +8,7 @@
 #include "engine/device/cuda_plugin.h"
 #include "engine/device/work_team.h"
 #include "engine/kv_cache/element_type.h"
-#include "engine/layers/row_numbers.h"
+#include "engine/layers/row_elements.h"
 #include "kernels/api/cuda_gemv.h"
 #include "kernels/api/dense_gemv.h"
 
@@ -48,7 +48,7 @@ void multiply_on_cpu(const at::Tensor& input, const at::Tensor& matrix, const at
   void* const to = output.mutable_data_ptr();
   float* const row = row_scratch(in + out);
   float* const sums = row + in;
-  widen_row(input.expect_contiguous()->const_data_ptr(), input.scalar_type(), in, row);
+  upcast_row(input.expect_contiguous()->const_data_ptr(), input.scalar_type(), in, row);
   kernels::DenseGemvArgs all;
   all.type = *find_element_type(matrix.scalar_type());
   all.matrix = matrix.const_data_ptr();
@@ -62,7 +62,7 @@ void multiply_on_cpu(const at::Tensor& input, const at::Tensor& matrix, const at
     part.end = end;
     if (bias.defined()) {
       const auto* const from = static_cast<const std::byte*>(bias.const_data_ptr()) + begin * bias.element_size();
-      widen_row(from, bias.scalar_type(), end - begin, sums + begin);
+      upcast_row(from, bias.scalar_type(), end - begin, sums + begin);
     }
     require(kernels::dense_gemv_cpu(part) == kernels::LaunchStatus::kOk, "row product: the kernel refused its arguments");
     narrow_row(sums + begin, end - begin, type, to, begin);

@@ -4,7 +4,7 @@
 
 #include "engine/base/error.h"
 #include "engine/device/work_team.h"
-#include "engine/layers/row_numbers.h"
+#include "engine/layers/row_elements.h"
 #include "kernels/api/int8_gemm.h"
 
 namespace winnow {
@@ -25,7 +25,7 @@ Int8Tiles::Int8Tiles(const at::Tensor& input, std::span<const Order> orders) : i
       const std::int64_t first = tile * kernels::kTileRows;
       const std::int64_t rows = std::min(kernels::kTileRows, inputs_ - first);
       for (std::int64_t row = 0; row < rows; ++row) {
-        widen_row(from + (first + row) * input.stride(0) * input.element_size(), input.scalar_type(), in, as_given + row * in);
+        upcast_row(from + (first + row) * input.stride(0) * input.element_size(), input.scalar_type(), in, as_given + row * in);
       }
       for (std::size_t o = 0; o < orders.size(); ++o) {
         const float* numbers = as_given;

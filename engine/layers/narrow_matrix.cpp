@@ -6,8 +6,8 @@
 #include "engine/base/error.h"
 #include "engine/device/work_team.h"
 #include "engine/kv_cache/element_type.h"
-#include "engine/layers/row_numbers.h"
-#include "engine/layers/widened_product.h"
+#include "engine/layers/dequantised_product.h"
+#include "engine/layers/row_elements.h"
 #include "kernels/api/dense_gemv.h"
 
 namespace winnow {
@@ -59,13 +59,13 @@ at::Tensor NarrowMatrix::times_few(const at::Tensor& input) const {
 
 at::Tensor NarrowMatrix::times_many(const at::Tensor& input) const {
   at::Tensor wide;  // of the first, which is the largest
-  return widened_product(input, out(), [&](std::int64_t first, std::int64_t count) {
+  return dequantised_product(input, out(), [&](std::int64_t first, std::int64_t count) {
     if (!wide.defined()) wide = at::empty({count, in()}, input.options());
     const at::Tensor numbers = numbers_.narrow(0, first, count);
     const auto* const from = static_cast<const std::byte*>(numbers.const_data_ptr());
     auto* const to = wide.mutable_data_ptr<float>();
     share_work(count, std::max<std::int64_t>(1, kGrainNumbers / in()), [&](std::int64_t begin, std::int64_t end) {
-      widen_row(from + begin * in() * numbers.element_size(), numbers.scalar_type(), (end - begin) * in(), to + begin * in());
+      upcast_row(from + begin * in() * numbers.element_size(), numbers.scalar_type(), (end - begin) * in(), to + begin * in());
     });
     return wide.narrow(0, 0, count);
   });

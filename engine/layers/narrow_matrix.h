@@ -1,9 +1,9 @@
-// A matrix of numbers in 16 bits that is multiplied in 32: every number is widened, exactly, on its way to the product.
+// A matrix of numbers in 16 bits that is multiplied in 32: every number is upcast, exactly, on its way to the product.
 //
 // Made by engine/models/weight_reader.h on processors that compute in fp32 with what a folder stores in bf16 or fp16; held by LinearWeight.
-// Takes half of the memory that the widened matrix would and, in a decode step, half of the time; results are those of the widened matrix
+// Takes half of the memory that the upcast matrix would and, in a decode step, half of the time; results are those of the upcast matrix
 // up to the order of sums. A few rows at a time are multiplied as they are read (kernels/api/dense_gemv.h); for many rows some of the
-// matrix is widened at a time. On the CPU. Threads: engine thread (runs on libtorch's pool inside). Errors: kInternal for other types.
+// matrix is upcast at a time. On the CPU. Threads: engine thread (runs on libtorch's pool inside). Errors: kInternal for other types.
 #pragma once
 
 #include <ATen/ATen.h>

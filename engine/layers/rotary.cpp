@@ -7,7 +7,7 @@
 #include "engine/device/host_numbers.h"
 #include "engine/device/work_team.h"
 #include "engine/kv_cache/element_type.h"
-#include "engine/layers/row_numbers.h"
+#include "engine/layers/row_elements.h"
 #include "kernels/api/rotary.h"
 
 namespace winnow {

@@ -1,5 +1,5 @@
-// A vector times a matrix whose numbers are stored in blocks (block_types.h): every stored value is widened to fp32 and multiplied there,
-// so that nothing but the sum is rounded.
+// A vector times a matrix whose numbers are stored in blocks (block_types.h): every stored value is dequantised to fp32 and multiplied
+// there, so that nothing but the sum is rounded.
 //
 // Used by engine/layers for weights that stay in the bits of their file. Knows no framework. The reference is
 // kernels/reference/block_gemv.cpp, the vectorised CPU version kernels/cpu. Never throws, never allocates; calls on parts of the

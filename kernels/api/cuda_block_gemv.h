@@ -15,7 +15,7 @@
 
 namespace winnow::kernels {
 
-inline constexpr std::int64_t kCudaPieceElements = 8;              // that a thread widens together
+inline constexpr std::int64_t kCudaPieceElements = 8;              // that a thread dequantises together
 inline constexpr std::int64_t kCudaAlignment = 16;                 // bytes, of matrices in blocks and of rows of numbers
 inline constexpr std::int64_t kMaxCudaProductInputs = 8;           // their sums lie in registers
 inline constexpr std::int64_t kMaxCudaMatrixSide = 1'000'000'000;  // rows and columns are counted in 32 bits

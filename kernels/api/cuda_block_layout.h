@@ -2,8 +2,8 @@
 // threads read sixteen bytes of codes at a time.
 //
 // Used by engine/layers, which lays matrices out when they are put on a device; whoever reads them: kernels/cuda, and the references of
-// cuda_block_gemv.h and cuda_widen_rows.h. A matrix is up to four planes one behind the other, each with a share of every row, rows one
-// after the other:
+// cuda_block_gemv.h and cuda_dequantise_rows.h. A matrix is up to four planes one behind the other, each with a share of every row, rows
+// one after the other:
 //  - codes of 4 bits (the low ones of 5 and 6) or 8 bits without a sign. Eight neighbours are a piece, four pieces a group; of four groups
 //    with 4 bits, of two with 8 (of a row's last fewer), first come the first pieces of all, then the second ones, and so on, so that a
 //    thread finds its pieces of all groups together. In a piece neighbours 2i and 2i + 1 stand 16 bits apart, the earlier one low;

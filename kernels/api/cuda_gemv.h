@@ -1,6 +1,6 @@
 // One row times a matrix of numbers, on an NVIDIA GPU: a decode step's product, at the speed at which memory is read.
 //
-// Used by engine/layers (through engine/cuda_plugin); implemented in kernels/cuda/gemv.cu. Every number is widened to fp32 and
+// Used by engine/layers (through engine/cuda_plugin); implemented in kernels/cuda/gemv.cu. Every number is upcast to fp32 and
 // multiplied there, sums are fp32, always in the same order: the same inputs give the same bits. The bias is added to the sum, which is
 // rounded once. Where it is gated, the matrix has gates and what they weigh, as a feed-forward block's first product, and what is written
 // is kernels/api/gated_activation.h of both rounded sums. Pointers are device memory. The matrix and the bias are constant: they may be

@@ -14,7 +14,7 @@ inline constexpr std::int64_t kCudaLogitTile = 64;                // rows and co
 inline constexpr std::int64_t kMaxCudaLogitSide = 1'000'000'000;  // rows and columns are counted in 32 bits
 inline constexpr std::int64_t kMaxCudaGridSide = 65535;           // of thread blocks: kv heads times (group + 1), and parts
 
-// The logit of a query head's row and a column is scale * (query . key), of numbers that are widened to fp32 and summed in it.
+// The logit of a query head's row and a column is scale * (query . key), of numbers that are upcast to fp32 and summed in it.
 struct CudaLogits {
   ElementType type = ElementType::kFp32;  // of query and key
   // Element i of query head h and row r is query[h * query_head_stride + r * query_row_stride + i]; strides in elements.

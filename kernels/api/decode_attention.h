@@ -26,7 +26,7 @@ struct DecodeAttentionArgs {
   std::int64_t head_dim = 0;
   ElementType kv_type = ElementType::kFp32;
   // Rows of eight bits (narrow_rows.h) instead of kv_type's: each block is its codes, int8 [block_slots, head_dim], then fp32 [block_slots]
-  // scales (their product a multiple of 4). They are widened as they are read, in registers.
+  // scales (their product a multiple of 4). They are upcast as they are read, in registers.
   bool narrow = false;
   DecodeKeyBias key_bias;                     // of narrow rows
   const void* const* key_blocks = nullptr;    // ceil(slots / block_slots) pointers, each [block_slots, head_dim], contiguous

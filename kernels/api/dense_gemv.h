@@ -1,4 +1,4 @@
-// A vector times a matrix of numbers: every element is widened to fp32 and multiplied there, so that nothing but the sum is rounded.
+// A vector times a matrix of numbers: every element is upcast to fp32 and multiplied there, so that nothing but the sum is rounded.
 //
 // Used by engine/layers for the products of a decode step, which take as long as the matrix takes to be read. Knows no framework. The
 // reference is kernels/reference/dense_gemv.cpp, the vectorised CPU version kernels/cpu. Never throws, never allocates; calls on

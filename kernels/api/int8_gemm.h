@@ -57,8 +57,8 @@ constexpr std::int64_t int8_gemm_sums(std::int64_t inputs) { return (inputs + kT
 LaunchStatus int8_gemm_reference(const Int8GemmArgs& args);
 // Chooses the widest instruction set at run time; equal to the reference up to the rounding of sums in fp32 and then to the output's type.
 LaunchStatus int8_gemm_cpu(const Int8GemmArgs& args);
-// Whether this processor multiplies bytes fast enough for this to beat widening the matrix and multiplying in fp32. Where it does for no
-// type, int8_gemm_cpu() is the reference.
+// Whether this processor multiplies bytes fast enough for this to beat dequantising the matrix and multiplying in fp32. Where it does for
+// no type, int8_gemm_cpu() is the reference.
 bool int8_gemm_are_fast(BlockType type);
 
 }  // namespace winnow::kernels

@@ -35,7 +35,7 @@ struct NarrowRowsArgs {
   std::uint8_t* taken = nullptr;   // [rows], with offsets: 1 where the row's was taken away, else 0
 };
 
-struct WidenRowsArgs {
+struct DequantiseRowsArgs {
   const std::int8_t* codes = nullptr;  // [rows, length]
   const float* scales = nullptr;       // [rows]
   std::int64_t rows = 0;
@@ -47,6 +47,6 @@ struct WidenRowsArgs {
 };
 
 LaunchStatus narrow_rows(const NarrowRowsArgs& args);
-LaunchStatus widen_rows(const WidenRowsArgs& args);
+LaunchStatus dequantise_rows(const DequantiseRowsArgs& args);
 
 }  // namespace winnow::kernels

@@ -55,7 +55,7 @@ std::int64_t prefill_attention_kept(const PrefillAttentionArgs& args);
 LaunchStatus prefill_attention_reference(const PrefillAttentionArgs& args);
 // Chooses the widest instruction set at run time; equal to the reference up to rounding. Where the processor multiplies pairs of bf16
 // (AVX-512 BF16) they are multiplied as they are, and probabilities are rounded to bf16 before they meet values, as libtorch does, and
-// before they are added up for a key; elsewhere 16-bit types are widened to fp32. Column sums change nothing else of the result.
+// before they are added up for a key; elsewhere 16-bit types are upcast to fp32. Column sums change nothing else of the result.
 LaunchStatus prefill_attention_cpu(const PrefillAttentionArgs& args);
 
 }  // namespace winnow::kernels

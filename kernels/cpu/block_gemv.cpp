@@ -1,6 +1,6 @@
 // Block products for CPUs, compiled once per instruction set and chosen at run time (Highway).
 //
-// Work: a few hundred numbers of a row at a time are widened into the first-level cache. The types that most files are made of are
+// Work: a few hundred numbers of a row at a time are dequantised into the first-level cache. The types that most files are made of are
 // multiplied in integers instead (int8_gemv_cpu.cpp). No alignment is assumed.
 #include "kernels/api/block_gemv.h"
 
@@ -24,20 +24,20 @@ namespace hn = hwy::HWY_NAMESPACE;
 using Floats = hn::CappedTag<float, 16>;
 using Vector = hn::Vec<Floats>;
 
-constexpr std::int64_t kWidened = 512;  // numbers at a time
+constexpr std::int64_t kDequantised = 512;  // numbers at a time
 
 void block_gemv(const BlockGemvArgs& args) {
   const Floats d;
   const auto lanes = static_cast<std::int64_t>(hn::Lanes(d));
   const std::int64_t bytes = row_bytes(args.type, args.columns);
-  alignas(64) float values[kWidened];
+  alignas(64) float values[kDequantised];
   for (std::int64_t row = args.begin; row < args.end; ++row) {
     const std::int64_t stored = args.row_of != nullptr ? args.row_of[row] : row;
     const auto* blocks = static_cast<const std::uint8_t*>(args.matrix) + stored * bytes;
     Vector sum = hn::Zero(d);
     float rest = 0.0F;
-    for (std::int64_t column = 0; column < args.columns; column += kWidened) {
-      const std::int64_t count = std::min(kWidened, args.columns - column);
+    for (std::int64_t column = 0; column < args.columns; column += kDequantised) {
+      const std::int64_t count = std::min(kDequantised, args.columns - column);
       dequantize(args.type, blocks, count, values);
       blocks += count / block_elements(args.type) * block_bytes(args.type);
       std::int64_t i = 0;

@@ -1,7 +1,7 @@
 // Dense products for CPUs, compiled once per instruction set and chosen at run time (Highway).
 //
 // Work: row by row and nothing fetched ahead by hand: one stream in order is what processors guess best. Several rows at a time, which
-// would widen the input once for all of them, were read at half the speed on the machine this was measured on. No alignment is assumed.
+// would upcast the input once for all of them, were read at half the speed on the machine this was measured on. No alignment is assumed.
 #include "kernels/api/dense_gemv.h"
 
 #include <cstdint>

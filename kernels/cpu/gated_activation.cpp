@@ -1,6 +1,6 @@
 // Gated activations for CPUs, compiled once per instruction set and chosen at run time (Highway).
 //
-// Work: some hundred numbers of a row at a time are widened, activated and multiplied while they are in the first-level cache, so that
+// Work: some hundred numbers of a row at a time are upcast, activated and multiplied while they are in the first-level cache, so that
 // memory is read and written once. All smooth activations but GELU are x over 1 + e^-z for some z; the exponential is taken of -|z|, which
 // cannot overflow. No alignment is assumed.
 #include "kernels/api/gated_activation.h"
@@ -86,9 +86,10 @@ void gate_rows(const GatedActivationArgs& args) {
       const Number* HWY_RESTRICT gate = static_cast<const Number*>(args.gate) + row * args.stride + first;
       const Number* HWY_RESTRICT up = static_cast<const Number*>(args.up) + row * args.stride + first;
       Number* HWY_RESTRICT output = static_cast<Number*>(args.output) + row * args.columns + first;
-      for (std::int64_t i = 0; i < count; ++i) numbers[i] = Stored::widen(gate[i]);
+      for (std::int64_t i = 0; i < count; ++i) numbers[i] = Stored::upcast(gate[i]);
       activate<kActivation>(numbers, count);
-      for (std::int64_t i = 0; i < count; ++i) output[i] = Stored::narrow(Stored::widen(Stored::narrow(numbers[i])) * Stored::widen(up[i]));
+      for (std::int64_t i = 0; i < count; ++i)
+        output[i] = Stored::narrow(Stored::upcast(Stored::narrow(numbers[i])) * Stored::upcast(up[i]));
     }
   }
 }

@@ -2,9 +2,9 @@
 //
 // Work: row by row, for the matrix is read once and in order; 32 codes at a time, unpacked to unsigned bytes and multiplied with the
 // input's signed ones, four products to a 32-bit sum in one instruction where the processor has it (VNNI), in two (SSSE3's multiply of
-// bytes) or by widening to 16 bits elsewhere. Four blocks at a time of the commonest types where there is AVX2 (four_blocks-inl.h). A value
-// is factor * code + offset with factor and offset the same for 32 elements, or for 16 of them, so a row's sum is that of factor * scale *
-// product and of offset * sum. No alignment is assumed.
+// bytes) or by dequantising to 16 bits elsewhere. Four blocks at a time of the commonest types where there is AVX2 (four_blocks-inl.h). A
+// value is factor * code + offset with factor and offset the same for 32 elements, or for 16 of them, so a row's sum is that of factor *
+// scale * product and of offset * sum. No alignment is assumed.
 #include "kernels/api/int8_gemv.h"
 
 #include <cmath>

@@ -1,6 +1,6 @@
 // RMS norms for CPUs, compiled once per instruction set and chosen at run time (Highway).
 //
-// Work: a row is read twice while it is in the first-level cache, some hundred numbers at a time, widened for the sum of its squares and
+// Work: a row is read twice while it is in the first-level cache, some hundred numbers at a time, upcast for the sum of its squares and
 // again for the result, so that memory is read and written once. No alignment is assumed.
 #include "kernels/api/rms_norm.h"
 
@@ -76,7 +76,7 @@ class Rows {
   void add(const Number* left, const Number* HWY_RESTRICT right, Number* sum) {
     for (std::int64_t first = 0; first < args_.features; first += kChunk) {
       const std::int64_t count = std::min(kChunk, args_.features - first);
-      for (std::int64_t i = 0; i < count; ++i) numbers_[i] = Stored::widen(left[first + i]) + Stored::widen(right[first + i]);
+      for (std::int64_t i = 0; i < count; ++i) numbers_[i] = Stored::upcast(left[first + i]) + Stored::upcast(right[first + i]);
       for (std::int64_t i = 0; i < count; ++i) sum[first + i] = Stored::narrow(numbers_[i]);
     }
   }
@@ -85,7 +85,7 @@ class Rows {
     float sum = 0.0F;
     for (std::int64_t first = 0; first < args_.features; first += kChunk) {
       const std::int64_t count = std::min(kChunk, args_.features - first);
-      for (std::int64_t i = 0; i < count; ++i) numbers_[i] = Stored::widen(from[first + i]);
+      for (std::int64_t i = 0; i < count; ++i) numbers_[i] = Stored::upcast(from[first + i]);
       const std::int64_t whole = (count + kStep - 1) / kStep * kStep;
       std::fill(numbers_ + count, numbers_ + whole, 0.0F);
       sum += sum_of_squares(numbers_, whole);
@@ -98,7 +98,7 @@ class Rows {
       const std::int64_t count = std::min(kChunk, args_.features - first);
       const Weight* HWY_RESTRICT weight = weight_ + first;
       for (std::int64_t i = 0; i < count; ++i) {
-        numbers_[i] = StoredWeight::widen(StoredWeight::narrow(Stored::widen(from[first + i]) * scale)) * StoredWeight::widen(weight[i]);
+        numbers_[i] = StoredWeight::upcast(StoredWeight::narrow(Stored::upcast(from[first + i]) * scale)) * StoredWeight::upcast(weight[i]);
       }
       for (std::int64_t i = 0; i < count; ++i) to[first + i] = Stored::narrow(numbers_[i]);
     }

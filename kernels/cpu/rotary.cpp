@@ -27,10 +27,10 @@ void rotate(const RotaryArgs& args) {
       Number* HWY_RESTRICT first = static_cast<Number*>(args.output) + args.output_strides.at(row, head);
       Number* HWY_RESTRICT second = first + args.half;
       for (std::int64_t i = 0; i < args.half; ++i) {
-        const float a = Stored::widen(from[i]), b = Stored::widen(from[args.half + i]);
-        const float c = Stored::widen(cosine[i]), s = Stored::widen(sine[i]);
-        first[i] = Stored::narrow(Stored::widen(Stored::narrow(a * c)) - b * s);
-        second[i] = Stored::narrow(Stored::widen(Stored::narrow(b * c)) + a * s);
+        const float a = Stored::upcast(from[i]), b = Stored::upcast(from[args.half + i]);
+        const float c = Stored::upcast(cosine[i]), s = Stored::upcast(sine[i]);
+        first[i] = Stored::narrow(Stored::upcast(Stored::narrow(a * c)) - b * s);
+        second[i] = Stored::narrow(Stored::upcast(Stored::narrow(b * c)) + a * s);
       }
     }
   }

@@ -10,19 +10,19 @@ namespace winnow::kernels {
 
 struct StoredFp32 {
   using Memory = float;
-  static float widen(float number) { return number; }
+  static float upcast(float number) { return number; }
   static float narrow(float number) { return number; }
 };
 
 struct StoredBf16 {
   using Memory = std::uint16_t;
-  static float widen(std::uint16_t number) { return bf16_to_float(number); }
+  static float upcast(std::uint16_t number) { return bf16_to_float(number); }
   static std::uint16_t narrow(float number) { return float_to_bf16(number); }
 };
 
 struct StoredFp16 {
   using Memory = std::uint16_t;
-  static float widen(std::uint16_t number) { return fp16_to_float(number); }
+  static float upcast(std::uint16_t number) { return fp16_to_float(number); }
   static std::uint16_t narrow(float number) { return float_to_fp16(number); }
 };
 

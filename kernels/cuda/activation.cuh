@@ -28,9 +28,9 @@ __device__ inline float activated(Activation activation, float x) {
 template <class T>
 __device__ inline T gated(Activation activation, T gate, T up) {
   T weight;
-  narrow(activated(activation, widen(gate)), weight);
+  narrow(activated(activation, upcast(gate)), weight);
   T product;
-  narrow(widen(weight) * widen(up), product);
+  narrow(upcast(weight) * upcast(up), product);
   return product;
 }
 

@@ -75,7 +75,7 @@ __global__ void __launch_bounds__(32 * kProductWarps, kLeastBlocks) multiply_row
     const int column = piece * kPiece;
     float weights[kWarpRows][kPiece];
 #pragma unroll
-    for (int r = 0; r < kWarpRows; ++r) widen_piece<Type>(rows[r], column, weights[r]);
+    for (int r = 0; r < kWarpRows; ++r) dequantise_piece<Type>(rows[r], column, weights[r]);
 #pragma unroll
     for (int i = 0; i < kInputs; ++i) {
       if (i >= args.inputs) break;

@@ -1,6 +1,6 @@
-// Stored blocks (kernels/api/block_types.h) on a GPU: one struct for each type, and eight neighbours of a row widened to fp32.
+// Stored blocks (kernels/api/block_types.h) on a GPU: one struct for each type, and eight neighbours of a row dequantised to fp32.
 //
-// Used by block_gemv.cuh and widen_rows.cuh. Values are those of kernels/reference/block_types.cpp to the bit: products are rounded
+// Used by block_gemv.cuh and dequantise_rows.cuh. Values are those of kernels/reference/block_types.cpp to the bit: products are rounded
 // before they are added. Here are the types that stay as they are stored (kernels/api/cuda_block_layout.h); interleaved_blocks.cuh has the
 // others. Eight neighbours share scale, shift and sign in every type, so a thread needs no more than their bytes, which lie together.
 // kAlignment says how far those bytes are aligned in every block when the matrix is to 16 bytes: a block of IQ4_NL has 18, so nothing in it
@@ -36,11 +36,11 @@ __device__ inline EightBytes eight_bytes(const Byte* from) {
   }
 }
 
-// A type has kElements and kBytes of a block, and widen(block, first, to): elements [first, first + 8) of it; first: a multiple of 8.
+// A type has kElements and kBytes of a block, and dequantise(block, first, to): elements [first, first + 8) of it; first: a multiple of 8.
 
 struct F32 {
   static constexpr int kElements = kPiece, kBytes = 4 * kPiece;
-  __device__ static void widen(const Byte* block, int /*first*/, float* to) {
+  __device__ static void dequantise(const Byte* block, int /*first*/, float* to) {
     const Pack<float, kPiece> values = load<kPiece>(reinterpret_cast<const float*>(block));
 #pragma unroll
     for (int i = 0; i < kPiece; ++i) to[i] = values.values[i];
@@ -50,10 +50,10 @@ struct F32 {
 template <class Narrow>
 struct SixteenBits {
   static constexpr int kElements = kPiece, kBytes = 2 * kPiece;
-  __device__ static void widen(const Byte* block, int /*first*/, float* to) {
+  __device__ static void dequantise(const Byte* block, int /*first*/, float* to) {
     const Pack<Narrow, kPiece> values = load<kPiece>(reinterpret_cast<const Narrow*>(block));
 #pragma unroll
-    for (int i = 0; i < kPiece; ++i) to[i] = cuda::widen(values.values[i]);
+    for (int i = 0; i < kPiece; ++i) to[i] = cuda::upcast(values.values[i]);
   }
 };
 
@@ -67,7 +67,7 @@ __device__ inline int pair_shift(int first) { return first % 128 / 32 * 2; }
 
 struct Q2_K {
   static constexpr int kElements = 256, kBytes = 84;
-  __device__ static void widen(const Byte* block, int first, float* to) {
+  __device__ static void dequantise(const Byte* block, int first, float* to) {
     const unsigned sub = block[first / 16];
     const float scale = __fmul_rn(half_at(block + 80), number(sub & 15U, 0.0F));
     const float least = __fmul_rn(half_at(block + 82), number(sub >> 4, 0.0F));
@@ -79,7 +79,7 @@ struct Q2_K {
 
 struct Q3_K {
   static constexpr int kElements = 256, kBytes = 110;
-  __device__ static void widen(const Byte* block, int first, float* to) {
+  __device__ static void dequantise(const Byte* block, int first, float* to) {
     const int sub = first / 16;
     const unsigned low = (block[96 + sub % 8] >> (sub / 8 * 4)) & 15U;
     const unsigned high = (block[104 + sub % 4] >> (sub / 4 * 2)) & 3U;
@@ -104,7 +104,7 @@ __device__ inline unsigned step_code(unsigned nibble) {
 
 struct IQ4_NL {
   static constexpr int kElements = 32, kBytes = 18;
-  __device__ static void widen(const Byte* block, int first, float* to) {
+  __device__ static void dequantise(const Byte* block, int first, float* to) {
     const float scale = half_at(block);
     const EightBytes nibbles = eight_bytes<2>(block + 2 + nibble_byte(first));
 #pragma unroll
@@ -114,7 +114,7 @@ struct IQ4_NL {
 
 struct IQ4_XS {
   static constexpr int kElements = 256, kBytes = 136;
-  __device__ static void widen(const Byte* block, int first, float* to) {
+  __device__ static void dequantise(const Byte* block, int first, float* to) {
     const int sub = first / 32;
     const unsigned low = (block[4 + sub / 2] >> (sub % 2 * 4)) & 15U;
     const unsigned high = (block[2 + sub / 4] >> (sub % 4 * 2)) & 3U;
@@ -137,11 +137,11 @@ __device__ inline auto matrix_row(const Byte* matrix, std::int64_t rows, int col
 
 // Numbers [column, column + 8) of a row; column: a multiple of 8.
 template <class Type, class Row>
-__device__ inline void widen_piece(const Row& row, int column, float (&to)[kPiece]) {
+__device__ inline void dequantise_piece(const Row& row, int column, float (&to)[kPiece]) {
   if constexpr (kIsInterleaved<Type>) {
-    widen_interleaved<Type>(row, column, to);
+    dequantise_interleaved<Type>(row, column, to);
   } else {
-    Type::widen(row + static_cast<std::int64_t>(column / Type::kElements) * Type::kBytes, column % Type::kElements, to);
+    Type::dequantise(row + static_cast<std::int64_t>(column / Type::kElements) * Type::kBytes, column % Type::kElements, to);
   }
 }
 

@@ -26,7 +26,7 @@ __global__ void __launch_bounds__(kChangeThreads) change_slots(CudaChangeSlotsAr
         to[column] = from[column];
         continue;
       }
-      const float sum = __fadd_rn(__fmul_rn(change.own, widen(to[column])), __fmul_rn(change.weight, widen(from[column])));
+      const float sum = __fadd_rn(__fmul_rn(change.own, upcast(to[column])), __fmul_rn(change.weight, upcast(from[column])));
       narrow(sum / change.divisor, to[column]);
     }
   }

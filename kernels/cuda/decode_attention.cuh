@@ -104,7 +104,7 @@ __global__ void __launch_bounds__(kThreads) attend_part(DecodeLaunch args) {
 
   const std::int64_t global_head = static_cast<std::int64_t>(kv_head) * args.group + first_head;
   const T* query = static_cast<const T*>(args.query) + global_head * head_dim;
-  for (int i = thread; i < heads * head_dim; i += kThreads) shared_heads[i] = widen(query[i]) * args.scale;
+  for (int i = thread; i < heads * head_dim; i += kThreads) shared_heads[i] = upcast(query[i]) * args.scale;
   if (thread < kHeads) {
     maximum[thread] = minus_infinity();
     sum[thread] = 0.0F;
@@ -145,7 +145,7 @@ __global__ void __launch_bounds__(kThreads) attend_part(DecodeLaunch args) {
 #pragma unroll
         for (int r = 0; r < kRows; ++r) {
 #pragma unroll
-          for (int v = 0; v < kVector; ++v) logits[r][h] = fmaf(q.values[v], widen(key[r].values[v]), logits[r][h]);
+          for (int v = 0; v < kVector; ++v) logits[r][h] = fmaf(q.values[v], upcast(key[r].values[v]), logits[r][h]);
         }
       }
     }
@@ -209,7 +209,7 @@ __global__ void __launch_bounds__(kThreads) attend_part(DecodeLaunch args) {
           for (int h = 0; h < kHeads; ++h) {
             if (h >= heads) break;
 #pragma unroll
-            for (int c = 0; c < kColumn; ++c) output[round][h][c] = fmaf(weight.values[h], widen(value.values[c]), output[round][h][c]);
+            for (int c = 0; c < kColumn; ++c) output[round][h][c] = fmaf(weight.values[h], upcast(value.values[c]), output[round][h][c]);
           }
         }
       }

@@ -138,7 +138,7 @@ __global__ void __launch_bounds__(kThreads, kFits<kHeadDim> ? 2 : 1) attend_matr
         const float probability = 8 * n + 2 * column + c < count ? expf(logits[n][c] - highest) : 0.0F;
         sum += probability;
         narrow(probability, high[c]);
-        narrow(probability - widen(high[c]), low[c]);
+        narrow(probability - upcast(high[c]), low[c]);
       }
       rounded[n] = paired(high[0], high[1]);
       rest[n] = paired(low[0], low[1]);

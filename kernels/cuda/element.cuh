@@ -22,9 +22,9 @@ struct Fp16 {
 
 __device__ inline float minus_infinity() { return __uint_as_float(0xFF800000U); }
 
-__device__ inline float widen(float x) { return x; }
-__device__ inline float widen(Bf16 x) { return __uint_as_float(static_cast<unsigned>(x.bits) << 16); }
-__device__ inline float widen(Fp16 x) { return __half2float(__ushort_as_half(x.bits)); }
+__device__ inline float upcast(float x) { return x; }
+__device__ inline float upcast(Bf16 x) { return __uint_as_float(static_cast<unsigned>(x.bits) << 16); }
+__device__ inline float upcast(Fp16 x) { return __half2float(__ushort_as_half(x.bits)); }
 
 // Round to nearest even; NaN stays NaN.
 __device__ inline void narrow(float x, float& to) { to = x; }
@@ -58,7 +58,7 @@ __device__ inline Pack<float, kCount> load_numbers(const void* array, ElementTyp
   Pack<float, kCount> numbers;
   const auto take = [&](const auto& pack) {
 #pragma unroll
-    for (int i = 0; i < kCount; ++i) numbers.values[i] = widen(pack.values[i]);
+    for (int i = 0; i < kCount; ++i) numbers.values[i] = upcast(pack.values[i]);
   };
   if (type == ElementType::kFp32) {
     take(load<kCount>(static_cast<const float*>(array) + first));

@@ -89,14 +89,14 @@ inline unsigned gemv_blocks(const GemvLaunch& launch, int sharing) {
 // 16 bytes of a row as they lie: in words, which stay whole in registers until they are multiplied.
 using RowPiece = Pack<unsigned, 4>;
 
-__device__ inline void widen_word(unsigned word, float (&numbers)[1], float /*of*/) { numbers[0] = __uint_as_float(word); }
-__device__ inline void widen_word(unsigned word, float (&numbers)[2], Bf16 /*of*/) {
+__device__ inline void upcast_word(unsigned word, float (&numbers)[1], float /*of*/) { numbers[0] = __uint_as_float(word); }
+__device__ inline void upcast_word(unsigned word, float (&numbers)[2], Bf16 /*of*/) {
   numbers[0] = __uint_as_float(word << 16);
   numbers[1] = __uint_as_float(word & 0xFFFF0000U);
 }
-__device__ inline void widen_word(unsigned word, float (&numbers)[2], Fp16 /*of*/) {
-  numbers[0] = widen(Fp16{static_cast<std::uint16_t>(word)});
-  numbers[1] = widen(Fp16{static_cast<std::uint16_t>(word >> 16)});
+__device__ inline void upcast_word(unsigned word, float (&numbers)[2], Fp16 /*of*/) {
+  numbers[0] = upcast(Fp16{static_cast<std::uint16_t>(word)});
+  numbers[1] = upcast(Fp16{static_cast<std::uint16_t>(word >> 16)});
 }
 
 // kSharing: 1, 2, 4 or kGemvWarps. Threads: 32 x kGemvWarps; grid: gemv_blocks().
@@ -119,7 +119,7 @@ __global__ void __launch_bounds__(32 * kGemvWarps, kGemvBlocks) multiply_row(Gem
     rows[r] = static_cast<const RowPiece*>(args.matrix) + row * args.pieces;
   }
   const bool adds = part == 0 && lane < kRowsOfWarp && first_row + lane * apart <= last_row;  // a thread for each row
-  T bias = {};  // widened when it has come: nobody waits for it here
+  T bias = {};  // upcast when it has come: nobody waits for it here
   if (adds && args.bias != nullptr) bias = static_cast<const T*>(args.bias)[first_row + lane * apart];
 
   float sums[kRowsOfWarp] = {};
@@ -145,11 +145,11 @@ __global__ void __launch_bounds__(32 * kGemvWarps, kGemvBlocks) multiply_row(Gem
 #pragma unroll
       for (int word = 0; word < 4; ++word) {
         float x[kWordNumbers];
-        widen_word(inputs[ahead].values[word], x, T());
+        upcast_word(inputs[ahead].values[word], x, T());
 #pragma unroll
         for (int r = 0; r < kRowsOfWarp; ++r) {
           float weights[kWordNumbers];
-          widen_word(numbers[ahead][r].values[word], weights, T());
+          upcast_word(numbers[ahead][r].values[word], weights, T());
 #pragma unroll
           for (int k = 0; k < kWordNumbers; ++k) sums[r] = fmaf(weights[k], x[k], sums[r]);
         }
@@ -172,7 +172,7 @@ __global__ void __launch_bounds__(32 * kGemvWarps, kGemvBlocks) multiply_row(Gem
 #pragma unroll
     for (int other = 0; other < kSharing; ++other) sum += parts[warp + other][lane % kRowsOfWarp];
   }
-  sum += widen(bias);
+  sum += upcast(bias);
   if (!args.gated) {
     if (adds) store_number(sum, args.output_type, args.output, first_row + lane);
     return;

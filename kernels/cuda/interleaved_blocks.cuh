@@ -24,7 +24,7 @@ constexpr int kGroupPieces = kGroup / kPiece;  // that four neighbouring threads
 constexpr float kCodeBase = 8388608.0F;
 __device__ inline float number(unsigned code, float zero) { return __uint_as_float(0x4B000000U | code) - (kCodeBase + zero); }
 
-__device__ inline float half_at(const Byte* at) { return widen(*reinterpret_cast<const Fp16*>(at)); }
+__device__ inline float half_at(const Byte* at) { return upcast(*reinterpret_cast<const Fp16*>(at)); }
 
 // The matrix's four planes and one of its rows: how many groups lie before it, and its own.
 struct InterleavedRow {
@@ -78,7 +78,7 @@ struct Q8_0 : InterleavedType<32, 8, 0, 0, 2, Offset::kMiddle> {
 struct Q4_1 : InterleavedType<32, 4, 0, 0, 4, Offset::kLeast> {
   __device__ static Scale scale(const InterleavedRow& row, int column) {
     const Pack<Fp16, 2> head = load<2>(reinterpret_cast<const Fp16*>(row.heads + (row.before + whole(column, 32)) * 4));
-    return {cuda::widen(head.values[0]), cuda::widen(head.values[1])};
+    return {cuda::upcast(head.values[0]), cuda::upcast(head.values[1])};
   }
 };
 struct Q5_1 : InterleavedType<32, 4, 1, 0, 4, Offset::kLeast> {
@@ -88,7 +88,7 @@ struct Q5_1 : InterleavedType<32, 4, 1, 0, 4, Offset::kLeast> {
 struct U4Z : InterleavedType<32, 4, 0, 0, 4, Offset::kZero> {
   __device__ static Scale scale(const InterleavedRow& row, int column) {
     const Pack<Fp16, 2> head = load<2>(reinterpret_cast<const Fp16*>(row.heads + (row.before + whole(column, 32)) * 4));
-    return {cuda::widen(head.values[0]), number(head.values[1].bits & 255U, 0.0F)};
+    return {cuda::upcast(head.values[0]), number(head.values[1].bits & 255U, 0.0F)};
   }
 };
 struct U8Z : InterleavedType<32, 8, 0, 0, 4, Offset::kZero> {
@@ -108,8 +108,8 @@ struct Q4_K : InterleavedType<256, 4, 0, 0, 16, Offset::kLeast> {
     const unsigned third = head.values[3] >> shift;
     const unsigned factor = sub < 4 ? first & 63U : (third & 15U) | ((first >> 2) & 48U);
     const unsigned least = sub < 4 ? second & 63U : ((third >> 4) & 15U) | ((second >> 2) & 48U);
-    const float factors = cuda::widen(Fp16{static_cast<std::uint16_t>(head.values[0] & 0xFFFFU)});
-    const float minima = cuda::widen(Fp16{static_cast<std::uint16_t>(head.values[0] >> 16)});
+    const float factors = cuda::upcast(Fp16{static_cast<std::uint16_t>(head.values[0] & 0xFFFFU)});
+    const float minima = cuda::upcast(Fp16{static_cast<std::uint16_t>(head.values[0] >> 16)});
     return {__fmul_rn(factors, number(factor, 0.0F)), -__fmul_rn(minima, number(least, 0.0F))};
   }
 };
@@ -241,7 +241,7 @@ __device__ inline float value(const Scale& scale, unsigned code) {
 }
 
 template <class Type>
-__device__ inline void widen_codes(const Piece<Type>& piece, const Scale& scale, float (&to)[kPiece]) {
+__device__ inline void dequantise_codes(const Piece<Type>& piece, const Scale& scale, float (&to)[kPiece]) {
 #pragma unroll
   for (int pair = 0; pair < kPiece / 2; ++pair) {
     const unsigned codes = code_pair<Type>(piece, pair);
@@ -252,12 +252,12 @@ __device__ inline void widen_codes(const Piece<Type>& piece, const Scale& scale,
 
 // Numbers [column, column + 8) of a row; column: a multiple of 8.
 template <class Type>
-__device__ inline void widen_interleaved(const InterleavedRow& row, int column, float (&to)[kPiece]) {
+__device__ inline void dequantise_interleaved(const InterleavedRow& row, int column, float (&to)[kPiece]) {
   const int group = column / kGroup;
   const int first = group / Type::kTogether * Type::kTogether;
   const int together = min(Type::kTogether, row.groups - first);
   const int place = first * kGroupPieces + column % kGroup / kPiece * together + group % Type::kTogether;
-  widen_codes<Type>(piece_at<Type>(row, place), Type::scale(row, column), to);
+  dequantise_codes<Type>(piece_at<Type>(row, place), Type::scale(row, column), to);
 }
 
 }  // namespace winnow::kernels::cuda

@@ -84,7 +84,7 @@ __device__ inline int tile_place(int k, int row) {
   return k * kLogitTile + (row ^ (k / kLogitPiece<kVector> * kLogitPiece<kVector>));
 }
 
-// Elements [first, first + depth) of the rows, widened; zeros where there are none.
+// Elements [first, first + depth) of the rows, upcast; zeros where there are none.
 template <class T, int kVector, class At>
 __device__ inline void take_rows(const TileRows<At>& rows, int first, int depth, float* tile) {
   constexpr int kPieces = kLogitDepth / kVector;
@@ -96,7 +96,7 @@ __device__ inline void take_rows(const TileRows<At>& rows, int first, int depth,
     Pack<T, kVector> piece = {};
     if (is_there) piece = load<kVector>(static_cast<const T*>(rows.at(row)) + first + k);
 #pragma unroll
-    for (int v = 0; v < kVector; ++v) tile[tile_place<kVector>(k + v, row)] = widen(piece.values[v]);
+    for (int v = 0; v < kVector; ++v) tile[tile_place<kVector>(k + v, row)] = upcast(piece.values[v]);
   }
 }
 

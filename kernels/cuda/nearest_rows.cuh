@@ -76,7 +76,7 @@ __global__ void __launch_bounds__(kNearThreads) measure_rows(NearestLaunch launc
   const std::int64_t number = known < launch.asking ? args.asking[known] : args.among[known - launch.asking];
   const T* const from = near_row<T>(args, static_cast<int>(blockIdx.y), number);
   float sum = 0.0F;
-  for (std::int64_t i = lane; i < args.width; i += 32) sum = fmaf(widen(from[i]), widen(from[i]), sum);
+  for (std::int64_t i = lane; i < args.width; i += 32) sum = fmaf(upcast(from[i]), upcast(from[i]), sum);
   sum = sqrtf(warp_sum(sum));
   const float length = sum < kLeastLength ? kLeastLength : sum;  // NaN stays
   if (lane == 0 && row < count) launch.inverses[static_cast<std::int64_t>(blockIdx.y) * count + row] = 1.0F / length;
@@ -93,7 +93,7 @@ __device__ inline void take_numbered(const T* from, std::int64_t stride, const s
     Pack<T, kVector> piece = {};
     if (row < count && k < depth) piece = load<kVector>(from + numbers[row] * stride + k);
 #pragma unroll
-    for (int v = 0; v < kVector; ++v) tile[(k + v) * kNearPitch + row] = widen(piece.values[v]);
+    for (int v = 0; v < kVector; ++v) tile[(k + v) * kNearPitch + row] = upcast(piece.values[v]);
   }
 }
 

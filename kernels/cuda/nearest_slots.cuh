@@ -24,9 +24,9 @@ template <class T>
 __device__ inline void write_unit(const T* row, int width, float* unit) {
   const int thread = static_cast<int>(threadIdx.x);
   float squares = 0.0F;
-  for (int i = thread % 32; i < width; i += 32) squares = fmaf(widen(row[i]), widen(row[i]), squares);
+  for (int i = thread % 32; i < width; i += 32) squares = fmaf(upcast(row[i]), upcast(row[i]), squares);
   const float length = fmaxf(sqrtf(warp_sum(squares)), kLeastKeyLength);
-  for (int i = thread; i < width; i += 32 * kNearestSlotWarps) unit[i] = widen(row[i]) / length;
+  for (int i = thread; i < width; i += 32 * kNearestSlotWarps) unit[i] = upcast(row[i]) / length;
 }
 
 // A warp's rows from `first` on, those before `end`: their cosines with `unit`.
@@ -42,7 +42,7 @@ __device__ inline void find_cosines(const void* const* blocks, const float* unit
   for (int i = static_cast<int>(threadIdx.x) % 32; i < width; i += 32) {
 #pragma unroll
     for (int r = 0; r < kNearestSlotRows; ++r) {
-      const float number = widen(rows[r][i]);
+      const float number = upcast(rows[r][i]);
       products[r] = fmaf(unit[i], number, products[r]);
       others[r] = fmaf(number, number, others[r]);
     }

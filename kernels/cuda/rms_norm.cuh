@@ -100,7 +100,7 @@ template <class T, class Weight>
 __device__ inline void weigh(float scaled, Weight weight, T& to) {
   Weight rounded;
   narrow(scaled, rounded);
-  narrow(widen(rounded) * widen(weight), to);
+  narrow(upcast(rounded) * upcast(weight), to);
 }
 
 // kVector: numbers that a thread moves at once. kRowThreads: 32 or kNormThreads.
@@ -126,11 +126,11 @@ __global__ void __launch_bounds__(kNormThreads) normalise_rows(NormLaunch args) 
     if (args.added != nullptr) {
       const Pack<T, kVector> more = load<kVector>(added + i);
 #pragma unroll
-      for (int v = 0; v < kVector; ++v) narrow(widen(pack.values[v]) + widen(more.values[v]), pack.values[v]);
+      for (int v = 0; v < kVector; ++v) narrow(upcast(pack.values[v]) + upcast(more.values[v]), pack.values[v]);
       store(pack, sums + i);
     }
 #pragma unroll
-    for (int v = 0; v < kVector; ++v) squares = fmaf(widen(pack.values[v]), widen(pack.values[v]), squares);
+    for (int v = 0; v < kVector; ++v) squares = fmaf(upcast(pack.values[v]), upcast(pack.values[v]), squares);
   }
   if (args.added != nullptr) numbers = sums;
   const float scale = 1.0F / sqrtf(row_sum<kRowThreads>(squares) / static_cast<float>(args.features) + args.epsilon);
@@ -141,11 +141,11 @@ __global__ void __launch_bounds__(kNormThreads) normalise_rows(NormLaunch args) 
     if (args.wide_weight) {
       const float* const weight = static_cast<const float*>(args.weight) + i;
 #pragma unroll
-      for (int v = 0; v < kVector; ++v) weigh(widen(pack.values[v]) * scale, weight[v], pack.values[v]);
+      for (int v = 0; v < kVector; ++v) weigh(upcast(pack.values[v]) * scale, weight[v], pack.values[v]);
     } else {
       const Pack<T, kVector> weight = load<kVector>(static_cast<const T*>(args.weight) + i);
 #pragma unroll
-      for (int v = 0; v < kVector; ++v) weigh(widen(pack.values[v]) * scale, weight.values[v], pack.values[v]);
+      for (int v = 0; v < kVector; ++v) weigh(upcast(pack.values[v]) * scale, weight.values[v], pack.values[v]);
     }
     store(pack, output + i);
   }
@@ -179,16 +179,16 @@ __global__ void __launch_bounds__(kHoldingThreads) normalise_held_row(NormLaunch
   const Pack<T, kVector> more = load<kVector>(added + first);
   if (args.added != nullptr) {
 #pragma unroll
-    for (int v = 0; v < kVector; ++v) narrow(widen(pack.values[v]) + widen(more.values[v]), pack.values[v]);
+    for (int v = 0; v < kVector; ++v) narrow(upcast(pack.values[v]) + upcast(more.values[v]), pack.values[v]);
     if (holds) store(pack, sums + first);
   }
   float squares = 0.0F;
 #pragma unroll
-  for (int v = 0; v < kVector; ++v) squares = fmaf(widen(pack.values[v]), widen(pack.values[v]), squares);
+  for (int v = 0; v < kVector; ++v) squares = fmaf(upcast(pack.values[v]), upcast(pack.values[v]), squares);
   const float scale = 1.0F / sqrtf(block_sum(holds ? squares : 0.0F, warps) / static_cast<float>(args.features) + args.epsilon);
   if (!holds) return;
 #pragma unroll
-  for (int v = 0; v < kVector; ++v) weigh(widen(pack.values[v]) * scale, weight.values[v], pack.values[v]);
+  for (int v = 0; v < kVector; ++v) weigh(upcast(pack.values[v]) * scale, weight.values[v], pack.values[v]);
   store(pack, static_cast<T*>(args.output) + row * args.output_strides.row + first);
 }
 

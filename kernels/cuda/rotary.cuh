@@ -37,10 +37,10 @@ __device__ inline void turn_pairs(const T* from, const T* cosines, const T* sine
   Pack<T, kVector> second;
 #pragma unroll
   for (int v = 0; v < kVector; ++v) {
-    narrow(widen(a.values[v]) * widen(cosine.values[v]), first.values[v]);
-    narrow(widen(first.values[v]) - widen(b.values[v]) * widen(sine.values[v]), first.values[v]);
-    narrow(widen(b.values[v]) * widen(cosine.values[v]), second.values[v]);
-    narrow(widen(second.values[v]) + widen(a.values[v]) * widen(sine.values[v]), second.values[v]);
+    narrow(upcast(a.values[v]) * upcast(cosine.values[v]), first.values[v]);
+    narrow(upcast(first.values[v]) - upcast(b.values[v]) * upcast(sine.values[v]), first.values[v]);
+    narrow(upcast(b.values[v]) * upcast(cosine.values[v]), second.values[v]);
+    narrow(upcast(second.values[v]) + upcast(a.values[v]) * upcast(sine.values[v]), second.values[v]);
   }
   store(first, to);
   store(second, to + half);

@@ -138,7 +138,7 @@ __global__ void __launch_bounds__(kTokenThreads) attend_tokens(SharedAttentionLa
 
   const std::int64_t global_head = static_cast<std::int64_t>(kv_head) * args.group + first_head;
   const T* query = static_cast<const T*>(args.query) + global_head * head_dim;
-  for (int i = thread; i < heads * head_dim; i += kTokenThreads) shared_heads[i] = widen(query[i]) * args.scale;
+  for (int i = thread; i < heads * head_dim; i += kTokenThreads) shared_heads[i] = upcast(query[i]) * args.scale;
   if (thread < kTokenHeads) {
     maximum[thread] = minus_infinity();
     sum[thread] = 0.0F;
@@ -198,8 +198,8 @@ __global__ void __launch_bounds__(kTokenThreads) attend_tokens(SharedAttentionLa
             float sine = 0.0F;
             float cosine = 1.0F;
             sincosf(__fmul_rn(position, args.frequencies[i + v]), &sine, &cosine);
-            rotated[0][v] = fmaf(widen(low.values[v]), cosine, -(widen(high.values[v]) * sine));
-            rotated[1][v] = fmaf(widen(high.values[v]), cosine, widen(low.values[v]) * sine);
+            rotated[0][v] = fmaf(upcast(low.values[v]), cosine, -(upcast(high.values[v]) * sine));
+            rotated[1][v] = fmaf(upcast(high.values[v]), cosine, upcast(low.values[v]) * sine);
           }
 #pragma unroll
           for (int h = 0; h < kTokenHeads; ++h) {
@@ -226,7 +226,7 @@ __global__ void __launch_bounds__(kTokenThreads) attend_tokens(SharedAttentionLa
 #pragma unroll
           for (int r = 0; r < kKeys; ++r) {
 #pragma unroll
-            for (int v = 0; v < kVector; ++v) logits[r][h] = fmaf(q.values[v], widen(key[r].values[v]), logits[r][h]);
+            for (int v = 0; v < kVector; ++v) logits[r][h] = fmaf(q.values[v], upcast(key[r].values[v]), logits[r][h]);
           }
         }
       }
@@ -296,7 +296,7 @@ __global__ void __launch_bounds__(kTokenThreads) attend_tokens(SharedAttentionLa
           for (int h = 0; h < kTokenHeads; ++h) {
             if (h >= heads) break;
 #pragma unroll
-            for (int c = 0; c < kColumn; ++c) output[round][h][c] = fmaf(weight.values[h], widen(value.values[c]), output[round][h][c]);
+            for (int c = 0; c < kColumn; ++c) output[round][h][c] = fmaf(weight.values[h], upcast(value.values[c]), output[round][h][c]);
           }
         }
       }

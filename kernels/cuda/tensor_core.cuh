@@ -39,7 +39,7 @@ __device__ inline unsigned sum_of_pairs(Bf16 /*type*/, unsigned a, unsigned b) {
 #else
 template <class T>
 float number_of_pair(unsigned pair, std::size_t which) {
-  return widen(T{static_cast<std::uint16_t>(pair >> (16 * which))});
+  return upcast(T{static_cast<std::uint16_t>(pair >> (16 * which))});
 }
 template <class T>
 void multiply_add(T /*type*/, float (&d)[4], const unsigned (&a)[4], const unsigned (&b)[2]) {

@@ -26,8 +26,8 @@ __global__ void __launch_bounds__(kUnitKeyThreads) make_unit_keys(CudaUnitKeysAr
       float sine = 0.0F;
       float cosine = 1.0F;
       sincosf(__fmul_rn(asked.rotation, args.frequencies[i]), &sine, &cosine);
-      const float low = widen(key[i]);
-      const float high = widen(key[half + i]);
+      const float low = upcast(key[i]);
+      const float high = upcast(key[half + i]);
       rotated[i] = fmaf(low, cosine, -(high * sine));
       rotated[half + i] = fmaf(high, cosine, low * sine);
       squares = fmaf(rotated[i], rotated[i], squares);
@@ -35,7 +35,7 @@ __global__ void __launch_bounds__(kUnitKeyThreads) make_unit_keys(CudaUnitKeysAr
     }
   } else {
     for (int i = lane; i < width; i += kUnitKeyThreads) {
-      rotated[i] = widen(key[i]);
+      rotated[i] = upcast(key[i]);
       squares = fmaf(rotated[i], rotated[i], squares);
     }
   }

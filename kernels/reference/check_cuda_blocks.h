@@ -4,7 +4,7 @@
 #include <cstdint>
 
 #include "kernels/api/cuda_block_gemv.h"
-#include "kernels/api/cuda_widen_rows.h"
+#include "kernels/api/cuda_dequantise_rows.h"
 
 namespace winnow::kernels {
 
@@ -24,13 +24,14 @@ inline LaunchStatus check_arguments(const CudaBlockGemvArgs& args) {
   return counts ? LaunchStatus::kOk : LaunchStatus::kUnsupported;
 }
 
-inline LaunchStatus check_arguments(const CudaWidenRowsArgs& args) {
+inline LaunchStatus check_arguments(const CudaDequantiseRowsArgs& args) {
   if (args.matrix == nullptr || args.output == nullptr || !is_aligned(args.matrix) || !is_aligned(args.output) || args.rows < 1 ||
       args.count < 1 || args.first < 0 || (args.ids == nullptr && (args.first >= args.rows || args.count > args.rows - args.first)) ||
       !has_whole_pieces(args.type, args.columns) || !is_known(args.element)) {
     return LaunchStatus::kBadArgument;
   }
-  const bool counts = args.rows <= kMaxCudaMatrixSide && args.columns <= kMaxCudaMatrixSide && args.count <= kMaxCudaWidened / args.columns;
+  const bool counts =
+      args.rows <= kMaxCudaMatrixSide && args.columns <= kMaxCudaMatrixSide && args.count <= kMaxCudaDequantised / args.columns;
   return counts ? LaunchStatus::kOk : LaunchStatus::kUnsupported;
 }
 

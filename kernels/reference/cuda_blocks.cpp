@@ -4,7 +4,7 @@
 
 #include "kernels/api/cuda_block_gemv.h"
 #include "kernels/api/cuda_block_layout.h"
-#include "kernels/api/cuda_widen_rows.h"
+#include "kernels/api/cuda_dequantise_rows.h"
 #include "kernels/reference/check_block_gemv.h"
 #include "kernels/reference/check_cuda_blocks.h"
 #include "kernels/reference/element.h"
@@ -48,7 +48,7 @@ LaunchStatus cuda_block_gemv_reference(const CudaBlockGemvArgs& args) {
   return LaunchStatus::kOk;
 }
 
-LaunchStatus cuda_widen_rows_reference(const CudaWidenRowsArgs& args) {
+LaunchStatus cuda_dequantise_rows_reference(const CudaDequantiseRowsArgs& args) {
   if (const LaunchStatus status = check_arguments(args); status != LaunchStatus::kOk) return status;
   const std::int64_t block = block_elements(args.type);
   for (std::int64_t i = 0; i < args.count; ++i) {

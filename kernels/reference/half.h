@@ -1,5 +1,5 @@
-// Scalar widening of 16-bit floats to fp32, exact, and rounding to them, to nearest and even; bits in, value out and the other way. Used by
-// kernels/reference, the last step of kernels/cpu/prefill_attention.cpp and tests.
+// Scalar upcasting of 16-bit floats to fp32, exact, and rounding to them, to nearest and even; bits in, value out and the other way. Used
+// by kernels/reference, the last step of kernels/cpu/prefill_attention.cpp and tests.
 #pragma once
 
 #include <bit>

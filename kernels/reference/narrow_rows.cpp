@@ -108,7 +108,7 @@ LaunchStatus narrow_rows(const NarrowRowsArgs& args) {
   return LaunchStatus::kOk;
 }
 
-LaunchStatus widen_rows(const WidenRowsArgs& args) {
+LaunchStatus dequantise_rows(const DequantiseRowsArgs& args) {
   if (!good(args.values, args.codes, args.scales, args.type, args.rows, args.length)) return LaunchStatus::kBadArgument;
   if (args.length > kMaxHeadDim) return LaunchStatus::kUnsupported;
   float row[kMaxHeadDim];

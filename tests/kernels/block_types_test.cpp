@@ -92,7 +92,7 @@ TEST(BlockType, AnUnknownTypeHasNoSizeAndWritesNothing) {
   EXPECT_EQ(value, 5.0F);
 }
 
-TEST(Half, EveryOneWidensToItsValue) {
+TEST(Half, EveryOneDequantisesToItsValue) {
   for (std::uint32_t bits = 0; bits < 0x10000; ++bits) {
     const float value = fp16_to_float(static_cast<std::uint16_t>(bits));
     const int exponent = static_cast<int>((bits >> 10) & 31);

@@ -14,7 +14,7 @@
 
 #include "kernels/api/cuda_block_gemv.h"
 #include "kernels/api/cuda_block_layout.h"
-#include "kernels/api/cuda_widen_rows.h"
+#include "kernels/api/cuda_dequantise_rows.h"
 #include "kernels/reference/element.h"
 #include "tests/kernels/narrow.h"
 #include "tests/kernels/ragged_decode_case.h"

@@ -7,8 +7,8 @@
 #include <tuple>
 
 #include "kernels/cuda/block_gemv.cuh"
+#include "kernels/cuda/dequantise_rows.cuh"
 #include "kernels/cuda/tile_product.cuh"
-#include "kernels/cuda/widen_rows.cuh"
 #include "kernels/reference/check_cuda_blocks.h"
 #include "tests/kernels/cuda_block_case.h"
 
@@ -103,24 +103,25 @@ TEST(CudaBlocksSource, ProductsKeepNanVisible) {
   }
 }
 
-// As cuda_widen_rows() launches; both outputs begin as the same bytes.
-void expect_same_rows(CudaWidenRowsArgs args) {
+// As cuda_dequantise_rows() launches; both outputs begin as the same bytes.
+void expect_same_rows(CudaDequantiseRowsArgs args) {
   const std::vector<std::uint8_t> untouched(static_cast<std::size_t>(args.count * args.columns) * testing::element_bytes(args.element),
                                             0x7A);
   const BarelyAligned expected(untouched);
   const BarelyAligned actual(untouched);
   args.output = expected.begin();
-  ASSERT_EQ(cuda_widen_rows_reference(args), LaunchStatus::kOk);
+  ASSERT_EQ(cuda_dequantise_rows_reference(args), LaunchStatus::kOk);
   args.output = actual.begin();
-  const cuda::WidenLaunch launch = cuda::plan_launch(args);
+  const cuda::DequantiseLaunch launch = cuda::plan_launch(args);
   cuda::with_block_type(args.type, [&](auto type) {
     using Type = decltype(type);
-    cuda::launch_on_cpu({cuda::widen_blocks<Type>(args), 1, 1}, cuda::kWidenThreads, [&] { cuda::widen_pieces<Type>(launch); });
+    cuda::launch_on_cpu({cuda::dequantise_blocks<Type>(args), 1, 1}, cuda::kDequantiseThreads,
+                        [&] { cuda::dequantise_pieces<Type>(launch); });
   });
   EXPECT_EQ(std::memcmp(actual.begin(), expected.begin(), untouched.size()), 0);
 }
 
-TEST(CudaBlocksSource, WidenedRowsAreTheReferencesToTheBit) {
+TEST(CudaBlocksSource, DequantisedRowsAreTheReferencesToTheBit) {
   for (const BlockType type : testing::kEveryBlockType) {
     const std::int64_t columns = 3 * testing::least_columns(type);
     const BarelyAligned matrix(testing::interleaved(type, random_blocks(type, 5 * columns, 7), columns));
@@ -128,7 +129,7 @@ TEST(CudaBlocksSource, WidenedRowsAreTheReferencesToTheBit) {
     const std::vector<std::int32_t> column_of = testing::shuffled(columns, 9);
     for (const ElementType element : testing::kEveryElementType) {
       SCOPED_TRACE(::testing::Message() << "type " << static_cast<int>(type) << " element " << static_cast<int>(element));
-      CudaWidenRowsArgs args;
+      CudaDequantiseRowsArgs args;
       args.type = type;
       args.matrix = matrix.begin();
       args.columns = columns;
@@ -149,7 +150,7 @@ TEST(CudaBlocksSource, RowsThatAreAskedForAreThoseOfThisPart) {
   const BarelyAligned matrix(testing::interleaved(BlockType::kQ5_1, random_blocks(BlockType::kQ5_1, 6 * 64, 10), 64));
   const std::vector<std::int64_t> ids = {12, 3, 10, 16, 10, 15, 9};  // rows 10 to 15 lie here
   const std::vector<std::int32_t> row_of = testing::shuffled(6, 11);
-  CudaWidenRowsArgs args;
+  CudaDequantiseRowsArgs args;
   args.type = BlockType::kQ5_1;
   args.matrix = matrix.begin();
   args.columns = 64;
@@ -229,32 +230,32 @@ TEST(CudaBlocksSource, BadArgumentsAreRefused) {
   expect(LaunchStatus::kUnsupported, [](auto& a) { a.inputs = kMaxCudaProductInputs + 1; });
   expect(LaunchStatus::kUnsupported, [](auto& a) { a.rows = a.output_stride = kMaxCudaMatrixSide + 1; });
 
-  CudaWidenRowsArgs widen;
-  widen.type = BlockType::kQ8_0;
-  widen.matrix = memory;
-  widen.columns = 32;
-  widen.rows = 2;
-  widen.count = 1;
-  widen.output = memory;
-  ASSERT_EQ(check_arguments(widen), LaunchStatus::kOk);
-  const auto expect_widen = [&](LaunchStatus status, auto change) {
-    CudaWidenRowsArgs args = widen;
+  CudaDequantiseRowsArgs dequantise;
+  dequantise.type = BlockType::kQ8_0;
+  dequantise.matrix = memory;
+  dequantise.columns = 32;
+  dequantise.rows = 2;
+  dequantise.count = 1;
+  dequantise.output = memory;
+  ASSERT_EQ(check_arguments(dequantise), LaunchStatus::kOk);
+  const auto expect_dequantise = [&](LaunchStatus status, auto change) {
+    CudaDequantiseRowsArgs args = dequantise;
     change(args);
     EXPECT_EQ(check_arguments(args), status);
-    EXPECT_EQ(cuda_widen_rows_reference(args), status);
+    EXPECT_EQ(cuda_dequantise_rows_reference(args), status);
   };
   const std::int64_t ids[] = {0, 1, 2};
-  expect_widen(LaunchStatus::kOk, [&](auto& a) {
+  expect_dequantise(LaunchStatus::kOk, [&](auto& a) {
     a.ids = ids;
     a.count = 3;  // more than there are rows
   });
-  expect_widen(LaunchStatus::kBadArgument, [](auto& a) { a.first = 2; });
-  expect_widen(LaunchStatus::kBadArgument, [](auto& a) { a.first = -1; });
-  expect_widen(LaunchStatus::kBadArgument, [](auto& a) { a.count = 3; });
-  expect_widen(LaunchStatus::kBadArgument, [](auto& a) { a.count = 0; });
-  expect_widen(LaunchStatus::kBadArgument, [](auto& a) { a.output = memory + 2; });
-  expect_widen(LaunchStatus::kBadArgument, [](auto& a) { a.columns = 33; });
-  expect_widen(LaunchStatus::kUnsupported, [](auto& a) {
+  expect_dequantise(LaunchStatus::kBadArgument, [](auto& a) { a.first = 2; });
+  expect_dequantise(LaunchStatus::kBadArgument, [](auto& a) { a.first = -1; });
+  expect_dequantise(LaunchStatus::kBadArgument, [](auto& a) { a.count = 3; });
+  expect_dequantise(LaunchStatus::kBadArgument, [](auto& a) { a.count = 0; });
+  expect_dequantise(LaunchStatus::kBadArgument, [](auto& a) { a.output = memory + 2; });
+  expect_dequantise(LaunchStatus::kBadArgument, [](auto& a) { a.columns = 33; });
+  expect_dequantise(LaunchStatus::kUnsupported, [](auto& a) {
     a.rows = a.count = kMaxCudaMatrixSide;
     a.columns = 320;
   });

@@ -70,8 +70,8 @@ class CudaColumnsCase {
     std::normal_distribution<float> normal;
     for (std::int64_t i = 0; i < shape.rows * heads() * stride(); ++i) put(query.data(), shape.type, i, normal(random));
     for (std::int64_t i = 0; i < shape.columns * shape.kv_heads * stride(); ++i) put(key.data(), shape.type, i, normal(random));
-    const std::vector<double> queries = widened(query);
-    const std::vector<double> keys = widened(key);
+    const std::vector<double> queries = upcast(query);
+    const std::vector<double> keys = upcast(key);
     const auto scale = static_cast<double>(logits(query.data(), key.data()).scale);
     for (std::int64_t head = 0; head < heads(); ++head) {
       for (std::int64_t row = 0; row < shape.rows; ++row) {
@@ -155,7 +155,7 @@ class CudaColumnsCase {
   std::vector<float> log_sum_exp;     // the rows' own, so that probabilities sum to 1
 
  private:
-  std::vector<double> widened(const std::vector<std::byte>& numbers) const {
+  std::vector<double> upcast(const std::vector<std::byte>& numbers) const {
     std::vector<double> wide(numbers.size() / element_bytes(shape.type));
     for (std::size_t i = 0; i < wide.size(); ++i) wide[i] = element(numbers.data(), shape.type, static_cast<std::int64_t>(i));
     return wide;

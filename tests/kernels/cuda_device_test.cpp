@@ -156,7 +156,7 @@ TEST_F(CudaKernels, BlockGemvsEqualTheReferenceOverTheGrid) {
   }
 }
 
-TEST_F(CudaKernels, WidenedRowsAreTheReferencesToTheBit) {
+TEST_F(CudaKernels, UpcastRowsAreTheReferencesToTheBit) {
   constexpr std::int64_t kRows = 70;
   for (const BlockType type : testing::kEveryBlockType) {
     const std::int64_t columns = 5 * testing::least_columns(type);
@@ -172,7 +172,7 @@ TEST_F(CudaKernels, WidenedRowsAreTheReferencesToTheBit) {
     for (const ElementType element : testing::kEveryElementType) {
       for (const bool asked : {false, true}) {
         SCOPED_TRACE(::testing::Message() << "type " << static_cast<int>(type) << " element " << static_cast<int>(element) << asked);
-        CudaWidenRowsArgs args;
+        CudaDequantiseRowsArgs args;
         args.type = type;
         args.columns = columns;
         args.rows = kRows;
@@ -187,13 +187,13 @@ TEST_F(CudaKernels, WidenedRowsAreTheReferencesToTheBit) {
         args.row_of = row_of.data();
         args.column_of = asked ? column_of.data() : nullptr;
         args.ids = asked ? ids.data() : nullptr;
-        ASSERT_EQ(cuda_widen_rows_reference(args), LaunchStatus::kOk);
+        ASSERT_EQ(cuda_dequantise_rows_reference(args), LaunchStatus::kOk);
         args.matrix = matrix.bytes();
         args.output = output.bytes();
         args.row_of = rows_there.as<std::int32_t>();
         args.column_of = asked ? columns_there.as<std::int32_t>() : nullptr;
         args.ids = asked ? ids_there.as<std::int64_t>() : nullptr;
-        ASSERT_EQ(cuda_widen_rows(args, nullptr), LaunchStatus::kOk);
+        ASSERT_EQ(cuda_dequantise_rows(args, nullptr), LaunchStatus::kOk);
         const std::vector<std::uint8_t> actual = output.copy<std::uint8_t>();
         EXPECT_EQ(std::memcmp(actual.data(), expected.begin(), actual.size()), 0);
       }

@@ -281,7 +281,7 @@ TEST(DecodeAttention, RefusesBadArguments) {
   expect(with([](auto& a) { a.head_dim = kMaxHeadDim + 1; }), LaunchStatus::kUnsupported);
 }
 
-TEST(Half, WidensExactly) {
+TEST(Half, UpcastsExactly) {
   EXPECT_EQ(bf16_to_float(0x3F80), 1.0F);
   EXPECT_EQ(bf16_to_float(0xC040), -3.0F);
   EXPECT_EQ(fp16_to_float(0x3C00), 1.0F);

@@ -33,16 +33,16 @@ Narrow narrow(const std::vector<float>& values, std::int64_t rows) {
   return result;
 }
 
-std::vector<float> widen(const Narrow& narrow) {
+std::vector<float> upcast(const Narrow& narrow) {
   std::vector<float> values(narrow.codes.size(), -7.0F);
-  WidenRowsArgs args;
+  DequantiseRowsArgs args;
   args.codes = narrow.codes.data();
   args.scales = narrow.scales.data();
   args.rows = static_cast<std::int64_t>(narrow.scales.size());
   args.length = static_cast<std::int64_t>(narrow.codes.size()) / args.rows;
   args.values = values.data();
   args.value_stride = args.length;
-  EXPECT_EQ(widen_rows(args), LaunchStatus::kOk);
+  EXPECT_EQ(dequantise_rows(args), LaunchStatus::kOk);
   return values;
 }
 
@@ -51,14 +51,14 @@ TEST(NarrowRows, RoundsToTheNearestOf255Steps) {
   const Narrow rows = narrow({254.0F, -254.0F, 3.0F, 5.0F, -1.0F, 100.9F, 0.0F, -7.2F}, 1);
   EXPECT_EQ(rows.scales, std::vector<float>{2.0F});
   EXPECT_EQ(rows.codes, (std::vector<std::int8_t>{127, -127, 2, 2, 0, 50, 0, -4}));
-  EXPECT_EQ(widen(rows), (std::vector<float>{254.0F, -254.0F, 4.0F, 4.0F, 0.0F, 100.0F, 0.0F, -8.0F}));
+  EXPECT_EQ(upcast(rows), (std::vector<float>{254.0F, -254.0F, 4.0F, 4.0F, 0.0F, 100.0F, 0.0F, -8.0F}));
 }
 
 TEST(NarrowRows, EveryRowHasItsOwnScale) {
   const Narrow rows = narrow({127.0F, 1.0F, 0.0F, -0.0F, -31.75F, 0.25F}, 3);
   EXPECT_EQ(rows.scales, (std::vector<float>{1.0F, 0.0F, 0.25F}));
   EXPECT_EQ(rows.codes, (std::vector<std::int8_t>{127, 1, 0, 0, -127, 1}));
-  EXPECT_EQ(widen(rows), (std::vector<float>{127.0F, 1.0F, 0.0F, 0.0F, -31.75F, 0.25F}));
+  EXPECT_EQ(upcast(rows), (std::vector<float>{127.0F, 1.0F, 0.0F, 0.0F, -31.75F, 0.25F}));
 }
 
 TEST(NarrowRows, ScalesAreTheLargestMagnitudeIn127Steps) {
@@ -79,8 +79,8 @@ TEST(NarrowRows, NoNumberIsOffByMoreThanHalfAStep) {
   std::vector<float> values(64 * 100);
   for (float& value : values) value = normal(random);
   const Narrow rows = narrow(values, 100);
-  const std::vector<float> widened = widen(rows);
-  for (std::size_t i = 0; i < values.size(); ++i) ASSERT_LE(std::abs(widened[i] - values[i]), 0.5001F * rows.scales[i / 64]) << i;
+  const std::vector<float> upcast = upcast(rows);
+  for (std::size_t i = 0; i < values.size(); ++i) ASSERT_LE(std::abs(upcast[i] - values[i]), 0.5001F * rows.scales[i / 64]) << i;
 }
 
 // What was read of a cache, in any type that a model computes in, is stored again as it was.
@@ -98,8 +98,8 @@ TEST(NarrowRows, RoundingWhatWasRoundedChangesNothing) {
       for (int round = 0; round < 2; ++round) {
         const NarrowRowsArgs there{type, memory.data(), length, 1, length, codes[round].data(), &scales[round]};
         ASSERT_EQ(narrow_rows(there), LaunchStatus::kOk);
-        const WidenRowsArgs back{codes[round].data(), &scales[round], 1, length, type, memory.data(), length};
-        ASSERT_EQ(widen_rows(back), LaunchStatus::kOk);
+        const DequantiseRowsArgs back{codes[round].data(), &scales[round], 1, length, type, memory.data(), length};
+        ASSERT_EQ(dequantise_rows(back), LaunchStatus::kOk);
       }
       ASSERT_EQ(codes[0], codes[1]) << "type " << static_cast<int>(type) << " row " << i;
       ASSERT_EQ(std::bit_cast<std::uint32_t>(scales[0]), std::bit_cast<std::uint32_t>(scales[1]));
@@ -123,7 +123,7 @@ TEST(NarrowRows, AreStoredWithoutAnOffsetThatIsMostOfThem) {
 
   std::vector<float> read(6);
   const std::vector<float> added = {300.0F, 0.0F, 0.0F, 0.0F, 0.0F, 0.0F};
-  ASSERT_EQ(widen_rows({codes.data(), scales.data(), 3, 2, ElementType::kFp32, read.data(), 2, added.data()}), LaunchStatus::kOk);
+  ASSERT_EQ(dequantise_rows({codes.data(), scales.data(), 3, 2, ElementType::kFp32, read.data(), 2, added.data()}), LaunchStatus::kOk);
   for (std::size_t i = 0; i < 6; ++i) EXPECT_NEAR(read[i], values[i], 1e-4F) << i;
 
   args.taken = nullptr;
@@ -135,7 +135,7 @@ TEST(NarrowRows, AddsAnOffsetBeforeRoundingToTheType) {
   const std::int8_t code = 127;
   const float scale = 0.25F / 127.0F, offset = 256.0F;
   std::uint16_t read = 0;
-  ASSERT_EQ(widen_rows({&code, &scale, 1, 1, ElementType::kBf16, &read, 1, &offset}), LaunchStatus::kOk);
+  ASSERT_EQ(dequantise_rows({&code, &scale, 1, 1, ElementType::kBf16, &read, 1, &offset}), LaunchStatus::kOk);
   EXPECT_EQ(bf16_to_float(read), 256.0F) << "bf16 has steps of 2 there";
 }
 
@@ -155,9 +155,9 @@ TEST(NarrowRows, WhatIsNotFiniteShows) {
     const Narrow rows = narrow({1.0F, damage, 2.0F, 1.0F, 2.0F, 127.0F}, 2);
     EXPECT_TRUE(std::isnan(rows.scales[0]));
     EXPECT_EQ(rows.scales[1], 1.0F);
-    const std::vector<float> widened = widen(rows);
-    for (int i = 0; i < 3; ++i) EXPECT_TRUE(std::isnan(widened[static_cast<std::size_t>(i)]));
-    EXPECT_EQ(widened[5], 127.0F);
+    const std::vector<float> upcast = upcast(rows);
+    for (int i = 0; i < 3; ++i) EXPECT_TRUE(std::isnan(upcast[static_cast<std::size_t>(i)]));
+    EXPECT_EQ(upcast[5], 127.0F);
   }
 }
 
@@ -165,10 +165,10 @@ TEST(NarrowRows, TheSmallestAndTheLargestNumbersHaveCodes) {
   for (const float value : {std::numeric_limits<float>::max(), std::numeric_limits<float>::min()}) {
     const Narrow row = narrow({value, -value, 0.0F}, 1);
     EXPECT_EQ(row.codes, (std::vector<std::int8_t>{127, -127, 0}));
-    EXPECT_NEAR(widen(row)[0] / value, 1.0F, 1e-4F);
+    EXPECT_NEAR(upcast(row)[0] / value, 1.0F, 1e-4F);
   }
   const Narrow least = narrow({std::numeric_limits<float>::denorm_min(), 0.0F}, 1);  // less than a step can be
-  EXPECT_EQ(widen(least), (std::vector<float>{0.0F, 0.0F}));
+  EXPECT_EQ(upcast(least), (std::vector<float>{0.0F, 0.0F}));
 }
 
 TEST(NarrowRows, RefusesBadArguments) {
@@ -189,10 +189,10 @@ TEST(NarrowRows, RefusesBadArguments) {
   EXPECT_EQ(status([](auto& a) { a.length = 0; }), LaunchStatus::kBadArgument);
   EXPECT_EQ(status([](auto& a) { a.type = static_cast<ElementType>(9); }), LaunchStatus::kBadArgument);
   EXPECT_EQ(status([](auto& a) { a.length = kMaxHeadDim + 1; }), LaunchStatus::kUnsupported);
-  WidenRowsArgs back{codes.data(), &scale, 1, kMaxHeadDim + 1, ElementType::kFp32, const_cast<float*>(values.data()), 8};
-  EXPECT_EQ(widen_rows(back), LaunchStatus::kUnsupported);
+  DequantiseRowsArgs back{codes.data(), &scale, 1, kMaxHeadDim + 1, ElementType::kFp32, const_cast<float*>(values.data()), 8};
+  EXPECT_EQ(dequantise_rows(back), LaunchStatus::kUnsupported);
   back.codes = nullptr;
-  EXPECT_EQ(widen_rows(back), LaunchStatus::kBadArgument);
+  EXPECT_EQ(dequantise_rows(back), LaunchStatus::kBadArgument);
 }
 
 }  // namespace

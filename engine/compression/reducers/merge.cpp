@@ -71,12 +71,12 @@ at::Tensor flowed(const Merging& merging, const at::Tensor& rows) {
 std::vector<MergePair> nearest_on_cpu(const LeavingRows& head) {
   std::vector<MergePair> nearest;
   nearest.reserve(head.leaving.size());
-  const at::Tensor widened = head.keys.to(at::kFloat);
-  const at::Tensor targets = unit_rows(rows_of(widened, head.kept)).t();
+  const at::Tensor upcast = head.keys.to(at::kFloat);
+  const at::Tensor targets = unit_rows(rows_of(upcast, head.kept)).t();
   for (std::int64_t first = 0; first < std::ssize(head.leaving); first += kTileRows) {
     const auto rows = head.leaving.subspan(static_cast<std::size_t>(first),
                                            static_cast<std::size_t>(std::min(kTileRows, std::ssize(head.leaving) - first)));
-    const auto [cosine, index] = at::mm(unit_rows(rows_of(widened, rows)), targets).max(1);
+    const auto [cosine, index] = at::mm(unit_rows(rows_of(upcast, rows)), targets).max(1);
     const at::Tensor cosine_host = cosine.contiguous();
     const at::Tensor index_host = index.contiguous();
     for (std::size_t i = 0; i < rows.size(); ++i) {

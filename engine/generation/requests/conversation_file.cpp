@@ -188,7 +188,7 @@ class Reader {
   at::Tensor stored_rows(const std::string& name, std::int64_t count, const KvShape& shape) {
     if (shape.storage != KvStorage::kInt8) return tensor(name, shape.row_type(), {count, shape.head_dim}).to(shape.dtype);
     const at::Tensor codes = tensor(name, at::kChar, {count, shape.head_dim});
-    return widened({codes, tensor(name + ".scales", at::kFloat, {count})}, shape.dtype);
+    return upcast({codes, tensor(name + ".scales", at::kFloat, {count})}, shape.dtype);
   }
 
   template <class Number>

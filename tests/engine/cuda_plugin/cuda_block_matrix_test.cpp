@@ -67,7 +67,7 @@ TEST_F(CudaBlockMatrix, ProductsAreThoseOfItsNumbers) {
   EXPECT_EQ(matrix.out(), 79);
   EXPECT_EQ(matrix.in(), kIn);
   for (const auto& [type, tolerance] : {std::pair{at::kFloat, 1e-5}, std::pair{at::kBFloat16, 1e-2}, std::pair{at::kHalf, 2e-3}}) {
-    for (const std::int64_t rows : {1, 2, 8, 9, 70}) {  // few as they lie, many widened
+    for (const std::int64_t rows : {1, 2, 8, 9, 70}) {  // few as they lie, many dequantised
       SCOPED_TRACE(::testing::Message() << rows << " rows of type " << at::toString(type));
       const at::Tensor input = (at::randn({1, rows, kIn}) / 64.0).to(type);  // within fp16
       const at::Tensor found = matrix.times(input.to(kGpu));

@@ -200,7 +200,7 @@ TEST_F(MergingOnEmulatedGpu, SlotsAreSharedAsOnTheCpu) {
       EXPECT_LT((gpu.directions.to(at::kCPU) - cpu.directions).abs().max().item<double>(), 1e-5);
       EXPECT_LT((gpu.values.to(at::kCPU) - cpu.values).abs().max().item<double>(), 1e-5);
       EXPECT_LE(cost.waits, 2) << "for the pairs and the lengths";
-      EXPECT_LE(cost.launches, type == at::kFloat ? 12 : 14) << "two more widen stored rows";
+      EXPECT_LE(cost.launches, type == at::kFloat ? 12 : 14) << "two more upcast stored rows";
     }
   }
 }

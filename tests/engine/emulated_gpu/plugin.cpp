@@ -36,7 +36,7 @@ std::vector<Pointer> blocks_behind(Pointer const* table, std::int64_t entries) {
   return blocks;
 }
 
-float widened(const void* from, ElementType type, std::int64_t index) {
+float upcast(const void* from, ElementType type, std::int64_t index) {
   if (type == ElementType::kFp32) return static_cast<const float*>(from)[index];
   const std::uint16_t narrow = static_cast<const std::uint16_t*>(from)[index];
   return type == ElementType::kBf16 ? kernels::bf16_to_float(narrow) : kernels::fp16_to_float(narrow);
@@ -64,7 +64,7 @@ int decode_attention(const kernels::CudaDecodeAttentionArgs* args) {
   std::vector<float> answered(static_cast<std::size_t>(elements));
   std::vector<float> workspace(static_cast<std::size_t>(args->group * args->block_slots));
   for (std::int64_t head = 0; head < args->kv_heads; ++head) {
-    for (std::int64_t i = 0; i < elements; ++i) asked[static_cast<std::size_t>(i)] = widened(query, args->type, head * elements + i);
+    for (std::int64_t i = 0; i < elements; ++i) asked[static_cast<std::size_t>(i)] = upcast(query, args->type, head * elements + i);
     const std::int64_t slots = args->slots[head] + (further != nullptr ? *further : 0);
     std::vector<float> rows(static_cast<std::size_t>(args->group * slots));
     kernels::DecodeAttentionArgs one;
@@ -113,15 +113,15 @@ int block_gemv(const kernels::CudaBlockGemvArgs* args) {
   return static_cast<int>(kernels::cuda_block_gemv_reference(here));
 }
 
-int widen_rows(const kernels::CudaWidenRowsArgs* args) {
+int dequantise_rows(const kernels::CudaDequantiseRowsArgs* args) {
   ++counts().launches;
-  kernels::CudaWidenRowsArgs here = *args;
+  kernels::CudaDequantiseRowsArgs here = *args;
   here.matrix = behind(args->matrix);
   here.row_of = static_cast<const std::int32_t*>(behind(args->row_of));
   here.column_of = static_cast<const std::int32_t*>(behind(args->column_of));
   here.ids = static_cast<const std::int64_t*>(behind(args->ids));
   here.output = behind(args->output);
-  return static_cast<int>(kernels::cuda_widen_rows_reference(here));
+  return static_cast<int>(kernels::cuda_dequantise_rows_reference(here));
 }
 
 int gated_activation(const kernels::GatedActivationArgs* args) {
@@ -378,7 +378,7 @@ constexpr CudaPluginTable kTable = {
     .append_slots = append_slots,
     .synchronize = synchronize,
     .block_gemv = block_gemv,
-    .widen_rows = widen_rows,
+    .dequantise_rows = dequantise_rows,
     .gated_activation = gated_activation,
     .rms_norm = rms_norm,
     .rotary = rotary,

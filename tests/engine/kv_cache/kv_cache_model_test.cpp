@@ -122,7 +122,7 @@ class KvCacheModel : public ::testing::TestWithParam<std::tuple<KvStorage, unsig
   static KvStorage storage() { return std::get<0>(GetParam()); }
   static at::Tensor as_stored(const at::Tensor& rows) {
     if (storage() == KvStorage::kHalf) return rows.to(at::kHalf).to(rows.scalar_type());
-    return storage() == KvStorage::kInt8 ? widened(narrowed(rows), rows.scalar_type()) : rows;
+    return storage() == KvStorage::kInt8 ? upcast(narrowed(rows), rows.scalar_type()) : rows;
   }
 
   std::mt19937 random_{std::get<1>(GetParam())};

@@ -123,7 +123,7 @@ TEST_F(DecodeAttention, EightBitsStayWithinTheirBoundOfTheWideCache) {
   }
 }
 
-TEST_F(DecodeAttention, FewerBitsAreReadAsTheirWidenedRows) {
+TEST_F(DecodeAttention, FewerBitsAreReadAsTheirUpcastRows) {
   KvShape shape = random_cache(2, 16, 1, at::kFloat).shape();
   for (const KvStorage storage : {KvStorage::kInt8, KvStorage::kHalf}) {
     shape.storage = storage;

@@ -26,8 +26,8 @@ TEST(NarrowMatrix, MultipliesTheNumbersThatItHolds) {
   EXPECT_TRUE(at::equal(weight.rows(at::tensor({2, 0}, at::kLong)), at::tensor({0.0F, 65504.0F, 0.5F, -1.0F}).view({2, 2})));
 }
 
-// One row, a few, many; sizes that fill no vector, and a matrix of which several parts are widened, the last one shorter.
-TEST(NarrowMatrix, IsItsWidenedMatrixUpToTheOrderOfSums) {
+// One row, a few, many; sizes that fill no vector, and a matrix of which several parts are upcast, the last one shorter.
+TEST(NarrowMatrix, IsItsUpcastMatrixUpToTheOrderOfSums) {
   const c10::InferenceMode inference;
   at::manual_seed(5);
   for (const at::ScalarType type : {at::kBFloat16, at::kHalf}) {

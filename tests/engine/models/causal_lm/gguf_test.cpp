@@ -209,26 +209,26 @@ TEST_F(GgufFolders, NumbersAsTheyWereAreTheSameModel) {
   }
 }
 
-// 32 inputs a row: every matrix but `down` is in blocks. A prefill widens them; decoding multiplies them with rows in eight bits, whose
+// 32 inputs a row: every matrix but `down` is in blocks. A prefill upcasts them; decoding multiplies them with rows in eight bits, whose
 // error no other error of so narrow a model hides.
 TEST_F(GgufFolders, BlocksThatStayGiveWhatTheirNumbersGive) {
   std::map<std::string, at::Tensor> stored;
   const auto package = std::make_shared<GgufModel>(AsGguf(golden("llama_dynamic"), "llama").write(scratch_, true, stored));
   const auto kept = test_support::on_a_plain_processor([&] { return loaded(package, true); });
-  const auto widened = loaded(package, false);
+  const auto upcast = loaded(package, false);
   EXPECT_EQ(kept->info().dtype, "fp32, Q8_0");
-  EXPECT_EQ(widened->info().dtype, "fp32");
-  EXPECT_EQ(kept->info().parameter_count, widened->info().parameter_count);
-  EXPECT_LT(kept->info().weight_bytes * 2, widened->info().weight_bytes);
+  EXPECT_EQ(upcast->info().dtype, "fp32");
+  EXPECT_EQ(kept->info().parameter_count, upcast->info().parameter_count);
+  EXPECT_LT(kept->info().weight_bytes * 2, upcast->info().weight_bytes);
   const at::Tensor ids = at::arange(0, 40, at::kLong);
-  EXPECT_LE(test_support::relative_distance(logits_of(*kept, ids), logits_of(*widened, ids)), 1e-5);
-  EXPECT_LE(test_support::relative_distance(logits_of(*loaded(package, true), ids), logits_of(*widened, ids)), 2e-2)
+  EXPECT_LE(test_support::relative_distance(logits_of(*kept, ids), logits_of(*upcast, ids)), 1e-5);
+  EXPECT_LE(test_support::relative_distance(logits_of(*loaded(package, true), ids), logits_of(*upcast, ids)), 2e-2)
       << "rows are rounded to eight bits";
   KvCache one(kept->text().kv_shape());
-  KvCache two(widened->text().kv_shape());
+  KvCache two(upcast->text().kv_shape());
   for (std::int32_t position = 0; position < 20; ++position) {
     const NextToken token{position * 3 % 90, position, position};
-    EXPECT_LE(test_support::relative_distance(kept->text().decode(token, one, nullptr), widened->text().decode(token, two, nullptr)), 2e-2);
+    EXPECT_LE(test_support::relative_distance(kept->text().decode(token, one, nullptr), upcast->text().decode(token, two, nullptr)), 2e-2);
   }
 }
 
@@ -268,12 +268,12 @@ TEST_F(GgufFolders, ExpertsStayInTheirBlocks) {
     ASSERT_EQ(experts.type, StoredType::kQ8_0);
     // A rounded row may go to another expert.
     const auto kept = test_support::on_a_plain_processor([&] { return loaded(package, true); });
-    const auto widened = loaded(package, false);
+    const auto upcast = loaded(package, false);
     EXPECT_EQ(kept->info().dtype, "fp32, Q8_0");
-    EXPECT_EQ(kept->info().parameter_count, widened->info().parameter_count);
-    EXPECT_LT(kept->info().weight_bytes, widened->info().weight_bytes);
+    EXPECT_EQ(kept->info().parameter_count, upcast->info().parameter_count);
+    EXPECT_LT(kept->info().weight_bytes, upcast->info().weight_bytes);
     const at::Tensor ids = at::arange(0, 90, at::kLong);
-    EXPECT_LE(test_support::relative_distance(logits_of(*kept, ids), logits_of(*widened, ids)), 2e-2)
+    EXPECT_LE(test_support::relative_distance(logits_of(*kept, ids), logits_of(*upcast, ids)), 2e-2)
         << "few rows are rounded to eight bits";
     std::string bytes = read_file_bytes(package->path(), 1 << 24);
     bytes[experts.end - 34] = '\0';

@@ -1,20 +1,20 @@
-// The device code that widens rows of matrices in blocks; launched by widen_rows.cu, run on CPU threads in tests
+// The device code that dequantises rows of matrices in blocks; launched by dequantise_rows.cu, run on CPU threads in tests
 // (tests/kernels/cuda_on_cpu.h).
 //
-// A thread widens eight neighbours and writes them together, neighbouring threads neighbouring ones. Of matrices that are laid out anew it
-// widens those of as many groups as it reads at a time (interleaved_blocks.cuh): four neighbouring threads write what four groups have in
-// turn.
+// A thread dequantises eight neighbours and writes them together, neighbouring threads neighbouring ones. Of matrices that are laid out
+// anew it dequantises those of as many groups as it reads at a time (interleaved_blocks.cuh): four neighbouring threads write what four
+// groups have in turn.
 #pragma once
 
-#include "kernels/api/cuda_widen_rows.h"
+#include "kernels/api/cuda_dequantise_rows.h"
 #include "kernels/cuda/block_pieces.cuh"
 #include "kernels/cuda/element.cuh"
 
 namespace winnow::kernels::cuda {
 
-constexpr int kWidenThreads = 256;  // of a thread block
+constexpr int kDequantiseThreads = 256;  // of a thread block
 
-struct WidenLaunch {
+struct DequantiseLaunch {
   const Byte* matrix;
   const std::int32_t* row_of;
   const std::int32_t* column_of;
@@ -28,7 +28,7 @@ struct WidenLaunch {
 };
 
 // args have been checked.
-inline WidenLaunch plan_launch(const CudaWidenRowsArgs& args) {
+inline DequantiseLaunch plan_launch(const CudaDequantiseRowsArgs& args) {
   return {static_cast<const Byte*>(args.matrix),
           args.row_of,
           args.column_of,
@@ -41,7 +41,7 @@ inline WidenLaunch plan_launch(const CudaWidenRowsArgs& args) {
           args.element};
 }
 
-// Threads that widen a row.
+// Threads that dequantise a row.
 template <class Type>
 __host__ __device__ constexpr unsigned row_threads(int columns) {
   if constexpr (kIsInterleaved<Type>)
@@ -51,13 +51,13 @@ __host__ __device__ constexpr unsigned row_threads(int columns) {
 
 // Thread blocks of a launch.
 template <class Type>
-unsigned widen_blocks(const CudaWidenRowsArgs& args) {
+unsigned dequantise_blocks(const CudaDequantiseRowsArgs& args) {
   const std::int64_t threads = args.count * row_threads<Type>(static_cast<int>(args.columns));
-  return static_cast<unsigned>((threads + kWidenThreads - 1) / kWidenThreads);
+  return static_cast<unsigned>((threads + kDequantiseThreads - 1) / kDequantiseThreads);
 }
 
-// What is widened of output row `to_row` from `column` on.
-__device__ inline void put_numbers(const WidenLaunch& args, const float (&values)[kPiece], unsigned to_row, int column) {
+// What is dequantised of output row `to_row` from `column` on.
+__device__ inline void put_numbers(const DequantiseLaunch& args, const float (&values)[kPiece], unsigned to_row, int column) {
   const std::int64_t row = static_cast<std::int64_t>(to_row) * args.columns;
   if (args.column_of == nullptr) {
     store_numbers(values, args.element, args.output, row + column);
@@ -67,10 +67,10 @@ __device__ inline void put_numbers(const WidenLaunch& args, const float (&values
   for (int i = 0; i < kPiece; ++i) store_number(values[i], args.element, args.output, row + args.column_of[column + i]);
 }
 
-// Threads: kWidenThreads; grid: widen_blocks().
+// Threads: kDequantiseThreads; grid: dequantise_blocks().
 template <class Type>
-__global__ void __launch_bounds__(kWidenThreads) widen_pieces(WidenLaunch args) {
-  const unsigned thread = blockIdx.x * kWidenThreads + threadIdx.x;
+__global__ void __launch_bounds__(kDequantiseThreads) dequantise_pieces(DequantiseLaunch args) {
+  const unsigned thread = blockIdx.x * kDequantiseThreads + threadIdx.x;
   const unsigned of_row = row_threads<Type>(args.columns);
   const unsigned to_row = thread / of_row;
   if (to_row >= args.count) return;
@@ -88,11 +88,11 @@ __global__ void __launch_bounds__(kWidenThreads) widen_pieces(WidenLaunch args) 
     for (int i = 0; i < Type::kTogether; ++i) {
       if (i >= count) break;
       const int column = (first + i) * kGroup + quarter * kPiece;
-      widen_codes<Type>(pieces[i], Type::scale(stored, column), values);
+      dequantise_codes<Type>(pieces[i], Type::scale(stored, column), values);
       put_numbers(args, values, to_row, column);
     }
   } else {
-    widen_piece<Type>(stored, piece * kPiece, values);
+    dequantise_piece<Type>(stored, piece * kPiece, values);
     put_numbers(args, values, to_row, piece * kPiece);
   }
 }

@@ -1,9 +1,10 @@
 // Rows of a matrix whose numbers are stored in blocks (block_types.h) as numbers, on an NVIDIA GPU: some of a matrix at a time for the
 // product of a prompt, or the rows that a table is asked for.
 //
-// Used by engine/layers (through engine/cuda_plugin); implemented in kernels/cuda/widen_rows.cu. Values are those of dequantize() to the
-// bit, rounded to the element type. Pointers are device memory. Never throws, never allocates, does not wait for the device. kBadArgument
-// and kDeviceError as in cuda_block_gemv.h. kUnsupported: more than the limits there, or more than kMaxCudaWidened numbers.
+// Used by engine/layers (through engine/cuda_plugin); implemented in kernels/cuda/dequantise_rows.cu. Values are those of dequantize() to
+// the bit, rounded to the element type. Pointers are device memory. Never throws, never allocates, does not wait for the device.
+// kBadArgument and kDeviceError as in cuda_block_gemv.h. kUnsupported: more than the limits there, or more than kMaxCudaDequantised
+// numbers.
 #pragma once
 
 #include <cstdint>
@@ -12,9 +13,9 @@
 
 namespace winnow::kernels {
 
-inline constexpr std::int64_t kMaxCudaWidened = std::int64_t{1} << 33;
+inline constexpr std::int64_t kMaxCudaDequantised = std::int64_t{1} << 33;
 
-struct CudaWidenRowsArgs {
+struct CudaDequantiseRowsArgs {
   BlockType type = BlockType::kF32;
   const void* matrix = nullptr;  // as CudaBlockGemvArgs
   std::int64_t columns = 0;
@@ -31,8 +32,8 @@ struct CudaWidenRowsArgs {
 };
 
 // All pointers host memory.
-LaunchStatus cuda_widen_rows_reference(const CudaWidenRowsArgs& args);
+LaunchStatus cuda_dequantise_rows_reference(const CudaDequantiseRowsArgs& args);
 // stream: a cudaStream_t; the null pointer is the default stream.
-LaunchStatus cuda_widen_rows(const CudaWidenRowsArgs& args, void* stream);
+LaunchStatus cuda_dequantise_rows(const CudaDequantiseRowsArgs& args, void* stream);
 
 }  // namespace winnow::kernels

@@ -17,7 +17,7 @@ inline constexpr std::int64_t kGrainNumbers = std::int64_t{1} << 15;
 float* row_scratch(std::int64_t floats);
 
 // `count` elements of `type`, one of those that kernels take (kv_cache/element_type.h), as floats.
-void widen_row(const void* from, at::ScalarType type, std::int64_t count, float* to);
+void upcast_row(const void* from, at::ScalarType type, std::int64_t count, float* to);
 // Rounded to nearest and even, to elements [first, first + count) of an array of `type`.
 void narrow_row(const float* from, std::int64_t count, at::ScalarType type, void* to, std::int64_t first);
 

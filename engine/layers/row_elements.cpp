@@ -1,4 +1,4 @@
-#include "engine/layers/row_numbers.h"
+#include "engine/layers/row_elements.h"
 
 #include <algorithm>
 #include <memory>
@@ -36,7 +36,7 @@ float* row_scratch(std::int64_t floats) {
   return memory.get() + (kLine - address % kLine) % kLine / sizeof(float);
 }
 
-void widen_row(const void* from, at::ScalarType type, std::int64_t count, float* to) {
+void upcast_row(const void* from, at::ScalarType type, std::int64_t count, float* to) {
   with_type(type, [&](auto element) {
     const auto* const elements = static_cast<const decltype(element)*>(from);
     for (std::int64_t i = 0; i < count; ++i) to[i] = static_cast<float>(elements[i]);
