@@ -1,7 +1,7 @@
 // What a model adds to its keys before it rotates them, and how a cache in eight bits stores keys without it.
 //
 // Qwen2 and its kin have biases of hundreds in a few elements; a row of eight bits has one scale, by which all other elements drown.
-// Rotation is linear: R(p) (W x + b) - R(p) b holds all that a key says of its token. So the cache stores that (kernels/api/narrow_rows.h
+// Rotation is linear: R(p) (W x + b) - R(p) b holds all that a key says of its token. So the cache stores that (kernels/api/int8_rows.h
 // says when), remembers p for each slot, and whoever reads a row gets R(p) b added in fp32; decode attention adds the query's product with
 // it (kernels/api/decode_attention.h). Positions are those that the key is rotated by now: who rotates keys further tells the cache.
 // KeyBias is a model's, made by its decoder, carried by KvShape. KeyRotations is a conversation's, shared by its forks: the cosines and

@@ -4,7 +4,7 @@
 #include <string>
 
 #include "engine/base/error.h"
-#include "engine/kv_cache/narrow_rows.h"
+#include "engine/kv_cache/int8_rows.h"
 #include "engine/kv_cache/stored_rows.h"
 
 namespace winnow {

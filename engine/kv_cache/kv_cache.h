@@ -24,14 +24,14 @@
 #include "engine/kv_cache/key_bias.h"
 #include "engine/kv_cache/rotary_scheme.h"
 #include "engine/kv_cache/shared_entries.h"
-#include "kernels/api/narrow_rows.h"
+#include "kernels/api/int8_rows.h"
 
 namespace winnow {
 
 // How rows of K and V lie in a cache.
 enum class KvStorage : int {
   kWide = 1,  // in the model's arithmetic type
-  kInt8 = 2,  // a signed byte for every number and one fp32 scale for every row (narrow_rows.h), on the CPU
+  kInt8 = 2,  // a signed byte for every number and one fp32 scale for every row (int8_rows.h), on the CPU
   kHalf = 3,  // in fp16 under arithmetic in fp32 (stored_rows.h), on the CPU
 };
 

@@ -4,7 +4,7 @@
 #include <array>
 #include <vector>
 
-#include "engine/kv_cache/narrow_rows.h"
+#include "engine/kv_cache/int8_rows.h"
 
 namespace winnow {
 namespace {

@@ -9,7 +9,7 @@
 #include "engine/models/model_info.h"
 #include "engine/recipes/recipe_spec.h"
 #include "engine/recipes/stored_bits.h"
-#include "kernels/api/narrow_rows.h"
+#include "kernels/api/int8_rows.h"
 
 namespace winnow {
 

@@ -34,7 +34,7 @@ struct WeightPlan {
   std::optional<at::ScalarType> arithmetic = at::kFloat;
   std::shared_ptr<const MatrixPacking> packing{};  // null: matrices are numbers of the arithmetic type
   // Matrices that a file stores in blocks of few bits are multiplied as they are (GGUF): on the CPU where they are mapped, on a GPU in its
-  // memory. On the CPU, where the arithmetic is fp32, matrices of 16-bit numbers stay such (layers/narrow_matrix.h): the same values in
+  // memory. On the CPU, where the arithmetic is fp32, matrices of 16-bit numbers stay such (layers/upcast_matrix.h): the same values in
   // half of the memory.
   bool matrices_as_stored = false;
   // On the CPU. Where the arithmetic is fp32 and matrices are held in fewer bits, the cache is, too (KvStorage::kHalf), if a recipe says

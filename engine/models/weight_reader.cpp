@@ -8,7 +8,7 @@
 
 #include "engine/base/error.h"
 #include "engine/layers/device_block_matrix.h"
-#include "engine/layers/narrow_matrix.h"
+#include "engine/layers/upcast_matrix.h"
 
 namespace winnow {
 namespace {
@@ -63,7 +63,7 @@ at::ScalarType WeightReader::held_type(const std::vector<Part>& parts) const {
 LinearWeight WeightReader::as_weight(const at::Tensor& matrix) {
   if (matrix.scalar_type() == dtype_) return matrix;
   stored_bytes_[matrix.scalar_type() == at::kHalf ? StoredType::kF16 : StoredType::kBF16] += static_cast<std::int64_t>(matrix.nbytes());
-  return LinearWeight(std::make_shared<NarrowMatrix>(matrix));
+  return LinearWeight(std::make_shared<UpcastMatrix>(matrix));
 }
 
 at::Tensor WeightReader::read_part(const Part& part, const std::string& name, at::IntArrayRef shape, at::TensorOptions as) {

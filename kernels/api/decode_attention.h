@@ -11,7 +11,7 @@
 
 namespace winnow::kernels {
 
-// Of rows that were stored without the bias of their keys (narrow_rows.h): the key is the row plus R(p) b, p its position. With b = (x, y)
+// Of rows that were stored without the bias of their keys (int8_rows.h): the key is the row plus R(p) b, p its position. With b = (x, y)
 // and a query (u, v) in halves, q . R(p) b = c . (u x + v y) + s . (v x - u y): c and s are the position's cosines and sines, the rest is
 // the query's alone.
 struct DecodeKeyBias {
@@ -25,7 +25,7 @@ struct DecodeAttentionArgs {
   std::int64_t group = 0;
   std::int64_t head_dim = 0;
   ElementType kv_type = ElementType::kFp32;
-  // Rows of eight bits (narrow_rows.h) instead of kv_type's: each block is its codes, int8 [block_slots, head_dim], then fp32 [block_slots]
+  // Rows of eight bits (int8_rows.h) instead of kv_type's: each block is its codes, int8 [block_slots, head_dim], then fp32 [block_slots]
   // scales (their product a multiple of 4). They are upcast as they are read, in registers.
   bool narrow = false;
   DecodeKeyBias key_bias;                     // of narrow rows

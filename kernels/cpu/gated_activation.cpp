@@ -8,7 +8,7 @@
 #include <algorithm>
 #include <cstdint>
 
-#include "kernels/cpu/stored_numbers.h"
+#include "kernels/cpu/stored_elements.h"
 #include "kernels/reference/check_gated_activation.h"
 
 #undef HWY_TARGET_INCLUDE

@@ -14,7 +14,7 @@
 #include <cstring>
 #include <limits>
 
-#include "kernels/cpu/stored_numbers.h"
+#include "kernels/cpu/stored_elements.h"
 #include "kernels/reference/check_block_gemv.h"
 #include "kernels/reference/check_int8_gemm.h"
 

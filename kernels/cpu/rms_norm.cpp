@@ -8,7 +8,7 @@
 #include <cmath>
 #include <cstdint>
 
-#include "kernels/cpu/stored_numbers.h"
+#include "kernels/cpu/stored_elements.h"
 #include "kernels/reference/check_rms_norm.h"
 
 #undef HWY_TARGET_INCLUDE

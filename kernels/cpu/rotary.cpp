@@ -3,7 +3,7 @@
 
 #include <cstdint>
 
-#include "kernels/cpu/stored_numbers.h"
+#include "kernels/cpu/stored_elements.h"
 #include "kernels/reference/check_rotary.h"
 
 #undef HWY_TARGET_INCLUDE

@@ -7,7 +7,7 @@
 #include <vector>
 
 #include "kernels/api/decode_attention.h"
-#include "kernels/api/narrow_rows.h"
+#include "kernels/api/int8_rows.h"
 #include "tests/kernels/narrow.h"
 
 namespace winnow::kernels::testing {
@@ -91,7 +91,7 @@ class DecodeCase {
     std::vector<std::byte> narrow(static_cast<std::size_t>(kBlockSlots * narrow_row_bytes(head_dim_)), std::byte{0xFF});
     auto* const codes = reinterpret_cast<std::int8_t*>(narrow.data());
     auto* const scales = reinterpret_cast<float*>(codes + kBlockSlots * head_dim_);
-    narrow_rows({type_, block.data(), head_dim_, count, head_dim_, codes, scales});
+    int8_rows({type_, block.data(), head_dim_, count, head_dim_, codes, scales});
     return narrow;
   }
 

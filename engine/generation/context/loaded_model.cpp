@@ -7,8 +7,8 @@
 #include "engine/model_files/open_package.h"
 #include "engine/models/block_packing.h"
 #include "engine/models/generation_defaults.h"
-#include "engine/models/narrow_packing.h"
 #include "engine/models/registry.h"
+#include "engine/models/upcast_packing.h"
 
 namespace winnow {
 namespace {
@@ -47,7 +47,7 @@ std::shared_ptr<const MatrixPacking> packing_of(WeightFormat wanted, at::Device 
 WeightPlan plan_of(WeightFormat wanted, at::Device device) {
   WeightPlan plan{dtype_of(wanted, device), packing_of(wanted, device)};
   // libtorch multiplies matrices of bf16 in a plain loop there, which makes a prompt take five times as long.
-  if (wanted == WeightFormat::kBf16 && device.is_cpu() && !cpu_multiplies_bf16()) plan = {at::kFloat, std::make_shared<NarrowPacking>()};
+  if (wanted == WeightFormat::kBf16 && device.is_cpu() && !cpu_multiplies_bf16()) plan = {at::kFloat, std::make_shared<UpcastPacking>()};
   plan.matrices_as_stored = wanted == WeightFormat::kAuto || plan.packing != nullptr;
   plan.narrow_cache = device.is_cpu() && plan.matrices_as_stored;
   return plan;

@@ -13,7 +13,7 @@
 #include "engine/base/fnv.h"
 #include "engine/generation/context/cache_shape.h"
 #include "engine/generation/requests/conversation_json.h"
-#include "engine/kv_cache/narrow_rows.h"
+#include "engine/kv_cache/int8_rows.h"
 #include "engine/weights/safetensors.h"
 #include "engine/weights/safetensors_writer.h"
 
@@ -58,7 +58,7 @@ void add_rows(NamedTensors& tensors, const std::string& name, const at::Tensor& 
     tensors.emplace_back(name, rows.to(shape.row_type()));
     return;
   }
-  NarrowRows narrow = narrowed(rows);
+  Int8Rows narrow = narrowed(rows);
   tensors.emplace_back(name, std::move(narrow.codes));
   tensors.emplace_back(name + ".scales", std::move(narrow.scales));
 }

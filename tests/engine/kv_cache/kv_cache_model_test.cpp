@@ -6,8 +6,8 @@
 #include <tuple>
 #include <vector>
 
+#include "engine/kv_cache/int8_rows.h"
 #include "engine/kv_cache/kv_cache.h"
-#include "engine/kv_cache/narrow_rows.h"
 
 namespace winnow {
 namespace {

@@ -1,4 +1,4 @@
-// Rows of K or V in eight bits: int8 codes and one fp32 scale a row (kernels/api/narrow_rows.h), as a cache of KvStorage::kInt8 holds them.
+// Rows of K or V in eight bits: int8 codes and one fp32 scale a row (kernels/api/int8_rows.h), as a cache of KvStorage::kInt8 holds them.
 //
 // Used by kv_cache itself, by decoders, whose prefill attends to what will be stored, and by the file of a kept conversation. Rounding what
 // was rounded changes nothing, bit for bit. Rows are of any float dtype, on the CPU. Errors: kInternal.
@@ -10,20 +10,20 @@
 
 namespace winnow {
 
-struct NarrowRows {
+struct Int8Rows {
   at::Tensor codes;   // int8 [n, head_dim]
   at::Tensor scales;  // fp32 [n]
 };
 
 // rows: [n, head_dim].
-NarrowRows narrowed(const at::Tensor& rows);
-at::Tensor upcast(const NarrowRows& rows, at::ScalarType type);
+Int8Rows narrowed(const at::Tensor& rows);
+at::Tensor upcast(const Int8Rows& rows, at::ScalarType type);
 
 // The same where memory is there already: codes [n, head_dim], scales [n]. Upcast rows lie dense in their last dimension.
 void narrow_into(const at::Tensor& rows, std::int8_t* codes, float* scales);
 void upcast_into(const std::int8_t* codes, const float* scales, const at::Tensor& rows);
 
-// Without an offset each where that is worth it (kernels/api/narrow_rows.h), offsets and taken [n, head_dim] and [n]; and with one added.
+// Without an offset each where that is worth it (kernels/api/int8_rows.h), offsets and taken [n, head_dim] and [n]; and with one added.
 void narrow_without(const at::Tensor& rows, const float* offsets, std::int8_t* codes, float* scales, std::uint8_t* taken);
 void upcast_with(const std::int8_t* codes, const float* scales, const float* offsets, const at::Tensor& rows);
 

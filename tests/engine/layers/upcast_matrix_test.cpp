@@ -1,4 +1,4 @@
-#include "engine/layers/narrow_matrix.h"
+#include "engine/layers/upcast_matrix.h"
 
 #include <gtest/gtest.h>
 
@@ -11,10 +11,10 @@
 namespace winnow {
 namespace {
 
-TEST(NarrowMatrix, MultipliesTheNumbersThatItHolds) {
+TEST(UpcastMatrix, MultipliesTheNumbersThatItHolds) {
   const c10::InferenceMode inference;
   const at::Tensor numbers = at::tensor({0.5F, -1.0F, 0.25F, 2.0F, 0.0F, 65504.0F}).view({3, 2}).to(at::kHalf);
-  const LinearWeight weight(std::make_shared<NarrowMatrix>(numbers));
+  const LinearWeight weight(std::make_shared<UpcastMatrix>(numbers));
   EXPECT_EQ(weight.bytes(), 12);
   EXPECT_EQ(weight.out(), 3);
   EXPECT_EQ(weight.in(), 2);
@@ -27,13 +27,13 @@ TEST(NarrowMatrix, MultipliesTheNumbersThatItHolds) {
 }
 
 // One row, a few, many; sizes that fill no vector, and a matrix of which several parts are upcast, the last one shorter.
-TEST(NarrowMatrix, IsItsUpcastMatrixUpToTheOrderOfSums) {
+TEST(UpcastMatrix, IsItsUpcastMatrixUpToTheOrderOfSums) {
   const c10::InferenceMode inference;
   at::manual_seed(5);
   for (const at::ScalarType type : {at::kBFloat16, at::kHalf}) {
     for (const auto& [out, in] : {std::pair<std::int64_t, std::int64_t>{5, 3}, {70, 129}, {1500, 4096}}) {
       const at::Tensor numbers = at::randn({out, in}).to(type);
-      const NarrowMatrix matrix(numbers);
+      const UpcastMatrix matrix(numbers);
       for (const std::int64_t rows : {1, 2, 8, 9, 33}) {
         const at::Tensor input = at::randn({rows, in});
         const at::Tensor found = matrix.times(input.view({1, rows, in}));
@@ -46,9 +46,9 @@ TEST(NarrowMatrix, IsItsUpcastMatrixUpToTheOrderOfSums) {
   }
 }
 
-TEST(NarrowMatrix, TakesNumbersOf16BitsAndRowsOf32) {
-  test::expect_error(ErrorCode::kInternal, "in 16 bits", [] { NarrowMatrix(at::ones({2, 2})); });
-  const NarrowMatrix matrix(at::ones({2, 2}, at::kHalf));
+TEST(UpcastMatrix, TakesNumbersOf16BitsAndRowsOf32) {
+  test::expect_error(ErrorCode::kInternal, "in 16 bits", [] { UpcastMatrix(at::ones({2, 2})); });
+  const UpcastMatrix matrix(at::ones({2, 2}, at::kHalf));
   test::expect_error(ErrorCode::kInternal, "in fp32", [&] { matrix.times(at::ones({1, 2}, at::kHalf)); });
 }
 

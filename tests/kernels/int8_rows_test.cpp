@@ -1,4 +1,4 @@
-#include "kernels/api/narrow_rows.h"
+#include "kernels/api/int8_rows.h"
 
 #include <gtest/gtest.h>
 
@@ -22,14 +22,14 @@ struct Narrow {
 Narrow narrow(const std::vector<float>& values, std::int64_t rows) {
   const auto length = static_cast<std::int64_t>(values.size()) / rows;
   Narrow result{std::vector<std::int8_t>(values.size(), 99), std::vector<float>(static_cast<std::size_t>(rows), -7.0F)};
-  NarrowRowsArgs args;
+  Int8RowsArgs args;
   args.values = values.data();
   args.value_stride = length;
   args.rows = rows;
   args.length = length;
   args.codes = result.codes.data();
   args.scales = result.scales.data();
-  EXPECT_EQ(narrow_rows(args), LaunchStatus::kOk);
+  EXPECT_EQ(int8_rows(args), LaunchStatus::kOk);
   return result;
 }
 
@@ -47,21 +47,21 @@ std::vector<float> upcast(const Narrow& narrow) {
 }
 
 // The largest magnitude is 254: a step is 2. 3 and 5 lie between two codes and go to the even one.
-TEST(NarrowRows, RoundsToTheNearestOf255Steps) {
+TEST(Int8Rows, RoundsToTheNearestOf255Steps) {
   const Narrow rows = narrow({254.0F, -254.0F, 3.0F, 5.0F, -1.0F, 100.9F, 0.0F, -7.2F}, 1);
   EXPECT_EQ(rows.scales, std::vector<float>{2.0F});
   EXPECT_EQ(rows.codes, (std::vector<std::int8_t>{127, -127, 2, 2, 0, 50, 0, -4}));
   EXPECT_EQ(upcast(rows), (std::vector<float>{254.0F, -254.0F, 4.0F, 4.0F, 0.0F, 100.0F, 0.0F, -8.0F}));
 }
 
-TEST(NarrowRows, EveryRowHasItsOwnScale) {
+TEST(Int8Rows, EveryRowHasItsOwnScale) {
   const Narrow rows = narrow({127.0F, 1.0F, 0.0F, -0.0F, -31.75F, 0.25F}, 3);
   EXPECT_EQ(rows.scales, (std::vector<float>{1.0F, 0.0F, 0.25F}));
   EXPECT_EQ(rows.codes, (std::vector<std::int8_t>{127, 1, 0, 0, -127, 1}));
   EXPECT_EQ(upcast(rows), (std::vector<float>{127.0F, 1.0F, 0.0F, 0.0F, -31.75F, 0.25F}));
 }
 
-TEST(NarrowRows, ScalesAreTheLargestMagnitudeIn127Steps) {
+TEST(Int8Rows, ScalesAreTheLargestMagnitudeIn127Steps) {
   std::mt19937 random(5);
   std::normal_distribution<float> normal;
   for (int i = 0; i < 1000; ++i) {
@@ -73,7 +73,7 @@ TEST(NarrowRows, ScalesAreTheLargestMagnitudeIn127Steps) {
   }
 }
 
-TEST(NarrowRows, NoNumberIsOffByMoreThanHalfAStep) {
+TEST(Int8Rows, NoNumberIsOffByMoreThanHalfAStep) {
   std::mt19937 random(6);
   std::normal_distribution<float> normal;
   std::vector<float> values(64 * 100);
@@ -84,7 +84,7 @@ TEST(NarrowRows, NoNumberIsOffByMoreThanHalfAStep) {
 }
 
 // What was read of a cache, in any type that a model computes in, is stored again as it was.
-TEST(NarrowRows, RoundingWhatWasRoundedChangesNothing) {
+TEST(Int8Rows, RoundingWhatWasRoundedChangesNothing) {
   std::mt19937 random(7);
   std::normal_distribution<float> normal;
   for (const ElementType type : {ElementType::kFp32, ElementType::kBf16, ElementType::kFp16}) {
@@ -96,8 +96,8 @@ TEST(NarrowRows, RoundingWhatWasRoundedChangesNothing) {
       std::vector<std::int8_t> codes[2] = {std::vector<std::int8_t>(memory.size()), std::vector<std::int8_t>(memory.size())};
       float scales[2];
       for (int round = 0; round < 2; ++round) {
-        const NarrowRowsArgs there{type, memory.data(), length, 1, length, codes[round].data(), &scales[round]};
-        ASSERT_EQ(narrow_rows(there), LaunchStatus::kOk);
+        const Int8RowsArgs there{type, memory.data(), length, 1, length, codes[round].data(), &scales[round]};
+        ASSERT_EQ(int8_rows(there), LaunchStatus::kOk);
         const DequantiseRowsArgs back{codes[round].data(), &scales[round], 1, length, type, memory.data(), length};
         ASSERT_EQ(dequantise_rows(back), LaunchStatus::kOk);
       }
@@ -108,14 +108,14 @@ TEST(NarrowRows, RoundingWhatWasRoundedChangesNothing) {
 }
 
 // The first row is 254 and -10 beside its offset: a step is 2. The second one's offset is no part of it, the third one's too small a part.
-TEST(NarrowRows, AreStoredWithoutAnOffsetThatIsMostOfThem) {
+TEST(Int8Rows, AreStoredWithoutAnOffsetThatIsMostOfThem) {
   const std::vector<float> values = {554.0F, -10.0F, 12.7F, 1.0F, 127.0F, 1.0F};
   const std::vector<float> offsets = {300.0F, 0.0F, 300.0F, 0.0F, 20.0F, 0.0F};
   std::vector<std::int8_t> codes(6);
   std::vector<float> scales(3);
   std::vector<std::uint8_t> taken(3, 9);
-  NarrowRowsArgs args{ElementType::kFp32, values.data(), 2, 3, 2, codes.data(), scales.data(), offsets.data(), taken.data()};
-  ASSERT_EQ(narrow_rows(args), LaunchStatus::kOk);
+  Int8RowsArgs args{ElementType::kFp32, values.data(), 2, 3, 2, codes.data(), scales.data(), offsets.data(), taken.data()};
+  ASSERT_EQ(int8_rows(args), LaunchStatus::kOk);
   EXPECT_EQ(taken, (std::vector<std::uint8_t>{1, 0, 0}));
   EXPECT_EQ(codes, (std::vector<std::int8_t>{127, -5, 127, 10, 127, 1}));
   EXPECT_EQ(scales[0], 2.0F);
@@ -127,11 +127,11 @@ TEST(NarrowRows, AreStoredWithoutAnOffsetThatIsMostOfThem) {
   for (std::size_t i = 0; i < 6; ++i) EXPECT_NEAR(read[i], values[i], 1e-4F) << i;
 
   args.taken = nullptr;
-  EXPECT_EQ(narrow_rows(args), LaunchStatus::kBadArgument) << "nobody would know which rows lack it";
+  EXPECT_EQ(int8_rows(args), LaunchStatus::kBadArgument) << "nobody would know which rows lack it";
 }
 
 // Nothing of it is lost on the way: added in fp32, rounded once.
-TEST(NarrowRows, AddsAnOffsetBeforeRoundingToTheType) {
+TEST(Int8Rows, AddsAnOffsetBeforeRoundingToTheType) {
   const std::int8_t code = 127;
   const float scale = 0.25F / 127.0F, offset = 256.0F;
   std::uint16_t read = 0;
@@ -139,18 +139,18 @@ TEST(NarrowRows, AddsAnOffsetBeforeRoundingToTheType) {
   EXPECT_EQ(bf16_to_float(read), 256.0F) << "bf16 has steps of 2 there";
 }
 
-TEST(NarrowRows, ARowThatIsNotFiniteKeepsItsOffset) {
+TEST(Int8Rows, ARowThatIsNotFiniteKeepsItsOffset) {
   const float values[] = {std::nanf(""), 300.0F};
   const float offsets[] = {0.0F, 300.0F};
   std::int8_t codes[2];
   float scale = 0.0F;
   std::uint8_t taken = 9;
-  ASSERT_EQ(narrow_rows({ElementType::kFp32, values, 2, 1, 2, codes, &scale, offsets, &taken}), LaunchStatus::kOk);
+  ASSERT_EQ(int8_rows({ElementType::kFp32, values, 2, 1, 2, codes, &scale, offsets, &taken}), LaunchStatus::kOk);
   EXPECT_EQ(taken, 0);
   EXPECT_TRUE(std::isnan(scale));
 }
 
-TEST(NarrowRows, WhatIsNotFiniteShows) {
+TEST(Int8Rows, WhatIsNotFiniteShows) {
   for (const float damage : {std::nanf(""), std::numeric_limits<float>::infinity(), -std::numeric_limits<float>::infinity()}) {
     const Narrow rows = narrow({1.0F, damage, 2.0F, 1.0F, 2.0F, 127.0F}, 2);
     EXPECT_TRUE(std::isnan(rows.scales[0]));
@@ -161,7 +161,7 @@ TEST(NarrowRows, WhatIsNotFiniteShows) {
   }
 }
 
-TEST(NarrowRows, TheSmallestAndTheLargestNumbersHaveCodes) {
+TEST(Int8Rows, TheSmallestAndTheLargestNumbersHaveCodes) {
   for (const float value : {std::numeric_limits<float>::max(), std::numeric_limits<float>::min()}) {
     const Narrow row = narrow({value, -value, 0.0F}, 1);
     EXPECT_EQ(row.codes, (std::vector<std::int8_t>{127, -127, 0}));
@@ -171,15 +171,15 @@ TEST(NarrowRows, TheSmallestAndTheLargestNumbersHaveCodes) {
   EXPECT_EQ(upcast(least), (std::vector<float>{0.0F, 0.0F}));
 }
 
-TEST(NarrowRows, RefusesBadArguments) {
+TEST(Int8Rows, RefusesBadArguments) {
   const std::vector<float> values(8, 1.0F);
   std::vector<std::int8_t> codes(8);
   float scale = 0.0F;
-  const NarrowRowsArgs good{ElementType::kFp32, values.data(), 8, 1, 8, codes.data(), &scale};
+  const Int8RowsArgs good{ElementType::kFp32, values.data(), 8, 1, 8, codes.data(), &scale};
   const auto status = [&](auto change) {
-    NarrowRowsArgs args = good;
+    Int8RowsArgs args = good;
     change(args);
-    return narrow_rows(args);
+    return int8_rows(args);
   };
   EXPECT_EQ(status([](auto&) {}), LaunchStatus::kOk);
   EXPECT_EQ(status([](auto& a) { a.values = nullptr; }), LaunchStatus::kBadArgument);

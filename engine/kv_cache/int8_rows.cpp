@@ -1,11 +1,11 @@
-#include "engine/kv_cache/narrow_rows.h"
+#include "engine/kv_cache/int8_rows.h"
 
 #include <algorithm>
 #include <vector>
 
 #include "engine/base/error.h"
 #include "engine/kv_cache/element_type.h"
-#include "kernels/api/narrow_rows.h"
+#include "kernels/api/int8_rows.h"
 
 namespace winnow {
 namespace {
@@ -21,7 +21,7 @@ void narrow_into(const at::Tensor& rows, std::int8_t* codes, float* scales) { na
 void narrow_without(const at::Tensor& rows, const float* offsets, std::int8_t* codes, float* scales, std::uint8_t* taken) {
   if (rows.size(0) == 0) return;
   const at::Tensor dense = rows.stride(1) == 1 ? rows : rows.contiguous();
-  kernels::NarrowRowsArgs args;
+  kernels::Int8RowsArgs args;
   args.type = element_type(dense.scalar_type());
   args.values = dense.const_data_ptr();
   args.value_stride = dense.stride(0);
@@ -31,7 +31,7 @@ void narrow_without(const at::Tensor& rows, const float* offsets, std::int8_t* c
   args.scales = scales;
   args.offsets = offsets;
   args.taken = taken;
-  require_taken(kernels::narrow_rows(args));
+  require_taken(kernels::int8_rows(args));
 }
 
 void upcast_into(const std::int8_t* codes, const float* scales, const at::Tensor& rows) { upcast_with(codes, scales, nullptr, rows); }
@@ -51,14 +51,14 @@ void upcast_with(const std::int8_t* codes, const float* scales, const float* off
   require_taken(kernels::dequantise_rows(args));
 }
 
-NarrowRows narrowed(const at::Tensor& rows) {
+Int8Rows narrowed(const at::Tensor& rows) {
   require(rows.dim() == 2 && rows.device().is_cpu(), "narrowed: rows [n, head_dim] on the CPU");
-  NarrowRows narrow{at::empty(rows.sizes(), at::kChar), at::empty({rows.size(0)}, at::kFloat)};
+  Int8Rows narrow{at::empty(rows.sizes(), at::kChar), at::empty({rows.size(0)}, at::kFloat)};
   narrow_into(rows, narrow.codes.mutable_data_ptr<std::int8_t>(), narrow.scales.mutable_data_ptr<float>());
   return narrow;
 }
 
-at::Tensor upcast(const NarrowRows& rows, at::ScalarType type) {
+at::Tensor upcast(const Int8Rows& rows, at::ScalarType type) {
   require(rows.codes.dim() == 2 && rows.scales.dim() == 1 && rows.codes.size(0) == rows.scales.size(0), "upcast: a scale for every row");
   const at::Tensor wide = at::empty(rows.codes.sizes(), type);
   upcast_into(rows.codes.const_data_ptr<std::int8_t>(), rows.scales.const_data_ptr<float>(), wide);

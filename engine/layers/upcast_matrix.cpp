@@ -1,4 +1,4 @@
-#include "engine/layers/narrow_matrix.h"
+#include "engine/layers/upcast_matrix.h"
 
 #include <algorithm>
 #include <utility>
@@ -18,13 +18,13 @@ constexpr std::int64_t kTileNumbers = std::int64_t{1} << 16;
 
 }  // namespace
 
-NarrowMatrix::NarrowMatrix(at::Tensor numbers) : numbers_(std::move(numbers)) {
+UpcastMatrix::UpcastMatrix(at::Tensor numbers) : numbers_(std::move(numbers)) {
   require(numbers_.dim() == 2 && numbers_.numel() > 0 && numbers_.is_contiguous() && numbers_.device().is_cpu() &&
               (numbers_.scalar_type() == at::kBFloat16 || numbers_.scalar_type() == at::kHalf),
           "narrow matrix: rows of numbers in 16 bits");
 }
 
-at::Tensor NarrowMatrix::times(const at::Tensor& input) const {
+at::Tensor UpcastMatrix::times(const at::Tensor& input) const {
   require(input.scalar_type() == at::kFloat, "narrow matrix: multiplied in fp32");
   const at::Tensor flat = input.reshape({-1, in()});
   at::DimVector shape(input.sizes());
@@ -32,7 +32,7 @@ at::Tensor NarrowMatrix::times(const at::Tensor& input) const {
   return (flat.size(0) <= kFewRows ? times_few(flat) : times_many(flat)).view(shape);
 }
 
-at::Tensor NarrowMatrix::times_few(const at::Tensor& input) const {
+at::Tensor UpcastMatrix::times_few(const at::Tensor& input) const {
   const auto rows = input.expect_contiguous();
   const std::int64_t inputs = rows->size(0);
   at::Tensor output = at::empty({inputs, out()}, input.options());
@@ -57,7 +57,7 @@ at::Tensor NarrowMatrix::times_few(const at::Tensor& input) const {
   return output;
 }
 
-at::Tensor NarrowMatrix::times_many(const at::Tensor& input) const {
+at::Tensor UpcastMatrix::times_many(const at::Tensor& input) const {
   at::Tensor wide;  // of the first, which is the largest
   return dequantised_product(input, out(), [&](std::int64_t first, std::int64_t count) {
     if (!wide.defined()) wide = at::empty({count, in()}, input.options());
@@ -71,8 +71,8 @@ at::Tensor NarrowMatrix::times_many(const at::Tensor& input) const {
   });
 }
 
-at::Tensor NarrowMatrix::columns(std::int64_t first, std::int64_t count) const { return numbers_.narrow(1, first, count).to(at::kFloat); }
+at::Tensor UpcastMatrix::columns(std::int64_t first, std::int64_t count) const { return numbers_.narrow(1, first, count).to(at::kFloat); }
 
-at::Tensor NarrowMatrix::rows(const at::Tensor& ids) const { return numbers_.index_select(0, ids.to(at::kCPU)).to(at::kFloat); }
+at::Tensor UpcastMatrix::rows(const at::Tensor& ids) const { return numbers_.index_select(0, ids.to(at::kCPU)).to(at::kFloat); }
 
 }  // namespace winnow

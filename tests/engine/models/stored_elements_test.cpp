@@ -9,7 +9,7 @@
 #include <vector>
 
 #include "engine/models/block_packing.h"
-#include "engine/models/narrow_packing.h"
+#include "engine/models/upcast_packing.h"
 #include "tests/engine/models/folder_copy.h"
 #include "tests/engine/models/golden_model.h"
 #include "tests/support/folder_test_name.h"
@@ -26,10 +26,10 @@ struct Numbers {
   const char* name;
 };
 
-class StoredNumbers : public ::testing::TestWithParam<Numbers> {
+class StoredElements : public ::testing::TestWithParam<Numbers> {
  protected:
   // The same numbers in two folders, once in 32 bits.
-  StoredNumbers() : wide_(GetParam().folder), narrow_(GetParam().folder) {
+  StoredElements() : wide_(GetParam().folder), narrow_(GetParam().folder) {
     const at::ScalarType type = GetParam().type;
     wide_.rewrite_weights([&](auto& tensors) {
       for (auto& [name, tensor] : tensors) tensor = tensor.to(type).to(at::kFloat);
@@ -67,7 +67,7 @@ class StoredNumbers : public ::testing::TestWithParam<Numbers> {
   test_support::FolderCopy narrow_;
 };
 
-TEST_P(StoredNumbers, AreHeldAsTheyAreAndGiveTheSame) {
+TEST_P(StoredElements, AreHeldAsTheyAreAndGiveTheSame) {
   const auto wide = load(wide_.source());
   const auto narrow = load(narrow_.source());
   EXPECT_EQ(wide->info().dtype, "fp32");
@@ -82,7 +82,7 @@ TEST_P(StoredNumbers, AreHeldAsTheyAreAndGiveTheSame) {
   EXPECT_LT(test_support::relative_distance(features(*narrow), features(*wide)), 2e-6);
 }
 
-TEST_P(StoredNumbers, TakeWhatWasForeseen) {
+TEST_P(StoredElements, TakeWhatWasForeseen) {
   for (const bool packed : {false, true}) {
     ModelSource narrow = narrow_.source();
     ModelSource wide = wide_.source();
@@ -99,7 +99,7 @@ TEST_P(StoredNumbers, TakeWhatWasForeseen) {
 }
 
 // A cache of their own width is for whom asks for it, and for what is held in fewer bits than are computed with.
-TEST_P(StoredNumbers, HaveACacheInSixteenBitsWhereThePlanSaysSo) {
+TEST_P(StoredElements, HaveACacheInSixteenBitsWhereThePlanSaysSo) {
   ModelSource source = narrow_.source();
   source.plan.narrow_cache = true;
   const auto narrow = load(source);
@@ -115,11 +115,11 @@ TEST_P(StoredNumbers, HaveACacheInSixteenBitsWhereThePlanSaysSo) {
 }
 
 // --dtype bf16 on a processor that has no products of bf16: numbers that bf16 holds do not change.
-TEST_P(StoredNumbers, OfBf16CanBeMade) {
+TEST_P(StoredElements, OfBf16CanBeMade) {
   if (GetParam().type != at::kBFloat16) GTEST_SKIP() << "these numbers would be rounded";
   const auto wide = load(wide_.source());
   ModelSource source = wide_.source();
-  source.plan.packing = std::make_shared<NarrowPacking>();
+  source.plan.packing = std::make_shared<UpcastPacking>();
   const auto packed = load(source);
   EXPECT_EQ(packed->info().dtype, "fp32, BF16");
   EXPECT_LT(packed->info().weight_bytes, wide->info().weight_bytes);
@@ -127,7 +127,7 @@ TEST_P(StoredNumbers, OfBf16CanBeMade) {
   EXPECT_LT(test_support::relative_distance(logits(packed->text(), 12), logits(wide->text(), 12)), 2e-6);
 }
 
-INSTANTIATE_TEST_SUITE_P(Families, StoredNumbers,
+INSTANTIATE_TEST_SUITE_P(Families, StoredElements,
                          ::testing::Values(Numbers{"gqa_tied", 1, at::kBFloat16, "BF16"},                //
                                            Numbers{"llava/llava_llama", 1, at::kHalf, "F16"},            //
                                            Numbers{"qwen2_5_vl/published", 3, at::kBFloat16, "BF16"},    //

@@ -1,4 +1,4 @@
-#include "kernels/api/narrow_rows.h"
+#include "kernels/api/int8_rows.h"
 
 #include <algorithm>
 #include <bit>
@@ -94,7 +94,7 @@ bool good(const void* values, const void* codes, const void* scales, ElementType
 
 }  // namespace
 
-LaunchStatus narrow_rows(const NarrowRowsArgs& args) {
+LaunchStatus int8_rows(const Int8RowsArgs& args) {
   if (!good(args.values, args.codes, args.scales, args.type, args.rows, args.length)) return LaunchStatus::kBadArgument;
   if (args.length > kMaxHeadDim) return LaunchStatus::kUnsupported;
   if (args.offsets != nullptr && args.taken == nullptr) return LaunchStatus::kBadArgument;

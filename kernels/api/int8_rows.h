@@ -7,7 +7,7 @@
 // A row may be stored without a known offset (the bias of a key, rotated to its position), which reading adds again: what is left has a
 // smaller scale where the offset is most of the row. A row that gains less than kLeastGain by it keeps its offset.
 // Used by engine/kv_cache; decode attention reads such rows in place (decode_attention.h). The definition is
-// kernels/reference/narrow_rows.cpp, whose loops are vector code. Never throws, never allocates; calls on different rows are independent.
+// kernels/reference/int8_rows.cpp, whose loops are vector code. Never throws, never allocates; calls on different rows are independent.
 // kBadArgument: a missing pointer, a size below 1 or an unknown type. kUnsupported: rows longer than kMaxHeadDim.
 #pragma once
 
@@ -23,7 +23,7 @@ constexpr std::int64_t narrow_row_bytes(std::int64_t length) { return length + s
 // By how much a row's scale must shrink for its offset to be taken away: a third of a bit.
 inline constexpr float kLeastGain = 1.25F;
 
-struct NarrowRowsArgs {
+struct Int8RowsArgs {
   ElementType type = ElementType::kFp32;
   const void* values = nullptr;   // [rows, length]
   std::int64_t value_stride = 0;  // from row to row, in elements
@@ -46,7 +46,7 @@ struct DequantiseRowsArgs {
   const float* offsets = nullptr;  // [rows, length] fp32, contiguous, added in fp32 before rounding; null: none
 };
 
-LaunchStatus narrow_rows(const NarrowRowsArgs& args);
+LaunchStatus int8_rows(const Int8RowsArgs& args);
 LaunchStatus dequantise_rows(const DequantiseRowsArgs& args);
 
 }  // namespace winnow::kernels

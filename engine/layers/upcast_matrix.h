@@ -14,10 +14,10 @@
 
 namespace winnow {
 
-class NarrowMatrix final : public PackedMatrix {
+class UpcastMatrix final : public PackedMatrix {
  public:
   // numbers: [out, in], bf16 or fp16, contiguous.
-  explicit NarrowMatrix(at::Tensor numbers);
+  explicit UpcastMatrix(at::Tensor numbers);
 
   std::int64_t out() const override { return numbers_.size(0); }
   std::int64_t in() const override { return numbers_.size(1); }
