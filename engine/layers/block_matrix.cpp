@@ -117,11 +117,11 @@ void BlockMatrix::dequantise(std::int64_t row, float* values) const {
   const std::int64_t stored = at.part->row_of.empty() ? at.row : at.part->row_of[static_cast<std::size_t>(at.row)];
   const std::byte* const blocks = at.part->bytes.data() + stored * row_bytes(*at.part, in_);
   if (at.part->column_of == nullptr) {
-    kernels::dequantize(at.part->type, blocks, in_, values);
+    kernels::dequantise(at.part->type, blocks, in_, values);
     return;
   }
   std::vector<float> as_stored(static_cast<std::size_t>(in_));
-  kernels::dequantize(at.part->type, blocks, in_, as_stored.data());
+  kernels::dequantise(at.part->type, blocks, in_, as_stored.data());
   for (std::size_t column = 0; column < as_stored.size(); ++column) values[(*at.part->column_of)[column]] = as_stored[column];
 }
 

@@ -123,7 +123,7 @@ std::vector<float> QuantisedMatrix::scales_of(Rows rows) const {
     std::vector<float> values(static_cast<std::size_t>((r1 - r0) * (c1 - c0)));
     if (type == kernels::BlockType::kF32) return part_of<float>(scales_, r0, r1, c0, c1);
     const std::vector<std::uint16_t> stored = part_of<std::uint16_t>(scales_, r0, r1, c0, c1);
-    kernels::dequantize(type, stored.data(), std::ssize(values), values.data());
+    kernels::dequantise(type, stored.data(), std::ssize(values), values.data());
     return values;
   };
   const std::int64_t groups = layout_.groups;

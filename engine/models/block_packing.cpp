@@ -9,7 +9,7 @@
 #include "engine/device/work_team.h"
 #include "engine/layers/device_block_matrix.h"
 #include "engine/layers/padded_matrix.h"
-#include "kernels/api/quantize.h"
+#include "kernels/api/quantise.h"
 
 namespace winnow {
 namespace {
@@ -50,7 +50,7 @@ std::shared_ptr<const PackedMatrix> BlockPacking::in_blocks(const at::Tensor& de
       const std::int64_t count = std::min(kRowsAtATime, end - row);
       at::Tensor numbers = dense.narrow(0, row, count).to(at::kFloat);
       numbers = padding == 0 ? numbers.contiguous() : at::constant_pad_nd(numbers, {0, padding});
-      if (kernels::quantize({type, numbers.const_data_ptr<float>(), numbers.numel(), to + row * row_bytes}) != kernels::LaunchStatus::kOk)
+      if (kernels::quantise({type, numbers.const_data_ptr<float>(), numbers.numel(), to + row * row_bytes}) != kernels::LaunchStatus::kOk)
         fits = false;
     }
   });

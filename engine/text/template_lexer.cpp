@@ -15,7 +15,7 @@ bool is_name_start(char c) { return std::isalpha(static_cast<unsigned char>(c)) 
 bool is_digit(char c) { return c >= '0' && c <= '9'; }
 
 // Jinja reads templates with every line end as \n, and without the last one.
-std::string normalize_newlines(std::string_view source) {
+std::string normalise_newlines(std::string_view source) {
   std::string out;
   out.reserve(source.size());
   for (std::size_t i = 0; i < source.size(); ++i) {
@@ -278,7 +278,7 @@ class Lexer {
 
 }  // namespace
 
-std::vector<Token> tokenize_template(std::string_view source) { return Lexer(normalize_newlines(source)).run(); }
+std::vector<Token> tokenize_template(std::string_view source) { return Lexer(normalise_newlines(source)).run(); }
 
 void throw_template_error(int line, const std::string& reason) {
   throw Exception(ErrorCode::kUnsupportedModel, "chat template", "line " + std::to_string(line) + ": " + reason);

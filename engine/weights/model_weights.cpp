@@ -133,7 +133,7 @@ void ModelWeights::load_blocks(const Place& from, const at::Tensor& flat) const 
                                   {bytes, static_cast<std::size_t>(count * block_bytes)});
     at::Tensor target = flat.narrow(0, first * block_elements, count * block_elements);
     at::Tensor read = values.defined() ? values.narrow(0, 0, count * block_elements) : target;
-    kernels::dequantize(type, bytes, read.numel(), read.data_ptr<float>());
+    kernels::dequantise(type, bytes, read.numel(), read.data_ptr<float>());
     if (values.defined()) target.copy_(read);
   }
 }

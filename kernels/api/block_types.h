@@ -6,7 +6,7 @@
 // kU4Z and kU8Z are this program's own: 32 codes of 4 or 8 bits without a sign, the code that stands for zero, and a scale: a value is
 // (code - zero) * scale. A least value in 16 bits, as Q4_1 has, would be a rounded one.
 // Source: the format's definition (github.com/ggml-org/ggml, docs/gguf.md); values are bit for bit those of the Python package gguf
-// (gguf.quants.dequantize), where a NaN stands for any NaN. Never throws, never allocates. Threads: plain functions.
+// (gguf.quants.dequantise), where a NaN stands for any NaN. Never throws, never allocates. Threads: plain functions.
 #pragma once
 
 #include <cstdint>
@@ -38,7 +38,7 @@ int block_elements(BlockType type);
 int block_bytes(BlockType type);
 
 // out: [elements]. elements: a multiple of block_elements(type); blocks: elements / block_elements(type) * block_bytes(type) bytes.
-void dequantize(BlockType type, const void* blocks, std::int64_t elements, float* out);
+void dequantise(BlockType type, const void* blocks, std::int64_t elements, float* out);
 
 // Whether all values of `count` blocks are finite numbers; reads the scales alone where there are some.
 bool finite_blocks(BlockType type, const void* blocks, std::int64_t count);

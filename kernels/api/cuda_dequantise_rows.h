@@ -1,7 +1,7 @@
 // Rows of a matrix whose numbers are stored in blocks (block_types.h) as numbers, on an NVIDIA GPU: some of a matrix at a time for the
 // product of a prompt, or the rows that a table is asked for.
 //
-// Used by engine/layers (through engine/cuda_plugin); implemented in kernels/cuda/dequantise_rows.cu. Values are those of dequantize() to
+// Used by engine/layers (through engine/cuda_plugin); implemented in kernels/cuda/dequantise_rows.cu. Values are those of dequantise() to
 // the bit, rounded to the element type. Pointers are device memory. Never throws, never allocates, does not wait for the device.
 // kBadArgument and kDeviceError as in cuda_block_gemv.h. kUnsupported: more than the limits there, or more than kMaxCudaDequantised
 // numbers.

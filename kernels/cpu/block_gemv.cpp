@@ -38,7 +38,7 @@ void block_gemv(const BlockGemvArgs& args) {
     float rest = 0.0F;
     for (std::int64_t column = 0; column < args.columns; column += kDequantised) {
       const std::int64_t count = std::min(kDequantised, args.columns - column);
-      dequantize(args.type, blocks, count, values);
+      dequantise(args.type, blocks, count, values);
       blocks += count / block_elements(args.type) * block_bytes(args.type);
       std::int64_t i = 0;
       for (; i + lanes <= count; i += lanes) sum = hn::MulAdd(hn::LoadU(d, values + i), hn::LoadU(d, args.input + column + i), sum);

@@ -14,7 +14,7 @@ LaunchStatus block_gemv_reference(const BlockGemvArgs& args) {
     const auto* blocks = static_cast<const char*>(args.matrix) + stored * row_bytes(args.type, args.columns);
     double sum = 0.0;
     for (std::int64_t column = 0; column < args.columns; column += block, blocks += block_bytes(args.type)) {
-      dequantize(args.type, blocks, block, values);
+      dequantise(args.type, blocks, block, values);
       for (std::int64_t i = 0; i < block; ++i) sum += static_cast<double>(values[i]) * static_cast<double>(args.input[column + i]);
     }
     args.output[row] = static_cast<float>(sum);

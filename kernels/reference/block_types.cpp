@@ -324,7 +324,7 @@ int block_elements(BlockType type) { return entry_of(type).elements; }
 
 int block_bytes(BlockType type) { return entry_of(type).bytes; }
 
-void dequantize(BlockType type, const void* blocks, std::int64_t elements, float* out) {
+void dequantise(BlockType type, const void* blocks, std::int64_t elements, float* out) {
   const Entry entry = entry_of(type);
   if (entry.expand != nullptr) entry.expand(static_cast<const Byte*>(blocks), elements / entry.elements, out);
 }

@@ -24,7 +24,7 @@ void each_block(const Args& args, std::int64_t row, const Visit& visit) {
   float values[kMaxBlockElements];
   for (std::int64_t block = 0; block < args.columns / elements; ++block) {
     stored_block(args.type, planes, args.columns, block, stored);
-    dequantize(args.type, stored, elements, values);
+    dequantise(args.type, stored, elements, values);
     visit(block * elements, values);
   }
 }

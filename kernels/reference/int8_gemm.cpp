@@ -43,7 +43,7 @@ LaunchStatus int8_gemm_reference(const Int8GemmArgs& args) {
       const auto* blocks = static_cast<const char*>(args.matrix) + stored * row_bytes(args.type, args.columns);
       double sum = 0.0;
       for (std::int64_t column = 0; column < args.columns; column += block, blocks += block_bytes(args.type)) {
-        dequantize(args.type, blocks, block, values);
+        dequantise(args.type, blocks, block, values);
         for (std::int64_t k = column; k < column + block; ++k) {
           const double scale = tile_scales(tile, args.columns)[k / kQuantisedElements * kTileRows + of_tile].scale;
           sum += static_cast<double>(values[k - column]) * scale * tile_codes(tile)[(k / 4 * kTileRows + of_tile) * 4 + k % 4];

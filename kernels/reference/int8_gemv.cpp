@@ -73,7 +73,7 @@ LaunchStatus int8_gemv_reference(const Int8GemvArgs& args) {
     const auto* blocks = static_cast<const char*>(args.matrix) + stored * row_bytes(args.type, args.columns);
     double sum = 0.0;
     for (std::int64_t column = 0; column < args.columns; column += block, blocks += block_bytes(args.type)) {
-      dequantize(args.type, blocks, block, values);
+      dequantise(args.type, blocks, block, values);
       for (std::int64_t i = 0; i < block; ++i) {
         const double element =
             static_cast<double>(args.input.scales[(column + i) / kQuantisedElements].scale) * args.input.codes[column + i];

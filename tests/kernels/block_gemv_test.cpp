@@ -35,7 +35,7 @@ TEST(BlockGemv, EqualsTheDefinitionForEveryType) {
     EXPECT_EQ(found[0], -1.0F) << "outside the range";
     for (std::int64_t row = 1; row < kRows; ++row) {
       std::vector<float> values(kColumns);
-      dequantize(type, matrix.data() + row * std::ssize(matrix) / kRows, kColumns, values.data());
+      dequantise(type, matrix.data() + row * std::ssize(matrix) / kRows, kColumns, values.data());
       double size = 0.0;
       for (std::size_t i = 0; i < values.size(); ++i) size += std::abs(static_cast<double>(values[i]) * static_cast<double>(input[i]));
       EXPECT_NEAR(found[static_cast<std::size_t>(row)], expected[static_cast<std::size_t>(row)], 2e-6 * size) << "row " << row;

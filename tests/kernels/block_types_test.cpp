@@ -61,7 +61,7 @@ TEST_P(BlockTypes, ValuesAreThoseOfTheReferenceBitForBit) {
   ASSERT_EQ(blocks.size() * static_cast<std::size_t>(block_elements(GetParam().type)),
             expected.size() * static_cast<std::size_t>(block_bytes(GetParam().type)));
   std::vector<float> values(expected.size(), -77.0F);
-  dequantize(GetParam().type, blocks.data(), std::ssize(values), values.data());
+  dequantise(GetParam().type, blocks.data(), std::ssize(values), values.data());
   for (std::size_t i = 0; i < values.size(); ++i) {
     ASSERT_TRUE(same(values[i], expected[i])) << "element " << i << ": " << values[i] << " instead of " << expected[i]
                                               << "; after a change of the format: tests/golden/make/make_gguf_goldens.py";
@@ -75,7 +75,7 @@ TEST_P(BlockTypes, BlocksNeedNoAlignmentAndNothingBehindThemIsWritten) {
   std::vector<std::uint8_t> shifted(1 + blocks.size());
   std::copy(blocks.begin(), blocks.end(), shifted.begin() + 1);
   std::vector<float> values(3 * elements, -77.0F);
-  dequantize(GetParam().type, shifted.data() + 1, static_cast<std::int64_t>(2 * elements), values.data());
+  dequantise(GetParam().type, shifted.data() + 1, static_cast<std::int64_t>(2 * elements), values.data());
   for (std::size_t i = 0; i < 2 * elements; ++i) ASSERT_TRUE(same(values[i], expected[i])) << i;
   for (std::size_t i = 2 * elements; i < values.size(); ++i) ASSERT_EQ(values[i], -77.0F) << i;
 }
@@ -88,7 +88,7 @@ TEST(BlockType, AnUnknownTypeHasNoSizeAndWritesNothing) {
   EXPECT_EQ(block_elements(unknown), 0);
   EXPECT_EQ(block_bytes(unknown), 0);
   float value = 5.0F;
-  dequantize(unknown, nullptr, 1, &value);
+  dequantise(unknown, nullptr, 1, &value);
   EXPECT_EQ(value, 5.0F);
 }
 

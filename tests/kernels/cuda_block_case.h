@@ -124,7 +124,7 @@ struct BlockGemvCase {
     std::vector<float> values(static_cast<std::size_t>(shape.columns));
     for (std::int64_t row = 0; row < shape.rows; ++row) {
       const std::int64_t stored_row = row_of.empty() ? row : row_of[static_cast<std::size_t>(row)];
-      dequantize(shape.type, stored.data() + stored_row * (std::ssize(stored) / shape.rows), shape.columns, values.data());
+      dequantise(shape.type, stored.data() + stored_row * (std::ssize(stored) / shape.rows), shape.columns, values.data());
       for (std::int64_t i = 0; i < shape.inputs; ++i) {
         double size = 0.0;
         for (std::size_t k = 0; k < values.size(); ++k)

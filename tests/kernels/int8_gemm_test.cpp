@@ -104,7 +104,7 @@ TEST(Int8Gemm, EqualTheDefinitionForEveryType) {
           }
           std::vector<float> values(kColumns);
           const std::int64_t stored = row_of[static_cast<std::size_t>(row)];
-          dequantize(type, matrix.data() + stored * std::ssize(matrix) / kStored, kColumns, values.data());
+          dequantise(type, matrix.data() + stored * std::ssize(matrix) / kStored, kColumns, values.data());
           double size = 0.0;
           for (std::int64_t k = 0; k < kColumns; ++k)
             size += std::abs(static_cast<double>(values[static_cast<std::size_t>(k)]) * input[static_cast<std::size_t>(i * kColumns + k)]);

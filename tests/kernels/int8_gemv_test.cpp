@@ -97,7 +97,7 @@ TEST(Int8Gemv, EqualsTheDefinitionForEveryType) {
       EXPECT_EQ(found[0], -1.0F) << "outside the range";
       for (std::int64_t row = 1; row < kMany; ++row) {
         std::vector<float> values(kColumns);
-        dequantize(type, matrix.data() + row * std::ssize(matrix) / kMany, kColumns, values.data());
+        dequantise(type, matrix.data() + row * std::ssize(matrix) / kMany, kColumns, values.data());
         double size = 0.0;
         for (std::size_t i = 0; i < values.size(); ++i) size += std::abs(static_cast<double>(values[i]) * static_cast<double>(input[i]));
         // Offsets and codes are summed apart, and each may be larger than what they come to.

@@ -25,7 +25,7 @@ class PackCodes : public testing::Test {
 
   std::vector<float> values(BlockType type) const {
     std::vector<float> values(64);
-    dequantize(type, packed(type).data(), 64, values.data());
+    dequantise(type, packed(type).data(), 64, values.data());
     return values;
   }
 

@@ -91,7 +91,7 @@ inline void use_tensors(const TensorFile::Tensors& tensors, std::span<const std:
     owed(elements == tensor.elements(), "a shape of other elements than the bytes have");
     if (const auto type = block_type(tensor.type)) {
       std::vector<float> values(static_cast<std::size_t>(elements));
-      kernels::dequantize(*type, file.data() + tensor.begin, static_cast<std::int64_t>(elements), values.data());
+      kernels::dequantise(*type, file.data() + tensor.begin, static_cast<std::int64_t>(elements), values.data());
     }
   }
   std::ranges::sort(places);

@@ -9,7 +9,7 @@
 
 #include "engine/base/file_bytes.h"
 #include "engine/weights/gguf_file.h"
-#include "kernels/api/quantize.h"
+#include "kernels/api/quantise.h"
 
 namespace winnow::testing {
 
@@ -32,11 +32,11 @@ inline std::string in_blocks(const std::string& path, const std::function<bool(c
     table = std::min(table, old.find(sized(name)));
     const std::span<const std::byte> stored = file.view(tensor);
     std::vector<float> values(tensor.elements());
-    kernels::dequantize(*block_type(tensor.type), stored.data(), std::ssize(values), values.data());
+    kernels::dequantise(*block_type(tensor.type), stored.data(), std::ssize(values), values.data());
     const bool packed = tensor.shape.size() == 2 && tensor.shape.back() % 32 == 0 && packs(name);
     std::string bytes(packed ? values.size() / 32 * 34 : values.size() * sizeof(float), '\0');
     if (packed) {
-      kernels::quantize({kernels::BlockType::kQ8_0, values.data(), std::ssize(values), bytes.data()});
+      kernels::quantise({kernels::BlockType::kQ8_0, values.data(), std::ssize(values), bytes.data()});
     } else {
       std::memcpy(bytes.data(), values.data(), bytes.size());
     }

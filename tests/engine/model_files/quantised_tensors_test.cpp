@@ -68,7 +68,7 @@ class QuantisedFolder {
     for (std::size_t at = 0; at < blocks.size(); at += step)
       file.read(stored, at, std::span(blocks).subspan(at, std::min(step, blocks.size() - at)));
     std::vector<float> values(stored.elements());
-    kernels::dequantize(*block_type(stored.type), blocks.data(), std::ssize(values), values.data());
+    kernels::dequantise(*block_type(stored.type), blocks.data(), std::ssize(values), values.data());
     return values;
   }
 

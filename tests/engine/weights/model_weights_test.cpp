@@ -99,7 +99,7 @@ TEST(ModelWeights, UnpacksBlocksLargerThanOneChunk) {
     bytes.append(reinterpret_cast<const char*>(&scale), sizeof scale).append(16, static_cast<char>(i % 251));
   }
   at::Tensor expected = at::empty({blocks, 32}, at::kFloat);
-  kernels::dequantize(kernels::BlockType::kQ4_0, bytes.data(), blocks * 32, expected.data_ptr<float>());
+  kernels::dequantise(kernels::BlockType::kQ4_0, bytes.data(), blocks * 32, expected.data_ptr<float>());
   const test::ScratchFolder folder;
   const std::string path =
       folder.write("m.gguf", test::GgufWriter().tensor("w", {32, static_cast<std::uint64_t>(blocks)}, 2, bytes).bytes());

@@ -1,4 +1,4 @@
-#include "kernels/api/quantize.h"
+#include "kernels/api/quantise.h"
 
 #include <gtest/gtest.h>
 
@@ -14,9 +14,9 @@ namespace {
 
 std::vector<float> there_and_back(BlockType type, const std::vector<float>& values) {
   std::vector<std::uint8_t> blocks(values.size() / 32 * static_cast<std::size_t>(block_bytes(type)));
-  EXPECT_EQ(quantize({type, values.data(), std::ssize(values), blocks.data()}), LaunchStatus::kOk);
+  EXPECT_EQ(quantise({type, values.data(), std::ssize(values), blocks.data()}), LaunchStatus::kOk);
   std::vector<float> back(values.size());
-  dequantize(type, blocks.data(), std::ssize(back), back.data());
+  dequantise(type, blocks.data(), std::ssize(back), back.data());
   return back;
 }
 
@@ -40,7 +40,7 @@ TEST(Half, RoundsToTheNearest) {
 }
 
 // A largest magnitude of 254 makes steps of two; 5 lies half way and goes to the even code.
-TEST(Quantize, EightBitsByHand) {
+TEST(Quantise, EightBitsByHand) {
   std::vector<float> values(32, 0.0F);
   values[0] = -254.0F;
   values[1] = 5.0F;
@@ -53,7 +53,7 @@ TEST(Quantize, EightBitsByHand) {
 }
 
 // From -2 to 5.5 in fifteen steps of a half.
-TEST(Quantize, FourBitsByHand) {
+TEST(Quantise, FourBitsByHand) {
   std::vector<float> values(32, -2.0F);
   values[1] = 5.5F;
   values[16] = 1.2F;
@@ -65,7 +65,7 @@ TEST(Quantize, FourBitsByHand) {
   EXPECT_EQ(back[31], 1.0F);
 }
 
-TEST(Quantize, NoNumberIsFartherThanHalfAStep) {
+TEST(Quantise, NoNumberIsFartherThanHalfAStep) {
   const std::vector<float> values = random_input(32 * 300, 1);
   for (const BlockType type : {BlockType::kQ8_0, BlockType::kQ4_1}) {
     const std::vector<float> back = there_and_back(type, values);
@@ -83,7 +83,7 @@ TEST(Quantize, NoNumberIsFartherThanHalfAStep) {
   }
 }
 
-TEST(Quantize, EqualNumbersAndZerosStayWhatTheyAre) {
+TEST(Quantise, EqualNumbersAndZerosStayWhatTheyAre) {
   for (const BlockType type : {BlockType::kQ8_0, BlockType::kQ4_1}) {
     for (const float value : {0.0F, 0.75F, -3.0F}) {
       for (const float back : there_and_back(type, std::vector<float>(32, value)))
@@ -92,16 +92,16 @@ TEST(Quantize, EqualNumbersAndZerosStayWhatTheyAre) {
   }
 }
 
-TEST(Quantize, RefusesWhatDoesNotFit) {
+TEST(Quantise, RefusesWhatDoesNotFit) {
   std::vector<float> values(32, 1.0F);
   std::uint8_t block[34];
-  EXPECT_EQ(quantize({BlockType::kQ8_0, values.data(), 31, block}), LaunchStatus::kBadArgument);
-  EXPECT_EQ(quantize({BlockType::kQ8_0, nullptr, 32, block}), LaunchStatus::kBadArgument);
-  EXPECT_EQ(quantize({BlockType::kQ6_K, values.data(), 32, block}), LaunchStatus::kUnsupported);
+  EXPECT_EQ(quantise({BlockType::kQ8_0, values.data(), 31, block}), LaunchStatus::kBadArgument);
+  EXPECT_EQ(quantise({BlockType::kQ8_0, nullptr, 32, block}), LaunchStatus::kBadArgument);
+  EXPECT_EQ(quantise({BlockType::kQ6_K, values.data(), 32, block}), LaunchStatus::kUnsupported);
   for (const float bad : {std::numeric_limits<float>::quiet_NaN(), std::numeric_limits<float>::infinity(), 1e9F}) {
     values[7] = bad;
-    EXPECT_EQ(quantize({BlockType::kQ8_0, values.data(), 32, block}), LaunchStatus::kUnsupported);
-    EXPECT_EQ(quantize({BlockType::kQ4_1, values.data(), 32, block}), LaunchStatus::kUnsupported);
+    EXPECT_EQ(quantise({BlockType::kQ8_0, values.data(), 32, block}), LaunchStatus::kUnsupported);
+    EXPECT_EQ(quantise({BlockType::kQ4_1, values.data(), 32, block}), LaunchStatus::kUnsupported);
   }
 }
 

@@ -1,4 +1,4 @@
-#include "kernels/api/quantize.h"
+#include "kernels/api/quantise.h"
 
 #include <algorithm>
 #include <cmath>
@@ -52,7 +52,7 @@ bool quantize_q4_1(const float* values, std::uint8_t* block) {
 
 }  // namespace
 
-LaunchStatus quantize(const QuantizeArgs& args) {
+LaunchStatus quantise(const QuantiseArgs& args) {
   if (args.values == nullptr || args.blocks == nullptr || args.elements < 0 || args.elements % kElements != 0)
     return LaunchStatus::kBadArgument;
   if (args.type != BlockType::kQ8_0 && args.type != BlockType::kQ4_1) return LaunchStatus::kUnsupported;

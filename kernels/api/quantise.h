@@ -13,13 +13,13 @@
 
 namespace winnow::kernels {
 
-struct QuantizeArgs {
+struct QuantiseArgs {
   BlockType type = BlockType::kQ8_0;
   const float* values = nullptr;  // [elements]
   std::int64_t elements = 0;
   void* blocks = nullptr;  // [elements / 32], each block_bytes(type)
 };
 
-LaunchStatus quantize(const QuantizeArgs& args);
+LaunchStatus quantise(const QuantiseArgs& args);
 
 }  // namespace winnow::kernels
