@@ -186,7 +186,7 @@ class Watch {
                   {"slots", watched.slots},
                   {"kv_bytes", watched.kv_bytes},
                   {"kv_bytes_full", watched.kv_bytes_full},
-                  {"frames_a_position", watched.frames_a_position},
+                  {"frames_a_position", watched.frames_per_position},
                   {"elapsed_ms", watched.elapsed_ms},
                   {"notices", std::exchange(noticed_, {})}});
     } else {

@@ -56,9 +56,9 @@ struct MediaSampled {
   double duration_s = 0.0;
   std::vector<double> asked_s;
   std::vector<double> actual_s;
-  FramePlan plan;          // as requested: with path and kind it names the media item
-  int frames_a_place = 1;  // of a source without an end: see Watched::frames_a_position
-  bool endless = false;    // such a source: duration and frames are those so far
+  FramePlan plan;               // as requested: with path and kind it names the media item
+  int frames_per_position = 1;  // of a source without an end: see Watched::frames_per_position
+  bool endless = false;         // such a source: duration and frames are those so far
   // Of a document: tokens that were read of it, and that it has.
   std::int64_t tokens = 0;
   std::int64_t all_tokens = 0;
@@ -202,16 +202,16 @@ struct Prepared {
 
 // The end of a WatchClip: what is left of all that was seen. Bytes and slots are those of the cache, not estimates.
 struct Watched {
-  std::int64_t frames = 0;             // seen so far
-  double seen_s = 0.0;                 // of the source, to the end of the last frame's interval
-  std::int64_t tokens = 0;             // that were read of it
-  std::int64_t most_slots = 0;         // cap: of a kv head, the mean over heads where they compete
-  std::vector<std::int64_t> slots;     // per layer: of all its kv heads together, of the source alone
-  std::vector<double> shares;          // per frame: of its tokens, the share that is left, mean over layers and heads; 0: forgotten
-  std::int64_t kv_bytes = 0;           // of K and V in use
-  std::int64_t kv_bytes_full = 0;      // had nothing been dropped
-  std::int64_t frames_a_position = 1;  // so many frames stand at one place of the model's positions, which would not have sufficed
-  Description description;             // of what is left, by methods that let the model tell it; no frames
+  std::int64_t frames = 0;               // seen so far
+  double seen_s = 0.0;                   // of the source, to the end of the last frame's interval
+  std::int64_t tokens = 0;               // that were read of it
+  std::int64_t most_slots = 0;           // cap: of a kv head, the mean over heads where they compete
+  std::vector<std::int64_t> slots;       // per layer: of all its kv heads together, of the source alone
+  std::vector<double> shares;            // per frame: of its tokens, the share that is left, mean over layers and heads; 0: forgotten
+  std::int64_t kv_bytes = 0;             // of K and V in use
+  std::int64_t kv_bytes_full = 0;        // had nothing been dropped
+  std::int64_t frames_per_position = 1;  // so many frames stand at one place of the model's positions, which would not have sufficed
+  Description description;               // of what is left, by methods that let the model tell it; no frames
   double elapsed_ms = 0.0;
 };
 

@@ -42,7 +42,7 @@ TokenPositions stream_positions_of_pictures(std::span<const TokenOrigin> origins
     std::size_t end = first;
     while (end < origins.size() && origins[end].frame == origins[first].frame) ++end;
     // What is written before the first frame of all is the prompt's text.
-    const std::int64_t place = origins[first].frame / places.frames_a_place;
+    const std::int64_t place = origins[first].frame / places.frames_per_position;
     next = places.base_position + place * frame.frame_tokens + frame.picture_tokens - static_cast<std::int64_t>(end - first);
     for (; first < end; ++first) positions.push_back(next++);
   }

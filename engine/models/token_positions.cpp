@@ -9,7 +9,7 @@ TokenPositions one_axis_stream_positions(std::span<const TokenOrigin> origins, c
   std::int32_t frame = -1;
   std::int64_t next = places.base_position;
   for (const TokenOrigin& origin : origins) {
-    if (origin.frame != frame) next = places.base_position + origin.frame / places.frames_a_place * frame_tokens;
+    if (origin.frame != frame) next = places.base_position + origin.frame / places.frames_per_position * frame_tokens;
     frame = origin.frame;
     positions.push_back(next++);
   }

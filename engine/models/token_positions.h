@@ -20,9 +20,9 @@ using FrameSeconds = std::span<const double>;
 
 // Where the frames of a source without an end stand.
 struct StreamPlaces {
-  std::int64_t base_position = 0;   // of the first frame
-  std::int64_t frames_a_place = 1;  // so many frames in a row share their positions
-  double frame_s = 0.0;             // seconds from one frame to the next
+  std::int64_t base_position = 0;        // of the first frame
+  std::int64_t frames_per_position = 1;  // so many frames in a row share their positions
+  double frame_s = 0.0;                  // seconds from one frame to the next
 };
 
 struct TokenPositions {

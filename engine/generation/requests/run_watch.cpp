@@ -156,7 +156,7 @@ class Watcher {
       watched.shares[frame] /= std::max(1.0, all[frame] * static_cast<double>(shape.layers * shape.kv_heads));
     watched.kv_bytes = state.cache.bytes_in_use();
     watched.kv_bytes_full = state.cache.shape().full_bytes(state.full_tokens());
-    watched.frames_a_position = watched_->places.frames_a_place;
+    watched.frames_per_position = watched_->places.frames_per_position;
     watched.description = made_->description;
     return watched;
   }
@@ -187,7 +187,7 @@ class Watcher {
     const ModelInfo& info = context_.network().info();
     const StreamPlaces& places = watched_->places;
     const std::int64_t limit = info.context_tokens - kQuestionTokens - turn_.sampling.max_new_tokens;
-    const auto place_of = [&](std::int64_t frame) { return frame / places.frames_a_place; };
+    const auto place_of = [&](std::int64_t frame) { return frame / places.frames_per_position; };
     const auto fits = [&] {
       const bool as_trained = info.video_frames == 0 || place_of(watched_->frames + more - 1) < info.video_frames;
       return as_trained && context_.network().positions_of_stream(coming, places).next_position <= limit;
@@ -197,14 +197,14 @@ class Watcher {
         refuse(ErrorCode::kContextFull, "", "the model's " + std::to_string(info.context_tokens) + " positions leave no room for a source");
       halve_positions();
     }
-    made_->media.front().frames_a_place = static_cast<int>(places.frames_a_place);
+    made_->media.front().frames_per_position = static_cast<int>(places.frames_per_position);
   }
 
   // Keys go where the model has their tokens when twice as many frames share a place.
   void halve_positions() {
     Conversation& working = made_->state;
     const KvShape& shape = working.cache.shape();
-    watched_->places.frames_a_place *= 2;
+    watched_->places.frames_per_position *= 2;
     const std::int64_t first = watched_->clips.first_original();
     const auto origins = std::span<const TokenOrigin>(working.origins).subspan(static_cast<std::size_t>(first));
     const at::Tensor placed = context_.network().positions_of_stream(origins, watched_->places).positions;

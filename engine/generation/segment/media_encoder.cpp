@@ -93,7 +93,8 @@ PromptMedia prompt_media(std::span<const MediaSampled> media) {
     const auto frames = static_cast<int>(item.asked_s.size());
     const std::vector<double>& told = item.told_s.empty() ? item.asked_s : item.told_s;
     const auto known = told.begin() + (item.endless ? std::min(frames, 1) : frames);
-    said.videos.push_back({item.duration_s, (frames + item.frames_a_place - 1) / item.frames_a_place, {told.begin(), known}, item.endless});
+    said.videos.push_back(
+        {item.duration_s, (frames + item.frames_per_position - 1) / item.frames_per_position, {told.begin(), known}, item.endless});
   }
   return said;
 }

@@ -76,7 +76,7 @@ TokenPositions three_axis_stream_positions(std::span<const TokenOrigin> origins,
   const std::int64_t step = step_of(stream.frame_s, scale);
   std::int64_t next = base;
   for (const TokenOrigin& origin : origins) {
-    const std::int64_t time = origin.frame / scale.joined_frames / stream.frames_a_place * step;
+    const std::int64_t time = origin.frame / scale.joined_frames / stream.frames_per_position * step;
     const Place place{base + time, base + origin.row, base + origin.column};
     places.add(place);
     next = std::max(next, after(place));
@@ -93,7 +93,7 @@ TokenPositions apart_stream_positions(std::span<const TokenOrigin> origins, cons
     const auto picture = std::find_if(set, end, [](const TokenOrigin& origin) { return origin.row >= 0; });
     std::int64_t side = 0;
     for (auto token = picture; token != end; ++token) side = std::max<std::int64_t>({side, token->row + 1, token->column + 1});
-    const std::int64_t place = set->frame / joined_frames / stream.frames_a_place;
+    const std::int64_t place = set->frame / joined_frames / stream.frames_per_position;
     const std::int64_t first = stream.base_position + place * (words + side) + 1;
     next = first - (picture - set);
     for (; set != end; ++set) {

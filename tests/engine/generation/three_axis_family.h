@@ -112,7 +112,7 @@ class ThreeAxisModel final : public VisionLanguageModel {
     std::vector<Axes> all;
     std::int64_t next = places.base_position;
     for (const TokenOrigin& origin : origins) {
-      all.push_back(place_of(origin, places.base_position, places.frames_a_place));
+      all.push_back(place_of(origin, places.base_position, places.frames_per_position));
       next = std::max(next, *std::max_element(all.back().begin(), all.back().end()) + 1);
     }
     return {tensor_of(all), next};
@@ -159,8 +159,8 @@ class ThreeAxisModel final : public VisionLanguageModel {
   static std::pair<std::int64_t, std::int64_t> grid_of(const MediaFacts& facts) {
     return {std::max(1, facts.picture.height_px / kCellPx), std::max(1, facts.picture.width_px / kCellPx)};
   }
-  static Axes place_of(const TokenOrigin& origin, std::int64_t first, std::int64_t frames_a_place) {
-    return {first + origin.frame / kJoined / frames_a_place, first + origin.row, first + origin.column};
+  static Axes place_of(const TokenOrigin& origin, std::int64_t first, std::int64_t frames_per_position) {
+    return {first + origin.frame / kJoined / frames_per_position, first + origin.row, first + origin.column};
   }
   static at::Tensor tensor_of(const std::vector<Axes>& places) {
     at::Tensor positions = at::empty({3, std::ssize(places)}, at::kLong);

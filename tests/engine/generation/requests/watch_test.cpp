@@ -132,8 +132,8 @@ TEST_F(Watching, PositionsThatDoNotSufficeAreShared) {
   const int needed = static_cast<int>(2 * info_.context_tokens / frame_tokens);
   for (int first = 8; first < needed; first += 8) {
     seen = watch(turn, false, frames(first, 8));
-    EXPECT_GE(seen.frames_a_position, shared);
-    shared = seen.frames_a_position;
+    EXPECT_GE(seen.frames_per_position, shared);
+    shared = seen.frames_per_position;
   }
   EXPECT_GE(shared, 4);
   EXPECT_FALSE(finished(run(source("infinipot-v", 20, "What is there?"))).answer.empty());
@@ -246,7 +246,7 @@ TEST_F(WatchingPairsWithTimes, ALongSourceStaysWithinItsSlotsAndThePositionsThat
     Watched watched;
     for (int i = 0; i < 40; ++i) watched = watch(turn, i == 0, frames(16 * i, 16));
     EXPECT_EQ(watched.frames, 640);
-    EXPECT_GT(watched.frames_a_position, 1) << "320 pairs of 14 positions are more than 4,096";
+    EXPECT_GT(watched.frames_per_position, 1) << "320 pairs of 14 positions are more than 4,096";
     for (const std::int64_t slots : watched.slots) EXPECT_LE(slots, 64 * info_.kv_heads);
     EXPECT_GT(finished(run(turn)).figures.tokens.generated, 0);
   }

@@ -342,7 +342,7 @@ TEST_F(PositionAxes, AWatchedSourceStaysWithinTheModelsPositions) {
   Watched watched;
   for (int i = 0; i < 12; ++i) watched = run_watch(context(), {turn, i == 0, clip(8 * i, 8)}, states);
   EXPECT_EQ(watched.frames, 96);
-  EXPECT_GT(watched.frames_a_position, 1);
+  EXPECT_GT(watched.frames_per_position, 1);
   ASSERT_EQ(watched.shares.size(), 96U);
   for (std::size_t frame = 0; frame < 96; frame += 2) EXPECT_EQ(watched.shares[frame], watched.shares[frame + 1]) << "of one pair";
   const Conversation& state = states.prepared->state;
@@ -360,7 +360,7 @@ TEST_F(PositionAxes, AWatchedSourceStaysWithinTheModelsPositions) {
   Turn all = turn;
   all.recipe.budget_tokens = 100'000;
   for (int i = 0; i < 12; ++i) apart = run_watch(context(), {all, i == 0, clip(8 * i, 8)}, wide);
-  EXPECT_EQ(apart.frames_a_position, 1);
+  EXPECT_EQ(apart.frames_per_position, 1);
   const Conversation& whole = wide.prepared->state;
   const auto unrotated = [&](const Conversation& of) {
     std::vector<std::int64_t> slots(of.cache.original(LayerId(0), KvHead(0)).begin(), of.cache.original(LayerId(0), KvHead(0)).end());

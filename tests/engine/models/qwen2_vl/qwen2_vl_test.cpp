@@ -93,7 +93,7 @@ TEST(ThreeAxisPositions, FramesOfAStreamShareTheirPlaces) {
   expect_positions(
       three_axis_stream_positions(origins, places, {2, 3}),
       {{100, 100, 106, 106, 112, 112, 118, 118}, {100, 100, 100, 100, 100, 100, 100, 100}, {100, 101, 100, 101, 100, 101, 100, 101}}, 119);
-  places.frames_a_place = 2;
+  places.frames_per_position = 2;
   expect_positions(
       three_axis_stream_positions(origins, places, {2, 3}),
       {{100, 100, 100, 100, 106, 106, 106, 106}, {100, 100, 100, 100, 100, 100, 100, 100}, {100, 101, 100, 101, 100, 101, 100, 101}}, 107);

@@ -68,7 +68,7 @@ TEST(SetsApart, OfAStreamPicturesStandInTheirPlacesAndShareThem) {
                     {100, 101, 101, 103, 104, 105, 106, 107, 107, 109},
                     {100, 101, 102, 103, 104, 105, 106, 107, 108, 109}},
                    110);
-  places.frames_a_place = 2;
+  places.frames_per_position = 2;
   expect_positions(apart_stream_positions(origins, places, 2, 4),
                    {{100, 101, 101, 103, 98, 99, 100, 101, 101, 103},
                     {100, 101, 101, 103, 98, 99, 100, 101, 101, 103},
