@@ -27,7 +27,7 @@ constexpr std::array<std::pair<const char*, Granularity>, 3> kGranularities = {
   refuse_part(kind, "there is no " + kind + " \"" + name + "\"; known are " + known + ", or a method that has one");
 }
 
-Composition preset(const MethodEntry& entry, std::uint64_t seed) {
+Composition preset(const Method& entry, std::uint64_t seed) {
   OptionReader defaults(entry.name, {}, seed);
   return entry.compose(defaults);
 }
@@ -36,11 +36,11 @@ Composition preset(const MethodEntry& entry, std::uint64_t seed) {
 Composition preset_with(const char* kind, const std::string& name, std::uint64_t seed,
                         const std::function<std::string(const Composition&)>& part) {
   std::vector<std::string> known;
-  for (const MethodEntry& entry : method_registry()) {
-    Composition composition = preset(entry, seed);
+  for (const Method* entry : method_registry()) {
+    Composition composition = preset(*entry, seed);
     const std::string own = part(composition);
     if (own.empty()) continue;
-    if (name == entry.name || name == own) return composition;
+    if (name == entry->name || name == own) return composition;
     if (std::find(known.begin(), known.end(), own) == known.end()) known.push_back(own);
   }
   std::string all;
@@ -58,9 +58,9 @@ std::shared_ptr<const Reducer> reducer_of(const std::string& name, std::uint64_t
     if (name == reducer->name()) return std::move(reducer);
     known += (known.empty() ? "" : ", ") + reducer->name();
   }
-  for (const MethodEntry& entry : method_registry()) {
-    if (name != entry.name) continue;
-    if (Composition composition = preset(entry, seed); composition.scorer != nullptr) return composition.reducer;
+  for (const Method* entry : method_registry()) {
+    if (name != entry->name) continue;
+    if (Composition composition = preset(*entry, seed); composition.scorer != nullptr) return composition.reducer;
   }
   refuse_unknown("reducer", name, known);
 }
@@ -88,9 +88,10 @@ std::string word_of(Value value, const std::array<std::pair<const char*, Value>,
 }  // namespace
 
 Composition compose(const RecipeSpec& spec) {
-  const MethodEntry& entry = find_method(spec.method);
+  const Method& entry = find_method(spec.method);
   OptionReader options(entry.name, spec.options, spec.seed);
   Composition composition = entry.compose(options);
+  composition.method = entry.name;
   options.finish();
   const bool changed =
       !(spec.allocator.empty() && spec.scorer.empty() && spec.reducer.empty() && spec.scope.empty() && spec.granularity.empty());
@@ -129,14 +130,14 @@ std::vector<PartInfo> list_parts() {
     found->presets.emplace_back(preset_name);
   };
   for (const std::shared_ptr<const Reducer>& reducer : all_reducers(0)) parts.push_back({"reducer", reducer->name(), {}});
-  for (const MethodEntry& entry : method_registry()) {
-    const Composition composition = preset(entry, 0);
+  for (const Method* entry : method_registry()) {
+    const Composition composition = preset(*entry, 0);
     if (composition.scorer == nullptr) continue;
-    add("allocator", allocator_name(composition), entry.name);
-    add("scorer", scorer_name(composition), entry.name);
-    add("reducer", composition.reducer->name(), entry.name);
-    add("scope", word_of(composition.scope, kScopes), entry.name);
-    add("granularity", word_of(composition.granularity, kGranularities), entry.name);
+    add("allocator", allocator_name(composition), entry->name);
+    add("scorer", scorer_name(composition), entry->name);
+    add("reducer", composition.reducer->name(), entry->name);
+    add("scope", word_of(composition.scope, kScopes), entry->name);
+    add("granularity", word_of(composition.granularity, kGranularities), entry->name);
   }
   std::stable_sort(parts.begin(), parts.end(), [](const PartInfo& a, const PartInfo& b) { return a.kind < b.kind; });
   return parts;

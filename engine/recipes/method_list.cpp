@@ -3,17 +3,24 @@
 #include "engine/recipes/method_info.h"
 #include "engine/recipes/methods/registry.h"
 #include "engine/recipes/recipe.h"
+#include "engine/recipes/statistics_words.h"
 
 namespace winnow {
 
 std::vector<MethodInfo> list_methods() {
   std::vector<MethodInfo> methods;
-  for (const MethodEntry& entry : method_registry()) {
-    MethodInfo info = entry.info();
-    info.options = method_options(entry.name, {});
-    RecipeSpec plain;
-    plain.method = entry.name;
-    info.phase = describe(plain)->phase;
+  for (const Method* method : method_registry()) {
+    OptionReader options(method->name, {}, 0);
+    const Composition composition = method->compose(options);
+    MethodInfo info;
+    info.name = method->name;
+    info.title = method->title;
+    info.source = method->source;
+    info.phase = composition.phase;
+    info.query_aware = method->query_aware;
+    info.merges = composition.reducer->merges();
+    info.needs = statistics_words(composition);
+    info.options = options.described();
     methods.push_back(std::move(info));
   }
   return methods;
@@ -31,7 +38,7 @@ std::optional<RecipeTraits> describe(const RecipeSpec& spec) {
 }
 
 std::vector<OptionInfo> method_options(const std::string& method, const std::map<std::string, std::string>& given) {
-  const MethodEntry& entry = find_method(method);
+  const Method& entry = find_method(method);
   OptionTexts readable = given;
   for (;;) {
     OptionReader options(entry.name, readable, 0);
@@ -69,7 +76,7 @@ std::optional<Error> recipe_problem(const RecipeSpec& spec, const ModelTraits& m
 }
 
 RecipeSpec with_measured_options(RecipeSpec spec, const MeasuredOptions& measured) {
-  const auto known = [&](const MethodEntry& entry) { return spec.method == entry.name; };
+  const auto known = [&](const Method* method) { return spec.method == method->name; };
   if (std::ranges::none_of(method_registry(), known)) return spec;
   for (const OptionInfo& option : method_options(spec.method, spec.options)) {
     if (const auto found = measured.find(option.name); found != measured.end()) spec.options.insert(*found);

@@ -44,6 +44,8 @@ class OptionReader {
   // Sentences between vertical bars; empty if not given.
   std::vector<std::string> sentences(const std::string& name);
 
+  // Throws kIllegalRecipe about the option of that name.
+  [[noreturn]] void refuse(const std::string& name, const std::string& reason) const;
   // To be called when all options have been asked for: throws if something was given that nobody asked for.
   void finish() const;
   // Every option asked for.
@@ -52,7 +54,6 @@ class OptionReader {
  private:
   const std::string* find(const std::string& name);
   std::ptrdiff_t word_index(const std::string& name, OptionType type, const std::vector<std::string>& words);
-  [[noreturn]] void refuse(const std::string& name, const std::string& reason) const;
 
   std::string method_;
   OptionTexts given_;

@@ -1,8 +1,18 @@
-#include "engine/recipes/methods/aircache.h"
-
+// AirCache. Huang et al., "AirCache: Activating Inter-modal Relevancy KV Cache Compression for Efficient Large Vision-Language Model
+// Inference", ICCV 2025, arXiv 2503.23956: elite observation window (equations 4-6), strength and skew budgets (7-11). No public code.
+//
+// Only visual slots are compressed. The instruction tokens that the last token attends to most (at least alpha times the largest) judge
+// the visual tokens, every head by its own (the paper leaves out head and layer "to simplify"); layers with strong and concentrated visual
+// attention get more (statistics/elite_attention.h, allocators/strength_skew.h). Options: elite_heads=mean (one elite for all heads of a
+// layer, from their mean), elite_rule=share (the top 1 - alpha by attention, the other reading that the words allow), the paper's ablations
+// (alloc, skew_norm, elite_text, merge_fraction: that share of the dropped tokens, most similar first, is averaged into kept ones) and
+// granularity=head.
+// Deviations, where the paper's formulas are not readable: mean over heads of the importance, sample standard deviation, causal order among
+// elite rows, negative skew counts as 0, both halves normalised to mean 1 over layers; a layer keeps at least one visual token.
 #include "engine/recipes/allocators/pyramid.h"
 #include "engine/recipes/allocators/strength_skew.h"
 #include "engine/recipes/allocators/uniform.h"
+#include "engine/recipes/methods/method.h"
 #include "engine/recipes/reducers/average.h"
 #include "engine/recipes/scorers/elite.h"
 
@@ -35,8 +45,6 @@ std::unique_ptr<const Allocator> allocator_of(OptionReader& options, const Elite
   return std::make_unique<StrengthSkewAllocator>(elite, Use::kBoth, norm);
 }
 
-}  // namespace
-
 Composition aircache(OptionReader& options) {
   EliteNeed elite;
   elite.alpha = options.real("alpha", 0.9, 0.0, 1.0);
@@ -44,7 +52,6 @@ Composition aircache(OptionReader& options) {
   elite.heads = options.choice<EliteNeed::Heads>("elite_heads", {{"each", EliteNeed::Heads::kEach}, {"mean", EliteNeed::Heads::kMean}});
   elite.all_instruction = options.choice<bool>("elite_text", {{"after_images", false}, {"all_instruction", true}});
   Composition composition;
-  composition.method = "aircache";
   composition.allocator = allocator_of(options, elite);
   composition.scorer = std::make_unique<EliteScorer>(elite);
   composition.scope = Scope::kVisual;
@@ -54,14 +61,12 @@ Composition aircache(OptionReader& options) {
   return composition;
 }
 
-MethodInfo aircache_info() {
-  MethodInfo info;
-  info.name = "aircache";
-  info.title = "AirCache";
-  info.source = "Huang et al., ICCV 2025, arXiv 2503.23956";
-  info.query_aware = true;
-  info.needs = {"attention of elite instruction tokens"};
-  return info;
-}
+}  // namespace
+
+const Method kAircache{.name = "aircache",
+                       .title = "AirCache",
+                       .source = "Huang et al., ICCV 2025, arXiv 2503.23956",
+                       .compose = aircache,
+                       .query_aware = true};
 
 }  // namespace winnow

@@ -1,6 +1,18 @@
-#include "engine/recipes/methods/cam.h"
-
+// CaM. Zhang et al., "CaM: Cache Merging for Memory-efficient LLMs Inference", ICML 2024, section 3.3, algorithm 1; code zyxxmu/cam
+// (generate_task/streaming_llm/kv_cache_cam.py).
+//
+// A base evictor (StreamingLLM, or H2O) chooses; the value of a leaving slot is added, divided among them, to the m_c slots that follow it,
+// with probability accumulated attention of the slot / mean accumulated attention of those (at most 1). Keys are never changed. cam draws
+// by a hash of (seed, layer, head, token); cam-expected always adds, scaled by the probability. Options: reference=max divides by the
+// largest of all slots that stay, sinks included, instead of the receivers' mean (Zefan-Cai/KVCache-Factory).
+// What the prompt is too long by is dropped at the event, and merging begins with the first decoded token, as in the authors' code: there
+// one slot is merged per decoded token, evict_for_space() merges nothing (no attention is given to it), and cam_hf
+// (utils_hh/modify_llama_cam.py) only masks the prompt's middle. prompt=push merges it too, all of it, one token after the other, each into
+// the prompt's next m_c tokens, kept or leaving later (KVCache-Factory, pyramidkv_utils.py, CAMKVCluster). That cannot come out even: a
+// value is added and nothing taken away, so with probabilities near 1 a leaving value hands on what hundreds before it handed to it
+// (x_i = 1 + p * mean of the m_c before), and the softmax over fewer slots raises the sum once more.
 #include "engine/recipes/allocators/uniform.h"
+#include "engine/recipes/methods/method.h"
 #include "engine/recipes/reducers/value_push.h"
 #include "engine/recipes/scorers/accumulated.h"
 #include "engine/recipes/scorers/recency.h"
@@ -9,11 +21,10 @@ namespace winnow {
 
 namespace {
 
-Composition pushing(const char* method, bool expected, OptionReader& options) {
+Composition pushing(bool expected, OptionReader& options) {
   using Reference = ValuePushReducer::Reference;
   using Prompt = ValuePushReducer::Prompt;
   Composition composition;
-  composition.method = method;
   composition.allocator = std::make_unique<UniformAllocator>();
   composition.phase = MethodPhase::kDecode;
   composition.decode.accumulates = true;
@@ -35,21 +46,12 @@ Composition pushing(const char* method, bool expected, OptionReader& options) {
   return composition;
 }
 
-MethodInfo described_cam(const char* name, const char* title) {
-  MethodInfo info;
-  info.name = name;
-  info.title = title;
-  info.source = "Zhang et al., ICML 2024";
-  info.merges = true;
-  info.needs = {"column sums of all rows", "decode rows"};
-  return info;
-}
+Composition cam(OptionReader& options) { return pushing(false, options); }
+Composition cam_expected(OptionReader& options) { return pushing(true, options); }
 
 }  // namespace
 
-Composition cam(OptionReader& options) { return pushing("cam", false, options); }
-Composition cam_expected(OptionReader& options) { return pushing("cam-expected", true, options); }
-MethodInfo cam_info() { return described_cam("cam", "CaM"); }
-MethodInfo cam_expected_info() { return described_cam("cam-expected", "CaM (expected)"); }
+const Method kCam{.name = "cam", .title = "CaM", .source = "Zhang et al., ICML 2024", .compose = cam};
+const Method kCamExpected{.name = "cam-expected", .title = "CaM (expected)", .source = "Zhang et al., ICML 2024", .compose = cam_expected};
 
 }  // namespace winnow

@@ -1,14 +1,23 @@
-#include "engine/recipes/methods/elastic_cache.h"
-
+// Elastic Cache. Liu et al., "Efficient Inference of Vision Instruction-Following Models with Elastic Cache", ECCV 2024, arXiv 2407.18121:
+// importance-driven merging (section 3.2), fixed-point elimination while decoding (section 3.3); code liuzuyan/ElasticCache
+// (kv_cache.py).
+//
+// Score: column sums of all rows, mean over all heads; one set per layer with the first token(s) and the last. The other kept slots are
+// anchors: every dropped slot is averaged into the anchor nearest by token index (merge=off: dropped). While decoding, whenever the layer
+// holds a whole slot more than its share of all tokens seen, the slot 25 before the end of the prompt's cache leaves.
+// Deviations: ranks and offsets as meant (the code takes ranks from a permutation instead of its inverse and forgets the offset of the
+// first tokens).
 #include "engine/recipes/allocators/uniform.h"
+#include "engine/recipes/methods/method.h"
 #include "engine/recipes/reducers/nearest_index.h"
 #include "engine/recipes/scorers/accumulated.h"
 
 namespace winnow {
 
+namespace {
+
 Composition elastic_cache(OptionReader& options) {
   Composition composition;
-  composition.method = "elastic-cache";
   composition.allocator = std::make_unique<UniformAllocator>();
   composition.scorer = std::make_unique<AccumulatedScorer>();
   composition.granularity = Granularity::kLayer;
@@ -21,14 +30,9 @@ Composition elastic_cache(OptionReader& options) {
   return composition;
 }
 
-MethodInfo elastic_cache_info() {
-  MethodInfo info;
-  info.name = "elastic-cache";
-  info.title = "Elastic Cache";
-  info.source = "Liu et al., ECCV 2024, arXiv 2407.18121";
-  info.merges = true;
-  info.needs = {"column sums of all rows"};
-  return info;
-}
+}  // namespace
+
+const Method kElasticCache{
+    .name = "elastic-cache", .title = "Elastic Cache", .source = "Liu et al., ECCV 2024, arXiv 2407.18121", .compose = elastic_cache};
 
 }  // namespace winnow

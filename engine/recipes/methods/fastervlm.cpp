@@ -1,13 +1,21 @@
-#include "engine/recipes/methods/fastervlm.h"
+// FasterVLM. Zhang et al., "[CLS] Attention is All You Need for Training-Free Visual Token Pruning", arXiv 2412.01818; reference code
+// Theia-4869/FasterVLM (llava/model/llava_arch.py).
+//
+// Before the decoder: the visual tokens that the vision encoder's class token attends most, in the layer whose features are used, make the
+// prompt; positions are contiguous over the shorter prompt. Encoders without a class token (SigLIP): mean over all patches of the head
+// mean. Where patches are pooled or scaled, their attention is so too. Newline embeddings stay. Deviation: a video competes as a whole,
+// not frame by frame, because a frame of a few tokens cannot keep a tenth of them.
+#include "engine/recipes/methods/method.h"
 
 namespace winnow {
+
+namespace {
 
 Composition fastervlm(OptionReader&) {
   Pruning pruning;
   pruning.judge = Pruning::Judge::kVision;
   pruning.layer = 0;
   Composition composition;
-  composition.method = "fastervlm";
   composition.pruning = pruning;
   composition.scope = Scope::kVisual;
   composition.granularity = Granularity::kLayer;
@@ -15,13 +23,8 @@ Composition fastervlm(OptionReader&) {
   return composition;
 }
 
-MethodInfo fastervlm_info() {
-  MethodInfo info;
-  info.name = "fastervlm";
-  info.title = "FasterVLM";
-  info.source = "Zhang et al., arXiv 2412.01818";
-  info.needs = {"attention of the vision encoder"};
-  return info;
-}
+}  // namespace
+
+const Method kFastervlm{.name = "fastervlm", .title = "FasterVLM", .source = "Zhang et al., arXiv 2412.01818", .compose = fastervlm};
 
 }  // namespace winnow

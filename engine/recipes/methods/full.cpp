@@ -1,19 +1,17 @@
-#include "engine/recipes/methods/full.h"
+// Everything stays: the reference for all others. The same path with the event disabled.
+#include "engine/recipes/methods/method.h"
 
 namespace winnow {
 
+namespace {
+
 Composition full(OptionReader&) {
   Composition composition;
-  composition.method = "full";
   return composition;
 }
 
-MethodInfo full_info() {
-  MethodInfo info;
-  info.name = "full";
-  info.title = "Full cache";
-  info.source = "no compression";
-  return info;
-}
+}  // namespace
+
+const Method kFull{.name = "full", .title = "Full cache", .source = "no compression", .compose = full};
 
 }  // namespace winnow

@@ -1,13 +1,20 @@
-#include "engine/recipes/methods/ivtp.h"
+// IVTP, approximated. Huang et al., "IVTP: Instruction-guided Visual Token Pruning for Large Vision-Language Models", ECCV 2024. There is
+// no public code; results must be labelled an approximation.
+//
+// Two stages, each keeps the square root of the retention: before the decoder by attention rollout over the vision encoder's last two
+// layers, then at the input of layer 2 by rollout over the layers before it, as the text after the images sees them. Rollout: product of
+// (attention + identity) / 2, head means, later layers on the left.
+#include "engine/recipes/methods/method.h"
 
 namespace winnow {
+
+namespace {
 
 Composition ivtp(OptionReader& options) {
   Pruning pruning;
   pruning.judge = Pruning::Judge::kRollout;
   pruning.layer = options.whole("layer", 2, 1, 1024);
   Composition composition;
-  composition.method = "ivtp";
   composition.pruning = pruning;
   composition.scope = Scope::kVisual;
   composition.granularity = Granularity::kLayer;
@@ -15,14 +22,12 @@ Composition ivtp(OptionReader& options) {
   return composition;
 }
 
-MethodInfo ivtp_info() {
-  MethodInfo info;
-  info.name = "ivtp";
-  info.title = "IVTP (approximation)";
-  info.source = "Huang et al., ECCV 2024; approximated by attention rollout";
-  info.query_aware = true;
-  info.needs = {"attention rollout of the vision encoder", "attention rollout of the first layers"};
-  return info;
-}
+}  // namespace
+
+const Method kIvtp{.name = "ivtp",
+                   .title = "IVTP (approximation)",
+                   .source = "Huang et al., ECCV 2024; approximated by attention rollout",
+                   .compose = ivtp,
+                   .query_aware = true};
 
 }  // namespace winnow

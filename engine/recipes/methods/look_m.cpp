@@ -1,6 +1,14 @@
-#include "engine/recipes/methods/look_m.h"
-
+// LOOK-M. Wan et al., "LOOK-M: Look-Once Optimization in KV Cache for Efficient Multimodal Long-Context Inference", Findings of EMNLP 2024,
+// arXiv 2406.18139: text prior (section 3.2), averaged, pivotal and weighted merging (section 3.3); code SUSTechBruce/LOOK-M
+// (modify_llama.py).
+//
+// Score: column sums of all rows, text columns + the largest sum; half of the budget are recent tokens. Evicted pairs are merged into the
+// kept pair with the most similar key: look-m pivotal, look-m-average, look-m-weighted. Options against the released code: text_policy=hard
+// (all text stays, whatever the budget), merge_gate=mean (weighted: only pairs at least as similar as the mean take part). Deviations:
+// cosines and gate per kv head, not averaged over heads; the code's mixing of filtered targets with unfiltered sources and its fixed 576
+// tokens an image are not reproduced.
 #include "engine/recipes/allocators/uniform.h"
+#include "engine/recipes/methods/method.h"
 #include "engine/recipes/reducers/average.h"
 #include "engine/recipes/reducers/pivot.h"
 #include "engine/recipes/reducers/weighted.h"
@@ -10,9 +18,8 @@ namespace winnow {
 
 namespace {
 
-Composition merging(const char* method, std::shared_ptr<const Reducer> reducer, OptionReader& options) {
+Composition merging(std::shared_ptr<const Reducer> reducer, OptionReader& options) {
   Composition composition;
-  composition.method = method;
   composition.allocator = std::make_unique<UniformAllocator>();
   composition.scorer = std::make_unique<TextPriorScorer>();
   composition.reducer = std::move(reducer);
@@ -21,29 +28,26 @@ Composition merging(const char* method, std::shared_ptr<const Reducer> reducer, 
   return composition;
 }
 
-MethodInfo described_look_m(const char* name, const char* title) {
-  MethodInfo info;
-  info.name = name;
-  info.title = title;
-  info.source = "Wan et al., Findings of EMNLP 2024, arXiv 2406.18139";
-  info.merges = true;
-  info.needs = {"column sums of all rows"};
-  return info;
-}
-
-}  // namespace
-
-Composition look_m(OptionReader& options) { return merging("look-m", std::make_shared<PivotReducer>(), options); }
-Composition look_m_average(OptionReader& options) { return merging("look-m-average", std::make_shared<AverageReducer>(), options); }
+Composition look_m(OptionReader& options) { return merging(std::make_shared<PivotReducer>(), options); }
+Composition look_m_average(OptionReader& options) { return merging(std::make_shared<AverageReducer>(), options); }
 
 Composition look_m_weighted(OptionReader& options) {
-  Composition composition = merging("look-m-weighted", nullptr, options);
+  Composition composition = merging(nullptr, options);
   composition.reducer = std::make_shared<WeightedReducer>(options.choice<bool>("merge_gate", {{"none", false}, {"mean", true}}));
   return composition;
 }
 
-MethodInfo look_m_info() { return described_look_m("look-m", "LOOK-M (pivotal)"); }
-MethodInfo look_m_average_info() { return described_look_m("look-m-average", "LOOK-M (averaged)"); }
-MethodInfo look_m_weighted_info() { return described_look_m("look-m-weighted", "LOOK-M (weighted)"); }
+}  // namespace
+
+const Method kLookM{
+    .name = "look-m", .title = "LOOK-M (pivotal)", .source = "Wan et al., Findings of EMNLP 2024, arXiv 2406.18139", .compose = look_m};
+const Method kLookMAverage{.name = "look-m-average",
+                           .title = "LOOK-M (averaged)",
+                           .source = "Wan et al., Findings of EMNLP 2024, arXiv 2406.18139",
+                           .compose = look_m_average};
+const Method kLookMWeighted{.name = "look-m-weighted",
+                            .title = "LOOK-M (weighted)",
+                            .source = "Wan et al., Findings of EMNLP 2024, arXiv 2406.18139",
+                            .compose = look_m_weighted};
 
 }  // namespace winnow

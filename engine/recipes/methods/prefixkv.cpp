@@ -1,17 +1,23 @@
-#include "engine/recipes/methods/prefixkv.h"
-
+// PrefixKV. Wang et al., "PrefixKV: Adaptive Prefix KV Cache is What Vision Instruction-Following Models Need for Efficient Generation",
+// arXiv 2412.03409, sections 3.2-3.3; code THU-MIG/PrefixKV (prefixkv.py).
+//
+// Scores as Elastic Cache; budgets so that every layer keeps the same share of its attention mass (allocators/prefix_mass.h), the first
+// token(s) and the last always; dropped slots are gone. While decoding as Elastic Cache, with each layer's own share.
+// prefixkv-profile takes shares per layer that were measured beforehand at several retentions (option profile, or "prefixkv_profile" in the
+// model's winnow.json), as the authors do with ten calibration samples and one file per retention. Deviation: exact totals instead of a
+// tolerance of five slots with rescaling.
 #include "engine/recipes/allocators/fixed_shares.h"
 #include "engine/recipes/allocators/prefix_mass.h"
 #include "engine/recipes/measured_options.h"
+#include "engine/recipes/methods/method.h"
 #include "engine/recipes/scorers/accumulated.h"
 
 namespace winnow {
 
 namespace {
 
-Composition with(const char* method, std::unique_ptr<const Allocator> allocator, OptionReader& options) {
+Composition with(std::unique_ptr<const Allocator> allocator, OptionReader& options) {
   Composition composition;
-  composition.method = method;
   composition.allocator = std::move(allocator);
   composition.scorer = std::make_unique<AccumulatedScorer>();
   composition.granularity = Granularity::kLayer;
@@ -22,24 +28,16 @@ Composition with(const char* method, std::unique_ptr<const Allocator> allocator,
   return composition;
 }
 
-MethodInfo described_prefixkv(const char* name, const char* title) {
-  MethodInfo info;
-  info.name = name;
-  info.title = title;
-  info.source = "Wang et al., arXiv 2412.03409";
-  info.needs = {"column sums of all rows"};
-  return info;
+Composition prefixkv(OptionReader& options) { return with(std::make_unique<PrefixMassAllocator>(), options); }
+
+Composition prefixkv_profile(OptionReader& options) {
+  return with(std::make_unique<FixedSharesAllocator>(options.profile(kLayerProfileOption)), options);
 }
 
 }  // namespace
 
-Composition prefixkv(OptionReader& options) { return with("prefixkv", std::make_unique<PrefixMassAllocator>(), options); }
-
-Composition prefixkv_profile(OptionReader& options) {
-  return with("prefixkv-profile", std::make_unique<FixedSharesAllocator>(options.profile(kLayerProfileOption)), options);
-}
-
-MethodInfo prefixkv_info() { return described_prefixkv("prefixkv", "PrefixKV"); }
-MethodInfo prefixkv_profile_info() { return described_prefixkv("prefixkv-profile", "PrefixKV (profile)"); }
+const Method kPrefixkv{.name = "prefixkv", .title = "PrefixKV", .source = "Wang et al., arXiv 2412.03409", .compose = prefixkv};
+const Method kPrefixkvProfile{
+    .name = "prefixkv-profile", .title = "PrefixKV (profile)", .source = "Wang et al., arXiv 2412.03409", .compose = prefixkv_profile};
 
 }  // namespace winnow

@@ -1,24 +1,16 @@
-// The list of methods. Adding one is its own file and one line in registry.cpp.
+// The list of methods. Adding one is its own file, its name in method.h and here.
 #pragma once
 
 #include <span>
 #include <string>
 
-#include "engine/recipes/composition.h"
-#include "engine/recipes/method_info.h"
-#include "engine/recipes/method_options.h"
+#include "engine/recipes/methods/method.h"
 
 namespace winnow {
 
-struct MethodEntry {
-  const char* name;
-  MethodInfo (*info)();
-  Composition (*compose)(OptionReader& options);
-};
-
-std::span<const MethodEntry> method_registry();
+std::span<const Method* const> method_registry();
 
 // Throws kIllegalRecipe naming the known ones if there is no such method.
-const MethodEntry& find_method(const std::string& name);
+const Method& find_method(const std::string& name);
 
 }  // namespace winnow

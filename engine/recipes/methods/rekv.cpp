@@ -1,12 +1,22 @@
-#include "engine/recipes/methods/rekv.h"
-
+// ReKV: everything stays in memory, and every question fetches the frames that fit it, layer by layer.
+//
+// Di et al., ICLR 2025, arXiv 2503.00540; code Becomebright/ReKV. Frames are compared by the mean of their keys before rotary and the mean
+// of the question's queries before rotary (the code's dot product; option sim=cosine: the paper's cosine): its words alone, as in the code,
+// without time line, template and what was said before. Meant for questions that are each asked alone (guard alone): in a conversation the
+// text stays that was read with other frames. Differences: one pass (a layer's frames are chosen in the prompt's own prefill, not in one
+// before it, so that the words have seen what stands between them and the media), keys keep their positions, so that the window (option
+// local_window) sees true distances to what stands before the media, too, the share or number of slots says how much is fetched (64 frames
+// there), its last frame perhaps in part.
+#include "engine/recipes/methods/method.h"
 #include "engine/recipes/methods/shared_options.h"
 #include "engine/recipes/scorers/frame_likeness.h"
 
 namespace winnow {
 
+namespace {
+
 Composition rekv(OptionReader& options) {
-  Composition composition = before_the_question("rekv");
+  Composition composition = before_the_question();
   composition.phase = MethodPhase::kRetrieve;
   composition.granularity = Granularity::kLayer;
   composition.allocator = std::make_unique<UniformAllocator>();
@@ -15,14 +25,9 @@ Composition rekv(OptionReader& options) {
   return composition;
 }
 
-MethodInfo rekv_info() {
-  MethodInfo info;
-  info.name = "rekv";
-  info.title = "ReKV";
-  info.source = "Di et al., ICLR 2025, arXiv 2503.00540";
-  info.query_aware = true;
-  info.needs = {"likeness of the question's queries and each frame's keys, before rotary"};
-  return info;
-}
+}  // namespace
+
+const Method kRekv{
+    .name = "rekv", .title = "ReKV", .source = "Di et al., ICLR 2025, arXiv 2503.00540", .compose = rekv, .query_aware = true};
 
 }  // namespace winnow

@@ -1,13 +1,19 @@
-#include "engine/recipes/methods/roco.h"
-
+// RoCo. Ren and Zhu, "On the Efficacy of Eviction Policy for Key-Value Constrained Generative Language Model Inference", arXiv 2402.06262,
+// section 3.3; code DRSY/EasyKV (easykv/easykv.py).
+//
+// Score: mean attention over the rows that see a token. Protected: 4 sinks and the last 10 tokens, completed by the tokens whose attention
+// fluctuates most to 30 % of the budget beside the sinks. While decoding sums, squares and counts follow every row, and the least mean
+// among the steadiest slots leaves. Deviation: one event after the prefill where the original walks the prompt in strides.
 #include "engine/recipes/allocators/uniform.h"
+#include "engine/recipes/methods/method.h"
 #include "engine/recipes/scorers/mean_deviation.h"
 
 namespace winnow {
 
+namespace {
+
 Composition roco(OptionReader& options) {
   Composition composition;
-  composition.method = "roco";
   composition.allocator = std::make_unique<UniformAllocator>();
   composition.scorer = std::make_unique<MeanDeviationScorer>();
   composition.protection.sinks = options.whole("sinks", 4, 0, 1024);
@@ -19,13 +25,8 @@ Composition roco(OptionReader& options) {
   return composition;
 }
 
-MethodInfo roco_info() {
-  MethodInfo info;
-  info.name = "roco";
-  info.title = "RoCo";
-  info.source = "Ren and Zhu, arXiv 2402.06262";
-  info.needs = {"column sums and squares of all rows", "decode rows"};
-  return info;
-}
+}  // namespace
+
+const Method kRoco{.name = "roco", .title = "RoCo", .source = "Ren and Zhu, arXiv 2402.06262", .compose = roco};
 
 }  // namespace winnow

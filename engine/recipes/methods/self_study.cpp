@@ -1,26 +1,37 @@
-#include "engine/recipes/methods/self_study.h"
-
+// Self-study: the model describes the media to itself once and repeats them; what its words look at stays for every later question.
+//
+// The closest published precedent is CacheNotes (Corallo et al., EACL 2026, long paper 309), before it Beyond RAG (Corallo et al., arXiv
+// 2503.04973). There a model that is told a task writes notes about texts, and the notes (before: the task and examples) guide one
+// compression of the texts' cache, which then serves all questions of that task. Ours: no task is told, pictures and videos are described
+// as well, votes are weighed by norms, a repetition votes beside the description, and slots are shared among the heads of all layers.
+//
+// Made after the reference rows of Attention Matching (arXiv 2602.16284) and KVzip+; the votes are probabilities weighed by norms, over
+// the rows of the request and of the answer, and over those of the repetition (KVzip+, not chunked): a slot has the larger of the two
+// (with=nothing: the description alone, which forgets what it leaves out, as weak models' do). The best slots of the whole cache stay, and
+// a fifth of an equal share in every head (floor=0.2).
+#include "engine/recipes/methods/method.h"
 #include "engine/recipes/methods/shared_options.h"
 #include "engine/recipes/scorers/probe_votes.h"
 
 namespace winnow {
 
+namespace {
+
 Composition self_study(OptionReader& options) {
-  Composition composition = before_the_question("self-study");
-  composition.scorer = std::make_unique<ProbeVotesScorer>("description", studied(options, "self-study", true, true));
+  Composition composition = before_the_question();
+  composition.scorer = std::make_unique<ProbeVotesScorer>("description", studied(options, true, true));
   let_heads_compete(options, composition, CompetingHeads::kOfAllLayers, 0.2);
   return composition;
 }
 
-MethodInfo self_study_info() {
-  MethodInfo info;
-  info.name = "self-study";
-  info.title = "Self-study";
-  info.source =
-      "Winnow; closest precedent CacheNotes, EACL 2026 (before it Beyond RAG, arXiv 2503.04973); after KVzip+ and Attention Matching, "
-      "arXiv 2602.16284";
-  info.needs = {"attention of the model's own description of the media", "norms of values behind the output projection"};
-  return info;
-}
+}  // namespace
+
+const Method kSelfStudy{
+    .name = "self-study",
+    .title = "Self-study",
+    .source =
+        "Winnow; closest precedent CacheNotes, EACL 2026 (before it Beyond RAG, arXiv 2503.04973); after KVzip+ and Attention Matching, "
+        "arXiv 2602.16284",
+    .compose = self_study};
 
 }  // namespace winnow

@@ -3,7 +3,6 @@
 
 #include <memory>
 
-#include "engine/base/error.h"
 #include "engine/recipes/allocators/global_pairs.h"
 #include "engine/recipes/allocators/uniform.h"
 #include "engine/recipes/composition.h"
@@ -43,7 +42,7 @@ inline void let_heads_compete(OptionReader& options, Composition& composition, C
 }
 
 // The rows of self-study by the options ask, words and with. repeats: whether the words of the repetition count by default, too.
-inline ProbeNeed studied(OptionReader& options, const char* method, bool norms, bool repeats) {
+inline ProbeNeed studied(OptionReader& options, bool norms, bool repeats) {
   DescriptionProbe probe;
   probe.ask = options.sentences("ask");
   const bool request_alone = options.choice<bool>("words", {{"answer", false}, {"request", true}});
@@ -51,7 +50,7 @@ inline ProbeNeed studied(OptionReader& options, const char* method, bool norms, 
   const std::pair<const char*, bool> both{"kvzip", true};
   probe.repetition = repeats && !request_alone ? options.choice<bool>("with", {both, alone}) : options.choice<bool>("with", {alone, both});
   if (request_alone && probe.repetition) {
-    throw Exception(ErrorCode::kIllegalRecipe, method, "words=request leaves no answer that with=kvzip could stand beside");
+    options.refuse("words=request", "leaves no answer that with=kvzip could stand beside");
   }
   probe.judgement = ByAttention{options.flag("norms", norms)};
   probe.answer_tokens = options.whole("answer", 256, 8, 4096);
@@ -60,9 +59,8 @@ inline ProbeNeed studied(OptionReader& options, const char* method, bool norms, 
 }
 
 // What methods have in common whose event comes between the media and the question.
-inline Composition before_the_question(const char* method) {
+inline Composition before_the_question() {
   Composition composition;
-  composition.method = method;
   composition.scope = Scope::kContext;
   composition.phase = MethodPhase::kContext;
   return composition;

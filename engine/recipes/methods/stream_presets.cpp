@@ -1,14 +1,23 @@
-#include "engine/recipes/methods/stream_presets.h"
-
+// Media that come in clips and are held within a fixed number of slots: what later questions need is judged after every clip.
+//
+// self-study-stream: the model describes what is left of them (Winnow). kvzip-stream: it repeats the clip (after KVzip, arXiv 2505.23416);
+// option proxy=text: only the request to describe votes; proxy=template: the template's text alone, StreamMem's rows (arXiv 2508.15717)
+// without its prototypes and its filter of frames that are alike, and with heads that compete within a layer (there all have as many
+// slots; compete=nobody). A slot keeps its best vote of all clips. infinipot-v: change over time, then values' norms; see
+// scorers/temporal_change.h. Differences from the paper: keys keep their positions, no pooling of the norms (thresholds are not
+// published), the last clip is compressed too, so that the slots are never exceeded: where a clip is above a quarter of them, as at small
+// shares, every question sees 0.75 of them, the paper's target (option target=1: all of them).
+#include "engine/recipes/methods/method.h"
 #include "engine/recipes/methods/shared_options.h"
 #include "engine/recipes/scorers/probe_votes.h"
 #include "engine/recipes/scorers/temporal_change.h"
 
 namespace winnow {
+
 namespace {
 
-Composition in_clips(OptionReader& options, const char* method) {
-  Composition composition = before_the_question(method);
+Composition in_clips(OptionReader& options) {
+  Composition composition = before_the_question();
   come_in_clips(options, composition);
   return composition;
 }
@@ -21,25 +30,14 @@ Composition probed(OptionReader& options, Composition composition, const char* s
   return composition;
 }
 
-}  // namespace
-
 Composition self_study_stream(OptionReader& options) {
-  Composition composition = in_clips(options, "self-study-stream");
-  const ProbeNeed probe = studied(options, "self-study-stream", false, false);
+  Composition composition = in_clips(options);
+  const ProbeNeed probe = studied(options, false, false);
   return probed(options, std::move(composition), "description", probe);
 }
 
-MethodInfo self_study_stream_info() {
-  MethodInfo info;
-  info.name = "self-study-stream";
-  info.title = "Self-study, clip by clip";
-  info.source = "Winnow; after KVzip and Attention Matching, arXiv 2602.16284";
-  info.needs = {"attention of the model's own description of what is left of the media, after every clip"};
-  return info;
-}
-
 Composition kvzip_stream(OptionReader& options) {
-  Composition composition = in_clips(options, "kvzip-stream");
+  Composition composition = in_clips(options);
   enum class Proxy { kRepetition, kText, kTemplate };
   const auto proxy =
       options.choice<Proxy>("proxy", {{"repetition", Proxy::kRepetition}, {"text", Proxy::kText}, {"template", Proxy::kTemplate}});
@@ -50,17 +48,8 @@ Composition kvzip_stream(OptionReader& options) {
   return probed(options, std::move(composition), judgement.norms ? "repetition-norms" : "repetition", probe);
 }
 
-MethodInfo kvzip_stream_info() {
-  MethodInfo info;
-  info.name = "kvzip-stream";
-  info.title = "KVzip, clip by clip";
-  info.source = "Winnow; after KVzip, arXiv 2505.23416, and StreamMem, arXiv 2508.15717";
-  info.needs = {"attention of every clip's repetition to what is left of the media"};
-  return info;
-}
-
 Composition infinipot_v(OptionReader& options) {
-  Composition composition = in_clips(options, "infinipot-v");
+  Composition composition = in_clips(options);
   const double alpha = options.real("change_share", 0.5, 0.0, 1.0);
   ChangeNeed change;
   change.recent_share = options.real("newest", 0.125, 0.001, 1.0);
@@ -71,13 +60,16 @@ Composition infinipot_v(OptionReader& options) {
   return composition;
 }
 
-MethodInfo infinipot_v_info() {
-  MethodInfo info;
-  info.name = "infinipot-v";
-  info.title = "InfiniPot-V";
-  info.source = "Kim et al., arXiv 2506.15745v2";
-  info.needs = {"directions of the media's keys in the newest frames", "norms of the media's values"};
-  return info;
-}
+}  // namespace
+
+const Method kSelfStudyStream{.name = "self-study-stream",
+                              .title = "Self-study, clip by clip",
+                              .source = "Winnow; after KVzip and Attention Matching, arXiv 2602.16284",
+                              .compose = self_study_stream};
+const Method kKvzipStream{.name = "kvzip-stream",
+                          .title = "KVzip, clip by clip",
+                          .source = "Winnow; after KVzip, arXiv 2505.23416, and StreamMem, arXiv 2508.15717",
+                          .compose = kvzip_stream};
+const Method kInfinipotV{.name = "infinipot-v", .title = "InfiniPot-V", .source = "Kim et al., arXiv 2506.15745v2", .compose = infinipot_v};
 
 }  // namespace winnow

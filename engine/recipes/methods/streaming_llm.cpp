@@ -1,13 +1,19 @@
-#include "engine/recipes/methods/streaming_llm.h"
-
+// StreamingLLM: attention sinks plus a sliding window. Xiao et al., "Efficient Streaming Language Models with Attention Sinks",
+// ICLR 2024, arXiv 2309.17453, section 3.2 and figure 4; reference code mit-han-lab/streaming-llm, streaming_llm/kv_cache.py.
+//
+// kept = first n_sink tokens of the conversation + last (b - n_sink); while decoding the oldest slot that is no sink leaves when m > b.
+// Deviations: keys keep their original rotary positions (rope=in-cache: positions inside the cache, as the authors have it); the sinks are
+// system tokens, never image tokens.
 #include "engine/recipes/allocators/uniform.h"
+#include "engine/recipes/methods/method.h"
 #include "engine/recipes/scorers/recency.h"
 
 namespace winnow {
 
+namespace {
+
 Composition streaming_llm(OptionReader& options) {
   Composition composition;
-  composition.method = "streaming-llm";
   composition.allocator = std::make_unique<UniformAllocator>();
   composition.scorer = std::make_unique<RecencyScorer>();
   composition.granularity = Granularity::kLayer;
@@ -17,12 +23,9 @@ Composition streaming_llm(OptionReader& options) {
   return composition;
 }
 
-MethodInfo streaming_llm_info() {
-  MethodInfo info;
-  info.name = "streaming-llm";
-  info.title = "StreamingLLM";
-  info.source = "Xiao et al., ICLR 2024, arXiv 2309.17453";
-  return info;
-}
+}  // namespace
+
+const Method kStreamingLlm{
+    .name = "streaming-llm", .title = "StreamingLLM", .source = "Xiao et al., ICLR 2024, arXiv 2309.17453", .compose = streaming_llm};
 
 }  // namespace winnow

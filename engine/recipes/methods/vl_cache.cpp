@@ -1,9 +1,20 @@
-#include "engine/recipes/methods/vl_cache.h"
-
+// VL-Cache. Tu et al., "VL-Cache: Sparsity and Modality-Aware KV Cache Compression for Vision-Language Model Inference Acceleration",
+// ICLR 2025, arXiv 2410.23317: sparsity with relative threshold p (equation 1), layer budgets (algorithm 1), post-vision attention score
+// (equation 4, algorithm 2). No public code.
+//
+// P = rows after the last visual token. gamma = mean over heads of the share of allowed entries of P below p times their row maximum;
+// budgets in proportion to 1 - gamma; score = column sums of P over all columns; the last 10 % of a layer's budget are protected.
+// Options: min_stat_rows extends P backwards (template tokens alone are noisy judges), max_stat_rows takes its last rows only (0: all).
+// Deviations: shares cut by clipping are given to the other layers, so that the total is exact (faithful_clip: as printed); each kv head
+// keeps its own set (the paper does not say); keys are all columns, as its algorithm listing has it, not the last rows only, as its
+// formula is printed; without visual tokens, or with none after them, P is the last 32 rows.
 #include "engine/recipes/allocators/sparsity.h"
+#include "engine/recipes/methods/method.h"
 #include "engine/recipes/scorers/post_vision.h"
 
 namespace winnow {
+
+namespace {
 
 Composition vl_cache(OptionReader& options) {
   RowRule rows;
@@ -11,7 +22,6 @@ Composition vl_cache(OptionReader& options) {
   rows.min_rows = options.whole("min_stat_rows", 1, 1, 1 << 20);
   rows.max_rows = options.whole("max_stat_rows", 0, 0, 1 << 20);
   Composition composition;
-  composition.method = "vl-cache";
   composition.allocator = std::make_unique<SparsityAllocator>(rows, options.real("p", 0.01, 1e-9, 1.0));
   composition.scorer = std::make_unique<PostVisionScorer>(rows);
   composition.protection.recent_share = options.real("recent_share", 0.10, 0.0, 1.0);
@@ -20,14 +30,9 @@ Composition vl_cache(OptionReader& options) {
   return composition;
 }
 
-MethodInfo vl_cache_info() {
-  MethodInfo info;
-  info.name = "vl-cache";
-  info.title = "VL-Cache";
-  info.source = "Tu et al., ICLR 2025, arXiv 2410.23317";
-  info.query_aware = true;
-  info.needs = {"column sums of the post-vision rows", "sparsity of the post-vision rows"};
-  return info;
-}
+}  // namespace
+
+const Method kVlCache{
+    .name = "vl-cache", .title = "VL-Cache", .source = "Tu et al., ICLR 2025, arXiv 2410.23317", .compose = vl_cache, .query_aware = true};
 
 }  // namespace winnow

@@ -209,9 +209,9 @@ TEST_P(MethodSuite, ProtectedSlotsStay) {
   const Modalities modality = image_then_text(5, 150, 20);
   const Event event = compress(spec(0.25), modality);
   expect_valid(event, modality);
-  for (const MethodEntry& entry : method_registry()) {
-    if (entry.name != GetParam()) continue;
-    const Protection protection = testing::composition_of(entry.name).protection;
+  for (const Method* entry : method_registry()) {
+    if (entry->name != GetParam()) continue;
+    const Protection protection = testing::composition_of(entry->name).protection;
     for (const LayerPlan& plan : event.plans) {
       const std::int64_t recent =
           protection.recent_share > 0 ? share_of(protection.recent_share, plan.budget) : std::max<std::int64_t>(1, protection.window);
@@ -333,8 +333,8 @@ TEST(RandomRecipes, AreLawfulOrRefused) {
   std::mt19937 random(41);
   const auto pick = [&](std::int64_t low, std::int64_t high) { return std::uniform_int_distribution<std::int64_t>(low, high)(random); };
   std::vector<std::string> names;
-  for (const MethodEntry& entry : method_registry()) {
-    if (testing::composition_of(entry.name).scorer != nullptr) names.emplace_back(entry.name);
+  for (const Method* entry : method_registry()) {
+    if (testing::composition_of(entry->name).scorer != nullptr) names.emplace_back(entry->name);
   }
   const auto any = [&] { return names[static_cast<std::size_t>(pick(0, std::ssize(names) - 1))]; };
   int legal = 0;
@@ -372,9 +372,9 @@ TEST(RandomRecipes, AreLawfulOrRefused) {
 
 std::vector<std::string> names() {
   std::vector<std::string> names;
-  for (const MethodEntry& entry : method_registry()) {
+  for (const Method* entry : method_registry()) {
     // Token pruning has no event; token_pruner_test.cpp is its suite.
-    if (!testing::composition_of(entry.name).pruning) names.emplace_back(entry.name);
+    if (!testing::composition_of(entry->name).pruning) names.emplace_back(entry->name);
   }
   return names;
 }

@@ -202,8 +202,8 @@ TEST_P(PinnedPreset, PinsAboveTheBudgetRaiseIt) {
 
 std::vector<std::string> presets() {
   std::vector<std::string> names;
-  for (const MethodEntry& entry : method_registry()) {
-    if (!testing::composition_of(entry.name).pruning) names.emplace_back(entry.name);
+  for (const Method* entry : method_registry()) {
+    if (!testing::composition_of(entry->name).pruning) names.emplace_back(entry->name);
   }
   return names;
 }

@@ -176,11 +176,11 @@ TEST(WholeCache, ScopeVisualCountsTheVisualTokensOfAllTurns) {
 // Three turns and decoding between them, every method: exact totals, the new question kept, and the decode phase goes on from there.
 TEST(WholeCache, EveryMethodOverThreeTurns) {
   constexpr std::int64_t kLayers = 3;
-  for (const MethodEntry& entry : method_registry()) {
-    SCOPED_TRACE(entry.name);
-    const Composition parts = testing::composition_of(entry.name);
+  for (const Method* entry : method_registry()) {
+    SCOPED_TRACE(entry->name);
+    const Composition parts = testing::composition_of(entry->name);
     if (parts.pruning || parts.scorer == nullptr || parts.scope == Scope::kContext) continue;  // the last: what stays is settled at once
-    const Recipe recipe = Recipe::from_spec(spec_of(std::string(entry.name), 0.4, TurnPolicy::kWhole));
+    const Recipe recipe = Recipe::from_spec(spec_of(std::string(entry->name), 0.4, TurnPolicy::kWhole));
     Conversation conversation(kLayers, 4, 2);
     conversation.turn(recipe, of(150, 40));
     conversation.decode(12);
