@@ -3,6 +3,10 @@
 // ablation, arXiv 2503.23956).
 #pragma once
 
+#include <algorithm>
+#include <numeric>
+
+#include "engine/recipes/budget.h"
 #include "engine/recipes/reducers/joining.h"
 
 namespace winnow {
@@ -13,7 +17,16 @@ class AverageReducer : public SimilarityReducer {
   std::string name() const override { return "average"; }
 
  private:
-  void admit(std::vector<MergePair>& pairs, double threshold) const override;
+  void admit(std::vector<MergePair>& pairs, double /*threshold*/) const override {
+    if (fraction_ >= 1.0) return;
+    std::vector<std::size_t> order(pairs.size());
+    std::iota(order.begin(), order.end(), std::size_t{0});
+    std::stable_sort(order.begin(), order.end(), [&](std::size_t a, std::size_t b) { return pairs[a].cosine > pairs[b].cosine; });
+    order.resize(static_cast<std::size_t>(round_half_up(fraction_ * static_cast<double>(pairs.size()))));
+    std::sort(order.begin(), order.end());
+    for (std::size_t i = 0; i < order.size(); ++i) pairs[i] = pairs[order[i]];
+    pairs.resize(order.size());
+  }
   double take_in(Merging::Scale& target, float cosine) const override { return take_in_evenly(target, cosine); }
 
   double fraction_;

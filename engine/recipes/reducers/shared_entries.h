@@ -3,6 +3,7 @@
 #pragma once
 
 #include "engine/kv_cache/shared_entries.h"
+#include "engine/recipes/composition.h"
 #include "engine/recipes/reducers/reducer.h"
 
 namespace winnow {
@@ -18,7 +19,16 @@ class SharedEntriesReducer : public Reducer {
  public:
   explicit SharedEntriesReducer(const SharingRule& rule = {}) : rule_(rule) {}
   std::string name() const override { return "shared-entries"; }
-  std::optional<Refusal> fits(const Composition& parts) const override;
+  std::optional<Refusal> fits(const Composition& parts) const override {
+    if (parts.phase != MethodPhase::kDecode)
+      return Refusal{"method", "slots are shared at the event and while decoding; this method has one event only"};
+    // Tokens of a shared slot are weighed by what the last rows gave them, too.
+    if (parts.decode.local_rows < 1) return Refusal{"reducer", "sharing slots needs the scorer global-local"};
+    if (parts.granularity == Granularity::kLayer) return Refusal{"granularity", "sharing slots needs a set per kv head"};
+    if (parts.scope == Scope::kVisual) return Refusal{"scope", "sharing slots is made for all tokens"};
+    if (parts.protection.window < 1) return Refusal{"window", "sharing slots needs a window of recent tokens"};
+    return std::nullopt;
+  }
   const SharingRule* sharing() const override { return &rule_; }
 
  private:

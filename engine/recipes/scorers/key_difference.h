@@ -8,10 +8,22 @@ namespace winnow {
 class KeyDifferenceScorer : public ContextScorer {
  public:
   std::string name() const override { return "key-difference"; }
-  StatisticsNeeds needs() const override;
-  HeadScores score(const LayerStatistics& statistics, const SegmentInfo& segment) const override;
+  StatisticsNeeds needs() const override {
+    StatisticsNeeds needs;
+    needs.key_likeness = true;
+    return needs;
+  }
+  HeadScores score(const LayerStatistics& statistics, const SegmentInfo&) const override {
+    HeadScores scores = statistics.key_likeness;
+    for (float& score : scores.values) score = -score;
+    return scores;
+  }
   bool judges_streams() const override { return true; }
-  std::vector<float> stream_scores(const StreamedSlots& slots, std::int64_t target) const override;
+  std::vector<float> stream_scores(const StreamedSlots& slots, std::int64_t /*target*/) const override {
+    std::vector<float> scores;
+    for (const float likeness : slots.key_likeness) scores.push_back(-likeness);
+    return scores;
+  }
 };
 
 }  // namespace winnow

@@ -2,6 +2,9 @@
 // section 3.3): mean_j = c_j / (n - j), deviation_j = sqrt(c2_j / (n - j) - mean_j^2), of the group's mean probabilities.
 #pragma once
 
+#include <algorithm>
+#include <cmath>
+
 #include "engine/recipes/scorers/scorer.h"
 
 namespace winnow {
@@ -9,9 +12,34 @@ namespace winnow {
 class MeanDeviationScorer : public Scorer {
  public:
   std::string name() const override { return "mean-deviation"; }
-  StatisticsNeeds needs() const override;
-  HeadScores score(const LayerStatistics& statistics, const SegmentInfo& segment) const override;
-  HeadScores protection_score(const LayerStatistics& statistics, const SegmentInfo& segment) const override;
+  StatisticsNeeds needs() const override {
+    StatisticsNeed need;
+    need.rows = RowRule::all();
+    need.column_sums = true;
+    need.column_squares = true;
+    return {{need}, {}, {}};
+  }
+  HeadScores score(const LayerStatistics& statistics, const SegmentInfo& segment) const override {
+    HeadScores means = statistics.at(RowRule::all()).column_sums;
+    for (std::int64_t head = 0; head < means.heads; ++head) {
+      const std::span<float> row = means.row(head);
+      for (std::int64_t j = 0; j < segment.tokens; ++j) row[static_cast<std::size_t>(j)] /= static_cast<float>(segment.rows_that_saw(j));
+    }
+    return means;
+  }
+  HeadScores protection_score(const LayerStatistics& statistics, const SegmentInfo& segment) const override {
+    const HeadScores means = score(statistics, segment);
+    HeadScores deviations = statistics.at(RowRule::all()).column_squares;
+    for (std::int64_t head = 0; head < deviations.heads; ++head) {
+      const std::span<float> row = deviations.row(head);
+      for (std::int64_t j = 0; j < segment.tokens; ++j) {
+        const auto at = static_cast<std::size_t>(j);
+        const double mean = means.row(head)[at];
+        row[at] = static_cast<float>(std::sqrt(std::max(0.0, row[at] / static_cast<double>(segment.rows_that_saw(j)) - mean * mean)));
+      }
+    }
+    return deviations;
+  }
   bool follows_decode() const override { return true; }
 };
 

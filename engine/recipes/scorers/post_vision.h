@@ -9,8 +9,13 @@ class PostVisionScorer : public Scorer {
  public:
   explicit PostVisionScorer(RowRule rows) : rows_(rows) {}
   std::string name() const override { return "post-vision"; }
-  StatisticsNeeds needs() const override;
-  HeadScores score(const LayerStatistics& statistics, const SegmentInfo& segment) const override;
+  StatisticsNeeds needs() const override {
+    StatisticsNeed need;
+    need.rows = rows_;
+    need.column_sums = true;
+    return {{need}, {}, {}};
+  }
+  HeadScores score(const LayerStatistics& statistics, const SegmentInfo&) const override { return statistics.at(rows_).column_sums; }
   bool sums_attention() const override { return true; }
 
  private:

@@ -4,7 +4,12 @@
 // the older slots that changed most (TaR), the rest to the largest values (VaN). Only in phase stream.
 #pragma once
 
+#include <limits>
+
+#include "engine/recipes/budget.h"
+#include "engine/recipes/composition.h"
 #include "engine/recipes/scorers/context_scorer.h"
+#include "engine/recipes/select.h"
 
 namespace winnow {
 
@@ -13,12 +18,32 @@ class TemporalChangeScorer : public ContextScorer {
   // alpha: share of the target that change and newness take.
   TemporalChangeScorer(double alpha, const ChangeNeed& change) : alpha_(alpha), change_(change) {}
   std::string name() const override { return "temporal-change"; }
-  std::optional<Refusal> fits(const Composition& parts) const override;
-  StatisticsNeeds needs() const override;
-  HeadScores score(const LayerStatistics& statistics, const SegmentInfo& segment) const override;
+  std::optional<Refusal> fits(const Composition& parts) const override {
+    if (phase_facts(parts.phase).in_clips) return std::nullopt;
+    return Refusal{"scorer", name() + " judges what has changed since, clip by clip; start from infinipot-v"};
+  }
+  StatisticsNeeds needs() const override {
+    StatisticsNeeds needs;
+    needs.value_norms = true;
+    needs.change = change_;
+    return needs;
+  }
+  // Of a segment that did not come in clips nothing has changed yet.
+  HeadScores score(const LayerStatistics& statistics, const SegmentInfo&) const override { return statistics.value_norms; }
   bool judges_streams() const override { return true; }
   // Infinity for those that change or newness brings in, the values' norms for the others.
-  std::vector<float> stream_scores(const StreamedSlots& slots, std::int64_t target) const override;
+  std::vector<float> stream_scores(const StreamedSlots& slots, std::int64_t target) const override {
+    std::vector<float> scores = slots.value_norms;
+    const std::int64_t by_change = target - round_half_up((1.0 - alpha_) * static_cast<double>(target));
+    std::vector<std::int32_t> recent;
+    for (std::size_t slot = 0; slot < slots.recent.size(); ++slot) {
+      if (slots.recent[slot] != 0) recent.push_back(static_cast<std::int32_t>(slot));
+    }
+    // Where the newest frames alone are more than the share, the first of them stay: `forced` in the order of the slots.
+    for (const std::int32_t slot : select_rows(slots.change, by_change, recent))
+      scores[static_cast<std::size_t>(slot)] = std::numeric_limits<float>::infinity();
+    return scores;
+  }
 
  private:
   double alpha_;
