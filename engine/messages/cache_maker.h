@@ -1,7 +1,7 @@
 // Which recipes made a cache what it is.
 //
-// Kept with a conversation and its file, told by CacheReport and Planned, saved with answers, and named again by the next Turn, so that
-// what an answer says of its cache comes from what made it, whatever is chosen since. Plain data; threads: any.
+// Kept with a conversation and its file, reported by CacheReport and Planned, saved with answers and sent back by the next Turn. An answer
+// therefore names the recipes that made its cache, even if another recipe is selected by now. Plain data; threads: any.
 #pragma once
 
 #include <algorithm>
@@ -13,13 +13,13 @@
 namespace winnow {
 
 struct CacheMaker {
-  RecipeSpec recipe;      // as it was asked for
-  bool attached = false;  // it had a say in what is left of images, videos and documents
+  RecipeSpec recipe;      // as requested
+  bool attached = false;  // it compressed images, videos or documents
 
   friend bool operator==(const CacheMaker&, const CacheMaker&) = default;
 };
 
-// In the order in which they first read something into it; each recipe once. Empty: nothing was read.
+// In the order of their first prefill; each recipe once. Empty: nothing was prefilled.
 using CacheMakers = std::vector<CacheMaker>;
 
 inline void note_maker(CacheMakers& makers, const RecipeSpec& recipe, bool attached) {
@@ -31,7 +31,7 @@ inline void note_maker(CacheMakers& makers, const RecipeSpec& recipe, bool attac
   }
 }
 
-// Those that a cache is called by: who had a say in what is attached; where nothing is attached, all. Of CacheMaker and its kin.
+// The makers that a cache is named after: those that compressed attachments, or all if nothing is attached. For CacheMaker and its kin.
 template <class Makers>
 Makers naming_makers(const Makers& makers) {
   Makers named;

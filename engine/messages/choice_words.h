@@ -1,4 +1,4 @@
-// The words of what a LoadModel chooses, as both command lines take them and the settings keep them: never renamed.
+// The words for the options of LoadModel, as both command lines accept them and the settings store them: never renamed.
 //
 // Used by app/cli, app/bootstrap and app/settings. Threads: any.
 #pragma once
@@ -26,7 +26,7 @@ inline constexpr ChoiceWord<WeightFormat> kWeightWords[] = {{"auto", WeightForma
                                                             {"int8", WeightFormat::kInt8},
                                                             {"int4", WeightFormat::kInt4}};
 
-// Nothing: it is none of the words.
+// nullopt if no such word exists.
 template <class Value, std::size_t N>
 std::optional<Value> value_of(const ChoiceWord<Value> (&words)[N], std::string_view word) {
   for (const ChoiceWord<Value>& each : words) {
@@ -35,7 +35,7 @@ std::optional<Value> value_of(const ChoiceWord<Value> (&words)[N], std::string_v
   return std::nullopt;
 }
 
-// The first one's for a value that is none of them.
+// Returns the first word for an unknown value.
 template <class Value, std::size_t N>
 const char* word_of(const ChoiceWord<Value> (&words)[N], Value value) {
   for (const ChoiceWord<Value>& each : words) {

@@ -1,12 +1,14 @@
 // What the engine says while it works: plain values with units in their names.
 //
-// Every event carries the id of the request it belongs to; stale ids are dropped by the receiver. Every figure is the engine's own
-// counter. Order for a Turn: Progress* MediaSampled* Progress* CacheReport (TextDelta | DecodeSample)* then exactly one of Finished,
-// Failed. For a Compare: Progress* MediaSampled* Progress*, then per column, under its number: ColumnStarted, the events of a Turn to its
-// Finished, Scored (interleaved: all to their reports, tokens in turn, scores last); under no number, Compared. For a Score: the same, then
-// Scored. Both may end with Failed, or a Finished under no number: restored, interrupted, nothing has changed. For a Plan: MediaSampled*
-// (nothing is decoded: no actual_s), then Planned, or these two. For a Prepare: as a Turn up to its CacheReport, then Prepared, or these
-// two. For a WatchClip: Progress*, then Watched, or these two.
+// Every event carries the id of its request; the receiver drops stale ids. Every figure is the engine's own counter. Order of events:
+//   Turn:      Progress* MediaSampled* Progress* CacheReport (TextDelta | DecodeSample)*, then exactly one of Finished, Failed.
+//   Compare:   Progress* MediaSampled* Progress*; per column, with its number: ColumnStarted, the events of a Turn up to its Finished,
+//              Scored; at the end, without a number, Compared. Interleaved columns: all reports first, then tokens in turn, scores last.
+//   Score:     Progress* MediaSampled* Progress*, then Scored.
+//   Plan:      MediaSampled* (without actual_s, since nothing is decoded), then Planned.
+//   Prepare:   as a Turn up to its CacheReport, then Prepared.
+//   WatchClip: Progress*, then Watched.
+// All but Turn may instead end with Failed, or with a Finished without a column: interrupted, and everything restored.
 #pragma once
 
 #include <cstdint>
@@ -32,7 +34,7 @@ enum class Phase : int {
   kPrefill = 4,       // unit: layers x tiles
   kCompress = 5,      // unit: layers
   kDecode = 6,        // unit: generated tokens
-  kProbe = 7,         // unit: parts of the media that are repeated, or tokens of their description
+  kProbe = 7,         // unit: media parts repeated, or tokens of their description
 };
 
 struct Progress {
@@ -45,11 +47,11 @@ struct ModelLoaded {
   ModelInfo info;
 };
 
-// On the way of a LoadModel that did not fail before: the model of before is not there any more, because memory holds one of them. However
-// the request ends; a LoadModel that ends without it has left that model as it was.
+// During a LoadModel: the previous model has been freed, because memory holds one model. A LoadModel that ends without this event has left
+// the previous model loaded.
 struct ModelUnloaded {};
 
-// What was really sampled: asked against done.
+// What was actually sampled, beside what was requested.
 struct MediaSampled {
   std::string path;
   MediaKind kind = MediaKind::kImage;
@@ -57,23 +59,23 @@ struct MediaSampled {
   std::vector<double> asked_s;
   std::vector<double> actual_s;
   FramePlan plan;               // as requested: with path and kind it names the media item
-  int frames_per_position = 1;  // of a source without an end: see Watched::frames_per_position
-  bool endless = false;         // such a source: duration and frames are those so far
-  // Of a document: tokens that were read of it, and that it has.
+  int frames_per_position = 1;  // of an endless source: see Watched::frames_per_position
+  bool endless = false;         // duration and frames are those so far
+  // Of a document: tokens read, and tokens in all.
   std::int64_t tokens = 0;
   std::int64_t all_tokens = 0;
   std::int64_t most_tokens = 0;  // as requested
-  // Of a video: as requested, and the lines that stand between its frames (TokenOrigin::frame of their tokens counts them from 0).
+  // Of a video: subtitles as requested, and the lines between its frames (TokenOrigin::frame of their tokens counts them from 0).
   std::string subtitles{};
   std::vector<TimedLine> lines{};
   PictureSize picture{};  // of an image, as delivered
   std::vector<MediaNotice> notices{};
-  // Of a video: the frames' times as the prompt says them (FrameSource::shown_times_s); empty: as they were asked for.
+  // Of a video: the frames' times as written in the prompt (FrameSource::shown_times_s); empty: as requested.
   std::vector<double> told_s{};
   std::string encoding{};  // of a document or of subtitles: as requested
 };
 
-// What the model says to itself before it answers, and the answer.
+// kThought: the model's reasoning before its answer.
 enum class TextKind : int { kAnswer = 1, kThought = 2 };
 
 struct TextDelta {
@@ -81,50 +83,49 @@ struct TextDelta {
   TextKind kind = TextKind::kAnswer;
 };
 
-// What the scorer says to another retention over the same segment.
+// How much of the scores another retention would keep in the same segment.
 struct RetainedMass {
   double retention = 0.0;  // share kept
-  double mass = 0.0;       // share of the scores' sum that the best so many tokens hold, mean over layers and heads
+  double mass = 0.0;       // share of the score sum held by the best `retention` of the tokens, mean over layers and heads
 };
 
-// What a token of text or a document stands for, special tokens included: UTF-8 that may begin or end inside a character.
+// The text of one token of a message or document, special tokens included: UTF-8 that may begin or end inside a character.
 struct TokenText {
   std::int32_t token = 0;  // original index
   std::string bytes;
 };
 
-// A word of what the model told itself about the media before anything was asked.
+// A word of the model's own description of the media, made before any question.
 struct DescribedWord {
   std::string bytes;        // UTF-8 that may begin or end inside a character
-  std::int32_t media = -1;  // that the model looked at most to say it; -1: at none
+  std::int32_t media = -1;  // the medium with the most attention from this word; -1: none
   std::int32_t frame = -1;  // of a video
 };
 
 struct Description {
-  std::vector<DescribedWord> words;  // empty: the recipe lets nothing be described
-  bool useful = true;                // false: next to nothing, or round in circles; repetition has judged beside it
+  std::vector<DescribedWord> words;  // empty: the recipe asks for no description
+  bool useful = true;                // false: too short or repeating itself; repetition of the context was scored as well
 };
 
-// Once per compression event (also for method full, where everything is kept).
+// Once per compression event, also for method full.
 struct CacheReport {
   KvBytes kv_bytes;
   std::vector<LayerFigures> layers;
   std::vector<TokenOrigin> tokens;  // by original index
   // kept[layer][kv head]: original indices, ascending.
   std::vector<std::vector<std::vector<std::int32_t>>> kept;
-  // merged[layer][kv head][i]: how many dropped tokens were merged into kept[layer][kv head][i], at this event and
-  // at earlier ones. Empty if nothing was ever merged.
+  // merged[layer][kv head][i]: dropped tokens merged into kept[layer][kv head][i], at this and earlier events. Empty without merges.
   std::vector<std::vector<std::vector<std::int32_t>>> merged;
   std::vector<std::int32_t> pinned;         // original indices that the user pinned, ascending
-  std::vector<RetainedMass> retained_mass;  // ascending by retention; empty where the method scores nothing
+  std::vector<RetainedMass> retained_mass;  // ascending by retention; empty if the method computes no scores
   std::vector<CompressionNote> notes;
   std::vector<TokenText> texts;    // of all tokens that are not visual, ascending
-  Description description;         // of the last media that were judged by one
-  CacheMakers makers;              // what made this cache; the request's own recipe among them
-  std::int64_t pruned_tokens = 0;  // of what is attached: left before the decoder, and are not among `tokens`
+  Description description;         // of the last media scored by one
+  CacheMakers makers;              // what made this cache, the request's own recipe included
+  std::int64_t pruned_tokens = 0;  // attachment tokens pruned before the decoder; not among `tokens`
 };
 
-// Of the whole thread, as TokenCounts has them.
+// TokenCounts of the whole thread.
 inline TokenCounts thread_tokens(const CacheReport& report) {
   TokenCounts counts;
   for (const TokenOrigin& token : report.tokens) ++(is_attached(token.modality) ? counts.thread_visual : counts.thread_text);
@@ -145,93 +146,92 @@ enum class StopReason : int { kStopToken = 1, kLength = 2, kStopString = 3, kInt
 
 struct Finished {
   StopReason reason = StopReason::kStopToken;
-  bool restored = false;  // Cancel: the conversation is as it was before the request
-  std::string answer;     // whole text, equal to the deltas of its kind joined; without what it began with (Turn::answer_begun)
+  bool restored = false;  // Cancel: the conversation is as before the request
+  std::string answer;     // the joined deltas of its kind, without Turn::answer_begun
   TurnFigures figures;
   std::string thought{};  // likewise (Turn::thought_begun)
 };
 
 // A column of a comparison begins.
 struct ColumnStarted {
-  bool shares_prefill = true;  // false: its method works during the prefill and needs one of its own
+  bool shares_prefill = true;  // false: its method works during prefill and needs one of its own
 };
 
-// An answer against the full cache.
+// An answer compared with the full cache.
 struct Scored {
   Agreement agreement;
   std::optional<SelectionFigures> selection{};  // absent for the full cache itself and where the answer is one token
 };
 
-// The end of a comparison. Columns that Stop has left out had no events.
+// The end of a comparison. Columns skipped by Stop had no events.
 struct Compared {
-  std::int64_t prefills = 0;             // one for all that share it, one for each that does not and has nothing prepared
+  std::int64_t prefills = 0;             // one for all sharing columns, one for each other column without prepared media
   std::int64_t shared_prefix_bytes = 0;  // K and V of the shared prefill, stored once
   std::int64_t allocated_bytes = 0;      // K and V blocks of the shared prefill and all columns together, each block counted once
   bool stopped = false;                  // the last column may be cut short
 };
 
-// What depends on how often the prompt is read (RecipeSpec::prefill_passes). As in Planned.
+// The figures of Planned that depend on RecipeSpec::prefill_passes.
 struct PlannedPrefill {
   std::int64_t peak_bytes = 0;
   bool fits_memory = true;
   double expected_ms = 0.0;
 };
 
-// What a turn would take (Plan). Bytes and tokens as the turn's own figures would say them.
+// What a turn would take (Plan). Bytes and tokens are those the turn itself would report.
 struct Planned {
-  TokenCounts tokens;                     // of the segment; generated: the most that the sampling allows
+  TokenCounts tokens;                     // of the segment; generated: the limit of the sampling
   std::int64_t kv_bytes_full = 0;         // of the whole thread, uncompressed
   std::int64_t kv_bytes_after_event = 0;  // slots in use right after the event
   std::int64_t kv_bytes_per_token = 0;    // in all layers, as the recipe stores it
-  std::int64_t peak_bytes = 0;            // highest allocation of K and V on the way
+  std::int64_t peak_bytes = 0;            // peak allocation of K and V
   bool fits_context = true;
   bool fits_memory = true;
   std::int64_t context_tokens = 0;        // the model's limit
   std::int64_t free_bytes = 0;            // memory that the device has left
-  double expected_ms = 0.0;               // to the first token, by what this machine has measured; 0: nothing measured yet
+  double expected_ms = 0.0;               // to the first token, from this machine's measurements; 0: nothing measured yet
   double expected_per_token_ms = 0.0;     // 0: nothing measured yet
-  std::optional<PlannedPrefill> twice{};  // where reading it twice lowers the peak and is not what was asked for
-  CacheMakers goes_on_from{};             // of the cache that the question is read behind; empty: all of the thread is read
+  std::optional<PlannedPrefill> twice{};  // if two passes would lower the peak and were not requested
+  CacheMakers goes_on_from{};             // of the cache that the question is appended to; empty: the whole thread is prefilled
 };
 
 // The end of a Prepare.
 struct Prepared {
-  bool compressed = false;  // a question now waits for its own tokens only; false: the media are encoded, which is all this recipe allows
+  bool compressed = false;  // a question now prefills its own tokens only; false: this recipe only allows encoding the media ahead
   double elapsed_ms = 0.0;
 };
 
-// The end of a WatchClip: what is left of all that was seen. Bytes and slots are those of the cache, not estimates.
+// The end of a WatchClip: what the cache keeps of the whole source. Bytes and slots are measured, not estimated.
 struct Watched {
   std::int64_t frames = 0;               // seen so far
   double seen_s = 0.0;                   // of the source, to the end of the last frame's interval
-  std::int64_t tokens = 0;               // that were read of it
-  std::int64_t most_slots = 0;           // cap: of a kv head, the mean over heads where they compete
-  std::vector<std::int64_t> slots;       // per layer: of all its kv heads together, of the source alone
-  std::vector<double> shares;            // per frame: of its tokens, the share that is left, mean over layers and heads; 0: forgotten
+  std::int64_t tokens = 0;               // prefilled so far
+  std::int64_t most_slots = 0;           // cap per kv head; the mean over heads where heads compete
+  std::vector<std::int64_t> slots;       // per layer: over all its kv heads, of the source alone
+  std::vector<double> shares;            // per frame: share of its tokens still cached, mean over layers and heads; 0: evicted
   std::int64_t kv_bytes = 0;             // of K and V in use
-  std::int64_t kv_bytes_full = 0;        // had nothing been dropped
-  std::int64_t frames_per_position = 1;  // so many frames stand at one place of the model's positions, which would not have sufficed
-  Description description;               // of what is left, by methods that let the model tell it; no frames
+  std::int64_t kv_bytes_full = 0;        // without compression
+  std::int64_t frames_per_position = 1;  // frames that share a position; above 1 once the model's positions would run out
+  Description description;               // of what is left, by methods that ask the model for one; without frames
   double elapsed_ms = 0.0;
 };
 
 // The end of a SaveConversation.
 struct Saved {
-  std::int64_t kv_bytes = 0;  // of K and V in the file; 0: nothing can be kept, and there is no file
+  std::int64_t kv_bytes = 0;  // of K and V in the file; 0: nothing to keep, no file written
 };
 
 // The end of a LoadConversation.
 struct Restored {
   std::int64_t kv_bytes = 0;
-  std::vector<Message> thread;  // that the present state holds; empty: only media are prepared
-  std::vector<Message>
-      prepared;           // the thread that a question about prepared media goes on, its last message being the media; empty: none are
-  RecipeSpec recipe;      // that they are prepared for
-  std::vector<Pin> pins;  // that they were prepared with
-  PromptSettings prompt;  // that the chat template was given
+  std::vector<Message> thread;    // cached; empty: only media are prepared
+  std::vector<Message> prepared;  // ends with the prepared media, for a question to follow; empty: none are prepared
+  RecipeSpec recipe;              // of the prepared media
+  std::vector<Pin> pins;          // likewise
+  PromptSettings prompt;          // given to the chat template
 };
 
-// Before a request's own events: what was kept of its conversation does not fit any more, and its media are read again.
+// Before a request's own events: the stored cache of its conversation cannot be used, and its media are read again.
 struct CacheSetAside {
   Error why;
   ConversationId conversation = 0;
@@ -252,7 +252,7 @@ struct Event {
   std::int32_t column = kNoColumn;  // of a comparison, from 0: the recipe's index
 };
 
-// Whether it is the last that its request says. A new kind of event does not compile without its line here.
+// Whether an event is the last of its request. A new kind of event does not compile without its line here.
 struct EndsRequest {
   bool operator()(const Progress& /*event*/) const { return false; }
   bool operator()(const ModelLoaded& /*event*/) const { return true; }
@@ -273,7 +273,7 @@ struct EndsRequest {
   bool operator()(const Restored& /*event*/) const { return true; }
   bool operator()(const CacheSetAside& /*event*/) const { return false; }
 };
-// Of a comparison's columns nothing ends it.
+// No event of a column ends its comparison.
 inline bool ends_request(const Event& event) { return event.column == Event::kNoColumn && std::visit(EndsRequest{}, event.body); }
 
 // Implemented above the engine. Called on the engine's thread; must not block and must not call the engine.
@@ -283,12 +283,12 @@ class EventSink {
   virtual void on_event(Event event) = 0;
 };
 
-// How the parts of the engine speak: says each event under the request it belongs to. Borrows the sink.
+// Emits events with the id of their request, for the parts of the engine. Borrows the sink.
 class EmitEvent {
  public:
   EmitEvent(EventSink& sink, RequestId id) : sink_(&sink), id_(id) {}
   void operator()(EventBody body) const { sink_->on_event(Event{id_, std::move(body), column_}); }
-  // The same under a column's number.
+  // The same for one column of a comparison.
   EmitEvent for_column(std::int32_t column) const {
     EmitEvent emit = *this;
     emit.column_ = column;

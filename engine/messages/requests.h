@@ -1,6 +1,6 @@
-// What may be asked of the engine: plain values, no torch, no Qt, no pointers to shared state.
+// The requests to the engine: plain values, no torch, no Qt, no pointers to shared state.
 //
-// Written by app/engine_host and the terminal program, read by engine/api/engine.h. The same messages are meant to cross a pipe later.
+// Written by app/engine_host and the terminal program, read by engine/api/engine.h.
 #pragma once
 
 #include <chrono>
@@ -19,7 +19,7 @@ namespace winnow {
 
 using RequestId = std::uint64_t;
 using ConversationId = std::uint64_t;
-// Of a thread that is still being written for the first time: what is prepared for it goes to the conversation whose first turn fits it.
+// A new chat before its first question. Media prepared for it go to the conversation whose first turn matches them.
 inline constexpr ConversationId kDraftConversation = 0;
 
 enum class Role : int { kSystem = 1, kUser = 2, kAssistant = 3 };
@@ -35,58 +35,58 @@ using Item = std::variant<TextItem, MediaItem>;
 struct Message {
   Role role = Role::kUser;
   std::vector<Item> items;  // in prompt order; media before text is usual
-  // Of an answer: what the model thought before it, without the marks around it. The chat template decides what later turns see of it.
+  // Of an answer: the model's reasoning before it, without its markers. The chat template decides what later turns see of it.
   std::string thought{};
 };
 
-// Whether a model thinks before it answers, where its chat template has a switch for it.
+// Whether a model thinks before it answers, if its chat template has a switch for it.
 enum class Thinking : int { kAsTheTemplateHasIt = 1, kOn = 2, kOff = 3 };
 
-// What a conversation tells its model's chat template beside its messages.
+// What the chat template is given beside the messages.
 struct PromptSettings {
   Thinking thinking = Thinking::kAsTheTemplateHasIt;
-  std::string day{};  // the day it began, "2026-11-27", for templates that write a date; empty: they are given none
+  std::string day{};  // the conversation's first day, "2026-11-27", for templates that write a date; empty: none
 
   friend bool operator==(const PromptSettings&, const PromptSettings&) = default;
 };
 
 enum class Device : int { kAuto = 1, kCpu = 2, kCuda = 3 };
-// auto: as stored on a GPU; bf16 on a CPU that has it, else fp32; blocks of few bits as they are stored. int8, int4: as auto, and the
-// decoder's matrices that are stored as numbers are rounded to so many bits.
+// auto: as stored on a GPU; bf16 on a CPU with bf16 instructions, else fp32; quantised weights stay as stored. int8, int4: as auto, but
+// the decoder's unquantised matrices are quantised to so many bits.
 enum class WeightFormat : int { kAuto = 1, kFp32 = 2, kBf16 = 3, kInt8 = 4, kInt4 = 5 };
 
 struct LoadModel {
   std::string folder;
   Device device = Device::kAuto;
   WeightFormat format = WeightFormat::kAuto;
-  std::string projector;  // of a GGUF file: the file of its eyes; empty: the one beside it, if there is one
+  std::string projector;  // of a GGUF model: its mmproj file; empty: the one beside it, if any
 };
 
-// What a new question may see of what earlier questions made compression drop.
+// What a new question sees of the tokens that compression dropped for earlier questions.
 enum class Guard : int {
-  kKeep = 1,     // what was kept then
-  kPrefill = 2,  // everything: the whole thread is read again and compressed for the new question; costs a prefill per turn
-  kRam = 3,      // everything: the full cache stays in host memory beside the compressed one and is compressed anew for the new question
-  kAlone = 4,  // the media alone, as if nothing had been asked before: free where the recipe compresses before the question, else a prefill
+  kKeep = 1,     // nothing: it continues from the compressed cache
+  kPrefill = 2,  // everything: the whole thread is prefilled again and compressed for the new question
+  kRam = 3,      // everything: the full cache stays in host memory and is compressed anew for the new question
+  kAlone = 4,    // the media alone, as if it were the first question: free if the recipe compresses before the question, else a prefill
 };
 
-// What no method may drop: an image, a document, or the frames of a video whose presentation times lie in [from_s, to_s].
+// Content that no method may drop: an image, a document, or the frames of a video with presentation times in [from_s, to_s].
 struct Pin {
-  std::int32_t media = 0;  // of what is attached in the thread, from 0 in prompt order
-  double from_s = 0.0;     // of the frame delivered (SampledFrame::actual_s), both ends included; read for a video only
+  std::int32_t media = 0;  // index among the thread's attachments, from 0 in prompt order
+  double from_s = 0.0;     // compared with SampledFrame::actual_s, both ends included; ignored unless a video
   double to_s = std::numeric_limits<double>::infinity();
 
   friend bool operator==(const Pin&, const Pin&) = default;
 };
 
-// What somebody chose of thoughts, for the chat template.
+// The chat template's setting for a limit on reasoning tokens.
 inline Thinking thinking_of(const Sampling& sampling) {
   if (sampling.thought_tokens == Sampling::kAsManyThoughtsAsTheModel) return Thinking::kAsTheTemplateHasIt;
   return sampling.thought_tokens == 0 ? Thinking::kOff : Thinking::kOn;
 }
 
 // One question. `messages` is the whole thread, ending with the user's message. The engine continues from its cache if the earlier
-// messages and the pins of their media are those it has seen in this conversation; otherwise it prefills the thread anew.
+// messages and their media's pins are the cached ones; otherwise it prefills the whole thread.
 struct Turn {
   ConversationId conversation = 0;
   std::vector<Message> messages;
@@ -94,60 +94,60 @@ struct Turn {
   RecipeSpec recipe;
   Guard guard = Guard::kKeep;
   std::vector<Pin> pins;  // of the whole thread
-  // What the answer begins with: the text of an answer to this question that did not come to its end. It goes on from there, from
-  // the cache that answer left where it is still there, else behind the question and that text, read again. Empty: it begins anew.
+  // The beginning of the answer: an interrupted answer to this question, to be continued. The engine continues from that answer's cache if
+  // it still exists; otherwise it prefills the question and this text. Empty: a new answer.
   std::string answer_begun{};
   PromptSettings prompt{};
-  // Of the cache that wrote the thread's last answer, as its CacheReport told: no other cache of the same words is gone on from; where that
-  // one is not there any more, everything is read again. Empty: any.
+  // Of the cache that wrote the thread's last answer, from its CacheReport. The engine continues from no other cache of the same text; if
+  // that one is gone, it prefills the whole thread. Empty: any cache.
   CacheMakers goes_on_from{};
-  // When the user asked: the time to the first word counts from here (AskedClock). Epoch: when the engine begins.
+  // When the user asked: TTFT counts from here (AskedClock). Epoch: when the engine begins.
   std::chrono::steady_clock::time_point asked{};
-  // What had been thought before answer_begun; where that is empty, the thought goes on.
+  // The reasoning before answer_begun. If answer_begun is empty, the reasoning itself continues.
   std::string thought_begun{};
 };
 inline bool begins_anew(const Turn& turn) { return turn.answer_begun.empty() && turn.thought_begun.empty(); }
 
-// What a turn would take, without running it: answered by Planned. Media are opened and probed, nothing is decoded.
+// Estimates a turn without running it: answered by Planned. Media are opened and probed, not decoded.
 struct Plan {
   Turn turn;
 };
 
-// Reads and compresses the media of the turn's last message as far as the recipe can without a question, so that a Turn with the same
-// earlier messages, media, recipe and pins goes on from there, however often. What the message says besides does not matter.
+// Prefills and compresses the media of the turn's last message as far as the recipe can without a question. Any number of Turns with the
+// same earlier messages, media, recipe and pins continue from there. The message's text is ignored.
 struct Prepare {
   Turn turn;
 };
 
-// The next frames of a source that is still running. The turn is as for Prepare: the only medium of its last message names the source
-// (path: any text; kind video; plan: every_s), its recipe brings what was seen back to a number of slots after every clip. A Turn with the
-// same earlier messages, source, recipe and pins is then answered about all frames so far, as about a prepared video; more may follow.
-// Answered by Watched. Interrupted: as if this clip had not come.
+// The next frames of a running source. The turn is as for Prepare: the only medium of its last message names the source (path: any text;
+// kind video; plan: every_s). Its recipe compresses the cache to a number of slots after every clip. A Turn with the same earlier
+// messages, source, recipe and pins is then answered about all frames so far, as about a prepared video; more clips may follow. Answered
+// by Watched. An interrupted clip changes nothing.
 struct WatchClip {
   Turn turn;
-  bool begins = false;               // a stream anew; else these follow what the conversation has seen of this source
-  std::vector<SampledFrame> frames;  // at least one; asked_s rises over all clips, in steps of plan.every_s; sizes may differ
+  bool begins = false;               // a new stream; false: these follow the source's earlier clips
+  std::vector<SampledFrame> frames;  // at least one; asked_s ascends over all clips in steps of plan.every_s; sizes may differ
 };
 
 enum class ExportLogits : int { kLastPosition = 1, kAllPositions = 2 };
 
-// Runs the turn and writes what went in and came out as a safetensors file, so that anyone can check it with Python: input_ids,
-// position_ids, pixel_values / pixel_values_videos, visual_features, logits, generated, kept.<layer>.<kv head>.
+// Runs the turn and writes its inputs and outputs as a safetensors file for checks in Python: input_ids, position_ids,
+// pixel_values / pixel_values_videos, visual_features, logits, generated, kept.<layer>.<kv head>.
 struct ExportTurn {
   Turn turn;
   std::string path;
   ExportLogits logits = ExportLogits::kLastPosition;
 };
 
-// Whether a comparison's answers are checked against the full cache: two more passes over each of them.
+// Whether a comparison's answers are scored against the full cache: two more passes over each answer.
 enum class ColumnScores : int { kNone = 1, kAll = 2 };
 
-// Whether columns are written one after the other, each at its true speed, or a token each in turn, to watch them side by side.
+// Whether columns are decoded one after the other, each at its true speed, or one token each in turn, to watch them side by side.
 enum class ColumnOrder : int { kOneAfterAnother = 1, kInterleaved = 2 };
 
-// One question answered under several recipes from one vision pass and one prefill: the whole thread anew, as one segment, so that every
-// recipe has all of it to compress. Recipes that do not share a prefill run alone, on what Prepare left of a first question's media. The
-// conversation stays as it is; a Turn that goes on from one of the answers continues that column's cache.
+// One question answered under several recipes from one vision pass and one prefill. The whole thread is prefilled anew as one segment, so
+// that every recipe compresses all of it. Recipes that cannot share a prefill run alone, from the prepared media of a first question. The
+// conversation is unchanged; a Turn after one of the answers continues from that column's cache.
 struct Compare {
   static constexpr std::size_t kMostRecipes = 8;
 
@@ -161,24 +161,24 @@ struct Compare {
   PromptSettings prompt{};  // as in Turn
 };
 
-// What the full cache says to an answer that `turn` got (or to any other text): a teacher-forced pass over the cache as it was before the
-// answer and over the full cache of the thread. The conversation stays as it is.
+// Scores the answer to `turn` (or any other text) against the full cache: a teacher-forced pass over the cache from before the answer, and
+// one over the thread's full cache. The conversation is unchanged.
 struct Score {
-  Turn turn;              // the thread ends with the question
-  std::string answer;     // of the last turn: its very tokens are used; any other text is encoded, without an end
+  Turn turn;              // ends with the question
+  std::string answer;     // the last turn's answer is scored by its own tokens; any other text is encoded, without an end token
   std::string thought{};  // before it
 };
 
-// Writes what the engine holds of a conversation as a file that a later run of the program goes on from. Answered by Saved.
+// Writes a conversation's caches to a file, from which a later run of the program continues. Answered by Saved.
 struct SaveConversation {
   ConversationId conversation = 0;
   std::string path;
   std::string model;                                                   // any text that names the loaded model
-  std::int64_t most_bytes = std::numeric_limits<std::int64_t>::max();  // of K and V; more is not written
+  std::int64_t most_bytes = std::numeric_limits<std::int64_t>::max();  // of K and V; a larger cache is not written
 };
 
-// Puts such a file in the place of what the engine holds of the conversation. Answered by Restored. Failed with kCacheOutdated: it is of
-// another model, or of media that have changed since; the conversation is as it was then.
+// Replaces a conversation's caches by such a file. Answered by Restored. Failed with kCacheOutdated if the file is of another model or its
+// media have changed since; the conversation is then unchanged.
 struct LoadConversation {
   ConversationId conversation = 0;
   std::string path;
@@ -193,11 +193,11 @@ struct ForgetConversation {
 using RequestBody = std::variant<LoadModel, Turn, ExportTurn, Compare, Score, Plan, Prepare, WatchClip, SaveConversation, LoadConversation,
                                  ForgetConversation>;
 
-// The conversation whose state a request goes on from, replaces or lets go. A new kind of request does not compile without its line here.
+// The conversation whose state a request uses, replaces or frees. A new kind of request does not compile without its line here.
 struct ConversationOf {
   ConversationId operator()(const LoadModel& /*load*/) const { return 0; }
   ConversationId operator()(const Turn& turn) const { return turn.conversation; }
-  ConversationId operator()(const ExportTurn& /*traced*/) const { return 0; }  // starts from nothing and leaves nothing
+  ConversationId operator()(const ExportTurn& /*traced*/) const { return 0; }  // uses and leaves no state
   ConversationId operator()(const Compare& compare) const { return compare.conversation; }
   ConversationId operator()(const Score& score) const { return score.turn.conversation; }
   ConversationId operator()(const Plan& plan) const { return plan.turn.conversation; }

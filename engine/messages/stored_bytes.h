@@ -1,7 +1,6 @@
-// What a token takes in the KV cache of a model under a recipe, told from what is known of a loaded model: Planned::kv_bytes_per_token
-// without a plan.
+// Bytes of a token in a model's KV cache under a recipe: Planned::kv_bytes_per_token without a plan.
 //
-// Used by ui where nothing is planned yet. Threads: any.
+// Used by ui before anything is planned. Threads: any.
 #pragma once
 
 #include <cstdint>
