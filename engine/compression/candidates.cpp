@@ -38,9 +38,9 @@ Candidates candidates(const SegmentInfo& segment, LayerId layer, KvHead first_he
     set.info.heads = segment.heads / segment.kv_heads * kv_heads;
     set.info.kv_heads = kv_heads;
   }
-  set.together = cut_spans(segment.together, hidden, segment.tokens - hidden);
-  for (RowSpan& span : set.together) span.first += set.info.first_row;
-  set.info.together = set.together;
+  set.bidirectional = cut_spans(segment.bidirectional, hidden, segment.tokens - hidden);
+  for (RowSpan& span : set.bidirectional) span.first += set.info.first_row;
+  set.info.bidirectional = set.bidirectional;
   set.find_rows();
   return set;
 }
@@ -72,7 +72,7 @@ LayerView Candidates::seen_of(const LayerView& view) const {
 
 LayerView Candidates::view_of(const LayerView& whole) const {
   LayerView view = seen_of(whole);
-  view.together = together;
+  view.bidirectional = bidirectional;
   if (retained == nullptr) return view;
   const std::int64_t group = view.query.size(0) / view.key.size(0);
   LayerView extended;
@@ -88,7 +88,7 @@ LayerView Candidates::view_of(const LayerView& whole) const {
                                           : at::cat({view.past_keys[static_cast<std::size_t>(head)].to(segment.scalar_type()), segment}));
   }
   extended.key = at::stack(keys);
-  extended.together = together;
+  extended.bidirectional = bidirectional;
   return extended;
 }
 

@@ -65,7 +65,7 @@ void merge_past(AttentionResult& result, const at::Tensor& query, std::int64_t f
 void merge_rest_of_spans(AttentionResult& result, const at::Tensor& query, const at::Tensor& key, const at::Tensor& value,
                          const SpansOfRows& spans) {
   const std::int64_t rows = query.size(2);
-  for (const RowSpan& span : spans.window.together) {
+  for (const RowSpan& span : spans.window.bidirectional) {
     if (span.end() <= spans.first_row || span.first >= spans.first_row + rows) continue;
     require(span.first >= spans.first_row && span.end() <= spans.first_row + rows, "attention: a tile cuts rows that see each other");
     const auto index = at::TensorOptions().dtype(at::kLong).device(key.device());

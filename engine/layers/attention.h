@@ -56,7 +56,7 @@ struct PastKeyValues {
 };
 
 // Rows [first, first + t) of a segment. query: [t, H, d]. key, value: [Hkv, n, d], of which rows 0 .. first + t - 1 are read.
-// With spans of rows that see each other whole (window.together) those that the tile touches have to be in it, first to last.
+// With spans of rows that see each other whole (window.bidirectional) those that the tile touches have to be in it, first to last.
 // Returns output [t, H, d], contiguous, and log_sum_exp [H, t] over the past and what each row sees of the segment: the causal part, or
 // what the window leaves of it, and the rest of a row's span. Keys that no row sees cost nothing.
 AttentionResult prefill_attention(const at::Tensor& query, const at::Tensor& key, const at::Tensor& value, std::int64_t first,

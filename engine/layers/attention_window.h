@@ -1,7 +1,7 @@
 // Which tokens of a segment a row attends to, where that is not simply itself and all before it.
 //
 // Read by engine/layers/attention.h; given by methods that read media through a window (ReKV, arXiv 2503.00540), and by what a model says
-// of its pictures (VisionLanguageModel::seen_whole). No torch.
+// of its pictures (VisionLanguageModel::bidirectional_spans). No torch.
 #pragma once
 
 #include <cstdint>
@@ -15,7 +15,7 @@ struct AttentionWindow {
   std::int64_t tokens = 0;  // last ones that a row sees, itself included; 0: all
   std::int64_t lead = 0;    // first ones of the segment that every row sees beside them, as it does what is cached
   // Ascending, apart from each other: rows of such a span see all of it, those that come later and those that a window hides, too.
-  std::vector<RowSpan> together{};
+  std::vector<RowSpan> bidirectional{};
   bool operator==(const AttentionWindow&) const = default;
 };
 

@@ -34,7 +34,7 @@ struct LayerView {
   at::Tensor input_norms{};                     // fp32 [n], Euclidean, of what the query projection reads
   const LinearWeight* output_weight = nullptr;  // [hidden, H * d]
   PastWindow window{};                          // rows of the segment see no further back either
-  std::vector<RowSpan> together{};              // spans of `key` whose rows see each other whole (AttentionWindow)
+  std::vector<RowSpan> bidirectional{};         // spans of `key` whose rows see each other whole (AttentionWindow)
   // From all rows, as PrefillObserver::wants_received() asks; undefined where attention cannot tell: behind cached slots, under a window,
   // with rows that see each other, and where libtorch's kernel attends.
   ReceivedAttention received{};

@@ -150,7 +150,7 @@ void GgufModel::see_with(const GgufProjector& projector) {
   projector_path_ = projector.path();
   const std::vector<std::string> words = metadata().strings(kTokens);
   if (std::ranges::find(words, projector.marker()) == words.end()) marker_ = projector.marker();
-  eyes_template_ = projector.chat_template(config_.content, words);
+  projector_template_ = projector.chat_template(config_.content, words);
   config_.content = projector.config(config_.content, tokens());
   if (Json processor = projector.processor(); !processor.is_null()) processor_ = ModelDocument{std::move(processor), projector_path_};
   image_processor_ = ModelDocument{projector.image_processor(), projector_path_};
@@ -213,7 +213,7 @@ TemplateText GgufModel::chat_template(std::string_view fallback) const {
   TemplateText text{metadata().string("tokenizer.chat_template", ""), token_text(metadata(), "tokenizer.ggml.bos_token_id", tokens),
                     token_text(metadata(), "tokenizer.ggml.eos_token_id", tokens)};
   // The templates of many text models take no pictures; what stands for one is written by the eyes' then.
-  if (!eyes_template_.empty() && text.source.find("image") == std::string::npos) text.source = eyes_template_;
+  if (!projector_template_.empty() && text.source.find("image") == std::string::npos) text.source = projector_template_;
   if (text.source.empty()) text.source = fallback;
   if (text.source.empty() && std::ranges::find(tokens, kChatMlMarker) != tokens.end()) text.source = kChatMl;
   if (text.source.empty()) {

@@ -49,9 +49,9 @@ class GgufModel : public ModelPackage {
   TensorFiles tensors_;
   ModelDocument config_;
   ModelDocument generation_;
-  std::string projector_path_;  // empty: it reads text only
-  std::string marker_;          // of pictures, in place of the unknown token; empty: the vocabulary has it
-  std::string eyes_template_;   // for a text model that says nothing of pictures; empty: there is none
+  std::string projector_path_;      // empty: it reads text only
+  std::string marker_;              // of pictures, in place of the unknown token; empty: the vocabulary has it
+  std::string projector_template_;  // for a text model that says nothing of pictures; empty: there is none
   std::optional<ModelDocument> processor_;
   std::optional<ModelDocument> image_processor_;
   std::optional<ModelDocument> video_processor_;

@@ -11,12 +11,12 @@ namespace winnow {
 namespace {
 
 constexpr std::int64_t kMostTokens = 256;  // of a recording: attention is planned for the longest it may meet
-constexpr std::int64_t kTokenNumbers = 2;  // id and position
+constexpr std::int64_t kTokenInputs = 2;   // id and position
 constexpr std::size_t kReasonBytes = 512;
 
 }  // namespace
 
-struct CapturedStep::Recording {
+struct CapturedStep::Capture {
   const Body* body = nullptr;
   Token token;
   PerLayer<DeviceSlots> layers;
@@ -25,13 +25,13 @@ struct CapturedStep::Recording {
   std::exception_ptr failure;
   void* handle = nullptr;
 
-  ~Recording() {
+  ~Capture() {
     if (handle != nullptr) cuda_plugin().forget(handle);
   }
 
   // Nothing is thrown through the plug-in.
   static int run_body(void* context) {
-    auto& self = *static_cast<Recording*>(context);
+    auto& self = *static_cast<Capture*>(context);
     try {
       self.shown = (*self.body)(self.token, self.layers, self.probabilities);
       return 0;
@@ -43,7 +43,7 @@ struct CapturedStep::Recording {
 };
 
 CapturedStep::CapturedStep(Body body, std::int64_t layers, at::Device device)
-    : body_(std::move(body)), numbers_(at::zeros({kTokenNumbers + layers}, at::TensorOptions(device).dtype(at::kLong))) {}
+    : body_(std::move(body)), inputs_(at::zeros({kTokenInputs + layers}, at::TensorOptions(device).dtype(at::kLong))) {}
 
 CapturedStep::~CapturedStep() = default;
 
@@ -65,18 +65,18 @@ bool CapturedStep::follows(const NextToken& token, const KvCache& cache) {
 // By how many slots the heads of each layer are longer than recorded; nothing where the recording does not hold. Asks for every layer's
 // table, which brings all of them up to date.
 std::optional<std::vector<std::int64_t>> CapturedStep::further_slots(const KvCache& cache, bool probabilities) const {
-  if (recording_ == nullptr || recording_->probabilities != probabilities || recording_->layers.layers() != cache.shape().layers)
+  if (capture_ == nullptr || capture_->probabilities != probabilities || capture_->layers.layers() != cache.shape().layers)
     return std::nullopt;
   std::vector<std::int64_t> further;
   bool holds = true;
   for (LayerId layer{0}; layer < cache.shape().layers; ++layer) {
-    const DeviceSlots& recorded = recording_->layers[layer];
+    const DeviceSlots& captured = capture_->layers[layer];
     const DeviceBlocks blocks = cache.device_blocks(layer);
-    const std::int64_t more = cache.slots(layer, KvHead(0)) - recorded.of_heads.front();
-    holds = holds && blocks.key_blocks == recorded.blocks.key_blocks && blocks.stride == recorded.blocks.stride && more >= 0 &&
-            more <= recorded.most_further;
+    const std::int64_t more = cache.slots(layer, KvHead(0)) - captured.of_heads.front();
+    holds = holds && blocks.key_blocks == captured.blocks.key_blocks && blocks.stride == captured.blocks.stride && more >= 0 &&
+            more <= captured.most_further;
     for (KvHead head{0}; head < cache.shape().kv_heads; ++head)
-      holds = holds && cache.slots(layer, head) - recorded.of_heads[static_cast<std::size_t>(head)] == more;
+      holds = holds && cache.slots(layer, head) - captured.of_heads[static_cast<std::size_t>(head)] == more;
     further.push_back(more);
   }
   if (!holds) return std::nullopt;
@@ -84,29 +84,29 @@ std::optional<std::vector<std::int64_t>> CapturedStep::further_slots(const KvCac
 }
 
 // The cache has room for the next token.
-void CapturedStep::record(const KvCache& cache, bool probabilities) {
-  recording_.reset();
-  auto recording = std::make_unique<Recording>();
-  recording->body = &body_;
-  recording->token = {numbers_.narrow(0, 0, 1), numbers_.narrow(0, 1, 1).unsqueeze(0)};
-  recording->probabilities = probabilities;
+void CapturedStep::capture(const KvCache& cache, bool probabilities) {
+  capture_.reset();
+  auto made = std::make_unique<Capture>();
+  made->body = &body_;
+  made->token = {inputs_.narrow(0, 0, 1), inputs_.narrow(0, 1, 1).unsqueeze(0)};
+  made->probabilities = probabilities;
   for (LayerId layer{0}; layer < cache.shape().layers; ++layer) {
     DeviceSlots own;
     own.blocks = cache.device_blocks(layer);
-    own.further = reinterpret_cast<const std::int32_t*>(numbers_.const_data_ptr<std::int64_t>() + kTokenNumbers + layer);  // its low half
+    own.further = reinterpret_cast<const std::int32_t*>(inputs_.const_data_ptr<std::int64_t>() + kTokenInputs + layer);  // its low half
     own.most_further = kMostTokens;
     for (KvHead head{0}; head < cache.shape().kv_heads; ++head) {
       own.of_heads.push_back(static_cast<std::int32_t>(cache.slots(layer, head)));
       own.most_further = std::min(own.most_further, own.blocks.stride * KvCache::kBlockSlots - cache.slots(layer, head) - 1);
     }
-    recording->layers.push_back(std::move(own));
+    made->layers.push_back(std::move(own));
   }
   char reason[kReasonBytes] = {};
-  if (cuda_plugin().record(&Recording::run_body, recording.get(), &recording->handle, reason, sizeof reason) != 0) {
+  if (cuda_plugin().record(&Capture::run_body, made.get(), &made->handle, reason, sizeof reason) != 0) {
     impossible_ = true;  // what is wrong, the step of the ordinary kind will say
     return;
   }
-  recording_ = std::move(recording);
+  capture_ = std::move(made);
 }
 
 std::optional<CapturedStep::Shown> CapturedStep::run(const NextToken& token, KvCache& cache, bool probabilities) {
@@ -115,25 +115,25 @@ std::optional<CapturedStep::Shown> CapturedStep::run(const NextToken& token, KvC
     if (cache.has_shared_entries(layer)) return std::nullopt;  // the host looks them up
   }
   if (!follows(token, cache)) {
-    recording_.reset();
+    capture_.reset();
     return std::nullopt;
   }
   cache.make_room();
   std::optional<std::vector<std::int64_t>> further = further_slots(cache, probabilities);
   if (!further) {
-    record(cache, probabilities);
-    if (recording_ == nullptr) return std::nullopt;
+    capture(cache, probabilities);
+    if (capture_ == nullptr) return std::nullopt;
     further.emplace(static_cast<std::size_t>(cache.shape().layers), 0);
   }
-  std::vector<std::int64_t> numbers = {token.id, token.position};
-  numbers.insert(numbers.end(), further->begin(), further->end());
-  numbers_.copy_(at::tensor(numbers), /*non_blocking=*/true);
-  if (cuda_plugin().replay(recording_->handle) != 0) {
-    if (recording_->failure) std::rethrow_exception(recording_->failure);
+  std::vector<std::int64_t> inputs = {token.id, token.position};
+  inputs.insert(inputs.end(), further->begin(), further->end());
+  inputs_.copy_(at::tensor(inputs), /*non_blocking=*/true);
+  if (cuda_plugin().replay(capture_->handle) != 0) {
+    if (capture_->failure) std::rethrow_exception(capture_->failure);
     require_launched(static_cast<int>(kernels::LaunchStatus::kDeviceError), "a decode step");
   }
   cache.count_appended(token.original);
-  Shown shown = recording_->shown;
+  Shown shown = capture_->shown;
   shown.logits = shown.logits.clone();  // the next replay writes there
   for (std::size_t layer = 0; layer < shown.probabilities.size(); ++layer) {
     for (std::int32_t& count : shown.probabilities[layer].counts) count += static_cast<std::int32_t>((*further)[layer]);

@@ -48,14 +48,14 @@ class CapturedStep {
   std::optional<Shown> run(const NextToken& token, KvCache& cache, bool probabilities);
 
  private:
-  struct Recording;
+  struct Capture;
   bool follows(const NextToken& token, const KvCache& cache);
-  void record(const KvCache& cache, bool probabilities);
+  void capture(const KvCache& cache, bool probabilities);
   std::optional<std::vector<std::int64_t>> further_slots(const KvCache& cache, bool probabilities) const;
 
   Body body_;
-  at::Tensor numbers_;  // int64 on the device: id, position, and of each layer the slots that a head has more than when it was recorded
-  std::unique_ptr<Recording> recording_;
+  at::Tensor inputs_;  // int64 on the device: id, position, and of each layer the slots that a head has more than when it was recorded
+  std::unique_ptr<Capture> capture_;
   const KvShape* last_cache_ = nullptr;   // whose shape it is tells caches apart; not read
   std::int32_t last_original_ = -1;       // of the token before
   std::vector<std::int64_t> last_slots_;  // of every head, when the step before began

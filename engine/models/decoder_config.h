@@ -83,7 +83,7 @@ struct DecoderConfig {
   bool query_key_norm = false;  // RMS norm of every head of q and k before they are rotated (Qwen3)
   Activation activation = Activation::kSilu;
   // Further hidden states that a token brings along (Qwen3-VL's deepstack): one is added behind each of the first layers.
-  std::int64_t levels = 0;
+  std::int64_t deepstack_layers = 0;
   std::optional<ExpertConfig> experts{};
   DecoderNames names{};
   std::vector<std::int64_t> eos_token_ids;  // of text_config; generation_config.json goes first

@@ -18,13 +18,14 @@ at::Tensor shuffled_patches(const at::Tensor& of_patches, std::int64_t scale) {
 }
 
 MediaFeatures features_among_words(MediumTokens tokens, const EncodedParts& parts, const TextDecoder& text) {
-  std::vector<std::int64_t> places;
+  std::vector<std::int64_t> picture_tokens;
   for (std::size_t token = 0; token < tokens.origins.size(); ++token) {
-    if (tokens.origins[token].row >= 0) places.push_back(static_cast<std::int64_t>(token));
+    if (tokens.origins[token].row >= 0) picture_tokens.push_back(static_cast<std::int64_t>(token));
   }
-  require(std::ssize(places) == parts.features.size(0) * parts.features.size(1), "a medium's pictures and their tokens differ in number");
+  require(std::ssize(picture_tokens) == parts.features.size(0) * parts.features.size(1),
+          "a medium's pictures and their tokens differ in number");
   MediaFeatures media;
-  const at::Tensor at_tokens = numbers_on(parts.features.device(), places);
+  const at::Tensor at_tokens = numbers_on(parts.features.device(), picture_tokens);
   media.features = text.embed(at::tensor(tokens.ids, at::kLong)).index_copy(0, at_tokens, parts.features.flatten(0, 1));
   if (parts.importance.defined()) {
     media.importance =
@@ -35,15 +36,15 @@ MediaFeatures features_among_words(MediumTokens tokens, const EncodedParts& part
   return media;
 }
 
-TokenPositions stream_positions_of_pictures(std::span<const TokenOrigin> origins, const StreamPlaces& places, const FramePlace& frame) {
+TokenPositions stream_positions_of_pictures(std::span<const TokenOrigin> origins, const StreamPositions& stream, const FrameLayout& frame) {
   std::vector<std::int64_t> positions;
-  std::int64_t next = places.base_position;
+  std::int64_t next = stream.base_position;
   for (std::size_t first = 0; first < origins.size();) {
     std::size_t end = first;
     while (end < origins.size() && origins[end].frame == origins[first].frame) ++end;
     // What is written before the first frame of all is the prompt's text.
-    const std::int64_t place = origins[first].frame / places.frames_per_position;
-    next = places.base_position + place * frame.frame_tokens + frame.picture_tokens - static_cast<std::int64_t>(end - first);
+    const std::int64_t position = origins[first].frame / stream.frames_per_position;
+    next = stream.base_position + position * frame.frame_tokens + frame.picture_tokens - static_cast<std::int64_t>(end - first);
     for (; first < end; ++first) positions.push_back(next++);
   }
   return {at::tensor(positions, at::kLong).unsqueeze(0), next};

@@ -22,10 +22,10 @@ at::Tensor shuffled_patches(const at::Tensor& of_patches, std::int64_t scale);
 MediaFeatures features_among_words(MediumTokens tokens, const EncodedParts& parts, const TextDecoder& text);
 
 // A frame's picture, its last picture_tokens tokens, stands in its place; its words stand before it. frame_tokens: from place to place.
-struct FramePlace {
+struct FrameLayout {
   std::int64_t frame_tokens = 0;
   std::int64_t picture_tokens = 0;
 };
-TokenPositions stream_positions_of_pictures(std::span<const TokenOrigin> origins, const StreamPlaces& places, const FramePlace& frame);
+TokenPositions stream_positions_of_pictures(std::span<const TokenOrigin> origins, const StreamPositions& stream, const FrameLayout& frame);
 
 }  // namespace winnow

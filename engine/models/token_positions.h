@@ -19,7 +19,7 @@ namespace winnow {
 using FrameSeconds = std::span<const double>;
 
 // Where the frames of a source without an end stand.
-struct StreamPlaces {
+struct StreamPositions {
   std::int64_t base_position = 0;        // of the first frame
   std::int64_t frames_per_position = 1;  // so many frames in a row share their positions
   double frame_s = 0.0;                  // seconds from one frame to the next
@@ -36,6 +36,6 @@ inline TokenPositions one_axis_positions(std::int64_t tokens, std::int64_t next_
 }
 
 // Frames of a source without an end, each of frame_tokens tokens, and what the family writes after them.
-TokenPositions one_axis_stream_positions(std::span<const TokenOrigin> origins, const StreamPlaces& places, std::int64_t frame_tokens);
+TokenPositions one_axis_stream_positions(std::span<const TokenOrigin> origins, const StreamPositions& stream, std::int64_t frame_tokens);
 
 }  // namespace winnow

@@ -111,7 +111,7 @@ TransformerDecoder::TransformerDecoder(const DecoderConfig& config, WeightReader
   if (weights.narrows_cache()) storage_ = KvStorage::kHalf;
   key_bias_ = read_key_bias();
   if (device_.is_cpu() || config_.experts) return;
-  recorded_ = std::make_unique<CapturedStep>([this](const auto&... of_step) { return captured_body(of_step...); }, layers(), device_);
+  captured_step_ = std::make_unique<CapturedStep>([this](const auto&... of_step) { return captured_body(of_step...); }, layers(), device_);
 }
 
 Norm TransformerDecoder::read_norm(WeightReader& weights, const std::string& name) const {
@@ -246,7 +246,9 @@ at::Tensor TransformerDecoder::scaled_rows(const at::Tensor& ids) const {
 
 at::Tensor TransformerDecoder::embed(const at::Tensor& ids) const {
   const at::Tensor rows = scaled_rows(ids);
-  return config_.levels == 0 ? rows : at::constant_pad_nd(rows, {0, config_.levels * config_.hidden_size});  // words bring nothing along
+  return config_.deepstack_layers == 0
+             ? rows
+             : at::constant_pad_nd(rows, {0, config_.deepstack_layers * config_.hidden_size});  // words bring nothing along
 }
 
 void TransformerDecoder::normalise_heads(const Layer& layer, at::Tensor& qkv) const {
@@ -276,8 +278,8 @@ void TransformerDecoder::prefill_layer(LayerId layer, at::Tensor& hidden, const 
                                        std::span<const std::int32_t> original, KvCache& cache, PrefillObserver* observer,
                                        const AttentionWindow& window, const InterruptToken& interrupt) const {
   require(layer >= 0 && layer < layers(), "prefill: no such layer");
-  const std::int64_t levels = layer < config_.levels ? config_.levels : 0;
-  require(hidden.dim() == 2 && hidden.size(0) > 0 && hidden.size(1) == config_.hidden_size * (1 + levels),
+  const std::int64_t deepstack = layer < config_.deepstack_layers ? config_.deepstack_layers : 0;
+  require(hidden.dim() == 2 && hidden.size(0) > 0 && hidden.size(1) == config_.hidden_size * (1 + deepstack),
           "prefill: hidden states do not fit the model");
   require(positions.dim() == 2 && positions.size(0) == config_.rotary.axes() && positions.size(1) == hidden.size(0),
           "prefill: one position per token and axis");
@@ -305,7 +307,7 @@ void TransformerDecoder::prefill_layer(LayerId layer, at::Tensor& hidden, const 
   // one: the later ones' keys have to be there.
   const std::int64_t tiles = (rows + tile_rows_ - 1) / tile_rows_;
   const std::int64_t tile_rows = (rows + tiles - 1) / tiles;
-  const AttentionWindow seen = reach > 0 ? AttentionWindow{reach, 0, window.together} : window;
+  const AttentionWindow seen = reach > 0 ? AttentionWindow{reach, 0, window.bidirectional} : window;
   ReceivedAttention received;
   const std::int64_t shortest = rows - (tiles - 1) * tile_rows;
   if (viewed && past.empty() && seen == AttentionWindow{} &&
@@ -315,7 +317,7 @@ void TransformerDecoder::prefill_layer(LayerId layer, at::Tensor& hidden, const 
   for (std::int64_t first = 0, count = 0; first < rows; first += count) {
     interrupt.throw_if_requested();
     count = std::min(tile_rows, rows - first);
-    if (const RowSpan* cut = span_of(seen.together, first + count - 1)) count = cut->end() - first;
+    if (const RowSpan* cut = span_of(seen.bidirectional, first + count - 1)) count = cut->end() - first;
     at::Tensor tile = hidden.narrow(0, first, count).narrow(1, 0, config_.hidden_size);
 
     const at::Tensor input = weights.input_norm(tile);
@@ -342,9 +344,9 @@ void TransformerDecoder::prefill_layer(LayerId layer, at::Tensor& hidden, const 
     const at::Tensor attended = weights.attended(attention.output.view({count, heads * head_dim}));
     interrupt.throw_if_requested();
     tile.add_(after_attention(weights, input, attended, tile));
-    if (levels > 0) tile.add_(hidden.narrow(0, first, count).narrow(1, (layer + 1) * config_.hidden_size, config_.hidden_size));
+    if (deepstack > 0) tile.add_(hidden.narrow(0, first, count).narrow(1, (layer + 1) * config_.hidden_size, config_.hidden_size));
   }
-  if (levels > 0 && layer + 1 == levels) hidden = hidden.narrow(1, 0, config_.hidden_size).contiguous();
+  if (deepstack > 0 && layer + 1 == deepstack) hidden = hidden.narrow(1, 0, config_.hidden_size).contiguous();
 
   append_seen(cache, layer, {rotated, value, original, positions});
   if (!viewed) return;
@@ -353,7 +355,7 @@ void TransformerDecoder::prefill_layer(LayerId layer, at::Tensor& hidden, const 
   LayerView view{layer, all_queries, key, value, past.keys, all_lse, scale_, positions, rotated_by};
   view.window = past.window;
   view.received = received;
-  view.together = window.together;
+  view.bidirectional = window.bidirectional;
   if (outputs) {
     view.past_values = past.values;
     view.input_norms = input_norms;
@@ -404,8 +406,8 @@ CapturedStep::Shown TransformerDecoder::captured_body(const CapturedStep::Token&
 at::Tensor TransformerDecoder::decode(const NextToken& token, KvCache& cache, DecodeObserver* observer) const {
   require(token.id >= 0 && token.id < config_.vocabulary, "decode: the token is outside the vocabulary");
   const bool watched = observer != nullptr && observer->wants_probabilities();
-  if (recorded_) {
-    if (const std::optional<CapturedStep::Shown> shown = recorded_->run(token, cache, watched)) {
+  if (captured_step_) {
+    if (const std::optional<CapturedStep::Shown> shown = captured_step_->run(token, cache, watched)) {
       show_step(*shown, token, cache, observer);
       return shown->logits;
     }

@@ -109,8 +109,8 @@ class TransformerDecoder final : public TextDecoder {
   PerLayer<Layer> layers_;
   std::shared_ptr<const KeyBias> key_bias_;  // null: of a GPU, or none
   Norm final_norm_;
-  Linear head_;                             // shares embedding_ where tied
-  std::unique_ptr<CapturedStep> recorded_;  // on a GPU, unless the host has to see which experts a token goes through
+  Linear head_;                                  // shares embedding_ where tied
+  std::unique_ptr<CapturedStep> captured_step_;  // on a GPU, unless the host has to see which experts a token goes through
 };
 
 }  // namespace winnow

@@ -111,9 +111,9 @@ class VisionLanguageModel {
     return one_axis_positions(std::ssize(origins), next_position);
   }
   // Of consecutive tokens, those that attend to each other whole, later ones too; spans of at least two rows, ascending (AttentionWindow).
-  virtual std::vector<RowSpan> seen_whole(std::span<const TokenOrigin>) const { return {}; }
+  virtual std::vector<RowSpan> bidirectional_spans(std::span<const TokenOrigin>) const { return {}; }
   // Of consecutive tokens of a source that is watched, `frame` counted from its first one.
-  virtual TokenPositions positions_of_stream(std::span<const TokenOrigin> origins, const StreamPlaces& places) const = 0;
+  virtual TokenPositions positions_of_stream(std::span<const TokenOrigin> origins, const StreamPositions& stream) const = 0;
 
   // Tokens that the medium will take, as join() will name them; without running the tower. A token's `frame` is the first of those that
   // it stands for (ModelTraits::joined_frames).

@@ -18,13 +18,13 @@ bool stays_narrow(const std::string& name, const StoredTensor& tensor) {
 }
 
 // Which tensors of a file go through MatrixPacking says its reader; by their names, the decoder's matrices and its tables.
-double bits_of(const MatrixPacking& packing, const std::string& name, const StoredTensor& tensor, double as_numbers) {
+double bits_of(const MatrixPacking& packing, const std::string& name, const StoredTensor& tensor, double unquantised) {
   const auto says = [&](std::string_view part) { return name.find(part) != std::string::npos; };
   const bool routes = name.ends_with(".gate.weight");  // to experts
-  if (!of_a_layer(name, tensor) || routes) return as_numbers;
+  if (!of_a_layer(name, tensor) || routes) return unquantised;
   const bool of_decoder = says("layers.") && !says("vis");
   const auto with_rows_of = [&](std::int64_t in) {
-    return (of_decoder ? packing.most_bits(in) : packing.most_fine_bits(in)).value_or(as_numbers);
+    return (of_decoder ? packing.most_bits(in) : packing.most_fine_bits(in)).value_or(unquantised);
   };
   const double upright = with_rows_of(tensor.shape.back());
   // One for each expert may be turned (WeightReader::packable_experts()), which its name does not tell.
@@ -32,7 +32,7 @@ double bits_of(const MatrixPacking& packing, const std::string& name, const Stor
 }
 
 // Few bits become numbers of the type of the rest, which is one of 16 bits where a folder has it as stored.
-double bits_as_numbers(const WeightPlan& plan, const std::string& name, const StoredTensor& tensor) {
+double unquantised_bits(const WeightPlan& plan, const std::string& name, const StoredTensor& tensor) {
   if (!plan.arithmetic) return in_few_bits(tensor.type) ? 16.0 : 8.0 * static_cast<double>(stored_block(tensor.type).bytes);
   if (plan.matrices_as_stored && stays_narrow(name, tensor)) return 16.0;
   return 8.0 * static_cast<double>(at::elementSize(*plan.arithmetic));
@@ -54,7 +54,7 @@ std::uint64_t most_bytes_under(const WeightPlan& plan, const TensorFiles& files)
         bytes += tensor.bytes();
         continue;
       }
-      const double bits = bits_as_numbers(plan, name, tensor);
+      const double bits = unquantised_bits(plan, name, tensor);
       const double held = plan.packing != nullptr ? bits_of(*plan.packing, name, tensor, bits) : bits;
       bytes += static_cast<std::uint64_t>(static_cast<double>(tensor.elements()) * held / 8.0);
     }

@@ -24,9 +24,9 @@ std::vector<std::int32_t> in_order(const std::vector<std::int64_t>& wanted, std:
 
 }  // namespace
 
-at::Tensor WeightReader::tensor(const std::string& name, at::IntArrayRef shape) { return numbers(name, shape, dtype_, device_); }
+at::Tensor WeightReader::tensor(const std::string& name, at::IntArrayRef shape) { return elements(name, shape, dtype_, device_); }
 
-at::Tensor WeightReader::numbers(const std::string& name, at::IntArrayRef shape, at::ScalarType type, at::Device device) {
+at::Tensor WeightReader::elements(const std::string& name, at::IntArrayRef shape, at::ScalarType type, at::Device device) {
   at::Tensor values = weights_.load(name, shape, type, device);
   // Smallest and largest carry NaN along: one pass, no mask of the tensor's size.
   const auto [smallest, largest] = at::aminmax(values);
@@ -67,7 +67,7 @@ LinearWeight WeightReader::as_weight(const at::Tensor& matrix) {
 }
 
 at::Tensor WeightReader::read_part(const Part& part, const std::string& name, at::IntArrayRef shape, at::TensorOptions as) {
-  at::Tensor values = numbers(name, shape, at::typeMetaToScalarType(as.dtype()), as.device());
+  at::Tensor values = elements(name, shape, at::typeMetaToScalarType(as.dtype()), as.device());
   if (part.row_of.empty()) return values;
   return values.index_select(0, at::tensor(part.row_of, as.dtype(at::kLong)));
 }
@@ -161,12 +161,12 @@ Linear WeightReader::in_form(const std::vector<Part>& parts, std::int64_t in, Bi
   return layer;
 }
 
-LinearWeight WeightReader::packed(const LinearWeight& numbers, Packing packing) {
-  if (plan_.packing == nullptr) return numbers;
-  const at::Tensor dense = numbers.columns(0, numbers.in());
+LinearWeight WeightReader::packed(const LinearWeight& elements, Packing packing) {
+  if (plan_.packing == nullptr) return elements;
+  const at::Tensor dense = elements.columns(0, elements.in());
   auto packed = packing == Packing::kFine ? plan_.packing->pack_finely(dense) : plan_.packing->pack(dense);
-  if (packed == nullptr) return device_ == packed_on() ? numbers : LinearWeight(dense.to(device_));
-  weight_bytes_ += packed->bytes() - numbers.bytes();
+  if (packed == nullptr) return device_ == packed_on() ? elements : LinearWeight(dense.to(device_));
+  weight_bytes_ += packed->bytes() - elements.bytes();
   packed_ = true;
   return packed;
 }
@@ -176,7 +176,7 @@ std::vector<Linear> WeightReader::packable_experts(const std::string& name, std:
   // Both have the same shape where a matrix is a square: it is taken as upright then, as transformers does.
   const bool turned = weights_.has(name) && weights_.shape(name) != upright;
   const std::vector<std::int64_t> stored = turned ? std::vector<std::int64_t>{count, in, out} : upright;
-  const at::Tensor all = numbers(name, stored, held_type(name), packed_on());
+  const at::Tensor all = elements(name, stored, held_type(name), packed_on());
   return packed_each(turned ? all.transpose(1, 2) : all);
 }
 
@@ -186,7 +186,7 @@ std::vector<Linear> WeightReader::packable_experts(const std::vector<Part>& part
   if (!experts.empty()) return experts;
   std::vector<at::Tensor> whole;
   const at::ScalarType type = held_type(parts);
-  for (const Part& each : parts) whole.push_back(numbers(each.prefix + ".weight", {count, each.out, in}, type, packed_on()));
+  for (const Part& each : parts) whole.push_back(elements(each.prefix + ".weight", {count, each.out, in}, type, packed_on()));
   return packed_each(whole.size() == 1 ? whole.front() : at::cat(whole, 1));
 }
 
@@ -201,7 +201,7 @@ std::vector<Linear> WeightReader::packed_each(const at::Tensor& all) {
 LinearWeight WeightReader::table(const std::string& prefix, std::int64_t rows, std::int64_t columns) {
   if (const std::vector<LinearWeight> stored = as_stored({{prefix, rows}}, columns); !stored.empty()) return stored.front();
   const std::string name = prefix + ".weight";
-  return packed(as_weight(numbers(name, {rows, columns}, held_type(name), packed_on())), Packing::kFine);
+  return packed(as_weight(elements(name, {rows, columns}, held_type(name), packed_on())), Packing::kFine);
 }
 
 RmsNorm WeightReader::rms_norm(const std::string& prefix, std::int64_t features, double epsilon) {

@@ -76,7 +76,7 @@ class WeightReader {
   at::ScalarType held_type(const std::vector<Part>& parts) const;
   at::ScalarType held_type(const std::string& name) const;
   // Read, checked and counted.
-  at::Tensor numbers(const std::string& name, at::IntArrayRef shape, at::ScalarType type, at::Device device);
+  at::Tensor elements(const std::string& name, at::IntArrayRef shape, at::ScalarType type, at::Device device);
   // Where matrices are read that the plan may pack, which is done on the CPU.
   at::Device packed_on() const { return plan_.packing != nullptr ? at::Device(at::kCPU) : device_; }
   Linear joined(const std::vector<Part>& parts, std::int64_t in, Bias bias, at::Device device);
@@ -87,7 +87,7 @@ class WeightReader {
   enum class Packing : int { kPlain, kFine };
   Linear in_form(const std::vector<Part>& parts, std::int64_t in, Bias bias, Packing packing);
   // As the plan's packing has it, where it takes it; numbers: on packed_on().
-  LinearWeight packed(const LinearWeight& numbers, Packing packing);
+  LinearWeight packed(const LinearWeight& elements, Packing packing);
   at::Tensor joined_bias(const std::vector<Part>& parts);
   at::Tensor read_part(const Part& part, const std::string& name, at::IntArrayRef shape, at::TensorOptions as);
 

@@ -27,10 +27,10 @@ struct CandidateRows {
   SegmentInfo info;  // borrows from the segment, or from modality and originals
   std::vector<Modality> modality;
   std::vector<std::int32_t> originals;
-  std::vector<RowSpan> together;      // as info's
-  std::vector<std::int32_t> visual;   // rows of visual tokens, ascending
-  std::vector<std::int32_t> context;  // from the first visual token to the last
-  std::vector<std::int32_t> pinned;   // rows that the user pinned, ascending
+  std::vector<RowSpan> bidirectional;  // as info's
+  std::vector<std::int32_t> visual;    // rows of visual tokens, ascending
+  std::vector<std::int32_t> context;   // from the first visual token to the last
+  std::vector<std::int32_t> pinned;    // rows that the user pinned, ascending
 };
 
 }  // namespace winnow

@@ -32,7 +32,7 @@ struct SegmentInfo {
   std::span<const std::int32_t> pinned;
   const RetainedSlots* retained = nullptr;          // turn policy whole on a cache that holds something; borrowed
   const PerLayer<std::int64_t>* windows = nullptr;  // as KvShape's; borrowed, null: none
-  std::span<const RowSpan> together{};              // rows that see each other whole, ascending (a picture's tokens); borrowed
+  std::span<const RowSpan> bidirectional{};         // rows that see each other whole, ascending (a picture's tokens); borrowed
   // Of an extended segment.
   std::int64_t first_row = 0;                  // rows before it are retained slots: keys without queries
   std::span<const std::int32_t> originals;     // per row; empty: counted from first_original
@@ -52,7 +52,7 @@ struct SegmentInfo {
   }
   // Queries that saw this key so far; in a layer with a window, of the rows that are left.
   std::int64_t rows_that_saw(std::int64_t row) const {
-    const RowSpan* const whole = span_of(together, row);
+    const RowSpan* const whole = span_of(bidirectional, row);
     if (row >= first_row) return tokens - (whole != nullptr ? whole->first : row);
     return tokens - first_row + (earlier_rows.empty() ? 0 : earlier_rows[static_cast<std::size_t>(row)]);
   }

@@ -37,7 +37,7 @@ at::Tensor future_mask(std::int64_t first_row, std::int64_t rows, std::int64_t f
 // Of spans whose rows see each other, what comes after a row of the tile: visit() as below, with a mask.
 template <class Visit>
 void for_later_keys(const LayerView& view, const at::Tensor& queries, std::int64_t first_row, std::int64_t rows, Visit visit) {
-  for (const RowSpan& span : view.together) {
+  for (const RowSpan& span : view.bidirectional) {
     if (span.end() <= first_row || span.first >= first_row + rows) continue;
     for (std::int64_t key = std::max(span.first, first_row) + 1; key < span.end(); key += kStatisticsKeyTile) {
       const std::int64_t count = std::min(kStatisticsKeyTile, span.end() - key);
@@ -188,7 +188,7 @@ RowStatistics attention_statistics(const LayerView& view, const SegmentInfo& seg
   bool finite = true;
   const bool sums_by_kernel = wants_probabilities && !received && !small_in_tiles && fits_kernels(view);
   if (sums_by_kernel) add_columns(view, first - without_query, without_query, totals);  // of keys up to the row
-  const bool sums_in_tiles = wants_probabilities && !received && !(sums_by_kernel && view.together.empty());
+  const bool sums_in_tiles = wants_probabilities && !received && !(sums_by_kernel && view.bidirectional.empty());
   for (std::int64_t row = first; row < n && (sums_in_tiles || small_in_tiles); row += kStatisticsRowTile) {
     const std::int64_t rows = std::min(kStatisticsRowTile, n - row);
     const at::Tensor queries = query_tile(view, kv_heads, row - without_query, rows);
@@ -259,7 +259,7 @@ RowStatistics attention_statistics(const LayerView& view, const SegmentInfo& seg
     if (small_by_kernel) finite = all_finite.front() != 0;
     // Sum over rows of (i + 1), and of what they see behind them.
     double allowed = 0.5 * static_cast<double>(n - first) * static_cast<double>(n + first + 1);
-    for (const RowSpan& span : view.together) {
+    for (const RowSpan& span : view.bidirectional) {
       const auto later = static_cast<double>(std::max<std::int64_t>(0, span.end() - std::max(span.first, first)));
       allowed += 0.5 * later * (later - 1.0);
     }

@@ -26,10 +26,10 @@ struct ProbedHead {
 };
 
 at::Tensor span_numbers(const LayerView& view) {
-  if (view.together.empty()) return {};
+  if (view.bidirectional.empty()) return {};
   at::Tensor numbers = at::full({view.key.size(1)}, -1, at::kLong);
-  for (std::size_t i = 0; i < view.together.size(); ++i)
-    numbers.narrow(0, view.together[i].first, view.together[i].count).fill_(static_cast<std::int64_t>(i));
+  for (std::size_t i = 0; i < view.bidirectional.size(); ++i)
+    numbers.narrow(0, view.bidirectional[i].first, view.bidirectional[i].count).fill_(static_cast<std::int64_t>(i));
   return numbers.to(view.key.device());
 }
 
@@ -47,8 +47,8 @@ at::Tensor hidden_own(const ProbedHead& head, RowSpan rows, std::int64_t columns
   if (passed_by.defined()) hidden.logical_or_(passed_by);
   if (!head.span.defined()) return hidden;
   const at::Tensor of_row = head.span.narrow(0, rows.first, rows.count).unsqueeze(1);
-  const at::Tensor together = head.span.narrow(0, 0, columns).unsqueeze(0).eq(of_row).logical_and(of_row.ge(0));
-  return hidden.logical_and_(together.logical_not());
+  const at::Tensor bidirectional = head.span.narrow(0, 0, columns).unsqueeze(0).eq(of_row).logical_and(of_row.ge(0));
+  return hidden.logical_and_(bidirectional.logical_not());
 }
 
 // Log-sum-exp of rows [first, first + rows) over the slots before the context, the judged ones and the rows' own: [G, rows, 1].

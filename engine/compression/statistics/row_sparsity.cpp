@@ -36,7 +36,7 @@ void raise_maxima(const kernels::CudaSeenLogits& logits, const at::Tensor& maxim
 at::Tensor columns_seen(const LayerView& view, std::int64_t first, std::int64_t rows) {
   std::vector<std::int32_t> seen;
   for (std::int64_t row = first; row < first + rows; ++row) {
-    const RowSpan* const span = span_of(view.together, row);
+    const RowSpan* const span = span_of(view.bidirectional, row);
     seen.push_back(static_cast<std::int32_t>(span != nullptr ? span->end() : row + 1));
   }
   return numbers_on(view.query.device(), seen);
@@ -50,7 +50,7 @@ SmallEntries count_small_entries(const LayerView& view, std::int64_t first_row, 
   const std::int64_t group = view.query.size(0) / kv_heads;
   const at::Tensor query = with_packed_rows(view.query.narrow(1, first_row, rows));
   const at::Tensor key = with_packed_rows(view.key);
-  const at::Tensor seen = view.together.empty() ? at::Tensor() : columns_seen(view, columns_before + first_row, rows);
+  const at::Tensor seen = view.bidirectional.empty() ? at::Tensor() : columns_seen(view, columns_before + first_row, rows);
   kernels::CudaSeenLogits logits = seen_logits(query, key, view.scale);
   logits.seen_by_first = columns_before + first_row + 1;
   if (seen.defined()) logits.seen = seen.const_data_ptr<std::int32_t>();

@@ -40,7 +40,7 @@ SegmentInfo info_of(const SegmentTokens& segment, const RetainedSlots& retained,
   about.heads = model.heads;
   about.compressed_before = working.compressed;
   about.pinned = segment.pinned;
-  about.together = segment.together;
+  about.bidirectional = segment.bidirectional;
   about.windows = &working.cache.shape().windows;
   if (!retained.heads.empty()) about.retained = &retained;
   return about;

@@ -38,7 +38,7 @@ SegmentPrefill prefill_segment(const RequestContext& context, TurnSegment& segme
   const Stopwatch watch;
   TokenPruner* const pruner = hooks.pruner;
   AttentionWindow window = hooks.window;
-  window.together = segment.tokens.together;
+  window.bidirectional = segment.tokens.bidirectional;
   PrefillObserver* const watching = hooks.observer != nullptr && hooks.observer->wants_views() ? hooks.observer : nullptr;
   for (LayerId layer{0}; layer < text.layers(); ++layer) {
     context.interrupt.throw_if_requested();
@@ -48,7 +48,7 @@ SegmentPrefill prefill_segment(const RequestContext& context, TurnSegment& segme
     if (pruner != nullptr && layer == pruner->layer()) {
       const std::vector<std::int32_t> kept = pruner->kept_rows();
       drop_rows(segment, kept);
-      window.together = among_kept(window.together, kept);
+      window.bidirectional = among_kept(window.bidirectional, kept);
     }
     if (hooks.before_layer) hooks.before_layer(layer, segment);
     PrefillObserver* const judging = pruner != nullptr && layer < pruner->layer() ? pruner : watching;

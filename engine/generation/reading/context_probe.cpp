@@ -272,7 +272,7 @@ class Probe {
     const at::Tensor positions = placed.positions.to(hidden.device());
     std::vector<std::int32_t> originals(rows.origins.size());
     std::iota(originals.begin(), originals.end(), probed_.state.next_original());
-    const AttentionWindow window{.together = context_.network().seen_whole(rows.origins)};
+    const AttentionWindow window{.bidirectional = context_.network().bidirectional_spans(rows.origins)};
     for (LayerId layer{0}; layer < text_.layers(); ++layer)
       text_.prefill_layer(layer, hidden, positions, originals, cache, observer, window, context_.interrupt);
     return hidden;

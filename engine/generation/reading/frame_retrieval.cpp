@@ -17,9 +17,9 @@ class Queries : public PrefillObserver {
   bool wants_views() const override { return true; }
   void on_layer(const LayerView& view) override {
     const std::int64_t heads = view.query.size(0);
-    const at::Tensor turns = view.positions.to(view.query.device(), at::kFloat).neg().repeat({1, heads});
+    const at::Tensor rotations = view.positions.to(view.query.device(), at::kFloat).neg().repeat({1, heads});
     const at::Tensor flat = view.query.to(at::kFloat).reshape({-1, view.query.size(2)});
-    unrotated = rotated_keys(flat, turns, view.rotary).view({heads, view.query.size(1), -1});
+    unrotated = rotated_keys(flat, rotations, view.rotary).view({heads, view.query.size(1), -1});
   }
   at::Tensor unrotated;  // fp32 [H, r, d]
 };
@@ -58,11 +58,12 @@ std::vector<float> FrameRetrieval::scores(LayerId layer, const TurnSegment& ques
 
   const std::int64_t first = tokens_.context_begin();
   const std::int64_t count = tokens_.size() - first;
-  const at::Tensor turns = working_.positions.slice(tokens_.first_original + first, count).to(shape.device, at::kFloat).neg_();
+  const at::Tensor rotations = working_.positions.slice(tokens_.first_original + first, count).to(shape.device, at::kFloat).neg_();
   std::vector<at::Tensor> keys;
   for (KvHead head{0}; head < shape.kv_heads; ++head) {
     const std::int64_t end = working_.cache.slots(layer, head);
-    keys.push_back(rotated_keys(working_.cache.gather_keys(layer, head).narrow(0, end - count, count).to(at::kFloat), turns, shape.rotary));
+    keys.push_back(
+        rotated_keys(working_.cache.gather_keys(layer, head).narrow(0, end - count, count).to(at::kFloat), rotations, shape.rotary));
   }
   const bool all = question.words.begin == question.words.end;
   const at::Tensor asked = all ? queries.unrotated : queries.unrotated.slice(1, question.words.begin, question.words.end);

@@ -23,7 +23,7 @@ TurnSegment part_of(const TurnSegment& segment, std::int64_t first, std::int64_t
   part.next_position = last ? segment.next_position : segment.positions.select(1, first + count).min().item<std::int64_t>();
   const auto from = segment.originals.begin() + static_cast<std::ptrdiff_t>(first);
   part.originals.assign(from, from + static_cast<std::ptrdiff_t>(count));
-  part.tokens.together = cut_spans(segment.tokens.together, first, count);
+  part.tokens.bidirectional = cut_spans(segment.tokens.bidirectional, first, count);
   return part;
 }
 

@@ -28,7 +28,7 @@ struct ComparedColumn {
 struct WatchedSource {
   ClipStream clips;
   std::int64_t frames = 0;  // seen so far
-  StreamPlaces places;
+  StreamPositions stream;
 };
 
 struct ConversationStates {

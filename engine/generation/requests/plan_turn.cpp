@@ -157,7 +157,7 @@ ForeseenSegment foresee(const RequestContext& context, const Turn& turn, const R
     }
   }
   const auto placed = std::span(working.origins).subspan(static_cast<std::size_t>(segment.tokens.first_original));
-  segment.tokens.together = network.seen_whole(placed);
+  segment.tokens.bidirectional = network.bidirectional_spans(placed);
   segment.longest_position = std::max(before_decoding, network.positions_for(placed, working.next_position, working.frame_s).next_position);
   segment.work.prefill_tokens = segment.tokens.size();
   return segment;

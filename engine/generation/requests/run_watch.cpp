@@ -111,7 +111,7 @@ class Watcher {
     watched_->frames += count;
     TurnSegment segment;
     segment.hidden = clip.features.clone();
-    const TokenPositions placed = context_.network().positions_of_stream(clip.origins, watched_->places);
+    const TokenPositions placed = context_.network().positions_of_stream(clip.origins, watched_->stream);
     working.positions.append(placed.positions);
     segment.positions = placed.positions.to(segment.hidden.device());
     segment.next_position = placed.next_position;
@@ -156,7 +156,7 @@ class Watcher {
       watched.shares[frame] /= std::max(1.0, all[frame] * static_cast<double>(shape.layers * shape.kv_heads));
     watched.kv_bytes = state.cache.bytes_in_use();
     watched.kv_bytes_full = state.cache.shape().full_bytes(state.full_tokens());
-    watched.frames_per_position = watched_->places.frames_per_position;
+    watched.frames_per_position = watched_->stream.frames_per_position;
     watched.description = made_->description;
     return watched;
   }
@@ -185,36 +185,36 @@ class Watcher {
   // So that `more` frames, a question and its answer end within what the model can tell apart. coming: their tokens.
   void make_room(std::int64_t more, std::span<const TokenOrigin> coming) {
     const ModelInfo& info = context_.network().info();
-    const StreamPlaces& places = watched_->places;
+    const StreamPositions& stream = watched_->stream;
     const std::int64_t limit = info.context_tokens - kQuestionTokens - turn_.sampling.max_new_tokens;
-    const auto place_of = [&](std::int64_t frame) { return frame / places.frames_per_position; };
+    const auto position_of = [&](std::int64_t frame) { return frame / stream.frames_per_position; };
     const auto fits = [&] {
-      const bool as_trained = info.video_frames == 0 || place_of(watched_->frames + more - 1) < info.video_frames;
-      return as_trained && context_.network().positions_of_stream(coming, places).next_position <= limit;
+      const bool as_trained = info.video_frames == 0 || position_of(watched_->frames + more - 1) < info.video_frames;
+      return as_trained && context_.network().positions_of_stream(coming, stream).next_position <= limit;
     };
     while (!fits()) {
-      if (place_of(watched_->frames) == 0)
+      if (position_of(watched_->frames) == 0)
         refuse(ErrorCode::kContextFull, "", "the model's " + std::to_string(info.context_tokens) + " positions leave no room for a source");
       halve_positions();
     }
-    made_->media.front().frames_per_position = static_cast<int>(places.frames_per_position);
+    made_->media.front().frames_per_position = static_cast<int>(stream.frames_per_position);
   }
 
   // Keys go where the model has their tokens when twice as many frames share a place.
   void halve_positions() {
     Conversation& working = made_->state;
     const KvShape& shape = working.cache.shape();
-    watched_->places.frames_per_position *= 2;
+    watched_->stream.frames_per_position *= 2;
     const std::int64_t first = watched_->clips.first_original();
     const auto origins = std::span<const TokenOrigin>(working.origins).subspan(static_cast<std::size_t>(first));
-    const at::Tensor placed = context_.network().positions_of_stream(origins, watched_->places).positions;
+    const at::Tensor placed = context_.network().positions_of_stream(origins, watched_->stream).positions;
     const at::Tensor still = at::zeros({placed.size(0), first}, at::kLong);
-    const at::Tensor turns = at::cat({still, placed - working.positions.slice(first, std::ssize(origins))}, 1);
+    const at::Tensor rotations = at::cat({still, placed - working.positions.slice(first, std::ssize(origins))}, 1);
     for (LayerId layer{0}; layer < shape.layers; ++layer) {
       for (KvHead head{0}; head < shape.kv_heads; ++head) {
         const std::span<const std::int32_t> slots = working.cache.original(layer, head);
         const std::vector<std::int64_t> tokens(slots.begin(), slots.end());
-        move_keys(working.cache, layer, head, turns.index_select(1, at::tensor(tokens, at::kLong)));
+        move_keys(working.cache, layer, head, rotations.index_select(1, at::tensor(tokens, at::kLong)));
       }
     }
     working.positions.cut(first);

@@ -18,8 +18,8 @@ struct SegmentTokens {
   std::int32_t first_original = 0;
   std::vector<Modality> modality;
   std::int64_t visual = 0;
-  std::vector<std::int32_t> pinned;  // original indices of all that the conversation has pinned, ascending
-  std::vector<RowSpan> together{};   // rows that see each other whole (VisionLanguageModel::seen_whole)
+  std::vector<std::int32_t> pinned;      // original indices of all that the conversation has pinned, ascending
+  std::vector<RowSpan> bidirectional{};  // rows that see each other whole (VisionLanguageModel::bidirectional_spans)
 
   // The first attached token; size(): there is none.
   std::int64_t context_begin() const {
@@ -36,7 +36,7 @@ struct SegmentTokens {
   SegmentTokens first(std::int64_t rows) const {
     SegmentTokens part{first_original, {modality.begin(), modality.begin() + static_cast<std::ptrdiff_t>(rows)}, 0, pinned};
     part.visual = std::count_if(part.modality.begin(), part.modality.end(), is_attached);
-    part.together = cut_spans(together, 0, rows);
+    part.bidirectional = cut_spans(bidirectional, 0, rows);
     return part;
   }
 

@@ -12,30 +12,30 @@ namespace winnow {
 namespace {
 
 // Where each line stands: before so many of the video's tokens; never less than for the line before it.
-std::vector<std::size_t> places_of(std::span<const TokenOrigin> origins, const SubtitleTokens& subtitles) {
+std::vector<std::size_t> line_positions(std::span<const TokenOrigin> origins, const SubtitleTokens& subtitles) {
   std::size_t end = 0;  // of the last frame
   for (std::size_t i = 0; i < origins.size(); ++i) {
     if (is_of_a_frame(origins[i])) end = i + 1;
   }
-  std::vector<std::size_t> places;
+  std::vector<std::size_t> positions;
   std::size_t at = 0;
   for (const TimedLine& line : subtitles.lines) {
     const auto later = std::ranges::upper_bound(subtitles.frames_s, line.start_s);
     const auto shown = std::max<std::int64_t>(0, later - subtitles.frames_s.begin() - 1);
     while (at < end && !(is_of_a_frame(origins[at]) && origins[at].frame > shown)) ++at;
-    places.push_back(at);
+    positions.push_back(at);
   }
-  return places;
+  return positions;
 }
 
 // The order of all tokens: of the video's [0, origins), then those of the lines.
 std::vector<std::int64_t> order_of(std::span<const TokenOrigin> origins, const SubtitleTokens& subtitles) {
-  const std::vector<std::size_t> places = places_of(origins, subtitles);
+  const std::vector<std::size_t> positions = line_positions(origins, subtitles);
   std::vector<std::int64_t> order;
   std::size_t line = 0;
   std::int64_t word = 0;
   for (std::size_t at = 0; at <= origins.size(); ++at) {
-    for (; line < places.size() && places[line] == at; ++line) {
+    for (; line < positions.size() && positions[line] == at; ++line) {
       for (; word < subtitles.line_ends[line]; ++word) order.push_back(std::ssize(origins) + word);
     }
     if (at < origins.size()) order.push_back(static_cast<std::int64_t>(at));

@@ -93,7 +93,7 @@ void place(const VisionLanguageModel& network, Conversation& working, TurnSegmen
   working.positions.append(placed.positions);
   segment.positions = placed.positions.to(segment.hidden.device());
   segment.next_position = placed.next_position;
-  segment.tokens.together = network.seen_whole(origins);
+  segment.tokens.bidirectional = network.bidirectional_spans(origins);
   segment.work.prefill_tokens = segment.tokens.size();
 }
 

@@ -17,7 +17,7 @@ std::unique_ptr<VisionLanguageModel> load_text_model(const DecoderConfig& config
 
 }  // namespace
 
-TokenPositions CausalLm::positions_of_stream(std::span<const TokenOrigin>, const StreamPlaces&) const { refuse_media(); }
+TokenPositions CausalLm::positions_of_stream(std::span<const TokenOrigin>, const StreamPositions&) const { refuse_media(); }
 
 std::vector<TokenOrigin> CausalLm::origins_of(const MediaFacts&) const { refuse_media(); }
 

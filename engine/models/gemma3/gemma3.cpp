@@ -39,7 +39,7 @@ Gemma3::Gemma3(const Gemma3Folder& folder, Gemma3Tokens tokens, WeightReader& we
       projection_(
           weights.tensor("projector.mm_input_projection_weight", {folder.model.vision.hidden_size, folder.model.text.hidden_size})) {}
 
-std::vector<RowSpan> Gemma3::seen_whole(std::span<const TokenOrigin> origins) const {
+std::vector<RowSpan> Gemma3::bidirectional_spans(std::span<const TokenOrigin> origins) const {
   const auto of_picture = [](const TokenOrigin& origin) { return origin.modality == Modality::kVisual && origin.row >= 0; };
   std::vector<RowSpan> spans;
   for (std::size_t first = 0, end = 0; first < origins.size(); first = end) {
@@ -54,8 +54,8 @@ std::vector<RowSpan> Gemma3::seen_whole(std::span<const TokenOrigin> origins) co
   return spans;
 }
 
-TokenPositions Gemma3::positions_of_stream(std::span<const TokenOrigin> origins, const StreamPlaces& places) const {
-  return one_axis_stream_positions(origins, places, std::ssize(tokens_.image({}).ids));
+TokenPositions Gemma3::positions_of_stream(std::span<const TokenOrigin> origins, const StreamPositions& stream) const {
+  return one_axis_stream_positions(origins, stream, std::ssize(tokens_.image({}).ids));
 }
 
 PixelValues Gemma3::preprocess(const MediaFacts& facts, std::span<const RgbImage> pictures) const {

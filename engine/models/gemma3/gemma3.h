@@ -3,7 +3,7 @@
 //
 // Made by registry.h, used as VisionLanguageModel. Features follow transformers' Gemma3Model.get_image_features: the tower's last state
 // after its norm, the mean of the patches of a token, a norm stored about one, the projection. In every layer, those that look back over a
-// window too, a picture's tokens attend to all of that picture (seen_whole(), transformers' token_type_ids_mask_function).
+// window too, a picture's tokens attend to all of that picture (bidirectional_spans(), transformers' token_type_ids_mask_function).
 // `<start_of_image>` and its like are tokens of the medium, with the text model's embeddings, which alone are scaled (picture_tokens.h).
 // The class has no video processor: videos are refused (ModelTraits::reads_videos). Threads: engine thread; methods need
 // c10::InferenceMode. Errors: kDamagedFile naming the tensor, Interrupted.
@@ -37,8 +37,8 @@ class Gemma3 final : public VisionLanguageModel {
   TextAround text_around(const PictureSize& image) const override { return tokens_.around(crops(image)); }
   std::int64_t image_token_id() const override { return tokens_.begin_token_id(); }
   std::int64_t video_token_id() const override { return kVideoPlaceholder; }
-  std::vector<RowSpan> seen_whole(std::span<const TokenOrigin> origins) const override;
-  TokenPositions positions_of_stream(std::span<const TokenOrigin> origins, const StreamPlaces& places) const override;
+  std::vector<RowSpan> bidirectional_spans(std::span<const TokenOrigin> origins) const override;
+  TokenPositions positions_of_stream(std::span<const TokenOrigin> origins, const StreamPositions& stream) const override;
   std::vector<TokenOrigin> origins_of(const MediaFacts& facts) const override { return tokens_.image(crops(facts.picture)).origins; }
   PixelValues preprocess(const MediaFacts& facts, std::span<const RgbImage> pictures) const override;
   EncodedParts encode(const MediaFacts& facts, const PixelValues& pixels, std::optional<VisionJudge> judge,

@@ -57,8 +57,8 @@ InternVl::InternVl(const InternVlFolder& folder, InternVlTokens tokens, WeightRe
       projector_norm_(weights.layer_norm("projector.norm", channels_of_token(folder.model), kProjectorEpsilon)),
       projector_(read_internvl_projector(folder.model, weights)) {}
 
-TokenPositions InternVl::positions_of_stream(std::span<const TokenOrigin> origins, const StreamPlaces& places) const {
-  return stream_positions_of_pictures(origins, places, {tokens_.place_tokens(), tokens_.picture_tokens()});
+TokenPositions InternVl::positions_of_stream(std::span<const TokenOrigin> origins, const StreamPositions& stream) const {
+  return stream_positions_of_pictures(origins, stream, {tokens_.stream_frame_tokens(), tokens_.picture_tokens()});
 }
 
 MediumTokens InternVl::tokens_of(const MediaFacts& facts) const {

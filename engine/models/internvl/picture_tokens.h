@@ -37,7 +37,7 @@ class InternVlTokens {
   std::int64_t picture_tokens() const { return side_ * side_ + 2; }  // of a frame without its number
   // With it: of a short number, and of one that leaves room in a source without an end (four digits).
   std::int64_t frame_tokens() const { return picture_tokens() + std::ssize(number_line(2)); }
-  std::int64_t place_tokens() const { return picture_tokens() + std::ssize(number_line(1000)); }
+  std::int64_t stream_frame_tokens() const { return picture_tokens() + std::ssize(number_line(1000)); }
 
  private:
   // "\nFrame2: " as it stands between two frames.

@@ -37,8 +37,8 @@ Llava::Llava(const LlavaFolder& folder, WeightReader& weights)
 // The NeXT classes were published with several decoders, each with a template of its own.
 std::string_view Llava::chat_template() const { return config_.sight.tiles ? std::string_view() : kLlavaTemplate; }
 
-TokenPositions Llava::positions_of_stream(std::span<const TokenOrigin> origins, const StreamPlaces& places) const {
-  return one_axis_stream_positions(origins, places, config_.frame_side() * config_.frame_side());
+TokenPositions Llava::positions_of_stream(std::span<const TokenOrigin> origins, const StreamPositions& stream) const {
+  return one_axis_stream_positions(origins, stream, config_.frame_side() * config_.frame_side());
 }
 
 std::vector<TokenOrigin> Llava::origins_of(const MediaFacts& facts) const {

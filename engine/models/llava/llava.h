@@ -26,7 +26,7 @@ class Llava final : public VisionLanguageModel {
   std::string_view chat_template() const override;
   std::int64_t image_token_id() const override { return config_.image_token_id; }
   std::int64_t video_token_id() const override { return config_.video_token_id; }
-  TokenPositions positions_of_stream(std::span<const TokenOrigin> origins, const StreamPlaces& places) const override;
+  TokenPositions positions_of_stream(std::span<const TokenOrigin> origins, const StreamPositions& stream) const override;
   std::vector<TokenOrigin> origins_of(const MediaFacts& facts) const override;
   PixelValues preprocess(const MediaFacts& facts, std::span<const RgbImage> pictures) const override;
   EncodedParts encode(const MediaFacts& facts, const PixelValues& pixels, std::optional<VisionJudge> judge,

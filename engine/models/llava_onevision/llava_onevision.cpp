@@ -20,8 +20,8 @@ LlavaOnevision::LlavaOnevision(const LlavaOnevisionFolder& folder, WeightReader&
       vision_(config_, config_.text.hidden_size, weights),
       newline_(weights.tensor("image_newline", {config_.text.hidden_size})) {}
 
-TokenPositions LlavaOnevision::positions_of_stream(std::span<const TokenOrigin> origins, const StreamPlaces& places) const {
-  return one_axis_stream_positions(origins, places, frame_tokens(config_.grid, config_.video));
+TokenPositions LlavaOnevision::positions_of_stream(std::span<const TokenOrigin> origins, const StreamPositions& stream) const {
+  return one_axis_stream_positions(origins, stream, frame_tokens(config_.grid, config_.video));
 }
 
 std::vector<TokenOrigin> LlavaOnevision::origins_of(const MediaFacts& facts) const {

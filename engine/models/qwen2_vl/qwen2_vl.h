@@ -30,8 +30,8 @@ class Qwen2Vl final : public VisionLanguageModel {
   TokenPositions positions_for(std::span<const TokenOrigin> origins, std::int64_t next_position, FrameSeconds frame_s) const override {
     return three_axis_positions(origins, next_position, frame_s, time_scale());
   }
-  TokenPositions positions_of_stream(std::span<const TokenOrigin> origins, const StreamPlaces& places) const override {
-    return three_axis_stream_positions(origins, places, time_scale());
+  TokenPositions positions_of_stream(std::span<const TokenOrigin> origins, const StreamPositions& stream) const override {
+    return three_axis_stream_positions(origins, stream, time_scale());
   }
   std::vector<TokenOrigin> origins_of(const MediaFacts& facts) const override;
   PixelValues preprocess(const MediaFacts& facts, std::span<const RgbImage> pictures) const override;

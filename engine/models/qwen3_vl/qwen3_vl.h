@@ -3,10 +3,11 @@
 //
 // Made by registry.h, used as VisionLanguageModel. A token of a picture brings along what several layers of the tower saw (deepstack): its
 // features are the last layer's and, side by side with them, a level for each of these, which the decoder adds behind its first layers
-// (DecoderConfig::levels). So they go wherever a token's features go: kept by content, pruned, read clip by clip. An image is its cells; a
-// video is pictures of joined frames, each after its time (timed_frames.h). What transformers 5.2 computes by default is followed, its
-// torchvision processors for images and videos included. The size of frames goes by the number of all; of a source that is still running,
-// by that of one batch. Threads: engine thread; methods need c10::InferenceMode. Errors: kDamagedFile naming the tensor, Interrupted.
+// (DecoderConfig::deepstack_layers). So they go wherever a token's features go: kept by content, pruned, read clip by clip. An image is its
+// cells; a video is pictures of joined frames, each after its time (timed_frames.h). What transformers 5.2 computes by default is followed,
+// its torchvision processors for images and videos included. The size of frames goes by the number of all; of a source that is still
+// running, by that of one batch. Threads: engine thread; methods need c10::InferenceMode. Errors: kDamagedFile naming the tensor,
+// Interrupted.
 #pragma once
 
 #include <memory>
@@ -38,8 +39,8 @@ class Qwen3Vl final : public VisionLanguageModel {
   TokenPositions positions_for(std::span<const TokenOrigin> origins, std::int64_t next_position, FrameSeconds frame_s) const override {
     return three_axis_positions(origins, next_position, frame_s, {.joined_frames = joined_frames(), .sets_apart = true});
   }
-  TokenPositions positions_of_stream(std::span<const TokenOrigin> origins, const StreamPlaces& places) const override {
-    return apart_stream_positions(origins, places, joined_frames(), tokens_.words());
+  TokenPositions positions_of_stream(std::span<const TokenOrigin> origins, const StreamPositions& stream) const override {
+    return apart_stream_positions(origins, stream, joined_frames(), tokens_.words());
   }
   std::vector<TokenOrigin> origins_of(const MediaFacts& facts) const override { return tokens_of(facts).origins; }
   PixelValues preprocess(const MediaFacts& facts, std::span<const RgbImage> pictures) const override;

@@ -79,7 +79,7 @@ Qwen3VlConfig parse_qwen3_vl_config(const Json& document, const std::string& fil
     vision.refuse(ErrorCode::kDamagedFile, "out_hidden_size", "the decoder's hidden size is " + std::to_string(config.text.hidden_size));
   }
   config.vision.deepstack = read_deepstack(vision, config);
-  config.text.levels = config.vision.levels();
+  config.text.deepstack_layers = config.vision.deepstack_layers();
   config.tokens = read_tokens(root, config.text.vocabulary);
   return config;
 }

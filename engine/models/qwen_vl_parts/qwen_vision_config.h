@@ -49,7 +49,7 @@ struct QwenVisionConfig {
   std::optional<DeepstackConfig> deepstack;  // of Qwen3-VL
   QwenVisionNames names{};
 
-  std::int64_t levels() const { return deepstack ? static_cast<std::int64_t>(deepstack->layers.size()) : 0; }
+  std::int64_t deepstack_layers() const { return deepstack ? static_cast<std::int64_t>(deepstack->layers.size()) : 0; }
 };
 
 // Under which keys a family says what all of them have.

@@ -31,9 +31,9 @@ QwenVlTower::QwenVlTower(const QwenVisionConfig& config, WeightReader& weights, 
   const auto& [side, behind] = *config.deepstack;
   patch_embedding_.bias = weights.tensor(prefix + "patch_embed.proj.bias", {config.hidden_size});
   position_table_ = weights.tensor(prefix + "pos_embed.weight", {side * side, config.hidden_size});
-  for (std::size_t level = 0; level < behind.size(); ++level) {
-    layers_[static_cast<std::size_t>(behind[level])].level =
-        read_merger(weights, prefix + "deepstack_merger_list." + std::to_string(level) + ".", CellNorm::kOfCells);
+  for (std::size_t i = 0; i < behind.size(); ++i) {
+    layers_[static_cast<std::size_t>(behind[i])].deepstack =
+        read_merger(weights, prefix + "deepstack_merger_list." + std::to_string(i) + ".", CellNorm::kOfCells);
   }
 }
 
@@ -185,7 +185,7 @@ CellFeatures QwenVlTower::encode_block(const at::Tensor& patches, const Layout& 
   for (const Layer& layer : layers_) {
     Rotated rotated = run_layer(layer, layout, hidden, interrupt);
     if (judge) before_last = std::exchange(last, std::move(rotated));
-    if (layer.level) features.push_back(merged(*layer.level, hidden));
+    if (layer.deepstack) features.push_back(merged(*layer.deepstack, hidden));
   }
   features.front() = merged(merger_, hidden);
   const at::Tensor back = at::argsort(order);

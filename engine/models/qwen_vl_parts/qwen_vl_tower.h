@@ -62,7 +62,7 @@ class QwenVlTower {
     std::variant<LayerNorm, RmsNorm> mlp_norm;
     std::variant<PlainMlp, GatedMlp> mlp;
     bool windowed = false;
-    std::optional<Merger> level;  // of what this layer saw
+    std::optional<Merger> deepstack;  // of what this layer saw
   };
   // Of all pictures of one size: the order of cells, who sees whom, and the rotations.
   struct Layout {

@@ -27,11 +27,11 @@ struct TimeScale {
 // As VisionLanguageModel::positions_for() and positions_of_stream().
 TokenPositions three_axis_positions(std::span<const TokenOrigin> origins, std::int64_t next_position, FrameSeconds frame_s,
                                     const TimeScale& scale);
-TokenPositions three_axis_stream_positions(std::span<const TokenOrigin> origins, const StreamPlaces& places, const TimeScale& scale);
+TokenPositions three_axis_stream_positions(std::span<const TokenOrigin> origins, const StreamPositions& stream, const TimeScale& scale);
 
 // The same of sets that are apart. words: tokens of a set beside its picture, one of them right before it. A picture stands in its place,
 // its time ends there: one that is longer than expected shares positions with the set before, whichever came before.
-TokenPositions apart_stream_positions(std::span<const TokenOrigin> origins, const StreamPlaces& places, std::int64_t joined_frames,
+TokenPositions apart_stream_positions(std::span<const TokenOrigin> origins, const StreamPositions& stream, std::int64_t joined_frames,
                                       std::int64_t words);
 
 }  // namespace winnow

@@ -51,8 +51,8 @@ SmolVlm::SmolVlm(const SmolVlmFolder& folder, MediaTokens tokens, WeightReader& 
       projection_(weights.tower_linear("connector.proj", folder.model.text.hidden_size, folder.model.vision.hidden_size * scale_ * scale_,
                                        WeightReader::Bias::kNone)) {}
 
-TokenPositions SmolVlm::positions_of_stream(std::span<const TokenOrigin> origins, const StreamPlaces& places) const {
-  return stream_positions_of_pictures(origins, places, {tokens_.frame_tokens(), tokens_.picture_tokens()});
+TokenPositions SmolVlm::positions_of_stream(std::span<const TokenOrigin> origins, const StreamPositions& stream) const {
+  return stream_positions_of_pictures(origins, stream, {tokens_.frame_tokens(), tokens_.picture_tokens()});
 }
 
 MediumTokens SmolVlm::tokens_of(const MediaFacts& facts) const {

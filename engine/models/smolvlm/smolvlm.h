@@ -34,7 +34,7 @@ class SmolVlm final : public VisionLanguageModel {
   TextAround text_around(const VideoTimes& video) const override { return tokens_.around(video); }
   std::int64_t image_token_id() const override { return image_token_id_; }
   std::int64_t video_token_id() const override { return kVideoPlaceholder; }
-  TokenPositions positions_of_stream(std::span<const TokenOrigin> origins, const StreamPlaces& places) const override;
+  TokenPositions positions_of_stream(std::span<const TokenOrigin> origins, const StreamPositions& stream) const override;
   std::vector<TokenOrigin> origins_of(const MediaFacts& facts) const override { return tokens_of(facts).origins; }
   PixelValues preprocess(const MediaFacts& facts, std::span<const RgbImage> pictures) const override;
   EncodedParts encode(const MediaFacts& facts, const PixelValues& pixels, std::optional<VisionJudge> judge,

@@ -60,10 +60,10 @@ Dense dense(const LayerView& view, std::int64_t first, double p) {
 }
 
 void expect_dense_equality(std::int64_t n, std::int64_t window, const std::vector<std::int64_t>& past,
-                           const std::vector<RowSpan>& together = {}) {
+                           const std::vector<RowSpan>& bidirectional = {}) {
   SCOPED_TRACE(::testing::Message() << "n " << n << " window " << window << " past " << (past.empty() ? 0 : past[0]));
   LayerView view = random_view(LayerId(0), 6, 2, n, 16, past, 2.0);
-  view.together = together;
+  view.bidirectional = bidirectional;
   testing::set_log_sum_exp(view);
   const std::vector<Modality> modality = all_text(n);
   const SegmentInfo segment = segment_of(modality, 1, 6, 2);
@@ -124,11 +124,11 @@ TEST(AttentionStatistics, RowsThatSeeEachOtherCountInBothDirections) {
 TEST(AttentionStatistics, ColumnsOfAPictureByHand) {
   LayerView view = random_view(LayerId(0), 1, 1, 4, 2);
   view.query.zero_();
-  view.together = {{1, 2}};
+  view.bidirectional = {{1, 2}};
   testing::set_log_sum_exp(view);
   const std::vector<Modality> modality = all_text(4);
   SegmentInfo segment = segment_of(modality, 1, 1, 1);
-  segment.together = view.together;
+  segment.bidirectional = view.bidirectional;
   StatisticsNeed need;
   need.rows = RowRule::all();
   need.column_sums = true;

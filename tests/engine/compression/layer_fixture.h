@@ -23,7 +23,7 @@ inline std::vector<at::Tensor> dense_logits(const LayerView& view) {
   const std::int64_t n = view.query.size(1);
   const std::int64_t group = heads / view.key.size(0);
   at::Tensor future = at::ones({n, n}, at::kBool).triu(1);
-  for (const RowSpan& span : view.together) future.narrow(0, span.first, span.count).narrow(1, span.first, span.count).fill_(false);
+  for (const RowSpan& span : view.bidirectional) future.narrow(0, span.first, span.count).narrow(1, span.first, span.count).fill_(false);
   std::vector<at::Tensor> logits;
   for (std::int64_t q = 0; q < heads; ++q) {
     const std::int64_t kv = q / group;

@@ -59,7 +59,7 @@ TEST(ProbeVotes, AChunkOfEverythingIsTheWholeSoftmax) {
 TEST(ProbeVotes, RowsOfAPictureShareWithLaterOnes) {
   LayerView view = probe_view();
   const at::Tensor alone = view.log_sum_exp;
-  view.together = {{0, 2}};
+  view.bidirectional = {{0, 2}};
   testing::set_log_sum_exp(view);
   // Row 0 sees the key (0, 1) of row 1, too: logits 0 and 1 / sqrt(2) for its queries (1, 0) and (0, 1).
   for (std::int64_t head = 0; head < 2; ++head) {

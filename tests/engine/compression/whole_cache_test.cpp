@@ -268,17 +268,17 @@ TEST(WholeCache, PicturesOfTheNewTurnLieBehindTheRetainedRows) {
   retained.heads.assign(2, {{0, 2, 5}, Modalities(3, Modality::kText), {}, {}, {}, {}});
   const Modalities modality = of(4, 2);
   SegmentInfo segment = testing::segment_of(modality, 1, 4, 2, 9);
-  const std::vector<RowSpan> together = {{1, 3}};
-  segment.together = together;
+  const std::vector<RowSpan> bidirectional = {{1, 3}};
+  segment.bidirectional = bidirectional;
   segment.retained = &retained;
   const CandidateSets sets(segment);
   const Candidates& set = sets.of(LayerId(0), KvHead(0));
-  ASSERT_EQ(set.info.together.size(), 1U);
-  EXPECT_EQ(set.info.together.front(), (RowSpan{4, 3}));
+  ASSERT_EQ(set.info.bidirectional.size(), 1U);
+  EXPECT_EQ(set.info.bidirectional.front(), (RowSpan{4, 3}));
   EXPECT_EQ(set.info.rows_that_saw(6), 5) << "all but the first of the new rows";
 
   LayerView view = testing::random_view(LayerId(0), 4, 2, 6, kDim, {3, 3});
-  view.together = together;
+  view.bidirectional = bidirectional;
   testing::set_log_sum_exp(view);
   StatisticsNeed need;
   need.rows = RowRule::all();

@@ -11,9 +11,9 @@ namespace winnow::testing {
 
 // Six query heads, two kv heads.
 inline LayerView layer_of(at::ScalarType type, std::int64_t rows, const std::vector<std::int64_t>& past = {},
-                          const std::vector<RowSpan>& together = {}) {
+                          const std::vector<RowSpan>& bidirectional = {}) {
   LayerView view = random_view(LayerId(0), 6, 2, rows, 16, past, 2.0);
-  view.together = together;
+  view.bidirectional = bidirectional;
   set_log_sum_exp(view);
   view.query = view.query.to(type);
   view.key = view.key.to(type);

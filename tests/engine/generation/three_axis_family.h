@@ -108,11 +108,11 @@ class ThreeAxisModel final : public VisionLanguageModel {
     }
     return {tensor_of(all), next_position};
   }
-  TokenPositions positions_of_stream(std::span<const TokenOrigin> origins, const StreamPlaces& places) const override {
+  TokenPositions positions_of_stream(std::span<const TokenOrigin> origins, const StreamPositions& stream) const override {
     std::vector<Axes> all;
-    std::int64_t next = places.base_position;
+    std::int64_t next = stream.base_position;
     for (const TokenOrigin& origin : origins) {
-      all.push_back(place_of(origin, places.base_position, places.frames_per_position));
+      all.push_back(place_of(origin, stream.base_position, stream.frames_per_position));
       next = std::max(next, *std::max_element(all.back().begin(), all.back().end()) + 1);
     }
     return {tensor_of(all), next};
@@ -162,11 +162,10 @@ class ThreeAxisModel final : public VisionLanguageModel {
   static Axes place_of(const TokenOrigin& origin, std::int64_t first, std::int64_t frames_per_position) {
     return {first + origin.frame / kJoined / frames_per_position, first + origin.row, first + origin.column};
   }
-  static at::Tensor tensor_of(const std::vector<Axes>& places) {
-    at::Tensor positions = at::empty({3, std::ssize(places)}, at::kLong);
-    for (std::int64_t i = 0; i < std::ssize(places); ++i)
-      for (std::int64_t axis = 0; axis < 3; ++axis)
-        positions[axis][i] = places[static_cast<std::size_t>(i)][static_cast<std::size_t>(axis)];
+  static at::Tensor tensor_of(const std::vector<Axes>& all) {
+    at::Tensor positions = at::empty({3, std::ssize(all)}, at::kLong);
+    for (std::int64_t i = 0; i < std::ssize(all); ++i)
+      for (std::int64_t axis = 0; axis < 3; ++axis) positions[axis][i] = all[static_cast<std::size_t>(i)][static_cast<std::size_t>(axis)];
     return positions;
   }
 

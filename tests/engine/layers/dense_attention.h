@@ -27,7 +27,7 @@ inline DenseAttention dense_attention(const at::Tensor& query, const at::Tensor&
   const at::Tensor column = at::arange(keys.size(0)).unsqueeze(0);
   at::Tensor hidden = column > row;
   if (window.tokens > 0) hidden = hidden.logical_or((column <= row - window.tokens).logical_and(column >= past_key.size(0) + window.lead));
-  for (const RowSpan& span : window.together) {
+  for (const RowSpan& span : window.bidirectional) {
     const auto inside = [&](const at::Tensor& token) {
       return token.ge(past_key.size(0) + span.first).logical_and(token.lt(past_key.size(0) + span.end()));
     };

@@ -147,14 +147,14 @@ class Views : public PrefillObserver {
 struct WindowedSegment {
   std::int64_t first = 0;
   std::int64_t rows = 0;
-  std::vector<RowSpan> together{};
+  std::vector<RowSpan> bidirectional{};
 };
 
 // What a layer's columns got of the rows that are left under its window, against the whole matrix.
 void expect_masked_matrix(const TextDecoder& text, KvCache& cache, const WindowedSegment& of) {
   Views views;
   const at::Tensor ids = at::arange(of.first, of.first + of.rows, at::kLong).remainder(250).add_(5);
-  test_support::prefill(text, text.embed(ids), of.first, cache, &views, {}, {.together = of.together});
+  test_support::prefill(text, text.embed(ids), of.first, cache, &views, {}, {.bidirectional = of.bidirectional});
   const std::vector<Modality> modality(static_cast<std::size_t>(of.rows), Modality::kText);
   const KvShape& shape = cache.shape();
   SegmentInfo segment;
@@ -165,7 +165,7 @@ void expect_masked_matrix(const TextDecoder& text, KvCache& cache, const Windowe
   segment.heads = text.heads();
   segment.kv_heads = shape.kv_heads;
   segment.windows = &shape.windows;
-  segment.together = of.together;
+  segment.bidirectional = of.bidirectional;
   const CandidateSets sets(segment);
   for (const LayerView& view : views.all) {
     const std::int64_t window = shape.window(view.layer) > 0 ? shape.window(view.layer) : 1000;
@@ -189,7 +189,7 @@ void expect_masked_matrix(const TextDecoder& text, KvCache& cache, const Windowe
       const at::Tensor row = at::arange(past, past + of.rows, at::kLong).unsqueeze(1);
       const at::Tensor apart = row - at::arange(0, past + of.rows, at::kLong).unsqueeze(0);  // slots before are the last tokens, in order
       at::Tensor hidden = apart.lt(0).logical_or(apart.ge(window));
-      for (const RowSpan& span : of.together)
+      for (const RowSpan& span : of.bidirectional)
         hidden.narrow(0, span.first, span.count).narrow(1, past + span.first, span.count).fill_(false);
       logits.masked_fill_(hidden, -std::numeric_limits<double>::infinity());
       EXPECT_LE(test_support::relative_distance(view.log_sum_exp.narrow(0, head * group, group), at::logsumexp(logits, {2})), 1e-5);

@@ -113,7 +113,7 @@ TEST_F(Gemma3Model, ThePicturesTokensSeeEachOther) {
     }
   }
   origins.resize(origins.size() + 2);
-  const std::vector<RowSpan> spans = model->seen_whole(origins);
+  const std::vector<RowSpan> spans = model->bidirectional_spans(origins);
   ASSERT_EQ(spans.size(), 6U) << "two images, each whole and in two crops";
   EXPECT_EQ(spans.front(), (RowSpan{4, 4})) << "behind three words and <start_of_image>";
   std::int64_t inside = 0;
@@ -125,7 +125,7 @@ TEST_F(Gemma3Model, ThePicturesTokensSeeEachOther) {
   EXPECT_EQ(inside, std::ranges::count_if(origins, [](const TokenOrigin& origin) { return origin.row >= 0; }));
   // Of pruned pictures the tokens that are left; one sees itself anyway.
   std::erase_if(origins, [](const TokenOrigin& origin) { return origin.row >= 0 && (origin.column % 2 == 1 || origin.frame == 1); });
-  const std::vector<RowSpan> left = model->seen_whole(origins);
+  const std::vector<RowSpan> left = model->bidirectional_spans(origins);
   ASSERT_EQ(left.size(), 4U);
   for (const RowSpan& span : left) EXPECT_EQ(span.count, 2);
 }
@@ -156,7 +156,7 @@ class TwoImages {
     splits.push_back(rows());
     std::int64_t first = 0;
     for (const std::int64_t end : splits) {
-      const AttentionWindow window{.together = cut_spans(spans_, first, end - first)};
+      const AttentionWindow window{.bidirectional = cut_spans(spans_, first, end - first)};
       hidden.push_back(test_support::prefill(text, text.embed(ids_.slice(0, first, end)), first, cache, nullptr, {}, window));
       first = end;
     }

@@ -89,13 +89,13 @@ TEST(ThreeAxisPositions, SecondsAreCutToWholeOnesForASet) {
 
 TEST(ThreeAxisPositions, FramesOfAStreamShareTheirPlaces) {
   const std::vector<TokenOrigin> origins = cells(0, {1, 2}, 8);
-  StreamPlaces places{100, 1, 1.0};
+  StreamPositions stream{100, 1, 1.0};
   expect_positions(
-      three_axis_stream_positions(origins, places, {2, 3}),
+      three_axis_stream_positions(origins, stream, {2, 3}),
       {{100, 100, 106, 106, 112, 112, 118, 118}, {100, 100, 100, 100, 100, 100, 100, 100}, {100, 101, 100, 101, 100, 101, 100, 101}}, 119);
-  places.frames_per_position = 2;
+  stream.frames_per_position = 2;
   expect_positions(
-      three_axis_stream_positions(origins, places, {2, 3}),
+      three_axis_stream_positions(origins, stream, {2, 3}),
       {{100, 100, 100, 100, 106, 106, 106, 106}, {100, 100, 100, 100, 100, 100, 100, 100}, {100, 101, 100, 101, 100, 101, 100, 101}}, 107);
 }
 

@@ -40,7 +40,7 @@ TEST(Qwen3VlConfig, ReadsAPublishedFolder) {
   EXPECT_TRUE(config.text.query_key_norm);
   EXPECT_TRUE(config.text.tie_word_embeddings);
   EXPECT_EQ(config.text.head_dim, 16);
-  EXPECT_EQ(config.text.levels, 3);
+  EXPECT_EQ(config.text.deepstack_layers, 3);
   EXPECT_EQ(config.text.max_positions, 128'000) << "the class's default";
   EXPECT_EQ(config.text.rotary.theta, 5e6);
   EXPECT_EQ(config.text.rotary.frequency_axis, (std::vector<std::int64_t>{0, 1, 2, 0, 1, 2, 0, 0}));

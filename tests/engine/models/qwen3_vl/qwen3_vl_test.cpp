@@ -61,15 +61,15 @@ TEST(SetsApart, OfAStreamPicturesStandInTheirPlacesAndShareThem) {
   std::vector<TokenOrigin> origins;
   add_set(origins, 1, {1, 2}, 0);
   add_set(origins, 3, {1, 2}, 2);
-  StreamPlaces places{100, 1, 0.5};
+  StreamPositions stream{100, 1, 0.5};
   // Four words beside a picture of two positions: every six.
-  expect_positions(apart_stream_positions(origins, places, 2, 4),
+  expect_positions(apart_stream_positions(origins, stream, 2, 4),
                    {{100, 101, 101, 103, 104, 105, 106, 107, 107, 109},
                     {100, 101, 101, 103, 104, 105, 106, 107, 107, 109},
                     {100, 101, 102, 103, 104, 105, 106, 107, 108, 109}},
                    110);
-  places.frames_per_position = 2;
-  expect_positions(apart_stream_positions(origins, places, 2, 4),
+  stream.frames_per_position = 2;
+  expect_positions(apart_stream_positions(origins, stream, 2, 4),
                    {{100, 101, 101, 103, 98, 99, 100, 101, 101, 103},
                     {100, 101, 101, 103, 98, 99, 100, 101, 101, 103},
                     {100, 101, 102, 103, 98, 99, 100, 101, 102, 103}},
