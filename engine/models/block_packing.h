@@ -1,10 +1,9 @@
-// Matrices in eight or four bits, made of numbers when a model is loaded: blocks of 32 with a scale of their own, as in GGUF's files.
+// Quantises 16- or 32-bit matrices to 8 or 4 bits while a model is loaded: blocks of 32 elements with a scale each, as in GGUF files.
 //
-// A MatrixPacking of weight_plan.h. Eight bits: Q8_0. Four: Q4_1 (five with its scales), tables, heads, towers and projectors in Q8_0: a
-// word's row is read alone, every logit of an answer is compared with every other, and all that is known of a picture goes through few
-// rows. Rows that are no whole blocks are filled up with zeros (layers/padded_matrix.h). Matrices that this would make more than a third
-// longer, and those with numbers too large for a block's scale, stay numbers. Made on the CPU, held where the model is. Threads: engine
-// thread (runs on a team inside).
+// A MatrixPacking of weight_plan.h. 8 bits: Q8_0. 4 bits: Q4_1 (5 with its scales), but Q8_0 for embedding tables, heads, vision towers and
+// projectors, where errors cost most. Rows that are no multiple of 32 are padded with zeros (layers/padded_matrix.h). A matrix stays
+// unquantised if padding would make it more than a third longer, or if an element is too large for a block's scale. Quantised on the CPU,
+// stored on the model's device. Threads: engine thread (runs on a team inside).
 #pragma once
 
 #include <cstdint>

@@ -1,10 +1,9 @@
-// A decode step of a GPU that is launched as a whole: recorded once (a CUDA graph), it serves the tokens that follow, for what changes from
-// token to token it reads in the device's memory. A small model's step is some hundred launches, which take the host longer than the
-// device.
+// A decode step captured once as a CUDA graph and replayed for the tokens that follow. What changes from token to token is read from device
+// memory. A small model's step is some hundred kernel launches, which cost the host more time than the device.
 //
-// A recording holds for the addresses of a cache's block tables, and for as many slots as each head had or some more, as many in all heads
-// of a layer: of what grows by a slot a token, and of what loses one for each. Whatever else changes the cache (another conversation, a
-// table that has become too small) makes it invalid, and after a step of the ordinary kind the next one is recorded anew. Used by
+// A captured step is valid for one cache's block tables while all heads of a layer have grown by the same number of slots since the
+// capture. It covers caches that grow by a slot per token and caches that evict one slot per token. Any other change of the cache (another
+// conversation, a block table that was reallocated) invalidates it: one ordinary step runs, then the next is captured anew. Used by
 // TransformerDecoder. Engine thread, c10::InferenceMode. Errors: kDeviceFailed; kOutOfMemory from the cache.
 #pragma once
 
@@ -25,7 +24,7 @@ namespace winnow {
 
 class CapturedStep {
  public:
-  // What a step reads of its token, on the device.
+  // A step's input, on the device.
   struct Token {
     at::Tensor id;        // int64 [1]
     at::Tensor position;  // int64 [1, 1]
@@ -33,9 +32,9 @@ class CapturedStep {
   struct Shown {
     at::Tensor logits;                               // fp32 [vocabulary]
     std::vector<at::Tensor> attention;               // of each layer, as DecodeRow::output
-    std::vector<DeviceProbabilities> probabilities;  // likewise, if they are wanted
+    std::vector<DeviceProbabilities> probabilities;  // of each layer, if requested
   };
-  // Reads the token and the layers' slots, which are those without the token, and nothing else that changes; waits for nothing.
+  // Must read only the token and the layers' slots (those before the token), and must not synchronise.
   using Body = std::function<Shown(const Token&, const PerLayer<DeviceSlots>&, bool probabilities)>;
 
   CapturedStep(Body body, std::int64_t layers, at::Device device);
@@ -43,8 +42,8 @@ class CapturedStep {
   CapturedStep(const CapturedStep&) = delete;
   CapturedStep& operator=(const CapturedStep&) = delete;
 
-  // What a token's step shows, valid until the next one but for the logits; the token is in the cache then. Nothing where this step is to
-  // go the ordinary way. That is the first step of an answer: one alone is not worth recording.
+  // Runs the step and appends the token to the cache. All but the logits is valid until the next step. Returns nullopt if the step has to
+  // run the ordinary way, as the first of each answer does: a single step is not worth a capture.
   std::optional<Shown> run(const NextToken& token, KvCache& cache, bool probabilities);
 
  private:
@@ -54,12 +53,12 @@ class CapturedStep {
   std::optional<std::vector<std::int64_t>> further_slots(const KvCache& cache, bool probabilities) const;
 
   Body body_;
-  at::Tensor inputs_;  // int64 on the device: id, position, and of each layer the slots that a head has more than when it was recorded
+  at::Tensor inputs_;  // int64 on the device: id, position, and per layer the slots that each head has gained since the capture
   std::unique_ptr<Capture> capture_;
-  const KvShape* last_cache_ = nullptr;   // whose shape it is tells caches apart; not read
+  const KvShape* last_cache_ = nullptr;   // only its address is used, to tell caches apart
   std::int32_t last_original_ = -1;       // of the token before
   std::vector<std::int64_t> last_slots_;  // of every head, when the step before began
-  bool impossible_ = false;               // this device or model cannot be recorded
+  bool impossible_ = false;               // a capture has failed on this device or model
 };
 
 }  // namespace winnow

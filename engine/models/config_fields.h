@@ -1,7 +1,7 @@
-// Fields of config.json that several families' parts have, with their ranges (caps against hostile folders).
+// Fields of config.json that several families share, with their ranges (caps against hostile folders).
 //
-// Used by decoder_config.h, vit_config.h and the families' configurations. Sizes that transformers would default must be written, because a
-// silent default hides a damaged file; but for Llama and Mistral, whose sizes LLaVA's published files leave out (decoder_config.h). Errors:
+// Used by decoder_config.h, vit_config.h and the families' configurations. Sizes must be written even where transformers has a default,
+// because a silent default hides a damaged file. Exceptions: Llama and Mistral, whose sizes LLaVA's published files omit. Errors:
 // Exception; kDamagedFile, kLimitExceeded, kUnsupportedModel with "<file>: <key.path>" as subject. No torch. Threads: plain functions.
 #pragma once
 
@@ -24,7 +24,7 @@ inline constexpr std::int64_t kMaxVocabulary = 1'000'000;
 inline constexpr std::size_t kMaxNameBytes = 128;
 inline constexpr double kMinEpsilon = 1e-12;
 
-// A name of a file as errors say it: on one line whatever it holds.
+// A file name for error texts, always on one line.
 std::string printable_name(std::string name);
 std::string quoted_name(const std::string& name);  // the same in quotes
 
@@ -32,18 +32,18 @@ std::string quoted_name(const std::string& name);  // the same in quotes
 
 void require_model_type(const JsonObject& object, std::string_view wanted, bool may_be_absent);
 
-// The object under `key`, completed; null entries count as left out.
+// The object under `key`, completed from `defaults`; null entries count as missing.
 Json completed_object(const JsonObject& root, const char* key, Json defaults);
 
 Activation read_activation(const JsonObject& object, const char* key, const char* fallback);
 
-// Heads share key-value heads evenly; key: of the number of these.
+// Requires heads to be a multiple of kv_heads; key: that of kv_heads.
 void require_whole_groups(const JsonObject& object, const char* key, std::int64_t heads, std::int64_t kv_heads);
 
-// hidden / heads unless the file says otherwise.
+// Default: hidden / heads.
 std::int64_t read_head_dim(const JsonObject& object, std::int64_t hidden, std::int64_t heads);
 
-// The id that stands for a medium's tokens, from the first of the keys that is there.
+// The id of a medium's placeholder token, from the first key present.
 std::int64_t read_media_token(const JsonObject& root, std::initializer_list<const char*> keys, std::int64_t fallback,
                               std::int64_t vocabulary);
 

@@ -1,7 +1,7 @@
-// What generation_config.json says: the ids that end an answer, and how the model's makers would draw its tokens.
+// generation_config.json: the end-of-answer ids and the recommended sampling.
 //
-// Read with a model folder; the ids are used by engine/generation, the sampling is passed on in ModelInfo: the conversation decides. The
-// file may be missing (nothing is set then). Errors: Exception kDamagedFile, kLimitExceeded. Threads: plain values.
+// Read with a model folder. engine/generation uses the ids; the sampling is only passed on in ModelInfo as a recommendation. Nothing is set
+// if the file is missing. Errors: Exception kDamagedFile, kLimitExceeded. Threads: plain values.
 #pragma once
 
 #include <cstdint>
@@ -16,7 +16,7 @@
 namespace winnow {
 
 struct GenerationDefaults {
-  std::vector<std::int64_t> eos_token_ids;  // empty: the file does not say
+  std::vector<std::int64_t> eos_token_ids;  // empty: not in the file
   std::optional<std::int64_t> pad_token_id;
   std::optional<std::int64_t> bos_token_id;
 };
@@ -27,9 +27,8 @@ std::vector<std::int64_t> read_token_ids(const JsonObject& object, const char* k
 // vocabulary: ids must be below it.
 GenerationDefaults read_generation_defaults(const ModelPackage& package, std::int64_t vocabulary);
 
-// temperature, top_k, top_p, min_p and repetition_penalty, as transformers' generate() takes them: only with do_sample is anything drawn
-// (temperature 1 unless the file names one); else the temperature is 0. Empty where the file says nothing of them. What it leaves out stays
-// absent, also where generate() has a default of its own (top_k 50).
+// temperature, top_k, top_p, min_p and repetition_penalty as in transformers' generate(): with do_sample the temperature defaults to 1,
+// without it is 0. Empty if the file names none of them. Missing fields stay absent, even where generate() has a default (top_k 50).
 SamplingChoice read_recommended_sampling(const ModelPackage& package);
 
 }  // namespace winnow

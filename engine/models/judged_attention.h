@@ -1,6 +1,6 @@
-// What a tower's attention says of its patches: weights of rows carried to the keys that they look at (vision_judge.h).
+// Patch importance from a vision tower's attention: row weights distributed to the keys that the rows attend to (vision_judge.h).
 //
-// Used by the vision towers. Nothing of size heads x patches x patches is kept: rows go in tiles. Inference only. Engine thread.
+// Used by the vision towers. Rows go in tiles, so that heads x patches x patches is never stored. Inference only. Engine thread.
 #pragma once
 
 #include <ATen/ATen.h>

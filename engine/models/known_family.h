@@ -1,6 +1,6 @@
-// Which family would run a model, by its config.json alone: nothing else of it is looked at, nothing is loaded.
+// The family that would run a model, from its config.json alone; nothing is loaded.
 //
-// Defined beside the families (registry.cpp). Used by app/models to tell the models that can be run from others that lie beside them.
+// Defined beside the families (registry.cpp). Used by app/models to find the folders that the engine can run.
 // Errors: Exception; kDamagedFile, kLimitExceeded of the fields that name the family. No torch. Threads: plain function.
 #pragma once
 
@@ -14,11 +14,11 @@ namespace winnow {
 
 struct KnownFamily {
   std::string model_type;
-  bool sees = false;  // not text alone
+  bool sees = false;  // a vision-language model
   bool reads_videos = false;
 };
 
-// nullopt: the engine runs no such model.
+// Returns nullopt if the engine does not run such models.
 std::optional<KnownFamily> known_family(const JsonObject& config);
 
 // The classes (config.json: architectures) that the engine runs.

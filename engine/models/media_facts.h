@@ -1,5 +1,5 @@
-// What is known of an image or a video before anything of it is decoded: all that a family needs to say which tokens it will become, and
-// what it writes around them.
+// The facts about an image or video that are known before it is decoded: enough for a family to compute its tokens and the text around
+// them.
 //
 // Made by engine/generation from a FrameSource, read by the families. Plain data, no torch.
 #pragma once
@@ -19,32 +19,31 @@ struct MediaFacts {
   std::int64_t frames = 1;  // of a video: all, or those of a clip
   double duration_s = 0.0;  // seconds that the frames cover; 0: an image, or not known yet
   bool only_image = true;   // of its message
-  // Of a video: when its frames are shown, in seconds (FrameSource::shown_times_s; of a running source as they were asked for); and how
-  // many of the same source were read before them.
+  // Of a video: presentation times of its frames in seconds (FrameSource::shown_times_s; of a running source as requested).
   std::vector<double> times_s = {};
-  std::int64_t frames_before = 0;
+  std::int64_t frames_before = 0;  // frames of the same source that were read earlier
 };
 
-// Of its picture, rows first.
+// The size of its picture, height first.
 inline PixelSize size_of(const MediaFacts& facts) { return {facts.picture.height_px, facts.picture.width_px}; }
 
-// What a prompt says about a video beside its frames.
+// What a prompt writes about a video beside its frames.
 struct VideoTimes {
   double duration_s = 0.0;
   int frames = 0;
-  std::vector<double> times_s = {};  // MediaFacts::times_s of its frames; of a source that is still running the first one's alone
-  bool endless = false;              // such a source: how long it is, and how many frames it has, nobody knows
+  std::vector<double> times_s = {};  // MediaFacts::times_s; of a running source the first frame's alone
+  bool endless = false;              // a running source: duration and number of frames are unknown
 
   double first_s() const { return times_s.empty() ? 0.0 : times_s.front(); }
 };
 
-// What is known of a prompt's new media before it is written: of its videos and of its images, each in thread order.
+// A prompt's new media, known before the prompt is written: videos and images, each in thread order.
 struct PromptMedia {
   std::vector<VideoTimes> videos = {};
   std::vector<PictureSize> images = {};  // as delivered
 };
 
-// What a prompt says before and behind a medium, as the template's own text: it is encoded together with what is beside it.
+// Text before and after a medium. It counts as the template's own text: it is encoded together with its neighbours.
 struct TextAround {
   std::string before;
   std::string after;

@@ -1,6 +1,6 @@
-// Features among words, and what comes before them: patches side by side in one token, and places in a source that is watched.
+// Vision features between text tokens: pixel shuffle, merging into embeddings, and positions in a watched source.
 //
-// Used by the families that write words between pictures (smolvlm/, internvl/, gemma3/). Threads: engine thread; callers hold
+// Used by the families that write text between pictures (smolvlm/, internvl/, gemma3/). Threads: engine thread; callers hold
 // c10::InferenceMode. Errors: kInternal for pictures that do not fit their tokens.
 #pragma once
 
@@ -14,14 +14,14 @@
 
 namespace winnow {
 
-// of_patches: [pictures, patches, channels] of squares whose side `scale` divides. Returns [pictures, tokens, scale * scale * channels]:
-// the patches of a token row by row.
+// Pixel shuffle. of_patches: [pictures, patches, channels] of squares whose side is a multiple of `scale`. Returns
+// [pictures, tokens, scale * scale * channels], the patches of a token row by row.
 at::Tensor shuffled_patches(const at::Tensor& of_patches, std::int64_t scale);
 
-// The words' embeddings with the pictures' features where pixels stand; words are of no importance.
+// Embeddings of the medium's text tokens, with the pictures' features at its image tokens. Text tokens have importance 0.
 MediaFeatures features_among_words(MediumTokens tokens, const EncodedParts& parts, const TextDecoder& text);
 
-// A frame's picture, its last picture_tokens tokens, stands in its place; its words stand before it. frame_tokens: from place to place.
+// A frame is its text, then picture_tokens image tokens. frame_tokens: positions from one frame to the next.
 struct FrameLayout {
   std::int64_t frame_tokens = 0;
   std::int64_t picture_tokens = 0;

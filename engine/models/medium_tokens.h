@@ -1,7 +1,7 @@
-// Tokens of a medium whose pictures stand among words: markers of tiles, times and numbers of frames.
+// Tokens of a medium with text between its pictures: tile markers, frame times, frame numbers.
 //
-// Put together by the families that write words between pictures (smolvlm/, internvl/, gemma3/), which know what is written; joined with
-// features by medium_features.h. No torch. Threads: plain values.
+// Built by the families that write such text (smolvlm/, internvl/, gemma3/); merged with features by medium_features.h. No torch. Threads:
+// plain values.
 #pragma once
 
 #include <cstdint>
@@ -12,7 +12,7 @@
 
 namespace winnow {
 
-// A square of tokens: which frame or tile it is, and where its first token stands in the grid that it is a part of.
+// A square of tokens: its frame or tile, and the row and column of its first token in the whole grid.
 struct TokenSquare {
   std::int64_t side = 0;
   std::int64_t frame = 0;
@@ -21,8 +21,8 @@ struct TokenSquare {
 };
 
 struct MediumTokens {
-  std::vector<TokenOrigin> origins;  // modality kVisual, `media` at -1; words have no row and column
-  std::vector<std::int64_t> ids;     // the image token where pixels stand
+  std::vector<TokenOrigin> origins;  // modality kVisual, `media` at -1; text tokens have no row and column
+  std::vector<std::int64_t> ids;     // the image token id for pixels
 
   void add_words(std::span<const std::int64_t> words, std::int64_t frame);
   // Row by row.

@@ -1,7 +1,7 @@
-// One load of a model on its way: what every family needs of it, and what is the same for all of them.
+// The state of loading a model that all families share.
 //
-// Made by registry.cpp, handed to the family's loader, which reads its own configuration from the package first, so that a folder is
-// refused before a tensor file is opened. Errors: Exception, Interrupted. Engine thread only.
+// Made by registry.cpp for the family's loader, which reads its configuration first, so that an unsupported folder is refused before a
+// tensor file is opened. Errors: Exception, Interrupted. Engine thread only.
 #pragma once
 
 #include <functional>
@@ -25,13 +25,13 @@ class ModelLoad {
   ModelLoad& operator=(const ModelLoad&) = delete;
 
   const ModelPackage& package() const { return *source_.package; }
-  // The tensors under the family's names; opened at the first call, of which there is one.
+  // The tensors under the family's names. Opens them; call once.
   WeightReader& weights(std::span<const WeightNameRule> rules);
 
-  // The model is complete: all that is said of it. The family's own part stands in `info`.
+  // The complete ModelInfo, once the weights are read. The family's own part comes from `info`.
   ModelInfo described(const TextDecoder& text) const;
 
-  ModelInfo info;  // visual_tokens_per_frame, traits and a time instruction of its own, by the family
+  ModelInfo info;  // set by the family: visual_tokens_per_frame, traits, a time instruction of its own
 
  private:
   const ModelSource& source_;

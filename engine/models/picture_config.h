@@ -1,5 +1,4 @@
-// What every family's processor documents say alike: how bytes become numbers, by which filter pictures are resized, and which document
-// speaks of images and which of videos.
+// Fields that all families' processor files share: scaling of pixel values, resize filter, and which document is for images or videos.
 //
 // Used by the families' processor configurations. Errors: as config_fields.h. No torch. Threads: plain functions.
 #pragma once
@@ -13,14 +12,14 @@
 
 namespace winnow {
 
-// do_rescale, rescale_factor, do_normalize, image_mean, image_std. defaults: mean and deviation of the processor's class.
+// do_rescale, rescale_factor, do_normalize, image_mean, image_std. defaults: mean and standard deviation of the processor's class.
 PixelScaling read_pixel_scaling(const JsonObject& object, const PixelScaling& defaults = {});
 
 // resample; other filters than bicubic and bilinear are refused.
 ResampleFilter read_resample_filter(const JsonObject& object);
 
 // In the order in which transformers 5 takes them: `image_processor` and `video_processor` nested in processor_config.json, then
-// preprocessor_config.json and video_preprocessor_config.json; a video without either has the images' document. Borrows the package.
+// preprocessor_config.json and video_preprocessor_config.json. Without a video document the images' is used. Borrows the package.
 struct ProcessorDocuments {
   std::optional<JsonObject> image;
   std::optional<JsonObject> video;

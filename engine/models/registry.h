@@ -1,7 +1,7 @@
-// Which families the engine runs, and the way from a model's package to a model.
+// The model families that the engine runs; loads a model from its package.
 //
 // Used by engine/generation. A family is one line in registry.cpp and one folder beside it. Errors: Exception; kUnsupportedModel naming
-// what config.json says, and everything that the family's loader throws; Interrupted. Threads: engine thread.
+// the class in config.json, and all errors of the family's loader; Interrupted. Threads: engine thread.
 #pragma once
 
 #include <ATen/ATen.h>
@@ -24,11 +24,11 @@ struct ModelSource {
   std::shared_ptr<const ModelPackage> package;
   at::Device device = at::kCPU;
   WeightPlan plan;
-  std::string device_note;  // goes into ModelInfo
-  std::string projector;    // goes into ModelInfo
-  // The folder is one that runs; called with what its weights take at most, before the first of them is read. May refuse, may be empty.
+  std::string device_note;  // copied to ModelInfo
+  std::string projector;    // copied to ModelInfo
+  // Called for a supported folder with an upper bound of its weights' bytes, before any is read. May throw to refuse; may be empty.
   std::function<void(std::uint64_t bytes)> before_weights;
-  std::function<void(const WeightProgress&)> progress;  // at the beginning and after every tensor; may be empty
+  std::function<void(const WeightProgress&)> progress;  // called at the start and after every tensor; may be empty
   InterruptToken interrupt;
 };
 

@@ -1,11 +1,10 @@
-// The decoder of Llama, Mistral, Qwen2, Qwen3, Falcon and Gemma 3 as a TextDecoder, told by its configuration: RMS or layer norms,
-// attention with rotary positions of one or more axes and grouped kv heads, norms of q and k where the configuration has them, a gated or a
-// plain MLP after the attention or beside it, or experts of which a token goes through a few.
+// The decoder of Llama, Mistral, Qwen2, Qwen3, Falcon and Gemma 3 as a TextDecoder. DecoderConfig selects RMS or layer norms, rotary axes,
+// GQA, query and key norms, a gated or plain MLP after or parallel to attention, and mixture of experts.
 //
-// Used by the families whose language model it is (causal_lm/, gemma3/, llava/, llava_onevision/, qwen2_vl/, qwen3_vl/, smolvlm/). Biases
-// exist where the weights have them (of q, k and v all three or none); the output projection is the embedding table where the folder ties
-// them. Prefill runs a layer tile by tile, each tile through attention and MLP before the next, so that activations stay O(tile) next to
-// the segment's hidden states, keys and values. Dtype fp32, bf16 or (on a GPU) fp16; rounding follows transformers' order of operations.
+// Used by the families with this language model (causal_lm/, gemma3/, llava/, llava_onevision/, qwen2_vl/, qwen3_vl/, smolvlm/). Biases
+// exist if the weights have them (for q, k and v all three or none); tied output projections share the embedding table. Prefill runs a
+// layer tile by tile, each tile through attention and MLP before the next. Activations stay O(tile), beside the segment's hidden states,
+// keys and values. Dtype fp32, bf16 or (on a GPU) fp16; rounding follows transformers' order of operations.
 // Threads: engine thread; methods need c10::InferenceMode. Errors: kDamagedFile naming the tensor (missing, wrong shape, not finite);
 // Interrupted.
 #pragma once
@@ -32,13 +31,13 @@ namespace winnow {
 
 class TransformerDecoder final : public TextDecoder {
  public:
-  // Rows that go through a layer at a time, on a CPU and on a GPU; also the longest stretch between two polls of an interrupt.
+  // Rows per tile on a CPU and on a GPU; an interrupt is polled once per tile.
   static constexpr std::int64_t kTileRows = 1024;
   static constexpr std::int64_t kDeviceTileRows = 4096;
 
-  // prefix: of the decoder's tensors, "language_model." for LLaVA. config has been checked. tile_rows: 0 for those above.
+  // prefix: of the decoder's tensor names, "language_model." for LLaVA. config has been checked. tile_rows: 0 for the defaults above.
   TransformerDecoder(const DecoderConfig& config, WeightReader& weights, const std::string& prefix, std::int64_t tile_rows = 0);
-  TransformerDecoder(const TransformerDecoder&) = delete;  // a recorded step refers to it
+  TransformerDecoder(const TransformerDecoder&) = delete;  // the captured step refers to it
   TransformerDecoder& operator=(const TransformerDecoder&) = delete;
 
   std::int64_t layers() const override { return layers_.layers(); }
@@ -56,15 +55,15 @@ class TransformerDecoder final : public TextDecoder {
   struct Layer {
     Norm input_norm;
     Linear qkv;          // [(H + 2 Hkv) * d, hidden]
-    RmsNorm query_norm;  // of each head; these two where the configuration has them
+    RmsNorm query_norm;  // per head; query and key norm only if configured
     RmsNorm key_norm;
     Linear output;
     std::optional<Norm> attention_out_norm;
-    Norm mlp_norm;  // unless the MLP reads what the attention reads
+    Norm mlp_norm;  // unused if the MLP shares the attention's input
     std::optional<Norm> mlp_out_norm;
     Mlp mlp;
 
-    // What the attention's output [rows, H * d] adds to the hidden states.
+    // The update of the hidden states from the attention's output [rows, H * d].
     at::Tensor attended(const at::Tensor& attention) const {
       const at::Tensor out = output(attention);
       return attention_out_norm ? (*attention_out_norm)(out) : out;
@@ -72,7 +71,7 @@ class TransformerDecoder final : public TextDecoder {
   };
   Layer read_layer(WeightReader& weights, const std::string& prefix) const;
   Linear read_query_key_value(WeightReader& weights, const std::string& prefix) const;
-  std::shared_ptr<const KeyBias> read_key_bias() const;  // of the layers that are read
+  std::shared_ptr<const KeyBias> read_key_bias() const;  // call after the layers are read
   Norm read_norm(WeightReader& weights, const std::string& name) const;
   ExpertMlp read_experts(WeightReader& weights, const std::string& prefix) const;
   ExpertMlp with_experts(ExpertMlp mlp, std::vector<Linear> first, std::vector<Linear> last) const;
@@ -82,8 +81,8 @@ class TransformerDecoder final : public TextDecoder {
   at::Tensor after_attention(const Layer& layer, const at::Tensor& input, const at::Tensor& attended, at::Tensor& hidden) const;
   RmsNorm read_head_norm(WeightReader& weights, const std::string& name) const;
   bool rotates_apart(LayerId layer) const { return window_rotary_ && windows_[layer] > 0; }
-  // A token through all layers. hidden: [1, hidden]; attend(layer, qkv [1, H + 2 Hkv, d], angles) rotates, adds to the cache and returns
-  // [H, d]. Logits [vocabulary].
+  // One token through all layers. hidden: [1, hidden]; attend(layer, qkv [1, H + 2 Hkv, d], angles) rotates, appends to the cache and
+  // returns [H, d]. Returns logits [vocabulary].
   struct StepAngles {
     RotaryAngles angles;
     RotaryAngles window_angles;
@@ -92,8 +91,8 @@ class TransformerDecoder final : public TextDecoder {
   at::Tensor run_step(at::Tensor hidden, const StepAngles& rotated_by, Attend attend) const;
   CapturedStep::Shown captured_body(const CapturedStep::Token& token, const PerLayer<DeviceSlots>& caches, bool probabilities) const;
   void show_step(const CapturedStep::Shown& shown, const NextToken& token, KvCache& cache, DecodeObserver* observer) const;
-  // Queries and keys of rows as they are rotated: qkv [rows, H + 2 Hkv, d] with the norms of their heads taken, in place.
-  at::Tensor scaled_rows(const at::Tensor& ids) const;  // of a word as the first layer reads it
+  at::Tensor scaled_rows(const at::Tensor& ids) const;  // embeddings times embedding_scale
+  // Normalises queries and keys per head, in place: qkv [rows, H + 2 Hkv, d].
   void normalise_heads(const Layer& layer, at::Tensor& qkv) const;
 
   DecoderConfig config_;
@@ -107,10 +106,10 @@ class TransformerDecoder final : public TextDecoder {
   at::Device device_;
   LinearWeight embedding_;  // [vocabulary, hidden]
   PerLayer<Layer> layers_;
-  std::shared_ptr<const KeyBias> key_bias_;  // null: of a GPU, or none
+  std::shared_ptr<const KeyBias> key_bias_;  // null on a GPU and without biases
   Norm final_norm_;
-  Linear head_;                                  // shares embedding_ where tied
-  std::unique_ptr<CapturedStep> captured_step_;  // on a GPU, unless the host has to see which experts a token goes through
+  Linear head_;                                  // shares embedding_ if tied
+  std::unique_ptr<CapturedStep> captured_step_;  // on a GPU; null for mixtures of experts, which the host routes
 };
 
 }  // namespace winnow

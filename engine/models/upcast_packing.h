@@ -1,7 +1,7 @@
-// Matrices in bf16 under arithmetic in fp32, made of numbers when a model is loaded: what processors without products of bf16 take for it.
+// bf16 matrices for fp32 arithmetic, rounded while a model is loaded: for CPUs without bf16 instructions.
 //
-// A MatrixPacking of weight_plan.h; the matrices are layers/upcast_matrix.h's. Numbers that a folder stores in bf16 are not changed. On the
-// CPU. Threads: engine thread.
+// A MatrixPacking of weight_plan.h that makes layers/upcast_matrix.h. Weights stored in bf16 are kept exactly. CPU only. Threads: engine
+// thread.
 #pragma once
 
 #include <cstdint>

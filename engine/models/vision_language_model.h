@@ -1,8 +1,8 @@
-// A vision-language model as engine/generation sees it: media in, embeddings out, and a text decoder over a KvCache.
+// The interface of a vision-language model: media in, embeddings out, and a text decoder over a KvCache.
 //
-// One folder per family implements it (llava_onevision/); registry.h picks the family by config.json and fills in what is said of the
-// model. A VLM is a language model plus two steps: encode the media, merge it into the input embeddings. Threads: engine thread only.
-// Errors: Exception.
+// Used by engine/generation. Each family implements it in a folder of its own (llava_onevision/); registry.h selects the family from
+// config.json and sets the ModelInfo. A VLM is a language model plus two steps: encode the media, merge it into the input embeddings.
+// Threads: engine thread only. Errors: Exception.
 #pragma once
 
 #include <ATen/ATen.h>
@@ -36,24 +36,24 @@ namespace winnow {
 // Embeddings of one image or video, in prompt order.
 struct MediaFeatures {
   at::Tensor features;               // [tokens, width], decoder dtype
-  at::Tensor importance;             // fp32 [tokens], 0 for newline embeddings; undefined unless a judge was asked for
+  at::Tensor importance;             // fp32 [tokens], 0 for newline embeddings; undefined without a VisionJudge
   std::vector<TokenOrigin> origins;  // one per token; `media` is left at -1
-  // Of a document's tokens, or of a picture's where some are words (markers of tiles, times of frames). Empty: a placeholder for each.
+  // Token ids of a document, or of a picture with text among its tokens (tile markers, frame times). Empty: all are placeholders.
   std::vector<std::int64_t> ids{};
 };
 
-// Stands for a video in prompts of families that have no token for it; no vocabulary has it. kVideoMark is its text in their template: a
+// The placeholder of a video for families without a video token; no vocabulary has this id. kVideoMark is its text in their templates: a
 // code point that is no character.
 inline constexpr std::int64_t kVideoPlaceholder = -3;
 inline constexpr std::string_view kVideoMark = "\xEF\xB7\x91";  // U+FDD1
 
-// What the tower makes of an image, or of some frames in a row. What a part is the family knows: a tile, a frame, frames that it joins.
+// The tower's output for an image or consecutive frames. What a part is depends on the family: a tile, a frame, or joined frames.
 struct EncodedParts {
   at::Tensor features;    // [parts, tokens of a part, width]
-  at::Tensor importance;  // fp32 [parts, tokens of a part]; undefined unless a judge was asked for
+  at::Tensor importance;  // fp32 [parts, tokens of a part]; undefined without a VisionJudge
 };
 
-// A token to decode. It is text, whose position is the same on every axis.
+// A token to decode: text, with the same position on every axis.
 struct NextToken {
   std::int64_t id = 0;
   std::int64_t position = 0;
@@ -64,19 +64,19 @@ class TextDecoder {
  public:
   virtual ~TextDecoder() = default;
   virtual std::int64_t layers() const = 0;
-  virtual std::int64_t heads() const = 0;           // of queries
-  virtual std::int64_t context_tokens() const = 0;  // positions that it was made for
+  virtual std::int64_t heads() const = 0;           // query heads
+  virtual std::int64_t context_tokens() const = 0;  // positions that it supports
   virtual KvShape kv_shape() const = 0;
   virtual std::int64_t vocabulary() const = 0;
 
-  // ids: int64 [n], on any device. Returns [n, width] on the model's device, as everything below does. A row is what a token brings along:
-  // its first hidden states, and in some models what is added to them behind the first layers (Qwen3-VL's deepstack).
+  // ids: int64 [n], on any device. Returns [n, width] on the model's device, like everything below. A row is a token's input hidden state,
+  // followed in some models by its deepstack features (Qwen3-VL).
   virtual at::Tensor embed(const at::Tensor& ids) const = 0;
 
-  // One layer over a whole segment, in row tiles: hidden [n, width] is replaced, in place unless rows become shorter; K and V of the
-  // segment are appended to the cache's layer with the n original indices, ascending. positions: int64 [axes, n], best on the model's
-  // device. The observer (may be null; it views nothing where there is a window) sees the layer once, after its attention. Polls the token
-  // per tile and throws Interrupted.
+  // One layer over a whole segment, in row tiles. hidden [n, width] is replaced, in place unless rows become narrower. K and V of the
+  // segment are appended to the cache's layer with the n original indices, ascending. positions: int64 [axes, n], preferably on the model's
+  // device. The observer (may be null; not called in sliding-window layers) sees the layer once, after its attention. Polls the token per
+  // tile and throws Interrupted.
   virtual void prefill_layer(LayerId layer, at::Tensor& hidden, const at::Tensor& positions, std::span<const std::int32_t> original,
                              KvCache& cache, PrefillObserver* observer, const AttentionWindow& window,
                              const InterruptToken& interrupt) const = 0;
@@ -85,7 +85,7 @@ class TextDecoder {
   virtual at::Tensor logits(const at::Tensor& hidden) const = 0;
 
   // One token through all layers over the (ragged) cache; appends its K and V. Returns fp32 [vocabulary].
-  // The observer (may be null) sees every layer when its attention is done: decode-phase methods evict there.
+  // The observer (may be null) sees every layer after its attention: decode-phase methods evict there.
   virtual at::Tensor decode(const NextToken& token, KvCache& cache, DecodeObserver* observer) const = 0;
 };
 
@@ -93,36 +93,37 @@ class VisionLanguageModel {
  public:
   virtual ~VisionLanguageModel() = default;
   const ModelInfo& info() const { return info_; }
-  void set_info(ModelInfo info) { info_ = std::move(info); }  // by whoever makes the model (registry.h)
+  void set_info(ModelInfo info) { info_ = std::move(info); }  // called by registry.h
   virtual const TextDecoder& text() const = 0;
-  virtual std::string_view chat_template() const = 0;                // of folders that have none; empty: there is none
-  virtual std::string_view own_chat_template() const { return {}; }  // whatever the folder has; empty: the folder's
+  virtual std::string_view chat_template() const = 0;                // for folders without one; empty: none
+  virtual std::string_view own_chat_template() const { return {}; }  // replaces the folder's; empty: the folder's is used
   virtual std::string_view video_chat_template() const {
     return {};
-  }  // of threads with a video, whatever the folder has; empty: the folder's
-  // What templates write for a video where a family reads kVideoMark, the longest first.
+  }  // replaces the folder's in threads with a video; empty: the folder's is used
+  // The texts that templates write for a video, to be replaced by kVideoMark; longest first.
   virtual std::span<const std::string_view> video_texts() const { return {}; }
   virtual TextAround text_around(const VideoTimes&) const { return {}; }
   virtual TextAround text_around(const PictureSize& /*image*/) const { return {}; }
-  virtual std::int64_t image_token_id() const = 0;  // as templates write an image
+  virtual std::int64_t image_token_id() const = 0;  // that templates write for an image
   virtual std::int64_t video_token_id() const = 0;
-  // Of consecutive tokens, `media` set; a text token in the first's place would have next_position.
+  // Positions of consecutive tokens, `media` set. next_position: that of a text token in place of the first.
   virtual TokenPositions positions_for(std::span<const TokenOrigin> origins, std::int64_t next_position, FrameSeconds) const {
     return one_axis_positions(std::ssize(origins), next_position);
   }
-  // Of consecutive tokens, those that attend to each other whole, later ones too; spans of at least two rows, ascending (AttentionWindow).
+  // Bidirectional spans among consecutive tokens: rows that attend to each other, later ones included. At least two rows each, ascending
+  // (AttentionWindow).
   virtual std::vector<RowSpan> bidirectional_spans(std::span<const TokenOrigin>) const { return {}; }
-  // Of consecutive tokens of a source that is watched, `frame` counted from its first one.
+  // Positions of consecutive tokens of a watched source, `frame` counted from the source's first.
   virtual TokenPositions positions_of_stream(std::span<const TokenOrigin> origins, const StreamPositions& stream) const = 0;
 
-  // Tokens that the medium will take, as join() will name them; without running the tower. A token's `frame` is the first of those that
-  // it stands for (ModelTraits::joined_frames).
+  // The origins that join() will return, without running the tower. A token's `frame` is the first of its joined frames
+  // (ModelTraits::joined_frames).
   virtual std::vector<TokenOrigin> origins_of(const MediaFacts& facts) const = 0;
-  // pictures: the image, or frames of the video in a row: a multiple of joined_frames, but for its last.
+  // pictures: the image, or consecutive frames of the video: a multiple of joined_frames, except at its end.
   virtual PixelValues preprocess(const MediaFacts& facts, std::span<const RgbImage> pictures) const = 0;
   virtual EncodedParts encode(const MediaFacts& facts, const PixelValues& pixels, std::optional<VisionJudge> judge,
                               const InterruptToken& interrupt) const = 0;
-  // All parts of the medium, and what the family puts around them (newline embeddings).
+  // Joins all parts of the medium, and adds the family's own embeddings (newlines).
   virtual MediaFeatures join(const MediaFacts& facts, const EncodedParts& parts) const = 0;
 
  private:

@@ -1,6 +1,6 @@
-// A vision transformer as config.json describes it (`vision_config`), checked: SigLIP's, CLIP's or InternViT's, told by model_type.
+// The configuration of a vision transformer, read from `vision_config` and checked: SigLIP, CLIP or InternViT, by model_type.
 //
-// Read by the families whose tower is vit_tower.h. What only InternViT's keys say reads internvl/internvl_config.h. Errors: as
+// Read by the families whose tower is vit_tower.h. Keys of InternViT alone are read by internvl/internvl_config.h. Errors: as
 // config_fields.h. No torch. Threads: plain values.
 #pragma once
 
@@ -13,7 +13,7 @@
 
 namespace winnow {
 
-// How a tower's tensors are called, layer by layer; the names of SigLIP and CLIP.
+// Names of a tower's tensors; the defaults are SigLIP's and CLIP's.
 struct VitNames {
   std::string_view patch_embedding = "embeddings.patch_embedding";
   std::string_view class_token = "embeddings.class_embedding";
@@ -24,11 +24,11 @@ struct VitNames {
   std::string_view query = "self_attn.q_proj";
   std::string_view key = "self_attn.k_proj";
   std::string_view value = "self_attn.v_proj";
-  std::string_view query_key_value{};  // one matrix for all three, one below the other; empty: there are three
-  std::string_view query_norm{};       // RMS norms of q and k over all heads together; empty: there are none
+  std::string_view query_key_value{};  // one fused matrix, q, k and v stacked; empty: three matrices
+  std::string_view query_norm{};       // RMS norms of q and k over all heads at once; empty: none
   std::string_view key_norm{};
   std::string_view output = "self_attn.out_proj";
-  std::string_view attention_scale{};  // of what attention and MLP add, channel by channel; empty: there is none
+  std::string_view attention_scale{};  // layer scale of attention and MLP, per channel; empty: none
   std::string_view mlp_norm = "layer_norm2";
   std::string_view first = "mlp.fc1";
   std::string_view second = "mlp.fc2";
@@ -47,25 +47,25 @@ struct VitConfig {
   std::int64_t channels = 3;          // always 3
   double layer_norm_eps = 1e-6;
   Activation activation = Activation::kGeluTanh;
-  bool class_token = false;    // a learned token before the patches: CLIP, InternViT
+  bool class_token = false;    // before the patches: CLIP, InternViT
   bool first_norm = false;     // before the first layer: CLIP
-  bool patch_bias = true;      // not CLIP
+  bool patch_bias = true;      // false: CLIP
   bool attention_bias = true;  // of q, k and v
   bool rms_norms = false;      // in the layers; else layer norms
   double query_key_norm_eps = 1e-6;
   bool batched_tables = false;  // class token and positions are stored with a first dimension of one
-  // Towers that take pictures of another size than their position table was made for: its rows, and the one of each patch.
-  std::int64_t position_rows = 0;               // 0: one for each patch
-  std::vector<std::int64_t> row_of_patch = {};  // empty: its own number
-  std::int64_t position_side = 0;               // a table for so many patches a side is resized (bicubic); 0: it fits
-  bool use_head = true;                         // the pooling head of a SigLIP file is never used
+  // For pictures of another size than the position table's.
+  std::int64_t position_rows = 0;               // rows of the table; 0: one per patch
+  std::vector<std::int64_t> row_of_patch = {};  // table row of each patch; empty: its index
+  std::int64_t position_side = 0;               // a table of so many patches a side is resized (bicubic); 0: not resized
+  bool use_head = true;                         // the file has SigLIP's pooling head, which is never used
 
   VitNames names{};
 
   std::int64_t patches() const { return patches_per_side * patches_per_side; }
 };
 
-// assumed_type: where the file names no model_type; "siglip_vision_model", "clip_vision_model", "internvl_vision".
+// assumed_type: for files without model_type; "siglip_vision_model", "clip_vision_model" or "internvl_vision".
 VitConfig parse_vit_config(const JsonObject& vision, std::string_view assumed_type);
 
 }  // namespace winnow

@@ -1,9 +1,9 @@
-// A vision transformer, SigLIP's, CLIP's or InternViT's as its configuration says: frames or tiles in, hidden states of chosen layers out.
+// A vision transformer (SigLIP, CLIP or InternViT): frames or tiles in, hidden states of selected layers out.
 //
-// Used by the LLaVA families, smolvlm/, internvl/ and gemma3/. Only the layers up to the last one asked for are read and run; the tower's
-// own last norm is its users' affair, its pooling head is never used. A tower with a class token has it before the patches, in features and
-// importance alike. Dtype fp32, bf16 or (on a GPU) fp16. Threads: engine thread; methods need c10::InferenceMode. Errors: kDamagedFile
-// naming the tensor; Interrupted.
+// Used by the LLaVA families, smolvlm/, internvl/ and gemma3/. Layers after the last selected one are neither read nor run. The tower's
+// last norm is left to the callers; its pooling head is never used. A class token comes before the patches, in features and importance.
+// Dtype fp32, bf16 or (on a GPU) fp16. Threads: engine thread; methods need c10::InferenceMode. Errors: kDamagedFile naming the tensor;
+// Interrupted.
 #pragma once
 
 #include <ATen/ATen.h>
@@ -29,7 +29,7 @@ struct TowerFeatures {
 
 class VitTower {
  public:
-  // Frames that go through the tower at a time; an interrupt is polled per layer of such a block.
+  // Frames per batch; an interrupt is polled per layer of a batch.
   static constexpr std::int64_t kFramesPerBlock = 8;
 
   // feature_states: 0 = before the first layer, k = after layer k; not empty, each at most config.layers. prefix:
@@ -43,10 +43,10 @@ class VitTower {
   struct Layer {
     Norm attention_norm;
     Linear qkv;
-    RmsNorm query_norm;  // over all heads; these two where the configuration names them
+    RmsNorm query_norm;  // over all heads; query and key norm only if configured
     RmsNorm key_norm;
     Linear output;
-    at::Tensor attention_scale;  // [hidden]; these two where the configuration names them
+    at::Tensor attention_scale;  // [hidden]; both scales only if configured
     Norm mlp_norm;
     PlainMlp mlp;
     at::Tensor mlp_scale;
@@ -61,17 +61,17 @@ class VitTower {
   void normalise_heads(const Layer& layer, at::Tensor& qkv) const;
   // Returns the layer's queries, keys and values, [frames, tokens, 3, heads, d].
   at::Tensor run_layer(const Layer& layer, at::Tensor& hidden) const;
-  // What each token is judged from: the class token's row of the attention, or the mean of all rows. fp32 [frames, tokens].
+  // Weights of the attention rows that score the patches: the class token's row, or all rows equally. fp32 [frames, tokens].
   at::Tensor judging_rows(const at::Tensor& hidden) const;
   // weights [frames, tokens] fp32 times the head mean of the layer's attention: [frames, tokens].
   at::Tensor through_layer(const at::Tensor& weights, const at::Tensor& qkv) const;
 
   VitConfig config_;
   std::vector<std::int64_t> feature_states_;
-  Linear patch_embedding_;         // [hidden, 3 * patch * patch]: the convolution as a product
+  Linear patch_embedding_;         // [hidden, 3 * patch * patch]: the convolution as a GEMM
   at::Tensor class_embedding_;     // [hidden]; undefined without a class token
   at::Tensor position_embedding_;  // [tokens, hidden]
-  LayerNorm first_norm_;           // before the layers; where the configuration has it
+  LayerNorm first_norm_;           // before the layers, if configured
   std::vector<Layer> layers_;
 };
 
