@@ -75,8 +75,8 @@ class TextDecoder {
 
   // One layer over a whole segment, in row tiles. hidden [n, width] is replaced, in place unless rows become narrower. K and V of the
   // segment are appended to the cache's layer with the n original indices, ascending. positions: int64 [axes, n], preferably on the model's
-  // device. The observer (may be null; not called in sliding-window layers) sees the layer once, after its attention. Polls the token per
-  // tile and throws Interrupted.
+  // device. The observer (may be null; must not want views if window.tokens > 0) sees the layer once, after its attention. Polls the token
+  // per tile and throws Interrupted.
   virtual void prefill_layer(LayerId layer, at::Tensor& hidden, const at::Tensor& positions, std::span<const std::int32_t> original,
                              KvCache& cache, PrefillObserver* observer, const AttentionWindow& window,
                              const InterruptToken& interrupt) const = 0;

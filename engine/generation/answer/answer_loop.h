@@ -1,12 +1,10 @@
-// The decode loop, a token at a time: samples it, turns it into text, watches for the end.
+// The decode loop: samples a token, converts it to text, checks for the end of the answer.
 //
-// Used by TurnAnswer after the compression event. One token a step over the ragged cache; decode-phase methods evict in the same step.
-// What the model thinks first is told apart; a thought that is as long as it may be is ended by the loop, in the model's place.
-// Where a stop string ends the answer, the conversation holds exactly what was said before it, all of it read.
-// Stop ends the loop with the next token, which like an answer's that reached its length can be gone on from; Cancel throws Interrupted,
-// and so does Stop while what the answer begins with is read.
-// Throws Exception(kNumericFailure) on NaN logits: the text so
-// far was already emitted. Engine thread only.
+// Used by TurnAnswer after the compression event. One token per step over the ragged cache; decode-phase methods evict in the same step.
+// Reasoning is separated from the answer; the loop closes it when it reaches its token limit. After a stop string the conversation holds
+// exactly the text before it, all of it cached. Stop ends the loop after the next token; such an answer can be continued, like one that
+// reached its length. Cancel throws Interrupted, and so does Stop during the prefill of a begun answer. Throws Exception(kNumericFailure)
+// on NaN logits, after the text so far was emitted. Engine thread only.
 #pragma once
 
 #include <ATen/ATen.h>
@@ -29,27 +27,27 @@ namespace winnow {
 
 struct Answer {
   StopReason reason = StopReason::kLength;
-  bool open = false;  // its last token is not read: it did not come to its end, and can go on
+  bool open = false;  // unfinished: its last token is not cached yet, and it can be continued
   std::string text;
   std::string thought;
-  std::int64_t thought_tokens = 0;      // with those that it begins with
-  double thought_ms = 0.0;              // from the first token to the end of the thought
+  std::int64_t thought_tokens = 0;      // including those of a begun answer
+  double thought_ms = 0.0;              // from the first token to the end of the reasoning
   std::vector<std::int64_t> token_ids;  // generated, the stop token included
   std::vector<SlotCounts> layers;       // slots in use per layer at the end
-  std::int64_t kv_bytes_full = 0;       // what the thread and the answer take uncompressed
+  std::int64_t kv_bytes_full = 0;       // of thread and answer, uncompressed
   double decode_total_ms = 0.0;
-  double tokens_per_s = 0.0;  // from the median step, first step left out
+  double tokens_per_s = 0.0;  // from the median step, without the first
 };
 
 class AnswerLoop {
  public:
-  // A first step must be of the token that the start's logits and sampling give. Generated tokens that the model has read are appended to
-  // the conversation's cache, origins and ids. on_first_token runs when the first is known.
+  // start's first step, if any, must be of the token that its logits and sampling give. Decoded tokens are appended to the conversation's
+  // cache, origins and ids. on_first_token runs when the first token is known.
   AnswerLoop(const RequestContext& context, const Sampling& sampling, AnswerStart start, std::function<void()> on_first_token);
 
-  // The next token, behind those that the answer begins with. False when the answer has come to its end.
+  // Decodes the next token, after those of a begun answer. Returns false when the answer has ended.
   bool step();
-  // Says what is left to be said. Once, after the last step.
+  // Emits the remaining text. Call once, after the last step.
   Answer finish();
 
   Conversation& conversation() { return start_.state; }
@@ -58,11 +56,11 @@ class AnswerLoop {
 
  private:
   void read_begun();
-  // That the first token was read before, and is the conversation's last.
+  // The first token is already cached, as the conversation's last.
   bool next_was_read() const { return steps_ == 0 && start_.first_step; }
   std::int64_t choose();
   std::int64_t next_token();
-  // Tells what a token let be told; what it said of the answer.
+  // Emits the text released by a token; returns its part of the answer.
   std::string tell(const SplitText& told);
   void deliver(const std::string& text, TextKind kind);
   SplitText follow(std::int64_t token);
@@ -73,19 +71,19 @@ class AnswerLoop {
 
   RequestContext context_;
   Sampling sampling_;
-  AnswerStart start_;  // its logits move on: of the last position read
+  AnswerStart start_;  // its logits are updated: those of the last cached position
   std::function<void()> on_first_token_;
   TokenChoice choice_;
   AnswerText text_;
-  std::vector<std::int64_t> closing_;  // tokens that are to come, whatever the model would say; the next one first
+  std::vector<std::int64_t> closing_;  // forced tokens, the next one first
   StopMatcher stops_;
-  // Where stop strings are: the state before the first token of which something is held back, and what was said since.
+  // With stop strings: the state before the first token whose text is partly held back, and the text emitted since.
   std::optional<Conversation> before_held_;
   std::string said_since_;
   std::int32_t first_generated_;
   int steps_ = 0;
   bool over_ = false;
-  std::vector<double> step_ms_;  // but the first step's
+  std::vector<double> step_ms_;  // without the first step
   Stopwatch since_sample_;
   Stopwatch since_first_;
   Answer answer_;

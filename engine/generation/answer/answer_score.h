@@ -14,12 +14,11 @@
 namespace winnow {
 
 struct GivenAnswer {
-  std::vector<std::int64_t> tokens;  // with what ended it, if that is known
+  std::vector<std::int64_t> tokens;  // including the end token, if known
   std::string text;
 };
 
-// own, full: used up. Throws Interrupted for Stop too: half a score is none. Throws Exception(kNumericFailure) on logits that are not
-// finite.
+// Consumes own and full. Throws Interrupted for Stop as well as Cancel. Throws Exception(kNumericFailure) on logits that are not finite.
 Scored score_answer(const RequestContext& context, const GivenAnswer& answer, AnswerStart own, AnswerStart full);
 
 }  // namespace winnow

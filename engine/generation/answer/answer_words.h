@@ -1,4 +1,4 @@
-// Which word of an answer each of its tokens belongs to. Words are split at white space; those of a thought are none of the answer's.
+// Maps each token of an answer to its word. Words are split at white space; the reasoning has none.
 // Used by answer_score.h.
 #pragma once
 
@@ -15,11 +15,11 @@ namespace winnow {
 
 class AnswerWords {
  public:
-  // tokens: the answer's, with what ended it; answer: its text (a stop string at its end is cut off).
+  // tokens: of the answer, with its end token; answer: its text without the stop string.
   AnswerWords(const LoadedModel& model, ThoughtStart start, std::span<const std::int64_t> tokens, std::string answer);
 
   std::int64_t size() const { return static_cast<std::int64_t>(words_.size()); }
-  // Such a token is before the answer's first word.
+  // Whether the token belongs to the reasoning, before the answer's first word.
   bool of_thought(std::size_t token) const { return token < thought_tokens_; }
   // The word that holds the token's first visible character; size() for tokens after the last word.
   std::int64_t word_of(std::size_t token) const { return word_of_[token]; }
@@ -34,7 +34,7 @@ class AnswerWords {
   std::size_t thought_tokens_ = 0;
 };
 
-// Length in bytes of the white space that starts at `at`, and of what is none.
+// Length in bytes of the white space, or of the word, that starts at `at`.
 std::size_t space_length(std::string_view text, std::size_t at);
 std::size_t word_length(std::string_view text, std::size_t at);
 

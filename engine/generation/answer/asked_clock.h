@@ -1,6 +1,6 @@
-// How long a question has been waiting for its first word: from when it was asked, or, where nobody says when, from when the engine began.
+// Measures TTFT: from Turn::asked, or from the engine's start of the turn if that is not set.
 //
-// The one place where that time begins; used by run_turn(). Monotonic clock, milliseconds. Threads: none of its own.
+// Used by run_turn(). Monotonic clock, milliseconds. Threads: none of its own.
 #pragma once
 
 #include <algorithm>

@@ -1,6 +1,6 @@
-// Watches the teacher-forced pass and judges what a method kept by the full cache's attention (figures: metrics/selection_figures.h).
+// Scores the slots that a method kept by the full cache's attention during the teacher-forced pass (metrics/selection_figures.h).
 //
-// Used by score_answer(). O(layers * heads * prompt) a token, nothing is kept from token to token. Engine thread only.
+// Used by score_answer(). O(layers * heads * prompt) per token; attention is not stored between tokens. Engine thread only.
 #pragma once
 
 #include <cstdint>
@@ -17,15 +17,15 @@ namespace winnow {
 
 class SelectionJudge {
  public:
-  // Both right before the answer's first token, but for a first step that `own` holds already (own_first_step). They are only read here.
+  // Both states right before the answer's first token; `own` may already hold the first step (own_first_step). Not modified.
   SelectionJudge(const Conversation& own, bool own_first_step, const Conversation& full);
   SelectionJudge(const SelectionJudge&) = delete;
   SelectionJudge& operator=(const SelectionJudge&) = delete;
 
-  // To be shown every layer of every answer token but the last.
+  // Observers for every layer of every answer token except the last.
   DecodeObserver& of_full() { return full_; }
   DecodeObserver& of_own() { return own_; }
-  // After a token was read by both, and by the full cache alone where own's is a first step.
+  // Call after both have decoded a token; for own's first step, after the full cache alone has.
   void token_read();
 
   // Absent if no token was read.

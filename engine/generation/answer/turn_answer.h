@@ -1,4 +1,4 @@
-// From a turn that is ready to the finished answer with its figures.
+// Decodes the answer of a prefilled turn, with its figures.
 //
 // Used by run_turn() and ComparedAnswer. Engine thread only.
 #pragma once
@@ -14,18 +14,17 @@
 
 namespace winnow {
 
-// The answer of a turn, a token at a time. turn.recipe is what the figures are labelled with.
+// turn.recipe labels the figures.
 class TurnAnswer {
  public:
-  // Emits the report, and notes the turn's recipe among the cache's makers. turn must outlive it. ttft is what since_asked_ms says at the
-  // first token.
+  // Emits the report and adds the turn's recipe to the cache's makers. turn must outlive it. ttft is since_asked_ms() at the first token.
   TurnAnswer(const RequestContext& context, const Turn& turn, ReadyTurn ready, std::function<double()> since_asked_ms);
   TurnAnswer(const TurnAnswer&) = delete;
   TurnAnswer& operator=(const TurnAnswer&) = delete;
 
-  // As AnswerLoop: false when the answer has come to its end. Stop gives what there is, Cancel throws Interrupted.
+  // As AnswerLoop: false when the answer has ended. Stop keeps the partial answer, Cancel throws Interrupted.
   bool step() { return loop_.step(); }
-  // Once, after the last step. The conversation's thread then ends with the answer.
+  // Call once, after the last step. The conversation's thread then ends with the answer.
   Finished finish();
 
   const Conversation& conversation() const { return loop_.conversation(); }
@@ -38,7 +37,7 @@ class TurnAnswer {
   AnswerLoop loop_;
 };
 
-// The labels of a turn that ended before it had any figures.
+// The result of a turn that was interrupted before it had figures.
 Finished interrupted_turn(const Turn& turn);
 
 }  // namespace winnow

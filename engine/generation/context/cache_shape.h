@@ -1,6 +1,6 @@
-// The shape of the caches that turns of a recipe are answered from: the model's, stored as the recipe says.
+// The cache shape for a recipe: the model's, with the recipe's KV cache dtype.
 //
-// Used wherever engine/generation begins a conversation, and to see whether one goes on. Pure.
+// Used where engine/generation starts a conversation or checks whether one can be continued. Pure.
 #pragma once
 
 #include "engine/kv_cache/kv_cache.h"

@@ -1,7 +1,7 @@
-// Documents as the model's tokens, remembered, so that a plan after every key does not split a long text into tokens again.
+// A cache of tokenised documents, so that planning on every keystroke does not tokenise a long text again.
 //
-// Part of LoadedModel: another model has another vocabulary. A text is found by itself, not by the file it came from. Holds the last few,
-// within a bound. No torch. Engine thread only.
+// Part of LoadedModel, because tokens depend on the vocabulary. The key is the text, not the file. Holds the most recent few, within
+// bounds. No torch. Engine thread only.
 #pragma once
 
 #include <cstddef>
@@ -18,7 +18,7 @@ namespace winnow {
 struct DocumentTokens {
   std::vector<std::int64_t> ids;
   std::vector<TokenOrigin> origins;  // modality kDocument; frame: the line, from 0; `media` at -1
-  std::int64_t all = 0;              // tokens of the whole text; more than ids where it was cut
+  std::int64_t all = 0;              // tokens of the whole text; more than ids if it was cut
 };
 
 class DocumentMemo {
@@ -26,7 +26,7 @@ class DocumentMemo {
   explicit DocumentMemo(std::size_t most_documents = 8, std::size_t most_bytes = std::size_t{32} << 20)
       : most_documents_(most_documents), most_bytes_(most_bytes) {}
 
-  // most: so many tokens from the beginning; 0: all. Null: not known. Valid until the next keep().
+  // most: token limit, from the beginning; 0: none. Returns null if not cached; valid until the next keep().
   const DocumentTokens* find(std::string_view text, std::int64_t most);
   const DocumentTokens& keep(std::string text, std::int64_t most, DocumentTokens tokens);
 
@@ -40,7 +40,7 @@ class DocumentMemo {
 
   std::size_t most_documents_;
   std::size_t most_bytes_;
-  std::deque<Entry> entries_;  // the last used one first
+  std::deque<Entry> entries_;  // most recently used first
 };
 
 }  // namespace winnow

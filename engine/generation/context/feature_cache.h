@@ -1,7 +1,7 @@
-// Visual features of media that were already encoded, so that a second question about a video skips decoding and the vision tower.
+// A cache of visual features, so that a second question about a video skips decoding and the vision tower.
 //
-// Keyed by the file's content hash, the frames' times and the tiling; lives as long as the loaded model, because other weights give other
-// features. Least recently used entries go when the byte limit is passed. Engine thread only.
+// Keyed by the file's content hash, the frames' times and the tiling. Lives as long as the loaded model, because features depend on its
+// weights. Evicts least recently used entries above the byte limit. Engine thread only.
 #pragma once
 
 #include <cstdint>
@@ -19,17 +19,17 @@ struct CachedFeatures {
   MediaFeatures features;
   std::vector<double> asked_s;  // per frame; empty for an image
   std::vector<double> actual_s;
-  std::vector<MediaNotice> notices;  // of what was read for them
+  std::vector<MediaNotice> notices;  // from decoding them
 };
 
 class FeatureCache {
  public:
   explicit FeatureCache(std::int64_t limit_bytes) : limit_bytes_(limit_bytes) {}
-  // request: under which name (path instead of content) they were asked for this time.
+  // request: the name (by path, not content) of this request.
   std::optional<CachedFeatures> find(const std::string& key, const std::string& request);
   void insert(const std::string& key, const std::string& request, const CachedFeatures& value);
-  // What was last asked for under this name, valid until the next insert(): a guess, because the file may have changed since, but it costs
-  // no reading. Null if it is not here.
+  // The last entry requested under this name; valid until the next insert(). A guess that reads no file: the file may have changed since.
+  // Returns null if not cached.
   const CachedFeatures* find_request(const std::string& request) const;
 
  private:

@@ -1,8 +1,8 @@
-// Everything that one model folder gives: the network, its tokenizer, its chat template, the ids that end an answer.
+// A loaded model: network, tokenizer, chat template, end-of-answer ids.
 //
-// Made by load_folder(), owned by the engine, replaced as a whole: a folder that is refused leaves the old model running.
-// Errors: Exception or Interrupted. A folder that is no model, lacks a file or holds another format has codes of its own (kNoModel and
-// its like), so that nobody takes them for those of an attachment. Engine thread only.
+// Made by load_folder(), owned by the engine, replaced as a whole; if a folder is refused, the old model stays. Errors: Exception or
+// Interrupted. Faults of the folder have codes of their own (kNoModel and its like), different from those of attachments. Engine thread
+// only.
 #pragma once
 
 #include <cstdint>
@@ -28,30 +28,30 @@ namespace winnow {
 
 struct LoadedModel {
   std::unique_ptr<VisionLanguageModel> network;
-  std::shared_ptr<const Tokenizer> tokenizer;  // the network has it, too
+  std::shared_ptr<const Tokenizer> tokenizer;  // shared with the network
   std::unique_ptr<ChatTemplate> chat_template;
   std::unique_ptr<ChatTemplate> video_template;  // of threads with a video; null: the same
   std::set<std::int64_t> stop_token_ids;
-  std::optional<FoundTags> thoughts;  // the marks around them; nothing: it is not known to think
+  std::optional<FoundTags> thoughts;  // markers of reasoning; nullopt: the model has none
   FeatureCache features{std::int64_t{256} << 20};
   DocumentMemo documents;
   MachineSpeed speed;
-  // The files that weights are read from. What lives is looked at where it lies, for as long as the model is.
+  // The weight files; those still mapped are used in place while the model lives.
   std::vector<std::weak_ptr<const TensorFile>> files;
 
-  // What was computed is the model's: nobody wrote to its files. Throws kModelFileChanged naming the file. A system call for each file.
+  // Throws kModelFileChanged naming the file if a mapped file was modified. One system call per file.
   void require_unchanged() const;
 };
 
-// The network's, and what the chat template adds.
+// The network's ModelInfo, completed from the chat template.
 ModelInfo model_info(const LoadedModel& model);
 
-// Names what speeds were measured with.
+// The key of speeds measured with this model.
 std::string speed_key(const ModelInfo& model);
 
 struct LoadHooks {                                                        // each may be empty
   std::function<void(std::uint64_t done, std::uint64_t total)> progress;  // bytes as stored
-  // Before the first weight is read: what they take at most, and where. May free what is in the way, and refuse.
+  // Called before the first weight is read, with an upper bound of their bytes. May free memory or throw to refuse.
   std::function<void(std::uint64_t bytes, MemoryOf memory)> make_room;
 };
 

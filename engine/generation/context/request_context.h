@@ -1,4 +1,4 @@
-// What a request runs with, handed from stage to stage.
+// The context of a request, passed from stage to stage.
 //
 // Made by engine/api for each request; copied freely. The model, the opener and the trace outlive it. Engine thread only.
 #pragma once
@@ -13,13 +13,13 @@ namespace winnow {
 
 struct RequestContext {
   LoadedModel& model;
-  MediaOpener* opener = nullptr;  // null: this build reads text only
+  MediaOpener* opener = nullptr;  // null: a build without media
   EmitEvent emit;
   InterruptToken interrupt;
-  TurnTrace* trace = nullptr;  // to be filled for an export
+  TurnTrace* trace = nullptr;  // filled for an export; else null
 
   const VisionLanguageModel& network() const { return *model.network; }
-  // The same, speaking under a column's number.
+  // The same, emitting for one column.
   RequestContext for_column(std::int32_t column) const { return {model, opener, emit.for_column(column), interrupt, trace}; }
 };
 

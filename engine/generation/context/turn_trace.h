@@ -1,4 +1,4 @@
-// What an export writes: filled while a turn runs, empty otherwise. Tensors are copies on the CPU.
+// The data of an export, collected while a turn runs. Tensors are copies on the CPU.
 #pragma once
 
 #include <ATen/ATen.h>

@@ -1,4 +1,4 @@
-// Tokens of an answer to text, parted into what the model thinks and what it answers; and back, for an answer that is read again.
+// Converts tokens of an answer to text, split into reasoning and answer; and back, for an answer that is prefilled again.
 //
 // Used by AnswerLoop, score_answer() and the descriptions of context_probe.h. Engine thread only.
 #pragma once
@@ -15,7 +15,7 @@
 
 namespace winnow {
 
-// Whether a prompt of these tokens, which may be its last ones, ends within a thought.
+// Whether a prompt ends inside reasoning; its last tokens suffice.
 ThoughtStart thought_start(const LoadedModel& model, std::span<const std::int64_t> prompt);
 
 class AnswerText {
@@ -23,16 +23,16 @@ class AnswerText {
   // model must outlive this.
   AnswerText(const LoadedModel& model, ThoughtStart start);
 
-  // What the token lets be told. Special tokens say nothing, but for those that mark a thought.
+  // The text that the token completes. Special tokens have no text, except the reasoning markers.
   SplitText push(std::int64_t token);
-  // What was held back, when no more follows.
+  // The text held back, at the end.
   SplitText flush();
 
-  // Of the tokens so far: those up to the end of the thought, its marks included. 0: nothing was thought.
+  // Tokens up to the end of the reasoning, markers included; 0: none.
   std::int64_t thought_tokens() const { return thought_tokens_; }
   bool thinking() const { return splitter_.thinking(); }
   bool answering() const { return splitter_.answering(); }
-  // Of the answer: something is held back, as a beginning of a character or of a mark.
+  // Whether answer text is held back: an incomplete character or a possible marker.
   bool holds() const { return splitter_.undecided() || (!thinking() && detokenizer_.holds()); }
 
  private:
@@ -45,10 +45,10 @@ class AnswerText {
   std::int64_t thought_tokens_ = 0;
 };
 
-// An answer as the model would have written it, for a state whose prompt has that start. A thought that an answer follows is ended.
+// The tokens of an answer as the model would have generated them after a prompt with that start. Closes the reasoning if an answer follows.
 std::vector<std::int64_t> written_tokens(const LoadedModel& model, ThoughtStart start, const std::string& thought,
                                          const std::string& answer);
-// What ends a thought for the model.
+// The tokens that close reasoning.
 std::vector<std::int64_t> closing_tokens(const LoadedModel& model);
 
 }  // namespace winnow

@@ -1,5 +1,4 @@
-// Counts a cache for people: budgets, slots kept by modality, bytes. Reads the cache, changes nothing. Used by SegmentCompression and
-// AnswerLoop.
+// Figures of a cache: budgets, slots kept by modality, bytes. Does not modify it. Used by SegmentCompression and AnswerLoop.
 #pragma once
 
 #include <span>
@@ -12,19 +11,19 @@
 
 namespace winnow {
 
-// budgets: slots granted per layer for the newest segment; empty where no event took place.
+// budgets: slots granted per layer for the newest segment; empty without an event.
 std::vector<LayerFigures> layer_figures(const KvCache& cache, std::span<const TokenOrigin> origins, std::span<const std::int64_t> budgets);
 
-// Slots in use per layer; tokens from first_generated on are the answer's, those of images are counted apart, too. O(slots).
+// Slots in use per layer, answer tokens (from first_generated on) and image tokens also counted separately. O(slots).
 std::vector<SlotCounts> slot_counts(const Conversation& conversation, std::int32_t first_generated);
-// Adds what each layer gained since, where nothing leaves while decoding: all of it is the answer's. O(layers * kv heads).
+// Adds the slots that each layer has gained since, all of them answer tokens. For decoding without eviction. O(layers * kv heads).
 void add_growth(const KvCache& cache, std::vector<SlotCounts>& counts);
 
 // kept[layer][kv head]: original indices in ascending order.
 std::vector<std::vector<std::vector<std::int32_t>>> kept_original(const KvCache& cache);
 
-// What events merged into these tokens, in the shape of `kept` (kept_original()); empty if no event has merged anything. Tokens that left
-// since are not met. O(kept).
+// How many tokens events merged into each of these, in the shape of `kept` (kept_original()); empty without merges. Tokens evicted since
+// are not counted. O(kept).
 std::vector<std::vector<std::vector<std::int32_t>>> merged_counts(const MergeState& state,
                                                                   const std::vector<std::vector<std::vector<std::int32_t>>>& kept);
 

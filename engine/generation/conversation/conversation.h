@@ -1,7 +1,7 @@
-// What the engine remembers of one conversation: the cache, where each token came from, and which messages the cache stands for.
+// The engine's state of a conversation: the cache, the origin of each token, and the messages that the cache holds.
 //
-// Owned by the engine. fork() is cheap (blocks are shared): a turn keeps the state before it for Cancel and for answering again, a
-// comparison gives every column its own. Engine thread only.
+// Owned by the engine. fork() is cheap because blocks are shared: a turn keeps the state before it for Cancel and for answering again, and
+// each column of a comparison has its own. Engine thread only.
 #pragma once
 
 #include <cstdint>
@@ -23,33 +23,33 @@ struct Conversation {
 
   KvCache cache;
   std::vector<TokenOrigin> origins;       // by original token index
-  std::vector<std::int64_t> token_ids;    // by original token index; media tokens hold their placeholder's id or their own
-  PositionList positions;                 // by original token index; those of a segment from its placing on
-  std::int64_t pruned_tokens = 0;         // of the prompts, that never reached the decoder: no token indices, no positions
+  std::vector<std::int64_t> token_ids;    // by original token index; media tokens have their placeholder's id or their own
+  PositionList positions;                 // by original token index; a segment's are added when it is prepared
+  std::int64_t pruned_tokens = 0;         // pruned before the decoder: without token indices and positions
   std::int64_t next_position = 0;         // rotary position of the next token; never derived from the cache's size
-  std::int32_t media_count = 0;           // running number of images and videos
-  std::vector<std::string> media_hashes;  // of each of them: name_of_content()
-  std::vector<double> frame_s;            // of each of them: FrameSeconds
-  std::vector<MediaKind> media_kinds;     // of each of them
+  std::int32_t media_count = 0;           // images, videos and documents so far
+  std::vector<std::string> media_hashes;  // per medium: name_of_content()
+  std::vector<double> frame_s;            // per medium: FrameSeconds
+  std::vector<MediaKind> media_kinds;     // per medium
   std::vector<std::int32_t> pinned;       // original indices of tokens that no method may drop, ascending
-  std::vector<Pin> pins;                  // that it was made with, of the whole thread
-  std::vector<Message> thread;            // what the cache holds; ends with the assistant's answer
-  PromptSettings settings;                // that the template was given for the last of it
-  CacheMakers makers;                     // which recipes made it what it is
-  std::vector<std::int64_t> answer_ids;   // of the last answer, the token that ended it included
-  bool answer_open = false;               // its last token was not read: it was as long as it was allowed to be
-  ClonePtr<DecodePolicy> decode_policy;   // none: the answer only appends
+  std::vector<Pin> pins;                  // of the whole thread, as given in its turns
+  std::vector<Message> thread;            // the cached messages; ends with the assistant's answer
+  PromptSettings settings;                // given to the template for the last message
+  CacheMakers makers;                     // the recipes that compressed the cache
+  std::vector<std::int64_t> answer_ids;   // of the last answer, end token included
+  bool answer_open = false;               // the answer reached its length: its last token is not cached
+  ClonePtr<DecodePolicy> decode_policy;   // null: no eviction while decoding
   MergeState merge_state;
   bool compressed = false;  // an event with visual tokens has happened
 
   std::int32_t next_original() const { return static_cast<std::int32_t>(origins.size()); }
-  // What an uncompressed cache would hold.
+  // Tokens of an uncompressed cache.
   std::int64_t full_tokens() const { return next_original() + pruned_tokens; }
 
   Conversation fork() const { return *this; }
 
  private:
-  Conversation(const Conversation&) = default;  // by its name only: a copy should be meant
+  Conversation(const Conversation&) = default;  // private, so that copies are explicit: fork()
 };
 
 }  // namespace winnow

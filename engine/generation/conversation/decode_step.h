@@ -1,6 +1,6 @@
 // One token through the model over a conversation's cache; decode-phase methods evict in the same step.
 //
-// Used by AnswerLoop, by answer_score.h to repeat what it did, and by plan_turn() to count a step without making it. Engine thread only.
+// Used by AnswerLoop, by answer_score.h to replay it, and by plan_turn() to count a step without running it. Engine thread only.
 #pragma once
 
 #include <ATen/ATen.h>
@@ -12,16 +12,16 @@
 
 namespace winnow {
 
-// Appends the token to cache, origins and ids. Returns fp32 [vocabulary], on the model's device. listener (may be null) is shown every
-// layer before anything leaves it.
+// Appends the token to cache, origins and ids. Returns fp32 [vocabulary], on the model's device. listener (may be null) sees every layer
+// before eviction.
 at::Tensor decode_step(const VisionLanguageModel& model, Conversation& conversation, std::int64_t token,
                        DecodeObserver* listener = nullptr);
 
-// The same with nothing leaving the cache; observer may be null.
+// The same without eviction; observer may be null.
 at::Tensor append_step(const VisionLanguageModel& model, Conversation& conversation, std::int64_t token, DecodeObserver* observer);
 
-// What decode_step() does to origins, ids, positions and the numbers of slots, without a model: the token's keys and values are zeros, and
-// it attends to nothing. For a fork whose slots are counted and then dropped.
+// As decode_step() for origins, ids, positions and slot counts, without running the model: keys and values are zeros, attention is empty.
+// For a fork that is dropped after counting its slots.
 void count_step(Conversation& conversation, std::int64_t token);
 
 }  // namespace winnow

@@ -1,5 +1,4 @@
-// When two messages are the same for the cache: same role, same text, same thought, same media files under the same frame plans, the
-// same subtitles, read in the same encoding.
+// Whether two messages are equal for the cache: role, text, reasoning, media files, frame plans, subtitles and text encoding.
 #pragma once
 
 #include "engine/messages/requests.h"

@@ -1,7 +1,7 @@
-// Rotary positions of a conversation's tokens by original index: what cached keys are turned by, beside what they stand for.
+// Rotary positions of a conversation's tokens by original index: those by which cached keys are rotated.
 //
-// Part of Conversation; methods that put keys to other places go by it, and it is saved with the cache. Four bytes a token and axis, on the
-// host. Engine thread only.
+// Part of Conversation; used by methods that re-rotate keys, and saved with the cache. 4 bytes per token and axis, on the host. Engine
+// thread only.
 #pragma once
 
 #include <ATen/ATen.h>
@@ -31,7 +31,7 @@ class PositionList {
   void append_text(std::int64_t position) {
     values_.insert(values_.end(), static_cast<std::size_t>(axes_), static_cast<std::int32_t>(position));
   }
-  // Forgets what comes after the first `tokens`.
+  // Keeps the first `tokens`.
   void cut(std::int64_t tokens) { values_.resize(static_cast<std::size_t>(tokens * axes_)); }
 
   // int64 [axes, count] of tokens [first, first + count), on the host.

@@ -1,8 +1,8 @@
-// Picks the next token from logits where they lie: on the host by Sampler, on a device there, so that its number alone comes back.
+// Samples the next token on the logits' device: on the host by Sampler, on a GPU by a kernel, so that only the id is copied back.
 //
-// Used by AnswerLoop and first_step. Both are one choice (kernels/api/sample_token.h): the same id for the same draw of the same seed. On a
-// device two launches, or three where a token is drawn, and one wait. logits: fp32 [vocabulary]. Errors: as Sampler's, and kDeviceFailed.
-// Engine thread only.
+// Used by AnswerLoop and first_step. Both give the same id for the same draw of the same seed (kernels/api/sample_token.h). On a GPU: two
+// launches (three with temperature) and one synchronisation. logits: fp32 [vocabulary]. Errors: as Sampler's, and kDeviceFailed. Engine
+// thread only.
 #pragma once
 
 #include <ATen/ATen.h>
@@ -17,11 +17,11 @@ namespace winnow {
 
 class TokenChoice {
  public:
-  // draws: that the answer has behind it already.
+  // draws: random draws that the answer has used so far.
   explicit TokenChoice(const Sampling& settings, std::uint64_t draws = 0)
       : penalises_(settings.repetition_penalty != 1.0), sampler_(settings, draws) {}
 
-  // seen: ids of prompt and answer so far; a call's begin with the ids of the call before.
+  // seen: ids of prompt and answer so far; each call's must extend those of the call before.
   std::int64_t choose(const at::Tensor& logits, std::span<const std::int64_t> seen);
 
  private:
@@ -31,7 +31,7 @@ class TokenChoice {
   Sampler sampler_;
   at::Tensor workspace_;   // on the logits' device
   at::Tensor was_seen_;    // bool [vocabulary], there
-  std::size_t noted_ = 0;  // so many of the seen ids are in it
+  std::size_t noted_ = 0;  // number of seen ids in was_seen_
 };
 
 }  // namespace winnow

@@ -1,4 +1,4 @@
-// A conversation that is about to answer. Made by TurnPrefill, used up by AnswerLoop and score_answer(). Engine thread only.
+// A prefilled conversation, ready to decode. Made by TurnPrefill, consumed by AnswerLoop and score_answer(). Engine thread only.
 #pragma once
 
 #include <ATen/ATen.h>
@@ -14,19 +14,19 @@
 
 namespace winnow {
 
-// Tokens that an answer begins with, of an earlier turn that was cut.
+// The tokens of an interrupted answer that is continued.
 struct BegunAnswer {
   std::vector<std::int64_t> ids;
-  std::size_t read = 0;  // so many of them the state holds already
+  std::size_t read = 0;  // how many of them are cached
 };
 
 struct AnswerStart {
   Conversation state;
-  at::Tensor logits;                    // fp32 [vocabulary], of the last position read; undefined where `begun` has more to read
-  std::optional<FirstStep> first_step;  // what `state` holds of the answer already
+  at::Tensor logits;                    // fp32 [vocabulary], of the last cached position; undefined while `begun` has uncached tokens
+  std::optional<FirstStep> first_step;  // the answer's first token, if `state` holds it already
   BegunAnswer begun{};
 
-  // Ids of what the state held before the answer.
+  // Ids of the cached tokens before the answer.
   std::span<const std::int64_t> prompt_tokens() const {
     const std::size_t answered = first_step ? 1 : begun.read;
     return std::span(state.token_ids).first(state.token_ids.size() - answered);

@@ -1,7 +1,7 @@
-// Blocks of a cache counted as KvCache allocates them, without one: what is held, and the most at a time.
+// Simulates KvCache's block allocation: blocks held, and their peak.
 //
-// Used to foresee caches (foreseen_cache.h) and readings of media. A compacted head's fresh blocks are there before its old ones go: on the
-// CPU head by head, on a GPU, which moves a layer at once, those of all heads.
+// Used to predict caches (foreseen_cache.h) and media prefills. Compaction allocates new blocks before it frees the old ones: head by head
+// on the CPU, a whole layer at once on a GPU.
 #pragma once
 
 #include <algorithm>

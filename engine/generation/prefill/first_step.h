@@ -1,6 +1,6 @@
-// The first answer token, read on the uncompressed cache by recipes whose event comes after it (as MEDA's and D2O's released code does).
+// The first answer token, decoded on the uncompressed cache for recipes whose event follows it (as in MEDA's and D2O's released code).
 //
-// Used by TurnPrefill, which knows when; AnswerLoop and score_answer() then go on from the second token. Engine thread only.
+// Used by TurnPrefill; AnswerLoop and score_answer() then continue with the second token. Engine thread only.
 #pragma once
 
 #include <ATen/ATen.h>
@@ -23,16 +23,15 @@ struct FirstStep {
   double elapsed_ms = 0.0;
 };
 
-// Says the answer's first token from the prompt's last logits, before the conversation holds it; nothing if it will not be read because the
-// answer ends with it.
+// Returns the answer's first token from the prompt's last logits; nullopt if the answer ends with it, so that it is never decoded.
 using ChooseFirst = std::function<std::optional<std::int64_t>(const at::Tensor& prompt_logits, const Conversation& conversation)>;
 // As AnswerLoop samples it. model and sampling must outlive the result.
 ChooseFirst sampled_first(const LoadedModel& model, const Sampling& sampling);
-// Of an answer that is there already.
+// For a given answer.
 ChooseFirst given_first(std::span<const std::int64_t> answer);
 
-// Reads it if the compressor awaits it, appended to cache, origins and ids; shows its attention to the compressor. None: the event is about
-// the prompt alone.
+// Decodes it if the compressor awaits it: appends to cache, origins and ids, and shows its attention to the compressor. Returns nullopt if
+// the event concerns the prompt alone.
 std::optional<FirstStep> read_first_token(const VisionLanguageModel& network, SegmentCompressor& compressor, const ChooseFirst& choose,
                                           const at::Tensor& prompt_logits, Conversation& working);
 

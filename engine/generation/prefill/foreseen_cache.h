@@ -1,6 +1,6 @@
-// How many slots and blocks an event and what is read after it will take, without running any of it.
+// Predicts the slots and blocks of a compression event and of the tokens prefilled after it.
 //
-// Used by plan_turn() and by the ways to read media (engine/generation/reading). Pure.
+// Used by plan_turn() and by the media readings (engine/generation/reading). Pure.
 #pragma once
 
 #include <cstdint>
@@ -11,8 +11,8 @@
 namespace winnow {
 
 struct ForeseenCache {
-  std::int64_t slots = 0;        // of all layers and heads, after the event
-  std::int64_t peak_blocks = 0;  // the most at a time
+  std::int64_t slots = 0;  // of all layers and heads, after the event
+  std::int64_t peak_blocks = 0;
 };
 
 std::int64_t blocks_held(const KvCache& cache);

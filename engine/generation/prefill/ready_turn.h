@@ -1,5 +1,5 @@
-// A turn up to its answer: prefilled, compressed. Made by TurnPrefill or ready_context_turn(), used up by TurnAnswer. Plain data, engine
-// thread only.
+// A prefilled and compressed turn, ready to decode. Made by TurnPrefill or ready_context_turn(), consumed by TurnAnswer. Plain data,
+// engine thread only.
 #pragma once
 
 #include "engine/generation/prefill/answer_start.h"
@@ -12,8 +12,8 @@ namespace winnow {
 struct ReadyTurn {
   AnswerStart start;
   CacheReport report;
-  TokenCounts tokens;  // all but `generated`
-  TimingsMs timings;   // all but ttft and decode_total
+  TokenCounts tokens;  // without `generated`
+  TimingsMs timings;   // without ttft and decode_total
   TurnWork work;
 };
 

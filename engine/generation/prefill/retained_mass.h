@@ -1,8 +1,6 @@
-// How much of what a scorer counts the best tokens hold, for any share kept: what the retention slider shows before a question is sent
-// again.
+// The share of a scorer's total score that the best tokens hold, by retention. The retention slider shows it.
 //
-// Used by SegmentCompression for CacheReport. O(tokens) per layer and head: scores are put into narrow classes instead of being sorted.
-// Pure.
+// Used by SegmentCompression for CacheReport. O(tokens) per layer and head: scores are binned instead of sorted. Pure.
 #pragma once
 
 #include <vector>
@@ -12,8 +10,8 @@
 
 namespace winnow {
 
-// Twenty shares from 1 % to 100 %, the candidates of the recipe's scope alone counted, mean over layers and heads. Scores below zero and
-// not finite ones count as nothing. Empty unless the segment was scored.
+// Twenty retentions from 1 % to 100 % over the candidates of the recipe's scope, mean over layers and heads. Negative and non-finite scores
+// count as 0. Empty if the segment was not scored.
 std::vector<RetainedMass> retained_mass(const SegmentCompressor& compressor);
 
 }  // namespace winnow

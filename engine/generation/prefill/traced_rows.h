@@ -1,4 +1,4 @@
-// What a turn's trace wants of each segment that is read for it.
+// The logit rows that a turn's trace needs of each segment.
 #pragma once
 
 #include <ATen/ATen.h>
@@ -8,10 +8,10 @@
 
 namespace winnow {
 
-// trace: null for none. untraced: what the caller itself needs.
+// trace: may be null. untraced: the rows that the caller itself needs.
 LogitRows rows_of(const TurnTrace* trace, LogitRows untraced);
 
-// Adds a segment's rows to the trace of a turn; nothing without one. logits: undefined where none were made.
+// Adds a segment's rows to the trace, if there is one. logits: may be undefined.
 void trace_rows(TurnTrace* trace, const at::Tensor& positions, const at::Tensor& logits);
 
 }  // namespace winnow

@@ -1,9 +1,9 @@
-// The way of every request that answers, up to the answer: segment, prefill, maybe the first token, event.
+// A request up to its answer: segment, prefill, in some recipes the first token, compression event.
 //
-// One prefill of what a conversation does not hold yet, watched by the recipes that will compress it. A turn has one recipe and goes on
-// with the prefilled conversation itself; a comparison has several, each of which goes on with a fork; a score has one or none and needs
-// the full cache beside. Where budgets follow the prompt and the recipe asks for it, the prefill is two passes: the first lets each layer
-// go again, the second compacts it. Recipes whose event comes before the question go the way of context_turn.h instead. Used by
+// One prefill of the uncached part of a thread, observed by the recipes that will compress it. A turn has one recipe and continues with the
+// prefilled conversation itself. Each recipe of a comparison continues with a fork. A score has one recipe or none and also needs the full
+// cache. If budgets depend on the prompt and the recipe asks for it, there are two passes: the first frees each layer again, the second
+// compacts it. Recipes whose event precedes the question use prepared_turn.h instead. Used by
 // engine/generation/requests. Engine thread only.
 #pragma once
 
@@ -27,43 +27,43 @@ namespace winnow {
 
 // Whether a layer may be compacted before the next begins.
 enum class Compaction : int {
-  kLayerByLayer = 1,  // where its budget is known by then; of one recipe
-  kAfterTheLast = 2,  // so that the whole segment can be had uncompressed
+  kLayerByLayer = 1,  // if its budget is known by then; for a single recipe
+  kAfterTheLast = 2,  // keeps the whole segment uncompressed until ready()
 };
 
 class TurnPrefill {
  public:
-  // Reads the segment. recipes must outlive it; one that prunes or compresses the whole cache is alone, and one that prunes was with
-  // begin_turn() already.
+  // Prefills the segment. recipes must outlive it. A recipe that prunes or compresses the whole cache must be the only one; a pruning one
+  // must also have been passed to begin_turn().
   // Emits Progress. Errors: Exception, Interrupted.
   TurnPrefill(const RequestContext& context, BegunTurn begun, const std::vector<const Recipe*>& recipes, Compaction compaction);
   TurnPrefill(const TurnPrefill&) = delete;
   TurnPrefill& operator=(const TurnPrefill&) = delete;
 
-  // With the segment, uncompressed unless layer by layer; until ready().
+  // Includes the segment, uncompressed unless layer by layer. Valid until ready().
   const Conversation& conversation() const { return conversation_; }
   const at::Tensor& logits() const { return logits_; }  // fp32 [vocabulary], of the last position
   AnswerStart uncompressed() const { return {conversation_.fork(), logits_, {}}; }
   const TimingsMs& timings() const { return timings_; }  // without any recipe's part
-  // What a turn under this recipe alone would have waited for the prefill.
+  // The prefill time of a turn under this recipe alone.
   double waited_ms(std::size_t recipe) const { return shared_ms_ + compressions_.at(recipe).statistics_ms(); }
 
-  // Compresses the conversation under the only recipe and gives it away. first: asked where the event comes after the first answer token.
+  // Compresses the conversation under the only recipe and moves it out. first: used if the event follows the first answer token.
   ReadyTurn ready(const ChooseFirst& first);
-  // Compresses a fork, which shares what it keeps, under recipe number `recipe`; each once. emit: who speaks of it.
+  // Compresses a fork, which shares kept blocks, under recipe number `recipe`; call once each. emit: of the recipe's column.
   ReadyTurn ready_fork(std::size_t recipe, const ChooseFirst& first, const EmitEvent& emit);
 
  private:
   class Audience;
-  double run_layers(Compaction compaction);  // says what the recipes took, in ms
-  // Shows every layer to the hooks' observer and leaves segment and conversation as they were. In ms.
+  double run_layers(Compaction compaction);  // returns the recipes' own time in ms
+  // Shows every layer to the hooks' observer, then restores segment and conversation. Returns its time in ms.
   double first_pass(PrefillHooks hooks);
   ReadyTurn finish(SegmentCompression& compression, Conversation working, const ChooseFirst& first, const EmitEvent& emit);
 
   RequestContext context_;
   Conversation conversation_;
   TurnSegment segment_;
-  std::deque<SegmentCompression> compressions_;  // borrow the segment's tokens; they stay where they are
+  std::deque<SegmentCompression> compressions_;  // borrow segment_.tokens, so must not move
   at::Tensor logits_;
   TimingsMs timings_;
   double shared_ms_ = 0.0;  // from media to the last layer, without any recipe's statistics

@@ -1,7 +1,7 @@
-// The probe pass: rows that stand for every later question are run behind the context, and what they look at is the slots' votes.
+// The probe pass: query rows that stand for any later question are run after the context, and their attention scores its slots.
 //
-// KVzip (arXiv 2505.23416, sections 3.1 to 3.3) repeats the context; self-study describes it and lets the description vote; see ProbeNeed.
-// Everything runs on forks of the cache, so the conversation is bit-identical before and after. Used by prepare_context(), after the
+// KVzip (arXiv 2505.23416, sections 3.1 to 3.3) repeats the context; self-study uses a description of it; see ProbeNeed. Everything runs on
+// forks of the cache, so the conversation is bit-identical before and after. Used by prepare_context(), after the
 // media. Emits Progress. Errors: Exception, Interrupted. Engine thread only.
 #pragma once
 
@@ -23,32 +23,32 @@
 
 namespace winnow {
 
-// What is probed: the last slots of every head of `state`, whose position is that of the token after them.
+// The probed context: the last slots of every head of `state`, which ends with them.
 struct ProbedContext {
   const Conversation& state;
-  at::Tensor embeddings;                 // [n_c, hidden]: as they entered the first layer
+  at::Tensor embeddings;                 // [n_c, hidden]: the first layer's input
   std::span<const TokenOrigin> origins;  // n_c
   const ProbePrompts& prompts;
 };
 
-// A clip of media of which earlier clips are compressed already (phase stream): the cache holds what is left of those, and the clip.
+// A clip whose earlier clips are compressed already (phase stream): the cache holds their remaining slots, then the clip.
 struct ProbedClip {
   ProbedContext context;  // embeddings and origins of the clip alone
-  // Per layer and kv head: slots before the media, which are not judged.
+  // Per layer and kv head: slots before the media, which are not scored.
   const PerLayer<std::vector<std::int64_t>>& before;
 };
 
-// Votes per layer and kv head, [kv_heads, n_c], or of the last slots of the context that a layer with a window still holds; told layer by
-// layer when all rows have voted. Returns what the model said, if it was to describe.
+// Computes votes per layer, [kv_heads, n_c]; in sliding-window layers of the last slots that the layer still holds. Calls `tell` layer by
+// layer after all rows are run. Returns the model's description, if one was requested.
 Description probe_context(const RequestContext& context, const ProbedContext& probed, const ProbeNeed& need,
                           const std::function<void(LayerId layer, HeadScores votes)>& tell);
 
-// The same for all slots of the media that are left, per layer and kv head in slot order; the clip alone is repeated. The words of a
-// description name no frames.
+// The same for all remaining media slots, per layer and kv head in slot order. Only the clip is repeated. The words of a description refer
+// to no frames.
 Description probe_clip(const RequestContext& context, const ProbedClip& clip, const ProbeNeed& need,
                        const std::function<void(LayerId layer, std::vector<std::vector<float>> votes)>& tell);
 
-// [first, first + count) of the context's tokens: whole frames (rows of an image), at most `most` tokens unless a frame has more; 0: all.
+// Token ranges [first, first + count): whole frames (rows of an image), at most `most` tokens unless a frame has more; 0: no limit.
 std::vector<std::pair<std::int64_t, std::int64_t>> context_chunks(std::span<const TokenOrigin> origins, std::int64_t most);
 
 }  // namespace winnow

@@ -1,8 +1,8 @@
-// Fetches, layer by layer, the frames that fit a question, just before the layer reads it (phase retrieve).
+// Retrieves, layer by layer, the frames that match a question, just before the layer is prefilled with it (phase retrieve).
 //
-// Used by context_turn.cpp around the question's prefill: before_layer() for every layer in order. The cache is a fork: what is not fetched
-// stays in the state that the next question forks. A layer's queries come from running it once, with all rows that are new, on another
-// fork; those of what was asked are compared (TurnSegment::words). Engine thread only. Errors: Exception, Interrupted.
+// Used around the question's prefill: call before_layer() for every layer in order. The cache is a fork, so frames that are not retrieved
+// stay available for the next question. A layer's queries come from running it once, with all new rows, on another fork; only the queries
+// of the user's words are compared (TurnSegment::words). Engine thread only. Errors: Exception, Interrupted.
 #pragma once
 
 #include <ATen/ATen.h>
@@ -21,15 +21,15 @@ namespace winnow {
 
 class FrameRetrieval {
  public:
-  // working: its last tokens are the media's segment, whole; tokens: what is known of that. All must outlive it.
+  // working: ends with the uncompressed media segment; tokens: of that segment. All must outlive it.
   FrameRetrieval(const RequestContext& context, const Recipe& recipe, const SegmentTokens& tokens, Conversation& working);
   FrameRetrieval(const FrameRetrieval&) = delete;
   FrameRetrieval& operator=(const FrameRetrieval&) = delete;
 
-  // question: as it enters the layer.
+  // question: with the layer's input as its hidden states.
   void before_layer(LayerId layer, const TurnSegment& question);
   SegmentCompression& compression() { return compression_; }
-  double ms() const { return ms_; }  // of its own work, compaction apart
+  double ms() const { return ms_; }  // of its own work, without compaction
 
  private:
   std::vector<float> scores(LayerId layer, const TurnSegment& question) const;
@@ -39,7 +39,7 @@ class FrameRetrieval {
   const SegmentTokens& tokens_;
   Conversation& working_;
   SegmentCompression compression_;
-  std::vector<std::int64_t> frames_;  // of the media's tokens: which picture each belongs to
+  std::vector<std::int64_t> frames_;  // per media token: its picture
   double ms_ = 0.0;
 };
 

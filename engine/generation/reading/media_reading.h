@@ -1,9 +1,8 @@
-// How media are read before anything is asked about them: once and compressed, clip by clip within a number of slots, or whole, for every
-// question to fetch from.
+// How media are prefilled before the question: as a whole and compressed, clip by clip within a number of slots, or uncompressed, for every
+// question to retrieve from.
 //
-// One file each; media_reading() picks by the recipe. A turn that prepares its own media goes the same way as one about media that were
-// prepared before (prepared_turn.h), and a plan asks the same object what it would take. Errors: Exception, Interrupted. Engine thread
-// only.
+// One file each; media_reading() selects by the recipe. A turn with new media uses the same path as one about prepared media
+// (prepared_turn.h), and a plan asks the same object for its costs. Errors: Exception, Interrupted. Engine thread only.
 #pragma once
 
 #include <memory>
@@ -18,12 +17,12 @@
 
 namespace winnow {
 
-// The media of a turn and what stands before them, still to be read.
+// The media of a turn, and the text before them, before their prefill.
 struct UnreadMedia {
   const Turn& turn;
-  BegunTurn& begun;                 // is used up
-  const SegmentTokens& judged;      // all of its segment
-  SegmentCompression& compression;  // of the recipe over it, for who compresses it in one event
+  BegunTurn& begun;                 // consumed
+  const SegmentTokens& judged;      // of its whole segment
+  SegmentCompression& compression;  // of the recipe over the segment, for readings with one event
 };
 
 class MediaReading {
@@ -33,19 +32,19 @@ class MediaReading {
   MediaReading(const MediaReading&) = delete;
   MediaReading& operator=(const MediaReading&) = delete;
 
-  // Emits Progress. A trace gets its rows so far.
+  // Emits Progress. Fills a trace's rows so far.
   virtual PreparedContext prepare(const RequestContext& context, const UnreadMedia& media) const = 0;
-  // Reads a question behind the media in `working`, a fork of what is prepared. Emits Progress.
+  // Prefills a question after the media in `working`, a fork of the prepared state. Emits Progress.
   virtual ReadyTurn read_question(const RequestContext& context, const PreparedContext& prepared, TurnSegment& question,
                                   Conversation working) const;
 
-  // What both take from before the media on; slots: of the event, and after it the question.
+  // The slots and blocks of both; slots: of the event, and of the question after it.
   virtual ForeseenCache foresee(const Conversation& before, const SegmentTokens& judged, const LayerSlots& slots) const;
-  // What a question takes whose media are prepared.
+  // Those of a question about prepared media.
   virtual ForeseenCache foresee_question(const Conversation& prepared, const SegmentTokens& judged, const LayerSlots& slots) const;
 
  protected:
-  // What is known of the media before they are read; takes what the segment has of it.
+  // The facts known before the media's prefill; moves them from the segment.
   static PreparedMedia prepared_media(const UnreadMedia& media);
 
   struct QuestionRead {
@@ -59,7 +58,7 @@ class MediaReading {
   const Recipe& recipe_;
 };
 
-// recipe must outlive it. Null: it has no event between media and question.
+// recipe must outlive it. Returns null if the recipe has no event between media and question.
 std::unique_ptr<const MediaReading> media_reading(const Recipe& recipe);
 
 }  // namespace winnow

@@ -1,4 +1,4 @@
-// Which tokens of a stream belong to its newest frames, and in which order these stay.
+// Protects the tokens of a stream's newest frames.
 //
 // Used by ClipStream for the option newest. No torch. Threads: any.
 #pragma once
@@ -13,17 +13,17 @@ namespace winnow {
 
 class NewestFrames {
  public:
-  // places: of every token of the media so far, in their order. count: so many frames; 0: none. Text before a frame (its time) belongs to
-  // it, what stands behind the last frame to that one.
+  // places: of every media token so far, in order. count: number of newest frames; 0: none. Text before a frame (its time) belongs to that
+  // frame; tokens after the last frame belong to the last.
   NewestFrames(std::span<const StreamedPlace> places, std::int64_t count);
 
-  // The score by which the token (counted from the media's first) competes, in place of its own: any token of a newer frame is before all
-  // of an older one, and all of them before the other tokens, in whose order nothing changes.
+  // Replaces the score `own` of a token (counted from the media's first). Tokens of newer protected frames rank before those of older ones,
+  // and all of them before the other tokens, whose order is unchanged.
   float score(std::int64_t token, float own) const;
 
  private:
-  std::int64_t first_ = 0;           // token; those before it belong to older frames
-  std::vector<std::int32_t> since_;  // of every token from there: frames that came after its own
+  std::int64_t first_ = 0;           // first token of the newest frames
+  std::vector<std::int32_t> since_;  // per token from there: number of frames after its own
 };
 
 }  // namespace winnow

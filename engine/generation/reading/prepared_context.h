@@ -1,6 +1,6 @@
-// A conversation that has read, and compressed, the media of a message that is still to come.
+// A conversation with the prefilled and compressed media of a message that is not sent yet.
 //
-// Made by a MediaReading, kept in ConversationStates, written by conversation_file.h; any number of questions go on from forks of it.
+// Made by a MediaReading, kept in ConversationStates, written by conversation_file.h. Any number of questions continue from forks of it.
 // Engine thread only.
 #pragma once
 
@@ -18,16 +18,16 @@
 
 namespace winnow {
 
-// What is known of the media beside the conversation that holds them.
+// The facts about prepared media beside their cache.
 struct PreparedMedia {
-  RecipeSpec recipe;     // as it was asked for
-  SegmentTokens tokens;  // of the new segment, up to and with the last visual one
+  RecipeSpec recipe;     // as requested
+  SegmentTokens tokens;  // of the new segment, up to and including the last visual one
   std::vector<MediaSampled> media;
   std::vector<std::int64_t> ids_to_media;  // as in TurnSegment
-  MediaFeatures closing;                   // of a source that is still running: what a question's prompt has after the last frame so far
+  MediaFeatures closing;                   // of a running source: the tokens that a question's prompt has after the last frame so far
   EventOutcome outcome;
   Description description;
-  TimingsMs timings;  // that it took; nothing for one that was read from a file
+  TimingsMs timings;  // 0 if loaded from a file
   TurnWork work;
 };
 
@@ -37,7 +37,7 @@ struct PreparedContext : PreparedMedia {
 
   Conversation state;  // its thread: the messages before
 
-  // Nothing has left: every question fetches from it, and reads the text since then again.
+  // Uncompressed, for phase retrieve: every question retrieves from it and prefills the later text again.
   bool is_fetched_from() const;
   MediaRead read() const { return {media, ids_to_media, &closing, is_fetched_from()}; }
   PreparedContext fork() const { return PreparedContext(state.fork(), *this); }

@@ -1,5 +1,5 @@
-// Media before a question, read clip by clip and held within a number of slots (phase stream): of files by ReadInClips, of sources that are
-// still running by run_watch(), both through ClipReading.
+// Media prefilled clip by clip within a fixed number of slots (phase stream): files by ReadInClips, running sources by run_watch(), both
+// through ClipReading.
 #pragma once
 
 #include "engine/generation/reading/clip_stream.h"
@@ -14,15 +14,15 @@ class ReadInClips final : public MediaReading {
   ForeseenCache foresee(const Conversation& before, const SegmentTokens& judged, const LayerSlots& slots) const override;
 };
 
-// Clips on their way into a prepared context. All that it is given must outlive it.
+// Prefills clips into a prepared context. All arguments must outlive it.
 class ClipReading {
  public:
   ClipReading(const RequestContext& context, const Recipe& recipe, PreparedContext& made)
       : context_(context), recipe_(recipe), made_(made) {}
 
-  // Through all layers behind the cache: what stands before the media, or a clip's tokens.
+  // Prefills the text before the media, or a clip's tokens.
   void read(TurnSegment segment);
-  // The clip was read: all of the media are judged, and what is too much leaves. clip: the conversation's last tokens.
+  // After a clip's prefill: scores all media slots and evicts the excess. clip: the conversation's last tokens.
   void compress(ClipStream& stream, const ClipTokens& clip);
 
  private:

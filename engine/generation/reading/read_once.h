@@ -1,4 +1,4 @@
-// Media before a question, read as a whole: probed, then one event (phase context).
+// Media prefilled as a whole, probed, then compressed in one event (phase context).
 #pragma once
 
 #include "engine/generation/reading/media_reading.h"

@@ -1,4 +1,4 @@
-// Media before a question, kept whole: each question fetches what fits it, layer by layer (phase retrieve).
+// Media prefilled and kept uncompressed; each question retrieves matching frames, layer by layer (phase retrieve).
 #pragma once
 
 #include "engine/generation/reading/media_reading.h"

@@ -1,7 +1,7 @@
-// One column of a comparison: its event, its answer a token at a time, its score.
+// One column of a comparison: its event, its answer token by token, its score.
 //
-// Used by run_comparison(), which says when each takes its turn. Time is counted while the column works only, so that the figures of
-// columns that take turns are their own. Engine thread only.
+// Used and scheduled by run_comparison(). Time counts only while the column works, so that interleaved columns have figures of their own.
+// Engine thread only.
 #pragma once
 
 #include <optional>
@@ -19,21 +19,21 @@
 
 namespace winnow {
 
-// What a column is asked.
+// The turn of a column.
 struct ComparedTurn {
   Turn turn;
   Recipe recipe;
-  std::optional<std::size_t> shared;  // its number among those that share the prefill; none: one of its own
-  const PreparedContext* prepared;    // its media, for the thread's first question; null: they are read
+  std::optional<std::size_t> shared;  // index among the columns that share the prefill; nullopt: a prefill of its own
+  const PreparedContext* prepared;    // its prepared media, for the thread's first question; null: not prepared
 };
 
 class ComparedAnswer {
  public:
-  // Emits ColumnStarted and the report. context: under the column's number. asked and shared must outlive it. scores: whether score() will
-  // be called. Errors: Exception, Interrupted.
+  // Emits ColumnStarted and the report. context: of the column. asked and shared must outlive it. scores: whether score() will be called.
+  // Errors: Exception, Interrupted.
   ComparedAnswer(const RequestContext& context, const ComparedTurn& asked, ColumnScores scores, TurnPrefill& shared);
 
-  // The next token; false when the answer has come to its end.
+  // Decodes the next token; false when the answer has ended.
   bool step();
   // Emits Finished. Once, after the last step.
   void finish();
@@ -53,7 +53,7 @@ class ComparedAnswer {
   const TurnPrefill& shared_;
   double before_ms_ = 0.0;            // while it worked, and what a turn of its own would have waited for
   Stopwatch running_;                 // since its turn began
-  std::optional<AnswerStart> start_;  // for the score; none: its cache is the full cache, or nobody will ask
+  std::optional<AnswerStart> start_;  // for the score; nullopt if its cache is the full cache, or if there is no score
   std::optional<TurnAnswer> answer_;
   bool read_media_ = false;
   std::string text_;

@@ -1,8 +1,8 @@
-// A conversation's caches as a file, so that a thread goes on after the program was closed without its media being read again.
+// Stores a conversation's caches in a file, so that a later run of the program continues a thread without a new prefill.
 //
 // Safetensors: a JSON of the thread (`conversation`, bytes), and of each state K, V and the original indices of the slots as they lie in
-// the cache, head after head. The file names the model that it was made with and hashes all of its tensors; it appears under its name when
-// it is complete. What was kept is gone on from bit by bit: slots are put back in their order. Used by engine/api for SaveConversation and
+// the cache, head after head. The file names its model and hashes all tensors; it is renamed into place when complete. Restored caches
+// continue bit-identically, with slots in their order. Used by engine/api for SaveConversation and
 // LoadConversation. Errors: Exception; kCacheOutdated for another model, another version of the format, or media that have changed,
 // kDamagedFile and those of the file system. Engine thread only.
 #pragma once
@@ -15,14 +15,13 @@
 
 namespace winnow {
 
-// What can be kept of them: the present state unless its method goes on removing or merging slots, and prepared media. model: any text that
-// names it. Returns the bytes of K and V written; 0: there is nothing that can be kept, or it is more than `most_bytes`, and no file is
-// made.
+// Writes prepared media, and the current state unless its method evicts or merges while decoding. model: any text that names it. Returns
+// the bytes of K and V written. Returns 0 and writes no file if there is nothing to store, or more than `most_bytes`.
 std::int64_t write_conversation(const std::string& path, const std::string& model, const ConversationStates& states,
                                 std::int64_t most_bytes);
 
-// Checks everything, also that the media's files are still those that were read. Of one that is not there any more a MediaSampled with
-// NoticeCode::kFileGone is told, and the cache is gone on from.
+// Checks everything, also that the media's files are unchanged. A missing media file is no error: it is reported by a MediaSampled with
+// NoticeCode::kFileGone.
 ConversationStates read_conversation(const RequestContext& context, const std::string& path, const std::string& model);
 
 }  // namespace winnow

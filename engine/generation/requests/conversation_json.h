@@ -1,4 +1,4 @@
-// What a stored conversation says beside its tensors, as JSON: thread, media, recipe, what the event had to tell.
+// The JSON part of a stored conversation: thread, media, recipe, report of the event.
 //
 // Used by conversation_file.h. Bytes that need not be UTF-8 (paths, pieces of words) are hexadecimal. Reading refuses wrong types and
 // ranges with kDamagedFile; every field is written, so what is read equals what was written. Pure.
@@ -12,11 +12,11 @@
 
 namespace winnow {
 
-// All of a conversation but its cache and what is known of each token.
+// All of a conversation except its cache and per-token data.
 Json conversation_json(const Conversation& conversation);
 void read_conversation_json(const JsonObject& from, Conversation& conversation);
 
-// All of prepared media but their conversation and their tokens' names.
+// All of prepared media except their conversation and per-token data.
 Json prepared_json(const PreparedContext& prepared);
 void read_prepared_json(const JsonObject& from, PreparedContext& prepared);
 

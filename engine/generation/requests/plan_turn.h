@@ -1,5 +1,4 @@
-// What a turn would take, without running it: exact tokens, cache bytes by the recipe's own rules, whether it fits, how long the wait will
-// be.
+// Estimates a turn without running it: exact tokens, cache bytes by the recipe's own rules, whether it fits, expected time.
 //
 // Used by engine/api for Plan. Opens media (headers only) and builds the prompt as prepare_segment() does; the compression event is
 // foreseen by SegmentCompression, the allocator's peak by counting KvCache's blocks. Exact where budgets are known before the prefill;

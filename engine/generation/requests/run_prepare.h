@@ -1,8 +1,8 @@
-// Media read before anything is asked about them, as far as the recipe can without a question.
+// Prepares media before a question, as far as the recipe can without one.
 //
-// A recipe that compresses before the question has everything done: a turn that goes on from here reads its own text only. For all others
-// the media are decoded and encoded, and a turn begins with the prefill. Used by engine/api for Prepare. Errors: Exception, Interrupted
-// (nothing has changed then but what is remembered of encoded media). Engine thread only.
+// A recipe that compresses before the question has its media prefilled and compressed: a later turn prefills its own text only. For all
+// other recipes the media are decoded and encoded, and a later turn starts with the prefill. Used by engine/api for Prepare. Errors:
+// Exception, Interrupted (only the cache of encoded media has changed then). Engine thread only.
 #pragma once
 
 #include "engine/generation/context/request_context.h"

@@ -1,8 +1,7 @@
-// An answer that was given, checked against the full cache.
+// Scores a given answer against the full cache.
 //
-// Used by engine/api for Score. Makes the cache before the answer once more, from the state that the turn had started from, and the full
-// cache of the whole thread (the same prefill where the turn had started from nothing). Changes no conversation. Errors: Exception,
-// Interrupted. Engine thread only.
+// Used by engine/api for Score. Rebuilds the cache before the answer from the turn's start, and the full cache of the whole thread (one
+// prefill for both if the turn had started from nothing). Changes no conversation. Errors: Exception, Interrupted. Engine thread only.
 #pragma once
 
 #include "engine/generation/context/request_context.h"

@@ -1,10 +1,9 @@
-// One question, from messages to the last token: the engine's way of a turn, in the order of ARCHITECTURE.md's drawing.
+// Runs one question, from messages to the last token, in the order of ARCHITECTURE.md's drawing.
 //
-// Goes on from what the conversation holds (conversation_states.h), makes the turn ready (turn_prefill.h: segment, prefill, event) and
-// answers it (turn_answer.h). Works on a fork of the conversation: what happens to it is only kept when the turn ends well (or was stopped
-// after its first token), so Cancel and errors leave the conversation as it was. With guard ram it goes on from the full cache instead,
-// which is kept beside the conversation, and compresses all of it for the new question. Used by engine/api. Errors: Exception. Engine
-// thread only.
+// Selects a state to continue from (conversation_states.h), prefills and compresses (turn_prefill.h), then decodes the answer
+// (turn_answer.h). Works on a fork, which replaces the conversation only if the turn succeeds or was stopped after its first token. Cancel
+// and errors leave the conversation unchanged. Guard ram continues from the full cache kept beside the conversation, and compresses all of
+// it for the new question. Used by engine/api. Errors: Exception. Engine thread only.
 #pragma once
 
 #include <optional>
@@ -18,14 +17,14 @@
 
 namespace winnow {
 
-// Errors: kInvalidArgument unless the thread ends with something that the user says.
+// Errors: kInvalidArgument unless the thread ends with a user message.
 void require_question(std::span<const Message> thread);
 
-// The turn as its guard has it: guard ram compresses the whole cache, guard alone leaves out what was said before.
+// The turn with its guard applied: guard ram compresses the whole cache, guard alone drops earlier questions and answers.
 Turn as_run(const Turn& turn);
 
-// Where the turn starts from prepared media: its question, read behind them. None, and `start` is where else it starts: its prompt goes on
-// otherwise than they were prepared for, or it does not start from them.
+// If the turn starts from prepared media: its prefilled question. Otherwise, or if its prompt does not continue the prepared one, returns
+// nullopt and sets `start` to the other state.
 std::optional<ReadyTurn> ready_if_prepared(const RequestContext& context, const Turn& turn, const ConversationStates& states,
                                            TurnStart& start);
 

@@ -1,4 +1,4 @@
-// A document as the decoder reads it: its text as ordinary token ids, and of each the line that it begins in.
+// Tokenises a document: its text as ordinary token ids, and the line in which each begins.
 //
 // Made when a document is opened (media_encoder.h). What looks like a special token in it is text. Errors: those of Tokenizer::encode();
 // kDamagedFile for one without a word. Engine thread only.

@@ -1,5 +1,4 @@
-// The media of a segment as embeddings, with the subtitles of its videos, with what the user pinned of them and without what a recipe
-// prunes before the decoder.
+// The media of a segment as embeddings: with subtitles and pins, without the tokens that a recipe prunes before the decoder.
 //
 // Used by prepare_segment(). Engine thread only.
 #pragma once

@@ -1,4 +1,4 @@
-// Where a prompt's positions end as far as headers tell: what is refused before anything is decoded.
+// The end of a prompt's positions, from media headers alone, so that a prompt that does not fit is refused before decoding.
 //
 // Used by prepare_segment() and plan_turn(), which have to agree. Engine thread only.
 #pragma once

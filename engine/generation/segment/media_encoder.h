@@ -39,10 +39,10 @@ struct EncodedSource {
   std::string content_hash;  // name_of_content()
 };
 
-// What is known of a medium before anything is decoded: of a document all of it.
+// The MediaSampled of a medium before decoding; for a document complete.
 MediaSampled sampled_before_decoding(const OpenedMedia& media);
 
-// One token each as they will stand in the prompt, subtitles among them, with `media` at -1; nothing is decoded.
+// The medium's tokens in prompt order, subtitles included, with `media` at -1; nothing is decoded.
 std::vector<TokenOrigin> foreseen_origins(const VisionLanguageModel& model, const OpenedMedia& media);
 
 PromptMedia prompt_media(std::span<const OpenedMedia> media);
@@ -58,14 +58,14 @@ class MediaEncoder {
   std::int64_t joined_frames() const { return model_.info().traits.joined_frames; }
   // The media of all messages, in thread order.
   std::vector<OpenedMedia> open_all(std::span<const Message> messages) const;
-  // What encode() gave for the same request before, if it is still there; valid until the next encode(). Null otherwise.
+  // The cached result of encode() for the same request; valid until the next encode(). Returns null if not cached.
   const CachedFeatures* remembered(const OpenedMedia& media, std::optional<VisionJudge> judge) const;
 
-  // Frames of a video whose others come later, numbered from 0; so many of it were read before. Nothing is remembered.
+  // Encodes a clip of a running source, frames numbered from 0; frames_before: frames read earlier. Not cached.
   MediaFeatures encode_clip(std::vector<SampledFrame> frames, std::int64_t frames_before, TimingsMs& timings) const;
 
-  // Without the subtitles of a video. Adds to timings. Emits Progress, then MediaSampled. A trace receives the pixels, and cached features
-  // are not used then.
+  // Without a video's subtitles. Adds to timings. Emits Progress, then MediaSampled. A trace receives the pixels; cached features are then
+  // not used.
   EncodedSource encode(OpenedMedia& media, std::optional<VisionJudge> judge, TimingsMs& timings) const;
 
  private:
@@ -75,7 +75,7 @@ class MediaEncoder {
   // Pictures of one medium through processor and tower.
   EncodedParts encode_batch(const MediaFacts& facts, std::vector<RgbImage> pictures, std::optional<VisionJudge> judge,
                             TimingsMs& timings) const;
-  // Frames that go through the tower together.
+  // Frames per batch of the tower.
   int batch_frames() const;
   void say(Phase phase, int done, int total) const;
 

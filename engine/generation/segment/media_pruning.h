@@ -1,4 +1,4 @@
-// Visual tokens that never reach the decoder: the ones that the vision tower judged least (FasterVLM, IVTP's first stage).
+// Prunes the vision tokens with the lowest tower scores before the decoder (FasterVLM, IVTP's first stage).
 //
 // Used while a segment is put together. Pure. Engine thread only.
 #pragma once
@@ -11,11 +11,11 @@
 
 namespace winnow {
 
-// Whom a recipe asks before the decoder; nothing if it does not prune there.
+// How the tower scores patches for a recipe; nullopt if the recipe does not prune before the decoder.
 std::optional<VisionJudge> vision_judge(const Recipe& recipe);
 
-// The `share` of the media's patches with the highest importance, in their order, and every newline embedding. Pinned tokens (empty: none)
-// are among them, above the share if they must. media.importance is defined.
+// Keeps the `share` of the media's patches with the highest importance, in order, and every newline embedding. Pinned tokens (empty: none)
+// are always kept, even above the share. media.importance must be defined.
 struct PrunedMedia {
   MediaFeatures media;
   bool pins_above_budget = false;

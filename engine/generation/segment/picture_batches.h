@@ -1,8 +1,8 @@
-// The pictures of a medium, a batch at a time: while one is used, the next is read on a thread of its own.
+// The pictures of a medium in batches; the next batch is decoded on a thread of its own while one is used.
 //
-// Used by MediaEncoder, so that frames are decoded while the vision tower works on those before them. At most one batch is ahead, and none
-// where its pixels would take more than kMostBytesAhead: it is then read when it is asked for. What reading a batch throws (Exception,
-// Interrupted) is thrown when that batch is asked for. Threads: engine thread; nobody else uses the source while this lives.
+// Used by MediaEncoder, so that decoding overlaps with the vision tower. At most one batch is decoded ahead. A batch whose pixels would
+// take more than kMostBytesAhead is decoded when requested. Errors of a batch (Exception, Interrupted) are thrown when it is requested.
+// Threads: engine thread; nothing else may use the source while this lives.
 #pragma once
 
 #include <cstdint>
@@ -20,12 +20,12 @@ class PictureBatches {
 
   // source is borrowed.
   PictureBatches(FrameSource& source, int frames_each, const InterruptToken& interrupt);
-  // Ends what is being read and waits for that.
+  // Interrupts decoding and waits for its end.
   ~PictureBatches();
   PictureBatches(const PictureBatches&) = delete;
   PictureBatches& operator=(const PictureBatches&) = delete;
 
-  // The first frame of the next batch, and how many there are in it; none after the last.
+  // The first frame of the next batch, and its number of frames; 0 after the last batch.
   int first() const { return first_; }
   int count() const;
   // Waits for that batch.

@@ -1,4 +1,4 @@
-// The texts of a probe pass as token ids: what stands behind the context in place of a question.
+// The token ids of a probe pass, which follow the context in place of a question.
 //
 // Made by prepare_segment() for recipes that probe, read by context_probe.h. The model's own template says how a user's turn ends and an
 // answer begins. Errors: as build_prompt().

@@ -1,4 +1,4 @@
-// Messages to token ids: the segment of a thread that the cache does not hold yet.
+// Tokenises the part of a thread that is not cached yet.
 //
 // Used by prepare_segment() and plan_turn(). The chat template renders the thread (thread_text.h); template text may contain special
 // tokens, text typed by a person never does (it is encoded as ordinary text, as encode_special_tokens=True). Every image, video and
@@ -26,7 +26,7 @@ struct PromptSegment {
 // media: of the messages that are not read yet. Requires goes_on(thread).
 PromptSegment build_prompt(const ThreadToRead& thread, const PromptMedia& media, TimeInstruction times = TimeInstruction::kAsTheModelHasIt);
 
-// Errors: kInvalidArgument where nothing came out of a question: the vocabulary knows none of its characters.
+// Errors: kInvalidArgument if a question has no tokens, because the vocabulary knows none of its characters.
 void require_tokens(const PromptSegment& prompt);
 
 struct TokenRange {
@@ -34,8 +34,8 @@ struct TokenRange {
   std::size_t end = 0;  // one after the last
 };
 
-// What the last message's own text became of prompt.token_ids, that is without time line and template: the tokens that are not there when
-// it has none. prompt: of these arguments. Empty: it has none.
+// The range of prompt.token_ids with the last message's own text, without time instruction and template: the tokens that are missing when
+// the message has no text. prompt: made from these arguments. Empty if it has no text.
 TokenRange words_asked(const ThreadToRead& thread, const PromptMedia& media, const PromptSegment& prompt);
 
 }  // namespace winnow

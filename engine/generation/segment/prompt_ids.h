@@ -1,7 +1,7 @@
-// The text of a prompt, piece by piece, to token ids.
+// Tokenises the pieces of a prompt's text.
 //
-// Used by build_prompt(). Special tokens count in the template's own text only; everything between two of them is encoded in one go,
-// because merges cross the border between template and message ("\n" + "\nWhat"), but not at the place of a medium.
+// Used by build_prompt(). Special tokens are recognised only in the template's own text. Everything between two of them is encoded at once,
+// because merges cross the border between template and message ("\n" + "\nWhat"), but not the border of a medium.
 #pragma once
 
 #include <cstdint>
@@ -16,7 +16,7 @@ namespace winnow {
 
 // Stands for a document; no vocabulary has it.
 inline constexpr std::int64_t kDocumentPlaceholder = -2;
-// Marks a document's place in a template's text: a code point that is no character. What a person wrote has none of it.
+// Marks a document in a template's text: a code point that is no character and never occurs in user text.
 inline constexpr std::string_view kDocumentMark = "\xEF\xB7\x90";  // U+FDD0
 
 // Videos whose family has no token for them are kVideoMark in the text, and kVideoPlaceholder here. start: of the first piece.

@@ -1,4 +1,4 @@
-// What is known of a segment's tokens before the first of them is read. Plain data.
+// The facts about a segment's tokens before their prefill. Plain data.
 //
 // Part of TurnSegment, and of what plan_turn() foresees of one; read by SegmentCompression.
 #pragma once
@@ -19,9 +19,9 @@ struct SegmentTokens {
   std::vector<Modality> modality;
   std::int64_t visual = 0;
   std::vector<std::int32_t> pinned;      // original indices of all that the conversation has pinned, ascending
-  std::vector<RowSpan> bidirectional{};  // rows that see each other whole (VisionLanguageModel::bidirectional_spans)
+  std::vector<RowSpan> bidirectional{};  // of rows (VisionLanguageModel::bidirectional_spans)
 
-  // The first attached token; size(): there is none.
+  // The first attached token; size() if there is none.
   std::int64_t context_begin() const {
     return std::distance(modality.begin(), std::find_if(modality.begin(), modality.end(), is_attached));
   }
@@ -30,7 +30,7 @@ struct SegmentTokens {
     const std::int64_t first = first_original + context_begin();
     return std::count_if(pinned.begin(), pinned.end(), [first](std::int32_t token) { return token >= first; });
   }
-  // One after the last attached token; 0: there is none.
+  // One after the last attached token; 0 if there is none.
   std::int64_t context_end() const { return std::distance(std::find_if(modality.rbegin(), modality.rend(), is_attached), modality.rend()); }
   // The first `rows` of them, as a segment of their own.
   SegmentTokens first(std::int64_t rows) const {

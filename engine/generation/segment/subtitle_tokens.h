@@ -1,4 +1,4 @@
-// A video's subtitles as the decoder reads them: every line's words as ordinary tokens between those of the frames that they are said with.
+// A video's subtitles as ordinary tokens between those of its frames.
 //
 // Used where media become tokens (media_encoder.h, encoded_media.h); families know nothing of subtitles. A line stands behind the last
 // frame that was asked for at or before the line's beginning, and with it behind all frames that are one set of tokens

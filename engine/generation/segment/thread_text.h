@@ -1,4 +1,4 @@
-// A thread as its model's chat template writes it, and which of that a conversation's cache does not hold yet.
+// A thread rendered by its model's chat template, and the part that is not cached yet.
 //
 // Used by build_prompt() and by who asks from which state a turn can go on. Templates write an answer otherwise once it is history than
 // while it is given: thoughts are dropped, an empty thinking block goes, marks stand at the very end only. So what is new is found in the
@@ -38,16 +38,16 @@ struct UnreadText {
   TextStart start = TextStart::kNew;  // of the first of them
 };
 
-// What the cache does not hold. Nothing: it cannot be gone on from, the template writes the beginning otherwise now. videos: times of new
-// ones; they get their time instruction as a text of its own before the message's texts.
+// The uncached text. nullopt if the cache cannot be continued, because the template now renders its part differently. videos: times of the
+// new ones; their time instruction becomes a text of its own before the message's texts.
 std::optional<UnreadText> unread_text(const ThreadToRead& thread, std::span<const VideoTimes> videos, TimeInstruction times);
 
 bool goes_on(const ThreadToRead& thread);
 
-// What the template writes before the first question; nothing: no message of the system, or it stands in the question.
+// The template's text before the first question; empty without a system message, or if that is part of the question.
 std::vector<TemplatePiece> system_text(const ThreadToRead& thread);
 
-// The thread has a system prompt and its template has no place for one: it stands before the first question's words.
+// Whether the thread's system prompt is prepended to the first question, because its template has no place for one.
 bool system_joins_question(const LoadedModel& model, std::span<const Message> messages);
 
 }  // namespace winnow

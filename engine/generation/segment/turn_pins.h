@@ -1,4 +1,4 @@
-// The user's pins as tokens: which of a medium's tokens a turn's pins name.
+// Maps a turn's pins to tokens of its media.
 //
 // Used while a segment is put together. Pure. Errors: Exception(kInvalidArgument), subject "pin" or the medium's path.
 #pragma once

@@ -1,4 +1,4 @@
-// The new part of a thread as the decoder reads it: embeddings, positions, and what is known about every token.
+// The uncached part of a thread, ready for the decoder: embeddings, positions, and the facts about its tokens.
 //
 // Made once per prefill by prepare_segment(), read by TurnPrefill. Engine thread only.
 #pragma once
@@ -23,7 +23,7 @@
 namespace winnow {
 
 struct TurnSegment {
-  at::Tensor hidden;                    // [n, hidden]; the prefill replaces it layer by layer and lets it go
+  at::Tensor hidden;                    // [n, hidden]; replaced layer by layer and freed by the prefill
   at::Tensor positions;                 // int64 [axes, n], on the model's device
   std::int64_t next_position = 0;       // after the segment
   std::vector<std::int32_t> originals;  // original token indices of the rows of `hidden`
@@ -37,10 +37,10 @@ struct TurnSegment {
   TurnWork work;                           // what this segment takes, for predictions
 };
 
-// Opens media (headers first, so that a prompt that does not fit is refused before anything is decoded), builds the prompt of the messages
-// that `working` does not hold yet, encodes media and puts everything together. The tokens are added to working's origins and ids, the
-// pinned ones to those that it has pinned; its cache and position are left to the prefill. A recipe (may be null) that prunes before the
-// decoder has its way here. Emits Progress and MediaSampled. Errors: Exception, Interrupted.
+// Opens media (headers first, so that a prompt that does not fit is refused before decoding), builds the prompt of the messages that
+// `working` does not hold yet, and encodes the media. Adds the tokens to working's origins, ids and pins; its cache and position are left
+// to the prefill. A recipe (may be null) that prunes before the decoder does so here. Emits Progress and MediaSampled. Errors: Exception,
+// Interrupted.
 TurnSegment prepare_segment(const RequestContext& context, const Turn& turn, const Recipe* recipe, Conversation& working);
 
 // A segment and the conversation that is about to read it.
@@ -67,7 +67,7 @@ struct MediaRead {
   bool wants_words = false;                // of questions about them: TurnSegment::words
 };
 
-// What is asked about media that `working` holds. None: this turn's prompt begins otherwise. Errors: Exception.
+// The question about media that `working` holds. nullopt if this turn's prompt begins differently. Errors: Exception.
 std::optional<TurnSegment> question_segment(const RequestContext& context, const Turn& turn, const MediaRead& read, Conversation& working);
 
 }  // namespace winnow
