@@ -10,7 +10,7 @@
 namespace winnow {
 namespace {
 
-constexpr std::int64_t kMostTokens = 256;  // of a recording: attention is planned for the longest it may meet
+constexpr std::int64_t kMostTokens = 256;  // per capture: attention is planned for the longest cache that it may see
 constexpr std::int64_t kTokenInputs = 2;   // id and position
 constexpr std::size_t kReasonBytes = 512;
 
@@ -47,8 +47,8 @@ CapturedStep::CapturedStep(Body body, std::int64_t layers, at::Device device)
 
 CapturedStep::~CapturedStep() = default;
 
-// Whether the step before was this cache's and its token the one before, and every head has as many slots as when it began, or one more.
-// Notes them for the next one.
+// Whether the previous step was of this cache and the previous token, and every head has as many slots as before that step, or one more.
+// Stores the state for the next call.
 bool CapturedStep::follows(const NextToken& token, const KvCache& cache) {
   std::vector<std::int64_t> slots;
   for (LayerId layer{0}; layer < cache.shape().layers; ++layer) {
@@ -62,8 +62,8 @@ bool CapturedStep::follows(const NextToken& token, const KvCache& cache) {
   return follows && same_cache && next_token;
 }
 
-// By how many slots the heads of each layer are longer than recorded; nothing where the recording does not hold. Asks for every layer's
-// table, which brings all of them up to date.
+// Slots that the heads of each layer have gained since the capture; nullopt if the capture is invalid. Requests every layer's block table,
+// which brings all of them up to date.
 std::optional<std::vector<std::int64_t>> CapturedStep::further_slots(const KvCache& cache, bool probabilities) const {
   if (capture_ == nullptr || capture_->probabilities != probabilities || capture_->layers.layers() != cache.shape().layers)
     return std::nullopt;

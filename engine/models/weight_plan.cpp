@@ -27,7 +27,7 @@ double bits_of(const MatrixPacking& packing, const std::string& name, const Stor
     return (of_decoder ? packing.most_bits(in) : packing.most_fine_bits(in)).value_or(unquantised);
   };
   const double upright = with_rows_of(tensor.shape.back());
-  // One for each expert may be turned (WeightReader::packable_experts()), which its name does not tell.
+  // Expert matrices may be stored transposed (WeightReader::packable_experts()), which the name does not tell.
   return tensor.shape.size() == 3 ? std::max(upright, with_rows_of(tensor.shape[1])) : upright;
 }
 

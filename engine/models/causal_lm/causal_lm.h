@@ -1,7 +1,7 @@
-// A language model without eyes: text in, text out. Llama, Mistral, Qwen2, Qwen3, Falcon and Gemma 3.
+// A text-only language model: Llama, Mistral, Qwen2, Qwen3, Falcon and Gemma 3.
 //
-// Made by registry.h, used as VisionLanguageModel, of whose media it has none: ModelTraits::sees is false, engine/generation refuses images
-// and videos before it opens them, and what would prepare them is a broken precondition here. Threads: engine thread; methods need
+// Made by registry.h, used as VisionLanguageModel. ModelTraits::sees is false, so engine/generation refuses images and videos before it
+// opens them; calling the media methods breaks their precondition. Threads: engine thread; methods need
 // c10::InferenceMode. Errors: those of transformer_decoder.h.
 #pragma once
 

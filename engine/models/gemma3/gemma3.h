@@ -1,9 +1,9 @@
-// Gemma 3 with eyes: a SigLIP tower, pooled patches and one product in front of a Gemma 3 decoder, in which the tokens of a picture see
-// each other.
+// Gemma 3 with vision: a SigLIP tower, pooled patches and a linear projector before a Gemma 3 decoder with bidirectional attention within
+// a picture.
 //
 // Made by registry.h, used as VisionLanguageModel. Features follow transformers' Gemma3Model.get_image_features: the tower's last state
-// after its norm, the mean of the patches of a token, a norm stored about one, the projection. In every layer, those that look back over a
-// window too, a picture's tokens attend to all of that picture (bidirectional_spans(), transformers' token_type_ids_mask_function).
+// after its norm, the mean of a token's patches, a centred RMS norm, the projection. In every layer, sliding-window layers included, a
+// picture's tokens attend to all of that picture (bidirectional_spans(), transformers' token_type_ids_mask_function).
 // `<start_of_image>` and its like are tokens of the medium, with the text model's embeddings, which alone are scaled (picture_tokens.h).
 // The class has no video processor: videos are refused (ModelTraits::reads_videos). Threads: engine thread; methods need
 // c10::InferenceMode. Errors: kDamagedFile naming the tensor, Interrupted.

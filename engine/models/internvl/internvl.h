@@ -1,5 +1,5 @@
-// InternVL: InternViT, a pixel shuffle and a two-layer projector in front of a Qwen2, Llama, Qwen3 or InternLM2 decoder; pictures stretched
-// over tiles, with a thumbnail behind them.
+// InternVL: InternViT, a pixel shuffle and a two-layer projector before a Qwen2, Llama, Qwen3 or InternLM2 decoder; pictures are stretched
+// over tiles, followed by a thumbnail.
 //
 // Made by registry.h, used as VisionLanguageModel. Features follow transformers' InternVLModel.get_image_features, which computes what the
 // original models' extract_feature (ps_version v2) does: a state of the tower without its class token, scale x scale patches side by side

@@ -1,4 +1,4 @@
-// The eyes of a LLaVA: vision tower, the choice of its states and tokens that are features, and the projector into the decoder's space.
+// The vision encoder of a LLaVA: tower, selection of its hidden states and tokens, and projector into the decoder's space.
 //
 // Used by llava/ and llava_onevision/, which tile, pool and pack around it. Threads: engine thread; methods need c10::InferenceMode.
 // Errors: kDamagedFile naming the tensor; Interrupted.

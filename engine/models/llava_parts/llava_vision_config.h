@@ -1,4 +1,4 @@
-// The eyes of a LLaVA as config.json describes them: vision tower, which of its states are features, projector.
+// The vision encoder of a LLaVA in config.json: tower, selected hidden states, projector.
 //
 // Read by the LLaVA families' configurations, which differ in what a file need not say. Errors: as config_fields.h. No torch. Threads:
 // plain values.
@@ -35,7 +35,7 @@ struct LlavaVisionConfig {
   std::int64_t features() const { return vision.patches() + (vision.class_token ? 1 : 0) - (drops_first() ? 1 : 0); }
 };
 
-// What the family's configuration class knows without being told.
+// Defaults of the family's configuration class.
 struct LlavaVisionDefaults {
   const char* tower = "clip_vision_model";
   std::int64_t feature_layer = -2;

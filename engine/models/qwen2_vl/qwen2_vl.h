@@ -1,4 +1,4 @@
-// Qwen2-VL and Qwen2.5-VL: a tower for pictures of native size, a Qwen2 decoder whose positions have time, height and width.
+// Qwen2-VL and Qwen2.5-VL: a tower for pictures of native resolution, a Qwen2 decoder with M-RoPE (time, height, width).
 //
 // Made by registry.h, used as VisionLanguageModel. A medium is its cells and nothing around them (the template writes where it begins and
 // ends): an image is joined with itself, frames of a video two by two, the last of an odd number twice. What transformers 5.2 computes

@@ -1,12 +1,11 @@
-// Qwen3-VL and Qwen3-VL-MoE: a tower for pictures of native size whose earlier layers speak to the decoder's first ones, and a Qwen3
-// decoder, with experts in the second, whose positions have time, height and width.
+// Qwen3-VL and Qwen3-VL-MoE: a tower for pictures of native resolution with deepstack, and a Qwen3 decoder with M-RoPE (time, height,
+// width); the second is a mixture of experts.
 //
-// Made by registry.h, used as VisionLanguageModel. A token of a picture brings along what several layers of the tower saw (deepstack): its
-// features are the last layer's and, side by side with them, a level for each of these, which the decoder adds behind its first layers
-// (DecoderConfig::deepstack_layers). So they go wherever a token's features go: kept by content, pruned, read clip by clip. An image is its
-// cells; a video is pictures of joined frames, each after its time (timed_frames.h). What transformers 5.2 computes by default is followed,
-// its torchvision processors for images and videos included. The size of frames goes by the number of all; of a source that is still
-// running, by that of one batch. Threads: engine thread; methods need c10::InferenceMode. Errors: kDamagedFile naming the tensor,
+// Made by registry.h, used as VisionLanguageModel. A vision token's row holds the last layer's features, followed by deepstack features of
+// earlier tower layers, which the decoder adds after its first layers (DecoderConfig::deepstack_layers). Caching, pruning and reading in
+// clips therefore handle both alike. An image is its cells; a video is pictures of joined frames, each after its time (timed_frames.h).
+// Follows transformers 5.2's defaults, including its torchvision processors. The size of frames depends on their number; for a running
+// source on that of one batch. Threads: engine thread; methods need c10::InferenceMode. Errors: kDamagedFile naming the tensor,
 // Interrupted.
 #pragma once
 

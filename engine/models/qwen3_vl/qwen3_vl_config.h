@@ -18,7 +18,7 @@
 namespace winnow {
 
 struct Qwen3VlConfig {
-  DecoderConfig text;  // with three rotary axes and the tower's levels
+  DecoderConfig text;  // with three rotary axes and deepstack features
   QwenVisionConfig vision;
   Qwen3VlTokens tokens;
 };

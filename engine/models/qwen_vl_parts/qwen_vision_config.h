@@ -21,10 +21,10 @@ struct WindowConfig {
   std::vector<std::int64_t> whole_layers;  // layers where it does not
 };
 
-// What Qwen3-VL's has: a table of positions, a bias of the patches, and a token that says what earlier layers saw, too.
+// Additions of Qwen3-VL: a position table, a patch bias, and deepstack features of earlier layers.
 struct DeepstackConfig {
-  std::int64_t table_side = 0;       // the table is of so many places a side, and stretched over the picture
-  std::vector<std::int64_t> layers;  // behind which features are taken, ascending; a level each
+  std::int64_t table_side = 0;       // of the position table, which is interpolated over the picture
+  std::vector<std::int64_t> layers;  // after which features are taken, ascending
 };
 
 // How the tower's tensors are called.
@@ -41,7 +41,7 @@ struct QwenVisionConfig {
   std::int64_t intermediate_size = 0;
   std::int64_t layers = 0;
   std::int64_t heads = 0;
-  std::int64_t head_dim = 0;  // a multiple of four: rows and columns turn half of it each
+  std::int64_t head_dim = 0;  // a multiple of four: half is rotated by row, half by column
   std::int64_t out_size = 0;  // of a token; the decoder's hidden size
   PatchGeometry patches;
   Activation activation = Activation::kQuickGelu;
@@ -59,7 +59,7 @@ struct QwenVisionKeys {
   const char* activation = "silu";  // where the file names none
 };
 
-// All but the size of a block's inside, windows and levels.
+// All except intermediate_size, windows and deepstack.
 QwenVisionConfig read_qwen_vision(const JsonObject& vision, const QwenVisionKeys& keys);
 
 }  // namespace winnow

@@ -1,10 +1,10 @@
 // The vision transformer of Qwen2-VL, Qwen2.5-VL and Qwen3-VL: rows of patches of pictures of one size in, one embedding for each cell out.
 //
-// Used by qwen2_vl.h and qwen3_vl.h. Queries and keys are rotated by a patch's row and column; a picture (a set of joined frames) sees
-// itself only, and in most layers of Qwen2.5-VL a window of it. Follows Qwen2VisionTransformerPretrainedModel,
-// Qwen2_5_VisionTransformerPretrainedModel and Qwen3VLVisionModel: RMS norms and gated blocks in the second, layer norms and plain blocks
-// in the others, all with biases; the merger makes one token of a cell's patches. Qwen3-VL's has a table of positions, stretched over the
-// picture, and mergers behind some layers, each of which adds a level to a token. Turning is done in fp32, as there. Dtype fp32, bf16 or
+// Used by qwen2_vl.h and qwen3_vl.h. Queries and keys are rotated by a patch's row and column. A patch attends only to its own picture (a
+// set of joined frames); in most layers of Qwen2.5-VL only to a window of it. Follows Qwen2VisionTransformerPretrainedModel,
+// Qwen2_5_VisionTransformerPretrainedModel and Qwen3VLVisionModel: RMS norms and gated MLPs in the second, layer norms and plain MLPs in
+// the others, all with biases. The merger makes one token of a cell's patches. Qwen3-VL has a position table, interpolated over the
+// picture, and mergers after some layers for deepstack features. Rotation is done in fp32, as there. Dtype fp32, bf16 or
 // (on a GPU) fp16. Threads: engine thread; methods need c10::InferenceMode. Errors: kDamagedFile naming the tensor; Interrupted.
 #pragma once
 
@@ -29,7 +29,7 @@
 namespace winnow {
 
 struct CellFeatures {
-  at::Tensor features;    // [pictures, cells, out_size * (1 + levels)], cells row by row
+  at::Tensor features;    // [pictures, cells, out_size * (1 + deepstack layers)], cells row by row
   at::Tensor importance;  // fp32 [pictures, cells], mean of a cell's patches; undefined without a judge
 };
 
@@ -62,15 +62,15 @@ class QwenVlTower {
     std::variant<LayerNorm, RmsNorm> mlp_norm;
     std::variant<PlainMlp, GatedMlp> mlp;
     bool windowed = false;
-    std::optional<Merger> deepstack;  // of what this layer saw
+    std::optional<Merger> deepstack;  // of this layer's features
   };
-  // Of all pictures of one size: the order of cells, who sees whom, and the rotations.
+  // For all pictures of one size: the order of cells, attention windows, and rotations.
   struct Layout {
     CellGrid grid;
     WindowOrder windows;  // in patches; one group is the whole picture
     WindowGroup whole;
     RotaryAngles angles;   // fp32 [patches, 1, head_dim / 2]
-    at::Tensor positions;  // [patches, hidden]; undefined: rotations alone tell where a patch is
+    at::Tensor positions;  // [patches, hidden]; undefined without a position table
   };
   struct Rotated {
     at::Tensor query_key;  // [pictures, patches, 2, heads, d]

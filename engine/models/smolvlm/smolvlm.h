@@ -1,5 +1,5 @@
-// Idefics3, SmolVLM and SmolVLM2: a SigLIP-like tower, a pixel shuffle and one product in front of a Llama decoder; pictures cut into tiles
-// with words between them.
+// Idefics3, SmolVLM and SmolVLM2: a SigLIP-like tower, a pixel shuffle and a linear projector before a Llama decoder; pictures are cut into
+// tiles with text between them.
 //
 // Made by registry.h, used as VisionLanguageModel. Features follow transformers' SmolVLMModel.get_image_features, which Idefics3Model
 // shares: the tower's last state after its norm, scale_factor x scale_factor patches side by side in one token, projected. Positions of
