@@ -1,4 +1,4 @@
-// Scores as whole numbers, and where the best of them end: what stays is then found by going over them once, in order, with nothing sorted.
+// Maps scores to integer ranks and finds the cut of the best k, so that kept rows are found in one ordered pass without sorting.
 //
 // Used by select.h and pair_choice.h. Pure, no torch. O(n): ranks are counted by their first bits, and only those of the bucket where the
 // best end are looked at again, by the next bits.
@@ -10,7 +10,7 @@
 
 namespace winnow {
 
-// No score has these: rows that stay whatever else there is, and rows that cannot be had.
+// Outside the range of scores: rows always kept, and rows never kept.
 inline constexpr std::uint32_t kRankOfTaken = 0xFFFFFFFFU;
 inline constexpr std::uint32_t kRankOfNone = 0U;
 

@@ -1,4 +1,4 @@
-// From a share or a number to integer slots per layer: the only place where a ratio becomes tokens.
+// Converts a retention ratio or an absolute budget to integer slots per layer: the only place where a ratio becomes tokens.
 //
 // Used by SegmentCompressor. Pure functions in fp64, no torch, no state. A budget is slots per kv head of one layer within the segment.
 #pragma once

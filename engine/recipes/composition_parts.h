@@ -1,4 +1,4 @@
-// Compositions by name: a preset, and parts of other presets put into it.
+// Builds compositions by name: a preset, with parts replaced by those of other presets.
 //
 // Used by Recipe and by the lists of methods and parts. A part is named by its own name ("sparsity") or by a preset that has it
 // ("vl-cache"); it comes with that preset's default options, a reducer by its own name with those of reducers/registry.h. Errors:

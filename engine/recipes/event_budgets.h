@@ -18,8 +18,8 @@ namespace winnow {
 // Of a layer's heads the one that asks for most, per head.
 struct LayerDemand {
   std::int64_t competing = 0;           // slots that may be dropped
-  std::int64_t guarded = 0;             // that stay whatever they score
-  std::int64_t pinned = 0;              // of these by the user
+  std::int64_t guarded = 0;             // protected slots
+  std::int64_t pinned = 0;              // of these pinned by the user
   std::optional<std::int64_t> reach{};  // of tokens seen, so many at most can compete: the layer looks back over a window
 };
 

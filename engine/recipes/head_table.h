@@ -1,4 +1,4 @@
-// One number for every layer and kv head of a model, measured beforehand: how much heads look at media (kvzip-head).
+// A measured value per layer and kv head of a model: how much the head attends to media (kvzip-head).
 //
 // In a model's winnow.json and as a recipe's option. Plain values, no torch. Used by models, recipes and the window.
 #pragma once

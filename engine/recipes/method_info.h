@@ -46,15 +46,15 @@ struct MethodInfo {
 
 std::vector<MethodInfo> list_methods();
 
-// A preset's options where some are given: those that exist only beside another's value (clip beside event=clips) come and go with it.
-// What cannot be read counts as not given. Errors: kIllegalRecipe if there is no such preset.
+// A preset's options, given the values of some: options that depend on another's value (clip needs event=clips) are listed only with it.
+// Unreadable values count as not given. Errors: kIllegalRecipe if no such preset exists.
 std::vector<OptionInfo> method_options(const std::string& method, const std::map<std::string, std::string>& given);
 
 // What a recipe is, told by the parts that its method and options come to.
 struct RecipeTraits : PhaseFacts {
   MethodPhase phase = MethodPhase::kOnce;
 };
-// Nothing: there is no such method, or its options cannot be read.
+// Returns nullopt if no such method exists or its options cannot be read.
 std::optional<RecipeTraits> describe(const RecipeSpec& spec);
 
 // A part of a method that can be exchanged for another of its kind.
@@ -66,8 +66,8 @@ struct PartInfo {
 
 std::vector<PartInfo> list_parts();
 
-// Why this recipe cannot be built; nothing: it is legal. The error's subject names the setting (a field of RecipeSpec) or the method whose
-// option it is; the reason is a sentence.
+// Returns why this recipe cannot be built, or nullopt if it is legal. The error's subject names the setting (a field of RecipeSpec) or the
+// method whose option it is; the reason is a sentence.
 std::optional<Error> recipe_problem(const RecipeSpec& spec);
 // The same with what was measured for a model, and of what that model cannot do.
 std::optional<Error> recipe_problem(const RecipeSpec& spec, const ModelTraits& model);

@@ -1,4 +1,4 @@
-// When a method decides what stays: one row for each phase, with all that anybody decides by it.
+// The phases of methods: when a method decides what is kept. One row per phase, with everything that depends on it.
 //
 // Presets name a phase. Recipe, describe(), the parts' fits() and the lists of the terminal program ask its row; how media are read before
 // a question says generation/reading/media_reading.cpp, what a phase is called in the window ui/recipes/recipe_words.cpp. No torch.
@@ -11,19 +11,19 @@ namespace winnow {
 
 enum class MethodPhase : int {
   kOnce = 1,         // one event after the prefill; decoding only appends
-  kDecode = 2,       // as once, and one slot leaves per decoded token so that the budget holds
-  kRatioDecode = 3,  // as once, and a slot leaves whenever the layer holds a whole slot more than its share of all tokens seen
-  kPrefill = 4,      // no event: visual tokens leave the network while it reads the prompt
-  kContext = 5,      // one event after the media, before the first row of what is asked about them; decoding only appends
-  kStream = 6,       // the media come in clips, and an event after each brings them back to their slots; else as context
-  kRetrieve = 7,     // nothing leaves: for every question each layer fetches what fits it, before its first row; decoding only appends
+  kDecode = 2,       // as once, and one slot is evicted per decoded token, so that the budget holds
+  kRatioDecode = 3,  // as once, and a slot is evicted whenever the layer exceeds its share of all tokens by a whole slot
+  kPrefill = 4,      // no event: visual tokens are pruned during the prefill
+  kContext = 5,      // one event after the media, before the question's first row; decoding only appends
+  kStream = 6,       // media come in clips, and an event after each restores their number of slots; else as context
+  kRetrieve = 7,     // no eviction: for every question each layer retrieves matching frames before its first row; decoding only appends
 };
 
 struct PhaseFacts {
   bool evicts_while_decoding = false;
-  bool before_question = false;  // no question decides what of the media is kept
-  bool in_clips = false;         // media are read in clips and held within a number of slots
-  bool fetches = false;          // everything is kept, and each question fetches its part of it
+  bool before_question = false;  // the media are compressed before the question
+  bool in_clips = false;         // media are prefilled in clips, within a fixed number of slots
+  bool fetches = false;          // everything is kept, and each question retrieves a part
 };
 
 // What a phase wants of model, media and parts, each as the reason that people are told; null: it does not want it.

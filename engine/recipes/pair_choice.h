@@ -13,7 +13,7 @@ namespace winnow {
 struct CompetingHead {
   std::span<const float> scores;         // of its rows; NaN counts as -infinity
   std::span<const std::int32_t> forced;  // rows that it keeps first, most important first; they count
-  std::int64_t floor_slots = 0;          // so many of its own best it keeps before the rest compete
+  std::int64_t floor_slots = 0;          // own best rows that it keeps before heads compete
 };
 
 // Returns per head ascending rows, `pairs` of them together (at most all). Ties: lower head, then lower row.

@@ -1,4 +1,4 @@
-// A checked compression recipe: a composition of parts, a budget and a turn policy. Nothing illegal can be held by one.
+// A checked compression recipe: a composition of parts, a budget and a turn policy. Always legal.
 //
 // Made from a request by engine/generation, read by SegmentCompressor and next_decode_policy(). Immutable. No torch.
 // Errors: kIllegalRecipe with a sentence for people; subject names the offending setting.
@@ -23,7 +23,7 @@ class Recipe {
  public:
   // The preset that spec.method names, with spec's options and parts.
   static Recipe from_spec(const RecipeSpec& spec);
-  // What of it this model cannot do; nothing: it can be used.
+  // Why this model does not support the recipe; nullopt if it does.
   std::optional<Error> misfit(const ModelTraits& model) const;
   // Parts made by the caller; spec.method is only a label.
   static Recipe from_parts(const RecipeSpec& spec, Composition composition);
@@ -64,7 +64,7 @@ class Recipe {
 
  private:
   Recipe(Composition composition, BudgetRequest budget, const RecipeSpec& spec);
-  // Why nothing of it makes sense without pictures; null: it does.
+  // Why it makes no sense without pictures; null if it does.
   const char* needs_sight() const;
   StatisticsNeeds with_allocator(StatisticsNeeds allocator) const;  // and what scorer and decoding need
 

@@ -1,4 +1,4 @@
-// How a cache is to be compressed, as a person asks for it. Plain data, no torch; validated by engine/recipes/recipe.h.
+// A compression recipe as requested. Plain data, no torch; validated by engine/recipes/recipe.h.
 #pragma once
 
 #include <algorithm>
@@ -28,7 +28,7 @@ struct RecipeSpec {
   // The first so many decoder layers keep everything, at the event and while decoding. The total stays what retention or budget_tokens ask
   // for: the other layers have that much less, but never less than their method protects.
   int full_layers = 0;
-  int kv_bits = 0;  // in which K and V are stored, but never more than they are computed in; 0: the model's own (stored_bits.h)
+  int kv_bits = 0;  // of the KV cache dtype, at most those of the arithmetic; 0: the model's default (stored_bits.h)
   // 2: where budgets follow the prompt, a first pass finds them and a second compacts each layer right after it was filled, so that never
   // more than one layer is there in full. The result is the same to the bit, the prefill takes up to twice as long. Elsewhere it is one.
   int prefill_passes = 1;

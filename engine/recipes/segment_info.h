@@ -32,7 +32,7 @@ struct SegmentInfo {
   std::span<const std::int32_t> pinned;
   const RetainedSlots* retained = nullptr;          // turn policy whole on a cache that holds something; borrowed
   const PerLayer<std::int64_t>* windows = nullptr;  // as KvShape's; borrowed, null: none
-  std::span<const RowSpan> bidirectional{};         // rows that see each other whole, ascending (a picture's tokens); borrowed
+  std::span<const RowSpan> bidirectional{};         // bidirectional spans of rows, ascending (a picture's tokens); borrowed
   // Of an extended segment.
   std::int64_t first_row = 0;                  // rows before it are retained slots: keys without queries
   std::span<const std::int32_t> originals;     // per row; empty: counted from first_original

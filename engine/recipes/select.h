@@ -1,4 +1,4 @@
-// Which rows of a segment stay: the protected ones, then the best scored, with one fixed order for ties.
+// Selects the rows of a segment to keep: protected rows, then the best scored, with a fixed order for ties.
 //
 // Used by SegmentCompressor, once per layer and kv head. No torch. Rows are 0-based within the segment.
 #pragma once

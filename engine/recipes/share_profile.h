@@ -1,4 +1,4 @@
-// What share of its tokens every layer keeps, measured beforehand at several retentions (PrefixKV's offline profile).
+// The share of tokens that each layer keeps, measured at several retentions (PrefixKV's offline profile).
 //
 // In a model's winnow.json and as a recipe's option. The shares are not linear in the retention, so no row serves another retention:
 // between two rows they are read off the line that joins them. Plain values, no torch. Used by models, recipes and the window.

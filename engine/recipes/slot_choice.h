@@ -1,4 +1,4 @@
-// Which rows stay when a head has so many slots: pins, what the composition protects, then the best scored.
+// Selects a head's rows for a number of slots: pins, rows that the composition protects, then the best scored.
 //
 // Used by SegmentCompressor, once per layer and kv head. How many stay never depends on the scores. Immutable, no torch. Threads: any.
 #pragma once
