@@ -1,10 +1,10 @@
-// Reads the next frames of a source that is still running, behind what is left of the earlier ones.
+// Prefills the next frames of a running source after the compressed earlier ones.
 //
-// What was seen so far is kept as prepared media, so that a Turn about the source goes on from it as about a prepared video. Frames are
-// encoded, appended and judged clip by clip (reading/clip_stream.h). Where the model's positions would not suffice, places are shared: all
-// positions of the source are halved, and from then on twice as many frames stand at one place; the time line tells the model how far two
-// places are apart, so that times stay right. Used by engine/api for WatchClip. Errors: Exception, Interrupted; then nothing has changed.
-// Engine thread only.
+// The frames so far are kept as prepared media, so that a Turn about the source continues from them like one about a prepared video. Frames
+// are encoded, appended and scored clip by clip (reading/clip_stream.h). When the model's positions would run out, all positions of the
+// source are halved, and twice as many frames share each position from then on. The time instruction states the seconds between two
+// positions, so times stay correct. Used by engine/api for WatchClip. Errors: Exception, Interrupted; then nothing has changed. Engine
+// thread only.
 #pragma once
 
 #include "engine/generation/context/request_context.h"
