@@ -17,7 +17,7 @@ struct Architecture {
   const char* name;        // general.architecture
   const char* class_name;  // config.json: architectures[0]
   const char* model_type;
-  // Its q and k are turned in neighbouring pairs, and their rows stored in that order.
+  // Its q and k are rotated in adjacent pairs, and their rows stored in that order.
   bool interleaved;
   bool gemma = false;  // its layers' norms, whose names and whose values are otherwise
 };
@@ -27,10 +27,10 @@ constexpr std::array<Architecture, 10> kArchitectures = {{
     {"internlm2", "LlamaForCausalLM", "llama", true},  // whose packed wqkv converters take apart: the rest is a Llama
     {"mistral3", "MistralForCausalLM", "mistral", true},
     {"qwen2", "Qwen2ForCausalLM", "qwen2", false},
-    {"qwen2vl", "Qwen2ForCausalLM", "qwen2", false},  // without its eyes; with them gguf_projector.h
+    {"qwen2vl", "Qwen2ForCausalLM", "qwen2", false},  // text only; with an mmproj file see gguf_projector.h
     {"qwen3", "Qwen3ForCausalLM", "qwen3", false},
     {"qwen3moe", "Qwen3MoeForCausalLM", "qwen3_moe", false},
-    {"qwen3vl", "Qwen3ForCausalLM", "qwen3", false},  // without its eyes, as well
+    {"qwen3vl", "Qwen3ForCausalLM", "qwen3", false},  // likewise
     {"qwen3vlmoe", "Qwen3MoeForCausalLM", "qwen3_moe", false},
     {"gemma3", "Gemma3ForCausalLM", "gemma3_text", false, true},  // as well
 }};

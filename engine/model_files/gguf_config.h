@@ -1,4 +1,4 @@
-// GGUF's metadata as the documents of a Hugging Face folder, so that every check of the families holds for it, too.
+// Translates GGUF metadata to the documents of a Hugging Face folder, so that the families' checks apply to it, too.
 //
 // Used by gguf_model.h. Architectures and their keys: one table, in the .cpp. Errors: Exception; kUnsupportedModel naming what is not read
 // (another architecture, shared experts, scaled attention), kDamagedFile, kLimitExceeded. No torch. Threads: plain functions.
@@ -14,10 +14,10 @@
 
 namespace winnow {
 
-// What the tensors, not the metadata, say.
+// Facts from the tensors rather than the metadata.
 struct GgufTensorFacts {
   bool has_output = false;               // an output matrix of its own
-  std::vector<float> frequency_factors;  // of rope_freqs.weight; empty: there is none
+  std::vector<float> frequency_factors;  // of rope_freqs.weight; empty: none
 };
 
 // Values of general.architecture that can be read.
@@ -29,7 +29,7 @@ Json gguf_config(const GgufMetadata& metadata, const GgufTensorFacts& tensors, s
 // generation_config.json: the ids that end an answer.
 Json gguf_generation(const GgufMetadata& metadata, const std::vector<std::string>& tokens);
 
-// The name in a Hugging Face folder of the architecture; nothing: it has none there.
+// The tensor's name in a Hugging Face folder of the architecture; nullopt if it has none.
 std::optional<std::string> hugging_face_name(const GgufMetadata& metadata, const std::string& stored);
 
 // Whether the tensor is stored as the sum with one of what the folder has (StoredTensor::with_one). canonical: the Hugging Face name.

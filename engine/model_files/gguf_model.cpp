@@ -212,7 +212,7 @@ TemplateText GgufModel::chat_template(std::string_view fallback) const {
   const std::vector<std::string> tokens = metadata().strings(kTokens);
   TemplateText text{metadata().string("tokenizer.chat_template", ""), token_text(metadata(), "tokenizer.ggml.bos_token_id", tokens),
                     token_text(metadata(), "tokenizer.ggml.eos_token_id", tokens)};
-  // The templates of many text models take no pictures; what stands for one is written by the eyes' then.
+  // The templates of many text models take no pictures; the projector's template then writes their marker.
   if (!projector_template_.empty() && text.source.find("image") == std::string::npos) text.source = projector_template_;
   if (text.source.empty()) text.source = fallback;
   if (text.source.empty() && std::ranges::find(tokens, kChatMlMarker) != tokens.end()) text.source = kChatMl;

@@ -57,10 +57,10 @@ class GgufModel : public ModelPackage {
   std::optional<ModelDocument> video_processor_;
 };
 
-// Whether a file begins as GGUF does; false for what cannot be read. For lists: whoever chose the file is told why (open_package.h).
+// Whether a file has GGUF's magic; false for unreadable files. For lists; open_package.h reports errors of a chosen file.
 bool is_gguf(const std::string& path);
 
-// Whether a file is called as people call those of eyes: mmproj somewhere in it, .gguf at its end.
+// Whether a file name is that of a projector: contains mmproj and ends with .gguf.
 bool names_projector(std::string_view file_name);
 
 }  // namespace winnow

@@ -1,4 +1,4 @@
-// What a name in tokenizer.ggml.pre stands for: how text is normalised and split before byte-level BPE.
+// The pre-tokenizers of tokenizer.ggml.pre: how text is normalised and split before byte-level BPE.
 //
 // Used by gguf_tokenizer. The patterns are those of the models' own tokenizer.json where it splits by patterns, else of what llama.cpp
 // writes for its steps; a gap between matches is a word, too. Plain values.
@@ -16,7 +16,7 @@ struct GgufPreTokenizer {
   bool ignore_merges = false;                  // a word that is a token is that token, whatever the merges say
 };
 
-// Null: the name is not known. Empty: "default".
+// Returns null for an unknown name. An empty name is "default".
 const GgufPreTokenizer* gguf_pre_tokenizer(std::string_view name);
 
 }  // namespace winnow

@@ -1,4 +1,4 @@
-// The eyes of a GGUF model: the file beside it (mmproj-*.gguf) with its vision tower and projector, told as a Hugging Face folder would.
+// The mmproj file of a GGUF model (vision encoder and projector), translated to a Hugging Face folder's documents and names.
 //
 // Used by gguf_model.h, which opens it with the text model that it belongs to. Metadata become config.json's vision half and
 // preprocessor_config.json, tensors get their names of there (gguf_projector_kinds.h); other kinds are refused by name. What llama.cpp's
@@ -19,7 +19,7 @@
 
 namespace winnow {
 
-// The text model whose eyes are asked for.
+// The text model that a projector is opened for.
 struct GgufTextModel {
   std::string architecture;      // general.architecture
   std::int64_t hidden_size = 0;  // <architecture>.embedding_length
@@ -33,7 +33,7 @@ class GgufProjector {
   GgufProjector(const std::string& path, std::string_view architecture);
 
   const std::string& path() const { return file_->path(); }
-  // Why these are not that model's eyes; nothing: they are.
+  // Why the projector does not fit that model; empty if it does.
   std::optional<std::string> misfit(const GgufTextModel& text) const;
 
   // Of the family that both are: config.json around `text`, the text model's own, and what says how pictures become pixels.

@@ -1,4 +1,4 @@
-// What the file of a GGUF model's eyes says of its tower, read with care.
+// The metadata of an mmproj file about its vision encoder, checked.
 //
 // Used by the kinds of projectors (gguf_projector_kinds.h). Errors: Exception of gguf_metadata.h, naming the key. No torch. Threads: const.
 #pragma once
@@ -27,7 +27,7 @@ class ProjectorFacts {
   bool has_tensor(const char* name) const { return file_->tensors().contains(name); }
   // Outermost first; empty: there is no such tensor.
   std::vector<std::int64_t> shape(const char* name) const;
-  // How the tower's MLPs bend their numbers, as config.json has it: "gelu", "silu" or "quick_gelu".
+  // The activation of the tower's MLPs, as in config.json: "gelu", "silu" or "quick_gelu".
   const char* activation() const;
 
   // Early converters named the two products of a block the wrong way round; their shapes tell.

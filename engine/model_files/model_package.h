@@ -1,4 +1,4 @@
-// A model as it lies on a disk: its documents, its tokenizer, its chat template and its tensors, whatever files they come from.
+// A model on disk: its documents, tokenizer, chat template and tensors, independent of the file format.
 //
 // Opened by open_package.h, read by engine/models and engine/generation while a model loads. Documents have the keys of Hugging Face's
 // files; a package of another format translates into them, so that every check of the families holds for it, too. Each file is opened once,

@@ -1,9 +1,9 @@
-// What Ollama has downloaded: manifests that name blobs.
+// Ollama's downloads: manifests that name blobs.
 //
-// Used by gguf_model.h, for the eyes of a blob, and through engine/api by programs that list models. A folder of Ollama's holds
+// Used by gguf_model.h, for the projector of a blob, and through engine/api by programs that list models. A folder of Ollama's holds
 // manifests/<registry>/<namespace>/<model>/<tag>, JSON of layers, and blobs/sha256-<hex>; the layer of type
-// application/vnd.ollama.image.model is a GGUF file, one of application/vnd.ollama.image.projector that of its eyes. A manifest may name a
-// digest and nothing that leads elsewhere. Errors: none; what cannot be read is as if it were not there. Touches the disk. Threads: any.
+// application/vnd.ollama.image.model is a GGUF file, one of application/vnd.ollama.image.projector its mmproj file. A manifest may name
+// digests only, no other paths. Errors: none; unreadable files count as missing. Touches the disk. Threads: any.
 #pragma once
 
 #include <optional>

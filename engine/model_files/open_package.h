@@ -1,10 +1,9 @@
-// The model package behind a path that somebody chose; or what the path is instead: people choose the folder above, a file, or one of
-// another format.
+// Opens the model package at a path that a user chose, or reports what the path is instead: a parent folder, a file, another format.
 //
 // A model is a Hugging Face folder or a GGUF file (whatever its name: Ollama's have none); a folder that holds a single GGUF file stands
-// for it. Used before a model is loaded (engine/generation). Of folders it looks at names only; the package checks what is in the files. Of
-// a file the first bytes say what it is (engine/weights/foreign_format.h); one that cannot be read is told as that (kFileUnreadable).
-// Errors: Exception
+// for it. Used before a model is loaded (engine/generation). Only names in a folder are checked here; the package checks the files'
+// content. A file is identified by its first bytes (engine/weights/foreign_format.h); an unreadable one gives kFileUnreadable. Errors:
+// Exception
 //   kModelFolderMissing  subject: the path
 //   kNoModel             subject: the folder, which has neither config.json nor a GGUF file, or the file, which is no GGUF
 //   kNotFetched          subject: the file, in whose place a pointer, a web page, nothing or a part of it lies

@@ -1,4 +1,4 @@
-// One matrix that a folder stores as codes, scales and zero points, turned into rows of blocks (kernels/api/block_types.h).
+// A matrix stored as codes, scales and zero points, converted to rows of quantised blocks (kernels/api/block_types.h).
 //
 // Made by quantised_tensors.h, which has checked all shapes. A value is (code - zero) * scale; it stays what it is, but for scales in more
 // digits than 16 bits hold. Which of the block types: Q4_0 and Q8_0 where zero is the middle of the codes, U4Z and U8Z elsewhere. Reads a
