@@ -67,8 +67,7 @@ class Keys {
 
 void refuse_what_a_decoder_lacks(const Keys& keys, std::int64_t head_dim) {
   if (keys.has("vision.block_count"))
-    keys.refuse(
-        "files with a vision tower inside, as newer ones of Ollama's, are not read; take a model whose eyes are a file of their own");
+    keys.refuse("files with a vision tower inside, as newer ones of Ollama's, are not read; take a model with a separate mmproj file");
   if (keys.integer("expert_shared_count", 0) > 0 || keys.integer("expert_shared_feed_forward_length", 0) > 0)
     keys.refuse("experts that every token goes through are not read");
   constexpr std::int64_t kSoftmax = 1;

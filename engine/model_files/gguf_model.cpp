@@ -116,7 +116,7 @@ GgufModel::GgufModel(std::string path, const std::string& projector) : path_(std
   const std::string architecture = metadata().string("general.architecture");
   if (architecture == "clip") {
     metadata().refuse(ErrorCode::kUnsupportedModel, "general.architecture",
-                      "this file holds a model's eyes alone; choose the model's own file, beside which it lies");
+                      "this file holds only a model's vision encoder (mmproj); choose the model's own file, which lies beside it");
   }
   const std::vector<std::string> tokens = metadata().strings(kTokens);
   if (tokens.empty()) throw Exception(ErrorCode::kDamagedFile, path_ + ": " + kTokens, "the vocabulary is empty");
@@ -124,19 +124,19 @@ GgufModel::GgufModel(std::string path, const std::string& projector) : path_(std
   generation_ = {gguf_generation(metadata(), tokens), subject(ModelPart::kGeneration)};
   const GgufTextModel text{architecture, config_.content.at("hidden_size").get<std::int64_t>(), tokens,
                            metadata().has(kUnknown) && std::ranges::find(tokens, kByte) != tokens.end()};
-  std::optional<GgufProjector> eyes;
+  std::optional<GgufProjector> mmproj;
   if (projector.empty()) {
-    eyes = projector_beside(path_, text);
+    mmproj = projector_beside(path_, text);
   } else {
-    eyes.emplace(projector, architecture);
-    if (const auto reason = eyes->misfit(text))
+    mmproj.emplace(projector, architecture);
+    if (const auto reason = mmproj->misfit(text))
       throw Exception(ErrorCode::kUnsupportedModel, projector, "it does not belong to " + path_ + ": " + *reason);
   }
   tensors_.path = path_;
   for (const auto& part : opened.tensors.files) {
-    tensors_.files.push_back(canonical_tensors(std::static_pointer_cast<const GgufFile>(part), metadata(), eyes ? &*eyes : nullptr));
+    tensors_.files.push_back(canonical_tensors(std::static_pointer_cast<const GgufFile>(part), metadata(), mmproj ? &*mmproj : nullptr));
   }
-  if (eyes) see_with(*eyes);
+  if (mmproj) see_with(*mmproj);
 }
 
 std::vector<std::string> GgufModel::tokens() const {

@@ -5,8 +5,8 @@
 // read. Metadata become config.json and generation_config.json (gguf_config.h); tensors get their names of there, and q and k, which
 // llama.cpp stores with the two halves of a head interleaved where it turns neighbours, are told as such (StoredTensor::interleaved), as
 // are norms that are stored with one added. A file without a chat template is taken to speak ChatML if its vocabulary has <|im_start|>,
-// otherwise refused. With a projector (gguf_projector.h) both files together are a model with eyes; where its template says nothing of
-// pictures, it speaks as the published folders of that family. Source of keys and names: github.com/ggml-org/ggml, docs/gguf.md, and the
+// otherwise refused. With a projector (gguf_projector.h) both files together are a vision-language model; if its template has no
+// pictures, that of the published folders of its family is used. Source of keys and names: github.com/ggml-org/ggml, docs/gguf.md, and the
 // Python package gguf (constants.py). Errors: model_package.h; gguf_file.h, gguf_tokenizer.h.
 #pragma once
 

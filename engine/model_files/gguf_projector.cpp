@@ -19,7 +19,7 @@ GgufProjector::GgufProjector(const std::string& path, std::string_view architect
     : file_(std::make_shared<const GgufFile>(path)), facts_(*file_) {
   const GgufMetadata& from = metadata();
   if (from.string("general.architecture", "") != "clip")
-    from.refuse(ErrorCode::kUnsupportedModel, "general.architecture", "this is not the file of a model's eyes (mmproj)");
+    from.refuse(ErrorCode::kUnsupportedModel, "general.architecture", "this is not an mmproj file");
   const char* const key = from.has(kType) || !from.has(kVisionType) ? kType : kVisionType;
   // The first converter knew no other than LLaVA's.
   const std::string type = from.boolean("clip.has_llava_projector", false) ? from.string(key, "mlp") : from.string(key);

@@ -90,7 +90,7 @@ QuantisationConfig read_compressed_tensors(const JsonObject& config) {
   one_of(config, {"format"}, formats, "dense");
   if (const auto sparse = config.optional_object("sparsity_config")) one_of(*sparse, {"format"}, {"dense"}, "dense");
   if (config.has("transform_config") && !config.value("transform_config").empty())
-    config.refuse(ErrorCode::kUnsupportedModel, "transform_config", "activations that are turned before a product are not implemented");
+    config.refuse(ErrorCode::kUnsupportedModel, "transform_config", "rotated activations are not implemented");
   const JsonObject groups = config.object("config_groups");
   const Json& list = config.value("config_groups");
   if (list.size() > kMostGroups) config.refuse(ErrorCode::kLimitExceeded, "config_groups", "more than 64 groups of matrices");

@@ -174,10 +174,10 @@ LinearWeight WeightReader::packed(const LinearWeight& elements, Packing packing)
 std::vector<Linear> WeightReader::packable_experts(const std::string& name, std::int64_t count, std::int64_t out, std::int64_t in) {
   const std::vector<std::int64_t> upright = {count, out, in};
   // Both have the same shape where a matrix is a square: it is taken as upright then, as transformers does.
-  const bool turned = weights_.has(name) && weights_.shape(name) != upright;
-  const std::vector<std::int64_t> stored = turned ? std::vector<std::int64_t>{count, in, out} : upright;
+  const bool transposed = weights_.has(name) && weights_.shape(name) != upright;
+  const std::vector<std::int64_t> stored = transposed ? std::vector<std::int64_t>{count, in, out} : upright;
   const at::Tensor all = elements(name, stored, held_type(name), packed_on());
-  return packed_each(turned ? all.transpose(1, 2) : all);
+  return packed_each(transposed ? all.transpose(1, 2) : all);
 }
 
 std::vector<Linear> WeightReader::packable_experts(const std::vector<Part>& parts, std::int64_t count, std::int64_t in) {

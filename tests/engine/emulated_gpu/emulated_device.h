@@ -54,7 +54,7 @@ class EngineOn {
  public:
   EngineOn(Device device, const std::string& folder, WeightFormat format = WeightFormat::kFp32)
       : EngineOn(device, folder, format, {}, {}) {}
-  // model: another one for the folder's questions; empty: the folder's own. projector: the file of its eyes.
+  // model: another one for the folder's questions; empty: the folder's own. projector: its mmproj file.
   EngineOn(Device device, const std::string& folder, WeightFormat format, const std::string& model, const std::string& projector)
       : golden_(folder) {
     LoadModel load;

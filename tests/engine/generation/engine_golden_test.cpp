@@ -115,7 +115,7 @@ TEST_P(EngineGolden, EveryCaseEqualsTransformers) { expect_every_case(GetParam()
 
 class GgufGolden : public ::testing::TestWithParam<const char*> {};
 
-// Written by llama.cpp's converter: the text model and, beside it, its eyes (mmproj).
+// Written by llama.cpp's converter: the text model and, beside it, its mmproj file.
 TEST_P(GgufGolden, TwoFilesEqualTheirFolderInTransformers) { expect_every_case(GetParam(), "/gguf/model.gguf"); }
 
 // A video's bounds are not in such a file: those of published folders are larger than this one's.

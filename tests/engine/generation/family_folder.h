@@ -1,5 +1,5 @@
-// Every golden folder as a model that can be asked: those with eyes, and the language models, which have no tokenizer of their own and
-// get one whose tokens are characters. Media and texts are made up. A folder is one line of family_folders(). Not among them: one that
+// Every golden folder as a model that can be asked: vision-language models, and the language models, which have no tokenizer of their own
+// and get one whose tokens are characters. Media and texts are made up. A folder is one line of family_folders(). Not among them: one that
 // refuses a single image.
 #pragma once
 

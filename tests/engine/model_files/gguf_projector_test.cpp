@@ -1,4 +1,4 @@
-// A GGUF model and its eyes: what both files together say, whose eyes they are, and what is refused.
+// A GGUF model and its mmproj file: what both say together, which model a projector belongs to, and what is refused.
 #include "engine/model_files/gguf_projector.h"
 
 #include <gtest/gtest.h>
@@ -36,7 +36,7 @@ GgufWriter text_model() {
       .uint32("llama.attention.head_count", 2);
 }
 
-GgufWriter eyes(const char* type = "idefics3", std::uint32_t width = 4) {
+GgufWriter mmproj(const char* type = "idefics3", std::uint32_t width = 4) {
   GgufWriter writer;
   writer.text("general.architecture", "clip").text("clip.projector_type", type);
   writer.float32s("clip.vision.image_mean", {0.5F, 0.5F, 0.5F}).float32s("clip.vision.image_std", {0.25F, 0.25F, 0.25F});
@@ -70,7 +70,7 @@ TEST_F(GgufEyes, BothFilesTogetherAreAFolder) {
   EXPECT_EQ(pixels["max_image_size"]["longest_edge"], 16);
   EXPECT_TRUE(pixels["do_image_splitting"]);
   EXPECT_TRUE(model.subject(ModelPart::kImageProcessor).ends_with("mmproj-model.gguf"));
-  ASSERT_EQ(model.files().size(), 2U) << "another pair of eyes makes another model";
+  ASSERT_EQ(model.files().size(), 2U) << "another mmproj file makes another model";
   EXPECT_EQ(model.files()[1].first, "mmproj-model.gguf");
   const TensorFile& text = *model.tensors().files.at(0);
   EXPECT_EQ(text.tensor("model.text_model.layers.1.self_attn.k_proj.weight").interleaved, 8);
@@ -160,7 +160,7 @@ TEST_F(GgufEyes, AnInternVlSaysOfWhichKindItsTowerIs) {
   EXPECT_EQ(tower.tensor("vision_tower.embeddings.position_embeddings").shape.size(), 3U);
 }
 
-// LLaVA's text models were converted apart from their eyes: with the vocabulary of the Llama, and no or another template.
+// LLaVA's text models were converted apart from their vision encoders: with the vocabulary of the Llama, and no or another template.
 TEST_F(GgufEyes, ATextModelThatNeverSawAPictureIsToldOfThem) {
   const auto text_of = [](const char* fourth) {
     GgufWriter text;
@@ -174,7 +174,7 @@ TEST_F(GgufEyes, ATextModelThatNeverSawAPictureIsToldOfThem) {
   };
   const std::string model = write("model.gguf", text_of("<0x00>"));
   const auto llava = [](std::uint64_t wide) {
-    GgufWriter writer = eyes("mlp", 768);  // what CLIP projects to, which is not used
+    GgufWriter writer = mmproj("mlp", 768);  // what CLIP projects to, which is not used
     const std::string square(wide * wide * 4, '\0');
     return writer.tensor("mm.0.weight", {8, wide}, kGgufF32, std::string(8 * wide * 4, '\0'))
         .tensor("mm.2.weight", {wide, wide}, kGgufF32, square)
@@ -182,7 +182,7 @@ TEST_F(GgufEyes, ATextModelThatNeverSawAPictureIsToldOfThem) {
         .tensor("v.blk.0.ffn_up.weight", {12, 8}, kGgufF32, std::string(384, '\0'));
   };
   const auto norm = [](GgufWriter writer) { return writer.tensor("v.pre_ln.weight", {8}, kGgufF32, std::string(32, '\0')); };
-  const GgufModel seeing(model, write("eyes.gguf", norm(llava(4))));
+  const GgufModel seeing(model, write("mmproj.gguf", norm(llava(4))));
   EXPECT_EQ(seeing.required(ModelPart::kConfig).content["image_token_id"], 0) << "the token for unknown text";
   EXPECT_EQ(seeing.tokenizer().added_tokens.at(0).content, "<image>");
   EXPECT_EQ(seeing.tokenizer().prefix, std::vector<std::string>{"<s>"}) << "a SentencePiece model puts it there unless told otherwise";
@@ -216,13 +216,13 @@ TEST_F(GgufEyes, WithoutItsEyesItReadsText) {
 
 TEST_F(GgufEyes, OfThoseBesideItTheFirstThatBelongsToItIsTaken) {
   const std::string text = write("model.gguf", text_model());
-  folder_.write("mmproj-a.gguf", "GGUF");          // damaged
-  write("mmproj-b.gguf", eyes("idefics3", 8));     // of a wider model
-  write("mmproj-c.gguf", eyes("pixtral"));         // of a kind that is not run
-  write("mmproj-d.gguf", eyes("qwen2vl_merger"));  // of another architecture
+  folder_.write("mmproj-a.gguf", "GGUF");            // damaged
+  write("mmproj-b.gguf", mmproj("idefics3", 8));     // of a wider model
+  write("mmproj-c.gguf", mmproj("pixtral"));         // of a kind that is not run
+  write("mmproj-d.gguf", mmproj("qwen2vl_merger"));  // of another architecture
   EXPECT_EQ(GgufModel(text).files().size(), 1U);
-  write("mmproj-f.gguf", eyes());
-  write("mmproj-e.gguf", eyes());
+  write("mmproj-f.gguf", mmproj());
+  write("mmproj-e.gguf", mmproj());
   EXPECT_EQ(GgufModel(text).files().back().first, "mmproj-e.gguf");
 }
 
@@ -235,7 +235,7 @@ TEST_F(GgufEyes, OllamasManifestSaysWhoseEyesTheyAre) {
   fs::create_directories(folder_.file("blobs"));
   fs::create_directories(folder_.file("manifests/registry.ollama.ai/library/smolvlm"));
   const std::string text = write(blob('a'), text_model());
-  write(blob('b'), eyes());
+  write(blob('b'), mmproj());
   EXPECT_EQ(open_package(text)->files().size(), 1U) << "they lie beside each other, as all blobs do";
   folder_.write("manifests/registry.ollama.ai/library/smolvlm/other", manifest('e', 'b'));
   folder_.write("manifests/registry.ollama.ai/library/smolvlm/broken", "{");
@@ -262,11 +262,11 @@ TEST_F(GgufEyes, NamedOnesThatDoNotBelongToItAreRefused) {
     const std::string file = write("other.gguf", writer);
     test::expect_error(ErrorCode::kUnsupportedModel, reason, [&] { GgufModel(text, file); });
   };
-  refused(eyes("idefics3", 8), "tokens of 8 features, and the text model's have 4");
-  refused(eyes("pixtral"),
+  refused(mmproj("idefics3", 8), "tokens of 8 features, and the text model's have 4");
+  refused(mmproj("pixtral"),
           "does not run the projector \"pixtral\"; it runs gemma3, idefics3, internvl, mlp, qwen2.5vl_merger, qwen2vl_merger");
-  refused(eyes("qwen2vl_merger"), "architecture qwen2vl");
-  refused(text_model(), "not the file of a model's eyes");
+  refused(mmproj("qwen2vl_merger"), "architecture qwen2vl");
+  refused(text_model(), "not an mmproj file");
   const std::string deaf = write("deaf.gguf", [] {
     GgufWriter writer;
     writer.text("general.architecture", "llama").texts("tokenizer.ggml.tokens", {"a", "<image>"});
@@ -276,9 +276,9 @@ TEST_F(GgufEyes, NamedOnesThatDoNotBelongToItAreRefused) {
         .uint32("llama.feed_forward_length", 4)
         .uint32("llama.attention.head_count", 2);
   }());
-  const std::string right = write("right.gguf", eyes());
+  const std::string right = write("right.gguf", mmproj());
   test::expect_error(ErrorCode::kUnsupportedModel, "lacks <fake_token_around_image>", [&] { GgufModel(deaf, right); });
-  test::expect_error(ErrorCode::kUnsupportedModel, "eyes alone; choose the model's own file", [&] { open_package(right); });
+  test::expect_error(ErrorCode::kUnsupportedModel, "vision encoder (mmproj); choose the model's own file", [&] { open_package(right); });
   fs::create_directory(folder_.file("folder"));
   folder_.write("folder/config.json", "{}");
   test::expect_error(ErrorCode::kInvalidArgument, "belongs to a GGUF file", [&] { open_package(folder_.file("folder"), right); });
@@ -289,7 +289,7 @@ TEST_F(GgufEyes, ProductsThatAreNamedTheWrongWayRoundAreToldByTheirShapes) {
   const std::string text = write("model.gguf", text_model());
   const auto named = [&](const char* first, const char* second) {
     const std::string data(8 * 12 * 4, '\0');
-    return GgufModel(text, write("other.gguf", eyes().tensor(first, {8, 12}, kGgufF32, data).tensor(second, {12, 8}, kGgufF32, data)));
+    return GgufModel(text, write("other.gguf", mmproj().tensor(first, {8, 12}, kGgufF32, data).tensor(second, {12, 8}, kGgufF32, data)));
   };
   for (const auto& [first, second] :
        {std::pair("v.blk.0.ffn_up.weight", "v.blk.0.ffn_down.weight"), std::pair("v.blk.0.ffn_down.weight", "v.blk.0.ffn_up.weight")}) {
@@ -320,13 +320,13 @@ TEST_F(GgufEyes, DamagedOnesAreRefused) {
         bytes[random() % (header + 2000)] = static_cast<char>(mutation % 2 == 0 ? random() : bytes[random() % header]);
       if (mutation % 7 == 0) bytes.resize(random() % bytes.size());
       try {
-        const GgufProjector eyes(folder_.write("other.gguf", bytes), architecture);
-        eyes.misfit({architecture, 32, tokens});
-        eyes.config(config, tokens);
-        eyes.processor();
-        eyes.image_processor();
-        eyes.chat_template(config, tokens);
-        eyes.tensors();
+        const GgufProjector mmproj(folder_.write("other.gguf", bytes), architecture);
+        mmproj.misfit({architecture, 32, tokens});
+        mmproj.config(config, tokens);
+        mmproj.processor();
+        mmproj.image_processor();
+        mmproj.chat_template(config, tokens);
+        mmproj.tensors();
       } catch (const Exception& exception) {
         ++refused;
         EXPECT_FALSE(exception.error().reason.empty());

@@ -87,7 +87,7 @@ TEST(QuantisationConfig, WhatIsNotReadIsRefusedByName) {
   refused("weights of 2 bits", packed("pack-quantized", R"({"num_bits": 2, "type": "int", "strategy": "channel"})"));
   refused("groups of 16 inputs", packed("pack-quantized", R"({"num_bits": 4, "type": "int", "strategy": "group", "group_size": 16})"));
   refused("\"sparse-24-bitmask\"", packed("pack-quantized", eight, R"(, "sparsity_config": {"format": "sparse-24-bitmask"})"));
-  refused("turned before a product", packed("pack-quantized", eight, R"(, "transform_config": {"config_groups": {}})"));
+  refused("rotated activations", packed("pack-quantized", eight, R"(, "transform_config": {"config_groups": {}})"));
 }
 
 }  // namespace

@@ -487,7 +487,7 @@ TEST_F(TurnsWithTimes, AVideoThatWasPreparedIsFoundAgainByItsTimes) {
   }
 }
 
-// What the tower judged least leaves with its levels; the words among the pictures stay.
+// Vision tokens with the lowest tower scores are pruned with their deepstack features; the text between pictures stays.
 TEST_F(TurnsWithTimes, PruningBeforeTheDecoderTakesCellsAndNoWords) {
   const Finished full = finished(run(ask("video", "full", 1.0)));
   run(ForgetConversation{7});

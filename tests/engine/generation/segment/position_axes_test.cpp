@@ -1,5 +1,5 @@
-// A family with other eyes and other positions than LLaVA's (three_axis_family.h) through every request. Nothing between prompt and decoder
-// may count tokens where it means positions, frames where it means sets of tokens, or take a picture's size for the tower's.
+// A family with another vision encoder and other positions than LLaVA's (three_axis_family.h) through every request. Nothing between prompt
+// and decoder may count tokens where it means positions, frames where it means sets of tokens, or take a picture's size for the tower's.
 #include <gtest/gtest.h>
 #include <unistd.h>
 

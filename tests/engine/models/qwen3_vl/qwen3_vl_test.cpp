@@ -1,4 +1,4 @@
-// What turns on golden folders do not show (engine_golden_test.cpp has those): positions by hand, levels on their way, grouping.
+// What turns on golden folders do not show (engine_golden_test.cpp has those): positions by hand, deepstack features, grouping.
 #include "engine/models/qwen3_vl/qwen3_vl.h"
 
 #include <gtest/gtest.h>
@@ -137,7 +137,7 @@ INSTANTIATE_TEST_SUITE_P(Folders, Qwen3VlFolders,
                          ::testing::Values("qwen3_vl/published", "qwen3_vl/saved", "qwen3_vl/joined_three", "qwen3_vl/experts"),
                          [](const auto& info) { return std::string(info.param).substr(9); });
 
-// Rows with their levels through all layers; returns what is left of them.
+// Rows with their deepstack features through all layers; returns what is left of them.
 at::Tensor through_layers(const TextDecoder& text, at::Tensor rows) {
   KvCache cache(text.kv_shape());
   std::vector<std::int32_t> originals(static_cast<std::size_t>(rows.size(0)));
@@ -161,7 +161,7 @@ TEST_F(Levels, WordsBringNothingAlongAndRowsAreShortBehindTheLastLevel) {
   EXPECT_EQ(through_layers(text, rows.clone()).size(1), hidden);
 }
 
-// A level is added to its own row behind its own layer: rows before see nothing of it, and it matters which level it is.
+// A deepstack feature is added to its own row after its own layer: earlier rows are unaffected, and its index matters.
 TEST_F(Levels, EachIsAddedToItsRowBehindItsLayer) {
   const auto model = load_golden_model("qwen3_vl/published");
   const TextDecoder& text = model->text();
