@@ -36,6 +36,17 @@ DEPRECATED = (
     (r"(?i)\bmodels? with eyes\b|\beyes?\b(?= of a model)", "vision encoder, model that sees"),
 )
 
+# The same in code and comments of the rooms that no longer have them: pattern, folders, what is said instead
+HERE = ("engine/messages/", "engine/models/", "engine/model_files/", "engine/recipes/", "engine/generation/", "tests/engine/model_files/")
+DEPRECATED_HERE = (
+    (r"\beyes\b", HERE, "vision encoder, projector, mmproj file"),
+    (r"(?i)\bdeepstack levels\b|config\.levels\b|\blevels\(\)", HERE, "deepstack features, deepstack_layers"),
+    (r"\bseen_whole\b|\bsee(s|n)? each other whole\b|[.>]together\b", (*HERE, "tests/engine/models/"), "bidirectional span"),
+    (r"\bStreamPlaces\b|\bFramePlace\b", ("engine/", "tests/engine/"), "StreamPositions, FrameLayout"),
+    (r"(?i)\bturned (by|in)\b|\bturning is\b", ("engine/models/", "engine/model_files/"), "rotate"),
+    (r"(?i)\bstays? numbers\b|\bas numbers in\b", HERE, "unquantised, elements"),
+)
+
 # American spellings of our own names and prose. Names of Qt, torch, CUDA, GGUF, tokenizer.json and config.json keep theirs: they are
 # quoted, qualified or members of those libraries.
 SPELLING = (
@@ -63,6 +74,15 @@ class Words(unittest.TestCase):
                 for match in (*re.finditer(pattern, name), *re.finditer(pattern, text)):
                     line = text.count("\n", 0, match.start()) + 1 if match.string is text else 0
                     with self.subTest(f"{name}:{line}"):
+                        self.fail(f"“{match[0]}”: say {instead}")
+
+    def test_are_the_fields_in_rooms_that_are_done(self) -> None:
+        for pattern, folders, instead in DEPRECATED_HERE:
+            for name, text in self.files:
+                if not name.startswith(folders) or not name.endswith((".h", ".cpp")):
+                    continue
+                for match in re.finditer(pattern, text):
+                    with self.subTest(f"{name}:{text.count(chr(10), 0, match.start()) + 1}"):
                         self.fail(f"“{match[0]}”: say {instead}")
 
     def test_are_spelt_as_the_british_do(self) -> None:
