@@ -23,7 +23,7 @@ struct SlotCounts {
 };
 
 template <FieldsOf<SlotCounts> F>
-void visit_fields(F& f, auto&& visit) {
+constexpr void visit_fields(F& f, auto&& visit) {
   visit("visual", f.visual);
   visit("text", f.text);
   visit("generated", f.generated);
@@ -43,7 +43,7 @@ struct LayerFigures {
 };
 
 template <FieldsOf<LayerFigures> F>
-void visit_fields(F& f, auto&& visit) {
+constexpr void visit_fields(F& f, auto&& visit) {
   visit("budget", f.budget);
   visit("kept", f.kept);
   visit("kept_visual", f.kept_visual);
@@ -66,7 +66,7 @@ struct KvBytes {
 };
 
 template <FieldsOf<KvBytes> F>
-void visit_fields(F& f, auto&& visit) {
+constexpr void visit_fields(F& f, auto&& visit) {
   visit("full", f.full);
   visit("after_event", f.after_event);
   visit("end", f.end);
@@ -94,7 +94,7 @@ struct TokenCounts {
 };
 
 template <FieldsOf<TokenCounts> F>
-void visit_fields(F& f, auto&& visit) {
+constexpr void visit_fields(F& f, auto&& visit) {
   visit("prompt", f.prompt);
   visit("visual", f.visual);
   visit("text", f.text);
@@ -114,7 +114,7 @@ struct TimingsMs {
 };
 
 template <FieldsOf<TimingsMs> F>
-void visit_fields(F& f, auto&& visit) {
+constexpr void visit_fields(F& f, auto&& visit) {
   visit("media", f.media);
   visit("preprocess", f.preprocess);
   visit("vision", f.vision);

@@ -1,0 +1,130 @@
+#include "engine/messages/wire.h"
+
+#include <array>
+#include <optional>
+#include <string>
+#include <utility>
+#include <variant>
+
+#include "engine/messages/wire_value.h"
+
+namespace winnow {
+namespace {
+
+using wire::Path;
+using wire::Value;
+
+// The bodies' names, in the order of the variants: never changed.
+constexpr std::array kRequestKinds = {"load_model",
+                                      "turn",
+                                      "export_turn",
+                                      "compare",
+                                      "score",
+                                      "plan",
+                                      "prepare",
+                                      "watch_clip",
+                                      "save_conversation",
+                                      "load_conversation",
+                                      "forget_conversation"};
+constexpr std::array kEventKinds = {"progress",      "model_loaded", "model_unloaded", "media_sampled",  "text_delta", "cache_report",
+                                    "decode_sample", "finished",     "failed",         "column_started", "scored",     "compared",
+                                    "planned",       "prepared",     "watched",        "saved",          "restored",   "cache_set_aside"};
+static_assert(kRequestKinds.size() == std::variant_size_v<RequestBody> && kEventKinds.size() == std::variant_size_v<EventBody>);
+
+// Counts what would be kept, so that a message that is too deep or too rich is refused before a value of it is.
+class Bounds final : public nlohmann::json_sax<Value> {
+ public:
+  bool null() override { return counted(); }
+  bool boolean(bool /*value*/) override { return counted(); }
+  bool number_integer(number_integer_t /*value*/) override { return counted(); }
+  bool number_unsigned(number_unsigned_t /*value*/) override { return counted(); }
+  bool number_float(number_float_t /*value*/, const string_t& /*text*/) override { return counted(); }
+  bool string(string_t& /*value*/) override { return counted(); }
+  bool binary(binary_t& /*value*/) override { return counted(); }
+  bool start_object(std::size_t /*elements*/) override { return counted() && ++depth_ <= kMostWireDepth; }
+  bool key(string_t& /*name*/) override { return counted(); }
+  bool end_object() override { return --depth_ < kMostWireDepth; }
+  bool start_array(std::size_t /*elements*/) override { return counted() && ++depth_ <= kMostWireDepth; }
+  bool end_array() override { return --depth_ < kMostWireDepth; }
+  bool parse_error(std::size_t /*position*/, const std::string& /*token*/, const nlohmann::json::exception& /*problem*/) override {
+    damaged_ = true;
+    return false;
+  }
+  bool damaged() const { return damaged_; }
+
+ private:
+  bool counted() { return ++values_ <= kMostWireValues; }
+
+  std::size_t values_ = 0;
+  std::size_t depth_ = 0;
+  bool damaged_ = false;
+};
+
+Value parsed(std::span<const std::uint8_t> bytes) {
+  if (bytes.size() > kMostWireBytes) throw Exception(ErrorCode::kLimitExceeded, "wire", "a message is larger than 512 MiB");
+  Bounds bounds;
+  if (!Value::sax_parse(bytes.begin(), bytes.end(), &bounds, Value::input_format_t::cbor)) {
+    if (bounds.damaged()) throw Exception(ErrorCode::kDamagedFile, "wire", "a message is no CBOR");
+    throw Exception(ErrorCode::kLimitExceeded, "wire", "a message has more values or is deeper than any of ours");
+  }
+  Value value = Value::from_cbor(bytes.begin(), bytes.end(), true, false);
+  if (!value.is_object()) throw Exception(ErrorCode::kDamagedFile, "wire", "a message is no map");
+  std::uint64_t version = 0;
+  if (const auto found = value.find("v"); found != value.end()) wire::read(*found, version, Path{nullptr, "v"});
+  if (version != kWireVersion) {
+    throw Exception(ErrorCode::kUnsupportedFormat, "wire: v",
+                    "the message is of version " + std::to_string(version) + ", this program speaks " + std::to_string(kWireVersion));
+  }
+  return value;
+}
+
+template <class Body, std::size_t N, std::size_t kIndex = 0>
+void read_body(std::size_t kind, const Value& from, const std::array<const char*, N>& kinds, Body& body) {
+  if constexpr (kIndex < N) {
+    if (kind != kIndex) return read_body<Body, N, kIndex + 1>(kind, from, kinds, body);
+    wire::read(from, body.template emplace<kIndex>(), Path{nullptr, kinds[kIndex]});
+  }
+}
+
+template <class Message, std::size_t N>
+Message decoded(std::span<const std::uint8_t> bytes, const std::array<const char*, N>& kinds) {
+  const Value value = parsed(bytes);
+  std::string kind;
+  Message message;
+  if (const auto id = value.find("id"); id != value.end()) wire::read(*id, message.id, Path{nullptr, "id"});
+  if (const auto named = value.find("kind"); named != value.end()) wire::read(*named, kind, Path{nullptr, "kind"});
+  for (std::size_t i = 0; i < N; ++i) {
+    if (kind != kinds[i]) continue;
+    const auto body = value.find("body");
+    read_body(i, body == value.end() ? Value::object() : *body, kinds, message.body);
+    if constexpr (requires { message.column; }) {
+      if (const auto column = value.find("column"); column != value.end()) wire::read(*column, message.column, Path{nullptr, "column"});
+    }
+    return message;
+  }
+  throw Exception(ErrorCode::kUnsupportedFormat, "wire: kind", "there is no message \"" + kind.substr(0, 64) + "\"");
+}
+
+template <class Message, std::size_t N>
+Value value_of(const Message& message, const std::array<const char*, N>& kinds) {
+  return {{"v", kWireVersion},
+          {"id", message.id},
+          {"kind", kinds[message.body.index()]},
+          {"body", std::visit([](const auto& body) { return wire::written(body); }, message.body)}};
+}
+
+}  // namespace
+
+std::vector<std::uint8_t> encoded(const Request& request) { return Value::to_cbor(value_of(request, kRequestKinds)); }
+
+std::vector<std::uint8_t> encoded(const Event& event) {
+  Value value = value_of(event, kEventKinds);
+  if (event.column != Event::kNoColumn) value["column"] = event.column;
+  return Value::to_cbor(value);
+}
+
+Request decoded_request(std::span<const std::uint8_t> bytes) { return decoded<Request>(bytes, kRequestKinds); }
+
+Event decoded_event(std::span<const std::uint8_t> bytes) { return decoded<Event>(bytes, kEventKinds); }
+
+}  // namespace winnow

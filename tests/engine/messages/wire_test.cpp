@@ -1,0 +1,236 @@
+// Every message survives its encoded form, no field is forgotten, and bytes that are none of ours are refused.
+#include "engine/messages/wire.h"
+
+#include <gtest/gtest.h>
+
+#include <random>
+
+#include "engine/messages/wire_value.h"
+
+namespace winnow {
+namespace {
+
+using wire::Value;
+
+// How many members an aggregate has.
+struct AnyValue {
+  template <class T>
+  operator T() const;  // never called
+};
+template <class Aggregate, class... Values>
+consteval std::size_t member_count() {
+  if constexpr (requires { Aggregate{Values{}..., AnyValue{}}; }) {
+    return member_count<Aggregate, Values..., AnyValue>();
+  } else {
+    return sizeof...(Values);
+  }
+}
+
+// Draws a value of every field, the ends of ranges and odd texts among them.
+class Draw {
+ public:
+  explicit Draw(std::uint32_t seed) : random_(seed) {}
+
+  template <class T>
+  void fill(T& value) {
+    if constexpr (std::is_enum_v<T>) {
+      value = static_cast<T>(1 + below(wire::kLast<T>));
+    } else if constexpr (std::is_same_v<T, bool>) {
+      value = below(2) == 1;
+    } else if constexpr (std::is_integral_v<T>) {
+      const T odd[] = {0, 1, std::numeric_limits<T>::min(), std::numeric_limits<T>::max(), static_cast<T>(random_())};
+      value = odd[below(5)];
+    } else if constexpr (std::is_floating_point_v<T>) {
+      const double odd[] = {0.0, -1.5, 1e300, std::numeric_limits<double>::infinity(), std::uniform_real_distribution<>(0.0, 1.0)(random_)};
+      value = static_cast<T>(odd[below(5)]);
+    } else if constexpr (std::is_same_v<T, std::string>) {
+      const char* odd[] = {"", "text", "\xF0\x9F\x8E\xAC film", "\xFF\xC3 no UTF-8", "a\nb"};
+      value = odd[below(5)];
+      if (below(8) == 0) value += '\0';
+    } else if constexpr (std::is_same_v<T, std::map<std::string, std::string>>) {
+      for (int i = 0; i < below(3); ++i) fill(value["option " + std::to_string(i)]);
+    } else if constexpr (std::is_same_v<T, std::chrono::steady_clock::time_point>) {
+      value = T(std::chrono::nanoseconds(random_()));
+    } else if constexpr (std::is_same_v<T, std::pair<std::string, double>>) {
+      fill(value.first);
+      fill(value.second);
+    } else if constexpr (std::is_same_v<T, Item>) {
+      below(2) == 0 ? fill(value.template emplace<TextItem>()) : fill(value.template emplace<MediaItem>());
+    } else if constexpr (wire::kIsOptional<T>) {
+      if (below(2) == 0) fill(value.emplace());
+    } else if constexpr (wire::kIsVector<T>) {
+      value.resize(static_cast<std::size_t>(below(4)));
+      for (auto& each : value) fill(each);
+    } else {
+      visit_fields(value, [&](const char*, auto& field) { fill(field); });
+    }
+  }
+
+ private:
+  int below(int count) { return static_cast<int>(random_() % static_cast<std::uint32_t>(count)); }
+
+  std::mt19937 random_;
+};
+
+template <class Message, class Decode>
+void expect_round_trips(Decode decode) {
+  using Body = decltype(Message::body);
+  [&]<std::size_t... kIndex>(std::index_sequence<kIndex...>) {
+    const auto one = [&]<std::size_t kBody>(std::integral_constant<std::size_t, kBody>) {
+      for (std::uint32_t seed = 0; seed < 200; ++seed) {
+        Message message;
+        message.id = seed;
+        Draw(seed).fill(message.body.template emplace<kBody>());
+        const std::vector<std::uint8_t> bytes = encoded(message);
+        const Message back = decode(bytes);
+        ASSERT_EQ(back.body.index(), kBody);
+        ASSERT_EQ(back.id, message.id);
+        ASSERT_EQ(encoded(back), bytes) << "body " << kBody << ", seed " << seed;
+      }
+    };
+    (one(std::integral_constant<std::size_t, kIndex>()), ...);
+  }
+  (std::make_index_sequence<std::variant_size_v<Body>>());
+}
+
+TEST(Wire, EveryRequestComesBackAsItWas) { expect_round_trips<Request>(decoded_request); }
+TEST(Wire, EveryEventComesBackAsItWas) { expect_round_trips<Event>(decoded_event); }
+
+// The struct and those of its fields, once for each type that is met.
+template <class T>
+void expect_all_fields() {
+  if constexpr (HasFields<T>) {
+    std::size_t fields = 0;
+    T value{};
+    visit_fields(value, [&](const char*, auto& field) {
+      ++fields;
+      using Field = std::remove_cvref_t<decltype(field)>;
+      if constexpr (wire::kIsVector<Field> || wire::kIsOptional<Field>) {
+        expect_all_fields<typename Field::value_type>();
+      } else {
+        expect_all_fields<Field>();
+      }
+    });
+    EXPECT_EQ(fields, member_count<T>()) << "a member of this struct is not in message_fields.h: " << typeid(T).name();
+  } else if constexpr (std::is_same_v<T, Item>) {
+    expect_all_fields<TextItem>();
+    expect_all_fields<MediaItem>();
+  } else if constexpr (wire::kIsVector<T>) {
+    expect_all_fields<typename T::value_type>();
+  }
+}
+template <class... Bodies>
+void expect_all_fields_of(const std::variant<Bodies...>*) {
+  (expect_all_fields<Bodies>(), ...);
+}
+
+TEST(Wire, NoFieldOfAMessageIsForgotten) {
+  expect_all_fields_of(static_cast<const RequestBody*>(nullptr));
+  expect_all_fields_of(static_cast<const EventBody*>(nullptr));
+}
+
+Request turn() {
+  Turn body;
+  body.conversation = 7;
+  body.messages = {{Role::kUser, {MediaItem{{"a/\xFF.mp4", MediaKind::kVideo, {}, 0, {}, {}, {}}}, TextItem{"What comes next?"}}}};
+  body.recipe.options["ask"] = "How many?";
+  body.pins = {{0, 1.5, std::numeric_limits<double>::infinity()}};
+  return {42, body};
+}
+
+TEST(Wire, KeepsWhatATurnSays) {
+  const Request back = decoded_request(encoded(turn()));
+  const Turn& body = std::get<Turn>(back.body);
+  EXPECT_EQ(back.id, 42U);
+  EXPECT_EQ(body.conversation, 7U);
+  ASSERT_EQ(body.messages.size(), 1U);
+  EXPECT_EQ(std::get<MediaItem>(body.messages[0].items[0]).media.path, "a/\xFF.mp4");
+  EXPECT_EQ(std::get<TextItem>(body.messages[0].items[1]).text, "What comes next?");
+  EXPECT_EQ(body.recipe, std::get<Turn>(turn().body).recipe);
+  EXPECT_EQ(body.pins, std::get<Turn>(turn().body).pins);
+}
+
+TEST(Wire, AWordOfAnAnswerIsSmall) { EXPECT_LT(encoded(Event{1, TextDelta{"word"}, Event::kNoColumn}).size(), 80U); }
+
+TEST(Wire, AColumnIsToldWhereThereIsOne) {
+  EXPECT_EQ(decoded_event(encoded(Event{1, TextDelta{"a"}, 3})).column, 3);
+  EXPECT_EQ(decoded_event(encoded(Event{1, TextDelta{"a"}, Event::kNoColumn})).column, Event::kNoColumn);
+}
+
+Error refused(const Value& value) {
+  try {
+    decoded_request(Value::to_cbor(value));
+  } catch (const Exception& problem) {
+    return problem.error();
+  }
+  return {ErrorCode::kInternal, "", "not refused"};
+}
+Value value_of(const Request& request) { return Value::from_cbor(encoded(request)); }
+
+TEST(Wire, SkipsWhatItDoesNotKnowAndKeepsDefaults) {
+  Value value = value_of(turn());
+  value["later"] = {{"a", 1}};
+  value["body"]["mood"] = "good";
+  value["body"].erase("sampling");
+  const Request back = decoded_request(Value::to_cbor(value));
+  EXPECT_EQ(std::get<Turn>(back.body).sampling, Sampling());
+  EXPECT_EQ(std::get<Turn>(back.body).conversation, 7U);
+}
+
+TEST(Wire, RefusesAnotherVersionAndUnknownMessages) {
+  Value value = value_of(turn());
+  value["v"] = 2;
+  EXPECT_EQ(refused(value).code, ErrorCode::kUnsupportedFormat);
+  value["v"] = kWireVersion;
+  value["kind"] = "format_disk";
+  EXPECT_EQ(refused(value).code, ErrorCode::kUnsupportedFormat);
+  value.erase("kind");
+  EXPECT_EQ(refused(value).code, ErrorCode::kUnsupportedFormat);
+}
+
+TEST(Wire, RefusesFieldsOfAnotherTypeOrRangeByTheirPath) {
+  const auto with = [](auto change) {
+    Value value = value_of(turn());
+    change(value["body"]);
+    return refused(value);
+  };
+  EXPECT_EQ(with([](Value& body) { body["recipe"]["seed"] = "seven"; }).subject, "wire: turn.recipe.seed");
+  EXPECT_EQ(with([](Value& body) { body["recipe"]["seed"] = -1; }).subject, "wire: turn.recipe.seed");
+  EXPECT_EQ(with([](Value& body) { body["sampling"]["top_k"] = std::int64_t{1} << 40; }).subject, "wire: turn.sampling.top_k");
+  EXPECT_EQ(with([](Value& body) { body["guard"] = 9; }).subject, "wire: turn.guard");
+  EXPECT_EQ(with([](Value& body) { body["guard"] = 0; }).subject, "wire: turn.guard");
+  EXPECT_EQ(with([](Value& body) { body["messages"] = 3; }).subject, "wire: turn.messages");
+  EXPECT_EQ(with([](Value& body) { body["pins"]["from_s"] = Value::binary({1, 2, 3}); }).subject, "wire: turn.pins.from_s");
+  EXPECT_EQ(with([](Value& body) { body["pins"]["count"] = std::uint64_t{1} << 60; }).code, ErrorCode::kDamagedFile);
+  EXPECT_EQ(with([](Value& body) { body["pins"] = {{"count", std::uint64_t{1} << 60}}; }).code, ErrorCode::kDamagedFile);
+}
+
+TEST(Wire, RefusesWhatIsTooDeepOrTooRich) {
+  std::vector<std::uint8_t> deep(1'000'000, 0x81);  // a list of a list of a list ...
+  EXPECT_THROW(decoded_request(deep), Exception);
+  Value list = Value::array();
+  list.get_ref<Value::array_t&>().resize(kMostWireValues);
+  EXPECT_EQ(refused(list).code, ErrorCode::kLimitExceeded);
+  const std::vector<std::uint8_t> promise = {0x9B, 0x7F, 0xFF, 0xFF, 0xFF, 0xFF, 0xFF, 0xFF, 0xFF};  // a list of 2^63 - 1, and nothing
+  EXPECT_THROW(decoded_request(promise), Exception);
+}
+
+TEST(Wire, RefusesEveryPartOfAMessageAndLivesThroughChangedBytes) {
+  const std::vector<std::uint8_t> bytes = encoded(turn());
+  for (std::size_t i = 0; i < bytes.size(); ++i) EXPECT_THROW(decoded_request(std::span(bytes).first(i)), Exception) << i;
+  std::mt19937 random(3);
+  int read = 0;
+  for (int round = 0; round < 20'000; ++round) {
+    std::vector<std::uint8_t> changed = bytes;
+    for (int i = 0; i < 1 + round % 4; ++i) changed[random() % changed.size()] = static_cast<std::uint8_t>(random());
+    try {
+      decoded_request(changed);
+      ++read;
+    } catch (const Exception&) {
+    }
+  }
+  EXPECT_GT(read, 100) << "a changed letter of a text is still a message";
+}
+
+}  // namespace
+}  // namespace winnow
