@@ -8,6 +8,8 @@ many frames.
 from __future__ import annotations
 
 import argparse
+import json
+import pathlib
 import statistics
 import subprocess
 import sys
@@ -57,6 +59,15 @@ def with_quartiles(ratios: list[float]) -> str:
     return f"{middle:.2f} ({low:.2f} to {high:.2f})"
 
 
+def row_of(title: str, threads: int, tokens: int, ratios: dict[str, list[float]]) -> dict:
+    """A row of tests/bench/results: each phase's median with its quartiles. Peer and model are for the one who publishes it to name."""
+    row: dict = {"peer": title, "model": "", "threads": threads, "tokens": tokens}
+    for what, values in ratios.items():
+        low, middle, high = statistics.quantiles(values, n=4)
+        row[what] = [round(middle, 2), round(low, 2), round(high, 2)]
+    return row
+
+
 def split_words(words: list[str]) -> tuple[list[str], list[str]]:
     """What stands before and behind `--`: a script's own options, and those that it hands on."""
     return (words[: words.index("--")], words[words.index("--") + 1 :]) if "--" in words else (words, [])
@@ -70,6 +81,7 @@ def peer_options(text: str | None) -> argparse.ArgumentParser:
     parser.add_argument("--pairs", type=int, default=8, help="rounded up to an even number")
     parser.add_argument("--steps", type=int, default=16, help="decode steps per measurement")
     parser.add_argument("--threads", type=int, default=2)
+    parser.add_argument("--rows", type=pathlib.Path, help="a file for the ratios, as tests/bench/results has them: a row for each context")
     return parser
 
 
@@ -78,7 +90,9 @@ def print_table(title: str, ours: Side, theirs: Side, options: argparse.Namespac
     device = getattr(options, "device", "cpu")
     print(f"{title}, {options.threads} threads\nbefore: {ceilings.measured_apart(options.threads, device)}\n")
     print(f"| what | {unit} | ratio (quartiles) | Winnow, ms | peer, ms | pairs |\n|---|---|---|---|---|---|", flush=True)
+    rows: list[dict] = []
     for tokens in options.contexts:
+        of_phases: dict[str, list[float]] = {}
         for what in options.phases:
             for side in (ours, theirs):  # warm-up, discarded
                 side.measure(what, tokens, options.steps)
@@ -87,6 +101,10 @@ def print_table(title: str, ours: Side, theirs: Side, options: argparse.Namespac
             ratios = [their_ms / our_ms for our_ms, their_ms in times]
             our_ms, their_ms = (statistics.median(column) for column in zip(*times))
             print(f"| {what} | {tokens} | {with_quartiles(ratios)} | {our_ms:.2f} | {their_ms:.2f} | {len(ratios)} |", flush=True)
+            of_phases[what] = ratios
+        rows.append(row_of(title, options.threads, tokens, of_phases))
+    if options.rows:
+        options.rows.write_text("".join(json.dumps(row) + ",\n" for row in rows))
     print(f"\nafter: {ceilings.measured_apart(options.threads, device)}")
 
 
