@@ -1,5 +1,5 @@
 // The block pointers of a layer as kernels on a GPU read them, in its memory. Written there when a block came or went, in the same place
-// while they fit there, for recorded steps know the place; forks share it until one of them changes.
+// while they fit there, for captured steps know the place; forks share it until one of them changes.
 //
 // Used inside engine/kv_cache. Engine thread only.
 #pragma once

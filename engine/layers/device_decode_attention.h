@@ -1,6 +1,6 @@
 // decode_attention() for a cache in the memory of a GPU: one launch, or two where heads are long enough to be split.
 //
-// Called by decode_attention.h, which has checked the shapes, and by recorded steps (engine/models/captured_step.h). Needs the CUDA plug-in
+// Called by decode_attention.h, which has checked the shapes, and by captured steps (engine/models/captured_step.h). Needs the CUDA plug-in
 // to be open. Engine thread.
 #pragma once
 

@@ -1,4 +1,4 @@
-// quantization_config of a folder's config.json, read and checked.
+// "quantization_config" of a folder's config.json, read and checked.
 //
 // Read by hugging_face_folder.h before a tensor file is opened. Known: AWQ (version gemm), GPTQ (4 and 8 bits, both ways to write zero
 // points down), compressed-tensors (pack-quantized, int-quantized, naive-quantized; integers of 4 and 8 bits). What is done to activations

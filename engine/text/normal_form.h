@@ -1,4 +1,4 @@
-// Unicode normalization forms, as the `tokenizers` library computes them.
+// Unicode normalisation forms, as the `tokenizers` library computes them.
 //
 // Used by the normalizer of tokenizer.json. Stretches that are in the form already in the cheap sense (NFC: below U+0300, else ASCII) are
 // returned without work on code points. A run of n combining marks costs O(n log n).

@@ -16,8 +16,8 @@ import unittest
 ROOT = pathlib.Path(__file__).resolve().parents[2]
 FOLDERS = ("app", "engine", "kernels", "packaging", "resources", "tests", "ui")
 ENDINGS = (".h", ".cpp", ".cu", ".cuh", ".py", ".md", ".txt", ".cmake")
-# Other projects' names stand in what reads their files and in what their tools made.
-NOT_OURS = ("CHANGELOG.md", "LICENSE", "packaging/deps/", "tests/golden/", "tests/structure/words_test.py")
+# CONTRIBUTING.md names them in its glossary; other projects' names stand in what reads their files and in what their tools made.
+NOT_OURS = ("CHANGELOG.md", "CONTRIBUTING.md", "LICENSE", "packaging/deps/", "tests/golden/", "tests/structure/words_test.py")
 
 # pattern (of a whole word or a piece of a name), what is said instead
 DEPRECATED = (
@@ -51,7 +51,8 @@ DEPRECATED_HERE = (
 # quoted, qualified or members of those libraries.
 SPELLING = (
     (r"\b(?:de)?quantize(?:d|s|r)?\(", "quantise"),
-    (r"//[^\n]*\b(?:[Qq]uantiz|[Nn]ormaliz(?:e|es|ed|ing|ation)\b|[Oo]ptimiz|[Ii]nitializ|[Rr]ecogniz|[Ss]erializ)\w*", "-ise"),
+    (r"//[^\n\"]*\b(?:[Nn]ormaliz(?:e|es|ed|ing|ation)\b|[Ii]nitializ|[Rr]ecogniz|[Ss]erializ)\w*", "-ise"),
+    (r"//[^\n\"(]*\b(?:[Qq]uantiz|[Oo]ptimiz)\w*", "-ise"),
     (r"//[^\n]*\b(?:[Cc]olors?|[Bb]ehavior|[Nn]eighbors?|[Cc]enter(?:ed|s)?)\b", "colour, behaviour, neighbour, centre"),
 )
 

@@ -18,19 +18,19 @@ at::Tensor unit(const at::Tensor& vectors) {
   return vectors / at::linalg_vector_norm(vectors, 2, at::IntArrayRef{1}, true).clamp_min(1e-12);
 }
 
-// Calls aim(index, similarity) with the most similar center of every row. CPU.
+// Calls aim(index, similarity) with the most similar centre of every row. CPU.
 template <class Aim>
 void compare_in_tiles(const at::Tensor& keys, const at::Tensor& values, std::span<const std::int32_t> merged,
-                      const std::vector<std::int32_t>& center_rows, const Aim& aim) {
-  const at::Tensor center_index = index_on(keys.device(), center_rows);
-  const at::Tensor center_keys = unit(keys.index_select(0, center_index));
-  const at::Tensor center_values = unit(values.index_select(0, center_index));
+                      const std::vector<std::int32_t>& centre_rows, const Aim& aim) {
+  const at::Tensor centre_index = index_on(keys.device(), centre_rows);
+  const at::Tensor centre_keys = unit(keys.index_select(0, centre_index));
+  const at::Tensor centre_values = unit(values.index_select(0, centre_index));
   for (std::int64_t first = 0; first < std::ssize(merged); first += kEntryRows) {
     const auto tile =
         merged.subspan(static_cast<std::size_t>(first), static_cast<std::size_t>(std::min(kEntryRows, std::ssize(merged) - first)));
     const at::Tensor rows = index_on(keys.device(), tile);
     const at::Tensor similarity =
-        at::mm(unit(keys.index_select(0, rows)), center_keys.t()).mul_(at::mm(unit(values.index_select(0, rows)), center_values.t()));
+        at::mm(unit(keys.index_select(0, rows)), centre_keys.t()).mul_(at::mm(unit(values.index_select(0, rows)), centre_values.t()));
     auto [best, target] = similarity.max(1);
     best = best.contiguous();
     target = target.contiguous();
@@ -41,13 +41,13 @@ void compare_in_tiles(const at::Tensor& keys, const at::Tensor& values, std::spa
 }  // namespace
 
 SharedRows share_rows(const SharingRule& rule, const at::Tensor& stored_keys, const at::Tensor& stored_values,
-                      std::span<const std::int32_t> kept, std::span<const std::int32_t> centers, std::span<const float> rank,
+                      std::span<const std::int32_t> kept, std::span<const std::int32_t> centres, std::span<const float> rank,
                       std::span<const float> weight) {
   const at::Tensor keys = stored_keys.to(at::kFloat);
   const at::Tensor values = stored_values.to(at::kFloat);
   const std::int64_t n = keys.size(0);
-  std::vector<std::int32_t> center_rows;
-  for (const std::int32_t index : centers) center_rows.push_back(kept[static_cast<std::size_t>(index)]);
+  std::vector<std::int32_t> centre_rows;
+  for (const std::int32_t index : centres) centre_rows.push_back(kept[static_cast<std::size_t>(index)]);
 
   // The next best of the rest, by one selection among the rows that are not kept.
   std::vector<bool> stays(static_cast<std::size_t>(n), false);
@@ -64,46 +64,46 @@ SharedRows share_rows(const SharingRule& rule, const at::Tensor& stored_keys, co
   std::vector<std::int32_t> merged;
   for (const std::int32_t index : select_rows(competing, sharing, {})) merged.push_back(others[static_cast<std::size_t>(index)]);
 
-  std::vector<std::int32_t> targets;  // per merged row: number of its center
+  std::vector<std::int32_t> targets;  // per merged row: number of its centre
   const auto aim = [&](std::int64_t index, float similarity) {
     targets.push_back(similarity >= static_cast<float>(rule.least_similarity) ? static_cast<std::int32_t>(index) : SharedEntries::kZero);
   };
-  if (centers.empty()) {
+  if (centres.empty()) {
     targets.assign(merged.size(), SharedEntries::kZero);
   } else if (!keys.is_cpu()) {
-    const ComparedRows compared{stored_keys, stored_values, merged, center_rows};
+    const ComparedRows compared{stored_keys, stored_values, merged, centre_rows};
     const std::vector<std::vector<NearestRow>> found = nearest_on_device({&compared, 1});
     for (const NearestRow& nearest : found.front()) aim(nearest.index, nearest.similarity);
   } else {
-    compare_in_tiles(keys, values, merged, center_rows, aim);
+    compare_in_tiles(keys, values, merged, centre_rows, aim);
   }
   const at::Tensor lengths = at::linalg_vector_norm(keys, 2, at::IntArrayRef{1}).to(at::kCPU).contiguous();
   const float* const length = lengths.const_data_ptr<float>();
   SharedRows shared;
-  std::vector<std::int32_t> number;  // of the center, parallel to the rows
+  std::vector<std::int32_t> number;  // of the centre, parallel to the rows
   const auto add = [&](std::int32_t row, std::int32_t target) {
     shared.row.push_back(row);
-    shared.target.push_back(target == SharedEntries::kZero ? target : centers[static_cast<std::size_t>(target)]);
+    shared.target.push_back(target == SharedEntries::kZero ? target : centres[static_cast<std::size_t>(target)]);
     shared.norm.push_back(length[row]);
     number.push_back(target);
   };
-  std::size_t center = 0;
+  std::size_t centre = 0;
   std::size_t other = 0;
-  while (center < centers.size() || other < merged.size()) {
-    if (other == merged.size() || (center < centers.size() && center_rows[center] < merged[other])) {
-      add(center_rows[center], static_cast<std::int32_t>(center));
-      ++center;
+  while (centre < centres.size() || other < merged.size()) {
+    if (other == merged.size() || (centre < centres.size() && centre_rows[centre] < merged[other])) {
+      add(centre_rows[centre], static_cast<std::int32_t>(centre));
+      ++centre;
     } else {
       add(merged[other], targets[other]);
       ++other;
     }
   }
 
-  // Weighed means over the tokens of every center. A center without any weight keeps its own direction and value.
+  // Weighed means over the tokens of every centre. A centre without any weight keeps its own direction and value.
   std::vector<std::int64_t> members;
   std::vector<std::int64_t> of;
   std::vector<float> weights;
-  std::vector<double> totals(centers.size(), 0.0);
+  std::vector<double> totals(centres.size(), 0.0);
   for (std::size_t i = 0; i < shared.row.size(); ++i) {
     if (number[i] == SharedEntries::kZero) continue;
     members.push_back(shared.row[i]);
@@ -113,12 +113,12 @@ SharedRows share_rows(const SharingRule& rule, const at::Tensor& stored_keys, co
   }
   for (std::size_t i = 0; i < members.size(); ++i) {
     const double total = totals[static_cast<std::size_t>(of[i])];
-    const bool is_center = center_rows[static_cast<std::size_t>(of[i])] == members[i];
+    const bool is_center = centre_rows[static_cast<std::size_t>(of[i])] == members[i];
     weights[i] = total > 0.0 ? static_cast<float>(weights[i] / total) : (is_center ? 1.0F : 0.0F);
   }
-  const auto count = static_cast<std::int64_t>(centers.size());
+  const auto count = static_cast<std::int64_t>(centres.size());
   if (!keys.is_cpu()) {
-    StayingRows means{center_rows, std::vector<float>(centers.size(), 0.0F), std::vector<float>(centers.size(), 1.0F), {}};
+    StayingRows means{centre_rows, std::vector<float>(centres.size(), 0.0F), std::vector<float>(centres.size(), 1.0F), {}};
     for (std::size_t i = 0; i < members.size(); ++i) {
       means.flows.push_back({static_cast<std::int32_t>(members[i]), static_cast<std::int32_t>(of[i]), weights[i]});
     }

@@ -16,19 +16,19 @@ namespace winnow {
 
 // What one event makes of the n rows of a segment.
 struct SharedRows {
-  std::vector<std::int32_t> row;  // of every token that lives on in the table, ascending; kept rows that are no center are not among them
+  std::vector<std::int32_t> row;  // of every token that lives on in the table, ascending; kept rows that are no centre are not among them
   std::vector<std::int32_t> target;  // index into `kept`, or SharedEntries::kZero
   std::vector<float> norm;           // length of the row's key
-  at::Tensor directions;             // fp32 [centers, d]
+  at::Tensor directions;             // fp32 [centres, d]
   at::Tensor values;
 };
 
-// stored_keys, stored_values: [n, d], both fp32 or both as the cache stores them. kept: ascending rows. centers: indices into `kept`,
+// stored_keys, stored_values: [n, d], both fp32 or both as the cache stores them. kept: ascending rows. centres: indices into `kept`,
 // ascending, of the slots that are shared; the others (the window of last rows, pinned rows) stay direct. rank: per row, which of the
 // others come next (higher first, ties to the smaller row): as many as (magnification - 1) times the number of kept rows share a slot or
 // are masked, the rest is dropped. weight: per row.
 SharedRows share_rows(const SharingRule& rule, const at::Tensor& stored_keys, const at::Tensor& stored_values,
-                      std::span<const std::int32_t> kept, std::span<const std::int32_t> centers, std::span<const float> rank,
+                      std::span<const std::int32_t> kept, std::span<const std::int32_t> centres, std::span<const float> rank,
                       std::span<const float> weight);
 
 }  // namespace winnow

@@ -10,12 +10,12 @@ namespace winnow {
 namespace {
 
 std::vector<std::int32_t> centers_of(const std::vector<std::int32_t>& kept, std::int64_t window, const std::vector<std::int32_t>& pinned) {
-  std::vector<std::int32_t> centers;
+  std::vector<std::int32_t> centres;
   for (std::int64_t j = 0; j < std::ssize(kept) - window; ++j) {
     if (!std::binary_search(pinned.begin(), pinned.end(), kept[static_cast<std::size_t>(j)]))
-      centers.push_back(static_cast<std::int32_t>(j));
+      centres.push_back(static_cast<std::int32_t>(j));
   }
-  return centers;
+  return centres;
 }
 
 std::vector<std::int32_t> originals_of(const Candidates& set) {
@@ -24,15 +24,15 @@ std::vector<std::int32_t> originals_of(const Candidates& set) {
   return originals;
 }
 
-// Centers that lie one after the other are written together.
-void write_centers(KvCache& cache, LayerId layer, KvHead head, std::int64_t start, const std::vector<std::int32_t>& centers,
+// Centres that lie one after the other are written together.
+void write_centers(KvCache& cache, LayerId layer, KvHead head, std::int64_t start, const std::vector<std::int32_t>& centres,
                    const SharedRows& rows) {
-  for (std::size_t first = 0, run = 0; first < centers.size(); first += run) {
+  for (std::size_t first = 0, run = 0; first < centres.size(); first += run) {
     run = 1;
-    while (first + run < centers.size() && centers[first + run] == centers[first] + static_cast<std::int32_t>(run)) ++run;
+    while (first + run < centres.size() && centres[first + run] == centres[first] + static_cast<std::int32_t>(run)) ++run;
     const auto at = static_cast<std::int64_t>(first);
     const auto count = static_cast<std::int64_t>(run);
-    cache.write(layer, head, start + centers[first], rows.directions.narrow(0, at, count), rows.values.narrow(0, at, count));
+    cache.write(layer, head, start + centres[first], rows.directions.narrow(0, at, count), rows.values.narrow(0, at, count));
   }
 }
 
@@ -57,8 +57,8 @@ SharedLayer share_layer(const KvCache& cache, const SegmentCompressor& compresso
     const std::vector<float> weight =
         global_local(compressor.accumulated(layer, head).sums, compressor.accumulated_locally(layer, head).sums);
     const std::vector<std::int32_t>& kept = plan.kept[static_cast<std::size_t>(head)];
-    shared.centers.push_back(centers_of(kept, parts.protection.window, set.pinned));
-    shared.rows.push_back(share_rows(rule, keys, values, kept, shared.centers.back(), compressor.scores(layer, head), weight));
+    shared.centres.push_back(centers_of(kept, parts.protection.window, set.pinned));
+    shared.rows.push_back(share_rows(rule, keys, values, kept, shared.centres.back(), compressor.scores(layer, head), weight));
   }
   return shared;
 }
@@ -71,7 +71,7 @@ std::vector<std::vector<std::int32_t>> write_shared(KvCache& cache, const Segmen
     const SharedRows& rows = shared.rows[static_cast<std::size_t>(head)];
     const std::vector<std::int32_t>& kept = plan.kept[static_cast<std::size_t>(head)];
     const std::int64_t start = cache.slots(layer, head) - std::ssize(kept);
-    write_centers(cache, layer, head, start, shared.centers[static_cast<std::size_t>(head)], rows);
+    write_centers(cache, layer, head, start, shared.centres[static_cast<std::size_t>(head)], rows);
     const SharedEntries* earlier = cache.shared_entries(layer, head);
     SharedEntries table = earlier != nullptr ? *earlier : SharedEntries{};
     table.rotation = rule.rotation;

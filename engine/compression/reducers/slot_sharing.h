@@ -16,7 +16,7 @@ namespace winnow {
 // Per kv head.
 struct SharedLayer {
   std::vector<SharedRows> rows;
-  std::vector<std::vector<std::int32_t>> centers;  // indices into the plan's kept rows: all before the window but the pinned ones
+  std::vector<std::vector<std::int32_t>> centres;  // indices into the plan's kept rows: all before the window but the pinned ones
 };
 
 // The kept slots before the window are shared with the next best tokens.

@@ -107,10 +107,10 @@ TEST_F(EmsFixture, TheEventSharesSlots) {
 }
 
 TEST_F(EmsFixture, SimilarityIsTheProductOfKeyAndValueCosine) {
-  const at::Tensor centers = at::tensor(std::vector<std::int64_t>{0, 4});
+  const at::Tensor centres = at::tensor(std::vector<std::int64_t>{0, 4});
   const auto with = [&](std::int64_t row) {
     const UnitSlot one = unit_slot(keys[row], values[row], SlotLikeness::kKeysAndValues);
-    return likeness_of(keys.index_select(0, centers), values.index_select(0, centers), one);
+    return likeness_of(keys.index_select(0, centres), values.index_select(0, centres), one);
   };
   expect_near(with(1), {.942881, .034922});
   expect_near(with(2), {.500000, -.500000});

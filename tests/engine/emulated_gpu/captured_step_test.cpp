@@ -1,4 +1,4 @@
-// For which caches a recorded step serves the next token: one that has grown by a slot, one that has lost one for it, no other one.
+// For which caches a captured step serves the next token: one that has grown by a slot, one that has lost one for it, no other one.
 #include "engine/models/captured_step.h"
 
 #include <array>

@@ -75,7 +75,7 @@ class DecodeCost : public OnEmulatedGpu {
     const std::int64_t heads = engine.info.layers * engine.info.kv_heads;
     const bool shares = reducer.sharing() != nullptr;
     const std::int64_t waits = 2 + (reducer.needs_similarity() || shares ? 1 : 0);
-    const std::int64_t room = KvCache::kBlockSlots + 1;  // what a recorded step shows besides
+    const std::int64_t room = KvCache::kBlockSlots + 1;  // what a captured step shows besides
     EXPECT_LE(cost.counts.waits, cost.tokens * waits);
     EXPECT_LE(cost.counts.bytes_to_host, cost.tokens * (8 + heads * (cost.most_slots + 4 * room) * (shares ? 2 : 1) * 4));
   }

@@ -175,8 +175,8 @@ TEST_F(MergingOnEmulatedGpu, SlotsAreSharedAsOnTheCpu) {
   std::vector<float> weight(kTokens);
   for (float& number : rank) number = static_cast<float>(random() % 1000);
   for (float& number : weight) number = static_cast<float>(random() % 1000) - 100.0F;
-  Rows centers(kept_.size() - 20);
-  std::iota(centers.begin(), centers.end(), 0);
+  Rows centres(kept_.size() - 20);
+  std::iota(centres.begin(), centres.end(), 0);
   SharingRule rule;
   rule.magnification = 3.0;
   rule.least_similarity = 0.1;
@@ -186,7 +186,7 @@ TEST_F(MergingOnEmulatedGpu, SlotsAreSharedAsOnTheCpu) {
     const at::Tensor values = values_.to(type);
     const at::Tensor keys_there = keys.to(kEmulatedGpu);
     const at::Tensor values_there = values.to(kEmulatedGpu);
-    for (const Rows& shared : {centers, Rows{}}) {
+    for (const Rows& shared : {centres, Rows{}}) {
       const SharedRows cpu = share_rows(rule, keys, values, kept_, shared, rank, weight);
       SharedRows gpu;
       const EmulatedGpuCounts cost = cost_of([&] { gpu = share_rows(rule, keys_there, values_there, kept_, shared, rank, weight); });

@@ -1,4 +1,4 @@
-// Which words of quantization_config are read, and by which name the others are refused.
+// Which words of "quantization_config" are read, and by which name the others are refused.
 #include "engine/model_files/quantisation_config.h"
 
 #include <gtest/gtest.h>
