@@ -28,9 +28,9 @@ LiveKind kindOf(const WatchRequest& request) {
 const char* wordsFor(LiveEnd end) {
   switch (end) {
     case LiveEnd::kStalled:
-      return "nothing has come from the source for a while";
+      return "the source has sent nothing for a while";
     case LiveEnd::kDamaged:
-      return "the source cannot be read on from here";
+      return "the source cannot be read any further";
     default:
       return "";
   }

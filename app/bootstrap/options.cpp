@@ -35,8 +35,8 @@ std::optional<Options> parseOptions(const QCoreApplication& application) {
                                  "path");
   const QCommandLineOption device("device", QString::fromStdString(listed(kDeviceWords) + "."), "device", "auto");
   const QCommandLineOption dtype(
-      "dtype", QCoreApplication::translate("options", "Of its numbers: %1.").arg(QString::fromStdString(listed(kWeightWords))), "type",
-      "auto");
+      "dtype", QCoreApplication::translate("options", "Weight format of the model: %1.").arg(QString::fromStdString(listed(kWeightWords))),
+      "type", "auto");
   parser.addOptions({demo, model, device, dtype});
   parser.addPositionalArgument("file", QCoreApplication::translate("options", "An image or video to attach."), "[file]");
   parser.process(application);

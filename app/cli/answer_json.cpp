@@ -65,15 +65,6 @@ ordered_json json_of(const Figures& figures) {
   return object;
 }
 
-// The methods that made the cache, as the answer is called by them in the window.
-ordered_json makers_json(const ConsoleSink& sink) {
-  ordered_json array = ordered_json::array();
-  if (!sink.report) return array;
-  for (const CacheMaker& maker : naming_makers(sink.report->makers))
-    array.push_back({{"method", maker.recipe.method}, {"retention", maker.recipe.retention}});
-  return array;
-}
-
 }  // namespace
 
 const char* stop_reason_name(StopReason reason) {
@@ -88,6 +79,13 @@ const char* stop_reason_name(StopReason reason) {
       return "interrupted";
   }
   return "stop";
+}
+
+ordered_json makers_json(const CacheMakers& makers) {
+  ordered_json array = ordered_json::array();
+  for (const CacheMaker& maker : naming_makers(makers))
+    array.push_back({{"method", maker.recipe.method}, {"retention", maker.recipe.retention}});
+  return array;
 }
 
 ordered_json media_json(const std::vector<MediaSampled>& sampled) {
@@ -124,7 +122,7 @@ ordered_json answer_json(const ConsoleSink& sink, const ModelInfo& model) {
           {"dtype", model.dtype},
           {"method", f.method},
           {"retention", f.retention},
-          {"made_by", makers_json(sink)},
+          {"made_by", makers_json(sink.report ? sink.report->makers : CacheMakers())},
           {"achieved_retention", f.achieved_retention},
           {"seed", f.seed},
           {"media", media_json(sink.media)},

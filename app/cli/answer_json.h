@@ -8,6 +8,8 @@
 namespace winnow::cli {
 
 nlohmann::ordered_json answer_json(const ConsoleSink& sink, const ModelInfo& model);
+// The methods that made a cache, as the window names an answer by them.
+nlohmann::ordered_json makers_json(const CacheMakers& makers);
 // What was read of each medium, and what was noticed of it.
 nlohmann::ordered_json media_json(const std::vector<MediaSampled>& media);
 nlohmann::ordered_json agreement_json(const Agreement& agreement);

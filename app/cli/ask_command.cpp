@@ -23,7 +23,7 @@ std::optional<Agreement> checked(Session& session, const Turn& turn, const Finis
 Turn turn_after(const Restored& restored, const AskOptions& options) {
   if (!options.turn.images.empty() || !options.turn.videos.empty() || !options.turn.documents.empty())
     throw Exception(ErrorCode::kInvalidArgument, options.turn.load_cache,
-                    "has its own media; --image, --video and --document have no place beside it");
+                    "brings its own media: leave out --image, --video and --document");
   require_recipe_of_file(options.turn, restored.recipe);
   const bool prepared = !restored.prepared.empty();
   Turn turn{1, prepared ? restored.prepared : restored.thread, options.turn.sampling, restored.recipe, options.turn.guard, restored.pins};

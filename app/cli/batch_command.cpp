@@ -19,11 +19,13 @@ ExitStatus run_batch(const BatchOptions& options) {
   LineReader lines = options.file == "-" ? LineReader::standard_input() : LineReader(options.file);
   Session session;
   TurnOptions defaults = options.turn;
-  suit_model(defaults, session.load(load_request(options.model), ProgressOutput::kTerminalOnly));
+  const ModelInfo model = session.load(load_request(options.model), ProgressOutput::kTerminalOnly);
+  suit_model(defaults, model);
 
   for (std::string text; lines.next(text);) {
     if (text.find_first_not_of(" \t\r") == std::string::npos) continue;
-    const BatchLine asked = read_batch_line(text, lines.where(), defaults);
+    BatchLine asked = read_batch_line(text, lines.where(), defaults);
+    suit_model(asked.turn, model);
     ordered_json line = parse_ordered_json(text, lines.where(), {.max_bytes = LineReader::kLongestLine});
     ordered_json answers = ordered_json::array();
     ordered_json thoughts = ordered_json::array();
@@ -60,6 +62,8 @@ ExitStatus run_batch(const BatchOptions& options) {
     if (options.together) forget();
     line["answers"] = answers;
     if (thinks) line["thoughts"] = thoughts;
+    const std::string think = think_word(asked.turn.sampling);
+    line["think"] = think.empty() ? ordered_json() : ordered_json(think);
     line["achieved_retention"] = kept;
     if (options.together) line["ttft_ms"] = waited;
     if (!noticed.empty()) line["notices"] = noticed;

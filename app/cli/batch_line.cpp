@@ -20,9 +20,9 @@ constexpr std::size_t kMaxQuestions = 100'000;
 constexpr std::size_t kMostFieldBytes = 64;  // of a name that is told
 
 // What a line may say. The last two are its writer's own and come back as they are.
-constexpr std::string_view kFields[] = {"image",   "video", "document",   "subtitles", "encoding",  "frames",
-                                        "every",   "from",  "to",         "method",    "retention", "budget",
-                                        "options", "seed",  "max_tokens", "questions", "id",        "about"};
+constexpr std::string_view kFields[] = {"image",      "video", "document",  "subtitles", "encoding", "frames",  "every",
+                                        "from",       "to",    "method",    "retention", "budget",   "options", "seed",
+                                        "max_tokens", "think", "questions", "id",        "about"};
 
 // A name that nothing reads would look as if it counted.
 void require_known_fields(const Json& line, const JsonObject& subject) {
@@ -30,7 +30,7 @@ void require_known_fields(const Json& line, const JsonObject& subject) {
     if (std::ranges::find(kFields, field) != std::end(kFields)) continue;
     const std::vector<std::string> known(std::begin(kFields), std::end(kFields));
     subject.refuse(ErrorCode::kInvalidArgument, field.substr(0, kMostFieldBytes),
-                   "there is no such field; known are " + joined_words(known) + " (the last two are yours and come back as they are)");
+                   "unknown field; use one of " + joined_words(known) + " (id and about are for your own data)");
   }
 }
 
@@ -43,7 +43,7 @@ TurnOptions line_options(const JsonObject& line, const TurnOptions& defaults) {
   options.subtitles = line.string("subtitles", kMaxText, options.subtitles.empty() ? "none" : options.subtitles);
   if (line.has("encoding")) {
     const std::optional<std::string> encoding = app::encodingNamed(line.string("encoding", kMaxText));
-    if (!encoding) line.refuse(ErrorCode::kDamagedFile, "encoding", "it is no encoding that is known");
+    if (!encoding) line.refuse(ErrorCode::kDamagedFile, "encoding", "it is not a known encoding");
     options.encoding = *encoding;
   }
   FramePlan& plan = options.plan;
@@ -60,12 +60,19 @@ TurnOptions line_options(const JsonObject& line, const TurnOptions& defaults) {
   }
   if (line.has("retention")) {
     recipe.retention = line.real("retention", 0.0, 1.0);
-    if (!(recipe.retention > 0.0)) line.refuse(ErrorCode::kDamagedFile, "retention", "it must lie in (0, 1]");
+    if (!(recipe.retention > 0.0)) line.refuse(ErrorCode::kDamagedFile, "retention", "it must be above 0 and at most 1");
     recipe.budget_tokens.reset();  // of the command
   }
   if (line.has("budget")) recipe.budget_tokens = static_cast<int>(line.integer("budget", 1, kMostSlots));
   options.sampling.seed = recipe.seed = line.natural("seed", recipe.seed);
   options.sampling.max_new_tokens = static_cast<int>(line.integer("max_tokens", 1, kMostTokens, options.sampling.max_new_tokens));
+  options.answer_length_given = options.answer_length_given || line.has("max_tokens");
+  if (line.has("think")) {
+    const Json& value = line.value("think");
+    const std::string word = value.is_number_integer() ? value.dump() : line.string("think", kMaxText);
+    if (const std::string problem = think_problem(word); !problem.empty()) line.refuse(ErrorCode::kDamagedFile, "think", "it " + problem);
+    set_think(options.sampling, word);
+  }
   return options;
 }
 

@@ -15,7 +15,7 @@ namespace {
 
 std::string path_in(std::string_view typed, const char* command) {
   std::string path = app::typedPath(typed);
-  if (path.empty()) throw Exception(ErrorCode::kInvalidArgument, command, "needs a file");
+  if (path.empty()) throw Exception(ErrorCode::kInvalidArgument, command, "needs a file name");
   return path;
 }
 
@@ -52,7 +52,7 @@ void ChatAttachments::add_document(std::string_view typed, const TurnOptions& op
 
 void ChatAttachments::add(MediaRequest request) {
   if (request.kind != MediaKind::kDocument && !traits_.sees)
-    throw Exception(ErrorCode::kModelReadsText, request.path, "this model reads text only; /document attaches a text");
+    throw Exception(ErrorCode::kModelReadsText, request.path, "this model reads text only; attach a text with /document");
   if (request.kind == MediaKind::kVideo && !traits_.reads_videos)
     throw Exception(ErrorCode::kModelReadsImages, request.path, "this model reads images, not videos");
   app::FfmpegMediaOpener().open(request, {});

@@ -10,25 +10,19 @@
 #include "app/cli/console_output.h"
 #include "app/cli/pin_options.h"
 #include "app/cli/session.h"
+#include "app/notices/cache_note_text.h"
 #include "engine/base/line_reader.h"
 
 namespace winnow::cli {
 namespace {
 
 constexpr const char* kHelp =
-    "/image FILE          attach an image to the next question\n"
-    "/video FILE [N]      attach a video to the next question, N frames\n"
-    "/document FILE       attach a text to the next question\n"
-    "/detach [N]          take back the N-th of what is attached to the next question; without N all of it\n"
-    "/method NAME         compression method for what follows\n"
-    "/retention R         share of the cache that is kept, in (0, 1]\n"
-    "/pin WHAT            never drop it: 12.0-15.5 (seconds of the only video), 2:12.0-15.5 (of the second\n"
-    "                     image or video), 2 (all of it)\n"
-    "/unpin               pin nothing\n"
-    "/continue            go on with the last answer where it was cut or stopped\n"
-    "/figures             what the last answer cost\n"
-    "/reset               start over\n"
-    "/help, /quit\n";
+    "/image FILE          attach an image to the next question\n/video FILE [N]      attach a video to the next question, with N "
+    "frames\n/document FILE       attach a text to the next question\n/detach [N]          remove attachment N from the next question; "
+    "without N, all\n/method NAME         compression method from now on\n/retention R         share of the cache to keep, above 0 and at "
+    "most 1\n/pin WHAT            always keep: 12.0-15.5 (seconds of the only video), 2:12.0-15.5 (of the second\n                     "
+    "image or video), 2 (all of it)\n/unpin               remove all pins\n/continue            continue the last answer where it was cut "
+    "or stopped\n/figures             tokens, memory and times of the last answer\n/reset               start over\n/help, /quit\n";
 
 class Chat {
  public:
@@ -56,7 +50,7 @@ class Chat {
       } catch (const Exception& problem) {
         if (problem.error().subject == kStandardOutput) throw;       // nobody would read the answers
         print_err("%s\n", error_sentence(problem.error()).c_str());  // the conversation goes on
-        if (line[0] != '/' && !attached_.media().empty()) print_err("(%s; /detach takes it back)\n", attached_.list().c_str());
+        if (line[0] != '/' && !attached_.media().empty()) print_err("(%s; remove with /detach)\n", attached_.list().c_str());
       }
     }
   }
@@ -90,7 +84,7 @@ class Chat {
     }
     note_what_was_dropped(turn, *sink.finished);
     for (const CompressionNote note : sink.finished->figures.notes) {
-      if (is_said_once(note)) print_err("(%s)\n", note_sentence(note));
+      if (is_said_once(note)) print_err("(%s)\n", app::cacheNoteText(note, turn.recipe.min_event_tokens).c_str());
     }
     thread_ = turn.messages;
     thread_.push_back({Role::kAssistant, {TextItem{sink.finished->answer}}, sink.finished->thought});
@@ -99,7 +93,7 @@ class Chat {
   }
 
   void go_on() {
-    if (!cut_) throw Exception(ErrorCode::kInvalidArgument, "/continue", "the last answer came to its end");
+    if (!cut_) throw Exception(ErrorCode::kInvalidArgument, "/continue", "the last answer is complete");
     Turn turn = *cut_;
     ConsoleSink sink(AnswerOutput::kStream);
     session_.run(turn, sink);
@@ -117,7 +111,7 @@ class Chat {
     turn.answer_begun += finished.answer;
     turn.thought_begun += finished.thought;
     if ((!stopped && finished.reason != StopReason::kLength) || begins_anew(turn)) return;
-    print_err("(%s at %lld tokens; /continue goes on)\n", stopped ? "stopped" : "cut",
+    print_err("(%s at %lld tokens; continue with /continue)\n", stopped ? "stopped" : "cut",
               static_cast<long long>(finished.figures.tokens.generated));
     cut_ = std::move(turn);
   }
@@ -128,7 +122,8 @@ class Chat {
     if (noted_ || turn.guard != Guard::kKeep || !dropped) return;
     for (const MethodInfo& method : list_methods()) {
       if (method.name != turn.recipe.method || !method.query_aware) continue;
-      print_err("(%s kept what this question needed; --guard prefill or ram gives the next one everything)\n", method.title.c_str());
+      print_err("(%s kept what this question needed. With --guard prefill or ram the next question sees everything.)\n",
+                method.title.c_str());
       noted_ = true;
     }
   }
@@ -156,7 +151,7 @@ class Chat {
     } else if (name == "/retention") {
       double value = 0.0;
       if (!(words >> value) || !(value > 0.0 && value <= 1.0))
-        throw Exception(ErrorCode::kInvalidArgument, "/retention", "needs a number in (0, 1]");
+        throw Exception(ErrorCode::kInvalidArgument, "/retention", "needs a number above 0 and at most 1");
       options_.turn.recipe.retention = value;
     } else if (name == "/pin") {
       std::string pin;
@@ -168,7 +163,7 @@ class Chat {
     } else if (name == "/image" || name == "/video" || name == "/document" || name == "/detach") {
       attach(name, std::string_view(line).substr(name.size()));
     } else {
-      throw Exception(ErrorCode::kInvalidArgument, name, "is not a command; /help lists them");
+      throw Exception(ErrorCode::kInvalidArgument, name, "is not a command; see /help");
     }
     return true;
   }
@@ -183,7 +178,7 @@ class Chat {
         return;
       }
     }
-    throw Exception(ErrorCode::kInvalidArgument, method, "is not a method; winnow-cli methods lists them");
+    throw Exception(ErrorCode::kInvalidArgument, method, "is not a method; see: winnow-cli methods");
   }
 
   // typed: the rest of the line, which is a path, spaces included.

@@ -39,9 +39,9 @@ std::optional<MethodInfo> method_named(const std::string& name) {
 
 std::string column_problem(const std::string& text) {
   const std::optional<ColumnMethod> column = parse(text);
-  if (!column) return text + ": what follows @ must lie in (0, 1]";
+  if (!column) return text + ": the number after @ must be above 0 and at most 1";
   if (!method_named(column->name)) return column->name + " is not a method; winnow-cli methods lists them";
-  if (column->name == "full" && column->retention) return "full keeps everything: it has no retention";
+  if (column->name == "full" && column->retention) return "full keeps everything and takes no retention";
   return {};
 }
 
@@ -70,7 +70,7 @@ std::vector<RecipeSpec> column_recipes(const TurnOptions& options, const std::ve
   }
   if (!unused.empty()) {
     throw Exception(ErrorCode::kIllegalRecipe, "--method-option",
-                    "none of the compared methods has the option " + unused.begin()->first + "=" + unused.begin()->second);
+                    "no compared method has the option " + unused.begin()->first + "=" + unused.begin()->second);
   }
   return recipes;
 }

@@ -42,7 +42,7 @@ class ComparisonSink : public EventSink {
     if (started != nullptr) column.shares_prefill = started->shares_prefill;
     const bool answered = std::holds_alternative<Finished>(event.body);
     if (streams_ ? started != nullptr : answered && format_ == OutputFormat::kText) {
-      print_out("%s%s\n", column.label.c_str(), column.shares_prefill ? "" : " (a prefill of its own)");
+      print_out("%s%s\n", column.label.c_str(), column.shares_prefill ? "" : " (read separately)");
     }
     column.sink.on_event(std::move(event));
     if (format_ == OutputFormat::kText && answered) {
@@ -89,7 +89,7 @@ std::string number(const char* format, double value) {
 // tokens which the full cache's first answer token looks at most that were kept.
 std::string comparison_table(const ComparisonSink& sink) {
   std::vector<std::vector<std::string>> rows = {
-      {"method", "kept", "KV", "first token", "tokens/s", "same choice", "KL", "first other word", "hits"}};
+      {"method", "kept", "KV", "first token", "tokens/s", "agreement", "KL", "first different word", "hits"}};
   for (const ComparisonSink::Column& column : sink.columns) {
     if (!column.sink.finished) break;
     const TurnFigures& f = column.sink.finished->figures;

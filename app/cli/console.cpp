@@ -9,6 +9,7 @@
 #include <sstream>
 
 #include "app/cli/console_output.h"
+#include "app/notices/cache_note_text.h"
 #include "engine/metrics/kept_figures.h"
 
 namespace winnow::cli {
@@ -42,7 +43,7 @@ const char* phase_name(Phase phase) {
     case Phase::kDecode:
       return "answering";
     case Phase::kProbe:
-      return "asking itself what matters";
+      return "deciding what to keep";
   }
   return "working";
 }
@@ -54,26 +55,6 @@ std::string fixed(double value, int digits) {
 }
 
 }  // namespace
-
-const char* note_sentence(CompressionNote note) {
-  switch (note) {
-    case CompressionNote::kFallbackRows:
-      return "nothing was written after the picture or video: the last tokens judged what to keep";
-    case CompressionNote::kRaisedToFloor:
-      return "kept more than asked: the method protects some tokens";
-    case CompressionNote::kNonFinite:
-      return "some attention values were not finite and were left out";
-    case CompressionNote::kPinsAboveBudget:
-      return "kept more than asked: what is pinned alone needs more";
-    case CompressionNote::kShortText:
-      return "nothing was compressed: text alone, of fewer tokens than --min-event-tokens";
-    case CompressionNote::kThreadReadAgain:
-      return "this model's chat template writes earlier answers differently, so what was said is read again for each question";
-    case CompressionNote::kSystemJoinsQuestion:
-      return "this model's chat template has no system prompt: it was put before the first question";
-  }
-  return "";
-}
 
 std::string bytes_text(std::int64_t bytes) {
   const double value = static_cast<double>(bytes);
@@ -201,11 +182,11 @@ std::string media_text(const std::vector<MediaSampled>& sampled) {
     for (std::size_t i = 0; i < media.asked_s.size() && i < media.actual_s.size(); ++i) {
       largest_shift = std::max(largest_shift, std::abs(media.asked_s[i] - media.actual_s[i]));
     }
-    text << media.actual_s.size() << " of " << media.asked_s.size() << " frames asked, from "
+    text << media.actual_s.size() << " of " << media.asked_s.size() << " frames read, from "
          << fixed(media.actual_s.empty() ? 0.0 : media.actual_s.front(), 2) << " s to "
-         << fixed(media.actual_s.empty() ? 0.0 : media.actual_s.back(), 2) << " s, at most " << fixed(largest_shift, 2)
-         << " s from the time asked\n";
-    if (!media.subtitles.empty()) text << media.lines.size() << " lines of subtitles between them, from " << media.subtitles << '\n';
+         << fixed(media.actual_s.empty() ? 0.0 : media.actual_s.back(), 2) << " s, within " << fixed(largest_shift, 2)
+         << " s of the times asked for\n";
+    if (!media.subtitles.empty()) text << media.lines.size() << " subtitle lines between them, from " << media.subtitles << '\n';
   }
   return text.str();
 }
@@ -228,10 +209,17 @@ std::string makers_text(const CacheMakers& makers, const TurnFigures& figures) {
   asked.method = figures.method;
   asked.retention = figures.retention;
   if (text.empty()) return maker_text(asked);
-  return named ? text : text + " (" + maker_text(asked) + " for what is new)";
+  return named ? text : text + " (" + maker_text(asked) + " for anything new)";
 }
 
 }  // namespace
+
+// The length below which text stays whole is the last recipe's that read something.
+std::string note_text(CompressionNote note, const ConsoleSink& sink) {
+  const bool known = sink.report && !sink.report->makers.empty();
+  const std::string clause = app::cacheNoteText(note, (known ? sink.report->makers.back().recipe : RecipeSpec()).min_event_tokens);
+  return note == CompressionNote::kShortText ? clause + " (--min-event-tokens)" : clause;
+}
 
 std::string figures_text(const ConsoleSink& sink) {
   if (!sink.finished) return {};
@@ -244,17 +232,17 @@ std::string figures_text(const ConsoleSink& sink) {
        << " of " << bytes_text(f.kv_bytes.full) << " · first token " << fixed(f.timings_ms.ttft, 0) << " ms · " << f.tokens.generated
        << " tokens";
   if (f.tokens_per_s > 0.0) text << " at " << fixed(f.tokens_per_s, 1) << "/s";
-  if (f.tokens.thought > 0) text << ", " << f.tokens.thought << " of them thoughts in " << fixed(f.timings_ms.thought / 1000.0, 1) << " s";
+  if (f.tokens.thought > 0) text << ", " << f.tokens.thought << " of them thinking, in " << fixed(f.timings_ms.thought / 1000.0, 1) << " s";
   text << '\n';
-  if (sink.report && !sink.report->pinned.empty()) text << "pinned: " << sink.report->pinned.size() << " tokens of every layer\n";
-  for (const CompressionNote note : f.notes) text << "note: " << note_sentence(note) << '\n';
+  if (sink.report && !sink.report->pinned.empty()) text << "pinned: " << sink.report->pinned.size() << " tokens in every layer\n";
+  for (const CompressionNote note : f.notes) text << "note: " << note_text(note, sink) << '\n';
   return text.str();
 }
 
 std::string agreement_text(const Agreement& agreement) {
   std::ostringstream text;
-  text << "the full cache would have chosen the same at " << fixed(100.0 * agreement.top1, 1) << " % of " << agreement.tokens
-       << " tokens · KL " << fixed(agreement.mean_kl, 4) << " nats per token\n";
+  text << "agrees with the full cache at " << fixed(100.0 * agreement.top1, 1) << " % of " << agreement.tokens << " tokens · KL "
+       << fixed(agreement.mean_kl, 4) << " nats per token\n";
   const auto per_cent = [](double share) { return fixed(100.0 * share, 1) + " %"; };
   for (const WordDifference& each : agreement.differences) {
     text << "  word " << each.word + 1 << ": ";

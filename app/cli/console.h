@@ -67,9 +67,6 @@ class InterruptOnSignal {
   struct sigaction terminate_before_ = {};
 };
 
-// What a note says, without a full stop.
-const char* note_sentence(CompressionNote note);
-
 // For people: asked against done frames; tokens, cache, speed; a line for each note of the compression.
 std::string figures_text(const ConsoleSink& sink);
 // The first part of it.

@@ -10,7 +10,7 @@ namespace {
 
 std::string encoding_problem(const std::string& name) {
   if (app::encodingNamed(name)) return {};
-  return name + " is no encoding that is known; these are: " + joined_words(app::encodingNames());
+  return name + " is not a known encoding; use one of " + joined_words(app::encodingNames());
 }
 
 }  // namespace
@@ -18,8 +18,8 @@ std::string encoding_problem(const std::string& name) {
 void add_encoding_option(CLI::App& command, std::string& into) {
   const auto take = [&into](const std::string& name) { into = app::encodingNamed(name).value_or(name); };
   command
-      .add_option_function<std::string>(
-          "--encoding", take, "that documents and subtitles are in (Windows-1251, Shift_JIS, ...); without it found by their bytes")
+      .add_option_function<std::string>("--encoding", take,
+                                        "encoding of documents and subtitles (Windows-1251, Shift_JIS, ...); default: detected")
       ->check(encoding_problem);
 }
 

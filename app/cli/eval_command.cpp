@@ -76,7 +76,7 @@ std::vector<std::string> text_files(const EvalOptions& options) {
   for (const fs::directory_entry& entry : fs::directory_iterator(kLicences, failed)) {
     if (!entry.is_symlink() && entry.is_regular_file()) files.push_back(entry.path().string());
   }
-  if (files.empty()) throw Exception(ErrorCode::kFileNotFound, kLicences, "no text is there; --text names files of your own");
+  if (files.empty()) throw Exception(ErrorCode::kFileNotFound, kLicences, "no text was found; name your own files with --text");
   std::sort(files.begin(), files.end());
   return files;
 }
@@ -141,7 +141,7 @@ std::vector<Job> jobs_of(const EvalOptions& options) {
   std::set<std::string> names;
   for (Job& job : jobs) {
     if (!names.insert(job.set.name).second) {
-      throw Exception(ErrorCode::kInvalidArgument, job.set.name, "is the name of two sets, and their results would be mixed");
+      throw Exception(ErrorCode::kInvalidArgument, job.set.name, "names two sets; rename one of them");
     }
     if (options.limit > 0 && job.set.items.size() > static_cast<std::size_t>(options.limit)) {
       // The log's subject is made from the items: a shortened set is another one.
@@ -218,11 +218,10 @@ void add_eval_options(CLI::App& command, EvalOptions& options) {
   command.add_option("--format", options.format, "of --data: winnow or a benchmark's own files")
       ->check(CLI::IsMember(app::datasetFormatNames()))
       ->capture_default_str();
-  command.add_option("--images", options.images, "folder of a benchmark's images, where it is not the usual one");
-  command.add_option("--paper", options.paper,
-                     "print a paper's values beside ours: aircache, vl-cache, or meda:COLUMN (T-1 .. IR of MileBench)");
+  command.add_option("--images", options.images, "folder of a benchmark's images, if not the usual one");
+  command.add_option("--paper", options.paper, "also print a paper's values: aircache, vl-cache, or meda:COLUMN (T-1 .. IR of MileBench)");
   command.add_flag("--demo", options.demo, "the bundled questions about the sample videos")->excludes(data);
-  command.add_flag("--needle", options.needle, "one letter card hidden at every depth of drawn videos");
+  command.add_flag("--needle", options.needle, "a letter card hidden at several depths of generated videos");
   command.add_option("--needle-frames", options.needle_frames, "lengths of these videos")
       ->delimiter(',')
       ->check(whole_number(4, kMostFrames))
@@ -233,9 +232,8 @@ void add_eval_options(CLI::App& command, EvalOptions& options) {
   command.add_option("--needle-trials", options.needle_trials, "videos per length and depth")
       ->check(whole_number(1, 1000))
       ->capture_default_str();
-  command.add_flag("--documents", options.documents, "six facts hidden in running text, a question about each (for models that read text)");
-  command.add_flag("--held-text", options.held_text,
-                   "running text, and the perplexity of what follows it behind each cache (for models that read text)");
+  command.add_flag("--documents", options.documents, "six facts hidden in running text, with a question about each (for text models)");
+  command.add_flag("--held-text", options.held_text, "perplexity of the continuation of running text after each cache (for text models)");
   command.add_option("--document-words", options.document_words, "lengths of these documents")
       ->delimiter(',')
       ->check(whole_number(app::kFewestDocumentWords, app::kMostDocumentWords))
@@ -243,41 +241,39 @@ void add_eval_options(CLI::App& command, EvalOptions& options) {
   command.add_option("--document-count", options.document_count, "documents per length")
       ->check(whole_number(1, 1000))
       ->capture_default_str();
-  command.add_option("--document-seed", options.document_seed, "of facts and places")
+  command.add_option("--document-seed", options.document_seed, "seed of the facts and their places")
       ->check(whole_number(0, 1 << 30))
       ->capture_default_str();
-  command.add_option("--text", options.texts,
-                     "files of running text for --documents and --held-text; without it the licences that Debian carries");
+  command.add_option("--text", options.texts, "files of running text for --documents and --held-text; default: Debian's licence texts");
   add_encoding_option(command, options.encoding);
   command
       .add_option("--judged-by", options.judged_by,
-                  "of --documents, for methods that compress after a question: each its own, or the first of a conversation")
+                  "for --documents and methods that compress after a question: ask each question separately, or as one conversation")
       ->delimiter(',')
       ->check(CLI::IsMember({"own", "first"}))
       ->capture_default_str();
   command.add_option("--methods", options.methods, "compression methods")->delimiter(',')->capture_default_str();
-  command
-      .add_option("--recipe", options.recipes, "a recipe saved by the window, beside the methods and at the same shares; may be repeated")
+  command.add_option("--recipe", options.recipes, "also a recipe saved by the window, at the same shares; may be repeated")
       ->take_all()
       ->expected(1)
       ->allow_extra_args(false);
   command
       .add_option("--retentions", options.retentions,
-                  "shares of the cache that are kept (default 0.5,0.2,0.1,0.05,0.01; --documents and --held-text without the last; "
-                  "--needle 0.1,0.05,0.02,0.01)")
+                  "shares of the cache to keep (default 0.5,0.2,0.1,0.05,0.01; without 0.01 for --documents and --held-text; --needle "
+                  "0.1,0.05,0.02,0.01)")
       ->delimiter(',');
-  command.add_option("--seeds", options.seeds, "for methods that draw lots")->delimiter(',')->capture_default_str();
-  command.add_option("--frames", options.frames, "frames of videos whose line says nothing")
+  command.add_option("--seeds", options.seeds, "seed for methods that draw random numbers")->delimiter(',')->capture_default_str();
+  command.add_option("--frames", options.frames, "frames of videos whose line does not say")
       ->check(whole_number(1, kMostFrames))
       ->capture_default_str();
   command.add_option("--limit", options.limit, "only the first N questions of each set")->check(whole_number(1, 1 << 30));
-  command.add_option("--max-tokens", options.sampling.max_new_tokens, "longest answer in tokens, what is thought before it included")
+  command.add_option("--max-tokens", options.sampling.max_new_tokens, "longest answer in tokens, thinking included")
       ->check(whole_number(1, kMostTokens))
       ->capture_default_str();
   add_think_option(command, options.sampling);
   command.add_flag("--agreement", options.agreement,
                    "also check every token of every answer against the full cache (top choice and KL; slower)");
-  command.add_option("--out", options.out, "folder of logs and tables; a run that was cut off goes on from there")
+  command.add_option("--out", options.out, "folder of logs and tables; an interrupted run continues from there")
       ->check(file_name_problem)
       ->capture_default_str();
 }

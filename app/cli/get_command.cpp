@@ -57,22 +57,22 @@ std::string fault_sentence(const DownloadFault& fault, const ModelOffer& offer) 
     case DownloadProblem::kNoTrust:
       return subject + " cannot be trusted (" + reason + "): install ca-certificates, or name your network's in SSL_CERT_FILE";
     case DownloadProblem::kNoCertificates:
-      return "the certificates in " + about + ": correct PIP_CERT or SSL_CERT_FILE, or unset it";
+      return "the certificates in " + about + ": correct or unset PIP_CERT or SSL_CERT_FILE";
     case DownloadProblem::kInsecure:
-      return "nothing is fetched from " + about;
+      return "no download without encryption: " + about;
     case DownloadProblem::kServerRefused:
       return subject + " refused: " + reason;
     case DownloadProblem::kNotOffered:
       return subject + " does not have " + offer.project.toStdString() + " " + offer.version.toStdString() + " (" + reason + ")";
     case DownloadProblem::kHashDiffers:
     case DownloadProblem::kDamaged:
-      return "what came is not the model that was asked for, and is not used: " + about;
+      return "the download is not the expected model and is not used: " + about;
     case DownloadProblem::kNoSpace:
       return "there is not enough room for the model: " + about;
     case DownloadProblem::kUnwritable:
-      return "the model cannot be written: " + about;
+      return "the model cannot be saved: " + about;
     case DownloadProblem::kBusy:
-      return "another Winnow is fetching this model right now";
+      return "another Winnow is downloading this model right now";
   }
   return about;
 }
@@ -82,9 +82,9 @@ std::string stage_text(const DownloadProgress& progress, const ModelOffer& offer
   of.append(megabytes(progress.done)).append(" of ").append(megabytes(progress.total)).append(" MB");
   switch (progress.stage) {
     case DownloadStage::kConnecting:
-      return "asking for " + offer.name.toStdString();
+      return "contacting " + offer.name.toStdString();
     case DownloadStage::kDownloading:
-      return "fetching " + offer.name.toStdString() + of;
+      return "downloading " + offer.name.toStdString() + of;
     case DownloadStage::kChecking:
       return "checking its SHA-256," + of;
     case DownloadStage::kUnpacking:
@@ -148,8 +148,7 @@ ExitStatus run_get(const GetOptions& options, const app::ModelDownloads& downloa
   if (options.model.empty()) return list_offers(downloads);
   const ModelOffer* offer = app::findOffer(downloads.offers, QString::fromStdString(options.model));
   if (offer == nullptr) {
-    print_err("winnow-cli: %s: no model of that name can be had; ./winnow get lists those that can\n",
-              printable_line(options.model).c_str());
+    print_err("winnow-cli: %s: no such model; see: ./winnow get\n", printable_line(options.model).c_str());
     return ExitStatus::kWrongUsage;
   }
   if (const std::optional<DownloadFault> fault = fetch(*offer, downloads)) {

@@ -38,7 +38,7 @@ void require_recipe_of_file(const TurnOptions& options, const RecipeSpec& made) 
     if (agrees(option, asked, made)) continue;
     throw Exception(
         ErrorCode::kInvalidArgument, options.load_cache,
-        "was not made with this " + option + " (its method is " + made.method + "): leave the option out, or ask without --load-cache");
+        "was made with another " + option + " (its method is " + made.method + "): leave the option out, or ask without --load-cache");
   }
 }
 

@@ -48,11 +48,11 @@ ExitStatus run_methods(OutputFormat format) {
     print_out("%-17s %s\n", method.name.c_str(), method.title.c_str());
     print_out("%-17s source: %s\n", "", method.source.c_str());
     print_out("%-17s phase %s, %s, %s, needs %s\n", "", phase_entry(method.phase).word,
-              method.query_aware ? "judged by the question" : "not judged by the question alone", method.merges ? "merges" : "evicts",
+              method.query_aware ? "guided by the question" : "not guided by the question alone", method.merges ? "merges" : "evicts",
               joined_or_nothing(method.needs).c_str());
     print_out("%-17s options: %s\n", "", joined_or_nothing(option_texts(method)).c_str());
   }
-  print_out("\nparts that can be exchanged (--allocator, --scorer, --reducer, --scope, --granularity)\n");
+  print_out("\nparts that you can exchange (--allocator, --scorer, --reducer, --scope, --granularity)\n");
   for (const PartInfo& part : list_parts()) {
     print_out("%-12s %-20s %s\n", part.kind.c_str(), part.name.c_str(), joined_or_nothing(part.presets).c_str());
   }

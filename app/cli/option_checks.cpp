@@ -58,12 +58,12 @@ CLI::Validator number_above_zero(double most) {
 
 std::string share_problem(const std::string& text) {
   const auto value = read<double>(text);
-  return value && *value > 0.0 && *value <= 1.0 ? "" : "must lie in (0, 1]";
+  return value && *value > 0.0 && *value <= 1.0 ? "" : "must be above 0 and at most 1";
 }
 
 std::string day_problem(const std::string& text) {
   const QString day = QString::fromStdString(text);
-  return text.size() == 10 && QDate::fromString(day, Qt::ISODate).isValid() ? "" : "must be a day as 2026-11-27";
+  return text.size() == 10 && QDate::fromString(day, Qt::ISODate).isValid() ? "" : "must be a day such as 2026-11-27";
 }
 
 std::string file_name_problem(const std::string& text) { return text.empty() ? "must name a file or folder" : ""; }

@@ -16,12 +16,12 @@ void require_target(const std::string& path, std::span<const std::string> inputs
                     bool (*is_one)(const std::string& path)) {
   require_replaceable(path);
   for (const std::string& input : inputs) {
-    if (same_file(path, input)) throw Exception(ErrorCode::kInvalidArgument, path, "is read by this command itself; choose another name");
+    if (same_file(path, input)) throw Exception(ErrorCode::kInvalidArgument, path, "is an input of this command; choose another name");
   }
   std::error_code nothing_there;
   const std::uintmax_t bytes = fs::file_size(path, nothing_there);
   if (nothing_there || bytes == 0 || is_one(path)) return;
-  throw Exception(ErrorCode::kInvalidArgument, path, "is no " + what + " and is left as it is; choose another name");
+  throw Exception(ErrorCode::kInvalidArgument, path, "is no " + what + " and is not overwritten; choose another name");
 }
 
 }  // namespace

@@ -55,7 +55,7 @@ std::vector<MediaRequest> media_of(std::span<const Message> thread) {
 
 std::string pin_problem(const std::string& text) {
   if (parsed(text)) return {};
-  return text + " must be a range of seconds (12.0-15.5), of the second image or video (2:12.0-15.5), or its number alone (2)";
+  return text + " must be a range of seconds (12.0-15.5), a range of the second image or video (2:12.0-15.5), or its number alone (2)";
 }
 
 std::vector<Pin> pins_of(std::span<const std::string> texts, std::span<const Message> thread) {
@@ -70,17 +70,17 @@ std::vector<Pin> pins_of(std::span<const std::string> texts, std::span<const Mes
       const bool image = pin.media < std::ssize(media) && media[static_cast<std::size_t>(pin.media)].kind != MediaKind::kVideo;
       if (image && given->seconds) {
         throw Exception(ErrorCode::kInvalidArgument, "--pin " + text,
-                        "an image has no seconds; --pin " + std::to_string(*given->number) + " pins it");
+                        "an image has no seconds; pin it with --pin " + std::to_string(*given->number) + " pins it");
       }
     } else {
       std::vector<std::int32_t> videos;
       for (std::size_t i = 0; i < media.size(); ++i) {
         if (media[i].kind == MediaKind::kVideo) videos.push_back(static_cast<std::int32_t>(i));
       }
-      if (videos.empty()) throw Exception(ErrorCode::kInvalidArgument, "--pin " + text, "there is no video that these seconds could be of");
+      if (videos.empty()) throw Exception(ErrorCode::kInvalidArgument, "--pin " + text, "there is no video for these seconds");
       if (videos.size() > 1) {
         throw Exception(ErrorCode::kInvalidArgument, "--pin " + text,
-                        "there are several videos; say of which: --pin " + std::to_string(videos.front() + 1) + ":" + text);
+                        "there are several videos; say which one: --pin " + std::to_string(videos.front() + 1) + ":" + text);
       }
       pin.media = videos.front();
     }

@@ -41,12 +41,12 @@ std::string plan_text(const Planned& planned, const std::vector<MediaSampled>& m
   if (planned.kv_bytes_after_event != planned.kv_bytes_full) text += " -> " + bytes_text(planned.kv_bytes_after_event);
   text += " · peak " + bytes_text(planned.peak_bytes) + " · ";
   if (!planned.fits_context) {
-    text += "does not fit: with " + std::to_string(tokens.generated) + " tokens for the answer it is longer than the " +
-            std::to_string(planned.context_tokens) + " that the model reads";
+    text += "does not fit: with " + std::to_string(tokens.generated) + " tokens for the answer it exceeds the " +
+            std::to_string(planned.context_tokens) + " tokens of the model's context";
   } else if (!planned.fits_memory) {
-    text += "does not fit: " + bytes_text(planned.free_bytes) + " of memory are free";
+    text += "does not fit: " + bytes_text(planned.free_bytes) + " of memory free";
     if (planned.twice && planned.twice->fits_memory)
-      text += " (it does with --prefill twice: peak " + bytes_text(planned.twice->peak_bytes) + ")";
+      text += " (fits with --prefill twice: peak " + bytes_text(planned.twice->peak_bytes) + ")";
   } else {
     text += "fits";
   }
@@ -57,7 +57,7 @@ std::string plan_text(const Planned& planned, const std::vector<MediaSampled>& m
 // What a share means where layers have let a part of the question go before they are compressed. window: ModelTraits::window.
 std::string window_text(const Planned& planned, std::int64_t window) {
   if (window == 0 || planned.tokens.prompt < window) return {};
-  return "\nsome layers look back over " + std::to_string(window) + " tokens: they hold no others, and a share there is of these";
+  return "\nsome layers see only the last " + std::to_string(window) + " tokens; their share is taken from those";
 }
 
 nlohmann::ordered_json plan_json(const Planned& planned, const std::vector<MediaSampled>& media) {
@@ -84,6 +84,7 @@ nlohmann::ordered_json plan_json(const Planned& planned, const std::vector<Media
           {"expected_ms", measured(planned.expected_ms)},
           {"expected_per_token_ms", measured(planned.expected_per_token_ms)},
           {"prefill_twice", twice},
+          {"goes_on_from", makers_json(planned.goes_on_from)},
           {"media", media_json(media)}};
 }
 

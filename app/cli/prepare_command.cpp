@@ -20,11 +20,11 @@ std::string text_of(const Description& description) {
 std::string prepared_text(const ConsoleSink& sink) {
   std::string text = media_text(sink.media);
   if (!sink.prepared->compressed) {
-    return text + "the media are encoded; this method compresses when it has read a question (self-study and kvzip do before)\n";
+    return text + "the media are encoded. This method compresses after the question (self-study and kvzip compress before it).\n";
   }
   text += "kept " + bytes_text(sink.report->kv_bytes.after_event) + " of " + bytes_text(sink.report->kv_bytes.full) + "\n";
   if (!sink.report->description.words.empty()) text += "described as: " + text_of(sink.report->description) + "\n";
-  if (!sink.report->description.useful) text += "that says little: what the model needs to repeat everything was kept beside it\n";
+  if (!sink.report->description.useful) text += "the description says little, so what the model needs to repeat everything was kept too\n";
   return text;
 }
 
@@ -55,7 +55,7 @@ ExitStatus run_prepare(const PrepareOptions& given) {
   if (!options.turn.save_cache.empty()) {
     if (!sink.prepared->compressed)
       throw Exception(ErrorCode::kInvalidArgument, options.turn.recipe.method,
-                      "compresses when it has read a question: there is nothing to keep yet");
+                      "compresses after the question: there is nothing to save yet");
     session.save_cache(options.turn.save_cache);
   }
   if (options.format == OutputFormat::kJson) {

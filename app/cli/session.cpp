@@ -84,7 +84,7 @@ void Session::save_cache(const std::string& path) {
   ConsoleSink sink(AnswerOutput::kSilent);
   run(SaveConversation{1, path, fingerprint()}, sink);
   if (sink.saved && sink.saved->kv_bytes > 0) return;
-  throw Exception(ErrorCode::kInvalidArgument, path, "this method goes on removing slots while it answers, and its cache cannot be kept");
+  throw Exception(ErrorCode::kInvalidArgument, path, "this method removes slots while it answers, so its cache cannot be saved");
 }
 
 Restored Session::load_cache(const std::string& path) {

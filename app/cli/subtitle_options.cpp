@@ -27,7 +27,7 @@ std::string found_for(const std::string& video) {
 void add_subtitle_option(CLI::App& command, TurnOptions& options) {
   command.add_option(
       "--subtitles", options.subtitles,
-      "what is said stands between a video's frames: auto (the .srt, .vtt, .ass or .ssa beside it, or text inside it), none, or a file");
+      "subtitles to read between a video's frames: auto (the .srt, .vtt, .ass or .ssa beside it, or text inside it), none, or a file");
 }
 
 std::string subtitles_for(const std::string& video, const TurnOptions& options) {
@@ -36,15 +36,15 @@ std::string subtitles_for(const std::string& video, const TurnOptions& options) 
   if (!asked.empty() && asked != kAuto) {
     if (options.videos.size() > 1) {
       throw Exception(ErrorCode::kInvalidArgument, "--subtitles",
-                      "a file belongs to one video, and there are " + std::to_string(options.videos.size()) +
-                          " (auto takes those beside or inside each)");
+                      "a file belongs to one video, but there are " + std::to_string(options.videos.size()) +
+                          " (auto finds those beside or inside each)");
     }
     return asked;
   }
   const std::string found = found_for(video);
   if (asked.empty()) {
     if (!found.empty()) {
-      print_err("%s has subtitles%s: --subtitles auto reads them with its frames\n", video.c_str(),
+      print_err("%s has subtitles%s: read them with --subtitles auto\n", video.c_str(),
                 found == video ? " inside" : (" (" + found + ")").c_str());
     }
     return {};

@@ -18,6 +18,7 @@
 #include "app/resources/bundled_files.h"
 #include "engine/api/engine.h"
 #include "engine/messages/choice_words.h"
+#include "engine/recipes/method_info.h"
 
 namespace winnow::cli {
 namespace {
@@ -52,13 +53,23 @@ void add_files(CLI::App& command, const char* name, std::vector<std::string>& in
   command.add_option(name, into, help)->take_all()->expected(1)->allow_extra_args(false)->transform(app::typedPath);
 }
 
+}  // namespace
+
 std::string think_problem(const std::string& word) {
   if (word == "on" || word == "off") return {};
   const bool number = !word.empty() && word.size() < 8 && word.find_first_not_of("0123456789") == std::string::npos;
   return number && std::stoi(word) >= 1 && std::stoi(word) <= kMostTokens ? std::string() : "must be on, off or a number of tokens";
 }
 
-}  // namespace
+void set_think(Sampling& sampling, const std::string& word) {
+  sampling.thought_tokens = word == "on" ? Sampling::kMostNewTokens : word == "off" ? 0 : std::stoi(word);
+}
+
+std::string think_word(const Sampling& sampling) {
+  if (sampling.thought_tokens == Sampling::kAsManyThoughtsAsTheModel) return {};
+  if (sampling.thought_tokens == 0) return "off";
+  return sampling.thought_tokens >= Sampling::kMostNewTokens ? "on" : std::to_string(sampling.thought_tokens);
+}
 
 std::string option_of(std::string setting) {
   std::replace(setting.begin(), setting.end(), '_', '-');
@@ -66,11 +77,11 @@ std::string option_of(std::string setting) {
 }
 
 void add_model_options(CLI::App& command, LoadModel& options) {
-  command.add_option("--model", options.folder, "a GGUF file, or a folder in Hugging Face's layout; without it the bundled demo model")
+  command.add_option("--model", options.folder, "a GGUF file or a Hugging Face folder; default: the bundled demo model")
       ->transform(app::typedPath);
   command
       .add_option("--mmproj", options.projector,
-                  "of a GGUF file: the file of its eyes; without it the one beside the model (*mmproj*.gguf), or Ollama's")
+                  "vision encoder of a GGUF file; default: the file beside the model (*mmproj*.gguf), or Ollama's")
       ->transform(app::typedPath);
   add_words(command, "--device", options.device, kDeviceWords, listed(kDeviceWords));
   add_words(command, "--dtype", options.format, kWeightWords, listed(kWeightWords));
@@ -80,25 +91,24 @@ void add_media_options(CLI::App& command, TurnOptions& options) {
   add_files(command, "--image", options.images, "an image; may be repeated");
   add_files(command, "--video", options.videos, "a video; may be repeated");
   add_files(command, "--document", options.documents, "a text; may be repeated");
-  command.add_option("--document-tokens", options.document_tokens, "only so many tokens of each document, from its beginning; 0: all")
+  command.add_option("--document-tokens", options.document_tokens, "read only the first N tokens of each document; 0: all")
       ->check(whole_number(0, kMostTokens))
       ->capture_default_str();
-  auto* frames = command
-                     .add_option("--frames", options.plan.frame_count,
-                                 "times looked at, spread evenly; a picture that is still on screen at the next one is taken once")
-                     ->check(whole_number(1, kMostFrames))
-                     ->capture_default_str();
-  command.add_option("--every", options.plan.every_s, "instead of --frames: a time every S seconds, from --from on")
+  auto* frames =
+      command.add_option("--frames", options.plan.frame_count, "number of frames, evenly spread; repeated pictures are taken once")
+          ->check(whole_number(1, kMostFrames))
+          ->capture_default_str();
+  command.add_option("--every", options.plan.every_s, "instead of --frames: one frame every S seconds")
       ->check(number_above_zero(kLongestS))
       ->excludes(frames);
-  command.add_option("--from", options.plan.from_s, "start of the part that is looked at, in seconds")->check(number(0.0, kLongestS));
-  command.add_option("--to", options.plan.to_s, "end of the part that is looked at, in seconds")->check(number_above_zero(kLongestS));
+  command.add_option("--from", options.plan.from_s, "start of the range to read, in seconds")->check(number(0.0, kLongestS));
+  command.add_option("--to", options.plan.to_s, "end of the range to read, in seconds")->check(number_above_zero(kLongestS));
   add_subtitle_option(command, options);
   add_encoding_option(command, options.encoding);
   command
-      .add_option("--pin", options.pins,
-                  "never drop these seconds of the video (12.0-15.5), of the second thing attached (2:12.0-15.5), or all of it (2); may be "
-                  "repeated")
+      .add_option(
+          "--pin", options.pins,
+          "always keep these seconds of the video (12.0-15.5), of the second attachment (2:12.0-15.5), or all of it (2); may be repeated")
       ->take_all()
       ->expected(1)
       ->allow_extra_args(false)
@@ -114,7 +124,7 @@ void add_method_options(CLI::App& command, TurnOptions& options) {
         options.sampling.seed = options.recipe.seed;
         options.recipe_file = file;
       },
-      "a recipe saved by the window (resources/recipe.schema.json); options given beside it count");
+      "a recipe saved by the window (resources/recipe.schema.json); other options override it");
   command.add_option("--method", options.recipe.method, "compression method (see: winnow-cli methods)")
       ->check(CLI::IsMember(method_names()))
       ->capture_default_str();
@@ -151,10 +161,10 @@ void add_recipe_options(CLI::App& command, TurnOptions& options) {
     recipe.retention = share;
     recipe.budget_tokens.reset();  // of a recipe file
   };
-  auto* retention = command.add_option_function<double>("--retention", set_retention, "share of the cache that is kept, in (0, 1]")
+  auto* retention = command.add_option_function<double>("--retention", set_retention, "share of the cache to keep, above 0 and at most 1")
                         ->check(share_problem)
                         ->default_str(std::to_string(recipe.retention).substr(0, 3));
-  command.add_option("--budget", recipe.budget_tokens, "instead of --retention: slots per layer and kv head")
+  command.add_option("--budget", recipe.budget_tokens, "instead of --retention: slots per layer and KV head")
       ->check(whole_number(1, kMostSlots))
       ->excludes(retention);
   for (const WholeSetting& setting : kWholeSettings) {
@@ -165,63 +175,69 @@ void add_recipe_options(CLI::App& command, TurnOptions& options) {
   }
   add_word_settings(command, recipe);
   add_method_option_values(command, options);
-  command.add_option("--allocator", recipe.allocator, "share slots among layers as this method (or part) does");
-  command.add_option("--scorer", recipe.scorer, "choose slots as this method (or part) does");
-  command.add_option("--reducer", recipe.reducer, "treat dropped slots as this method (or part) does");
+  command.add_option("--allocator", recipe.allocator, "divide slots among layers like this method (or part)");
+  command.add_option("--scorer", recipe.scorer, "choose slots like this method (or part)");
+  command.add_option("--reducer", recipe.reducer, "treat dropped slots like this method (or part)");
   command.add_option("--scope", recipe.scope, "which tokens compete")->check(CLI::IsMember({"all", "visual"}));
-  command.add_option("--granularity", recipe.granularity, "one choice per kv head or per layer")->check(CLI::IsMember({"head", "layer"}));
+  command.add_option("--granularity", recipe.granularity, "choose per KV head or per layer")->check(CLI::IsMember({"head", "layer"}));
   add_words(command, "--turn-policy", recipe.turn_policy, kTurnPolicyWords,
-            "what is compressed at a question: what it adds (segment), all that the cache holds (whole), or only the first that\n"
-            "brings media (first-only)");
+            "what each question compresses: what it adds (segment), the whole cache (whole), or only at the first question with\nmedia "
+            "(first-only)");
 }
 
 void add_guard_option(CLI::App& command, TurnOptions& options) {
   add_words(command, "--guard", options.guard, kGuardWords,
-            "a later question sees what earlier ones kept (keep), or everything: read again for it (prefill), or from the full cache "
-            "that stays in\n"
-            "host memory (ram); or the media alone, as if nothing had been asked before (alone)");
+            "what a later question sees: what earlier ones kept (keep), everything, read again (prefill), everything, from a full cache "
+            "in\nhost memory (ram), or the media alone, without earlier questions (alone)");
 }
 
 void add_load_cache_option(CLI::App& command, TurnOptions& options) {
   command
       .add_option("--load-cache", options.load_cache,
-                  "go on from a file that --save-cache wrote: its media, recipe and pins (other ones are refused); nothing is read again")
+                  "continue from a file of --save-cache, with its media, recipe and pins; nothing is read again")
       ->check(file_name_problem);
 }
 
 void add_save_cache_option(CLI::App& command, TurnOptions& options) {
-  command.add_option("--save-cache", options.save_cache, "keep the compressed cache in this file (safetensors), for --load-cache")
+  command.add_option("--save-cache", options.save_cache, "save the compressed cache to this file (safetensors), for --load-cache")
       ->check(file_name_problem);
 }
 
 void add_sampling_options(CLI::App& command, TurnOptions& options) {
   Sampling& sampling = options.sampling;
   const auto set_seed = [&options](std::uint64_t seed) { options.sampling.seed = options.recipe.seed = seed; };
-  command.add_option_function<std::uint64_t>("--seed", set_seed, "seed of sampling and of method random")
+  command.add_option_function<std::uint64_t>("--seed", set_seed, "seed of sampling and of random methods")
       ->default_str(std::to_string(options.recipe.seed));
   const auto set_longest = [&options](int tokens) {
     options.sampling.max_new_tokens = tokens;
     options.answer_length_given = true;
   };
-  command.add_option_function<int>("--max-tokens", set_longest, "longest answer in tokens, what is thought before it included")
+  command.add_option_function<int>("--max-tokens", set_longest, "longest answer in tokens, thinking included")
       ->check(whole_number(1, kMostTokens))
       ->default_str(std::to_string(sampling.max_new_tokens));
   add_think_option(command, sampling);
-  command.add_option("--temperature", sampling.temperature, "0: greedy")
+  command.add_option("--temperature", sampling.temperature, "sampling temperature; 0: greedy")
       ->check(number(0.0, Sampling::kMostTemperature))
       ->capture_default_str();
-  command.add_option("--top-k", sampling.top_k, "0: off")->check(whole_number(0, Sampling::kMostTopK))->capture_default_str();
-  command.add_option("--top-p", sampling.top_p, "1: off")->check(number(0.0, 1.0))->capture_default_str();
-  command.add_option("--min-p", sampling.min_p, "0: off")->check(number(0.0, 1.0))->capture_default_str();
-  command.add_option("--repetition-penalty", sampling.repetition_penalty, "1: off")
+  command.add_option("--top-k", sampling.top_k, "sample from the K most likely tokens; 0: off")
+      ->check(whole_number(0, Sampling::kMostTopK))
+      ->capture_default_str();
+  command.add_option("--top-p", sampling.top_p, "sample from the most likely tokens that reach this probability; 1: off")
+      ->check(number(0.0, 1.0))
+      ->capture_default_str();
+  command.add_option("--min-p", sampling.min_p, "leave out tokens below this share of the most likely one; 0: off")
+      ->check(number(0.0, 1.0))
+      ->capture_default_str();
+  command.add_option("--repetition-penalty", sampling.repetition_penalty, "make repeated tokens less likely; 1: off")
       ->check(number_above_zero(Sampling::kMostRepetitionPenalty))
       ->capture_default_str();
-  command.add_option("--stop", sampling.stop_strings, "end the answer at this text; may be repeated")
+  command.add_option("--stop", sampling.stop_strings, "stop the answer at this text; may be repeated")
       ->take_all()
       ->expected(1)
       ->allow_extra_args(false);
   command.add_option("--system", options.system_prompt, "system prompt");
-  command.add_option("--date", options.day, "the day that chat templates write, as 2026-11-27; default: today's")->check(day_problem);
+  command.add_option("--date", options.day, "the day for chat templates that write one, such as 2026-11-27; default: today")
+      ->check(day_problem);
 }
 
 PromptSettings prompt_settings(const TurnOptions& options) {
@@ -234,14 +250,10 @@ PromptSettings prompt_settings(const TurnOptions& options) {
 }
 
 void add_think_option(CLI::App& command, Sampling& sampling) {
-  const auto take = [&sampling](const std::string& word) {
-    sampling.thought_tokens = word == "on" ? Sampling::kMostNewTokens : word == "off" ? 0 : std::stoi(word);
-  };
+  const auto take = [&sampling](const std::string& word) { set_think(sampling, word); };
   command
       .add_option_function<std::string>(
-          "--think", take,
-          "whether the model thinks before it answers: on, off, or on for at most so many tokens; without it\n"
-          "as its chat template has it")
+          "--think", take, "whether the model thinks before it answers: on, off, or at most N tokens; default: as in its chat\ntemplate")
       ->check(think_problem);
 }
 
@@ -249,7 +261,7 @@ LoadModel load_request(const LoadModel& options) {
   LoadModel request = options;
   if (request.folder.empty()) request.folder = app::demoModelFolder().toStdString();
   if (request.folder.empty()) {
-    throw Exception(ErrorCode::kFileNotFound, "", "the bundled demo model was not found; name a model with --model");
+    throw Exception(ErrorCode::kFileNotFound, "", "the bundled demo model is missing; name a model with --model");
   }
   return request;
 }
@@ -297,7 +309,7 @@ void take_sample(TurnOptions& options, std::string& question) {
     print_err("%s\n> %s\n", sample.file.toStdString().c_str(), question.c_str());
     return;
   }
-  throw Exception(ErrorCode::kFileNotFound, "", "the bundled sample videos were not found");
+  throw Exception(ErrorCode::kFileNotFound, "", "the bundled sample videos are missing");
 }
 
 std::vector<Message> first_thread(const TurnOptions& options, const std::string& question) {
@@ -323,7 +335,22 @@ void suit_model(TurnOptions& options, const ModelInfo& model) {
   if (!options.answer_length_given) options.sampling.max_new_tokens = longest_answer(model, options.sampling);
 }
 
+// The guard compresses a full cache anew for every question, which not every method leaves.
+void require_full_cache(const TurnOptions& options) {
+  RecipeSpec again = options.recipe;
+  again.turn_policy = TurnPolicy::kWhole;  // as the engine does under this guard
+  if (options.guard != Guard::kRam || recipe_problem(options.recipe) || !recipe_problem(again)) return;
+  const bool before = describe(options.recipe).value_or(RecipeTraits()).before_question;
+  throw Exception(ErrorCode::kInvalidArgument, "--guard ram",
+                  before
+                      ? options.recipe.method + " compresses before the question and keeps the same for every question; leave --guard out"
+                      : options.recipe.method +
+                            " drops tokens before the cache holds them, so there is no full cache to keep; "
+                            "use --guard prefill");
+}
+
 Turn turn_of(const TurnOptions& options, std::vector<Message> thread) {
+  require_full_cache(options);
   std::vector<Pin> pins = pins_of(options.pins, thread);
   Turn turn{1, std::move(thread), options.sampling, recipe_of(options), options.guard, std::move(pins)};
   turn.prompt = prompt_settings(options);

@@ -45,6 +45,10 @@ void add_method_option_values(CLI::App& command, TurnOptions& options);  // --me
 void add_word_settings(CLI::App& command, RecipeSpec& recipe);           // settings whose values are words (--kv) alone
 void add_sampling_options(CLI::App& command, TurnOptions& options);
 void add_think_option(CLI::App& command, Sampling& sampling);
+// Of its words, "on", "off" or a number of tokens: what is wrong with one (empty: nothing), and what it says.
+std::string think_problem(const std::string& word);
+void set_think(Sampling& sampling, const std::string& word);
+std::string think_word(const Sampling& sampling);  // empty: as the model's chat template has it
 void add_load_cache_option(CLI::App& command, TurnOptions& options);
 void add_save_cache_option(CLI::App& command, TurnOptions& options);
 void add_guard_option(CLI::App& command, TurnOptions& options);  // of commands with several turns

@@ -58,7 +58,7 @@ class Watch {
     }
     if (frames_ == 0) {
       throw Exception(ErrorCode::kFileUnreadable, options_.source,
-                      stalled_ ? "nothing to be seen came for " + stall_text(options_.stall_s) : "it ended before anything could be seen");
+                      stalled_ ? "no frames arrived for " + stall_text(options_.stall_s) : "it ended before the first frame");
     }
     return ask_rest() ? ExitStatus::kAnswered : ExitStatus::kInterrupted;
   }
@@ -119,7 +119,7 @@ class Watch {
   // asked: when it was typed, while a clip was read perhaps.
   bool ask(const std::string& question, std::chrono::steady_clock::time_point asked = std::chrono::steady_clock::now()) {
     if (frames_ == 0) {
-      say("nothing has been seen yet");
+      say("no frame has arrived yet");
       return true;
     }
     if (!json_) print_out("[%s] ", clock_text(seen_s_).c_str());

@@ -213,7 +213,7 @@ void PackageFetch::endWheel() {
     m_part->clear();
     tryAgain(*fault);
   } else if (!fault || fault->problem == DownloadProblem::kNoNetwork) {
-    tryAgain(fault.value_or(DownloadFault{DownloadProblem::kNoNetwork, reply->url().host(), QStringLiteral("the connection broke off")}));
+    tryAgain(fault.value_or(DownloadFault{DownloadProblem::kNoNetwork, reply->url().host(), QStringLiteral("the connection was lost")}));
   } else {
     throw DownloadError(*fault);
   }

@@ -9,22 +9,21 @@
 namespace winnow::app {
 namespace {
 
-constexpr const char* kKvChoices[] = {SAY("As it suits the model"), SAY("32 bits"), SAY("16 bits"), SAY("8 bits")};
+constexpr const char* kKvChoices[] = {SAY("Model default"), SAY("32 bits"), SAY("16 bits"), SAY("8 bits")};
 
 constexpr const char* kPrefillChoices[] = {SAY("Once"), SAY("Twice")};
 
 constexpr SettingText kTexts[] = {
-    {"min_event_tokens", SAY("Short texts"), SAY("Texts without pictures stay whole below this number of tokens."),
-     "text-only segments shorter than this are kept whole"},
+    {"min_event_tokens", SAY("Short texts"), SAY("Text alone stays whole below this number of tokens."),
+     "text alone stays whole below this number of tokens"},
     {"full_layers", SAY("Full first layers"),
-     SAY("So many of the model's first layers keep everything. The share stays: the other layers keep less."),
-     "the model's first N layers keep everything; the others pay for it"},
-    {"kv", SAY("Stored numbers"), SAY("In fewer bits than the model computes in, the cache takes less memory and is rounded. On the CPU."),
-     "how the cache's numbers are stored: as it suits the model (model), or in so many bits, but never more than it computes in",
-     kKvChoices},
-    {"prefill", SAY("Prompt is read"),
-     SAY("Twice: the same answer from less memory, after up to twice the wait. For methods whose layers' shares follow the prompt."),
-     "where layers' shares follow the prompt: read it twice, so that only one layer at a time is held in full; the same answer from less\n"
+     SAY("How many of the model's first layers keep everything. The other layers keep less, so the total stays the same."),
+     "the model's first N layers keep everything; the others keep less"},
+    {"kv", SAY("KV cache dtype"), SAY("Fewer bits take less memory and round the cache. CPU only."),
+     "KV cache dtype: the model's own (model), or this many bits, never more than the model computes in", kKvChoices},
+    {"prefill", SAY("Read the prompt"),
+     SAY("Twice: the same answer with less memory and up to twice the wait. For methods whose layer shares depend on the prompt."),
+     "where layer shares depend on the prompt: read it twice, so that only one layer at a time is held in full; the same answer with\nless "
      "memory, up to twice the wait",
      kPrefillChoices},
 };

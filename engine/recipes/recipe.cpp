@@ -178,7 +178,7 @@ std::optional<Error> Recipe::misfit(const ModelTraits& model) const {
   if (const char* why = model.window > 0 ? unfit_for_windows(composition_) : nullptr; why != nullptr)
     return error(why + std::string(", and some layers of this model look back over ") + std::to_string(model.window) + " tokens only");
   if (judged_by_the_tower(composition_) && !model.judges_patches)
-    return error("it goes by the attention of the vision tower, and this model's does not tell it");
+    return error("it uses the attention of the vision encoder, which this model does not provide");
   return std::nullopt;
 }
 
@@ -213,8 +213,7 @@ Recipe Recipe::from_parts(const RecipeSpec& spec, Composition composition) {
   check_parts(composition);
   if ((composition.scope == Scope::kContext || phase_facts(composition.phase).before_question) && spec.turn_policy == TurnPolicy::kWhole)
     refuse("turn_policy",
-           "what stays of the media does not depend on later questions here: nothing is compressed again for them (choose another turn "
-           "policy, and no guard)");
+           "this method keeps the same of the media for every question, so nothing is compressed again (choose another turn policy)");
   return Recipe(std::move(composition), budget, spec);
 }
 

@@ -46,18 +46,20 @@ TEST(BatchLine, RefusesByFieldAndWithoutTheParsersWords) {
       {R"({"questions": ["a"], "budget": 0})", "budget: it is 0"},
       {R"({"questions": ["a"], "budget": 9223372036854775808})", "budget: it is 9223372036854775808"},
       {R"({"questions": ["a"], "frames": 99999999999})", "frames: it is 99999999999"},
-      {R"({"questions": ["a"], "retention": 0})", "retention: it must lie in (0, 1]"},
+      {R"({"questions": ["a"], "retention": 0})", "retention: it must be above 0 and at most 1"},
       {R"({"questions": ["a"], "options": ["chunk"]})", "options: it must be an object"},
       {R"({"questions": ["a"], "options": {"chunk": null}})", "options.chunk: it must be a text"},
       {R"({"questions": "a"})", "questions: it must be a list"},
       {R"({"questions": ["a"], "metod": "snapkv"})", "metod: there is no such field"},
-      {R"({"questions": ["a"], "kv": "int8"})", "kv: there is no such field; known are image, video"},
+      {R"({"questions": ["a"], "kv": "int8"})", "kv: unknown field; use one of image, video"},
       {R"({"questions": ["a"], "temperature": 1})", "temperature: there is no such field"},
       {R"({"questions": [1]})", "questions: it must be a string"},
       {R"({"video": 1, "questions": ["a"]})", "video: it must be a string"},
       {R"({})", "questions: it is missing"},
       {R"([])", "must be a JSON object"},
       {R"({"questions": ["a"])", "not valid JSON"},
+      {R"({"questions": ["a"], "think": "maybe"})", "think: it must be on, off or a number of tokens"},
+      {R"({"questions": ["a"], "think": 0})", "think: it must be on, off or a number of tokens"},
       {R"({"questions": ["a"], "x": )" + deep + "}", "nests deeper than 64"},
   };
   for (const auto& [line, reason] : cases) {
@@ -71,6 +73,17 @@ TEST(BatchLine, RefusesByFieldAndWithoutTheParsersWords) {
       EXPECT_EQ(told.find("json.exception"), std::string::npos) << told;
     }
   }
+}
+
+TEST(BatchLine, SaysWhetherTheModelThinks) {
+  const auto think = [](const std::string& field) {
+    return think_word(read_batch_line(R"({"questions": ["a"])" + field + "}", "questions.jsonl:1", {}).turn.sampling);
+  };
+  EXPECT_EQ(think(""), "") << "as the model's chat template has it";
+  EXPECT_EQ(think(R"(, "think": "off")"), "off");
+  EXPECT_EQ(think(R"(, "think": "on")"), "on");
+  EXPECT_EQ(think(R"(, "think": 200)"), "200");
+  EXPECT_EQ(think(R"(, "think": "200")"), "200");
 }
 
 }  // namespace

@@ -142,7 +142,7 @@ TEST(Cli, ADayIsADay) {
   for (const char* day : {"2026-02-30", "tomorrow", "27.11.2026", ""}) {
     const ProgramRun run = run_command(scratch, "ask --date " + shell_quoted(day) + " hi");
     EXPECT_EQ(run.exit_code, 2) << day;
-    EXPECT_NE(run.err.find("must be a day as 2026-11-27"), std::string::npos) << run.err;
+    EXPECT_NE(run.err.find("must be a day such as 2026-11-27"), std::string::npos) << run.err;
   }
 }
 

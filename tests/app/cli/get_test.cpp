@@ -46,7 +46,7 @@ TEST_F(GetCommand, FetchesTheModelAndSaysItsPathAndTheNextCommand) {
   EXPECT_EQ(run.exit_code, 0) << run.err;
   EXPECT_EQ(run.out, model() + "\n");
   EXPECT_EQ(file_text(model()), test::kSmallModel.toStdString());
-  EXPECT_NE(run.err.find("fetching Small"), std::string::npos) << run.err;
+  EXPECT_NE(run.err.find("downloading Small"), std::string::npos) << run.err;
   EXPECT_NE(run.err.find("./winnow cli ask --model '" + model() + "' "), std::string::npos) << run.err;
   EXPECT_EQ(run.err.find('\r'), std::string::npos) << "no terminal, no line that changes: " << run.err;
 }
@@ -74,7 +74,7 @@ TEST_F(GetCommand, WithoutANameListsWhatCanBeHadAndAsksNobody) {
 TEST_F(GetCommand, AnUnknownNameIsWrongUsage) {
   const ProgramRun run = get("nosuch");
   EXPECT_EQ(run.exit_code, 2);
-  EXPECT_EQ(run.err, "winnow-cli: nosuch: no model of that name can be had; ./winnow get lists those that can\n");
+  EXPECT_EQ(run.err, "winnow-cli: nosuch: no such model; see: ./winnow get\n");
 }
 
 TEST_F(GetCommand, CtrlCKeepsWhatHasComeAndTheSecondTimeGoesOn) {
@@ -102,7 +102,7 @@ TEST_F(GetCommand, WhatIsNotTheModelIsRefusedInOneSentence) {
   server.files[test::kWheelPath].body[100] = '!';
   const ProgramRun run = get("small");
   EXPECT_EQ(run.exit_code, 1);
-  EXPECT_NE(run.err.find("winnow-cli: what came is not the model that was asked for, and is not used: "), std::string::npos) << run.err;
+  EXPECT_NE(run.err.find("winnow-cli: the download is not the expected model and is not used: "), std::string::npos) << run.err;
   EXPECT_FALSE(std::filesystem::exists(model()));
 }
 

@@ -18,7 +18,7 @@ std::string animated_gif() {
   return "GIF89a\1\0\1\0\x80\0\0\xFF\0\0\0\0\xFF"s + place + "\2\2\x44\1\0"s + place + "\2\2\x4C\1\0\x3B"s;
 }
 
-const char* const kNotice = "the picture is animated; its first frame is used";
+const char* const kNotice = "the picture is animated; only its first frame is used";
 
 class Notices : public ::testing::Test {
  protected:

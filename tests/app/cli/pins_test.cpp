@@ -97,7 +97,7 @@ TEST(CliPins, AreSaidAsNumbersAndInWords) {
   EXPECT_EQ(all["notes"], json({"pins_above_budget"}));
   EXPECT_GT(all["achieved_retention"].get<double>(), 0.8);
   const ProgramRun words = run_command(scratch, "ask --pin 1:0-100" + common);
-  EXPECT_NE(words.err.find("note: kept more than asked: what is pinned alone needs more"), std::string::npos) << words.err;
+  EXPECT_NE(words.err.find("note: kept more than asked: the pinned parts alone need more"), std::string::npos) << words.err;
   const json columns =
       json::parse(run_command(scratch, "compare --json --pin 1 --method full --method h2o@0.1" + std::string(" --frames 8 --max-tokens 4") +
                                            video() + "'What is the first shape?'")
@@ -134,8 +134,8 @@ TEST(CliPins, ThatMakeNoSenseAreRefused) {
   };
   refused("--pin 200-300" + video(), "no frame was taken between 200.00 s and 300.00 s; the nearest one shows");
   refused("--pin 2" + video(), "number 2 is pinned, but the conversation has one thing attached");
-  refused("--pin 1-2" + video() + video(), "there are several videos; say of which: --pin 1:1-2");
-  refused("--pin 1-2 ", "there is no video that these seconds could be of");
+  refused("--pin 1-2" + video() + video(), "there are several videos; say which one: --pin 1:1-2");
+  refused("--pin 1-2 ", "there is no video for these seconds");
 }
 
 }  // namespace

@@ -33,6 +33,7 @@ TEST(PlanCommand, SaysWhatAskThenTakesAndLearnsItsTime) {
     EXPECT_EQ(planned["kv_bytes"]["full"], answer["kv_bytes"]["full"]) << input;
     EXPECT_EQ(planned["kv_bytes"]["after_event"], answer["kv_bytes"]["after_event"]) << input;
     EXPECT_TRUE(planned["fits"]);
+    EXPECT_EQ(planned["goes_on_from"], json::array()) << "the first question of a conversation reads all of it";
     EXPECT_EQ(planned["expected_ms"].is_number(), measured) << "the first run has nothing to go by, later ones read what it left";
     measured = true;
   }
@@ -46,7 +47,7 @@ TEST(PlanCommand, SaysWhatAskThenTakesAndLearnsItsTime) {
 TEST(PlanCommand, SaysWhatAShareIsOfWhereLayersHaveAWindow) {
   const ScratchFolder scratch;
   const std::string model = "plan --model " + shell_quoted(source_folder() + "/tests/golden/llava/next_window/model");
-  const char* const said = "some layers look back over 24 tokens: they hold no others";
+  const char* const said = "some layers see only the last 24 tokens";
   const ProgramRun longer = run_cli(scratch, model + " 'What is it that moves from the left to the right?'");
   EXPECT_EQ(longer.exit_code, 0) << longer.err;
   EXPECT_NE(longer.out.find(said), std::string::npos) << longer.out;

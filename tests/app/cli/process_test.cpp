@@ -78,7 +78,7 @@ TEST(CliChat, WhatCannotBeAttachedIsNotAndWhatIsAttachedCanBeTakenBack) {
   EXPECT_EQ(std::count(run.out.begin(), run.out.end(), '\n'), 2) << "both questions are answered: " << run.out << run.err;
   std::size_t at = 0;
   for (const char* said :
-       {"missing.png: ", "no picture.png: ", "/image: needs a file", "(attached to the next question: 1 clip 2.mp4 (4 frames))",
+       {"missing.png: ", "no picture.png: ", "/image: needs a file name", "(attached to the next question: 1 clip 2.mp4 (4 frames))",
         "1 clip 2.mp4 (4 frames), 2 a text.txt)", "takes a number from 1 to 2", "(attached to the next question: 1 a text.txt)",
         "(nothing is attached to the next question)", "/detach: nothing is attached", "1 clip 2.mp4 (6 frames))",
         "(nothing is attached to the next question)"}) {
@@ -99,6 +99,18 @@ TEST(CliChat, SaysWhatAMethodKeptForAQuestionOnlyWhereItDroppedSomething) {
   EXPECT_GT(said, run.err.find("attached to the next question: 1 ten-seconds.mp4")) << "after a text of five words, nothing was compressed";
 }
 
+// It was refused in the engine's words, which name neither the option nor a way on.
+TEST(CliChat, AGuardThatTheMethodCannotHaveSaysWhyAndWhatToDo) {
+  const ScratchFolder scratch;
+  write_file(scratch.file("lines"), "Hello?\n/method snapkv\nHello?\n/quit\n");
+  const ProgramRun run = run_cli(scratch, "chat --guard ram --max-tokens 2", scratch.file("lines"));
+  EXPECT_EQ(run.exit_code, 0) << run.err;
+  EXPECT_NE(run.err.find("--guard ram: self-study compresses before the question and keeps the same for every question; leave --guard out"),
+            std::string::npos)
+      << run.err;
+  EXPECT_EQ(std::count(run.out.begin(), run.out.end(), '\n'), 1) << "snapkv compresses after the question: " << run.out;
+}
+
 TEST(Cli, ChatContinuesAnAnswerWhereItWasCut) {
   const ScratchFolder scratch;
   const std::string asked = "/video " + demo("samples/ten-seconds.mp4").string() + " 8\nDescribe the video.\n";
@@ -106,8 +118,8 @@ TEST(Cli, ChatContinuesAnAnswerWhereItWasCut) {
   write_file(scratch.file("pieces"), asked + "/continue\n/continue\n/figures\nIs there a red star?\n/quit\n");
   const ProgramRun whole = run_cli(scratch, "chat --max-tokens 9", scratch.file("whole"));
   const ProgramRun pieces = run_cli(scratch, "chat --max-tokens 3", scratch.file("pieces"));
-  ASSERT_NE(pieces.err.find("(cut at 3 tokens; /continue goes on)"), std::string::npos) << pieces.err;
-  EXPECT_NE(pieces.err.find("(cut at 6 tokens; /continue goes on)"), std::string::npos) << pieces.err;
+  ASSERT_NE(pieces.err.find("(cut at 3 tokens; continue with /continue)"), std::string::npos) << pieces.err;
+  EXPECT_NE(pieces.err.find("(cut at 6 tokens; continue with /continue)"), std::string::npos) << pieces.err;
   const std::string answer = whole.out.substr(0, whole.out.find('\n'));
   std::string joined;
   for (const char byte : pieces.out) {

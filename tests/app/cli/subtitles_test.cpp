@@ -40,7 +40,7 @@ class CliSubtitles : public ::testing::Test {
 TEST_F(CliSubtitles, AreOfferedAndReadWhereThatIsWanted) {
   const ProgramRun plain = ask(video() + question_);
   EXPECT_EQ(medium(plain).at("subtitle_lines"), 0);
-  EXPECT_NE(plain.err.find("has subtitles (" + srt_ + "): --subtitles auto"), std::string::npos) << plain.err;
+  EXPECT_NE(plain.err.find("has subtitles (" + srt_ + "): read them with --subtitles auto"), std::string::npos) << plain.err;
   const ProgramRun none = ask("--subtitles none" + video() + question_);
   EXPECT_EQ(medium(none).at("subtitle_lines"), 0);
   EXPECT_EQ(none.err.find("subtitles"), std::string::npos) << none.err;
@@ -63,7 +63,7 @@ TEST_F(CliSubtitles, AFileOfAnotherNameIsTakenToo) {
   EXPECT_EQ(medium(ask("--subtitles " + shell_quoted(other) + video() + question_)).at("subtitle_lines"), 1);
   const ProgramRun two = ask("--subtitles " + shell_quoted(other) + video() + video() + question_);
   EXPECT_EQ(two.exit_code, 1);
-  EXPECT_NE(two.err.find("a file belongs to one video, and there are 2"), std::string::npos) << two.err;
+  EXPECT_NE(two.err.find("a file belongs to one video, but there are 2"), std::string::npos) << two.err;
   const ProgramRun missing = ask("--subtitles " + shell_quoted(scratch_.file("missing.srt")) + video() + question_);
   EXPECT_EQ(missing.exit_code, 1);
   EXPECT_NE(missing.err.find("missing.srt"), std::string::npos) << missing.err;

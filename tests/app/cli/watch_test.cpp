@@ -97,7 +97,7 @@ TEST(CliWatch, ALineOfStandardInputIsAQuestion) {
   std::ofstream(typed) << "\nDescribe the video.";
   const ProgramRun run = run_cli(scratch, "watch --every 0.25 --stall 0.5 " + shell_quoted(film), typed);
   ASSERT_EQ(run.exit_code, 0) << run.err;
-  EXPECT_TRUE(run.out.starts_with("[0:") || run.err.find("nothing has been seen yet") != std::string::npos) << run.out << run.err;
+  EXPECT_TRUE(run.out.starts_with("[0:") || run.err.find("no frame has arrived yet") != std::string::npos) << run.out << run.err;
   EXPECT_NE(run.err.find("the source has ended"), std::string::npos) << run.err;
 }
 
@@ -128,7 +128,7 @@ TEST(CliWatch, ASourceOfWhichNothingWasSeenIsAnError) {
   for (const std::string& source : {pipe, scratch.file("empty.ts")}) {
     const ProgramRun run = run_cli(scratch, "watch --json --stall 0.5 " + shell_quoted(source));
     EXPECT_EQ(run.exit_code, 1) << source << run.err;
-    EXPECT_NE(run.err.find("nothing to be seen came for 0.5 seconds"), std::string::npos) << run.err;
+    EXPECT_NE(run.err.find("no frames arrived for 0.5 seconds"), std::string::npos) << run.err;
     EXPECT_EQ(run.out, "") << source;
   }
 }
