@@ -69,10 +69,12 @@ QString agreementShare(const Agreement& agreement) {
 }
 
 QString agreementText(const Agreement& agreement) {
-  return AgreementWords::tr("Same choice as the full cache %1 · KL %2")
-      .arg(agreementShare(agreement), formatFixed(agreement.mean_kl, agreement.mean_kl == 0.0   ? 0
-                                                                     : agreement.mean_kl >= 0.1 ? 2
-                                                                                                : 4));
+  return AgreementWords::tr("Agrees with the full cache: %1").arg(agreementShare(agreement));
+}
+
+QString divergenceText(const Agreement& agreement) {
+  const int digits = agreement.mean_kl == 0.0 ? 0 : agreement.mean_kl >= 0.1 ? 2 : 4;
+  return AgreementWords::tr("KL divergence from the full cache: %1 nats per token").arg(formatFixed(agreement.mean_kl, digits));
 }
 
 }  // namespace winnow::ui

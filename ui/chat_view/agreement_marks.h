@@ -17,8 +17,10 @@ std::vector<WordRange> wordsOf(const QString& text);
 
 // The words at which the top choices differ, with both probabilities and the full cache's word as their notes.
 std::vector<TextMark> agreementMarks(const QString& text, const Agreement& agreement);
-// "Same choice 96.4 % · KL 0.012"
+// "Agrees with the full cache: 96.4 %"
 QString agreementText(const Agreement& agreement);
+// For tool tips: "KL divergence from the full cache: 0.012 nats per token"
+QString divergenceText(const Agreement& agreement);
 QString agreementShare(const Agreement& agreement);  // "96.4 %"; 100 only where every choice is the same
 
 }  // namespace winnow::ui

@@ -121,8 +121,11 @@ std::vector<AnswerButton> buttonsOf(const MessageContent& answer) {
   std::vector<AnswerButton> buttons;
   if (!answer.text.isEmpty()) buttons.push_back({Action::kCopy, ActionWords::tr("Copy"), ActionWords::tr("Copy answer")});
   buttons.push_back({Action::kRegenerate, ActionWords::tr("Again"), ActionWords::tr("Regenerate")});
-  if (answer.checkable)
-    buttons.push_back({Action::kCheck, ActionWords::tr("What changed?"), ActionWords::tr("What changed? Check against the full cache")});
+  if (answer.checkable) {
+    const QString check = ActionWords::tr("What changed? Check against the full cache");
+    const QString label = answer.divergence.isEmpty() ? check : check + QLatin1Char('\n') + answer.divergence;
+    buttons.push_back({Action::kCheck, ActionWords::tr("What changed?"), label});
+  }
   if (answer.hasKeptMap)
     buttons.push_back({Action::kKeptMap, ActionWords::tr("Kept tokens"), ActionWords::tr("What each layer kept of the prompt")});
   return buttons;

@@ -76,6 +76,7 @@ struct MessageContent {
   int branchCount = 1;
   std::vector<TextMark> marks;                 // ascending, not overlapping
   QString checked;                             // of an answer that was checked against the full cache: how it came out
+  QString divergence;                          // of the same: how far it is apart, for the tool tip
   bool checkable = false;                      // an answer that can be checked
   std::vector<ComparisonSummary> comparisons;  // of a question
   bool bare = false;                           // the text alone: no role, no footer, no actions that change the chat

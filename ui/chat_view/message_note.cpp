@@ -16,7 +16,7 @@ QString noteOf(const MessageContent& content) {
   if (!content.noticed.isEmpty()) return content.noticed;
   const bool nothing = content.text.isEmpty() && content.thought.isEmpty();
   if (content.status == MessageStatus::kInterrupted)
-    return nothing ? NoteWords::tr("Stopped before the first word.") : NoteWords::tr("Stopped here. What was written so far is kept.");
+    return nothing ? NoteWords::tr("Stopped before the first word.") : NoteWords::tr("Stopped here. The answer so far is kept.");
   if (content.status == MessageStatus::kAbandoned)
     return nothing ? NoteWords::tr("Winnow was closed before the first word.") : NoteWords::tr("Winnow was closed while this was written.");
   return {};

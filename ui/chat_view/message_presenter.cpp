@@ -43,7 +43,7 @@ QString planDetail(const app::Attachment& attachment) {
   const auto asked = sampled.askedS.empty() ? attachment.plan.frame_count : static_cast<int>(sampled.askedS.size());
   const auto done = sampled.actualS.empty() ? asked : static_cast<int>(sampled.actualS.size());
   const QString subtitles = subtitleDetail(attachment);
-  if (asked != done) return tr("%1 frames asked, %2 done · %3").arg(asked).arg(done).arg(range) + subtitles;
+  if (asked != done) return tr("%2 of %1 frames read · %3").arg(asked).arg(done).arg(range) + subtitles;
   return tr("%Ln frame(s)", done) + QStringLiteral(" · ") + range + subtitles;
 }
 
@@ -130,7 +130,7 @@ std::vector<ComparisonSummary> comparisonsOf(app::MessageId question, const Mess
     if (comparison.question != question) continue;
     const int methods = static_cast<int>(comparison.columns.size());
     summaries.push_back({comparison.id, comparison.failure.isEmpty() ? tr("Comparison of %Ln method(s)", methods)
-                                                                     : tr("Comparison of %Ln method(s), failed", methods)});
+                                                                     : tr("Comparison of %Ln method(s): failed", methods)});
   }
   return summaries;
 }
@@ -149,7 +149,7 @@ MessageContent MessagePresenter::contentOf(const app::StoredMessage& message, co
   for (const app::Attachment& attachment : message.attachments) content.attachments.push_back(summaryOf(attachment));
   content.noticed = noticedOf(message.attachments);
   if (message.damaged) {
-    const QString line = tr("Some of these words changed on the disk since they were saved. A backup may have them whole.");
+    const QString line = tr("Part of this message was damaged on disk after it was saved. A backup may have the original.");
     content.noticed = content.noticed.isEmpty() ? line : line + QLatin1Char('\n') + content.noticed;
   }
   content.status = statusOf(message);
@@ -167,6 +167,7 @@ MessageContent MessagePresenter::contentOf(const app::StoredMessage& message, co
     content.checkable = true;
     if (const std::optional<Agreement>& agreement = message.run.agreement) {
       content.checked = agreementText(*agreement);
+      content.divergence = divergenceText(*agreement);
       content.marks = agreementMarks(message.text, *agreement);
     }
   }

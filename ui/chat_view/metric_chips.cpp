@@ -23,7 +23,7 @@ QString keptText(const MessageMetrics& m) {
   if (all && m.nothingToJudge) return ChipWords::tr("All kept: nothing is attached");
   if (all && m.shortTextTokens > 0) return ChipWords::tr("All kept: short texts are not compressed");
   const QString kept = ChipWords::tr("%1 kept").arg(formatShare(m.keptShare));
-  return m.shortTextTokens > 0 && !all ? ChipWords::tr("%1; the question is short and stays whole").arg(kept) : kept;
+  return m.shortTextTokens > 0 && !all ? ChipWords::tr("%1; the short question stays whole").arg(kept) : kept;
 }
 
 }  // namespace
@@ -34,15 +34,16 @@ std::vector<QString> metricTexts(const MessageContent& content) {
   if (!m.valid) return texts;
   if (!content.checked.isEmpty()) texts.push_back(content.checked);
   texts.push_back(m.method);
-  if (!m.ofNew.isEmpty()) texts.push_back(ChipWords::tr("%1 for what is new").arg(m.ofNew));
+  if (!m.ofNew.isEmpty()) texts.push_back(ChipWords::tr("%1 for anything new").arg(m.ofNew));
   texts.push_back(ChipWords::tr("%1 to first word").arg(formatMilliseconds(m.ttftMs)));
   if (m.tokensPerS > 0) texts.push_back(formatSpeed(m.tokensPerS));
   if (m.thoughtTokens > 0)
-    texts.push_back(ChipWords::tr("%1 thought, %Ln token(s)", nullptr, m.thoughtTokens).arg(formatMilliseconds(m.thoughtMs)));
+    texts.push_back(ChipWords::tr("Thought for %1, %Ln token(s)", nullptr, m.thoughtTokens).arg(formatMilliseconds(m.thoughtMs)));
   texts.push_back(keptText(m));
-  texts.push_back(m.answerBytes > 0 ? ChipWords::tr("Cache %1 of %2, the answer %3")
-                                          .arg(formatBytes(m.kvBytes), formatBytes(m.kvFullBytes), formatBytes(m.answerBytes))
-                                    : ChipWords::tr("Cache %1 of %2").arg(formatBytes(m.kvBytes), formatBytes(m.kvFullBytes)));
+  texts.push_back(
+      m.answerBytes > 0
+          ? ChipWords::tr("Cache %1 of %2, answer %3").arg(formatBytes(m.kvBytes), formatBytes(m.kvFullBytes), formatBytes(m.answerBytes))
+          : ChipWords::tr("Cache %1 of %2").arg(formatBytes(m.kvBytes), formatBytes(m.kvFullBytes)));
   return texts;
 }
 

@@ -64,9 +64,6 @@ ColumnHeader::ColumnHeader(QWidget* parent) : QFrame(parent) {
   m_memory = caption();
   m_speed = caption();
   m_agreement = caption();
-  m_agreement->setToolTip(
-      tr("KL: how far the answer is from the full cache's, in nats per token. Hits: the share of what the full cache's first "
-         "answer token looks at most that was kept."));
   m_remark = caption();
   for (QLabel* label : {m_stage, m_memory, m_speed, m_agreement, m_remark}) layout->addWidget(label);
   layout->addStretch(1);
@@ -88,6 +85,22 @@ QString ColumnHeader::text() const {
     if (!label->text().isEmpty()) lines << label->text();
   }
   return lines.join(QLatin1Char('\n'));
+}
+
+void ColumnHeader::showAgreement(const app::Run& run) {
+  QString same;
+  QStringList help{tr("Agreement: the share of tokens at which the full cache picks the same one.")};
+  if (const std::optional<Agreement>& agreement = run.agreement) {
+    same = agreementText(*agreement);
+    help << divergenceText(*agreement) + QLatin1Char('.');
+    if (agreement->first_diverging_word)
+      same += QStringLiteral(" · ") + tr("first different word: %1").arg(*agreement->first_diverging_word + 1);
+  }
+  if (const std::optional<SelectionFigures>& selection = run.selection; selection && selection->hit_rate)
+    same += QStringLiteral(" · ") + tr("hits %1").arg(formatShare(*selection->hit_rate));
+  help << tr("Hits: the share that was kept of the tokens that the full cache's first answer token attends to most.");
+  m_agreement->setText(same);
+  m_agreement->setToolTip(help.join(QLatin1Char('\n')));
 }
 
 void ColumnHeader::describe(const ComparisonModel& model, int column) {
@@ -116,13 +129,13 @@ void ColumnHeader::describe(const ComparisonModel& model, int column) {
         case app::ColumnState::kAnswered:
           break;
         case app::ColumnState::kStopped:
-          stage = tr("Stopped here. What was written so far is kept.");
+          stage = tr("Stopped here. The answer so far is kept.");
           break;
         case app::ColumnState::kFailed:
-          stage = tr("Failed: the reason is told above.");
+          stage = tr("Failed. The reason is shown above.");
           break;
         case app::ColumnState::kLeftOut:
-          stage = tr("Left out: the comparison ended before it.");
+          stage = tr("Not run: the comparison ended first.");
           break;
       }
       break;
@@ -138,23 +151,15 @@ void ColumnHeader::describe(const ComparisonModel& model, int column) {
   if (progress.tokensPerS > 0) speed << tr("%1 tok/s").arg(speedText(progress.tokensPerS));
   m_speed->setText(speed.join(QStringLiteral(" · ")));
 
-  QString same;
-  if (const std::optional<Agreement>& agreement = answer.run.agreement) {
-    same = agreementText(*agreement);
-    if (agreement->first_diverging_word)
-      same += QStringLiteral(" · ") + tr("first other word: %1").arg(*agreement->first_diverging_word + 1);
-  }
-  if (const std::optional<SelectionFigures>& selection = answer.run.selection; selection && selection->hit_rate)
-    same += QStringLiteral(" · ") + tr("hits %1").arg(formatShare(*selection->hit_rate));
-  m_agreement->setText(same);
+  showAgreement(answer.run);
 
   QStringList remarks;
   if (answer.run.stopReason == StopReason::kLength)
     remarks << tr("Stopped at the limit of %Ln token(s).", nullptr, static_cast<int>(figures.tokens.generated));
-  if (!answer.sharesPrefill) remarks << tr("Ran alone, with a prefill of its own. It compresses: %1.").arg(model.whenItCompresses(column));
+  if (!answer.sharesPrefill) remarks << tr("Read separately: %1.").arg(model.whenItCompresses(column));
   if (const QString notes = notesText(figures.notes, answer.run.recipe.spec.min_event_tokens); !notes.isEmpty()) remarks << notes;
   if (model.reference() == column && model.columns() > 1) remarks << tr("The other answers are compared with this one.");
-  if (answer.usedAs != 0) remarks << tr("The chat has this answer.");
+  if (answer.usedAs != 0) remarks << tr("This answer is in the chat.");
   m_remark->setText(remarks.join(QLatin1Char(' ')));
   setAccessibleName(tr("Column %1: %2").arg(column + 1).arg(text()));
   arrange();
@@ -219,7 +224,7 @@ ColumnView::ColumnView(ComparisonModel& model, int column, QWidget* parent) : QW
   m_header = new ColumnHeader;
   m_transcript = new TranscriptView;
   m_use = new QPushButton(icon(Glyph::kCheck), tr("Use this answer"));
-  m_use->setToolTip(tr("Makes it the answer of the chat; the next question goes on from it"));
+  m_use->setToolTip(tr("Puts this answer in the chat; your next question continues from it"));
   layout->addWidget(m_header);
   layout->addWidget(m_transcript, 1);
   auto* row = new QHBoxLayout;

@@ -42,6 +42,7 @@ class ColumnHeader : public QFrame {
 
  private:
   void arrange();
+  void showAgreement(const app::Run& run);
 
   bool m_compact = false;
   QLabel* m_title = nullptr;

@@ -98,7 +98,7 @@ ComparisonSetup::ComparisonSetup(std::vector<MethodInfo> methods, app::Settings&
   m_order->setAccessibleName(tr("How the answers are written"));
   m_order->view()->setAccessibleName(m_order->accessibleName());
   m_order->addItem(tr("One by one (true speed)"), static_cast<int>(ColumnOrder::kOneAfterAnother));
-  m_order->addItem(tr("Interleaved (to watch)"), static_cast<int>(ColumnOrder::kInterleaved));
+  m_order->addItem(tr("All at once (to watch)"), static_cast<int>(ColumnOrder::kInterleaved));
   m_order->setSizePolicy(QSizePolicy::Ignored, QSizePolicy::Fixed);  // gives way in a small window
   m_compare = new QPushButton(tr("Compare"));
   setPrimary(m_compare);
@@ -151,13 +151,13 @@ ColumnOrder ComparisonSetup::order() const { return static_cast<ColumnOrder>(m_o
 
 void ComparisonSetup::setAsksAgain(bool again) {
   m_asksAgain = again;
-  m_title->setText(again ? tr("Compare methods: the last question again") : tr("Compare methods on this question"));
+  m_title->setText(again ? tr("Compare methods on the last question") : tr("Compare methods on this question"));
 }
 
 void ComparisonSetup::setBlocked(const QString& reason) {
   m_blocked = reason;
   m_compare->setEnabled(m_blocked.isEmpty() && m_problemText.isEmpty());
-  m_compare->setToolTip(m_blocked.isEmpty() ? tr("Ask once, answer under every method (Enter)") : m_blocked);
+  m_compare->setToolTip(m_blocked.isEmpty() ? tr("Ask once and get an answer with each method (Enter)") : m_blocked);
 }
 
 // One that is not there yet, from the common ones.
@@ -183,7 +183,7 @@ void ComparisonSetup::addRow(const app::NamedRecipe& recipe) {
   row.remove = new QToolButton;
   row.remove->setAutoRaise(true);
   row.remove->setIcon(icon(Glyph::kClose, IconColor::kMuted));
-  row.remove->setToolTip(tr("Leave this method out"));
+  row.remove->setToolTip(tr("Remove this method"));
   layout->addWidget(row.control);
   layout->addWidget(row.remove);
   connect(row.control, &MethodControl::recipeChanged, this, &ComparisonSetup::changed);
@@ -232,7 +232,7 @@ void ComparisonSetup::changed() {
       return other.spec == spec || (keepsEverything(other.spec) && keepsEverything(spec));
     });
     if (twice) {
-      m_problemText = tr("%1 is there twice.").arg(recipeLabel(m_methods, all[i]));
+      m_problemText = tr("%1 is listed twice.").arg(recipeLabel(m_methods, all[i]));
     } else if (const std::optional<Error> problem = recipe_problem(spec, m_model.value_or(ModelTraits()))) {
       m_problemText =
           tr("%1 cannot be used: %2.").arg(recipeLabel(m_methods, all[i]), displayText(QString::fromStdString(problem->reason)));
@@ -246,7 +246,7 @@ void ComparisonSetup::changed() {
   m_problem->setPalette(palette);
   for (const Row& row : m_rows) {
     row.remove->setEnabled(count() > kFewest);
-    row.remove->setAccessibleName(tr("Leave %1 out").arg(row.control->text()));
+    row.remove->setAccessibleName(tr("Remove %1").arg(row.control->text()));
   }
   m_add->setVisible(count() < kMost);
   if (m_problemText.isEmpty() && !all.empty()) m_settings.setComparedRecipes(all);

@@ -48,9 +48,9 @@ ComparisonView::ComparisonView(QWidget* parent) : QWidget(parent) {
   m_title = new ElidedLabel(Qt::ElideRight);
   setTextRole(m_title, TextRole::kStrong);
   m_stop = new QPushButton(icon(Glyph::kStop), tr("Stop"));
-  m_stop->setToolTip(tr("Ends it here and keeps what was written (Esc)"));
+  m_stop->setToolTip(tr("Stop here and keep what was written (Esc)"));
   m_cancel = new QPushButton(tr("Cancel"));
-  m_cancel->setToolTip(tr("Throws the comparison away; the question stays"));
+  m_cancel->setToolTip(tr("Discard the comparison and keep the question"));
   top->addWidget(m_back);
   top->addWidget(m_title, 1);
   m_copy = new QToolButton;
@@ -62,8 +62,8 @@ ComparisonView::ComparisonView(QWidget* parent) : QWidget(parent) {
   m_maps = new QToolButton;
   m_maps->setAutoRaise(true);
   m_maps->setIcon(icon(Glyph::kGrid, IconColor::kMuted));
-  m_maps->setToolTip(tr("Kept tokens: each column's map, or two against each other (Ctrl+T)"));
-  m_maps->setAccessibleName(tr("Kept tokens of the columns"));
+  m_maps->setToolTip(tr("Kept tokens: one map per method, or two compared (Ctrl+T)"));
+  m_maps->setAccessibleName(tr("Kept tokens of each method"));
   connect(m_maps, &QToolButton::clicked, this, &ComparisonView::mapsRequested);
   top->addWidget(m_maps);
   top->addWidget(m_stop);
@@ -81,7 +81,7 @@ ComparisonView::ComparisonView(QWidget* parent) : QWidget(parent) {
   layout->addWidget(m_shared);
   m_progress = new QProgressBar;
   m_progress->setTextVisible(false);
-  m_progress->setAccessibleName(tr("Progress of what all columns share"));
+  m_progress->setAccessibleName(tr("Progress of the shared reading"));
   layout->addWidget(m_progress);
   m_failure = new QLabel;
   m_failure->setWordWrap(true);
@@ -190,8 +190,8 @@ QString ComparisonView::table() const {
   if (!m_model) return {};
   // Plain numbers, as a spreadsheet reads them; a cell is one line.
   const QLocale plain(QLocale::C);
-  QStringList lines{QStringList{tr("Method"), tr("Kept, %"), tr("KV bytes"), tr("First word, ms"), tr("Tokens/s"), tr("Same choice, %"),
-                                tr("KL"), tr("First other word"), tr("Hits, %"), tr("Answer")}
+  QStringList lines{QStringList{tr("Method"), tr("Kept, %"), tr("KV bytes"), tr("First word, ms"), tr("Tokens/s"),
+                                tr("Agrees with full, %"), tr("KL"), tr("First different word"), tr("Hits, %"), tr("Answer")}
                         .join(QLatin1Char('\t'))};
   for (int i = 0; i < m_model->columns(); ++i) {
     const app::ComparedAnswer& answer = m_model->answer(i);
@@ -221,15 +221,16 @@ void ComparisonView::describe() {
   const Compared& totals = model.comparison().totals;
   const bool apart = model.comparison().order == ColumnOrder::kOneAfterAnother;
   m_title->setText(tr("Comparison of %Ln method(s)", nullptr, model.columns()) + QStringLiteral(" · ") +
-                   (apart ? tr("one after another, true speed") : tr("interleaved, to watch: speeds are not comparable")));
+                   (apart ? tr("one by one: true speed") : tr("all at once: speeds cannot be compared")));
   m_stop->setVisible(model.running());
   m_cancel->setVisible(model.running());
   QStringList shared;
-  if (model.running() && !model.phase().isEmpty()) shared << tr("For all columns, once: %1").arg(model.phase());
+  if (model.running() && !model.phase().isEmpty()) shared << tr("Once for all: %1").arg(model.phase());
   if (model.visionMs() > 0) {
-    shared << tr("Once for all: vision %1, prefill %2").arg(formatMilliseconds(model.visionMs()), formatMilliseconds(model.prefillMs()));
+    shared << tr("Read once for all: vision encoder %1, prefill %2")
+                  .arg(formatMilliseconds(model.visionMs()), formatMilliseconds(model.prefillMs()));
   } else if (model.visionMs() == 0) {  // of a text
-    shared << tr("Once for all: prefill %1").arg(formatMilliseconds(model.prefillMs()));
+    shared << tr("Read once for all: prefill %1").arg(formatMilliseconds(model.prefillMs()));
   }
   if (!model.running() && totals.prefills > 0) {
     shared << tr("%Ln prefill(s)", nullptr, static_cast<int>(totals.prefills));
@@ -256,7 +257,7 @@ void ComparisonView::describe() {
     failure = text.cause + QLatin1Char(' ') + text.remedy;
     m_failure->setToolTip(text.details.toHtmlEscaped());
   } else if (model.cancelled()) {
-    failure = tr("Cancelled. Nothing of it was kept; the question is in the chat.");
+    failure = tr("Cancelled. Nothing was kept; your question is in the chat.");
   }
   m_failure->setText(failure);
   m_failure->setVisible(!failure.isEmpty());

@@ -131,7 +131,7 @@ AttachmentCard::AttachmentCard(MediaPreview& preview, app::Attachment attachment
   m_pin->setCheckable(true);
   m_pin->setAutoRaise(true);
   m_pin->setIcon(icon(Glyph::kPin));
-  m_pin->setToolTip(tr("Never drop this picture, whatever the method (P)"));
+  m_pin->setToolTip(tr("Always keep this picture, with any method (P)"));
   m_pin->setAccessibleName(tr("Pin %1").arg(name));
   m_pin->hide();
   head->addWidget(m_pin, 0, Qt::AlignTop);
@@ -160,7 +160,7 @@ AttachmentCard::AttachmentCard(MediaPreview& preview, app::Attachment attachment
   });
   if (!m_attachment.thumbnailPng.isEmpty()) m_poster.loadFromData(m_attachment.thumbnailPng, "PNG");
   if (app::wasWatched(m_attachment)) {
-    refuse(tr("This was watched while it ran and cannot be read again."), QString());
+    refuse(tr("This was watched live and cannot be read again."), QString());
   } else {
     probe();
   }
@@ -202,7 +202,7 @@ void AttachmentCard::take(const MediaSummary& summary) {
   showNoticed();
   if (summary.kind == MediaKind::kVideo && summary.durationS > 0) buildVideoControls();
   m_pin->setVisible(summary.kind != MediaKind::kVideo && m_form == CardForm::kRow);
-  if (summary.kind == MediaKind::kDocument) m_pin->setToolTip(tr("Never drop this document, whatever the method (P)"));
+  if (summary.kind == MediaKind::kDocument) m_pin->setToolTip(tr("Always keep this document, with any method (P)"));
   showOffer();
   showPins();
   m_picture->update();
@@ -238,9 +238,8 @@ void AttachmentCard::showFacts() {
     if (m_pins->any()) facts << tr("pinned");
     QString text = facts.join(QStringLiteral(" · "));
     if (tooLong() && m_room.most > 0)
-      text += QLatin1Char('\n') +
-              tr("Longer than the model reads: there is room for %1 tokens of it.").arg(formatCount(static_cast<double>(m_room.most)));
-    if (tooLong() && m_room.most == 0) text += QLatin1Char('\n') + tr("Longer than the model reads: there is no room for it in this chat.");
+      text += QLatin1Char('\n') + tr("Too long for the model: its first %1 tokens fit.").arg(formatCount(static_cast<double>(m_room.most)));
+    if (tooLong() && m_room.most == 0) text += QLatin1Char('\n') + tr("Too long for the model: this chat has no room left for it.");
     m_detail->setText(text);
     return;
   }
@@ -287,7 +286,7 @@ void AttachmentCard::judge(const DocumentRoom& room) {
 std::optional<AttachmentCard::Offer> AttachmentCard::offerOfRefused() {
   if (m_refusal == ErrorCode::kFileNotFound) return Offer{tr("Find it…"), [this] { find(); }};
   if (m_refusal != ErrorCode::kMediaChanged) return std::nullopt;
-  return Offer{tr("Use what is there now"), [this] {
+  return Offer{tr("Use the new file"), [this] {
                  m_attachment.thumbnailPng.clear();
                  take(MediaSummary(m_summary));
                }};
@@ -396,7 +395,7 @@ void AttachmentCard::buildVideoControls() {
   m_frames->setRange(1, m_summary.frames > 0 ? static_cast<int>(std::min<qint64>(kMaxFrames, m_summary.frames)) : kMaxFrames);
   m_frames->setValue(m_attachment.plan.frame_count > 0 ? m_attachment.plan.frame_count : 64);
   m_frames->setAccessibleName(tr("Number of frames"));
-  m_frames->setToolTip(tr("How many frames of the range the model sees"));
+  m_frames->setToolTip(tr("How many frames the model sees"));
   m_plan = new QLabel;
   m_plan->setTextFormat(Qt::PlainText);
   m_plan->setWordWrap(true);
@@ -434,7 +433,7 @@ QString AttachmentCard::planText() const {
   const int frames = m_attachment.plan.frame_count;
   const double every = (m_strip->toS() - m_strip->fromS()) / frames;
   const QString spacing = every >= 60 ? formatClock(every) : tr("%1 s").arg(formatFixed(every, every < 10 ? 2 : 0));
-  const QString count = frames == framesThere() ? tr("All %Ln frame(s) there are", nullptr, frames) : tr("%Ln frame(s)", nullptr, frames);
+  const QString count = frames == framesThere() ? tr("All %Ln frame(s)", nullptr, frames) : tr("%Ln frame(s)", nullptr, frames);
   const QString text = tr("%1 · one every %2 · %3–%4").arg(count, spacing, formatClock(m_strip->fromS()), formatClock(m_strip->toS()));
   const app::PinnedRanges pins = app::effectivePins(m_attachment);
   int pinned = 0;
@@ -446,7 +445,7 @@ void AttachmentCard::showPins() {
   const bool pinned = m_pins->any();
   m_pin->setChecked(pinned);
   m_picture->update();  // a tile has the mark there
-  m_pin->setAccessibleDescription(pinned ? tr("Pinned: no method drops it") : QString());
+  m_pin->setAccessibleDescription(pinned ? tr("Pinned: every method keeps it") : QString());
   if (m_state == CardState::kReady) showFacts();
 }
 

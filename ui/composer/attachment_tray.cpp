@@ -60,7 +60,7 @@ AttachmentTray::AttachmentTray(MediaPreview& preview, QWidget* parent) : QScroll
 }
 
 QString AttachmentTray::add(app::Attachment attachment) {
-  if (count() >= app::kMaxAttachments) return tr("At most %1 files go with one question.").arg(app::kMaxAttachments);
+  if (count() >= app::kMaxAttachments) return tr("You can attach up to %1 files to one question.").arg(app::kMaxAttachments);
   for (const AttachmentCard* card : m_cards) {
     if (card->attachment().path == attachment.path) return tr("This file is already attached.");
   }

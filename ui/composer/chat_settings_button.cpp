@@ -15,7 +15,7 @@ ChatSettingsButton::ChatSettingsButton(QWidget* parent) : QToolButton(parent) {
 
 void ChatSettingsButton::setDiffering(const QStringList& words) {
   m_differs = !words.isEmpty();
-  const QString own = m_differs ? tr("Of this chat's own: %1").arg(words.join(QStringLiteral(", "))) : QString();
+  const QString own = m_differs ? tr("Set for this chat: %1").arg(words.join(QStringLiteral(", "))) : QString();
   setToolTip(tr("Chat settings (Ctrl+Shift+S)") + (m_differs ? QLatin1Char('\n') + own : QString()));
   setAccessibleName(tr("Chat settings"));
   setAccessibleDescription(own);

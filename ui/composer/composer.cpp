@@ -146,7 +146,7 @@ Composer::Composer(MediaPreview& preview, std::vector<MethodInfo> methods, QWidg
 QString Composer::notice() const { return m_notice->isHidden() ? QString() : m_notice->text(); }
 
 void Composer::showNotice(const QString& text) {
-  const QString shown = text.isEmpty() && m_editing ? tr("You are rewording a question. Esc leaves it as it was.") : text;
+  const QString shown = text.isEmpty() && m_editing ? tr("You are editing an earlier question. Press Esc to cancel.") : text;
   m_refusalTold = false;
   m_notice->setText(shown);
   m_notice->setVisible(!shown.isEmpty());
@@ -198,7 +198,7 @@ void Composer::updateSend() {
   m_send->setEnabled(m_busy || (something && (m_blocked.isEmpty() || m_queues) && !m_tray->opening() && m_tray->refusedCount() == 0 &&
                                 !m_tray->tooLong()));
   m_send->setToolTip(m_busy                       ? tr("Stop (Esc)")
-                     : m_queues                   ? tr("Send when the other answer has ended (Enter)")
+                     : m_queues                   ? tr("Send when the other answer is finished (Enter)")
                      : !m_blocked.isEmpty()       ? m_blocked
                      : m_tray->refusedCount() > 0 ? refusal()
                      : m_tray->tooLong()          ? tooLong()
@@ -213,7 +213,7 @@ void Composer::setComparing(bool comparing) {
   updateSend();
 }
 
-QString Composer::tooLong() const { return tr("A document is longer than the model reads. Use its beginning, or remove it."); }
+QString Composer::tooLong() const { return tr("A document is too long for the model. Use its beginning, or remove it."); }
 
 QString Composer::refusal() const {
   const int count = m_tray->refusedCount();
@@ -290,7 +290,7 @@ void Composer::addMime(const QMimeData& mime) {
   if (!refused.isEmpty()) {
     showNotice(refused);
   } else if (!any) {
-    showNotice(tr("This cannot be attached: Winnow takes image files, video files, documents and text."));
+    showNotice(tr("This cannot be attached. Winnow takes images, videos, documents and text."));
   }
 }
 
@@ -320,13 +320,13 @@ void Composer::addFolder(const QByteArray& folder, const FolderContents& content
   }
   const QString name = displayText(QFileInfo(QDir::cleanPath(path)).fileName());
   if (contents.media.empty()) {
-    showNotice(tr("“%1” holds no images and no videos, and is no model.").arg(name));
+    showNotice(tr("“%1” contains no images or videos and is not a model.").arg(name));
     return;
   }
   const auto room = static_cast<std::size_t>(std::max(0, app::kMaxAttachments - m_tray->count()));
   for (std::size_t i = 0; i < std::min(room, contents.media.size()); ++i) addFile(contents.media[i]);
   if (contents.media.size() > room) {
-    showNotice(tr("“%1” holds %2 images and videos; %3 go with one question.")
+    showNotice(tr("“%1” contains %2 images and videos. You can attach up to %3 to one question.")
                    .arg(name)
                    .arg(static_cast<int>(contents.media.size()))
                    .arg(app::kMaxAttachments));

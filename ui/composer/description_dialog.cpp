@@ -29,11 +29,11 @@ DescriptionDialog::DescriptionDialog(const QList<DescribedSentence>& sentences, 
   setAttribute(Qt::WA_DeleteOnClose);
   auto* outer = new QVBoxLayout(this);
   outer->addWidget(
-      paragraph(tr("Before your question the model described this to itself. What it looked at for these words is what it keeps; "
-                   "what is missing here, a later question may not find.")));
+      paragraph(tr("Before your question, the model wrote this description for itself. It keeps what it looked at for these words. "
+                   "Questions about anything missing here may fail.")));
   if (!useful)
     outer->addWidget(
-        paragraph(tr("The description says little, so the model has gone through everything once more and kept what it needed for that.")));
+        paragraph(tr("The description says little, so the model also repeated everything once and kept what it needed for that.")));
   auto* page = new QWidget;
   auto* grid = new QGridLayout(page);
   grid->setColumnStretch(1, 1);

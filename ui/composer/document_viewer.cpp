@@ -77,7 +77,7 @@ void DocumentViewer::showText(const QString& text) {
 
 void DocumentViewer::setPins(FramePins* pins, const QString& consequence) {
   m_pins = pins;
-  m_pin->offer(tr("Never drop this document, whatever the method (P)"), consequence);
+  m_pin->offer(tr("Always keep this document, with any method (P)"), consequence);
   connect(pins, &FramePins::shown, this, &DocumentViewer::showPin);
   showPin();
 }

@@ -26,7 +26,7 @@ EncodingChoice::EncodingChoice(const QStringList& encodings, QWidget* parent) : 
     action->setActionGroup(group);
     action->setData(encoding);
   };
-  add(tr("As its bytes look"), {});
+  add(tr("Detect automatically"), {});
   m_menu->addSeparator();
   for (const QString& encoding : encodings) add(encoding, encoding.toLatin1());
   m_change = new QPushButton(tr("Change"));

@@ -63,8 +63,8 @@ void FrameStrip::setPlannedFrames(int count) {
 void FrameStrip::describe() {
   const QString range = tr("From %1 to %2 of %3.").arg(formatClock(m_fromS), formatClock(m_toS), formatClock(m_durationS));
   const QString keys =
-      tr("Up and Down go from handle to handle to the pictures, Left and Right move there, Enter shows the frame, P pins it, "
-         "Shift+P pins all from the last pinned one to it.");
+      tr("Up and Down choose a handle or the pictures. Left and Right move it. Enter shows the frame. P pins it. Shift+P pins everything "
+         "from the last pinned frame to it.");
   QStringList parts{range, pinnedText(), keys};
   if (m_active == Grip::kFrame && currentPicture() >= 0) {
     const QString time = formatClock(pictureTimes()[static_cast<std::size_t>(currentPicture())]);

@@ -15,7 +15,7 @@ namespace winnow::ui {
 void FrameStrip::setPins(FramePins* pins) {
   m_pins = pins;
   m_pins->setFrames(pictureTimes(), m_durationS);
-  setToolTip(tr("Click a picture to see the frames around it large. P, or the menu, pins it: no method drops it then."));
+  setToolTip(tr("Click a picture to enlarge it. Press P or use the menu to pin it, so that every method keeps it."));
   connect(m_pins, &FramePins::shown, this, [this] {
     describe();
     update();
@@ -96,13 +96,13 @@ void FrameStrip::contextMenuEvent(QContextMenuEvent* event) {
   menu->setAttribute(Qt::WA_DeleteOnClose);
   const QString time = formatClock(pictureTimes()[static_cast<std::size_t>(index)]);
   const bool pinned = m_pins->isPinned(index);
-  menu->addAction(icon(Glyph::kPin), pinned ? tr("Unpin %1").arg(time) : tr("Pin %1: never drop it").arg(time), Qt::Key_P, this,
+  menu->addAction(icon(Glyph::kPin), pinned ? tr("Unpin %1").arg(time) : tr("Pin %1: always keep it").arg(time), Qt::Key_P, this,
                   [this] { pinCurrent(false); });
   menu->addAction(tr("Pin from the last pinned frame to %1").arg(time), Qt::SHIFT | Qt::Key_P, this, [this] { pinCurrent(true); })
       ->setEnabled(m_pins->hasAnchor());
   menu->addAction(tr("Unpin all"), this, [this] { m_pins->clear(); })->setEnabled(m_pins->any());
   menu->addSeparator();
-  menu->addAction(tr("Show %1 large").arg(time), Qt::Key_Return, this,
+  menu->addAction(tr("Enlarge %1").arg(time), Qt::Key_Return, this,
                   [this, index] { Q_EMIT frameActivated(pictureTimes()[static_cast<std::size_t>(index)], index); });
   menu->popup(place);
 }

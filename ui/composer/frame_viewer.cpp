@@ -90,8 +90,8 @@ void FrameViewer::setPins(FramePins* pins, const QString& consequence) {
   if (!m_pins.isNull()) disconnect(m_pins, nullptr, this, nullptr);
   m_pins = pins;
   m_pin->offer(m_times.size() > 1
-                   ? tr("Never drop this frame, whatever the method (P). Shift: everything from the last pinned frame to this one.")
-                   : tr("Never drop this picture, whatever the method (P)"),
+                   ? tr("Always keep this frame, with any method (P). With Shift: everything from the last pinned frame to this one.")
+                   : tr("Always keep this picture, with any method (P)"),
                consequence);
   connect(pins, &FramePins::shown, this, &FrameViewer::showPin);
   showPin();

@@ -20,7 +20,7 @@ LaterChoice::LaterChoice(QWidget* parent) : QWidget(parent) {
   setTextRole(title, TextRole::kStrong);
   layout->addWidget(title);
   m_box = new QComboBox;
-  m_box->setAccessibleName(tr("What later questions go on from"));
+  m_box->setAccessibleName(tr("What later questions use"));
   m_box->view()->setAccessibleName(m_box->accessibleName());
   for (const Guard guard : laterGuards()) m_box->addItem(laterTitle(guard), static_cast<int>(guard));
   m_box->setSizePolicy(QSizePolicy::Ignored, QSizePolicy::Fixed);
@@ -45,7 +45,7 @@ LaterChoice::LaterChoice(QWidget* parent) : QWidget(parent) {
 
 void LaterChoice::setGuard(Guard guard, ForChats chats) {
   m_guard = guard;
-  m_holdsFor->setText(chats == ForChats::kNewOnesToo ? tr("For this chat, and what new ones begin with.") : tr("For this chat only."));
+  m_holdsFor->setText(chats == ForChats::kNewOnesToo ? tr("For this chat and for new chats.") : tr("For this chat only."));
   describe();
 }
 
@@ -71,7 +71,7 @@ void LaterChoice::describe() {
     items->item(row)->setEnabled(laterGuard(guard, m_spec) == guard);
   }
   m_box->setCurrentIndex(m_box->findData(static_cast<int>(m_watching ? Guard::kAlone : m_guard)));
-  m_cost->setText(m_watching ? tr("Each question about a watched source is asked by itself, about what was seen of it.")
+  m_cost->setText(m_watching ? tr("Each question about a watched source stands alone and covers everything seen so far.")
                              : laterCost(m_guard, m_spec));
   m_box->setToolTip(m_cost->text());
   m_box->setAccessibleDescription(m_cost->text());

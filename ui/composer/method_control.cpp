@@ -163,7 +163,7 @@ void MethodControl::describeMass() {
     mass = below.mass + (above->mass - below.mass) * (share - below.retention) / (above->retention - below.retention);
   }
   m_mass->setText(
-      tr("This share would keep about %1 of the attention that this method counts, judged by the last question about the same media.")
+      tr("This share keeps about %1 of the attention that this method counts. Measured on your last question about the same files.")
           .arg(formatShare(mass)));
 }
 
@@ -196,14 +196,14 @@ void MethodControl::describe() {
   m_spin->blockSignals(false);
   QStringList about;
   if (m_watching)
-    about << tr("What is watched goes on being read by %1. This is for other questions.").arg(recipeLabel(m_methods, *m_watching));
+    about << tr("The watched source keeps using %1. This setting is for other questions.").arg(recipeLabel(m_methods, *m_watching));
   about << methodPurpose(spec.method);
   const RecipeTraits traits = winnow::describe(spec).value_or(RecipeTraits());
   if (!full && m_textAlone && (traits.before_question || traits.fetches))
-    about << tr("It compresses what is attached. Nothing is attached here, so this chat keeps everything.");
+    about << tr("This method compresses attachments. This chat has none and keeps everything.");
   if (const MethodInfo* method = findMethod(m_methods, spec.method)) {
     if (!full && method->query_aware)
-      about << tr("Chooses by the present question; a later, different question may miss what was dropped.");
+      about << tr("Keeps what the current question needs. Later questions about something else may miss what was dropped.");
     if (!full) about << methodTags(*method).join(QStringLiteral(" · "));
   }
   const QStringList changes = recipeChanges(spec);

@@ -18,7 +18,7 @@ PasteOffer::PasteOffer(QWidget* parent) : QWidget(parent) {
   m_words->setTextFormat(Qt::PlainText);
   setTextRole(m_words, TextRole::kCaption);
   m_attach = new QPushButton(tr("Attach as document"));
-  m_attach->setToolTip(tr("A document is read and compressed once, and can be asked about again and again"));
+  m_attach->setToolTip(tr("A document is read and compressed once; you can then ask many questions about it"));
   m_keep = new QPushButton(tr("Keep as text"));
   for (QPushButton* button : {m_attach, m_keep}) setTextRole(button, TextRole::kCaption);
   layout->addWidget(m_words, 1);

@@ -50,7 +50,7 @@ void PlanLine::setPlan(const PlanView& plan) {
   m_buttons.clear();
   for (const PlanRemedy& remedy : plan.remedies) {
     auto* button = new QPushButton(remedy.text);
-    button->setAccessibleDescription(tr("Changes the question so that it fits"));
+    button->setAccessibleDescription(tr("Changes your question so that it fits"));
     setTextRole(button, TextRole::kCaption);
     connect(button, &QPushButton::clicked, this, [this, remedy] { Q_EMIT remedyChosen(remedy); });
     m_layout->addWidget(button);

@@ -48,12 +48,6 @@ QString documentsText(const QList<app::Attachment>& attachments) {
   return documentLength(words, 0, 0);
 }
 
-AttachedKind kindOf(const QList<app::Attachment>& attachments) {
-  const auto text = [](const app::Attachment& attachment) { return attachment.kind == MediaKind::kDocument; };
-  return attachedKind(!std::all_of(attachments.begin(), attachments.end(), text),
-                      std::any_of(attachments.begin(), attachments.end(), text));
-}
-
 // Of the whole thread with the longest answer.
 qint64 tokensNeeded(const Planned& planned) {
   return (planned.kv_bytes_per_token > 0 ? planned.kv_bytes_full / planned.kv_bytes_per_token : planned.tokens.prompt) +
@@ -62,9 +56,9 @@ qint64 tokensNeeded(const Planned& planned) {
 
 QString tokensText(const TokenCounts& tokens, AttachedKind attached) {
   const QString all = PlanWords::tr("%Ln token(s)", nullptr, static_cast<int>(tokens.prompt));
-  if (tokens.visual == 0) return PlanWords::tr("The question: %1.").arg(all);
-  return PlanWords::tr("The question: %1 %2 and %3 of text, %4.")
-      .arg(formatCount(static_cast<double>(tokens.visual)), ofAttached(attached), formatCount(static_cast<double>(tokens.text)), all);
+  if (tokens.visual == 0) return PlanWords::tr("This question: %1.").arg(all);
+  return PlanWords::tr("This question: %1 (%2 for %3, %4 for text).")
+      .arg(all, formatCount(static_cast<double>(tokens.visual)), attachedNoun(attached), formatCount(static_cast<double>(tokens.text)));
 }
 
 QString cacheText(const Planned& planned) {
@@ -79,10 +73,10 @@ QString contextText(qint64 tokens, qint64 limit) {
 
 QString fitText(const Planned& planned, PlanFit fit, qint64 context) {
   if (!planned.fits_context) {
-    return PlanWords::tr("does not fit: %1 of %2 tokens that the model reads")
+    return PlanWords::tr("does not fit: %1 tokens, the model reads %2")
         .arg(formatCount(static_cast<double>(context)), formatCount(static_cast<double>(planned.context_tokens)));
   }
-  if (!planned.fits_memory) return PlanWords::tr("does not fit: %1 of memory are free").arg(formatBytes(planned.free_bytes));
+  if (!planned.fits_memory) return PlanWords::tr("does not fit: %1 of memory free").arg(formatBytes(planned.free_bytes));
   return fit == PlanFit::kTight ? PlanWords::tr("just fits") : PlanWords::tr("fits");
 }
 
@@ -123,20 +117,20 @@ PlanView describePlan(const Planned& planned, const PlanSubject& subject) {
   if (textAlone && planned.expected_ms > 0.0 && planned.expected_per_token_ms > 0.0)
     parts << PlanWords::tr("%1 tokens/s").arg(formatCount(1000.0 / planned.expected_per_token_ms));
   view.text = parts.join(QStringLiteral(" · "));
-  QStringList detail{tokensText(planned.tokens, kindOf(subject.attachments)),
-                     PlanWords::tr("Highest memory of the cache on the way: %1; free now: %2.")
-                         .arg(formatBytes(planned.peak_bytes), formatBytes(planned.free_bytes)),
-                     PlanWords::tr("Conversation and the longest answer: %1 of %2 tokens.")
-                         .arg(formatCount(static_cast<double>(context)), formatCount(static_cast<double>(planned.context_tokens)))};
+  QStringList detail{
+      tokensText(planned.tokens, attachedKind(subject.attachments)),
+      PlanWords::tr("Peak cache memory: %1. Free now: %2.").arg(formatBytes(planned.peak_bytes), formatBytes(planned.free_bytes)),
+      PlanWords::tr("Chat plus longest answer: %1 of %2 tokens.")
+          .arg(formatCount(static_cast<double>(context)), formatCount(static_cast<double>(planned.context_tokens)))};
   if (subject.window > 0 && planned.tokens.prompt >= subject.window) {
-    detail << PlanWords::tr("Some layers look back over %1 tokens: they hold no others, and a share there is of these.")
+    detail << PlanWords::tr("Some layers see only the last %1 tokens. Their share is taken from those.")
                   .arg(formatCount(static_cast<double>(subject.window)));
   }
   if (planned.expected_ms > 0.0 && planned.expected_per_token_ms > 0.0) {
-    detail << PlanWords::tr("By earlier answers on this machine: first word after about %1, then %2 words or parts of words a second.")
+    detail << PlanWords::tr("Estimated from earlier answers: first word after about %1, then %2 tokens a second.")
                   .arg(formatMilliseconds(planned.expected_ms), formatCount(1000.0 / planned.expected_per_token_ms));
   } else {
-    detail << PlanWords::tr("How long it takes is known after the first answer of this kind.");
+    detail << PlanWords::tr("The expected wait is shown after the first answer of this kind.");
   }
   view.detail = detail.join(QLatin1Char('\n'));
   if (view.fit != PlanFit::kDoesNotFit) return view;
@@ -155,7 +149,7 @@ PlanView describePlan(const Planned& planned, const PlanSubject& subject) {
     }
   }
   if (!planned.fits_memory && subject.narrowCache && subject.recipe.kv_bits != 8)
-    view.remedies.append({PlanRemedy::Kind::kNarrowCache, 1.0, 1.0, PlanWords::tr("Cache in 8 bits")});
+    view.remedies.append({PlanRemedy::Kind::kNarrowCache, 1.0, 1.0, PlanWords::tr("Use an 8-bit cache")});
   if (!planned.fits_memory && planned.twice && planned.twice->fits_memory)
     view.remedies.append({PlanRemedy::Kind::kReadTwice, 1.0, 1.0, PlanWords::tr("Read the prompt twice")});
   if (!planned.fits_memory && !subject.recipe.budget_tokens && !keepsEverything(subject.recipe) &&

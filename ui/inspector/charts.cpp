@@ -151,7 +151,7 @@ QString LayerBars::describe(int layer) const {
                           formatCount(f.kept_text), formatBytes(f.bytes));
   const double left = f.kept - now.visual - now.text;
   if (now.generated > 0) text += tr(", %1 written").arg(formatCount(now.generated));
-  if (now.generated > 0 && left > 0.5) text += tr(", %1 left while writing").arg(formatCount(left));
+  if (now.generated > 0 && left > 0.5) text += tr(", %1 evicted while writing").arg(formatCount(left));
   for (const auto& [name, value] : f.why) {
     text += QStringLiteral("\n%1 %2. %3").arg(reasonTitle(name), formatReal(value, 3), reasonHelp(name));
   }

@@ -45,7 +45,7 @@ QLabel* caption(const QString& text) {
 QString firstWordParts(const TimingsMs& t) {
   const double rest = t.ttft - t.waited - t.media - t.preprocess - t.vision - t.prefill - t.statistics - t.compress;
   const std::pair<QString, double> all[] = {
-      {InspectorPanel::tr("waiting"), t.waited},      {InspectorPanel::tr("decoding"), t.media},
+      {InspectorPanel::tr("waiting"), t.waited},      {InspectorPanel::tr("decoding video"), t.media},
       {InspectorPanel::tr("resizing"), t.preprocess}, {InspectorPanel::tr("encoding frames"), t.vision},
       {InspectorPanel::tr("prefill"), t.prefill},     {InspectorPanel::tr("judging"), t.statistics},
       {InspectorPanel::tr("compressing"), t.compress}};
@@ -54,8 +54,8 @@ QString firstWordParts(const TimingsMs& t) {
     if (ms >= kLeastPartMs) parts << QStringLiteral("%1 %2").arg(name, formatMilliseconds(ms));
   }
   if (parts.isEmpty()) return {};
-  if (rest >= kLeastPartMs) parts << InspectorPanel::tr("everything else %1").arg(formatMilliseconds(rest));
-  return InspectorPanel::tr("Of it: %1").arg(parts.join(QStringLiteral(" · ")));
+  if (rest >= kLeastPartMs) parts << InspectorPanel::tr("other %1").arg(formatMilliseconds(rest));
+  return InspectorPanel::tr("Of that: %1").arg(parts.join(QStringLiteral(" · ")));
 }
 
 QLabel* section(const QString& text) {
@@ -107,7 +107,7 @@ QWidget* InspectorPanel::buildEmpty() {
   title->setAlignment(Qt::AlignCenter);
   title->setWordWrap(true);
   setTextRole(title, TextRole::kStrong);
-  auto* words = caption(tr("Ask a question: here you see, layer by layer, what the model keeps in memory and what was dropped."));
+  auto* words = caption(tr("Ask a question to see what each layer of the model keeps and drops."));
   words->setAlignment(Qt::AlignCenter);
   layout->addStretch(1);
   layout->addWidget(mark);
@@ -184,8 +184,7 @@ QWidget* InspectorPanel::buildNow() {
 
   layout->addWidget(section(tr("Layers")));
   layout->addWidget(caption(
-      tr("A bar for each layer of the model, from the first, 0. Outline: the tokens that it may hold. Fill: those that it holds now; "
-         "blue what is attached, orange text, green the answer.")));
+      tr("One bar per layer, from layer 0. Outline: limit. Fill: in use; blue for attachments, orange for text, green for the answer.")));
   m_layers = new LayerBars;
   layout->addWidget(m_layers);
   m_why = caption(QString());
@@ -257,7 +256,7 @@ void InspectorPanel::refresh() {
   const QString dash = QStringLiteral("–");
   const bool waits = !f.waitsFor.isEmpty();
   m_phase->setText(waits ? f.waitsFor : f.active ? phaseText(f.phase, f.phaseDone, f.phaseTotal) : lastAnswerText(f));
-  m_ofNew->setText(f.ofNew ? tr("%1 holds for what is new.").arg(recipeLabel(m_methods, *f.ofNew)) : QString());
+  m_ofNew->setText(f.ofNew ? tr("%1 applies to anything new.").arg(recipeLabel(m_methods, *f.ofNew)) : QString());
   m_ofNew->setVisible(f.ofNew.has_value());
   m_progress->setVisible(f.active);
   const bool known = waits || (f.phaseTotal > 0 && f.phase != Phase::kDecode);
@@ -265,19 +264,20 @@ void InspectorPanel::refresh() {
   if (known) m_progress->setValue(static_cast<int>(1000.0 * (waits ? f.waitShare : phaseShare(f.phaseDone, f.phaseTotal))));
 
   m_bytes->setText(f.hasReport ? formatBytes(f.held.prompt) : dash);
-  m_bytesDetail->setText(f.hasReport ? tr("of %1 without compression · %2 %3")
-                                           .arg(formatBytes(f.kv.full), formatShare(f.keptShare), keptOf(f.attached, f.visualTokens == 0))
-                                     : tr("known after compression"));
+  m_bytesDetail->setText(f.hasReport ? tr("of %1 without compression · %2 of %3")
+                                           .arg(formatBytes(f.kv.full), formatShare(f.keptShare),
+                                                f.visualTokens == 0 ? tr("the text") : attachedNoun(f.attached))
+                                     : tr("shown after compression"));
   m_memory->setBytes(f.held.prompt, f.kv.full);
   QStringList memory;
-  if (f.held.answer > 0) memory << tr("The answer: %1 more").arg(formatBytes(f.held.answer));
+  if (f.held.answer > 0) memory << tr("Answer: %1 more").arg(formatBytes(f.held.answer));
   memory << tr("Peak %1").arg(formatBytes(peak_bytes(f.kv)));
-  if (f.kvBits > 0 && f.kvBits < 32) memory << tr("Stored in %1 bits").arg(f.kvBits);
+  if (f.kvBits > 0 && f.kvBits < 32) memory << tr("%1-bit cache").arg(f.kvBits);
   m_memoryDetail->setText(f.hasReport ? memory.join(QStringLiteral(" · ")) : QString());
   m_memoryDetail->setToolTip(
-      tr("Reserved: %1. Which token stands where: %2.").arg(formatBytes(f.kv.allocated), formatBytes(f.kv.metadata)));
+      tr("Allocated: %1. Token positions and other bookkeeping: %2.").arg(formatBytes(f.kv.allocated), formatBytes(f.kv.metadata)));
   m_memoryDetail->setVisible(f.hasReport);
-  m_pinned->setText(f.pinnedTokens > 0 ? tr("Pinned: %Ln token(s) of every layer", nullptr, static_cast<int>(f.pinnedTokens)) : QString());
+  m_pinned->setText(f.pinnedTokens > 0 ? tr("Pinned: %Ln token(s) in every layer", nullptr, static_cast<int>(f.pinnedTokens)) : QString());
   m_pinned->setVisible(f.pinnedTokens > 0);
   m_notes->setText(notesText(f.notes, f.shortTextTokens));
   m_notes->setVisible(!f.notes.empty());
@@ -294,7 +294,7 @@ void InspectorPanel::refresh() {
           ? tr("First word after %1 · %Ln token(s) written", nullptr, static_cast<int>(f.generatedTokens)).arg(formatMilliseconds(f.ttftMs))
           : tr("%Ln token(s) written", nullptr, static_cast<int>(f.generatedTokens));
   if (f.thoughtTokens > 0)
-    written += tr(", %Ln of them thought in %1", nullptr, static_cast<int>(f.thoughtTokens)).arg(formatMilliseconds(f.timings.thought));
+    written += tr(", %Ln of them thinking (%1)", nullptr, static_cast<int>(f.thoughtTokens)).arg(formatMilliseconds(f.timings.thought));
   m_firstToken->setText(written);
   const QString parts = f.ttftMs > 0 ? firstWordParts(f.timings) : QString();
   m_firstParts->setText(parts);
@@ -306,7 +306,8 @@ void InspectorPanel::refresh() {
   for (const auto& [name, value] : f.layers.empty() ? decltype(LayerFigures::why){} : f.layers.front().why) {
     why << QStringLiteral("%1: %2").arg(reasonTitle(name), reasonHelp(name));
   }
-  m_why->setText(why.isEmpty() ? QString() : tr("Why a layer got its budget (numbers in the table): %1").arg(why.join(QLatin1Char(' '))));
+  m_why->setText(why.isEmpty() ? QString()
+                               : tr("What decides each layer's budget (figures in the table): %1").arg(why.join(QLatin1Char(' '))));
   m_why->setVisible(!why.isEmpty());
   m_timer.start();
 }

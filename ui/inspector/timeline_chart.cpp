@@ -95,11 +95,12 @@ void TimelineChart::setAttached(AttachedKind attached) {
 
 std::vector<TimelineChart::Legend> TimelineChart::legend() const {
   const Colors& c = theme().colors();
+  const bool documents = m_attached == AttachedKind::kDocument || m_attached == AttachedKind::kDocuments;
   return {{tr("Text"), c.chartText},
           {tr("Images"), c.chartImage},
-          {m_attached == AttachedKind::kDocuments ? tr("Document")
-           : m_attached == AttachedKind::kBoth    ? tr("Videos, documents")
-                                                  : tr("Videos"),
+          {documents                            ? attachedLabel(m_attached)
+           : m_attached == AttachedKind::kMixed ? tr("Videos, documents")
+                                                : tr("Videos"),
            c.chartVisual},
           {tr("Answer"), c.chartWritten},
           {tr("Full cache"), c.text, true}};

@@ -62,7 +62,7 @@ class TimelineChart : public QWidget {
   std::vector<double> m_startS;  // of every turn
   double m_axisS = 1.0;
   ByteAxis m_axis;
-  AttachedKind m_attached = AttachedKind::kPictures;
+  AttachedKind m_attached = AttachedKind::kVideos;
 };
 
 }  // namespace winnow::ui

@@ -56,9 +56,9 @@ TimelinePage::TimelinePage(TimelineTableModel& model, QWidget* parent) : QScroll
   m_chart = new TimelineChart;
   offerExports(m_chart, &m_model, QStringLiteral("cache-over-time"));
   layout->addWidget(m_chart);
-  auto* words = new QLabel(
-      tr("Bytes of keys and values in use. Circle: the question was read, with the most that was held until then. Triangle: compressed. "
-         "Square: the first that left while writing. A dotted line begins the next turn; time between turns is left out."));
+  auto* words =
+      new QLabel(tr("Bytes of keys and values in use. Circle: question read, at the peak so far. Triangle: compressed. Square: first "
+                    "eviction while writing. Dotted line: next turn. Time between turns is left out."));
   words->setWordWrap(true);
   setTextRole(words, TextRole::kCaption);
   setMuted(words);

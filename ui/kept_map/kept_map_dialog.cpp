@@ -70,7 +70,7 @@ KeptMapDialog::KeptMapDialog(MediaPreview& preview, const QString& subject, QWid
   title->setWordWrap(true);
   setTextRole(title, TextRole::kHeading);
   titles->addWidget(title);
-  titles->addWidget(caption(tr("What each layer kept of the prompt once it was read, before the answer.")));
+  titles->addWidget(caption(tr("What each layer kept of the prompt, just before the answer.")));
   top->addLayout(titles, 1);
   top->addWidget(buildExport(), 0, Qt::AlignTop);
   layout->addLayout(top);
@@ -115,7 +115,7 @@ KeptMapDialog::KeptMapDialog(MediaPreview& preview, const QString& subject, QWid
   connect(&m_preview, &MediaPreview::failed, this, [this](PreviewToken token, const Error& error) {
     if (token == m_token) m_patches->setMessage(describeError(error).cause);
   });
-  showSentence(tr("The map comes when the prompt has been read."));
+  showSentence(tr("The map appears once the prompt has been read."));
 }
 
 QToolButton* KeptMapDialog::buildExport() {
@@ -224,8 +224,8 @@ QWidget* KeptMapDialog::buildControls() {
   m_layerNumber = new QLabel;
   connect(m_layer, &QSlider::valueChanged, &m_model, &KeptMapModel::setLayer);
   m_head = new QComboBox;
-  m_head->setAccessibleName(tr("Key-value heads"));
-  m_head->setToolTip(tr("Key-value heads"));
+  m_head->setAccessibleName(tr("KV heads"));
+  m_head->setToolTip(tr("KV heads"));
   m_head->setSizeAdjustPolicy(QComboBox::AdjustToContents);
   connect(m_head, &QComboBox::currentIndexChanged, this, [this](int index) {
     if (index >= 0) m_model.setHead(m_head->itemData(index).toInt());
@@ -291,7 +291,7 @@ void KeptMapDialog::showMap(app::SharedKeptMap map, std::vector<MapMedia> media)
 bool KeptMapDialog::showDifference(const app::SharedKeptMap& first, const app::SharedKeptMap& second, const QString& firstName,
                                    const QString& secondName, std::vector<MapMedia> media) {
   if (m_model.setDifference(first, second, firstName, secondName, std::move(media))) return true;
-  showSentence(tr("These two cannot be laid over each other: before the model read the prompt, each of them had left out other tokens."));
+  showSentence(tr("These two cannot be compared: each left out different tokens before the model read the prompt."));
   return false;
 }
 

@@ -21,7 +21,7 @@ constexpr double kDarkest = 0.88;  // a dropped frame can still be made out
 
 LitStrip::LitStrip(KeptMapModel& model, MediaPreview& preview, const KeptHeatMap& heatMap, QWidget* parent)
     : QWidget(parent), m_model(model), m_preview(preview), m_heatMap(heatMap) {
-  setAccessibleName(tr("Frames, lit by what is kept of them on the mean over the layers"));
+  setAccessibleName(tr("Frames, brighter where more is kept (mean over layers)"));
   setToolTip(accessibleName());
   setSizePolicy(QSizePolicy::Expanding, QSizePolicy::Fixed);
   connect(&m_model, &KeptMapModel::mapChanged, this, &LitStrip::onMap);
@@ -96,7 +96,7 @@ void LitStrip::onShares() {
 void LitStrip::onSelection() {
   if (m_model.isEmpty() || isHidden()) return;
   const int part = m_model.part();
-  setAccessibleDescription(tr("%1: %2 kept, mean over the layers").arg(m_model.partName(part), formatShare(m_model.meanShare(part))));
+  setAccessibleDescription(tr("%1: %2 kept, mean over layers").arg(m_model.partName(part), formatShare(m_model.meanShare(part))));
   update();
 }
 

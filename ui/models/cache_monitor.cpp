@@ -3,6 +3,8 @@
 #include <QCoreApplication>
 #include <algorithm>
 
+#include "app/notices/cache_note_text.h"
+#include "ui/words/display_text.h"
 #include "ui/words/format_text.h"
 
 namespace winnow::ui {
@@ -35,17 +37,17 @@ QString phaseText(Phase phase, quint64 done, quint64 total) {
   const bool known = total > 0;
   switch (phase) {
     case Phase::kLoadWeights:
-      return known ? MonitorWords::tr("Loading weights %1").arg(formatShare(std::min(1.0, double(done) / double(total))))
-                   : MonitorWords::tr("Loading weights");
+      return known ? MonitorWords::tr("Loading the model: %1").arg(formatShare(std::min(1.0, double(done) / double(total))))
+                   : MonitorWords::tr("Loading the model");
     case Phase::kDecodeMedia:
-      return known ? MonitorWords::tr("Decoding video %1/%2").arg(done).arg(total) : MonitorWords::tr("Starting");
+      return known ? MonitorWords::tr("Decoding the video: %1 of %2").arg(done).arg(total) : MonitorWords::tr("Starting");
     case Phase::kEncodeFrames:
-      return known ? MonitorWords::tr("Encoding frames %1/%2").arg(done).arg(total) : MonitorWords::tr("Encoding frames");
+      return known ? MonitorWords::tr("Encoding frames: %1 of %2").arg(done).arg(total) : MonitorWords::tr("Encoding frames");
     case Phase::kPrefill:
-      return known ? MonitorWords::tr("Prefill %1").arg(formatShare(std::min(1.0, double(done) / double(total))))
-                   : MonitorWords::tr("Prefill");
+      return known ? MonitorWords::tr("Reading the prompt: %1").arg(formatShare(std::min(1.0, double(done) / double(total))))
+                   : MonitorWords::tr("Reading the prompt");
     case Phase::kCompress:
-      return known ? MonitorWords::tr("Compressing %1/%2").arg(done).arg(total) : MonitorWords::tr("Compressing");
+      return known ? MonitorWords::tr("Compressing the cache: %1 of %2").arg(done).arg(total) : MonitorWords::tr("Compressing");
     case Phase::kDecode:
       return MonitorWords::tr("Writing the answer");
     case Phase::kProbe:
@@ -57,30 +59,8 @@ QString phaseText(Phase phase, quint64 done, quint64 total) {
 QString notesText(const std::vector<CompressionNote>& notes, int shortTextTokens) {
   QStringList sentences;
   for (const CompressionNote note : notes) {
-    switch (note) {
-      case CompressionNote::kFallbackRows:
-        sentences << MonitorWords::tr("Nothing was written after what is attached: the last tokens judged what to keep.");
-        break;
-      case CompressionNote::kRaisedToFloor:
-        sentences << MonitorWords::tr("Kept more than asked: the method protects some tokens.");
-        break;
-      case CompressionNote::kNonFinite:
-        sentences << MonitorWords::tr("Some attention values were not finite and were left out.");
-        break;
-      case CompressionNote::kPinsAboveBudget:
-        sentences << MonitorWords::tr("Kept more than asked: what is pinned alone needs more.");
-        break;
-      case CompressionNote::kShortText:
-        sentences << MonitorWords::tr("Text of fewer than %Ln token(s): not compressed.", nullptr, shortTextTokens);
-        break;
-      case CompressionNote::kThreadReadAgain:
-        sentences << MonitorWords::tr(
-            "This model's chat template writes earlier answers differently, so what was said is read again for each question.");
-        break;
-      case CompressionNote::kSystemJoinsQuestion:
-        sentences << MonitorWords::tr("This model's chat template has no system prompt: it was put before the first question.");
-        break;
-    }
+    QString clause = QCoreApplication::translate("winnow::app::NoticeTexts", app::cacheNotePattern(note));
+    sentences << sentenceOf(clause.replace(QLatin1String("%1"), formatCount(shortTextTokens)));
   }
   return sentences.join(QLatin1Char(' '));
 }
@@ -101,6 +81,11 @@ void CacheMonitor::begin(const RecipeSpec& recipe, FiguresOf subject, std::chron
 
 void CacheMonitor::tellRunning() {
   if (m_followsRunning) Q_EMIT changed();
+}
+
+void CacheMonitor::setAttached(AttachedKind attached) {
+  m_running.attached = attached;
+  tellRunning();
 }
 
 void CacheMonitor::setCause(const app::Run& run) {
@@ -167,13 +152,6 @@ void CacheMonitor::take(const EventBody& event) {
     const TokenCounts thread = thread_tokens(*report);
     f.visualTokens = thread.thread_visual;
     f.textTokens = thread.thread_text;
-    bool pictures = false;
-    bool documents = false;
-    for (const TokenOrigin& token : report->tokens) {
-      pictures = pictures || token.modality == Modality::kVisual;
-      documents = documents || token.modality == Modality::kDocument;
-    }
-    f.attached = attachedKind(pictures, documents);
   } else if (const auto* sample = std::get_if<DecodeSample>(&event)) {
     f.phase = Phase::kDecode;
     f.generatedTokens = sample->generated_tokens;

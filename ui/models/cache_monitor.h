@@ -36,15 +36,15 @@ struct CacheFigures {
   QString waitsFor;  // before the first phase; empty: it is at work
   double waitShare = 0.0;
   KvBytes kv;
-  HeldBytes held;                               // what of it is whose
-  double keptShare = 1.0;                       // engine's kept_share()
-  int shortTextTokens = 0;                      // of the recipe: text of fewer tokens is kept whole
-  int kvBits = 0;                               // of the recipe: of a stored number; 0, 32: as it suits the model
-  std::vector<LayerFigures> layers;             // at the event
-  std::vector<SlotCounts> slots;                // per layer, now: what was written joins, what decoding evicts leaves
-  qint64 visualTokens = 0;                      // of the prompt: of what is attached
-  AttachedKind attached = AttachedKind::kBoth;  // what that is
-  qint64 textTokens = 0;                        // of the prompt, system included
+  HeldBytes held;                                // what of it is whose
+  double keptShare = 1.0;                        // engine's kept_share()
+  int shortTextTokens = 0;                       // of the recipe: text of fewer tokens is kept whole
+  int kvBits = 0;                                // of the recipe: of a stored number; 0, 32: as it suits the model
+  std::vector<LayerFigures> layers;              // at the event
+  std::vector<SlotCounts> slots;                 // per layer, now: what was written joins, what decoding evicts leaves
+  qint64 visualTokens = 0;                       // of the prompt: of what is attached
+  AttachedKind attached = AttachedKind::kMixed;  // what that is
+  qint64 textTokens = 0;                         // of the prompt, system included
   qint64 generatedTokens = 0;
   qint64 thoughtTokens = 0;  // of them, of the finished turn
   double tokensPerS = 0.0;
@@ -64,12 +64,13 @@ class CacheMonitor : public QObject {
   void begin(const RecipeSpec& recipe, FiguresOf subject = FiguresOf::kAnswer,
              std::chrono::steady_clock::time_point asked = std::chrono::steady_clock::now());
   void take(const EventBody& event);
-  void setCause(const app::Run& run);  // of the request: what it comes from is known
+  void setAttached(AttachedKind attached);  // of the request: in its thread
+  void setCause(const app::Run& run);       // of the request: what it comes from is known
   // What the request waits for before the engine begins on it; its own progress takes the place of that. share: 0..1.
   void setWaiting(const QString& what, double share);
   void showRunning();  // of the request that runs or ended last
   // Of an answer read from the database; attached: in its thread.
-  void showStored(const app::Run& run, AttachedKind attached = AttachedKind::kPictures, FiguresOf subject = FiguresOf::kAnswer);
+  void showStored(const app::Run& run, AttachedKind attached = AttachedKind::kMixed, FiguresOf subject = FiguresOf::kAnswer);
   void clear();  // shows nothing
   // The turns before the one that runs; with showStored() and clear(): all of them.
   void setEarlierTurns(std::vector<app::TurnTimeline> turns);

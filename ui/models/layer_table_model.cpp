@@ -12,19 +12,19 @@ namespace {
 QString columnHelp(int column) {
   switch (column) {
     case LayerTableModel::kBudget:
-      return LayerTableModel::tr("Slots per key-value head that the layer was given.");
+      return LayerTableModel::tr("Limit of the layer, in slots per KV head.");
     case LayerTableModel::kKept:
-      return LayerTableModel::tr("Slots per key-value head after compression.");
+      return LayerTableModel::tr("Slots per KV head after compression.");
     case LayerTableModel::kVisual:
-      return LayerTableModel::tr("Of these, from what is attached.");
+      return LayerTableModel::tr("Of these, from attachments.");
     case LayerTableModel::kText:
       return LayerTableModel::tr("Of these, from text.");
     case LayerTableModel::kWritten:
       return LayerTableModel::tr("Slots of the answer.");
     case LayerTableModel::kEvicted:
-      return LayerTableModel::tr("Slots of the prompt that left while the answer was written.");
+      return LayerTableModel::tr("Prompt slots evicted while the answer was written.");
     case LayerTableModel::kNow:
-      return LayerTableModel::tr("Slots per key-value head in use now.");
+      return LayerTableModel::tr("Slots per KV head in use now.");
     case LayerTableModel::kBytes:
       return LayerTableModel::tr("Memory of the slots after compression, in KiB.");
     default:

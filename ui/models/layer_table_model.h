@@ -34,7 +34,7 @@ class LayerTableModel : public QAbstractTableModel {
   double number(int row, int column) const;
   std::vector<LayerFigures> m_layers;
   std::vector<SlotCounts> m_slots;
-  AttachedKind m_attached = AttachedKind::kBoth;
+  AttachedKind m_attached = AttachedKind::kMixed;
 };
 
 // Rows with a header line, cells divided by `separator` (tab, comma); plain numbers, no grouping.

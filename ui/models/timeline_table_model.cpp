@@ -99,7 +99,7 @@ QVariant TimelineTableModel::data(const QModelIndex& index, int role) const {
 QVariant TimelineTableModel::headerData(int section, Qt::Orientation orientation, int role) const {
   if (orientation != Qt::Horizontal) return {};
   if (role == Qt::TextAlignmentRole) return QVariant((section == kEvent ? Qt::AlignHCenter : Qt::AlignRight) | Qt::AlignVCenter);
-  if (role == Qt::ToolTipRole && section == kFull) return tr("What the same tokens take without compression");
+  if (role == Qt::ToolTipRole && section == kFull) return tr("What the same tokens would take without compression");
   if (role != Qt::DisplayRole && role != Qt::AccessibleTextRole) return {};
   switch (section) {
     case kTurn:

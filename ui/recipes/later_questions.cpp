@@ -20,15 +20,15 @@ std::span<const Guard> laterGuards() { return kGuards; }
 QString laterTitle(Guard guard) {
   switch (guard) {
     case Guard::kPrefill:
-      return LaterChoices::tr("Read everything again for each");
+      return LaterChoices::tr("Read everything again each time");
     case Guard::kRam:
-      return LaterChoices::tr("Keep all of it in memory beside");
+      return LaterChoices::tr("Also keep the full cache in memory");
     case Guard::kAlone:
-      return LaterChoices::tr("Each by itself, about the media only");
+      return LaterChoices::tr("Ask each separately, about the attachments only");
     case Guard::kKeep:
       break;
   }
-  return LaterChoices::tr("Go on, with what is left");
+  return LaterChoices::tr("Use what was kept");
 }
 
 bool canStayInMemory(const RecipeSpec& spec) {
@@ -44,20 +44,20 @@ QString laterCost(Guard chosen, const RecipeSpec& spec) {
   switch (chosen) {
     case Guard::kPrefill:
       return before ? LaterChoices::tr(
-                          "Costs a full reading for each question, without need: what this method keeps does not depend on the question.")
-                    : LaterChoices::tr("Costs a full reading for each question. Nothing that an earlier one dropped is missing.");
+                          "Reads everything again for each question. This method does not need that: it keeps the same for every question.")
+                    : LaterChoices::tr("Reads everything again for each question, so nothing is missing.");
     case Guard::kRam:
       return canStayInMemory(spec)
-                 ? LaterChoices::tr("Costs the memory of the full cache. Nothing that an earlier question dropped is missing.")
-                 : LaterChoices::tr("Not with this method, which leaves no full cache to keep: questions go on with what is left.");
+                 ? LaterChoices::tr("Needs memory for the full cache, so nothing is missing.")
+                 : LaterChoices::tr("Not available: this method leaves no full cache to keep. Later questions use what was kept.");
     case Guard::kAlone:
-      return before ? LaterChoices::tr("Costs next to nothing: what is kept serves every question. They do not see what was said before.")
-                    : LaterChoices::tr("Costs a full reading for each question. They do not see what was said before.");
+      return before ? LaterChoices::tr("Fast: every question uses the same kept part. It does not see earlier questions and answers.")
+                    : LaterChoices::tr("Reads everything again for each question. It does not see earlier questions and answers.");
     case Guard::kKeep:
       break;
   }
-  if (before || keepsEverything(spec)) return LaterChoices::tr("Costs nothing, and no question has dropped what another needs.");
-  return LaterChoices::tr("Costs nothing. What earlier questions made the method drop is gone.");
+  if (before || keepsEverything(spec)) return LaterChoices::tr("Costs nothing, and every question finds the same.");
+  return LaterChoices::tr("Costs nothing. What was dropped for an earlier question is gone.");
 }
 
 }  // namespace winnow::ui

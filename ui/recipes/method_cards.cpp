@@ -165,7 +165,7 @@ void MethodCardModel::addMethod(const MethodInfo& method, double retention) {
   if (card.group == MethodGroup::kRecommended) card.tags.prepend(groupTitle(card.group));
   card.purpose = methodPurpose(method.name);
   const QString caution = methodCaution(method.name);
-  if (!caution.isEmpty()) card.caution = tr("Not for: %1").arg(caution);
+  if (!caution.isEmpty()) card.caution = tr("Limits: %1").arg(caution);
   card.source = displayText(QString::fromStdString(method.source));
   add(std::move(card));
 }

@@ -151,7 +151,7 @@ void MethodPicker::updateButtons() {
   m_delete->setEnabled(any && m_model->card(index.row()).saved);
   const bool nothing = m_model->rowCount() == 0;
   if (nothing) {
-    tell(tr("No card has all of these words."), false);
+    tell(tr("No method matches all of these words."), false);
   } else if (m_nothingFound) {
     m_notice->hide();
   }
@@ -214,7 +214,7 @@ void MethodPicker::importFile(const QByteArray& path) {
     const std::vector<app::NamedRecipe> saved = m_settings.savedRecipes();
     const bool known = std::any_of(saved.begin(), saved.end(), [&](const app::NamedRecipe& other) { return other.name == recipe.name; });
     if (!m_settings.saveRecipe(recipe)) {
-      tell(tr("There are %1 saved recipes already. Delete one first.").arg(app::kMaxSavedRecipes), true);
+      tell(tr("You already have %1 saved recipes, the most Winnow keeps. Delete one first.").arg(app::kMaxSavedRecipes), true);
       return;
     }
     m_search->clear();

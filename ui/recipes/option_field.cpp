@@ -58,7 +58,7 @@ OptionField::OptionField(OptionInfo option, QWidget* parent) : QWidget(parent), 
   layout->addWidget(control(), 0, m_text != nullptr ? Qt::Alignment() : Qt::AlignLeft);
   QString ordinary = QString::fromStdString(m_option.otherwise);
   if (m_flag != nullptr) ordinary = m_option.otherwise == "true" ? tr("on") : tr("off");
-  auto* caption = new QLabel(ordinary.isEmpty() ? help : tr("%1 Ordinarily %2.").arg(help, ordinary));
+  auto* caption = new QLabel(ordinary.isEmpty() ? help : tr("%1 Default: %2.").arg(help, ordinary));
   caption->setWordWrap(true);
   caption->setTextFormat(Qt::PlainText);
   setTextRole(caption, TextRole::kCaption);

@@ -142,7 +142,7 @@ void RecipeEditor::buildForm() {
   const auto judged = [this] { judge(); };
   m_name = new QLineEdit;
   m_name->setMaxLength(60);
-  m_name->setPlaceholderText(tr("A name, to save it"));
+  m_name->setPlaceholderText(tr("Name (needed to save)"));
   m_name->setAccessibleName(tr("Name of the recipe"));
   m_name->setObjectName(QStringLiteral("name"));
   m_form->addRow(fieldName(tr("Name")), m_name);
@@ -185,7 +185,7 @@ void RecipeEditor::buildForm() {
 
   m_form->addRow(section(tr("Options of the method")));
   m_noOptions = caption();
-  m_noOptions->setText(tr("This method has none."));
+  m_noOptions->setText(tr("This method has no options."));
   m_form->addRow(m_noOptions);
 
   m_form->addRow(section(tr("Parts")));
@@ -427,7 +427,7 @@ void RecipeEditor::save() {
   if (m_settings.saveRecipe(recipe())) {
     judge();
   } else {
-    tell(tr("There are %1 saved recipes already. Delete one first.").arg(app::kMaxSavedRecipes), true);
+    tell(tr("You already have %1 saved recipes, the most Winnow keeps. Delete one first.").arg(app::kMaxSavedRecipes), true);
   }
 }
 

@@ -97,7 +97,7 @@ QString phaseWords(MethodPhase phase) {
     case MethodPhase::kDecode:
       return RecipeWords::tr("Also while writing");
     case MethodPhase::kRatioDecode:
-      return RecipeWords::tr("Also while writing, by share");
+      return RecipeWords::tr("Also while writing, at a fixed share");
     case MethodPhase::kPrefill:
       return RecipeWords::tr("Prunes tokens while reading");
     case MethodPhase::kOnce:
@@ -109,7 +109,7 @@ QString phaseWords(MethodPhase phase) {
 QStringList methodTags(const MethodInfo& method) {
   if (method.name == "full") return {RecipeWords::tr("No compression")};
   return {phaseWords(method.phase),
-          method.query_aware ? RecipeWords::tr("Judged by the question") : RecipeWords::tr("Not led by the question"),
+          method.query_aware ? RecipeWords::tr("Guided by the question") : RecipeWords::tr("Independent of the question"),
           method.merges ? RecipeWords::tr("Merges") : RecipeWords::tr("Drops")};
 }
 

@@ -25,21 +25,21 @@ ChatSettingsDialog::ChatSettingsDialog(const ChatAnswering& now, const app::Chat
   QFormLayout* form = formOn(page);
   m_systemPrompt = new QPlainTextEdit(now.systemPrompt);
   setFocusFrame(m_systemPrompt);
-  m_systemPrompt->setPlaceholderText(tr("What the model is told before the chat begins. Empty: as its template has it."));
+  m_systemPrompt->setPlaceholderText(tr("Instructions for the model before the chat begins. Leave empty to use the model's own."));
   m_systemPrompt->setTabChangesFocus(true);
   m_systemPrompt->setAccessibleName(tr("System prompt"));
   m_systemPrompt->setFixedHeight(theme().px(84));
   m_systemLabel = new QLabel(tr("S&ystem prompt"));
   m_systemLabel->setBuddy(m_systemPrompt);
   form->addRow(m_systemLabel, m_systemPrompt);
-  auto* again = new QLabel(tr("With another system prompt the next question reads the whole chat again."));
+  auto* again = new QLabel(tr("After a change of the system prompt, the next question reads the whole chat again."));
   again->setWordWrap(true);
   setTextRole(again, TextRole::kCaption);
   setMuted(again);
   form->addRow(again);
   m_sampling = new SamplingForm(*form, app::Settings::kMostNewTokens, this);
   auto* model = new QLabel(m_recommended.empty()
-                               ? tr("The loaded model recommends nothing of this.")
+                               ? tr("This model has no recommended settings.")
                                : tr("The model's makers recommend: %1.").arg(samplingWords(m_recommended).join(QStringLiteral(", "))));
   model->setWordWrap(true);
   model->setTextFormat(Qt::PlainText);
@@ -50,10 +50,10 @@ ChatSettingsDialog::ChatSettingsDialog(const ChatAnswering& now, const app::Chat
 
   auto* buttons = new QDialogButtonBox(QDialogButtonBox::Ok | QDialogButtonBox::Cancel);
   m_recommendedButton = buttons->addButton(tr("R&ecommended"), QDialogButtonBox::ResetRole);
-  m_recommendedButton->setToolTip(tr("As the model's makers recommend; what they do not name is off"));
+  m_recommendedButton->setToolTip(tr("Uses what the model's makers recommend; everything else is off"));
   m_recommendedButton->setEnabled(!m_recommended.empty());
   m_defaultsButton = buttons->addButton(tr("&Defaults"), QDialogButtonBox::ResetRole);
-  m_defaultsButton->setToolTip(tr("As the settings say"));
+  m_defaultsButton->setToolTip(tr("Uses the defaults from Settings"));
   for (QPushButton* button : {m_recommendedButton, m_defaultsButton}) button->setAutoDefault(false);
   outer->addWidget(buttons);
 

@@ -71,41 +71,40 @@ QWidget* SamplingForm::addRow(QFormLayout& form, const QString& label, const QSt
 
 SamplingForm::SamplingForm(QFormLayout& form, int mostNewTokens, QObject* parent) : QObject(parent) {
   m_temperature = numberBox(0.0, Sampling::kMostTemperature, 0.1);
-  m_temperature->setSpecialValueText(tr("0: always the likeliest"));
-  addRow(form, tr("&Temperature"), tr("0 takes the likeliest token each time; higher values draw more freely."), m_temperature);
+  m_temperature->setSpecialValueText(tr("0 (always the most likely word)"));
+  addRow(form, tr("&Temperature"), tr("0 always takes the most likely token. Higher values vary the answer more."), m_temperature);
   m_topK = wholeBox(0, Sampling::kMostTopK);
   m_topK->setSpecialValueText(tr("off"));
-  addRow(form, tr("Top-&k"), tr("Draws among so many of the likeliest tokens only."), m_topK);
+  addRow(form, tr("Top-&k"), tr("Samples from this many of the most likely tokens."), m_topK);
   m_topP = numberBox(0.0, 1.0, 0.05);
-  addRow(form, tr("Top-&p"), tr("Draws among the likeliest tokens that together reach this probability; 1 is off."), m_topP);
+  addRow(form, tr("Top-&p"), tr("Samples from the most likely tokens that together reach this probability. 1 turns it off."), m_topP);
   m_minP = numberBox(0.0, 1.0, 0.01);
   m_minP->setSpecialValueText(tr("off"));
-  addRow(form, tr("&Min-p"), tr("Leaves out tokens that are less likely than this share of the likeliest."), m_minP);
+  addRow(form, tr("&Min-p"), tr("Leaves out tokens less likely than this share of the most likely one."), m_minP);
   m_penalty = numberBox(Sampling::kLeastRepetitionPenalty, Sampling::kMostRepetitionPenalty, 0.05);
-  addRow(form, tr("&Repetition penalty"), tr("Above 1, tokens that have come before become less likely; 1 is off."), m_penalty);
+  addRow(form, tr("&Repetition penalty"), tr("Values above 1 make repeated tokens less likely. 1 turns it off."), m_penalty);
   m_seed = new QLineEdit;
   m_seed->setValidator(new QRegularExpressionValidator(QRegularExpression(QStringLiteral("[0-9]{0,19}")), m_seed));
-  m_seed->setPlaceholderText(tr("another one for each answer"));
-  addRow(form, tr("&Seed"), tr("The same seed draws the same answer again. Empty: another one for each answer."), m_seed);
+  m_seed->setPlaceholderText(tr("different for each answer"));
+  addRow(form, tr("&Seed"), tr("The same seed samples the same answer again. Leave empty for a different one each time."), m_seed);
   m_longest = wholeBox(1, mostNewTokens);
-  addRow(form, tr("&Longest answer, in tokens"), tr("An answer that reaches it is cut there and can be continued."), m_longest);
+  addRow(form, tr("&Longest answer, in tokens"), tr("An answer that reaches this length is cut and can be continued."), m_longest);
   auto* thoughts = new QWidget;
   auto* row = new QHBoxLayout(thoughts);
   row->setContentsMargins(0, 0, 0, 0);
   m_thinks = new QComboBox;
-  m_thinks->addItems({tr("as the model does"), tr("off"), tr("on"), tr("on, at most")});
+  m_thinks->addItems({tr("model's default"), tr("off"), tr("on"), tr("on, at most")});
   m_thoughtTokens = wholeBox(1, mostNewTokens);
   m_thoughtTokens->setValue(kThoughtLimit);
-  m_thoughtTokens->setAccessibleName(tr("Most tokens of a thought"));
+  m_thoughtTokens->setAccessibleName(tr("Most tokens for thinking"));
   m_thoughtTokens->hide();
   row->addWidget(m_thinks, 1);
   row->addWidget(m_thoughtTokens, 1);
   thoughts->setFocusProxy(m_thinks);
-  m_thinks->setAccessibleName(tr("Thinks first"));
-  addRow(
-      form, tr("Thinks &first"),
-      tr("Whether a model that can think before it answers does so, and for how many tokens at most. They count into the longest answer."),
-      thoughts);
+  m_thinks->setAccessibleName(tr("Thinking"));
+  addRow(form, tr("T&hinking"),
+         tr("Whether the model thinks before it answers, and for how many tokens at most. They count towards the longest answer."),
+         thoughts);
   connect(m_thinks, &QComboBox::currentIndexChanged, this, [this](int choice) {
     m_thoughtTokens->setVisible(choice == static_cast<int>(Thinks::kLimited));
     Q_EMIT changed();

@@ -16,7 +16,7 @@ QString plainNumber(double value) { return QString::number(value, 'g', 6); }
 QStringList samplingWords(const SamplingChoice& choice) {
   QStringList words;
   if (choice.temperature == 0.0) {
-    words << SamplingWords::tr("always the likeliest token");
+    words << SamplingWords::tr("always the most likely token");
   } else if (choice.temperature) {
     words << SamplingWords::tr("temperature %1").arg(plainNumber(*choice.temperature));
   }
@@ -27,13 +27,13 @@ QStringList samplingWords(const SamplingChoice& choice) {
   if (choice.seed) words << SamplingWords::tr("seed %1").arg(*choice.seed);
   if (choice.max_new_tokens) words << SamplingWords::tr("at most %Ln token(s)", nullptr, *choice.max_new_tokens);
   if (choice.thought_tokens == Sampling::kAsManyThoughtsAsTheModel) {
-    words << SamplingWords::tr("thinks as the model does");
+    words << SamplingWords::tr("thinking as the model's default");
   } else if (choice.thought_tokens == 0) {
     words << SamplingWords::tr("thinking off");
   } else if (choice.thought_tokens == Sampling::kMostNewTokens) {
     words << SamplingWords::tr("thinking on");
   } else if (choice.thought_tokens) {
-    words << SamplingWords::tr("thinks for at most %Ln token(s)", nullptr, *choice.thought_tokens);
+    words << SamplingWords::tr("thinking for at most %Ln token(s)", nullptr, *choice.thought_tokens);
   }
   return words;
 }

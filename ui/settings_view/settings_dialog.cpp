@@ -60,10 +60,10 @@ SettingsDialog::SettingsDialog(app::Settings& settings, QWidget* parent) : QDial
   send->setCurrentIndex(send->findData(int(settings.sendKey())));
   form->addRow(tr("Send with"), send);
 
-  form->addRow(section(tr("Answers of chats that say nothing else")));
+  form->addRow(section(tr("Defaults for new chats")));
   auto* prompt = new QPlainTextEdit(settings.chatDefaults().systemPrompt);
   setFocusFrame(prompt);
-  prompt->setPlaceholderText(tr("Empty: as the model's template has it"));
+  prompt->setPlaceholderText(tr("Leave empty to use the model's own"));
   prompt->setTabChangesFocus(true);
   prompt->setFixedHeight(theme().px(64));
   prompt->setAccessibleName(tr("System prompt of new chats"));
@@ -75,15 +75,15 @@ SettingsDialog::SettingsDialog(app::Settings& settings, QWidget* parent) : QDial
   auto* frames = new QSpinBox;
   frames->setRange(1, 1024);
   frames->setValue(settings.defaultFrameCount());
-  form->addRow(tr("Frames of a new video"), frames);
+  form->addRow(tr("Frames per video"), frames);
 
   auto* prepare = new QComboBox;
   prepare->addItem(tr("On mains power"), int(app::PrepareMode::kOnMains));
   prepare->addItem(tr("Always"), int(app::PrepareMode::kAlways));
   prepare->addItem(tr("Never"), int(app::PrepareMode::kNever));
   prepare->setCurrentIndex(prepare->findData(int(settings.prepareMode())));
-  form->addRow(tr("Prepare what is attached"), prepare);
-  auto* keep = new QCheckBox(tr("Keep on disk what was read of a chat"));
+  form->addRow(tr("Prepare attachments in advance"), prepare);
+  auto* keep = new QCheckBox(tr("Save what a chat has read, to continue it later"));
   keep->setChecked(settings.keepConversations());
   form->addRow(keep);
 

@@ -112,7 +112,7 @@ AnswerRun::AnswerRun(Services services, Chats chats, QObject* parent)
 // ---- what it is about --------------------------------------------------------------------------------------------------------------
 
 QString AnswerRun::blockedReason() const {
-  if (m_store.openError()) return tr("Your chats are not open: choose above how to go on.");
+  if (m_store.openError()) return tr("Your chats could not be opened. Choose above how to continue.");
   if (!m_store.isOpen()) return tr("Opening your chats…");
   // Sent now, the question would begin another chat.
   if (m_chat.opening()) return tr("Opening your chat…");
@@ -367,6 +367,7 @@ void AnswerRun::answerAfter(const Saving& saved, const app::TurnIds& ids) {
   m_state = run;
   m_list.model().setRunning(ids.conversation);
   m_monitor.begin(asked.recipe.spec, FiguresOf::kAnswer, saved.asked);
+  m_monitor.setAttached(attachedIn(run.thread));
   if (here) {
     showFigures();
     app::StoredMessage answer = newMessage(Role::kAssistant, ids.answer, ids.question, ids.conversation);

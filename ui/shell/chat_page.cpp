@@ -153,7 +153,7 @@ void ChatPage::connectViews(const Parts& parts) {
   connect(m_comparison, &ComparisonController::answerChosen, this, [this](const QString& label) {
     showChat();
     m_composer->setFocus();
-    m_undo->showMessage(tr("The chat goes on from the answer of %1.").arg(label), QString(), kChosenMs);
+    m_undo->showMessage(tr("The chat continues from the answer of %1.").arg(label), QString(), kChosenMs);
   });
   connect(m_comparisonView, &ComparisonView::backRequested, this, &ChatPage::showChat);
   connect(m_transcript, &TranscriptView::stopRequested, this, &ChatPage::stopOrLeave);

@@ -249,10 +249,9 @@ void Commands::showAbout() {
   box->setWindowTitle(tr("About Winnow"));
   box->setIconPixmap(applicationIcon().pixmap(theme().px(48), theme().px(48)));
   box->setText(tr("Winnow %1").arg(m_version));
-  box->setInformativeText(
-      tr("Chat about images and long videos with a model on your own computer, and see what its compressed memory keeps.\n\n"
-         "Qt %1. No telemetry. No network access but to a stream that you watch and for a model that you get.")
-          .arg(QLatin1String(qVersion())));
+  box->setInformativeText(tr("Chat about images and long videos with a model on your own computer, and see what its compressed memory "
+                             "keeps.\n\nQt %1. No telemetry. Goes online only for a stream you watch or a model you download.")
+                              .arg(QLatin1String(qVersion())));
   box->addButton(QMessageBox::Close);
   if (m_systemReport) {
     const QAbstractButton* copy = box->addButton(tr("Copy system report"), QMessageBox::ActionRole);
@@ -272,7 +271,7 @@ void Commands::showShortcuts() {
   }
   shortcuts.push_back({tr("Next and previous message (in the conversation)"), QStringLiteral("Ctrl+Down, Ctrl+Up")});
   shortcuts.push_back({tr("Next and previous marked word (in the conversation)"), QStringLiteral("F8, Shift+F8")});
-  shortcuts.push_back({tr("Reword the last question (in the empty box)"), QStringLiteral("Up")});
+  shortcuts.push_back({tr("Edit the last question (when the box is empty)"), QStringLiteral("Up")});
   shortcuts.push_back({tr("Cache method"), QStringLiteral("Ctrl+M")});
   shortcuts.push_back({tr("Keep less, keep more"), QStringLiteral("Ctrl+[, Ctrl+]")});
   (new ShortcutsDialog(shortcuts, &m_window))->open();

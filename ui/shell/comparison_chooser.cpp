@@ -36,7 +36,7 @@ void ComparisonChooser::leave() {
 void ComparisonChooser::update(bool writing) {
   const bool again = m_composer.draft().text.trimmed().isEmpty();
   m_setup.setAsksAgain(again && m_comparison.canAskAgain());
-  m_setup.setBlocked(writing ? tr("Wait, or stop what is being written.") : m_session.answers.blockedReason());
+  m_setup.setBlocked(writing ? tr("An answer is being written. Wait, or stop it.") : m_session.answers.blockedReason());
   m_composer.setComparing(choosing());
 }
 
@@ -52,7 +52,7 @@ void ComparisonChooser::compareNow() {
   }
   if (!m_composer.readyToSend()) return;
   if (m_session.subject.watchesHere()) {
-    m_composer.showNotice(tr("A source is seen only once: methods cannot be compared while a chat is about one that was watched."));
+    m_composer.showNotice(tr("A watched source is seen only once, so methods cannot be compared in this chat."));
     return;
   }
   m_comparison.compare(draft.text, draft.attachments, m_setup.recipes(), m_setup.order());
@@ -65,7 +65,7 @@ void ComparisonChooser::send(const QString& text, const QList<app::Attachment>& 
   if (choosing()) return compareNow();
   if (m_session.subject.watchesHere() && !attachments.isEmpty()) {
     m_composer.showNotice(
-        tr("Questions here are about what is watched, alone. Remove what is attached, or stop watching and close the bar."));
+        tr("Questions here are about the watched source only. Remove the attachments, or stop watching and close the bar."));
     return;
   }
   m_comparison.send(text, attachments);

@@ -96,6 +96,7 @@ void ComparisonController::begin(const app::TurnIds& ids, const QList<app::Store
   m_thread = thread;
   m_conversation = ids.conversation;
   m_session.answers.monitor().begin(m_recipes.front().spec, FiguresOf::kColumn);
+  m_session.answers.monitor().setAttached(attachedIn(m_thread));
   m_request = m_engine.post(std::move(request), this, [this](const Event& event) { onEvent(event); });
   m_session.list.model().setRunning(ids.conversation);
   m_session.chat.tellChanged(ids.question);
@@ -119,6 +120,7 @@ void ComparisonController::watch(const Event& event) {
   if (std::holds_alternative<ColumnStarted>(event.body)) {
     const RecipeSpec& spec = m_runningModel->answer(event.column).run.recipe.spec;
     monitor.begin(spec, FiguresOf::kColumn);
+    monitor.setAttached(attachedIn(m_thread));
   }
   monitor.take(event.body);
   if (std::holds_alternative<CacheReport>(event.body)) monitor.setCause(m_runningModel->answer(event.column).run);

@@ -80,7 +80,7 @@ void KeptChatsDialog::fill() {
     grid->addWidget(new QLabel(formatBytes(entry.bytes)), row, 1, Qt::AlignRight);
     grid->addWidget(new QLabel(formatWhen(QDateTime::fromMSecsSinceEpoch(entry.usedMs), QDateTime::currentDateTime())), row, 2);
     auto* button = new QPushButton(tr("Forget"));
-    button->setAccessibleName(tr("Forget what is kept of: %1").arg(title));
+    button->setAccessibleName(tr("Forget what is saved for: %1").arg(title));
     connect(button, &QPushButton::clicked, this, [this, button, id = entry.conversation] {
       button->setEnabled(false);
       forget(id);
@@ -90,15 +90,14 @@ void KeptChatsDialog::fill() {
   }
   grid->setRowStretch(row, 1);
   column->addWidget(list);
-  m_total->setText(
-      entries.empty() ? tr("Nothing is kept. What a chat has read is kept when it was answered, so that the chat goes on "
-                           "tomorrow without reading everything again.")
-      : m_caches.keeps()
-          ? tr("Saved for %Ln chat(s), so that nothing needs to be read again: %1 of at most %2.", "", static_cast<int>(entries.size()))
-                .arg(formatBytes(bytes), formatBytes(m_caches.quota().totalBytes))
-          : tr("Nothing more is kept. What was read of %Ln chat(s), their text included, is still on the disk: %1.", "",
-               static_cast<int>(entries.size()))
-                .arg(formatBytes(bytes)));
+  m_total->setText(entries.empty() ? tr("Nothing is saved yet. After an answer, Winnow saves what the chat has read, so that it can "
+                                        "continue later without reading everything again.")
+                   : m_caches.keeps()
+                       ? tr("Saved for %Ln chat(s); these need not be read again: %1 of at most %2.", "", static_cast<int>(entries.size()))
+                             .arg(formatBytes(bytes), formatBytes(m_caches.quota().totalBytes))
+                       : tr("Saving is off. What %Ln chat(s) had read, including their text, is still on the disk: %1.", "",
+                            static_cast<int>(entries.size()))
+                             .arg(formatBytes(bytes)));
   m_all->setEnabled(!entries.empty());
 }
 

@@ -1,6 +1,7 @@
 #include "ui/shell/kept_map_pages.h"
 
 #include <QComboBox>
+#include <QCoreApplication>
 #include <QFile>
 #include <QFileInfo>
 #include <algorithm>
@@ -14,8 +15,33 @@
 #include "ui/shell/window_services.h"
 #include "ui/words/attached_words.h"
 #include "ui/words/display_text.h"
+#include "ui/words/format_text.h"
 
 namespace winnow::ui {
+namespace {
+
+class MapWords {
+  Q_DECLARE_TR_FUNCTIONS(winnow::ui::MapWords)
+};
+
+// A bit per token, layer and head; up to here every map is small enough to be saved (KeptMap::kMaxBytes).
+constexpr double kAlwaysSaved = 32768.0 * 28 * 4;
+
+bool mayBeTooLarge(const TurnFigures& figures) {
+  double heads = 0.0;
+  for (const LayerFigures& layer : figures.layers) heads += static_cast<double>(layer.kept_per_head.size());
+  return heads * static_cast<double>(figures.tokens.thread_visual + figures.tokens.thread_text) > kAlwaysSaved;
+}
+
+// Of an answer that has its figures.
+QString whyNotSaved(const app::Run& run, bool saved) {
+  if (mayBeTooLarge(run.figures))
+    return MapWords::tr("No map: it was larger than %1 and was not saved.").arg(formatBytes(app::KeptMap::kMaxBytes));
+  if (saved || !run.makers.isEmpty()) return MapWords::tr("No map: its saved data is damaged.");
+  return MapWords::tr("No map: an older version of Winnow wrote this answer.");
+}
+
+}  // namespace
 
 std::vector<MapMedia> mediaOfThread(const OpenChat& chat, app::MessageId last) {
   std::vector<const app::StoredMessage*> thread;
@@ -49,7 +75,7 @@ KeptMapPages::KeptMapPages(const WindowServices& services, ChatSession& session,
   connect(&m_session.chat, &OpenChat::messageChanged, this, [this](const app::StoredMessage& message) {
     const bool ended = message.state != app::MessageState::kStreaming;
     if (!m_page || m_comparison || message.id != m_answer || !ended || message.hasKeptMap) return;
-    m_page->showSentence(tr("The prompt was not read to its end: there is no map of this answer."));
+    m_page->showSentence(tr("No map: this answer ended before its prompt was read."));
   });
   connect(&m_store, &app::ChatStore::keptMapLoaded, this, [this](app::RequestToken token, app::MessageId, const app::SharedKeptMap& map) {
     if (token == m_loading && m_page && !m_comparison) fill(map);
@@ -68,16 +94,15 @@ KeptMapPages::KeptMapPages(const WindowServices& services, ChatSession& session,
           });
 }
 
-// A map is saved with a finished answer.
+// A map is saved with a finished answer, unless it is too large.
 QString KeptMapPages::whyNoMap() const {
   const app::StoredMessage* answer = m_session.chat.message(m_answer);
   if (answer != nullptr && answer->state == app::MessageState::kAbandoned)
-    return tr("There is no map of this answer: Winnow was closed while it was written.");
-  if (answer != nullptr && answer->state == app::MessageState::kFailed)
-    return tr("There is no map of this answer: it failed before it was finished.");
+    return tr("No map: Winnow was closed while it wrote this answer.");
+  if (answer != nullptr && answer->state == app::MessageState::kFailed) return tr("No map: this answer failed before it was finished.");
   if (answer == nullptr || !answer->hasRun || answer->run.figures.layers.empty())
-    return tr("There is no map of this answer: it ended before its prompt had been read.");
-  return tr("There is no map of this answer: it was too large to keep, or an older version of Winnow wrote the answer.");
+    return tr("No map: this answer ended before its prompt was read.");
+  return whyNotSaved(answer->run, answer->hasKeptMap);
 }
 
 void KeptMapPages::fill(const app::SharedKeptMap& map) {
@@ -166,10 +191,14 @@ void KeptMapPages::showChoice() {
       m_choices[static_cast<std::size_t>(std::clamp(m_page->choiceBox()->currentIndex(), 0, static_cast<int>(m_choices.size()) - 1))];
   bool missing = false;
   const app::SharedKeptMap first = columnMap(choice.first, missing);
-  if (!first && !missing) return m_page->showSentence(tr("The map comes when the prompt has been read."));
+  if (!first && !missing) return m_page->showSentence(tr("The map appears once the prompt has been read."));
   const app::SharedKeptMap second = choice.second >= 0 && first ? columnMap(choice.second, missing) : nullptr;
-  if (missing) return m_page->showSentence(tr("There is no map of this answer: it was not written, or its map was too large to keep."));
-  if (choice.second >= 0 && !second) return m_page->showSentence(tr("The map comes when the prompt has been read."));
+  if (missing) {
+    const app::ComparedAnswer& answer = m_comparison->answer(first ? choice.second : choice.first);
+    return m_page->showSentence(answer.hasFigures ? whyNotSaved(answer.run, answer.hasKeptMap)
+                                                  : tr("No map: this answer was not finished."));
+  }
+  if (choice.second >= 0 && !second) return m_page->showSentence(tr("The map appears once the prompt has been read."));
   std::vector<MapMedia> media = mediaOfThread(m_session.chat, m_comparison->comparison().question);
   if (choice.second < 0) return m_page->showMap(first, std::move(media));
   m_page->showDifference(first, second, m_comparison->label(choice.first), m_comparison->label(choice.second), std::move(media));

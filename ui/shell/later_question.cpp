@@ -37,13 +37,12 @@ QString seenOfWhatIsLeft(const app::Run& last, const QString& noun, const std::v
   if (share >= kEverything) return {};
   const RecipeSpec spec = app::namedMakers(last).back().spec;
   const RecipeTraits traits = describe(spec).value_or(RecipeTraits());
-  if (traits.fetches) return LaterWords::tr("A next question fetches its own part of %1; nothing was dropped.").arg(noun);
-  if (traits.before_question)
-    return LaterWords::tr("A next question sees the %1 of %2 that were kept before the first one was read.").arg(formatShare(share), noun);
+  if (traits.fetches) return LaterWords::tr("Your next question fetches the parts of %1 that it needs; nothing was dropped.").arg(noun);
+  if (traits.before_question) return LaterWords::tr("Your next question uses the %1 of %2 kept earlier.").arg(formatShare(share), noun);
   const MethodInfo* method = findMethod(methods, spec.method);
   if (method != nullptr && method->query_aware)
-    return LaterWords::tr("A next question sees the %1 of %2 that the questions so far needed.").arg(formatShare(share), noun);
-  return LaterWords::tr("A next question sees %1 of %2; the rest was dropped.").arg(formatShare(share), noun);
+    return LaterWords::tr("Your next question uses the %1 of %2 that earlier questions needed.").arg(formatShare(share), noun);
+  return LaterWords::tr("Your next question uses the %1 of %2 that is left.").arg(formatShare(share), noun);
 }
 
 // Where no earlier question decides it. Empty: nothing is attached.
@@ -52,18 +51,18 @@ QString seenAnew(const app::Run& last, const QString& noun, const RecipeSpec& re
   const double share = attachedShare(last.figures);
   const RecipeTraits traits = describe(recipe).value_or(RecipeTraits());
   const bool known = last.recipe.spec == recipe && traits.before_question && !traits.fetches;
-  if (share >= kEverything || !known) return LaterWords::tr("A next question sees %1 as a first one does.").arg(noun);
-  return LaterWords::tr("A next question sees the %1 of %2 that are kept before it is read.").arg(formatShare(share), noun);
+  if (share >= kEverything || !known) return LaterWords::tr("Your next question starts from all of %1.").arg(noun);
+  return LaterWords::tr("Your next question uses the %1 of %2 kept before it is read.").arg(formatShare(share), noun);
 }
 
 QString howItComesToThat(Guard guard, const app::Run& last) {
   switch (guard) {
     case Guard::kPrefill:
-      return LaterWords::tr("Everything is read again for it.");
+      return LaterWords::tr("Everything is read again.");
     case Guard::kRam:
-      return LaterWords::tr("The full cache (%1) is kept in memory for it.").arg(formatBytes(last.figures.kv_bytes.full));
+      return LaterWords::tr("The full cache (%1) stays in memory for it.").arg(formatBytes(last.figures.kv_bytes.full));
     case Guard::kAlone:
-      return LaterWords::tr("It does not see what was said before.");
+      return LaterWords::tr("It does not see earlier questions and answers.");
     case Guard::kKeep:
       break;
   }
@@ -86,10 +85,10 @@ QString laterQuestionText(const QList<app::StoredMessage>& branch, const LaterQu
   // The cache of a question that was asked by itself knows nothing of what was said before it.
   const bool others = std::count_if(branch.begin(), branch.end(), [](const app::StoredMessage& m) { return m.hasRun; }) > 1;
   if (last->guard == Guard::kAlone && others)
-    return LaterWords::tr("Everything is read again for a next question: the last one was asked by itself.");
+    return LaterWords::tr("Your next question reads everything again, because the last one was asked separately.");
   const QString seen = seenOfWhatIsLeft(*last, noun, methods);
   if (!readingAgainHelps(branch, later)) return seen;
-  const QString holds = LaterWords::tr("%1 kept %2; %3 holds for what is new.")
+  const QString holds = LaterWords::tr("%1 compressed %2; %3 applies to anything new.")
                             .arg(recipesLabel(methods, app::namedMakers(*last)), noun, recipeLabel(methods, later.recipe));
   return QStringList{seen, holds}.join(QLatin1Char(' ')).trimmed();
 }

@@ -16,9 +16,8 @@ QString tr(const char* text) { return QCoreApplication::translate("winnow::ui::L
 }  // namespace
 
 void askToOpenLink(QWidget* window, const QUrl& url) {
-  auto* box =
-      new QMessageBox(QMessageBox::Question, tr("Open a link?"),
-                      tr("The answer contains this link. Opening it shows the address to the site:"), QMessageBox::NoButton, window);
+  auto* box = new QMessageBox(QMessageBox::Question, tr("Open a link?"),
+                              tr("The answer contains this link. Your browser will open this address:"), QMessageBox::NoButton, window);
   box->setAttribute(Qt::WA_DeleteOnClose);
   box->setTextFormat(Qt::PlainText);
   // ASCII form: look-alike letters of other alphabets become visible.

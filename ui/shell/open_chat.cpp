@@ -277,12 +277,11 @@ void OpenChat::tellChanged(app::MessageId id) {
 void OpenChat::showAgain() { Q_EMIT shown(); }
 
 AttachedKind attachedIn(const QList<app::StoredMessage>& thread) {
-  bool pictures = false;
-  bool documents = false;
+  AttachedCounts counts;
   for (const app::StoredMessage& message : thread) {
-    for (const app::Attachment& attachment : message.attachments) (attachment.kind == MediaKind::kDocument ? documents : pictures) = true;
+    for (const app::Attachment& attachment : message.attachments) counts.add(attachment.kind);
   }
-  return attachedKind(pictures, documents);
+  return attachedKind(counts);
 }
 
 }  // namespace winnow::ui

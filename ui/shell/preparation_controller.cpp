@@ -195,20 +195,20 @@ void PreparationController::show() {
     if (!m_sent) view.action = tr("Not now");
     if (m_sent) m_session.answers.showWaiting(text, view.share);
   } else if (m_stage == Stage::kDeclined) {
-    view.text = tr("Not prepared: what is attached is read when you ask.");
+    view.text = tr("Not prepared. Your files are read when you ask.");
     view.action = tr("Prepare now");
   } else if (m_stage == Stage::kReady && m_prepared.compressed) {
     const bool once = m_subject.guard == Guard::kPrefill;  // the next question reads it again
     const TokenCounts thread = thread_tokens(m_report);
     const QString share = formatShare(kept_share(slots_of(m_report.layers), thread));
     view.text =
-        (once ? tr("Ready. Keeps %1 %2 (%3 of %4) for this question.") : tr("Ready. Keeps %1 %2 (%3 of %4) for all your questions."))
-            .arg(share, keptOf(onlyTexts() ? AttachedKind::kDocuments : AttachedKind::kPictures, false),
-                 formatBytes(m_report.kv_bytes.after_event), formatBytes(m_report.kv_bytes.full));
+        (once ? tr("Ready. Keeps %1 of %2 (%3 of %4) for this question.") : tr("Ready. Keeps %1 of %2 (%3 of %4) for all your questions."))
+            .arg(share, attachedNoun(attachedKind(m_subject.attachments)), formatBytes(m_report.kv_bytes.after_event),
+                 formatBytes(m_report.kv_bytes.full));
     if (!m_report.description.words.empty()) view.action = tr("What is kept…");
   } else if (m_stage == Stage::kReady) {
-    view.text = onlyTexts() ? tr("The document is read with your question: this method compresses when it knows it.")
-                            : tr("Ready: everything is decoded and encoded; this method compresses when it knows the question.");
+    view.text = onlyTexts() ? tr("The document is read with your question: this method needs the question to compress.")
+                            : tr("Ready. This method compresses once it knows your question.");
   }
   m_line.setView(view);
 }

@@ -34,7 +34,7 @@ AskedQuestion QuestionSubject::aboutWatched(const QString& text) const {
 }
 
 QString QuestionSubject::blockedReason() const {
-  return watchesHere() && !m_watched->seen ? tr("Nothing has been seen of the source yet.") : QString();
+  return watchesHere() && !m_watched->seen ? tr("Nothing has arrived from the source yet.") : QString();
 }
 
 QList<app::Attachment> QuestionSubject::savedWith(const QList<app::Attachment>& attached) const {

@@ -40,10 +40,10 @@ void StorageNotice::showOpened(const app::StoreOpened& report) {
   dismiss();
   Notice notice;
   if (!report.saves) {
-    notice.text = tr("Nothing will be saved: what happens from now on is gone when Winnow is closed.");
+    notice.text = tr("Nothing is saved from now on. Everything new is lost when Winnow closes.");
     notice.closable = false;
   } else if (!report.setAside.isEmpty()) {
-    notice.text = tr("The chats file that was here before is kept as “%1”.").arg(displayText(QFileInfo(report.setAside).fileName()));
+    notice.text = tr("Your previous chats file is kept as “%1”.").arg(displayText(QFileInfo(report.setAside).fileName()));
     notice.actions = {showFolder()};
   } else {
     return;
@@ -57,7 +57,7 @@ void StorageNotice::showFailure(const app::StorageFailure& failure, bool open) {
   notice.closable = open;
   const NoticeAction tryAgain{tr("Try again"), [this] { m_store.open(); }};
   const NoticeAction startEmpty{tr("Start with an empty list"), [this] { m_store.setAsideAndOpen(); }};
-  const NoticeAction goOn{tr("Go on without saving"), [this] { m_store.openInMemory(); }};
+  const NoticeAction goOn{tr("Continue without saving"), [this] { m_store.openInMemory(); }};
   if (code == ErrorCode::kStorageDamaged) {
     for (const app::Backup& backup : failure.backups) {
       const QDateTime made = QDateTime::fromMSecsSinceEpoch(backup.madeMs);

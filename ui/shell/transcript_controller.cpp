@@ -87,10 +87,10 @@ void TranscriptController::openAttachment(qint64 message, int index) {
   if (stored == nullptr || index < 0 || index >= stored->attachments.size()) return;
   const app::Attachment& attachment = stored->attachments[index];
   if (app::wasWatched(attachment)) {
-    Q_EMIT refused(tr("What was watched cannot be looked at again: its frames were not saved."));
+    Q_EMIT refused(tr("The watched source cannot be viewed again: its frames were not saved."));
     return;
   }
-  const QString consequence = tr("The next answer reads the whole conversation again for it.");
+  const QString consequence = tr("After a change, your next question reads the whole chat again.");
   const auto offerPins = [&](auto* viewer, FramePins* pins) {
     pins->setRanges(attachment.pins);
     connect(pins, &FramePins::changed, this, [this, pins, message, index] { m_session.chat.setPins(message, index, pins->ranges()); });

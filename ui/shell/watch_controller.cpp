@@ -105,14 +105,14 @@ bool WatchController::here() const { return !idle() && m_source.conversation == 
 QString WatchController::name() const { return watchedName(QFile::decodeName(m_source.attachment.path)); }
 
 QString WatchController::blockedReason() const {
-  if (m_session.model.readsTextOnly()) return tr("This model reads text only. Choose one that sees under Model, then watch.");
+  if (m_session.model.readsTextOnly()) return tr("This model reads text only. Choose one that reads videos under Model, then watch.");
   if (m_session.model.readsNoVideos())
     return tr("This model reads images, but no videos. Choose one that reads them under Model, then watch.");
   const bool running = std::holds_alternative<Running>(m_state);
   if (running && !here()) {
     const app::Conversation* chat = m_session.list.find(m_source.conversation);
     const QString title = chat != nullptr ? ConversationListModel::shownTitle(*chat) : tr("another chat");
-    return tr("“%1” belongs to the chat “%2”. Stop it there, then watch something here.").arg(name(), title);
+    return tr("“%1” is watched in the chat “%2”. Stop it there first.").arg(name(), title);
   }
   if (running) return tr("“%1” is being watched. Stop it first.").arg(name());
   return m_session.answers.blockedReason();
@@ -231,7 +231,7 @@ void WatchController::onEngineEvent(const Event& event) {
     if (!std::exchange(m_source.seen, true)) m_session.subject.setWatched(m_source);
   } else {
     m_live.stop();
-    m_notice = tr("It was interrupted.");
+    m_notice = tr("Watching was interrupted.");
   }
   if (const auto* failed = std::get_if<Failed>(&event.body)) {
     const ErrorText text = describeWatchFault(failed->error, name());
@@ -250,16 +250,16 @@ void WatchController::showDescription() {
 
 QString WatchController::textNow() const {
   if (std::holds_alternative<Ended>(m_state)) {
-    if (lost()) return tr("Ended: what was seen of %1 is not there any more.").arg(name());
-    if (!m_source.seen) return tr("Ended: nothing was seen of %1.").arg(name());
-    return tr("Ended: %1 were seen. Questions are about all of it.").arg(formatClock(m_watched.seen_s));
+    if (lost()) return tr("Stopped. What was seen of %1 is gone.").arg(name());
+    if (!m_source.seen) return tr("Stopped before anything was seen of %1.").arg(name());
+    return tr("Stopped after %1. You can still ask about it.").arg(formatClock(m_watched.seen_s));
   }
   if (!m_source.seen) return m_live.paused() ? tr("Paused: %1.").arg(name()) : tr("Waiting for the first frames of %1…").arg(name());
   const double share =
       m_watched.kv_bytes_full > 0 ? static_cast<double>(m_watched.kv_bytes) / static_cast<double>(m_watched.kv_bytes_full) : 1.0;
   const auto frames = static_cast<int>(m_watched.frames);
-  const QString text = m_live.paused() ? tr("Paused %1: %2, %Ln frame(s), %3 of what was seen is kept, %4", nullptr, frames)
-                                       : tr("Watching %1: %2, %Ln frame(s), %3 of what was seen is kept, %4", nullptr, frames);
+  const QString text = m_live.paused() ? tr("Paused %1 after %2: %Ln frame(s), %3 kept (%4)", nullptr, frames)
+                                       : tr("Watching %1 for %2: %Ln frame(s), %3 kept (%4)", nullptr, frames);
   return text.arg(name(), formatClock(m_watched.seen_s), formatShare(share), formatBytes(m_watched.kv_bytes));
 }
 

@@ -129,7 +129,7 @@ WelcomePage::WelcomePage(QList<app::Sample> samples, const ModelSession& model, 
   }
   addCard(m_starterCards, {}, tr("Explain"), tr("Why is the sky blue? Explain it in three sentences."));
   addCard(m_starterCards, {}, tr("Write"), tr("Write a short, friendly note that I will be ten minutes late."));
-  addCard(m_starterCards, {}, tr("List"), tr("Name five things to take along on a day’s walk in the hills."));
+  addCard(m_starterCards, {}, tr("List"), tr("Name five things to take on a day’s walk in the hills."));
   setWidget(m_content);
   connect(m_choose, &QPushButton::clicked, this, &WelcomePage::chooseModelRequested);
   connect(&m_model, &ModelSession::changed, this, &WelcomePage::describeModel);
@@ -155,16 +155,17 @@ void WelcomePage::describeModel() {
                    : images ? tr("What would you like to see in your picture?")
                             : tr("What would you like to see in your video?"));
   m_words->setText(
-      text     ? tr("Ask, ask on, and watch what the model keeps in memory. Everything stays on this computer.")
-      : images ? tr("Attach an image, ask, and watch what the model keeps in memory. Everything stays on this computer.")
-               : tr("Attach an image or a video, ask, and watch what the model keeps in memory. Everything stays on this computer."));
-  m_try->setText(text ? tr("To begin with") : tr("Try a sample"));
+      text ? tr("Ask questions and see what the model keeps in memory. Everything stays on this computer.")
+      : images
+          ? tr("Attach an image, ask questions, and see what the model keeps in memory. Everything stays on this computer.")
+          : tr("Attach an image or a video, ask questions, and see what the model keeps in memory. Everything stays on this computer."));
+  m_try->setText(text ? tr("Try a question") : tr("Try a sample"));
   if (!ready) {
-    m_modelLine->setText(tr("To begin, choose a model: a GGUF file, or a folder from Hugging Face."));
+    m_modelLine->setText(tr("First choose a model: a GGUF file, or a folder from Hugging Face."));
   } else if (m_model.isDemo()) {
     m_modelLine->setText(
-        tr("The demo model is loaded. It is tiny and knows only coloured shapes and letters on cards; for real videos choose a "
-           "SmolVLM2, Qwen2.5-VL or LLaVA-OneVision folder under Model."));
+        tr("The demo model is loaded. It is tiny and knows only coloured shapes and letters on cards. For real videos, download "
+           "SmolVLM2, Qwen2.5-VL or LLaVA-OneVision from Hugging Face, then choose Model > Open a folder."));
   } else if (text) {
     m_modelLine->setText(tr("%1 is loaded. It reads text only.").arg(displayText(QString::fromStdString(m_model.info().name))));
   } else {

@@ -32,9 +32,9 @@ FindBar::FindBar(const QString& hint, const QString& what, QWidget* parent) : QW
     layout->addWidget(made);
     return made;
   };
-  connect(button(Glyph::kChevronLeft, tr("Previous place (Shift+Enter)")), &QToolButton::clicked, this,
+  connect(button(Glyph::kChevronLeft, tr("Previous match (Shift+Enter)")), &QToolButton::clicked, this,
           [this] { Q_EMIT stepRequested(-1); });
-  connect(button(Glyph::kChevronRight, tr("Next place (Enter)")), &QToolButton::clicked, this, [this] { Q_EMIT stepRequested(1); });
+  connect(button(Glyph::kChevronRight, tr("Next match (Enter)")), &QToolButton::clicked, this, [this] { Q_EMIT stepRequested(1); });
   connect(button(Glyph::kClose, tr("Close (Esc)")), &QToolButton::clicked, this, &FindBar::close);
   connect(m_box, &QLineEdit::textChanged, this, &FindBar::wordsChanged);
   hide();

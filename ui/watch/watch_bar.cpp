@@ -41,7 +41,7 @@ WatchBar::WatchBar(QWidget* parent) : QFrame(parent) {
   m_notice = line(TextRole::kCaption);
   m_strip = new WatchStrip;
   m_picture = new QLabel;
-  m_picture->setAccessibleName(tr("What was seen last"));
+  m_picture->setAccessibleName(tr("Latest frame"));
   m_again = new QPushButton(tr("Watch again"));
   m_description = new QPushButton(tr("What is kept…"));
   m_pause = new QPushButton;
@@ -50,8 +50,8 @@ WatchBar::WatchBar(QWidget* parent) : QFrame(parent) {
   m_close = new QToolButton;
   m_close->setAutoRaise(true);
   m_close->setIcon(icon(Glyph::kClose, IconColor::kMuted));
-  m_close->setToolTip(tr("Let it go: questions are not about it any more"));
-  m_close->setAccessibleName(tr("Let the watched source go"));
+  m_close->setToolTip(tr("Close: later questions are no longer about it"));
+  m_close->setAccessibleName(tr("Close the watched source"));
   buttons->addWidget(m_description);
   buttons->addWidget(m_again);
   buttons->addWidget(m_pause);

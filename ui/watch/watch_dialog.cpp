@@ -96,9 +96,8 @@ WatchDialog::WatchDialog(const WatchCosts& costs, std::vector<app::Camera> camer
   m_cost = paragraph(QString());
   setTextRole(m_cost, TextRole::kCaption);
   form->addRow(m_cost);
-  form->addRow(
-      paragraph(tr("Nothing of it leaves this computer, and its frames are not saved. What you ask, the answers and the address "
-                   "stay in the chat.")));
+  form->addRow(paragraph(
+      tr("Everything stays on this computer. Frames are not saved. The chat keeps your questions, the answers and the address.")));
   outer->addWidget(scrolling(page), 1);
   auto* buttons = new QDialogButtonBox(QDialogButtonBox::Cancel);
   m_watch = buttons->addButton(tr("Watch"), QDialogButtonBox::AcceptRole);
@@ -148,10 +147,10 @@ QString WatchDialog::hint() const { return m_hint->text(); }
 
 QString WatchDialog::problem() const {
   const QString address = m_address->text().trimmed();
-  if (address.isEmpty()) return kindNow() == Kind::kFile ? tr("Choose a file.") : tr("An address is missing.");
+  if (address.isEmpty()) return kindNow() == Kind::kFile ? tr("Choose a file.") : tr("Enter an address.");
   const qsizetype colon = address.indexOf(QLatin1String("://"));
   if (kindNow() == Kind::kNetwork && (colon <= 0 || colon + 3 == address.size()))
-    return tr("A network address begins with its kind, such as tcp://, and goes on with what is behind it.");
+    return tr("Enter a complete network address, such as tcp://127.0.0.1:9000.");
   return {};
 }
 
@@ -159,18 +158,18 @@ void WatchDialog::showHint() {
   QString hint;
   switch (kindNow()) {
     case Kind::kCamera:
-      hint = m_camera->count() == 0                         ? tr("No camera was found. A device is named like this: /dev/video0.")
-             : m_camera->currentData().toString().isEmpty() ? tr("The name of the camera’s device, such as /dev/video0.")
+      hint = m_camera->count() == 0                         ? tr("No camera was found. Enter a device, such as /dev/video0.")
+             : m_camera->currentData().toString().isEmpty() ? tr("Enter the camera’s device, such as /dev/video0.")
                                                             : QString();
       break;
     case Kind::kScreen:
-      if (m_screen->currentData().toString().isEmpty()) hint = tr("“screen:” and the display’s name behind it, such as screen::1.0.");
+      if (m_screen->currentData().toString().isEmpty()) hint = tr("Enter “screen:” and the display’s name, such as screen::1.0.");
       break;
     case Kind::kNetwork:
-      hint = tr("Where the stream is: tcp://127.0.0.1:9000, udp://, http://.");
+      hint = tr("Enter the stream’s address: tcp://127.0.0.1:9000, udp:// or http://.");
       break;
     case Kind::kFile:
-      hint = tr("A video file that another program is still writing.");
+      hint = tr("Choose a video file that another program is still writing.");
       break;
   }
   const QString wrong = problem();
@@ -192,7 +191,7 @@ void WatchDialog::showCost() {
   if (m_costs.bytesPerToken > 0) words << tr("About %1 of memory.").arg(formatBytes(m_cap->value() * m_costs.bytesPerToken));
   if (m_costs.tokensPerFrame > 0) {
     const double seconds = static_cast<double>(m_cap->value() / m_costs.tokensPerFrame) * m_every->value();
-    words << tr("The first %1 are kept whole, and later the best of everything.").arg(formatClock(seconds));
+    words << tr("Keeps the first %1 in full, then the most useful parts.").arg(formatClock(seconds));
   }
   m_cost->setText(words.join(QLatin1Char(' ')));
   m_cost->setVisible(!words.isEmpty());

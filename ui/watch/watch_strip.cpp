@@ -31,7 +31,7 @@ std::vector<double> binnedMeans(const std::vector<double>& values, int most) {
 
 WatchStrip::WatchStrip(QWidget* parent) : QWidget(parent) {
   setSizePolicy(QSizePolicy::Expanding, QSizePolicy::Fixed);
-  setAccessibleName(tr("How much is left of each frame"));
+  setAccessibleName(tr("How much of each frame is kept"));
   connect(&theme(), &Theme::changed, this, [this] {
     updateGeometry();
     update();
@@ -47,8 +47,7 @@ void WatchStrip::setShares(const std::vector<double>& shares) {
   if (!shares.empty()) {
     const double mean = std::accumulate(shares.begin(), shares.end(), 0.0) / static_cast<double>(shares.size());
     words = tr("%Ln frame(s)", nullptr, static_cast<int>(shares.size())) + QStringLiteral(" · ") +
-            tr("%1 of a frame is left in the mean").arg(formatShare(mean)) + QStringLiteral(" · ") +
-            tr("%Ln forgotten", nullptr, forgotten);
+            tr("%1 of a frame kept on average").arg(formatShare(mean)) + QStringLiteral(" · ") + tr("%Ln forgotten", nullptr, forgotten);
   }
   setToolTip(words.toHtmlEscaped());
   setAccessibleDescription(words);

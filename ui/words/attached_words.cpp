@@ -17,9 +17,36 @@ class AttachedWords {
 
 }  // namespace
 
-AttachedKind attachedKind(bool pictures, bool documents) {
-  if (pictures == documents) return AttachedKind::kBoth;
-  return documents ? AttachedKind::kDocuments : AttachedKind::kPictures;
+void AttachedCounts::add(MediaKind kind) {
+  switch (kind) {
+    case MediaKind::kImage:
+      ++images;
+      break;
+    case MediaKind::kVideo:
+      ++videos;
+      break;
+    case MediaKind::kDocument:
+      ++documents;
+      break;
+  }
+}
+
+AttachedKind attachedKind(const AttachedCounts& counts) {
+  const bool visual = counts.images > 0 || counts.videos > 0;
+  if (counts.documents > 0) {
+    if (visual) return AttachedKind::kMixed;
+    return counts.documents == 1 ? AttachedKind::kDocument : AttachedKind::kDocuments;
+  }
+  if (counts.images > 0 && counts.videos > 0) return AttachedKind::kVisual;
+  if (counts.images > 0) return counts.images == 1 ? AttachedKind::kImage : AttachedKind::kImages;
+  if (counts.videos > 0) return counts.videos == 1 ? AttachedKind::kVideo : AttachedKind::kVideos;
+  return AttachedKind::kNothing;
+}
+
+AttachedKind attachedKind(const QList<app::Attachment>& attachments) {
+  AttachedCounts counts;
+  for (const app::Attachment& attachment : attachments) counts.add(attachment.kind);
+  return attachedKind(counts);
 }
 
 QString attachedName(const QString& path) {
@@ -34,24 +61,49 @@ QString attachedName(const QString& path) {
 }
 
 QString attachedLabel(AttachedKind kind) {
-  if (kind == AttachedKind::kDocuments) return AttachedWords::tr("Document");
-  return kind == AttachedKind::kBoth ? AttachedWords::tr("Attached") : AttachedWords::tr("Visual");
-}
-
-QString ofAttached(AttachedKind kind) {
-  if (kind == AttachedKind::kDocuments) return AttachedWords::tr("of the document");
-  return kind == AttachedKind::kBoth ? AttachedWords::tr("of what is attached") : AttachedWords::tr("of pictures");
+  switch (kind) {
+    case AttachedKind::kImage:
+      return AttachedWords::tr("Image");
+    case AttachedKind::kImages:
+      return AttachedWords::tr("Images");
+    case AttachedKind::kVideo:
+      return AttachedWords::tr("Video");
+    case AttachedKind::kVideos:
+      return AttachedWords::tr("Videos");
+    case AttachedKind::kVisual:
+      return AttachedWords::tr("Images, videos");
+    case AttachedKind::kDocument:
+      return AttachedWords::tr("Document");
+    case AttachedKind::kDocuments:
+      return AttachedWords::tr("Documents");
+    case AttachedKind::kNothing:
+    case AttachedKind::kMixed:
+      break;
+  }
+  return AttachedWords::tr("Attached");
 }
 
 QString attachedNoun(AttachedKind kind) {
-  if (kind == AttachedKind::kDocuments) return AttachedWords::tr("the document");
-  return kind == AttachedKind::kBoth ? AttachedWords::tr("what is attached") : AttachedWords::tr("the pictures");
-}
-
-QString keptOf(AttachedKind kind, bool text) {
-  if (text) return AttachedWords::tr("of the text");
-  if (kind == AttachedKind::kDocuments) return AttachedWords::tr("of the document");
-  return kind == AttachedKind::kBoth ? AttachedWords::tr("of what is attached") : AttachedWords::tr("of the pictures");
+  switch (kind) {
+    case AttachedKind::kImage:
+      return AttachedWords::tr("the image");
+    case AttachedKind::kImages:
+      return AttachedWords::tr("the images");
+    case AttachedKind::kVideo:
+      return AttachedWords::tr("the video");
+    case AttachedKind::kVideos:
+      return AttachedWords::tr("the videos");
+    case AttachedKind::kVisual:
+      return AttachedWords::tr("the images and videos");
+    case AttachedKind::kDocument:
+      return AttachedWords::tr("the document");
+    case AttachedKind::kDocuments:
+      return AttachedWords::tr("the documents");
+    case AttachedKind::kNothing:
+    case AttachedKind::kMixed:
+      break;
+  }
+  return AttachedWords::tr("what is attached");
 }
 
 QString documentLength(qint64 words, qint64 tokens, qint64 mostTokens) {

@@ -1,23 +1,32 @@
-// What is attached, in words: what it is called, whether it is pictures or texts, and how long a text is.
+// What is attached, in words: what it is called and how long a text is.
 //
 // Used by every view that names what is attached or counts its tokens. Plain functions; UI thread only (translations).
 #pragma once
 
+#include <QList>
 #include <QString>
+
+#include "app/chat/conversation.h"
+#include "engine/media/frame_source.h"
 
 namespace winnow::ui {
 
-enum class AttachedKind : int { kPictures = 1, kDocuments = 2, kBoth = 3 };
+// kVisual: images and videos. kMixed: documents beside either.
+enum class AttachedKind : int { kNothing = 1, kImage, kImages, kVideo, kVideos, kVisual, kDocument, kDocuments, kMixed };
 
-// Nothing at all may become either.
-AttachedKind attachedKind(bool pictures, bool documents);
-// Beside "Text": "Visual", "Document", "Attached".
+struct AttachedCounts {
+  int images = 0;
+  int videos = 0;
+  int documents = 0;
+
+  void add(MediaKind kind);
+};
+
+AttachedKind attachedKind(const AttachedCounts& counts);
+AttachedKind attachedKind(const QList<app::Attachment>& attachments);
+// Beside "Text": "Image", "Videos", "Documents", "Attached".
 QString attachedLabel(AttachedKind kind);
-// "of pictures", "of the document", "of what is attached".
-QString ofAttached(AttachedKind kind);
-// Of a share that is kept: "of the pictures"; text: nothing is attached.
-QString keptOf(AttachedKind kind, bool text);
-// As the subject of a sentence about all of it: "the pictures", "the document", "what is attached".
+// In a sentence: "the image", "the videos", "the documents", "what is attached".
 QString attachedNoun(AttachedKind kind);
 
 // As people know the file: its name; of one that an earlier version kept under the hash of what was pasted, that it was pasted.

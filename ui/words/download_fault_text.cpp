@@ -15,7 +15,7 @@ QString tr(const char* text) { return QCoreApplication::translate("winnow::ui::D
 ErrorText describeDownloadFault(const app::DownloadFault& fault, const QString& name) {
   using app::DownloadProblem;
   const QString subject = displayText(fault.subject).simplified();
-  const QString kept = tr("Check the network, then try again: what has come is kept.");
+  const QString kept = tr("Check the network, then try again. The download continues where it stopped.");
   ErrorText text;
   const auto say = [&text](const QString& cause, const QString& remedy) {
     text.cause = cause;
@@ -23,42 +23,43 @@ ErrorText describeDownloadFault(const app::DownloadFault& fault, const QString& 
   };
   switch (fault.problem) {
     case DownloadProblem::kCancelled:
-      say(tr("%1 was not fetched to the end.").arg(name), tr("What has come is kept."));
+      say(tr("The download of %1 was interrupted.").arg(name), tr("What is already downloaded is kept."));
       break;
     case DownloadProblem::kNoNetwork:
       say(tr("%1 cannot be reached.").arg(subject), kept);
       break;
     case DownloadProblem::kNoTrust:
-      say(tr("%1 cannot be trusted: its certificate is not known here.").arg(subject),
+      say(tr("%1 cannot be trusted: its certificate is unknown here.").arg(subject),
           tr("Install ca-certificates, or name your network’s certificates in SSL_CERT_FILE."));
       break;
     case DownloadProblem::kNoCertificates:
       say(tr("The certificates in “%1” cannot be read.").arg(subject), tr("Correct PIP_CERT or SSL_CERT_FILE, or unset it."));
       break;
     case DownloadProblem::kInsecure:
-      say(tr("Nothing is fetched from “%1”: the connection would not be encrypted.").arg(subject),
-          tr("Check PIP_INDEX_URL, where it is set: it has to begin with https://."));
+      say(tr("Winnow does not download from “%1”: the connection is not encrypted.").arg(subject),
+          tr("If PIP_INDEX_URL is set, it must begin with https://."));
       break;
     case DownloadProblem::kServerRefused:
-      say(tr("%1 refuses the download.").arg(subject), tr("Try again later; the details say what it answered."));
+      say(tr("%1 refuses the download.").arg(subject), tr("Try again later. The details show its answer."));
       break;
     case DownloadProblem::kNotOffered:
-      say(tr("%1 does not have %2.").arg(subject, name), tr("Check PIP_INDEX_URL, where it is set."));
+      say(tr("%1 does not have %2.").arg(subject, name), tr("If PIP_INDEX_URL is set, check it."));
       break;
     case DownloadProblem::kHashDiffers:
     case DownloadProblem::kDamaged:
-      say(tr("What came is not %1, and is not used.").arg(name), tr("Try again; if it happens again, somebody on the way changes it."));
+      say(tr("The download is not the expected %1, so it is not used.").arg(name),
+          tr("Try again. If it happens again, something on the network changes it."));
       break;
     case DownloadProblem::kNoSpace:
-      say(fault.bytes > 0 ? tr("There is not enough room for %1: %2 have to be free.").arg(name, formatMegabytes(fault.bytes))
+      say(fault.bytes > 0 ? tr("There is not enough room for %1: %2 must be free.").arg(name, formatMegabytes(fault.bytes))
                           : tr("There is not enough room for %1.").arg(name),
           tr("Make some room on the disk, then try again."));
       break;
     case DownloadProblem::kUnwritable:
-      say(tr("%1 cannot be kept: “%2” may not be written.").arg(name, subject), tr("Allow writing there, then try again."));
+      say(tr("%1 cannot be saved: Winnow may not write to “%2”.").arg(name, subject), tr("Allow writing there, then try again."));
       break;
     case DownloadProblem::kBusy:
-      say(tr("Another Winnow is fetching %1 right now.").arg(name), tr("Wait for it, then try again."));
+      say(tr("Another Winnow is downloading %1 right now.").arg(name), tr("Wait until it has finished, then try again."));
       break;
   }
   text.details = QStringLiteral("download %1").arg(static_cast<int>(fault.problem));

@@ -21,19 +21,19 @@ struct CodeText {
 };
 
 constexpr CodeText kTexts[] = {
-    {ErrorCode::kInvalidArgument, "invalid argument", QT_TRANSLATE_NOOP("winnow::ui::ErrorText", "“%1” has a value that cannot work."),
-     QT_TRANSLATE_NOOP("winnow::ui::ErrorText", "This request cannot work as it is."),
+    {ErrorCode::kInvalidArgument, "invalid argument", QT_TRANSLATE_NOOP("winnow::ui::ErrorText", "“%1” has an invalid value."),
+     QT_TRANSLATE_NOOP("winnow::ui::ErrorText", "This request has an invalid value."),
      QT_TRANSLATE_NOOP("winnow::ui::ErrorText", "Change the frames, the time range or the method, then try again.")},
-    {ErrorCode::kFileNotFound, "file not found", QT_TRANSLATE_NOOP("winnow::ui::ErrorText", "“%1” is not there any more."),
-     QT_TRANSLATE_NOOP("winnow::ui::ErrorText", "A file is not there any more."),
+    {ErrorCode::kFileNotFound, "file not found", QT_TRANSLATE_NOOP("winnow::ui::ErrorText", "“%1” cannot be found."),
+     QT_TRANSLATE_NOOP("winnow::ui::ErrorText", "A file cannot be found."),
      QT_TRANSLATE_NOOP("winnow::ui::ErrorText",
-                       "It may have been moved, renamed or deleted. Put it back, or attach it again from where it is now.")},
+                       "It may have been moved, renamed or deleted. Put it back, or attach it again from its new place.")},
     {ErrorCode::kFileUnreadable, "file unreadable", QT_TRANSLATE_NOOP("winnow::ui::ErrorText", "“%1” cannot be read."),
      QT_TRANSLATE_NOOP("winnow::ui::ErrorText", "A file cannot be read."),
-     QT_TRANSLATE_NOOP("winnow::ui::ErrorText", "Check that it is a file and that you may read it.")},
+     QT_TRANSLATE_NOOP("winnow::ui::ErrorText", "Check that it is a file and that you have permission to read it.")},
     {ErrorCode::kFileUnwritable, "file unwritable", QT_TRANSLATE_NOOP("winnow::ui::ErrorText", "“%1” cannot be written."),
      QT_TRANSLATE_NOOP("winnow::ui::ErrorText", "A file cannot be written."),
-     QT_TRANSLATE_NOOP("winnow::ui::ErrorText", "Check that the disk is not full and that you may write there.")},
+     QT_TRANSLATE_NOOP("winnow::ui::ErrorText", "Check that the disk has room and that you have permission to write there.")},
     {ErrorCode::kUnsupportedFormat, "unsupported format",
      QT_TRANSLATE_NOOP("winnow::ui::ErrorText", "“%1” is in a format that Winnow does not open."),
      QT_TRANSLATE_NOOP("winnow::ui::ErrorText", "This format is not supported."),
@@ -49,9 +49,8 @@ constexpr CodeText kTexts[] = {
      QT_TRANSLATE_NOOP("winnow::ui::ErrorText", "The model “%1” is of a kind that Winnow cannot run yet."),
      QT_TRANSLATE_NOOP("winnow::ui::ErrorText", "This model is of a kind that Winnow cannot run yet."),
      QT_TRANSLATE_NOOP("winnow::ui::ErrorText", "Choose another one, or the bundled demo model.")},
-    {ErrorCode::kContextFull, "context full",
-     QT_TRANSLATE_NOOP("winnow::ui::ErrorText", "This conversation no longer fits into the model’s context."),
-     QT_TRANSLATE_NOOP("winnow::ui::ErrorText", "This conversation no longer fits into the model’s context."),
+    {ErrorCode::kContextFull, "context full", QT_TRANSLATE_NOOP("winnow::ui::ErrorText", "This chat is longer than the model can read."),
+     QT_TRANSLATE_NOOP("winnow::ui::ErrorText", "This chat is longer than the model can read."),
      QT_TRANSLATE_NOOP("winnow::ui::ErrorText", "Nothing was cut off. Ask with less text or fewer frames, or start a new chat.")},
     {ErrorCode::kOutOfMemory, "out of memory", QT_TRANSLATE_NOOP("winnow::ui::ErrorText", "There was not enough memory for this answer."),
      QT_TRANSLATE_NOOP("winnow::ui::ErrorText", "There was not enough memory for this answer."),
@@ -64,16 +63,17 @@ constexpr CodeText kTexts[] = {
     {ErrorCode::kDeviceFailed, "device failed", QT_TRANSLATE_NOOP("winnow::ui::ErrorText", "The graphics processor stopped working."),
      QT_TRANSLATE_NOOP("winnow::ui::ErrorText", "The graphics processor stopped working."),
      QT_TRANSLATE_NOOP("winnow::ui::ErrorText", "Your chat is saved. Restart Winnow, or load the model on the CPU.")},
-    {ErrorCode::kNumericFailure, "numeric failure", QT_TRANSLATE_NOOP("winnow::ui::ErrorText", "The model’s numbers went out of range."),
-     QT_TRANSLATE_NOOP("winnow::ui::ErrorText", "The model’s numbers went out of range."),
-     QT_TRANSLATE_NOOP("winnow::ui::ErrorText", "The weights may be damaged, or need a wider number format. Load the model in fp32.")},
+    {ErrorCode::kNumericFailure, "numeric failure",
+     QT_TRANSLATE_NOOP("winnow::ui::ErrorText", "The model’s calculation went out of range."),
+     QT_TRANSLATE_NOOP("winnow::ui::ErrorText", "The model’s calculation went out of range."),
+     QT_TRANSLATE_NOOP("winnow::ui::ErrorText", "The weights may be damaged, or need more precision. Load the model in 32 bits.")},
     {ErrorCode::kIllegalRecipe, "illegal recipe",
      QT_TRANSLATE_NOOP("winnow::ui::ErrorText", "The cache method “%1” cannot be used like this."),
      QT_TRANSLATE_NOOP("winnow::ui::ErrorText", "This cache method cannot be used like this."),
      QT_TRANSLATE_NOOP("winnow::ui::ErrorText", "Choose another method, or keep everything.")},
     {ErrorCode::kStorage, "storage", QT_TRANSLATE_NOOP("winnow::ui::ErrorText", "The chats could not be saved or read."),
      QT_TRANSLATE_NOOP("winnow::ui::ErrorText", "The chats could not be saved or read."),
-     QT_TRANSLATE_NOOP("winnow::ui::ErrorText", "Try again. If it happens again, the details say what was reported.")},
+     QT_TRANSLATE_NOOP("winnow::ui::ErrorText", "Try again. If it happens again, the details show the reason.")},
     {ErrorCode::kStorageDamaged, "storage damaged", QT_TRANSLATE_NOOP("winnow::ui::ErrorText", "Your chats file “%1” is damaged."),
      QT_TRANSLATE_NOOP("winnow::ui::ErrorText", "Your chats file is damaged."),
      QT_TRANSLATE_NOOP("winnow::ui::ErrorText",
@@ -86,25 +86,23 @@ constexpr CodeText kTexts[] = {
      QT_TRANSLATE_NOOP("winnow::ui::ErrorText", "Another program is using your chats."),
      QT_TRANSLATE_NOOP("winnow::ui::ErrorText", "It may be another Winnow. Close it, then try again.")},
     {ErrorCode::kStorageReadOnly, "storage read-only",
-     QT_TRANSLATE_NOOP("winnow::ui::ErrorText", "Your chats cannot be saved: “%1” may not be written."),
-     QT_TRANSLATE_NOOP("winnow::ui::ErrorText", "Your chats cannot be saved: their folder may not be written."),
+     QT_TRANSLATE_NOOP("winnow::ui::ErrorText", "Your chats cannot be saved: Winnow may not write to “%1”."),
+     QT_TRANSLATE_NOOP("winnow::ui::ErrorText", "Your chats cannot be saved: Winnow may not write to their folder."),
      QT_TRANSLATE_NOOP("winnow::ui::ErrorText", "Allow writing there, then try again.")},
     {ErrorCode::kStorageFull, "storage full", QT_TRANSLATE_NOOP("winnow::ui::ErrorText", "The disk is full: nothing more can be saved."),
      QT_TRANSLATE_NOOP("winnow::ui::ErrorText", "The disk is full: nothing more can be saved."),
      QT_TRANSLATE_NOOP("winnow::ui::ErrorText", "What was saved before is safe. Make some room, then try again.")},
-    {ErrorCode::kModelFolderMissing, "model folder missing",
-     QT_TRANSLATE_NOOP("winnow::ui::ErrorText", "The model “%1” is not there any more."),
-     QT_TRANSLATE_NOOP("winnow::ui::ErrorText", "The model is not there any more."),
-     QT_TRANSLATE_NOOP("winnow::ui::ErrorText", "It may have been moved, or its disk is not connected. Choose where it is now.")},
+    {ErrorCode::kModelFolderMissing, "model folder missing", QT_TRANSLATE_NOOP("winnow::ui::ErrorText", "The model “%1” cannot be found."),
+     QT_TRANSLATE_NOOP("winnow::ui::ErrorText", "The model cannot be found."),
+     QT_TRANSLATE_NOOP("winnow::ui::ErrorText", "It may have been moved, or its disk is not connected. Choose its new place.")},
     {ErrorCode::kNoModel, "no model", QT_TRANSLATE_NOOP("winnow::ui::ErrorText", "“%1” is not a model."),
      QT_TRANSLATE_NOOP("winnow::ui::ErrorText", "This is not a model."),
      QT_TRANSLATE_NOOP("winnow::ui::ErrorText", "Choose a GGUF file, or a model’s folder from Hugging Face.")},
     {ErrorCode::kModelInside, "model inside", QT_TRANSLATE_NOOP("winnow::ui::ErrorText", "The model is “%1” inside the chosen folder."),
      QT_TRANSLATE_NOOP("winnow::ui::ErrorText", "The model is inside the chosen folder."),
      QT_TRANSLATE_NOOP("winnow::ui::ErrorText", "Choose that one.")},
-    {ErrorCode::kNotFetched, "not fetched",
-     QT_TRANSLATE_NOOP("winnow::ui::ErrorText", "“%1” was not downloaded: something else lies in its place."),
-     QT_TRANSLATE_NOOP("winnow::ui::ErrorText", "A file was not downloaded: something else lies in its place."),
+    {ErrorCode::kNotFetched, "not fetched", QT_TRANSLATE_NOOP("winnow::ui::ErrorText", "“%1” is not the file itself."),
+     QT_TRANSLATE_NOOP("winnow::ui::ErrorText", "A file is not the file itself."),
      QT_TRANSLATE_NOOP("winnow::ui::ErrorText", "It is empty, unfinished, a web page or a Git LFS pointer. Download the file itself.")},
     {ErrorCode::kArchive, "archive", QT_TRANSLATE_NOOP("winnow::ui::ErrorText", "“%1” is an archive."),
      QT_TRANSLATE_NOOP("winnow::ui::ErrorText", "This is an archive."),
@@ -112,15 +110,15 @@ constexpr CodeText kTexts[] = {
     {ErrorCode::kModelFormat, "model format",
      QT_TRANSLATE_NOOP("winnow::ui::ErrorText", "The weights “%1” are in a format that Winnow does not open."),
      QT_TRANSLATE_NOOP("winnow::ui::ErrorText", "The weights are in a format that Winnow does not open."),
-     QT_TRANSLATE_NOOP("winnow::ui::ErrorText", "They have to be *.safetensors in bf16, fp16 or fp32, or a GGUF file.")},
+     QT_TRANSLATE_NOOP("winnow::ui::ErrorText", "Use *.safetensors in bf16, fp16 or fp32, or a GGUF file.")},
     {ErrorCode::kCacheOutdated, "stored conversation outdated",
-     QT_TRANSLATE_NOOP("winnow::ui::ErrorText", "What was kept of this chat does not fit “%1” any more."),
-     QT_TRANSLATE_NOOP("winnow::ui::ErrorText", "What was kept of this chat does not fit any more."),
-     QT_TRANSLATE_NOOP("winnow::ui::ErrorText", "Its images and videos are read again at the next question.")},
+     QT_TRANSLATE_NOOP("winnow::ui::ErrorText", "What was saved of this chat does not match “%1”."),
+     QT_TRANSLATE_NOOP("winnow::ui::ErrorText", "What was saved of this chat no longer matches."),
+     QT_TRANSLATE_NOOP("winnow::ui::ErrorText", "The whole chat is read again with your next question.")},
     {ErrorCode::kModelReadsText, "model reads text",
      QT_TRANSLATE_NOOP("winnow::ui::ErrorText", "This model reads text only: it cannot look at “%1”."),
      QT_TRANSLATE_NOOP("winnow::ui::ErrorText", "This model reads text only: it cannot look at images and videos."),
-     QT_TRANSLATE_NOOP("winnow::ui::ErrorText", "Choose a model that sees under Model, or ask without what is attached.")},
+     QT_TRANSLATE_NOOP("winnow::ui::ErrorText", "Choose a model that reads images under Model, or ask without the attachments.")},
     {ErrorCode::kModelReadsImages, "model reads images",
      QT_TRANSLATE_NOOP("winnow::ui::ErrorText", "This model reads images, but no videos: it cannot look at “%1”."),
      QT_TRANSLATE_NOOP("winnow::ui::ErrorText", "This model reads images, but no videos."),
@@ -128,20 +126,20 @@ constexpr CodeText kTexts[] = {
     {ErrorCode::kMediaChanged, "media changed", QT_TRANSLATE_NOOP("winnow::ui::ErrorText", "“%1” is not the file that was attached."),
      QT_TRANSLATE_NOOP("winnow::ui::ErrorText", "A file is not the one that was attached."),
      QT_TRANSLATE_NOOP("winnow::ui::ErrorText",
-                       "It has changed since. Put the old one back, or reword the question to ask about what is there now.")},
+                       "It has changed since. Put the old file back, or edit the question to ask about the new one.")},
     {ErrorCode::kModelFileChanged, "model file changed",
      QT_TRANSLATE_NOOP("winnow::ui::ErrorText", "Another program changed the model’s file “%1” while it was loaded."),
      QT_TRANSLATE_NOOP("winnow::ui::ErrorText", "Another program changed the model’s file while it was loaded."),
      QT_TRANSLATE_NOOP("winnow::ui::ErrorText", "Your chat is saved. Choose the model again in the Model menu, then ask again.")},
     {ErrorCode::kEmptyFile, "empty file", QT_TRANSLATE_NOOP("winnow::ui::ErrorText", "“%1” is empty."),
      QT_TRANSLATE_NOOP("winnow::ui::ErrorText", "A file is empty."),
-     QT_TRANSLATE_NOOP("winnow::ui::ErrorText", "There is nothing in it to ask about. Copy or download it again.")},
+     QT_TRANSLATE_NOOP("winnow::ui::ErrorText", "Copy or download it again.")},
     {ErrorCode::kModelFileMissing, "model file missing", QT_TRANSLATE_NOOP("winnow::ui::ErrorText", "The model lacks its file “%1”."),
      QT_TRANSLATE_NOOP("winnow::ui::ErrorText", "The model lacks a file."),
-     QT_TRANSLATE_NOOP("winnow::ui::ErrorText", "Copy or download all of it again.")},
+     QT_TRANSLATE_NOOP("winnow::ui::ErrorText", "Copy or download the whole model again.")},
     {ErrorCode::kInternal, "internal", QT_TRANSLATE_NOOP("winnow::ui::ErrorText", "Something went wrong inside Winnow."),
      QT_TRANSLATE_NOOP("winnow::ui::ErrorText", "Something went wrong inside Winnow."),
-     QT_TRANSLATE_NOOP("winnow::ui::ErrorText", "Your chat is saved. Try again; if it happens again, please report it with the details.")},
+     QT_TRANSLATE_NOOP("winnow::ui::ErrorText", "Your chat is saved. Try again. If it happens again, please report it with the details.")},
 };
 
 // What was watched is named by its address, which no file is: what was seen of it lives as long as the program.
@@ -178,14 +176,14 @@ void describeRefusedMedia(const QString& name, const QString& reason, ErrorText&
     return;
   }
   // Of names like its own others are opened.
-  text.cause = tr("What is in “%1” is not what its name says, or in a form that Winnow does not open.").arg(name);
-  text.remedy = tr("The details say what it is. If it plays elsewhere, saving it as MP4 or PNG there helps.");
+  text.cause = tr("“%1” is not what its name says, or uses a format that Winnow does not open.").arg(name);
+  text.remedy = tr("The details name the format. If another program opens it, save it there as MP4 or PNG.");
 }
 
 ErrorText describeLostSource(const Error& error) {
   ErrorText text;
-  text.cause = tr("What was seen of “%1” is not there any more.").arg(watchedName(QString::fromStdString(error.subject)));
-  text.remedy = tr("A source that was watched cannot be read again. Watch it anew with File > Watch, or begin a new chat.");
+  text.cause = tr("What was seen of “%1” is gone.").arg(watchedName(QString::fromStdString(error.subject)));
+  text.remedy = tr("A watched source cannot be read again. Watch it anew with File > Watch, or start a new chat.");
   text.details = QStringLiteral("code %1 · %2 · %3")
                      .arg(static_cast<int>(error.code))
                      .arg(displayText(QString::fromStdString(error.subject)), displayText(QString::fromStdString(error.reason)));

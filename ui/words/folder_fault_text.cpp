@@ -26,7 +26,7 @@ ErrorText describeFolderFault(const app::FolderState& folder, const Error& error
           tr("Move or rename the file, then try again."));
       break;
     case FolderFault::kNotPermitted:
-      say(tr("Your chats cannot be saved: “%1” may not be written."), tr("Allow writing there, then try again."));
+      say(tr("Your chats cannot be saved: Winnow may not write to “%1”."), tr("Allow writing there, then try again."));
       break;
     case FolderFault::kReadOnlyDisk:
       say(tr("Your chats cannot be saved: “%1” is on a disk that can only be read."),

@@ -16,15 +16,15 @@ ErrorText describeWatchFault(const Error& error, const QString& source) {
   const QString name = displayText(source).simplified();
   switch (error.code) {
     case ErrorCode::kFileNotFound:
-      text.cause = tr("“%1” is not there.").arg(name);
+      text.cause = tr("“%1” cannot be found.").arg(name);
       text.remedy = tr("Check that it is connected and running, and that its address is right.");
       break;
     case ErrorCode::kFileUnreadable:
       text.cause = tr("“%1” cannot be opened.").arg(name);
-      text.remedy = tr("Another program may be using it, or you may not have the right to.");
+      text.remedy = tr("Another program may be using it, or you may lack permission.");
       break;
     case ErrorCode::kDeviceUnavailable:
-      text.cause = tr("“%1” is not there.").arg(name);
+      text.cause = tr("“%1” cannot be found.").arg(name);
       text.remedy = tr("There may be no such camera or screen, or another program may be using it.");
       break;
     case ErrorCode::kUnsupportedFormat:
@@ -32,20 +32,20 @@ ErrorText describeWatchFault(const Error& error, const QString& source) {
       text.remedy = tr("Winnow cannot read a source like this on this computer.");
       break;
     case ErrorCode::kDamagedFile:
-      text.cause = tr("“%1” has sent what cannot be read.").arg(name);
-      text.remedy = tr("Watch it again. If it happens again, let it send in another format.");
+      text.cause = tr("“%1” sent data that Winnow cannot read.").arg(name);
+      text.remedy = tr("Watch it again. If it happens again, use another format for it.");
       break;
     case ErrorCode::kUnsupportedModel:
       text.cause = tr("The loaded model cannot watch a source.");
       text.remedy = tr("Choose another model.");
       break;
     case ErrorCode::kIllegalRecipe:
-      text.cause = tr("What is chosen for the cache does not work for a source that is still running.");
-      text.remedy = tr("Choose another method, or other options, and watch it again.");
+      text.cause = tr("This cache method does not work with a live source.");
+      text.remedy = tr("Choose another method or other options, then watch it again.");
       break;
     case ErrorCode::kContextFull:
-      text.cause = tr("What is to be kept of the source does not fit into the model’s context.");
-      text.remedy = tr("Watch it again and keep fewer slots.");
+      text.cause = tr("The source’s cache limit is longer than the model can read.");
+      text.remedy = tr("Keep less of it, then watch it again.");
       break;
     default:
       break;

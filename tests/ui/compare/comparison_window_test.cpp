@@ -128,7 +128,7 @@ TEST_F(ComparisonWindowTest, ThreeMethodsFromOnePrefillSideBySideAndBackAfterARe
   EXPECT_TRUE(header(1).contains(ui::formatShare(kept_share(figures)))) << header(1).toStdString();
   EXPECT_TRUE(header(1).contains(ui::formatMilliseconds(figures.timings_ms.ttft)));
   EXPECT_TRUE(header(1).contains(QStringLiteral("50 tok/s")));
-  EXPECT_TRUE(header(1).contains(QStringLiteral("first other word: 11")));
+  EXPECT_TRUE(header(1).contains(QStringLiteral("first different word: 11")));
   EXPECT_TRUE(header(0).contains(QStringLiteral("100")));
   EXPECT_TRUE(header(1).contains(QStringLiteral("hits 88"))) << header(1).toStdString();
   EXPECT_FALSE(header(0).contains(QStringLiteral("hits"))) << "the full cache is not compared with itself";
@@ -188,7 +188,7 @@ TEST_F(ComparisonWindowTest, AUsedAnswerBecomesTheChatsAndTheNextQuestionGoesOnF
   EXPECT_EQ(last().branchCount, 2);
   EXPECT_EQ(last().text, QString::fromStdString(m_answers[0]));
   clickEntry(transcript()->messageAt(0).id);
-  EXPECT_TRUE(header(2).contains(QStringLiteral("The chat has this answer.")));
+  EXPECT_TRUE(header(2).contains(QStringLiteral("This answer is in the chat.")));
   QTest::mouseClick(column(2)->useButton(), Qt::LeftButton);
   ASSERT_TRUE(waitUntil([this] { return !m_window->page().showsComparison() && transcript()->messageCount() == 4; }));
   EXPECT_EQ(transcript()->messageAt(1).branchCount, 2);
@@ -268,7 +268,7 @@ TEST_F(ComparisonWindowTest, EscapeStopsKeepsWhatIsWrittenAndLeavesOutTheRest) {
   EXPECT_TRUE(m_window->page().showsComparison());
   EXPECT_TRUE(answerText(0).startsWith(QStringLiteral("The star")));
   EXPECT_TRUE(header(0).contains(QStringLiteral("Stopped")));
-  EXPECT_TRUE(header(1).contains(QStringLiteral("Left out")));
+  EXPECT_TRUE(header(1).contains(QStringLiteral("Not run")));
   EXPECT_TRUE(column(0)->useButton()->isEnabled());
   EXPECT_FALSE(column(1)->useButton()->isEnabled());
   EXPECT_EQ(transcript()->messageAt(0).comparisons.size(), 1u);
@@ -308,7 +308,7 @@ TEST_F(ComparisonWindowTest, StoppedWhileReadingThereIsNothingToKeep) {
     return script;
   };
   compare(QStringLiteral("What color is the star?"));
-  ASSERT_TRUE(waitUntil([this] { return view()->sharedText().contains(QStringLiteral("Prefill 50")); }))
+  ASSERT_TRUE(waitUntil([this] { return view()->sharedText().contains(QStringLiteral("Reading the prompt: 50")); }))
       << view()->sharedText().toStdString();
   for (int i = 0; i < 3; ++i) EXPECT_TRUE(header(i).contains(QStringLiteral("Waiting")));
   key(Qt::Key_Escape);
@@ -331,7 +331,7 @@ TEST_F(ComparisonWindowTest, AFailureIsASentenceAndWhatWasAnsweredStays) {
   ASSERT_TRUE(ended());
   EXPECT_FALSE(view()->failureText().isEmpty());
   EXPECT_TRUE(header(1).contains(QStringLiteral("Failed")));
-  EXPECT_TRUE(header(2).contains(QStringLiteral("Left out")));
+  EXPECT_TRUE(header(2).contains(QStringLiteral("Not run")));
   EXPECT_TRUE(column(0)->useButton()->isEnabled());
   const QString told = view()->failureText();
   close();
@@ -378,7 +378,7 @@ TEST_F(ComparisonWindowTest, MethodsAreChosenInThePanelAndRemembered) {
   EXPECT_EQ(lastCompare()->recipes[1].retention, 0.07);
   EXPECT_EQ(lastCompare()->order, ColumnOrder::kInterleaved);
   for (int i = 0; i < 2; ++i) EXPECT_EQ(answerText(i), QString::fromStdString(m_answers[static_cast<std::size_t>(i)]));
-  EXPECT_TRUE(view()->findChild<QLabel*>()->text().contains(QStringLiteral("interleaved"))) << "which it was is not shown";
+  EXPECT_TRUE(view()->findChild<QLabel*>()->text().contains(QStringLiteral("all at once"))) << "which it was is not shown";
   close();
   open();
   ASSERT_TRUE(waitUntil([this] { return transcript()->messageCount() == 1; }));
@@ -415,9 +415,8 @@ TEST_F(ComparisonWindowTest, AMethodThatPrunesSaysThatItRanAlone) {
   m_settings->setComparedRecipes({full, pruning});
   compare(QStringLiteral("What color is the star?"));
   ASSERT_TRUE(ended());
-  EXPECT_TRUE(header(1).contains(QStringLiteral("prefill of its own. It compresses: prunes tokens while reading")))
-      << header(1).toStdString();
-  EXPECT_FALSE(header(0).contains(QStringLiteral("prefill of its own")));
+  EXPECT_TRUE(header(1).contains(QStringLiteral("Read separately: prunes tokens while reading."))) << header(1).toStdString();
+  EXPECT_FALSE(header(0).contains(QStringLiteral("Read separately")));
   EXPECT_TRUE(view()->sharedText().contains(QStringLiteral("2 prefills ")));
 }
 

@@ -166,12 +166,12 @@ TEST_F(ComposerTest, ADocumentThatIsTooLongOffersItsBeginning) {
   EXPECT_TRUE(card()->offerButton()->isHidden());
   m_composer.tray()->judgeDocuments({{"/notes/long.txt", 12'345, false, 7'600}});
   EXPECT_TRUE(card()->detail().contains(QStringLiteral("12,345 tokens")));
-  EXPECT_TRUE(card()->detail().contains(QStringLiteral("room for 7,600 tokens")));
+  EXPECT_TRUE(card()->detail().contains(QStringLiteral("its first 7,600 tokens fit")));
   QTest::keyClicks(m_composer.prompt(), QStringLiteral("what?"));
   EXPECT_FALSE(m_composer.sendButton()->isEnabled());
   QTest::keyClick(m_composer.prompt(), Qt::Key_Return);
   EXPECT_EQ(sent.size(), 0);
-  EXPECT_TRUE(m_composer.notice().contains(QStringLiteral("longer than the model reads")));
+  EXPECT_TRUE(m_composer.notice().contains(QStringLiteral("too long for the model")));
   EXPECT_EQ(card()->offerButton()->text(), QStringLiteral("Use the first 7,600 tokens"));
   card()->offerButton()->click();
   EXPECT_EQ(m_composer.draft().attachments.first().mostTokens, 7'600);
@@ -282,7 +282,7 @@ TEST_F(ComposerTest, NoMoreFramesAreAskedForThanTheClipHas) {
   EXPECT_EQ(card()->attachment().plan.frame_count, 15);
   EXPECT_EQ(card()->frameCount()->value(), 15);
   EXPECT_EQ(card()->frameCount()->maximum(), 15);
-  EXPECT_EQ(card()->planText(), QStringLiteral("All 15 frames there are · one every 0.20 s · 0:00–0:03"));
+  EXPECT_EQ(card()->planText(), QStringLiteral("All 15 frames · one every 0.20 s · 0:00–0:03"));
   FrameStrip* strip = card()->strip();
   QTest::keyClick(strip, Qt::Key_End);  // the beginning, as late as it goes
   QTest::keyClick(strip, Qt::Key_Home);

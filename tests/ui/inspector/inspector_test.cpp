@@ -46,7 +46,7 @@ TEST(CacheMonitor, CarriesTheEnginesFigures) {
   monitor.begin(recipe("vl-cache", 0.2));
   monitor.take(Progress{Phase::kPrefill, 63, 100});
   EXPECT_EQ(phaseText(monitor.figures().phase, monitor.figures().phaseDone, monitor.figures().phaseTotal),
-            QStringLiteral("Prefill 63\u202F%"));
+            QStringLiteral("Reading the prompt: 63\u202F%"));
   monitor.take(report());
   EXPECT_EQ(monitor.figures().visualTokens, 90);
   EXPECT_DOUBLE_EQ(CacheMonitor::keptVisual(monitor.figures()), 20.0);
@@ -140,15 +140,12 @@ TEST(InspectorPanel, TellsApartWhatTheTimeToTheFirstWordWentTo) {
       .media = 120, .preprocess = 8, .vision = 1400, .prefill = 310, .statistics = 12, .compress = 0.3, .ttft = 9900, .waited = 8000};
   monitor.showStored(run);
   ASSERT_TRUE(QTest::qWaitFor([&] { return !panel.firstWordLine().isEmpty(); }, 5000));
-  EXPECT_EQ(
-      panel.firstWordLine(),
-      QStringLiteral(
-          "Of it: waiting 8.0 s · decoding 120 ms · resizing 8 ms · encoding frames 1.4 s · prefill 310 ms · judging 12 ms · everything "
-          "else 50 ms"))
+  EXPECT_EQ(panel.firstWordLine(), QStringLiteral("Of that: waiting 8.0 s · decoding video 120 ms · resizing 8 ms · encoding frames 1.4 s "
+                                                  "· prefill 310 ms · judging 12 ms · other 50 ms"))
       << "compressing took no millisecond";
   run.figures.timings_ms = {.prefill = 310, .ttft = 310};
   monitor.showStored(run);
-  ASSERT_TRUE(QTest::qWaitFor([&] { return panel.firstWordLine() == QStringLiteral("Of it: prefill 310 ms"); }, 5000));
+  ASSERT_TRUE(QTest::qWaitFor([&] { return panel.firstWordLine() == QStringLiteral("Of that: prefill 310 ms"); }, 5000));
   run.figures.timings_ms = {.ttft = 310};  // of a version that told nothing apart
   monitor.showStored(run);
   EXPECT_TRUE(QTest::qWaitFor([&] { return panel.firstWordLine().isEmpty(); }, 5000));
@@ -170,7 +167,7 @@ TEST(InspectorPanel, ShowsWhatLeavesWhileTheAnswerIsWritten) {
   EXPECT_EQ(cell(0, LayerTableModel::kNow), 40.0);
   EXPECT_EQ(cell(1, LayerTableModel::kEvicted), 5.0);
   EXPECT_EQ(cell(1, LayerTableModel::kNow), 20.0);
-  EXPECT_TRUE(panel.layerBars()->describe(1).contains(QStringLiteral("5 left while writing")))
+  EXPECT_TRUE(panel.layerBars()->describe(1).contains(QStringLiteral("5 evicted while writing")))
       << panel.layerBars()->describe(1).toStdString();
   // The stored figures of the finished answer show the same.
   app::Run run;
@@ -219,7 +216,7 @@ TEST(InspectorPanel, TableTwinSortsAndCopies) {
   EXPECT_EQ(panel.table()->model()->index(0, LayerTableModel::kLayer).data().toString(), QStringLiteral("1"));
   panel.copyTable();
   EXPECT_EQ(QApplication::clipboard()->text(),
-            QStringLiteral("Layer\tBudget\tKept\tVisual\tText\tWritten\tEvicted\tNow\tKV "
+            QStringLiteral("Layer\tBudget\tKept\tAttached\tText\tWritten\tEvicted\tNow\tKV "
                            "KiB\n1\t20\t20\t10\t10\t0\t0\t20\t0.3125\n0\t40\t40\t30\t10\t0\t0\t40\t0.625\n"));
   const QByteArray csv = QApplication::clipboard()->mimeData()->data(QStringLiteral("text/csv"));
   EXPECT_EQ(QString::fromUtf8(csv), QApplication::clipboard()->text().replace(QLatin1Char('\t'), QLatin1Char(',')));

@@ -108,7 +108,8 @@ TEST_F(ReopenedFigures, ShareOfTheFullCacheIsNeverAboveOne) {
   EXPECT_EQ(last().metrics.kvBytes, last().metrics.kvFullBytes);
   EXPECT_EQ(last().metrics.shortTextTokens, 256);
   const QStringList lines = said();
-  EXPECT_TRUE(lines.contains(QStringLiteral("Text of fewer than 256 tokens: not compressed."))) << lines.join('\n').toStdString();
+  EXPECT_TRUE(lines.contains(QStringLiteral("Not compressed: text of fewer than 256 tokens stays whole.")))
+      << lines.join('\n').toStdString();
   expectSameAfterReopening("text alone");
 }
 

@@ -121,9 +121,36 @@ TEST_F(KeptMapPage, TheKeyTakesTheNewestAnswerThatHasAMap) {
   page()->close();
   // Asked for by hand, the sentence is true.
   inWindow<ui::KeptMapPages>()->open(last().id);
-  EXPECT_TRUE(waitUntil([this] { return page()->sentence().contains(QStringLiteral("before its prompt had been read")); }))
+  EXPECT_TRUE(waitUntil([this] { return page()->sentence().contains(QStringLiteral("before its prompt was read")); }))
       << page()->sentence().toStdString();
   EXPECT_TRUE(page()->showsSentence());
+}
+
+// What is said of an answer that ended and has no map follows from its figures.
+TEST_F(KeptMapPage, AnAnswerWithFiguresSaysWhyItHasNoMap) {
+  std::int64_t tokens = 100;
+  m_script = [&tokens](const Request&) {
+    Finished done;
+    done.answer = "A star.";
+    done.figures.tokens.thread_text = tokens;
+    done.figures.layers.resize(28);
+    for (LayerFigures& layer : done.figures.layers) layer.kept_per_head.assign(4, 10);
+    return Script{{{}, Say{done}}};
+  };
+  const auto sentence = [this] {
+    composer()->prompt()->setPlainText(QStringLiteral("What is it?"));
+    EXPECT_TRUE(waitUntil([this] { return composer()->sendButton()->isEnabled(); }));
+    pressEnter();
+    EXPECT_TRUE(idle());
+    inWindow<ui::KeptMapPages>()->open(last().id);
+    EXPECT_TRUE(waitUntil([this] { return page()->sentence().startsWith(QStringLiteral("No map")); }));
+    const QString said = page()->sentence();
+    page()->close();
+    return said;
+  };
+  EXPECT_TRUE(sentence().contains(QStringLiteral("older version")));
+  tokens = 40'000;
+  EXPECT_TRUE(sentence().contains(QStringLiteral("larger than 4.0 MiB")));
 }
 
 TEST_F(KeptMapPage, TextShowsItsWords) {

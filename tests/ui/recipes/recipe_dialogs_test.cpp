@@ -115,7 +115,7 @@ TEST_F(RecipeDialogs, AClickOnACardSelectsAndTheButtonUses) {
   QTest::mouseClick(picker->list()->viewport(), Qt::LeftButton, {}, picker->list()->visualRect(index).center());
   EXPECT_EQ(picker->selected()->spec.method, "aircache");
   const QString said = index.data(Qt::AccessibleTextRole).toString();
-  for (const char* part : {"AirCache", "2503.23956", "question", "Not for"})
+  for (const char* part : {"AirCache", "2503.23956", "question", "Limits"})
     EXPECT_TRUE(said.contains(QLatin1String(part))) << part << ": " << said.toStdString();
   QTest::mouseClick(picker->useButton(), Qt::LeftButton);
   ASSERT_TRUE(gone<ui::MethodPicker>());
@@ -129,7 +129,7 @@ TEST_F(RecipeDialogs, WhatTheModelCannotDoIsGreyAndSaysWhy) {
   threeAxes.judges_patches = false;
   ui::MethodPicker picker(list_methods(), *m_settings, session().chat.options().recipe, threeAxes);
   const auto* model = qobject_cast<const ui::MethodCardModel*>(picker.list()->model());
-  for (const auto& [method, why] : {std::pair{"ems-no-position", "height and width"}, std::pair{"fastervlm", "vision tower"},
+  for (const auto& [method, why] : {std::pair{"ems-no-position", "height and width"}, std::pair{"fastervlm", "vision encoder"},
                                     std::pair{"prefixkv-profile", "profile"}, std::pair{"snapkv", ""}}) {
     app::NamedRecipe wanted;
     wanted.spec.method = method;

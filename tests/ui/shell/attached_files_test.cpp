@@ -180,7 +180,7 @@ TEST_F(AttachedFilesTest, AModelThatDoesNotLoadLeavesTheOneBefore) {
   ASSERT_TRUE(waitUntil([this] { return inWindow<ui::FaultNotice>()->isVisible(); }));
   EXPECT_EQ(session().model.state(), ui::ModelState::kReady);
   EXPECT_EQ(session().model.folder(), before);
-  EXPECT_TRUE(inWindow<ui::FaultNotice>()->text().contains(QStringLiteral("“shapes-demo” goes on answering")))
+  EXPECT_TRUE(inWindow<ui::FaultNotice>()->text().contains(QStringLiteral("“shapes-demo” stays loaded")))
       << inWindow<ui::FaultNotice>()->text().toStdString();
   EXPECT_NE(m_settings->lastModelFolder(), QStringLiteral("/models/broken"));
   ask(QStringLiteral("Still there?"));
@@ -290,7 +290,7 @@ TEST_F(AttachedFilesTest, RewordingSaysThatTheFileIsAnotherOneAndCanTakeIt) {
   EXPECT_TRUE(card()->detail().startsWith(QStringLiteral("“change.mp4” is not the file that was attached.")))
       << card()->detail().toStdString();
   EXPECT_FALSE(composer()->sendButton()->isEnabled());
-  EXPECT_EQ(card()->offerButton()->text(), QStringLiteral("Use what is there now"));
+  EXPECT_EQ(card()->offerButton()->text(), QStringLiteral("Use the new file"));
   card()->offerButton()->click();
   EXPECT_EQ(card()->state(), ui::CardState::kReady);
   EXPECT_EQ(card()->attachment().sha256, QByteArray("something else"));

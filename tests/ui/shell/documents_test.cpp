@@ -49,7 +49,7 @@ TEST_F(DocumentsTest, IsReadInTheBackgroundAndItsCardSaysHowLongItIs) {
   EXPECT_TRUE(waitUntil([this] { return card()->detail().contains(QStringLiteral("1,512 words · 200 tokens")); }))
       << card()->detail().toStdString();
   EXPECT_TRUE(waitUntil([this] { return inWindow<ui::PlanLine>()->plan().text.startsWith(QStringLiteral("1,512 words · ")); }));
-  EXPECT_TRUE(inWindow<ui::PlanLine>()->plan().detail.contains(QStringLiteral("200 of the document and ")));
+  EXPECT_TRUE(inWindow<ui::PlanLine>()->plan().detail.contains(QStringLiteral("(200 for the document, ")));
   ASSERT_TRUE(waitUntil([this] { return preparation()->view().text == QStringLiteral("Reading the document…"); }))
       << preparation()->view().text.toStdString();
   m_log->holdPreparations(false);

@@ -13,7 +13,7 @@ QString counted(const char* text, int n) { return QCoreApplication::translate("T
 TEST(EnglishPlurals, AgreeWithTheirNumber) {
   EXPECT_EQ(counted("%n method(s)", 1), QStringLiteral("1 method"));
   EXPECT_EQ(counted("%n method(s)", 0), QStringLiteral("0 methods"));
-  EXPECT_EQ(counted("%n method(s), failed", 3), QStringLiteral("3 methods, failed"));
+  EXPECT_EQ(counted("%n method(s): failed", 3), QStringLiteral("3 methods: failed"));
   EXPECT_EQ(QCoreApplication::translate("Test", "a file(s)"), QStringLiteral("a file(s)")) << "nothing was counted";
 }
 

@@ -131,7 +131,7 @@ TEST_F(LaterQuestionsTest, EveryChatHasItsOwn) {
   EXPECT_EQ(later()->guard(), Guard::kAlone);
   m_window->page().startNew();
   EXPECT_EQ(later()->guard(), Guard::kKeep);
-  EXPECT_TRUE(later()->holdsFor().contains(QStringLiteral("new ones"))) << later()->holdsFor().toStdString();
+  EXPECT_TRUE(later()->holdsFor().contains(QStringLiteral("new chats"))) << later()->holdsFor().toStdString();
 }
 
 TEST_F(LaterQuestionsTest, TheLineThatWarnsOffersTheChoice) {
@@ -165,7 +165,7 @@ TEST_F(LaterQuestionsTest, WhatAMethodCannotDoIsNotOfferedAndNotSent) {
     useMethod(method);
     EXPECT_FALSE(offers(Guard::kRam));
     EXPECT_TRUE(offers(Guard::kPrefill));
-    EXPECT_TRUE(later()->cost().startsWith(QStringLiteral("Not with this method"))) << later()->cost().toStdString();
+    EXPECT_TRUE(later()->cost().startsWith(QStringLiteral("Not available"))) << later()->cost().toStdString();
     ask(QStringLiteral("What is it?"));
     EXPECT_EQ(lastAsked<Turn>().guard, Guard::kKeep) << "the engine would refuse it";
   }
@@ -180,14 +180,16 @@ TEST_F(LaterQuestionsTest, EveryChoiceNamesItsCost) {
   for (const MethodInfo& method : methods) {
     useMethod(method.name.c_str());
     for (int row = 0; row < later()->box()->count(); ++row) {
-      EXPECT_TRUE(later()->box()->itemData(row, Qt::ToolTipRole).toString().contains(QStringLiteral("this method")) ||
-                  later()->box()->itemData(row, Qt::ToolTipRole).toString().startsWith(QStringLiteral("Costs ")))
-          << method.name << " " << row;
+      const QString said = later()->box()->itemData(row, Qt::ToolTipRole).toString();
+      const bool names = said.startsWith(QStringLiteral("Costs nothing")) || said.startsWith(QStringLiteral("Reads everything again")) ||
+                         said.startsWith(QStringLiteral("Needs memory")) || said.startsWith(QStringLiteral("Fast")) ||
+                         said.startsWith(QStringLiteral("Not available"));
+      EXPECT_TRUE(names) << method.name << " " << row << ": " << said.toStdString();
     }
   }
   const auto cost = [&](Guard guard, const char* method) { return ui::laterCost(guard, recipe(method)); };
-  EXPECT_TRUE(cost(Guard::kAlone, "self-study").startsWith(QStringLiteral("Costs next to nothing")));
-  EXPECT_TRUE(cost(Guard::kAlone, "snapkv").startsWith(QStringLiteral("Costs a full reading")));
+  EXPECT_TRUE(cost(Guard::kAlone, "self-study").startsWith(QStringLiteral("Fast")));
+  EXPECT_TRUE(cost(Guard::kAlone, "snapkv").startsWith(QStringLiteral("Reads everything again")));
   EXPECT_TRUE(cost(Guard::kKeep, "snapkv").contains(QStringLiteral("is gone")));
   EXPECT_FALSE(cost(Guard::kKeep, "full").contains(QStringLiteral("is gone")));
   choose(Guard::kPrefill);
@@ -245,7 +247,7 @@ TEST_F(LaterQuestionsTest, TheLineFollowsTheChoice) {
   ask(QStringLiteral("What is it?"));
   choose(Guard::kAlone);
   const QString alone = line();
-  EXPECT_TRUE(alone.contains(QStringLiteral("does not see what was said before"))) << alone.toStdString();
+  EXPECT_TRUE(alone.contains(QStringLiteral("does not see earlier questions and answers"))) << alone.toStdString();
   choose(Guard::kRam);
   EXPECT_TRUE(line().contains(QStringLiteral("in memory"))) << line().toStdString();
   choose(Guard::kKeep);
@@ -279,11 +281,10 @@ std::string said(const char* method, double kept, Guard guard = Guard::kKeep) {
 bool contains(const std::string& text, const std::string& words) { return text.find(words) != std::string::npos; }
 
 TEST(LaterQuestion, IsToldWhatIsLeftAndWhy) {
-  EXPECT_TRUE(contains(said("self-study", 50.0), "of the pictures that were kept before the first one was read"))
-      << said("self-study", 50.0);
+  EXPECT_TRUE(contains(said("self-study", 50.0), "of the video kept earlier")) << said("self-study", 50.0);
   EXPECT_TRUE(contains(said("self-study", 50.0), ui::formatShare(0.1).toStdString()));
-  EXPECT_TRUE(contains(said("snapkv", 50.0), "that the questions so far needed"));
-  EXPECT_TRUE(contains(said("streaming-llm", 50.0), "the rest was dropped"));
+  EXPECT_TRUE(contains(said("snapkv", 50.0), "that earlier questions needed"));
+  EXPECT_TRUE(contains(said("streaming-llm", 50.0), "that is left"));
   EXPECT_TRUE(contains(said("rekv", 50.0), "nothing was dropped")) << said("rekv", 50.0);
   EXPECT_EQ(said("full", 500.0), "");
   EXPECT_EQ(said({}, Guard::kKeep, "snapkv"), "");
@@ -294,34 +295,36 @@ TEST(LaterQuestion, IsToldWhatIsLeftAndWhy) {
 
 TEST(LaterQuestion, ReadAgainItSeesThePicturesAsAFirstOne) {
   const std::string needed = said("snapkv", 50.0, Guard::kPrefill);
-  EXPECT_TRUE(contains(needed, "sees the pictures as a first one does. Everything is read again for it.")) << needed;
+  EXPECT_TRUE(contains(needed, "starts from all of the video. Everything is read again.")) << needed;
   const std::string before = said("self-study", 50.0, Guard::kPrefill);
-  EXPECT_TRUE(contains(before, ui::formatShare(0.1).toStdString() + " of the pictures that are kept before it is read")) << before;
-  EXPECT_TRUE(contains(said({answered("self-study", 50.0)}, Guard::kPrefill, "kvzip"), "as a first one does")) << "another method's share";
-  EXPECT_TRUE(contains(said("rekv", 50.0, Guard::kPrefill), "as a first one does"));
+  EXPECT_TRUE(contains(before, ui::formatShare(0.1).toStdString() + " of the video kept before it is read")) << before;
+  EXPECT_TRUE(contains(said({answered("self-study", 50.0)}, Guard::kPrefill, "kvzip"), "starts from all of")) << "another method's share";
+  EXPECT_TRUE(contains(said("rekv", 50.0, Guard::kPrefill), "starts from all of"));
   EXPECT_EQ(said({}, Guard::kPrefill, "snapkv"), "") << "nothing was asked yet";
 }
 
 TEST(LaterQuestion, FromTheFullCacheItIsToldWhatThatTakes) {
   const std::string text = said("snapkv", 50.0, Guard::kRam);
-  EXPECT_TRUE(contains(text, "as a first one does. The full cache (" + ui::formatBytes(1 << 20).toStdString() + ") is kept in memory"))
+  EXPECT_TRUE(
+      contains(text, "starts from all of the video. The full cache (" + ui::formatBytes(1 << 20).toStdString() + ") stays in memory"))
       << text;
 }
 
 TEST(LaterQuestion, ByItselfItDoesNotSeeWhatWasSaid) {
-  EXPECT_TRUE(contains(said("snapkv", 50.0, Guard::kAlone), "as a first one does. It does not see what was said before."));
-  EXPECT_TRUE(contains(said("self-study", 50.0, Guard::kAlone), "kept before it is read. It does not see what was said before."));
+  EXPECT_TRUE(
+      contains(said("snapkv", 50.0, Guard::kAlone), "starts from all of the video. It does not see earlier questions and answers."));
+  EXPECT_TRUE(contains(said("self-study", 50.0, Guard::kAlone), "kept before it is read. It does not see earlier questions and answers."));
   app::StoredMessage text = answered("snapkv", 0.0);
   text.run.figures.tokens.thread_visual = 0;
-  EXPECT_EQ(said({text}, Guard::kAlone, "snapkv"), "It does not see what was said before.") << "there are no pictures";
+  EXPECT_EQ(said({text}, Guard::kAlone, "snapkv"), "It does not see earlier questions and answers.") << "there are no pictures";
 }
 
 TEST(LaterQuestion, AfterOneByItselfTheConversationIsReadAgain) {
   app::StoredMessage alone = answered("snapkv", 50.0);
   alone.run.guard = Guard::kAlone;
-  EXPECT_TRUE(contains(said({alone}, Guard::kKeep, "snapkv"), "questions so far needed")) << "it was the only one";
-  EXPECT_TRUE(contains(said({answered("snapkv", 50.0), alone}, Guard::kKeep, "snapkv"), "Everything is read again"));
-  EXPECT_TRUE(contains(said({alone, answered("snapkv", 50.0)}, Guard::kKeep, "snapkv"), "questions so far needed"));
+  EXPECT_TRUE(contains(said({alone}, Guard::kKeep, "snapkv"), "earlier questions needed")) << "it was the only one";
+  EXPECT_TRUE(contains(said({answered("snapkv", 50.0), alone}, Guard::kKeep, "snapkv"), "reads everything again"));
+  EXPECT_TRUE(contains(said({alone, answered("snapkv", 50.0)}, Guard::kKeep, "snapkv"), "earlier questions needed"));
 }
 
 }  // namespace

@@ -385,7 +385,7 @@ TEST_F(MainWindowTest, FramesAskedAndDoneAreToldApartOnlyWhereTheyDiffer) {
   ask(QStringLiteral("What is this?"));
   ASSERT_EQ(transcript()->messageAt(0).attachments.size(), 2u);
   EXPECT_EQ(transcript()->messageAt(0).attachments[0].detail, QStringLiteral("15 frames · 0:00–0:03"));
-  EXPECT_EQ(transcript()->messageAt(0).attachments[1].detail, QStringLiteral("64 frames asked, 40 done · 0:00–2:08"));
+  EXPECT_EQ(transcript()->messageAt(0).attachments[1].detail, QStringLiteral("40 of 64 frames read · 0:00–2:08"));
 }
 
 TEST_F(MainWindowTest, UpPutsTheLastQuestionIntoTheBoxAndSendingReplacesIt) {
@@ -539,7 +539,7 @@ TEST_F(MainWindowTest, PinsAreSentKeptAndChanged) {
   auto* viewer = m_window->findChild<ui::FrameViewer*>();
   ASSERT_NE(viewer, nullptr);
   EXPECT_TRUE(viewer->pinButton()->isChecked());
-  EXPECT_TRUE(viewer->pinButton()->toolTip().contains(QStringLiteral("reads the whole conversation again")));
+  EXPECT_TRUE(viewer->pinButton()->toolTip().contains(QStringLiteral("reads the whole chat again")));
   QTest::keyClick(viewer, Qt::Key_P);
   EXPECT_FALSE(viewer->pinButton()->isChecked());
   viewer->close();

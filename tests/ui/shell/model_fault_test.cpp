@@ -34,7 +34,7 @@ TEST(ModelFaultText, SaysWhatAFolderLacks) {
   const auto cause = [](ErrorCode code, const char* subject) { return ui::describeModelFault({code, subject, ""}, kVideos, false).cause; };
   EXPECT_EQ(cause(ErrorCode::kNoModel, "/home/me/media"),
             QStringLiteral("“media” is not a model: neither a GGUF file nor a folder with config.json."));
-  EXPECT_EQ(cause(ErrorCode::kModelFolderMissing, "/home/me/media/"), QStringLiteral("The model “media” is not there any more."));
+  EXPECT_EQ(cause(ErrorCode::kModelFolderMissing, "/home/me/media/"), QStringLiteral("The model “media” cannot be found."));
   EXPECT_EQ(cause(ErrorCode::kModelFileMissing, "/home/me/media/tokenizer.json"),
             QStringLiteral("The model “media” is not complete: “tokenizer.json” is missing."));
   EXPECT_EQ(cause(ErrorCode::kModelInside, "/home/me/media/demo/model"), QStringLiteral("“media” is not a model, but “model” in it is."));
@@ -132,7 +132,7 @@ TEST_F(ModelFaultTest, ADemoModelWhoseFilesAreGoneIsNamedAsTheDemoModel) {
     return failure_script(ErrorCode::kNoModel, load->folder, "a model folder has a config.json, this has none");
   };
   openWith(kDemo, kDemo);
-  EXPECT_TRUE(inWindow<ui::FaultNotice>()->text().startsWith(QStringLiteral("The bundled demo model is not there.")))
+  EXPECT_TRUE(inWindow<ui::FaultNotice>()->text().startsWith(QStringLiteral("The bundled demo model is missing.")))
       << inWindow<ui::FaultNotice>()->text().toStdString();
   EXPECT_EQ(button("Use the demo model"), nullptr);
   EXPECT_NE(button("Try again"), nullptr);
@@ -143,7 +143,7 @@ TEST_F(ModelFaultTest, AWantedDemoModelThatWasNeverInstalledIsSaid) {
   ui::InitialState initial;
   initial.demoWanted = true;
   start(initial);
-  EXPECT_TRUE(inWindow<ui::FaultNotice>()->text().startsWith(QStringLiteral("The bundled demo model is not there.")))
+  EXPECT_TRUE(inWindow<ui::FaultNotice>()->text().startsWith(QStringLiteral("The bundled demo model is missing.")))
       << inWindow<ui::FaultNotice>()->text().toStdString();
 }
 

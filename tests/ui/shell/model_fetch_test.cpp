@@ -67,9 +67,9 @@ TEST_F(ModelFetchTest, OneClickFetchesAndOpensIt) {
   EXPECT_EQ(m_downloads.current->starts, 1);
   EXPECT_EQ(button(kGet), nullptr) << "it is running";
   Q_EMIT m_downloads.current->progressed({DownloadStage::kDownloading, 46'435'520, 92'871'040});
-  EXPECT_EQ(words(), QStringLiteral("Fetching Small: 46 MB of 93 MB"));
+  EXPECT_EQ(words(), QStringLiteral("Downloading Small: 46 MB of 93 MB"));
   EXPECT_EQ(box()->findChild<QProgressBar*>()->value(), 50);
-  EXPECT_TRUE(m_window->statusText().contains(QStringLiteral("Fetching Small: 46 MB of 93 MB"))) << m_window->statusText().toStdString();
+  EXPECT_TRUE(m_window->statusText().contains(QStringLiteral("Downloading Small: 46 MB of 93 MB"))) << m_window->statusText().toStdString();
   m_downloads.putModel();
   Q_EMIT m_downloads.current->finished(m_downloads.file());
   ASSERT_TRUE(
@@ -87,7 +87,7 @@ TEST_F(ModelFetchTest, CancelSaysWhatIsKeptAndOffersItAgain) {
   Q_EMIT m_downloads.current->progressed({DownloadStage::kDownloading, 46'435'520, 92'871'040});
   click(QStringLiteral("Cancel"));
   ASSERT_NE(button(kGet), nullptr);
-  EXPECT_TRUE(words().contains(QStringLiteral("46 MB of 93 MB have come and are kept."))) << words().toStdString();
+  EXPECT_TRUE(words().contains(QStringLiteral("46 MB of 93 MB already downloaded."))) << words().toStdString();
   EXPECT_TRUE(inWindow<ui::FaultNotice>()->text().isEmpty());
   click(kGet);
   EXPECT_EQ(m_downloads.made, 2);
@@ -97,7 +97,8 @@ TEST_F(ModelFetchTest, WithoutANetworkItSaysSoAndTriesAgain) {
   openDemo();
   click(kGet);
   Q_EMIT m_downloads.current->failed({DownloadProblem::kNoNetwork, QStringLiteral("pypi.org"), QStringLiteral("Host pypi.org not found")});
-  EXPECT_EQ(words(), QStringLiteral("pypi.org cannot be reached. Check the network, then try again: what has come is kept."));
+  EXPECT_EQ(words(),
+            QStringLiteral("pypi.org cannot be reached. Check the network, then try again. The download continues where it stopped."));
   EXPECT_TRUE(inWindow<ui::FaultNotice>()->text().isEmpty()) << "it is said once";
   click(QStringLiteral("Try again"));
   EXPECT_EQ(m_downloads.made, 2);
@@ -128,15 +129,15 @@ TEST_F(ModelFetchTest, InAChatTheMenuFetchesItAndTheNoticeSaysWhatFails) {
   ASSERT_NE(menuLine(kGet), nullptr);
   menuLine(kGet)->trigger();
   ASSERT_NE(m_downloads.current, nullptr);
-  ASSERT_NE(menuLine(QStringLiteral("Stop fetching Small")), nullptr);
+  ASSERT_NE(menuLine(QStringLiteral("Stop downloading Small")), nullptr);
   Q_EMIT m_downloads.current->failed({DownloadProblem::kServerRefused, QStringLiteral("pypi.org"), QStringLiteral("status 503")});
   EXPECT_TRUE(inWindow<ui::FaultNotice>()->text().startsWith(QStringLiteral("pypi.org refuses the download.")))
       << inWindow<ui::FaultNotice>()->text().toStdString();
   ASSERT_NE(inWindow<ui::FaultNotice>()->button(QStringLiteral("Try again")), nullptr);
   QTest::mouseClick(inWindow<ui::FaultNotice>()->button(QStringLiteral("Try again")), Qt::LeftButton);
   EXPECT_EQ(m_downloads.made, 2);
-  ASSERT_NE(menuLine(QStringLiteral("Stop fetching Small")), nullptr);
-  menuLine(QStringLiteral("Stop fetching Small"))->trigger();
+  ASSERT_NE(menuLine(QStringLiteral("Stop downloading Small")), nullptr);
+  menuLine(QStringLiteral("Stop downloading Small"))->trigger();
   EXPECT_NE(menuLine(kGet), nullptr);
 }
 

@@ -56,7 +56,7 @@ TEST(PlanWords, WhatAShareIsOfWhereLayersHaveAWindow) {
   const auto said = [](qint64 window) {
     ui::PlanSubject subject;
     subject.window = window;
-    return ui::describePlan(plan(), subject).detail.contains(QStringLiteral("look back over %1 tokens: they hold no others").arg(window));
+    return ui::describePlan(plan(), subject).detail.contains(QStringLiteral("see only the last %1 tokens").arg(window));
   };
   EXPECT_TRUE(said(512)) << "of 617";
   EXPECT_FALSE(said(1024)) << "nothing has left it yet";
@@ -89,7 +89,7 @@ TEST(PlanWords, WhatDoesNotFitOffersWhatWould) {
   const ui::PlanView narrow = ui::describePlan(planned, {{video(64)}, recipe, true});
   ASSERT_EQ(narrow.remedies.size(), 3);
   EXPECT_EQ(narrow.remedies[1].kind, ui::PlanRemedy::Kind::kNarrowCache);
-  EXPECT_EQ(narrow.remedies[1].text, QStringLiteral("Cache in 8 bits"));
+  EXPECT_EQ(narrow.remedies[1].text, QStringLiteral("Use an 8-bit cache"));
   recipe.kv_bits = 16;
   EXPECT_EQ(ui::describePlan(planned, {{video(64)}, recipe, true}).remedies.size(), 3);
   recipe.kv_bits = 8;
@@ -130,7 +130,7 @@ TEST_F(PlanInWindow, FollowsWhatIsWrittenAndChosen) {
   attach(20);
   ASSERT_TRUE(planned(QStringLiteral("20 frames"))) << "known before a word is written";
   type(QStringLiteral("What is it?"));
-  ASSERT_TRUE(planned(QStringLiteral("180 of pictures and 12 of text, 192 tokens"))) << line()->plan().detail.toStdString();
+  ASSERT_TRUE(planned(QStringLiteral("192 tokens (180 for the video, 12 for text)"))) << line()->plan().detail.toStdString();
   const std::size_t asked = m_log->plans().size();
   EXPECT_LE(asked, 4U) << "not one for every key";
   composer()->tray()->card(0)->frameCount()->setValue(10);

@@ -113,7 +113,7 @@ TEST_F(PreparationTest, TheSettingSaysNever) {
 TEST_F(PreparationTest, AMethodThatNeedsTheQuestionSaysSo) {
   useMethod("snapkv");
   attachVideo();
-  ASSERT_TRUE(says(QStringLiteral("when it knows the question")));
+  ASSERT_TRUE(says(QStringLiteral("once it knows your question")));
   EXPECT_TRUE(line()->view().action.isEmpty());
 }
 

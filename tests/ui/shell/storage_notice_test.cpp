@@ -61,7 +61,7 @@ class StorageNoticeTest : public WindowTest {
   void expectAWordOnEnter(const QString& typed) {
     type(typed);
     pressEnter();
-    EXPECT_TRUE(composer()->notice().contains(QStringLiteral("not open"))) << composer()->notice().toStdString();
+    EXPECT_TRUE(composer()->notice().contains(QStringLiteral("could not be opened"))) << composer()->notice().toStdString();
     EXPECT_EQ(composer()->prompt()->toPlainText(), typed);
   }
   // What was typed before is still there; sending it works.
@@ -75,10 +75,10 @@ class StorageNoticeTest : public WindowTest {
     ASSERT_TRUE(waitUntil([this] { return transcript()->messageCount() == 2 && last().metrics.valid; }));
   }
   void expectNothingIsSaved() {
-    EXPECT_TRUE(notice()->text().contains(QStringLiteral("Nothing will be saved"))) << notice()->text().toStdString();
+    EXPECT_TRUE(notice()->text().contains(QStringLiteral("Nothing is saved from now on"))) << notice()->text().toStdString();
     EXPECT_TRUE(notice()->isVisible());
   }
-  const QString m_goOn = QStringLiteral("Go on without saving");
+  const QString m_goOn = QStringLiteral("Continue without saving");
   const QString m_tryAgain = QStringLiteral("Try again");
   const QString m_startEmpty = QStringLiteral("Start with an empty list");
 };
@@ -144,7 +144,7 @@ TEST_F(StorageNoticeTest, ANewerFileIsLeftAlone) {
 TEST_F(StorageNoticeTest, AReadOnlyFolderStillShowsTheChatsInMemory) {
   const ReadOnlyFolder locked(folders().data);
   if (!locked.holds()) GTEST_SKIP() << "this user writes everywhere on this file system";
-  startInto(QStringLiteral("may not be written"));
+  startInto(QStringLiteral("may not write"));
   expectAWordOnEnter(QStringLiteral("and now?"));
   EXPECT_TRUE(offers(m_tryAgain));
   choose(m_goOn);
@@ -160,7 +160,7 @@ TEST_F(StorageNoticeTest, AFolderThatCannotBeMadeStillLetsOneChat) {
   ASSERT_TRUE(QDir(folders().data).removeRecursively());
   const ReadOnlyFolder locked(m_folder.path());
   if (!locked.holds()) GTEST_SKIP() << "this user writes everywhere on this file system";
-  startInto(QStringLiteral("may not be written"));
+  startInto(QStringLiteral("may not write"));
   expectAWordOnEnter(QStringLiteral("hello"));
   choose(m_goOn);
   expectItIsAnswered(QStringLiteral("hello"));

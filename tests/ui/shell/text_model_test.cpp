@@ -174,14 +174,14 @@ TEST_F(TextModelTest, AMethodThatCompressesWhatIsAttachedSaysThatNothingIs) {
   app::NamedRecipe recipe;
   recipe.spec.method = "self-study";
   composer()->method()->setRecipe(recipe);
-  EXPECT_TRUE(composer()->method()->about().contains(QStringLiteral("Nothing is attached here")));
+  EXPECT_TRUE(composer()->method()->about().contains(QStringLiteral("This chat has none")));
   recipe.spec.method = "snapkv";
   composer()->method()->setRecipe(recipe);
-  EXPECT_FALSE(composer()->method()->about().contains(QStringLiteral("Nothing is attached here"))) << "it compresses text as well";
+  EXPECT_FALSE(composer()->method()->about().contains(QStringLiteral("This chat has none"))) << "it compresses text as well";
   recipe.spec.method = "self-study";
   composer()->method()->setRecipe(recipe);
   attach("/samples/clip.mp4");
-  EXPECT_FALSE(composer()->method()->about().contains(QStringLiteral("Nothing is attached here")));
+  EXPECT_FALSE(composer()->method()->about().contains(QStringLiteral("This chat has none")));
 }
 
 TEST_F(TextModelTest, PlansAndComparesWithoutAnythingAttached) {

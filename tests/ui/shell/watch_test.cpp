@@ -246,7 +246,7 @@ TEST_F(WatchTest, AskedAboutLaterTheEnginesErrorIsSaidInWords) {
   for (const char* address : {"/dev/video0", "tcp://127.0.0.1:9000", "screen::0.0"}) {
     const ui::ErrorText words = ui::describeError({ErrorCode::kFileNotFound, address, "does not exist"});
     EXPECT_TRUE(words.cause.contains(ui::watchedName(QString::fromLatin1(address)))) << words.cause.toStdString();
-    EXPECT_TRUE(words.remedy.startsWith(QStringLiteral("A source that was watched cannot be read again"))) << words.remedy.toStdString();
+    EXPECT_TRUE(words.remedy.startsWith(QStringLiteral("A watched source cannot be read again"))) << words.remedy.toStdString();
   }
   EXPECT_FALSE(ui::describeError({ErrorCode::kFileNotFound, "/home/a/film.mp4", ""}).remedy.contains(QStringLiteral("watched")));
   const Turn turn = std::get<Turn>(asked().back().body);
@@ -256,7 +256,7 @@ TEST_F(WatchTest, AskedAboutLaterTheEnginesErrorIsSaidInWords) {
 
 TEST_F(WatchTest, NothingIsAskedBeforeSomethingWasSeen) {
   start();
-  EXPECT_TRUE(session().answers.blockedReason().contains(QStringLiteral("Nothing has been seen")))
+  EXPECT_TRUE(session().answers.blockedReason().contains(QStringLiteral("Nothing has arrived")))
       << session().answers.blockedReason().toStdString();
   type(QStringLiteral("What is there?"));
   EXPECT_FALSE(composer()->sendButton()->isEnabled());
@@ -273,7 +273,7 @@ TEST_F(WatchTest, OtherMediaAreNotMixedIn) {
   ASSERT_TRUE(attached());
   type(QStringLiteral("What is there?"));
   pressEnter();
-  EXPECT_TRUE(composer()->notice().contains(QStringLiteral("alone"))) << composer()->notice().toStdString();
+  EXPECT_TRUE(composer()->notice().contains(QStringLiteral("only"))) << composer()->notice().toStdString();
   QTest::qWait(1600);
   EXPECT_TRUE(m_log->prepares().empty()) << "would take the place of what was seen";
   EXPECT_EQ(order(), "c");
@@ -294,7 +294,7 @@ TEST_F(WatchTest, TheMethodButtonSaysWhatReadsTheSource) {
   ASSERT_TRUE(seen(8));
   EXPECT_TRUE(composer()->method()->text().startsWith(QStringLiteral("Watching: "))) << composer()->method()->text().toStdString();
   EXPECT_NE(composer()->method()->text(), QStringLiteral("Watching: ") + chosen);
-  EXPECT_TRUE(composer()->method()->about().contains(QStringLiteral("This is for other questions")));
+  EXPECT_TRUE(composer()->method()->about().contains(QStringLiteral("This setting is for other questions")));
   bar()->stopButton()->click();
   bar()->closeButton()->click();
   EXPECT_EQ(composer()->method()->text(), chosen);
@@ -307,7 +307,7 @@ TEST_F(WatchTest, TheBarSaysHowItStands) {
   for (int i = 0; i < 5; ++i) m_clips.giveFrames(8);
   ASSERT_TRUE(seen(40));
   // 40 frames of 9 tokens under a cap of 100: 100/360.
-  const QString expected = QStringLiteral("Watching the camera /dev/video0: 0:20, 40 frames, 28\u202f% of what was seen is kept, 200 KiB");
+  const QString expected = QStringLiteral("Watching the camera /dev/video0 for 0:20: 40 frames, 28\u202f% kept (200 KiB)");
   EXPECT_EQ(text(), expected) << text().toStdString();
   EXPECT_EQ(bar()->view().shares.size(), 40U);
   EXPECT_TRUE(bar()->strip()->isVisible());
@@ -316,9 +316,8 @@ TEST_F(WatchTest, TheBarSaysHowItStands) {
   app::ClipReader::Clip missed;
   missed.notices = {{NoticeCode::kFramesMissed, 3}};
   m_clips.give(missed);
-  EXPECT_TRUE(waitUntil([this] {
-    return notice() == QStringLiteral("3 frames were missed because they came faster than they were used.");
-  })) << notice().toStdString();
+  EXPECT_TRUE(waitUntil([this] { return notice() == QStringLiteral("3 frames were skipped because they came too fast."); }))
+      << notice().toStdString();
   bar()->pauseButton()->click();
   EXPECT_EQ(bar()->view().stage, Stage::kPaused);
   EXPECT_EQ(bar()->pauseButton()->text(), QStringLiteral("Resume"));
@@ -333,7 +332,7 @@ TEST_F(WatchTest, StoppedItStaysUntilItIsLetGo) {
   ASSERT_TRUE(seen(8));
   bar()->stopButton()->click();
   EXPECT_EQ(bar()->view().stage, Stage::kEnded);
-  EXPECT_EQ(text(), QStringLiteral("Ended: 0:04 were seen. Questions are about all of it."));
+  EXPECT_EQ(text(), QStringLiteral("Stopped after 0:04. You can still ask about it."));
   EXPECT_FALSE(bar()->stopButton()->isVisible());
   EXPECT_TRUE(waitUntil([this] { return m_clips.closed() == 1; })) << "the source is free again";
   ask(QStringLiteral("What was there?"));
@@ -378,7 +377,7 @@ TEST_F(WatchTest, TheEndOfTheSourceComesAfterItsLastFrames) {
   ASSERT_TRUE(stage(Stage::kEnded));
   EXPECT_EQ(watch().watched().frames, 10);
   EXPECT_EQ(notice(), QStringLiteral("The source has ended."));
-  EXPECT_EQ(text(), QStringLiteral("Ended: 0:05 were seen. Questions are about all of it."));
+  EXPECT_EQ(text(), QStringLiteral("Stopped after 0:05. You can still ask about it."));
 }
 
 TEST_F(WatchTest, AFailureOfTheEngineStopsItAndIsSaidInWords) {
@@ -388,9 +387,8 @@ TEST_F(WatchTest, AFailureOfTheEngineStopsItAndIsSaidInWords) {
   m_log->failWatches(Error{ErrorCode::kContextFull, "", "positions"});
   m_clips.giveFrames(8);
   ASSERT_TRUE(stage(Stage::kEnded));
-  EXPECT_EQ(notice(), QStringLiteral("What is to be kept of the source does not fit into the model’s context. "
-                                     "Watch it again and keep fewer slots."));
-  EXPECT_TRUE(text().contains(QStringLiteral("0:04 were seen"))) << "what was seen before is still there";
+  EXPECT_EQ(notice(), QStringLiteral("The source’s cache limit is longer than the model can read. Keep less of it, then watch it again."));
+  EXPECT_TRUE(text().contains(QStringLiteral("after 0:04"))) << "what was seen before is still there";
   EXPECT_TRUE(waitUntil([this] { return m_clips.closed() == 1; }));
   ask(QStringLiteral("What was there?"));
   EXPECT_EQ(std::get<Turn>(asked().back().body).guard, Guard::kAlone);
@@ -402,7 +400,7 @@ TEST_F(WatchTest, AModelThatCannotWatchSaysSoAndTheChatIsAsBefore) {
   start();
   ASSERT_TRUE(stage(Stage::kEnded));
   EXPECT_TRUE(notice().contains(QStringLiteral("The loaded model cannot watch a source."))) << notice().toStdString();
-  EXPECT_TRUE(text().contains(QStringLiteral("nothing was seen")));
+  EXPECT_TRUE(text().contains(QStringLiteral("before anything was seen")));
   EXPECT_TRUE(session().answers.blockedReason().isEmpty());
   m_log->failWatches(std::nullopt);
   m_clips.giveFrames(8);
@@ -414,7 +412,7 @@ TEST_F(WatchTest, ASourceThatIsNotThereSaysSo) {
   m_clips.fail({ErrorCode::kFileNotFound, "/dev/video0", "no such device"});
   start();
   ASSERT_TRUE(stage(Stage::kEnded));
-  EXPECT_TRUE(notice().startsWith(QStringLiteral("“the camera /dev/video0” is not there."))) << notice().toStdString();
+  EXPECT_TRUE(notice().startsWith(QStringLiteral("“the camera /dev/video0” cannot be found."))) << notice().toStdString();
   EXPECT_TRUE(order().empty());
 }
 
@@ -489,7 +487,7 @@ TEST_F(WatchTest, AnotherModelEndsItAndSaysWhatIsGone) {
   session().model.load(QStringLiteral("/models/other"));
   m_log->holdWatches(false);
   ASSERT_TRUE(stage(Stage::kEnded));
-  EXPECT_TRUE(text().contains(QStringLiteral("not there any more"))) << text().toStdString();
+  EXPECT_TRUE(text().contains(QStringLiteral("is gone"))) << text().toStdString();
   EXPECT_TRUE(bar()->view().shares.empty());
   EXPECT_TRUE(waitUntil([this] { return session().model.state() == ui::ModelState::kReady; }));
   EXPECT_FALSE(session().subject.watchesHere());

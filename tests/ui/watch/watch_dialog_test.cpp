@@ -134,10 +134,10 @@ TEST_F(WatchDialogTest, EnterWatchesAndOpensNoChooser) {
 
 TEST_F(WatchDialogTest, TheCapIsToldAsMemoryAndAsTime) {
   // 2,000 tokens of 8 KiB; 222 frames of 9 tokens, one every half second.
-  EXPECT_EQ(dialog->cost(), QStringLiteral("About 15.6 MiB of memory. The first 1:51 are kept whole, and later the best of everything."));
+  EXPECT_EQ(dialog->cost(), QStringLiteral("About 15.6 MiB of memory. Keeps the first 1:51 in full, then the most useful parts."));
   dialog->every()->setValue(1.0);
   dialog->cap()->setValue(900);
-  EXPECT_EQ(dialog->cost(), QStringLiteral("About 7.0 MiB of memory. The first 1:40 are kept whole, and later the best of everything."));
+  EXPECT_EQ(dialog->cost(), QStringLiteral("About 7.0 MiB of memory. Keeps the first 1:40 in full, then the most useful parts."));
   const WatchDialog unknown({}, {});
   EXPECT_EQ(unknown.cost(), QString());
 }
@@ -165,7 +165,7 @@ TEST_F(WatchDialogTest, CamerasAreChosenByTheirNames) {
 
 TEST_F(WatchDialogTest, SaysWhatBecomesOfTheFrames) {
   bool said = false;
-  for (const QLabel* label : dialog->findChildren<QLabel*>()) said = said || label->text().contains(QStringLiteral("frames are not saved"));
+  for (const QLabel* label : dialog->findChildren<QLabel*>()) said = said || label->text().contains(QStringLiteral("Frames are not saved"));
   EXPECT_TRUE(said);
 }
 
