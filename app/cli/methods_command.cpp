@@ -4,6 +4,7 @@
 #include "app/cli/answer_json.h"
 #include "app/cli/commands.h"
 #include "app/cli/console_output.h"
+#include "app/recipes/method_texts.h"
 #include "engine/api/engine.h"
 
 namespace winnow::cli {
@@ -26,6 +27,20 @@ std::vector<std::string> option_texts(const MethodInfo& method) {
   return texts;
 }
 
+// By name, those too that exist only beside another's value.
+nlohmann::ordered_json option_help(const MethodInfo& method) {
+  nlohmann::ordered_json help = nlohmann::ordered_json::object();
+  const auto add = [&help](const OptionInfo& option) {
+    const app::OptionText* text = app::optionText(option.name);
+    help[option.name] = text != nullptr ? text->help : "";
+  };
+  for (const OptionInfo& option : method.options) {
+    add(option);
+    for (const std::string& word : option.words) std::ranges::for_each(method_options(method.name, {{option.name, word}}), add);
+  }
+  return help;
+}
+
 }  // namespace
 
 ExitStatus run_methods(OutputFormat format) {
@@ -33,19 +48,28 @@ ExitStatus run_methods(OutputFormat format) {
   if (format == OutputFormat::kJson) {
     nlohmann::ordered_json list = nlohmann::ordered_json::array();
     for (const MethodInfo& method : methods) {
+      const app::MethodText* text = app::methodText(method.name);
       list.push_back({{"name", method.name},
+                      {"title", method.title},
+                      {"idea", text->idea},
+                      {"purpose", text->purpose},
+                      {"caution", text->caution},
                       {"source", method.source},
                       {"phase", phase_entry(method.phase).word},
                       {"query_aware", method.query_aware},
                       {"merges", method.merges},
                       {"needs", method.needs},
-                      {"options", option_texts(method)}});
+                      {"options", option_texts(method)},
+                      {"option_help", option_help(method)}});
     }
     print_out("%s\n", json_line(list, 2).c_str());
     return ExitStatus::kAnswered;
   }
   for (const MethodInfo& method : methods) {
+    const app::MethodText* text = app::methodText(method.name);
     print_out("%-17s %s\n", method.name.c_str(), method.title.c_str());
+    print_out("%-17s %s\n", "", text->purpose);
+    print_out("%-17s limits: %s\n", "", text->caution);
     print_out("%-17s source: %s\n", "", method.source.c_str());
     print_out("%-17s phase %s, %s, %s, needs %s\n", "", phase_entry(method.phase).word,
               method.query_aware ? "guided by the question" : "not guided by the question alone", method.merges ? "merges" : "evicts",

@@ -1,5 +1,4 @@
-// What methods, their options, their parts and their reasons mean, in sentences for people. What the engine knows by itself (phase, source,
-// merging) comes from MethodInfo; here is only what has to be said.
+// What methods, their options and their parts mean, translated from app/recipes/method_texts.h, and what the reasons of layers mean.
 //
 // Used by the method picker, the recipe editor and the live cache panel. Texts are found by the engine's own names; an unknown name gives
 // an empty text, which every view leaves out. tests/ui/recipes fails if a registered method, option, part or reason has none. UI thread
