@@ -158,9 +158,9 @@ constexpr RefusedMedia kRefusedMedia[] = {
      QT_TRANSLATE_NOOP("winnow::ui::ErrorText",
                        "Save it as H.264 in a player or converter, or: ffmpeg -i FILE -c:v libx264 -pix_fmt yuv420p NEW.mp4")},
     {"the video is encrypted", QT_TRANSLATE_NOOP("winnow::ui::ErrorText", "“%1” is encrypted."),
-     QT_TRANSLATE_NOOP("winnow::ui::ErrorText", "Winnow opens no protected videos. Attach a copy without protection.")},
-    {"it contains no video", QT_TRANSLATE_NOOP("winnow::ui::ErrorText", "“%1” holds no moving pictures."),
-     QT_TRANSLATE_NOOP("winnow::ui::ErrorText", "Winnow reads pictures and words, not sound. Attach its words as a document.")},
+     QT_TRANSLATE_NOOP("winnow::ui::ErrorText", "Winnow cannot open protected videos. Attach a copy without protection.")},
+    {"it contains no video", QT_TRANSLATE_NOOP("winnow::ui::ErrorText", "“%1” contains no video."),
+     QT_TRANSLATE_NOOP("winnow::ui::ErrorText", "Winnow reads pictures and text, not sound. Attach a transcript as a document.")},
 };
 
 void describeRefusedMedia(const QString& name, const QString& reason, ErrorText& text) {

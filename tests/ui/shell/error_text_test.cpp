@@ -57,9 +57,9 @@ TEST(ErrorText, AVideoWhoseContainerIsFineIsToldWhatIsNot) {
   EXPECT_TRUE(codec.starts_with("“clip.mp4” is a video whose codec, hap, Winnow does not decode.")) << codec;
   EXPECT_NE(codec.find("libx264"), std::string::npos) << codec;
   EXPECT_TRUE(told("the video is encrypted").starts_with("“clip.mp4” is encrypted."));
-  EXPECT_TRUE(told("it contains no video, only sound and a cover picture").starts_with("“clip.mp4” holds no moving pictures."));
+  EXPECT_TRUE(told("it contains no video, only sound and a cover picture").starts_with("“clip.mp4” contains no video."));
   const std::string noise = told("its content is not one of the formats that are read");
-  EXPECT_TRUE(noise.starts_with("What is in “clip.mp4” is not what its name says")) << noise;
+  EXPECT_TRUE(noise.starts_with("“clip.mp4” is not what its name says")) << noise;
   EXPECT_EQ(noise.find("Videos: MP4"), std::string::npos);
 }
 

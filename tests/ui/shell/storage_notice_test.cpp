@@ -297,7 +297,7 @@ TEST_F(FullDiskTest, InBetweenTheQuestionStaysAndTheNoticeGoesWithTheCause) {
 TEST_F(FullDiskTest, InBetweenEveryRefusalOfTheDiskIsSaid) {
   open();
   ASSERT_TRUE(waitUntil([this] { return transcript()->messageCount() == 2; }));
-  const std::pair<int, const char*> refusals[] = {{SQLITE_READONLY, "may not be written"}, {SQLITE_CORRUPT, "damaged"}};
+  const std::pair<int, const char*> refusals[] = {{SQLITE_READONLY, "may not write"}, {SQLITE_CORRUPT, "damaged"}};
   for (const auto& [code, words] : refusals) {
     arm_fault(1, code, 1'000'000);
     composer()->prompt()->setPlainText(QStringLiteral("and now?"));
