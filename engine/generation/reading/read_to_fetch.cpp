@@ -8,6 +8,32 @@
 #include "engine/generation/reading/frame_retrieval.h"
 
 namespace winnow {
+namespace {
+
+// Each layer of a fork is cut down to what the question fetches, then reads the question, while the layers behind it are still whole.
+// read: how many of the media's tokens are still to be read into the cache; blocks counts them already.
+ForeseenCache foresee_fetching(const KvCache& cache, BlockCount& blocks, std::int64_t tokens, std::int64_t read, const LayerSlots& slots) {
+  const KvShape& shape = cache.shape();
+  ForeseenCache foreseen;
+  for (LayerId layer{0}; layer < shape.layers; ++layer) {
+    std::int64_t question = 0;
+    for (KvHead head{0}; head < shape.kv_heads; ++head) {
+      const std::int64_t all = cache.slots(layer, head) + read;
+      const std::int64_t stay = all - tokens + slots.kept[layer][static_cast<std::size_t>(head)];
+      const std::int64_t untouched = stay == all ? KvCache::blocks_for(all) : (all - tokens) / KvCache::kBlockSlots;
+      const std::int64_t fresh = stay == all ? 0 : KvCache::blocks_for(stay) - untouched;
+      blocks.replace(KvCache::blocks_for(all) - untouched, fresh);
+      question += KvCache::blocks_for(stay + slots.after_event) - KvCache::blocks_for(stay);
+      foreseen.slots += stay + slots.after_event;
+    }
+    blocks.layer_done();
+    blocks.add(question);
+  }
+  foreseen.peak_blocks = blocks.peak();
+  return foreseen;
+}
+
+}  // namespace
 
 PreparedContext ReadToFetch::prepare(const RequestContext& context, const UnreadMedia& media) const {
   TurnSegment& segment = media.begun.segment;
@@ -38,29 +64,20 @@ ReadyTurn ReadToFetch::read_question(const RequestContext& context, const Prepar
   return ready;
 }
 
-// Each layer of a fork is cut down to what the question fetches, then reads the question.
-ForeseenCache ReadToFetch::foresee_question(const Conversation& prepared, const SegmentTokens& judged, const LayerSlots& slots) const {
-  const KvCache& store = prepared.cache;
-  const std::int64_t tokens = judged.size();
-  const KvShape& shape = store.shape();
-  BlockCount blocks(shape, blocks_held(store));
-  ForeseenCache cache;
-  for (LayerId layer{0}; layer < shape.layers; ++layer) {
-    std::int64_t question = 0;
-    for (KvHead head{0}; head < shape.kv_heads; ++head) {
-      const std::int64_t all = store.slots(layer, head);
-      const std::int64_t stay = all - tokens + slots.kept[layer][static_cast<std::size_t>(head)];
-      const std::int64_t untouched = stay == all ? KvCache::blocks_for(all) : (all - tokens) / KvCache::kBlockSlots;
-      const std::int64_t fresh = stay == all ? 0 : KvCache::blocks_for(stay) - untouched;
-      blocks.replace(KvCache::blocks_for(all) - untouched, fresh);
-      question += KvCache::blocks_for(stay + slots.after_event) - KvCache::blocks_for(stay);
-      cache.slots += stay + slots.after_event;
+ForeseenCache ReadToFetch::foresee(const Conversation& before, const SegmentTokens& judged, const LayerSlots& slots) const {
+  BlockCount blocks(before.cache.shape(), blocks_held(before.cache));
+  for (LayerId layer{0}; layer < before.cache.shape().layers; ++layer) {
+    for (KvHead head{0}; head < before.cache.shape().kv_heads; ++head) {
+      const std::int64_t earlier = before.cache.slots(layer, head);
+      blocks.add(KvCache::blocks_for(earlier + judged.size()) - KvCache::blocks_for(earlier));
     }
-    blocks.layer_done();
-    blocks.add(question);
   }
-  cache.peak_blocks = blocks.peak();
-  return cache;
+  return foresee_fetching(before.cache, blocks, judged.size(), judged.size(), slots);
+}
+
+ForeseenCache ReadToFetch::foresee_question(const Conversation& prepared, const SegmentTokens& judged, const LayerSlots& slots) const {
+  BlockCount blocks(prepared.cache.shape(), blocks_held(prepared.cache));
+  return foresee_fetching(prepared.cache, blocks, judged.size(), 0, slots);
 }
 
 }  // namespace winnow

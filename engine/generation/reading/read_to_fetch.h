@@ -11,6 +11,7 @@ class ReadToFetch final : public MediaReading {
   PreparedContext prepare(const RequestContext& context, const UnreadMedia& media) const override;
   ReadyTurn read_question(const RequestContext& context, const PreparedContext& prepared, TurnSegment& question,
                           Conversation working) const override;
+  ForeseenCache foresee(const Conversation& before, const SegmentTokens& judged, const LayerSlots& slots) const override;
   ForeseenCache foresee_question(const Conversation& prepared, const SegmentTokens& judged, const LayerSlots& slots) const override;
 };
 
