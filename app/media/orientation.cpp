@@ -8,6 +8,8 @@ namespace {
 
 constexpr unsigned kMaxDirectoryEntries = 512;
 constexpr unsigned kOrientationTag = 0x0112;
+constexpr unsigned kShort = 3;
+constexpr unsigned kLong = 4;
 
 class TiffReader {
  public:
@@ -103,9 +105,11 @@ Orientation orientationFromTiff(std::span<const std::uint8_t> tiff) {
     const std::size_t entry = directory + 2 + std::size_t{12} * i;
     if (!reader.has(entry, 12)) break;
     if (reader.u16(entry) != kOrientationTag) continue;
-    const unsigned value = reader.u16(entry + 8);
-    const bool isShort = reader.u16(entry + 2) == 3 && reader.u32(entry + 4) >= 1;
-    return isShort && value >= 1 && value <= 8 ? static_cast<Orientation>(value) : Orientation::kUpright;
+    // The standard wants 16 bits; some programs write 32, which Pillow and ExifTool read as well.
+    const unsigned type = reader.u16(entry + 2);
+    if ((type != kShort && type != kLong) || reader.u32(entry + 4) == 0) return Orientation::kUpright;
+    const std::uint32_t value = type == kShort ? reader.u16(entry + 8) : reader.u32(entry + 8);
+    return value >= 1 && value <= 8 ? static_cast<Orientation>(value) : Orientation::kUpright;
   }
   return Orientation::kUpright;
 }

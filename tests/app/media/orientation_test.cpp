@@ -74,6 +74,18 @@ TEST(Orientation, ReadsBothByteOrders) {
   EXPECT_EQ(orientationFromTiff(big), Orientation::kRotate270);
 }
 
+TEST(Orientation, ReadsNumbersOf32Bits) {
+  std::vector<std::uint8_t> tiff = littleEndianTiff(6);
+  tiff[12] = 4;
+  EXPECT_EQ(orientationFromTiff(tiff), Orientation::kRotate90);
+  const std::vector<std::uint8_t> big{'M', 'M', 0, 42, 0, 0, 0, 8, 0, 1, 0x01, 0x12, 0, 4, 0, 0, 0, 1, 0, 0, 0, 8};
+  EXPECT_EQ(orientationFromTiff(big), Orientation::kRotate270);
+  tiff[20] = 1;  // 65542
+  EXPECT_EQ(orientationFromTiff(tiff), Orientation::kUpright);
+  tiff[20] = 0, tiff[12] = 2;  // letters
+  EXPECT_EQ(orientationFromTiff(tiff), Orientation::kUpright);
+}
+
 TEST(Orientation, BrokenExifMeansUpright) {
   EXPECT_EQ(orientationFromTiff(littleEndianTiff(0)), Orientation::kUpright);
   EXPECT_EQ(orientationFromTiff(littleEndianTiff(9)), Orientation::kUpright);
