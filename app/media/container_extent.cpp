@@ -2,17 +2,25 @@
 
 #include <algorithm>
 #include <limits>
+#include <optional>
 #include <set>
 #include <span>
 #include <string_view>
 
 #include "app/media/big_endian.h"
+#include "engine/base/error.h"
 
 namespace winnow::app {
 namespace {
 
 constexpr int kMaxBoxes = 100'000;
-constexpr std::uint64_t kEbml = 0x1A45DFA3;  // the first bytes of a Matroska file
+constexpr std::string_view kEbml = "\x1A\x45\xDF\xA3";  // the first bytes of a Matroska file
+constexpr std::int64_t kSearchedBytes = 64LL << 20;
+constexpr std::int64_t kWindowBytes = 256 << 10;
+constexpr std::int64_t kMuchBytes = 64 << 10;
+constexpr std::int64_t kMuchShare = 4;  // of the file: a quarter
+
+std::string_view charactersOf(std::span<const std::uint8_t> bytes) { return {reinterpret_cast<const char*>(bytes.data()), bytes.size()}; }
 
 std::uint64_t littleEndian32(std::span<const std::uint8_t> bytes) {
   return bytes[0] | std::uint64_t{bytes[1]} << 8 | std::uint64_t{bytes[2]} << 16 | std::uint64_t{bytes[3]} << 24;
@@ -27,6 +35,10 @@ std::int64_t missing(std::int64_t fileBytes, std::int64_t offset, std::uint64_t 
   return static_cast<std::int64_t>(lacking < kMax ? lacking : kMax);
 }
 
+bool isBoxType(std::string_view type) {
+  return std::ranges::all_of(type, [](char c) { return (c >= ' ' && c <= '~') || c == '\xA9'; });
+}
+
 ContainerExtent measureMov(const MediaFile& file) {
   ContainerExtent extent;
   extent.hasIndex = false;
@@ -39,17 +51,15 @@ ContainerExtent measureMov(const MediaFile& file) {
     const std::string_view type(reinterpret_cast<const char*>(header.data()) + 4, 4);
     if (size == 1 && header.size() == 16) size = bigEndian(bytes.subspan(8, 8));
     if (size == 0) size = static_cast<std::uint64_t>(file.sizeBytes() - at);  // to the end of the file
-    if (size < 8) break;
-    if (type == "ftyp" && at > 0 && (extent.hasIndex || extent.fragmented)) {
-      extent.nextBytes = file.sizeBytes() - at;
-      break;
-    }
+    if (size < 8 || !isBoxType(type)) break;
+    if (type == "ftyp" && at > 0 && (extent.hasIndex || extent.fragmented)) break;
     extent.missingBytes = missing(file.sizeBytes(), at, size);
     if (type == "moov" && extent.missingBytes == 0) extent.hasIndex = true;
     if (type == "moof") extent.fragmented = true;
-    if (extent.missingBytes > 0) break;
+    if (extent.missingBytes > 0) return extent;
     at += static_cast<std::int64_t>(size);
   }
+  extent.ownBytes = at;
   return extent;
 }
 
@@ -72,6 +82,21 @@ EbmlSize readEbmlSize(std::span<const std::uint8_t> from) {
   return size;
 }
 
+// Where another Matroska file begins behind `from`: its first bytes, and what kind of EBML it is soon after. The file's size: nowhere.
+std::int64_t nextEbml(const MediaFile& file, std::int64_t from) {
+  constexpr std::int64_t kHeaderBytes = 64;
+  constexpr std::string_view kDocType = "\x42\x82";
+  const std::int64_t end = std::min(file.sizeBytes(), from + kSearchedBytes);
+  for (std::int64_t at = from; at < end; at += kWindowBytes) {
+    const auto bytes = file.readRange(at, kWindowBytes + kHeaderBytes);
+    const std::string_view text = charactersOf(bytes);
+    for (std::size_t found = text.find(kEbml); found < kWindowBytes; found = text.find(kEbml, found + 1)) {
+      if (text.substr(found, kHeaderBytes).find(kDocType) != text.npos) return at + static_cast<std::int64_t>(found);
+    }
+  }
+  return file.sizeBytes();
+}
+
 ContainerExtent measureMatroska(const MediaFile& file) {
   ContainerExtent extent;
   const auto head = file.readRange(0, 64);
@@ -84,14 +109,15 @@ ContainerExtent measureMatroska(const MediaFile& file) {
   const std::span<const std::uint8_t> segmentBytes(segment);
   if (segmentBytes.size() < 5 || bigEndian(segmentBytes.first(4)) != 0x18538067) return extent;
   const EbmlSize size = readEbmlSize(segmentBytes.subspan(4));
-  if (size.bytes == 0 || size.unknown) return extent;
+  if (size.bytes == 0) return extent;
   const std::int64_t bodyAt = segmentAt + 4 + static_cast<std::int64_t>(size.bytes);
   if (bodyAt > file.sizeBytes()) return extent;
+  if (size.unknown) {
+    extent.ownBytes = nextEbml(file, bodyAt);
+    return extent;
+  }
   extent.missingBytes = missing(file.sizeBytes(), bodyAt, size.value);
-  if (extent.missingBytes > 0) return extent;
-  const std::int64_t behind = bodyAt + static_cast<std::int64_t>(size.value);
-  const auto next = file.readRange(behind, 4);
-  if (next.size() == 4 && bigEndian(next) == kEbml) extent.nextBytes = file.sizeBytes() - behind;
+  if (extent.missingBytes == 0) extent.ownBytes = bodyAt + static_cast<std::int64_t>(size.value);
   return extent;
 }
 
@@ -104,44 +130,111 @@ ContainerExtent measureAvi(const MediaFile& file) {
     if (header.size() < 8 || std::string_view(reinterpret_cast<const char*>(header.data()), 4) != "RIFF") break;
     const std::uint64_t size = littleEndian32(std::span<const std::uint8_t>(header).subspan(4));
     extent.missingBytes = missing(file.sizeBytes(), at + 8, size);
-    if (extent.missingBytes > 0) break;
+    if (extent.missingBytes > 0) return extent;
     at += 8 + static_cast<std::int64_t>(size + size % 2);
+  }
+  extent.ownBytes = at;
+  return extent;
+}
+
+// FLV: tags of sound, pictures and data, each with its size, and that size once more behind it.
+ContainerExtent measureFlv(const MediaFile& file) {
+  constexpr std::int64_t kTagHeadBytes = 11;
+  constexpr std::int64_t kSizeBytes = 4;
+  ContainerExtent extent;
+  const auto head = file.readRange(0, 9);
+  if (head.size() < 9) return extent;
+  std::int64_t at = static_cast<std::int64_t>(bigEndian(std::span(head).subspan(5, 4))) + kSizeBytes;
+  std::vector<std::uint8_t> window;
+  std::int64_t windowAt = 0;
+  for (int tag = 0; tag < kMaxBoxes && at + kTagHeadBytes <= file.sizeBytes(); ++tag) {
+    if (at < windowAt || at + kTagHeadBytes > windowAt + std::ssize(window)) {
+      window = file.readRange(at, 4 << 10);
+      windowAt = at;
+    }
+    const auto bytes = std::span<const std::uint8_t>(window).subspan(static_cast<std::size_t>(at - windowAt));
+    if (std::ssize(bytes) < kTagHeadBytes) return extent;
+    const int kind = bytes[0] & 0x1F;
+    if (kind != 8 && kind != 9 && kind != 18) break;
+    at += kTagHeadBytes + static_cast<std::int64_t>(bigEndian(bytes.subspan(1, 3))) + kSizeBytes;
+    extent.ownBytes = at;
   }
   return extent;
 }
 
-// Ogg: pages, each with the number of its stream. One that is not among those that begin the file belongs to another file.
-ContainerExtent measureOgg(const MediaFile& file) {
-  constexpr std::int64_t kEndsBytes = 128 << 10;  // two pages at their largest
-  constexpr std::size_t kPageHeadBytes = 27;
+// Windows Media: objects, each a name of 16 bytes and a size.
+ContainerExtent measureAsf(const MediaFile& file) {
+  constexpr std::int64_t kObjectHeadBytes = 24;
+  constexpr std::string_view kHeader = "\x30\x26\xB2\x75\x8E\x66\xCF\x11";
   ContainerExtent extent;
-  std::set<std::uint64_t> begun;
-  const auto pages = [&](std::int64_t at, const auto& see) {
-    const auto bytes = file.readRange(at, kEndsBytes);
-    const std::string_view text(reinterpret_cast<const char*>(bytes.data()), bytes.size());
-    for (std::size_t page = text.find("OggS"); page != text.npos && page + kPageHeadBytes <= text.size();
-         page = text.find("OggS", page + 4))
-      see(bytes[page + 5], littleEndian32(std::span<const std::uint8_t>(bytes).subspan(page + 14, 4)));
-  };
-  constexpr std::uint8_t kBeginsStream = 2;
-  bool beginning = true;  // all streams begin before any goes on
-  pages(0, [&](std::uint8_t flags, std::uint64_t stream) {
-    beginning = beginning && (flags & kBeginsStream) != 0;
-    if (beginning) begun.insert(stream);
-  });
-  std::uint64_t last = 0;
-  bool found = false;
-  pages(std::max<std::int64_t>(0, file.sizeBytes() - kEndsBytes), [&](std::uint8_t, std::uint64_t stream) {
-    last = stream;
-    found = true;
-  });
-  if (found && !begun.contains(last)) extent.nextBytes = file.sizeBytes();
+  std::int64_t at = 0;
+  for (int object = 0; object < kMaxBoxes && at + kObjectHeadBytes <= file.sizeBytes(); ++object) {
+    const auto head = file.readRange(at, kObjectHeadBytes);
+    if (std::ssize(head) < kObjectHeadBytes || (at > 0 && charactersOf(head).starts_with(kHeader))) break;
+    const std::uint64_t size = littleEndian32(std::span<const std::uint8_t>(head).subspan(16));
+    const bool plain = littleEndian32(std::span<const std::uint8_t>(head).subspan(20)) == 0 && size >= kObjectHeadBytes;
+    if (!plain || missing(file.sizeBytes(), at, size) > 0) break;
+    at += static_cast<std::int64_t>(size);
+  }
+  extent.ownBytes = at;
   return extent;
 }
 
-}  // namespace
+// Ogg: pages, each with the number of its stream. The first of a stream that does not begin the file belongs to another file.
+class OggPages {
+ public:
+  explicit OggPages(const MediaFile& file) : m_file(file) {
+    // All streams begin before any goes on.
+    for (std::optional<Page> page = pageFrom(0); page && (page->flags & kBeginsStream) != 0; page = pageFrom(page->position + 1))
+      m_begun.insert(page->stream);
+  }
 
-ContainerExtent measureExtent(const MediaFile& file, ContentType type) {
+  // Where the last page of the file's own streams ends, and another page begins.
+  std::int64_t ownBytes() const {
+    std::int64_t own = 0;
+    std::int64_t other = m_file.sizeBytes();
+    while (other - own > 1) {
+      const std::int64_t middle = own + (other - own) / 2;
+      const std::optional<Page> page = pageFrom(middle);
+      if (page && page->position < other && m_begun.contains(page->stream)) {
+        own = page->position;
+      } else {
+        other = middle;
+      }
+    }
+    const std::optional<Page> next = pageFrom(own + 1);
+    return next ? next->position : m_file.sizeBytes();
+  }
+
+ private:
+  static constexpr std::uint8_t kBeginsStream = 2;
+  struct Page {
+    std::int64_t position;
+    std::uint8_t flags;
+    std::uint64_t stream;
+  };
+
+  std::optional<Page> pageFrom(std::int64_t at) const {
+    constexpr std::int64_t kTwoPagesBytes = 128 << 10;  // at their largest
+    constexpr std::size_t kPageHeadBytes = 27;
+    const auto bytes = m_file.readRange(at, kTwoPagesBytes);
+    const std::size_t page = charactersOf(bytes).find("OggS");
+    if (page == std::string_view::npos || page + kPageHeadBytes > bytes.size()) return std::nullopt;
+    const auto stream = littleEndian32(std::span<const std::uint8_t>(bytes).subspan(page + 14, 4));
+    return Page{at + static_cast<std::int64_t>(page), bytes[page + 5], stream};
+  }
+
+  const MediaFile& m_file;
+  std::set<std::uint64_t> m_begun;
+};
+
+ContainerExtent measureOgg(const MediaFile& file) {
+  ContainerExtent extent;
+  extent.ownBytes = OggPages(file).ownBytes();
+  return extent;
+}
+
+ContainerExtent measureStructure(const MediaFile& file, ContentType type) {
   switch (type) {
     case ContentType::kMov:
       return measureMov(file);
@@ -149,11 +242,42 @@ ContainerExtent measureExtent(const MediaFile& file, ContentType type) {
       return measureMatroska(file);
     case ContentType::kAvi:
       return measureAvi(file);
+    case ContentType::kFlv:
+      return measureFlv(file);
     case ContentType::kOgg:
       return measureOgg(file);
+    case ContentType::kAsf:
+      return measureAsf(file);
     default:
       return {};
   }
+}
+
+// The video that begins at a place of the file.
+std::optional<ContentType> videoAt(const MediaFile& file, std::int64_t at) {
+  constexpr std::int64_t kHeadBytes = 4096;
+  const auto head = file.readRange(at, kHeadBytes);
+  try {
+    const ContentType type = detectContent(head, file.path());
+    return kindOf(type) == MediaKind::kVideo ? std::optional(type) : std::nullopt;
+  } catch (const Exception&) {
+    return std::nullopt;  // nothing that is read here
+  }
+}
+
+}  // namespace
+
+bool isMuch(std::int64_t bytes, std::int64_t fileBytes) { return bytes > kMuchBytes && bytes > fileBytes / kMuchShare; }
+
+ContainerExtent measureExtent(const MediaFile& file, ContentType type) {
+  ContainerExtent extent = measureStructure(file, type);
+  const std::int64_t behind = file.sizeBytes() - extent.ownBytes;
+  const bool ends = extent.ownBytes > 0 && behind > 0;
+  const std::optional<ContentType> next = ends ? videoAt(file, extent.ownBytes) : std::nullopt;
+  if (next) extent.behind = nameOf(*next);
+  if (next || (ends && isMuch(behind, file.sizeBytes()))) extent.behindBytes = behind;
+  if (!next) extent.ownBytes = file.sizeBytes();  // who reads it knows better what belongs to it
+  return extent;
 }
 
 }  // namespace winnow::app

@@ -1,11 +1,13 @@
 // How many bytes a video file's outer structure says it has, read without FFmpeg: tells a cut-off file from a whole one, and one behind
 // which another was put.
 //
-// Used by the probe. MP4: top-level boxes; Matroska: the segment's size; AVI: the RIFF sizes; transport streams have no such claim.
-// Reads a few bytes per box, at most kMaxBoxes boxes.
+// Used by the probe, and by VideoContainer, which reads the first video alone. MP4: top-level boxes; Matroska: the segment's size, or the
+// next file's beginning where that is not known; AVI: the RIFF sizes; FLV: tags; Ogg: the streams of pages; Windows Media: objects. Streams
+// of packets have no such claim. Reads a few bytes per box or tag, at most kMaxBoxes, or up to kSearchedBytes for a beginning.
 #pragma once
 
 #include <cstdint>
+#include <string>
 
 #include "app/media/content_type.h"
 #include "app/media/media_file.h"
@@ -16,8 +18,13 @@ struct ContainerExtent {
   std::int64_t missingBytes = 0;  // claimed, but after the end of the file
   bool hasIndex = true;           // MP4: a moov box was found
   bool fragmented = false;        // MP4: moof boxes, so the index does not cover the file
-  std::int64_t nextBytes = 0;     // of another video that stands behind the end of this one, at most
+  std::int64_t ownBytes = 0;      // of the first video: from the file's beginning to its end, or to the next one's beginning
+  std::int64_t behindBytes = 0;   // much that stands behind its end
+  std::string behind{};           // the container that these begin; empty: no video
 };
+
+// So many of a file's bytes that they hardly are an index or a trailer.
+bool isMuch(std::int64_t bytes, std::int64_t fileBytes);
 
 ContainerExtent measureExtent(const MediaFile& file, ContentType type);
 

@@ -11,6 +11,7 @@
 #include <string>
 #include <string_view>
 
+#include "app/media/container_extent.h"
 #include "app/media/content_type.h"
 #include "app/media/document_text.h"
 #include "app/media/media_file.h"
@@ -185,7 +186,7 @@ Subtitles readSubtitles(const std::string& path, const std::string& encoding, co
   if (kindOf(*type) != MediaKind::kVideo) throw Exception(ErrorCode::kUnsupportedFormat, path, "this is a picture, it has no subtitles");
   DecodeWatch watch;
   watch.arm(interrupt, limits.decodeBudgetMs);
-  VideoContainer container(file, *type, limits, watch);
+  VideoContainer container(file, *type, measureExtent(file, *type).ownBytes, limits, watch);
   const int index = textStreamOf(container.format());
   if (index < 0) throw Exception(ErrorCode::kUnsupportedFormat, path, "it holds no subtitles that are text");
   return readStream(container, index, encoding, watch);

@@ -19,8 +19,9 @@ constexpr int kMaxReadErrors = 32;  // in a row; a demuxer that recovers does so
 
 }  // namespace
 
-VideoContainer::VideoContainer(const MediaFile& file, ContentType type, const MediaLimits& limits, const DecodeWatch& watch)
-    : m_file(file), m_type(type), m_limits(limits), m_watch(watch) {
+VideoContainer::VideoContainer(const MediaFile& file, ContentType type, std::int64_t ownBytes, const MediaLimits& limits,
+                               const DecodeWatch& watch)
+    : m_file(file), m_type(type), m_ownBytes(ownBytes), m_limits(limits), m_watch(watch) {
   prepareFfmpeg();
   const AVInputFormat& demuxer = videoDemuxer(type);
   auto* buffer = static_cast<std::uint8_t*>(av_malloc(kIoBufferBytes));
@@ -79,6 +80,7 @@ bool VideoContainer::readPacket(AVPacket& packet) {
     av_packet_unref(&packet);
     const int result = av_read_frame(m_format, &packet);
     if (result >= 0) {
+      if (packet.pos >= 0) m_readTo = std::max(m_readTo, packet.pos + packet.size);
       if (packet.stream_index != m_video.stream->index) continue;
       requirePlain(packet, path());
       if (m_stretches) place(packet);
@@ -126,7 +128,9 @@ int VideoContainer::readCallback(void* self, std::uint8_t* buffer, int bytes) {
   auto* container = static_cast<VideoContainer*>(self);
   if (container->m_watch.shouldStop()) return AVERROR_EXIT;
   if (bytes <= 0) return AVERROR(EINVAL);
-  const std::int64_t got = container->m_file.tryReadAt(container->m_position, {buffer, static_cast<std::size_t>(bytes)});
+  const std::int64_t wanted = std::min<std::int64_t>(bytes, container->m_ownBytes - container->m_position);
+  if (wanted <= 0) return AVERROR_EOF;
+  const std::int64_t got = container->m_file.tryReadAt(container->m_position, {buffer, static_cast<std::size_t>(wanted)});
   if (got < 0) return AVERROR(static_cast<int>(-got));
   if (got == 0) return AVERROR_EOF;
   container->m_position += got;
@@ -138,14 +142,14 @@ std::int64_t VideoContainer::seekCallback(void* self, std::int64_t offset, int w
   std::int64_t base = 0;
   switch (whence & ~AVSEEK_FORCE) {
     case AVSEEK_SIZE:
-      return container->m_file.sizeBytes();
+      return container->m_ownBytes;
     case SEEK_SET:
       break;
     case SEEK_CUR:
       base = container->m_position;
       break;
     case SEEK_END:
-      base = container->m_file.sizeBytes();
+      base = container->m_ownBytes;
       break;
     default:
       return AVERROR(EINVAL);

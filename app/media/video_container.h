@@ -20,7 +20,8 @@ namespace winnow::app {
 
 class VideoContainer {
  public:
-  VideoContainer(const MediaFile& file, ContentType type, const MediaLimits& limits, const DecodeWatch& watch);
+  // ownBytes: of the file, from its beginning on, that belong to this video (container_extent.h); nothing behind them is read.
+  VideoContainer(const MediaFile& file, ContentType type, std::int64_t ownBytes, const MediaLimits& limits, const DecodeWatch& watch);
   ~VideoContainer();
   VideoContainer(const VideoContainer&) = delete;
   VideoContainer& operator=(const VideoContainer&) = delete;
@@ -44,6 +45,8 @@ class VideoContainer {
 
   // Next packet of the video stream; false at the end of what can be read. Throws Interrupted or kLimitExceeded.
   bool readPacket(AVPacket& packet);
+  // Where the bytes of the furthest packet end that was read so far, of any stream; 0: none said where it stands.
+  std::int64_t readTo() const { return m_readTo; }
   // Goes to a place at or before `timestamp` (stream time base) where decoding can begin, as far as the container knows one.
   // False when the container cannot seek there.
   bool seekBackwardTo(std::int64_t timestamp);
@@ -60,6 +63,7 @@ class VideoContainer {
 
   const MediaFile& m_file;
   const ContentType m_type;
+  const std::int64_t m_ownBytes;
   const MediaLimits m_limits;
   const DecodeWatch& m_watch;
   std::int64_t m_position = 0;
@@ -67,7 +71,8 @@ class VideoContainer {
   AVFormatContext* m_format = nullptr;
   ChosenVideo m_video;
   std::shared_ptr<const ClockStretches> m_stretches;  // of all containers of the file; usually none
-  std::int64_t m_packetAt = 0;                        // the last position that a packet named
+  std::int64_t m_readTo = 0;
+  std::int64_t m_packetAt = 0;  // the last position that a packet named
 };
 
 }  // namespace winnow::app

@@ -15,9 +15,11 @@ VideoFrameSource::VideoFrameSource(std::unique_ptr<MediaFile> file, ContentType 
     : m_file(std::move(file)), m_type(type), m_limits(limits) {
   m_watch.arm(interrupt, limits.decodeBudgetMs);
   m_watch.check(m_file->path());
-  requirePlayable(*m_file, type);
-  auto container = std::make_unique<VideoContainer>(*m_file, type, m_limits, m_watch);
-  m_facts = examineVideo(*container, *m_file, m_limits, m_watch);
+  const ContainerExtent extent = measureExtent(*m_file, type);
+  m_ownBytes = extent.ownBytes;
+  requirePlayable(*m_file, type, extent);
+  auto container = std::make_unique<VideoContainer>(*m_file, type, m_ownBytes, m_limits, m_watch);
+  m_facts = examineVideo(*container, *m_file, extent, m_limits, m_watch);
   ShownPictures pictures(*container, m_facts);
   const AskedTimes asked = planFrames(plan, m_facts.info.durationS, m_limits.plannedFrames);
   // Whoever wants one frame of all is not told when it is shown before it is read.
@@ -50,7 +52,7 @@ std::unique_ptr<VideoReader> VideoFrameSource::makeReader(std::unique_ptr<VideoC
 VideoReader& VideoFrameSource::reader(std::size_t number) {
   std::unique_ptr<VideoReader>& reader = m_readers[number];
   if (!reader) {
-    auto container = std::make_unique<VideoContainer>(*m_file, m_type, m_limits, m_watch);
+    auto container = std::make_unique<VideoContainer>(*m_file, m_type, m_ownBytes, m_limits, m_watch);
     container->stream().start_time = m_facts.startTicks;
     container->setStretches(m_facts.stretches);
     reader = makeReader(std::move(container));

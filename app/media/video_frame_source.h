@@ -58,6 +58,7 @@ class VideoFrameSource final : public MediaSource {
   const ContentType m_type;
   const MediaLimits m_limits;
   DecodeWatch m_watch;
+  std::int64_t m_ownBytes = 0;  // of the file, that this video has
   VideoFacts m_facts;
   PlannedFrames m_planned;
   std::vector<MediaNotice> m_planNotices;

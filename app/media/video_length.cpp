@@ -125,12 +125,13 @@ struct Claim {
 Claim claimedEnd(VideoContainer& container) {
   const AVStream& stream = container.stream();
   const AVFormatContext& format = container.format();
-  if (stream.duration != AV_NOPTS_VALUE && stream.duration > 0)
+  // Where the header has no length FFmpeg guesses the streams' by the bytes of the file.
+  const bool guessed = format.duration_estimation_method == AVFMT_DURATION_FROM_BITRATE;
+  if (!guessed && stream.duration != AV_NOPTS_VALUE && stream.duration > 0)
     return {container.secondsAt(container.startTicks() + stream.duration), 0.0, true};
   const double originS = -container.secondsAt(0);
   if (const auto tagged = endByTag(stream)) return {*tagged - originS, *tagged, true};
-  if (format.duration == AV_NOPTS_VALUE || format.duration <= 0 || format.duration_estimation_method == AVFMT_DURATION_FROM_BITRATE)
-    return {};
+  if (format.duration == AV_NOPTS_VALUE || format.duration <= 0 || guessed) return {};
   const double claimedS = static_cast<double>(format.duration) / AV_TIME_BASE;
   return {claimedS - std::max(0.0, originS), claimedS, !hasSound(format)};
 }

@@ -4,7 +4,6 @@
 #include <cmath>
 #include <string_view>
 
-#include "app/media/container_extent.h"
 #include "app/media/picture_geometry.h"
 #include "app/media/pixel_conversion.h"
 #include "app/media/subtitles.h"
@@ -66,20 +65,19 @@ void describeColour(const AVCodecParameters& parameters, MediaInfo& info) {
 
 }  // namespace
 
-void requirePlayable(const MediaFile& file, ContentType type) {
+void requirePlayable(const MediaFile& file, ContentType type, const ContainerExtent& extent) {
   if (type == ContentType::kAsf && isProtectedAsf(file)) {
     throw Exception(ErrorCode::kUnsupportedFormat, file.path(), "the video is encrypted");
   }
-  const ContainerExtent extent = measureExtent(file, type);
   if (extent.hasIndex || extent.fragmented) return;
   throw Exception(ErrorCode::kDamagedFile, file.path(),
                   extent.missingBytes > 0 ? "the end of the file is missing (no index)" : "the file has no index, it was not finished");
 }
 
-VideoFacts examineVideo(VideoContainer& container, const MediaFile& file, const MediaLimits& limits, const DecodeWatch& watch) {
+VideoFacts examineVideo(VideoContainer& container, const MediaFile& file, const ContainerExtent& extent, const MediaLimits& limits,
+                        const DecodeWatch& watch) {
   VideoFacts facts;
   const AVStream& stream = container.stream();
-  const ContainerExtent extent = measureExtent(file, container.type());
   MediaInfo& info = facts.info;
   info.kind = MediaKind::kVideo;
   info.container = containerName(file, container.type());
@@ -93,8 +91,7 @@ VideoFacts examineVideo(VideoContainer& container, const MediaFile& file, const 
   }
   describeColour(*stream.codecpar, info);
   if (extent.missingBytes > 0) add_notice(info.notices, {NoticeCode::kCutOff, extent.missingBytes});
-
-  if (extent.nextBytes > 0) add_notice(info.notices, {NoticeCode::kSecondVideo, extent.nextBytes});
+  if (extent.behindBytes > 0) add_notice(info.notices, {NoticeCode::kSecondVideo, extent.behindBytes, 0, extent.behind});
   const AVDictionaryEntry* alpha = av_dict_get(stream.metadata, "alpha_mode", nullptr, 0);  // beside VP8 and VP9, in a stream of its own
   if (alpha != nullptr && std::string_view(alpha->value) == "1") add_notice(info.notices, {NoticeCode::kTransparencyIgnored});
 
@@ -103,6 +100,8 @@ VideoFacts examineVideo(VideoContainer& container, const MediaFile& file, const 
     throw Exception(ErrorCode::kDamagedFile, file.path(),
                     extent.missingBytes > 0 ? "the file is cut off before its first frame" : "it holds no video frames");
   }
+  const std::int64_t unread = container.readTo() > 0 ? extent.ownBytes - container.readTo() : 0;
+  if (extent.behindBytes == 0 && isMuch(unread, file.sizeBytes())) add_notice(info.notices, {NoticeCode::kSecondVideo, unread});
   info.averageFps = plausibleFps(stream.avg_frame_rate);
   if (info.averageFps == 0.0) info.averageFps = plausibleFps(stream.r_frame_rate);
   info.frameCount = length.frames;

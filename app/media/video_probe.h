@@ -5,6 +5,7 @@
 // Interrupted.
 #pragma once
 
+#include "app/media/container_extent.h"
 #include "app/media/decode_watch.h"
 #include "app/media/media_info.h"
 #include "app/media/orientation.h"
@@ -25,9 +26,11 @@ struct VideoFacts {
 };
 
 // Throws what a video without an index gets: call before FFmpeg sees the file.
-void requirePlayable(const MediaFile& file, ContentType type);
+void requirePlayable(const MediaFile& file, ContentType type, const ContainerExtent& extent);
 
 // The demuxer's position afterwards is anywhere.
-VideoFacts examineVideo(VideoContainer& container, const MediaFile& file, const MediaLimits& limits, const DecodeWatch& watch);
+// extent: of the file, whose own bytes the container reads.
+VideoFacts examineVideo(VideoContainer& container, const MediaFile& file, const ContainerExtent& extent, const MediaLimits& limits,
+                        const DecodeWatch& watch);
 
 }  // namespace winnow::app

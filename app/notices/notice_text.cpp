@@ -57,7 +57,8 @@ const char* noticePattern(const MediaNotice& notice) {
     case NoticeCode::kScaledDown:
       return SAY("the picture of %1 x %2 pixels is scaled down");
     case NoticeCode::kSecondVideo:
-      return SAY("the file contains a second video, which is not read");
+      return notice.name.empty() ? SAY("%1 bytes behind this video in the file are not read")
+                                 : SAY("the file contains a second video (%3), which is not read");
     case NoticeCode::kEncodingGuessed:
       return SAY("its encoding is guessed: %3");
     case NoticeCode::kBytesReplaced:

@@ -31,7 +31,7 @@ enum class NoticeCode : int {
   kShapeDiffers = 24,      // amount x of: the pixels of a picture that has another shape than the file says
   kTransparencyIgnored = 25,
   kScaledDown = 26,   // amount x of: the picture's own pixels
-  kSecondVideo = 27,  // amount: bytes behind the video, which begin another one
+  kSecondVideo = 27,  // amount: bytes behind the video; name: the container of the one that they begin, empty for none
   kFileGone = 30,     // what was kept of the file answers without it
   // Of a document or of subtitles:
   kEncodingGuessed = 40,  // name: the encoding

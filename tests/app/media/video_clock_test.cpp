@@ -161,14 +161,75 @@ TEST(VideoClock, PicturesOfAnAviAreShownAtTheirOwnTime) {
   }
 }
 
-TEST(VideoClock, ASecondVideoBehindTheFirstIsSaid) {
-  for (const char* ending : {".mp4", ".mkv", ".ogv"}) {
-    const std::string codec = ending == std::string(".ogv") ? " -c:v libtheora -q:v 8" : kH264;
-    const std::string one = samples::make(std::string("one") + ending, numbered(20, 10) + codec);
-    const std::string two = samples::make(std::string("two") + ending, numbered(30, 10) + codec);
-    const auto source = samples::openVideo(samples::video(joined(std::string("both") + ending, one, two), 4));
-    EXPECT_TRUE(says(*source, NoticeCode::kSecondVideo)) << ending;
-    EXPECT_FALSE(says(*samples::openVideo(samples::video(one, 4)), NoticeCode::kSecondVideo)) << ending;
+struct Joinable {
+  const char* ending;
+  const char* options;
+  const char* container;
+};
+constexpr const char* kPlainH264 = " -c:v libx264 -preset ultrafast -g 20 -bf 0 ";
+constexpr Joinable kJoinable[] = {
+    {".mp4", kPlainH264, "mp4"},
+    {".mov", kPlainH264, "mp4"},
+    {".frag.mp4", " -c:v libx264 -preset ultrafast -g 20 -bf 0 -movflags frag_keyframe+empty_moov+default_base_moof", "mp4"},
+    {".mkv", kPlainH264, "matroska"},
+    {".webm", " -c:v libvpx -b:v 1M -deadline realtime", "matroska"},
+    {".live.webm", " -c:v libvpx -b:v 1M -deadline realtime -f webm -live 1", "matroska"},
+    {".live.mkv", " -c:v libx264 -preset ultrafast -g 20 -bf 0 -f matroska -live 1", "matroska"},
+    {".ogv", " -c:v libtheora -q:v 8", "ogg"},
+    {".flv", " -c:v flv -q:v 2", "flv"},
+    {".open.flv", " -c:v flv -q:v 2 -flvflags no_duration_filesize", "flv"},
+    {".wmv", " -c:v wmv2 -q:v 2", "asf"},
+};
+
+TEST(VideoClock, ASecondVideoBehindTheFirstIsSaidAndNotMixedIn) {
+  for (const Joinable& kind : kJoinable) {
+    SCOPED_TRACE(kind.ending);
+    const std::string one = samples::make(std::string("one") + kind.ending, numbered(20, 10) + kind.options);
+    const std::string two = samples::make(std::string("two") + kind.ending, numbered(90, 10) + kind.options);
+    const auto alone = samples::openVideo(samples::videoEvery(one, 0.3));
+    EXPECT_FALSE(says(*alone, NoticeCode::kSecondVideo));
+    const std::string both = joined(std::string("both") + kind.ending, one, two);
+    const auto source = samples::openVideo(samples::videoEvery(both, 0.3));
+    const auto behind = static_cast<std::int64_t>(std::filesystem::file_size(two));
+    EXPECT_EQ(std::ranges::count(source->notices(), MediaNotice{NoticeCode::kSecondVideo, behind, 0, kind.container}), 1);
+    EXPECT_NEAR(source->info().durationS, alone->info().durationS, 1e-6);
+    EXPECT_EQ(numbersOf(samples::videoEvery(both, 0.3)), numbersOf(samples::videoEvery(one, 0.3)));
+  }
+}
+
+TEST(VideoClock, MuchThatStandsBehindAVideoIsSaidWhateverItIs) {
+  for (const Joinable& kind : kJoinable) {
+    if (std::string_view(kind.ending).find("live") != std::string_view::npos) continue;  // where it ends nothing tells
+    SCOPED_TRACE(kind.ending);
+    const std::string one = samples::make(std::string("one") + kind.ending, numbered(20, 10) + kind.options);
+    const samples::Bytes whole = samples::readBytes(one);
+    for (const std::size_t more : {std::size_t{1'000}, whole.size() + 100'000}) {
+      samples::Bytes bytes = whole;
+      bytes.resize(whole.size() + more, 0xA5);
+      const std::string file = samples::path(std::string("more") + kind.ending);
+      samples::writeBytes(file, bytes);
+      const auto source = samples::openVideo(samples::videoEvery(file, 0.3));
+      EXPECT_EQ(says(*source, NoticeCode::kSecondVideo), more > 1'000) << more;
+      EXPECT_FALSE(says(*source, NoticeCode::kCutOff)) << more;
+      EXPECT_EQ(numbersOf(samples::videoEvery(file, 0.3)), numbersOf(samples::videoEvery(one, 0.3)));
+    }
+  }
+}
+
+// Streams of packets and AVI are read through, whatever recordings they are made of; what is none is said.
+TEST(VideoClock, WhatIsMadeToBeJoinedIsReadThrough) {
+  for (const auto& [ending, codec] :
+       {std::pair{".ts", kPlainH264}, {".mpg", " -c:v mpeg2video -q:v 2 -r 25"}, {".avi", " -c:v mpeg4 -q:v 2"}}) {
+    SCOPED_TRACE(ending);
+    const int fps = ending == std::string_view(".mpg") ? 25 : 10;
+    const std::string one = samples::make(std::string("one") + ending, numbered(2 * fps, fps) + codec);
+    const std::string two = samples::make(std::string("two") + ending, numbered(3 * fps, fps) + codec);
+    const auto source = samples::openVideo(samples::videoEvery(joined(std::string("both") + ending, one, two), 0.5));
+    EXPECT_NEAR(source->info().durationS, 5.0, 0.05);
+    EXPECT_FALSE(says(*source, NoticeCode::kSecondVideo));
+    std::vector<int> expected;
+    for (int i = 0; i < 10; ++i) expected.push_back((i < 4 ? i : i - 4) * fps / 2);
+    EXPECT_EQ(numbersOf(samples::videoEvery(samples::path(std::string("both") + ending), 0.5)), expected);
   }
 }
 
