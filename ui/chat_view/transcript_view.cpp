@@ -577,7 +577,10 @@ void TranscriptView::keyPressEvent(QKeyEvent* event) {
     case Qt::Key_End:
       scrollToEnd();
       return;
-    case Qt::Key_Menu: {
+    case Qt::Key_Return:
+    case Qt::Key_Enter:
+    case Qt::Key_Menu: {  // what can be done with the message
+      if (m_focusIndex < 0) m_focusIndex = messageCount() - 1;
       const QPoint centre = viewport()->rect().center();
       QContextMenuEvent menu(QContextMenuEvent::Keyboard, centre, viewport()->mapToGlobal(centre));
       contextMenuEvent(&menu);

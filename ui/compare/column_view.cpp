@@ -187,6 +187,7 @@ void ColumnHeader::keyPressEvent(QKeyEvent* event) {
   switch (event->key()) {
     case Qt::Key_Return:
     case Qt::Key_Enter:
+    case Qt::Key_Space:
       Q_EMIT aloneRequested();
       return;
     case Qt::Key_Left:

@@ -4,7 +4,6 @@
 #include <QComboBox>
 #include <QGridLayout>
 #include <QHBoxLayout>
-#include <QKeyEvent>
 #include <QLabel>
 #include <QPainter>
 #include <QPushButton>
@@ -138,7 +137,9 @@ void ComparisonSetup::open(const app::NamedRecipe& current) {
   m_order->setCurrentIndex(m_order->findData(static_cast<int>(m_settings.comparisonOrder())));
   changed();
   show();
-  m_rows.front().control->setFocus(Qt::ShortcutFocusReason);
+  // Ctrl+K and Enter ask.
+  QWidget* first = m_compare->isEnabled() ? static_cast<QWidget*>(m_compare) : m_rows.front().control;
+  first->setFocus(Qt::ShortcutFocusReason);
 }
 
 std::vector<app::NamedRecipe> ComparisonSetup::recipes() const {
@@ -282,21 +283,13 @@ void ComparisonSetup::arrange() {
   int line = 1;
   for (const QWidget* item : items) line = std::max(line, item->sizeHint().height());
   const int all = lines * line + (lines - 1) * m_grid->spacing();
-  m_chips->setFixedHeight(low() ? line : all);
+  m_chips->setMinimumHeight(low() ? line : all);
+  m_chips->setMaximumHeight(all);
   m_order->setMaximumWidth(m_order->fontMetrics().horizontalAdvance(m_order->itemText(0)) + theme().px(56));
   updateGeometry();
 }
 
 bool ComparisonSetup::low() const { return window()->height() < theme().px(kLowWindowUnits); }
-
-// Whatever has the focus here: buttons take Space and leave Enter.
-void ComparisonSetup::keyPressEvent(QKeyEvent* event) {
-  if (event->key() == Qt::Key_Return || event->key() == Qt::Key_Enter) {
-    Q_EMIT compareRequested();
-  } else {
-    QFrame::keyPressEvent(event);
-  }
-}
 
 void ComparisonSetup::resizeEvent(QResizeEvent* event) {
   QFrame::resizeEvent(event);

@@ -7,9 +7,11 @@
 #include <QLabel>
 #include <QLineEdit>
 #include <QPlainTextEdit>
+#include <QScrollBar>
 #include <QTextBlock>
 #include <QVBoxLayout>
 #include <algorithm>
+#include <optional>
 
 #include "ui/composer/changed_file_note.h"
 #include "ui/composer/frame_pins.h"
@@ -20,10 +22,34 @@
 #include "ui/words/error_text.h"
 
 namespace winnow::ui {
+namespace {
+
+// Of keys that the focused part of the viewer has no use for.
+std::optional<QAbstractSlider::SliderAction> scrollAction(int key) {
+  switch (key) {
+    case Qt::Key_Up:
+      return QAbstractSlider::SliderSingleStepSub;
+    case Qt::Key_Down:
+      return QAbstractSlider::SliderSingleStepAdd;
+    case Qt::Key_PageUp:
+      return QAbstractSlider::SliderPageStepSub;
+    case Qt::Key_PageDown:
+      return QAbstractSlider::SliderPageStepAdd;
+    case Qt::Key_Home:
+      return QAbstractSlider::SliderToMinimum;
+    case Qt::Key_End:
+      return QAbstractSlider::SliderToMaximum;
+    default:
+      return std::nullopt;
+  }
+}
+
+}  // namespace
 
 DocumentViewer::DocumentViewer(MediaPreview& preview, const app::Attachment& document, int line, QWidget* parent)
     : QDialog(parent), m_preview(preview), m_line(line) {
   setAttribute(Qt::WA_DeleteOnClose);
+  setArrowsStep(this);
   setWindowTitle(attachedName(QFile::decodeName(document.path)));
   if (parent != nullptr) resize(parent->window()->size() * 0.86);
   auto* layout = new QVBoxLayout(this);
@@ -105,6 +131,8 @@ void DocumentViewer::keyPressEvent(QKeyEvent* event) {
     m_pins->toggle(0);
   } else if ((event->key() == Qt::Key_Return || event->key() == Qt::Key_Enter) && m_search->hasFocus()) {
     return;  // has searched; closes nothing
+  } else if (const std::optional<QAbstractSlider::SliderAction> action = scrollAction(event->key())) {
+    m_text->verticalScrollBar()->triggerAction(*action);
   } else {
     QDialog::keyPressEvent(event);
   }

@@ -23,12 +23,14 @@
 namespace winnow::ui {
 namespace {
 constexpr QSize kLargest(1600, 1200);
+constexpr int kPage = 10;  // frames, of Page up and Page down
 }
 
 FrameViewer::FrameViewer(MediaPreview& preview, const QByteArray& path, MediaKind kind, std::vector<double> times, int index,
                          QWidget* parent)
     : QDialog(parent), m_preview(preview), m_path(path), m_kind(kind), m_times(std::move(times)) {
   setAttribute(Qt::WA_DeleteOnClose);
+  setArrowsStep(this);
   setWindowTitle(attachedName(QFile::decodeName(path)));
   if (parent != nullptr) resize(parent->window()->size() * 0.86);
   auto* layout = new QVBoxLayout(this);
@@ -173,6 +175,12 @@ void FrameViewer::keyPressEvent(QKeyEvent* event) {
       return;
     case Qt::Key_Right:
       show(m_index + 1);
+      return;
+    case Qt::Key_PageUp:
+      show(m_index - kPage);
+      return;
+    case Qt::Key_PageDown:
+      show(m_index + kPage);
       return;
     case Qt::Key_P:
       pin((event->modifiers() & Qt::ShiftModifier) != 0);

@@ -1,12 +1,9 @@
 #include "ui/composer/method_control.h"
 
 #include <QComboBox>
-#include <QFrame>
-#include <QGuiApplication>
 #include <QHBoxLayout>
 #include <QLabel>
 #include <QPushButton>
-#include <QScreen>
 #include <QSlider>
 #include <QSpinBox>
 #include <QVBoxLayout>
@@ -19,21 +16,24 @@
 #include "ui/recipes/method_texts.h"
 #include "ui/recipes/recipe_words.h"
 #include "ui/theme/icons.h"
+#include "ui/theme/popup_card.h"
 #include "ui/theme/theme.h"
 #include "ui/words/format_text.h"
 
 namespace winnow::ui {
+namespace {
+constexpr int kCardUnits = 340;
+}
+
 MethodControl::MethodControl(std::vector<MethodInfo> methods, QWidget* parent) : QToolButton(parent), m_methods(std::move(methods)) {
   setAutoRaise(true);
   setToolButtonStyle(Qt::ToolButtonTextBesideIcon);
   setIcon(ui::icon(Glyph::kChip, IconColor::kMuted));
   setToolTip(tr("Cache method and how much is kept (Ctrl+M)"));
 
-  m_card = new QFrame(this, Qt::Popup);
-  m_card->setFrameShape(QFrame::StyledPanel);
+  m_card = new PopupCard(*this, kCardUnits);
   m_card->setAccessibleName(tr("Cache method"));
-  m_card->installEventFilter(this);
-  auto* layout = new QVBoxLayout(m_card);
+  QVBoxLayout* layout = m_card->content();
   setMargins(layout, 16, 16, 16, 16);
   setSpacing(layout, 8);
   auto* title = new QLabel(tr("Cache method"));
@@ -97,11 +97,11 @@ MethodControl::MethodControl(std::vector<MethodInfo> methods, QWidget* parent) :
 
 LaterChoice* MethodControl::addLaterChoice() {
   m_later = new LaterChoice;
-  auto* layout = qobject_cast<QVBoxLayout*>(m_card->layout());
+  QVBoxLayout* layout = m_card->content();
   layout->insertWidget(layout->indexOf(m_change), m_later);
   layout->insertSpacing(layout->indexOf(m_change), theme().px(4));
   // What it costs may take a line more or less.
-  connect(m_later, &LaterChoice::chosen, this, &MethodControl::placeCard);
+  connect(m_later, &LaterChoice::chosen, m_card, &PopupCard::place);
   describe();
   return m_later;
 }
@@ -220,36 +220,10 @@ QSize MethodControl::sizeHint() const {
   return QSize(base.width() + theme().px(8), std::max(base.height(), theme().px(32)));
 }
 
-void MethodControl::openCard() {
-  m_before = window()->focusWidget();
-  placeCard();
-  m_card->show();
-  m_pick->setFocus();
-}
-
-bool MethodControl::eventFilter(QObject* watched, QEvent* event) {
-  // A popup that had the focus leaves it to nobody.
-  if (watched == m_card && event->type() == QEvent::Hide && m_before) std::exchange(m_before, nullptr)->setFocus(Qt::PopupFocusReason);
-  return QToolButton::eventFilter(watched, event);
-}
+void MethodControl::openCard() { m_card->open(*m_pick); }
 
 void MethodControl::openLaterChoice() {
-  openCard();
-  if (m_later != nullptr) m_later->box()->setFocus();
-}
-
-void MethodControl::placeCard() {
-  // Wrapped text: the height follows from the width.
-  const int width = std::min(theme().px(340), window()->width() - theme().px(16));
-  m_card->setFixedSize(width, m_card->layout()->totalHeightForWidth(width));
-  const QScreen* screen = this->screen();
-  QPoint at = mapToGlobal(QPoint(0, -m_card->height() - theme().px(6)));
-  if (screen != nullptr) {
-    const QRect room = screen->availableGeometry();
-    at.setX(std::clamp(at.x(), room.left(), std::max(room.left(), room.right() - m_card->width())));
-    if (at.y() < room.top()) at = QPoint(at.x(), mapToGlobal(QPoint(0, height() + theme().px(6))).y());
-  }
-  m_card->move(at);
+  m_card->open(m_later != nullptr ? *m_later->box() : static_cast<QWidget&>(*m_pick));
 }
 
 }  // namespace winnow::ui

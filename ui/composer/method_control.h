@@ -5,7 +5,6 @@
 // here; the value is a share in (0, 1]. UI thread only.
 #pragma once
 
-#include <QPointer>
 #include <QToolButton>
 #include <vector>
 
@@ -13,7 +12,6 @@
 #include "engine/messages/events.h"
 #include "engine/recipes/method_info.h"
 
-class QFrame;
 class QLabel;
 class QPushButton;
 class QSlider;
@@ -22,6 +20,7 @@ class QSpinBox;
 namespace winnow::ui {
 
 class LaterChoice;
+class PopupCard;
 
 class MethodControl : public QToolButton {
   Q_OBJECT
@@ -39,7 +38,7 @@ class MethodControl : public QToolButton {
   void setRetainedMass(const std::vector<RetainedMass>& points);
   QString massLine() const;  // empty while hidden
   void openCard();
-  QFrame* card() const { return m_card; }
+  PopupCard* card() const { return m_card; }
   QPushButton* pickButton() const { return m_pick; }
   QPushButton* changeButton() const { return m_change; }
   QSlider* slider() const { return m_slider; }
@@ -54,7 +53,6 @@ class MethodControl : public QToolButton {
   void setWatching(const std::optional<app::NamedRecipe>& recipe);
 
   QSize sizeHint() const override;
-  bool eventFilter(QObject* watched, QEvent* event) override;
 
  Q_SIGNALS:
   void recipeChanged(const winnow::app::NamedRecipe& recipe);
@@ -65,14 +63,12 @@ class MethodControl : public QToolButton {
   void describe();
   void chooseRetention(double share);
   void describeMass();
-  void placeCard();
 
   std::vector<MethodInfo> m_methods;
   app::NamedRecipe m_recipe;
   std::optional<app::NamedRecipe> m_watching;
   bool m_textAlone = false;
-  QFrame* m_card = nullptr;
-  QPointer<QWidget> m_before;  // had the focus when the card was opened
+  PopupCard* m_card = nullptr;
   QPushButton* m_pick = nullptr;
   QPushButton* m_change = nullptr;
   QLabel* m_about = nullptr;

@@ -35,12 +35,27 @@ PromptEdit::PromptEdit(QWidget* parent) : QPlainTextEdit(parent) {
   connect(&theme(), &Theme::changed, this, [this] {
     document()->setDocumentMargin(theme().px(4));
     updateGeometry();
+    showHint();
   });
 }
 
 void PromptEdit::setMaximumLines(int lines) {
   m_maximumLines = std::max(1, lines);
   updateGeometry();
+}
+
+void PromptEdit::setHint(const QString& hint, const QString& brief) {
+  m_hint = hint;
+  m_briefHint = brief;
+  showHint();
+}
+
+void PromptEdit::showHint() {
+  const int room = viewport()->width() - qRound(2 * document()->documentMargin());
+  const QString& shown = fontMetrics().horizontalAdvance(m_hint) <= room ? m_hint : m_briefHint;
+  if (shown == placeholderText()) return;
+  setPlaceholderText(shown);
+  viewport()->update();  // Qt paints a placeholder anew only where it comes or goes
 }
 
 int PromptEdit::textLines() const {
@@ -64,7 +79,9 @@ QSize PromptEdit::minimumSizeHint() const {
 
 void PromptEdit::resizeEvent(QResizeEvent* event) {
   QPlainTextEdit::resizeEvent(event);
-  if (event->oldSize().width() != event->size().width()) updateGeometry();
+  if (event->oldSize().width() == event->size().width()) return;
+  updateGeometry();
+  showHint();
 }
 
 void PromptEdit::keyPressEvent(QKeyEvent* event) {

@@ -20,6 +20,8 @@ class PromptEdit : public QPlainTextEdit {
   void pasteText(const QString& text);
   void setEnterKey(EnterKey key) { m_enterKey = key; }
   void setMaximumLines(int lines);
+  // What the empty box says; `brief` where it has no room for that in one line.
+  void setHint(const QString& hint, const QString& brief);
   QSize sizeHint() const override;
   QSize minimumSizeHint() const override;
 
@@ -37,6 +39,9 @@ class PromptEdit : public QPlainTextEdit {
 
  private:
   int textLines() const;
+  void showHint();
+  QString m_hint;
+  QString m_briefHint;
   EnterKey m_enterKey = EnterKey::kSends;
   int m_maximumLines = 8;
 };

@@ -9,6 +9,7 @@
 #include <QToolTip>
 #include <algorithm>
 #include <cmath>
+#include <iterator>
 
 #include "ui/kept_map/kept_map_model.h"
 #include "ui/theme/ramp.h"
@@ -238,6 +239,11 @@ void KeptHeatMap::mousePressEvent(QMouseEvent* event) {
 
 void KeptHeatMap::mouseMoveEvent(QMouseEvent* event) {
   if (event->buttons().testFlag(Qt::LeftButton)) select(event->position());
+}
+
+bool KeptHeatMap::stepsBy(int key) {
+  const int keys[] = {Qt::Key_Left, Qt::Key_Right, Qt::Key_Up, Qt::Key_Down, Qt::Key_PageUp, Qt::Key_PageDown, Qt::Key_Home, Qt::Key_End};
+  return std::find(std::begin(keys), std::end(keys), key) != std::end(keys);
 }
 
 void KeptHeatMap::keyPressEvent(QKeyEvent* event) {

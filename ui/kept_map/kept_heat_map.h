@@ -16,6 +16,7 @@ class KeptHeatMap : public QWidget {
  public:
   explicit KeptHeatMap(KeptMapModel& model, QWidget* parent = nullptr);
 
+  static bool stepsBy(int key);  // arrows and their kin, every one of which it takes
   QRectF cellRect(int layer, int part) const;
   QSize sizeHint() const override;
   QSize minimumSizeHint() const override;

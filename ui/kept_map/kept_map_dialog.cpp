@@ -55,6 +55,7 @@ QLabel* caption(const QString& text) {
 KeptMapDialog::KeptMapDialog(MediaPreview& preview, const QString& subject, QWidget* parent)
     : QDialog(parent), m_preview(preview), m_model(this) {
   setAttribute(Qt::WA_DeleteOnClose);
+  setArrowsStep(this);
   setWindowTitle(tr("Kept tokens: %1").arg(subject));
   setSizeGripEnabled(true);
   if (parent != nullptr) resize(parent->window()->size() * 0.92);
@@ -395,6 +396,11 @@ void KeptMapDialog::keyPressEvent(QKeyEvent* event) {
     return;
   }
   if (event->matches(QKeySequence::Find) && !m_model.isEmpty()) return openFind();
+  // Where the focused part has no use for them, arrows step the map. It takes every one of them.
+  if (m_heatMap->isVisible() && KeptHeatMap::stepsBy(event->key())) {
+    QApplication::sendEvent(m_heatMap, event);
+    return;
+  }
   QDialog::keyPressEvent(event);
 }
 

@@ -94,7 +94,8 @@ void ChatPage::build(const WindowServices& services, const QList<app::Sample>& s
   auto* column = new QVBoxLayout(this);
   setMargins(column, 0, 0, 0, 6);
   column->setSpacing(0);
-  column->addWidget(parts.top);
+  m_top = parts.top;
+  column->addWidget(m_top);
   addInset(column, new StorageNotice(services.store));
   addInset(column, parts.faults);
   m_stack = new QStackedWidget;
@@ -137,9 +138,6 @@ void ChatPage::connectViews(const Parts& parts) {
   connect(m_find, &FindBar::closed, m_composer, [this] { m_composer->setFocus(); });
   connect(m_transcript, &TranscriptView::foundChanged, m_find, &FindBar::showCount);
   connect(m_chooser, &ComparisonChooser::changed, this, &ChatPage::arrangeViews);
-  // What was hidden had the focus, which the next in line would take: "New chat".
-  connect(m_chooser, &ComparisonChooser::asked, this,
-          [this] { m_composer->isHidden() ? m_comparisonView->setFocus() : m_composer->setFocus(); });
   connect(&m_session.answers, &AnswerRun::stateChanged, this, &ChatPage::updateState);
   connect(&m_session.chat, &OpenChat::created, this, &ChatPage::updateState);
   connect(m_check, &AnswerCheck::stateChanged, this, &ChatPage::updateState);
@@ -201,7 +199,6 @@ QString ChatPage::methodText() const { return m_composer->method()->text(); }
 void ChatPage::showChat() {
   m_stack->setCurrentWidget(m_transcript);
   m_session.answers.showFigures();  // not those of the column that was looked at last
-  m_transcript->setFocus();
 }
 
 void ChatPage::updateState() {
@@ -254,10 +251,10 @@ void ChatPage::describeText() {
       !m_composer->draft().attachments.isEmpty() || m_session.subject.watchesHere() ||
       std::any_of(thread.begin(), thread.end(), [](const app::StoredMessage& message) { return !message.attachments.isEmpty(); });
   m_composer->method()->setTextAlone(!attached);
-  m_composer->prompt()->setPlaceholderText(m_session.model.readsTextOnly()   ? tr("Ask something…")
-                                           : m_session.model.readsNoVideos() ? tr("Ask about an image or a document…")
-                                                                             : tr("Ask about an image, a video or a document…"));
-  m_composer->prompt()->viewport()->update();  // Qt paints a placeholder anew only where it comes or goes
+  m_composer->prompt()->setHint(m_session.model.readsTextOnly()   ? tr("Ask something…")
+                                : m_session.model.readsNoVideos() ? tr("Ask about an image or a document…")
+                                                                  : tr("Ask about an image, a video or a document…"),
+                                tr("Ask something…"));
 }
 
 void ChatPage::arrangeViews() {
@@ -273,7 +270,9 @@ void ChatPage::arrangeViews() {
 }
 
 void ChatPage::arrange() {
-  const bool low = window()->height() < theme().px(480);
+  const int height = window()->height();
+  const bool low = height < theme().px(480);
+  m_top->setVisible(height >= theme().px(kLowestUnits));
   m_planLine->setCompact(low);
   m_preparationLine->setCompact(low);
   arrangeViews();
@@ -281,12 +280,19 @@ void ChatPage::arrange() {
 
 // ---- what is done ------------------------------------------------------------------------------------------------------------------
 
+void ChatPage::come() {
+  if (!isVisible() && window()->isVisible()) Q_EMIT wanted();
+}
+
 void ChatPage::begin(const QByteArray& file, const QString& question) {
   if (showsComparison()) showChat();
   m_drafts->begin(file, question);
 }
 
-void ChatPage::startNew() { m_drafts->startNew(); }
+void ChatPage::startNew() {
+  come();
+  m_drafts->startNew();
+}
 
 void ChatPage::openChat(ConversationId id) {
   saveNow();
@@ -294,19 +300,32 @@ void ChatPage::openChat(ConversationId id) {
 }
 
 void ChatPage::writeQuestion() {
+  come();
   if (m_composer->isHidden()) showChat();
   m_composer->prompt()->setFocus();
 }
 
-void ChatPage::attachFiles() { m_composer->browse(); }
+void ChatPage::attachFiles() {
+  come();
+  m_composer->browse();
+}
 
-void ChatPage::attach(const QMimeData& mime) { m_composer->addMime(mime); }
+void ChatPage::attach(const QMimeData& mime) {
+  come();
+  m_composer->addMime(mime);
+}
 
 void ChatPage::markDrop(const QMimeData* dragged) { m_dropMark->mark(dragged); }
 
-void ChatPage::watchSource() { m_watch->choose(); }
+void ChatPage::watchSource() {
+  come();
+  m_watch->choose();
+}
 
-void ChatPage::openMethodCard() { m_composer->method()->openCard(); }
+void ChatPage::openMethodCard() {
+  come();
+  m_composer->method()->openCard();
+}
 
 void ChatPage::stepRetention(int percent) { m_composer->method()->stepRetention(percent); }
 
@@ -321,7 +340,10 @@ void ChatPage::openDialog(Dialog dialog) {
   }
 }
 
-void ChatPage::compareOrLeave() { m_chooser->chooseOrLeave(); }
+void ChatPage::compareOrLeave() {
+  come();
+  m_chooser->chooseOrLeave();
+}
 
 bool ChatPage::canCheck() const { return m_check->canCheck(); }
 
@@ -340,6 +362,8 @@ void ChatPage::stopOrLeave() {
     m_comparison->stop();
   } else if (m_session.answers.writingHere()) {
     m_session.answers.stop();
+  } else if (!isVisible()) {
+    Q_EMIT wanted();
   } else if (m_chooser->choosing()) {
     m_chooser->leave();
   } else if (showsComparison()) {

@@ -48,6 +48,8 @@ struct ChatSession;
 struct LaterQuestion;
 struct WindowServices;
 
+constexpr int kLowestUnits = 340;  // in a window that is lower than this, what can be done without steps aside
+
 class ChatPage : public QWidget {
   Q_OBJECT
  public:
@@ -89,6 +91,7 @@ class ChatPage : public QWidget {
 
  Q_SIGNALS:
   void stateChanged();  // what can be done
+  void wanted();        // something is to be done on it, and it is hidden
   void chooseModelRequested();
 
  private:
@@ -100,10 +103,12 @@ class ChatPage : public QWidget {
   void describeLater();  // what a next question sees
   LaterQuestion laterQuestion() const;
   void arrangeViews();
+  void come();  // on screen
   void showChat();
 
   ChatSession& m_session;
   std::vector<MethodInfo> m_methods;
+  QWidget* m_top = nullptr;
   QStackedWidget* m_stack = nullptr;
   WelcomePage* m_welcome = nullptr;
   TranscriptView* m_transcript = nullptr;

@@ -58,7 +58,6 @@ void ComparisonChooser::compareNow() {
   m_comparison.compare(draft.text, draft.attachments, m_setup.recipes(), m_setup.order());
   m_setup.hide();
   Q_EMIT changed();
-  Q_EMIT asked();
 }
 
 void ComparisonChooser::send(const QString& text, const QList<app::Attachment>& attachments) {

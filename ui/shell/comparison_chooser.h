@@ -29,7 +29,6 @@ class ComparisonChooser : public QObject {
 
  Q_SIGNALS:
   void changed();  // the panel was opened or left, or there is something else to send
-  void asked();    // what is compared is on its way
 
  private:
   void choose();

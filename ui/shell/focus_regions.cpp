@@ -24,10 +24,22 @@ void FocusRegions::focusNext() const {
   for (std::size_t step = 1; step <= count; ++step) {
     const Region& next = m_regions[(at + step) % count];
     if (!next.widget->isVisible()) continue;
-    QWidget* taker = next.taker ? next.taker() : nullptr;
-    (taker != nullptr ? taker : next.widget)->setFocus(Qt::TabFocusReason);
-    return;
+    return enter(next, Qt::TabFocusReason);
   }
+}
+
+void FocusRegions::focusHome() const {
+  const std::size_t count = m_regions.size();
+  // Backwards: what is read comes before the panel.
+  for (std::size_t step = 0; step < count; ++step) {
+    const Region& region = m_regions[(m_home + count - step) % count];
+    if (region.widget->isVisible()) return enter(region, Qt::OtherFocusReason);
+  }
+}
+
+void FocusRegions::enter(const Region& region, Qt::FocusReason reason) {
+  QWidget* taker = region.taker ? region.taker() : nullptr;
+  (taker != nullptr ? taker : region.widget)->setFocus(reason);
 }
 
 }  // namespace winnow::ui

@@ -3,6 +3,7 @@
 // Filled by main_window.h and chat_page.h. UI thread only.
 #pragma once
 
+#include <Qt>
 #include <functional>
 #include <vector>
 
@@ -19,12 +20,15 @@ class FocusRegions {
   void add(QWidget* region, Taker taker = nullptr);
   void addHome(QWidget* region);  // from here it goes on where the keyboard is in none of them
   void focusNext() const;
+  void focusHome() const;  // or what is on screen in its place
 
  private:
   struct Region {
     QWidget* widget = nullptr;
     Taker taker;
   };
+  static void enter(const Region& region, Qt::FocusReason reason);
+
   std::vector<Region> m_regions;
   std::size_t m_home = 0;
 };

@@ -5,6 +5,7 @@
 #include <QDockWidget>
 #include <QDropEvent>
 #include <QHBoxLayout>
+#include <QKeyEvent>
 #include <QLabel>
 #include <QListView>
 #include <QMimeData>
@@ -21,6 +22,7 @@
 #include "ui/shell/commands.h"
 #include "ui/shell/conversation_sidebar.h"
 #include "ui/shell/fault_notice.h"
+#include "ui/shell/focus_home.h"
 #include "ui/shell/model_fetch.h"
 #include "ui/shell/model_menu.h"
 #include "ui/shell/model_offer_box.h"
@@ -35,6 +37,8 @@ namespace winnow::ui {
 namespace {
 
 constexpr int kNarrowUnits = 1000;  // below this the panel becomes a drawer at the bottom
+constexpr int kDrawerUnits = 540;   // and in a window that is lower than this it takes all of it
+constexpr int kBesideUnits = 600;   // below this the sidebar takes the place of the chat
 
 QToolButton* panelButton(Glyph glyph, const QString& name, const QString& key) {
   auto* button = new QToolButton;
@@ -83,6 +87,7 @@ MainWindow::MainWindow(WindowServices services, InitialState initial, QWidget* p
   applyTheme();
   updateStatus();
   buildRegions();
+  new FocusHome(*this, m_regions);
   m_page->writeQuestion();
   m_services.store.isOpen() ? onStoreOpened() : static_cast<void>(m_services.store.open());
   // The model loads after the window is up; the store does not have to be open for it.
@@ -117,7 +122,6 @@ void MainWindow::buildModels(const ModelFetch::Views& views) {
   if (downloads == nullptr || downloads->offers.empty()) return;
   m_fetch = new ModelFetch(*downloads, views, *m_session, this);
   connect(m_fetch, &ModelFetch::statusChanged, this, &MainWindow::updateStatus);
-  connect(m_fetch, &ModelFetch::opened, m_page, &ChatPage::writeQuestion);  // the button that had the focus is gone
 }
 
 void MainWindow::buildPanel() {
@@ -188,6 +192,9 @@ void MainWindow::connectSession() {
   connect(m_sidebar, &ConversationSidebar::openRequested, m_page, &ChatPage::openChat);
   connect(m_sidebar, &ConversationSidebar::deleteRequested, &m_session->list, &ChatList::remove);
   connect(m_sidebar, &ConversationSidebar::pinRequested, &m_session->list, &ChatList::setPinned);
+  connect(m_page, &ChatPage::wanted, this, &MainWindow::bringPage);
+  connect(m_sidebar->list(), &QAbstractItemView::clicked, this, &MainWindow::bringPage);
+  connect(m_sidebar->list(), &QAbstractItemView::activated, m_page, &ChatPage::writeQuestion);
   connect(m_page, &ChatPage::chooseModelRequested, m_models, &ModelMenu::choose);
   connect(&m_services.settings, &app::Settings::changed, this, [this](const QString& key) {
     if (key == QLatin1String(app::setting_keys::kTheme) || key == QLatin1String(app::setting_keys::kZoom)) applyTheme();
@@ -260,6 +267,7 @@ void MainWindow::updateStatus() {
 QString MainWindow::statusText() const { return m_status->text(); }
 
 void MainWindow::updatePanels() {
+  giveRoom();
   if (m_commands != nullptr) m_commands->showPanels(!m_sidebar->isHidden(), !m_dock->isHidden());
 }
 
@@ -272,13 +280,39 @@ void MainWindow::setPanelVisible(bool visible) {
 
 void MainWindow::setSidebarVisible(bool visible) {
   m_sidebarWanted = visible;
+  if (visible && panelStandsAlone()) m_dock->hide();
   m_sidebar->setVisible(visible);
   updatePanels();
   m_services.settings.setSidebarVisible(visible);
 }
 
 void MainWindow::togglePanel() { setPanelVisible(m_dock->isHidden()); }
-void MainWindow::toggleSidebar() { setSidebarVisible(m_sidebar->isHidden()); }
+void MainWindow::toggleSidebar() { setSidebarVisible(!m_sidebar->isVisible()); }
+
+// ---- one thing at a time -----------------------------------------------------------------------------------------------------------
+
+bool MainWindow::panelStandsAlone() const {
+  return !m_dock->isHidden() && width() < theme().px(kNarrowUnits) && height() < theme().px(kDrawerUnits);
+}
+
+bool MainWindow::sidebarStandsAlone() const { return !m_sidebar->isHidden() && width() < theme().px(kBesideUnits); }
+
+// Where there is no room for a panel or the chats beside the chat, what was opened takes all of it.
+void MainWindow::giveRoom() {
+  m_splitter->setVisible(!panelStandsAlone());
+  m_page->setVisible(!sidebarStandsAlone());
+}
+
+void MainWindow::bringPage() {
+  if (panelStandsAlone()) m_dock->hide();
+  if (sidebarStandsAlone()) m_sidebar->hide();
+  updatePanels();
+}
+
+void MainWindow::keyPressEvent(QKeyEvent* event) {
+  event->key() == Qt::Key_Escape ? bringPage() : QMainWindow::keyPressEvent(event);
+}
+
 
 // In a narrow window the panel becomes a drawer at the bottom, or steps aside when there is no height either; the sidebar steps aside.
 // Only crossing a threshold moves anything, so that what the user opens by hand stays open.
@@ -287,8 +321,9 @@ void MainWindow::arrange() {
   const bool narrow = width() < theme().px(kNarrowUnits);
   const bool cramped = width() < theme().px(700);
   const bool low = height() < theme().px(640);
+  statusBar()->setVisible(height() >= theme().px(kLowestUnits));
   const int state = (narrow ? 1 : 0) | (cramped ? 2 : 0) | (low ? 4 : 0);
-  if (state == m_arrangement) return;
+  if (state == m_arrangement) return giveRoom();
   m_arrangement = state;
   if (narrow != m_narrow) {
     m_narrow = narrow;

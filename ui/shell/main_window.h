@@ -62,6 +62,7 @@ class MainWindow : public QMainWindow {
  protected:
   void closeEvent(QCloseEvent* event) override;
   void resizeEvent(QResizeEvent* event) override;
+  void keyPressEvent(QKeyEvent* event) override;
   void dragEnterEvent(QDragEnterEvent* event) override;
   void dragLeaveEvent(QDragLeaveEvent* event) override;
   void dropEvent(QDropEvent* event) override;
@@ -78,6 +79,10 @@ class MainWindow : public QMainWindow {
   void updateStatus();
   void updatePanels();
   void arrange();
+  void giveRoom();
+  void bringPage();
+  bool panelStandsAlone() const;
+  bool sidebarStandsAlone() const;
 
   WindowServices m_services;
   InitialState m_initial;

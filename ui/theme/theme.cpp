@@ -10,6 +10,7 @@
 #include <QWidget>
 #include <algorithm>
 
+#include "ui/theme/press_keys.h"
 #include "ui/theme/winnow_style.h"
 
 namespace winnow::ui {
@@ -18,6 +19,7 @@ namespace {
 constexpr char kRoleProperty[] = "winnowTextRole";
 constexpr char kMutedProperty[] = "winnowMuted";
 constexpr char kPrimaryProperty[] = "winnowPrimary";
+constexpr char kArrowsStepProperty[] = "winnowArrowsStep";
 
 Colors lightColors() {
   Colors c;
@@ -117,6 +119,7 @@ void Theme::install(QApplication& application) {
     m_basePoints = std::clamp(system.pointSizeF() > 0 ? system.pointSizeF() : 10.0, 10.0, 16.0);
     QApplication::setStyle(new WinnowStyle);  // owned by the application
     application.installEventFilter(this);
+    application.installEventFilter(new PressKeys(&application));
   }
   apply();
 }
@@ -284,6 +287,10 @@ void setFocusFrame(QFrame* view) {
   view->setProperty("winnowFocusFrame", true);  // first: the width of the frame follows it
   view->setFrameShape(QFrame::StyledPanel);
 }
+
+void setArrowsStep(QWidget* window) { window->setProperty(kArrowsStepProperty, true); }
+
+bool arrowsStep(const QWidget* window) { return window->property(kArrowsStepProperty).toBool(); }
 
 void setPrimary(QWidget* button) { button->setProperty(kPrimaryProperty, true); }
 

@@ -70,6 +70,8 @@ WinnowStyle::WinnowStyle() : QProxyStyle(QStyleFactory::create(QStringLiteral("F
 
 void WinnowStyle::polish(QWidget* widget) {
   QProxyStyle::polish(widget);
+  // Otherwise Tab never leaves a table; its cells are gone through by arrows.
+  if (auto* view = qobject_cast<QAbstractItemView*>(widget)) view->setTabKeyNavigation(false);
   if (qobject_cast<QAbstractButton*>(widget) || qobject_cast<QComboBox*>(widget) || qobject_cast<QScrollBar*>(widget) ||
       qobject_cast<QSlider*>(widget)) {
     widget->setAttribute(Qt::WA_Hover);
@@ -533,6 +535,8 @@ int WinnowStyle::styleHint(StyleHint hint, const QStyleOption* option, const QWi
   switch (hint) {
     case SH_ToolTip_WakeUpDelay:
       return 500;
+    case SH_Menu_SpaceActivatesItem:
+      return 1;
     case SH_Slider_AbsoluteSetButtons:
       return Qt::LeftButton;
     case SH_ScrollBar_LeftClickAbsolutePosition:

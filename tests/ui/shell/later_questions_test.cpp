@@ -11,6 +11,7 @@
 #include "ui/shell/answer_check.h"
 #include "ui/shell/later_question.h"
 #include "ui/shell/watch_controller.h"
+#include "ui/theme/popup_card.h"
 #include "ui/words/format_text.h"
 
 namespace winnow::test {

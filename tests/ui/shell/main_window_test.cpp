@@ -24,6 +24,7 @@
 #include "ui/shell/fault_notice.h"
 #include "ui/shell/notice_bar.h"
 #include "ui/shell/welcome_page.h"
+#include "ui/theme/popup_card.h"
 
 namespace winnow::test {
 namespace {

@@ -1,0 +1,32 @@
+// Where the keyboard goes when what had it is gone: a view that was left, a button that has done its work, a dialog whose opener is no
+// more. Qt hands it to the next control in line or to nobody; here it comes to the question box, or to what stands in its place.
+//
+// Made by main_window.h for its window, on the regions that F6 goes round. It waits for the event to end, for whoever hides a control often
+// has another one in mind for the keyboard. UI thread only.
+#pragma once
+
+#include <QObject>
+#include <QPointer>
+
+#include "ui/shell/focus_regions.h"
+
+class QWidget;
+
+namespace winnow::ui {
+
+class FocusHome : public QObject {
+  Q_OBJECT
+ public:
+  FocusHome(QWidget& window, const FocusRegions& regions);
+
+  bool eventFilter(QObject* watched, QEvent* event) override;
+
+ private:
+  void onFocusChanged(QWidget* old, QWidget* now);
+  void bringFrom(QWidget* chosen);  // by Qt; null: nothing has the keyboard
+
+  QWidget& m_window;
+  const FocusRegions& m_regions;
+};
+
+}  // namespace winnow::ui
