@@ -79,8 +79,8 @@ TEST(Int8Rows, NoNumberIsOffByMoreThanHalfAStep) {
   std::vector<float> values(64 * 100);
   for (float& value : values) value = normal(random);
   const Narrow rows = narrow(values, 100);
-  const std::vector<float> upcast = upcast(rows);
-  for (std::size_t i = 0; i < values.size(); ++i) ASSERT_LE(std::abs(upcast[i] - values[i]), 0.5001F * rows.scales[i / 64]) << i;
+  const std::vector<float> values_read = upcast(rows);
+  for (std::size_t i = 0; i < values.size(); ++i) ASSERT_LE(std::abs(values_read[i] - values[i]), 0.5001F * rows.scales[i / 64]) << i;
 }
 
 // What was read of a cache, in any type that a model computes in, is stored again as it was.
@@ -155,9 +155,9 @@ TEST(Int8Rows, WhatIsNotFiniteShows) {
     const Narrow rows = narrow({1.0F, damage, 2.0F, 1.0F, 2.0F, 127.0F}, 2);
     EXPECT_TRUE(std::isnan(rows.scales[0]));
     EXPECT_EQ(rows.scales[1], 1.0F);
-    const std::vector<float> upcast = upcast(rows);
-    for (int i = 0; i < 3; ++i) EXPECT_TRUE(std::isnan(upcast[static_cast<std::size_t>(i)]));
-    EXPECT_EQ(upcast[5], 127.0F);
+    const std::vector<float> values_read = upcast(rows);
+    for (int i = 0; i < 3; ++i) EXPECT_TRUE(std::isnan(values_read[static_cast<std::size_t>(i)]));
+    EXPECT_EQ(values_read[5], 127.0F);
   }
 }
 

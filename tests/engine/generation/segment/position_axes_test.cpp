@@ -348,7 +348,7 @@ TEST_F(PositionAxes, AWatchedSourceStaysWithinTheModelsPositions) {
   const Conversation& state = states.prepared->state;
   const std::int64_t first = states.watched->clips.first_original();
   const auto origins = std::span(state.origins).subspan(static_cast<std::size_t>(first));
-  const at::Tensor placed = network_->positions_of_stream(origins, states.watched->places).positions;
+  const at::Tensor placed = network_->positions_of_stream(origins, states.watched->stream).positions;
   EXPECT_TRUE(at::equal(state.positions.slice(first, std::ssize(origins)), placed));
   EXPECT_LE(placed.max().item<std::int64_t>(), 20);
 

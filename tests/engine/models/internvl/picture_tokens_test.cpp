@@ -73,7 +73,7 @@ TEST(InternVlTokens, FramesHaveLinesAndNumbers) {
 TEST(InternVlTokens, FramesOfASourceGoOnAfterEarlierOnes) {
   const InternVlTokens tokens = tokens_of_side(1);
   EXPECT_EQ(text_of(tokens.frames(video(2, 998))), "\nFrame999: <img>.</img>\nFrame1000: <img>.</img>");
-  EXPECT_EQ(std::ssize(tokens.frames(video(1, 999)).ids), tokens.place_tokens());
+  EXPECT_EQ(std::ssize(tokens.frames(video(1, 999)).ids), tokens.stream_frame_tokens());
 }
 
 // A tokenizer that puts a space before a text puts none, or one, between two special tokens: as in the whole prompt.
