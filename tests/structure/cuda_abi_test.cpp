@@ -19,8 +19,8 @@ namespace {
 namespace fs = std::filesystem;
 
 // Both change together.
-constexpr int kVersion = 7;
-constexpr std::uint64_t kHash = 6791552698686775101ULL;
+constexpr int kVersion = 8;
+constexpr std::uint64_t kHash = 12676121318600373749ULL;
 
 const std::string kTable = "engine/device/cuda_plugin_abi.h";
 const std::string kConstant = "kCudaPluginAbi = ";

@@ -24,7 +24,7 @@ namespace winnow::ui {
 namespace {
 constexpr QSize kLargest(1600, 1200);
 constexpr int kPage = 10;  // frames, of Page up and Page down
-}
+}  // namespace
 
 FrameViewer::FrameViewer(MediaPreview& preview, const QByteArray& path, MediaKind kind, std::vector<double> times, int index,
                          QWidget* parent)

@@ -222,8 +222,6 @@ QSize MethodControl::sizeHint() const {
 
 void MethodControl::openCard() { m_card->open(*m_pick); }
 
-void MethodControl::openLaterChoice() {
-  m_card->open(m_later != nullptr ? *m_later->box() : static_cast<QWidget&>(*m_pick));
-}
+void MethodControl::openLaterChoice() { m_card->open(m_later != nullptr ? *m_later->box() : static_cast<QWidget&>(*m_pick)); }
 
 }  // namespace winnow::ui

@@ -309,10 +309,7 @@ void MainWindow::bringPage() {
   updatePanels();
 }
 
-void MainWindow::keyPressEvent(QKeyEvent* event) {
-  event->key() == Qt::Key_Escape ? bringPage() : QMainWindow::keyPressEvent(event);
-}
-
+void MainWindow::keyPressEvent(QKeyEvent* event) { event->key() == Qt::Key_Escape ? bringPage() : QMainWindow::keyPressEvent(event); }
 
 // In a narrow window the panel becomes a drawer at the bottom, or steps aside when there is no height either; the sidebar steps aside.
 // Only crossing a threshold moves anything, so that what the user opens by hand stays open.

@@ -1,5 +1,5 @@
-// Enter and Space press whatever has the focus ring: Qt's buttons, lists and drop-down boxes each know one of the two keys only. In a window
-// that steps through something (setArrowsStep) arrows at a button are the window's, instead of wandering between its buttons.
+// Enter and Space press whatever has the focus ring: Qt's buttons, lists and drop-down boxes each know one of the two keys only. In a
+// window that steps through something (setArrowsStep) arrows at a button are the window's, instead of wandering between its buttons.
 //
 // One filter on the application, installed by Theme; nobody else uses it. Fields for text are none of its business. UI thread only.
 #pragma once

@@ -49,7 +49,8 @@ class FocusHome : public WindowTest {
   void expectTypedIntoTheBox(const char* what) {
     backToTheWindow();
     EXPECT_TRUE(waitUntil([this] { return composer()->prompt()->hasFocus(); }))
-        << what << ": the focus is in " << (QApplication::focusWidget() ? QApplication::focusWidget()->metaObject()->className() : "nothing");
+        << what << ": the focus is in "
+        << (QApplication::focusWidget() ? QApplication::focusWidget()->metaObject()->className() : "nothing");
     composer()->prompt()->clear();
     key(Qt::Key_X);
     EXPECT_EQ(composer()->prompt()->toPlainText(), QStringLiteral("x")) << what;

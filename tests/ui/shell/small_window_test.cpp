@@ -40,9 +40,7 @@ class SmallWindow : public WindowTest {
     }
   }
   QRect place(const QWidget* widget) const { return {widget->mapTo(m_window.get(), QPoint(0, 0)), widget->size()}; }
-  static int lines(const QWidget* widget) {
-    return widget->height() / QFontMetrics(ui::theme().font(ui::TextRole::kBody)).lineSpacing();
-  }
+  static int lines(const QWidget* widget) { return widget->height() / QFontMetrics(ui::theme().font(ui::TextRole::kBody)).lineSpacing(); }
   // Shown as a whole inside of the window, at no less than its least size.
   void expectWhole(const QWidget* widget, const char* what) {
     ASSERT_TRUE(widget->isVisible()) << what;

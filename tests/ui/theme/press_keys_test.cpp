@@ -96,9 +96,19 @@ class PressKeys : public WindowTest {
 
   // Fields for text, what is drawn with the mouse or stepped by arrows, and pages of figures that scroll.
   static bool hasNothingToClick(const QWidget* at) {
-    const char* const kinds[] = {"QLineEdit",     "QPlainTextEdit",   "QTextEdit",  "QAbstractSpinBox", "QAbstractSlider",
-                                 "QTabBar",       "QScrollArea",      "QTableView", "QLabel",           "winnow::ui::TranscriptView",
-                                 "winnow::ui::KeptHeatMap", "winnow::ui::PatchView", "winnow::ui::TokenTextView"};
+    const char* const kinds[] = {"QLineEdit",
+                                 "QPlainTextEdit",
+                                 "QTextEdit",
+                                 "QAbstractSpinBox",
+                                 "QAbstractSlider",
+                                 "QTabBar",
+                                 "QScrollArea",
+                                 "QTableView",
+                                 "QLabel",
+                                 "winnow::ui::TranscriptView",
+                                 "winnow::ui::KeptHeatMap",
+                                 "winnow::ui::PatchView",
+                                 "winnow::ui::TokenTextView"};
     if (std::any_of(std::begin(kinds), std::end(kinds), [at](const char* kind) { return at->inherits(kind); })) return true;
     if (qobject_cast<const QListView*>(at) != nullptr) return true;  // of a dialog: the row is chosen with the arrows already
     return at->actions().size() > 0;                                 // a chart, with a menu
