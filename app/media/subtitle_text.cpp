@@ -7,6 +7,7 @@
 #include <utility>
 
 #include "app/media/ass_file.h"
+#include "app/media/foreign_subtitles.h"
 #include "app/media/rolling_captions.h"
 #include "app/media/subtitle_markup.h"
 #include "app/media/subtitle_times.h"
@@ -129,7 +130,10 @@ Subtitles parseSubtitles(const QString& text, const std::string& subject) {
     for (const QStringView line : QStringView(text).split(u'\n')) reader.take(line);
     cues = reader.end();
   }
-  if (cues.empty()) throw Exception(ErrorCode::kDamagedFile, subject, "it holds no subtitles: no line of it has times and words");
+  if (cues.empty()) {
+    if (const char* const foreign = foreignSubtitles(text)) throw Exception(ErrorCode::kUnsupportedFormat, subject, foreign);
+    throw Exception(ErrorCode::kDamagedFile, subject, "it holds no subtitles: no line of it has times and words");
+  }
   return joinCues(std::move(cues), losses, subject);
 }
 

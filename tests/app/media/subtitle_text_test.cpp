@@ -4,9 +4,11 @@
 #include <gtest/gtest.h>
 
 #include <string>
+#include <utility>
 
 #include "app/media/character_references.h"
 #include "app/media/subtitle_markup.h"
+#include "engine/base/error.h"
 
 namespace winnow::app {
 namespace {
@@ -146,6 +148,35 @@ TEST(AssFiles, TextOfStreamsIsPlainToo) {
   EXPECT_EQ(plain("{\\pos(1,2)\\fad(1,1)}One\\Ntwo\\hthree {a note}", SubtitleMarkup::kAss), (Lines{"One", "two three"}));
   EXPECT_EQ(plain("a\x01z", SubtitleMarkup::kTags), Lines{"a z"});
   EXPECT_EQ(plain("open { brace", SubtitleMarkup::kAss), Lines{"open { brace"});
+}
+
+TEST(SubtitleFormats, OthersAreRefusedByNameWithTheWayOut) {
+  const std::pair<const char*, const char*> others[] = {
+      {"{25}{50}Hello|there\n{100}{125}Bye\n", "MicroDVD"},
+      {"{1}{1}23.976\n{25}{}Hello\n", "MicroDVD"},
+      {"<SAMI>\n<BODY>\n<SYNC Start=1050><P Class=ENCC>Hello\n</BODY></SAMI>\n", "SAMI"},
+      {"<?xml version=\"1.0\"?>\n<tt xmlns=\"http://www.w3.org/ns/ttml\"><body><p begin=\"1s\" end=\"2s\">Hello</p></body></tt>\n", "TTML"},
+      {"<?xml version=\"1.0\"?>\n<tt:tt xmlns:tt=\"http://www.w3.org/ns/ttml\"><tt:body/></tt:tt>\n", "TTML"},
+      {"0:00:01.050,0:00:02.000\nHello there\n\n0:00:04.050,0:00:05.000\nBye\n", "SBV"},
+      {"[10][20]Hello|there\n[40][50]Bye\n", "MPL2"},
+      {"[INFORMATION]\n[TITLE]x\n[SUBTITLE]\n00:00:01.05,00:00:02.00\nHello[br]there\n", "SubViewer"},
+      {"[ti:song]\n[00:01.05]Hello\n[00:04.05]Bye\n", "LRC"},
+      {"Scenarist_SCC V1.0\n\n00:00:01:05\t9420 9420 94ae\n", "SCC"},
+      {"00:00:01:Hello\n00:00:04:Bye\n", "TMPlayer"},
+  };
+  for (const auto& [text, name] : others) {
+    try {
+      parseSubtitles(QString::fromUtf8(text), "a.sub");
+      ADD_FAILURE() << name;
+    } catch (const Exception& refused) {
+      EXPECT_EQ(refused.error().code, ErrorCode::kUnsupportedFormat) << name;
+      EXPECT_NE(refused.error().reason.find(name), std::string::npos) << refused.error().reason;
+      EXPECT_NE(refused.error().reason.find(".srt"), std::string::npos) << refused.error().reason;
+    }
+  }
+  // Whatever its lines begin with, a text with times is read.
+  EXPECT_EQ(cue("[00:01.05]Hello"), "[00:01.05]Hello");
+  EXPECT_EQ(cue("<SAMI> is a name"), "<SAMI> is a name");
 }
 
 }  // namespace
