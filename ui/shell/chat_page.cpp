@@ -375,6 +375,7 @@ void ChatPage::showKeptMap() { showsComparison() ? m_keptMaps->openComparison(m_
 
 void ChatPage::findInChat() {
   if (m_session.chat.branch().isEmpty()) return;
+  come();
   if (showsComparison()) showChat();
   m_find->open();
 }

@@ -122,6 +122,7 @@ void MainWindow::buildModels(const ModelFetch::Views& views) {
   if (downloads == nullptr || downloads->offers.empty()) return;
   m_fetch = new ModelFetch(*downloads, views, *m_session, this);
   connect(m_fetch, &ModelFetch::statusChanged, this, &MainWindow::updateStatus);
+  connect(m_fetch, &ModelFetch::opened, m_page, &ChatPage::writeQuestion);  // the button that had the focus is gone
 }
 
 void MainWindow::buildPanel() {

@@ -1,5 +1,4 @@
 // The arrows of the kept-token page step the map wherever the focused part has no use for them; Space and Enter press its buttons.
-#include <QTabWidget>
 #include <QToolButton>
 
 #include "tests/ui/support/tab_walk.h"

@@ -1,8 +1,5 @@
 // What is typed after something was left goes into the box: however it was opened, and however it was left.
-#include <QAbstractButton>
 #include <QDialog>
-#include <QDockWidget>
-#include <QMessageBox>
 #include <QTabBar>
 #include <QTabWidget>
 #include <QToolButton>

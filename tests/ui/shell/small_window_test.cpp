@@ -1,5 +1,4 @@
 // Large text in a small window: one thing at a time, and that one whole. At every zoom from 100 to 200 %, in 800 x 560 and 1280 x 800.
-#include <QAbstractButton>
 #include <QComboBox>
 #include <QDialog>
 #include <QPushButton>

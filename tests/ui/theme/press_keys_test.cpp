@@ -1,13 +1,10 @@
 // Enter and Space press whatever has the focus ring: every stop of the Tab key on every screen.
 #include <QAbstractItemView>
 #include <QComboBox>
-#include <QDialog>
 #include <QLineEdit>
 #include <QMenu>
 #include <QPushButton>
 #include <QSignalSpy>
-#include <QSlider>
-#include <QTabBar>
 #include <QTabWidget>
 #include <QTimer>
 
