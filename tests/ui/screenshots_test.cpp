@@ -22,8 +22,8 @@
 #include "ui/inspector/timeline_page.h"
 #include "ui/recipes/method_picker.h"
 #include "ui/recipes/recipe_editor.h"
-#include "ui/theme/popup_card.h"
 #include "ui/shell/watch_controller.h"
+#include "ui/theme/popup_card.h"
 #include "ui/watch/watch_dialog.h"
 
 namespace winnow::test {
