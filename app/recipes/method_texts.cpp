@@ -86,7 +86,7 @@ constexpr MethodText kMethods[] = {
      SAY("Results cannot be compared with the paper's figures.")},
     {"random", "a seeded lottery", SAY("Keeps a seeded random choice. The baseline for every method."), SAY("Only for comparison.")},
     {"self-study", "what the model's own description attends to stays",
-     SAY("Before your question, the model describes the video for itself and repeats the description. What its words attend to stays for "
+     SAY("Before your question, the model describes the video for itself, then repeats the video. What its words attend to stays for "
          "all your questions."),
      SAY("The first answer takes longer: the model writes the description first and reads the video twice.")},
     {"kvzip", "what the model's repetition attends to stays",
