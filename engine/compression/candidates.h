@@ -1,7 +1,7 @@
 // Who competes in a compression event: the new segment's tokens, or, with turn policy whole, the slots of earlier turns and then those.
 //
 // Made once per event by SegmentCompressor. Statistics, scorers and allocators see one SegmentInfo per set of candidates: usually one for
-// all kv heads of a layer. Where the heads of a layer hold different tokens, every head is a set of its own. Engine thread only.
+// all KV heads of a layer. Where the heads of a layer hold different tokens, every head is a set of its own. Engine thread only.
 #pragma once
 
 #include <cstdint>

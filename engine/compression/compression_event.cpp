@@ -14,7 +14,7 @@ namespace {
 
 using Counts = std::vector<std::vector<std::int32_t>>;  // as apply_plan() returns them
 
-// One kv head before anything leaves.
+// One KV head before anything leaves.
 struct HeadMerge {
   SlotRows rows;  // [n, d], as the cache stores them
   std::vector<std::int32_t> leaving;

@@ -13,7 +13,7 @@
 
 namespace winnow {
 
-// The layer's segment must be the last slots of the cache, all of them. Returns per kv head and kept slot of the segment how many slots
+// The layer's segment must be the last slots of the cache, all of them. Returns per KV head and kept slot of the segment how many slots
 // were merged into it; empty where nothing merges. `state` remembers the counts for later reports.
 std::vector<std::vector<std::int32_t>> apply_plan(KvCache& cache, const SegmentCompressor& compressor, LayerId layer, MergeState& state);
 

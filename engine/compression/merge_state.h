@@ -18,9 +18,9 @@ struct MergedInto {
 };
 
 struct MergeState {
-  // What the reducer remembers per layer and kv head (Reducer::next_threshold); NaN as long as nothing has left. Empty: none yet.
+  // What the reducer remembers per layer and KV head (Reducer::next_threshold); NaN as long as nothing has left. Empty: none yet.
   std::vector<double> thresholds;
-  // Per layer and kv head, ascending by original index, without zeros: what events merged. What decode-phase methods merge later is not
+  // Per layer and KV head, ascending by original index, without zeros: what events merged. What decode-phase methods merge later is not
   // counted. Empty: no event has merged anything.
   std::vector<std::vector<MergedInto>> merged;
 

@@ -70,10 +70,10 @@ class SegmentCompressor : public PrefillObserver {
   bool plan_ready(LayerId layer) const;
   LayerPlan plan(LayerId layer) const;
 
-  // Slots per kv head (the mean over heads that compete, rounded) and layer granted within the scope; all segment tokens where nothing is
+  // Slots per KV head (the mean over heads that compete, rounded) and layer granted within the scope; all segment tokens where nothing is
   // compressed. Dynamic budgets: after the last layer.
   std::vector<std::int64_t> budgets() const;
-  // How many candidates of every layer and kv head will stay, as far as that is known before anything is seen: exact for static budgets;
+  // How many candidates of every layer and KV head will stay, as far as that is known before anything is seen: exact for static budgets;
   // budgets that follow the prompt count as equal shares of their total, and so do those of heads that compete.
   // With `more`: those that the layers still see when so many tokens that do not compete have been read behind the segment. What a window
   // passes by are its early rows, and which rows stay is known where nothing has to be seen for it; else the most: as if late rows were
@@ -81,7 +81,7 @@ class SegmentCompressor : public PrefillObserver {
   PerLayer<std::vector<std::int64_t>> foreseen_slots(std::int64_t more = 0) const;
   // Why: the allocator's own numbers for a layer, by name; empty if it needs none or nothing is compressed.
   std::vector<std::pair<std::string, double>> reasons(LayerId layer) const;
-  // Of every kv head the best score among what competed, where heads compete for slots; after the last layer.
+  // Of every KV head the best score among what competed, where heads compete for slots; after the last layer.
   std::vector<double> best_scores(LayerId layer) const;
   // Who competed in a head; the rows of its plan and of the numbers below.
   const Candidates& candidates(LayerId layer, KvHead kv_head) const { return sets_.of(layer, kv_head); }

@@ -1,4 +1,4 @@
-// What a cache holds of one kv head of a layer. Plain values; used inside engine/kv_cache. Engine thread only.
+// What a cache holds of one KV head of a layer. Plain values; used inside engine/kv_cache. Engine thread only.
 #pragma once
 
 #include <cstdint>

@@ -1,4 +1,4 @@
-// A block of a cache: K rows, then V rows, of up to KvCache::kBlockSlots slots of one kv head, in the form that the cache's shape names.
+// A block of a cache: K rows, then V rows, of up to KvCache::kBlockSlots slots of one KV head, in the form that the cache's shape names.
 //
 // Used inside engine/kv_cache: nobody else knows how rows are stored. Floats (KvShape::row_type()) lie as [2, kBlockSlots, head_dim].
 // In eight bits each of K and V is its codes, int8 [kBlockSlots, head_dim], then fp32 [kBlockSlots] scales, as the decode kernel reads them

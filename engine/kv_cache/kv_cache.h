@@ -1,6 +1,6 @@
 // The KV cache of one conversation: truly ragged, exactly counted, forkable.
 //
-// Per layer and kv head a list of fixed-size blocks of slots, each block contiguous [kBlockSlots, head_dim] for K and for V, plus the
+// Per layer and KV head a list of fixed-size blocks of slots, each block contiguous [kBlockSlots, head_dim] for K and for V, plus the
 // original token index of every slot. Appending fills the last block and adds blocks: nothing is copied as the cache grows. Compaction
 // gathers kept rows into fresh blocks and returns the old ones to the allocator at once (block_pool.h). fork() shares blocks; a shared
 // block is copied before it is written. Blocks lie in the memory of the shape's device. Rows are stored as the model computes them or in
@@ -77,7 +77,7 @@ struct KvShape {
 
 // Which of the last `segment_tokens` slots of every head stay: kept[kv_head] = ascending row numbers relative to the segment's first slot.
 struct LayerPlan {
-  std::int64_t budget = 0;  // slots per kv head that the allocator granted
+  std::int64_t budget = 0;  // slots per KV head that the allocator granted
   std::vector<std::vector<std::int32_t>> kept;
 };
 

@@ -1,7 +1,7 @@
 // Look-up table of a head whose slots are shared between tokens (EMS, arXiv 2412.08521): a slot that the table names holds a direction and
 // a value for all of its tokens, a token adds the length of its key.
 //
-// Owned by KvCache per layer and kv head, filled by engine/compression, read by engine/layers. Slots that no token names are direct: they
+// Owned by KvCache per layer and KV head, filled by engine/compression, read by engine/layers. Slots that no token names are direct: they
 // hold one token's K and V as usual. Plain data, no torch.
 #pragma once
 

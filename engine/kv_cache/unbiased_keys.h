@@ -1,4 +1,4 @@
-// Keys of one kv head whose bias is not stored with them (key_bias.h): taken away as rows are written, added again as they are read.
+// Keys of one KV head whose bias is not stored with them (key_bias.h): taken away as rows are written, added again as they are read.
 //
 // Used inside engine/kv_cache. keys: [n, head_dim] in the shape's dtype. rotations: of as many slots; writing makes one kNone where its key
 // is stored with its bias, because it gains little without. Errors: kInternal. Engine thread only.

@@ -35,7 +35,7 @@ struct SpansOfRows {
   double scale = 1.0;
 };
 
-// Adds the cached slots of each kv head to `result` ([Hkv, G, t, d]), of rows from `first` on. Heads go one by one: they may hold different
+// Adds the cached slots of each KV head to `result` ([Hkv, G, t, d]), of rows from `first` on. Heads go one by one: they may hold different
 // numbers of slots.
 void merge_past(AttentionResult& result, const at::Tensor& query, std::int64_t first, const PastKeyValues& past, double scale) {
   const std::int64_t kv_heads = query.size(0);

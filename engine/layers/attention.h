@@ -3,8 +3,8 @@
 // Used by engine/models: decoders (prefill) and vision towers (unmasked). Nothing of size rows x keys is allocated: a CPU has a kernel of
 // ours (tiled_attention.h), on a GPU libtorch's flash attention serves 16-bit types, and tiles of at most kPlainTileElements logits
 // everything else. GQA without copies:
-// query heads of one kv head are the "heads" of libtorch's kernel and read the same keys through a zero stride. Letters: B batch, Hkv kv
-// heads, G query heads per kv head, H = Hkv * G, t rows, n segment tokens, m cached slots, d head size. Log-sum-exp: fp32, natural log.
+// query heads of one KV head are the "heads" of libtorch's kernel and read the same keys through a zero stride. Letters: B batch, Hkv kv
+// heads, G query heads per KV head, H = Hkv * G, t rows, n segment tokens, m cached slots, d head size. Log-sum-exp: fp32, natural log.
 // Inference only. Threads: engine thread. Errors: kInternal for shapes that do not fit together.
 #pragma once
 
@@ -46,7 +46,7 @@ void merge_attention(AttentionResult& into, const AttentionResult& other);
 
 // Keys and values that a layer's cache holds from earlier segments; the number of slots may differ between heads and may be 0.
 struct PastKeyValues {
-  std::vector<at::Tensor> keys;    // per kv head [m, d]; empty on an empty cache
+  std::vector<at::Tensor> keys;    // per KV head [m, d]; empty on an empty cache
   std::vector<at::Tensor> values;  // as keys
   // Heads of this layer with shared slots are read from the cache itself (shared_entry_attention.h); borrowed, null: there are none.
   const KvCache* cache = nullptr;

@@ -28,7 +28,7 @@ constexpr std::int64_t kParallelElements = 64 * 1024;
 // A part of a head that is worth a thread of its own.
 constexpr std::int64_t kPartBlocks = 16;
 
-// One kernel call: blocks [first_block, first_block + blocks) of one kv head.
+// One kernel call: blocks [first_block, first_block + blocks) of one KV head.
 struct Part {
   KvHead kv_head;
   std::int64_t first_block = 0;
@@ -85,7 +85,7 @@ void merge_parts(std::span<const Part> parts, const float* outputs, const float*
   }
 }
 
-// Probabilities of each part sum to 1; together they weigh e^(lse_part - lse). Mean over the group, in slot order per kv head.
+// Probabilities of each part sum to 1; together they weigh e^(lse_part - lse). Mean over the group, in slot order per KV head.
 DecodeRow join_rows(std::span<const Part> parts, const std::vector<std::vector<float>>& probabilities, const float* log_sum_exps,
                     std::int64_t group, std::int64_t kv_heads) {
   DecodeRow row;
@@ -114,7 +114,7 @@ DecodeRow join_rows(std::span<const Part> parts, const std::vector<std::vector<f
   return row;
 }
 
-// What the queries of a kv head [group, head_dim] make of its bias, as DecodeKeyBias has it.
+// What the queries of a KV head [group, head_dim] make of its bias, as DecodeKeyBias has it.
 void multiply_bias(std::span<const float> queries, const float* bias, std::int64_t head_dim, float* products) {
   const std::int64_t half = head_dim / 2;
   for (const float* query = queries.data(); query != queries.data() + queries.size(); query += head_dim, products += head_dim) {

@@ -1,4 +1,4 @@
-// One new token over a layer's (ragged) cache: kernels/api/decode_attention.h for every kv head, read in place; on a GPU
+// One new token over a layer's (ragged) cache: kernels/api/decode_attention.h for every KV head, read in place; on a GPU
 // kernels/api/cuda_decode_attention.h for all of them at once, or cuda_shared_attention.h where tokens share slots.
 //
 // Used by engine/models in decode. Allocates O(H * d), never in proportion to the cache; long caches of few heads are split between

@@ -12,7 +12,7 @@
 
 namespace winnow {
 
-// probabilities: if not null, per kv head the attention to every slot, in slot order.
+// probabilities: if not null, per KV head the attention to every slot, in slot order.
 at::Tensor device_decode_attention(const at::Tensor& query, const KvCache& cache, LayerId layer, double scale,
                                    DeviceProbabilities* probabilities = nullptr);
 

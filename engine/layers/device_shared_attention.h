@@ -14,7 +14,7 @@
 
 namespace winnow {
 
-// probabilities: if not null, per kv head the attention to every runtime token.
+// probabilities: if not null, per KV head the attention to every runtime token.
 at::Tensor device_shared_attention(const at::Tensor& query, const KvCache& cache, LayerId layer, double scale,
                                    DeviceProbabilities* probabilities = nullptr);
 

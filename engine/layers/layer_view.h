@@ -1,7 +1,7 @@
 // What one decoder layer shows to a statistic while a segment is prefilled.
 //
 // Made by engine/models right after a layer's attention, read by engine/compression through PrefillObserver. Tensors are borrowed for the
-// duration of the call: copy what must outlive it. Shapes use H query heads, Hkv kv heads, n segment tokens, m retained slots, d head size.
+// duration of the call: copy what must outlive it. Shapes use H query heads, Hkv KV heads, n segment tokens, m retained slots, d head size.
 #pragma once
 
 #include <ATen/ATen.h>
@@ -24,7 +24,7 @@ struct LayerView {
   at::Tensor query;                   // [H, n, d], after rotary, model dtype
   at::Tensor key;                     // [Hkv, n, d], after rotary, model dtype
   at::Tensor value;                   // [Hkv, n, d]
-  std::vector<at::Tensor> past_keys;  // per kv head [m, d]; empty vector on an empty cache
+  std::vector<at::Tensor> past_keys;  // per KV head [m, d]; empty vector on an empty cache
   at::Tensor log_sum_exp;             // [H, n] fp32, natural log, over retained slots and what a row sees of the segment
   double scale = 1.0;                 // of the logits
   at::Tensor positions{};             // int64 [axes, n], what query and key were rotated by
@@ -53,7 +53,7 @@ class PrefillObserver {
 
 // What one decoder layer shows while a token is decoded. Borrowed for the duration of the call.
 struct DecodeRow {
-  // Per kv head the attention of the token to every slot, its own included, in slot order, mean over the head's group of query heads. Empty
+  // Per KV head the attention of the token to every slot, its own included, in slot order, mean over the head's group of query heads. Empty
   // if nobody wants it.
   std::vector<std::vector<float>> probabilities;
   at::Tensor output{};  // [H, d], before the output projection, model dtype

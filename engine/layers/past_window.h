@@ -18,7 +18,7 @@ namespace winnow {
 struct PastWindow {
   std::int64_t tokens = 0;                          // last ones that a row sees, itself included; 0: all, and nothing below is filled
   std::int32_t first_original = 0;                  // of the segment
-  std::vector<std::vector<std::int32_t>> original;  // per kv head, of the slots before the segment; empty without a window
+  std::vector<std::vector<std::int32_t>> original;  // per KV head, of the slots before the segment; empty without a window
 
   // bool [rows, slots] on `device`, true where the row does not see the slot; undefined where every row sees all of them.
   at::Tensor hidden(KvHead head, RowSpan rows, RowSpan slots, at::Device device) const;

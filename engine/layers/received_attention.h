@@ -3,7 +3,7 @@
 //
 // Filled by engine/models where an observer asks for it (layer_view.h), read by engine/compression. Sums are exact in any order: what a
 // tile of rows gives is rounded to a multiple of 2^-52 of a number above all that can come together, so that threads add as they finish and
-// the result is the same. Threads: add() of different kv heads, or under a lock.
+// the result is the same. Threads: add() of different KV heads, or under a lock.
 #pragma once
 
 #include <ATen/ATen.h>
@@ -20,7 +20,7 @@ enum class ReceivedNeed : int { kNothing = 0, kSums = 1, kSquares = 2 };
 
 struct ReceivedAttention {
   at::Tensor sums{};     // double [H, n]; undefined: nobody asked
-  at::Tensor squares{};  // double [Hkv, n], of the mean probability of a kv head's query heads; undefined: nobody asked
+  at::Tensor squares{};  // double [Hkv, n], of the mean probability of a KV head's query heads; undefined: nobody asked
 
   // Nothing received so far, from at most `keys` rows.
   static ReceivedAttention of(ReceivedNeed need, std::int64_t heads, std::int64_t kv_heads, std::int64_t keys);

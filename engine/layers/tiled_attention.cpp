@@ -66,7 +66,7 @@ class Tiles {
                at::empty({query.size(0), query.size(1), query.size(2)}, query.options().dtype(at::kFloat))};
   }
 
-  // received: of a batch of kv heads.
+  // received: of a batch of KV heads.
   AttentionResult run(ReceivedAttention& received) {
     if (result_.log_sum_exp.numel() == 0) return result_;
     const std::int64_t rows = query_.size(2);

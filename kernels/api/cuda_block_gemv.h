@@ -1,11 +1,10 @@
-// A few vectors times a matrix whose numbers are stored in blocks (block_types.h), on an NVIDIA GPU: a decode step's product with weights
-// that stay in the bits of their file.
+// GEMV for a few input rows with a quantised matrix (block_types.h) on an NVIDIA GPU, for decode steps with weights in their file's type.
 //
-// Used by engine/layers (through engine/cuda_plugin); implemented in kernels/cuda/block_gemv.cu. Inputs and stored values are multiplied
-// as they are, none of them rounded; sums are fp32, the result is rounded to the element type. The same inputs give the same bits. Pointers
-// are device memory. Never throws, never allocates, does not wait for the device. kBadArgument: a missing pointer or one that is not
-// aligned as said here, a size below 1, columns that are no multiple of the type's block and of kCudaPieceElements, an unknown type.
-// kUnsupported: more than the limits here. kDeviceError: the launch failed.
+// Used by engine/layers (through engine/cuda_plugin); implemented in kernels/cuda/block_gemv.cu. Neither inputs nor dequantised weights are
+// rounded; sums are fp32, and the result is rounded to the element type. The same inputs give the same bits. Pointers are device memory.
+// Never throws, never allocates, does not wait for the device. kBadArgument: a missing or misaligned pointer, a size below 1, columns that
+// are not a multiple of the type's block and of kCudaPieceElements, an unknown type. kUnsupported: more than the limits here. kDeviceError:
+// the launch failed.
 #pragma once
 
 #include <cstdint>
@@ -15,22 +14,22 @@
 
 namespace winnow::kernels {
 
-inline constexpr std::int64_t kCudaPieceElements = 8;              // that a thread dequantises together
-inline constexpr std::int64_t kCudaAlignment = 16;                 // bytes, of matrices in blocks and of rows of numbers
-inline constexpr std::int64_t kMaxCudaProductInputs = 8;           // their sums lie in registers
+inline constexpr std::int64_t kCudaPieceElements = 8;              // elements that a thread dequantises together
+inline constexpr std::int64_t kCudaAlignment = 16;                 // bytes, of quantised matrices and of dense rows
+inline constexpr std::int64_t kMaxCudaProductInputs = 8;           // their sums are held in registers
 inline constexpr std::int64_t kMaxCudaMatrixSide = 1'000'000'000;  // rows and columns are counted in 32 bits
 
 struct CudaBlockGemvArgs {
   BlockType type = BlockType::kF32;
-  const void* matrix = nullptr;  // laid out as cuda_block_layout.h says; aligned to kCudaAlignment
+  const void* matrix = nullptr;  // interleaved blocks (cuda_block_layout.h), aligned to kCudaAlignment
   std::int64_t columns = 0;
-  std::int64_t rows = 0;  // of the matrix and of the product
-  // Row i of the product is row row_of[i] of the matrix; null: row i.
+  std::int64_t rows = 0;  // of the matrix and of the output
+  // Output i is the product with matrix row row_of[i]; null: row i.
   const std::int32_t* row_of = nullptr;
   const void* input = nullptr;  // [inputs, columns], aligned to kCudaAlignment
   std::int64_t inputs = 0;
   ElementType element = ElementType::kFp32;  // of input and output
-  void* output = nullptr;                    // [inputs, output_stride]; of row i at [i]
+  void* output = nullptr;                    // [inputs, output_stride]; row i at [i]
   std::int64_t output_stride = 0;            // in elements, at least `rows`
 };
 

@@ -1,17 +1,17 @@
-// How a matrix in blocks (block_types.h) lies in the memory of a GPU: the same bits in the same number of bytes, in an order in which
-// threads read sixteen bytes of codes at a time.
+// Interleaved blocks: how a quantised matrix (block_types.h) is stored in GPU memory. The same bits in as many bytes, ordered so that a
+// thread loads 16 bytes of codes at a time.
 //
-// Used by engine/layers, which lays matrices out when they are put on a device; whoever reads them: kernels/cuda, and the references of
-// cuda_block_gemv.h and cuda_dequantise_rows.h. A matrix is up to four planes one behind the other, each with a share of every row, rows
-// one after the other:
-//  - codes of 4 bits (the low ones of 5 and 6) or 8 bits without a sign. Eight neighbours are a piece, four pieces a group; of four groups
-//    with 4 bits, of two with 8 (of a row's last fewer), first come the first pieces of all, then the second ones, and so on, so that a
-//    thread finds its pieces of all groups together. In a piece neighbours 2i and 2i + 1 stand 16 bits apart, the earlier one low;
-//  - scales of sub-blocks as they are stored, where they do not lie beside the scale of the block (Q6_K);
-//  - high bits of the codes: of a piece together, pieces in the order of the codes;
-//  - scales as they are stored: what else a block has.
-// Types without such a form (kF32, kF16, kBF16, kQ2_K, kQ3_K, kIQ4_NL, kIQ4_XS) stay as they are stored: one plane. Every plane's rows are
-// aligned for what is read there when the matrix is to kCudaAlignment. Never throws, never allocates. Threads: plain functions.
+// Written by engine/layers when a matrix is uploaded. Read by kernels/cuda and the references of cuda_block_gemv.h and
+// cuda_dequantise_rows.h. A matrix has up to four planes, one after the other; each holds its share of every row, row-major:
+// - codes, unsigned: 4 bits (also the low 4 of 5 and 6) or 8 bits. Eight adjacent codes are a piece, four pieces a group. Four groups of
+//   4-bit codes, or two of 8-bit codes, are interleaved (fewer at a row's end): all first pieces, then all second ones, and so on. A thread
+//   thus finds its pieces of all groups together. Within a piece, codes 2i and 2i + 1 are 16 bits apart, the earlier one low;
+// - sub-block scales as in the file, if they are not stored beside the block's scale (Q6_K);
+// - high bits of the codes, a piece's together, pieces in the order of the codes;
+// - scales as in the file: the rest of the block.
+// Types without such a form (kF32, kF16, kBF16, kQ2_K, kQ3_K, kIQ4_NL, kIQ4_XS) keep the file's layout in one plane. If the matrix is
+// aligned to kCudaAlignment, the rows of every plane are aligned for the loads from it. Never throws, never allocates. Threads: plain
+// functions.
 #pragma once
 
 #include <array>
@@ -27,10 +27,10 @@ inline constexpr int kCudaGroupElements = 32;
 // Bytes of a row in each plane; their sum is the row's bytes. columns: whole blocks.
 std::array<std::int64_t, kCudaPlanes> cuda_plane_bytes(BlockType type, std::int64_t columns);
 
-// One stored row into its places. planes: where the row begins in each plane.
+// Interleaves one row of blocks. planes: where the row begins in each plane.
 void lay_out_row(BlockType type, const void* blocks, std::int64_t columns, const std::array<void*, kCudaPlanes>& planes);
 
-// One block of a matrix that is laid out, as it is stored. to: [block_bytes(type)].
+// Restores one block of an interleaved row to the file's layout. to: [block_bytes(type)].
 void stored_block(BlockType type, const std::array<const void*, kCudaPlanes>& planes, std::int64_t columns, std::int64_t block, void* to);
 
 // Where row `row` of a matrix with `rows` rows begins in each plane.

@@ -1,11 +1,10 @@
-// Slots of a cache that take another's place or flow into others, in the memory of an NVIDIA GPU: what leaves after a decoded token, of
-// all layers and heads by one launch.
+// Moves or merges cache slots in GPU memory: the evictions after a decoded token, for all layers and heads in one launch.
 //
-// Used by engine/kv_cache (through engine/cuda_plugin); implemented in kernels/cuda/change_slots.cu. A row that moves keeps its bits. One
-// that receives becomes (own * row + weight * other row) / divisor: every product, sum and quotient is rounded to fp32 by itself, the
-// result once to the type. The changes of a list take place in their order; lists have no row in common. Never throws, never allocates,
-// does not wait for the device. kBadArgument: a missing pointer, a size below 1, an unknown type. kUnsupported: more lists or numbers than
-// the limits. kDeviceError: the launch failed.
+// Used by engine/kv_cache (through engine/cuda_plugin); implemented in kernels/cuda/change_slots.cu. A moved row keeps its bits. A merged
+// row becomes (own * row + weight * other row) / divisor: every product, sum and quotient is rounded to fp32, the result once to the type.
+// The changes of a list run in order; no two lists share a row. Never throws, never allocates, does not wait for the device. kBadArgument:
+// a missing pointer, a size below 1, an unknown type. kUnsupported: more lists or elements than the limits. kDeviceError: the launch
+// failed.
 #pragma once
 
 #include <cstdint>

@@ -1,10 +1,10 @@
-// Attention of one query token over all kv heads of a layer, on an NVIDIA GPU: kernels/api/decode_attention.h for every kv head at once.
+// Attention of one query token over all KV heads of a layer on an NVIDIA GPU: kernels/api/decode_attention.h for every KV head at once.
 //
 // Used by engine/cuda_plugin; implemented in kernels/cuda/decode_attention.cu. The reference is decode_attention_reference, head by head.
 // Pointers are device memory unless they say host. Never throws, never allocates, does not wait for the device. Long heads are split into
-// parts that are attended side by side and joined by their log-sum-exp. kBadArgument: a missing pointer, a size below 1, a head without
-// slots, an unknown element type. kUnsupported: more than the limits here and in decode_attention.h, or blocks that are no multiple of 64
-// slots. kDeviceError: the launch failed.
+// parts that are attended in parallel and merged by their log-sum-exp. kBadArgument: a missing pointer, a size below 1, a head without
+// slots, an unknown element type. kUnsupported: more than the limits here and in decode_attention.h, or blocks that are not a multiple of
+// 64 slots. kDeviceError: the launch failed.
 #pragma once
 
 #include <algorithm>
@@ -14,9 +14,9 @@
 
 namespace winnow::kernels {
 
-inline constexpr std::int64_t kMaxCudaKvHeads = 256;  // their slot counts travel with the launch
-inline constexpr std::int64_t kCudaTileSlots = 64;    // slots that a thread block scores at a time; divides block_slots
-inline constexpr std::int64_t kCudaPartTiles = 2;     // of a part at least
+inline constexpr std::int64_t kMaxCudaKvHeads = 256;  // their slot counts are launch arguments
+inline constexpr std::int64_t kCudaTileSlots = 64;    // slots that a thread block scores together; divides block_slots
+inline constexpr std::int64_t kCudaPartTiles = 2;     // least tiles of a part
 inline constexpr std::int64_t kMaxCudaParts = 1024;   // of a head
 inline constexpr std::int64_t kCudaGroupTile = 8;     // query heads that a thread block serves
 
@@ -31,7 +31,7 @@ struct CudaDecodeAttentionArgs {
   const void* const* value_blocks = nullptr;  // as key_blocks
   std::int64_t table_stride = 0;
   const std::int32_t* slots = nullptr;    // host: [kv_heads], slots in use of each head, >= 1
-  const std::int32_t* further = nullptr;  // one number on the device: slots that every head has beyond those; null: none
+  const std::int32_t* further = nullptr;  // one value on the device, added to every head's slots; null: 0
   std::int64_t most_further = 0;          // host: *further is never larger
   std::int64_t block_slots = 0;
   float scale = 1.0F;

@@ -1,10 +1,10 @@
-// Rows of a matrix whose numbers are stored in blocks (block_types.h) as numbers, on an NVIDIA GPU: some of a matrix at a time for the
-// product of a prompt, or the rows that a table is asked for.
+// Dequantises rows of a quantised matrix (block_types.h) on an NVIDIA GPU: a slice of a matrix for the GEMM of a prompt, or rows of an
+// embedding table.
 //
 // Used by engine/layers (through engine/cuda_plugin); implemented in kernels/cuda/dequantise_rows.cu. Values are those of dequantise() to
 // the bit, rounded to the element type. Pointers are device memory. Never throws, never allocates, does not wait for the device.
 // kBadArgument and kDeviceError as in cuda_block_gemv.h. kUnsupported: more than the limits there, or more than kMaxCudaDequantised
-// numbers.
+// elements.
 #pragma once
 
 #include <cstdint>
@@ -21,9 +21,9 @@ struct CudaDequantiseRowsArgs {
   std::int64_t columns = 0;
   std::int64_t rows = 0;
   const std::int32_t* row_of = nullptr;     // as CudaBlockGemvArgs
-  const std::int32_t* column_of = nullptr;  // [columns], which column stored column i is; null: the i-th
-  // Which rows, in one of two ways. Without `ids`: `count` rows from `first` on. With them: of each, row ids[i] - first; an output row
-  // whose id is of no row here is left as it is, so that parts of a table that lie one below the other are asked one after the other.
+  const std::int32_t* column_of = nullptr;  // [columns], where stored column i belongs; null: i
+  // Without `ids`: `count` rows from `first` on. With `ids`: row ids[i] - first for each; output rows whose id is outside this matrix are
+  // not written, so a table in several parts takes one call a part.
   std::int64_t first = 0;
   std::int64_t count = 0;
   const std::int64_t* ids = nullptr;

@@ -1,13 +1,12 @@
-// One row times a matrix of numbers, on an NVIDIA GPU: a decode step's product, at the speed at which memory is read.
+// GEMV with a dense matrix on an NVIDIA GPU, for decode steps, at memory bandwidth.
 //
-// Used by engine/layers (through engine/cuda_plugin); implemented in kernels/cuda/gemv.cu. Every number is upcast to fp32 and
-// multiplied there, sums are fp32, always in the same order: the same inputs give the same bits. The bias is added to the sum, which is
-// rounded once. Where it is gated, the matrix has gates and what they weigh, as a feed-forward block's first product, and what is written
-// is kernels/api/gated_activation.h of both rounded sums. Pointers are device memory. The matrix and the bias are constant: they may be
-// read before what was launched before has ended. Never throws, never allocates, does not wait for the device. kBadArgument: a missing
-// pointer, a matrix or an input that is not aligned to kGemvAlignment, a size below 1, columns that are no multiple of the numbers in
-// so many bytes, an unknown type or activation, an output of another type than the numbers' or, where nothing is gated, fp32. kUnsupported:
-// more than the limits. kDeviceError: the launch failed.
+// Used by engine/layers (through engine/cuda_plugin); implemented in kernels/cuda/gemv.cu. Every element is upcast to fp32; sums are fp32
+// and always in the same order: the same inputs give the same bits. The bias is added to the sum, which is rounded once. A gated matrix
+// holds gate and up rows, as a feed-forward block's first GEMV; the output is then kernels/api/gated_activation.h of both rounded sums.
+// Pointers are device memory. The matrix and the bias are constant: they may be read before earlier launches have ended. Never throws,
+// never allocates, does not wait for the device. kBadArgument: a missing pointer, a matrix or input that is not aligned to kGemvAlignment,
+// a size below 1, rows of the matrix that are not a multiple of kGemvAlignment bytes, an unknown type or activation, an output type that is
+// neither the input's nor, ungated, fp32. kUnsupported: more than the limits. kDeviceError: the launch failed.
 #pragma once
 
 #include <cstdint>
@@ -27,7 +26,7 @@ struct CudaGemvArgs {
   std::int64_t rows = 0;
   std::int64_t columns = 0;
   const void* input = nullptr;  // [columns]
-  const void* bias = nullptr;   // a number for each row of the matrix, or null
+  const void* bias = nullptr;   // one value a matrix row, or null
   ElementType output_type = ElementType::kFp32;
   void* output = nullptr;  // [rows]; not the input
   std::optional<Activation> gated;

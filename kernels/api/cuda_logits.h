@@ -1,6 +1,7 @@
-// What statistics of attention on an NVIDIA GPU read: queries and keys of a layer, whose products are recomputed in tiles and never stored.
+// Common arguments of attention statistics on an NVIDIA GPU: a layer's queries and keys, whose logits are recomputed in tiles and never
+// stored.
 //
-// The arguments of cuda_column_sums.h, cuda_row_sparsity.h and cuda_cross_modal_entropy.h begin with it. Pointers are device memory.
+// Base of the arguments of cuda_column_sums.h, cuda_row_sparsity.h and cuda_cross_modal_entropy.h. Pointers are device memory.
 #pragma once
 
 #include <algorithm>
@@ -10,11 +11,11 @@
 
 namespace winnow::kernels {
 
-inline constexpr std::int64_t kCudaLogitTile = 64;                // rows and columns that a thread block multiplies at a time
+inline constexpr std::int64_t kCudaLogitTile = 64;                // rows and columns of a thread block's tile
 inline constexpr std::int64_t kMaxCudaLogitSide = 1'000'000'000;  // rows and columns are counted in 32 bits
-inline constexpr std::int64_t kMaxCudaGridSide = 65535;           // of thread blocks: kv heads times (group + 1), and parts
+inline constexpr std::int64_t kMaxCudaGridSide = 65535;           // of thread blocks: KV heads times (group + 1), and parts
 
-// The logit of a query head's row and a column is scale * (query . key), of numbers that are upcast to fp32 and summed in it.
+// The logit of a query row and a column is scale * (query . key); elements are upcast to fp32 and summed in fp32.
 struct CudaLogits {
   ElementType type = ElementType::kFp32;  // of query and key
   // Element i of query head h and row r is query[h * query_head_stride + r * query_row_stride + i]; strides in elements.
@@ -22,9 +23,9 @@ struct CudaLogits {
   std::int64_t query_head_stride = 0;
   std::int64_t query_row_stride = 0;
   std::int64_t kv_heads = 0;
-  std::int64_t group = 0;  // query heads of a kv head; they follow each other
+  std::int64_t group = 0;  // query heads of a KV head, contiguous
   std::int64_t rows = 0;
-  const void* key = nullptr;  // of kv head k and column j: key[k * key_head_stride + j * key_row_stride + i]
+  const void* key = nullptr;  // KV head k, column j: key[k * key_head_stride + j * key_row_stride + i]
   std::int64_t key_head_stride = 0;
   std::int64_t key_row_stride = 0;
   std::int64_t columns = 0;
@@ -32,15 +33,15 @@ struct CudaLogits {
   float scale = 1.0F;
 };
 
-// Rows and the columns that they see, of a statistic that goes along rows.
+// Rows and the columns that they see, for statistics along rows.
 struct CudaSeenLogits : CudaLogits {
-  // Row r sees the first seen_by_first + r columns: causal. At least `columns`: every row sees all. May be negative.
+  // Causal: row r sees the first seen_by_first + r columns. Every row sees all if this is at least `columns`. May be negative.
   std::int64_t seen_by_first = 0;
-  const std::int32_t* seen = nullptr;  // in place of that: how many of the first columns each row sees, no row less than one before it
-  std::int64_t parts = 1;              // that the columns are split into, at most: cuda_logit_parts() of columns across rows * group
+  const std::int32_t* seen = nullptr;  // instead: how many of the first columns each row sees, never decreasing
+  std::int64_t parts = 1;              // most parts that the columns are split into: cuda_logit_parts() of columns across rows * group
 };
 
-// Parts of one side of the matrix, `length` long, where thread blocks own tiles of the other, `across` long, of every head: enough for
+// Parts of one side of the matrix (`length`) when thread blocks own tiles of the other side (`across`) of every head. Enough for
 // `thread_blocks` on every multiprocessor, none shorter than a tile.
 inline std::int64_t cuda_logit_parts(std::int64_t length, std::int64_t across, std::int64_t heads, std::int64_t multiprocessors,
                                      std::int64_t thread_blocks = 4) {

@@ -1,9 +1,9 @@
-// Rows that stay with what flows into them, on an NVIDIA GPU: (own * row + the sum of weight * other row) / divisor.
+// Merges rows into the rows that are kept, on an NVIDIA GPU: (own * row + the sum of weight * other row) / divisor.
 //
 // Used by engine/compression (through engine/cuda_plugin); implemented in kernels/cuda/merge_rows.cu. Every product, sum and quotient is
-// rounded to fp32 by itself, flows in their order: the reference's bits, every time. Pointers are device memory. Never throws, never
-// allocates, does not wait for the device; one launch. kBadArgument: a missing pointer (`from` and `weight` may be null where nothing
-// flows), a size below its least. kUnsupported: more rows than kMaxMergedRows. kDeviceError: the launch failed.
+// rounded to fp32 and merges run in order: always the reference's bits. Pointers are device memory. Never throws, never allocates, does not
+// wait for the device; one launch. kBadArgument: a missing pointer (`from` and `weight` may be null if nothing is merged), a size below its
+// minimum. kUnsupported: more rows than kMaxMergedRows. kDeviceError: the launch failed.
 #pragma once
 
 #include <cstdint>
@@ -22,9 +22,9 @@ struct CudaMergeRowsArgs {
   std::int64_t count = 0;
   const float* own = nullptr;           // [count]
   const float* divisor = nullptr;       // [count]
-  const std::int32_t* begin = nullptr;  // [count + 1], ascending from 0: the flows into stay[i] are begin[i] to begin[i + 1]
-  const std::int32_t* from = nullptr;   // [flows] rows
-  const float* weight = nullptr;        // [flows]
+  const std::int32_t* begin = nullptr;  // [count + 1], ascending from 0: merges into stay[i] are begin[i] to begin[i + 1]
+  const std::int32_t* from = nullptr;   // [merges] rows
+  const float* weight = nullptr;        // [merges]
   float* output = nullptr;              // [count, width], contiguous; not among the rows
 };
 

@@ -1,11 +1,10 @@
-// For slots that leave their heads the most similar other slot, on an NVIDIA GPU: of all layers and heads by one launch.
+// Nearest other slot by cosine for slots that are evicted, on an NVIDIA GPU: for all layers and heads in one launch.
 //
 // Used by engine/compression (through engine/cuda_plugin); implemented in kernels/cuda/nearest_slots.cu. Similarity is the cosine of keys,
-// times that of values where somebody asks for it: the product of the leaving row at length 1 with the other row, divided by the other's
-// length; lengths are at least kLeastKeyLength. What is not a number is similar to nothing. A head is looked through in parts of
-// kNearestSlotPart slots, each of which answers for itself: joining some dozen numbers is the caller's. Sums are fp32, always in the same
-// order. Never throws, never allocates, does not wait for the device. kBadArgument: a missing pointer, a size below 1, an unknown type.
-// kUnsupported: more than the limits. kDeviceError: the launch failed.
+// times that of values if requested: the evicted row at length 1 times the other row, divided by the other's length; lengths are at least
+// kLeastKeyLength. NaN is never nearest. A head is searched in parts of kNearestSlotPart slots with a result each; the caller combines
+// these few dozen. Sums are fp32, always in the same order. Never throws, never allocates, does not wait for the device. kBadArgument: a
+// missing pointer, a size below 1, an unknown type. kUnsupported: more than the limits. kDeviceError: the launch failed.
 #pragma once
 
 #include <cstdint>
@@ -19,20 +18,20 @@ inline constexpr std::int64_t kNearestSlotPart = 512;
 inline constexpr std::int64_t kMaxSimilarParts = 65535;
 inline constexpr std::int64_t kMaxSimilarAsked = std::int64_t{1} << 30;
 inline constexpr std::int64_t kMaxSimilarWidth = 512;
-inline constexpr std::int64_t kNearestSlotWordSlots = 32;  // of a word that says who takes part
+inline constexpr std::int64_t kNearestSlotWordSlots = 32;  // slots in a word of the mask
 
 struct SimilarAsked {
   const void* const* key_blocks = nullptr;    // of the head: pointers to [block_slots, head_dim]
-  const void* const* value_blocks = nullptr;  // likewise; null: keys decide alone
-  const std::uint32_t* among = nullptr;       // bit i of word w: slot kNearestSlotWordSlots * w + i takes part; null: all do
+  const void* const* value_blocks = nullptr;  // likewise; null: keys only
+  const std::uint32_t* among = nullptr;       // mask: bit i of word w is slot kNearestSlotWordSlots * w + i; null: all
   std::int32_t slots = 0;
-  std::int32_t slot = 0;  // that leaves
+  std::int32_t slot = 0;  // the evicted one
 };
 
 struct SimilarFound {
   float similarity = 0.0F;
-  std::int32_t slot = -1;  // the first one that is so similar; negative: there is none
-  std::int32_t count = 0;  // of slots that are
+  std::int32_t slot = -1;  // the first nearest one, or negative
+  std::int32_t count = 0;  // of slots as near
 };
 
 struct CudaNearestSlotsArgs {

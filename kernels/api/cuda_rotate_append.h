@@ -1,10 +1,10 @@
-// One token's queries, keys and values behind their product, on an NVIDIA GPU: queries and keys are rotated to the token's position, keys
-// and values go into the blocks of a layer's kv heads, behind the slots that these have. A launch where there were two.
+// Rotates one token's queries and keys to its position and appends its keys and values to the blocks of a layer's KV heads, on an NVIDIA
+// GPU. One launch instead of two.
 //
-// Used by engine/layers (through engine/cuda_plugin) for decode steps that are recorded; implemented in kernels/cuda/rotate_append.cu.
-// Turns as rotary.h and writes as append_slots.h say. Pointers are device memory but `slots`. Never throws, never allocates, does not wait
-// for the device. kBadArgument: a missing pointer, a size below 1, an unknown type, slots that the block lists do not have. kUnsupported:
-// more heads than kMaxAppendHeads kv heads or kMaxRotaryPairs pairs. kDeviceError: the launch failed.
+// Used by engine/layers (through engine/cuda_plugin) in decode steps that a CUDA graph captures; implemented in
+// kernels/cuda/rotate_append.cu. Rotates as rotary.h and appends as append_slots.h. All pointers except `slots` are device memory. Never
+// throws, never allocates, does not wait for the device. kBadArgument: a missing pointer, a size below 1, an unknown type, slots outside
+// the block lists. kUnsupported: more than kMaxAppendHeads KV heads or kMaxRotaryPairs pairs. kDeviceError: the launch failed.
 #pragma once
 
 #include <cstdint>
@@ -16,7 +16,7 @@
 namespace winnow::kernels {
 
 struct CudaRotateAppendArgs {
-  ElementType type = ElementType::kFp32;  // of all numbers
+  ElementType type = ElementType::kFp32;  // of all elements
   std::int64_t heads = 0;                 // of queries
   std::int64_t kv_heads = 0;
   std::int64_t half = 0;         // of a head
@@ -25,7 +25,7 @@ struct CudaRotateAppendArgs {
   const void* sine = nullptr;
   void* queries = nullptr;                // [heads, 2 * half], contiguous; not in the input
   const std::int32_t* slots = nullptr;    // host: [kv_heads], slots in use before the token
-  const std::int32_t* further = nullptr;  // one number on the device: slots that every head has beyond those; null: none
+  const std::int32_t* further = nullptr;  // one value on the device, added to every head's slots; null: 0
   void* const* key_blocks = nullptr;      // [kv_heads, table_stride] pointers to [block_slots, 2 * half]; cover the new slot
   void* const* value_blocks = nullptr;
   std::int64_t table_stride = 0;

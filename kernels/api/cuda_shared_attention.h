@@ -1,14 +1,14 @@
-// Attention of one query token over a layer whose slots are shared between tokens (engine/kv_cache/shared_entries.h), on an NVIDIA GPU: all
-// kv heads at once, keys and values read where they lie.
+// Attention of one query token over a layer with slots that tokens share (engine/kv_cache/shared_entries.h), on an NVIDIA GPU: all KV heads
+// at once, keys and values read in place.
 //
-// Used by engine/layers (through engine/cuda_plugin); implemented in kernels/cuda/shared_attention.cu. A head's tokens are those of its
-// table, in its order, then one for every slot from `covered` on: what is appended behind a table needs no new one. The logit of a token is
-// scale * factor * (query . key of its slot), the key rotated by the token's position where positions are given; its value is its slot's.
-// Long heads are split into parts of their tokens that are attended side by side and joined in their order: the same inputs give the same
-// bits. Pointers are device memory unless they say host. Never throws, never allocates, does not wait for the device; one launch, or two
-// where there are parts or probabilities. kBadArgument: a missing pointer, a size below its least, an unknown element type, counts of a
-// head that do not fit each other or the tables, one of positions and frequencies without the other, positions for an odd head size.
-// kUnsupported: more than the limits here, in cuda_decode_attention.h and in element_type.h. kDeviceError: the launch failed.
+// Used by engine/layers (through engine/cuda_plugin); implemented in kernels/cuda/shared_attention.cu. A head's tokens are its table's, in
+// order, then one for every slot from `covered` on, so appending needs no new table. A token's logit is scale * factor * (query . key of
+// its slot); the key is rotated by the token's position if positions are given. Its value is its slot's. Long heads are split into parts of
+// their tokens that are attended in parallel and merged in order: the same inputs give the same bits. Pointers are device memory unless
+// they say host. Never throws, never allocates, does not wait for the device; one launch, or two with parts or probabilities. kBadArgument:
+// a missing pointer, a size below its minimum, an unknown element type, counts of a head that contradict each other or the tables,
+// positions without frequencies or the reverse, positions for an odd head size. kUnsupported: more than the limits here, in
+// cuda_decode_attention.h and in element_type.h. kDeviceError: the launch failed.
 #pragma once
 
 #include <algorithm>
@@ -19,7 +19,7 @@
 
 namespace winnow::kernels {
 
-// In the place of a table's slot: the token takes no part, or part with a logit of 0 and no value.
+// Instead of a table's slot: the token is masked, or has logit 0 and a zero value.
 inline constexpr std::int32_t kMaskedToken = -1;
 inline constexpr std::int32_t kZeroToken = -2;
 inline constexpr std::int64_t kMaxSharedTokens = 1'000'000'000;  // of a head, counted in 32 bits
@@ -38,13 +38,13 @@ struct CudaSharedAttentionArgs {
   std::int64_t block_slots = 0;
   const std::int32_t* slots = nullptr;    // host: [kv_heads], slots in use of each head, >= 1
   const std::int32_t* listed = nullptr;   // host: [kv_heads], tokens in the head's table, >= 0
-  const std::int32_t* covered = nullptr;  // host: [kv_heads], slots below are read for the table's tokens alone; at most `slots`
+  const std::int32_t* covered = nullptr;  // host: [kv_heads], slots below are only read through the table; at most `slots`
   // The tables, [kv_heads, entry_stride] each; a head's first `listed` entries are read. Slots are below the head's `slots`.
   std::int64_t entry_stride = 0;             // >= 1
   const std::int32_t* entry_slot = nullptr;  // or kMaskedToken, kZeroToken
   const float* entry_factor = nullptr;       // of the logit
-  const float* entry_position = nullptr;     // to rotate the key to, rotate-half; null: nothing is rotated
-  const float* frequencies = nullptr;        // [head_dim / 2], the angle of a pair for each position; null as entry_position
+  const float* entry_position = nullptr;     // that the key is rotated to (rotate-half); null: no rotation
+  const float* frequencies = nullptr;        // [head_dim / 2], angle of a pair per position; null as entry_position
   float scale = 1.0F;
   float* log_sum_exp = nullptr;    // [kv_heads, group], natural log, or null
   float* probabilities = nullptr;  // [kv_heads, probability_stride], mean over the group, a head's tokens in their order; or null
@@ -63,13 +63,13 @@ inline std::int64_t longest_shared_head(const CudaSharedAttentionArgs& args) {
   return longest;
 }
 
-// Floats: the output and the log-sum-exp of every part, and the logits where probabilities are wanted.
+// Floats: the output and the log-sum-exp of every part, and the logits if probabilities are requested.
 inline std::int64_t cuda_shared_attention_workspace(const CudaSharedAttentionArgs& args) {
   const std::int64_t logits = args.probabilities != nullptr ? args.kv_heads * args.group * longest_shared_head(args) : 0;
   return cuda_decode_workspace(args.kv_heads, args.group, args.head_dim, args.parts) + logits;
 }
 
-// All pointers host memory; the workspace is not looked into. kBadArgument also for a slot of a table that the head does not have.
+// All pointers host memory; the workspace is not used. kBadArgument also if a table names a slot outside its head.
 LaunchStatus cuda_shared_attention_reference(const CudaSharedAttentionArgs& args);
 // stream: a cudaStream_t; the null pointer is the default stream.
 LaunchStatus cuda_shared_attention(const CudaSharedAttentionArgs& args, void* stream);

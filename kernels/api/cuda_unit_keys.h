@@ -1,4 +1,4 @@
-// Keys of a cache brought to length 1 where they lie, rotated back before, on an NVIDIA GPU: of all layers and heads by one launch.
+// Normalises cached keys to length 1 in place, after rotating them back, on an NVIDIA GPU: for all layers and heads in one launch.
 //
 // Used by engine/compression (through engine/cuda_plugin); implemented in kernels/cuda/unit_keys.cu. A key is rotated by `rotation` times
 // the frequency of each pair (rotate-half, any sign), then divided by its length, which is at least kLeastKeyLength, and rounded once to
@@ -18,7 +18,7 @@ inline constexpr std::int64_t kMaxUnitKeys = std::int64_t{1} << 30;
 inline constexpr std::int64_t kMaxUnitKeyWidth = 512;
 
 struct UnitKey {
-  void* key = nullptr;  // [head_dim]; no two are the same
+  void* key = nullptr;  // [head_dim]; all different
   float rotation = 0.0F;
   std::int32_t unused = 0;
 };
@@ -28,8 +28,8 @@ struct CudaUnitKeysArgs {
   std::int64_t head_dim = 0;
   std::int64_t count = 0;
   const UnitKey* keys = nullptr;       // [count]
-  const float* frequencies = nullptr;  // [head_dim / 2]; null: nothing is rotated
-  float* lengths = nullptr;            // [count], of the keys before
+  const float* frequencies = nullptr;  // [head_dim / 2]; null: no rotation
+  float* lengths = nullptr;            // [count], before normalisation
 };
 
 // All pointers host memory.

@@ -1,8 +1,8 @@
-// Attention of one query token over one kv head's blocks of cached keys and values.
+// Attention of one query token over one KV head's blocks of cached keys and values.
 //
 // Used by engine/layers during decode; knows no framework: plain pointers, sizes and a status. The reference is
-// kernels/reference/decode_attention.cpp, the vectorised CPU version kernels/cpu. Never throws, never allocates.
-// kBadArgument: a missing pointer, a size below 1 or an unknown element type. kUnsupported: more heads or elements than the limits below.
+// kernels/reference/decode_attention.cpp, the vectorised CPU version kernels/cpu. Never throws, never allocates. kBadArgument: a missing
+// pointer, a size below 1 or an unknown element type. kUnsupported: more heads or elements than the limits below.
 #pragma once
 
 #include <cstdint>
@@ -11,24 +11,23 @@
 
 namespace winnow::kernels {
 
-// Of rows that were stored without the bias of their keys (int8_rows.h): the key is the row plus R(p) b, p its position. With b = (x, y)
-// and a query (u, v) in halves, q . R(p) b = c . (u x + v y) + s . (v x - u y): c and s are the position's cosines and sines, the rest is
-// the query's alone.
+// For rows stored without the key bias (int8_rows.h): the key is the row plus R(p) b at position p. With b = (x, y) and a query (u, v) in
+// halves, q . R(p) b = c . (u x + v y) + s . (v x - u y): c and s are the position's cosines and sines, the rest depends on the query only.
 struct DecodeKeyBias {
-  const float* query = nullptr;            // [group, head_dim]: (u x + v y, v x - u y); null: all rows have their bias
+  const float* query = nullptr;            // [group, head_dim]: (u x + v y, v x - u y); null: all rows include the bias
   const float* rotations = nullptr;        // [any, head_dim]: (c, s) of a position
-  const std::int32_t* of_slots = nullptr;  // [slots]: a slot's row of `rotations`; 0: it was stored with its bias
+  const std::int32_t* of_slots = nullptr;  // [slots]: a slot's row of `rotations`; 0: stored with its bias
 };
 
 struct DecodeAttentionArgs {
-  const float* query = nullptr;  // [group, head_dim], fp32, contiguous: the query heads that share this kv head
+  const float* query = nullptr;  // [group, head_dim], fp32, contiguous: the query heads that share this KV head
   std::int64_t group = 0;
   std::int64_t head_dim = 0;
   ElementType kv_type = ElementType::kFp32;
-  // Rows of eight bits (int8_rows.h) instead of kv_type's: each block is its codes, int8 [block_slots, head_dim], then fp32 [block_slots]
-  // scales (their product a multiple of 4). They are upcast as they are read, in registers.
+  // int8 rows (int8_rows.h) instead of kv_type: a block is int8 [block_slots, head_dim] codes, then fp32 [block_slots] scales (block_slots
+  // * head_dim a multiple of 4). They are upcast in registers.
   bool narrow = false;
-  DecodeKeyBias key_bias;                     // of narrow rows
+  DecodeKeyBias key_bias;                     // of int8 rows
   const void* const* key_blocks = nullptr;    // ceil(slots / block_slots) pointers, each [block_slots, head_dim], contiguous
   const void* const* value_blocks = nullptr;  // as key_blocks
   std::int64_t slots = 0;                     // slots in use, >= 1
@@ -41,7 +40,7 @@ struct DecodeAttentionArgs {
 };
 
 LaunchStatus decode_attention_reference(const DecodeAttentionArgs& args);
-// Chooses the widest instruction set at run time; equal to the reference up to rounding.
+// Picks the widest instruction set at run time; equals the reference up to rounding.
 LaunchStatus decode_attention_cpu(const DecodeAttentionArgs& args);
 
 }  // namespace winnow::kernels

@@ -1,8 +1,8 @@
-// A vector times a matrix of numbers: every element is upcast to fp32 and multiplied there, so that nothing but the sum is rounded.
+// GEMV with a dense matrix: every element is upcast to fp32 and multiplied with the fp32 input; only the sum is rounded.
 //
-// Used by engine/layers for the products of a decode step, which take as long as the matrix takes to be read. Knows no framework. The
-// reference is kernels/reference/dense_gemv.cpp, the vectorised CPU version kernels/cpu. Never throws, never allocates; calls on
-// parts of the outputs are independent of each other. kBadArgument: a missing pointer, a negative size or an unknown element type.
+// Used by engine/layers in decode steps, whose time is that of reading the matrix. Knows no framework. The reference is
+// kernels/reference/dense_gemv.cpp, the vectorised CPU version kernels/cpu. Never throws, never allocates; calls for separate output ranges
+// are independent. kBadArgument: a missing pointer, a negative size or an unknown element type.
 #pragma once
 
 #include <cstdint>
@@ -15,15 +15,15 @@ struct DenseGemvArgs {
   ElementType type = ElementType::kFp32;
   const void* matrix = nullptr;  // [end, columns], contiguous
   std::int64_t columns = 0;
-  std::int64_t begin = 0;  // rows [begin, end) of the product
+  std::int64_t begin = 0;  // outputs [begin, end) are computed
   std::int64_t end = 0;
   const float* input = nullptr;  // [columns]
-  const float* added = nullptr;  // [end]: what each row's sum begins with, or null; may be the output
-  float* output = nullptr;       // [end]: of row i at [i]
+  const float* added = nullptr;  // [end], initial value of each sum, or null; may be the output
+  float* output = nullptr;       // [end]
 };
 
 LaunchStatus dense_gemv_reference(const DenseGemvArgs& args);
-// Chooses the widest instruction set at run time; equal to the reference up to rounding.
+// Picks the widest instruction set at run time; equals the reference up to rounding.
 LaunchStatus dense_gemv_cpu(const DenseGemvArgs& args);
 
 }  // namespace winnow::kernels

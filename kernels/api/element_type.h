@@ -1,4 +1,4 @@
-// Element types, limits and outcomes that the operators share.
+// Element types, limits and launch statuses that the operators share.
 #pragma once
 
 #include <cstdint>
@@ -8,7 +8,7 @@ namespace winnow::kernels {
 enum class ElementType : int { kFp32 = 1, kBf16 = 2, kFp16 = 3 };
 enum class LaunchStatus : int { kOk = 0, kBadArgument = 1, kUnsupported = 2, kDeviceError = 3 };
 
-// False for a value that is none of the names.
+// False for an unknown type.
 inline bool is_known(ElementType type) {
   switch (type) {
     case ElementType::kFp32:
@@ -19,7 +19,7 @@ inline bool is_known(ElementType type) {
   return false;
 }
 
-// Per-head state and sums live on the stack. A group is the query heads of a kv head: 71 in Falcon 7B.
+// Per-head state and sums live on the stack. A group is the query heads of a KV head: 71 in Falcon 7B.
 inline constexpr std::int64_t kMaxGroup = 256;
 inline constexpr std::int64_t kMaxHeadDim = 512;
 

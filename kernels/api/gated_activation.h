@@ -1,9 +1,9 @@
-// What a gated feed-forward block does between its products: activation(gate) * up, in one pass.
+// The activation of a gated feed-forward block: activation(gate) * up, in one pass.
 //
-// Used by engine/layers (activation.h). The reference is kernels/reference/gated_activation.cpp, the vectorised CPU version
-// kernels/cpu, the GPU's kernels/cuda. The activation is computed in fp32 and rounded to the type before it is multiplied, as
-// transformers rounds. Every activation is x times a number in [0, 1], which is exact to 2^-21. Never throws, never allocates; calls on
-// different rows or columns are independent. What is not finite stays visible.
+// Used by engine/layers (activation.h). The reference is kernels/reference/gated_activation.cpp, the vectorised CPU version kernels/cpu,
+// the GPU's kernels/cuda. The activation is computed in fp32 and rounded to the type before it is multiplied, as in transformers. Every
+// activation is x times a factor in [0, 1], exact to 2^-21. Never throws, never allocates; calls on different rows or columns are
+// independent. NaN and infinity propagate.
 // kBadArgument: a missing pointer, a negative size, a stride below `columns` or an unknown type or activation. kUnsupported: more columns
 // or rows than the limits. kDeviceError: the launch failed.
 #pragma once
@@ -33,7 +33,7 @@ struct GatedActivationArgs {
 };
 
 LaunchStatus gated_activation_reference(const GatedActivationArgs& args);
-// Chooses the widest instruction set at run time.
+// Picks the widest instruction set at run time.
 LaunchStatus gated_activation_cpu(const GatedActivationArgs& args);
 // Pointers to device memory. stream: a cudaStream_t; does not wait for the device.
 LaunchStatus cuda_gated_activation(const GatedActivationArgs& args, void* stream);

@@ -1,11 +1,11 @@
-// Where the groups of rows lie that some operators work on, such as the heads of a token.
+// Strides of rows that consist of groups, such as the heads of a token.
 #pragma once
 
 #include <cstdint>
 
 namespace winnow::kernels {
 
-// Group g of row r begins at element r * row + g * group; its own elements lie side by side.
+// Group g of row r begins at element r * row + g * group; the elements of a group are contiguous.
 struct GroupStrides {
   std::int64_t row = 0;
   std::int64_t group = 0;

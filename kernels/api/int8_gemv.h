@@ -1,11 +1,10 @@
-// A vector times a matrix whose numbers are stored in blocks (block_types.h), in integers: the vector is rounded to eight bits for every 32
-// elements, codes are multiplied with codes, and scales with scales.
+// int8 GEMV: a dot product of quantised activations with a quantised matrix (block_types.h). The vector is quantised to 8 bits with a scale
+// per 32 elements; codes are multiplied with codes, scales with scales.
 //
-// Used by engine/layers for the products of a decode step. The matrix's values are not changed; what is rounded is the input: each element
-// by at most half of its 32's largest magnitude / 127 (llama.cpp computes these products the same way). Knows no framework. References are
-// kernels/reference/int8_gemv.cpp, the vectorised CPU versions kernels/cpu. Never throws, never allocates; calls on parts of the
-// outputs are independent of each other. kBadArgument: a missing pointer, a negative size, columns that are no multiple of the type's
-// block, or a type without such a product.
+// Used by engine/layers in decode steps. Weights are used exactly; each input element is rounded by at most half of (its 32 elements'
+// largest magnitude / 127), as in llama.cpp. Knows no framework. References are kernels/reference/int8_gemv.cpp, the vectorised CPU
+// versions kernels/cpu. Never throws, never allocates; calls for separate output ranges are independent. kBadArgument: a missing pointer, a
+// negative size, columns that are not a multiple of the type's block, or a type without an int8 GEMV.
 #pragma once
 
 #include <cstdint>
@@ -17,17 +16,17 @@ namespace winnow::kernels {
 
 inline constexpr std::int64_t kQuantisedElements = 32;
 
-// 32 elements: each is about scale * code, all of them sum.
+// Of 32 elements: element = scale * code.
 struct QuantisedScale {
   float scale = 0.0F;
-  float sum = 0.0F;  // of the rounded elements
+  float sum = 0.0F;  // of the quantised elements
 };
 
-// An input in eight bits. What is not finite makes its 32's scale NaN and their codes 0.
+// An input in 8 bits. If one of 32 elements is not finite, their scale is NaN and their codes are 0.
 struct QuantisedInput {
   const std::int8_t* codes = nullptr;      // [columns], from -127 to 127
   const QuantisedScale* scales = nullptr;  // [columns / 32]
-  const float* half_sums = nullptr;        // [columns / 16]: of 16 rounded elements
+  const float* half_sums = nullptr;        // [columns / 16]: of 16 quantised elements
 };
 
 struct RoundInputArgs {
@@ -42,23 +41,23 @@ LaunchStatus round_input_reference(const RoundInputArgs& args);
 // Equal to the reference to the bit.
 LaunchStatus round_input_cpu(const RoundInputArgs& args);
 
-// Q8_0, Q4_0, Q4_1, Q5_0, Q5_1, Q4_K, Q5_K, Q6_K, U4Z and U8Z: what files are made of.
+// True for Q8_0, Q4_0, Q4_1, Q5_0, Q5_1, Q4_K, Q5_K, Q6_K, U4Z and U8Z: the types of usual files.
 bool has_int8_gemv(BlockType type);
 
 struct Int8GemvArgs {
   BlockType type = BlockType::kQ8_0;
-  const void* matrix = nullptr;  // rows one after the other, each columns / block_elements blocks
+  const void* matrix = nullptr;  // row-major, each row columns / block_elements blocks
   std::int64_t columns = 0;
-  // Row i of the product is row row_of[i] of the matrix; null: row i.
+  // Output i is the product with matrix row row_of[i]; null: row i.
   const std::int32_t* row_of = nullptr;
-  std::int64_t begin = 0;  // rows [begin, end) of the product
+  std::int64_t begin = 0;  // outputs [begin, end) are computed
   std::int64_t end = 0;
   QuantisedInput input{};
-  float* output = nullptr;  // [end]: of row i at [i]
+  float* output = nullptr;  // [end]
 };
 
 LaunchStatus int8_gemv_reference(const Int8GemvArgs& args);
-// Chooses the widest instruction set at run time; equal to the reference up to the rounding of sums in fp32.
+// Picks the widest instruction set at run time; equals the reference up to the rounding of sums in fp32.
 LaunchStatus int8_gemv_cpu(const Int8GemvArgs& args);
 
 }  // namespace winnow::kernels

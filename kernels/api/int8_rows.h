@@ -1,13 +1,12 @@
-// Rows of numbers in eight bits, and back: a row is a signed byte for every number, its code, and one scale for all of them.
+// Quantises rows to int8 and back: a signed byte (code) for every element, and one scale a row.
 //
-// Symmetric: the scale is the row's largest magnitude in 127 steps, a code the nearest number of steps, -127 to 127, ties to even. The
-// scale keeps 17 bits of fraction and leading one, so that code times scale is exact in fp32 and rounding what was rounded changes nothing,
-// also after it was a 16-bit number in between. A row of zeros has scale 0; one with a number that is not finite has scale NaN, so that
-// everything it takes part in shows it.
-// A row may be stored without a known offset (the bias of a key, rotated to its position), which reading adds again: what is left has a
-// smaller scale where the offset is most of the row. A row that gains less than kLeastGain by it keeps its offset.
+// Symmetric: the scale is the row's largest magnitude / 127; a code is the nearest multiple, -127 to 127, ties to even. The scale keeps 17
+// significant bits, so code * scale is exact in fp32. Quantising a dequantised row therefore changes nothing, even if it was a 16-bit type
+// in between. A row of zeros has scale 0. A row with a NaN or infinite element has scale NaN, so the damage shows.
+// A row may be stored without a known offset (the key bias, rotated to its position), which reading adds again: where the offset is most of
+// the row, the rest has a smaller scale. A row whose scale shrinks by less than kLeastGain keeps its offset.
 // Used by engine/kv_cache; decode attention reads such rows in place (decode_attention.h). The definition is
-// kernels/reference/int8_rows.cpp, whose loops are vector code. Never throws, never allocates; calls on different rows are independent.
+// kernels/reference/int8_rows.cpp, whose loops are vectorised. Never throws, never allocates; calls on different rows are independent.
 // kBadArgument: a missing pointer, a size below 1 or an unknown type. kUnsupported: rows longer than kMaxHeadDim.
 #pragma once
 
@@ -17,10 +16,10 @@
 
 namespace winnow::kernels {
 
-// Of one row that is to be stored, so many bytes.
+// Bytes of one stored row.
 constexpr std::int64_t narrow_row_bytes(std::int64_t length) { return length + static_cast<std::int64_t>(sizeof(float)); }
 
-// By how much a row's scale must shrink for its offset to be taken away: a third of a bit.
+// How much a row's scale must shrink for its offset to be subtracted: a third of a bit.
 inline constexpr float kLeastGain = 1.25F;
 
 struct Int8RowsArgs {
@@ -32,7 +31,7 @@ struct Int8RowsArgs {
   std::int8_t* codes = nullptr;    // [rows, length]
   float* scales = nullptr;         // [rows]
   const float* offsets = nullptr;  // [rows, length] fp32, contiguous; null: none
-  std::uint8_t* taken = nullptr;   // [rows], with offsets: 1 where the row's was taken away, else 0
+  std::uint8_t* taken = nullptr;   // [rows], with offsets: 1 if the row's was subtracted, else 0
 };
 
 struct DequantiseRowsArgs {

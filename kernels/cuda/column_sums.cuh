@@ -1,6 +1,6 @@
 // The device code of column sums; launched by column_sums.cu, run on CPU threads in tests (tests/kernels/cuda_on_cpu.h).
 //
-// sum_columns: one thread block per (tile of 64 columns, kv head, part of the rows). It walks the part's rows that see the tile, 64 at a
+// sum_columns: one thread block per (tile of 64 columns, KV head, part of the rows). It walks the part's rows that see the tile, 64 at a
 // time, all query heads of the group for each: a tile of products (logit_tile.cuh), then exponentials, and their sums down the columns are
 // added to the part's own, in memory that no other thread touches. Squares need all heads of a row tile, which is why the heads are walked
 // inside.
@@ -57,7 +57,7 @@ inline ColumnSumsLaunch plan_launch(const CudaColumnSumsArgs& args, int tile = k
   return launch;
 }
 
-// What add_parts adds up: the sums of every query head, behind them the squares of every kv head.
+// What add_parts adds up: the sums of every query head, behind them the squares of every KV head.
 inline unsigned part_results(const ColumnSumsLaunch& launch) {
   return static_cast<unsigned>(launch.kv_heads * launch.group + (launch.squares != nullptr ? launch.kv_heads : 0));
 }

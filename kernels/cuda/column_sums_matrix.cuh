@@ -1,7 +1,7 @@
 // The device code of column sums whose products the tensor cores take: queries and keys of 16 bits. Launched by
 // column_sums.cu, run on CPU threads in tests (tests/kernels/cuda_on_cpu.h).
 //
-// sum_columns_by_matrix: a thread block has 128 columns of a kv head and a part of the rows, each warp a strip of 32 columns, whose keys
+// sum_columns_by_matrix: a thread block has 128 columns of a KV head and a part of the rows, each warp a strip of 32 columns, whose keys
 // stay in registers as the left matrix. Query rows pass by, 32 at a time, all heads of the group for each, copied into shared memory one or
 // two steps ahead. Every byte of a query is read from there once for 32 columns, and from the cache once for 128. A strip's sums are its
 // warp's alone, so that warps meet at one barrier a step only. add_parts (column_sums.cuh) adds the parts.

@@ -1,7 +1,7 @@
 // The device code of decode attention; launched by decode_attention.cu. Also runs on CPU threads in tests (tests/kernels/cuda_on_cpu.h), so
 // it uses no more of CUDA than that header knows.
 //
-// attend_part: one thread block per (part of the slots, kv head, tile of 8 query heads), in three steps for every 64 slots:
+// attend_part: one thread block per (part of the slots, KV head, tile of 8 query heads), in three steps for every 64 slots:
 //   1. logits: 8 lanes share a row of K, a thread serves 4 rows against all query heads of the tile, so that 4 loads are in flight and
 //      every query value read from shared memory is used 4 times;
 //   2. online softmax: a warp per query head keeps the running maximum and sum;

@@ -2,7 +2,7 @@
 // cross_modal_entropy.cuh.
 //
 // Rows are told with their query heads: item row * group + head of the group, so that the heads of a few rows fill a tile together. One
-// thread block per (tile of items, kv head, part of the columns), which are blockIdx.x, y and z.
+// thread block per (tile of items, KV head, part of the columns), which are blockIdx.x, y and z.
 #pragma once
 
 #include <algorithm>

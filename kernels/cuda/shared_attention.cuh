@@ -1,7 +1,7 @@
 // The device code of attention over shared slots; launched by shared_attention.cu, run on CPU threads in tests
 // (tests/kernels/cuda_on_cpu.h).
 //
-// attend_tokens: one thread block per (part of the tokens, kv head, tile of 8 query heads), in four steps for every 64 tokens:
+// attend_tokens: one thread block per (part of the tokens, KV head, tile of 8 query heads), in four steps for every 64 tokens:
 //   1. a thread per token looks up where its key and value lie;
 //   2. logits: 8 lanes share a row of K, a thread serves 4 rows against all query heads of the tile; a key that is rotated is rotated once
 //      for all of them, in registers;
@@ -96,7 +96,7 @@ inline SharedAttentionLaunch plan_launch(const CudaSharedAttentionArgs& args) {
   return launch;
 }
 
-// Thread blocks of join_tokens for a kv head.
+// Thread blocks of join_tokens for a KV head.
 inline unsigned join_pieces(const SharedAttentionLaunch& launch) {
   const std::int64_t pieces = launch.probabilities != nullptr ? (launch.logit_stride + kJoinedTokens - 1) / kJoinedTokens : 0;
   return static_cast<unsigned>(std::max<std::int64_t>(launch.group, pieces));

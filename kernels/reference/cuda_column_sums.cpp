@@ -1,4 +1,4 @@
-// The definition of correct for a GPU: column_sums_reference() of every kv head.
+// The definition of correct for a GPU: column_sums_reference() of every KV head.
 #include "kernels/api/cuda_column_sums.h"
 #include "kernels/api/column_sums.h"
 #include "kernels/reference/check_column_sums.h"

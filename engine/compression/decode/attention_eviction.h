@@ -30,7 +30,7 @@ struct SlotAttention {
 
 class AttentionEviction : public DecodePolicy {
  public:
-  // caps: slots per kv head of each layer, more than are pinned; kNoCap: nothing leaves. slots: [layers * kv_heads], as the cache.
+  // caps: slots per KV head of each layer, more than are pinned; kNoCap: nothing leaves. slots: [layers * kv_heads], as the cache.
   AttentionEviction(std::vector<std::int64_t> caps, const Composition& parts, std::int64_t kv_heads, std::vector<SlotAttention> slots,
                     PinnedTokens pinned = {});
 

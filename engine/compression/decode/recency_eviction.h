@@ -16,7 +16,7 @@ namespace winnow {
 
 class RecencyEviction : public DecodePolicy {
  public:
-  // caps: slots per kv head of each layer, at least one more than sinks and pins. Tokens with an original index below `sinks` never leave.
+  // caps: slots per KV head of each layer, at least one more than sinks and pins. Tokens with an original index below `sinks` never leave.
   RecencyEviction(std::vector<std::int64_t> caps, std::int64_t sinks, std::int64_t kv_heads, PinnedTokens pinned = {});
 
   // From now on what stays moves up behind what leaves (closed_ranks.h). The cache is the one that the policy is for.

@@ -45,7 +45,7 @@ class SharedEntryMerging : public DecodePolicy {
     std::int64_t unpinned() const;
   };
 
-  // caps: slots per kv head, at least two more than window and pins, or kNoCap: scores are followed, nothing is shared. heads: [layers *
+  // caps: slots per KV head, at least two more than window and pins, or kNoCap: scores are followed, nothing is shared. heads: [layers *
   // kv_heads].
   SharedEntryMerging(std::int64_t window, const SharingRule& rule, std::vector<std::int64_t> caps, std::int64_t kv_heads,
                      std::vector<Head> heads);

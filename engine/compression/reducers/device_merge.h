@@ -18,7 +18,7 @@ struct NearestRow {
   float similarity = 0.0F;
 };
 
-// The rows of one kv head that are compared.
+// The rows of one KV head that are compared.
 struct ComparedRows {
   at::Tensor keys;
   at::Tensor values;                     // undefined: keys alone
@@ -45,7 +45,7 @@ struct StayingRows {
   std::vector<Flow> flows;     // in the order in which a row adds them
 };
 
-// Those of several kv heads, which are copied to the device by one copy. Nobody waits.
+// Those of several KV heads, which are copied to the device by one copy. Nobody waits.
 class DeviceFlows {
  public:
   DeviceFlows(std::span<const StayingRows> heads, at::Device device);

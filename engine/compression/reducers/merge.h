@@ -15,7 +15,7 @@
 
 namespace winnow {
 
-// One kv head of which rows leave. Both lists ascend.
+// One KV head of which rows leave. Both lists ascend.
 struct LeavingRows {
   at::Tensor keys;
   std::span<const std::int32_t> kept;
@@ -27,7 +27,7 @@ struct LeavingRows {
 // the host waits once.
 std::vector<std::vector<MergePair>> nearest_by_cosine(std::span<const LeavingRows> heads);
 
-// What flows in one kv head.
+// What flows in one KV head.
 struct HeadFlows {
   const Merging& merging;
   at::Tensor keys;

@@ -1,4 +1,4 @@
-// Which tokens share which kept slot, and what the slot then holds (EMS, arXiv 2412.08521, section 4.2). Pure functions on one kv head.
+// Which tokens share which kept slot, and what the slot then holds (EMS, arXiv 2412.08521, section 4.2). Pure functions on one KV head.
 //
 // Used by slot_sharing.h and decode/shared_entry_merging.h. Similarity of two tokens: cosine of keys times cosine of values. A slot
 // holds the mean of its tokens' key directions (not brought back to length one) and values, weighed by their global-local scores.

@@ -13,7 +13,7 @@
 
 namespace winnow {
 
-// Per kv head.
+// Per KV head.
 struct SharedLayer {
   std::vector<SharedRows> rows;
   std::vector<std::vector<std::int32_t>> centres;  // indices into the plan's kept rows: all before the window but the pinned ones

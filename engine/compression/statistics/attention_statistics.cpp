@@ -95,7 +95,7 @@ at::Tensor reduce_group(const at::Tensor& sums, GroupReduce reduce, std::int64_t
   return sums.mean(group_axis);
 }
 
-// Probabilities of a query tile over one kv head's retained slots, tile by tile: visit(first slot, count, [G, rows, count]).
+// Probabilities of a query tile over one KV head's retained slots, tile by tile: visit(first slot, count, [G, rows, count]).
 template <class Visit>
 void for_past_tiles(const LayerView& view, const at::Tensor& queries, const at::Tensor& lse, KvHead head, std::int64_t rows, Visit visit) {
   const at::Tensor& past = view.past_keys[static_cast<std::size_t>(head)];

@@ -26,7 +26,7 @@ struct Rows {
   at::Tensor log_sum_exp;  // [H, rows] fp32
 };
 
-// Columns of one kv head, all or a part.
+// Columns of one KV head, all or a part.
 struct Part {
   const at::Tensor* key = nullptr;  // [columns, d]
   std::int64_t first = 0;
@@ -37,7 +37,7 @@ struct Part {
   float* squares = nullptr;
 };
 
-// Runs the parts of one kv head's columns, those that many rows see beside those that few do.
+// Runs the parts of one KV head's columns, those that many rows see beside those that few do.
 void add_head(const LayerView& view, const Rows& rows, KvHead head, std::span<const Part> parts, double* entropy) {
   const std::int64_t group = view.query.size(0) / view.key.size(0);
   const std::int64_t head_dim = view.query.size(2);
@@ -93,7 +93,7 @@ void add_parts(std::vector<Part>& parts, const at::Tensor& key, std::int64_t fir
   }
 }
 
-// What some kv heads of a GPU add to. Hkv, H: of these heads alone.
+// What some KV heads of a GPU add to. Hkv, H: of these heads alone.
 struct DeviceTotals {
   at::Tensor sums;     // [H, columns]
   at::Tensor squares;  // [Hkv, columns], or undefined

@@ -15,8 +15,8 @@ struct ColumnTotals {
   at::Tensor sums;                       // [Hkv, G, n] fp32
   at::Tensor squares;                    // [Hkv, n] fp32, of the group mean
   at::Tensor entropy;                    // [Hkv, G] double
-  std::vector<at::Tensor> past_sums;     // per kv head [G, m]
-  std::vector<at::Tensor> past_squares;  // per kv head [m]
+  std::vector<at::Tensor> past_sums;     // per KV head [G, m]
+  std::vector<at::Tensor> past_squares;  // per KV head [m]
 };
 
 // Adds the attention of query rows [first_row, end). columns_before: of the segment's columns, those before the first query (they have none

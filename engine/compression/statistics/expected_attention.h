@@ -3,7 +3,7 @@
 // Expected Attention, Devoto et al., arXiv 2510.00636; code NVIDIA/kvpress expected_attention_press.py. Queries before their rotation
 // are taken for normally distributed, with mean mu_q and covariance Sigma_q (population) of rows that were read: the context's own, or
 // words'. With R the mean rotary matrix of the next `horizon` positions, mu = R mu_q and Sigma = R Sigma_q R^T, a query head expects
-//   z_j = scale mu.k_j + scale^2 / 2 k_j^T Sigma k_j,   a = softmax over the context of z,   and a kv head the mean of its group's a.
+//   z_j = scale mu.k_j + scale^2 / 2 k_j^T Sigma k_j,   a = softmax over the context of z,   and a KV head the mean of its group's a.
 // Deviations: the softmax is over the context, where the code leaves out the first 4 slots of the cache: what comes before the media is
 // the sink here and always stays. The rotation is taken off the queries that attention saw.
 // Used by LayerWatch (segments without retained rows only) and the probe pass. fp64 for heads of up to 64 numbers, else fp32; extra memory:
@@ -27,7 +27,7 @@ class QueryMoments {
   // Rows [first, first + count) of the view.
   void add(const LayerView& view, std::int64_t first, std::int64_t count);
 
-  // a of every slot: [kv_heads, slots]. keys: per kv head [slots, d], after rotary. next: the position from which queries are expected.
+  // a of every slot: [kv_heads, slots]. keys: per KV head [slots, d], after rotary. next: the position from which queries are expected.
   at::Tensor expected_attention(std::span<const at::Tensor> keys, std::int64_t next, const ExpectedNeed& need) const;
 
  private:

@@ -1,7 +1,7 @@
 // How much each frame of the media is like a question, by one layer's queries and keys before rotary (methods-conversation: ST-block).
 //
 // ReKV, arXiv 2503.00540; code Becomebright/ReKV. q = mean over the rows of the question's words of every query head;
-// k_t = mean over frame t's slots of every kv head; dot: the sum over query heads of q.k_t, cosine: that over the norms of the heads'
+// k_t = mean over frame t's slots of every KV head; dot: the sum over query heads of q.k_t, cosine: that over the norms of the heads'
 // concatenation. Used by engine/generation/reading/frame_retrieval.h. fp32.
 #pragma once
 

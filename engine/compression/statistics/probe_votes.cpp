@@ -13,7 +13,7 @@ namespace {
 
 constexpr double kNone = -std::numeric_limits<double>::infinity();
 
-// Of one kv head.
+// Of one KV head.
 struct ProbedHead {
   const PastWindow& window;
   KvHead number;
