@@ -1,6 +1,6 @@
-// The activation functions that model configurations name, and their application to tensors.
+// Activation functions as model configurations name them, and their application to tensors.
 //
-// The kinds are read by engine/models' configurations (which see no torch, hence the forward declaration), applied by engine/layers/mlp.
+// The kinds are read by engine/models' configurations (which see no torch, hence the forward declaration) and applied by engine/layers/mlp.
 // Threads: engine thread.
 #pragma once
 
@@ -17,8 +17,8 @@ using kernels::Activation;
 // Overwrites `values` (any shape and strides) and returns them.
 at::Tensor& activate(Activation activation, at::Tensor& values);
 
-// gate_up: [rows, 2 * columns] with contiguous rows, the gates first. A fresh [rows, columns]: activation(gate), rounded to the dtype,
-// times up. Errors: kDeviceFailed.
+// gate_up: [rows, 2 * columns] with contiguous rows, the gates first. Returns a new [rows, columns]: activation(gate), rounded to the
+// dtype, times up. Errors: kDeviceFailed.
 at::Tensor activate_gated(Activation activation, const at::Tensor& gate_up);
 
 }  // namespace winnow

@@ -1,11 +1,11 @@
-// Attention of a segment over what came before it and itself, in row tiles, with the log-sum-exp that statistics are rebuilt from.
+// Attention of a segment over earlier slots and itself, in row tiles, with the log-sum-exp that attention statistics need.
 //
-// Used by engine/models: decoders (prefill) and vision towers (unmasked). Nothing of size rows x keys is allocated: a CPU has a kernel of
-// ours (tiled_attention.h), on a GPU libtorch's flash attention serves 16-bit types, and tiles of at most kPlainTileElements logits
-// everything else. GQA without copies:
-// query heads of one KV head are the "heads" of libtorch's kernel and read the same keys through a zero stride. Letters: B batch, Hkv kv
-// heads, G query heads per KV head, H = Hkv * G, t rows, n segment tokens, m cached slots, d head size. Log-sum-exp: fp32, natural log.
-// Inference only. Threads: engine thread. Errors: kInternal for shapes that do not fit together.
+// Used by engine/models: decoders (prefill) and vision towers (unmasked). Nothing of size rows x keys is allocated. A CPU uses our own
+// kernel (tiled_attention.h); a GPU uses libtorch's flash attention for 16-bit types. Everything else runs in tiles of at most
+// kPlainTileElements logits. GQA needs no copies: query heads of one KV head are the "heads" of libtorch's kernel and read the same keys
+// through a zero stride. Letters: B batch, Hkv KV heads, G query heads per KV head, H = Hkv * G, t rows, n segment tokens, m cached slots,
+// d head size. Log-sum-exp: fp32, natural log. Inference only. Threads: engine thread. Errors: kInternal for shapes that do not fit
+// together.
 #pragma once
 
 #include <ATen/ATen.h>
@@ -23,7 +23,7 @@ namespace winnow {
 
 enum class Mask : int {
   kNone = 1,
-  kCausal = 2,  // row i sees keys 0 .. i of a square; as many keys as rows
+  kCausal = 2,  // row i sees keys 0 .. i; as many keys as rows
 };
 
 struct AttentionResult {
@@ -32,23 +32,23 @@ struct AttentionResult {
 };
 
 // query: [B, heads, t, d]; key, value: [B, heads, m, d], m >= 1, any strides with a contiguous last dimension (zero strides included).
-// The one place that chooses a device's kernel.
+// Selects the device's kernel; nothing else does.
 AttentionResult attention_with_lse(const at::Tensor& query, const at::Tensor& key, const at::Tensor& value, Mask mask, double scale);
 
-// The same from matrix products over row tiles, on any device: logits in fp32, one softmax per row. What GPUs run in fp32 and for head
-// sizes that flash attention does not take.
-inline constexpr std::int64_t kPlainTileElements = std::int64_t{1} << 25;  // logits at a time: 128 MiB
+// The same by matrix products over row tiles, on any device: logits in fp32, one softmax per row. GPUs use it in fp32 and for head sizes
+// that flash attention does not support.
+inline constexpr std::int64_t kPlainTileElements = std::int64_t{1} << 25;  // logits of a tile: 128 MiB
 AttentionResult plain_attention_with_lse(const at::Tensor& query, const at::Tensor& key, const at::Tensor& value, Mask mask, double scale,
                                          std::int64_t tile_elements = kPlainTileElements);
 
-// Attention over the union of two disjoint key sets, from the results over each. Leaves the first in place of the union.
+// Merges the attention over two disjoint key sets into the first result.
 void merge_attention(AttentionResult& into, const AttentionResult& other);
 
-// Keys and values that a layer's cache holds from earlier segments; the number of slots may differ between heads and may be 0.
+// A layer's cached keys and values from earlier segments; slot counts may differ between heads and may be 0.
 struct PastKeyValues {
   std::vector<at::Tensor> keys;    // per KV head [m, d]; empty on an empty cache
   std::vector<at::Tensor> values;  // as keys
-  // Heads of this layer with shared slots are read from the cache itself (shared_entry_attention.h); borrowed, null: there are none.
+  // The cache, borrowed, if heads of this layer have shared slots (shared_entry_attention.h); else null.
   const KvCache* cache = nullptr;
   LayerId layer;
   PastWindow window{};  // of the layer

@@ -1,4 +1,4 @@
-// Which tokens of a segment a row attends to, where that is not simply itself and all before it.
+// Which tokens of a segment a row attends to, if that is not simply itself and all before it.
 //
 // Read by engine/layers/attention.h; given by methods that read media through a window (ReKV, arXiv 2503.00540), and by what a model says
 // of its pictures (VisionLanguageModel::bidirectional_spans). No torch.

@@ -1,11 +1,10 @@
-// A matrix whose numbers stay in the blocks that a file stores them in (kernels/api/block_types.h), read where they lie.
+// A quantised matrix on the CPU (kernels/api/block_types.h), read in place in the form its file has.
 //
-// Made by engine/models/weight_reader.h for weights that are used as they are stored; held by LinearWeight. Its rows may come from several
-// stored matrices of different types (q, k and v as one product). A row is rounded to eight bits for every 32 elements and multiplied in
-// integers, a few of them block by block (kernels/api/int8_gemv.h), many over blocks that are unpacked once (int8_gemm.h), or,
-// with the types that have no such product, as it is in fp32. Many rows are not rounded where dequantising some of the matrix at a time and
-// multiplying numbers is faster: on processors without fast products of bytes, and in bf16 on those with tiles of bf16 (AMX).
-// On the CPU. Threads: engine thread (runs on libtorch's pool inside). Errors: kInternal for parts that do not fit.
+// Made by engine/models/weight_reader.h; held by LinearWeight. Its rows may come from several stored matrices of different types (q, k and
+// v as one matrix). A few rows of input use the int8 GEMV (kernels/api/int8_gemv.h), many the int8 GEMM (int8_gemm.h); types without one
+// use the fp32 GEMV. Many rows use a dequantised GEMM instead where that is faster: on processors without fast int8 products, and in bf16
+// with AMX tiles.
+// Threads: engine thread (runs on libtorch's pool inside). Errors: kInternal for parts that do not fit.
 #pragma once
 
 #include <ATen/ATen.h>
@@ -26,17 +25,17 @@ struct BlockRows {
   kernels::BlockType type = kernels::BlockType::kF32;
   std::span<const std::byte> bytes;
   std::int64_t rows = 0;
-  std::vector<std::int32_t> row_of{};  // which stored row is row i; empty: the i-th
-  // Which column stored column i is; null: the i-th. Inputs are put in that order, too.
+  std::vector<std::int32_t> row_of{};  // stored row of row i; empty: i
+  // The column that stored column i is; null: i. Inputs are reordered alike.
   std::shared_ptr<const std::vector<std::int32_t>> column_of{};
 };
 
-// Whether they are parts of a matrix with rows of `in` numbers: whole blocks, all rows, all columns named. Errors: kInternal.
+// Requires parts of a matrix with rows of `in` elements: whole blocks, all rows and columns named. Errors: kInternal.
 void require_fit(std::span<const BlockRows> parts, std::int64_t in);
 
 class BlockMatrix final : public PackedMatrix {
  public:
-  // parts: one below the other. dtype: of the arithmetic. owner: keeps the bytes.
+  // parts: stacked in row order. dtype: of the arithmetic. owner: keeps the bytes alive.
   BlockMatrix(std::vector<BlockRows> parts, std::int64_t in, at::ScalarType dtype, std::vector<std::shared_ptr<const void>> owners);
 
   std::int64_t out() const override { return first_row_.back(); }
@@ -54,20 +53,20 @@ class BlockMatrix final : public PackedMatrix {
   Place place(std::int64_t row) const;
   // fp32 [in]
   void dequantise(std::int64_t row, float* values) const;
-  // Rows [first, first + count) as numbers.
+  // Rows [first, first + count), dequantised.
   at::Tensor dequantised(std::int64_t first, std::int64_t count, at::ScalarType type) const;
   at::Tensor times_few(const at::Tensor& input) const;
   at::Tensor times_rounded(const at::Tensor& input) const;
   at::Tensor times_upcast(const at::Tensor& input) const;
 
   std::vector<BlockRows> parts_;
-  std::vector<std::int64_t> first_row_;  // of each part, and the number of all rows
-  // Orders of columns that a part has, each once, and which of them.
+  std::vector<std::int64_t> first_row_;  // of each part, then the row count
+  // The parts' column orders without duplicates, and each part's index into them.
   std::vector<std::shared_ptr<const std::vector<std::int32_t>>> orders_;
   std::vector<std::size_t> order_of_;
   std::int64_t in_;
-  bool rounds_ = false;      // a part has a product of rounded rows
-  bool rounds_many_ = true;  // all parts have a fast one of many
+  bool rounds_ = false;      // a part has an int8 GEMV
+  bool rounds_many_ = true;  // all parts have a fast int8 GEMM
   at::ScalarType dtype_;
   std::vector<std::shared_ptr<const void>> owners_;
 };

@@ -1,6 +1,7 @@
-// Many rows of input times a matrix whose numbers are not those of the arithmetic: some of its rows are dequantised at a time.
+// GEMM of many input rows with a matrix that is stored in another type than the arithmetic's, by dequantising a slice of its rows at a
+// time.
 //
-// Used by the packed matrices of this folder. Threads: engine thread.
+// Used by the quantised matrices of this folder. Threads: engine thread.
 #pragma once
 
 #include <ATen/ATen.h>
@@ -10,18 +11,18 @@
 
 namespace winnow {
 
-// Up to so many rows of input go through the matrix as it is, one by one: dequantising it first costs about as much as this many.
+// Up to this many input rows use GEMVs, one by one: dequantising the matrix costs about as much.
 inline constexpr std::int64_t kFewRows = 8;
 
-// On a CPU they stay in the last cache until they are multiplied, and are enough for all threads to multiply.
+// On a CPU the slice stays in the last-level cache until it is multiplied, and keeps all threads busy.
 inline constexpr std::int64_t kDequantisedOnCpu = std::int64_t{1} << 22;
 
-// input: [rows, in]. dequantised(first, count) is rows [first, first + count) of the matrix, [count, in], as numbers of the input's type;
-// it holds until the next is asked for. together: numbers that are dequantised at a time. Returns [rows, out].
+// input: [rows, in]. dequantised(first, count) returns rows [first, first + count) of the matrix, [count, in], in the input's type, valid
+// until its next call. together: elements of a slice. Returns [rows, out].
 template <class Dequantised>
 at::Tensor dequantised_product(const at::Tensor& input, std::int64_t out, const Dequantised& dequantised,
                                std::int64_t together = kDequantisedOnCpu) {
-  // Rows are dequantised by multiples of this, which the processor's own product likes.
+  // Slices are multiples of this many rows, which suits the processor's GEMM.
   constexpr std::int64_t kRows = 64;
   at::Tensor output = at::empty({input.size(0), out}, input.options());
   const std::int64_t tile = std::min(out, std::max(kRows, together / input.size(1) / kRows * kRows));

@@ -1,4 +1,4 @@
-// decode_attention() for a cache in the memory of a GPU: one launch, or two where heads are long enough to be split.
+// decode_attention() for a cache in GPU memory: one launch, or two if heads are long enough to be split.
 //
 // Called by decode_attention.h, which has checked the shapes, and by captured steps (engine/models/captured_step.h). Needs the CUDA plug-in
 // to be open. Engine thread.
@@ -12,11 +12,11 @@
 
 namespace winnow {
 
-// probabilities: if not null, per KV head the attention to every slot, in slot order.
+// probabilities: if not null, filled per KV head with the attention to every slot, in slot order.
 at::Tensor device_decode_attention(const at::Tensor& query, const KvCache& cache, LayerId layer, double scale,
                                    DeviceProbabilities* probabilities = nullptr);
 
-// The same without the cache, for steps that are recorded: over a layer of a cache of this shape.
+// The same without the cache, for captured steps: over a layer of a cache of this shape.
 at::Tensor device_decode_attention(const at::Tensor& query, const KvShape& shape, const DeviceSlots& slots, double scale,
                                    DeviceProbabilities* probabilities = nullptr);
 

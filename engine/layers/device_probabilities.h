@@ -1,5 +1,4 @@
-// What a decoded token attends to in one layer, left in the memory of the GPU: the layers of a step come to the host together, for one
-// wait.
+// A decoded token's attention in each layer, kept in GPU memory so that all layers of a step come to the host with one wait.
 //
 // Filled by device_decode_attention.h and device_shared_attention.h. Engine thread.
 #pragma once
@@ -16,10 +15,10 @@ namespace winnow {
 
 struct DeviceProbabilities {
   at::Tensor numbers;                // fp32 [kv_heads, longest], mean over a head's query heads
-  std::vector<std::int32_t> counts;  // of each head; numbers behind them mean nothing
+  std::vector<std::int32_t> counts;  // valid columns of each head
 };
 
-// The probabilities of each, as a DecodeRow has them. One copy; waits for the device.
+// Each layer's probabilities, as in DecodeRow. One copy; waits for the device.
 std::vector<std::vector<std::vector<float>>> on_host(std::span<const DeviceProbabilities> layers);
 
 }  // namespace winnow

@@ -1,9 +1,9 @@
-// decode_attention() for a layer with shared slots of a cache in the memory of a GPU: one launch, or two where heads are long enough to be
-// split or somebody wants probabilities.
+// decode_attention() for a layer with shared slots of a cache in GPU memory: one launch, or two if heads are long enough to be split or
+// probabilities are requested.
 //
-// Called by decode_attention.h only, which has checked the shapes. What tokens share (runtime_tokens.h) is made on the host and copied to
-// the device, once for the layer, only when a table has changed: a token that was appended changes nothing. Needs the CUDA plug-in to be
-// open. Engine thread. Errors: kIllegalRecipe where keys are to be rotated and the model's carry no rotation.
+// Called by decode_attention.h only, which has checked the shapes. Runtime tokens (runtime_tokens.h) are computed on the host and copied to
+// the device once a layer, and only after a table has changed; appending a token changes nothing. Needs the CUDA plug-in to be open. Engine
+// thread. Errors: kIllegalRecipe if keys have to be rotated and the model's keys carry no rotation.
 #pragma once
 
 #include <ATen/ATen.h>
@@ -14,7 +14,7 @@
 
 namespace winnow {
 
-// probabilities: if not null, per KV head the attention to every runtime token.
+// probabilities: if not null, filled per KV head with the attention to every runtime token.
 at::Tensor device_shared_attention(const at::Tensor& query, const KvCache& cache, LayerId layer, double scale,
                                    DeviceProbabilities* probabilities = nullptr);
 

@@ -1,4 +1,4 @@
-// Work on the heads of some layers, which do not know each other, shared by the engine's threads.
+// Runs independent work for the heads of some layers on the engine's threads.
 //
 // Used by device_shared_attention.h and by the decode policies of engine/compression.
 #pragma once
@@ -10,8 +10,8 @@
 
 namespace winnow {
 
-// Calls work(head) for every head of [0, heads), on any thread. tokens: about as many as a head has; few are done before another thread is
-// awake.
+// Calls work(head) for every head of [0, heads), on any thread. tokens: about as many as a head has; short work is not shared, because
+// waking a thread takes longer.
 template <class Work>
 void for_heads(std::int64_t heads, std::int64_t tokens, const Work& work) {
   constexpr std::int64_t kGrainTokens = 8192;

@@ -1,4 +1,4 @@
-// Many rows of input, rounded to eight bits for products with packed matrices (kernels/api/int8_gemm.h), some of them at a time.
+// Input rows quantised to int8 tiles for the int8 GEMM (kernels/api/int8_gemm.h), a limited number of rows at a time.
 //
 // Used by engine/layers/block_matrix.h for prompts. On the CPU. Threads: engine thread (runs on the work team inside).
 #pragma once
@@ -15,18 +15,17 @@ namespace winnow {
 
 class Int8Tiles {
  public:
-  // Of columns: input order[i] is the i-th; null: as they are.
+  // Column order: column i is input order[i]; null: unchanged.
   using Order = std::shared_ptr<const std::vector<std::int32_t>>;
 
-  // Rows that are rounded at a time: enough for unpacking the matrix again for the next ones not to count, few enough for their tiles to
-  // stay in the last cache.
+  // Rows quantised at a time: many enough to make unpacking the matrix again cheap, few enough for their tiles to stay in the last-level
+  // cache.
   static constexpr std::int64_t kMostInputs = 1024;
 
-  // input: [1 to kMostInputs, in] of a type that kernels take, in a multiple of 32; its rows are contiguous. orders: each for tiles of its
-  // own.
+  // input: [1 to kMostInputs, in] of a kernel element type, contiguous rows, in a multiple of 32. Each of `orders` gets its own tiles.
   Int8Tiles(const at::Tensor& input, std::span<const Order> orders);
 
-  // All tiles of a row's order, one after the other.
+  // All tiles of an order, contiguous.
   const std::byte* tiles(std::size_t order) const;
   std::int64_t inputs() const { return inputs_; }
 

@@ -1,4 +1,4 @@
-// What one decoder layer shows to a statistic while a segment is prefilled.
+// What a decoder layer shows to attention statistics while a segment is prefilled.
 //
 // Made by engine/models right after a layer's attention, read by engine/compression through PrefillObserver. Tensors are borrowed for the
 // duration of the call: copy what must outlive it. Shapes use H query heads, Hkv KV heads, n segment tokens, m retained slots, d head size.
@@ -27,11 +27,11 @@ struct LayerView {
   std::vector<at::Tensor> past_keys;  // per KV head [m, d]; empty vector on an empty cache
   at::Tensor log_sum_exp;             // [H, n] fp32, natural log, over retained slots and what a row sees of the segment
   double scale = 1.0;                 // of the logits
-  at::Tensor positions{};             // int64 [axes, n], what query and key were rotated by
+  at::Tensor positions{};             // int64 [axes, n], of the rotation of query and key
   RotaryScheme rotary{};              // as KvShape's
-  // What the attention's output becomes in the layer; defined where the layer was asked for by PrefillObserver::wants_outputs().
+  // For the norms of attention outputs; defined if PrefillObserver::wants_outputs().
   std::vector<at::Tensor> past_values{};        // as past_keys
-  at::Tensor input_norms{};                     // fp32 [n], Euclidean, of what the query projection reads
+  at::Tensor input_norms{};                     // fp32 [n], Euclidean, of the query projection's input
   const LinearWeight* output_weight = nullptr;  // [hidden, H * d]
   PastWindow window{};                          // rows of the segment see no further back either
   std::vector<RowSpan> bidirectional{};         // spans of `key` whose rows see each other whole (AttentionWindow)
@@ -43,33 +43,33 @@ struct LayerView {
 class PrefillObserver {
  public:
   virtual ~PrefillObserver() = default;
-  // False: this recipe needs no view of any layer and the model may skip collecting it.
+  // False: the recipe needs no layer views, and the model skips making them.
   virtual bool wants_views() const = 0;
   virtual bool wants_outputs() const { return false; }
-  // What attention is to count on its way, where it can, for LayerView::received.
+  // What attention accumulates as it runs, where it can, for LayerView::received.
   virtual ReceivedNeed wants_received() const { return ReceivedNeed::kNothing; }
   virtual void on_layer(const LayerView& view) = 0;
 };
 
 // What one decoder layer shows while a token is decoded. Borrowed for the duration of the call.
 struct DecodeRow {
-  // Per KV head the attention of the token to every slot, its own included, in slot order, mean over the head's group of query heads. Empty
-  // if nobody wants it.
+  // Per KV head the token's attention to every slot, its own included, in slot order, mean over the group's query heads. Empty if not
+  // requested.
   std::vector<std::vector<float>> probabilities;
   at::Tensor output{};  // [H, d], before the output projection, model dtype
 };
 
-// Made by engine/generation, called by engine/models when a layer's attention of a decoded token is done.
+// Made by engine/generation, called by engine/models after a layer's attention of a decoded token.
 class DecodeObserver {
  public:
   virtual ~DecodeObserver() = default;
   virtual bool wants_probabilities() const = 0;
   virtual void after_layer(LayerId layer, const DecodeRow& row) = 0;
-  // In place of it, once in a step: all layers' rows, which a GPU shows when the step is over.
+  // On a GPU instead, once at the end of a step: all layers' rows.
   virtual void after_layers(std::span<const DecodeRow> rows) {
     for (std::size_t layer = 0; layer < rows.size(); ++layer) after_layer(LayerId(static_cast<std::int64_t>(layer)), rows[layer]);
   }
-  // Later in the same step: the slot is about to be evicted, because the layer's window passes it by.
+  // Later in the same step, before a slot outside the layer's window is evicted.
   virtual void leaves_window(LayerId /*layer*/, KvHead /*kv_head*/, std::int64_t /*slot*/) {}
 };
 

@@ -1,5 +1,4 @@
-// The feed-forward blocks: gated (most decoders), plain (Falcon, vision towers, projectors), and several gated ones of which each token
-// goes through a few (Qwen3-MoE).
+// Feed-forward blocks: gated (most decoders), plain (Falcon, vision towers, projectors), and mixture of experts (Qwen3-MoE).
 //
 // Used by engine/models. Inference only. Threads: engine thread.
 #pragma once
@@ -13,7 +12,7 @@
 
 namespace winnow {
 
-// down(act(gate(x)) * up(x)); gate and up are one product.
+// down(act(gate(x)) * up(x)); gate and up are one GEMM.
 struct GatedMlp {
   Linear gate_up;  // [2 * intermediate, hidden], gate first
   Linear down;     // [hidden, intermediate]
@@ -29,17 +28,17 @@ struct PlainMlp {
   at::Tensor operator()(const at::Tensor& input) const;  // [..., in] -> [..., out]
 };
 
-// A router gives every token to its best experts and weighs what they say. Rows of one expert go through it together; experts that nobody
-// goes to do nothing, so a decode step takes `chosen` of them. Weights are softmaxes in fp32, as are the products with them.
+// Mixture of experts: a router sends each token to its best experts and weights their outputs. Rows of one expert are batched; a decode
+// step runs only `chosen` experts. Router weights are fp32 softmaxes, applied in fp32.
 struct ExpertMlp {
   Linear router;  // [experts, hidden]
   std::vector<GatedMlp> experts;
-  std::int64_t chosen = 0;                               // of each token
-  bool sums_to_one = true;                               // the weights of the chosen ones
+  std::int64_t chosen = 0;                               // experts of a token
+  bool sums_to_one = true;                               // the chosen experts' weights are normalised
   at::Tensor operator()(const at::Tensor& input) const;  // [rows, hidden] -> [rows, hidden]
 };
 
-// Whichever the model has.
+// The block that the model has.
 struct Mlp {
   std::variant<GatedMlp, PlainMlp, ExpertMlp> kind;
   at::Tensor operator()(const at::Tensor& input) const {  // [rows, hidden] -> [rows, hidden]

@@ -1,4 +1,4 @@
-// RMS and layer normalisation over the last dimension, rounded as transformers rounds.
+// RMS and layer normalisation over the last dimension, with transformers' rounding.
 //
 // Used by engine/models. Inference only. Threads: engine thread.
 #pragma once
@@ -9,16 +9,16 @@
 
 namespace winnow {
 
-// x / sqrt(mean(x^2) + epsilon) in fp32, rounded to the dtype of x, then times weight in that dtype (Qwen2RMSNorm). A weight in fp32 is
-// taken before rounding, which then is the only one (Gemma3RMSNorm). One kernel (kernels/api/rms_norm.h). Errors: kDeviceFailed.
+// x / sqrt(mean(x^2) + epsilon) in fp32, rounded to the dtype of x, then times weight in that dtype (Qwen2RMSNorm). An fp32 weight is
+// applied before the one rounding (Gemma3RMSNorm). One kernel (kernels/api/rms_norm.h). Errors: kDeviceFailed.
 struct RmsNorm {
   at::Tensor weight;  // [features], dtype of x or fp32
   double epsilon = 1e-6;
-  // input: [..., features], any dtype that kernels take; returns the same shape, contiguous.
+  // input: [..., features] of a kernel element type; returns the same shape, contiguous.
   at::Tensor operator()(const at::Tensor& input) const;
-  // Of the sum, which `hidden` becomes first. Both: [rows, features], their last dimension contiguous.
+  // Adds to `hidden` first and normalises the sum. Both: [rows, features], their last dimension contiguous.
   at::Tensor after_adding(at::Tensor& hidden, const at::Tensor& added) const;
-  // rows: [rows, groups, features], any strides but for the last dimension, which is contiguous.
+  // rows: [rows, groups, features], any strides with a contiguous last dimension.
   void in_place(at::Tensor& rows) const;
 };
 
@@ -30,7 +30,7 @@ struct LayerNorm {
   at::Tensor after_adding(at::Tensor& hidden, const at::Tensor& added) const { return (*this)(hidden.add_(added)); }
 };
 
-// Whichever the model has.
+// The norm that the model has.
 struct Norm {
   std::variant<RmsNorm, LayerNorm> kind;
   at::Tensor operator()(const at::Tensor& input) const {

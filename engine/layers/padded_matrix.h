@@ -1,7 +1,7 @@
-// A packed matrix whose rows were filled up with zeros to whole blocks: the rows that it stands for are shorter.
+// A quantised matrix whose rows are zero-padded to whole blocks.
 //
-// Made by engine/models/block_packing.h for what published towers have (SigLIP so400m: rows of 4,304); held by LinearWeight. Inputs are
-// filled up alike, which changes no product. Where the matrix is. Threads: engine thread.
+// Made by engine/models/block_packing.h for published towers (SigLIP so400m: rows of 4,304); held by LinearWeight. Inputs are padded alike,
+// so results do not change. On the matrix's device. Threads: engine thread.
 #pragma once
 
 #include <ATen/ATen.h>
@@ -15,7 +15,7 @@ namespace winnow {
 
 class PaddedMatrix final : public PackedMatrix {
  public:
-  // whole: [out, at least in], zeros from column `in` on. Errors: kInternal for fewer columns.
+  // whole: [out, at least in], zeros from column `in` on. Errors: kInternal if it has fewer columns.
   PaddedMatrix(std::shared_ptr<const PackedMatrix> whole, std::int64_t in);
 
   std::int64_t out() const override { return whole_->out(); }

@@ -1,8 +1,8 @@
-// Which of the slots before a segment its rows attend to, in a layer that looks back over a number of tokens only.
+// Which earlier slots a segment's rows attend to in a sliding-window layer.
 //
-// Made by a decoder for each layer's prefill, read by attention.h and, through LayerView, by statistics. Rows are a segment's tokens, whose
-// original indices follow each other; slots may be any earlier tokens' in any order, and differ between heads. A row sees what is less than
-// a window older than itself. Without a window everything is seen. Threads: engine thread.
+// Made by a decoder for each layer's prefill, read by attention.h and, through LayerView, by statistics. Rows are a segment's tokens with
+// consecutive original indices; slots may be any earlier tokens in any order, and differ between heads. A row sees tokens less than a
+// window older than itself. Without a window it sees everything. Threads: engine thread.
 #pragma once
 
 #include <ATen/ATen.h>
@@ -16,13 +16,13 @@
 namespace winnow {
 
 struct PastWindow {
-  std::int64_t tokens = 0;                          // last ones that a row sees, itself included; 0: all, and nothing below is filled
-  std::int32_t first_original = 0;                  // of the segment
+  std::int64_t tokens = 0;          // most recent ones that a row sees, itself included; 0: all, and the fields below are empty
+  std::int32_t first_original = 0;  // of the segment
   std::vector<std::vector<std::int32_t>> original;  // per KV head, of the slots before the segment; empty without a window
 
-  // bool [rows, slots] on `device`, true where the row does not see the slot; undefined where every row sees all of them.
+  // bool [rows, slots] on `device`, true where the row does not see the slot; undefined if every row sees all of them.
   at::Tensor hidden(KvHead head, RowSpan rows, RowSpan slots, at::Device device) const;
-  // Of a segment's rows, [rows, columns]: true where the column lies a window or more before the row; undefined where none does.
+  // Of a segment's rows, [rows, columns]: true where the column is a window or more before the row; undefined if none is.
   at::Tensor hidden_columns(RowSpan rows, RowSpan columns, at::Device device) const;
   // Slots of a head whose tokens are at or after `first`, in slot order.
   std::vector<std::int64_t> slots_from(KvHead head, std::int32_t first) const;

@@ -1,9 +1,8 @@
-// What every key of a segment receives from the rows that attend to it: the sums over rows of their probabilities, as attention finds them
-// on its way (tiled_attention.h).
+// Attention that each key of a segment receives: its probabilities summed over rows, accumulated while attention runs (tiled_attention.h).
 //
-// Filled by engine/models where an observer asks for it (layer_view.h), read by engine/compression. Sums are exact in any order: what a
-// tile of rows gives is rounded to a multiple of 2^-52 of a number above all that can come together, so that threads add as they finish and
-// the result is the same. Threads: add() of different KV heads, or under a lock.
+// Filled by engine/models if an observer asks (layer_view.h), read by engine/compression. Sums are exact in any order: each tile's sums are
+// rounded to a multiple of 2^-52 of an upper bound of the total. Threads thus add in any order with the same result. Threads: add() of
+// different KV heads, or under a lock.
 #pragma once
 
 #include <ATen/ATen.h>
@@ -15,17 +14,17 @@
 
 namespace winnow {
 
-// How much of it somebody wants.
+// What is requested.
 enum class ReceivedNeed : int { kNothing = 0, kSums = 1, kSquares = 2 };
 
 struct ReceivedAttention {
-  at::Tensor sums{};     // double [H, n]; undefined: nobody asked
-  at::Tensor squares{};  // double [Hkv, n], of the mean probability of a KV head's query heads; undefined: nobody asked
+  at::Tensor sums{};     // double [H, n]; undefined: not requested
+  at::Tensor squares{};  // double [Hkv, n], of the mean probability of a KV head's query heads; undefined: not requested
 
-  // Nothing received so far, from at most `keys` rows.
+  // Zero sums, for at most `keys` rows.
   static ReceivedAttention of(ReceivedNeed need, std::int64_t heads, std::int64_t kv_heads, std::int64_t keys);
   bool wanted() const { return sums.defined(); }
-  // What the first keys received from some rows: of_heads [G, count], a head's one behind the other; of_squares [count] or empty.
+  // Adds what the first keys received from some rows: of_heads [G, count], row-major; of_squares [count] or empty.
   void add(KvHead kv_head, std::int64_t count, std::span<const float> of_heads, std::span<const float> of_squares);
 };
 

@@ -1,7 +1,7 @@
 // Rotary position embedding, rotate-half layout (first half of a head pairs with the second half).
 //
-// Used by engine/models before keys are cached; rotated_keys() by methods that cache keys without their rotation (shared_entries.h).
-// Angles, cosine and sine are computed in fp32 and rounded once to the model's dtype, as transformers does. Threads: engine thread.
+// Used by engine/models before keys are cached; rotated_keys() by methods that cache unrotated keys (shared_entries.h). Angles, cosine and
+// sine are computed in fp32 and rounded once to the model's dtype, as in transformers. Threads: engine thread.
 #pragma once
 
 #include <ATen/ATen.h>
@@ -20,12 +20,12 @@ struct RotaryAngles {
 
 class RotaryEmbedding {
  public:
-  // head_dim is even; of a scheme with several axes or divisors, every frequency has one.
+  // head_dim is even; a scheme with several axes or divisors names one for every frequency.
   RotaryEmbedding(std::int64_t head_dim, const RotaryScheme& scheme, at::ScalarType dtype, at::Device device);
 
   // positions: [axes, rows], any values, on any device.
   RotaryAngles angles(const at::Tensor& positions) const;
-  // Of one row whose position is the same on every axis, as a written token's is.
+  // Of one row with the same position on every axis, as a text token has.
   RotaryAngles angles_at(std::int64_t position) const;
 
  private:
@@ -37,18 +37,18 @@ class RotaryEmbedding {
   double magnitude_;
 };
 
-// heads: [rows, heads, head_dim], any strides with a contiguous last dimension, of the angles' dtype. Writes the rotated heads to `out`, as
-// `heads`, which must not overlap the input. One kernel (kernels/api/rotary.h). Errors: kDeviceFailed.
+// heads: [rows, heads, head_dim], any strides with a contiguous last dimension, of the angles' dtype. Writes the rotated heads to `out`,
+// shaped as `heads`, which must not overlap it. One kernel (kernels/api/rotary.h). Errors: kDeviceFailed.
 void apply_rotary(const at::Tensor& heads, const RotaryAngles& angles, at::Tensor& out);
 
-// By how much of an angle a position rotates each pair of a head: fp32 [head_dim / 2] on the CPU, as RotaryEmbedding has them.
+// Angle per position of each pair of a head: fp32 [head_dim / 2] on the CPU, as in RotaryEmbedding.
 at::Tensor turn_frequencies(std::int64_t head_dim, const RotaryScheme& scheme);
 
-// Errors: kIllegalRecipe where keys carry no rotation that could be changed.
+// Errors: kIllegalRecipe if keys carry no rotation that could be changed.
 void require_turn(const RotaryScheme& scheme);
 
-// keys [k, d] fp32, each rotated by rotations[:, k] (fp32 [axes, k], of any sign: the negative of a key's position takes its rotation
-// away). Errors: as require_turn().
+// keys [k, d] fp32, each rotated by rotations[:, k]: fp32 [axes, k] of any sign; a key's negated position removes its rotation. Errors: as
+// require_turn().
 at::Tensor rotated_keys(const at::Tensor& keys, const at::Tensor& rotations, const RotaryScheme& scheme);
 
 }  // namespace winnow

@@ -9,8 +9,8 @@
 
 namespace winnow {
 
-// qkv: [1, H + 2 Hkv, d], contiguous, of the cache's dtype; angles: of one row. Returns the queries [H, d]; the slots are those without the
-// token, and their blocks have room for it and no other owner.
+// qkv: [1, H + 2 Hkv, d], contiguous, of the cache's dtype; angles: of one row. Returns the queries [H, d]. Slots exclude the token; their
+// blocks have room for it and no other owner.
 at::Tensor rotate_append(const at::Tensor& qkv, const RotaryAngles& angles, const KvShape& shape, const DeviceSlots& slots);
 
 }  // namespace winnow

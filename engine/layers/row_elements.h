@@ -1,7 +1,7 @@
-// Rows of a decode step as numbers of 32 bits, and memory for them that is taken once.
+// Rows of a decode step as fp32 arrays, and reusable scratch memory for them.
 //
-// Used by the layers' ways for few rows, of which a decode step makes a hundred and more: a tensor of libtorch takes as long to make as
-// some of them take. CPU only. Threads: any; scratch is the calling thread's own.
+// Used by the layers' GEMVs, of which a decode step runs a hundred and more: making a libtorch tensor takes as long as some of them. CPU
+// only. Threads: any; scratch is the calling thread's own.
 #pragma once
 
 #include <ATen/ATen.h>
@@ -10,15 +10,15 @@
 
 namespace winnow {
 
-// Numbers of a matrix below which a second thread is not worth waking.
+// Elements of a matrix below which a second thread is not worth waking.
 inline constexpr std::int64_t kGrainNumbers = std::int64_t{1} << 15;
 
-// Of at least so many floats, at a line of the cache; valid until the thread asks again. Kept until the thread ends.
+// At least `floats` of them, aligned to a cache line; valid until the thread's next call. Kept until the thread ends.
 float* row_scratch(std::int64_t floats);
 
-// `count` elements of `type`, one of those that kernels take (kv_cache/element_type.h), as floats.
+// Upcasts `count` elements of `type`, a kernel element type (kv_cache/element_type.h).
 void upcast_row(const void* from, at::ScalarType type, std::int64_t count, float* to);
-// Rounded to nearest and even, to elements [first, first + count) of an array of `type`.
+// Rounds (to nearest, ties to even) to elements [first, first + count) of an array of `type`.
 void narrow_row(const float* from, std::int64_t count, at::ScalarType type, void* to, std::int64_t first);
 
 }  // namespace winnow

@@ -1,9 +1,9 @@
-// Attention of many rows on a CPU: kernels/api/prefill_attention.h over row tiles, shared out among threads.
+// Attention of many rows on a CPU: kernels/api/prefill_attention.h over row tiles, split among threads.
 //
-// Used by attention.h, and by engine/models where what keys receive is counted on the way. Letters as there: B batch, t rows, m keys, n
-// segment tokens, d head size. A call is a tile of rows of all heads that read the same keys. Allocates the result and a workspace for each
-// thread, never in proportion to t x m: where received attention is counted, 8 MiB of bf16 or 16 of fp32, more only above 40,000 keys.
-// Threads: engine thread (runs on the work team inside). Errors: kInternal for a kernel's refusal.
+// Used by attention.h, and by engine/models if received attention is accumulated. Letters as there: B batch, t rows, m keys, n segment
+// tokens, d head size. A call is a tile of rows of all heads that share keys. Allocates the result and a workspace a thread, independent of
+// t x m. Accumulating received attention takes 8 MiB in bf16 or 16 in fp32, more only above 40,000 keys. Threads: engine thread (runs on
+// the work team inside). Errors: kInternal if a kernel refuses.
 #pragma once
 
 #include <ATen/ATen.h>
@@ -15,15 +15,15 @@
 
 namespace winnow {
 
-// False where libtorch's kernel is to be used: for types and head sizes that this one does not take, for 16-bit types where the processor
-// has AMX (libtorch uses that), and for so few rows in fp32 that packing the keys does not pay.
+// False where libtorch's kernel is better: unsupported types and head sizes, 16-bit types on processors with AMX (which libtorch uses), and
+// too few fp32 rows for packing the keys to pay.
 bool tiled_attention_takes(const at::Tensor& query, const at::Tensor& key, const at::Tensor& value);
 
-// Shapes as attention_with_lse(). The result's memory has the rows outermost where heads share their keys, and a picture's rows where they
-// do not: what callers ask for next is a view of it.
+// Shapes as attention_with_lse(). In memory the rows are outermost if heads share keys, else the rows of an image, so that the caller's
+// next reshape is a view.
 AttentionResult tiled_attention(const at::Tensor& query, const at::Tensor& key, const at::Tensor& value, Mask mask, double scale);
 
-// Rows [first, first + t) of a segment, which see themselves and all before them.
+// Causal rows [first, first + t) of a segment.
 struct CausalRows {
   at::Tensor query;  // [t, H, d]
   at::Tensor key;    // [Hkv, n, d], of which rows 0 .. first + t - 1 are read
@@ -34,8 +34,8 @@ struct CausalRows {
 
 // As tiled_attention_takes(); query as CausalRows has it.
 bool causal_attention_takes(const at::Tensor& query, std::int64_t kv_heads);
-// Returns output [t, H, d], contiguous, and log_sum_exp [H, t]. Where received.wanted(), adds what keys receive from these rows; the result
-// is the same to the bit.
+// Returns output [t, H, d], contiguous, and log_sum_exp [H, t]. If received.wanted(), adds what keys receive from these rows; the output's
+// bits do not change.
 AttentionResult causal_attention(const CausalRows& rows, ReceivedAttention& received);
 
 }  // namespace winnow

@@ -1,9 +1,9 @@
-// A matrix of numbers in 16 bits that is multiplied in 32: every number is upcast, exactly, on its way to the product.
+// A 16-bit matrix that is multiplied in fp32: its elements are upcast exactly as they are read.
 //
-// Made by engine/models/weight_reader.h on processors that compute in fp32 with what a folder stores in bf16 or fp16; held by LinearWeight.
-// Takes half of the memory that the upcast matrix would and, in a decode step, half of the time; results are those of the upcast matrix
-// up to the order of sums. A few rows at a time are multiplied as they are read (kernels/api/dense_gemv.h); for many rows some of the
-// matrix is upcast at a time. On the CPU. Threads: engine thread (runs on libtorch's pool inside). Errors: kInternal for other types.
+// Made by engine/models/weight_reader.h on processors that compute in fp32 with bf16 or fp16 folders; held by LinearWeight. It needs half
+// of the upcast matrix's memory and half of its time in a decode step; results equal the upcast matrix's up to the order of sums. A few
+// rows use the GEMV (kernels/api/dense_gemv.h); for many rows a slice of the matrix is upcast at a time. On the CPU. Threads: engine thread
+// (runs on libtorch's pool inside). Errors: kInternal for other types.
 #pragma once
 
 #include <ATen/ATen.h>

@@ -1,7 +1,7 @@
-// The slots of a layer that looks back over a window (KvShape::windows): at rest it holds no token that the next one will not see. The same
-// calls serve layers without one, from which nothing leaves.
+// Cache slots of a sliding-window layer (KvShape::windows): between steps it holds only tokens that the next one will see. The same calls
+// serve layers without a window, which evict nothing.
 //
-// Used by decoders of engine/models. Heads with shared slots are none of these layers' (Recipe::misfit). Threads: engine thread.
+// Used by decoders of engine/models. Such layers have no shared slots (Recipe::misfit). Threads: engine thread.
 #pragma once
 
 #include <ATen/ATen.h>
@@ -19,15 +19,14 @@ struct SegmentRows {
   const at::Tensor& key;  // [kv_heads, n, head_dim]
   const at::Tensor& value;
   std::span<const std::int32_t> original;  // n, ascending
-  const at::Tensor& positions;             // int64 [axes, n], what keys are rotated by
+  const at::Tensor& positions;             // int64 [axes, n], of the keys' rotation
 };
 
-// Adds a segment's slots, but for those that the window has passed by at its end; earlier ones that it has passed by leave. Slots keep
-// their order.
+// Adds the segment's slots that are within the window at its end and evicts earlier slots outside it. Slots keep their order.
 void append_seen(KvCache& cache, LayerId layer, const SegmentRows& rows);
 
-// After token `original`: drops what the next one does not see. Other slots move as KvCache::evict() moves them; the observer (may be null)
-// is told of each that leaves before it does.
+// After token `original`: evicts what the next token does not see. Other slots move as in KvCache::evict(); the observer (may be null) is
+// called before each eviction.
 void leave_window(KvCache& cache, LayerId layer, std::int32_t original, DecodeObserver* observer);
 
 }  // namespace winnow
