@@ -1,4 +1,4 @@
-// Owns an object of a class hierarchy and copies it, by its clone(), when its owner is copied. May hold nothing.
+// Owns an object of a class hierarchy and clones it when the owner is copied. May be null.
 #pragma once
 
 #include <memory>

@@ -1,4 +1,4 @@
-// Errors of every layer: a code for programs and translators, and the two facts a sentence needs.
+// Errors of every layer: a code for programs and translators, and the two facts that a message needs.
 //
 // Used by all layers. Errors travel as winnow::Exception (libtorch throws anyway). They stop at engine/api, where each becomes a Failed
 // event, and at app's facades (ChatStore, MediaPreview), where each becomes a signal. Text for people is made in ui (and in the terminal
@@ -28,24 +28,24 @@ enum class ErrorCode : int {
   kIllegalRecipe = 13,   // compression parts that cannot be combined
   kStorage = 14,         // the conversation database; the codes from 16 on say more
   kInternal = 15,        // a broken precondition of our own code
-  kFileUnwritable = 26,  // of a file that the user names or that is kept for him: may not be written, or there is no room
-  kNotFetched = 33,      // in place of a file lies a pointer to it, a web page, or a part of it
+  kFileUnwritable = 26,  // a file that the user names or the program keeps: no permission, or no room
+  kNotFetched = 33,      // the file is only a pointer to the real one, a web page, or a part of it
   kArchive = 32,         // to be unpacked before it can be read
   kCacheOutdated = 27,   // a stored conversation of another model or version, or of media that have changed since
-  // The conversation database, where it is known what would help:
+  // The conversation database, with known remedies:
   kStorageDamaged = 16,   // or no database of this program at all
   kStorageNewer = 17,     // written by a later version of this program
   kStorageInUse = 18,     // locked by another process
   kStorageReadOnly = 19,  // the file or its folder may not be written
   kStorageFull = 20,      // no room on the disk
-  // What was chosen as a model (engine/model_files/open_package.h); the model of before goes on running:
+  // Choosing a model (engine/model_files/open_package.h); the previous model goes on running:
   kModelFolderMissing = 21,  // does not exist
   kNoModel = 22,             // a folder without config.json, or a file
-  kModelInside = 23,         // not the chosen folder is a model, but one below it: the subject
+  kModelInside = 23,         // the model is in a folder below the chosen one: the subject
   kModelFormat = 24,         // weights in a format that is not read: pickle, ONNX
-  kModelReadsText = 28,      // an image or a video for a model without eyes
-  kModelReadsImages = 29,    // a video for a model that reads images alone
-  kMediaChanged = 31,        // the file under an attached file's name is another one by now
+  kModelReadsText = 28,      // an image or a video for a text-only model
+  kModelReadsImages = 29,    // a video for a model that reads only images
+  kMediaChanged = 31,        // an attached file has been replaced by another one
   kModelFileChanged = 30,    // another program wrote to a file of the loaded model: it has to be loaded again
   kEmptyFile = 34,           // an attached file without a byte
   kModelFileMissing = 25,    // a model folder, but this file of it is not there: weights, a shard, the tokenizer
@@ -73,7 +73,7 @@ class Exception : public std::runtime_error {
   Error error_;
 };
 
-// The exception that is being handled, as an error; inside a catch block only. `subject`: for exceptions that name none.
+// The current exception as an error; inside a catch block only. `subject`: for exceptions without one.
 Error current_error(const std::string& subject = {});
 
 // Precondition of our own code; on in every build type. Throws kInternal, caught at the engine border.

@@ -1,9 +1,8 @@
-// Reading whole files and byte ranges of files whose content nobody vouches for.
+// Reads whole files and byte ranges of untrusted files.
 //
 // Used by engine/base/json_document, engine/text and engine/weights. Only regular files are read: a FIFO, device, socket or directory is
-// refused before a byte is asked for, and opening never blocks. Sizes are checked against the caller's cap before memory is taken.
-// Offsets and sizes in bytes. Nothing is mapped here (file_mapping.h does): a file that another program truncates gives an error, not a
-// SIGBUS.
+// refused before a byte is read, and opening never blocks. Sizes are checked against the caller's limit before memory is allocated. Offsets
+// and sizes in bytes. Nothing is mapped here (file_mapping.h does): a file that another program truncates gives an error, not a SIGBUS.
 // Errors: Exception with kFileNotFound, kFileUnreadable, kLimitExceeded or kDamagedFile (shorter than it was); subject = path.
 // Threads: a RegularFile may be read by several threads at a time.
 #pragma once
@@ -28,8 +27,8 @@ class RegularFile {
   const std::string& path() const noexcept { return path_; }
   std::uint64_t size_bytes() const noexcept { return size_bytes_; }  // when it was opened
   std::uint64_t size_now_bytes() const;
-  // Another program has written to it or cut it since it was opened, by its size and its time of modification. Also true if that cannot be
-  // found out. A file that was replaced by another of its name has not changed.
+  // Whether another program has written to it or truncated it since it was opened, by size and modification time. True if that is unknown.
+  // A file replaced by another of its name has not changed.
   bool changed() const noexcept;
   int descriptor() const noexcept { return descriptor_; }
 
@@ -43,7 +42,7 @@ class RegularFile {
   timespec modified_{};  // when it was opened
 };
 
-// The whole file, at most max_bytes of it or an error.
+// The whole file; an error above max_bytes.
 std::string read_file_bytes(const std::string& path, std::uint64_t max_bytes);
 
 }  // namespace winnow

@@ -1,4 +1,4 @@
-// FNV-1a over bytes: tells a torn or damaged file of ours from a whole one. Not for what somebody might forge.
+// FNV-1a over bytes: detects torn or damaged files of ours. Not safe against forgery.
 #pragma once
 
 #include <cstddef>
@@ -9,7 +9,7 @@ namespace winnow {
 
 inline constexpr std::uint64_t kFnvStart = 14695981039346656037ULL;
 
-// Goes on from the hash of what comes before.
+// Continues from the hash of the bytes before.
 inline std::uint64_t fnv1a(std::span<const std::byte> bytes, std::uint64_t hash = kFnvStart) {
   for (const std::byte byte : bytes) hash = (hash ^ static_cast<std::uint64_t>(byte)) * 1099511628211ULL;
   return hash;

@@ -1,5 +1,5 @@
-// Numbers of things that stand beside each other in parameter lists and must not be swapped: a layer of the decoder, a key-value head of a
-// layer, both from 0. Made by name (LayerId(3)), never from one another; read as the integer that they are, inside loops and as subscripts.
+// Index types that cannot be swapped in parameter lists: a decoder layer, and a KV head of a layer, both from 0. Constructed explicitly
+// (LayerId(3)), never from one another; they convert to integers for loops and subscripts.
 // Threads: any.
 #pragma once
 

@@ -31,13 +31,13 @@ struct JsonLimits {
 Json parse_json(std::string_view text, const std::string& subject, const JsonLimits& limits = {});
 Json load_json(const std::string& path, const JsonLimits& limits = {});
 
-// The same, with the members of objects in the order of the text: for what is written again.
+// The same, with object members in the order of the text, for documents that are written again.
 nlohmann::ordered_json parse_ordered_json(std::string_view text, const std::string& subject, const JsonLimits& limits = {});
 
 // Refuses what nlohmann's reader accepts beyond JSON (a NUL counts as the end of the text, a byte order mark is skipped).
 void require_plain_json_text(std::string_view text, const std::string& subject);
 
-// For handlers of nlohmann::json::sax_parse: a reason without bytes of the file in it.
+// For handlers of nlohmann::json::sax_parse: a reason that quotes no bytes of the file.
 [[noreturn]] void throw_json_syntax_error(const std::string& subject, std::size_t position, const char* parser_message);
 
 // Fields of one JSON object, read with their type and range. Borrows the Json, which must outlive it. A member that is null counts as

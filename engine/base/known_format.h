@@ -1,7 +1,7 @@
-// What a file is by its first bytes, among the formats that are met where a model or media are expected: one table for all who refuse.
+// What a file is by its first bytes, among formats that users mistake for models or media: one table for all who refuse them.
 //
-// Used by engine/weights (what was chosen or downloaded as a model) and app/media (what was attached); they add what to do instead. Names
-// and extensions do not count. Nothing is ever parsed. No torch. Threads: plain functions.
+// Used by engine/weights (a file chosen or downloaded as a model) and app/media (attached files); they add the remedy. Names and extensions
+// do not count. Nothing is parsed. No torch. Threads: plain functions.
 #pragma once
 
 #include <cstddef>
@@ -14,8 +14,8 @@
 namespace winnow {
 
 enum class FormatKind : int {
-  kPointer = 1,  // stands for a file that was not fetched (Git LFS)
-  kPage,         // a web page or a server's answer in place of a file
+  kPointer = 1,  // a Git LFS pointer to a file that was not fetched
+  kPage,         // a web page or a server's answer instead of a file
   kArchive,      // to be unpacked
   kPickle,       // PyTorch's weights
   kWeights,      // of another program
@@ -31,14 +31,14 @@ struct KnownFormat {
   const char* name;  // with its article: "a ZIP archive"
 };
 
-// So many first bytes tell all of them.
+// First bytes needed to recognise all of them.
 inline constexpr std::size_t kFormatHeadBytes = 512;
 
-// head: the first bytes of a file, all of it where it is shorter. Null: none of these.
+// head: the first bytes of a file, or all of a shorter one. Returns null if no format matches.
 const KnownFormat* known_format(std::span<const std::byte> head);
 
-// Why this is not the file that it is named as, and what to do: a pointer, a page, nothing at all, or nothing but zeros, which is how a
-// download begins that was given its room beforehand. kNotFetched; nullopt: nothing says so.
+// Returns kNotFetched with reason and remedy if the file is a pointer, a web page, empty, or all zeros (a download whose space was
+// allocated beforehand). nullopt otherwise.
 std::optional<Error> unfetched(std::span<const std::byte> head, const std::string& path);
 
 }  // namespace winnow

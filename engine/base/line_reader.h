@@ -1,4 +1,4 @@
-// Lines of a text file, or of stdin, that nobody vouches for.
+// Lines of an untrusted text file or of stdin.
 //
 // Used for files of JSON lines and by the terminal's chat. Only regular files are opened (RegularFile), a line has an upper length, and a
 // read error is an error, not an end of file. Without line break characters; "\r\n" keeps its "\r".
@@ -19,7 +19,7 @@ class LineReader {
   static constexpr std::size_t kLongestLine = std::size_t{4} << 20;
 
   explicit LineReader(const std::string& path);
-  // Whatever stdin is: a terminal, a pipe, a file.
+  // Reads stdin: a terminal, a pipe or a file.
   static LineReader standard_input();
 
   // False at the end. A last line without line break counts.

@@ -1,7 +1,7 @@
-// A value for each layer of the decoder, found by LayerId: a head, a slot or a row cannot be the subscript by mistake.
+// A value for each layer of the decoder, indexed by LayerId: a head, slot or row cannot be used as the subscript by mistake.
 //
-// What is indexed by layer inside the engine; messages and allocators, which go through all layers in order, have the plain vector
-// (values()). Nothing but at() checks the layer. Threads: as std::vector.
+// Used for layer-indexed data inside the engine; messages and allocators, which go through all layers in order, use the plain vector
+// (values()). Only at() checks the layer. Threads: as std::vector.
 #pragma once
 
 #include <cstdint>
@@ -17,7 +17,7 @@ class PerLayer {
  public:
   PerLayer() = default;
   explicit PerLayer(std::vector<Value> values) : values_(std::move(values)) {}
-  // So many layers with this value each.
+  // `layers` layers with this value each.
   static PerLayer of(std::int64_t layers, const Value& value = Value()) {
     return PerLayer(std::vector<Value>(static_cast<std::size_t>(layers), value));
   }

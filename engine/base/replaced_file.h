@@ -1,8 +1,8 @@
-// A file that appears under its name when it is complete, in place of what was there.
+// Writes a file completely before it replaces the one of its name.
 //
-// Used for what people ask the program to write (exports, tables) and for its own small files. Written beside the target under a name that
-// nobody else has, synced, renamed; without commit() nothing is left behind. A symbolic link's target is replaced, not the link. What is
-// no regular file (folder, device, FIFO) is refused, and an existing file keeps its permissions.
+// Used for files that people ask the program to write (exports, tables) and for its own small files. Written beside the target under a
+// unique name, synced, renamed; without commit() nothing is left behind. A symbolic link's target is replaced, not the link. Folders,
+// devices and FIFOs are refused; an existing file keeps its permissions.
 // Errors: Exception(kFileUnreadable), subject = the path as given, with the system's reason. Threads: confined to one.
 #pragma once
 
@@ -13,7 +13,7 @@
 
 namespace winnow {
 
-// What the constructor would refuse, before a long computation instead of after it. Makes nothing.
+// Throws what the constructor would throw, for a check before a long computation. Creates nothing.
 void require_replaceable(const std::string& path);
 
 class ReplacedFile {

@@ -1,4 +1,4 @@
-// Some rows or columns in a row: of a segment, or of what is cached. Plain data, every layer.
+// A range of consecutive rows or columns, of a segment or of the cache. Plain data, every layer.
 #pragma once
 
 #include <algorithm>
@@ -18,13 +18,13 @@ struct RowSpan {
   friend bool operator==(const RowSpan&, const RowSpan&) = default;
 };
 
-// Of ascending spans that do not overlap, the one that holds the row; null: none does.
+// Of ascending disjoint spans, the one that holds the row; null if none does.
 inline const RowSpan* span_of(std::span<const RowSpan> spans, std::int64_t row) {
   const auto after = std::ranges::upper_bound(spans, row, {}, &RowSpan::first);
   return after != spans.begin() && row < std::prev(after)->end() ? &*std::prev(after) : nullptr;
 }
 
-// What rows from `first` on, `count` of them, have of the spans; the first of them is row 0, spans of fewer than two rows are left out.
+// The spans' intersections with rows [first, first + count), relative to `first`; those of fewer than two rows are dropped.
 inline std::vector<RowSpan> cut_spans(std::span<const RowSpan> spans, std::int64_t first, std::int64_t count) {
   std::vector<RowSpan> inside;
   for (const RowSpan& span : spans) {

@@ -8,7 +8,7 @@ namespace winnow {
 enum class Modality : std::int8_t { kSystem = 1, kText = 2, kVisual = 3, kDocument = 4, kSubtitle = 5 };
 inline constexpr Modality kLastModality = Modality::kSubtitle;
 
-// Of something that was attached, which is what the methods compress; what is asked about it is text.
+// Of an attachment, which the methods compress; questions about it are text.
 constexpr bool is_attached(Modality modality) {
   return modality == Modality::kVisual || modality == Modality::kDocument || modality == Modality::kSubtitle;
 }
@@ -22,7 +22,7 @@ struct TokenOrigin {
   std::int16_t column = -1;
 };
 
-// What a family writes before a frame is the frame's, too.
+// Text that a model family writes before a frame belongs to the frame, too.
 constexpr bool is_of_a_frame(const TokenOrigin& origin) { return origin.modality == Modality::kVisual && origin.frame >= 0; }
 
 }  // namespace winnow

@@ -21,25 +21,25 @@ struct CudaDevice {
   std::int64_t multiprocessors = 0;
 };
 
-// Environment variable with the path of the plug-in; otherwise it lies beside the program or in ../lib.
+// Environment variable with the plug-in's path; without it the plug-in is beside the program or in ../lib.
 inline constexpr const char* kCudaPluginVariable = "WINNOW_CUDA_PLUGIN";
 inline constexpr const char* kCudaPluginFile = "libwinnow_cuda.so";
 
-// Looks for driver and device first, which costs little, then opens the plug-in, which loads gigabytes. Later calls return the same device.
+// Looks for driver and device first, which is cheap, then opens the plug-in, which loads gigabytes. Later calls return the same device.
 const CudaDevice& open_cuda();
 
 // The functions of the plug-in that open_cuda() opened. kInternal before that.
 const CudaPluginTable& cuda_plugin();
 
-// Throws unless `status`, which a function of the table has returned, is kOk: kDeviceFailed where the launch failed, kInternal where the
-// arguments were refused. what: "attention", for the reason.
+// Throws unless `status`, returned by a function of the table, is kOk: kDeviceFailed if the launch failed, kInternal if the arguments were
+// refused. what: "attention", for the reason.
 void require_launched(int status, const char* what);
 
-// Waits for the device; nothing to do when open_cuda() has not succeeded. Figures of time are taken after it.
+// Waits for the device, for timings; does nothing unless open_cuda() has succeeded.
 void synchronize_device();
 
 // The parts of open_cuda(), for tests.
-// Path of the plug-in: what the variable says, or the file in one of `folders`; throws if there is none.
+// The plug-in's path: the variable's, or the file in one of `folders`; throws if there is none.
 std::string find_cuda_plugin(const char* variable, const std::string& program_folder);
 // Opens the file and checks symbol, version and libtorch. The library stays open.
 const CudaPluginTable& load_cuda_plugin(const std::string& path);

@@ -1,4 +1,4 @@
-// Results of a device that the host reads: all by one copy, so that it waits once however many they are.
+// Copies device results to the host in one copy, so that the host waits once for all of them.
 //
 // Used by compression/statistics. Threads: engine thread only.
 #pragma once
@@ -11,8 +11,8 @@ namespace winnow {
 
 class HostCopies {
  public:
-  // fetch() makes `to` the tensor's numbers, in order; it must stay where it is until then. Number: the tensor's type, of 4 or 8 bytes.
-  // All tensors are on one device.
+  // fetch() fills `to` with the tensor's elements, in order; it must not move until then. Number: the tensor's type, of 4 or 8 bytes. All
+  // tensors are on one device.
   template <class Number>
   void add(const at::Tensor& tensor, std::vector<Number>& to) {
     to.resize(static_cast<std::size_t>(tensor.numel()));

@@ -1,6 +1,6 @@
-// Small numbers of the host as a tensor where they are wanted: rows to take, places of tokens, weights, addresses.
+// Small host arrays as tensors on a device: row indices, token positions, weights, addresses.
 //
-// Used by kv_cache, layers, models, compression and generation. The driver has the numbers when a call returns, and nobody waits for the
+// Used by kv_cache, layers, models, compression and generation. The driver has copied the values when a call returns; nothing waits for the
 // device. Threads: any.
 #pragma once
 
@@ -12,7 +12,7 @@
 
 namespace winnow {
 
-// [n], of the numbers' own type.
+// [n], of the array's type.
 template <class Number>
 at::Tensor numbers_on(at::Device device, const std::vector<Number>& numbers) {
   if (device.is_cpu() || numbers.empty()) return at::tensor(numbers).to(device);
@@ -21,7 +21,7 @@ at::Tensor numbers_on(at::Device device, const std::vector<Number>& numbers) {
   return at::from_blob(here, {static_cast<std::int64_t>(numbers.size())}, type).to(device, /*non_blocking=*/true);
 }
 
-// int64 [n], which is what tensors are indexed by. numbers: whole ones of any type.
+// int64 [n], for indexing tensors. numbers: integers of any type.
 template <std::ranges::input_range Numbers>
 at::Tensor index_on(at::Device device, const Numbers& numbers) {
   return numbers_on(device, std::vector<std::int64_t>(std::ranges::begin(numbers), std::ranges::end(numbers)));

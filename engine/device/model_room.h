@@ -1,6 +1,6 @@
-// Whether a model's weights fit into what memory is left, beside the model that is loaded or in its place.
+// Whether a model's weights fit into the free memory, beside the loaded model or instead of it.
 //
-// Used by engine/api before a model is loaded. Plain numbers. Errors: Exception, kOutOfMemory with the sizes.
+// Used by engine/api before a model is loaded. Plain values. Errors: Exception, kOutOfMemory with the sizes.
 #pragma once
 
 #include <cstdint>
@@ -9,11 +9,11 @@
 namespace winnow {
 
 enum class ModelRoom : int {
-  kBoth = 1,         // the old model can stay until the new one is there
-  kAfterFreeing = 2  // only where the old one was
+  kBoth = 1,         // the old model can stay until the new one is loaded
+  kAfterFreeing = 2  // only after the old one is freed
 };
 
-// needed: of the new model's weights at most; free: 0 where nobody can say (then all fits); held: what freeing the old model returns.
+// needed: upper bound of the new model's weights; free: 0 if unknown (then everything fits); held: what freeing the old model returns.
 // subject: the new model's folder.
 ModelRoom room_for_model(std::uint64_t needed, std::uint64_t free, std::uint64_t held, const std::string& subject);
 

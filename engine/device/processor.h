@@ -1,9 +1,9 @@
-// What the processor can do that decides between ways to compute. Threads: any.
+// Processor features that decide between implementations. Threads: any.
 #pragma once
 
 namespace winnow {
 
-// Tiles of bf16 (AMX), which libtorch's products use: nothing else here comes near them.
+// bf16 tiles (AMX), which libtorch's GEMM uses; no kernel here comes near its speed.
 inline bool has_amx() {
 #if defined(__x86_64__)
   return __builtin_cpu_supports("amx-bf16") != 0;

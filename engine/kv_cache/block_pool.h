@@ -1,10 +1,9 @@
-// Where a cache's blocks come from. On a GPU many are one allocation: one by one, a prompt's would take the host longer than the device
-// takes to fill them.
+// Allocates a cache's blocks. On a GPU many share one allocation: one by one, a prompt's blocks would take the host longer than the device
+// needs to fill them.
 //
-// Used inside engine/kv_cache; forks share it. A block that goes leaves its place to the next one that is taken, and the memory goes with
-// the last block in it, so that no more is held than once was in use. An allocation is small enough to come from where libtorch's allocator
-// puts single blocks, too: tensors of other sizes are not cut up by it. On the CPU a block is an allocation. Errors: kOutOfMemory. Engine
-// thread only.
+// Used inside engine/kv_cache; forks share it. A freed block's memory goes to the next block; an allocation is freed with its last block,
+// so no more is held than was once in use. Allocations are small enough for the pool that libtorch's allocator uses for single blocks, so
+// they do not fragment it for other tensor sizes. On the CPU each block is its own allocation. Errors: kOutOfMemory. Engine thread only.
 #pragma once
 
 #include <cstdint>
@@ -19,13 +18,13 @@ namespace winnow {
 
 class BlockPool {
  public:
-  static constexpr std::int64_t kMostBytes = std::int64_t{1} << 20;  // of an allocation on a GPU, unless a block has more
+  static constexpr std::int64_t kMostBytes = std::int64_t{1} << 20;  // of an allocation on a GPU, unless a block is larger
 
   explicit BlockPool(const KvShape& shape);
   BlockPool(const BlockPool&) = delete;
   BlockPool& operator=(const BlockPool&) = delete;
 
-  // Not filled. All or none.
+  // Uninitialised. All or none.
   std::vector<std::shared_ptr<KvBlock>> take(std::int64_t count);
   std::shared_ptr<KvBlock> take_one() { return std::move(take(1).front()); }
 

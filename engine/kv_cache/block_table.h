@@ -17,18 +17,18 @@ namespace winnow {
 
 class BlockTable {
  public:
-  static constexpr std::int64_t kSpareBlocks = 4;  // of a head, that a new table has room for
+  static constexpr std::int64_t kSpareBlocks = 4;  // spare entries of a head in a new table
 
-  // After a block of the layer came, went or was replaced.
+  // Call after a block of the layer was added, freed or replaced.
   void note_changed() { stale_ = true; }
-  // heads: of the layer. Valid until the table is asked again after a change; what reads it later keeps pointers().
+  // heads: of the layer. Valid until the next call after a change; later readers keep pointers().
   DeviceBlocks blocks_of(std::span<const CachedHead> heads, at::Device device);
   // int64 [2 (K, V), kv_heads, stride] on the device.
   const at::Tensor& pointers() const { return pointers_; }
 
  private:
   at::Tensor pointers_;
-  std::vector<std::int64_t> host_;  // what it holds
+  std::vector<std::int64_t> host_;  // its contents
   std::int64_t stride_ = 0;
   bool stale_ = true;
 };

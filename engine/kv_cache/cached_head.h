@@ -1,4 +1,4 @@
-// What a cache holds of one KV head of a layer. Plain values; used inside engine/kv_cache. Engine thread only.
+// The cached slots of one KV head of a layer. Plain values; used inside engine/kv_cache. Engine thread only.
 #pragma once
 
 #include <cstdint>
@@ -16,9 +16,9 @@ struct CachedHead {
   std::vector<const void*> key_pointers;         // of blocks, for kernels
   std::vector<const void*> value_pointers;
   std::vector<std::int32_t> original;
-  std::vector<std::int32_t> rotations;  // per slot, where its key's bias is not stored (key_bias.h); empty: the head's keys have none
+  std::vector<std::int32_t> rotations;  // per slot, for keys stored without bias (key_bias.h); empty: the head's keys have none
   std::optional<SharedEntries> shared;
-  std::uint64_t table_state = 0;  // of what `shared` makes of the slots: forks that have the same number have the same table
+  std::uint64_t table_state = 0;  // version of `shared`: forks with the same value have the same table
 
   std::int64_t slots() const { return static_cast<std::int64_t>(original.size()); }
 };

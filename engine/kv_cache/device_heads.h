@@ -1,9 +1,9 @@
-// Heads of a cache in the memory of a GPU: where kernels find their blocks, what they are told of shared slots, which slots have yet to
-// change, and how rows are read, written and moved there: by one launch, of one head or of all heads of a layer.
+// The heads of a cache in GPU memory: block pointers and shared-slot tables for kernels, pending slot changes, and reading, writing and
+// moving rows in one launch for a head or for all heads of a layer.
 //
-// Used inside engine/kv_cache, which says what heads have and keeps their blocks; a cache on the CPU has none of this. Noted changes are
-// carried out before anything is read or written. Blocks that are written are there and have no other owner. Copies share what lies on the
-// device; nothing may be noted then. Errors: kDeviceFailed. Engine thread only.
+// Used inside engine/kv_cache, which owns the slots and blocks; a cache on the CPU has no such object. Pending changes are carried out
+// before anything is read or written. Blocks that are written exist and have no other owner. Copies share device memory and must be made
+// without pending changes. Errors: kDeviceFailed. Engine thread only.
 #pragma once
 
 #include <ATen/ATen.h>
@@ -37,9 +37,9 @@ class DeviceHeads {
   explicit DeviceHeads(const KvShape& shape);
 
   void note_blocks_changed(LayerId layer) { tables_[layer].note_changed(); }
-  // Of a block that its head drops: what is noted may read it.
+  // Keeps a dropped block alive for pending changes that read it.
   void keep(std::shared_ptr<KvBlock> block) { changes_.keep(std::move(block)); }
-  // index: of the head among all layers'.
+  // index: of the head, counted over all layers.
   void note_move(std::size_t index, const CachedHead& head, std::int64_t from, std::int64_t to);
   void note_inflow(std::size_t index, const CachedHead& head, const Inflow& inflow);
   void carry_out_changes() { changes_.carry_out(shape_); }
@@ -47,7 +47,7 @@ class DeviceHeads {
   DeviceBlocks blocks_of(LayerId layer, Heads heads);
   DeviceNumbers numbers_of(LayerId layer, Heads heads, const std::function<std::vector<std::int32_t>()>& make);
 
-  // Behind the slots of every head. key, value: [kv_heads, t, head_dim].
+  // Appends to every head. key, value: [kv_heads, t, head_dim].
   void append(LayerId layer, Heads heads, const at::Tensor& key, const at::Tensor& value);
   // From a slot of one head on.
   struct Slot {
@@ -61,11 +61,11 @@ class DeviceHeads {
   std::vector<SlotRows> read(LayerId layer, Heads heads, const SlotRanges& ranges);
   void write(LayerId layer, Heads heads, const std::vector<std::int32_t>& first, std::span<const SlotRows> rows);
 
-  // What compaction moves, told before the heads are what it leaves and carried out afterwards.
+  // The moves of a compaction: described before the heads change and carried out afterwards.
   struct Move {
     DeviceBlocks from;
-    at::Tensor table;                              // whose memory those lie in
-    std::vector<std::shared_ptr<KvBlock>> blocks;  // stay until the launch: what is allocated before it could take their place
+    at::Tensor table;                              // owns the memory of the pointers
+    std::vector<std::shared_ptr<KvBlock>> blocks;  // kept until the launch: an earlier allocation could reuse their memory
     SlotRanges written;
     std::vector<std::int32_t> sources;
   };
@@ -73,7 +73,7 @@ class DeviceHeads {
   void carry_out(const Move& move, LayerId layer, Heads heads);
 
  private:
-  // What a layer's table has of one head.
+  // One head in a layer's table.
   DeviceBlocks blocks_of(LayerId layer, Heads heads, KvHead kv_head);
 
   KvShape shape_;

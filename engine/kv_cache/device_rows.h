@@ -1,8 +1,8 @@
-// Rows of slots on a GPU, read and written by one launch for all heads of a layer: a copy for every block would take longer than its rows.
+// Reads and writes rows of slots on a GPU with one launch for all heads of a layer: a copy per block would take longer than moving the
+// rows.
 //
-// Used inside engine/kv_cache. Rows of a head outside the cache are told to the kernel as blocks of a cache are, and come with the order in
-// which they are moved by one copy to the device; a long order is made there. Rows are moved as they are. Errors: kDeviceFailed. Engine
-// thread only.
+// Used inside engine/kv_cache. Rows outside the cache are passed to the kernel as blocks of a head. Their pointers and the slot order go to
+// the device in one copy; a long order is computed there. Rows are copied unchanged. Errors: kDeviceFailed. Engine thread only.
 #pragma once
 
 #include <ATen/ATen.h>
@@ -15,21 +15,21 @@
 
 namespace winnow {
 
-// Of as many heads of one layer as `count` has numbers.
+// Of count.size() heads of one layer.
 struct SlotRanges {
   std::vector<std::int32_t> first;
   std::vector<std::int32_t> count;
 };
 
-// Copies slots of blocks into slots of others. sources: on the device, head after head, which slot each of `to` is a copy of.
+// Copies slots into slots of other blocks. sources: on the device, head after head, the source slot of each slot of `to`.
 void move_slots(const KvShape& shape, const DeviceBlocks& from, const std::int32_t* sources, const DeviceBlocks& to,
                 const SlotRanges& written);
 
-// [count, head_dim] for every head, side by side in the memory of one tensor.
+// [count, head_dim] for every head, contiguous in one tensor's memory.
 std::vector<SlotRows> read_slots(const KvShape& shape, const DeviceBlocks& from, const SlotRanges& ranges);
 
-// rows: of every head that the blocks are of, any float type, on any device; from slot first[head] on. Their blocks are there and have no
-// other owner.
+// rows: one entry a head of the blocks, any float type, on any device; written from slot first[head] on. The blocks exist and have no other
+// owner.
 void write_slots(const KvShape& shape, const DeviceBlocks& to, const std::vector<std::int32_t>& first, std::span<const SlotRows> rows);
 
 }  // namespace winnow

@@ -1,4 +1,4 @@
-// A tensor's dtype as kernels name it. Used wherever rows of tensors are handed to kernels. Threads: any.
+// A tensor's dtype as a kernel element type. Used wherever rows of tensors are passed to kernels. Threads: any.
 #pragma once
 
 #include <ATen/ATen.h>
@@ -9,9 +9,9 @@
 
 namespace winnow {
 
-// Nothing: kernels do not take it.
+// nullopt if kernels do not support the dtype.
 std::optional<kernels::ElementType> find_element_type(at::ScalarType type);
-// Errors: kInternal for what they do not take.
+// Errors: kInternal if they do not.
 kernels::ElementType element_type(at::ScalarType type);
 
 }  // namespace winnow

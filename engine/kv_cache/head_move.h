@@ -1,4 +1,4 @@
-// What compaction leaves of a head, and the fresh blocks that it leaves it in.
+// What compaction keeps of a head, and the new blocks that receive it.
 //
 // Used inside engine/kv_cache. Leading slots that do not move keep their blocks (and stay shared with forks). Engine thread only.
 #pragma once
@@ -20,14 +20,14 @@ struct HeadMove {
   std::span<const std::int32_t> kept;
   std::int64_t new_slots = 0;
   std::int64_t first_block = 0;                 // the first one that is replaced
-  std::vector<std::shared_ptr<KvBlock>> fresh;  // in its place and behind it
+  std::vector<std::shared_ptr<KvBlock>> fresh;  // that replace it and those behind it
 
-  std::int64_t blocks() const { return KvCache::blocks_for(new_slots) - first_block; }  // that `fresh` must have
+  std::int64_t blocks() const { return KvCache::blocks_for(new_slots) - first_block; }  // size of `fresh`
   std::int64_t first_slot() const { return first_block * KvCache::kBlockSlots; }
   std::int64_t source(std::int64_t slot) const { return slot < start ? slot : start + kept[static_cast<std::size_t>(slot - start)]; }
 };
 
-// None where all slots stay. kept: of the last `candidates` slots, ascending; must outlive the move. Without the fresh blocks.
+// nullopt if all slots stay. kept: of the last `candidates` slots, ascending; must outlive the move. `fresh` is left empty.
 std::optional<HeadMove> move_of(const CachedHead& head, std::int64_t candidates, const std::vector<std::int32_t>& kept);
 
 // On the CPU: copies the head's slots into the fresh blocks, run by run.

@@ -1,7 +1,7 @@
-// Numbers of the host that kernels on a GPU read again and again: in its memory, made only when what they are made of has changed, copied
-// there only when they are others than last time.
+// Host values that GPU kernels read repeatedly: kept in GPU memory, recomputed only when their inputs change and copied only when they
+// differ.
 //
-// Used inside engine/kv_cache; copies share what lies there. Engine thread only.
+// Used inside engine/kv_cache; copies share the GPU memory. Engine thread only.
 #pragma once
 
 #include <ATen/ATen.h>
@@ -17,7 +17,7 @@ namespace winnow {
 
 class KeptNumbers {
  public:
-  // made_of: the same numbers have the same. Who still reads the numbers of before keeps their tensor.
+  // made_of: identifies the inputs; equal keys mean equal values. A reader of earlier values keeps their tensor.
   template <class Make>
   DeviceNumbers of(std::vector<std::uint64_t> made_of, const Make& make, at::Device device) {
     if (!there_.defined() || made_of != made_of_) {
@@ -33,7 +33,7 @@ class KeptNumbers {
 
  private:
   at::Tensor there_;
-  std::vector<std::int32_t> host_;  // what it holds
+  std::vector<std::int32_t> host_;  // the current values
   std::vector<std::uint64_t> made_of_;
 };
 

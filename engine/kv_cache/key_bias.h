@@ -1,12 +1,13 @@
-// What a model adds to its keys before it rotates them, and how a cache in eight bits stores keys without it.
+// The bias that a model adds to keys before RoPE, and how an int8 cache stores keys without it.
 //
-// Qwen2 and its kin have biases of hundreds in a few elements; a row of eight bits has one scale, by which all other elements drown.
-// Rotation is linear: R(p) (W x + b) - R(p) b holds all that a key says of its token. So the cache stores that (kernels/api/int8_rows.h
-// says when), remembers p for each slot, and whoever reads a row gets R(p) b added in fp32; decode attention adds the query's product with
-// it (kernels/api/decode_attention.h). Positions are those that the key is rotated by now: who rotates keys further tells the cache.
-// KeyBias is a model's, made by its decoder, carried by KvShape. KeyRotations is a conversation's, shared by its forks: the cosines and
-// sines of positions that were met, one row each for all layers and heads. Used inside engine/kv_cache and by decode attention. Engine
-// thread only.
+// Qwen2 and its relatives have biases of hundreds in a few elements; with one scale a row, they would leave no precision for the others.
+// RoPE is linear: R(p) (W x + b) - R(p) b still holds everything that a key says of its token. The cache stores that
+// (kernels/api/int8_rows.h says when) and remembers p for each slot. Readers of a row get R(p) b added in fp32; decode attention adds the
+// query's dot product with it (kernels/api/decode_attention.h). Positions are those of the key's current rotation: code that rotates keys
+// further tells the cache.
+// KeyBias belongs to a model: made by its decoder, carried by KvShape. KeyRotations belongs to a conversation and is shared by its forks:
+// cosines and sines of the positions met so far, one row each for all layers and heads. Used inside engine/kv_cache and by decode
+// attention. Engine thread only.
 #pragma once
 
 #include <ATen/ATen.h>
@@ -26,31 +27,30 @@ namespace winnow {
 struct KeyBias {
   PerLayer<at::Tensor> of_layers;  // fp32 [kv_heads, head_dim], contiguous, on the CPU; undefined: the layer's keys have none
   RotaryScheme rotary;             // of all layers that have one
-  at::Tensor frequencies;          // fp32 [head_dim / 2], contiguous, on the CPU: by how much of an angle a position rotates each pair
+  at::Tensor frequencies;          // fp32 [head_dim / 2], contiguous, on the CPU: angle per position of each pair
 
   const at::Tensor& of(LayerId layer) const { return of_layers.at(layer); }
 };
 
 class KeyRotations {
  public:
-  static constexpr std::int32_t kNone = 0;  // of a key that is stored with its bias; its row is zeros
+  static constexpr std::int32_t kNone = 0;  // for a key stored with its bias; its row is zeros
 
   explicit KeyRotations(std::shared_ptr<const KeyBias> bias);
 
   const KeyBias& bias() const { return *bias_; }
-  // positions: int64 [axes, n] on the CPU. Rows of each, new ones where they are met for the first time; kNone of a position that is
-  // negative or beyond 2^21.
+  // positions: int64 [axes, n] on the CPU. Returns each position's row, added if new; kNone if it is negative or beyond 2^21.
   std::vector<std::int32_t> at(const at::Tensor& positions);
-  // int64 [axes, n]; -1 of kNone.
+  // int64 [axes, n]; -1 for kNone.
   at::Tensor positions(std::span<const std::int32_t> rotations) const;
   // [any, head_dim]: cosines, then sines. Valid until the next at().
   const float* rows() const { return rows_.data(); }
-  // R(p) b of a head: bias [head_dim]; offsets [n, head_dim], zeros of kNone.
+  // R(p) b of a head: bias [head_dim]; offsets [n, head_dim], zeros for kNone.
   void offsets(const float* bias, std::span<const std::int32_t> rotations, float* offsets) const;
   std::int64_t bytes() const { return static_cast<std::int64_t>(rows_.size() * sizeof(float) + positions_.size() * sizeof(std::int64_t)); }
 
  private:
-  // positions: [axes], not met before.
+  // positions: [axes], without a row so far.
   void add(const std::vector<std::int64_t>& position);
 
   std::shared_ptr<const KeyBias> bias_;

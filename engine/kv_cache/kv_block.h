@@ -1,9 +1,9 @@
-// A block of a cache: K rows, then V rows, of up to KvCache::kBlockSlots slots of one KV head, in the form that the cache's shape names.
+// A block of a cache: K rows, then V rows, of up to KvCache::kBlockSlots slots of one KV head, in the storage that the cache's shape names.
 //
-// Used inside engine/kv_cache: nobody else knows how rows are stored. Floats (KvShape::row_type()) lie as [2, kBlockSlots, head_dim].
-// In eight bits each of K and V is its codes, int8 [kBlockSlots, head_dim], then fp32 [kBlockSlots] scales, as the decode kernel reads them
-// (kernels/api/decode_attention.h): a row and its scale move together. Shared between forks; written only by a single owner. A block has
-// memory of its own, or a place in memory of several (block_pool.h), which it leaves to the next one when it goes.
+// Used inside engine/kv_cache, the only code that knows how rows are stored. Floats (KvShape::row_type()) are [2, kBlockSlots, head_dim].
+// In int8 each of K and V is int8 [kBlockSlots, head_dim] codes, then fp32 [kBlockSlots] scales, as the decode kernel reads them
+// (kernels/api/decode_attention.h): a row and its scale move together. Shared between forks; written only by a single owner. A block owns
+// its memory or a slice of an allocation of several blocks (block_pool.h), which the next block reuses.
 // Errors: kOutOfMemory. Engine thread only.
 #pragma once
 
@@ -21,7 +21,7 @@ namespace winnow {
 
 class BlockMemory;
 
-// Where a block was; the memory may have gone since.
+// A freed block's slice; its allocation may have been freed since.
 struct FreePlace {
   std::weak_ptr<const BlockMemory> memory;
   std::int64_t place = 0;
@@ -38,7 +38,7 @@ class BlockMemory {
 
  private:
   at::Tensor rows_;                   // [2 * blocks, kBlockSlots, head_dim]
-  std::shared_ptr<FreePlaces> free_;  // where blocks that go are noted
+  std::shared_ptr<FreePlaces> free_;  // slices of freed blocks
 };
 
 class KvBlock {
@@ -52,41 +52,41 @@ class KvBlock {
   const std::byte* begin_of(KvPart part) const { return part == KvPart::kKeys ? keys_ : values_; }
   std::byte* begin_to_write(KvPart part) { return part == KvPart::kKeys ? keys_ : values_; }
 
-  // All that the other, of the same shape, holds.
+  // Copies the whole other block, of the same shape.
   void copy_all(const KvBlock& from) { all().copy_(from.all()); }
-  // K and V of `count` slots of another block, or of this one without overlap; in the memory of the CPU.
+  // Copies K and V of `count` slots of another block, or of this one without overlap; on the CPU.
   void copy_slots(std::int64_t to_row, const KvBlock& from, std::int64_t from_row, std::int64_t count);
-  // Rows [first, first + count) of source, [n, head_dim] of any strides and any float dtype, rounded into rows from `to_row` on.
+  // Writes rows [first, first + count) of source, [n, head_dim] of any strides and any float dtype, rounded, from `to_row` on.
   void write(KvPart part, std::int64_t to_row, const at::Tensor& source, std::int64_t first, std::int64_t count);
 
-  // Narrow keys [n, head_dim] without their offsets, as narrow_without() says.
+  // int8 keys [n, head_dim] without their offsets, as narrow_without().
   void write_without(std::int64_t to_row, const at::Tensor& source, const float* offsets, std::uint8_t* taken);
 
-  // [count, head_dim] in the shape's dtype: a view where rows are stored so, else upcast.
+  // [count, head_dim] in the shape's dtype: a view if rows are stored in it, else upcast.
   at::Tensor rows(KvPart part, std::int64_t first, std::int64_t count) const;
-  // The same into `to`, of the shape's dtype, where rows are stored otherwise.
+  // The same into `to`, of the shape's dtype, if rows are stored in another type.
   void upcast(KvPart part, std::int64_t first, const at::Tensor& to) const;
-  // Narrow keys with their offsets.
+  // int8 keys with their offsets.
   void upcast_with(std::int64_t first, const float* offsets, const at::Tensor& to) const;
 
  private:
   bool narrow() const { return storage_ == KvStorage::kInt8; }
   at::Tensor all() const { return shared_ ? memory_.narrow(0, 2 * place_, 2) : memory_; }
-  // As they are stored, where that is floats: a view.
+  // A view of rows stored as floats.
   at::Tensor floats(KvPart part, std::int64_t first, std::int64_t count) const;
-  // Of narrow rows.
+  // Of int8 rows.
   const std::int8_t* codes(KvPart part, std::int64_t row) const;
   const float* scales(KvPart part) const;
 
   at::Tensor memory_;
-  std::shared_ptr<const BlockMemory> shared_;  // whose memory that is; null: the block's own
-  std::int64_t place_ = 0;                     // there
+  std::shared_ptr<const BlockMemory> shared_;  // the allocation; null: the block's own
+  std::int64_t place_ = 0;                     // in the allocation
   std::byte* keys_ = nullptr;
   std::byte* values_ = nullptr;
   KvStorage storage_;
   std::int64_t head_dim_;
   std::int64_t row_bytes_;   // without a scale
-  at::ScalarType dtype_;     // of who reads
+  at::ScalarType dtype_;     // of readers
   at::ScalarType row_type_;  // of stored floats
 };
 

@@ -2,11 +2,10 @@
 //
 // Per layer and KV head a list of fixed-size blocks of slots, each block contiguous [kBlockSlots, head_dim] for K and for V, plus the
 // original token index of every slot. Appending fills the last block and adds blocks: nothing is copied as the cache grows. Compaction
-// gathers kept rows into fresh blocks and returns the old ones to the allocator at once (block_pool.h). fork() shares blocks; a shared
-// block is copied before it is written. Blocks lie in the memory of the shape's device. Rows are stored as the model computes them or in
-// fewer bits (KvStorage); whoever reads rows gets them in the shape's dtype, and what is written is rounded. Knows no compression method.
-// Used by engine/layers (append, attention) and engine/generation (compact, fork). Threads: engine thread only. Slot numbers are rows
-// of one head; after the first eviction they are not token positions.
+// gathers kept rows into new blocks and frees the old ones at once (block_pool.h). fork() shares blocks; a shared block is copied before it
+// is written. Blocks are in the memory of the shape's device. Rows are stored in the model's dtype or in fewer bits (KvStorage): writing
+// rounds, and readers get the shape's dtype. Knows no compression method. Used by engine/layers (append, attention) and engine/generation
+// (compact, fork). Threads: engine thread only. Slot numbers are rows of one head; after the first eviction they are not token positions.
 #pragma once
 
 #include <ATen/ATen.h>
@@ -28,11 +27,11 @@
 
 namespace winnow {
 
-// How rows of K and V lie in a cache.
+// How a cache stores rows of K and V.
 enum class KvStorage : int {
   kWide = 1,  // in the model's arithmetic type
-  kInt8 = 2,  // a signed byte for every number and one fp32 scale for every row (int8_rows.h), on the CPU
-  kHalf = 3,  // in fp16 under arithmetic in fp32 (stored_rows.h), on the CPU
+  kInt8 = 2,  // int8 elements with one fp32 scale a row (int8_rows.h), on the CPU
+  kHalf = 3,  // fp16 under fp32 arithmetic (stored_rows.h), on the CPU
 };
 
 enum class KvPart : int { kKeys = 0, kValues = 1 };
@@ -44,10 +43,10 @@ struct KvShape {
   at::ScalarType dtype = at::kFloat;
   at::Device device = at::kCPU;
   RotaryScheme rotary{};  // of the cached keys
-  // Per layer the last tokens that a token attends to, itself included; 0: all. Empty: all in every layer.
+  // Per layer the sliding window: most recent tokens that a token attends to, itself included; 0: all. Empty: all in every layer.
   PerLayer<std::int64_t> windows{};
   KvStorage storage = KvStorage::kWide;
-  std::shared_ptr<const KeyBias> key_bias{};  // the model's; null: its keys have none
+  std::shared_ptr<const KeyBias> key_bias{};  // the model's; null: keys have no bias
   // Whether keys of a layer are stored without their bias.
   bool takes_bias(LayerId layer) const { return storage == KvStorage::kInt8 && key_bias != nullptr && key_bias->of(layer).defined(); }
   std::int64_t window(LayerId layer) const { return windows.empty() ? 0 : windows.at(layer); }
@@ -56,53 +55,53 @@ struct KvShape {
     const std::int64_t tokens = window(layer);
     return tokens == 0 ? 0 : static_cast<std::int32_t>(std::max<std::int64_t>(0, original + 1 - tokens));
   }
-  // Tokens of `seen` that a layer still holds for the next one, where nothing is compressed.
+  // Of `seen` tokens, how many a layer holds for the next one without compression.
   std::int64_t held(LayerId layer, std::int64_t seen) const { return window(layer) == 0 ? seen : std::min(seen, window(layer) - 1); }
-  // What they take in all layers.
+  // Their bytes in all layers.
   std::int64_t full_bytes(std::int64_t seen) const {
     std::int64_t slots = 0;
     for (LayerId layer{0}; layer < layers; ++layer) slots += held(layer, seen);
     return slots * kv_heads * slot_bytes();
   }
-  // Of a stored number, where it is a float.
+  // Element type of stored floats.
   at::ScalarType row_type() const { return storage == KvStorage::kHalf ? at::kHalf : dtype; }
   // K and V of one slot of one head, scales included.
   std::int64_t slot_bytes() const {
     return 2 * (storage == KvStorage::kInt8 ? kernels::narrow_row_bytes(head_dim)
                                             : head_dim * static_cast<std::int64_t>(at::elementSize(row_type())));
   }
-  // Of a token that all layers and heads hold.
+  // Of a token in all layers and heads.
   std::int64_t token_bytes() const { return layers * kv_heads * slot_bytes(); }
 };
 
-// Which of the last `segment_tokens` slots of every head stay: kept[kv_head] = ascending row numbers relative to the segment's first slot.
+// Which of the last `segment_tokens` slots of every head stay: kept[kv_head], ascending, relative to the segment's first slot.
 struct LayerPlan {
   std::int64_t budget = 0;  // slots per KV head that the allocator granted
   std::vector<std::vector<std::int32_t>> kept;
 };
 
-// Where the blocks of a layer lie, in the memory of the GPU: [kv_heads, stride] pointers each; entries past a head's blocks are null.
+// A layer's block pointers in GPU memory, [kv_heads, stride] each; entries past a head's blocks are null.
 struct DeviceBlocks {
   void* const* key_blocks = nullptr;
   void* const* value_blocks = nullptr;
   std::int64_t stride = 0;
 };
 
-// What kernels on a GPU are told of a layer: its blocks, so many slots of each head, and as many more of all as a number there says.
+// A layer's slots for GPU kernels: its blocks, the slots of each head, and a count on the device that is added to all.
 struct DeviceSlots {
   DeviceBlocks blocks;
   std::vector<std::int32_t> of_heads;
-  const std::int32_t* further = nullptr;  // null: none
-  std::int64_t most_further = 0;          // which it never exceeds
+  const std::int32_t* further = nullptr;  // null: 0
+  std::int64_t most_further = 0;          // its upper bound
 };
 
-// Numbers of the host that lie in the memory of a GPU, too.
+// Host values with a copy in GPU memory.
 struct DeviceNumbers {
   at::Tensor there;                    // int32 [n]
-  std::span<const std::int32_t> host;  // valid until the numbers change
+  std::span<const std::int32_t> host;  // valid until the values change
 };
 
-// A row that receives: (own * row + weight * the other row) / divisor, in fp32.
+// Merges slot `from` into slot `into`: (own * row + weight * other row) / divisor, in fp32.
 struct Inflow {
   std::int64_t from = 0;  // slots
   std::int64_t into = 0;
@@ -116,21 +115,21 @@ struct Inflow {
 struct SlotRows {
   at::Tensor keys;
   at::Tensor values;
-  at::Tensor positions{};  // int64 [axes, n]: `keys` are without the bias of keys that are rotated by these, -1: with it.
-  // Undefined: all are with it.
+  at::Tensor positions{};  // int64 [axes, n]: `keys` lack the bias rotated to these positions; -1: they include it.
+  // Undefined: all include it.
 };
 
-// What decode attention is told of a head whose keys are stored without their bias. bias: null where they are not.
+// For decode attention over a head whose keys are stored without their bias. bias: null if they are stored with it.
 struct UnstoredBias {
   const float* bias = nullptr;             // [head_dim]
   const float* rotations = nullptr;        // KeyRotations::rows()
-  std::span<const std::int32_t> of_slots;  // rows of those; kNone: the slot's key is stored with it
+  std::span<const std::int32_t> of_slots;  // rows of `rotations`; kNone: the slot's key includes the bias
 };
 
 class KvCache {
  public:
   static constexpr std::int64_t kBlockSlots = 64;
-  // Blocks that so many slots of a head take.
+  // Blocks that `slots` slots of a head take.
   static constexpr std::int64_t blocks_for(std::int64_t slots) { return (slots + kBlockSlots - 1) / kBlockSlots; }
 
   explicit KvCache(const KvShape& shape);
@@ -144,27 +143,26 @@ class KvCache {
   std::int64_t slots(LayerId layer, KvHead kv_head) const;
 
   // Adds t slots to every head of `layer`. key, value: [kv_heads, t, head_dim], any strides, the cache's dtype and device.
-  // original: t token indices. positions: int64 [axes, t], what keys are rotated by, for layers whose shape takes_bias(); undefined:
-  // unknown.
+  // original: t token indices. positions: int64 [axes, t], the keys' rotation, for layers whose shape takes_bias(); undefined: unknown.
   void append(LayerId layer, const at::Tensor& key, const at::Tensor& value, std::span<const std::int32_t> original,
               const at::Tensor& positions = {});
 
-  // Keeps only the planned slots among the last `segment_tokens` of each head; earlier slots stay. A head whose plan keeps all of
-  // them is not touched. Frees the blocks that fall empty.
+  // Keeps only the planned slots among the last `segment_tokens` of each head; earlier slots stay. A head whose plan keeps all of them is
+  // not touched. Frees empty blocks.
   void compact(LayerId layer, std::int64_t segment_tokens, const LayerPlan& plan);
 
-  // The same over all slots of every head, however many each has: kept are slot numbers.
+  // The same over all slots of every head, which may differ in count: kept are slot numbers.
   void compact_all(LayerId layer, const LayerPlan& plan);
 
-  // Puts other slots in the place of all that the head holds, its look-up table included. keys, values: [k, head_dim] in the cache's dtype.
-  // Rows that were read from a cache are stored as they were there.
+  // Replaces all slots of the head and its look-up table. keys, values: [k, head_dim] in the cache's dtype. Rows read from a cache are
+  // stored with the same bits.
   void assign(LayerId layer, KvHead kv_head, const at::Tensor& keys, const at::Tensor& values, std::span<const std::int32_t> original);
 
-  // Removes one slot: the last slot moves into its place (slot order is then no longer the token order), O(head_dim). On a GPU it is noted,
-  // as receive() is: what leaves in many heads moves by one launch when somebody reads or writes a slot.
+  // Evicts one slot: the last slot moves into its place (slot order is then no longer token order), O(head_dim). On a GPU this and
+  // receive() are deferred: the next read or write of a slot carries out the changes of all heads in one launch.
   void evict(LayerId layer, KvHead kv_head, std::int64_t slot);
 
-  // On a GPU: what leaves a slot's row in another one of its head. Rounded once to the stored type.
+  // On a GPU: merges a slot into another one of its head. Rounded once to the stored type.
   void receive(LayerId layer, KvHead kv_head, const Inflow& inflow);
 
   // Replaces K and V of slots [first_slot, first_slot + k) of one head, as merging methods do. keys, values: [k, head_dim], any float
@@ -178,8 +176,8 @@ class KvCache {
   at::Tensor gather_keys(LayerId layer, KvHead kv_head, std::int64_t count = -1) const;
   at::Tensor gather_values(LayerId layer, KvHead kv_head, std::int64_t count = -1) const;
 
-  // To read, valid until the next change of this head, without a copy where rows are stored wide: K and V [head_dim] of one slot;
-  // [slots, head_dim] of one block of blocks_for(slots()), in slot order.
+  // Read-only, valid until the next change of this head; no copy with KvStorage::kWide. K and V [head_dim] of one slot; [slots, head_dim]
+  // of one block of blocks_for(slots()), in slot order.
   std::pair<at::Tensor, at::Tensor> row_views(LayerId layer, KvHead kv_head, std::int64_t slot) const;
   at::Tensor block_view(LayerId layer, KvHead kv_head, KvPart part, std::int64_t block) const;
 
@@ -187,17 +185,17 @@ class KvCache {
   std::span<const void* const> key_blocks(LayerId layer, KvHead kv_head) const;
   std::span<const void* const> value_blocks(LayerId layer, KvHead kv_head) const;
 
-  // The same for kernels on a GPU (caches whose shape names one); valid until the next change of this layer. Copies the pointers to the
-  // device only when a block came or went.
+  // The same for GPU kernels (caches on a GPU); valid until the next change of this layer. Copies the pointers to the device only after a
+  // block was added or freed.
   DeviceBlocks device_blocks(LayerId layer) const;
 
-  // On a GPU, for steps that are recorded once and write their rows without the cache (append_rows()): makes room for one more slot of
-  // every head, which has blocks of its own then; and counts those slots once the rows are there.
+  // On a GPU, for captured steps, which write their rows themselves (append_rows()). make_room() gives every head room for one more slot in
+  // blocks of its own; count_appended() counts the slots once the rows are written.
   void make_room();
   void count_appended(std::int32_t original);
 
-  // The head's look-up table; null if all of its slots are direct. Evicting moves the table's slot numbers along; a slot that the table
-  // names must not be evicted before its tokens are gone from the table. Who changes it asks for it anew after somebody has attended to it.
+  // The head's look-up table; null if all of its slots are direct. Eviction updates the table's slot numbers; a slot's tokens must leave
+  // the table before the slot is evicted. To change the table after attention has read it, call this again.
   const SharedEntries* shared_entries(LayerId layer, KvHead kv_head) const;
   SharedEntries* shared_entries(LayerId layer, KvHead kv_head);
   void set_shared_entries(LayerId layer, KvHead kv_head, SharedEntries entries);
@@ -206,7 +204,7 @@ class KvCache {
   // Shares all blocks with the copy; either side copies a block before writing to it.
   KvCache fork() const;
 
-  // The same slots in the memory of `device`: a fork where they lie there already, a copy elsewhere.
+  // The same slots on `device`: a fork if they are already there, else a copy.
   KvCache on_device(at::Device device) const;
 
   std::int64_t bytes_in_use(LayerId layer) const;  // K and V of slots in use
@@ -230,44 +228,41 @@ class KvCache {
   std::unique_ptr<Impl> impl_;
 };
 
-// Writes rows of K and V [kv_heads, t, head_dim] behind the slots of every head, in the memory of the GPU; the blocks are there and have no
-// other owner.
+// Appends rows of K and V [kv_heads, t, head_dim] to every head in GPU memory; the blocks exist and have no other owner.
 void append_rows(const KvShape& shape, const DeviceSlots& slots, const at::Tensor& key, const at::Tensor& value);
 
-// Contiguous copies of K and V of the last counts[kv_head] slots of every head, in slot order, in the cache's dtype; on a GPU by one launch
-// for all of them.
+// Contiguous copies of K and V of the last counts[kv_head] slots of every head, in slot order, in the cache's dtype; one launch for all on
+// a GPU.
 std::vector<SlotRows> last_slots(const KvCache& cache, LayerId layer, std::span<const std::int64_t> counts);
 
-// Puts rows of any float dtype in the place of the last ones of every head, however many each has, likewise.
+// Replaces the last slots of every head by as many rows as given, of any float dtype; one launch for all on a GPU.
 void write_last_slots(KvCache& cache, LayerId layer, std::span<const SlotRows> rows);
 
-// The first `count` slots (all if negative) as they are stored: keys without their bias where it is not (SlotRows::positions). For who
-// moves rows, rotates keys or writes a file: writing what was read changes nothing.
+// The first `count` slots (all if negative) as stored: keys lack the bias where it is not stored (SlotRows::positions). For moving rows,
+// rotating keys and saving: writing what was read changes nothing.
 SlotRows unbiased_slots(const KvCache& cache, LayerId layer, KvHead kv_head, std::int64_t count = -1);
 
-// Puts such rows in the place of others; the bias that they lack is that of their positions from now on.
+// Replaces slots by such rows; readers then get the bias rotated to the rows' positions.
 void write_unbiased(KvCache& cache, LayerId layer, KvHead kv_head, std::int64_t first_slot, const SlotRows& rows);
 
 // Of a cache on the CPU. Valid until the next change of the cache.
 UnstoredBias unstored_bias(const KvCache& cache, LayerId layer, KvHead kv_head);
 
-// keys [kv_heads, t, head_dim], rotated by positions (int64 [axes, t]), as they will be read when they have been appended to a layer that
-// takes_bias().
+// keys [kv_heads, t, head_dim], rotated to positions (int64 [axes, t]), as they read after appending them to a layer that takes_bias().
 at::Tensor keys_as_stored(const KvCache& cache, LayerId layer, const at::Tensor& keys, const at::Tensor& positions);
 
-// Makes the layer what it is in `earlier`, a fork of this cache from before: its blocks are shared again, what was added since is freed.
+// Restores the layer from `earlier`, a fork of this cache: shares its blocks again and frees what was added since.
 void restore_layer(KvCache& cache, LayerId layer, const KvCache& earlier);
 
-// On a GPU: where the slot's K lies, for a kernel that writes it; its block has no other owner then. Valid until the next change of this
+// On a GPU: the address of the slot's K, for a kernel that writes it; its block has no other owner. Valid until the next change of this
 // head.
 void* key_to_write(KvCache& cache, LayerId layer, KvHead kv_head, std::int64_t slot);
 
-// What a kernel on a GPU has to know of the layer's shared slots beside device_blocks(). make: called only when a table, or the slots that
-// it is about, have changed; appended tokens that follow each other change nothing. Forks share the numbers, which are copied to the device
-// only when they are not what they were.
+// The layer's shared-slot data for GPU kernels, beside device_blocks(). make: called only after a table or its slots have changed;
+// consecutively appended tokens change nothing. Forks share the values, which are copied to the device only when they differ.
 DeviceNumbers device_numbers(const KvCache& cache, LayerId layer, const std::function<std::vector<std::int32_t>()>& make);
 
-// K and V blocks of several caches, those that they share counted once.
+// K and V blocks of several caches, shared ones counted once.
 std::int64_t bytes_allocated_together(std::span<const KvCache* const> caches);
 
 }  // namespace winnow

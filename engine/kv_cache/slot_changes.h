@@ -1,5 +1,5 @@
-// Slots that take another's place or flow into others in the memory of a GPU, noted until somebody reads or writes there: what leaves after
-// a decoded token, in all layers and heads, is one launch then (kernels/api/cuda_change_slots.h) instead of one for every head.
+// Pending evictions and merges of slots in GPU memory, carried out at the next read or write there: after a decoded token, all layers and
+// heads change in one launch (kernels/api/cuda_change_slots.h) instead of one a head.
 //
 // Used inside engine/kv_cache. Errors: kDeviceFailed from carry_out(). Engine thread only.
 #pragma once
@@ -25,11 +25,11 @@ class SlotChanges {
   };
 
   bool empty() const { return of_heads_.empty(); }
-  // Of a block that its head drops: what is noted may read it.
+  // Keeps a dropped block alive for pending changes that read it.
   void keep(std::shared_ptr<KvBlock> block) {
     if (!empty()) dropped_.push_back(std::move(block));
   }
-  // head: of all layers'. Changes of a head take place in their order.
+  // head: counted over all layers. Changes of a head are carried out in order.
   void note_move(std::size_t head, const Row& from, const Row& to);
   void note_inflow(std::size_t head, const Row& from, const Row& to, const Inflow& inflow);
   void carry_out(const KvShape& shape);

@@ -1,9 +1,9 @@
-// Rows of K or V rounded to what a cache will hold of them (KvStorage).
+// Rows of K or V rounded as a cache will store them (KvStorage).
 //
-// Used by kv_cache itself and by decoders, whose prefill attends to what will be stored, so that attention, statistics and the cache are
-// one. Rounding what was rounded changes nothing. Sixteen bits are fp16 and not bf16: three more bits of fraction, so rounding moves a
-// logit by an eighth. What fp16 does not reach, beyond 65,504, is an error and never an infinity that a softmax could swallow. On the CPU.
-// Errors: kNumericFailure for a number that fp16 does not reach.
+// Used by kv_cache itself and by decoders, whose prefill attends to the rounded rows, so that attention, statistics and cache agree.
+// Rounding twice changes nothing. 16-bit storage is fp16, not bf16: its three more fraction bits make a logit's rounding error an eighth.
+// Values beyond 65,504 are an error, never an infinity that a softmax could hide. On the CPU. Errors: kNumericFailure for a value out of
+// fp16's range.
 #pragma once
 
 #include <ATen/ATen.h>
@@ -15,7 +15,7 @@ namespace winnow {
 // In place. rows: [heads, n, head_dim] of the arithmetic type, any strides with a contiguous last dimension.
 void round_as_stored(at::Tensor rows, KvStorage storage);
 
-// Rounded to nearest and even, of any shape; numbers that were not finite stay so.
+// Rounded to nearest, ties to even, of any shape; NaN and infinity stay.
 at::Tensor in_half(const at::Tensor& rows);
 
 }  // namespace winnow

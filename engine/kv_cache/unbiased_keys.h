@@ -1,7 +1,7 @@
-// Keys of one KV head whose bias is not stored with them (key_bias.h): taken away as rows are written, added again as they are read.
+// Keys of one KV head that are stored without their bias (key_bias.h): it is subtracted as rows are written and added as they are read.
 //
-// Used inside engine/kv_cache. keys: [n, head_dim] in the shape's dtype. rotations: of as many slots; writing makes one kNone where its key
-// is stored with its bias, because it gains little without. Errors: kInternal. Engine thread only.
+// Used inside engine/kv_cache. keys: [n, head_dim] in the shape's dtype. rotations: one a slot; writing sets kNone for a key that gains too
+// little and is stored with its bias. Errors: kInternal. Engine thread only.
 #pragma once
 
 #include <ATen/ATen.h>
@@ -15,7 +15,7 @@
 namespace winnow {
 
 struct HeadBias {
-  const float* bias = nullptr;  // [head_dim]; null: the head stores keys as they are
+  const float* bias = nullptr;  // [head_dim]; null: keys are stored with their bias
   const KeyRotations* rotations = nullptr;
 
   explicit operator bool() const { return bias != nullptr; }
@@ -26,7 +26,7 @@ void write_unbiased_keys(KvBlock& block, std::int64_t row, const at::Tensor& key
 void read_unbiased_keys(const KvBlock& block, std::int64_t row, const HeadBias& head, std::span<const std::int32_t> rotations,
                         const at::Tensor& to);
 
-// What reading gives of keys when they have been written.
+// Keys as they read after being written.
 at::Tensor read_as_written(const at::Tensor& keys, const HeadBias& head, std::span<const std::int32_t> rotations);
 
 }  // namespace winnow

@@ -19,8 +19,8 @@ namespace winnow {
 // too few fp32 rows for packing the keys to pay.
 bool tiled_attention_takes(const at::Tensor& query, const at::Tensor& key, const at::Tensor& value);
 
-// Shapes as attention_with_lse(). In memory the rows are outermost if heads share keys, else the rows of an image, so that the caller's
-// next reshape is a view.
+// Shapes as attention_with_lse(). In memory rows are outermost if all heads share keys, else batch, then rows: the caller's next reshape is
+// a view.
 AttentionResult tiled_attention(const at::Tensor& query, const at::Tensor& key, const at::Tensor& value, Mask mask, double scale);
 
 // Causal rows [first, first + t) of a segment.

@@ -1,4 +1,5 @@
-// How the next token is drawn, and what somebody chose of that. Plain data; used by engine/sampling, sent with a Turn, kept with a chat.
+// How the next token is sampled, and the part of it that was chosen explicitly. Plain data; used by engine/sampling, sent with a Turn, kept
+// with a chat.
 #pragma once
 
 #include <cstdint>
@@ -9,7 +10,7 @@
 namespace winnow {
 
 struct Sampling {
-  // What programs offer and files may ask for; the sampler itself takes more.
+  // The range for programs and files; the sampler itself accepts more.
   static constexpr double kMostTemperature = 100.0;
   static constexpr int kMostTopK = 1 << 20;
   static constexpr double kLeastRepetitionPenalty = 0.01;
@@ -24,14 +25,14 @@ struct Sampling {
   double min_p = 0.0;
   double repetition_penalty = 1.0;
   std::uint64_t seed = 0;
-  int max_new_tokens = 256;                        // what is thought included
-  int thought_tokens = kAsManyThoughtsAsTheModel;  // of max_new_tokens; then the thought is ended for the model. 0: it is at once
-  std::vector<std::string> stop_strings;           // of the answer, not of what is thought
+  int max_new_tokens = 256;                        // thinking included
+  int thought_tokens = kAsManyThoughtsAsTheModel;  // of max_new_tokens; then thinking is ended for the model. 0: at once
+  std::vector<std::string> stop_strings;           // of the answer, not of thinking
 
   friend bool operator==(const Sampling&, const Sampling&) = default;
 };
 
-// The part that somebody chose: a model's own defaults, a chat's settings. What is absent is for others to say.
+// The explicitly chosen part: a model's own defaults, a chat's settings. Absent fields are decided elsewhere.
 struct SamplingChoice {
   std::optional<double> temperature;
   std::optional<int> top_k;
@@ -46,7 +47,7 @@ struct SamplingChoice {
   friend bool operator==(const SamplingChoice&, const SamplingChoice&) = default;
 };
 
-// What a field is called in JSON, and its range where files and forms give it.
+// A field's JSON key, and its range in files and forms.
 struct SamplingField {
   const char* name;
   double least;
@@ -73,7 +74,7 @@ inline SamplingChoice choice_of(const Sampling& sampling) {
           sampling.repetition_penalty, sampling.seed,  sampling.max_new_tokens, sampling.thought_tokens};
 }
 
-// `base` with what was chosen in its place.
+// `base` with the chosen fields replaced.
 inline Sampling with_choice(Sampling base, const SamplingChoice& choice) {
   base.temperature = choice.temperature.value_or(base.temperature);
   base.top_k = choice.top_k.value_or(base.top_k);

@@ -1,8 +1,8 @@
-// Ends an answer at a stop string, also where it is spread over several tokens, and never shows its beginning.
+// Ends an answer at a stop string, even if it spans several tokens, and never shows the beginning of one.
 //
-// Used by engine/generation's decode loop on the text of the detokenizer. push() returns what may be shown: everything up to the point
-// from which a stop string could still follow. Of stop strings that are found, the one that ends first decides; of those, the longest.
-// Byte strings, not characters; empty stop strings are ignored. Threads: confined to one.
+// Used by engine/generation's decode loop on the detokenizer's text. push() returns the text that may be shown: everything before a
+// possible beginning of a stop string. The stop string that ends first decides; of those, the longest. Byte strings, not characters; empty
+// stop strings are ignored. Threads: confined to one.
 #pragma once
 
 #include <string>
@@ -15,20 +15,20 @@ class StopMatcher {
  public:
   explicit StopMatcher(std::vector<std::string> stop_strings);
 
-  // Text that may be shown now. After a stop string was found: the text before it, then always nothing.
+  // Text that may be shown now. When a stop string is found: the text before it, then always nothing.
   std::string push(std::string_view text);
 
   bool matched() const noexcept { return matched_; }
-  // Something may not be shown yet.
+  // Some text is held back.
   bool holds() const noexcept { return !held_.empty(); }
   // The stop string that ended the answer; empty if none did.
   const std::string& matched_string() const noexcept { return matched_string_; }
 
-  // The answer ended for another reason: what was held back.
+  // Returns the held-back text if the answer ended for another reason.
   std::string flush();
 
  private:
-  // The longest beginning of a stop string that the text seen so far ends with, advanced by one byte (Knuth-Morris-Pratt).
+  // Advances by one byte the longest stop-string prefix that the text ends with (Knuth-Morris-Pratt).
   struct Pattern {
     std::string text;
     std::vector<std::size_t> fallback;
