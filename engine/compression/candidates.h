@@ -1,7 +1,7 @@
-// Who competes in a compression event: the new segment's tokens, or, with turn policy whole, the slots of earlier turns and then those.
+// Who competes in a compression event: the new segment's tokens, or, with turn policy whole, also the slots of earlier turns before them.
 //
 // Made once per event by SegmentCompressor. Statistics, scorers and allocators see one SegmentInfo per set of candidates: usually one for
-// all KV heads of a layer. Where the heads of a layer hold different tokens, every head is a set of its own. Engine thread only.
+// all KV heads of a layer. If the heads of a layer hold different tokens, every head has its own set. Engine thread only.
 #pragma once
 
 #include <cstdint>
@@ -23,9 +23,9 @@ struct Candidates : CandidateRows {
   LayerId layer;
   std::int32_t first_seen = 0;  // as SegmentInfo::first_seen()
 
-  // What the statistics are computed from: retained keys become keys of the segment.
+  // The view that statistics use: retained keys become keys of the segment.
   LayerView view_of(const LayerView& view) const;
-  // Adds what earlier turns gave to the retained rows. rows of `statistics`: all, or the last `local_rows`.
+  // Adds the attention that retained rows got in earlier turns. rows of `statistics`: all, or the last `local_rows`.
   void add_earlier(RowStatistics& statistics, std::int64_t local_rows) const;
 
  private:
@@ -41,7 +41,7 @@ class CandidateSets {
   std::span<const Candidates> of_layer(LayerId layer) const;
   const Candidates& of(LayerId layer, KvHead kv_head) const { return of_layer(layer)[set_index(layer, kv_head)]; }
   std::size_t set_index(LayerId layer, KvHead kv_head) const { return of_layer(layer).size() > 1 ? static_cast<std::size_t>(kv_head) : 0; }
-  // Of a set's rows, the one that stands for this head: HeadScores row.
+  // This head's row in its set's HeadScores.
   std::int64_t row_of(LayerId layer, KvHead kv_head) const { return of_layer(layer).size() > 1 ? 0 : kv_head; }
 
  private:

@@ -1,4 +1,4 @@
-// What merging remembers from event to event and from token to token. Belongs to a conversation and is copied with it.
+// State of merging across events and tokens. Belongs to a conversation and is copied with it.
 #pragma once
 
 #include <cstdint>
@@ -9,7 +9,7 @@
 
 namespace winnow {
 
-// A kept token and how many others events have merged into its slot.
+// A kept token and how many tokens events have merged into its slot.
 struct MergedInto {
   std::int32_t original = 0;
   std::int32_t tokens = 0;
@@ -18,10 +18,10 @@ struct MergedInto {
 };
 
 struct MergeState {
-  // What the reducer remembers per layer and KV head (Reducer::next_threshold); NaN as long as nothing has left. Empty: none yet.
+  // The reducer's threshold per layer and KV head (Reducer::next_threshold); NaN before the first eviction. Empty: none yet.
   std::vector<double> thresholds;
-  // Per layer and KV head, ascending by original index, without zeros: what events merged. What decode-phase methods merge later is not
-  // counted. Empty: no event has merged anything.
+  // Merges of events per layer and KV head, ascending by original index, without zeros. Later merges while decoding are not counted. Empty:
+  // no event has merged anything.
   std::vector<std::vector<MergedInto>> merged;
 
   double& threshold(const KvShape& shape, LayerId layer, KvHead kv_head);

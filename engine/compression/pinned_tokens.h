@@ -1,4 +1,4 @@
-// The tokens that a decode-phase method must leave alone, for a quick question about each slot.
+// The tokens that a decode-phase method must not evict, with a fast test per slot.
 //
 // Copied into every DecodePolicy from SegmentInfo::pinned. Immutable. No torch.
 #pragma once
@@ -27,7 +27,7 @@ class PinnedTokens {
            (*marks_)[static_cast<std::size_t>(original - first_)];
   }
   std::int64_t count() const { return count_; }
-  // Those that are not among the first `sinks` tokens of the conversation.
+  // Those after the first `sinks` tokens of the conversation.
   std::int64_t count_from(std::int64_t sinks) const {
     std::int64_t before = 0;
     for (std::int32_t token = first_; token < sinks; ++token) before += contains(token) ? 1 : 0;
@@ -37,7 +37,7 @@ class PinnedTokens {
  private:
   std::int32_t first_ = 0;
   std::int64_t count_ = 0;
-  std::shared_ptr<const std::vector<bool>> marks_;  // from first_ on; null: nothing is pinned. Shared by a policy's copies
+  std::shared_ptr<const std::vector<bool>> marks_;  // from first_ on; null: no pins. Shared by a policy's copies
 };
 
 }  // namespace winnow

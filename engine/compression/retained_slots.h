@@ -1,9 +1,8 @@
-// What earlier turns left in a cache, as candidates of an event over the whole cache (turn policy whole: candidates
-// are all current slots).
+// Slots of earlier turns as candidates of an event over the whole cache (turn policy whole: candidates are all current slots).
 //
 // Made before the prefill of such a turn by take_retained(), borrowed by SegmentInfo and SegmentCompressor. Per head the slots' original
-// indices, ascending, and what the decode policy of the last answer had gathered for each: the new segment's rows are added to it. Of a
-// layer with a window the slots that it will have passed by after the segment are left out. Engine thread only.
+// indices, ascending, and the attention that the last answer's decode policy accumulated for each; the new segment's rows are added to it.
+// In a layer with a window, slots outside it after the segment are left out. Engine thread only.
 #pragma once
 
 #include <cstdint>
@@ -21,7 +20,7 @@ class DecodePolicy;
 struct RetainedHead {
   std::vector<std::int32_t> original;
   std::vector<Modality> modality;
-  // Group-mean attention from all rows so far, its squares, from the last rows, and the number of rows. Empty if nobody followed it.
+  // Group-mean attention from all rows so far, its squares, the same from the last rows, and the row count. Empty if not accumulated.
   std::vector<float> sums;
   std::vector<float> squares;
   std::vector<float> local;
@@ -31,15 +30,14 @@ struct RetainedHead {
 struct RetainedSlots {
   std::int64_t kv_heads = 0;
   std::vector<RetainedHead> heads;  // [layers * kv_heads]
-  std::int64_t tokens_seen = 0;     // of the conversation, the new segment included, whatever became of them
+  std::int64_t tokens_seen = 0;     // of the conversation, the new segment and evicted tokens included
   std::int64_t visual_seen = 0;
 
   const RetainedHead& at(LayerId layer, KvHead kv_head) const { return heads.at(static_cast<std::size_t>(layer * kv_heads + kv_head)); }
 };
 
-// Puts the slots of every head into the order of their tokens; slots that tokens share (EMS) become a slot per live token with the key and
-// value that a query would meet. origins: of all tokens, the new segment's included. policy (may be null): of the last answer; it does not
-// fit the cache any more afterwards.
+// Sorts every head's slots by token. Shared slots (EMS) become one slot per live token, with the key and value that attention uses.
+// origins: of all tokens, the new segment's included. policy (may be null): of the last answer; it no longer fits the cache afterwards.
 RetainedSlots take_retained(KvCache& cache, std::span<const TokenOrigin> origins, const DecodePolicy* policy);
 
 }  // namespace winnow

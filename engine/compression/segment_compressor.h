@@ -1,11 +1,10 @@
-// One compression event: watches the prefill of a segment, decides the budgets, says which slots stay.
+// One compression event: watches the prefill of a segment, decides the budgets, and plans which slots stay.
 //
 // Made per segment by engine/generation and given to TextDecoder::prefill_layer as observer. The caller applies each plan with apply_plan()
 // (compression_event.h): at once for layers whose plan is ready, the rest after the last layer. Recipe and what SegmentInfo borrows must
-// outlive it. With the recipe's event_at_first_decode no plan is ready before the first answer token's attention has been shown too. It
-// moves no memory and knows no model. With SegmentInfo::retained (turn policy whole) every slot of the cache is a candidate, and a text
-// segment that is too short for an event of its own is protected. LayerWatch computes, EventBudgets and SlotChoice decide. Engine thread
-// only.
+// outlive it. With the recipe's event_at_first_decode, plans wait for the first answer token's attention. It moves no memory and knows no
+// model. With SegmentInfo::retained (turn policy whole) every slot of the cache is a candidate, and a text segment that is too short for
+// its own event is protected. LayerWatch computes, EventBudgets and SlotChoice decide. Engine thread only.
 #pragma once
 
 #include <cstdint>
@@ -32,68 +31,68 @@ namespace winnow {
 
 class SegmentCompressor : public PrefillObserver {
  public:
-  // Where an event did otherwise than asked.
+  // How an event deviated from the request.
   struct Notes {
-    bool fallback_rows = false;      // no row after the last visual token: the last rows judged instead
+    bool fallback_rows = false;      // no row follows the last visual token, so the last rows were used
     std::int64_t non_finite = 0;     // statistics replaced because they were NaN or infinite
-    bool raised_to_floor = false;    // protected slots need more than was asked for
-    bool pins_above_budget = false;  // the user's pins alone do
+    bool raised_to_floor = false;    // protected slots need more than requested
+    bool pins_above_budget = false;  // the user's pins alone need more
   };
 
   SegmentCompressor(const Recipe& recipe, const SegmentInfo& segment);
   SegmentCompressor(const SegmentCompressor&) = delete;  // its parts refer to each other
   SegmentCompressor& operator=(const SegmentCompressor&) = delete;
 
-  // False: every slot stays (full cache, share of 1, short text segment, budget that covers the segment); no plan exists.
+  // False: every slot stays (full cache, share of 1, short text segment, budget that covers the segment), without a plan.
   bool will_compress() const { return budgets_.take_place(); }
-  // Also without an event where a decode-phase method needs the segment's accumulated attention.
+  // Also true without an event if a decode-phase method needs the segment's accumulated attention.
   bool wants_views() const override { return watch_.wants_views(); }
   ReceivedNeed wants_received() const override { return watch_.wants_received(); }
   // Layers in any order, each once. Only called if wants_views().
   void on_layer(const LayerView& view) override;
-  // The same where others watch the same layer of the same segment. What they have computed already counts in statistics_ms() nevertheless.
+  // The same if others watch the same layer of the same segment. The time of their shared statistics counts in statistics_ms(), too.
   void on_layer(const LayerView& view, StatisticsMemo& memo);
 
-  // Where a probe judges (Recipe::needs().probe): its votes for every row of the segment, [kv_heads, n]. Layers in any order, each once.
+  // If a probe scores the cache (Recipe::needs().probe): its votes for every row of the segment, [kv_heads, n]. Layers in any order, each
+  // once.
   void on_probe(LayerId layer, HeadScores votes);
 
-  // The recipe's event comes after the first answer token, and one of the next two has not been said yet: no plan is ready.
+  // The recipe's event waits for the first answer token, and neither of the next two calls has been made: no plan is ready.
   bool awaits_first_token() const { return awaits_first_token_; }
-  // After the prefill: the token becomes the segment's last, and its attention is shown for every layer once.
+  // After the prefill: the token becomes the segment's last; its attention follows once for every layer.
   void add_first_token();
   void on_first_token(LayerId layer, const DecodeRow& row);
-  // The answer has none that is read: the event is about the prompt alone.
+  // The answer has no token whose attention is read: the event covers the prompt only.
   void without_first_token() { awaits_first_token_ = false; }
 
-  // Nothing more has to be seen for this layer's plan. With static budgets true right after the layer's on_layer() (from the start if no
-  // views are wanted: the caller knows which layers are prefilled), with dynamic budgets after the last layer's.
+  // Whether this layer's plan needs no more views. With static budgets true right after the layer's on_layer(), or from the start if no
+  // views are needed (the caller knows which layers are prefilled). With dynamic budgets true after the last layer's.
   bool plan_ready(LayerId layer) const;
   LayerPlan plan(LayerId layer) const;
 
-  // Slots per KV head (the mean over heads that compete, rounded) and layer granted within the scope; all segment tokens where nothing is
+  // Slots per KV head and layer granted within the scope (rounded mean over heads that compete); all segment tokens if nothing is
   // compressed. Dynamic budgets: after the last layer.
   std::vector<std::int64_t> budgets() const;
-  // How many candidates of every layer and KV head will stay, as far as that is known before anything is seen: exact for static budgets;
-  // budgets that follow the prompt count as equal shares of their total, and so do those of heads that compete.
-  // With `more`: those that the layers still see when so many tokens that do not compete have been read behind the segment. What a window
-  // passes by are its early rows, and which rows stay is known where nothing has to be seen for it; else the most: as if late rows were
-  // judged best.
+  // How many candidates of every layer and KV head will stay, as far as known before the prefill. Exact for static budgets; dynamic budgets
+  // and those of competing heads count as equal shares of their total. With `more`: those still inside the layers' windows after so many
+  // further tokens that do not compete. A window drops early rows. Exact if the plan needs no views, else an upper bound: as if late rows
+  // scored best.
   PerLayer<std::vector<std::int64_t>> foreseen_slots(std::int64_t more = 0) const;
-  // Why: the allocator's own numbers for a layer, by name; empty if it needs none or nothing is compressed.
+  // The allocator's measures for a layer, by name; empty if it needs none or nothing is compressed.
   std::vector<std::pair<std::string, double>> reasons(LayerId layer) const;
-  // Of every KV head the best score among what competed, where heads compete for slots; after the last layer.
+  // If heads compete for slots: every KV head's best score among its candidates; after the last layer.
   std::vector<double> best_scores(LayerId layer) const;
-  // Who competed in a head; the rows of its plan and of the numbers below.
+  // A head's candidates: the rows of its plan and of the values below.
   const Candidates& candidates(LayerId layer, KvHead kv_head) const { return sets_.of(layer, kv_head); }
-  // Plans are about all slots of the cache, not only the segment's.
+  // Plans cover all slots of the cache, not only the segment's.
   bool whole_cache() const { return segment_.retained != nullptr; }
 
-  // Only where the recipe follows decode rows (composition().decode.accumulates) and the layer has been seen.
+  // Only if the recipe accumulates decode rows (composition().decode.accumulates) and the layer has been seen.
   bool has_accumulated() const { return watch_.has_accumulated(); }
   AccumulatedAttention accumulated(LayerId layer, KvHead kv_head) const { return watch_.accumulated(layer, kv_head); }
   // The same from the last composition().decode.local_rows rows only.
   AccumulatedAttention accumulated_locally(LayerId layer, KvHead kv_head) const { return watch_.accumulated_locally(layer, kv_head); }
-  // Whether a layer with a plan has scores that were computed from what was seen; one per candidate of the head.
+  // Whether a layer with a plan has scores computed from its view; one per candidate of the head.
   bool has_scores() const { return watch_.sees_layers(); }
   std::span<const float> scores(LayerId layer, KvHead kv_head) const { return watch_.row_of(watch_.scores(layer), layer, kv_head); }
 
@@ -107,7 +106,7 @@ class SegmentCompressor : public PrefillObserver {
   void decide();
   std::int64_t competing_in(LayerId layer) const {
     return choice_.competing(sets_.of(layer, KvHead(0)));
-  }  // per head; nothing was retained
+  }  // per head, without retained slots
   bool ragged() const { return recipe_.composition().granularity == Granularity::kRagged; }
   std::vector<std::int64_t> per_head(std::vector<std::int64_t> slots) const;
   // Of one layer, per head, in the order of the competing rows.
@@ -116,24 +115,24 @@ class SegmentCompressor : public PrefillObserver {
   // Per head of these layers, of `pairs` slots in all: indices of the competing rows.
   std::vector<std::vector<std::int32_t>> chosen_pairs(std::span<const LayerId> layers, std::int64_t pairs,
                                                       const CompetingScores& scores_of) const;
-  // Where the best of all layers stay: per layer and head.
+  // If the best of all layers stay: per layer and head.
   std::vector<std::vector<std::int32_t>> best_pairs(const CompetingScores& scores_of) const;
-  // Of one layer's, what its heads keep.
+  // What the heads of one layer keep.
   LayerPlan plan_of_pairs(LayerId layer, std::int64_t budget, std::span<const std::vector<std::int32_t>> pairs) const;
   PerLayer<std::vector<std::int64_t>> foreseen_seen(std::int64_t more) const;
-  // Plans in which each layer's rows from `first_wanted` on, of its only set of candidates, are judged best.
+  // Plans in which each layer's rows from `first_wanted` on, in its only set of candidates, score best.
   PerLayer<LayerPlan> plans_of_late_rows(const PerLayer<std::int64_t>& first_wanted) const;
 
   const Recipe& recipe_;
   SegmentInfo segment_;
-  std::vector<Modality> with_first_token_;  // what segment_ borrows then
+  std::vector<Modality> with_first_token_;  // borrowed by segment_ with a first token
   CandidateSets sets_;
   SlotChoice choice_;
   EventBudgets budgets_;
   LayerWatch watch_;
-  std::vector<std::vector<std::int32_t>> pairs_of_all_;  // where the best of all layers stay: per layer and head
+  std::vector<std::vector<std::int32_t>> pairs_of_all_;  // if the best of all layers stay: per layer and head
   bool awaits_first_token_ = false;
-  std::int64_t first_token_layers_ = 0;  // that have shown its attention
+  std::int64_t first_token_layers_ = 0;  // that have reported the first token's attention
   std::int64_t non_finite_weights_ = 0;
 };
 

@@ -1,9 +1,9 @@
-// Which visual tokens stay in the network after a decoder layer: FastV's and IVTP's judgement while a segment is prefilled.
+// Selects the visual tokens that continue after a decoder layer during prefill: FastV and IVTP.
 //
 // Made per segment by engine/generation, given to TextDecoder::prefill_layer as observer of the layers before layer(); kept_rows() then
-// says which rows of the hidden states go on. Knows no model and moves nothing. Recipe and SegmentInfo::modality must outlive it. Methods:
-// Chen et al., arXiv 2403.06764 (FastV); Huang et al., ECCV 2024 (IVTP, approximated by attention rollout over the text after the images).
-// Engine thread only.
+// returns the rows of the hidden states that continue. Knows no model and moves nothing. Recipe and SegmentInfo::modality must outlive it.
+// Methods: Chen et al., arXiv 2403.06764 (FastV); Huang et al., ECCV 2024 (IVTP, approximated by attention rollout over the text after the
+// images). Engine thread only.
 #pragma once
 
 #include <cstdint>
@@ -19,14 +19,14 @@ namespace winnow {
 
 class TokenPruner : public PrefillObserver {
  public:
-  // Layers that a rollout goes over.
+  // Layers of a rollout.
   static constexpr std::int64_t kRolloutLayers = 2;
 
   TokenPruner(const Recipe& recipe, const SegmentInfo& segment);
 
-  // Rows leave at the input of this layer; layers in all if nothing leaves here.
+  // Rows are pruned at this layer's input; the layer count if nothing is pruned.
   std::int64_t layer() const { return layer_; }
-  // Rows that go on from there.
+  // Rows that continue from there.
   std::int64_t kept_count() const { return segment_.tokens - std::ssize(visual_) + keep_; }
   bool wants_views() const override { return layer_ < segment_.layers; }
   // Layers before layer(), in order.
@@ -34,7 +34,7 @@ class TokenPruner : public PrefillObserver {
   // Ascending rows of the segment, all pinned ones among them. After on_layer() of layer() - 1.
   std::vector<std::int32_t> kept_rows() const;
 
-  // The user's pins alone are more than the share that stays.
+  // The user's pins alone exceed the kept share.
   bool pins_above_budget() const { return pins_above_budget_; }
   double statistics_ms() const { return statistics_ms_; }
 
@@ -48,7 +48,7 @@ class TokenPruner : public PrefillObserver {
   std::int64_t keep_ = 0;
   bool pins_above_budget_ = false;
   std::int64_t layer_ = 0;
-  std::optional<LayerView> earlier_;  // rollout: the layer before the last one judged
+  std::optional<LayerView> earlier_;  // rollout: the layer before the last one used
   std::vector<float> importance_;     // per row
   double statistics_ms_ = 0.0;
 };
