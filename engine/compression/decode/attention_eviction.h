@@ -1,8 +1,8 @@
-// Decode phase of methods that follow every decoded token's attention: H2O, D2O, RoCo, CaM.
+// Decode phase of methods that accumulate every decoded token's attention: H2O, D2O, RoCo, CaM.
 //
-// Per slot: attention accumulated over all rows that saw it (prefill and decode, group mean), its squares, and the number of rows. After a
-// token the slot that the rule names among those not pinned leaves while a head holds more than its cap; the reducer merges it or lets it
-// go. O(slots) per token and head beside the attention itself; similarity of the leaving key takes one product with every kept key.
+// Per slot: attention accumulated over all rows that saw it (prefill and decode, group mean), its squares, and the row count. After a
+// token, while a head holds more than its cap, the rule's choice among unpinned slots is evicted; the reducer merges or drops it. O(slots)
+// per token and head beside the attention itself; merging adds one dot product of the evicted key with every kept key.
 #pragma once
 
 #include <algorithm>
@@ -22,15 +22,15 @@ namespace winnow {
 // Parallel to the slots of one head.
 struct SlotAttention {
   std::vector<float> sum;
-  std::vector<float> square;       // of group-mean probabilities; empty if the rule does not need them
+  std::vector<float> square;       // of group-mean probabilities; empty if the rule needs none
   std::vector<std::int32_t> rows;  // that saw the slot
-  // Of a layer with a window, the slots' tokens: some may have left the cache before an answer is asked about them. Else empty.
+  // In a layer with a window, the slots' tokens: some may have been evicted before they are scored. Else empty.
   std::vector<std::int32_t> original{};
 };
 
 class AttentionEviction : public DecodePolicy {
  public:
-  // caps: slots per KV head of each layer, more than are pinned; kNoCap: nothing leaves. slots: [layers * kv_heads], as the cache.
+  // caps: slots per KV head of each layer, more than are pinned; kNoCap: no eviction. slots: [layers * kv_heads], as the cache.
   AttentionEviction(std::vector<std::int64_t> caps, const Composition& parts, std::int64_t kv_heads, std::vector<SlotAttention> slots,
                     PinnedTokens pinned = {});
 
@@ -52,13 +52,13 @@ class AttentionEviction : public DecodePolicy {
   }
 
  private:
-  // A slot that is about to leave its head, and the other one with the most similar key.
+  // A slot about to be evicted, and the nearest other slot by key.
   struct Leaving {
     LayerId layer;
     KvHead head;
     MergePair nearest;
   };
-  // rows: of this layer and those behind it.
+  // rows: of this layer and the following ones.
   void after_layers_from(KvCache& cache, LayerId first, std::span<const DecodeRow> rows, MergeState& state);
   std::vector<Leaving> choose_leaving(const KvCache& cache, LayerId first, std::int64_t layers) const;
   SlotAttention& mutable_slots(LayerId layer, KvHead kv_head) { return slots_[static_cast<std::size_t>(layer * kv_heads_ + kv_head)]; }

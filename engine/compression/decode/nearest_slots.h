@@ -1,4 +1,4 @@
-// For slots that are about to leave their heads the most similar other slot.
+// Finds the nearest other slot by cosine for slots about to be evicted.
 //
 // Used by attention_eviction.h and shared_entry_merging.h. Engine thread. Errors: kDeviceFailed.
 #pragma once
@@ -19,7 +19,7 @@ struct LeavingSlotOf {
   LayerId layer;
   KvHead head;
   std::int64_t slot = 0;
-  // Of the head's slots: ties go to the least; what is negative takes no part. Borrowed.
+  // Per slot of the head: the smallest wins a tie; negative slots are excluded. Borrowed.
   std::span<const std::int32_t> age{};
 };
 
@@ -28,13 +28,13 @@ enum class SlotLikeness : int {
   kKeysAndValues = 2,  // times the cosine of values
 };
 
-// Of each: cosines as merge.h has them; into is negative where a head has no other slot that takes part. One product with every row of the
-// head; on a GPU one launch and one wait for all of them (kernels/api/cuda_nearest_slots.h). beside: if not null, fp32 [n] in the memory of
-// the GPU that comes to the host by the same copy, and is there afterwards.
+// Cosines as in merge.h; `into` is negative if a head has no other eligible slot. One dot product with every row of the head; on a GPU one
+// launch and one wait for all (kernels/api/cuda_nearest_slots.h). beside: if not null, fp32 [n] in GPU memory that the same copy brings to
+// the host.
 std::vector<MergePair> most_similar(const KvCache& cache, std::span<const LeavingSlotOf> leaving, SlotLikeness likeness,
                                     at::Tensor* beside = nullptr);
 
-// What others are compared with: a key at length 1, and a value where values count.
+// The row that others are compared with: a key at length 1, and a value if values count.
 struct UnitSlot {
   at::Tensor key;    // fp32 [d]
   at::Tensor value;  // likewise, or undefined
@@ -43,7 +43,7 @@ struct UnitSlot {
 // key, value: [d], of any float type.
 UnitSlot unit_slot(const at::Tensor& key, const at::Tensor& value, SlotLikeness likeness);
 
-// Of every row of keys and values [rows, d], fp32; values are not looked at where they do not count.
+// Similarity of every row of keys and values [rows, d], fp32; values are ignored if they do not count.
 at::Tensor likeness_of(const at::Tensor& keys, const at::Tensor& values, const UnitSlot& one);
 
 }  // namespace winnow

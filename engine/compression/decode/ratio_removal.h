@@ -1,6 +1,6 @@
-// Decode phase of Elastic Cache and PrefixKV: whenever a layer holds a whole slot more than its share of all tokens seen, the slot a fixed
-// distance before the end of what the event left is removed, or the next one that is not pinned, else the one before. Layers keep one set
-// for all heads, so all heads lose the same token.
+// Decode phase of Elastic Cache and PrefixKV: evicts a slot whenever a layer holds a whole slot more than its share of all tokens seen. The
+// slot is a fixed distance before the end of what the event left, or the next unpinned one, else the previous one. Layers keep one set for
+// all heads, so all heads evict the same token.
 #pragma once
 
 #include <cstdint>

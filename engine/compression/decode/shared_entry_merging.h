@@ -1,9 +1,10 @@
-// Decode phase of EMS: every slot but a window of recent tokens is shared; a token that leaves the window becomes a slot of its own, and
-// the least slot is merged into a similar one or masked. Pinned tokens keep direct slots of their own. EMS, arXiv 2412.08521, section 4.2.
+// Decode phase of EMS: all slots except a window of recent tokens are shared. A token that leaves the window becomes its own shared slot,
+// and the slot with the lowest score is merged into its nearest one or masked. Pinned tokens keep direct slots. EMS, arXiv 2412.08521,
+// section 4.2.
 //
 // Beside the cache, whose look-up tables it edits, it keeps per token the attention from all rows and from the last ones. O(tokens) per
-// decoded token and head, and one similarity of a slot with all others per merge. On a GPU, which shows all layers of a step together, what
-// leaves the window in all heads is one launch, what is merged another, and the host waits once for both.
+// decoded token and head, and the similarity of one slot with all others per merge. On a GPU, which reports all layers of a step together,
+// all heads' tokens leave the window in one launch and merge in another, and the host waits once for both.
 #pragma once
 
 #include <algorithm>
@@ -24,7 +25,7 @@ namespace winnow {
 
 class SharedEntryMerging : public DecodePolicy {
  public:
-  // Group-mean attention that one token got.
+  // Group-mean attention that one token received.
   struct TokenScore {
     float global = 0.0F;   // from all rows that saw it
     float past = 0.0F;     // from the last full window of rows
@@ -34,18 +35,18 @@ class SharedEntryMerging : public DecodePolicy {
   struct WindowToken {
     std::int32_t original = 0;
     TokenScore score;
-    bool pinned = false;  // never leaves, whatever its age
+    bool pinned = false;  // never leaves the window
   };
   struct Head {
     std::vector<TokenScore> table;    // parallel to the cache's table of this head
     std::vector<WindowToken> window;  // the direct slots' tokens, ascending, pinned ones among them
     std::int64_t rows = 0;            // since `past` was closed
 
-    // Direct tokens beside the pinned ones.
+    // Unpinned direct tokens.
     std::int64_t unpinned() const;
   };
 
-  // caps: slots per KV head, at least two more than window and pins, or kNoCap: scores are followed, nothing is shared. heads: [layers *
+  // caps: slots per KV head, at least two more than window and pins, or kNoCap: accumulates scores, shares nothing. heads: [layers *
   // kv_heads].
   SharedEntryMerging(std::int64_t window, const SharingRule& rule, std::vector<std::int64_t> caps, std::int64_t kv_heads,
                      std::vector<Head> heads);
@@ -63,20 +64,20 @@ class SharedEntryMerging : public DecodePolicy {
   const Head& head(LayerId layer, KvHead kv_head) const { return heads_.at(static_cast<std::size_t>(layer * kv_heads_ + kv_head)); }
 
  private:
-  // A head that may hold too much, while a step's tokens are taken out.
+  // A head that may exceed its cap, while a step's evictions are made.
   struct Full {
     LayerId layer;
     KvHead kv_head;
-    std::vector<float> scores{};  // of its table, or of one that was longer
+    std::vector<float> scores{};  // of its table, or of an earlier, longer one
   };
-  // Its slot with the least tokens.
+  // Its slot with the lowest total score.
   struct Least {
     const Full* head = nullptr;
     std::size_t slot = 0;
     std::vector<double> total{};         // per slot: scores of its tokens
-    std::vector<std::int32_t> oldest{};  // per slot: its oldest token's place in the table; negative: it has none
+    std::vector<std::int32_t> oldest{};  // per slot: index of its oldest token in the table; negative: none
   };
-  // rows: of this layer and those behind it.
+  // rows: of this layer and the following ones.
   void after_layers_from(KvCache& cache, LayerId first, std::span<const DecodeRow> rows);
   void follow(const KvCache& cache, LayerId layer, KvHead kv_head, std::span<const float> probabilities, Head& head) const;
   std::vector<Full> full_heads(LayerId first, std::int64_t layers) const;
@@ -95,8 +96,8 @@ class SharedEntryMerging : public DecodePolicy {
   std::vector<Head> heads_;
 };
 
-// The policy for the answer after a segment: scores from the statistics of its prefill and from what `previous` had gathered; direct slots
-// before the window become slots to share. Called by next_decode_policy().
+// The policy for the answer after a segment: scores from its prefill's statistics and from `previous`; direct slots before the window
+// become shared slots. Called by next_decode_policy().
 std::unique_ptr<DecodePolicy> next_shared_entry_merging(const DecodePolicy* previous, const SegmentCompressor& compressor, KvCache& cache,
                                                         PerLayer<std::int64_t> caps);
 

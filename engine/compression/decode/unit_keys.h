@@ -1,6 +1,6 @@
-// Keys of slots brought to length 1 where they lie: what a slot holds from when tokens share it (kv_cache/shared_entries.h).
+// Normalises the keys of slots to length 1 in place, as shared slots hold them (kv_cache/shared_entries.h).
 //
-// Used by shared_entry_merging.h. Engine thread. Errors: kIllegalRecipe where keys are to be rotated back and carry no rotation,
+// Used by shared_entry_merging.h. Engine thread. Errors: kIllegalRecipe if keys have to be rotated back and carry no rotation,
 // kDeviceFailed.
 #pragma once
 
@@ -21,8 +21,8 @@ struct OwnSlotOf {
   std::int32_t original = 0;  // its only token
 };
 
-// rotated_back: each is rotated back by its token's index before. What lengths they had then, fp32 [n]; on a GPU one launch, the lengths
-// stay there and nobody waits (kernels/api/cuda_unit_keys.h).
+// rotated_back: first rotates each key back by its token's index. Returns the keys' lengths before normalisation, fp32 [n]. On a GPU one
+// launch; the lengths stay there, and nothing waits (kernels/api/cuda_unit_keys.h).
 at::Tensor make_unit_keys(KvCache& cache, std::span<const OwnSlotOf> slots, bool rotated_back);
 
 }  // namespace winnow

@@ -1,7 +1,8 @@
-// Which tokens share which kept slot, and what the slot then holds (EMS, arXiv 2412.08521, section 4.2). Pure functions on one KV head.
+// Which tokens share which kept slot, and the slot's resulting contents (EMS, arXiv 2412.08521, section 4.2). Pure functions on one KV
+// head.
 //
-// Used by slot_sharing.h and decode/shared_entry_merging.h. Similarity of two tokens: cosine of keys times cosine of values. A slot
-// holds the mean of its tokens' key directions (not brought back to length one) and values, weighed by their global-local scores.
+// Used by slot_sharing.h and decode/shared_entry_merging.h. Similarity of two tokens: cosine of keys times cosine of values. A slot holds
+// the means of its tokens' key directions (not normalised again) and values, weighted by their global-local scores.
 #pragma once
 
 #include <ATen/ATen.h>
@@ -14,7 +15,7 @@
 
 namespace winnow {
 
-// What one event makes of the n rows of a segment.
+// One event's result for the n rows of a segment.
 struct SharedRows {
   std::vector<std::int32_t> row;  // of every token that lives on in the table, ascending; kept rows that are no centre are not among them
   std::vector<std::int32_t> target;  // index into `kept`, or SharedEntries::kZero

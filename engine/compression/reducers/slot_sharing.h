@@ -1,6 +1,6 @@
-// Shared slots at an event: which tokens share, computed from the cache as it was, and the look-up tables written after it was compacted.
+// Shared slots at an event: decides from the cache before compaction which tokens share, and writes the look-up tables after it.
 //
-// Used by compression_event.h for recipes whose reducer shares. The arithmetic is shared_entries.h.
+// Used by compression_event.h for recipes whose reducer shares. The arithmetic is in shared_entries.h.
 #pragma once
 
 #include <cstdint>
@@ -22,7 +22,7 @@ struct SharedLayer {
 // The kept slots before the window are shared with the next best tokens.
 SharedLayer share_layer(const KvCache& cache, const SegmentCompressor& compressor, LayerId layer, const LayerPlan& plan);
 
-// Counts as apply_plan() returns them.
+// Returns counts as apply_plan() does.
 std::vector<std::vector<std::int32_t>> write_shared(KvCache& cache, const SegmentCompressor& compressor, LayerId layer,
                                                     const LayerPlan& plan, const SharedLayer& shared);
 

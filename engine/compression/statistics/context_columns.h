@@ -1,4 +1,4 @@
-// From a tensor over the context's tokens to one number per head and token of the segment.
+// Expands a tensor over the context's tokens to one value per head and token of the segment.
 //
 // Used by statistics of the context (context_keys.h, expected_attention.h).
 #pragma once

@@ -1,4 +1,4 @@
-// What the context's keys and values say without any query (methods-conversation: ST-key, ST-vnorm).
+// Query-free statistics of the context's keys and values (methods-conversation: ST-key, ST-vnorm).
 //
 //   key_likeness: cos(k_j, anchor), anchor = mean over the context's j of k_j / norm(k_j); keys after rotary. KeyDiff, arXiv 2504.15364,
 //   section 3; NVIDIA/kvpress keydiff_press.py.   value_norms: norm(v_j).
@@ -14,9 +14,9 @@
 
 namespace winnow {
 
-// keys [heads, n, d] -> fp32, each of length 1; one of length 0 stays.
+// keys [heads, n, d] -> fp32, each of length 1; zero keys stay zero.
 at::Tensor key_directions(const at::Tensor& keys);
-// Of directions [heads, n, d] the cosine with their mean: [heads, n].
+// The cosine of directions [heads, n, d] with their mean: [heads, n].
 at::Tensor likeness_to_mean(const at::Tensor& directions);
 
 HeadScores key_likeness(const LayerView& view, const SegmentInfo& segment);

@@ -1,4 +1,4 @@
-// A layer's queries and keys as kernels of statistics take them (kernels/api/cuda_logits.h). Used by the files of this folder.
+// A layer's queries and keys as arguments of statistics kernels (kernels/api/cuda_logits.h). Used by the files of this folder.
 #pragma once
 
 #include <ATen/ATen.h>
@@ -8,14 +8,14 @@
 
 namespace winnow {
 
-// Whether our kernels take this view: on the CPU or a GPU, fp32, bf16 or fp16, few enough heads and elements. On the CPU there is one, of
-// column sums.
+// Whether our kernels support this view: on the CPU or a GPU, fp32, bf16 or fp16, few enough heads and elements. The CPU has only column
+// sums.
 bool fits_kernels(const LayerView& view);
 
-// Elements of a row lie side by side.
+// Whether rows are contiguous.
 at::Tensor with_packed_rows(const at::Tensor& tensor);
 
-// query: [H, rows, d], key: [Hkv, columns, d], both with packed rows, which must outlive the launch.
+// query: [H, rows, d], key: [Hkv, columns, d], both with contiguous rows, which must outlive the launch.
 void set_logits(kernels::CudaLogits& to, const at::Tensor& query, const at::Tensor& key, double scale);
 
 }  // namespace winnow

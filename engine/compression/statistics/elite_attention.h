@@ -1,4 +1,4 @@
-// What the instruction's most attended ("elite") tokens think of the visual tokens of one layer.
+// Attention of the instruction's most attended ("elite") tokens to the visual tokens in one layer.
 //
 // AirCache, Huang et al., ICCV 2025, arXiv 2503.23956, equations 4-8 (their text is known from the prose and public summaries).
 //   T_I = text rows after the last visual token, e = the last of them.

@@ -1,4 +1,4 @@
-// How much each frame of the media is like a question, by one layer's queries and keys before rotary (methods-conversation: ST-block).
+// Similarity of each media frame to a question, by one layer's unrotated queries and keys (methods-conversation: ST-block).
 //
 // ReKV, arXiv 2503.00540; code Becomebright/ReKV. q = mean over the rows of the question's words of every query head;
 // k_t = mean over frame t's slots of every KV head; dot: the sum over query heads of q.k_t, cosine: that over the norms of the heads'
@@ -13,7 +13,7 @@
 
 namespace winnow {
 
-// queries [H, r, d], keys [Hkv, n, d]; frames: per slot its frame, from 0, not falling, none left out. One number per frame.
+// queries [H, r, d], keys [Hkv, n, d]; frames: per slot its frame, from 0, not decreasing, without gaps. Returns one value per frame.
 std::vector<float> frame_likeness(const at::Tensor& queries, const at::Tensor& keys, std::span<const std::int64_t> frames, bool cosine);
 
 }  // namespace winnow

@@ -1,7 +1,7 @@
-// Where every row of a pass looks among the last slots of the cache before it, all heads of a layer together.
+// Attention of every row of a pass to the last slots of the cache before it, averaged over all heads of a layer.
 //
-// Used by engine/generation/reading/context_probe.h to say which frames the words of a description are about. fp32; extra memory:
-// rows * slots floats. Deterministic.
+// Used by engine/generation/reading/context_probe.h to find the frames that the words of a description are about. fp32; extra memory: rows
+// * slots floats. Deterministic.
 #pragma once
 
 #include <ATen/ATen.h>

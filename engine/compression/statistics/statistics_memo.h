@@ -1,4 +1,4 @@
-// Statistics of one layer that several recipes want: computed once, each asker is told what they took.
+// Statistics of one layer that several recipes need: computed once, and their time is charged to each.
 //
 // Used by SegmentCompressor; shared by the recipes of a comparison, which watch the same prefill. One memo per layer view and segment.
 // Engine thread only.
@@ -16,7 +16,7 @@ namespace winnow {
 
 class StatisticsMemo {
  public:
-  // view and segment must be the same at every call. Adds to `charged_ms` what the statistic took when it was not computed just now.
+  // view and segment must be the same at every call. Adds a statistic's time to `charged_ms` if it was computed earlier.
   const RowStatistics& rows(const LayerView& view, const SegmentInfo& segment, const StatisticsNeed& need, double& charged_ms) {
     return found(rows_, need, charged_ms, [&] { return attention_statistics(view, segment, need); });
   }
