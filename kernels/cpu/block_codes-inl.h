@@ -1,9 +1,8 @@
-// The stored types that have products of rounded inputs as codes without a sign, with a factor and an offset for every few of them: a value
-// is factor * (code - centre) + offset, where all codes of a type have one centre. kernels/reference/block_types.cpp says how their blocks
-// are laid out.
+// The block types with an int8 GEMV, as unsigned codes with a factor and an offset per few codes: a value is factor * (code - centre) +
+// offset, and all codes of a type share one centre. kernels/reference/block_types.cpp has the blocks' layouts.
 //
-// For files of kernels/cpu, which are compiled once per instruction set: included after highway.h, within each of them. Loops have
-// fixed lengths and no branches, so that they become vector code.
+// For files of kernels/cpu, which are compiled once per instruction set: included after highway.h, within each of them. Loops have fixed
+// lengths and no branches, so that they vectorise.
 #if defined(WINNOW_KERNELS_DISPATCH_BLOCK_CODES_INL_H_) == defined(HWY_TARGET_TOGGLE)
 #ifdef WINNOW_KERNELS_DISPATCH_BLOCK_CODES_INL_H_
 #undef WINNOW_KERNELS_DISPATCH_BLOCK_CODES_INL_H_

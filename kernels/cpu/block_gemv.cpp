@@ -1,7 +1,7 @@
-// Block products for CPUs, compiled once per instruction set and chosen at run time (Highway).
+// GEMVs with quantised matrices for CPUs, compiled once per instruction set and selected at run time (Highway).
 //
-// Work: a few hundred numbers of a row at a time are dequantised into the first-level cache. The types that most files are made of are
-// multiplied in integers instead (int8_gemv_cpu.cpp). No alignment is assumed.
+// Work: a few hundred elements of a row at a time are dequantised into the first-level cache. The common types use the int8 GEMV instead
+// (int8_gemv.cpp). No alignment is assumed.
 #include "kernels/api/block_gemv.h"
 
 #include <algorithm>
@@ -24,7 +24,7 @@ namespace hn = hwy::HWY_NAMESPACE;
 using Floats = hn::CappedTag<float, 16>;
 using Vector = hn::Vec<Floats>;
 
-constexpr std::int64_t kDequantised = 512;  // numbers at a time
+constexpr std::int64_t kDequantised = 512;  // elements at a time
 
 void block_gemv(const BlockGemvArgs& args) {
   const Floats d;

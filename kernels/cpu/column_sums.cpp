@@ -99,7 +99,7 @@ class Columns {
       clear();
       const std::int64_t begin = std::max<std::int64_t>(0, first - args_.seen_by_first + 1);
       const std::int64_t full = std::clamp<std::int64_t>(first + tile_.count - args_.seen_by_first, begin, std::max(begin, args_.rows));
-      if (begin >= args_.rows) return;  // nobody sees this column or a later one
+      if (begin >= args_.rows) return;  // no row sees this column or a later one
       pack();
       std::int64_t row = begin;
       for (; row < full; ++row) rows<1, true>(row, std::min(tile_.count, args_.seen_by_first + row - first));

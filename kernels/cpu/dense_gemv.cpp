@@ -1,4 +1,4 @@
-// Dense products for CPUs, compiled once per instruction set and chosen at run time (Highway).
+// GEMVs with dense matrices for CPUs, compiled once per instruction set and selected at run time (Highway).
 //
 // Work: row by row and nothing fetched ahead by hand: one stream in order is what processors guess best. Several rows at a time, which
 // would upcast the input once for all of them, were read at half the speed on the machine this was measured on. No alignment is assumed.

@@ -1,4 +1,4 @@
-// Powers of two for the weights of a softmax: cheaper than Highway's Exp by what it owes to numbers that these never are.
+// Powers of two for softmax weights: cheaper than Highway's Exp, because inputs that cannot occur here are not handled.
 //
 // For files of kernels/cpu, which are compiled once per instruction set: included after highway.h, within each of them.
 #if defined(WINNOW_KERNELS_DISPATCH_EXP2_INL_H_) == defined(HWY_TARGET_TOGGLE)

@@ -1,5 +1,5 @@
-// Four blocks of 32 codes at a time times a rounded input, for processors with AVX2: what stands before their codes becomes one vector of
-// factors, and codes of four bits are taken from two blocks at once.
+// Four blocks of 32 codes at a time times an int8 input, for processors with AVX2: their scales become one vector of factors, and 4-bit
+// codes are unpacked from two blocks at once.
 //
 // For int8_gemv_cpu.cpp, which is compiled once per instruction set: included after highway.h, within each of them.
 #if defined(WINNOW_KERNELS_DISPATCH_FOUR_BLOCKS_INL_H_) == defined(HWY_TARGET_TOGGLE)
@@ -33,7 +33,7 @@ struct FourSum {
 enum class Offset : int {
   kNone,       // codes have a sign
   kEight,      // -8 * factor
-  kStored,     // a number behind the factor
+  kStored,     // a value after the factor
   kZeroPoint,  // -factor * a byte behind the factor; codes of eight bits are taken less 128, and it, too
 };
 

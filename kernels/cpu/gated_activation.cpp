@@ -1,6 +1,6 @@
 // Gated activations for CPUs, compiled once per instruction set and chosen at run time (Highway).
 //
-// Work: some hundred numbers of a row at a time are upcast, activated and multiplied while they are in the first-level cache, so that
+// Work: some hundred elements of a row at a time are upcast, activated and multiplied while they are in the first-level cache, so that
 // memory is read and written once. All smooth activations but GELU are x over 1 + e^-z for some z; the exponential is taken of -|z|, which
 // cannot overflow. No alignment is assumed.
 #include "kernels/api/gated_activation.h"

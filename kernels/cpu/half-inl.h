@@ -1,4 +1,4 @@
-// A number of 16 bits (IEEE half precision) as it is stored.
+// A stored fp16 element (IEEE half precision).
 //
 // For files of kernels/cpu, which are compiled once per instruction set: included after highway.h, within each of them.
 #if defined(WINNOW_KERNELS_DISPATCH_HALF_INL_H_) == defined(HWY_TARGET_TOGGLE)

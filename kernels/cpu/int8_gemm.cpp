@@ -1,5 +1,5 @@
-// Many rounded rows times a matrix in blocks, for CPUs with a product of bytes (AVX2 and better), compiled once per instruction set and
-// chosen at run time (Highway). Elsewhere the reference.
+// int8 GEMM with quantised matrices for CPUs that multiply bytes (AVX2 and better), compiled once per instruction set and selected at run
+// time (Highway). Elsewhere the reference.
 //
 // Work: some rows of the matrix and columns at a time are unpacked into a panel that stays in the first cache, four codes of each of its
 // rows side by side; then every tile of the input goes by. Four codes of an input row are multiplied with the panel's rows at once, two
@@ -106,7 +106,7 @@ struct InSixteenBits<255> {
 using FourIntegers = hn::FixedTag<std::int32_t, 4>;
 using FourCodes = hn::Vec<FourIntegers>;
 
-// Number j of rows[i] becomes number i of rows[j].
+// Transposes: element j of rows[i] becomes element i of rows[j].
 HWY_INLINE void transpose(FourCodes (&rows)[4]) {
   const FourIntegers d;
   const hn::Repartition<std::int64_t, FourIntegers> pairs;
@@ -312,7 +312,7 @@ void int8_gemm(const Int8GemmArgs& args) {
   });
 }
 
-// Sixteen rounded numbers.
+// Sixteen quantised elements.
 HWY_INLINE FourCodes codes_of(const float* numbers, float steps) {
   const hn::FixedTag<float, 8> d;
   const hn::FixedTag<std::int8_t, 8> bytes;

@@ -1,4 +1,4 @@
-// Products of rounded inputs for CPUs, compiled once per instruction set and chosen at run time (Highway).
+// int8 GEMVs for CPUs, compiled once per instruction set and selected at run time (Highway).
 //
 // Work: row by row, for the matrix is read once and in order; 32 codes at a time, unpacked to unsigned bytes and multiplied with the
 // input's signed ones, four products to a 32-bit sum in one instruction where the processor has it (VNNI), in two (SSSE3's multiply of

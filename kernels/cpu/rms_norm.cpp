@@ -1,6 +1,6 @@
 // RMS norms for CPUs, compiled once per instruction set and chosen at run time (Highway).
 //
-// Work: a row is read twice while it is in the first-level cache, some hundred numbers at a time, upcast for the sum of its squares and
+// Work: a row is read twice while it is in the first-level cache, some hundred elements at a time, upcast for the sum of its squares and
 // again for the result, so that memory is read and written once. No alignment is assumed.
 #include "kernels/api/rms_norm.h"
 
@@ -27,7 +27,7 @@ using Floats = hn::CappedTag<float, 8>;
 using Vector = hn::Vec<Floats>;
 
 constexpr std::int64_t kChunk = 512;
-constexpr std::int64_t kStep = 32;  // numbers that four sums take, side by side: one alone would wait for itself
+constexpr std::int64_t kStep = 32;  // elements for four independent sums: a single one would wait for itself
 
 // numbers: zeros behind `count`, up to a multiple of kStep.
 HWY_INLINE float sum_of_squares(const float* HWY_RESTRICT numbers, std::int64_t count) {

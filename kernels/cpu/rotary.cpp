@@ -1,4 +1,4 @@
-// Rotary positions for CPUs, compiled once per instruction set and chosen at run time (Highway); the loop becomes vector code by itself.
+// Rotary embedding for CPUs, compiled once per instruction set and selected at run time (Highway); the compiler vectorises the loop.
 #include "kernels/api/rotary.h"
 
 #include <cstdint>

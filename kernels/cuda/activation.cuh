@@ -1,4 +1,4 @@
-// Activation functions of numbers on a device. Used by gated_activation.cuh and gemv.cuh.
+// Activation functions in device code. Used by gated_activation.cuh and gemv.cuh.
 #pragma once
 
 #include <cmath>

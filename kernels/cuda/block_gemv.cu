@@ -1,4 +1,4 @@
-// Launches of products with matrices in blocks: argument rules, stored type, numbers of 16 bits or 32, one input or some.
+// Launches of GEMVs with quantised matrices: argument rules, block type, 16-bit or 32-bit elements, one input or some.
 #include "kernels/cuda/block_gemv.cuh"
 
 #include <cuda_runtime_api.h>

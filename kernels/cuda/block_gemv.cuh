@@ -1,9 +1,8 @@
-// The device code of products with matrices in blocks, for inputs of fp32 and for types that stay as they are stored (tile_product.cuh has
-// the others); launched by block_gemv.cu, run on CPU threads in tests (tests/kernels/cuda_on_cpu.h).
+// The device code of GEMVs with quantised matrices, for fp32 inputs and for types that keep the file's layout (others: tile_product.cuh);
+// launched by block_gemv.cu, run on CPU threads in tests (tests/kernels/cuda_on_cpu.h).
 //
-// A warp serves two rows of the matrix: its threads take pieces of eight neighbours in turn, neighbouring threads neighbouring pieces, so
-// that what a warp reads of a row lies together, and what it reads of the input serves both rows. Each thread sums in fp32; the warp adds
-// the sums up, always in the same order: the same inputs give the same bits.
+// A warp computes two matrix rows. Adjacent threads take adjacent pieces of eight elements, so a warp's loads of a row are contiguous, and
+// each input load serves both rows. Threads sum in fp32; the warp adds the sums in a fixed order: the same inputs give the same bits.
 #pragma once
 
 #include "kernels/api/cuda_block_gemv.h"
@@ -17,7 +16,7 @@ namespace winnow::kernels::cuda {
 constexpr int kProductWarps = 4;                       // of a thread block
 constexpr int kWarpRows = 2;                           // of the matrix
 constexpr int kBlockRows = kProductWarps * kWarpRows;  // that a thread block serves
-constexpr int kLeastBlocks = 4;  // at once on a multiprocessor: with more, some architectures keep a sum or two outside of registers
+constexpr int kLeastBlocks = 4;                        // per multiprocessor: with more, some architectures spill a sum or two
 constexpr int kManyInputs = static_cast<int>(kMaxCudaProductInputs);
 static_assert(kWarpRows * kManyInputs <= 32, "a thread writes one sum");
 
@@ -46,7 +45,7 @@ inline ProductLaunch plan_launch(const CudaBlockGemvArgs& args) {
           args.element};
 }
 
-// What the matrix has of row `row` of the product; past the end: of any.
+// The matrix row of output `row`; past the end: any row.
 template <class Type>
 __device__ inline auto product_row(const ProductLaunch& args, int row) {
   const int inside = min(row, args.rows - 1);
@@ -63,7 +62,7 @@ __global__ void __launch_bounds__(32 * kProductWarps, kLeastBlocks) multiply_row
   wait_for_earlier();
   const int lane = static_cast<int>(threadIdx.x) % 32;
   const int first_row = (static_cast<int>(blockIdx.x) * kProductWarps + static_cast<int>(threadIdx.x) / 32) * kWarpRows;
-  if (first_row >= args.rows) return;  // the whole warp leaves
+  if (first_row >= args.rows) return;  // the whole warp returns
   decltype(product_row<Type>(args, 0)) rows[kWarpRows];
 #pragma unroll
   for (int r = 0; r < kWarpRows; ++r) rows[r] = product_row<Type>(args, first_row + r);

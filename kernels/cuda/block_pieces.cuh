@@ -1,10 +1,10 @@
-// Stored blocks (kernels/api/block_types.h) on a GPU: one struct for each type, and eight neighbours of a row dequantised to fp32.
+// Quantised blocks (kernels/api/block_types.h) on a GPU: one struct a type, and eight adjacent elements of a row dequantised to fp32.
 //
 // Used by block_gemv.cuh and dequantise_rows.cuh. Values are those of kernels/reference/block_types.cpp to the bit: products are rounded
 // before they are added. Here are the types that stay as they are stored (kernels/api/cuda_block_layout.h); interleaved_blocks.cuh has the
-// others. Eight neighbours share scale, shift and sign in every type, so a thread needs no more than their bytes, which lie together.
-// kAlignment says how far those bytes are aligned in every block when the matrix is to 16 bytes: a block of IQ4_NL has 18, so nothing in it
-// can be read in more than two bytes at a time.
+// others. Eight adjacent elements share scale, shift and sign in every type, so a thread only needs their contiguous bytes. kAlignment says
+// how far those bytes are aligned in every block when the matrix is to 16 bytes: a block of IQ4_NL has 18, so nothing in it can be read in
+// more than two bytes at a time.
 #pragma once
 
 #include <cstdint>
@@ -94,7 +94,7 @@ struct Q3_K {
   }
 };
 
-// What a nibble of IQ4 stands for, with 128 added: four to a word.
+// IQ4's values by nibble, with 128 added: four to a word.
 __device__ inline unsigned step_code(unsigned nibble) {
   constexpr std::uint32_t kSteps[4] = {0x3F2D1801U, 0x766A5D4FU, 0xA6998D81U, 0xF1D9C5B5U};
   const std::uint32_t low = nibble < 4 ? kSteps[0] : kSteps[1];
@@ -135,7 +135,7 @@ __device__ inline auto matrix_row(const Byte* matrix, std::int64_t rows, int col
   }
 }
 
-// Numbers [column, column + 8) of a row; column: a multiple of 8.
+// Elements [column, column + 8) of a row; column: a multiple of 8.
 template <class Type, class Row>
 __device__ inline void dequantise_piece(const Row& row, int column, float (&to)[kPiece]) {
   if constexpr (kIsInterleaved<Type>) {

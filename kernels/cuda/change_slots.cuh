@@ -1,7 +1,7 @@
-// The device code of changed slots; launched by change_slots.cu, run on CPU threads in tests (tests/kernels/cuda_on_cpu.h).
+// The device code of slot changes; launched by change_slots.cu, run on CPU threads in tests (tests/kernels/cuda_on_cpu.h).
 //
-// A thread block for the K rows of a list and one for its V rows; a thread per column, in which the list's changes take place one after the
-// other, so that none waits for another thread.
+// A thread block each for a list's K rows and V rows; a thread a column carries out the list's changes in order, so no thread waits for
+// another.
 #pragma once
 
 #include "kernels/api/cuda_change_slots.h"

@@ -62,7 +62,7 @@ inline unsigned part_results(const ColumnSumsLaunch& launch) {
   return static_cast<unsigned>(launch.kv_heads * launch.group + (launch.squares != nullptr ? launch.kv_heads : 0));
 }
 
-// What a tile's columns got, from all rows of the thread block, added to `to`, which has `count` columns.
+// Adds the tile's column sums over all rows of the thread block to `to`, which has `count` columns.
 __device__ inline void add_down(const float (&sums)[kLogitColumns], float* warp_sums, float* to, int count) {
   const int thread = static_cast<int>(threadIdx.x);
   const int lane = thread % 32;
@@ -81,7 +81,7 @@ __device__ inline void add_down(const float (&sums)[kLogitColumns], float* warp_
   __syncthreads();  // the next sums overwrite these
 }
 
-// kVector: elements of Q and K per load; 1 where rows are not aligned.
+// kVector: elements of Q and K per load; 1 if rows are not aligned.
 template <class T, int kVector>
 __global__ void __launch_bounds__(kLogitThreads, 4) sum_columns(ColumnSumsLaunch args) {
   __shared__ TileOperands operands;

@@ -1,5 +1,5 @@
-// The device code of column sums whose products the tensor cores take: queries and keys of 16 bits. Launched by
-// column_sums.cu, run on CPU threads in tests (tests/kernels/cuda_on_cpu.h).
+// The device code of column sums on tensor cores, for 16-bit queries and keys. Launched by column_sums.cu, run on CPU threads in tests
+// (tests/kernels/cuda_on_cpu.h).
 //
 // sum_columns_by_matrix: a thread block has 128 columns of a KV head and a part of the rows, each warp a strip of 32 columns, whose keys
 // stay in registers as the left matrix. Query rows pass by, 32 at a time, all heads of the group for each, copied into shared memory one or
@@ -141,7 +141,7 @@ struct RowsSeen {
   int seen;     // by the first row; every later one sees one more
 };
 
-// Within 2^-22, as near as the unit for it comes; numbers below 2^-126 are 0.
+// Within 2^-22, the accuracy of the hardware; values below 2^-126 are 0.
 __device__ inline float power_of_2(float x) {
 #ifdef __CUDACC__
   float power;

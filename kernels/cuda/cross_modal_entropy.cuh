@@ -41,7 +41,7 @@ inline CrossModalLaunch plan_launch(const CudaCrossModalArgs& args) {
   return launch;
 }
 
-// What is there of a sum of exponentials, beside its largest exponent.
+// A sum of exponentials, relative to its largest exponent.
 struct ExponentialSum {
   float highest = -3.4e38F;  // finite, so that two of nothing can be added
   float sum = 0.0F;

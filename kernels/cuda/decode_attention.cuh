@@ -5,9 +5,9 @@
 //   1. logits: 8 lanes share a row of K, a thread serves 4 rows against all query heads of the tile, so that 4 loads are in flight and
 //      every query value read from shared memory is used 4 times;
 //   2. online softmax: a warp per query head keeps the running maximum and sum;
-//   3. output: threads own columns of V, neighbouring threads neighbouring columns; rows go round the groups of threads that a row leaves.
-// merge_parts: one thread block per query head joins the parts by log-sum-exp. Sums are fp32 and always in the same order: the same
-// inputs give the same bits. A logit that is not finite makes its head NaN, as in the reference.
+//   3. output: threads own columns of V, adjacent threads adjacent columns; rows are dealt round-robin to the groups of threads.
+//   merge_parts: one thread block per query head joins the parts by log-sum-exp. Sums are fp32 and always in the same order: the same
+//   inputs give the same bits. A logit that is not finite makes its head NaN, as in the reference.
 #pragma once
 
 #include <algorithm>
@@ -90,7 +90,7 @@ __global__ void __launch_bounds__(kThreads) attend_part(DecodeLaunch args) {
   alignas(16) __shared__ float weights[kTile * kHeads];                          // logits, then e^(logit - maximum). [slot][head]
   __shared__ float maximum[kHeads];
   __shared__ float sum[kHeads];
-  __shared__ float factor[kHeads];  // brings what was summed under the old maximum to the new one
+  __shared__ float factor[kHeads];  // rescales sums from the old maximum to the new one
 
   const int thread = static_cast<int>(threadIdx.x);
   const int part = static_cast<int>(blockIdx.x);
@@ -100,7 +100,7 @@ __global__ void __launch_bounds__(kThreads) attend_part(DecodeLaunch args) {
   const int head_dim = args.head_dim;
   const int begin = part * args.part_slots;
   const int end = min(slots_of(args, kv_head), begin + args.part_slots);
-  if (begin >= end) return;  // a shorter head than others; the whole thread block leaves
+  if (begin >= end) return;  // a shorter head than others; the whole thread block returns
 
   const std::int64_t global_head = static_cast<std::int64_t>(kv_head) * args.group + first_head;
   const T* query = static_cast<const T*>(args.query) + global_head * head_dim;
@@ -257,7 +257,7 @@ __global__ void __launch_bounds__(kThreads) attend_part(DecodeLaunch args) {
   }
 }
 
-// Of the whole thread block, in all threads, always in the same order. of_warps: shared memory that nobody else uses until the next
+// Of the whole thread block, in all threads, always in the same order. of_warps: shared memory that nothing else uses until the next
 // barrier.
 template <class Join>
 __device__ inline float join_warps(float own_warps, float* of_warps, Join join) {

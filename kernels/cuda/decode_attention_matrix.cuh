@@ -1,4 +1,4 @@
-// Decode attention of 16-bit numbers on the tensor cores (tensor_core.cuh); launched by decode_attention.cu in place of attend_part where
+// Decode attention of 16-bit elements on the tensor cores (tensor_core.cuh); launched by decode_attention.cu in place of attend_part where
 // the head size is 64, 128 or 256. Run on CPU threads in tests.
 //
 // A warp takes kStep slots at a time; what the four warps of a thread block found is joined in shared memory at the end. For each step
@@ -36,7 +36,7 @@ __global__ void __launch_bounds__(kThreads, kFits<kHeadDim> ? 2 : 1) attend_matr
   constexpr int kKeyLoads = kHeadDim / 32;    // of a lane, for a key
   constexpr int kValueTiles = kSlots / 16;    // slots that B has
   constexpr int kValueLoads = kHeadDim / 64;  // of a lane, for a value
-  using Words = Pack<unsigned, 4>;            // 8 numbers
+  using Words = Pack<unsigned, 4>;            // 8 elements
   __shared__ float outputs[kWarps * kHeads * kHeadDim];
   __shared__ float maxima[kWarps * kHeads];
   __shared__ float sums[kWarps * kHeads];
@@ -52,7 +52,7 @@ __global__ void __launch_bounds__(kThreads, kFits<kHeadDim> ? 2 : 1) attend_matr
   const int heads = min(kHeads, args.group - first_head);
   const int begin = part * args.part_slots;
   const int end = min(slots_of(args, kv_head), begin + args.part_slots);
-  if (begin >= end) return;  // a shorter head than others; the whole thread block leaves
+  if (begin >= end) return;  // a shorter head than others; the whole thread block returns
   const std::int64_t global_head = static_cast<std::int64_t>(kv_head) * args.group + first_head;
   const void* const* key_blocks = args.key_blocks + kv_head * args.table_stride;
   const void* const* value_blocks = args.value_blocks + kv_head * args.table_stride;

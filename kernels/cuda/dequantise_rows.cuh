@@ -1,9 +1,8 @@
-// The device code that dequantises rows of matrices in blocks; launched by dequantise_rows.cu, run on CPU threads in tests
+// The device code that dequantises rows of quantised matrices; launched by dequantise_rows.cu, run on CPU threads in tests
 // (tests/kernels/cuda_on_cpu.h).
 //
-// A thread dequantises eight neighbours and writes them together, neighbouring threads neighbouring ones. Of matrices that are laid out
-// anew it dequantises those of as many groups as it reads at a time (interleaved_blocks.cuh): four neighbouring threads write what four
-// groups have in turn.
+// A thread dequantises eight adjacent elements and writes them together; adjacent threads write adjacent pieces. Of interleaved blocks it
+// dequantises the pieces of all groups that it loads at a time (interleaved_blocks.cuh): four adjacent threads write four groups in turn.
 #pragma once
 
 #include "kernels/api/cuda_dequantise_rows.h"
@@ -56,7 +55,7 @@ unsigned dequantise_blocks(const CudaDequantiseRowsArgs& args) {
   return static_cast<unsigned>((threads + kDequantiseThreads - 1) / kDequantiseThreads);
 }
 
-// What is dequantised of output row `to_row` from `column` on.
+// The source of output row `to_row` from `column` on.
 __device__ inline void put_numbers(const DequantiseLaunch& args, const float (&values)[kPiece], unsigned to_row, int column) {
   const std::int64_t row = static_cast<std::int64_t>(to_row) * args.columns;
   if (args.column_of == nullptr) {

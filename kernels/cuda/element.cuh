@@ -31,7 +31,7 @@ __device__ inline void narrow(float x, float& to) { to = x; }
 __device__ inline void narrow(float x, Bf16& to) { to.bits = __bfloat16_as_ushort(__float2bfloat16_rn(x)); }
 __device__ inline void narrow(float x, Fp16& to) { to.bits = __half_as_ushort(__float2half_rn(x)); }
 
-// kCount neighbours, moved by one load or store of up to 16 bytes.
+// kCount adjacent elements, moved by one load or store of up to 16 bytes.
 template <class T, int kCount>
 struct alignas(sizeof(T) * kCount < 16 ? sizeof(T) * kCount : 16) Pack {
   T values[kCount];
@@ -52,7 +52,7 @@ __device__ inline void store(const Pack<T, kCount>& values, T* to) {
   *reinterpret_cast<Pack<T, kCount>*>(to) = values;
 }
 
-// kCount numbers of an array whose type is known when the kernel runs, which is the same in all threads; from a multiple of 16 bytes on.
+// kCount elements of an array with a run-time type, the same in all threads; from a multiple of 16 bytes on.
 template <int kCount>
 __device__ inline Pack<float, kCount> load_numbers(const void* array, ElementType type, std::int64_t first) {
   Pack<float, kCount> numbers;

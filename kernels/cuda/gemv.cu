@@ -1,4 +1,4 @@
-// Launches of one row times a matrix of numbers: argument rules, type, how many warps share rows.
+// Launches of GEMVs with dense matrices: argument rules, type, how many warps share rows.
 #include "kernels/cuda/gemv.cuh"
 
 #include <cuda_runtime_api.h>

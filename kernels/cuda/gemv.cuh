@@ -1,11 +1,10 @@
-// The device code of one row times a matrix of numbers; launched by gemv.cu, run on CPU threads in tests
-// (tests/kernels/cuda_on_cpu.h).
+// The device code of GEMVs with dense matrices; launched by gemv.cu, run on CPU threads in tests (tests/kernels/cuda_on_cpu.h).
 //
-// Memory is what such a product waits for, so enough of it has to be under way at once. A warp takes two rows of the matrix, which share
-// what is read of the input; its threads take pieces of 16 bytes in turn, neighbouring threads neighbouring pieces, and each asks for four
-// of every row before it multiplies the first. Where that is not the whole row, or a matrix has few of them, several warps of a thread
-// block share theirs: short ways end together. Where products are gated, a warp's two rows are a gate and what it weighs. The matrix is
-// constant, so its first pieces are asked for while what was launched before ends. Sums are always in the same order.
+// A GEMV is bound by memory, so enough loads have to be in flight. A warp computes two matrix rows, which share the input's loads. Its
+// threads take pieces of 16 bytes in turn, adjacent threads adjacent pieces, and each loads four of every row before it multiplies the
+// first. If that is not the whole row, or a matrix has few rows, several warps of a thread block share theirs, so that they end together.
+// If gated, a warp's two rows are a gate row and its up row. The matrix is constant, so its first pieces are loaded while earlier launches
+// end. Sums are always in the same order.
 #pragma once
 
 #include <type_traits>
@@ -50,7 +49,7 @@ inline GemvLaunch plan_launch(const CudaGemvArgs& args) {
           args.gated.value_or(Activation::kSilu)};
 }
 
-// That a warp, alone or with others, writes.
+// Outputs that a warp, alone or with others, writes.
 __host__ __device__ inline int rows_written(const GemvLaunch& launch) { return launch.gated ? 1 : kRowsOfWarp; }
 
 // How many warps share two rows: as many as it takes for each thread to ask for all of its pieces at once, and for enough warps, as long as
@@ -86,7 +85,7 @@ inline unsigned gemv_blocks(const GemvLaunch& launch, int sharing) {
   return static_cast<unsigned>((launch.rows + rows_of_block - 1) / rows_of_block);
 }
 
-// 16 bytes of a row as they lie: in words, which stay whole in registers until they are multiplied.
+// 16 bytes of a row as words, which stay in registers until they are multiplied.
 using RowPiece = Pack<unsigned, 4>;
 
 __device__ inline void upcast_word(unsigned word, float (&numbers)[1], float /*of*/) { numbers[0] = __uint_as_float(word); }
@@ -119,7 +118,7 @@ __global__ void __launch_bounds__(32 * kGemvWarps, kGemvBlocks) multiply_row(Gem
     rows[r] = static_cast<const RowPiece*>(args.matrix) + row * args.pieces;
   }
   const bool adds = part == 0 && lane < kRowsOfWarp && first_row + lane * apart <= last_row;  // a thread for each row
-  T bias = {};  // upcast when it has come: nobody waits for it here
+  T bias = {};                                                                                // upcast once loaded: no wait here
   if (adds && args.bias != nullptr) bias = static_cast<const T*>(args.bias)[first_row + lane * apart];
 
   float sums[kRowsOfWarp] = {};
@@ -167,7 +166,7 @@ __global__ void __launch_bounds__(32 * kGemvWarps, kGemvBlocks) multiply_row(Gem
       for (int r = 0; r < kRowsOfWarp; ++r) parts[warp][r] = sums[r];
     }
     __syncthreads();
-    if (part != 0) return;  // the whole warp leaves
+    if (part != 0) return;  // the whole warp returns
     sum = 0.0F;
 #pragma unroll
     for (int other = 0; other < kSharing; ++other) sum += parts[warp + other][lane % kRowsOfWarp];

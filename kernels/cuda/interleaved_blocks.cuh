@@ -1,5 +1,4 @@
-// The stored types that are laid out anew on a GPU (kernels/api/cuda_block_layout.h): one struct for each, and what is read of their
-// planes.
+// The block types that are interleaved on a GPU (kernels/api/cuda_block_layout.h): one struct a type, and the loads from their planes.
 //
 // Used by block_pieces.cuh, which has the other types, and tile_product.cuh. A type has its sizes, the way its codes become values, and
 // scale(row, column): what does so for element `column` and the others of its sub-block.
@@ -19,8 +18,8 @@ constexpr int kPiece = static_cast<int>(kCudaPieceElements);
 constexpr int kGroup = 32;                     // elements
 constexpr int kGroupPieces = kGroup / kPiece;  // that four neighbouring threads read
 
-// Codes of up to 23 bits become numbers by standing in the fraction of 2^23, which is cheaper than a conversion; what stands for zero goes
-// off with it, exactly.
+// Codes of up to 23 bits become floats in the fraction of 2^23, which is cheaper than a conversion; subtracting the zero point removes it
+// exactly.
 constexpr float kCodeBase = 8388608.0F;
 __device__ inline float number(unsigned code, float zero) { return __uint_as_float(0x4B000000U | code) - (kCodeBase + zero); }
 
@@ -45,7 +44,7 @@ enum class Offset {
 struct Scale {
   float factor, offset;
 };
-// Column / elements and the rest of it, of columns that are never negative: dividing signed numbers by powers of two takes four
+// Column / elements and the rest of it, for columns that are never negative: dividing signed integers by powers of two takes four
 // instructions.
 __device__ inline int whole(int column, unsigned elements) { return static_cast<int>(static_cast<unsigned>(column) / elements); }
 __device__ inline int rest(int column, unsigned elements) { return static_cast<int>(static_cast<unsigned>(column) % elements); }
@@ -250,7 +249,7 @@ __device__ inline void dequantise_codes(const Piece<Type>& piece, const Scale& s
   }
 }
 
-// Numbers [column, column + 8) of a row; column: a multiple of 8.
+// Elements [column, column + 8) of a row; column: a multiple of 8.
 template <class Type>
 __device__ inline void dequantise_interleaved(const InterleavedRow& row, int column, float (&to)[kPiece]) {
   const int group = column / kGroup;

@@ -53,7 +53,7 @@ inline int part_length(std::int64_t length, std::int64_t parts) {
   return static_cast<int>((share + kLogitTile - 1) / kLogitTile * kLogitTile);
 }
 
-// Whether kWidest neighbours can be read at once: every row begins at a multiple of 16 bytes.
+// Whether kWidest adjacent elements can be read at once: every row begins at a multiple of 16 bytes.
 template <class T>
 bool reads_vectors(const CudaLogits& args) {
   return args.head_dim % kWidest<T> == 0 && args.query_head_stride % kWidest<T> == 0 && args.query_row_stride % kWidest<T> == 0 &&
@@ -105,7 +105,7 @@ __device__ inline int tile_row() { return static_cast<int>(threadIdx.x) / kLogit
 __device__ inline int tile_column() { return static_cast<int>(threadIdx.x) % kLogitRowGroup * kLogitColumns; }
 
 // Products of this thread's rows and columns of the tile, not yet scaled. All threads of the block.
-// kVector: elements of Q and K per load; 1 where rows are not aligned.
+// kVector: elements of Q and K per load; 1 if rows are not aligned.
 template <class T, int kVector, class QueryAt, class KeyAt>
 __device__ inline void multiply(const TileRows<QueryAt>& queries, const TileRows<KeyAt>& keys, int head_dim, TileOperands& operands,
                                 float (&products)[kLogitRows][kLogitColumns]) {

@@ -1,7 +1,7 @@
 // The device code of merged rows; launched by merge_rows.cu, run on CPU threads in tests (tests/kernels/cuda_on_cpu.h).
 //
-// One thread block per row that stays, a thread per element: neighbouring threads read neighbours, whatever row flows. No atomics: a row's
-// flows are added in their order.
+// One thread block per kept row, a thread per element: adjacent threads read adjacent elements of every merged row. No atomics: a row's
+// merges are added in order.
 #pragma once
 
 #include <cstdint>

@@ -71,7 +71,7 @@ __global__ void __launch_bounds__(kNearThreads) measure_rows(NearestLaunch launc
   const int row = static_cast<int>(blockIdx.x) * (kNearThreads / 32) + static_cast<int>(threadIdx.x) / 32;
   const int lane = static_cast<int>(threadIdx.x) % 32;
   const int count = launch.asking + launch.among;
-  const int known = min(row, count - 1);  // what is past the end does as the last one does
+  const int known = min(row, count - 1);  // threads past the end repeat the last row
   const CudaNearestRowsArgs& args = launch.args;
   const std::int64_t number = known < launch.asking ? args.asking[known] : args.among[known - launch.asking];
   const T* const from = near_row<T>(args, static_cast<int>(blockIdx.y), number);
@@ -140,7 +140,7 @@ __device__ inline void multiply_rows(const T* array, std::int64_t stride, std::i
   }
 }
 
-// Whether one that was found is nearer than another: larger, or not a number; of the same the smaller index.
+// Whether one result is nearer than another: larger, or NaN; the smaller index wins a tie.
 __device__ inline bool is_nearer(float similarity, int index, float than, int than_index) {
   const bool damaged = similarity != similarity;
   const bool than_damaged = than != than;

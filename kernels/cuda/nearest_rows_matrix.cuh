@@ -1,9 +1,9 @@
-// The device code of nearest rows whose products the tensor cores take: rows of 16 bits. Launched by nearest_rows.cu in
-// place of compare_rows, run on CPU threads in tests (tests/kernels/cuda_on_cpu.h).
+// The device code of nearest rows on tensor cores, for 16-bit rows. Launched by nearest_rows.cu instead of compare_rows, run on CPU threads
+// in tests (tests/kernels/cuda_on_cpu.h).
 //
 // compare_by_matrix: a thread block has 128 asking rows and a part of those that they are compared with, each warp a strip of 32 asking
 // rows, which stay in registers as the left matrix, those of both arrays where there are two. The others pass by, 64 or 32 at a time,
-// copied into shared memory a step ahead; the numbers of a step's rows are read another step before. A lane keeps the nearest of its own
+// copied into shared memory a step ahead; the indices of a step's rows are read another step before. A lane keeps the nearest of its own
 // columns for four rows, and the four lanes that share these compare at the end. Warps meet at one barrier a step.
 //
 // The order of a product's elements is free: of every 32 elements a lane holds 8 neighbours of a row, one load of 16 bytes, and both
@@ -143,8 +143,8 @@ __device__ inline void multiply_near(const NearStripRows<kAll>& strip, int array
   }
 }
 
-// The nearest so far of a lane's rows g, g + 8, g + 16 and g + 24 of the strip. What is no number is plus infinity here, which a cosine is
-// not: then one comparison orders all.
+// The nearest so far of a lane's rows g, g + 8, g + 16 and g + 24 of the strip. NaN is stored as plus infinity, which a cosine never is, so
+// one comparison orders all.
 struct NearestOfLane {
   float most[4];
   int at[4];
@@ -160,7 +160,7 @@ __device__ inline void keep_nearest(const float (&similarity)[kCount][2][4], int
   for (int i = 0; i < 2 * kCount; ++i) limits[i / 2][i % 2] = first + i / 2 * 8 + i % 2 < end ? near_infinity() : -near_infinity();
 #pragma unroll
   for (int row = 0; row < 4; ++row) {
-    const auto numbered = [&](int i) {  // of no number and a number the minimum is the number
+    const auto numbered = [&](int i) {  // the minimum of NaN and a value is the value
       return fminf(similarity[i / 2][row / 2][row % 2 * 2 + i % 2], limits[i / 2][i % 2]);
     };
     float most = numbered(0);

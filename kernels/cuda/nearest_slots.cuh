@@ -1,7 +1,7 @@
-// The device code of most similar slots; launched by nearest_slots.cu, run on CPU threads in tests (tests/kernels/cuda_on_cpu.h).
+// The device code of nearest slots; launched by nearest_slots.cu, run on CPU threads in tests (tests/kernels/cuda_on_cpu.h).
 //
-// A thread block for a part of a head: its warps take slots in turn, kNearestSlotRows at a time so that as many loads are under way, the
-// lanes of a warp neighbouring numbers of a row. The leaving key and value lie in shared memory at length 1.
+// A thread block for a part of a head: its warps take slots in turn, kNearestSlotRows at a time for enough loads in flight; adjacent lanes
+// read adjacent elements of a row. The evicted key and value are in shared memory at length 1.
 #pragma once
 
 #include "kernels/api/cuda_nearest_slots.h"
@@ -56,7 +56,7 @@ __device__ inline bool takes_part(const SimilarAsked& asked, int slot) {
   return slot != asked.slot && (asked.among == nullptr || (asked.among[slot / kBits] >> (slot % kBits) & 1U) != 0);
 }
 
-// Takes what another found of later slots, or of slots between its own, into account.
+// Merges the result of another search of later or interleaved slots.
 __device__ inline void join_found(SimilarFound& found, const SimilarFound& other) {
   if (other.slot < 0) return;
   if (found.slot < 0 || other.similarity > found.similarity) {
@@ -67,7 +67,7 @@ __device__ inline void join_found(SimilarFound& found, const SimilarFound& other
   }
 }
 
-// Threads: 32 x kNearestSlotWarps; grid: parts x those that leave.
+// Threads: 32 x kNearestSlotWarps; grid: parts x evicted slots.
 template <class T>
 __global__ void __launch_bounds__(32 * kNearestSlotWarps) find_similar(CudaNearestSlotsArgs args) {
   __shared__ float unit_key[kMaxSimilarWidth];

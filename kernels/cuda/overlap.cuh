@@ -1,21 +1,20 @@
-// Launches that overlap (programmatic dependent launch): a kernel begins while the one before it ends, gets its numbers and constants ready
-// and waits for the other's results only when it reads them. Between the kernels of a decode step, each of microseconds, stands otherwise
-// nearly as much again. Host side: overlapped_launch.h, whose kernels keep the rules below. From compute capability 9.0 on; nothing happens
-// before, where launches follow each other as ever.
+// Overlapping launches (programmatic dependent launch): a kernel begins while the previous one ends, prepares its indices and constants,
+// and waits for the other's results only when it reads them. Without overlap, the gaps between a decode step's kernels of microseconds take
+// nearly as long as the kernels. Host side: overlapped_launch.h, whose kernels keep the rules below. From compute capability 9.0 on;
+// without effect before.
 #pragma once
 
 namespace winnow::kernels::cuda {
 
-// The next launch may begin as soon as all thread blocks of this one have come here: at the top of a kernel, in all threads.
+// Call at the top of a kernel, in all threads: the next launch may begin once all thread blocks of this one have called it.
 __device__ inline void let_next_begin() {
 #if defined(__CUDA_ARCH__) && __CUDA_ARCH__ >= 900
   asm volatile("griddepcontrol.launch_dependents;" ::: "memory");
 #endif
 }
 
-// Returns when everything launched before has ended and what it wrote can be read. In all threads of all thread blocks, before one leaves:
-// that this launch ends after those before it is what the next one counts on. What is read earlier has been constant for long; nothing is
-// written earlier.
+// Returns when all earlier launches have ended and their results can be read. Call in all threads of all thread blocks before any returns:
+// the next launch relies on this one ending after those before it. Before it, read only constant data and write nothing.
 __device__ inline void wait_for_earlier() {
 #if defined(__CUDA_ARCH__) && __CUDA_ARCH__ >= 900
   asm volatile("griddepcontrol.wait;" ::: "memory");

@@ -1,8 +1,8 @@
 // The device code of RMS norms; launched by rms_norm.cu, run on CPU threads in tests (tests/kernels/cuda_on_cpu.h).
 //
-// A warp serves a row of up to kWarpFeatures numbers, eight of them in a thread block, a thread block a longer one. Every thread sums the
-// squares of its own numbers, then normalises them: a sum that it wrote is read again by itself alone. Few rows, as a decode step has them,
-// are held in registers by a thread block each: all that is read is asked for at once. Sums are always in the same order.
+// A warp computes a row of up to kWarpFeatures elements, eight rows to a thread block; a longer row takes a thread block. Every thread sums
+// the squares of its own elements, then normalises them, so no thread reads another's results. In decode steps, a thread block holds each
+// of the few rows in registers and issues all loads at once. Sums are always in the same order.
 #pragma once
 
 #include <cstdint>
@@ -54,7 +54,7 @@ inline NormLaunch plan_launch(const RmsNormArgs& args) {
   return launch;
 }
 
-// Whether kWidest neighbours can be moved at once: every row of every tensor begins at a multiple of 16 bytes.
+// Whether kWidest adjacent elements can be moved at once: every row of every tensor begins at a multiple of 16 bytes.
 template <class T>
 bool moves_vectors(const RmsNormArgs& args) {
   const auto fits = [](const GroupStrides& strides) { return strides.row % kWidest<T> == 0 && strides.group % kWidest<T> == 0; };
@@ -81,7 +81,7 @@ inline unsigned norm_blocks(const RmsNormArgs& args, int row_threads) {
   return static_cast<unsigned>((args.rows * args.groups + at_once - 1) / at_once);
 }
 
-// What the row's threads have, added up; every one of them gets it.
+// Sum over the row's threads, returned to all of them.
 template <int kRowThreads>
 __device__ inline float row_sum(float x) {
   const float own = warp_sum(x);
@@ -103,7 +103,7 @@ __device__ inline void weigh(float scaled, Weight weight, T& to) {
   narrow(upcast(rounded) * upcast(weight), to);
 }
 
-// kVector: numbers that a thread moves at once. kRowThreads: 32 or kNormThreads.
+// kVector: elements that a thread moves at once. kRowThreads: 32 or kNormThreads.
 template <class T, int kVector, int kRowThreads>
 __global__ void __launch_bounds__(kNormThreads) normalise_rows(NormLaunch args) {
   let_next_begin();
@@ -151,7 +151,7 @@ __global__ void __launch_bounds__(kNormThreads) normalise_rows(NormLaunch args) 
   }
 }
 
-// What the threads of a block of so many warps have, added up; every one of them gets it.
+// Sum over the threads of a block of so many warps, returned to all of them.
 __device__ inline float block_sum(float x, int warps) {
   __shared__ float parts[kHoldingThreads / 32];
   const int thread = static_cast<int>(threadIdx.x);
@@ -169,7 +169,7 @@ __global__ void __launch_bounds__(kHoldingThreads) normalise_held_row(NormLaunch
   const std::int64_t row = blockIdx.x;
   const int own = static_cast<int>(threadIdx.x) * kVector;
   const bool holds = own < args.features;
-  const int first = holds ? own : 0;  // past the end: any numbers
+  const int first = holds ? own : 0;  // past the end: any elements
   T* const sums = static_cast<T*>(args.sum) + row * args.input_strides.row;
   const T* const input = static_cast<const T*>(args.input) + row * args.input_strides.row;
   const T* const added = args.added != nullptr ? static_cast<const T*>(args.added) + row * args.added_stride : input;  // or not used

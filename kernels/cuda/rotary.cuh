@@ -1,6 +1,6 @@
-// The device code of rotary positions; launched by rotary.cu, run on CPU threads in tests (tests/kernels/cuda_on_cpu.h).
+// The device code of rotary embedding; launched by rotary.cu, run on CPU threads in tests (tests/kernels/cuda_on_cpu.h).
 //
-// A thread rotations kVector neighbouring pairs of a head; grid: rows x the pieces of a row that a thread block serves.
+// A thread rotates kVector adjacent pairs of a head; grid: rows x the pieces of a row that a thread block serves.
 #pragma once
 
 #include <cstdint>
@@ -13,7 +13,7 @@ namespace winnow::kernels::cuda {
 
 constexpr int kRotaryThreads = 128;
 
-// Whether kWidest neighbours can be moved at once: every half of every head begins at a multiple of 16 bytes.
+// Whether kWidest adjacent elements can be moved at once: every half of every head begins at a multiple of 16 bytes.
 template <class T>
 bool moves_vectors(const RotaryArgs& args) {
   const auto fits = [](const GroupStrides& strides) { return strides.row % kWidest<T> == 0 && strides.group % kWidest<T> == 0; };
@@ -26,7 +26,7 @@ inline unsigned rotary_pieces(const RotaryArgs& args, int vector) {
   return static_cast<unsigned>((args.heads * args.half + share - 1) / share);
 }
 
-// kVector neighbouring pairs from their first numbers on; the second ones lie `half` behind them.
+// kVector adjacent pairs from their first elements on; the second elements are `half` behind them.
 template <int kVector, class T>
 __device__ inline void turn_pairs(const T* from, const T* cosines, const T* sines, int half, T* to) {
   const Pack<T, kVector> a = load<kVector>(from);

@@ -1,6 +1,6 @@
-// The device code of rotated and appended rows; launched by rotate_append.cu, run on CPU threads in tests (tests/kernels/cuda_on_cpu.h).
+// The device code that rotates and appends rows; launched by rotate_append.cu, run on CPU threads in tests (tests/kernels/cuda_on_cpu.h).
 //
-// A thread rotations kVector neighbouring pairs of a query or a key, or copies as many neighbours of a value.
+// A thread rotates kVector adjacent pairs of a query or a key, or copies as many adjacent elements of a value.
 #pragma once
 
 #include <algorithm>
@@ -49,7 +49,7 @@ inline RotateAppendLaunch plan_launch(const CudaRotateAppendArgs& args) {
   return launch;
 }
 
-// Whether kWidest neighbours can be moved at once: every half of every head begins at a multiple of 16 bytes, as blocks do.
+// Whether kWidest adjacent elements can be moved at once: every half of every head begins at a multiple of 16 bytes, as blocks do.
 template <class T>
 bool moves_vectors(const CudaRotateAppendArgs& args) {
   return args.half % kWidest<T> == 0 && is_aligned(args.input) && is_aligned(args.queries) && is_aligned(args.cosine) &&

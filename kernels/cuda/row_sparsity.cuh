@@ -1,8 +1,8 @@
 // The device code of a row's largest logit and of counts below it; launched by row_sparsity.cu, run on CPU threads in tests
 // (tests/kernels/cuda_on_cpu.h).
 //
-// Both walk their rows as row_walk.cuh says. What thread blocks of one row find meets in memory by atomic maxima and atomic sums of whole
-// numbers, which have no order.
+// Both walk their rows as row_walk.cuh says. Thread blocks of one row combine their results in memory by atomic maxima and integer sums,
+// which do not depend on order.
 #pragma once
 
 #include "kernels/api/cuda_row_sparsity.h"
@@ -45,8 +45,8 @@ inline CountBelowLaunch plan_launch(const CudaCountBelowArgs& args) {
 // NaN if one of them is.
 __device__ inline float greater_of(float a, float b) { return b > a || b != b ? b : a; }
 
-// As greater_of(), of numbers in memory. Floats of one sign are ordered as their bits are, negative ones the other way round; all bits of a
-// NaN but its sign are more than infinity's.
+// As greater_of(), of values in memory. Floats of one sign are ordered as their bits, negative ones in reverse; all bits of a NaN but its
+// sign are more than infinity's.
 __device__ inline void raise(float* to, float value) {
   if (value < 0.0F) {
     atomicMin(reinterpret_cast<unsigned*>(to), __float_as_uint(value));

@@ -12,7 +12,7 @@
 namespace winnow::kernels::cuda {
 
 struct RowWalkLaunch : LogitsLaunch {
-  const std::int32_t* row_of;     // which row of query each row is; null: its own number
+  const std::int32_t* row_of;     // the query row of each row; null: the same index
   const std::int32_t* column_of;  // likewise of key
   const std::int32_t* seen;       // as CudaSeenLogits::seen
   int seen_by_first;              // within [-rows, columns]
@@ -51,7 +51,7 @@ __device__ inline std::int64_t column_offset(const RowWalkLaunch& args, int colu
   return (args.column_of != nullptr ? args.column_of[column] : column) * args.key_row_stride;
 }
 
-// Where the part ends that begins at `begin`, or earlier where nobody sees as far.
+// Where the part ends that begins at `begin`, or earlier if no row sees as far.
 __device__ inline int part_end(const RowWalkLaunch& args, int begin, int seen) {
   return min(seen, min(args.columns - begin, args.part_columns) + begin);
 }

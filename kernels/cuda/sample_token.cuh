@@ -3,7 +3,7 @@
 // A thread block finds the best key of a chunk of ids. Greedy, one more takes the best of those. Else a thread block sorts each chunk and
 // adds up its weights from the best on, and the last launch, one thread block, halves its way to the least key that top-k and top-p keep:
 // how many of a chunk's keys are above any key, and what they weigh, is a search in the sorted chunk, so the vocabulary is never read
-// again. Sums are whole numbers: no order of threads changes a result.
+// again. Sums are integers, so the order of threads does not matter.
 #pragma once
 
 #include <cstdint>

@@ -6,8 +6,8 @@
 //   2. logits: 8 lanes share a row of K, a thread serves 4 rows against all query heads of the tile; a key that is rotated is rotated once
 //      for all of them, in registers;
 //   3. online softmax: a warp per query head keeps the running maximum and sum;
-//   4. output: threads own columns of V, neighbouring threads neighbouring columns; rows go round the groups of threads that a row leaves.
-// Tokens of one slot read its rows once each: memory gives them once, the second-level cache the other times.
+//   4. output: threads own columns of V, adjacent threads adjacent columns; rows are dealt round-robin to the groups of threads. Tokens of
+//   one slot read its rows once each: memory gives them once, the second-level cache the other times.
 // join_tokens: joins the parts of a query head by log-sum-exp, and takes the mean of the probabilities over a group. Sums are fp32 and
 // always in the same order: the same inputs give the same bits. A logit that is not finite makes its head NaN, as in the reference.
 #pragma once
@@ -123,7 +123,7 @@ __global__ void __launch_bounds__(kTokenThreads) attend_tokens(SharedAttentionLa
   __shared__ float positions[kTokenTile];
   __shared__ float maximum[kTokenHeads];
   __shared__ float sum[kTokenHeads];
-  __shared__ float factor[kTokenHeads];  // brings what was summed under the old maximum to the new one
+  __shared__ float factor[kTokenHeads];  // rescales sums from the old maximum to the new one
 
   const int thread = static_cast<int>(threadIdx.x);
   const int part = static_cast<int>(blockIdx.x);
@@ -134,7 +134,7 @@ __global__ void __launch_bounds__(kTokenThreads) attend_tokens(SharedAttentionLa
   const int listed = args.listed[kv_head];
   const std::int64_t begin = static_cast<std::int64_t>(part) * args.part_tokens;
   const int end = static_cast<int>(min(static_cast<std::int64_t>(args.tokens[kv_head]), begin + args.part_tokens));
-  if (begin >= end) return;  // a shorter head than others; the whole thread block leaves
+  if (begin >= end) return;  // a shorter head than others; the whole thread block returns
 
   const std::int64_t global_head = static_cast<std::int64_t>(kv_head) * args.group + first_head;
   const T* query = static_cast<const T*>(args.query) + global_head * head_dim;
@@ -171,7 +171,7 @@ __global__ void __launch_bounds__(kTokenThreads) attend_tokens(SharedAttentionLa
       }
       live[thread] = slot >= 0;
       if (slot < 0) own_factor = slot == kZeroToken ? 0.0F : minus_infinity();
-      slot = max(slot, 0);  // read, not weighed
+      slot = max(slot, 0);  // read, but without weight
       const std::int64_t offset = static_cast<std::int64_t>(slot % args.block_slots) * head_dim;
       key_rows[thread] = static_cast<const T*>(key_blocks[slot / args.block_slots]) + offset;
       value_rows[thread] = static_cast<const T*>(value_blocks[slot / args.block_slots]) + offset;
@@ -258,7 +258,7 @@ __global__ void __launch_bounds__(kTokenThreads) attend_tokens(SharedAttentionLa
       }
       const float before = maximum[h];
       const float highest = warp_maximum(fmaxf(fmaxf(low_logit, high_logit), before));
-      const float shift = highest == minus_infinity() ? 0.0F : highest;  // nothing but masked tokens so far
+      const float shift = highest == minus_infinity() ? 0.0F : highest;  // only masked tokens so far
       const float low_weight = low_used ? expf(low_logit - shift) : 0.0F;
       const float high_weight = high_used ? expf(high_logit - shift) : 0.0F;
       const float added = warp_sum(low_weight + high_weight);
@@ -330,7 +330,7 @@ __global__ void __launch_bounds__(kTokenThreads) attend_tokens(SharedAttentionLa
     if (args.direct) {
       narrow(shared_heads[i] / sum[h], static_cast<T*>(args.output)[global_head * head_dim + i]);
     } else {
-      // A part of nothing but masked tokens has nothing to give.
+      // A part with only masked tokens contributes nothing.
       const float value = sum[h] == 0.0F ? 0.0F : shared_heads[i] / sum[h];
       args.part_output[((global_head + h) * args.parts + part) * head_dim + i % head_dim] = value;
     }

@@ -1,5 +1,4 @@
-// Products of small tiles by a warp on the tensor cores, numbers of 16 bits, exact products, sums in fp32; and sums of
-// pairs.
+// Products of small tiles of 16-bit elements by a warp on the tensor cores: exact products, fp32 sums; and sums of pairs.
 //
 // D [16, 8] += A [16, 16] x B [16, 8]. Of lane = 4 * g + t every register holds two neighbours, the first in its low half:
 //   a[0]: A[g][2t], a[1]: A[g + 8][2t], a[2]: A[g][2t + 8], a[3]: A[g + 8][2t + 8]
@@ -25,7 +24,7 @@ __device__ inline void multiply_add(Fp16 /*type*/, float (&d)[4], const unsigned
                : "+f"(d[0]), "+f"(d[1]), "+f"(d[2]), "+f"(d[3])
                : "r"(a[0]), "r"(a[1]), "r"(a[2]), "r"(a[3]), "r"(b[0]), "r"(b[1]));
 }
-// Sums of two pairs of numbers.
+// Sums of two pairs.
 __device__ inline unsigned sum_of_pairs(Fp16 /*type*/, unsigned a, unsigned b) {
   unsigned sum;
   asm("add.f16x2 %0, %1, %2;" : "=r"(sum) : "r"(a), "r"(b));
@@ -88,7 +87,7 @@ __device__ inline unsigned masked_xor(unsigned bits, unsigned mask, unsigned tur
 #endif
 }
 
-// Two numbers in one register, the first in its low half.
+// Two elements in one register, the first in its low half.
 template <class T>
 __device__ inline unsigned paired(T first, T second) {
   return static_cast<unsigned>(first.bits) | (static_cast<unsigned>(second.bits) << 16);

@@ -1,13 +1,12 @@
-// The device code of products of up to eight 16-bit inputs with matrices that are laid out anew (interleaved_blocks.cuh), on tensor cores;
-// launched by block_gemv.cu, run on CPU threads in tests (tests/kernels/cuda_on_cpu.h).
+// The device code of GEMVs of up to eight 16-bit inputs with interleaved blocks (interleaved_blocks.cuh) on tensor cores; launched by
+// block_gemv.cu, run on CPU threads in tests (tests/kernels/cuda_on_cpu.h).
 //
-// A thread block serves 16 rows of the matrix. Its warps take the groups that lie together in turn, so that neighbouring warps read
-// neighbouring bytes. Memory is read faster than a warp turns codes into numbers, so every instruction there counts: a code is set over the
-// bits of a number, which goes off with the middle code, or with an offset. Codes are small whole numbers, exact in 16 bits, and the inputs
-// are multiplied as they are: a product of a code and an input is exact, sums are fp32. A group's sums are multiplied by its scale once;
-// where values have an offset, it is multiplied by the sum of the group's inputs, which a product with ones gives. The warps' sums are
-// added up, always in the same order: the same inputs give the same bits. The order of columns inside a group is the same for codes and
-// inputs, and a thread's eight are neighbours.
+// A thread block computes 16 matrix rows. Its warps take interleaved groups in turn, so adjacent warps read adjacent bytes. Loads are
+// faster than a warp's conversion of codes to floats, so every instruction there counts: a code is placed over the bits of a constant,
+// which is subtracted together with the zero point or an offset. Codes are small integers, exact in 16 bits, and inputs are not rounded:
+// the product of a code and an input is exact, sums are fp32. A group's sums are multiplied by its scale once. An offset is multiplied by
+// the sum of the group's inputs, which a product with ones computes. The warps' sums are added in a fixed order: the same inputs give the
+// same bits. Columns within a group have the same order for codes and inputs, and a thread's eight are adjacent.
 #pragma once
 
 #include <type_traits>
@@ -24,15 +23,14 @@ constexpr int kTileWarps = 8;  // of a thread block
 constexpr int kTileInputs = static_cast<int>(kMaxCudaProductInputs);
 static_assert(kTileInputs == 8, "a tile has eight columns");
 
-// Thread blocks at once on a multiprocessor: what all of them ask of memory at once is what hides its latency. As many as registers allow,
-// but for a number or two.
+// Thread blocks per multiprocessor: their loads in flight hide the memory latency. As many as registers allow, with a value or two spilled.
 template <class Type>
 constexpr int kLeastTiles = Type::kElements == 256 || (Type::kHighBits > 0 && Type::kOffset != Offset::kMiddle) ? 3 : 4;
 
 // Thread blocks of a launch.
 inline unsigned tile_blocks(const CudaBlockGemvArgs& args) { return static_cast<unsigned>((args.rows + kTileRows - 1) / kTileRows); }
 
-// What a code's bits are set over to be a number of 16 bits that is so much more, exactly.
+// The constant under a code's bits: the 16-bit float is exactly that much more than the code.
 template <class Element>
 constexpr unsigned kNumberBase = std::is_same_v<Element, Fp16> ? 0x64006400U : 0x43004300U;  // 1024, 128
 // Whether codes are multiplied with what they stand over: where an offset is multiplied with the sum of the inputs anyway, it takes that
@@ -40,7 +38,7 @@ constexpr unsigned kNumberBase = std::is_same_v<Element, Fp16> ? 0x64006400U : 0
 template <class Type, class Element>
 constexpr bool kStandsOver = (Type::kOffset != Offset::kMiddle) && Type::kCodeBits == 4 && !std::is_same_v<Element, Fp16>;
 
-// Codes 2 x pair and 2 x pair + 1 of a piece as numbers of 16 bits, more than the codes by above_codes(): exact.
+// Codes 2 x pair and 2 x pair + 1 of a piece as 16-bit floats, more than the codes by above_codes(): exact.
 template <class Type, class Element>
 __device__ inline unsigned code_numbers(const Piece<Type>& piece, int pair) {
   constexpr unsigned kMiddles = Type::kMiddle * 0x00010001U;
@@ -155,7 +153,7 @@ __global__ void __launch_bounds__(32 * kTileWarps, kLeastTiles<Type>) multiply_t
   for (; first + Type::kTogether <= groups; first += kTileWarps * Type::kTogether) add_groups(first, std::true_type(), Type::kTogether);
   if (first < groups) add_groups(first, std::false_type(), groups - first);
 
-  wait_for_earlier();  // who had nothing to multiply, too
+  wait_for_earlier();  // also warps without work
 #pragma unroll
   for (int i = 0; i < 4; ++i) warp_sums[warp][(eighth + i / 2 * 8) * kTileInputs + quarter * 2 + i % 2] = sums[i];
   __syncthreads();

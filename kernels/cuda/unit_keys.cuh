@@ -1,6 +1,6 @@
-// The device code of keys at length 1; launched by unit_keys.cu, run on CPU threads in tests (tests/kernels/cuda_on_cpu.h).
+// The device code of unit keys; launched by unit_keys.cu, run on CPU threads in tests (tests/kernels/cuda_on_cpu.h).
 //
-// A warp for a key, its lanes neighbouring numbers; the rotated key lies in shared memory until its length is known.
+// A warp for a key, its lanes adjacent elements; the rotated key stays in shared memory until its length is known.
 #pragma once
 
 #include "kernels/api/cuda_unit_keys.h"

@@ -1,4 +1,4 @@
-// One struct for each type: its sizes, and one block to numbers. Loops have fixed lengths and no branches, so that they become vector code;
+// One struct a type: its sizes, and the dequantisation of a block. Loops have fixed lengths and no branches, so that they vectorise;
 // products are rounded before they are added (-ffp-contract=off in CMakeLists.txt), as in the package that the values are compared with.
 #include "kernels/api/block_types.h"
 
@@ -73,7 +73,7 @@ struct Q4_1 {  // scale, least value, nibbles
   }
 };
 
-// 32 numbers of 5 bits: nibbles as above, and the fifth bits in four bytes, element 0 lowest.
+// 32 codes of 5 bits: nibbles as above, and the fifth bits in four bytes, element 0 lowest.
 std::array<float, kSmall> five_bits(const Byte* fifths, const Byte* nibbles) {
   std::array<int, kSmall> high{};
   for (std::size_t i = 0; i < kSmall; ++i) high[i] = (fifths[i / 8] & (1 << (i % 8))) != 0 ? 16 : 0;
@@ -239,7 +239,7 @@ struct IQ4_XS {  // scale of the scales, 16 bits of the two high bits and 4 byte
   }
 };
 
-struct U4Z {  // scale, zero, a byte that nobody reads, nibbles as in Q4_0
+struct U4Z {  // scale, zero, an unused byte, nibbles as in Q4_0
   static constexpr int kElements = kSmall, kBytes = 20;
   static void expand(const Byte* block, float* out) {
     const float scale = half_at(block);
@@ -250,7 +250,7 @@ struct U4Z {  // scale, zero, a byte that nobody reads, nibbles as in Q4_0
   }
 };
 
-struct U8Z {  // scale, zero, a byte that nobody reads, 32 codes
+struct U8Z {  // scale, zero, an unused byte, 32 codes
   static constexpr int kElements = kSmall, kBytes = 36;
   static void expand(const Byte* block, float* out) {
     const float scale = half_at(block);
@@ -270,7 +270,7 @@ struct Entry {
   int elements = 0;
   int bytes = 0;
   void (*expand)(const Byte*, std::int64_t, float*) = nullptr;
-  std::array<int, 2> scales = {kNone, kNone};  // where a block has numbers of 16 bits, which alone may be no numbers at all
+  std::array<int, 2> scales = {kNone, kNone};  // byte offsets of a block's 16-bit floats; only these may be NaN
 };
 
 template <typename Type>
@@ -330,7 +330,7 @@ void dequantise(BlockType type, const void* blocks, std::int64_t elements, float
 }
 
 bool finite_blocks(BlockType type, const void* blocks, std::int64_t count) {
-  constexpr std::uint16_t kExponent = 0x7C00;  // all ones: infinity or no number
+  constexpr std::uint16_t kExponent = 0x7C00;  // all ones: infinity or NaN
   const Entry entry = entry_of(type);
   const auto* bytes = static_cast<const Byte*>(blocks);
   if (entry.scales[0] == kNone) {

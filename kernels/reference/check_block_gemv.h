@@ -1,4 +1,4 @@
-// The argument rules of block products, the same for every implementation.
+// The argument rules of GEMVs with quantised matrices, the same for every implementation.
 #pragma once
 
 #include "kernels/api/block_gemv.h"

@@ -1,4 +1,4 @@
-// The argument rules of what a GPU does with matrices in blocks, the same for every implementation; reads no device memory.
+// The argument rules of GPU operators on quantised matrices, the same for every implementation; reads no device memory.
 #pragma once
 
 #include <cstdint>

@@ -1,4 +1,4 @@
-// The argument rules of one row's product on a GPU, the same for every implementation; reads no device memory.
+// The argument rules of GEMVs on a GPU, the same for every implementation; reads no device memory.
 #pragma once
 
 #include <cstdint>

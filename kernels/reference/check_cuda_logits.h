@@ -1,4 +1,4 @@
-// The argument rules of what every statistic on a GPU begins with.
+// The argument rules that all statistics on a GPU share.
 #pragma once
 
 #include "kernels/api/cuda_logits.h"

@@ -1,4 +1,4 @@
-// The argument rules of dense products, the same for every implementation.
+// The argument rules of GEMVs with dense matrices, the same for every implementation.
 #pragma once
 
 #include "kernels/api/dense_gemv.h"

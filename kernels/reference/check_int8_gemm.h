@@ -1,4 +1,4 @@
-// The argument rules of rounded tiles and their products, the same for every implementation, and where a tile has what.
+// The argument rules of int8 tiles and int8 GEMMs, the same for every implementation, and a tile's layout.
 #pragma once
 
 #include "kernels/api/int8_gemm.h"

@@ -1,4 +1,4 @@
-// The argument rules of rounded inputs and their products, the same for every implementation.
+// The argument rules of int8 inputs and int8 GEMVs, the same for every implementation.
 #pragma once
 
 #include "kernels/api/int8_gemv.h"

@@ -1,4 +1,4 @@
-// The argument rules of what happens to slots that leave after a decoded token, the same for every implementation.
+// The argument rules of operators on evicted slots, the same for every implementation.
 #pragma once
 
 #include "kernels/api/cuda_change_slots.h"

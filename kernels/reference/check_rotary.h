@@ -1,4 +1,4 @@
-// The argument rules of rotary positions, the same for every implementation; reads no device memory.
+// The argument rules of rotary embedding, the same for every implementation; reads no device memory.
 #pragma once
 
 #include "kernels/api/rotary.h"

@@ -1,4 +1,4 @@
-// The argument rules of rotated and appended rows, the same for every implementation; reads no device memory.
+// The argument rules of rotate and append, the same for every implementation; reads no device memory.
 #pragma once
 
 #include "kernels/api/cuda_rotate_append.h"

@@ -1,4 +1,4 @@
-// A struct for each type that is laid out anew: its planes, and where a block has a code's bits. Both directions go by them.
+// One struct a type that is interleaved: its planes, and the bits of a code in a block. Both directions use them.
 #include "kernels/api/cuda_block_layout.h"
 
 #include <algorithm>

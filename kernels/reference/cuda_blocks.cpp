@@ -1,4 +1,4 @@
-// The definition of correct for matrices in blocks on a GPU, on host pointers: block by block, products summed in double.
+// The definition of correct for quantised matrices on a GPU, on host pointers: block by block, products summed in double.
 #include <cstddef>
 #include <cstdint>
 

@@ -1,4 +1,4 @@
-// The definition of correct: number by number, each operation rounded to fp32.
+// The definition of correct: element by element, each operation rounded to fp32.
 #include "kernels/api/cuda_change_slots.h"
 
 #include "kernels/reference/check_leaving_slots.h"

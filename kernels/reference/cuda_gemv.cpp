@@ -19,7 +19,7 @@ LaunchStatus cuda_gemv_reference(const CudaGemvArgs& args) {
       set_element(args.output, args.output_type, row, sum_of(row));
       continue;
     }
-    float gate = 0.0F;  // room for a number of the type
+    float gate = 0.0F;  // room for an element of the type
     float up = 0.0F;
     float product = 0.0F;
     set_element(&gate, args.type, 0, sum_of(row));

@@ -11,7 +11,7 @@ namespace winnow::kernels {
 inline float bf16_to_float(std::uint16_t bits) { return std::bit_cast<float>(static_cast<std::uint32_t>(bits) << 16); }
 
 // IEEE binary16: 1 sign, 5 exponent (bias 15), 10 fraction bits; subnormals, infinities and NaN included. Both forms of the magnitude are
-// computed and a mask takes one, so that loops over it become vector code. A subnormal number is the fraction of 2^-14, less 2^-14.
+// computed and a mask takes one, so that loops over it vectorise. A subnormal value is the fraction of 2^-14, less 2^-14.
 inline float fp16_to_float(std::uint16_t bits) {
   const std::uint32_t sign = static_cast<std::uint32_t>(bits & 0x8000U) << 16;
   const std::uint32_t magnitude = static_cast<std::uint32_t>(bits & 0x7FFFU) << 13;
@@ -38,7 +38,7 @@ inline std::uint16_t float_to_fp16(float value) {
     const float steps = std::bit_cast<float>(magnitude) + 0.5F;
     return static_cast<std::uint16_t>(sign | (std::bit_cast<std::uint32_t>(steps) - 0x3F000000U));
   }
-  // A carry out of the fraction goes on into the exponent, and from the largest number to infinity.
+  // A carry out of the fraction goes on into the exponent, and from the largest value to infinity.
   return static_cast<std::uint16_t>(sign | ((magnitude - 0x38000000U + 0xFFFU + (magnitude >> 13 & 1U)) >> 13));
 }
 

@@ -11,7 +11,7 @@ namespace {
 
 constexpr std::uint32_t kMagnitude = 0x7FFFFFFFU;
 constexpr std::uint32_t kInfinity = 0x7F800000U;
-// Adding it to a number of a magnitude below 2^22 and taking it away again leaves the nearest whole number, ties to even.
+// Adding it to a value of magnitude below 2^22 and subtracting it again gives the nearest integer, ties to even.
 constexpr float kRounder = 12582912.0F;  // 1.5 x 2^23
 
 void load_row(ElementType type, const void* values, std::int64_t first, std::int64_t length, float* row) {
@@ -52,7 +52,7 @@ void store_row(ElementType type, void* values, std::int64_t first, std::int64_t 
   }
 }
 
-// The nearest number of 17 bits.
+// The nearest value of 17 bits.
 float with_17_bits(float value) {
   const std::uint32_t bits = std::bit_cast<std::uint32_t>(value);
   return std::bit_cast<float>((bits + 0x3FU + (bits >> 7 & 1U)) & ~0x7FU);

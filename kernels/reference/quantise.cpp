@@ -11,7 +11,7 @@ namespace {
 
 constexpr std::int64_t kElements = 32;
 
-// The nearest 16-bit number as bits and as a value.
+// The nearest fp16 value as bits and as a float.
 struct Half {
   explicit Half(float wanted) : bits(float_to_fp16(wanted)), value(fp16_to_float(bits)) {}
   std::uint16_t bits;

@@ -1,4 +1,4 @@
-// The definition of correct, and what chooses on a CPU: only as much is sorted as top-k and top-p keep.
+// The definition of correct, and the CPU's implementation: sorts only as much as top-k and top-p keep.
 #include "kernels/api/sample_token.h"
 
 #include <algorithm>

@@ -1,5 +1,5 @@
-// The numbers that a choice of a token is made of: scores, their order and their weights. One source for the host and for a GPU, which get
-// the same bits: every operation is one that IEEE 754 rounds, and no product is joined with a sum.
+// The arithmetic of sampling a token: scores, their order and their weights. One source for host and GPU, which get the same bits: IEEE 754
+// defines the rounding of every operation, and no product is fused with a sum.
 #pragma once
 
 #include <cmath>
@@ -22,7 +22,7 @@ inline constexpr int kChoiceIdBits = 20;
 inline constexpr int kChoiceKeyBits = 32 + kChoiceIdBits;
 inline constexpr std::uint64_t kChoiceIdMask = (std::uint64_t{1} << kChoiceIdBits) - 1;
 static_assert(std::uint64_t{kMaxChoices} == kChoiceIdMask + 1);
-inline constexpr std::uint64_t kBadKey = ~std::uint64_t{0};  // of what is not a number: above all others
+inline constexpr std::uint64_t kBadKey = ~std::uint64_t{0};                                             // of NaN: above all others
 inline constexpr std::uint64_t kNeverKey = std::uint64_t{0x007FFFFF} << kChoiceIdBits | kChoiceIdMask;  // none of -infinity is above
 
 inline constexpr float kMostScore = std::numeric_limits<float>::max();
@@ -44,7 +44,7 @@ WINNOW_ON_BOTH inline std::uint64_t choice_key(const SampleTokenArgs& args, std:
 
 WINNOW_ON_BOTH inline std::int64_t choice_id(std::uint64_t key) { return static_cast<std::int64_t>(kChoiceIdMask - (key & kChoiceIdMask)); }
 
-// The number that is written for the best of all keys, if no id has to be drawn: kNotANumber, kNothingLeft or the best id.
+// The result for the best key if no id has to be drawn: kNotANumber, kNothingLeft or the best id.
 WINNOW_ON_BOTH inline std::int64_t choice_of_best(std::uint64_t best) {
   return best == kBadKey ? kNotANumber : best <= kNeverKey ? kNothingLeft : choice_id(best);
 }
