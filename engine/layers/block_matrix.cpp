@@ -26,7 +26,7 @@ void check(kernels::LaunchStatus status) {
   require(status == kernels::LaunchStatus::kOk, "block matrix: the kernel refused its arguments");
 }
 
-// A few rows of input as numbers of 32 bits and, where a part wants them so, in eight, in each order that a part wants its columns in, with
+// A few rows of input in fp32 and, where a part needs them, in int8, in each column order that a part needs, with
 // room for the products behind them; in the thread's scratch, for a decode step makes a hundred of these.
 class FewRows {
  public:
