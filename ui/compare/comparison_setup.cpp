@@ -198,10 +198,10 @@ void ComparisonSetup::addRow(const app::NamedRecipe& recipe) {
 void ComparisonSetup::removeRow(QWidget* frame) {
   if (count() <= kFewest) return;
   std::erase_if(m_rows, [frame](const Row& row) { return row.frame == frame; });
+  m_rows.back().control->setFocus(Qt::ShortcutFocusReason);
   frame->hide();
   frame->deleteLater();
   changed();
-  m_rows.back().control->setFocus(Qt::ShortcutFocusReason);
 }
 
 void ComparisonSetup::setRecipe(MethodControl* control, const app::NamedRecipe& recipe) {

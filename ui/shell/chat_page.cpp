@@ -130,6 +130,10 @@ void ChatPage::build(const WindowServices& services, const QList<app::Sample>& s
 void ChatPage::connectViews(const Parts& parts) {
   connect(&theme(), &Theme::changed, this, &ChatPage::arrangeViews);
   connect(m_stack, &QStackedWidget::currentChanged, this, &ChatPage::arrangeViews);
+  // Of a page that is left the stack gives the keyboard to the next one.
+  connect(m_stack, &QStackedWidget::currentChanged, m_composer, [this] {
+    if (m_stack->isAncestorOf(window()->focusWidget()) && !m_composer->isHidden()) m_composer->setFocus();
+  });
   connect(m_stack, &QStackedWidget::currentChanged, m_find, [this] {
     if (m_stack->currentWidget() != m_transcript && !m_find->isHidden()) m_find->close();
   });

@@ -3,6 +3,7 @@
 #include <QApplication>
 #include <QEvent>
 #include <QTimer>
+#include <utility>
 
 namespace winnow::ui {
 
@@ -16,10 +17,13 @@ bool FocusHome::eventFilter(QObject*, QEvent* event) {
   return false;
 }
 
-void FocusHome::onFocusChanged(QWidget* old, QWidget* now) {
+void FocusHome::onFocusChanged(QWidget*, QWidget* now) {
   if (now == nullptr) return bringFrom(nullptr);
-  const bool within = old != nullptr && old->window() == &m_window && now->window() == &m_window;
-  if (within && !(old->isVisible() && old->isEnabled())) bringFrom(now);
+  if (now->window() != &m_window) return;
+  const QPointer<QWidget> before = std::exchange(m_last, now);
+  const bool first = !std::exchange(m_known, true);
+  const bool gone = before == nullptr || !before->isVisible() || !before->isEnabled();
+  if (!first && gone) bringFrom(now);
 }
 
 void FocusHome::bringFrom(QWidget* chosen) {
@@ -27,7 +31,7 @@ void FocusHome::bringFrom(QWidget* chosen) {
   QTimer::singleShot(0, this, [this, nobody, chosen = QPointer<QWidget>(chosen)] {
     const QWidget* focus = QApplication::focusWidget();
     const bool lost = nobody ? focus == nullptr : focus == chosen;
-    if (lost && m_window.isActiveWindow() && QApplication::activePopupWidget() == nullptr) m_regions.focusHome();
+    if (lost && QApplication::activeWindow() == &m_window && QApplication::activePopupWidget() == nullptr) m_regions.focusHome();
   });
 }
 

@@ -66,12 +66,14 @@ void ModelOfferBox::show(State state, const QString& words) {
   if (state != State::kFault) m_words->setToolTip({});
   const bool running = state == State::kRunning;
   m_bar->setVisible(running);
-  m_cancel->setVisible(running);
-  m_button->setVisible(!running);
   m_words->setVisible(!words.isEmpty());
-  setVisible(running || (m_wanted && state != State::kNothing));
+  const bool shown = running || (m_wanted && state != State::kNothing);
+  QWidget* one = running ? m_cancel : m_button;
+  one->show();
   // Whoever came by keyboard goes on where the other button was.
-  if (focused && !isHidden()) (running ? m_cancel : m_button)->setFocus(Qt::OtherFocusReason);
+  if (focused && shown) one->setFocus(Qt::OtherFocusReason);
+  (running ? m_button : m_cancel)->hide();
+  setVisible(shown);
 }
 
 }  // namespace winnow::ui

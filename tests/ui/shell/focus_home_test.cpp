@@ -1,5 +1,6 @@
 // What is typed after something was left goes into the box: however it was opened, and however it was left.
 #include <QDialog>
+#include <QListView>
 #include <QTabBar>
 #include <QTabWidget>
 #include <QToolButton>
@@ -35,9 +36,10 @@ class FocusHome : public WindowTest {
   }
   // What a window manager does when a dialog closes, and the offscreen platform does not.
   void backToTheWindow() {
-    if (m_window->isActiveWindow()) return;
+    QTest::qWait(10);  // the platform hears first that the dialog is gone
+    if (QApplication::activeWindow() == m_window.get()) return;
     m_window->activateWindow();
-    ASSERT_TRUE(QTest::qWaitForWindowActive(m_window.get()));
+    ASSERT_TRUE(waitUntil([this] { return QApplication::activeWindow() == m_window.get(); }));
   }
   void key(int which, Qt::KeyboardModifiers modifiers = Qt::NoModifier) {
     QWidget* focus = QApplication::focusWidget();
@@ -112,6 +114,31 @@ TEST_F(FocusHome, AfterTheMethodCard) {
   expectTypedIntoTheBox("method card");
 }
 
+TEST_F(FocusHome, AfterAComparisonLeftByEscapeAndByItsButton) {
+  compare();
+  key(Qt::Key_Escape);
+  ASSERT_FALSE(m_window->page().showsComparison());
+  expectTypedIntoTheBox("comparison, Esc in the box");
+  compare();
+  inWindow<ui::ComparisonView>()->columns()[1]->header()->setFocus(Qt::TabFocusReason);
+  key(Qt::Key_Escape);
+  ASSERT_FALSE(m_window->page().showsComparison());
+  expectTypedIntoTheBox("comparison, Esc in a column");
+  compare();
+  for (auto* button : inWindow<ui::ComparisonView>()->findChildren<QToolButton*>())
+    if (button->accessibleName() == QStringLiteral("Back to the chat")) button->setFocus(Qt::TabFocusReason);
+  key(Qt::Key_Space);
+  ASSERT_FALSE(m_window->page().showsComparison());
+  expectTypedIntoTheBox("comparison, Back");
+  compare();
+  QWidget* use = inWindow<ui::ComparisonView>()->columns()[1]->useButton();
+  ASSERT_TRUE(waitUntil([use] { return use->isEnabled(); }));
+  use->setFocus(Qt::TabFocusReason);
+  key(Qt::Key_Return);
+  ASSERT_TRUE(waitUntil([this] { return !m_window->page().showsComparison(); }));
+  expectTypedIntoTheBox("comparison, an answer used");
+}
+
 TEST_F(FocusHome, AfterTheChoiceOfMethods) {
   composer()->prompt()->setFocus();
   key(Qt::Key_K, Qt::ControlModifier);
@@ -130,6 +157,55 @@ TEST_F(FocusHome, AfterThePanelAndItsTimeline) {
     key(Qt::Key_J, Qt::ControlModifier);
     ASSERT_FALSE(m_window->inspector()->isVisible());
     expectTypedIntoTheBox("panel");
+  }
+}
+
+TEST_F(FocusHome, AfterAButtonThatHasDoneItsWork) {
+  composer()->addFile("/clips/long.mp4");
+  ASSERT_TRUE(waitUntil([this] { return !composer()->tray()->opening(); }));
+  // The dialog's opener is gone when it closes.
+  QWidget opener(composer());
+  opener.setFocusPolicy(Qt::StrongFocus);
+  opener.show();
+  opener.setFocus();
+  (new ui::DescriptionDialog({}, true, {}, m_window.get()))->open();
+  auto* dialog = shown<ui::DescriptionDialog>();
+  ASSERT_NE(dialog, nullptr);
+  opener.hide();
+  dialog->close();
+  expectTypedIntoTheBox("what is kept");
+  m_window->page().watchSource();
+  auto* watch = shown<ui::WatchDialog>();
+  ASSERT_NE(watch, nullptr);
+  watch->reject();
+  expectTypedIntoTheBox("watch");
+}
+
+TEST_F(FocusHome, IsLeftAloneWhereWhatHadItIsStillThere) {
+  composer()->addFile("/clips/long.mp4");
+  ASSERT_TRUE(waitUntil([this] { return !composer()->tray()->opening(); }));
+  QWidget* card = composer()->tray()->card(0);
+  card->setFocus();
+  key(Qt::Key_Return);
+  QDialog* viewer = shown<QDialog>();
+  ASSERT_NE(viewer, nullptr);
+  QTest::keyClick(viewer, Qt::Key_Escape);
+  backToTheWindow();
+  EXPECT_TRUE(waitUntil([&] { return card->hasFocus(); }));
+  m_window->sidebar()->list()->setFocus();
+  m_window->page().startNew();
+  QTest::qWait(20);
+  EXPECT_NE(QApplication::focusWidget(), nullptr);
+}
+
+TEST_F(FocusHome, IsWhereARowOfTheChatsLeads) {
+  ask(QStringLiteral("What color is the star?"));
+  QListView* list = m_window->sidebar()->list();
+  for (const Qt::Key key : {Qt::Key_Return, Qt::Key_Space}) {
+    list->setFocus();
+    ASSERT_TRUE(list->currentIndex().isValid());
+    QTest::keyClick(list, key);
+    EXPECT_TRUE(composer()->prompt()->hasFocus());
   }
 }
 

@@ -4,6 +4,7 @@
 #include <QSlider>
 
 #include "tests/ui/support/tab_walk.h"
+#include "tests/ui/support/whole_widget.h"
 #include "tests/ui/support/window_fixture.h"
 #include "ui/compare/comparison_setup.h"
 #include "ui/composer/later_choice.h"
@@ -17,9 +18,7 @@ class PopupCardTest : public WindowTest {
  protected:
   // Whether all of it is on the screen, inside its card.
   static bool isSeen(const QWidget* control, const QWidget* card) {
-    if (control->visibleRegion().boundingRect() != control->rect()) return false;
-    const QRect on(control->mapTo(card, QPoint(0, 0)), control->size());
-    return card->rect().contains(on) && card->screen()->availableGeometry().contains(card->geometry());
+    return isWhole(control) && card->screen()->availableGeometry().contains(card->geometry());
   }
   void expectReachable(ui::MethodControl* control, const char* where) {
     for (const int zoom : {100, 125, 150, 175, 200}) {

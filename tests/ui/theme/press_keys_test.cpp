@@ -261,16 +261,5 @@ TEST_F(PressKeys, LeaveFieldsForTextAlone) {
   EXPECT_EQ(returned.count(), 1);
 }
 
-TEST_F(PressKeys, ARowOfTheChatsLeadsToTheBox) {
-  ask(QStringLiteral("What color is the star?"));
-  QListView* list = m_window->sidebar()->list();
-  for (const Qt::Key key : {Qt::Key_Return, Qt::Key_Space}) {
-    list->setFocus();
-    ASSERT_TRUE(list->currentIndex().isValid());
-    QTest::keyClick(list, key);
-    EXPECT_TRUE(composer()->prompt()->hasFocus());
-  }
-}
-
 }  // namespace
 }  // namespace winnow::test
