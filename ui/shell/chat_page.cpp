@@ -121,10 +121,15 @@ void ChatPage::build(const WindowServices& services, const QList<app::Sample>& s
   addInset(column, m_elsewhere);
   m_dropMark = new DropMark(*m_composer);
   addInset(column, m_composer);
+  m_lines = new QWidget;
+  auto* lines = new QVBoxLayout(m_lines);
+  lines->setContentsMargins({});
+  lines->setSpacing(0);
   m_preparationLine = new PreparationLine;
-  addInset(column, m_preparationLine);
+  lines->addWidget(m_preparationLine);
   m_planLine = new PlanLine;
-  addInset(column, m_planLine);
+  lines->addWidget(m_planLine);
+  addInset(column, m_lines);
 }
 
 void ChatPage::connectViews(const Parts& parts) {
@@ -268,7 +273,9 @@ void ChatPage::arrangeViews() {
   // comparison.
   const bool low = window()->height() < theme().px(kLowUnits);
   m_stack->setVisible(!m_chooser->choosing() || !low);
-  m_composer->setVisible(m_chooser->choosing() || !low || !showsComparison());
+  const bool box = m_chooser->choosing() || !low || !showsComparison();
+  m_composer->setVisible(box);
+  m_lines->setVisible(box);  // of a next question
   m_chooser->update(m_session.answers.writingHere() || m_comparison->runningHere() || m_check->running());
   Q_EMIT stateChanged();
 }

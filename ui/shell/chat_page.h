@@ -119,6 +119,7 @@ class ChatPage : public QWidget {
   WatchBar* m_watchBar = nullptr;
   Composer* m_composer = nullptr;
   DropMark* m_dropMark = nullptr;
+  QWidget* m_lines = nullptr;  // under the box
   PreparationLine* m_preparationLine = nullptr;
   PlanLine* m_planLine = nullptr;
   PlanController* m_plan = nullptr;
