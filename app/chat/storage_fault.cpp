@@ -14,19 +14,7 @@ namespace {
 constexpr qint64 kLeastRoomBytes = 128 * 1024;  // SQLite asks for 32 KiB of shared memory at once, and for pages
 }  // namespace
 
-ErrorCode storageCodeOf(int systemError) {
-  switch (systemError) {
-    case EACCES:
-    case EPERM:
-    case EROFS:
-      return ErrorCode::kStorageReadOnly;
-    case ENOSPC:
-    case EDQUOT:
-      return ErrorCode::kStorageFull;
-    default:
-      return ErrorCode::kStorage;
-  }
-}
+ErrorCode storageCodeOf(int systemError) { return storageCodeOf(folderFaultOf(systemError)); }
 
 ErrorCode storageCodeOf(FolderFault fault) {
   switch (fault) {

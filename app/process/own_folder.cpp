@@ -9,9 +9,8 @@
 #include <cerrno>
 
 namespace winnow::app {
-namespace {
 
-FolderFault faultOf(int systemError) {
+FolderFault folderFaultOf(int systemError) {
   switch (systemError) {
     case EEXIST:
     case ENOTDIR:
@@ -31,16 +30,7 @@ FolderFault faultOf(int systemError) {
   }
 }
 
-// Of the path's parts, from the root down, the first that is there and no folder; empty: there is none.
-QString fileInTheWay(const QString& folder) {
-  QString path;
-  for (const QString& part : folder.split(QLatin1Char('/'), Qt::SkipEmptyParts)) {
-    path += QLatin1Char('/') + part;
-    const QFileInfo info(path);
-    if ((info.exists() || info.isSymLink()) && !info.isDir()) return path;
-  }
-  return {};
-}
+namespace {
 
 QString nearest(QString folder) {
   while (!QFileInfo(folder).isDir() && folder.size() > 1) folder = QFileInfo(folder).path();
@@ -64,12 +54,12 @@ FolderState makeOwnFolder(const QString& folder) {
       continue;
     }
     if (::mkdir(name.constData(), 0777) != 0) {
-      const FolderFault fault = faultOf(errno);
-      return {fault, fault == FolderFault::kFileInTheWay ? fileInTheWay(whole) : there.isEmpty() ? QStringLiteral("/") : there};
+      const FolderFault fault = folderFaultOf(errno);
+      return {fault, fault == FolderFault::kFileInTheWay ? next : there.isEmpty() ? QStringLiteral("/") : there};
     }
     there = next;
   }
-  if (::access(QFile::encodeName(whole).constData(), W_OK | X_OK) != 0) return {faultOf(errno), whole};
+  if (::access(QFile::encodeName(whole).constData(), W_OK | X_OK) != 0) return {folderFaultOf(errno), whole};
   return {};
 }
 

@@ -26,6 +26,9 @@ struct FolderState {
   explicit operator bool() const { return fault == FolderFault::kNone; }
 };
 
+// Of an errno that a call on a file or a folder left.
+FolderFault folderFaultOf(int systemError);
+
 // The folder is there and can be written to; it and those above it were made where they were missing.
 FolderState makeOwnFolder(const QString& folder);
 
