@@ -10,6 +10,7 @@
 #include "app/chat/run_json.h"
 #include "app/chat/sampling_json.h"
 #include "app/notices/notice_text.h"
+#include "engine/messages/choice_words.h"
 
 namespace winnow::app {
 
@@ -22,8 +23,6 @@ constexpr int kVersion = 1;
 std::string time(qint64 ms) { return QDateTime::fromMSecsSinceEpoch(ms, Qt::UTC).toString(Qt::ISODate).toStdString(); }
 
 QString nameOf(const Attachment& attachment) { return QFileInfo(QFile::decodeName(attachment.path)).fileName(); }
-
-const char* wordOf(MediaKind kind) { return kind == MediaKind::kVideo ? "video" : kind == MediaKind::kDocument ? "document" : "image"; }
 
 // As a heading of people.
 QString titleOf(MediaKind kind) {
@@ -100,7 +99,7 @@ OrderedJson samplingOf(const SamplingChoice& choice) {
 }
 
 OrderedJson attachmentOf(const Attachment& attachment) {
-  OrderedJson json = {{"kind", wordOf(attachment.kind)},
+  OrderedJson json = {{"kind", word_of(kMediaKindWords, attachment.kind)},
                       {"name", nameOf(attachment).toStdString()},
                       {"sha256", attachment.sha256.toStdString()},
                       {"size_bytes", attachment.sizeBytes}};

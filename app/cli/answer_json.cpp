@@ -8,6 +8,7 @@
 
 #include "app/notices/notice_text.h"
 #include "engine/base/error.h"
+#include "engine/messages/choice_words.h"
 #include "engine/metrics/kept_figures.h"
 
 namespace winnow::cli {
@@ -94,9 +95,7 @@ ordered_json media_json(const std::vector<MediaSampled>& sampled) {
     ordered_json notices = ordered_json::array();
     for (const MediaNotice& notice : item.notices) notices.push_back(app::noticeText(notice));
     media.push_back({{"path", item.path},
-                     {"kind", item.kind == MediaKind::kVideo      ? "video"
-                              : item.kind == MediaKind::kDocument ? "document"
-                                                                  : "image"},
+                     {"kind", word_of(kMediaKindWords, item.kind)},
                      {"tokens", item.tokens},
                      {"all_tokens", item.all_tokens},
                      {"duration_s", item.duration_s},

@@ -14,11 +14,10 @@
 #include "app/notices/notice_text.h"
 #include "engine/api/model_kinds.h"
 #include "engine/api/model_summary.h"
+#include "engine/messages/choice_words.h"
 
 namespace winnow::cli {
 namespace {
-
-const char* kind_name(MediaKind kind) { return kind == MediaKind::kVideo ? "video" : kind == MediaKind::kDocument ? "document" : "image"; }
 
 // "Q4_1 98 %, F32 2 %", the largest first.
 std::string stored_text(const ModelSummary& model) {
@@ -125,7 +124,7 @@ ExitStatus run_probe(const std::string& path, const std::string& encoding, Outpu
   for (const MediaNotice& notice : info.notices) notices.push_back(app::noticeText(notice));
   if (format == OutputFormat::kJson) {
     const nlohmann::ordered_json object = {{"path", path},
-                                           {"kind", kind_name(info.kind)},
+                                           {"kind", word_of(kMediaKindWords, info.kind)},
                                            {"container", info.container},
                                            {"codec", info.codec},
                                            {"width_px", info.widthPx},
@@ -143,7 +142,7 @@ ExitStatus run_probe(const std::string& path, const std::string& encoding, Outpu
     print_out("%s\n", json_line(object, 2).c_str());
     return ExitStatus::kAnswered;
   }
-  print_out("%s: %s, %s in %s", path.c_str(), kind_name(info.kind), info.codec.c_str(), info.container.c_str());
+  print_out("%s: %s, %s in %s", path.c_str(), word_of(kMediaKindWords, info.kind), info.codec.c_str(), info.container.c_str());
   if (info.kind == MediaKind::kDocument) {
     print_out(", %lld words", static_cast<long long>(info.words));
   } else {

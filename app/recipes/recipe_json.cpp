@@ -14,6 +14,7 @@
 #include "app/recipes/option_json.h"
 #include "engine/base/error.h"
 #include "engine/base/file_bytes.h"
+#include "engine/base/member_count.h"
 
 namespace winnow::app {
 
@@ -25,22 +26,9 @@ constexpr char kFormat[] = "winnow-recipe";
 constexpr int kVersion = 1;
 constexpr std::size_t kMaxText = 65536;  // shares of a deep model are long
 
-// How many members an aggregate has.
-struct AnyValue {
-  template <class Value>
-  operator Value() const;  // never called
-};
-template <class Aggregate, class... Values>
-consteval std::size_t memberCount() {
-  if constexpr (requires { Aggregate{Values{}..., AnyValue{}}; }) {
-    return memberCount<Aggregate, Values..., AnyValue>();
-  } else {
-    return sizeof...(Values);
-  }
-}
 // method, retention, budget_tokens, turn_policy, seed, options. A member that is added must be in a table of recipe_spec.h, or be written
 // and read below: then this compiles again.
-static_assert(memberCount<RecipeSpec>() == 6 + std::size(kWholeSettings) + std::size(kPartSettings));
+static_assert(member_count<RecipeSpec>() == 6 + std::size(kWholeSettings) + std::size(kPartSettings));
 
 Json toJson(const NamedRecipe& recipe) {
   const RecipeSpec& spec = recipe.spec;

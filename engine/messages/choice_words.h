@@ -1,6 +1,7 @@
-// The words for the options of LoadModel, as both command lines accept them and the settings store them: never renamed.
+// The words for the options of LoadModel, as both command lines accept them and the settings store them, and for what an attachment is, in
+// JSON. Never renamed.
 //
-// Used by app/cli, app/bootstrap and app/settings. Threads: any.
+// Used by app/cli, app/bootstrap, app/settings and app/chat. Threads: any.
 #pragma once
 
 #include <cstddef>
@@ -25,6 +26,9 @@ inline constexpr ChoiceWord<WeightFormat> kWeightWords[] = {{"auto", WeightForma
                                                             {"bf16", WeightFormat::kBf16},
                                                             {"int8", WeightFormat::kInt8},
                                                             {"int4", WeightFormat::kInt4}};
+
+inline constexpr ChoiceWord<MediaKind> kMediaKindWords[] = {
+    {"image", MediaKind::kImage}, {"video", MediaKind::kVideo}, {"document", MediaKind::kDocument}};
 
 // nullopt if no such word exists.
 template <class Value, std::size_t N>

@@ -5,26 +5,13 @@
 
 #include <random>
 
+#include "engine/base/member_count.h"
 #include "engine/messages/wire_value.h"
 
 namespace winnow {
 namespace {
 
 using wire::Value;
-
-// How many members an aggregate has.
-struct AnyValue {
-  template <class T>
-  operator T() const;  // never called
-};
-template <class Aggregate, class... Values>
-consteval std::size_t member_count() {
-  if constexpr (requires { Aggregate{Values{}..., AnyValue{}}; }) {
-    return member_count<Aggregate, Values..., AnyValue>();
-  } else {
-    return sizeof...(Values);
-  }
-}
 
 // Draws a value of every field, the ends of ranges and odd texts among them.
 class Draw {
