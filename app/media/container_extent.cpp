@@ -48,7 +48,7 @@ ContainerExtent measureMov(const MediaFile& file) {
     if (header.size() < 8) break;
     const std::span<const std::uint8_t> bytes(header);
     std::uint64_t size = bigEndian(bytes.first(4));
-    const std::string_view type(reinterpret_cast<const char*>(header.data()) + 4, 4);
+    const std::string_view type = charactersOf(header).substr(4, 4);
     if (size == 1 && header.size() == 16) size = bigEndian(bytes.subspan(8, 8));
     if (size == 0) size = static_cast<std::uint64_t>(file.sizeBytes() - at);  // to the end of the file
     if (size < 8 || !isBoxType(type)) break;
@@ -127,7 +127,7 @@ ContainerExtent measureAvi(const MediaFile& file) {
   // Files over 1 GiB are a chain of RIFF chunks; sizes are padded to even.
   for (int chunk = 0; chunk < kMaxBoxes && at + 8 <= file.sizeBytes(); ++chunk) {
     const auto header = file.readRange(at, 8);
-    if (header.size() < 8 || std::string_view(reinterpret_cast<const char*>(header.data()), 4) != "RIFF") break;
+    if (header.size() < 8 || !charactersOf(header).starts_with("RIFF")) break;
     const std::uint64_t size = littleEndian32(std::span<const std::uint8_t>(header).subspan(4));
     extent.missingBytes = missing(file.sizeBytes(), at + 8, size);
     if (extent.missingBytes > 0) return extent;

@@ -96,7 +96,7 @@ BlockMatrix::BlockMatrix(std::vector<BlockRows> parts, std::int64_t in, at::Scal
     order_of_.push_back(static_cast<std::size_t>(known - orders_.begin()));
     if (known == orders_.end()) orders_.push_back(part.column_of);
     rounds_ = rounds_ || kernels::has_int8_gemv(part.type);
-    rounds_many_ = rounds_many_ && kernels::int8_gemm_are_fast(part.type);
+    rounds_many_ = rounds_many_ && kernels::int8_gemm_is_fast(part.type);
   }
 }
 

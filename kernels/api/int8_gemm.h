@@ -58,6 +58,6 @@ LaunchStatus int8_gemm_reference(const Int8GemmArgs& args);
 LaunchStatus int8_gemm_cpu(const Int8GemmArgs& args);
 // Whether this processor multiplies bytes fast enough to beat dequantising the matrix and an fp32 GEMM. If it is false for every type,
 // int8_gemm_cpu() is the reference.
-bool int8_gemm_are_fast(BlockType type);
+bool int8_gemm_is_fast(BlockType type);
 
 }  // namespace winnow::kernels

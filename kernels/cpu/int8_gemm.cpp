@@ -411,7 +411,7 @@ LaunchStatus int8_gemm_cpu(const Int8GemmArgs& args) {
   return LaunchStatus::kOk;
 }
 
-bool int8_gemm_are_fast(BlockType type) { return HWY_DYNAMIC_DISPATCH(is_fast)(type); }
+bool int8_gemm_is_fast(BlockType type) { return HWY_DYNAMIC_DISPATCH(is_fast)(type); }
 
 }  // namespace winnow::kernels
 #endif  // HWY_ONCE

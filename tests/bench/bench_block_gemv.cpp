@@ -2,7 +2,7 @@
 //
 // Prints one JSON line for each type and size: of an interleaved run, the median time of the exact product and of the rounded one as a
 // ratio, and the rounded one's bytes a second as a share of the plain read's. The large matrix does not fit into a processor's cache, as a
-// model's weights do not. Then the rows of a prompt together beside one after the other, where int8_gemm_are_fast(). Fails if a rounded
+// model's weights do not. Then the rows of a prompt together beside one after the other, where int8_gemm_is_fast(). Fails if a rounded
 // product differs from its definition.
 #include <algorithm>
 #include <chrono>
@@ -151,7 +151,7 @@ int main() {
         return 1;
       }
     }
-    if (int8_gemm_are_fast(type) && !run_many(name, type)) {
+    if (int8_gemm_is_fast(type) && !run_many(name, type)) {
       std::fprintf(stderr, "%s: rows together differ from rows apart\n", name);
       return 1;
     }

@@ -58,7 +58,7 @@ TEST(BlockMatrix, ManyRowsAreTheRowsOneAtATime) {
   at::manual_seed(6);
   const Parts parts;
   const BlockMatrix matrix = parts.matrix();
-  if (!kernels::int8_gemm_are_fast(kernels::BlockType::kQ8_0)) GTEST_SKIP() << "this processor multiplies many rows as numbers";
+  if (!kernels::int8_gemm_is_fast(kernels::BlockType::kQ8_0)) GTEST_SKIP() << "this processor multiplies many rows as numbers";
   for (const std::int64_t rows : {std::int64_t{9}, std::int64_t{30}, Int8Tiles::kMostInputs + 3}) {
     const at::Tensor input = at::randn({rows, kIn});
     const at::Tensor found = matrix.times(input.view({1, rows, kIn}));
