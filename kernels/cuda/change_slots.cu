@@ -1,20 +1,19 @@
 // The launch of changed slots.
 #include "kernels/cuda/change_slots.cuh"
 
-#include <cuda_runtime_api.h>
-
 #include "kernels/cuda/for_type.h"
+#include "kernels/cuda/launch.h"
 #include "kernels/reference/check_leaving_slots.h"
 
 namespace winnow::kernels {
 
 LaunchStatus cuda_change_slots(const CudaChangeSlotsArgs& args, void* stream) {
   if (const LaunchStatus status = check_arguments(args); status != LaunchStatus::kOk) return status;
-  const dim3 grid(static_cast<unsigned>(args.lists), 2);
+  const cuda::Grid grid(static_cast<unsigned>(args.lists), 2);
   cuda::for_type(args.type, [&](auto element) {
-    cuda::change_slots<decltype(element)><<<grid, cuda::kChangeThreads, 0, static_cast<cudaStream_t>(stream)>>>(args);
+    cuda::launch_kernel(cuda::change_slots<decltype(element)>, grid, cuda::kChangeThreads, stream, args);
   });
-  return cudaGetLastError() == cudaSuccess ? LaunchStatus::kOk : LaunchStatus::kDeviceError;
+  return cuda::launch_status();
 }
 
 }  // namespace winnow::kernels

@@ -1,9 +1,8 @@
 // Launches of entropies over some columns: argument rules, element type, vector width, split.
 #include "kernels/cuda/cross_modal_entropy.cuh"
 
-#include <cuda_runtime_api.h>
-
 #include "kernels/cuda/for_type.h"
+#include "kernels/cuda/launch.h"
 #include "kernels/reference/check_cross_modal_entropy.h"
 
 namespace winnow::kernels {
@@ -11,15 +10,16 @@ namespace winnow::kernels {
 namespace {
 
 template <class T, int kVector>
-void launch_walks(const cuda::CrossModalLaunch& launch, cudaStream_t on) {
+void launch_walks(const cuda::CrossModalLaunch& launch, void* stream) {
   const auto parts = static_cast<unsigned>(launch.parts);
-  const dim3 items(static_cast<unsigned>(launch.tiles), static_cast<unsigned>(launch.kv_heads), parts);
-  cuda::sum_rows<T, kVector><<<items, cuda::kLogitThreads, 0, on>>>(launch);
-  const dim3 rows(static_cast<unsigned>((launch.rows + cuda::kJoinThreads - 1) / cuda::kJoinThreads),
-                  static_cast<unsigned>(launch.kv_heads * launch.group));
-  cuda::join_rows<<<rows, cuda::kJoinThreads, 0, on>>>(launch);
-  cuda::add_entropies<T, kVector><<<dim3(static_cast<unsigned>(launch.row_tiles), parts), cuda::kLogitThreads, 0, on>>>(launch);
-  cuda::add_tiles<<<1, cuda::kJoinThreads, 0, on>>>(launch);
+  const cuda::Grid items(static_cast<unsigned>(launch.tiles), static_cast<unsigned>(launch.kv_heads), parts);
+  cuda::launch_kernel(cuda::sum_rows<T, kVector>, items, cuda::kLogitThreads, stream, launch);
+  const cuda::Grid rows(static_cast<unsigned>((launch.rows + cuda::kJoinThreads - 1) / cuda::kJoinThreads),
+                        static_cast<unsigned>(launch.kv_heads * launch.group));
+  cuda::launch_kernel(cuda::join_rows, rows, cuda::kJoinThreads, stream, launch);
+  cuda::launch_kernel(cuda::add_entropies<T, kVector>, cuda::Grid(static_cast<unsigned>(launch.row_tiles), parts), cuda::kLogitThreads,
+                      stream, launch);
+  cuda::launch_kernel(cuda::add_tiles, 1, cuda::kJoinThreads, stream, launch);
 }
 
 }  // namespace
@@ -28,16 +28,15 @@ LaunchStatus cuda_cross_modal_entropy(const CudaCrossModalArgs& args, void* stre
   if (const LaunchStatus status = check_arguments(args); status != LaunchStatus::kOk) return status;
   if (args.rows == 0 || args.columns == 0) return LaunchStatus::kOk;
   const cuda::CrossModalLaunch launch = cuda::plan_launch(args);
-  const auto on = static_cast<cudaStream_t>(stream);
   cuda::for_type(args.type, [&](auto element) {
     using T = decltype(element);
     if (cuda::reads_vectors<T>(args)) {
-      launch_walks<T, cuda::kWidest<T>>(launch, on);
+      launch_walks<T, cuda::kWidest<T>>(launch, stream);
     } else {
-      launch_walks<T, 1>(launch, on);
+      launch_walks<T, 1>(launch, stream);
     }
   });
-  return cudaGetLastError() == cudaSuccess ? LaunchStatus::kOk : LaunchStatus::kDeviceError;
+  return cuda::launch_status();
 }
 
 }  // namespace winnow::kernels

@@ -1,14 +1,12 @@
 // Launches of decode attention: argument rules, element type, vector width, split.
 #include "kernels/cuda/decode_attention.cuh"
 
-#include <cuda_runtime_api.h>
-
 #include <algorithm>
 
 #include "kernels/cuda/check_arguments.h"
 #include "kernels/cuda/decode_attention_matrix.cuh"
 #include "kernels/cuda/for_type.h"
-#include "kernels/cuda/overlapped_launch.h"
+#include "kernels/cuda/launch.h"
 
 namespace winnow::kernels {
 
@@ -30,7 +28,7 @@ void with_kernel(const cuda::DecodeLaunch& launch, Run run) {
 }
 
 template <class T>
-void launch(const cuda::DecodeLaunch& launch, dim3 parts, unsigned heads, cudaStream_t stream) {
+void launch(const cuda::DecodeLaunch& launch, cuda::Grid parts, unsigned heads, void* stream) {
   with_kernel<T>(launch, [&](auto* attend) { cuda::launch_overlapped(attend, parts, cuda::kThreads, stream, launch); });
   if (!launch.direct) cuda::launch_overlapped(cuda::merge_parts<T>, heads, cuda::kThreads, stream, launch);
 }
@@ -40,12 +38,11 @@ void launch(const cuda::DecodeLaunch& launch, dim3 parts, unsigned heads, cudaSt
 LaunchStatus cuda_decode_attention(const CudaDecodeAttentionArgs& args, void* stream) {
   if (const LaunchStatus status = check_arguments(args); status != LaunchStatus::kOk) return status;
   const cuda::DecodeLaunch decode = cuda::plan_launch(args);
-  const dim3 grid(static_cast<unsigned>(decode.parts), static_cast<unsigned>(args.kv_heads),
-                  static_cast<unsigned>((args.group + kCudaGroupTile - 1) / kCudaGroupTile));
+  const cuda::Grid grid(static_cast<unsigned>(decode.parts), static_cast<unsigned>(args.kv_heads),
+                        static_cast<unsigned>((args.group + kCudaGroupTile - 1) / kCudaGroupTile));
   const auto heads = static_cast<unsigned>(args.kv_heads * args.group);
-  const auto on = static_cast<cudaStream_t>(stream);
-  cuda::for_type(args.type, [&](auto element) { launch<decltype(element)>(decode, grid, heads, on); });
-  return cudaGetLastError() == cudaSuccess ? LaunchStatus::kOk : LaunchStatus::kDeviceError;
+  cuda::for_type(args.type, [&](auto element) { launch<decltype(element)>(decode, grid, heads, stream); });
+  return cuda::launch_status();
 }
 
 }  // namespace winnow::kernels

@@ -1,10 +1,8 @@
 // Launches of GEMVs with dense matrices: argument rules, type, how many warps share rows.
 #include "kernels/cuda/gemv.cuh"
 
-#include <cuda_runtime_api.h>
-
 #include "kernels/cuda/for_type.h"
-#include "kernels/cuda/overlapped_launch.h"
+#include "kernels/cuda/launch.h"
 #include "kernels/reference/check_cuda_gemv.h"
 
 namespace winnow::kernels {
@@ -12,14 +10,13 @@ namespace winnow::kernels {
 LaunchStatus cuda_gemv(const CudaGemvArgs& args, void* stream) {
   if (const LaunchStatus status = check_arguments(args); status != LaunchStatus::kOk) return status;
   const cuda::GemvLaunch launch = cuda::plan_launch(args);
-  const auto on = static_cast<cudaStream_t>(stream);
   cuda::for_type(args.type, [&](auto element) {
     cuda::with_sharing(cuda::sharing_warps(launch), [&](auto sharing) {
       cuda::launch_overlapped(cuda::multiply_row<decltype(element), sharing.value>, cuda::gemv_blocks(launch, sharing.value),
-                              32 * cuda::kGemvWarps, on, launch);
+                              32 * cuda::kGemvWarps, stream, launch);
     });
   });
-  return cudaGetLastError() == cudaSuccess ? LaunchStatus::kOk : LaunchStatus::kDeviceError;
+  return cuda::launch_status();
 }
 
 }  // namespace winnow::kernels

@@ -1,11 +1,10 @@
 // The launch of most similar slots.
 #include "kernels/cuda/nearest_slots.cuh"
 
-#include <cuda_runtime_api.h>
-
 #include <algorithm>
 
 #include "kernels/cuda/for_type.h"
+#include "kernels/cuda/launch.h"
 #include "kernels/reference/check_leaving_slots.h"
 
 namespace winnow::kernels {
@@ -17,12 +16,12 @@ LaunchStatus cuda_nearest_slots(const CudaNearestSlotsArgs& args, void* stream) 
     CudaNearestSlotsArgs some = args;
     some.asked += first;
     some.found += first * args.parts;
-    const dim3 grid(static_cast<unsigned>(args.parts), static_cast<unsigned>(std::min(kMostRows, args.count - first)));
+    const cuda::Grid grid(static_cast<unsigned>(args.parts), static_cast<unsigned>(std::min(kMostRows, args.count - first)));
     cuda::for_type(args.type, [&](auto element) {
-      cuda::find_similar<decltype(element)><<<grid, 32 * cuda::kNearestSlotWarps, 0, static_cast<cudaStream_t>(stream)>>>(some);
+      cuda::launch_kernel(cuda::find_similar<decltype(element)>, grid, 32 * cuda::kNearestSlotWarps, stream, some);
     });
   }
-  return cudaGetLastError() == cudaSuccess ? LaunchStatus::kOk : LaunchStatus::kDeviceError;
+  return cuda::launch_status();
 }
 
 }  // namespace winnow::kernels

@@ -1,6 +1,6 @@
 // Overlapping launches (programmatic dependent launch): a kernel begins while the previous one ends, prepares its indices and constants,
 // and waits for the other's results only when it reads them. Without overlap, the gaps between a decode step's kernels of microseconds take
-// nearly as long as the kernels. Host side: overlapped_launch.h, whose kernels keep the rules below. From compute capability 9.0 on;
+// nearly as long as the kernels. Host side: launch.h, whose kernels keep the rules below. From compute capability 9.0 on;
 // without effect before.
 #pragma once
 

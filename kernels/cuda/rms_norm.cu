@@ -1,17 +1,15 @@
 // Launches of RMS norms.
 #include "kernels/cuda/rms_norm.cuh"
 
-#include <cuda_runtime_api.h>
-
 #include "kernels/cuda/for_type.h"
-#include "kernels/cuda/overlapped_launch.h"
+#include "kernels/cuda/launch.h"
 #include "kernels/reference/check_rms_norm.h"
 
 namespace winnow::kernels {
 namespace {
 
 template <class T, int kVector>
-void launch(const RmsNormArgs& args, cudaStream_t stream) {
+void launch(const RmsNormArgs& args, void* stream) {
   const cuda::NormLaunch norm = cuda::plan_launch(args);
   if (args.features <= cuda::kWarpFeatures) {
     cuda::launch_overlapped(cuda::normalise_rows<T, kVector, 32>, cuda::norm_blocks(args, 32), cuda::kNormThreads, stream, norm);
@@ -22,14 +20,14 @@ void launch(const RmsNormArgs& args, cudaStream_t stream) {
 }
 
 template <class T, class Weight>
-void launch_holding(const RmsNormArgs& args, cudaStream_t stream) {
+void launch_holding(const RmsNormArgs& args, void* stream) {
   const int warps = cuda::holding_warps<T>(args);
   cuda::launch_overlapped(cuda::normalise_held_row<T, Weight>, static_cast<unsigned>(args.rows), 32 * warps, stream,
                           cuda::plan_launch(args), warps);
 }
 
 template <class T>
-void launch_as_it_lies(const RmsNormArgs& args, cudaStream_t stream) {
+void launch_as_it_lies(const RmsNormArgs& args, void* stream) {
   if (cuda::holds_rows<T>(args))
     return args.weight_type == args.type ? launch_holding<T, T>(args, stream) : launch_holding<T, float>(args, stream);
   cuda::moves_vectors<T>(args) ? launch<T, cuda::kWidest<T>>(args, stream) : launch<T, 1>(args, stream);
@@ -40,9 +38,8 @@ void launch_as_it_lies(const RmsNormArgs& args, cudaStream_t stream) {
 LaunchStatus cuda_rms_norm(const RmsNormArgs& args, void* stream) {
   if (const LaunchStatus status = check_arguments(args); status != LaunchStatus::kOk) return status;
   if (args.rows == 0 || args.groups == 0) return LaunchStatus::kOk;
-  const auto on = static_cast<cudaStream_t>(stream);
-  cuda::for_type(args.type, [&](auto element) { launch_as_it_lies<decltype(element)>(args, on); });
-  return cudaGetLastError() == cudaSuccess ? LaunchStatus::kOk : LaunchStatus::kDeviceError;
+  cuda::for_type(args.type, [&](auto element) { launch_as_it_lies<decltype(element)>(args, stream); });
+  return cuda::launch_status();
 }
 
 }  // namespace winnow::kernels

@@ -1,17 +1,15 @@
 // The launch of rotated and appended rows.
 #include "kernels/cuda/rotate_append.cuh"
 
-#include <cuda_runtime_api.h>
-
 #include "kernels/cuda/for_type.h"
-#include "kernels/cuda/overlapped_launch.h"
+#include "kernels/cuda/launch.h"
 #include "kernels/reference/check_rotate_append.h"
 
 namespace winnow::kernels {
 namespace {
 
 template <class T>
-void launch_rotate_append(const CudaRotateAppendArgs& args, cudaStream_t stream) {
+void launch_rotate_append(const CudaRotateAppendArgs& args, void* stream) {
   const cuda::RotateAppendLaunch launch = cuda::plan_launch(args);
   constexpr int kVector = cuda::kWidest<T>;
   if (cuda::moves_vectors<T>(args)) {
@@ -26,8 +24,8 @@ void launch_rotate_append(const CudaRotateAppendArgs& args, cudaStream_t stream)
 
 LaunchStatus cuda_rotate_append(const CudaRotateAppendArgs& args, void* stream) {
   if (const LaunchStatus status = check_arguments(args); status != LaunchStatus::kOk) return status;
-  cuda::for_type(args.type, [&](auto element) { launch_rotate_append<decltype(element)>(args, static_cast<cudaStream_t>(stream)); });
-  return cudaGetLastError() == cudaSuccess ? LaunchStatus::kOk : LaunchStatus::kDeviceError;
+  cuda::for_type(args.type, [&](auto element) { launch_rotate_append<decltype(element)>(args, stream); });
+  return cuda::launch_status();
 }
 
 }  // namespace winnow::kernels

@@ -1,16 +1,15 @@
 // Launches of row maxima and counts below them: argument rules, element type, vector width, split.
 #include "kernels/cuda/row_sparsity.cuh"
 
-#include <cuda_runtime_api.h>
-
 #include "kernels/cuda/for_type.h"
+#include "kernels/cuda/launch.h"
 #include "kernels/reference/check_row_sparsity.h"
 
 namespace winnow::kernels {
 
 namespace {
 
-dim3 grid_of(const cuda::RowWalkLaunch& launch) {
+cuda::Grid grid_of(const cuda::RowWalkLaunch& launch) {
   return {static_cast<unsigned>(launch.tiles), static_cast<unsigned>(launch.kv_heads), static_cast<unsigned>(launch.parts)};
 }
 
@@ -20,32 +19,30 @@ LaunchStatus cuda_row_maxima(const CudaRowMaximaArgs& args, void* stream) {
   if (const LaunchStatus status = check_arguments(args); status != LaunchStatus::kOk) return status;
   if (args.rows == 0 || args.columns == 0) return LaunchStatus::kOk;
   const cuda::RowMaximaLaunch launch = cuda::plan_launch(args);
-  const auto on = static_cast<cudaStream_t>(stream);
   cuda::for_type(args.type, [&](auto element) {
     using T = decltype(element);
     if (cuda::reads_vectors<T>(args)) {
-      cuda::find_row_maxima<T, cuda::kWidest<T>><<<grid_of(launch), cuda::kLogitThreads, 0, on>>>(launch);
+      cuda::launch_kernel(cuda::find_row_maxima<T, cuda::kWidest<T>>, grid_of(launch), cuda::kLogitThreads, stream, launch);
     } else {
-      cuda::find_row_maxima<T, 1><<<grid_of(launch), cuda::kLogitThreads, 0, on>>>(launch);
+      cuda::launch_kernel(cuda::find_row_maxima<T, 1>, grid_of(launch), cuda::kLogitThreads, stream, launch);
     }
   });
-  return cudaGetLastError() == cudaSuccess ? LaunchStatus::kOk : LaunchStatus::kDeviceError;
+  return cuda::launch_status();
 }
 
 LaunchStatus cuda_count_below(const CudaCountBelowArgs& args, void* stream) {
   if (const LaunchStatus status = check_arguments(args); status != LaunchStatus::kOk) return status;
   if (args.rows == 0 || args.columns == 0) return LaunchStatus::kOk;
   const cuda::CountBelowLaunch launch = cuda::plan_launch(args);
-  const auto on = static_cast<cudaStream_t>(stream);
   cuda::for_type(args.type, [&](auto element) {
     using T = decltype(element);
     if (cuda::reads_vectors<T>(args)) {
-      cuda::count_below<T, cuda::kWidest<T>><<<grid_of(launch), cuda::kLogitThreads, 0, on>>>(launch);
+      cuda::launch_kernel(cuda::count_below<T, cuda::kWidest<T>>, grid_of(launch), cuda::kLogitThreads, stream, launch);
     } else {
-      cuda::count_below<T, 1><<<grid_of(launch), cuda::kLogitThreads, 0, on>>>(launch);
+      cuda::launch_kernel(cuda::count_below<T, 1>, grid_of(launch), cuda::kLogitThreads, stream, launch);
     }
   });
-  return cudaGetLastError() == cudaSuccess ? LaunchStatus::kOk : LaunchStatus::kDeviceError;
+  return cuda::launch_status();
 }
 
 }  // namespace winnow::kernels

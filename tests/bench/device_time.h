@@ -1,13 +1,19 @@
 // Time that a GPU takes for a call, for benchmarks.
 #pragma once
 
+#include <cuda_runtime_api.h>
+
 #include <algorithm>
 #include <cstddef>
+#include <stdexcept>
+#include <string>
 #include <vector>
 
-#include "tests/kernels/device_memory.h"
-
 namespace winnow::kernels::testing {
+
+inline void check(cudaError_t error) {
+  if (error != cudaSuccess) throw std::runtime_error(std::string("CUDA: ") + cudaGetErrorString(error));
+}
 
 // Median of `rounds` calls after three that do not count, by events of the device: launches included.
 template <class Call>

@@ -1,5 +1,5 @@
 // Matrices in blocks and vectors for the CUDA operators on them: inputs, the reference's answers and how near an answer must be.
-// Used with host pointers (cuda_blocks_source_test.cpp) or copied to a device (cuda_device_test.cpp).
+// Copied to where the operators run (cuda/runner.h); with host pointers for the references.
 #pragma once
 
 #include <gtest/gtest.h>

@@ -73,7 +73,7 @@ class CudaCrossModalCase {
     ASSERT_NEAR(actual, expected, relative * (expected + 2.0 * rows));
   }
 
-  const CudaColumnsCase numbers;
+  CudaColumnsCase numbers;
   std::vector<std::int32_t> row_of, column_of, seen;
 };
 

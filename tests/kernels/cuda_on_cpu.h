@@ -1,5 +1,5 @@
 // Runs the project's CUDA kernels on a CPU: their own source, every CUDA thread a fiber, so that arithmetic, indexing and barriers are
-// tested where no GPU is. Include before a .cuh file. Knows exactly what those files use: threadIdx, blockIdx, __shared__,
+// tested where no GPU is. Include before a .cuh or .cu file. Knows exactly what those files use: threadIdx, blockIdx, __shared__,
 // __syncthreads, full-warp __shfl_xor_sync, __shfl_sync and __syncwarp, the tensor cores (kernels/cuda/tensor_core.cuh), copies that are
 // not waited for (kernels/cuda/copy_async.cuh), atomic maxima and sums, fp16 conversions, single operations that round. A barrier that part
 // of a warp or block never reaches throws. Compile with -fsanitize=alignment, as CMakeLists.txt does: a load from where its type is not
@@ -21,9 +21,9 @@
 #include <vector>
 
 #include "kernels/reference/half.h"
-#include "tests/kernels/decode_attention_case.h"
+#include "tests/kernels/narrow.h"
 
-#define __global__
+#define __global__ inline
 #define __host__
 #define __device__
 #define __shared__ static
@@ -37,6 +37,12 @@ struct Index {
 inline Index threadIdx;
 inline Index blockIdx;
 
+// Thread blocks of a launch, as CUDA's dim3.
+struct Grid {
+  Grid(unsigned x = 1, unsigned y = 1, unsigned z = 1) : x(x), y(y), z(z) {}
+  unsigned x, y, z;
+};
+
 using std::max;
 using std::min;
 
@@ -44,17 +50,16 @@ using std::min;
 class BlockOnCpu {
  public:
   void run(unsigned threads, const std::function<void()>& kernel) {
+    while (stacks_.size() < threads) stacks_.emplace_back(kStackBytes);
+    fibers_.clear();
     fibers_.resize(threads);
     kernel_ = &kernel;
     current() = this;
-    for (Fiber& fiber : fibers_) {
-      Fiber fresh;
-      fresh.stack = std::move(fiber.stack);  // of the thread block before
-      fresh.stack.resize(kStackBytes);
-      fiber = std::move(fresh);
+    for (std::size_t i = 0; i < threads; ++i) {
+      Fiber& fiber = fibers_[i];
       getcontext(&fiber.context);
-      fiber.context.uc_stack.ss_sp = fiber.stack.data();
-      fiber.context.uc_stack.ss_size = fiber.stack.size();
+      fiber.context.uc_stack.ss_sp = stacks_[i].data();
+      fiber.context.uc_stack.ss_size = kStackBytes;
       fiber.context.uc_link = &scheduler_;
       makecontext(&fiber.context, &BlockOnCpu::enter, 0);
     }
@@ -112,7 +117,6 @@ class BlockOnCpu {
   enum class State { kReady, kAtBlockBarrier, kAtWarpExchange, kDone };
   struct Fiber {
     ucontext_t context = {};
-    std::vector<char> stack;
     State state = State::kReady;
     std::array<Words, 2> offered = {};
     std::size_t exchanges = 0;
@@ -158,6 +162,7 @@ class BlockOnCpu {
   }
 
   ucontext_t scheduler_ = {};
+  std::vector<std::vector<char>> stacks_;  // of the most threads that a block had
   std::vector<Fiber> fibers_;
   std::size_t running_ = 0;
   const std::function<void()>* kernel_ = nullptr;
@@ -198,8 +203,8 @@ inline unsigned __byte_perm(unsigned x, unsigned y, unsigned selector) {
 }
 
 // kernel<<<grid, threads>>>(): thread blocks one after the other.
-inline void launch_on_cpu(Index grid, unsigned threads, const std::function<void()>& kernel) {
-  BlockOnCpu block;
+inline void launch_on_cpu(Grid grid, unsigned threads, const std::function<void()>& kernel) {
+  static BlockOnCpu block;  // keeps its fibers' stacks
   for (unsigned z = 0; z < grid.z; ++z) {
     for (unsigned y = 0; y < grid.y; ++y) {
       for (unsigned x = 0; x < grid.x; ++x) {

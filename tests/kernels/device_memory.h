@@ -1,51 +1,66 @@
-// Memory of a CUDA device for tests and benchmarks, and a decode attention problem copied into it. Every failure is a std::runtime_error.
+// Memory that the CUDA operators of a test or a benchmark reach (tests/kernels/cuda/runner.h), and a decode attention problem copied into
+// it. Every failure is a std::runtime_error; a write behind the memory fails the test.
 #pragma once
 
-#include <cuda_runtime_api.h>
+#include <gtest/gtest.h>
 
+#include <array>
 #include <cstddef>
-#include <stdexcept>
-#include <string>
+#include <exception>
 #include <utility>
 #include <vector>
 
+#include "tests/kernels/cuda/runner.h"
 #include "tests/kernels/ragged_decode_case.h"
 
 namespace winnow::kernels::testing {
 
-inline void check(cudaError_t error) {
-  if (error != cudaSuccess) throw std::runtime_error(std::string("CUDA: ") + cudaGetErrorString(error));
-}
-
 class DeviceMemory {
  public:
   template <class T>
-  explicit DeviceMemory(const std::vector<T>& host) : size_(host.size() * sizeof(T)) {
-    check(cudaMalloc(&data_, std::max<std::size_t>(size_, 1)));
-    check(cudaMemcpy(data_, host.data(), size_, cudaMemcpyHostToDevice));
+  explicit DeviceMemory(const std::vector<T>& host)
+      : size_(host.size() * sizeof(T)), data_(static_cast<std::byte*>(allocate_for_runner(size_ + kGuard.size()))) {
+    write_to_runner(data_, host.data(), size_);
+    write_to_runner(data_ + size_, kGuard.data(), kGuard.size());
   }
-  DeviceMemory(DeviceMemory&& other) noexcept : data_(std::exchange(other.data_, nullptr)), size_(other.size_) {}
+  DeviceMemory(DeviceMemory&& other) noexcept : size_(other.size_), data_(std::exchange(other.data_, nullptr)) {}
   DeviceMemory(const DeviceMemory&) = delete;
   DeviceMemory& operator=(const DeviceMemory&) = delete;
   DeviceMemory& operator=(DeviceMemory&&) = delete;
-  ~DeviceMemory() { cudaFree(data_); }
+  ~DeviceMemory() {
+    if (data_ == nullptr) return;
+    expect_guard();
+    release_from_runner(data_);
+  }
 
-  std::byte* bytes() const { return static_cast<std::byte*>(data_); }
+  std::byte* bytes() const { return data_; }
   template <class T>
   T* as() const {
-    return static_cast<T*>(data_);
+    return reinterpret_cast<T*>(data_);
   }
   // Waits for the device.
   template <class T>
   std::vector<T> copy() const {
     std::vector<T> host(size_ / sizeof(T));
-    check(cudaMemcpy(host.data(), data_, size_, cudaMemcpyDeviceToHost));
+    read_from_runner(host.data(), data_, size_);
     return host;
   }
 
  private:
-  void* data_ = nullptr;
-  std::size_t size_ = 0;
+  static constexpr std::array<unsigned char, 16> kGuard = {0xC5, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 0xC5};
+
+  void expect_guard() const noexcept {
+    try {
+      std::array<unsigned char, kGuard.size()> found = {};
+      read_from_runner(found.data(), data_ + size_, found.size());
+      EXPECT_EQ(found, kGuard) << "written behind " << size_ << " bytes";
+    } catch (const std::exception& lost) {
+      ADD_FAILURE() << lost.what();
+    }
+  }
+
+  std::size_t size_;
+  std::byte* data_;
 };
 
 class DeviceDecode {

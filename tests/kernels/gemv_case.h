@@ -1,5 +1,5 @@
 // A row and a matrix of numbers for the product of both on a GPU: inputs, the reference's answer and how near an answer must be.
-// Used with host pointers (cuda_rows_source_test.cpp) or copied to a device (cuda_device_test.cpp).
+// Copied to where the operator runs (cuda/runner.h); with host pointers for the reference.
 #pragma once
 
 #include <gtest/gtest.h>

@@ -1,5 +1,5 @@
-// Slots of some heads that leave, at random: who is similar, what moves and flows, keys brought to length 1. Used with host pointers
-// (cuda_leaving_source_test.cpp) or copied to a device (cuda_leaving_device_test.cpp).
+// Slots of some heads that leave, at random: who is similar, what moves and flows, keys brought to length 1. Copied to where the
+// operators run (cuda/runner.h); with host pointers for the references.
 #pragma once
 
 #include <gtest/gtest.h>

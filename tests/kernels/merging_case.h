@@ -1,5 +1,5 @@
-// Rows of which some ask for their nearest and flow into others, at random: what the reference says and how near an answer must be. Used
-// with host pointers (cuda_merging_source_test.cpp) or copied to a device (cuda_merging_device_test.cpp).
+// Rows of which some ask for their nearest and flow into others, at random: what the reference says and how near an answer must be. Copied
+// to where the operators run (cuda/runner.h); with host pointers for the reference.
 #pragma once
 
 #include <gtest/gtest.h>

@@ -1,5 +1,5 @@
 // Decode attention over several kv heads of different lengths: inputs, block tables, the reference's answer and how near one must be.
-// Used by the CUDA kernel's tests, with host pointers (cuda_source_test.cpp) or copied to a device (cuda_device_test.cpp).
+// Used by the CUDA kernels' tests, copied to where they run (cuda/runner.h).
 #pragma once
 
 #include <gtest/gtest.h>

@@ -1,5 +1,5 @@
-// Attention over shared slots: heads with tables and appended slots at random, the reference's answer and how near one must be. Used with
-// host pointers (cuda_shared_source_test.cpp) or copied to a device (cuda_shared_device_test.cpp).
+// Attention over shared slots: heads with tables and appended slots at random, the reference's answer and how near one must be. Copied to
+// where the operator runs (cuda/runner.h); with host pointers for the reference.
 #pragma once
 
 #include <gtest/gtest.h>
