@@ -1,9 +1,10 @@
 // Parts what a model thinks from what it answers while both are being written, however the text comes in pieces.
 //
 // Used by engine/generation's AnswerText. A thought stands at the beginning: its first mark is the first that is said, or stands in the
-// prompt already. The marks and the white space around them belong to neither part. Text that could still become a mark, and white space
-// that could still be the end of a thought, is held back; joined, what is told is the same for any pieces. Marks further behind in an
-// answer are its text. Bytes, not characters: marks are whole characters. Threads: confined to one.
+// prompt already. An answer behind a thought may have marks of its own: one that begins it, and one that it ends with. All marks and the
+// white space around them belong to neither part. Text that could still become a mark, and white space that could still be the end of a
+// part, is held back; joined, what is told is the same for any pieces. Marks elsewhere in an answer are its text. Bytes, not characters:
+// marks are whole characters. Threads: confined to one.
 #pragma once
 
 #include <optional>
@@ -35,18 +36,21 @@ class ThoughtSplitter {
 
   bool thinking() const { return state_ == State::kThought; }
   // Everything from here on is answer.
-  bool answering() const { return state_ == State::kAnswer; }
-  // What was said so far may be the beginning of either, and is held back.
-  bool undecided() const { return state_ == State::kBeginning && !held_.empty(); }
+  bool answering() const { return state_ == State::kAnswer || state_ == State::kMarkedAnswer; }
+  // What may be a part of the answer is held back.
+  bool undecided() const { return state_ != State::kThought && !held_.empty(); }
+  // Whether this piece may belong to a mark that can come next.
+  bool expects(std::string_view piece) const;
 
  private:
-  enum class State : int { kBeginning, kThought, kAfterThought, kAnswer };
+  enum class State : int { kBeginning, kThought, kAfterThought, kAnswer, kMarkedAnswer };
 
   bool advance(SplitText& told);
+  void tell_marked_answer(SplitText& told);
 
   std::optional<ThoughtTags> tags_;
   State state_;
-  bool said_ = false;  // of the thought: its first character has come
+  bool said_ = false;  // of the thought, then of the marked answer: its first character has come
   std::string held_;
 };
 

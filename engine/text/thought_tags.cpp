@@ -8,18 +8,20 @@ namespace winnow {
 namespace {
 
 constexpr ThoughtTags kTags[] = {
-    {"<think>", "</think>", "\n", "\n</think>\n\n"},                     // Qwen3, QwQ, DeepSeek-R1, GLM-4.5, SmolLM3, Granite 3.3
-    {"[THINK]", "[/THINK]", "", "[/THINK]"},                             // Magistral, Ministral 3
-    {"<|channel>thought", "<channel|>", "\n", "\n<channel|>"},           // Gemma 4
-    {"<seed:think>", "</seed:think>", "\n", "\n</seed:think>"},          // Seed-OSS
-    {"<|START_THINKING|>", "<|END_THINKING|>", "", "<|END_THINKING|>"},  // Command A Reasoning
-    {"◁think▷", "◁/think▷", "\n", "\n◁/think▷\n\n"},                     // Kimi-VL-Thinking
-    {"<|inner_prefix|>", "<|inner_suffix|>", "", "<|inner_suffix|>"},    // Apertus
-    {"<thought>", "</thought>", "\n", "\n</thought>\n\n"},               // EXAONE Deep
+    {"<think>", "</think>", "", "</think>", "<response>", "</response>"},  // Granite 3.2, 3.3
+    {"<think>", "</think>", "\n", "\n</think>\n\n"},                       // Qwen3, QwQ, DeepSeek-R1, GLM-4.5, SmolLM3
+    {"[THINK]", "[/THINK]", "", "[/THINK]"},                               // Magistral, Ministral 3
+    {"<|channel>thought", "<channel|>", "\n", "\n<channel|>"},             // Gemma 4
+    {"<seed:think>", "</seed:think>", "\n", "\n</seed:think>"},            // Seed-OSS
+    {"<|START_THINKING|>", "<|END_THINKING|>", "", "<|END_THINKING|>"},    // Command A Reasoning
+    {"◁think▷", "◁/think▷", "\n", "\n◁/think▷\n\n"},                       // Kimi-VL-Thinking
+    {"<|inner_prefix|>", "<|inner_suffix|>", "", "<|inner_suffix|>"},      // Apertus
+    {"<thought>", "</thought>", "\n", "\n</thought>\n\n"},                 // EXAONE Deep
 };
 
 bool names_tags(const ThoughtTags& tags, std::string_view chat_template) {
-  return chat_template.find(tags.end) != std::string_view::npos || chat_template.find(tags.begin) != std::string_view::npos;
+  const auto names = [&](std::string_view mark) { return chat_template.find(mark) != std::string_view::npos; };
+  return (names(tags.end) || names(tags.begin)) && names(tags.answer_begin) && names(tags.answer_end);
 }
 
 }  // namespace
@@ -30,8 +32,9 @@ std::optional<FoundTags> find_thought_tags(std::string_view chat_template, const
   for (const ThoughtTags& tags : kTags) {
     if (names_tags(tags, chat_template)) return FoundTags{tags, true};
   }
-  const auto known = std::ranges::find_if(
-      kTags, [&](const ThoughtTags& tags) { return tokenizer.token_id(tags.first_token()) && tokenizer.token_id(tags.end); });
+  const auto known = std::ranges::find_if(kTags, [&](const ThoughtTags& tags) {
+    return tags.answer_begin.empty() && tokenizer.token_id(tags.first_token()) && tokenizer.token_id(tags.end);
+  });
   return known == std::end(kTags) ? std::nullopt : std::optional(FoundTags{*known, false});
 }
 

@@ -36,10 +36,7 @@ SplitText AnswerText::push(std::int64_t token) {
   const Tokenizer& tokenizer = *model_.tokenizer;
   if (!tokenizer.is_special(token)) return split(detokenizer_.push(token));
   const std::string_view mark = tokenizer.token_bytes(token);
-  const bool marks =
-      model_.thoughts && !mark.empty() && !answering() &&
-      (model_.thoughts->tags.begin.find(mark) != std::string_view::npos || model_.thoughts->tags.end.find(mark) != std::string_view::npos);
-  return split(marks ? mark : std::string_view());
+  return split(!mark.empty() && splitter_.expects(mark) ? mark : std::string_view());
 }
 
 SplitText AnswerText::flush() {
@@ -63,6 +60,7 @@ std::vector<std::int64_t> written_tokens(const LoadedModel& model, ThoughtStart 
   add(tokenizer.encode(thought, SpecialText::kAsText, TextStart::kContinued));
   if (answer.empty()) return ids;
   add(closing_tokens(model));
+  add(tokenizer.encode(std::string(model.thoughts->tags.answer_begin), SpecialText::kParse, TextStart::kContinued));
   add(tokenizer.encode(answer, SpecialText::kAsText, TextStart::kContinued));
   return ids;
 }

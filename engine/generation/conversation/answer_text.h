@@ -23,7 +23,7 @@ class AnswerText {
   // model must outlive this.
   AnswerText(const LoadedModel& model, ThoughtStart start);
 
-  // The text that the token completes. Special tokens have no text, except the reasoning markers.
+  // The text that the token completes. Special tokens have no text, except the markers of reasoning and answer.
   SplitText push(std::int64_t token);
   // The text held back, at the end.
   SplitText flush();

@@ -146,7 +146,10 @@ std::string answer_in_cache(const ThreadToRead& thread) {
   const std::optional<FoundTags>& thoughts = thread.model.thoughts;
   const bool marked =
       thoughts && written.find(thoughts->tags.end) != std::string::npos && said.find(thoughts->tags.end) == std::string::npos;
-  return marked && trimmed(written).ends_with(trimmed(said)) ? written : said;
+  if (!marked) return said;
+  std::string_view words = trimmed(written);
+  if (words.ends_with(thoughts->tags.answer_end)) words = trimmed(words.substr(0, words.size() - thoughts->tags.answer_end.size()));
+  return words.ends_with(trimmed(said)) ? written : said;
 }
 
 // Where in the rendering of the whole what is new begins. begun: what the cache was given before the answer. White space between the two,

@@ -3,6 +3,8 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
+#include <iterator>
 #include <random>
 #include <string>
 #include <vector>
@@ -50,6 +52,29 @@ std::vector<Written> written_with(const ThoughtTags& tags) {
   };
 }
 
+// Of models whose answer has marks of its own.
+std::vector<Written> written_with_answer_marks(const ThoughtTags& tags) {
+  const std::string thought = std::string(tags.begin) + "So." + std::string(tags.end);
+  const std::string begin(tags.answer_begin), end(tags.answer_end);
+  constexpr auto kUnsaid = ThoughtStart::kUnsaid;
+  return {
+      {kUnsaid, thought + begin + "Yes, two." + end, {"So.", "Yes, two."}},
+      {kUnsaid, thought + "\n\n" + begin + "\nYes.\n\nTwo.\n" + end + "\n", {"So.", "Yes.\n\nTwo."}},
+      {ThoughtStart::kOpened, "So." + std::string(tags.end) + begin + "Yes." + end, {"So.", "Yes."}},
+      {kUnsaid, thought + begin + "cut off\n", {"So.", "cut off\n"}},
+      {kUnsaid,
+       thought + begin + "cut in its mark " + end.substr(0, end.size() - 1),
+       {"So.", "cut in its mark " + end.substr(0, end.size() - 1)}},
+      {kUnsaid, thought + begin.substr(0, begin.size() - 1), {"So.", begin.substr(0, begin.size() - 1)}},
+      {kUnsaid, thought + begin.substr(0, begin.size() - 1) + "? No.", {"So.", begin.substr(0, begin.size() - 1) + "? No."}},
+      {kUnsaid, thought + "Without marks. " + end, {"So.", "Without marks. " + end}},
+      {kUnsaid, thought + begin + end, {"So.", ""}},
+      {kUnsaid, thought + begin + "a " + end + " b" + end, {"So.", "a " + end + " b"}},
+      {kUnsaid, thought + begin + "a" + begin + "b" + end, {"So.", "a" + begin + "b"}},
+      {kUnsaid, begin + "asked for as text" + end, {"", begin + "asked for as text" + end}},
+  };
+}
+
 void expect_parts(const SplitText& told, const Written& written, const std::string& how) {
   EXPECT_EQ(told.thought, written.parts.thought) << how << " of " << written.text;
   EXPECT_EQ(told.answer, written.parts.answer) << how << " of " << written.text;
@@ -57,7 +82,9 @@ void expect_parts(const SplitText& told, const Written& written, const std::stri
 
 TEST(ThoughtSplitter, PartsAtEveryBreak) {
   for (const ThoughtTags& tags : known_thought_tags()) {
-    for (const Written& written : written_with(tags)) {
+    std::vector<Written> cases = written_with(tags);
+    if (!tags.answer_begin.empty()) std::ranges::move(written_with_answer_marks(tags), std::back_inserter(cases));
+    for (const Written& written : cases) {
       expect_parts(split(tags, written.start, {written.text}), written, "all");
       std::vector<std::string> bytes;
       for (const char byte : written.text) bytes.emplace_back(1, byte);
@@ -77,7 +104,9 @@ TEST(ThoughtSplitter, AnyPiecesGiveTheSameParts) {
   std::mt19937 random(48);
   for (const ThoughtTags& tags : known_thought_tags()) {
     const std::string begin(tags.begin), end(tags.end);
-    const std::vector<std::string> words = {begin, end, begin.substr(0, 3), end.substr(0, 4), " ", "\n", "a", "<", "/", "\xC3\xBC"};
+    std::vector<std::string> words = {begin, end, begin.substr(0, 3), end.substr(0, 4), " ", "\n", "a", "<", "/", "\xC3\xBC"};
+    if (!tags.answer_begin.empty())
+      words.insert(words.end(), {std::string(tags.answer_begin), std::string(tags.answer_end), end + std::string(tags.answer_begin)});
     for (int round = 0; round < 300; ++round) {
       std::vector<std::string> pieces;
       std::string text;
@@ -106,6 +135,24 @@ TEST(ThoughtSplitter, TellsWhatItIsIn) {
   EXPECT_EQ(splitter.push("\n\nyes").answer, "yes");
   EXPECT_TRUE(splitter.answering());
   EXPECT_TRUE(ThoughtSplitter(std::nullopt).answering()) << "of a model without marks";
+}
+
+TEST(ThoughtSplitter, HoldsWhatMayBeTheEndOfAMarkedAnswer) {
+  const auto tags = std::ranges::find_if(known_thought_tags(), [](const ThoughtTags& each) { return !each.answer_begin.empty(); });
+  ASSERT_NE(tags, known_thought_tags().end());
+  ThoughtSplitter splitter(*tags);
+  splitter.push(std::string(tags->begin) + "so" + std::string(tags->end));
+  EXPECT_TRUE(splitter.expects(tags->answer_begin));
+  EXPECT_EQ(splitter.push(tags->answer_begin.substr(0, 4)).answer, "");
+  EXPECT_TRUE(splitter.undecided());
+  EXPECT_EQ(splitter.push(std::string(tags->answer_begin.substr(4)) + "yes\n").answer, "yes");
+  EXPECT_TRUE(splitter.answering());
+  EXPECT_TRUE(splitter.undecided()) << "the white space";
+  EXPECT_TRUE(splitter.expects(tags->answer_end));
+  EXPECT_FALSE(splitter.expects(tags->begin));
+  EXPECT_EQ(splitter.push("no").answer, "\nno");
+  EXPECT_EQ(splitter.push(tags->answer_end).answer, "");
+  EXPECT_EQ(splitter.flush().answer, "");
 }
 
 TEST(ThoughtSplitter, APromptEndsInAThought) {

@@ -21,6 +21,9 @@ constexpr const char* kTurns =
     "{% for m in messages %}{{ '<|im_start|>' + m['role'] + '\\n' + m['content'] + '<|im_end|>\\n' }}{% endfor %}";
 constexpr const char* kOpens = "{% if add_generation_prompt %}{{ '<|im_start|>assistant\\n<think>\\n' }}{% endif %}";
 constexpr const char* kLeavesIt = "{% if add_generation_prompt %}{{ '<|im_start|>assistant\\n' }}{% endif %}{# </think> #}";
+// As Granite's.
+constexpr const char* kMarksTheAnswer =
+    "{% if add_generation_prompt %}{{ '<|im_start|>assistant\\n' }}{% endif %}{# <think></think> <response></response> #}";
 
 enum class Marks : int { kText = 1, kSpecialTokens = 2 };
 
@@ -209,7 +212,7 @@ TEST_F(Thoughts, CancelledLeaveNothing) {
 
 TEST_F(Thoughts, AreReadAgainAsTheyWereWritten) {
   for (const Marks marks : {Marks::kText, Marks::kSpecialTokens}) {
-    for (const char* end : {kOpens, kLeavesIt}) {
+    for (const char* end : {kOpens, kLeavesIt, kMarksTheAnswer}) {
       load(end, marks);
       const ThoughtStart start = end == kOpens ? ThoughtStart::kOpened : ThoughtStart::kUnsaid;
       AnswerText text(*model_, start);
@@ -218,7 +221,14 @@ TEST_F(Thoughts, AreReadAgainAsTheyWereWritten) {
         all.thought += told.thought;
         all.answer += told.answer;
       };
-      for (const std::int64_t id : written_tokens(*model_, start, "One.\n\nTwo.", "Yes, a red star.")) add(text.push(id));
+      const std::vector<std::int64_t> written = written_tokens(*model_, start, "One.\n\nTwo.", "Yes, a red star.");
+      const bool marked = model_->tokenizer->decode(written, SpecialTokens::kKeep).find("<response>Yes") != std::string::npos;
+      EXPECT_EQ(marked, end == kMarksTheAnswer);
+      for (const std::int64_t id : written) add(text.push(id));
+      if (marked) {
+        for (const std::int64_t id : model_->tokenizer->encode("\n</response>", SpecialText::kParse, TextStart::kContinued))
+          add(text.push(id));
+      }
       add(text.flush());
       EXPECT_EQ(all.thought, "One.\n\nTwo.");
       EXPECT_EQ(all.answer, "Yes, a red star.");

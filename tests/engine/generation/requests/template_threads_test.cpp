@@ -43,7 +43,19 @@ class TemplateThreads : public ::testing::Test {
  protected:
   void SetUp() override { model_ = load_folder(golden_.in_fp32(), {}, InterruptToken()); }
 
-  void speak(const std::string& source) { model_->chat_template = std::make_unique<ChatTemplate>(source, "<s>", "</s>"); }
+  void speak(const std::string& source) {
+    model_->chat_template = std::make_unique<ChatTemplate>(source, "<s>", "</s>");
+    model_->thoughts = find_thought_tags(source, *model_->tokenizer);
+  }
+
+  // The last answer is what the model would have written with these marks, in the thread and in the cache's records.
+  void answer_was(Turn& turn, const std::string& thought, const std::string& marked, const std::string& answer) {
+    turn.messages.back() = said(Role::kAssistant, answer);
+    turn.messages.back().thought = thought;
+    if (!states_.current) return;
+    states_.current->thread.back() = turn.messages.back();
+    states_.current->answer_ids = model_->tokenizer->encode(marked, SpecialText::kAsText);
+  }
 
   static Turn turn_of(Guard guard, const PromptSettings& settings) {
     Turn turn;
@@ -185,6 +197,41 @@ TEST_F(TemplateThreads, AnAnswersThoughtsAreNotGoneOnFrom) {
       "{% for m in messages %}<|im_start|>{{ m.role }}\n{% if m.reasoning_content %}<think>{{ m.reasoning_content }}</think>\n\n{% endif %}"
       "{{ m.content }}<|im_end|>\n{% endfor %}<|im_start|>assistant\n");
   EXPECT_EQ(start_of(states_, thoughtful, *model_).from, TurnStart::From::kCurrent);
+}
+
+std::string published_template(const std::string& name) {
+  std::ifstream file(source_folder() + "/tests/golden/chat_template/threads.jsonl");
+  for (std::string line; std::getline(file, line);) {
+    const nlohmann::json entry = nlohmann::json::parse(line);
+    if (entry.at("name") == name && entry.contains("template")) return entry.at("template");
+  }
+  return {};
+}
+
+// Granite's answers have marks of their own, which no later turn may see.
+TEST_F(TemplateThreads, MarksAroundAnAnswerStandInNoLaterTurn) {
+  speak(published_template("ibm-granite-granite-3.3-2B-Instruct"));
+  ASSERT_TRUE(model_->thoughts);
+  EXPECT_EQ(model_->thoughts->tags.answer_begin, "<response>");
+  PromptSettings settings;
+  settings.day = kDay;
+  settings.thinking = Thinking::kOn;
+  for (const Guard guard : kGuards) {
+    for (const char* thought : {"Hm.", ""}) {
+      SCOPED_TRACE("guard " + std::to_string(static_cast<int>(guard)) + " thought " + std::string(thought));
+      states_ = {};
+      Turn turn = turn_of(guard, settings);
+      turn.messages.push_back(said(Role::kSystem, kSystem));
+      for (const std::string& question : kQuestions) {
+        const EventRecorder events = ask(turn, said(Role::kUser, question));
+        Turn asked = turn;
+        if (guard == Guard::kAlone) asked.messages.pop_back();
+        EXPECT_EQ(without_spaces(read_text(events)), without_spaces(written(asked)));
+        EXPECT_EQ(read_text(events).find("response>"), std::string::npos);
+        answer_was(turn, thought, "<think>" + std::string(thought) + "</think><response>It is red.</response>", "It is red.");
+      }
+    }
+  }
 }
 
 TEST_F(TemplateThreads, PreparedMediaAreNotReadAgainWithTheThread) {
