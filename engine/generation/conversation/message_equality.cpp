@@ -3,13 +3,16 @@
 namespace winnow {
 namespace {
 
+// Of a file that was replaced under its name, nothing has been read yet.
+bool replaced(const MediaRequest& a, const MediaRequest& b) { return !a.content.empty() && !b.content.empty() && a.content != b.content; }
+
 bool same_item(const Item& a, const Item& b) {
   if (a.index() != b.index()) return false;
   if (const auto* text = std::get_if<TextItem>(&a)) return text->text == std::get<TextItem>(b).text;
   const MediaRequest& left = std::get<MediaItem>(a).media;
   const MediaRequest& right = std::get<MediaItem>(b).media;
   return left.path == right.path && left.kind == right.kind && left.most_tokens == right.most_tokens && left.subtitles == right.subtitles &&
-         left.encoding == right.encoding && (left.kind != MediaKind::kVideo || left.plan == right.plan);
+         left.encoding == right.encoding && !replaced(left, right) && (left.kind != MediaKind::kVideo || left.plan == right.plan);
 }
 
 }  // namespace

@@ -1,4 +1,5 @@
-// Whether two messages are equal for the cache: role, text, reasoning, media files, frame plans, subtitles and text encoding.
+// Whether two messages are equal for the cache: role, text, reasoning, media files and, where known, their
+// bytes, frame plans, subtitles and text encoding.
 #pragma once
 
 #include "engine/messages/requests.h"

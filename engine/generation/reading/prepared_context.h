@@ -5,6 +5,7 @@
 #pragma once
 
 #include <cstdint>
+#include <string>
 #include <utility>
 #include <vector>
 
@@ -23,6 +24,7 @@ struct PreparedMedia {
   RecipeSpec recipe;     // as requested
   SegmentTokens tokens;  // of the new segment, up to and including the last visual one
   std::vector<MediaSampled> media;
+  std::vector<std::string> contents;       // of the media, as requested (MediaRequest::content); empty: not known
   std::vector<std::int64_t> ids_to_media;  // as in TurnSegment
   MediaFeatures closing;                   // of a running source: the tokens that a question's prompt has after the last frame so far
   EventOutcome outcome;

@@ -51,19 +51,27 @@ std::optional<PreparedContext> prepare_context(const RequestContext& context, co
   cut_after(begun, judged.size());
   PreparedContext prepared = reading->prepare(context, {turn, begun, judged, compression});
   note_maker(prepared.state.makers, turn.recipe, /*attached=*/true);
+  for (const Message& message : std::span(turn.messages).subspan(prepared.state.thread.size())) {
+    for (const Item& item : message.items) {
+      if (const auto* medium = std::get_if<MediaItem>(&item)) prepared.contents.push_back(medium->media.content);
+    }
+  }
   return prepared;
 }
 
-bool same_media(const std::vector<MediaSampled>& media, const Message& message) {
+bool same_media(const PreparedMedia& prepared, const Message& message) {
+  const std::vector<MediaSampled>& media = prepared.media;
   std::size_t at = 0;
   for (const Item& item : message.items) {
     const auto* asked = std::get_if<MediaItem>(&item);
     if (asked == nullptr) continue;
     if (at == media.size()) return false;
+    const std::string content = at < prepared.contents.size() ? prepared.contents[at] : std::string();
     const MediaSampled& read = media[at++];
     const MediaRequest& wanted = asked->media;
     if (wanted.path != read.path || wanted.kind != read.kind) return false;
     if (wanted.kind == MediaKind::kVideo && wanted.plan != read.plan) return false;
+    if (!content.empty() && !wanted.content.empty() && wanted.content != content) return false;  // replaced under its name
     if (wanted.most_tokens != read.most_tokens || wanted.subtitles != read.subtitles || wanted.encoding != read.encoding) return false;
   }
   return at == media.size();

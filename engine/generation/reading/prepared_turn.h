@@ -27,7 +27,7 @@ namespace winnow {
 std::optional<PreparedContext> prepare_context(const RequestContext& context, const Turn& turn, const Recipe& recipe, BegunTurn& begun);
 
 // Whether these are the media of the turn's last message.
-bool same_media(const std::vector<MediaSampled>& media, const Message& message);
+bool same_media(const PreparedMedia& prepared, const Message& message);
 
 // The thread up to the media, which are a message without text.
 std::vector<Message> media_thread(const PreparedContext& prepared);

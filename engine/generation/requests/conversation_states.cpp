@@ -65,7 +65,7 @@ bool has_media_of(const PreparedContext& prepared, const Turn& turn, const Makin
   for (const Message& message : std::span(turn.messages).subspan(at))
     all.items.insert(all.items.end(), message.items.begin(), message.items.end());
   return same_thread(prepared.state.thread, std::span(turn.messages).first(at)) && made_with(prepared.state, making) &&
-         same_media(prepared.media, all);
+         same_media(prepared, all);
 }
 
 bool prepared_for(const PreparedContext& prepared, const Turn& turn, const Making& making) {
@@ -73,7 +73,7 @@ bool prepared_for(const PreparedContext& prepared, const Turn& turn, const Makin
   // Questions that fetch their frames go on from all of the media, and read the text since then again.
   if (prepared.is_fetched_from() && has_media_of(prepared, turn, making)) return true;
   const bool in_its_place = holds_what_is_before(prepared.state, turn, making) || leads_to_the_first_media(prepared, turn, making);
-  return in_its_place && prepared.recipe == turn.recipe && same_media(prepared.media, turn.messages.back());
+  return in_its_place && prepared.recipe == turn.recipe && same_media(prepared, turn.messages.back());
 }
 
 // A full cache stands for all of the thread but its last answer and question. Which one; size(): none.

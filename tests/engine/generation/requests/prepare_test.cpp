@@ -37,6 +37,29 @@ TEST_F(Preparing, AQuestionAfterwardsIsTheSameTurn) {
   }
 }
 
+// Another file under its name was answered from what had been read of the old one.
+TEST_F(Preparing, AFileThatWasReplacedIsNotAnsweredFromWhatWasRead) {
+  const auto of_bytes = [](Turn turn, const std::string& content) {
+    for (Item& item : turn.messages.front().items) {
+      if (auto* medium = std::get_if<MediaItem>(&item)) medium->media.content = content.empty() ? "memory:" + medium->media.path : content;
+    }
+    return turn;
+  };
+  const Turn asked = ask("video", "self-study", 0.3, 4);
+  ASSERT_TRUE(compressed(run(Prepare{asking(of_bytes(asked, ""), "")})));
+  const auto refused = [&](const Turn& turn) {
+    const EventRecorder events = run(of_bytes(turn, "other bytes"));
+    return events.last<Failed>() && events.last<Failed>()->error.code == ErrorCode::kMediaChanged;
+  };
+  EXPECT_TRUE(refused(asked)) << "prepared";
+  Turn next = asked;
+  next.messages.push_back({Role::kAssistant, {TextItem{finished(run(of_bytes(asked, ""))).answer}}});
+  next.messages.push_back({Role::kUser, {TextItem{"And now?"}}});
+  EXPECT_TRUE(refused(next)) << "in a conversation";
+  EXPECT_EQ(finished(run(of_bytes(next, ""))).figures.tokens.visual, 0) << "nothing is read again";
+  EXPECT_EQ(finished(run(next)).figures.tokens.visual, 0) << "bytes that are not known are any";
+}
+
 // It stands in the prompt before the media; with other words there is nothing to go on from.
 TEST_F(Preparing, TheSystemsMessageIsPartOfWhatIsPrepared) {
   Turn turn = ask("video", "every-k", 0.3, 12);
