@@ -1,6 +1,6 @@
 // Every golden folder as a model that can be asked: vision-language models, and the language models, which have no tokenizer of their own
-// and get one whose tokens are characters. Media and texts are made up. A folder is one line of family_folders(). Not among them: one that
-// refuses a single image.
+// and get one whose tokens are characters. Media and texts are made up. A folder is one line of family_folders(), or of
+// tests/support/vision_folders.h. Not among them: one that refuses a single image.
 #pragma once
 
 #include <gtest/gtest.h>
@@ -23,66 +23,21 @@
 #include "tests/support/measured_options.h"
 #include "tests/support/memory_media.h"
 #include "tests/support/scratch_folder.h"
+#include "tests/support/vision_folders.h"
 
 namespace winnow::testing {
 
 inline auto family_folders() {
-  return ::testing::Values("gqa_tied",                    //
-                           "mha_untied",                  //
-                           "no_bias_scaled",              //
-                           "head_dim",                    //
-                           "plain_projector",             //
-                           "video_grid",                  //
-                           "video_frame",                 //
-                           "video_no_token",              //
-                           "llava/llava_llama",           //
-                           "llava/llava_full",            //
-                           "llava/llava_siglip",          //
-                           "llava/next_mistral",          //
-                           "llava/next_window",           //
-                           "llava/next_video",            //
-                           "llava/next_video_max",        //
-                           "qwen2_vl/published",          //
-                           "qwen2_vl/saved",              //
-                           "qwen2_vl/joined_three",       //
-                           "qwen2_5_vl/published",        //
-                           "qwen2_5_vl/saved",            //
-                           "qwen3_vl/published",          //
-                           "qwen3_vl/saved",              //
-                           "qwen3_vl/joined_three",       //
-                           "qwen3_vl/experts",            //
-                           "smolvlm/smolvlm2_split",      //
-                           "smolvlm/idefics3_plain",      //
-                           "smolvlm/other_tile",          //
-                           "smolvlm/saved_fast",          //
-                           "internvl/qwen2_saved",        //
-                           "internvl/llama_published",    //
-                           "internvl/other_size",         //
-                           "internvl/feature_layer",      //
-                           "internvl/chat_internlm2",     //
-                           "internvl/chat_qwen2",         //
-                           "gemma3/published",            //
-                           "gemma3/narrow_window",        //
-                           "gemma3/pan_and_scan",         //
-                           "gemma3/plain_pillow",         //
-                           "text_models/llama_tied",      //
-                           "text_models/llama_biased",    //
-                           "text_models/llama_dynamic",   //
-                           "text_models/llama_longrope",  //
-                           "text_models/mistral",         //
-                           "text_models/mistral_window",  //
-                           "text_models/qwen2",           //
-                           "text_models/qwen2_window",    //
-                           "text_models/qwen3",           //
-                           "text_models/qwen3_moe",       //
-                           "text_models/falcon_7b",       //
-                           "text_models/falcon_11b",      //
-                           "text_models/falcon_40b",      //
-                           "text_models/falcon_sequential",
-                           "text_models/gemma3",         //
-                           "text_models/gemma3_untied",  //
-                           "quantised/awq",              //
-                           "quantised/packed_ordered");
+  std::vector<const char*> folders = {
+      "text_models/llama_tied", "text_models/llama_biased",      "text_models/llama_dynamic", "text_models/llama_longrope",
+      "text_models/mistral",    "text_models/mistral_window",    "text_models/qwen2",         "text_models/qwen2_window",
+      "text_models/qwen3",      "text_models/qwen3_moe",         "text_models/falcon_7b",     "text_models/falcon_11b",
+      "text_models/falcon_40b", "text_models/falcon_sequential", "text_models/gemma3",        "text_models/gemma3_untied",
+      "quantised/awq",          "quantised/packed_ordered"};
+  for (const char* const folder : test_support::kVisionFolders) {
+    if (std::string_view(folder) != test_support::kRefusesAnImage) folders.push_back(folder);
+  }
+  return ::testing::ValuesIn(folders);
 }
 
 class FamilyFolder : public ::testing::TestWithParam<const char*> {

@@ -1,23 +1,18 @@
-// Against transformers in fp32: tests/golden/gemma3, rebuilt by tests/golden/make/make_gemma3_golden.py. Prompts, logits and answers are
-// compared by engine_golden_test.cpp.
+// What only Gemma 3 has; what all families promise is in vision_families_test.cpp. Golden folders: tests/golden/gemma3, rebuilt by
+// tests/golden/make/make_gemma3_golden.py.
 #include "engine/models/gemma3/gemma3.h"
 
 #include <gtest/gtest.h>
 
 #include <array>
-#include <filesystem>
-#include <fstream>
-#include <iterator>
 
 #include "engine/base/json_document.h"
 #include "engine/models/gemma3/image_processor.h"
 #include "engine/weights/weight_files.h"
 #include "tests/engine/models/golden_model.h"
 #include "tests/engine/models/llava_parts/golden_pictures.h"
-#include "tests/support/expect_error.h"
 #include "tests/support/golden_cases.h"
 #include "tests/support/pixel_hash.h"
-#include "tests/support/scratch_folder.h"
 #include "tests/support/tensor_distance.h"
 
 namespace winnow::gemma3_test {
@@ -25,22 +20,17 @@ namespace {
 
 using test_support::golden_pictures;
 using test_support::GoldenTensors;
-using test_support::kept_columns;
 using test_support::relative_distance;
 
 constexpr std::array<WeightNameRule, 4> kTextNames = {{{"language_model.model.", "text.model."},
                                                        {"language_model.lm_head.", "text.lm_head."},
                                                        {"model.language_model.", "text.model."},
                                                        {"lm_head.", "text.lm_head."}}};
-constexpr std::array kFolders = {"published", "narrow_window", "pan_and_scan", "plain_pillow"};
 
 std::string folder_of(const std::string& name) { return source_folder() + "/tests/golden/gemma3/" + name; }
 
 std::unique_ptr<VisionLanguageModel> load(const std::string& name, at::ScalarType dtype = at::kFloat) {
-  ModelSource source;
-  source.package = std::make_shared<HuggingFaceFolder>(folder_of(name) + "/model");
-  source.plan.arithmetic = dtype;
-  return load_model(source);
+  return test_support::load_golden_model("gemma3/" + name, dtype);
 }
 
 GoldenTensors golden_of(const std::string& name) { return GoldenTensors(folder_of(name) + "/golden.safetensors"); }
@@ -56,31 +46,6 @@ class Gemma3Model : public ::testing::Test {
  protected:
   c10::InferenceMode inference_;
 };
-
-TEST_F(Gemma3Model, PixelsAndFeaturesEqualTheReference) {
-  for (const char* const name : kFolders) {
-    const auto model = load(name);
-    const GoldenTensors golden = golden_of(name);
-    for (const std::string which : {"image", "two_images", "second_turn"}) {
-      SCOPED_TRACE(std::string(name) + "/" + which);
-      std::vector<at::Tensor> features;
-      const std::vector<RgbImage> pictures = golden_pictures(golden, which);
-      for (std::size_t i = 0; i < pictures.size(); ++i) {
-        const RgbImage& picture = pictures[i];
-        const PixelValues pixels = model->preprocess(facts_of(picture), std::span(&picture, 1));
-        const at::Tensor expected = pixels_of(golden, which + ".pixel_levels." + std::to_string(i));
-        ASSERT_EQ(pixels.pixels.sizes(), expected.sizes());
-        EXPECT_LE((pixels.pixels - expected).abs().max().item<double>(), 1e-5) << "every byte is the same";
-        const MediaFeatures joined = model->join(facts_of(picture), model->encode(facts_of(picture), pixels, {}, {}));
-        EXPECT_EQ(std::ssize(joined.ids), joined.features.size(0));
-        EXPECT_EQ(joined.origins.size(), model->origins_of(facts_of(picture)).size());
-        features.push_back(joined.features);
-      }
-      const at::Tensor expected = golden.load(which + ".features");
-      EXPECT_LE(relative_distance(kept_columns(at::cat(features, 0), expected), expected), 1e-4);
-    }
-  }
-}
 
 TEST_F(Gemma3Model, InfoIsComplete) {
   const auto model = load("narrow_window", at::kBFloat16);
@@ -199,37 +164,6 @@ TEST_F(Gemma3Model, TheJudgeSharesOutWhatPatchesLookAt) {
   EXPECT_NEAR(parts.importance.sum().item<double>(), 0.25, 1e-5) << "the mean of four patches each";
   const MediaFeatures media = model->join(facts, parts);
   EXPECT_EQ(media.importance[0].item<float>(), 0.0F) << "<start_of_image>";
-}
-
-TEST_F(Gemma3Model, BrainFloatIsCloseToFp32) {
-  for (const char* const name : kFolders) {
-    SCOPED_TRACE(name);
-    const auto model = load(name, at::kBFloat16);
-    const GoldenTensors golden = golden_of(name);
-    const MediaFacts facts = facts_of(golden_pictures(golden, "image").front());
-    const MediaFeatures media = model->join(facts, model->encode(facts, {pixels_of(golden, "image.pixel_levels.0"), 0, 0}, {}, {}));
-    ASSERT_EQ(media.features.scalar_type(), at::kBFloat16);
-    const at::Tensor expected = golden.load("image.features");
-    EXPECT_LE(relative_distance(kept_columns(media.features, expected), expected), 0.05);
-  }
-}
-
-TEST_F(Gemma3Model, ATokenizerWithAnotherImageTokenIsRefused) {
-  const test::ScratchFolder folder;
-  const std::string model = folder_of("narrow_window") + "/model/";
-  for (const char* const file : {"tokenizer.json", "processor_config.json"}) std::filesystem::copy(model + file, folder.file(file));
-  Json config = load_json(model + "config.json");
-  config["image_token_index"] = 5;
-  folder.write("config.json", config.dump());
-  ModelSource source;
-  source.package = std::make_shared<HuggingFaceFolder>(folder.path());
-  test::expect_error(ErrorCode::kDamagedFile, "image_token_index", [&] { load_model(source); });
-}
-
-TEST(Gemma3Template, IsThePublishedOne) {
-  std::ifstream file(folder_of("narrow_window") + "/model/chat_template.jinja");
-  const std::string text((std::istreambuf_iterator<char>(file)), std::istreambuf_iterator<char>());
-  EXPECT_EQ(kGemma3Template, text);
 }
 
 TEST(Gemma3Pictures, BytesOfLargePicturesEqualTheReference) {

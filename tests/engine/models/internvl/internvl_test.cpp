@@ -1,39 +1,26 @@
-// Against transformers in fp32: tests/golden/internvl, rebuilt by tests/golden/make/make_internvl_golden.py. Prompts, logits and answers
-// are compared by engine_golden_test.cpp.
+// What only InternVL has; what all families promise is in vision_families_test.cpp. Golden folders: tests/golden/internvl, rebuilt by
+// tests/golden/make/make_internvl_golden.py.
 #include "engine/models/internvl/internvl.h"
 
 #include <gtest/gtest.h>
-
-#include <array>
-#include <filesystem>
 
 #include "engine/base/json_document.h"
 #include "engine/models/llava_parts/picture_preparation.h"
 #include "tests/engine/models/golden_model.h"
 #include "tests/engine/models/llava_parts/golden_pictures.h"
-#include "tests/support/expect_error.h"
 #include "tests/support/golden_cases.h"
 #include "tests/support/pixel_hash.h"
-#include "tests/support/scratch_folder.h"
-#include "tests/support/tensor_distance.h"
 
 namespace winnow::internvl_test {
 namespace {
 
 using test_support::golden_pictures;
 using test_support::GoldenTensors;
-using test_support::kept_columns;
-using test_support::relative_distance;
-
-constexpr std::array kFolders = {"qwen2_saved", "llama_published", "other_size", "feature_layer", "chat_internlm2", "chat_qwen2"};
 
 std::string folder_of(const std::string& name) { return source_folder() + "/tests/golden/internvl/" + name; }
 
 std::unique_ptr<VisionLanguageModel> load(const std::string& name, at::ScalarType dtype = at::kFloat) {
-  ModelSource source;
-  source.package = std::make_shared<HuggingFaceFolder>(folder_of(name) + "/model");
-  source.plan.arithmetic = dtype;
-  return load_model(source);
+  return test_support::load_golden_model("internvl/" + name, dtype);
 }
 
 GoldenTensors golden_of(const std::string& name) { return GoldenTensors(folder_of(name) + "/golden.safetensors"); }
@@ -55,33 +42,6 @@ class InternVlModel : public ::testing::Test {
  protected:
   c10::InferenceMode inference_;
 };
-
-TEST_F(InternVlModel, PixelsAndFeaturesEqualTheReference) {
-  for (const char* const name : kFolders) {
-    const auto model = load(name);
-    const GoldenTensors golden = golden_of(name);
-    for (const std::string which : {"image", "two_images", "video"}) {
-      SCOPED_TRACE(std::string(name) + "/" + which);
-      const std::vector<RgbImage> pictures = golden_pictures(golden, which);
-      std::vector<at::Tensor> features;
-      const std::size_t media = which == "video" ? 1 : pictures.size();
-      for (std::size_t medium = 0; medium < media; ++medium) {
-        const MediaFacts facts = which == "video" ? video_of(std::ssize(pictures)) : facts_of(pictures[medium]);
-        const auto of_medium = which == "video" ? std::span(pictures) : std::span(pictures).subspan(medium, 1);
-        const PixelValues pixels = model->preprocess(facts, of_medium);
-        const at::Tensor expected = pixels_of(golden, which + ".pixel_levels." + std::to_string(medium));
-        ASSERT_EQ(pixels.pixels.sizes(), expected.sizes());
-        EXPECT_LE((pixels.pixels - expected).abs().max().item<double>(), 1e-5) << "every byte is the same";
-        const MediaFeatures joined = model->join(facts, model->encode(facts, pixels, {}, {}));
-        EXPECT_EQ(std::ssize(joined.ids), joined.features.size(0));
-        EXPECT_EQ(joined.origins.size(), model->origins_of(facts).size());
-        features.push_back(joined.features);
-      }
-      const at::Tensor expected = golden.load(which + ".features");
-      EXPECT_LE(relative_distance(kept_columns(at::cat(features, 0), expected), expected), 1e-4);
-    }
-  }
-}
 
 TEST_F(InternVlModel, InfoIsComplete) {
   const auto model = load("chat_internlm2", at::kBFloat16);
@@ -126,31 +86,6 @@ TEST_F(InternVlModel, FramesOfASourceStandOneAfterTheOther) {
   EXPECT_EQ(placed[0].item<std::int64_t>(), 100) << "its number is the prompt's text";
   const TokenPositions shared = model->positions_of_stream(origins, {100, 2});
   EXPECT_LT(shared.next_position, placed[-1].item<std::int64_t>());
-}
-
-TEST_F(InternVlModel, BrainFloatIsCloseToFp32) {
-  for (const char* const name : kFolders) {
-    SCOPED_TRACE(name);
-    const auto model = load(name, at::kBFloat16);
-    const GoldenTensors golden = golden_of(name);
-    const MediaFacts facts = facts_of(golden_pictures(golden, "image").front());
-    const MediaFeatures media = model->join(facts, model->encode(facts, {pixels_of(golden, "image.pixel_levels.0"), 0, 0}, {}, {}));
-    ASSERT_EQ(media.features.scalar_type(), at::kBFloat16);
-    const at::Tensor expected = golden.load("image.features");
-    EXPECT_LE(relative_distance(kept_columns(media.features, expected), expected), 0.05);
-  }
-}
-
-TEST_F(InternVlModel, ATokenizerWithAnotherImageTokenIsRefused) {
-  const test::ScratchFolder folder;
-  const std::string model = folder_of("qwen2_saved") + "/model/";
-  for (const char* const file : {"tokenizer.json", "processor_config.json"}) std::filesystem::copy(model + file, folder.file(file));
-  Json config = load_json(model + "config.json");
-  config["image_token_id"] = 5;
-  folder.write("config.json", config.dump());
-  ModelSource source;
-  source.package = std::make_shared<HuggingFaceFolder>(folder.path());
-  test::expect_error(ErrorCode::kDamagedFile, "image_token_id", [&] { load_model(source); });
 }
 
 TEST(InternVlPictures, BytesOfLargePicturesEqualTheReference) {

@@ -1,28 +1,16 @@
-// What turns on golden folders do not show (engine_golden_test.cpp has those): positions by hand, the tower's judgement, grouping.
+// What only Qwen2-VL and Qwen2.5-VL have: positions by hand, the tower's judgement. What all families promise is in
+// vision_families_test.cpp.
 #include "engine/models/qwen2_vl/qwen2_vl.h"
 
 #include <gtest/gtest.h>
 
-#include "engine/models/known_family.h"
 #include "tests/engine/models/golden_model.h"
-#include "tests/support/folder_test_name.h"
 #include "tests/support/memory_media.h"
-#include "tests/support/tensor_distance.h"
 
 namespace winnow::qwen2_vl_test {
 namespace {
 
-using test_support::relative_distance;
 using testing::patterned_picture;
-
-std::string folder_of(const std::string& name) { return source_folder() + "/tests/golden/" + name + "/model"; }
-
-std::unique_ptr<VisionLanguageModel> load(const std::string& name, at::ScalarType dtype = at::kFloat) {
-  ModelSource source;
-  source.package = std::make_shared<HuggingFaceFolder>(folder_of(name));
-  source.plan.arithmetic = dtype;
-  return load_model(source);
-}
 
 std::vector<TokenOrigin> text(std::size_t tokens) { return std::vector<TokenOrigin>(tokens); }
 
@@ -99,74 +87,19 @@ TEST(ThreeAxisPositions, FramesOfAStreamShareTheirPlaces) {
       {{100, 100, 100, 100, 106, 106, 106, 106}, {100, 100, 100, 100, 100, 100, 100, 100}, {100, 101, 100, 101, 100, 101, 100, 101}}, 107);
 }
 
-class Qwen2VlFolders : public ::testing::TestWithParam<const char*> {
- protected:
-  c10::InferenceMode inference_;
-};
-
-// Frames of a video that are prepared together and those that are not: the same tokens, and the judge's attention is handed out once.
-TEST_P(Qwen2VlFolders, FramesCanBeEncodedInAnyGrouping) {
-  const auto model = load(GetParam());
-  const std::int64_t joined_frames = model->info().traits.joined_frames;
-  std::vector<RgbImage> pictures;
-  for (int i = 0; i < 4 * static_cast<int>(joined_frames); ++i) pictures.push_back(patterned_picture(61, 47, i));
-  const MediaFacts facts{MediaKind::kVideo, {61, 47}, std::ssize(pictures), 0.0, true};
-  const EncodedParts all = model->encode(facts, model->preprocess(facts, pictures), VisionJudge::kAttention, {});
-  const std::int64_t cells = all.features.size(1);
-  ASSERT_EQ(all.features.size(0), 4);
-  for (std::int64_t set = 0; set < 4; ++set) {
-    const auto own = std::span(pictures).subspan(static_cast<std::size_t>(set * joined_frames), static_cast<std::size_t>(joined_frames));
-    const EncodedParts alone = model->encode(facts, model->preprocess(facts, own), VisionJudge::kRollout, {});
-    EXPECT_LE(relative_distance(alone.features[0], all.features[set]), 1e-5);
-    EXPECT_GT(alone.importance.min().item<float>(), 0.0F);
+// A patch's share of the attention that all of them hand out, in cells: they are one together.
+TEST(Qwen2VlJudge, HandsOutAttentionOnce) {
+  c10::InferenceMode inference;
+  for (const char* const folder : {"qwen2_vl/published", "qwen2_vl/joined_three", "qwen2_5_vl/published", "qwen2_5_vl/saved"}) {
+    const auto model = test_support::load_golden_model(folder);
+    std::vector<RgbImage> pictures;
+    for (int i = 0; i < 4 * static_cast<int>(model->info().traits.joined_frames); ++i) pictures.push_back(patterned_picture(61, 47, i));
+    const MediaFacts facts{MediaKind::kVideo, {61, 47}, std::ssize(pictures), 0.0, true};
+    const PixelValues pixels = model->preprocess(facts, pictures);
+    const EncodedParts all = model->encode(facts, pixels, VisionJudge::kAttention, {});
+    const std::int64_t patches_of_cell = pixels.pixels.size(0) / (4 * all.features.size(1));
+    EXPECT_LE((all.importance.sum(1) * patches_of_cell - 1.0).abs().max().item<double>(), 1e-5) << folder;
   }
-  // A patch's share of the attention that all of them hand out, in cells: they are one together.
-  const std::int64_t patches = model->preprocess(facts, pictures).pixels.size(0) / (4 * cells);
-  EXPECT_LE((all.importance.sum(1) * patches - 1.0).abs().max().item<double>(), 1e-5);
-  const MediaFeatures video = model->join(facts, all);
-  EXPECT_EQ(video.features.size(0), 4 * cells);
-  EXPECT_EQ(video.importance.size(0), 4 * cells);
-  EXPECT_EQ(video.origins.back().frame, 3 * joined_frames);
 }
-
-TEST_P(Qwen2VlFolders, BrainFloatIsCloseToFp32) {
-  const std::vector<RgbImage> picture = {patterned_picture(61, 47, 3)};
-  const MediaFacts facts{MediaKind::kImage, {61, 47}, 1, 0.0, true};
-  const auto features = [&](at::ScalarType dtype) {
-    const auto model = load(GetParam(), dtype);
-    return model->encode(facts, model->preprocess(facts, picture), {}, {}).features;
-  };
-  const at::Tensor rounded = features(at::kBFloat16);
-  ASSERT_EQ(rounded.scalar_type(), at::kBFloat16);
-  // 8 bits of mantissa through up to three layers with unit-scale activations.
-  EXPECT_LE(relative_distance(rounded, features(at::kFloat)), 0.05);
-}
-
-TEST_P(Qwen2VlFolders, FoldersWithoutATemplateGetThePublishedOne) {
-  EXPECT_EQ(HuggingFaceFolder(folder_of(GetParam())).chat_template("").source, load(GetParam())->chat_template());
-}
-
-TEST_P(Qwen2VlFolders, IsKnownByItsConfigurationAlone) {
-  const std::string name = GetParam();
-  const std::optional<KnownFamily> family = known_family(HuggingFaceFolder(folder_of(name)).required(ModelPart::kConfig).root());
-  ASSERT_TRUE(family);
-  EXPECT_EQ(family->model_type, name.substr(0, name.find('/')));
-  EXPECT_TRUE(family->sees);
-}
-
-TEST_P(Qwen2VlFolders, TheTowerObeysAnInterrupt) {
-  const auto model = load(GetParam());
-  const std::vector<RgbImage> picture = {patterned_picture(40, 40, 1)};
-  const MediaFacts facts{MediaKind::kImage, {40, 40}, 1, 0.0, true};
-  const PixelValues pixels = model->preprocess(facts, picture);
-  InterruptSource source;
-  source.request_cancel();
-  EXPECT_THROW(model->encode(facts, pixels, {}, source.token()), Interrupted);
-}
-
-INSTANTIATE_TEST_SUITE_P(Folders, Qwen2VlFolders,
-                         ::testing::Values("qwen2_vl/published", "qwen2_vl/joined_three", "qwen2_5_vl/published", "qwen2_5_vl/saved"),
-                         testing::folder_info_name);
-
 }  // namespace
 }  // namespace winnow::qwen2_vl_test

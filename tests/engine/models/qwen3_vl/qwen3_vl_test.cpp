@@ -1,4 +1,4 @@
-// What turns on golden folders do not show (engine_golden_test.cpp has those): positions by hand, deepstack features, grouping.
+// What only Qwen3-VL has: positions by hand, deepstack features. What all families promise is in vision_families_test.cpp.
 #include "engine/models/qwen3_vl/qwen3_vl.h"
 
 #include <gtest/gtest.h>
@@ -6,17 +6,12 @@
 #include <algorithm>
 #include <numeric>
 
-#include "engine/models/known_family.h"
 #include "tests/engine/models/golden_model.h"
-#include "tests/support/memory_media.h"
-#include "tests/support/tensor_distance.h"
 
 namespace winnow::qwen3_vl_test {
 namespace {
 
 using test_support::load_golden_model;
-using test_support::relative_distance;
-using testing::patterned_picture;
 
 const TimeScale kApart{.joined_frames = 2, .sets_apart = true};
 
@@ -75,67 +70,6 @@ TEST(SetsApart, OfAStreamPicturesStandInTheirPlacesAndShareThem) {
                     {100, 101, 102, 103, 98, 99, 100, 101, 102, 103}},
                    104);
 }
-
-class Qwen3VlFolders : public ::testing::TestWithParam<const char*> {
- protected:
-  c10::InferenceMode inference_;
-};
-
-TEST_P(Qwen3VlFolders, FramesCanBeEncodedInAnyGrouping) {
-  const auto model = load_golden_model(GetParam());
-  const std::int64_t joined = model->info().traits.joined_frames;
-  const MediaFacts facts = video_of(3 * joined);
-  std::vector<RgbImage> pictures;
-  for (int i = 0; i < facts.frames; ++i) pictures.push_back(patterned_picture(34, 24, i));
-  const EncodedParts all = model->encode(facts, model->preprocess(facts, pictures), VisionJudge::kAttention, {});
-  ASSERT_EQ(all.features.size(0), 3);
-  for (std::int64_t set = 0; set < 3; ++set) {
-    const auto own = std::span(pictures).subspan(static_cast<std::size_t>(set * joined), static_cast<std::size_t>(joined));
-    const EncodedParts alone = model->encode(facts, model->preprocess(facts, own), VisionJudge::kRollout, {});
-    EXPECT_LE(relative_distance(alone.features[0], all.features[set]), 1e-5);
-    EXPECT_GT(alone.importance.min().item<float>(), 0.0F);
-  }
-  const MediaFeatures video = model->join(facts, all);
-  EXPECT_EQ(video.features.size(0), std::ssize(video.origins));
-  EXPECT_EQ(std::ssize(video.ids), std::ssize(video.origins));
-  for (std::size_t token = 0; token < video.origins.size(); ++token) {
-    const bool word = video.origins[token].row < 0;
-    EXPECT_EQ(video.importance[static_cast<std::int64_t>(token)].item<float>() == 0.0F, word);
-  }
-  EXPECT_EQ(video.origins.back().frame, 2 * joined);
-}
-
-TEST_P(Qwen3VlFolders, BrainFloatIsCloseToFp32) {
-  const std::vector<RgbImage> picture = {patterned_picture(61, 47, 3)};
-  const MediaFacts facts{MediaKind::kImage, {61, 47}, 1, 0.0, true};
-  const auto features = [&](at::ScalarType dtype) {
-    const auto model = load_golden_model(GetParam(), dtype);
-    return model->encode(facts, model->preprocess(facts, picture), {}, {}).features;
-  };
-  const at::Tensor rounded = features(at::kBFloat16);
-  ASSERT_EQ(rounded.scalar_type(), at::kBFloat16);
-  // 8 bits of mantissa through up to four layers with unit-scale activations.
-  EXPECT_LE(relative_distance(rounded, features(at::kFloat)), 0.06);
-}
-
-TEST_P(Qwen3VlFolders, FoldersWithoutATemplateGetThePublishedOne) {
-  const HuggingFaceFolder folder(test_support::golden_folder(GetParam()) + "/model");
-  EXPECT_EQ(folder.chat_template("").source, load_golden_model(GetParam())->chat_template());
-}
-
-TEST_P(Qwen3VlFolders, TheTowerObeysAnInterrupt) {
-  const auto model = load_golden_model(GetParam());
-  const std::vector<RgbImage> picture = {patterned_picture(40, 40, 1)};
-  const MediaFacts facts{MediaKind::kImage, {40, 40}, 1, 0.0, true};
-  const PixelValues pixels = model->preprocess(facts, picture);
-  InterruptSource source;
-  source.request_cancel();
-  EXPECT_THROW(model->encode(facts, pixels, {}, source.token()), Interrupted);
-}
-
-INSTANTIATE_TEST_SUITE_P(Folders, Qwen3VlFolders,
-                         ::testing::Values("qwen3_vl/published", "qwen3_vl/saved", "qwen3_vl/joined_three", "qwen3_vl/experts"),
-                         [](const auto& info) { return std::string(info.param).substr(9); });
 
 // Rows with their deepstack features through all layers; returns what is left of them.
 at::Tensor through_layers(const TextDecoder& text, at::Tensor rows) {
@@ -198,14 +132,6 @@ TEST(FrameSizes, GoByTheNumberOfAllFrames) {
   };
   EXPECT_GT(cells(2, 2.0), cells(8, 8.0));
   EXPECT_EQ(cells(2, 0.0), cells(8, 8.0)) << "a clip of two frames is not larger than one of eight";
-}
-
-TEST(Qwen3VlFamily, IsKnownByItsConfigurationAlone) {
-  const HuggingFaceFolder folder(test_support::golden_folder("qwen3_vl/saved") + "/model");
-  const std::optional<KnownFamily> family = known_family(folder.required(ModelPart::kConfig).root());
-  ASSERT_TRUE(family);
-  EXPECT_EQ(family->model_type, "qwen3_vl");
-  EXPECT_TRUE(family->reads_videos);
 }
 
 }  // namespace

@@ -1,0 +1,55 @@
+// The golden folders of vision-language models (tests/golden): whoever tests all of them begins here. A folder is one line.
+#pragma once
+
+#include <gtest/gtest.h>
+
+#include <array>
+#include <string>
+#include <vector>
+
+namespace winnow::test_support {
+
+inline constexpr std::array kVisionFolders = {"gqa_tied",
+                                              "mha_untied",
+                                              "no_bias_scaled",
+                                              "head_dim",
+                                              "select_default",
+                                              "plain_projector",
+                                              "video_grid",
+                                              "video_frame",
+                                              "video_no_token",
+                                              "llava/llava_llama",
+                                              "llava/llava_full",
+                                              "llava/llava_siglip",
+                                              "llava/next_mistral",
+                                              "llava/next_window",
+                                              "llava/next_video",
+                                              "llava/next_video_max",
+                                              "qwen2_vl/published",
+                                              "qwen2_vl/saved",
+                                              "qwen2_vl/joined_three",
+                                              "qwen2_5_vl/published",
+                                              "qwen2_5_vl/saved",
+                                              "qwen3_vl/published",
+                                              "qwen3_vl/saved",
+                                              "qwen3_vl/joined_three",
+                                              "qwen3_vl/experts",
+                                              "smolvlm/smolvlm2_split",
+                                              "smolvlm/idefics3_plain",
+                                              "smolvlm/other_tile",
+                                              "smolvlm/saved_fast",
+                                              "internvl/qwen2_saved",
+                                              "internvl/llama_published",
+                                              "internvl/other_size",
+                                              "internvl/feature_layer",
+                                              "internvl/chat_internlm2",
+                                              "internvl/chat_qwen2",
+                                              "gemma3/published",
+                                              "gemma3/narrow_window",
+                                              "gemma3/pan_and_scan",
+                                              "gemma3/plain_pillow"};
+
+// Of the llava_onevision folders: refuses a single image.
+inline constexpr const char* kRefusesAnImage = "select_default";
+
+}  // namespace winnow::test_support
