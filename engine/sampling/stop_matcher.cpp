@@ -32,8 +32,7 @@ std::string StopMatcher::push(std::string_view text) {
     }
     if (found != nullptr) {
       matched_ = true;
-      matched_string_ = found->text;
-      held_.resize(held_.size() - matched_string_.size());
+      held_.resize(held_.size() - found->text.size());
       return std::move(held_);
     }
   }

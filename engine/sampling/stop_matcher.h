@@ -21,8 +21,6 @@ class StopMatcher {
   bool matched() const noexcept { return matched_; }
   // Some text is held back.
   bool holds() const noexcept { return !held_.empty(); }
-  // The stop string that ended the answer; empty if none did.
-  const std::string& matched_string() const noexcept { return matched_string_; }
 
   // Returns the held-back text if the answer ended for another reason.
   std::string flush();
@@ -37,7 +35,6 @@ class StopMatcher {
 
   std::vector<Pattern> patterns_;
   std::string held_;
-  std::string matched_string_;
   bool matched_ = false;
 };
 
