@@ -31,7 +31,7 @@
 
 namespace winnow {
 
-inline constexpr std::uint32_t kCudaPluginAbi = 8;
+inline constexpr std::uint32_t kCudaPluginAbi = 9;
 inline constexpr const char* kCudaPluginSymbol = "winnow_cuda_plugin";
 
 struct CudaDeviceRecord {

@@ -1,5 +1,6 @@
 #include "engine/kv_cache/key_bias.h"
 
+#include <algorithm>
 #include <cmath>
 #include <optional>
 #include <utility>
@@ -11,6 +12,7 @@ namespace {
 
 constexpr unsigned kAxisBits = 21;
 constexpr std::int64_t kMostAxes = 3;
+constexpr float kCodeOfOne = 32767.0F;  // of a cosine
 
 std::optional<std::uint64_t> packed(const std::vector<std::int64_t>& position) {
   std::uint64_t all = 0;
@@ -23,9 +25,24 @@ std::optional<std::uint64_t> packed(const std::vector<std::int64_t>& position) {
 
 }  // namespace
 
-KeyRotations::KeyRotations(std::shared_ptr<const KeyBias> bias) : bias_(std::move(bias)) {
+at::Tensor strong_bias(const at::Tensor& bias) {
+  const std::int64_t half = bias.size(1) / 2;
+  const at::Tensor pairs = bias.view({-1, 2, half});  // [kv_heads, 2, half]
+  at::Tensor strong = at::zeros_like(pairs);
+  for (std::int64_t first = 0; first < half; first += KeyRotations::kPairs) {
+    const at::Tensor unit = pairs.narrow(2, first, std::min(KeyRotations::kPairs, half - first));
+    const at::Tensor taken = unit.square().sum(1).amax(1).gt(kWeakBias * kWeakBias).view({-1, 1, 1});
+    strong.narrow(2, first, unit.size(2)).copy_(unit * taken);
+  }
+  return strong.view_as(bias);
+}
+
+KeyRotations::KeyRotations(std::shared_ptr<const KeyBias> bias)
+    : bias_(std::move(bias)),
+      units_((bias_->frequencies.numel() + kPairs - 1) / kPairs),
+      step_(static_cast<float>(bias_->rotary.magnitude) / kCodeOfOne) {
   require(bias_->rotary.axes() <= kMostAxes, "KeyRotations: a position has at most three axes");
-  rows_.resize(static_cast<std::size_t>(2 * bias_->frequencies.numel()), 0.0F);
+  rows_.resize(static_cast<std::size_t>(units_ * kUnit));
   positions_.resize(static_cast<std::size_t>(bias_->rotary.axes()), -1);
 }
 
@@ -54,13 +71,17 @@ std::vector<std::int32_t> KeyRotations::at(const at::Tensor& positions) {
 void KeyRotations::add(const std::vector<std::int64_t>& position) {
   const std::span frequencies(bias_->frequencies.const_data_ptr<float>(), static_cast<std::size_t>(bias_->frequencies.numel()));
   const std::vector<std::int64_t>& axis = bias_->rotary.frequency_axis;
-  const auto magnitude = static_cast<float>(bias_->rotary.magnitude);
   // One by one: a row is the same whatever it was added with, so that a cache that was kept is read as it was.
   const auto angle = [&](std::size_t i) {
     return static_cast<float>(position[axis.empty() ? 0 : static_cast<std::size_t>(axis[i])]) * frequencies[i];
   };
-  for (std::size_t i = 0; i < frequencies.size(); ++i) rows_.push_back(magnitude * std::cos(angle(i)));
-  for (std::size_t i = 0; i < frequencies.size(); ++i) rows_.push_back(magnitude * std::sin(angle(i)));
+  const std::size_t first = rows_.size();
+  rows_.resize(first + static_cast<std::size_t>(units_ * kUnit));
+  for (std::size_t i = 0; i < frequencies.size(); ++i) {
+    std::int16_t* const cosine = rows_.data() + first + i / kPairs * kUnit + i % kPairs;
+    cosine[0] = static_cast<std::int16_t>(std::lrint(kCodeOfOne * std::cos(angle(i))));
+    cosine[kPairs] = static_cast<std::int16_t>(std::lrint(kCodeOfOne * std::sin(angle(i))));
+  }
   positions_.insert(positions_.end(), position.begin(), position.end());
 }
 
@@ -79,11 +100,14 @@ at::Tensor KeyRotations::positions(std::span<const std::int32_t> rotations) cons
 void KeyRotations::offsets(const float* bias, std::span<const std::int32_t> rotations, float* offsets) const {
   const std::int64_t half = bias_->frequencies.numel();
   for (const std::int32_t rotation : rotations) {
-    const float* const cosine = rows_.data() + rotation * 2 * half;
-    const float* const sine = cosine + half;
-    for (std::int64_t i = 0; i < half; ++i) {
-      offsets[i] = bias[i] * cosine[i] - bias[half + i] * sine[i];
-      offsets[half + i] = bias[half + i] * cosine[i] + bias[i] * sine[i];
+    const std::int16_t* unit = rows_.data() + rotation * units_ * kUnit;
+    for (std::int64_t first = 0; first < half; first += kPairs, unit += kUnit) {
+      for (std::int64_t i = first; i < std::min(first + kPairs, half); ++i) {
+        const float cosine = step_ * static_cast<float>(unit[i - first]);
+        const float sine = step_ * static_cast<float>(unit[kPairs + i - first]);
+        offsets[i] = bias[i] * cosine - bias[half + i] * sine;
+        offsets[half + i] = bias[half + i] * cosine + bias[i] * sine;
+      }
     }
     offsets += 2 * half;
   }

@@ -59,7 +59,7 @@ class KvCache::Impl {
 
   UnstoredBias unstored_bias(const Head& head) const {
     const HeadBias bias = bias_of(head);
-    return bias ? UnstoredBias{bias.bias, bias.rotations->rows(), head.rotations} : UnstoredBias();
+    return bias ? UnstoredBias{bias.bias, bias.rotations, head.rotations} : UnstoredBias();
   }
 
   at::Tensor keys_as_stored(LayerId layer, const at::Tensor& keys, const at::Tensor& positions) {

@@ -121,8 +121,8 @@ struct SlotRows {
 
 // For decode attention over a head whose keys are stored without their bias. bias: null if they are stored with it.
 struct UnstoredBias {
-  const float* bias = nullptr;             // [head_dim]
-  const float* rotations = nullptr;        // KeyRotations::rows()
+  const float* bias = nullptr;  // [head_dim]
+  const KeyRotations* rotations = nullptr;
   std::span<const std::int32_t> of_slots;  // rows of `rotations`; kNone: the slot's key includes the bias
 };
 

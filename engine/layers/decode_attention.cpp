@@ -114,15 +114,44 @@ DecodeRow join_rows(std::span<const Part> parts, const std::vector<std::vector<f
   return row;
 }
 
-// What the queries of a KV head [group, head_dim] make of its bias, as DecodeKeyBias has it.
-void multiply_bias(std::span<const float> queries, const float* bias, std::int64_t head_dim, float* products) {
+// What the queries of a KV head make of its bias, as DecodeKeyBias has it.
+struct BiasProducts {
+  UnstoredBias unstored;
+  const float* products = nullptr;
+  c10::SmallVector<std::int32_t, 16> units{};  // empty: no key lacks anything
+
+  // Of slots from `first` on.
+  kernels::DecodeKeyBias of_slots(std::int64_t first) const {
+    if (units.empty()) return {};
+    const KeyRotations& rotations = *unstored.rotations;
+    return {products, units.data(), std::ssize(units), rotations.rows(), rotations.units(), unstored.of_slots.data() + first};
+  }
+};
+
+// queries: [group, head_dim]; products: room for [units, group, kUnit].
+BiasProducts multiply_bias(std::span<const float> queries, const UnstoredBias& unstored, std::int64_t head_dim, float* products) {
+  constexpr std::int64_t kPairs = KeyRotations::kPairs;
+  BiasProducts all{unstored, products};
+  if (unstored.bias == nullptr) return all;
   const std::int64_t half = head_dim / 2;
-  for (const float* query = queries.data(); query != queries.data() + queries.size(); query += head_dim, products += head_dim) {
-    for (std::int64_t i = 0; i < half; ++i) {
-      products[i] = query[i] * bias[i] + query[half + i] * bias[half + i];
-      products[half + i] = query[half + i] * bias[i] - query[i] * bias[half + i];
+  const float step = unstored.rotations->step();
+  for (std::int64_t first = 0; first < half; first += kPairs) {
+    const std::int64_t pairs = std::min(kPairs, half - first);
+    const float* const x = unstored.bias + first;
+    const float* const y = x + half;
+    const auto is_zero = [](float number) { return number == 0.0F; };
+    if (std::all_of(x, x + pairs, is_zero) && std::all_of(y, y + pairs, is_zero)) continue;
+    all.units.push_back(static_cast<std::int32_t>(first / kPairs));
+    for (const float* u = queries.data() + first; u < queries.data() + queries.size(); u += head_dim, products += KeyRotations::kUnit) {
+      const float* const v = u + half;
+      std::fill_n(products, KeyRotations::kUnit, 0.0F);
+      for (std::int64_t i = 0; i < pairs; ++i) {
+        products[i] = step * (u[i] * x[i] + v[i] * y[i]);
+        products[kPairs + i] = step * (v[i] * x[i] - u[i] * y[i]);
+      }
     }
   }
+  return all;
 }
 
 void require_fits(const at::Tensor& query, const KvShape& shape) {
@@ -174,20 +203,19 @@ at::Tensor decode_attention(const at::Tensor& query, const KvCache& cache, Layer
   const bool narrow = shape.storage == KvStorage::kInt8;
   const kernels::ElementType type = element_type(shape.row_type());
 
-  float* const query_data = row_scratch((3 * heads + rows) * head_dim + rows * (KvCache::kBlockSlots + 1));
+  const std::int64_t bias_row = (head_dim + KeyRotations::kUnit - 1) / KeyRotations::kUnit * KeyRotations::kUnit;
+  float* const query_data = row_scratch(heads * bias_row + (2 * heads + rows) * head_dim + rows * (KvCache::kBlockSlots + 1));
   float* const bias_query = query_data + heads * head_dim;
-  float* const merged = bias_query + heads * head_dim;
+  float* const merged = bias_query + heads * bias_row;
   float* const output_data = merged + heads * head_dim;
   float* const lse_data = output_data + rows * head_dim;
   float* const workspace_data = lse_data + rows;
   upcast_row(query.expect_contiguous()->const_data_ptr(), query.scalar_type(), heads * head_dim, query_data);
 
-  c10::SmallVector<UnstoredBias, 16> biases;
+  c10::SmallVector<BiasProducts, 16> biases;
   for (KvHead head{0}; head < shape.kv_heads && narrow; ++head) {
-    biases.push_back(unstored_bias(cache, layer, head));
-    if (biases.back().bias == nullptr) continue;
-    const std::int64_t first = head * group * head_dim;
-    multiply_bias({query_data + first, static_cast<std::size_t>(group * head_dim)}, biases.back().bias, head_dim, bias_query + first);
+    const std::span queries(query_data + head * group * head_dim, static_cast<std::size_t>(group * head_dim));
+    biases.push_back(multiply_bias(queries, unstored_bias(cache, layer, head), head_dim, bias_query + head * group * bias_row));
   }
 
   std::vector<std::vector<float>> probabilities;
@@ -205,13 +233,7 @@ at::Tensor decode_attention(const at::Tensor& query, const KvCache& cache, Layer
       args.head_dim = head_dim;
       args.kv_type = type;
       args.narrow = narrow;
-      if (narrow) {
-        const UnstoredBias& bias = biases[static_cast<std::size_t>(part.kv_head)];
-        if (bias.bias != nullptr) {
-          args.key_bias = {bias_query + part.kv_head * group * head_dim, bias.rotations,
-                           bias.of_slots.data() + part.first_block * KvCache::kBlockSlots};
-        }
-      }
+      if (narrow) args.key_bias = biases[static_cast<std::size_t>(part.kv_head)].of_slots(part.first_block * KvCache::kBlockSlots);
       args.key_blocks = cache.key_blocks(layer, part.kv_head).data() + part.first_block;
       args.value_blocks = cache.value_blocks(layer, part.kv_head).data() + part.first_block;
       args.slots = part.slots;

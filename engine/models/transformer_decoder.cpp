@@ -232,8 +232,9 @@ std::shared_ptr<const KeyBias> TransformerDecoder::read_key_bias() const {
     const at::Tensor& all = layers_[layer].qkv.bias;
     if (!all.defined() || rotates_apart(layer)) continue;
     const at::Tensor of_keys = all.narrow(0, config_.heads * config_.head_dim, config_.kv_heads * config_.head_dim);
-    if (!of_keys.ne(0).any().item<bool>()) continue;
-    bias.of_layers[layer] = of_keys.to(at::kFloat).view({config_.kv_heads, config_.head_dim}).clone();
+    const at::Tensor strong = strong_bias(of_keys.to(at::kFloat).view({config_.kv_heads, config_.head_dim}));
+    if (!strong.ne(0).any().item<bool>()) continue;
+    bias.of_layers[layer] = strong;
     any = true;
   }
   return any ? std::make_shared<const KeyBias>(std::move(bias)) : nullptr;

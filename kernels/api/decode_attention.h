@@ -13,10 +13,16 @@ namespace winnow::kernels {
 
 // For rows stored without the key bias (int8_rows.h): the key is the row plus R(p) b at position p. With b = (x, y) and a query (u, v) in
 // halves, q . R(p) b = c . (u x + v y) + s . (v x - u y): c and s are the position's cosines and sines, the rest depends on the query only.
+// Frequencies come in units of 8, 8 cosines and their 8 sines. Only units in which b is not zero are read.
 struct DecodeKeyBias {
-  const float* query = nullptr;            // [group, head_dim]: (u x + v y, v x - u y); null: all rows include the bias
-  const float* rotations = nullptr;        // [any, head_dim]: (c, s) of a position
-  const std::int32_t* of_slots = nullptr;  // [slots]: a slot's row of `rotations`; 0: stored with its bias
+  static constexpr std::int64_t kUnit = 16;  // numbers in a unit
+
+  const float* query = nullptr;             // [count, group, kUnit]: u x + v y, then v x - u y; null: all rows include the bias
+  const std::int32_t* units = nullptr;      // [count]: which units of a rotation
+  std::int64_t count = 0;                   // >= 1
+  const std::int16_t* rotations = nullptr;  // [any, row_units, kUnit]: c, then s, as whole numbers; `query` has their unit as a factor
+  std::int64_t row_units = 0;
+  const std::int32_t* of_slots = nullptr;  // [slots]: a slot's row of `rotations`; 0, which is zeros: stored with its bias
 };
 
 struct DecodeAttentionArgs {

@@ -10,6 +10,7 @@
 #include <cmath>
 #include <cstdint>
 #include <limits>
+#include <type_traits>
 
 #include "kernels/reference/check_arguments.h"
 
@@ -46,10 +47,11 @@ HWY_INLINE hn::Vec<D> load(D d, const hwy::float16_t* from) {
   return hn::PromoteTo(d, hn::LoadU(hn::Rebind<hwy::float16_t, D>(), from));
 }
 
-template <class D>
-HWY_INLINE hn::Vec<D> load(D d, const std::int8_t* from) {
+// int8 and int16.
+template <class D, class T, std::enable_if_t<std::is_integral_v<T>>* = nullptr>
+HWY_INLINE hn::Vec<D> load(D d, const T* from) {
   const hn::Rebind<std::int32_t, D> whole;
-  return hn::ConvertTo(d, hn::PromoteTo(whole, hn::LoadU(hn::Rebind<std::int8_t, D>(), from)));
+  return hn::ConvertTo(d, hn::PromoteTo(whole, hn::LoadU(hn::Rebind<T, D>(), from)));
 }
 
 template <class T>
@@ -58,10 +60,56 @@ HWY_INLINE void prefetch_row(const T* row, std::int64_t head_dim) {
   for (std::int64_t i = 0; i < head_dim * static_cast<std::int64_t>(sizeof(T)); i += 64) hwy::Prefetch(bytes + i);
 }
 
-// Scaled logits of kRows keys for kHeads queries: scores[head * block_slots + row].
+// What int8 rows that are stored without their bias lack, of a block; it is added before a logit's lanes are summed.
+struct LackedBias {
+  const float* scales = nullptr;           // of the block's keys; null: nothing is lacking
+  const std::int32_t* of_slots = nullptr;  // as in DecodeKeyBias, from the block's first slot on
+};
+
+template <class T>
+HWY_INLINE const float* row_scales(const DecodeAttentionArgs& args, const T* block) {
+  return reinterpret_cast<const float*>(block + args.block_slots * args.head_dim);
+}
+
+template <class T>
+HWY_INLINE LackedBias lacked_bias(const DecodeAttentionArgs& args, const T* keys, std::int64_t first) {
+  if (sizeof(T) != 1 || args.key_bias.query == nullptr) return {};
+  return {row_scales(args, keys), args.key_bias.of_slots + first};
+}
+
+// sums[head][row] = the row's scale * sums[head][row] + the query's products with the row's bias.
+template <int kHeads, int kRows, class D>
+HWY_INLINE void add_bias(D d, const DecodeAttentionArgs& args, std::int64_t head, std::int64_t row, const LackedBias& lacked,
+                         hn::Vec<D> (&sums)[kHeads][kRows]) {
+  const DecodeKeyBias& bias = args.key_bias;
+  const float* HWY_RESTRICT query = bias.query + head * DecodeKeyBias::kUnit;
+  const std::int16_t* HWY_RESTRICT rotations[kRows];
+  for (int r = 0; r < kRows; ++r) {
+    rotations[r] = bias.rotations + lacked.of_slots[row + r] * bias.row_units * DecodeKeyBias::kUnit;
+    const auto scale = hn::Set(d, lacked.scales[row + r]);
+    for (int h = 0; h < kHeads; ++h) sums[h][r] = hn::Mul(sums[h][r], scale);
+  }
+  for (std::int64_t unit = 0; unit < bias.count; ++unit, query += args.group * DecodeKeyBias::kUnit) {
+    const std::int64_t first = bias.units[unit] * DecodeKeyBias::kUnit;
+    for (std::int64_t i = 0; i < DecodeKeyBias::kUnit; i += static_cast<std::int64_t>(hn::Lanes(d))) {
+      hn::Vec<D> rotation[kRows];
+      for (int r = 0; r < kRows; ++r) rotation[r] = load(d, rotations[r] + first + i);
+      for (int h = 0; h < kHeads; ++h) {
+        const auto q = hn::LoadU(d, query + h * DecodeKeyBias::kUnit + i);
+        for (int r = 0; r < kRows; ++r) sums[h][r] = hn::MulAdd(q, rotation[r], sums[h][r]);
+      }
+    }
+  }
+}
+
+// Scaled logits of a block's kRows keys from `row` on for kHeads queries, in the workspace. Without a bias, int8 rows still lack their
+// scales.
 template <int kHeads, int kRows, class D, class T>
-HWY_INLINE void score_tile(D d, const float* HWY_RESTRICT query, const T* HWY_RESTRICT keys, std::int64_t head_dim, float scale,
-                           float* HWY_RESTRICT scores, std::int64_t block_slots) {
+HWY_INLINE void score_tile(D d, const DecodeAttentionArgs& args, std::int64_t head, const T* HWY_RESTRICT block, std::int64_t row,
+                           const LackedBias& lacked) {
+  const std::int64_t head_dim = args.head_dim;
+  const float* HWY_RESTRICT query = args.query + head * head_dim;
+  const T* HWY_RESTRICT keys = block + row * head_dim;
   hn::Vec<D> sums[kHeads][kRows];
   for (int h = 0; h < kHeads; ++h) {
     for (int r = 0; r < kRows; ++r) sums[h][r] = hn::Zero(d);
@@ -74,41 +122,43 @@ HWY_INLINE void score_tile(D d, const float* HWY_RESTRICT query, const T* HWY_RE
       for (int r = 0; r < kRows; ++r) sums[h][r] = hn::MulAdd(q, key[r], sums[h][r]);
     }
   }
+  if constexpr (sizeof(T) == 1) {
+    if (lacked.scales != nullptr) add_bias(d, args, head, row, lacked, sums);
+  }
+  float* HWY_RESTRICT scores = args.workspace + head * args.block_slots + row;
   for (int h = 0; h < kHeads; ++h) {
-    for (int r = 0; r < kRows; ++r) scores[h * block_slots + r] = scale * hn::GetLane(hn::SumOfLanes(d, sums[h][r]));
+    for (int r = 0; r < kRows; ++r) scores[h * args.block_slots + r] = args.scale * hn::GetLane(hn::SumOfLanes(d, sums[h][r]));
   }
 }
 
 template <int kHeads, int kRows, class D, class T>
-HWY_INLINE void score_heads(D d, const DecodeAttentionArgs& args, std::int64_t head, const T* keys, const T* values, std::int64_t count) {
-  const float* query = args.query + head * args.head_dim;
-  float* scores = args.workspace + head * args.block_slots;
+HWY_INLINE void score_heads(D d, const DecodeAttentionArgs& args, std::int64_t head, const T* keys, const T* values, std::int64_t count,
+                            const LackedBias& lacked) {
   std::int64_t row = 0;
   for (; row + kRows <= count; row += kRows) {
     if (head == 0) {
       for (int r = 0; r < kRows; ++r) prefetch_row(values + (row + r) * args.head_dim, args.head_dim);
     }
-    score_tile<kHeads, kRows>(d, query, keys + row * args.head_dim, args.head_dim, args.scale, scores + row, args.block_slots);
+    score_tile<kHeads, kRows>(d, args, head, keys, row, lacked);
   }
-  for (; row < count; ++row) {
-    score_tile<kHeads, 1>(d, query, keys + row * args.head_dim, args.head_dim, args.scale, scores + row, args.block_slots);
-  }
+  for (; row < count; ++row) score_tile<kHeads, 1>(d, args, head, keys, row, lacked);
 }
 
 // Tiles of 4 x 2 sums fill the 16 registers of AVX2; fewer heads take more rows to keep as many multiply-adds in flight.
 template <class D, class T>
-HWY_INLINE void score_block(D d, const DecodeAttentionArgs& args, const T* keys, const T* values, std::int64_t count) {
+HWY_INLINE void score_block(D d, const DecodeAttentionArgs& args, const T* keys, const T* values, std::int64_t count,
+                            const LackedBias& lacked) {
   std::int64_t head = 0;
-  for (; head + 4 <= args.group; head += 4) score_heads<4, 2>(d, args, head, keys, values, count);
+  for (; head + 4 <= args.group; head += 4) score_heads<4, 2>(d, args, head, keys, values, count, lacked);
   switch (args.group - head) {
     case 3:
-      score_heads<3, 2>(d, args, head, keys, values, count);
+      score_heads<3, 2>(d, args, head, keys, values, count, lacked);
       break;
     case 2:
-      score_heads<2, 4>(d, args, head, keys, values, count);
+      score_heads<2, 4>(d, args, head, keys, values, count, lacked);
       break;
     case 1:
-      score_heads<1, 8>(d, args, head, keys, values, count);
+      score_heads<1, 8>(d, args, head, keys, values, count, lacked);
       break;
     default:
       break;
@@ -157,37 +207,8 @@ HWY_INLINE SoftmaxStep softmax_block(float* HWY_RESTRICT scores, std::int64_t co
 template <class T>
 HWY_INLINE void scale_rows(const DecodeAttentionArgs& args, const T* block, std::int64_t count, float* HWY_RESTRICT scores) {
   if constexpr (sizeof(T) == 1) {
-    const auto* scales = reinterpret_cast<const float*>(block + args.block_slots * args.head_dim);
+    const float* const scales = row_scales(args, block);
     for (std::int64_t i = 0; i < count; ++i) scores[i] *= scales[i];
-  }
-}
-
-// scores[head * block_slots] += scale * query . rotation for kHeads queries.
-template <int kHeads, class D>
-HWY_INLINE void add_bias_tile(D d, const DecodeAttentionArgs& args, std::int64_t head, const float* HWY_RESTRICT rotation,
-                              float* HWY_RESTRICT scores) {
-  const float* const query = args.key_bias.query + head * args.head_dim;
-  hn::Vec<D> sums[kHeads];
-  for (int h = 0; h < kHeads; ++h) sums[h] = hn::Zero(d);
-  for (std::int64_t i = 0; i < args.head_dim; i += static_cast<std::int64_t>(hn::Lanes(d))) {
-    const auto part = hn::LoadU(d, rotation + i);
-    for (int h = 0; h < kHeads; ++h) sums[h] = hn::MulAdd(hn::LoadU(d, query + h * args.head_dim + i), part, sums[h]);
-  }
-  for (int h = 0; h < kHeads; ++h) scores[(head + h) * args.block_slots] += args.scale * hn::GetLane(hn::SumOfLanes(d, sums[h]));
-}
-
-// What the logits of a block's slots from `first` on lack: the product with their keys' bias.
-template <class D>
-HWY_INLINE void add_bias(D d, const DecodeAttentionArgs& args, std::int64_t first, std::int64_t count) {
-  if (args.key_bias.query == nullptr) return;
-  for (std::int64_t row = 0; row < count; ++row) {
-    const std::int32_t at = args.key_bias.of_slots[first + row];
-    if (at == 0) continue;
-    const float* const rotation = args.key_bias.rotations + at * args.head_dim;
-    float* const scores = args.workspace + row;
-    std::int64_t head = 0;
-    for (; head + 4 <= args.group; head += 4) add_bias_tile<4>(d, args, head, rotation, scores);
-    for (; head < args.group; ++head) add_bias_tile<1>(d, args, head, rotation, scores);
   }
 }
 
@@ -231,9 +252,11 @@ void attend(D d, const DecodeAttentionArgs& args) {
     const std::int64_t next_count = std::min(args.block_slots, args.slots - first - count);
     const T* next_keys = next_count > 0 ? static_cast<const T*>(args.key_blocks[block + 1]) : nullptr;
 
-    score_block(d, args, keys, values, count);
-    for (std::int64_t h = 0; h < args.group; ++h) scale_rows(args, keys, count, args.workspace + h * args.block_slots);
-    add_bias(d, args, first, count);
+    const LackedBias lacked = lacked_bias(args, keys, first);
+    score_block(d, args, keys, values, count, lacked);
+    for (std::int64_t h = 0; h < args.group && lacked.scales == nullptr; ++h) {
+      scale_rows(args, keys, count, args.workspace + h * args.block_slots);
+    }
     for (std::int64_t h = 0; h < args.group; ++h) {
       float* scores = args.workspace + h * args.block_slots;
       if (args.probabilities != nullptr) std::copy_n(scores, count, args.probabilities + h * args.slots + first);

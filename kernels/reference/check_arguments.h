@@ -11,9 +11,11 @@ inline LaunchStatus check_arguments(const DecodeAttentionArgs& args) {
       !is_known(args.kv_type)) {
     return LaunchStatus::kBadArgument;
   }
-  const bool biased = args.key_bias.query != nullptr;
-  if (biased && (!args.narrow || args.key_bias.rotations == nullptr || args.key_bias.of_slots == nullptr))
+  const DecodeKeyBias& bias = args.key_bias;
+  if (bias.query != nullptr &&
+      (!args.narrow || bias.units == nullptr || bias.count < 1 || bias.rotations == nullptr || bias.of_slots == nullptr)) {
     return LaunchStatus::kBadArgument;
+  }
   const std::int64_t blocks = (args.slots - 1) / args.block_slots + 1;
   for (std::int64_t i = 0; i < blocks; ++i) {
     if (args.key_blocks[i] == nullptr || args.value_blocks[i] == nullptr) return LaunchStatus::kBadArgument;

@@ -22,11 +22,16 @@ double row_element(const DecodeAttentionArgs& args, const void* block, std::int6
 
 // The query's product with the bias that the slot's row lacks.
 double bias_product(const DecodeAttentionArgs& args, std::int64_t head, std::int64_t slot) {
-  if (args.key_bias.query == nullptr || args.key_bias.of_slots[slot] == 0) return 0.0;
-  const float* const query = args.key_bias.query + head * args.head_dim;
-  const float* const rotation = args.key_bias.rotations + args.key_bias.of_slots[slot] * args.head_dim;
+  const DecodeKeyBias& bias = args.key_bias;
+  if (bias.query == nullptr) return 0.0;
+  const std::int16_t* const rotation = bias.rotations + bias.of_slots[slot] * bias.row_units * DecodeKeyBias::kUnit;
   double sum = 0.0;
-  for (std::int64_t i = 0; i < args.head_dim; ++i) sum += static_cast<double>(query[i]) * static_cast<double>(rotation[i]);
+  for (std::int64_t unit = 0; unit < bias.count; ++unit) {
+    const float* const query = bias.query + (unit * args.group + head) * DecodeKeyBias::kUnit;
+    for (std::int64_t i = 0; i < DecodeKeyBias::kUnit; ++i) {
+      sum += static_cast<double>(query[i]) * static_cast<double>(rotation[bias.units[unit] * DecodeKeyBias::kUnit + i]);
+    }
+  }
   return sum;
 }
 

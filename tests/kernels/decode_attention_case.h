@@ -1,13 +1,16 @@
 // One random decode attention problem with its blocks, for the test grid and the benchmark.
 #pragma once
 
+#include <algorithm>
 #include <cmath>
 #include <cstdint>
+#include <iterator>
 #include <random>
 #include <vector>
 
 #include "kernels/api/decode_attention.h"
 #include "kernels/api/int8_rows.h"
+#include "tests/kernels/line_aligned.h"
 #include "tests/kernels/narrow.h"
 
 namespace winnow::kernels::testing {
@@ -16,8 +19,9 @@ class DecodeCase {
  public:
   static constexpr std::int64_t kBlockSlots = 64;
 
-  // Rows of `type`, or those in eight bits; or those of which two in three lack their keys' bias.
-  enum class Rows { kWide, kNarrow, kUnbiased };
+  // Rows of `type`, or those in eight bits; or those of which two in three lack their keys' bias, which stands in all units of the head's
+  // elements, or in every fourth.
+  enum class Rows { kWide, kNarrow, kUnbiased, kUnbiasedFew };
 
   DecodeCase(ElementType type, std::int64_t head_dim, std::int64_t group, std::int64_t slots, unsigned seed, Rows rows = Rows::kWide)
       : type_(type), rows_(rows), head_dim_(head_dim), group_(group), slots_(slots) {
@@ -30,7 +34,7 @@ class DecodeCase {
     for (auto* side : {&keys_, &values_}) {
       for (std::int64_t b = 0; b < blocks; ++b) {
         // Rows past `slots` hold NaN: they must not be read into the result.
-        std::vector<std::byte> block(static_cast<std::size_t>(kBlockSlots * head_dim) * element, std::byte{0xFF});
+        LineAligned<std::byte> block(static_cast<std::size_t>(kBlockSlots * head_dim) * element, std::byte{0xFF});
         for (std::int64_t i = 0; i < std::min(kBlockSlots, slots - b * kBlockSlots) * head_dim; ++i) {
           put(block.data(), type, i, normal(random));
         }
@@ -39,14 +43,7 @@ class DecodeCase {
     }
     for (const auto& block : keys_) key_blocks_.push_back(block.data());
     for (const auto& block : values_) value_blocks_.push_back(block.data());
-    if (rows == Rows::kUnbiased) {
-      for (auto* const numbers : {&bias_query_, &rotations_}) {
-        numbers->resize(static_cast<std::size_t>((numbers == &rotations_ ? kRotations : group) * head_dim));
-        for (float& x : *numbers) x = normal(random);
-      }
-      for (std::int64_t slot = 0; slot < slots; ++slot)
-        of_slots_.push_back(slot % 3 == 1 ? 0 : static_cast<std::int32_t>(1 + slot % (kRotations - 1)));
-    }
+    if (rows == Rows::kUnbiased || rows == Rows::kUnbiasedFew) draw_bias(random);
     workspace_.resize(static_cast<std::size_t>(group * kBlockSlots));
   }
 
@@ -65,7 +62,9 @@ class DecodeCase {
     args.head_dim = head_dim_;
     args.kv_type = type_;
     args.narrow = rows_ != Rows::kWide;
-    if (rows_ == Rows::kUnbiased) args.key_bias = {bias_query_.data(), rotations_.data(), of_slots_.data()};
+    if (!units_.empty()) {
+      args.key_bias = {bias_query_.data(), units_.data(), std::ssize(units_), rotations_.data(), row_units(), of_slots_.data()};
+    }
     args.key_blocks = key_blocks_.data();
     args.value_blocks = value_blocks_.data();
     args.slots = slots_;
@@ -78,7 +77,7 @@ class DecodeCase {
     return args;
   }
 
-  std::vector<float>& query() { return query_; }
+  LineAligned<float>& query() { return query_; }
   // Bytes of K and V that one call has to read.
   std::int64_t kv_bytes() const {
     if (rows_ != Rows::kWide) return 2 * slots_ * narrow_row_bytes(head_dim_);
@@ -87,8 +86,8 @@ class DecodeCase {
 
  private:
   // Codes of all slots, then scales; those past `count` stay bytes that make NaN.
-  std::vector<std::byte> narrowed(const std::vector<std::byte>& block, std::int64_t count) const {
-    std::vector<std::byte> narrow(static_cast<std::size_t>(kBlockSlots * narrow_row_bytes(head_dim_)), std::byte{0xFF});
+  LineAligned<std::byte> narrowed(const LineAligned<std::byte>& block, std::int64_t count) const {
+    LineAligned<std::byte> narrow(static_cast<std::size_t>(kBlockSlots * narrow_row_bytes(head_dim_)), std::byte{0xFF});
     auto* const codes = reinterpret_cast<std::int8_t*>(narrow.data());
     auto* const scales = reinterpret_cast<float*>(codes + kBlockSlots * head_dim_);
     int8_rows({type_, block.data(), head_dim_, count, head_dim_, codes, scales});
@@ -96,13 +95,31 @@ class DecodeCase {
   }
 
   static constexpr std::int64_t kRotations = 4096;
+  static constexpr std::int16_t kWhole = 32767;
+
+  std::int64_t row_units() const { return (head_dim_ + DecodeKeyBias::kUnit - 1) / DecodeKeyBias::kUnit; }
+
+  void draw_bias(std::mt19937& random) {
+    for (auto unit = static_cast<std::int32_t>(row_units() - 1); unit >= 0; unit -= rows_ == Rows::kUnbiased ? 1 : 4)
+      units_.push_back(unit);
+    std::normal_distribution<float> normal;
+    bias_query_.resize(units_.size() * static_cast<std::size_t>(group_ * DecodeKeyBias::kUnit));
+    for (float& x : bias_query_) x = normal(random) / kWhole;
+    rotations_.resize(static_cast<std::size_t>(kRotations * row_units() * DecodeKeyBias::kUnit));
+    std::uniform_int_distribution<int> code(-kWhole, kWhole);
+    const auto first = rotations_.begin() + row_units() * DecodeKeyBias::kUnit;  // row 0 is zeros
+    std::generate(first, rotations_.end(), [&] { return static_cast<std::int16_t>(code(random)); });
+    for (std::int64_t slot = 0; slot < slots_; ++slot)
+      of_slots_.push_back(slot % 3 == 1 ? 0 : static_cast<std::int32_t>(1 + slot % (kRotations - 1)));
+  }
 
   ElementType type_;
   Rows rows_;
   std::int64_t head_dim_, group_, slots_;
-  std::vector<float> query_, workspace_, bias_query_, rotations_;
-  std::vector<std::int32_t> of_slots_;
-  std::vector<std::vector<std::byte>> keys_, values_;
+  LineAligned<float> query_, workspace_, bias_query_;
+  LineAligned<std::int16_t> rotations_;
+  std::vector<std::int32_t> units_, of_slots_;
+  std::vector<LineAligned<std::byte>> keys_, values_;
   std::vector<const void*> key_blocks_, value_blocks_;
 };
 

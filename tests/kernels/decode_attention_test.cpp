@@ -84,7 +84,7 @@ TEST(DecodeAttention, ReadsRowsOfEightBitsAsTheReferenceOnEveryInstructionSet) {
         for (const std::int64_t slots : {1, 63, 65, 1000}) {
           SCOPED_TRACE(::testing::Message() << hwy::TargetName(target) << " head_dim " << head_dim << " group " << group << " slots "
                                             << slots);
-          for (const DecodeCase::Rows rows : {DecodeCase::Rows::kNarrow, DecodeCase::Rows::kUnbiased}) {
+          for (const auto rows : {DecodeCase::Rows::kNarrow, DecodeCase::Rows::kUnbiased, DecodeCase::Rows::kUnbiasedFew}) {
             DecodeCase problem(ElementType::kFp32, head_dim, group, slots, static_cast<unsigned>(head_dim + group + slots), rows);
             expect_equal_to_reference(problem, head_dim, group, slots);
           }
@@ -144,8 +144,13 @@ TEST(DecodeAttention, AddsTheBiasThatRowsLackByHand) {
   };
   const float ln2 = std::log(2.0F);
   const float query[] = {1.0F, 1.0F};
-  const float bias_query[] = {ln2, ln2};  // (u x + v y, v x - u y)
-  const float rotations[] = {9.0F, 9.0F, 1.0F, 0.0F, 0.0F, 1.0F};
+  // One pair, in the second unit: (u x + v y, v x - u y) times a hundredth, and rotations in hundredths.
+  float bias_query[16] = {};
+  bias_query[0] = bias_query[8] = ln2 / 100.0F;
+  std::int16_t rotations[3][2][16] = {};
+  rotations[1][1][0] = rotations[2][1][8] = 100;
+  std::fill_n(rotations[2][0], 16, std::int16_t{9});
+  const std::int32_t units[] = {1};
   const Block keys{{127, 0, 0, 127}, {0.0F, std::log(3.0F) / 127.0F}};
   const Block values{{2, 0, 16, 8}, {2.0F, 0.5F}};
   const void* key_blocks[] = {&keys};
@@ -158,7 +163,7 @@ TEST(DecodeAttention, AddsTheBiasThatRowsLackByHand) {
     args.group = 1;
     args.head_dim = 2;
     args.narrow = true;
-    args.key_bias = {bias_query, rotations, of_slots};
+    args.key_bias = {bias_query, units, 1, rotations[0][0], 2, of_slots};
     args.key_blocks = key_blocks;
     args.value_blocks = value_blocks;
     args.slots = 2;
@@ -173,7 +178,9 @@ TEST(DecodeAttention, AddsTheBiasThatRowsLackByHand) {
     of_slots[0] = 0;  // stored with its bias
     ASSERT_EQ(call(args), LaunchStatus::kOk);
     EXPECT_NEAR(probabilities[1], 6.0F / 7.0F, 1e-6F);
-    args.key_bias.of_slots = nullptr;
+    args.key_bias.count = 0;
+    EXPECT_EQ(call(args), LaunchStatus::kBadArgument);
+    args.key_bias = {bias_query, units, 1, rotations[0][0], 2, nullptr};
     EXPECT_EQ(call(args), LaunchStatus::kBadArgument);
   }
 }

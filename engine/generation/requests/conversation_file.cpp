@@ -21,8 +21,8 @@ namespace winnow {
 namespace {
 
 // 1: without positions; 2: without the kinds of media; 3: without how rows are stored; 4: without 16 bits; 5: without makers;
-// 6: keys of 8 bits with their bias
-constexpr int kFormat = 7;
+// 6: keys of 8 bits with their bias; 7: without all of it
+constexpr int kFormat = 8;
 constexpr std::uint64_t kMostJson = std::uint64_t{64} << 20;
 constexpr std::int64_t kOriginFields = 5;  // modality, media, frame, row, column
 

@@ -180,6 +180,23 @@ TEST(KeyBias, IsRotatedByTheAxisOfEveryPair) {
   for (int i = 0; i < 12; ++i) EXPECT_NEAR(offsets[i], expected[i], 1e-5F) << i;
 }
 
+// Units of 8 pairs: of the first head the second has one of length 5, of the other the first one of 4 + 1/16 in its second element.
+TEST(KeyBias, IsTakenWhereItIsStrong) {
+  at::Tensor bias = at::full({2, 24}, 2.0);  // pairs of length 2.83
+  bias[0][9] = 3.0;
+  bias[0][12 + 9] = -4.0;
+  bias[1][0] = 0.0;
+  bias[1][12] = 4.0625;
+  const at::Tensor strong = strong_bias(bias);
+  at::Tensor taken = at::zeros({2, 24});
+  for (const std::int64_t half : {0, 12}) {
+    taken[0].narrow(0, half + 8, 4).fill_(1.0);
+    taken[1].narrow(0, half, 8).fill_(1.0);
+  }
+  EXPECT_TRUE(at::equal(strong, bias * taken)) << strong;
+  EXPECT_TRUE(at::equal(strong_bias(at::full({2, 7, 2}, 2.0).view({7, 4})), at::zeros({7, 4})));
+}
+
 // In sixteen and thirty-two bits nothing is taken away: the memory is what it is without a bias, byte for byte.
 TEST(KeyBias, ChangesNoByteOfOtherCaches) {
   at::manual_seed(9);
