@@ -194,8 +194,7 @@ ExitStatus run_program(int argc, const char* const* argv) {
   add_model_options(*eval_command, eval.model);
   add_eval_options(*eval_command, eval);
   eval_command->callback([&] {
-    if (eval.data.empty() && !eval.demo && !eval.needle && !eval.documents && !eval.held_text)
-      throw CLI::RequiredError("--data, --demo, --needle, --documents or --held-text");
+    if (eval.data.empty() && !eval.demo) throw CLI::RequiredError("--data or --demo");
     status = run_eval(eval);
   });
 

@@ -53,9 +53,8 @@ std::string options_that_fit(const RequestBody& body) {
 
 }  // namespace
 
-Session::Session() : Session(std::make_unique<app::FfmpegMediaOpener>()) {}
-Session::Session(std::unique_ptr<MediaOpener> opener)
-    : opener_(std::move(opener)),
+Session::Session()
+    : opener_(std::make_unique<app::FfmpegMediaOpener>()),
       speeds_(app::AppFolders::standard().cache),
       engine_(std::make_unique<NoticedEngine>(make_engine(opener_.get(), &speeds_))) {}
 Session::~Session() = default;

@@ -15,7 +15,6 @@ namespace winnow::cli {
 class Session {
  public:
   Session();
-  explicit Session(std::unique_ptr<MediaOpener> opener);
   ~Session();
 
   // Loads the model; progress goes to stderr.

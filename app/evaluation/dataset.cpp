@@ -20,7 +20,7 @@ constexpr std::size_t kMaxText = LineReader::kLongestLine;
 constexpr std::size_t kMaxEntries = 100'000;
 constexpr double kMaxToleranceS = 1e9;
 
-const std::set<std::string> kKeys = {"media", "question", "answers", "metric", "frames", "id", "group", "tolerance_s"};
+const std::set<std::string> kKeys = {"media", "question", "answers", "metric", "frames", "id", "group", "cluster", "tolerance_s"};
 
 std::vector<std::string> oneOrMany(const JsonObject& line, const char* key) {
   if (line.value(key).is_string()) return {line.string(key, kMaxText)};
@@ -56,6 +56,7 @@ class ItemReader {
     read.question = line.string("question", kMaxText);
     read.golds = oneOrMany(line, "answers");
     read.group = line.string("group", kMaxText, "");
+    read.cluster = line.string("cluster", kMaxText, "");
     read.toleranceS = line.real("tolerance_s", 0.0, kMaxToleranceS, read.toleranceS);
     const auto metric = metricByName(line.string("metric", kMaxText));
     if (!metric) refuse("names an unknown metric; known are " + knownMetrics());
@@ -65,7 +66,12 @@ class ItemReader {
     if (read.golds.empty()) refuse("has no answers");
     const std::vector<std::string> paths = oneOrMany(line, "media");
     if (paths.empty()) refuse("names no media");
-    for (const std::string& path : paths) read.media.push_back(mediaRequest((m_folder / path).string(), frames, m_options.kindOf));
+    for (const std::string& path : paths) {
+      MediaRequest& media = read.media.emplace_back();
+      media.path = (m_folder / path).string();
+      media.kind = m_options.kindOf(media.path);
+      media.plan.frame_count = frames;
+    }
     return read;
   }
 
@@ -87,6 +93,7 @@ std::string fingerprintOf(const std::vector<EvaluationItem>& items, const fs::pa
   for (const EvaluationItem& item : items) {
     json facts = {{"id", item.id},       {"question", item.question},     {"answers", item.golds}, {"metric", metricName(item.metric)},
                   {"group", item.group}, {"tolerance_s", item.toleranceS}};
+    if (!item.cluster.empty()) facts["cluster"] = item.cluster;  // what was not said is not told, so that older logs go on
     for (const MediaRequest& media : item.media) {
       // Relative, so that a set may move with its media; a file that was replaced has another size in all likelihood.
       std::error_code ignored;
@@ -99,16 +106,7 @@ std::string fingerprintOf(const std::vector<EvaluationItem>& items, const fs::pa
   return hash.result().toHex().toStdString();
 }
 
-}  // namespace
-
-MediaRequest mediaRequest(const std::string& path, int frames, const KindOfMedia& kindOf) {
-  MediaRequest request;
-  request.path = path;
-  request.kind = kindOf(path);
-  request.plan.frame_count = frames;
-  return request;
-}
-
+// Sets the fingerprint from the items; refuses an empty set and ids that occur twice.
 Dataset finishedDataset(const std::string& path, std::vector<EvaluationItem> items) {
   if (items.empty()) throw Exception(ErrorCode::kInvalidArgument, path, "holds no question");
   std::set<std::string> ids;
@@ -121,6 +119,8 @@ Dataset finishedDataset(const std::string& path, std::vector<EvaluationItem> ite
   set.items = std::move(items);
   return set;
 }
+
+}  // namespace
 
 Dataset readDataset(const std::string& path, const DatasetOptions& options) {
   LineReader lines(path);

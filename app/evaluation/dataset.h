@@ -3,8 +3,9 @@
 //   {"media": "clip.mp4", "question": "What comes first?", "answers": ["a red star"], "metric": "exact"}
 //
 // media: a path or an array of paths, relative to the file's folder. answers: right answers, or one as a string. Optional: frames (videos),
-// id (else the line's number), group (a column of the tables), tolerance_s (metric time). Other keys are refused: a misspelt one would
-// quietly change what is measured. Used by the terminal's eval and by the importers.
+// id (else the line's number), group (a column of the tables), cluster (what questions have in common that are no independent draws: one
+// document; they stand next to each other), tolerance_s (metric time). Other keys are refused: a misspelt one would quietly change what is
+// measured. Used by the terminal's eval; resources/evaluation/make_set.py writes such sets.
 // Errors: Exception(kInvalidArgument, "file:line", reason) for the first bad line; kFileNotFound for a missing set. Any thread.
 #pragma once
 
@@ -31,11 +32,5 @@ struct Dataset {
 };
 
 Dataset readDataset(const std::string& path, const DatasetOptions& options);
-
-// A file as the engine wants it: `frames` spread evenly over a video, an image as it is. Shared with the importers.
-MediaRequest mediaRequest(const std::string& path, int frames, const KindOfMedia& kindOf);
-
-// Sets the fingerprint from the items; refuses an empty set and ids that occur twice. Shared with the importers.
-Dataset finishedDataset(const std::string& path, std::vector<EvaluationItem> items);
 
 }  // namespace winnow::app

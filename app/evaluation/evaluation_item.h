@@ -1,6 +1,6 @@
 // One question of an evaluation: media, wording, right answers, and how an answer is judged. Plain data.
 //
-// Made by the dataset reader, the importers and the needle test; used by everything else in this folder.
+// Made by the dataset reader; used by everything else in this folder.
 #pragma once
 
 #include <optional>

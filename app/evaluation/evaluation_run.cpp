@@ -2,10 +2,10 @@
 
 #include <algorithm>
 #include <cmath>
+#include <numeric>
 #include <span>
 
 #include "app/evaluation/answer_metrics.h"
-#include "app/evaluation/interval.h"
 #include "engine/metrics/budget_divergence.h"
 
 namespace winnow::app {
@@ -40,7 +40,10 @@ AnswerRecord recordOf(const EvaluationItem& item, const Wanted& wanted, const Re
   record.topAgreement = given.topAgreement;
   record.divergence = given.divergence;
   record.selection = given.selection;
-  if (record.selection && !record.selection->output_error.empty()) record.selection->output_error = {mean(record.selection->output_error)};
+  if (record.selection && !record.selection->output_error.empty()) {
+    std::vector<double>& errors = record.selection->output_error;
+    errors = {std::accumulate(errors.begin(), errors.end(), 0.0) / static_cast<double>(errors.size())};
+  }
   return record;
 }
 

@@ -12,7 +12,6 @@
 #include <nlohmann/json.hpp>
 #include <string_view>
 
-#include "app/evaluation/figure_numbers.h"
 #include "engine/base/error.h"
 #include "engine/base/json_document.h"
 
@@ -35,6 +34,16 @@ struct OptionalField {
 };
 constexpr OptionalField kOptional[] = {
     {"top1", &AnswerRecord::topAgreement}, {"kl", &AnswerRecord::divergence}, {"loss", &AnswerRecord::loss}};
+
+// A figure as the one number that the log has of it; absent ones have none.
+std::optional<double> numberOf(double figure) { return figure; }
+std::optional<double> numberOf(const std::optional<double>& figure) { return figure; }
+std::optional<double> numberOf(const std::vector<double>& figure) {
+  return figure.empty() ? std::nullopt : std::optional<double>(figure.front());
+}
+void setNumber(double& figure, double number) { figure = number; }
+void setNumber(std::optional<double>& figure, double number) { figure = number; }
+void setNumber(std::vector<double>& figure, double number) { figure = {number}; }
 
 std::string lineOf(const ordered_json& value) { return value.dump(-1, ' ', false, ordered_json::error_handler_t::replace) + "\n"; }
 

@@ -1,7 +1,7 @@
 """Questions with their truth as Winnow's evaluation sets: JSON lines for `winnow-cli eval --data`.
 
     python dataset.py            writes ../evaluation: samples.jsonl, the questions about the bundled samples behind `eval --demo`, and
-                                 letters.png, the glyphs that `eval --needle` draws on its cards (DejaVu Sans Bold)
+                                 letters.png, the glyphs of the needle test's cards (DejaVu Sans Bold)
 """
 
 from __future__ import annotations

@@ -11,6 +11,7 @@ import argparse
 import json
 import os
 import subprocess
+import sys
 from pathlib import Path
 
 import demo_world  # noqa: F401 (first: where the others are found)
@@ -26,6 +27,7 @@ BEFORE = (
     "full", "self-study", "kvzip", "kvzip+", "kvzip-head", "self-study-stream", "kvzip-stream", "infinipot-v", "rekv", "keydiff", "expected-attention",
     "random-context", "every-k", "last-frames",
 )  # fmt: skip
+REPORT = Path(__file__).parents[2] / "evaluation/report.py"
 RETENTIONS = (0.2, 0.1)
 FRAMES = 64
 QUESTIONS = 120  # of ten videos
@@ -50,7 +52,7 @@ def percent(share: float) -> str:
 
 
 def table(rows: list[dict]) -> str:
-    """Rows of `winnow-cli eval`: score, and the share that was kept where it is not what was asked."""
+    """Rows of report.py: score, and the share that was kept where it is not what was asked."""
     lines = ["| method | " + " | ".join(f"{percent(r)} %" for r in RETENTIONS) + " |", "|---" * (1 + len(RETENTIONS)) + "|"]
     for method in dict.fromkeys(row["method"] for row in rows):
         own = {row["requested_retention"]: row for row in rows if row["method"] == method}
@@ -90,6 +92,7 @@ class Evaluation:
         arguments = ["--data", str(questions_file(self.out)), "--limit", str(limit), "--retentions", shares, "--out", str(results), *recipes]
         # One thread serves so small a model best; more only wait for each other.
         subprocess.run([*self.command, *arguments], check=True, stdout=subprocess.DEVNULL, env=os.environ | {"OMP_NUM_THREADS": "1"})
+        subprocess.run([sys.executable, str(REPORT), str(results / f"{FRAMES}-frames")], check=True, stdout=subprocess.DEVNULL)
         rows = json.loads((results / f"{FRAMES}-frames.json").read_text())["rows"]
         print(f"\n{name}, {FRAMES} frames, {rows[0]['items']} questions:\n\n{table(rows)}", flush=True)
 

@@ -39,7 +39,7 @@ TEST(Eval, AKilledRunGoesOnToTheSameResults) {
   const ProgramRun resumed = run_cli(scratch, "eval --out " + shell_quoted(scratch.file("killed")) + kArguments + data);
   ASSERT_EQ(resumed.exit_code, 0) << resumed.err;
   EXPECT_EQ(resumed.out, whole.out);
-  for (const char* name : {"set.jsonl", "set.json", "set.md", "set.csv"}) {
+  for (const char* name : {"set.jsonl", "set.run.json"}) {
     EXPECT_EQ(file_text(scratch.file(std::string("killed/") + name)), file_text(scratch.file(std::string("whole/") + name))) << name;
   }
 }

@@ -37,17 +37,10 @@ TEST(OutputFiles, EvalIntoTheFolderOfItsQuestionsTouchesNothing) {
     EXPECT_NE(run.err.find("set.jsonl: is read by this evaluation"), std::string::npos) << run.err;
     EXPECT_EQ(file_text(scratch.file("set.jsonl")), text);
   }
-  const ScratchFolder scratch;
-  const std::string chart = R"([{"imgname": "picture.png", "query": "What color is the star?", "label": "blue"}])";
-  write_file(scratch.file("val.json"), chart);
-  const ProgramRun run = run_cli(scratch, "eval --format chartqa --images " + shell_quoted(demo("samples")) + " --methods full --out " +
-                                              shell_quoted(scratch.path()) + " --data " + shell_quoted(scratch.file("val.json")));
-  EXPECT_EQ(run.exit_code, 1) << run.err;
-  EXPECT_EQ(file_text(scratch.file("val.json")), chart) << "a table of that name would have replaced it";
 }
 
-TEST(OutputFiles, EvalRefusesAForeignLogAndForeignTablesBeforeTheModelIsLoaded) {
-  for (const char* name : {"set.jsonl", "set.json", "set.md", "set.csv"}) {
+TEST(OutputFiles, EvalRefusesAForeignLogAndAForeignRunBeforeTheModelIsLoaded) {
+  for (const char* name : {"set.jsonl", "set.run.json"}) {
     const ScratchFolder scratch;
     write_file(scratch.file("set.jsonl"), question_line());
     write_file(scratch.file(std::string("results/") + name), "somebody's notes");

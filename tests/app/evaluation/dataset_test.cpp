@@ -42,7 +42,7 @@ TEST(Dataset, ReadsWhatALineSays) {
   const ScratchFolder scratch;
   const Dataset set = read(
       scratch, kGood + "\n\n" + R"({"id": "q2", "media": ["b.png", "c/d.mp4"], "question": "{image#1} or {image#2}?", "answers": "one", )" +
-                   R"("metric": "time", "frames": 8, "group": "when", "tolerance_s": 2.5})" + "\n");
+                   R"("metric": "time", "frames": 8, "group": "when", "cluster": "d", "tolerance_s": 2.5})" + "\n");
   EXPECT_EQ(set.name, "set");
   ASSERT_EQ(set.items.size(), 2U);
   EXPECT_EQ(set.items[0].id, "1");
@@ -56,6 +56,7 @@ TEST(Dataset, ReadsWhatALineSays) {
   EXPECT_EQ(set.items[1].media.at(1).plan.frame_count, 8);
   EXPECT_EQ(set.items[1].golds, std::vector<std::string>{"one"});
   EXPECT_EQ(set.items[1].group, "when");
+  EXPECT_EQ(set.items[1].cluster, "d");
   EXPECT_EQ(set.items[1].toleranceS, 2.5);
 }
 
@@ -102,6 +103,9 @@ TEST(Dataset, FingerprintFollowsContentNotPlace) {
   const std::string changed = R"({"media": "a.mp4", "question": "What?", "answers": ["x", "z"], "metric": "anls"})";
   EXPECT_EQ(read(here, kGood).fingerprint, read(there, "  " + kGood + "\n\n").fingerprint);
   EXPECT_NE(read(here, kGood).fingerprint, read(here, changed).fingerprint);
+  std::string clustered = kGood;
+  clustered.insert(1, "\"cluster\": \"one\", ");
+  EXPECT_NE(read(here, kGood).fingerprint, read(here, clustered).fingerprint);
   const std::string before = read(here, kGood).fingerprint;
   here.write("a.mp4", "another video");
   EXPECT_NE(read(here, kGood).fingerprint, before);

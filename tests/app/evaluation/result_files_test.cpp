@@ -3,9 +3,8 @@
 #include <gtest/gtest.h>
 
 #include <filesystem>
+#include <nlohmann/json.hpp>
 
-#include "app/evaluation/needle_map.h"
-#include "app/evaluation/report.h"
 #include "tests/support/expect_error.h"
 #include "tests/support/scratch_folder.h"
 #include "tests/support/shell.h"
@@ -17,55 +16,48 @@ using test::expect_error;
 using test::file_text;
 using test::ScratchFolder;
 
-void requireReplaceable(const ScratchFolder& scratch, const std::vector<std::string>& inputs, ResultKind kind = ResultKind::kQuestions) {
-  ResultFiles(scratch.path(), "set", kind).requireReplaceable(inputs);
+void requireReplaceable(const ScratchFolder& scratch, const std::vector<std::string>& inputs) {
+  ResultFiles(scratch.path(), "set").requireReplaceable(inputs);
 }
 
-TEST(ResultFiles, OurOwnTablesAreReplaced) {
+TEST(ResultFiles, SayWhatWasAskedAndReplaceTheirOwn) {
   const ScratchFolder scratch;
-  Report report;
-  report.dataset = "set";
-  const ResultFiles files(scratch.path(), "set", ResultKind::kNeedle);
+  EvaluationItem item;
+  item.id = "q";
+  item.question = "?";
+  item.golds = {"a \xff", "b"};
+  item.group = "colour";
+  item.cluster = "one";
+  const EvaluationPlan plan{recipeGrid({"full", "snapkv"}, {0.5}), {3, 4}};
+  const ResultFiles files(scratch.path(), "set");
   for (const char* model : {"first", "second"}) {
-    report.model = model;
     EXPECT_NO_THROW(files.requireReplaceable({}));
-    files.write(ResultTable::kJson, reportJson(report));
-    files.write(ResultTable::kMarkdown, reportMarkdown(report));
-    files.write(ResultTable::kCsv, reportCsv(report));
-    files.write(ResultTable::kMapCsv, needleCsv({}));
-    files.write(ResultTable::kMapSvg, needleSvg({}, model));
+    files.writeRun({"set", model}, {item}, plan);
   }
-  EXPECT_NE(file_text(scratch.file("set.md")).find("second"), std::string::npos);
-  for (const char* name : {"set.json", "set.md", "set.csv", "set-map.csv", "set-map.svg"}) {
-    EXPECT_TRUE(std::filesystem::exists(scratch.file(name))) << name;
-  }
+  // resources/evaluation/results.py reads this form.
+  EXPECT_EQ(file_text(scratch.file("set.run.json")),
+            "{\"winnow_run\":1,\"dataset\":\"set\",\"model\":\"second\",\"recipes\":["
+            "{\"name\":\"full\",\"method\":\"full\",\"retention\":1.0,\"seeds\":[3]},"
+            "{\"name\":\"snapkv@0.5\",\"method\":\"snapkv\",\"retention\":0.5,\"seeds\":[3,4]}],\"items\":["
+            "{\"id\":\"q\",\"metric\":\"exact\",\"group\":\"colour\",\"cluster\":\"one\",\"answer\":\"a \xEF\xBF\xBD\"}]}\n");
 }
 
 TEST(ResultFiles, WhatSomebodyElseWroteIsLeftAsItIs) {
-  const std::pair<const char*, const char*> foreign[] = {{"set.json", "[{\"imgname\": \"a.png\"}]"},
-                                                         {"set.md", "# Notes\n"},
-                                                         {"set.md", "## other\n\n"},
-                                                         {"set.csv", "a,b\n1,2\n"},
-                                                         {"set.csv", ""},
-                                                         {"set.json", "{\n"}};
-  for (const auto& [name, text] : foreign) {
+  for (const char* text : {"[{\"imgname\": \"a.png\"}]", "{\"winnow\": 1}", "", "{\n"}) {
     const ScratchFolder scratch;
-    scratch.write(name, text);
-    expect_error(ErrorCode::kInvalidArgument, std::string(name) + ": is no table", [&] { requireReplaceable(scratch, {}); });
-    EXPECT_EQ(file_text(scratch.file(name)), text);
+    scratch.write("set.run.json", text);
+    expect_error(ErrorCode::kInvalidArgument, "set.run.json: is no file of an evaluation", [&] { requireReplaceable(scratch, {}); });
+    EXPECT_EQ(file_text(scratch.file("set.run.json")), text);
   }
   const ScratchFolder scratch;
-  scratch.write("set-map.csv", "a,b\n");
-  EXPECT_NO_THROW(requireReplaceable(scratch, {})) << "only the needle test has a map";
-  expect_error(ErrorCode::kInvalidArgument, "set-map.csv", [&] { requireReplaceable(scratch, {}, ResultKind::kNeedle); });
-  std::filesystem::create_directory(scratch.file("set.csv"));
-  expect_error(ErrorCode::kFileUnreadable, "set.csv: it is a folder", [&] { requireReplaceable(scratch, {}); });
+  std::filesystem::create_directory(scratch.file("set.run.json"));
+  expect_error(ErrorCode::kFileUnreadable, "set.run.json: it is a folder", [&] { requireReplaceable(scratch, {}); });
 }
 
 TEST(ResultFiles, AnInputIsNeverWrittenOver) {
-  for (const char* name : {"set.jsonl", "set.json", "set.csv"}) {
+  for (const char* name : {"set.jsonl", "set.run.json"}) {
     const ScratchFolder scratch;
-    scratch.write(name, "{\n  \"dataset\": 1}\n");
+    scratch.write(name, "{\"winnow_run\":1}\n");
     std::filesystem::create_hard_link(scratch.file(name), scratch.file("questions"));
     for (const char* input : {name, "questions"}) {
       expect_error(ErrorCode::kInvalidArgument, std::string(name) + ": is read by this evaluation", [&] {
