@@ -2,7 +2,6 @@
 
 #include <algorithm>
 
-#include "engine/text/tokenizer.h"
 #include "engine/text/utf8.h"
 #include "engine/text/word_characters.h"
 
@@ -26,9 +25,10 @@ void AddedTokenMatcher::add(const AddedToken& token, std::string_view pattern) {
   if (token_at_[static_cast<std::size_t>(node)] != kNone) return;  // two tokens that normalise to one text: the first one wins
   token_at_[static_cast<std::size_t>(node)] = static_cast<std::int32_t>(tokens_.size());
   tokens_.push_back(token);
+  has_special_ = has_special_ || token.special;
 }
 
-std::vector<AddedTokenSpan> AddedTokenMatcher::find(std::string_view text, SpecialText policy) const {
+std::vector<AddedTokenSpan> AddedTokenMatcher::find(std::string_view text, const SpecialPlaces& places) const {
   std::vector<AddedTokenSpan> spans;
   std::size_t done = 0;
   std::size_t steps_left = 64 * text.size() + 65536;
@@ -45,10 +45,12 @@ std::vector<AddedTokenSpan> AddedTokenMatcher::find(std::string_view text, Speci
       const auto edge = edges_.find(static_cast<std::uint64_t>(node) << 8 | static_cast<unsigned char>(text[i]));
       if (edge == edges_.end()) break;
       node = edge->second;
-      if (token_at_[static_cast<std::size_t>(node)] != kNone) {
-        longest = token_at_[static_cast<std::size_t>(node)];
-        longest_end = i + 1;
-      }
+      const std::int32_t found = token_at_[static_cast<std::size_t>(node)];
+      if (found == kNone) continue;
+      const bool special = tokens_[static_cast<std::size_t>(found)].special;
+      if (special && places.writer_of(text, at, i + 1) == SpecialPlaces::Writer::kBoth) continue;
+      longest = found;
+      longest_end = i + 1;
     }
     if (longest == kNone) {
       ++at;
@@ -58,7 +60,7 @@ std::vector<AddedTokenSpan> AddedTokenMatcher::find(std::string_view text, Speci
     std::size_t begin = at;
     std::size_t end = longest_end;
     at = longest_end;
-    if (policy == SpecialText::kAsText && token.special) continue;
+    if (token.special && places.writer_of(text, begin, end) == SpecialPlaces::Writer::kOthers) continue;
     if (token.single_word) {
       const bool word_before = begin > 0 && is_word_character(last_code_point(text.substr(0, begin)));
       const bool word_after = end < text.size() && is_word_character(utf8::decode(text, end).code_point);

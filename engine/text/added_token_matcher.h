@@ -2,7 +2,7 @@
 //
 // Used by the tokenizer, once for tokens that are looked for in raw text and once for those in normalised text. What the flags do
 // (single_word, lstrip, rstrip, and special tokens that stay text) is exactly what `tokenizers` does, a rejected match included: its
-// characters are not looked at again.
+// characters are not looked at again. Spans overlap where a token has taken white space that another one begins with.
 // Errors: Exception kLimitExceeded if the text makes the search cost more than 64 steps a byte (no real vocabulary comes near).
 #pragma once
 
@@ -12,11 +12,10 @@
 #include <unordered_map>
 #include <vector>
 
+#include "engine/text/special_places.h"
 #include "engine/text/tokenizer_file.h"
 
 namespace winnow {
-
-enum class SpecialText : int;
 
 struct AddedTokenSpan {
   std::size_t begin = 0;  // bytes
@@ -27,10 +26,10 @@ struct AddedTokenSpan {
 class AddedTokenMatcher {
  public:
   void add(const AddedToken& token, std::string_view pattern);
-  bool empty() const noexcept { return tokens_.empty(); }
+  bool has_special() const noexcept { return has_special_; }
 
   // Covers the text in order, without empty spans of text. text: valid UTF-8.
-  std::vector<AddedTokenSpan> find(std::string_view text, SpecialText policy) const;
+  std::vector<AddedTokenSpan> find(std::string_view text, const SpecialPlaces& places) const;
 
  private:
   static constexpr std::int32_t kNone = -1;
@@ -39,6 +38,7 @@ class AddedTokenMatcher {
   std::vector<std::int32_t> token_at_{kNone};              // by node
   std::vector<AddedToken> tokens_;
   bool starts_[256] = {};
+  bool has_special_ = false;
 };
 
 }  // namespace winnow

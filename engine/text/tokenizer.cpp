@@ -7,6 +7,7 @@
 #include "engine/text/bpe_model.h"
 #include "engine/text/normalizer.h"
 #include "engine/text/pre_tokenizer.h"
+#include "engine/text/special_places.h"
 #include "engine/text/spm_model.h"
 #include "engine/text/token_decoder.h"
 #include "engine/text/token_joins.h"
@@ -96,6 +97,50 @@ struct Tokenizer::Parts {
     return words;
   }
 
+  // Where special tokens count once a stretch of a text is normalised. A border stands where what is before it, normalised alone, goes
+  // another way than the whole.
+  SpecialPlaces normalized_places(std::string_view stretch, const SpecialPlaces& places, std::string_view normalized,
+                                  TextStart start) const {
+    if (places.stretches().size() == 1) return SpecialPlaces(places.stretches().front().policy);
+    if (!normalized_tokens.has_special()) return SpecialPlaces(SpecialText::kAsText);
+    SpecialPlaces found;
+    for (const SpecialPlaces::Stretch& each : places.stretches()) {
+      if (each.end == stretch.size()) {
+        found.add(normalized.size(), each.policy);
+        break;
+      }
+      const std::string before = normalizer.apply(stretch.substr(0, each.end), start).text;
+      const auto apart = std::ranges::mismatch(normalized, before).in1;
+      found.add(static_cast<std::size_t>(apart - normalized.begin()), each.policy);
+    }
+    return found;
+  }
+
+  // Appends the ids of normalised text without added tokens.
+  void encode_words(std::string_view normalized, TextStart start, Deadline& deadline, std::vector<std::int64_t>& ids) const {
+    const std::string text = pre_tokenizer.prepare(normalized, start);
+    std::string_view last_long;
+    std::size_t last_long_ids = 0;  // how many of the ids at the end are its
+    for (const TextPiece& piece : split(text, deadline)) {
+      const std::string_view word = std::string_view(text).substr(piece.begin, piece.end - piece.begin);
+      if (piece.bytewise) {
+        model->encode_units(word, ids);
+        last_long = {};
+      } else if (word.size() >= kLongWordBytes && word == last_long) {
+        // One character ten million times is many equal windows.
+        const std::size_t from = ids.size() - last_long_ids;
+        ids.resize(ids.size() + last_long_ids);
+        std::copy_n(ids.begin() + static_cast<std::ptrdiff_t>(from), last_long_ids, ids.end() - static_cast<std::ptrdiff_t>(last_long_ids));
+      } else {
+        const std::size_t before = ids.size();
+        model->encode_word(word, ids);
+        last_long = word;
+        last_long_ids = ids.size() - before;
+      }
+      if (deadline.passed()) throw Exception(ErrorCode::kLimitExceeded, "", "turning the text into tokens takes too long");
+    }
+  }
+
   TokenDecoder decoder;
   Normalizer normalizer;
   PreTokenizer pre_tokenizer;
@@ -118,80 +163,59 @@ std::unique_ptr<Tokenizer> Tokenizer::from(TokenizerFile file) {
   return std::unique_ptr<Tokenizer>(new Tokenizer(std::make_unique<Parts>(std::move(file))));
 }
 
-std::vector<std::int64_t> Tokenizer::encode(std::string_view input, SpecialText policy, TextStart start) const {
-  if (input.size() > kMaxTextBytes) throw Exception(ErrorCode::kLimitExceeded, "", "the text is longer than 16 MiB");
-  std::string repaired;
-  if (!utf8::is_valid(input)) {
-    repaired = utf8::repair(input);
-    input = repaired;
+std::vector<std::int64_t> Tokenizer::encode(std::string_view text, SpecialText policy, TextStart start) const {
+  const WrittenText whole{text, policy};
+  return encode(std::span(&whole, 1), start);
+}
+
+std::vector<std::int64_t> Tokenizer::encode(std::span<const WrittenText> stretches, TextStart start) const {
+  std::string text;
+  SpecialPlaces places;
+  for (const WrittenText& stretch : stretches) {
+    if (text.size() + stretch.text.size() > kMaxTextBytes) throw Exception(ErrorCode::kLimitExceeded, "", "the text is longer than 16 MiB");
+    text += utf8::is_valid(stretch.text) ? stretch.text : utf8::repair(stretch.text);
+    places.add(text.size(), stretch.policy);
   }
+  return encode(text, places, start);
+}
+
+std::vector<std::int64_t> Tokenizer::encode(std::string_view text, const SpecialPlaces& places, TextStart start) const {
   Parts& parts = *parts_;
   Deadline deadline(kTimeLimit);
   std::vector<std::int64_t> ids;
   // Only what stands before all else goes on from what was there before.
   const auto start_at = [&] { return ids.empty() ? start : TextStart::kAfterToken; };
-  for (const AddedTokenSpan& raw : parts.raw_tokens.find(input, policy)) {
+  for (const AddedTokenSpan& raw : parts.raw_tokens.find(text, places)) {
     if (raw.id) {
       ids.push_back(*raw.id);
+      if (is_special(*raw.id)) deadline = Deadline(kTimeLimit);
       continue;
     }
-    const Normalizer::Result normalized = parts.normalizer.apply(input.substr(raw.begin, raw.end - raw.begin), start_at());
+    const std::string_view stretch = text.substr(raw.begin, raw.end - raw.begin);
+    const Normalizer::Result normalized = parts.normalizer.apply(stretch, start_at());
+    const SpecialPlaces normalized_places =
+        parts.normalized_places(stretch, places.within(raw.begin, raw.end), normalized.text, start_at());
     if (ids.empty()) start = normalized.start;
-    for (const AddedTokenSpan& span : parts.normalized_tokens.find(normalized.text, policy)) {
+    for (const AddedTokenSpan& span : parts.normalized_tokens.find(normalized.text, normalized_places)) {
       if (span.id) {
         ids.push_back(*span.id);
-        continue;
-      }
-      const std::string_view stretch = std::string_view(normalized.text).substr(span.begin, span.end - span.begin);
-      const std::string text = parts.pre_tokenizer.prepare(stretch, start_at());
-      std::string_view last_long;
-      std::size_t last_long_ids = 0;  // how many of the ids at the end are its
-      for (const TextPiece& piece : parts.split(text, deadline)) {
-        const std::string_view word = std::string_view(text).substr(piece.begin, piece.end - piece.begin);
-        if (piece.bytewise) {
-          parts.model->encode_units(word, ids);
-          last_long = {};
-        } else if (word.size() >= kLongWordBytes && word == last_long) {
-          // One character ten million times is many equal windows.
-          const std::size_t from = ids.size() - last_long_ids;
-          ids.resize(ids.size() + last_long_ids);
-          std::copy_n(ids.begin() + static_cast<std::ptrdiff_t>(from), last_long_ids,
-                      ids.end() - static_cast<std::ptrdiff_t>(last_long_ids));
-        } else {
-          const std::size_t before = ids.size();
-          parts.model->encode_word(word, ids);
-          last_long = word;
-          last_long_ids = ids.size() - before;
-        }
-        if (deadline.passed()) throw Exception(ErrorCode::kLimitExceeded, "", "turning the text into tokens takes too long");
+      } else {
+        parts.encode_words(std::string_view(normalized.text).substr(span.begin, span.end - span.begin), start_at(), deadline, ids);
       }
     }
   }
   return ids;
 }
 
-std::vector<SpecialSpan> Tokenizer::special_tokens(std::string_view text) const {
+bool Tokenizer::ends_in_added_token(std::string_view text) const {
   const Parts& parts = *parts_;
-  std::vector<SpecialSpan> found;
-  if (!utf8::is_valid(text)) return found;
-  for (const AddedTokenSpan& raw : parts.raw_tokens.find(text, SpecialText::kParse)) {
-    if (raw.id) {
-      if (is_special(*raw.id)) found.push_back({raw.begin, raw.end, *raw.id});
-      continue;
-    }
-    // Those of normalised text are looked for where they stand before it is.
-    const std::string normalized = parts.normalizer.apply(text.substr(raw.begin, raw.end - raw.begin), TextStart::kAfterToken).text;
-    std::size_t at = raw.begin;
-    for (const AddedTokenSpan& span : parts.normalized_tokens.find(normalized, SpecialText::kParse)) {
-      if (!span.id || !is_special(*span.id)) continue;
-      const std::string_view token = token_bytes(*span.id);
-      const std::size_t begin = text.find(token, at);
-      if (token.empty() || begin == std::string_view::npos || begin >= raw.end) continue;
-      at = begin + token.size();
-      found.push_back({begin, at, *span.id});
-    }
-  }
-  return found;
+  if (text.empty() || !utf8::is_valid(text)) return false;
+  const SpecialPlaces everywhere(SpecialText::kParse);
+  const AddedTokenSpan last = parts.raw_tokens.find(text, everywhere).back();
+  if (last.id) return true;
+  const Normalizer::Result normalized = parts.normalizer.apply(text.substr(last.begin), TextStart::kAfterToken);
+  const std::vector<AddedTokenSpan> spans = parts.normalized_tokens.find(normalized.text, everywhere);
+  return !spans.empty() && spans.back().id.has_value();
 }
 
 std::string_view Tokenizer::token_bytes(std::int64_t id) const {

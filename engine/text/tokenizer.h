@@ -22,7 +22,7 @@
 // for each byte of the run.
 //
 // Errors: Exception. from(): kDamagedFile, kLimitExceeded, kUnsupportedModel. encode(): kLimitExceeded, for text over
-// 16 MiB or that takes more than 1.8 s of work. Broken UTF-8 is no error: it becomes U+FFFD.
+// 16 MiB or that takes more than 1.8 s of work between two special tokens. Broken UTF-8 is no error: it becomes U+FFFD.
 // Threads: confined to one (the engine's).
 #pragma once
 
@@ -36,6 +36,7 @@
 
 namespace winnow {
 
+class SpecialPlaces;   // special_places.h
 struct TokenizerFile;  // tokenizer_file.h
 
 // What becomes of special tokens that stand in the text.
@@ -50,11 +51,10 @@ enum class SpecialTokens : int { kKeep = 1, kSkip = 2 };
 // special one, a picture), or text that it goes on.
 enum class TextStart : int { kNew = 1, kContinued = 2, kAfterToken = 3 };
 
-// A special token in a text, with the white space that it takes with it. Bytes [begin, end).
-struct SpecialSpan {
-  std::size_t begin = 0;
-  std::size_t end = 0;
-  std::int64_t id = 0;
+// A stretch of a text that several have written.
+struct WrittenText {
+  std::string_view text;
+  SpecialText policy;
 };
 
 class Tokenizer {
@@ -65,9 +65,11 @@ class Tokenizer {
   Tokenizer& operator=(const Tokenizer&) = delete;
 
   std::vector<std::int64_t> encode(std::string_view text, SpecialText policy, TextStart start = TextStart::kNew) const;
+  // One text of its stretches: words, and the white space that a special token takes, reach over their borders; special tokens do not.
+  std::vector<std::int64_t> encode(std::span<const WrittenText> stretches, TextStart start) const;
 
-  // The special tokens that encode() finds in a text with kParse, in order.
-  std::vector<SpecialSpan> special_tokens(std::string_view text) const;
+  // Whether the last that encode() finds in a text with kParse is an added token.
+  bool ends_in_added_token(std::string_view text) const;
 
   // Ids without a token (padding of the model's vocabulary) give no text. Bytes that are not UTF-8 become U+FFFD.
   std::string decode(std::span<const std::int64_t> ids, SpecialTokens specials) const;
@@ -87,6 +89,7 @@ class Tokenizer {
 
  private:
   struct Parts;
+  std::vector<std::int64_t> encode(std::string_view text, const SpecialPlaces& places, TextStart start) const;
   explicit Tokenizer(std::unique_ptr<Parts> parts);
   std::unique_ptr<Parts> parts_;
 };

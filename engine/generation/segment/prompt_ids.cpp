@@ -1,73 +1,36 @@
 #include "engine/generation/segment/prompt_ids.h"
 
 #include <algorithm>
-#include <string>
 
 #include "engine/models/vision_language_model.h"
 
 namespace winnow {
-namespace {
 
-class IdsSoFar {
- public:
-  IdsSoFar(const Tokenizer& tokenizer, TextStart start) : tokenizer_(tokenizer), start_(start) {}
-
-  void add_text(std::string_view text) { plain_ += text; }
-
-  void add_token(std::int64_t id) {
-    flush();
-    ids_.push_back(id);
-  }
-
-  std::vector<std::int64_t> take() {
-    flush();
-    return std::move(ids_);
-  }
-
- private:
-  void flush() {
-    std::string_view rest = plain_;
+std::vector<std::int64_t> prompt_ids(const Tokenizer& tokenizer, std::span<const TemplatePiece> pieces, TextStart start) {
+  std::vector<std::int64_t> ids;
+  std::vector<WrittenText> written;  // since the last medium
+  const auto encode_written = [&] {
+    const std::vector<std::int64_t> part = tokenizer.encode(written, ids.empty() ? start : TextStart::kAfterToken);
+    ids.insert(ids.end(), part.begin(), part.end());
+    written.clear();
+  };
+  for (const TemplatePiece& piece : pieces) {
+    const SpecialText policy = piece.from_user ? SpecialText::kAsText : SpecialText::kParse;
+    std::string_view rest = piece.text;
     for (;;) {
       const std::size_t document = rest.find(kDocumentMark);
       const std::size_t video = rest.find(kVideoMark);
       const std::size_t mark = std::min(document, video);
       if (mark == std::string_view::npos) break;
-      encode(rest.substr(0, mark));
-      ids_.push_back(document < video ? kDocumentPlaceholder : kVideoPlaceholder);
+      written.push_back({rest.substr(0, mark), policy});
+      encode_written();
+      ids.push_back(document < video ? kDocumentPlaceholder : kVideoPlaceholder);
       rest.remove_prefix(mark + (document < video ? kDocumentMark : kVideoMark).size());
     }
-    encode(rest);
-    plain_.clear();
+    written.push_back({rest, policy});
   }
-
-  void encode(std::string_view text) {
-    const std::vector<std::int64_t> part = tokenizer_.encode(text, SpecialText::kAsText, ids_.empty() ? start_ : TextStart::kAfterToken);
-    ids_.insert(ids_.end(), part.begin(), part.end());
-  }
-
-  const Tokenizer& tokenizer_;
-  TextStart start_;
-  std::string plain_;  // since the last special token
-  std::vector<std::int64_t> ids_;
-};
-
-}  // namespace
-
-std::vector<std::int64_t> prompt_ids(const Tokenizer& tokenizer, std::span<const TemplatePiece> pieces, TextStart start) {
-  IdsSoFar ids(tokenizer, start);
-  for (const TemplatePiece& piece : pieces) {
-    const std::string_view text = piece.text;
-    std::size_t at = 0;
-    if (!piece.from_user) {
-      for (const SpecialSpan& special : tokenizer.special_tokens(text)) {
-        ids.add_text(text.substr(at, special.begin - at));
-        ids.add_token(special.id);
-        at = special.end;
-      }
-    }
-    ids.add_text(text.substr(at));
-  }
-  return ids.take();
+  encode_written();
+  return ids;
 }
 
 }  // namespace winnow

@@ -1,7 +1,8 @@
 // Tokenises the pieces of a prompt's text.
 //
-// Used by build_prompt(). Special tokens are recognised only in the template's own text. Everything between two of them is encoded at once,
-// because merges cross the border between template and message ("\n" + "\nWhat"), but not the border of a medium.
+// Used by build_prompt(). Special tokens are recognised only in the template's own text; those that take the white space beside them take a
+// message's, too. Everything between two of them is encoded at once, because merges cross the border between template and message ("\n" +
+// "\nWhat"), but not the border of a medium.
 #pragma once
 
 #include <cstdint>

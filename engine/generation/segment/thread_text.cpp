@@ -182,9 +182,7 @@ Rendering rendered(const ThreadToRead& thread, const ChatTemplate& chat_template
 }
 
 bool ends_in_token(const Tokenizer& tokenizer, std::span<const TemplatePiece> pieces) {
-  if (pieces.empty() || pieces.back().from_user) return false;
-  const std::vector<SpecialSpan> tokens = tokenizer.special_tokens(pieces.back().text);
-  return !tokens.empty() && tokens.back().end == pieces.back().text.size();
+  return !pieces.empty() && !pieces.back().from_user && tokenizer.ends_in_added_token(pieces.back().text);
 }
 
 }  // namespace

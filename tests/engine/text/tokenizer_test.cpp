@@ -378,21 +378,5 @@ TEST(Detokenizer, HoldsBackHalfCharacters) {
   EXPECT_EQ(stream.flush(), "");
 }
 
-TEST(Tokenizer, FindsSpecialTokensWithTheWhiteSpaceThatTheyTake) {
-  json file = small_file();
-  file["added_tokens"].push_back({{"id", 259}, {"content", "<x>"}, {"special", true}, {"normalized", true}});
-  file["added_tokens"].push_back({{"id", 260}, {"content", "<l>"}, {"special", true}, {"normalized", false}, {"lstrip", true}});
-  file["added_tokens"].push_back({{"id", 261}, {"content", "<w>"}, {"special", false}, {"normalized", false}});
-  const auto found = load(file)->special_tokens("<s>b  <l><w>c<x>");
-  ASSERT_EQ(found.size(), 3u);
-  EXPECT_EQ(found[0].id, 258);
-  EXPECT_EQ(found[1].id, 260);
-  EXPECT_EQ(found[1].begin, 4u);
-  EXPECT_EQ(found[1].end, 9u);
-  EXPECT_EQ(found[2].id, 259);
-  EXPECT_EQ(found[2].begin, 13u);
-  EXPECT_EQ(found[2].end, 16u);
-}
-
 }  // namespace
 }  // namespace winnow

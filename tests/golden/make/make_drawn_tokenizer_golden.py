@@ -10,7 +10,8 @@ unigram_plain  Unigram without bytes, trained here; scores are rounded, so that 
 
 The first line has texts, chats (as make_prompt_golden.py has them) and character maps, which SentencePiece compiles here of rules of our own.
 Each line behind is a tokenizer ("@0" is a character map) and its cases: texts by number, ids parsed, ids with encode_special_tokens=True
-(null: the same), decoded with (null: the text itself) and without (null: the same) special tokens; chats by number, ids of the whole, how many of them lie behind an answer.
+(null: the same), decoded with (null: the text itself) and without (null: the same) special tokens; chats by number, ids of the whole, how many of them
+lie behind an answer (null: none does, or a word stands across its end).
 
 --more COUNT FILE draws so many others with SentencePiece's own maps (nmt_nfkc and its kin) besides; the test DrawnTokenizers reads them if
 the environment variable WINNOW_DRAWN_TOKENIZERS names the file.
@@ -63,8 +64,13 @@ CHATS = [
     [["t", "<s>[INST] "], ["m", "Hi"], ["t", " [/INST]"], ["m", " It is red."], ["t", "</s>[INST] "], ["m", "And what  moves?"], ["t", " [/INST]"]],
     [["t", "<|im_start|>user\n"], ["m", "Größe ﬁ"], ["t", "<|im_end|>\n<|im_start|>assistant\n"], ["m", "Red"],
      ["t", "<|im_end|>\n<|im_start|>user\n<image>\n"], ["m", "And ½?"], ["t", "<|im_end|>\n<|im_start|>assistant\n"]],
+    # White space that a template's tokens may take from what a person wrote.
+    [["t", "<s> "], ["m", " Hi \n"], ["t", "</s>\n"], ["m", "\tno "], ["t", " <image> "], ["m", "  x"], ["t", "<|im_end|>"]],
+    [["m", "x "], ["t", "<s><s> </s></s>"], ["m", "   "], ["t", "<image><image> "], ["m", " ▁ y"], ["t", "\n</s> "]],
+    [["t", "<|im_start|> "], ["m", " Hi\u3000"], ["t", "<|im_end|> <|im_start|>\n"], ["m", "Red"], ["t", " </s>\n<s>"], ["m", " And "],
+     ["t", "<|im_end|>"]],
 ]
-BEHIND = {8: 4, 9: 4}  # pieces that a cache holds
+BEHIND = {8: 4, 9: 4, 12: 4}  # pieces that a cache holds
 RULES = [("\t", " "), ("\n", " "), ("\r", " "), ("\r\n", " "), ("\u3000", " "), ("\u00a0", " "), ("\u2003", " "), ("\u200b", " "), ("\ufeff", ""), ("\x01", ""), ("\x02", ""), ("\x1b", ""),
          ("\x7f", ""), ("™", "TM"), ("ﷺ", "صلى الله"), (SPACE, " "), ("e\u0301", "é"), ("u\u0308", "ü"), ("i\u0308", "ï"), ("a\u0323", "ạ"), ("1\u20e3", "(1)"), ("\u0600\u0661", "#"), ("İ", "i\u0307"),
          ("👍", "+1"), ("中", "zh"), ("x", "ks"), ("ß", "ss")]
@@ -198,7 +204,9 @@ def chat_case(tokenizer, number):
     if number not in BEHIND:
         return [number, encoded.ids, None]
     end = len("".join(text for _, text in pieces[:BEHIND[number]]))
-    return [number, encoded.ids, sum(start >= end for start, _ in encoded.offsets)]
+    added = tokenizer.get_added_tokens_decoder()
+    across = any(start < end < stop and token not in added for token, (start, stop) in zip(encoded.ids, encoded.offsets))
+    return [number, encoded.ids, None if across else sum(stop > end for _, stop in encoded.offsets)]
 
 
 def vocabulary_of(model):
@@ -215,9 +223,7 @@ def lines_of(bases, maps, seed, count, texts_each, chats_each):
                  "added_tokens": draw.added_tokens(vocabulary_of(bases[name]["model"]))}
         tokenizer = whole(bases[name], drawn, maps)
         drawn["texts"] = [text_case(tokenizer, i) for i in sorted(draw.random.sample(range(len(TEXTS)), texts_each))]
-        # The program looks for special tokens in the template's pieces only: flags that reach into a message are another question.
-        plain = not any(token["special"] and (token["lstrip"] or token["rstrip"] or token["normalized"]) for token in drawn["added_tokens"])
-        drawn["chats"] = [chat_case(tokenizer, i) for i in sorted(draw.random.sample(range(len(CHATS)), chats_each))] if plain else []
+        drawn["chats"] = [chat_case(tokenizer, i) for i in sorted(draw.random.sample(range(len(CHATS)), chats_each))]
         yield drawn
 
 

@@ -57,6 +57,32 @@ TEST(PromptIds, AreThoseOfTheLibraryUnderEveryNormalizerAndPreTokenizer) {
   EXPECT_EQ(tokenizers, 48);
 }
 
+// Special tokens that take white space or are looked for in normalised text were found in the template's pieces alone, one by one.
+TEST(PromptIds, AreThoseOfTheLibraryUnderPublishedFlags) {
+  std::ifstream file(kFolder + "/flags.jsonl");
+  int tokenizers = 0;
+  for (std::string line; std::getline(file, line);) {
+    const json entry = json::parse(line);
+    std::ifstream base(kFolder + "/" + entry.at("base").get<std::string>() + "/tokenizer.json");
+    json tokenizer_json = json::parse(base);
+    for (const char* part : {"added_tokens", "normalizer", "pre_tokenizer"}) tokenizer_json[part] = entry.at(part);
+    const test::ScratchFolder folder;
+    const auto tokenizer = Tokenizer::from(read_tokenizer_file(folder.write("tokenizer.json", tokenizer_json.dump())));
+    ++tokenizers;
+    for (const json& prompt : entry.at("prompts")) {
+      const std::vector<TemplatePiece> pieces = pieces_of(prompt);
+      const Ids expected = prompt.at("ids");
+      const std::string which = entry.at("name").get<std::string>() + " " + prompt.dump();
+      EXPECT_EQ(prompt_ids(*tokenizer, pieces, TextStart::kNew), expected) << which;
+      if (!prompt.contains("behind")) continue;
+      const auto unread = std::span(pieces).subspan(prompt.at("behind").get<std::size_t>());
+      const Ids rest(expected.end() - prompt.at("rest").get<std::ptrdiff_t>(), expected.end());
+      EXPECT_EQ(prompt_ids(*tokenizer, unread, TextStart::kContinued), rest) << which;
+    }
+  }
+  EXPECT_EQ(tokenizers, 6);
+}
+
 // The same of tokenizers drawn at random (tests/golden/tokenizer/drawn.jsonl).
 TEST(PromptIds, AreThoseOfTheLibraryOfDrawnTokenizers) {
   test::DrawnTokenizers drawn;
