@@ -128,9 +128,11 @@ TokenizerFile HuggingFaceFolder::tokenizer() const {
 TokenizerFile HuggingFaceFolder::stored_tokenizer() const {
   if (read_tokenizer_) return *std::exchange(read_tokenizer_, std::nullopt);
   TokenizerFile file = read_tokenizer_file(path_inside(folder_, "tokenizer.json"));
-  // add_bos_token has the last word on what stands before a text, as in transformers.
   const ModelDocument* config = read(kTokenizerConfig, kTextLimits);
-  if (config == nullptr || !config->content.is_object() || !config->root().has("add_bos_token")) return file;
+  if (config == nullptr || !config->content.is_object()) return file;
+  replace_added_tokens(config->root(), file);
+  // add_bos_token has the last word on what stands before a text, as in transformers.
+  if (!config->root().has("add_bos_token")) return file;
   file.prefix.clear();
   if (config->root().boolean("add_bos_token")) file.prefix.push_back(special_token(config, "bos_token"));
   return file;

@@ -1,7 +1,11 @@
 #include "engine/text/tokenizer_file.h"
 
+#include <algorithm>
+#include <charconv>
 #include <limits>
 #include <optional>
+#include <string_view>
+#include <unordered_map>
 #include <unordered_set>
 
 #include "engine/base/file_bytes.h"
@@ -233,32 +237,42 @@ std::string text_or_empty(const Json& object, const char* key, const std::string
   return found->get<std::string>();
 }
 
+// Everything but its id.
+AddedToken added_token(const Json& entry, const std::string& path) {
+  if (!entry.is_object()) throw Exception(ErrorCode::kDamagedFile, path, "an added token is not an object");
+  AddedToken token;
+  token.content = JsonObject(entry, path, "added_tokens").string("content", kMaxTokenBytes);
+  token.special = flag(entry, "special", path);
+  token.single_word = flag(entry, "single_word", path);
+  token.lstrip = flag(entry, "lstrip", path);
+  token.rstrip = flag(entry, "rstrip", path);
+  token.normalized = flag(entry, "normalized", path);
+  if (token.content.empty()) throw Exception(ErrorCode::kDamagedFile, path, "an added token is empty");
+  return token;
+}
+
+void check_added_tokens(const TokenizerFile& file, const std::string& path) {
+  if (file.added_tokens.size() > kMaxAddedTokens) throw Exception(ErrorCode::kLimitExceeded, path, "more than 65,536 added tokens");
+  std::size_t bytes = 0;
+  for (const AddedToken& token : file.added_tokens) bytes += token.content.size();
+  if (bytes > kMaxAddedBytes) throw Exception(ErrorCode::kLimitExceeded, path, "added tokens of more than 4 MiB");
+}
+
 void read_added_tokens(const Json& document, TokenizerFile& file) {
   const auto list = document.find("added_tokens");
   if (list == document.end() || list->is_null()) return;
   if (!list->is_array()) throw Exception(ErrorCode::kDamagedFile, file.path, "added_tokens is not a list");
   if (list->size() > kMaxAddedTokens) throw Exception(ErrorCode::kLimitExceeded, file.path, "more than 65,536 added tokens");
-  std::size_t bytes = 0;
   std::unordered_set<std::int64_t> ids;
   std::unordered_set<std::string> contents;
   for (const Json& entry : *list) {
-    if (!entry.is_object()) throw Exception(ErrorCode::kDamagedFile, file.path, "an added token is not an object");
-    const JsonObject fields(entry, file.path, "added_tokens");
-    AddedToken token;
-    token.id = fields.integer("id", 0, kMaxTokenIds - 1);
-    token.content = fields.string("content", kMaxTokenBytes);
-    token.special = flag(entry, "special", file.path);
-    token.single_word = flag(entry, "single_word", file.path);
-    token.lstrip = flag(entry, "lstrip", file.path);
-    token.rstrip = flag(entry, "rstrip", file.path);
-    token.normalized = flag(entry, "normalized", file.path);
-    if (token.content.empty()) throw Exception(ErrorCode::kDamagedFile, file.path, "an added token is empty");
+    AddedToken token = added_token(entry, file.path);
+    token.id = JsonObject(entry, file.path, "added_tokens").integer("id", 0, kMaxTokenIds - 1);
     if (!ids.insert(token.id).second) throw Exception(ErrorCode::kDamagedFile, file.path, "two added tokens have one id");
     if (!contents.insert(token.content).second) throw Exception(ErrorCode::kDamagedFile, file.path, "an added token occurs twice");
-    bytes += token.content.size();
-    if (bytes > kMaxAddedBytes) throw Exception(ErrorCode::kLimitExceeded, file.path, "added tokens of more than 4 MiB");
     file.added_tokens.push_back(std::move(token));
   }
+  check_added_tokens(file, file.path);
 }
 
 void read_merges_model(const Json& model, TokenizerFile& file) {
@@ -350,6 +364,42 @@ TokenizerFile read_tokenizer_file(const std::string& path) {
   file.decoder = take(handler.document, "decoder");
   read_prefix(take(handler.document, "post_processor"), file);
   return file;
+}
+
+void replace_added_tokens(const JsonObject& config, TokenizerFile& file) {
+  if (!config.has("added_tokens_decoder")) return;
+  const Json& decoder = config.value("added_tokens_decoder");
+  if (!decoder.is_object()) config.refuse(ErrorCode::kDamagedFile, "added_tokens_decoder", "is not an object");
+  if (decoder.size() > kMaxAddedTokens) config.refuse(ErrorCode::kLimitExceeded, "added_tokens_decoder", "has more than 65,536 tokens");
+  std::vector<std::pair<std::size_t, AddedToken>> told;  // with their keys, which are told in order of the ids
+  for (const auto& [key, entry] : decoder.items()) {
+    std::size_t number = 0;
+    const auto read = std::from_chars(key.data(), key.data() + key.size(), number);
+    if (read.ec != std::errc() || read.ptr != key.data() + key.size())
+      config.refuse(ErrorCode::kDamagedFile, "added_tokens_decoder", "has a key that is no id");
+    told.emplace_back(number, added_token(entry, config.file()));
+  }
+  std::ranges::sort(told, {}, &std::pair<std::size_t, AddedToken>::first);
+  std::unordered_map<std::string, std::size_t> known;
+  std::unordered_map<std::string_view, std::int64_t> words;
+  auto next = static_cast<std::int64_t>(file.vocabulary.size());
+  for (std::size_t i = 0; i < file.added_tokens.size(); ++i) {
+    known.emplace(file.added_tokens[i].content, i);
+    next = std::max(next, file.added_tokens[i].id + 1);
+  }
+  for (const auto& [text, id] : file.vocabulary) words.emplace(text, id);
+  for (auto& [number, token] : told) {
+    const auto [place, added] = known.emplace(token.content, file.added_tokens.size());
+    if (added) {
+      const auto word = words.find(token.content);
+      token.id = word != words.end() ? word->second : next++;
+      file.added_tokens.push_back(std::move(token));
+    } else {
+      token.id = file.added_tokens[place->second].id;
+      file.added_tokens[place->second] = std::move(token);
+    }
+  }
+  check_added_tokens(file, config.file());
 }
 
 }  // namespace winnow

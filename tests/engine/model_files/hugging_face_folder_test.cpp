@@ -100,6 +100,24 @@ TEST(HuggingFaceFolder, TheTokenizersConfigurationSaysWhatStandsBeforeAText) {
   EXPECT_EQ(prefix(), Texts{"a"});
 }
 
+TEST(HuggingFaceFolder, TheTokenizersConfigurationHasTheLastWordOnAddedTokens) {
+  const test::ScratchFolder scratch;
+  scratch.write("tokenizer.json", R"({"model": {"type": "BPE", "vocab": {"<s>": 0, "a": 1}, "merges": []},
+    "added_tokens": [{"id": 0, "content": "<s>", "special": true}]})");
+  scratch.write("tokenizer_config.json", R"({"added_tokens_decoder": {"0": {"content": "<s>", "special": true, "rstrip": true}}})");
+  const TokenizerFile file = HuggingFaceFolder(scratch.path()).tokenizer();
+  ASSERT_EQ(file.added_tokens.size(), 1U);
+  EXPECT_TRUE(file.added_tokens.front().rstrip);
+  scratch.write("tokenizer_config.json", R"({"added_tokens_decoder": []})");
+  try {
+    HuggingFaceFolder(scratch.path()).tokenizer();
+    ADD_FAILURE() << "it was read";
+  } catch (const Exception& exception) {
+    EXPECT_EQ(exception.error().code, ErrorCode::kDamagedFile);
+    EXPECT_TRUE(exception.error().subject.starts_with(scratch.path() + "/tokenizer_config.json")) << exception.error().subject;
+  }
+}
+
 TEST(HuggingFaceFolder, ATemplateIsFoundInTheOrderOfItsFiles) {
   const test::ScratchFolder scratch;
   std::string fallback;

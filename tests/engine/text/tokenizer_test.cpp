@@ -232,6 +232,49 @@ TEST(TokenizerFile, SaysWhatItsPostProcessorPutsBeforeAText) {
   EXPECT_EQ(refusal(unknown.dump()), ErrorCode::kDamagedFile);
 }
 
+// The ids and flags are what transformers 4.57.6 and 5.2.0 make of these two files.
+TEST(TokenizerFile, TheConfigurationsAddedTokensReplaceAndFollowItsOwn) {
+  const test::ScratchFolder folder;
+  TokenizerFile file = read_tokenizer_file(folder.write("tokenizer.json", R"({"model": {"type": "BPE", "vocab": {"a": 0, "b": 1, "ab": 2},
+    "merges": ["a b"]}, "added_tokens": [{"id": 3, "content": "<s>", "special": true}]})"));
+  const json config = {{"added_tokens_decoder",
+                        {{"3", {{"content", "<s>"}, {"rstrip", true}}},
+                         {"12", {{"content", "<z>"}}},
+                         {"9", {{"content", "<x>"}, {"special", true}}},
+                         {"2", {{"content", "ab"}, {"lstrip", true}}},
+                         {"7", {{"content", "<y>"}}}}}};
+  replace_added_tokens(JsonObject(config, "tokenizer_config.json", ""), file);
+  std::vector<std::pair<std::int64_t, std::string>> found;
+  for (const AddedToken& token : file.added_tokens) found.emplace_back(token.id, token.content);
+  EXPECT_EQ(found, (std::vector<std::pair<std::int64_t, std::string>>{{3, "<s>"}, {2, "ab"}, {4, "<y>"}, {5, "<x>"}, {6, "<z>"}}));
+  EXPECT_TRUE(file.added_tokens[0].rstrip && !file.added_tokens[0].special) << "what is said last counts";
+  EXPECT_TRUE(file.added_tokens[1].lstrip);
+  EXPECT_TRUE(file.added_tokens[3].special);
+}
+
+TEST(TokenizerFile, RefusesHostileAddedTokensOfTheConfiguration) {
+  const auto refused = [](const json& decoder) {
+    TokenizerFile file;
+    try {
+      replace_added_tokens(JsonObject(json{{"added_tokens_decoder", decoder}}, "tokenizer_config.json", ""), file);
+    } catch (const Exception& error) {
+      EXPECT_TRUE(error.error().subject.starts_with("tokenizer_config.json")) << error.error().subject;
+      return error.error().code;
+    }
+    return static_cast<ErrorCode>(0);
+  };
+  EXPECT_EQ(refused(json::array()), ErrorCode::kDamagedFile);
+  EXPECT_EQ(refused({{"x", {{"content", "a"}}}}), ErrorCode::kDamagedFile);
+  EXPECT_EQ(refused({{"", {{"content", "a"}}}}), ErrorCode::kDamagedFile);
+  EXPECT_EQ(refused({{"1", "a"}}), ErrorCode::kDamagedFile);
+  EXPECT_EQ(refused({{"1", {{"content", ""}}}}), ErrorCode::kDamagedFile);
+  EXPECT_EQ(refused({{"1", {{"content", "a"}, {"lstrip", 1}}}}), ErrorCode::kDamagedFile);
+  EXPECT_EQ(refused({{"1", {{"content", std::string(4097, 'a')}}}}), ErrorCode::kLimitExceeded);
+  json many = json::object();
+  for (int id = 0; id < 65'537; ++id) many[std::to_string(id)] = {{"content", std::to_string(id)}};
+  EXPECT_EQ(refused(many), ErrorCode::kLimitExceeded);
+}
+
 TEST(TokenizerFile, RefusesHostileVocabularies) {
   const auto with = [](auto&& change) {
     json file = small_file();
