@@ -191,6 +191,7 @@ TokenizerFile GgufModel::tokenizer() const {
   const GgufMetadata& from = metadata();
   GgufVocabulary vocabulary;
   vocabulary.path = path_;
+  vocabulary.name = from.string("general.name", "");
   vocabulary.model = from.string("tokenizer.ggml.model");
   vocabulary.pre = from.string("tokenizer.ggml.pre", "");
   vocabulary.tokens = tokens();

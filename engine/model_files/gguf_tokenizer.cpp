@@ -80,7 +80,20 @@ void check_special_ids(const GgufVocabulary& vocabulary) {
   }
 }
 
+// "Phi-3-mini-4k-instruct", "Phi 3.5 Mini Instruct": files of Llama's architecture, too.
+bool is_phi3(std::string_view name) {
+  std::string letters;
+  for (const char c : name) {
+    if (c != ' ' && c != '-' && c != '_') letters += static_cast<char>(c >= 'A' && c <= 'Z' ? c - 'A' + 'a' : c);
+  }
+  return letters.find("phi3") != std::string::npos;
+}
+
+// As Phi-3's tokenizer.json says.
+bool takes_spaces_in_phi3(std::string_view token) { return token != "<unk>" && token != "<s>" && token != "<|endoftext|>"; }
+
 void add_tokens(const GgufVocabulary& vocabulary, bool scored, TokenizerFile& file) {
+  const bool phi3 = is_phi3(vocabulary.name);
   std::size_t added_bytes = 0;
   for (std::size_t i = 0; i < vocabulary.tokens.size(); ++i) {
     const std::string& text = vocabulary.tokens[i];
@@ -93,6 +106,7 @@ void add_tokens(const GgufVocabulary& vocabulary, bool scored, TokenizerFile& fi
       token.id = id;
       token.content = text;
       token.special = special;
+      token.rstrip = phi3 && takes_spaces_in_phi3(text);
       added_bytes += text.size();
       if (file.added_tokens.size() >= kMaxAddedTokens) over_limit(vocabulary, "more than 65,536 control and user defined tokens");
       if (added_bytes > kMaxAddedBytes) over_limit(vocabulary, "control and user defined tokens of more than 4 MiB");
@@ -178,7 +192,9 @@ TokenizerFile tokenizer_of(const GgufVocabulary& vocabulary) {
   const bool scored = vocabulary.model == "llama";
   const bool gemma = vocabulary.model == "gemma4";
   if (!scored && !gemma && vocabulary.model != "gpt2") {
-    throw Exception(ErrorCode::kUnsupportedModel, vocabulary.path, "the tokenizer model " + quoted(vocabulary.model) + " is not supported");
+    const char* const remedy = vocabulary.model == "t5" ? "; take the Hugging Face folder, whose Unigram tokenizer is read" : "";
+    throw Exception(ErrorCode::kUnsupportedModel, vocabulary.path,
+                    "the tokenizer model " + quoted(vocabulary.model) + " is not supported" + remedy);
   }
   check_sizes(vocabulary, scored);
   check_tokens(vocabulary);

@@ -7,7 +7,8 @@
 // written by the tokenizer and still have their text. add_bos says what other programs put before a text by themselves: it is told
 // (TokenizerFile::prefix), the tokenizer adds nothing.
 // Differences from llama.cpp: added tokens are looked for from left to right, the longest first, as `tokenizers` does it; a special
-// token or a byte token never comes out of a merge, as in SentencePiece; Phi-3's special tokens do not eat white space behind them.
+// token or a byte token never comes out of a merge, as in SentencePiece. Phi-3's special tokens take the white space behind them, which no
+// field says: they are known by the model's name.
 // Nothing that the arrays say is trusted. Errors: Exception with `path`; kDamagedFile, kLimitExceeded, kUnsupportedModel.
 // Source: llama.cpp's llama-vocab.cpp; gguf's documentation.
 #pragma once
@@ -23,6 +24,7 @@ namespace winnow {
 
 struct GgufVocabulary {
   std::string path;   // of the file, for errors
+  std::string name;   // general.name; may be empty
   std::string model;  // tokenizer.ggml.model: "gpt2", "llama", "gemma4"
   std::string pre;    // tokenizer.ggml.pre; may be empty
   std::vector<std::string> tokens;

@@ -136,7 +136,7 @@ TEST(GgufTokenizer, RefusesPreTokenizersAndModelsByName) {
   EXPECT_EQ(refusal(byte_level("gpt-7")).reason, "the pre-tokenizer \"gpt-7\" is not supported");
   const Error model = refused(byte_level(), [](GgufVocabulary& v) { v.model = "t5"; });
   EXPECT_EQ(model.code, ErrorCode::kUnsupportedModel);
-  EXPECT_EQ(model.reason, "the tokenizer model \"t5\" is not supported");
+  EXPECT_EQ(model.reason, "the tokenizer model \"t5\" is not supported; take the Hugging Face folder, whose Unigram tokenizer is read");
   EXPECT_EQ(refusal(byte_level(std::string(1'000'000, 'x'))).reason, "the pre-tokenizer of a name that is none is not supported");
   EXPECT_EQ(refusal(byte_level("\xFF")).reason, "the pre-tokenizer of a name that is none is not supported");
 }
@@ -150,6 +150,24 @@ TEST(GgufTokenizer, TakesSentencePieceVocabularies) {
   EXPECT_TRUE(tokenizer->is_special(0));
   EXPECT_EQ(tokenizer->encode("<0x61>", SpecialText::kParse).front(), 259) << "the name of a byte is text";
   EXPECT_EQ(tokenizer->decode(Ids{1, 262, 262}, SpecialTokens::kSkip), "a a");
+}
+
+// No field of the file says so; llama.cpp goes by the name, too.
+TEST(GgufTokenizer, Phi3sSpecialTokensTakeTheWhiteSpaceBehindThem) {
+  GgufVocabulary vocabulary = sentence_piece();
+  add(vocabulary, "<|end|>", 3);
+  add(vocabulary, "<|endoftext|>", 3);
+  const auto ids = [&](const char* name, const char* text) {
+    vocabulary.name = name;
+    return Tokenizer::from(tokenizer_of(vocabulary))->encode(text, SpecialText::kParse);
+  };
+  for (const char* name : {"Phi-3-mini-4k-instruct", "phi3", "Phi 3.5 Mini Instruct"}) {
+    EXPECT_EQ(ids(name, "<|end|> \na"), (Ids{263, 262})) << name;
+    EXPECT_EQ(ids(name, "</s>  a"), (Ids{2, 262})) << name;
+    EXPECT_EQ(ids(name, "<s> a"), (Ids{1, 259, 262})) << name;
+    EXPECT_EQ(ids(name, "<|endoftext|> a"), (Ids{264, 259, 262})) << name;
+  }
+  EXPECT_EQ(ids("Llama 3", "<|end|> a"), (Ids{263, 259, 262}));
 }
 
 TEST(GgufTokenizer, TakesMergesOverCharacters) {
