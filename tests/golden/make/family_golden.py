@@ -1,5 +1,5 @@
-"""What the golden scripts of the model families have in common: pictures, bytes, greedy answers, conversations of two turns, golden folders,
-and what winnow-cli exports of a question.
+"""What the golden scripts of the model families have in common: pictures, bytes, random weights, greedy answers, conversations of two turns,
+golden folders, and what winnow-cli exports of a question.
 
 Used by make_<family>_golden.py, which offers published_sizes.py two things beside its goldens: PUBLISHED, sizes of published models by their
 names, and compared_sizes(name, folder, cli), which writes such a model to the empty folder and yields a Compared for each question. Pictures
@@ -13,14 +13,21 @@ import importlib.metadata
 import json
 import os
 import pathlib
+import re
+import shutil
 import subprocess
 import tempfile
+import warnings
 
 import numpy as np
 import PIL.Image
 import torch
+import transformers
 from safetensors.torch import load_file, save_file
 
+warnings.filterwarnings("ignore")
+transformers.logging.set_verbosity_error()
+transformers.logging.disable_progress_bar()
 GOLDEN = pathlib.Path(__file__).resolve().parents[1]
 CLIP = GOLDEN.parents[1] / "resources" / "demo" / "samples" / "ten-seconds.mp4"
 GREEDY_TOKENS = 64
@@ -65,6 +72,15 @@ def write(path, content, indent=2):
     path.write_text(json.dumps(content, indent=indent) + "\n")
 
 
+def with_model_first(tensors):
+    """Names as some folders have them: model.language_model in place of language_model.model, the rest below model, too."""
+    renamed = {}
+    for name, value in tensors.items():
+        name = name.replace("language_model.lm_head.", "lm_head.").replace("language_model.model.", "model.language_model.")
+        renamed["model." + name if name.startswith(("vision_tower", "multi_modal", "image_newline")) else name] = value
+    return renamed
+
+
 def write_weights(tensors, folder, shards=1):
     """model.safetensors, or as many parts with their index."""
     (folder / "model.safetensors").unlink(missing_ok=True)
@@ -81,16 +97,43 @@ def write_weights(tensors, folder, shards=1):
     (folder / "model.safetensors.index.json").write_text(json.dumps(index, indent=1, sort_keys=True) + "\n")
 
 
-def greedy_answer(model, output, tokens=GREEDY_TOKENS):
-    """Tokens after a prompt's output, and how far the first choice was from the second."""
-    greedy, margins, step = [], [], output.logits[0, -1]
-    for _ in range(tokens):
-        best = torch.topk(step, 2).values
-        greedy.append(int(step.argmax()))
+def randomise(model, generator, *scales, inputs=lambda name, value: value[0].numel()):
+    """Logits that differ clearly: default initialisation is so small that greedy choices would be ties. scales: (pattern of names, mean,
+    deviation), of which the first that is found counts; everything else goes by the root of its inputs."""
+    with torch.no_grad():
+        for name, value in model.named_parameters():
+            noise = torch.randn(value.shape, generator=generator)
+            for pattern, mean, deviation in scales:
+                if re.search(pattern, name):
+                    value.copy_(mean + deviation * noise)
+                    break
+            else:
+                value.copy_(1.2 * noise / np.sqrt(inputs(name, value)))
+
+
+def loaded(model_class, folder, misses=(), keeps=()):
+    """The folder in fp32 with eager attention. misses, keeps: ends of names that it may lack, and that the class may not know."""
+    model, report = model_class.from_pretrained(folder, dtype=torch.float32, attn_implementation="eager", output_loading_info=True)
+    missing = {key for key in report["missing_keys"] if not key.endswith(tuple(misses))}
+    unknown = {key for key in report["unexpected_keys"] if not key.endswith(tuple(keeps))}
+    assert not missing and not unknown and not report["mismatched_keys"], (folder, report)
+    return model.eval()
+
+
+def answered(model, output, step=None):
+    """Logits of a prompt's last position, the greedy tokens after it, and how far the first choice was from the second. step: logits after the
+    greedy tokens so far; None: by the output's cache."""
+    greedy, margins, logits, cache = [], [], output.logits[0, -1], output.past_key_values
+    for _ in range(GREEDY_TOKENS):
+        best = torch.topk(logits, 2).values
+        greedy.append(int(logits.argmax()))
         margins.append(float(best[0] - best[1]))
-        output = model(input_ids=torch.tensor([[greedy[-1]]]), past_key_values=output.past_key_values, use_cache=True)
-        step = output.logits[0, -1]
-    return greedy, margins
+        if step:
+            logits = step(greedy)
+        else:
+            after = model(input_ids=torch.tensor([[greedy[-1]]]), past_key_values=cache, use_cache=True)
+            logits, cache = after.logits[0, -1], after.past_key_values
+    return {"logits": output.logits[0, -1].clone(), "greedy": torch.tensor(greedy), "margins": torch.tensor(margins)}
 
 
 def messages_of(turns, answers=()):
@@ -128,6 +171,28 @@ def continued_ids(encode, first, answer, whole):
     assert end in starts, "a token across the answer's end"
     media = (len(whole[1]) - len(written["input_ids"])) - (len(first[1]) - len(encode(first[0])["input_ids"]))
     return torch.cat([first[1], torch.tensor(answer_ids), whole[1][len(whole[1]) - behind - media:]])
+
+
+def second_turn(tokenizer, first, answer, whole, run, **encoding):
+    """Tensors of a thread whose cache went on: continued_ids() of these arguments, and what run() makes of those ids."""
+    ids = continued_ids(lambda text: tokenizer(text, return_offsets_mapping=True, **encoding), first, answer, whole)
+    results = {"input_ids": ids} | run(ids[None])
+    return {"answer": torch.tensor(answer[0])} | {"continued." + key: value for key, value in results.items() if key not in ("features", "all_logits")}
+
+
+def write_configurations(out, configurations, make, ask, cases=(), begun=lambda options: {}):
+    """A golden folder of each. make(options, folder, number): writes the model and gives what ask(case, options, *made) needs for a case's
+    description and tensors; begun: tensors that are no case's; cases: of configurations that name none."""
+    shutil.rmtree(out, ignore_errors=True)
+    for number, (name, options) in enumerate(configurations.items()):
+        folder = out / name / "model"
+        folder.mkdir(parents=True)
+        made = make(options, folder, number)
+        described, tensors = {}, begun(options)
+        for case in options.get("cases", cases):
+            described[case], results = ask(case, options, *made)
+            tensors.update(results)
+        write_folder(out / name, described, tensors, options.get("whole", ()))
 
 
 def write_folder(folder, cases, tensors, whole=()):

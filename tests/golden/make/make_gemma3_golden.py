@@ -14,23 +14,17 @@ Needs torch, torchvision, transformers, tokenizers, safetensors, pillow, numpy (
 """
 
 import json
-import shutil
-import warnings
 
 import numpy as np
 import torch
-import transformers
-from family_golden import (GOLDEN, Compared, continued_ids, exported, first_answer, fnv, formula_picture, greedy_answer, levels, main, messages_of, picture, write,
-                           write_folder, write_manifest, write_weights)
+from family_golden import (GOLDEN, Compared, answered, exported, first_answer, fnv, formula_picture, levels, loaded, main, messages_of, picture,
+                           randomise, second_turn, with_model_first, write, write_configurations, write_manifest, write_weights)
 from make_llava_golden import make_tokenizer as make_character_tokenizer
 from safetensors.torch import load_file, save_file
 from tokenizers import Tokenizer, processors
 from transformers import (AutoProcessor, Gemma3Config, Gemma3ForConditionalGeneration, Gemma3ImageProcessor, Gemma3ImageProcessorFast,
                           Gemma3Processor, Gemma3TextConfig, PreTrainedTokenizerFast, SiglipVisionConfig)
 
-warnings.filterwarnings("ignore")
-transformers.logging.set_verbosity_error()
-transformers.logging.disable_progress_bar()
 OUT = GOLDEN / "gemma3"
 SEED = 53
 BEGIN, IMAGE, END = "<start_of_image>", "<image_soft_token>", "<end_of_image>"
@@ -162,24 +156,8 @@ def make_tokenizer():
                                    model_max_length=8192, extra_special_tokens=dict(image_token=IMAGE, boi_token=BEGIN, eoi_token=END))
 
 
-def randomise(model, generator):
-    """Logits that differ clearly: default initialisation is so small that greedy choices would be ties. Embeddings are read times the root of
-    the hidden size: larger ones would drown what layers add, and a tied model would repeat itself."""
-    with torch.no_grad():
-        for name, value in model.named_parameters():
-            noise = torch.randn(value.shape, generator=generator)
-            if name.endswith(".bias"):
-                value.copy_(0.2 * noise)
-            elif "norm" in name:
-                value.copy_((1 if "vision_tower" in name else 0) + 0.2 * noise)
-            elif "embed_tokens" in name:
-                value.copy_(0.06 * noise)
-            elif "lm_head" in name or "position" in name:
-                value.copy_(0.5 * noise)
-            elif "mm_input_projection" in name:
-                value.copy_(1.2 * noise / np.sqrt(len(value)))
-            else:
-                value.copy_(1.2 * noise / np.sqrt(value[0].numel()))
+# Embeddings are read times the root of the hidden size: larger ones would drown what layers add, and a tied model would repeat itself.
+SCALES = ((r"\.bias$", 0, 0.2), ("vision_tower.*norm", 1, 0.2), ("norm", 0, 0.2), ("embed_tokens", 0, 0.06), ("lm_head|position", 0, 0.5))
 
 
 def make_processor(options, tokenizer):
@@ -192,11 +170,7 @@ def make_processor(options, tokenizer):
 
 def rewrite_weights(folder, options):
     if options.get("names5"):
-        tensors = {}
-        for name, value in load_file(folder / "model.safetensors").items():
-            name = name.replace("language_model.lm_head.", "lm_head.").replace("language_model.model.", "model.language_model.")
-            tensors["model." + name if name.startswith(("vision_tower", "multi_modal")) else name] = value
-        save_file(tensors, folder / "model.safetensors", metadata={"format": "pt"})
+        save_file(with_model_first(load_file(folder / "model.safetensors")), folder / "model.safetensors", metadata={"format": "pt"})
     if options.get("shards"):
         write_weights(load_file(folder / "model.safetensors"), folder, options["shards"])
 
@@ -247,7 +221,7 @@ def make_folder(options, seed, folder):
     config = Gemma3Config(text, vision, mm_tokens_per_image=options["tokens"], tie_word_embeddings=tied, boi_token_index=tokenizer.convert_tokens_to_ids(BEGIN),
                           eoi_token_index=tokenizer.convert_tokens_to_ids(END), image_token_index=tokenizer.convert_tokens_to_ids(IMAGE))
     model = Gemma3ForConditionalGeneration(config)
-    randomise(model, torch.Generator().manual_seed(seed))
+    randomise(model, torch.Generator().manual_seed(seed), *SCALES, inputs=lambda name, value: len(value) if "mm_input_projection" in name else value[0].numel())
     model.tie_weights()
     model.generation_config.eos_token_id = ends
     model.to(options["stored"]).save_pretrained(folder)
@@ -256,13 +230,12 @@ def make_folder(options, seed, folder):
         rewrite_config(folder, options)
     make_processor(options, tokenizer).save_pretrained(folder)
     rewrite_processor(folder, options)
-    model, report = Gemma3ForConditionalGeneration.from_pretrained(folder, dtype=torch.float32, attn_implementation="eager", output_loading_info=True)
-    assert not report["missing_keys"] and not report["unexpected_keys"] and not report["mismatched_keys"], report
+    model = loaded(Gemma3ForConditionalGeneration, folder)
     assert model.config.tie_word_embeddings == tied and model.config.text_config.layer_types == text.layer_types
     processor = AutoProcessor.from_pretrained(folder)
     wanted = Gemma3ImageProcessor if options.get("pillow") else Gemma3ImageProcessorFast
     assert type(processor.image_processor) is wanted, "the default is not what the script believes"
-    return model.eval(), processor
+    return model, processor
 
 
 def inputs_of(options, processor, messages, images):
@@ -296,9 +269,7 @@ def run(model, inputs, counts):
         merged = model.get_input_embeddings()(ids)[0].clone()
         merged[ids[0] == config.image_token_id] = found.flatten(0, 1)
         results["features"] = torch.cat([merged[a:b] for a, b in spans(ids[0].tolist(), config.boi_token_id, config.eoi_token_id, counts)])
-    output = model(**inputs, use_cache=True)
-    greedy, margins = greedy_answer(model, output)
-    return results | {"input_ids": ids[0], "logits": output.logits[0, -1].clone(), "greedy": torch.tensor(greedy), "margins": torch.tensor(margins)}
+    return results | {"input_ids": ids[0]} | answered(model, model(**inputs, use_cache=True))
 
 
 @torch.no_grad()
@@ -317,11 +288,10 @@ def run_case(case, options, model, processor):
         begun, first = inputs_of(options, processor, messages[:1], images[:1])
         given = first_answer(tokenizer, run(model, first, counts[:1])["greedy"])
         prompt, whole = inputs_of(options, processor, messages_of(turns, [given[1]]), images)
-        encode = lambda text: tokenizer(text, return_offsets_mapping=True, add_special_tokens=False)
-        went_on = continued_ids(encode, (begun, first["input_ids"][0]), (given[0], given[1].strip()), (prompt, whole["input_ids"][0]))[None]
-        results = run(model, whole | dict(input_ids=went_on, attention_mask=torch.ones_like(went_on), token_type_ids=(went_on == model.config.image_token_id).long()),
-                      counts)
-        tensors |= {"answer": torch.tensor(given[0])} | {"continued." + key: value for key, value in results.items() if key != "features"}
+        run_on = lambda went_on: run(model, whole | dict(input_ids=went_on, attention_mask=torch.ones_like(went_on),
+                                                         token_type_ids=(went_on == model.config.image_token_id).long()), counts)
+        tensors |= second_turn(tokenizer, (begun, first["input_ids"][0]), (given[0], given[1].strip()), (prompt, whole["input_ids"][0]), run_on,
+                               add_special_tokens=False)
     description = dict(messages=messages, prompt=tokenizer.decode(ids[0]).replace(IMAGE * options["tokens"], f"({options['tokens']} x {IMAGE})"),
                        squares=counts, tokens=ids.shape[1], visual_tokens=len(tensors.get("features", [])), smallest_margin=float(tensors["margins"].min()),
                        answer=tokenizer.decode(tensors["greedy"]))
@@ -371,17 +341,9 @@ def compared_sizes(name, folder, cli):
 
 
 def write_goldens():
-    shutil.rmtree(OUT, ignore_errors=True)
-    for number, (name, options) in enumerate(CONFIGURATIONS.items()):
-        folder = OUT / name / "model"
-        folder.mkdir(parents=True)
-        model, processor = make_folder(options, options.get("seed", SEED + number), folder)
-        mean, deviation = options.get("scaling", HALVES)
-        cases, tensors = {}, {"mean": torch.tensor(mean), "deviation": torch.tensor(deviation)}
-        for case in CASES:
-            cases[case], results = run_case(case, options, model, processor)
-            tensors.update(results)
-        write_folder(OUT / name, cases, tensors)
+    scaling = lambda options: dict(zip(("mean", "deviation"), map(torch.tensor, options.get("scaling", HALVES))))
+    write_configurations(OUT, CONFIGURATIONS, lambda options, folder, number: make_folder(options, options.get("seed", SEED + number), folder), run_case,
+                         CASES, scaling)
     rows = ",\n".join(json.dumps(row, separators=(",", ":")) for row in grids())
     (OUT / "sizes.json").write_text('{"hashes": ' + json.dumps(hashes()) + ',\n"crops": [\n' + rows + "]}\n")
     write_manifest(

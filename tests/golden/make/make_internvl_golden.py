@@ -16,16 +16,14 @@ Needs torch, torchvision, transformers, tokenizers, safetensors, pillow, numpy, 
 """
 
 import json
-import shutil
-import warnings
 
 import numpy as np
 import PIL.Image
 import torch
 import torchvision
-import transformers
-from family_golden import (CLIP as SAMPLE, GOLDEN, Compared, continued_ids, exported, first_answer, fnv, formula_picture, greedy_answer, levels, main, messages_of,
-                           picture, write, write_folder, write_manifest, write_weights)
+from family_golden import (CLIP as SAMPLE, GOLDEN, Compared, answered, exported, first_answer, fnv, formula_picture, levels, loaded, main,
+                           messages_of, picture, randomise, second_turn, with_model_first, write, write_configurations, write_manifest,
+                           write_weights)
 from make_llava_golden import make_tokenizer as make_character_tokenizer
 from make_qwen2_vl_golden import make_tokenizer as make_byte_tokenizer
 from safetensors.torch import load_file, save_file
@@ -33,9 +31,6 @@ from transformers import (AutoProcessor, GotOcr2ImageProcessorFast, InternVLConf
                           InternVLVideoProcessor, InternVLVisionConfig, LlamaConfig, PreTrainedTokenizerFast, Qwen2Config, Qwen3Config)
 from transformers.models.got_ocr2.image_processing_got_ocr2 import get_optimal_tiled_canvas
 
-warnings.filterwarnings("ignore")
-transformers.logging.set_verbosity_error()
-transformers.logging.disable_progress_bar()
 OUT = GOLDEN / "internvl"
 SEED = 31
 BEGIN, IMAGE, END, VIDEO = "<img>", "<IMG_CONTEXT>", "</img>", "<video>"
@@ -136,22 +131,6 @@ def make_tokenizer(options):
                                    extra_special_tokens={} if options["layout"] == "original" else names, **ends)
 
 
-def randomise(model, generator):
-    """Logits that differ clearly: default initialisation is so small that greedy choices would be ties."""
-    tied = model.config.tie_word_embeddings
-    with torch.no_grad():
-        for name, value in model.named_parameters():
-            noise = torch.randn(value.shape, generator=generator)
-            if "norm" in name and name.endswith(".weight") or "lambda" in name:
-                value.copy_(1 + 0.2 * noise)
-            elif name.endswith(".bias"):
-                value.copy_(0.2 * noise)
-            elif "embed_tokens" in name or "lm_head" in name or "position" in name or "cls_token" in name:
-                value.copy_((0.2 if tied and "embed_tokens" in name else 0.5) * noise)
-            else:
-                value.copy_(1.2 * noise / np.sqrt(value[0].numel()))
-
-
 def tokens_of_tile(options):
     patch = np.ravel(options["vision"]["patch_size"])[0]
     return int(options["side"] // patch * options.get("model", {}).get("downsample_ratio", 0.5)) ** 2
@@ -247,7 +226,8 @@ def make_folder(options, seed, folder):
     tokenizer = make_tokenizer(options)
     config = config_of(options, tokenizer)
     model = InternVLForConditionalGeneration(config)
-    randomise(model, torch.Generator().manual_seed(seed))
+    randomise(model, torch.Generator().manual_seed(seed), (r"norm.*\.weight$|lambda", 1, 0.2), (r"\.bias$", 0, 0.2),
+              ("embed_tokens", 0, 0.2 if config.tie_word_embeddings else 0.5), ("lm_head|position|cls_token", 0, 0.5))
     model.tie_weights()
     model.to(options["stored"])
     if options["layout"] == "original":
@@ -264,11 +244,7 @@ def make_folder(options, seed, folder):
         return fresh.eval(), None
     model.save_pretrained(folder)
     if options.get("names4"):
-        tensors = {}
-        for name, value in load_file(folder / "model.safetensors").items():
-            name = name.replace("language_model.lm_head.", "lm_head.").replace("language_model.model.", "model.language_model.")
-            tensors["model." + name if name.startswith(("vision_tower", "multi_modal")) else name] = value
-        save_file(tensors, folder / "model.safetensors", metadata={"format": "pt"})
+        save_file(with_model_first(load_file(folder / "model.safetensors")), folder / "model.safetensors", metadata={"format": "pt"})
     if options.get("shards"):
         write_weights(load_file(folder / "model.safetensors"), folder, options["shards"])
     make_processor(options, tokenizer).save_pretrained(folder)
@@ -277,11 +253,10 @@ def make_folder(options, seed, folder):
         write(folder / "preprocessor_config.json", combined.pop("image_processor") | {"crop_to_patches": False, "image_processor_type": "GotOcr2ImageProcessor"})
         write(folder / "video_preprocessor_config.json", combined.pop("video_processor"))
         write(folder / "processor_config.json", combined)
-    model, report = InternVLForConditionalGeneration.from_pretrained(folder, dtype=torch.float32, attn_implementation="eager", output_loading_info=True)
-    assert not report["missing_keys"] and not report["unexpected_keys"] and not report["mismatched_keys"], report
+    model = loaded(InternVLForConditionalGeneration, folder)
     processor = AutoProcessor.from_pretrained(folder)
     assert isinstance(processor.image_processor, GotOcr2ImageProcessorFast), "the default is not what the script believes"
-    return model.eval(), processor
+    return model, processor
 
 
 def original_pixels(rgb, options, single):
@@ -349,9 +324,7 @@ def spans(ids, tokenizer, kinds, frames):
 
 def run(model, ids, pixels):
     """Logits of the last position, greedy tokens and their margins."""
-    output = model(input_ids=ids, use_cache=True, **(dict(pixel_values=torch.cat(pixels)) if pixels else {}))
-    greedy, margins = greedy_answer(model, output)
-    return {"logits": output.logits[0, -1].clone(), "greedy": torch.tensor(greedy), "margins": torch.tensor(margins)}
+    return answered(model, model(input_ids=ids, use_cache=True, **(dict(pixel_values=torch.cat(pixels)) if pixels else {})))
 
 
 def features_of(model, tokenizer, ids, pixels, kinds, frames):
@@ -382,10 +355,7 @@ def run_case(case, options, model, processor, tokenizer):
     if pixels:
         tensors["features"] = features_of(model, tokenizer, ids, pixels, kinds, FRAMES)
     if given:
-        encode = lambda text: tokenizer(text, return_offsets_mapping=True)
-        went_on = continued_ids(encode, (begun[0], begun[1][0]), given, (prompt, ids[0]))
-        results = {"input_ids": went_on} | run(model, went_on[None], pixels)
-        tensors |= {"answer": torch.tensor(given[0])} | {"continued." + key: value for key, value in results.items()}
+        tensors |= second_turn(tokenizer, (begun[0], begun[1][0]), given, (prompt, ids[0]), lambda went_on: run(model, went_on, pixels))
     description = dict(messages=messages_of(turns, answers),
                        prompt=tokenizer.decode(ids[0]).replace(IMAGE * tokens_of_tile(options), f"({tokens_of_tile(options)} x {IMAGE})"),
                        frames=[FRAMES if kind == "video" else 1 for kind in kinds], tokens=ids.shape[1], visual_tokens=len(tensors.get("features", [])),
@@ -445,18 +415,10 @@ def compared_sizes(name, folder, cli):
 
 
 def write_goldens():
-    shutil.rmtree(OUT, ignore_errors=True)
-    for number, (name, options) in enumerate(CONFIGURATIONS.items()):
-        folder = OUT / name / "model"
-        folder.mkdir(parents=True)
-        model, processor = make_folder(options, options.get("seed", SEED + number), folder)
-        tokenizer = PreTrainedTokenizerFast.from_pretrained(folder)
-        mean, deviation = options["scaling"]
-        cases, tensors = {}, {"mean": torch.tensor(mean), "deviation": torch.tensor(deviation)}
-        for case in CASES:
-            cases[case], results = run_case(case, options, model, processor, tokenizer)
-            tensors.update(results)
-        write_folder(OUT / name, cases, tensors)
+    def make(options, folder, number):
+        return *make_folder(options, options.get("seed", SEED + number), folder), PreTrainedTokenizerFast.from_pretrained(folder)
+
+    write_configurations(OUT, CONFIGURATIONS, make, run_case, CASES, lambda options: dict(zip(("mean", "deviation"), map(torch.tensor, options["scaling"]))))
     rows = ",\n".join(json.dumps(row, separators=(",", ":")) for row in grids())
     (OUT / "sizes.json").write_text('{"hashes": ' + json.dumps(hashes()) + ',\n"grids": [\n' + rows + "]}\n")
     write_manifest(

@@ -12,25 +12,18 @@ Needs torch, torchvision, transformers, tokenizers, safetensors, pillow, numpy (
 """
 
 import json
-import re
-import shutil
-import warnings
 
 import numpy as np
 import PIL.Image
 import torch
-import transformers
-from family_golden import (GOLDEN, GREEDY_TOKENS, Compared, continued_ids, exported, first_answer, greedy_answer, levels, main, messages_of, picture, write,
-                           write_folder, write_manifest, write_weights)
+from family_golden import (GOLDEN, Compared, answered, exported, first_answer, levels, loaded, main, messages_of, picture, randomise, second_turn,
+                            with_model_first, write, write_configurations, write_manifest, write_weights)
 from safetensors.torch import load_file
 from tokenizers import AddedToken, Tokenizer, decoders, models, normalizers, pre_tokenizers, processors, trainers
 from transformers import (AutoModelForImageTextToText, AutoProcessor, CLIPVisionConfig, LlamaConfig, LlavaConfig,
                           LlavaForConditionalGeneration, LlavaNextConfig, LlavaNextForConditionalGeneration, LlavaNextVideoConfig,
                           LlavaNextVideoForConditionalGeneration, MistralConfig, PreTrainedTokenizerFast, Qwen2Config, SiglipVisionConfig)
 
-warnings.filterwarnings("ignore")
-transformers.logging.set_verbosity_error()
-transformers.logging.disable_progress_bar()
 OUT = GOLDEN / "llava"
 SEED = 23
 SPECIAL = ["<unk>", "<s>", "</s>", "<video>", "<image>", "<pad>", "<|im_start|>", "<|im_end|>"]
@@ -177,31 +170,14 @@ def make_tokenizer(bos, special=SPECIAL, corpus=CORPUS):
                                    model_max_length=4096)
 
 
-def randomise(model, generator):
-    """Logits that differ clearly: default initialisation is so small that greedy choices would be ties."""
-    with torch.no_grad():
-        for name, value in model.named_parameters():
-            noise = torch.randn(value.shape, generator=generator)
-            if re.search(r"norm\d?\.weight$", name):
-                value.copy_(1 + 0.2 * noise)
-            elif name.endswith(".bias"):
-                value.copy_(0.2 * noise)
-            elif ("embed" in name and "patch" not in name) or "lm_head" in name or "image_newline" in name:
-                value.copy_(0.5 * noise)
-            else:
-                value.copy_(1.2 * noise / np.sqrt(value[0].numel()))
+SCALES = ((r"norm\d?\.weight$", 1, 0.2), (r"\.bias$", 0, 0.2), ("^(?!.*patch).*embed|lm_head|image_newline", 0, 0.5))
 
 
 def rewrite_weights(folder, options):
     """Names and shards as other writers leave them."""
     tensors = load_file(folder / "model.safetensors")
     if options.get("layout") == "model.language_model":
-        renamed = {}
-        for name, value in tensors.items():
-            name = re.sub(r"^language_model\.lm_head\.", "lm_head.", name)
-            name = re.sub(r"^language_model\.model\.", "model.language_model.", name)
-            renamed[re.sub(r"^(vision_tower|multi_modal_projector|image_newline)", r"model.\1", name)] = value
-        tensors = renamed
+        tensors = with_model_first(tensors)
     else:  # a buffer that old files still have
         tensors["vision_tower.vision_model.embeddings.position_ids"] = torch.arange(4).unsqueeze(0)
     write_weights(tensors, folder, options.get("shards", 1))
@@ -222,7 +198,7 @@ def make_folder(options, generator, folder):
         tokens["video_token_index"] = video_id
     config = config_class(vision_config=vision, text_config=text, **tokens, **options.get("model", {}))
     model = model_class(config)
-    randomise(model, generator)
+    randomise(model, generator, *SCALES)
     model.tie_weights()
     model.to(options["stored"]).save_pretrained(folder)
     rewrite_weights(folder, options)
@@ -289,21 +265,12 @@ def inputs_of(processor, turns, answers, media):
 
 def run(model, ids, extra, cached):
     """Logits of the last position, greedy tokens and their margins. cached: False: each token by a pass over all of them."""
-    out = model(input_ids=ids, use_cache=cached, **extra)
-    if cached:
-        greedy, margins = greedy_answer(model, out)
-    else:
-        greedy, margins, step = [], [], out.logits[0, -1]
-        for _ in range(GREEDY_TOKENS):
-            best = torch.topk(step, 2).values
-            greedy.append(int(step.argmax()))
-            margins.append(float(best[0] - best[1]))
-            step = model(input_ids=torch.cat([ids, torch.tensor([greedy])], 1), use_cache=False, **extra).logits[0, -1]
-    return {"logits": out.logits[0, -1].clone(), "greedy": torch.tensor(greedy), "margins": torch.tensor(margins)}
+    anew = lambda greedy: model(input_ids=torch.cat([ids, torch.tensor([greedy])], 1), use_cache=False, **extra).logits[0, -1]
+    return answered(model, model(input_ids=ids, use_cache=cached, **extra), None if cached else anew)
 
 
 @torch.no_grad()
-def run_case(case, processor, model, options, scale=1):
+def run_case(case, options, processor, model, scale=1):
     turns, drawn, cached = CASES[case], drawn_of(case, scale), options.get("cached", True)
     media = [[picture(*one) for one in pictures] for pictures in drawn]
     answers, given = [], None
@@ -329,10 +296,7 @@ def run_case(case, processor, model, options, scale=1):
         tensors["features"] = torch.cat(features)  # the templates write images first
     tensors |= run(model, ids, extra, cached)
     if given:
-        encode = lambda text: processor.tokenizer(text, return_offsets_mapping=True)
-        went_on = continued_ids(encode, (begun[0], begun[1][0]), given, (prompt, ids[0]))
-        results = {"input_ids": went_on} | run(model, went_on[None], extra, cached)
-        tensors |= {"answer": torch.tensor(given[0])} | {"continued." + key: value for key, value in results.items()}
+        tensors |= second_turn(processor.tokenizer, (begun[0], begun[1][0]), given, (prompt, ids[0]), lambda went_on: run(model, went_on, extra, cached))
     description = dict(messages=messages_of(turns, answers), prompt=prompt, frames=[len(pictures) for pictures in media], tokens=ids.shape[1],
                        visual_tokens=len(tensors.get("features", [])), smallest_margin=float(tensors["margins"].min()),
                        answer=processor.tokenizer.decode(tensors["greedy"]), image_mean=scaling[0], image_std=scaling[1])
@@ -340,11 +304,7 @@ def run_case(case, processor, model, options, scale=1):
 
 
 def load(folder):
-    processor = AutoProcessor.from_pretrained(folder)
-    model, report = AutoModelForImageTextToText.from_pretrained(folder, dtype=torch.float32, attn_implementation="eager", output_loading_info=True)
-    unexpected = {key for key in report["unexpected_keys"] if not key.endswith("position_ids")}
-    assert not report["missing_keys"] and not unexpected and not report["mismatched_keys"], report
-    return processor, model.eval()
+    return AutoProcessor.from_pretrained(folder), loaded(AutoModelForImageTextToText, folder, keeps=["position_ids"])
 
 
 def compared_sizes(name, folder, cli):
@@ -353,7 +313,7 @@ def compared_sizes(name, folder, cli):
     processor, model = load(folder)
     for case in options["cases"]:
         (kinds, question), = CASES[case]
-        _, golden = run_case(case, processor, model, options, scale=16)
+        _, golden = run_case(case, options, processor, model, scale=16)
         theirs = {key.removeprefix(case + "."): value for key, value in golden.items()}
         media = [[picture(*one) for one in pictures] for pictures in drawn_of(case, 16)]
         sources = [(kind, pictures[0] if kind == "image" else pictures) for kind, pictures in zip(kinds, media)]
@@ -365,18 +325,12 @@ def compared_sizes(name, folder, cli):
 
 
 def make_goldens():
-    shutil.rmtree(OUT, ignore_errors=True)
-    for number, (name, options) in enumerate(CONFIGURATIONS.items()):
-        folder = OUT / name / "model"
-        folder.mkdir(parents=True)
+    def make(options, folder, number):
         torch.manual_seed(SEED + number)
         make_folder(options, torch.Generator().manual_seed(SEED + number), folder)
-        processor, model = load(folder)
-        cases, tensors = {}, {}
-        for case in options["cases"]:
-            cases[case], results = run_case(case, processor, model, options)
-            tensors.update(results)
-        write_folder(OUT / name, cases, tensors)
+        return load(folder)
+
+    write_configurations(OUT, CONFIGURATIONS, make, run_case)
     write_manifest(
         OUT, "tiny random LLaVA, LLaVA-NeXT and LLaVA-NeXT-Video models", "AutoProcessor and AutoModelForImageTextToText in fp32, eager attention", __file__,
         seed=f"{SEED} + number of the configuration", configurations={name: options["covers"] for name, options in CONFIGURATIONS.items()},

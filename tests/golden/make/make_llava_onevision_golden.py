@@ -17,28 +17,20 @@ Needs torch, torchvision, transformers, tokenizers, safetensors, pillow, numpy (
 
 import json
 import re
-import shutil
-import warnings
 
 import numpy as np
 import torch
-import transformers
-from family_golden import (GOLDEN, Compared, continued_ids, exported, first_answer, greedy_answer, levels, main, messages_of, picture, write_folder,
-                           write_manifest, write_weights)
+from family_golden import (GOLDEN, Compared, answered, exported, first_answer, levels, loaded, main, messages_of, picture, randomise, second_turn,
+                            with_model_first, write_configurations, write_manifest, write_weights)
+from make_qwen2_vl_golden import make_tokenizer
 from safetensors.torch import load_file
-from tokenizers import AddedToken, Regex, Tokenizer, decoders, models, normalizers, pre_tokenizers, trainers
 from torch.nn import functional
 from transformers import (AutoProcessor, LlavaOnevisionConfig, LlavaOnevisionForConditionalGeneration, LlavaOnevisionImageProcessor,
-                          LlavaOnevisionProcessor, LlavaOnevisionVideoProcessor, PreTrainedTokenizerFast, Qwen2Config, SiglipVisionConfig)
+                          LlavaOnevisionProcessor, LlavaOnevisionVideoProcessor, Qwen2Config, SiglipVisionConfig)
 
-warnings.filterwarnings("ignore")
-transformers.logging.set_verbosity_error()
-transformers.logging.disable_progress_bar()
 OUT = GOLDEN / "llava_onevision"
 SEED = 7
 HALF = [0.5, 0.5, 0.5]
-QWEN2_PATTERN = (r"(?i:'s|'t|'re|'ve|'m|'ll|'d)|[^\r\n\p{L}\p{N}]?\p{L}+|\p{N}| ?[^\s\p{L}\p{N}]+[\r\n]*|\s*[\r\n]+|"
-                 r"\s+(?!\S)|\s+")
 SPECIAL = ["<|endoftext|>", "<|im_start|>", "<|im_end|>", "<image>", "<video>"]
 CORPUS = ["What is in the picture?", "Describe the video in one sentence.", "The red circle moves from the left to the right.",
           "How many squares are there?", "user assistant system", "What are the differences between the two images?"]
@@ -59,6 +51,7 @@ def grid(side, rows, columns):
 ALL = ("text", "image", "two_images", "video")
 CONFIGURATIONS = {
     "gqa_tied": dict(
+        whole=("video.features",),  # make_context_golden.py reads them
         covers="4 query heads on 1 kv head, tied embeddings, feature layer -1, bf16 weights",
         text=dict(hidden_size=48, intermediate_size=96, num_attention_heads=4, num_key_value_heads=1, tie_word_embeddings=True),
         vision=dict(hidden_size=32, intermediate_size=64, num_hidden_layers=2, num_attention_heads=2, image_size=16, patch_size=4),
@@ -119,37 +112,7 @@ for _name, (_mode, _stride, _newline, _covers) in VIDEO_MODES.items():
                    mm_patch_merge_type="spatial_unpad", add_faster_video=False))
 
 
-def make_tokenizer():
-    tokenizer = Tokenizer(models.BPE())
-    tokenizer.normalizer = normalizers.NFC()
-    tokenizer.pre_tokenizer = pre_tokenizers.Sequence([
-        pre_tokenizers.Split(Regex(QWEN2_PATTERN), "isolated"), pre_tokenizers.ByteLevel(add_prefix_space=False, use_regex=False)])
-    tokenizer.decoder = decoders.ByteLevel()
-    tokenizer.train_from_iterator(CORPUS, trainers.BpeTrainer(
-        vocab_size=300, initial_alphabet=pre_tokenizers.ByteLevel.alphabet(), show_progress=False))
-    tokenizer.add_special_tokens([AddedToken(token, special=True, normalized=False) for token in SPECIAL])
-    return PreTrainedTokenizerFast(
-        tokenizer_object=tokenizer, eos_token="<|im_end|>", pad_token="<|endoftext|>", model_max_length=4096,
-        extra_special_tokens={"image_token": "<image>", "video_token": "<video>"})
-
-
-def randomise(model, generator):
-    """Logits that differ clearly: default initialisation is so small that greedy choices would be ties."""
-    with torch.no_grad():
-        for name, value in model.named_parameters():
-            noise = torch.randn(value.shape, generator=generator)
-            if re.search(r"norm\d?\.weight$|layernorm\.weight$", name):
-                value.copy_(1 + 0.2 * noise)
-            elif name.endswith(".bias"):
-                value.copy_(0.2 * noise)
-            elif "embed" in name and "patch" not in name:
-                value.copy_(0.5 * noise)
-            elif "lm_head" in name:
-                value.copy_(0.5 * noise)
-            elif "image_newline" in name:
-                value.copy_(0.5 * noise)
-            else:
-                value.copy_(1.2 * noise / np.sqrt(value[0].numel()))
+SCALES = ((r"norm\d?\.weight$|layernorm\.weight$", 1, 0.2), (r"\.bias$", 0, 0.2), ("^(?!.*patch).*embed|lm_head|image_newline", 0, 0.5))
 
 
 def rewrite_weights(folder, options):
@@ -158,18 +121,12 @@ def rewrite_weights(folder, options):
     if options.get("strip_bias"):
         tensors = {k: v for k, v in tensors.items() if not re.search(r"language_model.*[qkv]_proj\.bias$", k)}
     if options.get("layout") == "model.language_model":
-        renamed = {}
-        for name, value in tensors.items():
-            name = re.sub(r"^language_model\.lm_head\.", "lm_head.", name)
-            name = re.sub(r"^language_model\.model\.", "model.language_model.", name)
-            name = re.sub(r"^(vision_tower|multi_modal_projector|image_newline)", r"model.\1", name)
-            renamed[name] = value
-        tensors = renamed
+        tensors = with_model_first(tensors)
     write_weights(tensors, folder, options.get("shards", 1))
 
 
 def make_folder(options, generator, folder):
-    tokenizer = make_tokenizer()
+    tokenizer = make_tokenizer(SPECIAL, CORPUS, extra_special_tokens={"image_token": "<image>", "video_token": "<video>"})
     side, patch = options["vision"]["image_size"], options["vision"]["patch_size"]
     image_id, video_id = tokenizer.convert_tokens_to_ids(["<image>", "<video>"])
     text = Qwen2Config(vocab_size=options.get("vocabulary", len(tokenizer) + 3), num_hidden_layers=options.get("layers", 2),
@@ -179,7 +136,7 @@ def make_folder(options, generator, folder):
                                   image_grid_pinpoints=options["pinpoints"], tie_word_embeddings=options["text"]["tie_word_embeddings"],
                                   **options["model"])
     model = LlavaOnevisionForConditionalGeneration(config)
-    randomise(model, generator)
+    randomise(model, generator, *SCALES)
     model.tie_weights()
     model.to(options["stored"]).save_pretrained(folder)
     size = {"height": side, "width": side}
@@ -268,13 +225,12 @@ def features_of(model, extra):
 def run(model, extra):
     """Logits of all positions, greedy tokens and their margins."""
     out = model(use_cache=True, **extra)
-    greedy, margins = greedy_answer(model, out)
-    return {"all_logits": out.logits[0], "logits": out.logits[0, -1].clone(), "greedy": torch.tensor(greedy), "margins": torch.tensor(margins)}
+    return {"all_logits": out.logits[0]} | answered(model, out)
 
 
 @torch.no_grad()
-def run_case(case, processor, model, sizes, scale=1):
-    turns, answers, given = CASES[case], [], None
+def run_case(case, options, processor, model, scale=1):
+    turns, answers, given, sizes = CASES[case], [], None, options.get("frames", [(24 * scale, 34 * scale)] * (5 if scale == 1 else 3))
     drawn_images = [(height * scale, width * scale, seed) for height, width, seed in IMAGES.get(case, [])]
     drawn_frames = [(*size, 10 + i) for i, size in enumerate(sizes)] if "video" in [kind for kinds, _ in turns for kind in kinds] else []
     images, frames = ([picture(*one) for one in drawn] for drawn in (drawn_images, drawn_frames))
@@ -304,28 +260,30 @@ def run_case(case, processor, model, sizes, scale=1):
         results.pop("all_logits")
     tensors |= {"input_ids": ids[0]} | results | ({} if features is None else {"features": features})
     if given:
-        encode = lambda text: processor.tokenizer(text, return_offsets_mapping=True)
-        went_on = continued_ids(encode, (begun[0], begun[1][0]), given, (prompt, ids[0]))
-        results = {"input_ids": went_on} | run(model, extra | {"input_ids": went_on[None]})
-        results.pop("all_logits")
-        tensors |= {"answer": torch.tensor(given[0])} | {"continued." + key: value for key, value in results.items()}
+        run_on = lambda went_on: run(model, extra | {"input_ids": went_on})
+        tensors |= second_turn(processor.tokenizer, (begun[0], begun[1][0]), given, (prompt, ids[0]), run_on)
     description = dict(messages=messages_of(turns, answers), prompt=prompt, tokens=ids.shape[1], visual_tokens=0 if features is None else len(features),
                        smallest_margin=float(tensors["margins"].min()), answer=processor.tokenizer.decode(tensors["greedy"]))
     return description, {f"{case}.{key}": value for key, value in tensors.items()}
 
 
-def load(folder):
-    model, report = LlavaOnevisionForConditionalGeneration.from_pretrained(folder, dtype=torch.float32, attn_implementation="eager", output_loading_info=True)
-    return model.eval(), report
+def load(folder, options):
+    missing = [f"{which}_proj.bias" for which in "qkv"] if options.get("strip_bias") else []
+    model = loaded(LlavaOnevisionForConditionalGeneration, folder, missing)
+    with torch.no_grad():  # transformers leaves them as they come
+        for key, value in model.named_parameters():
+            if "language_model" in key and key.endswith(tuple(missing)):
+                value.zero_()
+    return model
 
 
 def compared_sizes(name, folder, cli):
     torch.manual_seed(SEED)
     processor = make_folder(PUBLISHED[name], torch.Generator().manual_seed(SEED), folder)
-    model, _ = load(folder)
+    model = load(folder, PUBLISHED[name])
     for case in ALL:
         (kinds, question), = CASES[case]
-        _, golden = run_case(case, processor, model, [(24 * 16, 34 * 16)] * 3, scale=16)
+        _, golden = run_case(case, {}, processor, model, scale=16)
         theirs = {key.removeprefix(case + "."): value for key, value in golden.items()}
         pictures = [picture(*one) for one in theirs["pictures"].tolist()]
         media = [("video", pictures)] if kinds == ["video"] else [("image", pixels) for pixels in pictures]
@@ -338,26 +296,11 @@ def compared_sizes(name, folder, cli):
 
 
 def write_goldens():
-    shutil.rmtree(OUT, ignore_errors=True)
-    for number, (name, options) in enumerate(CONFIGURATIONS.items()):
-        folder = OUT / name / "model"
-        folder.mkdir(parents=True)
-        generator = torch.Generator().manual_seed(SEED + number)
+    def make(options, folder, number):
         torch.manual_seed(SEED + number)
-        processor = make_folder(options, generator, folder)
-        model, report = load(folder)
-        missing = {k for k in report["missing_keys"] if not (options.get("strip_bias") and k.endswith("_proj.bias"))}
-        assert not missing and not report["unexpected_keys"] and not report["mismatched_keys"], (name, report)
-        if options.get("strip_bias"):
-            with torch.no_grad():  # transformers leaves them as they come
-                for key, value in model.named_parameters():
-                    if "language_model" in key and re.search(r"[qkv]_proj\.bias$", key):
-                        value.zero_()
-        cases, tensors = {}, {}
-        for case in options["cases"]:
-            cases[case], results = run_case(case, processor, model, options.get("frames", [(24, 34)] * 5))
-            tensors.update(results)
-        write_folder(OUT / name, cases, tensors, whole=("video.features",) if name == "gqa_tied" else ())  # make_context_golden.py reads them
+        return make_folder(options, torch.Generator().manual_seed(SEED + number), folder), load(folder, options)
+
+    write_configurations(OUT, CONFIGURATIONS, make, run_case)
     write_manifest(
         OUT, "tiny random LLaVA-OneVision models",
         "LlavaOnevisionForConditionalGeneration in fp32, eager attention; video_*: frames put together as LLaVA-NeXT's llava_arch.py does it", __file__,

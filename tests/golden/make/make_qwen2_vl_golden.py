@@ -12,24 +12,20 @@ Needs torch, torchvision, transformers, tokenizers, safetensors, pillow, numpy (
 """
 
 import json
-import re
 import shutil
 import subprocess
-import warnings
 
+import family_golden
 import numpy as np
 import torch
 import transformers
-from family_golden import (CLIP, GOLDEN, GREEDY_TOKENS, Compared, continued_ids, exported, first_answer, main, messages_of, picture, write_folder, write_manifest,
-                           write_weights)
+from family_golden import (CLIP, GOLDEN, GREEDY_TOKENS, Compared, exported, first_answer, loaded, main, messages_of, picture, second_turn,
+                           write_folder, write_manifest, write_weights)
 from tokenizers import AddedToken, Regex, Tokenizer, decoders, models, normalizers, pre_tokenizers, trainers
 from transformers import (AutoProcessor, PreTrainedTokenizerFast, Qwen2_5_VLForConditionalGeneration, Qwen2_5_VLProcessor,
                           Qwen2VLForConditionalGeneration)
 from transformers.models.qwen2_vl.image_processing_qwen2_vl import smart_resize
 
-warnings.filterwarnings("ignore")
-transformers.logging.set_verbosity_error()
-transformers.logging.disable_progress_bar()
 QUESTION = "What is there?"  # about published sizes
 FRAMES = 7
 EVERY_S = 0.75
@@ -126,7 +122,7 @@ def model_class(family):
     return Qwen2_5_VLForConditionalGeneration if family == "qwen2_5_vl" else Qwen2VLForConditionalGeneration
 
 
-def make_tokenizer(special=SPECIAL, corpus=CORPUS):
+def make_tokenizer(special=SPECIAL, corpus=CORPUS, **more):
     tokenizer = Tokenizer(models.BPE())
     tokenizer.normalizer = normalizers.NFC()
     tokenizer.pre_tokenizer = pre_tokenizers.Sequence([
@@ -135,23 +131,13 @@ def make_tokenizer(special=SPECIAL, corpus=CORPUS):
     tokenizer.train_from_iterator(corpus, trainers.BpeTrainer(
         vocab_size=300, initial_alphabet=pre_tokenizers.ByteLevel.alphabet(), show_progress=False))
     tokenizer.add_special_tokens([AddedToken(token, special=True, normalized=False) for token in special])
-    return PreTrainedTokenizerFast(tokenizer_object=tokenizer, eos_token="<|im_end|>", pad_token="<|endoftext|>", model_max_length=4096)
+    return PreTrainedTokenizerFast(tokenizer_object=tokenizer, eos_token="<|im_end|>", pad_token="<|endoftext|>", model_max_length=4096, **more)
 
 
 def randomise(model, generator, tied):
-    """Logits that differ clearly: default initialisation is so small that greedy choices would be ties. A tied head says the same word
-    again and again unless the layers outweigh the embedding that they began with."""
-    with torch.no_grad():
-        for name, value in model.named_parameters():
-            noise = torch.randn(value.shape, generator=generator)
-            if re.search(r"(norm\d?|layernorm|ln_\w+)\.weight$", name):
-                value.copy_(1 + 0.2 * noise)
-            elif name.endswith(".bias"):
-                value.copy_(0.2 * noise)
-            elif "embed_tokens" in name or "word_embeddings" in name or "lm_head" in name:
-                value.copy_((0.2 if tied else 0.5) * noise)
-            else:
-                value.copy_(1.2 * noise / np.sqrt(value[0].numel()))
+    """A tied head says the same word again and again unless the layers outweigh the embedding that they began with."""
+    family_golden.randomise(model, generator, (r"(norm\d?|layernorm|ln_\w+)\.weight$", 1, 0.2), (r"\.bias$", 0, 0.2),
+                            ("embed_tokens|word_embeddings|lm_head", 0, 0.2 if tied else 0.5))
 
 
 def config_of(family, options, tokenizer):
@@ -216,9 +202,7 @@ def make_folder(family, options, folder):
     randomise(model, torch.Generator().manual_seed(options["seed"]), options["tied"])
     store(model, options, folder)
     write_processor(family, options, tokenizer, folder)
-    model, report = model_class(family).from_pretrained(folder, dtype=torch.float32, attn_implementation="eager", output_loading_info=True)
-    assert not any(report[key] for key in ("missing_keys", "unexpected_keys", "mismatched_keys")), (family, report)
-    return model.eval(), AutoProcessor.from_pretrained(folder)
+    return loaded(model_class(family), folder), AutoProcessor.from_pretrained(folder)
 
 
 def metadata_of(item):
@@ -297,11 +281,8 @@ def run_case(case, turns, processor, model, ask=None):
         result = run_inputs(model, inputs)
         tensors = {"input_ids": inputs["input_ids"][0], **{key: value for key, value in result.items() if value is not None}}
         if given:
-            encode = lambda text: processor.tokenizer(text, return_offsets_mapping=True)
-            went_on = continued_ids(encode, (begun, first["input_ids"][0]), given, (prompt, inputs["input_ids"][0]))
-            results = run_inputs(model, inputs | dict(input_ids=went_on[None], attention_mask=torch.ones_like(went_on[None])))
-            tensors |= {"answer": torch.tensor(given[0]), "continued.input_ids": went_on}
-            tensors |= {"continued." + key: value for key, value in results.items() if key != "features"}
+            run_on = lambda ids: run_inputs(model, inputs | dict(input_ids=ids, attention_mask=torch.ones_like(ids)))
+            tensors |= second_turn(processor.tokenizer, (begun, first["input_ids"][0]), given, (prompt, inputs["input_ids"][0]), run_on)
     for key, of in (("pixel_values", processor.image_processor), ("pixel_values_videos", processor.video_processor)):
         if key in inputs:
             tensors[f"levels.{key}"] = levels(inputs[key], of)

@@ -15,7 +15,7 @@ import json
 import numpy as np
 import torch
 import transformers
-from family_golden import GREEDY_TOKENS, main, messages_of, picture
+from family_golden import GREEDY_TOKENS, loaded, main, messages_of, picture
 from safetensors.torch import load_file, save_file
 from transformers import AutoProcessor, Qwen3VLForConditionalGeneration, Qwen3VLMoeForConditionalGeneration
 from transformers.models.qwen3_vl.video_processing_qwen3_vl import smart_resize
@@ -173,10 +173,7 @@ def make_folder(options, folder):
         turned = load_file(folder / "model.safetensors")
         turned = {name: value.mT.contiguous() if ".experts." in name else value for name, value in turned.items()}
         save_file(turned, folder / "model.safetensors", metadata={"format": "pt"})
-    model, report = model_class(options).from_pretrained(folder, dtype=torch.float32, attn_implementation="eager",
-                                                         output_loading_info=True)
-    assert not any(report[key] for key in ("missing_keys", "unexpected_keys", "mismatched_keys")), report
-    return model.eval(), AutoProcessor.from_pretrained(folder)
+    return loaded(model_class(options), folder), AutoProcessor.from_pretrained(folder)
 
 
 def inputs_of(turns, answers, processor):

@@ -15,15 +15,12 @@ Needs torch, torchvision, transformers, tokenizers, safetensors, pillow, num2wor
 """
 
 import json
-import re
-import shutil
-import warnings
 
 import numpy as np
 import torch
 import transformers
-from family_golden import (CLIP, GOLDEN, Compared, continued_ids, exported, first_answer, fnv, formula_picture, greedy_answer, levels, main, messages_of, picture,
-                           write, write_folder, write_manifest, write_weights)
+from family_golden import (CLIP, GOLDEN, Compared, answered, exported, first_answer, fnv, formula_picture, levels, loaded, main, messages_of,
+                           picture, randomise, second_turn, write, write_configurations, write_manifest, write_weights)
 from num2words import num2words
 from safetensors.torch import load_file
 from tokenizers import AddedToken, Tokenizer, decoders, models, pre_tokenizers, trainers
@@ -32,9 +29,6 @@ from transformers import (AutoImageProcessor, AutoVideoProcessor, Idefics3Config
 from transformers.models.smolvlm.processing_smolvlm import DEFAULT_CHAT_TEMPLATE
 from transformers.video_utils import VideoMetadata
 
-warnings.filterwarnings("ignore")
-transformers.logging.set_verbosity_error()
-transformers.logging.disable_progress_bar()
 OUT = GOLDEN / "smolvlm"
 SEED = 11
 FAKE, IMAGE, GLOBAL, END = "<fake_token_around_image>", "<image>", "<global-img>", "<end_of_utterance>"
@@ -126,21 +120,6 @@ def make_tokenizer():
                                    model_max_length=8192)
 
 
-def randomise(model, generator):
-    """Logits that differ clearly: default initialisation is so small that greedy choices would be ties."""
-    with torch.no_grad():
-        for name, value in model.named_parameters():
-            noise = torch.randn(value.shape, generator=generator)
-            if re.search(r"norm\d?\.weight$|layernorm\.weight$", name):
-                value.copy_(1 + 0.2 * noise)
-            elif name.endswith(".bias"):
-                value.copy_(0.2 * noise)
-            elif ("embed" in name and "patch" not in name) or "lm_head" in name:
-                value.copy_(0.5 * noise)
-            else:
-                value.copy_(1.2 * noise / np.sqrt(value[0].numel()))
-
-
 def classes_of(options):
     smol = options["classes"] == "smolvlm"
     return (SmolVLMConfig, SmolVLMForConditionalGeneration) if smol else (Idefics3Config, Idefics3ForConditionalGeneration)
@@ -159,7 +138,7 @@ def make_folder(options, generator, folder):
     config = config_class(vision_config=options["vision"], text_config=text, scale_factor=options["scale"],
                           image_token_id=tokenizer.convert_tokens_to_ids(IMAGE), tie_word_embeddings=options["tied"])
     model = model_class(config)
-    randomise(model, generator)
+    randomise(model, generator, (r"norm\d?\.weight$|layernorm\.weight$", 1, 0.2), (r"\.bias$", 0, 0.2), ("^(?!.*patch).*embed|lm_head", 0, 0.5))
     model.tie_weights()
     model.to(options["stored"]).save_pretrained(folder)
     tokenizer.save_pretrained(folder)
@@ -273,9 +252,7 @@ def inputs_of(processor, turns, answers, images, frames):
 
 def run(model, ids, pixels):
     """Logits of the last position, greedy tokens and their margins."""
-    out = model(input_ids=ids, use_cache=True, **(dict(pixel_values=torch.cat(pixels)[None]) if pixels else {}))
-    greedy, margins = greedy_answer(model, out)
-    return {"logits": out.logits[0, -1].clone(), "greedy": torch.tensor(greedy), "margins": torch.tensor(margins)}
+    return answered(model, model(input_ids=ids, use_cache=True, **(dict(pixel_values=torch.cat(pixels)[None]) if pixels else {})))
 
 
 def features_of(model, processor, ids, pixels, lengths):
@@ -287,7 +264,7 @@ def features_of(model, processor, ids, pixels, lengths):
 
 
 @torch.no_grad()
-def run_case(case, processor, model):
+def run_case(case, options, processor, model):
     turns, answers, given = CASES[case], [], None
     kinds = [kind for attached, _ in turns for kind in attached]
     drawn_images = [(h, w, 1 + i) for i, (h, w) in enumerate(PICTURES.get(case, []))]
@@ -305,10 +282,8 @@ def run_case(case, processor, model):
             tensors[f"pixel_levels.{number}"] = levels(values, HALF, HALF)
         tensors["features"] = features_of(model, processor, ids, pixels, lengths)
     if given:
-        encode = lambda text: processor.tokenizer(text, return_offsets_mapping=True, add_special_tokens=False)
-        went_on = continued_ids(encode, (begun[0], begun[2][0]), given, (prompt, ids[0]))
-        results = {"input_ids": went_on} | run(model, went_on[None], pixels)
-        tensors |= {"answer": torch.tensor(given[0])} | {"continued." + key: value for key, value in results.items()}
+        tensors |= second_turn(processor.tokenizer, (begun[0], begun[2][0]), given, (prompt, ids[0]), lambda went_on: run(model, went_on, pixels),
+                               add_special_tokens=False)
     description = dict(messages=messages_of(turns, answers), prompt=text.replace(IMAGE * tokens_of(processor), f"({tokens_of(processor)} x {IMAGE})"),
                        tokens=ids.shape[1], visual_tokens=sum(lengths), smallest_margin=float(tensors["margins"].min()),
                        answer=processor.tokenizer.decode(tensors["greedy"]))
@@ -317,12 +292,6 @@ def run_case(case, processor, model):
 
 def tokens_of(processor):
     return processor.image_seq_len
-
-
-def load_model(options, folder):
-    model, report = classes_of(options)[1].from_pretrained(folder, dtype=torch.float32, attn_implementation="eager", output_loading_info=True)
-    assert not report["missing_keys"] and not report["unexpected_keys"] and not report["mismatched_keys"], report
-    return model.eval()
 
 
 def sizes():
@@ -375,7 +344,7 @@ def compared_sizes(name, folder, cli):
     options = PUBLISHED[name]
     torch.manual_seed(SEED)
     make_folder(options, torch.Generator().manual_seed(SEED), folder)
-    processor, model = load_processor(options, folder), load_model(options, folder)
+    processor, model = load_processor(options, folder), loaded(classes_of(options)[1], folder)
     images = [formula_picture(*size, 1 + number) for number, size in enumerate(options["pictures"])]
     for case, count in (("text", 0), ("image", 1), ("two_images", 2), ("video", 0)):
         (_, question), = CASES[case]
@@ -397,18 +366,12 @@ def compared_sizes(name, folder, cli):
 
 
 def write_goldens():
-    shutil.rmtree(OUT, ignore_errors=True)
-    for number, (name, options) in enumerate(CONFIGURATIONS.items()):
-        folder = OUT / name / "model"
-        folder.mkdir(parents=True)
+    def make(options, folder, number):
         torch.manual_seed(SEED + number)
         make_folder(options, torch.Generator().manual_seed(SEED + number), folder)
-        processor, model = load_processor(options, folder), load_model(options, folder)
-        cases, tensors = {}, {}
-        for case in CASES:
-            cases[case], results = run_case(case, processor, model)
-            tensors.update(results)
-        write_folder(OUT / name, cases, tensors)
+        return load_processor(options, folder), loaded(classes_of(options)[1], folder)
+
+    write_configurations(OUT, CONFIGURATIONS, make, run_case, CASES)
     lines = ",\n".join(json.dumps(row, separators=(",", ":")) for row in sizes())
     (OUT / "sizes.json").write_text('{"words": ' + json.dumps(words()) + ',\n"hashes": ' + json.dumps(hashes()) + ',\n"sizes": [\n' + lines + "]}\n")
     write_manifest(

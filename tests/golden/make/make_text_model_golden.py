@@ -14,7 +14,7 @@ import shutil
 
 import torch
 import transformers
-from family_golden import ANSWER_TOKENS, COLUMNS, GOLDEN, GREEDY_TOKENS, Compared, exported, greedy_answer, main
+from family_golden import ANSWER_TOKENS, COLUMNS, GOLDEN, GREEDY_TOKENS, Compared, answered, exported, main
 from make_llava_golden import make_tokenizer as make_character_tokenizer
 from make_qwen2_vl_golden import make_tokenizer as make_byte_tokenizer
 from make_qwen2_vl_golden import randomise
@@ -22,8 +22,6 @@ from safetensors.torch import save_file
 from transformers import (AutoModelForCausalLM, FalconConfig, FalconForCausalLM, Gemma3ForCausalLM, Gemma3TextConfig, LlamaConfig, LlamaForCausalLM, MistralConfig, MistralForCausalLM, MixtralConfig,
                           MixtralForCausalLM, Qwen2Config, Qwen2ForCausalLM, Qwen3Config, Qwen3ForCausalLM, Qwen3MoeConfig, Qwen3MoeForCausalLM)
 
-transformers.logging.set_verbosity_error()
-transformers.logging.disable_progress_bar()
 OUT = GOLDEN / "text_models"
 SEED = 11
 SECOND = dict(rows=9, greedy=24)
@@ -187,10 +185,8 @@ def compared_sizes(name: str, folder, cli):
     question = " ".join(SENTENCES[i % 2].format(i + 1, (7 * i) % 19, (5 * i) % 13) for i in range(PUBLISHED[name].get("sentences", 4)))
     prompt = tokenizer.apply_chat_template([{"role": "user", "content": question}], add_generation_prompt=True, tokenize=False)
     ids = tokenizer(prompt, add_special_tokens=False, return_tensors="pt")["input_ids"]
-    output = model(input_ids=ids, use_cache=True)
-    logits = output.logits[0, -1].clone()
-    greedy, _ = greedy_answer(model, output)
-    yield Compared("text", exported(cli, folder, question, []), dict(input_ids=ids[0], logits=logits, greedy=torch.tensor(greedy)))
+    theirs = answered(model, model(input_ids=ids, use_cache=True))
+    yield Compared("text", exported(cli, folder, question, []), dict(input_ids=ids[0]) | theirs)
 
 
 def make(name: str, settings: dict, seed: int) -> None:
