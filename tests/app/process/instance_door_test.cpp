@@ -165,7 +165,9 @@ TEST_F(InstanceDoorTest, OneThatNeverEndsIsSentAway) {
 TEST_F(InstanceDoorTest, WithoutAPlaceForADoorOneIsAlone) {
   {
     const test::ReadOnlyFolder locked(folder());
-    if (locked.holds()) EXPECT_EQ(InstanceDoor(folder()).enter({}), Entry::kAlone);
+    if (locked.holds()) {
+      EXPECT_EQ(InstanceDoor(folder()).enter({}), Entry::kAlone);
+    }
   }
   const QString longer = m_home.filePath(QString(120, QLatin1Char('x')));
   EXPECT_EQ(InstanceDoor(longer).enter({}), Entry::kAlone) << "a socket's name has 107 bytes";

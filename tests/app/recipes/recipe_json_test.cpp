@@ -212,7 +212,9 @@ TEST(RecipeJson, EveryNumberOfTheTableIsInTheSchemaAndHasItsWords) {
       for (const SettingWord& each : setting.words) {
         words.push_back(each.word);
         EXPECT_TRUE(setting.allows(each.value)) << setting.name;
-        if (each.value == RecipeSpec().*setting.value) EXPECT_EQ(property["default"], each.word) << setting.name;
+        if (each.value == RecipeSpec().*setting.value) {
+          EXPECT_EQ(property["default"], each.word) << setting.name;
+        }
       }
       EXPECT_EQ(property["enum"], words) << setting.name;
     }

@@ -190,7 +190,9 @@ TEST_F(ClipStreams, OfTheLastFramesNothingElseStays) {
     for (const auto& head : layer) {
       for (const std::int32_t token : head) {
         const TokenOrigin& origin = report.tokens[static_cast<std::size_t>(token)];
-        if (origin.modality == Modality::kVisual && origin.frame >= 0) EXPECT_GE(origin.frame, 36);
+        if (origin.modality == Modality::kVisual && origin.frame >= 0) {
+          EXPECT_GE(origin.frame, 36);
+        }
       }
     }
   }

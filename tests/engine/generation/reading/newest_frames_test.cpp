@@ -16,7 +16,9 @@ TEST(NewestFrames, ComeBeforeAllOthersWithTheTextThatBelongsToThem) {
   const NewestFrames newest(kPlaces, 2);
   for (std::int64_t token = 2; token < 9; ++token) {
     EXPECT_GT(newest.score(token, -1.0F), newest.score(0, kBest)) << token;
-    if (token >= 5) EXPECT_GT(newest.score(token, -1.0F), newest.score(4, kBest)) << "a newer frame before an older one";
+    if (token >= 5) {
+      EXPECT_GT(newest.score(token, -1.0F), newest.score(4, kBest)) << "a newer frame before an older one";
+    }
   }
   EXPECT_EQ(newest.score(5, 0.0F), newest.score(8, 0.0F));
   EXPECT_EQ(newest.score(1, 0.25F), 0.25F);

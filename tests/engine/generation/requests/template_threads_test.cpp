@@ -156,7 +156,9 @@ TEST_F(TemplateThreads, EveryPublishedTemplateReadsThreeTurnsUnderEveryGuard) {
         clean = clean && plain_answer();
       }
       EXPECT_LE(notes, 1) << "said once";
-      if (guard == Guard::kPrefill || guard == Guard::kAlone) EXPECT_EQ(notes, 0) << "it is read again by the guard's choice";
+      if (guard == Guard::kPrefill || guard == Guard::kAlone) {
+        EXPECT_EQ(notes, 0) << "it is read again by the guard's choice";
+      }
     }
   }
   EXPECT_GE(conversations, 300);
