@@ -156,7 +156,10 @@ ContainerExtent measureFlv(const MediaFile& file) {
     if (std::ssize(bytes) < kTagHeadBytes) return extent;
     const int kind = bytes[0] & 0x1F;
     if (kind != 8 && kind != 9 && kind != 18) break;
-    at += kTagHeadBytes + static_cast<std::int64_t>(bigEndian(bytes.subspan(1, 3))) + kSizeBytes;
+    const std::uint64_t size = kTagHeadBytes + bigEndian(bytes.subspan(1, 3));
+    extent.missingBytes = missing(file.sizeBytes(), at, size);
+    if (extent.missingBytes > 0) return extent;
+    at += static_cast<std::int64_t>(size) + kSizeBytes;
     extent.ownBytes = at;
   }
   return extent;
@@ -173,7 +176,9 @@ ContainerExtent measureAsf(const MediaFile& file) {
     if (std::ssize(head) < kObjectHeadBytes || (at > 0 && charactersOf(head).starts_with(kHeader))) break;
     const std::uint64_t size = littleEndian32(std::span<const std::uint8_t>(head).subspan(16));
     const bool plain = littleEndian32(std::span<const std::uint8_t>(head).subspan(20)) == 0 && size >= kObjectHeadBytes;
-    if (!plain || missing(file.sizeBytes(), at, size) > 0) break;
+    if (!plain) break;
+    extent.missingBytes = missing(file.sizeBytes(), at, size);
+    if (extent.missingBytes > 0) break;
     at += static_cast<std::int64_t>(size);
   }
   extent.ownBytes = at;

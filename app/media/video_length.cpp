@@ -221,8 +221,9 @@ VideoLength measureLength(VideoContainer& container, const MediaFile& file, cons
   const bool longer = claim.endS > length.durationS;
   const auto near = [&](double claimedS) { return std::abs(claimedS - length.durationS) <= 1.0 + 0.05 * length.durationS; };
   const bool differs = (claim.endS > 0.0 || claim.latestS > 0.0) && !near(claim.endS) && !near(claim.latestS);
-  // Every picture of an AVI file lasts the same time.
-  if (longer && claim.ofPictures && container.type() != ContentType::kAvi) {
+  // Every picture of an AVI file lasts the same time. FLV knows no end, so that one which ends between two tags looks whole.
+  const bool lasts = container.type() != ContentType::kAvi && (container.type() != ContentType::kFlv || near(claim.endS));
+  if (longer && claim.ofPictures && lasts) {
     length.durationS = claim.endS;
   } else {
     length.claimWrong = differs && (claim.ofPictures || !longer);

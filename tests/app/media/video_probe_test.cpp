@@ -63,10 +63,11 @@ TEST(VideoProbe, DoesNotBelieveALengthThatIsALie) {
 }
 
 TEST(VideoProbe, CutFileIsAsLongAsWhatIsLeft) {
-  for (const char* type : {"mp4", "mkv", "avi"}) {
+  for (const char* type : {"mp4", "mkv", "avi", "flv", "wmv"}) {
     const std::string file = samples::path(std::string("whole.") + type);
-    ffmpeg(numbered(200, 10) + " -c:v libx264 -preset ultrafast -g 10 " +
-           std::string(type == std::string("mp4") ? "-movflags +faststart " : "") + file);
+    const char* const codec = type == std::string("wmv") ? "wmv2 -q:v 2" : "libx264 -preset ultrafast";
+    ffmpeg(numbered(200, 10) + " -c:v " + codec + " -g 10 " + std::string(type == std::string("mp4") ? "-movflags +faststart " : "") +
+           file);
     samples::Bytes bytes = samples::readBytes(file);
     const std::size_t missing = bytes.size() / 2;
     bytes.resize(bytes.size() - missing);
@@ -83,6 +84,24 @@ TEST(VideoProbe, CutFileIsAsLongAsWhatIsLeft) {
       EXPECT_NEAR(samples::numberIn(frame.image), frame.asked_s * 10, 1.1) << type;
     }
   }
+}
+
+// Its header says how long it was.
+TEST(VideoProbe, AFlashVideoThatEndsBetweenTwoTagsIsAsLongAsWhatIsLeft) {
+  samples::Bytes bytes = samples::readBytes(samples::make("whole.flv", numbered(200, 10) + " -c:v libx264 -preset ultrafast -g 10"));
+  const auto sizeAt = [&](std::size_t tag) {
+    return std::size_t{bytes[tag + 1]} << 16 | std::size_t{bytes[tag + 2]} << 8 | bytes[tag + 3];
+  };
+  std::size_t at = 13;
+  while (at < bytes.size() / 2) at += 11 + sizeAt(at) + 4;
+  bytes.resize(at);
+  const std::string file = samples::path("half.flv");
+  samples::writeBytes(file, bytes);
+  const MediaInfo info = FfmpegMediaOpener().probe(file);
+  EXPECT_GT(info.durationS, 4.0);
+  EXPECT_LT(info.durationS, 16.0);
+  ASSERT_EQ(info.notices.size(), 1U);
+  EXPECT_EQ(info.notices.front().code, NoticeCode::kLengthWrong);
 }
 
 TEST(VideoProbe, SingleFrameHasALength) {
