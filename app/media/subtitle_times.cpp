@@ -1,11 +1,11 @@
 #include "app/media/subtitle_times.h"
 
+#include <QRegularExpression>
 #include <algorithm>
 
 namespace winnow::app {
 namespace {
 
-constexpr QStringView kArrow = u"-->";
 constexpr int kMostDigits = 4;  // of hours
 constexpr int kThousandthDigits = 3;
 
@@ -34,6 +34,28 @@ double takeFraction(QStringView& text) {
     text = text.sliced(1);
   }
   return fraction;
+}
+
+// What stands on both sides of a line's arrow.
+struct Sides {
+  QStringView before, after;
+};
+
+// Another arrow than "-->" may be said: it parts times only where what is before it has seconds, as in "0:01:02" or "1:02.5".
+std::optional<Sides> sidesOf(QStringView line) {
+  if (!line.contains(u'>') && !line.contains(u'\u2192')) return std::nullopt;
+  static const QRegularExpression kArrow(QStringLiteral(R"((-->)|(?:-|\x{2013}|\x{2014}|\x{2212}) ?>|\x{2192})"));
+  const QRegularExpressionMatch arrow = kArrow.match(line.toString());
+  if (!arrow.hasMatch()) return std::nullopt;
+  const Sides sides{line.left(arrow.capturedStart()).trimmed(), line.sliced(arrow.capturedEnd()).trimmed()};
+  const auto separators = std::ranges::count_if(sides.before, [](QChar c) { return QStringView(u":,.").contains(c); });
+  if (!arrow.hasCaptured(1) && separators < 2) return std::nullopt;
+  return sides;
+}
+
+QString withoutSpaces(QString time) {
+  static const QRegularExpression kAround(QStringLiteral(R"(\s*([:,.])\s*)"));
+  return time.replace(kAround, QStringLiteral("\\1"));
 }
 
 }  // namespace
@@ -67,19 +89,17 @@ std::optional<double> subtitleSeconds(QStringView text) {
 }
 
 std::optional<CueTimes> cueTimes(QStringView line) {
-  const qsizetype arrow = line.indexOf(kArrow);
-  if (arrow < 0) return std::nullopt;
-  const QStringView after = line.sliced(arrow + kArrow.size()).trimmed();
-  const auto space = std::ranges::find_if(after, [](QChar c) { return c.isSpace(); });
-  const auto start = subtitleSeconds(line.left(arrow).trimmed());
-  const auto end = subtitleSeconds(after.left(space - after.begin()));
+  const auto sides = sidesOf(line);
+  if (!sides) return std::nullopt;
+  static const QRegularExpression kFirstTime(QStringLiteral(R"(^-?\d+(?:\s*[:,.]\s*\d+)+(?=\s|$))"));
+  const auto start = subtitleSeconds(withoutSpaces(sides->before.toString()));
+  const auto end = subtitleSeconds(withoutSpaces(kFirstTime.match(sides->after.toString()).captured()));
   if (!start || !end) return std::nullopt;
   return CueTimes{*start, *end};
 }
 
 bool wouldBeTimes(QStringView line) {
-  const qsizetype arrow = line.indexOf(kArrow);
-  const QStringView before = line.left(std::max<qsizetype>(0, arrow)).trimmed();
+  const QStringView before = sidesOf(line).value_or(Sides()).before;
   return before.contains(u':') && std::ranges::all_of(before, [](QChar c) { return isDigit(c) || QStringView(u":,.- ").contains(c); });
 }
 

@@ -80,6 +80,12 @@ TEST(SubtitleWords, TimesAreReadAsPlayersReadThem) {
   EXPECT_EQ(times("00:00:01:050 --> 00:00:02:000"), std::pair(1.05, 2.0));
   EXPECT_EQ(times("-00:00:01,000 --> 00:00:01,500"), std::pair(0.0, 1.5));
   EXPECT_EQ(times("0:00:04.050 --> 0:00:05.000 X1:10 X2:20 Y1:5 Y2:6"), std::pair(4.05, 5.0));
+  EXPECT_EQ(times("00:00:01, 050 --> 00:00:02 ,000"), std::pair(1.05, 2.0));
+  EXPECT_EQ(times("00:00:01,050 -> 00:00:02,000"), std::pair(1.05, 2.0));
+  EXPECT_EQ(times("00:00:01,050 \u2013> 00:00:02,000 line:0"), std::pair(1.05, 2.0));
+  EXPECT_EQ(times("00:00:01,050 \u2192 00:00:02,000"), std::pair(1.05, 2.0));
+  EXPECT_EQ(told("1\n00:00:01,050 --> 00:00:02,000\nfrom 5:30 -> 6:00\n5:30 -> 6:00\n"), "from 5:30 -> 6:00 5:30 -> 6:00") << "said";
+  EXPECT_EQ(told("1\n00:00:01,050 -> soon\nlost\n\n2\n00:00:04,050 --> 00:00:05,000\ntwo\n"), "two#1 untimed");
 }
 
 // As automatic captions are: a line comes word by word, stands alone for a moment, then above the next one.
