@@ -27,7 +27,8 @@ bool isBinary(const DecodedText& decoded) {
 void requireNoFormat(TextBytes bytes, const std::string& subject) {
   const KnownFormat* const format = known_format(std::as_bytes(bytes.first(std::min(bytes.size(), kFormatHeadBytes))));
   if (format == nullptr || format->kind == FormatKind::kPage || format->kind == FormatKind::kPointer) return;
-  throw Exception(ErrorCode::kUnsupportedFormat, subject, std::string("this is ") + format->name + ", not a plain text");
+  const char* const remedy = format->kind == FormatKind::kDocument ? ": save its words as one (.txt)" : "";
+  throw Exception(ErrorCode::kUnsupportedFormat, subject, std::string("this is ") + format->name + ", not a plain text" + remedy);
 }
 
 // Without the mark that says what is read anyway; one that says another order of bytes counts.

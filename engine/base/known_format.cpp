@@ -42,6 +42,8 @@ constexpr Row kRows[] = {
     {0, "\x04\x22\x4D\x18"sv, {FormatKind::kArchive, "an LZ4 archive"}},
     {257, "ustar"sv, {FormatKind::kArchive, "a tar archive"}},
     {0, "%PDF"sv, {FormatKind::kDocument, "a PDF document"}},
+    {0, "{\\rtf"sv, {FormatKind::kDocument, "an RTF document"}},
+    {0, "\xD0\xCF\x11\xE0\xA1\xB1\x1A\xE1"sv, {FormatKind::kDocument, "a document of Word, Excel or PowerPoint (doc, xls, ppt)"}},
     {0,
      "\x7F"
      "ELF"sv,
@@ -78,6 +80,10 @@ constexpr KnownFormat kXml{FormatKind::kPage, "an XML text"};
 constexpr KnownFormat kTorchArchive{FormatKind::kPickle, "PyTorch weights (a pickle in a ZIP archive)"};
 constexpr KnownFormat kPickle{FormatKind::kPickle, "a Python pickle (PyTorch weights)"};
 constexpr KnownFormat kOnnx{FormatKind::kWeights, "an ONNX model"};
+constexpr KnownFormat kBook{FormatKind::kDocument, "an EPUB book"};
+constexpr KnownFormat kOpenDocument{FormatKind::kDocument, "a document of LibreOffice (odt, ods, odp)"};
+constexpr KnownFormat kOfficeDocument{FormatKind::kDocument, "a document of Word, Excel or PowerPoint (docx, xlsx, pptx)"};
+constexpr std::size_t kZipNameAt = 30;  // of the first entry
 
 // How a page begins, in small letters, behind a byte order mark and space.
 std::string page_start(std::string_view head) {
@@ -91,6 +97,16 @@ std::string page_start(std::string_view head) {
 // torch.save's archive: its first entry is <name>/data.pkl (or, written by TorchScript, another of its files beside it).
 bool is_torch_archive(std::string_view head) {
   return head.starts_with("PK\3\4") && (head.find("/data.pkl") != head.npos || head.find("/.format_version") != head.npos);
+}
+
+// Documents of office programs are archives, which their first entry tells.
+const KnownFormat* document_archive(std::string_view head) {
+  if (!head.starts_with("PK\3\4") || head.size() <= kZipNameAt) return nullptr;
+  if (head.find("mimetypeapplication/epub") != head.npos) return &kBook;
+  if (head.find("mimetypeapplication/vnd.oasis") != head.npos) return &kOpenDocument;
+  for (const std::string_view entry : {"[Content_Types].xml"sv, "_rels/.rels"sv, "docProps/"sv, "word/"sv})
+    if (head.substr(kZipNameAt).starts_with(entry)) return &kOfficeDocument;
+  return nullptr;
 }
 
 // A protobuf of ModelProto: ir_version, a small number, then who wrote it, which is a short name.
@@ -108,6 +124,7 @@ bool is_onnx(std::string_view head) {
 const KnownFormat* known_format(std::span<const std::byte> bytes) {
   const std::string_view head(reinterpret_cast<const char*>(bytes.data()), bytes.size());
   if (is_torch_archive(head)) return &kTorchArchive;
+  if (const KnownFormat* const document = document_archive(head)) return document;
   for (const Row& row : kRows) {
     if (head.size() > row.offset && head.substr(row.offset).starts_with(row.magic)) return &row.format;
   }

@@ -23,7 +23,13 @@ TEST(KnownFormat, NamesWhatLiesInAModelsPlace) {
   EXPECT_EQ(name_of("\xFD\x37zXZ\0"s), "an xz archive");
   EXPECT_EQ(name_of("model/config.json" + std::string(240, '\0') + "ustar\0"s + "00"), "a tar archive");
   EXPECT_EQ(name_of("\x80\x02}q"), "a Python pickle (PyTorch weights)");
-  EXPECT_EQ(name_of("PK\3\4"s + std::string(26, '\0') + "archive/data.pkl"), "PyTorch weights (a pickle in a ZIP archive)");
+  const std::string archive = "PK\3\4"s + std::string(26, '\0');
+  EXPECT_EQ(name_of(archive + "[Content_Types].xml"), "a document of Word, Excel or PowerPoint (docx, xlsx, pptx)");
+  EXPECT_EQ(name_of(archive + "mimetypeapplication/vnd.oasis.opendocument.text"), "a document of LibreOffice (odt, ods, odp)");
+  EXPECT_EQ(name_of(archive + "mimetypeapplication/epub+zip"), "an EPUB book");
+  EXPECT_EQ(name_of(archive + "word.txt"), "a ZIP archive");
+  EXPECT_EQ(name_of("{\\rtf1\\ansi"s), "an RTF document");
+  EXPECT_EQ(name_of(archive + "archive/data.pkl"), "PyTorch weights (a pickle in a ZIP archive)");
   EXPECT_EQ(name_of("\x08\x07\x12\x07pytorch\x1A"), "an ONNX model");
   EXPECT_EQ(name_of("lmgg"), "a GGML file of before 2023");
   EXPECT_EQ(name_of("tjgg\1"), "a GGJT file of before GGUF");
