@@ -14,6 +14,7 @@
 #include "ui/chat_view/message_geometry.h"
 #include "ui/theme/theme.h"
 #include "ui/words/display_text.h"
+#include "ui/words/word_places.h"
 
 namespace winnow::ui {
 namespace {
@@ -322,16 +323,7 @@ void BlockDocument::paintQuoteBars(QPainter& painter) {
 }
 
 std::vector<std::pair<int, int>> BlockDocument::placesOf(const QString& words) const {
-  QString shown = m_document.toRawText();  // position by position
-  for (QChar& c : shown) {
-    if (c.isSpace() || c == QChar::ParagraphSeparator || c == QChar::LineSeparator) c = QLatin1Char(' ');
-  }
-  std::vector<std::pair<int, int>> places;
-  const qsizetype size = words.size();
-  for (qsizetype at = shown.indexOf(words, 0, Qt::CaseInsensitive); size > 0 && at >= 0;
-       at = shown.indexOf(words, at + size, Qt::CaseInsensitive))
-    places.emplace_back(static_cast<int>(at), static_cast<int>(at + size));
-  return places;
+  return placesOfWords(m_document.toRawText(), words);  // position by position
 }
 
 void BlockDocument::paint(QPainter& painter, const QRectF& clip, const std::vector<Tint>& tints) {

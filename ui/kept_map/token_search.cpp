@@ -2,6 +2,8 @@
 
 #include <algorithm>
 
+#include "ui/words/word_places.h"
+
 namespace winnow::ui {
 
 std::vector<TokenRange> findWords(const std::vector<QString>& texts, const QString& words) {
@@ -14,13 +16,8 @@ std::vector<TokenRange> findWords(const std::vector<QString>& texts, const QStri
     all += texts[token];
     tokenAt.resize(static_cast<std::size_t>(all.size()), static_cast<int>(token));
   }
-  for (QChar& c : all) {
-    if (c.isSpace()) c = QLatin1Char(' ');
-  }
-  for (qsizetype at = all.indexOf(wanted, 0, Qt::CaseInsensitive); at >= 0;
-       at = all.indexOf(wanted, at + wanted.size(), Qt::CaseInsensitive)) {
-    found.push_back({tokenAt[static_cast<std::size_t>(at)], tokenAt[static_cast<std::size_t>(at + wanted.size() - 1)]});
-  }
+  for (const auto& [from, to] : placesOfWords(all, wanted))
+    found.push_back({tokenAt[static_cast<std::size_t>(from)], tokenAt[static_cast<std::size_t>(to - 1)]});
   return found;
 }
 
