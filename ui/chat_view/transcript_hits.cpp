@@ -53,19 +53,26 @@ QRectF actionRect(const TranscriptLayout& layout, qint64 message, Action action)
   return {};
 }
 
-QRectF markRect(const TranscriptLayout& layout, qint64 id, int mark) {
-  const int index = layout.indexOf(id);
-  if (index < 0 || mark < 0) return {};
-  const MessageRows& message = layout.at(index);
-  for (const Row& row : message.rows()) {
-    if (row.kind != RowKind::kText || !row.document) continue;
+MarkInRow markInRow(const MessageRows& message, int mark) {
+  for (std::size_t number = 0; mark >= 0 && number < message.rows().size(); ++number) {
+    const Row& row = message.rows()[number];
+    if (row.kind != RowKind::kText) continue;
     const auto [first, last] = message.marksOf(row);
-    if (static_cast<std::size_t>(mark) < first || static_cast<std::size_t>(mark) >= last) continue;
-    const QRectF local = row.document->markRect(mark - static_cast<int>(first));
-    if (local.isEmpty()) return {};
-    return local.translated(message.textRect(row).topLeft()).translated(0, layout.top(index));
+    if (static_cast<std::size_t>(mark) >= first && static_cast<std::size_t>(mark) < last)
+      return {static_cast<int>(number), mark - static_cast<int>(first)};
   }
   return {};
+}
+
+QRectF markRect(const TranscriptLayout& layout, qint64 id, int mark) {
+  const int index = layout.indexOf(id);
+  if (index < 0) return {};
+  const MessageRows& message = layout.at(index);
+  const MarkInRow at = markInRow(message, mark);
+  if (at.row < 0) return {};
+  const Row& row = message.rows()[static_cast<std::size_t>(at.row)];
+  const QRectF local = row.document ? row.document->markRect(at.mark) : QRectF();
+  return local.isEmpty() ? QRectF() : local.translated(message.textRect(row).topLeft()).translated(0, layout.top(index));
 }
 
 }  // namespace winnow::ui

@@ -36,6 +36,12 @@ struct Target {
 Target targetAt(const TranscriptLayout& layout, const QPointF& point);
 // The nearest place in the text; none where no text is laid out.
 std::optional<TextPosition> textPositionAt(const TranscriptLayout& layout, const QPointF& point);
+// The row that a mark of a message stands in, by number, and the mark's number there; none: -1.
+struct MarkInRow {
+  int row = -1;
+  int mark = -1;
+};
+MarkInRow markInRow(const MessageRows& message, int mark);
 // Empty where the action is not offered, or the mark is not laid out.
 QRectF actionRect(const TranscriptLayout& layout, qint64 message, Action action);
 QRectF markRect(const TranscriptLayout& layout, qint64 message, int mark);

@@ -8,6 +8,7 @@
 
 #include <QAbstractScrollArea>
 #include <QUrl>
+#include <functional>
 #include <optional>
 #include <vector>
 
@@ -117,6 +118,9 @@ class TranscriptView : public QAbstractScrollArea {
   void moveMark(int step);
   void findAgain(int message);
   void showFound();
+  // Brings a place of a row's document into view. place: in the document's coordinates; empty: it is not shown.
+  void reveal(int message, int row, const std::function<QRectF(const BlockDocument&)>& place);
+  void showRect(const QRectF& rect);  // in the column's coordinates
 
   TranscriptLayout m_layout;
   TranscriptSelection m_selection;

@@ -28,45 +28,49 @@ void TranscriptView::findAgain(int message) {
 
 void TranscriptView::showFound() {
   if (const std::optional<TranscriptFind::Range> found = m_find.present()) {
-    const auto rect = [&]() -> QRectF {
-      const MessageRows& message = m_layout.at(found->from.message);
-      const Row& row = message.rows()[static_cast<std::size_t>(found->from.row)];
-      if (!row.document) return {};
-      const QRectF inRow = row.document->rectOf(found->from.position, found->to);
-      return inRow.translated(message.textRect(row).topLeft()).translated(0, m_layout.top(found->from.message));
-    };
-    if (rect().isEmpty()) {
-      // Text that was never near the viewport has no document: its row is brought into view first.
-      const Row& row = m_layout.at(found->from.message).rows()[static_cast<std::size_t>(found->from.row)];
-      verticalScrollBar()->setValue(qRound(m_layout.top(found->from.message) + row.top));
-      layoutVisible();
-    }
-    const QRectF at = rect();
-    const int value = verticalScrollBar()->value();
-    if (at.top() < value || at.bottom() > value + viewport()->height())
-      verticalScrollBar()->setValue(qRound(at.top()) - viewport()->height() / 3);
+    reveal(found->from.message, found->from.row,
+           [&found](const BlockDocument& document) { return document.rectOf(found->from.position, found->to); });
   }
   viewport()->update();
   Q_EMIT foundChanged(m_find.index(), m_find.count());
+}
+
+// Text that was never near the viewport has no document: its row is brought into view first.
+void TranscriptView::reveal(int index, int number, const std::function<QRectF(const BlockDocument&)>& place) {
+  MessageRows& message = m_layout.at(index);
+  const auto row = [&]() -> const Row& { return message.rows()[static_cast<std::size_t>(number)]; };
+  if (!row().document) {
+    verticalScrollBar()->setValue(qRound(m_layout.top(index) + row().top));
+    layoutVisible();
+  }
+  const QRectF local = row().document ? place(*row().document) : QRectF();
+  if (local.isEmpty()) return;
+  if (row().overflow > 0) {  // a wide table
+    const qreal left = local.left() - row().sideways;
+    if (left < 0 || left + local.width() > m_layout.width())
+      message.scrollSideways(static_cast<std::size_t>(number), left - m_layout.width() / 3);
+  }
+  showRect(local.translated(message.textRect(row()).topLeft()).translated(0, m_layout.top(index)));
+}
+
+void TranscriptView::showRect(const QRectF& rect) {
+  const int value = verticalScrollBar()->value();
+  if (rect.top() < value || rect.bottom() > value + viewport()->height())
+    verticalScrollBar()->setValue(qRound(rect.top()) - viewport()->height() / 3);
 }
 
 // From mark to mark over all messages; what a pointer shows is shown here too, and told to screen readers.
 void TranscriptView::moveMark(int step) {
   if (!m_marks.step(m_layout, step)) return;
   m_focusIndex = m_layout.indexOf(m_marks.message());
-  const auto rect = [this] { return markRect(m_marks.message(), m_marks.mark()); };
-  if (rect().isEmpty()) {
-    // Text that was never near the viewport has no document: its message is brought into view first.
-    verticalScrollBar()->setValue(qRound(m_layout.top(m_focusIndex)));
-    layoutVisible();
-  }
-  if (const QRect at = rect(); !at.isEmpty() && (at.top() < 0 || at.bottom() > viewport()->height()))
-    verticalScrollBar()->setValue(verticalScrollBar()->value() + at.top() - viewport()->height() / 3);
+  const MarkInRow at = markInRow(m_layout.at(m_focusIndex), m_marks.mark());
+  if (at.row >= 0) reveal(m_focusIndex, at.row, [&at](const BlockDocument& document) { return document.markRect(at.mark); });
   const QString note = focusedNote();
   setAccessibleDescription(note);
   QAccessibleEvent event(this, QAccessible::DescriptionChanged);
   QAccessible::updateAccessibility(&event);
-  if (!note.isEmpty()) QToolTip::showText(viewport()->mapToGlobal(rect().bottomLeft()), note.toHtmlEscaped(), viewport(), rect());
+  const QRect rect = markRect(m_marks.message(), m_marks.mark());
+  if (!note.isEmpty()) QToolTip::showText(viewport()->mapToGlobal(rect.bottomLeft()), note.toHtmlEscaped(), viewport(), rect);
   viewport()->update();
 }
 

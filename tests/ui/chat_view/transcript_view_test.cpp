@@ -25,6 +25,17 @@ MessageContent message(qint64 id, Speaker speaker, const QString& text) {
   return content;
 }
 
+// Twelve columns, of which a window shows some.
+QString wideTable() {
+  QString table = QStringLiteral("| ");
+  for (int i = 0; i < 12; ++i) table += QStringLiteral("President %1 | ").arg(i);
+  table += QStringLiteral("\n|");
+  for (int i = 0; i < 12; ++i) table += QStringLiteral("---|");
+  table += QStringLiteral("\n| ");
+  for (int i = 0; i < 12; ++i) table += QStringLiteral("84,000,000,000 | ");
+  return table;
+}
+
 class TranscriptViewTest : public testing::Test {
  protected:
   void SetUp() override {
@@ -196,13 +207,7 @@ TEST_F(TranscriptViewTest, AThoughtOpensAndStreams) {
 }
 
 TEST_F(TranscriptViewTest, AWideTableIsScrolledSideways) {
-  QString table = QStringLiteral("| ");
-  for (int i = 0; i < 12; ++i) table += QStringLiteral("President %1 | ").arg(i);
-  table += QStringLiteral("\n|");
-  for (int i = 0; i < 12; ++i) table += QStringLiteral("---|");
-  table += QStringLiteral("\n| ");
-  for (int i = 0; i < 12; ++i) table += QStringLiteral("84,000,000,000 | ");
-  m_view.setMessages({message(4, Speaker::kAssistant, table)});
+  m_view.setMessages({message(4, Speaker::kAssistant, wideTable())});
   const QImage before = m_view.grab().toImage();
   const QRect bar = m_view.actionRect(4, Action::kSideways);
   ASSERT_FALSE(bar.isEmpty());
@@ -213,6 +218,24 @@ TEST_F(TranscriptViewTest, AWideTableIsScrolledSideways) {
   m_view.setMessages({message(5, Speaker::kAssistant, QStringLiteral("| a | b |\n|---|---|\n| 1 | 2 |\n"))});
   m_view.grab();
   EXPECT_TRUE(m_view.actionRect(5, Action::kSideways).isEmpty()) << "a narrow one fits";
+}
+
+// Found words are brought into view sideways as well.
+TEST_F(TranscriptViewTest, WordsInTheHiddenPartOfATableAreShown) {
+  m_view.setMessages({message(4, Speaker::kAssistant, wideTable())});
+  const auto lit = [this] {
+    const QImage image = m_view.viewport()->grab().toImage().convertToFormat(QImage::Format_RGB32);
+    int pixels = 0;
+    for (int y = 0; y < image.height(); ++y) {
+      for (int x = 0; x < image.width(); ++x) pixels += image.pixelColor(x, y) == theme().colors().accent ? 1 : 0;
+    }
+    return pixels;
+  };
+  const int before = lit();  // the application's mark has the same colour
+  m_view.find(QStringLiteral("President 11"));
+  EXPECT_GT(lit(), before + 100);
+  m_view.find(QStringLiteral("President 0"));
+  EXPECT_GT(lit(), before + 100) << "and back";
 }
 
 TEST_F(TranscriptViewTest, CodeInAListIsCopiedAlone) {
