@@ -236,14 +236,25 @@ QRectF BlockDocument::markRect(int mark) const {
   return place == m_marks.end() ? QRectF() : rectOf(place->from, place->to);
 }
 
-QRectF BlockDocument::rectOf(int from, int to) const {
+std::vector<QRectF> BlockDocument::rectsOf(int from, int to) const {
+  std::vector<QRectF> rects;
   const QTextBlock block = m_document.findBlock(from);
   const QPointF origin = m_document.documentLayout()->blockBoundingRect(block).topLeft();  // lays out what was not yet
-  const int inBlock = from - block.position();
-  const QTextLine line = block.layout()->lineForTextPosition(inBlock);
-  if (!line.isValid()) return {};
-  const qreal left = line.cursorToX(inBlock), right = line.cursorToX(std::min(inBlock + to - from, line.textStart() + line.textLength()));
-  return QRectF(origin.x() + std::min(left, right), origin.y() + line.y(), std::abs(right - left), line.height());
+  const int first = from - block.position(), last = first + to - from;
+  for (int at = first; at < last;) {
+    const QTextLine line = block.layout()->lineForTextPosition(at);
+    if (!line.isValid() || line.textLength() == 0) break;
+    const int end = std::min(last, line.textStart() + line.textLength());
+    const qreal left = line.cursorToX(at), right = line.cursorToX(end);
+    rects.emplace_back(origin.x() + std::min(left, right), origin.y() + line.y(), std::abs(right - left), line.height());
+    at = line.textStart() + line.textLength();
+  }
+  return rects;
+}
+
+QRectF BlockDocument::rectOf(int from, int to) const {
+  const std::vector<QRectF> rects = rectsOf(from, to);
+  return rects.empty() ? QRectF() : rects.front();
 }
 
 void BlockDocument::setWidth(qreal width) {
@@ -349,6 +360,24 @@ int BlockDocument::positionAt(const QPointF& point) const { return std::max(0, m
 QUrl BlockDocument::linkAt(const QPointF& point) const {
   const QString address = m_document.documentLayout()->anchorAt(point);
   return address.isEmpty() ? QUrl() : allowedLink(address);
+}
+
+std::vector<BlockDocument::Link> BlockDocument::links() const {
+  std::vector<Link> links;
+  for (QTextBlock block = m_document.begin(); block.isValid(); block = block.next()) {
+    for (auto it = block.begin(); !it.atEnd(); ++it) {
+      const QTextFragment part = it.fragment();
+      if (!part.charFormat().isAnchor()) continue;
+      const QUrl address = allowedLink(part.charFormat().anchorHref());
+      const int from = part.position(), to = from + part.length();
+      if (!links.empty() && links.back().to == from && links.back().address == address) {  // of several looks
+        links.back().to = to;
+      } else if (address.isValid()) {
+        links.push_back({address, from, to});
+      }
+    }
+  }
+  return links;
 }
 
 QString BlockDocument::textBetween(int from, int to) const {

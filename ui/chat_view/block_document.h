@@ -50,9 +50,16 @@ class BlockDocument {
   void paint(QPainter& painter, const QRectF& clip, const std::vector<Tint>& tints);
   // Where words stand, [from, to) each, not overlapping. Case does not matter, a line's end counts as a space.
   std::vector<std::pair<int, int>> placesOf(const QString& words) const;
-  QRectF rectOf(int from, int to) const;  // of its first line
+  std::vector<QRectF> rectsOf(int from, int to) const;  // one a line; words of one paragraph
+  QRectF rectOf(int from, int to) const;                // of its first line
   int positionAt(const QPointF& point) const;
   QUrl linkAt(const QPointF& point) const;
+  struct Link {
+    QUrl address;
+    int from = 0;
+    int to = 0;
+  };
+  std::vector<Link> links() const;
   // Listings within Markdown, in lists and quotations: their frames, whose heads have room for a word and a button.
   struct Listing {
     QRectF frame;

@@ -53,6 +53,15 @@ QRectF actionRect(const TranscriptLayout& layout, qint64 message, Action action)
   return {};
 }
 
+QRectF attachmentRect(const TranscriptLayout& layout, qint64 message, int attachment) {
+  const int index = layout.indexOf(message);
+  if (index < 0) return {};
+  for (const ActionArea& area : actionsOf(layout.at(index), true)) {
+    if (area.action == Action::kAttachment && area.index == attachment) return area.rect.translated(0, layout.top(index));
+  }
+  return {};
+}
+
 MarkInRow markInRow(const MessageRows& message, int mark) {
   for (std::size_t number = 0; mark >= 0 && number < message.rows().size(); ++number) {
     const Row& row = message.rows()[number];

@@ -44,6 +44,7 @@ struct MarkInRow {
 MarkInRow markInRow(const MessageRows& message, int mark);
 // Empty where the action is not offered, or the mark is not laid out.
 QRectF actionRect(const TranscriptLayout& layout, qint64 message, Action action);
+QRectF attachmentRect(const TranscriptLayout& layout, qint64 message, int attachment);
 QRectF markRect(const TranscriptLayout& layout, qint64 message, int mark);
 
 }  // namespace winnow::ui

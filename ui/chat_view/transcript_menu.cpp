@@ -25,11 +25,17 @@ QString codeLabel(const TranscriptMenuChoices& choices, std::size_t listing) {
   return choices.code.size() < 2 ? language : MenuWords::tr("%1 (&%2)").arg(language).arg(listing + 1);
 }
 
+// Buttons of a message that nothing else in the menu does.
+bool isOnlyAButton(Action action) {
+  return action == Action::kPreviousBranch || action == Action::kNextBranch || action == Action::kFindFile ||
+         action == Action::kErrorDetails || action == Action::kStop;
+}
+
 void addOfMessage(QMenu& menu, const MessageContent& content, const TranscriptMenuChoices& choices) {
   const auto add = [&](const QString& text, Action action, int index = 0) {
     menu.addAction(text, &menu, [act = choices.act, action, index] { act(action, index); });
   };
-  add(MenuWords::tr("Copy &message"), Action::kCopy);
+  if (!content.text.isEmpty()) add(MenuWords::tr("Copy &message"), Action::kCopy);
   for (std::size_t i = 0; i < std::min(choices.code.size(), kMostListings); ++i)
     add(codeLabel(choices, i), Action::kCopyCode, choices.code[i].block);
   if (!content.thought.isEmpty())
@@ -44,6 +50,10 @@ void addOfMessage(QMenu& menu, const MessageContent& content, const TranscriptMe
     add(MenuWords::tr("&Edit question"), Action::kEdit);
     for (int i = 0; i < static_cast<int>(content.comparisons.size()); ++i)
       add(MenuWords::tr("Open: %1").arg(content.comparisons[static_cast<std::size_t>(i)].label), Action::kComparison, i);
+  }
+  for (const ActionArea& area : choices.areas) {
+    if (area.action == Action::kErrorCopy) add(MenuWords::tr("Copy the &error"), area.action);
+    if (isOnlyAButton(area.action)) add(area.label, area.action);
   }
 }
 

@@ -27,6 +27,7 @@ struct TranscriptMenuChoices {
   std::function<void(Action action, int index)> act;  // on the message
   std::vector<CodeChoice> code;                       // in the message, in its order
   bool thoughtOpen = false;
+  std::vector<ActionArea> areas;  // what can be clicked of the message
 };
 
 // content: null: no message is there. link: invalid: none.

@@ -153,7 +153,9 @@ void TranscriptPainter::paintAttachments(int index, const QRectF& rect) {
     ActionArea area;
     area.action = Action::kAttachment;
     area.index = i;
-    paintAttachment(attachments[static_cast<std::size_t>(i)], grid.cardRect(i, rect.topLeft()), hovers(index, area));
+    const QRectF card = grid.cardRect(i, rect.topLeft());
+    paintAttachment(attachments[static_cast<std::size_t>(i)], card, hovers(index, area));
+    if (const auto openable = openableOf(message); openable && openable->attachment == i) paintRing(card, theme().cornerRadius());
   }
 }
 
@@ -233,6 +235,16 @@ TranscriptPainter::Tints TranscriptPainter::tintsOf(int index, std::size_t r) co
   return tints;
 }
 
+std::optional<Openable> TranscriptPainter::openableOf(const MessageRows& message) const {
+  return m_look.focused && m_look.openables.message() == message.content().id ? m_look.openables.present() : std::nullopt;
+}
+
+void TranscriptPainter::paintRing(const QRectF& rect, qreal radius) {
+  m_painter.setBrush(Qt::NoBrush);
+  m_painter.setPen(QPen(theme().colors().accent, 1.6));
+  m_painter.drawRoundedRect(rect, radius, radius);
+}
+
 void TranscriptPainter::paintText(int index, std::size_t r, const QRectF& clip) {
   const MessageRows& message = m_layout.at(index);
   const Row& row = message.rows()[r];
@@ -241,15 +253,13 @@ void TranscriptPainter::paintText(int index, std::size_t r, const QRectF& clip) 
   if (row.overflow > 0) m_painter.setClipRect(message.rowRect(row), Qt::IntersectClip);
   m_painter.translate(text.topLeft());
   row.document->paint(m_painter, clip.translated(-text.topLeft()), row.kind == RowKind::kText ? tintsOf(index, r) : Tints());
-  if (row.kind == RowKind::kText && m_look.focused && m_look.marks.stands() && m_look.marks.message() == message.content().id) {
-    const auto [first, last] = message.marksOf(row);
-    const auto mark = static_cast<std::size_t>(m_look.marks.mark());
-    if (mark >= first && mark < last) {
-      m_painter.setBrush(Qt::NoBrush);
-      m_painter.setPen(QPen(theme().colors().accent, 1.6));
-      m_painter.drawRoundedRect(row.document->markRect(static_cast<int>(mark - first)).adjusted(-2, -1, 2, 1), theme().smallRadius() / 2,
-                                theme().smallRadius() / 2);
-    }
+  const qreal radius = theme().smallRadius() / 2;
+  if (m_look.focused && m_look.marks.stands() && m_look.marks.message() == message.content().id) {
+    if (const MarkInRow at = markInRow(message, m_look.marks.mark()); at.row == static_cast<int>(r))
+      paintRing(row.document->markRect(at.mark).adjusted(-2, -1, 2, 1), radius);
+  }
+  if (const auto openable = openableOf(message); openable && openable->attachment < 0 && openable->row == static_cast<int>(r)) {
+    for (const QRectF& line : row.document->rectsOf(openable->from, openable->to)) paintRing(line.adjusted(-2, -1, 2, 1), radius);
   }
   m_painter.restore();
 }

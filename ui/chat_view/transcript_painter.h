@@ -5,8 +5,10 @@
 #pragma once
 
 #include <QRectF>
+#include <optional>
 
 #include "ui/chat_view/mark_walk.h"
+#include "ui/chat_view/openable_walk.h"
 #include "ui/chat_view/transcript_find.h"
 #include "ui/chat_view/transcript_hits.h"
 #include "ui/chat_view/transcript_layout.h"
@@ -21,6 +23,7 @@ struct TranscriptLook {
   const TranscriptSelection& selection;
   const TranscriptFind& find;
   const MarkWalk& marks;
+  const OpenableWalk& openables;
   const Target& hover;
   bool focused = false;  // the keyboard is here
   int focusedMessage = -1;
@@ -41,6 +44,8 @@ class TranscriptPainter {
   void paintRole(const MessageContent& content, const QRectF& rect);
   void paintAttachments(int index, const QRectF& rect);
   void paintAttachment(const AttachmentSummary& attachment, const QRectF& card, bool hovered);
+  std::optional<Openable> openableOf(const MessageRows& message) const;  // at which the keyboard stands
+  void paintRing(const QRectF& rect, qreal radius);
   void paintText(int index, std::size_t row, const QRectF& clip);
   void paintSideways(const MessageRows& message, const ActionArea& area, bool hovered);
   void paintThoughtBar(const QRectF& rect);

@@ -5,7 +5,6 @@
 #include <QClipboard>
 #include <QContextMenuEvent>
 #include <QHelpEvent>
-#include <QKeyEvent>
 #include <QMenu>
 #include <QMouseEvent>
 #include <QPaintEvent>
@@ -67,6 +66,7 @@ QSize TranscriptView::minimumSizeHint() const { return QSize(theme().px(240), th
 void TranscriptView::setMessages(std::vector<MessageContent> messages) {
   m_selection.clear();
   m_marks.clear();
+  m_openables.clear();
   m_hover = Target();
   m_pressed.reset();
   m_focusIndex = -1;
@@ -83,7 +83,7 @@ void TranscriptView::appendMessage(MessageContent message) {
   const bool wasAtEnd = atEnd();
   m_layout.append(std::move(message));
   afterChange(wasAtEnd);
-  findAgain(messageCount() - 1);
+  lookAgain(messageCount() - 1);
   updateAnimation();
   QAccessibleEvent event(this, QAccessible::ObjectReorder);
   QAccessible::updateAccessibility(&event);
@@ -94,7 +94,7 @@ void TranscriptView::updateMessage(const MessageContent& message) {
   if (!m_layout.update(message)) return;
   m_hover = Target();
   afterChange(wasAtEnd);
-  findAgain(m_layout.indexOf(message.id));
+  lookAgain(m_layout.indexOf(message.id));
   updateAnimation();
 }
 
@@ -105,7 +105,7 @@ void TranscriptView::change(qint64 id, Change&& change) {
   const bool wasAtEnd = atEnd();
   change(m_layout.at(index));
   afterChange(wasAtEnd);
-  findAgain(index);
+  lookAgain(index);
 }
 
 void TranscriptView::appendText(qint64 id, const QString& delta) {
@@ -261,7 +261,7 @@ void TranscriptView::paintEvent(QPaintEvent* event) {
   painter.fillRect(event->rect(), theme().colors().window);
   painter.setRenderHint(QPainter::Antialiasing);
   painter.translate(origin());
-  const TranscriptLook look{m_selection, m_find, m_marks, m_hover, hasFocus(), m_focusIndex, m_animationStep};
+  const TranscriptLook look{m_selection, m_find, m_marks, m_openables, m_hover, hasFocus(), m_focusIndex, m_animationStep};
   TranscriptPainter(painter, m_layout, look).paint(QRectF(event->rect()).translated(-origin()));
 }
 
@@ -386,6 +386,7 @@ void TranscriptView::contextMenuEvent(QContextMenuEvent* event) {
   if (!m_selection.isEmpty()) choices.copySelection = [this] { copySelection(); };
   choices.selectAll = [this] { selectAll(); };
   choices.act = [this, message](Action action, int index) { trigger(message, action, index); };
+  if (message >= 0) choices.areas = actionsOf(m_layout.at(message), true);
   if (message >= 0) choices.thoughtOpen = m_layout.at(message).open(Fold::kThought);
   if (message >= 0 && messageAt(message).speaker == Speaker::kAssistant) {
     const std::vector<SourceBlock>& blocks = m_layout.at(message).splitter().blocks();
@@ -398,7 +399,9 @@ void TranscriptView::contextMenuEvent(QContextMenuEvent* event) {
       for (int i = 0; i < listings; ++i) choices.code.push_back({listingIndex(number, i), {}});
     }
   }
-  const std::unique_ptr<QMenu> menu(newTranscriptMenu(message >= 0 ? &messageAt(message) : nullptr, target.link, choices, this));
+  const std::optional<Openable> openable = keyboard ? m_openables.present() : std::nullopt;
+  const QUrl link = !keyboard ? target.link : openable ? openable->link : QUrl();
+  const std::unique_ptr<QMenu> menu(newTranscriptMenu(message >= 0 ? &messageAt(message) : nullptr, link, choices, this));
   menu->exec(keyboard ? viewport()->mapToGlobal(viewport()->rect().center()) : event->globalPos());
 }
 
@@ -452,7 +455,7 @@ void TranscriptView::trigger(int index, Action action, int part) {
       const bool wasAtEnd = atEnd();
       m_selection.clear();  // it names rows
       m_layout.toggle(index, Fold::kThought);
-      findAgain(index);  // likewise
+      lookAgain(index);  // likewise
       afterChange(wasAtEnd && content.status == MessageStatus::kStreaming);
       break;
     }
@@ -494,20 +497,6 @@ bool TranscriptView::scrollSideways(const QPointF& point, qreal by) {
   return false;
 }
 
-// All of the focused message.
-bool TranscriptView::scrollSidewaysByKey(int step) {
-  if (m_focusIndex < 0 || m_focusIndex >= messageCount()) return false;
-  MessageRows& message = m_layout.at(m_focusIndex);
-  bool any = false;
-  for (std::size_t row = 0; row < message.rows().size(); ++row) {
-    if (message.rows()[row].overflow <= 0) continue;
-    message.scrollSideways(row, step * theme().px(60));
-    any = true;
-  }
-  if (any) viewport()->update();
-  return any;
-}
-
 void TranscriptView::wheelEvent(QWheelEvent* event) {
   const QPoint turned = event->pixelDelta().isNull() ? event->angleDelta() / 2 : event->pixelDelta();
   const bool sideways = (event->modifiers() & Qt::ShiftModifier) || std::abs(turned.x()) > std::abs(turned.y());
@@ -523,85 +512,6 @@ void TranscriptView::selectAll() {
 
 void TranscriptView::copySelection() {
   if (const QString text = selectedText(); !text.isEmpty()) copy(text);
-}
-
-// ---- keys --------------------------------------------------------------------------------------------------------------------------
-
-void TranscriptView::moveFocus(int step) {
-  if (messageCount() == 0) return;
-  m_focusIndex = m_focusIndex < 0 ? messageCount() - 1 : std::clamp(m_focusIndex + step, 0, messageCount() - 1);
-  const QRectF rect = m_layout.rect(m_focusIndex);
-  const int value = verticalScrollBar()->value();
-  if (rect.top() < value || rect.bottom() > value + viewport()->height())
-    verticalScrollBar()->setValue(qRound(rect.top()) - theme().space(Space::kMedium));
-  QAccessibleEvent focus(this, QAccessible::Focus);
-  focus.setChild(m_focusIndex);
-  QAccessible::updateAccessibility(&focus);
-  viewport()->update();
-}
-
-void TranscriptView::keyPressEvent(QKeyEvent* event) {
-  if (event->matches(QKeySequence::Copy)) {
-    m_selection.isEmpty() ? trigger(m_focusIndex, Action::kCopy, 0) : copySelection();
-    return;
-  }
-  if (event->matches(QKeySequence::SelectAll)) return selectAll();
-  QScrollBar* bar = verticalScrollBar();
-  const bool control = event->modifiers() & Qt::ControlModifier;
-  switch (event->key()) {
-    case Qt::Key_Up:
-      if (control) return moveFocus(-1);
-      bar->triggerAction(QAbstractSlider::SliderSingleStepSub);
-      return;
-    case Qt::Key_Down:
-      if (control) return moveFocus(1);
-      bar->triggerAction(QAbstractSlider::SliderSingleStepAdd);
-      return;
-    case Qt::Key_Left:
-    case Qt::Key_Right:
-      if (!scrollSidewaysByKey(event->key() == Qt::Key_Right ? 1 : -1)) QAbstractScrollArea::keyPressEvent(event);
-      return;
-    case Qt::Key_PageUp:
-      bar->triggerAction(QAbstractSlider::SliderPageStepSub);
-      return;
-    case Qt::Key_PageDown:
-    case Qt::Key_Space:
-      bar->triggerAction(QAbstractSlider::SliderPageStepAdd);
-      return;
-    case Qt::Key_F8:
-      moveMark(event->modifiers() & Qt::ShiftModifier ? -1 : 1);
-      return;
-    case Qt::Key_Home:
-      bar->setValue(0);
-      return;
-    case Qt::Key_End:
-      scrollToEnd();
-      return;
-    case Qt::Key_Return:
-    case Qt::Key_Enter:
-    case Qt::Key_Menu: {  // what can be done with the message
-      if (m_focusIndex < 0) m_focusIndex = messageCount() - 1;
-      const QPoint centre = viewport()->rect().center();
-      QContextMenuEvent menu(QContextMenuEvent::Keyboard, centre, viewport()->mapToGlobal(centre));
-      contextMenuEvent(&menu);
-      return;
-    }
-    default:
-      QAbstractScrollArea::keyPressEvent(event);
-      return;
-  }
-}
-
-void TranscriptView::focusInEvent(QFocusEvent* event) {
-  QAbstractScrollArea::focusInEvent(event);
-  const bool byKeys = event->reason() == Qt::TabFocusReason || event->reason() == Qt::BacktabFocusReason;
-  if (byKeys && m_focusIndex < 0) m_focusIndex = messageCount() - 1;
-  viewport()->update();
-}
-
-void TranscriptView::focusOutEvent(QFocusEvent* event) {
-  QAbstractScrollArea::focusOutEvent(event);
-  viewport()->update();
 }
 
 }  // namespace winnow::ui

@@ -1,9 +1,10 @@
 // The conversation on screen: a virtualised column of messages with selection, copy, actions and streaming.
 //
-// Used by ui/shell and ui/compare. The messages stand in a TranscriptLayout, their look is TranscriptPainter's; here are the scroll bar,
-// the pointer and the keys. Only rows near the viewport have a laid-out document; a delta touches the last block of one message. Follows
-// the end of a growing answer only when the end was in view; else offers "Jump to latest". Opens nothing itself: links and attachments are
-// reported by signals. Text is selected across blocks and messages and copied exactly. UI thread only.
+// Used by ui/shell and ui/compare. Keys are in transcript_view_keys.cpp, finding in transcript_view_find.cpp. The messages stand in a
+// TranscriptLayout, their look is TranscriptPainter's; here are the scroll bar, the pointer and the keys. Only rows near the viewport have
+// a laid-out document; a delta touches the last block of one message. Follows the end of a growing answer only when the end was in view;
+// else offers "Jump to latest". Opens nothing itself: links and attachments are reported by signals. Text is selected across blocks and
+// messages and copied exactly. UI thread only.
 #pragma once
 
 #include <QAbstractScrollArea>
@@ -13,6 +14,7 @@
 #include <vector>
 
 #include "ui/chat_view/mark_walk.h"
+#include "ui/chat_view/openable_walk.h"
 #include "ui/chat_view/transcript_find.h"
 #include "ui/chat_view/transcript_hits.h"
 #include "ui/chat_view/transcript_layout.h"
@@ -95,6 +97,7 @@ class TranscriptView : public QAbstractScrollArea {
   void keyPressEvent(QKeyEvent* event) override;
   void contextMenuEvent(QContextMenuEvent* event) override;
   bool viewportEvent(QEvent* event) override;
+  bool focusNextPrevChild(bool next) override;
   void focusInEvent(QFocusEvent* event) override;
   void focusOutEvent(QFocusEvent* event) override;
   void timerEvent(QTimerEvent* event) override;
@@ -116,7 +119,8 @@ class TranscriptView : public QAbstractScrollArea {
   bool scrollSidewaysByKey(int step);
   void moveFocus(int step);
   void moveMark(int step);
-  void findAgain(int message);
+  void lookAgain(int message);
+  void showOpenable();  // at which the keyboard stands
   void showFound();
   // Brings a place of a row's document into view. place: in the document's coordinates; empty: it is not shown.
   void reveal(int message, int row, const std::function<QRectF(const BlockDocument&)>& place);
@@ -126,6 +130,7 @@ class TranscriptView : public QAbstractScrollArea {
   TranscriptSelection m_selection;
   TranscriptFind m_find;
   MarkWalk m_marks;
+  OpenableWalk m_openables;
   Target m_hover;
   std::optional<Target> m_pressed;
   bool m_selecting = false;

@@ -19,8 +19,10 @@ void TranscriptView::stepFound(int by) {
   showFound();
 }
 
-void TranscriptView::findAgain(int message) {
-  if (!m_find.active() || message < 0) return;
+void TranscriptView::lookAgain(int message) {
+  if (message < 0) return;
+  if (m_openables.message() == messageAt(message).id) m_openables.lookAgain(m_layout);
+  if (!m_find.active()) return;
   m_find.lookAgain(m_layout, message);
   viewport()->update();
   Q_EMIT foundChanged(m_find.index(), m_find.count());

@@ -270,6 +270,8 @@ void Commands::showShortcuts() {
     shortcuts.push_back({name.remove(QLatin1Char('&')), action->shortcut().toString(QKeySequence::NativeText)});
   }
   shortcuts.push_back({tr("Next and previous message (in the conversation)"), QStringLiteral("Ctrl+Down, Ctrl+Up")});
+  shortcuts.push_back({tr("Links and attachments of a message, open one (in the conversation)"), QStringLiteral("Tab, Enter")});
+  shortcuts.push_back({tr("What can be done with a message (in the conversation)"), QStringLiteral("Enter")});
   shortcuts.push_back({tr("Next and previous marked word (in the conversation)"), QStringLiteral("F8, Shift+F8")});
   shortcuts.push_back({tr("Edit the last question (when the box is empty)"), QStringLiteral("Up")});
   shortcuts.push_back({tr("Cache method"), QStringLiteral("Ctrl+M")});
