@@ -9,6 +9,7 @@
 #include "ui/chat_view/message_note.h"
 #include "ui/chat_view/message_rows.h"
 #include "ui/chat_view/thought_words.h"
+#include "ui/words/error_text.h"
 
 namespace winnow::ui {
 namespace {
@@ -86,7 +87,8 @@ void addStop(const QRectF& rect, std::vector<ActionArea>& areas) {
 }
 
 bool canBeFound(const Error& error) {
-  return !error.subject.empty() && (error.code == ErrorCode::kFileNotFound || error.code == ErrorCode::kMediaChanged);
+  const bool file = error.code == ErrorCode::kFileNotFound || error.code == ErrorCode::kMediaChanged;
+  return file && !error.subject.empty() && !isLostSource(error);
 }
 
 void addOfError(const Error& error, bool detailsShown, const QRectF& rect, std::vector<ActionArea>& areas) {

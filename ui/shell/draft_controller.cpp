@@ -32,8 +32,10 @@ DraftController::DraftController(const WindowServices& services, ChatSession& se
   connect(answers, &AnswerRun::stateChanged, this, [this] {
     if (!m_store.isOpen()) m_writtenEarly = true;
   });
+  connect(&m_composer, &Composer::sendRequested, this, [this] { m_sending = true; });
   connect(answers, &AnswerRun::sent, this, [this] {
     m_timer.stop();
+    m_sending = false;
     m_composer.clear();
     m_composer.setFocus();
   });
@@ -61,6 +63,7 @@ void DraftController::showChat() {
   m_timer.stop();
   const OpenChat& chat = m_session.chat;
   if (m_shown != chat.id()) {
+    m_sending = false;
     // What was written while the chats were not open joins what was written in this one before.
     app::Draft draft = chat.loaded().draft;
     if (m_writtenEarly) {
@@ -112,6 +115,8 @@ void DraftController::edit(app::MessageId question) {
 void DraftController::saveNow() {
   m_timer.stop();
   if (!m_store.isOpen() || m_restoring) return;
+  // What is being sent stays in the box until the engine has it; saved as a draft it would come back beside the question.
+  if (m_sending && m_session.answers.busy()) return;
   const app::Draft draft = m_composer.draft();
   if (!isOffered(draft)) m_session.chat.saveDraft(draft);
 }

@@ -44,6 +44,7 @@ class DraftController : public QObject {
   std::optional<ConversationId> m_shown;  // whose draft is in the composer
   bool m_restoring = false;
   app::Draft m_offered;         // what the program put into the box at its start: no chat of the user's yet
+  bool m_sending = false;       // what the box shows has been sent, and is not yet acknowledged
   bool m_writtenEarly = false;  // what is in the composer could not be saved: the chats are not open
 };
 

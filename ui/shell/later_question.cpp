@@ -29,6 +29,13 @@ const app::Run* lastRun(const QList<app::StoredMessage>& branch) {
   return last == branch.rend() ? nullptr : &last->run;
 }
 
+// Nothing of what was watched outlives the watching.
+bool sourceIsGone(const QList<app::StoredMessage>& branch) {
+  return std::any_of(branch.begin(), branch.end(), [](const app::StoredMessage& message) {
+    return std::any_of(message.attachments.begin(), message.attachments.end(), app::wasWatched);
+  });
+}
+
 QString afterAbout(double ms) { return ms > 0.0 ? LaterWords::tr(", about %1").arg(formatMilliseconds(ms)) : QString(); }
 
 // Of what was read and compressed. Empty: it is all there. noun: of what is attached.
@@ -74,6 +81,7 @@ QString howItComesToThat(Guard guard, const app::Run& last) {
 QString laterQuestionText(const QList<app::StoredMessage>& branch, const LaterQuestion& later, const std::vector<MethodInfo>& methods) {
   const app::Run* last = lastRun(branch);
   if (last == nullptr) return {};
+  if (sourceIsGone(branch)) return LaterWords::tr("What was seen is gone. Watch again with File > Watch, or start a new chat.");
   const QString noun = attachedNoun(attachedIn(branch));
   const QString about = afterAbout(later.expectedMs);
   if (anotherModelReads(branch, later))
@@ -96,6 +104,7 @@ QString laterQuestionText(const QList<app::StoredMessage>& branch, const LaterQu
 bool readingAgainHelps(const QList<app::StoredMessage>& branch, const LaterQuestion& later) {
   const app::Run* last = lastRun(branch);
   if (last == nullptr || later.guard != Guard::kKeep || later.readsAgain || anotherModelReads(branch, later)) return false;
+  if (sourceIsGone(branch)) return false;
   if (last->figures.tokens.thread_visual == 0) return false;  // of text alone hardly anything is dropped
   const QList<app::NamedRecipe> makers = app::namedMakers(*last);
   return std::none_of(makers.begin(), makers.end(), [&](const app::NamedRecipe& maker) { return maker.spec == later.recipe.spec; });

@@ -177,7 +177,7 @@ void describeRefusedMedia(const QString& name, const QString& reason, ErrorText&
   }
   // Of names like its own others are opened.
   text.cause = tr("“%1” is not what its name says, or uses a format that Winnow does not open.").arg(name);
-  text.remedy = tr("The details name the format. If another program opens it, save it there as MP4 or PNG.");
+  text.remedy = tr("If another program opens it, save it there as MP4 or PNG.");
 }
 
 ErrorText describeLostSource(const Error& error) {
@@ -192,9 +192,12 @@ ErrorText describeLostSource(const Error& error) {
 
 }  // namespace
 
+bool isLostSource(const Error& error) {
+  return (error.code == ErrorCode::kFileNotFound || error.code == ErrorCode::kFileUnreadable) && isAddress(error.subject);
+}
+
 ErrorText describeError(const Error& error) {
-  const bool unread = error.code == ErrorCode::kFileNotFound || error.code == ErrorCode::kFileUnreadable;
-  if (unread && isAddress(error.subject)) return describeLostSource(error);
+  if (isLostSource(error)) return describeLostSource(error);
   const CodeText* found = &kTexts[std::size(kTexts) - 1];
   for (const CodeText& text : kTexts) {
     if (text.code == error.code) found = &text;

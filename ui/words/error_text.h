@@ -17,6 +17,8 @@ struct ErrorText {
 };
 
 ErrorText describeError(const Error& error);
+// About a source that was watched: no file that could be put back.
+bool isLostSource(const Error& error);
 
 // An error as it is stored with an answer or a comparison, "<code>: <subject>: <reason>", and back.
 QString failureText(const Error& error);

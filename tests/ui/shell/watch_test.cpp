@@ -144,6 +144,29 @@ TEST_F(WatchTest, AQuestionGoesBetweenTwoClipsAndIsAboutAllOfIt) {
   EXPECT_EQ(std::get<TextItem>(turn.messages.back().items[1]).text, "What was there?");
 }
 
+// Killed while its question waits, a chat must not have it a second time in the box.
+TEST_F(WatchTest, AQuestionThatWaitsIsNotSavedAsADraft) {
+  m_clips.giveFrames(8);
+  start();
+  ASSERT_TRUE(seen(8));
+  m_log->holdWatches(true);
+  m_clips.giveFrames(8);
+  m_clips.giveFrames(8);
+  ASSERT_TRUE(waitUntil([this] { return order() == "cc"; }));
+  type(QStringLiteral("What was there?"));
+  pressEnter();
+  QTest::qWait(600);  // longer than the pause after which a draft is saved
+  std::optional<app::LoadedConversation> saved;
+  QObject::connect(m_store.get(), &app::ChatStore::conversationLoaded, m_window.get(),
+                   [&](app::RequestToken, const app::LoadedConversation& loaded) { saved = loaded; });
+  m_store->loadConversation(session().chat.id());
+  ASSERT_TRUE(waitUntil([&] { return saved.has_value(); }));
+  EXPECT_FALSE(saved->messages.isEmpty());
+  EXPECT_TRUE(saved->draft.text.isEmpty()) << saved->draft.text.toStdString();
+  m_log->holdWatches(false);
+  EXPECT_TRUE(idle());
+}
+
 TEST_F(WatchTest, AQuestionIsAlsoAboutFramesThatAreNoWholeClipYet) {
   m_clips.giveFrames(8);
   start();
@@ -216,6 +239,9 @@ TEST_F(WatchTest, AQuestionIsStoredWithItsSourceAndShownAgain) {
   ASSERT_TRUE(waitUntil([&] { return session().chat.id() == chat && transcript()->messageCount() == 2; }));
   shows();
   EXPECT_FALSE(bar()->isVisible());
+  const auto* line = inWindow<ui::PreparationLine>();
+  EXPECT_TRUE(line->idleText().startsWith(QStringLiteral("What was seen is gone."))) << line->idleText().toStdString();
+  EXPECT_EQ(line->button()->text(), QStringLiteral("Later questions…")) << "it cannot be read again";
   // Reworded later: what was watched is not there any more.
   const std::optional<app::Draft> draft = session().answers.beginEdit(0);
   ASSERT_TRUE(draft && draft->attachments.size() == 1);
@@ -237,12 +263,14 @@ TEST_F(WatchTest, AskedAboutLaterTheEnginesErrorIsSaidInWords) {
   close();
   m_script = [](const Request& request) {
     if (std::holds_alternative<LoadModel>(request.body)) return load_script(request);
-    return failure_script(ErrorCode::kFileUnreadable, "/dev/video0", "not a regular file");
+    return failure_script(ErrorCode::kFileNotFound, "/dev/video0", "does not exist");
   };
   open();
   ASSERT_TRUE(waitUntil([this] { return transcript()->messageCount() == 2; }));
   ask(QStringLiteral("And now?"));
   EXPECT_EQ(last().status, ui::MessageStatus::kFailed);
+  EXPECT_FALSE(transcript()->actionRect(last().id, ui::Action::kRetry).isEmpty());
+  EXPECT_TRUE(transcript()->actionRect(last().id, ui::Action::kFindFile).isEmpty()) << "it is nowhere to be found";
   for (const char* address : {"/dev/video0", "tcp://127.0.0.1:9000", "screen::0.0"}) {
     const ui::ErrorText words = ui::describeError({ErrorCode::kFileNotFound, address, "does not exist"});
     EXPECT_TRUE(words.cause.contains(ui::watchedName(QString::fromLatin1(address)))) << words.cause.toStdString();
