@@ -24,6 +24,7 @@
 #include "ui/shell/comparison_controller.h"
 #include "ui/shell/draft_controller.h"
 #include "ui/shell/elsewhere_notice.h"
+#include "ui/shell/fault_notice.h"
 #include "ui/shell/focus_regions.h"
 #include "ui/shell/kept_map_pages.h"
 #include "ui/shell/later_question.h"
@@ -150,9 +151,9 @@ void ChatPage::connectViews(const Parts& parts) {
   connect(&m_session.answers, &AnswerRun::stateChanged, this, &ChatPage::updateState);
   connect(&m_session.chat, &OpenChat::created, this, &ChatPage::updateState);
   connect(m_check, &AnswerCheck::stateChanged, this, &ChatPage::updateState);
-  connect(m_check, &AnswerCheck::problem, parts.faults, &NoticeBar::showError);
+  connect(m_check, &AnswerCheck::problem, parts.faults, &FaultNotice::showErrorOfChat);
   connect(m_comparison, &ComparisonController::stateChanged, this, &ChatPage::updateState);
-  connect(m_comparison, &ComparisonController::problem, parts.faults, &NoticeBar::showError);
+  connect(m_comparison, &ComparisonController::problem, parts.faults, &FaultNotice::showErrorOfChat);
   connect(m_comparison, &ComparisonController::shown, this, [this] {
     m_stack->setCurrentWidget(m_comparisonView);
     arrangeViews();
@@ -250,7 +251,7 @@ void ChatPage::describeLater() {
   const QList<app::StoredMessage> branch = m_session.chat.branch();
   const LaterQuestion later = laterQuestion();
   const QString action =
-      readingAgainHelps(branch, later) ? tr("Read again with %1").arg(recipeTitle(m_methods, later.recipe)) : tr("Later questions…");
+      readingAgainHelps(branch, later) ? tr("Read again with %1").arg(recipeLabel(m_methods, later.recipe)) : tr("Later questions…");
   m_preparationLine->setIdleText(laterQuestionText(branch, later, m_methods), action);
 }
 

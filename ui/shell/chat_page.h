@@ -28,12 +28,12 @@ class Composer;
 class DraftController;
 class DropMark;
 class ElsewhereNotice;
+class FaultNotice;
 class FindBar;
 class FocusRegions;
 class KeptMapPages;
 class MethodDialogs;
 class ModelOfferBox;
-class NoticeBar;
 class PlanController;
 class PlanLine;
 class PreparationLine;
@@ -56,7 +56,7 @@ class ChatPage : public QWidget {
   // Made by the window, which steers them: what stands above the chat, and on its first screen. The page becomes their parent.
   struct Parts {
     QWidget* top = nullptr;
-    NoticeBar* faults = nullptr;  // those of comparisons and checks are told here
+    FaultNotice* faults = nullptr;  // those of comparisons and checks are told here
     ModelOfferBox* offer = nullptr;
   };
   ChatPage(const WindowServices& services, ChatSession& session, const QList<app::Sample>& samples, const Parts& parts);

@@ -9,14 +9,13 @@
 namespace winnow::ui {
 
 FaultNotice::FaultNotice(app::EngineHost& engine, OpenChat& chat, QWidget* parent) : NoticeBar(parent) {
-  connect(&chat, &OpenChat::problem, this, &NoticeBar::showError);
+  connect(&chat, &OpenChat::problem, this, &FaultNotice::showErrorOfChat);
   // Of the chat on screen, and calmly: its media are read again, no more. That another model is loaded, the line under the box says.
   connect(&engine, &app::EngineHost::cacheSetAside, this, [this, &chat](const Error& why, ConversationId conversation) {
     if (conversation != chat.id() || why.subject.empty()) return;
     Notice notice = noticeOf(why);
     notice.error = false;
-    present(notice);
-    m_setAside = text();
+    presentOfChat(notice);
   });
   connect(&chat, &OpenChat::subtitlesChanged, this, [this](const QByteArray& file) {
     Notice notice;
@@ -24,12 +23,17 @@ FaultNotice::FaultNotice(app::EngineHost& engine, OpenChat& chat, QWidget* paren
         tr("The subtitles in “%1” have changed since a question was asked about them. Answers are about the new ones from now on.")
             .arg(attachedName(QFile::decodeName(file)));
     notice.error = false;
-    present(notice);
+    presentOfChat(notice);
   });
   connect(&chat, &OpenChat::aboutToShow, this, [this] {
-    if (!m_setAside.isEmpty() && text() == m_setAside) dismiss();
-    m_setAside.clear();
+    if (!m_ofChat.isEmpty() && text() == m_ofChat) dismiss();
+    m_ofChat.clear();
   });
+}
+
+void FaultNotice::presentOfChat(const Notice& notice) {
+  present(notice);
+  m_ofChat = text();
 }
 
 }  // namespace winnow::ui

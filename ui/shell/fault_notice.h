@@ -18,8 +18,12 @@ class FaultNotice : public NoticeBar {
  public:
   FaultNotice(app::EngineHost& engine, OpenChat& chat, QWidget* parent = nullptr);
 
+  // About the chat on screen: another chat has nothing to do with it.
+  void presentOfChat(const Notice& notice);
+  void showErrorOfChat(const Error& error) { presentOfChat(noticeOf(error)); }
+
  private:
-  QString m_setAside;  // what was told of what was kept of the chat on screen
+  QString m_ofChat;
 };
 
 }  // namespace winnow::ui

@@ -257,8 +257,9 @@ void MainWindow::updateStatus() {
   }
   if (m_fetch != nullptr && m_fetch->isRunning()) parts << m_fetch->status();
   parts << m_page->methodText();
+  // Only of what is being written: a finished answer's speed beside the method that comes next would be read as that method's.
   if (f.active) parts << (f.waitsFor.isEmpty() ? phaseText(f.phase, f.phaseDone, f.phaseTotal) : f.waitsFor);
-  if (f.tokensPerS > 0) parts << formatSpeed(f.tokensPerS);
+  if (f.active && f.tokensPerS > 0) parts << formatSpeed(f.tokensPerS);
   if (model.state() == ModelState::kReady && !model.info().device_note.empty())
     parts << displayText(QString::fromStdString(model.info().device_note));
   m_status->setText(parts.join(QStringLiteral("  ·  ")));

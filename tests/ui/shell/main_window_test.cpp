@@ -50,10 +50,25 @@ TEST_F(MainWindowTest, EnterSendsAndTheAnswerStreamsAndIsSaved) {
   EXPECT_EQ(last().text, QStringLiteral("The star is **red**. It is a star in the middle of the frame."));
   EXPECT_EQ(turnsSeen(*m_log), 1);
   EXPECT_TRUE(m_window->statusText().contains(QStringLiteral("shapes-demo")));
+  ASSERT_GT(session().answers.monitor().figures().tokensPerS, 0.0);
+  EXPECT_FALSE(m_window->statusText().contains(QStringLiteral("tok/s"))) << "beside the method that comes next it would be read as its own";
   close();
   open();
   ASSERT_TRUE(waitUntil([this] { return transcript()->messageCount() == 2; })) << "the chat was not reopened";
   EXPECT_TRUE(last().metrics.valid);
+}
+
+TEST_F(MainWindowTest, WhatWentWrongInAChatIsNotToldInTheNext) {
+  ask(QStringLiteral("What color is the star?"));
+  auto* faults = inWindow<ui::FaultNotice>();
+  Q_EMIT session().chat.problem(Error{ErrorCode::kFileNotFound, "/home/a/film.mp4", "does not exist"});
+  ASSERT_TRUE(faults->isVisible());
+  QTest::keyClick(composer()->prompt(), Qt::Key_N, Qt::ControlModifier);
+  EXPECT_TRUE(waitUntil([&] { return session().chat.id() == 0 && !faults->isVisible(); }));
+  faults->showError(Error{ErrorCode::kFileNotFound, "/models/gone", "does not exist"});  // of the program: of every chat
+  m_window->sidebar()->step(1);
+  ASSERT_TRUE(waitUntil([this] { return session().chat.id() != 0; }));
+  EXPECT_TRUE(faults->isVisible());
 }
 
 TEST_F(MainWindowTest, StopKeepsThePartialAnswer) {
