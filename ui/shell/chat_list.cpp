@@ -10,9 +10,15 @@ namespace {
 
 constexpr int kMostHits = 1000;  // messages; a chat may have many of them
 
+// A row of the list shows about thirty characters: what matches has to stand among them.
+constexpr qsizetype kMostBefore = 20;
+constexpr qsizetype kKeptBefore = 12;
+
 // One line, without the marks around what matches.
 QString placeOf(const app::SearchHit& hit) {
-  QString words = hit.snippet;
+  QString words = hit.snippet.simplified();
+  if (const qsizetype match = words.indexOf(QChar(0x2068)); match > kMostBefore)
+    words = QChar(0x2026) + words.mid(std::min(match, words.indexOf(QLatin1Char(' '), match - kKeptBefore) + 1));
   words.remove(QChar(0x2068)).remove(QChar(0x2069));
   return displayText(words).simplified();
 }

@@ -51,6 +51,15 @@ TEST_F(ChatSearch, ShowsTheChatsThatHaveTheWordsAndWhere) {
   EXPECT_EQ(m_window->sidebar()->selected(), m_heron);
 }
 
+// Of a long text the row shows the words that were looked for, not what stands somewhere before them.
+TEST_F(ChatSearch, WhatWasFoundStandsAtTheBeginningOfItsRow) {
+  ask(QStringLiteral("Please tell me once more, and in all detail, where the old man had put the umbrella of his brother."));
+  QTest::keyClicks(box(), QStringLiteral("umbrella"));
+  ASSERT_TRUE(shows({m_heron}));
+  const QString line = list().index(0).data(ui::ConversationListModel::kSubtitleRole).toString();
+  EXPECT_TRUE(line.startsWith(QStringLiteral("…put the umbrella of his"))) << line.toStdString();
+}
+
 TEST_F(ChatSearch, OpensWhatWasFoundByTheKeyboardAlone) {
   QTest::keyClick(composer()->prompt(), Qt::Key_F, Qt::ControlModifier | Qt::ShiftModifier);
   QTest::keyClicks(box(), QStringLiteral("kettle"));
