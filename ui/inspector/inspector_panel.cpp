@@ -282,6 +282,7 @@ void InspectorPanel::refresh() {
   m_notes->setText(notesText(f.notes, f.shortTextTokens));
   m_notes->setVisible(!f.notes.empty());
   m_keptVisual->setLabel(attachedLabel(f.attached));
+  m_keptVisual->setVisible(f.visualTokens > 0 || f.attached != AttachedKind::kNothing);
   m_layers->setAttachedLabel(attachedLabel(f.attached));
   m_model->setAttached(f.attached);
   m_timeline->chart()->setAttached(f.attached);

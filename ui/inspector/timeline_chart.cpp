@@ -74,8 +74,9 @@ void TimelineChart::setTurns(std::vector<app::TurnTimeline> turns) {
   }
   m_axisS = roundSeconds(seconds);
   m_axis = roundBytes(bytes);
-  if (!m_turns.empty()) {
-    const TimelinePoint& last = m_turns.back().points.back();
+  const auto shown = std::find_if(m_turns.rbegin(), m_turns.rend(), [](const app::TurnTimeline& turn) { return !turn.empty(); });
+  if (shown != m_turns.rend()) {
+    const TimelinePoint& last = shown->points.back();
     setAccessibleDescription(
         tr("%Ln turn(s), %1 now, %2 without compression. The table below has every value.", nullptr, static_cast<int>(m_turns.size()))
             .arg(formatBytes(qRound64(last.total())), formatBytes(qRound64(last.full))));
@@ -235,7 +236,8 @@ void TimelineChart::paintMarks(QPainter& painter, std::size_t turn, const QRectF
   const qreal low = area.top() - theme().px(8);
   const qreal start = area.left() + area.width() * m_startS[turn] / m_axisS;
   painter.setPen(QPen(c.strongBorder, 1, Qt::DotLine));
-  if (turn > 0) painter.drawLine(QPointF(start, area.top() - theme().px(4)), QPointF(start, area.bottom()));
+  if (m_startS[turn] > 0.0 && !m_turns[turn].empty())
+    painter.drawLine(QPointF(start, area.top() - theme().px(4)), QPointF(start, area.bottom()));
   for (const TimelinePoint& point : m_turns[turn].points) {
     if (point.mark == Mark::kNone || point.mark == Mark::kEnd) continue;
     const qreal x = xOf(turn, point, area);

@@ -51,7 +51,7 @@ QString phaseText(Phase phase, quint64 done, quint64 total) {
     case Phase::kDecode:
       return MonitorWords::tr("Writing the answer");
     case Phase::kProbe:
-      return MonitorWords::tr("Asking itself what matters");
+      return MonitorWords::tr("Deciding what to keep");
   }
   return MonitorWords::tr("Working");
 }
@@ -106,8 +106,9 @@ void CacheMonitor::showRunning() {
 }
 
 void CacheMonitor::setEarlierTurns(std::vector<app::TurnTimeline> turns) {
-  m_earlier = std::move(turns);
-  std::erase_if(m_earlier, [](const app::TurnTimeline& turn) { return turn.empty(); });
+  // One without a timeline, such as an answer taken from a comparison, keeps its number among the others.
+  const bool any = std::any_of(turns.begin(), turns.end(), [](const app::TurnTimeline& turn) { return !turn.empty(); });
+  m_earlier = any ? std::move(turns) : std::vector<app::TurnTimeline>();
   Q_EMIT changed();
 }
 

@@ -137,7 +137,7 @@ TEST(InspectorPanel, TimelineHasATableTwinThatCanBeCopied) {
   old.full = 4096.0;
   old.mark = Mark::kEvent;
   earlier.add(old);
-  monitor.setEarlierTurns({earlier, {}});
+  monitor.setEarlierTurns({earlier, {}});  // the second answer came out of a comparison: nothing is recorded of it
   monitor.begin(RecipeSpec());
   monitor.take(timedReport());
   const QAbstractItemModel* table = panel.timeline()->table()->model();
@@ -146,7 +146,7 @@ TEST(InspectorPanel, TimelineHasATableTwinThatCanBeCopied) {
   const QStringList lines = QApplication::clipboard()->text().split(QLatin1Char('\n'));
   EXPECT_EQ(lines[0], QStringLiteral("Turn\tSeconds\tWhat\tKV KiB\tFull KiB\tText KiB\tImages KiB\tVideos KiB\tAnswer KiB\tTokens/s"));
   EXPECT_EQ(lines[1], QStringLiteral("1\t1.5\tCompressed\t2\t4\t2\t0\t0\t0\t0"));
-  EXPECT_TRUE(lines[3].startsWith(QStringLiteral("2\t")) && lines[3].contains(QStringLiteral("\tCompressed\t0.9765625\t")))
+  EXPECT_TRUE(lines[3].startsWith(QStringLiteral("3\t")) && lines[3].contains(QStringLiteral("\tCompressed\t0.9765625\t")))
       << lines[3].toStdString();
   EXPECT_TRUE(QApplication::clipboard()->mimeData()->hasFormat(QStringLiteral("text/csv")));
   // Another chat: its own turns, nothing of the one that is still recorded.
