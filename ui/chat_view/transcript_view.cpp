@@ -31,6 +31,7 @@ namespace {
 
 constexpr int kColumnUnits = 760;  // a line longer than this is hard to read
 constexpr int kAnimationIntervalMs = 100;
+constexpr int kLowUnits = 200;  // four lines or so
 
 }  // namespace
 
@@ -196,8 +197,14 @@ void TranscriptView::layoutVisible() {
 void TranscriptView::updatePill() {
   const bool show = !atEnd() && messageCount() > 0 && !m_layout.bare();
   if (show) {
+    // Where little is shown it stands aside, without its words.
+    const bool low = viewport()->height() < theme().px(kLowUnits);
+    m_pill->setText(low ? QString() : tr("Jump to latest"));
+    m_pill->setToolTip(low ? tr("Jump to latest") : QString());
     m_pill->adjustSize();
-    m_pill->move((viewport()->width() - m_pill->width()) / 2, viewport()->height() - m_pill->height() - theme().space(Space::kMedium));
+    const int margin = theme().space(Space::kMedium);
+    m_pill->move(low ? viewport()->width() - m_pill->width() - margin : (viewport()->width() - m_pill->width()) / 2,
+                 viewport()->height() - m_pill->height() - margin);
     m_pill->raise();
   }
   m_pill->setVisible(show);

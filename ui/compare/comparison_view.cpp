@@ -82,7 +82,11 @@ ComparisonView::ComparisonView(QWidget* parent) : QWidget(parent) {
   m_progress = new QProgressBar;
   m_progress->setTextVisible(false);
   m_progress->setAccessibleName(tr("Progress of the shared reading"));
-  layout->addWidget(m_progress);
+  m_progress->setFixedHeight(theme().px(6));
+  auto* shared = new QHBoxLayout;
+  setMargins(shared, 6, 0, 6, 4);
+  shared->addWidget(m_progress);
+  layout->addLayout(shared);
   m_failure = new QLabel;
   m_failure->setWordWrap(true);
   m_failure->setTextFormat(Qt::PlainText);
@@ -105,6 +109,7 @@ ComparisonView::ComparisonView(QWidget* parent) : QWidget(parent) {
   connect(m_stop, &QPushButton::clicked, this, &ComparisonView::stopRequested);
   connect(m_cancel, &QPushButton::clicked, this, &ComparisonView::cancelRequested);
   connect(&theme(), &Theme::changed, this, [this] {
+    m_progress->setFixedHeight(theme().px(6));
     for (ColumnView* column : m_columns) {
       column->setMinimumWidth(theme().px(kColumnUnits));
       column->transcript()->setMinimumHeight(theme().px(kAnswerUnits));

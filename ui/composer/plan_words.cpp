@@ -32,6 +32,11 @@ int framesOf(const QList<app::Attachment>& attachments) {
   return frames;
 }
 
+int imagesOf(const QList<app::Attachment>& attachments) {
+  return static_cast<int>(
+      std::count_if(attachments.begin(), attachments.end(), [](const app::Attachment& each) { return each.kind == MediaKind::kImage; }));
+}
+
 // "1,512 words", "the first 1,000 tokens of …"; of several all words.
 QString documentsText(const QList<app::Attachment>& attachments) {
   qint64 words = 0;
@@ -110,6 +115,7 @@ PlanView describePlan(const Planned& planned, const PlanSubject& subject) {
   QStringList parts;
   const bool textAlone = subject.attachments.isEmpty() && planned.tokens.visual == 0;
   if (frames > 0) parts << PlanWords::tr("%Ln frame(s)", nullptr, frames);
+  if (const int images = imagesOf(subject.attachments); images > 0) parts << PlanWords::tr("%Ln image(s)", nullptr, images);
   if (textAlone && planned.fits_context) parts << contextText(context - planned.tokens.generated, planned.context_tokens);
   if (const QString documents = documentsText(subject.attachments); !documents.isEmpty()) parts << documents;
   parts << cacheText(planned) << fitText(planned, view.fit, context);

@@ -30,6 +30,7 @@ OptionField::OptionField(OptionInfo option, QWidget* parent) : QWidget(parent), 
     case OptionType::kWhole:
       m_number = new QSpinBox;
       m_number->setRange(static_cast<int>(std::max(kLeast, m_option.low)), static_cast<int>(std::min(kMost, m_option.high)));
+      m_number->setGroupSeparatorShown(true);
       m_number->setSingleStep(m_option.odd ? 2 : 1);
       connect(m_number, &QSpinBox::valueChanged, this, &OptionField::changed);
       break;

@@ -167,6 +167,7 @@ void RecipeEditor::buildForm() {
   m_share->setObjectName(QStringLiteral("share"));
   m_slots = new QSpinBox;
   m_slots->setRange(1, kMostTokens);
+  m_slots->setGroupSeparatorShown(true);
   m_slots->setAccessibleName(tr("Slots per layer and key-value head"));
   m_slots->setObjectName(QStringLiteral("slots"));
   auto* budget = new QWidget;
@@ -224,6 +225,7 @@ QWidget* RecipeEditor::fieldOf(const WholeSetting& setting, const app::SettingTe
   if (setting.words.empty()) {
     auto* number = new QSpinBox;
     number->setRange(setting.least, std::min(setting.most, kMostTokens));
+    number->setGroupSeparatorShown(true);
     number->setAccessibleName(settingTitle(text));
     number->setObjectName(QLatin1String(setting.name));
     connect(number, &QSpinBox::valueChanged, this, [this] { judge(); });

@@ -43,6 +43,7 @@ QDoubleSpinBox* numberBox(double least, double most, double step) {
 QSpinBox* wholeBox(int least, int most) {
   auto* box = new QSpinBox;
   box->setRange(least, most);
+  box->setGroupSeparatorShown(true);
   return box;
 }
 

@@ -465,7 +465,8 @@ QSize WinnowStyle::sizeFromContents(ContentsType type, const QStyleOption* optio
     case CT_MenuItem:
       if (const auto* item = qstyleoption_cast<const QStyleOptionMenuItem*>(option);
           item && item->menuItemType != QStyleOptionMenuItem::Separator) {
-        result.setHeight(std::max(result.height(), theme().px(28)));
+        // Fusion reckons with its own check column, which is as wide as our icons are at any zoom, and shortens what has no room.
+        return QSize(result.width() + theme().px(18), std::max(result.height(), theme().px(28)));
       }
       return result;
     case CT_HeaderSection:

@@ -89,6 +89,7 @@ WatchDialog::WatchDialog(const WatchCosts& costs, std::vector<app::Camera> camer
   m_cap = new QSpinBox;
   m_cap->setRange(64, 1'000'000);
   m_cap->setCorrectionMode(QAbstractSpinBox::CorrectToNearestValue);
+  m_cap->setGroupSeparatorShown(true);
   m_cap->setSingleStep(100);
   m_cap->setValue(static_cast<int>(app::WatchRequest().capSlots));
   m_cap->setSuffix(tr(" tokens"));

@@ -5,6 +5,7 @@
 #include <QApplication>
 #include <QClipboard>
 #include <QMenu>
+#include <QPushButton>
 #include <QScrollBar>
 #include <QSignalSpy>
 #include <QTimer>
@@ -114,6 +115,22 @@ TEST_F(TranscriptViewTest, FollowsTheEndOnlyWhenItIsInView) {
   m_view.appendText(1, QStringLiteral("Even more.\n\n").repeated(20));
   EXPECT_EQ(m_view.verticalScrollBar()->value(), 100);
   EXPECT_FALSE(m_view.atEnd());
+}
+
+// Where few lines are shown it does not lie on them.
+TEST_F(TranscriptViewTest, TheWayToTheEndStandsAsideInALowView) {
+  m_view.setMessages({message(1, Speaker::kAssistant, QStringLiteral("Line.\n\n").repeated(80))});
+  m_view.verticalScrollBar()->setValue(0);
+  const auto* pill = m_view.findChild<QPushButton*>();
+  ASSERT_TRUE(pill != nullptr && pill->isVisible());
+  EXPECT_EQ(pill->text(), QStringLiteral("Jump to latest"));
+  m_view.resize(800, 160);
+  m_view.verticalScrollBar()->setValue(0);
+  QApplication::processEvents();
+  ASSERT_TRUE(pill->isVisible());
+  EXPECT_TRUE(pill->text().isEmpty());
+  EXPECT_EQ(pill->accessibleName(), QStringLiteral("Jump to latest"));
+  EXPECT_GT(pill->x(), 700);
 }
 
 TEST_F(TranscriptViewTest, ReopensAtTheSamePlace) {

@@ -43,6 +43,9 @@ TEST(PlanWords, SayTokensCacheFitAndWaitInOneLine) {
   EXPECT_EQ(view.text, QStringLiteral("64 frames · cache 1.2 MiB → 247 KiB · fits · about 640 ms")) << view.text.toStdString();
   EXPECT_EQ(view.fit, PlanFit::kFits);
   EXPECT_TRUE(view.remedies.isEmpty());
+  app::Attachment image;
+  image.kind = MediaKind::kImage;
+  EXPECT_TRUE(ui::describePlan(plan(), {{video(64), image, image}, {}}).text.startsWith(QStringLiteral("64 frames · 2 images · cache")));
   Planned first = plan();
   first.expected_ms = 0.0;
   first.kv_bytes_after_event = first.kv_bytes_full;
