@@ -130,7 +130,8 @@ void LoadedModel::require_unchanged() const {
   for (const std::weak_ptr<const TensorFile>& each : files) {
     const std::shared_ptr<const TensorFile> file = each.lock();
     if (file && file->changed())
-      throw Exception(ErrorCode::kModelFileChanged, file->path(), "another program changed the file after it was opened");
+      throw Exception(ErrorCode::kModelFileChanged, file->path(),
+                      "another program changed the file after it was opened: the model has to be loaded again");
   }
 }
 
