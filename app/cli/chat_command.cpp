@@ -8,6 +8,7 @@
 #include "app/cli/chat_attachments.h"
 #include "app/cli/commands.h"
 #include "app/cli/console_output.h"
+#include "app/cli/interrupt_signals.h"
 #include "app/cli/pin_options.h"
 #include "app/cli/session.h"
 #include "app/notices/cache_note_text.h"
@@ -52,6 +53,8 @@ class Chat {
         print_err("%s\n", error_sentence(problem.error()).c_str());  // the conversation goes on
         if (line[0] != '/' && !attached_.media().empty()) print_err("(%s; remove with /detach)\n", attached_.list().c_str());
       }
+      if (termination_requested()) throw Interrupted(Interrupt::kStop);
+      forget_ctrl_c();
     }
   }
 

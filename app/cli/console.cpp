@@ -3,7 +3,6 @@
 #include <unistd.h>
 
 #include <algorithm>
-#include <atomic>
 #include <cmath>
 #include <cstdio>
 #include <sstream>
@@ -14,19 +13,6 @@
 
 namespace winnow::cli {
 namespace {
-
-std::atomic<InterruptSource*> g_interrupt{nullptr};
-std::atomic<int> g_presses{0};
-
-void on_signal(int /*signal*/) {
-  InterruptSource* source = g_interrupt.load();
-  if (source == nullptr) return;
-  if (g_presses.fetch_add(1) == 0) {
-    source->request_stop();
-  } else {
-    source->request_cancel();
-  }
-}
 
 const char* phase_name(Phase phase) {
   switch (phase) {
@@ -147,29 +133,6 @@ void ConsoleSink::clear_line() {
   if (!line_open_) return;
   status_line("");
   line_open_ = false;
-}
-
-InterruptOnSignal::InterruptOnSignal(InterruptSource& source) {
-  g_presses.store(0);
-  g_interrupt.store(&source);
-  take(SIGINT, interrupt_before_);
-  take(SIGTERM, terminate_before_);
-}
-
-// What was ignored at the start stays ignored: a script's job in the background is not meant by the Ctrl+C at its terminal.
-void InterruptOnSignal::take(int signal, struct sigaction& before) {
-  sigaction(signal, nullptr, &before);
-  if (before.sa_handler == SIG_IGN) return;
-  struct sigaction action = {};
-  action.sa_handler = on_signal;
-  sigemptyset(&action.sa_mask);
-  sigaction(signal, &action, nullptr);
-}
-
-InterruptOnSignal::~InterruptOnSignal() {
-  sigaction(SIGINT, &interrupt_before_, nullptr);
-  sigaction(SIGTERM, &terminate_before_, nullptr);
-  g_interrupt.store(nullptr);
 }
 
 std::string media_text(const std::vector<MediaSampled>& sampled) {

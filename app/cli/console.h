@@ -1,10 +1,7 @@
-// What the terminal program shows of the engine's events, and Ctrl+C.
+// What the terminal program shows of the engine's events.
 //
-// Answers stream to stdout, thoughts, progress and figures to stderr. The first Ctrl+C stops (the partial answer stays), the second
-// cancels. Main thread only, except the signal handler, which touches atomics alone.
+// Answers stream to stdout, thoughts, progress and figures to stderr. Main thread only.
 #pragma once
-
-#include <signal.h>
 
 #include <optional>
 #include <string>
@@ -50,21 +47,6 @@ class ConsoleSink : public EventSink {
   Phase last_phase_ = Phase::kLoadWeights;
   bool any_phase_ = false;
   bool thinking_ = false;  // a thought is on stderr, and its line is not ended
-};
-
-// Ctrl+C during its lifetime goes to `source`, unless the program was started with it ignored.
-class InterruptOnSignal {
- public:
-  explicit InterruptOnSignal(InterruptSource& source);
-  ~InterruptOnSignal();
-  InterruptOnSignal(const InterruptOnSignal&) = delete;
-  InterruptOnSignal& operator=(const InterruptOnSignal&) = delete;
-
- private:
-  static void take(int signal, struct sigaction& before);
-
-  struct sigaction interrupt_before_ = {};
-  struct sigaction terminate_before_ = {};
 };
 
 // For people: asked against done frames; tokens, cache, speed; a line for each note of the compression.

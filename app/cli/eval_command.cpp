@@ -9,6 +9,7 @@
 #include <set>
 
 #include "app/cli/console_output.h"
+#include "app/cli/interrupt_signals.h"
 #include "app/cli/option_checks.h"
 #include "app/cli/session.h"
 #include "app/evaluation/dataset.h"

@@ -11,8 +11,9 @@ enum class ExitStatus : int {
   kAnswered = 0,
   kRefusedInput = 1,  // one sentence on stderr names the file and the reason
   kWrongUsage = 2,
-  kEngineFailed = 3,  // out of memory, device, our own fault
-  kInterrupted = 130,
+  kEngineFailed = 3,   // out of memory, device, our own fault
+  kInterrupted = 130,  // by Ctrl+C (SIGINT)
+  kTerminated = 143,   // by SIGTERM
 };
 
 ExitStatus exit_status(const Error& error);

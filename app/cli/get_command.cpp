@@ -11,6 +11,7 @@
 
 #include "app/cli/console.h"
 #include "app/cli/console_output.h"
+#include "app/cli/interrupt_signals.h"
 #include "app/downloads/model_folder.h"
 
 namespace winnow::cli {

@@ -9,6 +9,7 @@
 #include "app/cli/encoding_option.h"
 #include "app/cli/eval_command.h"
 #include "app/cli/get_command.h"
+#include "app/cli/interrupt_signals.h"
 #include "app/cli/option_checks.h"
 #include "app/downloads/model_folder.h"
 #include "app/downloads/package_download.h"
@@ -17,8 +18,9 @@
 #include "engine/base/interrupt.h"
 
 namespace winnow::cli {
+namespace {
 
-ExitStatus run_program(int argc, const char* const* argv) {
+ExitStatus run_command(int argc, const char* const* argv) {
   CLI::App program("Winnow: ask questions about images, videos and texts on this machine, with a compressed KV cache");
   program.name("winnow-cli");
   program.require_subcommand(1);
@@ -219,6 +221,13 @@ ExitStatus run_program(int argc, const char* const* argv) {
     return ExitStatus::kEngineFailed;
   }
   return status;
+}
+
+}  // namespace
+
+ExitStatus run_program(int argc, const char* const* argv) {
+  forget_signals();
+  return status_after_signals(run_command(argc, argv));
 }
 
 }  // namespace winnow::cli

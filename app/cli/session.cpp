@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "app/cache_store/model_fingerprint.h"
+#include "app/cli/interrupt_signals.h"
 #include "app/cli/noticed_engine.h"
 #include "app/media/media_opener.h"
 #include "app/settings/app_folders.h"

@@ -10,6 +10,7 @@
 #include "app/cli/answer_json.h"
 #include "app/cli/commands.h"
 #include "app/cli/console_output.h"
+#include "app/cli/interrupt_signals.h"
 #include "app/cli/session.h"
 #include "app/cli/timed_questions.h"
 #include "app/cli/typed_questions.h"

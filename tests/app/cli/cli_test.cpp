@@ -7,11 +7,15 @@
 #include <chrono>
 #include <csignal>
 #include <cstdint>
+#include <fstream>
 #include <nlohmann/json.hpp>
+#include <optional>
 #include <span>
 #include <thread>
 #include <vector>
 
+#include "app/cli/interrupt_signals.h"
+#include "app/cli/session.h"
 #include "engine/weights/safetensors.h"
 #include "tests/app/cli/command_run.h"
 #include "tests/support/gguf_writer.h"
@@ -124,6 +128,36 @@ TEST(Cli, CtrlCWhileWeightsLoadIsNoFailure) {
   EXPECT_EQ(run.exit_code, 130) << run.err;
   EXPECT_EQ(run.err.find("must be"), std::string::npos) << run.err;
   EXPECT_EQ(run.out, "");
+}
+
+// Raises a signal with each word, and keeps how the answer ended.
+class SignalAtWords : public EventSink {
+ public:
+  void on_event(Event event) override {
+    if (std::holds_alternative<TextDelta>(event.body)) std::raise(SIGTERM);
+    if (const auto* finished = std::get_if<Finished>(&event.body)) reason = finished->reason;
+  }
+
+  std::optional<StopReason> reason;
+};
+
+// Behind its last word a question asks nobody whether it was stopped: SIGTERM was lost then, and a script saw 0.
+TEST(Cli, ASignalBehindTheLastWordStopsWhatFollowsAndIsTheStatus) {
+  cli::forget_signals();
+  cli::Session session;
+  LoadModel load;
+  load.folder = demo("model").string();
+  session.load(load);
+  Turn turn;
+  turn.messages = {{Role::kUser, {TextItem{"Hello?"}}}};
+  turn.sampling.max_new_tokens = 1;
+  SignalAtWords last, next;
+  session.run(turn, last);
+  EXPECT_EQ(last.reason, StopReason::kLength) << "it came too late to be noticed";
+  session.run(turn, next);
+  EXPECT_EQ(next.reason, StopReason::kInterrupted);
+  EXPECT_EQ(cli::status_after_signals(cli::ExitStatus::kAnswered), cli::ExitStatus::kTerminated);
+  cli::forget_signals();
 }
 
 TEST(Cli, ProbeWithoutAFileListsWhatRuns) {

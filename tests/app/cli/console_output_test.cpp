@@ -2,10 +2,6 @@
 
 #include <gtest/gtest.h>
 
-#include <csignal>
-
-#include "app/cli/console.h"
-
 namespace winnow::cli {
 namespace {
 
@@ -38,24 +34,6 @@ TEST(ConsoleOutput, BrokenUtf8IsShownByteByByte) {
   EXPECT_EQ(printable("\xE2\x80"), "\\xE2\\x80");
   EXPECT_EQ(printable("\xC0\x9B"), "\\xC0\\x9B") << "overlong";
   EXPECT_EQ(printable("\xF5\x80\x80\x80"), "\\xF5\\x80\\x80\\x80");
-}
-
-void no_action(int) {}
-
-// A script's job in the background is started with SIGINT ignored, and is not meant by the Ctrl+C at its terminal.
-TEST(InterruptOnSignal, WhatWasIgnoredStaysIgnored) {
-  for (const int signal : {SIGINT, SIGTERM}) {
-    for (const bool ignored : {true, false}) {
-      const auto before = ::signal(signal, ignored ? SIG_IGN : no_action);
-      InterruptSource source;
-      {
-        const InterruptOnSignal on_signal(source);
-        ::raise(signal);
-      }
-      EXPECT_EQ(source.token().requested(), !ignored) << signal;
-      EXPECT_EQ(::signal(signal, before), ignored ? SIG_IGN : no_action) << "put back";
-    }
-  }
 }
 
 }  // namespace
