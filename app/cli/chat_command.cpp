@@ -23,17 +23,16 @@ constexpr const char* kHelp =
     "without N, all\n/method NAME         compression method from now on\n/retention R         share of the cache to keep, above 0 and at "
     "most 1\n/pin WHAT            always keep: 12.0-15.5 (seconds of the only video), 2:12.0-15.5 (of the second\n                     "
     "image or video), 2 (all of it)\n/unpin               remove all pins\n/continue            continue the last answer where it was cut "
-    "or stopped\n/figures             tokens, memory and times of the last answer\n/reset               start over\n/help, /quit\n";
+    "or stopped\n/figures             tokens, memory and times of the last answer\n/reload              load the model again after its "
+    "file has changed; the conversation goes "
+    "on\n/reset               start over\n/help, /quit\n";
 
 class Chat {
  public:
   explicit Chat(const ChatOptions& options) : options_(options) {}
 
   ExitStatus run() {
-    const ModelInfo model = session_.load(load_request(options_.model));
-    attached_.set_traits(model.traits);
-    print_err("%s on %s (%s). /help lists the commands.\n", model.name.c_str(), model.device.c_str(), model.dtype.c_str());
-    suit_model(options_.turn, model);
+    print_err("%s. /help lists the commands.\n", load().c_str());
     reset();
     const bool interactive = isatty(STDIN_FILENO) == 1;
     LineReader lines = LineReader::standard_input();
@@ -49,9 +48,10 @@ class Chat {
           ask(line);
         }
       } catch (const Exception& problem) {
-        if (problem.error().subject == kStandardOutput) throw;       // nobody would read the answers
-        print_err("%s\n", error_sentence(problem.error()).c_str());  // the conversation goes on
-        if (line[0] != '/' && !attached_.media().empty()) print_err("(%s; remove with /detach)\n", attached_.list().c_str());
+        if (problem.error().subject == kStandardOutput) throw;  // nobody would read the answers
+        say(problem.error(), line[0] == '/' ? Asked::kCommand : Asked::kQuestion);
+      } catch (const Interrupted&) {
+        print_err("(stopped; /reload tries again)\n");  // no other command ends so
       }
       if (termination_requested()) throw Interrupted(Interrupt::kStop);
       forget_ctrl_c();
@@ -59,6 +59,26 @@ class Chat {
   }
 
  private:
+  enum class Asked : int { kQuestion = 1, kCommand = 2 };
+
+  // The conversation goes on.
+  void say(const Error& problem, Asked asked) {
+    print_err("%s\n", error_sentence(problem).c_str());
+    model_is_lost_ = model_is_lost_ || problem.code == ErrorCode::kModelFileChanged;
+    if (model_is_lost_) print_err("(/reload loads the model again, and the conversation goes on)\n");
+    if (asked == Asked::kQuestion && !attached_.media().empty()) print_err("(%s; remove with /detach)\n", attached_.list().c_str());
+  }
+
+  // Says which model it is.
+  std::string load() {
+    model_is_lost_ = true;
+    const ModelInfo model = session_.load(load_request(options_.model));
+    model_is_lost_ = false;
+    attached_.set_traits(model.traits);
+    suit_model(options_.turn, model);
+    return model.name + " on " + model.device + " (" + model.dtype + ")";
+  }
+
   void reset() {
     ConsoleSink sink(AnswerOutput::kSilent);
     session_.run(ForgetConversation{1}, sink);
@@ -149,6 +169,8 @@ class Chat {
       go_on();
     } else if (name == "/figures") {
       print_err("%s", figures_.empty() ? "no answer yet\n" : figures_.c_str());
+    } else if (name == "/reload") {
+      print_err("%s, loaded again\n", load().c_str());
     } else if (name == "/method") {
       set_method(words);
     } else if (name == "/retention") {
@@ -200,6 +222,7 @@ class Chat {
   std::optional<Turn> cut_;  // goes on with the last answer; none: it was not cut
   std::string figures_;
   bool noted_ = false;
+  bool model_is_lost_ = false;  // its file has changed, or it could not be loaded again
 };
 
 }  // namespace

@@ -1,9 +1,13 @@
-// Conversations that a signal ends.
+// Conversations that a signal ends, or whose model's file is overwritten.
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <csignal>
+#include <filesystem>
 
 #include "running_program.h"
+#include "tests/support/golden_path.h"
+#include "tests/support/packed_gguf.h"
 
 namespace winnow::testing {
 namespace {
@@ -30,6 +34,32 @@ TEST(RunningChat, SigtermEndsItWhileItWaitsForALine) {
   ASSERT_TRUE(chat.waits_for_err("/nonsense")) << chat.err();
   chat.send(SIGTERM);
   EXPECT_EQ(chat.ended(), kTerminated) << chat.err();
+}
+
+TEST(RunningChat, GoesOnWhenItsModelIsOverwrittenAndLoadedAgain) {
+  const ScratchFolder scratch;
+  const std::string bytes =
+      in_blocks(test_support::golden_folder("smolvlm/smolvlm2_split") + "/gguf/model.gguf", [](const std::string&) { return true; });
+  write_file(scratch.file("model.gguf"), bytes);
+  RunningProgram chat(scratch, "chat --device cpu --max-tokens 3 --model " + shell_quoted(scratch.file("model.gguf")));
+  chat.type("One?");
+  ASSERT_TRUE(chat.waits_for_out("\n")) << chat.err();
+  write_file(scratch.file("model.gguf"), "GGUF");
+  chat.type("Two?");
+  ASSERT_TRUE(chat.waits_for_err("(/reload loads the model again, and the conversation goes on)")) << chat.err();
+  EXPECT_NE(chat.err().find("model.gguf: another program changed the file"), std::string::npos) << chat.err();
+  chat.type("/reload");
+  ASSERT_TRUE(chat.waits_for_err("the file ends within its header")) << chat.err();
+  write_file(scratch.file("model.gguf"), bytes);
+  chat.type("/reload");
+  ASSERT_TRUE(chat.waits_for_err(", loaded again\n")) << chat.err();
+  chat.type("Two?");
+  chat.type("/figures");
+  ASSERT_TRUE(chat.waits_for_err(" tokens at ")) << chat.err();
+  chat.type("/quit");
+  EXPECT_EQ(chat.ended(), 0) << chat.err();
+  const std::string answers = chat.out();
+  EXPECT_GE(std::count(answers.begin(), answers.end(), '\n'), 2) << answers << chat.err();
 }
 
 }  // namespace
