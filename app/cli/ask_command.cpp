@@ -46,6 +46,7 @@ ExitStatus run_ask(const AskOptions& given) {
   }
   Session session;
   const ModelInfo model = session.load(load);
+  if (!options.turn.save_cache.empty()) session.fingerprint();
   if (!model.device_note.empty()) print_err("%s\n", model.device_note.c_str());
   suit_model(options.turn, model);
 

@@ -49,6 +49,7 @@ ExitStatus run_prepare(const PrepareOptions& given) {
   }
   Session session;
   session.load(load);
+  if (!options.turn.save_cache.empty()) session.fingerprint();
   ConsoleSink sink(AnswerOutput::kSilent);
   session.run(Prepare{turn_of(options.turn, first_thread(options.turn, ""))}, sink);
   if (!sink.prepared) return ExitStatus::kInterrupted;

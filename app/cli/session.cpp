@@ -65,6 +65,7 @@ ModelInfo Session::load(const LoadModel& request, ProgressOutput progress) {
   run(request, sink);
   if (!sink.model) throw Interrupted(Interrupt::kStop);
   model_ = *sink.model;
+  fingerprint_.clear();
   return model_;
 }
 
@@ -78,7 +79,10 @@ void Session::run(RequestBody body, EventSink& sink) {
   if (watch.error) throw Exception(*watch.error);
 }
 
-std::string Session::fingerprint() const { return app::modelFingerprint(model_.folder, model_.dtype, model_.projector); }
+const std::string& Session::fingerprint() {
+  if (fingerprint_.empty()) fingerprint_ = app::modelFingerprint(model_.folder, model_.dtype, model_.projector);
+  return fingerprint_;
+}
 
 void Session::save_cache(const std::string& path) {
   ConsoleSink sink(AnswerOutput::kSilent);

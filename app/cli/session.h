@@ -24,8 +24,9 @@ class Session {
   // The caches of conversation 1 to a file and back. Errors: Exception; kInvalidArgument where there is nothing that can be kept.
   void save_cache(const std::string& path);
   Restored load_cache(const std::string& path);
-  // Of the loaded model (app/cache_store/model_fingerprint.h).
-  std::string fingerprint() const;
+  // Of the loaded model (app/cache_store/model_fingerprint.h). Its files are read at the first call after load(): call at once where a
+  // cache will be saved, since another model may lie under the same name when the answer ends.
+  const std::string& fingerprint();
   // For commands that drive it themselves.
   Engine& engine() { return *engine_; }
 
@@ -34,7 +35,8 @@ class Session {
   app::SpeedFile speeds_;
   std::unique_ptr<Engine> engine_;
   RequestId last_id_ = 0;
-  ModelInfo model_;  // the loaded one
+  ModelInfo model_;          // the loaded one
+  std::string fingerprint_;  // of it; empty: not asked for yet
 };
 
 }  // namespace winnow::cli

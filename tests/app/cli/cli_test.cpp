@@ -149,6 +149,7 @@ TEST(Cli, ASignalBehindTheLastWordStopsWhatFollowsAndIsTheStatus) {
   load.folder = demo("model").string();
   session.load(load);
   Turn turn;
+  turn.conversation = 1;
   turn.messages = {{Role::kUser, {TextItem{"Hello?"}}}};
   turn.sampling.max_new_tokens = 1;
   SignalAtWords last, next;
@@ -158,6 +159,34 @@ TEST(Cli, ASignalBehindTheLastWordStopsWhatFollowsAndIsTheStatus) {
   EXPECT_EQ(next.reason, StopReason::kInterrupted);
   EXPECT_EQ(cli::status_after_signals(cli::ExitStatus::kAnswered), cli::ExitStatus::kTerminated);
   cli::forget_signals();
+}
+
+// The name of another model was written into the file: its answers went on from this one's cache.
+TEST(Cli, ASavedCacheIsOfTheModelThatWasLoadedWhateverLiesThereNow) {
+  const ScratchFolder scratch;
+  std::filesystem::copy(demo("model"), scratch.file("model"), std::filesystem::copy_options::recursive);
+  LoadModel load;
+  load.folder = scratch.file("model");
+  cli::Session session;
+  session.load(load);
+  session.fingerprint();
+  cli::ConsoleSink sink(cli::AnswerOutput::kSilent);
+  Turn turn;
+  turn.conversation = 1;
+  turn.messages = {{Role::kUser, {TextItem{"Hello?"}}}};
+  turn.sampling.max_new_tokens = 2;
+  session.run(turn, sink);
+  const std::string weights = scratch.file("model/model.safetensors");
+  {
+    std::fstream bytes(weights, std::ios::in | std::ios::out | std::ios::binary);
+    bytes.seekp(-1, std::ios::end);
+    bytes << 'x';
+  }
+  session.save_cache(scratch.file("cache"));
+  EXPECT_NO_THROW(session.load_cache(scratch.file("cache"))) << "this model made it";
+  cli::Session other;
+  other.load(load);
+  EXPECT_THROW(other.load_cache(scratch.file("cache")), Exception);
 }
 
 TEST(Cli, ProbeWithoutAFileListsWhatRuns) {
