@@ -76,6 +76,8 @@ void print_model(const ModelSummary& model) {
   if (model.has_template) {
     print_out("chat template: its own%s\n",
               model.template_switches.empty() ? "" : (", with the switches " + joined_words(model.template_switches)).c_str());
+  } else if (model.speaks_chatml) {
+    print_out("chat template: none; ChatML, whose markers its vocabulary has\n");
   } else if (model.runs) {
     print_out("chat template: its family's\n");
   }

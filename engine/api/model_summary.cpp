@@ -71,10 +71,11 @@ void describe_tensors(const ModelPackage& package, ModelSummary& summary) {
 }
 
 void describe_template(const ModelPackage& package, ModelSummary& summary) {
-  const std::string source = package.chat_template("").source;
-  summary.has_template = true;
+  const TemplateText text = package.chat_template("");
+  summary.has_template = text.origin == TemplateOrigin::kOwn;
+  summary.speaks_chatml = text.origin == TemplateOrigin::kMarkers;
   for (const std::string_view each : kSwitches) {
-    if (names(source, each)) summary.template_switches.emplace_back(each);
+    if (names(text.source, each)) summary.template_switches.emplace_back(each);
   }
 }
 
@@ -91,10 +92,12 @@ ModelSummary summary_of_model(const std::string& path) {
   summary.recommended = read_recommended_sampling(*package);
   tried(summary, [&] { describe_tensors(*package, summary); });
   tried(summary, [&] { package->tokenizer(); });
-  tried(summary, [&] { describe_template(*package, summary); });
-  // Families that see bring one for folders without.
-  const bool brought = summary.sees && !summary.has_template && summary.missing.back().code == ErrorCode::kUnsupportedModel;
-  if (brought) summary.missing.pop_back();
+  try {
+    describe_template(*package, summary);
+  } catch (const Exception& problem) {
+    const bool brought = summary.sees && problem.error().code == ErrorCode::kUnsupportedModel;  // by the family, for folders without
+    if (!brought) summary.missing.push_back(problem.error());
+  }
   if (gguf && package->document(ModelPart::kImageProcessor) != nullptr) summary.projector = package->subject(ModelPart::kImageProcessor);
   return summary;
 }

@@ -29,6 +29,7 @@ struct ModelSummary {
   std::map<std::string, std::uint64_t> stored;
   std::string projector;                       // of a GGUF file that sees: the file of its vision encoder
   bool has_template = false;                   // of its own
+  bool speaks_chatml = false;                  // without one: its vocabulary has ChatML's markers
   std::vector<std::string> template_switches;  // that its chat template asks for: enable_thinking, tools
   SamplingChoice recommended;                  // of generation_config.json; empty: it says nothing of sampling
   std::vector<Error> missing;                  // what loading would be refused for: weights, the tokenizer, its template

@@ -214,9 +214,13 @@ TemplateText GgufModel::chat_template(std::string_view fallback) const {
   TemplateText text{metadata().string("tokenizer.chat_template", ""), token_text(metadata(), "tokenizer.ggml.bos_token_id", tokens),
                     token_text(metadata(), "tokenizer.ggml.eos_token_id", tokens)};
   // The templates of many text models take no pictures; the projector's template then writes their marker.
-  if (!projector_template_.empty() && text.source.find("image") == std::string::npos) text.source = projector_template_;
-  if (text.source.empty()) text.source = fallback;
-  if (text.source.empty() && std::ranges::find(tokens, kChatMlMarker) != tokens.end()) text.source = kChatMl;
+  const auto take = [&](std::string_view other, TemplateOrigin origin) {
+    text.source = other;
+    text.origin = origin;
+  };
+  if (!projector_template_.empty() && text.source.find("image") == std::string::npos) take(projector_template_, TemplateOrigin::kFamily);
+  if (text.source.empty()) take(fallback, TemplateOrigin::kFamily);
+  if (text.source.empty() && std::ranges::find(tokens, kChatMlMarker) != tokens.end()) take(kChatMl, TemplateOrigin::kMarkers);
   if (text.source.empty()) {
     throw Exception(ErrorCode::kUnsupportedModel, path_,
                     "has no chat template (tokenizer.chat_template) and no ChatML markers; take a file that was made of an instruct or "

@@ -141,7 +141,8 @@ TokenizerFile HuggingFaceFolder::stored_tokenizer() const {
 TemplateText HuggingFaceFolder::chat_template(std::string_view fallback) const {
   const ModelDocument* tokens = read(kTokenizerConfig, kTextLimits);
   if (const LlavaRepositoryFolder* told = retold())
-    return {std::string(told->chat_template), special_token(tokens, "bos_token"), special_token(tokens, "eos_token")};
+    return {std::string(told->chat_template), special_token(tokens, "bos_token"), special_token(tokens, "eos_token"),
+            TemplateOrigin::kFamily};
   return {find_template(tokens, fallback), special_token(tokens, "bos_token"), special_token(tokens, "eos_token")};
 }
 

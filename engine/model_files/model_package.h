@@ -36,10 +36,14 @@ struct ModelDocument {
   JsonObject root() const { return JsonObject(content, subject); }
 };
 
+// kMarkers: ChatML, because the vocabulary has its markers.
+enum class TemplateOrigin : int { kOwn = 1, kFamily, kMarkers };
+
 struct TemplateText {
   std::string source;
   std::string bos;  // texts of the tokens; may be empty
   std::string eos;
+  TemplateOrigin origin = TemplateOrigin::kOwn;
 };
 
 class ModelPackage {

@@ -143,8 +143,11 @@ TEST_F(GgufModels, TheTemplateIsTheFilesOrChatMl) {
   EXPECT_EQ(own.chat_template({}).source, "{{ messages[0]['content'] }}");
   EXPECT_EQ(own.chat_template({}).bos, "<|im_start|>");
   EXPECT_EQ(own.chat_template({}).eos, "<|endoftext|>");
+  EXPECT_EQ(own.chat_template({}).origin, TemplateOrigin::kOwn);
   const GgufModel chat_ml = model(sized(beginning("llama"), "llama"));
   EXPECT_NE(chat_ml.chat_template({}).source.find("<|im_start|>"), std::string::npos);
+  EXPECT_EQ(chat_ml.chat_template({}).origin, TemplateOrigin::kMarkers) << "probe said that it was its own";
+  EXPECT_EQ(chat_ml.chat_template("the family's").origin, TemplateOrigin::kFamily);
   GgufWriter none;
   none.text("general.architecture", "llama").texts("tokenizer.ggml.tokens", {"a", "b"});
   const GgufModel silent = model(sized(none, "llama"));
