@@ -1,8 +1,9 @@
 // The weights of a model under one set of names, whatever layout and files they were saved in.
 //
 // Opened by engine/models. Reads tensors one by one, converted to the wanted type (by way of fp32, if their elements share scales) and
-// moved to the wanted device. Names: canonical (weight_names.h). Errors: Exception kFileUnreadable, kUnsupportedFormat, kDamagedFile,
-// kLimitExceeded, kOutOfMemory; Interrupted. Threads: one at a time.
+// moved to the wanted device. What is loaded is a copy, which later changes of the file do not reach. Only stored() of a mapped file refers
+// to it: the owner then keeps the TensorFile, and whoever computes with it asks changed(). Names: canonical (weight_names.h). Errors:
+// Exception kFileUnreadable, kUnsupportedFormat, kDamagedFile, kLimitExceeded, kOutOfMemory; Interrupted. Threads: one at a time.
 #pragma once
 
 #include <ATen/ATen.h>

@@ -3,8 +3,9 @@
 // Used by weight_files.h, saved caches and by tests that read golden files. The header is read event by event (no document is built), so
 // that a hostile header of 16 MiB costs no more memory than the table of tensors it may have. Checked before anything is allocated or read:
 // header length, first byte, types, ranges, shape x dtype = bytes with checked multiplication, offsets sorted without hole or overlap, file
-// size exact. Data is read with pread, never mapped. Errors: Exception; kDamagedFile, kLimitExceeded, kUnsupportedFormat; the subject is
-// the path, or "<path>: <tensor>". Threads: reading is const and may run on several threads.
+// size exact. Data is read with pread, never mapped: what was read stays right when the file changes later, so changed() matters only while
+// it is read. Errors: Exception; kDamagedFile, kLimitExceeded, kUnsupportedFormat; the subject is the path, or "<path>: <tensor>". Threads:
+// reading is const and may run on several threads.
 #pragma once
 
 #include <cstddef>

@@ -129,6 +129,22 @@ TEST_F(WrongFolder, NamesTheFolderOfATemplateAndOfWeightsThatFail) {
   expect_named(refusal(model_), ErrorCode::kDamagedFile, ": ");
 }
 
+// "tensor does not have a device" was said, and a plan said that nothing fits well.
+TEST_F(WrongFolder, APromptWithoutTokensIsRefusedBeforeItIsRead) {
+  std::ofstream(model_ + "/chat_template.jinja") << "{# says nothing #}";
+  LoadModel load;
+  load.folder = model_;
+  ASSERT_TRUE(run(load).last<ModelLoaded>());
+  const Turn turn = ask("text", "full", 1.0);
+  for (const RequestBody& body : {RequestBody(turn), RequestBody(Plan{turn})}) {
+    const std::optional<Failed> failed = run(body).last<Failed>();
+    ASSERT_TRUE(failed);
+    EXPECT_EQ(failed->error.code, ErrorCode::kInvalidArgument) << failed->error.reason;
+    EXPECT_EQ(failed->error.subject, "question");
+    EXPECT_NE(failed->error.reason.find("no token for any"), std::string::npos) << failed->error.reason;
+  }
+}
+
 // 8 TiB of a hole: nothing on the disk, and more than a machine has.
 TEST_F(WrongFolder, AModelThatDoesNotFitIsRefusedBeforeAWeightIsRead) {
   const std::string header = R"({"layers.0.w":{"dtype":"F32","shape":[1048576,2097152],"data_offsets":[0,8796093022208]}})";

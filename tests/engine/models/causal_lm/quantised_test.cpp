@@ -2,6 +2,8 @@
 // (tests/golden/make/make_quantised_golden.py), as numbers and in the blocks that they become.
 #include <gtest/gtest.h>
 
+#include <filesystem>
+#include <memory>
 #include <string>
 
 #include "engine/model_files/hugging_face_folder.h"
@@ -10,6 +12,7 @@
 #include "tests/engine/models/golden_model.h"
 #include "tests/support/golden_tensors.h"
 #include "tests/support/plain_processor.h"
+#include "tests/support/scratch_folder.h"
 #include "tests/support/source_folder.h"
 #include "tests/support/tensor_distance.h"
 
@@ -64,6 +67,23 @@ TEST_P(Quantised, WhatIsStoredAsNumbersIsPackedBesideTheBlocksAndNamed) {
   const auto both = load_model(packed);
   EXPECT_EQ(both->info().dtype, std::string("fp32, ") + GetParam().type + " + int8");
   EXPECT_LT(both->info().weight_bytes, blocks->info().weight_bytes);
+}
+
+// Read, not mapped: what happens to the file later is of no concern.
+TEST_P(Quantised, BlocksStayWhatTheyWereWhenTheFileIsOverwritten) {
+  const test::ScratchFolder scratch;
+  const std::string file = scratch.file("model.safetensors");
+  for (const char* const name : {"config.json", "model.safetensors"})
+    std::filesystem::copy_file(folder_of(GetParam().name) + "/" + name, scratch.file(name));
+  ModelSource of_copy = source(true);
+  of_copy.package = std::make_shared<HuggingFaceFolder>(scratch.path());
+  const std::weak_ptr<const TensorFile> held = of_copy.package->tensors().files.front();
+  const auto model = load_model(of_copy);
+  const at::Tensor before = logits_of(*model);
+  of_copy.package.reset();
+  EXPECT_TRUE(held.expired()) << "a file that is held is watched for changes";
+  scratch.write("model.safetensors", std::string(std::filesystem::file_size(file), 'x'));
+  EXPECT_TRUE(at::equal(logits_of(*model), before));
 }
 
 TEST_P(Quantised, GreedyTokensAreThoseOfTransformers) {
