@@ -5,6 +5,7 @@
 #include <QFile>
 #include <QFileInfo>
 #include <QUrl>
+#include <cerrno>
 #include <chrono>
 #include <cmath>
 #include <memory>
@@ -72,7 +73,21 @@ ErrorCode codeOf(int code, int systemError, const QByteArray& file) {
   }
 }
 
+// SQLite calls a database malformed when the disk could not deliver a page of it or of its log (SQLITE_IOERR_CORRUPTFS). The system's error
+// of the last call that failed tells the two apart.
+bool diskFailed(sqlite3* handle) {
+  const auto isOfTheDisk = [](int error) { return error == EIO || error == ENXIO || error == ERANGE; };
+  int error = 0;
+  if (handle == nullptr) return false;
+  if (sqlite3_file_control(handle, "main", SQLITE_FCNTL_LAST_ERRNO, &error) == SQLITE_OK && isOfTheDisk(error)) return true;
+  sqlite3_file* log = nullptr;
+  sqlite3_file_control(handle, "main", SQLITE_FCNTL_JOURNAL_POINTER, &log);
+  if (log == nullptr || log->pMethods == nullptr || log->pMethods->xFileControl == nullptr) return false;
+  return log->pMethods->xFileControl(log, SQLITE_FCNTL_LAST_ERRNO, &error) == SQLITE_OK && isOfTheDisk(error);
+}
+
 [[noreturn]] void throwStorage(const QByteArray& file, sqlite3* handle, int code, const QByteArray& detail) {
+  if ((code & 0xff) == SQLITE_CORRUPT && diskFailed(handle)) code = SQLITE_IOERR_READ;
   throw Exception(codeOf(code, handle != nullptr ? sqlite3_system_errno(handle) : 0, file), file.toStdString(),
                   std::string(reasonOf(code)) + " (SQLite " + std::to_string(code) + ": " + detail.toStdString() + ")");
 }
@@ -251,6 +266,8 @@ QString SqliteConnection::runCheck(const char* sql, int budgetMs) {
   if (budgetMs > 0) sqlite3_progress_handler(m_handle, 0, nullptr, nullptr);
   m_interrupt.throw_if_requested();
   if (result != SQLITE_ROW && result != SQLITE_INTERRUPT) throwStorage(m_file, m_handle, result, detail);
+  if (result == SQLITE_ROW && finding != QLatin1String("ok") && diskFailed(m_handle))
+    throwStorage(m_file, m_handle, SQLITE_IOERR_READ, finding.toUtf8());
   return finding;
 }
 

@@ -2,6 +2,7 @@
 
 #include <sqlite3.h>
 
+#include <cerrno>
 #include <cstring>
 
 namespace winnow::test {
@@ -15,7 +16,7 @@ struct Fault {
   int calls = 0;
   bool fired = false;
 };
-Fault fault;
+Fault fault, read_fault;
 sqlite3_vfs faulty_vfs;
 sqlite3_io_methods faulty_methods;
 
@@ -28,25 +29,35 @@ struct FaultyFile {
 sqlite3_vfs* real_vfs() { return static_cast<sqlite3_vfs*>(faulty_vfs.pAppData); }
 sqlite3_file* real(sqlite3_file* file) { return reinterpret_cast<FaultyFile*>(file)->real; }
 
-int next_call() {
-  ++fault.calls;
-  if (fault.first == 0 || fault.calls < fault.first || fault.calls >= fault.first + fault.times) return SQLITE_OK;
-  fault.fired = true;
-  return fault.code;
+int next_call(Fault& of) {
+  ++of.calls;
+  if (of.first == 0 || of.calls < of.first || of.calls >= of.first + of.times) return SQLITE_OK;
+  of.fired = true;
+  return of.code;
+}
+
+int faulty_read(sqlite3_file* file, void* to, int count, sqlite3_int64 offset) {
+  const int code = next_call(read_fault);
+  return code != SQLITE_OK ? code : real(file)->pMethods->xRead(real(file), to, count, offset);
+}
+int faulty_control(sqlite3_file* file, int op, void* argument) {
+  if (op != SQLITE_FCNTL_LAST_ERRNO || !read_fault.fired) return real(file)->pMethods->xFileControl(real(file), op, argument);
+  *static_cast<int*>(argument) = EIO;
+  return SQLITE_OK;
 }
 
 int faulty_write(sqlite3_file* file, const void* data, int count, sqlite3_int64 offset) {
-  const int code = next_call();
+  const int code = next_call(fault);
   if (code == SQLITE_OK) return real(file)->pMethods->xWrite(real(file), data, count, offset);
   if (count > 1) real(file)->pMethods->xWrite(real(file), data, count / 2, offset);  // a short write leaves its half behind
   return code;
 }
 int faulty_sync(sqlite3_file* file, int flags) {
-  const int code = next_call();
+  const int code = next_call(fault);
   return code != SQLITE_OK ? (code == SQLITE_FULL ? SQLITE_IOERR_FSYNC : code) : real(file)->pMethods->xSync(real(file), flags);
 }
 int faulty_truncate(sqlite3_file* file, sqlite3_int64 size) {
-  const int code = next_call();
+  const int code = next_call(fault);
   return code != SQLITE_OK ? SQLITE_IOERR_TRUNCATE : real(file)->pMethods->xTruncate(real(file), size);
 }
 
@@ -62,7 +73,7 @@ sqlite3_io_methods make_methods() {
   sqlite3_io_methods m{};
   m.iVersion = 2;
   m.xClose = [](sqlite3_file* f) { return real(f)->pMethods->xClose(real(f)); };
-  m.xRead = [](sqlite3_file* f, void* to, int n, sqlite3_int64 at) { return real(f)->pMethods->xRead(real(f), to, n, at); };
+  m.xRead = faulty_read;
   m.xWrite = faulty_write;
   m.xTruncate = faulty_truncate;
   m.xSync = faulty_sync;
@@ -70,7 +81,7 @@ sqlite3_io_methods make_methods() {
   m.xLock = [](sqlite3_file* f, int level) { return real(f)->pMethods->xLock(real(f), level); };
   m.xUnlock = [](sqlite3_file* f, int level) { return real(f)->pMethods->xUnlock(real(f), level); };
   m.xCheckReservedLock = [](sqlite3_file* f, int* out) { return real(f)->pMethods->xCheckReservedLock(real(f), out); };
-  m.xFileControl = [](sqlite3_file* f, int op, void* arg) { return real(f)->pMethods->xFileControl(real(f), op, arg); };
+  m.xFileControl = faulty_control;
   m.xSectorSize = [](sqlite3_file* f) { return real(f)->pMethods->xSectorSize(real(f)); };
   m.xDeviceCharacteristics = [](sqlite3_file* f) { return real(f)->pMethods->xDeviceCharacteristics(real(f)); };
   m.xShmMap = [](sqlite3_file* f, int page, int size, int extend, void volatile** out) {
@@ -98,7 +109,8 @@ void register_faulty_vfs() {
 }
 
 void arm_fault(int k, int sqlite_code, int times) { fault = {k, sqlite_code, times, 0, false}; }
+void arm_read_fault(int k, int times) { read_fault = {k, SQLITE_IOERR_CORRUPTFS, times, 0, false}; }
 int faulty_calls() { return fault.calls; }
-bool fault_fired() { return fault.fired; }
+bool fault_fired() { return fault.fired || read_fault.fired; }
 
 }  // namespace winnow::test

@@ -1,4 +1,4 @@
-// A SQLite VFS that fails the k-th write, sync or truncate: the disk's faults, in memory of the test only.
+// A SQLite VFS that fails the k-th write, sync or truncate, or the k-th read: the disk's faults, in memory of the test only.
 //
 // Used by the tests of app/chat. Registered under kFaultyVfs over the system's VFS; counting starts with arm_fault().
 // From the k-th call on, `times` calls fail with the given SQLite code (SQLITE_FULL, SQLITE_IOERR_WRITE ...), afterwards all is well again.
@@ -12,7 +12,9 @@ inline constexpr char kFaultyVfs[] = "winnow-faulty";
 void register_faulty_vfs();
 // k from 1; 0 disarms.
 void arm_fault(int k, int sqlite_code, int times = 1);
-// Calls seen since arm_fault(); fault_fired: the k-th came.
+// From the k-th read on, `times` reads fail as those of a disk that cannot deliver, and the system's error is EIO from then on.
+void arm_read_fault(int k, int times = 1);
+// Calls seen since they were armed; fault_fired: the k-th came.
 int faulty_calls();
 bool fault_fired();
 

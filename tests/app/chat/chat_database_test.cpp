@@ -701,6 +701,34 @@ TEST_P(FaultTest, TheKthFailureIsReportedEarlierRowsStayAndRetryWorks) {
 INSTANTIATE_TEST_SUITE_P(Codes, FaultTest, testing::Values(SQLITE_FULL, SQLITE_IOERR_WRITE),
                          [](const auto& info) { return info.param == SQLITE_FULL ? "DiskFull" : "WriteError"; });
 
+// SQLite says "malformed" of a page that the disk could not deliver, and the window offered to begin anew.
+TEST_F(ChatDatabaseTest, AReadErrorOfTheDiskIsNoDamage) {
+  test::register_faulty_vfs();
+  test::arm_fault(0, SQLITE_OK);
+  open();
+  const ConversationId id = conversation();
+  const TurnIds turn = m_db->beginTurn({id, 0, QStringLiteral("q"), {}});
+  m_db->finishTurn({turn.answer, QString(90'000, QLatin1Char('s')), MessageState::kComplete, {}, {}, false, {}});
+  m_db.reset();
+  int faults = 0;
+  for (int k = 1; k < 500; ++k) {
+    test::arm_read_fault(k);
+    try {
+      open(test::kFaultyVfs);
+      EXPECT_EQ(stored(id, turn.answer).text.size(), 90'000);
+    } catch (const Exception& error) {
+      EXPECT_EQ(error.error().code, ErrorCode::kStorage) << k << ": " << error.error().reason;
+    }
+    const bool fired = test::fault_fired();
+    test::arm_read_fault(0);
+    m_db.reset();
+    faults += fired ? 1 : 0;
+    if (!fired) break;
+  }
+  EXPECT_GE(faults, 10);
+  EXPECT_NO_THROW(open());
+}
+
 TEST_F(ChatDatabaseTest, AFullDiskFailsEveryCallUntilThereIsRoomAgain) {
   test::register_faulty_vfs();
   test::arm_fault(0, SQLITE_OK);
