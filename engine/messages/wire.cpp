@@ -11,8 +11,10 @@
 namespace winnow {
 namespace {
 
-using wire::Path;
+using fields::Path;
+using wire::kRoot;
 using wire::Value;
+using wire::WireForm;
 
 // The bodies' names, in the order of the variants: never changed.
 constexpr std::array kRequestKinds = {"load_model",
@@ -70,7 +72,7 @@ Value parsed(std::span<const std::uint8_t> bytes) {
   Value value = Value::from_cbor(bytes.begin(), bytes.end(), true, false);
   if (!value.is_object()) throw Exception(ErrorCode::kDamagedFile, "wire", "a message is no map");
   std::uint64_t version = 0;
-  if (const auto found = value.find("v"); found != value.end()) wire::read(*found, version, Path{nullptr, "v"});
+  fields::read_field<WireForm>(value, "v", version, kRoot);
   if (version != kWireVersion) {
     throw Exception(ErrorCode::kUnsupportedFormat, "wire: v",
                     "the message is of version " + std::to_string(version) + ", this program speaks " + std::to_string(kWireVersion));
@@ -82,7 +84,7 @@ template <class Body, std::size_t N, std::size_t kIndex = 0>
 void read_body(std::size_t kind, const Value& from, const std::array<const char*, N>& kinds, Body& body) {
   if constexpr (kIndex < N) {
     if (kind != kIndex) return read_body<Body, N, kIndex + 1>(kind, from, kinds, body);
-    wire::read(from, body.template emplace<kIndex>(), Path{nullptr, kinds[kIndex]});
+    fields::read<WireForm>(from, body.template emplace<kIndex>(), Path{&kRoot, kinds[kIndex]});
   }
 }
 
@@ -91,15 +93,13 @@ Message decoded(std::span<const std::uint8_t> bytes, const std::array<const char
   const Value value = parsed(bytes);
   std::string kind;
   Message message;
-  if (const auto id = value.find("id"); id != value.end()) wire::read(*id, message.id, Path{nullptr, "id"});
-  if (const auto named = value.find("kind"); named != value.end()) wire::read(*named, kind, Path{nullptr, "kind"});
+  fields::read_field<WireForm>(value, "id", message.id, kRoot);
+  fields::read_field<WireForm>(value, "kind", kind, kRoot);
   for (std::size_t i = 0; i < N; ++i) {
     if (kind != kinds[i]) continue;
     const auto body = value.find("body");
     read_body(i, body == value.end() ? Value::object() : *body, kinds, message.body);
-    if constexpr (requires { message.column; }) {
-      if (const auto column = value.find("column"); column != value.end()) wire::read(*column, message.column, Path{nullptr, "column"});
-    }
+    if constexpr (requires { message.column; }) fields::read_field<WireForm>(value, "column", message.column, kRoot);
     return message;
   }
   throw Exception(ErrorCode::kUnsupportedFormat, "wire: kind", "there is no message \"" + kind.substr(0, 64) + "\"");
@@ -110,7 +110,7 @@ Value value_of(const Message& message, const std::array<const char*, N>& kinds) 
   return {{"v", kWireVersion},
           {"id", message.id},
           {"kind", kinds[message.body.index()]},
-          {"body", std::visit([](const auto& body) { return wire::written(body); }, message.body)}};
+          {"body", std::visit([](const auto& body) { return fields::written<WireForm>("body", body); }, message.body)}};
 }
 
 }  // namespace

@@ -318,18 +318,19 @@ ConversationStates read_conversation(const RequestContext& context, const std::s
       refuse_outdated("", "what was kept is of arithmetic in 32 bits, and the model computes in 16 now");
     return Conversation(shape);
   };
+  const fields::Path root{nullptr, path.c_str()};
   ConversationStates states;
   if (const auto current = about.optional_object("current")) {
     Conversation& state = states.current.emplace(empty(*current));
-    read_conversation_json(*current, state);
+    read_conversation_json(about.value("current"), {&root, "current"}, state);
     reader.read_state("current", state);
   }
   if (const auto prepared = about.optional_object("prepared")) {
-    const JsonObject of_state = prepared->object("conversation");
-    PreparedContext& context_read = states.prepared.emplace(empty(of_state));
-    read_conversation_json(of_state, context_read.state);
+    const fields::Path at{&root, "prepared"};
+    PreparedContext& context_read = states.prepared.emplace(empty(prepared->object("conversation")));
+    read_conversation_json(prepared->value("conversation"), {&at, "conversation"}, context_read.state);
     reader.read_state("prepared", context_read.state);
-    read_prepared_json(*prepared, context_read);
+    read_prepared_json(about.value("prepared"), at, context_read);
     if (storage_of(context.network(), context_read.recipe) != context_read.state.cache.shape().storage)
       reader.refuse("prepared", "its cache is stored otherwise than its recipe says");
   }

@@ -21,7 +21,7 @@ class Draw {
   template <class T>
   void fill(T& value) {
     if constexpr (std::is_enum_v<T>) {
-      value = static_cast<T>(1 + below(wire::kLast<T>));
+      value = static_cast<T>(1 + below(fields::kLast<T>));
     } else if constexpr (std::is_same_v<T, bool>) {
       value = below(2) == 1;
     } else if constexpr (std::is_integral_v<T>) {
@@ -43,9 +43,9 @@ class Draw {
       fill(value.second);
     } else if constexpr (std::is_same_v<T, Item>) {
       below(2) == 0 ? fill(value.template emplace<TextItem>()) : fill(value.template emplace<MediaItem>());
-    } else if constexpr (wire::kIsOptional<T>) {
+    } else if constexpr (fields::kIsOptional<T>) {
       if (below(2) == 0) fill(value.emplace());
-    } else if constexpr (wire::kIsVector<T>) {
+    } else if constexpr (fields::kIsVector<T>) {
       value.resize(static_cast<std::size_t>(below(4)));
       for (auto& each : value) fill(each);
     } else {
@@ -92,7 +92,7 @@ void expect_all_fields() {
     visit_fields(value, [&](const char*, auto& field) {
       ++fields;
       using Field = std::remove_cvref_t<decltype(field)>;
-      if constexpr (wire::kIsVector<Field> || wire::kIsOptional<Field>) {
+      if constexpr (fields::kIsVector<Field> || fields::kIsOptional<Field>) {
         expect_all_fields<typename Field::value_type>();
       } else {
         expect_all_fields<Field>();
@@ -102,7 +102,7 @@ void expect_all_fields() {
   } else if constexpr (std::is_same_v<T, Item>) {
     expect_all_fields<TextItem>();
     expect_all_fields<MediaItem>();
-  } else if constexpr (wire::kIsVector<T>) {
+  } else if constexpr (fields::kIsVector<T>) {
     expect_all_fields<typename T::value_type>();
   }
 }

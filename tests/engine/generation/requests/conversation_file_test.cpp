@@ -190,7 +190,7 @@ TEST(ConversationJson, BudgetsOfOtherLayersAreRefused) {
     prepared.outcome.budgets = std::move(budgets);
     const Json json = prepared_json(prepared);
     PreparedContext found{Conversation(shape)};
-    read_prepared_json(JsonObject(json, "7.safetensors"), found);
+    read_prepared_json(json, {nullptr, "7.safetensors"}, found);
     return found.outcome.budgets;
   };
   EXPECT_EQ(read({4, 5, 6}), (std::vector<std::int64_t>{4, 5, 6}));
@@ -203,6 +203,83 @@ TEST(ConversationJson, BudgetsOfOtherLayersAreRefused) {
       EXPECT_EQ(problem.error().code, ErrorCode::kDamagedFile);
     }
   }
+}
+
+// What version 0.9 wrote (format 7), shortened: no key may be lost, whatever the fields are called in the program.
+constexpr const char* kKeptConversation = R"({
+  "answer_ids": [12, 0], "answer_open": true, "compressed": true, "day": "2026-11-27", "frame_s": [0.0, 52.5, 0.0], "kv_storage": 1,
+  "makers": [{"attached": true, "recipe": {"allocator": "", "budget_tokens": null, "full_layers": 0, "granularity": "", "kv": 0,
+    "method": "self-study", "min_event_tokens": 256, "options": {"path": "text"}, "prefill": 1, "reducer": "", "retention": 0.3,
+    "scope": "", "scorer": "", "seed": 18446744073709551615, "turn_policy": 1}}],
+  "media_count": 3, "media_hashes": ["462b", "ceda+words:ef46", "7e26"], "media_kinds": [1, 2, 3], "next_position": 152,
+  "pins": [{"from_s": 0.5, "media": 1, "to_s": 30.0}, {"from_s": 0.0, "media": 0, "to_s": null}], "pruned_tokens": 0, "thinking": 3,
+  "thread": [
+    {"items": [{"text": "Be brief."}], "role": 1, "thought": ""},
+    {"items": [{"encoding": "", "kind": 2, "most_tokens": 0, "path": "2f746d702ff66f", "subtitles": "2f732e737274",
+                "plan": {"every_s": 0.0, "frames": 8, "from_s": 0.0, "max_frames": 1024, "to_s": -1.0}}, {"text": "What is this?"}],
+     "role": 2, "thought": ""},
+    {"items": [{"text": "A circle."}], "role": 3, "thought": "Let me see."}]
+})";
+constexpr const char* kKeptMedia = R"({
+  "description": [{"bytes": "5468e2", "frame": -1, "media": -1}, {"bytes": "20", "frame": 6, "media": 1}], "description_useful": false,
+  "first_original": 0, "ids_to_media": [786, 427, -2],
+  "media": [{"actual_s": [26.2, 78.7], "all_tokens": 11, "asked_s": [26.25, 78.75], "duration_s": 420.0, "encoding": "", "height_px": 64,
+    "kind": 2, "lines": [{"end_s": 1.5, "start_s": 0.5, "text": "A circle."}], "most_tokens": 0,
+    "notices": [{"amount": 2, "code": 40, "name": "Windows-1252", "of": 3}], "path": "2f746d70", "subtitles": "2f732e737274",
+    "plan": {"every_s": 0.0, "frames": 8, "from_s": 0.0, "max_frames": 1024, "to_s": -1.0}, "tokens": 10, "told_s": [26.2], "width_px": 1512}],
+  "outcome": {"budgets": [45, 44], "mass": [{"mass": 0.1, "retention": 0.01}, {"mass": 1.0, "retention": 1.0}], "notes": [4, 5],
+    "why": [{"best_scores": [1.5, 2.5], "reasons": [{"name": "entropy", "value": 0.25}]}, {"best_scores": [], "reasons": []}]},
+  "recipe": {"allocator": "meda", "budget_tokens": 96, "full_layers": 1, "granularity": "head", "kv": 8, "method": "d2o",
+    "min_event_tokens": 256, "options": {"sinks": "2"}, "prefill": 2, "reducer": "average", "retention": 0.3, "scope": "visual",
+    "scorer": "h2o", "seed": 7, "turn_policy": 3},
+  "tokens": 2
+})";
+
+KvShape two_layers() {
+  KvShape shape;
+  shape.layers = 2;
+  shape.kv_heads = 1;
+  shape.head_dim = 2;
+  return shape;
+}
+
+TEST(ConversationJson, TheKeysOfKeptFilesStay) {
+  const Json kept = Json::parse(kKeptConversation);
+  Conversation conversation(two_layers());
+  read_conversation_json(kept, {nullptr, "7.safetensors"}, conversation);
+  EXPECT_EQ(conversation_json(conversation), kept);
+  EXPECT_EQ(std::get<MediaItem>(conversation.thread.at(1).items.at(0)).media.path, "/tmp/\xF6o");
+
+  const Json media = Json::parse(kKeptMedia);
+  PreparedContext prepared{Conversation(two_layers())};
+  prepared.state.origins.resize(2);
+  read_prepared_json(media, {nullptr, "7.safetensors"}, prepared);
+  EXPECT_EQ(prepared_json(prepared), media);
+  EXPECT_EQ(prepared.description.words.at(0).bytes, "Th\xE2");
+}
+
+TEST(ConversationJson, AFieldOfAnotherTypeOrRangeIsRefusedByItsPath) {
+  const auto refusal = [](auto change) {
+    Json kept = Json::parse(kKeptConversation);
+    change(kept);
+    Conversation conversation(two_layers());
+    try {
+      read_conversation_json(kept, {nullptr, "7.safetensors"}, conversation);
+    } catch (const Exception& problem) {
+      EXPECT_EQ(problem.error().code, ErrorCode::kDamagedFile);
+      return problem.error().subject;
+    }
+    return std::string();
+  };
+  EXPECT_EQ(refusal([](Json&) {}), "");
+  EXPECT_EQ(refusal([](Json& kept) { kept["next_position"] = -1; }), "7.safetensors: next_position");
+  EXPECT_EQ(refusal([](Json& kept) { kept["media_kinds"] = {1, 2, 9}; }), "7.safetensors: media_kinds");
+  EXPECT_EQ(refusal([](Json& kept) { kept["media_kinds"] = {1, 2}; }), "7.safetensors: media_kinds");
+  EXPECT_EQ(refusal([](Json& kept) { kept["thread"][0]["items"] = "text"; }), "7.safetensors: thread.items");
+  EXPECT_EQ(refusal([](Json& kept) { kept["thread"][1]["items"][0]["path"] = "2f7"; }), "7.safetensors: thread.items.path");
+  EXPECT_EQ(refusal([](Json& kept) { kept["thread"][1]["items"][0]["plan"]["frames"] = -8; }), "7.safetensors: thread.items.plan.frames");
+  EXPECT_EQ(refusal([](Json& kept) { kept["makers"][0]["recipe"]["retention"] = 2.0; }), "7.safetensors: makers.recipe.retention");
+  EXPECT_EQ(refusal([](Json& kept) { kept["makers"][0]["recipe"]["prefill"] = 3; }), "7.safetensors: makers.recipe.prefill");
 }
 
 }  // namespace
