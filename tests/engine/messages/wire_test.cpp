@@ -7,6 +7,7 @@
 
 #include "engine/base/member_count.h"
 #include "engine/messages/wire_value.h"
+#include "tests/support/wire_exercise.h"
 
 namespace winnow {
 namespace {
@@ -210,11 +211,7 @@ TEST(Wire, RefusesEveryPartOfAMessageAndLivesThroughChangedBytes) {
   for (int round = 0; round < 20'000; ++round) {
     std::vector<std::uint8_t> changed = bytes;
     for (int i = 0; i < 1 + round % 4; ++i) changed[random() % changed.size()] = static_cast<std::uint8_t>(random());
-    try {
-      decoded_request(changed);
-      ++read;
-    } catch (const Exception&) {
-    }
+    if (test::exercise_wire(changed)) ++read;
   }
   EXPECT_GT(read, 100) << "a changed letter of a text is still a message";
 }
