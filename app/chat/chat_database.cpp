@@ -74,6 +74,17 @@ class ChatDatabase::Impl {
     }
   }
 
+  // rest: of the statement, after WHERE.
+  QList<Conversation> list(const char* rest) {
+    return access([&](SqliteConnection& db) {
+      QList<Conversation> found;
+      const std::string sql = std::string("SELECT ") + kConversationColumns + " FROM conversation WHERE " + rest;
+      SqliteStatement row = db.prepare(sql.c_str());
+      while (row.step()) found.push_back(readConversation(row));
+      return found;
+    });
+  }
+
   template <typename Work>
   auto write(Work&& work) {
     return access([&](SqliteConnection& db) {
@@ -239,42 +250,21 @@ Conversation ChatDatabase::restoreConversation(ConversationId id) {
 int ChatDatabase::purgeDeletedBefore(qint64 deletedBeforeMs) {
   return m_impl->write([&](SqliteConnection& db) {
     // The index holds no text of its own: it has to be told the words that go.
-    db.prepare(
-          "INSERT INTO message_fts(message_fts, rowid, text) SELECT 'delete', m.id, m.text FROM message m "
-          "JOIN conversation c ON c.id = m.conversation_id WHERE m.state <> 2 AND c.deleted_ms > 0 AND c.deleted_ms < ?")
-        .bind(deletedBeforeMs)
-        .run();
-    db.prepare(
+    for (const char* sql :
+         {"INSERT INTO message_fts(message_fts, rowid, text) SELECT 'delete', m.id, m.text FROM message m "
+          "JOIN conversation c ON c.id = m.conversation_id WHERE m.state <> 2 AND c.deleted_ms > 0 AND c.deleted_ms < ?",
           "DELETE FROM attachment_fts WHERE rowid IN (SELECT a.id FROM attachment a JOIN conversation c ON c.id = a.conversation_id "
-          "WHERE c.deleted_ms > 0 AND c.deleted_ms < ?)")
-        .bind(deletedBeforeMs)
-        .run();
-    db.prepare("DELETE FROM conversation WHERE deleted_ms > 0 AND deleted_ms < ?").bind(deletedBeforeMs).run();
+          "WHERE c.deleted_ms > 0 AND c.deleted_ms < ?)",
+          "DELETE FROM conversation WHERE deleted_ms > 0 AND deleted_ms < ?"}) {
+      db.prepare(sql).bind(deletedBeforeMs).run();
+    }
     return db.changes();
   });
 }
 
-QList<Conversation> ChatDatabase::listConversations() {
-  return m_impl->access([&](SqliteConnection& db) {
-    QList<Conversation> list;
-    static const std::string sql =
-        std::string("SELECT ") + kConversationColumns + " FROM conversation WHERE deleted_ms = 0 ORDER BY pinned DESC, activity DESC";
-    SqliteStatement row = db.prepare(sql.c_str());
-    while (row.step()) list.push_back(readConversation(row));
-    return list;
-  });
-}
+QList<Conversation> ChatDatabase::listConversations() { return m_impl->list("deleted_ms = 0 ORDER BY pinned DESC, activity DESC"); }
 
-QList<Conversation> ChatDatabase::listDeleted() {
-  return m_impl->access([&](SqliteConnection& db) {
-    QList<Conversation> list;
-    static const std::string sql =
-        std::string("SELECT ") + kConversationColumns + " FROM conversation WHERE deleted_ms > 0 ORDER BY deleted_ms DESC, id DESC";
-    SqliteStatement row = db.prepare(sql.c_str());
-    while (row.step()) list.push_back(readConversation(row));
-    return list;
-  });
-}
+QList<Conversation> ChatDatabase::listDeleted() { return m_impl->list("deleted_ms > 0 ORDER BY deleted_ms DESC, id DESC"); }
 
 Conversation ChatDatabase::conversation(ConversationId id) {
   return m_impl->access([&](SqliteConnection& db) { return m_impl->require(db, id); });
