@@ -112,6 +112,170 @@ bool is_received(const LayerView& view, const StatisticsNeed& need) {
   return wanted == ReceivedNeed::kSums || view.received.squares.defined();
 }
 
+// The pass over the rows that are judged: totals in tiles or by kernels, then one copy to the host. `need` and the view outlive it.
+class RowPass {
+ public:
+  RowPass(const LayerView& view, const SegmentInfo& segment, const StatisticsNeed& need)
+      : view_(view),
+        need_(need),
+        tokens_(segment.tokens),
+        without_query_(segment.first_row),
+        first_(std::max(without_query_, rows_of(need.rows, segment).first)),
+        kv_heads_(view.key.size(0)),
+        group_(view.query.size(0) / kv_heads_),
+        fp32_(at::TensorOptions().dtype(at::kFloat).device(view.query.device())),
+        wants_probabilities_(need.column_sums || need.head_variance || need.column_squares || need.row_entropy),
+        received_(is_received(view, need) && view.past_keys.empty() && without_query_ == 0),
+        small_by_kernel_(need.sparsity_p && view.query.is_cuda() && fits_kernels(view)),
+        small_in_tiles_(need.sparsity_p && !small_by_kernel_),
+        sums_by_kernel_(wants_probabilities_ && !received_ && !small_in_tiles_ && fits_kernels(view)) {
+    require(view.query.size(1) + without_query_ == tokens_ && view.key.size(1) == tokens_ && view.query.size(0) % kv_heads_ == 0,
+            "attention_statistics: the view is not of this segment");
+    require(view.past_keys.empty() || static_cast<std::int64_t>(view.past_keys.size()) == kv_heads_,
+            "attention_statistics: retained keys must be given per kv head");
+  }
+
+  RowStatistics run() {
+    begin();
+    const bool sums_in_tiles = wants_probabilities_ && !received_ && !(sums_by_kernel_ && view_.bidirectional.empty());
+    for (std::int64_t row = first_; row < tokens_ && (sums_in_tiles || small_in_tiles_); row += kStatisticsRowTile)
+      add_rows(row, std::min(kStatisticsRowTile, tokens_ - row));
+    return fetched();
+  }
+
+ private:
+  void begin() {
+    if (received_) {
+      totals_.sums = view_.received.sums.to(at::kFloat).view({kv_heads_, group_, tokens_});
+      if (need_.column_squares) totals_.squares = view_.received.squares.to(at::kFloat);
+    } else {
+      if (wants_probabilities_) totals_.sums = at::zeros({kv_heads_, group_, tokens_}, fp32_);
+      if (need_.column_squares) totals_.squares = at::zeros({kv_heads_, tokens_}, fp32_);
+    }
+    if (need_.row_entropy) totals_.entropy = at::zeros({kv_heads_, group_}, fp32_.dtype(at::kDouble));
+    for (const at::Tensor& past : view_.past_keys) {
+      totals_.past_sums.push_back(at::zeros({group_, past.size(0)}, fp32_));
+      if (need_.column_squares) totals_.past_squares.push_back(at::zeros({past.size(0)}, fp32_));
+    }
+    if (small_by_kernel_) small_ = count_small_entries(view_, first_ - without_query_, without_query_, *need_.sparsity_p);
+    if (small_in_tiles_) small_.counts = at::zeros({kv_heads_, group_}, fp32_.dtype(at::kLong));
+    if (sums_by_kernel_) add_columns(view_, first_ - without_query_, without_query_, totals_);  // of keys up to the row
+  }
+
+  void add_rows(std::int64_t row, std::int64_t rows) {
+    const at::Tensor queries = query_tile(view_, kv_heads_, row - without_query_, rows);
+    at::Tensor lse;
+    if (wants_probabilities_)
+      lse = view_.log_sum_exp.narrow(1, row - without_query_, rows).to(at::kFloat).reshape({kv_heads_, group_, rows, 1});
+    at::Tensor threshold;
+    if (small_in_tiles_) {
+      const at::Tensor maxima = row_maxima(view_, queries, row, rows);
+      finite_ = finite_ && at::isfinite(maxima).all().item<bool>();
+      threshold = (maxima + std::log(*need_.sparsity_p)).unsqueeze(3);
+    }
+    const auto add = [&](std::int64_t key, std::int64_t count, const at::Tensor& logits, const at::Tensor& mask) {
+      if (small_in_tiles_) count_small(logits, threshold, mask);
+      if (wants_probabilities_) add_keys(key, count, logits.sub_(lse), mask);
+    };
+    if (sums_by_kernel_) {
+      for_later_keys(view_, queries, row, rows, add);
+      return;
+    }
+    for_key_tiles(view_, queries, row, rows, add);
+    if (wants_probabilities_) add_past(queries, lse, rows);
+  }
+
+  void count_small(const at::Tensor& logits, const at::Tensor& threshold, const at::Tensor& mask) {
+    at::Tensor below = logits.lt(threshold);
+    if (mask.defined()) below.masked_fill_(mask, false);
+    // Summing booleans copies them into the type of the sum: the smaller the better.
+    small_.counts += below.sum({2, 3}, false, at::kInt);
+  }
+
+  void add_keys(std::int64_t key, std::int64_t count, const at::Tensor& log_probabilities, const at::Tensor& mask) {
+    at::Tensor probabilities = need_.row_entropy ? log_probabilities.exp() : log_probabilities.exp_();
+    if (mask.defined()) probabilities.masked_fill_(mask, 0.0);
+    if (need_.row_entropy) totals_.entropy.sub_(probabilities.mul(log_probabilities).sum({2, 3}, false, at::kDouble));
+    totals_.sums.narrow(2, key, count).add_(probabilities.sum(2));
+    if (need_.column_squares) totals_.squares.narrow(1, key, count).add_(probabilities.mean(1).square_().sum(1));
+  }
+
+  void add_past(const at::Tensor& queries, const at::Tensor& lse, std::int64_t rows) {
+    for (KvHead head{0}; head < static_cast<std::int64_t>(view_.past_keys.size()); ++head) {
+      const auto h = static_cast<std::size_t>(head);
+      for_past_tiles(view_, queries, lse, head, rows, [&](std::int64_t slot, std::int64_t count, const at::Tensor& log_probabilities) {
+        const at::Tensor probabilities = log_probabilities.exp();
+        if (need_.row_entropy) totals_.entropy.select(0, head).sub_(probabilities.mul(log_probabilities).sum({1, 2}, false, at::kDouble));
+        totals_.past_sums[h].narrow(1, slot, count).add_(probabilities.sum(1));
+        if (need_.column_squares) totals_.past_squares[h].narrow(0, slot, count).add_(probabilities.mean(0).square_().sum(0));
+      });
+    }
+  }
+
+  RowStatistics fetched() {
+    RowStatistics result;
+    result.rows = need_.rows;
+    result.reduce = need_.reduce;
+    result.row_count = tokens_ - first_;
+    HostCopies copies;
+    std::vector<double> entropy;
+    std::vector<std::int64_t> all_finite;
+    if (need_.column_sums) {
+      result.column_sums = {kv_heads_, tokens_, {}};
+      copies.add(reduce_group(totals_.sums, need_.reduce, 1), result.column_sums.values);
+      result.past_sums.resize(totals_.past_sums.size());
+      for (std::size_t head = 0; head < totals_.past_sums.size(); ++head)
+        copies.add(reduce_group(totals_.past_sums[head], need_.reduce, 0), result.past_sums[head]);
+    }
+    if (need_.column_squares) {
+      result.column_squares = {kv_heads_, tokens_, {}};
+      copies.add(totals_.squares, result.column_squares.values);
+      result.past_squares.resize(totals_.past_squares.size());
+      for (std::size_t head = 0; head < totals_.past_squares.size(); ++head)
+        copies.add(totals_.past_squares[head], result.past_squares[head]);
+    }
+    if (need_.head_variance) copies.add(totals_.sums.to(at::kDouble).var(at::IntArrayRef{2}, /*unbiased=*/false), result.head_variance);
+    if (need_.row_entropy) copies.add(totals_.entropy.mean(), entropy);
+    if (need_.sparsity_p) copies.add(small_.counts, result.zero_counts);
+    if (small_by_kernel_) copies.add(at::isfinite(small_.maxima).all().to(at::kLong), all_finite);
+    copies.fetch();
+
+    if (need_.row_entropy) result.row_entropy = entropy.front() / static_cast<double>(tokens_ - first_);
+    if (small_by_kernel_) finite_ = all_finite.front() != 0;
+    if (need_.sparsity_p) result.sparsity = sparsity_of(result.zero_counts);
+    return result;
+  }
+
+  double sparsity_of(const std::vector<std::int64_t>& counts) const {
+    // Sum over rows of (i + 1), and of what they see behind them.
+    double allowed = 0.5 * static_cast<double>(tokens_ - first_) * static_cast<double>(tokens_ + first_ + 1);
+    for (const RowSpan& span : view_.bidirectional) {
+      const auto later = static_cast<double>(std::max<std::int64_t>(0, span.end() - std::max(span.first, first_)));
+      allowed += 0.5 * later * (later - 1.0);
+    }
+    double total = 0.0;
+    for (const std::int64_t count : counts) total += static_cast<double>(count) / allowed;
+    return finite_ ? total / static_cast<double>(view_.query.size(0)) : std::numeric_limits<double>::quiet_NaN();
+  }
+
+  const LayerView& view_;
+  const StatisticsNeed& need_;
+  const std::int64_t tokens_;
+  const std::int64_t without_query_;
+  const std::int64_t first_;
+  const std::int64_t kv_heads_;
+  const std::int64_t group_;
+  const at::TensorOptions fp32_;
+  const bool wants_probabilities_;
+  const bool received_;
+  const bool small_by_kernel_;
+  const bool small_in_tiles_;
+  const bool sums_by_kernel_;
+  ColumnTotals totals_;
+  SmallEntries small_;
+  bool finite_ = true;
+};
+
 }  // namespace
 
 std::vector<double> weighted_columns(const LayerView& view, std::span<const double> weights) {
@@ -148,126 +312,7 @@ ReceivedNeed received_need(const StatisticsNeed& need) {
 }
 
 RowStatistics attention_statistics(const LayerView& view, const SegmentInfo& segment, const StatisticsNeed& need) {
-  const std::int64_t n = segment.tokens;
-  const std::int64_t without_query = segment.first_row;
-  const std::int64_t heads = view.query.size(0);
-  const std::int64_t kv_heads = view.key.size(0);
-  require(view.query.size(1) + without_query == n && view.key.size(1) == n && heads % kv_heads == 0,
-          "attention_statistics: the view is not of this segment");
-  require(view.past_keys.empty() || static_cast<std::int64_t>(view.past_keys.size()) == kv_heads,
-          "attention_statistics: retained keys must be given per kv head");
-  const std::int64_t group = heads / kv_heads;
-  const auto fp32 = at::TensorOptions().dtype(at::kFloat).device(view.query.device());
-
-  RowStatistics result;
-  result.rows = need.rows;
-  result.reduce = need.reduce;
-  const bool wants_probabilities = need.column_sums || need.head_variance || need.column_squares || need.row_entropy;
-  ColumnTotals totals;
-  const bool received = is_received(view, need) && view.past_keys.empty() && without_query == 0;
-  if (received) {
-    totals.sums = view.received.sums.to(at::kFloat).view({kv_heads, group, n});
-    if (need.column_squares) totals.squares = view.received.squares.to(at::kFloat);
-  } else {
-    if (wants_probabilities) totals.sums = at::zeros({kv_heads, group, n}, fp32);
-    if (need.column_squares) totals.squares = at::zeros({kv_heads, n}, fp32);
-  }
-  if (need.row_entropy) totals.entropy = at::zeros({kv_heads, group}, fp32.dtype(at::kDouble));
-  for (const at::Tensor& past : view.past_keys) {
-    totals.past_sums.push_back(at::zeros({group, past.size(0)}, fp32));
-    if (need.column_squares) totals.past_squares.push_back(at::zeros({past.size(0)}, fp32));
-  }
-
-  const std::int64_t first = std::max(without_query, rows_of(need.rows, segment).first);
-  result.row_count = n - first;
-  const bool small_by_kernel = need.sparsity_p && view.query.is_cuda() && fits_kernels(view);
-  const bool small_in_tiles = need.sparsity_p && !small_by_kernel;
-  SmallEntries small;
-  if (small_by_kernel) small = count_small_entries(view, first - without_query, without_query, *need.sparsity_p);
-  if (small_in_tiles) small.counts = at::zeros({kv_heads, group}, fp32.dtype(at::kLong));
-  bool finite = true;
-  const bool sums_by_kernel = wants_probabilities && !received && !small_in_tiles && fits_kernels(view);
-  if (sums_by_kernel) add_columns(view, first - without_query, without_query, totals);  // of keys up to the row
-  const bool sums_in_tiles = wants_probabilities && !received && !(sums_by_kernel && view.bidirectional.empty());
-  for (std::int64_t row = first; row < n && (sums_in_tiles || small_in_tiles); row += kStatisticsRowTile) {
-    const std::int64_t rows = std::min(kStatisticsRowTile, n - row);
-    const at::Tensor queries = query_tile(view, kv_heads, row - without_query, rows);
-    at::Tensor lse;
-    if (wants_probabilities) lse = view.log_sum_exp.narrow(1, row - without_query, rows).to(at::kFloat).reshape({kv_heads, group, rows, 1});
-    at::Tensor threshold;
-    if (small_in_tiles) {
-      const at::Tensor maxima = row_maxima(view, queries, row, rows);
-      finite = finite && at::isfinite(maxima).all().item<bool>();
-      threshold = (maxima + std::log(*need.sparsity_p)).unsqueeze(3);
-    }
-    const auto add = [&](std::int64_t key, std::int64_t count, at::Tensor logits, const at::Tensor& mask) {
-      if (small_in_tiles) {
-        at::Tensor below = logits.lt(threshold);
-        if (mask.defined()) below.masked_fill_(mask, false);
-        small.counts +=
-            below.sum({2, 3}, false, at::kInt);  // summing booleans copies them into the type of the sum: the smaller the better
-      }
-      if (!wants_probabilities) return;
-      const at::Tensor log_probabilities = logits.sub_(lse);
-      at::Tensor probabilities = need.row_entropy ? log_probabilities.exp() : log_probabilities.exp_();
-      if (mask.defined()) probabilities.masked_fill_(mask, 0.0);
-      if (need.row_entropy) totals.entropy.sub_(probabilities.mul(log_probabilities).sum({2, 3}, false, at::kDouble));
-      totals.sums.narrow(2, key, count).add_(probabilities.sum(2));
-      if (need.column_squares) totals.squares.narrow(1, key, count).add_(probabilities.mean(1).square_().sum(1));
-    };
-    if (sums_by_kernel) {
-      for_later_keys(view, queries, row, rows, add);
-      continue;
-    }
-    for_key_tiles(view, queries, row, rows, add);
-    if (!wants_probabilities) continue;
-    for (KvHead head{0}; head < static_cast<std::int64_t>(view.past_keys.size()); ++head) {
-      const auto h = static_cast<std::size_t>(head);
-      for_past_tiles(view, queries, lse, head, rows, [&](std::int64_t slot, std::int64_t count, const at::Tensor& log_probabilities) {
-        const at::Tensor probabilities = log_probabilities.exp();
-        if (need.row_entropy) totals.entropy.select(0, head).sub_(probabilities.mul(log_probabilities).sum({1, 2}, false, at::kDouble));
-        totals.past_sums[h].narrow(1, slot, count).add_(probabilities.sum(1));
-        if (need.column_squares) totals.past_squares[h].narrow(0, slot, count).add_(probabilities.mean(0).square_().sum(0));
-      });
-    }
-  }
-
-  HostCopies copies;
-  std::vector<double> entropy;
-  std::vector<std::int64_t> all_finite;
-  if (need.column_sums) {
-    result.column_sums = {kv_heads, n, {}};
-    copies.add(reduce_group(totals.sums, need.reduce, 1), result.column_sums.values);
-    result.past_sums.resize(totals.past_sums.size());
-    for (std::size_t head = 0; head < totals.past_sums.size(); ++head)
-      copies.add(reduce_group(totals.past_sums[head], need.reduce, 0), result.past_sums[head]);
-  }
-  if (need.column_squares) {
-    result.column_squares = {kv_heads, n, {}};
-    copies.add(totals.squares, result.column_squares.values);
-    result.past_squares.resize(totals.past_squares.size());
-    for (std::size_t head = 0; head < totals.past_squares.size(); ++head) copies.add(totals.past_squares[head], result.past_squares[head]);
-  }
-  if (need.head_variance) copies.add(totals.sums.to(at::kDouble).var(at::IntArrayRef{2}, /*unbiased=*/false), result.head_variance);
-  if (need.row_entropy) copies.add(totals.entropy.mean(), entropy);
-  if (need.sparsity_p) copies.add(small.counts, result.zero_counts);
-  if (small_by_kernel) copies.add(at::isfinite(small.maxima).all().to(at::kLong), all_finite);
-  copies.fetch();
-
-  if (need.row_entropy) result.row_entropy = entropy.front() / static_cast<double>(n - first);
-  if (need.sparsity_p) {
-    if (small_by_kernel) finite = all_finite.front() != 0;
-    // Sum over rows of (i + 1), and of what they see behind them.
-    double allowed = 0.5 * static_cast<double>(n - first) * static_cast<double>(n + first + 1);
-    for (const RowSpan& span : view.bidirectional) {
-      const auto later = static_cast<double>(std::max<std::int64_t>(0, span.end() - std::max(span.first, first)));
-      allowed += 0.5 * later * (later - 1.0);
-    }
-    double total = 0.0;
-    for (const std::int64_t count : result.zero_counts) total += static_cast<double>(count) / allowed;
-    result.sparsity = finite ? total / static_cast<double>(heads) : std::numeric_limits<double>::quiet_NaN();
-  }
-  return result;
+  return RowPass(view, segment, need).run();
 }
 
 }  // namespace winnow
