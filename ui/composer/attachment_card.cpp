@@ -17,6 +17,7 @@
 #include <cmath>
 #include <utility>
 
+#include "app/chat/lines_digest.h"
 #include "engine/media/frame_count.h"
 #include "ui/composer/encoding_choice.h"
 #include "ui/composer/frame_pins.h"
@@ -178,9 +179,11 @@ void AttachmentCard::probe() {
 
 void AttachmentCard::onProbed(const MediaSummary& summary) {
   const QByteArray& attached = m_attachment.sha256;
-  if (attached.isEmpty() || summary.sha256.isEmpty() || attached == summary.sha256) return take(summary);
+  const bool changed = !attached.isEmpty() && !summary.sha256.isEmpty() && attached != summary.sha256;
+  const bool otherLines = app::linesDiffer(m_attachment, summary.lines, summary.durationS);
+  if (!changed && !otherLines) return take(summary);
   m_summary = summary;
-  onFailed({ErrorCode::kMediaChanged, m_attachment.path.toStdString(), "its bytes have changed"});
+  onFailed({ErrorCode::kMediaChanged, (changed ? m_attachment.path : m_attachment.subtitles).toStdString(), "its bytes have changed"});
 }
 
 void AttachmentCard::take(const MediaSummary& summary) {
@@ -196,8 +199,9 @@ void AttachmentCard::take(const MediaSummary& summary) {
   m_attachment.words = summary.words;
   if (!summary.poster.isNull()) m_poster = summary.poster;
   if (!summary.posterPng.isEmpty()) m_attachment.thumbnailPng = summary.posterPng;
-  // Of a draft of before: what it was to be read with is gone, or another file now.
-  if (m_attachment.subtitles != summary.subtitles) m_attachment.subtitles.clear();
+  // Of a draft of before: what it was to be read with is gone, another file now, or was moved with the video.
+  const bool sameLines = !m_attachment.subtitles.isEmpty() && !m_attachment.sampled.linesDigest.isEmpty();
+  if (m_attachment.subtitles != summary.subtitles) m_attachment.subtitles = sameLines ? summary.subtitles : QByteArray();
   showFacts();
   showNoticed();
   if (summary.kind == MediaKind::kVideo && summary.durationS > 0) buildVideoControls();
@@ -249,7 +253,7 @@ void AttachmentCard::showFacts() {
     if (!m_summary.codec.isEmpty()) facts << displayText(m_summary.codec);
   }
   facts << tr("%1 × %2").arg(m_summary.widthPx).arg(m_summary.heightPx) << formatBytes(m_summary.sizeBytes);
-  if (!m_attachment.subtitles.isEmpty()) facts << tr("with %Ln subtitle line(s)", nullptr, static_cast<int>(m_summary.subtitleLines));
+  if (!m_attachment.subtitles.isEmpty()) facts << tr("with %Ln subtitle line(s)", nullptr, static_cast<int>(m_summary.lines.size()));
   if (m_summary.kind == MediaKind::kImage && m_pins->any()) facts << tr("pinned");
   m_detail->setText(facts.join(QStringLiteral(" · ")));
 }
@@ -288,6 +292,7 @@ std::optional<AttachmentCard::Offer> AttachmentCard::offerOfRefused() {
   if (m_refusal != ErrorCode::kMediaChanged) return std::nullopt;
   return Offer{tr("Use the new file"), [this] {
                  m_attachment.thumbnailPng.clear();
+                 m_attachment.sampled = {};
                  take(MediaSummary(m_summary));
                }};
 }
@@ -332,6 +337,7 @@ void AttachmentCard::takeOffer() {
 void AttachmentCard::readIn(const QByteArray& encoding) {
   if (encoding == m_attachment.encoding) return;
   m_attachment.encoding = encoding;
+  m_attachment.sampled = {};  // it was read otherwise
   openAnew();
 }
 

@@ -1,13 +1,16 @@
 #include "ui/composer/changed_file_note.h"
 
+#include <QFile>
+
+#include "app/chat/lines_digest.h"
 #include "ui/theme/theme.h"
+#include "ui/words/attached_words.h"
 
 namespace winnow::ui {
 
 ChangedFileNote::ChangedFileNote(MediaPreview& preview, QWidget* parent) : QLabel(parent), m_preview(preview) {
   setWordWrap(true);
   setTextFormat(Qt::PlainText);
-  setText(tr("This is another file than the one that was asked about: it has changed since it was attached."));
   hide();
   const auto colour = [this] {
     QPalette palette = this->palette();
@@ -17,16 +20,25 @@ ChangedFileNote::ChangedFileNote(MediaPreview& preview, QWidget* parent) : QLabe
   connect(&theme(), &Theme::changed, this, colour);
   colour();
   connect(&m_preview, &MediaPreview::probed, this, [this](PreviewToken token, const MediaSummary& summary) {
-    if (token == m_token) setVisible(!summary.sha256.isEmpty() && summary.sha256 != m_sha256);
+    if (token == m_token) compare(summary);
   });
 }
 
 void ChangedFileNote::look(const app::Attachment& attached) {
   if (m_token != 0) m_preview.cancel(m_token);
   m_token = 0;
-  m_sha256 = attached.sha256;
+  m_attached = attached;
   hide();
-  if (!m_sha256.isEmpty()) m_token = m_preview.probe(attached.path, attached.encoding);
+  if (!m_attached.sha256.isEmpty()) m_token = m_preview.probe(attached.path, attached.encoding);
+}
+
+void ChangedFileNote::compare(const MediaSummary& summary) {
+  const bool changed = !summary.sha256.isEmpty() && summary.sha256 != m_attached.sha256;
+  const bool otherLines = app::linesDiffer(m_attached, summary.lines, summary.durationS);
+  setText(changed ? tr("This is another file than the one that was asked about: it has changed since it was attached.")
+                  : tr("Its subtitles are not those that were asked about: “%1” has changed since.")
+                        .arg(attachedName(QFile::decodeName(m_attached.subtitles))));
+  setVisible(changed || otherLines);
 }
 
 }  // namespace winnow::ui

@@ -1,4 +1,4 @@
-// Says of an attached file that is looked at that another one is there by now.
+// Says of an attached file that is looked at that another one is there by now, or that its subtitles are others.
 //
 // A line of frame_viewer.h and document_viewer.h; hidden while nothing is to be said. UI thread only.
 #pragma once
@@ -19,9 +19,11 @@ class ChangedFileNote : public QLabel {
   void look(const app::Attachment& attached);
 
  private:
+  void compare(const MediaSummary& summary);
+
   MediaPreview& m_preview;
   PreviewToken m_token = 0;
-  QByteArray m_sha256;
+  app::Attachment m_attached;
 };
 
 }  // namespace winnow::ui

@@ -14,6 +14,7 @@
 
 #include "engine/base/error.h"
 #include "engine/media/frame_source.h"
+#include "engine/media/timed_line.h"
 
 namespace winnow::ui {
 
@@ -31,7 +32,7 @@ struct MediaSummary {
   QString codec;
   qint64 words = 0;      // of a document
   QByteArray subtitles;  // of a video: the file that has them, one beside it or the video itself; empty: there are none that can be read
-  qint64 subtitleLines = 0;
+  std::vector<TimedLine> lines;  // of them, all
   std::vector<MediaNotice> notices;
   std::vector<MediaNotice> subtitleNotices;  // of its subtitles, where they are read
   QImage poster;                             // small, upright

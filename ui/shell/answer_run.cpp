@@ -49,6 +49,16 @@ void goOnFrom(const app::StoredMessage& cut, Turn& turn) {
   turn.prompt.thinking = thinking_of(turn.sampling);
 }
 
+// Subtitles that have changed under their name since they were asked about, and shall be read as they are now. The engine knows the bytes
+// of the video alone.
+bool takesOtherLines(const QList<app::Attachment>& before, const QList<app::Attachment>& now) {
+  return std::ranges::any_of(now, [&](const app::Attachment& medium) {
+    return !medium.subtitles.isEmpty() && medium.sampled.linesDigest.isEmpty() &&
+           std::ranges::any_of(
+               before, [&](const app::Attachment& read) { return app::asksTheSame(read, medium) && !read.sampled.linesDigest.isEmpty(); });
+  });
+}
+
 // What the model told itself about the media of a thread: they are found by it.
 void storeDescribed(app::ChatStore& store, const Description& description, const QList<app::StoredMessage>& thread) {
   QHash<int, QString> words;  // by medium of the thread
@@ -254,6 +264,10 @@ void AnswerRun::sendToCompare(const QString& text, const QList<app::Attachment>&
 
 void AnswerRun::begin(Saving saving) {
   if (!canSend()) return;
+  if (const app::StoredMessage* edited = m_chat.message(m_editing);
+      edited != nullptr && takesOtherLines(edited->attachments, saving.attachments))
+    m_engine.post(ForgetConversation{m_chat.id()});
+  for (app::Attachment& attachment : saving.attachments) attachment.sampled = {};
   saving.thread = threadBefore();
   m_state = std::move(saving);
   m_chat.id() != 0 ? beginTurn(m_chat.id()) : m_chat.create();
@@ -308,7 +322,12 @@ std::optional<app::Draft> AnswerRun::beginEdit(app::MessageId question) {
   m_editing = found->id;
   m_editingIn = m_chat.id();
   app::Draft draft{found->text, m_subject.attachedOf(found->attachments)};
-  for (app::Attachment& attachment : draft.attachments) attachment.sampled = {};
+  // Of what was read only that stays by which other subtitles are known.
+  for (app::Attachment& attachment : draft.attachments) {
+    app::SampledTimes lines;
+    lines.linesDigest = attachment.sampled.linesDigest;
+    attachment.sampled = lines;
+  }
   return draft;
 }
 

@@ -1,9 +1,9 @@
 #include "ui/shell/open_chat.h"
 
-#include <QCryptographicHash>
 #include <algorithm>
 #include <utility>
 
+#include "app/chat/lines_digest.h"
 #include "ui/shell/chat_list.h"
 
 namespace winnow::ui {
@@ -14,17 +14,6 @@ template <class Messages>
 auto* messageIn(Messages& messages, app::MessageId id) {
   const auto found = std::find_if(messages.begin(), messages.end(), [id](const app::StoredMessage& message) { return message.id == id; });
   return found == messages.end() ? nullptr : &*found;
-}
-
-// Of subtitles: empty where there are none.
-QByteArray digestOf(const std::vector<TimedLine>& lines) {
-  if (lines.empty()) return {};
-  QCryptographicHash hash(QCryptographicHash::Sha256);
-  for (const TimedLine& line : lines) {
-    hash.addData(QByteArray::number(line.start_s, 'f', 3) + '\n' + QByteArray::number(line.end_s, 'f', 3) + '\n');
-    hash.addData(QByteArray::fromStdString(line.text) + '\n');
-  }
-  return hash.result().toHex().left(16);
 }
 
 QString wordsOf(const std::vector<TimedLine>& lines) {
@@ -225,7 +214,7 @@ void OpenChat::takeSampled(const MediaSampled& sampled, QList<app::StoredMessage
   const bool video = sampled.kind == MediaKind::kVideo;
   app::SampledTimes times = video ? app::SampledTimes{sampled.asked_s, sampled.actual_s} : app::SampledTimes{{}, {}, sampled.all_tokens};
   for (const TimedLine& line : sampled.lines) times.linesS.push_back(line.start_s);
-  times.linesDigest = digestOf(sampled.lines);
+  times.linesDigest = app::digestOf(sampled.lines);
   times.notices = sampled.notices;
   app::Attachment asked;
   asked.path = QByteArray::fromStdString(sampled.path);

@@ -278,6 +278,53 @@ TEST_F(AttachedFilesTest, OtherSubtitlesThanBeforeAreSaid) {
   EXPECT_TRUE(found("night"));
 }
 
+// They were told only once another answer had read them.
+TEST_F(AttachedFilesTest, OtherSubtitlesAreSaidBeforeTheNextQuestion) {
+  const std::vector<TimedLine> said = {{0.5, 1.5, "Good morning."}, {150.0, 151.0, "Behind the end."}};
+  m_preview->lines.insert("/clips/subtitled.mp4", said);
+  m_script = [&said](const Request& request) {
+    if (!std::holds_alternative<Turn>(request.body)) return default_script(request);
+    Script script = answer_script(request, "A star.");
+    for (Step& step : script) {
+      auto* say = std::get_if<Say>(&step.action);
+      auto* sampled = say != nullptr ? std::get_if<MediaSampled>(&say->body) : nullptr;
+      if (sampled != nullptr) sampled->lines = {said.front()};
+    }
+    return script;
+  };
+  composer()->addFile("/clips/subtitled.mp4");
+  ASSERT_TRUE(opened(1));
+  card()->offerButton()->click();
+  ask(QStringLiteral("What is said?"));
+  const qint64 question = transcript()->messageAt(0).id;
+  const auto note = [&] {
+    Q_EMIT transcript()->attachmentActivated(question, 0);
+    auto* shown = m_window->findChild<ui::ChangedFileNote*>();
+    QTest::qWait(30);
+    const QString text = shown != nullptr && shown->isVisible() ? shown->text() : QString();
+    delete m_window->findChild<ui::FrameViewer*>();
+    return text.toStdString();
+  };
+  const auto reword = [&] {
+    composer()->editQuestion(*session().answers.beginEdit(0));
+    return opened(1);
+  };
+  EXPECT_EQ(note(), "");
+  ASSERT_TRUE(reword());
+  EXPECT_EQ(card()->state(), ui::CardState::kReady);
+  QTest::keyClick(composer()->prompt(), Qt::Key_Escape);
+  m_preview->lines.insert("/clips/subtitled.mp4", {{0.5, 1.5, "Good night."}});
+  EXPECT_EQ(note(), "Its subtitles are not those that were asked about: “subtitled.srt” has changed since.");
+  ASSERT_TRUE(reword());
+  EXPECT_EQ(card()->state(), ui::CardState::kRefused);
+  EXPECT_TRUE(card()->detail().startsWith(QStringLiteral("“subtitled.srt” is not the file that was attached.")))
+      << card()->detail().toStdString();
+  EXPECT_EQ(card()->offerButton()->text(), QStringLiteral("Use the new file"));
+  card()->offerButton()->click();
+  EXPECT_EQ(card()->state(), ui::CardState::kReady);
+  EXPECT_EQ(card()->attachment().subtitles, QByteArray("/clips/subtitled.srt"));
+}
+
 TEST_F(AttachedFilesTest, RewordingSaysThatTheFileIsAnotherOneAndCanTakeIt) {
   readAsTheDiskIs();
   composer()->addFile("/clips/change.mp4");

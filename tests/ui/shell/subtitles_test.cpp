@@ -107,7 +107,7 @@ TEST(SubtitlePreview, OffersWhatCanBeRead) {
   EXPECT_TRUE(probe("no times in it\n").subtitles.isEmpty());
   const ui::MediaSummary found = probe("1\n00:00:01,000 --> 00:00:02,000\nHello.\n\n2\n00:00:03,000 --> 00:00:04,000\nBye.\n");
   EXPECT_EQ(found.subtitles, QFile::encodeName(folder.filePath(QStringLiteral("clip.srt"))));
-  EXPECT_EQ(found.subtitleLines, 2);
+  EXPECT_EQ(found.lines.size(), 2U);
   EXPECT_TRUE(found.notices.empty()) << "of a poster's one frame nothing is to be said";
 }
 

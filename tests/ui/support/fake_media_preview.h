@@ -25,6 +25,7 @@ class FakeMediaPreview : public ui::MediaPreview {
   QHash<QByteArray, std::vector<MediaNotice>> notices;  // by path
   QHash<QByteArray, QByteArray> hashes;                 // of files that are not "as attached" any more
   QHash<QByteArray, ui::FolderContents> folders;        // any other is a model
+  QHash<QByteArray, std::vector<TimedLine>> lines;      // of the subtitles beside videos
   QList<QByteArray> encodingsAsked;                     // to read files in
   QByteArray gone;                                      // a file that is not there
 
@@ -55,7 +56,7 @@ class FakeMediaPreview : public ui::MediaPreview {
       }
       if (path.contains("subtitled")) {
         summary.subtitles = path.left(path.lastIndexOf('.')) + ".srt";
-        summary.subtitleLines = 12;
+        summary.lines = lines.value(path, std::vector<TimedLine>(12, {0.5, 1.5, "Good morning."}));
       }
       const bool image = path.endsWith(".png") || path.endsWith(".jpg");
       summary.kind = image ? MediaKind::kImage : MediaKind::kVideo;

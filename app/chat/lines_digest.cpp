@@ -1,0 +1,26 @@
+#include "app/chat/lines_digest.h"
+
+#include <QCryptographicHash>
+#include <utility>
+
+namespace winnow::app {
+
+QByteArray digestOf(const std::vector<TimedLine>& lines) {
+  if (lines.empty()) return {};
+  QCryptographicHash hash(QCryptographicHash::Sha256);
+  for (const TimedLine& line : lines) {
+    hash.addData(QByteArray::number(line.start_s, 'f', 3) + '\n' + QByteArray::number(line.end_s, 'f', 3) + '\n');
+    hash.addData(QByteArray::fromStdString(line.text) + '\n');
+  }
+  return hash.result().toHex().left(16);
+}
+
+bool linesDiffer(const Attachment& video, std::vector<TimedLine> lines, double durationS) {
+  if (video.subtitles.isEmpty() || video.sampled.linesDigest.isEmpty()) return false;
+  const double toS = video.plan.to_s < 0 ? durationS : video.plan.to_s;
+  // As the engine reads them: those of the plan's stretch.
+  std::erase_if(lines, [&](const TimedLine& line) { return line.end_s < video.plan.from_s || line.start_s >= toS; });
+  return digestOf(lines) != video.sampled.linesDigest;
+}
+
+}  // namespace winnow::app
