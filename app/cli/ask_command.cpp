@@ -1,15 +1,27 @@
 #include <nlohmann/json.hpp>
 #include <optional>
+#include <string>
+#include <utility>
 
 #include "app/cli/answer_json.h"
 #include "app/cli/commands.h"
 #include "app/cli/console_output.h"
 #include "app/cli/loaded_recipe.h"
+#include "app/cli/option_checks.h"
 #include "app/cli/output_target.h"
 #include "app/cli/session.h"
 
 namespace winnow::cli {
 namespace {
+
+struct AskOptions : CommandOptions {
+  bool check = false;  // then check the answer against the full cache
+};
+
+struct ExportOptions : CommandOptions {
+  std::string out;
+  bool all_logits = false;
+};
 
 // A second request, so that the figures of the first are those of an ordinary turn. Nothing if it was interrupted.
 std::optional<Agreement> checked(Session& session, const Turn& turn, const Finished& finished) {
@@ -34,11 +46,8 @@ Turn turn_after(const Restored& restored, const AskOptions& options) {
   return turn;
 }
 
-}  // namespace
-
-ExitStatus run_ask(const AskOptions& given) {
-  AskOptions options = given;
-  if (options.sample) take_sample(options.turn, options.question);
+ExitStatus run_ask(AskOptions options) {
+  take_question(options);
   const LoadModel load = load_request(options.model);
   if (!options.turn.save_cache.empty()) {
     require_cache_target(options.turn.save_cache, inputs_of(options.turn, load.folder));
@@ -86,6 +95,35 @@ ExitStatus run_export(const ExportOptions& options) {
   print_err("%s", figures_text(sink).c_str());
   print_err("wrote %s\n", options.out.c_str());
   return ExitStatus::kAnswered;
+}
+
+}  // namespace
+
+RunCommand add_ask(CLI::App& command) {
+  const auto options = std::make_shared<AskOptions>();
+  add_turn_options(command, *options);
+  add_load_cache_option(command, options->turn);
+  add_save_cache_option(command, options->turn);
+  add_sampling_options(command, options->turn);
+  add_json_option(command, *options, "print one JSON object only");
+  add_question(command, *options, "ask about a bundled sample video");
+  command.add_flag("--check", options->check, "check the answer against the full cache, word by word");
+  return [&command, options] {
+    for (const CLI::Option* option : command.get_options()) {
+      if (option->count() > 0) options->turn.given.push_back(option->get_name());
+    }
+    return run_ask(*options);
+  };
+}
+
+RunCommand add_export(CLI::App& command) {
+  const auto options = std::make_shared<ExportOptions>();
+  add_turn_options(command, *options);
+  add_sampling_options(command, options->turn);
+  command.add_option("--out", options->out, "the file to write")->required()->check(file_name_problem);
+  command.add_flag("--all-logits", options->all_logits, "logits of every position");
+  command.add_option("question", options->question, "the question")->required();
+  return [options] { return run_export(*options); };
 }
 
 }  // namespace winnow::cli

@@ -15,6 +15,16 @@ namespace winnow::cli {
 
 using nlohmann::ordered_json;
 
+namespace {
+
+// One JSON object a line: {"video" or "image", "frames", "method", "retention", "questions": [..]} -> the same with "answers". Questions
+// are independent conversations, or those of a line one; features of a file are computed once.
+// turn: defaults of what a line leaves out.
+struct BatchOptions : CommandOptions {
+  std::string file;
+  bool together = false;  // the questions of a line are one conversation
+};
+
 ExitStatus run_batch(const BatchOptions& options) {
   LineReader lines = options.file == "-" ? LineReader::standard_input() : LineReader(options.file);
   Session session;
@@ -70,6 +80,19 @@ ExitStatus run_batch(const BatchOptions& options) {
     print_out("%s\n", json_line(line, -1).c_str());
   }
   return ExitStatus::kAnswered;
+}
+
+}  // namespace
+
+RunCommand add_batch(CLI::App& command) {
+  const auto options = std::make_shared<BatchOptions>();
+  add_model_options(command, options->model);
+  add_method_options(command, options->turn);
+  add_sampling_options(command, options->turn);
+  add_guard_option(command, options->turn);
+  command.add_flag("--together", options->together, "ask the questions of a line in one conversation");
+  command.add_option("file", options->file, "file with one JSON object per line; -: stdin")->required();
+  return [options] { return run_batch(*options); };
 }
 
 }  // namespace winnow::cli

@@ -29,7 +29,7 @@ constexpr const char* kHelp =
 
 class Chat {
  public:
-  explicit Chat(const ChatOptions& options) : options_(options) {}
+  explicit Chat(const CommandOptions& options) : options_(options) {}
 
   ExitStatus run() {
     print_err("%s. /help lists the commands.\n", load().c_str());
@@ -215,7 +215,7 @@ class Chat {
     print_err("(%s)\n", attached_.list().c_str());
   }
 
-  ChatOptions options_;
+  CommandOptions options_;
   Session session_;
   std::vector<Message> thread_;
   ChatAttachments attached_;
@@ -227,6 +227,12 @@ class Chat {
 
 }  // namespace
 
-ExitStatus run_chat(const ChatOptions& options) { return Chat(options).run(); }
+RunCommand add_chat(CLI::App& command) {
+  const auto options = std::make_shared<CommandOptions>();
+  add_turn_options(command, *options);
+  add_guard_option(command, options->turn);
+  add_sampling_options(command, options->turn);
+  return [options] { return Chat(*options).run(); };
+}
 
 }  // namespace winnow::cli

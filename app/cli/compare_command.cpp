@@ -15,6 +15,12 @@ namespace {
 
 using nlohmann::ordered_json;
 
+// The same question under several recipes from one prefill. The method of `turn` is not used.
+struct CompareOptions : CommandOptions {
+  std::vector<std::string> columns;  // as column_methods.h reads them
+  bool interleaved = false;          // a token of each column in turn
+};
+
 // One sink per column, and one for what all share.
 class ComparisonSink : public EventSink {
  public:
@@ -119,11 +125,9 @@ std::string comparison_table(const ComparisonSink& sink) {
   return text;
 }
 
-}  // namespace
-
-ExitStatus run_compare(const CompareOptions& given) {
-  CompareOptions options = given;
-  if (options.sample) take_sample(options.turn, options.question);
+ExitStatus run_compare(CompareOptions options) {
+  if (options.columns.size() > Compare::kMostRecipes) throw CLI::ValidationError("--method", "compares at most eight methods");
+  take_question(options);
   Compare request;
   request.conversation = 1;
   request.messages = first_thread(options.turn, options.question);
@@ -150,6 +154,26 @@ ExitStatus run_compare(const CompareOptions& given) {
               bytes_text(sink.compared->shared_prefix_bytes).c_str(), bytes_text(sink.compared->allocated_bytes).c_str());
   }
   return sink.compared->stopped ? ExitStatus::kInterrupted : ExitStatus::kAnswered;
+}
+
+}  // namespace
+
+RunCommand add_compare(CLI::App& command) {
+  const auto options = std::make_shared<CompareOptions>();
+  add_model_options(command, options->model);
+  add_media_options(command, options->turn);
+  command.add_option("--method", options->columns, "a method, or method@retention; repeat for up to eight columns")
+      ->take_all()
+      ->expected(1)
+      ->allow_extra_args(false)
+      ->required()
+      ->check(column_problem);
+  add_recipe_options(command, options->turn);
+  add_sampling_options(command, options->turn);
+  add_json_option(command, *options, "print one JSON object only");
+  command.add_flag("--interleaved", options->interleaved, "write all answers at once, one token each in turn");
+  add_question(command, *options, "ask about a bundled sample video");
+  return [options] { return run_compare(*options); };
 }
 
 }  // namespace winnow::cli

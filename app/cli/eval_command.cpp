@@ -6,8 +6,10 @@
 #include <algorithm>
 #include <chrono>
 #include <filesystem>
+#include <memory>
 #include <set>
 
+#include "app/cli/commands.h"
 #include "app/cli/console_output.h"
 #include "app/cli/interrupt_signals.h"
 #include "app/cli/option_checks.h"
@@ -223,6 +225,16 @@ ExitStatus run_eval(const EvalOptions& options) {
     if (outcome == app::EvaluationOutcome::kInterrupted) return ExitStatus::kInterrupted;
   }
   return ExitStatus::kAnswered;
+}
+
+RunCommand add_eval(CLI::App& command) {
+  const auto options = std::make_shared<EvalOptions>();
+  add_model_options(command, options->model);
+  add_eval_options(command, *options);
+  return [options] {
+    if (options->data.empty() && !options->demo) throw CLI::RequiredError("--data or --demo");
+    return run_eval(*options);
+  };
 }
 
 }  // namespace winnow::cli

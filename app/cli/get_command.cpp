@@ -9,10 +9,13 @@
 #include <optional>
 #include <string>
 
+#include "app/cli/commands.h"
 #include "app/cli/console.h"
 #include "app/cli/console_output.h"
 #include "app/cli/interrupt_signals.h"
 #include "app/downloads/model_folder.h"
+#include "app/downloads/package_download.h"
+#include "app/settings/app_folders.h"
 
 namespace winnow::cli {
 namespace {
@@ -160,6 +163,12 @@ ExitStatus run_get(const GetOptions& options, const app::ModelDownloads& downloa
   print_out("%s\n", path.c_str());
   print_err("ask it: ./winnow cli ask --model '%s' \"What can you do?\"\n", path.c_str());
   return ExitStatus::kAnswered;
+}
+
+RunCommand add_get(CLI::App& command) {
+  const auto options = std::make_shared<GetOptions>();
+  command.add_option("model", options->model, "name of the model");
+  return [options] { return run_get(*options, app::packageDownloads(app::modelsFolder(app::AppFolders::standard().data))); };
 }
 
 }  // namespace winnow::cli

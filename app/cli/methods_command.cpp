@@ -41,8 +41,6 @@ nlohmann::ordered_json option_help(const MethodInfo& method) {
   return help;
 }
 
-}  // namespace
-
 ExitStatus run_methods(OutputFormat format) {
   const std::vector<MethodInfo> methods = list_methods();
   if (format == OutputFormat::kJson) {
@@ -81,6 +79,14 @@ ExitStatus run_methods(OutputFormat format) {
     print_out("%-12s %-20s %s\n", part.kind.c_str(), part.name.c_str(), joined_or_nothing(part.presets).c_str());
   }
   return ExitStatus::kAnswered;
+}
+
+}  // namespace
+
+RunCommand add_methods(CLI::App& command) {
+  const auto options = std::make_shared<CommandOptions>();
+  add_json_option(command, *options, "print a JSON array");
+  return [options] { return run_methods(options->format); };
 }
 
 }  // namespace winnow::cli

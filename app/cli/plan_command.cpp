@@ -88,11 +88,9 @@ nlohmann::ordered_json plan_json(const Planned& planned, const std::vector<Media
           {"media", media_json(media)}};
 }
 
-}  // namespace
-
-ExitStatus run_plan(const PlanOptions& given) {
-  PlanOptions options = given;
-  if (options.sample) take_sample(options.turn, options.question);
+// What `ask` with the same options would take.
+ExitStatus run_plan(CommandOptions options) {
+  take_question(options);
   Session session;
   const ModelInfo model = session.load(load_request(options.model));
   ConsoleSink sink(AnswerOutput::kSilent);
@@ -103,6 +101,17 @@ ExitStatus run_plan(const PlanOptions& given) {
                                : plan_text(*sink.planned, sink.media) + window_text(*sink.planned, model.traits.window);
   print_out("%s\n", text.c_str());
   return ExitStatus::kAnswered;
+}
+
+}  // namespace
+
+RunCommand add_plan(CLI::App& command) {
+  const auto options = std::make_shared<CommandOptions>();
+  add_turn_options(command, *options);
+  add_sampling_options(command, options->turn);
+  add_json_option(command, *options, "print one JSON object only");
+  add_question(command, *options, "plan for a bundled sample video");
+  return [options] { return run_plan(*options); };
 }
 
 }  // namespace winnow::cli

@@ -38,10 +38,8 @@ nlohmann::ordered_json prepared_json(const ConsoleSink& sink) {
   return object;
 }
 
-}  // namespace
-
-ExitStatus run_prepare(const PrepareOptions& given) {
-  PrepareOptions options = given;
+// Media read and compressed before anything is asked: what is kept, in the model's own words.
+ExitStatus run_prepare(CommandOptions options) {
   const LoadModel load = load_request(options.model);
   if (!options.turn.save_cache.empty()) {
     require_cache_target(options.turn.save_cache, inputs_of(options.turn, load.folder));
@@ -65,6 +63,16 @@ ExitStatus run_prepare(const PrepareOptions& given) {
     print_out("%s", prepared_text(sink).c_str());
   }
   return ExitStatus::kAnswered;
+}
+
+}  // namespace
+
+RunCommand add_prepare(CLI::App& command) {
+  const auto options = std::make_shared<CommandOptions>();
+  add_turn_options(command, *options);
+  add_save_cache_option(command, options->turn);
+  add_json_option(command, *options, "print a JSON object");
+  return [options] { return run_prepare(*options); };
 }
 
 }  // namespace winnow::cli

@@ -8,9 +8,11 @@
 #include "app/cli/answer_json.h"
 #include "app/cli/commands.h"
 #include "app/cli/console_output.h"
+#include "app/cli/encoding_option.h"
 #include "app/cli/sampling_json.h"
 #include "app/media/media_opener.h"
 #include "app/media/subtitles.h"
+#include "app/media/typed_path.h"
 #include "app/notices/notice_text.h"
 #include "engine/api/model_kinds.h"
 #include "engine/api/model_summary.h"
@@ -18,6 +20,11 @@
 
 namespace winnow::cli {
 namespace {
+
+struct ProbeOptions : CommandOptions {
+  std::string file;      // empty: the models that run
+  std::string encoding;  // that a text is read in; empty: by its bytes
+};
 
 // "Q4_1 98 %, F32 2 %", the largest first.
 std::string stored_text(const ModelSummary& model) {
@@ -102,8 +109,6 @@ bool is_of_a_model(const std::string& path) {
   return std::filesystem::is_directory(path, ignored) || is_gguf(path) || path.ends_with(".gguf") || path.ends_with(".safetensors");
 }
 
-}  // namespace
-
 ExitStatus run_known_models(OutputFormat format) {
   const std::vector<std::string> folders = known_classes();
   const std::vector<std::string> files = known_gguf_architectures();
@@ -118,13 +123,15 @@ ExitStatus run_known_models(OutputFormat format) {
   return ExitStatus::kAnswered;
 }
 
-ExitStatus run_probe(const std::string& path, const std::string& encoding, OutputFormat format) {
-  if (is_of_a_model(path)) return probe_model(path, format);
-  const app::MediaInfo info = app::FfmpegMediaOpener().probe(path, {}, encoding);
+ExitStatus run_probe(const ProbeOptions& options) {
+  const std::string& path = options.file;
+  if (path.empty()) return run_known_models(options.format);
+  if (is_of_a_model(path)) return probe_model(path, options.format);
+  const app::MediaInfo info = app::FfmpegMediaOpener().probe(path, {}, options.encoding);
   const std::string subtitles = app::subtitlesOf(path, info);
   std::vector<std::string> notices;
   for (const MediaNotice& notice : info.notices) notices.push_back(app::noticeText(notice));
-  if (format == OutputFormat::kJson) {
+  if (options.format == OutputFormat::kJson) {
     const nlohmann::ordered_json object = {{"path", path},
                                            {"kind", word_of(kMediaKindWords, info.kind)},
                                            {"container", info.container},
@@ -156,6 +163,17 @@ ExitStatus run_probe(const std::string& path, const std::string& encoding, Outpu
   if (!subtitles.empty()) print_out("subtitles: %s\n", subtitles == path ? "text inside it" : subtitles.c_str());
   for (const std::string& notice : notices) print_out("note: %s\n", notice.c_str());
   return ExitStatus::kAnswered;
+}
+
+}  // namespace
+
+RunCommand add_probe(CLI::App& command) {
+  const auto options = std::make_shared<ProbeOptions>();
+  command.add_option("file", options->file, "image, video, text, GGUF file or model folder; without one: list the models that run")
+      ->transform(app::typedPath);
+  add_encoding_option(command, options->encoding);
+  add_json_option(command, *options, "print a JSON object");
+  return [options] { return run_probe(*options); };
 }
 
 }  // namespace winnow::cli

@@ -6,11 +6,17 @@
 
 namespace winnow::cli {
 
+namespace {
+
 ExitStatus run_system() {
   const QString report = app::systemReport({{QStringLiteral("libtorch"), QString::fromStdString(libtorch_version())},
                                             {QStringLiteral("FFmpeg"), QString::fromStdString(app::ffmpegVersion())}});
   print_out("%s", report.toUtf8().constData());
   return ExitStatus::kAnswered;
 }
+
+}  // namespace
+
+RunCommand add_system(CLI::App& /*command*/) { return run_system; }
 
 }  // namespace winnow::cli

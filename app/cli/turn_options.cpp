@@ -299,19 +299,6 @@ RecipeSpec recipe_of(const TurnOptions& options) {
   return recipe;
 }
 
-void take_sample(TurnOptions& options, std::string& question) {
-  const QList<app::Sample> samples = app::demoSamples();
-  for (const app::Sample& sample : samples) {
-    if (sample.questions.isEmpty() || sample.kind != MediaKind::kVideo) continue;
-    options.images.clear();
-    options.videos = {sample.file.toStdString()};
-    if (question.empty()) question = sample.questions.first().question.toStdString();
-    print_err("%s\n> %s\n", sample.file.toStdString().c_str(), question.c_str());
-    return;
-  }
-  throw Exception(ErrorCode::kFileNotFound, "", "the bundled sample videos are missing");
-}
-
 std::vector<Message> first_thread(const TurnOptions& options, const std::string& question) {
   std::vector<Message> thread;
   if (!options.system_prompt.empty()) thread.push_back({Role::kSystem, {TextItem{options.system_prompt}}});

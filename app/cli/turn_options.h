@@ -69,9 +69,6 @@ void name_media_for_every_folder(TurnOptions& options);
 // `full` keeps everything, whatever share the other options ask for.
 RecipeSpec recipe_of(const TurnOptions& options);
 
-// The first bundled sample video, and its first question unless there is one; says on stderr which.
-void take_sample(TurnOptions& options, std::string& question);
-
 // System prompt (if any) and one user message: media first, then documents and the question.
 std::vector<Message> first_thread(const TurnOptions& options, const std::string& question);
 // Throws where thoughts are asked of a model that has none.

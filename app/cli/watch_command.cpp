@@ -11,6 +11,7 @@
 #include "app/cli/commands.h"
 #include "app/cli/console_output.h"
 #include "app/cli/interrupt_signals.h"
+#include "app/cli/option_checks.h"
 #include "app/cli/session.h"
 #include "app/cli/timed_questions.h"
 #include "app/cli/typed_questions.h"
@@ -19,6 +20,14 @@
 
 namespace winnow::cli {
 namespace {
+
+// A source that is still running: frames are read as they come, questions are answered about all that was seen.
+// turn: plan.every_s between frames, recipe.budget_tokens slots to hold them within.
+struct WatchOptions : CommandOptions {
+  std::string source;
+  double stall_s = 10.0;
+  std::string questions;  // file of {"at": seconds, "question": text}; empty: a line of stdin each
+};
 
 constexpr int kClipFrames = 8;  // that are read together; fewer where a question comes
 
@@ -216,6 +225,33 @@ class Watch {
 
 }  // namespace
 
-ExitStatus run_watch(const WatchOptions& options) { return Watch(options).run(); }
+RunCommand add_watch(CLI::App& command) {
+  const auto options = std::make_shared<WatchOptions>();
+  TurnOptions& turn = options->turn;
+  turn.recipe.method = "self-study-stream";
+  turn.plan.every_s = 0.5;
+  turn.recipe.budget_tokens = 2000;
+  add_model_options(command, options->model);
+  command.add_option("--every", turn.plan.every_s, "take a frame every S seconds")
+      ->check(number_above_zero(kLongestS))
+      ->capture_default_str();
+  command.add_option("--cap", turn.recipe.budget_tokens, "most slots per layer and KV head")
+      ->check(whole_number(1, kMostSlots))
+      ->default_str("2000");
+  command.add_option("--stall", options->stall_s, "end after S seconds without new data")
+      ->check(number_above_zero(kLongestS))
+      ->capture_default_str();
+  command
+      .add_option("--questions", options->questions,
+                  "instead of stdin: a file of JSON lines {\"at\": seconds, \"question\": text}, each asked at that time of the source")
+      ->check(file_name_problem);
+  command.add_option("--method", turn.recipe.method, "method of phase stream (see: winnow-cli methods)")->capture_default_str();
+  add_method_option_values(command, turn);
+  add_word_settings(command, turn.recipe);
+  add_sampling_options(command, turn);
+  add_json_option(command, *options, "print a JSON object per line for every clip and every answer");
+  command.add_option("source", options->source, "source of the frames")->required();
+  return [options] { return Watch(*options).run(); };
+}
 
 }  // namespace winnow::cli
