@@ -5,7 +5,6 @@
 #pragma once
 
 #include <QByteArray>
-#include <cstdint>
 #include <nlohmann/json.hpp>
 #include <optional>
 #include <string>
@@ -13,84 +12,49 @@
 #include <utility>
 #include <vector>
 
-#include "engine/metrics/agreement.h"
-#include "engine/metrics/figures.h"
-#include "engine/metrics/selection_figures.h"
+#include "engine/messages/field_values.h"
 
 namespace winnow::app {
 
 using NamedNumbers = std::vector<std::pair<std::string, double>>;
 
-nlohmann::json fieldToJson(const SlotCounts& counts);
-nlohmann::json fieldToJson(const NamedNumbers& numbers);
-void fieldFromJson(const nlohmann::json& json, SlotCounts& counts);
-void fieldFromJson(const nlohmann::json& json, NamedNumbers& numbers);
-void fieldFromJson(const nlohmann::json& json, std::string& text);
-void fieldFromJson(const nlohmann::json& json, std::vector<std::int64_t>& numbers);
-void fieldFromJson(const nlohmann::json& json, std::vector<double>& numbers);
+struct ChatForm {
+  using Json = nlohmann::json;
+  static constexpr bool kLenient = true;
 
-template <class Number>
-requires std::is_arithmetic_v<Number>
-void fieldFromJson(const nlohmann::json& json, Number& number) {
-  if (json.is_number()) json.get_to(number);
-}
+  template <class Value>
+  static bool leaves_out(const char* /*name*/, const std::optional<Value>& value) {
+    return !value;
+  }
 
-template <class Number>
-void fieldFromJson(const nlohmann::json& json, std::optional<Number>& number) {
-  if (json.is_number()) number = json.get<Number>();
-}
+  // Any number for any: what is whole now may have been none in an older version.
+  template <class Number>
+  requires(std::is_arithmetic_v<Number>) static bool read(const Json& from, Number& number, const fields::Path& /*at*/) {
+    return from.is_number() ? (from.get_to(number), true) : false;
+  }
+
+  static Json written(const char* name, const SlotCounts& counts);
+  static bool read(const Json& from, SlotCounts& counts, const fields::Path& at);
+};
+
+inline constexpr fields::Path kInChats{nullptr, "chats"};
 
 // Of a text that may be anything; discarded: it is no JSON.
 nlohmann::json parsedJson(const QByteArray& text);
 
 template <HasFields Figures>
-nlohmann::json fieldsToJson(const Figures& figures);
+nlohmann::json fieldsToJson(const Figures& figures) {
+  return fields::written_fields<ChatForm>(figures);
+}
 template <HasFields Figures>
-void fieldsFromJson(const nlohmann::json& json, Figures& figures);
-
-template <HasFields Figures>
-void fieldFromJson(const nlohmann::json& json, std::vector<Figures>& list) {
-  if (!json.is_array()) return;
-  for (const nlohmann::json& each : json) {
-    if (each.is_object()) fieldsFromJson(each, list.emplace_back());
-  }
+void fieldsFromJson(const nlohmann::json& json, Figures& figures) {
+  fields::read_fields<ChatForm>(json, figures, kInChats);
 }
 
 // A member of an object into a field.
 template <class Field>
 void readField(const nlohmann::json& object, const std::string& name, Field& field) {
-  if (const auto found = object.find(name); found != object.end()) fieldFromJson(*found, field);
-}
-
-// One field into an object.
-template <class Field>
-void putField(nlohmann::json& object, const std::string& name, const Field& field) {
-  if constexpr (requires { fieldToJson(field); }) {
-    object[name] = fieldToJson(field);
-  } else {
-    object[name] = field;
-  }
-}
-template <class Number>
-void putField(nlohmann::json& object, const std::string& name, const std::optional<Number>& number) {
-  if (number) object[name] = *number;
-}
-template <HasFields Figures>
-void putField(nlohmann::json& object, const std::string& name, const std::vector<Figures>& list) {
-  object[name] = nlohmann::json::array();
-  for (const Figures& each : list) object[name].push_back(fieldsToJson(each));
-}
-
-template <HasFields Figures>
-nlohmann::json fieldsToJson(const Figures& figures) {
-  nlohmann::json object = nlohmann::json::object();
-  visit_fields(figures, [&](const char* name, const auto& field) { putField(object, name, field); });
-  return object;
-}
-
-template <HasFields Figures>
-void fieldsFromJson(const nlohmann::json& json, Figures& figures) {
-  visit_fields(figures, [&](const char* name, auto& field) { readField(json, name, field); });
+  fields::read_field<ChatForm>(object, name.c_str(), field, kInChats);
 }
 
 }  // namespace winnow::app

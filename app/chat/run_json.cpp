@@ -29,7 +29,7 @@ std::vector<MediaNotice> noticesIn(const Json& sampled) {
 template <class Field>
 Field fieldFrom(const QByteArray& text) {
   Field field{};
-  fieldFromJson(parsedJson(text), field);
+  fields::read<ChatForm>(parsedJson(text), field, kInChats);
   return field;
 }
 
@@ -41,19 +41,6 @@ void visitFigures(Figures& f, Visit visit) {
   visit_fields(f.timings_ms, [&](const std::string& name, auto& ms) { visit(name == "decode_total" ? "decode_ms" : name + "_ms", ms); });
   visit("tokens_per_s", f.tokens_per_s);
   visit("achieved_retention", f.achieved_retention);
-}
-
-constexpr CompressionNote kNotes[] = {CompressionNote::kFallbackRows,       CompressionNote::kRaisedToFloor,
-                                      CompressionNote::kNonFinite,          CompressionNote::kPinsAboveBudget,
-                                      CompressionNote::kShortText,          CompressionNote::kThreadReadAgain,
-                                      CompressionNote::kSystemJoinsQuestion};
-
-std::vector<CompressionNote> notesFrom(const Json& stored) {
-  std::vector<CompressionNote> notes;
-  for (const CompressionNote note : kNotes) {
-    if (std::find(stored.begin(), stored.end(), Json(static_cast<int>(note))) != stored.end()) notes.push_back(note);
-  }
-  return notes;
 }
 
 // Whole bytes and tenths of milliseconds are enough.
@@ -94,7 +81,7 @@ void fillOlder(const Json& json, Run& run) {
 QByteArray figuresToJson(const Run& run) {
   Json json = Json::object();
   visitFigures(run.figures, [&](const std::string& name, const auto& value) { json[name] = value; });
-  for (const CompressionNote note : run.figures.notes) json["notes"].push_back(static_cast<int>(note));
+  if (!run.figures.notes.empty()) json["notes"] = fields::written<ChatForm>("notes", run.figures.notes);
   for (const TimelinePoint& point : run.timeline.points) json["timeline"].push_back(toJson(point));
   json["stop_reason"] = static_cast<int>(run.stopReason);
   if (run.guard != Guard::kKeep) json["guard"] = static_cast<int>(run.guard);
@@ -119,13 +106,11 @@ void figuresFromJson(const QByteArray& text, Run& run) {
   const Json json = parsedJson(text);
   if (!json.is_object()) return;
   visitFigures(run.figures, [&](const std::string& name, auto& value) { readField(json, name, value); });
-  if (const auto notes = json.find("notes"); notes != json.end() && notes->is_array()) run.figures.notes = notesFrom(*notes);
+  readField(json, "notes", run.figures.notes);
   run.timeline = timelineFromJson(text);
   const auto reason = json.find("stop_reason");
   if (reason != json.end() && *reason == Json(static_cast<int>(StopReason::kLength))) run.stopReason = StopReason::kLength;
-  for (const Guard guard : {Guard::kPrefill, Guard::kRam, Guard::kAlone}) {
-    if (const auto stored = json.find("guard"); stored != json.end() && *stored == Json(static_cast<int>(guard))) run.guard = guard;
-  }
+  readField(json, "guard", run.guard);
   if (const auto sampling = json.find("sampling"); sampling != json.end())
     run.sampling = samplingFromJson(QByteArray::fromStdString(sampling->dump()));
   fillOlder(json, run);
@@ -135,11 +120,11 @@ QByteArray keptPerHeadToJson(const std::vector<std::int64_t>& kept) { return QBy
 
 std::vector<std::int64_t> keptPerHeadFromJson(const QByteArray& text) { return fieldFrom<std::vector<std::int64_t>>(text); }
 
-QByteArray reasonsToJson(const NamedNumbers& reasons) { return QByteArray::fromStdString(fieldToJson(reasons).dump()); }
+QByteArray reasonsToJson(const NamedNumbers& reasons) { return QByteArray::fromStdString(fields::written<ChatForm>("", reasons).dump()); }
 
 NamedNumbers reasonsFromJson(const QByteArray& text) { return fieldFrom<NamedNumbers>(text); }
 
-QByteArray slotCountsToJson(const SlotCounts& counts) { return QByteArray::fromStdString(fieldToJson(counts).dump()); }
+QByteArray slotCountsToJson(const SlotCounts& counts) { return QByteArray::fromStdString(fields::written<ChatForm>("", counts).dump()); }
 
 SlotCounts slotCountsFromJson(const QByteArray& text) { return fieldFrom<SlotCounts>(text); }
 

@@ -1,7 +1,6 @@
 #include "app/cli/answer_json.h"
 
 #include <nlohmann/json.hpp>
-#include <optional>
 #include <string>
 #include <utility>
 #include <vector>
@@ -9,6 +8,7 @@
 #include "app/notices/notice_text.h"
 #include "engine/base/error.h"
 #include "engine/messages/choice_words.h"
+#include "engine/messages/field_values.h"
 #include "engine/metrics/kept_figures.h"
 
 namespace winnow::cli {
@@ -37,34 +37,18 @@ const char* note_name(CompressionNote note) {
   return "unknown";
 }
 
-// Of figures by their lists of fields; null where there is none.
-template <class Value>
-ordered_json json_of(const Value& value) {
-  return value;
-}
-template <class Value>
-ordered_json json_of(const std::optional<Value>& value) {
-  return value ? ordered_json(*value) : ordered_json();
-}
-ordered_json json_of(const std::vector<std::pair<std::string, double>>& named) {
-  ordered_json object = ordered_json::object();
-  for (const auto& [name, value] : named) object[name] = value;
-  return object;
-}
-template <HasFields Figures>
-ordered_json json_of(const Figures& figures);
-template <HasFields Figures>
-ordered_json json_of(const std::vector<Figures>& list) {
-  ordered_json array = ordered_json::array();
-  for (const Figures& each : list) array.push_back(json_of(each));
-  return array;
-}
-template <HasFields Figures>
-ordered_json json_of(const Figures& figures) {
-  ordered_json object = ordered_json::object();
-  visit_fields(figures, [&](const char* name, const auto& field) { object[name] = json_of(field); });
-  return object;
-}
+// Figures by their lists of fields; null where there is none.
+struct TerminalForm {
+  using Json = ordered_json;
+
+  static ordered_json written(const char* /*name*/, const std::vector<std::pair<std::string, double>>& named) {
+    ordered_json object = ordered_json::object();
+    for (const auto& [name, value] : named) object[name] = value;
+    return object;
+  }
+};
+
+ordered_json json_of(const auto& figures) { return fields::written<TerminalForm>("", figures); }
 
 }  // namespace
 

@@ -9,7 +9,6 @@
 #include "app/cli/commands.h"
 #include "app/cli/console_output.h"
 #include "app/cli/encoding_option.h"
-#include "app/cli/sampling_json.h"
 #include "app/media/media_opener.h"
 #include "app/media/subtitles.h"
 #include "app/media/typed_path.h"
@@ -25,6 +24,23 @@ struct ProbeOptions : CommandOptions {
   std::string file;      // empty: the models that run
   std::string encoding;  // that a text is read in; empty: by its bytes
 };
+
+// What was chosen of sampling, and nothing else.
+nlohmann::ordered_json sampling_json(const SamplingChoice& choice) {
+  nlohmann::ordered_json object = nlohmann::ordered_json::object();
+  visit_choices(choice, [&object](const SamplingField& field, const auto& value) {
+    if (value) object[field.name] = *value;
+  });
+  return object;
+}
+
+// "temperature 0.7, top-k 20"; empty: nothing was chosen.
+std::string sampling_words(const SamplingChoice& choice) {
+  std::string words;
+  const nlohmann::ordered_json object = sampling_json(choice);
+  for (const auto& [name, value] : object.items()) words += (words.empty() ? "" : ", ") + option_of(name).substr(2) + " " + value.dump();
+  return words;
+}
 
 // "Q4_1 98 %, F32 2 %", the largest first.
 std::string stored_text(const ModelSummary& model) {
