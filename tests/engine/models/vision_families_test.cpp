@@ -57,8 +57,9 @@ TEST_P(VisionFolder, BrainFloatIsCloseToFp32) {
   };
   const at::Tensor rounded = features(at::kBFloat16);
   ASSERT_EQ(rounded.scalar_type(), at::kBFloat16);
-  // 8 bits of mantissa through up to four layers with unit-scale activations.
-  EXPECT_LE(relative_distance(rounded, features(at::kFloat)), 0.06);
+  // 8 bits of mantissa through up to four layers with unit-scale activations; Qwen3-VL joins the features of three of them.
+  const double bound = folder().find("qwen3_vl") == std::string::npos ? 0.05 : 0.06;
+  EXPECT_LE(relative_distance(rounded, features(at::kFloat)), bound);
 }
 
 TEST_P(VisionFolder, LogitsInBrainFloatAreCloseToFp32) {

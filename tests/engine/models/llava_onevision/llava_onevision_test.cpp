@@ -47,6 +47,23 @@ TEST_F(LlavaOnevisionModel, InfoIsComplete) {
   EXPECT_EQ(info.parameter_count, vision + projector + 2 * layer + 48 + 2 * vocabulary * 48);
 }
 
+TEST_F(LlavaOnevisionModel, APatchOfAVideoHandsOutAllOfItsAttention) {
+  const auto model = load_golden_model("gqa_tied");
+  const GoldenTensors golden(test_support::golden_folder("gqa_tied") + "/golden.safetensors");
+  // 20 frames: more than one block of the tower.
+  const at::Tensor pixels = test_support::pixels_of(golden.load("video.pixel_levels")).repeat({4, 1, 1, 1});
+  const MediaFacts facts = test_support::video_facts(20);
+  const EncodedParts all = model->encode(facts, {pixels, 0, 0}, VisionJudge::kAttention, {});
+  ASSERT_EQ(all.importance.sizes(), at::IntArrayRef({20, 4}));
+  // Sums to one over 16 patches; pooling averages fours of them.
+  EXPECT_LE((all.importance.sum(1) - 1.0 / 4.0).abs().max().item<double>(), 1e-5);
+  const MediaFeatures video = model->join(facts, all);
+  EXPECT_EQ(video.origins[5].frame, 1);
+  EXPECT_EQ(video.origins[5].row, 0);
+  EXPECT_EQ(video.origins[5].column, 1);
+  EXPECT_EQ(video.origins.back().row, -1);
+}
+
 TEST_F(LlavaOnevisionModel, FramesOfALlavaVideoJoinInAnyGrouping) {
   for (const char* const name : {"video_grid", "video_frame", "video_no_token"}) {
     SCOPED_TRACE(name);
