@@ -87,6 +87,7 @@ void DraftController::begin(const QByteArray& file, const QString& question) {
     m_session.chat.startNew();
     m_offered = {question, {}};
     m_composer.setDraft(m_offered);
+    m_composer.prompt()->selectAll();  // what is typed takes its place
   }
   if (!file.isEmpty()) m_composer.addFile(file);
 }

@@ -138,7 +138,8 @@ TEST_F(MainWindowTest, AStartThatIsNotUsedLeavesNoChat) {
   close();
   open(initial);
   ASSERT_TRUE(waitUntil([this] { return composer()->draft().attachments.size() == 1; }));
-  composer()->prompt()->setPlainText(QStringLiteral("Which was the last shape?"));
+  QTest::keyClicks(composer()->prompt(), QStringLiteral("Which was the last shape?"));
+  EXPECT_EQ(composer()->prompt()->toPlainText(), QStringLiteral("Which was the last shape?")) << "typed in place of what was offered";
   ASSERT_TRUE(waitUntil([this] { return session().list.model().rowCount() == 1; }));
   close();
   open();
