@@ -18,9 +18,7 @@ QByteArray digestOf(const std::vector<TimedLine>& lines) {
 bool linesDiffer(const Attachment& video, std::vector<TimedLine> lines, double durationS) {
   if (video.subtitles.isEmpty() || video.sampled.linesDigest.isEmpty()) return false;
   const double toS = video.plan.to_s < 0 ? durationS : video.plan.to_s;
-  // As the engine reads them: those of the plan's stretch.
-  std::erase_if(lines, [&](const TimedLine& line) { return line.end_s < video.plan.from_s || line.start_s >= toS; });
-  return digestOf(lines) != video.sampled.linesDigest;
+  return digestOf(lines_between(std::move(lines), video.plan.from_s, toS)) != video.sampled.linesDigest;
 }
 
 }  // namespace winnow::app

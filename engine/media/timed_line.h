@@ -4,6 +4,7 @@
 #pragma once
 
 #include <string>
+#include <vector>
 
 namespace winnow {
 
@@ -15,5 +16,11 @@ struct TimedLine {
 
   friend bool operator==(const TimedLine&, const TimedLine&) = default;
 };
+
+// Those of the part of a video that is looked at: not over before from_s, begun before to_s.
+inline std::vector<TimedLine> lines_between(std::vector<TimedLine> lines, double from_s, double to_s) {
+  std::erase_if(lines, [&](const TimedLine& line) { return line.end_s < from_s || line.start_s >= to_s; });
+  return lines;
+}
 
 }  // namespace winnow

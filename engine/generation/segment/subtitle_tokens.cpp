@@ -56,11 +56,6 @@ std::vector<Value> picked(std::span<const Value> first, std::span<const Value> s
 
 }  // namespace
 
-std::vector<TimedLine> lines_between(std::vector<TimedLine> lines, double from_s, double to_s) {
-  std::erase_if(lines, [&](const TimedLine& line) { return line.end_s < from_s || line.start_s >= to_s; });
-  return lines;
-}
-
 SubtitleTokens subtitle_tokens(const Tokenizer& tokenizer, std::vector<TimedLine> lines, std::vector<double> frames_s) {
   SubtitleTokens subtitles;
   subtitles.lines = std::move(lines);

@@ -20,9 +20,6 @@
 
 namespace winnow {
 
-// Those of the part of a video that is looked at: not over before from_s, begun before to_s. lines: by their beginnings.
-std::vector<TimedLine> lines_between(std::vector<TimedLine> lines, double from_s, double to_s);
-
 struct SubtitleTokens {
   std::vector<TimedLine> lines;
   std::vector<double> frames_s;         // when the video's frames are, as they were asked for
