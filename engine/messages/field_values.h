@@ -7,7 +7,8 @@
 //   bool leaves_out(const char* name, const T& value)         a field that is not written
 //   void check(const char* name, double number, const Path&)  refuses a number by the name of its field
 //   kLenient     what does not fit stays as it is, and leaves a list; otherwise it is refused by its path
-//   kNullIsAbsent
+//   kComplete    what is written has all fields: an absent one is refused, unless it is one that is left out. Null stands for what
+//                needs none: an option that is not set, a number that is not finite
 // Without them enumerations are their numbers, structs objects by field name, lists arrays, and absent options null. Absent fields keep
 // their defaults, unknown ones are skipped. Errors: kDamagedFile, subject = the path. Threads: any.
 #pragma once
@@ -119,10 +120,12 @@ typename Form::Json written_fields(const T& value) {
 template <class Form, class T>
 void read_field(const typename Form::Json& from, const char* name, T& field, const Path& at) {
   const auto found = from.find(name);
-  if (found == from.end()) return;
-  if constexpr (requires { Form::kNullIsAbsent; }) {
-    if (found->is_null()) return;
+  if constexpr (requires { Form::kComplete; }) {
+    if (found == from.end() && !Form::leaves_out(name, field)) refused<Form>(Path{&at, name}, "is missing");
+    constexpr bool kMayBeNull = kIsOptional<T> || std::is_floating_point_v<T>;
+    if (kMayBeNull && found != from.end() && found->is_null()) return;
   }
+  if (found == from.end()) return;
   read<Form>(*found, field, Path{&at, name});
 }
 template <class Form, HasFields T>

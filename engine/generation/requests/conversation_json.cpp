@@ -55,8 +55,9 @@ namespace {
 using fields::Path;
 
 constexpr std::string_view kByteTexts[] = {"path", "subtitles", "bytes"};
-// Of media that are no longer what they were, which is asked of the files themselves, and of sources that are not kept.
-constexpr std::string_view kNotKept[] = {"content", "frames_per_position", "endless"};
+// Of media that are no longer what they were, which is asked of the files themselves; of sources that are not kept; and what this form
+// writes among the other fields.
+constexpr std::string_view kNotKept[] = {"content", "frames_per_position", "endless", "picture"};
 
 bool is_among(std::span<const std::string_view> names, std::string_view name) { return std::ranges::find(names, name) != names.end(); }
 
@@ -90,7 +91,7 @@ std::string hex(const std::string& bytes) {
 
 struct KeptForm {
   using Json = winnow::Json;
-  static constexpr bool kNullIsAbsent = true;
+  static constexpr bool kComplete = true;
 
   static bool leaves_out(const char* name, const auto& /*value*/) { return is_among(kNotKept, name); }
 
@@ -140,7 +141,6 @@ struct KeptForm {
   // A picture's size stands among the other fields.
   static Json written(const char* /*name*/, const MediaSampled& sampled) {
     Json medium = fields::written_fields<KeptForm>(sampled);
-    medium.erase("picture");
     medium.update(fields::written_fields<KeptForm>(sampled.picture));
     return medium;
   }
@@ -181,7 +181,7 @@ Json conversation_json(const Conversation& conversation) {
 
 void read_conversation_json(const Json& from, const Path& at, Conversation& conversation) {
   fields::read_fields<KeptForm>(from, conversation, at);
-  conversation.frame_s.resize(conversation.media_hashes.size());  // files of before it was written: of models without time
+  conversation.frame_s.resize(conversation.media_hashes.size());  // as its readers expect, whatever the file says
   if (std::ssize(conversation.media_kinds) != conversation.media_count)
     fields::refused<KeptForm>({&at, "media_kinds"}, "another number than there are media");
 }

@@ -273,6 +273,10 @@ TEST(ConversationJson, AFieldOfAnotherTypeOrRangeIsRefusedByItsPath) {
   };
   EXPECT_EQ(refusal([](Json&) {}), "");
   EXPECT_EQ(refusal([](Json& kept) { kept["next_position"] = -1; }), "7.safetensors: next_position");
+  EXPECT_EQ(refusal([](Json& kept) { kept["next_position"] = nullptr; }), "7.safetensors: next_position");
+  EXPECT_EQ(refusal([](Json& kept) { kept.erase("next_position"); }), "7.safetensors: next_position");
+  EXPECT_EQ(refusal([](Json& kept) { kept["thread"][0].erase("thought"); }), "7.safetensors: thread.thought");
+  EXPECT_EQ(refusal([](Json& kept) { kept["pins"][0].erase("to_s"); }), "7.safetensors: pins.to_s");
   EXPECT_EQ(refusal([](Json& kept) { kept["media_kinds"] = {1, 2, 9}; }), "7.safetensors: media_kinds");
   EXPECT_EQ(refusal([](Json& kept) { kept["media_kinds"] = {1, 2}; }), "7.safetensors: media_kinds");
   EXPECT_EQ(refusal([](Json& kept) { kept["thread"][0]["items"] = "text"; }), "7.safetensors: thread.items");
