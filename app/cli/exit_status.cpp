@@ -11,6 +11,9 @@ ExitStatus exit_status(const Error& error) {
     case ErrorCode::kDeviceFailed:
     case ErrorCode::kNumericFailure:
     case ErrorCode::kInternal:
+    case ErrorCode::kEngineCrashed:
+    case ErrorCode::kEngineOutOfMemory:
+    case ErrorCode::kEngineSilent:
       return ExitStatus::kEngineFailed;
     case ErrorCode::kIllegalRecipe:
       return ExitStatus::kWrongUsage;
