@@ -1,7 +1,6 @@
 #include "engine/api/engine.h"
 
 #include <ATen/ATen.h>
-#include <torch/headeronly/version.h>
 
 #include <map>
 #include <optional>
@@ -206,7 +205,5 @@ class LocalEngine : public Engine {
 }  // namespace
 
 std::unique_ptr<Engine> make_engine(MediaOpener* opener, SpeedMemory* speeds) { return std::make_unique<LocalEngine>(opener, speeds); }
-
-std::string libtorch_version() { return TORCH_VERSION; }
 
 }  // namespace winnow

@@ -1,6 +1,7 @@
 // The engine's public face: requests in, events out.
 //
-// Used by app/engine_host (on its own thread) and by the terminal program. Confined to the thread that created it, except the
+// Used by app/engine_host (on its own thread) and by the terminal program. No torch: the library winnow::engine_face has all of this but
+// make_engine(), which winnow::engine adds with libtorch. Confined to the thread that created it, except the
 // interrupt tokens. handle() never throws and never ends the process: every error becomes a Failed event.
 #pragma once
 
@@ -26,7 +27,7 @@ class Engine {
 // engine.
 std::unique_ptr<Engine> make_engine(MediaOpener* opener, SpeedMemory* speeds = nullptr);
 
-// "2.11.0"
+// Of the libtorch that the engine was built with, which need not be loaded: "2.11.0".
 std::string libtorch_version();
 
 }  // namespace winnow

@@ -1,0 +1,44 @@
+// The engine's face does its work in a program that has no libtorch.
+#include <gtest/gtest.h>
+
+#include <string>
+
+#include "engine/api/engine.h"
+#include "engine/api/model_kinds.h"
+#include "engine/api/model_summary.h"
+#include "engine/api/stored_files.h"
+#include "engine/messages/wire.h"
+#include "tests/support/golden_path.h"
+#include "tests/support/loaded_libraries.h"
+
+namespace winnow {
+namespace {
+
+TEST(EngineFace, LoadsNoLibtorch) {
+  ASSERT_NE(test::loaded_library("/libc.so"), "") << "the libraries cannot be read";
+  EXPECT_EQ(test::loaded_library("/libtorch"), "");
+  EXPECT_EQ(test::loaded_library("/libc10"), "");
+}
+
+TEST(EngineFace, DescribesAModelAndItsFiles) {
+  const std::string folder = test_support::golden_folder("gqa_tied") + "/model";
+  const ModelSummary summary = summary_of_model(folder);
+  EXPECT_TRUE(summary.runs);
+  EXPECT_TRUE(summary.reads_videos);
+  EXPECT_GT(summary.weight_bytes, 0U);
+  EXPECT_FALSE(files_of_model(folder).empty());
+  EXPECT_FALSE(is_saved_cache(folder + "/model.safetensors"));
+}
+
+TEST(EngineFace, NamesFamiliesMethodsAndItsLibtorch) {
+  const Json config = {{"model_type", "llama"}};
+  const std::optional<KnownFamily> family = known_family(JsonObject(config, "config.json"));
+  ASSERT_TRUE(family.has_value());
+  EXPECT_EQ(family->model_type, "llama");
+  EXPECT_FALSE(known_classes().empty());
+  EXPECT_FALSE(list_methods().empty());
+  EXPECT_FALSE(libtorch_version().empty());
+}
+
+}  // namespace
+}  // namespace winnow
