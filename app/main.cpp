@@ -16,6 +16,8 @@
 #include "app/downloads/model_folder.h"
 #include "app/downloads/package_download.h"
 #include "app/engine_host/engine_host.h"
+#include "app/engine_source/engine_source.h"
+#include "app/engine_source/in_process_option.h"
 #include "app/media/media_opener.h"
 #include "app/models/model_finder.h"
 #include "app/process/instance_door.h"
@@ -24,7 +26,6 @@
 #include "app/settings/private_folder.h"
 #include "app/settings/settings.h"
 #include "app/settings/speed_file.h"
-#include "engine/api/engine.h"
 #include "ui/models/media_preview_thread.h"
 #include "ui/shell/main_window.h"
 #include "ui/theme/theme.h"
@@ -33,6 +34,7 @@
 int main(int argc, char** argv) {
   using namespace winnow;
   app::beginProcess();
+  app::followInProcessOption(argc, argv);
   QApplication application(argc, argv);
   app::keepDecimalPoint();
   QApplication::setApplicationName("winnow");
@@ -64,7 +66,7 @@ int main(int argc, char** argv) {
   app::SpeedFile speeds(folders.cache);
   app::ConversationCaches caches(QFile::encodeName(QDir(folders.data).filePath("kept")).toStdString());
   app::EngineHost engine([&] {
-    return std::make_unique<app::KeepingEngine>(std::make_unique<app::LoggedEngine>(make_engine(&opener, &speeds), log), caches);
+    return std::make_unique<app::KeepingEngine>(std::make_unique<app::LoggedEngine>(app::makeOwnEngine(&opener, &speeds), log), caches);
   });
   const auto logFault = [&log](const Error& error) { log.write(app::LogLevel::kError, "chats", app::errorLine(error)); };
   QObject::connect(&store, &app::ChatStore::failed, [logFault](app::RequestToken, const Error& error) { logFault(error); });

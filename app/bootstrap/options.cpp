@@ -37,7 +37,10 @@ std::optional<Options> parseOptions(const QCoreApplication& application) {
   const QCommandLineOption dtype(
       "dtype", QCoreApplication::translate("options", "Weight format of the model: %1.").arg(QString::fromStdString(listed(kWeightWords))),
       "type", "auto");
-  parser.addOptions({demo, model, device, dtype});
+  // main() has followed it: here it is for --help.
+  const QCommandLineOption inProcess("in-process",
+                                     QCoreApplication::translate("options", "Run the engine in the program itself, for debuggers."));
+  parser.addOptions({demo, model, device, dtype, inProcess});
   parser.addPositionalArgument("file", QCoreApplication::translate("options", "An image or video to attach."), "[file]");
   parser.process(application);
 

@@ -2,12 +2,14 @@
 #include <QCoreApplication>
 
 #include "app/cli/program.h"
+#include "app/engine_source/in_process_option.h"
 #include "app/process/process_start.h"
 #include "app/settings/private_folder.h"
 
 int main(int argc, char** argv) {
   using namespace winnow;
   app::beginProcess();
+  app::followInProcessOption(argc, argv);
   const QCoreApplication qt(argc, argv);
   app::keepDecimalPoint();
   app::makePrivate(app::AppFolders::standard());

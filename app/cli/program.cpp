@@ -6,6 +6,7 @@
 #include "app/cli/commands.h"
 #include "app/cli/console_output.h"
 #include "app/cli/interrupt_signals.h"
+#include "app/engine_source/in_process_option.h"
 #include "engine/base/error.h"
 #include "engine/base/interrupt.h"
 
@@ -45,6 +46,8 @@ ExitStatus run_command(int argc, const char* const* argv) {
   program.name("winnow-cli");
   program.require_subcommand(1);
   program.set_version_flag("--version", WINNOW_VERSION);
+  // main() has followed it: here it is for --help.
+  program.add_flag(app::kInProcessOption)->description("run the engine in the program itself, for debuggers");
 
   ExitStatus status = ExitStatus::kAnswered;
   for (const Command& each : kCommands) {

@@ -9,6 +9,7 @@
 #include "app/cache_store/model_fingerprint.h"
 #include "app/cli/interrupt_signals.h"
 #include "app/cli/noticed_engine.h"
+#include "app/engine_source/engine_source.h"
 #include "app/media/media_opener.h"
 #include "app/settings/app_folders.h"
 
@@ -57,7 +58,7 @@ std::string options_that_fit(const RequestBody& body) {
 Session::Session()
     : opener_(std::make_unique<app::FfmpegMediaOpener>()),
       speeds_(app::AppFolders::standard().cache),
-      engine_(std::make_unique<NoticedEngine>(make_engine(opener_.get(), &speeds_))) {}
+      engine_(std::make_unique<NoticedEngine>(app::makeOwnEngine(opener_.get(), &speeds_))) {}
 Session::~Session() = default;
 
 ModelInfo Session::load(const LoadModel& request, ProgressOutput progress) {

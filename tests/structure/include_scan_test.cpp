@@ -147,7 +147,6 @@ TEST(IncludeScan, AppFoldersFollowTheirOrder) {
                         {"app/notices", 0},
                         {"app/process", 0},
                         {"app/diagnostics", 0},
-                        {"app/notices", 0},
                         {"app/recipes", 1},
                         {"app/kept_map", 1},
                         {"app/media", 1},
@@ -155,10 +154,12 @@ TEST(IncludeScan, AppFoldersFollowTheirOrder) {
                         {"app/models", 1},
                         {"app/resources", 1},
                         {"app/downloads", 1},
+                        {"app/worker", 1},
                         {"app/chat", 2},
                         {"app/settings", 3},
                         {"app/engine_host", 3},
                         {"app/cache_store", 3},
+                        {"app/engine_source", 4},
                         {"app/evaluation", 4},
                         {"app/cli", 5}});
 }
