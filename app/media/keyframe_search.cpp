@@ -3,6 +3,39 @@
 #include <algorithm>
 
 namespace winnow::app {
+namespace {
+
+// Whether the times of packets behind a jump can be believed. What is read first of a stream of packets may be the rest of a picture that
+// begins before: it takes the time stamp that belongs to the next picture, lasts a field, and so moves the one after that as well. Behind
+// these two a time stamp of the stream is right, and what is counted on from it.
+class TimesBehindJump {
+ public:
+  explicit TimesBehindJump(VideoContainer& container)
+      : m_delayed(container.stream().codecpar->video_delay > 0), m_believed(!mayBeginWithin(container)) {}
+
+  // Takes the packets as they are read.
+  bool believed(const AVPacket& packet) {
+    constexpr int kUncertain = 2;
+    if (m_believed) return true;
+    // FFmpeg tells those pictures their times as well that none leans on, and all where none is held back.
+    const bool stamped = packet.pts != AV_NOPTS_VALUE && (packet.pts > packet.dts || (!m_delayed && packet.pos >= 0));
+    m_believed = ++m_packets > kUncertain && stamped;
+    return m_believed;
+  }
+
+ private:
+  static bool mayBeginWithin(VideoContainer& container) {
+    const AVCodecID codec = container.stream().codecpar->codec_id;
+    const bool aligned = container.type() == ContentType::kMpegTs && (codec == AV_CODEC_ID_H264 || codec == AV_CODEC_ID_HEVC);
+    return isPacketStream(container.type()) && !aligned;
+  }
+
+  const bool m_delayed;
+  bool m_believed;
+  int m_packets = 0;
+};
+
+}  // namespace
 
 bool seekKeyframe(VideoContainer& container, std::int64_t target, AVPacket& packet, SearchWork& work) {
   const double tickS = av_q2d(container.stream().time_base);
@@ -15,12 +48,11 @@ bool seekKeyframe(VideoContainer& container, std::int64_t target, AVPacket& pack
     ++work.seeks;
     bool found = atStart ? container.rewind() : container.seekBackwardTo(timestamp);
     if (found) {
-      // What a program stream counts on from where it was joined is off by a field until a picture says its time.
-      bool timed = atStart || !isPacketStream(container.type());
+      TimesBehindJump times(container);
       while ((found = container.readPacket(packet))) {
         ++work.packetsRead;
-        timed = timed || packet.pts != AV_NOPTS_VALUE;
-        if ((packet.flags & AV_PKT_FLAG_KEY) != 0 && timed) break;
+        const bool believed = times.believed(packet) && (showTime(packet) != AV_NOPTS_VALUE || !isPacketStream(container.type()));
+        if ((packet.flags & AV_PKT_FLAG_KEY) != 0 && (believed || atStart)) break;
         // Past the target and no keyframe yet: this landing place was too late, reading on would not help.
         if (!atStart && decodeTime(packet) != AV_NOPTS_VALUE && decodeTime(packet) > target) {
           found = false;

@@ -6,7 +6,7 @@
 
 #include <algorithm>
 #include <cstdint>
-#include <optional>
+#include <utility>
 
 #include "app/media/video_container.h"
 
@@ -18,19 +18,35 @@ inline constexpr double kStepBackGrowth = 3.0;
 inline std::int64_t decodeTime(const AVPacket& packet) { return packet.dts != AV_NOPTS_VALUE ? packet.dts : packet.pts; }
 inline std::int64_t showTime(const AVPacket& packet) { return packet.pts != AV_NOPTS_VALUE ? packet.pts : packet.dts; }
 
-// Show times of the packets of a stream, as they come. Of several pictures in one packet of a program stream only the first says its time;
-// the others count as late behind their decoding as the first packet is, which is right for the last ones and for the times in all.
+// Show times of the packets of a stream, as they come. Of several pictures in one packet of a stream of packets only the first says its
+// time. FFmpeg counts on when the others are decoded; one that later pictures lean on is shown when the next such picture is decoded, which
+// is when the decoder gives it. AVI says when a picture is decoded alone: there that stands for when it is shown.
 class ShowTimes {
  public:
-  // AV_NOPTS_VALUE where nothing tells.
-  std::int64_t of(const AVPacket& packet) {
-    if (packet.pts == AV_NOPTS_VALUE) return packet.dts == AV_NOPTS_VALUE ? AV_NOPTS_VALUE : packet.dts + m_delay.value_or(0);
-    if (packet.dts != AV_NOPTS_VALUE && !m_delay) m_delay = std::max<std::int64_t>(0, packet.pts - packet.dts);
-    return packet.pts;
+  explicit ShowTimes(ContentType container) : m_waits(isPacketStream(container)) {}
+
+  struct Told {
+    std::int64_t own = AV_NOPTS_VALUE;     // when the packet's picture is shown
+    std::int64_t before = AV_NOPTS_VALUE;  // when the one is shown that had to wait for this packet
+  };
+  Told told(const AVPacket& packet) {
+    if (!m_waits) return {showTime(packet), AV_NOPTS_VALUE};
+    Told times{packet.pts, AV_NOPTS_VALUE};
+    if (packet.dts == AV_NOPTS_VALUE) return times;
+    const bool leant = packet.pts == AV_NOPTS_VALUE || packet.pts > packet.dts;
+    if (leant && std::exchange(m_waiting, packet.pts == AV_NOPTS_VALUE)) times.before = packet.dts;
+    m_end = packet.dts + std::max<std::int64_t>(1, packet.duration);
+    return times;
   }
+  // Others follow than those so far.
+  void restart() { m_waiting = false; }
+  // When the one is shown that waits at the end of the stream; AV_NOPTS_VALUE: none does.
+  std::int64_t last() const { return m_waiting ? m_end : AV_NOPTS_VALUE; }
 
  private:
-  std::optional<std::int64_t> m_delay;
+  const bool m_waits;
+  bool m_waiting = false;
+  std::int64_t m_end = AV_NOPTS_VALUE;
 };
 
 struct SearchWork {

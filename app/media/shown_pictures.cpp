@@ -18,7 +18,7 @@ bool showsSomething(const AVPacket& packet, AVCodecID codec) {
 }  // namespace
 
 ShownPictures::ShownPictures(VideoContainer& container, const VideoFacts& facts)
-    : m_container(container), m_facts(facts), m_packet(makePacket()) {}
+    : m_container(container), m_facts(facts), m_packet(makePacket()), m_showTimes(container.type()) {}
 
 OnScreen ShownPictures::at(double timeS) {
   const std::int64_t target = std::max(m_container.ticksAt(timeS), m_container.startTicks());
@@ -30,6 +30,7 @@ OnScreen ShownPictures::at(double timeS) {
   }
   if (worthSeeking(target)) seekTo(target);
   for (;;) {
+    if (m_untimed) return {timeS, timeS};
     auto next = m_starts.upper_bound(target);
     // Before the first picture it is the first one that stands there.
     if (next != m_starts.end() && next == m_starts.begin()) ++next;
@@ -58,10 +59,14 @@ void ShownPictures::seekTo(std::int64_t target) {
   SearchWork work;
   m_keyframes = seekKeyframe(m_container, target, *m_packet, work);
   m_starts.clear();
+  m_showTimes.restart();
   m_lastDts = AV_NOPTS_VALUE;
   m_firstShowable = std::numeric_limits<std::int64_t>::min();
   if (m_keyframes) {
     m_firstShowable = showTime(*m_packet);
+    // The picture that waited for this one is shown now, and this one later.
+    if (isPacketStream(m_container.type()) && m_packet->pts == AV_NOPTS_VALUE && m_packet->dts > m_container.startTicks())
+      m_starts.insert(m_packet->dts);
     note(*m_packet);
   } else {
     m_container.rewind();
@@ -73,14 +78,21 @@ void ShownPictures::readOne() {
     note(*m_packet);
   } else {
     m_ended = true;
+    add(m_showTimes.last());
   }
 }
 
 void ShownPictures::note(const AVPacket& packet) {
-  const std::int64_t shown = m_showTimes.of(packet);
-  if (shown == AV_NOPTS_VALUE || !showsSomething(packet, m_container.stream().codecpar->codec_id)) return;
+  m_untimed = m_untimed || showTime(packet) == AV_NOPTS_VALUE;
+  const ShowTimes::Told told = m_showTimes.told(packet);
+  add(told.before);
+  if (!showsSomething(packet, m_container.stream().codecpar->codec_id)) return;
   if (packet.dts != AV_NOPTS_VALUE) m_lastDts = m_lastDts == AV_NOPTS_VALUE ? packet.dts : std::max(m_lastDts, packet.dts);
-  if (shown >= m_firstShowable) m_starts.insert(shown);
+  add(told.own);
+}
+
+void ShownPictures::add(std::int64_t start) {
+  if (start != AV_NOPTS_VALUE && start >= m_firstShowable) m_starts.insert(start);
 }
 
 }  // namespace winnow::app

@@ -30,6 +30,7 @@ class ShownPictures {
   void seekTo(std::int64_t target);
   void readOne();
   void note(const AVPacket& packet);
+  void add(std::int64_t start);
 
   VideoContainer& m_container;
   const VideoFacts& m_facts;
@@ -40,6 +41,7 @@ class ShownPictures {
   std::int64_t m_firstShowable = std::numeric_limits<std::int64_t>::min();
   bool m_ended = false;
   bool m_keyframes = true;  // the container has some
+  bool m_untimed = false;   // there are pictures of which nothing tells when they are shown
 };
 
 }  // namespace winnow::app

@@ -83,7 +83,8 @@ bool VideoDecoder::worthSeeking(std::int64_t target) const {
 }
 
 void VideoDecoder::seekTo(std::int64_t target) {
-  const bool resumable = m_positioned && !m_draining && m_lastFedDts != AV_NOPTS_VALUE && (!m_shown || target >= m_shown->pts);
+  const bool told = m_lastFedDts != AV_NOPTS_VALUE && !m_fedUntimed;
+  const bool resumable = m_positioned && !m_draining && told && (!m_shown || target >= m_shown->pts);
   m_packetPending = false;
   SearchWork work;
   const bool found = seekKeyframe(m_container, target, *m_packet, work);
@@ -118,6 +119,7 @@ void VideoDecoder::restart() {
   m_left = false;
   m_passedPts = AV_NOPTS_VALUE;
   m_lastFedDts = AV_NOPTS_VALUE;
+  m_fedUntimed = false;
   m_skipThroughDts = AV_NOPTS_VALUE;
   m_lastPts = AV_NOPTS_VALUE;
 }
@@ -142,6 +144,7 @@ void VideoDecoder::retreatBefore(std::int64_t target) {
   std::optional<Timed> later = std::exchange(m_ahead, std::nullopt);
   std::int64_t before = m_firstShowablePts != AV_NOPTS_VALUE ? m_firstShowablePts : target;
   const double tickS = av_q2d(m_container.stream().time_base);
+  const bool mayBeLate = m_keyframeMayBeLate;
   double backS = 0.0;
   while (before > m_start) {
     before = std::max(m_start, std::min(before - 1, target - static_cast<std::int64_t>(backS / tickS)));
@@ -156,7 +159,7 @@ void VideoDecoder::retreatBefore(std::int64_t target) {
   // Where the very first keyframe comes out, the video simply begins later than its header says.
   const bool beginsLate = !m_shown && m_ahead && m_ahead->pts <= m_firstShowablePts;
   // Where packets do not say when they are shown, a keyframe may come out later than was thought.
-  const bool wasThere = m_shown && m_keyframeMayBeLate;
+  const bool wasThere = m_shown && mayBeLate;
   if (!beginsLate && !wasThere) add_notice(m_notices, {NoticeCode::kNearestShown});
 }
 
@@ -207,8 +210,8 @@ void VideoDecoder::feed() {
       return;
     }
     const std::int64_t dts = decodeTime(*m_packet);
-    if (m_skipThroughDts != AV_NOPTS_VALUE && dts != AV_NOPTS_VALUE) {
-      if (dts <= m_skipThroughDts) continue;
+    if (m_skipThroughDts != AV_NOPTS_VALUE) {
+      if (dts == AV_NOPTS_VALUE || dts <= m_skipThroughDts) continue;
       m_skipThroughDts = AV_NOPTS_VALUE;
     }
     const AVDiscard before = m_codec->skip_frame;
@@ -222,6 +225,7 @@ void VideoDecoder::feed() {
     ++m_counters.packetsDecoded;
     if ((m_packet->flags & AV_PKT_FLAG_DISCARD) == 0 && m_packet->pts <= m_target) m_passedPts = std::max(m_passedPts, m_packet->pts);
     if (dts != AV_NOPTS_VALUE) m_lastFedDts = std::max(m_lastFedDts, dts);
+    m_fedUntimed = m_fedUntimed || dts == AV_NOPTS_VALUE;
     if (result < 0) add_notice(m_notices, {NoticeCode::kDamaged});
     return;
   }
@@ -232,9 +236,9 @@ bool VideoDecoder::isPassed(const AVPacket& packet) const {
 }
 
 bool VideoDecoder::mayLeaveBefore(const AVPacket& packet) const {
-  // Nothing is shown before it is decoded.
-  return m_sparing && m_following == Following::kElsewhere && packet.pts != AV_NOPTS_VALUE && packet.dts != AV_NOPTS_VALUE &&
-         packet.dts > m_target;
+  // Nothing is shown before it is decoded. A stream of packets may say when only by what follows.
+  return m_sparing && m_trust == IndexTrust::kTrusted && m_following == Following::kElsewhere && packet.pts != AV_NOPTS_VALUE &&
+         packet.dts != AV_NOPTS_VALUE && packet.dts > m_target;
 }
 
 void VideoDecoder::drain() {

@@ -86,6 +86,7 @@ class VideoDecoder {
   std::int64_t m_passedPts = AV_NOPTS_VALUE;  // latest start among what was fed for the target or before it
   std::int64_t m_start = 0;
   std::int64_t m_lastFedDts = AV_NOPTS_VALUE;
+  bool m_fedUntimed = false;                       // some that do not say when they are decoded
   std::int64_t m_skipThroughDts = AV_NOPTS_VALUE;  // packets up to here were decoded before the last jump
   std::int64_t m_firstShowablePts = AV_NOPTS_VALUE;
   bool m_keyframeMayBeLate = false;  // it does not say when it is shown

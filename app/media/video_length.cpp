@@ -25,20 +25,39 @@ double frameS(const AVStream& stream) {
   return fps > 0.0 ? 1.0 / fps : kFallbackFrameS;
 }
 
-// What is left of a packet: when it begins and ends being shown.
+// What is left of packets: when the first of their pictures begins and the last one ends being shown.
 struct PacketScan {
+  explicit PacketScan(ContentType container) : showTimes(container) {}
+
   ShowTimes showTimes;
   std::int64_t firstPts = AV_NOPTS_VALUE;
   std::int64_t endPts = AV_NOPTS_VALUE;
   std::int64_t packets = 0;
+  std::int64_t lastTicks = 0;  // how long the last packet's picture lasts
+  std::int64_t allTicks = 0;   // and all together, from the first one on that says when
+  bool untimed = false;        // some do not say when
 
   void add(const AVPacket& packet, std::int64_t shift, std::int64_t usualTicks) {
     ++packets;
-    const std::int64_t pts = showTimes.of(packet);
+    lastTicks = packet.duration > 0 ? packet.duration : usualTicks;
+    untimed = untimed || showTime(packet) == AV_NOPTS_VALUE;
+    const ShowTimes::Told told = showTimes.told(packet);
+    note(told.before, shift);
+    note(told.own, shift);
+    if (firstPts != AV_NOPTS_VALUE && __builtin_add_overflow(allTicks, lastTicks, &allTicks)) allTicks = 0;
+  }
+  void finish(std::int64_t shift) {
+    note(showTimes.last(), shift);
+    std::int64_t end = 0;
+    if (untimed && firstPts != AV_NOPTS_VALUE && !__builtin_add_overflow(firstPts, allTicks, &end)) endPts = std::max(endPts, end);
+  }
+
+ private:
+  void note(std::int64_t pts, std::int64_t shift) {
     std::int64_t placed = 0;
     std::int64_t end = 0;
     if (pts == AV_NOPTS_VALUE || __builtin_add_overflow(pts, shift, &placed)) return;
-    if (__builtin_add_overflow(placed, packet.duration > 0 ? packet.duration : usualTicks, &end)) return;
+    if (__builtin_add_overflow(placed, lastTicks, &end)) return;
     firstPts = firstPts == AV_NOPTS_VALUE ? placed : std::min(firstPts, placed);
     endPts = endPts == AV_NOPTS_VALUE ? end : std::max(endPts, end);
   }
@@ -46,7 +65,7 @@ struct PacketScan {
 
 // From where the demuxer is to the end of the file.
 PacketScan scanToEnd(VideoContainer& container, ClockStretches* stretches = nullptr) {
-  PacketScan scan;
+  PacketScan scan(container.type());
   const AVStream& stream = container.stream();
   const auto usualTicks = std::max<std::int64_t>(1, std::llround(frameS(stream) / av_q2d(stream.time_base)));
   const AvPacket packet = makePacket();
@@ -54,6 +73,7 @@ PacketScan scanToEnd(VideoContainer& container, ClockStretches* stretches = null
     if (stretches != nullptr) stretches->add(*packet);
     scan.add(*packet, stretches != nullptr ? stretches->shift() : 0, usualTicks);
   }
+  scan.finish(stretches != nullptr ? stretches->shift() : 0);
   return scan;
 }
 
