@@ -4,6 +4,7 @@
 #include <utility>
 
 #include "app/cache_store/model_fingerprint.h"
+#include "app/worker/engine_end.h"
 #include "engine/base/error.h"
 
 namespace winnow::app {
@@ -24,6 +25,8 @@ class Outcome final : public EventSink {
     }
     if (m_next != nullptr) m_next->on_event(std::move(event));
   }
+
+  bool engineEnded() const { return error && isEngineEnd(error->code); }
 
   bool answered = false;
   bool prepared = false;
@@ -59,9 +62,10 @@ void KeepingEngine::handle(const Request& request, EventSink& sink, const Interr
   const ConversationId conversation = conversation_of(request.body);
   if (std::holds_alternative<LoadConversation>(request.body)) m_recalled.insert(conversation);  // this file instead
   if (std::holds_alternative<WatchClip>(request.body)) m_watched.insert(conversation);
-  if (conversation != 0) recall(conversation, request.id, sink, interrupt);
+  if (conversation != 0 && !recall(conversation, request.id, sink, interrupt)) return;
   Outcome outcome(&sink);
   m_engine->handle(request, outcome, interrupt);
+  if (outcome.engineEnded()) m_recalled.clear();
   if (outcome.unloaded) m_model.clear();
   if (outcome.model) {
     m_model = fingerprintOf(*outcome.model);
@@ -73,20 +77,28 @@ void KeepingEngine::handle(const Request& request, EventSink& sink, const Interr
   if (changed && conversation != 0) keep(conversation, request.id);
 }
 
-void KeepingEngine::recall(ConversationId conversation, RequestId request, EventSink& sink, const InterruptToken& interrupt) {
-  if (m_model.empty() || m_recalled.contains(conversation) || interrupt.requested()) return;
+// False: the request has failed, because the engine's process ended.
+bool KeepingEngine::recall(ConversationId conversation, RequestId request, EventSink& sink, const InterruptToken& interrupt) {
+  if (m_model.empty() || m_recalled.contains(conversation) || interrupt.requested()) return true;
   m_recalled.insert(conversation);
-  if (!m_caches.has(conversation)) return;
+  if (!m_caches.has(conversation)) return true;
   Outcome outcome;
   m_engine->handle({request, LoadConversation{conversation, m_caches.pathOf(conversation), m_model}}, outcome, interrupt);
+  if (outcome.engineEnded()) m_recalled.clear();
   if (interrupt.requested()) {
     m_recalled.erase(conversation);
+  } else if (outcome.engineEnded()) {
+    if (!m_suspected.insert(conversation).second) m_caches.remove(conversation);
+    sink.on_event({request, Failed{*std::move(outcome.error)}});
+    return false;
   } else if (outcome.error) {
     m_caches.remove(conversation);
     sink.on_event({request, CacheSetAside{*std::move(outcome.error), conversation}});
   } else {
+    m_suspected.erase(conversation);
     m_caches.used(conversation);
   }
+  return true;
 }
 
 void KeepingEngine::keep(ConversationId conversation, RequestId request) {
@@ -95,6 +107,7 @@ void KeepingEngine::keep(ConversationId conversation, RequestId request) {
   Outcome outcome;
   SaveConversation save{conversation, m_caches.pathToWrite(conversation), m_model, m_caches.quota().perChatBytes};
   m_engine->handle({request, std::move(save)}, outcome, {});
+  if (outcome.engineEnded()) m_recalled.clear();
   if (outcome.saved) {
     m_caches.written(conversation);
   } else {

@@ -3,6 +3,7 @@
 // Wrapped around the real one by bootstrap, on the engine thread. Before the first request about a chat that the engine does not know, its
 // file is read; after an answer, or media that were prepared, it is written. A file that does not fit any more (another model, changed
 // media, damage) is removed and said with CacheSetAside; the request then reads everything again. ForgetConversation forgets the file too.
+// When the engine's process has ended (app/worker), all chats are unknown to it again. A file at which it ended twice is removed.
 // Of a chat in which something is watched nothing is written any more: what a camera or a screen has shown stays in memory.
 // Text, answers and media stay in the chats' database: a lost file costs time, nothing else.
 #pragma once
@@ -23,14 +24,15 @@ class KeepingEngine final : public Engine {
   void handle(const Request& request, EventSink& sink, const InterruptToken& interrupt) override;
 
  private:
-  void recall(ConversationId conversation, RequestId request, EventSink& sink, const InterruptToken& interrupt);
+  bool recall(ConversationId conversation, RequestId request, EventSink& sink, const InterruptToken& interrupt);
   void keep(ConversationId conversation, RequestId request);
 
   const std::unique_ptr<Engine> m_engine;
   ConversationCaches& m_caches;
-  std::string m_model;                  // fingerprint of the loaded one; empty: nothing is kept
-  std::set<ConversationId> m_recalled;  // the engine has what there is to know
-  std::set<ConversationId> m_watched;   // in this run
+  std::string m_model;                   // fingerprint of the loaded one; empty: nothing is kept
+  std::set<ConversationId> m_recalled;   // the engine has what there is to know
+  std::set<ConversationId> m_suspected;  // the engine's process ended when it read their file
+  std::set<ConversationId> m_watched;    // in this run
 };
 
 }  // namespace winnow::app

@@ -44,7 +44,7 @@ const char* ChannelBroken::what() const noexcept {
   return "";
 }
 
-WorkerChannel::WorkerChannel(OpenFile socket) : m_socket(std::move(socket)) {}
+WorkerChannel::WorkerChannel(OpenFile socket, milliseconds sendPatience) : m_socket(std::move(socket)), m_sendPatience(sendPatience) {}
 
 void WorkerChannel::send(std::uint32_t kind, std::span<const std::uint8_t> bytes, std::span<const int> files) {
   const Header header{kMark, kind, bytes.size(), static_cast<std::uint32_t>(files.size()), 0};
@@ -75,7 +75,7 @@ void WorkerChannel::sendAll(std::span<const std::uint8_t> bytes, std::span<const
       bytes = bytes.subspan(static_cast<std::size_t>(sent));
       files = {};
     } else if (errno == EAGAIN || errno == EWOULDBLOCK) {
-      if (!waitFor(m_socket.descriptor(), POLLOUT, kSendPatience)) throw ChannelBroken(ChannelBroken::Cause::kStuck);
+      if (!waitFor(m_socket.descriptor(), POLLOUT, m_sendPatience)) throw ChannelBroken(ChannelBroken::Cause::kStuck);
     } else if (errno != EINTR) {
       throw ChannelBroken(ChannelBroken::Cause::kClosed);
     }

@@ -46,7 +46,8 @@ class WorkerChannel {
   static constexpr std::size_t kMostFiles = 16;
   static constexpr std::chrono::seconds kSendPatience{10};  // without a byte being taken
 
-  explicit WorkerChannel(OpenFile socket);
+  // sendPatience: negative: for ever, for a side whose messages wait until somebody reads the program's output.
+  explicit WorkerChannel(OpenFile socket, std::chrono::milliseconds sendPatience = kSendPatience);
 
   // files: stay the caller's.
   void send(std::uint32_t kind, std::span<const std::uint8_t> bytes, std::span<const int> files = {});
@@ -70,6 +71,7 @@ class WorkerChannel {
   void sendAll(std::span<const std::uint8_t> bytes, std::span<const int> files);
 
   const OpenFile m_socket;
+  const std::chrono::milliseconds m_sendPatience;
   std::mutex m_sending;  // one whole message after another
   Header m_header;       // of the message that is coming
   std::size_t m_headerBytes = 0;

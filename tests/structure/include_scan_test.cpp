@@ -146,6 +146,7 @@ TEST(IncludeScan, AppFoldersFollowTheirOrder) {
   expect_order("app/", {{"app/threads", 0},
                         {"app/notices", 0},
                         {"app/process", 0},
+                        {"app/worker", 1},
                         {"app/diagnostics", 0},
                         {"app/recipes", 1},
                         {"app/kept_map", 1},
@@ -159,6 +160,7 @@ TEST(IncludeScan, AppFoldersFollowTheirOrder) {
                         {"app/settings", 3},
                         {"app/engine_host", 3},
                         {"app/cache_store", 3},
+                        {"app/engine_program", 4},
                         {"app/engine_source", 4},
                         {"app/evaluation", 4},
                         {"app/cli", 5}});

@@ -1,0 +1,17 @@
+// How the engine's process ended, as an error. Threads: plain functions. Errors: none.
+#pragma once
+
+#include "app/worker/worker_process.h"
+#include "engine/base/error.h"
+
+namespace winnow::app {
+
+// kEngineCrashed or kEngineOutOfMemory, with the signal or the status.
+Error engineEnd(const WorkerEnd& end);
+
+// Whether an error says that the engine's process has ended, and with it all that it had read.
+inline bool isEngineEnd(ErrorCode code) {
+  return code == ErrorCode::kEngineCrashed || code == ErrorCode::kEngineOutOfMemory || code == ErrorCode::kEngineSilent;
+}
+
+}  // namespace winnow::app

@@ -1,0 +1,238 @@
+#include "app/worker/process_engine.h"
+
+#include <string_view>
+#include <utility>
+
+#include "app/worker/engine_end.h"
+#include "app/worker/engine_protocol.h"
+#include "engine/messages/wire.h"
+
+namespace winnow::app {
+namespace {
+
+using Clock = std::chrono::steady_clock;
+using std::chrono::milliseconds;
+
+constexpr milliseconds kInterruptPoll{10};
+constexpr milliseconds kEndPatience{5'000};  // between the end of the channel and that of the process
+
+Event decodedEvent(const ChannelMessage& message) {
+  try {
+    return decoded_event(message.bytes);
+  } catch (const Exception&) {
+    throw ChannelBroken(ChannelBroken::Cause::kGarbage);
+  }
+}
+
+std::vector<std::uint8_t> encodedInfo(const ModelInfo& info) { return encoded(Event{0, ModelLoaded{info}}); }
+
+}  // namespace
+
+// What reaches the sink of one request: nothing after its last event, and one last event whatever happens.
+class ProcessEngine::Delivery {
+ public:
+  enum class Of : int { kRequest = 1, kReload = 2 };
+
+  Delivery(const Request& request, EventSink& sink)
+      : m_id(request.id), m_silent(std::holds_alternative<ForgetConversation>(request.body)), m_sink(sink) {}
+
+  void pass(Event event) {
+    if (const auto* loaded = std::get_if<ModelLoaded>(&event.body)) info = encodedInfo(loaded->info);
+    if (std::holds_alternative<ModelUnloaded>(event.body)) unloaded = true;
+    const bool progress = std::holds_alternative<Progress>(event.body);
+    const bool own = of == Of::kReload && !progress && (!ends_request(event) || info);
+    if (!own) give(std::move(event));
+  }
+  // The request has failed, unless it has ended already.
+  void fail(Error error) {
+    if (!m_ended && !m_fault) m_fault = std::move(error);
+  }
+  void interrupted() {
+    Finished finished;
+    finished.reason = StopReason::kInterrupted;
+    finished.restored = true;
+    give({m_id, std::move(finished)});
+  }
+  void close() {
+    if (m_fault && !m_ended && !m_silent) m_sink.on_event({m_id, Failed{*std::move(m_fault)}});
+  }
+
+  // Nothing more reaches the sink.
+  bool isOver() const { return m_ended || m_silent; }
+  bool hasFault() const { return m_fault.has_value(); }
+
+  Of of = Of::kRequest;
+  std::optional<std::vector<std::uint8_t>> info;  // of a ModelLoaded
+  bool unloaded = false;
+
+ private:
+  // A sink that throws (nobody reads the answer any more) is the request's failure, as it is to an engine in this process.
+  void give(Event event) {
+    if (m_ended || m_fault) return;
+    const bool last = ends_request(event);
+    try {
+      m_sink.on_event(std::move(event));
+      m_ended = last;
+    } catch (...) {
+      m_fault = current_error();
+    }
+  }
+
+  const RequestId m_id;
+  const bool m_silent;
+  EventSink& m_sink;
+  bool m_ended = false;
+  std::optional<Error> m_fault;
+};
+
+ProcessEngine::ProcessEngine(Settings settings) : m_settings(std::move(settings)) {
+  try {
+    start();
+  } catch (const Exception&) {  // the first request tries again and says so
+  }
+}
+
+ProcessEngine::~ProcessEngine() = default;
+
+void ProcessEngine::handle(const Request& request, EventSink& sink, const InterruptToken& interrupt) {
+  Delivery delivery(request, sink);
+  std::optional<Error> error;
+  try {
+    run(request, delivery, std::holds_alternative<ForgetConversation>(request.body) ? InterruptToken() : interrupt);
+  } catch (const ChannelBroken& broken) {
+    error = ended(broken.cause());
+  } catch (const Exception& problem) {
+    error = problem.error();
+    if (isEngineEnd(error->code)) forgetProcess();
+  }
+  if (error && isEngineEnd(error->code) && delivery.isOver()) m_untold = error;
+  if (error) delivery.fail(*std::move(error));
+  delivery.close();
+}
+
+void ProcessEngine::run(const Request& request, Delivery& delivery, const InterruptToken& interrupt) {
+  const auto* load = std::get_if<LoadModel>(&request.body);
+  if (const std::optional<Error> lost = loss(request.body)) return delivery.fail(*lost);
+  if (std::holds_alternative<ForgetConversation>(request.body) && !m_loaded) return;
+  if (!m_worker) start();
+  if (!greeted(interrupt)) return delivery.interrupted();
+  if (load == nullptr && m_model && !m_loaded) {
+    reload(request.id, delivery, interrupt);
+    if (!m_loaded) return;
+  }
+  ask(request, delivery, interrupt);
+  if (load == nullptr) return;
+  if (delivery.unloaded) m_model.reset();
+  m_loaded = delivery.info.has_value() || (m_loaded && !delivery.unloaded);
+  if (delivery.info) m_model = Model{*load, *std::move(delivery.info)};
+}
+
+void ProcessEngine::start() {
+  m_worker = std::make_unique<WorkerProcess>(m_settings.program, m_settings.arguments);
+  m_greeted = m_loaded = false;
+}
+
+// How the process ended since the last request, if this one has to fail of it.
+std::optional<Error> ProcessEngine::loss(const RequestBody& body) {
+  try {
+    while (m_worker) {
+      const std::optional<ChannelMessage> message = m_worker->channel().receive(milliseconds(0));
+      if (!message) break;
+      takeHello(*message);
+    }
+  } catch (const ChannelBroken& broken) {
+    m_untold = ended(broken.cause());
+  }
+  if (std::holds_alternative<ForgetConversation>(body)) return std::nullopt;
+  std::optional<Error> lost = std::exchange(m_untold, std::nullopt);
+  if (std::holds_alternative<LoadModel>(body)) lost.reset();
+  return lost;
+}
+
+// False: interrupted before it was there.
+bool ProcessEngine::greeted(const InterruptToken& interrupt) {
+  while (!m_greeted) {
+    if (interrupt.requested()) return false;
+    if (const std::optional<ChannelMessage> message = m_worker->channel().receive(kInterruptPoll)) takeHello(*message);
+  }
+  return true;
+}
+
+void ProcessEngine::takeHello(const ChannelMessage& message) {
+  if (m_greeted || message.kind != static_cast<std::uint32_t>(EngineMessage::kHello)) {
+    throw ChannelBroken(ChannelBroken::Cause::kGarbage);
+  }
+  const std::string expected = engineHello();
+  if (std::string_view(reinterpret_cast<const char*>(message.bytes.data()), message.bytes.size()) != expected) {
+    throw Exception(ErrorCode::kEngineCrashed, m_settings.program, "it is not of this program's version (" + expected + ")");
+  }
+  m_greeted = true;
+}
+
+// m_loaded: whether the model of before is there. Otherwise the request has ended or failed.
+void ProcessEngine::reload(RequestId id, Delivery& delivery, const InterruptToken& interrupt) {
+  delivery.of = Delivery::Of::kReload;
+  ask({id, m_model->load}, delivery, interrupt);
+  delivery.of = Delivery::Of::kRequest;
+  if (!delivery.info) return delivery.fail({ErrorCode::kInternal, "", "the model was not loaded again"});
+  m_loaded = *delivery.info == m_model->info;
+  if (!m_loaded) {
+    delivery.fail({ErrorCode::kModelFileChanged, m_model->load.folder, "it is another model than before the engine was started anew"});
+  }
+}
+
+void ProcessEngine::ask(const Request& request, Delivery& delivery, const InterruptToken& interrupt) {
+  WorkerChannel& channel = m_worker->channel();
+  channel.send(static_cast<std::uint32_t>(EngineMessage::kRequest), encoded(request));
+  Interrupt told = Interrupt::kNone;
+  Clock::time_point latest = Clock::time_point::max();
+  while (true) {
+    const Interrupt wanted = delivery.hasFault() ? Interrupt::kCancel : interrupt.state();
+    if (wanted > told) {
+      if (told == Interrupt::kNone) latest = Clock::now() + m_settings.interruptPatience;
+      told = wanted;
+      channel.send(static_cast<std::uint32_t>(EngineMessage::kInterrupt), bytesOf({request.id, wanted}));
+    }
+    const std::optional<ChannelMessage> message = channel.receive(kInterruptPoll);
+    if (Clock::now() > latest) {
+      throw Exception(ErrorCode::kEngineSilent, "", "the engine did not stop when it was asked to, and was ended");
+    }
+    if (!message) continue;
+    if (message->kind == static_cast<std::uint32_t>(EngineMessage::kReturned)) {
+      if (requestIdOf(message->bytes) != request.id) throw ChannelBroken(ChannelBroken::Cause::kGarbage);
+      return;
+    }
+    if (message->kind != static_cast<std::uint32_t>(EngineMessage::kEvent)) throw ChannelBroken(ChannelBroken::Cause::kGarbage);
+    Event event = decodedEvent(*message);
+    if (event.id != request.id) throw ChannelBroken(ChannelBroken::Cause::kGarbage);
+    const Clock::time_point given = Clock::now();
+    delivery.pass(std::move(event));
+    if (told != Interrupt::kNone) latest += Clock::now() - given;  // whoever reads the answer may take long
+  }
+}
+
+// The process is gone afterwards.
+Error ProcessEngine::ended(ChannelBroken::Cause cause) {
+  Error error;
+  switch (cause) {
+    case ChannelBroken::Cause::kClosed:
+      error = engineEnd(m_worker->end(kEndPatience));
+      break;
+    case ChannelBroken::Cause::kGarbage:
+      error = {ErrorCode::kEngineCrashed, "", "the engine sent what is no message, and was ended"};
+      break;
+    case ChannelBroken::Cause::kStuck:
+      error = {ErrorCode::kEngineSilent, "", "the engine took no message any more, and was ended"};
+      break;
+  }
+  forgetProcess();
+  return error;
+}
+
+void ProcessEngine::forgetProcess() {
+  if (m_worker) m_worker->end(milliseconds(0));
+  m_worker.reset();
+  m_greeted = m_loaded = false;
+}
+
+}  // namespace winnow::app

@@ -1,0 +1,23 @@
+// An engine around one that may end: a request that has said nothing yet is tried again once, on the engine that was started anew.
+//
+// Outermost, so that kept conversations are read again before the second try. Tried again are Turn, ExportTurn, Compare, Score, Plan and
+// Prepare, unless a word was delivered or an interrupt asked for; of the second try only what is new is passed on. What changes state that
+// has gone with the engine (a file to write or to read, the next clip of a source) fails with the reason. Threads: as the engine.
+#pragma once
+
+#include <memory>
+
+#include "engine/api/engine.h"
+
+namespace winnow::app {
+
+class RetryingEngine final : public Engine {
+ public:
+  explicit RetryingEngine(std::unique_ptr<Engine> engine);
+  void handle(const Request& request, EventSink& sink, const InterruptToken& interrupt) override;
+
+ private:
+  const std::unique_ptr<Engine> m_engine;
+};
+
+}  // namespace winnow::app
