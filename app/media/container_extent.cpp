@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <limits>
+#include <numeric>
 #include <optional>
 #include <set>
 #include <span>
@@ -194,8 +195,8 @@ class OggPages {
       m_begun.insert(page->stream);
   }
 
-  // Where the last page of the file's own streams ends, and another page begins.
-  std::int64_t ownBytes() const {
+  // Where the last page of the file's own streams ends, and another page begins; whether it is there as a whole and ends its stream.
+  ContainerExtent extent() const {
     std::int64_t own = 0;
     std::int64_t other = m_file.sizeBytes();
     while (other - own > 1) {
@@ -207,16 +208,24 @@ class OggPages {
         other = middle;
       }
     }
+    const std::optional<Page> last = pageFrom(own);
     const std::optional<Page> next = pageFrom(own + 1);
-    return next ? next->position : m_file.sizeBytes();
+    ContainerExtent extent;
+    extent.ownBytes = next ? next->position : m_file.sizeBytes();
+    if (!last) return extent;
+    extent.missingBytes = missing(extent.ownBytes, last->position, last->size);
+    extent.unfinished = (last->flags & kEndsStream) == 0;
+    return extent;
   }
 
  private:
   static constexpr std::uint8_t kBeginsStream = 2;
+  static constexpr std::uint8_t kEndsStream = 4;
   struct Page {
     std::int64_t position;
     std::uint8_t flags;
     std::uint64_t stream;
+    std::uint64_t size;  // bytes of the page, if all of its head is there
   };
 
   std::optional<Page> pageFrom(std::int64_t at) const {
@@ -225,19 +234,17 @@ class OggPages {
     const auto bytes = m_file.readRange(at, kTwoPagesBytes);
     const std::size_t page = charactersOf(bytes).find("OggS");
     if (page == std::string_view::npos || page + kPageHeadBytes > bytes.size()) return std::nullopt;
-    const auto stream = littleEndian32(std::span<const std::uint8_t>(bytes).subspan(page + 14, 4));
-    return Page{at + static_cast<std::int64_t>(page), bytes[page + 5], stream};
+    const auto head = std::span<const std::uint8_t>(bytes).subspan(page);
+    const auto lengths = head.subspan(kPageHeadBytes, std::min<std::size_t>(head[kPageHeadBytes - 1], head.size() - kPageHeadBytes));
+    const auto size = std::accumulate(lengths.begin(), lengths.end(), std::uint64_t{kPageHeadBytes} + head[kPageHeadBytes - 1]);
+    return Page{at + static_cast<std::int64_t>(page), head[5], littleEndian32(head.subspan(14, 4)), size};
   }
 
   const MediaFile& m_file;
   std::set<std::uint64_t> m_begun;
 };
 
-ContainerExtent measureOgg(const MediaFile& file) {
-  ContainerExtent extent;
-  extent.ownBytes = OggPages(file).ownBytes();
-  return extent;
-}
+ContainerExtent measureOgg(const MediaFile& file) { return OggPages(file).extent(); }
 
 ContainerExtent measureStructure(const MediaFile& file, ContentType type) {
   switch (type) {

@@ -16,6 +16,7 @@ namespace winnow::app {
 
 struct ContainerExtent {
   std::int64_t missingBytes = 0;  // claimed, but after the end of the file
+  bool unfinished = false;        // the end is not there, and nothing says how much is missing
   bool hasIndex = true;           // MP4: a moov box was found
   bool fragmented = false;        // MP4: moof boxes, so the index does not cover the file
   std::int64_t ownBytes = 0;      // of the first video: from the file's beginning to its end, or to the next one's beginning

@@ -4,6 +4,7 @@
 #include <cmath>
 #include <string_view>
 
+#include "app/media/description_notices.h"
 #include "app/media/picture_geometry.h"
 #include "app/media/pixel_conversion.h"
 #include "app/media/subtitles.h"
@@ -35,16 +36,11 @@ bool isProtectedAsf(const MediaFile& file) {
 void describeGeometry(VideoContainer& container, VideoFacts& facts) {
   AVStream& stream = container.stream();
   const AVCodecParameters& parameters = *stream.codecpar;
-  facts.storedWidthPx = parameters.width;
   facts.storedHeightPx = parameters.height;
-  if (const auto width = squarePixelWidth(parameters.width, av_guess_sample_aspect_ratio(&container.format(), &stream, nullptr))) {
-    facts.storedWidthPx = *width;
-  } else {
-    add_notice(facts.info.notices, {NoticeCode::kPixelShapeIgnored});
-  }
-  const MatrixOrientation found = streamOrientation(stream);
-  facts.orientation = found.orientation;
-  if (!found.exact) add_notice(facts.info.notices, {NoticeCode::kTurnIgnored});
+  const AVRational pixelShape = av_guess_sample_aspect_ratio(&container.format(), &stream, nullptr);
+  facts.storedWidthPx = squarePixelWidth(parameters.width, pixelShape).value_or(parameters.width);
+  facts.orientation = streamOrientation(stream).orientation;
+  add_notices(facts.info.notices, descriptionNotices(stream, pixelShape));
   const bool swapped = swapsSides(facts.orientation);
   facts.info.widthPx = swapped ? facts.storedHeightPx : facts.storedWidthPx;
   facts.info.heightPx = swapped ? facts.storedWidthPx : facts.storedHeightPx;
@@ -57,9 +53,6 @@ void describeColour(const AVCodecParameters& parameters, MediaInfo& info) {
         readColour(parameters.format, parameters.color_range, parameters.color_space, parameters.height, ColourHint::kVideo);
     info.colourRange = nameOf(colour.range);
     info.colourMatrix = nameOf(colour.matrix);
-  }
-  if (parameters.color_trc == AVCOL_TRC_SMPTE2084 || parameters.color_trc == AVCOL_TRC_ARIB_STD_B67) {
-    add_notice(info.notices, {NoticeCode::kNoToneMapping});
   }
 }
 
@@ -90,15 +83,13 @@ VideoFacts examineVideo(VideoContainer& container, const MediaFile& file, const 
                     "its frames are larger than the limit of " + std::to_string(limits.videoFramePixels / 1'000'000) + " megapixels");
   }
   describeColour(*stream.codecpar, info);
-  if (extent.missingBytes > 0) add_notice(info.notices, {NoticeCode::kCutOff, extent.missingBytes});
+  const bool cut = extent.missingBytes > 0 || extent.unfinished;
+  if (cut) add_notice(info.notices, {NoticeCode::kCutOff, extent.missingBytes});
   if (extent.behindBytes > 0) add_notice(info.notices, {NoticeCode::kSecondVideo, extent.behindBytes, 0, extent.behind});
-  const AVDictionaryEntry* alpha = av_dict_get(stream.metadata, "alpha_mode", nullptr, 0);  // beside VP8 and VP9, in a stream of its own
-  if (alpha != nullptr && std::string_view(alpha->value) == "1") add_notice(info.notices, {NoticeCode::kTransparencyIgnored});
 
   const VideoLength length = measureLength(container, file, extent, watch);
   if (length.frames == 0) {
-    throw Exception(ErrorCode::kDamagedFile, file.path(),
-                    extent.missingBytes > 0 ? "the file is cut off before its first frame" : "it holds no video frames");
+    throw Exception(ErrorCode::kDamagedFile, file.path(), cut ? "the file is cut off before its first frame" : "it holds no video frames");
   }
   const std::int64_t unread = container.readTo() > 0 ? extent.ownBytes - container.readTo() : 0;
   if (extent.behindBytes == 0 && isMuch(unread, file.sizeBytes())) add_notice(info.notices, {NoticeCode::kSecondVideo, unread});

@@ -18,6 +18,7 @@ const char* noticePattern(const MediaNotice& notice) {
   const bool one = notice.amount == 1;
   switch (notice.code) {
     case NoticeCode::kCutOff:
+      if (notice.amount == 0) return SAY("the file is cut off: its end is missing");
       return one ? SAY("the file is cut off: 1 byte is missing at the end") : SAY("the file is cut off: %1 bytes are missing at the end");
     case NoticeCode::kDamaged:
       return SAY("parts of the video are damaged");

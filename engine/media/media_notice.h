@@ -13,7 +13,7 @@ namespace winnow {
 
 // Stored: never renumbered. Behind each what its figures are. A new one needs its words in notice_text.cpp (the compiler misses them).
 enum class NoticeCode : int {
-  kCutOff = 1,             // amount: bytes that are missing at the end
+  kCutOff = 1,             // amount: bytes that are missing at the end; 0: nobody knows how many
   kDamaged = 2,            // parts of the video cannot be decoded
   kNearestShown = 3,       // a place of the video cannot be decoded
   kAnimated = 4,           // a picture of many frames

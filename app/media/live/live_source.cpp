@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "app/media/deinterlacing.h"
+#include "app/media/description_notices.h"
 #include "app/media/live/live_container.h"
 #include "app/media/live/live_decoder.h"
 #include "app/media/live/sampling_grid.h"
@@ -59,6 +60,9 @@ class LiveSource::Reader {
 
   LiveEnd read() {
     LiveContainer container(m_request, m_limits, m_watch);
+    if (const AVStream* const video = container.video().stream; video != nullptr) {
+      for (const MediaNotice& met : descriptionNotices(*video, container.pixelShape())) notice(met);
+    }
     LiveDecoder decoder(container, m_limits);
     std::optional<LiveDecoder::Timed> shown;
     while (!m_watch.closed()) {

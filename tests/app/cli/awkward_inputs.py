@@ -98,10 +98,10 @@ NUMBERED |= {
     **{name: Video(steady(40, 10), 4) for name in ("phone.3gp", "old.wmv", "camera.avi")},
     "dvd.vob": Video(steady(50, 25), 2),
     **{name: Video(steady(80, 10), 8) for name in ("noedits.mp4", "negative.mov", "theora.ogv", "disabled.mp4", "whole.mkv", "whole.webm", "whole.avi", "whole.flv", "whole.ts")},  # fmt: skip
-    **{f"cut.{suffix}": Video(steady(80, 10), 0, ENDS) for suffix in ("mkv", "webm")},
+    **{f"cut.{suffix}": Video(steady(80, 10), 0, ENDS) for suffix in ("mkv", "webm", "ogv")},
     "cut.avi": Video(steady(36, 10), 0, ENDS),
     "cut.flv": Video(steady(42, 10), 0, ENDS),
-    **{f"cut.{suffix}": Video(steady(80, 10), 0) for suffix in ("ts", "ogv")},  # nothing in them says how long they were
+    "cut.ts": Video(steps([i / 10 for i in range(80) if i not in (46, 47)], [i + 1 for i in range(80) if i not in (46, 47)]), 0),  # nothing in it says how long it was
     "cut.mpg": Video(steady(40, 25), 0, ENDS[1:]),
 }
 PLANS = (["--frames", "1"], ["--frames", "7"], ["--frames", "64"], ["--every", "0.3"], ["--every", "3"])

@@ -4,6 +4,8 @@
 
 #include <algorithm>
 #include <chrono>
+#include <string>
+#include <tuple>
 
 #include "app/media/live/live_container.h"
 #include "app/notices/notice_text.h"
@@ -311,6 +313,20 @@ TEST(LiveSource, PixelsAreSquare) {
   const LiveClip clip = readPiped(recorded(".ts", 10, "-vf setsar=2 "), 0.5);
   ASSERT_FALSE(clip.frames.empty());
   EXPECT_EQ(clip.frames[0].image.width_px, 128);
+}
+
+// As a file of the same bytes does.
+TEST(LiveSource, SaysWhatItsPicturesAreShownWithout) {
+  const std::string hdr = "-c:v libx265 -x265-params log-level=none -pix_fmt yuv420p10le -color_trc arib-std-b67 -colorspace bt2020nc ";
+  const std::string alpha = "-vf format=yuva420p -c:v libvpx-vp9 -pix_fmt yuva420p -auto-alt-ref 0 -deadline realtime ";
+  const std::tuple<const char*, std::string, NoticeCode> kinds[] = {{".mkv", hdr, NoticeCode::kNoToneMapping},
+                                                                    {".ts", hdr, NoticeCode::kNoToneMapping},
+                                                                    {".webm", alpha, NoticeCode::kTransparencyIgnored}};
+  for (const auto& [ending, options, code] : kinds) {
+    const LiveClip clip = readPiped(recorded(ending, 10, options), 0.5);
+    ASSERT_FALSE(clip.frames.empty()) << ending;
+    EXPECT_EQ(clip.notices, (std::vector<MediaNotice>{{code}})) << ending;
+  }
 }
 
 TEST(LiveSource, WhatTheDemuxerRemembersIsBounded) {

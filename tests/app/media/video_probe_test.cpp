@@ -86,6 +86,25 @@ TEST(VideoProbe, CutFileIsAsLongAsWhatIsLeft) {
   }
 }
 
+// Ogg says nowhere how long it is, but its last page says that it is the last.
+TEST(VideoProbe, AnOggFileWithoutItsLastPageIsCutOff) {
+  const std::string whole = samples::make("whole.ogv", numbered(200, 10) + " -vf scale=192:144:flags=neighbor -c:v libtheora -q:v 9 -g 10");
+  const samples::Bytes bytes = samples::readBytes(whole);
+  const auto noticesOf = [&](std::size_t left) {
+    const std::string file = samples::path("cut.ogv");
+    samples::writeBytes(file, samples::Bytes(bytes.begin(), bytes.begin() + static_cast<std::ptrdiff_t>(left)));
+    return FfmpegMediaOpener().probe(file).notices;
+  };
+  EXPECT_TRUE(noticesOf(bytes.size()).empty());
+  constexpr std::string_view kPage = "OggS";
+  const auto page = std::search(bytes.begin() + std::ssize(bytes) / 2, bytes.end(), kPage.begin(), kPage.end());
+  ASSERT_NE(page, bytes.end());
+  const auto at = static_cast<std::size_t>(page - bytes.begin());
+  EXPECT_EQ(noticesOf(at), (std::vector<MediaNotice>{{NoticeCode::kCutOff, 0}})) << "between two pages";
+  EXPECT_EQ(noticesOf(at + 20), (std::vector<MediaNotice>{{NoticeCode::kCutOff, 0}})) << "within the head of one";
+  EXPECT_EQ(noticesOf(bytes.size() - 10), (std::vector<MediaNotice>{{NoticeCode::kCutOff, 10}})) << "within the last";
+}
+
 // Its header says how long it was.
 TEST(VideoProbe, AFlashVideoThatEndsBetweenTwoTagsIsAsLongAsWhatIsLeft) {
   samples::Bytes bytes = samples::readBytes(samples::make("whole.flv", numbered(200, 10) + " -c:v libx264 -preset ultrafast -g 10"));
