@@ -15,10 +15,9 @@ QByteArray digestOf(const std::vector<TimedLine>& lines) {
   return hash.result().toHex().left(16);
 }
 
-bool linesDiffer(const Attachment& video, std::vector<TimedLine> lines, double durationS) {
+bool linesDiffer(const Attachment& video, std::vector<TimedLine> lines) {
   if (video.subtitles.isEmpty() || video.sampled.linesDigest.isEmpty()) return false;
-  const double toS = video.plan.to_s < 0 ? durationS : video.plan.to_s;
-  return digestOf(lines_between(std::move(lines), video.plan.from_s, toS)) != video.sampled.linesDigest;
+  return digestOf(lines_between(std::move(lines), video.plan.from_s, video.plan.to_s)) != video.sampled.linesDigest;
 }
 
 }  // namespace winnow::app

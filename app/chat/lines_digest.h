@@ -14,7 +14,7 @@ namespace winnow::app {
 // Empty where there are none.
 QByteArray digestOf(const std::vector<TimedLine>& lines);
 
-// lines: all of its subtitles now; durationS: the video's. Whether the last answer read others. False where none has read any.
-bool linesDiffer(const Attachment& video, std::vector<TimedLine> lines, double durationS);
+// lines: all of its subtitles now, as they are delivered with it. Whether the last answer read others. False where none has read any.
+bool linesDiffer(const Attachment& video, std::vector<TimedLine> lines);
 
 }  // namespace winnow::app

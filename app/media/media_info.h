@@ -18,6 +18,7 @@ struct MediaInfo {
   int widthPx = 0;        // upright and with square pixels: the size of the frames delivered
   int heightPx = 0;
   double durationS = 0.0;    // from the beginning of the file to the end of its last picture; 0 for an image
+  double playsS = 0.0;       // from there to the end of all that is played: sound may go on behind the last picture; 0 for an image
   double averageFps = 0.0;   // 0 when unknown and for an image
   int rotationDegrees = 0;   // clockwise turn that is applied
   std::string colourRange;   // "limited", "full"; empty when the header does not say

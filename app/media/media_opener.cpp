@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cctype>
+#include <limits>
 #include <new>
 #include <string_view>
 #include <utility>
@@ -53,7 +54,12 @@ std::unique_ptr<MediaSource> FfmpegMediaOpener::openSource(const MediaRequest& r
     }
     if (request.kind == MediaKind::kImage) return std::make_unique<ImageFrameSource>(std::move(file), type, m_limits);
     auto video = std::make_unique<VideoFrameSource>(std::move(file), type, request.plan, m_limits, interrupt);
-    if (!request.subtitles.empty()) video->setSubtitles(readSubtitles(request.subtitles, request.encoding, m_limits, interrupt));
+    if (!request.subtitles.empty()) {
+      Subtitles subtitles = readSubtitles(request.subtitles, request.encoding, m_limits, interrupt);
+      const double toS = request.plan.to_s;
+      leaveOutBehind(subtitles, video->info().playsS, toS < 0.0 ? std::numeric_limits<double>::infinity() : toS);
+      video->setSubtitles(std::move(subtitles));
+    }
     return video;
   } catch (const std::bad_alloc&) {
     throw Exception(ErrorCode::kOutOfMemory, request.path, "there is not enough memory to open the file");

@@ -192,4 +192,12 @@ Subtitles readSubtitles(const std::string& path, const std::string& encoding, co
   return readStream(container, index, encoding, watch);
 }
 
+void leaveOutBehind(Subtitles& subtitles, double playsS, double wantedToS) {
+  std::vector<TimedLine>& lines = subtitles.lines;
+  const auto behind = std::ranges::find_if(lines, [&](const TimedLine& line) { return line.start_s >= playsS; });
+  const std::int64_t lost = std::count_if(behind, lines.end(), [&](const TimedLine& line) { return line.start_s < wantedToS; });
+  if (lost > 0) add_notice(subtitles.notices, {NoticeCode::kLinesBehind, lost, static_cast<std::int64_t>(behind->start_s)});
+  lines.erase(behind, lines.end());
+}
+
 }  // namespace winnow::app

@@ -7,6 +7,7 @@
 // Errors: subtitle_text.h, document_text.h; kUnsupportedFormat where a video has no text stream; Interrupted. Plain functions.
 #pragma once
 
+#include <limits>
 #include <string>
 
 #include "app/media/limits.h"
@@ -28,5 +29,9 @@ int textStreamOf(const AVFormatContext& format);
 
 // path: a text, or a video. encoding: that the words are in; empty: by their bytes.
 Subtitles readSubtitles(const std::string& path, const std::string& encoding, const MediaLimits& limits, const InterruptToken& interrupt);
+
+// Leaves out the lines that begin when the video is over, and says so of those that were to be read: up to wantedToS. Such a file is of
+// another video. playsS: MediaInfo's.
+void leaveOutBehind(Subtitles& subtitles, double playsS, double wantedToS = std::numeric_limits<double>::infinity());
 
 }  // namespace winnow::app

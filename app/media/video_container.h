@@ -29,6 +29,7 @@ class VideoContainer {
   const std::string& path() const { return m_file.path(); }
   ContentType type() const { return m_type; }
   AVFormatContext& format() { return *m_format; }
+  const AVFormatContext& format() const { return *m_format; }
   AVStream& stream() { return *m_video.stream; }
   // When the first picture is shown, in ticks of the stream's time base.
   std::int64_t startTicks() const { return m_video.stream->start_time != AV_NOPTS_VALUE ? m_video.stream->start_time : 0; }

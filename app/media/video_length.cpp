@@ -226,6 +226,12 @@ double plausibleFps(AVRational rate) {
   return fps <= kMaxFps && fps >= 1.0 / 3600.0 ? fps : 0.0;
 }
 
+double claimedPlayS(const VideoContainer& container) {
+  const AVFormatContext& format = container.format();
+  if (format.duration == AV_NOPTS_VALUE || format.duration_estimation_method == AVFMT_DURATION_FROM_BITRATE) return 0.0;
+  return static_cast<double>(format.duration) / AV_TIME_BASE + std::min(0.0, container.secondsAt(0));
+}
+
 VideoLength measureLength(VideoContainer& container, const MediaFile& file, const ContainerExtent& extent, const DecodeWatch& watch) {
   if (isPacketStream(container.type())) return measureStream(container, file.sizeBytes());
   if (container.type() == ContentType::kMov && !extent.fragmented) {

@@ -26,6 +26,9 @@ struct VideoLength {
   std::shared_ptr<const ClockStretches> stretches{};  // null: one clock from the beginning to the end
 };
 
+// Until when the file says that it plays, seconds from its beginning; 0: it does not.
+double claimedPlayS(const VideoContainer& container);
+
 // The demuxer's position afterwards is anywhere. Sets the stream's start time where the header lacks it, and the container's stretches.
 VideoLength measureLength(VideoContainer& container, const MediaFile& file, const ContainerExtent& extent, const DecodeWatch& watch);
 

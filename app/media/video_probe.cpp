@@ -98,6 +98,8 @@ VideoFacts examineVideo(VideoContainer& container, const MediaFile& file, const 
   info.frameCount = length.frames;
   info.durationS = length.durationS;
   if (!(info.durationS > 0.0)) info.durationS = info.averageFps > 0.0 ? 1.0 / info.averageFps : kFallbackFrameS;
+  const bool believed = !cut && !length.claimWrong && !length.stretches;
+  info.playsS = std::max(info.durationS, believed ? claimedPlayS(container) : 0.0);
   const double evenS = static_cast<double>(length.steadyTicks * length.frames) * av_q2d(stream.time_base);
   if (length.steadyTicks > 0 && std::abs(evenS - info.durationS) < 0.5 * evenS / static_cast<double>(length.frames))
     info.evenFrames = length.frames;

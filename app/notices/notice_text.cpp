@@ -75,6 +75,9 @@ const char* noticePattern(const MediaNotice& notice) {
       return one ? SAY("1 speaker name in the subtitles is left out") : SAY("%1 speaker names in the subtitles are left out");
     case NoticeCode::kDrawingsLeftOut:
       return one ? SAY("1 drawing in the subtitles is left out") : SAY("%1 drawings in the subtitles are left out");
+    case NoticeCode::kLinesBehind:
+      return one ? SAY("1 subtitle line begins after the end of the video, at %2 seconds, and is left out")
+                 : SAY("%1 subtitle lines begin after the end of the video, from %2 seconds on, and are left out");
   }
   return SAY("a newer version of Winnow noticed something about it");
 }

@@ -87,7 +87,8 @@ class FrameSource {
   virtual std::string content_hash() const = 0;
   // Of a document: all of it, UTF-8, lines ending in "\n". Empty of pictures.
   virtual std::string text() const { return {}; }
-  // Of a video that was asked for with its subtitles: all of them, by their beginnings. content_hash() knows nothing of them.
+  // Of a video that was asked for with its subtitles: all that begin before its file ends, by their beginnings. content_hash() knows
+  // nothing of them.
   virtual std::vector<TimedLine> lines() const { return {}; }
   // What had to be put up with: known since it was opened, and met by what was read so far.
   virtual std::vector<MediaNotice> notices() const { return {}; }

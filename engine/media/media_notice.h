@@ -41,6 +41,7 @@ enum class NoticeCode : int {
   kLinesRepeated = 44,    // amount: lines that were told before (captions that roll)
   kSpeakersLeftOut = 45,  // amount: names of who speaks, which players do not show
   kDrawingsLeftOut = 46,  // amount: commands that draw a shape
+  kLinesBehind = 47,      // amount: lines that begin behind the end of the video's file; of: the second at which the first of them does
 };
 
 struct MediaNotice {

@@ -17,9 +17,10 @@ struct TimedLine {
   friend bool operator==(const TimedLine&, const TimedLine&) = default;
 };
 
-// Those of the part of a video that is looked at: not over before from_s, begun before to_s.
+// Those of the part of a video that is looked at: not over before from_s, begun before to_s; negative: all that follow, as what is said
+// while the last picture stands or is gone.
 inline std::vector<TimedLine> lines_between(std::vector<TimedLine> lines, double from_s, double to_s) {
-  std::erase_if(lines, [&](const TimedLine& line) { return line.end_s < from_s || line.start_s >= to_s; });
+  std::erase_if(lines, [&](const TimedLine& line) { return line.end_s < from_s || (to_s >= 0.0 && line.start_s >= to_s); });
   return lines;
 }
 

@@ -180,7 +180,7 @@ void AttachmentCard::probe() {
 void AttachmentCard::onProbed(const MediaSummary& summary) {
   const QByteArray& attached = m_attachment.sha256;
   const bool changed = !attached.isEmpty() && !summary.sha256.isEmpty() && attached != summary.sha256;
-  const bool otherLines = app::linesDiffer(m_attachment, summary.lines, summary.durationS);
+  const bool otherLines = app::linesDiffer(m_attachment, summary.lines);
   if (!changed && !otherLines) return take(summary);
   m_summary = summary;
   onFailed({ErrorCode::kMediaChanged, (changed ? m_attachment.path : m_attachment.subtitles).toStdString(), "its bytes have changed"});

@@ -108,6 +108,7 @@ void findSubtitles(const std::string& video, const app::MediaInfo& info, const s
   if (found.empty()) return;
   try {
     app::Subtitles read = app::readSubtitles(found, encoding, {}, interrupt);
+    app::leaveOutBehind(read, info.playsS);
     summary.lines = std::move(read.lines);
     summary.subtitleNotices = std::move(read.notices);
     summary.subtitles = QByteArray::fromStdString(found);

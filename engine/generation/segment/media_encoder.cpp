@@ -138,8 +138,7 @@ OpenedMedia MediaEncoder::open(const MediaRequest& request, bool only_image) con
   media.source = context_.opener->open(request, context_.interrupt);
   if (document) media.document = tokens_of(media.source->text(), request);
   if (request.kind == MediaKind::kVideo && !request.subtitles.empty()) {
-    const double from_s = request.plan.from_s;
-    std::vector<TimedLine> lines = lines_between(media.source->lines(), from_s, from_s + media.source->duration_s());
+    std::vector<TimedLine> lines = lines_between(media.source->lines(), request.plan.from_s, request.plan.to_s);
     media.subtitles = subtitle_tokens(*context_.model.tokenizer, std::move(lines), media.source->asked_times_s());
   }
   return media;

@@ -120,6 +120,33 @@ TEST(SubtitleFiles, ComeInEveryEncodingThatTextsCome) {
   test::expect_error(ErrorCode::kFileNotFound, "missing.srt", [&] { readSubtitles(samples::path("missing.srt"), {}, {}, {}); });
 }
 
+// A player shows what is said while the sound goes on behind the last picture; what begins later is of another video.
+TEST(SubtitleFiles, WhatBeginsWhenTheVideoIsOverIsLeftOutAndCounted) {
+  const std::string said = samples::path("said.srt");
+  samples::writeText(said, "00:01 --> 00:02\none\n\n00:03 --> 00:04\ntwo\n\n00:09 --> 00:10\nthree\n\n01:00 --> 01:01\nfour\n");
+  const std::string silent = samples::make("silent.mp4", numbered(20, 10) + " -c:v libx264 -preset ultrafast");
+  const auto read = [&](const std::string& file, double toS) {
+    MediaRequest request = samples::video(file, 4);
+    request.subtitles = said;
+    request.plan.to_s = toS;
+    const auto source = FfmpegMediaOpener().openSource(request, {});
+    std::vector<MediaNotice> notices = source->notices();
+    std::erase_if(notices, [](const MediaNotice& notice) { return notice.code == NoticeCode::kTimeJumps; });
+    return std::pair(told(source->lines()), std::move(notices));
+  };
+  for (const char* ending : {".mp4", ".mkv", ".ts"}) {
+    const std::string file = samples::make(std::string("sound") + ending,
+                                           "-i " + silent + " -f lavfi -i sine=d=5 -map 0:v -map 1:a -c:v copy -c:a aac -b:a 24k");
+    const auto [lines, notices] = read(file, -1.0);
+    EXPECT_EQ(lines, "1-2 one|3-4 two|") << ending;
+    EXPECT_EQ(notices, (std::vector<MediaNotice>{{NoticeCode::kLinesBehind, 2, 9}})) << ending;
+  }
+  EXPECT_EQ(read(silent, -1.0).first, "1-2 one|");
+  EXPECT_EQ(read(silent, -1.0).second, (std::vector<MediaNotice>{{NoticeCode::kLinesBehind, 3, 3}}));
+  EXPECT_EQ(read(silent, 5.0).second, (std::vector<MediaNotice>{{NoticeCode::kLinesBehind, 1, 3}})) << "the others were not asked for";
+  EXPECT_TRUE(read(silent, 1.5).second.empty());
+}
+
 // Programs of before wrote the bytes of a .srt into Matroska as they were.
 TEST(SubtitleStreamEncoding, IsJudgedByAllOfTheStream) {
   const std::string srt = samples::path("old.srt");

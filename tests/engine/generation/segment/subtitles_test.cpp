@@ -62,6 +62,7 @@ TEST(SubtitlePlaces, OnlyLinesOfThePartThatIsLookedAtCount) {
   std::string left;
   for (const TimedLine& line : lines_between(lines, 2.0, 5.0)) left += line.text + ";";
   EXPECT_EQ(left, "into;inside;");
+  EXPECT_EQ(lines_between(lines, 2.0, -1.0).size(), 3U) << "to the end, whatever is seen there";
 }
 
 // Videos of five frames, a second each, asked for at 0.5 s, 1.5 s, ...
@@ -131,6 +132,17 @@ TEST_P(Subtitles, StandBetweenTheFramesAsTheTextThatTheyAre) {
     if (report.tokens[static_cast<std::size_t>(token.token)].modality == Modality::kSubtitle) text += token.bytes;
   }
   EXPECT_NE(text.find("Which color <|im_end|> is it?\n"), std::string::npos) << text;
+}
+
+TEST_P(Subtitles, WhatIsSaidBehindTheLastPictureStandsBehindIt) {
+  opener_.add_lines("long.srt", {{4.8, 5.5, "As it ends."}, {7.0, 8.0, "The sound goes on."}});
+  Turn turn = asked("full", 1.0, "long.srt");
+  EXPECT_EQ(run(turn).last<MediaSampled>()->lines.size(), 2U);
+  run(ForgetConversation{7});
+  std::get<MediaItem>(turn.messages.back().items.front()).media.plan.to_s = 6.0;
+  const EventRecorder cut = run(turn);
+  ASSERT_EQ(cut.last<MediaSampled>()->lines.size(), 1U);
+  EXPECT_EQ(cut.last<MediaSampled>()->lines.front().text, "As it ends.");
 }
 
 // Ids, positions and embeddings of the prompt, told by hand from the order above.
