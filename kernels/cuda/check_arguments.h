@@ -1,8 +1,6 @@
 // The argument rules of CUDA decode attention and the plan of its launch: host code without CUDA, so that it is tested everywhere.
 #pragma once
 
-#include <algorithm>
-
 #include "kernels/api/cuda_decode_attention.h"
 
 namespace winnow::kernels {
@@ -25,10 +23,9 @@ inline LaunchStatus check_arguments(const CudaDecodeAttentionArgs& args) {
   return LaunchStatus::kOk;
 }
 
-// Slots of every part but a head's last: whole tiles, so that `args.parts` of them cover the longest head.
-inline std::int64_t cuda_part_slots(const CudaDecodeAttentionArgs& args) {
-  const std::int64_t longest = *std::max_element(args.slots, args.slots + args.kv_heads) + args.most_further;
-  const std::int64_t share = (longest + args.parts - 1) / args.parts;
+// Rows of every part but a head's last: whole tiles, so that `parts` of them cover the longest head.
+inline std::int64_t cuda_part_rows(std::int64_t longest, std::int64_t parts) {
+  const std::int64_t share = (longest + parts - 1) / parts;
   return (share + kCudaTileSlots - 1) / kCudaTileSlots * kCudaTileSlots;
 }
 

@@ -38,8 +38,7 @@ void launch(const cuda::DecodeLaunch& launch, cuda::Grid parts, unsigned heads, 
 LaunchStatus cuda_decode_attention(const CudaDecodeAttentionArgs& args, void* stream) {
   if (const LaunchStatus status = check_arguments(args); status != LaunchStatus::kOk) return status;
   const cuda::DecodeLaunch decode = cuda::plan_launch(args);
-  const cuda::Grid grid(static_cast<unsigned>(decode.parts), static_cast<unsigned>(args.kv_heads),
-                        static_cast<unsigned>((args.group + kCudaGroupTile - 1) / kCudaGroupTile));
+  const cuda::Grid grid = cuda::part_grid(decode, args.kv_heads);
   const auto heads = static_cast<unsigned>(args.kv_heads * args.group);
   cuda::for_type(args.type, [&](auto element) { launch<decltype(element)>(decode, grid, heads, stream); });
   return cuda::launch_status();

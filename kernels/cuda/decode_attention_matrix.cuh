@@ -6,8 +6,7 @@
 //      four takes elements [8t, 8t + 8) of every 32 by one load, and queries lie in A as keys lie in B;
 //   2. online softmax in registers: a row of the tile is a head, whose slots lie in four neighbouring lanes;
 //   3. output: A is the probabilities, rounded to T in rows 0 to 7 and what the rounding took away in rows 8 to 15, so that the sums of
-//   both
-//      have 16 bits and more of them; B is the values of 16 slots: lane (g, t) takes elements [8g, 8g + 8) of every 64, of four slots.
+//      both have 16 bits and more of them; B is the values of 16 slots: lane (g, t) takes elements [8g, 8g + 8) of every 64, of four slots.
 // K and V go from memory to registers, every load 16 bytes, all loads of a step under way at once where registers suffice.
 #pragma once
 
@@ -46,14 +45,13 @@ __global__ void __launch_bounds__(kThreads, kFits<kHeadDim> ? 2 : 1) attend_matr
   const int warp = thread / 32;
   const int row = thread % 32 / 4;     // g: of the tile, a head; or a slot of B
   const int column = thread % 32 % 4;  // t
-  const int part = static_cast<int>(blockIdx.x);
-  const int kv_head = static_cast<int>(blockIdx.y);
-  const int first_head = static_cast<int>(blockIdx.z) * kHeads;
-  const int heads = min(kHeads, args.group - first_head);
-  const int begin = part * args.part_slots;
-  const int end = min(slots_of(args, kv_head), begin + args.part_slots);
+  const PartOfHeads own = own_part(args);
+  const int kv_head = own.kv_head;
+  const int heads = own.heads;
+  const int begin = own.part * args.part_rows;
+  const int end = min(slots_of(args, kv_head), begin + args.part_rows);
   if (begin >= end) return;  // a shorter head than others; the whole thread block returns
-  const std::int64_t global_head = static_cast<std::int64_t>(kv_head) * args.group + first_head;
+  const std::int64_t global_head = own.first_head;
   const void* const* key_blocks = args.key_blocks + kv_head * args.table_stride;
   const void* const* value_blocks = args.value_blocks + kv_head * args.table_stride;
 
@@ -118,8 +116,8 @@ __global__ void __launch_bounds__(kThreads, kFits<kHeadDim> ? 2 : 1) attend_matr
       for (int c = 0; c < 2; ++c) {
         const int slot = 8 * n + 2 * column + c;
         logits[n][c] = slot < count ? logits[n][c] * args.scale : minus_infinity();
-        if (args.probabilities != nullptr && row < heads && slot < count)
-          args.probabilities[(global_head + row) * args.probability_stride + tile + slot] = logits[n][c];
+        if (args.logits != nullptr && row < heads && slot < count)
+          args.logits[(global_head + row) * args.logit_stride + tile + slot] = logits[n][c];
         highest = fmaxf(highest, logits[n][c]);
       }
     }
@@ -173,13 +171,13 @@ __global__ void __launch_bounds__(kThreads, kFits<kHeadDim> ? 2 : 1) attend_matr
     maxima[warp * kHeads + row] = highest;
     sums[warp * kHeads + row] = sum;
   }
-  float* const own = outputs + (warp * kHeads + row) * kHeadDim;
+  float* const of_row = outputs + (warp * kHeads + row) * kHeadDim;
 #pragma unroll
   for (int i = 0; i < kValueLoads; ++i) {
 #pragma unroll
     for (int c = 0; c < 2; ++c) {
 #pragma unroll
-      for (int e = 0; e < 8; ++e) own[64 * i + 8 * (2 * column + c) + e] = output[i][e][c] + output[i][e][c + 2];
+      for (int e = 0; e < 8; ++e) of_row[64 * i + 8 * (2 * column + c) + e] = output[i][e][c] + output[i][e][c + 2];
     }
   }
   __syncthreads();
@@ -196,12 +194,7 @@ __global__ void __launch_bounds__(kThreads, kFits<kHeadDim> ? 2 : 1) attend_matr
     }
 #pragma unroll
     for (int w = 0; w < kWarps; ++w) weights[w * kHeads + thread] /= total;
-    const float log_sum_exp = whole + logf(total);
-    if (!args.direct) {
-      args.part_lse[(global_head + thread) * args.parts + part] = log_sum_exp;
-    } else if (args.log_sum_exp != nullptr) {
-      args.log_sum_exp[global_head + thread] = log_sum_exp;
-    }
+    store_log_sum_exp(args, own, thread, whole + logf(total));
   }
   __syncthreads();
   for (int i = thread; i < heads * kHeadDim; i += kThreads) {
@@ -212,7 +205,7 @@ __global__ void __launch_bounds__(kThreads, kFits<kHeadDim> ? 2 : 1) attend_matr
     if (args.direct) {
       narrow(value, static_cast<T*>(args.output)[global_head * kHeadDim + i]);
     } else {
-      args.part_output[((global_head + head) * args.parts + part) * kHeadDim + i % kHeadDim] = value;
+      args.part_output[((global_head + head) * args.parts + own.part) * kHeadDim + i % kHeadDim] = value;
     }
   }
 }

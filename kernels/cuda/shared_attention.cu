@@ -12,9 +12,9 @@ namespace {
 template <class T, bool kRotated>
 void attend(const CudaSharedAttentionArgs& args, const cuda::SharedAttentionLaunch& launch, cuda::Grid grid, void* stream) {
   if (cuda::reads_key_vectors<T, kRotated>(args)) {
-    cuda::launch_kernel(cuda::attend_tokens<T, cuda::kKeyVector<T, kRotated>, kRotated>, grid, cuda::kTokenThreads, stream, launch);
+    cuda::launch_kernel(cuda::attend_tokens<T, cuda::kKeyVector<T, kRotated>, kRotated>, grid, cuda::kThreads, stream, launch);
   } else {
-    cuda::launch_kernel(cuda::attend_tokens<T, 1, kRotated>, grid, cuda::kTokenThreads, stream, launch);
+    cuda::launch_kernel(cuda::attend_tokens<T, 1, kRotated>, grid, cuda::kThreads, stream, launch);
   }
 }
 
@@ -24,8 +24,7 @@ LaunchStatus cuda_shared_attention(const CudaSharedAttentionArgs& args, void* st
   if (const LaunchStatus status = check_arguments(args); status != LaunchStatus::kOk) return status;
   const cuda::SharedAttentionLaunch launch = cuda::plan_launch(args);
   const auto kv_heads = static_cast<unsigned>(args.kv_heads);
-  const cuda::Grid grid(static_cast<unsigned>(launch.parts), kv_heads,
-                        static_cast<unsigned>((args.group + kCudaGroupTile - 1) / kCudaGroupTile));
+  const cuda::Grid grid = cuda::part_grid(launch, args.kv_heads);
   cuda::for_type(args.type, [&](auto element) {
     using T = decltype(element);
     if (args.entry_position != nullptr) {
@@ -34,7 +33,7 @@ LaunchStatus cuda_shared_attention(const CudaSharedAttentionArgs& args, void* st
       attend<T, false>(args, launch, grid, stream);
     }
     if (!launch.direct)
-      cuda::launch_kernel(cuda::join_tokens<T>, cuda::Grid(cuda::join_pieces(launch), kv_heads), cuda::kTokenThreads, stream, launch);
+      cuda::launch_kernel(cuda::join_tokens<T>, cuda::Grid(cuda::join_pieces(launch), kv_heads), cuda::kThreads, stream, launch);
   });
   return cuda::launch_status();
 }
