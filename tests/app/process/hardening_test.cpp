@@ -1,5 +1,5 @@
-// What the compiler and the linker guard in the programs, read back from the terminal program as readelf shows it: a flag that a later
-// change of the build drops would be missed by nobody.
+// What the compiler and the linker do for the programs, read back as readelf shows it: a flag that a later change of the build drops would
+// be missed by nobody.
 #include <gtest/gtest.h>
 
 #include <array>
@@ -8,9 +8,9 @@
 
 namespace {
 
-std::string readelf(const std::string& what) {
+std::string readelf(const std::string& what, const std::string& program = WINNOW_CLI_PROGRAM) {
   std::string text;
-  FILE* pipe = popen(("readelf --wide " + what + " '" WINNOW_CLI_PROGRAM "'").c_str(), "r");
+  FILE* pipe = popen(("readelf --wide " + what + " '" + program + "'").c_str(), "r");
   if (pipe == nullptr) return text;
   std::array<char, 4096> piece{};
   while (const std::size_t count = std::fread(piece.data(), 1, piece.size(), pipe)) text.append(piece.data(), count);
@@ -47,13 +47,31 @@ TEST(Hardening, BuffersAreChecked) {
 }
 
 TEST(Hardening, TheCheckoutCanBeMoved) {
-  const std::string path = line_with(readelf("--dynamic"), "(RUNPATH)");
+  const std::string path = line_with(readelf("--dynamic", WINNOW_CLI_WITH_ENGINE), "(RUNPATH)");
   ASSERT_FALSE(path.empty());
 #ifdef WINNOW_TORCH_INSIDE
   EXPECT_NE(path.find("[$ORIGIN/"), std::string::npos) << path;
   EXPECT_EQ(path.find(':', path.find('[')), std::string::npos) << "more than that one folder: " << path;
 #else
   GTEST_SKIP() << "torch is not in this checkout: " << path;
+#endif
+}
+
+// Loading it is most of the time until the window shows.
+void expect_libtorch_only_in(const std::string& with_engine, const std::string& program) {
+  EXPECT_FALSE(line_with(readelf("--dynamic", with_engine), "[libtorch").empty()) << with_engine;
+  if (program == with_engine) return;
+  const std::string names = readelf("--dynamic", program);
+  EXPECT_FALSE(line_with(names, "[libQt6Core").empty()) << program;
+  EXPECT_EQ(line_with(names, "[libtorch"), "") << program;
+  EXPECT_EQ(line_with(names, "[libc10"), "") << program;
+  EXPECT_EQ(line_with(names, "(RUNPATH)"), "") << program << " needs no library of ours";
+}
+
+TEST(LinkedLibraries, LibtorchIsInTheProgramsThatHaveTheEngine) {
+  expect_libtorch_only_in(WINNOW_CLI_WITH_ENGINE, WINNOW_CLI_PROGRAM);
+#ifdef WINNOW_PROGRAM
+  expect_libtorch_only_in(WINNOW_PROGRAM_WITH_ENGINE, WINNOW_PROGRAM);
 #endif
 }
 

@@ -1,4 +1,4 @@
-// Both programs' OpenMP threads sleep while they wait, without the user setting anything.
+// The OpenMP threads of both programs, where the engine is in them, sleep while they wait, without the user setting anything.
 #include <gtest/gtest.h>
 
 #include <string>
@@ -20,10 +20,10 @@ void sleeps_unless_told_otherwise(const std::string& program) {
   EXPECT_EQ(active.find(test::kSleepsAtOnce), std::string::npos) << active;
 }
 
-TEST(WaitPolicy, TheTerminalSleepsUnlessTheUserSaysOtherwise) { sleeps_unless_told_otherwise(WINNOW_CLI_PROGRAM); }
+TEST(WaitPolicy, TheTerminalSleepsUnlessTheUserSaysOtherwise) { sleeps_unless_told_otherwise(WINNOW_CLI_WITH_ENGINE); }
 
 #ifdef WINNOW_PROGRAM
-TEST(WaitPolicy, TheWindowSleepsUnlessTheUserSaysOtherwise) { sleeps_unless_told_otherwise(WINNOW_PROGRAM); }
+TEST(WaitPolicy, TheWindowSleepsUnlessTheUserSaysOtherwise) { sleeps_unless_told_otherwise(WINNOW_PROGRAM_WITH_ENGINE); }
 #endif
 
 }  // namespace
