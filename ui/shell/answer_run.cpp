@@ -13,6 +13,7 @@
 #include "ui/shell/model_session.h"
 #include "ui/shell/open_chat.h"
 #include "ui/shell/question_subject.h"
+#include "ui/shell/thread_media.h"
 #include "ui/words/error_text.h"
 
 namespace winnow::ui {
@@ -68,10 +69,9 @@ void storeDescribed(app::ChatStore& store, const Description& description, const
     words[medium] += sentence.text + QLatin1Char(' ');
   }
   int number = 0;
-  for (const app::StoredMessage& message : thread) {
-    for (int place = 0; place < message.attachments.size(); ++place, ++number) {
-      if (words.contains(number)) store.storeSampled(message.id, place, message.attachments[place].sampled, {{}, words[number]});
-    }
+  for (const ThreadMedium& each : mediaOf(thread)) {
+    if (words.contains(number)) store.storeSampled(each.question->id, each.place, each.attachment().sampled, {{}, words[number]});
+    ++number;
   }
 }
 
@@ -206,7 +206,7 @@ Turn AnswerRun::turnOf(ConversationId conversation, const QList<app::StoredMessa
   turnOptions.recipe = recipe;
   turnOptions.sampling = samplingFor(options, m_settings, m_model.info());
   turnOptions.systemPrompt = options.systemPrompt;
-  Turn turn = app::buildTurn(conversation, thread, turnOptions);
+  Turn turn = app::buildTurn(conversation, askable(thread), turnOptions);
   turn.guard = laterGuard(options.laterQuestions, recipe);
   return turn;
 }

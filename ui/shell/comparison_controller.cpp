@@ -6,6 +6,8 @@
 
 #include "ui/chat_view/transcript_view.h"
 #include "ui/compare/comparison_view.h"
+#include "ui/recipes/later_questions.h"
+#include "ui/shell/thread_media.h"
 #include "ui/shell/window_services.h"
 #include "ui/words/attached_words.h"
 #include "ui/words/display_text.h"

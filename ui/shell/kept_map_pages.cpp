@@ -12,6 +12,7 @@
 #include "ui/compare/comparison_view.h"
 #include "ui/recipes/recipe_words.h"
 #include "ui/shell/chat_session.h"
+#include "ui/shell/thread_media.h"
 #include "ui/shell/window_services.h"
 #include "ui/words/attached_words.h"
 #include "ui/words/display_text.h"
@@ -44,17 +45,12 @@ QString whyNotSaved(const app::Run& run, bool saved) {
 }  // namespace
 
 std::vector<MapMedia> mediaOfThread(const OpenChat& chat, app::MessageId last) {
-  std::vector<const app::StoredMessage*> thread;
-  for (const app::StoredMessage* message = chat.message(last); message != nullptr;
-       message = message->parent != 0 ? chat.message(message->parent) : nullptr) {
-    thread.push_back(message);
-  }
+  const QList<app::StoredMessage> thread = chat.threadTo(last);
   std::vector<MapMedia> media;
-  for (auto message = thread.rbegin(); message != thread.rend(); ++message) {
-    for (const app::Attachment& attachment : (*message)->attachments) {
-      const QString name = attachedName(QFile::decodeName(attachment.path));
-      media.push_back({attachment.kind, attachment.path, displayText(name), attachment.sampled.actualS, attachment.sampled.linesS});
-    }
+  for (const ThreadMedium& medium : mediaOf(thread)) {
+    const app::Attachment& attachment = medium.attachment();
+    const QString name = attachedName(QFile::decodeName(attachment.path));
+    media.push_back({attachment.kind, attachment.path, displayText(name), attachment.sampled.actualS, attachment.sampled.linesS});
   }
   return media;
 }

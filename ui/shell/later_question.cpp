@@ -6,7 +6,7 @@
 #include "engine/metrics/kept_figures.h"
 #include "engine/recipes/method_info.h"
 #include "ui/recipes/recipe_words.h"
-#include "ui/shell/open_chat.h"
+#include "ui/shell/thread_media.h"
 #include "ui/words/attached_words.h"
 #include "ui/words/display_text.h"
 #include "ui/words/format_text.h"
@@ -29,11 +29,9 @@ const app::Run* lastRun(const QList<app::StoredMessage>& branch) {
   return last == branch.rend() ? nullptr : &last->run;
 }
 
-// Nothing of what was watched outlives the watching.
+// Nothing of what was watched outlives the watching, and nothing else is attached that the next question would see.
 bool sourceIsGone(const QList<app::StoredMessage>& branch) {
-  return std::any_of(branch.begin(), branch.end(), [](const app::StoredMessage& message) {
-    return std::any_of(message.attachments.begin(), message.attachments.end(), app::wasWatched);
-  });
+  return isAboutWatched(branch) || (wasWatchedBefore(branch) && mediaOf(branch).empty());
 }
 
 QString afterAbout(double ms) { return ms > 0.0 ? LaterWords::tr(", about %1").arg(formatMilliseconds(ms)) : QString(); }
@@ -81,7 +79,8 @@ QString howItComesToThat(Guard guard, const app::Run& last) {
 QString laterQuestionText(const QList<app::StoredMessage>& branch, const LaterQuestion& later, const std::vector<MethodInfo>& methods) {
   const app::Run* last = lastRun(branch);
   if (last == nullptr) return {};
-  if (sourceIsGone(branch)) return LaterWords::tr("What was seen is gone. Watch again with File > Watch, or start a new chat.");
+  if (sourceIsGone(branch))
+    return LaterWords::tr("What was seen is gone. Your next question uses what was said about it. To watch again: File > Watch.");
   const QString noun = attachedNoun(attachedIn(branch));
   const QString about = afterAbout(later.expectedMs);
   if (anotherModelReads(branch, later))

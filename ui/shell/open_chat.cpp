@@ -265,12 +265,4 @@ void OpenChat::tellChanged(app::MessageId id) {
 
 void OpenChat::showAgain() { Q_EMIT shown(); }
 
-AttachedKind attachedIn(const QList<app::StoredMessage>& thread) {
-  AttachedCounts counts;
-  for (const app::StoredMessage& message : thread) {
-    for (const app::Attachment& attachment : message.attachments) counts.add(attachment.kind);
-  }
-  return attachedKind(counts);
-}
-
 }  // namespace winnow::ui

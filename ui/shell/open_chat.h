@@ -9,7 +9,6 @@
 
 #include "app/chat/chat_store.h"
 #include "app/settings/settings.h"
-#include "ui/words/attached_words.h"
 
 namespace winnow::ui {
 
@@ -84,8 +83,5 @@ class OpenChat : public QObject {
   bool m_newWhenCreated = false;
   QString m_standardPrompt;  // that a chat which is not saved yet began with
 };
-
-// Of the questions of a thread or a branch.
-AttachedKind attachedIn(const QList<app::StoredMessage>& thread);
 
 }  // namespace winnow::ui

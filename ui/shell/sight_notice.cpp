@@ -17,9 +17,10 @@ namespace {
 
 constexpr int kMostOffered = 2;  // of those that were found
 
-// The last video, or image that the model cannot read either; empty: there is none.
+// The last video, or image that the model cannot read either; empty: there is none. What was watched is not looked at again.
 QString lookedAt(const QList<app::Attachment>& attachments, const ModelSession& model) {
   for (auto each = attachments.rbegin(); each != attachments.rend(); ++each) {
+    if (app::wasWatched(*each)) continue;
     if (each->kind == MediaKind::kVideo || (each->kind == MediaKind::kImage && model.readsTextOnly()))
       return attachedName(QFile::decodeName(each->path));
   }

@@ -7,9 +7,11 @@
 #include "ui/composer/attachment_card.h"
 #include "ui/composer/attachment_tray.h"
 #include "ui/composer/description_dialog.h"
+#include "ui/composer/frame_pins.h"
 #include "ui/composer/method_control.h"
 #include "ui/composer/plan_line.h"
 #include "ui/composer/preparation_line.h"
+#include "ui/shell/kept_map_pages.h"
 #include "ui/shell/watch_controller.h"
 #include "ui/watch/watch_bar.h"
 #include "ui/watch/watch_dialog.h"
@@ -255,7 +257,68 @@ TEST_F(WatchTest, AQuestionIsStoredWithItsSourceAndShownAgain) {
   EXPECT_TRUE(said);
 }
 
-TEST_F(WatchTest, AskedAboutLaterTheEnginesErrorIsSaidInWords) {
+// Every later question failed, for the engine was to open the camera as a file.
+TEST_F(WatchTest, AChatGoesOnByWhatWasSaidWhenItsSourceIsGone) {
+  m_clips.giveFrames(8);
+  start();
+  ASSERT_TRUE(seen(8));
+  ask(QStringLiteral("What was there?"));
+  const std::string said = last().text.toStdString();
+  close();
+  open();
+  ASSERT_TRUE(waitUntil([this] { return transcript()->messageCount() == 2; }));
+  ask(QStringLiteral("And now?"));
+  EXPECT_EQ(last().status, ui::MessageStatus::kComplete);
+  Turn turn = std::get<Turn>(asked().back().body);
+  EXPECT_EQ(turn.guard, Guard::kKeep);
+  ASSERT_EQ(turn.messages.size(), 3U) << "the whole thread, as in any chat";
+  ASSERT_EQ(turn.messages[0].items.size(), 1U) << "without what was watched";
+  EXPECT_EQ(std::get<TextItem>(turn.messages[0].items[0]).text, "What was there?");
+  EXPECT_EQ(std::get<TextItem>(turn.messages[1].items[0]).text, said);
+  const auto* line = inWindow<ui::PreparationLine>();
+  EXPECT_TRUE(line->idleText().startsWith(QStringLiteral("What was seen is gone. Your next question uses what was said")))
+      << line->idleText().toStdString();
+  EXPECT_EQ(transcript()->messageAt(0).attachments.size(), 1U) << "it was asked about, and stays to be seen";
+  // A picture is asked about in the same chat, and what the engine numbers is what is named.
+  composer()->addFile("/clips/a.png");
+  ASSERT_TRUE(attached());
+  composer()->tray()->card(0)->pins()->toggle(app::PinnedRange{0.0, 0.0});
+  ask(QStringLiteral("And on this?"));
+  turn = std::get<Turn>(asked().back().body);
+  ASSERT_EQ(turn.messages.back().items.size(), 2U);
+  EXPECT_EQ(std::get<MediaItem>(turn.messages.back().items[0]).media.path, "/clips/a.png");
+  ASSERT_EQ(turn.pins.size(), 1U);
+  EXPECT_EQ(turn.pins[0].media, 0) << "the first that the engine is told of";
+  const std::vector<ui::MapMedia> media = ui::mediaOfThread(session().chat, last().id);
+  ASSERT_EQ(media.size(), 1U);
+  EXPECT_EQ(media[0].path, QByteArray("/clips/a.png"));
+  EXPECT_EQ(ui::mediaOfThread(session().chat, transcript()->messageAt(1).id).at(0).path, QByteArray("/dev/video0"));
+  EXPECT_FALSE(line->idleText().contains(QStringLiteral("gone"))) << line->idleText().toStdString();
+}
+
+TEST_F(WatchTest, ATextModelAnswersInAChatWhoseSourceIsGone) {
+  m_clips.giveFrames(8);
+  start();
+  ASSERT_TRUE(seen(8));
+  ask(QStringLiteral("What was there?"));
+  close();
+  m_script = [](const Request& request) {
+    Script script = default_script(request);
+    if (!std::holds_alternative<LoadModel>(request.body)) return script;
+    for (Step& step : script) {
+      auto* loaded = std::get_if<ModelLoaded>(&std::get<Say>(step.action).body);
+      if (loaded != nullptr) loaded->info.traits.sees = false;
+    }
+    return script;
+  };
+  open();
+  ASSERT_TRUE(waitUntil([this] { return transcript()->messageCount() == 2; }));
+  ask(QStringLiteral("And now?"));
+  EXPECT_EQ(last().status, ui::MessageStatus::kComplete);
+}
+
+// Of the question that is about it nothing can take its place.
+TEST_F(WatchTest, AskedAgainAboutWhatIsGoneTheEnginesErrorIsSaidInWords) {
   m_clips.giveFrames(8);
   start();
   ASSERT_TRUE(seen(8));
@@ -267,7 +330,9 @@ TEST_F(WatchTest, AskedAboutLaterTheEnginesErrorIsSaidInWords) {
   };
   open();
   ASSERT_TRUE(waitUntil([this] { return transcript()->messageCount() == 2; }));
-  ask(QStringLiteral("And now?"));
+  const qint64 before = last().id;
+  session().answers.regenerate(before);
+  ASSERT_TRUE(waitUntil([&] { return last().id != before && !session().answers.busy(); }));
   EXPECT_EQ(last().status, ui::MessageStatus::kFailed);
   EXPECT_FALSE(transcript()->actionRect(last().id, ui::Action::kRetry).isEmpty());
   EXPECT_TRUE(transcript()->actionRect(last().id, ui::Action::kFindFile).isEmpty()) << "it is nowhere to be found";
@@ -278,8 +343,7 @@ TEST_F(WatchTest, AskedAboutLaterTheEnginesErrorIsSaidInWords) {
   }
   EXPECT_FALSE(ui::describeError({ErrorCode::kFileNotFound, "/home/a/film.mp4", ""}).remedy.contains(QStringLiteral("watched")));
   const Turn turn = std::get<Turn>(asked().back().body);
-  EXPECT_EQ(turn.guard, Guard::kKeep);
-  EXPECT_EQ(turn.messages.size(), 3U) << "the whole thread, as in any chat";
+  EXPECT_EQ(std::get<MediaItem>(turn.messages.back().items[0]).media.path, "/dev/video0");
 }
 
 TEST_F(WatchTest, NothingIsAskedBeforeSomethingWasSeen) {
