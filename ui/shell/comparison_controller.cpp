@@ -13,6 +13,21 @@
 #include "ui/words/display_text.h"
 
 namespace winnow::ui {
+namespace {
+
+// Whose answer a chat with this recipe takes when nobody has chosen: its own method's, else the reference's. -1: none can be taken.
+int columnFor(const ComparisonModel& model, const RecipeSpec& recipe) {
+  for (int i = 0; i < model.columns(); ++i) {
+    if (model.canBeUsed(i) && model.answer(i).run.recipe.spec == recipe) return i;
+  }
+  if (model.canBeUsed(model.reference())) return model.reference();
+  for (int i = 0; i < model.columns(); ++i) {
+    if (model.canBeUsed(i)) return i;
+  }
+  return -1;
+}
+
+}  // namespace
 
 ComparisonController::ComparisonController(const WindowServices& services, ChatSession& session, ComparisonView& view,
                                            TranscriptView& transcript, QObject* parent)
@@ -212,8 +227,8 @@ void ComparisonController::onUsed(app::RequestToken token, const app::TurnIds& i
   if (m_shown && m_shown->comparison().question == ids.question && m_usedColumn < m_shown->columns()) {
     m_shown->setUsed(m_usedColumn, ids.answer);
     label = m_shown->label(m_usedColumn);
-    // The engine goes on from this column's cache, under its recipe.
-    m_session.chat.setRecipe(m_shown->answer(m_usedColumn).run.recipe);
+    // Chosen by the user: the engine goes on from this column's cache, under its recipe.
+    if (!after) m_session.chat.setRecipe(m_shown->answer(m_usedColumn).run.recipe);
   }
   QObject::disconnect(m_whenReloaded);
   m_whenReloaded = connect(&m_session.chat, &OpenChat::shown, this, [this, after, label, id = ids.conversation] {
@@ -236,11 +251,16 @@ void ComparisonController::send(const QString& text, const QList<app::Attachment
     if (!open || comparison.question != branch.last().id) continue;
     auto model = makeModel();
     model->show(comparison);
-    int column = model->reference();
-    for (int i = 0; i < model->columns() && !model->canBeUsed(column); ++i) column = i;
-    if (!model->canBeUsed(column)) continue;
+    const app::ConversationOptions& options = m_session.chat.options();
+    const int column = columnFor(*model, options.recipe.spec);
+    if (column < 0) continue;
     m_shown = model;
-    m_afterUse = [this, text, attachments] { m_session.answers.send(text, attachments); };
+    const bool own = model->answer(column).run.recipe.spec == options.recipe.spec;
+    const bool fromColumn = laterGuard(options.laterQuestions, options.recipe.spec) == Guard::kKeep;
+    m_afterUse = [this, text, attachments, reads = !own && fromColumn] {
+      if (reads) m_session.answers.readAgain();
+      m_session.answers.send(text, attachments);
+    };
     useAnswer(column);
     return;
   }

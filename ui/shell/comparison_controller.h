@@ -31,8 +31,8 @@ class ComparisonController : public QObject {
   void compare(const QString& text, const QList<app::Attachment>& attachments, const std::vector<app::NamedRecipe>& recipes,
                ColumnOrder order);
   bool canAskAgain() const;  // there is a question on screen
-  // A question of the chat. After a comparison whose answers nobody chose from, the answer of its reference column becomes the chat's
-  // first.
+  // A question of the chat. After a comparison whose answers nobody chose from, one of them becomes the chat's first: that of the chat's
+  // own method, which stays its method. Where that was not compared it is the reference's, and the question reads everything again.
   void send(const QString& text, const QList<app::Attachment>& attachments);
 
   void open(app::MessageId question, int index);  // an entry of a question on screen

@@ -229,16 +229,86 @@ TEST_F(ComparisonWindowTest, PinnedFramesAreComparedAndKeptByTheAnswerThatIsUsed
   EXPECT_EQ(turn.pins, lastCompare()->pins) << "though the video was sampled meanwhile";
 }
 
-TEST_F(ComparisonWindowTest, AQuestionAfterAnUndecidedComparisonGoesOnFromItsReference) {
+// It became the full cache's chat, with the full cache's memory, though nobody had chosen that.
+TEST_F(ComparisonWindowTest, AQuestionAfterAnUndecidedComparisonGoesOnUnderTheChatsOwnMethod) {
   compare(QStringLiteral("What color is the star?"));
   ASSERT_TRUE(ended());
+  const app::NamedRecipe own = session().chat.options().recipe;
+  ASSERT_EQ(lastCompare()->recipes[1], own.spec);
   composer()->prompt()->setPlainText(QStringLiteral("Where is it?"));
   pressEnter();
   ASSERT_TRUE(waitUntil([this] { return transcript()->messageCount() == 4 && !session().answers.busy(); }));
   EXPECT_FALSE(m_window->page().showsComparison());
-  EXPECT_EQ(transcript()->messageAt(1).text, QString::fromStdString(m_answers[0]));
+  EXPECT_EQ(transcript()->messageAt(1).text, QString::fromStdString(m_answers[1])) << "the answer of its method";
   EXPECT_EQ(transcript()->messageAt(2).text, QStringLiteral("Where is it?"));
   EXPECT_TRUE(composer()->prompt()->toPlainText().isEmpty());
+  const auto expectOwn = [&] {
+    EXPECT_EQ(session().chat.options().recipe, own);
+    EXPECT_EQ(composer()->method()->recipe(), own);
+  };
+  expectOwn();
+  const auto turn = std::get<Turn>(m_log->requests().back().body);
+  EXPECT_EQ(turn.recipe, own.spec);
+  EXPECT_EQ(turn.guard, Guard::kKeep) << "its column's cache is there";
+  close();
+  open();
+  ASSERT_TRUE(waitUntil([this] { return transcript()->messageCount() == 4; }));
+  expectOwn();
+}
+
+TEST_F(ComparisonWindowTest, WhereTheChatsMethodWasNotComparedTheNextQuestionReadsAgainUnderIt) {
+  app::NamedRecipe full, other;
+  full.spec.method = "full";
+  other.spec.method = "h2o";
+  m_settings->setComparedRecipes({full, other});
+  const app::NamedRecipe own = session().chat.options().recipe;
+  compare(QStringLiteral("What color is the star?"));
+  ASSERT_TRUE(ended());
+  const Compare* request = lastCompare();
+  ASSERT_EQ(std::count(request->recipes.begin(), request->recipes.end(), own.spec), 0);
+  composer()->prompt()->setPlainText(QStringLiteral("Where is it?"));
+  pressEnter();
+  ASSERT_TRUE(waitUntil([this] { return transcript()->messageCount() == 4 && !session().answers.busy(); }));
+  EXPECT_EQ(transcript()->messageAt(1).text, QString::fromStdString(m_answers[0])) << "the reference's words";
+  EXPECT_EQ(session().chat.options().recipe, own);
+  const auto turn = std::get<Turn>(m_log->requests().back().body);
+  EXPECT_EQ(turn.recipe, own.spec);
+  EXPECT_EQ(turn.guard, Guard::kPrefill) << "what the other methods kept is not this chat's";
+  ask(QStringLiteral("And then?"));
+  EXPECT_EQ(std::get<Turn>(m_log->requests().back().body).guard, Guard::kKeep) << "once";
+}
+
+// kill -9 while it runs, and after it was left.
+TEST_F(ComparisonWindowTest, AComparisonLeavesTheChatsMethodAloneWhateverEndsIt) {
+  app::NamedRecipe own;
+  own.spec.method = "snapkv";
+  own.spec.retention = 0.35;
+  ask(QStringLiteral("What is it?"));
+  session().chat.setRecipe(own);
+  m_stalls = true;
+  compare(QStringLiteral("What color is the star?"));
+  ASSERT_TRUE(waitUntil([this] { return answerText(0).contains(QStringLiteral("star")); }));
+  close();
+  m_stalls = false;
+  open();
+  ASSERT_TRUE(waitUntil([this] { return transcript()->messageCount() == 3; }));
+  EXPECT_EQ(session().chat.options().recipe, own);
+  EXPECT_EQ(composer()->method()->recipe(), own);
+  compare(QStringLiteral("And what now?"));
+  ASSERT_TRUE(ended());
+  key(Qt::Key_Escape);
+  EXPECT_FALSE(m_window->page().showsComparison());
+  EXPECT_EQ(composer()->method()->recipe(), own);
+  close();
+  open();
+  ASSERT_TRUE(waitUntil([this] { return transcript()->messageCount() == 4; }));
+  EXPECT_EQ(composer()->method()->recipe(), own);
+  composer()->prompt()->setPlainText(QStringLiteral("Where is it?"));
+  ASSERT_TRUE(waitUntil([this] { return composer()->sendButton()->isEnabled(); }));
+  pressEnter();
+  ASSERT_TRUE(waitUntil([this] { return transcript()->messageCount() == 7 && !session().answers.busy(); }));
+  EXPECT_EQ(std::get<Turn>(m_log->requests().back().body).recipe, own.spec);
+  EXPECT_EQ(composer()->method()->recipe(), own);
 }
 
 TEST_F(ComparisonWindowTest, AComparedQuestionCanBeRewordedInsteadOfGoneOnFrom) {

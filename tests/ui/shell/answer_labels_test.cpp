@@ -293,8 +293,10 @@ TEST_F(AnswerLabelsTest, LabelEqualsCauseAfterAnySequence) {
       }
       if (what == 7) choose(recipe("self-study", 0.05 + 0.1 * static_cast<double>(random() % 5)));
       expectTrueLabels();
+      const app::NamedRecipe chosen = session().chat.options().recipe;
       ask(QStringLiteral("And then?"));
       expectTrueLabels();
+      EXPECT_EQ(session().chat.options().recipe, chosen) << "a question chooses no method";
       if (HasFatalFailure() || HasNonfatalFailure()) return;
     }
   }
