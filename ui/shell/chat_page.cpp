@@ -98,8 +98,10 @@ void ChatPage::build(const WindowServices& services, const QList<app::Sample>& s
   m_top = parts.top;
   column->addWidget(m_top);
   addInset(column, new StorageNotice(services.store));
-  addInset(column, parts.faults);
+  m_faults = parts.faults;
+  addInset(column, m_faults);
   m_stack = new QStackedWidget;
+  m_stack->setSizePolicy(QSizePolicy::Preferred, QSizePolicy::Ignored);  // what is left
   m_welcome = new WelcomePage(samples, m_session.model, parts.offer);
   m_transcript = new TranscriptView;
   m_transcript->setObjectName(QStringLiteral("transcript"));
@@ -148,6 +150,7 @@ void ChatPage::connectViews(const Parts& parts) {
   connect(m_find, &FindBar::closed, m_composer, [this] { m_composer->setFocus(); });
   connect(m_transcript, &TranscriptView::foundChanged, m_find, &FindBar::showCount);
   connect(m_chooser, &ComparisonChooser::changed, this, &ChatPage::arrangeViews);
+  connect(m_faults, &NoticeBar::changed, this, &ChatPage::arrangeViews);
   connect(&m_session.answers, &AnswerRun::stateChanged, this, &ChatPage::updateState);
   connect(&m_session.chat, &OpenChat::created, this, &ChatPage::updateState);
   connect(m_check, &AnswerCheck::stateChanged, this, &ChatPage::updateState);
@@ -270,13 +273,13 @@ void ChatPage::describeText() {
 void ChatPage::arrangeViews() {
   // A low window takes from what can be scrolled before it takes from the box; a hidden page asks for nothing.
   m_stack->setMinimumHeight(showsComparison() ? 0 : theme().px(40));
-  // In a low window what is read steps aside while methods are chosen, for the question must stay in view; and the box steps aside for a
-  // comparison.
+  // In a low window what is read steps aside while methods are chosen, for the question must stay in view; the box steps aside for a
+  // comparison, and what stands under it for what went wrong.
   const bool low = window()->height() < theme().px(kLowUnits);
   m_stack->setVisible(!m_chooser->choosing() || !low);
   const bool box = m_chooser->choosing() || !low || !showsComparison();
   m_composer->setVisible(box);
-  m_lines->setVisible(box);  // of a next question
+  m_lines->setVisible(box && (!low || m_faults->isHidden()));  // of a next question
   m_chooser->update(m_session.answers.writingHere() || m_comparison->runningHere() || m_check->running());
   Q_EMIT stateChanged();
 }

@@ -109,6 +109,7 @@ class ChatPage : public QWidget {
   ChatSession& m_session;
   std::vector<MethodInfo> m_methods;
   QWidget* m_top = nullptr;
+  FaultNotice* m_faults = nullptr;
   QStackedWidget* m_stack = nullptr;
   WelcomePage* m_welcome = nullptr;
   TranscriptView* m_transcript = nullptr;

@@ -4,12 +4,12 @@
 #include <QClipboard>
 #include <QGridLayout>
 #include <QHBoxLayout>
-#include <QLabel>
 #include <QPainter>
 #include <QPushButton>
 #include <QToolButton>
 #include <utility>
 
+#include "ui/shell/notice_text.h"
 #include "ui/theme/icons.h"
 #include "ui/theme/theme.h"
 
@@ -28,9 +28,7 @@ Notice noticeOf(const Error& error) { return noticeOf(describeError(error)); }
 NoticeBar::NoticeBar(QWidget* parent) : QFrame(parent) {
   m_grid = new QGridLayout(this);
   setMargins(m_grid, 14, 6, 8, 6);
-  m_text = new QLabel;
-  m_text->setWordWrap(true);
-  m_text->setTextFormat(Qt::PlainText);
+  m_text = new NoticeText;
   m_buttonRow = new QWidget;
   m_buttons = new QHBoxLayout(m_buttonRow);
   m_buttons->setContentsMargins(0, 0, 0, 0);
@@ -65,8 +63,7 @@ void NoticeBar::present(const Notice& notice) {
   }
   m_error = notice.error;
   m_detailText = notice.details;
-  m_text->setText(notice.text);
-  m_text->setToolTip(notice.details.toHtmlEscaped());
+  m_text->setText(notice.text, notice.details);
   for (const NoticeAction& action : notice.actions) {
     addButton(action.label, [this, run = action.run] {
       dismiss();
@@ -79,6 +76,7 @@ void NoticeBar::present(const Notice& notice) {
   arrange();
   show();
   update();
+  Q_EMIT changed();
 }
 
 // One button stands beside the text; more have a row of their own, or, where that is too narrow, a column.
@@ -110,6 +108,7 @@ void NoticeBar::showError(const Error& error) { present(noticeOf(error)); }
 void NoticeBar::dismiss() {
   m_timer.stop();
   hide();
+  Q_EMIT changed();
 }
 
 QPushButton* NoticeBar::button(const QString& label) const {

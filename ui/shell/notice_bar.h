@@ -12,11 +12,12 @@
 
 class QBoxLayout;
 class QGridLayout;
-class QLabel;
 class QPushButton;
 class QToolButton;
 
 namespace winnow::ui {
+
+class NoticeText;
 
 struct NoticeAction {
   QString label;
@@ -53,6 +54,7 @@ class NoticeBar : public QFrame {
 
  Q_SIGNALS:
   void actionTriggered();
+  void changed();  // it has come, says something else, or is gone
 
  protected:
   void paintEvent(QPaintEvent* event) override;
@@ -63,7 +65,7 @@ class NoticeBar : public QFrame {
   void arrange();
 
   QGridLayout* m_grid = nullptr;
-  QLabel* m_text = nullptr;
+  NoticeText* m_text = nullptr;
   QWidget* m_buttonRow = nullptr;
   QBoxLayout* m_buttons = nullptr;
   QToolButton* m_close = nullptr;

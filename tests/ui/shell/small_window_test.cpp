@@ -1,7 +1,10 @@
 // Large text in a small window: one thing at a time, and that one whole. At every zoom from 100 to 200 %, in 800 x 560 and 1280 x 800.
 #include <QComboBox>
 #include <QDialog>
+#include <QLabel>
 #include <QPushButton>
+#include <QScrollArea>
+#include <QScrollBar>
 #include <QStatusBar>
 #include <QTabWidget>
 #include <functional>
@@ -11,8 +14,11 @@
 #include "ui/compare/comparison_setup.h"
 #include "ui/compare/comparison_view.h"
 #include "ui/composer/method_control.h"
+#include "ui/composer/plan_line.h"
+#include "ui/composer/preparation_line.h"
 #include "ui/inspector/inspector_panel.h"
 #include "ui/shell/conversation_sidebar.h"
+#include "ui/shell/fault_notice.h"
 
 namespace winnow::test {
 namespace {
@@ -176,6 +182,51 @@ TEST_F(SmallWindow, AComparisonShowsItsAnswers) {
     EXPECT_GE(lines(first->transcript()), 3);
     if (composer()->isVisible()) expectUsableBox();
   });
+}
+
+// A long red bar was cut at its last line, and so was the line under the box.
+TEST_F(SmallWindow, ALongErrorIsWholeAndSoIsWhatStandsUnderTheBox) {
+  m_window->setPanelVisible(false);
+  composer()->addFile("/clips/long.mp4");
+  ASSERT_TRUE(waitUntil([this] { return !composer()->tray()->opening(); }));
+  ask(QStringLiteral("What color is the star?"));
+  const Error longest{ErrorCode::kDamagedFile, "/home/somebody/videos/a-rather-long-name-of-a-video-that-was-recorded-in-summer.mp4",
+                      "moov atom not found"};
+  auto* bar = inWindow<ui::FaultNotice>();
+  bar->showError(longest);
+  atEverySize([this, bar] {
+    const auto* text = bar->findChild<QLabel*>();
+    const auto* scroll = bar->findChild<QScrollArea*>();
+    // In full, or scrolled by wheel and keys.
+    EXPECT_TRUE(waitUntil([&] {
+      const bool all = text->height() >= text->heightForWidth(text->width());
+      const bool inView = isWhole(scroll) && (isWhole(text) || scroll->verticalScrollBar()->isVisible());
+      return all && inView && scroll->viewport()->height() >= 2 * text->fontMetrics().lineSpacing();
+    })) << text->height()
+        << " of " << text->heightForWidth(text->width()) << ", in view " << scroll->viewport()->height();
+    EXPECT_EQ(scroll->focusPolicy() != Qt::NoFocus, scroll->verticalScrollBar()->isVisible());
+    for (const QWidget* line : {static_cast<QWidget*>(inWindow<ui::PreparationLine>()), static_cast<QWidget*>(inWindow<ui::PlanLine>())}) {
+      if (!line->isVisible()) continue;
+      expectWhole(line, "the line under the box");
+      for (const QLabel* label : line->findChildren<QLabel*>()) {
+        if (!label->isVisible() || label->text().isEmpty()) continue;
+        EXPECT_TRUE(isWhole(label)) << label->text().toStdString();
+        EXPECT_GE(label->height(), label->wordWrap() ? label->heightForWidth(label->width()) : label->fontMetrics().height())
+            << label->text().toStdString();
+      }
+      for (const QPushButton* button : line->findChildren<QPushButton*>()) {
+        EXPECT_TRUE(button->isHidden() || button->height() >= button->fontMetrics().height());
+      }
+    }
+    expectUsableBox();
+  });
+  // Where little is shown at once, the lines come back when it is closed.
+  ui::theme().setZoomPercent(200);
+  m_window->resize(800, 560);
+  auto* line = inWindow<ui::PreparationLine>();
+  EXPECT_TRUE(waitUntil([line] { return !line->isVisible(); }));
+  bar->dismiss();
+  EXPECT_TRUE(waitUntil([line] { return line->isVisible(); }));
 }
 
 TEST_F(SmallWindow, TheSettingsFit) {
