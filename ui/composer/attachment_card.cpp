@@ -265,14 +265,20 @@ QString AttachmentCard::noticed() const { return m_noticed->isHidden() ? QString
 void AttachmentCard::showNoticed() {
   std::vector<MediaNotice> notices = m_summary.notices;
   if (!m_attachment.subtitles.isEmpty()) add_notices(notices, m_summary.subtitleNotices);
-  m_noticed->setText(noticeWords(notices));
-  m_noticed->setVisible(!notices.empty());
   QString read = QString::fromLatin1(m_attachment.encoding);
   for (const MediaNotice& notice : notices) {
     if (notice.code == NoticeCode::kEncodingGuessed || notice.code == NoticeCode::kBytesReplaced)
       read = QString::fromStdString(notice.name);
   }
-  read.isEmpty() ? m_encoding->hide() : m_encoding->show(read, m_attachment.encoding);
+  // The choice of another one says the guess.
+  const bool guessed = std::erase_if(notices, [](const MediaNotice& notice) { return notice.code == NoticeCode::kEncodingGuessed; }) > 0;
+  if (read.isEmpty()) {
+    m_encoding->hide();
+  } else {
+    m_encoding->show(read, m_attachment.encoding, guessed ? EncodingChoice::Found::kByGuess : EncodingChoice::Found::kForSure);
+  }
+  m_noticed->setText(noticeWords(notices));
+  m_noticed->setVisible(!notices.empty());
   QPalette palette = m_noticed->palette();
   palette.setColor(QPalette::WindowText, theme().colors().warning);
   m_noticed->setPalette(palette);

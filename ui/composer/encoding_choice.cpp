@@ -41,8 +41,8 @@ EncodingChoice::EncodingChoice(const QStringList& encodings, QWidget* parent) : 
 
 QString EncodingChoice::text() const { return isHidden() ? QString() : m_label->text(); }
 
-void EncodingChoice::show(const QString& read, const QByteArray& chosen) {
-  m_label->setText(tr("Encoding: %1").arg(read));
+void EncodingChoice::show(const QString& read, const QByteArray& chosen, Found found) {
+  m_label->setText(found == Found::kByGuess ? tr("Encoding, guessed: %1").arg(read) : tr("Encoding: %1").arg(read));
   for (QAction* action : m_menu->actions()) action->setChecked(!action->isSeparator() && action->data().toByteArray() == chosen);
   QWidget::show();
 }

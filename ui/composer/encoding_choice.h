@@ -17,8 +17,9 @@ class EncodingChoice : public QWidget {
  public:
   explicit EncodingChoice(const QStringList& encodings, QWidget* parent = nullptr);
 
+  enum class Found : int { kForSure = 1, kByGuess = 2 };
   // read: the encoding that it is read in. chosen: that somebody chose; empty: it is found by the bytes.
-  void show(const QString& read, const QByteArray& chosen);
+  void show(const QString& read, const QByteArray& chosen, Found found);
   QString text() const;
   QMenu* menu() const { return m_menu; }
 

@@ -101,8 +101,8 @@ TEST_F(AttachedFilesTest, AGuessedEncodingIsSaidAndCanBeChanged) {
   m_preview->notices.insert("/notes/old.txt", {{NoticeCode::kEncodingGuessed, 0, 0, "windows-1251"}});
   composer()->addFile("/notes/old.txt");
   ASSERT_TRUE(opened(1));
-  EXPECT_EQ(card()->noticed(), QStringLiteral("Its encoding is guessed: windows-1251."));
-  EXPECT_EQ(card()->encoding()->text(), QStringLiteral("Encoding: windows-1251"));
+  EXPECT_EQ(card()->noticed(), QString()) << "it is said once";
+  EXPECT_EQ(card()->encoding()->text(), QStringLiteral("Encoding, guessed: windows-1251"));
   m_preview->notices.clear();
   for (QAction* action : card()->encoding()->menu()->actions()) {
     if (action->text() == QStringLiteral("GB18030")) action->trigger();
@@ -112,6 +112,15 @@ TEST_F(AttachedFilesTest, AGuessedEncodingIsSaidAndCanBeChanged) {
   EXPECT_EQ(card()->encoding()->text(), QStringLiteral("Encoding: GB18030"));
   ask(QStringLiteral("What does it say?"));
   EXPECT_EQ(lastAsked().encoding, "GB18030");
+}
+
+TEST_F(AttachedFilesTest, WhatElseWasNoticedOfAGuessedTextIsStillSaid) {
+  m_preview->notices.insert("/notes/old.txt",
+                            {{NoticeCode::kEncodingGuessed, 0, 0, "windows-1251"}, {NoticeCode::kBytesReplaced, 2, 0, "windows-1251"}});
+  composer()->addFile("/notes/old.txt");
+  ASSERT_TRUE(opened(1));
+  EXPECT_EQ(card()->noticed(), QStringLiteral("2 places are not valid windows-1251 and were replaced."));
+  EXPECT_EQ(card()->encoding()->text(), QStringLiteral("Encoding, guessed: windows-1251"));
 }
 
 TEST_F(AttachedFilesTest, AnEncodingThatIsPlainIsNoMatter) {
