@@ -195,7 +195,7 @@ void TranscriptView::layoutVisible() {
 }
 
 void TranscriptView::updatePill() {
-  const bool show = !atEnd() && messageCount() > 0 && !m_layout.bare();
+  const bool show = !atEnd() && !endInView() && !m_layout.bare();
   if (show) {
     // Where little is shown it stands aside, without its words.
     const bool low = viewport()->height() < theme().px(kLowUnits);
@@ -211,6 +211,17 @@ void TranscriptView::updatePill() {
 }
 
 bool TranscriptView::atEnd() const { return verticalScrollBar()->value() >= verticalScrollBar()->maximum() - theme().px(8); }
+
+// What stands under the last message: the way there would cover it.
+bool TranscriptView::endInView() const {
+  if (messageCount() == 0) return true;
+  const MessageRows& last = m_layout.at(messageCount() - 1);
+  const auto foot = std::find_if(last.rows().begin(), last.rows().end(), [](const Row& row) {
+    return row.kind == RowKind::kError || row.kind == RowKind::kNote || row.kind == RowKind::kFooter || row.kind == RowKind::kComparisons;
+  });
+  if (foot == last.rows().end()) return false;
+  return m_layout.top(messageCount() - 1) + last.rowRect(*foot).top() < verticalScrollBar()->value() + viewport()->height();
+}
 
 void TranscriptView::scrollToEnd() {
   // Measuring the end may change its height; a few rounds settle it.

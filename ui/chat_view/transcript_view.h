@@ -110,6 +110,7 @@ class TranscriptView : public QAbstractScrollArea {
   void layoutVisible();
   void updateScrollBar();
   void updatePill();
+  bool endInView() const;
   void updateAnimation();
   QPointF origin() const;  // of the column, in viewport coordinates
   qreal columnWidth() const;

@@ -223,6 +223,30 @@ TEST_F(TranscriptViewTest, AThoughtOpensAndStreams) {
   EXPECT_FALSE(m_view.thoughtOpen(4));
 }
 
+// "Jump to latest" came over the chips of the answer whose thought was opened.
+TEST_F(TranscriptViewTest, TheWayToTheEndNeverCoversWhatStandsUnderTheLastMessage) {
+  MessageContent answer = message(2, Speaker::kAssistant, QStringLiteral("Yes."));
+  answer.thought = QStringLiteral("Well,\n\n").repeated(3);
+  answer.metrics.valid = true;
+  answer.metrics.method = QStringLiteral("Self-study");
+  m_view.setMessages({message(1, Speaker::kUser, QStringLiteral("Line.\n\n").repeated(30)), answer});
+  m_view.scrollToEnd();
+  m_view.grab();
+  auto* pill = m_view.findChild<QPushButton*>();
+  click(m_view.actionRect(2, Action::kThought));
+  m_view.grab();
+  ASSERT_TRUE(m_view.thoughtOpen(2));
+  bool shown = false;
+  // Wherever the reader is.
+  for (int value = m_view.verticalScrollBar()->maximum(); value >= 0; value -= 5) {
+    m_view.verticalScrollBar()->setValue(value);
+    const QRect foot = m_view.actionRect(2, Action::kCopy);
+    shown = shown || pill->isVisible();
+    EXPECT_FALSE(pill->isVisible() && m_view.viewport()->rect().intersects(foot)) << value;
+  }
+  EXPECT_TRUE(shown) << "further up it is offered";
+}
+
 TEST_F(TranscriptViewTest, AWideTableIsScrolledSideways) {
   m_view.setMessages({message(4, Speaker::kAssistant, wideTable())});
   const QImage before = m_view.grab().toImage();
