@@ -130,6 +130,14 @@ TEST_F(Launcher, AFailedBuildIsSaidAndTheNextOneGoesOn) {
   EXPECT_EQ(shell(line("mended", "cli ask")), 0) << err("mended");
 }
 
+// Sent to the launcher alone, and not to what it waits for, as a program does that started it: it went on, and answered.
+TEST_F(Launcher, AnInterruptBeforeTheProgramBeginsEndsIt) {
+  const std::string started = "{ exec " + line("stopped", "cli ask", "--default-signal=INT BUILD_SECONDS=1") + "; } & ";
+  const std::string begun = "until grep -qs begin " + shell_quoted(tree() / "calls") + "; do sleep 0.05; done; ";
+  EXPECT_EQ(shell(started + begun + "kill -INT $!; wait $!"), 130);
+  EXPECT_EQ(out("stopped"), "") << "the program did not run";
+}
+
 // The build goes on when the launcher is killed; another one must not begin beside it.
 TEST_F(Launcher, AKilledLauncherSBuildIsWaitedFor) {
   ASSERT_EQ(shell("{ exec " + line("killed", "cli killed", "BUILD_SECONDS=3") + "; } & echo $! >" + shell_quoted(scratch_.file("pid"))), 0);
