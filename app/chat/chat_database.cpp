@@ -118,6 +118,7 @@ class ChatDatabase::Impl {
  private:
   int endStreams() {
     return write([](SqliteConnection& db) {
+      removeBegunForNothing(db);
       db.prepare("INSERT INTO message_fts(rowid, text) SELECT id, text FROM message WHERE state = 2").run();
       db.prepare("UPDATE message SET state = 5 WHERE state = 2").run();
       return db.changes();
@@ -222,11 +223,16 @@ Conversation ChatDatabase::setOptions(ConversationId id, const ConversationOptio
   });
 }
 
-Conversation ChatDatabase::setActiveLeaf(ConversationId id, MessageId leaf) {
+Conversation ChatDatabase::setActiveLeaf(ConversationId id, MessageId leaf, MessageId withdrawn) {
   return m_impl->write([&](SqliteConnection& db) {
-    {
-      SqliteStatement found = db.prepare("SELECT 1 FROM message WHERE id = ? AND conversation_id = ?");
-      if (!found.bind(leaf).bind(id).step()) unknown("message");
+    const auto require = [&](const char* sql, MessageId message, const char* what) {
+      SqliteStatement found = db.prepare(sql);
+      if (!found.bind(message).bind(id).step()) unknown(what);
+    };
+    require("SELECT 1 FROM message WHERE id = ? AND conversation_id = ?", leaf, "message");
+    if (withdrawn != 0) {
+      require("SELECT 1 FROM message WHERE id = ? AND conversation_id = ? AND state = 2", withdrawn, "unfinished answer");
+      removeBegun(db, withdrawn, leaf);
     }
     db.prepare("UPDATE conversation SET active_leaf = ? WHERE id = ?").bind(leaf).bind(id).run();
     return m_impl->require(db, id);

@@ -39,7 +39,8 @@ class ChatDatabase {
   Conversation renameConversation(ConversationId id, const QString& title);
   Conversation setPinned(ConversationId id, bool pinned);
   Conversation setOptions(ConversationId id, const ConversationOptions& options);
-  Conversation setActiveLeaf(ConversationId id, MessageId leaf);
+  // withdrawn: an answer that is still `streaming` and was not begun after all: it goes; 0: none.
+  Conversation setActiveLeaf(ConversationId id, MessageId leaf, MessageId withdrawn = 0);
   void deleteConversation(ConversationId id);  // soft: restore brings it back
   Conversation restoreConversation(ConversationId id);
   int purgeDeletedBefore(qint64 deletedBeforeMs);  // removes for good; number of conversations
@@ -84,7 +85,8 @@ class ChatDatabase {
   void setSetting(const QString& key, const QString& value);
   void removeSetting(const QString& key);
 
-  int recoveredAnswers() const;  // rows turned from `streaming` to `abandoned` by this start
+  // Rows turned from `streaming` to `abandoned` by this start. Those that added nothing to an earlier answer are gone.
+  int recoveredAnswers() const;
 
   static QString databaseFile(const ChatFolders& folders);
 

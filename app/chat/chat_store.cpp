@@ -160,8 +160,9 @@ RequestToken ChatStore::setOptions(ConversationId id, const ConversationOptions&
   return changeConversation([id, options](ChatDatabase& db) { return db.setOptions(id, options); });
 }
 
-RequestToken ChatStore::setActiveLeaf(ConversationId id, MessageId leaf) {
-  return changeConversation([id, leaf](ChatDatabase& db) { return db.setActiveLeaf(id, leaf); });
+RequestToken ChatStore::setActiveLeaf(ConversationId id, MessageId leaf, MessageId withdrawn) {
+  m_pendingStreams.erase(withdrawn);
+  return changeConversation([id, leaf, withdrawn](ChatDatabase& db) { return db.setActiveLeaf(id, leaf, withdrawn); });
 }
 
 RequestToken ChatStore::deleteConversation(ConversationId id) {

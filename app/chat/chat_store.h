@@ -63,7 +63,8 @@ class ChatStore : public QObject {
   RequestToken renameConversation(ConversationId id, const QString& title);
   RequestToken setPinned(ConversationId id, bool pinned);
   RequestToken setOptions(ConversationId id, const ConversationOptions& options);
-  RequestToken setActiveLeaf(ConversationId id, MessageId leaf);
+  // withdrawn: an answer of which nothing was written, and which goes; 0: none.
+  RequestToken setActiveLeaf(ConversationId id, MessageId leaf, MessageId withdrawn = 0);
   RequestToken deleteConversation(ConversationId id);
   RequestToken restoreConversation(ConversationId id);
   RequestToken listConversations();

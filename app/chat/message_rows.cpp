@@ -1,6 +1,8 @@
 #include "app/chat/message_rows.h"
 
 #include <QDateTime>
+#include <utility>
+#include <vector>
 
 #include "app/chat/chat_rows.h"
 
@@ -79,6 +81,28 @@ MessageId insertQuestion(SqliteConnection& db, const Conversation& conversation,
   replaceDraft(db, conversation.id, {});
   callBy(db, conversation, question.text, question.attachments);
   return made;
+}
+
+void removeBegun(SqliteConnection& db, MessageId answer, MessageId leaf) {
+  db.prepare(
+        "UPDATE conversation SET active_leaf = ?, message_count = message_count - 1 "
+        "WHERE id = (SELECT conversation_id FROM message WHERE id = ?)")
+      .bind(leaf)
+      .bind(answer)
+      .run();
+  db.prepare("DELETE FROM message WHERE id = ?").bind(answer).run();
+}
+
+void removeBegunForNothing(SqliteConnection& db) {
+  std::vector<std::pair<MessageId, MessageId>> begun;  // and the answer that it added nothing to
+  {
+    SqliteStatement row = db.prepare(
+        "SELECT m.id, max(e.id) FROM message m JOIN message e ON e.parent_id = m.parent_id AND e.role = m.role AND e.id < m.id "
+        "WHERE m.state = 2 AND e.state <> 2 AND ((m.text = '' AND m.thought = '') OR (m.text = e.text AND m.thought = e.thought)) "
+        "GROUP BY m.id");
+    while (row.step()) begun.emplace_back(row.integer(0), row.integer(1));
+  }
+  for (const auto& [answer, earlier] : begun) removeBegun(db, answer, newestUnder(db, earlier));
 }
 
 MessageId newestUnder(SqliteConnection& db, MessageId message) {

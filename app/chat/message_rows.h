@@ -27,6 +27,10 @@ void replaceDraft(SqliteConnection& db, ConversationId id, const Draft& draft);
 void callBy(SqliteConnection& db, const Conversation& conversation, const QString& text, const QList<Attachment>& attachments);
 // The chat was written to: it ends in `leaf` and is the newest.
 void touchConversation(SqliteConnection& db, ConversationId id, MessageId leaf, int addedMessages);
+// An answer that is still being written goes, as if it had not been begun: the chat ends in `leaf` again.
+void removeBegun(SqliteConnection& db, MessageId answer, MessageId leaf);
+// The same for every answer that was being written and added nothing to an earlier one of its question. How many those were is not told.
+void removeBegunForNothing(SqliteConnection& db);
 // The newest message of those under it, or itself.
 MessageId newestUnder(SqliteConnection& db, MessageId message);
 

@@ -299,6 +299,7 @@ void AnswerRun::answerAgain(app::MessageId question, const std::optional<app::St
   saving.asked = Time::clock::now();
   saving.cut = cut;
   saving.conversation = m_chat.id();
+  saving.leaf = m_chat.loaded().conversation.activeLeaf;
   saving.thread = m_chat.threadTo(question);
   saving.token = m_store.beginAnswer(question);
   m_editing = 0;
@@ -375,6 +376,7 @@ void AnswerRun::answerAfter(const Saving& saved, const app::TurnIds& ids) {
   run.conversation = ids.conversation;
   run.phase = {ids.answer, tr("Starting"), -1.0, ids.conversation};
   run.thread = saved.thread;
+  if (saved.leaf != ids.question) run.earlier = saved.leaf;
   if (saved.cut) {
     run.cut = saved.cut;
     run.said = run.begun();
@@ -484,6 +486,7 @@ void AnswerRun::onText(const TextDelta& delta) {
 
 void AnswerRun::finish(app::MessageState state, const Finished* finished, const std::optional<Error>& error) {
   const Writing run = std::get<Writing>(std::exchange(m_state, Idle{}));
+  if (state == app::MessageState::kInterrupted && run.earlier != 0 && !run.wordsCame()) return withdraw(run);
   app::FinishedTurn turn;
   turn.answer = run.phase.answer;
   turn.text = run.said.text;
@@ -511,6 +514,14 @@ void AnswerRun::finish(app::MessageState state, const Finished* finished, const 
     m_chat.tellChanged(turn.answer);
     showFigures();
   }
+  Q_EMIT stateChanged();
+}
+
+// Stopped before its first word, a further answer would be the one before it once more, or an empty one.
+void AnswerRun::withdraw(const Writing& run) {
+  m_store.setActiveLeaf(run.conversation, run.earlier, run.phase.answer);
+  m_list.model().setRunning(0);
+  if (m_chat.message(run.phase.answer) != nullptr) m_chat.showAgain(run.phase.answer, run.earlier);
   Q_EMIT stateChanged();
 }
 

@@ -108,6 +108,7 @@ class AnswerRun : public QObject {
     QList<app::Attachment> attachments;
     QList<app::StoredMessage> thread;         // before the question; to answer again: up to and with it
     std::optional<app::StoredMessage> cut{};  // the answer that is to go on
+    app::MessageId leaf = 0;                  // to answer again: what the chat ended in
   };
   struct Writing {
     RequestId request = 0;
@@ -115,6 +116,7 @@ class AnswerRun : public QObject {
     app::Run run;  // what the answer comes from; its makers when the engine has told them
     app::AnswerSoFar said;
     std::optional<app::StoredMessage> cut;  // what it goes on from; `said` begins with its texts
+    app::MessageId earlier = 0;             // what the chat ended in while there was another answer; 0: this is the first
     AnswerPhase phase;                      // and which answer it is
     app::SharedKeptMap keptMap;
     app::AnswerSoFar begun() const {  // written before
@@ -149,6 +151,7 @@ class AnswerRun : public QObject {
   void noteCause();  // of what is being written: saved, shown
   // finished: null: without figures.
   void finish(app::MessageState state, const Finished* finished, const std::optional<Error>& error);
+  void withdraw(const Writing& run);
   void onAboutToShow();
   void onReplaced();
 

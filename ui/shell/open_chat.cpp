@@ -263,6 +263,12 @@ void OpenChat::tellChanged(app::MessageId id) {
   if (const app::StoredMessage* changed = message(id)) Q_EMIT messageChanged(*changed);
 }
 
-void OpenChat::showAgain() { Q_EMIT shown(); }
+void OpenChat::showAgain(app::MessageId withdrawn, app::MessageId leaf) {
+  if (m_current.messages.removeIf([withdrawn](const app::StoredMessage& each) { return each.id == withdrawn; }) > 0) {
+    m_current.conversation.activeLeaf = leaf;
+    Q_EMIT aboutToShow();
+  }
+  Q_EMIT shown();
+}
 
 }  // namespace winnow::ui

@@ -49,7 +49,8 @@ class OpenChat : public QObject {
   void append(const app::StoredMessage& message, Shown shown);
   app::StoredMessage* edit(app::MessageId id);  // null: not of this chat; tellChanged() follows
   void tellChanged(app::MessageId id);
-  void showAgain();
+  // withdrawn: an answer of which nothing came; it leaves the chat, which ends in `leaf` again.
+  void showAgain(app::MessageId withdrawn = 0, app::MessageId leaf = 0);
 
  Q_SIGNALS:
   void replaced();     // the store is another one: what was known of its chats is void

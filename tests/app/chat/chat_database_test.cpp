@@ -440,6 +440,49 @@ TEST_F(ChatDatabaseTest, AnAnswerCutOffByTheEndOfTheProgramIsInterruptedAtTheNex
   EXPECT_EQ(stored(id, ids.answer).text, QStringLiteral("half an ans"));
 }
 
+TEST_F(ChatDatabaseTest, AnAnswerThatWasBegunAgainForNothingIsWithdrawn) {
+  open();
+  const ConversationId id = conversation();
+  const TurnIds first = m_db->beginTurn({id, 0, QStringLiteral("q"), {}});
+  m_db->finishTurn({first.answer, QStringLiteral("an answer")});
+  const TurnIds later = m_db->beginTurn({id, first.answer, QStringLiteral("and then?"), {}});
+  m_db->finishTurn({later.answer, QStringLiteral("more")});
+  const TurnIds again = m_db->beginAnswer(first.question);
+  const Conversation after = m_db->setActiveLeaf(id, later.answer, again.answer);
+  EXPECT_EQ(after.activeLeaf, later.answer);
+  EXPECT_EQ(after.messageCount, 4);
+  EXPECT_EQ(m_db->loadConversation(id).messages.size(), 4);
+  EXPECT_THROW(m_db->setActiveLeaf(id, first.answer, later.answer), Exception) << "it is finished";
+  EXPECT_THROW(m_db->setActiveLeaf(id, later.answer, again.answer), Exception) << "it is gone";
+}
+
+// The end of the program came before the first word of an answer that was continued, or asked for again.
+TEST_F(ChatDatabaseTest, WhatAddedNothingToAnEarlierAnswerIsNotThereAtTheNextStart) {
+  open();
+  const ConversationId id = conversation();
+  const TurnIds first = m_db->beginTurn({id, 0, QStringLiteral("q"), {}});
+  m_db->finishTurn({first.answer, QStringLiteral("one two")});
+  const TurnIds later = m_db->beginTurn({id, first.answer, QStringLiteral("and then?"), {}});
+  m_db->finishTurn({later.answer, QStringLiteral("more")});
+  for (const QString& written : {QString(), QStringLiteral("one two")}) {
+    const TurnIds again = m_db->beginAnswer(first.question);
+    m_db->updateStreaming(again.answer, {written});
+    open();
+    EXPECT_EQ(m_db->recoveredAnswers(), 0);
+    EXPECT_EQ(m_db->loadConversation(id).messages.size(), 4);
+    EXPECT_EQ(m_db->loadConversation(id).conversation.activeLeaf, later.answer) << "as it was on screen";
+    EXPECT_EQ(m_db->loadConversation(id).conversation.messageCount, 4);
+  }
+  // What says more stays, and so does the only answer of a question.
+  const TurnIds more = m_db->beginAnswer(first.question);
+  m_db->updateStreaming(more.answer, {QStringLiteral("one two three")});
+  const TurnIds only = m_db->beginTurn({id, later.answer, QStringLiteral("and now?"), {}});
+  open();
+  EXPECT_EQ(m_db->recoveredAnswers(), 2);
+  EXPECT_EQ(stored(id, more.answer).state, MessageState::kAbandoned);
+  EXPECT_EQ(stored(id, only.answer).state, MessageState::kAbandoned);
+}
+
 TEST_F(ChatDatabaseTest, AFailedAnswerKeepsItsReason) {
   open();
   const ConversationId id = conversation();

@@ -113,6 +113,50 @@ TEST_F(UnfinishedAnswer, WhatCannotGoOnKeepsItsBeginning) {
   EXPECT_TRUE(last().error.has_value());
 }
 
+// "2/2", both the same.
+TEST_F(UnfinishedAnswer, ContinuedOrAskedAgainAndStoppedBeforeAWordNothingIsAdded) {
+  m_script = cut_script;
+  ask(QStringLiteral("count"));
+  const qint64 cut = last().id;
+  m_script = [](const Request& request) {
+    if (std::holds_alternative<LoadModel>(request.body)) return load_script(request);
+    return Script{{{}, Say{Progress{Phase::kPrefill, 1, 4}}}, {{}, Stall{}}};
+  };
+  const auto expectTheCutAnswerAlone = [&] {
+    ASSERT_EQ(transcript()->messageCount(), 2);
+    EXPECT_EQ(last().id, cut);
+    EXPECT_EQ(last().branchCount, 1);
+    EXPECT_EQ(last().text, QStringLiteral("one two three four"));
+    m_window->grab();
+    EXPECT_FALSE(transcript()->actionRect(cut, ui::Action::kContinue).isEmpty());
+  };
+  const std::function<void()> ways[] = {[&] { session().answers.goOn(cut); }, [&] { session().answers.regenerate(cut); }};
+  for (const auto& begin : ways) {
+    begin();
+    ASSERT_TRUE(waitUntil([&] { return last().id != cut && session().answers.writingHere() && !last().phase.isEmpty(); }));
+    session().answers.stop();
+    ASSERT_TRUE(idle());
+    expectTheCutAnswerAlone();
+    reopen();
+    expectTheCutAnswerAlone();
+    // Gone while another chat is looked at.
+    const ConversationId chat = session().chat.id();
+    begin();
+    ASSERT_TRUE(waitUntil([&] { return last().id != cut && session().answers.writingHere(); }));
+    session().chat.startNew();
+    session().answers.stop();
+    ASSERT_TRUE(idle());
+    session().chat.open(chat);
+    ASSERT_TRUE(waitUntil([&] { return session().chat.id() == chat; }));
+    expectTheCutAnswerAlone();
+  }
+  // It goes on as it would have.
+  m_script = cut_script;
+  goOnAndWait();
+  EXPECT_EQ(last().text, QStringLiteral("one two three four five six seven eight"));
+  EXPECT_EQ(last().branchCount, 2);
+}
+
 TEST_F(UnfinishedAnswer, StoppedBeforeTheFirstWordAndStoppedHereAreNotTheSame) {
   m_script = [](const Request& request) {
     if (std::holds_alternative<LoadModel>(request.body)) return load_script(request);
