@@ -32,7 +32,7 @@ struct MediaSummary {
   QString codec;
   qint64 words = 0;      // of a document
   QByteArray subtitles;  // of a video: the file that has them, one beside it or the video itself; empty: there are none that can be read
-  std::vector<TimedLine> lines;  // of them, all
+  std::vector<TimedLine> lines;  // of them, all that begin before the video is over
   std::vector<MediaNotice> notices;
   std::vector<MediaNotice> subtitleNotices;  // of its subtitles, where they are read
   QImage poster;                             // small, upright
