@@ -26,5 +26,6 @@ RunCommand add_probe(CLI::App& command);
 RunCommand add_export(CLI::App& command);
 RunCommand add_batch(CLI::App& command);
 RunCommand add_eval(CLI::App& command);
+RunCommand add_serve(CLI::App& command);
 
 }  // namespace winnow::cli

@@ -39,6 +39,7 @@ constexpr Command kCommands[] = {
     {"export", "write inputs, features, logits and kept sets to a safetensors file", add_export},
     {"batch", "answer many questions from a file of JSON lines", add_batch},
     {"eval", "measure the accuracy of methods and retentions on sets of questions", add_eval},
+    {"serve", "answer other programs over HTTP, by OpenAI's API, on this machine", add_serve},
 };
 
 ExitStatus run_command(int argc, const char* const* argv) {

@@ -12,6 +12,7 @@
 #include "app/engine_source/engine_source.h"
 #include "app/media/media_opener.h"
 #include "app/settings/app_folders.h"
+#include "app/settings/speed_file.h"
 
 namespace winnow::cli {
 namespace {
@@ -53,12 +54,24 @@ std::string options_that_fit(const RequestBody& body) {
   return std::string(documents ? "--document-tokens, " : "") + (videos ? "--frames, " : "") + "--max-tokens";
 }
 
+class OwnEngine final : public Engine {
+ public:
+  OwnEngine() : speeds_(app::AppFolders::standard().cache), engine_(app::makeOwnEngine(&opener_, &speeds_)) {}
+  void handle(const Request& request, EventSink& sink, const InterruptToken& interrupt) override {
+    engine_.handle(request, sink, interrupt);
+  }
+
+ private:
+  app::FfmpegMediaOpener opener_;
+  app::SpeedFile speeds_;
+  NoticedEngine engine_;
+};
+
 }  // namespace
 
-Session::Session()
-    : opener_(std::make_unique<app::FfmpegMediaOpener>()),
-      speeds_(app::AppFolders::standard().cache),
-      engine_(std::make_unique<NoticedEngine>(app::makeOwnEngine(opener_.get(), &speeds_))) {}
+std::unique_ptr<Engine> session_engine() { return std::make_unique<OwnEngine>(); }
+
+Session::Session() : engine_(session_engine()) {}
 Session::~Session() = default;
 
 ModelInfo Session::load(const LoadModel& request, ProgressOutput progress) {

@@ -7,10 +7,12 @@
 #include <string>
 
 #include "app/cli/console.h"
-#include "app/settings/speed_file.h"
 #include "engine/api/engine.h"
 
 namespace winnow::cli {
+
+// The engine of a command, with all that it needs.
+std::unique_ptr<Engine> session_engine();
 
 class Session {
  public:
@@ -31,8 +33,6 @@ class Session {
   Engine& engine() { return *engine_; }
 
  private:
-  std::unique_ptr<MediaOpener> opener_;
-  app::SpeedFile speeds_;
   std::unique_ptr<Engine> engine_;
   RequestId last_id_ = 0;
   ModelInfo model_;          // the loaded one

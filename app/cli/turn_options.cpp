@@ -94,13 +94,7 @@ void add_media_options(CLI::App& command, TurnOptions& options) {
   command.add_option("--document-tokens", options.document_tokens, "read only the first N tokens of each document; 0: all")
       ->check(whole_number(0, kMostTokens))
       ->capture_default_str();
-  auto* frames =
-      command.add_option("--frames", options.plan.frame_count, "number of frames, evenly spread; repeated pictures are taken once")
-          ->check(whole_number(1, kMostFrames))
-          ->capture_default_str();
-  command.add_option("--every", options.plan.every_s, "instead of --frames: one frame every S seconds")
-      ->check(number_above_zero(kLongestS))
-      ->excludes(frames);
+  add_frame_options(command, options);
   command.add_option("--from", options.plan.from_s, "start of the range to read, in seconds")->check(number(0.0, kLongestS));
   command.add_option("--to", options.plan.to_s, "end of the range to read, in seconds")->check(number_above_zero(kLongestS));
   add_subtitle_option(command, options);
@@ -113,6 +107,16 @@ void add_media_options(CLI::App& command, TurnOptions& options) {
       ->expected(1)
       ->allow_extra_args(false)
       ->check(pin_problem);
+}
+
+void add_frame_options(CLI::App& command, TurnOptions& options) {
+  auto* frames =
+      command.add_option("--frames", options.plan.frame_count, "number of frames, evenly spread; repeated pictures are taken once")
+          ->check(whole_number(1, kMostFrames))
+          ->capture_default_str();
+  command.add_option("--every", options.plan.every_s, "instead of --frames: one frame every S seconds")
+      ->check(number_above_zero(kLongestS))
+      ->excludes(frames);
 }
 
 void add_method_options(CLI::App& command, TurnOptions& options) {

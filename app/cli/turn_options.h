@@ -39,6 +39,7 @@ struct TurnOptions {
 
 void add_model_options(CLI::App& command, LoadModel& options);  // an empty folder: the demo model
 void add_media_options(CLI::App& command, TurnOptions& options);
+void add_frame_options(CLI::App& command, TurnOptions& options);  // which frames of a video alone
 void add_method_options(CLI::App& command, TurnOptions& options);
 void add_recipe_options(CLI::App& command, TurnOptions& options);        // all of them but --method
 void add_method_option_values(CLI::App& command, TurnOptions& options);  // --method-option alone

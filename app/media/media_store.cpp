@@ -1,0 +1,66 @@
+#include "app/media/media_store.h"
+
+#include <QCryptographicHash>
+#include <QDateTime>
+#include <QDir>
+#include <QFile>
+#include <QFileInfo>
+
+#include "app/process/own_folder.h"
+#include "engine/base/error.h"
+#include "engine/base/replaced_file.h"
+
+namespace winnow::app {
+namespace {
+
+constexpr qint64 kInUseS = 60;
+
+bool isHash(const std::string& name) { return name.size() == 64 && name.find_first_not_of("0123456789abcdef") == std::string::npos; }
+
+// Counts as used now.
+void touch(const QString& path) {
+  QFile file(path);
+  if (file.open(QIODevice::ReadOnly)) file.setFileTime(QDateTime::currentDateTimeUtc(), QFileDevice::FileModificationTime);
+}
+
+}  // namespace
+
+std::string MediaStore::find(const std::string& sha256) {
+  if (!isHash(sha256)) return {};
+  const std::string path = m_folder + "/" + sha256;
+  const QString name = QFile::decodeName(QByteArray::fromStdString(path));
+  if (!QFileInfo(name).isFile()) return {};
+  touch(name);
+  return path;
+}
+
+std::string MediaStore::put(std::span<const std::uint8_t> bytes) {
+  const auto size = static_cast<std::int64_t>(bytes.size());
+  if (size > m_mostBytes) throw Exception(ErrorCode::kLimitExceeded, "", "the file is larger than all that is kept of such files");
+  const QByteArrayView view(bytes.data(), static_cast<qsizetype>(bytes.size()));
+  const std::string sha256 = QCryptographicHash::hash(view, QCryptographicHash::Sha256).toHex().toStdString();
+  if (std::string known = find(sha256); !known.empty()) return known;
+  if (const FolderState made = makeOwnFolder(QFile::decodeName(QByteArray::fromStdString(m_folder))); !made)
+    throw Exception(ErrorCode::kFileUnwritable, QFile::encodeName(made.path).toStdString(), reasonOf(made.fault));
+  makeRoom(size);
+  std::string path = m_folder + "/" + sha256;
+  ReplacedFile file(path);
+  file.write(std::as_bytes(bytes));
+  file.commit();
+  return path;
+}
+
+void MediaStore::makeRoom(std::int64_t bytes) {
+  const QDir folder(QFile::decodeName(QByteArray::fromStdString(m_folder)));
+  QFileInfoList files = folder.entryInfoList(QDir::Files, QDir::Time | QDir::Reversed);  // the oldest first
+  std::int64_t held = bytes;
+  for (const QFileInfo& file : files) held += file.size();
+  const QDateTime lately = QDateTime::currentDateTimeUtc().addSecs(-kInUseS);
+  for (const QFileInfo& file : files) {
+    if (held <= m_mostBytes) return;
+    if (!isHash(file.fileName().toStdString()) || file.lastModified() > lately) continue;
+    if (QFile::remove(file.filePath())) held -= file.size();
+  }
+}
+
+}  // namespace winnow::app

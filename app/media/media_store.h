@@ -1,0 +1,31 @@
+// Media that came as bytes, kept as private files that are named by what they hold: the same bytes are one file.
+//
+// Used by app/server for pictures and videos inside a request. At most `mostBytes` in all: what was used the longest time ago goes first,
+// and what was put or found in the last minute stays. Errors: Exception; kLimitExceeded for bytes that alone are too many, kFileUnwritable
+// where the folder cannot be written. Threads: one.
+#pragma once
+
+#include <cstdint>
+#include <span>
+#include <string>
+
+namespace winnow::app {
+
+class MediaStore {
+ public:
+  // folder: bytes; is made, for its owner alone, when the first file is put.
+  MediaStore(std::string folder, std::int64_t mostBytes) : m_folder(std::move(folder)), m_mostBytes(mostBytes) {}
+
+  // The path of a file with these bytes.
+  std::string put(std::span<const std::uint8_t> bytes);
+  // Of one that was put: by the lower-case hex SHA-256 of its bytes. Empty: it is not there.
+  std::string find(const std::string& sha256);
+
+ private:
+  void makeRoom(std::int64_t bytes);
+
+  const std::string m_folder;
+  const std::int64_t m_mostBytes;
+};
+
+}  // namespace winnow::app

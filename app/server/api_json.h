@@ -1,0 +1,40 @@
+// The bodies of answers, in the forms of OpenAI's API. What is Winnow's own stands under "winnow". Pure; threads: any.
+#pragma once
+
+#include <cstdint>
+#include <nlohmann/json_fwd.hpp>
+#include <string>
+#include <vector>
+
+#include "app/server/api_refusal.h"
+#include "app/server/http_listener.h"
+#include "engine/messages/events.h"
+
+namespace winnow::app {
+
+// What all parts of one answer say.
+struct AnswerName {
+  std::string id;  // "chatcmpl-..."
+  std::int64_t createdS = 0;
+  std::string model;
+};
+
+std::string jsonText(const nlohmann::ordered_json& value);  // bytes that are not UTF-8 become U+FFFD
+
+HttpReply errorReply(int status, const std::string& message, const std::string& param = {}, const std::string& code = {});
+HttpReply errorReply(const ApiRefusal& refusal);
+// Of what the engine says: bad input is 400, an engine that cannot go on 500 or 503. Names no file.
+ApiRefusal refusalOf(const Error& error);
+
+nlohmann::ordered_json usageJson(const Finished& finished, const CacheReport* report, const std::vector<std::string>& ignored);
+nlohmann::ordered_json completionJson(const AnswerName& name, const Finished& finished, nlohmann::ordered_json usage);
+// One line of a stream. delta: null for the last, which has the reason.
+std::string chunkText(const AnswerName& name, const nlohmann::ordered_json& delta, const char* finishReason);
+std::string usageChunkText(const AnswerName& name, const nlohmann::ordered_json& usage);
+std::string errorChunkText(const ApiRefusal& refusal);
+const char* finishReasonOf(StopReason reason);
+
+nlohmann::ordered_json modelJson(const ModelInfo& model, std::int64_t createdS);
+nlohmann::ordered_json plannedJson(const Planned& planned);
+
+}  // namespace winnow::app

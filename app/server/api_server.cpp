@@ -1,0 +1,370 @@
+#include "app/server/api_server.h"
+
+#include <QDate>
+#include <QDateTime>
+#include <QRandomGenerator>
+#include <atomic>
+#include <chrono>
+#include <deque>
+#include <map>
+#include <mutex>
+#include <nlohmann/json.hpp>
+#include <utility>
+
+#include "app/server/api_json.h"
+#include "app/server/request_media.h"
+#include "app/server/served_threads.h"
+#include "app/threads/mailbox.h"
+#include "app/threads/worker_thread.h"
+
+namespace winnow::app {
+namespace {
+
+using Ordered = nlohmann::ordered_json;
+using Answer = std::shared_ptr<HttpAnswer>;
+
+constexpr int kRetryAfterS = 5;
+constexpr std::string_view kModelNames[] = {"", "default", "winnow"};  // that name no model
+
+std::string newId() {
+  return "chatcmpl-" + QString::number(QRandomGenerator::system()->generate64(), 36).toStdString() +
+         QString::number(QRandomGenerator::system()->generate64(), 36).toStdString();
+}
+
+// Callers that name no limit expect an answer to its end, and know no "go on".
+int longestUnasked(const ModelInfo& model) { return static_cast<int>(std::clamp<std::int64_t>(model.context_tokens / 4, 256, 2048)); }
+
+// Requests are counted by what they were answered with.
+class Counters {
+ public:
+  void answered(int status) { add(m_byStatus, status); }
+  void tokens(std::int64_t prompt, std::int64_t generated) {
+    const std::lock_guard lock(m_mutex);
+    m_prompt += prompt;
+    m_generated += generated;
+  }
+  void kept(std::int64_t bytes) { m_kept = bytes; }
+
+  std::string text(std::size_t waiting) const {
+    const std::lock_guard lock(m_mutex);
+    std::string text = "# TYPE winnow_requests_total counter\n";
+    for (const auto& [status, count] : m_byStatus)
+      text += "winnow_requests_total{status=\"" + std::to_string(status) + "\"} " + std::to_string(count) + "\n";
+    const auto add = [&](const char* name, const char* type, std::int64_t value) {
+      text += std::string("# TYPE ") + name + " " + type + "\n" + name + " " + std::to_string(value) + "\n";
+    };
+    add("winnow_prompt_tokens_total", "counter", m_prompt);
+    add("winnow_generated_tokens_total", "counter", m_generated);
+    add("winnow_requests_waiting", "gauge", static_cast<std::int64_t>(waiting));
+    add("winnow_kept_cache_bytes", "gauge", m_kept);
+    return text;
+  }
+
+ private:
+  void add(std::map<int, std::int64_t>& counts, int key) {
+    const std::lock_guard lock(m_mutex);
+    ++counts[key];
+  }
+
+  mutable std::mutex m_mutex;  // guards the members below
+  std::map<int, std::int64_t> m_byStatus;
+  std::int64_t m_prompt = 0;
+  std::int64_t m_generated = 0;
+  std::atomic<std::int64_t> m_kept{0};
+};
+
+}  // namespace
+
+class ApiServer::Work {
+ public:
+  Work(ApiServer& server, EngineHost& engine, const ApiOptions& options)
+      : m_server(server),
+        m_engine(engine),
+        m_options(options),
+        m_startedS(QDateTime::currentSecsSinceEpoch()),
+        m_store(options.storeFolder, options.storedBytes),
+        m_media(m_store, options.mediaFolders),
+        m_threads(kFirstServedConversation, options.keptBytes),
+        m_reader("requests"),
+        m_listener(
+            options.address, options.port, options.limits, [this](const HttpRequest& request) { return gate(request); },
+            [this](HttpRequest request, Answer answer) { route(std::move(request), std::move(answer)); }) {}
+
+  ~Work() {
+    m_closing = true;
+    if (m_running) m_engine.cancel(m_running->request);
+  }
+
+  void setModel(const std::optional<ModelInfo>& model) {
+    const std::lock_guard lock(m_mutex);
+    m_model = model;
+  }
+  std::uint16_t port() const { return m_listener.port(); }
+  int requests() const { return m_requests; }
+
+ private:
+  // One request for an answer, from its bytes to its last word.
+  struct Asked {
+    ChatRequest chat;
+    bool planOnly = false;
+    Answer answer;
+    AnswerName name;
+    std::optional<CacheReport> report;
+    bool begun = false;  // of a stream: its head was sent
+    RequestId request = 0;
+    std::chrono::steady_clock::time_point came;
+  };
+  using SharedAsked = std::shared_ptr<Asked>;
+
+  // On the listener's thread.
+  std::optional<HttpReply> gate(const HttpRequest& request) {
+    std::optional<HttpReply> refusal = refusedAccess(request, m_options.access);
+    if (refusal) m_counters.answered(refusal->status);
+    return refusal;
+  }
+
+  void reply(const Answer& answer, HttpReply reply) {
+    m_counters.answered(reply.status);
+    answer->send(std::move(reply));
+  }
+  void refuse(const Answer& answer, const ApiRefusal& refusal) { reply(answer, errorReply(refusal)); }
+
+  std::optional<ModelInfo> model() const {
+    const std::lock_guard lock(m_mutex);
+    return m_model;
+  }
+
+  void route(HttpRequest request, Answer answer) {
+    if (!request.origin.empty()) answer = std::make_shared<ForOrigin>(std::move(answer), request.origin);
+    const std::string& path = request.path;
+    if (request.method == "OPTIONS") return reply(answer, {204, "", "", {}});
+    const bool asks = path == "/v1/chat/completions" || path == "/winnow/plan";
+    const bool tells = path == "/" || path == "/health" || path == "/props" || path == "/metrics" || path == "/v1/models" ||
+                       path.starts_with("/v1/models/");
+    if (!asks && !tells) return refuse(answer, {404, "there is no such endpoint", {}, "not_found"});
+    if (request.method != (asks ? "POST" : "GET")) {
+      HttpReply wrong = errorReply(405, std::string("this endpoint takes ") + (asks ? "POST" : "GET"));
+      wrong.headers.emplace_back("Allow", asks ? "POST" : "GET");
+      return reply(answer, std::move(wrong));
+    }
+    if (asks) return take(std::move(request), std::move(answer));
+    tell(path, answer);
+  }
+
+  // Says to a page that it may read the answer.
+  class ForOrigin final : public HttpAnswer {
+   public:
+    ForOrigin(Answer answer, std::string origin) : m_answer(std::move(answer)), m_origin(std::move(origin)) {}
+    void send(HttpReply reply) override { m_answer->send(allowed(std::move(reply))); }
+    void begin(HttpReply head) override { m_answer->begin(allowed(std::move(head))); }
+    void write(std::string piece) override { m_answer->write(std::move(piece)); }
+    void end() override { m_answer->end(); }
+    void whenGone(std::function<void()> tell) override { m_answer->whenGone(std::move(tell)); }
+
+   private:
+    HttpReply allowed(HttpReply reply) const {
+      for (const auto& [name, value] : {std::pair{"Access-Control-Allow-Origin", m_origin.c_str()},
+                                        std::pair{"Access-Control-Allow-Headers", "authorization, content-type"},
+                                        std::pair{"Access-Control-Allow-Methods", "GET, POST"}, std::pair{"Vary", "Origin"}})
+        reply.headers.emplace_back(name, value);
+      return reply;
+    }
+
+    const Answer m_answer;
+    const std::string m_origin;
+  };
+
+  void tell(const std::string& path, const Answer& answer) {
+    if (path == "/") return reply(answer, {200, "text/plain", "Winnow. The API is at /v1: /v1/models, /v1/chat/completions\n", {}});
+    if (path == "/metrics") return reply(answer, {200, "text/plain; version=0.0.4", m_counters.text(m_inLine), {}});
+    const std::optional<ModelInfo> model = this->model();
+    if (path == "/health") {
+      if (!model) return refuse(answer, {503, "no model is loaded", {}, "no_model"});
+      return reply(answer, {200, "application/json", R"({"status":"ok"})", {}});
+    }
+    if (path == "/v1/models") {
+      Ordered list = Ordered::array();
+      if (model) list.push_back(modelJson(*model, m_startedS));
+      return reply(answer, {200, "application/json", jsonText({{"object", "list"}, {"data", std::move(list)}}), {}});
+    }
+    if (!model) return refuse(answer, {503, "no model is loaded", {}, "no_model"});
+    if (path == "/props") return reply(answer, {200, "application/json", jsonText(props(*model)), {}});
+    const std::string name =
+        QByteArray::fromPercentEncoding(QByteArray::fromStdString(path.substr(std::string_view("/v1/models/").size()))).toStdString();
+    if (name != model->name) return refuse(answer, otherModel(*model));
+    reply(answer, {200, "application/json", jsonText(modelJson(*model, m_startedS)), {}});
+  }
+
+  Ordered props(const ModelInfo& model) const {
+    const RecipeSpec& recipe = m_options.defaults.recipe;
+    return {{"model_path", model.folder},
+            {"total_slots", 1},
+            {"default_generation_settings", {{"n_ctx", model.context_tokens}}},
+            {"modalities", {{"vision", model.traits.sees}, {"video", model.traits.sees && model.traits.reads_videos}, {"audio", false}}},
+            {"build_info", "winnow " + m_options.version},
+            {"winnow", {{"version", m_options.version}, {"method", recipe.method}, {"retention", recipe.retention}}}};
+  }
+
+  static ApiRefusal otherModel(const ModelInfo& model) {
+    return {404, "there is no such model here; \"" + model.name + "\" is loaded", "model", "model_not_found"};
+  }
+
+  // From the listener's thread to the reader's: a body may hold hundreds of megabytes of base64.
+  void take(HttpRequest request, Answer answer) {
+    if (m_inLine.fetch_add(1) >= m_options.mostWaiting) {
+      --m_inLine;
+      HttpReply later = errorReply(429, "too many requests are waiting", {}, "queue_full");
+      later.headers.emplace_back("Retry-After", std::to_string(kRetryAfterS));
+      return reply(answer, std::move(later));
+    }
+    m_reader.post([this, request = std::make_shared<HttpRequest>(std::move(request)), answer = std::move(answer)]() mutable {
+      SharedAsked asked = m_closing ? nullptr : read(*request, answer);
+      request.reset();
+      if (asked == nullptr) {
+        --m_inLine;
+        return;
+      }
+      m_mailbox.post([this, asked = std::move(asked)] { enqueue(asked); });
+    });
+  }
+
+  // Null: it was refused.
+  SharedAsked read(const HttpRequest& request, const Answer& answer) {
+    try {
+      const std::optional<ModelInfo> model = this->model();
+      if (!model) throw ApiRefusal(503, "no model is loaded", {}, "no_model");
+      auto asked = std::make_shared<Asked>();
+      asked->came = std::chrono::steady_clock::now();
+      asked->planOnly = request.path == "/winnow/plan";
+      asked->chat = chatRequestOf(request.body, m_options.defaults, m_media, m_opener);
+      const std::string& name = asked->chat.model;
+      if (name != model->name && std::ranges::find(kModelNames, name) == std::end(kModelNames)) throw otherModel(*model);
+      Turn& turn = asked->chat.turn;
+      if (!asked->chat.lengthGiven && !m_options.lengthGiven) turn.sampling.max_new_tokens = longestUnasked(*model);
+      turn.prompt.day = QDate::currentDate().toString(Qt::ISODate).toStdString();
+      turn.asked = asked->came;
+      asked->answer = answer;
+      asked->name = {newId(), QDateTime::currentSecsSinceEpoch(), model->name};
+      return asked;
+    } catch (const ApiRefusal& refusal) {
+      refuse(answer, refusal);
+    } catch (const Exception& exception) {
+      refuse(answer, refusalOf(exception.error()));
+    } catch (const std::exception& exception) {
+      refuse(answer, {500, std::string("internal error: ") + exception.what()});
+    }
+    return nullptr;
+  }
+
+  // On the engine host's thread from here on.
+  void enqueue(const SharedAsked& asked) {
+    if (!asked->planOnly) Q_EMIT m_server.requestsChanged(++m_requests);
+    m_line.push_back(asked);
+    asked->answer->whenGone([this, asked] { m_mailbox.post([this, asked] { gone(asked); }); });
+    next();
+  }
+
+  void gone(const SharedAsked& asked) {
+    if (m_running == asked) return m_engine.cancel(asked->request);
+    if (std::erase(m_line, asked) > 0) --m_inLine;
+  }
+
+  void next() {
+    if (m_running || m_line.empty()) return;
+    m_running = m_line.front();
+    m_line.pop_front();
+    Turn& turn = m_running->chat.turn;
+    m_threads.choose(turn);
+    RequestBody body = m_running->planOnly ? RequestBody(Plan{turn}) : RequestBody(turn);
+    m_running->request = m_engine.post(std::move(body), &m_server, [this, asked = m_running](const Event& event) { hear(*asked, event); });
+  }
+
+  void hear(Asked& asked, const Event& event) {
+    if (const auto* report = std::get_if<CacheReport>(&event.body)) asked.report = *report;
+    if (const auto* text = std::get_if<TextDelta>(&event.body); text != nullptr && asked.chat.stream) {
+      beginStream(asked);
+      const char* field = text->kind == TextKind::kThought ? "reasoning_content" : "content";
+      asked.answer->write(chunkText(asked.name, {{field, text->text}}, nullptr));
+    }
+    if (const auto* finished = std::get_if<Finished>(&event.body)) finish(asked, *finished);
+    if (const auto* planned = std::get_if<Planned>(&event.body))
+      reply(asked.answer, {200, "application/json", jsonText(plannedJson(*planned)), {}});
+    if (const auto* failed = std::get_if<Failed>(&event.body)) fail(asked, failed->error);
+    if (ends_request(event)) ended(asked);
+  }
+
+  void beginStream(Asked& asked) {
+    if (std::exchange(asked.begun, true)) return;
+    m_counters.answered(200);
+    asked.answer->begin({200, "text/event-stream", "", {{"Cache-Control", "no-cache"}}});
+    asked.answer->write(chunkText(asked.name, {{"role", "assistant"}, {"content", ""}}, nullptr));
+  }
+
+  void finish(Asked& asked, const Finished& finished) {
+    if (finished.restored) return fail(asked, {ErrorCode::kInternal, "", "the request was cancelled"});
+    m_threads.answered(asked.chat.turn, finished.answer, finished.figures.kv_bytes.allocated);
+    const Ordered usage = usageJson(finished, asked.report ? &*asked.report : nullptr, asked.chat.ignored);
+    m_counters.tokens(finished.figures.tokens.prompt, finished.figures.tokens.generated);
+    if (!asked.chat.stream)
+      return reply(asked.answer, {200, "application/json", jsonText(completionJson(asked.name, finished, usage)), {}});
+    beginStream(asked);
+    asked.answer->write(chunkText(asked.name, nullptr, finishReasonOf(finished.reason)));
+    if (asked.chat.usageInStream) asked.answer->write(usageChunkText(asked.name, usage));
+    asked.answer->write("data: [DONE]\n\n");
+    asked.answer->end();
+  }
+
+  void fail(Asked& asked, const Error& error) {
+    m_threads.failed(asked.chat.turn.conversation);
+    const ApiRefusal refusal = refusalOf(error);
+    if (!asked.begun) return refuse(asked.answer, refusal);
+    asked.answer->write(errorChunkText(refusal));
+    asked.answer->end();
+  }
+
+  void ended(const Asked& asked) {
+    if (asked.planOnly) m_threads.failed(asked.chat.turn.conversation);
+    for (const ConversationId conversation : m_threads.tooMany()) m_engine.post(ForgetConversation{conversation});
+    m_counters.kept(m_threads.bytes());
+    m_running.reset();
+    --m_inLine;
+    next();
+  }
+
+  ApiServer& m_server;
+  EngineHost& m_engine;
+  const ApiOptions m_options;
+  const std::int64_t m_startedS;
+  Counters m_counters;
+  std::atomic<bool> m_closing{false};
+  std::atomic<std::size_t> m_inLine{0};  // being read, waiting or being answered
+
+  mutable std::mutex m_mutex;  // guards m_model
+  std::optional<ModelInfo> m_model;
+
+  // Of the reader's thread.
+  MediaStore m_store;
+  RequestMedia m_media;
+  FfmpegMediaOpener m_opener;
+
+  // Of the engine host's thread.
+  ServedThreads m_threads;
+  std::deque<SharedAsked> m_line;
+  SharedAsked m_running;
+  int m_requests = 0;
+
+  Mailbox m_mailbox;
+  WorkerThread m_reader;
+  HttpListener m_listener;  // last: closes first, so that nothing new comes
+};
+
+ApiServer::ApiServer(EngineHost& engine, const ApiOptions& options, QObject* parent)
+    : QObject(parent), m_work(std::make_unique<Work>(*this, engine, options)) {}
+
+ApiServer::~ApiServer() = default;
+
+void ApiServer::setModel(const std::optional<ModelInfo>& model) { m_work->setModel(model); }
+std::uint16_t ApiServer::port() const { return m_work->port(); }
+int ApiServer::requests() const { return m_work->requests(); }
+
+}  // namespace winnow::app

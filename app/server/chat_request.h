@@ -1,0 +1,38 @@
+// The body of a request for an answer, checked: what OpenAI's and vLLM's clients send, and what is Winnow's own under "winnow".
+//
+// What cannot be done is refused by its field, where leaving it out would give another answer than was asked for; what only describes the
+// caller (user, metadata) or what tools may be called (tools) is left out, the latter told in `ignored`. Fields that are not known are
+// left out and told likewise. Errors: ApiRefusal (400). Threads: one.
+#pragma once
+
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "app/media/media_opener.h"
+#include "app/server/request_media.h"
+#include "engine/messages/requests.h"
+
+namespace winnow::app {
+
+struct ChatRequest {
+  std::string model;  // as named; empty: none
+  Turn turn;          // without a conversation
+  bool stream = false;
+  bool usageInStream = false;
+  bool lengthGiven = false;          // of the answer
+  std::vector<std::string> ignored;  // fields that had no effect
+};
+
+// What a request leaves out.
+struct RequestDefaults {
+  RecipeSpec recipe;
+  Sampling sampling;
+  FramePlan plan;
+  std::string systemPrompt;
+};
+
+// opener: asked what a file is.
+ChatRequest chatRequestOf(std::string_view body, const RequestDefaults& defaults, RequestMedia& media, const FfmpegMediaOpener& opener);
+
+}  // namespace winnow::app

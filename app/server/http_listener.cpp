@@ -1,0 +1,431 @@
+#include "app/server/http_listener.h"
+
+#include <atomic>
+#include <boost/asio/awaitable.hpp>
+#include <boost/asio/co_spawn.hpp>
+#include <boost/asio/detached.hpp>
+#include <boost/asio/io_context.hpp>
+#include <boost/asio/ip/tcp.hpp>
+#include <boost/asio/post.hpp>
+#include <boost/asio/redirect_error.hpp>
+#include <boost/asio/steady_timer.hpp>
+#include <boost/asio/use_awaitable.hpp>
+#include <boost/beast/core.hpp>
+#include <boost/beast/http.hpp>
+#include <chrono>
+#include <deque>
+#include <mutex>
+#include <optional>
+#include <set>
+#include <string_view>
+#include <thread>
+
+#include "engine/base/error.h"
+
+namespace winnow::app {
+namespace {
+
+namespace asio = boost::asio;
+namespace beast = boost::beast;
+namespace http = boost::beast::http;
+using Failure = boost::system::error_code;
+using Tcp = asio::ip::tcp;
+
+auto into(Failure& failure) { return asio::redirect_error(asio::use_awaitable, failure); }
+
+// What an answer has to say, between whoever says it and the connection.
+class Outbox final : public HttpAnswer, public std::enable_shared_from_this<Outbox> {
+ public:
+  Outbox(asio::io_context& loop, std::size_t mostWaiting) : m_loop(&loop), m_news(std::in_place, loop), m_mostWaiting(mostWaiting) {
+    m_news->expires_at(asio::steady_timer::time_point::max());
+  }
+
+  void send(HttpReply reply) override {
+    onLoop([reply = std::move(reply)](Outbox& self) mutable {
+      self.head = std::move(reply);
+      self.ended = true;
+    });
+  }
+  void begin(HttpReply head) override {
+    onLoop([head = std::move(head)](Outbox& self) mutable {
+      self.streams = true;
+      self.pieces.push_back(std::exchange(head.body, {}));
+      self.head = std::move(head);
+    });
+  }
+  void write(std::string piece) override {
+    onLoop([piece = std::move(piece)](Outbox& self) mutable {
+      if (self.gone) return;
+      self.m_waiting += piece.size();
+      self.pieces.push_back(std::move(piece));
+      if (self.m_waiting > self.m_mostWaiting) self.leave();
+    });
+  }
+  void end() override {
+    onLoop([](Outbox& self) { self.ended = true; });
+  }
+  void whenGone(std::function<void()> tell) override {
+    onLoop([tell = std::move(tell)](Outbox& self) mutable {
+      if (self.gone) return tell();
+      self.m_tell = std::move(tell);
+    });
+  }
+
+  // The connection's side, on the loop's thread.
+  asio::awaitable<void> news() {
+    Failure cancelled;
+    co_await m_news->async_wait(into(cancelled));
+    m_news->expires_at(asio::steady_timer::time_point::max());
+  }
+  std::string next() {
+    std::string piece = std::move(pieces.front());
+    pieces.pop_front();
+    m_waiting -= std::min(m_waiting, piece.size());
+    return piece;
+  }
+  void leave() {
+    if (gone) return;
+    gone = true;
+    pieces.clear();
+    if (m_news) m_news->cancel();
+    if (m_tell) std::exchange(m_tell, nullptr)();
+  }
+  // Its connection has no more to do with it: what is said from now on goes nowhere, and the loop may end.
+  void detach() {
+    m_tell = nullptr;
+    m_news.reset();
+    const std::lock_guard lock(m_mutex);
+    m_loop = nullptr;
+  }
+
+  std::optional<HttpReply> head;
+  std::deque<std::string> pieces;
+  bool streams = false;
+  bool ended = false;
+  bool gone = false;
+
+ private:
+  template <class Change>
+  void onLoop(Change change) {
+    const std::lock_guard lock(m_mutex);
+    if (m_loop == nullptr) return;
+    asio::post(*m_loop, [self = shared_from_this(), change = std::move(change)]() mutable {
+      change(*self);
+      if (self->m_news) self->m_news->cancel();
+    });
+  }
+
+  std::mutex m_mutex;  // guards m_loop
+  asio::io_context* m_loop;
+  std::optional<asio::steady_timer> m_news;  // never expires: cancelled where there is something new
+  const std::size_t m_mostWaiting;
+  std::size_t m_waiting = 0;
+  std::function<void()> m_tell;
+};
+
+// What the handler holds. Whoever drops it without an answer has failed.
+class Promise final : public HttpAnswer {
+ public:
+  explicit Promise(std::shared_ptr<Outbox> outbox) : m_outbox(std::move(outbox)) {}
+  ~Promise() override {
+    if (!m_begun) m_outbox->send({500, "text/plain", "internal error\n", {}});
+    if (m_begun && !m_ended) m_outbox->end();
+  }
+  void send(HttpReply reply) override {
+    if (m_begun.exchange(true)) return;
+    m_ended = true;
+    m_outbox->send(std::move(reply));
+  }
+  void begin(HttpReply head) override {
+    if (!m_begun.exchange(true)) m_outbox->begin(std::move(head));
+  }
+  void write(std::string piece) override { m_outbox->write(std::move(piece)); }
+  void end() override {
+    m_ended = true;
+    m_outbox->end();
+  }
+  void whenGone(std::function<void()> tell) override { m_outbox->whenGone(std::move(tell)); }
+
+ private:
+  const std::shared_ptr<Outbox> m_outbox;
+  std::atomic<bool> m_begun{false};
+  std::atomic<bool> m_ended{false};
+};
+
+std::string text(beast::string_view view) { return {view.data(), view.size()}; }
+
+HttpRequest requestOf(const http::request_header<>& header) {
+  HttpRequest request;
+  request.method = text(header.method_string());
+  const std::string target = text(header.target());
+  const std::size_t mark = target.find('?');
+  request.path = target.substr(0, mark);
+  if (mark != std::string::npos) request.query = target.substr(mark + 1);
+  request.host = text(header[http::field::host]);
+  request.origin = text(header[http::field::origin]);
+  request.authorization = text(header[http::field::authorization]);
+  return request;
+}
+
+// Or was let go: the stream closes itself when its time is over.
+bool hasLeft(const Failure& failure) {
+  return failure == http::error::end_of_stream || failure == http::error::partial_message || failure == beast::error::timeout ||
+         failure == asio::error::eof || failure == asio::error::connection_reset || failure == asio::error::operation_aborted;
+}
+
+int statusOf(const Failure& failure) {
+  if (failure == http::error::header_limit || failure == http::error::buffer_overflow) return 431;
+  if (failure == http::error::body_limit) return 413;
+  return 400;
+}
+
+std::string messageOf(int status) {
+  switch (status) {
+    case 413:
+      return "the request is too large";
+    case 431:
+      return "the request's header is too large";
+    case 503:
+      return "too much is being received at once";
+    default:
+      return "this is not an HTTP request";
+  }
+}
+
+}  // namespace
+
+class HttpListener::Loop {
+ public:
+  Loop(const std::string& address, std::uint16_t port, const HttpLimits& limits, Gate gate, Handler handler)
+      : m_limits(limits), m_gate(std::move(gate)), m_handler(std::move(handler)), m_acceptor(m_loop) {
+    Failure failure;
+    const auto ip = asio::ip::make_address(address, failure);
+    if (failure) throw Exception(ErrorCode::kInvalidArgument, address, "this is no numeric address");
+    const Tcp::endpoint place(ip, port);
+    m_acceptor.open(place.protocol(), failure);
+    if (!failure) m_acceptor.set_option(Tcp::acceptor::reuse_address(true), failure);
+    if (!failure) m_acceptor.bind(place, failure);
+    if (!failure) m_acceptor.listen(asio::socket_base::max_listen_connections, failure);
+    if (failure) {
+      const std::string where = address + " port " + std::to_string(port);
+      const bool taken = failure == asio::error::address_in_use;
+      throw Exception(ErrorCode::kInvalidArgument, where, taken ? "another program listens there" : failure.message());
+    }
+    asio::co_spawn(m_loop, accept(), asio::detached);
+    m_thread = std::thread([this] { m_loop.run(); });
+  }
+  ~Loop() {
+    asio::post(m_loop, [this] {
+      m_closing = true;
+      Failure ignored;
+      m_acceptor.close(ignored);
+      for (beast::tcp_stream* stream : m_streams) stream->close();
+      for (Outbox* outbox : m_open) outbox->leave();
+    });
+    m_thread.join();  // when no connection is left
+  }
+  std::uint16_t port() const { return m_acceptor.local_endpoint().port(); }
+
+ private:
+  asio::awaitable<void> accept() {
+    while (!m_closing) {
+      Failure failure;
+      Tcp::socket socket = co_await m_acceptor.async_accept(into(failure));
+      if (m_closing) co_return;
+      if (failure) {  // no descriptor is free, or the other side left at once
+        asio::steady_timer pause(m_loop, std::chrono::milliseconds(50));
+        co_await pause.async_wait(into(failure));
+        continue;
+      }
+      if (std::ssize(m_streams) >= m_limits.connections) continue;  // closed
+      asio::co_spawn(m_loop, serve(std::move(socket)), asio::detached);
+    }
+  }
+
+  asio::awaitable<void> serve(Tcp::socket socket) {
+    beast::tcp_stream stream(std::move(socket));
+    stream.socket().set_option(Tcp::no_delay(true));
+    m_streams.insert(&stream);
+    beast::flat_buffer received(m_limits.headerBytes + kPieceBytes);
+    while (!m_closing && co_await serveOne(stream, received)) {
+    }
+    m_streams.erase(&stream);
+    Failure ignored;
+    stream.socket().shutdown(Tcp::socket::shutdown_both, ignored);
+  }
+
+  // False: the connection ends.
+  asio::awaitable<bool> serveOne(beast::tcp_stream& stream, beast::flat_buffer& received) {
+    http::request_parser<http::string_body> parser;
+    parser.header_limit(static_cast<std::uint32_t>(m_limits.headerBytes));
+    parser.body_limit(m_limits.bodyBytes);
+    Failure failure;
+    stream.expires_after(std::chrono::milliseconds(m_limits.headerMs));
+    co_await http::async_read_header(stream, received, parser, into(failure));
+    if (hasLeft(failure)) co_return false;
+    if (failure) co_return co_await refuse(stream, statusOf(failure));
+    const unsigned version = parser.get().version();
+    HttpRequest request = requestOf(parser.get());
+    if (const auto refusal = m_gate(request)) {
+      co_await reply(stream, *refusal, version, false);
+      co_return false;  // its body is not read
+    }
+    if (beast::iequals(parser.get()[http::field::expect], "100-continue")) {
+      http::response<http::empty_body> go_on(http::status::continue_, version);
+      co_await http::async_write(stream, go_on, into(failure));
+    }
+    const BodyShare share(*this, parser);
+    if (!share) co_return co_await refuse(stream, 503);
+    while (!failure && !parser.is_done()) {
+      stream.expires_after(std::chrono::milliseconds(m_limits.silenceMs));
+      co_await http::async_read_some(stream, received, parser, into(failure));
+    }
+    if (hasLeft(failure)) co_return false;
+    if (failure) co_return co_await refuse(stream, statusOf(failure));
+    const bool keep = parser.keep_alive();
+    request.body = std::move(parser.get().body());
+    co_return co_await answer(stream, std::move(request), version, keep);
+  }
+
+  asio::awaitable<bool> answer(beast::tcp_stream& stream, HttpRequest request, unsigned version, bool keep) {
+    const auto outbox = std::make_shared<Outbox>(m_loop, m_limits.waitingBytes);
+    m_open.insert(outbox.get());
+    m_handler(std::move(request), std::make_shared<Promise>(outbox));
+    stream.expires_never();
+    const auto watched = std::make_shared<bool>(true);
+    watch(stream, outbox, watched);
+    while (!outbox->head && !outbox->gone) co_await outbox->news();
+    bool sent = !outbox->gone;
+    if (sent && outbox->streams) {
+      sent = co_await stream_pieces(stream, *outbox, version);
+      keep = keep && version >= 11;
+    } else if (sent) {
+      sent = co_await reply(stream, *outbox->head, version, keep);
+    }
+    *watched = false;
+    Failure ignored;
+    if (sent && keep) stream.socket().cancel(ignored);  // ends the watch
+    if (!sent) outbox->leave();
+    outbox->detach();
+    m_open.erase(outbox.get());
+    co_return (sent && keep);
+  }
+
+  // Tells the answer that the other side is gone. What it sends meanwhile is the next request and stays where it is.
+  void watch(beast::tcp_stream& stream, const std::shared_ptr<Outbox>& outbox, const std::shared_ptr<bool>& watched) {
+    stream.socket().async_wait(Tcp::socket::wait_read, [&stream, outbox, watched](const Failure& failure) {
+      if (!*watched) return;
+      char first = 0;
+      Failure closed = failure;
+      if (!closed) stream.socket().receive(asio::buffer(&first, 1), asio::socket_base::message_peek, closed);
+      if (closed && closed != asio::error::would_block) outbox->leave();
+    });
+  }
+
+  asio::awaitable<bool> reply(beast::tcp_stream& stream, const HttpReply& reply, unsigned version, bool keep) {
+    http::response<http::string_body> response(static_cast<http::status>(reply.status), version);
+    fill(response, reply, keep);
+    response.body() = reply.body;
+    response.prepare_payload();
+    co_return co_await written(stream, response);
+  }
+
+  asio::awaitable<bool> refuse(beast::tcp_stream& stream, int status) {
+    // Named: GCC 12 destroys a temporary twice that a co_await's expression makes by braces (its bug 104031).
+    HttpReply refusal;
+    refusal.status = status;
+    refusal.body = R"({"error":{"message":")" + messageOf(status) + R"(","type":"invalid_request_error","param":null,"code":null}})";
+    co_await reply(stream, refusal, 11, false);
+    co_return false;
+  }
+
+  asio::awaitable<bool> stream_pieces(beast::tcp_stream& stream, Outbox& outbox, unsigned version) {
+    http::response<http::empty_body> response(static_cast<http::status>(outbox.head->status), version);
+    const bool chunked = version >= 11;
+    fill(response, *outbox.head, chunked);
+    response.chunked(chunked);
+    http::response_serializer<http::empty_body> head(response);
+    Failure failure;
+    stream.expires_after(std::chrono::milliseconds(m_limits.silenceMs));
+    co_await http::async_write_header(stream, head, into(failure));
+    while (!failure && !outbox.gone) {
+      if (outbox.pieces.empty()) {
+        if (outbox.ended) break;
+        stream.expires_never();
+        co_await outbox.news();
+        continue;
+      }
+      const std::string piece = outbox.next();
+      if (piece.empty()) continue;  // an empty chunk would end it
+      stream.expires_after(std::chrono::milliseconds(m_limits.silenceMs));
+      if (chunked) {
+        co_await asio::async_write(stream, http::make_chunk(asio::buffer(piece)), into(failure));
+      } else {
+        co_await asio::async_write(stream, asio::buffer(piece), into(failure));
+      }
+    }
+    if (failure || outbox.gone) co_return false;
+    if (chunked) co_await asio::async_write(stream, http::make_chunk_last(), into(failure));
+    co_return !failure;
+  }
+
+  template <class Response>
+  void fill(Response& response, const HttpReply& reply, bool keep) {
+    response.set(http::field::server, "winnow");
+    if (!reply.type.empty()) response.set(http::field::content_type, reply.type);
+    for (const auto& [name, value] : reply.headers) response.set(name, value);
+    response.keep_alive(keep);
+  }
+
+  template <class Response>
+  asio::awaitable<bool> written(beast::tcp_stream& stream, Response& response) {
+    Failure failure;
+    stream.expires_after(std::chrono::milliseconds(m_limits.silenceMs));
+    co_await http::async_write(stream, response, into(failure));
+    co_return !failure;
+  }
+
+  // Of the memory for bodies: what this request's header announces, or all that one may have.
+  class BodyShare {
+   public:
+    template <class Parser>
+    BodyShare(Loop& loop, const Parser& parser)
+        : m_loop(loop), m_bytes(parser.chunked() ? loop.m_limits.bodyBytes : parser.content_length().value_or(0)) {
+      m_fits = loop.m_bodyBytes + m_bytes <= loop.m_limits.allBodyBytes;
+      if (m_fits) loop.m_bodyBytes += m_bytes;
+    }
+    ~BodyShare() {
+      if (m_fits) m_loop.m_bodyBytes -= m_bytes;
+    }
+    BodyShare(const BodyShare&) = delete;
+    BodyShare& operator=(const BodyShare&) = delete;
+    explicit operator bool() const { return m_fits; }
+
+   private:
+    Loop& m_loop;
+    const std::uint64_t m_bytes;
+    bool m_fits = false;
+  };
+
+  static constexpr std::size_t kPieceBytes = std::size_t{64} << 10;  // that are received at a time
+
+  const HttpLimits m_limits;
+  const Gate m_gate;
+  const Handler m_handler;
+  asio::io_context m_loop{1};
+  Tcp::acceptor m_acceptor;
+  std::set<beast::tcp_stream*> m_streams;  // of the loop's thread, as the three below
+  std::set<Outbox*> m_open;
+  std::uint64_t m_bodyBytes = 0;
+  bool m_closing = false;
+  std::thread m_thread;  // last
+};
+
+HttpListener::HttpListener(const std::string& address, std::uint16_t port, const HttpLimits& limits, Gate gate, Handler handler)
+    : m_loop(std::make_unique<Loop>(address, port, limits, std::move(gate), std::move(handler))) {}
+
+HttpListener::~HttpListener() = default;
+
+std::uint16_t HttpListener::port() const { return m_loop->port(); }
+
+}  // namespace winnow::app

@@ -1,0 +1,61 @@
+#include "app/server/request_media.h"
+
+#include <QByteArray>
+#include <algorithm>
+#include <filesystem>
+#include <string_view>
+#include <utility>
+
+#include "app/server/api_refusal.h"
+
+namespace winnow::app {
+namespace {
+
+constexpr std::string_view kData = "data:";
+constexpr std::string_view kFile = "file://";
+constexpr std::string_view kBase64 = ";base64,";
+
+bool isBelow(const std::filesystem::path& file, const std::filesystem::path& folder) {
+  const auto [left, right] = std::ranges::mismatch(folder, file);
+  return left == folder.end() && right != file.end();
+}
+
+}  // namespace
+
+RequestMedia::RequestMedia(MediaStore& store, std::vector<std::string> folders) : m_store(store) {
+  for (const std::string& folder : folders) m_folders.push_back(std::filesystem::canonical(folder).string());
+}
+
+std::string RequestMedia::pathOf(const std::string& url, const std::string& param) {
+  if (url.starts_with(kData)) {
+    const std::size_t comma = url.find(kBase64);
+    if (comma == std::string::npos) throw ApiRefusal(400, "a data URI must be base64", param);
+    return pathOfBase64(url.substr(comma + kBase64.size()), param);
+  }
+  if (url.starts_with(kFile)) return allowedFile(url, param);
+  if (url.starts_with("http://") || url.starts_with("https://"))
+    throw ApiRefusal(400, "media are not fetched from the network: send them as a data URI", param, "remote_media_not_allowed");
+  throw ApiRefusal(400, "must be a data URI or a file:// address", param);
+}
+
+std::string RequestMedia::pathOfBase64(const std::string& text, const std::string& param) {
+  const auto decoded = QByteArray::fromBase64Encoding(QByteArray::fromRawData(text.data(), static_cast<qsizetype>(text.size())),
+                                                      QByteArray::AbortOnBase64DecodingErrors);
+  if (!decoded) throw ApiRefusal(400, "is not base64", param);
+  const QByteArray& bytes = *decoded;
+  if (bytes.isEmpty()) throw ApiRefusal(400, "holds no bytes", param);
+  return m_store.put({reinterpret_cast<const std::uint8_t*>(bytes.constData()), static_cast<std::size_t>(bytes.size())});
+}
+
+// One sentence for all that is not allowed and not there: nothing is told about files outside of the folders.
+std::string RequestMedia::allowedFile(const std::string& url, const std::string& param) const {
+  const QByteArray named = QByteArray::fromPercentEncoding(QByteArray::fromStdString(url.substr(kFile.size())));
+  std::error_code failed;
+  const std::filesystem::path file = std::filesystem::canonical(named.toStdString(), failed);
+  const bool allowed = !failed && named.startsWith('/') && !named.contains('\0') &&
+                       std::ranges::any_of(m_folders, [&](const std::string& folder) { return isBelow(file, folder); });
+  if (allowed) return file.string();
+  throw ApiRefusal(400, "there is no such file in a folder that --media-folder opens to requests", param, "file_not_allowed");
+}
+
+}  // namespace winnow::app

@@ -1,0 +1,175 @@
+#include "app/server/chat_request.h"
+
+#include <gtest/gtest.h>
+
+#include <QByteArray>
+#include <filesystem>
+#include <functional>
+
+#include "app/server/api_refusal.h"
+#include "tests/support/scratch_folder.h"
+#include "tests/support/source_folder.h"
+
+namespace winnow::app {
+namespace {
+
+// A picture of one white dot, as PNG.
+const std::string kDot = "iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAAAAAA6fptVAAAACklEQVR4nGP4DwABAQEAG7buVgAAAABJRU5ErkJggg==";
+
+class ChatRequestTest : public testing::Test {
+ protected:
+  ChatRequest read(const std::string& body) { return chatRequestOf(body, defaults, media, opener); }
+  // Other fields around one message of the user.
+  ChatRequest with(const std::string& fields) { return read(R"({"messages":[{"role":"user","content":"hi"}],)" + fields + "}"); }
+  ChatRequest asking(const std::string& parts) { return read(R"({"messages":[{"role":"user","content":[)" + parts + "]}]}"); }
+  std::string refusal(const std::function<void()>& of) {
+    try {
+      of();
+    } catch (const ApiRefusal& refused) {
+      EXPECT_EQ(refused.status(), 400);
+      return refused.param() + ": " + refused.message();
+    }
+    ADD_FAILURE() << "it is not refused";
+    return {};
+  }
+
+  test::ScratchFolder folder;
+  std::string allowed = [this] {
+    std::filesystem::create_directory(folder.file("films"));
+    return folder.file("films");
+  }();
+  MediaStore store{folder.file("store"), 1 << 20};
+  RequestMedia media{store, {allowed}};
+  FfmpegMediaOpener opener;
+  RequestDefaults defaults;
+};
+
+TEST_F(ChatRequestTest, ReadsAThread) {
+  const ChatRequest request = read(R"({"model":"m","stream":true,"stream_options":{"include_usage":true},"user":"me","messages":[
+      {"role":"developer","content":"be short"},{"role":"user","content":"hi"},
+      {"role":"assistant","content":"hello","reasoning_content":"greet back"},{"role":"user","content":[{"type":"text","text":"go on"}]}]})");
+  EXPECT_EQ(request.model, "m");
+  EXPECT_TRUE(request.stream);
+  EXPECT_TRUE(request.usageInStream);
+  EXPECT_TRUE(request.ignored.empty());
+  ASSERT_EQ(request.turn.messages.size(), 4U);
+  EXPECT_EQ(request.turn.messages[0].role, Role::kSystem);
+  EXPECT_EQ(request.turn.messages[2].thought, "greet back");
+  EXPECT_EQ(std::get<TextItem>(request.turn.messages[3].items.at(0)).text, "go on");
+}
+
+TEST_F(ChatRequestTest, ReadsSampling) {
+  const Sampling s =
+      with(R"("temperature":0.5,"top_p":0.9,"top_k":-1,"min_p":0.1,"seed":7,"max_completion_tokens":5,"stop":["a","b"])").turn.sampling;
+  EXPECT_EQ(s.temperature, 0.5);
+  EXPECT_EQ(s.top_p, 0.9);
+  EXPECT_EQ(s.top_k, 0);
+  EXPECT_EQ(s.min_p, 0.1);
+  EXPECT_EQ(s.seed, 7U);
+  EXPECT_EQ(s.max_new_tokens, 5);
+  EXPECT_EQ(s.stop_strings, (std::vector<std::string>{"a", "b"}));
+  EXPECT_EQ(with(R"("stop":"x")").turn.sampling.stop_strings, std::vector<std::string>{"x"});
+  EXPECT_FALSE(with(R"("temperature":null)").lengthGiven) << "null is as if it were left out";
+}
+
+TEST_F(ChatRequestTest, NothingThatChangesTheAnswerIsLeftOutSilently) {
+  for (const char* asked : {R"("n":2)", R"("logprobs":true)", R"("top_logprobs":3)", R"("logit_bias":{"5":1})", R"("presence_penalty":0.5)",
+                            R"("response_format":{"type":"json_object"})", R"("tool_choice":"required")", R"("modalities":["audio"])",
+                            R"("mm_processor_kwargs":{"max_pixels":1000})"})
+    EXPECT_NE(refusal([&] { with(asked); }).find("not supported"), std::string::npos) << asked;
+  for (const char* harmless : {R"("n":1)", R"("logprobs":false)", R"("logit_bias":{})", R"("presence_penalty":0)",
+                               R"("tool_choice":"auto")", R"("response_format":{"type":"text"})", R"("metadata":{"a":"b"})"})
+    EXPECT_TRUE(with(harmless).ignored.empty()) << harmless;
+  EXPECT_EQ(with(R"("tools":[{"type":"function"}],"novelty":1)").ignored, (std::vector<std::string>{"novelty", "tools"}));
+}
+
+TEST_F(ChatRequestTest, NamesTheFieldThatIsWrong) {
+  EXPECT_EQ(refusal([&] { read("[]"); }), ": must be an object");
+  EXPECT_NE(refusal([&] { read("{"); }).find("not usable JSON"), std::string::npos);
+  EXPECT_EQ(refusal([&] { with(R"("temperature":-1)"); }), "temperature: must be a number from 0 to 100");
+  EXPECT_EQ(refusal([&] { with(R"("max_tokens":1e99)"); }), "max_tokens: must be a whole number from 1 to 1048576");
+  EXPECT_EQ(refusal([&] { with(R"("max_tokens":18446744073709551615)"); }), "max_tokens: must be a whole number from 1 to 1048576");
+  EXPECT_EQ(refusal([&] { with(R"("stream":"yes")"); }), "stream: must be true or false");
+  EXPECT_EQ(refusal([&] { with(R"("stop":[""])"); }), "stop: must not be empty");
+  EXPECT_EQ(refusal([&] { read(R"({"messages":[{"role":"owner","content":"x"}]})"); }),
+            "messages[0].role: must be system, developer, user or assistant");
+  EXPECT_EQ(refusal([&] { read(R"({"messages":[{"role":"user","content":"x"},{"role":"assistant","content":"y"}]})"); }),
+            "messages: the last message must be the user's");
+  EXPECT_EQ(refusal([&] { asking(R"({"type":"poem"})"); }),
+            "messages[0].content[0].type: must be text, image_url, video_url, input_video or file");
+  EXPECT_EQ(refusal([&] { with(R"("winnow":{"share":1})"); }), "winnow.share: is not known");
+}
+
+TEST_F(ChatRequestTest, PicturesAreKeptByTheirBytes) {
+  const std::string part = R"({"type":"image_url","image_url":{"url":"data:image/png;base64,)" + kDot + R"(","detail":"low"}})";
+  const auto path = [&] { return std::get<MediaItem>(asking(part).turn.messages.at(0).items.at(0)).media.path; };
+  const std::string first = path();
+  EXPECT_EQ(first, path());
+  EXPECT_TRUE(first.starts_with(folder.file("store/"))) << first;
+}
+
+TEST_F(ChatRequestTest, WhatIsNoPictureIsRefused) {
+  const auto image = [&](const std::string& url) {
+    return refusal([&] { asking(R"({"type":"image_url","image_url":{"url":")" + url + R"("}})"); });
+  };
+  EXPECT_NE(image("https://example.org/a.png").find("not fetched from the network"), std::string::npos);
+  EXPECT_NE(image("data:image/png,abc").find("base64"), std::string::npos);
+  EXPECT_NE(image("data:image/png;base64,####").find("is not base64"), std::string::npos);
+  EXPECT_NE(image("data:image/png;base64,AAAA").find("image_url.url"), std::string::npos);
+  EXPECT_NE(image("ftp://x").find("must be a data URI"), std::string::npos);
+  EXPECT_NE(refusal([&] {
+              asking(R"({"type":"video_url","video_url":{"url":"data:video/mp4;base64,)" + kDot + R"("}})");
+            }).find("is not a video"),
+            std::string::npos);
+}
+
+TEST_F(ChatRequestTest, FilesOnlyBelowFoldersThatAreOpen) {
+  const std::string bytes = QByteArray::fromBase64(QByteArray::fromStdString(kDot)).toStdString();
+  folder.write("films/a dot.png", bytes);
+  folder.write("secret.png", bytes);
+  std::filesystem::create_symlink(folder.file("secret.png"), folder.file("films/link.png"));
+  const auto part = [](const std::string& path) { return R"({"type":"image_url","image_url":{"url":"file://)" + path + R"("}})"; };
+  EXPECT_EQ(std::get<MediaItem>(asking(part(allowed + "/a%20dot.png")).turn.messages.at(0).items.at(0)).media.path,
+            std::filesystem::canonical(allowed).string() + "/a dot.png");
+  const std::string outside = refusal([&] { asking(part(folder.file("secret.png"))); });
+  EXPECT_NE(outside.find("--media-folder"), std::string::npos);
+  for (const std::string& path : {allowed + "/../secret.png", allowed + "/link.png", allowed + "/missing.png", allowed,
+                                  std::string("/etc/passwd"), std::string("films/a dot.png"), allowed + "/%2e%2e/secret.png"})
+    EXPECT_EQ(refusal([&] { asking(part(path)); }), outside) << path;
+}
+
+TEST_F(ChatRequestTest, FramesAsVllmsClientsAskForThem) {
+  // The plan only counts for videos: it is read from the request and given to each of them.
+  const std::string clip = source_folder() + "/resources/demo/samples/ten-seconds.mp4";
+  std::filesystem::copy_file(clip, allowed + "/clip.mp4");
+  const auto plan = [&](const std::string& fields) {
+    const ChatRequest request = read(R"({"messages":[{"role":"user","content":[{"type":"video_url","video_url":{"url":"file://)" + allowed +
+                                     R"(/clip.mp4"}},{"type":"text","text":"?"}]}])" + fields + "}");
+    return std::get<MediaItem>(request.turn.messages.at(0).items.at(0)).media.plan;
+  };
+  EXPECT_EQ(plan(""), FramePlan());
+  EXPECT_EQ(plan(R"(,"media_io_kwargs":{"video":{"num_frames":8}})").frame_count, 8);
+  EXPECT_EQ(plan(R"(,"media_io_kwargs":{"video":{"fps":2}})").every_s, 0.5);
+  EXPECT_EQ(plan(R"(,"mm_processor_kwargs":{"fps":4})").every_s, 0.25);
+}
+
+TEST_F(ChatRequestTest, OwnFieldsChooseMethodAndPins) {
+  defaults.recipe.options["probe"] = "x";
+  const Turn turn =
+      with(R"("winnow":{"method":"snapkv","retention":0.5,"options":{"window":16},"guard":"ram","pins":[{"media":0,"from_s":1}]})").turn;
+  EXPECT_EQ(turn.recipe.method, "snapkv");
+  EXPECT_EQ(turn.recipe.retention, 0.5);
+  EXPECT_EQ(turn.recipe.options, (std::map<std::string, std::string>{{"window", "16"}}));
+  EXPECT_EQ(turn.guard, Guard::kRam);
+  ASSERT_EQ(turn.pins.size(), 1U);
+  EXPECT_EQ(turn.pins[0].from_s, 1.0);
+}
+
+TEST_F(ChatRequestTest, ThinkingIsSwitchedAsClientsKnowIt) {
+  EXPECT_EQ(with(R"("chat_template_kwargs":{"enable_thinking":false})").turn.sampling.thought_tokens, 0);
+  EXPECT_EQ(with(R"("reasoning_effort":"none")").turn.prompt.thinking, Thinking::kOff);
+  EXPECT_EQ(with(R"("reasoning_effort":"high")").turn.prompt.thinking, Thinking::kAsTheTemplateHasIt);
+}
+
+}  // namespace
+}  // namespace winnow::app

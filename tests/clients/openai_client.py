@@ -1,0 +1,133 @@
+#!/usr/bin/env python3
+"""What OpenAI's own client asks `winnow-cli serve`, with the demo model: pictures, a video, streams, usage, cancelling, refusals.
+
+    python3 tests/clients/openai_client.py build/release/bin/winnow-cli
+
+Makes an environment with the client of PyPI in a folder of its own (kept between runs), starts the server on a free port and prints a line
+for each check; ends with 1 if one failed."""
+import base64
+import os
+import pathlib
+import re
+import signal
+import subprocess
+import sys
+import tempfile
+import time
+import venv
+
+ROOT = pathlib.Path(__file__).resolve().parents[2]
+SAMPLES = ROOT / "resources" / "demo" / "samples"
+PACKAGE = "openai==3.57.0"
+ENVIRONMENT = pathlib.Path(os.environ.get("XDG_CACHE_HOME", pathlib.Path.home() / ".cache")) / "winnow-client-tests" / PACKAGE
+
+
+def in_environment():
+    """Goes on under the environment's interpreter."""
+    python = ENVIRONMENT / "bin" / "python"
+    if not python.exists():
+        venv.create(ENVIRONMENT, with_pip=True)
+        subprocess.run([python, "-m", "pip", "install", "-q", PACKAGE], check=True)
+    os.execv(python, [str(python), __file__, *sys.argv[1:]])
+
+
+def data_uri(path, kind):
+    return f"data:{kind};base64," + base64.b64encode(path.read_bytes()).decode()
+
+
+class Checks:
+    def __init__(self):
+        self.failed = 0
+
+    def __call__(self, name, holds, told=""):
+        print(f"{'ok  ' if holds else 'FAIL'} {name} {told}", flush=True)
+        self.failed += not holds
+
+
+def refused(check, name, ask, status):
+    import openai
+    try:
+        ask()
+        check(name, False, "was answered")
+    except openai.APIStatusError as error:
+        check(name, error.status_code == status, f"{error.status_code}: {error.body['message']}")
+
+
+def run(address, media):
+    import openai
+    client = openai.OpenAI(base_url=address, api_key="any", max_retries=0)
+    check = Checks()
+    model = client.models.list().data[0].id
+    chat = lambda content, **more: client.chat.completions.create(
+        model=model, messages=[{"role": "user", "content": content}], **more)
+    video = data_uri(SAMPLES / "ten-seconds.mp4", "video/mp4")
+    about = lambda question: [{"type": "video_url", "video_url": {"url": video}}, {"type": "text", "text": question}]
+
+    answer = chat("Hello")
+    check("a text is answered", bool(answer.choices[0].message.content), answer.choices[0].message.content)
+    check("usage adds up", answer.usage.total_tokens == answer.usage.prompt_tokens + answer.usage.completion_tokens)
+
+    picture = [{"type": "image_url", "image_url": {"url": data_uri(SAMPLES / "picture.png", "image/png")}},
+               {"type": "text", "text": "Which shapes do you see?"}]
+    check("a picture is seen", len(chat(picture).choices[0].message.content) > 0)
+
+    started = time.monotonic()
+    first = chat(about("Which shapes do you see?"))
+    between = time.monotonic()
+    second = chat(about("What comes first?"))
+    ended = time.monotonic()
+    check("a video is seen", first.usage.prompt_tokens > 50, first.choices[0].message.content)
+    check("its second question reads it no more", ended - between < between - started or second.usage.prompt_tokens_details.cached_tokens > 0,
+          f"{between - started:.2f} s, then {ended - between:.2f} s")
+    named = [{"type": "video_url", "video_url": {"url": f"file://{media}/ten-seconds.mp4"}}, {"type": "text", "text": "What comes first?"}]
+    check("a file below the media folder is the same", chat(named).choices[0].message.content == second.choices[0].message.content)
+
+    parts = list(chat(about("Which shapes do you see?"), stream=True, stream_options={"include_usage": True}))
+    text = "".join(part.choices[0].delta.content or "" for part in parts if part.choices)
+    check("a stream is the same text", text == first.choices[0].message.content)
+    check("one id", len({part.id for part in parts}) == 1)
+    check("usage comes last", parts[-1].usage is not None and not parts[-1].choices)
+    check("the reason comes once", [part.choices[0].finish_reason for part in parts if part.choices][-1] == "stop")
+
+    stream = chat(about("List everything that you see."), stream=True)
+    next(iter(stream))
+    stream.close()
+    started = time.monotonic()
+    chat("Hello")
+    check("a stream that is closed makes room", time.monotonic() - started < 30)
+
+    check("another method", chat(about("What comes first?"), extra_body={"winnow": {"method": "full"}}).usage.model_extra["winnow"]["method"] == "full")
+    check("a limit is kept", chat("Hello", max_tokens=2).choices[0].finish_reason == "length")
+    refused(check, "two answers", lambda: chat("x", n=2), 400)
+    refused(check, "a form of the answer", lambda: chat("x", response_format={"type": "json_object"}), 400)
+    refused(check, "an address on the network",
+            lambda: chat([{"type": "image_url", "image_url": {"url": "http://example.org/a.png"}}]), 400)
+    refused(check, "a file elsewhere", lambda: chat([{"type": "video_url", "video_url": {"url": "file:///etc/passwd"}}]), 400)
+    refused(check, "another model", lambda: client.chat.completions.create(
+        model="gpt-4", messages=[{"role": "user", "content": "x"}]), 404)
+    return check.failed
+
+
+def main():
+    if len(sys.argv) != 2:
+        sys.exit(__doc__)
+    if not sys.prefix.startswith(str(ENVIRONMENT)):
+        in_environment()
+    with tempfile.TemporaryDirectory() as home:
+        server = subprocess.Popen([sys.argv[1], "serve", "--port", "0", "--media-folder", str(SAMPLES)], stderr=subprocess.PIPE, text=True,
+                                  env={**os.environ, "WINNOW_HOME": home})
+        address = None
+        for line in server.stderr:
+            found = re.search(r"http://\S+/v1", line)
+            if found:
+                address = found.group()
+                break
+        try:
+            failed = run(address, SAMPLES)
+        finally:
+            server.send_signal(signal.SIGTERM)
+            server.wait()
+    sys.exit(1 if failed else 0)
+
+
+main()
