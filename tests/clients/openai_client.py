@@ -5,43 +5,10 @@
 
 Makes an environment with the client of PyPI in a folder of its own (kept between runs), starts the server on a free port and prints a line
 for each check; ends with 1 if one failed."""
-import base64
-import os
-import pathlib
-import re
-import signal
-import subprocess
 import sys
-import tempfile
 import time
-import venv
 
-ROOT = pathlib.Path(__file__).resolve().parents[2]
-SAMPLES = ROOT / "resources" / "demo" / "samples"
-PACKAGE = "openai==3.57.0"
-ENVIRONMENT = pathlib.Path(os.environ.get("XDG_CACHE_HOME", pathlib.Path.home() / ".cache")) / "winnow-client-tests" / PACKAGE
-
-
-def in_environment():
-    """Goes on under the environment's interpreter."""
-    python = ENVIRONMENT / "bin" / "python"
-    if not python.exists():
-        venv.create(ENVIRONMENT, with_pip=True)
-        subprocess.run([python, "-m", "pip", "install", "-q", PACKAGE], check=True)
-    os.execv(python, [str(python), __file__, *sys.argv[1:]])
-
-
-def data_uri(path, kind):
-    return f"data:{kind};base64," + base64.b64encode(path.read_bytes()).decode()
-
-
-class Checks:
-    def __init__(self):
-        self.failed = 0
-
-    def __call__(self, name, holds, told=""):
-        print(f"{'ok  ' if holds else 'FAIL'} {name} {told}", flush=True)
-        self.failed += not holds
+from served_model import SAMPLES, Checks, data_uri, go_on_with, served
 
 
 def refused(check, name, ask, status):
@@ -60,16 +27,16 @@ def run(address, media):
     model = client.models.list().data[0].id
     chat = lambda content, **more: client.chat.completions.create(
         model=model, messages=[{"role": "user", "content": content}], **more)
-    video = data_uri(SAMPLES / "ten-seconds.mp4", "video/mp4")
+    video = data_uri("ten-seconds.mp4", "video/mp4")
     about = lambda question: [{"type": "video_url", "video_url": {"url": video}}, {"type": "text", "text": question}]
 
     answer = chat("Hello")
     check("a text is answered", bool(answer.choices[0].message.content), answer.choices[0].message.content)
     check("usage adds up", answer.usage.total_tokens == answer.usage.prompt_tokens + answer.usage.completion_tokens)
 
-    picture = [{"type": "image_url", "image_url": {"url": data_uri(SAMPLES / "picture.png", "image/png")}},
-               {"type": "text", "text": "Which shapes do you see?"}]
-    check("a picture is seen", len(chat(picture).choices[0].message.content) > 0)
+    picture = [{"type": "image_url", "image_url": {"url": data_uri("picture.png", "image/png")}},
+               {"type": "text", "text": "Name the color of the star."}]
+    check("a picture is seen", chat(picture).choices[0].message.content == "The star is blue.")
 
     started = time.monotonic()
     first = chat(about("Which shapes do you see?"))
@@ -108,26 +75,10 @@ def run(address, media):
     return check.failed
 
 
-def main():
+if __name__ == "__main__":
     if len(sys.argv) != 2:
         sys.exit(__doc__)
-    if not sys.prefix.startswith(str(ENVIRONMENT)):
-        in_environment()
-    with tempfile.TemporaryDirectory() as home:
-        server = subprocess.Popen([sys.argv[1], "serve", "--port", "0", "--media-folder", str(SAMPLES)], stderr=subprocess.PIPE, text=True,
-                                  env={**os.environ, "WINNOW_HOME": home})
-        address = None
-        for line in server.stderr:
-            found = re.search(r"http://\S+/v1", line)
-            if found:
-                address = found.group()
-                break
-        try:
-            failed = run(address, SAMPLES)
-        finally:
-            server.send_signal(signal.SIGTERM)
-            server.wait()
-    sys.exit(1 if failed else 0)
-
-
-main()
+    go_on_with("openai==3.57.0")
+    with served(sys.argv[1]) as address:
+        failures = run(address, SAMPLES)
+    sys.exit(1 if failures else 0)

@@ -1,0 +1,60 @@
+"""What the scripts of this folder share: an environment with a client of PyPI, and `winnow-cli serve` with the demo model."""
+import base64
+import contextlib
+import os
+import pathlib
+import re
+import signal
+import subprocess
+import sys
+import tempfile
+import venv
+
+SAMPLES = pathlib.Path(__file__).resolve().parents[2] / "resources" / "demo" / "samples"
+
+
+def go_on_with(*packages):
+    """Runs the calling script under an environment that holds the packages; it is made once and kept."""
+    cache = pathlib.Path(os.environ.get("XDG_CACHE_HOME", pathlib.Path.home() / ".cache"))
+    environment = cache / "winnow-client-tests" / "+".join(packages)
+    if sys.prefix == str(environment):
+        return
+    python = environment / "bin" / "python"
+    if not (environment / "ready").exists():
+        venv.create(environment, with_pip=True, clear=True)
+        subprocess.run([python, "-m", "pip", "install", "-q", *packages], check=True)
+        (environment / "ready").touch()
+    os.execv(python, [str(python), *sys.argv])
+
+
+@contextlib.contextmanager
+def served(program, *options):
+    """The address of a server that ends with the block."""
+    with tempfile.TemporaryDirectory() as home:
+        server = subprocess.Popen([program, "serve", "--port", "0", "--media-folder", str(SAMPLES), *options], stderr=subprocess.PIPE, text=True,
+                                  env={**os.environ, "WINNOW_HOME": home})
+        try:
+            address = None
+            while address is None:
+                line = server.stderr.readline()
+                if not line:
+                    sys.exit("the server ended before it answered")
+                found = re.search(r"http://\S+/v1", line)
+                address = found and found.group()
+            yield address
+        finally:
+            server.send_signal(signal.SIGTERM)
+            server.wait()
+
+
+def data_uri(name, kind):
+    return f"data:{kind};base64," + base64.b64encode((SAMPLES / name).read_bytes()).decode()
+
+
+class Checks:
+    def __init__(self):
+        self.failed = 0
+
+    def __call__(self, name, holds, told=""):
+        print(f"{'ok  ' if holds else 'FAIL'} {name} {told}", flush=True)
+        self.failed += not holds
