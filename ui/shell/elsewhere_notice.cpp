@@ -11,6 +11,9 @@ ElsewhereNotice::ElsewhereNotice(ChatSession& session, Composer& composer, QWidg
   connect(&m_session.answers, &AnswerRun::stateChanged, this, &ElsewhereNotice::update);
   connect(&m_session.chat, &OpenChat::aboutToShow, this, [this] { m_asked.reset(); });
   connect(&m_session.chat, &OpenChat::shown, this, &ElsewhereNotice::update);
+  // What the chat is called may be known later, or change.
+  connect(&m_session.list.model(), &ConversationListModel::modelReset, this, &ElsewhereNotice::update);
+  connect(&m_session.list.model(), &ConversationListModel::dataChanged, this, &ElsewhereNotice::update);
   connect(&m_composer, &Composer::queueRequested, this, &ElsewhereNotice::queue);
   dismiss();
 }

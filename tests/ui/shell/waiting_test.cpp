@@ -49,7 +49,9 @@ TEST_F(WaitingTest, AnAnswerElsewhereIsToldWithTheWayThereAndStop) {
   EXPECT_TRUE(notice()->isHidden());
   writeElsewhere();
   ASSERT_FALSE(notice()->isHidden());
-  EXPECT_TRUE(notice()->text().contains(QStringLiteral("Tell a story"))) << notice()->text().toStdString();
+  EXPECT_TRUE(waitUntil([this] { return notice()->text().contains(QStringLiteral("Tell a story")); })) << notice()->text().toStdString();
+  m_store->renameConversation(m_elsewhere, QStringLiteral("Stories"));
+  EXPECT_TRUE(waitUntil([this] { return notice()->text().contains(QStringLiteral("“Stories”")); })) << notice()->text().toStdString();
   notice()->button(QStringLiteral("Show it"))->click();
   ASSERT_TRUE(waitUntil([this] { return session().chat.id() == m_elsewhere; }));
   EXPECT_TRUE(notice()->isHidden());
