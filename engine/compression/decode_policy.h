@@ -35,15 +35,8 @@ class DecodePolicy {
   virtual ~DecodePolicy() = default;
   virtual std::unique_ptr<DecodePolicy> clone() const = 0;
   virtual bool wants_probabilities() const { return false; }
-  // After a layer's attention of one decoded token, whose slot is the last of every head.
-  virtual void after_layer(KvCache& cache, LayerId layer, const DecodeRow& row, MergeState& state) = 0;
-  // The same for all layers of a step, as a GPU reports them: work for several heads is one launch.
-  virtual void after_layers(KvCache& cache, std::span<const DecodeRow> rows, MergeState& state) {
-    for (LayerId layer{0}; const DecodeRow& row : rows) {
-      after_layer(cache, layer, row, state);
-      ++layer;
-    }
-  }
+  // As DecodeObserver::after_layers(). The token's slot is the last of every head.
+  virtual void after_layers(KvCache& cache, LayerId first, std::span<const DecodeRow> rows, MergeState& state) = 0;
   // Later in the same step, before a slot outside the layer's window is evicted.
   virtual void leaves_window(LayerId /*layer*/, KvHead /*kv_head*/, std::int64_t /*slot*/) {}
   // False: it only accumulates attention; there is no cap yet, and nothing is evicted.

@@ -14,8 +14,6 @@
 #include "engine/base/error.h"
 #include "engine/device/work_team.h"
 #include "engine/kv_cache/element_type.h"
-#include "engine/layers/device_decode_attention.h"
-#include "engine/layers/device_shared_attention.h"
 #include "engine/layers/row_elements.h"
 #include "engine/layers/shared_entry_attention.h"
 #include "kernels/api/decode_attention.h"
@@ -154,11 +152,7 @@ BiasProducts multiply_bias(std::span<const float> queries, const UnstoredBias& u
   return all;
 }
 
-void require_fits(const at::Tensor& query, const KvShape& shape) {
-  require(query.size(1) == shape.head_dim && query.size(0) % shape.kv_heads == 0, "decode attention: query heads do not fit the cache");
-}
-
-// A layer with shared slots on the CPU, head by head.
+// A layer with shared slots, head by head.
 at::Tensor shared_decode_attention(const at::Tensor& query, const KvCache& cache, LayerId layer, double scale, DecodeRow* row) {
   const std::int64_t kv_heads = cache.shape().kv_heads;
   const std::int64_t group = query.size(0) / kv_heads;
@@ -177,25 +171,11 @@ at::Tensor shared_decode_attention(const at::Tensor& query, const KvCache& cache
 
 }  // namespace
 
-at::Tensor decode_attention_on_device(const at::Tensor& query, const KvCache& cache, LayerId layer, double scale,
-                                      DeviceProbabilities* probabilities) {
-  require_fits(query, cache.shape());
-  return cache.has_shared_entries(layer) ? device_shared_attention(query, cache, layer, scale, probabilities)
-                                         : device_decode_attention(query, cache, layer, scale, probabilities);
-}
-
 at::Tensor decode_attention(const at::Tensor& query, const KvCache& cache, LayerId layer, double scale, DecodeRow* row) {
   const KvShape& shape = cache.shape();
   const std::int64_t heads = query.size(0);
   const std::int64_t head_dim = query.size(1);
-  require_fits(query, shape);
-  if (!query.device().is_cpu()) {
-    if (row == nullptr) return decode_attention_on_device(query, cache, layer, scale);
-    DeviceProbabilities there;
-    const at::Tensor attention = decode_attention_on_device(query, cache, layer, scale, &there);
-    row->probabilities = std::move(on_host({&there, 1}).front());
-    return attention;
-  }
+  require(head_dim == shape.head_dim && heads % shape.kv_heads == 0, "decode attention: query heads do not fit the cache");
   if (cache.has_shared_entries(layer)) return shared_decode_attention(query, cache, layer, scale, row);
   const std::int64_t group = heads / shape.kv_heads;
   const Parts parts = split(cache, layer);

@@ -54,12 +54,11 @@ Attended attend(const at::Tensor& query, const KvShape& shape, const DeviceSlots
 
 }  // namespace
 
-at::Tensor device_decode_attention(const at::Tensor& query, const KvCache& cache, LayerId layer, double scale,
-                                   DeviceProbabilities* probabilities) {
+DeviceSlots device_slots(const KvCache& cache, LayerId layer) {
   DeviceSlots slots;
   slots.blocks = cache.device_blocks(layer);
   for (KvHead head{0}; head < cache.shape().kv_heads; ++head) slots.of_heads.push_back(static_cast<std::int32_t>(cache.slots(layer, head)));
-  return device_decode_attention(query, cache.shape(), slots, scale, probabilities);
+  return slots;
 }
 
 at::Tensor device_decode_attention(const at::Tensor& query, const KvShape& shape, const DeviceSlots& slots, double scale,

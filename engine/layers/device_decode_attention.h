@@ -1,7 +1,6 @@
-// decode_attention() for a cache in GPU memory: one launch, or two if heads are long enough to be split.
+// Decode attention over a layer of a cache in GPU memory: one launch, or two if heads are long enough to be split.
 //
-// Called by decode_attention.h, which has checked the shapes, and by captured steps (engine/models/captured_step.h). Needs the CUDA plug-in
-// to be open. Engine thread.
+// Called by device steps (engine/models/device_step.h). Needs the CUDA plug-in to be open. Engine thread. Errors: kDeviceFailed.
 #pragma once
 
 #include <ATen/ATen.h>
@@ -12,11 +11,11 @@
 
 namespace winnow {
 
-// probabilities: if not null, filled per KV head with the attention to every slot, in slot order.
-at::Tensor device_decode_attention(const at::Tensor& query, const KvCache& cache, LayerId layer, double scale,
-                                   DeviceProbabilities* probabilities = nullptr);
+// All slots of a layer of a cache on a GPU.
+DeviceSlots device_slots(const KvCache& cache, LayerId layer);
 
-// The same without the cache, for captured steps: over a layer of a cache of this shape.
+// query: [H, d], after rotary; slots: with the token's own. Returns [H, d], dtype of the query. probabilities: if not null, filled per KV
+// head with the attention to every slot, in slot order.
 at::Tensor device_decode_attention(const at::Tensor& query, const KvShape& shape, const DeviceSlots& slots, double scale,
                                    DeviceProbabilities* probabilities = nullptr);
 

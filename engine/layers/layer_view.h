@@ -59,16 +59,14 @@ struct DecodeRow {
   at::Tensor output{};  // [H, d], before the output projection, model dtype
 };
 
-// Made by engine/generation, called by engine/models after a layer's attention of a decoded token.
+// Made by engine/generation, called by engine/models after the attention of a decoded token.
 class DecodeObserver {
  public:
   virtual ~DecodeObserver() = default;
   virtual bool wants_probabilities() const = 0;
-  virtual void after_layer(LayerId layer, const DecodeRow& row) = 0;
-  // On a GPU instead, once at the end of a step: all layers' rows.
-  virtual void after_layers(std::span<const DecodeRow> rows) {
-    for (std::size_t layer = 0; layer < rows.size(); ++layer) after_layer(LayerId(static_cast<std::int64_t>(layer)), rows[layer]);
-  }
+  // rows: of layers from `first` on. On a CPU of one layer after the other, so that a slot leaves before the next layer gets one; on a GPU
+  // of all at once, when the step has been launched.
+  virtual void after_layers(LayerId first, std::span<const DecodeRow> rows) = 0;
   // Later in the same step, before a slot outside the layer's window is evicted.
   virtual void leaves_window(LayerId /*layer*/, KvHead /*kv_head*/, std::int64_t /*slot*/) {}
 };

@@ -1,5 +1,5 @@
 // A decoded token's queries, keys and values behind their product, on a GPU: apply_rotary() and append_rows() by one launch
-// (kernels/api/cuda_rotate_append.h). Called by captured steps (engine/models/captured_step.h). Errors: kDeviceFailed. Engine thread.
+// (kernels/api/cuda_rotate_append.h). Called by device steps (engine/models/device_step.h). Errors: kDeviceFailed. Engine thread.
 #pragma once
 
 #include <ATen/ATen.h>

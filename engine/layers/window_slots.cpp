@@ -31,13 +31,16 @@ void append_seen(KvCache& cache, LayerId layer, const SegmentRows& rows) {
                rows.original.subspan(static_cast<std::size_t>(hidden)), rows.positions.narrow(1, hidden, seen));
 }
 
-void leave_window(KvCache& cache, LayerId layer, std::int32_t original, DecodeObserver* observer) {
-  const std::int32_t first = cache.shape().first_seen(layer, original + 1);
-  for (KvHead head{0}; first > 0 && head < cache.shape().kv_heads; ++head) {
-    for (std::int64_t slot = cache.slots(layer, head) - 1; slot >= 0; --slot) {
-      if (cache.original(layer, head)[static_cast<std::size_t>(slot)] >= first) continue;
-      if (observer != nullptr) observer->leaves_window(layer, head, slot);
-      cache.evict(layer, head, slot);
+void finish_layers(KvCache& cache, LayerId first, std::span<const DecodeRow> rows, std::int32_t original, DecodeObserver* observer) {
+  if (observer != nullptr) observer->after_layers(first, rows);
+  for (LayerId layer = first; layer < first + std::ssize(rows); ++layer) {
+    const std::int32_t first_seen = cache.shape().first_seen(layer, original + 1);
+    for (KvHead head{0}; first_seen > 0 && head < cache.shape().kv_heads; ++head) {
+      for (std::int64_t slot = cache.slots(layer, head) - 1; slot >= 0; --slot) {
+        if (cache.original(layer, head)[static_cast<std::size_t>(slot)] >= first_seen) continue;
+        if (observer != nullptr) observer->leaves_window(layer, head, slot);
+        cache.evict(layer, head, slot);
+      }
     }
   }
 }

@@ -25,8 +25,8 @@ struct SegmentRows {
 // Adds the segment's slots that are within the window at its end and evicts earlier slots outside it. Slots keep their order.
 void append_seen(KvCache& cache, LayerId layer, const SegmentRows& rows);
 
-// After token `original`: evicts what the next token does not see. Other slots move as in KvCache::evict(); the observer (may be null) is
-// called before each eviction.
-void leave_window(KvCache& cache, LayerId layer, std::int32_t original, DecodeObserver* observer);
+// After the attention of token `original` in layers from `first` on, one row each: shows them to the observer, if there is one, and evicts
+// what the next token does not see. Other slots move as in KvCache::evict(); the observer is called before each eviction.
+void finish_layers(KvCache& cache, LayerId first, std::span<const DecodeRow> rows, std::int32_t original, DecodeObserver* observer);
 
 }  // namespace winnow

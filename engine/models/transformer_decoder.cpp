@@ -10,8 +10,6 @@
 #include "engine/kv_cache/stored_rows.h"
 #include "engine/layers/attention.h"
 #include "engine/layers/decode_attention.h"
-#include "engine/layers/device_decode_attention.h"
-#include "engine/layers/rotate_append.h"
 #include "engine/layers/shared_entry_attention.h"
 #include "engine/layers/tiled_attention.h"
 #include "engine/layers/window_slots.h"
@@ -110,8 +108,15 @@ TransformerDecoder::TransformerDecoder(const DecoderConfig& config, WeightReader
   }
   if (weights.narrows_cache()) storage_ = KvStorage::kHalf;
   key_bias_ = read_key_bias();
-  if (device_.is_cpu() || config_.experts) return;
-  captured_step_ = std::make_unique<CapturedStep>([this](const auto&... of_step) { return captured_body(of_step...); }, layers(), device_);
+  if (device_.is_cpu()) return;
+  const auto step = [this](const DeviceStep::Token& token, const DeviceStep::Attend& attend) {
+    const at::Tensor positions = token.position.expand({config_.rotary.axes(), 1});
+    return run_step(
+        scaled_rows(token.id), [&](const RotaryEmbedding& rotary) { return rotary.angles(positions); }, attend);
+  };
+  // The host routes mixtures of experts.
+  const auto capture = config_.experts ? DeviceStep::Capture::kNever : DeviceStep::Capture::kRepeatedSteps;
+  device_step_ = std::make_unique<DeviceStep>(step, scale_, layers(), device_, capture);
 }
 
 Norm TransformerDecoder::read_norm(WeightReader& weights, const std::string& name) const {
@@ -369,8 +374,10 @@ at::Tensor TransformerDecoder::logits(const at::Tensor& hidden) const {
   return logits_of(final_norm_(hidden), head_.weight, config_.logit_cap);
 }
 
-template <class Attend>
-at::Tensor TransformerDecoder::run_step(at::Tensor hidden, const StepAngles& rotated_by, Attend attend) const {
+template <class AnglesOf, class Attend>
+at::Tensor TransformerDecoder::run_step(at::Tensor hidden, AnglesOf angles_of, Attend attend) const {
+  const RotaryAngles angles = angles_of(rotary_);
+  const RotaryAngles window_angles = window_rotary_ ? angles_of(*window_rotary_) : angles;
   const std::int64_t heads = config_.heads;
   const std::int64_t kv_heads = config_.kv_heads;
   const std::int64_t head_dim = config_.head_dim;
@@ -380,91 +387,42 @@ at::Tensor TransformerDecoder::run_step(at::Tensor hidden, const StepAngles& rot
     const at::Tensor input = added.defined() ? weights.input_norm.after_adding(hidden, added) : weights.input_norm(hidden);
     at::Tensor qkv = weights.qkv(input).view({1, heads + 2 * kv_heads, head_dim});
     normalise_heads(weights, qkv);
-    const at::Tensor attention = attend(layer, qkv, rotates_apart(layer) ? rotated_by.window_angles : rotated_by.angles);
+    const at::Tensor attention = attend(layer, qkv, rotates_apart(layer) ? window_angles : angles);
     added = after_attention(weights, input, weights.attended(attention.view({1, heads * head_dim})), hidden);
   }
   return logits_of(final_norm_.after_adding(hidden, added), head_.weight, config_.logit_cap).select(0, 0);
 }
 
-CapturedStep::Shown TransformerDecoder::captured_body(const CapturedStep::Token& token, const PerLayer<DeviceSlots>& caches,
-                                                      bool probabilities) const {
-  const KvShape shape = kv_shape();
-  const at::Tensor positions = token.position.expand({config_.rotary.axes(), 1});
-  const RotaryAngles angles = rotary_.angles(positions);
-  CapturedStep::Shown shown;
-  shown.logits = run_step(scaled_rows(token.id), {angles, window_rotary_ ? window_rotary_->angles(positions) : angles},
-                          [&](LayerId layer, const at::Tensor& qkv, const RotaryAngles& of_layer) {
-                            const at::Tensor query = rotate_append(qkv, of_layer, shape, caches[layer]);
-                            DeviceSlots seen = caches[layer];
-                            for (std::int32_t& count : seen.of_heads) ++count;  // the token's own
-                            shown.attention.push_back(device_decode_attention(
-                                query, shape, seen, scale_, probabilities ? &shown.probabilities.emplace_back() : nullptr));
-                            return shown.attention.back();
-                          });
-  return shown;
-}
-
 at::Tensor TransformerDecoder::decode(const NextToken& token, KvCache& cache, DecodeObserver* observer) const {
   require(token.id >= 0 && token.id < config_.vocabulary, "decode: the token is outside the vocabulary");
+  if (!device_step_) return host_step(token, cache, observer);
   const bool watched = observer != nullptr && observer->wants_probabilities();
-  if (captured_step_) {
-    if (const std::optional<CapturedStep::Shown> shown = captured_step_->run(token, cache, watched)) {
-      show_step(*shown, token, cache, observer);
-      return shown->logits;
-    }
-  }
-  const auto number = at::TensorOptions(device_).dtype(at::kLong);  // made where it is used: a copy would wait for the device
-  const RotaryAngles angles = rotary_.angles_at(token.position);
+  const DeviceStep::Result step = device_step_->run(token, cache, watched ? DeviceStep::Rows::kProbabilities : DeviceStep::Rows::kOutputs);
+  finish_layers(cache, LayerId(0), step.rows, token.original, observer);
+  return step.logits;
+}
+
+at::Tensor TransformerDecoder::host_step(const NextToken& token, KvCache& cache, DecodeObserver* observer) const {
   const std::array<std::int32_t, 1> originals = {token.original};
   const std::int64_t heads = config_.heads;
   const std::int64_t kv_heads = config_.kv_heads;
-  at::Tensor rotated = at::empty({1, heads + kv_heads, config_.head_dim}, at::TensorOptions(device_).dtype(dtype_));
+  at::Tensor rotated = at::empty({1, heads + kv_heads, config_.head_dim}, dtype_);
   const at::Tensor query = rotated.select(0, 0).narrow(0, 0, heads);
   const at::Tensor key = rotated.narrow(1, heads, kv_heads).transpose(0, 1);
   const bool needs_positions = key_bias_ != nullptr && cache.shape().storage == KvStorage::kInt8;
   const at::Tensor positions = needs_positions ? at::full({config_.rotary.axes(), 1}, token.position, at::kLong) : at::Tensor();
-  const auto step = [&](const auto& attend) {
-    return run_step(scaled_rows(at::full({1}, token.id, number)),
-                    {angles, window_rotary_ ? window_rotary_->angles_at(token.position) : angles},
-                    [&](LayerId layer, const at::Tensor& qkv, const RotaryAngles& of_layer) {
-                      apply_rotary(qkv.narrow(1, 0, heads + kv_heads), of_layer, rotated);
-                      cache.append(layer, key, qkv.narrow(1, heads + kv_heads, kv_heads).transpose(0, 1), originals, positions);
-                      return attend(layer);
-                    });
-  };
-  if (device_.is_cpu()) {
-    DecodeRow row;
-    return step([&](LayerId layer) {
-      const at::Tensor attention = decode_attention(query, cache, layer, scale_, watched ? &row : nullptr);
-      row.output = attention;
-      if (observer != nullptr) observer->after_layer(layer, row);
-      leave_window(cache, layer, token.original, observer);
-      return attention;
-    });
-  }
-  // Nobody waits before the last layer.
-  CapturedStep::Shown shown;
-  shown.logits = step([&](LayerId layer) {
-    DeviceProbabilities* const there = watched ? &shown.probabilities.emplace_back() : nullptr;
-    shown.attention.push_back(decode_attention_on_device(query, cache, layer, scale_, there));
-    return shown.attention.back();
-  });
-  show_step(shown, token, cache, observer);
-  return shown.logits;
-}
-
-// On a GPU, when the step has been launched.
-void TransformerDecoder::show_step(const CapturedStep::Shown& shown, const NextToken& token, KvCache& cache,
-                                   DecodeObserver* observer) const {
-  if (observer != nullptr) {
-    std::vector<std::vector<std::vector<float>>> probabilities = on_host(shown.probabilities);
-    probabilities.resize(shown.attention.size());
-    std::vector<DecodeRow> rows;
-    for (std::size_t layer = 0; layer < shown.attention.size(); ++layer)
-      rows.push_back({std::move(probabilities[layer]), shown.attention[layer]});
-    observer->after_layers(rows);
-  }
-  for (LayerId layer{0}; layer < layers(); ++layer) leave_window(cache, layer, token.original, observer);
+  const bool watched = observer != nullptr && observer->wants_probabilities();
+  DecodeRow row;
+  return run_step(
+      scaled_rows(at::full({1}, token.id, at::kLong)), [&](const RotaryEmbedding& rotary) { return rotary.angles_at(token.position); },
+      [&](LayerId layer, const at::Tensor& qkv, const RotaryAngles& of_layer) {
+        apply_rotary(qkv.narrow(1, 0, heads + kv_heads), of_layer, rotated);
+        cache.append(layer, key, qkv.narrow(1, heads + kv_heads, kv_heads).transpose(0, 1), originals, positions);
+        const at::Tensor attention = decode_attention(query, cache, layer, scale_, watched ? &row : nullptr);
+        row.output = attention;
+        finish_layers(cache, layer, {&row, 1}, token.original, observer);
+        return attention;
+      });
 }
 
 }  // namespace winnow

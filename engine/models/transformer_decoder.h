@@ -22,8 +22,8 @@
 #include "engine/layers/mlp.h"
 #include "engine/layers/norm.h"
 #include "engine/layers/rotary.h"
-#include "engine/models/captured_step.h"
 #include "engine/models/decoder_config.h"
+#include "engine/models/device_step.h"
 #include "engine/models/vision_language_model.h"
 #include "engine/models/weight_reader.h"
 
@@ -37,7 +37,7 @@ class TransformerDecoder final : public TextDecoder {
 
   // prefix: of the decoder's tensor names, "language_model." for LLaVA. config has been checked. tile_rows: 0 for the defaults above.
   TransformerDecoder(const DecoderConfig& config, WeightReader& weights, const std::string& prefix, std::int64_t tile_rows = 0);
-  TransformerDecoder(const TransformerDecoder&) = delete;  // the captured step refers to it
+  TransformerDecoder(const TransformerDecoder&) = delete;  // the device step refers to it
   TransformerDecoder& operator=(const TransformerDecoder&) = delete;
 
   std::int64_t layers() const override { return layers_.layers(); }
@@ -81,16 +81,11 @@ class TransformerDecoder final : public TextDecoder {
   at::Tensor after_attention(const Layer& layer, const at::Tensor& input, const at::Tensor& attended, at::Tensor& hidden) const;
   RmsNorm read_head_norm(WeightReader& weights, const std::string& name) const;
   bool rotates_apart(LayerId layer) const { return window_rotary_ && windows_[layer] > 0; }
-  // One token through all layers. hidden: [1, hidden]; attend(layer, qkv [1, H + 2 Hkv, d], angles) rotates, appends to the cache and
-  // returns [H, d]. Returns logits [vocabulary].
-  struct StepAngles {
-    RotaryAngles angles;
-    RotaryAngles window_angles;
-  };
-  template <class Attend>
-  at::Tensor run_step(at::Tensor hidden, const StepAngles& rotated_by, Attend attend) const;
-  CapturedStep::Shown captured_body(const CapturedStep::Token& token, const PerLayer<DeviceSlots>& caches, bool probabilities) const;
-  void show_step(const CapturedStep::Shown& shown, const NextToken& token, KvCache& cache, DecodeObserver* observer) const;
+  // One token through all layers. hidden: [1, hidden]; angles_of(rotary): of its position; attend: as DeviceStep::Attend. Returns logits
+  // [vocabulary].
+  template <class AnglesOf, class Attend>
+  at::Tensor run_step(at::Tensor hidden, AnglesOf angles_of, Attend attend) const;
+  at::Tensor host_step(const NextToken& token, KvCache& cache, DecodeObserver* observer) const;
   at::Tensor scaled_rows(const at::Tensor& ids) const;  // embeddings times embedding_scale
   // Normalises queries and keys per head, in place: qkv [rows, H + 2 Hkv, d].
   void normalise_heads(const Layer& layer, at::Tensor& qkv) const;
@@ -108,8 +103,8 @@ class TransformerDecoder final : public TextDecoder {
   PerLayer<Layer> layers_;
   std::shared_ptr<const KeyBias> key_bias_;  // null on a GPU and without biases
   Norm final_norm_;
-  Linear head_;                                  // shares embedding_ if tied
-  std::unique_ptr<CapturedStep> captured_step_;  // on a GPU; null for mixtures of experts, which the host routes
+  Linear head_;                              // shares embedding_ if tied
+  std::unique_ptr<DeviceStep> device_step_;  // null on a CPU
 };
 
 }  // namespace winnow

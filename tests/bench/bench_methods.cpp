@@ -156,8 +156,7 @@ class Following : public DecodeObserver {
  public:
   Following(DecodePolicy& policy, KvCache& cache, MergeState& state) : policy_(policy), cache_(cache), state_(state) {}
   bool wants_probabilities() const override { return policy_.wants_probabilities(); }
-  void after_layer(LayerId layer, const DecodeRow& row) override { policy_.after_layer(cache_, layer, row, state_); }
-  void after_layers(std::span<const DecodeRow> rows) override { policy_.after_layers(cache_, rows, state_); }
+  void after_layers(LayerId first, std::span<const DecodeRow> rows) override { policy_.after_layers(cache_, first, rows, state_); }
 
  private:
   DecodePolicy& policy_;

@@ -274,7 +274,7 @@ void AttentionEviction::let_leave(KvCache& cache, std::span<const Leaving> of_la
   }
 }
 
-void AttentionEviction::after_layers_from(KvCache& cache, LayerId first, std::span<const DecodeRow> rows, MergeState& state) {
+void AttentionEviction::after_layers(KvCache& cache, LayerId first, std::span<const DecodeRow> rows, MergeState& state) {
   for (const DecodeRow& row : rows)
     require(row.probabilities.size() == static_cast<std::size_t>(kv_heads_), "AttentionEviction: the decoded row's attention is missing");
   for_heads(std::ssize(rows) * kv_heads_, cache.slots(first, KvHead(0)), [&](std::int64_t i) {

@@ -36,12 +36,7 @@ class AttentionEviction : public DecodePolicy {
 
   std::unique_ptr<DecodePolicy> clone() const override { return std::make_unique<AttentionEviction>(*this); }
   bool wants_probabilities() const override { return true; }
-  void after_layer(KvCache& cache, LayerId layer, const DecodeRow& row, MergeState& state) override {
-    after_layers_from(cache, layer, {&row, 1}, state);
-  }
-  void after_layers(KvCache& cache, std::span<const DecodeRow> rows, MergeState& state) override {
-    after_layers_from(cache, LayerId(0), rows, state);
-  }
+  void after_layers(KvCache& cache, LayerId first, std::span<const DecodeRow> rows, MergeState& state) override;
   void leaves_window(LayerId layer, KvHead kv_head, std::int64_t slot) override { forget(layer, kv_head, slot); }
   bool removes() const override { return *std::min_element(caps_.begin(), caps_.end()) != kNoCap; }
   FollowedTokens retained_attention(const KvCache& cache, LayerId layer, KvHead kv_head, std::int32_t before) const override;
@@ -58,8 +53,6 @@ class AttentionEviction : public DecodePolicy {
     KvHead head;
     MergePair nearest;
   };
-  // rows: of this layer and the following ones.
-  void after_layers_from(KvCache& cache, LayerId first, std::span<const DecodeRow> rows, MergeState& state);
   std::vector<Leaving> choose_leaving(const KvCache& cache, LayerId first, std::int64_t layers) const;
   SlotAttention& mutable_slots(LayerId layer, KvHead kv_head) { return slots_[static_cast<std::size_t>(layer * kv_heads_ + kv_head)]; }
   void follow(SlotAttention& slots, std::span<const float> probabilities) const;

@@ -6,7 +6,11 @@
 
 namespace winnow {
 
-void RatioRemoval::after_layer(KvCache& cache, LayerId layer, const DecodeRow&, MergeState&) {
+void RatioRemoval::after_layers(KvCache& cache, LayerId first, std::span<const DecodeRow> rows, MergeState&) {
+  for (LayerId layer = first; layer < first + std::ssize(rows); ++layer) evict_excess(cache, layer);
+}
+
+void RatioRemoval::evict_excess(KvCache& cache, LayerId layer) const {
   const Layer& about = layers_.at(layer);
   for (KvHead head{0}; head < kv_heads_; ++head) {
     for (;;) {

@@ -5,6 +5,7 @@
 
 #include <cstdint>
 #include <memory>
+#include <span>
 #include <vector>
 
 #include "engine/base/index.h"
@@ -25,10 +26,12 @@ class RatioRemoval : public DecodePolicy {
       : layers_(std::move(layers)), distance_(distance), fixed_first_(fixed_first), kv_heads_(kv_heads), pinned_(std::move(pinned)) {}
 
   std::unique_ptr<DecodePolicy> clone() const override { return std::make_unique<RatioRemoval>(*this); }
-  void after_layer(KvCache& cache, LayerId layer, const DecodeRow& row, MergeState& state) override;
+  void after_layers(KvCache& cache, LayerId first, std::span<const DecodeRow> rows, MergeState& state) override;
   const std::vector<Layer>& layers() const { return layers_.values(); }
 
  private:
+  void evict_excess(KvCache& cache, LayerId layer) const;
+
   PerLayer<Layer> layers_;
   std::int64_t distance_;
   std::int64_t fixed_first_;

@@ -18,7 +18,11 @@ RecencyEviction::RecencyEviction(std::vector<std::int64_t> caps, std::int64_t si
   for (const std::int64_t cap : caps_) require(cap > staying, "RecencyEviction: the cap must leave room beside sinks and pins");
 }
 
-void RecencyEviction::after_layer(KvCache& cache, LayerId layer, const DecodeRow&, MergeState&) {
+void RecencyEviction::after_layers(KvCache& cache, LayerId first, std::span<const DecodeRow> rows, MergeState&) {
+  for (LayerId layer = first; layer < first + std::ssize(rows); ++layer) evict_excess(cache, layer);
+}
+
+void RecencyEviction::evict_excess(KvCache& cache, LayerId layer) {
   const std::int64_t cap = caps_.at(layer);
   for (KvHead head{0}; head < kv_heads_; ++head) {
     Ring& ring = rings_[static_cast<std::size_t>(layer * kv_heads_ + head)];

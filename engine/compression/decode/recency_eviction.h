@@ -4,6 +4,7 @@
 
 #include <cstdint>
 #include <memory>
+#include <span>
 #include <vector>
 
 #include "engine/base/index.h"
@@ -23,7 +24,7 @@ class RecencyEviction : public DecodePolicy {
   void close_ranks(const KvCache& cache);
 
   std::unique_ptr<DecodePolicy> clone() const override { return std::make_unique<RecencyEviction>(*this); }
-  void after_layer(KvCache& cache, LayerId layer, const DecodeRow& row, MergeState& state) override;
+  void after_layers(KvCache& cache, LayerId first, std::span<const DecodeRow> rows, MergeState& state) override;
   const std::vector<std::int64_t>& caps() const { return caps_.values(); }
 
  private:
@@ -37,6 +38,7 @@ class RecencyEviction : public DecodePolicy {
     std::size_t next = 0;
   };
   bool may_leave(std::int32_t original) const { return original >= sinks_ && !pinned_.contains(original); }
+  void evict_excess(KvCache& cache, LayerId layer);
   // The evicted tokens.
   std::int32_t evict_oldest(KvCache& cache, LayerId layer, KvHead head, Ring& ring) const;
   std::vector<std::int32_t> evict_many(KvCache& cache, LayerId layer, KvHead head, std::int64_t count) const;

@@ -247,7 +247,7 @@ void SharedEntryMerging::shorten(KvCache& cache, std::vector<Full>& heads) {
   }
 }
 
-void SharedEntryMerging::after_layers_from(KvCache& cache, LayerId first, std::span<const DecodeRow> rows) {
+void SharedEntryMerging::after_layers(KvCache& cache, LayerId first, std::span<const DecodeRow> rows, MergeState&) {
   for (const DecodeRow& row : rows) require(std::ssize(row.probabilities) == kv_heads_, "SharedEntryMerging: probabilities for every head");
   for_heads(std::ssize(rows) * kv_heads_, std::ssize(head(first, KvHead(0)).table), [&](std::int64_t i) {
     const Full of{LayerId(first + i / kv_heads_), KvHead(i % kv_heads_)};

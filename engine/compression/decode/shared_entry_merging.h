@@ -53,10 +53,7 @@ class SharedEntryMerging : public DecodePolicy {
 
   std::unique_ptr<DecodePolicy> clone() const override { return std::make_unique<SharedEntryMerging>(*this); }
   bool wants_probabilities() const override { return true; }
-  void after_layer(KvCache& cache, LayerId layer, const DecodeRow& row, MergeState&) override {
-    after_layers_from(cache, layer, {&row, 1});
-  }
-  void after_layers(KvCache& cache, std::span<const DecodeRow> rows, MergeState&) override { after_layers_from(cache, LayerId(0), rows); }
+  void after_layers(KvCache& cache, LayerId first, std::span<const DecodeRow> rows, MergeState& state) override;
   bool removes() const override { return *std::min_element(caps_.begin(), caps_.end()) != kNoCap; }
   FollowedTokens retained_attention(const KvCache& cache, LayerId layer, KvHead kv_head, std::int32_t before) const override;
   std::int64_t bytes_metadata() const override;
@@ -77,8 +74,6 @@ class SharedEntryMerging : public DecodePolicy {
     std::vector<double> total{};         // per slot: scores of its tokens
     std::vector<std::int32_t> oldest{};  // per slot: index of its oldest token in the table; negative: none
   };
-  // rows: of this layer and the following ones.
-  void after_layers_from(KvCache& cache, LayerId first, std::span<const DecodeRow> rows);
   void follow(const KvCache& cache, LayerId layer, KvHead kv_head, std::span<const float> probabilities, Head& head) const;
   std::vector<Full> full_heads(LayerId first, std::int64_t layers) const;
   const std::vector<float>& scores_of(Full& full) const;

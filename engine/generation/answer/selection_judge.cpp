@@ -55,16 +55,21 @@ SelectionJudge::SelectionJudge(const Conversation& own, bool own_first_step, con
   kept_share_ = kept / static_cast<double>(shape.layers * shape.kv_heads * prompt);
 }
 
-void SelectionJudge::OutputObserver::after_layer(LayerId, const DecodeRow& row) {
-  if (!wanted) return;
-  const at::Tensor output = row.output.to(at::kCPU, at::kFloat).contiguous();
-  outputs.emplace_back(output.const_data_ptr<float>(), output.const_data_ptr<float>() + output.numel());
+void SelectionJudge::OutputObserver::after_layers(LayerId /*first*/, std::span<const DecodeRow> rows) {
+  for (const DecodeRow& row : rows) {
+    if (!wanted) return;
+    const at::Tensor output = row.output.to(at::kCPU, at::kFloat).contiguous();
+    outputs.emplace_back(output.const_data_ptr<float>(), output.const_data_ptr<float>() + output.numel());
+  }
 }
 
-void SelectionJudge::RowObserver::after_layer(LayerId layer, const DecodeRow& row) {
-  OutputObserver::after_layer(layer, row);
-  for (std::size_t head = 0; head < row.probabilities.size(); ++head) {
-    judge_.judge_row(layer, KvHead(head), row.probabilities[head]);
+void SelectionJudge::RowObserver::after_layers(LayerId first, std::span<const DecodeRow> rows) {
+  OutputObserver::after_layers(first, rows);
+  for (LayerId layer = first; const DecodeRow& row : rows) {
+    for (std::size_t head = 0; head < row.probabilities.size(); ++head) {
+      judge_.judge_row(layer, KvHead(head), row.probabilities[head]);
+    }
+    ++layer;
   }
 }
 

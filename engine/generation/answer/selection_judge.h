@@ -5,6 +5,7 @@
 
 #include <cstdint>
 #include <optional>
+#include <span>
 #include <vector>
 
 #include "engine/base/index.h"
@@ -35,7 +36,7 @@ class SelectionJudge {
   class OutputObserver : public DecodeObserver {
    public:
     bool wants_probabilities() const override { return false; }
-    void after_layer(LayerId layer, const DecodeRow& row) override;
+    void after_layers(LayerId first, std::span<const DecodeRow> rows) override;
     std::vector<std::vector<float>> outputs;  // per layer, of the last token
     bool wanted = true;
   };
@@ -43,7 +44,7 @@ class SelectionJudge {
    public:
     explicit RowObserver(SelectionJudge& judge) : judge_(judge) {}
     bool wants_probabilities() const override { return true; }
-    void after_layer(LayerId layer, const DecodeRow& row) override;
+    void after_layers(LayerId first, std::span<const DecodeRow> rows) override;
 
    private:
     SelectionJudge& judge_;

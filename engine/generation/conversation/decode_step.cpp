@@ -16,13 +16,9 @@ class PolicyObserver : public DecodeObserver {
   bool wants_probabilities() const override {
     return conversation_.decode_policy->wants_probabilities() || (listener_ != nullptr && listener_->wants_probabilities());
   }
-  void after_layer(LayerId layer, const DecodeRow& row) override {
-    if (listener_ != nullptr) listener_->after_layer(layer, row);
-    conversation_.decode_policy->after_layer(conversation_.cache, layer, row, conversation_.merge_state);
-  }
-  void after_layers(std::span<const DecodeRow> rows) override {
-    if (listener_ != nullptr) listener_->after_layers(rows);
-    conversation_.decode_policy->after_layers(conversation_.cache, rows, conversation_.merge_state);
+  void after_layers(LayerId first, std::span<const DecodeRow> rows) override {
+    if (listener_ != nullptr) listener_->after_layers(first, rows);
+    conversation_.decode_policy->after_layers(conversation_.cache, first, rows, conversation_.merge_state);
   }
   void leaves_window(LayerId layer, KvHead kv_head, std::int64_t slot) override {
     if (listener_ != nullptr) listener_->leaves_window(layer, kv_head, slot);
@@ -74,8 +70,8 @@ void count_step(Conversation& conversation, std::int64_t token) {
   PolicyObserver* const observer = conversation.decode_policy ? &policy : nullptr;
   for (LayerId layer{0}; layer < shape.layers; ++layer) {
     cache.append(layer, nothing, nothing, original);
-    if (observer != nullptr) observer->after_layer(layer, observer->wants_probabilities() ? empty_row(cache, layer) : DecodeRow());
-    leave_window(cache, layer, original.front(), observer);
+    const DecodeRow row = observer != nullptr && observer->wants_probabilities() ? empty_row(cache, layer) : DecodeRow();
+    finish_layers(cache, layer, {&row, 1}, original.front(), observer);
   }
   conversation.next_position += 1;
 }

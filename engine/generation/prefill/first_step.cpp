@@ -12,7 +12,12 @@ class ScoresObserver : public DecodeObserver {
  public:
   explicit ScoresObserver(SegmentCompressor& compressor) : compressor_(compressor) {}
   bool wants_probabilities() const override { return true; }
-  void after_layer(LayerId layer, const DecodeRow& row) override { compressor_.on_first_token(layer, row); }
+  void after_layers(LayerId first, std::span<const DecodeRow> rows) override {
+    for (LayerId layer = first; const DecodeRow& row : rows) {
+      compressor_.on_first_token(layer, row);
+      ++layer;
+    }
+  }
 
  private:
   SegmentCompressor& compressor_;

@@ -79,7 +79,7 @@ TEST_P(CapsHold, OverTenThousandTokens) {
   std::int64_t bytes = 0;
   for (; stream.next < 10000; ++stream.next) {
     const DecodeRow row = stream.step(LayerId(0));
-    policy.after_layer(stream.cache, LayerId(0), row, state);
+    testing::after_layer(policy, stream.cache, LayerId(0), row, state);
     for (KvHead head{0}; head < 2; ++head) {
       ASSERT_EQ(stream.cache.slots(LayerId(0), head), std::min<std::int64_t>(24, stream.next + 1));
       ASSERT_EQ(policy.slots(LayerId(0), head).sum.size(), static_cast<std::size_t>(stream.cache.slots(LayerId(0), head)));
@@ -115,7 +115,7 @@ TEST(AttentionEviction, AccumulatorsAreThoseOfARecomputation) {
       square += p * p;
       rows += 1.0;
     }
-    policy.after_layer(stream.cache, LayerId(0), row, state);
+    testing::after_layer(policy, stream.cache, LayerId(0), row, state);
     const auto left = stream.cache.original(LayerId(0), KvHead(0));
     for (std::size_t slot = 0; slot < left.size(); ++slot) {
       const auto& [sum, square, rows] = dense.at(left[slot]);
@@ -136,7 +136,7 @@ TEST(AttentionEviction, H2oExample) {
   const Composition parts = composition_of("h2o");
   AttentionEviction policy({4}, parts, 1, {slots});
   MergeState state;
-  policy.after_layer(cache, LayerId(0), {{{0.40F, 0.25F, 0.05F, 0.10F, 0.20F}}}, state);
+  testing::after_layer(policy, cache, LayerId(0), {{{0.40F, 0.25F, 0.05F, 0.10F, 0.20F}}}, state);
   EXPECT_EQ(tokens_of(cache, LayerId(0), KvHead(0)), (Rows{0, 1, 7, 8}));
   std::map<std::int32_t, float> sums;
   for (std::size_t slot = 0; slot < 4; ++slot)
@@ -156,7 +156,7 @@ TEST(AttentionEviction, TellsWhatEarlierTokensGotByTheirNumbers) {
   slots.rows = {8, 7, 2, 1};
   AttentionEviction policy({4}, composition_of("h2o"), 1, {slots});
   MergeState state;
-  policy.after_layer(cache, LayerId(0), {{{0.5F, 0.25F, 0.0F, 0.25F, 0.125F}}}, state);  // 6 leaves, 8 takes its slot
+  testing::after_layer(policy, cache, LayerId(0), {{{0.5F, 0.25F, 0.0F, 0.25F, 0.125F}}}, state);  // 6 leaves, 8 takes its slot
   cache.append(LayerId(0), at::zeros({1, 2, 2}), at::zeros({1, 2, 2}), Rows{9, 10});
   const FollowedTokens known = policy.retained_attention(cache, LayerId(0), KvHead(0), 9);
   std::map<std::int32_t, std::pair<float, std::int32_t>> found;
@@ -184,7 +184,7 @@ TEST(AttentionEviction, D2oExample) {
   AttentionEviction policy({4}, parts, 1, {slots});
   MergeState state;
   state.threshold(cache.shape(), LayerId(0), KvHead(0)) = 0.826724;
-  policy.after_layer(cache, LayerId(0), {{{0.2F, 0.2F, 0.2F, 0.1F, 0.3F}}}, state);
+  testing::after_layer(policy, cache, LayerId(0), {{{0.2F, 0.2F, 0.2F, 0.1F, 0.3F}}}, state);
   EXPECT_NEAR(state.threshold(cache.shape(), LayerId(0), KvHead(0)), 0.936719, 1e-5);
   EXPECT_EQ(tokens_of(cache, LayerId(0), KvHead(0)), (Rows{0, 1, 2, 4}));
   const auto [key, value] = cache.row_views(LayerId(0), KvHead(0), 2);
@@ -208,7 +208,7 @@ TEST(AttentionEviction, D2oDropsWhatIsNotSimilarEnough) {
   AttentionEviction policy({4}, parts, 1, {slots});
   MergeState state;
   state.threshold(cache.shape(), LayerId(0), KvHead(0)) = 0.936719;
-  policy.after_layer(cache, LayerId(0), {{{0.2F, 0.2F, 0.2F, 0.1F, 0.3F}}}, state);
+  testing::after_layer(policy, cache, LayerId(0), {{{0.2F, 0.2F, 0.2F, 0.1F, 0.3F}}}, state);
   EXPECT_NEAR(state.threshold(cache.shape(), LayerId(0), KvHead(0)), 0.885207, 1e-5);
   EXPECT_TRUE(at::equal(cache.gather_keys(LayerId(0), KvHead(0), 3), keys[0].narrow(0, 0, 3)));
 }
@@ -227,7 +227,7 @@ TEST(AttentionEviction, CamPushesByTheChosenReference) {
     const Composition parts = composition_of("cam-expected", {{"sinks", "1"}, {"reference", reference}});
     AttentionEviction policy({4}, parts, 1, {slots});
     MergeState state;
-    policy.after_layer(cache, LayerId(0), {{{0.2F, 0.1F, 0.1F, 0.1F, 0.3F}}}, state);  // sums 0.9, 0.3, 0.5, 0.4, 0.3
+    testing::after_layer(policy, cache, LayerId(0), {{{0.2F, 0.1F, 0.1F, 0.1F, 0.3F}}}, state);  // sums 0.9, 0.3, 0.5, 0.4, 0.3
     std::map<std::int32_t, double> left;
     for (std::int64_t slot = 0; slot < 4; ++slot) {
       left[cache.original(LayerId(0), KvHead(0))[static_cast<std::size_t>(slot)]] =
@@ -262,13 +262,13 @@ TEST(AttentionEviction, CamPushesEachTokenOnceWhenItLeaves) {
     return cache.gather_values(LayerId(0), KvHead(0))[slot][0].item<double>();
   };
   append({4}, {4});
-  policy.after_layer(cache, LayerId(0), {{{0.0F, 0.0F, 0.0F, 0.0F, 1.0F}}}, state);
+  testing::after_layer(policy, cache, LayerId(0), {{{0.0F, 0.0F, 0.0F, 0.0F, 1.0F}}}, state);
   EXPECT_EQ(tokens_of(cache, LayerId(0), KvHead(0)), (Rows{0, 2, 3, 4}));
   EXPECT_NEAR(value_of(2), 7.0 / 3, 1e-5);
   EXPECT_NEAR(value_of(3), 10.0 / 3, 1e-5);
   EXPECT_NEAR(value_of(4), 13.0 / 3, 1e-5);
   append({5}, {5});
-  policy.after_layer(cache, LayerId(0), {{{0.0F, 0.0F, 0.0F, 0.0F, 1.0F}}}, state);
+  testing::after_layer(policy, cache, LayerId(0), {{{0.0F, 0.0F, 0.0F, 0.0F, 1.0F}}}, state);
   EXPECT_EQ(tokens_of(cache, LayerId(0), KvHead(0)), (Rows{0, 3, 4, 5}));
   EXPECT_NEAR(value_of(0), 9.0, 1e-5);
   EXPECT_NEAR(value_of(3), 37.0 / 9, 1e-5);
@@ -289,8 +289,8 @@ TEST(AttentionEviction, CamKeepsWhatStreamingLlmKeeps) {
     base.cache.append(LayerId(0), stream.cache.gather_keys(LayerId(0), KvHead(0)).slice(0, -1).unsqueeze(0),
                       stream.cache.gather_values(LayerId(0), KvHead(0)).slice(0, -1).unsqueeze(0), Rows{base.next});
     std::fill(row.probabilities[0].begin(), row.probabilities[0].end(), 0.0F);
-    policy.after_layer(stream.cache, LayerId(0), row, state);
-    recency.after_layer(base.cache, LayerId(0), {}, state);
+    testing::after_layer(policy, stream.cache, LayerId(0), row, state);
+    testing::after_layer(recency, base.cache, LayerId(0), {}, state);
     ASSERT_EQ(tokens_of(stream.cache, LayerId(0), KvHead(0)), tokens_of(base.cache, LayerId(0), KvHead(0)));
     const auto sorted = [](const KvCache& cache) {
       const auto original = cache.original(LayerId(0), KvHead(0));
@@ -310,7 +310,7 @@ TEST(RatioRemoval, HoldsTheShareOverTenThousandTokens) {
   stream.next = 80;
   for (; stream.next < 10080; ++stream.next) {
     stream.step(LayerId(0));
-    policy.after_layer(stream.cache, LayerId(0), {}, state);
+    testing::after_layer(policy, stream.cache, LayerId(0), {}, state);
     const double seen = stream.next + 1;
     ASSERT_LT(static_cast<double>(stream.cache.slots(LayerId(0), KvHead(0))) - 0.5 * seen, 1.0);
     ASSERT_GT(static_cast<double>(stream.cache.slots(LayerId(0), KvHead(0))) - 0.5 * seen, -1.0);
@@ -328,7 +328,7 @@ TEST(RatioRemoval, FallsBackToTheMiddleOfAShortEvent) {
   cache.append(LayerId(0), at::zeros({1, 11, 2}), at::zeros({1, 11, 2}), original);
   RatioRemoval policy({{0.9, 10}}, -25, 1, 1);
   MergeState state;
-  policy.after_layer(cache, LayerId(0), {}, state);  // 11 - 9.9 >= 1
+  testing::after_layer(policy, cache, LayerId(0), {}, state);  // 11 - 9.9 >= 1
   EXPECT_EQ(tokens_of(cache, LayerId(0), KvHead(0)), (Rows{0, 1, 2, 3, 4, 6, 7, 8, 9, 10}));
 }
 

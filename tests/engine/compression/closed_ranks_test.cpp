@@ -85,7 +85,7 @@ class ClosedRanks : public ::testing::Test {
       origins_.emplace_back();
       for (LayerId layer{0}; layer < 2; ++layer) {
         append(layer, 1);
-        policy_->after_layer(cache_, layer, {}, state_);
+        testing::after_layer(*policy_, cache_, layer, {}, state_);
       }
       ++seen_;
     }

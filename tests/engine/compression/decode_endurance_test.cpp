@@ -150,7 +150,7 @@ class DecodeEndurance : public ::testing::TestWithParam<const char*> {
         ledgers_[static_cast<std::size_t>(layer * kKvHeads + head)].add(tokens_of_row(cache_, layer, head), row.probabilities.back());
       }
     }
-    policy_->after_layer(cache_, layer, row, state_);
+    testing::after_layer(*policy_, cache_, layer, row, state_);
   }
 
   void expect_budgets(std::int32_t token) const {

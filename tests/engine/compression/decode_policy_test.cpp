@@ -50,7 +50,7 @@ TEST(RecencyEviction, HoldsTheCapOverTenThousandSteps) {
   for (std::int32_t token = 15; token < 10015; ++token) {
     for (LayerId layer{0}; layer < 2; ++layer) {
       append(cache, layer, token, 1);
-      policy.after_layer(cache, layer, {}, state);
+      testing::after_layer(policy, cache, layer, {}, state);
       const std::int64_t cap = policy.caps()[static_cast<std::size_t>(layer)];
       ASSERT_EQ(cache.slots(layer, KvHead(0)), std::min<std::int64_t>(cap, token + 1));
       if (token % 997 == 0 && token > 100) {
@@ -72,10 +72,10 @@ TEST(RecencyEviction, EvictsManyAtOnceWhenFarOverTheCap) {
   KvCache cache(tiny_shape());
   RecencyEviction policy({10, 10}, 2, 2);
   append(cache, LayerId(0), 0, 200);
-  policy.after_layer(cache, LayerId(0), {}, state);
+  testing::after_layer(policy, cache, LayerId(0), {}, state);
   EXPECT_EQ(sorted_tokens(cache, LayerId(0), KvHead(1)), sinks_and_last(2, 199, 10));
   append(cache, LayerId(0), 200, 1);
-  policy.after_layer(cache, LayerId(0), {}, state);
+  testing::after_layer(policy, cache, LayerId(0), {}, state);
   EXPECT_EQ(sorted_tokens(cache, LayerId(0), KvHead(1)), sinks_and_last(2, 200, 10));
 }
 
@@ -86,7 +86,7 @@ TEST(RecencyEviction, NoticesThatTheCacheWasCutBack) {
   append(cache, LayerId(0), 0, 10);
   for (std::int32_t token = 10; token < 17; ++token) {
     append(cache, LayerId(0), token, 1);
-    policy.after_layer(cache, LayerId(0), {}, state);
+    testing::after_layer(policy, cache, LayerId(0), {}, state);
   }
   for (const KvHead head : {KvHead(0), KvHead(1)}) {
     for (std::int64_t slot = cache.slots(LayerId(0), head) - 1; slot >= 0; --slot) {
@@ -95,7 +95,7 @@ TEST(RecencyEviction, NoticesThatTheCacheWasCutBack) {
   }  // tokens 7 .. 13 remain
   for (std::int32_t token = 14; token < 40; ++token) {
     append(cache, LayerId(0), token, 1);
-    policy.after_layer(cache, LayerId(0), {}, state);
+    testing::after_layer(policy, cache, LayerId(0), {}, state);
   }
   EXPECT_EQ(sorted_tokens(cache, LayerId(0), KvHead(0)), sinks_and_last(0, 39, 10));
 }
@@ -106,15 +106,15 @@ TEST(RecencyEviction, ACopyLivesItsOwnLife) {
   RecencyEviction policy({8, 8}, 1, 2);
   append(cache, LayerId(0), 0, 8);
   append(cache, LayerId(0), 8, 1);
-  policy.after_layer(cache, LayerId(0), {}, state);
+  testing::after_layer(policy, cache, LayerId(0), {}, state);
   KvCache forked = cache.fork();
   RecencyEviction copy = policy;
   for (std::int32_t token = 9; token < 30; ++token) {
     append(cache, LayerId(0), token, 1);
-    policy.after_layer(cache, LayerId(0), {}, state);
+    testing::after_layer(policy, cache, LayerId(0), {}, state);
   }
   append(forked, LayerId(0), 9, 1);
-  copy.after_layer(forked, LayerId(0), {}, state);
+  testing::after_layer(copy, forked, LayerId(0), {}, state);
   EXPECT_EQ(sorted_tokens(cache, LayerId(0), KvHead(0)), sinks_and_last(1, 29, 8));
   EXPECT_EQ(sorted_tokens(forked, LayerId(0), KvHead(0)), sinks_and_last(1, 9, 8));
 }
@@ -172,7 +172,7 @@ TEST_F(NextDecodePolicy, AnAbsoluteBudgetStaysTheCap) {
   EXPECT_EQ(cache_.slots(LayerId(0), KvHead(0)), 50);
   append(cache_, LayerId(0), next_, 1);
   MergeState state;
-  second->after_layer(cache_, LayerId(0), {}, state);  // whole conversation under the cap again
+  testing::after_layer(*second, cache_, LayerId(0), {}, state);  // whole conversation under the cap again
   EXPECT_EQ(sorted_tokens(cache_, LayerId(0), KvHead(0)), sinks_and_last(4, 120, 30));
 }
 

@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "engine/base/index.h"
+#include "engine/compression/decode_policy.h"
 #include "engine/layers/layer_view.h"
 #include "engine/recipes/random_hash.h"
 #include "engine/recipes/segment_info.h"
@@ -55,6 +56,11 @@ inline LayerView random_view(LayerId layer, std::int64_t heads, std::int64_t kv_
   view.positions = (at::arange(n, at::kLong) + (past.empty() ? 0 : *std::max_element(past.begin(), past.end()))).unsqueeze(0);
   view.rotary.theta = 10000.0;
   return view;
+}
+
+// A decoded token's attention of one layer, as a policy gets it on a CPU.
+inline void after_layer(DecodePolicy& policy, KvCache& cache, LayerId layer, const DecodeRow& row, MergeState& state) {
+  policy.after_layers(cache, layer, {&row, 1}, state);
 }
 
 // One layer, n = 8, H = 2, Hkv = 1, d = 2, modalities S V V V V T T T.

@@ -105,7 +105,7 @@ class PinnedConversation {
           const at::Tensor mean = each.mean(0).contiguous();
           row.probabilities.emplace_back(mean.const_data_ptr<float>(), mean.const_data_ptr<float>() + mean.numel());
         }
-        policy_->after_layer(cache_, layer, row, state_);
+        testing::after_layer(*policy_, cache_, layer, row, state_);
       }
     }
   }
@@ -391,11 +391,11 @@ TEST(PinnedDecode, TheOldestThatIsNotPinnedLeaves) {
   MergeState state;
   const Rows tokens = {1, 4};
   RecencyEviction policy({6}, 1, 1, PinnedTokens(tokens));
-  policy.after_layer(cache, LayerId(0), {}, state);  // two at once
+  testing::after_layer(policy, cache, LayerId(0), {}, state);  // two at once
   EXPECT_EQ(tokens_of(cache), (Rows{0, 1, 4, 5, 6, 7}));
   for (std::int32_t token = 8; token < 40; ++token) {
     cache.append(LayerId(0), at::randn({1, 1, 2}), at::randn({1, 1, 2}), Rows{token});
-    policy.after_layer(cache, LayerId(0), {}, state);
+    testing::after_layer(policy, cache, LayerId(0), {}, state);
   }
   EXPECT_EQ(tokens_of(cache), (Rows{0, 1, 4, 37, 38, 39}));
   EXPECT_THROW(RecencyEviction({3}, 1, 1, PinnedTokens(tokens)), Exception) << "no room beside a sink and two pins";
@@ -406,7 +406,7 @@ TEST(PinnedDecode, TheFixedDistanceGoesToTheNextThatIsNotPinned) {
   const auto left_by = [&](std::int64_t distance, const Rows& tokens) {
     KvCache cache = filled(8);
     RatioRemoval policy({{7.0 / 8.0, 8}}, distance, 1, 1, PinnedTokens(tokens));
-    policy.after_layer(cache, LayerId(0), {}, state);
+    testing::after_layer(policy, cache, LayerId(0), {}, state);
     return tokens_of(cache);
   };
   EXPECT_EQ(left_by(-4, {}), (Rows{0, 1, 2, 3, 5, 6, 7}));
@@ -422,7 +422,7 @@ TEST(PinnedDecode, TheLeastAttendedThatIsNotPinnedLeaves) {
   const auto& parts = testing::composition_of("h2o");
   SlotAttention attention{{.4F, .0F, .3F, .1F}, {}, {4, 3, 2, 1}};
   AttentionEviction policy({4}, parts, 1, {attention}, PinnedTokens(tokens));
-  policy.after_layer(cache, LayerId(0), {{{.1F, .1F, .1F, .1F, .6F}}}, state);
+  testing::after_layer(policy, cache, LayerId(0), {{{.1F, .1F, .1F, .1F, .6F}}}, state);
   EXPECT_EQ(tokens_of(cache), (Rows{0, 1, 3, 4})) << "2 has more than both pins";
 }
 

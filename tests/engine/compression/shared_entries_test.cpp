@@ -130,7 +130,7 @@ TEST_F(EmsFixture, ADecodeStepMergesTheLeastSlot) {
   SharedEntryMerging merging = policy();
   cache.append(LayerId(0), keys.narrow(0, 8, 1).unsqueeze(0), values.narrow(0, 8, 1).unsqueeze(0), Rows{8});
   MergeState state;
-  merging.after_layer(cache, LayerId(0), DecodeRow{{{.282687F, .262317F, 0.F, .093740F, .115892F, .111866F, .133497F}}}, state);
+  testing::after_layer(merging, cache, LayerId(0), DecodeRow{{{.282687F, .262317F, 0.F, .093740F, .115892F, .111866F, .133497F}}}, state);
   const SharedEntries& table = *cache.shared_entries(LayerId(0), KvHead(0));
   EXPECT_EQ(table.original, (Rows{0, 1, 4, 6}));  // the masked token 2 made room
   ASSERT_EQ(cache.slots(LayerId(0), KvHead(0)), 4);
@@ -299,7 +299,7 @@ TEST(SharedEntryMerging, HoldsItsLimitsOverTenThousandTokens) {
           shared_entry_attention(at::randn({1, 8}), cache, LayerId(0), head, 0.35, true).probabilities.contiguous();
       row.probabilities.emplace_back(probabilities.const_data_ptr<float>(), probabilities.const_data_ptr<float>() + probabilities.numel());
     }
-    merging.after_layer(cache, LayerId(0), row, state);
+    testing::after_layer(merging, cache, LayerId(0), row, state);
     for (KvHead head{0}; head < 2; ++head) {
       ASSERT_LE(cache.slots(LayerId(0), head), kCap);
       const auto& scores = merging.head(LayerId(0), head);

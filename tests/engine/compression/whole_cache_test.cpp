@@ -107,7 +107,7 @@ class Conversation {
           row.probabilities.emplace_back(attention.const_data_ptr<float>(), attention.const_data_ptr<float>() + seen);
         }
         if (row.probabilities.empty()) row.probabilities.resize(static_cast<std::size_t>(shape.kv_heads));
-        policy_->after_layer(cache_, layer, row, state_);
+        testing::after_layer(*policy_, cache_, layer, row, state_);
       }
     }
   }

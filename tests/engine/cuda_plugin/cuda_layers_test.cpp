@@ -54,13 +54,14 @@ class Twins {
   void expect_same_attention(std::int64_t group, double tolerance) const {
     const at::Tensor query = at::randn({kKvHeads * group, kHeadDim}).to(dtype_);
     const at::Tensor expected = decode_attention(query, cpu, LayerId(1), 0.125);
-    const at::Tensor actual = decode_attention(query.to(kGpu), gpu, LayerId(1), 0.125);
+    const DeviceSlots slots = device_slots(gpu, LayerId(1));
+    const at::Tensor actual = device_decode_attention(query.to(kGpu), gpu.shape(), slots, 0.125);
     ASSERT_EQ(actual.device(), kGpu);
     EXPECT_LE(relative_distance(actual.to(at::kCPU), expected), tolerance);
 
-    DecodeRow shown;
-    decode_attention(query.to(kGpu), gpu, LayerId(1), 0.125, &shown);
-    const std::vector<std::vector<float>>& rows = shown.probabilities;
+    DeviceProbabilities shown;
+    device_decode_attention(query.to(kGpu), gpu.shape(), slots, 0.125, &shown);
+    const std::vector<std::vector<float>> rows = on_host({&shown, 1}).front();
     ASSERT_EQ(rows.size(), static_cast<std::size_t>(kKvHeads));
     for (KvHead head{0}; head < kKvHeads; ++head) {
       const at::Tensor keys = cpu.gather_keys(LayerId(1), head).to(at::kFloat);

@@ -7,6 +7,8 @@
 
 #include "engine/kv_cache/kv_cache.h"
 #include "engine/layers/decode_attention.h"
+#include "engine/layers/device_probabilities.h"
+#include "engine/layers/device_shared_attention.h"
 #include "tests/engine/emulated_gpu/emulated_device.h"
 
 namespace winnow::testing {
@@ -73,18 +75,19 @@ class SharedSlotsOnEmulatedGpu : public OnEmulatedGpu {
     const double tolerance = caches.cpu.shape().dtype == at::kFloat ? 2e-5 : 2e-2;
     const at::Tensor asked = query.to(caches.cpu.shape().dtype);
     DecodeRow cpu;
-    DecodeRow gpu;
+    DeviceProbabilities there;
     const at::Tensor expected = decode_attention(asked, caches.cpu, kLayer, 0.25, &cpu);
-    const at::Tensor silent = decode_attention(asked.to(kEmulatedGpu), caches.gpu, kLayer, 0.25);
-    const at::Tensor actual = decode_attention(asked.to(kEmulatedGpu), caches.gpu, kLayer, 0.25, &gpu);
+    const at::Tensor silent = device_shared_attention(asked.to(kEmulatedGpu), caches.gpu, kLayer, 0.25);
+    const at::Tensor actual = device_shared_attention(asked.to(kEmulatedGpu), caches.gpu, kLayer, 0.25, &there);
+    const std::vector<std::vector<float>> gpu = on_host({&there, 1}).front();
     ASSERT_EQ(actual.scalar_type(), expected.scalar_type());
     EXPECT_LT((actual.to(at::kCPU) - expected).abs().max().item<double>(), tolerance);
     EXPECT_TRUE(at::equal(silent.to(at::kCPU), actual.to(at::kCPU)));
-    ASSERT_EQ(gpu.probabilities.size(), cpu.probabilities.size());
+    ASSERT_EQ(gpu.size(), cpu.probabilities.size());
     for (std::size_t head = 0; head < cpu.probabilities.size(); ++head) {
-      ASSERT_EQ(gpu.probabilities[head].size(), cpu.probabilities[head].size());
+      ASSERT_EQ(gpu[head].size(), cpu.probabilities[head].size());
       for (std::size_t i = 0; i < cpu.probabilities[head].size(); ++i) {
-        ASSERT_NEAR(gpu.probabilities[head][i], cpu.probabilities[head][i], 2e-5) << "head " << head << " token " << i;
+        ASSERT_NEAR(gpu[head][i], cpu.probabilities[head][i], 2e-5) << "head " << head << " token " << i;
       }
     }
   }
@@ -170,8 +173,13 @@ TEST_F(SharedSlotsOnEmulatedGpu, AreTwoLaunchesAndNoCopyWhereNothingButATokenIsN
     SCOPED_TRACE(static_cast<int>(rotation));
     Both caches = shared_caches(rotation, false);
     const at::Tensor asked = query().to(kEmulatedGpu);
-    const auto cost = [&](DecodeRow* row) { return cost_of([&] { decode_attention(asked, caches.gpu, kLayer, 0.25, row); }); };
-    DecodeRow row;
+    const auto cost = [&](DeviceProbabilities* there) {
+      return cost_of([&] {
+        device_shared_attention(asked, caches.gpu, kLayer, 0.25, there);
+        if (there != nullptr) on_host({there, 1});
+      });
+    };
+    DeviceProbabilities there;
     EmulatedGpuCounts counts = cost(nullptr);
     EXPECT_EQ(counts.launches, 2) << "the longest head has two parts";
     EXPECT_EQ(counts.copies_to_device, 1) << "the tables of all heads";
@@ -180,7 +188,7 @@ TEST_F(SharedSlotsOnEmulatedGpu, AreTwoLaunchesAndNoCopyWhereNothingButATokenIsN
       counts = cost(nullptr);
       EXPECT_EQ(counts.launches, 2) << "the longest head has two parts";
       EXPECT_EQ(counts.copies_to_device + counts.copies_to_host + counts.waits, 0);
-      counts = cost(&row);
+      counts = cost(&there);
       EXPECT_EQ(counts.launches, 2);
       EXPECT_EQ(counts.copies_to_device, 0);
       EXPECT_EQ(counts.copies_to_host, 1);
@@ -189,7 +197,7 @@ TEST_F(SharedSlotsOnEmulatedGpu, AreTwoLaunchesAndNoCopyWhereNothingButATokenIsN
     caches.gpu.shared_entries(kLayer, KvHead(0))->norm.front() += 1.0F;
     EXPECT_EQ(cost(nullptr).copies_to_device, 1);
     KvCache fork = caches.gpu.fork();
-    counts = cost_of([&] { decode_attention(asked, fork, kLayer, 0.25); });
+    counts = cost_of([&] { device_shared_attention(asked, fork, kLayer, 0.25); });
     EXPECT_EQ(counts.copies_to_device, 0) << "forks share what lies there";
   }
 }
@@ -204,7 +212,7 @@ TEST_F(SharedSlotsOnEmulatedGpu, OfKeysWithoutATurnAreRefused) {
   table.norm = {1.0F};
   caches.gpu.set_shared_entries(kLayer, KvHead(0), table);
   try {
-    decode_attention(query().to(kEmulatedGpu), caches.gpu, kLayer, 0.25);
+    device_shared_attention(query().to(kEmulatedGpu), caches.gpu, kLayer, 0.25);
     FAIL() << "was attended to";
   } catch (const Exception& problem) {
     EXPECT_EQ(problem.error().code, ErrorCode::kIllegalRecipe);

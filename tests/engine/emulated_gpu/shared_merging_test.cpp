@@ -129,10 +129,10 @@ TEST_F(SharedMergingOnEmulatedGpu, TokensAreMergedAsOnTheCpu) {
         }
         const std::vector<DecodeRow> rows = attention(cpu.cache);
         for (LayerId layer{0}; const DecodeRow& row : rows) {
-          cpu.policy.after_layer(cpu.cache, layer, row, state);
+          cpu.policy.after_layers(cpu.cache, layer, {&row, 1}, state);
           ++layer;
         }
-        gpu.policy.after_layers(gpu.cache, rows, state);
+        gpu.policy.after_layers(gpu.cache, LayerId(0), rows, state);
         if (token % 20 != 19) continue;
         expect_same(cpu, gpu);
         if (HasFatalFailure()) return;
@@ -154,8 +154,8 @@ TEST_F(SharedMergingOnEmulatedGpu, OfTheSameSlotsTheOldestTokensReceives) {
     cpu.append(LayerId(0), next, token);
     gpu.append(LayerId(0), next, token);
     const std::vector<DecodeRow> rows = attention(cpu.cache);
-    cpu.policy.after_layers(cpu.cache, rows, state);
-    gpu.policy.after_layers(gpu.cache, rows, state);
+    cpu.policy.after_layers(cpu.cache, LayerId(0), rows, state);
+    gpu.policy.after_layers(gpu.cache, LayerId(0), rows, state);
   }
   expect_same(cpu, gpu);
   const SharedEntries& table = *gpu.cache.shared_entries(LayerId(0), KvHead(0));
@@ -176,7 +176,7 @@ TEST_F(SharedMergingOnEmulatedGpu, AreOneWaitHoweverManyHeadsThereAre) {
         gpu.append(layer, next[static_cast<std::size_t>(static_cast<std::int64_t>(layer))], token);
       const std::vector<DecodeRow> rows = attention(gpu.cache);
       cost = cost_of([&] {
-        gpu.policy.after_layers(gpu.cache, rows, state);
+        gpu.policy.after_layers(gpu.cache, LayerId(0), rows, state);
         gpu.cache.device_blocks(LayerId(0));  // carries out what is noted
       });
       ASSERT_LE(cost.waits, 1) << "token " << token;
@@ -199,7 +199,7 @@ TEST_F(SharedMergingOnEmulatedGpu, AForkKeepsItsRows) {
     const std::vector<at::Tensor> next = next_rows(size, token);
     for (LayerId layer{0}; layer < size.layers; ++layer)
       gpu.append(layer, next[static_cast<std::size_t>(static_cast<std::int64_t>(layer))], token);
-    gpu.policy.after_layers(gpu.cache, attention(gpu.cache), state);
+    gpu.policy.after_layers(gpu.cache, LayerId(0), attention(gpu.cache), state);
     if (token != 80) continue;
     fork.emplace(gpu.cache.fork());
     before = fork->gather_keys(LayerId(1), KvHead(1)).to(at::kCPU);

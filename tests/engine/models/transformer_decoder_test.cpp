@@ -5,6 +5,7 @@
 
 #include <chrono>
 #include <numeric>
+#include <span>
 #include <thread>
 
 #include "engine/base/error.h"
@@ -105,9 +106,9 @@ class EvictingObserver final : public DecodeObserver {
  public:
   explicit EvictingObserver(KvCache& cache) : cache_(cache) {}
   bool wants_probabilities() const override { return true; }
-  void after_layer(LayerId layer, const DecodeRow& row) override {
+  void after_layers(LayerId layer, std::span<const DecodeRow> row) override {
     layers.push_back(layer);
-    rows.push_back(row);
+    rows.insert(rows.end(), row.begin(), row.end());
     cache_.evict(layer, KvHead(1), 0);
   }
 

@@ -181,7 +181,9 @@ class RowOfEveryLayer : public PrefillObserver {
 class OutputOfEveryLayer : public DecodeObserver {
  public:
   bool wants_probabilities() const override { return false; }
-  void after_layer(LayerId, const DecodeRow& row) override { output.push_back(row.output.to(at::kDouble).clone()); }
+  void after_layers(LayerId, std::span<const DecodeRow> rows) override {
+    for (const DecodeRow& row : rows) output.push_back(row.output.to(at::kDouble).clone());
+  }
   std::vector<at::Tensor> output;
 };
 

@@ -1,7 +1,6 @@
 // For which caches a captured step serves the next token: one that has grown by a slot, one that has lost one for it, no other one.
-#include "engine/models/captured_step.h"
+#include "engine/models/device_step.h"
 
-#include <array>
 #include <cstdint>
 #include <vector>
 
@@ -29,19 +28,15 @@ class CapturedSteps : public OnEmulatedGpu {
     return cache;
   }
 
-  static CapturedStep::Shown show_nothing(const CapturedStep::Token&, const PerLayer<DeviceSlots>&, bool) {
-    return {at::zeros({4}, at::TensorOptions(kEmulatedGpu)), {}, {}};
+  static at::Tensor attend_nothing(const DeviceStep::Token&, const DeviceStep::Attend&) {
+    return at::zeros({4}, at::TensorOptions(kEmulatedGpu));
   }
 
-  // Whether the step was a recorded one.
+  // Whether the step was a captured one.
   bool step(KvCache& cache) {
     const NextToken token{1, next_, static_cast<std::int32_t>(next_)};
     ++next_;
-    if (step_.run(token, cache, false)) return true;
-    const std::array<std::int32_t, 1> original = {token.original};
-    const at::Tensor row = at::zeros({2, 1, 8}, at::TensorOptions(kEmulatedGpu));
-    for (LayerId layer{0}; layer < kLayers; ++layer) cache.append(layer, row, row, original);
-    return false;
+    return cost_of([&] { step_.run(token, cache, DeviceStep::Rows::kOutputs); }).replays == 1;
   }
 
   static void lose_a_slot(KvCache& cache) {
@@ -51,7 +46,7 @@ class CapturedSteps : public OnEmulatedGpu {
   }
 
   c10::InferenceMode inference_;
-  CapturedStep step_{&CapturedSteps::show_nothing, kLayers, kEmulatedGpu};
+  DeviceStep step_{&CapturedSteps::attend_nothing, 1.0, kLayers, kEmulatedGpu, DeviceStep::Capture::kRepeatedSteps};
   std::int64_t next_ = 1000;
 };
 
@@ -71,7 +66,7 @@ TEST_F(CapturedSteps, ServeACacheThatLosesASlotForEach) {
   step(cache);
   lose_a_slot(cache);
   const EmulatedGpuCounts cost = cost_of([&] {
-    for (int i = 0; i < 300; ++i) {  // more tokens than a recording that grows has room for
+    for (int i = 0; i < 300; ++i) {  // more tokens than a capture that grows has room for
       EXPECT_TRUE(step(cache));
       lose_a_slot(cache);
     }
