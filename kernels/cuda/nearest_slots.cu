@@ -1,4 +1,4 @@
-// The launch of most similar slots.
+// The launch of nearest slots by cosine.
 #include "kernels/cuda/nearest_slots.cuh"
 
 #include <algorithm>

@@ -17,7 +17,6 @@ using namespace winnow::kernels;
 using winnow::kernels::testing::check;
 using winnow::kernels::testing::DeviceDecode;
 using winnow::kernels::testing::DeviceMemory;
-using winnow::kernels::testing::element_at;
 using winnow::kernels::testing::element_bytes;
 using winnow::kernels::testing::median_us;
 using winnow::kernels::testing::RaggedDecodeCase;
@@ -29,8 +28,8 @@ bool run(ElementType type, std::int64_t head_dim, std::int64_t group, std::int32
   const double us = median_us(50, [&] { cuda_decode_attention(device.args(), nullptr); });
   const RaggedDecodeCase::Result result = device.result();
   for (std::int64_t i = 0; i < group * head_dim; ++i) {
-    const auto index = static_cast<std::size_t>(i);
-    if (!(std::fabs(element_at(result.output, type, index) - problem.expected[0].output[index]) < 1e-2F)) {
+    const double wanted = problem.expected[0].output[static_cast<std::size_t>(i)];
+    if (!(std::fabs(element(result.output.data(), type, i) - wanted) < 1e-2)) {
       std::fprintf(stderr, "wrong result at %lld\n", static_cast<long long>(i));
       return false;
     }

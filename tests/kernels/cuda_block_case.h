@@ -17,7 +17,6 @@
 #include "kernels/api/cuda_dequantise_rows.h"
 #include "kernels/reference/element.h"
 #include "tests/kernels/narrow.h"
-#include "tests/kernels/ragged_decode_case.h"
 #include "tests/kernels/random_blocks.h"
 
 namespace winnow::kernels::testing {
@@ -129,9 +128,9 @@ struct BlockGemvCase {
         double size = 0.0;
         for (std::size_t k = 0; k < values.size(); ++k)
           size += std::abs(values[k] * element(numbers.begin(), shape.element, i * shape.columns + static_cast<std::int64_t>(k)));
-        const auto at = static_cast<std::size_t>(i * output_stride() + row);
-        const float wanted = element_at(expected, shape.element, at);
-        ASSERT_NEAR(element_at(actual, shape.element, at), wanted, adding * size + 2.0 * rounding * std::abs(wanted) + 1e-7)
+        const std::int64_t at = i * output_stride() + row;
+        const double wanted = element(expected.data(), shape.element, at);
+        ASSERT_NEAR(element(actual.data(), shape.element, at), wanted, adding * size + 2.0 * rounding * std::abs(wanted) + 1e-7)
             << "input " << i << " row " << row;
       }
     }

@@ -6,26 +6,14 @@
 
 #include <algorithm>
 #include <cmath>
-#include <cstring>
 #include <memory>
 #include <vector>
 
 #include "kernels/api/cuda_decode_attention.h"
-#include "kernels/reference/half.h"
+#include "kernels/reference/element.h"
 #include "tests/kernels/decode_attention_case.h"
 
 namespace winnow::kernels::testing {
-
-inline float element_at(const std::vector<std::byte>& bytes, ElementType type, std::size_t index) {
-  float wide = 0.0F;
-  std::uint16_t narrow = 0;
-  if (type == ElementType::kFp32) {
-    std::memcpy(&wide, bytes.data() + index * 4, 4);
-    return wide;
-  }
-  std::memcpy(&narrow, bytes.data() + index * 2, 2);
-  return type == ElementType::kBf16 ? bf16_to_float(narrow) : fp16_to_float(narrow);
-}
 
 struct RaggedDecodeCase {
   RaggedDecodeCase(ElementType element_type, std::int64_t head_dim_, std::int64_t group_, std::vector<std::int32_t> slots_, unsigned seed)
@@ -83,7 +71,7 @@ struct RaggedDecodeCase {
         const std::size_t row = head * static_cast<std::size_t>(group) + static_cast<std::size_t>(query);
         for (std::int64_t i = 0; i < head_dim; ++i) {
           const double wanted = expected[head].output[static_cast<std::size_t>(query * head_dim + i)];
-          const float got = element_at(actual.output, type, row * static_cast<std::size_t>(head_dim) + static_cast<std::size_t>(i));
+          const double got = element(actual.output.data(), type, static_cast<std::int64_t>(row) * head_dim + i);
           ASSERT_NEAR(got, wanted, 6.0 * tolerance + rounding * std::fabs(wanted) + (rounding > 0.0 ? 1e-7 : 0.0))
               << "kv head " << head << " query " << query << " element " << i;
         }
@@ -114,15 +102,10 @@ struct RaggedDecodeCase {
  private:
   // Rounds x to what the kernel will see.
   void append_query(float& x) {
-    std::byte bytes[4];
-    if (type == ElementType::kFp32) {
-      std::memcpy(bytes, &x, 4);
-    } else {
-      const std::uint16_t narrow = type == ElementType::kBf16 ? to_bf16(x) : to_fp16(x);
-      std::memcpy(bytes, &narrow, 2);
-      x = type == ElementType::kBf16 ? bf16_to_float(narrow) : fp16_to_float(narrow);
-    }
-    query.insert(query.end(), bytes, bytes + element_bytes(type));
+    query.resize(query.size() + element_bytes(type));
+    std::byte* const last = query.data() + query.size() - element_bytes(type);
+    put(last, type, 0, x);
+    x = static_cast<float>(element(last, type, 0));
   }
   std::vector<std::unique_ptr<DecodeCase>> heads;
 };

@@ -31,6 +31,27 @@ using testing::NearestCase;
 using testing::RaggedDecodeCase;
 using testing::SharedAttentionCase;
 
+// What becomes of good arguments when one is changed; of the reference, too, where there is one.
+template <class Args>
+class Changed {
+ public:
+  explicit Changed(const Args& good, LaunchStatus (*reference)(const Args&) = nullptr) : good_(good), reference_(reference) {
+    EXPECT_EQ(check_arguments(good), LaunchStatus::kOk);
+  }
+  template <class Change>
+  void operator()(LaunchStatus status, const Change& change) const {
+    Args args = good_;
+    change(args);
+    EXPECT_EQ(check_arguments(args), status);
+    if (reference_ == nullptr) return;
+    EXPECT_EQ(reference_(args), status);
+  }
+
+ private:
+  Args good_;
+  LaunchStatus (*reference_)(const Args&);
+};
+
 TEST(CudaArguments, OfDecodeAttentionAreChecked) {
   RaggedDecodeCase problem(ElementType::kFp32, 32, 2, {70}, 1);
   std::vector<float> output(64);
@@ -40,14 +61,9 @@ TEST(CudaArguments, OfDecodeAttentionAreChecked) {
   good.key_blocks = problem.key_blocks.data();
   good.value_blocks = problem.value_blocks.data();
   good.workspace = output.data();
-  ASSERT_EQ(check_arguments(good), LaunchStatus::kOk);
   const std::int32_t none[] = {0};
   const std::int32_t beyond[] = {1000};
-  const auto expect = [&](LaunchStatus status, auto change) {
-    CudaDecodeAttentionArgs args = good;
-    change(args);
-    EXPECT_EQ(check_arguments(args), status);
-  };
+  const Changed expect(good);
   expect(LaunchStatus::kBadArgument, [](auto& a) { a.query = nullptr; });
   expect(LaunchStatus::kBadArgument, [](auto& a) { a.workspace = nullptr; });
   expect(LaunchStatus::kBadArgument, [](auto& a) { a.slots = nullptr; });
@@ -64,13 +80,8 @@ TEST(CudaArguments, OfDecodeAttentionAreChecked) {
 
 TEST(CudaArguments, OfRotateAppendAreChecked) {
   testing::RotateAppendCase problem(ElementType::kBf16, 2, {3, 64}, 8);
-  const auto expect = [&](LaunchStatus status, const auto& change) {
-    CudaRotateAppendArgs args = problem.args();
-    change(args);
-    EXPECT_EQ(check_arguments(args), status);
-  };
+  const Changed expect(problem.args());
   constexpr LaunchStatus kBad = LaunchStatus::kBadArgument;
-  expect(LaunchStatus::kOk, [](auto&) {});
   expect(kBad, [](auto& args) { args.input = nullptr; });
   expect(kBad, [](auto& args) { args.cosine = nullptr; });
   expect(kBad, [](auto& args) { args.queries = nullptr; });
@@ -116,13 +127,7 @@ TEST(CudaArguments, OfGemvsAreChecked) {
 TEST(CudaArguments, OfBlockMatricesAreChecked) {
   alignas(16) static std::uint8_t memory[256] = {};
   const CudaBlockGemvArgs product{BlockType::kQ8_0, memory, 32, 2, nullptr, memory, 1, ElementType::kFp32, memory, 2};
-  ASSERT_EQ(check_arguments(product), LaunchStatus::kOk);
-  const auto expect = [&](LaunchStatus status, auto change) {
-    CudaBlockGemvArgs args = product;
-    change(args);
-    EXPECT_EQ(check_arguments(args), status);
-    EXPECT_EQ(cuda_block_gemv_reference(args), status);
-  };
+  const Changed expect(product, cuda_block_gemv_reference);
   expect(LaunchStatus::kBadArgument, [](auto& a) { a.matrix = nullptr; });
   expect(LaunchStatus::kBadArgument, [](auto& a) { a.matrix = memory + 8; });
   expect(LaunchStatus::kBadArgument, [](auto& a) { a.input = memory + 4; });
@@ -148,13 +153,7 @@ TEST(CudaArguments, OfBlockMatricesAreChecked) {
   dequantise.rows = 2;
   dequantise.count = 1;
   dequantise.output = memory;
-  ASSERT_EQ(check_arguments(dequantise), LaunchStatus::kOk);
-  const auto expect_dequantise = [&](LaunchStatus status, auto change) {
-    CudaDequantiseRowsArgs args = dequantise;
-    change(args);
-    EXPECT_EQ(check_arguments(args), status);
-    EXPECT_EQ(cuda_dequantise_rows_reference(args), status);
-  };
+  const Changed expect_dequantise(dequantise, cuda_dequantise_rows_reference);
   const std::int64_t ids[] = {0, 1, 2};
   expect_dequantise(LaunchStatus::kOk, [&](auto& a) {
     a.ids = ids;
@@ -327,12 +326,7 @@ TEST(CudaArguments, OfSharedAttentionAreChecked) {
   const SharedAttentionCase::Tables tables(problem, problem.blocks.data());
   std::vector<float> workspace(1);
   const CudaSharedAttentionArgs good = problem.args(problem.memory(tables, result, workspace.data()), 1);
-  const auto expect = [&](LaunchStatus status, const auto& change) {
-    CudaSharedAttentionArgs args = good;
-    change(args);
-    EXPECT_EQ(check_arguments(args), status);
-    EXPECT_EQ(cuda_shared_attention_reference(args), status);
-  };
+  const Changed expect(good, cuda_shared_attention_reference);
   const std::int32_t none[] = {0, 3};
   const std::int32_t many[] = {1000, 3};
   const std::int32_t negative[] = {-1, 2};

@@ -79,9 +79,9 @@ TEST_F(CudaBlocks, GemvsKeepNanVisible) {
     const CudaBlockGemvArgs args{BlockType::kQ8_0, matrix.bytes(), 64, 3, nullptr, input.bytes(), 1, element, there.bytes(), 3};
     ASSERT_EQ(cuda_block_gemv(args, nullptr), LaunchStatus::kOk);
     const std::vector<std::byte> output = there.copy<std::byte>();
-    EXPECT_TRUE(std::isfinite(testing::element_at(output, element, 0)));
-    EXPECT_TRUE(std::isnan(testing::element_at(output, element, 1)));
-    EXPECT_TRUE(std::isfinite(testing::element_at(output, element, 2)));
+    EXPECT_TRUE(std::isfinite(kernels::element(output.data(), element, 0)));
+    EXPECT_TRUE(std::isnan(kernels::element(output.data(), element, 1)));
+    EXPECT_TRUE(std::isfinite(kernels::element(output.data(), element, 2)));
   }
 }
 

@@ -81,8 +81,8 @@ TEST_F(CudaDecodeAttention, KeepsNanVisible) {
                 testing::element_bytes(type));  // head 0 only
     for (const std::int64_t parts : {1, 2}) {
       const RaggedDecodeCase::Result result = attend_slots(problem, parts, false);
-      EXPECT_TRUE(std::isnan(testing::element_at(result.output, problem.type, 0)));
-      EXPECT_TRUE(std::isfinite(testing::element_at(result.output, problem.type, 64)));
+      EXPECT_TRUE(std::isnan(element(result.output.data(), problem.type, 0)));
+      EXPECT_TRUE(std::isfinite(element(result.output.data(), problem.type, 64)));
     }
   }
 }

@@ -11,6 +11,7 @@
 #include <utility>
 #include <vector>
 
+#include "kernels/api/cuda_decode_attention.h"
 #include "kernels/cuda/block_gemv.cuh"
 #include "kernels/cuda/column_sums.cuh"
 #include "kernels/cuda/column_sums_matrix.cuh"
