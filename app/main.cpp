@@ -86,7 +86,7 @@ int main(int argc, char** argv) {
     saves = opened.saves;
     keep();
   });
-  ui::MediaPreviewThread preview(QDir(folders.data).filePath("pasted"));
+  ui::MediaPreviewThread preview(std::make_unique<app::FfmpegMediaOpener>(), QDir(folders.data).filePath("pasted"));
 
   const app::ModelDownloads downloads = app::packageDownloads(models);
   app::ModelFinder finder(app::modelFolders(folders.data, QDir::homePath()));

@@ -1,12 +1,17 @@
 #include "app/media/document_source.h"
 
+#include <utility>
+
 #include "app/media/content_hash.h"
 #include "engine/base/error.h"
 
 namespace winnow::app {
 
 DocumentSource::DocumentSource(const MediaFile& file, const std::string& encoding)
-    : m_path(file.path()), m_hash(contentHash(file)), m_text(readTextFile(file, encoding, "documents")) {
+    : DocumentSource(file, readTextFile(file, encoding, "documents")) {}
+
+DocumentSource::DocumentSource(const MediaFile& file, DocumentText text)
+    : m_path(file.path()), m_hash(contentHash(file)), m_text(std::move(text)) {
   m_info.kind = MediaKind::kDocument;
   m_info.container = "text";
   m_info.codec = m_text.encoding;

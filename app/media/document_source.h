@@ -15,6 +15,8 @@ class DocumentSource final : public MediaSource {
  public:
   // encoding: as readText() takes it.
   explicit DocumentSource(const MediaFile& file, const std::string& encoding = {});
+  // Whose words are read already.
+  DocumentSource(const MediaFile& file, DocumentText text);
 
   MediaKind kind() const override { return MediaKind::kDocument; }
   double duration_s() const override { return 0.0; }

@@ -62,7 +62,7 @@ void requireRegular(const std::string& path, const struct stat& status) {
 
 }  // namespace
 
-MediaFile::MediaFile(const std::string& path) : m_path(path) {
+OpenedMedia openMedia(const std::string& path) {
   if (path.empty()) throw Exception(ErrorCode::kInvalidArgument, "", "no file name is given");
   if (path.find('\0') != std::string::npos) throw Exception(ErrorCode::kFileNotFound, path.c_str(), "the file name holds a zero byte");
   // Looked at before it is opened, because opening a device may already do something; looked at again through the descriptor, because
@@ -70,28 +70,22 @@ MediaFile::MediaFile(const std::string& path) : m_path(path) {
   struct stat status {};
   if (::stat(path.c_str(), &status) != 0) throwForErrno(path, errno);
   requireRegular(path, status);
-  m_descriptor = ::open(path.c_str(), O_RDONLY | O_NONBLOCK | O_CLOEXEC | O_NOCTTY);
-  if (m_descriptor < 0) throwForErrno(path, errno);
-  try {
-    if (::fstat(m_descriptor, &status) != 0) throwForErrno(path, errno);
-    requireRegular(path, status);
-    if (status.st_size <= 0) throw Exception(ErrorCode::kEmptyFile, path, "the file is empty");
-  } catch (...) {
-    ::close(m_descriptor);
-    throw;
-  }
-  m_sizeBytes = status.st_size;
-  m_version = versionOf(status);
+  auto file = std::make_shared<const OpenFile>(::open(path.c_str(), O_RDONLY | O_NONBLOCK | O_CLOEXEC | O_NOCTTY));
+  if (!*file || ::fstat(file->descriptor(), &status) != 0) throwForErrno(path, errno);
+  requireRegular(path, status);
+  if (status.st_size <= 0) throw Exception(ErrorCode::kEmptyFile, path, "the file is empty");
+  return {std::move(file), status.st_size, versionOf(status)};
 }
 
-MediaFile::~MediaFile() { ::close(m_descriptor); }
+std::unique_ptr<MediaFile> mediaOnDisk(const std::string& path) { return std::make_unique<MediaFile>(path); }
 
 std::int64_t MediaFile::tryReadAt(std::int64_t offset, std::span<std::uint8_t> into) const noexcept {
-  if (offset < 0 || offset >= m_sizeBytes) return 0;
-  const auto wanted = std::min<std::int64_t>(static_cast<std::int64_t>(into.size()), m_sizeBytes - offset);
+  if (offset < 0 || offset >= m_opened.sizeBytes) return 0;
+  const auto wanted = std::min<std::int64_t>(static_cast<std::int64_t>(into.size()), m_opened.sizeBytes - offset);
   std::int64_t copied = 0;
   while (copied < wanted) {
-    const ssize_t got = ::pread(m_descriptor, into.data() + copied, static_cast<std::size_t>(wanted - copied), offset + copied);
+    const ssize_t got =
+        ::pread(m_opened.file->descriptor(), into.data() + copied, static_cast<std::size_t>(wanted - copied), offset + copied);
     if (got < 0 && errno == EINTR) continue;
     if (got < 0) return copied > 0 ? copied : -static_cast<std::int64_t>(errno);
     if (got == 0) break;  // the file shrank after it was opened
@@ -101,8 +95,8 @@ std::int64_t MediaFile::tryReadAt(std::int64_t offset, std::span<std::uint8_t> i
 }
 
 std::vector<std::uint8_t> MediaFile::readRange(std::int64_t offset, std::int64_t bytes) const {
-  if (offset < 0 || offset >= m_sizeBytes || bytes <= 0) return {};
-  std::vector<std::uint8_t> data(static_cast<std::size_t>(std::min(bytes, m_sizeBytes - offset)));
+  if (offset < 0 || offset >= m_opened.sizeBytes || bytes <= 0) return {};
+  std::vector<std::uint8_t> data(static_cast<std::size_t>(std::min(bytes, m_opened.sizeBytes - offset)));
   const std::int64_t got = tryReadAt(offset, data);
   if (got < 0) throwForErrno(m_path, static_cast<int>(-got));
   data.resize(static_cast<std::size_t>(got));

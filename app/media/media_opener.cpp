@@ -37,15 +37,11 @@ bool isNamedAsPicture(std::string name) {
 
 std::string ffmpegVersion() { return av_version_info(); }
 
-std::unique_ptr<FrameSource> FfmpegMediaOpener::open(const MediaRequest& request, const InterruptToken& interrupt) {
-  return openSource(request, interrupt);
-}
-
 std::unique_ptr<MediaSource> FfmpegMediaOpener::openSource(const MediaRequest& request, const InterruptToken& interrupt) const {
   interrupt.throw_if_requested();
   try {
-    auto file = std::make_unique<MediaFile>(request.path);
-    if (request.kind == MediaKind::kDocument) return m_documents->open(*file, request.encoding);
+    std::unique_ptr<MediaFile> file = m_files(request.path);
+    if (request.kind == MediaKind::kDocument) return m_documents->open(*file, request.encoding, interrupt);
     const ContentType type = detectContent(*file);
     if (kindOf(type) != request.kind) {
       throw Exception(ErrorCode::kUnsupportedFormat, request.path,
@@ -55,7 +51,7 @@ std::unique_ptr<MediaSource> FfmpegMediaOpener::openSource(const MediaRequest& r
     if (request.kind == MediaKind::kImage) return std::make_unique<ImageFrameSource>(std::move(file), type, m_limits);
     auto video = std::make_unique<VideoFrameSource>(std::move(file), type, request.plan, m_limits, interrupt);
     if (!request.subtitles.empty()) {
-      Subtitles subtitles = readSubtitles(request.subtitles, request.encoding, m_limits, interrupt);
+      Subtitles subtitles = readSubtitles(request.subtitles, request.encoding, interrupt);
       const double toS = request.plan.to_s;
       leaveOutBehind(subtitles, video->info().playsS, toS < 0.0 ? std::numeric_limits<double>::infinity() : toS);
       video->setSubtitles(std::move(subtitles));
@@ -66,13 +62,13 @@ std::unique_ptr<MediaSource> FfmpegMediaOpener::openSource(const MediaRequest& r
   }
 }
 
-MediaKind FfmpegMediaOpener::detectKind(const std::string& path) const {
-  const MediaFile file(path);
+MediaKind FfmpegMediaOpener::detectKind(const std::string& path, const InterruptToken& /*interrupt*/) const {
+  const std::unique_ptr<MediaFile> file = m_files(path);
   try {
-    return kindOf(detectContent(file));
+    return kindOf(detectContent(*file));
   } catch (const Exception& exception) {
     // Whatever is no picture and no video may still be a text. A PDF may begin like one.
-    const std::vector<std::uint8_t> head = file.readRange(0, kTextHeadBytes);
+    const std::vector<std::uint8_t> head = file->readRange(0, kTextHeadBytes);
     const bool pdf = std::string_view(reinterpret_cast<const char*>(head.data()), head.size()).starts_with("%PDF");
     const bool text = looksLikeText(head) && !pdf && !isNamedAsPicture(path);
     if (exception.error().code != ErrorCode::kUnsupportedFormat || !text) throw;
@@ -80,13 +76,8 @@ MediaKind FfmpegMediaOpener::detectKind(const std::string& path) const {
   }
 }
 
-MediaInfo FfmpegMediaOpener::probe(const std::string& path, const InterruptToken& interrupt, const std::string& encoding) const {
-  MediaRequest request;
-  request.path = path;
-  request.encoding = encoding;
-  request.kind = detectKind(path);
-  request.plan.frame_count = request.plan.max_frames = 1;
-  return openSource(request, interrupt)->info();
+Subtitles FfmpegMediaOpener::readSubtitles(const std::string& path, const std::string& encoding, const InterruptToken& interrupt) const {
+  return app::readSubtitles(*m_files(path), encoding, m_limits, interrupt);
 }
 
 std::vector<SampledFrame> FfmpegMediaOpener::readThumbnails(const MediaRequest& request, int maxSidePx,

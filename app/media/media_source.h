@@ -1,4 +1,4 @@
-// A FrameSource with what the window and the terminal program want to know besides the pixels. Made by FfmpegMediaOpener.
+// A FrameSource with what the window and the terminal program want to know besides the pixels. Made by a MediaReader.
 #pragma once
 
 #include <string>

@@ -6,15 +6,16 @@
 namespace winnow::app {
 
 ReadDocuments::ReadDocuments()
-    : ReadDocuments(
-          [](const MediaFile& file, const std::string& encoding) { return std::make_shared<const DocumentSource>(file, encoding); }) {}
+    : ReadDocuments([](const MediaFile& file, const std::string& encoding, const InterruptToken& /*interrupt*/) {
+        return std::make_shared<const DocumentSource>(file, encoding);
+      }) {}
 
-std::unique_ptr<DocumentSource> ReadDocuments::open(const MediaFile& file, const std::string& encoding) {
+std::unique_ptr<DocumentSource> ReadDocuments::open(const MediaFile& file, const std::string& encoding, const InterruptToken& interrupt) {
   std::string version = file.version();
   if (!version.empty()) version += " " + encoding;
   std::shared_ptr<const DocumentSource> source = version.empty() ? nullptr : find(file.path(), version);
   if (!source) {
-    source = m_read(file, encoding);
+    source = m_read(file, encoding, interrupt);
     if (!version.empty()) keep({file.path(), version, source});
   }
   return std::make_unique<DocumentSource>(*source);

@@ -1,6 +1,6 @@
 // Documents that were read, hashed and decoded already, so that a plan after every key does not do it again.
 //
-// Owned by FfmpegMediaOpener. A document in one encoding is the same as long as the file's number, size and times are
+// Owned by each MediaReader. A document in one encoding is the same as long as the file's number, size and times are
 // (MediaFile::version()); one that was written to a moment ago is read each time, since its times could not tell another change. Holds the
 // last few, within a bound. Errors: those of DocumentSource. Threads: any, several at a time.
 #pragma once
@@ -15,6 +15,7 @@
 #include <utility>
 
 #include "app/media/document_source.h"
+#include "engine/base/interrupt.h"
 
 namespace winnow::app {
 
@@ -23,12 +24,13 @@ class ReadDocuments {
   static constexpr std::size_t kMost = 8;
   static constexpr std::int64_t kMostBytes = std::int64_t{32} << 20;  // of files
 
-  using Read = std::function<std::shared_ptr<const DocumentSource>(const MediaFile& file, const std::string& encoding)>;
+  using Read = std::function<std::shared_ptr<const DocumentSource>(const MediaFile& file, const std::string& encoding,
+                                                                   const InterruptToken& interrupt)>;
 
   ReadDocuments();
   explicit ReadDocuments(Read read) : m_read(std::move(read)) {}
 
-  std::unique_ptr<DocumentSource> open(const MediaFile& file, const std::string& encoding);
+  std::unique_ptr<DocumentSource> open(const MediaFile& file, const std::string& encoding, const InterruptToken& interrupt = {});
 
  private:
   struct Entry {

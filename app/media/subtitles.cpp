@@ -14,7 +14,6 @@
 #include "app/media/container_extent.h"
 #include "app/media/content_type.h"
 #include "app/media/document_text.h"
-#include "app/media/media_file.h"
 #include "app/media/subtitle_markup.h"
 #include "app/media/video_container.h"
 
@@ -174,8 +173,8 @@ int textStreamOf(const AVFormatContext& format) {
   return chosen;
 }
 
-Subtitles readSubtitles(const std::string& path, const std::string& encoding, const MediaLimits& limits, const InterruptToken& interrupt) {
-  const MediaFile file(path);
+Subtitles readSubtitles(const MediaFile& file, const std::string& encoding, const MediaLimits& limits, const InterruptToken& interrupt) {
+  const std::string& path = file.path();
   const std::optional<ContentType> type = contentOf(file);
   if (!type) {
     const DocumentText text = readTextFile(file, encoding, "subtitles");

@@ -1,6 +1,6 @@
 // The subtitles of a video: which there are, beside it or inside, and what they say.
 //
-// Used by FfmpegMediaOpener (a video asked for with its subtitles), and by the window and the terminal, which offer them. Beside: a file of
+// Used by FfmpegMediaOpener; the window and the terminal offer those that are found. Beside: a file of
 // the video's name (clip.srt, .vtt, .ass, .ssa of clip.mp4), or with a tag between (clip.en.srt; the first by name). Inside: text
 // streams (SubRip, WebVTT, MP4's timed text, ASS), of which the one that the file marks as default is read, else the first; nothing is
 // decoded, their packets are text. Streams of pictures are no text. Times of a stream count from the video's first frame, as frames' do.
@@ -11,6 +11,7 @@
 #include <string>
 
 #include "app/media/limits.h"
+#include "app/media/media_file.h"
 #include "app/media/media_info.h"
 #include "app/media/subtitle_text.h"
 #include "engine/base/interrupt.h"
@@ -27,8 +28,8 @@ std::string subtitlesOf(const std::string& video, const MediaInfo& info);
 // The text stream of an open container; -1: there is none.
 int textStreamOf(const AVFormatContext& format);
 
-// path: a text, or a video. encoding: that the words are in; empty: by their bytes.
-Subtitles readSubtitles(const std::string& path, const std::string& encoding, const MediaLimits& limits, const InterruptToken& interrupt);
+// file: a text, or a video. encoding: that the words are in; empty: by their bytes.
+Subtitles readSubtitles(const MediaFile& file, const std::string& encoding, const MediaLimits& limits, const InterruptToken& interrupt);
 
 // Leaves out the lines that begin when the video is over, and says so of those that were to be read: up to wantedToS. Such a file is of
 // another video. playsS: MediaInfo's.

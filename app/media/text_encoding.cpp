@@ -7,6 +7,7 @@
 #include <array>
 #include <cctype>
 #include <cerrno>
+#include <memory>
 
 #include "engine/base/error.h"
 
@@ -172,6 +173,14 @@ DecodedText decodeText(TextBytes bytes, const std::string& encoding) {
   }
   convert(nullptr, nullptr);  // what it has held back
   return decoded;
+}
+
+void keepConverters() {
+  static const auto kept = [] {
+    std::vector<std::unique_ptr<const Converter>> all;
+    for (const EncodingRow& row : kEncodings) all.push_back(std::make_unique<const Converter>(row.converter));
+    return all;
+  }();
 }
 
 }  // namespace winnow::app

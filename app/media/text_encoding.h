@@ -36,4 +36,7 @@ struct DecodedText {
 // encoding: a name of the list, and bytes without its mark. Throws Exception(kUnsupportedFormat) where the system cannot convert it.
 DecodedText decodeText(TextBytes bytes, const std::string& encoding);
 
+// Loads the system's converters of the whole list and keeps them, for a process that cannot load one later.
+void keepConverters();
+
 }  // namespace winnow::app

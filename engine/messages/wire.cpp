@@ -62,15 +62,8 @@ class Bounds final : public nlohmann::json_sax<Value> {
   bool damaged_ = false;
 };
 
-Value parsed(std::span<const std::uint8_t> bytes) {
-  if (bytes.size() > kMostWireBytes) throw Exception(ErrorCode::kLimitExceeded, "wire", "a message is larger than 512 MiB");
-  Bounds bounds;
-  if (!Value::sax_parse(bytes.begin(), bytes.end(), &bounds, Value::input_format_t::cbor)) {
-    if (bounds.damaged()) throw Exception(ErrorCode::kDamagedFile, "wire", "a message is no CBOR");
-    throw Exception(ErrorCode::kLimitExceeded, "wire", "a message has more values or is deeper than any of ours");
-  }
-  Value value = Value::from_cbor(bytes.begin(), bytes.end(), true, false);
-  if (!value.is_object()) throw Exception(ErrorCode::kDamagedFile, "wire", "a message is no map");
+Value message_of(std::span<const std::uint8_t> bytes) {
+  Value value = wire::parsed(bytes);
   std::uint64_t version = 0;
   fields::read_field<WireForm>(value, "v", version, kRoot);
   if (version != kWireVersion) {
@@ -90,7 +83,7 @@ void read_body(std::size_t kind, const Value& from, const std::array<const char*
 
 template <class Message, std::size_t N>
 Message decoded(std::span<const std::uint8_t> bytes, const std::array<const char*, N>& kinds) {
-  const Value value = parsed(bytes);
+  const Value value = message_of(bytes);
   std::string kind;
   Message message;
   fields::read_field<WireForm>(value, "id", message.id, kRoot);
@@ -114,6 +107,18 @@ Value value_of(const Message& message, const std::array<const char*, N>& kinds) 
 }
 
 }  // namespace
+
+Value wire::parsed(std::span<const std::uint8_t> bytes) {
+  if (bytes.size() > kMostWireBytes) throw Exception(ErrorCode::kLimitExceeded, "wire", "a message is larger than 512 MiB");
+  Bounds bounds;
+  if (!Value::sax_parse(bytes.begin(), bytes.end(), &bounds, Value::input_format_t::cbor)) {
+    if (bounds.damaged()) throw Exception(ErrorCode::kDamagedFile, "wire", "a message is no CBOR");
+    throw Exception(ErrorCode::kLimitExceeded, "wire", "a message has more values or is deeper than any of ours");
+  }
+  Value value = Value::from_cbor(bytes.begin(), bytes.end(), true, false);
+  if (!value.is_object()) throw Exception(ErrorCode::kDamagedFile, "wire", "a message is no map");
+  return value;
+}
 
 std::vector<std::uint8_t> encoded(const Request& request) { return Value::to_cbor(value_of(request, kRequestKinds)); }
 

@@ -1,9 +1,11 @@
 // The form that message_fields.h has on the wire (field_values.h): what is different there is how lists of numbers are packed. Private to
-// wire.cpp and its tests.
+// wire.cpp, its tests, and protocols beside the engine's that are made of tables of fields, too (app/media_process).
 #pragma once
 
 #include <bit>
 #include <cstring>
+#include <span>
+#include <vector>
 
 #include "engine/messages/field_values.h"
 
@@ -116,5 +118,19 @@ struct WireForm {
     return read_columns(from, list, at);
   }
 };
+
+// Size, depth and number of values are bounded before anything is kept. Errors: kLimitExceeded, kDamagedFile.
+Value parsed(std::span<const std::uint8_t> bytes);
+
+template <HasFields T>
+std::vector<std::uint8_t> encoded_fields(const T& value) {
+  return Value::to_cbor(fields::written_fields<WireForm>(value));
+}
+template <HasFields T>
+T decoded_fields(std::span<const std::uint8_t> bytes) {
+  T value{};
+  fields::read_fields<WireForm>(parsed(bytes), value, kRoot);
+  return value;
+}
 
 }  // namespace winnow::wire

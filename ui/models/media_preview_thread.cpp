@@ -9,7 +9,6 @@
 #include <algorithm>
 #include <utility>
 
-#include "app/media/media_opener.h"
 #include "app/media/subtitles.h"
 #include "app/media/text_encoding.h"
 #include "app/media/thumbnails.h"
@@ -101,13 +100,23 @@ QByteArray kept(const QString& folder, const QString& name, const char* ending, 
   return QFile::encodeName(file);
 }
 
-// What is offered of a video's subtitles; none where they cannot be read.
-void findSubtitles(const std::string& video, const app::MediaInfo& info, const std::string& encoding, MediaSummary& summary,
-                   const InterruptToken& interrupt) {
+}  // namespace
+
+MediaPreviewThread::MediaPreviewThread(std::unique_ptr<app::MediaReader> reader, const QString& pasteFolder, QObject* parent)
+    : MediaPreview(parent), m_reader(std::move(reader)), m_pasteFolder(pasteFolder) {}
+
+MediaPreviewThread::~MediaPreviewThread() {
+  m_running.clear();
+  m_all.request_cancel();
+}
+
+// None where they cannot be read.
+void MediaPreviewThread::findSubtitles(const std::string& video, const app::MediaInfo& info, const std::string& encoding,
+                                       MediaSummary& summary, const InterruptToken& interrupt) const {
   const std::string found = app::subtitlesOf(video, info);
   if (found.empty()) return;
   try {
-    app::Subtitles read = app::readSubtitles(found, encoding, {}, interrupt);
+    app::Subtitles read = m_reader->readSubtitles(found, encoding, interrupt);
     app::leaveOutBehind(read, info.playsS);
     summary.lines = std::move(read.lines);
     summary.subtitleNotices = std::move(read.notices);
@@ -115,15 +124,6 @@ void findSubtitles(const std::string& video, const app::MediaInfo& info, const s
   } catch (const Exception&) {
     // The video is what was attached: it is shown without them.
   }
-}
-
-}  // namespace
-
-MediaPreviewThread::MediaPreviewThread(const QString& pasteFolder, QObject* parent) : MediaPreview(parent), m_pasteFolder(pasteFolder) {}
-
-MediaPreviewThread::~MediaPreviewThread() {
-  m_running.clear();
-  m_all.request_cancel();
 }
 
 // Runs job(token, interrupt, answer) on the media thread; answer(f) runs f on the UI thread while the token is wanted.
@@ -159,9 +159,8 @@ QStringList MediaPreviewThread::encodings() const {
 
 PreviewToken MediaPreviewThread::probe(const QByteArray& path, const QByteArray& encoding) {
   return enqueue([this, path, encoding](PreviewToken token, const InterruptToken& interrupt, const auto& answer) {
-    const app::FfmpegMediaOpener opener;
     const std::string name = path.toStdString();
-    const app::MediaInfo info = opener.probe(name, interrupt, encoding.toStdString());
+    const app::MediaInfo info = m_reader->probe(name, interrupt, encoding.toStdString());
     MediaSummary summary;
     summary.kind = info.kind;
     summary.sizeBytes = info.fileBytes;
@@ -175,7 +174,7 @@ PreviewToken MediaPreviewThread::probe(const QByteArray& path, const QByteArray&
     if (info.kind == MediaKind::kVideo) findSubtitles(name, info, encoding.toStdString(), summary, interrupt);
     MediaRequest request{name, info.kind, planAt(std::min(1.0, info.durationS / 2))};
     request.encoding = encoding.toStdString();
-    const auto source = opener.openSource(request, interrupt);
+    const auto source = m_reader->openSource(request, interrupt);
     if (source->frame_count() > 0) {
       summary.poster = toImage(app::makeThumbnail(source->read(0, 1, interrupt).front().image, kPosterSidePx));
       summary.posterPng = toPng(summary.poster);
@@ -190,7 +189,6 @@ PreviewToken MediaPreviewThread::probe(const QByteArray& path, const QByteArray&
 PreviewToken MediaPreviewThread::thumbnails(const QByteArray& path, MediaKind kind, const std::vector<double>& seconds,
                                             const QSize& bound) {
   return enqueue([this, path, kind, seconds, bound](PreviewToken token, const InterruptToken& interrupt, const auto& answer) {
-    app::FfmpegMediaOpener opener;
     const int side = std::max(1, std::max(bound.width(), bound.height()));
     const auto deliver = [&](int index, const SampledFrame& frame) {
       const QImage image = toImage(app::makeThumbnail(frame.image, side));
@@ -198,12 +196,12 @@ PreviewToken MediaPreviewThread::thumbnails(const QByteArray& path, MediaKind ki
       answer([this, token, index, actual, image] { Q_EMIT thumbnailReady(token, index, actual, image); });
     };
     if (kind == MediaKind::kImage) {
-      const auto source = opener.open({path.toStdString(), kind, {}}, interrupt);
+      const auto source = m_reader->open({path.toStdString(), kind, {}}, interrupt);
       for (const SampledFrame& frame : source->read(0, 1, interrupt)) deliver(0, frame);
     } else {
       for (std::size_t i = 0; i < seconds.size(); ++i) {
         interrupt.throw_if_requested();
-        const auto source = opener.open({path.toStdString(), kind, planAt(seconds[i])}, interrupt);
+        const auto source = m_reader->open({path.toStdString(), kind, planAt(seconds[i])}, interrupt);
         for (const SampledFrame& frame : source->read(0, 1, interrupt)) deliver(static_cast<int>(i), frame);
       }
     }
@@ -213,10 +211,9 @@ PreviewToken MediaPreviewThread::thumbnails(const QByteArray& path, MediaKind ki
 
 PreviewToken MediaPreviewThread::readText(const QByteArray& path, const QByteArray& encoding) {
   return enqueue([this, path, encoding](PreviewToken token, const InterruptToken& interrupt, const auto& answer) {
-    app::FfmpegMediaOpener opener;
     MediaRequest request{path.toStdString(), MediaKind::kDocument, {}};
     request.encoding = encoding.toStdString();
-    const QString text = QString::fromStdString(opener.open(request, interrupt)->text());
+    const QString text = QString::fromStdString(m_reader->open(request, interrupt)->text());
     answer([this, token, text] { Q_EMIT textRead(token, text); });
   });
 }

@@ -1,11 +1,14 @@
-// MediaPreview on app/media: one thread that opens, describes and decodes for the window.
+// MediaPreview on a MediaReader: one thread that opens, describes and decodes for the window.
 //
 // Made by bootstrap. Jobs run in order; a cancelled one ends within a packet and is silent. Pasted pictures and texts are kept as
 // files named by their content in `pasteFolder`. The destructor cancels everything and joins. Lives on the UI thread.
 #pragma once
 
 #include <QHash>
+#include <memory>
+#include <string>
 
+#include "app/media/media_reader.h"
 #include "app/threads/mailbox.h"
 #include "app/threads/worker_thread.h"
 #include "engine/base/interrupt.h"
@@ -16,7 +19,7 @@ namespace winnow::ui {
 class MediaPreviewThread : public MediaPreview {
   Q_OBJECT
  public:
-  explicit MediaPreviewThread(const QString& pasteFolder, QObject* parent = nullptr);
+  MediaPreviewThread(std::unique_ptr<app::MediaReader> reader, const QString& pasteFolder, QObject* parent = nullptr);
   ~MediaPreviewThread() override;
 
   QStringList encodings() const override;
@@ -31,8 +34,12 @@ class MediaPreviewThread : public MediaPreview {
  private:
   template <typename Job>
   PreviewToken enqueue(Job job);
+  // What is offered of a video's subtitles.
+  void findSubtitles(const std::string& video, const app::MediaInfo& info, const std::string& encoding, MediaSummary& summary,
+                     const InterruptToken& interrupt) const;
   bool live(PreviewToken token) const { return m_running.contains(token); }
 
+  const std::unique_ptr<app::MediaReader> m_reader;
   QString m_pasteFolder;
   PreviewToken m_last = 0;
   InterruptSource m_all;

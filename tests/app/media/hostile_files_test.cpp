@@ -49,11 +49,12 @@ TEST(HostileFiles, PlaylistsThatPointAtOtherFiles) {
 TEST(HostileFiles, NamesAreTakenLiterally) {
   const std::string real = samples::make("real.mp4", numbered(4, 4) + " -c:v libx264 -preset ultrafast");
   const auto start = std::filesystem::current_path();
+  const auto reader = samples::reader();
   std::filesystem::current_path(std::filesystem::path(real).parent_path());
   for (const char* name : {"img%03d.mp4", "pipe:0", "http:x", "concat:a|b", "-i", "file:real.mp4", "data:video", "a b\n\xFF.mp4"}) {
     EXPECT_EQ(samples::errorOf(name).code, ErrorCode::kFileNotFound) << name;
     std::filesystem::copy_file(real, name);
-    const auto source = samples::openVideo(samples::video(name, 2));
+    const auto source = reader->openSource(samples::video(name, 2), {});
     EXPECT_EQ(source->read(0, 2, {}).size(), 2u) << name;
     std::filesystem::remove(name);
   }
@@ -136,7 +137,7 @@ TEST(HostileFiles, DamagedMiddleIsBridgedWithANotice) {
   const auto length = bytes.end() - data;
   std::fill(data + length * 2 / 5, data + length * 3 / 5, std::uint8_t{0});
   samples::writeBytes(file, bytes);
-  const auto source = samples::openVideo(samples::video(file, 10));
+  const auto source = samples::reader()->openSource(samples::video(file, 10), {});
   const auto frames = source->read(0, 10, {});
   ASSERT_EQ(frames.size(), 10u);
   EXPECT_FALSE(source->notices().empty());
@@ -158,7 +159,7 @@ TEST(HostileFiles, ADamagedBeginningShowsTheNextPictureThatIsThere) {
     at += kTagHead + size + 4;
   }
   samples::writeBytes(file, bytes);
-  const auto source = samples::openVideo(samples::videoEvery(file, 0.3));
+  const auto source = samples::reader()->openSource(samples::videoEvery(file, 0.3), {});
   const auto frames = source->read(0, source->frame_count(), {});
   ASSERT_FALSE(frames.empty());
   EXPECT_EQ(samples::numberIn(frames.back().image), 39);
@@ -188,7 +189,7 @@ TEST(HostileFiles, FlippedBitsNeverCrash) {
     const std::string file = samples::path(sample.name);
     MediaLimits limits;
     limits.decodeBudgetMs = 10'000;
-    const FfmpegMediaOpener opener(limits);
+    const auto reader = samples::reader(limits);
     for (int mutation = 0; mutation < sample.mutations; ++mutation) {
       Bytes mutated = bytes;
       const std::size_t flips = 1 + random() % 16;
@@ -198,8 +199,8 @@ TEST(HostileFiles, FlippedBitsNeverCrash) {
       samples::writeBytes(file, mutated);
       try {
         MediaRequest request = samples::video(file, 4);
-        request.kind = opener.detectKind(file);
-        const auto source = opener.openSource(request, {});
+        request.kind = reader->detectKind(file);
+        const auto source = reader->openSource(request, {});
         for (const SampledFrame& frame : source->read(0, source->frame_count(), {})) {
           ASSERT_EQ(frame.image.rgb.size(),
                     static_cast<std::size_t>(frame.image.width_px) * static_cast<std::size_t>(frame.image.height_px) * 3);

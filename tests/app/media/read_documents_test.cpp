@@ -24,7 +24,7 @@ class ReadDocumentsTest : public ::testing::Test {
 
   test::ScratchFolder scratch;
   int reads = 0;
-  ReadDocuments documents{[this](const MediaFile& file, const std::string& encoding) {
+  ReadDocuments documents{[this](const MediaFile& file, const std::string& encoding, const InterruptToken&) {
     ++reads;
     return std::make_shared<const DocumentSource>(file, encoding);
   }};

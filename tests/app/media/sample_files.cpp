@@ -4,10 +4,12 @@
 
 #include <array>
 #include <cstdio>
+#include <cstdlib>
 #include <fstream>
 #include <iterator>
 #include <stdexcept>
 
+#include "app/media_process/process_media_reader.h"
 #include "tests/support/scratch_folder.h"
 
 namespace winnow::app::samples {
@@ -117,12 +119,20 @@ RgbImage readImage(const std::string& file) {
   return std::move(FfmpegMediaOpener().openSource(image(file), {})->read(0, 1, {}).front().image);
 }
 
+std::unique_ptr<MediaReader> reader(const MediaLimits& limits) {
+  const char* const where = std::getenv("WINNOW_TEST_MEDIA");
+  if (where == nullptr || std::string(where) != "process") return std::make_unique<FfmpegMediaOpener>(limits);
+  MediaProcessSettings settings;
+  settings.limits = limits;
+  return std::make_unique<ProcessMediaReader>(std::move(settings));
+}
+
 Error errorOf(const std::string& file, const MediaLimits& limits) {
-  const FfmpegMediaOpener opener(limits);
+  const auto media = reader(limits);
   try {
     MediaRequest request = video(file, 8);
-    request.kind = opener.detectKind(file);
-    const auto source = opener.openSource(request, {});
+    request.kind = media->detectKind(file);
+    const auto source = media->openSource(request, {});
     source->read(0, source->frame_count(), {});
   } catch (const Exception& exception) {
     return exception.error();

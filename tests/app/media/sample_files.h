@@ -38,6 +38,8 @@ MediaRequest image(const std::string& file);
 std::unique_ptr<VideoFrameSource> openVideo(const MediaRequest& request, const MediaLimits& limits = {});
 RgbImage firstFrame(const std::string& file);  // of a video asked for one
 RgbImage readImage(const std::string& file);
+// In this program, or in the media process where the environment has WINNOW_TEST_MEDIA=process, for tests that run once with each.
+std::unique_ptr<MediaReader> reader(const MediaLimits& limits = {});
 
 // The error of opening the file as what it is (or as a video when that cannot be told) and reading all of its frames; fails the test when
 // there is none.

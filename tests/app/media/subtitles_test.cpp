@@ -18,6 +18,10 @@
 namespace winnow::app {
 namespace {
 
+Subtitles readSubtitles(const std::string& path, const std::string& encoding, const MediaLimits& limits, const InterruptToken& interrupt) {
+  return app::readSubtitles(MediaFile(path), encoding, limits, interrupt);
+}
+
 using samples::numbered;
 
 // "1-2.5 text|...": times in seconds.

@@ -6,6 +6,7 @@
 #include <QPushButton>
 #include <QSignalSpy>
 
+#include "app/media/media_opener.h"
 #include "tests/ui/support/window_fixture.h"
 #include "ui/composer/attachment_card.h"
 #include "ui/composer/document_viewer.h"
@@ -163,7 +164,7 @@ TEST(DocumentFiles, AreProbedReadAndKept) {
     EXPECT_TRUE(out.open(QIODevice::WriteOnly) && out.write(content) == content.size());
     return QFile::encodeName(out.fileName());
   };
-  ui::MediaPreviewThread preview(folder.filePath(QStringLiteral("pasted")));
+  ui::MediaPreviewThread preview(std::make_unique<app::FfmpegMediaOpener>(), folder.filePath(QStringLiteral("pasted")));
   QList<ui::MediaSummary> probed;
   QStringList read;
   QList<QByteArray> stored;

@@ -5,6 +5,7 @@
 #include <QSpinBox>
 #include <QTemporaryDir>
 
+#include "app/media/media_opener.h"
 #include "tests/support/source_folder.h"
 #include "tests/ui/support/window_fixture.h"
 #include "ui/composer/attachment_card.h"
@@ -90,7 +91,7 @@ TEST(SubtitlePreview, OffersWhatCanBeRead) {
   QTemporaryDir folder;
   const QString video = folder.filePath(QStringLiteral("clip.mp4"));
   ASSERT_TRUE(QFile::copy(sample, video));
-  ui::MediaPreviewThread preview(folder.filePath(QStringLiteral("pasted")));
+  ui::MediaPreviewThread preview(std::make_unique<app::FfmpegMediaOpener>(), folder.filePath(QStringLiteral("pasted")));
   QList<ui::MediaSummary> probed;
   QObject::connect(&preview, &ui::MediaPreview::probed, &preview, [&](ui::PreviewToken, const ui::MediaSummary& of) { probed << of; });
   const auto probe = [&](const char* srt) {

@@ -1,0 +1,9 @@
+// What reading takes from the system at its first time, taken now, for a process that will not be able to open anything later.
+#pragma once
+
+namespace winnow::app {
+
+// The C library's modules for all encodings, the number of processors, and what codecs and OpenCV look up once. Once, before any thread.
+void prepareReading();
+
+}  // namespace winnow::app

@@ -1,0 +1,13 @@
+// The system calls of a process that reads media and does nothing else, by libseccomp.
+//
+// What is on no list gives EPERM: libraries look for files that they can do without. What only an attacker tries ends the process at once.
+// Threads are made (clone with CLONE_THREAD; clone3, whose flags a filter cannot see, is said not to exist, and the C library takes the
+// former). Memory is never executable: Qt matches its patterns without compiling them. Held for all threads and for good.
+#pragma once
+
+namespace winnow::app {
+
+// False: the kernel has no seccomp, or refuses the filter.
+bool allowOnlyReading();
+
+}  // namespace winnow::app

@@ -1,0 +1,27 @@
+#include "app/media_process/frame_memory.h"
+
+#include <unistd.h>
+
+#include <cerrno>
+
+#include "engine/base/error.h"
+
+namespace winnow::app {
+
+void FrameMemory::write(const std::vector<SampledFrame>& frames, const std::string& subject) {
+  std::int64_t offset = 0;
+  for (const SampledFrame& frame : frames) {
+    const std::vector<std::uint8_t>& rgb = frame.image.rgb;
+    for (std::size_t done = 0; done < rgb.size();) {
+      const ssize_t written = ::pwrite(m_file.descriptor(), rgb.data() + done, rgb.size() - done, offset);
+      if (written < 0 && errno == EINTR) continue;
+      if (written <= 0) throw Exception(ErrorCode::kOutOfMemory, subject, "there is not enough memory for its frames");
+      done += static_cast<std::size_t>(written);
+      offset += written;
+    }
+  }
+}
+
+void FrameMemory::giveBack() { [[maybe_unused]] const int done = ::ftruncate(m_file.descriptor(), 0); }
+
+}  // namespace winnow::app

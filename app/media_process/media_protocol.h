@@ -1,0 +1,250 @@
+// What is said between the program and winnow-media: kinds of messages (worker_channel.h) and what each holds, as tables of fields.
+//
+// The program sends kBegin with the memory that frames come back in, and gets kReady when the sandbox is closed. From then on it asks one
+// thing at a time and gets one answer: that of the question's kind, kFailed or kInterrupted. kInterrupt, which has no answer, says that
+// the last question is not wanted any more. A source is a number that the program gives. Pixels lie in the memory one frame behind the
+// other and hold until the next question. The encoded form is the wire's (engine/messages/wire_value.h). Plain data.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "app/media/document_text.h"
+#include "app/media/limits.h"
+#include "app/media/media_info.h"
+#include "app/media/subtitle_text.h"
+#include "engine/base/error.h"
+#include "engine/messages/message_fields.h"
+
+namespace winnow::app {
+
+inline constexpr std::uint32_t kMediaProtocolVersion = 1;
+
+enum class MediaMessage : std::uint32_t {
+  kBegin = 1,       // BeginReading, with the memory
+  kOpen = 2,        // AskFile -> kOpened
+  kDetectKind = 3,  // AskFile -> kDetected
+  kReadLines = 4,   // AskFile -> kLines
+  kReadText = 5,    // AskFile -> kText
+  kReadFrames = 6,  // AskFrames -> kFrames
+  kClose = 7,       // CloseSource
+  kInterrupt = 8,   // InterruptReading
+  kReady = 32,      // ReadyToRead
+  kOpened = 33,     // SourceOpened
+  kDetected = 34,   // KindDetected
+  kLines = 35,      // Subtitles
+  kText = 36,       // DocumentText
+  kFrames = 37,     // FramesRead
+  kFailed = 38,     // Error
+  kInterrupted = 39,
+};
+
+// What the kernel was able to keep a process from.
+struct SandboxReport {
+  bool systemCalls = false;  // only those that reading needs (seccomp)
+  int landlock = 0;          // version of Landlock, which has taken all files and ports; 0: the kernel has none
+  bool memory = false;       // its address space is bounded
+};
+
+struct BeginReading {
+  std::uint32_t version = kMediaProtocolVersion;
+  MediaLimits limits;
+  std::int64_t memoryBytes = 0;  // of address space; 0: no bound
+};
+
+struct ReadyToRead {
+  std::uint32_t version = 0;
+  SandboxReport sandbox;
+};
+
+// A file that was opened for the process, or why that failed; the descriptors come in the same order, without those that failed.
+struct GivenFile {
+  std::string path;
+  std::int64_t sizeBytes = 0;
+  std::string version;
+  std::optional<Error> failure;
+};
+
+struct AskFile {
+  std::uint64_t source = 0;  // that it will be, of kOpen
+  MediaRequest request;
+  std::vector<GivenFile> files;
+};
+
+struct AskFrames {
+  std::uint64_t source = 0;
+  int first = 0;
+  int count = 0;
+};
+
+struct CloseSource {
+  std::uint64_t source = 0;
+};
+
+struct InterruptReading {
+  int kind = 0;  // of engine/base/interrupt.h
+};
+
+struct SourceOpened {
+  MediaInfo info;
+  double durationS = 0.0;
+  std::vector<double> askedS;
+  std::vector<double> shownS;
+  std::vector<double> untilS;
+  std::vector<TimedLine> lines;
+  std::vector<MediaNotice> notices;
+};
+
+struct KindDetected {
+  MediaKind kind = MediaKind::kImage;
+};
+
+struct FrameRead {
+  double askedS = 0.0;
+  double actualS = 0.0;
+  int widthPx = 0;
+  int heightPx = 0;
+};
+
+struct FramesRead {
+  std::vector<FrameRead> frames;
+  MediaInfo info;
+  std::vector<MediaNotice> notices;
+};
+
+template <FieldsOf<MediaLimits> F>
+constexpr void visit_fields(F& f, auto&& visit) {
+  visit("image_file_bytes", f.imageFileBytes);
+  visit("image_pixels", f.imagePixels);
+  visit("image_side_px", f.imageSidePx);
+  visit("image_side_ratio", f.imageSideRatio);
+  visit("video_frame_pixels", f.videoFramePixels);
+  visit("video_streams", f.videoStreams);
+  visit("probe_bytes", f.probeBytes);
+  visit("probe_ms", f.probeMs);
+  visit("planned_frames", f.plannedFrames);
+  visit("decoders", f.decoders);
+  visit("live_index_entries", f.liveIndexEntries);
+  visit("decode_budget_ms", f.decodeBudgetMs);
+}
+
+template <FieldsOf<MediaInfo> F>
+constexpr void visit_fields(F& f, auto&& visit) {
+  visit("kind", f.kind);
+  visit("container", f.container);
+  visit("codec", f.codec);
+  visit("width_px", f.widthPx);
+  visit("height_px", f.heightPx);
+  visit("duration_s", f.durationS);
+  visit("plays_s", f.playsS);
+  visit("average_fps", f.averageFps);
+  visit("rotation_degrees", f.rotationDegrees);
+  visit("colour_range", f.colourRange);
+  visit("colour_matrix", f.colourMatrix);
+  visit("file_bytes", f.fileBytes);
+  visit("frame_count", f.frameCount);
+  visit("words", f.words);
+  visit("even_frames", f.evenFrames);
+  visit("holds_text", f.holdsText);
+  visit("notices", f.notices);
+}
+
+template <FieldsOf<Subtitles> F>
+constexpr void visit_fields(F& f, auto&& visit) {
+  visit("lines", f.lines);
+  visit("notices", f.notices);
+}
+
+template <FieldsOf<DocumentText> F>
+constexpr void visit_fields(F& f, auto&& visit) {
+  visit("text", f.utf8);
+  visit("encoding", f.encoding);
+  visit("notices", f.notices);
+}
+
+template <FieldsOf<SandboxReport> F>
+constexpr void visit_fields(F& f, auto&& visit) {
+  visit("system_calls", f.systemCalls);
+  visit("landlock", f.landlock);
+  visit("memory", f.memory);
+}
+
+template <FieldsOf<BeginReading> F>
+constexpr void visit_fields(F& f, auto&& visit) {
+  visit("version", f.version);
+  visit("limits", f.limits);
+  visit("memory_bytes", f.memoryBytes);
+}
+
+template <FieldsOf<ReadyToRead> F>
+constexpr void visit_fields(F& f, auto&& visit) {
+  visit("version", f.version);
+  visit("sandbox", f.sandbox);
+}
+
+template <FieldsOf<GivenFile> F>
+constexpr void visit_fields(F& f, auto&& visit) {
+  visit("path", f.path);
+  visit("size_bytes", f.sizeBytes);
+  visit("version", f.version);
+  visit("failure", f.failure);
+}
+
+template <FieldsOf<AskFile> F>
+constexpr void visit_fields(F& f, auto&& visit) {
+  visit("source", f.source);
+  visit("request", f.request);
+  visit("files", f.files);
+}
+
+template <FieldsOf<AskFrames> F>
+constexpr void visit_fields(F& f, auto&& visit) {
+  visit("source", f.source);
+  visit("first", f.first);
+  visit("count", f.count);
+}
+
+template <FieldsOf<CloseSource> F>
+constexpr void visit_fields(F& f, auto&& visit) {
+  visit("source", f.source);
+}
+
+template <FieldsOf<InterruptReading> F>
+constexpr void visit_fields(F& f, auto&& visit) {
+  visit("kind", f.kind);
+}
+
+template <FieldsOf<SourceOpened> F>
+constexpr void visit_fields(F& f, auto&& visit) {
+  visit("info", f.info);
+  visit("duration_s", f.durationS);
+  visit("asked_s", f.askedS);
+  visit("shown_s", f.shownS);
+  visit("until_s", f.untilS);
+  visit("lines", f.lines);
+  visit("notices", f.notices);
+}
+
+template <FieldsOf<KindDetected> F>
+constexpr void visit_fields(F& f, auto&& visit) {
+  visit("kind", f.kind);
+}
+
+template <FieldsOf<FrameRead> F>
+constexpr void visit_fields(F& f, auto&& visit) {
+  visit("asked_s", f.askedS);
+  visit("actual_s", f.actualS);
+  visit("width_px", f.widthPx);
+  visit("height_px", f.heightPx);
+}
+
+template <FieldsOf<FramesRead> F>
+constexpr void visit_fields(F& f, auto&& visit) {
+  visit("frames", f.frames);
+  visit("info", f.info);
+  visit("notices", f.notices);
+}
+
+}  // namespace winnow::app

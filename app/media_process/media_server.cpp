@@ -1,0 +1,137 @@
+#include "app/media_process/media_server.h"
+
+#include <malloc.h>
+#include <unistd.h>
+
+#include <chrono>
+#include <csignal>
+#include <exception>
+#include <optional>
+#include <utility>
+
+#include "app/media/media_opener.h"
+#include "app/media/prepared_reading.h"
+#include "app/media_process/given_files.h"
+#include "app/media_process/media_sandbox.h"
+#include "engine/messages/wire_value.h"
+
+namespace winnow::app {
+namespace {
+
+constexpr std::chrono::milliseconds kForEver{-1};
+constexpr int kMostArenas = 4;  // each reserves 64 MiB of the address space that is bounded
+
+// The end is not an error, and nothing is waited for: not a decoder that hangs.
+[[noreturn]] void serve(WorkerChannel& channel, MediaServer& server) {
+  try {
+    while (true) server.take(*channel.receive(kForEver));
+  } catch (const std::exception&) {
+    ::_exit(0);
+  }
+}
+
+}  // namespace
+
+MediaServer::MediaServer(WorkerChannel& channel, const MediaLimits& limits, OpenFile memory)
+    : m_channel(channel), m_limits(limits), m_memory(std::move(memory)) {}
+
+void MediaServer::take(ChannelMessage message) {
+  if (static_cast<MediaMessage>(message.kind) == MediaMessage::kInterrupt) {
+    const auto interrupt = wire::decoded_fields<InterruptReading>(message.bytes);
+    interrupt.kind == static_cast<int>(Interrupt::kCancel) ? m_current.request_cancel() : m_current.request_stop();
+    return;
+  }
+  m_current = InterruptSource();
+  // Shared: a job has to be copyable.
+  m_worker.post([this, message = std::make_shared<ChannelMessage>(std::move(message)), token = m_current.token()] {
+    try {
+      answer(std::move(*message), token);
+    } catch (const ChannelBroken&) {
+      // The reading thread sees it, too, and ends the process.
+    }
+  });
+}
+
+void MediaServer::answer(ChannelMessage message, const InterruptToken& interrupt) {
+  const auto kind = static_cast<MediaMessage>(message.kind);
+  m_subject.clear();
+  try {
+    if (kind == MediaMessage::kClose) {
+      m_sources.erase(wire::decoded_fields<CloseSource>(message.bytes).source);
+      if (m_sources.empty()) m_memory.giveBack();
+    } else if (kind == MediaMessage::kReadFrames) {
+      answerWithFrames(wire::decoded_fields<AskFrames>(message.bytes), interrupt);
+    } else {
+      answerAboutFile(kind, std::move(message), interrupt);
+    }
+  } catch (const ChannelBroken&) {
+    throw;
+  } catch (const Interrupted&) {
+    m_channel.send(static_cast<std::uint32_t>(MediaMessage::kInterrupted), {});
+  } catch (...) {
+    send(MediaMessage::kFailed, current_error(m_subject));
+  }
+}
+
+void MediaServer::answerAboutFile(MediaMessage kind, ChannelMessage message, const InterruptToken& interrupt) {
+  auto ask = wire::decoded_fields<AskFile>(message.bytes);
+  const MediaRequest& request = ask.request;
+  m_subject = request.path;
+  const GivenFiles files(std::move(ask.files), std::move(message.files));
+  const FfmpegMediaOpener opener(m_limits, [&files](const std::string& path) { return files.open(path); });
+  switch (kind) {
+    case MediaMessage::kOpen: {
+      std::unique_ptr<MediaSource> source = opener.openSource(request, interrupt);
+      send(MediaMessage::kOpened, SourceOpened{source->info(), source->duration_s(), source->askedTimes(), source->shown_times_s(),
+                                               source->standing_until_s(), source->lines(), source->notices()});
+      m_sources[ask.source] = {request.path, std::move(source)};
+      return;
+    }
+    case MediaMessage::kDetectKind:
+      return send(MediaMessage::kDetected, KindDetected{opener.detectKind(request.path, interrupt)});
+    case MediaMessage::kReadLines:
+      return send(MediaMessage::kLines, opener.readSubtitles(request.path, request.encoding, interrupt));
+    case MediaMessage::kReadText:
+      return send(MediaMessage::kText, readTextFile(*files.open(request.path), request.encoding, "documents"));
+    default:
+      throw Exception(ErrorCode::kInternal, request.path, "the process that reads media does not know what it is asked");
+  }
+}
+
+void MediaServer::answerWithFrames(const AskFrames& ask, const InterruptToken& interrupt) {
+  const auto found = m_sources.find(ask.source);
+  require(found != m_sources.end(), "the process that reads media has no such source");
+  m_subject = found->second.path;
+  MediaSource& source = *found->second.source;
+  std::vector<SampledFrame> frames = source.read(ask.first, ask.count, interrupt);
+  m_memory.write(frames, m_subject);
+  FramesRead read{{}, source.info(), source.notices()};
+  for (const SampledFrame& frame : frames)
+    read.frames.push_back({frame.asked_s, frame.actual_s, frame.image.width_px, frame.image.height_px});
+  send(MediaMessage::kFrames, read);
+}
+
+template <class Answer>
+void MediaServer::send(MediaMessage kind, const Answer& answer) {
+  m_channel.send(static_cast<std::uint32_t>(kind), wire::encoded_fields(answer));
+}
+
+int serveMedia(OpenFile socket) {
+  WorkerChannel channel(std::move(socket));
+  try {
+    std::optional<ChannelMessage> first = channel.receive(kForEver);
+    if (static_cast<MediaMessage>(first->kind) != MediaMessage::kBegin || first->files.size() != 1) return 2;
+    const auto begin = wire::decoded_fields<BeginReading>(first->bytes);
+    std::signal(SIGXFSZ, SIG_IGN);  // memory for frames that grows beyond its bound is an error of that file
+    ::mallopt(M_ARENA_MAX, kMostArenas);
+    prepareReading();
+    const ReadyToRead ready{kMediaProtocolVersion, enterSandbox(begin.memoryBytes)};
+    MediaServer server(channel, begin.limits, std::move(first->files.front()));
+    channel.send(static_cast<std::uint32_t>(MediaMessage::kReady), wire::encoded_fields(ready));
+    serve(channel, server);
+  } catch (const std::exception&) {
+    return 3;
+  }
+}
+
+}  // namespace winnow::app
