@@ -19,6 +19,7 @@
 #include "app/engine_source/engine_source.h"
 #include "app/engine_source/in_process_option.h"
 #include "app/media/media_opener.h"
+#include "app/media_process/process_media_reader.h"
 #include "app/models/model_finder.h"
 #include "app/process/instance_door.h"
 #include "app/process/process_start.h"
@@ -34,7 +35,7 @@
 int main(int argc, char** argv) {
   using namespace winnow;
   app::beginProcess();
-  app::followInProcessOption(argc, argv);
+  const bool inProcess = app::followInProcessOption(argc, argv);
   QApplication application(argc, argv);
   app::keepDecimalPoint();
   QApplication::setApplicationName("winnow");
@@ -61,12 +62,13 @@ int main(int argc, char** argv) {
   if (door.enter(bootstrap::startRequest(initial)) == app::InstanceDoor::Entry::kHandedOver) return 0;
   log.write(app::LogLevel::kInfo, "app", QStringLiteral("started: ") + report().trimmed().replace(QLatin1Char('\n'), QLatin1String("; ")));
 
-  app::FfmpegMediaOpener opener;
+  const std::unique_ptr<app::MediaReader> reader = app::makeMediaReader(inProcess);
   app::ChatStore store(app::ChatFolders{folders.data, folders.cache});
   app::SpeedFile speeds(folders.cache);
   app::ConversationCaches caches(QFile::encodeName(QDir(folders.data).filePath("kept")).toStdString());
   app::EngineHost engine([&] {
-    return std::make_unique<app::KeepingEngine>(std::make_unique<app::LoggedEngine>(app::makeOwnEngine(&opener, &speeds), log), caches);
+    return std::make_unique<app::KeepingEngine>(std::make_unique<app::LoggedEngine>(app::makeOwnEngine(reader.get(), &speeds), log),
+                                                caches);
   });
   const auto logFault = [&log](const Error& error) { log.write(app::LogLevel::kError, "chats", app::errorLine(error)); };
   QObject::connect(&store, &app::ChatStore::failed, [logFault](app::RequestToken, const Error& error) { logFault(error); });
@@ -86,7 +88,7 @@ int main(int argc, char** argv) {
     saves = opened.saves;
     keep();
   });
-  ui::MediaPreviewThread preview(std::make_unique<app::FfmpegMediaOpener>(), QDir(folders.data).filePath("pasted"));
+  ui::MediaPreviewThread preview(app::makeMediaReader(inProcess), QDir(folders.data).filePath("pasted"));
 
   const app::ModelDownloads downloads = app::packageDownloads(models);
   app::ModelFinder finder(app::modelFolders(folders.data, QDir::homePath()));

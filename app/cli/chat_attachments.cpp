@@ -4,9 +4,9 @@
 #include <filesystem>
 #include <utility>
 
+#include "app/cli/media_reading.h"
 #include "app/cli/option_checks.h"
 #include "app/cli/subtitle_options.h"
-#include "app/media/media_opener.h"
 #include "app/media/typed_path.h"
 #include "engine/base/error.h"
 
@@ -55,7 +55,7 @@ void ChatAttachments::add(MediaRequest request) {
     throw Exception(ErrorCode::kModelReadsText, request.path, "this model reads text only; attach a text with /document");
   if (request.kind == MediaKind::kVideo && !traits_.reads_videos)
     throw Exception(ErrorCode::kModelReadsImages, request.path, "this model reads images, not videos");
-  app::FfmpegMediaOpener().open(request, {});
+  media_reader().open(request, {});
   media_.push_back(std::move(request));
 }
 

@@ -12,6 +12,7 @@
 #include "app/cli/commands.h"
 #include "app/cli/console_output.h"
 #include "app/cli/interrupt_signals.h"
+#include "app/cli/media_reading.h"
 #include "app/cli/option_checks.h"
 #include "app/cli/session.h"
 #include "app/evaluation/dataset.h"
@@ -19,7 +20,6 @@
 #include "app/evaluation/progress_text.h"
 #include "app/evaluation/result_files.h"
 #include "app/evaluation/score_table.h"
-#include "app/media/media_opener.h"
 #include "app/resources/bundled_files.h"
 
 namespace winnow::cli {
@@ -114,10 +114,9 @@ std::vector<Job> jobs_of(const EvalOptions& options) {
   std::vector<app::JudgedBy> judged_by;
   for (const std::string& whose : options.judged_by)
     judged_by.push_back(whose == "own" ? app::JudgedBy::kItsOwn : app::JudgedBy::kTheFirst);
-  const app::FfmpegMediaOpener opener;
   app::DatasetOptions reading;
   reading.frames = options.frames;
-  reading.kindOf = [&](const std::string& path) { return opener.detectKind(path); };
+  reading.kindOf = [](const std::string& path) { return media_reader().detectKind(path); };
   std::vector<std::string> files = options.data;
   if (options.demo) files.push_back(bundled_set());
   std::vector<Job> jobs;

@@ -1,6 +1,7 @@
 // winnow-cli: the process around the terminal program (app/cli/program.h).
 #include <QCoreApplication>
 
+#include "app/cli/media_reading.h"
 #include "app/cli/program.h"
 #include "app/engine_source/in_process_option.h"
 #include "app/process/process_start.h"
@@ -9,7 +10,7 @@
 int main(int argc, char** argv) {
   using namespace winnow;
   app::beginProcess();
-  app::followInProcessOption(argc, argv);
+  if (app::followInProcessOption(argc, argv)) cli::read_media_in_process();
   const QCoreApplication qt(argc, argv);
   app::keepDecimalPoint();
   app::makePrivate(app::AppFolders::standard());

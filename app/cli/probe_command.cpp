@@ -9,7 +9,7 @@
 #include "app/cli/commands.h"
 #include "app/cli/console_output.h"
 #include "app/cli/encoding_option.h"
-#include "app/media/media_opener.h"
+#include "app/cli/media_reading.h"
 #include "app/media/subtitles.h"
 #include "app/media/typed_path.h"
 #include "app/notices/notice_text.h"
@@ -143,7 +143,7 @@ ExitStatus run_probe(const ProbeOptions& options) {
   const std::string& path = options.file;
   if (path.empty()) return run_known_models(options.format);
   if (is_of_a_model(path)) return probe_model(path, options.format);
-  const app::MediaInfo info = app::FfmpegMediaOpener().probe(path, {}, options.encoding);
+  const app::MediaInfo info = media_reader().probe(path, {}, options.encoding);
   const std::string subtitles = app::subtitlesOf(path, info);
   std::vector<std::string> notices;
   for (const MediaNotice& notice : info.notices) notices.push_back(app::noticeText(notice));

@@ -8,9 +8,9 @@
 
 #include "app/cache_store/model_fingerprint.h"
 #include "app/cli/interrupt_signals.h"
+#include "app/cli/media_reading.h"
 #include "app/cli/noticed_engine.h"
 #include "app/engine_source/engine_source.h"
-#include "app/media/media_opener.h"
 #include "app/settings/app_folders.h"
 #include "app/settings/speed_file.h"
 
@@ -56,13 +56,12 @@ std::string options_that_fit(const RequestBody& body) {
 
 class OwnEngine final : public Engine {
  public:
-  OwnEngine() : speeds_(app::AppFolders::standard().cache), engine_(app::makeOwnEngine(&opener_, &speeds_)) {}
+  OwnEngine() : speeds_(app::AppFolders::standard().cache), engine_(app::makeOwnEngine(&media_reader(), &speeds_)) {}
   void handle(const Request& request, EventSink& sink, const InterruptToken& interrupt) override {
     engine_.handle(request, sink, interrupt);
   }
 
  private:
-  app::FfmpegMediaOpener opener_;
   app::SpeedFile speeds_;
   NoticedEngine engine_;
 };

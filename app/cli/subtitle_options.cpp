@@ -3,7 +3,7 @@
 #include <CLI/CLI.hpp>
 
 #include "app/cli/console_output.h"
-#include "app/media/media_opener.h"
+#include "app/cli/media_reading.h"
 #include "app/media/subtitles.h"
 #include "engine/base/error.h"
 
@@ -16,7 +16,7 @@ constexpr const char* kNone = "none";
 // A video that cannot be opened has none to offer; the engine says what is wrong with it.
 std::string found_for(const std::string& video) {
   try {
-    return app::subtitlesOf(video, app::FfmpegMediaOpener().probe(video));
+    return app::subtitlesOf(video, media_reader().probe(video));
   } catch (const Exception&) {
     return {};
   }

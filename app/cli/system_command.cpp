@@ -1,5 +1,6 @@
 #include "app/cli/commands.h"
 #include "app/cli/console_output.h"
+#include "app/cli/media_reading.h"
 #include "app/diagnostics/system_report.h"
 #include "app/media/media_opener.h"
 #include "engine/api/engine.h"
@@ -10,7 +11,8 @@ namespace {
 
 ExitStatus run_system() {
   const QString report = app::systemReport({{QStringLiteral("libtorch"), QString::fromStdString(libtorch_version())},
-                                            {QStringLiteral("FFmpeg"), QString::fromStdString(app::ffmpegVersion())}});
+                                            {QStringLiteral("FFmpeg"), QString::fromStdString(app::ffmpegVersion())},
+                                            {QStringLiteral("Media sandbox"), QString::fromStdString(media_sandbox_words())}});
   print_out("%s", report.toUtf8().constData());
   return ExitStatus::kAnswered;
 }

@@ -15,15 +15,12 @@
 namespace winnow::app {
 namespace {
 
-// What stands behind "--" is no option.
-bool takeOption(int& argc, char** argv) {
+// Where it stands; 0: nowhere. What stands behind "--" is no option.
+int optionIn(int argc, char** argv) {
   for (int at = 1; at < argc && std::strcmp(argv[at], "--") != 0; ++at) {
-    if (std::strcmp(argv[at], kInProcessOption) != 0) continue;
-    for (; at < argc; ++at) argv[at] = argv[at + 1];  // the last is the null pointer behind the list
-    --argc;
-    return true;
+    if (std::strcmp(argv[at], kInProcessOption) == 0) return at;
   }
-  return false;
+  return 0;
 }
 
 [[noreturn]] void becomeTwin(char** argv) {
@@ -38,8 +35,13 @@ bool takeOption(int& argc, char** argv) {
 
 }  // namespace
 
-void followInProcessOption(int& argc, char** argv) {
-  if (takeOption(argc, argv) && ownEnginePlace() == EnginePlace::kWorkerProcess) becomeTwin(argv);
+bool followInProcessOption(int& argc, char** argv) {
+  const int given = optionIn(argc, argv);
+  if (given == 0) return false;
+  if (ownEnginePlace() == EnginePlace::kWorkerProcess) becomeTwin(argv);
+  for (int at = given; at < argc; ++at) argv[at] = argv[at + 1];  // the last is the null pointer behind the list
+  --argc;
+  return true;
 }
 
 }  // namespace winnow::app

@@ -34,12 +34,12 @@ class InProcessOption : public ::testing::Test {
   test::ScratchFolder scratch_;
 };
 
-TEST_F(InProcessOption, TheProgramBesideTakesItsPlaceWithTheOtherArguments) {
+TEST_F(InProcessOption, TheProgramBesideTakesItsPlaceWithTheSameArguments) {
   lieBeside("echo \"$#:$*:$(basename \"$0\")\"; exit 7");
   EXPECT_EQ(start("--in-process ask 'two words'"), 7);
-  EXPECT_EQ(out(), "2:ask two words:asks-in-process\n");
+  EXPECT_EQ(out(), "3:--in-process ask two words:asks-in-process\n");
   EXPECT_EQ(start("ask --in-process"), 7);
-  EXPECT_EQ(out(), "1:ask:asks-in-process\n");
+  EXPECT_EQ(out(), "2:ask --in-process:asks-in-process\n");
 }
 
 TEST_F(InProcessOption, WithoutItTheProgramGoesOn) {

@@ -1,0 +1,20 @@
+// The reader of media that everything in the terminal program shares: one process for a command, however many files it has.
+//
+// Made at the first call. Main thread only.
+#pragma once
+
+#include <string>
+
+#include "app/media/media_reader.h"
+
+namespace winnow::cli {
+
+app::MediaReader& media_reader();
+
+// Before the first call of media_reader(): the reader is this program itself.
+void read_media_in_process();
+
+// What the kernel keeps the process that reads media from, for `system`.
+std::string media_sandbox_words();
+
+}  // namespace winnow::cli
