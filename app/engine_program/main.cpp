@@ -4,7 +4,7 @@
 #include <QCoreApplication>
 #include <cstdio>
 
-#include "app/media/media_opener.h"
+#include "app/media_process/process_media_reader.h"
 #include "app/process/process_start.h"
 #include "app/settings/app_folders.h"
 #include "app/settings/speed_file.h"
@@ -22,7 +22,7 @@ int main(int argc, char** argv) {
   }
   const QCoreApplication qt(argc, argv);
   app::keepDecimalPoint();
-  app::FfmpegMediaOpener opener;
+  const std::unique_ptr<app::MediaReader> reader = app::makeMediaReader(false);
   app::SpeedFile speeds(app::AppFolders::standard().cache);
-  app::serveEngine(app::OpenFile(app::WorkerProcess::kChannelDescriptor), [&] { return make_engine(&opener, &speeds); });
+  app::serveEngine(app::OpenFile(app::WorkerProcess::kChannelDescriptor), [&] { return make_engine(reader.get(), &speeds); });
 }
