@@ -1,6 +1,6 @@
 // The reader of media that everything in the terminal program shares: one process for a command, however many files it has.
 //
-// Made at the first call. Main thread only.
+// Made at the first call. Threads: any.
 #pragma once
 
 #include <string>

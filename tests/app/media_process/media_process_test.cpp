@@ -2,12 +2,17 @@
 #include "app/media_process/media_process.h"
 
 #include <gtest/gtest.h>
+#include <poll.h>
+#include <sys/syscall.h>
 #include <sys/wait.h>
+#include <unistd.h>
 
 #include <chrono>
 #include <csignal>
+#include <cstdlib>
 #include <filesystem>
 #include <fstream>
+#include <random>
 #include <thread>
 
 #include "app/media/media_opener.h"
@@ -118,6 +123,40 @@ TEST(MediaProcess, OneThatWasKilledBetweenQuestionsIsReplaced) {
     EXPECT_EQ(source->read(i, 1, {}).size(), 1U) << i;
     EXPECT_NE(reader.process().pid(), pid);
   }
+}
+
+// WINNOW_KILLS=1000 for a campaign.
+TEST(MediaProcess, KilledAtAnyMomentItAnswersTheNextQuestion) {
+  const char* const asked = std::getenv("WINNOW_KILLS");
+  const int kills = asked != nullptr ? std::atoi(asked) : 30;
+  const std::string file = samples::make("a.mp4", samples::numbered(60, 10) + " -c:v libx264 -preset ultrafast -g 10");
+  const std::vector<SampledFrame> expected = samples::openVideo(samples::video(file, 6))->read(0, 6, {});
+  std::mt19937 random(20'261);
+  const ProcessMediaReader reader;
+  const auto kept = reader.openSource(samples::video(file, 6), {});
+  const std::int64_t files = openFiles();
+  int died = 0;
+  for (int i = 0; i < kills; ++i) {
+    reader.process().sandbox();  // one runs
+    const OpenFile process(static_cast<int>(::syscall(SYS_pidfd_open, reader.process().pid(), 0)));
+    std::thread killer([&process, after = std::chrono::microseconds(random() % 20'000)] {
+      std::this_thread::sleep_for(after);
+      ::syscall(SYS_pidfd_send_signal, process.descriptor(), SIGKILL, nullptr, 0);
+    });
+    try {
+      for (int part = 0; part < 4; ++part) reader.openSource(samples::video(file, 6), {})->read(0, 6, {});
+    } catch (const Exception& problem) {
+      EXPECT_EQ(problem.error().code, ErrorCode::kMediaCrashed) << problem.what();
+      ++died;
+    }
+    killer.join();
+    pollfd gone{process.descriptor(), POLLIN, 0};
+    ASSERT_EQ(::poll(&gone, 1, 10'000), 1);
+    const auto frames = kept->read(i % 6, 1, {});
+    ASSERT_TRUE(frames.front().image.rgb == expected[static_cast<std::size_t>(i % 6)].image.rgb) << "kill " << i;
+  }
+  EXPECT_GT(died, 0) << "no kill met a question";
+  EXPECT_EQ(openFiles(), files);
 }
 
 TEST(MediaProcess, KeepsNoFileAndLeavesNoProcess) {
