@@ -27,6 +27,7 @@
 #include "app/settings/private_folder.h"
 #include "app/settings/settings.h"
 #include "app/settings/speed_file.h"
+#include "app/worker/retrying_engine.h"
 #include "ui/models/media_preview_thread.h"
 #include "ui/shell/main_window.h"
 #include "ui/theme/theme.h"
@@ -67,8 +68,8 @@ int main(int argc, char** argv) {
   app::SpeedFile speeds(folders.cache);
   app::ConversationCaches caches(QFile::encodeName(QDir(folders.data).filePath("kept")).toStdString());
   app::EngineHost engine([&] {
-    return std::make_unique<app::KeepingEngine>(std::make_unique<app::LoggedEngine>(app::makeOwnEngine(reader.get(), &speeds), log),
-                                                caches);
+    auto logged = std::make_unique<app::LoggedEngine>(app::makeOwnEngine(reader.get(), &speeds), log);
+    return std::make_unique<app::RetryingEngine>(std::make_unique<app::KeepingEngine>(std::move(logged), caches));
   });
   const auto logFault = [&log](const Error& error) { log.write(app::LogLevel::kError, "chats", app::errorLine(error)); };
   QObject::connect(&store, &app::ChatStore::failed, [logFault](app::RequestToken, const Error& error) { logFault(error); });

@@ -4,6 +4,8 @@
 #include <QFileInfo>
 #include <algorithm>
 
+#include "app/worker/engine_end.h"
+
 namespace winnow::app {
 
 namespace {
@@ -64,7 +66,8 @@ QList<RunMaker> runMakers(const CacheMakers& makers, const NamedRecipe& own, con
 
 bool canGoOn(const StoredMessage& message) {
   if (message.role != Role::kAssistant || (message.text.isEmpty() && message.thought.isEmpty())) return false;
-  const bool interrupted = message.state == MessageState::kInterrupted || message.state == MessageState::kAbandoned;
+  const bool engineEnded = message.state == MessageState::kFailed && isEngineEnd(message.failureCode);
+  const bool interrupted = message.state == MessageState::kInterrupted || message.state == MessageState::kAbandoned || engineEnded;
   return interrupted || (message.state == MessageState::kComplete && message.hasRun && message.run.stopReason == StopReason::kLength);
 }
 

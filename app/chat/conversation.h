@@ -133,7 +133,7 @@ QList<NamedRecipe> namedMakers(const Run& run);
 std::optional<NamedRecipe> recipeOfNew(const Run& run);
 // Of the engine's report: by the names that the recipe of this answer, or of earlier ones of its thread, was chosen by.
 QList<RunMaker> runMakers(const CacheMakers& makers, const NamedRecipe& own, const QList<StoredMessage>& thread);
-// An answer that was as long as it was allowed to be, was stopped, or was being written when the program ended: it can go on.
+// An answer that reached its limit, was stopped, or was cut by the end of the program or of its engine: it can go on.
 bool canGoOn(const StoredMessage& message);
 
 // How the answer of a comparison's column ended.

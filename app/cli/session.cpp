@@ -13,6 +13,7 @@
 #include "app/engine_source/engine_source.h"
 #include "app/settings/app_folders.h"
 #include "app/settings/speed_file.h"
+#include "app/worker/retrying_engine.h"
 
 namespace winnow::cli {
 namespace {
@@ -56,7 +57,9 @@ std::string options_that_fit(const RequestBody& body) {
 
 class OwnEngine final : public Engine {
  public:
-  OwnEngine() : speeds_(app::AppFolders::standard().cache), engine_(app::makeOwnEngine(&media_reader(), &speeds_)) {}
+  OwnEngine()
+      : speeds_(app::AppFolders::standard().cache),
+        engine_(std::make_unique<app::RetryingEngine>(app::makeOwnEngine(&media_reader(), &speeds_))) {}
   void handle(const Request& request, EventSink& sink, const InterruptToken& interrupt) override {
     engine_.handle(request, sink, interrupt);
   }

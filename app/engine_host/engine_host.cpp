@@ -23,7 +23,9 @@ bool isSilent(const RequestBody& body) { return std::holds_alternative<ForgetCon
 // The engine, its thread, the requests that are not answered yet, and the events on their way.
 class EngineHost::Worker final : public EventSink {
  public:
-  Worker(EngineFactory factory, std::function<void()> wake) : m_factory(std::move(factory)), m_wake(std::move(wake)) {}
+  Worker(EngineFactory factory, std::function<void()> wake) : m_factory(std::move(factory)), m_wake(std::move(wake)) {
+    m_thread.post([this] { makeAhead(); });
+  }
 
   // What waits is not begun any more; the engine dies where it lived.
   ~Worker() override {
@@ -69,6 +71,13 @@ class EngineHost::Worker final : public EventSink {
   }
 
  private:
+  void makeAhead() {
+    try {
+      m_engine = m_factory();
+    } catch (...) {  // the first request tries again and says so
+    }
+  }
+
   void deliver(Event event) {
     bool wake = false;
     {

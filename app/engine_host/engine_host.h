@@ -8,7 +8,7 @@
 //
 // Threads: EngineHost belongs to the thread that made it (an event loop must run there); the engine is made, used and destroyed on the
 // engine thread only. The destructor cancels everything, waits for the engine thread and delivers nothing more.
-// Errors: none thrown; a factory that throws makes every request fail with its error, and is tried again at the next LoadModel.
+// Errors: none thrown; a factory that throws is tried again at each request, which fails with its error.
 #pragma once
 
 #include <QElapsedTimer>
@@ -30,7 +30,7 @@ class EngineHost : public QObject {
   Q_OBJECT
 
  public:
-  // Called on the engine thread before the first request.
+  // Called on the engine thread at once, so that what an engine has to load comes in while the window opens.
   using EngineFactory = std::function<std::unique_ptr<winnow::Engine>()>;
 
   explicit EngineHost(EngineFactory factory, QObject* parent = nullptr);

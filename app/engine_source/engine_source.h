@@ -1,7 +1,8 @@
 // Where a program's engine comes from: declared once, and linked as the program is to be.
 //
-// Used by main.cpp and app/cli. winnow::app_engine_in_process defines it by the engine itself and brings libtorch; nothing else above the
-// engine does. Threads: those of the engine that is made.
+// Used by main.cpp and app/cli. winnow::app_engine_in_worker defines it by winnow-engine, a process beside the program's.
+// winnow::app_engine_in_process defines it by the engine itself and brings libtorch; nothing else above the engine does.
+// Threads: those of the engine that is made.
 #pragma once
 
 #include <memory>
@@ -17,7 +18,7 @@ enum class EnginePlace {
 
 EnginePlace ownEnginePlace();
 
-// Both must outlive the engine, as in make_engine().
+// Both must outlive the engine, as in make_engine(); a worker process has its own.
 std::unique_ptr<Engine> makeOwnEngine(MediaOpener* opener, SpeedMemory* speeds);
 
 }  // namespace winnow::app

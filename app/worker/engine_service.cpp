@@ -6,6 +6,7 @@
 #include <deque>
 #include <map>
 #include <mutex>
+#include <new>
 #include <thread>
 #include <utility>
 
@@ -35,6 +36,8 @@ class EngineService final : public EventSink {
       }
     } catch (const ChannelBroken&) {
       ::_exit(kEndedStatus);
+    } catch (const std::bad_alloc&) {
+      ::_exit(kNoMemoryStatus);
     } catch (...) {
       ::_exit(kBadRequestStatus);
     }

@@ -85,7 +85,7 @@ class ProcessEngine::Delivery {
   std::optional<Error> m_fault;
 };
 
-ProcessEngine::ProcessEngine(Settings settings) : m_settings(std::move(settings)) {
+ProcessEngine::ProcessEngine(EngineProcessSettings settings) : m_settings(std::move(settings)) {
   try {
     start();
   } catch (const Exception&) {  // the first request tries again and says so

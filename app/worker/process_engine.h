@@ -20,15 +20,15 @@
 
 namespace winnow::app {
 
+struct EngineProcessSettings {
+  std::string program;  // absolute path
+  std::chrono::milliseconds interruptPatience{20'000};
+  std::vector<std::string> arguments{};
+};
+
 class ProcessEngine final : public Engine {
  public:
-  struct Settings {
-    std::string program;  // absolute path
-    std::chrono::milliseconds interruptPatience{20'000};
-    std::vector<std::string> arguments{};
-  };
-
-  explicit ProcessEngine(Settings settings);
+  explicit ProcessEngine(EngineProcessSettings settings);
   ~ProcessEngine() override;
   void handle(const Request& request, EventSink& sink, const InterruptToken& interrupt) override;
 
@@ -51,7 +51,7 @@ class ProcessEngine final : public Engine {
   Error ended(ChannelBroken::Cause cause);
   void forgetProcess();
 
-  const Settings m_settings;
+  const EngineProcessSettings m_settings;
   std::unique_ptr<WorkerProcess> m_worker;  // null: not started, or ended
   bool m_greeted = false;                   // it has said hello
   bool m_loaded = false;                    // it has the model

@@ -19,6 +19,7 @@ QString noteOf(const MessageContent& content) {
     return nothing ? NoteWords::tr("Stopped before the first word.") : NoteWords::tr("Stopped here. The answer so far is kept.");
   if (content.status == MessageStatus::kAbandoned)
     return nothing ? NoteWords::tr("Winnow was closed before the first word.") : NoteWords::tr("Winnow was closed while this was written.");
+  if (content.status == MessageStatus::kFailed && content.canGoOn) return NoteWords::tr("The answer so far is kept.");
   return {};
 }
 

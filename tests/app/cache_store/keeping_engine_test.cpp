@@ -6,6 +6,7 @@
 
 #include <filesystem>
 #include <fstream>
+#include <utility>
 
 #include "tests/support/event_recorder.h"
 
@@ -21,6 +22,7 @@ struct Notes {
   bool outdated = false;
   bool keepable = true;
   bool fails = false;
+  std::string ends_at;  // the request at which the engine's process ends, once
 };
 
 // Writes down what it was asked for, and answers everything well unless told otherwise.
@@ -30,6 +32,13 @@ class NotingEngine final : public Engine {
   void handle(const Request& request, EventSink& sink, const InterruptToken& /*interrupt*/) override {
     const auto note = [&](const char* what, ConversationId id) { notes_.said.push_back(what + std::to_string(id)); };
     const auto say = [&](EventBody body) { sink.on_event({request.id, std::move(body)}); };
+    const bool ends = (std::holds_alternative<Turn>(request.body) && notes_.ends_at == "turn") ||
+                      (std::holds_alternative<SaveConversation>(request.body) && notes_.ends_at == "save") ||
+                      (std::holds_alternative<LoadConversation>(request.body) && notes_.ends_at == "load");
+    if (ends) {
+      notes_.said.push_back("ended at " + std::exchange(notes_.ends_at, {}));
+      return say(Failed{{ErrorCode::kEngineCrashed, "", "the engine was ended by signal 9"}});
+    }
     if (const auto* load = std::get_if<LoadModel>(&request.body)) {
       ModelInfo info;
       info.folder = load->folder;
@@ -244,6 +253,37 @@ TEST_F(Keeping, OfChatsThatAreNotSavedNothingIsWrittenReadOrRemoved) {
   run(ForgetConversation{7});
   EXPECT_EQ(notes_.said, (Said{"turn 7", "forget 7"}));
   EXPECT_TRUE(kept(7)) << "chats that are not saved have the numbers of others";
+}
+
+// The engine's process has ended, and with it what it had read of every chat.
+TEST_F(Keeping, AnEngineThatWasStartedAnewRecallsEveryChatAgain) {
+  for (const char* const at : {"turn", "save"}) {
+    start();
+    run(turn(7));
+    run(turn(8));
+    notes_.said.clear();
+    notes_.ends_at = at;
+    run(turn(8));
+    notes_.said.clear();
+    run(turn(7));
+    EXPECT_EQ(notes_.said, (Said{"load 7", "turn 7", "save 7"})) << at;
+  }
+}
+
+TEST_F(Keeping, AFileAtWhichTheEngineEndsTwiceIsRemoved) {
+  run(turn(7));
+  start();
+  notes_.ends_at = "load";
+  const EventRecorder events = run(turn(7));
+  ASSERT_EQ(events.events.size(), 1U);
+  EXPECT_EQ(events.last<Failed>()->error.code, ErrorCode::kEngineCrashed);
+  EXPECT_TRUE(kept(7)) << "once it may be chance";
+  notes_.ends_at = "load";
+  EXPECT_TRUE(run(turn(7)).last<Failed>());
+  EXPECT_FALSE(kept(7));
+  notes_.said.clear();
+  run(turn(7));
+  EXPECT_EQ(notes_.said, (Said{"turn 7", "save 7"}));
 }
 
 }  // namespace

@@ -50,5 +50,20 @@ TEST(MessageTree, ACycleInDamagedDataEnds) {
   EXPECT_LE(branchTo(messages, 1).size(), 3);
 }
 
+TEST(Answer, OneThatWasCutByTheEndOfTheEngineCanGoOn) {
+  StoredMessage answer;
+  answer.role = Role::kAssistant;
+  answer.state = MessageState::kFailed;
+  answer.text = QStringLiteral("so far");
+  answer.failureCode = ErrorCode::kDamagedFile;
+  EXPECT_FALSE(canGoOn(answer));
+  for (const ErrorCode code : {ErrorCode::kEngineCrashed, ErrorCode::kEngineOutOfMemory, ErrorCode::kEngineSilent}) {
+    answer.failureCode = code;
+    EXPECT_TRUE(canGoOn(answer));
+  }
+  answer.text.clear();
+  EXPECT_FALSE(canGoOn(answer)) << "nothing was written";
+}
+
 }  // namespace
 }  // namespace winnow::app

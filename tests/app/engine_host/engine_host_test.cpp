@@ -13,6 +13,7 @@
 
 #include "tests/support/scripted_engine.h"
 #include "tests/support/wait_until.h"
+#include "tests/support/wired_engine.h"
 
 namespace winnow::app {
 namespace {
@@ -22,6 +23,7 @@ using test::ScriptedEngine;
 using test::ScriptedEngineLog;
 using test::ScriptFunction;
 using test::waitUntil;
+using test::WiredEngine;
 
 Turn question(const char* text) {
   Turn turn;
@@ -34,7 +36,7 @@ class EngineHostTest : public testing::Test {
   void start(ScriptFunction script = {}) {
     // shared: read by the test while the engine writes on its thread
     m_log = std::make_shared<ScriptedEngineLog>();
-    use([script, log = m_log] { return std::make_unique<ScriptedEngine>(script, log); });
+    use([script, log = m_log] { return std::make_unique<WiredEngine>(std::make_unique<ScriptedEngine>(script, log)); });
   }
 
   void use(EngineHost::EngineFactory factory) { m_host = std::make_unique<EngineHost>(std::move(factory)); }
@@ -187,7 +189,7 @@ TEST_F(EngineHostTest, NothingIsDeliveredAfterTheOutcome) {
 TEST_F(EngineHostTest, AFactoryThatThrowsFailsTheRequestAndIsTriedAgain) {
   std::atomic<int> tries{0};
   use([&]() -> std::unique_ptr<Engine> {
-    if (tries++ == 0) throw Exception(ErrorCode::kDeviceUnavailable, "cuda", "no driver");
+    if (tries++ < 2) throw Exception(ErrorCode::kDeviceUnavailable, "cuda", "no driver");  // before any request, and at the first
     return std::make_unique<ScriptedEngine>();
   });
   const RequestId first = post(question("q"));

@@ -36,7 +36,7 @@ LoadModel model(const std::string& name) {
 class ProcessEngineTest : public ::testing::Test {
  protected:
   // times: how often a misdeed is done, in all processes together.
-  ProcessEngine::Settings worker(const std::string& at_start = {}, std::size_t times = 1000) {
+  EngineProcessSettings worker(const std::string& at_start = {}, std::size_t times = 1000) {
     scratch_.write("times", std::string(times, '.'));
     return {SCRIPTED_WORKER, milliseconds(150), {at_start, scratch_.file("times")}};
   }
