@@ -19,7 +19,14 @@ namespace winnow::app {
 namespace {
 
 constexpr std::chrono::milliseconds kForEver{-1};
-constexpr int kMostArenas = 4;  // each reserves 64 MiB of the address space that is bounded
+
+// Frames come and go by the megabyte. Their pages stay while something is open: a fresh page costs more than what is written into it, and
+// the program has to take fresh ones for its copy. One arena, as each reserves 64 MiB of the address space that is bounded.
+void keepPages() {
+  ::mallopt(M_ARENA_MAX, 1);
+  ::mallopt(M_MMAP_THRESHOLD, 32 << 20);  // the largest that the C library takes
+  ::mallopt(M_TRIM_THRESHOLD, 512 << 20);
+}
 
 // The end is not an error, and nothing is waited for: not a decoder that hangs.
 [[noreturn]] void serve(WorkerChannel& channel, MediaServer& server) {
@@ -58,7 +65,10 @@ void MediaServer::answer(ChannelMessage message, const InterruptToken& interrupt
   try {
     if (kind == MediaMessage::kClose) {
       m_sources.erase(wire::decoded_fields<CloseSource>(message.bytes).source);
-      if (m_sources.empty()) m_memory.giveBack();
+      if (m_sources.empty()) {
+        m_memory.giveBack();
+        ::malloc_trim(0);
+      }
     } else if (kind == MediaMessage::kReadFrames) {
       answerWithFrames(wire::decoded_fields<AskFrames>(message.bytes), interrupt);
     } else {
@@ -123,7 +133,7 @@ int serveMedia(OpenFile socket) {
     if (static_cast<MediaMessage>(first->kind) != MediaMessage::kBegin || first->files.size() != 1) return 2;
     const auto begin = wire::decoded_fields<BeginReading>(first->bytes);
     std::signal(SIGXFSZ, SIG_IGN);  // memory for frames that grows beyond its bound is an error of that file
-    ::mallopt(M_ARENA_MAX, kMostArenas);
+    keepPages();
     prepareReading();
     const ReadyToRead ready{kMediaProtocolVersion, enterSandbox(begin.memoryBytes)};
     MediaServer server(channel, begin.limits, std::move(first->files.front()));
