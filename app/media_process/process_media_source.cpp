@@ -1,9 +1,11 @@
 #include "app/media_process/process_media_source.h"
 
+#include <sys/mman.h>
 #include <unistd.h>
 
 #include <algorithm>
 #include <cerrno>
+#include <memory>
 #include <span>
 #include <utility>
 
@@ -15,6 +17,7 @@ namespace winnow::app {
 namespace {
 
 constexpr std::int64_t kAnswerBytes = std::int64_t{256} << 20;  // of pixels in one answer, unless one frame is larger
+constexpr std::size_t kPageBytes = 4096;
 
 // Read and not mapped: what the process does to it meanwhile cannot harm.
 void readAll(int memory, std::int64_t offset, std::span<std::uint8_t> into) {
@@ -26,11 +29,20 @@ void readAll(int memory, std::int64_t offset, std::span<std::uint8_t> into) {
   }
 }
 
+// In large pages where the system has them: the first touch of so many small ones costs more than the copy.
+void makeRoom(std::vector<std::uint8_t>& rgb, std::size_t bytes) {
+  rgb.reserve(bytes);
+  void* begin = rgb.data();
+  std::size_t left = bytes;
+  if (std::align(kPageBytes, kPageBytes, begin, left) != nullptr) ::madvise(begin, left / kPageBytes * kPageBytes, MADV_HUGEPAGE);
+  rgb.resize(bytes);
+}
+
 std::int64_t bytesOf(const MediaInfo& info) { return std::int64_t{3} * info.widthPx * info.heightPx; }
 
 SampledFrame frameIn(int memory, std::int64_t offset, const FrameRead& read) {
   SampledFrame frame{read.askedS, read.actualS, {read.widthPx, read.heightPx, {}}};
-  frame.image.rgb.resize(static_cast<std::size_t>(read.widthPx) * static_cast<std::size_t>(read.heightPx) * 3);
+  makeRoom(frame.image.rgb, static_cast<std::size_t>(read.widthPx) * static_cast<std::size_t>(read.heightPx) * 3);
   readAll(memory, offset, frame.image.rgb);
   return frame;
 }
