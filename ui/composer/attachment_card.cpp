@@ -23,6 +23,7 @@
 #include "ui/composer/frame_pins.h"
 #include "ui/composer/frame_strip.h"
 #include "ui/theme/elided_label.h"
+#include "ui/theme/file_dialog.h"
 #include "ui/theme/icons.h"
 #include "ui/theme/theme.h"
 #include "ui/words/attached_words.h"
@@ -358,8 +359,7 @@ void AttachmentCard::openAnew() {
 
 // Where a file that was moved is now. One with other bytes is told as such, and can be used all the same.
 void AttachmentCard::find() {
-  auto* dialog = new QFileDialog(this, tr("Find %1").arg(m_name->text()));
-  dialog->setAttribute(Qt::WA_DeleteOnClose);
+  QFileDialog* dialog = fileDialog(this, tr("Find %1").arg(m_name->text()), folderHolding(QFile::decodeName(m_attachment.path)));
   dialog->setFileMode(QFileDialog::ExistingFile);
   connect(dialog, &QFileDialog::fileSelected, this, [this](const QString& file) { moveTo(QFile::encodeName(file)); });
   dialog->open();

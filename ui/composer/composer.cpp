@@ -19,6 +19,7 @@
 #include "ui/composer/method_control.h"
 #include "ui/composer/paste_offer.h"
 #include "ui/composer/pasted_files.h"
+#include "ui/theme/file_dialog.h"
 #include "ui/theme/icons.h"
 #include "ui/theme/theme.h"
 #include "ui/words/display_text.h"
@@ -334,8 +335,7 @@ void Composer::addFolder(const QByteArray& folder, const FolderContents& content
 }
 
 void Composer::browse() {
-  auto* dialog = new QFileDialog(this, tr("Attach images, videos or documents"), m_browseFolder);
-  dialog->setAttribute(Qt::WA_DeleteOnClose);
+  QFileDialog* dialog = fileDialog(this, tr("Attach images, videos or documents"), m_browseFolder);
   dialog->setFileMode(QFileDialog::ExistingFiles);
   const QString seen = QLatin1String(kPictureNames) + QLatin1Char(' ') + QLatin1String(kVideoNames);
   dialog->setNameFilters({tr("Images, videos and documents (%1 %2)").arg(seen, QLatin1String(kTextNames)),

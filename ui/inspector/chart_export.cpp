@@ -15,6 +15,7 @@
 #include <functional>
 
 #include "ui/models/layer_table_model.h"
+#include "ui/theme/file_dialog.h"
 #include "ui/theme/theme.h"
 
 namespace winnow::ui {
@@ -55,9 +56,8 @@ void writeInBackground(QWidget* widget, const QString& path, const QByteArray& b
 }
 
 void saveAs(QWidget* owner, const QString& title, const QString& file, const QString& filter, const std::function<QByteArray()>& bytes) {
-  auto* dialog = new QFileDialog(owner->window(), title, file, filter);
-  dialog->setAttribute(Qt::WA_DeleteOnClose);
-  dialog->setAcceptMode(QFileDialog::AcceptSave);
+  QFileDialog* dialog = saveDialog(owner->window(), title, file);
+  dialog->setNameFilter(filter);
   dialog->setDefaultSuffix(file.section(QLatin1Char('.'), -1));
   QObject::connect(dialog, &QFileDialog::fileSelected, owner,
                    [owner, bytes](const QString& path) { writeInBackground(owner, path, bytes()); });

@@ -14,6 +14,7 @@
 #include <algorithm>
 
 #include "ui/recipes/method_cards.h"
+#include "ui/theme/file_dialog.h"
 #include "ui/theme/icons.h"
 #include "ui/theme/theme.h"
 #include "ui/words/display_text.h"
@@ -194,8 +195,7 @@ void MethodPicker::tell(const QString& text, bool warning) {
 }
 
 void MethodPicker::browse() {
-  auto* dialog = new QFileDialog(this, tr("Import a recipe"), m_settings.lastMediaFolder());
-  dialog->setAttribute(Qt::WA_DeleteOnClose);
+  QFileDialog* dialog = fileDialog(this, tr("Import a recipe"), m_settings.lastMediaFolder());
   dialog->setFileMode(QFileDialog::ExistingFile);
   dialog->setNameFilters({tr("Recipes (*.json)"), tr("All files (*)")});
   dialog->setLabelText(QFileDialog::Accept, tr("Import"));

@@ -23,6 +23,7 @@
 #include "ui/recipes/method_texts.h"
 #include "ui/recipes/option_field.h"
 #include "ui/recipes/recipe_words.h"
+#include "ui/theme/file_dialog.h"
 #include "ui/theme/form.h"
 #include "ui/theme/icons.h"
 #include "ui/theme/scrolling.h"
@@ -444,9 +445,7 @@ void RecipeEditor::use() {
 }
 
 void RecipeEditor::browse() {
-  auto* dialog = new QFileDialog(this, tr("Export the recipe"), m_settings.lastMediaFolder());
-  dialog->setAttribute(Qt::WA_DeleteOnClose);
-  dialog->setAcceptMode(QFileDialog::AcceptSave);
+  QFileDialog* dialog = saveDialog(this, tr("Export the recipe"), {});
   dialog->setNameFilters({tr("Recipes (*.json)")});
   dialog->setDefaultSuffix(QStringLiteral("json"));
   connect(dialog, &QFileDialog::fileSelected, this, [this](const QString& file) { exportTo(QFile::encodeName(file)); });

@@ -6,6 +6,7 @@
 #include "app/chat/chat_export.h"
 #include "ui/inspector/chart_export.h"
 #include "ui/models/conversation_list_model.h"
+#include "ui/theme/file_dialog.h"
 
 namespace winnow::ui {
 namespace {
@@ -31,14 +32,12 @@ QString fileNameOf(const QString& title) {
 }  // namespace
 
 void exportChat(QWidget* window, const app::LoadedConversation& chat) {
-  auto* dialog = new QFileDialog(window, ExportChatWords::tr("Export the chat"));
-  dialog->setAttribute(Qt::WA_DeleteOnClose);
-  dialog->setAcceptMode(QFileDialog::AcceptSave);
+  const QString name = fileNameOf(ConversationListModel::shownTitle(chat.conversation)) + QStringLiteral(".md");
+  QFileDialog* dialog = saveDialog(window, ExportChatWords::tr("Export the chat"), name);
   const QString markdown = ExportChatWords::tr("Markdown: what is shown (*.md)");
   const QString json = ExportChatWords::tr("JSON: everything, with figures (*.json)");
   dialog->setNameFilters({markdown, json});
   dialog->setDefaultSuffix(QStringLiteral("md"));
-  dialog->selectFile(fileNameOf(ConversationListModel::shownTitle(chat.conversation)) + QStringLiteral(".md"));
   QObject::connect(dialog, &QFileDialog::filterSelected, dialog, [dialog, json](const QString& filter) {
     dialog->setDefaultSuffix(filter == json ? QStringLiteral("json") : QStringLiteral("md"));
   });

@@ -11,6 +11,7 @@
 #include "app/settings/settings.h"
 #include "ui/shell/model_session.h"
 #include "ui/shell/window_services.h"
+#include "ui/theme/file_dialog.h"
 #include "ui/theme/icons.h"
 #include "ui/theme/theme.h"
 #include "ui/words/display_text.h"
@@ -168,8 +169,7 @@ void ModelMenu::setOffer(const QString& label) {
 void ModelMenu::choose() { m_menu->popup(m_button->mapToGlobal(QPoint(0, m_button->height()))); }
 
 void ModelMenu::chooseFile() {
-  auto* dialog = new QFileDialog(m_window, tr("Open a GGUF file"), QFileInfo(m_settings.lastModelFolder()).absolutePath());
-  dialog->setAttribute(Qt::WA_DeleteOnClose);
+  QFileDialog* dialog = fileDialog(m_window, tr("Open a GGUF file"), folderHolding(m_settings.lastModelFolder()));
   dialog->setFileMode(QFileDialog::ExistingFile);
   dialog->setNameFilters({tr("GGUF models (*.gguf)"), tr("All files (*)")});
   dialog->setLabelText(QFileDialog::Accept, tr("Load"));
@@ -178,8 +178,7 @@ void ModelMenu::chooseFile() {
 }
 
 void ModelMenu::chooseFolder() {
-  auto* dialog = new QFileDialog(m_window, tr("Open a model’s folder"), QFileInfo(m_settings.lastModelFolder()).absolutePath());
-  dialog->setAttribute(Qt::WA_DeleteOnClose);
+  QFileDialog* dialog = fileDialog(m_window, tr("Open a model’s folder"), folderHolding(m_settings.lastModelFolder()));
   dialog->setFileMode(QFileDialog::Directory);
   dialog->setOption(QFileDialog::ShowDirsOnly, true);
   dialog->setLabelText(QFileDialog::Accept, tr("Load"));

@@ -12,6 +12,7 @@
 #include "ui/shell/comparison_controller.h"
 #include "ui/shell/link_question.h"
 #include "ui/shell/window_services.h"
+#include "ui/theme/file_dialog.h"
 #include "ui/words/attached_words.h"
 #include "ui/words/display_text.h"
 #include "ui/words/error_text.h"
@@ -130,8 +131,7 @@ void TranscriptController::findFile(qint64 answer) {
   const Error error = parseFailure(failed->failureCode, failed->failure);
   const auto missing = QByteArray::fromStdString(error.subject);
   const QString name = attachedName(QFile::decodeName(missing));
-  auto* dialog = new QFileDialog(m_view.window(), tr("Find %1").arg(name));
-  dialog->setAttribute(Qt::WA_DeleteOnClose);
+  QFileDialog* dialog = fileDialog(m_view.window(), tr("Find %1").arg(name), folderHolding(QFile::decodeName(missing)));
   dialog->setFileMode(QFileDialog::ExistingFile);
   connect(dialog, &QFileDialog::fileSelected, this, [this, answer, missing, chat = m_session.chat.id()](const QString& file) {
     if (m_session.chat.id() != chat || m_session.answers.busy()) return;

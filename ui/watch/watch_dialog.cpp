@@ -15,6 +15,7 @@
 #include <QVBoxLayout>
 #include <algorithm>
 
+#include "ui/theme/file_dialog.h"
 #include "ui/theme/form.h"
 #include "ui/theme/scrolling.h"
 #include "ui/theme/theme.h"
@@ -200,8 +201,7 @@ void WatchDialog::showCost() {
 }
 
 void WatchDialog::browse() {
-  auto* dialog = new QFileDialog(this, tr("Choose a file that grows"));
-  dialog->setAttribute(Qt::WA_DeleteOnClose);
+  QFileDialog* dialog = fileDialog(this, tr("Choose a file that grows"), folderHolding(m_address->text().trimmed()));
   dialog->setFileMode(QFileDialog::ExistingFile);
   connect(dialog, &QFileDialog::fileSelected, m_address, &QLineEdit::setText);
   dialog->open();

@@ -11,6 +11,7 @@
 
 #include "tests/ui/support/whole_widget.h"
 #include "tests/ui/support/window_fixture.h"
+#include "ui/compare/column_view.h"
 #include "ui/compare/comparison_setup.h"
 #include "ui/compare/comparison_view.h"
 #include "ui/composer/method_control.h"
