@@ -45,6 +45,12 @@ class Chip : public QWidget {
   }
 };
 
+// All lines of methods where there is room: QScrollArea's own hint is that of the page it was made with.
+class ChipArea : public QScrollArea {
+ public:
+  QSize sizeHint() const override { return {QScrollArea::sizeHint().width(), maximumHeight()}; }
+};
+
 app::NamedRecipe preset(const char* method, double retention) {
   app::NamedRecipe recipe;
   recipe.spec.method = method;
@@ -75,7 +81,7 @@ ComparisonSetup::ComparisonSetup(std::vector<MethodInfo> methods, app::Settings&
   m_grid = new QGridLayout(chips);
   m_grid->setContentsMargins(0, 0, 0, 0);
   setSpacing(m_grid, 6);
-  m_chips = scrolling(chips);
+  m_chips = scrolling<ChipArea>(chips);
   m_chips->setHorizontalScrollBarPolicy(Qt::ScrollBarAlwaysOff);
   m_chips->viewport()->setAutoFillBackground(false);
   chips->setAutoFillBackground(false);
@@ -264,8 +270,8 @@ void ComparisonSetup::arrange() {
   for (const Row& row : m_rows) items.push_back(row.frame);
   if (!m_add->isHidden()) items.push_back(m_add);
   for (const QWidget* item : items) widest = std::max(widest, item->sizeHint().width() + m_grid->spacing());
-  int room = width() - layout()->contentsMargins().left() - layout()->contentsMargins().right();
-  if (low()) room -= m_chips->verticalScrollBar()->sizeHint().width();
+  const int room =
+      width() - layout()->contentsMargins().left() - layout()->contentsMargins().right() - m_chips->verticalScrollBar()->sizeHint().width();
   const int perLine = std::clamp(room / widest, 1, static_cast<int>(items.size()));
   while (m_grid->count() > 0) delete m_grid->takeAt(0);
   for (int column = 0; column < m_grid->columnCount(); ++column) m_grid->setColumnStretch(column, 0);
@@ -283,7 +289,7 @@ void ComparisonSetup::arrange() {
   int line = 1;
   for (const QWidget* item : items) line = std::max(line, item->sizeHint().height());
   const int all = lines * line + (lines - 1) * m_grid->spacing();
-  m_chips->setMinimumHeight(low() ? line : all);
+  m_chips->setMinimumHeight(line);
   m_chips->setMaximumHeight(all);
   m_order->setMaximumWidth(m_order->fontMetrics().horizontalAdvance(m_order->itemText(0)) + theme().px(56));
   updateGeometry();

@@ -406,7 +406,7 @@ void Composer::resizeEvent(QResizeEvent* event) {
 
 // Where methods are chosen in a low window, they and the question come before the pictures.
 void Composer::arrangeTray() {
-  const bool low = window()->height() < theme().px(430);
+  const bool low = window()->height() < theme().px(600);
   m_tray->setMaximumShare(m_comparing && low ? 0 : std::max(theme().px(72), window()->height() * 44 / 100));
 }
 

@@ -9,8 +9,9 @@
 namespace winnow::ui {
 
 // As wide as its place, without a frame and without a focus of its own. Takes the page.
-inline QScrollArea* scrolling(QWidget* page) {
-  auto* scroll = new QScrollArea;
+template <typename Area = QScrollArea>
+Area* scrolling(QWidget* page) {
+  auto* scroll = new Area;
   scroll->setFrameShape(QFrame::NoFrame);
   scroll->setWidgetResizable(true);
   scroll->setFocusPolicy(Qt::NoFocus);

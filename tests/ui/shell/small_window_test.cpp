@@ -162,6 +162,28 @@ TEST_F(SmallWindow, TheChoiceOfMethodsScrollsAboveAWholeBox) {
   });
 }
 
+// The third method stood half under the order's box.
+TEST_F(SmallWindow, MethodsAreWholeAboveAVideoToo) {
+  m_window->setPanelVisible(false);
+  composer()->addFile("/clips/long.mp4");
+  ASSERT_TRUE(waitUntil([this] { return !composer()->tray()->opening(); }));
+  composer()->prompt()->setPlainText(QStringLiteral("What color is the star?"));
+  m_window->page().compareOrLeave();
+  auto* setup = inWindow<ui::ComparisonSetup>();
+  atEverySize([this, setup] {
+    expectUsableBox();
+    expectWhole(setup, "the choice");
+    expectWhole(setup->compareButton(), "Compare");
+    expectWhole(setup->orderBox(), "the order");
+    EXPECT_FALSE(place(setup).intersects(place(composer())));
+    if (ui::theme().zoomPercent() > 100) return;  // they scroll
+    for (int i = 0; i < setup->count(); ++i) {
+      EXPECT_TRUE(isWhole(setup->control(i))) << "method " << i;
+      EXPECT_FALSE(place(setup->control(i)).intersects(place(setup->orderBox()))) << "method " << i;
+    }
+  });
+}
+
 TEST_F(SmallWindow, AComparisonShowsItsAnswers) {
   m_window->setPanelVisible(false);
   // With a video the line on later questions stands under the box.
