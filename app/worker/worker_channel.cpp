@@ -16,6 +16,7 @@ using Clock = std::chrono::steady_clock;
 using std::chrono::milliseconds;
 
 constexpr std::size_t kPieceBytes = std::size_t{1} << 20;
+constexpr std::size_t kSmallBytes = std::size_t{64} << 10;
 
 // False: the time is over.
 bool waitFor(int socket, short what, milliseconds patience) {
@@ -50,8 +51,15 @@ void WorkerChannel::send(std::uint32_t kind, std::span<const std::uint8_t> bytes
   const Header header{kMark, kind, bytes.size(), static_cast<std::uint32_t>(files.size()), 0};
   const auto* first = reinterpret_cast<const std::uint8_t*>(&header);
   const std::lock_guard lock(m_sending);
-  sendAll({first, sizeof header}, files);
-  sendAll(bytes, {});
+  if (bytes.size() > kSmallBytes) {
+    sendAll({first, sizeof header}, files);
+    sendAll(bytes, {});
+    return;
+  }
+  // A token's event wakes its reader once.
+  std::vector<std::uint8_t> whole(first, first + sizeof header);
+  whole.insert(whole.end(), bytes.begin(), bytes.end());
+  sendAll(whole, files);
 }
 
 void WorkerChannel::sendAll(std::span<const std::uint8_t> bytes, std::span<const int> files) {

@@ -161,6 +161,7 @@ class Campaign:
 
 
 def end_early(number: int, frame: object) -> None:
+    signal.signal(number, signal.SIG_IGN)
     raise KeyboardInterrupt
 
 
