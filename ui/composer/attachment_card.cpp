@@ -83,7 +83,7 @@ class PosterLabel : public QLabel {
 
 AttachmentCard::AttachmentCard(MediaPreview& preview, app::Attachment attachment, QWidget* parent)
     : QFrame(parent), m_preview(preview), m_attachment(std::move(attachment)) {
-  setFocusPolicy(Qt::StrongFocus);
+  setFocusPolicy(Qt::TabFocus);  // a click opens it, and what is typed after that is the question
   auto* layout = new QVBoxLayout(this);
   setMargins(layout, 8, 8, 8, 8);
   setSpacing(layout, 6);

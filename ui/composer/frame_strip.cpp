@@ -21,7 +21,7 @@ qreal handleWidth() { return theme().px(9); }
 }  // namespace
 
 FrameStrip::FrameStrip(QWidget* parent) : QWidget(parent) {
-  setFocusPolicy(Qt::StrongFocus);
+  setFocusPolicy(Qt::TabFocus);
   setMouseTracking(true);
   setAccessibleName(tr("Frames of the video"));
   setSizePolicy(QSizePolicy::Expanding, QSizePolicy::Fixed);
@@ -251,6 +251,7 @@ void FrameStrip::mousePressEvent(QMouseEvent* event) {
   for (const bool end : {false, true}) {
     if (handleRect(end).adjusted(-reach, 0, reach, 0).contains(at)) {
       m_dragged = m_active = end ? Grip::kTo : Grip::kFrom;
+      setFocus(Qt::MouseFocusReason);  // arrows go on where it was dropped
       update();
       return;
     }

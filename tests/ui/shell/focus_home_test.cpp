@@ -11,6 +11,7 @@
 #include "ui/compare/comparison_view.h"
 #include "ui/composer/attachment_card.h"
 #include "ui/composer/description_dialog.h"
+#include "ui/composer/frame_strip.h"
 #include "ui/composer/method_control.h"
 #include "ui/inspector/inspector_panel.h"
 #include "ui/kept_map/kept_map_dialog.h"
@@ -179,6 +180,27 @@ TEST_F(FocusHome, AfterAButtonThatHasDoneItsWork) {
   ASSERT_NE(watch, nullptr);
   watch->reject();
   expectTypedIntoTheBox("watch");
+}
+
+// The card had the keyboard then, and a "p" in the question pinned a picture.
+TEST_F(FocusHome, IsNotTakenByAPictureThatIsClicked) {
+  composer()->addFile("/clips/long.mp4");
+  ASSERT_TRUE(waitUntil([this] { return !composer()->tray()->opening(); }));
+  composer()->prompt()->setFocus();
+  ui::AttachmentCard* card = composer()->tray()->card(0);
+  ASSERT_NE(card->strip(), nullptr);
+  ASSERT_TRUE(waitUntil([this] { return m_preview->thumbnailsAsked > 0; }));
+  const auto lookAt = [this](QWidget* clicked, const QPoint& at, const char* what) {
+    QTest::mouseClick(clicked, Qt::LeftButton, {}, at);
+    auto* viewer = shown<QDialog>();
+    ASSERT_NE(viewer, nullptr) << what;
+    QTest::keyClick(viewer, Qt::Key_Escape);
+    expectTypedIntoTheBox(what);
+  };
+  lookAt(card, QPoint(12, 12), "the card");
+  lookAt(card->strip(), card->strip()->pictureRect(1).center().toPoint(), "a picture of the strip");
+  QTest::mouseClick(card->strip(), Qt::LeftButton, {}, card->strip()->handleRect(true).center().toPoint());
+  EXPECT_TRUE(card->strip()->hasFocus()) << "arrows move the handle on";
 }
 
 TEST_F(FocusHome, IsLeftAloneWhereWhatHadItIsStillThere) {
