@@ -10,6 +10,7 @@
 #include "app/cli/console.h"
 #include "app/cli/console_output.h"
 #include "app/cli/interrupt_signals.h"
+#include "app/cli/media_reading.h"
 #include "app/cli/option_checks.h"
 #include "app/cli/session.h"
 #include "app/engine_host/engine_host.h"
@@ -65,7 +66,7 @@ ExitStatus run_serve(const ServeOptions& options) {
   const app::ApiOptions api = api_options(options);
   const LoadModel load = load_request(options.model);
   app::EngineHost host(session_engine);
-  app::ApiServer server(host, api);
+  app::ApiServer server(host, media_reader(), api);
   InterruptSource interrupt;
   const InterruptOnSignal on_signal(interrupt);
   QEventLoop loop;

@@ -77,13 +77,14 @@ class Counters {
 
 class ApiServer::Work {
  public:
-  Work(ApiServer& server, EngineHost& engine, const ApiOptions& options)
+  Work(ApiServer& server, EngineHost& engine, const MediaReader& media, const ApiOptions& options)
       : m_server(server),
         m_engine(engine),
         m_options(options),
         m_startedS(QDateTime::currentSecsSinceEpoch()),
         m_store(options.storeFolder, options.storedBytes),
         m_media(m_store, options.mediaFolders),
+        m_mediaReader(media),
         m_threads(kFirstServedConversation, options.keptBytes),
         m_reader("requests"),
         m_listener(
@@ -236,7 +237,7 @@ class ApiServer::Work {
       auto asked = std::make_shared<Asked>();
       asked->came = std::chrono::steady_clock::now();
       asked->planOnly = request.path == "/winnow/plan";
-      asked->chat = chatRequestOf(request.body, m_options.defaults, m_media, m_opener);
+      asked->chat = chatRequestOf(request.body, m_options.defaults, m_media, m_mediaReader);
       const std::string& name = asked->chat.model;
       if (name != model->name && std::ranges::find(kModelNames, name) == std::end(kModelNames)) throw otherModel(*model);
       Turn& turn = asked->chat.turn;
@@ -345,7 +346,7 @@ class ApiServer::Work {
   // Of the reader's thread.
   MediaStore m_store;
   RequestMedia m_media;
-  FfmpegMediaOpener m_opener;
+  const MediaReader& m_mediaReader;
 
   // Of the engine host's thread.
   ServedThreads m_threads;
@@ -358,8 +359,8 @@ class ApiServer::Work {
   HttpListener m_listener;  // last: closes first, so that nothing new comes
 };
 
-ApiServer::ApiServer(EngineHost& engine, const ApiOptions& options, QObject* parent)
-    : QObject(parent), m_work(std::make_unique<Work>(*this, engine, options)) {}
+ApiServer::ApiServer(EngineHost& engine, const MediaReader& reader, const ApiOptions& options, QObject* parent)
+    : QObject(parent), m_work(std::make_unique<Work>(*this, engine, reader, options)) {}
 
 ApiServer::~ApiServer() = default;
 

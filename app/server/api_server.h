@@ -40,7 +40,8 @@ class ApiServer : public QObject {
   Q_OBJECT
 
  public:
-  ApiServer(EngineHost& engine, const ApiOptions& options, QObject* parent = nullptr);
+  // reader: outlives the server; asked on a thread of its own.
+  ApiServer(EngineHost& engine, const MediaReader& reader, const ApiOptions& options, QObject* parent = nullptr);
   ~ApiServer() override;
 
   // Which model answers; nothing: none is loaded, and requests are refused with 503.

@@ -291,7 +291,7 @@ void readOwn(const Fields& body, ChatRequest& request) {
 // The parts of messages, in the order in which the model reads them.
 class Parts {
  public:
-  Parts(RequestMedia& media, const FfmpegMediaOpener& opener, const FramePlan& plan) : m_media(media), m_opener(opener), m_plan(plan) {}
+  Parts(RequestMedia& media, const MediaReader& reader, const FramePlan& plan) : m_media(media), m_reader(reader), m_plan(plan) {}
 
   std::vector<Item> read(const Json& content, const std::string& path) {
     if (content.is_string()) return {TextItem{content.get<std::string>()}};
@@ -350,14 +350,14 @@ class Parts {
 
   MediaKind kindOf(const std::string& path, const std::string& param) const {
     try {
-      return m_opener.detectKind(path);
+      return m_reader.detectKind(path);
     } catch (const Exception& exception) {
       throw ApiRefusal(400, exception.error().reason, param, "invalid_media");
     }
   }
 
   RequestMedia& m_media;
-  const FfmpegMediaOpener& m_opener;
+  const MediaReader& m_reader;
   const FramePlan m_plan;
 };
 
@@ -390,7 +390,7 @@ Message readMessage(const Fields& message, Parts& parts) {
 
 }  // namespace
 
-ChatRequest chatRequestOf(std::string_view body, const RequestDefaults& defaults, RequestMedia& media, const FfmpegMediaOpener& opener) {
+ChatRequest chatRequestOf(std::string_view body, const RequestDefaults& defaults, RequestMedia& media, const MediaReader& reader) {
   Json document;
   try {
     document = parse_json(body, "the body", {.max_bytes = body.size() + 1, .max_depth = 64, .max_elements = 200'000});
@@ -413,7 +413,7 @@ ChatRequest chatRequestOf(std::string_view body, const RequestDefaults& defaults
   }
   const Json* messages = fields.list("messages", kMostMessages);
   if (messages == nullptr || messages->empty()) throw ApiRefusal(400, "there must be at least one message", "messages");
-  Parts parts(media, opener, readPlan(fields, defaults.plan));
+  Parts parts(media, reader, readPlan(fields, defaults.plan));
   std::vector<Message>& thread = request.turn.messages;
   for (std::size_t i = 0; i < messages->size(); ++i)
     thread.push_back(readMessage(Fields((*messages)[i], "messages[" + std::to_string(i) + "]"), parts));

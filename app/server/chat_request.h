@@ -9,7 +9,7 @@
 #include <string_view>
 #include <vector>
 
-#include "app/media/media_opener.h"
+#include "app/media/media_reader.h"
 #include "app/server/request_media.h"
 #include "engine/messages/requests.h"
 
@@ -32,7 +32,7 @@ struct RequestDefaults {
   std::string systemPrompt;
 };
 
-// opener: asked what a file is.
-ChatRequest chatRequestOf(std::string_view body, const RequestDefaults& defaults, RequestMedia& media, const FfmpegMediaOpener& opener);
+// reader: asked what a file is.
+ChatRequest chatRequestOf(std::string_view body, const RequestDefaults& defaults, RequestMedia& media, const MediaReader& reader);
 
 }  // namespace winnow::app

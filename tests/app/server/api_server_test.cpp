@@ -6,6 +6,7 @@
 #include <future>
 #include <nlohmann/json.hpp>
 
+#include "app/media/media_opener.h"
 #include "tests/app/server/http_client.h"
 #include "tests/support/scratch_folder.h"
 #include "tests/support/scripted_engine.h"
@@ -32,7 +33,7 @@ class ApiServerTest : public testing::Test {
     host = std::make_unique<EngineHost>([script, log = log] { return std::make_unique<test::ScriptedEngine>(script, log); });
     options.port = 0;
     options.storeFolder = folder.file("store");
-    server = std::make_unique<ApiServer>(*host, options);
+    server = std::make_unique<ApiServer>(*host, opener, options);
     ModelInfo model;
     model.name = "tiny";
     model.context_tokens = 4096;
@@ -66,6 +67,7 @@ class ApiServerTest : public testing::Test {
   test::ScratchFolder folder;
   std::shared_ptr<test::ScriptedEngineLog> log = std::make_shared<test::ScriptedEngineLog>();  // shared: outlives the engine
   ApiOptions options;
+  FfmpegMediaOpener opener;
   std::unique_ptr<EngineHost> host;
   std::unique_ptr<ApiServer> server;
 };

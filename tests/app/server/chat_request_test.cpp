@@ -6,6 +6,7 @@
 #include <filesystem>
 #include <functional>
 
+#include "app/media/media_opener.h"
 #include "app/server/api_refusal.h"
 #include "tests/support/scratch_folder.h"
 #include "tests/support/source_folder.h"
