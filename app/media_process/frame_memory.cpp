@@ -15,6 +15,9 @@ void FrameMemory::write(const std::vector<SampledFrame>& frames, const std::stri
     for (std::size_t done = 0; done < rgb.size();) {
       const ssize_t written = ::pwrite(m_file.descriptor(), rgb.data() + done, rgb.size() - done, offset);
       if (written < 0 && errno == EINTR) continue;
+      // Memory without a name counts as a file to the kernel.
+      if (written < 0 && errno == EFBIG)
+        throw Exception(ErrorCode::kLimitExceeded, subject, "its frames are larger than files may be (ulimit -f)");
       if (written <= 0) throw Exception(ErrorCode::kOutOfMemory, subject, "there is not enough memory for its frames");
       done += static_cast<std::size_t>(written);
       offset += written;

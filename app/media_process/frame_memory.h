@@ -1,7 +1,7 @@
 // The memory that pixels go back in: a file without a name that both processes have. The program reads it and never maps it.
 //
-// Its pages are used again for the next frames, and given back when the last source is closed. Errors: Exception(kOutOfMemory).
-// Threads: one at a time.
+// Its pages are used again for the next frames, and given back when the last source is closed. Errors: Exception; kOutOfMemory,
+// kLimitExceeded (ulimit -f). Threads: one at a time.
 #pragma once
 
 #include <vector>

@@ -33,12 +33,21 @@ TEST(Signals, AFileThatGrowsBeyondALimitIsAnErrorAndLeavesNothing) {
   const std::string out = shell_quoted(scratch.file("exports/run.safetensors"));
   ASSERT_EQ(shell("mkdir " + shell_quoted(scratch.file("exports"))), 0);
   const int status = shell("ulimit -f 4; WINNOW_HOME=" + shell_quoted(scratch.file("home")) + " '" + WINNOW_CLI_PROGRAM +
-                           "' export --max-tokens 2 --video " + shell_quoted(demo("samples/ten-seconds.mp4")) + " --frames 2 --out " + out +
-                           " hello 2>" + shell_quoted(scratch.file("err")));
+                           "' export --max-tokens 2 --out " + out + " hello 2>" + shell_quoted(scratch.file("err")));
   EXPECT_EQ(status, 1);
   EXPECT_NE(file_text(scratch.file("err")).find("run.safetensors: it cannot be written (File too large)"), std::string::npos)
       << file_text(scratch.file("err"));
   EXPECT_TRUE(std::filesystem::is_empty(scratch.file("exports")));
+}
+
+// Frames come from their reader in memory that the kernel counts as a file.
+TEST(Signals, FramesThatMayNotBePassedOnAreRefusedByTheLimitsName) {
+  const ScratchFolder scratch;
+  const int status =
+      shell("ulimit -f 4; WINNOW_HOME=" + shell_quoted(scratch.file("home")) + " '" + WINNOW_CLI_PROGRAM + "' ask --max-tokens 2 --video " +
+            shell_quoted(demo("samples/ten-seconds.mp4")) + " --frames 2 hello 2>" + shell_quoted(scratch.file("err")));
+  EXPECT_EQ(status, 1);
+  EXPECT_NE(file_text(scratch.file("err")).find("ulimit -f"), std::string::npos) << file_text(scratch.file("err"));
 }
 
 TEST(Signals, TooLittleMemoryToStartIsASentence) {
@@ -49,7 +58,7 @@ TEST(Signals, TooLittleMemoryToStartIsASentence) {
   // How much address space the libraries take differs from machine to machine: from too little for the loader to enough.
   bool said = false;
   for (int megabytes = 300; megabytes <= 1200; megabytes += 50) {
-    const int status = shell("ulimit -v " + std::to_string(megabytes * 1024) + "; OMP_NUM_THREADS=1 '" + WINNOW_CLI_PROGRAM +
+    const int status = shell("ulimit -v " + std::to_string(megabytes * 1024) + "; OMP_NUM_THREADS=1 '" + WINNOW_CLI_WITH_ENGINE +
                              "' --version >/dev/null 2>" + shell_quoted(scratch.file("err")));
     const std::string err = file_text(scratch.file("err"));
     if (status == 127 && err.find("error while loading shared libraries") != std::string::npos) continue;  // the system's loader

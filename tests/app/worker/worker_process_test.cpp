@@ -26,7 +26,7 @@ TEST(WorkerProcess, TellsHowItEnded) {
 }
 
 TEST(WorkerProcess, KillsOneThatGoesOn) {
-  WorkerProcess process("/bin/sh", {"-c", "trap '' TERM HUP; sleep 100"});
+  WorkerProcess process("/bin/sh", {"-c", "trap '' TERM HUP; exec sleep 100"});
   const pid_t pid = process.pid();
   EXPECT_EQ(process.end(milliseconds(10)).kind, WorkerEnd::Kind::kEnded);
   EXPECT_NE(::kill(pid, 0), 0) << "it is still there";
