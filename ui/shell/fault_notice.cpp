@@ -15,6 +15,9 @@ FaultNotice::FaultNotice(app::EngineHost& engine, OpenChat& chat, QWidget* paren
     if (conversation != chat.id() || why.subject.empty()) return;
     Notice notice = noticeOf(why);
     notice.error = false;
+    // It is the file that the program keeps, and none that somebody could copy again.
+    if (why.code != ErrorCode::kCacheOutdated)
+      notice.text = tr("What was kept of this chat for later questions is damaged. Nothing is lost: the chat is read again.");
     presentOfChat(notice);
   });
   connect(&chat, &OpenChat::subtitlesChanged, this, [this](const QByteArray& file) {

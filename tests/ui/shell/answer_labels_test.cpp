@@ -258,6 +258,12 @@ TEST_F(AnswerLabelsTest, AnotherModelIsALineAndNoAlarm) {
   EXPECT_TRUE(inWindow<ui::FaultNotice>()->isHidden());
   Q_EMIT m_engine->cacheSetAside(changed, session().chat.id());
   EXPECT_FALSE(inWindow<ui::FaultNotice>()->isHidden());
+  EXPECT_TRUE(inWindow<ui::FaultNotice>()->text().contains(QStringLiteral("a.mp4")));
+  // What the program keeps is nobody's to copy or to encode again.
+  const Error damaged{ErrorCode::kDamagedFile, "/kept/1.safetensors: hash", "is empty, damaged or incomplete"};
+  Q_EMIT m_engine->cacheSetAside(damaged, session().chat.id());
+  EXPECT_TRUE(inWindow<ui::FaultNotice>()->text().contains(QStringLiteral("Nothing is lost")));
+  EXPECT_FALSE(inWindow<ui::FaultNotice>()->text().contains(QStringLiteral("safetensors")));
   m_window->page().startNew();
   EXPECT_TRUE(inWindow<ui::FaultNotice>()->isHidden());
 }
