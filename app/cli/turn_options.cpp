@@ -29,9 +29,6 @@ std::vector<std::string> method_names() {
   return names;
 }
 
-constexpr ChoiceWord<Guard> kGuardWords[] = {
-    {"keep", Guard::kKeep}, {"prefill", Guard::kPrefill}, {"ram", Guard::kRam}, {"alone", Guard::kAlone}};
-
 // An option whose values are the words of a table.
 template <class Value, class Words>
 void add_words(CLI::App& command, const std::string& name, Value& into, const Words& words, const std::string& help) {

@@ -9,6 +9,7 @@
 #include "app/recipes/option_json.h"
 #include "app/server/api_refusal.h"
 #include "engine/base/json_document.h"
+#include "engine/messages/choice_words.h"
 
 namespace winnow::app {
 namespace {
@@ -274,17 +275,10 @@ void readOwn(const Fields& body, ChatRequest& request) {
   }
   request.turn.recipe = readRecipe(*own, request.turn.recipe);
   request.turn.pins = readPins(*own);
-  if (const auto guard = own->text("guard")) {
-    if (*guard == "keep")
-      request.turn.guard = Guard::kKeep;
-    else if (*guard == "prefill")
-      request.turn.guard = Guard::kPrefill;
-    else if (*guard == "ram")
-      request.turn.guard = Guard::kRam;
-    else if (*guard == "alone")
-      request.turn.guard = Guard::kAlone;
-    else
-      throw ApiRefusal(400, "must be keep, prefill, ram or alone", own->path("guard"));
+  if (const auto word = own->text("guard")) {
+    const std::optional<Guard> guard = value_of(kGuardWords, *word);
+    if (!guard) throw ApiRefusal(400, "must be " + listed(kGuardWords), own->path("guard"));
+    request.turn.guard = *guard;
   }
 }
 
@@ -419,8 +413,6 @@ ChatRequest chatRequestOf(std::string_view body, const RequestDefaults& defaults
     thread.push_back(readMessage(Fields((*messages)[i], "messages[" + std::to_string(i) + "]"), parts));
   if (thread.back().role != Role::kUser) throw ApiRefusal(400, "the last message must be the user's", "messages");
   if (thread.back().items.empty()) throw ApiRefusal(400, "the last message is empty", "messages");
-  if (!defaults.systemPrompt.empty() && thread.front().role != Role::kSystem)
-    thread.insert(thread.begin(), {Role::kSystem, {TextItem{defaults.systemPrompt}}});
   return request;
 }
 

@@ -29,7 +29,6 @@ struct RequestDefaults {
   RecipeSpec recipe;
   Sampling sampling;
   FramePlan plan;
-  std::string systemPrompt;
 };
 
 // reader: asked what a file is.

@@ -8,6 +8,7 @@
 
 #include <cerrno>
 #include <csignal>
+#include <cstdio>
 #include <cstring>
 #include <filesystem>
 #include <fstream>
@@ -116,6 +117,15 @@ bool WorkerProcess::reaped(std::chrono::milliseconds patience) {
   } while (waited < 0 && errno == EINTR);
   m_pid = -1;
   return true;
+}
+
+OpenFile channelOfThisWorker(const char* name) {
+  int type = 0;
+  socklen_t size = sizeof type;
+  if (::getsockopt(WorkerProcess::kChannelDescriptor, SOL_SOCKET, SO_TYPE, &type, &size) == 0 && type == SOCK_STREAM)
+    return OpenFile(WorkerProcess::kChannelDescriptor);
+  std::fprintf(stderr, "%s: is started by winnow and winnow-cli, not by hand\n", name);
+  return {};
 }
 
 std::string programBeside(const std::string& name) {

@@ -52,6 +52,9 @@ class WorkerProcess {
   std::int64_t m_memoryKills = 0;  // of the whole machine, when it was started
 };
 
+// The channel of a process that was started so. One that somebody started by hand has none: it says so, by its name, and gives nothing.
+OpenFile channelOfThisWorker(const char* name);
+
 // Absolute path of a program in the folder of this one.
 std::string programBeside(const std::string& name);
 

@@ -1,7 +1,7 @@
-// The words for the options of LoadModel, as both command lines accept them and the settings store them, and for what an attachment is, in
-// JSON. Never renamed.
+// The words for the options of LoadModel and for a turn's guard, as command lines and requests give them and the settings store them, and
+// for what an attachment is, in JSON. Never renamed.
 //
-// Used by app/cli, app/bootstrap, app/settings and app/chat. Threads: any.
+// Used by app/cli, app/bootstrap, app/settings, app/chat and app/server. Threads: any.
 #pragma once
 
 #include <cstddef>
@@ -29,6 +29,9 @@ inline constexpr ChoiceWord<WeightFormat> kWeightWords[] = {{"auto", WeightForma
 
 inline constexpr ChoiceWord<MediaKind> kMediaKindWords[] = {
     {"image", MediaKind::kImage}, {"video", MediaKind::kVideo}, {"document", MediaKind::kDocument}};
+
+inline constexpr ChoiceWord<Guard> kGuardWords[] = {
+    {"keep", Guard::kKeep}, {"prefill", Guard::kPrefill}, {"ram", Guard::kRam}, {"alone", Guard::kAlone}};
 
 // nullopt if no such word exists.
 template <class Value, std::size_t N>

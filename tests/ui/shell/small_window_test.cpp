@@ -69,6 +69,13 @@ class SmallWindow : public WindowTest {
               composer()->prompt()->viewport()->width())
         << "the hint is cut";
   }
+  void expectWholeSetup(const ui::ComparisonSetup& setup) {
+    expectUsableBox();
+    expectWhole(&setup, "the choice");
+    expectWhole(setup.compareButton(), "Compare");
+    expectWhole(setup.orderBox(), "the order");
+    EXPECT_FALSE(place(&setup).intersects(place(composer())));
+  }
 };
 
 TEST_F(SmallWindow, TheChatShowsSeveralLinesAboveAWholeBox) {
@@ -149,11 +156,7 @@ TEST_F(SmallWindow, TheChoiceOfMethodsScrollsAboveAWholeBox) {
   m_window->page().compareOrLeave();
   auto* setup = inWindow<ui::ComparisonSetup>();
   atEverySize([this, setup] {
-    expectUsableBox();
-    expectWhole(setup, "the choice");
-    expectWhole(setup->compareButton(), "Compare");
-    expectWhole(setup->orderBox(), "the order");
-    EXPECT_FALSE(place(setup).intersects(place(composer())));
+    expectWholeSetup(*setup);
     for (int i = 0; i < setup->count(); ++i) {
       setup->control(i)->setFocus(Qt::TabFocusReason);
       QTest::qWait(10);
@@ -171,11 +174,7 @@ TEST_F(SmallWindow, MethodsAreWholeAboveAVideoToo) {
   m_window->page().compareOrLeave();
   auto* setup = inWindow<ui::ComparisonSetup>();
   atEverySize([this, setup] {
-    expectUsableBox();
-    expectWhole(setup, "the choice");
-    expectWhole(setup->compareButton(), "Compare");
-    expectWhole(setup->orderBox(), "the order");
-    EXPECT_FALSE(place(setup).intersects(place(composer())));
+    expectWholeSetup(*setup);
     if (ui::theme().zoomPercent() > 100) return;  // they scroll
     for (int i = 0; i < setup->count(); ++i) {
       EXPECT_TRUE(isWhole(setup->control(i))) << "method " << i;
