@@ -54,6 +54,22 @@ enum class ErrorCode : int {
   kEngineSilent = 37,       // ended because it did not react
   kMediaCrashed = 38,       // the reader of media ended or was ended at the file that is the subject
   kModelFileMissing = 25,   // a model folder, but this file of it is not there: weights, a shard, the tokenizer
+  // A server in the engine's place (app/remote); the subject is its host, what was written so far is kept:
+  kServerUnreachable = 39,    // no such name, no connection, or nothing came for a while
+  kServerUntrusted = 40,      // its certificate does not prove that it is the one
+  kServerKeyMissing = 41,     // the subject, where the key should be, has none
+  kServerKeyRefused = 42,     // it wants another key, or one at all
+  kServerForbids = 43,        // the key is right, but may not do this
+  kServerModelMissing = 44,   // it has no model of that name: the subject
+  kServerNotOne = 45,         // what answers is no server of this kind: a web page, another path
+  kServerBusy = 46,           // it has too much to do; the reason says for how long, if it did
+  kServerTooLarge = 47,       // the request is larger than it takes
+  kServerRefuses = 48,        // it understood and will not; the reason is in its words
+  kServerFailed = 49,         // a fault inside it
+  kServerNotUnderstood = 50,  // its answer is damaged, endless or of another form
+  kServerBrokeOff = 51,       // the answer ended in its middle
+  kTooManyPictures = 52,      // more images and frames than the model takes at once
+  kNotAble = 53,              // the model's engine lacks the ability (engine/models/model_info.h)
 };
 
 inline bool is_storage(ErrorCode code) {

@@ -78,6 +78,8 @@ inline constexpr int kLast<NoticeCode> = 999;  // of a later program: told by it
 template <>
 inline constexpr int kLast<ErrorCode> = 999;
 template <>
+inline constexpr int kLast<Ability> = static_cast<int>(Ability::kContinue);
+template <>
 inline constexpr int kLast<Phase> = static_cast<int>(Phase::kProbe);
 template <>
 inline constexpr int kLast<TextKind> = static_cast<int>(TextKind::kThought);

@@ -274,6 +274,9 @@ constexpr void visit_fields(F& f, auto&& visit) {
   visit("traits", f.traits);
   visit("thinks", f.thinks);
   visit("thinking_switch", f.thinking_switch);
+  visit("server", f.server);
+  visit("most_pictures", f.most_pictures);
+  visit("lacks", f.lacks);
 }
 
 template <FieldsOf<ModelLoaded> F>

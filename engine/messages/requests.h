@@ -56,7 +56,7 @@ enum class Device : int { kAuto = 1, kCpu = 2, kCuda = 3 };
 enum class WeightFormat : int { kAuto = 1, kFp32 = 2, kBf16 = 3, kInt8 = 4, kInt4 = 5 };
 
 struct LoadModel {
-  std::string folder;
+  std::string folder;  // or a GGUF file, or where a server's model is (app/remote/server_address.h)
   Device device = Device::kAuto;
   WeightFormat format = WeightFormat::kAuto;
   std::string projector;  // of a GGUF model: its mmproj file; empty: the one beside it, if any

@@ -4,11 +4,26 @@
 #include <algorithm>
 #include <cstdint>
 #include <string>
+#include <vector>
 
 #include "engine/recipes/model_traits.h"
 #include "engine/sampling/sampling.h"
 
 namespace winnow {
+
+// What an engine may be unable to do with a model: a server in the engine's place (app/remote) answers questions and little else. Sent:
+// never renumbered.
+enum class Ability : int {
+  kCompress = 1,  // cache methods, and all that is known of the cache: budgets, bytes, kept-token maps, pins, guards
+  kPlan = 2,      // Plan
+  kPrepare = 3,   // Prepare
+  kCompare = 4,   // Compare
+  kScore = 5,     // Score
+  kWatch = 6,     // WatchClip
+  kKeep = 7,      // SaveConversation and LoadConversation
+  kExport = 8,    // ExportTurn
+  kContinue = 9,  // Turn::answer_begun and thought_begun
+};
 
 struct ModelInfo {
   std::string folder;
@@ -31,9 +46,14 @@ struct ModelInfo {
   std::int64_t video_frames = 0;        // from winnow.json: frames of the longest training videos; 0: unknown
   SamplingChoice recommended;           // from generation_config.json; empty: none
   ModelTraits traits;
-  bool thinks = false;           // its chat template has markers for reasoning
-  bool thinking_switch = false;  // its chat template has a variable that turns reasoning on or off
+  bool thinks = false;             // its chat template has markers for reasoning
+  bool thinking_switch = false;    // its chat template has a variable that turns reasoning on or off
+  std::string server;              // that runs it, "vLLM at gpu:8000"; empty: the program's own engine
+  std::int64_t most_pictures = 0;  // images and frames that one request may hold; 0: as many as the context takes
+  std::vector<Ability> lacks;      // ascending; empty: everything can be done with it
 };
+
+inline bool can(const ModelInfo& model, Ability ability) { return std::ranges::find(model.lacks, ability) == model.lacks.end(); }
 
 // The default limit of an answer, with room for this model's reasoning.
 inline int longest_answer(const ModelInfo& model, const Sampling& sampling) {
