@@ -47,6 +47,8 @@ std::string fingerprintOf(const ModelInfo& model) {
   }
 }
 
+bool isKept(ConversationId conversation) { return conversation != kDraftConversation && conversation < kFirstUnkeptConversation; }
+
 }  // namespace
 
 KeepingEngine::KeepingEngine(std::unique_ptr<Engine> engine, ConversationCaches& caches) : m_engine(std::move(engine)), m_caches(caches) {}
@@ -62,7 +64,7 @@ void KeepingEngine::handle(const Request& request, EventSink& sink, const Interr
   const ConversationId conversation = conversation_of(request.body);
   if (std::holds_alternative<LoadConversation>(request.body)) m_recalled.insert(conversation);  // this file instead
   if (std::holds_alternative<WatchClip>(request.body)) m_watched.insert(conversation);
-  if (conversation != 0 && !recall(conversation, request.id, sink, interrupt)) return;
+  if (isKept(conversation) && !recall(conversation, request.id, sink, interrupt)) return;
   Outcome outcome(&sink);
   m_engine->handle(request, outcome, interrupt);
   if (outcome.engineEnded()) m_recalled.clear();
@@ -74,7 +76,7 @@ void KeepingEngine::handle(const Request& request, EventSink& sink, const Interr
     m_caches.lookAtFolder();
   }
   const bool changed = (outcome.answered && std::holds_alternative<Turn>(request.body)) || outcome.prepared;
-  if (changed && conversation != 0) keep(conversation, request.id);
+  if (changed && isKept(conversation)) keep(conversation, request.id);
 }
 
 // False: the request has failed, because the engine's process ended.

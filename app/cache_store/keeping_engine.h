@@ -17,6 +17,9 @@
 
 namespace winnow::app {
 
+// From here on the numbers are of conversations that are nobody's chats, but other programs' (app/server): they are kept nowhere.
+inline constexpr ConversationId kFirstUnkeptConversation = ConversationId{1} << 62;
+
 class KeepingEngine final : public Engine {
  public:
   // caches: outlive the engine.

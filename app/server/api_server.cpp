@@ -5,12 +5,12 @@
 #include <QRandomGenerator>
 #include <atomic>
 #include <chrono>
-#include <deque>
 #include <map>
 #include <mutex>
 #include <nlohmann/json.hpp>
 #include <utility>
 
+#include "app/server/answer_line.h"
 #include "app/server/api_json.h"
 #include "app/server/request_media.h"
 #include "app/server/served_threads.h"
@@ -24,6 +24,7 @@ using Ordered = nlohmann::ordered_json;
 using Answer = std::shared_ptr<HttpAnswer>;
 
 constexpr int kRetryAfterS = 5;
+constexpr char kModelChanged[] = "the model was changed, or is about to be";
 constexpr std::string_view kModelNames[] = {"", "default", "winnow"};  // that name no model
 
 std::string newId() {
@@ -86,33 +87,44 @@ class ApiServer::Work {
         m_media(m_store, options.mediaFolders),
         m_mediaReader(media),
         m_threads(kFirstServedConversation, options.keptBytes),
+        m_line(engine, options.mostWaiting),
         m_reader("requests"),
         m_listener(
             options.address, options.port, options.limits, [this](const HttpRequest& request) { return gate(request); },
-            [this](HttpRequest request, Answer answer) { route(std::move(request), std::move(answer)); }) {}
-
-  ~Work() {
-    m_closing = true;
-    if (m_running) m_engine.cancel(m_running->request);
+            [this](HttpRequest request, Answer answer) { route(std::move(request), std::move(answer)); }) {
+    connect(&m_line, &AnswerLine::changed, &server, &ApiServer::changed);
   }
 
+  ~Work() { m_closing = true; }
+
+  // What was asked of the model of before, and what it has read, goes with it.
   void setModel(const std::optional<ModelInfo>& model) {
-    const std::lock_guard lock(m_mutex);
-    m_model = model;
+    {
+      const std::lock_guard lock(m_mutex);
+      m_model = model;
+    }
+    m_line.clear(ApiRefusal(503, kModelChanged, {}, "model_changed"));
+    for (const ConversationId conversation : m_threads.forgetAll()) m_engine.post(ForgetConversation{conversation});
   }
   std::uint16_t port() const { return m_listener.port(); }
   int requests() const { return m_requests; }
+  const AnswerLine& line() const { return m_line; }
 
  private:
   // One request for an answer, from its bytes to its last word.
-  struct Asked {
+  struct Asked final : LineRequest {
+    explicit Asked(Work& owner) : work(owner) {}
+    RequestBody begin() override { return work.begin(*this); }
+    void hear(const Event& event) override { work.hear(*this, event); }
+    void turnAway(const ApiRefusal& refusal) override { work.refuse(answer, refusal); }
+
+    Work& work;
     ChatRequest chat;
     bool planOnly = false;
     Answer answer;
     AnswerName name;
     std::optional<CacheReport> report;
     bool begun = false;  // of a stream: its head was sent
-    RequestId request = 0;
     std::chrono::steady_clock::time_point came;
   };
   using SharedAsked = std::shared_ptr<Asked>;
@@ -177,7 +189,7 @@ class ApiServer::Work {
 
   void tell(const std::string& path, const Answer& answer) {
     if (path == "/") return reply(answer, {200, "text/plain", "Winnow. The API is at /v1: /v1/models, /v1/chat/completions\n", {}});
-    if (path == "/metrics") return reply(answer, {200, "text/plain; version=0.0.4", m_counters.text(m_inLine), {}});
+    if (path == "/metrics") return reply(answer, {200, "text/plain; version=0.0.4", m_counters.text(m_line.inLine()), {}});
     const std::optional<ModelInfo> model = this->model();
     if (path == "/health") {
       if (!model) return refuse(answer, {503, "no model is loaded", {}, "no_model"});
@@ -212,8 +224,7 @@ class ApiServer::Work {
 
   // From the listener's thread to the reader's: a body may hold hundreds of megabytes of base64.
   void take(HttpRequest request, Answer answer) {
-    if (m_inLine.fetch_add(1) >= m_options.mostWaiting) {
-      --m_inLine;
+    if (!m_line.enter()) {
       HttpReply later = errorReply(429, "too many requests are waiting", {}, "queue_full");
       later.headers.emplace_back("Retry-After", std::to_string(kRetryAfterS));
       return reply(answer, std::move(later));
@@ -221,10 +232,7 @@ class ApiServer::Work {
     m_reader.post([this, request = std::make_shared<HttpRequest>(std::move(request)), answer = std::move(answer)]() mutable {
       SharedAsked asked = m_closing ? nullptr : read(*request, answer);
       request.reset();
-      if (asked == nullptr) {
-        --m_inLine;
-        return;
-      }
+      if (asked == nullptr) return m_line.leave();
       m_mailbox.post([this, asked = std::move(asked)] { enqueue(asked); });
     });
   }
@@ -234,7 +242,7 @@ class ApiServer::Work {
     try {
       const std::optional<ModelInfo> model = this->model();
       if (!model) throw ApiRefusal(503, "no model is loaded", {}, "no_model");
-      auto asked = std::make_shared<Asked>();
+      auto asked = std::make_shared<Asked>(*this);
       asked->came = std::chrono::steady_clock::now();
       asked->planOnly = request.path == "/winnow/plan";
       asked->chat = chatRequestOf(request.body, m_options.defaults, m_media, m_mediaReader);
@@ -259,25 +267,20 @@ class ApiServer::Work {
 
   // On the engine host's thread from here on.
   void enqueue(const SharedAsked& asked) {
-    if (!asked->planOnly) Q_EMIT m_server.requestsChanged(++m_requests);
-    m_line.push_back(asked);
-    asked->answer->whenGone([this, asked] { m_mailbox.post([this, asked] { gone(asked); }); });
-    next();
+    const std::optional<ModelInfo> model = this->model();
+    if (!model || model->name != asked->name.model) {  // it was changed while this was read
+      m_line.leave();
+      return refuse(asked->answer, ApiRefusal(503, kModelChanged, {}, "model_changed"));
+    }
+    if (!asked->planOnly) ++m_requests;
+    asked->answer->whenGone([this, asked] { m_mailbox.post([this, asked] { m_line.gone(asked); }); });
+    m_line.push(asked);
   }
 
-  void gone(const SharedAsked& asked) {
-    if (m_running == asked) return m_engine.cancel(asked->request);
-    if (std::erase(m_line, asked) > 0) --m_inLine;
-  }
-
-  void next() {
-    if (m_running || m_line.empty()) return;
-    m_running = m_line.front();
-    m_line.pop_front();
-    Turn& turn = m_running->chat.turn;
+  RequestBody begin(Asked& asked) {
+    Turn& turn = asked.chat.turn;
     m_threads.choose(turn);
-    RequestBody body = m_running->planOnly ? RequestBody(Plan{turn}) : RequestBody(turn);
-    m_running->request = m_engine.post(std::move(body), &m_server, [this, asked = m_running](const Event& event) { hear(*asked, event); });
+    return asked.planOnly ? RequestBody(Plan{turn}) : RequestBody(turn);
   }
 
   void hear(Asked& asked, const Event& event) {
@@ -290,7 +293,7 @@ class ApiServer::Work {
     if (const auto* finished = std::get_if<Finished>(&event.body)) finish(asked, *finished);
     if (const auto* planned = std::get_if<Planned>(&event.body))
       reply(asked.answer, {200, "application/json", jsonText(plannedJson(*planned)), {}});
-    if (const auto* failed = std::get_if<Failed>(&event.body)) fail(asked, failed->error);
+    if (const auto* failed = std::get_if<Failed>(&event.body)) fail(asked, refusalOf(failed->error));
     if (ends_request(event)) ended(asked);
   }
 
@@ -302,7 +305,7 @@ class ApiServer::Work {
   }
 
   void finish(Asked& asked, const Finished& finished) {
-    if (finished.restored) return fail(asked, {ErrorCode::kInternal, "", "the request was cancelled"});
+    if (finished.restored) return fail(asked, ApiRefusal(503, kModelChanged, {}, "model_changed"));
     m_threads.answered(asked.chat.turn, finished.answer, finished.figures.kv_bytes.allocated);
     const Ordered usage = usageJson(finished, asked.report ? &*asked.report : nullptr, asked.chat.ignored);
     m_counters.tokens(finished.figures.tokens.prompt, finished.figures.tokens.generated);
@@ -315,9 +318,8 @@ class ApiServer::Work {
     asked.answer->end();
   }
 
-  void fail(Asked& asked, const Error& error) {
+  void fail(Asked& asked, const ApiRefusal& refusal) {
     m_threads.failed(asked.chat.turn.conversation);
-    const ApiRefusal refusal = refusalOf(error);
     if (!asked.begun) return refuse(asked.answer, refusal);
     asked.answer->write(errorChunkText(refusal));
     asked.answer->end();
@@ -327,9 +329,6 @@ class ApiServer::Work {
     if (asked.planOnly) m_threads.failed(asked.chat.turn.conversation);
     for (const ConversationId conversation : m_threads.tooMany()) m_engine.post(ForgetConversation{conversation});
     m_counters.kept(m_threads.bytes());
-    m_running.reset();
-    --m_inLine;
-    next();
   }
 
   ApiServer& m_server;
@@ -338,7 +337,6 @@ class ApiServer::Work {
   const std::int64_t m_startedS;
   Counters m_counters;
   std::atomic<bool> m_closing{false};
-  std::atomic<std::size_t> m_inLine{0};  // being read, waiting or being answered
 
   mutable std::mutex m_mutex;  // guards m_model
   std::optional<ModelInfo> m_model;
@@ -350,8 +348,7 @@ class ApiServer::Work {
 
   // Of the engine host's thread.
   ServedThreads m_threads;
-  std::deque<SharedAsked> m_line;
-  SharedAsked m_running;
+  AnswerLine m_line;
   int m_requests = 0;
 
   Mailbox m_mailbox;
@@ -367,5 +364,8 @@ ApiServer::~ApiServer() = default;
 void ApiServer::setModel(const std::optional<ModelInfo>& model) { m_work->setModel(model); }
 std::uint16_t ApiServer::port() const { return m_work->port(); }
 int ApiServer::requests() const { return m_work->requests(); }
+int ApiServer::answered() const { return m_work->line().answered(); }
+int ApiServer::waiting() const { return m_work->line().waiting(); }
+bool ApiServer::isAnswering() const { return m_work->line().isAnswering(); }
 
 }  // namespace winnow::app

@@ -12,14 +12,14 @@
 #include <string>
 #include <vector>
 
+#include "app/cache_store/keeping_engine.h"
 #include "app/engine_host/engine_host.h"
 #include "app/server/api_access.h"
 #include "app/server/chat_request.h"
 
 namespace winnow::app {
 
-// Numbers of served conversations: never those of saved chats.
-inline constexpr ConversationId kFirstServedConversation = ConversationId{1} << 62;
+inline constexpr ConversationId kFirstServedConversation = kFirstUnkeptConversation;
 
 struct ApiOptions {
   std::string address = "127.0.0.1";
@@ -44,13 +44,16 @@ class ApiServer : public QObject {
   ApiServer(EngineHost& engine, const MediaReader& reader, const ApiOptions& options, QObject* parent = nullptr);
   ~ApiServer() override;
 
-  // Which model answers; nothing: none is loaded, and requests are refused with 503.
+  // Which model answers; nothing: none is loaded, and requests are refused with 503. What was asked of the one before ends with it.
   void setModel(const std::optional<ModelInfo>& model);
   std::uint16_t port() const;
   int requests() const;  // that were asked for an answer so far
+  int answered() const;  // of these
+  int waiting() const;
+  bool isAnswering() const;
 
  Q_SIGNALS:
-  void requestsChanged(int requests);
+  void changed();  // one of the counts above
 
  private:
   class Work;

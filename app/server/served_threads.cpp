@@ -90,6 +90,12 @@ std::vector<ConversationId> ServedThreads::tooMany() {
   return forgotten;
 }
 
+std::vector<ConversationId> ServedThreads::forgetAll() {
+  std::vector<ConversationId> forgotten;
+  for (const Kept& kept : std::exchange(m_kept, {})) forgotten.push_back(kept.conversation);
+  return forgotten;
+}
+
 std::int64_t ServedThreads::bytes() const {
   std::int64_t sum = 0;
   for (const Kept& kept : m_kept) sum += kept.bytes;

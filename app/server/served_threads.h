@@ -27,6 +27,9 @@ class ServedThreads {
   // Those that are beyond the limits now, and no longer known here: the engine is to forget them.
   std::vector<ConversationId> tooMany();
 
+  // All of them, as the model that has read them goes.
+  std::vector<ConversationId> forgetAll();
+
   std::int64_t bytes() const;
 
  private:

@@ -126,6 +126,15 @@ TEST_F(Keeping, WhatIsPreparedForAChatIsKeptAndForADraftIsNot) {
   EXPECT_EQ(notes_.said, (Said{"prepare 7", "save 7", "prepare 0"}));
 }
 
+TEST_F(Keeping, ConversationsOfOtherProgramsAreNotKept) {
+  run(turn(kFirstUnkeptConversation));
+  run(Prepare{turn(kFirstUnkeptConversation + 1)});
+  run(turn(kFirstUnkeptConversation - 1));
+  const std::string last = std::to_string(kFirstUnkeptConversation - 1);
+  EXPECT_EQ(notes_.said, (Said{"turn " + std::to_string(kFirstUnkeptConversation),
+                               "prepare " + std::to_string(kFirstUnkeptConversation + 1), "turn " + last, "save " + last}));
+}
+
 WatchClip clipOf(const Turn& turn) {
   WatchClip clip;
   clip.turn = turn;

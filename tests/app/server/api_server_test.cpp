@@ -218,6 +218,50 @@ TEST_F(ApiServerTest, WhoLeavesIsNotAnswered) {
   EXPECT_EQ(log->requests().size(), 1U) << "the second was taken out of the line";
 }
 
+// Who shares the engine, as a window's user does, is before all that wait in the line.
+TEST_F(ApiServerTest, TheEnginesOwnUserWaitsForNoOneInTheLine) {
+  start([](const Request& asked) {
+    return conversation_of(asked.body) == 7 ? test::default_script(asked) : test::Script{{{}, test::Stall{}}};
+  });
+  std::future<std::string> running = send(request("POST /v1/chat/completions", chat("1")));
+  ASSERT_TRUE(waitUntil([&] { return log->requests().size() == 1; }));
+  std::future<std::string> waiting = send(request("POST /v1/chat/completions", chat("2")));
+  ASSERT_TRUE(waitUntil([&] { return server->waiting() == 1; }));
+  EXPECT_TRUE(server->isAnswering());
+  const Turn own = std::get<Turn>(log->requests().front().body);
+  for (int i = 0; i < 2; ++i) {
+    Turn turn = own;
+    turn.conversation = 7;
+    host->post(std::move(turn));
+  }
+  host->cancel(log->requests().front().id);
+  ASSERT_TRUE(waitUntil([&] { return log->requests().size() == 4; }));
+  const std::vector<Request> requests = log->requests();
+  EXPECT_EQ(conversation_of(requests[1].body), 7U);
+  EXPECT_EQ(conversation_of(requests[2].body), 7U);
+  EXPECT_GE(conversation_of(requests[3].body), kFirstServedConversation);
+  server.reset();
+  running.wait();
+  waiting.wait();
+}
+
+TEST_F(ApiServerTest, AnotherModelEndsWhatWasAskedOfTheOneBefore) {
+  start([](const Request&) { return test::Script{{{}, test::Stall{}}}; });
+  std::future<std::string> running = send(request("POST /v1/chat/completions", chat("1")));
+  ASSERT_TRUE(waitUntil([&] { return log->requests().size() == 1; }));
+  std::future<std::string> waiting = send(request("POST /v1/chat/completions", chat("2")));
+  ASSERT_TRUE(waitUntil([&] { return server->waiting() == 1; }));
+  server->setModel(std::nullopt);
+  EXPECT_EQ(server->waiting(), 0);
+  for (std::future<std::string>* reply : {&running, &waiting}) {
+    ASSERT_TRUE(waitUntil([&] { return reply->wait_for(std::chrono::seconds(0)) == std::future_status::ready; }));
+    const std::string said = reply->get();
+    EXPECT_EQ(statusOf(said), "503");
+    EXPECT_NE(said.find("model_changed"), std::string::npos) << said;
+  }
+  EXPECT_FALSE(server->isAnswering());
+}
+
 TEST_F(ApiServerTest, PlansWithoutAnswering) {
   start();
   const json plan = json::parse(bodyOf(ask(request("POST /winnow/plan", chat("hello")))));
