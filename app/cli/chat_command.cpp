@@ -76,7 +76,7 @@ class Chat {
     model_is_lost_ = false;
     attached_.set_traits(model.traits);
     suit_model(options_.turn, model);
-    return model.name + " on " + model.device + " (" + model.dtype + ")";
+    return model.name + (model.server.empty() ? " on " + model.device + " (" + model.dtype + ")" : " on " + model.server);
   }
 
   void reset() {

@@ -160,6 +160,18 @@ std::string maker_text(const RecipeSpec& recipe) {
   return recipe.method == "full" ? recipe.method : recipe.method + " at " + fixed(100.0 * recipe.retention, 0) + " %";
 }
 
+// Of an answer that a server wrote: the cache is its own.
+std::string server_figures_text(const ConsoleSink& sink) {
+  const TurnFigures& f = sink.finished->figures;
+  std::ostringstream text;
+  text << media_text(sink.media) << f.tokens.thread_text << " prompt tokens (" << f.tokens.thread_text - f.tokens.prompt
+       << " from the server's cache) · first token " << fixed(f.timings_ms.ttft, 0) << " ms · " << f.tokens.generated << " tokens";
+  if (f.tokens_per_s > 0.0) text << " at " << fixed(f.tokens_per_s, 1) << "/s";
+  if (f.tokens.thought > 0) text << ", " << f.tokens.thought << " of them thinking";
+  text << '\n';
+  return text.str();
+}
+
 // What made the cache, and what holds for what is new where that is another method; of an older engine what was asked for.
 std::string makers_text(const CacheMakers& makers, const TurnFigures& figures) {
   std::string text;
@@ -186,6 +198,7 @@ std::string note_text(CompressionNote note, const ConsoleSink& sink) {
 
 std::string figures_text(const ConsoleSink& sink) {
   if (!sink.finished) return {};
+  if (sink.finished->figures.method.empty()) return server_figures_text(sink);
   const TurnFigures& f = sink.finished->figures;
   std::ostringstream text;
   text << media_text(sink.media);

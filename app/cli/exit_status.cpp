@@ -14,8 +14,15 @@ ExitStatus exit_status(const Error& error) {
     case ErrorCode::kEngineCrashed:
     case ErrorCode::kEngineOutOfMemory:
     case ErrorCode::kEngineSilent:
+    case ErrorCode::kServerUnreachable:
+    case ErrorCode::kServerUntrusted:
+    case ErrorCode::kServerBusy:
+    case ErrorCode::kServerFailed:
+    case ErrorCode::kServerNotUnderstood:
+    case ErrorCode::kServerBrokeOff:
       return ExitStatus::kEngineFailed;
     case ErrorCode::kIllegalRecipe:
+    case ErrorCode::kNotAble:
       return ExitStatus::kWrongUsage;
     default:
       return ExitStatus::kRefusedInput;

@@ -11,6 +11,8 @@
 #include "app/cli/media_reading.h"
 #include "app/cli/noticed_engine.h"
 #include "app/engine_source/engine_source.h"
+#include "app/remote/connect_to_server.h"
+#include "app/remote/switching_engine.h"
 #include "app/settings/app_folders.h"
 #include "app/settings/speed_file.h"
 #include "app/worker/retrying_engine.h"
@@ -59,7 +61,12 @@ class OwnEngine final : public Engine {
  public:
   OwnEngine()
       : speeds_(app::AppFolders::standard().cache),
-        engine_(std::make_unique<app::RetryingEngine>(app::makeOwnEngine(&media_reader(), &speeds_))) {}
+        engine_(std::make_unique<app::RetryingEngine>(
+            std::make_unique<app::SwitchingEngine>([this] { return app::makeOwnEngine(&media_reader(), &speeds_); },
+                                                   [](const app::ServerAddress& address, const InterruptToken& interrupt) {
+                                                     return app::connectToServer(address, &media_reader(), interrupt);
+                                                   },
+                                                   app::SwitchingEngine::Begin::kWithNone))) {}
   void handle(const Request& request, EventSink& sink, const InterruptToken& interrupt) override {
     engine_.handle(request, sink, interrupt);
   }

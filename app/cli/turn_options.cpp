@@ -15,6 +15,7 @@
 #include "app/media/typed_path.h"
 #include "app/recipes/recipe_json.h"
 #include "app/recipes/setting_texts.h"
+#include "app/remote/server_address.h"
 #include "app/resources/bundled_files.h"
 #include "engine/api/engine.h"
 #include "engine/messages/choice_words.h"
@@ -73,6 +74,56 @@ std::string option_of(std::string setting) {
   return "--" + setting;
 }
 
+namespace {
+
+// A server in the engine's place: three options that become one place of a model.
+void add_server_options(CLI::App& command, LoadModel& options) {
+  const auto address = std::make_shared<app::ServerAddress>();
+  const auto place = [address, &options] {
+    if (!address->url.empty()) options.folder = app::textOf(*address);
+  };
+  const auto take_url = [address, place](const std::string& text) {
+    const app::ServerAddress typed = app::serverAddressOf(text);
+    address->url = typed.url;
+    if (!typed.model.empty()) address->model = typed.model;
+    if (typed.key != app::KeySource()) address->key = typed.key;
+    place();
+  };
+  const auto take_model = [address, place](const std::string& name) {
+    address->model = name;
+    place();
+  };
+  const auto take_key = [address, place](app::KeySource::Kind kind) {
+    return [address, place, kind](const std::string& name) {
+      address->key = {kind, name};
+      place();
+    };
+  };
+  auto* server = command.add_option_function<std::string>(
+      "--server", take_url, "instead of --model: a server with an OpenAI-compatible API answers, http://localhost:8000/v1");
+  server->excludes("--model")->excludes("--mmproj");
+  command.add_option_function<std::string>("--server-model", take_model, "name of the model there; default: the first that it lists")
+      ->needs(server);
+  auto* file = command
+                   .add_option_function<std::string>("--key-file", take_key(app::KeySource::Kind::kFile),
+                                                     "file whose first line is the key for the server")
+                   ->check(file_name_problem)
+                   ->needs(server);
+  command.add_option_function<std::string>("--key-env", take_key(app::KeySource::Kind::kEnvironment), "environment variable that holds it")
+      ->needs(server)
+      ->excludes(file);
+}
+
+// What is asked of the cache is refused where the cache is a server's.
+void require_able(const TurnOptions& options, const ModelInfo& model) {
+  if (can(model, Ability::kCompress)) return;
+  const bool asks = options.recipe != RecipeSpec() || !options.pins.empty() || options.guard != Guard::kKeep;
+  if (asks)
+    throw Exception(ErrorCode::kNotAble, model.server, "the cache is the server's: leave out --method, its settings, --pin and --guard");
+}
+
+}  // namespace
+
 void add_model_options(CLI::App& command, LoadModel& options) {
   command.add_option("--model", options.folder, "a GGUF file or a Hugging Face folder; default: the bundled demo model")
       ->transform(app::typedPath);
@@ -82,6 +133,7 @@ void add_model_options(CLI::App& command, LoadModel& options) {
       ->transform(app::typedPath);
   add_words(command, "--device", options.device, kDeviceWords, listed(kDeviceWords));
   add_words(command, "--dtype", options.format, kWeightWords, listed(kWeightWords));
+  add_server_options(command, options);
 }
 
 void add_media_options(CLI::App& command, TurnOptions& options) {
@@ -319,7 +371,8 @@ void require_thoughts(const Sampling& sampling, const ModelInfo& model) {
 }
 
 void suit_model(TurnOptions& options, const ModelInfo& model) {
-  require_thoughts(options.sampling, model);
+  require_able(options, model);
+  if (can(model, Ability::kCompress)) require_thoughts(options.sampling, model);
   if (!options.answer_length_given) options.sampling.max_new_tokens = longest_answer(model, options.sampling);
 }
 

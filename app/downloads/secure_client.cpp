@@ -1,12 +1,12 @@
 #include "app/downloads/secure_client.h"
 
 #include <QFileInfo>
-#include <QHostAddress>
-#include <QNetworkProxyFactory>
 #include <QNetworkRequest>
 #include <QSslCertificate>
 #include <QSslSocket>
 #include <QVariant>
+
+#include "app/network/machine_proxies.h"
 
 namespace winnow::app {
 namespace {
@@ -14,16 +14,6 @@ namespace {
 constexpr int kMostRedirects = 5;
 constexpr char kRedirects[] = "winnow_redirects";               // property of a reply: how many it was led through
 constexpr char kRefusedRedirect[] = "winnow_refused_redirect";  // property of a reply: where it was led to
-
-bool isLoopback(const QString& host) { return QHostAddress(host).isLoopback(); }
-
-// What the desktop and the environment say (https_proxy and its kin), except on the way to this very machine.
-class MachineProxies : public QNetworkProxyFactory {
- public:
-  QList<QNetworkProxy> queryProxy(const QNetworkProxyQuery& query) override {
-    return isLoopback(query.peerHostName()) ? QList<QNetworkProxy>{QNetworkProxy::NoProxy} : systemProxyForQuery(query);
-  }
-};
 
 }  // namespace
 

@@ -1,0 +1,143 @@
+#include "app/remote/server_fault.h"
+
+#include <algorithm>
+#include <initializer_list>
+#include <nlohmann/json.hpp>
+#include <optional>
+#include <string_view>
+
+#include "engine/base/json_document.h"
+
+namespace winnow::app {
+namespace {
+
+constexpr std::size_t kMostWords = 400;
+
+std::string oneLine(std::string text) {
+  std::ranges::replace_if(
+      text, [](unsigned char each) { return each < 0x20 || each == 0x7f; }, ' ');
+  while (text.ends_with(' ') || text.ends_with('.')) text.pop_back();
+  if (text.size() <= kMostWords) return text;
+  std::size_t end = kMostWords;
+  while (end > 0 && (static_cast<unsigned char>(text[end]) & 0xC0) == 0x80) --end;
+  return text.substr(0, end) + "…";
+}
+
+bool saysOneOf(const std::string& text, std::initializer_list<std::string_view> words) {
+  std::string lower = text;
+  std::ranges::transform(lower, lower.begin(), [](unsigned char each) { return each >= 'A' && each <= 'Z' ? each + 32 : each; });
+  return std::ranges::any_of(words, [&](std::string_view word) { return lower.find(word) != std::string::npos; });
+}
+
+std::string stringIn(const Json& object, const char* name) {
+  const auto found = object.find(name);
+  return found != object.end() && found->is_string() ? found->get<std::string>() : std::string();
+}
+
+// Servers name it differently, and put it into "error", "detail" or nothing.
+std::string wordsOf(const Json& value) {
+  if (value.is_string()) return value.get<std::string>();
+  if (!value.is_object()) return {};
+  for (const char* holder : {"error", "detail", "message"}) {
+    if (const auto found = value.find(holder); found != value.end()) {
+      if (std::string words = wordsOf(*found); !words.empty()) return words;
+    }
+  }
+  return {};
+}
+
+std::optional<Json> jsonOf(const std::string& body) {
+  try {
+    return parse_json(body, "the answer", {.max_bytes = ServerConnection::kMostBodyBytes, .max_depth = 16, .max_elements = 100'000});
+  } catch (const Exception&) {
+    return std::nullopt;
+  }
+}
+
+// What several servers say by status 400 or 500, by their codes and words.
+std::optional<ErrorCode> knownRefusal(const std::string& words, const std::string& code) {
+  if (saysOneOf(code, {"context_length", "exceed_context"}) ||
+      saysOneOf(words, {"context length", "context window", "context size", "maximum model length"}))
+    return ErrorCode::kContextFull;
+  if (saysOneOf(words, {"not a multimodal", "image input is not supported", "does not support image", "not support vision",
+                        "at most 0 image", "cannot process image", "no vision"}))
+    return ErrorCode::kModelReadsText;
+  if (saysOneOf(words, {"at most 0 video", "does not support video", "video input is not supported"})) return ErrorCode::kModelReadsImages;
+  if (saysOneOf(words, {"image(s) may be provided", "too many images", "too many image"})) return ErrorCode::kTooManyPictures;
+  return std::nullopt;
+}
+
+ErrorCode codeOf(int status) {
+  switch (status) {
+    case 401:
+      return ErrorCode::kServerKeyRefused;
+    case 403:
+      return ErrorCode::kServerForbids;
+    case 404:
+      return ErrorCode::kServerModelMissing;
+    case 405:
+      return ErrorCode::kServerNotOne;
+    case 413:
+      return ErrorCode::kServerTooLarge;
+    case 408:
+    case 429:
+    case 503:
+      return ErrorCode::kServerBusy;
+    default:
+      if (status >= 500) return ErrorCode::kServerFailed;
+      return status >= 400 ? ErrorCode::kServerRefuses : ErrorCode::kServerNotOne;
+  }
+}
+
+std::string codeWordIn(const Json& value) {
+  const auto error = value.is_object() ? value.find("error") : value.end();
+  const Json& holder = value.is_object() && error != value.end() && error->is_object() ? *error : value;
+  return holder.is_object() ? stringIn(holder, "code") + " " + stringIn(holder, "type") : std::string();
+}
+
+std::string retryWords(const std::string& retryAfter) {
+  const bool seconds = !retryAfter.empty() && retryAfter.size() < 7 &&
+                       std::ranges::all_of(retryAfter, [](unsigned char each) { return each >= '0' && each <= '9'; });
+  return seconds ? "; it asks to wait for " + retryAfter + " s" : "";
+}
+
+}  // namespace
+
+std::string wordsIn(const std::string& body) {
+  if (const std::optional<Json> json = jsonOf(body)) return oneLine(wordsOf(*json));
+  const std::size_t begin = body.find_first_not_of(" \t\r\n");
+  if (begin == std::string::npos || body[begin] == '<' || body[begin] == '{') return {};
+  return oneLine(body.substr(begin, kMostWords + 8));
+}
+
+Error faultOf(const ServerAddress& address, const ServerReply& reply) {
+  const std::string status = "status " + std::to_string(reply.status);
+  const std::string words = wordsIn(reply.body);
+  const std::string said = words.empty() ? "it answers with " + status : "it says (" + status + "): " + words;
+  ErrorCode code = codeOf(reply.status);
+  if (reply.status >= 300 && reply.status < 400) return {code, address.host(), "it leads to another address: " + oneLine(reply.location)};
+  const std::optional<Json> json = jsonOf(reply.body);
+  if (reply.status == 400 || reply.status == 413 || reply.status == 422 || reply.status == 500) {
+    code = knownRefusal(words, json ? codeWordIn(*json) : std::string()).value_or(code);
+  }
+  if (code == ErrorCode::kServerModelMissing) {
+    // A path that it does not have is told from a model that it does not have by saying something about a model.
+    if (json && !address.model.empty() && saysOneOf(words, {"model"})) return {code, address.model, said};
+    return {ErrorCode::kServerNotOne, address.host(), said};
+  }
+  return {code, address.host(), said + (code == ErrorCode::kServerBusy ? retryWords(reply.retryAfter) : "")};
+}
+
+Error faultInside(const ServerAddress& address, const Json& error) {
+  const std::string words = oneLine(wordsOf(error));
+  int status = 500;
+  if (const auto code = error.is_object() ? error.find("code") : error.end(); error.is_object() && code != error.end()) {
+    if (code->is_number_integer()) status = static_cast<int>(std::clamp<std::int64_t>(code->get<std::int64_t>(), 400, 599));
+  }
+  const ErrorCode code = knownRefusal(words, codeWordIn(error)).value_or(codeOf(status));
+  const std::string said = words.empty() ? "it reports a fault without a word about it" : "it says: " + words;
+  if (code == ErrorCode::kServerModelMissing) return {code, address.model, said};
+  return {code, address.host(), said};
+}
+
+}  // namespace winnow::app
