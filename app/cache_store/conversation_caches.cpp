@@ -1,15 +1,14 @@
 #include "app/cache_store/conversation_caches.h"
 
-#include <signal.h>
-
 #include <algorithm>
-#include <cerrno>
 #include <charconv>
 #include <chrono>
 #include <filesystem>
 #include <optional>
 #include <string_view>
 #include <system_error>
+
+#include "engine/base/replaced_file.h"
 
 namespace winnow::app {
 namespace {
@@ -18,24 +17,14 @@ namespace fs = std::filesystem;
 using Clock = std::chrono::file_clock;
 
 constexpr std::string_view kEnding = ".safetensors";
-constexpr std::string_view kPart = ".part";
 
-// "12.safetensors", and "12.safetensors.4711-0.part" of a program that was killed while writing.
+// "12.safetensors".
 std::optional<ConversationId> idOf(std::string_view name) {
   ConversationId id = 0;
   const auto [end, problem] = std::from_chars(name.data(), name.data() + name.size(), id);
   if (problem != std::errc() || id == 0) return std::nullopt;
   name.remove_prefix(static_cast<std::size_t>(end - name.data()));
-  if (name.starts_with(kEnding) && (name == kEnding || name.ends_with(kPart))) return id;
-  return std::nullopt;
-}
-
-// Of the name of a file that is being written: its process. Another Winnow on the same folder may be at it still.
-bool writerLives(std::string_view part) {
-  part.remove_prefix(part.find(kEnding) + kEnding.size() + 1);
-  pid_t process = 0;
-  const std::errc problem = std::from_chars(part.data(), part.data() + part.size(), process).ec;
-  return problem == std::errc() && process > 0 && (::kill(process, 0) == 0 || errno == EPERM);
+  return name == kEnding ? std::optional(id) : std::nullopt;
 }
 
 std::int64_t msOf(Clock::time_point time) {
@@ -124,15 +113,12 @@ void ConversationCaches::remove(ConversationId conversation) {
 void ConversationCaches::look() {
   if (m_looked) return;
   m_looked = true;
+  remove_unfinished(m_folder + "/");
   std::error_code failed;
   for (const fs::directory_entry& file : fs::directory_iterator(m_folder, failed)) {
     const std::string name = file.path().filename().string();
     const std::optional<ConversationId> id = idOf(name);
     if (!id || !file.is_regular_file(failed) || file.is_symlink(failed)) continue;
-    if (name.ends_with(kPart)) {
-      if (!writerLives(name)) fs::remove(file.path(), failed);
-      continue;
-    }
     const std::uintmax_t bytes = file.file_size(failed);
     if (failed) continue;
     m_entries[*id] = {*id, static_cast<std::int64_t>(bytes), msOf(file.last_write_time(failed))};

@@ -42,6 +42,7 @@ std::string MediaStore::put(std::span<const std::uint8_t> bytes) {
   if (std::string known = find(sha256); !known.empty()) return known;
   if (const FolderState made = makeOwnFolder(QFile::decodeName(QByteArray::fromStdString(m_folder))); !made)
     throw Exception(ErrorCode::kFileUnwritable, QFile::encodeName(made.path).toStdString(), reasonOf(made.fault));
+  remove_unfinished(m_folder + "/");
   makeRoom(size);
   std::string path = m_folder + "/" + sha256;
   ReplacedFile file(path);

@@ -9,9 +9,11 @@ namespace winnow::app {
 // kEngineCrashed or kEngineOutOfMemory, with the signal or the status.
 Error engineEnd(const WorkerEnd& end);
 
-// Whether an error says that the engine's process has ended, and with it all that it had read.
+// Whether an error says that the engine's process has ended, and with it all that it had read. A GPU that has failed answers nothing more
+// in that process.
 inline bool isEngineEnd(ErrorCode code) {
-  return code == ErrorCode::kEngineCrashed || code == ErrorCode::kEngineOutOfMemory || code == ErrorCode::kEngineSilent;
+  return code == ErrorCode::kEngineCrashed || code == ErrorCode::kEngineOutOfMemory || code == ErrorCode::kEngineSilent ||
+         code == ErrorCode::kDeviceFailed;
 }
 
 }  // namespace winnow::app

@@ -5,6 +5,7 @@
 
 #include "app/worker/engine_end.h"
 #include "app/worker/engine_protocol.h"
+#include "engine/base/replaced_file.h"
 #include "engine/messages/wire.h"
 
 namespace winnow::app {
@@ -24,6 +25,12 @@ Event decodedEvent(const ChannelMessage& message) {
   }
 }
 
+// A file that its process was writing lies beside it under another name.
+void removeUnfinished(const RequestBody& body) {
+  if (const auto* save = std::get_if<SaveConversation>(&body)) remove_unfinished(save->path);
+  if (const auto* turn = std::get_if<ExportTurn>(&body)) remove_unfinished(turn->path);
+}
+
 std::vector<std::uint8_t> encodedInfo(const ModelInfo& info) { return encoded(Event{0, ModelLoaded{info}}); }
 
 }  // namespace
@@ -39,6 +46,7 @@ class ProcessEngine::Delivery {
   void pass(Event event) {
     if (const auto* loaded = std::get_if<ModelLoaded>(&event.body)) info = encodedInfo(loaded->info);
     if (std::holds_alternative<ModelUnloaded>(event.body)) unloaded = true;
+    if (const auto* failed = std::get_if<Failed>(&event.body)) deviceFailed = failed->error.code == ErrorCode::kDeviceFailed;
     const bool progress = std::holds_alternative<Progress>(event.body);
     const bool own = of == Of::kReload && !progress && (!ends_request(event) || info);
     if (!own) give(std::move(event));
@@ -64,6 +72,7 @@ class ProcessEngine::Delivery {
   Of of = Of::kRequest;
   std::optional<std::vector<std::uint8_t>> info;  // of a ModelLoaded
   bool unloaded = false;
+  bool deviceFailed = false;
 
  private:
   // A sink that throws (nobody reads the answer any more) is the request's failure, as it is to an engine in this process.
@@ -105,7 +114,11 @@ void ProcessEngine::handle(const Request& request, EventSink& sink, const Interr
     error = problem.error();
     if (isEngineEnd(error->code)) forgetProcess();
   }
-  if (error && isEngineEnd(error->code) && delivery.isOver()) m_untold = error;
+  if (delivery.deviceFailed) forgetProcess();
+  if (error && isEngineEnd(error->code)) {
+    if (delivery.isOver()) m_untold = error;
+    removeUnfinished(request.body);
+  }
   if (error) delivery.fail(*std::move(error));
   delivery.close();
 }

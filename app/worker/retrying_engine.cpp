@@ -71,6 +71,7 @@ void RetryingEngine::handle(const Request& request, EventSink& sink, const Inter
   m_engine->handle(request, first, interrupt);
   if (!first.again) return;
   SecondTry second(sink, first.sampled);
+  second.on_event({request.id, Progress{Phase::kLoadWeights, 0, 0}});  // what was shown of the first try is over
   m_engine->handle(request, second, interrupt);
 }
 

@@ -8,6 +8,7 @@
 
 #include "engine/base/error.h"
 #include "engine/device/cpu_threads.h"
+#include "engine/device/cuda_plugin.h"
 #include "engine/device/free_memory.h"
 #include "engine/device/model_room.h"
 #include "engine/generation/context/loaded_model.h"
@@ -30,6 +31,35 @@ std::string first_line(const c10::Error& problem) {
   return std::string(text.substr(0, text.find('\n')));
 }
 
+// What the exception that is being handled says.
+Error torch_error() {
+  try {
+    throw;
+  } catch (const c10::OutOfMemoryError&) {
+    return {ErrorCode::kOutOfMemory, "", "the device has not enough memory for this request"};
+  } catch (const c10::AcceleratorError& problem) {
+    return {ErrorCode::kDeviceFailed, "", first_line(problem)};
+  } catch (const c10::Error& problem) {
+    // The CPU allocator reports exhaustion as a plain error.
+    const bool memory = std::string_view(problem.what_without_backtrace()).find("can't allocate memory") != std::string_view::npos;
+    if (memory) return {ErrorCode::kOutOfMemory, "", "this machine has not enough memory for this request"};
+    return {ErrorCode::kInternal, "", problem.what_without_backtrace()};
+  } catch (...) {
+    return current_error();
+  }
+}
+
+// Libraries beside libtorch's own kernels (cuBLAS) report a device that has failed as an error of their own; the device itself knows.
+Error device_error_behind(Error error) {
+  if (error.code != ErrorCode::kInternal) return error;
+  try {
+    synchronize_device();
+  } catch (const Exception& failure) {
+    return failure.error();
+  }
+  return error;
+}
+
 class LocalEngine : public Engine {
  public:
   LocalEngine(MediaOpener* opener, SpeedMemory* speeds) : opener_(opener), speeds_(speeds) { set_default_threads(); }
@@ -47,17 +77,8 @@ class LocalEngine : public Engine {
       finished.reason = StopReason::kInterrupted;
       finished.restored = true;
       emit(std::move(finished));
-    } catch (const c10::OutOfMemoryError& problem) {
-      emit(Failed{Error{ErrorCode::kOutOfMemory, "", "the device has not enough memory for this request"}});
-    } catch (const c10::AcceleratorError& problem) {
-      emit(Failed{Error{ErrorCode::kDeviceFailed, "", first_line(problem)}});
-    } catch (const c10::Error& problem) {
-      // The CPU allocator reports exhaustion as a plain error.
-      const bool memory = std::string_view(problem.what_without_backtrace()).find("can't allocate memory") != std::string_view::npos;
-      emit(Failed{Error{memory ? ErrorCode::kOutOfMemory : ErrorCode::kInternal, "",
-                        memory ? "this machine has not enough memory for this request" : problem.what_without_backtrace()}});
     } catch (...) {
-      Error error = current_error();
+      Error error = device_error_behind(torch_error());
       if (!std::holds_alternative<LoadModel>(request.body)) error = cause_of(std::move(error));
       // Scores that are no numbers are the model's fault: say which model.
       if (model_ && error.code == ErrorCode::kNumericFailure) error.subject = model_->network->info().folder;

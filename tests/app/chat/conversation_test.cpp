@@ -57,7 +57,8 @@ TEST(Answer, OneThatWasCutByTheEndOfTheEngineCanGoOn) {
   answer.text = QStringLiteral("so far");
   answer.failureCode = ErrorCode::kDamagedFile;
   EXPECT_FALSE(canGoOn(answer));
-  for (const ErrorCode code : {ErrorCode::kEngineCrashed, ErrorCode::kEngineOutOfMemory, ErrorCode::kEngineSilent}) {
+  for (const ErrorCode code :
+       {ErrorCode::kEngineCrashed, ErrorCode::kEngineOutOfMemory, ErrorCode::kEngineSilent, ErrorCode::kDeviceFailed}) {
     answer.failureCode = code;
     EXPECT_TRUE(canGoOn(answer));
   }

@@ -23,7 +23,7 @@ import time
 
 LONGEST_S = 120
 QUESTION = "What happens in this video?"
-ENDED = re.compile(r"the engine (was ended by signal|ended|closed)")
+ENDED = re.compile(r"the engine (was ended by|ended|closed)")
 SAMPLES = pathlib.Path(__file__).resolve().parents[3] / "resources" / "demo" / "samples"
 
 

@@ -6,6 +6,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <chrono>
 #include <csignal>
 #include <thread>
@@ -228,6 +229,18 @@ TEST_F(ProcessEngineTest, OneThatEndedBetweenRequestsIsTold) {
   EXPECT_EQ(failure(run(engine, SaveConversation{1, "/tmp/none", "m"})).code, ErrorCode::kEngineCrashed);
 }
 
+// A CUDA error stays with its process.
+TEST_F(ProcessEngineTest, OneWhoseGpuHasFailedIsStartedAnew) {
+  ProcessEngine engine(worker());
+  run(engine, model("demo"));
+  const pid_t before = engine.pid();
+  EXPECT_EQ(failure(run(engine, question("GPU fault"))).code, ErrorCode::kDeviceFailed);
+  const EventRecorder events = run(engine, question("red?"));
+  EXPECT_EQ(answer(events), "You asked: red?");
+  EXPECT_NE(engine.pid(), before);
+  EXPECT_EQ(events.all<Progress>().front().phase, Phase::kLoadWeights);
+}
+
 TEST_F(ProcessEngineTest, OneThatEndsBehindTheLastEventIsToldToTheNextRequest) {
   ProcessEngine engine(worker());
   EXPECT_EQ(answer(run(engine, question("crash after the end"))), "");
@@ -260,6 +273,10 @@ TEST_F(Retrying, AsksOnceMoreAndSilently) {
   const EventRecorder events = run(*engine, question("crash"));
   EXPECT_EQ(answer(events), "You asked: crash");
   EXPECT_EQ(events.all<MediaSampled>().size(), 1U);
+  const std::vector<Progress> progress = events.all<Progress>();
+  const auto again = std::find_if(progress.begin(), progress.end(), [](const Progress& at) { return at.phase == Phase::kLoadWeights; });
+  ASSERT_NE(again, progress.end());
+  EXPECT_EQ(again->total, 0U) << "said at once, before the other process is there";
   EXPECT_EQ(run(*engine, Plan{question("crash")}).all<Planned>().size(), 1U);
 }
 

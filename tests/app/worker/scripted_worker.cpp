@@ -145,6 +145,8 @@ class MisbehavingEngine final : public Engine {
       say(std::move(sampled));
       say(Progress{Phase::kPrefill, 1, 2});
       found->second(request.id);
+    } else if (question == "GPU fault" && mayMisbehave(counter_)) {
+      say(Failed{{ErrorCode::kDeviceFailed, "", "an illegal memory access was encountered"}});
     } else if (question == "wait") {  // until it is interrupted
       say(TextDelta{"so far"});
       while (!interrupt.requested()) std::this_thread::sleep_for(std::chrono::milliseconds(1));

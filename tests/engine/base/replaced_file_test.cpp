@@ -3,11 +3,13 @@
 #include <gtest/gtest.h>
 #include <sys/resource.h>
 #include <sys/stat.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
 #include <csignal>
 #include <filesystem>
 #include <fstream>
+#include <set>
 #include <sstream>
 
 #include "tests/support/expect_error.h"
@@ -49,6 +51,50 @@ TEST(ReplacedFile, StandsThereWholeOrNotAtAll) {
   write(scratch.file("b"), "first");
   EXPECT_EQ(text_of(scratch.file("b")), "first");
   EXPECT_EQ(entries(scratch.path()), 2);
+}
+
+// A process that has ended.
+pid_t ended_process() {
+  const pid_t child = ::fork();
+  if (child == 0) ::_exit(0);
+  ::waitpid(child, nullptr, 0);
+  return child;
+}
+
+TEST(ReplacedFile, WhatAKilledProcessLeftIsRemoved) {
+  const ScratchFolder scratch;
+  const std::string gone = std::to_string(ended_process()), lives = std::to_string(::getppid());
+  const std::set<std::string> own = {"a." + gone + "-0.part", "a." + gone + "-12.part"};
+  const std::set<std::string> others = {"a",
+                                        "b." + gone + "-0.part",
+                                        "a." + lives + "-0.part",
+                                        "a." + gone + ".part",
+                                        "a." + gone + "-x.part",
+                                        "a." + gone + "-0.part.txt",
+                                        "a.-0.part",
+                                        "a.part"};
+  const auto names = [&] {
+    std::set<std::string> all;
+    for (const fs::directory_entry& entry : fs::directory_iterator(scratch.path())) all.insert(entry.path().filename().string());
+    return all;
+  };
+  const auto make = [&] {
+    for (const std::string& name : own) scratch.write(name, "half");
+    for (const std::string& name : others) scratch.write(name, "whole");
+  };
+  make();
+  write(scratch.file("a"), "new");
+  EXPECT_EQ(names(), others) << "when the file is written again";
+  make();
+  fs::create_symlink("a", scratch.file("link"));
+  remove_unfinished(scratch.file("link"));
+  fs::remove(scratch.file("link"));
+  EXPECT_EQ(names(), others);
+  make();
+  remove_unfinished(scratch.path() + "/");
+  EXPECT_FALSE(fs::exists(scratch.file("b." + gone + "-0.part"))) << "of every file in it";
+  EXPECT_EQ(names().size(), others.size() - 1);
+  remove_unfinished(scratch.file("nowhere/"));
 }
 
 TEST(ReplacedFile, KeepsPermissionsAndFollowsLinks) {

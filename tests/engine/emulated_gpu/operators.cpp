@@ -12,6 +12,7 @@
 #include <string>
 #include <vector>
 
+#include "tests/engine/emulated_gpu/device_fault.h"
 #include "tests/engine/emulated_gpu/device_memory.h"
 
 namespace winnow::emulated_gpu {
@@ -68,6 +69,7 @@ const at::Tensor& resize_(const at::Tensor& self, at::IntArrayRef sizes, std::op
 
 at::Tensor& copy_(at::Tensor& self, const at::Tensor& source, bool non_blocking) {
   const auto bytes = [](const at::Tensor& tensor) { return tensor.numel() * static_cast<std::int64_t>(tensor.element_size()); };
+  require_sound();
   EmulatedGpuCounts& count = counts();
   if (is_here(self) && !is_here(source)) {
     ++count.copies_to_device;
@@ -86,6 +88,7 @@ at::Tensor& copy_(at::Tensor& self, const at::Tensor& source, bool non_blocking)
 }
 
 at::Scalar number_for_host(const at::Tensor& self) {
+  require_sound();
   EmulatedGpuCounts& count = counts();
   ++count.waits;
   ++count.copies_to_host;
@@ -193,6 +196,7 @@ class Call {
 
 void on_the_cpu(const c10::OperatorHandle& op, torch::jit::Stack* stack) {
   const Call call(op, *stack);
+  require_sound();
   ++counts().launches;
   if (waits_for_its_size(op.schema().name())) ++counts().waits;
   torch::jit::Stack results = call.arguments();

@@ -9,6 +9,7 @@
 #include "kernels/cuda/check_arguments.h"
 #include "kernels/reference/check_shared_attention.h"
 #include "kernels/reference/half.h"
+#include "tests/engine/emulated_gpu/device_fault.h"
 #include "tests/engine/emulated_gpu/device_memory.h"
 
 namespace winnow::emulated_gpu {
@@ -365,9 +366,11 @@ int replay(void* recording) {
 
 void forget(void* recording) { delete static_cast<Recording*>(recording); }
 
-int synchronize(char* /*reason*/, std::size_t /*reason_bytes*/) {
+int synchronize(char* reason, std::size_t reason_bytes) {
   ++counts().waits;
-  return 0;
+  if (fault() == nullptr) return 0;
+  std::snprintf(reason, reason_bytes, "%s", fault());
+  return 1;
 }
 
 constexpr CudaPluginTable kTable = {
