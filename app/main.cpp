@@ -23,6 +23,7 @@
 #include "app/models/model_finder.h"
 #include "app/process/instance_door.h"
 #include "app/process/process_start.h"
+#include "app/server/api_server.h"
 #include "app/settings/app_folders.h"
 #include "app/settings/private_folder.h"
 #include "app/settings/settings.h"
@@ -94,8 +95,18 @@ int main(int argc, char** argv) {
   const app::ModelDownloads downloads = app::packageDownloads(models);
   app::ModelFinder finder(app::modelFolders(folders.data, QDir::homePath()));
 
+  const std::unique_ptr<app::MediaReader> served = app::makeMediaReader(inProcess);
+  const auto serve = [&](const app::RequestDefaults& defaults) {
+    app::ApiOptions api;
+    api.defaults = defaults;
+    api.storeFolder = QFile::encodeName(QDir(folders.cache).filePath("served")).toStdString();
+    api.version = WINNOW_VERSION;
+    return std::make_unique<app::ApiServer>(engine, *served, api);
+  };
+
   ui::MainWindow window(
-      {engine, store, settings, preview, app::liveClips(), list_methods(), WINNOW_VERSION, report, &caches, &downloads, &finder}, initial);
+      {engine, store, settings, preview, app::liveClips(), list_methods(), WINNOW_VERSION, report, &caches, &downloads, &finder, serve},
+      initial);
   QObject::connect(&door, &app::InstanceDoor::knocked, &window, &ui::MainWindow::openFrom);
   window.show();
   return QApplication::exec();

@@ -38,6 +38,7 @@ constexpr std::array kAllKeys = {
     kPrepareMode,
     kKeepConversations,
     kAutoLoadModel,
+    kServeAtStart,
     kWeights,
     kLastMediaFolder,
     kWindowGeometry,
@@ -269,6 +270,8 @@ bool Settings::keepConversations() const { return boolFrom(value(kKeepConversati
 void Settings::setKeepConversations(bool on) { store(kKeepConversations, boolWord(on)); }
 bool Settings::autoLoadModel() const { return boolFrom(value(kAutoLoadModel), true); }
 void Settings::setAutoLoadModel(bool on) { store(kAutoLoadModel, boolWord(on)); }
+bool Settings::serveAtStart() const { return boolFrom(value(kServeAtStart), false); }
+void Settings::setServeAtStart(bool on) { store(kServeAtStart, boolWord(on)); }
 
 WeightFormat Settings::weights() const { return value_of(kWeightWords, value(kWeights).toStdString()).value_or(WeightFormat::kAuto); }
 void Settings::setWeights(WeightFormat format) { store(kWeights, text(word_of(kWeightWords, format))); }

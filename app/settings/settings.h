@@ -91,6 +91,8 @@ class Settings : public QObject {
   void setKeepConversations(bool on);
   bool autoLoadModel() const;
   void setAutoLoadModel(bool on);
+  bool serveAtStart() const;  // to other programs; off
+  void setServeAtStart(bool on);
   WeightFormat weights() const;  // how models' numbers are held
   void setWeights(WeightFormat format);
 
@@ -142,6 +144,7 @@ inline constexpr char kRecentModelFolders[] = "models/recent_folders";
 inline constexpr char kPrepareMode[] = "media/prepare";
 inline constexpr char kKeepConversations[] = "media/keep";
 inline constexpr char kAutoLoadModel[] = "models/auto_load";
+inline constexpr char kServeAtStart[] = "models/serve_at_start";
 inline constexpr char kWeights[] = "models/weights";
 inline constexpr char kLastMediaFolder[] = "media/last_folder";
 inline constexpr char kWindowGeometry[] = "window/geometry";

@@ -91,6 +91,9 @@ SettingsDialog::SettingsDialog(app::Settings& settings, QWidget* parent) : QDial
   auto* load = new QCheckBox(tr("Load the last model when Winnow starts"));
   load->setChecked(settings.autoLoadModel());
   form->addRow(load);
+  auto* serve = new QCheckBox(tr("Serve to other programs when Winnow starts"));
+  serve->setChecked(settings.serveAtStart());
+  form->addRow(serve);
 
   outer->addWidget(scrolling(page), 1);
   auto* buttons = new QDialogButtonBox(QDialogButtonBox::Close);
@@ -111,12 +114,13 @@ SettingsDialog::SettingsDialog(app::Settings& settings, QWidget* parent) : QDial
     prepare->setCurrentIndex(prepare->findData(int(settings.prepareMode())));
     keep->setChecked(settings.keepConversations());
     load->setChecked(settings.autoLoadModel());
+    serve->setChecked(settings.serveAtStart());
   };
   connect(reset, &QPushButton::clicked, this, [&settings, show] {
     for (const char* key :
          {app::setting_keys::kTheme, app::setting_keys::kZoom, app::setting_keys::kSendKey, app::setting_keys::kMaxNewTokens,
           app::setting_keys::kSampling, app::setting_keys::kSystemPrompt, app::setting_keys::kFrameCount, app::setting_keys::kPrepareMode,
-          app::setting_keys::kKeepConversations, app::setting_keys::kAutoLoadModel}) {
+          app::setting_keys::kKeepConversations, app::setting_keys::kAutoLoadModel, app::setting_keys::kServeAtStart}) {
       settings.reset(QLatin1String(key));
     }
     show();
@@ -134,6 +138,7 @@ SettingsDialog::SettingsDialog(app::Settings& settings, QWidget* parent) : QDial
           [&settings, prepare] { settings.setPrepareMode(static_cast<app::PrepareMode>(prepare->currentData().toInt())); });
   connect(keep, &QCheckBox::toggled, this, [&settings](bool on) { settings.setKeepConversations(on); });
   connect(load, &QCheckBox::toggled, this, [&settings](bool on) { settings.setAutoLoadModel(on); });
+  connect(serve, &QCheckBox::toggled, this, [&settings](bool on) { settings.setServeAtStart(on); });
   if (parent != nullptr)
     resize(std::min(theme().px(520), parent->window()->width() - theme().px(24)),
            std::min(theme().px(520), parent->window()->height() - theme().px(24)));

@@ -98,6 +98,7 @@ void ChatPage::build(const WindowServices& services, const QList<app::Sample>& s
   m_top = parts.top;
   column->addWidget(m_top);
   addInset(column, new StorageNotice(services.store));
+  addInset(column, parts.serving);
   m_faults = parts.faults;
   addInset(column, m_faults);
   m_stack = new QStackedWidget;

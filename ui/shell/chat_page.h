@@ -56,6 +56,7 @@ class ChatPage : public QWidget {
   // Made by the window, which steers them: what stands above the chat, and on its first screen. The page becomes their parent.
   struct Parts {
     QWidget* top = nullptr;
+    QWidget* serving = nullptr;
     FaultNotice* faults = nullptr;  // those of comparisons and checks are told here
     ModelOfferBox* offer = nullptr;
   };

@@ -26,6 +26,8 @@
 #include "ui/shell/model_fetch.h"
 #include "ui/shell/model_menu.h"
 #include "ui/shell/model_offer_box.h"
+#include "ui/shell/serving.h"
+#include "ui/shell/serving_notice.h"
 #include "ui/theme/elided_label.h"
 #include "ui/theme/icons.h"
 #include "ui/theme/theme.h"
@@ -73,7 +75,7 @@ MainWindow::MainWindow(WindowServices services, InitialState initial, QWidget* p
   auto* faults = new FaultNotice(m_services.engine, m_session->chat);
   auto* offer = new ModelOfferBox;
   m_models = new ModelMenu(m_session->model, m_services, *faults, this);
-  m_page = new ChatPage(m_services, *m_session, m_initial.samples, {buildTop(), faults, offer});
+  m_page = new ChatPage(m_services, *m_session, m_initial.samples, {buildTop(), buildServing(*faults), faults, offer});
   buildModels({*offer, *m_models, *faults});
   m_splitter->addWidget(m_sidebar);
   m_splitter->addWidget(m_page);
@@ -115,6 +117,12 @@ QWidget* MainWindow::buildTop() {
   connect(chats, &QToolButton::clicked, this, &MainWindow::toggleSidebar);
   connect(cache, &QToolButton::clicked, this, &MainWindow::togglePanel);
   return top;
+}
+
+QWidget* MainWindow::buildServing(NoticeBar& faults) {
+  m_serving = std::make_unique<Serving>(m_services, m_session->model, faults, nullptr);
+  if (m_services.serve) m_models->setServing(m_serving->actions());
+  return new ServingNotice(*m_serving);
 }
 
 void MainWindow::buildModels(const ModelFetch::Views& views) {
@@ -221,6 +229,7 @@ void MainWindow::onStoreOpened() {
     const QString last = settings.autoLoadModel() ? settings.lastModelFolder() : QString();
     m_session->model.load(last.isEmpty() ? m_initial.demoModelFolder : last);
   }
+  if (settings.serveAtStart()) m_serving->setOn(true);
   m_arrangement = -1;
   m_narrow = dockWidgetArea(m_dock) == Qt::BottomDockWidgetArea;
   arrange();
@@ -344,6 +353,7 @@ void MainWindow::resizeEvent(QResizeEvent* event) {
 }
 
 void MainWindow::closeEvent(QCloseEvent* event) {
+  m_serving->setOn(false);
   m_page->endNow();
   m_services.settings.setWindowGeometry(saveGeometry());
   m_services.settings.setWindowLayout(saveState());

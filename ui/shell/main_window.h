@@ -26,6 +26,7 @@ class Commands;
 class ConversationSidebar;
 class InspectorPanel;
 class ModelMenu;
+class Serving;
 
 // What to show at the start; found on the disk by bootstrap before the window exists.
 struct InitialState {
@@ -69,6 +70,7 @@ class MainWindow : public QMainWindow {
 
  private:
   QWidget* buildTop();
+  QWidget* buildServing(NoticeBar& faults);
   void buildRegions();
   void buildModels(const ModelFetch::Views& views);
   void buildPanel();
@@ -92,6 +94,7 @@ class MainWindow : public QMainWindow {
   ChatPage* m_page = nullptr;
   QLabel* m_title = nullptr;
   ModelMenu* m_models = nullptr;
+  std::unique_ptr<Serving> m_serving;
   ModelFetch* m_fetch = nullptr;  // null: nothing can be had
   Commands* m_commands = nullptr;
   QDockWidget* m_dock = nullptr;

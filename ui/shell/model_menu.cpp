@@ -124,6 +124,7 @@ void ModelMenu::rebuild() {
   m_menu->addAction(icon(Glyph::kFolder, IconColor::kMuted), tr("Open a &folder…"), this, &ModelMenu::chooseFolder);
   if (!m_offer.isEmpty()) m_menu->addAction(icon(Glyph::kChip, IconColor::kMuted), m_offer, this, &ModelMenu::offerTaken);
   m_menu->addMenu(m_weights);
+  m_menu->addActions(m_serving);
   for (QAction* action : m_weights->actions()) {
     if (action->isCheckable()) action->setChecked(action->data().toInt() == static_cast<int>(m_model.weights()));
   }
@@ -159,6 +160,11 @@ void ModelMenu::offer(const QString& label, const QString& path, const QString& 
   action->setCheckable(true);
   action->setChecked(m_model.state() == ModelState::kReady && m_model.folder() == path);
   action->setToolTip(displayText(path).toHtmlEscaped());
+}
+
+void ModelMenu::setServing(const QList<QAction*>& serving) {
+  m_serving = serving;
+  rebuild();
 }
 
 void ModelMenu::setOffer(const QString& label) {

@@ -30,6 +30,7 @@ class ModelMenu : public QObject {
   QToolButton* button() const { return m_button; }
   void choose();  // the menu, at its button
   void showFault(const ErrorText& text);
+  void setServing(const QList<QAction*>& serving);  // to other programs
   // A line for a model that can be had; empty: none.
   void setOffer(const QString& label);
 
@@ -58,6 +59,7 @@ class ModelMenu : public QObject {
   QMenu* m_menu;
   QMenu* m_weights;
   QAction* m_held;  // in it: what the present model takes
+  QList<QAction*> m_serving;
   QToolButton* m_button;
 };
 

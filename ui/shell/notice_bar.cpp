@@ -111,6 +111,8 @@ void NoticeBar::dismiss() {
   Q_EMIT changed();
 }
 
+void NoticeBar::setText(const QString& text) { m_text->setText(text, m_detailText); }
+
 QPushButton* NoticeBar::button(const QString& label) const {
   for (int i = 0; i < m_buttons->count(); ++i) {
     auto* button = qobject_cast<QPushButton*>(m_buttons->itemAt(i)->widget());

@@ -47,6 +47,7 @@ class NoticeBar : public QFrame {
   void showMessage(const QString& text, const QString& action, int durationMs);
   void showError(const Error& error);
   void dismiss();
+  void setText(const QString& text);  // of what is shown, which stays as it is otherwise
   QString text() const;
   QString details() const { return m_detailText; }
   // By its label; null: there is none.

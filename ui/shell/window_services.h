@@ -5,6 +5,7 @@
 
 #include <QString>
 #include <functional>
+#include <memory>
 #include <vector>
 
 #include "app/settings/settings.h"
@@ -18,9 +19,14 @@ class ConversationCaches;
 class EngineHost;
 struct ModelDownloads;
 class ModelFinder;
+class ApiServer;
+struct RequestDefaults;
 }  // namespace winnow::app
 
 namespace winnow::ui {
+
+// Begins to serve the engine to other programs, with these where a request says nothing. Throws Exception where that cannot be.
+using ServeFunction = std::function<std::unique_ptr<app::ApiServer>(const app::RequestDefaults&)>;
 
 struct WindowServices {
   app::EngineHost& engine;
@@ -34,6 +40,7 @@ struct WindowServices {
   const app::ConversationCaches* caches = nullptr;  // what the engine keeps of chats; null: nothing
   const app::ModelDownloads* downloads = nullptr;   // models that can be had; null: none
   app::ModelFinder* models = nullptr;               // what lies on this machine; null: nobody looks
+  ServeFunction serve = nullptr;                    // null: it cannot be served
 };
 
 }  // namespace winnow::ui

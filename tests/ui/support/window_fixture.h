@@ -54,7 +54,8 @@ class WindowTest : public testing::Test {
     if (initial.modelFolder.isEmpty()) initial.modelFolder = QStringLiteral("/models/shapes-demo");
     m_window = std::make_unique<ui::MainWindow>(
         ui::WindowServices{*m_engine, *m_store, *m_settings, *m_preview, m_clips.factory(), list_methods(), QStringLiteral("0.1.0"),
-                           [] { return QStringLiteral("Winnow: 0.1.0\nQt: six\n"); }, m_caches, &m_downloads.services, m_finder.get()},
+                           [] { return QStringLiteral("Winnow: 0.1.0\nQt: six\n"); }, m_caches, &m_downloads.services, m_finder.get(),
+                           m_serve},
         initial);
     m_firstSize = m_window->size();
     m_window->resize(1280, 800);
@@ -124,6 +125,7 @@ class WindowTest : public testing::Test {
   std::unique_ptr<app::ModelFinder> m_finder;
   std::unique_ptr<app::EngineHost> m_engine;
   app::ConversationCaches* m_caches = nullptr;  // null: nothing is kept
+  ui::ServeFunction m_serve;                    // null: it cannot be served
   QSize m_firstSize;                            // as the program made it
   std::unique_ptr<ui::MainWindow> m_window;
 };
