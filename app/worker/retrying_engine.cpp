@@ -20,6 +20,8 @@ struct MayRunAgain {
   bool operator()(const SaveConversation& /*request*/) const { return false; }
   bool operator()(const LoadConversation& /*request*/) const { return false; }
   bool operator()(const ForgetConversation& /*request*/) const { return false; }
+  bool operator()(const Tokenize& /*request*/) const { return true; }
+  bool operator()(const Detokenize& /*request*/) const { return true; }
 };
 
 // Holds back the end of the engine, once.
@@ -33,7 +35,7 @@ class FirstTry final : public EventSink {
       again = true;
       return;
     }
-    m_spoken = m_spoken || std::holds_alternative<TextDelta>(event.body);
+    m_spoken = m_spoken || std::holds_alternative<TextDelta>(event.body) || std::holds_alternative<TokenSampled>(event.body);
     if (std::holds_alternative<MediaSampled>(event.body)) ++sampled;
     m_next.on_event(std::move(event));
   }

@@ -19,6 +19,7 @@
 #include "engine/generation/requests/run_comparison.h"
 #include "engine/generation/requests/run_prepare.h"
 #include "engine/generation/requests/run_score.h"
+#include "engine/generation/requests/run_tokenize.h"
 #include "engine/generation/requests/run_turn.h"
 #include "engine/generation/requests/run_watch.h"
 
@@ -166,6 +167,14 @@ class LocalEngine : public Engine {
   std::optional<EventBody> run(const ForgetConversation& forget, const EmitEvent& /*emit*/, const InterruptToken& /*interrupt*/) {
     conversations_.erase(forget.conversation);
     return std::nullopt;
+  }
+
+  std::optional<EventBody> run(const Tokenize& tokenize, const EmitEvent& emit, const InterruptToken& interrupt) {
+    return run_tokenize(context(emit, interrupt).model, tokenize);
+  }
+
+  std::optional<EventBody> run(const Detokenize& detokenize, const EmitEvent& emit, const InterruptToken& interrupt) {
+    return run_detokenize(context(emit, interrupt).model, detokenize);
   }
 
   // What a turn goes on from. A new conversation takes over what was prepared for it when it had no name yet.

@@ -1,11 +1,12 @@
 // What the engine says while it works: plain values with units in their names.
 //
 // Every event carries the id of its request; the receiver drops stale ids. Every figure is the engine's own counter. Order of events:
-//   Turn:      Progress* MediaSampled* Progress* CacheReport (TextDelta | DecodeSample)*, then exactly one of Finished, Failed.
+//   Turn:      Progress* MediaSampled* Progress* CacheReport (TokenSampled | TextDelta | DecodeSample)*, then one of Finished, Failed.
 //   Compare:   Progress* MediaSampled* Progress*; per column, with its number: ColumnStarted, the events of a Turn up to its Finished,
 //              Scored; at the end, without a number, Compared. Interleaved columns: all reports first, then tokens in turn, scores last.
 //   Score:     Progress* MediaSampled* Progress*, then Scored.
 //   Plan:      MediaSampled* (without actual_s, since nothing is decoded), then Planned.
+//   Tokenize, Detokenize: Tokenized.
 //   Prepare:   as a Turn up to its CacheReport, then Prepared.
 //   WatchClip: Progress*, then Watched.
 // All but Turn may instead end with Failed, or with a Finished without a column: interrupted, and everything restored.
@@ -80,6 +81,20 @@ enum class TextKind : int { kAnswer = 1, kThought = 2 };
 
 struct TextDelta {
   std::string text;  // complete UTF-8 sequences only
+  TextKind kind = TextKind::kAnswer;
+};
+
+struct TokenProbability {
+  std::int64_t token = 0;
+  std::string bytes;             // UTF-8 that may begin or end inside a character
+  double log_probability = 0.0;  // natural logarithm, of the model's own distribution: before temperature, penalties and cuts
+};
+
+// A token of the answer that has text, if Sampling::told_probabilities asks for it: before the TextDelta that its text is in, which comes
+// later where the text is held back, and never where it belongs to a stop string.
+struct TokenSampled {
+  TokenProbability sampled;
+  std::vector<TokenProbability> likeliest;  // descending
   TextKind kind = TextKind::kAnswer;
 };
 
@@ -237,12 +252,20 @@ struct CacheSetAside {
   ConversationId conversation = 0;
 };
 
+// The end of a Tokenize or a Detokenize.
+struct Tokenized {
+  std::vector<std::int64_t> tokens;
+  std::vector<std::string> pieces;  // the bytes of each
+  std::string text;                 // of all of them, special tokens included
+};
+
 struct Failed {
   Error error;
 };
 
-using EventBody = std::variant<Progress, ModelLoaded, ModelUnloaded, MediaSampled, TextDelta, CacheReport, DecodeSample, Finished, Failed,
-                               ColumnStarted, Scored, Compared, Planned, Prepared, Watched, Saved, Restored, CacheSetAside>;
+using EventBody =
+    std::variant<Progress, ModelLoaded, ModelUnloaded, MediaSampled, TextDelta, CacheReport, DecodeSample, Finished, Failed, ColumnStarted,
+                 Scored, Compared, Planned, Prepared, Watched, Saved, Restored, CacheSetAside, TokenSampled, Tokenized>;
 
 struct Event {
   static constexpr std::int32_t kNoColumn = -1;
@@ -272,6 +295,8 @@ struct EndsRequest {
   bool operator()(const Saved& /*event*/) const { return true; }
   bool operator()(const Restored& /*event*/) const { return true; }
   bool operator()(const CacheSetAside& /*event*/) const { return false; }
+  bool operator()(const TokenSampled& /*event*/) const { return false; }
+  bool operator()(const Tokenized& /*event*/) const { return true; }
 };
 // No event of a column ends its comparison.
 inline bool ends_request(const Event& event) { return event.column == Event::kNoColumn && std::visit(EndsRequest{}, event.body); }

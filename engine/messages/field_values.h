@@ -58,6 +58,8 @@ inline constexpr int kLast<Role> = static_cast<int>(Role::kAssistant);
 template <>
 inline constexpr int kLast<Thinking> = static_cast<int>(Thinking::kOff);
 template <>
+inline constexpr int kLast<PromptForm> = static_cast<int>(PromptForm::kBareText);
+template <>
 inline constexpr int kLast<Device> = static_cast<int>(Device::kCuda);
 template <>
 inline constexpr int kLast<WeightFormat> = static_cast<int>(WeightFormat::kInt4);

@@ -95,6 +95,7 @@ constexpr void visit_fields(F& f, auto&& visit) {
   visit("max_new_tokens", f.max_new_tokens);
   visit("thought_tokens", f.thought_tokens);
   visit("stop_strings", f.stop_strings);
+  visit("told_probabilities", f.told_probabilities);
 }
 
 template <FieldsOf<SamplingChoice> F>
@@ -123,6 +124,7 @@ template <FieldsOf<PromptSettings> F>
 constexpr void visit_fields(F& f, auto&& visit) {
   visit("thinking", f.thinking);
   visit("day", f.day);
+  visit("form", f.form);
 }
 
 template <FieldsOf<Pin> F>
@@ -218,6 +220,17 @@ constexpr void visit_fields(F& f, auto&& visit) {
 template <FieldsOf<ForgetConversation> F>
 constexpr void visit_fields(F& f, auto&& visit) {
   visit("conversation", f.conversation);
+}
+
+template <FieldsOf<Tokenize> F>
+constexpr void visit_fields(F& f, auto&& visit) {
+  visit("messages", f.messages);
+  visit("prompt", f.prompt);
+}
+
+template <FieldsOf<Detokenize> F>
+constexpr void visit_fields(F& f, auto&& visit) {
+  visit("tokens", f.tokens);
 }
 
 // Events.
@@ -484,6 +497,27 @@ template <FieldsOf<CacheSetAside> F>
 constexpr void visit_fields(F& f, auto&& visit) {
   visit("why", f.why);
   visit("conversation", f.conversation);
+}
+
+template <FieldsOf<TokenProbability> F>
+constexpr void visit_fields(F& f, auto&& visit) {
+  visit("token", f.token);
+  visit("bytes", f.bytes);
+  visit("log_probability", f.log_probability);
+}
+
+template <FieldsOf<TokenSampled> F>
+constexpr void visit_fields(F& f, auto&& visit) {
+  visit("sampled", f.sampled);
+  visit("likeliest", f.likeliest);
+  visit("kind", f.kind);
+}
+
+template <FieldsOf<Tokenized> F>
+constexpr void visit_fields(F& f, auto&& visit) {
+  visit("tokens", f.tokens);
+  visit("pieces", f.pieces);
+  visit("text", f.text);
 }
 
 }  // namespace winnow

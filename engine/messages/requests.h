@@ -42,10 +42,19 @@ struct Message {
 // Whether a model thinks before it answers, if its chat template has a switch for it.
 enum class Thinking : int { kAsTheTemplateHasIt = 1, kOn = 2, kOff = 3 };
 
-// What the chat template is given beside the messages.
+// Without the chat template, a thread is one message of text: the prompt, with its special tokens. What follows it is not split into
+// reasoning and answer.
+enum class PromptForm : int {
+  kChatTemplate = 1,
+  kPlainText = 2,  // behind what the tokenizer puts before every text
+  kBareText = 3,   // behind nothing
+};
+
+// How a thread becomes a prompt: what the chat template is given beside the messages.
 struct PromptSettings {
   Thinking thinking = Thinking::kAsTheTemplateHasIt;
   std::string day{};  // the conversation's first day, "2026-11-27", for templates that write a date; empty: none
+  PromptForm form = PromptForm::kChatTemplate;
 
   friend bool operator==(const PromptSettings&, const PromptSettings&) = default;
 };
@@ -190,8 +199,19 @@ struct ForgetConversation {
   ConversationId conversation = 0;
 };
 
+// The tokens of a prompt without attachments. Answered by Tokenized.
+struct Tokenize {
+  std::vector<Message> messages;
+  PromptSettings prompt{};
+};
+
+// The text of tokens. Answered by Tokenized. Failed with kInvalidArgument if the vocabulary has no such token.
+struct Detokenize {
+  std::vector<std::int64_t> tokens;
+};
+
 using RequestBody = std::variant<LoadModel, Turn, ExportTurn, Compare, Score, Plan, Prepare, WatchClip, SaveConversation, LoadConversation,
-                                 ForgetConversation>;
+                                 ForgetConversation, Tokenize, Detokenize>;
 
 // The conversation whose state a request uses, replaces or frees. A new kind of request does not compile without its line here.
 struct ConversationOf {
@@ -206,6 +226,8 @@ struct ConversationOf {
   ConversationId operator()(const SaveConversation& save) const { return save.conversation; }
   ConversationId operator()(const LoadConversation& load) const { return load.conversation; }
   ConversationId operator()(const ForgetConversation& forget) const { return forget.conversation; }
+  ConversationId operator()(const Tokenize& /*tokenize*/) const { return 0; }
+  ConversationId operator()(const Detokenize& /*detokenize*/) const { return 0; }
 };
 // 0: none, or the draft.
 inline ConversationId conversation_of(const RequestBody& body) { return std::visit(ConversationOf{}, body); }

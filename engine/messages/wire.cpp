@@ -27,10 +27,13 @@ constexpr std::array kRequestKinds = {"load_model",
                                       "watch_clip",
                                       "save_conversation",
                                       "load_conversation",
-                                      "forget_conversation"};
-constexpr std::array kEventKinds = {"progress",      "model_loaded", "model_unloaded", "media_sampled",  "text_delta", "cache_report",
-                                    "decode_sample", "finished",     "failed",         "column_started", "scored",     "compared",
-                                    "planned",       "prepared",     "watched",        "saved",          "restored",   "cache_set_aside"};
+                                      "forget_conversation",
+                                      "tokenize",
+                                      "detokenize"};
+constexpr std::array kEventKinds = {"progress",     "model_loaded",  "model_unloaded",  "media_sampled", "text_delta",
+                                    "cache_report", "decode_sample", "finished",        "failed",        "column_started",
+                                    "scored",       "compared",      "planned",         "prepared",      "watched",
+                                    "saved",        "restored",      "cache_set_aside", "token_sampled", "tokenized"};
 static_assert(kRequestKinds.size() == std::variant_size_v<RequestBody> && kEventKinds.size() == std::variant_size_v<EventBody>);
 
 // Counts what would be kept, so that a message that is too deep or too rich is refused before a value of it is.

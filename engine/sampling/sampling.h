@@ -18,6 +18,8 @@ struct Sampling {
   static constexpr int kMostNewTokens = 1 << 20;
   // Of thought_tokens: whether and how long the model thinks is its chat template's matter.
   static constexpr int kAsManyThoughtsAsTheModel = -1;
+  // Of told_probabilities: tokens come as text alone.
+  static constexpr int kNoProbabilities = -1;
 
   double temperature = 0.0;  // 0: greedy
   int top_k = 0;             // 0: off
@@ -28,6 +30,7 @@ struct Sampling {
   int max_new_tokens = 256;                        // thinking included
   int thought_tokens = kAsManyThoughtsAsTheModel;  // of max_new_tokens; then thinking is ended for the model. 0: at once
   std::vector<std::string> stop_strings;           // of the answer, not of thinking
+  int told_probabilities = kNoProbabilities;       // of each token and of so many of the likeliest: TokenSampled
 
   friend bool operator==(const Sampling&, const Sampling&) = default;
 };

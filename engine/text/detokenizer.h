@@ -16,19 +16,17 @@ namespace winnow {
 
 class Detokenizer {
  public:
-  // The tokenizer must outlive this.
-  explicit Detokenizer(const Tokenizer& tokenizer, SpecialTokens specials = SpecialTokens::kSkip)
-      : tokenizer_(&tokenizer), specials_(specials) {}
+  // The tokenizer must outlive this. start: of the first id; a text that goes on keeps its first spaces.
+  explicit Detokenizer(const Tokenizer& tokenizer, SpecialTokens specials = SpecialTokens::kSkip, TextStart start = TextStart::kNew)
+      : tokenizer_(&tokenizer), specials_(specials), at_start_(start != TextStart::kContinued) {}
+
+  // What the id would contribute if it came next.
+  std::string bytes_of(std::int64_t id) const { return at_start_ ? tokenizer_->first_bytes(id) : std::string(tokenizer_->token_bytes(id)); }
 
   std::string push(std::int64_t id) {
     if (specials_ == SpecialTokens::kSkip && tokenizer_->is_special(id)) return {};
-    const std::string_view bytes = tokenizer_->token_bytes(id);
-    if (at_start_ && !bytes.empty()) {
-      pending_ += tokenizer_->first_bytes(id);
-      at_start_ = false;
-    } else {
-      pending_ += bytes;
-    }
+    pending_ += bytes_of(id);
+    at_start_ = at_start_ && tokenizer_->token_bytes(id).empty();
     std::string out;
     std::size_t at = 0;
     while (at < pending_.size()) {
@@ -53,7 +51,7 @@ class Detokenizer {
  private:
   const Tokenizer* tokenizer_;
   SpecialTokens specials_;
-  bool at_start_ = true;
+  bool at_start_;
   std::string pending_;  // at most the first three bytes of a character
 };
 

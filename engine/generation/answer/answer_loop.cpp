@@ -6,6 +6,7 @@
 #include "engine/base/error.h"
 #include "engine/generation/conversation/cache_figures.h"
 #include "engine/generation/conversation/decode_step.h"
+#include "engine/sampling/log_probabilities.h"
 
 namespace winnow {
 namespace {
@@ -28,7 +29,9 @@ AnswerLoop::AnswerLoop(const RequestContext& context, const Sampling& sampling, 
       start_(std::move(start)),
       on_first_token_(std::move(on_first_token)),
       choice_(sampling, start_.begun.ids.size()),
-      text_(context.model, thought_start(context.model, start_.prompt_tokens())),
+      text_(start_.state.settings.form == PromptForm::kChatTemplate
+                ? AnswerText(context.model, thought_start(context.model, start_.prompt_tokens()))
+                : AnswerText::of_plain_text(context.model)),
       stops_(sampling.stop_strings),
       first_generated_(static_cast<std::int32_t>(start_.prompt_tokens().size())) {
   if (!start_.begun.ids.empty() && start_.first_step) {
@@ -46,6 +49,17 @@ void AnswerLoop::deliver(const std::string& text, TextKind kind) {
   if (text.empty()) return;
   (kind == TextKind::kThought ? answer_.thought : answer_.text) += text;
   context_.emit(TextDelta{text, kind});
+}
+
+// Of a token whose text is not told yet.
+std::optional<TokenSampled> AnswerLoop::probability_of(std::int64_t token) const {
+  if (sampling_.told_probabilities < 0 || context_.model.tokenizer->is_special(token)) return std::nullopt;
+  const at::Tensor logits = start_.logits.cpu().contiguous();
+  const LogProbabilities of({logits.const_data_ptr<float>(), static_cast<std::size_t>(logits.numel())});
+  const auto told = [&](std::int64_t id) { return TokenProbability{id, text_.bytes_of(id), of[id]}; };
+  TokenSampled event{told(token), {}, TextKind::kAnswer};
+  for (const std::int64_t id : of.likeliest(static_cast<std::size_t>(sampling_.told_probabilities))) event.likeliest.push_back(told(id));
+  return event;
 }
 
 std::string AnswerLoop::tell(const SplitText& told) {
@@ -161,7 +175,13 @@ bool AnswerLoop::step() {
   answer_.token_ids.push_back(token);
   if (context_.model.stop_token_ids.contains(token)) return end(StopReason::kStopToken);
   const bool was_thinking = text_.thinking();
-  const std::string said = tell(follow(token));
+  std::optional<TokenSampled> probability = probability_of(token);
+  const SplitText told = follow(token);
+  if (probability) {
+    if (was_thinking || text_.thinking()) probability->kind = TextKind::kThought;
+    context_.emit(*std::move(probability));
+  }
+  const std::string said = tell(told);
   if (was_thinking || text_.thinking()) answer_.thought_ms = since_first_.elapsed_ms();
   if (stops_.matched()) {
     read_up_to_stop(said);

@@ -60,6 +60,7 @@ class AnswerLoop {
   bool next_was_read() const { return steps_ == 0 && start_.first_step; }
   std::int64_t choose();
   std::int64_t next_token();
+  std::optional<TokenSampled> probability_of(std::int64_t token) const;
   // Emits the text released by a token; returns its part of the answer.
   std::string tell(const SplitText& told);
   void deliver(const std::string& text, TextKind kind);

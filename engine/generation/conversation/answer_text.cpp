@@ -20,9 +20,12 @@ ThoughtStart thought_start(const LoadedModel& model, std::span<const std::int64_
 }
 
 AnswerText::AnswerText(const LoadedModel& model, ThoughtStart start)
-    : model_(model),
-      detokenizer_(*model.tokenizer, SpecialTokens::kSkip),
-      splitter_(model.thoughts ? std::optional(model.thoughts->tags) : std::nullopt, start) {}
+    : AnswerText(model, Detokenizer(*model.tokenizer, SpecialTokens::kSkip),
+                 ThoughtSplitter(model.thoughts ? std::optional(model.thoughts->tags) : std::nullopt, start)) {}
+
+AnswerText AnswerText::of_plain_text(const LoadedModel& model) {
+  return {model, Detokenizer(*model.tokenizer, SpecialTokens::kSkip, TextStart::kContinued), ThoughtSplitter(std::nullopt)};
+}
 
 SplitText AnswerText::split(std::string_view text) {
   const bool was_thinking = thinking();

@@ -7,6 +7,7 @@
 #include <span>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 #include "engine/generation/context/loaded_model.h"
@@ -22,9 +23,13 @@ class AnswerText {
  public:
   // model must outlive this.
   AnswerText(const LoadedModel& model, ThoughtStart start);
+  // Of plain text that goes on: no part of it is reasoning, and its first word keeps the space before it.
+  static AnswerText of_plain_text(const LoadedModel& model);
 
   // The text that the token completes. Special tokens have no text, except the markers of reasoning and answer.
   SplitText push(std::int64_t token);
+  // The bytes of text that the token would contribute if it came next; of a special one, its name.
+  std::string bytes_of(std::int64_t token) const { return detokenizer_.bytes_of(token); }
   // The text held back, at the end.
   SplitText flush();
 
@@ -36,6 +41,8 @@ class AnswerText {
   bool holds() const { return splitter_.undecided() || (!thinking() && detokenizer_.holds()); }
 
  private:
+  AnswerText(const LoadedModel& model, Detokenizer detokenizer, ThoughtSplitter splitter)
+      : model_(model), detokenizer_(detokenizer), splitter_(std::move(splitter)) {}
   SplitText split(std::string_view text);
 
   const LoadedModel& model_;

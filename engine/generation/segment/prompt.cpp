@@ -46,12 +46,14 @@ std::vector<TemplatePiece> with_text_around(const LoadedModel& model, std::vecto
   return pieces;
 }
 
-// What the tokenizer puts before a text, where the template has not written it. transformers does so for models that see, whose prompts go
-// through a processor; for others the template writes everything.
-std::span<const std::int64_t> missing_prefix(const LoadedModel& model, std::span<const std::int64_t> ids, std::size_t cached) {
-  const std::span<const std::int64_t> prefix = model.tokenizer->prefix();
+// What the tokenizer puts before a text, where the template has not written it. transformers does so for plain text, and for models that
+// see, whose prompts go through a processor; for others the template writes everything.
+std::span<const std::int64_t> missing_prefix(const ThreadToRead& thread, std::span<const std::int64_t> ids) {
+  const std::span<const std::int64_t> prefix = thread.model.tokenizer->prefix();
   const bool written = !prefix.empty() && !ids.empty() && ids.front() == prefix.front();
-  return cached > 0 || written || !model.network->info().traits.sees ? std::span<const std::int64_t>() : prefix;
+  const PromptForm form = thread.settings.form;
+  const bool wanted = form == PromptForm::kPlainText || (form == PromptForm::kChatTemplate && thread.model.network->info().traits.sees);
+  return thread.cached() > 0 || written || !wanted ? std::span<const std::int64_t>() : prefix;
 }
 
 }  // namespace
@@ -62,7 +64,7 @@ PromptSegment build_prompt(const ThreadToRead& thread, const PromptMedia& media,
   require(unread.has_value(), "build_prompt: a cache that the thread does not go on from");
   PromptSegment segment;
   segment.token_ids = prompt_ids(*model.tokenizer, with_text_around(model, std::move(unread->pieces), media), unread->start);
-  const std::span<const std::int64_t> prefix = missing_prefix(model, segment.token_ids, thread.cached());
+  const std::span<const std::int64_t> prefix = missing_prefix(thread, segment.token_ids);
   segment.token_ids.insert(segment.token_ids.begin(), prefix.begin(), prefix.end());
 
   // Placeholders come in the template's order: per message usually images first, then videos, then documents with the text.
@@ -84,8 +86,11 @@ PromptSegment build_prompt(const ThreadToRead& thread, const PromptMedia& media,
   for (std::size_t i = 0; i < segment.token_ids.size(); ++i) {
     auto* const kind = std::ranges::find(kinds, segment.token_ids[i], &Waiting::placeholder);
     if (kind == kinds.end()) continue;
-    if (kind->next == kind->items.size())
+    if (kind->next == kind->items.size()) {
+      if (thread.settings.form != PromptForm::kChatTemplate)
+        throw Exception(ErrorCode::kInvalidArgument, "", "plain text cannot hold the token of a picture or a video");
       throw Exception(ErrorCode::kUnsupportedModel, "chat template", "writes more media placeholders than there are media");
+    }
     segment.media_at.push_back(i);
     segment.media_item.push_back(kind->items[kind->next++]);
   }

@@ -169,9 +169,19 @@ std::optional<std::size_t> new_from(const Rendering& whole, std::string_view beg
   return spaces ? std::optional(message_end) : std::nullopt;
 }
 
+// A thread of plain text: its only message, in which special tokens count.
+std::vector<TemplatePiece> plain_text(const std::vector<TemplateMessage>& messages) {
+  const bool plain = messages.size() == 1 && std::ranges::all_of(messages.front().content, is_text);
+  if (!plain) throw Exception(ErrorCode::kInvalidArgument, "", "plain text is one message without attachments");
+  TemplatePiece piece;
+  for (const TemplateContent& part : messages.front().content) piece.text += part.text;
+  return {std::move(piece)};
+}
+
 // With the start of the next answer. A model that shall not think, and whose template begins a thought all the same, has thought already.
 Rendering rendered(const ThreadToRead& thread, const ChatTemplate& chat_template, const std::vector<TemplateMessage>& messages,
                    const PromptSettings& settings) {
+  if (settings.form != PromptForm::kChatTemplate) return Rendering(plain_text(messages));
   std::vector<TemplatePiece> pieces = chat_template.render(messages, variables(settings, AddGenerationPrompt::kYes));
   const std::optional<FoundTags>& thoughts = thread.model.thoughts;
   if (settings.thinking == Thinking::kOff && thoughts && !pieces.empty() && !pieces.back().from_user &&

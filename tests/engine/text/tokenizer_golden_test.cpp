@@ -69,6 +69,24 @@ TEST_P(TokenizerGolden, StreamsTheSameTextAsDecodingAtOnce) {
   }
 }
 
+// A vocabulary that marks the beginning of a word.
+TEST(DetokenizerGolden, ATextThatGoesOnKeepsItsFirstSpace) {
+  const auto tokenizer = Tokenizer::from(read_tokenizer_file(kFolder + "/llama_like/tokenizer.json"));
+  const Ids ids = tokenizer->encode("the end", SpecialText::kAsText);
+  const auto streamed = [&](TextStart start) {
+    Detokenizer stream(*tokenizer, SpecialTokens::kSkip, start);
+    std::string bytes, text;
+    for (const std::int64_t id : ids) {
+      bytes += stream.bytes_of(id);
+      text += stream.push(id);
+    }
+    EXPECT_EQ(bytes, text);
+    return text;
+  };
+  EXPECT_EQ(streamed(TextStart::kNew), "the end");
+  EXPECT_EQ(streamed(TextStart::kContinued), " the end");
+}
+
 INSTANTIATE_TEST_SUITE_P(Files, TokenizerGolden,
                          testing::Values("qwen2_like", "gpt2_like", "llama_like", "metaspace_like", "split_metaspace_like", "gemma_like",
                                          "falcon_like"));
