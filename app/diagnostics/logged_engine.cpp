@@ -66,6 +66,9 @@ QString errorLine(const Error& error) {
   QString reason = QString::fromStdString(error.reason);
   if (const QString subject = QString::fromStdString(error.subject); !subject.isEmpty())
     reason.replace(subject, QStringLiteral("<subject>"));
+  // A server's own words may quote what it was asked.
+  const QString says = QStringLiteral("it says");
+  if (const qsizetype said = reason.indexOf(says); said >= 0) reason = reason.left(said + says.size()) + QStringLiteral(" <words>");
   return QStringLiteral("code %1: %2").arg(static_cast<int>(error.code)).arg(withoutPaths(reason));
 }
 

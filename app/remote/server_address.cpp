@@ -9,8 +9,7 @@
 namespace winnow::app {
 namespace {
 
-constexpr std::pair<const char*, KeySource::Kind> kKeyWords[] = {
-    {"env", KeySource::Kind::kEnvironment}, {"file", KeySource::Kind::kFile}, {"store", KeySource::Kind::kStore}};
+constexpr std::pair<const char*, KeySource::Kind> kKeyWords[] = {{"env", KeySource::Kind::kEnvironment}, {"file", KeySource::Kind::kFile}};
 
 [[noreturn]] void refuse(const std::string& text, const std::string& why) { throw Exception(ErrorCode::kInvalidArgument, text, why); }
 
@@ -22,7 +21,7 @@ std::string cutBehind(std::string text, std::string_view end) {
 QString valueOf(const QUrlQuery& query, const char* name) { return query.queryItemValue(QLatin1String(name), QUrl::FullyDecoded); }
 
 // Percent-encoded, with what a query gives a meaning to.
-QString encoded(const std::string& value) { return QString::fromLatin1(QUrl::toPercentEncoding(QString::fromStdString(value))); }
+QString encoded(const std::string& value) { return QString::fromLatin1(QUrl::toPercentEncoding(QString::fromStdString(value), ":/")); }
 
 }  // namespace
 
@@ -38,7 +37,7 @@ KeySource keySourceOf(const std::string& text) {
     const std::string begin = std::string(word) + ":";
     if (text.starts_with(begin) && text.size() > begin.size()) return {kind, text.substr(begin.size())};
   }
-  if (!text.empty()) refuse(text, "a key is named by env:NAME, file:/PATH or store:NAME");
+  if (!text.empty()) refuse(text, "a key is named by env:NAME or file:/PATH");
   return {};
 }
 

@@ -12,14 +12,14 @@
 namespace winnow::app {
 
 struct KeySource {
-  enum class Kind : int { kNone = 1, kEnvironment = 2, kFile = 3, kStore = 4 };
+  enum class Kind : int { kNone = 1, kEnvironment = 2, kFile = 3 };
   Kind kind = Kind::kNone;
-  std::string name{};  // of the variable; the file's path; of the entry in the desktop's key store
+  std::string name{};  // of the variable; the file's path
 
   friend bool operator==(const KeySource&, const KeySource&) = default;
 };
 
-// "env:NAME", "file:/PATH", "store:NAME"; empty: none.
+// "env:NAME", "file:/PATH"; empty: none.
 std::string textOf(const KeySource& source);
 KeySource keySourceOf(const std::string& text);
 

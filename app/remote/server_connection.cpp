@@ -41,9 +41,11 @@ class ServerConnection::Exchange {
     QTimer look;
     QObject::connect(&look, &QTimer::timeout, &loop, [&] { watch(interrupt); });
     QObject::connect(m_reply.get(), &QNetworkReply::requestSent, &loop, [this] { m_sent = true; });
+    QObject::connect(m_reply.get(), &QNetworkReply::uploadProgress, &loop, [this] { m_sinceUpload.restart(); });
     QObject::connect(m_reply.get(), &QNetworkReply::readyRead, &loop, [this] { drain(); });
     QObject::connect(m_reply.get(), &QNetworkReply::finished, &loop, &QEventLoop::quit);
     m_sinceBegin.start();
+    m_sinceUpload.start();
     m_sinceByte.start();
     look.start(kLookMs);
     if (!m_reply->isFinished()) loop.exec();
@@ -61,7 +63,7 @@ class ServerConnection::Exchange {
   void watch(const InterruptToken& interrupt) {
     m_interrupt = interrupt.state();
     if (m_interrupt != Interrupt::kNone) return m_reply->abort();
-    if (!m_sent && m_sinceBegin.elapsed() > m_patience.connectMs) return giveUp(m_patience.connectMs);
+    if (!m_sent && m_sinceUpload.elapsed() > m_patience.connectMs) return giveUp(m_patience.connectMs);
     if (m_limits.wholeMs > 0 && m_sinceBegin.elapsed() > m_limits.wholeMs) return giveUp(m_limits.wholeMs);
     if (m_limits.silenceMs > 0 && m_sinceByte.elapsed() > m_limits.silenceMs) return giveUp(m_limits.silenceMs);
   }
@@ -129,7 +131,7 @@ class ServerConnection::Exchange {
   const Take* const m_take;  // null: gather
   const Limits m_limits;
   ServerReply m_answer;
-  QElapsedTimer m_sinceBegin, m_sinceByte;
+  QElapsedTimer m_sinceBegin, m_sinceUpload, m_sinceByte;
   bool m_sent = false;
   int m_waitedMs = 0;  // in vain
   Interrupt m_interrupt = Interrupt::kNone;

@@ -18,7 +18,7 @@
 namespace winnow::app {
 
 struct ServerPatience {
-  int connectMs = 20'000;   // until the request is sent
+  int connectMs = 20'000;   // until the request is sent, without a byte of it taken
   int answerMs = 15'000;    // of a question about the server: until the whole answer is there
   int silenceMs = 600'000;  // of a stream: without a byte; a slow machine reads a long prompt
 };

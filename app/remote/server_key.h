@@ -1,6 +1,6 @@
 // The key for a server, from where it is kept. It is read when a connection is made, and is neither stored nor logged.
 //
-// Errors: Exception(kServerKeyMissing), the subject is the place. Threads: any; a key store may ask its user.
+// Errors: Exception(kServerKeyMissing), the subject is the place. Threads: any.
 #pragma once
 
 #include <string>

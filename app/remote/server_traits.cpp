@@ -91,6 +91,11 @@ bool lists(const Json& value, const char* name, std::string_view word) {
   return list != nullptr && list->is_array() && std::ranges::find(*list, word) != list->end();
 }
 
+// A name may steer no terminal.
+bool isName(const std::string& text) {
+  return !text.empty() && std::ranges::none_of(text, [](unsigned char each) { return each < 0x20 || each == 0x7f; });
+}
+
 // The rows of /v1/models that have a name.
 Json rowsOf(ServerConnection& connection, const InterruptToken& interrupt) {
   const ServerAddress& address = connection.address();
@@ -102,7 +107,7 @@ Json rowsOf(ServerConnection& connection, const InterruptToken& interrupt) {
   if (rows == nullptr || !rows->is_array()) throw Exception(ErrorCode::kServerNotOne, address.host(), "it lists no models");
   Json named = Json::array();
   for (const Json& row : *rows) {
-    if (named.size() < kMostModels && !textAt(row, {"id"}).empty()) named.push_back(row);
+    if (named.size() < kMostModels && isName(textAt(row, {"id"}))) named.push_back(row);
   }
   return named;
 }

@@ -89,5 +89,11 @@ TEST(LoggedEngine, AModelIsItsFamilyAndSizes) {
   EXPECT_FALSE(line.contains(QStringLiteral("secret")));
 }
 
+// A server that refuses a request may quote it.
+TEST(ErrorLine, AServersOwnWordsAreNotWritten) {
+  const QString line = errorLine({ErrorCode::kServerRefuses, "gpu:8000", "it says (status 400): cannot parse \"my secret question\""});
+  EXPECT_EQ(line, QStringLiteral("code 48: it says <words>"));
+}
+
 }  // namespace
 }  // namespace winnow::app

@@ -85,7 +85,7 @@ TEST_F(ServerTraitsTest, WhatIsNoServerOfTheKindIsSaidSo) {
                                                      {"[[[[", ErrorCode::kServerNotUnderstood},
                                                      {"", ErrorCode::kServerNotUnderstood},
                                                      {R"({"data":[]})", ErrorCode::kServerModelMissing},
-                                                     {R"({"data":[1,{"id":7},{"id":""}]})", ErrorCode::kServerModelMissing}};
+                                                     {R"({"data":[1,{"id":7},{"id":""},{"id":"a\u001b[2J"}]})", ErrorCode::kServerModelMissing}};
   for (const auto& [body, code] : bodies) {
     m_server.answerJson("/v1/models", body);
     test::expect_error(code, "127.0.0.1", [&] { traits(); });
