@@ -72,11 +72,11 @@ class Chat {
   // Says which model it is.
   std::string load() {
     model_is_lost_ = true;
-    const ModelInfo model = session_.load(load_request(options_.model));
+    model_ = session_.load(load_request(options_.model));
     model_is_lost_ = false;
-    attached_.set_traits(model.traits);
-    suit_model(options_.turn, model);
-    return model.name + (model.server.empty() ? " on " + model.device + " (" + model.dtype + ")" : " on " + model.server);
+    attached_.set_traits(model_.traits);
+    suit_model(options_.turn, model_);
+    return model_.name + (model_.server.empty() ? " on " + model_.device + " (" + model_.dtype + ")" : " on " + model_.server);
   }
 
   void reset() {
@@ -157,6 +157,7 @@ class Chat {
     std::string name;
     words >> name;
     if (name == "/quit" || name == "/exit") return false;
+    if (name == "/method" || name == "/retention" || name == "/pin") require_own_cache(model_, name + " needs a model on this computer");
     if (name == "/help") {
       print_err("%s", kHelp);
     } else if (name == "/reset") {
@@ -217,6 +218,7 @@ class Chat {
 
   CommandOptions options_;
   Session session_;
+  ModelInfo model_;
   std::vector<Message> thread_;
   ChatAttachments attached_;
   std::optional<Turn> cut_;  // goes on with the last answer; none: it was not cut

@@ -164,8 +164,11 @@ std::string maker_text(const RecipeSpec& recipe) {
 std::string server_figures_text(const ConsoleSink& sink) {
   const TurnFigures& f = sink.finished->figures;
   std::ostringstream text;
-  text << media_text(sink.media) << f.tokens.thread_text << " prompt tokens (" << f.tokens.thread_text - f.tokens.prompt
-       << " from the server's cache) · first token " << fixed(f.timings_ms.ttft, 0) << " ms · " << f.tokens.generated << " tokens";
+  text << media_text(sink.media);
+  // An answer that was stopped ends without its count.
+  if (f.tokens.thread_text > 0)
+    text << f.tokens.thread_text << " prompt tokens (" << f.tokens.thread_text - f.tokens.prompt << " from the server's cache) · ";
+  text << "first token " << fixed(f.timings_ms.ttft, 0) << " ms · " << f.tokens.generated << " tokens";
   if (f.tokens_per_s > 0.0) text << " at " << fixed(f.tokens_per_s, 1) << "/s";
   if (f.tokens.thought > 0) text << ", " << f.tokens.thought << " of them thinking";
   text << '\n';

@@ -196,8 +196,7 @@ ExitStatus run_eval(const EvalOptions& options) {
   Session session;
   const LoadModel load = load_request(options.model);
   const ModelInfo model = session.load(load, ProgressOutput::kTerminalOnly);
-  if (!can(model, Ability::kCompress))
-    throw Exception(ErrorCode::kNotAble, model.server, "eval measures cache methods, and the cache is the server's");
+  require_own_cache(model, "eval measures methods, which need a model on this computer");
   require_thoughts(options.sampling, model);
   app::EngineAnswerer answerer(session.engine(), options.sampling.max_new_tokens, options.sampling.thought_tokens,
                                options.agreement ? ColumnScores::kAll : ColumnScores::kNone);

@@ -114,14 +114,6 @@ void add_server_options(CLI::App& command, LoadModel& options) {
       ->excludes(file);
 }
 
-// What is asked of the cache is refused where the cache is a server's.
-void require_able(const TurnOptions& options, const ModelInfo& model) {
-  if (can(model, Ability::kCompress)) return;
-  const bool asks = options.recipe != RecipeSpec() || !options.pins.empty() || options.guard != Guard::kKeep;
-  if (asks)
-    throw Exception(ErrorCode::kNotAble, model.server, "the cache is the server's: leave out --method, its settings, --pin and --guard");
-}
-
 }  // namespace
 
 void add_model_options(CLI::App& command, LoadModel& options) {
@@ -370,8 +362,13 @@ void require_thoughts(const Sampling& sampling, const ModelInfo& model) {
     throw Exception(ErrorCode::kInvalidArgument, "--think", "this model does not think before it answers (leave the option out)");
 }
 
+void require_own_cache(const ModelInfo& model, const std::string& wanted_for) {
+  if (!can(model, Ability::kCompress)) throw Exception(ErrorCode::kNotAble, model.server, "the cache is the server's: " + wanted_for);
+}
+
 void suit_model(TurnOptions& options, const ModelInfo& model) {
-  require_able(options, model);
+  const bool asks_cache = options.recipe != RecipeSpec() || !options.pins.empty() || options.guard != Guard::kKeep;
+  if (asks_cache) require_own_cache(model, "leave out --method, its settings, --pin and --guard");
   if (can(model, Ability::kCompress)) require_thoughts(options.sampling, model);
   if (!options.answer_length_given) options.sampling.max_new_tokens = longest_answer(model, options.sampling);
 }
