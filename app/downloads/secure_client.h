@@ -1,6 +1,7 @@
-// HTTP for downloads: https only, also behind redirects, with the certificates and the proxy of this machine.
+// HTTP for downloads: https only, with the certificates and the proxy of this machine.
 //
-// Used by package_fetch.h. Replies come as they are on the wire (no compression), so that their bytes can be counted and taken up again.
+// Used by address_fetch.h, which follows redirects: none is followed here. Replies come as they are on the wire (no compression), so that
+// their bytes can be counted and taken up again.
 // Errors: faultOf() names what ended a reply. Threads: confined to one, with an event loop.
 #pragma once
 
@@ -22,8 +23,9 @@ class SecureClient {
 
   // Throws DownloadError(kInsecure) for an address that is not https, kNoTrust where this Qt has no TLS.
   void requireAllowed(const QUrl& address) const;
-  // From that byte on. The caller owns the reply and waits for its `finished`; its address has been checked.
-  QNetworkReply* get(const QUrl& address, qint64 fromByte);
+  // From that byte on. `bearer` authorises; empty: nobody is named. The caller owns the reply and waits for its `finished`; its address has
+  // been checked.
+  QNetworkReply* get(const QUrl& address, qint64 fromByte, const QByteArray& bearer = {});
   // Of a reply that has finished; nothing: it is complete, as far as HTTP knows.
   std::optional<DownloadFault> faultOf(const QNetworkReply& reply) const;
 

@@ -5,6 +5,8 @@
 #include <QRegularExpression>
 #include <QStringList>
 
+#include "app/hub/hub_place.h"
+
 namespace winnow::app {
 namespace {
 
@@ -16,12 +18,6 @@ QString absoluteVariable(const char* name) {
 
 QString orElse(const QString& value, const QString& otherwise) { return value.isEmpty() ? otherwise : value; }
 
-QString hubFolder(const QString& home) {
-  const QString cache = orElse(absoluteVariable("XDG_CACHE_HOME"), home + QStringLiteral("/.cache"));
-  const QString base = orElse(absoluteVariable("HF_HOME"), cache + QStringLiteral("/huggingface"));
-  return orElse(absoluteVariable("HF_HUB_CACHE"), base + QStringLiteral("/hub"));
-}
-
 }  // namespace
 
 ModelFolders modelFolders(const QString& winnowData, const QString& home) {
@@ -32,7 +28,7 @@ ModelFolders modelFolders(const QString& winnowData, const QString& home) {
   folders.emplace_back(ModelOrigin::kOllama, QStringLiteral("/usr/share/ollama/.ollama/models"));
   folders.emplace_back(ModelOrigin::kLmStudio, home + QStringLiteral("/.lmstudio/models"));
   folders.emplace_back(ModelOrigin::kLmStudio, home + QStringLiteral("/.cache/lm-studio/models"));
-  folders.emplace_back(ModelOrigin::kHuggingFace, hubFolder(home));
+  folders.emplace_back(ModelOrigin::kHuggingFace, hubCacheFolder(home));
   folders.emplace_back(ModelOrigin::kJan, home + QStringLiteral("/jan/models"));
   folders.emplace_back(ModelOrigin::kJan, data + QStringLiteral("/Jan/data/llamacpp/models"));
   folders.emplace_back(ModelOrigin::kGpt4All, data + QStringLiteral("/nomic.ai/GPT4All"));

@@ -50,6 +50,7 @@ void LoopbackServer::answer(QTcpSocket* socket, const QByteArray& head) {
   request.path = QString::fromUtf8(head.mid(4, head.indexOf(' ', 4) - 4));
   for (const QByteArray& line : head.split('\n')) {
     if (line.toLower().startsWith("range:")) request.range = line.mid(6).trimmed();
+    if (line.toLower().startsWith("authorization:")) request.authorisation = line.mid(14).trimmed();
   }
   requests.push_back(request);
   ServedFile missing;
@@ -57,6 +58,12 @@ void LoopbackServer::answer(QTcpSocket* socket, const QByteArray& head) {
   missing.body = "<h1>nothing here</h1>";
   ServedFile& file = files.contains(request.path) ? files[request.path] : missing;
 
+  if (file.refusals > 0) {
+    --file.refusals;
+    socket->write("HTTP/1.1 " + QByteArray::number(file.refusal) + " said\r\nConnection: close\r\nContent-Length: 0\r\n" +
+                  file.refusalHeaders + "\r\n");
+    return socket->disconnectFromHost();
+  }
   if (file.endlessHead) {
     socket->write("HTTP/1.1 200 said\r\n");
     return drip(socket, QByteArray("X-More: and more\r\n").repeated(100'000), 1);
@@ -72,6 +79,7 @@ void LoopbackServer::answer(QTcpSocket* socket, const QByteArray& head) {
   }
   const QByteArray body = status == 416 ? QByteArray() : file.body.mid(from);
   if (file.saysLength) headers += "Content-Length: " + QByteArray::number(body.size()) + "\r\n";
+  headers += file.headers;
   if (!file.location.isEmpty()) headers += "Location: " + file.location + "\r\n";
   socket->write("HTTP/1.1 " + QByteArray::number(status) + " said\r\nConnection: close\r\n" + headers + "\r\n");
   if (file.dripMs > 0) return drip(socket, body, file.dripMs);

@@ -26,13 +26,18 @@ struct ServedFile {
   bool hangs = false;      // instead of ending, a cut connection falls silent
   int dripMs = 0;          // above 0: the body comes a byte at a time, so many ms apart
   bool endlessHead = false;
+  QByteArray headers{};  // more of them, each with its line end
+  int refusals = 0;      // so many requests are answered by refusal and refusalHeaders, and nothing else
+  int refusal = 503;
+  QByteArray refusalHeaders{};
 };
 
 class LoopbackServer : public QTcpServer {
  public:
   struct Request {
     QString path;
-    QByteArray range;  // as sent; empty: none
+    QByteArray range;            // as sent; empty: none
+    QByteArray authorisation{};  // the same
   };
 
   LoopbackServer();

@@ -81,6 +81,9 @@ void ModelFetch::show(const app::DownloadProgress& progress) {
     case app::DownloadStage::kUnpacking:
       words = tr("Unpacking %1: %2").arg(m_offer.name, part);
       break;
+    case app::DownloadStage::kWaiting:
+      words = tr("The server asks to wait before %1 goes on…").arg(m_offer.name);
+      break;
   }
   m_views.box.showProgress(words, percent);
   m_status = words;

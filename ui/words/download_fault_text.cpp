@@ -10,6 +10,42 @@ namespace {
 
 QString tr(const char* text) { return QCoreApplication::translate("winnow::ui::DownloadFaultText", text); }
 
+// Of the Hugging Face hub.
+void describeHubFault(const app::DownloadFault& fault, const QString& name, const QString& subject, ErrorText& text) {
+  using app::DownloadProblem;
+  const QString has =
+      fault.choices.isEmpty() ? QString() : tr("It has %1.").arg(displayText(fault.choices.join(QStringLiteral(", "))).simplified());
+  const auto say = [&text](const QString& cause, const QString& remedy) {
+    text.cause = cause;
+    text.remedy = remedy;
+  };
+  switch (fault.problem) {
+    case DownloadProblem::kNoSuchModel:
+      return say(tr("The hub has no model %1, or shows it to its owner only.").arg(subject),
+                 tr("Check the name. A private model needs HF_TOKEN."));
+    case DownloadProblem::kNeedsToken:
+      return say(tr("The owner of %1 asks for an agreement.").arg(name),
+                 tr("Accept it at %1, then set HF_TOKEN to a token of your account and start Winnow again.").arg(subject));
+    case DownloadProblem::kGated:
+      return say(tr("Your account may not download %1 yet.").arg(name), tr("Ask for access at %1, then try again.").arg(subject));
+    case DownloadProblem::kNoSuchFile:
+      return say(tr("%1 has no %2.").arg(name, subject), has);
+    case DownloadProblem::kAmbiguous:
+      return say(tr("“%1” names several files of %2.").arg(subject, name), has);
+    case DownloadProblem::kNotReadable:
+      return say(tr("%1 cannot be used by Winnow.").arg(name), tr("The details say why. Choose another model."));
+    case DownloadProblem::kTooLarge:
+      return say(tr("%1 does not fit into this computer’s memory: %2 are needed.").arg(name, formatMegabytes(fault.bytes)),
+                 tr("Choose a smaller model."));
+    case DownloadProblem::kOffline:
+      return say(tr("%1 is not on this computer, and the network is forbidden.").arg(name), tr("Unset HF_HUB_OFFLINE to download it."));
+    case DownloadProblem::kChanged:
+      return say(tr("%1 was changed on the hub meanwhile.").arg(name), tr("Try again."));
+    default:
+      return;
+  }
+}
+
 }  // namespace
 
 ErrorText describeDownloadFault(const app::DownloadFault& fault, const QString& name) {
@@ -59,7 +95,18 @@ ErrorText describeDownloadFault(const app::DownloadFault& fault, const QString& 
       say(tr("%1 cannot be saved: Winnow may not write to “%2”.").arg(name, subject), tr("Allow writing there, then try again."));
       break;
     case DownloadProblem::kBusy:
-      say(tr("Another Winnow is downloading %1 right now.").arg(name), tr("Wait until it has finished, then try again."));
+      say(tr("Another program is downloading %1 right now.").arg(name), tr("Wait until it has finished, then try again."));
+      break;
+    case DownloadProblem::kTooManyRequests:
+      say(tr("%1 asks to wait: too many requests.").arg(subject),
+          fault.seconds > 0 ? tr("Try again in %1.").arg(formatSeconds(fault.seconds * 1000.0)) : tr("Try again in some minutes."));
+      break;
+    case DownloadProblem::kOtherAnswer:
+      say(tr("%1 answered with something other than the model.").arg(subject),
+          tr("If this network asks for a log-in, log in with a browser. What is already downloaded is kept."));
+      break;
+    default:
+      describeHubFault(fault, name, subject, text);
       break;
   }
   text.details = QStringLiteral("download %1").arg(static_cast<int>(fault.problem));

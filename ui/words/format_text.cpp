@@ -20,7 +20,11 @@ QString formatBytes(qint64 bytes) {
   return QLocale().formattedDataSize(bytes, scaled >= 100.0 || std::abs(bytes) < 1024 ? 0 : 1, QLocale::DataSizeIecFormat);
 }
 
-QString formatMegabytes(qint64 bytes) { return FormatWords::tr("%1 MB").arg(QLocale().toString(static_cast<double>(bytes) / 1e6, 'f', 0)); }
+QString formatMegabytes(qint64 bytes) {
+  constexpr qint64 kGigabyte = 1'000'000'000;
+  if (bytes >= kGigabyte) return FormatWords::tr("%1 GB").arg(QLocale().toString(static_cast<double>(bytes) / kGigabyte, 'f', 1));
+  return FormatWords::tr("%1 MB").arg(QLocale().toString(static_cast<double>(bytes) / 1e6, 'f', 0));
+}
 
 QString formatShare(double share) {
   const double percent = share * 100.0;

@@ -9,7 +9,7 @@
 namespace winnow::ui {
 
 QString formatBytes(qint64 bytes);      // "1.2 MiB"
-QString formatMegabytes(qint64 bytes);  // as download pages count, in millions: "98 MB"
+QString formatMegabytes(qint64 bytes);  // as download pages count, in millions: "98 MB", "4.7 GB"
 QString formatShare(double share);      // 0.2 -> "20 %", below 1 % with one decimal
 QString formatMilliseconds(double ms);  // "85 ms", "1.4 s"
 QString formatSeconds(double ms);       // of what is foreseen: "8 s", at least one; "3 min"

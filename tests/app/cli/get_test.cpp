@@ -8,6 +8,7 @@
 #include "app/cli/get_command.h"
 #include "app/downloads/package_download.h"
 #include "command_run.h"
+#include "tests/support/served_hub.h"
 #include "tests/support/served_offer.h"
 
 namespace winnow::testing {
@@ -27,7 +28,11 @@ class GetCommand : public ::testing::Test {
     ProgramRun run;
     {
       const StandardStreams streams("/dev/null", scratch.file("out"), scratch.file("err"));
-      run.exit_code = static_cast<int>(cli::run_get({name}, downloads));
+      run.exit_code = static_cast<int>(cli::run_get({name}, downloads, [&](const app::HubName& hub) -> std::unique_ptr<app::ModelDownload> {
+        app::HubRequest request = served.request(QString::fromStdString(scratch.file("hub")), hub.quantisation);
+        request.name = hub;
+        return std::make_unique<app::HubDownload>(request);
+      }));
     }
     run.out = file_text(scratch.file("out"));
     run.err = file_text(scratch.file("err"));
@@ -35,6 +40,7 @@ class GetCommand : public ::testing::Test {
   }
 
   ScratchFolder scratch;
+  test::ServedHub served;
   test::LoopbackServer server;
   QByteArray wheel;
   app::ModelOffer offer;
@@ -104,6 +110,38 @@ TEST_F(GetCommand, WhatIsNotTheModelIsRefusedInOneSentence) {
   EXPECT_EQ(run.exit_code, 1);
   EXPECT_NE(run.err.find("winnow-cli: the download is not the expected model and is not used: "), std::string::npos) << run.err;
   EXPECT_FALSE(std::filesystem::exists(model()));
+}
+
+TEST_F(GetCommand, AModelOfTheHubComesByItsNameAndTheChoiceIsExplained) {
+  ProgramRun run = get("someone/small-GGUF");
+  EXPECT_EQ(run.exit_code, 0) << run.err;
+  const std::string snapshot = scratch.file("hub/models--someone--small-GGUF/snapshots/") + served.commit.toStdString();
+  EXPECT_EQ(run.out, snapshot + "/Small-Q4_K_M.gguf\n");
+  EXPECT_NE(run.err.find("someone/small-GGUF: Q4_K_M, 0 MB, with its vision encoder (mmproj-Small-F16.gguf); the usual balance"),
+            std::string::npos)
+      << run.err;
+  EXPECT_NE(run.err.find("checking its hash"), std::string::npos) << run.err;
+  run = get("someone/small-GGUF:Q6_K");
+  EXPECT_EQ(run.out, snapshot + "/Small-Q6_K.gguf\n");
+  run = get("someone/small-GGUF:Q3_K");
+  EXPECT_EQ(run.exit_code, 1);
+  EXPECT_NE(run.err.find("has no Q3_K; it has Q4_K_M, Q6_K"), std::string::npos) << run.err;
+}
+
+TEST_F(GetCommand, TheHubsRefusalsSayWhatHelps) {
+  test::ServedFile& file = served.hub.files[served.revisionPath()];
+  file.refusals = 1000;
+  file.refusal = 401;
+  file.refusalHeaders = "X-Error-Code: GatedRepo\r\n";
+  ProgramRun run = get("someone/small-GGUF");
+  EXPECT_EQ(run.exit_code, 1);
+  EXPECT_NE(run.err.find("accept it at " + served.hub.address("").toStdString() + "/someone/small-GGUF, then set HF_TOKEN"),
+            std::string::npos)
+      << run.err;
+  file.refusal = 429;
+  file.refusalHeaders = "Retry-After: 900\r\n";
+  run = get("someone/small-GGUF");
+  EXPECT_NE(run.err.find("asks to wait 15 min: too many requests; what has come is kept"), std::string::npos) << run.err;
 }
 
 TEST(GetProgram, WithoutANetworkSaysSoInOneSentence) {

@@ -1,0 +1,141 @@
+#include "app/hub/hub_cache.h"
+
+#include <fcntl.h>
+#include <sys/file.h>
+#include <unistd.h>
+
+#include <QDir>
+#include <QDirIterator>
+#include <QFile>
+#include <QFileInfo>
+#include <algorithm>
+#include <cerrno>
+#include <system_error>
+#include <utility>
+
+#include "app/downloads/download_fault.h"
+#include "app/process/own_folder.h"
+#include "engine/base/error.h"
+#include "engine/base/replaced_file.h"
+
+namespace winnow::app {
+namespace {
+
+constexpr qint64 kMostReferenceBytes = 128;
+
+[[noreturn]] void refuseWrite(const QString& path, int code) {
+  const bool full = code == ENOSPC || code == EDQUOT;
+  throw DownloadError({full ? DownloadProblem::kNoSpace : DownloadProblem::kUnwritable, path,
+                       QString::fromStdString(std::generic_category().message(code))});
+}
+
+void requireFolder(const QString& folder) {
+  const FolderState made = makeOwnFolder(folder);
+  if (made) return;
+  throw DownloadError({made.fault == FolderFault::kDiskFull ? DownloadProblem::kNoSpace : DownloadProblem::kUnwritable, made.path,
+                       QString::fromStdString(reasonOf(made.fault))});
+}
+
+void renameOver(const QString& from, const QString& to) {
+  if (::rename(QFile::encodeName(from).constData(), QFile::encodeName(to).constData()) != 0) refuseWrite(to, errno);
+}
+
+// What the link names, or the file where a file system has no links.
+QString blobName(const QFileInfo& entry) { return entry.isSymLink() ? QFileInfo(entry.symLinkTarget()).fileName() : QString(); }
+
+}  // namespace
+
+QString hubFolderName(const QString& repository) {
+  return QStringLiteral("models--") + QString(repository).replace(QLatin1Char('/'), QLatin1String("--"));
+}
+
+HubCache::HubCache(QString cache, const QString& repository)
+    : m_cache(std::move(cache)), m_name(hubFolderName(repository)), m_folder(m_cache + QLatin1Char('/') + m_name) {}
+
+QString HubCache::snapshot(const QString& commit) const { return m_folder + QStringLiteral("/snapshots/") + commit; }
+
+QString HubCache::blob(const HubFile& file) const { return m_folder + QStringLiteral("/blobs/") + QString::fromLatin1(file.hash); }
+
+QString HubCache::incomplete(const HubFile& file) const { return blob(file) + QStringLiteral(".incomplete"); }
+
+QString HubCache::reference() const {
+  QFile file(m_folder + QStringLiteral("/refs/main"));
+  if (!QFileInfo(file.fileName()).isFile() || !file.open(QIODevice::ReadOnly)) return {};
+  const QString commit = QString::fromLatin1(file.read(kMostReferenceBytes)).trimmed();
+  return isCommit(commit) ? commit : QString();
+}
+
+std::vector<HubFile> HubCache::stored(const QString& commit) const {
+  std::vector<HubFile> files;
+  const QString folder = snapshot(commit);
+  QDirIterator iterator(folder, QDir::Files | QDir::Hidden, QDirIterator::Subdirectories);
+  while (iterator.hasNext() && files.size() < kMostHubFiles) {
+    iterator.next();
+    HubFile file;
+    file.path = QDir(folder).relativeFilePath(iterator.filePath());
+    file.bytes = QFileInfo(iterator.filePath()).size();
+    file.hash = blobName(iterator.fileInfo()).toLatin1();
+    if (const std::optional<BlobHash> kind = hashKind(file.hash)) file.kind = *kind;
+    files.push_back(file);
+  }
+  std::ranges::sort(files, {}, &HubFile::path);
+  return files;
+}
+
+void HubCache::makeFolders() const {
+  for (const char* each : {"/refs", "/blobs", "/snapshots"}) requireFolder(m_folder + QLatin1String(each));
+  requireFolder(m_cache + QStringLiteral("/.locks/") + m_name);
+}
+
+bool HubCache::has(const HubFile& file, const QString& commit) const {
+  const QFileInfo blobFile(blob(file));
+  if (blobFile.isFile() && !blobFile.isSymLink() && blobFile.size() == file.bytes) return true;
+  const QFileInfo plain(snapshot(commit) + QLatin1Char('/') + file.path);
+  return plain.isFile() && !plain.isSymLink() && plain.size() == file.bytes;
+}
+
+void HubCache::accept(const HubFile& file) const { renameOver(incomplete(file), blob(file)); }
+
+void HubCache::link(const HubFile& file, const QString& commit) const {
+  const QString path = snapshot(commit) + QLatin1Char('/') + file.path;
+  const QString up = QStringLiteral("../").repeated(file.path.count(QLatin1Char('/')) + 2);
+  const QByteArray target = QFile::encodeName(up + QStringLiteral("blobs/") + QString::fromLatin1(file.hash));
+  if (!QFileInfo(blob(file)).isFile()) return;  // the file itself is in the snapshot
+  requireFolder(QFileInfo(path).path());
+  const QString beside = path + QStringLiteral(".winnow-%1").arg(::getpid());
+  ::unlink(QFile::encodeName(beside).constData());
+  if (::symlink(target.constData(), QFile::encodeName(beside).constData()) == 0) return renameOver(beside, path);
+  const int code = errno;
+  if (code != EPERM && code != EOPNOTSUPP && code != ENOSYS) refuseWrite(path, code);
+  renameOver(blob(file), path);
+}
+
+void HubCache::setReference(const QString& commit) const {
+  const QString path = m_folder + QStringLiteral("/refs/main");
+  try {
+    ReplacedFile file(QFile::encodeName(path).toStdString());
+    file.write(commit.toStdString());
+    file.commit();
+  } catch (const Exception& problem) {
+    throw DownloadError({DownloadProblem::kUnwritable, path, QString::fromStdString(problem.error().reason)});
+  }
+}
+
+HubLock::HubLock(const HubCache& cache, const HubFile& file) {
+  const QString path = cache.m_cache + QStringLiteral("/.locks/") + cache.m_name + QLatin1Char('/') + QString::fromLatin1(file.hash) +
+                       QStringLiteral(".lock");
+  m_descriptor = ::open(QFile::encodeName(path).constData(), O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0644);
+  if (m_descriptor < 0) refuseWrite(path, errno);
+  if (::flock(m_descriptor, LOCK_EX | LOCK_NB) == 0) return;
+  const int code = errno;
+  ::close(m_descriptor);
+  if (code == EWOULDBLOCK) throw DownloadError({DownloadProblem::kBusy, path, QStringLiteral("another program is fetching it")});
+  // A file system without locks: the part file's own is asked for as well.
+  m_descriptor = -1;
+}
+
+HubLock::~HubLock() {
+  if (m_descriptor >= 0) ::close(m_descriptor);
+}
+
+}  // namespace winnow::app

@@ -1,0 +1,30 @@
+// A model of the hub by name, fetched into the hub's cache on a thread of its own.
+//
+// Made by the terminal program and the window. Its `finished` names what the engine opens: a GGUF file of the snapshot, or the snapshot.
+// Errors and threads: threaded_download.h.
+#pragma once
+
+#include "app/downloads/download_source.h"
+#include "app/downloads/threaded_download.h"
+#include "app/hub/hub_name.h"
+#include "app/hub/hub_place.h"
+
+namespace winnow::app {
+
+struct HubRequest {
+  HubName name;
+  HubPlace place;
+  DownloadSource source;
+  qint64 memoryBytes = 0;  // of this machine; 0: not known
+
+  // As the environment says.
+  static HubRequest of(const HubName& name, qint64 memoryBytes);
+};
+
+class HubDownload final : public ThreadedDownload {
+  Q_OBJECT
+ public:
+  explicit HubDownload(const HubRequest& request);
+};
+
+}  // namespace winnow::app
