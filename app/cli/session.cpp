@@ -1,5 +1,7 @@
 #include "app/cli/session.h"
 
+#include <QDateTime>
+#include <QFile>
 #include <optional>
 #include <string>
 #include <utility>
@@ -11,6 +13,7 @@
 #include "app/cli/media_reading.h"
 #include "app/cli/noticed_engine.h"
 #include "app/engine_source/engine_source.h"
+#include "app/models/model_uses.h"
 #include "app/remote/connect_to_server.h"
 #include "app/remote/switching_engine.h"
 #include "app/settings/app_folders.h"
@@ -89,6 +92,8 @@ ModelInfo Session::load(const LoadModel& request, ProgressOutput progress) {
   if (!sink.model) throw Interrupted(Interrupt::kStop);
   model_ = *sink.model;
   fingerprint_.clear();
+  app::noteModelUse(app::AppFolders::standard().data, QFile::decodeName(QByteArray::fromStdString(request.folder)),
+                    QDateTime::currentDateTime());
   return model_;
 }
 

@@ -36,11 +36,12 @@ struct WindowServices {
   app::ClipReaderFactory openClips;  // what is watched
   std::vector<MethodInfo> methods;   // list_methods()
   QString version;
-  std::function<QString()> systemReport = nullptr;  // for the clipboard of somebody who reports a fault
-  const app::ConversationCaches* caches = nullptr;  // what the engine keeps of chats; null: nothing
-  const app::ModelDownloads* downloads = nullptr;   // models that can be had; null: none
-  app::ModelFinder* models = nullptr;               // what lies on this machine; null: nobody looks
-  ServeFunction serve = nullptr;                    // null: it cannot be served
+  std::function<QString()> systemReport = nullptr;             // for the clipboard of somebody who reports a fault
+  const app::ConversationCaches* caches = nullptr;             // what the engine keeps of chats; null: nothing
+  const app::ModelDownloads* downloads = nullptr;              // models that can be had; null: none
+  app::ModelFinder* models = nullptr;                          // what lies on this machine; null: nobody looks
+  ServeFunction serve = nullptr;                               // null: it cannot be served
+  std::function<void(const QString&)> noteModelUse = nullptr;  // for lists of models; null: nobody writes it down
 };
 
 }  // namespace winnow::ui

@@ -19,6 +19,17 @@ class GetCommand : public ::testing::Test {
   GetCommand() : wheel(test::smallWheel()), offer(test::smallOffer(wheel)), source(test::loopbackSource(server)) {
     serve(server, offer, wheel);
   }
+  static app::KnownModel known() {
+    app::KnownModel model;
+    model.repository = QStringLiteral("someone/small-GGUF");
+    model.sight = app::Sight::kVideos;
+    model.licence = QStringLiteral("Apache-2.0");
+    model.purpose = QStringLiteral("tests");
+    model.downloadBytes = 2'000'000'000;
+    model.kvBytesPerToken = 50'000;
+    model.tokensPerFrame = 81;
+    return model;
+  }
   std::string model() const { return scratch.file("models/Small.gguf"); }
   ProgramRun get(const std::string& name) {
     const QString folder = QString::fromStdString(scratch.file("models"));
@@ -28,11 +39,14 @@ class GetCommand : public ::testing::Test {
     ProgramRun run;
     {
       const StandardStreams streams("/dev/null", scratch.file("out"), scratch.file("err"));
-      run.exit_code = static_cast<int>(cli::run_get({name}, downloads, [&](const app::HubName& hub) -> std::unique_ptr<app::ModelDownload> {
-        app::HubRequest request = served.request(QString::fromStdString(scratch.file("hub")), hub.quantisation);
-        request.name = hub;
-        return std::make_unique<app::HubDownload>(request);
-      }));
+      run.exit_code = static_cast<int>(cli::run_get({name}, downloads,
+                                                    [&](const app::HubName& hub) -> std::unique_ptr<app::ModelDownload> {
+                                                      app::HubRequest request =
+                                                          served.request(QString::fromStdString(scratch.file("hub")), hub.quantisation);
+                                                      request.name = hub;
+                                                      return std::make_unique<app::HubDownload>(request);
+                                                    },
+                                                    {{known()}, qint64{8} << 30}));
     }
     run.out = file_text(scratch.file("out"));
     run.err = file_text(scratch.file("err"));
@@ -70,6 +84,8 @@ TEST_F(GetCommand, WithoutANameListsWhatCanBeHadAndAsksNobody) {
   ProgramRun run = get("");
   EXPECT_EQ(run.exit_code, 0);
   EXPECT_NE(run.out.find("small: Small 1K, a very small language model, Apache-2.0, "), std::string::npos) << run.out;
+  EXPECT_NE(run.out.find("someone/small-GGUF: sees videos and images, Apache-2.0, 2.0 GB"), std::string::npos) << run.out;
+  EXPECT_NE(run.out.find("for a video of 64 frames: fits; the best that sees here"), std::string::npos) << run.out;
   EXPECT_NE(run.out.find("not here yet: ./winnow get small"), std::string::npos) << run.out;
   EXPECT_TRUE(server.requests.empty());
   ASSERT_EQ(get("small").exit_code, 0);

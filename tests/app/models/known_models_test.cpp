@@ -1,0 +1,96 @@
+// The table of known models: it keeps to its schema, names families that run, and offers what fits.
+#include "app/models/known_models.h"
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <fstream>
+#include <nlohmann/json.hpp>
+#include <set>
+
+#include "app/hub/hub_name.h"
+#include "engine/api/model_kinds.h"
+#include "tests/support/source_folder.h"
+
+namespace winnow::app {
+namespace {
+
+using nlohmann::json;
+
+json resource(const char* name) {
+  std::ifstream stream(source_folder() + "/resources/" + name);
+  return json::parse(stream);
+}
+
+QString resources() { return QString::fromStdString(source_folder() + "/resources"); }
+
+// As much of JSON Schema as models.schema.json uses.
+void expectRowFits(const json& schema, const json& row) {
+  const std::string where = row.value("repository", "a row");
+  for (const json& name : schema["required"]) EXPECT_TRUE(row.contains(name.get<std::string>())) << where << ": " << name;
+  for (const auto& [name, value] : row.items()) {
+    ASSERT_TRUE(schema["properties"].contains(name)) << where << "." << name;
+    const json& rule = schema["properties"][name];
+    if (rule.contains("enum")) {
+      EXPECT_NE(std::find(rule["enum"].begin(), rule["enum"].end(), value), rule["enum"].end()) << where << "." << name;
+    } else if (rule["type"] == "string") {
+      EXPECT_TRUE(value.is_string() && !value.get<std::string>().empty()) << where << "." << name;
+    } else {
+      EXPECT_TRUE(rule["type"] == "integer" ? value.is_number_integer() : value.is_number()) << where << "." << name;
+      EXPECT_GE(value, rule["minimum"]) << where << "." << name;
+      EXPECT_LE(value, rule["maximum"]) << where << "." << name;
+    }
+  }
+}
+
+TEST(KnownModels, TheTableKeepsToItsSchema) {
+  const json table = resource("models.json");
+  const json schema = resource("models.schema.json");
+  EXPECT_EQ(table["format"], schema["properties"]["format"]["const"]);
+  EXPECT_EQ(table["version"], schema["properties"]["version"]["const"]);
+  for (const json& row : table["models"]) expectRowFits(schema["properties"]["models"]["items"], row);
+}
+
+TEST(KnownModels, ADozenSeeAndSixRead) {
+  const std::vector<KnownModel> models = knownModels(resources());
+  EXPECT_EQ(models.size(), resource("models.json")["models"].size());
+  const auto count = [&](Sight sight) { return std::ranges::count(models, sight, &KnownModel::sight); };
+  EXPECT_GE(count(Sight::kVideos) + count(Sight::kImages), 12);
+  EXPECT_GE(count(Sight::kVideos), 6);
+  EXPECT_GE(count(Sight::kNothing), 6);
+  std::set<QString> names;
+  for (const KnownModel& each : models) EXPECT_TRUE(names.insert(each.repository).second) << each.repository.toStdString();
+}
+
+// A family that does not run, or sees less than the table promises, would be found out after gigabytes.
+TEST(KnownModels, EveryFamilyRunsAndSeesWhatIsPromised) {
+  for (const KnownModel& each : knownModels(resources())) {
+    EXPECT_TRUE(readHubName(each.repository).has_value()) << each.repository.toStdString();
+    Json config = {{"model_type", each.family.toStdString()}};
+    if (each.sight != Sight::kNothing) config["vision_config"] = Json::object();
+    const auto family = known_family(JsonObject(config, "config.json"));
+    ASSERT_TRUE(family.has_value()) << each.family.toStdString();
+    EXPECT_EQ(family->sees, each.sight != Sight::kNothing) << each.repository.toStdString();
+    EXPECT_TRUE(family->reads_videos || each.sight != Sight::kVideos) << each.repository.toStdString();
+    EXPECT_EQ(each.tokensPerFrame > 0, family->sees) << each.repository.toStdString();
+  }
+}
+
+TEST(KnownModels, TheBestThatSeesIsTheLargestThatFits) {
+  constexpr qint64 kGib = qint64{1} << 30;
+  const std::vector<KnownModel> models = knownModels(resources());
+  qint64 before = 0;
+  for (const qint64 memory : {2, 4, 8, 16, 32, 64}) {
+    const KnownModel* best = bestThatSees(models, memory * kGib);
+    ASSERT_NE(best, nullptr) << memory;
+    EXPECT_EQ(best->sight, Sight::kVideos);
+    EXPECT_LT(memoryNeed(*best).total(), memory * kGib);
+    EXPECT_GE(best->downloadBytes, before) << "more memory, no smaller model";
+    before = best->downloadBytes;
+  }
+  EXPECT_EQ(bestThatSees(models, kGib / 4), nullptr);
+  EXPECT_TRUE(knownModels(QStringLiteral("/nowhere")).empty());
+}
+
+}  // namespace
+}  // namespace winnow::app
