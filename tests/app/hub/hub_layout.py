@@ -4,7 +4,8 @@
     python3 -m venv /tmp/hub-layout && /tmp/hub-layout/bin/pip install huggingface_hub
     /tmp/hub-layout/bin/python tests/app/hub/hub_layout.py --cli build/release/bin/winnow-cli
 
-Prints what was done and the bytes that travelled; ends with an error at the first disagreement. Not a part of the suite: it needs a package.
+Prints what was done and the bytes that travelled; ends with an error at the first disagreement. It needs a package and
+is no part of the suite.
 """
 
 import argparse
@@ -18,8 +19,8 @@ import tempfile
 import threading
 
 REPOSITORY, COMMIT = "someone/small-GGUF", "c" * 40
-FILES = {"Small-Q4_K_M.gguf": b"GGUF" + b"m" * 300_000, "Small-Q8_0.gguf": b"GGUF" + b"k" * 500_000, "mmproj-Small-F16.gguf": b"GGUF" + b"p" * 90_000,
-         "README.md": b"# Small\n"}
+FILES = {"Small-Q4_K_M.gguf": b"GGUF" + b"m" * 300_000, "Small-Q8_0.gguf": b"GGUF" + b"k" * 500_000,
+         "mmproj-Small-F16.gguf": b"GGUF" + b"p" * 90_000, "README.md": b"# Small\n"}
 
 
 def is_large(name):
@@ -34,6 +35,7 @@ def digest(name):
 class Hub(http.server.BaseHTTPRequestHandler):
     protocol_version = "HTTP/1.1"
     travelled = 0
+    storage = ""  # of another host, as the hub's is
 
     def answer(self, status, body=b"", **headers):
         self.send_response(status)
@@ -48,8 +50,8 @@ class Hub(http.server.BaseHTTPRequestHandler):
         path = self.path.split("?")[0]
         if path in (f"/api/models/{REPOSITORY}/revision/main", f"/api/models/{REPOSITORY}/revision/{COMMIT}", f"/api/models/{REPOSITORY}"):
             siblings = [{"rfilename": name} for name in FILES]
-            return self.answer(200, json.dumps({"id": REPOSITORY, "sha": COMMIT, "gated": False, "private": False, "siblings": siblings, "tags": []}).encode(),
-                               Content_Type="application/json")
+            described = {"id": REPOSITORY, "sha": COMMIT, "gated": False, "private": False, "siblings": siblings, "tags": []}
+            return self.answer(200, json.dumps(described).encode(), Content_Type="application/json")
         if path.startswith(f"/api/models/{REPOSITORY}/tree/"):
             tree = []
             for name, data in FILES.items():
@@ -62,7 +64,8 @@ class Hub(http.server.BaseHTTPRequestHandler):
         if "/resolve/" in path and name in FILES:
             commit = {"X_Repo_Commit": COMMIT}
             if is_large(name):
-                return self.answer(302, Location=f"/storage/{name}", X_Linked_Etag=f'"{digest(name)}"', X_Linked_Size=str(len(FILES[name])), **commit)
+                return self.answer(302, Location=f"{Hub.storage}/storage/{name}", X_Linked_Etag=f'"{digest(name)}"',
+                                   X_Linked_Size=str(len(FILES[name])), **commit)
             return self.data(name, ETag=f'"{digest(name)}"', **commit)
         if path.startswith("/storage/"):
             return self.data(name, ETag=f'"{digest(name)}"')
@@ -87,9 +90,10 @@ def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--cli", type=pathlib.Path, required=True, help="winnow-cli")
     cli = parser.parse_args().cli
-    server = http.server.ThreadingHTTPServer(("127.0.0.1", 0), Hub)
-    threading.Thread(target=server.serve_forever, daemon=True).start()
-    endpoint = f"http://127.0.0.1:{server.server_port}"
+    server, storage = (http.server.ThreadingHTTPServer((host, 0), Hub) for host in ("127.0.0.1", "127.0.0.2"))
+    for each in (server, storage):
+        threading.Thread(target=each.serve_forever, daemon=True).start()
+    endpoint, Hub.storage = f"http://127.0.0.1:{server.server_port}", f"http://127.0.0.2:{storage.server_port}"
     with tempfile.TemporaryDirectory() as home:
         os.environ |= {"HF_ENDPOINT": endpoint, "HF_HUB_DISABLE_XET": "1", "HF_HUB_DISABLE_TELEMETRY": "1", "HF_HOME": f"{home}/hf"}
         import huggingface_hub
@@ -106,7 +110,8 @@ def main():
         for name in ("Small-Q4_K_M.gguf", "mmproj-Small-F16.gguf"):
             found = huggingface_hub.hf_hub_download(REPOSITORY, name, cache_dir=ours, local_files_only=True)
             assert pathlib.Path(found).read_bytes() == FILES[name], found
-        assert pathlib.Path(path).resolve() == pathlib.Path(huggingface_hub.hf_hub_download(REPOSITORY, "Small-Q4_K_M.gguf", cache_dir=ours)).resolve()
+        found = huggingface_hub.hf_hub_download(REPOSITORY, "Small-Q4_K_M.gguf", cache_dir=ours)
+        assert pathlib.Path(path).resolve() == pathlib.Path(found).resolve(), found
         assert Hub.travelled == fetched, "the library fetched again what Winnow has"
         scan = huggingface_hub.scan_cache_dir(ours)
         assert not scan.warnings and [repository.repo_id for repository in scan.repos] == [REPOSITORY], scan
@@ -120,6 +125,7 @@ def main():
         assert Hub.travelled == before, "Winnow fetched again what the library has"
         print(f"huggingface_hub fetched {before - fetched} bytes; Winnow finds them, with the network and without, and fetches none")
     server.shutdown()
+    storage.shutdown()
 
 
 if __name__ == "__main__":
