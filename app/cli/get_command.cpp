@@ -32,6 +32,10 @@ const char* sight_words(app::Sight sight) {
   return sight == app::Sight::kVideos ? "sees videos and images" : sight == app::Sight::kImages ? "sees images" : "reads text";
 }
 
+const char* need_words(app::Sight sight) {
+  return sight == app::Sight::kVideos ? " for a video of 64 frames" : sight == app::Sight::kImages ? " for 64 pictures" : "";
+}
+
 void list_known(const KnownToRun& known) {
   print_out("\nOf the Hugging Face hub, known to run (./winnow get OWNER/NAME[:QUANTISATION]; any other may be tried):\n");
   const app::KnownModel* best = app::bestThatSees(known.models, known.memory_bytes);
@@ -42,8 +46,7 @@ void list_known(const KnownToRun& known) {
     const char* fit = !app::fitsMemory(need, known.memory_bytes) ? "does not fit this machine"
                       : &each == best                            ? "fits; the best that sees here"
                                                                  : "fits";
-    print_out("  %s; needs about %s%s: %s\n", qPrintable(each.purpose), download_size(need.total()).c_str(),
-              each.sight == app::Sight::kNothing ? "" : " for a video of 64 frames", fit);
+    print_out("  %s; needs about %s%s: %s\n", qPrintable(each.purpose), download_size(need.total()).c_str(), need_words(each.sight), fit);
   }
 }
 

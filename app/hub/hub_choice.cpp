@@ -32,7 +32,6 @@ const QRegularExpression& partEnding() {
 }
 
 bool isGguf(const QString& path) { return path.endsWith(QLatin1String(".gguf"), Qt::CaseInsensitive); }
-QString baseOf(const QString& path) { return QFileInfo(path).completeBaseName(); }
 QString folderOf(const QString& path) { return path.contains(QLatin1Char('/')) ? path.section(QLatin1Char('/'), 0, -2) : QString(); }
 
 // One model: a file, or its parts in their order.

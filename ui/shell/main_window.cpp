@@ -191,7 +191,7 @@ void MainWindow::connectSession() {
   });
   connect(m_page, &ChatPage::stateChanged, this, &MainWindow::updateStatus);
   connect(&m_session->model, &ModelSession::changed, this, &MainWindow::updateStatus);
-  if (m_services.noteModelUse) connect(&m_session->model, &ModelSession::loaded, this, m_services.noteModelUse);
+  if (m_services.noteModelUse) connect(&m_session->model, &ModelSession::opened, this, m_services.noteModelUse);
   connect(&m_session->answers.monitor(), &CacheMonitor::changed, this, &MainWindow::updateStatus);
   connect(m_sidebar, &ConversationSidebar::newRequested, m_page, &ChatPage::startNew);
   connect(m_sidebar, &ConversationSidebar::searchRequested, &m_session->list, &ChatList::search);

@@ -86,7 +86,7 @@ void ModelSession::onEvent(const EventBody& body) {
     }
     m_state = ModelState::kReady;
     m_settings.setLastModelFolder(m_asked.path);
-    Q_EMIT loaded(m_asked.path);
+    Q_EMIT opened(m_asked.path);
   } else if (const auto* failed = std::get_if<Failed>(&body)) {
     const QString path = m_asked.path;
     m_error = failed->error;

@@ -53,7 +53,7 @@ class ModelSession : public QObject {
   void aboutToLoad();  // what the present one does is to end
   void gone();         // the present one made room, with all that it had read; a model that does not load leaves it where it is
   void changed();
-  void loaded(const QString& path);  // the one that was asked for
+  void opened(const QString& path);                               // the one that was asked for
   void refused(const winnow::Error& error, const QString& path);  // what was asked for; state() says what is there instead
 
  private:
