@@ -8,8 +8,11 @@
 
 namespace winnow::app {
 
-void FrameMemory::write(const std::vector<SampledFrame>& frames, const std::string& subject) {
-  std::int64_t offset = 0;
+std::int64_t FrameMemory::write(const std::vector<SampledFrame>& frames, const std::string& subject) {
+  std::int64_t bytes = 0;
+  for (const SampledFrame& frame : frames) bytes += static_cast<std::int64_t>(frame.image.rgb.size());
+  m_last = bytes > kAreaBytes || m_last > 0 ? 0 : kAreaBytes;
+  std::int64_t offset = m_last;
   for (const SampledFrame& frame : frames) {
     const std::vector<std::uint8_t>& rgb = frame.image.rgb;
     for (std::size_t done = 0; done < rgb.size();) {
@@ -23,6 +26,7 @@ void FrameMemory::write(const std::vector<SampledFrame>& frames, const std::stri
       offset += written;
     }
   }
+  return m_last;
 }
 
 void FrameMemory::giveBack() { [[maybe_unused]] const int done = ::ftruncate(m_file.descriptor(), 0); }

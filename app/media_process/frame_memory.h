@@ -1,9 +1,12 @@
 // The memory that pixels go back in: a file without a name that both processes have. The program reads it and never maps it.
 //
-// Its pages are used again for the next frames, and given back when the last source is closed. Errors: Exception; kOutOfMemory,
-// kLimitExceeded (ulimit -f). Threads: one at a time.
+// It has two areas that take turns, so that the next frames are written while the program copies out the last ones. Its pages are used
+// again, and given back when the last source is closed. Errors: Exception; kOutOfMemory, kLimitExceeded (ulimit -f). Threads: one at a
+// time.
 #pragma once
 
+#include <cstdint>
+#include <string>
 #include <vector>
 
 #include "app/process/open_file.h"
@@ -15,11 +18,15 @@ class FrameMemory {
  public:
   explicit FrameMemory(OpenFile file) : m_file(std::move(file)) {}
 
-  void write(const std::vector<SampledFrame>& frames, const std::string& subject);
+  static constexpr std::int64_t kAreaBytes = std::int64_t{64} << 20;
+
+  // Where they lie. What does not fit into an area is written over both.
+  std::int64_t write(const std::vector<SampledFrame>& frames, const std::string& subject);
   void giveBack();
 
  private:
   OpenFile m_file;
+  std::int64_t m_last = kAreaBytes;  // the area that was written last
 };
 
 }  // namespace winnow::app

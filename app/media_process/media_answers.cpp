@@ -11,6 +11,7 @@ namespace winnow::app {
 namespace {
 
 constexpr double kMostSeconds = 1e9;
+constexpr std::int64_t kMostOffset = std::int64_t{1} << 40;
 constexpr double kMostFramesPerSecond = 1e6;
 constexpr std::size_t kMostTextBytes = static_cast<std::size_t>(kDocumentBytes) * 4;  // of UTF-8 out of another encoding
 
@@ -98,6 +99,7 @@ FramesRead framesAnswer(AnswerBytes bytes, int count, const SourceOpened& opened
     requireSound(frame.widthPx == opened.info.widthPx && frame.heightPx == opened.info.heightPx, "a frame has another size");
     requireTimes({frame.askedS, frame.actualS});
   }
+  requireSound(read.offset >= 0 && read.offset <= kMostOffset, "an offset is out of range");
   requireInfo(read.info, opened.info.kind, limits);
   read.info.fileBytes = opened.info.fileBytes;
   requireNotices(read.notices);

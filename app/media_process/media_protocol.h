@@ -3,7 +3,8 @@
 // The program sends kBegin with the memory that frames come back in, and gets kReady when the sandbox is closed. From then on it asks one
 // thing at a time and gets one answer: that of the question's kind, kFailed or kInterrupted. kInterrupt, which has no answer, says that
 // the last question is not wanted any more. A source is a number that the program gives. Pixels lie in the memory one frame behind the
-// other and hold until the next question. The encoded form is the wire's (engine/messages/wire_value.h). Plain data.
+// other, from an offset that the answer names, and hold until the next question; the process reads the next frames ahead meanwhile. The
+// encoded form is the wire's (engine/messages/wire_value.h). Plain data.
 #pragma once
 
 #include <cstdint>
@@ -20,7 +21,7 @@
 
 namespace winnow::app {
 
-inline constexpr std::uint32_t kMediaProtocolVersion = 1;
+inline constexpr std::uint32_t kMediaProtocolVersion = 2;
 
 enum class MediaMessage : std::uint32_t {
   kBegin = 1,       // BeginReading, with the memory
@@ -110,6 +111,7 @@ struct FrameRead {
 
 struct FramesRead {
   std::vector<FrameRead> frames;
+  std::int64_t offset = 0;  // in the memory
   MediaInfo info;
   std::vector<MediaNotice> notices;
 };
@@ -243,6 +245,7 @@ constexpr void visit_fields(F& f, auto&& visit) {
 template <FieldsOf<FramesRead> F>
 constexpr void visit_fields(F& f, auto&& visit) {
   visit("frames", f.frames);
+  visit("offset", f.offset);
   visit("info", f.info);
   visit("notices", f.notices);
 }

@@ -3,6 +3,7 @@
 #include <malloc.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <chrono>
 #include <csignal>
 #include <exception>
@@ -43,36 +44,46 @@ MediaServer::MediaServer(WorkerChannel& channel, const MediaLimits& limits, Open
     : m_channel(channel), m_limits(limits), m_memory(std::move(memory)) {}
 
 void MediaServer::take(ChannelMessage message) {
-  if (static_cast<MediaMessage>(message.kind) == MediaMessage::kInterrupt) {
+  const auto kind = static_cast<MediaMessage>(message.kind);
+  if (kind == MediaMessage::kInterrupt) {
     const auto interrupt = wire::decoded_fields<InterruptReading>(message.bytes);
     interrupt.kind == static_cast<int>(Interrupt::kCancel) ? m_current.request_cancel() : m_current.request_stop();
+    m_lastAhead.request_cancel();  // the question may wait for it
+    m_currentAhead.request_cancel();
     return;
   }
+  AskFrames ask;
+  if (kind == MediaMessage::kReadFrames) ask = wire::decoded_fields<AskFrames>(message.bytes);
+  m_lastAhead = std::exchange(m_currentAhead, InterruptSource());
+  if (ask.source != m_expectedSource || ask.first != m_expectedFirst) m_lastAhead.request_cancel();
+  m_expectedSource = ask.source;
+  m_expectedFirst = std::int64_t{ask.first} + ask.count;
   m_current = InterruptSource();
   // Shared: a job has to be copyable.
-  m_worker.post([this, message = std::make_shared<ChannelMessage>(std::move(message)), token = m_current.token()] {
+  m_worker.post([this, message = std::make_shared<ChannelMessage>(std::move(message)),
+                 interrupts = Interrupts{m_current.token(), m_currentAhead.token()}] {
     try {
-      answer(std::move(*message), token);
+      answer(std::move(*message), interrupts);
     } catch (const ChannelBroken&) {
       // The reading thread sees it, too, and ends the process.
     }
   });
 }
 
-void MediaServer::answer(ChannelMessage message, const InterruptToken& interrupt) {
+void MediaServer::answer(ChannelMessage message, const Interrupts& interrupts) {
   const auto kind = static_cast<MediaMessage>(message.kind);
   m_subject.clear();
   try {
+    if (kind == MediaMessage::kReadFrames) return answerWithFrames(wire::decoded_fields<AskFrames>(message.bytes), interrupts);
+    m_ahead.reset();
     if (kind == MediaMessage::kClose) {
       m_sources.erase(wire::decoded_fields<CloseSource>(message.bytes).source);
       if (m_sources.empty()) {
         m_memory.giveBack();
         ::malloc_trim(0);
       }
-    } else if (kind == MediaMessage::kReadFrames) {
-      answerWithFrames(wire::decoded_fields<AskFrames>(message.bytes), interrupt);
     } else {
-      answerAboutFile(kind, std::move(message), interrupt);
+      answerAboutFile(kind, std::move(message), interrupts.question);
     }
   } catch (const ChannelBroken&) {
     throw;
@@ -108,17 +119,42 @@ void MediaServer::answerAboutFile(MediaMessage kind, ChannelMessage message, con
   }
 }
 
-void MediaServer::answerWithFrames(const AskFrames& ask, const InterruptToken& interrupt) {
+void MediaServer::answerWithFrames(const AskFrames& ask, const Interrupts& interrupts) {
   const auto found = m_sources.find(ask.source);
   require(found != m_sources.end(), "the process that reads media has no such source");
   m_subject = found->second.path;
-  MediaSource& source = *found->second.source;
-  std::vector<SampledFrame> frames = source.read(ask.first, ask.count, interrupt);
-  m_memory.write(frames, m_subject);
-  FramesRead read{{}, source.info(), source.notices()};
+  std::optional<ReadAhead> ahead = std::exchange(m_ahead, std::nullopt);
+  const bool there = ahead && ahead->ask.source == ask.source && ahead->ask.first == ask.first && ahead->ask.count == ask.count;
+  if (there && ahead->failure) std::rethrow_exception(ahead->failure);
+  const FramesRead read = there ? std::move(ahead->read) : readFrames(found->second, ask, interrupts.question);
+  send(MediaMessage::kFrames, read);
+  const int next = ask.first + ask.count;
+  const int left = found->second.source->frame_count() - next;
+  const std::int64_t bytes = std::int64_t{3} * read.info.widthPx * read.info.heightPx * ask.count;
+  if (left > 0 && ask.count > 0 && bytes <= FrameMemory::kAreaBytes)
+    readAhead(found->second, {ask.source, next, std::min(ask.count, left)}, interrupts.ahead);
+}
+
+FramesRead MediaServer::readFrames(OpenSource& of, const AskFrames& ask, const InterruptToken& interrupt) {
+  MediaSource& source = *of.source;
+  const std::vector<SampledFrame> frames = source.read(ask.first, ask.count, interrupt);
+  FramesRead read{{}, m_memory.write(frames, of.path), source.info(), source.notices()};
   for (const SampledFrame& frame : frames)
     read.frames.push_back({frame.asked_s, frame.actual_s, frame.image.width_px, frame.image.height_px});
-  send(MediaMessage::kFrames, read);
+  return read;
+}
+
+// What it dies of is told when it is asked for.
+void MediaServer::readAhead(OpenSource& of, const AskFrames& ask, const InterruptToken& interrupt) {
+  ReadAhead ahead{ask, {}, nullptr};
+  try {
+    ahead.read = readFrames(of, ask, interrupt);
+  } catch (const Interrupted&) {
+    return;
+  } catch (...) {
+    ahead.failure = std::current_exception();
+  }
+  m_ahead = std::move(ahead);
 }
 
 template <class Answer>

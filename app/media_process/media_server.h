@@ -1,12 +1,15 @@
 // What winnow-media does: answers the questions of media_protocol.h until the program closes the channel, in a sandbox.
 //
-// The calling thread reads the channel, so that an interrupt arrives while a question is worked on; a thread of its own answers. When the
-// channel closes, the process ends at once, whatever it was doing. Errors go to the program as answers.
+// The calling thread reads the channel, so that an interrupt arrives while a question is worked on; a thread of its own answers. Behind an
+// answer with frames it reads as many ahead, which the next question usually asks for; any other question stops that. When the channel
+// closes, the process ends at once, whatever it was doing. Errors go to the program as answers.
 #pragma once
 
 #include <cstdint>
+#include <exception>
 #include <map>
 #include <memory>
+#include <optional>
 #include <span>
 #include <string>
 #include <vector>
@@ -33,9 +36,22 @@ class MediaServer {
     std::string path;
     std::unique_ptr<MediaSource> source;
   };
-  void answer(ChannelMessage message, const InterruptToken& interrupt);
+  // Frames that nobody has asked for yet.
+  struct ReadAhead {
+    AskFrames ask;
+    FramesRead read;
+    std::exception_ptr failure;  // null: read
+  };
+  // Raised by the reading thread.
+  struct Interrupts {
+    InterruptToken question;
+    InterruptToken ahead;  // of what is read behind its answer
+  };
+  void answer(ChannelMessage message, const Interrupts& interrupts);
   void answerAboutFile(MediaMessage kind, ChannelMessage message, const InterruptToken& interrupt);
-  void answerWithFrames(const AskFrames& ask, const InterruptToken& interrupt);
+  void answerWithFrames(const AskFrames& ask, const Interrupts& interrupts);
+  FramesRead readFrames(OpenSource& of, const AskFrames& ask, const InterruptToken& interrupt);
+  void readAhead(OpenSource& of, const AskFrames& ask, const InterruptToken& interrupt);
   template <class Answer>
   void send(MediaMessage kind, const Answer& answer);
 
@@ -43,8 +59,14 @@ class MediaServer {
   const MediaLimits m_limits;
   FrameMemory m_memory;
   std::map<std::uint64_t, OpenSource> m_sources;
-  std::string m_subject;      // of the question that is worked on
-  InterruptSource m_current;  // of the last question; the reading thread's
+  std::optional<ReadAhead> m_ahead;
+  std::string m_subject;  // of the question that is worked on
+  // The reading thread's: of the last question, of what is read behind its answer, and behind the one before.
+  InterruptSource m_current;
+  InterruptSource m_currentAhead;
+  InterruptSource m_lastAhead;
+  std::uint64_t m_expectedSource = 0;
+  std::int64_t m_expectedFirst = 0;
   WorkerThread m_worker{"media"};
 };
 

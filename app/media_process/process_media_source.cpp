@@ -113,7 +113,7 @@ std::vector<SampledFrame> ProcessMediaSource::readPart(int first, int count, con
       MediaMessage::kReadFrames, MediaMessage::kFrames, m_request.path, wire::encoded_fields(AskFrames{m_number, first, count}), {}};
   const auto take = [&](const std::vector<std::uint8_t>& answer, int memory) {
     FramesRead read = framesAnswer(answer, count, m_opened, m_process->settings().limits);
-    std::int64_t offset = 0;
+    std::int64_t offset = read.offset;
     for (const FrameRead& frame : read.frames) {
       frames.push_back(frameIn(memory, offset, frame));
       offset += bytesOf(m_opened.info);

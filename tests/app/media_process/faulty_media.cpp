@@ -56,8 +56,8 @@ void do_wrong(WorkerChannel& channel, const std::string& name) {
   if (name == "long-name") answer.info.codec = std::string(100'000, 'a');
   if (name == "other-kind") answer.info.kind = MediaKind::kVideo;
   if (name == "wrong-error") send(channel, MediaMessage::kFailed, Error{ErrorCode::kDamagedFile, "", "\xFF"});
-  if (name == "no-pixels") send(channel, MediaMessage::kFrames, FramesRead{{{0.0, 0.0, 64, 48}}, answer.info, {}});
-  if (name == "large-frame") send(channel, MediaMessage::kFrames, FramesRead{{{0.0, 0.0, 30'000, 30'000}}, answer.info, {}});
+  if (name == "no-pixels") send(channel, MediaMessage::kFrames, FramesRead{{{0.0, 0.0, 64, 48}}, 0, answer.info, {}});
+  if (name == "large-frame") send(channel, MediaMessage::kFrames, FramesRead{{{0.0, 0.0, 30'000, 30'000}}, 0, answer.info, {}});
   send(channel, MediaMessage::kOpened, answer);
 }
 

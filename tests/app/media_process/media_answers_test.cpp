@@ -114,7 +114,7 @@ TEST(MediaAnswers, RefusesWhatIsOutOfRange) {
 
 TEST(MediaAnswers, FramesAreThoseThatWereAskedFor) {
   const SourceOpened opened = soundAnswer();
-  FramesRead answer{{{0.5, 0.5, 64, 48}, {1.5, 1.5, 64, 48}}, opened.info, {}};
+  FramesRead answer{{{0.5, 0.5, 64, 48}, {1.5, 1.5, 64, 48}}, 0, opened.info, {}};
   const auto take = [&] { return framesAnswer(wire::encoded_fields(answer), 2, opened, {}); };
   EXPECT_EQ(take().frames.size(), 2U);
   answer.frames[1].widthPx = 65;

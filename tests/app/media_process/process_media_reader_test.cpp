@@ -84,6 +84,37 @@ TEST(ProcessMediaReader, AVideoByStepsAndInParts) {
   EXPECT_EQ(source->read(7, 1, {}).size(), 1U) << "an error of a question leaves the source as it was";
 }
 
+// The process reads the next frames before they are asked for.
+TEST(ProcessMediaReader, WhatIsReadAheadIsTheSameInAnyOrder) {
+  const std::string file = samples::make("a.mp4", numbered(150, 10) + " -c:v libx264 -preset ultrafast -g 10");
+  const MediaRequest request = samples::video(file, 40);
+  const auto expected = FfmpegMediaOpener().openSource(request, {})->read(0, 40, {});
+  const auto one = readerApart().openSource(request, {});
+  const auto other = readerApart().openSource(request, {});
+  const auto expectPart = [&](MediaSource& source, int first, int count) {
+    SCOPED_TRACE(first);
+    const auto part = source.read(first, count, {});
+    ASSERT_EQ(part.size(), static_cast<std::size_t>(count));
+    for (std::size_t i = 0; i < part.size(); ++i) {
+      EXPECT_TRUE(part[i].image.rgb == expected[static_cast<std::size_t>(first) + i].image.rgb) << i;
+      EXPECT_EQ(part[i].actual_s, expected[static_cast<std::size_t>(first) + i].actual_s);
+    }
+  };
+  for (int at = 0; at < 40; at += 8) expectPart(*one, at, 8);
+  for (int at = 0; at < 40; at += 8) {  // in turns
+    expectPart(*one, at, 8);
+    expectPart(*other, at, 8);
+  }
+  for (const auto& [first, count] : {std::pair(0, 8), {8, 4}, {12, 8}, {4, 8}, {12, 1}, {13, 1}, {14, 26}, {0, 8}})
+    expectPart(*one, first, count);
+  EXPECT_EQ(readerApart().detectKind(file), MediaKind::kVideo) << "in between";
+  expectPart(*one, 8, 8);
+  InterruptSource interrupt;
+  interrupt.request_cancel();
+  EXPECT_THROW(one->read(16, 8, interrupt.token()), Interrupted);
+  expectPart(*one, 16, 8);
+}
+
 TEST(ProcessMediaReader, ADamagedVideoWithItsNotices) {
   const std::string file = samples::make("a.mp4", numbered(150, 10) + " -c:v libx264 -preset ultrafast -g 10 -movflags +faststart");
   samples::Bytes bytes = samples::readBytes(file);
