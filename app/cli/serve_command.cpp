@@ -30,6 +30,7 @@ struct ServeOptions : CommandOptions {
   std::string key_file;
   std::vector<std::string> origins;
   std::vector<std::string> media_folders;
+  bool remote_media = false;
   int waiting = 16;
 };
 
@@ -57,6 +58,7 @@ app::ApiOptions api_options(const ServeOptions& options) {
   api.lengthGiven = options.turn.answer_length_given;
   api.mediaFolders = options.media_folders;
   api.storeFolder = (app::AppFolders::standard().cache + QStringLiteral("/served")).toLocal8Bit().toStdString();
+  if (options.remote_media) api.remoteMedia.emplace();
   api.mostWaiting = static_cast<std::size_t>(options.waiting);
   api.version = WINNOW_VERSION;
   return api;
@@ -114,6 +116,8 @@ RunCommand add_serve(CLI::App& command) {
       ->expected(1)
       ->allow_extra_args(false)
       ->check(file_name_problem);
+  command.add_flag("--allow-remote-media", options->remote_media,
+                   "fetch pictures and videos that requests name by http:// or https:// from public addresses");
   command.add_option("--queue", options->waiting, "requests that may wait for their turn")
       ->check(whole_number(1, 10'000))
       ->capture_default_str();

@@ -27,8 +27,19 @@ struct PlainForm {
 
 std::string lineOf(const Ordered& value) { return "data: " + jsonText(value) + "\n\n"; }
 
+Ordered headOf(const AnswerName& name, const char* object) {
+  return {{"id", name.id}, {"object", object}, {"created", name.createdS}, {"model", name.model}};
+}
+
 Ordered chunkOf(const AnswerName& name) {
-  return {{"id", name.id}, {"object", "chat.completion.chunk"}, {"created", name.createdS}, {"model", name.model}};
+  return headOf(name, name.form == AnswerForm::kChat ? "chat.completion.chunk" : "text_completion");
+}
+
+Ordered choiceOf(Ordered of, const char* finishReason) {
+  Ordered choice = {{"index", 0}};
+  choice.update(of);
+  choice["finish_reason"] = finishReason == nullptr ? Ordered() : Ordered(finishReason);
+  return choice;
 }
 
 }  // namespace
@@ -92,25 +103,16 @@ Ordered usageJson(const Finished& finished, const CacheReport* report, const std
 
 const char* finishReasonOf(StopReason reason) { return reason == StopReason::kLength ? "length" : "stop"; }
 
-Ordered completionJson(const AnswerName& name, const Finished& finished, Ordered usage) {
-  Ordered message = {{"role", "assistant"}, {"content", finished.answer}, {"refusal", nullptr}};
-  if (!finished.thought.empty()) message["reasoning_content"] = finished.thought;
-  Ordered choice = {
-      {"index", 0}, {"message", std::move(message)}, {"logprobs", nullptr}, {"finish_reason", finishReasonOf(finished.reason)}};
-  return {{"id", name.id},
-          {"object", "chat.completion"},
-          {"created", name.createdS},
-          {"model", name.model},
-          {"choices", Ordered::array({std::move(choice)})},
-          {"usage", std::move(usage)}};
+Ordered completionJson(const AnswerName& name, Ordered of, const char* finishReason, Ordered usage) {
+  Ordered answer = headOf(name, name.form == AnswerForm::kChat ? "chat.completion" : "text_completion");
+  answer["choices"] = Ordered::array({choiceOf(std::move(of), finishReason)});
+  answer["usage"] = std::move(usage);
+  return answer;
 }
 
-std::string chunkText(const AnswerName& name, const Ordered& delta, const char* finishReason) {
+std::string chunkText(const AnswerName& name, Ordered of, const char* finishReason) {
   Ordered chunk = chunkOf(name);
-  Ordered reason;
-  if (finishReason != nullptr) reason = finishReason;
-  Ordered choice = {{"index", 0}, {"delta", delta.is_null() ? Ordered::object() : delta}, {"logprobs", nullptr}, {"finish_reason", reason}};
-  chunk["choices"] = Ordered::array({std::move(choice)});
+  chunk["choices"] = Ordered::array({choiceOf(std::move(of), finishReason)});
   return lineOf(chunk);
 }
 

@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "app/server/api_refusal.h"
+#include "app/server/chat_request.h"
 #include "app/server/http_listener.h"
 #include "engine/messages/events.h"
 
@@ -14,9 +15,10 @@ namespace winnow::app {
 
 // What all parts of one answer say.
 struct AnswerName {
-  std::string id;  // "chatcmpl-..."
+  std::string id;  // "chatcmpl-...", "cmpl-..."
   std::int64_t createdS = 0;
   std::string model;
+  AnswerForm form = AnswerForm::kChat;
 };
 
 std::string jsonText(const nlohmann::ordered_json& value);  // bytes that are not UTF-8 become U+FFFD
@@ -27,9 +29,11 @@ HttpReply errorReply(const ApiRefusal& refusal);
 ApiRefusal refusalOf(const Error& error);
 
 nlohmann::ordered_json usageJson(const Finished& finished, const CacheReport* report, const std::vector<std::string>& ignored);
-nlohmann::ordered_json completionJson(const AnswerName& name, const Finished& finished, nlohmann::ordered_json usage);
-// One line of a stream. delta: null for the last, which has the reason.
-std::string chunkText(const AnswerName& name, const nlohmann::ordered_json& delta, const char* finishReason);
+// A whole answer. of: "message" or "text", and "logprobs".
+nlohmann::ordered_json completionJson(const AnswerName& name, nlohmann::ordered_json of, const char* finishReason,
+                                      nlohmann::ordered_json usage);
+// One line of a stream. of: "delta" or "text", and "logprobs"; finishReason: null but in the last.
+std::string chunkText(const AnswerName& name, nlohmann::ordered_json of, const char* finishReason);
 std::string usageChunkText(const AnswerName& name, const nlohmann::ordered_json& usage);
 std::string errorChunkText(const ApiRefusal& refusal);
 const char* finishReasonOf(StopReason reason);

@@ -11,9 +11,13 @@
 #include <utility>
 
 #include "app/server/answer_line.h"
+#include "app/server/answer_writer.h"
+#include "app/server/api_description.h"
 #include "app/server/api_json.h"
+#include "app/server/completion_request.h"
 #include "app/server/request_media.h"
 #include "app/server/served_threads.h"
+#include "app/server/token_request.h"
 #include "app/threads/mailbox.h"
 #include "app/threads/worker_thread.h"
 
@@ -25,10 +29,15 @@ using Answer = std::shared_ptr<HttpAnswer>;
 
 constexpr int kRetryAfterS = 5;
 constexpr char kModelChanged[] = "the model was changed, or is about to be";
+constexpr std::string_view kAsking[] = {"/v1/chat/completions", "/v1/completions", "/winnow/plan", "/tokenize", "/detokenize"};
+constexpr std::string_view kTelling[] = {"/", "/health", "/props", "/metrics", "/v1/models", "/openapi.json"};
 constexpr std::string_view kModelNames[] = {"", "default", "winnow"};  // that name no model
 
-std::string newId() {
-  return "chatcmpl-" + QString::number(QRandomGenerator::system()->generate64(), 36).toStdString() +
+// Completions of plain text go on from nothing, and nothing goes on from them.
+constexpr ConversationId kPlainConversation = ConversationId{1} << 63;
+
+std::string newId(AnswerForm form) {
+  return (form == AnswerForm::kChat ? "chatcmpl-" : "cmpl-") + QString::number(QRandomGenerator::system()->generate64(), 36).toStdString() +
          QString::number(QRandomGenerator::system()->generate64(), 36).toStdString();
 }
 
@@ -84,7 +93,7 @@ class ApiServer::Work {
         m_options(options),
         m_startedS(QDateTime::currentSecsSinceEpoch()),
         m_store(options.storeFolder, options.storedBytes),
-        m_media(m_store, options.mediaFolders),
+        m_media(m_store, options.mediaFolders, options.remoteMedia),
         m_mediaReader(media),
         m_threads(kFirstServedConversation, options.keptBytes),
         m_line(engine, options.mostWaiting),
@@ -113,21 +122,47 @@ class ApiServer::Work {
  private:
   // One request for an answer, from its bytes to its last word.
   struct Asked final : LineRequest {
-    explicit Asked(Work& owner) : work(owner) {}
+    Asked(Work& owner, ChatRequest request, AnswerName name, const Answer& answer)
+        : work(owner),
+          chat(std::move(request)),
+          writer(std::move(name), chat, answer, [this](int status) { work.m_counters.answered(status); }) {}
     RequestBody begin() override { return work.begin(*this); }
     void hear(const Event& event) override { work.hear(*this, event); }
-    void turnAway(const ApiRefusal& refusal) override { work.refuse(answer, refusal); }
+    void turnAway(const ApiRefusal& refusal) override { writer.fail(refusal); }
 
     Work& work;
     ChatRequest chat;
+    AnswerWriter writer;
     bool planOnly = false;
-    Answer answer;
-    AnswerName name;
     std::optional<CacheReport> report;
-    bool begun = false;  // of a stream: its head was sent
-    std::chrono::steady_clock::time_point came;
   };
-  using SharedAsked = std::shared_ptr<Asked>;
+
+  // One request for tokens, or for their text.
+  struct AskedTokens final : LineRequest {
+    AskedTokens(Work& owner, TokenRequest request, std::int64_t context, Answer asker)
+        : work(owner), tokens(std::move(request)), contextTokens(context), answer(std::move(asker)) {}
+    RequestBody begin() override { return tokens.body; }
+    void hear(const Event& event) override {
+      if (const auto* told = std::get_if<Tokenized>(&event.body))
+        work.reply(answer, {200, "application/json", jsonText(tokenizedJson(tokens, *told, contextTokens)), {}});
+      if (const auto* failed = std::get_if<Failed>(&event.body)) work.refuse(answer, refusalOf(failed->error));
+      if (std::holds_alternative<Finished>(event.body)) turnAway(ApiRefusal(503, kModelChanged, {}, "model_changed"));
+    }
+    void turnAway(const ApiRefusal& refusal) override { work.refuse(answer, refusal); }
+
+    Work& work;
+    const TokenRequest tokens;
+    const std::int64_t contextTokens;
+    const Answer answer;
+  };
+
+  // What was read of a request, for the engine host's thread.
+  struct ReadRequest {
+    AnswerLine::Place place;
+    Answer answer;
+    std::string model;
+    bool counts = false;  // among those that were asked for an answer
+  };
 
   // On the listener's thread.
   std::optional<HttpReply> gate(const HttpRequest& request) {
@@ -151,9 +186,9 @@ class ApiServer::Work {
     if (!request.origin.empty()) answer = std::make_shared<ForOrigin>(std::move(answer), request.origin);
     const std::string& path = request.path;
     if (request.method == "OPTIONS") return reply(answer, {204, "", "", {}});
-    const bool asks = path == "/v1/chat/completions" || path == "/winnow/plan";
-    const bool tells = path == "/" || path == "/health" || path == "/props" || path == "/metrics" || path == "/v1/models" ||
-                       path.starts_with("/v1/models/");
+    const bool asks = std::ranges::find(kAsking, path) != std::end(kAsking);
+    const bool tells = std::ranges::find(kTelling, path) != std::end(kTelling) || path.starts_with("/v1/models/");
+    if (path == "/v1/embeddings") return refuse(answer, {404, "this server gives no embeddings", {}, "not_found"});
     if (!asks && !tells) return refuse(answer, {404, "there is no such endpoint", {}, "not_found"});
     if (request.method != (asks ? "POST" : "GET")) {
       HttpReply wrong = errorReply(405, std::string("this endpoint takes ") + (asks ? "POST" : "GET"));
@@ -190,6 +225,7 @@ class ApiServer::Work {
   void tell(const std::string& path, const Answer& answer) {
     if (path == "/") return reply(answer, {200, "text/plain", "Winnow. The API is at /v1: /v1/models, /v1/chat/completions\n", {}});
     if (path == "/metrics") return reply(answer, {200, "text/plain; version=0.0.4", m_counters.text(m_line.inLine()), {}});
+    if (path == "/openapi.json") return reply(answer, {200, "application/json", apiDescription(m_options.version), {}});
     const std::optional<ModelInfo> model = this->model();
     if (path == "/health") {
       if (!model) return refuse(answer, {503, "no model is loaded", {}, "no_model"});
@@ -230,31 +266,20 @@ class ApiServer::Work {
       return reply(answer, std::move(later));
     }
     m_reader.post([this, request = std::make_shared<HttpRequest>(std::move(request)), answer = std::move(answer)]() mutable {
-      SharedAsked asked = m_closing ? nullptr : read(*request, answer);
+      std::optional<ReadRequest> read;
+      if (!m_closing) read = readOrRefuse(*request, answer);
       request.reset();
-      if (asked == nullptr) return m_line.leave();
-      m_mailbox.post([this, asked = std::move(asked)] { enqueue(asked); });
+      if (!read) return m_line.leave();
+      m_mailbox.post([this, read = *std::move(read)] { enqueue(read); });
     });
   }
 
-  // Null: it was refused.
-  SharedAsked read(const HttpRequest& request, const Answer& answer) {
+  // Nothing: it was refused.
+  std::optional<ReadRequest> readOrRefuse(const HttpRequest& request, const Answer& answer) {
     try {
       const std::optional<ModelInfo> model = this->model();
       if (!model) throw ApiRefusal(503, "no model is loaded", {}, "no_model");
-      auto asked = std::make_shared<Asked>(*this);
-      asked->came = std::chrono::steady_clock::now();
-      asked->planOnly = request.path == "/winnow/plan";
-      asked->chat = chatRequestOf(request.body, m_options.defaults, m_media, m_mediaReader);
-      const std::string& name = asked->chat.model;
-      if (name != model->name && std::ranges::find(kModelNames, name) == std::end(kModelNames)) throw otherModel(*model);
-      Turn& turn = asked->chat.turn;
-      if (!asked->chat.lengthGiven && !m_options.lengthGiven) turn.sampling.max_new_tokens = longestUnasked(*model);
-      turn.prompt.day = QDate::currentDate().toString(Qt::ISODate).toStdString();
-      turn.asked = asked->came;
-      asked->answer = answer;
-      asked->name = {newId(), QDateTime::currentSecsSinceEpoch(), model->name};
-      return asked;
+      return request.path.ends_with("tokenize") ? readTokens(request, *model, answer) : readChat(request, *model, answer);
     } catch (const ApiRefusal& refusal) {
       refuse(answer, refusal);
     } catch (const Exception& exception) {
@@ -262,72 +287,84 @@ class ApiServer::Work {
     } catch (const std::exception& exception) {
       refuse(answer, {500, std::string("internal error: ") + exception.what()});
     }
-    return nullptr;
+    return std::nullopt;
+  }
+
+  static void requireModel(const std::string& named, const ModelInfo& model) {
+    if (named != model.name && std::ranges::find(kModelNames, named) == std::end(kModelNames)) throw otherModel(model);
+  }
+
+  ReadRequest readTokens(const HttpRequest& request, const ModelInfo& model, const Answer& answer) {
+    TokenRequest tokens =
+        request.path == "/detokenize" ? detokenizeRequestOf(request.body) : tokenizeRequestOf(request.body, m_media, m_mediaReader);
+    requireModel(tokens.model, model);
+    return {std::make_shared<AskedTokens>(*this, std::move(tokens), model.context_tokens, answer), answer, model.name};
+  }
+
+  ReadRequest readChat(const HttpRequest& request, const ModelInfo& model, const Answer& answer) {
+    const auto came = std::chrono::steady_clock::now();
+    ChatRequest chat = request.path == "/v1/completions" ? completionRequestOf(request.body, m_options.defaults)
+                                                         : chatRequestOf(request.body, m_options.defaults, m_media, m_mediaReader);
+    requireModel(chat.model, model);
+    Turn& turn = chat.turn;
+    if (!chat.lengthGiven && !m_options.lengthGiven) turn.sampling.max_new_tokens = longestUnasked(model);
+    turn.prompt.day = QDate::currentDate().toString(Qt::ISODate).toStdString();
+    turn.asked = came;
+    const AnswerName name{newId(chat.form), QDateTime::currentSecsSinceEpoch(), model.name, chat.form};
+    auto asked = std::make_shared<Asked>(*this, std::move(chat), name, answer);
+    asked->planOnly = request.path == "/winnow/plan";
+    return {asked, answer, model.name, !asked->planOnly};
   }
 
   // On the engine host's thread from here on.
-  void enqueue(const SharedAsked& asked) {
+  void enqueue(const ReadRequest& read) {
     const std::optional<ModelInfo> model = this->model();
-    if (!model || model->name != asked->name.model) {  // it was changed while this was read
+    if (!model || model->name != read.model) {  // it was changed while this was read
       m_line.leave();
-      return refuse(asked->answer, ApiRefusal(503, kModelChanged, {}, "model_changed"));
+      return refuse(read.answer, ApiRefusal(503, kModelChanged, {}, "model_changed"));
     }
-    if (!asked->planOnly) ++m_requests;
-    asked->answer->whenGone([this, asked] { m_mailbox.post([this, asked] { m_line.gone(asked); }); });
-    m_line.push(asked);
+    if (read.counts) ++m_requests;
+    read.answer->whenGone([this, place = read.place] { m_mailbox.post([this, place] { m_line.gone(place); }); });
+    m_line.push(read.place);
   }
 
   RequestBody begin(Asked& asked) {
     Turn& turn = asked.chat.turn;
-    m_threads.choose(turn);
+    if (asked.chat.form == AnswerForm::kText)
+      turn.conversation = kPlainConversation;
+    else
+      m_threads.choose(turn);
     return asked.planOnly ? RequestBody(Plan{turn}) : RequestBody(turn);
   }
 
   void hear(Asked& asked, const Event& event) {
     if (const auto* report = std::get_if<CacheReport>(&event.body)) asked.report = *report;
-    if (const auto* text = std::get_if<TextDelta>(&event.body); text != nullptr && asked.chat.stream) {
-      beginStream(asked);
-      const char* field = text->kind == TextKind::kThought ? "reasoning_content" : "content";
-      asked.answer->write(chunkText(asked.name, {{field, text->text}}, nullptr));
-    }
+    if (const auto* token = std::get_if<TokenSampled>(&event.body)) asked.writer.hear(*token);
+    if (const auto* text = std::get_if<TextDelta>(&event.body)) asked.writer.hear(*text);
     if (const auto* finished = std::get_if<Finished>(&event.body)) finish(asked, *finished);
     if (const auto* planned = std::get_if<Planned>(&event.body))
-      reply(asked.answer, {200, "application/json", jsonText(plannedJson(*planned)), {}});
+      asked.writer.send({200, "application/json", jsonText(plannedJson(*planned)), {}});
     if (const auto* failed = std::get_if<Failed>(&event.body)) fail(asked, refusalOf(failed->error));
     if (ends_request(event)) ended(asked);
-  }
-
-  void beginStream(Asked& asked) {
-    if (std::exchange(asked.begun, true)) return;
-    m_counters.answered(200);
-    asked.answer->begin({200, "text/event-stream", "", {{"Cache-Control", "no-cache"}}});
-    asked.answer->write(chunkText(asked.name, {{"role", "assistant"}, {"content", ""}}, nullptr));
   }
 
   void finish(Asked& asked, const Finished& finished) {
     if (finished.restored) return fail(asked, ApiRefusal(503, kModelChanged, {}, "model_changed"));
     m_threads.answered(asked.chat.turn, finished.answer, finished.figures.kv_bytes.allocated);
-    const Ordered usage = usageJson(finished, asked.report ? &*asked.report : nullptr, asked.chat.ignored);
     m_counters.tokens(finished.figures.tokens.prompt, finished.figures.tokens.generated);
-    if (!asked.chat.stream)
-      return reply(asked.answer, {200, "application/json", jsonText(completionJson(asked.name, finished, usage)), {}});
-    beginStream(asked);
-    asked.answer->write(chunkText(asked.name, nullptr, finishReasonOf(finished.reason)));
-    if (asked.chat.usageInStream) asked.answer->write(usageChunkText(asked.name, usage));
-    asked.answer->write("data: [DONE]\n\n");
-    asked.answer->end();
+    asked.writer.finish(finished, usageJson(finished, asked.report ? &*asked.report : nullptr, asked.chat.ignored));
   }
 
   void fail(Asked& asked, const ApiRefusal& refusal) {
     m_threads.failed(asked.chat.turn.conversation);
-    if (!asked.begun) return refuse(asked.answer, refusal);
-    asked.answer->write(errorChunkText(refusal));
-    asked.answer->end();
+    asked.writer.fail(refusal);
   }
 
   void ended(const Asked& asked) {
-    if (asked.planOnly) m_threads.failed(asked.chat.turn.conversation);
-    for (const ConversationId conversation : m_threads.tooMany()) m_engine.post(ForgetConversation{conversation});
+    const ConversationId conversation = asked.chat.turn.conversation;
+    if (asked.planOnly) m_threads.failed(conversation);
+    if (conversation == kPlainConversation) m_engine.post(ForgetConversation{conversation});
+    for (const ConversationId old : m_threads.tooMany()) m_engine.post(ForgetConversation{old});
     m_counters.kept(m_threads.bytes());
   }
 

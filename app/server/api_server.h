@@ -28,6 +28,7 @@ struct ApiOptions {
   RequestDefaults defaults;
   bool lengthGiven = false;  // of an answer, by defaults.sampling
   std::vector<std::string> mediaFolders;
+  std::optional<RemoteMediaLimits> remoteMedia;      // nothing: none are fetched
   std::string storeFolder;                           // of media inside requests
   std::int64_t storedBytes = std::int64_t{4} << 30;  // of them, at most
   std::int64_t keptBytes = std::int64_t{4} << 30;    // of the caches of answered threads, at most

@@ -15,12 +15,17 @@
 
 namespace winnow::app {
 
+// In which form an answer is written: of messages (/v1/chat/completions), or of a text that goes on (/v1/completions).
+enum class AnswerForm : int { kChat = 1, kText = 2 };
+
 struct ChatRequest {
+  AnswerForm form = AnswerForm::kChat;
   std::string model;  // as named; empty: none
   Turn turn;          // without a conversation
   bool stream = false;
   bool usageInStream = false;
   bool lengthGiven = false;          // of the answer
+  std::string echo;                  // before the text: the prompt, where it is wanted again
   std::vector<std::string> ignored;  // fields that had no effect
 };
 

@@ -22,7 +22,8 @@ bool isBelow(const std::filesystem::path& file, const std::filesystem::path& fol
 
 }  // namespace
 
-RequestMedia::RequestMedia(MediaStore& store, std::vector<std::string> folders) : m_store(store) {
+RequestMedia::RequestMedia(MediaStore& store, std::vector<std::string> folders, std::optional<RemoteMediaLimits> remote)
+    : m_store(store), m_remote(std::move(remote)) {
   for (const std::string& folder : folders) m_folders.push_back(std::filesystem::canonical(folder).string());
 }
 
@@ -33,8 +34,10 @@ std::string RequestMedia::pathOf(const std::string& url, const std::string& para
     return pathOfBase64(url.substr(comma + kBase64.size()), param);
   }
   if (url.starts_with(kFile)) return allowedFile(url, param);
-  if (url.starts_with("http://") || url.starts_with("https://"))
+  if (url.starts_with("http://") || url.starts_with("https://")) {
+    if (m_remote) return m_store.put(fetchRemoteMedia(url, param, *m_remote));
     throw ApiRefusal(400, "media are not fetched from the network: send them as a data URI", param, "remote_media_not_allowed");
+  }
   throw ApiRefusal(400, "must be a data URI or a file:// address", param);
 }
 

@@ -63,9 +63,22 @@ def run(address, media):
     chat("Hello")
     check("a stream that is closed makes room", time.monotonic() - started < 30)
 
+    told = chat("Hello", logprobs=True, top_logprobs=3, max_tokens=8).choices[0]
+    check("probabilities have the answer's tokens", "".join(each.token for each in told.logprobs.content) == told.message.content)
+    check("the first of the likeliest is what was said", all(each.top_logprobs[0].token == each.token for each in told.logprobs.content))
+    parts = list(chat("Hello", logprobs=True, stream=True, max_tokens=8))
+    streamed = [each.logprob for part in parts if part.choices[0].logprobs for each in part.choices[0].logprobs.content]
+    check("a stream has the same", streamed == [each.logprob for each in told.logprobs.content])
+    text = client.completions.create(model=model, prompt="The first shape is", max_tokens=6, logprobs=2, temperature=0)
+    check("a text goes on", bool(text.choices[0].text) and len(text.choices[0].logprobs.tokens) == text.usage.completion_tokens, text.choices[0].text)
+    parts = client.completions.create(model=model, prompt=["The first shape is"], max_tokens=6, stream=True, temperature=0)
+    check("as a stream, too", "".join(part.choices[0].text for part in parts) == text.choices[0].text)
+
     check("another method", chat(about("What comes first?"), extra_body={"winnow": {"method": "full"}}).usage.model_extra["winnow"]["method"] == "full")
     check("a limit is kept", chat("Hello", max_tokens=2).choices[0].finish_reason == "length")
     refused(check, "two answers", lambda: chat("x", n=2), 400)
+    refused(check, "a prompt of token ids", lambda: client.completions.create(model=model, prompt=[1, 2]), 400)
+    refused(check, "an embedding", lambda: client.embeddings.create(model=model, input="x"), 404)
     refused(check, "a form of the answer", lambda: chat("x", response_format={"type": "json_object"}), 400)
     refused(check, "an address on the network",
             lambda: chat([{"type": "image_url", "image_url": {"url": "http://example.org/a.png"}}]), 400)

@@ -136,6 +136,23 @@ TEST_F(ApiServerTest, TellsModelsHealthAndProperties) {
   EXPECT_EQ(statusOf(complete(chat("hello"))), "503");
 }
 
+TEST_F(ApiServerTest, DescribesTheEndpointsThatItHas) {
+  options.version = "1.2.3";
+  start();
+  const json description = json::parse(bodyOf(ask(request("GET /openapi.json"))));
+  EXPECT_EQ(description["info"]["version"], "1.2.3");
+  EXPECT_GE(description["paths"].size(), 11U);
+  for (const auto& [path, methods] : description["paths"].items()) {
+    std::string named = path;
+    if (const std::size_t at = named.find("{name}"); at != std::string::npos) named.replace(at, 6, "tiny");
+    const bool posts = methods.contains("post");
+    const std::string status = statusOf(ask(posts ? request("POST " + named, "{}") : request("GET " + named)));
+    EXPECT_EQ(status, posts ? "400" : "200") << path;
+    EXPECT_TRUE(methods[posts ? "post" : "get"]["responses"].contains(status)) << path;
+    EXPECT_EQ(statusOf(ask(request((posts ? "GET " : "DELETE ") + named))), "405") << path;
+  }
+}
+
 TEST_F(ApiServerTest, RefusalsAreErrorObjects) {
   start();
   for (const auto& [bytes, status] : {std::pair{request("POST /v1/chat/completions", "{}"), "400"},
@@ -170,6 +187,119 @@ TEST_F(ApiServerTest, AnErrorInTheMiddleOfAStreamIsSaid) {
   });
   const std::vector<std::string> lines = dataOf(complete(chat("x", R"(,"stream":true)")));
   EXPECT_NE(lines.back().find("the card fell off"), std::string::npos);
+}
+
+// "red" and " and" are told at once; " <e" may be the beginning of a stop string, which "nd>" completes.
+test::Script wordsWithProbabilities(StopReason reason) {
+  const auto token = [](std::int64_t id, const char* bytes) {
+    const TokenProbability sampled{id, bytes, -0.5};
+    return test::Step{{}, test::Say{TokenSampled{sampled, {sampled, {9, "\xC3", -std::numeric_limits<double>::infinity()}}}}};
+  };
+  Finished finished;
+  finished.reason = reason;
+  finished.answer = reason == StopReason::kStopString ? "r\u00e9d and" : "r\u00e9d and <end";
+  test::Script script = {token(1, "r\u00e9d"), {{}, test::Say{TextDelta{"r\u00e9d"}}},
+                         token(2, " and"),     {{}, test::Say{TextDelta{" and"}}},
+                         token(3, " <e"),      token(4, "nd")};
+  if (reason != StopReason::kStopString) script.push_back({{}, test::Say{TextDelta{" <end"}}});
+  script.push_back({{}, test::Say{finished}});
+  return script;
+}
+
+TEST_F(ApiServerTest, ProbabilitiesComeWithTheirWords) {
+  start([](const Request&) { return wordsWithProbabilities(StopReason::kLength); });
+  const json whole = json::parse(bodyOf(complete(chat("x", R"(,"logprobs":true,"top_logprobs":2)"))));
+  const json& content = whole["choices"][0]["logprobs"]["content"];
+  ASSERT_EQ(content.size(), 4U);
+  EXPECT_EQ(content[0]["token"], "r\u00e9d");
+  EXPECT_EQ(content[0]["bytes"], (json{0x72, 0xC3, 0xA9, 0x64}));
+  EXPECT_EQ(content[0]["logprob"], -0.5);
+  EXPECT_EQ(content[0]["top_logprobs"].size(), 2U);
+  EXPECT_EQ(content[0]["top_logprobs"][1]["token"], "bytes:\\xc3");
+  EXPECT_EQ(content[0]["top_logprobs"][1]["logprob"], -9999.0) << "JSON has no infinity";
+  EXPECT_EQ(std::get<Turn>(log->requests()[0].body).sampling.told_probabilities, 2);
+
+  std::string words;
+  for (const std::string& line : dataOf(complete(chat("x", R"(,"stream":true,"logprobs":true)")))) {
+    if (line == "[DONE]") continue;
+    const json choice = json::parse(line)["choices"][0];
+    std::string tokens;
+    for (const json& token : choice["logprobs"].is_null() ? json::array() : choice["logprobs"]["content"]) tokens += token["token"];
+    EXPECT_EQ(tokens, choice["delta"].value("content", "")) << "each chunk has those of its text";
+    words += tokens;
+  }
+  EXPECT_EQ(words, "r\u00e9d and <end");
+}
+
+TEST_F(ApiServerTest, WhatAStopStringTookHasNoProbabilities) {
+  start([](const Request&) { return wordsWithProbabilities(StopReason::kStopString); });
+  const json whole = json::parse(bodyOf(complete(chat("x", R"(,"logprobs":true)"))));
+  EXPECT_EQ(whole["choices"][0]["logprobs"]["content"].size(), 2U);
+}
+
+TEST_F(ApiServerTest, CompletesAText) {
+  start([](const Request&) { return wordsWithProbabilities(StopReason::kLength); });
+  const auto text = [&](const std::string& fields) { return ask(request("POST /v1/completions", R"({"prompt":"A b)" + fields + "}")); };
+  const json whole = json::parse(bodyOf(text(R"(","echo":true)")));
+  EXPECT_EQ(whole["object"], "text_completion");
+  EXPECT_TRUE(whole["id"].get<std::string>().starts_with("cmpl-"));
+  EXPECT_EQ(whole["choices"][0]["text"], "A br\u00e9d and <end");
+  EXPECT_EQ(whole["choices"][0]["finish_reason"], "length");
+  EXPECT_TRUE(whole["choices"][0]["logprobs"].is_null() || whole["choices"][0]["logprobs"].is_object());
+  EXPECT_FALSE(whole["choices"][0].contains("message"));
+
+  const json told = json::parse(bodyOf(text(R"(","logprobs":1)")))["choices"][0]["logprobs"];
+  EXPECT_EQ(told["tokens"], (json{"r\u00e9d", " and", " <e", "nd"}));
+  EXPECT_EQ(told["text_offset"], (json{0, 3, 7, 10})) << "in characters";
+  EXPECT_EQ(told["token_logprobs"][0], -0.5);
+  EXPECT_EQ(told["top_logprobs"][0].size(), 2U);
+
+  std::string streamed;
+  const std::vector<std::string> lines = dataOf(text(R"(","stream":true,"echo":true)"));
+  EXPECT_EQ(lines.back(), "[DONE]");
+  for (const std::string& line : lines) {
+    if (line != "[DONE]") streamed += json::parse(line)["choices"][0]["text"];
+  }
+  EXPECT_EQ(streamed, "A br\u00e9d and <end");
+}
+
+TEST_F(ApiServerTest, PlainTextGoesOnFromNothingAndIsForgotten) {
+  start();
+  ask(request("POST /v1/completions", R"({"prompt":"one"})"));
+  EXPECT_TRUE(waitUntil([&] { return log->requests().size() == 2; }));
+  const std::vector<Request> requests = log->requests();
+  EXPECT_EQ(std::get<Turn>(requests[0].body).prompt.form, PromptForm::kPlainText);
+  EXPECT_EQ(std::get<ForgetConversation>(requests[1].body).conversation, conversation_of(requests[0].body));
+}
+
+TEST_F(ApiServerTest, TellsTokensInTheFormsOfOtherServers) {
+  start([](const Request&) { return test::Script{{{}, test::Say{Tokenized{{5, 6}, {"a", "\xC3"}, "a\xC3"}}}}; });
+  const auto asked = [&](const std::string& path, const std::string& body) {
+    return json::parse(bodyOf(ask(request("POST " + path, body))));
+  };
+  EXPECT_EQ(asked("/tokenize", R"({"content":"x"})"), (json{{"tokens", {5, 6}}}));
+  const json pieces = asked("/tokenize", R"({"content":"x","add_special":true,"with_pieces":true})")["tokens"];
+  EXPECT_EQ(pieces[0], (json{{"id", 5}, {"piece", "a"}}));
+  EXPECT_EQ(pieces[1]["piece"], (json{0xC3}));
+  const json vllm = asked("/tokenize", R"({"prompt":"x","return_token_strs":true})");
+  EXPECT_EQ(vllm["count"], 2);
+  EXPECT_EQ(vllm["max_model_len"], 4096);
+  EXPECT_EQ(vllm["token_strs"].size(), 2U);
+  EXPECT_EQ(asked("/tokenize", R"({"messages":[{"role":"user","content":"x"}]})")["tokens"], (json{5, 6}));
+  EXPECT_EQ(asked("/detokenize", R"({"tokens":[5,6]})")["content"].get<std::string>().substr(0, 1), "a");
+  const std::vector<Request> requests = log->requests();
+  ASSERT_EQ(requests.size(), 5U);
+  const auto form = [&](std::size_t i) { return std::get<Tokenize>(requests[i].body).prompt.form; };
+  EXPECT_EQ(form(0), PromptForm::kBareText);
+  EXPECT_EQ(form(1), PromptForm::kPlainText);
+  EXPECT_EQ(form(2), PromptForm::kPlainText);
+  EXPECT_EQ(form(3), PromptForm::kChatTemplate);
+  EXPECT_EQ(std::get<Detokenize>(requests[4].body).tokens, (std::vector<std::int64_t>{5, 6}));
+  for (const char* body : {"{}", R"({"content":1})", R"({"content":"a","parse_special":false})", R"({"tokens":[1.5]})"}) {
+    EXPECT_EQ(statusOf(ask(request("POST /tokenize", body))), "400") << body;
+    EXPECT_EQ(statusOf(ask(request("POST /detokenize", body))), "400") << body;
+  }
+  EXPECT_EQ(server->requests(), 0) << "nothing was answered";
 }
 
 TEST_F(ApiServerTest, ThreadsGoOnAndNewOnesDoNot) {

@@ -74,14 +74,24 @@ TEST_F(ChatRequestTest, ReadsSampling) {
 }
 
 TEST_F(ChatRequestTest, NothingThatChangesTheAnswerIsLeftOutSilently) {
-  for (const char* asked : {R"("n":2)", R"("logprobs":true)", R"("top_logprobs":3)", R"("logit_bias":{"5":1})", R"("presence_penalty":0.5)",
-                            R"("response_format":{"type":"json_object"})", R"("tool_choice":"required")", R"("modalities":["audio"])",
-                            R"("mm_processor_kwargs":{"max_pixels":1000})"})
+  for (const char* asked :
+       {R"("n":2)", R"("logit_bias":{"5":1})", R"("presence_penalty":0.5)", R"("response_format":{"type":"json_object"})",
+        R"("tool_choice":"required")", R"("modalities":["audio"])", R"("mm_processor_kwargs":{"max_pixels":1000})"})
     EXPECT_NE(refusal([&] { with(asked); }).find("not supported"), std::string::npos) << asked;
   for (const char* harmless : {R"("n":1)", R"("logprobs":false)", R"("logit_bias":{})", R"("presence_penalty":0)",
                                R"("tool_choice":"auto")", R"("response_format":{"type":"text"})", R"("metadata":{"a":"b"})"})
     EXPECT_TRUE(with(harmless).ignored.empty()) << harmless;
   EXPECT_EQ(with(R"("tools":[{"type":"function"}],"novelty":1)").ignored, (std::vector<std::string>{"novelty", "tools"}));
+}
+
+TEST_F(ChatRequestTest, ProbabilitiesAreAskedForAsOpenAIsClientsDo) {
+  const auto told = [&](const std::string& fields) { return with(fields).turn.sampling.told_probabilities; };
+  EXPECT_EQ(told(R"("logprobs":false)"), Sampling::kNoProbabilities);
+  EXPECT_EQ(told(R"("logprobs":true)"), 0);
+  EXPECT_EQ(told(R"("logprobs":true,"top_logprobs":3)"), 3);
+  EXPECT_NE(refusal([&] { told(R"("top_logprobs":3)"); }).find("logprobs is true"), std::string::npos);
+  EXPECT_NE(refusal([&] { told(R"("logprobs":true,"top_logprobs":21)"); }).find("from 0 to 20"), std::string::npos);
+  EXPECT_NE(refusal([&] { told(R"("logprobs":3)"); }).find("true or false"), std::string::npos);
 }
 
 TEST_F(ChatRequestTest, NamesTheFieldThatIsWrong) {

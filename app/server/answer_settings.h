@@ -1,0 +1,16 @@
+// What every request for an answer may say about it: model, streaming, sampling, and what is Winnow's own under "winnow".
+//
+// Used by chat_request and completion_request. Errors: ApiRefusal (400), for what would give another answer than was asked for, too.
+// Threads: any.
+#pragma once
+
+#include "app/server/chat_request.h"
+#include "app/server/request_fields.h"
+
+namespace winnow::app {
+
+void readAnswerSettings(const RequestFields& body, const RequestDefaults& defaults, ChatRequest& request);
+
+inline constexpr int kMostTopProbabilities = 20;
+
+}  // namespace winnow::app

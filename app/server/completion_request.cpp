@@ -1,0 +1,74 @@
+#include "app/server/completion_request.h"
+
+#include "app/server/answer_settings.h"
+#include "app/server/api_refusal.h"
+#include "app/server/request_fields.h"
+
+namespace winnow::app {
+namespace {
+
+constexpr int kUsualTokens = 16;  // of OpenAI's API, where max_tokens is left out
+constexpr std::string_view kKnownOfCompletions[] = {"model",
+                                                    "prompt",
+                                                    "stream",
+                                                    "stream_options",
+                                                    "temperature",
+                                                    "top_p",
+                                                    "top_k",
+                                                    "min_p",
+                                                    "repetition_penalty",
+                                                    "max_tokens",
+                                                    "n",
+                                                    "stop",
+                                                    "logprobs",
+                                                    "logit_bias",
+                                                    "best_of",
+                                                    "presence_penalty",
+                                                    "suffix",
+                                                    "frequency_penalty",
+                                                    "echo",
+                                                    "repeat_penalty",
+                                                    "seed",
+                                                    "winnow",
+                                                    "response_format",
+                                                    "max_completion_tokens"};
+
+std::string promptOf(const RequestFields& body) {
+  const Json* prompt = body.find("prompt");
+  if (prompt == nullptr) throw ApiRefusal(400, "is missing", "prompt");
+  if (prompt->is_string()) return prompt->get<std::string>();
+  if (!prompt->is_array() || prompt->empty()) throw ApiRefusal(400, "must be a text, or a list of one text", "prompt");
+  const Json& first = prompt->front();
+  if (first.is_number() || first.is_array()) refuseUnsupported("prompt", "a prompt of token ids");
+  if (prompt->size() > 1) refuseUnsupported("prompt", "more than one prompt to a request");
+  if (!first.is_string()) throw ApiRefusal(400, "must be a text, or a list of one text", "prompt");
+  return first.get<std::string>();
+}
+
+}  // namespace
+
+ChatRequest completionRequestOf(std::string_view body, const RequestDefaults& defaults) {
+  const Json document = requestDocument(body);
+  const RequestFields fields(document, "");
+  ChatRequest request;
+  request.form = AnswerForm::kText;
+  readAnswerSettings(fields, defaults, request);
+  if (!request.lengthGiven) request.turn.sampling.max_new_tokens = kUsualTokens;
+  request.lengthGiven = true;
+  if (fields.whole("best_of", 0, 1'000'000).value_or(1) > 1) refuseUnsupported("best_of", "the best of several answers");
+  if (const Json* suffix = fields.find("suffix"); suffix != nullptr && !asksNothing(*suffix))
+    refuseUnsupported("suffix", "a text behind the answer");
+  const bool echoed = fields.boolean("echo", false);
+  if (const auto likeliest = fields.whole("logprobs", 0, kMostTopProbabilities)) {
+    if (echoed) refuseUnsupported("echo", "the probabilities of a prompt");
+    request.turn.sampling.told_probabilities = static_cast<int>(*likeliest);
+  }
+  request.ignored = fields.unknown(kKnownOfCompletions);
+  const std::string prompt = promptOf(fields);
+  if (echoed) request.echo = prompt;
+  request.turn.prompt.form = PromptForm::kPlainText;
+  request.turn.messages = {{Role::kUser, {TextItem{prompt}}}};
+  return request;
+}
+
+}  // namespace winnow::app

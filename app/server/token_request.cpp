@@ -1,0 +1,89 @@
+#include "app/server/token_request.h"
+
+#include <QByteArrayView>
+#include <nlohmann/json.hpp>
+#include <utility>
+
+#include "app/server/api_refusal.h"
+#include "app/server/request_fields.h"
+namespace winnow::app {
+namespace {
+
+using Ordered = nlohmann::ordered_json;
+
+constexpr std::size_t kMostTokens = 1 << 20;
+
+Tokenize ofText(std::string text, bool withPrefix) {
+  Tokenize request;
+  request.messages = {{Role::kUser, {TextItem{std::move(text)}}}};
+  request.prompt.form = withPrefix ? PromptForm::kPlainText : PromptForm::kBareText;
+  return request;
+}
+
+// A piece that is no whole text is told by its bytes.
+Ordered pieceJson(const std::string& piece) {
+  if (QByteArrayView(piece).isValidUtf8()) return piece;
+  Ordered bytes = Ordered::array();
+  for (const char byte : piece) bytes.push_back(static_cast<unsigned char>(byte));
+  return bytes;
+}
+
+}  // namespace
+
+TokenRequest tokenizeRequestOf(std::string_view body, RequestMedia& media, const MediaReader& reader) {
+  const Json document = requestDocument(body);
+  const RequestFields fields(document, "");
+  TokenRequest request;
+  request.model = fields.text("model").value_or("");
+  if (auto content = fields.text("content")) {
+    if (!fields.boolean("parse_special", true)) refuseUnsupported("parse_special", "reading special tokens as text");
+    request.withPieces = fields.boolean("with_pieces", false);
+    request.body = ofText(*std::move(content), fields.boolean("add_special", false));
+    return request;
+  }
+  request.form = TokenRequest::Form::kPrompt;
+  request.withPieces = fields.boolean("return_token_strs", false);
+  if (auto prompt = fields.text("prompt")) {
+    request.body = ofText(*std::move(prompt), fields.boolean("add_special_tokens", true));
+    return request;
+  }
+  if (fields.find("messages") == nullptr) throw ApiRefusal(400, "there must be a content, a prompt or messages");
+  if (!fields.boolean("add_generation_prompt", true))
+    refuseUnsupported("add_generation_prompt", "a thread without the start of its answer");
+  if (fields.boolean("continue_final_message", false)) refuseUnsupported("continue_final_message", "going on with a message");
+  const ChatRequest chat = chatRequestOf(body, RequestDefaults(), media, reader);
+  request.body = Tokenize{chat.turn.messages, chat.turn.prompt};
+  return request;
+}
+
+TokenRequest detokenizeRequestOf(std::string_view body) {
+  const Json document = requestDocument(body);
+  const RequestFields fields(document, "");
+  const Json* tokens = fields.list("tokens", kMostTokens);
+  if (tokens == nullptr) throw ApiRefusal(400, "is missing", "tokens");
+  Detokenize wanted;
+  for (const Json& token : *tokens) {
+    const bool fits = token.is_number_integer() && !(token.is_number_unsigned() && token.get<std::uint64_t>() > INT64_MAX);
+    if (!fits) throw ApiRefusal(400, "must be a list of token ids", "tokens");
+    wanted.tokens.push_back(token.get<std::int64_t>());
+  }
+  return {fields.text("model").value_or(""), std::move(wanted), TokenRequest::Form::kBack};
+}
+
+Ordered tokenizedJson(const TokenRequest& request, const Tokenized& tokenized, std::int64_t contextTokens) {
+  if (request.form == TokenRequest::Form::kBack) return {{"content", tokenized.text}, {"prompt", tokenized.text}};
+  Ordered pieces = Ordered::array();
+  for (const std::string& piece : tokenized.pieces) pieces.push_back(pieceJson(piece));
+  if (request.form == TokenRequest::Form::kPrompt) {
+    return {{"count", tokenized.tokens.size()},
+            {"max_model_len", contextTokens},
+            {"tokens", tokenized.tokens},
+            {"token_strs", request.withPieces ? std::move(pieces) : Ordered()}};
+  }
+  if (!request.withPieces) return {{"tokens", tokenized.tokens}};
+  Ordered tokens = Ordered::array();
+  for (std::size_t i = 0; i < pieces.size(); ++i) tokens.push_back({{"id", tokenized.tokens.at(i)}, {"piece", std::move(pieces[i])}});
+  return {{"tokens", std::move(tokens)}};
+}
+
+}  // namespace winnow::app

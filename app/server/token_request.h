@@ -1,0 +1,29 @@
+// The bodies of POST /tokenize and /detokenize, in the forms of llama.cpp's server ("content") and of vLLM ("prompt", "messages"), and
+// their answers. Errors: ApiRefusal (400). Threads: one.
+#pragma once
+
+#include <cstdint>
+#include <nlohmann/json_fwd.hpp>
+#include <string>
+#include <string_view>
+
+#include "app/server/chat_request.h"
+#include "engine/messages/events.h"
+
+namespace winnow::app {
+
+struct TokenRequest {
+  enum class Form : int { kContent = 1, kPrompt = 2, kBack = 3 };
+  std::string model;
+  RequestBody body;  // Tokenize or Detokenize
+  Form form = Form::kContent;
+  bool withPieces = false;  // the bytes of each token, too
+};
+
+// media, reader: for messages, whose attachments are then refused by the engine.
+TokenRequest tokenizeRequestOf(std::string_view body, RequestMedia& media, const MediaReader& reader);
+TokenRequest detokenizeRequestOf(std::string_view body);
+
+nlohmann::ordered_json tokenizedJson(const TokenRequest& request, const Tokenized& tokenized, std::int64_t contextTokens);
+
+}  // namespace winnow::app
