@@ -20,7 +20,7 @@ if __name__ == "__main__":
         sys.exit(__doc__)
     go_on_with("schemathesis==4.32.5")
     examples = sys.argv[2] if len(sys.argv) == 3 else "100"
-    with served(sys.argv[1], "--tokens", "8") as address:
+    with served(sys.argv[1], "--max-tokens", "8") as address:
         base = address.removesuffix("/v1")
         done = subprocess.run([pathlib.Path(sys.prefix) / "bin" / "schemathesis", "run", f"{base}/openapi.json", "--url", base,
                                "--max-examples", examples, "--phases", "examples,coverage,fuzzing", "--exclude-checks", LEFT_OUT,
