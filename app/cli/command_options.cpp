@@ -2,6 +2,7 @@
 
 #include "app/cli/console_output.h"
 #include "app/resources/bundled_files.h"
+#include "engine/base/error.h"
 
 namespace winnow::cli {
 

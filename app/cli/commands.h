@@ -28,5 +28,7 @@ RunCommand add_export(CLI::App& command);
 RunCommand add_batch(CLI::App& command);
 RunCommand add_eval(CLI::App& command);
 RunCommand add_serve(CLI::App& command);
+RunCommand add_completion(CLI::App& command);
+RunCommand add_manual(CLI::App& command);
 
 }  // namespace winnow::cli

@@ -41,6 +41,8 @@ constexpr Command kCommands[] = {
     {"batch", "answer many questions from a file of JSON lines", add_batch},
     {"eval", "measure the accuracy of methods and retentions on sets of questions", add_eval},
     {"serve", "answer other programs over HTTP, by OpenAI's API, on this machine", add_serve},
+    {"completion", "print the completion script of a shell", add_completion},
+    {"manual", "print the manual page: winnow-cli manual | man -l -", add_manual},
 };
 
 ExitStatus run_command(int argc, const char* const* argv) {
