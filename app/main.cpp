@@ -45,7 +45,7 @@ int main(int argc, char** argv) {
   QApplication::setApplicationName("winnow");
   QApplication::setApplicationDisplayName("Winnow");
   QApplication::setApplicationVersion(WINNOW_VERSION);
-  QApplication::setDesktopFileName("io.github.winnow.Winnow");
+  QApplication::setDesktopFileName("io.github.winnow.winnow");
   ui::installEnglishPlurals(application);
   ui::Theme::instance().install(application);
   const std::optional<bootstrap::Options> options = bootstrap::parseOptions(application);

@@ -7,7 +7,7 @@ EnginePlace ownEnginePlace() { return EnginePlace::kWorkerProcess; }
 
 // What it reads media with, and where it keeps its measurements, is the process's own.
 std::unique_ptr<Engine> makeOwnEngine(MediaOpener* /*opener*/, SpeedMemory* /*speeds*/) {
-  return std::make_unique<ProcessEngine>(EngineProcessSettings{programBeside("winnow-engine")});
+  return std::make_unique<ProcessEngine>(EngineProcessSettings{workerProgram("winnow-engine")});
 }
 
 }  // namespace winnow::app

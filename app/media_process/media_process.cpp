@@ -135,7 +135,7 @@ void MediaProcess::forgetIfGone() {
 }
 
 void MediaProcess::start() {
-  const std::string program = m_settings.program.empty() ? programBeside("winnow-media") : m_settings.program;
+  const std::string program = m_settings.program.empty() ? workerProgram("winnow-media") : m_settings.program;
   m_memory = OpenFile(::memfd_create("frames", MFD_CLOEXEC));
   if (!m_memory)
     throw Exception(ErrorCode::kInternal, program, std::string("there is no memory for its answers (") + std::strerror(errno) + ")");

@@ -24,7 +24,7 @@
 namespace winnow::app {
 
 struct MediaProcessSettings {
-  std::string program{};  // absolute path; empty: winnow-media beside this program
+  std::string program{};  // absolute path; empty: this installation's winnow-media
   std::vector<std::string> arguments{};
   MediaLimits limits{};
   // Of address space: the largest legal picture and what its decoder takes, libraries and stacks.

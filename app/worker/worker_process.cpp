@@ -128,11 +128,19 @@ OpenFile channelOfThisWorker(const char* name) {
   return {};
 }
 
-std::string programBeside(const std::string& name) {
+std::string workerProgram(const std::string& name) {
   std::error_code failed;
   const std::filesystem::path self = std::filesystem::read_symlink("/proc/self/exe", failed);
   if (failed) throw Exception(ErrorCode::kInternal, name, "the folder of this program is not known");
-  return (self.parent_path() / name).string();
+  return workerProgram(name, self.parent_path().string());
+}
+
+std::string workerProgram(const std::string& name, const std::string& programFolder) {
+  const std::filesystem::path folder(programFolder);
+  const std::filesystem::path installed = folder.parent_path() / "lib" / "winnow" / name;
+  std::error_code unreadable;
+  if (!std::filesystem::exists(folder / name, unreadable) && std::filesystem::exists(installed, unreadable)) return installed.string();
+  return (folder / name).string();
 }
 
 }  // namespace winnow::app

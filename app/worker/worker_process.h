@@ -55,7 +55,10 @@ class WorkerProcess {
 // The channel of a process that was started so. One that somebody started by hand has none: it says so, by its name, and gives nothing.
 OpenFile channelOfThisWorker(const char* name);
 
-// Absolute path of a program in the folder of this one.
-std::string programBeside(const std::string& name);
+// Absolute path of a worker's program: beside this one, as built, or in ../lib/winnow, as installed. One that is in neither is looked for
+// beside this one when it is started.
+std::string workerProgram(const std::string& name);
+// The same for a program of that folder.
+std::string workerProgram(const std::string& name, const std::string& programFolder);
 
 }  // namespace winnow::app

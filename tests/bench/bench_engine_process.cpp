@@ -54,7 +54,7 @@ int main(int argc, char** argv) {
     if (std::string_view(argv[i]) == "--rounds") rounds = std::atoi(argv[i + 1]);
   }
   test::ScriptedEngine here({}, std::make_shared<test::ScriptedEngineLog>());
-  app::ProcessEngine there({app::programBeside("scripted_worker")});
+  app::ProcessEngine there({app::workerProgram("scripted_worker")});
   const Turn turn = question(words);
   const Plan plan{question(1)};
   std::vector<double> token_here, token_there, plan_here, plan_there;

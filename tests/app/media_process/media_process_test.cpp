@@ -27,7 +27,7 @@ using std::chrono::milliseconds;
 
 MediaProcessSettings faulty(milliseconds patience = milliseconds(20'000)) {
   MediaProcessSettings settings;
-  settings.program = programBeside("faulty_media");
+  settings.program = workerProgram("faulty_media");
   settings.patience = patience;
   settings.interruptPatience = milliseconds(200);
   return settings;
@@ -218,7 +218,7 @@ TEST(MediaProcess, ProcessorTimeIsBounded) {
 
 TEST(MediaProcess, SaysThatTheProgramIsMissing) {
   MediaProcessSettings settings;
-  settings.program = programBeside("no-such-program");
+  settings.program = workerProgram("no-such-program");
   test::expect_error(ErrorCode::kInternal, "cannot be started", [&] { ProcessMediaReader(settings).detectKind("/proc/self/exe"); });
   settings.program = "/bin/true";
   const std::string file = picture("a");

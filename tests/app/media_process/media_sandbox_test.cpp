@@ -19,7 +19,7 @@ class MediaSandbox : public testing::TestWithParam<const char*> {
   WorkerEnd tried(const char* what, const char* where) {
     const std::string file = m_folder.path() + "/own";
     std::ofstream(file) << "text";
-    WorkerProcess probe(programBeside("media_sandbox_probe"), {what, file, where});
+    WorkerProcess probe(workerProgram("media_sandbox_probe"), {what, file, where});
     return probe.end(std::chrono::seconds(30));
   }
 

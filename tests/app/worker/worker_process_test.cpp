@@ -4,8 +4,10 @@
 #include <unistd.h>
 
 #include <csignal>
+#include <filesystem>
 
 #include "engine/base/error.h"
+#include "tests/support/scratch_folder.h"
 
 namespace winnow::app {
 namespace {
@@ -46,7 +48,19 @@ TEST(WorkerProcess, OutOfReachOfTheTerminal) {
   EXPECT_EQ(::getpgid(process.pid()), process.pid());
 }
 
-TEST(WorkerProcess, SaysThatAProgramIsMissing) { EXPECT_THROW(WorkerProcess(programBeside("no-such-program")), Exception); }
+TEST(WorkerProcess, IsFoundBesideTheProgramAsBuiltAndInLibAsInstalled) {
+  const test::ScratchFolder prefix;
+  std::filesystem::create_directories(prefix.file("bin"));
+  std::filesystem::create_directories(prefix.file("lib/winnow"));
+  EXPECT_EQ(workerProgram("worker", prefix.file("bin")), prefix.file("bin/worker")) << "what is nowhere is told by the place it would have";
+  prefix.write("lib/winnow/worker", "");
+  EXPECT_EQ(workerProgram("worker", prefix.file("bin")), prefix.file("lib/winnow/worker"));
+  EXPECT_EQ(workerProgram("worker", prefix.file("lib/winnow")), prefix.file("lib/winnow/worker")) << "a worker that starts another";
+  prefix.write("bin/worker", "");
+  EXPECT_EQ(workerProgram("worker", prefix.file("bin")), prefix.file("bin/worker"));
+}
+
+TEST(WorkerProcess, SaysThatAProgramIsMissing) { EXPECT_THROW(WorkerProcess(workerProgram("no-such-program")), Exception); }
 
 }  // namespace
 }  // namespace winnow::app
