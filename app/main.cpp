@@ -21,10 +21,12 @@
 #include "app/engine_source/in_process_option.h"
 #include "app/media/media_opener.h"
 #include "app/media_process/process_media_reader.h"
+#include "app/models/known_models.h"
 #include "app/models/model_finder.h"
 #include "app/models/model_uses.h"
 #include "app/process/instance_door.h"
 #include "app/process/process_start.h"
+#include "app/resources/bundled_files.h"
 #include "app/server/api_server.h"
 #include "app/settings/app_folders.h"
 #include "app/settings/private_folder.h"
@@ -106,9 +108,15 @@ int main(int argc, char** argv) {
     return std::make_unique<app::ApiServer>(engine, *served, api);
   };
 
+  const qint64 memory = app::readSystemFacts().memoryBytes;
+  const std::vector<app::KnownModel> known = app::knownModels(app::resourceFolder());
+  const app::KnownModel* best = app::bestThatSees(known, memory);
+  std::optional<ui::OfferedModel> seeing;
+  if (best != nullptr) seeing = ui::seeingOffer(*best, app::HubRequest::of({best->repository, {}}, memory));
+
   const auto noteUse = [&folders](const QString& path) { app::noteModelUse(folders.data, path, QDateTime::currentDateTime()); };
   ui::MainWindow window({engine, store, settings, preview, app::liveClips(), list_methods(), WINNOW_VERSION, report, &caches, &downloads,
-                         &finder, serve, noteUse},
+                         &finder, serve, noteUse, seeing ? &*seeing : nullptr},
                         initial);
   QObject::connect(&door, &app::InstanceDoor::knocked, &window, &ui::MainWindow::openFrom);
   window.show();

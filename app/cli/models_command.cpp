@@ -3,6 +3,7 @@
 #include <QDir>
 #include <QFile>
 #include <QFileInfo>
+#include <QStandardPaths>
 #include <algorithm>
 #include <nlohmann/json.hpp>
 #include <optional>
@@ -15,6 +16,9 @@
 #include "app/cli/download_words.h"
 #include "app/cli/interrupt_signals.h"
 #include "app/diagnostics/system_report.h"
+#include "app/hub/hub_cache.h"
+#include "app/hub/hub_choice.h"
+#include "app/hub/hub_name.h"
 #include "app/models/memory_need.h"
 #include "app/models/model_care.h"
 #include "app/models/model_uses.h"
@@ -193,13 +197,26 @@ ExitStatus remove_model(const FoundModel& model, const ModelPlaces& places) {
   return ExitStatus::kEngineFailed;
 }
 
-// By its name in the list or its path. Null: said already.
+bool to_trash(const QString& path) {
+  // Where there was no trash before, Qt makes one, but not the folders above it.
+  QDir().mkpath(QStandardPaths::writableLocation(QStandardPaths::GenericDataLocation));
+  return QFile::moveToTrash(path);
+}
+
+// "owner/name": what lies in the hub's cache of that repository.
+bool isOf(const FoundModel& model, const QString& typed) {
+  const std::optional<app::HubName> name = app::readHubName(typed);
+  if (!name || !model.path.contains(QLatin1Char('/') + app::hubFolderName(name->repository) + QLatin1Char('/'))) return false;
+  return name->quantisation.isEmpty() || app::quantisationOf(model.path).compare(name->quantisation, Qt::CaseInsensitive) == 0;
+}
+
+// By its name in the list, the repository's, or its path. Null: said already.
 const FoundModel* named_model(const std::vector<FoundModel>& found, const std::string& typed) {
   const QString text = QString::fromStdString(typed);
   std::vector<const FoundModel*> named;
   for (const FoundModel& each : found) {
-    const bool same =
-        each.name.compare(text, Qt::CaseInsensitive) == 0 || each.path == text || each.path == QFileInfo(text).absoluteFilePath();
+    const bool same = each.name.compare(text, Qt::CaseInsensitive) == 0 || isOf(each, text) || each.path == text ||
+                      each.path == QFileInfo(text).absoluteFilePath();
     if (same) named.push_back(&each);
   }
   if (named.size() == 1) return named.front();
@@ -232,8 +249,7 @@ RunCommand add_models(CLI::App& command) {
   return [options] {
     if (options->action.empty() != options->model.empty()) throw CLI::RequiredError("model");
     const QString data = app::AppFolders::standard().data;
-    return run_models(*options, {app::modelFolders(data, QDir::homePath()), data, app::readSystemFacts().memoryBytes,
-                                 [](const QString& path) { return QFile::moveToTrash(path); }});
+    return run_models(*options, {app::modelFolders(data, QDir::homePath()), data, app::readSystemFacts().memoryBytes, to_trash});
   };
 }
 

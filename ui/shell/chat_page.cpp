@@ -103,7 +103,7 @@ void ChatPage::build(const WindowServices& services, const QList<app::Sample>& s
   addInset(column, m_faults);
   m_stack = new QStackedWidget;
   m_stack->setSizePolicy(QSizePolicy::Preferred, QSizePolicy::Ignored);  // what is left
-  m_welcome = new WelcomePage(samples, m_session.model, parts.offer);
+  m_welcome = new WelcomePage(samples, m_session.model, {parts.offer, parts.seeing});
   m_transcript = new TranscriptView;
   m_transcript->setObjectName(QStringLiteral("transcript"));
   m_comparisonView = new ComparisonView;

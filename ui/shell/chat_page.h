@@ -59,6 +59,7 @@ class ChatPage : public QWidget {
     QWidget* serving = nullptr;
     FaultNotice* faults = nullptr;  // those of comparisons and checks are told here
     ModelOfferBox* offer = nullptr;
+    ModelOfferBox* seeing = nullptr;
   };
   ChatPage(const WindowServices& services, ChatSession& session, const QList<app::Sample>& samples, const Parts& parts);
 

@@ -74,9 +74,10 @@ MainWindow::MainWindow(WindowServices services, InitialState initial, QWidget* p
   m_sidebar = new ConversationSidebar(m_session->list.model());
   auto* faults = new FaultNotice(m_services.engine, m_session->chat);
   auto* offer = new ModelOfferBox;
+  auto* seeing = new ModelOfferBox;
   m_models = new ModelMenu(m_session->model, m_services, *faults, this);
-  m_page = new ChatPage(m_services, *m_session, m_initial.samples, {buildTop(), buildServing(*faults), faults, offer});
-  buildModels({*offer, *m_models, *faults});
+  m_page = new ChatPage(m_services, *m_session, m_initial.samples, {buildTop(), buildServing(*faults), faults, offer, seeing});
+  buildModels(*offer, *seeing, *faults);
   m_splitter->addWidget(m_sidebar);
   m_splitter->addWidget(m_page);
   m_splitter->setStretchFactor(0, 0);
@@ -125,12 +126,17 @@ QWidget* MainWindow::buildServing(NoticeBar& faults) {
   return new ServingNotice(*m_serving);
 }
 
-void MainWindow::buildModels(const ModelFetch::Views& views) {
+void MainWindow::buildModels(ModelOfferBox& text, ModelOfferBox& seeing, NoticeBar& faults) {
   const app::ModelDownloads* downloads = m_services.downloads;
-  if (downloads == nullptr || downloads->offers.empty()) return;
-  m_fetch = new ModelFetch(*downloads, views, *m_session, this);
-  connect(m_fetch, &ModelFetch::statusChanged, this, &MainWindow::updateStatus);
-  connect(m_fetch, &ModelFetch::opened, m_page, &ChatPage::writeQuestion);  // the button that had the focus is gone
+  if (downloads != nullptr && !downloads->offers.empty()) addFetch(packageOffer(*downloads), {text, m_models, faults});
+  if (m_services.seeing != nullptr) addFetch(*m_services.seeing, {seeing, nullptr, faults});
+}
+
+void MainWindow::addFetch(const OfferedModel& offer, const ModelFetch::Views& views) {
+  auto* fetch = new ModelFetch(offer, views, *m_session, this);
+  connect(fetch, &ModelFetch::statusChanged, this, &MainWindow::updateStatus);
+  connect(fetch, &ModelFetch::opened, m_page, &ChatPage::writeQuestion);  // the button that had the focus is gone
+  m_fetches.push_back(fetch);
 }
 
 void MainWindow::buildPanel() {
@@ -265,7 +271,9 @@ void MainWindow::updateStatus() {
   } else {
     parts << tr("No model");
   }
-  if (m_fetch != nullptr && m_fetch->isRunning()) parts << m_fetch->status();
+  for (const ModelFetch* fetch : m_fetches) {
+    if (fetch->isRunning()) parts << fetch->status();
+  }
   parts << m_page->methodText();
   // Only of what is being written: a finished answer's speed beside the method that comes next would be read as that method's.
   if (f.active) parts << (f.waitsFor.isEmpty() ? phaseText(f.phase, f.phaseDone, f.phaseTotal) : f.waitsFor);

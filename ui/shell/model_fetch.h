@@ -1,14 +1,16 @@
-// Fetches the offered model when the user asks for it, shows how far it is, and opens it as if it had been chosen.
+// Fetches an offered model when the user asks for it, shows how far it is, and opens it as if it had been chosen.
 //
-// Made by main_window.h. On the first screen its box shows everything; elsewhere the status line says how far it is, and the notice bar
-// what went wrong. Nothing asks the network before the user does. A model that comes while an answer is being written waits for a click. UI
-// thread only; the download works on a thread of its own.
+// Made by main_window.h, one for each model that is offered. On the first screen its box shows everything; elsewhere the status line says
+// how far it is, and the notice bar what went wrong. Nothing asks the network before the user does. A model that comes while an answer is
+// being written waits for a click. UI thread only; the download works on a thread of its own.
 #pragma once
 
+#include <QElapsedTimer>
 #include <QObject>
 #include <memory>
 
-#include "app/downloads/model_download.h"
+#include "app/downloads/download_speed.h"
+#include "ui/shell/offered_model.h"
 
 namespace winnow::ui {
 
@@ -22,11 +24,11 @@ class ModelFetch : public QObject {
  public:
   struct Views {
     ModelOfferBox& box;
-    ModelMenu& menu;
+    ModelMenu* menu;  // null: it has no line for this one
     NoticeBar& notice;
   };
-  // `downloads` outlives it; its first offer is the one that is shown, to be opened where it has been fetched already.
-  ModelFetch(const app::ModelDownloads& downloads, const Views& views, ChatSession& session, QObject* parent = nullptr);
+  // To be opened where it has been fetched already.
+  ModelFetch(OfferedModel offer, const Views& views, ChatSession& session, QObject* parent = nullptr);
   ~ModelFetch() override;
 
   bool isRunning() const { return m_download != nullptr; }
@@ -42,18 +44,21 @@ class ModelFetch : public QObject {
   void cancel();
   void show(const app::DownloadProgress& progress);
   void showOffer();
+  QString speedText(const app::DownloadProgress& progress);  // empty: not known yet
   void end();
   void onFinished(const QString& file);
   void onFailed(const app::DownloadFault& fault);
   void open(const QString& file);
 
-  const app::ModelDownloads& m_downloads;
-  const app::ModelOffer& m_offer;
+  const OfferedModel m_offer;
   Views m_views;
   ChatSession& m_session;
   std::unique_ptr<app::ModelDownload> m_download;
-  bool m_isHere;
-  qint64 m_come = 0;  // bytes of the wheel, by the last download's word
+  QString m_file;       // where it lies; empty: it is not here
+  qint64 m_come = 0;    // bytes, by the last download's word
+  qint64 m_toCome = 0;  // of how many
+  QElapsedTimer m_clock;
+  app::DownloadSpeed m_speed;
   QString m_status;
 };
 

@@ -72,8 +72,8 @@ class SampleCard : public QAbstractButton {
 
 }  // namespace
 
-WelcomePage::WelcomePage(QList<app::Sample> samples, const ModelSession& model, ModelOfferBox* offer, QWidget* parent)
-    : QScrollArea(parent), m_model(model), m_samples(std::move(samples)), m_offer(offer) {
+WelcomePage::WelcomePage(QList<app::Sample> samples, const ModelSession& model, const Offers& offers, QWidget* parent)
+    : QScrollArea(parent), m_model(model), m_samples(std::move(samples)), m_offers(offers) {
   setFrameShape(QFrame::NoFrame);
   setWidgetResizable(true);
   setHorizontalScrollBarPolicy(Qt::ScrollBarAlwaysOff);
@@ -114,7 +114,8 @@ WelcomePage::WelcomePage(QList<app::Sample> samples, const ModelSession& model, 
   m_choose = new QPushButton(tr("Choose a model…"));
   setPrimary(m_choose);
   layout->addWidget(m_choose, 0, Qt::AlignLeft);
-  layout->addWidget(m_offer);
+  layout->addWidget(m_offers.text);
+  layout->insertWidget(layout->indexOf(m_offers.text), m_offers.seeing);
   addGap(layout, 8);
   m_try = new QLabel;
   setTextRole(m_try, TextRole::kStrong);
@@ -148,8 +149,9 @@ void WelcomePage::addCard(QList<QWidget*>& cards, const QString& file, const QSt
 void WelcomePage::describeModel() {
   const bool ready = m_model.state() == ModelState::kReady || m_model.state() == ModelState::kLoading;
   m_choose->setVisible(!ready);
-  m_offer->setWanted(!ready || m_model.isDemo());
   const bool text = m_model.readsTextOnly();
+  m_offers.text->setWanted(!ready || m_model.isDemo());
+  m_offers.seeing->setWanted(!ready || m_model.isDemo() || text);
   const bool images = m_model.readsNoVideos();
   m_title->setText(text     ? tr("Ask something")
                    : images ? tr("What would you like to see in your picture?")

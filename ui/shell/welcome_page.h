@@ -21,8 +21,13 @@ class ModelOfferBox;
 class WelcomePage : public QScrollArea {
   Q_OBJECT
  public:
-  // offer: a real model that can be had; shows where none but the demo model is loaded. The page takes it.
-  WelcomePage(QList<app::Sample> samples, const ModelSession& model, ModelOfferBox* offer, QWidget* parent = nullptr);
+  // Real models that can be had, shown where none but the demo model is loaded, one that sees also beside a model of text. The page takes
+  // them.
+  struct Offers {
+    ModelOfferBox* text;
+    ModelOfferBox* seeing;
+  };
+  WelcomePage(QList<app::Sample> samples, const ModelSession& model, const Offers& offers, QWidget* parent = nullptr);
 
  Q_SIGNALS:
   void sampleChosen(const QString& file, const QString& question);  // file: empty: the question alone
@@ -48,7 +53,7 @@ class WelcomePage : public QScrollArea {
   QLabel* m_modelLine = nullptr;
   QLabel* m_try = nullptr;
   QPushButton* m_choose = nullptr;
-  ModelOfferBox* m_offer = nullptr;
+  Offers m_offers;
   int m_columns = 0;
 };
 

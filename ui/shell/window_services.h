@@ -12,6 +12,7 @@
 #include "app/watch/clip_reader.h"
 #include "engine/recipes/method_info.h"
 #include "ui/composer/media_preview.h"
+#include "ui/shell/offered_model.h"
 
 namespace winnow::app {
 class ChatStore;
@@ -42,6 +43,7 @@ struct WindowServices {
   app::ModelFinder* models = nullptr;                          // what lies on this machine; null: nobody looks
   ServeFunction serve = nullptr;                               // null: it cannot be served
   std::function<void(const QString&)> noteModelUse = nullptr;  // for lists of models; null: nobody writes it down
+  const OfferedModel* seeing = nullptr;                        // a model that sees, which can be had; null: none fits
 };
 
 }  // namespace winnow::ui

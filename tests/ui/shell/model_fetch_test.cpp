@@ -28,7 +28,32 @@ class ModelFetchTest : public WindowTest {
     initial.demoModelFolder = kDemo;
     open(initial);
   }
-  ui::ModelOfferBox* box() { return inWindow<ui::ModelOfferBox>(); }
+  // The one of the package index; with a model that sees the second.
+  ui::ModelOfferBox* box() { return m_window->findChildren<ui::ModelOfferBox*>().at(m_box); }
+  int m_box = 0;
+  // A model that sees, of 6.2 GB, whose download is scripted.
+  void offerOneThatSees() {
+    app::KnownModel known;
+    known.repository = QStringLiteral("owner/Sees-8B-GGUF");
+    known.name = QStringLiteral("Sees 8B");
+    known.licence = QStringLiteral("Apache-2.0");
+    known.sight = app::Sight::kVideos;
+    known.downloadBytes = 6'200'000'000;
+    known.kvBytesPerToken = 147'456;
+    known.tokensPerFrame = 384;
+    app::HubRequest request;
+    request.name.repository = known.repository;
+    request.place.endpoint = QStringLiteral("https://hub.example");
+    request.place.cache = m_folder.filePath(QStringLiteral("hub"));
+    m_seeing = ui::seeingOffer(known, request);
+    m_seeing->make = [this]() -> std::unique_ptr<app::ModelDownload> {
+      auto download = std::make_unique<ScriptedDownload>();
+      m_sees = download.get();
+      return download;
+    };
+    m_box = 1;
+  }
+  QPointer<ScriptedDownload> m_sees;
   QPushButton* button(const QString& label) {
     for (QPushButton* each : box()->findChildren<QPushButton*>()) {
       if (each->text() == label && each->isVisibleTo(box())) return each;
@@ -141,6 +166,38 @@ TEST_F(ModelFetchTest, InAChatTheMenuFetchesItAndTheNoticeSaysWhatFails) {
   EXPECT_NE(menuLine(kGet), nullptr);
 }
 
+TEST_F(ModelFetchTest, OneThatSeesIsOfferedBesideWithItsSizeLicenceAndSource) {
+  offerOneThatSees();
+  openDemo();
+  ASSERT_TRUE(box()->isVisible());
+  EXPECT_NE(button(QStringLiteral("Get Sees 8B, which sees videos, 6.2 GB")), nullptr);
+  EXPECT_TRUE(words().contains(QStringLiteral("Licence: Apache-2.0. From hub.example/owner/Sees-8B-GGUF."))) << words().toStdString();
+  EXPECT_TRUE(words().contains(QStringLiteral("needs about 10.9 GB of memory"))) << words().toStdString();
+  m_box = 0;
+  EXPECT_NE(button(kGet), nullptr) << "the small one stays";
+}
+
+TEST_F(ModelFetchTest, OneThatSeesComesWithSpeedStopsAndGoesOn) {
+  offerOneThatSees();
+  openDemo();
+  const QString get = QStringLiteral("Get Sees 8B, which sees videos, 6.2 GB");
+  click(get);
+  ASSERT_NE(m_sees, nullptr);
+  Q_EMIT m_sees->progressed({DownloadStage::kDownloading, 1'000'000'000, 6'200'000'000});
+  QTest::qWait(600);
+  Q_EMIT m_sees->progressed({DownloadStage::kDownloading, 1'600'000'000, 6'200'000'000});
+  EXPECT_TRUE(words().startsWith(QStringLiteral("Downloading Sees 8B: 1.6 GB of 6.2 GB, "))) << words().toStdString();
+  EXPECT_TRUE(words().endsWith(QStringLiteral(" left"))) << words().toStdString();
+  EXPECT_TRUE(m_window->statusText().contains(QStringLiteral("Downloading Sees 8B"))) << m_window->statusText().toStdString();
+  click(QStringLiteral("Cancel"));
+  EXPECT_TRUE(words().contains(QStringLiteral("1.6 GB of 6.2 GB already downloaded."))) << words().toStdString();
+  click(get);
+  ASSERT_NE(m_sees, nullptr);
+  const QString file = m_folder.filePath(QStringLiteral("Sees-Q4_K_M.gguf"));
+  Q_EMIT m_sees->finished(file);
+  EXPECT_TRUE(waitUntil([&] { return session().model.state() == ui::ModelState::kReady && session().model.folder() == file; }));
+}
+
 TEST_F(ModelFetchTest, ClosingTheWindowGivesItUp) {
   openDemo();
   click(kGet);
@@ -150,9 +207,10 @@ TEST_F(ModelFetchTest, ClosingTheWindowGivesItUp) {
 }
 
 TEST(DownloadFaultText, HasASentenceForEveryProblem) {
-  for (int problem = 1; problem <= 11; ++problem) {
-    const ui::ErrorText text = ui::describeDownloadFault(
-        {static_cast<DownloadProblem>(problem), QStringLiteral("pypi.org"), QStringLiteral("because")}, QStringLiteral("Small"));
+  for (int problem = 1; problem <= static_cast<int>(DownloadProblem::kChanged); ++problem) {
+    app::DownloadFault fault{static_cast<DownloadProblem>(problem), QStringLiteral("pypi.org"), QStringLiteral("because")};
+    fault.choices = QStringList{QStringLiteral("Q8_0")};
+    const ui::ErrorText text = ui::describeDownloadFault(fault, QStringLiteral("Small"));
     EXPECT_TRUE(text.cause.endsWith(QLatin1Char('.'))) << problem;
     EXPECT_TRUE(text.remedy.endsWith(QLatin1Char('.'))) << problem;
     EXPECT_FALSE((text.cause + text.remedy).contains(QLatin1String("%1"))) << problem;

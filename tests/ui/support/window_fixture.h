@@ -9,6 +9,7 @@
 #include <QToolButton>
 #include <QtTest/QTest>
 #include <memory>
+#include <optional>
 
 #include "app/chat/chat_store.h"
 #include "app/engine_host/engine_host.h"
@@ -22,6 +23,7 @@
 #include "ui/composer/composer.h"
 #include "ui/shell/chat_session.h"
 #include "ui/shell/main_window.h"
+#include "ui/shell/offered_model.h"
 #include "ui/theme/theme.h"
 
 namespace winnow::test {
@@ -55,7 +57,7 @@ class WindowTest : public testing::Test {
     m_window = std::make_unique<ui::MainWindow>(
         ui::WindowServices{*m_engine, *m_store, *m_settings, *m_preview, m_clips.factory(), list_methods(), QStringLiteral("0.1.0"),
                            [] { return QStringLiteral("Winnow: 0.1.0\nQt: six\n"); }, m_caches, &m_downloads.services, m_finder.get(),
-                           m_serve},
+                           m_serve, nullptr, m_seeing ? &*m_seeing : nullptr},
         initial);
     m_firstSize = m_window->size();
     m_window->resize(1280, 800);
@@ -115,8 +117,9 @@ class WindowTest : public testing::Test {
     if (std::holds_alternative<LoadModel>(request.body)) return load_script(request);
     return answer_script(request, "The star is **red**. It is a star in the middle of the frame.");
   };
-  app::ModelFolders m_modelFolders;  // where models are looked for
-  ScriptedClips m_clips;             // of what is watched
+  app::ModelFolders m_modelFolders;          // where models are looked for
+  ScriptedClips m_clips;                     // of what is watched
+  std::optional<ui::OfferedModel> m_seeing;  // nothing: none is offered
   ScriptedDownloads m_downloads{m_folder.filePath(QStringLiteral("models"))};
   std::shared_ptr<ScriptedEngineLog> m_log;
   std::unique_ptr<app::ChatStore> m_store;
