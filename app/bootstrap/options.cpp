@@ -41,7 +41,8 @@ std::optional<Options> parseOptions(const QCoreApplication& application) {
   const QCommandLineOption inProcess("in-process",
                                      QCoreApplication::translate("options", "Run the engine in the program itself, for debuggers."));
   parser.addOptions({demo, model, device, dtype, inProcess});
-  parser.addPositionalArgument("file", QCoreApplication::translate("options", "An image or video to attach."), "[file]");
+  parser.addPositionalArgument("file", QCoreApplication::translate("options", "An image, video or text to attach, or a GGUF file to open."),
+                               "[file]");
   parser.process(application);
 
   Options options;
@@ -51,7 +52,14 @@ std::optional<Options> parseOptions(const QCoreApplication& application) {
   options.modelFolder = absolute(parser.value(model));
   if (!take(kDeviceWords, parser, device, options.device)) return std::nullopt;
   if (!take(kWeightWords, parser, dtype, options.format)) return std::nullopt;
-  if (!parser.positionalArguments().isEmpty()) options.file = QFile::encodeName(absolute(parser.positionalArguments().first()));
+  if (parser.positionalArguments().isEmpty()) return options;
+  // What a file manager hands over is a file alone.
+  const QString file = absolute(parser.positionalArguments().first());
+  if (file.endsWith(QLatin1String(".gguf"), Qt::CaseInsensitive)) {
+    options.modelFolder = file;
+  } else {
+    options.file = QFile::encodeName(file);
+  }
   return options;
 }
 
