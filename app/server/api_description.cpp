@@ -227,15 +227,31 @@ constexpr std::string_view kDescription = R"json({
     }
    },
    "TokenizeRequest": {
-    "type": "object", "anyOf": [{"required": ["content"]}, {"required": ["prompt"]}, {"required": ["messages"]}],
-    "properties": {
-     "model": {"type": ["string", "null"]}, "content": {"type": ["string", "null"]}, "add_special": {"type": ["boolean", "null"]},
-     "with_pieces": {"type": ["boolean", "null"]}, "parse_special": {"enum": [true, null]},
-     "prompt": {"type": ["string", "null"]}, "add_special_tokens": {"type": ["boolean", "null"]},
-     "return_token_strs": {"type": ["boolean", "null"]},
-     "messages": {"type": ["array", "null"], "items": {"$ref": "#/components/schemas/Message"}},
-     "add_generation_prompt": {"enum": [true, null]}, "continue_final_message": {"enum": [false, null]}
-    }
+    "anyOf": [
+     {
+      "type": "object", "required": ["content"],
+      "properties": {
+       "model": {"type": ["string", "null"]}, "content": {"type": "string"}, "add_special": {"type": ["boolean", "null"]},
+       "with_pieces": {"type": ["boolean", "null"]}, "parse_special": {"enum": [true, null]}
+      }
+     },
+     {
+      "type": "object", "required": ["prompt"],
+      "properties": {
+       "model": {"type": ["string", "null"]}, "prompt": {"type": "string"}, "add_special_tokens": {"type": ["boolean", "null"]},
+       "return_token_strs": {"type": ["boolean", "null"]}
+      }
+     },
+     {
+      "type": "object", "required": ["messages"],
+      "properties": {
+       "model": {"type": ["string", "null"]},
+       "messages": {"type": "array", "minItems": 1, "items": {"$ref": "#/components/schemas/Message"}},
+       "return_token_strs": {"type": ["boolean", "null"]}, "add_generation_prompt": {"enum": [true, null]},
+       "continue_final_message": {"enum": [false, null]}
+      }
+     }
+    ]
    },
    "DetokenizeRequest": {
     "type": "object", "required": ["tokens"],
