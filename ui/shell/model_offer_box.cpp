@@ -14,7 +14,7 @@ ModelOfferBox::ModelOfferBox(QWidget* parent) : QWidget(parent) {
   auto* column = new QVBoxLayout(this);
   column->setContentsMargins(0, 0, 0, 0);
   setSpacing(column, 6);
-  m_button = new QPushButton;
+  m_button = new QPushButton(tr("Try again"));  // also what is hidden has a name
   column->addWidget(m_button, 0, Qt::AlignLeft);
   auto* row = new QHBoxLayout;
   setSpacing(row, 10);
