@@ -26,6 +26,8 @@
 #include "app/models/model_uses.h"
 #include "app/process/instance_door.h"
 #include "app/process/process_start.h"
+#include "app/remote/connect_to_server.h"
+#include "app/remote/switching_engine.h"
 #include "app/resources/bundled_files.h"
 #include "app/server/api_server.h"
 #include "app/settings/app_folders.h"
@@ -73,7 +75,12 @@ int main(int argc, char** argv) {
   app::SpeedFile speeds(folders.cache);
   app::ConversationCaches caches(QFile::encodeName(QDir(folders.data).filePath("kept")).toStdString());
   app::EngineHost engine([&] {
-    auto logged = std::make_unique<app::LoggedEngine>(app::makeOwnEngine(reader.get(), &speeds), log);
+    auto switching = std::make_unique<app::SwitchingEngine>([&] { return app::makeOwnEngine(reader.get(), &speeds); },
+                                                            [&](const app::ServerAddress& address, const InterruptToken& interrupt) {
+                                                              return app::connectToServer(address, reader.get(), interrupt);
+                                                            },
+                                                            app::SwitchingEngine::Begin::kWithOwn);
+    auto logged = std::make_unique<app::LoggedEngine>(std::move(switching), log);
     return std::make_unique<app::RetryingEngine>(std::make_unique<app::KeepingEngine>(std::move(logged), caches));
   });
   const auto logFault = [&log](const Error& error) { log.write(app::LogLevel::kError, "chats", app::errorLine(error)); };

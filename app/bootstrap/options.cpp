@@ -5,6 +5,7 @@
 #include <QFileInfo>
 #include <cstdio>
 
+#include "app/remote/server_address.h"
 #include "engine/messages/choice_words.h"
 
 namespace winnow::bootstrap {
@@ -31,8 +32,8 @@ std::optional<Options> parseOptions(const QCoreApplication& application) {
   parser.addVersionOption();
   const QCommandLineOption demo("demo",
                                 QCoreApplication::translate("options", "Start with the demo model, a sample video and its question."));
-  const QCommandLineOption model("model", QCoreApplication::translate("options", "A GGUF file, or a folder in Hugging Face's layout."),
-                                 "path");
+  const QCommandLineOption model(
+      "model", QCoreApplication::translate("options", "A GGUF file, a folder in Hugging Face's layout, or a server's address."), "path");
   const QCommandLineOption device("device", QString::fromStdString(listed(kDeviceWords) + "."), "device", "auto");
   const QCommandLineOption dtype(
       "dtype", QCoreApplication::translate("options", "Weight format of the model: %1.").arg(QString::fromStdString(listed(kWeightWords))),
@@ -49,7 +50,8 @@ std::optional<Options> parseOptions(const QCoreApplication& application) {
   options.demo = parser.isSet(demo);
   // Absolute: they are kept with the chats, and may be meant for a program that runs in another folder.
   const auto absolute = [](const QString& path) { return path.isEmpty() ? path : QFileInfo(path).absoluteFilePath(); };
-  options.modelFolder = absolute(parser.value(model));
+  const QString place = parser.value(model);
+  options.modelFolder = app::isServerAddress(place.toStdString()) ? place : absolute(place);
   if (!take(kDeviceWords, parser, device, options.device)) return std::nullopt;
   if (!take(kWeightWords, parser, dtype, options.format)) return std::nullopt;
   if (parser.positionalArguments().isEmpty()) return options;

@@ -40,6 +40,7 @@ class Outcome final : public EventSink {
 };
 
 std::string fingerprintOf(const ModelInfo& model) {
+  if (!can(model, Ability::kKeep)) return {};
   try {
     return modelFingerprint(model.folder, model.dtype, model.projector);
   } catch (const std::exception&) {

@@ -29,7 +29,7 @@ def asked(cli, address, *options, timeout=300):
 
 def answers(check, name, cli, address, *options):
     run = asked(cli, address, *options)
-    check(name, run.returncode == 0, run.stderr.strip().splitlines()[-1:] or "")
+    check(name, run.returncode == 0, run.stderr.strip() if run.returncode else "")
     if run.returncode != 0:
         return {}
     answer = json.loads(run.stdout)

@@ -38,6 +38,9 @@ struct MessageMetrics {
   qint64 answerBytes = 0;
   int thoughtTokens = 0;
   double thoughtMs = 0.0;
+  bool byServer = false;  // a server wrote it: of its cache only the next two are known
+  qint64 promptTokens = 0;
+  qint64 cachedTokens = 0;  // of them
 };
 
 // A word of an answer that deserves a look; drawn with a line under it and a tint.

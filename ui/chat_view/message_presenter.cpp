@@ -5,6 +5,7 @@
 #include <QFileInfo>
 #include <algorithm>
 
+#include "app/chat/server_answer.h"
 #include "engine/metrics/kept_figures.h"
 #include "engine/recipes/method_info.h"
 #include "ui/chat_view/agreement_marks.h"
@@ -106,6 +107,9 @@ MessageMetrics metricsOf(const app::Run& run, const std::vector<MethodInfo>& met
   const TurnFigures& figures = run.figures;
   MessageMetrics metrics;
   metrics.valid = true;
+  metrics.byServer = app::isServersAnswer(run);
+  metrics.promptTokens = figures.tokens.thread_text;
+  metrics.cachedTokens = figures.tokens.thread_text - figures.tokens.prompt;
   metrics.method = recipesLabel(methods, app::namedMakers(run));
   if (const auto ofNew = app::recipeOfNew(run)) metrics.ofNew = recipeLabel(methods, *ofNew);
   metrics.ttftMs = figures.timings_ms.ttft;
@@ -163,7 +167,7 @@ MessageContent MessagePresenter::contentOf(const app::StoredMessage& message, co
   content.canGoOn = app::canGoOn(message);
   if (content.canGoOn && content.status == MessageStatus::kComplete)
     content.cutAtTokens = static_cast<int>(message.run.figures.tokens.generated);
-  if (message.hasRun && !message.text.isEmpty()) {
+  if (message.hasRun && !message.text.isEmpty() && !app::isServersAnswer(message.run)) {
     content.checkable = true;
     if (const std::optional<Agreement>& agreement = message.run.agreement) {
       content.checked = agreementText(*agreement);

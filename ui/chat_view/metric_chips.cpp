@@ -33,12 +33,19 @@ std::vector<QString> metricTexts(const MessageContent& content) {
   const MessageMetrics& m = content.metrics;
   if (!m.valid) return texts;
   if (!content.checked.isEmpty()) texts.push_back(content.checked);
-  texts.push_back(m.method);
-  if (!m.ofNew.isEmpty()) texts.push_back(ChipWords::tr("%1 for anything new").arg(m.ofNew));
+  if (!m.byServer) texts.push_back(m.method);
+  if (!m.byServer && !m.ofNew.isEmpty()) texts.push_back(ChipWords::tr("%1 for anything new").arg(m.ofNew));
   texts.push_back(ChipWords::tr("%1 to first word").arg(formatMilliseconds(m.ttftMs)));
   if (m.tokensPerS > 0) texts.push_back(formatSpeed(m.tokensPerS));
   if (m.thoughtTokens > 0)
     texts.push_back(ChipWords::tr("Thought for %1, %Ln token(s)", nullptr, m.thoughtTokens).arg(formatMilliseconds(m.thoughtMs)));
+  if (m.byServer) {
+    // How many words a prompt has is no measure of a server that told nothing.
+    if (m.promptTokens > 0)
+      texts.push_back(
+          ChipWords::tr("%1 of %Ln prompt token(s) from its cache", nullptr, static_cast<int>(m.promptTokens)).arg(m.cachedTokens));
+    return texts;
+  }
   texts.push_back(keptText(m));
   texts.push_back(
       m.answerBytes > 0

@@ -29,7 +29,6 @@ MethodControl::MethodControl(std::vector<MethodInfo> methods, QWidget* parent) :
   setAutoRaise(true);
   setToolButtonStyle(Qt::ToolButtonTextBesideIcon);
   setIcon(ui::icon(Glyph::kChip, IconColor::kMuted));
-  setToolTip(tr("Cache method and how much is kept (Ctrl+M)"));
 
   m_card = new PopupCard(*this, kCardUnits);
   m_card->setAccessibleName(tr("Cache method"));
@@ -116,6 +115,10 @@ void MethodControl::setTextAlone(bool textAlone) {
   if (std::exchange(m_textAlone, textAlone) != textAlone) describe();
 }
 
+void MethodControl::setLacking(const QString& why) {
+  if (std::exchange(m_lacking, why) != why) describe();
+}
+
 void MethodControl::setRecipe(const app::NamedRecipe& recipe) {
   m_recipe = recipe;
   describe();
@@ -178,7 +181,10 @@ QString MethodControl::about() const { return m_about->text(); }
 void MethodControl::describe() {
   const RecipeSpec& spec = m_recipe.spec;
   setText(m_watching ? tr("Watching: %1").arg(recipeLabel(m_methods, *m_watching)) : recipeLabel(m_methods, m_recipe));
-  setAccessibleName(tr("Cache method: %1").arg(text()));
+  if (!m_lacking.isEmpty()) setText(tr("The server’s cache"));
+  setEnabled(m_lacking.isEmpty());
+  setToolTip(m_lacking.isEmpty() ? tr("Cache method and how much is kept (Ctrl+M)") : m_lacking.toHtmlEscaped());
+  setAccessibleName(m_lacking.isEmpty() ? tr("Cache method: %1").arg(text()) : m_lacking);
   m_pick->setText(recipeTitle(m_methods, m_recipe));
   m_pick->setAccessibleName(tr("Cache method: %1. Choose another").arg(recipeTitle(m_methods, m_recipe)));
   const bool full = keepsEverything(spec);
@@ -220,7 +226,9 @@ QSize MethodControl::sizeHint() const {
   return QSize(base.width() + theme().px(8), std::max(base.height(), theme().px(32)));
 }
 
-void MethodControl::openCard() { m_card->open(*m_pick); }
+void MethodControl::openCard() {
+  if (m_lacking.isEmpty()) m_card->open(*m_pick);
+}
 
 void MethodControl::openLaterChoice() { m_card->open(m_later != nullptr ? *m_later->box() : static_cast<QWidget&>(*m_pick)); }
 

@@ -49,6 +49,8 @@ class MethodControl : public QToolButton {
   QString about() const;
   // This chat is text alone: methods that compress what is attached have nothing to do.
   void setTextAlone(bool textAlone);
+  // Why no method has any effect; empty: it has.
+  void setLacking(const QString& why);
   // What reads the source that is watched here, whatever is chosen; none: nothing is watched.
   void setWatching(const std::optional<app::NamedRecipe>& recipe);
 
@@ -68,6 +70,7 @@ class MethodControl : public QToolButton {
   app::NamedRecipe m_recipe;
   std::optional<app::NamedRecipe> m_watching;
   bool m_textAlone = false;
+  QString m_lacking;
   PopupCard* m_card = nullptr;
   QPushButton* m_pick = nullptr;
   QPushButton* m_change = nullptr;

@@ -58,6 +58,12 @@ QString firstWordParts(const TimingsMs& t) {
   return InspectorPanel::tr("Of that: %1").arg(parts.join(QStringLiteral(" · ")));
 }
 
+// What a server tells of its cache.
+QString serversCacheText(const CacheFigures& f) {
+  if (f.promptTokens == 0) return InspectorPanel::tr("A server answers. What its cache holds it does not tell.");
+  return InspectorPanel::tr("of the prompt’s %Ln token(s) came from the server’s cache", nullptr, static_cast<int>(f.promptTokens));
+}
+
 QLabel* section(const QString& text) {
   auto* label = new QLabel(text);
   setTextRole(label, TextRole::kCaptionStrong);
@@ -139,6 +145,10 @@ QWidget* InspectorPanel::buildNow() {
   layout->addWidget(m_progress);
   addGap(layout, 10);
 
+  const auto own = [this, layout](QWidget* widget) {
+    layout->addWidget(widget);
+    m_ofOwnCache << widget;
+  };
   layout->addWidget(section(tr("Cache")));
   m_bytes = new QLabel;
   setTextRole(m_bytes, TextRole::kDisplay);
@@ -146,7 +156,7 @@ QWidget* InspectorPanel::buildNow() {
   layout->addWidget(m_bytes);
   layout->addWidget(m_bytesDetail);
   m_memory = new MemoryBar;
-  layout->addWidget(m_memory);
+  own(m_memory);
   m_memoryDetail = caption(QString());
   layout->addWidget(m_memoryDetail);
   m_pinned = caption(QString());
@@ -155,16 +165,17 @@ QWidget* InspectorPanel::buildNow() {
   layout->addWidget(m_notes);
   addGap(layout, 10);
 
-  layout->addWidget(section(tr("Kept, mean over layers")));
+  own(section(tr("Kept, mean over layers")));
   m_keptVisual = new KeptBar(KeptBar::Kind::kVisual);
   m_keptText = new KeptBar(KeptBar::Kind::kText);
   layout->addWidget(m_keptVisual);
-  layout->addWidget(m_keptText);
+  own(m_keptText);
   auto* map = new QPushButton(icon(Glyph::kGrid), tr("Kept tokens…"));
   map->setToolTip(tr("What each layer kept of every frame or word (Ctrl+T)"));
   connect(map, &QPushButton::clicked, this, &InspectorPanel::keptMapRequested);
   addGap(layout, 4);
   layout->addWidget(map, 0, Qt::AlignLeft);
+  m_ofOwnCache << map;
   addGap(layout, 10);
 
   layout->addWidget(section(tr("Speed")));
@@ -182,11 +193,11 @@ QWidget* InspectorPanel::buildNow() {
   layout->addWidget(m_firstParts);
   addGap(layout, 10);
 
-  layout->addWidget(section(tr("Layers")));
-  layout->addWidget(caption(
+  own(section(tr("Layers")));
+  own(caption(
       tr("One bar per layer, from layer 0. Outline: limit. Fill: in use; blue for attachments, orange for text, green for the answer.")));
   m_layers = new LayerBars;
-  layout->addWidget(m_layers);
+  own(m_layers);
   m_why = caption(QString());
   layout->addWidget(m_why);
   layout->addStretch(1);
@@ -241,7 +252,7 @@ void InspectorPanel::hideEvent(QHideEvent* event) {
 }
 
 QString InspectorPanel::lastAnswerText(const CacheFigures& f) const {
-  const QString label = recipesLabel(m_methods, f.makers);
+  const QString label = f.byServer ? QString() : recipesLabel(m_methods, f.makers);
   if (f.subject == FiguresOf::kColumn) return tr("Compared · %1").arg(label);
   return label.isEmpty() ? tr("Last answer") : tr("Last answer · %1").arg(label);
 }
@@ -250,7 +261,7 @@ void InspectorPanel::refresh() {
   m_dirty = false;
   ++m_refreshes;
   const CacheFigures& f = m_monitor.figures();
-  const bool anything = f.active || f.hasReport;
+  const bool anything = f.active || f.hasReport || f.byServer;
   m_stack->setCurrentIndex(anything ? 1 : 0);
   if (!anything) return;
   const QString dash = QStringLiteral("–");
@@ -263,11 +274,15 @@ void InspectorPanel::refresh() {
   m_progress->setRange(0, known ? 1000 : 0);
   if (known) m_progress->setValue(static_cast<int>(1000.0 * (waits ? f.waitShare : phaseShare(f.phaseDone, f.phaseTotal))));
 
-  m_bytes->setText(f.hasReport ? formatBytes(f.held.prompt) : dash);
-  m_bytesDetail->setText(f.hasReport ? tr("of %1 without compression · %2 of %3")
-                                           .arg(formatBytes(f.kv.full), formatShare(f.keptShare),
-                                                f.visualTokens == 0 ? tr("the text") : attachedNoun(f.attached))
-                                     : tr("shown after compression"));
+  for (QWidget* widget : m_ofOwnCache) widget->setVisible(!f.byServer);
+  m_bytes->setText(f.byServer && f.promptTokens > 0 ? formatShare(static_cast<double>(f.cachedTokens) / static_cast<double>(f.promptTokens))
+                   : f.hasReport                    ? formatBytes(f.held.prompt)
+                                                    : dash);
+  m_bytesDetail->setText(f.byServer    ? serversCacheText(f)
+                         : f.hasReport ? tr("of %1 without compression · %2 of %3")
+                                             .arg(formatBytes(f.kv.full), formatShare(f.keptShare),
+                                                  f.visualTokens == 0 ? tr("the text") : attachedNoun(f.attached))
+                                       : tr("shown after compression"));
   m_memory->setBytes(f.held.prompt, f.kv.full);
   QStringList memory;
   if (f.held.answer > 0) memory << tr("Answer: %1 more").arg(formatBytes(f.held.answer));
@@ -282,7 +297,7 @@ void InspectorPanel::refresh() {
   m_notes->setText(notesText(f.notes, f.shortTextTokens));
   m_notes->setVisible(!f.notes.empty());
   m_keptVisual->setLabel(attachedLabel(f.attached));
-  m_keptVisual->setVisible(f.visualTokens > 0 || f.attached != AttachedKind::kNothing);
+  m_keptVisual->setVisible(!f.byServer && (f.visualTokens > 0 || f.attached != AttachedKind::kNothing));
   m_layers->setAttachedLabel(attachedLabel(f.attached));
   m_model->setAttached(f.attached);
   m_timeline->chart()->setAttached(f.attached);

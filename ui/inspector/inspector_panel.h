@@ -87,6 +87,7 @@ class InspectorPanel : public QWidget {
   QLabel* m_firstParts = nullptr;  // of the time to the first word
   Sparkline* m_sparkline = nullptr;
   LayerBars* m_layers = nullptr;
+  QList<QWidget*> m_ofOwnCache;  // hidden while a server answers
   QLabel* m_why = nullptr;
   TimelineTableModel* m_timelineModel = nullptr;
   TimelinePage* m_timeline = nullptr;

@@ -3,6 +3,7 @@
 #include <QCoreApplication>
 #include <algorithm>
 
+#include "app/chat/server_answer.h"
 #include "app/notices/cache_note_text.h"
 #include "ui/words/display_text.h"
 #include "ui/words/format_text.h"
@@ -170,6 +171,8 @@ void CacheMonitor::take(const EventBody& event) {
         f.layers = t.layers;
         f.slots = slots_of(t.layers);
       }
+      f.promptTokens = t.tokens.thread_text;
+      f.cachedTokens = t.tokens.thread_text - t.tokens.prompt;
       f.generatedTokens = t.tokens.generated;
       f.thoughtTokens = t.tokens.thought;
       f.tokensPerS = t.tokens_per_s;
@@ -185,10 +188,15 @@ void CacheMonitor::take(const EventBody& event) {
   tellRunning();
 }
 
+void CacheMonitor::setByServer(bool byServer) { m_running.byServer = byServer; }
+
 void CacheMonitor::showStored(const app::Run& run, AttachedKind attached, FiguresOf subject) {
   const TurnFigures& figures = run.figures;
   CacheFigures f;
   f.hasReport = !figures.layers.empty();
+  f.byServer = app::isServersAnswer(run);
+  f.promptTokens = figures.tokens.thread_text;
+  f.cachedTokens = figures.tokens.thread_text - figures.tokens.prompt;
   f.subject = subject;
   f.method = QString::fromStdString(figures.method);
   f.makers = app::namedMakers(run);

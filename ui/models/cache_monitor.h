@@ -26,6 +26,7 @@ enum class FiguresOf : int { kAnswer = 1, kColumn = 2 };
 struct CacheFigures {
   bool active = false;     // a request is running
   bool hasReport = false;  // a compression event was seen, or stored figures were shown
+  bool byServer = false;   // a server answers: of its cache only promptTokens and cachedTokens are known, at the end
   FiguresOf subject = FiguresOf::kAnswer;
   QString method;                         // that was asked for
   QList<app::NamedRecipe> makers;         // that the cache is called by (app::namedMakers); empty: not told yet
@@ -51,6 +52,8 @@ struct CacheFigures {
   double ttftMs = 0.0;  // of the finished turn
   TimingsMs timings;
   qint64 pinnedTokens = 0;  // that no layer may drop
+  qint64 promptTokens = 0;  // of a server's answer; 0: not told
+  qint64 cachedTokens = 0;  // of them
   std::vector<CompressionNote> notes;
   std::vector<RetainedMass> retainedMass;  // of the last event that scored anything
 };
@@ -65,6 +68,7 @@ class CacheMonitor : public QObject {
              std::chrono::steady_clock::time_point asked = std::chrono::steady_clock::now());
   void take(const EventBody& event);
   void setAttached(AttachedKind attached);  // of the request: in its thread
+  void setByServer(bool byServer);          // of the request
   void setCause(const app::Run& run);       // of the request: what it comes from is known
   // What the request waits for before the engine begins on it; its own progress takes the place of that. share: 0..1.
   void setWaiting(const QString& what, double share);

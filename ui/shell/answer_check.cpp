@@ -4,6 +4,7 @@
 
 #include "ui/chat_view/transcript_view.h"
 #include "ui/composer/composer.h"
+#include "ui/shell/abilities.h"
 #include "ui/shell/window_services.h"
 #include "ui/words/display_text.h"
 
@@ -29,11 +30,12 @@ const app::StoredMessage* AnswerCheck::find(app::MessageId answer) const {
   return found == branch.rend() ? nullptr : m_session.chat.message(found->id);
 }
 
-bool AnswerCheck::canCheck() const { return find(0) != nullptr; }
+bool AnswerCheck::canCheck() const { return find(0) != nullptr && lackText(m_session.model, Ability::kScore).isEmpty(); }
 
 void AnswerCheck::check(app::MessageId answer) {
   const app::StoredMessage* message = find(answer);
   if (message == nullptr || !m_session.answers.canSend()) return;
+  if (const QString lack = lackText(m_session.model, Ability::kScore); !lack.isEmpty()) return m_composer.showNotice(lack);
   if (message->run.modelFolder != QString::fromStdString(m_session.model.info().folder)) {
     m_composer.showNotice(
         tr("Another model wrote this answer (%1). Load it to check the answer.").arg(displayText(message->run.modelName)));

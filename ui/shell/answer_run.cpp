@@ -8,6 +8,7 @@
 #include "engine/metrics/continued_figures.h"
 #include "ui/composer/description_words.h"
 #include "ui/recipes/later_questions.h"
+#include "ui/shell/abilities.h"
 #include "ui/shell/chat_list.h"
 #include "ui/shell/chat_settings.h"
 #include "ui/shell/model_session.h"
@@ -389,6 +390,7 @@ void AnswerRun::answerAfter(const Saving& saved, const app::TurnIds& ids) {
   m_list.model().setRunning(ids.conversation);
   m_monitor.begin(asked.recipe.spec, FiguresOf::kAnswer, saved.asked);
   m_monitor.setAttached(attachedIn(run.thread));
+  m_monitor.setByServer(!lackText(m_model, Ability::kCompress).isEmpty());
   if (here) {
     showFigures();
     app::StoredMessage answer = newMessage(Role::kAssistant, ids.answer, ids.question, ids.conversation);

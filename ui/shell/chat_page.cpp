@@ -17,6 +17,7 @@
 #include "ui/composer/plan_line.h"
 #include "ui/recipes/later_questions.h"
 #include "ui/recipes/recipe_words.h"
+#include "ui/shell/abilities.h"
 #include "ui/shell/answer_check.h"
 #include "ui/shell/chat_session.h"
 #include "ui/shell/chat_settings.h"
@@ -224,7 +225,9 @@ void ChatPage::updateState() {
                          : reason.isEmpty() ? m_sight->blockedReason()
                                             : reason,
                          queues ? Composer::WhileBlocked::kQueue : Composer::WhileBlocked::kRefuse);
-  const bool told = writing || m_session.subject.watchesHere();  // of what is watched its bar says what is left
+  const QString ofServer = lackText(m_session.model, Ability::kCompress);
+  // Of what is watched its bar says what is left; of a server's cache nothing is known.
+  const bool told = writing || m_session.subject.watchesHere() || !ofServer.isEmpty();
   const Guard chosen = m_session.chat.options().laterQuestions;
   if (told) {
     m_preparationLine->setIdleText(QString(), QString());
@@ -233,6 +236,7 @@ void ChatPage::updateState() {
   }
   m_composer->method()->later()->setGuard(chosen, m_session.chat.id() == 0 ? ForChats::kNewOnesToo : ForChats::kThisOne);
   m_composer->method()->setWatching(m_session.subject.watchedRecipe());
+  m_composer->method()->setLacking(ofServer);
   describeText();
   arrangeViews();
 }
@@ -340,10 +344,13 @@ void ChatPage::watchSource() {
 
 void ChatPage::openMethodCard() {
   come();
+  if (const QString lack = lackText(m_session.model, Ability::kCompress); !lack.isEmpty()) return m_composer->showNotice(lack);
   m_composer->method()->openCard();
 }
 
-void ChatPage::stepRetention(int percent) { m_composer->method()->stepRetention(percent); }
+void ChatPage::stepRetention(int percent) {
+  if (lackText(m_session.model, Ability::kCompress).isEmpty()) m_composer->method()->stepRetention(percent);
+}
 
 void ChatPage::openDialog(Dialog dialog) {
   switch (dialog) {

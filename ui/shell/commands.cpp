@@ -13,6 +13,7 @@
 #include <algorithm>
 
 #include "ui/settings_view/settings_dialog.h"
+#include "ui/shell/abilities.h"
 #include "ui/shell/chat_page.h"
 #include "ui/shell/chat_session.h"
 #include "ui/shell/conversation_sidebar.h"
@@ -76,6 +77,7 @@ void Commands::addKey(const QKeySequence& key, std::function<void()> run) {
 
 void Commands::buildFile() {
   QMenu* file = m_window.menuBar()->addMenu(tr("&File"));
+  file->setToolTipsVisible(true);
   add(file, tr("&New chat"), QKeySequence::New, [this] { m_page.startNew(); });
   add(file, tr("&Attach files…"), QKeySequence::Open, [this] { m_page.attachFiles(); });
   m_watch = add(file, tr("&Watch…"), {}, [this] { m_page.watchSource(); });
@@ -170,20 +172,21 @@ void Commands::buildColours(QMenu* menu) {
 
 void Commands::buildChat() {
   QMenu* chat = m_window.menuBar()->addMenu(tr("&Chat"));
+  chat->setToolTipsVisible(true);
   m_stop = add(chat, tr("&Stop"), QKeySequence(Qt::Key_Escape), [this] { m_page.stopOrLeave(); });
   m_regenerate = add(chat, tr("&Regenerate"), QKeySequence(Qt::CTRL | Qt::Key_R), [this] { answerAgain(); });
   m_continue = add(chat, tr("Continue the ans&wer"), QKeySequence(Qt::CTRL | Qt::SHIFT | Qt::Key_Return),
                    [this] { m_session.answers.goOn(m_session.chat.loaded().conversation.activeLeaf); });
   chat->addSeparator();
-  add(chat, tr("&Compare methods…"), QKeySequence(Qt::CTRL | Qt::Key_K), [this] { m_page.compareOrLeave(); });
+  m_compare = add(chat, tr("&Compare methods…"), QKeySequence(Qt::CTRL | Qt::Key_K), [this] { m_page.compareOrLeave(); });
   m_check = add(chat, tr("&What changed?"), QKeySequence(Qt::CTRL | Qt::SHIFT | Qt::Key_K), [this] { m_page.checkLastAnswer(); });
   chat->addSeparator();
-  add(chat, tr("Choose a &method…"), QKeySequence(Qt::CTRL | Qt::SHIFT | Qt::Key_M),
-      [this] { m_page.openDialog(ChatPage::Dialog::kMethod); });
+  m_ofCache << add(chat, tr("Choose a &method…"), QKeySequence(Qt::CTRL | Qt::SHIFT | Qt::Key_M),
+                   [this] { m_page.openDialog(ChatPage::Dialog::kMethod); });
   add(chat, tr("Chat s&ettings…"), QKeySequence(Qt::CTRL | Qt::SHIFT | Qt::Key_S),
       [this] { m_page.openDialog(ChatPage::Dialog::kChatSettings); });
-  add(chat, tr("Chan&ge the recipe…"), QKeySequence(Qt::CTRL | Qt::SHIFT | Qt::Key_R),
-      [this] { m_page.openDialog(ChatPage::Dialog::kRecipe); });
+  m_ofCache << add(chat, tr("Chan&ge the recipe…"), QKeySequence(Qt::CTRL | Qt::SHIFT | Qt::Key_R),
+                   [this] { m_page.openDialog(ChatPage::Dialog::kRecipe); });
   chat->addSeparator();
   add(chat, tr("Re&name"), QKeySequence(Qt::Key_F2), [this] {
     m_window.setSidebarVisible(true);
@@ -210,20 +213,29 @@ void Commands::buildHelp() {
 void Commands::update() {
   const bool messages = !m_session.chat.branch().isEmpty();
   const bool busy = m_session.answers.busy();
-  m_watch->setEnabled(!m_session.model.readsNoVideos());
+  allow(m_watch, Ability::kWatch, !m_session.model.readsNoVideos());
   m_watch->setText(m_session.model.readsTextOnly()   ? tr("&Watch… (this model reads text only)")
                    : m_session.model.readsNoVideos() ? tr("&Watch… (this model reads no videos)")
                                                      : tr("&Watch…"));
   m_stop->setEnabled(m_page.canStop());
   m_regenerate->setEnabled(!busy && messages);
-  m_continue->setEnabled(!busy && messages && app::canGoOn(m_session.chat.branch().last()));
+  allow(m_continue, Ability::kContinue, !busy && messages && app::canGoOn(m_session.chat.branch().last()));
   m_export->setEnabled(messages);
   m_copyAnswer->setEnabled(messages);
-  m_check->setEnabled(!busy && m_page.canCheck());
+  allow(m_check, Ability::kScore, !busy && m_page.canCheck());
+  allow(m_compare, Ability::kCompare, true);
+  for (QAction* action : m_ofCache) allow(action, Ability::kCompress, true);
   m_edit->setOtherUndo(m_session.list.canUndoRemove() ? tr("&Undo delete chat") : QString());
   m_find->setEnabled(messages);
   m_pin->setEnabled(m_session.chat.id() != 0);
   m_pin->setChecked(m_session.list.isPinned(m_session.chat.id()));
+}
+
+// What the model cannot do is grey, with the reason.
+void Commands::allow(QAction* action, Ability ability, bool allowed) {
+  const QString lack = lackText(m_session.model, ability);
+  action->setEnabled(allowed && lack.isEmpty());
+  action->setToolTip(lack.toHtmlEscaped());
 }
 
 void Commands::showPanels(bool sidebar, bool panel) {
@@ -249,9 +261,10 @@ void Commands::showAbout() {
   box->setWindowTitle(tr("About Winnow"));
   box->setIconPixmap(applicationIcon().pixmap(theme().px(48), theme().px(48)));
   box->setText(tr("Winnow %1").arg(m_version));
-  box->setInformativeText(tr("Chat about images and long videos with a model on your own computer, and see what its compressed memory "
-                             "keeps.\n\nQt %1. No telemetry. Goes online only for a stream you watch or a model you download.")
-                              .arg(QLatin1String(qVersion())));
+  box->setInformativeText(
+      tr("Chat about images and long videos with a model on your own computer, and see what its compressed memory "
+         "keeps.\n\nQt %1. No telemetry. Goes online only for a stream you watch, a model you download or a server you connect to.")
+          .arg(QLatin1String(qVersion())));
   box->addButton(QMessageBox::Close);
   if (m_systemReport) {
     const QAbstractButton* copy = box->addButton(tr("Copy system report"), QMessageBox::ActionRole);

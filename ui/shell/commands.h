@@ -5,11 +5,13 @@
 #pragma once
 
 #include <QKeySequence>
+#include <QList>
 #include <QObject>
 #include <functional>
 
 #include "app/chat/conversation.h"
 #include "app/settings/settings.h"
+#include "engine/models/model_info.h"
 
 class QAction;
 class QMenu;
@@ -53,6 +55,7 @@ class Commands : public QObject {
   void buildHelp();
   void showRemoved(const QList<app::Conversation>& removed);
   void update();
+  void allow(QAction* action, Ability ability, bool allowed);
   void copyLastAnswer();
   void answerAgain();
   void showAbout();
@@ -78,7 +81,9 @@ class Commands : public QObject {
   QAction* m_stop = nullptr;
   QAction* m_regenerate = nullptr;
   QAction* m_continue = nullptr;
+  QAction* m_compare = nullptr;
   QAction* m_check = nullptr;
+  QList<QAction*> m_ofCache;  // methods and recipes
   QAction* m_pin = nullptr;
 };
 

@@ -2,6 +2,7 @@
 
 #include "ui/compare/comparison_setup.h"
 #include "ui/composer/composer.h"
+#include "ui/shell/abilities.h"
 #include "ui/shell/chat_session.h"
 #include "ui/shell/comparison_controller.h"
 
@@ -22,6 +23,7 @@ bool ComparisonChooser::choosing() const { return !m_setup.isHidden(); }
 void ComparisonChooser::chooseOrLeave() { choosing() ? leave() : choose(); }
 
 void ComparisonChooser::choose() {
+  if (const QString lack = lackText(m_session.model, Ability::kCompare); !lack.isEmpty()) return m_composer.showNotice(lack);
   m_setup.setModel(m_session.model.traits());
   m_setup.open(m_session.chat.options().recipe);
   Q_EMIT changed();

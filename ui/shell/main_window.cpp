@@ -264,8 +264,13 @@ void MainWindow::updateStatus() {
   if (model.state() == ModelState::kReady) {
     const QString weights =
         QString::fromStdString(model.info().dtype);  // "fp32, Q4_1": of what it computes in, and what they are stored in
-    parts << displayText(QString::fromStdString(model.info().name)) << formatParameters(model.info().parameter_count);
-    parts << weights.section(QStringLiteral(", "), -1) << QString::fromStdString(model.info().device).toUpper();
+    parts << displayText(QString::fromStdString(model.info().name));
+    if (!model.info().server.empty()) {
+      parts << displayText(QString::fromStdString(model.info().server));
+    } else {
+      parts << formatParameters(model.info().parameter_count);
+      parts << weights.section(QStringLiteral(", "), -1) << QString::fromStdString(model.info().device).toUpper();
+    }
   } else if (model.state() == ModelState::kLoading) {
     parts << model.progress();
   } else {

@@ -9,6 +9,7 @@
 
 #include "app/models/model_finder.h"
 #include "app/settings/settings.h"
+#include "ui/shell/connect_dialog.h"
 #include "ui/shell/model_session.h"
 #include "ui/shell/window_services.h"
 #include "ui/theme/file_dialog.h"
@@ -17,6 +18,7 @@
 #include "ui/words/display_text.h"
 #include "ui/words/format_text.h"
 #include "ui/words/model_fault_text.h"
+#include "ui/words/model_names.h"
 
 namespace winnow::ui {
 namespace {
@@ -92,6 +94,7 @@ void ModelMenu::buildWeights() {
 QString ModelMenu::heldText() const {
   if (m_model.state() != ModelState::kReady) return {};
   const ModelInfo& info = m_model.info();
+  if (!info.server.empty()) return tr("Now: %1").arg(displayText(QString::fromStdString(info.server)));
   return tr("Now: %1 in memory (%2)").arg(formatBytes(info.weight_bytes), QString::fromStdString(info.dtype));
 }
 
@@ -122,6 +125,7 @@ void ModelMenu::rebuild() {
   m_menu->clear();
   m_menu->addAction(icon(Glyph::kChip, IconColor::kMuted), tr("Open a &GGUF file…"), this, &ModelMenu::chooseFile);
   m_menu->addAction(icon(Glyph::kFolder, IconColor::kMuted), tr("Open a &folder…"), this, &ModelMenu::chooseFolder);
+  m_menu->addAction(icon(Glyph::kChip, IconColor::kMuted), tr("Conn&ect to a server…"), this, &ModelMenu::chooseServer);
   if (!m_offer.isEmpty()) m_menu->addAction(icon(Glyph::kChip, IconColor::kMuted), m_offer, this, &ModelMenu::offerTaken);
   m_menu->addMenu(m_weights);
   m_menu->addActions(m_serving);
@@ -137,7 +141,7 @@ void ModelMenu::rebuild() {
     // What is found stands below, by the name that its program has for it; Ollama's files have no other.
     const bool nameless = QFileInfo(path).fileName().startsWith(QLatin1String("sha256-"));
     const bool found = m_finder != nullptr && m_finder->find(path) != nullptr;
-    if (path != demo && !nameless && !found) offer(app::modelNameOf(path), path);
+    if (path != demo && !nameless && !found) offer(modelLabel(path), path);
   }
   offerFound();
 }
@@ -189,6 +193,12 @@ void ModelMenu::chooseFolder() {
   dialog->setOption(QFileDialog::ShowDirsOnly, true);
   dialog->setLabelText(QFileDialog::Accept, tr("Load"));
   connect(dialog, &QFileDialog::fileSelected, this, [this](const QString& folder) { m_model.load(folder); });
+  dialog->open();
+}
+
+void ModelMenu::chooseServer() {
+  auto* dialog = new ConnectDialog(m_settings.recentModelFolders(), m_window);
+  connect(dialog, &ConnectDialog::chosen, this, [this](const QString& place) { m_model.load(place); });
   dialog->open();
 }
 

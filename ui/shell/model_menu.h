@@ -44,6 +44,7 @@ class ModelMenu : public QObject {
   void offer(const QString& label, const QString& path, const QString& name = {});
   void chooseFile();
   void chooseFolder();
+  void chooseServer();
   void showRefused(const Error& error, const QString& tried);
   void offerWays(Notice notice, const QString& tried);
   void update();

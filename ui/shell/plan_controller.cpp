@@ -6,6 +6,7 @@
 #include "ui/composer/method_control.h"
 #include "ui/composer/plan_line.h"
 #include "ui/recipes/recipe_words.h"
+#include "ui/shell/abilities.h"
 #include "ui/shell/chat_session.h"
 #include "ui/shell/later_question.h"
 #include "ui/shell/window_services.h"
@@ -43,7 +44,7 @@ void PlanController::schedule() {
   const app::Draft draft = m_composer.draft();
   const bool watched = m_session.subject.watchesHere();  // its bar says what is there
   // What another model than the last answer's would need is foreseen before anything is written.
-  const bool nothing = watched || (isEmpty(draft) && !readByAnother());
+  const bool nothing = watched || !lackText(m_session.model, Ability::kPlan).isEmpty() || (isEmpty(draft) && !readByAnother());
   if (isEmpty(draft)) m_line.clear();
   if (nothing || m_session.model.state() != ModelState::kReady) {
     m_line.clear();

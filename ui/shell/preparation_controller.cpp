@@ -12,6 +12,7 @@
 #include "ui/composer/composer.h"
 #include "ui/composer/method_control.h"
 #include "ui/recipes/later_questions.h"
+#include "ui/shell/abilities.h"
 #include "ui/shell/chat_session.h"
 #include "ui/shell/window_services.h"
 #include "ui/words/attached_words.h"
@@ -81,7 +82,7 @@ void PreparationController::consider() {
   const bool ready = m_session.model.state() == ModelState::kReady && answers.canSend() && !m_composer.tray()->opening();
   const Subject now = subjectNow();
   if (now.attachments.isEmpty() || now.readAgain() || m_session.subject.watchesHere() ||
-      m_settings.prepareMode() == app::PrepareMode::kNever)
+      !lackText(m_session.model, Ability::kPrepare).isEmpty() || m_settings.prepareMode() == app::PrepareMode::kNever)
     return drop();
   if (m_stage != Stage::kNone && now.sameAs(m_subject)) {
     m_subject.conversation = now.conversation;

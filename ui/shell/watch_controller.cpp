@@ -7,6 +7,7 @@
 #include "engine/recipes/method_info.h"
 #include "ui/composer/composer.h"
 #include "ui/composer/description_dialog.h"
+#include "ui/shell/abilities.h"
 #include "ui/shell/chat_session.h"
 #include "ui/shell/window_services.h"
 #include "ui/watch/watch_dialog.h"
@@ -105,6 +106,7 @@ bool WatchController::here() const { return !idle() && m_source.conversation == 
 QString WatchController::name() const { return watchedName(QFile::decodeName(m_source.attachment.path)); }
 
 QString WatchController::blockedReason() const {
+  if (const QString lack = lackText(m_session.model, Ability::kWatch); !lack.isEmpty()) return lack;
   if (m_session.model.readsTextOnly()) return tr("This model reads text only. Choose one that reads videos under Model, then watch.");
   if (m_session.model.readsNoVideos())
     return tr("This model reads images, but no videos. Choose one that reads them under Model, then watch.");

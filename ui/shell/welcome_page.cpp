@@ -156,8 +156,10 @@ void WelcomePage::describeModel() {
   m_title->setText(text     ? tr("Ask something")
                    : images ? tr("What would you like to see in your picture?")
                             : tr("What would you like to see in your video?"));
+  const QString server = ready ? displayText(QString::fromStdString(m_model.info().server)) : QString();
   m_words->setText(
-      text ? tr("Ask questions and see what the model keeps in memory. Everything stays on this computer.")
+      !server.isEmpty() ? tr("Ask questions. What you ask and attach is sent to %1.").arg(server)
+      : text            ? tr("Ask questions and see what the model keeps in memory. Everything stays on this computer.")
       : images
           ? tr("Attach an image, ask questions, and see what the model keeps in memory. Everything stays on this computer.")
           : tr("Attach an image or a video, ask questions, and see what the model keeps in memory. Everything stays on this computer."));

@@ -4,8 +4,8 @@
 #include <QDir>
 #include <QFileInfo>
 
-#include "app/models/model_folders.h"
 #include "ui/words/display_text.h"
+#include "ui/words/model_names.h"
 
 namespace winnow::ui {
 namespace {
@@ -13,7 +13,7 @@ namespace {
 QString tr(const char* text) { return QCoreApplication::translate("winnow::ui::ModelFaultText", text); }
 
 // As people know it: a path's last part, with or without a slash at its end, or what the program that keeps it calls it.
-QString nameOf(const QString& path) { return displayText(app::modelNameOf(path)).simplified(); }
+QString nameOf(const QString& path) { return displayText(modelLabel(path)).simplified(); }
 QString fileNameOf(const QString& path) { return displayText(QFileInfo(QDir::cleanPath(path)).fileName()).simplified(); }
 
 void setWords(ErrorText& text, const QString& cause, const QString& remedy) {

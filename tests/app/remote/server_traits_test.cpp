@@ -79,13 +79,14 @@ TEST_F(ServerTraitsTest, ModelsAreListedAndAMissingOneIsNamed) {
 }
 
 TEST_F(ServerTraitsTest, WhatIsNoServerOfTheKindIsSaidSo) {
-  const std::pair<QByteArray, ErrorCode> bodies[] = {{"<html>a page</html>", ErrorCode::kServerNotOne},
-                                                     {"{}", ErrorCode::kServerNotOne},
-                                                     {R"({"data":7})", ErrorCode::kServerNotOne},
-                                                     {"[[[[", ErrorCode::kServerNotUnderstood},
-                                                     {"", ErrorCode::kServerNotUnderstood},
-                                                     {R"({"data":[]})", ErrorCode::kServerModelMissing},
-                                                     {R"({"data":[1,{"id":7},{"id":""},{"id":"a\u001b[2J"}]})", ErrorCode::kServerModelMissing}};
+  const std::pair<QByteArray, ErrorCode> bodies[] = {
+      {"<html>a page</html>", ErrorCode::kServerNotOne},
+      {"{}", ErrorCode::kServerNotOne},
+      {R"({"data":7})", ErrorCode::kServerNotOne},
+      {"[[[[", ErrorCode::kServerNotUnderstood},
+      {"", ErrorCode::kServerNotUnderstood},
+      {R"({"data":[]})", ErrorCode::kServerModelMissing},
+      {R"({"data":[1,{"id":7},{"id":""},{"id":"a\u001b[2J"}]})", ErrorCode::kServerModelMissing}};
   for (const auto& [body, code] : bodies) {
     m_server.answerJson("/v1/models", body);
     test::expect_error(code, "127.0.0.1", [&] { traits(); });

@@ -1,0 +1,59 @@
+// A server in the engine's place: its address, where the key for it is, and which of its models answers.
+//
+// Used by model_menu.h. Lists the server's models when asked to, which also shows whether it can be reached. The key itself is never typed
+// here: its variable or its file is named. UI thread only.
+#pragma once
+
+#include <QDialog>
+#include <QStringList>
+#include <optional>
+
+#include "app/remote/server_models.h"
+
+class QComboBox;
+class QLabel;
+class QLineEdit;
+class QPushButton;
+
+namespace winnow::ui {
+
+class ConnectDialog : public QDialog {
+  Q_OBJECT
+ public:
+  // known: places of models as they were used before, newest first; those of servers are offered.
+  explicit ConnectDialog(const QStringList& known, QWidget* parent = nullptr);
+
+  QComboBox* address() const { return m_address; }
+  QComboBox* keyKind() const { return m_keyKind; }
+  QLineEdit* keyName() const { return m_keyName; }
+  QComboBox* model() const { return m_model; }
+  QPushButton* testButton() const { return m_test; }
+  QPushButton* connectButton() const { return m_connect; }
+  QString status() const;
+  QString problem() const;  // why it cannot be connected to as it stands; empty: nothing is known against it
+
+  void accept() override;
+
+ Q_SIGNALS:
+  void chosen(const QString& place);  // for ModelSession::load()
+
+ private:
+  void fill(const QString& place);
+  std::optional<app::ServerAddress> typed(QString* problem = nullptr) const;
+  void test();
+  void browse();
+  void showListed(const app::ListedModels& models);
+  void changed();
+
+  app::ServerModels m_models;
+  QComboBox* m_address = nullptr;
+  QComboBox* m_keyKind = nullptr;
+  QLineEdit* m_keyName = nullptr;
+  QPushButton* m_browse = nullptr;
+  QComboBox* m_model = nullptr;
+  QPushButton* m_test = nullptr;
+  QLabel* m_status = nullptr;
+  QPushButton* m_connect = nullptr;
+};
+
+}  // namespace winnow::ui

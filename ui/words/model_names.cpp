@@ -1,0 +1,23 @@
+#include "ui/words/model_names.h"
+
+#include <QCoreApplication>
+
+#include "app/models/model_folders.h"
+#include "app/remote/server_address.h"
+#include "engine/base/error.h"
+
+namespace winnow::ui {
+
+QString modelLabel(const QString& place) {
+  if (!app::isServerAddress(place.toStdString())) return app::modelNameOf(place);
+  try {
+    const app::ServerAddress address = app::serverAddressOf(place.toStdString());
+    const QString host = QString::fromStdString(address.host());
+    if (address.model.empty()) return host;
+    return QCoreApplication::translate("winnow::ui::ModelNames", "%1 at %2").arg(QString::fromStdString(address.model), host);
+  } catch (const Exception&) {
+    return place;
+  }
+}
+
+}  // namespace winnow::ui
