@@ -268,10 +268,11 @@ PrepareMode Settings::prepareMode() const { return enumFrom(value(kPrepareMode),
 void Settings::setPrepareMode(PrepareMode mode) { store(kPrepareMode, enumWord(mode, kPrepareModes)); }
 bool Settings::keepConversations() const { return boolFrom(value(kKeepConversations), true); }
 void Settings::setKeepConversations(bool on) { store(kKeepConversations, boolWord(on)); }
-bool Settings::autoLoadModel() const { return boolFrom(value(kAutoLoadModel), true); }
-void Settings::setAutoLoadModel(bool on) { store(kAutoLoadModel, boolWord(on)); }
-bool Settings::serveAtStart() const { return boolFrom(value(kServeAtStart), false); }
-void Settings::setServeAtStart(bool on) { store(kServeAtStart, boolWord(on)); }
+AtStart Settings::atStart() const { return {boolFrom(value(kAutoLoadModel), true), boolFrom(value(kServeAtStart), false)}; }
+void Settings::setAtStart(const AtStart& atStart) {
+  store(kAutoLoadModel, boolWord(atStart.loadModel));
+  store(kServeAtStart, boolWord(atStart.serve));
+}
 
 WeightFormat Settings::weights() const { return value_of(kWeightWords, value(kWeights).toStdString()).value_or(WeightFormat::kAuto); }
 void Settings::setWeights(WeightFormat format) { store(kWeights, text(word_of(kWeightWords, format))); }

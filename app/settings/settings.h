@@ -33,6 +33,14 @@ struct ChatDefaults {
   friend bool operator==(const ChatDefaults&, const ChatDefaults&) = default;
 };
 
+// What is done when the program starts.
+struct AtStart {
+  bool loadModel = true;  // the last one
+  bool serve = false;     // it to other programs
+
+  friend bool operator==(const AtStart&, const AtStart&) = default;
+};
+
 class Settings : public QObject {
   Q_OBJECT
 
@@ -89,10 +97,8 @@ class Settings : public QObject {
   void setPrepareMode(PrepareMode mode);
   bool keepConversations() const;  // what was read of a chat stays on disk
   void setKeepConversations(bool on);
-  bool autoLoadModel() const;
-  void setAutoLoadModel(bool on);
-  bool serveAtStart() const;  // to other programs; off
-  void setServeAtStart(bool on);
+  AtStart atStart() const;
+  void setAtStart(const AtStart& atStart);
   WeightFormat weights() const;  // how models' numbers are held
   void setWeights(WeightFormat format);
 

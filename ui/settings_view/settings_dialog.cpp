@@ -89,10 +89,10 @@ SettingsDialog::SettingsDialog(app::Settings& settings, QWidget* parent) : QDial
 
   form->addRow(section(tr("Models")));
   auto* load = new QCheckBox(tr("Load the last model when Winnow starts"));
-  load->setChecked(settings.autoLoadModel());
+  load->setChecked(settings.atStart().loadModel);
   form->addRow(load);
   auto* serve = new QCheckBox(tr("Serve to other programs when Winnow starts"));
-  serve->setChecked(settings.serveAtStart());
+  serve->setChecked(settings.atStart().serve);
   form->addRow(serve);
 
   outer->addWidget(scrolling(page), 1);
@@ -113,8 +113,8 @@ SettingsDialog::SettingsDialog(app::Settings& settings, QWidget* parent) : QDial
     frames->setValue(settings.defaultFrameCount());
     prepare->setCurrentIndex(prepare->findData(int(settings.prepareMode())));
     keep->setChecked(settings.keepConversations());
-    load->setChecked(settings.autoLoadModel());
-    serve->setChecked(settings.serveAtStart());
+    load->setChecked(settings.atStart().loadModel);
+    serve->setChecked(settings.atStart().serve);
   };
   connect(reset, &QPushButton::clicked, this, [&settings, show] {
     for (const char* key :
@@ -137,8 +137,9 @@ SettingsDialog::SettingsDialog(app::Settings& settings, QWidget* parent) : QDial
   connect(prepare, &QComboBox::activated, this,
           [&settings, prepare] { settings.setPrepareMode(static_cast<app::PrepareMode>(prepare->currentData().toInt())); });
   connect(keep, &QCheckBox::toggled, this, [&settings](bool on) { settings.setKeepConversations(on); });
-  connect(load, &QCheckBox::toggled, this, [&settings](bool on) { settings.setAutoLoadModel(on); });
-  connect(serve, &QCheckBox::toggled, this, [&settings](bool on) { settings.setServeAtStart(on); });
+  const auto takeStart = [&settings, load, serve] { settings.setAtStart({load->isChecked(), serve->isChecked()}); };
+  connect(load, &QCheckBox::clicked, this, takeStart);
+  connect(serve, &QCheckBox::clicked, this, takeStart);
   if (parent != nullptr)
     resize(std::min(theme().px(520), parent->window()->width() - theme().px(24)),
            std::min(theme().px(520), parent->window()->height() - theme().px(24)));

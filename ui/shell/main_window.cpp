@@ -233,10 +233,10 @@ void MainWindow::onStoreOpened() {
   m_dock->setVisible(m_panelWanted);
   applyTheme();
   if (m_initial.modelFolder.isEmpty() && m_session->model.state() == ModelState::kNone) {
-    const QString last = settings.autoLoadModel() ? settings.lastModelFolder() : QString();
+    const QString last = settings.atStart().loadModel ? settings.lastModelFolder() : QString();
     m_session->model.load(last.isEmpty() ? m_initial.demoModelFolder : last);
   }
-  if (settings.serveAtStart()) m_serving->setOn(true);
+  if (settings.atStart().serve) m_serving->setOn(true);
   m_arrangement = -1;
   m_narrow = dockWidgetArea(m_dock) == Qt::BottomDockWidgetArea;
   arrange();

@@ -26,7 +26,7 @@ TEST(Settings, StartWithTheAgreedDefaults) {
   EXPECT_EQ(settings.prepareMode(), PrepareMode::kOnMains);
   EXPECT_EQ(settings.weights(), WeightFormat::kAuto);
   EXPECT_TRUE(settings.keepConversations());
-  EXPECT_FALSE(settings.serveAtStart());
+  EXPECT_EQ(settings.atStart(), (AtStart{true, false}));
   EXPECT_EQ(settings.laterQuestions(), Guard::kKeep);
   EXPECT_EQ(options.frameCount, 64);
   EXPECT_TRUE(options.sampling.empty());

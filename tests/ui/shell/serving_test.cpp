@@ -2,6 +2,7 @@
 #include <QAction>
 #include <QClipboard>
 #include <QMenu>
+#include <QPushButton>
 #include <QToolButton>
 #include <future>
 
@@ -90,7 +91,7 @@ TEST_F(ServingTest, IsRememberedOnlyWhereTheSettingsSaySo) {
   close();
   open();
   EXPECT_FALSE(serve()->isChecked());
-  m_settings->setServeAtStart(true);
+  m_settings->setAtStart({true, true});
   close();
   open();
   EXPECT_TRUE(waitUntil([&] { return serve()->isChecked(); }));
