@@ -304,12 +304,6 @@ void Settings::reset(const QString& key) {
   Q_EMIT changed(key);
 }
 
-void Settings::resetAll() {
-  for (const QString& key : keys()) {
-    if (key != QLatin1String(kSavedRecipes)) reset(key);
-  }
-}
-
 QStringList Settings::keys() {
   QStringList all;
   for (const char* key : kAllKeys) all.push_back(text(key));

