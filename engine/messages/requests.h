@@ -12,6 +12,7 @@
 
 #include "engine/media/frame_source.h"
 #include "engine/messages/cache_maker.h"
+#include "engine/models/load_settings.h"
 #include "engine/recipes/recipe_spec.h"
 #include "engine/sampling/sampling.h"
 
@@ -58,11 +59,6 @@ struct PromptSettings {
 
   friend bool operator==(const PromptSettings&, const PromptSettings&) = default;
 };
-
-enum class Device : int { kAuto = 1, kCpu = 2, kCuda = 3 };
-// auto: as stored on a GPU; bf16 on a CPU with bf16 instructions, else fp32; quantised weights stay as stored. int8, int4: as auto, but
-// the decoder's unquantised matrices are quantised to so many bits.
-enum class WeightFormat : int { kAuto = 1, kFp32 = 2, kBf16 = 3, kInt8 = 4, kInt4 = 5 };
 
 struct LoadModel {
   std::string folder;  // or a GGUF file, or where a server's model is (app/remote/server_address.h)
