@@ -1,5 +1,5 @@
-// Attention of one query token over a layer with slots that tokens share (engine/kv_cache/shared_entries.h), on an NVIDIA GPU: all KV heads
-// at once, keys and values read in place.
+// Attention of one query token over a layer with slots that several tokens share (EMS), on an NVIDIA GPU: all KV heads at once, keys and
+// values read in place.
 //
 // Used by engine/layers (through engine/cuda_plugin); implemented in kernels/cuda/shared_attention.cu. A head's tokens are its table's, in
 // order, then one for every slot from `covered` on, so appending needs no new table. A token's logit is scale * factor * (query . key of

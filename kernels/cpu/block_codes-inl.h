@@ -3,11 +3,11 @@
 //
 // For files of kernels/cpu, which are compiled once per instruction set: included after highway.h, within each of them. Loops have fixed
 // lengths and no branches, so that they vectorise.
-#if defined(WINNOW_KERNELS_DISPATCH_BLOCK_CODES_INL_H_) == defined(HWY_TARGET_TOGGLE)
-#ifdef WINNOW_KERNELS_DISPATCH_BLOCK_CODES_INL_H_
-#undef WINNOW_KERNELS_DISPATCH_BLOCK_CODES_INL_H_
+#if defined(WINNOW_KERNELS_CPU_BLOCK_CODES_INL_H_) == defined(HWY_TARGET_TOGGLE)
+#ifdef WINNOW_KERNELS_CPU_BLOCK_CODES_INL_H_
+#undef WINNOW_KERNELS_CPU_BLOCK_CODES_INL_H_
 #else
-#define WINNOW_KERNELS_DISPATCH_BLOCK_CODES_INL_H_
+#define WINNOW_KERNELS_CPU_BLOCK_CODES_INL_H_
 #endif
 
 #include <hwy/highway.h>

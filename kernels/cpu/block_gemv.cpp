@@ -7,6 +7,7 @@
 #include <algorithm>
 #include <cstdint>
 
+#include "kernels/cpu/run_checked.h"
 #include "kernels/reference/check_block_gemv.h"
 
 #undef HWY_TARGET_INCLUDE
@@ -57,11 +58,7 @@ namespace winnow::kernels {
 
 HWY_EXPORT(block_gemv);
 
-LaunchStatus block_gemv_cpu(const BlockGemvArgs& args) {
-  if (const LaunchStatus status = check_arguments(args); status != LaunchStatus::kOk) return status;
-  HWY_DYNAMIC_DISPATCH(block_gemv)(args);
-  return LaunchStatus::kOk;
-}
+LaunchStatus block_gemv_cpu(const BlockGemvArgs& args) { return run_checked(args, HWY_DYNAMIC_DISPATCH(block_gemv)); }
 
 }  // namespace winnow::kernels
 #endif  // HWY_ONCE

@@ -10,6 +10,7 @@
 #include <cstdint>
 #include <type_traits>
 
+#include "kernels/cpu/run_checked.h"
 #include "kernels/reference/check_column_sums.h"
 #include "kernels/reference/element.h"
 
@@ -263,11 +264,7 @@ namespace winnow::kernels {
 
 HWY_EXPORT(column_sums);
 
-LaunchStatus column_sums_cpu(const ColumnSumsArgs& args) {
-  if (const LaunchStatus status = check_arguments(args); status != LaunchStatus::kOk) return status;
-  HWY_DYNAMIC_DISPATCH(column_sums)(args);
-  return LaunchStatus::kOk;
-}
+LaunchStatus column_sums_cpu(const ColumnSumsArgs& args) { return run_checked(args, HWY_DYNAMIC_DISPATCH(column_sums)); }
 
 }  // namespace winnow::kernels
 #endif  // HWY_ONCE

@@ -12,6 +12,7 @@
 #include <limits>
 #include <type_traits>
 
+#include "kernels/cpu/run_checked.h"
 #include "kernels/reference/check_arguments.h"
 
 #undef HWY_TARGET_INCLUDE
@@ -325,11 +326,7 @@ namespace winnow::kernels {
 
 HWY_EXPORT(decode_attention);
 
-LaunchStatus decode_attention_cpu(const DecodeAttentionArgs& args) {
-  if (const LaunchStatus status = check_arguments(args); status != LaunchStatus::kOk) return status;
-  HWY_DYNAMIC_DISPATCH(decode_attention)(args);
-  return LaunchStatus::kOk;
-}
+LaunchStatus decode_attention_cpu(const DecodeAttentionArgs& args) { return run_checked(args, HWY_DYNAMIC_DISPATCH(decode_attention)); }
 
 }  // namespace winnow::kernels
 #endif  // HWY_ONCE

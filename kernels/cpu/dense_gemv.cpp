@@ -6,6 +6,7 @@
 
 #include <cstdint>
 
+#include "kernels/cpu/run_checked.h"
 #include "kernels/reference/check_dense_gemv.h"
 #include "kernels/reference/element.h"
 
@@ -80,11 +81,7 @@ namespace winnow::kernels {
 
 HWY_EXPORT(dense_gemv);
 
-LaunchStatus dense_gemv_cpu(const DenseGemvArgs& args) {
-  if (const LaunchStatus status = check_arguments(args); status != LaunchStatus::kOk) return status;
-  HWY_DYNAMIC_DISPATCH(dense_gemv)(args);
-  return LaunchStatus::kOk;
-}
+LaunchStatus dense_gemv_cpu(const DenseGemvArgs& args) { return run_checked(args, HWY_DYNAMIC_DISPATCH(dense_gemv)); }
 
 }  // namespace winnow::kernels
 #endif  // HWY_ONCE

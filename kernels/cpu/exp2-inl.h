@@ -1,11 +1,11 @@
 // Powers of two for softmax weights: cheaper than Highway's Exp, because inputs that cannot occur here are not handled.
 //
 // For files of kernels/cpu, which are compiled once per instruction set: included after highway.h, within each of them.
-#if defined(WINNOW_KERNELS_DISPATCH_EXP2_INL_H_) == defined(HWY_TARGET_TOGGLE)
-#ifdef WINNOW_KERNELS_DISPATCH_EXP2_INL_H_
-#undef WINNOW_KERNELS_DISPATCH_EXP2_INL_H_
+#if defined(WINNOW_KERNELS_CPU_EXP2_INL_H_) == defined(HWY_TARGET_TOGGLE)
+#ifdef WINNOW_KERNELS_CPU_EXP2_INL_H_
+#undef WINNOW_KERNELS_CPU_EXP2_INL_H_
 #else
-#define WINNOW_KERNELS_DISPATCH_EXP2_INL_H_
+#define WINNOW_KERNELS_CPU_EXP2_INL_H_
 #endif
 
 #include <hwy/highway.h>

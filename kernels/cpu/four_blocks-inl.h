@@ -2,11 +2,11 @@
 // codes are unpacked from two blocks at once.
 //
 // For int8_gemv_cpu.cpp, which is compiled once per instruction set: included after highway.h, within each of them.
-#if defined(WINNOW_KERNELS_DISPATCH_FOUR_BLOCKS_INL_H_) == defined(HWY_TARGET_TOGGLE)
-#ifdef WINNOW_KERNELS_DISPATCH_FOUR_BLOCKS_INL_H_
-#undef WINNOW_KERNELS_DISPATCH_FOUR_BLOCKS_INL_H_
+#if defined(WINNOW_KERNELS_CPU_FOUR_BLOCKS_INL_H_) == defined(HWY_TARGET_TOGGLE)
+#ifdef WINNOW_KERNELS_CPU_FOUR_BLOCKS_INL_H_
+#undef WINNOW_KERNELS_CPU_FOUR_BLOCKS_INL_H_
 #else
-#define WINNOW_KERNELS_DISPATCH_FOUR_BLOCKS_INL_H_
+#define WINNOW_KERNELS_CPU_FOUR_BLOCKS_INL_H_
 #endif
 
 #include <hwy/highway.h>

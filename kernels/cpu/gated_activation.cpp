@@ -8,6 +8,7 @@
 #include <algorithm>
 #include <cstdint>
 
+#include "kernels/cpu/run_checked.h"
 #include "kernels/cpu/stored_elements.h"
 #include "kernels/reference/check_gated_activation.h"
 
@@ -130,11 +131,7 @@ namespace winnow::kernels {
 
 HWY_EXPORT(gated_activation);
 
-LaunchStatus gated_activation_cpu(const GatedActivationArgs& args) {
-  if (const LaunchStatus status = check_arguments(args); status != LaunchStatus::kOk) return status;
-  HWY_DYNAMIC_DISPATCH(gated_activation)(args);
-  return LaunchStatus::kOk;
-}
+LaunchStatus gated_activation_cpu(const GatedActivationArgs& args) { return run_checked(args, HWY_DYNAMIC_DISPATCH(gated_activation)); }
 
 }  // namespace winnow::kernels
 #endif  // HWY_ONCE

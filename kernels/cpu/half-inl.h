@@ -1,11 +1,11 @@
 // A stored fp16 element (IEEE half precision).
 //
 // For files of kernels/cpu, which are compiled once per instruction set: included after highway.h, within each of them.
-#if defined(WINNOW_KERNELS_DISPATCH_HALF_INL_H_) == defined(HWY_TARGET_TOGGLE)
-#ifdef WINNOW_KERNELS_DISPATCH_HALF_INL_H_
-#undef WINNOW_KERNELS_DISPATCH_HALF_INL_H_
+#if defined(WINNOW_KERNELS_CPU_HALF_INL_H_) == defined(HWY_TARGET_TOGGLE)
+#ifdef WINNOW_KERNELS_CPU_HALF_INL_H_
+#undef WINNOW_KERNELS_CPU_HALF_INL_H_
 #else
-#define WINNOW_KERNELS_DISPATCH_HALF_INL_H_
+#define WINNOW_KERNELS_CPU_HALF_INL_H_
 #endif
 
 #include <hwy/highway.h>

@@ -14,6 +14,7 @@
 #include <cstring>
 #include <limits>
 
+#include "kernels/cpu/run_checked.h"
 #include "kernels/cpu/stored_elements.h"
 #include "kernels/reference/check_block_gemv.h"
 #include "kernels/reference/check_int8_gemm.h"
@@ -399,17 +400,9 @@ HWY_EXPORT(round_tile);
 HWY_EXPORT(int8_gemm);
 HWY_EXPORT(is_fast);
 
-LaunchStatus round_tile_cpu(const RoundTileArgs& args) {
-  if (const LaunchStatus status = check_arguments(args); status != LaunchStatus::kOk) return status;
-  HWY_DYNAMIC_DISPATCH(round_tile)(args);
-  return LaunchStatus::kOk;
-}
+LaunchStatus round_tile_cpu(const RoundTileArgs& args) { return run_checked(args, HWY_DYNAMIC_DISPATCH(round_tile)); }
 
-LaunchStatus int8_gemm_cpu(const Int8GemmArgs& args) {
-  if (const LaunchStatus status = check_arguments(args); status != LaunchStatus::kOk) return status;
-  HWY_DYNAMIC_DISPATCH(int8_gemm)(args);
-  return LaunchStatus::kOk;
-}
+LaunchStatus int8_gemm_cpu(const Int8GemmArgs& args) { return run_checked(args, HWY_DYNAMIC_DISPATCH(int8_gemm)); }
 
 bool int8_gemm_is_fast(BlockType type) { return HWY_DYNAMIC_DISPATCH(is_fast)(type); }
 

@@ -12,6 +12,7 @@
 #include <cstring>
 #include <limits>
 
+#include "kernels/cpu/run_checked.h"
 #include "kernels/reference/check_int8_gemv.h"
 
 #undef HWY_TARGET_INCLUDE
@@ -508,17 +509,9 @@ namespace winnow::kernels {
 HWY_EXPORT(round_input);
 HWY_EXPORT(int8_gemv);
 
-LaunchStatus round_input_cpu(const RoundInputArgs& args) {
-  if (const LaunchStatus status = check_arguments(args); status != LaunchStatus::kOk) return status;
-  HWY_DYNAMIC_DISPATCH(round_input)(args);
-  return LaunchStatus::kOk;
-}
+LaunchStatus round_input_cpu(const RoundInputArgs& args) { return run_checked(args, HWY_DYNAMIC_DISPATCH(round_input)); }
 
-LaunchStatus int8_gemv_cpu(const Int8GemvArgs& args) {
-  if (const LaunchStatus status = check_arguments(args); status != LaunchStatus::kOk) return status;
-  HWY_DYNAMIC_DISPATCH(int8_gemv)(args);
-  return LaunchStatus::kOk;
-}
+LaunchStatus int8_gemv_cpu(const Int8GemvArgs& args) { return run_checked(args, HWY_DYNAMIC_DISPATCH(int8_gemv)); }
 
 }  // namespace winnow::kernels
 #endif  // HWY_ONCE

@@ -14,6 +14,7 @@
 #include <limits>
 #include <numbers>
 
+#include "kernels/cpu/run_checked.h"
 #include "kernels/reference/check_prefill_attention.h"
 #include "kernels/reference/element.h"
 
@@ -298,11 +299,7 @@ std::int64_t prefill_attention_workspace(std::int64_t group, std::int64_t rows, 
 
 std::int64_t prefill_attention_kept(const PrefillAttentionArgs& args) { return HWY_DYNAMIC_DISPATCH(kept_floats)(args); }
 
-LaunchStatus prefill_attention_cpu(const PrefillAttentionArgs& args) {
-  if (const LaunchStatus status = check_arguments(args); status != LaunchStatus::kOk) return status;
-  HWY_DYNAMIC_DISPATCH(prefill_attention)(args);
-  return LaunchStatus::kOk;
-}
+LaunchStatus prefill_attention_cpu(const PrefillAttentionArgs& args) { return run_checked(args, HWY_DYNAMIC_DISPATCH(prefill_attention)); }
 
 }  // namespace winnow::kernels
 #endif  // HWY_ONCE

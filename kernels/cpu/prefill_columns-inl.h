@@ -4,11 +4,11 @@
 // under the largest logit that it has met so far, and what they are shares of is known after its last key. So the weights of a call's rows
 // are kept, each tile's beside the maximum that it was taken under, and added up at the end, times 2^(maximum then - last maximum) / sum:
 // one multiply-add for each instead of a product of queries and keys and an exponential.
-#if defined(WINNOW_KERNELS_DISPATCH_PREFILL_COLUMNS_INL_H_) == defined(HWY_TARGET_TOGGLE)
-#ifdef WINNOW_KERNELS_DISPATCH_PREFILL_COLUMNS_INL_H_
-#undef WINNOW_KERNELS_DISPATCH_PREFILL_COLUMNS_INL_H_
+#if defined(WINNOW_KERNELS_CPU_PREFILL_COLUMNS_INL_H_) == defined(HWY_TARGET_TOGGLE)
+#ifdef WINNOW_KERNELS_CPU_PREFILL_COLUMNS_INL_H_
+#undef WINNOW_KERNELS_CPU_PREFILL_COLUMNS_INL_H_
 #else
-#define WINNOW_KERNELS_DISPATCH_PREFILL_COLUMNS_INL_H_
+#define WINNOW_KERNELS_CPU_PREFILL_COLUMNS_INL_H_
 #endif
 
 #include <hwy/highway.h>

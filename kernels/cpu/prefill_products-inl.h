@@ -2,8 +2,8 @@
 //
 // For prefill_attention_cpu.cpp, which is compiled once per instruction set: included after highway.h. A step is one element in fp32
 // (Singles) or, where the processor multiplies and adds pairs of bf16, two elements (Pairs). Accumulation is fp32.
-#ifndef WINNOW_KERNELS_DISPATCH_PREFILL_SIZES
-#define WINNOW_KERNELS_DISPATCH_PREFILL_SIZES
+#ifndef WINNOW_KERNELS_CPU_PREFILL_SIZES
+#define WINNOW_KERNELS_CPU_PREFILL_SIZES
 
 #include <cstdint>
 
@@ -15,13 +15,13 @@ constexpr std::int64_t kMostLanes = 16;  // a line of the cache
 constexpr std::int64_t round_up(std::int64_t value, std::int64_t unit) { return (value + unit - 1) / unit * unit; }
 
 }  // namespace winnow::kernels
-#endif  // WINNOW_KERNELS_DISPATCH_PREFILL_SIZES
+#endif  // WINNOW_KERNELS_CPU_PREFILL_SIZES
 
-#if defined(WINNOW_KERNELS_DISPATCH_PREFILL_PRODUCTS_INL_H_) == defined(HWY_TARGET_TOGGLE)
-#ifdef WINNOW_KERNELS_DISPATCH_PREFILL_PRODUCTS_INL_H_
-#undef WINNOW_KERNELS_DISPATCH_PREFILL_PRODUCTS_INL_H_
+#if defined(WINNOW_KERNELS_CPU_PREFILL_PRODUCTS_INL_H_) == defined(HWY_TARGET_TOGGLE)
+#ifdef WINNOW_KERNELS_CPU_PREFILL_PRODUCTS_INL_H_
+#undef WINNOW_KERNELS_CPU_PREFILL_PRODUCTS_INL_H_
 #else
-#define WINNOW_KERNELS_DISPATCH_PREFILL_PRODUCTS_INL_H_
+#define WINNOW_KERNELS_CPU_PREFILL_PRODUCTS_INL_H_
 #endif
 
 #include <hwy/highway.h>

@@ -8,6 +8,7 @@
 #include <cmath>
 #include <cstdint>
 
+#include "kernels/cpu/run_checked.h"
 #include "kernels/cpu/stored_elements.h"
 #include "kernels/reference/check_rms_norm.h"
 
@@ -135,11 +136,7 @@ namespace winnow::kernels {
 
 HWY_EXPORT(rms_norm);
 
-LaunchStatus rms_norm_cpu(const RmsNormArgs& args) {
-  if (const LaunchStatus status = check_arguments(args); status != LaunchStatus::kOk) return status;
-  HWY_DYNAMIC_DISPATCH(rms_norm)(args);
-  return LaunchStatus::kOk;
-}
+LaunchStatus rms_norm_cpu(const RmsNormArgs& args) { return run_checked(args, HWY_DYNAMIC_DISPATCH(rms_norm)); }
 
 }  // namespace winnow::kernels
 #endif  // HWY_ONCE

@@ -3,6 +3,7 @@
 
 #include <cstdint>
 
+#include "kernels/cpu/run_checked.h"
 #include "kernels/cpu/stored_elements.h"
 #include "kernels/reference/check_rotary.h"
 
@@ -56,11 +57,7 @@ namespace winnow::kernels {
 
 HWY_EXPORT(rotary);
 
-LaunchStatus rotary_cpu(const RotaryArgs& args) {
-  if (const LaunchStatus status = check_arguments(args); status != LaunchStatus::kOk) return status;
-  HWY_DYNAMIC_DISPATCH(rotary)(args);
-  return LaunchStatus::kOk;
-}
+LaunchStatus rotary_cpu(const RotaryArgs& args) { return run_checked(args, HWY_DYNAMIC_DISPATCH(rotary)); }
 
 }  // namespace winnow::kernels
 #endif  // HWY_ONCE
