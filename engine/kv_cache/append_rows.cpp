@@ -17,12 +17,7 @@ void append_rows(const KvShape& shape, const DeviceSlots& slots, const at::Tenso
   args.kv_heads = shape.kv_heads;
   args.tokens = key.size(1);
   args.head_dim = shape.head_dim;
-  args.slots = slots.of_heads.data();
-  args.further = slots.further;
-  args.key_blocks = slots.blocks.key_blocks;
-  args.value_blocks = slots.blocks.value_blocks;
-  args.table_stride = slots.blocks.stride;
-  args.block_slots = KvCache::kBlockSlots;
+  slots.pass_to(args);
   require_launched(cuda_plugin().append_slots(&args), "writing keys and values to the cache");
 }
 

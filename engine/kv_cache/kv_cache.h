@@ -80,11 +80,23 @@ struct LayerPlan {
   std::vector<std::vector<std::int32_t>> kept;
 };
 
+// Slots of every block of a cache.
+inline constexpr std::int64_t kSlotsOfBlock = 64;
+
 // A layer's block pointers in GPU memory, [kv_heads, stride] each; entries past a head's blocks are null.
 struct DeviceBlocks {
   void* const* key_blocks = nullptr;
   void* const* value_blocks = nullptr;
   std::int64_t stride = 0;
+
+  // Into the arguments of a kernel that reads or writes them.
+  template <class Args>
+  void pass_to(Args& args) const {
+    args.key_blocks = key_blocks;
+    args.value_blocks = value_blocks;
+    args.table_stride = stride;
+    args.block_slots = kSlotsOfBlock;
+  }
 };
 
 // A layer's slots for GPU kernels: its blocks, the slots of each head, and a count on the device that is added to all.
@@ -93,6 +105,13 @@ struct DeviceSlots {
   std::vector<std::int32_t> of_heads;
   const std::int32_t* further = nullptr;  // null: 0
   std::int64_t most_further = 0;          // its upper bound
+
+  template <class Args>
+  void pass_to(Args& args) const {
+    blocks.pass_to(args);
+    args.slots = of_heads.data();
+    args.further = further;
+  }
 };
 
 // Host values with a copy in GPU memory.
@@ -128,7 +147,7 @@ struct UnstoredBias {
 
 class KvCache {
  public:
-  static constexpr std::int64_t kBlockSlots = 64;
+  static constexpr std::int64_t kBlockSlots = kSlotsOfBlock;
   // Blocks that `slots` slots of a head take.
   static constexpr std::int64_t blocks_for(std::int64_t slots) { return (slots + kBlockSlots - 1) / kBlockSlots; }
 

@@ -33,13 +33,8 @@ Attended attend(const at::Tensor& query, const KvShape& shape, const DeviceSlots
   args.kv_heads = shape.kv_heads;
   args.group = group;
   args.head_dim = shape.head_dim;
-  args.key_blocks = slots.blocks.key_blocks;
-  args.value_blocks = slots.blocks.value_blocks;
-  args.table_stride = slots.blocks.stride;
-  args.slots = slots.of_heads.data();
-  args.further = slots.further;
+  slots.pass_to(args);
   args.most_further = slots.most_further;
-  args.block_slots = KvCache::kBlockSlots;
   args.scale = static_cast<float>(scale);
   args.workspace = workspace.data_ptr<float>();
   if (probabilities) {

@@ -123,10 +123,7 @@ at::Tensor device_shared_attention(const at::Tensor& query, const KvCache& cache
   args.kv_heads = shape.kv_heads;
   args.group = query.size(0) / shape.kv_heads;
   args.head_dim = shape.head_dim;
-  args.key_blocks = blocks.key_blocks;
-  args.value_blocks = blocks.value_blocks;
-  args.table_stride = blocks.stride;
-  args.block_slots = KvCache::kBlockSlots;
+  blocks.pass_to(args);
   args.slots = slots.data();
   args.listed = tables.listed().data();
   args.covered = tables.covered().data();

@@ -22,12 +22,7 @@ at::Tensor rotate_append(const at::Tensor& qkv, const RotaryAngles& angles, cons
   args.cosine = angles.cosine.const_data_ptr();
   args.sine = angles.sine.const_data_ptr();
   args.queries = queries.mutable_data_ptr();
-  args.slots = slots.of_heads.data();
-  args.further = slots.further;
-  args.key_blocks = slots.blocks.key_blocks;
-  args.value_blocks = slots.blocks.value_blocks;
-  args.table_stride = slots.blocks.stride;
-  args.block_slots = KvCache::kBlockSlots;
+  slots.pass_to(args);
   require_launched(cuda_plugin().rotate_append(&args), "rotary positions and the cache");
   return queries;
 }
