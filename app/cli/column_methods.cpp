@@ -76,7 +76,7 @@ std::vector<RecipeSpec> column_recipes(const TurnOptions& options, const std::ve
 }
 
 std::string column_label(const RecipeSpec& recipe) {
-  if (recipe.method == "full") return recipe.method;
+  if (keeps_everything(recipe)) return recipe.method;
   if (recipe.budget_tokens) return recipe.method + "@" + std::to_string(*recipe.budget_tokens) + " slots";
   char share[32];
   std::snprintf(share, sizeof share, "@%g", recipe.retention);

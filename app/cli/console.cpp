@@ -157,7 +157,7 @@ std::string media_text(const std::vector<MediaSampled>& sampled) {
 namespace {
 
 std::string maker_text(const RecipeSpec& recipe) {
-  return recipe.method == "full" ? recipe.method : recipe.method + " at " + fixed(100.0 * recipe.retention, 0) + " %";
+  return keeps_everything(recipe) ? recipe.method : recipe.method + " at " + fixed(100.0 * recipe.retention, 0) + " %";
 }
 
 // Of an answer that a server wrote: the cache is its own.

@@ -338,11 +338,7 @@ void name_media_for_every_folder(TurnOptions& options) {
   if (options.subtitles != "auto" && options.subtitles != "none") absolute(options.subtitles);
 }
 
-RecipeSpec recipe_of(const TurnOptions& options) {
-  RecipeSpec recipe = options.recipe;
-  if (recipe.method == "full") recipe.retention = 1.0;
-  return recipe;
-}
+RecipeSpec recipe_of(const TurnOptions& options) { return with_its_share(options.recipe); }
 
 std::vector<Message> first_thread(const TurnOptions& options, const std::string& question) {
   std::vector<Message> thread;

@@ -63,7 +63,7 @@ class OutcomeSink final : public EventSink {
 // Where several questions are asked about what `full` keeps, a method that compresses before them and has room for everything leaves the
 // same cache, and it is read once for all of them.
 RecipeSpec readOnce(RecipeSpec recipe) {
-  if (recipe.method != "full") return recipe;
+  if (!keeps_everything(recipe)) return recipe;
   recipe.method = "every-k";
   recipe.budget_tokens = std::numeric_limits<int>::max();
   return recipe;

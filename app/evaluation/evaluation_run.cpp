@@ -146,7 +146,7 @@ std::size_t clusterSize(const std::vector<EvaluationItem>& items, std::size_t fi
 }  // namespace
 
 std::vector<std::uint64_t> seedsOf(const EvaluationPlan& plan, const GridRecipe& recipe) {
-  return recipe.spec.method == "full" ? std::vector<std::uint64_t>{plan.seeds.front()} : plan.seeds;
+  return keeps_everything(recipe.spec) ? std::vector<std::uint64_t>{plan.seeds.front()} : plan.seeds;
 }
 
 int plannedAnswers(const EvaluationPlan& plan, std::size_t items) {

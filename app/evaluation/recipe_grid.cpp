@@ -37,9 +37,8 @@ class Grid {
     }
   }
   void add(const std::string& key, const std::string& title, RecipeSpec spec) {
-    if (spec.method == "full") {
-      spec.retention = 1.0;
-      if (recipes.empty() || recipes.front().name != "full") recipes.insert(recipes.begin(), {"full", "full", spec});
+    if (keeps_everything(spec)) {
+      if (recipes.empty() || recipes.front().name != "full") recipes.insert(recipes.begin(), {"full", "full", with_its_share(spec)});
       return;
     }
     for (const double retention : m_retentions) {
@@ -94,7 +93,7 @@ std::vector<GridRecipe> documentGrid(const std::vector<GridRecipe>& recipes, con
       grid.back().together = Guard::kAlone;
       continue;
     }
-    const bool full = recipe.spec.method == "full";
+    const bool full = keeps_everything(recipe.spec);
     if (full || wanted(JudgedBy::kItsOwn)) grid.push_back(recipe);
     if (!wanted(JudgedBy::kTheFirst)) continue;
     const std::string way = full ? ", conversation" : ", first question";
@@ -108,7 +107,7 @@ std::vector<GridRecipe> documentGrid(const std::vector<GridRecipe>& recipes, con
   const auto for_itself = [](const GridRecipe& recipe) { return !recipe.together; };
   if (std::count_if(grid.begin(), grid.end(), for_itself) != 1) return grid;
   const auto only = std::find_if(grid.begin(), grid.end(), for_itself);
-  if (only->spec.method == "full") only->together = Guard::kAlone;
+  if (keeps_everything(only->spec)) only->together = Guard::kAlone;
   return grid;
 }
 

@@ -77,11 +77,7 @@ RecipeSpec readRecipe(const RequestFields& own, RecipeSpec recipe) {
       throw ApiRefusal(400, reason, own.path(field));
     });
   }
-  if (recipe.method == "full") {
-    recipe.retention = 1.0;
-    recipe.budget_tokens.reset();
-  }
-  return recipe;
+  return with_its_share(recipe);
 }
 
 std::vector<Pin> readPins(const RequestFields& own) {

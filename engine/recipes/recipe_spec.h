@@ -45,6 +45,16 @@ struct RecipeSpec {
   friend bool operator==(const RecipeSpec&, const RecipeSpec&) = default;
 };
 
+inline bool keeps_everything(const RecipeSpec& spec) { return spec.method == "full"; }
+
+// Whatever share `full` is asked for, it keeps everything: retention 1, no budget. Other recipes stay as they are.
+inline RecipeSpec with_its_share(RecipeSpec spec) {
+  if (!keeps_everything(spec)) return spec;
+  spec.retention = 1.0;
+  spec.budget_tokens.reset();
+  return spec;
+}
+
 // The settings as data, for JSON, the command line, the recipe editor and the checks: what stands here is written, read, offered and
 // refused by all of them. Sentences for people are in app/recipes/setting_texts.h.
 

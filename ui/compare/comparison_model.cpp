@@ -61,7 +61,7 @@ QString ComparisonModel::whenItCompresses(int column) const {
 
 int ComparisonModel::reference() const {
   const auto full = std::find_if(m_comparison.columns.begin(), m_comparison.columns.end(),
-                                 [](const app::ComparedAnswer& each) { return keepsEverything(each.run.recipe.spec); });
+                                 [](const app::ComparedAnswer& each) { return keeps_everything(each.run.recipe.spec); });
   return full == m_comparison.columns.end() ? 0 : static_cast<int>(full - m_comparison.columns.begin());
 }
 

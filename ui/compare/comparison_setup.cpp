@@ -133,7 +133,7 @@ void ComparisonSetup::open(const app::NamedRecipe& current) {
   std::vector<app::NamedRecipe> recipes = m_settings.comparedRecipes();
   if (recipes.size() < std::size_t{kFewest}) {
     recipes = {preset("full", 1.0)};
-    recipes.push_back(keepsEverything(current.spec) ? preset("vl-cache", 0.1) : current);
+    recipes.push_back(keeps_everything(current.spec) ? preset("vl-cache", 0.1) : current);
     if (recipes.back().spec.method != "snapkv") recipes.push_back(preset("snapkv", 0.1));
   }
   if (recipes.size() > std::size_t{kMost}) recipes.resize(kMost);
@@ -236,7 +236,7 @@ void ComparisonSetup::changed() {
   for (std::size_t i = 0; i < all.size(); ++i) {
     const RecipeSpec& spec = all[i].spec;
     const bool twice = std::any_of(all.begin(), all.begin() + static_cast<std::ptrdiff_t>(i), [&](const app::NamedRecipe& other) {
-      return other.spec == spec || (keepsEverything(other.spec) && keepsEverything(spec));
+      return other.spec == spec || (keeps_everything(other.spec) && keeps_everything(spec));
     });
     if (twice) {
       m_problemText = tr("%1 is listed twice.").arg(recipeLabel(m_methods, all[i]));

@@ -187,7 +187,7 @@ void MethodControl::describe() {
   setAccessibleName(m_lacking.isEmpty() ? tr("Cache method: %1").arg(text()) : m_lacking);
   m_pick->setText(recipeTitle(m_methods, m_recipe));
   m_pick->setAccessibleName(tr("Cache method: %1. Choose another").arg(recipeTitle(m_methods, m_recipe)));
-  const bool full = keepsEverything(spec);
+  const bool full = keeps_everything(spec);
   const bool byShare = !full && !spec.budget_tokens;
   for (QWidget* widget : {static_cast<QWidget*>(m_slider), static_cast<QWidget*>(m_spin), static_cast<QWidget*>(m_share)})
     widget->setEnabled(byShare);

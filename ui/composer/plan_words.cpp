@@ -158,7 +158,7 @@ PlanView describePlan(const Planned& planned, const PlanSubject& subject) {
     view.remedies.append({PlanRemedy::Kind::kNarrowCache, 1.0, 1.0, PlanWords::tr("Use an 8-bit cache")});
   if (!planned.fits_memory && planned.twice && planned.twice->fits_memory)
     view.remedies.append({PlanRemedy::Kind::kReadTwice, 1.0, 1.0, PlanWords::tr("Read the prompt twice")});
-  if (!planned.fits_memory && !subject.recipe.budget_tokens && !keepsEverything(subject.recipe) &&
+  if (!planned.fits_memory && !subject.recipe.budget_tokens && !keeps_everything(subject.recipe) &&
       subject.recipe.retention > kLeastRetention) {
     const double half = std::max(kLeastRetention, std::round(subject.recipe.retention * 50.0) / 100.0);
     view.remedies.append({PlanRemedy::Kind::kRetention, 1.0, half, PlanWords::tr("Keep %1").arg(formatShare(half))});

@@ -56,7 +56,7 @@ QString laterCost(Guard chosen, const RecipeSpec& spec) {
     case Guard::kKeep:
       break;
   }
-  if (before || keepsEverything(spec)) return LaterChoices::tr("Costs nothing, and every question finds the same.");
+  if (before || keeps_everything(spec)) return LaterChoices::tr("Costs nothing, and every question finds the same.");
   return LaterChoices::tr("Costs nothing. What was dropped for an earlier question is gone.");
 }
 

@@ -25,8 +25,6 @@ QString settingTitle(const app::SettingText& setting) { return settingText(setti
 QString settingHelp(const app::SettingText& setting) { return settingText(setting.help); }
 QString settingChoice(const app::SettingText& setting, std::size_t choice) { return settingText(setting.choices[choice]); }
 
-bool keepsEverything(const RecipeSpec& spec) { return spec.method == "full"; }
-
 bool isPlain(const RecipeSpec& spec) {
   const auto own = [&spec](const PartSetting& part) { return (spec.*part.name).empty(); };
   const auto ordinary = [&spec](const WholeSetting& setting) { return isOrdinary(spec, setting); };
@@ -57,7 +55,7 @@ QString budgetText(const RecipeSpec& spec) {
 
 QString recipeLabel(const std::vector<MethodInfo>& methods, const app::NamedRecipe& recipe) {
   const QString title = recipeTitle(methods, recipe);
-  return keepsEverything(recipe.spec) ? title : QStringLiteral("%1 · %2").arg(title, budgetText(recipe.spec));
+  return keeps_everything(recipe.spec) ? title : QStringLiteral("%1 · %2").arg(title, budgetText(recipe.spec));
 }
 
 QString recipesLabel(const std::vector<MethodInfo>& methods, const QList<app::NamedRecipe>& recipes) {

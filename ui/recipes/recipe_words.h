@@ -14,7 +14,6 @@
 
 namespace winnow::ui {
 
-bool keepsEverything(const RecipeSpec& spec);  // method full
 // The method as it comes: no options, no other parts, ordinary settings.
 bool isPlain(const RecipeSpec& spec);
 const MethodInfo* findMethod(const std::vector<MethodInfo>& methods, const std::string& name);

@@ -150,7 +150,7 @@ void KeptMapPages::openComparison(ComparisonModel* model) {
   int opened = 0;
   for (int i = 0; i < model->columns(); ++i) {
     for (int j = i + 1; j < model->columns(); ++j) {
-      const bool both = model->answer(i).run.recipe.spec.method != "full" && model->answer(j).run.recipe.spec.method != "full";
+      const bool both = !keeps_everything(model->answer(i).run.recipe.spec) && !keeps_everything(model->answer(j).run.recipe.spec);
       if (both && opened == 0) opened = static_cast<int>(m_choices.size());
       m_choices.push_back({i, j});
       names << tr("%1 against %2").arg(model->label(i), model->label(j));

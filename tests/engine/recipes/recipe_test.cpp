@@ -36,6 +36,23 @@ Error refusal_of(const std::function<void(RecipeSpec&)>& change) {
   return refusal([&] { Recipe::from_spec(spec); });
 }
 
+TEST(RecipeSpec, FullKeepsEverythingWhateverShareItIsAskedFor) {
+  RecipeSpec full;
+  full.method = "full";
+  full.retention = 0.1;
+  full.budget_tokens = 64;
+  full.seed = 7;
+  ASSERT_TRUE(keeps_everything(full));
+  const RecipeSpec settled = with_its_share(full);
+  EXPECT_EQ(settled.retention, 1.0);
+  EXPECT_EQ(settled.budget_tokens, std::nullopt);
+  EXPECT_EQ(settled.seed, 7U);
+  RecipeSpec other = full;
+  other.method = "snapkv";
+  EXPECT_FALSE(keeps_everything(other));
+  EXPECT_EQ(with_its_share(other), other);
+}
+
 // One default for window, terminal and files; legal on every kind of model.
 TEST(RecipeSpec, WithoutAChoiceIsSelfStudyWhateverTheModel) {
   EXPECT_EQ(RecipeSpec().method, "self-study");
