@@ -1,7 +1,5 @@
 #include "app/media/media_opener.h"
 
-#include <algorithm>
-#include <cctype>
 #include <limits>
 #include <new>
 #include <string_view>
@@ -12,6 +10,7 @@
 #include "app/media/document_source.h"
 #include "app/media/document_text.h"
 #include "app/media/image_frame_source.h"
+#include "app/media/media_endings.h"
 #include "app/media/subtitles.h"
 #include "app/media/thumbnails.h"
 #include "app/media/video_frame_source.h"
@@ -23,15 +22,8 @@ namespace {
 
 constexpr std::int64_t kTextHeadBytes = 4096;
 
-// Names of pictures and videos: a text under one of them is not what somebody meant to attach.
-constexpr std::string_view kPictureEndings[] = {".png",  ".jpg",  ".jpeg", ".gif", ".bmp", ".webp", ".tif",  ".tiff", ".heic",
-                                                ".avif", ".svg",  ".mp4",  ".m4v", ".mov", ".3gp",  ".webm", ".mkv",  ".avi",
-                                                ".mpg",  ".mpeg", ".vob",  ".flv", ".ogv", ".wmv",  ".asf",  ".m3u8", ".mpd"};
-
-bool isNamedAsPicture(std::string name) {
-  for (char& character : name) character = static_cast<char>(std::tolower(static_cast<unsigned char>(character)));
-  return std::ranges::any_of(kPictureEndings, [&](std::string_view ending) { return name.ends_with(ending); });
-}
+// A text with such a name is not what somebody meant to attach.
+bool isNamedAsPicture(const std::string& name) { return isNamedAs({EndingOf::kImage, EndingOf::kVideo, EndingOf::kUnread}, name); }
 
 }  // namespace
 

@@ -337,7 +337,7 @@ void Composer::addFolder(const QByteArray& folder, const FolderContents& content
 void Composer::browse() {
   QFileDialog* dialog = fileDialog(this, tr("Attach images, videos or documents"), m_browseFolder);
   dialog->setFileMode(QFileDialog::ExistingFiles);
-  const QString seen = QLatin1String(kPictureNames) + QLatin1Char(' ') + QLatin1String(kVideoNames);
+  const QString seen = mediaNames();
   dialog->setNameFilters({tr("Images, videos and documents (%1 %2)").arg(seen, QLatin1String(kTextNames)),
                           tr("Images and videos (%1)").arg(seen), tr("Documents (%1)").arg(QLatin1String(kTextNames)),
                           tr("All files (*)")});

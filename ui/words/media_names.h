@@ -6,13 +6,12 @@
 
 namespace winnow::ui {
 
-inline constexpr char kPictureNames[] = "*.png *.jpg *.jpeg *.webp *.bmp *.gif";
-inline constexpr char kVideoNames[] =
-    "*.mp4 *.m4v *.mov *.3gp *.webm *.mkv *.avi *.ts *.m2ts *.mts *.mpg *.mpeg *.vob *.flv *.ogv *.wmv *.asf";
 inline constexpr char kTextNames[] =
     "*.txt *.md *.rst *.tex *.srt *.vtt *.csv *.json *.xml *.html *.log *.c *.h *.cpp *.py *.js *.ts *.java *.go *.rs *.sh *.sql *.toml "
     "*.yaml *.yml";
 
+// Of all images and videos that are read, as a dialog wants them: "*.png *.jpg".
+QString mediaNames();
 bool namedAsPicture(const QString& name);
 bool namedAsVideo(const QString& name);
 
