@@ -36,6 +36,21 @@ class WatchTest : public WindowTest {
   bool seen(int frames) {
     return waitUntil([this, frames] { return watch().watched().frames == frames; });
   }
+  bool startsAndReadsAClip() {
+    m_clips.giveFrames(8);
+    start();
+    return seen(8);
+  }
+  // The engine reads the first of them until holdWatches(false).
+  bool asksBehindTwoClips() {
+    m_log->holdWatches(true);
+    m_clips.giveFrames(8);
+    m_clips.giveFrames(8);
+    const bool reads = waitUntil([this] { return order() == "cc"; });
+    type(QStringLiteral("What was there?"));
+    pressEnter();
+    return reads;
+  }
   bool stage(Stage stage) {
     return waitUntil([this, stage] { return bar()->view().stage == stage; });
   }
@@ -119,15 +134,8 @@ TEST_F(WatchTest, AMethodThatReadsInClipsWhenToldToIsTakenToo) {
 }
 
 TEST_F(WatchTest, AQuestionGoesBetweenTwoClipsAndIsAboutAllOfIt) {
-  m_clips.giveFrames(8);
-  start();
-  ASSERT_TRUE(seen(8));
-  m_log->holdWatches(true);
-  m_clips.giveFrames(8);
-  m_clips.giveFrames(8);
-  ASSERT_TRUE(waitUntil([this] { return order() == "cc"; }));
-  type(QStringLiteral("What was there?"));
-  pressEnter();
+  ASSERT_TRUE(startsAndReadsAClip());
+  ASSERT_TRUE(asksBehindTwoClips());
   QTest::qWait(60);
   EXPECT_EQ(order(), "cc") << "the question waits for the clip that is being read, and for the one behind it";
   m_log->holdWatches(false);
@@ -148,15 +156,8 @@ TEST_F(WatchTest, AQuestionGoesBetweenTwoClipsAndIsAboutAllOfIt) {
 
 // Killed while its question waits, a chat must not have it a second time in the box.
 TEST_F(WatchTest, AQuestionThatWaitsIsNotSavedAsADraft) {
-  m_clips.giveFrames(8);
-  start();
-  ASSERT_TRUE(seen(8));
-  m_log->holdWatches(true);
-  m_clips.giveFrames(8);
-  m_clips.giveFrames(8);
-  ASSERT_TRUE(waitUntil([this] { return order() == "cc"; }));
-  type(QStringLiteral("What was there?"));
-  pressEnter();
+  ASSERT_TRUE(startsAndReadsAClip());
+  ASSERT_TRUE(asksBehindTwoClips());
   QTest::qWait(600);  // longer than the pause after which a draft is saved
   std::optional<app::LoadedConversation> saved;
   QObject::connect(m_store.get(), &app::ChatStore::conversationLoaded, m_window.get(),
@@ -170,9 +171,7 @@ TEST_F(WatchTest, AQuestionThatWaitsIsNotSavedAsADraft) {
 }
 
 TEST_F(WatchTest, AQuestionIsAlsoAboutFramesThatAreNoWholeClipYet) {
-  m_clips.giveFrames(8);
-  start();
-  ASSERT_TRUE(seen(8));
+  ASSERT_TRUE(startsAndReadsAClip());
   ASSERT_TRUE(waitUntil([this] { return m_clips.asked() == 2; }));
   m_clips.beginClip(3);
   QTest::qWait(60);
@@ -187,9 +186,7 @@ TEST_F(WatchTest, AQuestionIsAlsoAboutFramesThatAreNoWholeClipYet) {
 }
 
 TEST_F(WatchTest, AQuestionDoesNotWaitForASourceThatIsStopped) {
-  m_clips.giveFrames(8);
-  start();
-  ASSERT_TRUE(seen(8));
+  ASSERT_TRUE(startsAndReadsAClip());
   m_log->holdWatches(true);
   m_clips.giveFrames(8);
   ASSERT_TRUE(waitUntil([this] { return order() == "cc"; }));
@@ -205,9 +202,7 @@ TEST_F(WatchTest, AQuestionDoesNotWaitForASourceThatIsStopped) {
 }
 
 TEST_F(WatchTest, EveryQuestionIsAskedAsIfItWereTheFirst) {
-  m_clips.giveFrames(8);
-  start();
-  ASSERT_TRUE(seen(8));
+  ASSERT_TRUE(startsAndReadsAClip());
   ask(QStringLiteral("First?"));
   ask(QStringLiteral("Second?"));
   session().answers.regenerate(last().id);
@@ -222,9 +217,7 @@ TEST_F(WatchTest, EveryQuestionIsAskedAsIfItWereTheFirst) {
 }
 
 TEST_F(WatchTest, AQuestionIsStoredWithItsSourceAndShownAgain) {
-  m_clips.giveFrames(8);
-  start();
-  ASSERT_TRUE(seen(8));
+  ASSERT_TRUE(startsAndReadsAClip());
   ask(QStringLiteral("What was there?"));
   const ConversationId chat = session().chat.id();
   const auto shows = [&] {
@@ -259,9 +252,7 @@ TEST_F(WatchTest, AQuestionIsStoredWithItsSourceAndShownAgain) {
 
 // Every later question failed, for the engine was to open the camera as a file.
 TEST_F(WatchTest, AChatGoesOnByWhatWasSaidWhenItsSourceIsGone) {
-  m_clips.giveFrames(8);
-  start();
-  ASSERT_TRUE(seen(8));
+  ASSERT_TRUE(startsAndReadsAClip());
   ask(QStringLiteral("What was there?"));
   const std::string said = last().text.toStdString();
   close();
@@ -297,9 +288,7 @@ TEST_F(WatchTest, AChatGoesOnByWhatWasSaidWhenItsSourceIsGone) {
 }
 
 TEST_F(WatchTest, ATextModelAnswersInAChatWhoseSourceIsGone) {
-  m_clips.giveFrames(8);
-  start();
-  ASSERT_TRUE(seen(8));
+  ASSERT_TRUE(startsAndReadsAClip());
   ask(QStringLiteral("What was there?"));
   close();
   m_script = [](const Request& request) {
@@ -319,9 +308,7 @@ TEST_F(WatchTest, ATextModelAnswersInAChatWhoseSourceIsGone) {
 
 // Of the question that is about it nothing can take its place.
 TEST_F(WatchTest, AskedAgainAboutWhatIsGoneTheEnginesErrorIsSaidInWords) {
-  m_clips.giveFrames(8);
-  start();
-  ASSERT_TRUE(seen(8));
+  ASSERT_TRUE(startsAndReadsAClip());
   ask(QStringLiteral("What was there?"));
   close();
   m_script = [](const Request& request) {
@@ -358,9 +345,7 @@ TEST_F(WatchTest, NothingIsAskedBeforeSomethingWasSeen) {
 }
 
 TEST_F(WatchTest, OtherMediaAreNotMixedIn) {
-  m_clips.giveFrames(8);
-  start();
-  ASSERT_TRUE(seen(8));
+  ASSERT_TRUE(startsAndReadsAClip());
   composer()->addFile("/clips/short.mp4");
   ASSERT_TRUE(attached());
   type(QStringLiteral("What is there?"));
@@ -381,9 +366,7 @@ TEST_F(WatchTest, SourcesAreNamedInWords) {
 // What is chosen for the chat is not what reads the source.
 TEST_F(WatchTest, TheMethodButtonSaysWhatReadsTheSource) {
   const QString chosen = composer()->method()->text();
-  m_clips.giveFrames(8);
-  start();
-  ASSERT_TRUE(seen(8));
+  ASSERT_TRUE(startsAndReadsAClip());
   EXPECT_TRUE(composer()->method()->text().startsWith(QStringLiteral("Watching: "))) << composer()->method()->text().toStdString();
   EXPECT_NE(composer()->method()->text(), QStringLiteral("Watching: ") + chosen);
   EXPECT_TRUE(composer()->method()->about().contains(QStringLiteral("This setting is for other questions")));
@@ -419,9 +402,7 @@ TEST_F(WatchTest, TheBarSaysHowItStands) {
 }
 
 TEST_F(WatchTest, StoppedItStaysUntilItIsLetGo) {
-  m_clips.giveFrames(8);
-  start();
-  ASSERT_TRUE(seen(8));
+  ASSERT_TRUE(startsAndReadsAClip());
   bar()->stopButton()->click();
   EXPECT_EQ(bar()->view().stage, Stage::kEnded);
   EXPECT_EQ(text(), QStringLiteral("Stopped after 0:04. You can still ask about it."));
@@ -473,9 +454,7 @@ TEST_F(WatchTest, TheEndOfTheSourceComesAfterItsLastFrames) {
 }
 
 TEST_F(WatchTest, AFailureOfTheEngineStopsItAndIsSaidInWords) {
-  m_clips.giveFrames(8);
-  start();
-  ASSERT_TRUE(seen(8));
+  ASSERT_TRUE(startsAndReadsAClip());
   m_log->failWatches(Error{ErrorCode::kContextFull, "", "positions"});
   m_clips.giveFrames(8);
   ASSERT_TRUE(stage(Stage::kEnded));
@@ -509,9 +488,7 @@ TEST_F(WatchTest, ASourceThatIsNotThereSaysSo) {
 }
 
 TEST_F(WatchTest, AnotherChatLeavesItRunningForItsOwn) {
-  m_clips.giveFrames(8);
-  start();
-  ASSERT_TRUE(seen(8));
+  ASSERT_TRUE(startsAndReadsAClip());
   ask(QStringLiteral("What was there?"));
   const ConversationId chat = session().chat.id();
   m_window->page().startNew();
@@ -530,9 +507,7 @@ TEST_F(WatchTest, AnotherChatLeavesItRunningForItsOwn) {
 }
 
 TEST_F(WatchTest, WhatHasEndedInOneChatLeavesAnotherItsOwn) {
-  m_clips.giveFrames(8);
-  start();
-  ASSERT_TRUE(seen(8));
+  ASSERT_TRUE(startsAndReadsAClip());
   ask(QStringLiteral("What was there?"));
   m_clips.end("the source has ended");
   ASSERT_TRUE(stage(Stage::kEnded));
@@ -544,9 +519,7 @@ TEST_F(WatchTest, WhatHasEndedInOneChatLeavesAnotherItsOwn) {
 }
 
 TEST_F(WatchTest, ADeletedChatEndsIt) {
-  m_clips.giveFrames(8);
-  start();
-  ASSERT_TRUE(seen(8));
+  ASSERT_TRUE(startsAndReadsAClip());
   ask(QStringLiteral("What was there?"));
   session().list.remove(session().chat.id());
   EXPECT_TRUE(waitUntil([this] { return m_clips.closed() == 1 && !bar()->isVisible(); }));
@@ -559,9 +532,7 @@ TEST_F(WatchTest, AModelThatDoesNotLoadEndsNothing) {
     if (load != nullptr && load->folder == "/models/none") return failure_script(ErrorCode::kNoModel, load->folder, "there is none");
     return default_script(request);
   };
-  m_clips.giveFrames(8);
-  start();
-  ASSERT_TRUE(seen(8));
+  ASSERT_TRUE(startsAndReadsAClip());
   session().model.load(QStringLiteral("/models/none"));
   ASSERT_TRUE(waitUntil([this] { return session().model.error().has_value() && session().model.state() == ui::ModelState::kReady; }));
   EXPECT_EQ(bar()->view().stage, Stage::kRunning);
@@ -636,9 +607,7 @@ TEST_F(WatchTest, TheDialogCountsBytesAsTheRecipeStoresThem) {
 
 TEST_F(WatchTest, TheDescriptionOfWhatIsLeftCanBeRead) {
   m_log->describeWatches({{{"A", 0, 0}, {" star", 0, 0}, {".", 0, 0}}, true});
-  m_clips.giveFrames(8);
-  start();
-  ASSERT_TRUE(seen(8));
+  ASSERT_TRUE(startsAndReadsAClip());
   ASSERT_TRUE(bar()->descriptionButton()->isVisible());
   bar()->descriptionButton()->click();
   auto* dialog = m_window->findChild<ui::DescriptionDialog*>();
