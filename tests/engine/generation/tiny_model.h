@@ -50,6 +50,14 @@ class TinyModel : public ::testing::Test {
     return events;
   }
 
+  // A GPU moves a layer's heads at once: its old blocks and its new ones are there together.
+  bool on_gpu() const { return info_.device == "cuda"; }
+
+  // Skips what the engine refuses where it runs, and says why.
+  void skip_unless_legal(const RecipeSpec& recipe) const {
+    if (const auto problem = recipe_problem(recipe, info_.traits)) GTEST_SKIP() << problem->reason;
+  }
+
   static Finished finished(const EventRecorder& events) {
     EXPECT_TRUE(events.last<Finished>()) << (events.last<Failed>() ? events.last<Failed>()->error.reason : "no outcome");
     return events.last<Finished>().value_or(Finished{});

@@ -157,11 +157,11 @@ class RowOfEveryLayer : public PrefillObserver {
     const std::int64_t group = view.query.size(0) / view.key.size(0);
     std::vector<at::Tensor> heads, of_layer;
     for (std::int64_t kv = 0; kv < view.key.size(0); ++kv) {
-      const at::Tensor keys = view.key[kv].narrow(0, 0, row_ + 1).to(at::kDouble);
-      const at::Tensor values = view.value[kv].narrow(0, 0, row_ + 1).to(at::kDouble);
+      const at::Tensor keys = view.key[kv].narrow(0, 0, row_ + 1).to(at::kCPU).to(at::kDouble);
+      const at::Tensor values = view.value[kv].narrow(0, 0, row_ + 1).to(at::kCPU).to(at::kDouble);
       at::Tensor mean = at::zeros({row_ + 1}, at::kDouble);
       for (std::int64_t q = kv * group; q < (kv + 1) * group; ++q) {
-        const at::Tensor attention = at::softmax(at::mv(keys, view.query[q][row_].to(at::kDouble)) * view.scale, 0);
+        const at::Tensor attention = at::softmax(at::mv(keys, view.query[q][row_].to(at::kCPU).to(at::kDouble)) * view.scale, 0);
         mean += attention / static_cast<double>(group);
         heads.push_back(at::mv(values.t(), attention));
       }
@@ -182,7 +182,7 @@ class OutputOfEveryLayer : public DecodeObserver {
  public:
   bool wants_probabilities() const override { return false; }
   void after_layers(LayerId, std::span<const DecodeRow> rows) override {
-    for (const DecodeRow& row : rows) output.push_back(row.output.to(at::kDouble).clone());
+    for (const DecodeRow& row : rows) output.push_back(row.output.to(at::kCPU).to(at::kDouble).clone());
   }
   std::vector<at::Tensor> output;
 };

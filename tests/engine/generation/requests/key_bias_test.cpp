@@ -20,6 +20,14 @@ constexpr float kBias = 300.0F;
 
 class KeyBiases : public TinyModel {
  protected:
+  void SetUp() override {
+    TinyModel::SetUp();
+    skip_unless_legal(in_eight_bits(ask("video", "full", 1.0)).recipe);
+  }
+  static Turn in_eight_bits(Turn turn) {
+    turn.recipe.kv_bits = 8;
+    return turn;
+  }
   // The pair of every kv head that turns least, in both layers.
   void put_into_keys(float bias) {
     const test_support::FolderCopy folder("gqa_tied");
@@ -45,11 +53,10 @@ class KeyBiases : public TinyModel {
   // Of an answer in eight bits against the full cache, nats a token.
   double mean_kl(const std::string& method, double share) {
     Compare request;
-    Turn turn = ask("video", method, share, 40);
+    const Turn turn = in_eight_bits(ask("video", method, share, 40));
     request.conversation = turn.conversation;
     request.messages = turn.messages;
     request.sampling = turn.sampling;
-    turn.recipe.kv_bits = 8;
     request.recipes = {turn.recipe};
     const EventRecorder events = run(request);
     EXPECT_TRUE(events.last<Compared>()) << events.last<Failed>()->error.reason;
@@ -70,8 +77,7 @@ TEST_F(KeyBiases, EveryMethodAnswersFromThem) {
   put_into_keys(kBias);
   for (const MethodInfo& method : list_methods()) {
     SCOPED_TRACE(method.name);
-    Turn turn = ask("video", method.name, method.name == "full" ? 1.0 : 0.3, 8);
-    turn.recipe.kv_bits = 8;
+    const Turn turn = in_eight_bits(ask("video", method.name, method.name == "full" ? 1.0 : 0.3, 8));
     if (recipe_problem(turn.recipe, info_.traits)) continue;
     run(ForgetConversation{7});
     const Finished answered = finished(run(turn));
@@ -90,8 +96,7 @@ TEST_F(KeyBiases, AreKeptOnDiskWithTheirPositions) {
     std::ifstream file(path, std::ios::binary);
     return std::string{std::istreambuf_iterator<char>(file), {}};
   };
-  Turn first = ask("video", "snapkv", 0.3, 12);
-  first.recipe.kv_bits = 8;
+  const Turn first = in_eight_bits(ask("video", "snapkv", 0.3, 12));
   const Finished answered = finished(run(first));
   const Turn second = follow_up(first, answered.answer, "How many squares are there?");
   const std::string written = save("first");

@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <span>
 #include <string>
+#include <utility>
 
 #include "engine/kv_cache/kv_cache.h"
 #include "engine/weights/safetensors.h"
@@ -95,13 +96,20 @@ std::int64_t TwoPasses::peak_with_one_layer_in_full(const CacheReport& report, s
   for (const std::vector<std::vector<std::int32_t>>& layer : report.kept) {
     held += std::ssize(layer) * KvCache::blocks_for(tokens);
     most = std::max(most, held);
+    std::int64_t fresh = 0;
+    std::int64_t change = 0;
     for (const std::vector<std::int32_t>& head : layer) {
       if (std::ssize(head) == tokens) continue;
       std::int64_t still = 0;  // the first slots, as far as they do not move, stay in their blocks
       while (still < std::ssize(head) && head[static_cast<std::size_t>(still)] == still) ++still;
-      most = std::max(most, held + blocks_of(head) - still / KvCache::kBlockSlots);
-      held += blocks_of(head) - KvCache::blocks_for(tokens);
+      fresh += blocks_of(head) - still / KvCache::kBlockSlots;
+      change += blocks_of(head) - KvCache::blocks_for(tokens);
+      most = std::max(most, held + fresh);
+      if (on_gpu()) continue;
+      held += std::exchange(change, 0);
+      fresh = 0;
     }
+    held += change;
   }
   return most * KvCache::kBlockSlots * info_.kv_bytes_per_token / (info_.layers * info_.kv_heads);
 }
