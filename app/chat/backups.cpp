@@ -68,7 +68,7 @@ Backup makeBackup(const ChatFolders& folders, qint64 nowMs, const InterruptToken
   const QDir folder(folderOf(folders));
   if (const FolderState there = makeOwnFolder(folder.path()); !there)
     refuseBackup(there.path, storageCodeOf(there.fault), reasonOf(there.fault));
-  const Backup made{folder.filePath(QDateTime::fromMSecsSinceEpoch(nowMs, Qt::UTC).toString(nameFormat())), nowMs};
+  Backup made{folder.filePath(QDateTime::fromMSecsSinceEpoch(nowMs, Qt::UTC).toString(nameFormat())), nowMs};
   const QString part = folder.filePath(QStringLiteral("unfinished.part"));
   QFile::remove(part);
   try {
@@ -102,7 +102,7 @@ QString restoreBackup(const ChatFolders& folders, const QString& backup) {
   if (!QFile::copy(backup, part)) refuseBackup(part, whyNotWritten(part), "the backup cannot be copied");
   try {
     requireWhole(part);
-    const QString aside = ChatDatabase::setAside(folders);
+    QString aside = ChatDatabase::setAside(folders);
     renameDurably(part, database);
     return aside;
   } catch (...) {

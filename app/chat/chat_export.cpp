@@ -143,10 +143,10 @@ OrderedJson runOf(const Run& run, bool figures) {
   for (const char* told : {"stop_reason", "guard", "sampling"}) stored["figures"].erase(told);
   json["stop_reason"] = wordOf(run.stopReason);
   json["seed"] = run.figures.seed;
-  json["figures"] = std::move(stored["figures"]);
-  json["layers"] = std::move(stored["layers"]);
+  json["figures"] = stored["figures"];
+  json["layers"] = stored["layers"];
   for (const char* judged : {"agreement", "selection"}) {
-    if (stored.contains(judged)) json[judged] = std::move(stored[judged]);
+    if (stored.contains(judged)) json[judged] = stored[judged];
   }
   return json;
 }

@@ -10,7 +10,7 @@ namespace winnow::app {
 
 namespace {
 
-constexpr int kPreviewCharacters = 120;
+constexpr qsizetype kPreviewCharacters = 120;
 constexpr double kLeastMarginS = 0.1;  // of a frame delivered to the time asked
 
 // Guard ram sends every recipe with turn policy whole.
@@ -29,7 +29,7 @@ QHash<MessageId, qsizetype> placesOf(const QList<StoredMessage>& messages) {
 }  // namespace
 
 QString firstWords(const QString& text, const QList<Attachment>& attachments) {
-  const QString words = text.left(kPreviewCharacters * 4).simplified().left(kPreviewCharacters);
+  QString words = text.left(kPreviewCharacters * 4).simplified().left(kPreviewCharacters);
   if (!words.isEmpty() || attachments.isEmpty()) return words;
   const QString path = QFile::decodeName(attachments.first().path);
   return (wasWatched(attachments.first()) ? path : QFileInfo(path).fileName()).left(kPreviewCharacters);

@@ -9,7 +9,7 @@ namespace {
 constexpr double kLeastS = 0.05;
 }
 
-PinnedRanges withRange(PinnedRanges ranges, PinnedRange added) {
+PinnedRanges withRange(const PinnedRanges& ranges, PinnedRange added) {
   PinnedRanges result;
   for (const PinnedRange& range : ranges) {
     if (range.toS < added.fromS || range.fromS > added.toS) {
@@ -56,7 +56,7 @@ PinnedRanges reachingFrames(const PinnedRanges& ranges, const std::vector<double
                                                [middle](double a, double b) { return std::abs(a - middle) < std::abs(b - middle); });
       range = {std::min(range.fromS, nearest - marginS), std::max(range.toS, nearest + marginS)};
     }
-    result = withRange(std::move(result), range);
+    result = withRange(result, range);
   }
   return result;
 }

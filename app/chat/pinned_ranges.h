@@ -18,7 +18,7 @@ struct PinnedRange {
 using PinnedRanges = std::vector<PinnedRange>;  // ascending, apart
 
 // What touches or overlaps becomes one range.
-PinnedRanges withRange(PinnedRanges ranges, PinnedRange added);
+PinnedRanges withRange(const PinnedRanges& ranges, PinnedRange added);
 // Remnants of a twentieth of a second or less go too.
 PinnedRanges withoutRange(const PinnedRanges& ranges, PinnedRange removed);
 bool anyContains(const PinnedRanges& ranges, double seconds);

@@ -171,7 +171,7 @@ PinnedRanges pinsFromJson(const QByteArray& text) {
   for (const Json& range : json) {
     const bool numbers = range.is_array() && range.size() == 2 && range[0].is_number() && range[1].is_number();
     if (numbers && range[0].get<double>() <= range[1].get<double>())
-      pins = withRange(std::move(pins), {range[0].get<double>(), range[1].get<double>()});
+      pins = withRange(pins, {range[0].get<double>(), range[1].get<double>()});
   }
   return pins;
 }

@@ -11,7 +11,7 @@
 namespace winnow::app {
 
 namespace {
-constexpr qint64 kLeastRoomBytes = 128 * 1024;  // SQLite asks for 32 KiB of shared memory at once, and for pages
+constexpr qint64 kLeastRoomBytes = qint64{128} * 1024;  // SQLite asks for 32 KiB of shared memory at once, and for pages
 }  // namespace
 
 ErrorCode storageCodeOf(int systemError) { return storageCodeOf(folderFaultOf(systemError)); }

@@ -44,8 +44,9 @@ std::string fixed(double value, int digits) {
 
 std::string bytes_text(std::int64_t bytes) {
   const double value = static_cast<double>(bytes);
-  if (bytes < 10 * 1024) return std::to_string(bytes) + " B";
-  if (bytes < 10 * 1024 * 1024) return fixed(value / 1024.0, 1) + " KiB";
+  constexpr std::int64_t kKiB = 1024;
+  if (bytes < 10 * kKiB) return std::to_string(bytes) + " B";
+  if (bytes < 10 * kKiB * kKiB) return fixed(value / 1024.0, 1) + " KiB";
   return fixed(value / (1024.0 * 1024.0), 1) + " MiB";
 }
 

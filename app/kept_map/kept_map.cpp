@@ -25,9 +25,9 @@ KeptMap KeptMap::fromReport(const CacheReport& report) {
   map.resize(layers, layers > 0 ? static_cast<int>(report.kept.front().size()) : 0, report.tokens);
   if (!report.merged.empty()) map.m_merged.resize(static_cast<std::size_t>(layers) * map.m_heads);
   for (int layer = 0; layer < layers; ++layer) {
-    const auto& of_layer = report.kept[static_cast<std::size_t>(layer)];
-    for (int head = 0; head < std::min(map.m_heads, static_cast<int>(of_layer.size())); ++head) {
-      const std::vector<std::int32_t>& kept = of_layer[static_cast<std::size_t>(head)];
+    const auto& ofLayer = report.kept[static_cast<std::size_t>(layer)];
+    for (int head = 0; head < std::min(map.m_heads, static_cast<int>(ofLayer.size())); ++head) {
+      const std::vector<std::int32_t>& kept = ofLayer[static_cast<std::size_t>(head)];
       for (std::size_t i = 0; i < kept.size(); ++i) {
         if (kept[i] < 0 || kept[i] >= map.tokens()) continue;
         map.keep(layer, head, kept[i]);

@@ -305,9 +305,9 @@ class KeptMapReader {
         case MergedKind::kFew: {
           const quint64 few = count();
           for (quint64 i = 0, next = 0; i < few && m_good; ++i) {
-            const std::int32_t at_token = token(next);
-            if (m_good && !m_map.isKept(layer, head, at_token)) m_good = false;
-            add(at_token, number(kMaxTokens));
+            const std::int32_t atToken = token(next);
+            if (m_good && !m_map.isKept(layer, head, atToken)) m_good = false;
+            add(atToken, number(kMaxTokens));
           }
           break;
         }

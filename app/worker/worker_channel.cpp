@@ -106,10 +106,10 @@ std::optional<ChannelMessage> WorkerChannel::receive(milliseconds patience) {
 
 // False: nothing has come.
 bool WorkerChannel::readMore() {
-  const bool in_header = m_headerBytes < sizeof(Header);
+  const bool inHeader = m_headerBytes < sizeof(Header);
   const std::size_t had = m_coming.bytes.size();
   iovec piece{};
-  if (in_header) {
+  if (inHeader) {
     piece = {reinterpret_cast<char*>(&m_header) + m_headerBytes, sizeof(Header) - m_headerBytes};
   } else {
     m_coming.bytes.resize(had + std::min<std::size_t>(m_header.bytes - had, kPieceBytes));
@@ -119,7 +119,7 @@ bool WorkerChannel::readMore() {
   msghdr message{};
   message.msg_iov = &piece;
   message.msg_iovlen = 1;
-  if (in_header) {  // files that come with anything else are closed by the kernel
+  if (inHeader) {  // files that come with anything else are closed by the kernel
     message.msg_control = control.data();
     message.msg_controllen = control.size();
   }
@@ -127,16 +127,16 @@ bool WorkerChannel::readMore() {
   do {
     got = ::recvmsg(m_socket.descriptor(), &message, MSG_DONTWAIT | MSG_CMSG_CLOEXEC);
   } while (got < 0 && errno == EINTR);
-  if (!in_header) m_coming.bytes.resize(had + static_cast<std::size_t>(std::max<ssize_t>(got, 0)));
+  if (!inHeader) m_coming.bytes.resize(had + static_cast<std::size_t>(std::max<ssize_t>(got, 0)));
   if (got < 0 && (errno == EAGAIN || errno == EWOULDBLOCK)) return false;
   if (got <= 0) throw ChannelBroken(ChannelBroken::Cause::kClosed);
-  for (cmsghdr* entry = in_header ? CMSG_FIRSTHDR(&message) : nullptr; entry != nullptr; entry = CMSG_NXTHDR(&message, entry)) {
+  for (cmsghdr* entry = inHeader ? CMSG_FIRSTHDR(&message) : nullptr; entry != nullptr; entry = CMSG_NXTHDR(&message, entry)) {
     if (entry->cmsg_level != SOL_SOCKET || entry->cmsg_type != SCM_RIGHTS) continue;
     std::vector<int> descriptors((entry->cmsg_len - CMSG_LEN(0)) / sizeof(int));
     std::memcpy(descriptors.data(), CMSG_DATA(entry), descriptors.size() * sizeof(int));
     for (const int descriptor : descriptors) m_coming.files.emplace_back(descriptor);
   }
-  if (!in_header) return true;
+  if (!inHeader) return true;
   m_headerBytes += static_cast<std::size_t>(got);
   const bool wrong =
       m_headerBytes == sizeof(Header) && (m_header.mark != kMark || m_header.bytes > kMostBytes || m_header.files > kMostFiles);

@@ -246,7 +246,7 @@ const std::string& JsonObject::checked_string(const Json& value, std::string_vie
 std::string JsonObject::string(const char* key, std::size_t max_bytes) const { return checked_string(value(key), key, max_bytes); }
 
 std::string JsonObject::string(const char* key, std::size_t max_bytes, std::string fallback) const {
-  return has(key) ? string(key, max_bytes) : fallback;
+  return has(key) ? string(key, max_bytes) : std::move(fallback);
 }
 
 JsonObject JsonObject::object(const char* key) const { return JsonObject(value(key), file_, path_.empty() ? key : path_ + "." + key); }

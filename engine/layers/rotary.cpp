@@ -31,8 +31,9 @@ void require_turn(const RotaryScheme& scheme) {
 }
 
 RotaryEmbedding::RotaryEmbedding(std::int64_t head_dim, const RotaryScheme& scheme, at::ScalarType dtype, at::Device device)
-    : dtype_(dtype), magnitude_(scheme.magnitude) {
-  inverse_frequency_ = turn_frequencies(head_dim, scheme).to(device, /*non_blocking=*/true);
+    : inverse_frequency_(turn_frequencies(head_dim, scheme).to(device, /*non_blocking=*/true)),
+      dtype_(dtype),
+      magnitude_(scheme.magnitude) {
   if (scheme.frequency_axis.empty()) return;
   require(std::ssize(scheme.frequency_axis) == head_dim / 2, "rotary embedding: one axis for each frequency");
   axis_ = numbers_on(device, scheme.frequency_axis);

@@ -20,7 +20,7 @@ at::Tensor expanded_keys(const KvCache& cache, LayerId layer, KvHead kv_head, co
   const KvShape& shape = cache.shape();
   const at::Tensor slot = numbers_on(shape.device, tokens.slot);
   const at::Tensor factor = numbers_on(shape.device, tokens.factor).unsqueeze(1);
-  const at::Tensor keys = cache.gather_keys(layer, kv_head).to(at::kFloat).index_select(0, slot).mul_(factor);
+  at::Tensor keys = cache.gather_keys(layer, kv_head).to(at::kFloat).index_select(0, slot).mul_(factor);
   if (!tokens.rotated) return keys;
   return rotated_keys(keys, numbers_on(shape.device, tokens.position).unsqueeze(0), shape.rotary);
 }
@@ -75,11 +75,12 @@ SharedEntryAttention shared_entry_attention(const at::Tensor& query, const KvCac
   const auto slot_logits = [&](const at::Tensor& scaled) {
     if (tokens.rotated) return at::mm(scaled, rotated.t());
     std::vector<at::Tensor> parts;
+    parts.reserve(static_cast<std::size_t>(blocks));
     for (std::int64_t block = 0; block < blocks; ++block)
       parts.push_back(at::mm(scaled, cache.block_view(layer, kv_head, KvPart::kKeys, block).to(at::kFloat).t()));
     return parts.size() == 1 ? parts.front() : at::cat(parts, 1);
   };
-  const auto add_values = [&](at::Tensor output, const at::Tensor& by_slot) {
+  const auto add_values = [&](const at::Tensor& output, const at::Tensor& by_slot) {
     std::int64_t begin = 0;
     for (std::int64_t block = 0; block < blocks; ++block) {
       const at::Tensor values = cache.block_view(layer, kv_head, KvPart::kValues, block);

@@ -4,6 +4,7 @@
 // video never sits in memory as pixels. No torch here. Threads: a FrameSource is used by one thread at a time.
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
 #include <memory>
 #include <string>
@@ -74,6 +75,7 @@ class FrameSource {
   // When the frames are that read() will deliver, as the plan asks for them (SampledFrame::asked_s).
   virtual std::vector<double> asked_times_s() const {
     std::vector<double> times;
+    times.reserve(static_cast<std::size_t>(frame_count()));
     for (int i = 0; i < frame_count(); ++i) times.push_back((i + 0.5) * duration_s() / frame_count());
     return times;
   }

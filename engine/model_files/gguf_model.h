@@ -22,7 +22,7 @@
 
 namespace winnow {
 
-class GgufModel : public ModelPackage {
+class GgufModel final : public ModelPackage {
  public:
   // Without projector the one beside the file, if there is one that belongs to it (names_projector(), the first by name), or that Ollama
   // downloaded with it (ollama_folder.h). One that is named

@@ -44,6 +44,7 @@ EventBudgets::EventBudgets(const Recipe& recipe, const std::vector<LayerDemand>&
   if (bounds_.scope_tokens == 0) return;
   const std::int64_t about = seen.value_or(bounds_.scope_tokens);
   std::vector<std::int64_t> about_layer;
+  about_layer.reserve(layers.size());
   for (const LayerDemand& layer : layers) about_layer.push_back(layer.reach ? std::min(about, *layer.reach * heads) : about);
   bounds_.total = asked_of_all(recipe.budget(), about_layer, heads);
   if (sum(about_layer) < std::ssize(layers) * about) {

@@ -19,7 +19,7 @@
 
 namespace winnow {
 
-class BpeModel : public WordModel {
+class BpeModel final : public WordModel {
  public:
   BpeModel(const TokenizerFile& file, TokenAlphabet alphabet);
 

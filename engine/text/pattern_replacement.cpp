@@ -9,7 +9,7 @@ namespace winnow {
 namespace {
 
 constexpr std::size_t kMaxPatternContentBytes = 64;
-constexpr std::size_t kMaxReplacedPatternBytes = 64 * 1024;
+constexpr std::size_t kMaxReplacedPatternBytes = std::size_t{64} * 1024;
 constexpr std::size_t kMaxReplacedBytes = std::size_t{64} << 20;
 constexpr std::chrono::milliseconds kReplacementTime{1800};
 

@@ -9,7 +9,7 @@ namespace winnow {
 namespace {
 
 constexpr int kMaxSequenceDepth = 8;
-constexpr std::size_t kMaxStringBytes = 64 * 1024;
+constexpr std::size_t kMaxStringBytes = std::size_t{64} * 1024;
 constexpr std::string_view kGpt2Pattern = R"('s|'t|'re|'ve|'m|'ll|'d| ?\p{L}+| ?\p{N}+| ?[^\s\p{L}\p{N}]+|\s+(?!\S)|\s+)";
 
 std::string escape_literal(std::string_view text) {

@@ -14,7 +14,7 @@
 namespace winnow {
 namespace {
 
-constexpr std::size_t kMaxPatternBytes = 64 * 1024;
+constexpr std::size_t kMaxPatternBytes = std::size_t{64} * 1024;
 // A window of spaces costs Qwen2's pattern one step per byte and alternative; (a+)+$ costs 2^n.
 constexpr std::uint32_t kMatchLimit = 1'000'000;
 constexpr std::uint32_t kDepthLimit = 100'000;

@@ -22,7 +22,7 @@ struct TextPiece {
 
 class SplitPattern {
  public:
-  static constexpr std::size_t kWindowBytes = 64 * 1024;  // no piece is longer
+  static constexpr std::size_t kWindowBytes = std::size_t{64} * 1024;  // no piece is longer
 
   // subject: for errors.
   SplitPattern(std::string_view pattern, const std::string& subject);

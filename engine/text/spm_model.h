@@ -19,7 +19,7 @@
 
 namespace winnow {
 
-class SpmModel : public WordModel {
+class SpmModel final : public WordModel {
  public:
   explicit SpmModel(const TokenizerFile& file);
 

@@ -293,6 +293,7 @@ Value Interpreter::call_text_method(const Text& self, const std::string& name, c
   const auto list = [&](const std::vector<Text>& parts) {
     step(static_cast<std::int64_t>(parts.size()));
     std::vector<Value> items;
+    items.reserve(parts.size());
     for (const Text& part : parts) items.push_back(Value::text(part));
     return make_list(std::move(items));
   };
@@ -440,6 +441,7 @@ Value Interpreter::sorted_items(const Value& value, const Arguments& arguments) 
   }
   std::stable_sort(entries.begin(), entries.end(), [this](const auto& a, const auto& b) { return compare(a.first, b.first) < 0; });
   std::vector<Value> items;
+  items.reserve(entries.size());
   for (auto& [key, entry] : entries) items.push_back(std::move(entry));
   return make_list(std::move(items));
 }

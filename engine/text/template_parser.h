@@ -11,7 +11,7 @@
 
 namespace winnow::chat {
 
-inline constexpr std::size_t kMaxTemplateBytes = 64 * 1024;
+inline constexpr std::size_t kMaxTemplateBytes = std::size_t{64} * 1024;
 
 Block parse_template(std::string_view source);
 

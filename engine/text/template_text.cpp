@@ -31,6 +31,7 @@ std::unordered_set<std::string_view> characters_of(std::string_view text) {
 
 std::vector<Text> cut(const Text& text, const std::vector<std::pair<std::size_t, std::size_t>>& pieces) {
   std::vector<Text> out;
+  out.reserve(pieces.size());
   for (const auto& [begin, end] : pieces) out.push_back(text.part(begin, end - begin));
   return out;
 }

@@ -159,8 +159,8 @@ struct Tokenizer::Parts {
 Tokenizer::Tokenizer(std::unique_ptr<Parts> parts) : parts_(std::move(parts)) {}
 Tokenizer::~Tokenizer() = default;
 
-std::unique_ptr<Tokenizer> Tokenizer::from(TokenizerFile file) {
-  return std::unique_ptr<Tokenizer>(new Tokenizer(std::make_unique<Parts>(std::move(file))));
+std::unique_ptr<Tokenizer> Tokenizer::from(const TokenizerFile& file) {
+  return std::unique_ptr<Tokenizer>(new Tokenizer(std::make_unique<Parts>(file)));
 }
 
 std::vector<std::int64_t> Tokenizer::encode(std::string_view text, SpecialText policy, TextStart start) const {

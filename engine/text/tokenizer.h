@@ -59,7 +59,7 @@ struct WrittenText {
 
 class Tokenizer {
  public:
-  static std::unique_ptr<Tokenizer> from(TokenizerFile file);
+  static std::unique_ptr<Tokenizer> from(const TokenizerFile& file);
   ~Tokenizer();
   Tokenizer(const Tokenizer&) = delete;
   Tokenizer& operator=(const Tokenizer&) = delete;

@@ -19,7 +19,7 @@
 
 namespace winnow {
 
-class UnigramModel : public WordModel {
+class UnigramModel final : public WordModel {
  public:
   explicit UnigramModel(const TokenizerFile& file);
 

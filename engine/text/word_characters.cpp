@@ -15,11 +15,11 @@ namespace {
 
 const pcre2_code* word_pattern() {
   static const std::unique_ptr<pcre2_code, void (*)(pcre2_code*)> pattern = [] {
-    constexpr std::string_view text = R"([\p{Alphabetic}\p{M}\p{Nd}\p{Pc}\p{Join_Control}])";
+    constexpr std::string_view kText = R"([\p{Alphabetic}\p{M}\p{Nd}\p{Pc}\p{Join_Control}])";
     int error = 0;
     PCRE2_SIZE offset = 0;
     return std::unique_ptr<pcre2_code, void (*)(pcre2_code*)>(
-        pcre2_compile(reinterpret_cast<PCRE2_SPTR>(text.data()), text.size(), PCRE2_UTF | PCRE2_UCP, &error, &offset, nullptr),
+        pcre2_compile(reinterpret_cast<PCRE2_SPTR>(kText.data()), kText.size(), PCRE2_UTF | PCRE2_UCP, &error, &offset, nullptr),
         pcre2_code_free);
   }();
   require(pattern != nullptr, "PCRE2 knows Unicode properties");

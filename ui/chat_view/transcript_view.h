@@ -114,7 +114,7 @@ class TranscriptView : public QAbstractScrollArea {
   void updateAnimation();
   QPointF origin() const;  // of the column, in viewport coordinates
   qreal columnWidth() const;
-  void trigger(int message, Action action, int index);
+  void trigger(int index, Action action, int part);
   void copy(const QString& text);
   bool scrollSideways(const QPointF& point, qreal by);  // the wide row under the point; false: there is none
   bool scrollSidewaysByKey(int step);

@@ -54,7 +54,8 @@ AskedQuestion QuestionSubject::asked(ConversationId conversation, const QList<ap
 }
 
 void QuestionSubject::gather(ConversationId conversation, const app::StoredMessage& question, std::function<void()> then) const {
-  isWatched(conversation, question) && m_catchUp ? m_catchUp(std::move(then)) : then();
+  if (!m_catchUp || !isWatched(conversation, question)) return then();
+  m_catchUp(std::move(then));
 }
 
 bool QuestionSubject::isWatched(ConversationId conversation, const app::StoredMessage& question) const {

@@ -75,6 +75,7 @@ std::optional<std::vector<Inflow>> single_inflows(const Merging& merging, std::i
     inflow.weight = static_cast<float>(flow.weight);
   }
   std::vector<Inflow> inflows;
+  inflows.reserve(of_rows.size());
   for (const auto& [row, inflow] : of_rows) inflows.push_back(inflow);
   return inflows;
 }

@@ -261,6 +261,7 @@ void SharedEntryMerging::after_layers(KvCache& cache, LayerId first, std::span<c
   for (bool are_noted = leaving_window.empty();;) {
     const std::vector<Least> least = least_slots(cache, heads);
     std::vector<LeavingSlotOf> leaving;
+    leaving.reserve(least.size());
     for (const Least& one : least) leaving.push_back({one.head->layer, one.head->kv_head, static_cast<std::int64_t>(one.slot), one.oldest});
     const std::vector<MergePair> similar = most_similar(cache, leaving, SlotLikeness::kKeysAndValues, are_noted ? nullptr : &lengths);
     if (!are_noted) leaving_window.note_lengths(lengths);

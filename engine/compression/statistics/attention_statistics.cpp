@@ -294,7 +294,7 @@ std::vector<double> weighted_columns(const LayerView& view, std::span<const doub
     const at::Tensor queries = query_tile(view, kv_heads, row, rows);
     const at::Tensor lse = view.log_sum_exp.narrow(1, row, rows).to(at::kFloat).reshape({kv_heads, group, rows, 1});
     const at::Tensor tile_weight = weight.narrow(0, row, rows).view({1, 1, rows, 1});
-    for_key_tiles(view, queries, row, rows, [&](std::int64_t key, std::int64_t count, at::Tensor logits, const at::Tensor& mask) {
+    for_key_tiles(view, queries, row, rows, [&](std::int64_t key, std::int64_t count, const at::Tensor& logits, const at::Tensor& mask) {
       at::Tensor probabilities = logits.sub_(lse).exp_();
       if (mask.defined()) probabilities.masked_fill_(mask, 0.0);
       sums.narrow(0, key, count).add_(probabilities.mul_(tile_weight).sum({0, 1, 2}, false, at::kDouble));

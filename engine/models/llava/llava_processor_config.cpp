@@ -46,7 +46,7 @@ const ProcessorType& type_of(const JsonObject& object, bool tiles) {
   }
   if (!object.has("feature_extractor_type")) return tiles ? kTypes[3] : kTypes[1];
   std::string name = object.string("feature_extractor_type", kMaxNameBytes);
-  if (const std::size_t end = name.find(kOldEnd); end != std::string::npos) name = name.substr(0, end) + "ImageProcessor";
+  if (const std::size_t end = name.find(kOldEnd); end != std::string::npos) name.replace(end, std::string::npos, "ImageProcessor");
   return type_named(object, "feature_extractor_type", name, tiles);
 }
 

@@ -80,8 +80,8 @@ Qwen2VlFolder read_qwen2_vl(const ModelPackage& package) {
   Qwen2VlFolder read;
   read.model = parse_qwen2_vl_config(config.content, config.subject);
   QwenVlProcessors defaults;
-  defaults.video.min_pixels = 128 * 28 * 28;
-  defaults.video.max_pixels = 768 * 28 * 28;
+  defaults.video.min_pixels = std::int64_t{128} * 28 * 28;
+  defaults.video.max_pixels = std::int64_t{768} * 28 * 28;
   read.processors = read_patch_processors(package, read.model.vision.patches, defaults);
   return read;
 }

@@ -32,8 +32,8 @@ struct PatchGeometry {
 };
 
 struct PatchProcessorConfig {
-  std::int64_t min_pixels = 56 * 56;  // of a picture as the tower gets it
-  std::int64_t max_pixels = 28 * 28 * 1280;
+  std::int64_t min_pixels = std::int64_t{56} * 56;  // of a picture as the tower gets it
+  std::int64_t max_pixels = std::int64_t{1280} * 28 * 28;
   bool bounds_whole_video = false;  // both count the pixels of all frames together (Qwen3-VL's videos)
   PatchGeometry patches;
   ResampleFilter filter = ResampleFilter::kBicubic;
