@@ -151,14 +151,7 @@ QString Settings::defaultMethod() const {
   const QString stored = value(kMethod);
   return isMethodName(stored) ? stored : QLatin1String(winnow::kDefaultMethod);
 }
-void Settings::setDefaultMethod(const QString& method) {
-  if (isMethodName(method)) store(kMethod, method);
-}
-
 double Settings::defaultRetention() const { return realFrom(value(kRetention), kMinRetention, 1.0, kDefaultRetention); }
-void Settings::setDefaultRetention(double retention) {
-  if (std::isfinite(retention)) store(kRetention, QString::number(std::clamp(retention, kMinRetention, 1.0), 'g', 6));
-}
 
 int Settings::defaultFrameCount() const { return integerFrom(value(kFrameCount), 1, kMaxFrames, ConversationOptions().frameCount); }
 void Settings::setDefaultFrameCount(int frames) { store(kFrameCount, QString::number(std::clamp(frames, 1, kMaxFrames))); }
@@ -198,8 +191,10 @@ NamedRecipe Settings::defaultRecipe() const {
   return recipe;
 }
 void Settings::setDefaultRecipe(const NamedRecipe& recipe) {
-  setDefaultMethod(QString::fromStdString(recipe.spec.method));
-  setDefaultRetention(recipe.spec.retention);
+  const QString method = QString::fromStdString(recipe.spec.method);
+  if (isMethodName(method)) store(kMethod, method);
+  const double retention = recipe.spec.retention;
+  if (std::isfinite(retention)) store(kRetention, QString::number(std::clamp(retention, kMinRetention, 1.0), 'g', 6));
   store(kRecipe, QString::fromStdString(recipeToJson(recipe, -1)));
 }
 

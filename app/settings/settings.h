@@ -60,19 +60,16 @@ class Settings : public QObject {
   SendKey sendKey() const;
   void setSendKey(SendKey key);
 
-  QString defaultMethod() const;                 // "self-study"; a name from engine's list_methods(), or "full"
-  void setDefaultMethod(const QString& method);  // ignored unless [a-z0-9+-]{1,64}
-  double defaultRetention() const;               // (0, 1]
-  void setDefaultRetention(double retention);    // clamped to [0.01, 1]
-  int defaultFrameCount() const;                 // 1 ... 1024
-  void setDefaultFrameCount(int frames);         // clamped
+  int defaultFrameCount() const;          // 1 ... 1024
+  void setDefaultFrameCount(int frames);  // clamped
   static constexpr int kMostNewTokens = 8192;
   ChatDefaults chatDefaults() const;
   void setChatDefaults(const ChatDefaults& defaults);  // max_new_tokens clamped to 1 ... kMostNewTokens
   Guard laterQuestions() const;                        // of new chats: the last that was chosen
   void setLaterQuestions(Guard guard);
-  // Of a new chat: method and retention as above, with the options and parts of the last choice if they belong to this method.
+  // Of a new chat: `self-study` at 0.2, or the last choice; its options and parts if they belong to the stored method.
   NamedRecipe defaultRecipe() const;
+  // A name that no method can have is ignored ([a-z0-9+-]{1,64}); the retention is clamped to [0.01, 1].
   void setDefaultRecipe(const NamedRecipe& recipe);
   ConversationOptions conversationDefaults() const;
 
@@ -120,6 +117,8 @@ class Settings : public QObject {
   void changed(const QString& key);
 
  private:
+  QString defaultMethod() const;
+  double defaultRetention() const;
   void setRecentModelFolders(const QStringList& folders);
   QString value(const char* key) const;
   void store(const char* key, const QString& newValue);

@@ -3,6 +3,7 @@
 #include <gtest/gtest.h>
 
 #include <limits>
+#include <string>
 
 namespace winnow::app {
 namespace {
@@ -11,12 +12,22 @@ using Stored = QHash<QString, QString>;
 
 QString key(const char* name) { return QString::fromLatin1(name); }
 
+std::string methodOf(const Settings& settings) { return settings.defaultRecipe().spec.method; }
+double retentionOf(const Settings& settings) { return settings.defaultRecipe().spec.retention; }
+
+void choose(Settings& settings, const std::string& method, double retention) {
+  NamedRecipe recipe;
+  recipe.spec.method = method;
+  recipe.spec.retention = retention;
+  settings.setDefaultRecipe(recipe);
+}
+
 TEST(Settings, StartWithTheAgreedDefaults) {
   Settings settings;
   EXPECT_EQ(settings.theme(), Theme::kSystem);
   EXPECT_EQ(settings.zoom(), 1.0);
-  EXPECT_EQ(settings.defaultMethod(), QStringLiteral("self-study"));
-  EXPECT_EQ(settings.defaultRetention(), 0.2);
+  EXPECT_EQ(methodOf(settings), "self-study");
+  EXPECT_EQ(retentionOf(settings), 0.2);
   EXPECT_EQ(settings.defaultFrameCount(), 64);
   EXPECT_EQ(settings.lastModelFolder(), QString());
   EXPECT_TRUE(settings.sidebarVisible());
@@ -42,8 +53,7 @@ TEST(Settings, WhatWasSetComesBackFromTheStoredText) {
   first.setTheme(Theme::kDark);
   first.setZoom(1.25);
   first.setSendKey(SendKey::kControlEnter);
-  first.setDefaultMethod(QStringLiteral("snapkv"));
-  first.setDefaultRetention(0.05);
+  choose(first, "snapkv", 0.05);
   first.setDefaultFrameCount(128);
   ChatDefaults answers = first.chatDefaults();
   answers.sampling.max_new_tokens = 512;
@@ -61,8 +71,8 @@ TEST(Settings, WhatWasSetComesBackFromTheStoredText) {
   EXPECT_EQ(second.theme(), Theme::kDark);
   EXPECT_EQ(second.zoom(), 1.25);
   EXPECT_EQ(second.sendKey(), SendKey::kControlEnter);
-  EXPECT_EQ(second.defaultMethod(), QStringLiteral("snapkv"));
-  EXPECT_EQ(second.defaultRetention(), 0.05);
+  EXPECT_EQ(methodOf(second), "snapkv");
+  EXPECT_EQ(retentionOf(second), 0.05);
   EXPECT_EQ(second.defaultFrameCount(), 128);
   EXPECT_EQ(second.chatDefaults(), answers);
   EXPECT_EQ(second.conversationDefaults().systemPrompt, QStringLiteral("Be brief."));
@@ -101,8 +111,8 @@ TEST(Settings, ValuesThatCannotBeUnderstoodCountAsDefaults) {
   settings.load(stored);
   EXPECT_EQ(settings.theme(), Theme::kSystem);
   EXPECT_EQ(settings.zoom(), 1.0);
-  EXPECT_EQ(settings.defaultMethod(), QStringLiteral("self-study"));
-  EXPECT_EQ(settings.defaultRetention(), 0.2);
+  EXPECT_EQ(methodOf(settings), "self-study");
+  EXPECT_EQ(retentionOf(settings), 0.2);
   EXPECT_EQ(settings.defaultFrameCount(), 64);
   EXPECT_EQ(settings.chatDefaults().sampling, Settings().chatDefaults().sampling);
   EXPECT_EQ(settings.laterQuestions(), Guard::kKeep);
@@ -120,21 +130,20 @@ TEST(Settings, SettersClampOrIgnore) {
   EXPECT_EQ(settings.zoom(), 1.15);
   settings.setZoom(std::numeric_limits<double>::quiet_NaN());
   EXPECT_EQ(settings.zoom(), 1.15);
-  settings.setDefaultRetention(0.0);
-  EXPECT_EQ(settings.defaultRetention(), 0.01);
-  settings.setDefaultRetention(4.0);
-  EXPECT_EQ(settings.defaultRetention(), 1.0);
+  choose(settings, "kvzip+", 0.0);
+  EXPECT_EQ(retentionOf(settings), 0.01);
+  choose(settings, "kvzip+", 4.0);
+  EXPECT_EQ(retentionOf(settings), 1.0);
   ChatDefaults answers;
   answers.sampling.max_new_tokens = 1'000'000;
   settings.setChatDefaults(answers);
   EXPECT_EQ(settings.chatDefaults().sampling.max_new_tokens, Settings::kMostNewTokens);
   settings.setDefaultFrameCount(100'000);
   EXPECT_EQ(settings.defaultFrameCount(), 1024);
-  settings.setDefaultMethod(QStringLiteral("kvzip+"));
-  EXPECT_EQ(settings.defaultMethod(), QStringLiteral("kvzip+"));
-  settings.setDefaultMethod(QStringLiteral("self-study"));
-  settings.setDefaultMethod(QStringLiteral("no such; method"));
-  EXPECT_EQ(settings.defaultMethod(), QStringLiteral("self-study"));
+  EXPECT_EQ(methodOf(settings), "kvzip+");
+  choose(settings, "self-study", 0.2);
+  choose(settings, "no such; method", 0.2);
+  EXPECT_EQ(methodOf(settings), "self-study");
 }
 
 TEST(Settings, ChangesAreWrittenAndToldOnce) {
@@ -153,13 +162,13 @@ TEST(Settings, ChangesAreWrittenAndToldOnce) {
 
 TEST(Settings, ResetGoesBackToTheDefault) {
   Settings settings;
-  settings.setDefaultRetention(0.5);
+  choose(settings, "self-study", 0.5);
   settings.setTheme(Theme::kDark);
   settings.reset(key(setting_keys::kTheme));
   EXPECT_EQ(settings.theme(), Theme::kSystem);
-  EXPECT_EQ(settings.defaultRetention(), 0.5);
+  EXPECT_EQ(retentionOf(settings), 0.5);
   settings.reset(key(setting_keys::kRetention));
-  EXPECT_EQ(settings.defaultRetention(), 0.2);
+  EXPECT_EQ(retentionOf(settings), 0.2);
 }
 
 TEST(Settings, ANewChatTakesTheWholeRecipeOfTheLastChoice) {
@@ -175,7 +184,8 @@ TEST(Settings, ANewChatTakesTheWholeRecipeOfTheLastChoice) {
   Settings second;
   second.load(written);
   EXPECT_EQ(second.conversationDefaults().recipe, mixture);
-  second.setDefaultMethod(QStringLiteral("snapkv"));  // options of another method would not be understood
+  written.insert(key(setting_keys::kMethod), QStringLiteral("snapkv"));  // options of another method would not be understood
+  second.load(written);
   EXPECT_EQ(second.defaultRecipe().spec.method, "snapkv");
   EXPECT_TRUE(second.defaultRecipe().spec.options.empty());
 }
