@@ -11,13 +11,13 @@ ui::InitialState initialState(const Options& options) {
   state.demoModelFolder = app::demoModelFolder();
   state.samples = app::demoSamples();
   state.modelFolder = options.modelFolder;
-  state.attachedFile = options.file;
+  state.attachedFiles = options.files;
   if (!options.demo) return state;
   state.demoWanted = true;
   state.modelFolder = state.demoModelFolder;
   for (const app::Sample& sample : state.samples) {
     if (sample.questions.isEmpty()) continue;
-    state.attachedFile = QFile::encodeName(sample.file);
+    state.attachedFiles = {QFile::encodeName(sample.file)};
     state.question = sample.questions.first().question;
     break;
   }
@@ -25,7 +25,7 @@ ui::InitialState initialState(const Options& options) {
 }
 
 app::StartRequest startRequest(const ui::InitialState& initial) {
-  return {initial.attachedFile, initial.question, initial.modelFolder, qgetenv("XDG_ACTIVATION_TOKEN")};
+  return {initial.attachedFiles, initial.question, initial.modelFolder, qgetenv("XDG_ACTIVATION_TOKEN")};
 }
 
 }  // namespace winnow::bootstrap

@@ -42,8 +42,8 @@ std::optional<Options> parseOptions(const QCoreApplication& application) {
   const QCommandLineOption inProcess("in-process",
                                      QCoreApplication::translate("options", "Run the engine in the program itself, for debuggers."));
   parser.addOptions({demo, model, device, dtype, inProcess});
-  parser.addPositionalArgument("file", QCoreApplication::translate("options", "An image, video or text to attach, or a GGUF file to open."),
-                               "[file]");
+  parser.addPositionalArgument(
+      "files", QCoreApplication::translate("options", "Images, videos or texts to attach, or a GGUF file to open."), "[files...]");
   parser.process(application);
 
   Options options;
@@ -54,13 +54,14 @@ std::optional<Options> parseOptions(const QCoreApplication& application) {
   options.modelFolder = app::isServerAddress(place.toStdString()) ? place : absolute(place);
   if (!take(kDeviceWords, parser, device, options.device)) return std::nullopt;
   if (!take(kWeightWords, parser, dtype, options.format)) return std::nullopt;
-  if (parser.positionalArguments().isEmpty()) return options;
-  // What a file manager hands over is a file alone.
-  const QString file = absolute(parser.positionalArguments().first());
-  if (file.endsWith(QLatin1String(".gguf"), Qt::CaseInsensitive)) {
-    options.modelFolder = file;
-  } else {
-    options.file = QFile::encodeName(file);
+  // What a file manager hands over are files alone.
+  for (const QString& name : parser.positionalArguments()) {
+    const QString file = absolute(name);
+    if (file.endsWith(QLatin1String(".gguf"), Qt::CaseInsensitive)) {
+      options.modelFolder = file;
+    } else {
+      options.files << QFile::encodeName(file);
+    }
   }
   return options;
 }

@@ -3,6 +3,7 @@
 
 #include <QByteArray>
 #include <QCoreApplication>
+#include <QList>
 #include <QString>
 #include <optional>
 
@@ -15,7 +16,7 @@ struct Options {
   QString modelFolder;  // or GGUF file; empty: the one used last, or the demo model
   Device device = Device::kAuto;
   WeightFormat format = WeightFormat::kAuto;
-  QByteArray file;  // attached to a new chat; empty: none
+  QList<QByteArray> files;  // attached to a new chat
 };
 
 // Prints help or version and exits where asked; nothing for wrong usage (the reason was printed).

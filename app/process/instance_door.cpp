@@ -9,6 +9,7 @@
 #include <QDir>
 #include <QElapsedTimer>
 #include <QFile>
+#include <QJsonArray>
 #include <QJsonDocument>
 #include <QJsonObject>
 #include <QSocketNotifier>
@@ -57,7 +58,9 @@ bool isOfThisUser(int socket) {
 }
 
 QByteArray toBytes(const StartRequest& request) {
-  const QJsonObject object{{QStringLiteral("file"), QString::fromLatin1(request.file.toBase64())},
+  QJsonArray files;
+  for (const QByteArray& file : request.files) files.append(QString::fromLatin1(file.toBase64()));
+  const QJsonObject object{{QStringLiteral("files"), files},
                            {QStringLiteral("question"), request.question},
                            {QStringLiteral("model_folder"), request.modelFolder},
                            {QStringLiteral("activation_token"), QString::fromLatin1(request.activationToken.toBase64())}};
@@ -69,12 +72,15 @@ std::optional<StartRequest> fromBytes(const QByteArray& bytes) {
   if (!document.isObject()) return std::nullopt;
   const QJsonObject object = document.object();
   StartRequest request;
-  request.file = QByteArray::fromBase64(object.value(QLatin1String("file")).toString().toLatin1());
   request.question = object.value(QLatin1String("question")).toString();
   request.modelFolder = object.value(QLatin1String("model_folder")).toString();
   request.activationToken = QByteArray::fromBase64(object.value(QLatin1String("activation_token")).toString().toLatin1());
   // Relative names would be looked for in the wrong folder.
-  if (!request.file.isEmpty() && (!request.file.startsWith('/') || request.file.contains('\0'))) return std::nullopt;
+  for (const QJsonValue& value : object.value(QLatin1String("files")).toArray()) {
+    const QByteArray file = QByteArray::fromBase64(value.toString().toLatin1());
+    if (!file.startsWith('/') || file.contains('\0')) return std::nullopt;
+    request.files.append(file);
+  }
   if (!request.modelFolder.isEmpty() && !request.modelFolder.startsWith(QLatin1Char('/'))) return std::nullopt;
   return request;
 }

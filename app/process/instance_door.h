@@ -10,6 +10,7 @@
 #pragma once
 
 #include <QByteArray>
+#include <QList>
 #include <QMetaType>
 #include <QObject>
 #include <QString>
@@ -22,7 +23,7 @@ class QSocketNotifier;
 namespace winnow::app {
 
 struct StartRequest {
-  QByteArray file;             // absolute path of an image or video to attach; empty: none
+  QList<QByteArray> files;     // absolute paths of what to attach
   QString question;            // to be typed in, not sent
   QString modelFolder;         // absolute; to be loaded; empty: none
   QByteArray activationToken;  // of the desktop: lets the window come to the front

@@ -304,9 +304,9 @@ void ChatPage::come() {
   if (!isVisible() && window()->isVisible()) Q_EMIT wanted();
 }
 
-void ChatPage::begin(const QByteArray& file, const QString& question) {
+void ChatPage::begin(const QList<QByteArray>& files, const QString& question) {
   if (showsComparison()) showChat();
-  m_drafts->begin(file, question);
+  m_drafts->begin(files, question);
 }
 
 void ChatPage::startNew() {

@@ -70,7 +70,7 @@ class ChatPage : public QWidget {
   void addRegions(FocusRegions& regions) const;
 
   // In a new chat, unless something is written already: then the file joins it.
-  void begin(const QByteArray& file, const QString& question);
+  void begin(const QList<QByteArray>& files, const QString& question);
   void startNew();
   void openChat(ConversationId id);
   void writeQuestion();

@@ -80,8 +80,8 @@ void DraftController::showChat() {
   m_writtenEarly = !m_store.isOpen();
 }
 
-void DraftController::begin(const QByteArray& file, const QString& question) {
-  if (file.isEmpty() && question.isEmpty()) return;
+void DraftController::begin(const QList<QByteArray>& files, const QString& question) {
+  if (files.isEmpty() && question.isEmpty()) return;
   const app::Draft draft = m_composer.draft();
   if (draft.text.trimmed().isEmpty() && draft.attachments.isEmpty()) {
     m_session.chat.startNew();
@@ -89,7 +89,7 @@ void DraftController::begin(const QByteArray& file, const QString& question) {
     m_composer.setDraft(m_offered);
     m_composer.prompt()->selectAll();  // what is typed takes its place
   }
-  if (!file.isEmpty()) m_composer.addFile(file);
+  for (const QByteArray& file : files) m_composer.addFile(file);
 }
 
 void DraftController::startNew() {

@@ -25,8 +25,8 @@ class DraftController : public QObject {
   DraftController(const WindowServices& services, ChatSession& session, Composer& composer, TranscriptView& transcript,
                   QObject* parent = nullptr);
 
-  // In a new chat, unless something is written already: then the file joins it. One of them may be empty.
-  void begin(const QByteArray& file, const QString& question);
+  // In a new chat, unless something is written already: then the files join it. One of them may be empty.
+  void begin(const QList<QByteArray>& files, const QString& question);
   void startNew();
   void edit(app::MessageId question);  // 0: the last one on screen
   void saveNow();

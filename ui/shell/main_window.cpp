@@ -240,7 +240,7 @@ void MainWindow::onStoreOpened() {
   m_arrangement = -1;
   m_narrow = dockWidgetArea(m_dock) == Qt::BottomDockWidgetArea;
   arrange();
-  m_page->begin(std::exchange(m_initial.attachedFile, {}), std::exchange(m_initial.question, {}));
+  m_page->begin(std::exchange(m_initial.attachedFiles, {}), std::exchange(m_initial.question, {}));
 }
 
 void MainWindow::openFrom(const app::StartRequest& request) {
@@ -251,7 +251,7 @@ void MainWindow::openFrom(const app::StartRequest& request) {
   activateWindow();
   const bool other = !request.modelFolder.isEmpty() && request.modelFolder != m_session->model.folder();
   if (other && !m_session->answers.busy()) m_session->model.load(request.modelFolder);
-  m_page->begin(request.file, request.question);
+  m_page->begin(request.files, request.question);
   m_page->writeQuestion();
 }
 

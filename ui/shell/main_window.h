@@ -36,8 +36,8 @@ struct InitialState {
   QString demoModelFolder;  // offered in the model menu; empty: not there
   bool demoWanted = false;  // it was asked for, there or not
   QList<app::Sample> samples;
-  QByteArray attachedFile;  // attached to a new chat; empty: none
-  QString question;         // typed in, not sent
+  QList<QByteArray> attachedFiles;  // to a new chat
+  QString question;                 // typed in, not sent
 };
 
 class MainWindow : public QMainWindow {

@@ -83,10 +83,11 @@ class InstanceDoorTest : public testing::Test {
 
 TEST_F(InstanceDoorTest, TheSecondHandsOverWhatItWasAskedFor) {
   openFirst();
-  const StartRequest request{QByteArray("/clips/\xff odd.mp4"), QStringLiteral("Wie viele Würfel?"), QStringLiteral("/models/x"), "token"};
+  const StartRequest request{
+      {"/clips/\xff odd.mp4", "/clips/second.png"}, QStringLiteral("Wie viele Würfel?"), QStringLiteral("/models/x"), "token"};
   EXPECT_EQ(secondEnters(request), Entry::kHandedOver);
   ASSERT_EQ(m_requests.size(), 1);
-  EXPECT_EQ(m_requests[0].file, request.file);
+  EXPECT_EQ(m_requests[0].files, request.files);
   EXPECT_EQ(m_requests[0].question, request.question);
   EXPECT_EQ(m_requests[0].modelFolder, request.modelFolder);
   EXPECT_EQ(m_requests[0].activationToken, request.activationToken);
@@ -120,7 +121,7 @@ TEST_F(InstanceDoorTest, WaitsForOneThatIsLeaving) {
 TEST_F(InstanceDoorTest, OneThatDoesNotAnswerIsNotWaitedForWithoutEnd) {
   openFirst();
   InstanceDoor second(folder());
-  EXPECT_EQ(second.enter({"/a.mp4", {}, {}, {}}, 300), Entry::kAlone);  // this thread is the one that would answer
+  EXPECT_EQ(second.enter({{"/a.mp4"}, {}, {}, {}}, 300), Entry::kAlone);  // this thread is the one that would answer
 }
 
 TEST_F(InstanceDoorTest, ASocketLeftBehindByAKillIsInNobodysWay) {
@@ -144,8 +145,8 @@ TEST_F(InstanceDoorTest, OnlyTheUserMayKnock) {
 TEST_F(InstanceDoorTest, WhatIsNoMessageOpensNothing) {
   openFirst();
   for (const QByteArray& bytes :
-       {QByteArray(), QByteArray("hello"), QByteArray("[1, 2]"), QByteArray("{\"file\": \"") + QByteArray("clip.mp4").toBase64() + "\"}",
-        "{\"file\": \"" + QByteArray("/a\0b.mp4", 8).toBase64() + "\"}", QByteArray("{\"model_folder\": \"models\"}"),
+       {QByteArray(), QByteArray("hello"), QByteArray("[1, 2]"), QByteArray("{\"files\": [\"") + QByteArray("clip.mp4").toBase64() + "\"]}",
+        "{\"files\": [\"" + QByteArray("/a\0b.mp4", 8).toBase64() + "\"]}", QByteArray("{\"model_folder\": \"models\"}"),
         QByteArray("{\"question\": \"\xff\xfe"), "{\"question\": \"" + QByteArray(InstanceDoor::kMaxMessageBytes, 'x') + "\"}",
         QByteArray(1'000'000, '[')}) {
     EXPECT_EQ(answerTo(bytes, true), QByteArray()) << bytes.left(40).toStdString();

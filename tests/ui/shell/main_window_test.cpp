@@ -128,7 +128,7 @@ TEST_F(MainWindowTest, RenameDeleteAndUndo) {
 TEST_F(MainWindowTest, AStartThatIsNotUsedLeavesNoChat) {
   close();
   ui::InitialState initial;
-  initial.attachedFile = "/clips/long.mp4";
+  initial.attachedFiles = {"/clips/long.mp4"};
   initial.question = QStringLiteral("Which was the first shape?");
   open(initial);
   ASSERT_TRUE(waitUntil([this] { return composer()->draft().attachments.size() == 1; }));
@@ -591,11 +591,11 @@ TEST_F(MainWindowTest, F6GoesRoundWhatIsOnScreen) {
 TEST_F(MainWindowTest, InitialStateIsOneEnterAway) {
   close();
   ui::InitialState initial;
-  initial.attachedFile = "/samples/one.mp4";
+  initial.attachedFiles = {"/samples/one.mp4", "/samples/two.mp4"};
   initial.question = QStringLiteral("What color is the star?");
   open(initial);
   ASSERT_TRUE(waitUntil([this] { return composer()->sendButton()->isEnabled(); }));
-  EXPECT_EQ(composer()->tray()->count(), 1);
+  EXPECT_EQ(composer()->tray()->count(), 2) << "all files of the command line";
   pressEnter();
   ASSERT_TRUE(waitUntil([this] { return transcript()->messageCount() == 2 && last().metrics.valid; }));
 }
