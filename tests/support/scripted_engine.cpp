@@ -174,7 +174,10 @@ void ScriptedEngine::handle(const Request& request, EventSink& sink, const Inter
 void ScriptedEngine::prepare_media(RequestId id, const Prepare& prepare, EventSink& sink, const InterruptToken& interrupt) {
   if (log_) log_->addPrepare(prepare);
   sink.on_event({id, Progress{Phase::kDecodeMedia, 1, 4}});
-  while (log_ && log_->holdsPreparations() && !interrupt.requested()) std::this_thread::sleep_for(std::chrono::milliseconds(1));
+  while (log_ && log_->holdsPreparations() && !interrupt.requested()) {
+    if (log_->takeRestart()) sink.on_event({id, Progress{Phase::kLoadWeights, 0, 0}});
+    std::this_thread::sleep_for(std::chrono::milliseconds(1));
+  }
   if (interrupt.requested()) {
     Finished finished;
     finished.reason = StopReason::kInterrupted;

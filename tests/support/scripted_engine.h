@@ -55,6 +55,9 @@ class ScriptedEngineLog {
   std::vector<Prepare> prepares() const;
   void holdPreparations(bool hold) { hold_preparations_ = hold; }
   bool holdsPreparations() const { return hold_preparations_; }
+  // One that is held ends and starts again, as an engine's process does.
+  void restartPreparation() { restart_preparation_ = true; }
+  bool takeRestart() { return restart_preparation_.exchange(false); }
   // Clips of a watch are among the requests; they end at once unless they are held, and badly if a fault is set.
   void holdWatches(bool hold) { hold_watches_ = hold; }
   bool holdsWatches() const { return hold_watches_; }
@@ -75,6 +78,7 @@ class ScriptedEngineLog {
   std::optional<Error> watch_fault_;
   Description watch_description_;
   std::atomic<bool> hold_preparations_{false};
+  std::atomic<bool> restart_preparation_{false};
   std::atomic<bool> hold_watches_{false};
 };
 

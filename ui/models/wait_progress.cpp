@@ -39,9 +39,12 @@ void WaitProgress::begin(Parts parts, Clock::time_point now) {
   m_parts = parts;
   m_begun = now;
   m_share = 0.0;
+  m_startsAgain = false;
 }
 
-void WaitProgress::take(const Progress& progress) {
+void WaitProgress::take(const Progress& progress, Clock::time_point now) {
+  if (progress.phase == Phase::kLoadWeights) begin(m_parts, now);
+  m_startsAgain = progress.phase == Phase::kLoadWeights;
   // Decoding goes ahead of encoding by a batch: the later of the two tells how far the pictures are.
   if (progress.total == 0 || progress.phase == Phase::kDecodeMedia || progress.phase == Phase::kLoadWeights) return;
   const Stretch stretch = stretchOf(progress.phase);

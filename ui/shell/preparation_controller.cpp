@@ -186,7 +186,8 @@ bool PreparationController::onlyTexts() const {
 void PreparationController::show() {
   PreparationView view;
   if (m_stage == Stage::kRunning) {
-    const QString reading = !onlyTexts()                        ? tr("Preparing")
+    const QString reading = m_progress.startsAgain()            ? tr("The engine starts again")
+                            : !onlyTexts()                      ? tr("Preparing")
                             : m_subject.attachments.size() == 1 ? tr("Reading the document")
                                                                 : tr("Reading the documents");
     const std::optional<double> left = m_progress.leftMs();

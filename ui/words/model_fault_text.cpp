@@ -85,7 +85,7 @@ ErrorText describeModelFault(const Error& error, const QString& path, bool bundl
   } else if (error.code == ErrorCode::kInvalidArgument) {
     setWords(text, tr("The model “%1” cannot be loaded with these settings.").arg(model), tr("Choose another model or another device."));
   } else if (error.code == ErrorCode::kDeviceFailed) {
-    text.remedy = tr("Restart Winnow, or load the model on the CPU.");  // no chat is concerned
+    text.remedy = tr("Try again, or load the model on the CPU.");  // no chat is concerned
   } else if (error.code == ErrorCode::kInternal) {
     text.remedy = tr("Try again. If it happens again, please report it with the details.");  // no chat is concerned
   }

@@ -78,6 +78,19 @@ TEST_F(PreparationTest, CanBeStoppedAndBegunAgain) {
   EXPECT_EQ(prepares(), 2U);
 }
 
+TEST_F(PreparationTest, SaysThatTheEngineStartsAgain) {
+  useMethod("self-study");
+  m_log->holdPreparations(true);
+  attachVideo();
+  ASSERT_TRUE(says(QStringLiteral("Preparing")));
+  m_log->restartPreparation();
+  ASSERT_TRUE(says(QStringLiteral("The engine starts again")));
+  EXPECT_EQ(line()->view().share, 0.0);
+  m_log->holdPreparations(false);
+  ASSERT_TRUE(says(QStringLiteral("Ready. ")));
+  EXPECT_EQ(prepares(), 1U);
+}
+
 TEST_F(PreparationTest, AQuestionSentMeanwhileWaitsForIt) {
   useMethod("self-study");
   m_log->holdPreparations(true);

@@ -4,6 +4,7 @@
 
 #include "app/chat/chat_export.h"
 #include "tests/ui/support/window_fixture.h"
+#include "ui/words/error_text.h"
 
 namespace winnow::test {
 namespace {
@@ -201,6 +202,47 @@ TEST_F(UnfinishedAnswer, OfAProgramThatWasClosedSaysThatItWas) {
   goOnAndWait();
   EXPECT_EQ(turns().back().answer_begun, begun.toStdString());
   EXPECT_EQ(last().text, begun + QStringLiteral(" and the rest"));
+}
+
+TEST_F(UnfinishedAnswer, CutByTheEndOfTheEngineIsKeptAndGoesOn) {
+  struct End {
+    ErrorCode code;
+    const char* sentence;
+  };
+  const End ends[] = {{ErrorCode::kEngineCrashed, "The engine stopped unexpectedly."},
+                      {ErrorCode::kEngineOutOfMemory, "The engine stopped: out of memory."},
+                      {ErrorCode::kEngineSilent, "The engine did not react and was ended."},
+                      {ErrorCode::kDeviceFailed, "The graphics processor stopped working."}};
+  for (const End& end : ends) {
+    SCOPED_TRACE(end.sentence);
+    session().chat.startNew();
+    ASSERT_TRUE(waitUntil([this] { return transcript()->messageCount() == 0; }));
+    m_script = [&](const Request& request) {
+      if (std::holds_alternative<LoadModel>(request.body)) return load_script(request);
+      Script script = answer_script(request, "one two three four");
+      script.back() = {{}, Say{Failed{{end.code, "", "the reason"}}}};
+      return script;
+    };
+    ask(QStringLiteral("count"));
+    const auto expectKept = [&] {
+      EXPECT_EQ(last().text, QStringLiteral("one two three four"));
+      ASSERT_TRUE(last().error);
+      EXPECT_EQ(ui::describeError(*last().error).cause, QString::fromUtf8(end.sentence));
+      EXPECT_TRUE(told().contains(QStringLiteral("The answer so far is kept."))) << told().toStdString();
+    };
+    expectKept();
+    reopen();
+    expectKept();
+    m_script = [](const Request& request) {
+      if (std::holds_alternative<LoadModel>(request.body)) return load_script(request);
+      return answer_script(request, " and the rest");
+    };
+    goOnAndWait();
+    EXPECT_EQ(turns().back().answer_begun, "one two three four");
+    EXPECT_EQ(last().text, QStringLiteral("one two three four and the rest"));
+    EXPECT_FALSE(last().error);
+    EXPECT_FALSE(told().contains(QStringLiteral("The answer so far is kept."))) << told().toStdString();
+  }
 }
 
 TEST_F(UnfinishedAnswer, StoppedGoesOnFromWhereItWasStopped) {

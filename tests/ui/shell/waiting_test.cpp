@@ -168,6 +168,20 @@ TEST(WaitProgress, RisesOverAllPhasesAndForeseesTheRest) {
   EXPECT_NEAR(progress.leftMs(begun + std::chrono::seconds(4)).value_or(0.0), 12'000.0, 1.0);
 }
 
+TEST(WaitProgress, BeginsAnewWithTheEngine) {
+  ui::WaitProgress progress;
+  const auto begun = ui::WaitProgress::Clock::now();
+  progress.begin({.pictures = true, .reading = true}, begun);
+  progress.take({Phase::kPrefill, 2, 4});
+  EXPECT_GT(progress.share(), 0.5);
+  progress.take({Phase::kLoadWeights, 0, 0}, begun + std::chrono::seconds(10));
+  EXPECT_TRUE(progress.startsAgain());
+  EXPECT_EQ(progress.share(), 0.0);
+  progress.take({Phase::kEncodeFrames, 32, 64});
+  EXPECT_FALSE(progress.startsAgain());
+  EXPECT_NEAR(progress.leftMs(begun + std::chrono::seconds(14)).value_or(0.0), 12'000.0, 1.0) << "of the second way alone";
+}
+
 TEST(WaitProgress, WhatIsLeftOutIsNoPartOfTheWay) {
   ui::WaitProgress text;
   text.begin({.pictures = false, .reading = true});
