@@ -1,10 +1,15 @@
 #include "app/media/media_store.h"
 
+#include <unistd.h>
 #include <QCryptographicHash>
 #include <QDateTime>
 #include <QDir>
 #include <QFile>
 #include <QFileInfo>
+
+#include <cerrno>
+#include <cstdio>
+#include <cstring>
 
 #include "app/process/own_folder.h"
 #include "engine/base/error.h"
@@ -14,6 +19,10 @@ namespace winnow::app {
 namespace {
 
 constexpr qint64 kInUseS = 60;
+constexpr char kPart[] = "part-";
+
+// Of this process: another one may have begun to write the same file.
+std::string partName(const std::string& sha256) { return kPart + std::to_string(::getpid()) + "-" + sha256; }
 
 bool isHash(const std::string& name) { return name.size() == 64 && name.find_first_not_of("0123456789abcdef") == std::string::npos; }
 
@@ -35,20 +44,36 @@ std::string MediaStore::find(const std::string& sha256) {
 }
 
 std::string MediaStore::put(std::span<const std::uint8_t> bytes) {
-  const auto size = static_cast<std::int64_t>(bytes.size());
-  if (size > m_mostBytes) throw Exception(ErrorCode::kLimitExceeded, "", "the file is larger than all that is kept of such files");
   const QByteArrayView view(bytes.data(), static_cast<qsizetype>(bytes.size()));
   const std::string sha256 = QCryptographicHash::hash(view, QCryptographicHash::Sha256).toHex().toStdString();
   if (std::string known = find(sha256); !known.empty()) return known;
-  if (const FolderState made = makeOwnFolder(QFile::decodeName(QByteArray::fromStdString(m_folder))); !made)
-    throw Exception(ErrorCode::kFileUnwritable, QFile::encodeName(made.path).toStdString(), reasonOf(made.fault));
-  remove_unfinished(m_folder + "/");
-  makeRoom(size);
+  prepareFor(static_cast<std::int64_t>(bytes.size()));
   std::string path = m_folder + "/" + sha256;
   ReplacedFile file(path);
   file.write(std::as_bytes(bytes));
   file.commit();
   return path;
+}
+
+std::string MediaStore::partFor(const std::string& sha256, std::int64_t bytes) {
+  if (!isHash(sha256)) throw Exception(ErrorCode::kInvalidArgument, sha256, "it is no SHA-256");
+  prepareFor(bytes);
+  return m_folder + "/" + partName(sha256);
+}
+
+std::string MediaStore::take(const std::string& sha256) {
+  std::string path = m_folder + "/" + sha256;
+  const std::string part = m_folder + "/" + partName(sha256);
+  if (::rename(part.c_str(), path.c_str()) != 0) throw Exception(ErrorCode::kFileUnwritable, part, std::strerror(errno));
+  return path;
+}
+
+void MediaStore::prepareFor(std::int64_t bytes) {
+  if (bytes > m_mostBytes) throw Exception(ErrorCode::kLimitExceeded, "", "the file is larger than all that is kept of such files");
+  if (const FolderState made = makeOwnFolder(QFile::decodeName(QByteArray::fromStdString(m_folder))); !made)
+    throw Exception(ErrorCode::kFileUnwritable, QFile::encodeName(made.path).toStdString(), reasonOf(made.fault));
+  remove_unfinished(m_folder + "/");
+  makeRoom(bytes);
 }
 
 void MediaStore::makeRoom(std::int64_t bytes) {
@@ -59,7 +84,8 @@ void MediaStore::makeRoom(std::int64_t bytes) {
   const QDateTime lately = QDateTime::currentDateTimeUtc().addSecs(-kInUseS);
   for (const QFileInfo& file : files) {
     if (held <= m_mostBytes) return;
-    if (!isHash(file.fileName().toStdString()) || file.lastModified() > lately) continue;
+    const std::string name = file.fileName().toStdString();
+    if (!(isHash(name) || name.starts_with(kPart)) || file.lastModified() > lately) continue;
     if (QFile::remove(file.filePath())) held -= file.size();
   }
 }

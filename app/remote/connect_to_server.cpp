@@ -5,12 +5,24 @@
 #include "app/remote/remote_engine.h"
 #include "app/remote/server_key.h"
 #include "app/remote/server_traits.h"
+#include "app/remote/winnow_server_engine.h"
 
 namespace winnow::app {
+namespace {
+
+constexpr int kWinnowSilenceMs = 30'000;  // it says every few seconds that it is there
+
+}  // namespace
 
 std::unique_ptr<Engine> connectToServer(const ServerAddress& address, MediaOpener* opener, const InterruptToken& interrupt) {
-  auto connection = std::make_unique<ServerConnection>(address, keyFrom(address.key));
+  const std::string key = keyFrom(address.key);
+  auto connection = std::make_unique<ServerConnection>(address, key);
   ServerTraits traits = traitsOf(*connection, interrupt);
+  if (traits.kind == ServerKind::kWinnow && isWinnowServer(*connection, interrupt)) {
+    ServerPatience patience;
+    patience.silenceMs = kWinnowSilenceMs;
+    return std::make_unique<WinnowServerEngine>(std::make_unique<ServerConnection>(address, key, patience));
+  }
   return std::make_unique<RemoteEngine>(std::move(connection), std::move(traits), opener);
 }
 

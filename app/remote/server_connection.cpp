@@ -143,9 +143,7 @@ ServerConnection::ServerConnection(ServerAddress address, std::string key, Serve
   m_manager.setProxyFactory(new MachineProxies);  // the manager's from now on
 }
 
-namespace {
-
-QNetworkRequest requestTo(const std::string& address, const std::string& key) {
+QNetworkRequest ServerConnection::requestTo(const std::string& address) const {
   const QUrl url(QString::fromStdString(address), QUrl::StrictMode);
   if (url.scheme() == QLatin1String("https") && !QSslSocket::supportsSsl())
     throw Exception(ErrorCode::kServerUntrusted, url.host().toStdString(), "Qt has found no OpenSSL on this machine");
@@ -158,20 +156,31 @@ QNetworkRequest requestTo(const std::string& address, const std::string& key) {
   request.setHeader(QNetworkRequest::ContentTypeHeader, QStringLiteral("application/json"));
   request.setRawHeader("Accept-Encoding", "identity");
   request.setRawHeader("User-Agent", "winnow");
-  if (!key.empty()) request.setRawHeader("Authorization", "Bearer " + QByteArray::fromStdString(key));
+  if (!m_key.empty()) request.setRawHeader("Authorization", "Bearer " + QByteArray::fromStdString(m_key));
+  for (const auto& [name, value] : m_headers) request.setRawHeader(QByteArray::fromStdString(name), QByteArray::fromStdString(value));
   return request;
 }
 
-}  // namespace
-
 ServerReply ServerConnection::ask(const std::string& url, const std::optional<std::string>& body, const InterruptToken& interrupt) {
-  const QNetworkRequest request = requestTo(url, m_key);
+  const QNetworkRequest request = requestTo(url);
   QNetworkReply* reply = body ? m_manager.post(request, QByteArray::fromStdString(*body)) : m_manager.get(request);
   return Exchange(*this, reply, nullptr, {m_patience.answerMs, 0}).run(interrupt);
 }
 
+ServerReply ServerConnection::put(const std::string& url, std::string_view bytes, const InterruptToken& interrupt) {
+  QNetworkRequest request = requestTo(url);
+  request.setHeader(QNetworkRequest::ContentTypeHeader, QStringLiteral("application/octet-stream"));
+  QNetworkReply* reply = m_manager.put(request, QByteArray(bytes.data(), static_cast<qsizetype>(bytes.size())));
+  return Exchange(*this, reply, nullptr, {m_patience.answerMs, 0}).run(interrupt);
+}
+
+void ServerConnection::tell(const std::string& url) {
+  QNetworkReply* reply = m_manager.post(requestTo(url), QByteArray());
+  QObject::connect(reply, &QNetworkReply::finished, reply, &QObject::deleteLater);
+}
+
 ServerReply ServerConnection::stream(const std::string& url, const std::string& body, const Take& take, const InterruptToken& interrupt) {
-  QNetworkRequest request = requestTo(url, m_key);
+  QNetworkRequest request = requestTo(url);
   request.setRawHeader("Accept", "text/event-stream");
   QNetworkReply* reply = m_manager.post(request, QByteArray::fromStdString(body));
   return Exchange(*this, reply, &take, {0, m_patience.silenceMs}).run(interrupt);

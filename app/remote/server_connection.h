@@ -7,10 +7,13 @@
 #pragma once
 
 #include <QNetworkAccessManager>
+#include <QNetworkRequest>
 #include <functional>
 #include <optional>
 #include <string>
 #include <string_view>
+#include <utility>
+#include <vector>
 
 #include "app/remote/server_address.h"
 #include "engine/base/interrupt.h"
@@ -41,15 +44,23 @@ class ServerConnection {
   // url: whole. body: JSON to POST.
   ServerReply ask(const std::string& url, const std::optional<std::string>& body, const InterruptToken& interrupt);
 
+  // With every request from now on.
+  void alwaysSay(const std::string& header, const std::string& value) { m_headers.emplace_back(header, value); }
+  ServerReply put(const std::string& url, std::string_view bytes, const InterruptToken& interrupt);
+  // Posts nothing and waits for no answer; from inside of another call's interrupt or pieces, too.
+  void tell(const std::string& url);
+
   // A successful answer's pieces, as they come; what it throws ends the connection and is thrown on.
   using Take = std::function<void(const ServerReply& head, std::string_view piece)>;
   ServerReply stream(const std::string& url, const std::string& body, const Take& take, const InterruptToken& interrupt);
 
  private:
   class Exchange;
+  QNetworkRequest requestTo(const std::string& url) const;
 
   const ServerAddress m_address;
   const std::string m_key;
+  std::vector<std::pair<std::string, std::string>> m_headers;
   const ServerPatience m_patience;
   QNetworkAccessManager m_manager;
 };

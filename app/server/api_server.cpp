@@ -3,6 +3,7 @@
 #include <QDate>
 #include <QDateTime>
 #include <QRandomGenerator>
+#include <QUrlQuery>
 #include <atomic>
 #include <chrono>
 #include <map>
@@ -18,8 +19,10 @@
 #include "app/server/request_media.h"
 #include "app/server/served_threads.h"
 #include "app/server/token_request.h"
+#include "app/server/wire_service.h"
 #include "app/threads/mailbox.h"
 #include "app/threads/worker_thread.h"
+#include "engine/messages/wire.h"
 
 namespace winnow::app {
 namespace {
@@ -28,6 +31,8 @@ using Ordered = nlohmann::ordered_json;
 using Answer = std::shared_ptr<HttpAnswer>;
 
 constexpr int kRetryAfterS = 5;
+constexpr std::string_view kWirePath = "/winnow/v1/";
+constexpr std::string_view kMediaPath = "media/";
 constexpr char kModelChanged[] = "the model was changed, or is about to be";
 constexpr std::string_view kAsking[] = {"/v1/chat/completions", "/v1/completions", "/winnow/plan", "/tokenize", "/detokenize"};
 constexpr std::string_view kTelling[] = {"/", "/health", "/props", "/metrics", "/v1/models", "/openapi.json"};
@@ -97,6 +102,7 @@ class ApiServer::Work {
         m_mediaReader(media),
         m_threads(kFirstServedConversation, options.keptBytes),
         m_line(engine, options.mostWaiting),
+        m_wire({engine, m_line, m_mailbox}, m_store, options.keptBytes),
         m_reader("requests"),
         m_listener(
             options.address, options.port, options.limits, [this](const HttpRequest& request) { return gate(request); },
@@ -114,6 +120,7 @@ class ApiServer::Work {
     }
     m_line.clear(ApiRefusal(503, kModelChanged, {}, "model_changed"));
     for (const ConversationId conversation : m_threads.forgetAll()) m_engine.post(ForgetConversation{conversation});
+    for (const ConversationId conversation : m_wire.forgetAll()) m_engine.post(ForgetConversation{conversation});
   }
   std::uint16_t port() const { return m_listener.port(); }
   int requests() const { return m_requests; }
@@ -186,6 +193,7 @@ class ApiServer::Work {
     if (!request.origin.empty()) answer = std::make_shared<ForOrigin>(std::move(answer), request.origin);
     const std::string& path = request.path;
     if (request.method == "OPTIONS") return reply(answer, {204, "", "", {}});
+    if (path.starts_with(kWirePath)) return routeWire(std::move(request), answer);
     const bool asks = std::ranges::find(kAsking, path) != std::end(kAsking);
     const bool tells = std::ranges::find(kTelling, path) != std::end(kTelling) || path.starts_with("/v1/models/");
     if (path == "/v1/embeddings") return refuse(answer, {404, "this server gives no embeddings", {}, "not_found"});
@@ -197,6 +205,26 @@ class ApiServer::Work {
     }
     if (asks) return take(std::move(request), std::move(answer));
     tell(path, answer);
+  }
+
+  // What another machine's Winnow asks.
+  void routeWire(HttpRequest request, const Answer& answer) {
+    const std::string path = request.path.substr(kWirePath.size());
+    const bool media = path.starts_with(kMediaPath);
+    if (path == "requests" && request.method == "POST") return takeWire(std::move(request), answer);
+    if (path == "stop" && request.method == "POST") {
+      m_mailbox.post([this, session = request.session, id = queryNumber(request, "id")] { m_wire.stop(session, id); });
+      return reply(answer, {204, "", "", {}});
+    }
+    if (!media || (request.method != "PUT" && request.method != "HEAD"))
+      return refuse(answer, {404, "there is no such endpoint", {}, "not_found"});
+    m_reader.post([this, sha256 = path.substr(kMediaPath.size()), piece = std::make_shared<HttpRequest>(std::move(request)), answer] {
+      orRefuse(answer, [&] { reply(answer, piece->method == "HEAD" ? m_wire.has(sha256) : m_wire.take(sha256, *piece)); });
+    });
+  }
+
+  static RequestId queryNumber(const HttpRequest& request, const char* name) {
+    return QUrlQuery(QString::fromStdString(request.query)).queryItemValue(QLatin1String(name)).toULongLong();
   }
 
   // Says to a page that it may read the answer.
@@ -246,25 +274,32 @@ class ApiServer::Work {
 
   Ordered props(const ModelInfo& model) const {
     const RecipeSpec& recipe = m_options.defaults.recipe;
-    return {{"model_path", model.folder},
+    return {{"model_path", model.name},
             {"total_slots", 1},
             {"default_generation_settings", {{"n_ctx", model.context_tokens}}},
             {"modalities", {{"vision", model.traits.sees}, {"video", model.traits.sees && model.traits.reads_videos}, {"audio", false}}},
             {"build_info", "winnow " + m_options.version},
-            {"winnow", {{"version", m_options.version}, {"method", recipe.method}, {"retention", recipe.retention}}}};
+            {"winnow",
+             {{"version", m_options.version},
+              {"wire", kWireVersion},
+              {"model", modelMark(model)},
+              {"method", recipe.method},
+              {"retention", recipe.retention}}}};
   }
 
   static ApiRefusal otherModel(const ModelInfo& model) {
     return {404, "there is no such model here; \"" + model.name + "\" is loaded", "model", "model_not_found"};
   }
 
+  void refuseBusy(const Answer& answer) {
+    HttpReply later = errorReply(429, "too many requests are waiting", {}, "queue_full");
+    later.headers.emplace_back("Retry-After", std::to_string(kRetryAfterS));
+    reply(answer, std::move(later));
+  }
+
   // From the listener's thread to the reader's: a body may hold hundreds of megabytes of base64.
   void take(HttpRequest request, Answer answer) {
-    if (!m_line.enter()) {
-      HttpReply later = errorReply(429, "too many requests are waiting", {}, "queue_full");
-      later.headers.emplace_back("Retry-After", std::to_string(kRetryAfterS));
-      return reply(answer, std::move(later));
-    }
+    if (!m_line.enter()) return refuseBusy(answer);
     m_reader.post([this, request = std::make_shared<HttpRequest>(std::move(request)), answer = std::move(answer)]() mutable {
       std::optional<ReadRequest> read;
       if (!m_closing) read = readOrRefuse(*request, answer);
@@ -276,10 +311,45 @@ class ApiServer::Work {
 
   // Nothing: it was refused.
   std::optional<ReadRequest> readOrRefuse(const HttpRequest& request, const Answer& answer) {
+    std::optional<ReadRequest> read;
+    orRefuse(answer, [&] {
+      const ModelInfo model = loadedModel();
+      read = request.path.ends_with("tokenize") ? readTokens(request, model, answer) : readChat(request, model, answer);
+    });
+    return read;
+  }
+
+  ModelInfo loadedModel() const {
+    const std::optional<ModelInfo> model = this->model();
+    if (!model) throw ApiRefusal(503, "no model is loaded", {}, "no_model");
+    return *model;
+  }
+
+  void takeWire(HttpRequest request, const Answer& answer) {
+    if (!m_line.enter()) return refuseBusy(answer);
+    m_reader.post([this, request = std::make_shared<HttpRequest>(std::move(request)), answer] {
+      bool read = false;
+      if (!m_closing)
+        orRefuse(answer, [&] {
+          readWire(*request, answer);
+          read = true;
+        });
+      if (!read) m_line.leave();
+    });
+  }
+
+  void readWire(const HttpRequest& request, const Answer& answer) {
+    m_mailbox.post([this, asked = m_wire.read(request, answer, loadedModel())] {
+      m_counters.answered(200);
+      m_wire.enqueue(asked, model());
+    });
+  }
+
+  // A step of the reader: what it throws is the answer.
+  template <class Step>
+  void orRefuse(const Answer& answer, const Step& step) {
     try {
-      const std::optional<ModelInfo> model = this->model();
-      if (!model) throw ApiRefusal(503, "no model is loaded", {}, "no_model");
-      return request.path.ends_with("tokenize") ? readTokens(request, *model, answer) : readChat(request, *model, answer);
+      step();
     } catch (const ApiRefusal& refusal) {
       refuse(answer, refusal);
     } catch (const Exception& exception) {
@@ -287,7 +357,6 @@ class ApiServer::Work {
     } catch (const std::exception& exception) {
       refuse(answer, {500, std::string("internal error: ") + exception.what()});
     }
-    return std::nullopt;
   }
 
   static void requireModel(const std::string& named, const ModelInfo& model) {
@@ -386,9 +455,10 @@ class ApiServer::Work {
   // Of the engine host's thread.
   ServedThreads m_threads;
   AnswerLine m_line;
+  Mailbox m_mailbox;
+  WireService m_wire;
   int m_requests = 0;
 
-  Mailbox m_mailbox;
   WorkerThread m_reader;
   HttpListener m_listener;  // last: closes first, so that nothing new comes
 };

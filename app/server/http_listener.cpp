@@ -56,9 +56,9 @@ class Outbox final : public HttpAnswer, public std::enable_shared_from_this<Outb
   void write(std::string piece) override {
     onLoop([piece = std::move(piece)](Outbox& self) mutable {
       if (self.gone) return;
+      if (self.m_waiting > self.m_mostWaiting) return self.leave();  // one piece may be larger than all that may wait
       self.m_waiting += piece.size();
       self.pieces.push_back(std::move(piece));
-      if (self.m_waiting > self.m_mostWaiting) self.leave();
     });
   }
   void end() override {
@@ -164,6 +164,7 @@ HttpRequest requestOf(const http::request_header<>& header) {
   request.host = text(header[http::field::host]);
   request.origin = text(header[http::field::origin]);
   request.authorization = text(header[http::field::authorization]);
+  request.session = text(header["Winnow-Session"]);
   return request;
 }
 

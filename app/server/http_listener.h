@@ -26,6 +26,7 @@ struct HttpRequest {
   std::string host;
   std::string origin;         // empty: none
   std::string authorization;  // likewise
+  std::string session;        // header Winnow-Session; likewise
   std::string body;
 };
 
@@ -53,9 +54,9 @@ struct HttpLimits {
   std::uint64_t bodyBytes = std::uint64_t{256} << 20;
   std::uint64_t allBodyBytes = std::uint64_t{512} << 20;  // of all connections together; beyond it: 503
   int connections = 128;
-  std::int64_t headerMs = 10'000;      // until a header is whole, and between two requests
-  std::int64_t silenceMs = 20'000;     // in which not a byte of a body comes, or not a byte of an answer is taken
-  std::size_t waitingBytes = 8 << 20;  // of an answer that nobody takes; beyond it the other side counts as gone
+  std::int64_t headerMs = 10'000;       // until a header is whole, and between two requests
+  std::int64_t silenceMs = 20'000;      // in which not a byte of a body comes, or not a byte of an answer is taken
+  std::size_t waitingBytes = 64 << 20;  // of an answer that nobody takes; beyond it the other side counts as gone
 };
 
 class HttpListener {
