@@ -367,7 +367,7 @@ TEST_F(StorageNoticeTest, ASecondStartRaisesTheWindowWithWhatItWasAskedFor) {
   open();
   ASSERT_TRUE(waitUntil([this] { return transcript()->messageCount() == 2; }));
   m_window->showMinimized();
-  m_window->openFrom({"/clips/a.mp4", QStringLiteral("What moves?"), {}, {}});
+  m_window->openFrom({{"/clips/a.mp4"}, QStringLiteral("What moves?"), {}, {}});
   EXPECT_FALSE(m_window->isMinimized());
   EXPECT_TRUE(m_window->isVisible());
   EXPECT_EQ(session().chat.id(), 0) << "it is not a new chat";
@@ -375,7 +375,7 @@ TEST_F(StorageNoticeTest, ASecondStartRaisesTheWindowWithWhatItWasAskedFor) {
   EXPECT_EQ(composer()->tray()->count(), 1);
   // What is being written is never lost to the next one.
   composer()->prompt()->setPlainText(QStringLiteral("half a thought"));
-  m_window->openFrom({"/clips/b.mp4", QStringLiteral("Another question?"), {}, {}});
+  m_window->openFrom({{"/clips/b.mp4"}, QStringLiteral("Another question?"), {}, {}});
   EXPECT_EQ(composer()->prompt()->toPlainText(), QStringLiteral("half a thought"));
   EXPECT_EQ(composer()->tray()->count(), 2);
   m_window->openFrom({{}, {}, QStringLiteral("/models/other"), {}});
