@@ -46,7 +46,7 @@ class ProcessEngine::Delivery {
   void pass(Event event) {
     if (const auto* loaded = std::get_if<ModelLoaded>(&event.body)) info = encodedInfo(loaded->info);
     if (std::holds_alternative<ModelUnloaded>(event.body)) unloaded = true;
-    if (const auto* failed = std::get_if<Failed>(&event.body)) deviceFailed = failed->error.code == ErrorCode::kDeviceFailed;
+    if (const auto* failed = std::get_if<Failed>(&event.body)) spent = isEngineEnd(failed->error.code);
     const bool progress = std::holds_alternative<Progress>(event.body);
     const bool own = of == Of::kReload && !progress && (!ends_request(event) || info);
     if (!own) give(std::move(event));
@@ -72,7 +72,7 @@ class ProcessEngine::Delivery {
   Of of = Of::kRequest;
   std::optional<std::vector<std::uint8_t>> info;  // of a ModelLoaded
   bool unloaded = false;
-  bool deviceFailed = false;
+  bool spent = false;  // its process answers nothing more
 
  private:
   // A sink that throws (nobody reads the answer any more) is the request's failure, as it is to an engine in this process.
@@ -114,7 +114,7 @@ void ProcessEngine::handle(const Request& request, EventSink& sink, const Interr
     error = problem.error();
     if (isEngineEnd(error->code)) forgetProcess();
   }
-  if (delivery.deviceFailed) forgetProcess();
+  if (delivery.spent) forgetProcess();
   if (error && isEngineEnd(error->code)) {
     if (delivery.isOver()) m_untold = error;
     removeUnfinished(request.body);

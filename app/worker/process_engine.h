@@ -3,10 +3,10 @@
 // Started when this object is made, without waiting for it, and anew at the first request after it has ended. A request that it ends at,
 // or that finds it gone, fails with kEngineCrashed, kEngineOutOfMemory or kEngineSilent: what it had read is lost, and whoever counts on
 // it is told once. A LoadModel, which frees what was read in any case, starts the process anew by itself.
-// One whose GPU has failed is ended behind its answer (kDeviceFailed): a CUDA error stays with its process.
-// The model that was loaded is loaded again before the next request, under that request's id; if it is another one by now, the request
-// fails with kModelFileChanged. An interrupt is sent at once and has to be answered within a time; nothing else has a limit.
-// Errors: kInternal where the program is missing. Threads: one. An event reaches the sink as soon as it is sent.
+// One whose GPU has failed (kDeviceFailed), or that says that it is out of memory for good (kEngineOutOfMemory), is ended behind its
+// answer: such a fault stays with its process. The model that was loaded is loaded again before the next request, under that request's id;
+// if it is another one by now, the request fails with kModelFileChanged. An interrupt is sent at once and has to be answered within a time;
+// nothing else has a limit. Errors: kInternal where the program is missing. Threads: one. An event reaches the sink as soon as it is sent.
 #pragma once
 
 #include <chrono>

@@ -46,7 +46,10 @@ Error torch_error() {
     if (memory) return {ErrorCode::kOutOfMemory, "", "this machine has not enough memory for this request"};
     return {ErrorCode::kInternal, "", problem.what_without_backtrace()};
   } catch (...) {
-    return current_error();
+    Error error = current_error();
+    // oneDNN says no more when it has no memory for its code, and its thread can make none from then on: the process is to be ended.
+    if (error.code == ErrorCode::kInternal && error.reason == "could not create a primitive") error.code = ErrorCode::kEngineOutOfMemory;
+    return error;
   }
 }
 

@@ -1,6 +1,7 @@
 #include "engine/base/error.h"
 
 #include <new>
+#include <system_error>
 
 namespace winnow {
 
@@ -11,6 +12,9 @@ Error current_error(const std::string& subject) {
     return exception.error();
   } catch (const std::bad_alloc&) {
     return {ErrorCode::kOutOfMemory, subject, "this machine has not enough memory for this"};
+  } catch (const std::system_error& failure) {  // a thread that cannot have its stack
+    const bool scarce = failure.code() == std::errc::resource_unavailable_try_again || failure.code() == std::errc::not_enough_memory;
+    return {scarce ? ErrorCode::kOutOfMemory : ErrorCode::kInternal, subject, failure.what()};
   } catch (const std::exception& exception) {
     return {ErrorCode::kInternal, subject, exception.what()};
   } catch (...) {

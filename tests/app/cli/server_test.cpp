@@ -44,7 +44,7 @@ TEST_F(ServerOption, WhatCannotBeDoneIsRefusedInWords) {
       {"ask" + server() + " --model x Why?", "excludes"},
       {"ask --server-model large Why?", "requires --server"},
       {"plan" + server() + " Why?", "a server has no request for this"},
-      {"compare" + server() + " --methods full,snapkv Why?", "server"}};
+      {"compare" + server() + " --method full --method snapkv Why?", "server"}};
   for (const auto& [line, words] : refused) {
     const ProgramRun run = run_command(m_scratch, line);
     EXPECT_NE(run.exit_code, 0) << line;

@@ -3,6 +3,7 @@
 #include <gtest/gtest.h>
 
 #include <new>
+#include <system_error>
 
 namespace winnow {
 namespace {
@@ -32,6 +33,13 @@ TEST(CurrentError, NamesTheSubjectWhereTheExceptionHasNone) {
   EXPECT_EQ(error.reason, "stoi");
   EXPECT_EQ(handled(42).code, ErrorCode::kInternal);
   EXPECT_FALSE(handled(42).reason.empty());
+}
+
+TEST(CurrentError, AThreadWithoutAStackIsWantOfMemory) {
+  const auto code_of = [](std::errc cause) { return handled(std::system_error(std::make_error_code(cause))).code; };
+  EXPECT_EQ(code_of(std::errc::resource_unavailable_try_again), ErrorCode::kOutOfMemory);
+  EXPECT_EQ(code_of(std::errc::not_enough_memory), ErrorCode::kOutOfMemory);
+  EXPECT_EQ(code_of(std::errc::io_error), ErrorCode::kInternal);
 }
 
 TEST(ErrorCode, StorageHasSeveral) {
