@@ -168,8 +168,8 @@ void WelcomePage::describeModel() {
     m_modelLine->setText(tr("First choose a model: a GGUF file, or a folder from Hugging Face."));
   } else if (m_model.isDemo()) {
     m_modelLine->setText(
-        tr("The demo model is loaded. It is tiny and knows only coloured shapes and letters on cards. For real videos, download "
-           "SmolVLM2, Qwen2.5-VL or LLaVA-OneVision from Hugging Face, then choose Model > Open a folder."));
+        tr("The demo model is loaded. It is tiny and knows only coloured shapes and letters on cards. For real videos, get a larger "
+           "model here, or open one with Model > Open a folder."));
   } else if (text) {
     m_modelLine->setText(tr("%1 is loaded. It reads text only.").arg(displayText(QString::fromStdString(m_model.info().name))));
   } else {
