@@ -1,6 +1,7 @@
 #include "engine/models/registry.h"
 
 #include "engine/base/error.h"
+#include "engine/device/own_mappings.h"
 #include "engine/models/causal_lm/causal_lm.h"
 #include "engine/models/family.h"
 #include "engine/models/gemma3/gemma3.h"
@@ -52,6 +53,7 @@ std::unique_ptr<VisionLanguageModel> load_model(const ModelSource& source) {
     throw Exception(ErrorCode::kInvalidArgument, source.package->path(), "models run in fp32 or bf16, on a GPU also in fp16");
   }
   const Family& family = required_family(source.package->required(ModelPart::kConfig).root(), source.package->path());
+  const OwnMappings mappings;
   ModelLoad load(source);
   load.info.family = family.model_type;
   std::unique_ptr<VisionLanguageModel> model = load_with(family.loader, load);

@@ -158,7 +158,7 @@ void load(bool quantised, Loaded& loaded) {
   loaded.rose = rose;
 }
 
-TEST(LoadMemory, AFolderLoadsWithinItsSizeAndAThird) {
+TEST(LoadMemory, AFolderLoadsWithinItsSizeAndATenth) {
 #if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
   GTEST_SKIP() << "a sanitizer's shadow is memory, too";
 #endif
@@ -167,8 +167,7 @@ TEST(LoadMemory, AFolderLoadsWithinItsSizeAndAThird) {
   RecordProperty("rose_by_percent", std::to_string(100.0 * static_cast<double>(loaded.rose) / static_cast<double>(loaded.stored)));
   EXPECT_EQ(loaded.held, loaded.stored);
   EXPECT_GE(loaded.rose, loaded.stored * 95 / 100) << "weights are held as they are measured here";
-  // A tenth where the file's pages are given back in time; under ctest up to 24 % were measured, and the reason is not known yet.
-  EXPECT_LE(loaded.rose, loaded.stored * 130 / 100);
+  EXPECT_LE(loaded.rose, loaded.stored * 110 / 100);
 }
 
 // Zero points stand in every block of 32 here, and not once for 128 inputs as there.
