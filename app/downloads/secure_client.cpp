@@ -7,6 +7,7 @@
 #include <QVariant>
 #include <algorithm>
 
+#include "app/network/bare_request.h"
 #include "app/network/machine_proxies.h"
 
 namespace winnow::app {
@@ -59,16 +60,9 @@ void SecureClient::requireAllowed(const QUrl& address) const {
 }
 
 QNetworkReply* SecureClient::get(const QUrl& address, qint64 fromByte, const QByteArray& bearer) {
-  QNetworkRequest request(address);
+  QNetworkRequest request = bareRequest(address);
   request.setSslConfiguration(m_tls);
-  request.setAttribute(QNetworkRequest::RedirectPolicyAttribute, QNetworkRequest::ManualRedirectPolicy);
-  request.setAttribute(QNetworkRequest::Http2AllowedAttribute, false);
-  request.setAttribute(QNetworkRequest::CacheLoadControlAttribute, QNetworkRequest::AlwaysNetwork);
-  request.setAttribute(QNetworkRequest::CookieLoadControlAttribute, QNetworkRequest::Manual);
-  request.setAttribute(QNetworkRequest::CookieSaveControlAttribute, QNetworkRequest::Manual);
   request.setTransferTimeout(m_source.patienceMs);
-  request.setRawHeader("Accept-Encoding", "identity");
-  request.setRawHeader("User-Agent", "winnow");
   if (!bearer.isEmpty()) request.setRawHeader("Authorization", "Bearer " + bearer);
   if (fromByte > 0) request.setRawHeader("Range", "bytes=" + QByteArray::number(fromByte) + "-");
   return m_manager.get(request);

@@ -11,6 +11,7 @@
 #include <memory>
 #include <utility>
 
+#include "app/network/bare_request.h"
 #include "app/network/machine_proxies.h"
 #include "engine/base/error.h"
 
@@ -147,15 +148,8 @@ QNetworkRequest ServerConnection::requestTo(const std::string& address) const {
   const QUrl url(QString::fromStdString(address), QUrl::StrictMode);
   if (url.scheme() == QLatin1String("https") && !QSslSocket::supportsSsl())
     throw Exception(ErrorCode::kServerUntrusted, url.host().toStdString(), "Qt has found no OpenSSL on this machine");
-  QNetworkRequest request(url);
-  request.setAttribute(QNetworkRequest::RedirectPolicyAttribute, QNetworkRequest::ManualRedirectPolicy);
-  request.setAttribute(QNetworkRequest::Http2AllowedAttribute, false);
-  request.setAttribute(QNetworkRequest::CacheLoadControlAttribute, QNetworkRequest::AlwaysNetwork);
-  request.setAttribute(QNetworkRequest::CookieLoadControlAttribute, QNetworkRequest::Manual);
-  request.setAttribute(QNetworkRequest::CookieSaveControlAttribute, QNetworkRequest::Manual);
+  QNetworkRequest request = bareRequest(url);
   request.setHeader(QNetworkRequest::ContentTypeHeader, QStringLiteral("application/json"));
-  request.setRawHeader("Accept-Encoding", "identity");
-  request.setRawHeader("User-Agent", "winnow");
   if (!m_key.empty()) request.setRawHeader("Authorization", "Bearer " + QByteArray::fromStdString(m_key));
   for (const auto& [name, value] : m_headers) request.setRawHeader(QByteArray::fromStdString(name), QByteArray::fromStdString(value));
   return request;

@@ -12,6 +12,7 @@
 #include <algorithm>
 #include <memory>
 
+#include "app/network/bare_request.h"
 #include "app/server/api_refusal.h"
 
 namespace winnow::app {
@@ -49,18 +50,12 @@ QNetworkRequest requestOf(const QUrl& url, const std::string& address, const Rem
   QUrl direct = url;
   direct.setHost(QString::fromStdString(address));
   direct.setFragment({});
-  QNetworkRequest request(direct);
+  QNetworkRequest request = bareRequest(direct);
   const QString host = url.host(QUrl::FullyEncoded);
   const QByteArray name = host.contains(QLatin1Char(':')) ? "[" + host.toUtf8() + "]" : host.toUtf8();
   request.setRawHeader("Host", url.port() > 0 ? name + ":" + QByteArray::number(url.port()) : name);
   request.setPeerVerifyName(host);
-  request.setAttribute(QNetworkRequest::RedirectPolicyAttribute, QNetworkRequest::ManualRedirectPolicy);
-  request.setAttribute(QNetworkRequest::Http2AllowedAttribute, false);
-  request.setAttribute(QNetworkRequest::CookieLoadControlAttribute, QNetworkRequest::Manual);
-  request.setAttribute(QNetworkRequest::CacheLoadControlAttribute, QNetworkRequest::AlwaysNetwork);
   request.setTransferTimeout(limits.silenceMs);
-  request.setRawHeader("Accept-Encoding", "identity");  // what is counted is what comes
-  request.setRawHeader("User-Agent", "winnow");
   return request;
 }
 
