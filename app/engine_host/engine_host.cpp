@@ -9,6 +9,7 @@
 #include "app/engine_host/event_gatherer.h"
 #include "app/threads/mailbox.h"
 #include "app/threads/worker_thread.h"
+#include "engine/messages/interrupted.h"
 
 namespace winnow::app {
 
@@ -96,10 +97,7 @@ class EngineHost::Worker final : public EventSink {
     m_ended = false;
     const bool silent = isSilent(request.body);
     if (!silent && token.requested()) {
-      Finished finished;
-      finished.reason = StopReason::kInterrupted;
-      finished.restored = true;  // it never began
-      deliver({m_currentId, std::move(finished)});
+      deliver({m_currentId, interrupted_and_restored()});  // it never began
       return;
     }
     try {

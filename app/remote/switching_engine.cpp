@@ -3,6 +3,7 @@
 #include <utility>
 
 #include "engine/base/error.h"
+#include "engine/messages/interrupted.h"
 
 namespace winnow::app {
 namespace {
@@ -49,10 +50,7 @@ void SwitchingEngine::connect(const Request& request, const LoadModel& load, Eve
   try {
     server = m_connect(serverAddressOf(load.folder), interrupt);
   } catch (const Interrupted&) {
-    Finished finished;
-    finished.reason = StopReason::kInterrupted;
-    finished.restored = true;
-    return emit(std::move(finished));
+    return emit(interrupted_and_restored());
   } catch (...) {
     return emit(Failed{current_error(load.folder)});
   }

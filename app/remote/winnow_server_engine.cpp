@@ -11,6 +11,7 @@
 #include "app/worker/carried_files.h"
 #include "app/worker/event_frames.h"
 #include "engine/base/json_document.h"
+#include "engine/messages/interrupted.h"
 #include "engine/messages/wire.h"
 
 namespace winnow::app {
@@ -132,10 +133,7 @@ void WinnowServerEngine::handle(const Request& request, EventSink& sink, const I
     forward(request, answer, interrupt);
   } catch (const Interrupted&) {
     if (silent) return;
-    Finished finished;
-    finished.reason = StopReason::kInterrupted;
-    finished.restored = true;
-    emit(std::move(finished));
+    emit(interrupted_and_restored());
   } catch (...) {
     if (!silent) emit(Failed{current_error(m_connection->address().host())});
   }

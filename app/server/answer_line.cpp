@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <utility>
 
+#include "engine/messages/interrupted.h"
+
 namespace winnow::app {
 
 AnswerLine::AnswerLine(EngineHost& engine, std::size_t mostInLine, QObject* parent)
@@ -42,10 +44,7 @@ void AnswerLine::stop(const LineRequest* request) {
   const Place place = *found;
   m_line.erase(found);
   --m_inLine;
-  Finished finished;
-  finished.reason = StopReason::kInterrupted;
-  finished.restored = true;
-  place->hear({0, std::move(finished)});
+  place->hear({0, interrupted_and_restored()});
   Q_EMIT changed();
 }
 

@@ -6,6 +6,7 @@
 #include "app/worker/engine_end.h"
 #include "app/worker/engine_protocol.h"
 #include "engine/base/replaced_file.h"
+#include "engine/messages/interrupted.h"
 #include "engine/messages/wire.h"
 
 namespace winnow::app {
@@ -55,12 +56,7 @@ class ProcessEngine::Delivery {
   void fail(Error error) {
     if (!m_ended && !m_fault) m_fault = std::move(error);
   }
-  void interrupted() {
-    Finished finished;
-    finished.reason = StopReason::kInterrupted;
-    finished.restored = true;
-    give({m_id, std::move(finished)});
-  }
+  void interrupted() { give({m_id, interrupted_and_restored()}); }
   void close() {
     if (m_fault && !m_ended && !m_silent) m_sink.on_event({m_id, Failed{*std::move(m_fault)}});
   }

@@ -22,6 +22,7 @@
 #include "engine/generation/requests/run_tokenize.h"
 #include "engine/generation/requests/run_turn.h"
 #include "engine/generation/requests/run_watch.h"
+#include "engine/messages/interrupted.h"
 
 namespace winnow {
 namespace {
@@ -77,10 +78,7 @@ class LocalEngine : public Engine {
       if (model_) model_->require_unchanged();  // what was computed is the model's
       emit(*std::move(result));
     } catch (const Interrupted& interrupted) {
-      Finished finished;
-      finished.reason = StopReason::kInterrupted;
-      finished.restored = true;
-      emit(std::move(finished));
+      emit(interrupted_and_restored());
     } catch (...) {
       Error error = device_error_behind(torch_error());
       if (!std::holds_alternative<LoadModel>(request.body)) error = cause_of(std::move(error));

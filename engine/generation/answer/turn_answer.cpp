@@ -4,6 +4,8 @@
 #include <iterator>
 #include <utility>
 
+#include "engine/messages/interrupted.h"
+
 namespace winnow {
 namespace {
 
@@ -86,9 +88,7 @@ Finished TurnAnswer::finish() {
 }
 
 Finished interrupted_turn(const Turn& turn) {
-  Finished finished;
-  finished.reason = StopReason::kInterrupted;
-  finished.restored = true;
+  Finished finished = interrupted_and_restored();
   label(finished.figures, turn);
   return finished;
 }
