@@ -4,25 +4,15 @@
 #include <utility>
 
 #include "app/remote/server_fault.h"
-#include "engine/base/json_document.h"
+#include "app/remote/told_json.h"
 
 namespace winnow::app {
 namespace {
 
 constexpr std::int64_t kMostTokens = std::int64_t{1} << 40;
 
-const Json* member(const Json& value, const char* name) {
-  const auto found = value.is_object() ? value.find(name) : value.end();
-  return value.is_object() && found != value.end() && !found->is_null() ? &*found : nullptr;
-}
-
-std::string textOf(const Json& value, const char* name) {
-  const Json* text = member(value, name);
-  return text != nullptr && text->is_string() ? text->get<std::string>() : std::string();
-}
-
-std::int64_t countOf(const Json* value, const char* name) {
-  const Json* count = value != nullptr ? member(*value, name) : nullptr;
+std::int64_t tokensAt(const Json& value, std::initializer_list<const char*> path) {
+  const Json* count = toldAt(value, path);
   if (count == nullptr || !count->is_number_integer()) return 0;
   const auto number = count->get<std::int64_t>();
   return number > 0 && number < kMostTokens ? number : 0;
@@ -31,15 +21,15 @@ std::int64_t countOf(const Json* value, const char* name) {
 StopReason reasonOf(const std::string& word) { return word == "length" ? StopReason::kLength : StopReason::kStopToken; }
 
 std::optional<AnswerUsage> usageOf(const Json& value) {
-  const Json* usage = member(value, "usage");
+  const Json* usage = toldAt(value, {"usage"});
   if (usage == nullptr || !usage->is_object()) return std::nullopt;
   AnswerUsage told;
-  told.promptTokens = countOf(usage, "prompt_tokens");
-  told.generatedTokens = countOf(usage, "completion_tokens");
-  const std::int64_t cached = countOf(member(*usage, "prompt_tokens_details"), "cached_tokens");
-  const std::int64_t ofLlama = countOf(member(value, "timings"), "cache_n");  // llama-server's own
+  told.promptTokens = tokensAt(*usage, {"prompt_tokens"});
+  told.generatedTokens = tokensAt(*usage, {"completion_tokens"});
+  const std::int64_t cached = tokensAt(*usage, {"prompt_tokens_details", "cached_tokens"});
+  const std::int64_t ofLlama = tokensAt(value, {"timings", "cache_n"});  // llama-server's own
   told.cachedTokens = std::min(std::max(cached, ofLlama), told.promptTokens);
-  told.thoughtTokens = std::min(countOf(member(*usage, "completion_tokens_details"), "reasoning_tokens"), told.generatedTokens);
+  told.thoughtTokens = std::min(tokensAt(*usage, {"completion_tokens_details", "reasoning_tokens"}), told.generatedTokens);
   return told;
 }
 
@@ -71,22 +61,22 @@ void AnswerStream::readChunk(std::string_view data) {
   } catch (const Exception& problem) {
     throw Exception(ErrorCode::kServerNotUnderstood, m_address.host(), "a piece of its answer is no JSON: " + problem.error().reason);
   }
-  if (const Json* error = member(chunk, "error")) throw Exception(faultInside(m_address, *error));
+  if (const Json* error = toldAt(chunk, {"error"})) throw Exception(faultInside(m_address, *error));
   if (auto usage = usageOf(chunk)) m_usage = usage;
-  const Json* choices = member(chunk, "choices");
+  const Json* choices = toldAt(chunk, {"choices"});
   if (choices == nullptr || !choices->is_array() || choices->empty()) return;
   const Json& choice = choices->front();
-  const Json* said = member(choice, "delta");
-  if (said == nullptr) said = member(choice, "message");
+  const Json* said = toldAt(choice, {"delta"});
+  if (said == nullptr) said = toldAt(choice, {"message"});
   if (said != nullptr) {
-    std::string thought = textOf(*said, "reasoning_content");
-    if (thought.empty()) thought = textOf(*said, "reasoning");
-    std::string text = textOf(*said, "content");
+    std::string thought = textAt(*said, {"reasoning_content"});
+    if (thought.empty()) thought = textAt(*said, {"reasoning"});
+    std::string text = textAt(*said, {"content"});
     if (!thought.empty() || !text.empty()) ++m_pieces;
     if (!thought.empty()) m_take({std::move(thought), TextKind::kThought});
     if (!text.empty()) m_take({std::move(text), TextKind::kAnswer});
   }
-  if (const std::string reason = textOf(choice, "finish_reason"); !reason.empty()) m_reason = reasonOf(reason);
+  if (const std::string reason = textAt(choice, {"finish_reason"}); !reason.empty()) m_reason = reasonOf(reason);
 }
 
 void AnswerStream::readWhole() {

@@ -2,11 +2,10 @@
 
 #include <algorithm>
 #include <initializer_list>
-#include <nlohmann/json.hpp>
 #include <optional>
 #include <string_view>
 
-#include "engine/base/json_document.h"
+#include "app/remote/told_json.h"
 
 namespace winnow::app {
 namespace {
@@ -29,17 +28,11 @@ bool saysOneOf(const std::string& text, std::initializer_list<std::string_view> 
   return std::ranges::any_of(words, [&](std::string_view word) { return lower.find(word) != std::string::npos; });
 }
 
-std::string stringIn(const Json& object, const char* name) {
-  const auto found = object.find(name);
-  return found != object.end() && found->is_string() ? found->get<std::string>() : std::string();
-}
-
 // Servers name it differently, and put it into "error", "detail" or nothing.
 std::string wordsOf(const Json& value) {
   if (value.is_string()) return value.get<std::string>();
-  if (!value.is_object()) return {};
   for (const char* holder : {"error", "detail", "message"}) {
-    if (const auto found = value.find(holder); found != value.end()) {
+    if (const Json* found = toldAt(value, {holder})) {
       if (std::string words = wordsOf(*found); !words.empty()) return words;
     }
   }
@@ -90,9 +83,9 @@ ErrorCode codeOf(int status) {
 }
 
 std::string codeWordIn(const Json& value) {
-  const auto error = value.is_object() ? value.find("error") : value.end();
-  const Json& holder = value.is_object() && error != value.end() && error->is_object() ? *error : value;
-  return holder.is_object() ? stringIn(holder, "code") + " " + stringIn(holder, "type") : std::string();
+  const Json* error = toldAt(value, {"error"});
+  const Json& holder = error != nullptr && error->is_object() ? *error : value;
+  return textAt(holder, {"code"}) + " " + textAt(holder, {"type"});
 }
 
 std::string retryWords(const std::string& retryAfter) {
@@ -131,9 +124,8 @@ Error faultOf(const ServerAddress& address, const ServerReply& reply) {
 Error faultInside(const ServerAddress& address, const Json& error) {
   const std::string words = oneLine(wordsOf(error));
   int status = 500;
-  if (const auto code = error.is_object() ? error.find("code") : error.end(); error.is_object() && code != error.end()) {
-    if (code->is_number_integer()) status = static_cast<int>(std::clamp<std::int64_t>(code->get<std::int64_t>(), 400, 599));
-  }
+  if (const Json* code = toldAt(error, {"code"}); code != nullptr && code->is_number_integer())
+    status = static_cast<int>(std::clamp<std::int64_t>(code->get<std::int64_t>(), 400, 599));
   const ErrorCode code = knownRefusal(words, codeWordIn(error)).value_or(codeOf(status));
   const std::string said = words.empty() ? "it reports a fault without a word about it" : "it says: " + words;
   if (code == ErrorCode::kServerModelMissing) return {code, address.model, said};

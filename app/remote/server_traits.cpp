@@ -5,7 +5,7 @@
 #include <utility>
 
 #include "app/remote/server_fault.h"
-#include "engine/base/json_document.h"
+#include "app/remote/told_json.h"
 
 namespace winnow::app {
 namespace {
@@ -59,37 +59,24 @@ Json optionalAnswer(ServerConnection& connection, const std::string& url, const 
   }
 }
 
-const Json* at(const Json& value, std::initializer_list<const char*> path) {
-  const Json* here = &value;
-  for (const char* name : path) {
-    if (!here->is_object() || !here->contains(name)) return nullptr;
-    here = &here->at(name);
-  }
-  return here;
-}
-
-std::string textAt(const Json& value, std::initializer_list<const char*> path) {
-  const Json* found = at(value, path);
-  if (found == nullptr || !found->is_string()) return {};
-  return found->get<std::string>().substr(0, kMostNameBytes);
-}
-
 std::int64_t countAt(const Json& value, std::initializer_list<const char*> path) {
-  const Json* found = at(value, path);
+  const Json* found = toldAt(value, path);
   if (found == nullptr || !found->is_number()) return 0;
   const double number = found->get<double>();
   return number > 0.0 && number < static_cast<double>(kMostContext) ? static_cast<std::int64_t>(number) : 0;
 }
 
 std::optional<bool> yesAt(const Json& value, std::initializer_list<const char*> path) {
-  const Json* found = at(value, path);
+  const Json* found = toldAt(value, path);
   return found != nullptr && found->is_boolean() ? std::optional(found->get<bool>()) : std::nullopt;
 }
 
 bool lists(const Json& value, const char* name, std::string_view word) {
-  const Json* list = at(value, {name});
+  const Json* list = toldAt(value, {name});
   return list != nullptr && list->is_array() && std::ranges::find(*list, word) != list->end();
 }
+
+std::string idOf(const Json& row) { return textAt(row, {"id"}).substr(0, kMostNameBytes); }
 
 // A name may steer no terminal.
 bool isName(const std::string& text) {
@@ -102,12 +89,12 @@ Json rowsOf(ServerConnection& connection, const InterruptToken& interrupt) {
   const ServerReply reply = connection.ask(address.url + "/models", std::nullopt, interrupt);
   if (reply.status != 200) throw Exception(faultOf(address, reply));
   const Json answer = parsedAnswer(address, reply);
-  const Json* rows = at(answer, {"data"});
-  if (rows == nullptr && answer.is_object()) rows = at(answer, {"models"});
+  const Json* rows = toldAt(answer, {"data"});
+  if (rows == nullptr) rows = toldAt(answer, {"models"});
   if (rows == nullptr || !rows->is_array()) throw Exception(ErrorCode::kServerNotOne, address.host(), "it lists no models");
   Json named = Json::array();
   for (const Json& row : *rows) {
-    if (named.size() < kMostModels && isName(textAt(row, {"id"}))) named.push_back(row);
+    if (named.size() < kMostModels && isName(idOf(row))) named.push_back(row);
   }
   return named;
 }
@@ -116,7 +103,7 @@ void askLlamaServer(ServerTraits& traits, ServerConnection& connection, const In
   const Json props = optionalAnswer(connection, connection.address().root() + "/props", std::nullopt, interrupt);
   traits.sees = yesAt(props, {"modalities", "vision"}).value_or(false);
   if (const std::int64_t context = countAt(props, {"default_generation_settings", "n_ctx"})) traits.contextTokens = context;
-  if (at(props, {"winnow"}) != nullptr) traits.kind = ServerKind::kWinnow;
+  if (toldAt(props, {"winnow"}) != nullptr) traits.kind = ServerKind::kWinnow;
   traits.takesVideos = traits.kind == ServerKind::kWinnow && yesAt(props, {"modalities", "video"}).value_or(false);
 }
 
@@ -132,7 +119,7 @@ void askLmStudio(ServerTraits& traits, ServerConnection& connection, const Inter
   const Json shown = optionalAnswer(connection, connection.address().root() + "/api/v0/models/" + traits.model, std::nullopt, interrupt);
   if (shown.is_null()) return;
   traits.sees = textAt(shown, {"type"}) == "vlm";
-  traits.contextTokens = std::max(countAt(shown, {"loaded_context_length"}), std::int64_t{0});
+  traits.contextTokens = countAt(shown, {"loaded_context_length"});
 }
 
 void askSglang(ServerTraits& traits, ServerConnection& connection, const InterruptToken& interrupt) {
@@ -176,22 +163,21 @@ const char* nameOf(ServerKind kind) {
 
 std::vector<std::string> modelsOf(ServerConnection& connection, const InterruptToken& interrupt) {
   std::vector<std::string> names;
-  for (const Json& row : rowsOf(connection, interrupt)) names.push_back(textAt(row, {"id"}));
+  for (const Json& row : rowsOf(connection, interrupt)) names.push_back(idOf(row));
   return names;
 }
 
 ServerTraits traitsOf(ServerConnection& connection, const InterruptToken& interrupt) {
   const ServerAddress& address = connection.address();
   const Json rows = rowsOf(connection, interrupt);
-  const auto row = address.model.empty()
-                       ? rows.begin()
-                       : std::ranges::find_if(rows, [&](const Json& each) { return textAt(each, {"id"}) == address.model; });
+  const auto row =
+      address.model.empty() ? rows.begin() : std::ranges::find_if(rows, [&](const Json& each) { return idOf(each) == address.model; });
   if (row == rows.end()) {
     if (address.model.empty()) throw Exception(ErrorCode::kServerModelMissing, address.host(), "it lists no models");
     throw Exception(ErrorCode::kServerModelMissing, address.model, "it is not among the " + std::to_string(rows.size()) + " that it lists");
   }
   ServerTraits traits;
-  traits.model = textAt(*row, {"id"});
+  traits.model = idOf(*row);
   for (const auto& [owner, kind] : kOwners) {
     if (textAt(*row, {"owned_by"}) == owner) traits.kind = kind;
   }

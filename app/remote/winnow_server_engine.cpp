@@ -8,9 +8,9 @@
 #include <vector>
 
 #include "app/remote/server_fault.h"
+#include "app/remote/told_json.h"
 #include "app/worker/carried_files.h"
 #include "app/worker/event_frames.h"
-#include "engine/base/json_document.h"
 #include "engine/messages/interrupted.h"
 #include "engine/messages/wire.h"
 
@@ -29,7 +29,8 @@ Json winnowProps(ServerConnection& connection, const InterruptToken& interrupt) 
   if (reply.status != 200) throw Exception(faultOf(connection.address(), reply));
   try {
     const Json props = parse_json(reply.body, "the answer", kAnswerLimits);
-    return props.is_object() && props.contains("winnow") ? props.at("winnow") : Json();
+    const Json* said = toldAt(props, {"winnow"});
+    return said != nullptr ? *said : Json();
   } catch (const Exception&) {
     return {};
   }
@@ -37,8 +38,8 @@ Json winnowProps(ServerConnection& connection, const InterruptToken& interrupt) 
 
 std::string wordIn(const ServerReply& reply) {
   try {
-    return parse_json(reply.body, "the answer", kAnswerLimits).at("error").at("code").get<std::string>();
-  } catch (const std::exception&) {
+    return textAt(parse_json(reply.body, "the answer", kAnswerLimits), {"error", "code"});
+  } catch (const Exception&) {
     return {};
   }
 }
@@ -142,7 +143,7 @@ void WinnowServerEngine::handle(const Request& request, EventSink& sink, const I
 void WinnowServerEngine::load(RequestId id, EventSink& sink, const InterruptToken& interrupt) {
   ServerAddress address = m_connection->address();
   const Json props = winnowProps(*m_connection, interrupt);
-  m_mark = props.is_object() && props.contains("model") && props.at("model").is_string() ? props.at("model").get<std::string>() : "";
+  m_mark = textAt(props, {"model"});
   Answer answer(address, id, sink);
   send({id, LoadModel{}}, answer, interrupt);
   if (!answer.model) {
@@ -202,12 +203,12 @@ WinnowServerEngine::Sent WinnowServerEngine::send(const Request& request, Answer
 
 bool isWinnowServer(ServerConnection& connection, const InterruptToken& interrupt) {
   const Json props = winnowProps(connection, interrupt);
-  if (!props.is_object() || !props.contains("wire")) return false;
-  const Json& wire = props.at("wire");
-  if (wire.is_number_unsigned() && wire.get<std::uint64_t>() == kWireVersion) return true;
-  throw Exception(
-      ErrorCode::kServerNotUnderstood, connection.address().host(),
-      "its Winnow is of a version that this one does not understand (wire " + wire.dump() + ", here " + std::to_string(kWireVersion) + ")");
+  const Json* wire = toldAt(props, {"wire"});
+  if (wire == nullptr) return false;
+  if (wire->is_number_unsigned() && wire->get<std::uint64_t>() == kWireVersion) return true;
+  throw Exception(ErrorCode::kServerNotUnderstood, connection.address().host(),
+                  "its Winnow is of a version that this one does not understand (wire " + wire->dump() + ", here " +
+                      std::to_string(kWireVersion) + ")");
 }
 
 }  // namespace winnow::app
