@@ -94,22 +94,23 @@ std::string retryWords(const std::string& retryAfter) {
   return seconds ? "; it asks to wait for " + retryAfter + " s" : "";
 }
 
-}  // namespace
-
-std::string wordsIn(const std::string& body) {
-  if (const std::optional<Json> json = jsonOf(body)) return oneLine(wordsOf(*json));
+// The server's own words in one line, shortened: "error.message", "detail", "message", or the text itself. Empty: a page or nothing.
+std::string wordsIn(const std::string& body, const std::optional<Json>& json) {
+  if (json) return oneLine(wordsOf(*json));
   const std::size_t begin = body.find_first_not_of(" \t\r\n");
   if (begin == std::string::npos || body[begin] == '<' || body[begin] == '{') return {};
   return oneLine(body.substr(begin, kMostWords + 8));
 }
 
+}  // namespace
+
 Error faultOf(const ServerAddress& address, const ServerReply& reply) {
   const std::string status = "status " + std::to_string(reply.status);
-  const std::string words = wordsIn(reply.body);
+  const std::optional<Json> json = jsonOf(reply.body);
+  const std::string words = wordsIn(reply.body, json);
   const std::string said = words.empty() ? "it answers with " + status : "it says (" + status + "): " + words;
   ErrorCode code = codeOf(reply.status);
   if (reply.status >= 300 && reply.status < 400) return {code, address.host(), "it leads to another address: " + oneLine(reply.location)};
-  const std::optional<Json> json = jsonOf(reply.body);
   if (reply.status == 400 || reply.status == 413 || reply.status == 422 || reply.status == 500) {
     code = knownRefusal(words, json ? codeWordIn(*json) : std::string()).value_or(code);
   }

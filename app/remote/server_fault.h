@@ -4,7 +4,6 @@
 #pragma once
 
 #include <nlohmann/json_fwd.hpp>
-#include <string>
 
 #include "app/remote/server_address.h"
 #include "app/remote/server_connection.h"
@@ -16,8 +15,5 @@ namespace winnow::app {
 Error faultOf(const ServerAddress& address, const ServerReply& reply);
 // Of an error object inside a stream, or in an answer whose status says 200; status 0: it names none.
 Error faultInside(const ServerAddress& address, const nlohmann::json& error);
-
-// The server's own words in one line, shortened: "error.message", "detail", "message", or the text itself. Empty: a page or nothing.
-std::string wordsIn(const std::string& body);
 
 }  // namespace winnow::app
