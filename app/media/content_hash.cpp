@@ -10,8 +10,9 @@ namespace {
 
 constexpr std::int64_t kBlockBytes = 1LL << 20;
 
-void addRange(QCryptographicHash& hash, const MediaFile& file, std::int64_t from, std::int64_t to) {
+void addRange(QCryptographicHash& hash, const MediaFile& file, std::int64_t from, std::int64_t to, const InterruptToken& interrupt = {}) {
   for (std::int64_t at = from; at < to;) {
+    interrupt.throw_if_requested();
     const auto block = file.readRange(at, std::min(kBlockBytes, to - at));
     if (block.empty()) return;  // the file shrank meanwhile; decoding will report it
     hash.addData(QByteArrayView(block.data(), static_cast<qsizetype>(block.size())));
@@ -33,6 +34,12 @@ std::string contentHash(const MediaFile& file) {
     addRange(hash, file, 0, kPartHashBytes);
     addRange(hash, file, bytes - kPartHashBytes, bytes);
   }
+  return hash.result().toHex().toStdString();
+}
+
+std::string wholeHash(const MediaFile& file, const InterruptToken& interrupt) {
+  QCryptographicHash hash(QCryptographicHash::Sha256);
+  addRange(hash, file, 0, file.sizeBytes(), interrupt);
   return hash.result().toHex().toStdString();
 }
 

@@ -1,8 +1,8 @@
 #include "app/remote/carried_media.h"
 
-#include <QCryptographicHash>
 #include <algorithm>
 
+#include "app/media/content_hash.h"
 #include "app/remote/server_fault.h"
 #include "app/worker/carried_files.h"
 #include "engine/base/json_document.h"
@@ -40,15 +40,7 @@ std::string CarriedMedia::carry(const std::string& path, const InterruptToken& i
 std::string CarriedMedia::hashOf(const MediaFile& file, const InterruptToken& interrupt) {
   const auto known = m_known.find(file.path());
   if (known != m_known.end() && !file.version().empty() && known->second.version == file.version()) return known->second.sha256;
-  QCryptographicHash hash(QCryptographicHash::Sha256);
-  for (std::int64_t at = 0; at < file.sizeBytes();) {
-    interrupt.throw_if_requested();
-    const std::vector<std::uint8_t> piece = file.readRange(at, std::min(kPieceBytes, file.sizeBytes() - at));
-    if (piece.empty()) break;  // it was cut off meanwhile; who reads it will say so
-    hash.addData(QByteArrayView(piece.data(), static_cast<qsizetype>(piece.size())));
-    at += static_cast<std::int64_t>(piece.size());
-  }
-  const std::string sha256 = hash.result().toHex().toStdString();
+  std::string sha256 = wholeHash(file, interrupt);
   m_known.insert_or_assign(file.path(), Known{file.version(), sha256});
   return sha256;
 }
