@@ -129,10 +129,10 @@ void RemoteEngine::answer(const Turn& turn, const EmitEvent& emit, const Interru
     throw Exception(ErrorCode::kNotAble, info().server, "it cannot go on with an answer that was begun");
   const Clock::time_point asked = turn.asked == Clock::time_point() ? Clock::now() : turn.asked;
   Answer answer(m_connection->address(), emit, asked);
-  std::string body = bodyOf(turn, emit, interrupt);
+  const std::string body = bodyOf(turn, emit, interrupt);
   emit(Progress{Phase::kPrefill, 0, 0});
   try {
-    send(std::move(body), answer, interrupt);
+    send(body, answer, interrupt);
   } catch (const Interrupted& stopped) {
     Finished finished = answer.finished(StopReason::kInterrupted);
     finished.restored = stopped.kind() == Interrupt::kCancel;
@@ -152,7 +152,7 @@ std::string RemoteEngine::bodyOf(const Turn& turn, const EmitEvent& emit, const 
   return bodyText(chatBody(turn, m_traits, medium));
 }
 
-void RemoteEngine::send(std::string body, Answer& answer, const InterruptToken& interrupt) {
+void RemoteEngine::send(const std::string& body, Answer& answer, const InterruptToken& interrupt) {
   const ServerAddress& address = m_connection->address();
   const auto take = [&](const ServerReply& head, std::string_view piece) { answer.stream.add(head, piece); };
   const ServerReply reply = m_connection->stream(address.url + "/chat/completions", body, take, interrupt);
