@@ -9,6 +9,7 @@
 #include <utility>
 
 #include "app/media/jpeg_picture.h"
+#include "app/remote/cut_text.h"
 #include "engine/base/error.h"
 #include "engine/base/file_bytes.h"
 #include "engine/base/json_document.h"
@@ -62,11 +63,8 @@ bool fitsAsFile(const MediaRequest& request, const ServerTraits& traits) {
 }
 
 std::string document(std::string text, std::int64_t mostTokens) {
-  const std::size_t most = mostTokens > 0 ? static_cast<std::size_t>(mostTokens) * kBytesPerToken : text.size();
-  std::size_t end = std::min(most, text.size());
-  while (end < text.size() && end > 0 && (static_cast<unsigned char>(text[end]) & 0xC0) == 0x80) --end;
-  text.resize(end);
-  return text;
+  if (mostTokens <= 0) return text;
+  return cutText(std::move(text), static_cast<std::size_t>(mostTokens) * kBytesPerToken);
 }
 
 MediaSampled toldOf(const MediaRequest& request, const FrameSource& source) {

@@ -4,7 +4,9 @@
 #include <initializer_list>
 #include <optional>
 #include <string_view>
+#include <utility>
 
+#include "app/remote/cut_text.h"
 #include "app/remote/told_json.h"
 
 namespace winnow::app {
@@ -16,10 +18,7 @@ std::string oneLine(std::string text) {
   std::ranges::replace_if(
       text, [](unsigned char each) { return each < 0x20 || each == 0x7f; }, ' ');
   while (text.ends_with(' ') || text.ends_with('.')) text.pop_back();
-  if (text.size() <= kMostWords) return text;
-  std::size_t end = kMostWords;
-  while (end > 0 && (static_cast<unsigned char>(text[end]) & 0xC0) == 0x80) --end;
-  return text.substr(0, end) + "…";
+  return text.size() <= kMostWords ? text : cutText(std::move(text), kMostWords) + "…";
 }
 
 bool saysOneOf(const std::string& text, std::initializer_list<std::string_view> words) {

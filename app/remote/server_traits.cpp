@@ -4,6 +4,7 @@
 #include <optional>
 #include <utility>
 
+#include "app/remote/cut_text.h"
 #include "app/remote/server_fault.h"
 #include "app/remote/told_json.h"
 
@@ -76,7 +77,7 @@ bool lists(const Json& value, const char* name, std::string_view word) {
   return list != nullptr && list->is_array() && std::ranges::find(*list, word) != list->end();
 }
 
-std::string idOf(const Json& row) { return textAt(row, {"id"}).substr(0, kMostNameBytes); }
+std::string idOf(const Json& row) { return cutText(textAt(row, {"id"}), kMostNameBytes); }
 
 // A name may steer no terminal.
 bool isName(const std::string& text) {
