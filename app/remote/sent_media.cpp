@@ -97,7 +97,6 @@ class FrameParts {
           {Phase::kDecodeMedia, static_cast<std::uint64_t>(std::min(first + kFramesAtOnce, frames)), static_cast<std::uint64_t>(frames)});
     }
     sayUntil(std::numeric_limits<double>::infinity());
-    m_medium.pictures = frames;
   }
 
  private:
@@ -171,7 +170,6 @@ SentMedium SentMedia::read(const MediaRequest& request, const ServerTraits& trai
     medium.parts.push_back(textPart("Document " + fileName(request.path) + ":\n" + document(source->text(), request.most_tokens)));
   } else if (request.kind == MediaKind::kImage) {
     medium.parts.push_back(picturePart(source->read(0, 1, interrupt).at(0).image, kImageSidePx));
-    medium.pictures = 1;
   } else if (kept.asFile) {
     writeFile(medium, request);
   } else {

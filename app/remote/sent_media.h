@@ -20,8 +20,7 @@ namespace winnow::app {
 struct SentMedium {
   nlohmann::json parts = nlohmann::json::array();
   MediaSampled sampled;
-  std::int64_t pictures = 0;  // of the limit that a request has
-  bool video = false;         // sent as a file
+  bool video = false;  // sent as a file
 };
 
 class SentMedia {
