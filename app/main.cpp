@@ -115,7 +115,7 @@ int main(int argc, char** argv) {
     return std::make_unique<app::ApiServer>(engine, *served, api);
   };
 
-  const qint64 memory = app::readSystemFacts().memoryBytes;
+  const qint64 memory = app::memoryBytes();
   const std::vector<app::KnownModel> known = app::knownModels(app::resourceFolder());
   const app::KnownModel* best = app::bestThatSees(known, memory);
   std::optional<ui::OfferedModel> seeing;

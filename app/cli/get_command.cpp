@@ -134,12 +134,12 @@ RunCommand add_get(CLI::App& command) {
   command.add_flag("--offline", *offline, "do not use the network: only say where the model is (also: HF_HUB_OFFLINE=1)");
   return [options, offline] {
     const auto hub = [offline](const app::HubName& name) -> std::unique_ptr<app::ModelDownload> {
-      app::HubRequest request = app::HubRequest::of(name, app::readSystemFacts().memoryBytes);
+      app::HubRequest request = app::HubRequest::of(name, app::memoryBytes());
       request.place.offline = request.place.offline || *offline;
       return std::make_unique<app::HubDownload>(request);
     };
     return run_get(*options, app::packageDownloads(app::modelsFolder(app::AppFolders::standard().data)), hub,
-                   {app::knownModels(app::resourceFolder()), app::readSystemFacts().memoryBytes});
+                   {app::knownModels(app::resourceFolder()), app::memoryBytes()});
   };
 }
 

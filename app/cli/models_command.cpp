@@ -249,7 +249,7 @@ RunCommand add_models(CLI::App& command) {
   return [options] {
     if (options->action.empty() != options->model.empty()) throw CLI::RequiredError("model");
     const QString data = app::AppFolders::standard().data;
-    return run_models(*options, {app::modelFolders(data, QDir::homePath()), data, app::readSystemFacts().memoryBytes, to_trash});
+    return run_models(*options, {app::modelFolders(data, QDir::homePath()), data, app::memoryBytes(), to_trash});
   };
 }
 

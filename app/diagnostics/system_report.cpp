@@ -13,6 +13,7 @@ namespace winnow::app {
 namespace {
 
 constexpr qint64 kMaxProcBytes = 1 << 20;
+const QString kMemoryFile = QStringLiteral("/proc/meminfo");
 constexpr std::array kFeatures = {"sse4_2",   "avx",      "f16c",     "fma",   "avx2",    "avx512f", "avx512_vnni", "avx512_bf16",
                                   "amx_tile", "amx_bf16", "amx_int8", "asimd", "asimddp", "sve",     "bf16",        "i8mm"};
 
@@ -38,6 +39,8 @@ QString gibibytes(qint64 bytes) {
 
 }  // namespace
 
+qint64 memoryBytes() { return memoryField(readProc(kMemoryFile), "MemTotal"); }
+
 SystemFacts readSystemFacts() {
   SystemFacts facts;
   facts.operatingSystem = QSysInfo::prettyProductName();
@@ -51,7 +54,7 @@ SystemFacts readSystemFacts() {
   const QList<QByteArray> present = flags.split(' ');
   for (const char* feature : kFeatures)
     if (present.contains(feature)) facts.cpuFeatures.push_back(QString::fromLatin1(feature));
-  const QByteArray memory = readProc(QStringLiteral("/proc/meminfo"));
+  const QByteArray memory = readProc(kMemoryFile);
   facts.memoryBytes = memoryField(memory, "MemTotal");
   facts.memoryAvailableBytes = memoryField(memory, "MemAvailable");
   return facts;

@@ -22,6 +22,7 @@ struct SystemFacts {
 };
 
 SystemFacts readSystemFacts();
+qint64 memoryBytes();  // of these alone, for who chooses a model by it
 
 // `lines`: (name, version or note), e.g. ("libtorch", "2.11.0"), ("Device", "cpu: no CUDA driver").
 QString systemReport(const QList<QPair<QString, QString>>& lines);

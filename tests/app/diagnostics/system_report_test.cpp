@@ -15,6 +15,7 @@ TEST(SystemReport, NamesMachineVersionsAndWhatIsHandedIn) {
 TEST(SystemReport, ReadsTheMachine) {
   const SystemFacts facts = readSystemFacts();
   EXPECT_GT(facts.memoryBytes, qint64{256} << 20);
+  EXPECT_EQ(memoryBytes(), facts.memoryBytes);
   EXPECT_LE(facts.memoryAvailableBytes, facts.memoryBytes);
   EXPECT_GE(facts.cpuThreads, 1);
   EXPECT_FALSE(facts.cpu.isEmpty());
