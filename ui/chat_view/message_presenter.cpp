@@ -109,7 +109,7 @@ MessageMetrics metricsOf(const app::Run& run, const std::vector<MethodInfo>& met
   metrics.valid = true;
   metrics.byServer = app::isServersAnswer(run);
   metrics.promptTokens = figures.tokens.thread_text;
-  metrics.cachedTokens = figures.tokens.thread_text - figures.tokens.prompt;
+  metrics.cachedTokens = app::serversCachedTokens(figures);
   metrics.method = recipesLabel(methods, app::namedMakers(run));
   if (const auto ofNew = app::recipeOfNew(run)) metrics.ofNew = recipeLabel(methods, *ofNew);
   metrics.ttftMs = figures.timings_ms.ttft;

@@ -172,7 +172,7 @@ void CacheMonitor::take(const EventBody& event) {
         f.slots = slots_of(t.layers);
       }
       f.promptTokens = t.tokens.thread_text;
-      f.cachedTokens = t.tokens.thread_text - t.tokens.prompt;
+      f.cachedTokens = app::serversCachedTokens(t);
       f.generatedTokens = t.tokens.generated;
       f.thoughtTokens = t.tokens.thought;
       f.tokensPerS = t.tokens_per_s;
@@ -196,7 +196,7 @@ void CacheMonitor::showStored(const app::Run& run, AttachedKind attached, Figure
   f.hasReport = !figures.layers.empty();
   f.byServer = app::isServersAnswer(run);
   f.promptTokens = figures.tokens.thread_text;
-  f.cachedTokens = figures.tokens.thread_text - figures.tokens.prompt;
+  f.cachedTokens = app::serversCachedTokens(figures);
   f.subject = subject;
   f.method = QString::fromStdString(figures.method);
   f.makers = app::namedMakers(run);
