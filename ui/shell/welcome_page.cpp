@@ -114,8 +114,8 @@ WelcomePage::WelcomePage(QList<app::Sample> samples, const ModelSession& model, 
   m_choose = new QPushButton(tr("Choose a model…"));
   setPrimary(m_choose);
   layout->addWidget(m_choose, 0, Qt::AlignLeft);
+  layout->addWidget(m_offers.seeing);
   layout->addWidget(m_offers.text);
-  layout->insertWidget(layout->indexOf(m_offers.text), m_offers.seeing);
   addGap(layout, 8);
   m_try = new QLabel;
   setTextRole(m_try, TextRole::kStrong);

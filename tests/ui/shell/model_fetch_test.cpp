@@ -28,9 +28,9 @@ class ModelFetchTest : public WindowTest {
     initial.demoModelFolder = kDemo;
     open(initial);
   }
-  // The one of the package index; with a model that sees the second.
+  // The one of the package index; one that sees stands before it.
   ui::ModelOfferBox* box() { return m_window->findChildren<ui::ModelOfferBox*>().at(m_box); }
-  int m_box = 0;
+  int m_box = 1;
   // A model that sees, of 6.2 GB, whose download is scripted.
   void offerOneThatSees() {
     app::KnownModel known;
@@ -51,7 +51,7 @@ class ModelFetchTest : public WindowTest {
       m_sees = download.get();
       return download;
     };
-    m_box = 1;
+    m_box = 0;
   }
   QPointer<ScriptedDownload> m_sees;
   QPushButton* button(const QString& label) {
@@ -173,8 +173,11 @@ TEST_F(ModelFetchTest, OneThatSeesIsOfferedBesideWithItsSizeLicenceAndSource) {
   EXPECT_NE(button(QStringLiteral("Get Sees 8B, which sees videos, 6.2 GB")), nullptr);
   EXPECT_TRUE(words().contains(QStringLiteral("Licence: Apache-2.0. From hub.example/owner/Sees-8B-GGUF."))) << words().toStdString();
   EXPECT_TRUE(words().contains(QStringLiteral("needs about 10.9 GB of memory"))) << words().toStdString();
-  m_box = 0;
-  EXPECT_NE(button(kGet), nullptr) << "the small one stays";
+  button(QStringLiteral("Get Sees 8B, which sees videos, 6.2 GB"))->setFocus();
+  m_box = 1;
+  ASSERT_NE(button(kGet), nullptr) << "the small one stays";
+  QTest::keyClick(m_window->focusWidget(), Qt::Key_Tab);
+  EXPECT_EQ(m_window->focusWidget(), button(kGet)) << "Tab goes down the screen";
 }
 
 TEST_F(ModelFetchTest, OneThatSeesComesWithSpeedStopsAndGoesOn) {
