@@ -8,6 +8,7 @@
 #include <algorithm>
 
 #include "app/network/bare_request.h"
+#include "app/network/loopback.h"
 #include "app/network/machine_proxies.h"
 
 namespace winnow::app {

@@ -5,11 +5,8 @@
 #pragma once
 
 #include <QNetworkProxyFactory>
-#include <QString>
 
 namespace winnow::app {
-
-bool isLoopback(const QString& host);  // a numeric address of this machine, or localhost
 
 class MachineProxies : public QNetworkProxyFactory {
  public:

@@ -8,9 +8,11 @@
 #include <QLabel>
 #include <QLineEdit>
 #include <QPushButton>
+#include <QUrl>
 #include <QVBoxLayout>
 #include <algorithm>
 
+#include "app/network/loopback.h"
 #include "ui/theme/file_dialog.h"
 #include "ui/theme/form.h"
 #include "ui/theme/scrolling.h"
@@ -38,6 +40,12 @@ QComboBox* editable(const QString& name) {
   box->setAccessibleName(name);
   box->setSizeAdjustPolicy(QComboBox::AdjustToMinimumContentsLengthWithIcon);
   return box;
+}
+
+// Unencrypted, and not to this very machine.
+bool goesOpenly(const app::ServerAddress& address) {
+  const QUrl url(QString::fromStdString(address.url));
+  return url.scheme() == QLatin1String("http") && !app::isLoopback(url.host());
 }
 
 }  // namespace
@@ -152,12 +160,11 @@ void ConnectDialog::changed() {
   m_keyName->setPlaceholderText(kind == KeyKind::kFile ? tr("/home/me/.keys/server") : QStringLiteral("OPENAI_API_KEY"));
   m_browse->setVisible(kind == KeyKind::kFile);
   const QString wrong = problem();
-  const QString address = m_address->currentText().trimmed();
-  const bool open = address.startsWith(QLatin1String("http://")) && !address.contains(QLatin1String("//localhost")) &&
-                    !address.contains(QLatin1String("//127.")) && !address.contains(QLatin1String("//[::1]"));
-  m_status->setText(!wrong.isEmpty() && !address.isEmpty() ? wrong
-                    : open                                 ? tr("Without https, others on the way can read what is sent, the key included.")
-                                                           : QString());
+  const std::optional<app::ServerAddress> address = typed();
+  m_status->setText(m_address->currentText().trimmed().isEmpty() ? QString()
+                    : !wrong.isEmpty()                           ? wrong
+                    : address && goesOpenly(*address) ? tr("Without https, others on the way can read what is sent, the key included.")
+                                                      : QString());
   m_test->setEnabled(wrong.isEmpty());
   m_connect->setEnabled(wrong.isEmpty());
 }

@@ -190,8 +190,14 @@ TEST_F(ConnectDialogTest, SaysWhyAServerCannotBeAsked) {
     dialog.address()->setEditText(QString::fromLatin1(bad));
     EXPECT_FALSE(dialog.connectButton()->isEnabled()) << bad;
   }
-  dialog.address()->setEditText(QStringLiteral("http://far:8000/v1"));
-  EXPECT_TRUE(dialog.status().startsWith(QStringLiteral("Without https"))) << dialog.status().toStdString();
+  for (const char* open : {"http://far:8000/v1", "far:8000", "http://localhost.example/v1", "http://127.example:80/v1"}) {
+    dialog.address()->setEditText(QString::fromLatin1(open));
+    EXPECT_TRUE(dialog.status().startsWith(QStringLiteral("Without https"))) << open << ": " << dialog.status().toStdString();
+  }
+  for (const char* safe : {"https://far:8000/v1", "http://localhost:8000", "127.0.0.1:8000", "http://[::1]:8000/v1"}) {
+    dialog.address()->setEditText(QString::fromLatin1(safe));
+    EXPECT_EQ(dialog.status(), QString()) << safe;
+  }
 }
 
 TEST_F(ConnectDialogTest, OffersTheServersOfBefore) {
