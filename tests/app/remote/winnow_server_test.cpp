@@ -327,7 +327,7 @@ TEST_F(WinnowServerTest, WhatNamesFilesThereIsNotDone) {
   EXPECT_EQ(postedRequest(SaveConversation{1, "/tmp/x", "m"}).substr(9, 3), forbidden);
   EXPECT_EQ(postedRequest(LoadConversation{1, "/tmp/x", "m"}).substr(9, 3), forbidden);
   EXPECT_EQ(postedRequest(ExportTurn{question(1), "/tmp/x"}).substr(9, 3), forbidden);
-  EXPECT_EQ(postedRequest(WatchClip{question(1)}).substr(9, 3), forbidden);
+  EXPECT_EQ(postedRequest(WatchClip{question(1), false, {}}).substr(9, 3), forbidden);
   EXPECT_EQ(postedRequest(named).substr(9, 3), "400");
   named = question(1, "sha256:../../../../etc/passwd");
   EXPECT_EQ(postedRequest(named).substr(9, 3), "400");
