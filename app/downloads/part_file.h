@@ -30,8 +30,6 @@ class PartFile {
   QByteArray sha256(const InterruptToken& interrupt, const std::function<void(qint64 done)>& progress) const;
 
  private:
-  [[noreturn]] void refuse(int code) const;
-
   const QString m_path;
   int m_descriptor = -1;
   qint64 m_size = 0;

@@ -10,11 +10,10 @@
 #include <QFileInfo>
 #include <algorithm>
 #include <cerrno>
-#include <system_error>
 #include <utility>
 
+#include "app/downloads/download_disk.h"
 #include "app/downloads/download_fault.h"
-#include "app/process/own_folder.h"
 #include "engine/base/error.h"
 #include "engine/base/replaced_file.h"
 
@@ -22,19 +21,6 @@ namespace winnow::app {
 namespace {
 
 constexpr qint64 kMostReferenceBytes = 128;
-
-[[noreturn]] void refuseWrite(const QString& path, int code) {
-  const bool full = code == ENOSPC || code == EDQUOT;
-  throw DownloadError({full ? DownloadProblem::kNoSpace : DownloadProblem::kUnwritable, path,
-                       QString::fromStdString(std::generic_category().message(code))});
-}
-
-void requireFolder(const QString& folder) {
-  const FolderState made = makeOwnFolder(folder);
-  if (made) return;
-  throw DownloadError({made.fault == FolderFault::kDiskFull ? DownloadProblem::kNoSpace : DownloadProblem::kUnwritable, made.path,
-                       QString::fromStdString(reasonOf(made.fault))});
-}
 
 void renameOver(const QString& from, const QString& to) {
   if (::rename(QFile::encodeName(from).constData(), QFile::encodeName(to).constData()) != 0) refuseWrite(to, errno);

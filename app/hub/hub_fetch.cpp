@@ -8,6 +8,7 @@
 #include <set>
 #include <utility>
 
+#include "app/downloads/download_disk.h"
 #include "app/hub/blob_hash.h"
 #include "app/hub/hub_stored.h"
 #include "engine/api/model_kinds.h"
@@ -179,15 +180,15 @@ void HubFetch::want(const std::vector<HubFile>& files) {
   fetchMore();
 }
 
+// Of a file that is not begun in this try.
+qint64 HubFetch::missingOf(const HubFile& file) const {
+  return std::max<qint64>(0, file.bytes - QFileInfo(m_cache.incomplete(file)).size());
+}
+
 void HubFetch::requireRoom() const {
   qint64 needed = kRoomThatStays;
-  for (const HubFile& file : m_wanted) {
-    needed += std::max<qint64>(0, file.bytes - QFileInfo(m_cache.incomplete(file)).size());
-  }
-  const qint64 free = m_request.source.freeBytes(m_cache.folder());
-  if (free < 0 || free >= needed) return;  // where nobody knows, the disk will tell
-  throw DownloadError(
-      {DownloadProblem::kNoSpace, m_cache.folder(), QStringLiteral("%1 bytes are free, %2 are needed").arg(free).arg(needed), needed});
+  for (const HubFile& file : m_wanted) needed += missingOf(file);
+  requireFreeBytes(m_request.source, m_cache.folder(), needed);
 }
 
 // Others fill the disk, too: chats have to find room on it.
@@ -236,7 +237,7 @@ void HubFetch::endTransfer(Transfer* transfer) {
 
 void HubFetch::tellCome() {
   qint64 missing = 0;
-  for (const HubFile& file : m_wanted) missing += std::max<qint64>(0, file.bytes - QFileInfo(m_cache.incomplete(file)).size());
+  for (const HubFile& file : m_wanted) missing += missingOf(file);
   for (const auto& transfer : m_transfers) missing += transfer->file.bytes - transfer->part.size();
   tell(DownloadStage::kDownloading, m_total - missing, m_total);
 }

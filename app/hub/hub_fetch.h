@@ -37,6 +37,7 @@ class HubFetch final : public DownloadSteps {
   void wantDocuments();
   void wantAll();
   void want(const std::vector<HubFile>& files);
+  qint64 missingOf(const HubFile& file) const;
   void requireRoom() const;
   void watchRoom();
   void fetchMore();
