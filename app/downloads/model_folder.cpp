@@ -1,19 +1,18 @@
 #include "app/downloads/model_folder.h"
 
-#include <QCryptographicHash>
 #include <QDateTime>
 #include <QDir>
 #include <QFile>
 #include <QFileInfo>
 
 #include "app/downloads/download_fault.h"
+#include "app/downloads/file_hash.h"
 #include "engine/base/error.h"
 #include "engine/base/replaced_file.h"
 
 namespace winnow::app {
 namespace {
 
-constexpr qint64 kHashedAtOnce = qint64{1} << 20;
 constexpr qint64 kMostStampBytes = 4096;
 
 QString stampFile(const QString& folder, const ModelOffer& offer) { return offeredFile(folder, offer) + QStringLiteral(".checked"); }
@@ -47,14 +46,7 @@ bool check(const QString& folder, const ModelOffer& offer, const InterruptToken&
   QFile file(offeredFile(folder, offer));
   if (!isFetched(folder, offer) || !file.open(QIODevice::ReadOnly)) return false;
   QCryptographicHash hash(QCryptographicHash::Sha256);
-  while (!file.atEnd()) {
-    interrupt.throw_if_requested();
-    const QByteArray piece = file.read(kHashedAtOnce);
-    if (piece.isEmpty()) return false;  // it cannot be read
-    hash.addData(piece);
-    progress(file.pos());
-  }
-  if (hash.result().toHex() != offer.fileSha256) return false;
+  if (!addToHash(hash, file, interrupt, progress) || hash.result().toHex() != offer.fileSha256) return false;
   markChecked(folder, offer);
   return true;
 }

@@ -1,16 +1,9 @@
 #include "app/hub/blob_hash.h"
 
-#include <QCryptographicHash>
-#include <QFile>
-
 #include "app/downloads/download_fault.h"
+#include "app/downloads/file_hash.h"
 
 namespace winnow::app {
-namespace {
-
-constexpr qint64 kHashedBytesAtOnce = qint64{1} << 20;
-
-}  // namespace
 
 QByteArray blobHashOf(const QString& path, BlobHash kind, const InterruptToken& interrupt,
                       const std::function<void(qint64 done)>& progress) {
@@ -21,13 +14,7 @@ QByteArray blobHashOf(const QString& path, BlobHash kind, const InterruptToken& 
     hash.addData("blob " + QByteArray::number(file.size()));
     hash.addData(QByteArrayView("\0", 1));
   }
-  while (!file.atEnd()) {
-    interrupt.throw_if_requested();
-    const QByteArray piece = file.read(kHashedBytesAtOnce);
-    if (piece.isEmpty()) throw DownloadError({DownloadProblem::kUnwritable, path, file.errorString()});
-    hash.addData(piece);
-    progress(file.pos());
-  }
+  if (!addToHash(hash, file, interrupt, progress)) throw DownloadError({DownloadProblem::kUnwritable, path, file.errorString()});
   return hash.result().toHex();
 }
 

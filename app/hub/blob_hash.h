@@ -1,7 +1,7 @@
 // The hash by which the hub names a file's bytes: SHA-256, or the id that git gives a blob.
 //
-// Used by hub_fetch.h and stored_models.h. Errors: DownloadError(kUnwritable) of a file that cannot be read; Interrupted. Threads: any;
-// takes a second for some 500 MB.
+// Used by hub_fetch.h and app/models/model_care.h. Errors: DownloadError(kUnwritable) of a file that cannot be read; Interrupted. Threads:
+// any; takes a second for some 500 MB.
 #pragma once
 
 #include <QByteArray>
