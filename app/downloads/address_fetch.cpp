@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <utility>
 
+#include "app/network/same_origin.h"
 #include "engine/base/error.h"
 
 namespace winnow::app {
@@ -13,8 +14,6 @@ constexpr int kMostRedirects = 5;
 constexpr int kNotSatisfiable = 416;
 constexpr int kServersFault = 500;
 constexpr int kMostDoublings = 5;
-
-bool sameOrigin(const QUrl& a, const QUrl& b) { return a.scheme() == b.scheme() && a.host() == b.host() && a.port() == b.port(); }
 
 bool isPage(const QNetworkReply& reply) {
   const QByteArray type = reply.rawHeader("Content-Type").trimmed().toLower();

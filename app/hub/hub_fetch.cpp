@@ -11,6 +11,7 @@
 #include "app/downloads/download_disk.h"
 #include "app/hub/blob_hash.h"
 #include "app/hub/hub_stored.h"
+#include "app/network/same_origin.h"
 #include "engine/api/model_kinds.h"
 #include "engine/base/json_document.h"
 
@@ -120,8 +121,7 @@ void HubFetch::readRevisionAnswer() {
 
 void HubFetch::askTree(const QUrl& page) {
   const QUrl endpoint(m_request.place.endpoint);
-  const bool ours = page.scheme() == endpoint.scheme() && page.host() == endpoint.host() && page.port() == endpoint.port();
-  if (!ours || ++m_pages > kMostPages) {
+  if (!sameOrigin(page, endpoint) || ++m_pages > kMostPages) {
     throw DownloadError(
         {DownloadProblem::kOtherAnswer, endpoint.host(), QStringLiteral("its list of files goes on elsewhere, or without end")});
   }
