@@ -10,6 +10,7 @@
 #include <functional>
 #include <optional>
 
+#include "app/models/gguf_files.h"
 #include "app/models/ollama_models.h"
 #include "engine/api/model_kinds.h"
 #include "engine/base/json_document.h"
@@ -19,7 +20,6 @@ namespace {
 
 constexpr int kMaxEntries = 20'000;  // of one program's folder
 constexpr int kMaxLevels = 6;        // below it: a snapshot's files are three down, publisher/repository/file two
-constexpr int kMaxParts = 1000;      // of a split file
 constexpr int kMaxDocuments = 500;   // configurations or manifests that are read
 
 QString name(const QFileInfo& entry) { return entry.fileName(); }
@@ -103,9 +103,8 @@ class Search {
     if (!file.endsWith(QLatin1String(".gguf")) || names_projector(file.toStdString())) return;
     // Some programs call every file "model" and put the name on its folder.
     const QString shown = modelNameOf(entry.filePath());
-    const QStringList beside = entry.dir().entryList({QStringLiteral("*.gguf")}, QDir::Files);
-    const bool eyes = std::ranges::any_of(beside, [](const QString& other) { return names_projector(other.toStdString()); });
-    addGguf(shown == QLatin1String("model") ? entry.dir().dirName() : shown, entry.filePath(), eyes);
+    addGguf(shown == QLatin1String("model") ? entry.dir().dirName() : shown, entry.filePath(),
+            !projectorsBeside(entry.filePath()).isEmpty());
   }
 
   // eyes: whether a projector lies beside it. The others' metadata, which are long, need not be read to know that they read text.
@@ -128,15 +127,11 @@ class Search {
   // With all its parts; nullopt: it is no such file, or a later part, or parts are missing.
   static std::optional<qint64> bytesOfGguf(const QString& path) {
     if (!is_gguf(QFile::encodeName(path).toStdString())) return std::nullopt;
-    static const QRegularExpression part(QStringLiteral("-(\\d{5})-of-(\\d{5})\\.gguf$"));
-    const QRegularExpressionMatch match = part.match(path);
-    if (!match.hasMatch()) return QFileInfo(path).size();
-    const int count = match.captured(2).toInt();
-    if (match.captured(1).toInt() != 1 || count < 1 || count > kMaxParts) return std::nullopt;
+    const QStringList parts = ggufParts(path);
+    if (parts.isEmpty()) return std::nullopt;
     qint64 bytes = 0;
-    for (int i = 1; i <= count; ++i) {
-      const QString number = QStringLiteral("-%1-of-%2.gguf").arg(i, 5, 10, QLatin1Char('0')).arg(match.captured(2));
-      const QFileInfo file(path.left(match.capturedStart()) + number);
+    for (const QString& part : parts) {
+      const QFileInfo file(part);
       if (!file.isFile()) return std::nullopt;
       bytes += file.size();
     }

@@ -4,40 +4,16 @@
 #include <QDirIterator>
 #include <QFile>
 #include <QFileInfo>
-#include <QRegularExpression>
 #include <algorithm>
 
 #include "app/downloads/download_fault.h"
 #include "app/downloads/model_offers.h"
 #include "app/hub/blob_hash.h"
+#include "app/models/gguf_files.h"
 #include "engine/api/model_kinds.h"
 
 namespace winnow::app {
 namespace {
-
-QStringList ggufParts(const QString& path) {
-  static const QRegularExpression part(QStringLiteral("-\\d{5}-of-(\\d{5})\\.gguf$"));
-  const QRegularExpressionMatch match = part.match(path);
-  if (!match.hasMatch()) return {path};
-  const QFileInfo first(path);
-  const QString stem = first.fileName().left(first.fileName().size() - match.capturedLength());
-  QStringList parts;
-  for (const QString& name : first.dir().entryList({stem + QLatin1Char('-') + QStringLiteral("?").repeated(5) + QStringLiteral("-of-") +
-                                                    match.captured(1) + QStringLiteral(".gguf")},
-                                                   QDir::Files)) {
-    parts << first.dir().filePath(name);
-  }
-  return parts;
-}
-
-QStringList projectorsBeside(const QString& path) {
-  QStringList projectors;
-  const QDir folder = QFileInfo(path).dir();
-  for (const QString& name : folder.entryList({QStringLiteral("*.gguf")}, QDir::Files)) {
-    if (names_projector(name.toStdString())) projectors << folder.filePath(name);
-  }
-  return projectors;
-}
 
 // models--owner--name of a file or folder in the hub's cache; empty: it lies elsewhere.
 QString hubRepository(const QString& path) {

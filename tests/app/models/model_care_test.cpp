@@ -105,6 +105,14 @@ TEST_F(ModelCare, AllPartsOfASplitFileGo) {
   EXPECT_EQ(left(QStringLiteral("lm")), QStringList{QStringLiteral("Other.gguf")});
 }
 
+TEST_F(ModelCare, ANameWithSignsOfAPatternIsAName) {
+  write(QStringLiteral("lm/M[1]*-00001-of-00002.gguf"), "GGUF 1");
+  write(QStringLiteral("lm/M[1]*-00002-of-00002.gguf"), "GGUF 2");
+  write(QStringLiteral("lm/M1x-00001-of-00002.gguf"), "GGUF 3");
+  removeModel(model(QStringLiteral("lm/M[1]*-00001-of-00002.gguf"), ModelOrigin::kLmStudio), trash());
+  EXPECT_EQ(left(QStringLiteral("lm")), QStringList{QStringLiteral("M1x-00001-of-00002.gguf")});
+}
+
 TEST_F(ModelCare, OllamasFilesAreLeftToOllama) {
   write(QStringLiteral("blobs/sha256-x"), "GGUF");
   EXPECT_EQ(removeModel(model(QStringLiteral("blobs/sha256-x"), ModelOrigin::kOllama), trash()).state, RemovedModel::State::kNotOurs);

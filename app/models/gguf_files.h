@@ -1,0 +1,14 @@
+// The files on a disk that make one GGUF model: its parts, and the projectors of pictures beside it.
+//
+// Used by found_models.h and model_care.h. Errors: none. Looking beside touches the disk. Threads: any.
+#pragma once
+
+#include <QStringList>
+
+namespace winnow::app {
+
+// Of a split model's first part all parts by their names, there or not; of a file that is not split itself. Empty: a later part.
+QStringList ggufParts(const QString& path);
+QStringList projectorsBeside(const QString& path);
+
+}  // namespace winnow::app
