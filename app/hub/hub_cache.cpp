@@ -21,6 +21,7 @@ namespace winnow::app {
 namespace {
 
 constexpr qint64 kMostReferenceBytes = 128;
+constexpr QLatin1String kModelsFolder("models--");
 
 void renameOver(const QString& from, const QString& to) {
   if (::rename(QFile::encodeName(from).constData(), QFile::encodeName(to).constData()) != 0) refuseWrite(to, errno);
@@ -32,7 +33,12 @@ QString blobName(const QFileInfo& entry) { return entry.isSymLink() ? QFileInfo(
 }  // namespace
 
 QString hubFolderName(const QString& repository) {
-  return QStringLiteral("models--") + QString(repository).replace(QLatin1Char('/'), QLatin1String("--"));
+  return kModelsFolder + QString(repository).replace(QLatin1Char('/'), QLatin1String("--"));
+}
+
+QString hubRepositoryOf(const QString& folderName) {
+  if (!folderName.startsWith(kModelsFolder)) return {};
+  return folderName.sliced(kModelsFolder.size()).replace(QLatin1String("--"), QLatin1String("/"));
 }
 
 HubCache::HubCache(QString cache, const QString& repository)

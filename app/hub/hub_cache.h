@@ -60,7 +60,9 @@ class HubLock {
   int m_descriptor = -1;
 };
 
-// The folder's name in the cache.
+// The folder's name in the cache: models--owner--name.
 QString hubFolderName(const QString& repository);
+// "owner/name" of a folder's name; empty: it is none of a model.
+QString hubRepositoryOf(const QString& folderName);
 
 }  // namespace winnow::app

@@ -10,6 +10,7 @@
 #include <functional>
 #include <optional>
 
+#include "app/hub/hub_cache.h"
 #include "app/models/gguf_files.h"
 #include "app/models/ollama_models.h"
 #include "engine/api/model_kinds.h"
@@ -46,7 +47,7 @@ class Search {
   // Each repository once: the revision that its branch is at, else the newest.
   void hub(const QString& path) {
     for (const QFileInfo& repository : entries(path)) {
-      if (!repository.isDir() || !name(repository).startsWith(QLatin1String("models--"))) continue;
+      if (!repository.isDir() || hubRepositoryOf(name(repository)).isEmpty()) continue;
       const QString snapshots = repository.filePath() + QStringLiteral("/snapshots");
       QFile reference(repository.filePath() + QStringLiteral("/refs/main"));
       QString revision;

@@ -9,17 +9,18 @@
 #include "app/downloads/download_fault.h"
 #include "app/downloads/model_offers.h"
 #include "app/hub/blob_hash.h"
+#include "app/hub/hub_cache.h"
 #include "app/models/gguf_files.h"
 #include "engine/api/model_kinds.h"
 
 namespace winnow::app {
 namespace {
 
-// models--owner--name of a file or folder in the hub's cache; empty: it lies elsewhere.
-QString hubRepository(const QString& path) {
+// The repository's folder of a file or folder in the hub's cache; empty: it lies elsewhere.
+QString repositoryFolder(const QString& path) {
   const qsizetype snapshots = path.indexOf(QLatin1String("/snapshots/"));
   const QString folder = snapshots < 0 ? QString() : path.left(snapshots);
-  return QFileInfo(folder).fileName().startsWith(QLatin1String("models--")) ? folder : QString();
+  return hubRepositoryOf(QFileInfo(folder).fileName()).isEmpty() ? QString() : folder;
 }
 
 // The hash that a file's bytes are known by; empty: nobody has written one down.
@@ -132,7 +133,7 @@ std::vector<VerifiedFile> verifyModel(const FoundModel& model, const InterruptTo
 RemovedModel removeModel(const FoundModel& model, const MoveToTrash& trash) {
   if (model.origin == ModelOrigin::kOllama) return {RemovedModel::State::kNotOurs, {}, 0};
   Removal removal(trash);
-  const QString repository = hubRepository(model.path);
+  const QString repository = repositoryFolder(model.path);
   const bool folder = QFileInfo(model.path).isDir();
   const QStringList parts = folder ? QStringList() : ggufParts(model.path);
   const bool alone = folder || !othersBeside(model.path, parts);

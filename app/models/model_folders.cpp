@@ -5,6 +5,7 @@
 #include <QRegularExpression>
 #include <QStringList>
 
+#include "app/hub/hub_cache.h"
 #include "app/hub/hub_place.h"
 
 namespace winnow::app {
@@ -45,9 +46,8 @@ QString modelNameOf(const QString& path) {
   }
   constexpr qsizetype kRepository = 3;  // models--<owner>--<name>/snapshots/<revision>, from the end
   if (parts.size() < kRepository || parts[parts.size() - 2] != QLatin1String("snapshots")) return last;
-  const QString repository = parts[parts.size() - kRepository];
-  if (!repository.startsWith(QLatin1String("models--"))) return last;
-  return repository.section(QStringLiteral("--"), 1).replace(QStringLiteral("--"), QStringLiteral("/"));
+  const QString repository = hubRepositoryOf(parts[parts.size() - kRepository]);
+  return repository.isEmpty() ? last : repository;
 }
 
 }  // namespace winnow::app
