@@ -5,16 +5,12 @@
 #include <QFileInfo>
 #include <algorithm>
 
+#include "app/process/path_variable.h"
+
 namespace winnow::app {
 namespace {
 
 constexpr qint64 kMostTokenBytes = 4096;
-
-// Relative ones would lie in whichever folder the program was started.
-QString absoluteFrom(const char* name) {
-  const QString value = qEnvironmentVariable(name);
-  return QDir::isAbsolutePath(value) ? QDir::cleanPath(value) : QString();
-}
 
 QString firstOf(std::initializer_list<QString> values) {
   const auto found = std::ranges::find_if(values, [](const QString& each) { return !each.isEmpty(); });
@@ -27,8 +23,8 @@ bool isTrue(const char* name) {
 }
 
 QString hubHome(const QString& home) {
-  const QString cache = firstOf({absoluteFrom("XDG_CACHE_HOME"), home + QStringLiteral("/.cache")});
-  return firstOf({absoluteFrom("HF_HOME"), cache + QStringLiteral("/huggingface")});
+  const QString cache = firstOf({pathVariable("XDG_CACHE_HOME"), home + QStringLiteral("/.cache")});
+  return firstOf({pathVariable("HF_HOME"), cache + QStringLiteral("/huggingface")});
 }
 
 // What could end a header or be no token is none.
@@ -38,7 +34,7 @@ QByteArray tokenOf(const QByteArray& text) {
 }
 
 QByteArray storedToken(const QString& home) {
-  QFile file(firstOf({absoluteFrom("HF_TOKEN_PATH"), hubHome(home) + QStringLiteral("/token")}));
+  QFile file(firstOf({pathVariable("HF_TOKEN_PATH"), hubHome(home) + QStringLiteral("/token")}));
   if (isTrue("HF_HUB_DISABLE_IMPLICIT_TOKEN") || !QFileInfo(file.fileName()).isFile() || !file.open(QIODevice::ReadOnly)) return {};
   return tokenOf(file.read(kMostTokenBytes));
 }
@@ -46,7 +42,7 @@ QByteArray storedToken(const QString& home) {
 }  // namespace
 
 QString hubCacheFolder(const QString& home) {
-  return firstOf({absoluteFrom("HF_HUB_CACHE"), absoluteFrom("HUGGINGFACE_HUB_CACHE"), hubHome(home) + QStringLiteral("/hub")});
+  return firstOf({pathVariable("HF_HUB_CACHE"), pathVariable("HUGGINGFACE_HUB_CACHE"), hubHome(home) + QStringLiteral("/hub")});
 }
 
 HubPlace HubPlace::fromEnvironment() {

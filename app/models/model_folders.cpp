@@ -7,24 +7,19 @@
 
 #include "app/hub/hub_cache.h"
 #include "app/hub/hub_place.h"
+#include "app/process/path_variable.h"
 
 namespace winnow::app {
 namespace {
-
-// Relative ones are to be ignored, by the specification of XDG; the others' programs would take them from a folder that is not ours.
-QString absoluteVariable(const char* name) {
-  const QString value = qEnvironmentVariable(name);
-  return QDir::isAbsolutePath(value) ? QDir::cleanPath(value) : QString();
-}
 
 QString orElse(const QString& value, const QString& otherwise) { return value.isEmpty() ? otherwise : value; }
 
 }  // namespace
 
 ModelFolders modelFolders(const QString& winnowData, const QString& home) {
-  const QString data = orElse(absoluteVariable("XDG_DATA_HOME"), home + QStringLiteral("/.local/share"));
+  const QString data = orElse(pathVariable("XDG_DATA_HOME"), home + QStringLiteral("/.local/share"));
   ModelFolders folders{{ModelOrigin::kWinnow, winnowData + QStringLiteral("/models")}};
-  if (const QString moved = absoluteVariable("OLLAMA_MODELS"); !moved.isEmpty()) folders.emplace_back(ModelOrigin::kOllama, moved);
+  if (const QString moved = pathVariable("OLLAMA_MODELS"); !moved.isEmpty()) folders.emplace_back(ModelOrigin::kOllama, moved);
   folders.emplace_back(ModelOrigin::kOllama, home + QStringLiteral("/.ollama/models"));
   folders.emplace_back(ModelOrigin::kOllama, QStringLiteral("/usr/share/ollama/.ollama/models"));
   folders.emplace_back(ModelOrigin::kLmStudio, home + QStringLiteral("/.lmstudio/models"));

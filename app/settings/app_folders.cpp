@@ -3,6 +3,8 @@
 #include <QDir>
 #include <QStandardPaths>
 
+#include "app/process/path_variable.h"
+
 namespace winnow::app {
 
 namespace {
@@ -11,8 +13,8 @@ QString inWinnow(const QString& base) { return QDir::cleanPath(base + QStringLit
 
 // Qt 6.4 has no state location.
 QString stateBase() {
-  const QString fromEnvironment = qEnvironmentVariable("XDG_STATE_HOME");
-  if (QDir::isAbsolutePath(fromEnvironment)) return fromEnvironment;  // relative ones are to be ignored, by the specification
+  const QString fromEnvironment = pathVariable("XDG_STATE_HOME");
+  if (!fromEnvironment.isEmpty()) return fromEnvironment;
 #ifdef Q_OS_UNIX
   return QDir::homePath() + QStringLiteral("/.local/state");
 #else
