@@ -82,10 +82,6 @@ HubRevision readRevision(const QByteArray& json, const QString& host) {
     if (document.contains("gguf") && document["gguf"].is_object()) {
       revision.gguf = QString::fromStdString(document["gguf"].value("architecture", std::string()));
     }
-    if (document.contains("cardData") && document["cardData"].is_object() && document["cardData"].contains("license") &&
-        document["cardData"]["license"].is_string()) {
-      revision.licence = QString::fromStdString(document["cardData"]["license"].get<std::string>());
-    }
     return revision;
   });
 }

@@ -26,8 +26,7 @@ struct HubFile {
 
 struct HubRevision {
   QString commit;
-  QString gguf;     // its architecture, where the hub has looked into it; empty: it has not
-  QString licence;  // as its page says; empty: it says none
+  QString gguf;  // its architecture, where the hub has looked into it; empty: it has not
 };
 
 inline constexpr std::size_t kMostHubFiles = 10'000;
