@@ -106,6 +106,9 @@ const Group& namedGroup(const std::vector<Group>& groups, const QString& tag) {
   throw DownloadError({.problem = DownloadProblem::kAmbiguous, .subject = tag, .choices = names});
 }
 
+// What a model with such files needs of a machine's memory before it is looked into: weights, libtorch, and room for a conversation.
+qint64 roughMemoryNeed(qint64 fileBytes) { return fileBytes + fileBytes / kTenth + kProgramBytes; }
+
 struct Suited {
   const Group* group;
   ChoiceReason reason;
@@ -192,8 +195,6 @@ HubSelection folderSelection(const std::vector<HubFile>& files) {
 }
 
 }  // namespace
-
-qint64 roughMemoryNeed(qint64 fileBytes) { return fileBytes + fileBytes / kTenth + kProgramBytes; }
 
 QString quantisationOf(const QString& path) {
   static const QRegularExpression tag(QStringLiteral("(?:^|[-._])((?:UD-)?(?:I?Q|TQ)\\d[A-Z0-9_]*|BF16|F16|F32|FP16)(?=$|[-.])"),

@@ -27,9 +27,6 @@ std::vector<HubFile> shardsOf(const QByteArray& index, const std::vector<HubFile
 inline constexpr char kShardIndexName[] = "model.safetensors.index.json";
 const HubFile* findHubFile(const std::vector<HubFile>& files, const QString& path);  // null: there is none
 
-// What a model with such files needs of a machine's memory before it is looked into: weights, libtorch, and room for a conversation.
-qint64 roughMemoryNeed(qint64 fileBytes);
-
 // "Q4_K_M" of a file's name; empty: it names none.
 QString quantisationOf(const QString& path);
 
