@@ -11,7 +11,7 @@ namespace winnow::app {
 struct DownloadSource {
   QString index;         // address of a "simple" package index
   QString certificates;  // PEM file of those to trust; empty: the system's
-  // Tests only: http to this very machine. Everything else is https, whatever an index or a redirect says.
+  // Http to this very machine, for tests and an HF_ENDPOINT that names it. All else is https, whatever an index or a redirect says.
   bool plainLoopback = false;
   int patienceMs = 30'000;                                 // without a byte, or with less than leastBytes
   qint64 leastBytes = 32 << 10;                            // some 1 KiB a second

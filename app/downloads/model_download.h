@@ -1,7 +1,8 @@
 // One model on its way: what the window and the terminal program see of a download, and the services that make one.
 //
-// PackageDownload is the real one; tests script their own. One object is one try: it is started once and tells `finished` or `failed` once,
-// unless it is destroyed first, which gives it up and keeps what has come. Errors: `failed`. Threads: its owner's, with an event loop.
+// PackageDownload and HubDownload are the real ones; tests script their own. One object is one try: it is started once and tells `finished`
+// or `failed` once, unless it is destroyed first, which gives it up and keeps what has come. Errors: `failed`. Threads: its owner's, with
+// an event loop.
 #pragma once
 
 #include <QObject>

@@ -1,7 +1,7 @@
 // What has come of a file so far: grows at its end, survives the process, belongs to one process at a time.
 //
-// Used by package_fetch.h. A kernel lock on the file itself keeps a second Winnow away and is gone with its process. What is not a regular
-// file of that name is refused, links too.
+// Used by package_fetch.h, address_fetch.h and app/hub. A kernel lock on the file itself keeps a second Winnow away and is gone with its
+// process. What is not a regular file of that name is refused, links too.
 // Errors: DownloadError (kBusy, kUnwritable, kNoSpace). Threads: confined to one.
 #pragma once
 

@@ -1,8 +1,8 @@
 // What a model needs of this machine's memory, computed before it is loaded.
 //
-// Used by the terminal program's list, the Models page and the table of known models. A sum of three parts; what it leaves out (activations
-// of the vision encoder, copies while loading) is some tenth of the weights, which is added. Measured against real files in
-// tests/app/models/memory_need_test.cpp. No errors. Threads: any.
+// Used by the terminal program's list and the table of known models. A sum of three parts; what it leaves out (activations of the vision
+// encoder, copies while loading) is some tenth of the weights, which is added. Measured against real files in
+// tests/app/models/model_care_test.cpp. No errors. Threads: any.
 #pragma once
 
 #include <QtGlobal>
