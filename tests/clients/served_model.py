@@ -28,23 +28,29 @@ def go_on_with(*packages):
 
 
 @contextlib.contextmanager
+def serving(command, home):
+    """The address at which the command, a `serve`, says that it answers; it ends with the block."""
+    server = subprocess.Popen(command, stderr=subprocess.PIPE, text=True, env={**os.environ, "WINNOW_HOME": str(home)})
+    try:
+        address = None
+        while address is None:
+            line = server.stderr.readline()
+            if not line:
+                sys.exit("the server ended before it answered")
+            found = re.search(r"http://\S+/v1", line)
+            address = found and found.group()
+        yield address
+    finally:
+        server.send_signal(signal.SIGTERM)
+        server.wait()
+
+
+@contextlib.contextmanager
 def served(program, *options):
-    """The address of a server that ends with the block."""
-    with tempfile.TemporaryDirectory() as home:
-        server = subprocess.Popen([program, "serve", "--port", "0", "--media-folder", str(SAMPLES), *options], stderr=subprocess.PIPE, text=True,
-                                  env={**os.environ, "WINNOW_HOME": home})
-        try:
-            address = None
-            while address is None:
-                line = server.stderr.readline()
-                if not line:
-                    sys.exit("the server ended before it answered")
-                found = re.search(r"http://\S+/v1", line)
-                address = found and found.group()
-            yield address
-        finally:
-            server.send_signal(signal.SIGTERM)
-            server.wait()
+    """The address of a server with a home of its own and the samples."""
+    with tempfile.TemporaryDirectory() as home, serving(
+            [program, "serve", "--port", "0", "--media-folder", str(SAMPLES), *options], home) as address:
+        yield address
 
 
 def data_uri(name, kind):

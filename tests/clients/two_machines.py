@@ -8,12 +8,11 @@ import contextlib
 import json
 import os
 import pathlib
-import signal
 import subprocess
 import sys
 import tempfile
 
-from served_model import SAMPLES, Checks
+from served_model import SAMPLES, Checks, serving
 
 THERE, HERE = "winnow-there", "winnow-here"
 ADDRESS, OTHER = "10.231.7.1", "10.231.7.2"
@@ -43,21 +42,6 @@ def on(name, *command):
     return ["ip", "netns", "exec", name, *map(str, command)]
 
 
-@contextlib.contextmanager
-def serving(program, home, key):
-    env = {**os.environ, "WINNOW_HOME": str(home / "there")}
-    command = on(THERE, program, "serve", "--host", ADDRESS, "--api-key-file", key)
-    server = subprocess.Popen(command, stderr=subprocess.PIPE, text=True, env=env)
-    try:
-        while "answers at" not in (line := server.stderr.readline()):
-            if not line:
-                sys.exit("the server ended before it answered")
-        yield server
-    finally:
-        server.send_signal(signal.SIGTERM)
-        server.wait()
-
-
 def steady(answer):
     """What does not depend on the hour or on how fast a machine is."""
     if isinstance(answer, dict):
@@ -66,13 +50,11 @@ def steady(answer):
     return [steady(value) for value in answer] if isinstance(answer, list) else answer
 
 
-def run(program, home):
+def run(program, home, address, key):
     check = Checks()
-    key = home / "key"
-    key.write_text("the-key-of-this-test\n")
     wrong = home / "wrong"
     wrong.write_text("another-key\n")
-    server = ["--server", f"http://{ADDRESS}:8642/v1", "--key-file", key]
+    server = ["--server", address, "--key-file", key]
     video = SAMPLES / "two-minutes.mp4"
 
     def ask(command, *options, where=(), status=0):
@@ -98,7 +80,7 @@ def run(program, home):
     same("a comparison", "compare", "--method", "full", "--method", "vl-cache@0.1", "--method", "snapkv@0.1", *question)
     there = list((home / "there" / "cache" / "served").iterdir())
     check("the video went there once", len(there) == 1 and there[0].stat().st_size == video.stat().st_size, there)
-    refused = ask("ask", "Hello", where=["--server", f"http://{ADDRESS}:8642/v1", "--key-file", wrong], status=None)
+    refused = ask("ask", "Hello", where=["--server", address, "--key-file", wrong], status=None)
     check("another key is refused", refused.returncode != 0 and "key" in refused.stderr, refused.stderr.strip())
     ip("-n", THERE, "link", "set", "wt0", "down")
     lost = ask("ask", "Hello", where=server, status=None)
@@ -110,6 +92,8 @@ def run(program, home):
 if __name__ == "__main__":
     with tempfile.TemporaryDirectory() as folder, two_machines():
         home = pathlib.Path(folder)
-        (home / "key").write_text("the-key-of-this-test\n")
-        with serving(sys.argv[1], home, home / "key"):
-            sys.exit(run(sys.argv[1], home) > 0)
+        key = home / "key"
+        key.write_text("the-key-of-this-test\n")
+        command = on(THERE, sys.argv[1], "serve", "--host", ADDRESS, "--api-key-file", key)
+        with serving(command, home / "there") as address:
+            sys.exit(run(sys.argv[1], home, address, key) > 0)
