@@ -64,7 +64,7 @@ std::string hub_sentence(const DownloadFault& fault, const std::string& name, co
 }  // namespace
 
 std::string download_size(qint64 bytes) {
-  if (bytes < 10 * kGiga / 10) return std::to_string((bytes + kMega / 2) / kMega) + " MB";
+  if (bytes < kGiga) return std::to_string((bytes + kMega / 2) / kMega) + " MB";
   const qint64 tenths = (bytes + kGiga / 20) / (kGiga / 10);
   return std::to_string(tenths / 10) + "." + std::to_string(tenths % 10) + " GB";
 }
