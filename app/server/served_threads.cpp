@@ -1,7 +1,6 @@
 #include "app/server/served_threads.h"
 
 #include <algorithm>
-#include <utility>
 
 namespace winnow::app {
 namespace {
@@ -43,63 +42,40 @@ std::size_t sharedItems(const std::vector<std::string>& a, const std::vector<std
 
 }  // namespace
 
-ServedThreads::ServedThreads(ConversationId first, std::int64_t mostBytes, std::size_t mostThreads)
-    : m_mostBytes(mostBytes), m_mostThreads(mostThreads), m_next(first) {}
-
 void ServedThreads::choose(Turn& turn) {
   const std::vector<std::string> items = keysOf(turn.messages);
   const std::size_t attached = attachedItems(turn.messages);
-  Kept* best = nullptr;
+  KeptConversations<Thread>::Kept* best = nullptr;
   std::size_t longest = 0;
-  for (Kept& kept : m_kept) {
-    if (kept.recipe != turn.recipe) continue;
-    const std::size_t shared = sharedItems(kept.items, items);
-    const bool goesOn = shared == kept.items.size() && shared < items.size();
-    const bool sameMedia = attached > 0 && kept.attached == attached && shared >= attached;
+  for (auto& kept : m_threads) {
+    const Thread& thread = kept.key;
+    if (thread.recipe != turn.recipe) continue;
+    const std::size_t shared = sharedItems(thread.items, items);
+    const bool goesOn = shared == thread.items.size() && shared < items.size();
+    const bool sameMedia = attached > 0 && thread.attached == attached && shared >= attached;
     if ((goesOn || sameMedia) && shared > longest) {
       best = &kept;
       longest = shared;
     }
   }
-  if (best == nullptr) best = &m_kept.emplace_back(Kept{m_next++, {}, 0, turn.recipe, turn.prompt.day});
-  best->used = ++m_clock;
+  if (best == nullptr) best = &m_threads.add({turn.recipe, turn.prompt.day});
+  m_threads.use(*best);
   turn.conversation = best->conversation;
-  turn.prompt.day = best->day;
+  turn.prompt.day = best->key.day;
 }
 
 void ServedThreads::answered(const Turn& turn, const std::string& answer, std::int64_t bytes) {
-  const auto kept = std::ranges::find(m_kept, turn.conversation, &Kept::conversation);
-  if (kept == m_kept.end()) return;
-  kept->items = keysOf(turn.messages);
-  kept->items.push_back(keyOf(Role::kAssistant, TextItem{answer}));
-  kept->attached = attachedItems(turn.messages);
+  auto* kept = m_threads.find(turn.conversation);
+  if (kept == nullptr) return;
+  kept->key.items = keysOf(turn.messages);
+  kept->key.items.push_back(keyOf(Role::kAssistant, TextItem{answer}));
+  kept->key.attached = attachedItems(turn.messages);
   kept->bytes = bytes;
 }
 
 void ServedThreads::failed(ConversationId conversation) {
-  std::erase_if(m_kept, [&](const Kept& kept) { return kept.conversation == conversation && kept.items.empty(); });
-}
-
-std::vector<ConversationId> ServedThreads::tooMany() {
-  std::vector<ConversationId> forgotten;
-  while (m_kept.size() > 1 && (m_kept.size() > m_mostThreads || bytes() > m_mostBytes)) {
-    const auto oldest = std::ranges::min_element(m_kept, {}, &Kept::used);
-    forgotten.push_back(oldest->conversation);
-    m_kept.erase(oldest);
-  }
-  return forgotten;
-}
-
-std::vector<ConversationId> ServedThreads::forgetAll() {
-  std::vector<ConversationId> forgotten;
-  for (const Kept& kept : std::exchange(m_kept, {})) forgotten.push_back(kept.conversation);
-  return forgotten;
-}
-
-std::int64_t ServedThreads::bytes() const {
-  std::int64_t sum = 0;
-  for (const Kept& kept : m_kept) sum += kept.bytes;
-  return sum;
+  const auto* kept = m_threads.find(conversation);
+  if (kept != nullptr && kept->key.items.empty()) m_threads.forget(conversation);
 }
 
 }  // namespace winnow::app

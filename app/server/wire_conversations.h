@@ -1,8 +1,7 @@
 // Which of the engine's conversations a client means: every client counts its own, and none reaches another's, a chat's or a thread's.
 //
-// Used by wire_service.h. A client is who knows its session, a number that nobody guesses. What was used the longest time ago is forgotten
-// first, beyond a number of conversations or of bytes: its client loses time, since every turn carries its whole thread. Pure; threads:
-// one.
+// Used by wire_service.h. A client is who knows its session, a number that nobody guesses. Whose conversation is forgotten
+// (kept_conversations.h) loses time and nothing else, since every turn carries its whole thread. Pure; threads: one.
 #pragma once
 
 #include <cstdint>
@@ -10,6 +9,7 @@
 #include <string>
 #include <vector>
 
+#include "app/server/kept_conversations.h"
 #include "engine/messages/requests.h"
 
 namespace winnow::app {
@@ -17,7 +17,7 @@ namespace winnow::app {
 class WireConversations {
  public:
   // first: the smallest number; those of others are below.
-  WireConversations(ConversationId first, std::int64_t mostBytes, std::size_t most = 64);
+  WireConversations(ConversationId first, std::int64_t mostBytes, std::size_t most = 64) : m_kept(first, mostBytes, most) {}
 
   // The engine's number for the client's.
   ConversationId of(const std::string& session, ConversationId theirs);
@@ -26,27 +26,20 @@ class WireConversations {
   void holds(ConversationId ours, std::int64_t bytes);
   // Nothing: it has none of this number.
   std::optional<ConversationId> forget(const std::string& session, ConversationId theirs);
-  // Those that are beyond the limits now, and no longer known here: the engine is to forget them.
-  std::vector<ConversationId> tooMany();
-  std::vector<ConversationId> forgetAll();
+  // Those that the engine is to forget, and no longer known here: beyond the limits, and as the model that has read them goes.
+  std::vector<ConversationId> tooMany() { return m_kept.tooMany(); }
+  std::vector<ConversationId> forgetAll() { return m_kept.forgetAll(); }
 
-  std::int64_t bytes() const;
+  std::int64_t bytes() const { return m_kept.bytes(); }
 
  private:
-  struct Kept {
+  struct OfClient {
     std::string session;
     ConversationId theirs = 0;
-    ConversationId ours = 0;
-    std::int64_t bytes = 0;
-    std::uint64_t used = 0;
   };
-  Kept* find(const std::string& session, ConversationId theirs);
+  KeptConversations<OfClient>::Kept* find(const std::string& session, ConversationId theirs);
 
-  std::vector<Kept> m_kept;
-  const std::int64_t m_mostBytes;
-  const std::size_t m_most;
-  ConversationId m_next;
-  std::uint64_t m_clock = 0;
+  KeptConversations<OfClient> m_kept;
 };
 
 }  // namespace winnow::app
