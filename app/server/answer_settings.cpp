@@ -14,6 +14,31 @@ namespace {
 constexpr std::size_t kMostStops = 16;
 constexpr std::size_t kMostPins = 4096;
 
+// Of every request for an answer: read, or refused where they ask for something.
+constexpr std::string_view kOfEveryAnswer[] = {"model",
+                                               "stream",
+                                               "stream_options",
+                                               "temperature",
+                                               "top_p",
+                                               "top_k",
+                                               "min_p",
+                                               "repetition_penalty",
+                                               "repeat_penalty",
+                                               "seed",
+                                               "max_tokens",
+                                               "max_completion_tokens",
+                                               "stop",
+                                               "n",
+                                               "logit_bias",
+                                               "presence_penalty",
+                                               "frequency_penalty",
+                                               "response_format",
+                                               "winnow"};
+
+// About the caller, its account or its display: nothing that could be done otherwise.
+constexpr std::string_view kAboutTheCaller[] = {
+    "user", "metadata", "store", "service_tier", "parallel_tool_calls", "safety_identifier", "prompt_cache_key", "prompt_cache_retention"};
+
 void refuseOtherAnswers(const RequestFields& body) {
   if (body.whole("n", 0, 1'000'000).value_or(1) != 1) refuseUnsupported("n", "more than one answer to a request");
   for (const char* name : {"logit_bias", "presence_penalty", "frequency_penalty", "functions"}) {
@@ -122,6 +147,15 @@ void readAnswerSettings(const RequestFields& body, const RequestDefaults& defaul
   refuseOtherAnswers(body);
   readSampling(body, request);
   readOwn(body, request);
+}
+
+std::vector<std::string> unknownFields(const RequestFields& body, std::span<const std::string_view> own) {
+  std::vector<std::string> names;
+  for (const auto& [name, value] : body.value().items()) {
+    if (!isAmong(kOfEveryAnswer, name) && !isAmong(own, name) && !isAmong(kAboutTheCaller, name))
+      names.push_back(name.substr(0, kMostFieldName));
+  }
+  return names;
 }
 
 }  // namespace winnow::app

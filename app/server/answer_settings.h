@@ -4,12 +4,19 @@
 // Threads: any.
 #pragma once
 
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
 #include "app/server/chat_request.h"
 #include "app/server/request_fields.h"
 
 namespace winnow::app {
 
 void readAnswerSettings(const RequestFields& body, const RequestDefaults& defaults, ChatRequest& request);
+// The names of fields that are neither read above, nor own, nor about the caller (user, metadata).
+std::vector<std::string> unknownFields(const RequestFields& body, std::span<const std::string_view> own);
 
 inline constexpr int kMostTopProbabilities = 20;
 

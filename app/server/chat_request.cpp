@@ -15,37 +15,11 @@ constexpr std::size_t kMostMessages = 4096;
 constexpr std::size_t kMostParts = 4096;
 constexpr int kMostFrames = 4096;
 
-// Read, or refused where they ask for something.
-constexpr std::string_view kKnown[] = {"model",
-                                       "messages",
-                                       "stream",
-                                       "stream_options",
-                                       "temperature",
-                                       "top_p",
-                                       "top_k",
-                                       "min_p",
-                                       "repetition_penalty",
-                                       "repeat_penalty",
-                                       "seed",
-                                       "max_tokens",
-                                       "stop",
-                                       "max_completion_tokens",
-                                       "n",
-                                       "logprobs",
-                                       "top_logprobs",
-                                       "logit_bias",
-                                       "presence_penalty",
-                                       "frequency_penalty",
-                                       "response_format",
-                                       "tool_choice",
-                                       "chat_template_kwargs",
-                                       "reasoning_effort",
-                                       "media_io_kwargs",
-                                       "mm_processor_kwargs",
-                                       "winnow",
-                                       "functions",
-                                       "function_call",
-                                       "modalities"};
+constexpr std::string_view kOfChats[] = {
+    "messages",         "logprobs",        "top_logprobs",        "tool_choice", "chat_template_kwargs",
+    "reasoning_effort", "media_io_kwargs", "mm_processor_kwargs", "functions",   "function_call",
+    "modalities"};
+
 void readProbabilities(const RequestFields& body, ChatRequest& request) {
   const std::int64_t likeliest = body.whole("top_logprobs", 0, kMostTopProbabilities).value_or(0);
   const bool wanted = body.boolean("logprobs", false);
@@ -206,7 +180,7 @@ ChatRequest chatRequestOf(std::string_view body, const RequestDefaults& defaults
   readAnswerSettings(fields, defaults, request);
   readProbabilities(fields, request);
   readThinking(fields, request);
-  const std::vector<std::string> unknown = fields.unknown(kKnown);
+  const std::vector<std::string> unknown = unknownFields(fields, kOfChats);
   request.ignored.insert(request.ignored.end(), unknown.begin(), unknown.end());
   const Json* messages = fields.list("messages", kMostMessages);
   if (messages == nullptr || messages->empty()) throw ApiRefusal(400, "there must be at least one message", "messages");

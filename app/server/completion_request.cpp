@@ -8,30 +8,7 @@ namespace winnow::app {
 namespace {
 
 constexpr int kUsualTokens = 16;  // of OpenAI's API, where max_tokens is left out
-constexpr std::string_view kKnownOfCompletions[] = {"model",
-                                                    "prompt",
-                                                    "stream",
-                                                    "stream_options",
-                                                    "temperature",
-                                                    "top_p",
-                                                    "top_k",
-                                                    "min_p",
-                                                    "repetition_penalty",
-                                                    "max_tokens",
-                                                    "n",
-                                                    "stop",
-                                                    "logprobs",
-                                                    "logit_bias",
-                                                    "best_of",
-                                                    "presence_penalty",
-                                                    "suffix",
-                                                    "frequency_penalty",
-                                                    "echo",
-                                                    "repeat_penalty",
-                                                    "seed",
-                                                    "winnow",
-                                                    "response_format",
-                                                    "max_completion_tokens"};
+constexpr std::string_view kOfCompletions[] = {"prompt", "logprobs", "best_of", "suffix", "echo"};
 
 std::string promptOf(const RequestFields& body) {
   const Json* prompt = body.find("prompt");
@@ -63,7 +40,7 @@ ChatRequest completionRequestOf(std::string_view body, const RequestDefaults& de
     if (echoed) refuseUnsupported("echo", "the probabilities of a prompt");
     request.turn.sampling.told_probabilities = static_cast<int>(*likeliest);
   }
-  request.ignored = fields.unknown(kKnownOfCompletions);
+  request.ignored = unknownFields(fields, kOfCompletions);
   const std::string prompt = promptOf(fields);
   if (echoed) request.echo = prompt;
   request.turn.prompt.form = PromptForm::kPlainText;

@@ -11,10 +11,6 @@
 namespace winnow::app {
 namespace {
 
-// About the caller, its account or its display: nothing that could be done otherwise.
-constexpr std::string_view kAboutTheCaller[] = {
-    "user", "metadata", "store", "service_tier", "parallel_tool_calls", "safety_identifier", "prompt_cache_key", "prompt_cache_retention"};
-
 std::string shortNumber(double number) {
   char text[32];
   std::snprintf(text, sizeof text, "%g", number);
@@ -90,14 +86,6 @@ const Json* RequestFields::list(const char* name, std::size_t most) const {
   if (!value->is_array()) throw ApiRefusal(400, "must be a list", path(name));
   if (value->size() > most) throw ApiRefusal(400, "has more than " + std::to_string(most) + " entries", path(name));
   return value;
-}
-
-std::vector<std::string> RequestFields::unknown(std::span<const std::string_view> known) const {
-  std::vector<std::string> names;
-  for (const auto& [name, value] : m_value.items()) {
-    if (!isAmong(known, name) && !isAmong(kAboutTheCaller, name)) names.push_back(name.substr(0, kMostFieldName));
-  }
-  return names;
 }
 
 bool isAmong(std::span<const std::string_view> list, std::string_view name) { return std::ranges::find(list, name) != list.end(); }

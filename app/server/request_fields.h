@@ -9,7 +9,6 @@
 #include <span>
 #include <string>
 #include <string_view>
-#include <vector>
 
 #include "engine/base/json_document.h"
 
@@ -35,8 +34,6 @@ class RequestFields {
   std::optional<RequestFields> object(const char* name) const;
   const Json* list(const char* name, std::size_t most) const;
   const Json& value() const { return m_value; }
-  // The names of fields that are neither known nor about the caller (user, metadata).
-  std::vector<std::string> unknown(std::span<const std::string_view> known) const;
 
  private:
   const Json& m_value;
