@@ -68,7 +68,7 @@ void AnswerWriter::finish(const Finished& finished, const Ordered& usage) {
     if (!finished.thought.empty()) of["message"]["reasoning_content"] = finished.thought;
   }
   of["logprobs"] = m_tokens.take();
-  send({200, "application/json", jsonText(completionJson(m_name, std::move(of), finishReasonOf(finished.reason), usage)), {}});
+  send(jsonReply(completionJson(m_name, std::move(of), finishReasonOf(finished.reason), usage)));
 }
 
 void AnswerWriter::fail(const ApiRefusal& refusal) {

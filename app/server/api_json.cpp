@@ -46,8 +46,16 @@ Ordered choiceOf(Ordered of, const char* finishReason) {
 
 std::string jsonText(const Ordered& value) { return value.dump(-1, ' ', false, Ordered::error_handler_t::replace); }
 
+Ordered bytesJson(const std::string& bytes) {
+  Ordered list = Ordered::array();
+  for (const char byte : bytes) list.push_back(static_cast<unsigned char>(byte));
+  return list;
+}
+
+HttpReply jsonReply(const Ordered& body, int status) { return {status, "application/json", jsonText(body), {}}; }
+
 HttpReply errorReply(int status, const std::string& message, const std::string& param, const std::string& code) {
-  return {status, "application/json", jsonText(errorJson(status, message, param, code)), {}};
+  return jsonReply(errorJson(status, message, param, code), status);
 }
 
 HttpReply errorReply(const ApiRefusal& refusal) { return errorReply(refusal.status(), refusal.message(), refusal.param(), refusal.code()); }

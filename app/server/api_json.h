@@ -21,8 +21,10 @@ struct AnswerName {
   AnswerForm form = AnswerForm::kChat;
 };
 
-std::string jsonText(const nlohmann::ordered_json& value);  // bytes that are not UTF-8 become U+FFFD
+std::string jsonText(const nlohmann::ordered_json& value);   // bytes that are not UTF-8 become U+FFFD
+nlohmann::ordered_json bytesJson(const std::string& bytes);  // a list of numbers
 
+HttpReply jsonReply(const nlohmann::ordered_json& body, int status = 200);
 HttpReply errorReply(int status, const std::string& message, const std::string& param = {}, const std::string& code = {});
 HttpReply errorReply(const ApiRefusal& refusal);
 // Of what the engine says: bad input is 400, an engine that cannot go on 500 or 503. Names no file.

@@ -24,4 +24,7 @@ class ApiRefusal : public std::exception {
   std::string m_message, m_param, m_code;
 };
 
+// To what was asked of a model that goes, or has gone.
+inline ApiRefusal modelChanged() { return {503, "the model was changed, or is about to be", {}, "model_changed"}; }
+
 }  // namespace winnow::app

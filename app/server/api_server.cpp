@@ -33,7 +33,6 @@ using Answer = std::shared_ptr<HttpAnswer>;
 constexpr int kRetryAfterS = 5;
 constexpr std::string_view kWirePath = "/winnow/v1/";
 constexpr std::string_view kMediaPath = "media/";
-constexpr char kModelChanged[] = "the model was changed, or is about to be";
 constexpr std::string_view kAsking[] = {"/v1/chat/completions", "/v1/completions", "/winnow/plan", "/tokenize", "/detokenize"};
 constexpr std::string_view kTelling[] = {"/", "/health", "/props", "/metrics", "/v1/models", "/openapi.json"};
 constexpr std::string_view kModelNames[] = {"", "default", "winnow"};  // that name no model
@@ -118,7 +117,7 @@ class ApiServer::Work {
       const std::lock_guard lock(m_mutex);
       m_model = model;
     }
-    m_line.clear(ApiRefusal(503, kModelChanged, {}, "model_changed"));
+    m_line.clear(modelChanged());
     for (const ConversationId conversation : m_threads.forgetAll()) m_engine.post(ForgetConversation{conversation});
     for (const ConversationId conversation : m_wire.forgetAll()) m_engine.post(ForgetConversation{conversation});
   }
@@ -151,9 +150,9 @@ class ApiServer::Work {
     RequestBody begin() override { return tokens.body; }
     void hear(const Event& event) override {
       if (const auto* told = std::get_if<Tokenized>(&event.body))
-        work.reply(answer, {200, "application/json", jsonText(tokenizedJson(tokens, *told, contextTokens)), {}});
+        work.reply(answer, jsonReply(tokenizedJson(tokens, *told, contextTokens)));
       if (const auto* failed = std::get_if<Failed>(&event.body)) work.refuse(answer, refusalOf(failed->error));
-      if (std::holds_alternative<Finished>(event.body)) turnAway(ApiRefusal(503, kModelChanged, {}, "model_changed"));
+      if (std::holds_alternative<Finished>(event.body)) turnAway(modelChanged());
     }
     void turnAway(const ApiRefusal& refusal) override { work.refuse(answer, refusal); }
 
@@ -257,19 +256,19 @@ class ApiServer::Work {
     const std::optional<ModelInfo> model = this->model();
     if (path == "/health") {
       if (!model) return refuse(answer, {503, "no model is loaded", {}, "no_model"});
-      return reply(answer, {200, "application/json", R"({"status":"ok"})", {}});
+      return reply(answer, jsonReply({{"status", "ok"}}));
     }
     if (path == "/v1/models") {
       Ordered list = Ordered::array();
       if (model) list.push_back(modelJson(*model, m_startedS));
-      return reply(answer, {200, "application/json", jsonText({{"object", "list"}, {"data", std::move(list)}}), {}});
+      return reply(answer, jsonReply({{"object", "list"}, {"data", std::move(list)}}));
     }
     if (!model) return refuse(answer, {503, "no model is loaded", {}, "no_model"});
-    if (path == "/props") return reply(answer, {200, "application/json", jsonText(props(*model)), {}});
+    if (path == "/props") return reply(answer, jsonReply(props(*model)));
     const std::string name =
         QByteArray::fromPercentEncoding(QByteArray::fromStdString(path.substr(std::string_view("/v1/models/").size()))).toStdString();
     if (name != model->name) return refuse(answer, otherModel(*model));
-    reply(answer, {200, "application/json", jsonText(modelJson(*model, m_startedS)), {}});
+    reply(answer, jsonReply(modelJson(*model, m_startedS)));
   }
 
   Ordered props(const ModelInfo& model) const {
@@ -390,7 +389,7 @@ class ApiServer::Work {
     const std::optional<ModelInfo> model = this->model();
     if (!model || model->name != read.model) {  // it was changed while this was read
       m_line.leave();
-      return refuse(read.answer, ApiRefusal(503, kModelChanged, {}, "model_changed"));
+      return refuse(read.answer, modelChanged());
     }
     if (read.counts) ++m_requests;
     read.answer->whenGone([this, place = read.place] { m_mailbox.post([this, place] { m_line.gone(place); }); });
@@ -411,14 +410,13 @@ class ApiServer::Work {
     if (const auto* token = std::get_if<TokenSampled>(&event.body)) asked.writer.hear(*token);
     if (const auto* text = std::get_if<TextDelta>(&event.body)) asked.writer.hear(*text);
     if (const auto* finished = std::get_if<Finished>(&event.body)) finish(asked, *finished);
-    if (const auto* planned = std::get_if<Planned>(&event.body))
-      asked.writer.send({200, "application/json", jsonText(plannedJson(*planned)), {}});
+    if (const auto* planned = std::get_if<Planned>(&event.body)) asked.writer.send(jsonReply(plannedJson(*planned)));
     if (const auto* failed = std::get_if<Failed>(&event.body)) fail(asked, refusalOf(failed->error));
     if (ends_request(event)) ended(asked);
   }
 
   void finish(Asked& asked, const Finished& finished) {
-    if (finished.restored) return fail(asked, ApiRefusal(503, kModelChanged, {}, "model_changed"));
+    if (finished.restored) return fail(asked, modelChanged());
     m_threads.answered(asked.chat.turn, finished.answer, finished.figures.kv_bytes.allocated);
     m_counters.tokens(finished.figures.tokens.prompt, finished.figures.tokens.generated);
     asked.writer.finish(finished, usageJson(finished, asked.report ? &*asked.report : nullptr, asked.chat.ignored));

@@ -4,8 +4,10 @@
 #include <nlohmann/json.hpp>
 #include <utility>
 
+#include "app/server/api_json.h"
 #include "app/server/api_refusal.h"
 #include "app/server/request_fields.h"
+
 namespace winnow::app {
 namespace {
 
@@ -21,12 +23,7 @@ Tokenize ofText(std::string text, bool withPrefix) {
 }
 
 // A piece that is no whole text is told by its bytes.
-Ordered pieceJson(const std::string& piece) {
-  if (QByteArrayView(piece).isValidUtf8()) return piece;
-  Ordered bytes = Ordered::array();
-  for (const char byte : piece) bytes.push_back(static_cast<unsigned char>(byte));
-  return bytes;
-}
+Ordered pieceJson(const std::string& piece) { return QByteArrayView(piece).isValidUtf8() ? Ordered(piece) : bytesJson(piece); }
 
 }  // namespace
 

@@ -5,6 +5,8 @@
 #include <nlohmann/json.hpp>
 #include <utility>
 
+#include "app/server/api_json.h"
+
 namespace winnow::app {
 namespace {
 
@@ -27,9 +29,7 @@ std::string nameOf(const TokenProbability& token) {
 }
 
 Ordered ofMessage(const TokenProbability& token) {
-  Ordered bytes = Ordered::array();
-  for (const char byte : token.bytes) bytes.push_back(static_cast<unsigned char>(byte));
-  return {{"token", nameOf(token)}, {"logprob", logprobOf(token)}, {"bytes", std::move(bytes)}};
+  return {{"token", nameOf(token)}, {"logprob", logprobOf(token)}, {"bytes", bytesJson(token.bytes)}};
 }
 
 std::size_t charactersIn(const std::string& bytes) {

@@ -4,6 +4,7 @@
 #include <QUrlQuery>
 #include <chrono>
 #include <map>
+#include <nlohmann/json.hpp>
 #include <utility>
 
 #include "app/server/api_json.h"
@@ -161,8 +162,7 @@ HttpReply WireService::has(const std::string& sha256) {
 HttpReply WireService::take(const std::string& sha256, const HttpRequest& piece) {
   if (carriedHash(carriedName(sha256)).empty()) throw ApiRefusal(400, "media are named by their SHA-256 in lower-case hex digits");
   const MediaUploads::State state = m_uploads.add(sha256, numberIn(piece, "at"), numberIn(piece, "of"), piece.body);
-  const std::string text = R"({"received":)" + std::to_string(state.received) + R"(,"whole":)" + (state.whole ? "true}" : "false}");
-  return {200, "application/json", text, {}};
+  return jsonReply({{"received", state.received}, {"whole", state.whole}});
 }
 
 void WireService::enqueue(const SharedAsked& asked, const std::optional<ModelInfo>& model) {
@@ -176,7 +176,7 @@ void WireService::enqueue(const SharedAsked& asked, const std::optional<ModelInf
 
 bool WireService::answeredAtOnce(Asked& asked, const std::optional<ModelInfo>& model) {
   if (!model || modelMark(*model) != asked.mark) {  // it was changed while this was read
-    asked.turnAway(ApiRefusal(503, "the model was changed, or is about to be"));
+    asked.turnAway(modelChanged());
   } else if (std::holds_alternative<LoadModel>(asked.body)) {
     hear(asked, {0, ModelLoaded{infoForClients(*model)}});
   } else if (const auto* forget = std::get_if<ForgetConversation>(&asked.body)) {
