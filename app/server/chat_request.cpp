@@ -6,7 +6,6 @@
 
 #include "app/server/answer_settings.h"
 #include "app/server/api_refusal.h"
-#include "app/server/request_fields.h"
 
 namespace winnow::app {
 namespace {
@@ -175,16 +174,19 @@ Message readMessage(const RequestFields& message, Parts& parts) {
 
 ChatRequest chatRequestOf(std::string_view body, const RequestDefaults& defaults, RequestMedia& media, const MediaReader& reader) {
   const Json document = requestDocument(body);
-  const RequestFields fields(document, "");
+  return chatRequestOf(RequestFields(document, ""), defaults, media, reader);
+}
+
+ChatRequest chatRequestOf(const RequestFields& body, const RequestDefaults& defaults, RequestMedia& media, const MediaReader& reader) {
   ChatRequest request;
-  readAnswerSettings(fields, defaults, request);
-  readProbabilities(fields, request);
-  readThinking(fields, request);
-  const std::vector<std::string> unknown = unknownFields(fields, kOfChats);
+  readAnswerSettings(body, defaults, request);
+  readProbabilities(body, request);
+  readThinking(body, request);
+  const std::vector<std::string> unknown = unknownFields(body, kOfChats);
   request.ignored.insert(request.ignored.end(), unknown.begin(), unknown.end());
-  const Json* messages = fields.list("messages", kMostMessages);
+  const Json* messages = body.list("messages", kMostMessages);
   if (messages == nullptr || messages->empty()) throw ApiRefusal(400, "there must be at least one message", "messages");
-  Parts parts(media, reader, readPlan(fields, defaults.plan));
+  Parts parts(media, reader, readPlan(body, defaults.plan));
   std::vector<Message>& thread = request.turn.messages;
   for (std::size_t i = 0; i < messages->size(); ++i)
     thread.push_back(readMessage(RequestFields((*messages)[i], "messages[" + std::to_string(i) + "]"), parts));

@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "app/media/media_reader.h"
+#include "app/server/request_fields.h"
 #include "app/server/request_media.h"
 #include "engine/messages/requests.h"
 
@@ -38,5 +39,6 @@ struct RequestDefaults {
 
 // reader: asked what a file is.
 ChatRequest chatRequestOf(std::string_view body, const RequestDefaults& defaults, RequestMedia& media, const MediaReader& reader);
+ChatRequest chatRequestOf(const RequestFields& body, const RequestDefaults& defaults, RequestMedia& media, const MediaReader& reader);
 
 }  // namespace winnow::app

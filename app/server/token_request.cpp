@@ -48,7 +48,7 @@ TokenRequest tokenizeRequestOf(std::string_view body, RequestMedia& media, const
   if (!fields.boolean("add_generation_prompt", true))
     refuseUnsupported("add_generation_prompt", "a thread without the start of its answer");
   if (fields.boolean("continue_final_message", false)) refuseUnsupported("continue_final_message", "going on with a message");
-  const ChatRequest chat = chatRequestOf(body, RequestDefaults(), media, reader);
+  const ChatRequest chat = chatRequestOf(fields, RequestDefaults(), media, reader);
   request.body = Tokenize{chat.turn.messages, chat.turn.prompt};
   return request;
 }
