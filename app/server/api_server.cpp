@@ -3,7 +3,6 @@
 #include <QDate>
 #include <QDateTime>
 #include <QRandomGenerator>
-#include <QUrlQuery>
 #include <atomic>
 #include <chrono>
 #include <map>
@@ -33,8 +32,7 @@ using Answer = std::shared_ptr<HttpAnswer>;
 constexpr int kRetryAfterS = 5;
 constexpr std::string_view kWirePath = "/winnow/v1/";
 constexpr std::string_view kMediaPath = "media/";
-constexpr std::string_view kAsking[] = {"/v1/chat/completions", "/v1/completions", "/winnow/plan", "/tokenize", "/detokenize"};
-constexpr std::string_view kTelling[] = {"/", "/health", "/props", "/metrics", "/v1/models", "/openapi.json"};
+constexpr std::string_view kModelPath = "/v1/models/";
 constexpr std::string_view kModelNames[] = {"", "default", "winnow"};  // that name no model
 
 // Completions of plain text go on from nothing, and nothing goes on from them.
@@ -162,13 +160,16 @@ class ApiServer::Work {
     const Answer answer;
   };
 
-  // What was read of a request, for the engine host's thread.
-  struct ReadRequest {
-    AnswerLine::Place place;
-    Answer answer;
-    std::string model;
-    bool counts = false;  // among those that were asked for an answer
+  // A request that its reader reads.
+  struct Arrived {
+    const HttpRequest& request;
+    const Answer& answer;
+    ModelInfo model;
+    std::chrono::steady_clock::time_point at;
   };
+  // Gives what is to be done with it on the engine host's thread, once it has entered the line.
+  using Read = Mailbox::Letter (Work::*)(const Arrived& arrived);
+  using Tell = HttpReply (Work::*)(const std::string& path) const;
 
   // On the listener's thread.
   std::optional<HttpReply> gate(const HttpRequest& request) {
@@ -193,37 +194,57 @@ class ApiServer::Work {
     const std::string& path = request.path;
     if (request.method == "OPTIONS") return reply(answer, {204, "", "", {}});
     if (path.starts_with(kWirePath)) return routeWire(std::move(request), answer);
-    const bool asks = std::ranges::find(kAsking, path) != std::end(kAsking);
-    const bool tells = std::ranges::find(kTelling, path) != std::end(kTelling) || path.starts_with("/v1/models/");
     if (path == "/v1/embeddings") return refuse(answer, {404, "this server gives no embeddings", {}, "not_found"});
-    if (!asks && !tells) return refuse(answer, {404, "there is no such endpoint", {}, "not_found"});
-    if (request.method != (asks ? "POST" : "GET")) {
-      HttpReply wrong = errorReply(405, std::string("this endpoint takes ") + (asks ? "POST" : "GET"));
-      wrong.headers.emplace_back("Allow", asks ? "POST" : "GET");
+    const Read read = readOf(path);
+    const Tell tell = tellOf(path);
+    if (read == nullptr && tell == nullptr) return refuseUnknown(answer);
+    const char* const method = read != nullptr ? "POST" : "GET";
+    if (request.method != method) {
+      HttpReply wrong = errorReply(405, std::string("this endpoint takes ") + method);
+      wrong.headers.emplace_back("Allow", method);
       return reply(answer, std::move(wrong));
     }
-    if (asks) return take(std::move(request), std::move(answer));
-    tell(path, answer);
+    if (read != nullptr) return take(std::move(request), answer, read);
+    orRefuse(answer, [&] { reply(answer, (this->*tell)(path)); });
   }
+
+  // Null: it is none that asks the model.
+  static Read readOf(std::string_view path) {
+    if (path == "/v1/chat/completions") return &Work::readChat;
+    if (path == "/v1/completions") return &Work::readCompletion;
+    if (path == "/winnow/plan") return &Work::readPlan;
+    if (path == "/tokenize") return &Work::readTokenize;
+    if (path == "/detokenize") return &Work::readDetokenize;
+    return nullptr;
+  }
+
+  // Null: it is none that is answered at once.
+  static Tell tellOf(std::string_view path) {
+    if (path == "/") return &Work::greeting;
+    if (path == "/health") return &Work::health;
+    if (path == "/props") return &Work::properties;
+    if (path == "/metrics") return &Work::metrics;
+    if (path == "/openapi.json") return &Work::description;
+    if (path == "/v1/models") return &Work::models;
+    if (path.starts_with(kModelPath)) return &Work::modelNamed;
+    return nullptr;
+  }
+
+  void refuseUnknown(const Answer& answer) { refuse(answer, {404, "there is no such endpoint", {}, "not_found"}); }
 
   // What another machine's Winnow asks.
   void routeWire(HttpRequest request, const Answer& answer) {
     const std::string path = request.path.substr(kWirePath.size());
     const bool media = path.starts_with(kMediaPath);
-    if (path == "requests" && request.method == "POST") return takeWire(std::move(request), answer);
+    if (path == "requests" && request.method == "POST") return take(std::move(request), answer, &Work::readWire);
     if (path == "stop" && request.method == "POST") {
-      m_mailbox.post([this, session = request.session, id = queryNumber(request, "id")] { m_wire.stop(session, id); });
+      m_mailbox.post([this, request = std::move(request)] { m_wire.stop(request); });
       return reply(answer, {204, "", "", {}});
     }
-    if (!media || (request.method != "PUT" && request.method != "HEAD"))
-      return refuse(answer, {404, "there is no such endpoint", {}, "not_found"});
+    if (!media || (request.method != "PUT" && request.method != "HEAD")) return refuseUnknown(answer);
     m_reader.post([this, sha256 = path.substr(kMediaPath.size()), piece = std::make_shared<HttpRequest>(std::move(request)), answer] {
       orRefuse(answer, [&] { reply(answer, piece->method == "HEAD" ? m_wire.has(sha256) : m_wire.take(sha256, *piece)); });
     });
-  }
-
-  static RequestId queryNumber(const HttpRequest& request, const char* name) {
-    return QUrlQuery(QString::fromStdString(request.query)).queryItemValue(QLatin1String(name)).toULongLong();
   }
 
   // Says to a page that it may read the answer.
@@ -249,41 +270,41 @@ class ApiServer::Work {
     const std::string m_origin;
   };
 
-  void tell(const std::string& path, const Answer& answer) {
-    if (path == "/") return reply(answer, {200, "text/plain", "Winnow. The API is at /v1: /v1/models, /v1/chat/completions\n", {}});
-    if (path == "/metrics") return reply(answer, {200, "text/plain; version=0.0.4", m_counters.text(m_line.inLine()), {}});
-    if (path == "/openapi.json") return reply(answer, {200, "application/json", apiDescription(m_options.version), {}});
-    const std::optional<ModelInfo> model = this->model();
-    if (path == "/health") {
-      if (!model) return refuse(answer, {503, "no model is loaded", {}, "no_model"});
-      return reply(answer, jsonReply({{"status", "ok"}}));
-    }
-    if (path == "/v1/models") {
-      Ordered list = Ordered::array();
-      if (model) list.push_back(modelJson(*model, m_startedS));
-      return reply(answer, jsonReply({{"object", "list"}, {"data", std::move(list)}}));
-    }
-    if (!model) return refuse(answer, {503, "no model is loaded", {}, "no_model"});
-    if (path == "/props") return reply(answer, jsonReply(props(*model)));
-    const std::string name =
-        QByteArray::fromPercentEncoding(QByteArray::fromStdString(path.substr(std::string_view("/v1/models/").size()))).toStdString();
-    if (name != model->name) return refuse(answer, otherModel(*model));
-    reply(answer, jsonReply(modelJson(*model, m_startedS)));
+  HttpReply greeting(const std::string& /*path*/) const {
+    return {200, "text/plain", "Winnow. The API is at /v1: /v1/models, /v1/chat/completions\n", {}};
   }
-
-  Ordered props(const ModelInfo& model) const {
+  HttpReply metrics(const std::string& /*path*/) const { return {200, "text/plain; version=0.0.4", m_counters.text(m_line.inLine()), {}}; }
+  HttpReply description(const std::string& /*path*/) const { return {200, "application/json", apiDescription(m_options.version), {}}; }
+  HttpReply health(const std::string& /*path*/) const {
+    loadedModel();
+    return jsonReply({{"status", "ok"}});
+  }
+  HttpReply models(const std::string& /*path*/) const {
+    Ordered list = Ordered::array();
+    if (const std::optional<ModelInfo> model = this->model()) list.push_back(modelJson(*model, m_startedS));
+    return jsonReply({{"object", "list"}, {"data", std::move(list)}});
+  }
+  HttpReply modelNamed(const std::string& path) const {
+    const ModelInfo model = loadedModel();
+    const QByteArray named = QByteArray::fromPercentEncoding(QByteArray::fromStdString(path.substr(kModelPath.size())));
+    if (named.toStdString() != model.name) throw otherModel(model);
+    return jsonReply(modelJson(model, m_startedS));
+  }
+  HttpReply properties(const std::string& /*path*/) const {
+    const ModelInfo model = loadedModel();
     const RecipeSpec& recipe = m_options.defaults.recipe;
-    return {{"model_path", model.name},
-            {"total_slots", 1},
-            {"default_generation_settings", {{"n_ctx", model.context_tokens}}},
-            {"modalities", {{"vision", model.traits.sees}, {"video", model.traits.sees && model.traits.reads_videos}, {"audio", false}}},
-            {"build_info", "winnow " + m_options.version},
-            {"winnow",
-             {{"version", m_options.version},
-              {"wire", kWireVersion},
-              {"model", modelMark(model)},
-              {"method", recipe.method},
-              {"retention", recipe.retention}}}};
+    return jsonReply(
+        {{"model_path", model.name},
+         {"total_slots", 1},
+         {"default_generation_settings", {{"n_ctx", model.context_tokens}}},
+         {"modalities", {{"vision", model.traits.sees}, {"video", model.traits.sees && model.traits.reads_videos}, {"audio", false}}},
+         {"build_info", "winnow " + m_options.version},
+         {"winnow",
+          {{"version", m_options.version},
+           {"wire", kWireVersion},
+           {"model", modelMark(model)},
+           {"method", recipe.method},
+           {"retention", recipe.retention}}}});
   }
 
   static ApiRefusal otherModel(const ModelInfo& model) {
@@ -297,25 +318,16 @@ class ApiServer::Work {
   }
 
   // From the listener's thread to the reader's: a body may hold hundreds of megabytes of base64.
-  void take(HttpRequest request, Answer answer) {
+  void take(HttpRequest request, const Answer& answer, Read read) {
     if (!m_line.enter()) return refuseBusy(answer);
-    m_reader.post([this, request = std::make_shared<HttpRequest>(std::move(request)), answer = std::move(answer)]() mutable {
-      std::optional<ReadRequest> read;
-      if (!m_closing) read = readOrRefuse(*request, answer);
+    m_reader.post([this, request = std::make_shared<HttpRequest>(std::move(request)), answer, read]() mutable {
+      Mailbox::Letter then;  // empty: it was refused
+      const auto came = std::chrono::steady_clock::now();
+      if (!m_closing) orRefuse(answer, [&] { then = (this->*read)({*request, answer, loadedModel(), came}); });
       request.reset();
-      if (!read) return m_line.leave();
-      m_mailbox.post([this, read = *std::move(read)] { enqueue(read); });
+      if (!then) return m_line.leave();
+      m_mailbox.post(std::move(then));
     });
-  }
-
-  // Nothing: it was refused.
-  std::optional<ReadRequest> readOrRefuse(const HttpRequest& request, const Answer& answer) {
-    std::optional<ReadRequest> read;
-    orRefuse(answer, [&] {
-      const ModelInfo model = loadedModel();
-      read = request.path.ends_with("tokenize") ? readTokens(request, model, answer) : readChat(request, model, answer);
-    });
-    return read;
   }
 
   ModelInfo loadedModel() const {
@@ -324,27 +336,7 @@ class ApiServer::Work {
     return *model;
   }
 
-  void takeWire(HttpRequest request, const Answer& answer) {
-    if (!m_line.enter()) return refuseBusy(answer);
-    m_reader.post([this, request = std::make_shared<HttpRequest>(std::move(request)), answer] {
-      bool read = false;
-      if (!m_closing)
-        orRefuse(answer, [&] {
-          readWire(*request, answer);
-          read = true;
-        });
-      if (!read) m_line.leave();
-    });
-  }
-
-  void readWire(const HttpRequest& request, const Answer& answer) {
-    m_mailbox.post([this, asked = m_wire.read(request, answer, loadedModel())] {
-      m_counters.answered(200);
-      m_wire.enqueue(asked, model());
-    });
-  }
-
-  // A step of the reader: what it throws is the answer.
+  // What the step throws is the answer.
   template <class Step>
   void orRefuse(const Answer& answer, const Step& step) {
     try {
@@ -362,40 +354,58 @@ class ApiServer::Work {
     if (named != model.name && std::ranges::find(kModelNames, named) == std::end(kModelNames)) throw otherModel(model);
   }
 
-  ReadRequest readTokens(const HttpRequest& request, const ModelInfo& model, const Answer& answer) {
-    TokenRequest tokens =
-        request.path == "/detokenize" ? detokenizeRequestOf(request.body) : tokenizeRequestOf(request.body, m_media, m_mediaReader);
-    requireModel(tokens.model, model);
-    return {std::make_shared<AskedTokens>(*this, std::move(tokens), model.context_tokens, answer), answer, model.name};
+  Mailbox::Letter readChat(const Arrived& arrived) { return answerOf(arrived, chatOf(arrived), /*planOnly=*/false); }
+  Mailbox::Letter readPlan(const Arrived& arrived) { return answerOf(arrived, chatOf(arrived), /*planOnly=*/true); }
+  Mailbox::Letter readCompletion(const Arrived& arrived) {
+    return answerOf(arrived, completionRequestOf(arrived.request.body, m_options.defaults), /*planOnly=*/false);
+  }
+  Mailbox::Letter readTokenize(const Arrived& arrived) {
+    return tokensOf(arrived, tokenizeRequestOf(arrived.request.body, m_media, m_mediaReader));
+  }
+  Mailbox::Letter readDetokenize(const Arrived& arrived) { return tokensOf(arrived, detokenizeRequestOf(arrived.request.body)); }
+  Mailbox::Letter readWire(const Arrived& arrived) {
+    return [this, asked = m_wire.read(arrived.request, arrived.answer, arrived.model)] {
+      m_counters.answered(200);
+      m_wire.enqueue(asked, model());
+    };
   }
 
-  ReadRequest readChat(const HttpRequest& request, const ModelInfo& model, const Answer& answer) {
-    const auto came = std::chrono::steady_clock::now();
-    ChatRequest chat = request.path == "/v1/completions" ? completionRequestOf(request.body, m_options.defaults)
-                                                         : chatRequestOf(request.body, m_options.defaults, m_media, m_mediaReader);
+  ChatRequest chatOf(const Arrived& arrived) { return chatRequestOf(arrived.request.body, m_options.defaults, m_media, m_mediaReader); }
+
+  Mailbox::Letter answerOf(const Arrived& arrived, ChatRequest chat, bool planOnly) {
+    const ModelInfo& model = arrived.model;
     requireModel(chat.model, model);
     Turn& turn = chat.turn;
     if (!chat.lengthGiven && !m_options.lengthGiven) turn.sampling.max_new_tokens = longestUnasked(model);
     turn.prompt.day = QDate::currentDate().toString(Qt::ISODate).toStdString();
-    turn.asked = came;
+    turn.asked = arrived.at;
     const AnswerName name{newId(chat.form), QDateTime::currentSecsSinceEpoch(), model.name, chat.form};
-    auto asked = std::make_shared<Asked>(*this, std::move(chat), name, answer);
-    asked->planOnly = request.path == "/winnow/plan";
-    return {asked, answer, model.name, !asked->planOnly};
+    auto asked = std::make_shared<Asked>(*this, std::move(chat), name, arrived.answer);
+    asked->planOnly = planOnly;
+    return intoLine(arrived, std::move(asked), !planOnly);
+  }
+
+  Mailbox::Letter tokensOf(const Arrived& arrived, TokenRequest tokens) {
+    requireModel(tokens.model, arrived.model);
+    auto asked = std::make_shared<AskedTokens>(*this, std::move(tokens), arrived.model.context_tokens, arrived.answer);
+    return intoLine(arrived, std::move(asked), /*counts=*/false);
+  }
+
+  // counts: among those that were asked for an answer.
+  Mailbox::Letter intoLine(const Arrived& arrived, AnswerLine::Place place, bool counts) {
+    return [this, answer = arrived.answer, readFor = arrived.model.name, place = std::move(place), counts] {
+      const std::optional<ModelInfo> model = this->model();
+      if (!model || model->name != readFor) {  // it was changed while this was read
+        m_line.leave();
+        return refuse(answer, modelChanged());
+      }
+      if (counts) ++m_requests;
+      answer->whenGone([this, place] { m_mailbox.post([this, place] { m_line.gone(place); }); });
+      m_line.push(place);
+    };
   }
 
   // On the engine host's thread from here on.
-  void enqueue(const ReadRequest& read) {
-    const std::optional<ModelInfo> model = this->model();
-    if (!model || model->name != read.model) {  // it was changed while this was read
-      m_line.leave();
-      return refuse(read.answer, modelChanged());
-    }
-    if (read.counts) ++m_requests;
-    read.answer->whenGone([this, place = read.place] { m_mailbox.post([this, place] { m_line.gone(place); }); });
-    m_line.push(read.place);
-  }
-
   RequestBody begin(Asked& asked) {
     Turn& turn = asked.chat.turn;
     if (asked.chat.form == AnswerForm::kText)

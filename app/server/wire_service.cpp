@@ -193,10 +193,11 @@ void WireService::gone(const SharedAsked& asked) {
   m_line.gone(asked);
 }
 
-void WireService::stop(const std::string& session, RequestId theirs) {
+void WireService::stop(const HttpRequest& request) {
+  const RequestId theirs = queryValue(request, "id").toULongLong();
   for (const std::weak_ptr<Asked>& each : std::list(m_open)) {
     const SharedAsked asked = each.lock();
-    if (asked && asked->session == session && asked->theirs == theirs) m_line.stop(asked.get());
+    if (asked && asked->session == request.session && asked->theirs == theirs) m_line.stop(asked.get());
   }
 }
 

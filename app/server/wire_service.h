@@ -46,7 +46,7 @@ class WireService {
 
   // Answered at once, or put into the line, which it has entered. model: the one that is loaded by now.
   void enqueue(const SharedAsked& asked, const std::optional<ModelInfo>& model);
-  void stop(const std::string& session, RequestId theirs);
+  void stop(const HttpRequest& request);
   std::vector<ConversationId> forgetAll() { return m_conversations.forgetAll(); }
 
  private:
