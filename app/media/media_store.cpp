@@ -35,6 +35,11 @@ void touch(const QString& path) {
 }  // namespace
 
 std::string MediaStore::find(const std::string& sha256) {
+  const std::lock_guard lock(m_mutex);
+  return found(sha256);
+}
+
+std::string MediaStore::found(const std::string& sha256) const {
   if (!isHash(sha256)) return {};
   const std::string path = m_folder + "/" + sha256;
   const QString name = QFile::decodeName(QByteArray::fromStdString(path));
@@ -46,7 +51,8 @@ std::string MediaStore::find(const std::string& sha256) {
 std::string MediaStore::put(std::span<const std::uint8_t> bytes) {
   const QByteArrayView view(bytes.data(), static_cast<qsizetype>(bytes.size()));
   const std::string sha256 = QCryptographicHash::hash(view, QCryptographicHash::Sha256).toHex().toStdString();
-  if (std::string known = find(sha256); !known.empty()) return known;
+  const std::lock_guard lock(m_mutex);
+  if (std::string known = found(sha256); !known.empty()) return known;
   prepareFor(static_cast<std::int64_t>(bytes.size()));
   std::string path = m_folder + "/" + sha256;
   ReplacedFile file(path);
@@ -57,11 +63,13 @@ std::string MediaStore::put(std::span<const std::uint8_t> bytes) {
 
 std::string MediaStore::partFor(const std::string& sha256, std::int64_t bytes) {
   if (!isHash(sha256)) throw Exception(ErrorCode::kInvalidArgument, sha256, "it is no SHA-256");
+  const std::lock_guard lock(m_mutex);
   prepareFor(bytes);
   return m_folder + "/" + partName(sha256);
 }
 
 std::string MediaStore::take(const std::string& sha256) {
+  const std::lock_guard lock(m_mutex);
   std::string path = m_folder + "/" + sha256;
   const std::string part = m_folder + "/" + partName(sha256);
   if (::rename(part.c_str(), path.c_str()) != 0) throw Exception(ErrorCode::kFileUnwritable, part, std::strerror(errno));

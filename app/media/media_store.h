@@ -2,10 +2,11 @@
 //
 // Used by app/server for pictures and videos inside a request. At most `mostBytes` in all: what was used the longest time ago goes first,
 // and what was put or found in the last minute stays. Errors: Exception; kLimitExceeded for bytes that alone are too many, kFileUnwritable
-// where the folder cannot be written. Threads: one.
+// where the folder cannot be written. Threads: any; one at a time is served.
 #pragma once
 
 #include <cstdint>
+#include <mutex>
 #include <span>
 #include <string>
 
@@ -25,11 +26,13 @@ class MediaStore {
   std::string find(const std::string& sha256);
 
  private:
+  std::string found(const std::string& sha256) const;
   void prepareFor(std::int64_t bytes);
   void makeRoom(std::int64_t bytes);
 
   const std::string m_folder;
   const std::int64_t m_mostBytes;
+  std::mutex m_mutex;  // guards the folder
 };
 
 }  // namespace winnow::app

@@ -3,6 +3,7 @@
 #include <QDate>
 #include <QDateTime>
 #include <QRandomGenerator>
+#include <QThreadPool>
 #include <atomic>
 #include <chrono>
 #include <map>
@@ -15,12 +16,14 @@
 #include "app/server/api_description.h"
 #include "app/server/api_json.h"
 #include "app/server/completion_request.h"
+#include "app/server/remote_media.h"
 #include "app/server/request_media.h"
 #include "app/server/served_threads.h"
 #include "app/server/token_request.h"
 #include "app/server/wire_service.h"
 #include "app/threads/mailbox.h"
 #include "app/threads/worker_thread.h"
+#include "engine/base/interrupt.h"
 #include "engine/messages/wire.h"
 
 namespace winnow::app {
@@ -29,7 +32,10 @@ namespace {
 using Ordered = nlohmann::ordered_json;
 using Answer = std::shared_ptr<HttpAnswer>;
 
+using Clock = std::chrono::steady_clock;
+
 constexpr int kRetryAfterS = 5;
+constexpr int kMostFetching = 16;  // requests that media are fetched for at a time
 constexpr std::string_view kWirePath = "/winnow/v1/";
 constexpr std::string_view kMediaPath = "media/";
 constexpr std::string_view kModelPath = "/v1/models/";
@@ -95,7 +101,10 @@ class ApiServer::Work {
         m_options(options),
         m_startedS(QDateTime::currentSecsSinceEpoch()),
         m_store(options.storeFolder, options.storedBytes),
-        m_media(m_store, options.mediaFolders, options.remoteMedia),
+        m_media(m_store, options.mediaFolders,
+                options.remoteMedia
+                    ? RequestMedia::Fetch([](const std::string&, const std::string&) -> std::vector<std::uint8_t> { throw MustFetch(); })
+                    : RequestMedia::Fetch()),
         m_mediaReader(media),
         m_threads(kFirstServedConversation, options.keptBytes),
         m_line(engine, options.mostWaiting),
@@ -104,10 +113,11 @@ class ApiServer::Work {
         m_listener(
             options.address, options.port, options.limits, [this](const HttpRequest& request) { return gate(request); },
             [this](HttpRequest request, Answer answer) { route(std::move(request), std::move(answer)); }) {
+    m_fetchers.setMaxThreadCount(kMostFetching);
     connect(&m_line, &AnswerLine::changed, &server, &ApiServer::changed);
   }
 
-  ~Work() { m_closing = true; }
+  ~Work() { m_closing.request_cancel(); }
 
   // What was asked of the model of before, and what it has read, goes with it.
   void setModel(const std::optional<ModelInfo>& model) {
@@ -160,12 +170,22 @@ class ApiServer::Work {
     const Answer answer;
   };
 
+  // Thrown out of reading a request that names media of the network: whoever reads it must be able to wait.
+  struct MustFetch {};
+
+  struct Arriving {
+    std::shared_ptr<const HttpRequest> request;
+    Answer answer;
+    std::chrono::steady_clock::time_point at;
+  };
+
   // A request that its reader reads.
   struct Arrived {
     const HttpRequest& request;
     const Answer& answer;
     ModelInfo model;
     std::chrono::steady_clock::time_point at;
+    const RequestMedia& media;
   };
   // Gives what is to be done with it on the engine host's thread, once it has entered the line.
   using Read = Mailbox::Letter (Work::*)(const Arrived& arrived);
@@ -317,17 +337,33 @@ class ApiServer::Work {
     reply(answer, std::move(later));
   }
 
-  // From the listener's thread to the reader's: a body may hold hundreds of megabytes of base64.
+  // From the listener's thread to the reader's: a body may hold hundreds of megabytes of base64. One that names media of the network goes
+  // on to a thread of its own, so that no other waits for a slow machine.
   void take(HttpRequest request, const Answer& answer, Read read) {
     if (!m_line.enter()) return refuseBusy(answer);
-    m_reader.post([this, request = std::make_shared<HttpRequest>(std::move(request)), answer, read]() mutable {
-      Mailbox::Letter then;  // empty: it was refused
-      const auto came = std::chrono::steady_clock::now();
-      if (!m_closing) orRefuse(answer, [&] { then = (this->*read)({*request, answer, loadedModel(), came}); });
-      request.reset();
-      if (!then) return m_line.leave();
-      m_mailbox.post(std::move(then));
+    m_reader.post([this, arriving = Arriving{std::make_shared<HttpRequest>(std::move(request)), answer, Clock::now()}, read] {
+      try {
+        readFrom(arriving, read, m_media);
+      } catch (const MustFetch&) {
+        m_fetchers.start([this, arriving, read] { readFetching(arriving, read); });
+      }
     });
+  }
+
+  void readFetching(const Arriving& arriving, Read read) {
+    const auto asker = std::make_shared<InterruptSource>(m_closing.token());
+    arriving.answer->whenGone([asker] { asker->request_cancel(); });
+    RemoteMedia remote(*m_options.remoteMedia, asker->token());
+    readFrom(arriving, read, m_media.by([&](const std::string& url, const std::string& param) { return remote.fetch(url, param); }));
+  }
+
+  void readFrom(const Arriving& arriving, Read read, const RequestMedia& media) {
+    Mailbox::Letter then;  // empty: it was refused
+    if (!m_closing.token().requested()) {
+      orRefuse(arriving.answer, [&] { then = (this->*read)({*arriving.request, arriving.answer, loadedModel(), arriving.at, media}); });
+    }
+    if (!then) return m_line.leave();
+    m_mailbox.post(std::move(then));
   }
 
   ModelInfo loadedModel() const {
@@ -360,7 +396,7 @@ class ApiServer::Work {
     return answerOf(arrived, completionRequestOf(arrived.request.body, m_options.defaults), /*planOnly=*/false);
   }
   Mailbox::Letter readTokenize(const Arrived& arrived) {
-    return tokensOf(arrived, tokenizeRequestOf(arrived.request.body, m_media, m_mediaReader));
+    return tokensOf(arrived, tokenizeRequestOf(arrived.request.body, arrived.media, m_mediaReader));
   }
   Mailbox::Letter readDetokenize(const Arrived& arrived) { return tokensOf(arrived, detokenizeRequestOf(arrived.request.body)); }
   Mailbox::Letter readWire(const Arrived& arrived) {
@@ -370,7 +406,9 @@ class ApiServer::Work {
     };
   }
 
-  ChatRequest chatOf(const Arrived& arrived) { return chatRequestOf(arrived.request.body, m_options.defaults, m_media, m_mediaReader); }
+  ChatRequest chatOf(const Arrived& arrived) {
+    return chatRequestOf(arrived.request.body, m_options.defaults, arrived.media, m_mediaReader);
+  }
 
   Mailbox::Letter answerOf(const Arrived& arrived, ChatRequest chat, bool planOnly) {
     const ModelInfo& model = arrived.model;
@@ -450,14 +488,14 @@ class ApiServer::Work {
   const ApiOptions m_options;
   const std::int64_t m_startedS;
   Counters m_counters;
-  std::atomic<bool> m_closing{false};
+  InterruptSource m_closing;
 
   mutable std::mutex m_mutex;  // guards m_model
   std::optional<ModelInfo> m_model;
 
-  // Of the reader's thread.
+  // Of those that read requests.
   MediaStore m_store;
-  RequestMedia m_media;
+  const RequestMedia m_media;
   const MediaReader& m_mediaReader;
 
   // Of the engine host's thread.
@@ -467,7 +505,8 @@ class ApiServer::Work {
   WireService m_wire;
   int m_requests = 0;
 
-  WorkerThread m_reader;
+  QThreadPool m_fetchers;
+  WorkerThread m_reader;    // behind m_fetchers, which it posts to
   HttpListener m_listener;  // last: closes first, so that nothing new comes
 };
 

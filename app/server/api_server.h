@@ -3,7 +3,8 @@
 // Used by `winnow-cli serve` and by the window. Endpoints are in app/server/README.md. A request waits its turn in a bounded line (429
 // beyond it); one whose asker is gone is taken out of the line, or stopped. Nothing of what is asked or answered is logged.
 // Errors: the constructor throws those of HttpListener, and Exception(kFileNotFound) for a media folder that is not there.
-// Threads: belongs to the thread of the EngineHost. Connections have a thread, and reading requests has one.
+// Threads: belongs to the thread of the EngineHost. Connections have a thread, and reading requests has
+// one; a request that names media of the network is read on one of its own, which waits for them.
 #pragma once
 
 #include <QObject>
@@ -16,6 +17,7 @@
 #include "app/engine_host/engine_host.h"
 #include "app/server/api_access.h"
 #include "app/server/chat_request.h"
+#include "app/server/remote_media.h"
 
 namespace winnow::app {
 
@@ -41,7 +43,7 @@ class ApiServer : public QObject {
   Q_OBJECT
 
  public:
-  // reader: outlives the server; asked on a thread of its own.
+  // reader: outlives the server; asked on threads of its own.
   ApiServer(EngineHost& engine, const MediaReader& reader, const ApiOptions& options, QObject* parent = nullptr);
   ~ApiServer() override;
 

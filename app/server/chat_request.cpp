@@ -73,7 +73,7 @@ FramePlan readPlan(const RequestFields& body, FramePlan plan) {
 // The parts of messages, in the order in which the model reads them.
 class Parts {
  public:
-  Parts(RequestMedia& media, const MediaReader& reader, const FramePlan& plan) : m_media(media), m_reader(reader), m_plan(plan) {}
+  Parts(const RequestMedia& media, const MediaReader& reader, const FramePlan& plan) : m_media(media), m_reader(reader), m_plan(plan) {}
 
   std::vector<Item> read(const Json& content, const std::string& path) {
     if (content.is_string()) return {TextItem{content.get<std::string>()}};
@@ -138,7 +138,7 @@ class Parts {
     }
   }
 
-  RequestMedia& m_media;
+  const RequestMedia& m_media;
   const MediaReader& m_reader;
   const FramePlan m_plan;
 };
@@ -172,12 +172,13 @@ Message readMessage(const RequestFields& message, Parts& parts) {
 
 }  // namespace
 
-ChatRequest chatRequestOf(std::string_view body, const RequestDefaults& defaults, RequestMedia& media, const MediaReader& reader) {
+ChatRequest chatRequestOf(std::string_view body, const RequestDefaults& defaults, const RequestMedia& media, const MediaReader& reader) {
   const Json document = requestDocument(body);
   return chatRequestOf(RequestFields(document, ""), defaults, media, reader);
 }
 
-ChatRequest chatRequestOf(const RequestFields& body, const RequestDefaults& defaults, RequestMedia& media, const MediaReader& reader) {
+ChatRequest chatRequestOf(const RequestFields& body, const RequestDefaults& defaults, const RequestMedia& media,
+                          const MediaReader& reader) {
   ChatRequest request;
   readAnswerSettings(body, defaults, request);
   readProbabilities(body, request);

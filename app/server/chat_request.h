@@ -38,7 +38,7 @@ struct RequestDefaults {
 };
 
 // reader: asked what a file is.
-ChatRequest chatRequestOf(std::string_view body, const RequestDefaults& defaults, RequestMedia& media, const MediaReader& reader);
-ChatRequest chatRequestOf(const RequestFields& body, const RequestDefaults& defaults, RequestMedia& media, const MediaReader& reader);
+ChatRequest chatRequestOf(std::string_view body, const RequestDefaults& defaults, const RequestMedia& media, const MediaReader& reader);
+ChatRequest chatRequestOf(const RequestFields& body, const RequestDefaults& defaults, const RequestMedia& media, const MediaReader& reader);
 
 }  // namespace winnow::app

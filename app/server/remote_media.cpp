@@ -1,17 +1,18 @@
 #include "app/server/remote_media.h"
 
-#include <QEventLoop>
 #include <QHostAddress>
 #include <QHostInfo>
 #include <QNetworkAccessManager>
 #include <QNetworkProxy>
 #include <QNetworkReply>
 #include <QNetworkRequest>
-#include <QTimer>
 #include <QUrl>
 #include <algorithm>
 #include <memory>
+#include <string_view>
+#include <utility>
 
+#include "app/network/awaited_reply.h"
 #include "app/network/bare_request.h"
 #include "app/server/api_refusal.h"
 
@@ -46,7 +47,7 @@ QUrl checkedUrl(const std::string& text, const std::string& param) {
 }
 
 // To the address, in the name of the host.
-QNetworkRequest requestOf(const QUrl& url, const std::string& address, const RemoteMediaLimits& limits) {
+QNetworkRequest requestOf(const QUrl& url, const std::string& address) {
   QUrl direct = url;
   direct.setHost(QString::fromStdString(address));
   direct.setFragment({});
@@ -55,39 +56,31 @@ QNetworkRequest requestOf(const QUrl& url, const std::string& address, const Rem
   const QByteArray name = host.contains(QLatin1Char(':')) ? "[" + host.toUtf8() + "]" : host.toUtf8();
   request.setRawHeader("Host", url.port() > 0 ? name + ":" + QByteArray::number(url.port()) : name);
   request.setPeerVerifyName(host);
-  request.setTransferTimeout(limits.silenceMs);
   return request;
 }
 
 }  // namespace
 
-std::vector<std::uint8_t> fetchRemoteMedia(const std::string& text, const std::string& param, const RemoteMediaLimits& limits) {
+RemoteMedia::RemoteMedia(RemoteMediaLimits limits, InterruptToken interrupt)
+    : m_limits(std::move(limits)), m_interrupt(std::move(interrupt)), m_begun(std::chrono::steady_clock::now()) {}
+
+std::vector<std::uint8_t> RemoteMedia::fetch(const std::string& text, const std::string& param) {
   const QUrl url = checkedUrl(text, param);
-  const std::string address = publicAddressOf(url, param, limits);
+  const std::string address = publicAddressOf(url, param, m_limits);
   QNetworkAccessManager manager;
   manager.setProxy(QNetworkProxy::NoProxy);
-  const std::unique_ptr<QNetworkReply> reply(manager.get(requestOf(url, address, limits)));
+  const std::unique_ptr<QNetworkReply> reply(manager.get(requestOf(url, address)));
   std::vector<std::uint8_t> bytes;
-  bool tooLarge = false, tooSlow = false;
-  QEventLoop loop;
-  const auto take = [&] {
-    const QByteArray piece = reply->readAll();
-    tooLarge = tooLarge || static_cast<std::int64_t>(bytes.size()) + piece.size() > limits.bytes;
-    if (tooLarge) return reply->abort();
+  const auto take = [&](std::string_view piece) {
+    m_bytes += std::ssize(piece);
+    if (m_bytes > m_limits.bytes) refuseMedia(param, "leads to more than " + std::to_string(m_limits.bytes >> 20) + " MiB");
     bytes.insert(bytes.end(), piece.begin(), piece.end());
   };
-  QObject::connect(reply.get(), &QNetworkReply::readyRead, &loop, take);
-  QObject::connect(reply.get(), &QNetworkReply::finished, &loop, &QEventLoop::quit);
-  QTimer whole;
-  whole.setSingleShot(true);
-  QObject::connect(&whole, &QTimer::timeout, &loop, [&] {
-    tooSlow = true;
-    reply->abort();
-  });
-  whole.start(limits.wholeMs);
-  if (!reply->isFinished()) loop.exec();
-  if (tooLarge) refuseMedia(param, "leads to more than " + std::to_string(limits.bytes >> 20) + " MiB");
-  if (tooSlow || reply->error() == QNetworkReply::OperationCanceledError) refuseMedia(param, "answers too slowly");
+  const auto spent = std::chrono::duration_cast<std::chrono::milliseconds>(std::chrono::steady_clock::now() - m_begun);
+  const int leftMs = std::max(1, m_limits.wholeMs - static_cast<int>(spent.count()));
+  const ReplyEnd end = awaitReply(*reply, {0, m_limits.silenceMs, leftMs}, take, m_interrupt);
+  if (end.interrupt != Interrupt::kNone) refuseMedia(param, "is not waited for any more");
+  if (end.waitedMs > 0) refuseMedia(param, "answers too slowly");
   const int status = reply->attribute(QNetworkRequest::HttpStatusCodeAttribute).toInt();
   if (status / 100 == 3) refuseMedia(param, "leads to another one, which is not followed");
   if (status != 0 && status != 200) refuseMedia(param, "was answered with status " + std::to_string(status));

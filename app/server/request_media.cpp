@@ -22,12 +22,18 @@ bool isBelow(const std::filesystem::path& file, const std::filesystem::path& fol
 
 }  // namespace
 
-RequestMedia::RequestMedia(MediaStore& store, std::vector<std::string> folders, std::optional<RemoteMediaLimits> remote)
-    : m_store(store), m_remote(std::move(remote)) {
-  for (const std::string& folder : folders) m_folders.push_back(std::filesystem::canonical(folder).string());
+RequestMedia::RequestMedia(MediaStore& store, std::vector<std::string> folders, Fetch fetch)
+    : m_store(store), m_folders(std::move(folders)), m_fetch(std::move(fetch)) {
+  for (std::string& folder : m_folders) folder = std::filesystem::canonical(folder).string();
 }
 
-std::string RequestMedia::pathOf(const std::string& url, const std::string& param) {
+RequestMedia RequestMedia::by(Fetch fetch) const {
+  RequestMedia other = *this;
+  other.m_fetch = std::move(fetch);
+  return other;
+}
+
+std::string RequestMedia::pathOf(const std::string& url, const std::string& param) const {
   if (url.starts_with(kData)) {
     const std::size_t comma = url.find(kBase64);
     if (comma == std::string::npos) throw ApiRefusal(400, "a data URI must be base64", param);
@@ -35,13 +41,13 @@ std::string RequestMedia::pathOf(const std::string& url, const std::string& para
   }
   if (url.starts_with(kFile)) return allowedFile(url, param);
   if (url.starts_with("http://") || url.starts_with("https://")) {
-    if (m_remote) return m_store.put(fetchRemoteMedia(url, param, *m_remote));
+    if (m_fetch) return m_store.put(m_fetch(url, param));
     throw ApiRefusal(400, "media are not fetched from the network: send them as a data URI", param, "remote_media_not_allowed");
   }
   throw ApiRefusal(400, "must be a data URI or a file:// address", param);
 }
 
-std::string RequestMedia::pathOfBase64(const std::string& text, const std::string& param) {
+std::string RequestMedia::pathOfBase64(const std::string& text, const std::string& param) const {
   const auto decoded = QByteArray::fromBase64Encoding(QByteArray::fromRawData(text.data(), static_cast<qsizetype>(text.size())),
                                                       QByteArray::AbortOnBase64DecodingErrors);
   if (!decoded) throw ApiRefusal(400, "is not base64", param);

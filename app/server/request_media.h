@@ -2,36 +2,40 @@
 // it.
 //
 // Bytes are kept in the MediaStore, so that the next request with the same ones names the same file. Nothing is fetched from the network
-// unless that was allowed.
-// Errors: ApiRefusal, Exception (those of MediaStore). Threads: one.
+// unless that was allowed. Errors: ApiRefusal, Exception (those of MediaStore), what the fetch throws. Threads: any.
 #pragma once
 
-#include <optional>
+#include <cstdint>
+#include <functional>
 #include <string>
 #include <vector>
 
 #include "app/media/media_store.h"
-#include "app/server/remote_media.h"
 
 namespace winnow::app {
 
 class RequestMedia {
  public:
-  // folders: absolute; files below them may be named, wherever links lead to inside of them. store: outlives this. remote: nothing: no
+  // Of an http or https address; param: the field, for refusals.
+  using Fetch = std::function<std::vector<std::uint8_t>(const std::string& url, const std::string& param)>;
+
+  // folders: absolute; files below them may be named, wherever links lead to inside of them. store: outlives this. fetch: empty: no
   // addresses of the network.
-  RequestMedia(MediaStore& store, std::vector<std::string> folders, std::optional<RemoteMediaLimits> remote = std::nullopt);
+  RequestMedia(MediaStore& store, std::vector<std::string> folders, Fetch fetch = {});
+  // The same with another way to fetch.
+  RequestMedia by(Fetch fetch) const;
 
   // url: "data:TYPE;base64,BYTES", "file:///PATH", "http://..." or "https://...". param: the field, for refusals. Returns a path.
-  std::string pathOf(const std::string& url, const std::string& param);
+  std::string pathOf(const std::string& url, const std::string& param) const;
   // base64 without anything around it.
-  std::string pathOfBase64(const std::string& text, const std::string& param);
+  std::string pathOfBase64(const std::string& text, const std::string& param) const;
 
  private:
   std::string allowedFile(const std::string& url, const std::string& param) const;
 
   MediaStore& m_store;
   std::vector<std::string> m_folders;  // without links
-  const std::optional<RemoteMediaLimits> m_remote;
+  Fetch m_fetch;
 };
 
 }  // namespace winnow::app

@@ -27,7 +27,7 @@ Ordered pieceJson(const std::string& piece) { return QByteArrayView(piece).isVal
 
 }  // namespace
 
-TokenRequest tokenizeRequestOf(std::string_view body, RequestMedia& media, const MediaReader& reader) {
+TokenRequest tokenizeRequestOf(std::string_view body, const RequestMedia& media, const MediaReader& reader) {
   const Json document = requestDocument(body);
   const RequestFields fields(document, "");
   TokenRequest request;

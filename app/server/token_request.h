@@ -21,7 +21,7 @@ struct TokenRequest {
 };
 
 // media, reader: for messages, whose attachments are then refused by the engine.
-TokenRequest tokenizeRequestOf(std::string_view body, RequestMedia& media, const MediaReader& reader);
+TokenRequest tokenizeRequestOf(std::string_view body, const RequestMedia& media, const MediaReader& reader);
 TokenRequest detokenizeRequestOf(std::string_view body);
 
 nlohmann::ordered_json tokenizedJson(const TokenRequest& request, const Tokenized& tokenized, std::int64_t contextTokens);

@@ -3,7 +3,9 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <future>
+#include <mutex>
 #include <nlohmann/json.hpp>
 
 #include "app/media/media_opener.h"
@@ -407,6 +409,78 @@ TEST_F(ApiServerTest, APageThatMayAskIsToldSo) {
   EXPECT_EQ(statusOf(preflight), "204");
   EXPECT_NE(preflight.find("Access-Control-Allow-Origin: http://localhost:3000"), std::string::npos);
   EXPECT_EQ(statusOf(ask(request("GET /v1/models", "", "Origin: http://evil.example\r\n"))), "403");
+}
+
+// A picture of the network was waited for by the thread that reads all requests.
+class ApiServerFetchesTest : public ApiServerTest {
+ protected:
+  void SetUp() override {
+    RemoteMediaLimits& limits = options.remoteMedia.emplace();
+    limits.resolve = [](const std::string&) { return std::vector<std::string>{"127.0.0.1"}; };
+    limits.allowed = [](const std::string&) { return true; };
+    limits.silenceMs = limits.wholeMs = 3'600'000;
+  }
+  std::string aboutPicture() const {
+    const std::string url = "http://pictures.example:" + std::to_string(slow.port()) + "/dot.png";
+    return R"({"messages":[{"role":"user","content":[{"type":"image_url","image_url":{"url":")" + url + R"("}}]}]})";
+  }
+  int fetching() {
+    const std::lock_guard lock(mutex);
+    return static_cast<int>(std::ssize(unanswered));
+  }
+
+  std::mutex mutex;  // guards unanswered
+  std::vector<std::shared_ptr<HttpAnswer>> unanswered;
+  HttpListener slow{"127.0.0.1", 0, HttpLimits(), [](const HttpRequest&) { return std::optional<HttpReply>(); },
+                    [this](const HttpRequest&, std::shared_ptr<HttpAnswer> answer) {
+                      const std::lock_guard lock(mutex);
+                      unanswered.push_back(std::move(answer));
+                    }};
+};
+
+TEST_F(ApiServerFetchesTest, NoOtherRequestWaitsForMediaOfTheNetwork) {
+  start();
+  std::future<std::string> first = send(request("POST /v1/chat/completions", aboutPicture()));
+  ASSERT_TRUE(waitUntil([&] { return fetching() == 1; }));
+  std::future<std::string> second = send(request("POST /v1/chat/completions", aboutPicture()));
+  ASSERT_TRUE(waitUntil([&] { return fetching() == 2; })) << "nor one that has to wait as well";
+  EXPECT_EQ(statusOf(complete(chat("hello"))), "200");
+  EXPECT_EQ(log->requests().size(), 1U);
+  const std::string dot =
+      QByteArray::fromBase64("iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAAAAAA6fptVAAAACklEQVR4nGP4DwABAQEAG7buVgAAAABJRU5ErkJggg==").toStdString();
+  {
+    const std::lock_guard lock(mutex);
+    unanswered[0]->send({200, "image/png", dot, {}});
+    unanswered[1]->send({404, "text/plain", "a page", {}});
+  }
+  const auto isThere = [](const std::future<std::string>& reply) {
+    return reply.wait_for(std::chrono::seconds(0)) == std::future_status::ready;
+  };
+  EXPECT_TRUE(waitUntil([&] { return isThere(first) && isThere(second); }));
+  std::vector<std::string> statuses{statusOf(first.get()), statusOf(second.get())};
+  std::ranges::sort(statuses);
+  EXPECT_EQ(statuses, (std::vector<std::string>{"200", "400"}));
+}
+
+TEST_F(ApiServerFetchesTest, WhoLeavesIsNotFetchedFor) {
+  options.mostWaiting = 1;
+  start();
+  {
+    const HttpClient leaves(server->port());
+    leaves.send(request("POST /v1/chat/completions", aboutPicture()));
+    ASSERT_TRUE(waitUntil([&] { return fetching() == 1; }));
+    EXPECT_EQ(statusOf(complete(chat("hello"))), "429") << "it has the only place";
+  }
+  EXPECT_TRUE(waitUntil([&] { return statusOf(complete(chat("hello"))) == "200"; }));
+}
+
+TEST_F(ApiServerFetchesTest, EndsWhileMediaAreFetched) {
+  start();
+  const HttpClient client(server->port());
+  client.send(request("POST /v1/chat/completions", aboutPicture()));
+  ASSERT_TRUE(waitUntil([&] { return fetching() == 1; }));
+  server.reset();  // would wait for an hour
+  EXPECT_TRUE(log->requests().empty());
 }
 
 }  // namespace

@@ -66,7 +66,11 @@ class RemoteMediaTest : public testing::Test {
   }
   std::string url(const std::string& path) const { return "http://films.example:" + std::to_string(server.port()) + path; }
   std::string fetch(const std::string& path) {
-    const std::vector<std::uint8_t> bytes = fetchRemoteMedia(url(path), "p", limits);
+    RemoteMedia media(limits, {});
+    return fetch(media, path);
+  }
+  std::string fetch(RemoteMedia& media, const std::string& path) {
+    const std::vector<std::uint8_t> bytes = media.fetch(url(path), "p");
     return {bytes.begin(), bytes.end()};
   }
   std::string refusal(const std::string& path) {
@@ -107,7 +111,7 @@ TEST_F(RemoteMediaTest, IsNotFetchedFromAddressesThatAreNotPublic) {
                             "http://2130706433:%/film.mp4", "http://0x7f.1:%/film.mp4", "http://[::ffff:127.0.0.1]:%/film.mp4"}) {
     std::string address = local;
     address.replace(address.find('%'), 1, std::to_string(server.port()));
-    refusalBy([&] { fetchRemoteMedia(address, "p", limits); });
+    refusalBy([&] { RemoteMedia(limits, {}).fetch(address, "p"); });
   }
   limits.resolve = [](const std::string&) { return std::vector<std::string>{"8.8.8.8", "10.0.0.1"}; };
   EXPECT_NE(refusal("/film.mp4").find("public"), std::string::npos) << "one of several is enough";
@@ -132,10 +136,27 @@ TEST_F(RemoteMediaTest, AServerThatSaysNothingIsLeft) {
   EXPECT_NE(refusal("/never").find("too slowly"), std::string::npos);
 }
 
+TEST_F(RemoteMediaTest, LimitsHoldForAllThatARequestNames) {
+  limits.bytes = 5000;
+  RemoteMedia media(limits, {});
+  EXPECT_EQ(fetch(media, "/piecemeal").size(), 3000U);
+  EXPECT_NE(refusalBy([&] { fetch(media, "/piecemeal"); }).find("more than"), std::string::npos);
+  limits.wholeMs = 0;
+  RemoteMedia late(limits, {});
+  EXPECT_NE(refusalBy([&] { fetch(late, "/never"); }).find("too slowly"), std::string::npos) << "the time of those before counts";
+}
+
+TEST_F(RemoteMediaTest, AnAskerThatLeavesEndsIt) {
+  InterruptSource asker;
+  asker.request_cancel();
+  RemoteMedia media(limits, asker.token());
+  EXPECT_NE(refusalBy([&] { fetch(media, "/never"); }).find("not waited for"), std::string::npos);
+}
+
 TEST_F(RemoteMediaTest, OtherAddressesAreNone) {
   for (const char* wrong :
        {"ftp://films.example/a", "http://", "https:///a", "http://user:word@films.example/a", "http://films.example:99999/a"})
-    EXPECT_NE(refusalBy([&] { fetchRemoteMedia(wrong, "p", limits); }).find("address"), std::string::npos) << wrong;
+    EXPECT_NE(refusalBy([&] { RemoteMedia(limits, {}).fetch(wrong, "p"); }).find("address"), std::string::npos) << wrong;
   EXPECT_TRUE(asked.empty());
 }
 

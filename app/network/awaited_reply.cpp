@@ -1,0 +1,85 @@
+#include "app/network/awaited_reply.h"
+
+#include <QElapsedTimer>
+#include <QEventLoop>
+#include <QTimer>
+#include <cstddef>
+#include <exception>
+
+namespace winnow::app {
+namespace {
+
+constexpr int kLookMs = 20;
+constexpr qint64 kBufferBytes = 1 << 20;
+
+class ReplyWait {
+ public:
+  ReplyWait(QNetworkReply& reply, const ReplyPatience& patience, const TakePiece& take)
+      : m_reply(reply), m_patience(patience), m_take(take) {}
+
+  ReplyEnd run(const InterruptToken& interrupt) {
+    m_reply.setReadBufferSize(kBufferBytes);
+    QEventLoop loop;
+    QTimer look;
+    QObject::connect(&look, &QTimer::timeout, &loop, [&] { watch(interrupt); });
+    QObject::connect(&m_reply, &QNetworkReply::requestSent, &loop, [this] { m_sent = true; });
+    QObject::connect(&m_reply, &QNetworkReply::uploadProgress, &loop, [this] { m_sinceUpload.restart(); });
+    QObject::connect(&m_reply, &QNetworkReply::readyRead, &loop, [this] { drain(); });
+    QObject::connect(&m_reply, &QNetworkReply::finished, &loop, &QEventLoop::quit);
+    m_sinceBegin.start();
+    m_sinceUpload.start();
+    m_sinceByte.start();
+    look.start(kLookMs);
+    if (!m_reply.isFinished()) loop.exec();
+    look.stop();
+    drain();
+    if (m_thrown) std::rethrow_exception(m_thrown);
+    return m_end;
+  }
+
+ private:
+  void watch(const InterruptToken& interrupt) {
+    m_end.interrupt = interrupt.state();
+    if (m_end.interrupt != Interrupt::kNone) return m_reply.abort();
+    const auto isOver = [](int patienceMs, const QElapsedTimer& since) { return patienceMs > 0 && since.elapsed() > patienceMs; };
+    if (!m_sent && isOver(m_patience.connectMs, m_sinceUpload)) return giveUp(m_patience.connectMs);
+    if (isOver(m_patience.wholeMs, m_sinceBegin)) return giveUp(m_patience.wholeMs);
+    if (isOver(m_patience.silenceMs, m_sinceByte)) return giveUp(m_patience.silenceMs);
+  }
+
+  void giveUp(int afterMs) {
+    m_end.waitedMs = afterMs;
+    m_reply.abort();
+  }
+
+  void drain() {
+    if (m_thrown) return;
+    try {
+      while (m_reply.isOpen() && m_reply.bytesAvailable() > 0) {
+        const QByteArray piece = m_reply.read(kBufferBytes);
+        if (piece.isEmpty()) return;
+        m_sinceByte.restart();
+        m_take(std::string_view(piece.constData(), static_cast<std::size_t>(piece.size())));
+      }
+    } catch (...) {
+      m_thrown = std::current_exception();
+      if (!m_reply.isFinished()) m_reply.abort();
+    }
+  }
+
+  QNetworkReply& m_reply;
+  const ReplyPatience m_patience;
+  const TakePiece& m_take;
+  ReplyEnd m_end;
+  QElapsedTimer m_sinceBegin, m_sinceUpload, m_sinceByte;
+  bool m_sent = false;
+  std::exception_ptr m_thrown;
+};
+
+}  // namespace
+
+ReplyEnd awaitReply(QNetworkReply& reply, const ReplyPatience& patience, const TakePiece& take, const InterruptToken& interrupt) {
+  return ReplyWait(reply, patience, take).run(interrupt);
+}
+
+}  // namespace winnow::app
