@@ -167,8 +167,8 @@ constexpr std::string_view kDescription = R"json({
    "Refused": {"description": "why not", "content": {"application/json": {"schema": {"$ref": "#/components/schemas/Error"}}}}
   },
   "schemas": {
-   "ChatRequest": {
-    "type": "object", "required": ["messages"],
+   "AnswerSettings": {
+    "type": "object",
     "properties": {
      "model": {"type": ["string", "null"], "description": "what /v1/models lists, or \"default\""},
      "stream": {"type": ["boolean", "null"]},
@@ -188,43 +188,39 @@ constexpr std::string_view kDescription = R"json({
        {"type": "array", "maxItems": 16, "items": {"type": "string", "minLength": 1}}
       ]
      },
-     "n": {"enum": [1, null]}, "winnow": {"$ref": "#/components/schemas/Winnow"},
-     "messages": {"type": "array", "minItems": 1, "maxItems": 4096, "items": {"$ref": "#/components/schemas/Message"}},
-     "logprobs": {"type": ["boolean", "null"]}, "top_logprobs": {"type": ["integer", "null"], "minimum": 0, "maximum": 20},
-     "reasoning_effort": {"enum": ["none", "minimal", "low", "medium", "high", "xhigh", null]},
-     "chat_template_kwargs": {"type": ["object", "null"], "properties": {"enable_thinking": {"type": ["boolean", "null"]}}},
-     "media_io_kwargs": {"type": ["object", "null"], "properties": {"video": {"$ref": "#/components/schemas/Frames"}}},
-     "mm_processor_kwargs": {"$ref": "#/components/schemas/Frames"},
-     "response_format": {"type": ["object", "null"], "required": ["type"], "properties": {"type": {"const": "text"}}},
-     "tool_choice": {"enum": ["none", "auto", null]}
+     "n": {"enum": [1, null]}, "winnow": {"$ref": "#/components/schemas/Winnow"}
     }
    },
+   "ChatRequest": {
+    "allOf": [
+     {"$ref": "#/components/schemas/AnswerSettings"},
+     {
+      "type": "object", "required": ["messages"],
+      "properties": {
+       "messages": {"type": "array", "minItems": 1, "maxItems": 4096, "items": {"$ref": "#/components/schemas/Message"}},
+       "logprobs": {"type": ["boolean", "null"]}, "top_logprobs": {"type": ["integer", "null"], "minimum": 0, "maximum": 20},
+       "reasoning_effort": {"enum": ["none", "minimal", "low", "medium", "high", "xhigh", null]},
+       "chat_template_kwargs": {"type": ["object", "null"], "properties": {"enable_thinking": {"type": ["boolean", "null"]}}},
+       "media_io_kwargs": {"type": ["object", "null"], "properties": {"video": {"$ref": "#/components/schemas/Frames"}}},
+       "mm_processor_kwargs": {"$ref": "#/components/schemas/Frames"},
+       "response_format": {"type": ["object", "null"], "required": ["type"], "properties": {"type": {"const": "text"}}},
+       "tool_choice": {"enum": ["none", "auto", null]}
+      }
+     }
+    ]
+   },
    "CompletionRequest": {
-    "type": "object", "required": ["prompt"],
-    "properties": {
-     "model": {"type": ["string", "null"], "description": "what /v1/models lists, or \"default\""},
-     "stream": {"type": ["boolean", "null"]},
-     "stream_options": {"type": ["object", "null"], "properties": {"include_usage": {"type": ["boolean", "null"]}}},
-     "temperature": {"type": ["number", "null"], "minimum": 0, "maximum": 100},
-     "top_p": {"type": ["number", "null"], "minimum": 0, "maximum": 1},
-     "min_p": {"type": ["number", "null"], "minimum": 0, "maximum": 1},
-     "top_k": {"type": ["integer", "null"], "minimum": -1, "maximum": 1048576},
-     "repetition_penalty": {"type": ["number", "null"], "minimum": 0.01, "maximum": 1000000.0},
-     "repeat_penalty": {"type": ["number", "null"], "minimum": 0.01, "maximum": 1000000.0},
-     "seed": {"type": ["integer", "null"], "minimum": -9223372036854775808, "maximum": 9223372036854775807},
-     "max_tokens": {"type": ["integer", "null"], "minimum": 1, "maximum": 1048576},
-     "max_completion_tokens": {"type": ["integer", "null"], "minimum": 1, "maximum": 1048576},
-     "stop": {
-      "oneOf": [
-       {"type": ["string", "null"], "minLength": 1},
-       {"type": "array", "maxItems": 16, "items": {"type": "string", "minLength": 1}}
-      ]
-     },
-     "n": {"enum": [1, null]}, "winnow": {"$ref": "#/components/schemas/Winnow"},
-     "prompt": {"oneOf": [{"type": "string"}, {"type": "array", "minItems": 1, "maxItems": 1, "items": {"type": "string"}}]},
-     "echo": {"type": ["boolean", "null"]}, "logprobs": {"type": ["integer", "null"], "minimum": 0, "maximum": 20},
-     "best_of": {"enum": [0, 1, null]}
-    }
+    "allOf": [
+     {"$ref": "#/components/schemas/AnswerSettings"},
+     {
+      "type": "object", "required": ["prompt"],
+      "properties": {
+       "prompt": {"oneOf": [{"type": "string"}, {"type": "array", "minItems": 1, "maxItems": 1, "items": {"type": "string"}}]},
+       "echo": {"type": ["boolean", "null"]}, "logprobs": {"type": ["integer", "null"], "minimum": 0, "maximum": 20},
+       "best_of": {"enum": [0, 1, null]}
+      }
+     }
+    ]
    },
    "TokenizeRequest": {
     "anyOf": [
@@ -280,18 +276,14 @@ constexpr std::string_view kDescription = R"json({
       "type": "object", "required": ["type", "image_url"],
       "properties": {
        "type": {"enum": ["image_url"]},
-       "image_url": {
-        "oneOf": [{"type": "string"}, {"type": "object", "required": ["url"], "properties": {"url": {"type": "string"}}}]
-       }
+       "image_url": {"$ref": "#/components/schemas/Address"}
       }
      },
      {
       "type": "object", "required": ["type", "video_url"],
       "properties": {
        "type": {"enum": ["video_url"]},
-       "video_url": {
-        "oneOf": [{"type": "string"}, {"type": "object", "required": ["url"], "properties": {"url": {"type": "string"}}}]
-       }
+       "video_url": {"$ref": "#/components/schemas/Address"}
       }
      },
      {
@@ -314,6 +306,9 @@ constexpr std::string_view kDescription = R"json({
       }
      }
     ]
+   },
+   "Address": {
+    "oneOf": [{"type": "string"}, {"type": "object", "required": ["url"], "properties": {"url": {"type": "string"}}}]
    },
    "Frames": {
     "type": ["object", "null"],
