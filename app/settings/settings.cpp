@@ -109,6 +109,12 @@ bool isMethodName(const QString& name) {
   });
 }
 
+QStringList foldersFrom(const QString& stored) {
+  QStringList folders;
+  for (const QJsonValue& entry : QJsonDocument::fromJson(stored.toUtf8()).array()) folders.push_back(entry.toString());
+  return folders;
+}
+
 QStringList cleanedFolders(const QStringList& folders) {
   QStringList cleaned;
   for (const QString& folder : folders)
@@ -122,17 +128,27 @@ Settings::Settings(WriteFunction write, QObject* parent) : QObject(parent), m_wr
 
 void Settings::load(const QHash<QString, QString>& stored) {
   m_values = stored;
+  for (const auto& [key, edit] : std::exchange(m_early, std::nullopt).value_or(Edits())) apply(key, edit);
   for (const QString& key : keys()) Q_EMIT changed(key);
 }
 
 QString Settings::value(const char* key) const { return m_values.value(text(key)); }
 
 void Settings::store(const char* key, const QString& newValue) {
-  const QString name = text(key);
-  if (m_values.contains(name) && m_values.value(name) == newValue) return;
-  m_values.insert(name, newValue);
-  if (m_write) m_write(name, newValue);
-  Q_EMIT changed(name);
+  change(text(key), [newValue](const QString&) { return newValue; });
+}
+
+void Settings::change(const QString& key, const Edit& edit) {
+  if (m_early) m_early->emplace_back(key, edit);
+  if (apply(key, edit)) Q_EMIT changed(key);
+}
+
+bool Settings::apply(const QString& key, const Edit& edit) {
+  const QString newValue = edit(m_values.value(key));
+  if (m_values.contains(key) && m_values.value(key) == newValue) return false;
+  m_values.insert(key, newValue);
+  if (m_write) m_write(key, newValue);
+  return true;
 }
 
 Theme Settings::theme() const { return enumFrom(value(kTheme), kThemes, Theme::kSystem); }
@@ -201,22 +217,26 @@ void Settings::setDefaultRecipe(const NamedRecipe& recipe) {
 std::vector<NamedRecipe> Settings::savedRecipes() const { return recipesFromJson(value(kSavedRecipes).toStdString()); }
 bool Settings::saveRecipe(const NamedRecipe& recipe) {
   if (recipe.name.empty() || recipe.name.size() > kMaxRecipeName) return false;
-  std::vector<NamedRecipe> recipes = savedRecipes();
-  const auto same = std::find_if(recipes.begin(), recipes.end(), [&](const NamedRecipe& saved) { return saved.name == recipe.name; });
-  if (same != recipes.end()) {
-    *same = recipe;
-  } else if (recipes.size() < kMaxSavedRecipes) {
-    recipes.push_back(recipe);
-  } else {
-    return false;
-  }
-  store(kSavedRecipes, QString::fromStdString(recipesToJson(recipes)));
+  const std::vector<NamedRecipe> saved = savedRecipes();
+  if (saved.size() >= kMaxSavedRecipes && std::ranges::find(saved, recipe.name, &NamedRecipe::name) == saved.end()) return false;
+  change(text(kSavedRecipes), [recipe](const QString& before) {
+    std::vector<NamedRecipe> recipes = recipesFromJson(before.toStdString());
+    const auto same = std::ranges::find(recipes, recipe.name, &NamedRecipe::name);
+    if (same != recipes.end()) {
+      *same = recipe;
+    } else if (recipes.size() < kMaxSavedRecipes) {
+      recipes.push_back(recipe);
+    }
+    return QString::fromStdString(recipesToJson(recipes));
+  });
   return true;
 }
 void Settings::removeRecipe(const std::string& name) {
-  std::vector<NamedRecipe> recipes = savedRecipes();
-  std::erase_if(recipes, [&](const NamedRecipe& saved) { return saved.name == name; });
-  store(kSavedRecipes, QString::fromStdString(recipesToJson(recipes)));
+  change(text(kSavedRecipes), [name](const QString& before) {
+    std::vector<NamedRecipe> recipes = recipesFromJson(before.toStdString());
+    std::erase_if(recipes, [&](const NamedRecipe& saved) { return saved.name == name; });
+    return QString::fromStdString(recipesToJson(recipes));
+  });
 }
 
 std::vector<NamedRecipe> Settings::comparedRecipes() const {
@@ -243,18 +263,14 @@ ConversationOptions Settings::conversationDefaults() const {
 QString Settings::lastModelFolder() const { return value(kLastModelFolder); }
 void Settings::setLastModelFolder(const QString& folder) {
   store(kLastModelFolder, folder);
-  if (!folder.isEmpty()) setRecentModelFolders(QStringList(folder) + recentModelFolders());
+  if (folder.isEmpty()) return;
+  change(text(kRecentModelFolders), [folder](const QString& before) {
+    const QStringList folders = cleanedFolders(QStringList(folder) + foldersFrom(before));
+    return QString::fromUtf8(QJsonDocument(QJsonArray::fromStringList(folders)).toJson(QJsonDocument::Compact));
+  });
 }
 
-QStringList Settings::recentModelFolders() const {
-  QStringList folders;
-  for (const QJsonValue& entry : QJsonDocument::fromJson(value(kRecentModelFolders).toUtf8()).array()) folders.push_back(entry.toString());
-  return cleanedFolders(folders);
-}
-void Settings::setRecentModelFolders(const QStringList& folders) {
-  const QJsonDocument json(QJsonArray::fromStringList(cleanedFolders(folders)));
-  store(kRecentModelFolders, QString::fromUtf8(json.toJson(QJsonDocument::Compact)));
-}
+QStringList Settings::recentModelFolders() const { return cleanedFolders(foldersFrom(value(kRecentModelFolders))); }
 
 QString Settings::lastMediaFolder() const { return value(kLastMediaFolder); }
 void Settings::setLastMediaFolder(const QString& folder) { store(kLastMediaFolder, folder); }
@@ -293,10 +309,7 @@ void Settings::setLastConversation(ConversationId id) { store(kLastConversation,
 
 // An empty text is no valid value of any key but a folder, where it is the default as well.
 void Settings::reset(const QString& key) {
-  if (m_values.value(key).isEmpty()) return;
-  m_values.insert(key, QString());
-  if (m_write) m_write(key, QString());
-  Q_EMIT changed(key);
+  if (m_early || !m_values.value(key).isEmpty()) change(key, [](const QString&) { return QString(); });
 }
 
 QStringList Settings::keys() {

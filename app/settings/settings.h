@@ -13,7 +13,9 @@
 #include <QString>
 #include <QStringList>
 #include <functional>
+#include <optional>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "app/chat/conversation.h"
@@ -50,7 +52,8 @@ class Settings : public QObject {
   // Without a writer changes live in memory only.
   explicit Settings(WriteFunction write = {}, QObject* parent = nullptr);
 
-  // Replaces the snapshot; emits `changed` for every key (ui re-reads).
+  // Replaces the snapshot; emits `changed` for every key (ui re-reads). What was changed before the first one stays, and is made of what
+  // comes with it: a model that was opened meanwhile is the newest of the recent ones, not the only one.
   void load(const QHash<QString, QString>& stored);
 
   Theme theme() const;
@@ -119,11 +122,16 @@ class Settings : public QObject {
  private:
   QString defaultMethod() const;
   double defaultRetention() const;
-  void setRecentModelFolders(const QStringList& folders);
+  using Edit = std::function<QString(const QString& before)>;
+  using Edits = std::vector<std::pair<QString, Edit>>;
+
   QString value(const char* key) const;
   void store(const char* key, const QString& newValue);
+  void change(const QString& key, const Edit& edit);
+  bool apply(const QString& key, const Edit& edit);  // false: it is as before
 
   QHash<QString, QString> m_values;
+  std::optional<Edits> m_early{std::in_place};  // nothing: the stored values have come
   WriteFunction m_write;
 };
 

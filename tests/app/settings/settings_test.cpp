@@ -15,6 +15,12 @@ QString key(const char* name) { return QString::fromLatin1(name); }
 std::string methodOf(const Settings& settings) { return settings.defaultRecipe().spec.method; }
 double retentionOf(const Settings& settings) { return settings.defaultRecipe().spec.retention; }
 
+NamedRecipe named(const std::string& name) {
+  NamedRecipe recipe;
+  recipe.name = name;
+  return recipe;
+}
+
 void choose(Settings& settings, const std::string& method, double retention) {
   NamedRecipe recipe;
   recipe.spec.method = method;
@@ -151,13 +157,14 @@ TEST(Settings, ChangesAreWrittenAndToldOnce) {
   QStringList changed;
   Settings settings([&](const QString&, const QString&) { ++written; });
   QObject::connect(&settings, &Settings::changed, [&](const QString& k) { changed << k; });
+  settings.load({});
+  EXPECT_EQ(written, 0) << "loading writes nothing";
+  EXPECT_EQ(changed, Settings::keys());
+  changed.clear();
   settings.setTheme(Theme::kLight);
   settings.setTheme(Theme::kLight);
   EXPECT_EQ(written, 1);
   EXPECT_EQ(changed, QStringList{key(setting_keys::kTheme)});
-  settings.load({});
-  EXPECT_EQ(written, 1);  // loading writes nothing
-  EXPECT_EQ(changed.size(), 1 + Settings::keys().size());
 }
 
 TEST(Settings, ResetGoesBackToTheDefault) {
@@ -243,6 +250,40 @@ TEST(Settings, RecentFoldersAreNewestFirstWithoutDuplicatesAtMostTen) {
   EXPECT_EQ(recent[0], QStringLiteral("/m/5"));
   EXPECT_EQ(recent[1], QStringLiteral("/m/11"));
   EXPECT_EQ(recent.count(QStringLiteral("/m/5")), 1);
+}
+
+// The chats may be opened after the first model: what was chosen meanwhile was lost, and the list of recent models with it.
+TEST(Settings, WhatIsChangedBeforeTheStoredValuesComeStays) {
+  Stored stored;
+  const auto write = [&](const QString& k, const QString& v) { stored.insert(k, v); };
+  Settings before(write);
+  before.load({});
+  before.setLastModelFolder(QStringLiteral("/m/old"));
+  before.setTheme(Theme::kLight);
+  before.setZoom(1.5);
+  before.saveRecipe(named("mine"));
+  before.saveRecipe(named("not wanted"));
+  const Stored snapshot = stored;
+  Settings settings(write);
+  settings.setLastModelFolder(QStringLiteral("/m/new"));
+  settings.setTheme(Theme::kDark);
+  settings.reset(QLatin1String(setting_keys::kZoom));
+  settings.saveRecipe(named("early"));
+  settings.removeRecipe("not wanted");
+  EXPECT_EQ(settings.theme(), Theme::kDark) << "at once";
+  settings.load(snapshot);
+  for (const bool nextStart : {false, true}) {
+    if (nextStart) settings.load(stored);
+    EXPECT_EQ(settings.lastModelFolder(), QStringLiteral("/m/new"));
+    EXPECT_EQ(settings.recentModelFolders(), (QStringList{QStringLiteral("/m/new"), QStringLiteral("/m/old")}));
+    EXPECT_EQ(settings.theme(), Theme::kDark);
+    EXPECT_EQ(settings.zoom(), 1.0);
+    ASSERT_EQ(settings.savedRecipes().size(), 2u);
+    EXPECT_EQ(settings.savedRecipes()[0].name, "mine");
+    EXPECT_EQ(settings.savedRecipes()[1].name, "early");
+  }
+  settings.load(snapshot);
+  EXPECT_EQ(settings.theme(), Theme::kLight) << "told once: later snapshots are taken as they are";
 }
 
 }  // namespace

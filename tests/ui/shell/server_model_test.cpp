@@ -137,7 +137,6 @@ TEST_F(ServerModelTest, AnAnswerThatBreaksOffIsKeptAndSaidSo) {
 }
 
 TEST_F(ServerModelTest, IsAmongTheRecentModelsUnderItsName) {
-  session().model.load(kPlace);  // the first one may have come before the settings
   ASSERT_TRUE(waitUntil([this] { return m_settings->recentModelFolders().contains(kPlace); }));
   for (const QToolButton* button : m_window->findChildren<QToolButton*>()) {
     if (!button->accessibleName().startsWith(QStringLiteral("Model: "))) continue;
