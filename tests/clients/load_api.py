@@ -1,13 +1,15 @@
 #!/usr/bin/env python3
 """How `winnow-cli serve` stands what clients do to it, with the demo model: many requests, 1,000 connections, readers that are slow or
-leave at a random word, several requests in one packet, halves of requests. Afterwards it must still answer, and its memory must be flat.
+leave at a random word, several requests in one packet, halves of requests. Whoever leaves stops the answer. Afterwards it must still
+answer, and its memory must be flat.
 
     python3 tests/clients/load_api.py build/release/bin/winnow-cli [REQUESTS]
 
-REQUESTS: 10,000 unless given. Prints the memory of the server and its processes; ends with 1 if a check failed. No packages are needed."""
+REQUESTS: 10,000 unless given. Prints the memory of the server and its processes, and how soon answers stop; ends with 1 if a check failed. No packages are needed."""
 import json
 import pathlib
 import random
+import re
 import socket
 import sys
 import time
@@ -16,6 +18,7 @@ import urllib.parse
 from served_model import Checks, served
 
 ALLOWED_GROWTH = 0.10  # of the memory after the first tenth
+STOPPED_MS = 200  # after whoever asked has left
 
 
 def body_of(question, **more):
@@ -39,6 +42,12 @@ class Server:
         with self.connect() as connection:
             connection.sendall(packet(body, True, path))
             return b"".join(iter(lambda: connection.recv(65536), b""))
+
+    def in_line(self):
+        with self.connect() as connection:
+            connection.sendall(b"GET /metrics HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n\r\n")
+            text = b"".join(iter(lambda: connection.recv(65536), b""))
+        return int(re.search(rb"^winnow_requests_waiting (\d+)", text, re.M).group(1))
 
 
 def server_at(address):
@@ -134,12 +143,42 @@ def slow_reader(server, check):
     check("a slow reader has the whole answer", b"[DONE]" in text)
 
 
+def stopped_after(server, body, moment):
+    """Milliseconds from leaving, so many seconds after the answer's first byte or in its prompt, to the end of it; None: it had ended."""
+    connection = server.connect()
+    connection.sendall(packet(body, path="/v1/completions"))
+    while server.in_line() == 0:
+        time.sleep(0.001)
+    time.sleep(moment)
+    if server.in_line() == 0:
+        return None
+    connection.close()
+    left = time.monotonic()
+    while server.in_line() > 0:
+        time.sleep(0.001)
+    return (time.monotonic() - left) * 1000
+
+
+def stopping(server, check):
+    chance = random.Random(2)
+    for name, words, most in (("a prompt", 1500, 0.1), ("an answer", 20, 0.3)):
+        times = []
+        for number in range(40):
+            body = json.dumps({"prompt": f"{number} " + "word " * words, "max_tokens": 4000, "stream": True, "temperature": 2.0, "seed": number,
+                               "winnow": {"method": "full"}}).encode()
+            times.append(stopped_after(server, body, chance.uniform(0, most)))
+        times = sorted(each for each in times if each is not None)
+        check(f"{name} that nobody waits for stops", len(times) > 5 and times[-1] <= STOPPED_MS,
+              f"{len(times)} times: median {times[len(times) // 2]:.0f}, longest {times[-1]:.0f} ms" if times else "they were too short")
+
+
 def run(address, requests, pid):
     server = Server(address)
     check = Checks()
     packed(server, check)
     slow_reader(server, check)
     thousand_connections(server, check)
+    stopping(server, check)
     many(server, check, requests, pid)
     check("it still answers", b" 200 " in server.ask(body_of("Hello")))
     return check.failed

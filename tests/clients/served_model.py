@@ -13,18 +13,24 @@ import venv
 SAMPLES = pathlib.Path(__file__).resolve().parents[2] / "resources" / "demo" / "samples"
 
 
-def go_on_with(*packages):
-    """Runs the calling script under an environment that holds the packages; it is made once and kept."""
+def environment(*packages, index=None):
+    """A Python with the packages, in a folder that is made once and kept. index: where some of them are that PyPI does not have."""
     cache = pathlib.Path(os.environ.get("XDG_CACHE_HOME", pathlib.Path.home() / ".cache"))
-    environment = cache / "winnow-client-tests" / "+".join(packages)
-    if sys.prefix == str(environment):
-        return
-    python = environment / "bin" / "python"
-    if not (environment / "ready").exists():
-        venv.create(environment, with_pip=True, clear=True)
-        subprocess.run([python, "-m", "pip", "install", "-q", *packages], check=True)
-        (environment / "ready").touch()
-    os.execv(python, [str(python), *sys.argv])
+    folder = cache / "winnow-client-tests" / "+".join(packages)
+    python = folder / "bin" / "python"
+    if not (folder / "ready").exists():
+        venv.create(folder, with_pip=True, clear=True)
+        more = ["--extra-index-url", index] if index else []
+        subprocess.run([python, "-m", "pip", "install", "-q", *more, *packages], check=True)
+        (folder / "ready").touch()
+    return python
+
+
+def go_on_with(*packages):
+    """Runs the calling script under an environment that holds the packages."""
+    python = environment(*packages)
+    if sys.prefix != str(python.parents[1]):
+        os.execv(python, [str(python), *sys.argv])
 
 
 @contextlib.contextmanager
