@@ -4,12 +4,17 @@
 #include <QFile>
 #include <QFileInfo>
 #include <cstdio>
+#include <utility>
 
 #include "app/remote/server_address.h"
+#include "engine/base/error.h"
 #include "engine/messages/choice_words.h"
 
 namespace winnow::bootstrap {
 namespace {
+
+// They are kept with the chats, and may be meant for a program that runs in another folder.
+QString absolute(const QString& path) { return path.isEmpty() ? path : QFileInfo(path).absoluteFilePath(); }
 
 // False, and said so: the option was given a word that is none of them.
 template <class Value, std::size_t N>
@@ -21,6 +26,60 @@ bool take(const ChoiceWord<Value> (&words)[N], const QCommandLineParser& parser,
     std::fprintf(stderr, "winnow: --%s takes %s\n", qPrintable(option.names().first()), listed(words).c_str());
   }
   return value.has_value();
+}
+
+// A server in the engine's place, as winnow-cli's options name it.
+class ServerOptions {
+ public:
+  explicit ServerOptions(QCommandLineParser& parser) { parser.addOptions({m_server, m_model, m_keyFile, m_keyEnv}); }
+
+  // The place of its model; empty: none is named. Throws Exception.
+  QString place(const QCommandLineParser& parser) const {
+    const std::string typed = parser.value(m_server).toStdString();
+    if (typed.empty()) {
+      for (const QCommandLineOption* each : {&m_model, &m_keyFile, &m_keyEnv}) {
+        if (parser.isSet(*each)) throw Exception(ErrorCode::kInvalidArgument, "--" + nameOf(*each), "it goes with --server");
+      }
+      return {};
+    }
+    app::ServerAddress address = app::serverAddressOf(typed);
+    if (parser.isSet(m_model)) address.model = parser.value(m_model).toStdString();
+    using Kind = app::KeySource::Kind;
+    for (const auto& [option, kind] : {std::pair{&m_keyFile, Kind::kFile}, std::pair{&m_keyEnv, Kind::kEnvironment}}) {
+      if (!parser.isSet(*option)) continue;
+      const QString name = parser.value(*option);
+      address.key = {kind, (kind == Kind::kFile ? absolute(name) : name).toStdString()};
+    }
+    return QString::fromStdString(app::textOf(address));
+  }
+
+ private:
+  static std::string nameOf(const QCommandLineOption& option) { return option.names().first().toStdString(); }
+  static QCommandLineOption option(const char* name, const QString& does, const char* value) {
+    return {QString::fromLatin1(name), does, QString::fromLatin1(value)};
+  }
+
+  const QCommandLineOption m_server = option(
+      "server", QCoreApplication::translate("options", "A server with an OpenAI-compatible API answers instead of a model here."), "URL");
+  const QCommandLineOption m_model =
+      option("server-model", QCoreApplication::translate("options", "Name of the model there; default: the first that it lists."), "name");
+  const QCommandLineOption m_keyFile =
+      option("key-file", QCoreApplication::translate("options", "File whose first line is the key for the server."), "path");
+  const QCommandLineOption m_keyEnv =
+      option("key-env", QCoreApplication::translate("options", "Environment variable that holds the key."), "variable");
+};
+
+// Where the model is; nothing, and said so: it cannot be.
+std::optional<QString> placeOf(const QCommandLineParser& parser, const QString& model, const ServerOptions& server) {
+  try {
+    const QString place = server.place(parser);
+    if (!place.isEmpty() && !model.isEmpty()) throw Exception(ErrorCode::kInvalidArgument, "--server", "it stands instead of --model");
+    if (!place.isEmpty()) return place;
+  } catch (const Exception& exception) {
+    std::fprintf(stderr, "winnow: %s: %s\n", exception.error().subject.c_str(), exception.error().reason.c_str());
+    return std::nullopt;
+  }
+  return app::isServerAddress(model.toStdString()) ? model : absolute(model);
 }
 
 }  // namespace
@@ -42,16 +101,16 @@ std::optional<Options> parseOptions(const QCoreApplication& application) {
   const QCommandLineOption inProcess("in-process",
                                      QCoreApplication::translate("options", "Run the engine in the program itself, for debuggers."));
   parser.addOptions({demo, model, device, dtype, inProcess});
+  const ServerOptions server(parser);
   parser.addPositionalArgument(
       "files", QCoreApplication::translate("options", "Images, videos or texts to attach, or a GGUF file to open."), "[files...]");
   parser.process(application);
 
   Options options;
   options.demo = parser.isSet(demo);
-  // Absolute: they are kept with the chats, and may be meant for a program that runs in another folder.
-  const auto absolute = [](const QString& path) { return path.isEmpty() ? path : QFileInfo(path).absoluteFilePath(); };
-  const QString place = parser.value(model);
-  options.modelFolder = app::isServerAddress(place.toStdString()) ? place : absolute(place);
+  const std::optional<QString> place = placeOf(parser, parser.value(model), server);
+  if (!place) return std::nullopt;
+  options.modelFolder = *place;
   if (!take(kDeviceWords, parser, device, options.device)) return std::nullopt;
   if (!take(kWeightWords, parser, dtype, options.format)) return std::nullopt;
   // What a file manager hands over are files alone.
