@@ -27,6 +27,8 @@
 #include "app/process/instance_door.h"
 #include "app/process/process_start.h"
 #include "app/remote/connect_to_server.h"
+#include "app/remote/desktop_secrets.h"
+#include "app/remote/key_ring.h"
 #include "app/remote/switching_engine.h"
 #include "app/resources/bundled_files.h"
 #include "app/server/api_server.h"
@@ -74,10 +76,11 @@ int main(int argc, char** argv) {
   app::ChatStore store(app::ChatFolders{folders.data, folders.cache});
   app::SpeedFile speeds(folders.cache);
   app::ConversationCaches caches(QFile::encodeName(QDir(folders.data).filePath("kept")).toStdString());
+  app::KeyRing keys(std::make_unique<app::DesktopSecrets>());
   app::EngineHost engine([&] {
     auto switching = std::make_unique<app::SwitchingEngine>([&] { return app::makeOwnEngine(reader.get(), &speeds); },
                                                             [&](const app::ServerAddress& address, const InterruptToken& interrupt) {
-                                                              return app::connectToServer(address, reader.get(), interrupt);
+                                                              return app::connectToServer(address, &keys, reader.get(), interrupt);
                                                             },
                                                             app::SwitchingEngine::Begin::kWithOwn);
     auto logged = std::make_unique<app::LoggedEngine>(std::move(switching), log);
@@ -122,8 +125,8 @@ int main(int argc, char** argv) {
   if (best != nullptr) seeing = ui::seeingOffer(*best, app::HubRequest::of({best->repository, {}}, memory));
 
   const auto noteUse = [&folders](const QString& path) { app::noteModelUse(folders.data, path, QDateTime::currentDateTime()); };
-  ui::MainWindow window({engine, store, settings, preview, app::liveClips(), list_methods(), WINNOW_VERSION, report, &caches, &downloads,
-                         &finder, serve, noteUse, seeing ? &*seeing : nullptr},
+  ui::MainWindow window({engine, store, settings, preview, app::liveClips(), list_methods(), WINNOW_VERSION, keys, report, &caches,
+                         &downloads, &finder, serve, noteUse, seeing ? &*seeing : nullptr},
                         initial);
   QObject::connect(&door, &app::InstanceDoor::knocked, &window, &ui::MainWindow::openFrom);
   window.show();

@@ -15,6 +15,8 @@
 #include "app/engine_source/engine_source.h"
 #include "app/models/model_uses.h"
 #include "app/remote/connect_to_server.h"
+#include "app/remote/desktop_secrets.h"
+#include "app/remote/key_ring.h"
 #include "app/remote/switching_engine.h"
 #include "app/settings/app_folders.h"
 #include "app/settings/speed_file.h"
@@ -66,8 +68,8 @@ class OwnEngine final : public Engine {
       : speeds_(app::AppFolders::standard().cache),
         engine_(std::make_unique<app::RetryingEngine>(
             std::make_unique<app::SwitchingEngine>([this] { return app::makeOwnEngine(&media_reader(), &speeds_); },
-                                                   [](const app::ServerAddress& address, const InterruptToken& interrupt) {
-                                                     return app::connectToServer(address, &media_reader(), interrupt);
+                                                   [this](const app::ServerAddress& address, const InterruptToken& interrupt) {
+                                                     return app::connectToServer(address, &keys_, &media_reader(), interrupt);
                                                    },
                                                    app::SwitchingEngine::Begin::kWithNone))) {}
   void handle(const Request& request, EventSink& sink, const InterruptToken& interrupt) override {
@@ -76,6 +78,7 @@ class OwnEngine final : public Engine {
 
  private:
   app::SpeedFile speeds_;
+  app::KeyRing keys_{std::make_unique<app::DesktopSecrets>()};
   NoticedEngine engine_;
 };
 

@@ -14,8 +14,9 @@ constexpr int kWinnowSilenceMs = 30'000;  // it says every few seconds that it i
 
 }  // namespace
 
-std::unique_ptr<Engine> connectToServer(const ServerAddress& address, MediaOpener* opener, const InterruptToken& interrupt) {
-  const std::string key = keyFrom(address.key);
+std::unique_ptr<Engine> connectToServer(const ServerAddress& address, KeyRing* typed, MediaOpener* opener,
+                                        const InterruptToken& interrupt) {
+  const std::string key = keyFrom(address, typed, interrupt);
   auto connection = std::make_unique<ServerConnection>(address, key);
   ServerTraits traits = traitsOf(*connection, interrupt);
   if (traits.kind == ServerKind::kWinnow && isWinnowServer(*connection, interrupt)) {

@@ -11,7 +11,9 @@
 
 namespace winnow::app {
 
-// opener: what media are read with for it; outlives the engine.
-std::unique_ptr<Engine> connectToServer(const ServerAddress& address, MediaOpener* opener, const InterruptToken& interrupt);
+class KeyRing;
+
+// typed: keys that were typed; null: none. opener: what media are read with for it; outlives the engine.
+std::unique_ptr<Engine> connectToServer(const ServerAddress& address, KeyRing* typed, MediaOpener* opener, const InterruptToken& interrupt);
 
 }  // namespace winnow::app

@@ -11,6 +11,8 @@ namespace {
 
 constexpr std::pair<const char*, KeySource::Kind> kKeyWords[] = {{"env", KeySource::Kind::kEnvironment}, {"file", KeySource::Kind::kFile}};
 
+constexpr char kDesktopWord[] = "desktop";
+
 [[noreturn]] void refuse(const std::string& text, const std::string& why) { throw Exception(ErrorCode::kInvalidArgument, text, why); }
 
 std::string cutBehind(std::string text, std::string_view end) {
@@ -26,6 +28,7 @@ QString encoded(const std::string& value) { return QString::fromLatin1(QUrl::toP
 }  // namespace
 
 std::string textOf(const KeySource& source) {
+  if (source.kind == KeySource::Kind::kDesktop) return kDesktopWord;
   for (const auto& [word, kind] : kKeyWords) {
     if (kind == source.kind) return std::string(word) + ":" + source.name;
   }
@@ -33,17 +36,23 @@ std::string textOf(const KeySource& source) {
 }
 
 KeySource keySourceOf(const std::string& text) {
+  if (text == kDesktopWord) return {KeySource::Kind::kDesktop};
   for (const auto& [word, kind] : kKeyWords) {
     const std::string begin = std::string(word) + ":";
     if (text.starts_with(begin) && text.size() > begin.size()) return {kind, text.substr(begin.size())};
   }
-  if (!text.empty()) refuse(text, "a key is named by env:NAME or file:/PATH");
+  if (!text.empty()) refuse(text, "a key is named by env:NAME, file:/PATH or desktop");
   return {};
 }
 
 std::string ServerAddress::host() const {
   const QUrl where(QString::fromStdString(url));
   return where.authority().toStdString();
+}
+
+std::string ServerAddress::origin() const {
+  const QUrl where(QString::fromStdString(url));
+  return (where.scheme() + QLatin1String("://") + where.authority()).toStdString();
 }
 
 std::string ServerAddress::root() const { return cutBehind(url, "/v1"); }

@@ -12,14 +12,14 @@
 namespace winnow::app {
 
 struct KeySource {
-  enum class Kind : int { kNone = 1, kEnvironment = 2, kFile = 3 };
+  enum class Kind : int { kNone = 1, kEnvironment = 2, kFile = 3, kDesktop = 4 };  // kDesktop: the one that was typed, key_ring.h
   Kind kind = Kind::kNone;
   std::string name{};  // of the variable; the file's path
 
   friend bool operator==(const KeySource&, const KeySource&) = default;
 };
 
-// "env:NAME", "file:/PATH"; empty: none.
+// "env:NAME", "file:/PATH", "desktop"; empty: none.
 std::string textOf(const KeySource& source);
 KeySource keySourceOf(const std::string& text);
 
@@ -28,8 +28,9 @@ struct ServerAddress {
   std::string model{};  // empty: the first that the server lists
   KeySource key{};
 
-  std::string host() const;  // "gpu:8000", for people
-  std::string root() const;  // url without /v1: where what is not OpenAI's stands
+  std::string host() const;    // "gpu:8000", for people
+  std::string root() const;    // url without /v1: where what is not OpenAI's stands
+  std::string origin() const;  // "http://gpu:8000": whose key it is
   friend bool operator==(const ServerAddress&, const ServerAddress&) = default;
 };
 

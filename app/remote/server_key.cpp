@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cstdlib>
 
+#include "app/remote/key_ring.h"
 #include "engine/base/error.h"
 #include "engine/base/file_bytes.h"
 
@@ -29,14 +30,25 @@ std::string fromFile(const KeySource& source) {
   }
 }
 
+std::string fromDesktop(const ServerAddress& address, KeyRing* typed, const InterruptToken& interrupt) {
+  if (typed == nullptr) throw Exception(ErrorCode::kServerKeyMissing, address.origin(), "keys of the desktop are not read here");
+  return typed->find(address, interrupt);
+}
+
 }  // namespace
 
-std::string keyFrom(const KeySource& source) {
+bool isServerKey(std::string_view text) {
+  const bool plain = std::ranges::all_of(text, [](unsigned char each) { return each > 0x20 && each < 0x7f; });
+  return plain && !text.empty() && text.size() <= kMostKeyBytes;
+}
+
+std::string keyFrom(const ServerAddress& address, KeyRing* typed, const InterruptToken& interrupt) {
+  const KeySource& source = address.key;
   if (source.kind == KeySource::Kind::kNone) return {};
+  if (source.kind == KeySource::Kind::kDesktop) return fromDesktop(address, typed, interrupt);
   std::string key = source.kind == KeySource::Kind::kFile ? fromFile(source) : fromEnvironment(source);
   key.erase(std::min(key.find_first_of("\r\n"), key.size()));  // an editor ends a line
-  const bool plain = std::ranges::all_of(key, [](unsigned char each) { return each > 0x20 && each < 0x7f; });
-  if (key.empty() || !plain) missing(source, "its first line must be the key, without spaces");
+  if (!isServerKey(key)) missing(source, "its first line must be the key, without spaces");
   return key;
 }
 

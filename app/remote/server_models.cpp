@@ -9,9 +9,9 @@
 namespace winnow::app {
 namespace {
 
-ListedModels listOf(const ServerAddress& address, const InterruptToken& interrupt) {
+ListedModels listOf(const ServerAddress& address, KeyRing* typed, const InterruptToken& interrupt) {
   try {
-    ServerConnection connection(address, keyFrom(address.key));
+    ServerConnection connection(address, keyFrom(address, typed, interrupt));
     return {modelsOf(connection, interrupt)};
   } catch (...) {
     return {{}, current_error(address.host())};
@@ -20,8 +20,8 @@ ListedModels listOf(const ServerAddress& address, const InterruptToken& interrup
 
 }  // namespace
 
-ServerModels::ServerModels(QObject* parent)
-    : QObject(parent), m_mailbox(std::make_unique<Mailbox>()), m_thread(std::make_unique<WorkerThread>("servers")) {}
+ServerModels::ServerModels(KeyRing* typed, QObject* parent)
+    : QObject(parent), m_typed(typed), m_mailbox(std::make_unique<Mailbox>()), m_thread(std::make_unique<WorkerThread>("servers")) {}
 
 ServerModels::~ServerModels() { m_interrupt.request_cancel(); }
 
@@ -29,7 +29,7 @@ void ServerModels::ask(const ServerAddress& address) {
   m_interrupt.request_cancel();
   m_interrupt = InterruptSource();
   m_thread->post([this, address, token = m_interrupt.token()] {
-    const ListedModels models = listOf(address, token);
+    const ListedModels models = listOf(address, m_typed, token);
     m_mailbox->post([this, models, token] {
       if (!token.requested()) Q_EMIT listed(models);
     });

@@ -17,6 +17,8 @@
 
 namespace winnow::app {
 
+class KeyRing;
+
 struct ListedModels {
   std::vector<std::string> names;
   std::optional<Error> error{};
@@ -25,7 +27,8 @@ struct ListedModels {
 class ServerModels : public QObject {
   Q_OBJECT
  public:
-  explicit ServerModels(QObject* parent = nullptr);
+  // typed: keys that were typed; null: none.
+  explicit ServerModels(KeyRing* typed, QObject* parent = nullptr);
   ~ServerModels() override;
 
   void ask(const ServerAddress& address);  // in place of what was asked before
@@ -34,6 +37,7 @@ class ServerModels : public QObject {
   void listed(const winnow::app::ListedModels& models);
 
  private:
+  KeyRing* const m_typed;
   InterruptSource m_interrupt;  // of the last question
   std::unique_ptr<Mailbox> m_mailbox;
   std::unique_ptr<WorkerThread> m_thread;  // last: joined first

@@ -13,6 +13,7 @@
 #include <algorithm>
 
 #include "app/network/loopback.h"
+#include "app/remote/server_key.h"
 #include "ui/theme/file_dialog.h"
 #include "ui/theme/form.h"
 #include "ui/theme/scrolling.h"
@@ -50,7 +51,30 @@ bool goesOpenly(const app::ServerAddress& address) {
 
 }  // namespace
 
-ConnectDialog::ConnectDialog(const QStringList& known, QWidget* parent) : QDialog(parent) {
+ConnectDialog::ConnectDialog(const QStringList& known, app::KeyRing& keys, QWidget* parent)
+    : QDialog(parent), m_keys(keys), m_models(&keys) {
+  build();
+  connect(m_test, &QPushButton::clicked, this, &ConnectDialog::test);
+  connect(m_browse, &QPushButton::clicked, this, &ConnectDialog::browse);
+  connect(m_address, &QComboBox::currentTextChanged, this, &ConnectDialog::changed);
+  connect(m_address, &QComboBox::activated, this, [this](int index) { fill(m_address->itemData(index).toString()); });
+  connect(m_keyKind, &QComboBox::currentIndexChanged, this, &ConnectDialog::changed);
+  for (QLineEdit* line : {m_keyName, m_key}) connect(line, &QLineEdit::textChanged, this, &ConnectDialog::changed);
+  connect(&m_models, &app::ServerModels::listed, this, &ConnectDialog::showListed);
+  for (const QString& place : known) {
+    if (!app::isServerAddress(place.toStdString())) continue;
+    const QString url = place.section(QLatin1Char('#'), 0, 0);
+    if (m_address->findText(url) < 0) m_address->addItem(url, place);
+  }
+  m_address->setCurrentIndex(m_address->count() > 0 ? 0 : -1);
+  fill(m_address->currentData().toString());
+  changed();
+  if (parent != nullptr)
+    resize(std::min(theme().px(540), parent->window()->width() - theme().px(24)),
+           std::min(theme().px(400), parent->window()->height() - theme().px(24)));
+}
+
+void ConnectDialog::build() {
   setWindowTitle(tr("Connect to a server"));
   setAttribute(Qt::WA_DeleteOnClose);
   auto* outer = new QVBoxLayout(this);
@@ -64,16 +88,21 @@ ConnectDialog::ConnectDialog(const QStringList& known, QWidget* parent) : QDialo
   form->addRow(tr("&Address"), m_address);
   m_keyKind = new QComboBox;
   m_keyKind->addItem(tr("None"), int(KeyKind::kNone));
+  m_keyKind->addItem(tr("Typed here"), int(KeyKind::kDesktop));
   m_keyKind->addItem(tr("In an environment variable"), int(KeyKind::kEnvironment));
   m_keyKind->addItem(tr("In a file"), int(KeyKind::kFile));
   form->addRow(tr("&Key"), m_keyKind);
   auto* row = new QHBoxLayout;
   setSpacing(row, 6);
   m_keyName = new QLineEdit;
+  m_key = new QLineEdit;
+  m_key->setEchoMode(QLineEdit::Password);
+  m_key->setAccessibleName(tr("The key"));
   m_browse = new QPushButton(tr("Choose…"));
   m_browse->setAccessibleName(tr("Choose the file that holds the key"));
   m_browse->setAutoDefault(false);
   row->addWidget(m_keyName, 1);
+  row->addWidget(m_key, 1);
   row->addWidget(m_browse);
   form->addRow(row);
   auto* models = new QHBoxLayout;
@@ -96,24 +125,6 @@ ConnectDialog::ConnectDialog(const QStringList& known, QWidget* parent) : QDialo
   m_connect->setDefault(true);
   connect(buttons, &QDialogButtonBox::accepted, this, &ConnectDialog::accept);
   connect(buttons, &QDialogButtonBox::rejected, this, &QDialog::reject);
-  connect(m_test, &QPushButton::clicked, this, &ConnectDialog::test);
-  connect(m_browse, &QPushButton::clicked, this, &ConnectDialog::browse);
-  connect(m_address, &QComboBox::currentTextChanged, this, &ConnectDialog::changed);
-  connect(m_address, &QComboBox::activated, this, [this](int index) { fill(m_address->itemData(index).toString()); });
-  connect(m_keyKind, &QComboBox::currentIndexChanged, this, &ConnectDialog::changed);
-  connect(m_keyName, &QLineEdit::textChanged, this, &ConnectDialog::changed);
-  connect(&m_models, &app::ServerModels::listed, this, &ConnectDialog::showListed);
-  for (const QString& place : known) {
-    if (!app::isServerAddress(place.toStdString())) continue;
-    const QString url = place.section(QLatin1Char('#'), 0, 0);
-    if (m_address->findText(url) < 0) m_address->addItem(url, place);
-  }
-  m_address->setCurrentIndex(m_address->count() > 0 ? 0 : -1);
-  fill(m_address->currentData().toString());
-  changed();
-  if (parent != nullptr)
-    resize(std::min(theme().px(540), parent->window()->width() - theme().px(24)),
-           std::min(theme().px(400), parent->window()->height() - theme().px(24)));
 }
 
 // What is known of a server that was used before.
@@ -125,6 +136,8 @@ void ConnectDialog::fill(const QString& place) {
     m_keyKind->setCurrentIndex(std::max(m_keyKind->findData(int(address.key.kind)), 0));
     m_keyName->setText(QString::fromStdString(address.key.name));
     m_model->setEditText(QString::fromStdString(address.model));
+    if (address.key.kind == KeyKind::kDesktop) m_typedBefore.insert(address.origin());
+    changed();
   } catch (const Exception&) {  // of another version
   }
 }
@@ -133,14 +146,17 @@ std::optional<app::ServerAddress> ConnectDialog::typed(QString* problem) const {
   try {
     app::ServerAddress address = app::serverAddressOf(m_address->currentText().toStdString());
     address.model = m_model->currentText().trimmed().toStdString();
-    address.key = {static_cast<KeyKind>(m_keyKind->currentData().toInt()), m_keyName->text().trimmed().toStdString()};
-    if (address.key.kind == KeyKind::kNone) address.key.name.clear();
+    address.key.kind = chosenKind();
+    const bool isNamed = address.key.kind == KeyKind::kEnvironment || address.key.kind == KeyKind::kFile;
+    if (isNamed) address.key.name = m_keyName->text().trimmed().toStdString();
     return address;
   } catch (const Exception&) {
     if (problem != nullptr) *problem = tr("Enter an address such as http://localhost:8000/v1. Keys do not belong into it.");
     return std::nullopt;
   }
 }
+
+KeyKind ConnectDialog::chosenKind() const { return static_cast<KeyKind>(m_keyKind->currentData().toInt()); }
 
 QString ConnectDialog::status() const { return m_status->text(); }
 
@@ -150,21 +166,32 @@ QString ConnectDialog::problem() const {
   if (!address) return wrong;
   if (address->key.kind == KeyKind::kEnvironment && address->key.name.empty()) return tr("Name the variable that holds the key.");
   if (address->key.kind == KeyKind::kFile && address->key.name.empty()) return tr("Choose the file that holds the key.");
+  if (address->key.kind == KeyKind::kDesktop) {
+    const std::string key = m_key->text().toStdString();
+    if (key.empty()) return m_typedBefore.contains(address->origin()) ? QString() : tr("Type the key.");
+    if (!app::isServerKey(key)) return tr("A key has no spaces and no letters beyond English ones.");
+  }
   return {};
 }
 
 void ConnectDialog::changed() {
-  const auto kind = static_cast<KeyKind>(m_keyKind->currentData().toInt());
-  m_keyName->setVisible(kind != KeyKind::kNone);
+  const KeyKind kind = chosenKind();
+  const QString wrong = problem();
+  const std::optional<app::ServerAddress> address = typed();
+  m_keyName->setVisible(kind == KeyKind::kEnvironment || kind == KeyKind::kFile);
   m_keyName->setAccessibleName(kind == KeyKind::kFile ? tr("File that holds the key") : tr("Variable that holds the key"));
   m_keyName->setPlaceholderText(kind == KeyKind::kFile ? tr("/home/me/.keys/server") : QStringLiteral("OPENAI_API_KEY"));
   m_browse->setVisible(kind == KeyKind::kFile);
-  const QString wrong = problem();
-  const std::optional<app::ServerAddress> address = typed();
-  m_status->setText(m_address->currentText().trimmed().isEmpty() ? QString()
-                    : !wrong.isEmpty()                           ? wrong
-                    : address && goesOpenly(*address) ? tr("Without https, others on the way can read what is sent, the key included.")
-                                                      : QString());
+  m_key->setVisible(kind == KeyKind::kDesktop);
+  m_key->setPlaceholderText(address && m_typedBefore.contains(address->origin()) ? tr("The one that is kept") : QString());
+  QStringList said;
+  if (!wrong.isEmpty()) {
+    said << wrong;
+  } else if (address) {
+    if (kind == KeyKind::kDesktop) said << tr("The key is kept by your desktop’s key store, in no file of Winnow’s.");
+    if (goesOpenly(*address)) said << tr("Without https, others on the way can read what is sent, the key included.");
+  }
+  m_status->setText(m_address->currentText().trimmed().isEmpty() ? QString() : said.join(QLatin1Char(' ')));
   m_test->setEnabled(wrong.isEmpty());
   m_connect->setEnabled(wrong.isEmpty());
 }
@@ -174,6 +201,7 @@ void ConnectDialog::test() {
   if (!address) return;
   m_status->setText(tr("Asking %1…").arg(displayText(QString::fromStdString(address->host()))));
   m_test->setEnabled(false);
+  if (chosenKind() == KeyKind::kDesktop && !m_key->text().isEmpty()) m_keys.hold(*address, m_key->text().toStdString());
   m_models.ask(*address);
 }
 
@@ -202,7 +230,9 @@ void ConnectDialog::browse() {
 
 void ConnectDialog::accept() {
   if (!problem().isEmpty()) return;
-  Q_EMIT chosen(QString::fromStdString(app::textOf(*typed())));
+  const app::ServerAddress address = *typed();
+  if (chosenKind() == KeyKind::kDesktop && !m_key->text().isEmpty()) m_keys.keep(address, m_key->text().toStdString());
+  Q_EMIT chosen(QString::fromStdString(app::textOf(address)));
   QDialog::accept();
 }
 

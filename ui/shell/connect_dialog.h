@@ -1,13 +1,16 @@
 // A server in the engine's place: its address, where the key for it is, and which of its models answers.
 //
-// Used by model_menu.h. Lists the server's models when asked to, which also shows whether it can be reached. The key itself is never typed
-// here: its variable or its file is named. UI thread only.
+// Used by model_menu.h. Lists the server's models when asked to, which also shows whether it can be reached. The key's variable or file is
+// named, or the key is typed: then it goes to the desktop's secret service and nowhere else (app/remote/key_ring.h). UI thread only.
 #pragma once
 
 #include <QDialog>
 #include <QStringList>
 #include <optional>
+#include <set>
+#include <string>
 
+#include "app/remote/key_ring.h"
 #include "app/remote/server_models.h"
 
 class QComboBox;
@@ -21,11 +24,13 @@ class ConnectDialog : public QDialog {
   Q_OBJECT
  public:
   // known: places of models as they were used before, newest first; those of servers are offered.
-  explicit ConnectDialog(const QStringList& known, QWidget* parent = nullptr);
+  // keys: outlives it.
+  ConnectDialog(const QStringList& known, app::KeyRing& keys, QWidget* parent = nullptr);
 
   QComboBox* address() const { return m_address; }
   QComboBox* keyKind() const { return m_keyKind; }
   QLineEdit* keyName() const { return m_keyName; }
+  QLineEdit* key() const { return m_key; }
   QComboBox* model() const { return m_model; }
   QPushButton* testButton() const { return m_test; }
   QPushButton* connectButton() const { return m_connect; }
@@ -38,21 +43,26 @@ class ConnectDialog : public QDialog {
   void chosen(const QString& place);  // for ModelSession::load()
 
  private:
+  void build();
   void fill(const QString& place);
+  app::KeySource::Kind chosenKind() const;
   std::optional<app::ServerAddress> typed(QString* problem = nullptr) const;
   void test();
   void browse();
   void showListed(const app::ListedModels& models);
   void changed();
 
+  app::KeyRing& m_keys;
   app::ServerModels m_models;
   QComboBox* m_address = nullptr;
   QComboBox* m_keyKind = nullptr;
   QLineEdit* m_keyName = nullptr;
+  QLineEdit* m_key = nullptr;
   QPushButton* m_browse = nullptr;
   QComboBox* m_model = nullptr;
   QPushButton* m_test = nullptr;
   QLabel* m_status = nullptr;
+  std::set<std::string> m_typedBefore;  // servers whose key was
   QPushButton* m_connect = nullptr;
 };
 

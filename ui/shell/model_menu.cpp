@@ -8,6 +8,7 @@
 #include <utility>
 
 #include "app/models/model_finder.h"
+#include "app/remote/key_ring.h"
 #include "app/settings/settings.h"
 #include "ui/shell/connect_dialog.h"
 #include "ui/shell/model_session.h"
@@ -46,7 +47,13 @@ QString originText(app::ModelOrigin origin) {
 }  // namespace
 
 ModelMenu::ModelMenu(ModelSession& model, const WindowServices& services, NoticeBar& notice, QWidget* window)
-    : QObject(window), m_model(model), m_settings(services.settings), m_finder(services.models), m_notice(notice), m_window(window) {
+    : QObject(window),
+      m_model(model),
+      m_settings(services.settings),
+      m_keys(services.keys),
+      m_finder(services.models),
+      m_notice(notice),
+      m_window(window) {
   m_menu = new QMenu(tr("&Model"), window);
   m_menu->setToolTipsVisible(true);
   buildWeights();
@@ -58,6 +65,7 @@ ModelMenu::ModelMenu(ModelSession& model, const WindowServices& services, Notice
   m_button->setMenu(m_menu);
   connect(&m_model, &ModelSession::changed, this, &ModelMenu::update);
   connect(&m_model, &ModelSession::refused, this, &ModelMenu::showRefused);
+  connect(&m_keys, &app::KeyRing::notKept, this, &ModelMenu::showNotKept);
   connect(&m_settings, &app::Settings::changed, this, [this](const QString& key) {
     if (key == QLatin1String(app::setting_keys::kRecentModelFolders)) rebuild();
   });
@@ -197,12 +205,19 @@ void ModelMenu::chooseFolder() {
 }
 
 void ModelMenu::chooseServer() {
-  auto* dialog = new ConnectDialog(m_settings.recentModelFolders(), m_window);
+  auto* dialog = new ConnectDialog(m_settings.recentModelFolders(), m_keys, m_window);
   connect(dialog, &ConnectDialog::chosen, this, [this](const QString& place) { m_model.load(place); });
   dialog->open();
 }
 
 void ModelMenu::showFault(const ErrorText& text) { offerWays(noticeOf(text), m_model.folder()); }
+
+void ModelMenu::showNotKept(const Error& why) {
+  Notice notice;
+  notice.text = tr("The key is not kept, because no key store took it: it is used until Winnow ends. A file can hold it instead.");
+  notice.details = describeError(why).details;
+  m_notice.present(notice);
+}
 
 void ModelMenu::showRefused(const Error& error, const QString& tried) {
   const QString demo = m_model.demoFolder();

@@ -11,6 +11,7 @@
 #include "ui/words/error_text.h"
 
 namespace winnow::app {
+class KeyRing;
 class ModelFinder;
 class Settings;
 }  // namespace winnow::app
@@ -45,6 +46,7 @@ class ModelMenu : public QObject {
   void chooseFile();
   void chooseFolder();
   void chooseServer();
+  void showNotKept(const Error& why);
   void showRefused(const Error& error, const QString& tried);
   void offerWays(Notice notice, const QString& tried);
   void update();
@@ -53,6 +55,7 @@ class ModelMenu : public QObject {
 
   ModelSession& m_model;
   app::Settings& m_settings;
+  app::KeyRing& m_keys;
   QString m_offer;
   app::ModelFinder* m_finder;  // null: nobody looks
   NoticeBar& m_notice;

@@ -18,6 +18,7 @@ namespace winnow::app {
 class ChatStore;
 class ConversationCaches;
 class EngineHost;
+class KeyRing;
 struct ModelDownloads;
 class ModelFinder;
 class ApiServer;
@@ -37,6 +38,7 @@ struct WindowServices {
   app::ClipReaderFactory openClips;  // what is watched
   std::vector<MethodInfo> methods;   // list_methods()
   QString version;
+  app::KeyRing& keys;                                          // for servers, that are typed
   std::function<QString()> systemReport = nullptr;             // for the clipboard of somebody who reports a fault
   const app::ConversationCaches* caches = nullptr;             // what the engine keeps of chats; null: nothing
   const app::ModelDownloads* downloads = nullptr;              // models that can be had; null: none

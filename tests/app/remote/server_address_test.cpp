@@ -32,6 +32,15 @@ TEST(ServerAddress, SurvivesItsText) {
   EXPECT_EQ(serverAddressOf(textOf(ServerAddress{"http://h/v1"})), ServerAddress{"http://h/v1"});
 }
 
+TEST(ServerAddress, AKeyThatWasTypedIsNamedByItsServerAlone) {
+  ServerAddress address = serverAddressOf("https://host/openai/v1#key=desktop");
+  EXPECT_EQ(address.key, KeySource{KeySource::Kind::kDesktop});
+  EXPECT_EQ(textOf(address), "https://host/openai/v1#key=desktop");
+  EXPECT_EQ(address.origin(), "https://host");
+  EXPECT_EQ(serverAddressOf("http://gpu:8000/v1").origin(), "http://gpu:8000");
+  EXPECT_THROW(serverAddressOf("https://evil/v1#key=desktop:https://host"), Exception) << "nobody asks for another server's";
+}
+
 TEST(ServerAddress, RefusesWhatIsNone) {
   for (const char* text : {"", "   ", "ftp://host/", "http://", "http://a b/", "file:///etc/passwd", "http://host:99999/v1"})
     EXPECT_THROW(serverAddressOf(text), Exception) << text;
@@ -40,22 +49,25 @@ TEST(ServerAddress, RefusesWhatIsNone) {
   EXPECT_FALSE(isServerAddress("/models/http"));
 }
 
+std::string keyIn(const KeySource& source) { return keyFrom({"http://gpu:8000/v1", "", source}, nullptr, {}); }
+
 TEST(ServerKey, IsReadFromWhereItIsKept) {
   const test::ScratchFolder scratch;
-  EXPECT_EQ(keyFrom({}), "");
-  EXPECT_EQ(keyFrom({KeySource::Kind::kFile, scratch.write("key", "sk-one\nnote\n")}), "sk-one");
+  EXPECT_EQ(keyIn({}), "");
+  EXPECT_EQ(keyIn({KeySource::Kind::kFile, scratch.write("key", "sk-one\nnote\n")}), "sk-one");
   setenv("WINNOW_TEST_KEY", "sk-two", 1);
-  EXPECT_EQ(keyFrom({KeySource::Kind::kEnvironment, "WINNOW_TEST_KEY"}), "sk-two");
+  EXPECT_EQ(keyIn({KeySource::Kind::kEnvironment, "WINNOW_TEST_KEY"}), "sk-two");
 }
 
 TEST(ServerKey, IsMissedByTheNameOfItsPlace) {
   const test::ScratchFolder scratch;
   for (const char* bad : {"", "\n", "two words\n", "k\xC3\xBC\n", "a\tb"}) {
     const std::string path = scratch.write("key", bad);
-    test::expect_error(ErrorCode::kServerKeyMissing, path, [&] { keyFrom({KeySource::Kind::kFile, path}); });
+    test::expect_error(ErrorCode::kServerKeyMissing, path, [&] { keyIn({KeySource::Kind::kFile, path}); });
   }
-  test::expect_error(ErrorCode::kServerKeyMissing, "/nowhere/key", [] { keyFrom({KeySource::Kind::kFile, "/nowhere/key"}); });
-  test::expect_error(ErrorCode::kServerKeyMissing, "NO_SUCH_KEY", [] { keyFrom({KeySource::Kind::kEnvironment, "NO_SUCH_KEY"}); });
+  test::expect_error(ErrorCode::kServerKeyMissing, "/nowhere/key", [] { keyIn({KeySource::Kind::kFile, "/nowhere/key"}); });
+  test::expect_error(ErrorCode::kServerKeyMissing, "NO_SUCH_KEY", [] { keyIn({KeySource::Kind::kEnvironment, "NO_SUCH_KEY"}); });
+  test::expect_error(ErrorCode::kServerKeyMissing, "http://gpu:8000", [] { keyIn({KeySource::Kind::kDesktop}); });
 }
 
 }  // namespace

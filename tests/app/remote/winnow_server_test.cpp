@@ -37,7 +37,7 @@ class AskingWinnow {
     if (!keySource.empty()) address.key = keySourceOf(keySource);
     m_loaded = begin([this, address](EventRecorder& events) {
       try {
-        m_engine = connectToServer(address, nullptr, {});
+        m_engine = connectToServer(address, nullptr, nullptr, {});
         m_engine->handle({1, LoadModel{}}, events, {});
       } catch (const Exception& problem) {
         events.on_event({1, Failed{problem.error()}});

@@ -147,15 +147,31 @@ TEST_F(ServerModelTest, IsAmongTheRecentModelsUnderItsName) {
   }
 }
 
+TEST_F(ServerModelTest, AKeyThatNoDesktopKeepsIsSaid) {
+  m_desktopKeys->mood = FakeSecretService::Mood::kRefuses;
+  m_keys.keep(app::serverAddressOf("http://gpu:8000/v1"), "sk-typed");
+  auto* notice = m_window->findChild<ui::NoticeBar*>();
+  ASSERT_NE(notice, nullptr);
+  ASSERT_TRUE(waitUntil([&] { return notice->text().contains(QStringLiteral("The key is not kept")); })) << notice->text().toStdString();
+  EXPECT_TRUE(notice->details().contains(QStringLiteral("there is no keyring"))) << notice->details().toStdString();
+  EXPECT_FALSE(notice->details().contains(QStringLiteral("sk-typed")));
+}
+
 class ConnectDialogTest : public testing::Test {
  protected:
   ConnectDialogTest() { m_server.serve("vllm", {}); }
 
   FakeModelServer m_server;
+  std::shared_ptr<FakeSecretService::Record> m_desktop = std::make_shared<FakeSecretService::Record>();  // shared: the ring asks it
+  app::KeyRing m_keys{std::make_unique<FakeSecretService>(m_desktop)};
 };
 
+void chooseKey(const ui::ConnectDialog& dialog, app::KeySource::Kind kind) {
+  dialog.keyKind()->setCurrentIndex(dialog.keyKind()->findData(int(kind)));
+}
+
 TEST_F(ConnectDialogTest, ListsTheModelsAndNamesThePlaceWithoutTheKey) {
-  auto* dialog = new ui::ConnectDialog({});
+  auto* dialog = new ui::ConnectDialog({}, m_keys);
   QSignalSpy chosen(dialog, &ui::ConnectDialog::chosen);
   EXPECT_FALSE(dialog->connectButton()->isEnabled());
   dialog->address()->setEditText(QString::fromStdString(m_server.url()));
@@ -164,7 +180,7 @@ TEST_F(ConnectDialogTest, ListsTheModelsAndNamesThePlaceWithoutTheKey) {
   ASSERT_TRUE(waitUntil([&] { return dialog->model()->count() == 2; })) << dialog->status().toStdString();
   EXPECT_EQ(dialog->status(), QStringLiteral("It can be reached and lists 2 models."));
   dialog->model()->setCurrentText(QStringLiteral("large"));
-  dialog->keyKind()->setCurrentIndex(1);
+  chooseKey(*dialog, app::KeySource::Kind::kEnvironment);
   EXPECT_FALSE(dialog->connectButton()->isEnabled()) << "the variable has no name yet";
   dialog->keyName()->setText(QStringLiteral("GPU_KEY"));
   dialog->accept();
@@ -173,14 +189,14 @@ TEST_F(ConnectDialogTest, ListsTheModelsAndNamesThePlaceWithoutTheKey) {
 }
 
 TEST_F(ConnectDialogTest, SaysWhyAServerCannotBeAsked) {
-  ui::ConnectDialog dialog({});
+  ui::ConnectDialog dialog({}, m_keys);
   dialog.setAttribute(Qt::WA_DeleteOnClose, false);
   dialog.address()->setEditText(QString::fromStdString(m_server.url()));
   m_server.answerJson("/v1/models", R"({"error":{"message":"no"}})", 401);
   dialog.testButton()->click();
   ASSERT_TRUE(waitUntil([&] { return dialog.status().contains(QStringLiteral("does not accept the key")); }))
       << dialog.status().toStdString();
-  dialog.keyKind()->setCurrentIndex(1);
+  chooseKey(dialog, app::KeySource::Kind::kEnvironment);
   dialog.keyName()->setText(QStringLiteral("WINNOW_NO_SUCH_KEY"));
   dialog.testButton()->click();
   ASSERT_TRUE(waitUntil([&] { return dialog.status().contains(QStringLiteral("is not in “WINNOW_NO_SUCH_KEY”")); }))
@@ -199,8 +215,37 @@ TEST_F(ConnectDialogTest, SaysWhyAServerCannotBeAsked) {
   }
 }
 
+TEST_F(ConnectDialogTest, AKeyThatIsTypedGoesToTheDesktopAlone) {
+  auto* dialog = new ui::ConnectDialog({}, m_keys);
+  QSignalSpy chosen(dialog, &ui::ConnectDialog::chosen);
+  dialog->address()->setEditText(QString::fromStdString(m_server.url()));
+  chooseKey(*dialog, app::KeySource::Kind::kDesktop);
+  EXPECT_EQ(dialog->key()->echoMode(), QLineEdit::Password);
+  EXPECT_EQ(dialog->problem(), QStringLiteral("Type the key."));
+  dialog->key()->setText(QStringLiteral("two words"));
+  EXPECT_FALSE(dialog->connectButton()->isEnabled());
+  dialog->key()->setText(QStringLiteral("sk-typed"));
+  EXPECT_TRUE(dialog->status().contains(QStringLiteral("key store"))) << dialog->status().toStdString();
+  dialog->testButton()->click();
+  ASSERT_TRUE(waitUntil([&] { return dialog->model()->count() == 2; })) << dialog->status().toStdString();
+  EXPECT_TRUE(m_server.asked.back().head.contains("Bearer sk-typed"));
+  EXPECT_EQ(m_desktop->asked, 0) << "only tried";
+  dialog->accept();
+  ASSERT_EQ(chosen.size(), 1);
+  const QString place = chosen[0][0].toString();
+  EXPECT_TRUE(place.endsWith(QStringLiteral("&key=desktop"))) << place.toStdString();
+  const std::string origin = app::serverAddressOf(place.toStdString()).origin();
+  EXPECT_TRUE(waitUntil([&] { return m_desktop->secret(origin) == "sk-typed"; }));
+  ui::ConnectDialog later({place}, m_keys);
+  later.setAttribute(Qt::WA_DeleteOnClose, false);
+  EXPECT_TRUE(later.connectButton()->isEnabled()) << "it needs not be typed again";
+  EXPECT_TRUE(later.key()->text().isEmpty());
+  later.address()->setEditText(QStringLiteral("https://other/v1"));
+  EXPECT_FALSE(later.connectButton()->isEnabled()) << "which has none yet";
+}
+
 TEST_F(ConnectDialogTest, OffersTheServersOfBefore) {
-  ui::ConnectDialog dialog({QStringLiteral("/models/a.gguf"), kPlace, QStringLiteral("https://other/v1")});
+  ui::ConnectDialog dialog({QStringLiteral("/models/a.gguf"), kPlace, QStringLiteral("https://other/v1")}, m_keys);
   dialog.setAttribute(Qt::WA_DeleteOnClose, false);
   EXPECT_EQ(dialog.address()->count(), 2);
   EXPECT_EQ(dialog.address()->currentText(), QStringLiteral("http://gpu:8000/v1"));

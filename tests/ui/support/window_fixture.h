@@ -14,6 +14,8 @@
 #include "app/chat/chat_store.h"
 #include "app/engine_host/engine_host.h"
 #include "app/models/model_finder.h"
+#include "app/remote/key_ring.h"
+#include "tests/support/fake_secret_service.h"
 #include "tests/support/scripted_clips.h"
 #include "tests/support/scripted_download.h"
 #include "tests/support/scripted_engine.h"
@@ -55,7 +57,7 @@ class WindowTest : public testing::Test {
         [this] { return std::make_unique<ScriptedEngine>([this](const Request& request) { return m_script(request); }, m_log); });
     if (initial.modelFolder.isEmpty()) initial.modelFolder = QStringLiteral("/models/shapes-demo");
     m_window = std::make_unique<ui::MainWindow>(
-        ui::WindowServices{*m_engine, *m_store, *m_settings, *m_preview, m_clips.factory(), list_methods(), QStringLiteral("0.1.0"),
+        ui::WindowServices{*m_engine, *m_store, *m_settings, *m_preview, m_clips.factory(), list_methods(), QStringLiteral("0.1.0"), m_keys,
                            [] { return QStringLiteral("Winnow: 0.1.0\nQt: six\n"); }, m_caches, &m_downloads.services, m_finder.get(),
                            m_serve, nullptr, m_seeing ? &*m_seeing : nullptr},
         initial);
@@ -127,9 +129,11 @@ class WindowTest : public testing::Test {
   std::unique_ptr<FakeMediaPreview> m_preview;
   std::unique_ptr<app::ModelFinder> m_finder;
   std::unique_ptr<app::EngineHost> m_engine;
-  app::ConversationCaches* m_caches = nullptr;  // null: nothing is kept
-  ui::ServeFunction m_serve;                    // null: it cannot be served
-  QSize m_firstSize;                            // as the program made it
+  app::ConversationCaches* m_caches = nullptr;                                                               // null: nothing is kept
+  std::shared_ptr<FakeSecretService::Record> m_desktopKeys = std::make_shared<FakeSecretService::Record>();  // shared: m_keys asks it
+  app::KeyRing m_keys{std::make_unique<FakeSecretService>(m_desktopKeys)};
+  ui::ServeFunction m_serve;  // null: it cannot be served
+  QSize m_firstSize;          // as the program made it
   std::unique_ptr<ui::MainWindow> m_window;
 };
 
