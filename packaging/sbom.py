@@ -2,7 +2,7 @@
 """Writes what packages consist of, as SPDX 2.3: sbom.py --version VERSION [--bundled bundled.txt] FILE... >winnow.spdx.json
 
 The files with their SHA-256, the pinned wheel of packaging/deps/libtorch.txt that libtorch is of, MKL within it, the Debian packages whose
-libraries the tarball carries, and those that a .deb asks for.
+libraries the tarball and the .deb made of it (`+own` in its version) carry, and those that a .deb asks for.
 """
 import argparse
 import datetime
@@ -89,7 +89,7 @@ def main():
         add_libtorch(sbom, owner)
         if file.suffix == ".deb":
             add_needs(sbom, owner, file)
-        elif options.bundled:
+        if options.bundled and (file.suffix != ".deb" or "+own" in file.name):
             add_bundled(sbom, owner, options.bundled)
     seconds = int(os.environ.get("SOURCE_DATE_EPOCH", datetime.datetime.now().timestamp()))
     created = datetime.datetime.fromtimestamp(seconds, datetime.timezone.utc).strftime("%Y-%m-%dT%H:%M:%SZ")
