@@ -3,7 +3,6 @@
 #include <algorithm>
 #include <atomic>
 #include <optional>
-#include <set>
 #include <string>
 #include <utility>
 
@@ -28,7 +27,7 @@ class KvCache::Impl {
  public:
   using Head = CachedHead;
 
-  explicit Impl(const KvShape& shape) : shape_(shape), pool_(std::make_shared<BlockPool>(shape)) {
+  explicit Impl(const KvShape& shape) : shape_(shape), pool_(std::make_shared<BlockPool>(shape)), states_(shape) {
     require(shape.layers > 0 && shape.kv_heads > 0 && shape.head_dim > 0, "KvCache: layers, heads and head size must be positive");
     require(shape.storage == KvStorage::kWide || shape.device.is_cpu(), "KvCache: rows in fewer bits are for the CPU");
     require(shape.storage != KvStorage::kHalf || shape.dtype == at::kFloat, "KvCache: rows in fp16 are for arithmetic in fp32");
@@ -361,6 +360,7 @@ class KvCache::Impl {
       heads[i] = before;
       note_blocks_changed(heads[i]);
     }
+    states_.restore(layer, earlier.states_);
   }
 
   void evict(Head& h, std::int64_t slot) {
@@ -504,7 +504,8 @@ class KvCache::Impl {
   std::shared_ptr<BlockPool> pool_;          // shared by forks
   std::shared_ptr<KeyRotations> rotations_;  // likewise; null: no layer takes_bias()
   std::vector<Head> heads_;                  // [layers * kv_heads]
-  std::optional<DeviceHeads> device_;        // none on the CPU
+  LayerStates states_;
+  std::optional<DeviceHeads> device_;  // none on the CPU
   std::int64_t block_count_ = 0;
   std::int64_t peak_blocks_ = 0;
 };
@@ -628,6 +629,7 @@ KvCache KvCache::on_device(at::Device device) const {
       if (const SharedEntries* table = shared_entries(layer, head)) copy.set_shared_entries(layer, head, *table);
     }
   }
+  copy.impl_->states_.copy_from(impl_->states_);
   return copy;
 }
 
@@ -693,20 +695,7 @@ DeviceNumbers device_numbers(const KvCache& cache, LayerId layer, const std::fun
   return cache.impl_->device_numbers(layer, make);
 }
 
-std::int64_t bytes_allocated_together(std::span<const KvCache* const> caches) {
-  std::set<const void*> blocks;
-  std::int64_t bytes = 0;
-  for (const KvCache* cache : caches) {
-    const KvShape& shape = cache->shape();
-    for (LayerId layer{0}; layer < shape.layers; ++layer) {
-      for (KvHead head{0}; head < shape.kv_heads; ++head) {
-        for (const void* const keys : cache->key_blocks(layer, head)) {
-          if (blocks.insert(keys).second) bytes += KvCache::kBlockSlots * shape.slot_bytes();
-        }
-      }
-    }
-  }
-  return bytes;
-}
+LayerStates& layer_states(KvCache& cache) { return cache.impl_->states_; }
+const LayerStates& layer_states(const KvCache& cache) { return cache.impl_->states_; }
 
 }  // namespace winnow

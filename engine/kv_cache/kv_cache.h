@@ -4,8 +4,10 @@
 // original token index of every slot. Appending fills the last block and adds blocks: nothing is copied as the cache grows. Compaction
 // gathers kept rows into new blocks and frees the old ones at once (block_pool.h). fork() shares blocks; a shared block is copied before it
 // is written. Blocks are in the memory of the shape's device. Rows are stored in the model's dtype or in fewer bits (KvStorage): writing
-// rounds, and readers get the shape's dtype. Knows no compression method. Used by engine/layers (append, attention) and engine/generation
-// (compact, fork). Threads: engine thread only. Slot numbers are rows of one head; after the first eviction they are not token positions.
+// rounds, and readers get the shape's dtype. Layers without slots keep a state beside them (layer_states.h): nothing is evicted from it,
+// and only a fork from before knows how it was earlier. Knows no compression method. Used by engine/layers (append, attention) and
+// engine/generation (compact, fork). Threads: engine thread only. Slot numbers are rows of one head; after the first eviction they are not
+// token positions.
 #pragma once
 
 #include <ATen/ATen.h>
@@ -21,8 +23,10 @@
 #include "engine/base/index.h"
 #include "engine/base/per_layer.h"
 #include "engine/kv_cache/key_bias.h"
+#include "engine/kv_cache/layer_states.h"
 #include "engine/kv_cache/rotary_scheme.h"
 #include "engine/kv_cache/shared_entries.h"
+#include "engine/kv_cache/state_shape.h"
 #include "kernels/api/int8_rows.h"
 
 namespace winnow {
@@ -47,6 +51,9 @@ struct KvShape {
   PerLayer<std::int64_t> windows{};
   KvStorage storage = KvStorage::kWide;
   std::shared_ptr<const KeyBias> key_bias{};  // the model's; null: keys have no bias
+  // Per layer how many layers without slots are computed with it and keep a state. Empty: none.
+  PerLayer<std::int64_t> states_with{};
+  StateShape state{};  // of each
   // Whether keys of a layer are stored without their bias.
   bool takes_bias(LayerId layer) const { return storage == KvStorage::kInt8 && key_bias != nullptr && key_bias->of(layer).defined(); }
   std::int64_t window(LayerId layer) const { return windows.empty() ? 0 : windows.at(layer); }
@@ -62,6 +69,13 @@ struct KvShape {
     std::int64_t slots = 0;
     for (LayerId layer{0}; layer < layers; ++layer) slots += held(layer, seen);
     return slots * kv_heads * slot_bytes();
+  }
+  // Of all layers without slots, however many tokens they have seen.
+  std::int64_t state_bytes() const {
+    std::int64_t states = 0;
+    for (const std::int64_t of_layer : states_with) states += of_layer;
+    const std::int64_t matrices = state.heads * state.rows * state.columns * static_cast<std::int64_t>(sizeof(float));
+    return states * (matrices + state.recent * state.channels * static_cast<std::int64_t>(at::elementSize(dtype)));
   }
   // Element type of stored floats.
   at::ScalarType row_type() const { return storage == KvStorage::kHalf ? at::kHalf : dtype; }
@@ -243,6 +257,8 @@ class KvCache {
   friend UnstoredBias unstored_bias(const KvCache& cache, LayerId layer, KvHead kv_head);
   friend at::Tensor keys_as_stored(const KvCache& cache, LayerId layer, const at::Tensor& keys, const at::Tensor& positions);
   friend DeviceNumbers device_numbers(const KvCache& cache, LayerId layer, const std::function<std::vector<std::int32_t>()>& make);
+  friend LayerStates& layer_states(KvCache& cache);
+  friend const LayerStates& layer_states(const KvCache& cache);
   class Impl;
   std::unique_ptr<Impl> impl_;
 };
@@ -270,7 +286,7 @@ UnstoredBias unstored_bias(const KvCache& cache, LayerId layer, KvHead kv_head);
 // keys [kv_heads, t, head_dim], rotated to positions (int64 [axes, t]), as they read after appending them to a layer that takes_bias().
 at::Tensor keys_as_stored(const KvCache& cache, LayerId layer, const at::Tensor& keys, const at::Tensor& positions);
 
-// Restores the layer from `earlier`, a fork of this cache: shares its blocks again and frees what was added since.
+// Restores the layer from `earlier`, a fork of this cache: shares its blocks and states again and frees what was added since.
 void restore_layer(KvCache& cache, LayerId layer, const KvCache& earlier);
 
 // On a GPU: the address of the slot's K, for a kernel that writes it; its block has no other owner. Valid until the next change of this
@@ -281,7 +297,10 @@ void* key_to_write(KvCache& cache, LayerId layer, KvHead kv_head, std::int64_t s
 // consecutively appended tokens change nothing. Forks share the values, which are copied to the device only when they differ.
 DeviceNumbers device_numbers(const KvCache& cache, LayerId layer, const std::function<std::vector<std::int32_t>()>& make);
 
-// K and V blocks of several caches, shared ones counted once.
+LayerStates& layer_states(KvCache& cache);
+const LayerStates& layer_states(const KvCache& cache);
+
+// K and V blocks of several caches, and states, shared ones counted once.
 std::int64_t bytes_allocated_together(std::span<const KvCache* const> caches);
 
 }  // namespace winnow

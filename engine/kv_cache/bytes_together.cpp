@@ -1,0 +1,32 @@
+// What several caches take together, whose blocks and states forks share.
+#include <cstdint>
+#include <set>
+#include <span>
+
+#include "engine/kv_cache/kv_cache.h"
+
+namespace winnow {
+
+std::int64_t bytes_allocated_together(std::span<const KvCache* const> caches) {
+  std::set<const void*> blocks;
+  std::int64_t bytes = 0;
+  for (const KvCache* cache : caches) {
+    const KvShape& shape = cache->shape();
+    for (LayerId layer{0}; layer < shape.layers; ++layer) {
+      for (KvHead head{0}; head < shape.kv_heads; ++head) {
+        for (const void* const keys : cache->key_blocks(layer, head)) {
+          if (blocks.insert(keys).second) bytes += KvCache::kBlockSlots * shape.slot_bytes();
+        }
+      }
+      const LayerStates& states = layer_states(*cache);
+      for (std::int64_t which = 0; which < states.of_layer(layer); ++which) {
+        const LayerState* const state = states.state(layer, which);
+        if (state != nullptr && blocks.insert(state).second)
+          bytes += static_cast<std::int64_t>(state->recent.nbytes() + state->memory.nbytes());
+      }
+    }
+  }
+  return bytes;
+}
+
+}  // namespace winnow
