@@ -73,7 +73,7 @@ void KeyRotations::add(const std::vector<std::int64_t>& position) {
   const std::vector<std::int64_t>& axis = bias_->rotary.frequency_axis;
   // One by one: a row is the same whatever it was added with, so that a cache that was kept is read as it was.
   const auto angle = [&](std::size_t i) {
-    return static_cast<float>(position[axis.empty() ? 0 : static_cast<std::size_t>(axis[i])]) * frequencies[i];
+    return static_cast<float>(position[i < axis.size() ? static_cast<std::size_t>(axis[i]) : 0]) * frequencies[i];
   };
   const std::size_t first = rows_.size();
   rows_.resize(first + static_cast<std::size_t>(units_ * kUnit));

@@ -1,6 +1,7 @@
 #include "engine/layers/rotary.h"
 
 #include <algorithm>
+#include <vector>
 
 #include "engine/base/error.h"
 #include "engine/device/cuda_plugin.h"
@@ -14,14 +15,16 @@ namespace winnow {
 
 at::Tensor turn_frequencies(std::int64_t head_dim, const RotaryScheme& scheme) {
   require(head_dim > 0 && head_dim % 2 == 0, "rotary embedding needs an even head size");
+  const std::int64_t rotated = scheme.rotated == 0 ? head_dim : scheme.rotated;
+  require(rotated > 0 && rotated <= head_dim && rotated % 2 == 0, "rotary embedding: whole pairs of a head are rotated");
   // Same order of operations and types as transformers: 1 / base^(2i / d), the power in fp32.
-  const at::Tensor exponent = at::arange(0, head_dim, 2, at::TensorOptions().dtype(at::kLong)).to(at::kFloat).div(head_dim);
+  const at::Tensor exponent = at::arange(0, rotated, 2, at::TensorOptions().dtype(at::kLong)).to(at::kFloat).div(rotated);
   at::Tensor frequencies = at::pow(at::Scalar(scheme.theta), exponent).reciprocal();
   if (!scheme.divisors.empty()) {
-    require(std::ssize(scheme.divisors) == head_dim / 2, "rotary embedding: one divisor for each frequency");
+    require(std::ssize(scheme.divisors) == rotated / 2, "rotary embedding: one divisor for each frequency");
     frequencies.div_(at::tensor(scheme.divisors, at::kFloat));
   }
-  return frequencies;
+  return at::constant_pad_nd(frequencies, {0, (head_dim - rotated) / 2});  // the rest is not rotated
 }
 
 void require_turn(const RotaryScheme& scheme) {
@@ -35,8 +38,11 @@ RotaryEmbedding::RotaryEmbedding(std::int64_t head_dim, const RotaryScheme& sche
       dtype_(dtype),
       magnitude_(scheme.magnitude) {
   if (scheme.frequency_axis.empty()) return;
-  require(std::ssize(scheme.frequency_axis) == head_dim / 2, "rotary embedding: one axis for each frequency");
-  axis_ = numbers_on(device, scheme.frequency_axis);
+  require(std::ssize(scheme.frequency_axis) == (scheme.rotated == 0 ? head_dim : scheme.rotated) / 2,
+          "rotary embedding: one axis for each frequency");
+  std::vector<std::int64_t> axis = scheme.frequency_axis;
+  axis.resize(static_cast<std::size_t>(head_dim / 2), 0);
+  axis_ = numbers_on(device, axis);
 }
 
 RotaryAngles RotaryEmbedding::angles(const at::Tensor& positions) const {

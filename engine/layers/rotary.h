@@ -1,4 +1,5 @@
-// Rotary position embedding, rotate-half layout (first half of a head pairs with the second half).
+// Rotary position embedding, rotate-half layout (first half of a head pairs with the second half). Where a part of a head is rotated
+// (RotaryScheme::rotated), the frequencies of the other pairs are zero.
 //
 // Used by engine/models before keys are cached; rotated_keys() by methods that cache unrotated keys (shared_entries.h). Angles, cosine and
 // sine are computed in fp32 and rounded once to the model's dtype, as in transformers. Threads: engine thread.

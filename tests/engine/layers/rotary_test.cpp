@@ -46,6 +46,19 @@ TEST(RotaryEmbedding, DotProductsDependOnTheDistanceOnly) {
   EXPECT_GT(std::abs(dot(7, 3) - dot(7, 4)), 1e-2);
 }
 
+// Head size 8, of which four elements are rotated: two frequencies, 1 and 0.1 at base 100, and two pairs that stay.
+TEST(RotaryEmbedding, LeavesPairsBehindTheRotatedOnes) {
+  RotaryScheme scheme{100.0, {1, 0}};
+  scheme.rotated = 4;
+  const RotaryEmbedding rotary(8, scheme, at::kFloat, at::kCPU);
+  const RotaryAngles angles = rotary.angles(at::tensor({3, 2}).view({2, 1}));
+  const std::vector<double> turns = {2.0, 0.3, 0.0, 0.0};
+  for (std::int64_t i = 0; i < 4; ++i) {
+    EXPECT_NEAR(angles.cosine[0][0][i].item<double>(), std::cos(turns[static_cast<std::size_t>(i)]), 1e-6) << i;
+    EXPECT_NEAR(angles.sine[0][0][i].item<double>(), std::sin(turns[static_cast<std::size_t>(i)]), 1e-6) << i;
+  }
+}
+
 // Head size 8, four frequencies: 1, 0.1, 0.01, 0.001 at base 10^4; the first two turn by time, then height, then width (as Qwen2-VL's
 // mrope_section [2, 1, 1]).
 TEST(RotaryEmbedding, EachFrequencyTurnsByItsAxis) {
