@@ -1,0 +1,36 @@
+// Gated DeltaNet: in place of attention a matrix per head that each token decays, corrects and reads (Yang et al., "Gated Delta Networks",
+// arXiv 2412.06464; transformers' Qwen3_5GatedDeltaNet).
+//
+// Used by engine/models for layers without slots; the state lies in the KvCache (kv_cache/layer_states.h). Queries, keys and values go
+// through a causal convolution over the last tokens, queries and keys are normalised to length 1, the output is normalised and gated. On
+// the CPU all tokens go through one kernel (kernels/api/gated_delta.h), so that a prompt leaves the same bits in however many pieces it is
+// read; on a GPU libtorch computes 64 tokens at a time (delta_chunks.h). Inference only. Threads: engine thread.
+#pragma once
+
+#include <ATen/ATen.h>
+
+#include "engine/kv_cache/layer_states.h"
+#include "engine/layers/delta_sizes.h"
+#include "engine/layers/linear.h"
+#include "engine/layers/norm.h"
+
+namespace winnow {
+
+struct GatedDelta {
+  DeltaSizes sizes;
+  Linear input;             // [channels + values, hidden]: queries, keys, values, and what gates the output
+  Linear rates;             // [2 * value_heads, hidden]: how much a token corrects, and how much it keeps
+  at::Tensor convolution;   // fp32 [kernel, channels], the oldest token first
+  at::Tensor decay;         // fp32 [value_heads], negative: the logarithm of what is kept, times softplus of its rate
+  at::Tensor decay_offset;  // fp32 [value_heads], added to that rate
+  RmsNorm norm;             // [value_dim]
+  Linear output;            // [hidden, values]
+
+  // rows: [t, hidden], consecutive tokens. Changes the state to that after them.
+  at::Tensor operator()(const at::Tensor& rows, LayerState& state) const;
+
+ private:
+  at::Tensor convolved(const at::Tensor& channels, at::Tensor& recent) const;
+};
+
+}  // namespace winnow
