@@ -39,7 +39,9 @@ std::string plan_text(const Planned& planned, const std::vector<MediaSampled>& m
   if (tokens.visual > 0) text += std::to_string(tokens.text) + " text = ";
   text += std::to_string(tokens.prompt) + " tokens · KV " + bytes_text(planned.kv_bytes_full);
   if (planned.kv_bytes_after_event != planned.kv_bytes_full) text += " -> " + bytes_text(planned.kv_bytes_after_event);
-  text += " · peak " + bytes_text(planned.peak_bytes) + " · ";
+  text += " · peak " + bytes_text(planned.peak_bytes);
+  if (planned.state_bytes > 0) text += " + " + bytes_text(planned.state_bytes) + " of states";
+  text += " · ";
   if (!planned.fits_context) {
     text += "does not fit: with " + std::to_string(tokens.generated) + " tokens for the answer it exceeds the " +
             std::to_string(planned.context_tokens) + " tokens of the model's context";
@@ -77,6 +79,7 @@ nlohmann::ordered_json plan_json(const Planned& planned, const std::vector<Media
             {"context", planned.context_tokens}}},
           {"kv_bytes", {{"full", planned.kv_bytes_full}, {"after_event", planned.kv_bytes_after_event}}},
           {"peak_bytes", planned.peak_bytes},
+          {"state_bytes", planned.state_bytes},
           {"free_bytes", planned.free_bytes},
           {"fits", planned.fits_context && planned.fits_memory},
           {"fits_context", planned.fits_context},

@@ -25,6 +25,7 @@
 #include "app/threads/worker_thread.h"
 #include "engine/base/interrupt.h"
 #include "engine/messages/wire.h"
+#include "engine/metrics/kept_figures.h"
 
 namespace winnow::app {
 namespace {
@@ -465,7 +466,7 @@ class ApiServer::Work {
 
   void finish(Asked& asked, const Finished& finished) {
     if (finished.restored) return fail(asked, modelChanged());
-    m_threads.answered(asked.chat.turn, finished.answer, finished.figures.kv_bytes.allocated);
+    m_threads.answered(asked.chat.turn, finished.answer, memory_bytes(finished.figures.kv_bytes));
     m_counters.tokens(finished.figures.tokens.prompt, finished.figures.tokens.generated);
     asked.writer.finish(finished, usageJson(finished, asked.report ? &*asked.report : nullptr, asked.chat.ignored));
   }

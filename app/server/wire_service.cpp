@@ -11,6 +11,7 @@
 #include "app/worker/carried_files.h"
 #include "app/worker/event_frames.h"
 #include "engine/messages/wire.h"
+#include "engine/metrics/kept_figures.h"
 
 namespace winnow::app {
 namespace {
@@ -210,7 +211,7 @@ RequestBody WireService::begin(Asked& asked) {
 }
 
 void WireService::hear(Asked& asked, const Event& event) {
-  if (const auto* report = std::get_if<CacheReport>(&event.body)) m_conversations.holds(asked.ours, report->kv_bytes.allocated);
+  if (const auto* report = std::get_if<CacheReport>(&event.body)) m_conversations.holds(asked.ours, memory_bytes(report->kv_bytes));
   if (const auto* compared = std::get_if<Compared>(&event.body)) m_conversations.holds(asked.ours, compared->allocated_bytes);
   const bool last = ends_request(event);
   Event told = event;

@@ -147,15 +147,14 @@ class LocalEngine : public Engine {
   std::optional<EventBody> run(const LoadConversation& load, const EmitEvent& emit, const InterruptToken& interrupt) {
     ConversationStates states = read_conversation(context(emit, interrupt), load.path, load.model);
     Restored restored;
+    restored.kv_bytes = bytes_kept(states);
     if (states.current) {
-      restored.kv_bytes += states.current->cache.bytes_in_use();
       restored.thread = states.current->thread;
       restored.pins = states.current->pins;
       if (!states.current->makers.empty()) restored.recipe = states.current->makers.back().recipe;
       restored.prompt = states.current->settings;
     }
     if (states.prepared) {
-      restored.kv_bytes += states.prepared->state.cache.bytes_in_use();
       restored.prepared = media_thread(*states.prepared);
       restored.recipe = states.prepared->recipe;
       restored.pins = states.prepared->state.pins;

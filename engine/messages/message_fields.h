@@ -281,6 +281,8 @@ constexpr void visit_fields(F& f, auto&& visit) {
   visit("parameter_count", f.parameter_count);
   visit("weight_bytes", f.weight_bytes);
   visit("kv_bytes_per_token", f.kv_bytes_per_token);
+  visit("state_layers", f.state_layers);
+  visit("state_bytes", f.state_bytes);
   visit("time_instruction", f.time_instruction);
   visit("video_frames", f.video_frames);
   visit("recommended", f.recommended);
@@ -447,6 +449,7 @@ constexpr void visit_fields(F& f, auto&& visit) {
   visit("kv_bytes_after_event", f.kv_bytes_after_event);
   visit("kv_bytes_per_token", f.kv_bytes_per_token);
   visit("peak_bytes", f.peak_bytes);
+  visit("state_bytes", f.state_bytes);
   visit("fits_context", f.fits_context);
   visit("fits_memory", f.fits_memory);
   visit("context_tokens", f.context_tokens);

@@ -22,6 +22,7 @@ inline TurnFigures continued_figures(const TurnFigures& before, const TurnFigure
   whole.kv_bytes.allocated = rest.kv_bytes.allocated;
   whole.kv_bytes.metadata = rest.kv_bytes.metadata;
   whole.kv_bytes.full_end = rest.kv_bytes.full_end;
+  whole.kv_bytes.states = rest.kv_bytes.states;
   for (std::size_t layer = 0; layer < std::min(whole.layers.size(), rest.layers.size()); ++layer)
     whole.layers[layer].end = rest.layers[layer].end;
   whole.timings_ms.decode_total += rest.timings_ms.decode_total;

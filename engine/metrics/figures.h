@@ -63,6 +63,7 @@ struct KvBytes {
   std::int64_t allocated = 0;    // allocator's now
   std::int64_t metadata = 0;     // indices, positions, accumulators
   std::int64_t full_end = 0;     // formula: what the same tokens and the answer's take uncompressed; 0 before
+  std::int64_t states = 0;       // of layers without slots, beside all of these; no method makes them smaller
 };
 
 template <FieldsOf<KvBytes> F>
@@ -74,6 +75,7 @@ constexpr void visit_fields(F& f, auto&& visit) {
   visit("allocated", f.allocated);
   visit("metadata", f.metadata);
   visit("full_end", f.full_end);
+  visit("states", f.states);
 }
 
 // What stands in the cache now (of a finished answer: at its end), and what the same tokens take uncompressed.

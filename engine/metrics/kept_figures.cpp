@@ -39,4 +39,6 @@ HeldBytes held_bytes(const KvBytes& kv, std::span<const SlotCounts> layers) {
 
 HeldBytes held_bytes(const TurnFigures& figures) { return held_bytes(figures.kv_bytes, slots_of(figures.layers)); }
 
+std::int64_t memory_bytes(const KvBytes& kv) { return kv.allocated + kv.states; }
+
 }  // namespace winnow

@@ -1,4 +1,4 @@
-// What every view tells of a cache: the share that is left of what is attached, and whose bytes are whose.
+// What every view tells of a cache: the share that is left of what is attached, whose bytes are whose, and what it takes in memory.
 //
 // The one definition for chips, panel, columns, lines and the terminal. Plain functions of figures; threads: any.
 #pragma once
@@ -25,5 +25,8 @@ struct HeldBytes {
 };
 HeldBytes held_bytes(const KvBytes& kv, std::span<const SlotCounts> layers);
 HeldBytes held_bytes(const TurnFigures& figures);
+
+// What the cache takes in memory: blocks of K and V, and the states of layers without slots.
+std::int64_t memory_bytes(const KvBytes& kv);
 
 }  // namespace winnow

@@ -33,7 +33,7 @@ struct ModelInfo {
   std::string device;       // "cpu" or "cuda"
   std::string dtype;        // of the arithmetic, "fp32", "bf16", "fp16"; with quantised matrices also their type, "fp32, Q4_1"
   std::string device_note;  // why a faster device or dtype was not used; usually empty
-  std::int64_t layers = 0;
+  std::int64_t layers = 0;  // that attend, and so have slots
   std::int64_t heads = 0;
   std::int64_t kv_heads = 0;
   std::int64_t head_dim = 0;
@@ -42,6 +42,8 @@ struct ModelInfo {
   std::int64_t parameter_count = 0;
   std::int64_t weight_bytes = 0;
   std::int64_t kv_bytes_per_token = 0;  // all layers, K and V, uncompressed
+  std::int64_t state_layers = 0;        // beside `layers`: without slots, which keep a state of fixed size
+  std::int64_t state_bytes = 0;         // of all of them
   std::string time_instruction;         // from winnow.json, else from the model's own files; empty: none
   std::int64_t video_frames = 0;        // from winnow.json: frames of the longest training videos; 0: unknown
   SamplingChoice recommended;           // from generation_config.json; empty: none

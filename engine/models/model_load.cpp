@@ -36,6 +36,8 @@ ModelInfo ModelLoad::described(const TextDecoder& text) const {
   model.parameter_count = reader_->parameter_count();
   model.weight_bytes = reader_->weight_bytes();
   model.kv_bytes_per_token = shape.token_bytes();
+  for (const std::int64_t states : shape.states_with) model.state_layers += states;
+  model.state_bytes = shape.state_bytes();
   model.traits.arithmetic_bits = 8 * static_cast<int>(at::elementSize(shape.dtype));
   model.traits.kv_bits = 8 * static_cast<int>(at::elementSize(shape.row_type()));
   model.traits.reads_narrow_cache = source_.device.is_cpu();

@@ -107,7 +107,7 @@ PlanView describePlan(const Planned& planned, const PlanSubject& subject) {
   PlanView view;
   const int frames = framesOf(subject.attachments);
   const qint64 context = tokensNeeded(planned);
-  const double memoryShare = planned.free_bytes > 0 ? double(planned.peak_bytes) / double(planned.free_bytes) : 0.0;
+  const double memoryShare = planned.free_bytes > 0 ? double(planned.peak_bytes + planned.state_bytes) / double(planned.free_bytes) : 0.0;
   const bool fits = planned.fits_context && planned.fits_memory;
   const bool tight = double(context) > kTightContext * double(planned.context_tokens) || memoryShare > kTightMemory;
   view.fit = !fits ? PlanFit::kDoesNotFit : tight ? PlanFit::kTight : PlanFit::kFits;
@@ -128,6 +128,8 @@ PlanView describePlan(const Planned& planned, const PlanSubject& subject) {
       PlanWords::tr("Peak cache memory: %1. Free now: %2.").arg(formatBytes(planned.peak_bytes), formatBytes(planned.free_bytes)),
       PlanWords::tr("Chat plus longest answer: %1 of %2 tokens.")
           .arg(formatCount(static_cast<double>(context)), formatCount(static_cast<double>(planned.context_tokens)))};
+  if (planned.state_bytes > 0)
+    detail << PlanWords::tr("Layers with a state of fixed size take %1 more.").arg(formatBytes(planned.state_bytes));
   if (subject.window > 0 && planned.tokens.prompt >= subject.window) {
     detail << PlanWords::tr("Some layers see only the last %1 tokens. Their share is taken from those.")
                   .arg(formatCount(static_cast<double>(subject.window)));

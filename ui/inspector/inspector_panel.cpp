@@ -64,6 +64,13 @@ QString serversCacheText(const CacheFigures& f) {
   return InspectorPanel::tr("of the prompt’s %Ln token(s) came from the server’s cache", nullptr, static_cast<int>(f.promptTokens));
 }
 
+QString memoryExplained(const KvBytes& kv) {
+  QStringList sentences{InspectorPanel::tr("Allocated: %1.").arg(formatBytes(kv.allocated)),
+                        InspectorPanel::tr("Token positions and other bookkeeping: %1.").arg(formatBytes(kv.metadata))};
+  if (kv.states > 0) sentences << InspectorPanel::tr("Some layers keep a state of fixed size. No method makes it smaller.");
+  return sentences.join(QLatin1Char(' '));
+}
+
 QLabel* section(const QString& text) {
   auto* label = new QLabel(text);
   setTextRole(label, TextRole::kCaptionStrong);
@@ -287,10 +294,10 @@ void InspectorPanel::refresh() {
   QStringList memory;
   if (f.held.answer > 0) memory << tr("Answer: %1 more").arg(formatBytes(f.held.answer));
   memory << tr("Peak %1").arg(formatBytes(peak_bytes(f.kv)));
+  if (f.kv.states > 0) memory << tr("States: %1").arg(formatBytes(f.kv.states));
   if (f.kvBits > 0 && f.kvBits < 32) memory << tr("%1-bit cache").arg(f.kvBits);
   m_memoryDetail->setText(f.hasReport ? memory.join(QStringLiteral(" · ")) : QString());
-  m_memoryDetail->setToolTip(
-      tr("Allocated: %1. Token positions and other bookkeeping: %2.").arg(formatBytes(f.kv.allocated), formatBytes(f.kv.metadata)));
+  m_memoryDetail->setToolTip(memoryExplained(f.kv));
   m_memoryDetail->setVisible(f.hasReport);
   m_pinned->setText(f.pinnedTokens > 0 ? tr("Pinned: %Ln token(s) in every layer", nullptr, static_cast<int>(f.pinnedTokens)) : QString());
   m_pinned->setVisible(f.pinnedTokens > 0);

@@ -57,6 +57,7 @@ CacheReport cache_report(const EventOutcome& outcome, const Conversation& conver
   report.kv_bytes.peak = cache.bytes_peak();
   report.kv_bytes.allocated = cache.bytes_allocated();
   report.kv_bytes.metadata = metadata_bytes(conversation);
+  report.kv_bytes.states = layer_states(cache).bytes();
   report.layers = layer_figures(cache, conversation.origins, outcome.budgets);
   for (std::size_t layer = 0; layer < std::min(report.layers.size(), outcome.why.size()); ++layer) {
     report.layers[layer].why = outcome.why[layer];

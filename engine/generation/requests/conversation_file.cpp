@@ -21,8 +21,8 @@ namespace winnow {
 namespace {
 
 // 1: without positions; 2: without the kinds of media; 3: without how rows are stored; 4: without 16 bits; 5: without makers;
-// 6: keys of 8 bits with their bias; 7: without all of it
-constexpr int kFormat = 8;
+// 6: keys of 8 bits with their bias; 7: without all of it; 8: without states of layers that have no slots
+constexpr int kFormat = 9;
 constexpr std::uint64_t kMostJson = std::uint64_t{64} << 20;
 constexpr std::int64_t kOriginFields = 5;  // modality, media, frame, row, column
 
@@ -94,6 +94,14 @@ void add_state(NamedTensors& tensors, const std::string& name, const Conversatio
     add_rows(tensors, of_layer + ".keys", at::cat(keys).cpu().contiguous(), cache.shape());
     add_rows(tensors, of_layer + ".values", at::cat(values).cpu().contiguous(), cache.shape());
     if (!rotated_by.empty()) tensors.emplace_back(of_layer + ".key_positions", at::cat(rotated_by, 1).to(at::kInt));
+    const LayerStates& states = layer_states(cache);
+    for (std::int64_t which = 0; which < states.of_layer(layer); ++which) {
+      const LayerState* const state = states.state(layer, which);
+      require(state != nullptr, "a conversation that is kept has read something");
+      const std::string of_state = of_layer + ".state." + std::to_string(which);
+      tensors.emplace_back(of_state + ".recent", state->recent.cpu().contiguous());
+      tensors.emplace_back(of_state + ".memory", state->memory.cpu().contiguous());
+    }
   }
 }
 
@@ -151,6 +159,7 @@ class Reader {
         }
         first += count;
       }
+      read_layer_states(of_layer, layer, cache);
     }
   }
 
@@ -165,6 +174,19 @@ class Reader {
   }
 
  private:
+  void read_layer_states(const std::string& of_layer, LayerId layer, KvCache& cache) {
+    const KvShape& shape = cache.shape();
+    LayerStates& states = layer_states(cache);
+    for (std::int64_t which = 0; which < states.of_layer(layer); ++which) {
+      const std::string of_state = of_layer + ".state." + std::to_string(which);
+      LayerState& state = states.to_write(layer, which);
+      state.recent.copy_(
+          finite(of_state + ".recent", tensor(of_state + ".recent", shape.dtype, {shape.state.recent, shape.state.channels})));
+      state.memory.copy_(finite(of_state + ".memory",
+                                tensor(of_state + ".memory", at::kFloat, {shape.state.heads, shape.state.rows, shape.state.columns})));
+    }
+  }
+
   // -1 in shape: any. The file has been checked to hold as many bytes as it says.
   at::Tensor tensor(const std::string& name, at::ScalarType type, const std::vector<std::int64_t>& shape) {
     const StoredTensor& stored = file_.tensor(name);
@@ -179,10 +201,13 @@ class Reader {
 
   // A hash is no signature: what would make every answer nonsense is told of the file, not later of the model.
   at::Tensor rows(const std::string& name, std::int64_t count, const KvShape& shape) {
-    const at::Tensor read = stored_rows(name, count, shape);
+    return finite(name, stored_rows(name, count, shape)).to(shape.device);
+  }
+
+  at::Tensor finite(const std::string& name, const at::Tensor& read) const {
     const at::Tensor squares = read.to(at::kFloat).square();  // what a product of two such values would be
     if (!at::isfinite(squares).all().item<bool>()) refuse(name, "a value that is not finite, or too large to compute with");
-    return read.to(shape.device);
+    return read;
   }
 
   at::Tensor stored_rows(const std::string& name, std::int64_t count, const KvShape& shape) {
@@ -269,7 +294,17 @@ void require_same_media(const RequestContext& context, const Conversation& conve
   }
 }
 
+std::int64_t bytes_of(const Conversation& conversation) {
+  return conversation.cache.bytes_in_use() + layer_states(conversation.cache).bytes();
+}
+
 }  // namespace
+
+std::int64_t bytes_kept(const ConversationStates& states) {
+  const bool current = states.current && can_be_kept(*states.current);
+  const bool prepared = states.prepared && can_be_kept(states.prepared->state);
+  return (current ? bytes_of(*states.current) : 0) + (prepared ? bytes_of(states.prepared->state) : 0);
+}
 
 std::int64_t write_conversation(const std::string& path, const std::string& model, const ConversationStates& states,
                                 std::int64_t most_bytes) {
@@ -277,8 +312,7 @@ std::int64_t write_conversation(const std::string& path, const std::string& mode
   if (states.watched) return 0;
   const Conversation* const current = states.current && can_be_kept(*states.current) ? &*states.current : nullptr;
   const PreparedContext* const prepared = states.prepared && can_be_kept(states.prepared->state) ? &*states.prepared : nullptr;
-  const std::int64_t bytes =
-      (current != nullptr ? current->cache.bytes_in_use() : 0) + (prepared != nullptr ? prepared->state.cache.bytes_in_use() : 0);
+  const std::int64_t bytes = bytes_kept(states);
   if (bytes == 0 || bytes > most_bytes) return 0;
 
   NamedTensors tensors;

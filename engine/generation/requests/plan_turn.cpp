@@ -221,6 +221,7 @@ Planned plan_turn(const RequestContext& context, const Turn& asked, const Conver
   planned.kv_bytes_full = shape.full_bytes(working.full_tokens() + segment.pruned + (slots.after_first_token ? 1 : 0));
   planned.kv_bytes_per_token = shape.token_bytes();
   planned.kv_bytes_after_event = once.slots * shape.slot_bytes();
+  planned.state_bytes = shape.state_bytes();
 
   planned.context_tokens = info.context_tokens;
   // Asked twice, as prepare_segment() does: before a video is decoded, and with what reaches the decoder.
@@ -232,7 +233,8 @@ Planned plan_turn(const RequestContext& context, const Turn& asked, const Conver
     PlannedPrefill way;
     way.peak_bytes = cache.peak_blocks * KvCache::kBlockSlots * shape.slot_bytes();
     const std::int64_t prefill = way.peak_bytes + work_bytes(info, shape, segment.tokens.size()) + (two_passes ? embeddings : 0);
-    const std::int64_t needed = std::max(prefill, planned.kv_bytes_after_event + answer) - working.cache.bytes_allocated();
+    const std::int64_t needed =
+        std::max(prefill, planned.kv_bytes_after_event + answer) + planned.state_bytes - working.cache.bytes_allocated();
     way.fits_memory = planned.free_bytes == 0 || needed <= planned.free_bytes;
     TurnWork work = segment.work;
     work.prefill_passes = two_passes ? 2 : 1;

@@ -29,6 +29,14 @@ TEST(KeptFigures, TheShareIsOfWhatIsAttachedHoweverLongTheAnswer) {
   EXPECT_DOUBLE_EQ(kept_share(figures), 0.2) << "as the event left it";
 }
 
+TEST(KeptFigures, MemoryIsThatOfBlocksAndOfStates) {
+  TurnFigures figures = answered();
+  figures.kv_bytes.allocated = 32'768;
+  EXPECT_EQ(memory_bytes(figures.kv_bytes), 32'768);
+  figures.kv_bytes.states = 4096;
+  EXPECT_EQ(memory_bytes(figures.kv_bytes), 36'864);
+}
+
 TEST(KeptFigures, WithoutAnythingAttachedItIsOfTheText) {
   TurnFigures figures = answered();
   figures.tokens.thread_visual = 0;

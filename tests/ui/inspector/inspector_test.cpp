@@ -2,15 +2,18 @@
 
 #include <QApplication>
 #include <QClipboard>
+#include <QLabel>
 #include <QMimeData>
 #include <QSortFilterProxyModel>
 #include <QTableView>
 #include <QtTest/QTest>
+#include <algorithm>
 
 #include "ui/inspector/charts.h"
 #include "ui/inspector/inspector_panel.h"
 #include "ui/models/cache_monitor.h"
 #include "ui/models/layer_table_model.h"
+#include "ui/words/format_text.h"
 
 namespace winnow::ui {
 namespace {
@@ -105,6 +108,26 @@ TEST(InspectorPanel, RefreshesAtMostTenTimesASecondAndNeverWhileHidden) {
   monitor.take(report());
   QTest::qWait(250);
   EXPECT_EQ(panel.refreshCount(), hidden);
+}
+
+TEST(InspectorPanel, TellsTheBytesOfStatesWhereThereAreSome) {
+  CacheMonitor monitor;
+  monitor.showRunning();
+  InspectorPanel panel(monitor);
+  panel.show();
+  const auto told = [&](const QString& text) {
+    return QTest::qWaitFor(
+        [&] { return std::ranges::any_of(panel.findChildren<QLabel*>(), [&](const QLabel* label) { return label->text() == text; }); },
+        5000);
+  };
+  CacheReport hybrid = report();
+  monitor.begin(recipe("snapkv", 0.5));
+  monitor.take(hybrid);
+  const QString peak = QStringLiteral("Peak %1").arg(formatBytes(1000));
+  EXPECT_TRUE(told(peak));
+  hybrid.kv_bytes.states = 3 << 20;
+  monitor.take(hybrid);
+  EXPECT_TRUE(told(peak + QStringLiteral(" · States: 3.0 MiB")));
 }
 
 TEST(InspectorPanel, SaysWhereCompressionDidOtherwise) {

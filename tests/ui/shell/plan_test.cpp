@@ -67,6 +67,16 @@ TEST(PlanWords, WhatAShareIsOfWhereLayersHaveAWindow) {
   EXPECT_FALSE(said(0));
 }
 
+TEST(PlanWords, StatesOfLayersCountAsMemory) {
+  Planned planned = plan();
+  EXPECT_FALSE(ui::describePlan(planned, {}).detail.contains(QStringLiteral("state")));
+  planned.state_bytes = 19'500'000;
+  EXPECT_TRUE(ui::describePlan(planned, {}).detail.contains(QStringLiteral("Layers with a state of fixed size take 18.6 MiB more.")))
+      << ui::describePlan(planned, {}).detail.toStdString();
+  planned.state_bytes = 900 << 20;
+  EXPECT_EQ(ui::describePlan(planned, {}).fit, PlanFit::kTight);
+}
+
 TEST(PlanWords, WhatDoesNotFitOffersWhatWould) {
   Planned planned = plan();
   planned.tokens.visual = 4500;

@@ -65,6 +65,22 @@ TEST_F(ConversationFile, AThreadGoesOnTokenForToken) {
   }
 }
 
+// The earlier format has no states.
+TEST_F(ConversationFile, OfAnEarlierFormatIsReadAgain) {
+  finished(run(ask("video", "every-k", 0.1, 2)));
+  save();
+  std::string earlier = bytes();
+  const std::string now = R"("format":9)";
+  const std::size_t at = earlier.find(now);
+  ASSERT_NE(at, std::string::npos);
+  earlier[at + now.size() - 1] = '8';
+  write(earlier);
+  const EventRecorder events = restore();
+  ASSERT_TRUE(events.last<Failed>());
+  EXPECT_EQ(events.last<Failed>()->error.code, ErrorCode::kCacheOutdated);
+  EXPECT_EQ(events.last<Failed>()->error.reason, "what was kept was written by another version of the program");
+}
+
 TEST_F(ConversationFile, PreparedMediaAreAskedAboutLater) {
   const Turn turn = ask("video", "self-study", 0.3, 12);
   const EventRecorder alone = run(turn);
