@@ -1,5 +1,6 @@
 #include "engine/api/model_summary.h"
 
+#include <algorithm>
 #include <filesystem>
 #include <functional>
 #include <limits>
@@ -37,15 +38,24 @@ std::int64_t context_of(const JsonObject& config) {
   return text && text->has(kContext) ? text->integer(kContext, 0, kMost) : 0;
 }
 
+constexpr std::int64_t kMostLayers = 1024;
+
+// Those of the text model that keep keys and values; recurrent ones keep a state of fixed size.
+std::int64_t layers_with_slots(const JsonObject& text) {
+  const std::int64_t layers = text.integer("num_hidden_layers", 0, kMostLayers, 0);
+  if (!text.has("layer_types")) return layers / text.integer("full_attention_interval", 1, kMostLayers, 1);
+  const std::vector<std::string> types = text.strings("layer_types", kNameBytes, static_cast<std::size_t>(kMostLayers));
+  return std::ssize(types) - std::ranges::count(types, "linear_attention");
+}
+
 // Of the text model in 16 bits; 0 where its shape is not told in the usual keys.
 std::int64_t kv_bytes_of(const JsonObject& config) {
-  constexpr std::int64_t kMostLayers = 1024;
   constexpr std::int64_t kMostHeads = 4096;
   constexpr std::int64_t kMostSize = 1 << 20;
   constexpr std::int64_t kKeyAndValue = 2 * 2;  // two rows of two bytes an element
   const auto inner = config.optional_object("text_config");
   const JsonObject& text = inner ? *inner : config;
-  const std::int64_t layers = text.integer("num_hidden_layers", 0, kMostLayers, 0);
+  const std::int64_t layers = layers_with_slots(text);
   const std::int64_t heads = text.integer("num_attention_heads", 0, kMostHeads, 0);
   if (layers == 0 || heads == 0) return 0;
   const std::int64_t size = text.integer("head_dim", 0, kMostSize, text.integer("hidden_size", 0, kMostSize, 0) / heads);

@@ -37,17 +37,19 @@ struct DecoderType {
   DecoderSizes sizes{};
   RotaryDefaults rotary{};
   double rms_norm_eps = 1e-6;
+  bool recurrent = false;  // has layers without slots, and gates on its attention's output
   ExpertWeights experts = ExpertWeights::kNoExperts;
 };
 
 constexpr std::int64_t kMaxExperts = 1024;
 constexpr RotaryDefaults kThreeAxes{1'000'000.0, true};
 constexpr RotaryDefaults kThreeAxesAlternating{500'000.0, true};
+constexpr RotaryDefaults kQuarterTurns{10'000.0, true, 0.25};
 
 constexpr auto kTypes = std::to_array<DecoderType>({
     {"llama", false, true, 2048, 0, {4096, 11'008, 32, 32, 0, 32'000}},
     {"mistral", false, false, 131'072, 4096, {4096, 14'336, 32, 32, 8, 32'000}},
-    {"mixtral", false, false, 131'072, 0, {4096, 14'336, 32, 32, 8, 32'000}, {1'000'000.0}, 1e-5, ExpertWeights::kMixtral},
+    {"mixtral", false, false, 131'072, 0, {4096, 14'336, 32, 32, 8, 32'000}, {1'000'000.0}, 1e-5, false, ExpertWeights::kMixtral},
     {"qwen2", false, true, 32'768, 0},
     {"qwen3", true, true, 32'768, 0},
     {"internlm2", false, true, 2048, 0},  // its names: internvl/original_config.cpp
@@ -56,8 +58,9 @@ constexpr auto kTypes = std::to_array<DecoderType>({
     {"qwen2_5_vl", false, true, 32'768, 0, {}, kThreeAxes, 1e-5},
     {"qwen2_5_vl_text", false, true, 32'768, 0, {}, kThreeAxes, 1e-5},
     {"qwen3_vl_text", true, true, 128'000, 0, {}, kThreeAxesAlternating},
-    {"qwen3_moe", true, true, 32'768, 0, {}, {}, 1e-6, ExpertWeights::kMaySumToOne},
-    {"qwen3_vl_moe_text", true, true, 128'000, 0, {}, kThreeAxesAlternating, 1e-6, ExpertWeights::kSumToOne},
+    {"qwen3_moe", true, true, 32'768, 0, {}, {}, 1e-6, false, ExpertWeights::kMaySumToOne},
+    {"qwen3_vl_moe_text", true, true, 128'000, 0, {}, kThreeAxesAlternating, 1e-6, false, ExpertWeights::kSumToOne},
+    {"qwen3_5_text", true, true, 32'768, 0, {}, kQuarterTurns, 1e-6, true},
 });
 
 std::int64_t size_or(const JsonObject& text, const char* key, std::int64_t most, std::int64_t fallback) {
@@ -102,6 +105,40 @@ std::optional<ExpertConfig> read_experts(const JsonObject& text, ExpertWeights w
   return experts;
 }
 
+// Which layers attend: layer_types, or every full_attention_interval-th.
+std::vector<bool> read_recurrent_layers(const JsonObject& text, std::int64_t layers) {
+  std::vector<bool> recurrent;
+  const std::int64_t interval = text.integer("full_attention_interval", 1, kMaxLayers, 4);
+  for (std::int64_t layer = 0; layer < layers; ++layer) recurrent.push_back((layer + 1) % interval != 0);
+  if (text.has("layer_types")) {
+    const Json& types = text.value("layer_types");
+    if (!types.is_array() || types.size() != static_cast<std::size_t>(layers))
+      text.refuse(ErrorCode::kDamagedFile, "layer_types", "it must have one entry per layer");
+    for (std::size_t layer = 0; layer < types.size(); ++layer) {
+      if (types[layer] != "full_attention" && types[layer] != "linear_attention")
+        unsupported(text, "layer_types", "only full_attention and linear_attention are implemented for this model");
+      recurrent[layer] = types[layer] == "linear_attention";
+    }
+  }
+  if (std::ranges::all_of(recurrent, std::identity()))
+    unsupported(text, text.has("layer_types") ? "layer_types" : "full_attention_interval",
+                "a model of which no layer attends has no cache to compress and does not run");
+  return recurrent;
+}
+
+void read_recurrent(const JsonObject& text, DecoderConfig& config) {
+  constexpr std::int64_t kMaxKernel = 64;
+  constexpr std::int64_t kMaxDeltaDim = 1024;
+  config.norm = NormKind::kCentredRms;
+  config.output_gate = true;
+  if (!text.boolean("attn_output_gate", true)) unsupported(text, "attn_output_gate", "this model's attention has a gate on its output");
+  config.recurrent = read_recurrent_layers(text, config.layers);
+  config.delta = {text.integer("linear_num_key_heads", 1, kMaxHeads, 16), text.integer("linear_num_value_heads", 1, kMaxHeads, 32),
+                  text.integer("linear_key_head_dim", 1, kMaxDeltaDim, 128), text.integer("linear_value_head_dim", 1, kMaxDeltaDim, 128),
+                  text.integer("linear_conv_kernel_dim", 1, kMaxKernel, 4)};
+  require_whole_groups(text, "linear_num_key_heads", config.delta.value_heads, config.delta.key_heads);
+}
+
 }  // namespace
 
 std::vector<bool> read_layer_types(const JsonObject& text, std::int64_t layers) {
@@ -143,7 +180,8 @@ DecoderConfig parse_decoder_config(const JsonObject& text, std::string_view assu
   const RotaryConfig rotary = read_rotary(text, config.head_dim, config.max_positions, type.rotary);
   config.rotary = rotary.scheme;
   config.max_positions = rotary.max_positions;
-  const std::vector<bool> sliding = sliding_layers(text, type, config.layers);
+  if (type.recurrent) read_recurrent(text, config);
+  const std::vector<bool> sliding = type.recurrent ? std::vector<bool>() : sliding_layers(text, type, config.layers);
   if (const std::optional<std::int64_t> window = sliding_window(text, type))
     config.windows = windows_of(sliding, *window, config.max_positions);
   config.vocabulary = size_or(text, "vocab_size", kMaxVocabulary, type.sizes.vocabulary);

@@ -3,9 +3,10 @@
 // Describes transformer_decoder.h. Read here for Llama, Mistral, Mixtral, Qwen2, Qwen3, Qwen3-MoE and the decoders of Qwen2-VL, Qwen2.5-VL,
 // Qwen3-VL and Qwen3-VL-MoE, whose families read their rotary axes. Falcon and Gemma 3 have readers of their own
 // (causal_lm/falcon_config.h, gemma3_config.h). Zero heads, indivisible head counts, unknown activations and partial rotary embeddings are
-// refused by name. Keys of both transformers 4 (rope_theta, rope_scaling) and 5 (rope_parameters) are read. Missing fields of a Llama or
-// Mistral take the defaults of LlamaConfig and MistralConfig, because published folders say "_name_or_path" and little more. The weight
-// names, not this file, decide which projections have biases. Errors: as config_fields.h. No torch. Threads: plain values.
+// refused by name. Qwen3.5's (models/qwen3_5) has layers without slots between its attention layers. Keys of both transformers 4
+// (rope_theta, rope_scaling) and 5 (rope_parameters) are read. Missing fields of a Llama or Mistral take the defaults of LlamaConfig and
+// MistralConfig, because published folders say "_name_or_path" and little more. The weight names, not this file, decide which projections
+// have biases. Errors: as config_fields.h. No torch. Threads: plain values.
 #pragma once
 
 #include <cstdint>
@@ -16,6 +17,7 @@
 #include "engine/base/json_document.h"
 #include "engine/kv_cache/rotary_scheme.h"
 #include "engine/layers/activation.h"
+#include "engine/layers/delta_sizes.h"
 
 namespace winnow {
 
@@ -58,6 +60,7 @@ struct DecoderNames {
   std::string_view gate = "mlp.gate_proj";  // empty: a plain MLP
   std::string_view up = "mlp.up_proj";
   std::string_view down = "mlp.down_proj";
+  std::string_view delta = "linear_attn";  // of a layer without slots: what its tensors' names begin with
 };
 
 struct DecoderConfig {
@@ -80,6 +83,10 @@ struct DecoderConfig {
   std::int64_t vocabulary = 0;
   bool tie_word_embeddings = false;
   bool query_key_norm = false;  // RMS norm of every head of q and k before they are rotated (Qwen3)
+  bool output_gate = false;     // q_proj has each head's gate of the attention's output behind its query (Qwen3.5)
+  // Layers without slots (Qwen3.5): for each layer whether it is one. Empty: none.
+  std::vector<bool> recurrent{};
+  DeltaSizes delta{};  // of each
   Activation activation = Activation::kSilu;
   // Deepstack features of a vision token (Qwen3-VL): one is added after each of the first so many layers.
   std::int64_t deepstack_layers = 0;

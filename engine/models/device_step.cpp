@@ -72,9 +72,9 @@ DeviceStep::Inputs DeviceStep::inputs_of(Token token, const KvCache& cache, Rows
 }
 
 // cache: counts the token already; null for a captured step, whose layers have no shared slots.
-DeviceStep::Shown DeviceStep::launch(const Inputs& inputs, const KvCache* cache) const {
+DeviceStep::Shown DeviceStep::launch(const Inputs& inputs, KvCache* cache) const {
   Shown shown;
-  shown.logits = body_(inputs.token, [&](LayerId layer, const at::Tensor& qkv, const RotaryAngles& angles) {
+  shown.logits = body_(inputs.token, cache, [&](LayerId layer, const at::Tensor& qkv, const RotaryAngles& angles) {
     const at::Tensor query = rotate_append(qkv, angles, inputs.shape, inputs.layers[layer]);
     DeviceProbabilities* const there = inputs.rows == Rows::kProbabilities ? &shown.probabilities.emplace_back() : nullptr;
     if (cache != nullptr && cache->has_shared_entries(layer)) {

@@ -36,7 +36,8 @@ class DeviceStep {
   // Rotates a layer's queries and keys, qkv [1, H + 2 Hkv, d], appends keys and values to the cache and returns the attention [H, d].
   using Attend = std::function<at::Tensor(LayerId, const at::Tensor& qkv, const RotaryAngles&)>;
   // All of a step but attention: the logits, fp32 [vocabulary]. Reads no more of the token, and does not synchronise if it is captured.
-  using Body = std::function<at::Tensor(const Token&, const Attend&)>;
+  // The cache is for layers without slots; null in a captured step.
+  using Body = std::function<at::Tensor(const Token&, KvCache*, const Attend&)>;
   enum class Capture { kNever = 1, kRepeatedSteps = 2 };
   struct Result {
     at::Tensor logits;
@@ -58,7 +59,7 @@ class DeviceStep {
   struct Shown;
   struct Captured;
   static Inputs inputs_of(Token token, const KvCache& cache, Rows rows);
-  Shown launch(const Inputs& inputs, const KvCache* cache) const;
+  Shown launch(const Inputs& inputs, KvCache* cache) const;
   bool follows(const NextToken& token, const KvCache& cache);
   void capture(const KvCache& cache, Rows rows);
   std::optional<std::vector<std::int64_t>> further_slots(const KvCache& cache, Rows rows) const;

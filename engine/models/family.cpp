@@ -24,6 +24,7 @@ constexpr auto kFamilies = std::to_array<Family>({
     {"qwen2_5_vl", "Qwen2_5_VLForConditionalGeneration", FamilyLoader::kQwen2Vl},
     {"qwen3_vl", "Qwen3VLForConditionalGeneration", FamilyLoader::kQwen3Vl},
     {"qwen3_vl_moe", "Qwen3VLMoeForConditionalGeneration", FamilyLoader::kQwen3Vl},
+    {"qwen3_5", "Qwen3_5ForConditionalGeneration", FamilyLoader::kQwen35},
     {"idefics3", "Idefics3ForConditionalGeneration", FamilyLoader::kSmolVlm},
     {"smolvlm", "SmolVLMForConditionalGeneration", FamilyLoader::kSmolVlm},
     {"internvl", "InternVLForConditionalGeneration", FamilyLoader::kInternVl},

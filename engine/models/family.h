@@ -16,6 +16,7 @@ enum class FamilyLoader {
   kLlava,
   kQwen2Vl,
   kQwen3Vl,
+  kQwen35,
   kSmolVlm,
   kInternVl,
   kInternVlChat,

@@ -10,6 +10,7 @@
 #include "engine/models/llava_onevision/llava_onevision.h"
 #include "engine/models/model_load.h"
 #include "engine/models/qwen2_vl/qwen2_vl.h"
+#include "engine/models/qwen3_5/qwen3_5.h"
 #include "engine/models/qwen3_vl/qwen3_vl.h"
 #include "engine/models/smolvlm/smolvlm.h"
 
@@ -26,6 +27,8 @@ std::unique_ptr<VisionLanguageModel> load_with(FamilyLoader loader, ModelLoad& l
       return load_qwen2_vl(load);
     case FamilyLoader::kQwen3Vl:
       return load_qwen3_vl(load);
+    case FamilyLoader::kQwen35:
+      return load_qwen3_5(load);
     case FamilyLoader::kSmolVlm:
       return load_smolvlm(load);
     case FamilyLoader::kInternVl:

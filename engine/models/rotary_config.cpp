@@ -128,6 +128,17 @@ std::optional<JsonObject> rope_object(const JsonObject& text) {
   return rope ? rope : text.optional_object("rope_scaling");
 }
 
+// partial_rotary_factor: the share of a head that is rotated; transformers cuts it to whole elements.
+std::int64_t read_rotated(const JsonObject& object, std::int64_t head_dim, const RotaryDefaults& defaults) {
+  const char* const key = "partial_rotary_factor";
+  const double share = object.real(key, 0.0, 1.0, defaults.rotated);
+  if (share == 1.0) return head_dim;
+  if (defaults.rotated == 1.0) unsupported(object, key, "partial rotary positions are not implemented for this model");
+  const auto rotated = static_cast<std::int64_t>(static_cast<double>(head_dim) * share);
+  if (rotated < 2 || rotated % 2 != 0) object.refuse(ErrorCode::kDamagedFile, key, "whole pairs of a head must be rotated");
+  return rotated;
+}
+
 // mrope_section: frequencies of each axis.
 std::vector<std::int64_t> read_sections(const JsonObject& object, std::int64_t head_dim) {
   std::vector<std::int64_t> sections = object.integers("mrope_section", 1, head_dim, kAxes);
@@ -150,14 +161,16 @@ RotaryConfig read_rotary_of(const JsonObject& text, const std::optional<JsonObje
                             std::int64_t max_positions, const RotaryDefaults& defaults) {
   const JsonObject& object = rope ? *rope : text;
   const double theta = rope ? rope->real("rope_theta", 1.0, kMaxTheta, defaults.theta) : defaults.theta;
-  if (object.has("partial_rotary_factor") && object.real("partial_rotary_factor", 0.0, 1.0) != 1.0) {
-    unsupported(object, "partial_rotary_factor", "partial rotary positions are not implemented");
-  }
+  const std::int64_t rotated = read_rotated(object, head_dim, defaults);
   std::string kind = "default";
   if (rope) kind = rope->string("rope_type", kMaxNameBytes, rope->string("type", kMaxNameBytes, "default"));
   if (kind == "mrope" && defaults.sections) kind = "default";
-  return scaled({object, head_dim, theta, max_positions}, kind, text);
+  RotaryConfig config = scaled({object, rotated, theta, max_positions}, kind, text);
+  if (rotated < head_dim) config.scheme.rotated = rotated;
+  return config;
 }
+
+std::int64_t rotated_elements(const RotaryScheme& scheme, std::int64_t head_dim) { return scheme.rotated == 0 ? head_dim : scheme.rotated; }
 
 std::vector<std::int64_t> read_rotary_sections(const JsonObject& text, std::int64_t head_dim) {
   const std::optional<JsonObject> rope = rope_object(text);
@@ -168,12 +181,13 @@ std::vector<std::int64_t> read_rotary_sections(const JsonObject& text, std::int6
   return axes;
 }
 
-std::vector<std::int64_t> read_alternating_sections(const JsonObject& text, std::int64_t head_dim) {
+std::vector<std::int64_t> read_alternating_sections(const JsonObject& text, std::int64_t rotated) {
   const std::optional<JsonObject> rope = rope_object(text);
   const JsonObject& object = rope ? *rope : text;
-  const bool known = object.has("mrope_section") || head_dim != 128;
-  const std::vector<std::int64_t> sections = known ? read_sections(object, head_dim) : std::vector<std::int64_t>{24, 20, 20};
-  std::vector<std::int64_t> axes(static_cast<std::size_t>(head_dim / 2), 0);
+  const auto defaults = rotated == 64 ? std::vector<std::int64_t>{11, 11, 10} : std::vector<std::int64_t>{24, 20, 20};
+  const bool known = object.has("mrope_section") || (rotated != 128 && rotated != 64);
+  const std::vector<std::int64_t> sections = known ? read_sections(object, rotated) : defaults;
+  std::vector<std::int64_t> axes(static_cast<std::size_t>(rotated / 2), 0);
   for (std::size_t axis = 1; axis < kAxes; ++axis) {
     const std::int64_t end = std::min<std::int64_t>(std::ssize(axes), sections[axis] * static_cast<std::int64_t>(kAxes));
     for (auto frequency = static_cast<std::int64_t>(axis); frequency < end; frequency += static_cast<std::int64_t>(kAxes))

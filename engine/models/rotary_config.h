@@ -27,6 +27,7 @@ struct RotaryConfig {
 struct RotaryDefaults {
   double theta = 10'000.0;
   bool sections = false;  // multi-axis positions, split by mrope_section
+  double rotated = 1.0;   // share of a head that is rotated, where the class knows partial_rotary_factor; 1: it does not
 };
 
 RotaryConfig read_rotary(const JsonObject& text, std::int64_t head_dim, std::int64_t max_positions, const RotaryDefaults& defaults = {});
@@ -38,8 +39,11 @@ RotaryConfig read_rotary_of(const JsonObject& text, const std::optional<JsonObje
 // both halves of a head that way, and the halves of a frequency have the same angle.
 std::vector<std::int64_t> read_rotary_sections(const JsonObject& text, std::int64_t head_dim);
 
+// Elements of a head that positions rotate.
+std::int64_t rotated_elements(const RotaryScheme& scheme, std::int64_t head_dim);
+
 // Interleaved axes, as in transformers' Qwen3-VL regardless of mrope_interleaved: time, height, width, time, ... while a section lasts,
-// then time. Default sections: 24, 20, 20.
-std::vector<std::int64_t> read_alternating_sections(const JsonObject& text, std::int64_t head_dim);
+// then time. rotated: elements of a head that are rotated. Default sections: 24, 20, 20 of 128, and 11, 11, 10 of 64.
+std::vector<std::int64_t> read_alternating_sections(const JsonObject& text, std::int64_t rotated);
 
 }  // namespace winnow

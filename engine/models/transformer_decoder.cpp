@@ -7,12 +7,14 @@
 
 #include "engine/base/error.h"
 #include "engine/device/cuda_plugin.h"
+#include "engine/device/host_numbers.h"
 #include "engine/kv_cache/stored_rows.h"
 #include "engine/layers/attention.h"
 #include "engine/layers/decode_attention.h"
 #include "engine/layers/shared_entry_attention.h"
 #include "engine/layers/tiled_attention.h"
 #include "engine/layers/window_slots.h"
+#include "engine/models/head_order.h"
 
 namespace winnow {
 namespace {
@@ -94,10 +96,17 @@ TransformerDecoder::TransformerDecoder(const DecoderConfig& config, WeightReader
       dtype_(weights.dtype()),
       device_(weights.device()) {
   require(tile_rows >= 0, "a prefill tile has at least one row");
+  require(config.recurrent.empty() || config.deepstack_layers == 0, "layers without slots read no deepstack features");
   if (config.window_rotary && !windows_.empty()) window_rotary_.emplace(config.head_dim, *config.window_rotary, dtype_, device_);
   embedding_ = weights.table(prefix + std::string(config.names.embedding), config.vocabulary, config.hidden_size);
-  for (LayerId layer{0}; layer < config.layers; ++layer) {
-    layers_.push_back(read_layer(weights, prefix + std::string(config.names.layers) + std::to_string(layer) + "."));
+  for (std::int64_t stored = 0; stored < config.layers; ++stored) {
+    const std::string name = prefix + std::string(config.names.layers) + std::to_string(stored) + ".";
+    if (is_recurrent(stored)) {
+      last_.push_back(read_recurrent_layer(weights, name));
+    } else {
+      layers_.push_back(read_layer(weights, name));
+      layers_[LayerId(layers() - 1)].before = std::exchange(last_, {});
+    }
   }
   final_norm_ = read_norm(weights, prefix + std::string(config.names.final_norm));
   // A folder that ties the two and still stores the head means what it stores (transformers 5 reads it the same way).
@@ -109,13 +118,14 @@ TransformerDecoder::TransformerDecoder(const DecoderConfig& config, WeightReader
   if (weights.narrows_cache()) storage_ = KvStorage::kHalf;
   key_bias_ = read_key_bias();
   if (device_.is_cpu()) return;
-  const auto step = [this](const DeviceStep::Token& token, const DeviceStep::Attend& attend) {
+  const auto step = [this](const DeviceStep::Token& token, KvCache* cache, const DeviceStep::Attend& attend) {
     const at::Tensor positions = token.position.expand({config_.rotary.axes(), 1});
     return run_step(
-        scaled_rows(token.id), [&](const RotaryEmbedding& rotary) { return rotary.angles(positions); }, attend);
+        scaled_rows(token.id), cache, [&](const RotaryEmbedding& rotary) { return rotary.angles(positions); }, attend);
   };
-  // The host routes mixtures of experts.
-  const auto capture = config_.experts ? DeviceStep::Capture::kNever : DeviceStep::Capture::kRepeatedSteps;
+  // The host routes mixtures of experts, and a fork's states lie elsewhere.
+  const bool launched = config_.experts.has_value() || !config_.recurrent.empty();
+  const auto capture = launched ? DeviceStep::Capture::kNever : DeviceStep::Capture::kRepeatedSteps;
   device_step_ = std::make_unique<DeviceStep>(step, scale_, layers(), device_, capture);
 }
 
@@ -126,8 +136,21 @@ Norm TransformerDecoder::read_norm(WeightReader& weights, const std::string& nam
 }
 
 RmsNorm TransformerDecoder::read_head_norm(WeightReader& weights, const std::string& name) const {
-  if (config_.norm == NormKind::kCentredRms) return weights.centred_rms_norm(name, config_.head_dim, config_.norm_eps);
-  return weights.rms_norm(name, config_.head_dim, config_.norm_eps);
+  const bool centred = config_.norm == NormKind::kCentredRms;
+  RmsNorm norm = centred ? weights.centred_rms_norm(name, config_.head_dim, config_.norm_eps)
+                         : weights.rms_norm(name, config_.head_dim, config_.norm_eps);
+  if (config_.rotary.rotated != 0)
+    norm.weight = norm.weight.index_select(0, numbers_on(device_, head_order(config_.head_dim, config_.rotary.rotated)));
+  return norm;
+}
+
+std::vector<std::int64_t> TransformerDecoder::rows_of_heads(std::int64_t heads, std::int64_t stride) const {
+  std::vector<std::int64_t> rows;
+  const std::vector<std::int64_t> of_head = head_order(config_.head_dim, config_.rotary.rotated);
+  for (std::int64_t head = 0; head < heads; ++head) {
+    for (const std::int64_t row : of_head) rows.push_back(head * stride + row);
+  }
+  return rows;
 }
 
 Linear TransformerDecoder::read_query_key_value(WeightReader& weights, const std::string& prefix) const {
@@ -142,6 +165,19 @@ Linear TransformerDecoder::read_query_key_value(WeightReader& weights, const std
     parts = {{prefix + std::string(names.query), query_size},
              {prefix + std::string(names.key), kv_size},
              {prefix + std::string(names.value), kv_size}};
+    if (config_.rotary.rotated != 0) {
+      parts[0].row_of = rows_of_heads(config_.heads, config_.head_dim);
+      parts[1].row_of = rows_of_heads(config_.kv_heads, config_.head_dim);
+    }
+    if (config_.output_gate) {  // stored head by head, its query before its gate
+      std::vector<std::int64_t> gates_first;
+      for (std::int64_t row = 0; row < query_size; ++row)
+        gates_first.push_back((row / config_.head_dim * 2 + 1) * config_.head_dim + row % config_.head_dim);
+      const std::vector<std::int64_t> queries = rows_of_heads(config_.heads, 2 * config_.head_dim);
+      gates_first.insert(gates_first.end(), queries.begin(), queries.end());
+      parts[0].out = 2 * query_size;
+      parts[0].row_of = std::move(gates_first);
+    }
   }
   const bool biased = std::ranges::any_of(parts, [&](const WeightReader::Part& part) {
     return biased_in_some_layer(weights, prefix, config_.layers, part.prefix.substr(prefix.size()));
@@ -223,8 +259,36 @@ TransformerDecoder::Layer TransformerDecoder::read_layer(WeightReader& weights, 
   return layer;
 }
 
+RecurrentLayer TransformerDecoder::read_recurrent_layer(WeightReader& weights, const std::string& prefix) const {
+  const DeltaSizes& sizes = config_.delta;
+  const std::int64_t hidden = config_.hidden_size;
+  const std::string own = prefix + std::string(config_.names.delta) + ".";
+  const auto none = WeightReader::Bias::kNone;
+  const auto numbers = [&](const char* name) { return weights.tensor(own + name, {sizes.value_heads}).to(at::kFloat); };
+  RecurrentLayer layer;
+  layer.input_norm = read_norm(weights, prefix + std::string(config_.names.input_norm));
+  GatedDelta& delta = layer.mixer;
+  delta.sizes = sizes;
+  delta.input = weights.packable_linear({{own + "in_proj_qkv", sizes.channels()}, {own + "in_proj_z", sizes.values()}}, hidden, none);
+  delta.rates = weights.linear({{own + "in_proj_b", sizes.value_heads}, {own + "in_proj_a", sizes.value_heads}}, hidden, none);
+  const at::Tensor kernel = weights.tensor(own + "conv1d.weight", {sizes.channels(), 1, sizes.kernel});
+  delta.convolution = kernel.squeeze(1).t().to(at::kFloat).contiguous();
+  delta.decay = numbers("A_log").exp().neg();
+  delta.decay_offset = numbers("dt_bias");
+  delta.norm = weights.rms_norm(own + "norm", sizes.value_dim, config_.norm_eps);
+  delta.output = weights.packable_linear({{own + "out_proj", hidden}}, sizes.values(), none);
+  layer.mlp_norm = read_norm(weights, prefix + std::string(config_.names.mlp_norm));
+  layer.mlp = read_mlp(weights, prefix);
+  return layer;
+}
+
 KvShape TransformerDecoder::kv_shape() const {
-  return {layers(), config_.kv_heads, config_.head_dim, dtype_, device_, config_.rotary, windows_, storage_, key_bias_};
+  KvShape shape{layers(), config_.kv_heads, config_.head_dim, dtype_, device_, config_.rotary, windows_, storage_, key_bias_};
+  if (config_.recurrent.empty()) return shape;
+  for (const Layer& layer : layers_) shape.states_with.push_back(std::ssize(layer.before));
+  shape.states_with[LayerId(layers() - 1)] += std::ssize(last_);
+  shape.state = config_.delta.state();
+  return shape;
 }
 
 // A norm of each head would take the bias along; a layer that rotates otherwise keeps its own.
@@ -257,6 +321,14 @@ at::Tensor TransformerDecoder::embed(const at::Tensor& ids) const {
              : at::constant_pad_nd(rows, {0, config_.deepstack_layers * config_.hidden_size});  // words bring nothing along
 }
 
+std::pair<at::Tensor, at::Tensor> TransformerDecoder::split_gate(const at::Tensor& product) const {
+  const std::int64_t heads = config_.heads + 2 * config_.kv_heads;
+  if (!config_.output_gate) return {at::Tensor(), product.view({product.size(0), heads, config_.head_dim})};
+  const std::int64_t gates = config_.heads * config_.head_dim;
+  const at::Tensor rest = product.narrow(1, gates, heads * config_.head_dim);
+  return {product.narrow(1, 0, gates), rest.view({product.size(0), heads, config_.head_dim})};
+}
+
 void TransformerDecoder::normalise_heads(const Layer& layer, at::Tensor& qkv) const {
   if (!config_.query_key_norm) return;
   at::Tensor query = qkv.narrow(1, 0, config_.heads);
@@ -280,6 +352,13 @@ at::Tensor TransformerDecoder::after_attention(const Layer& layer, const at::Ten
   throw Exception(ErrorCode::kInternal, "", "an MLP in an unknown place");
 }
 
+void TransformerDecoder::prefill_last(LayerId layer, const at::Tensor& hidden, KvCache& cache, const InterruptToken& interrupt) const {
+  if (layer + 1 < layers()) return;
+  std::int64_t state = std::ssize(layers_[layer].before);
+  for (const RecurrentLayer& recurrent : last_)
+    recurrent.prefill(hidden, tile_rows_, layer_states(cache).to_write(layer, state++), interrupt);
+}
+
 void TransformerDecoder::prefill_layer(LayerId layer, at::Tensor& hidden, const at::Tensor& positions,
                                        std::span<const std::int32_t> original, KvCache& cache, PrefillObserver* observer,
                                        const AttentionWindow& window, const InterruptToken& interrupt) const {
@@ -291,6 +370,8 @@ void TransformerDecoder::prefill_layer(LayerId layer, at::Tensor& hidden, const 
           "prefill: one position per token and axis");
   require(std::ssize(original) == hidden.size(0), "prefill: one original index per token");
   const Layer& weights = layers_[layer];
+  for (std::size_t i = 0; i < weights.before.size(); ++i)
+    weights.before[i].prefill(hidden, tile_rows_, layer_states(cache).to_write(layer, static_cast<std::int64_t>(i)), interrupt);
   const std::int64_t rows = hidden.size(0);
   const std::int64_t heads = config_.heads;
   const std::int64_t kv_heads = config_.kv_heads;
@@ -328,7 +409,8 @@ void TransformerDecoder::prefill_layer(LayerId layer, at::Tensor& hidden, const 
 
     const at::Tensor input = weights.input_norm(tile);
     if (outputs) input_norms.narrow(0, first, count).copy_(at::linalg_vector_norm(input.to(at::kFloat), 2, at::IntArrayRef{1}));
-    at::Tensor qkv = weights.qkv(input).view({count, heads + 2 * kv_heads, head_dim});
+    const auto [gate, qkv_rows] = split_gate(weights.qkv(input));
+    at::Tensor qkv = qkv_rows;
     normalise_heads(weights, qkv);
     const RotaryAngles angles = (rotates_apart(layer) ? *window_rotary_ : rotary_).angles(positions.narrow(1, first, count));
     at::Tensor query = viewed ? all_queries.narrow(1, first, count).transpose(0, 1) : at::empty({count, heads, head_dim}, hidden.options());
@@ -347,7 +429,7 @@ void TransformerDecoder::prefill_layer(LayerId layer, at::Tensor& hidden, const 
     const AttentionResult attention = received.wanted() ? causal_attention({query, key, value, first, scale_}, received)
                                                         : prefill_attention(query, key, value, first, past, scale_, seen);
     if (viewed) all_lse.narrow(1, first, count).copy_(attention.log_sum_exp);
-    const at::Tensor attended = weights.attended(attention.output.view({count, heads * head_dim}));
+    const at::Tensor attended = weights.attended(attention.output.view({count, heads * head_dim}), gate);
     interrupt.throw_if_requested();
     tile.add_(after_attention(weights, input, attended, tile));
     if (deepstack > 0) tile.add_(hidden.narrow(0, first, count).narrow(1, (layer + 1) * config_.hidden_size, config_.hidden_size));
@@ -355,6 +437,7 @@ void TransformerDecoder::prefill_layer(LayerId layer, at::Tensor& hidden, const 
   if (deepstack > 0 && layer + 1 == deepstack) hidden = hidden.narrow(1, 0, config_.hidden_size).contiguous();
 
   append_seen(cache, layer, {rotated, value, original, positions});
+  prefill_last(layer, hidden, cache, interrupt);
   if (!viewed) return;
   synchronize_device();  // observers take their own time; what is still running is not theirs
   const RotaryScheme& rotated_by = rotates_apart(layer) ? *config_.window_rotary : config_.rotary;
@@ -375,20 +458,24 @@ at::Tensor TransformerDecoder::logits(const at::Tensor& hidden) const {
 }
 
 template <class AnglesOf, class Attend>
-at::Tensor TransformerDecoder::run_step(at::Tensor hidden, AnglesOf angles_of, Attend attend) const {
+at::Tensor TransformerDecoder::run_step(at::Tensor hidden, KvCache* cache, AnglesOf angles_of, Attend attend) const {
   const RotaryAngles angles = angles_of(rotary_);
   const RotaryAngles window_angles = window_rotary_ ? angles_of(*window_rotary_) : angles;
   const std::int64_t heads = config_.heads;
-  const std::int64_t kv_heads = config_.kv_heads;
   const std::int64_t head_dim = config_.head_dim;
   at::Tensor added;  // by the layer before; the next norm takes it in
   for (LayerId layer{0}; layer < layers(); ++layer) {
     const Layer& weights = layers_[layer];
+    std::int64_t state = 0;
+    for (const RecurrentLayer& recurrent : weights.before) recurrent.step(hidden, added, layer_states(*cache).to_write(layer, state++));
     const at::Tensor input = added.defined() ? weights.input_norm.after_adding(hidden, added) : weights.input_norm(hidden);
-    at::Tensor qkv = weights.qkv(input).view({1, heads + 2 * kv_heads, head_dim});
+    const auto [gate, qkv_rows] = split_gate(weights.qkv(input));
+    at::Tensor qkv = qkv_rows;
     normalise_heads(weights, qkv);
     const at::Tensor attention = attend(layer, qkv, rotates_apart(layer) ? window_angles : angles);
-    added = after_attention(weights, input, weights.attended(attention.view({1, heads * head_dim})), hidden);
+    added = after_attention(weights, input, weights.attended(attention.view({1, heads * head_dim}), gate), hidden);
+    if (layer + 1 < layers()) continue;
+    for (const RecurrentLayer& recurrent : last_) recurrent.step(hidden, added, layer_states(*cache).to_write(layer, state++));
   }
   return logits_of(final_norm_.after_adding(hidden, added), head_.weight, config_.logit_cap).select(0, 0);
 }
@@ -414,7 +501,8 @@ at::Tensor TransformerDecoder::host_step(const NextToken& token, KvCache& cache,
   const bool watched = observer != nullptr && observer->wants_probabilities();
   DecodeRow row;
   return run_step(
-      scaled_rows(at::full({1}, token.id, at::kLong)), [&](const RotaryEmbedding& rotary) { return rotary.angles_at(token.position); },
+      scaled_rows(at::full({1}, token.id, at::kLong)), &cache,
+      [&](const RotaryEmbedding& rotary) { return rotary.angles_at(token.position); },
       [&](LayerId layer, const at::Tensor& qkv, const RotaryAngles& of_layer) {
         apply_rotary(qkv.narrow(1, 0, heads + kv_heads), of_layer, rotated);
         cache.append(layer, key, qkv.narrow(1, heads + kv_heads, kv_heads).transpose(0, 1), originals, positions);

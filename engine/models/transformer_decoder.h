@@ -1,5 +1,8 @@
-// The decoder of Llama, Mistral, Qwen2, Qwen3, Falcon and Gemma 3 as a TextDecoder. DecoderConfig selects RMS or layer norms, rotary axes,
-// GQA, query and key norms, a gated or plain MLP after or parallel to attention, and mixture of experts.
+// The decoder of Llama, Mistral, Qwen2, Qwen3, Qwen3.5, Falcon and Gemma 3 as a TextDecoder. DecoderConfig selects RMS or layer norms,
+// rotary axes, GQA, query and key norms, a gated or plain MLP after or parallel to attention, mixture of experts, and layers without slots.
+//
+// A layer of this class is one that attends. Layers without slots are computed with the attention layer behind them, those at the end with
+// the last one (KvShape::states_with): whoever goes through the layers, judges or compacts them meets only such as have slots.
 //
 // Used by the families with this language model (causal_lm/, gemma3/, llava/, llava_onevision/, qwen2_vl/, qwen3_vl/, smolvlm/). Biases
 // exist if the weights have them (for q, k and v all three or none); tied output projections share the embedding table. Prefill runs a
@@ -14,6 +17,7 @@
 #include <memory>
 #include <optional>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "engine/base/index.h"
@@ -24,6 +28,7 @@
 #include "engine/layers/rotary.h"
 #include "engine/models/decoder_config.h"
 #include "engine/models/device_step.h"
+#include "engine/models/recurrent_layer.h"
 #include "engine/models/vision_language_model.h"
 #include "engine/models/weight_reader.h"
 
@@ -54,7 +59,8 @@ class TransformerDecoder final : public TextDecoder {
  private:
   struct Layer {
     Norm input_norm;
-    Linear qkv;          // [(H + 2 Hkv) * d, hidden]
+    std::vector<RecurrentLayer> before;
+    Linear qkv;          // [(H + 2 Hkv) * d, hidden]; with an output gate its H * d rows come first
     RmsNorm query_norm;  // per head; query and key norm only if configured
     RmsNorm key_norm;
     Linear output;
@@ -63,13 +69,19 @@ class TransformerDecoder final : public TextDecoder {
     std::optional<Norm> mlp_out_norm;
     Mlp mlp;
 
-    // The update of the hidden states from the attention's output [rows, H * d].
-    at::Tensor attended(const at::Tensor& attention) const {
-      const at::Tensor out = output(attention);
+    // The update of the hidden states from the attention's output [rows, H * d]. gate: [rows, H * d], or undefined.
+    at::Tensor attended(const at::Tensor& attention, const at::Tensor& gate) const {
+      const at::Tensor out = output(gate.defined() ? attention * gate.sigmoid() : attention);
       return attention_out_norm ? (*attention_out_norm)(out) : out;
     }
   };
   Layer read_layer(WeightReader& weights, const std::string& prefix) const;
+  RecurrentLayer read_recurrent_layer(WeightReader& weights, const std::string& prefix) const;
+  bool is_recurrent(std::int64_t stored_layer) const {
+    return !config_.recurrent.empty() && config_.recurrent[static_cast<std::size_t>(stored_layer)];
+  }
+  // Of a head of query and key: KvCache and kernels have them in this order.
+  std::vector<std::int64_t> rows_of_heads(std::int64_t heads, std::int64_t stride) const;
   Linear read_query_key_value(WeightReader& weights, const std::string& prefix) const;
   std::shared_ptr<const KeyBias> read_key_bias() const;  // call after the layers are read
   Norm read_norm(WeightReader& weights, const std::string& name) const;
@@ -81,12 +93,17 @@ class TransformerDecoder final : public TextDecoder {
   at::Tensor after_attention(const Layer& layer, const at::Tensor& input, const at::Tensor& attended, at::Tensor& hidden) const;
   RmsNorm read_head_norm(WeightReader& weights, const std::string& name) const;
   bool rotates_apart(LayerId layer) const { return window_rotary_ && windows_[layer] > 0; }
-  // One token through all layers. hidden: [1, hidden]; angles_of(rotary): of its position; attend: as DeviceStep::Attend. Returns logits
-  // [vocabulary].
+  // One token through all layers. hidden: [1, hidden]; cache: for layers without slots; angles_of(rotary): of its position; attend: as
+  // DeviceStep::Attend. Returns logits [vocabulary].
   template <class AnglesOf, class Attend>
-  at::Tensor run_step(at::Tensor hidden, AnglesOf angles_of, Attend attend) const;
+  at::Tensor run_step(at::Tensor hidden, KvCache* cache, AnglesOf angles_of, Attend attend) const;
   at::Tensor host_step(const NextToken& token, KvCache& cache, DecodeObserver* observer) const;
   at::Tensor scaled_rows(const at::Tensor& ids) const;  // embeddings times embedding_scale
+  // The layers without slots behind the last one that attends, if `layer` is that.
+  void prefill_last(LayerId layer, const at::Tensor& hidden, KvCache& cache, const InterruptToken& interrupt) const;
+  // What a layer's qkv says of each row: the gate [rows, H * d], undefined if there is none, and queries, keys and values
+  // [rows, H + 2 Hkv, d].
+  std::pair<at::Tensor, at::Tensor> split_gate(const at::Tensor& product) const;
   // Normalises queries and keys per head, in place: qkv [rows, H + 2 Hkv, d].
   void normalise_heads(const Layer& layer, at::Tensor& qkv) const;
 
@@ -101,6 +118,7 @@ class TransformerDecoder final : public TextDecoder {
   at::Device device_;
   LinearWeight embedding_;  // [vocabulary, hidden]
   PerLayer<Layer> layers_;
+  std::vector<RecurrentLayer> last_;         // behind the last layer that attends
   std::shared_ptr<const KeyBias> key_bias_;  // null on a GPU and without biases
   Norm final_norm_;
   Linear head_;                              // shares embedding_ if tied

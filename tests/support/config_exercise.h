@@ -27,6 +27,7 @@
 #include "engine/models/llava/llava_config.h"
 #include "engine/models/llava_onevision/llava_onevision_config.h"
 #include "engine/models/qwen2_vl/qwen2_vl_config.h"
+#include "engine/models/qwen3_5/qwen3_5_config.h"
 #include "engine/models/qwen3_vl/qwen3_vl_config.h"
 #include "engine/models/smolvlm/smolvlm_config.h"
 #include "engine/models/vit_config.h"
@@ -82,6 +83,7 @@ class ConfigExercise {
         {"qwen2_vl", [](const ModelPackage& p) { check_patches(p, read_qwen2_vl(p)); }},
         {"qwen2_5_vl", [](const ModelPackage& p) { check_patches(p, read_qwen2_vl(p)); }},
         {"qwen3_vl", [](const ModelPackage& p) { check_patches(p, read_qwen3_vl(p)); }},
+        {"qwen3_5", [](const ModelPackage& p) { check_patches(p, read_qwen3_5(p)); }},
         {"qwen3_vl_moe", [](const ModelPackage& p) { check_patches(p, read_qwen3_vl(p)); }},
         {"idefics3", [](const ModelPackage& p) { check_tiles(p, read_smolvlm(p)); }},
         {"smolvlm", [](const ModelPackage& p) { check_tiles(p, read_smolvlm(p)); }},

@@ -20,7 +20,8 @@ void require_token(const ModelLoad& load, const Tokenizer& tokenizer, const char
 }  // namespace
 
 Qwen3Vl::Qwen3Vl(const Qwen3VlFolder& folder, TimedFrames tokens, WeightReader& weights)
-    : config_(folder.model),
+    : chat_template_(folder.chat_template),
+      config_(folder.model),
       processors_(folder.processors),
       tokens_(std::move(tokens)),
       text_(config_.text, weights, ""),
@@ -60,8 +61,9 @@ MediaFeatures Qwen3Vl::join(const MediaFacts& facts, const EncodedParts& parts) 
   return features_among_words(tokens_of(facts), parts, text_);
 }
 
-std::unique_ptr<VisionLanguageModel> load_qwen3_vl(ModelLoad& load) {
-  const Qwen3VlFolder folder = read_qwen3_vl(load.package());
+std::unique_ptr<VisionLanguageModel> load_qwen3_vl(ModelLoad& load) { return load_qwen3_vl_of(load, read_qwen3_vl(load.package())); }
+
+std::unique_ptr<VisionLanguageModel> load_qwen3_vl_of(ModelLoad& load, const Qwen3VlFolder& folder) {
   std::shared_ptr<const Tokenizer> tokenizer = load.package().shared_tokenizer();
   const Qwen3VlTokens& tokens = folder.model.tokens;
   require_token(load, *tokenizer, "<|image_pad|>", tokens.image);

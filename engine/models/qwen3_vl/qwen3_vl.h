@@ -1,5 +1,5 @@
 // Qwen3-VL and Qwen3-VL-MoE: a tower for pictures of native resolution with deepstack, and a Qwen3 decoder with M-RoPE (time, height,
-// width); the second is a mixture of experts.
+// width); the second is a mixture of experts. Also what Qwen3.5 does with media (models/qwen3_5), whose tower has no deepstack.
 //
 // Made by registry.h, used as VisionLanguageModel. A vision token's row holds the last layer's features, followed by deepstack features of
 // earlier tower layers, which the decoder adds after its first layers (DecoderConfig::deepstack_layers). Caching, pruning and reading in
@@ -12,7 +12,6 @@
 #include <memory>
 
 #include "engine/models/model_load.h"
-#include "engine/models/qwen3_vl/chat_template.h"
 #include "engine/models/qwen3_vl/qwen3_vl_config.h"
 #include "engine/models/qwen3_vl/timed_frames.h"
 #include "engine/models/qwen_vl_parts/qwen_vl_tower.h"
@@ -30,7 +29,7 @@ class Qwen3Vl final : public VisionLanguageModel {
   Qwen3Vl(const Qwen3VlFolder& folder, TimedFrames tokens, WeightReader& weights);
 
   const TextDecoder& text() const override { return text_; }
-  std::string_view chat_template() const override { return kQwen3VlTemplate; }
+  std::string_view chat_template() const override { return chat_template_; }
   std::span<const std::string_view> video_texts() const override { return TimedFrames::kTexts; }
   TextAround text_around(const VideoTimes& video) const override { return {tokens_.before(video), ""}; }
   std::int64_t image_token_id() const override { return config_.tokens.image; }
@@ -54,6 +53,7 @@ class Qwen3Vl final : public VisionLanguageModel {
   CellGrid grid(const MediaFacts& facts) const;
   MediumTokens tokens_of(const MediaFacts& facts) const;
 
+  std::string_view chat_template_;  // of static storage
   Qwen3VlConfig config_;
   QwenVlProcessors processors_;
   TimedFrames tokens_;
@@ -62,5 +62,7 @@ class Qwen3Vl final : public VisionLanguageModel {
 };
 
 std::unique_ptr<VisionLanguageModel> load_qwen3_vl(ModelLoad& load);
+// The model of a folder that has been read.
+std::unique_ptr<VisionLanguageModel> load_qwen3_vl_of(ModelLoad& load, const Qwen3VlFolder& folder);
 
 }  // namespace winnow

@@ -32,11 +32,7 @@ DecoderConfig parse_text(const JsonObject& root, const std::string& type) {
 }
 
 DeepstackConfig read_deepstack(const JsonObject& vision, const Qwen3VlConfig& config) {
-  DeepstackConfig deepstack;
-  const std::int64_t rows = vision.integer("num_position_embeddings", 1, kMaxTableRows, 2304);
-  deepstack.table_side = static_cast<std::int64_t>(std::sqrt(static_cast<double>(rows)));
-  if (deepstack.table_side * deepstack.table_side != rows)
-    vision.refuse(ErrorCode::kDamagedFile, "num_position_embeddings", std::to_string(rows) + " is no square of a whole number");
+  DeepstackConfig deepstack = read_position_table(vision);
   const char* const key = "deepstack_visual_indexes";
   deepstack.layers = vision.says(key) ? vision.integers(key, 0, kMaxLayers - 1, static_cast<std::size_t>(kMaxLayers))
                                       : std::vector<std::int64_t>{8, 16, 24};
@@ -52,17 +48,35 @@ DeepstackConfig read_deepstack(const JsonObject& vision, const Qwen3VlConfig& co
   return deepstack;
 }
 
-Qwen3VlTokens read_tokens(const JsonObject& root, std::int64_t vocabulary) {
-  const Qwen3VlTokens tokens{read_media_token(root, {"image_token_id"}, 151'655, vocabulary),
-                             read_media_token(root, {"video_token_id"}, 151'656, vocabulary),
-                             read_media_token(root, {"vision_start_token_id"}, 151'652, vocabulary),
-                             read_media_token(root, {"vision_end_token_id"}, 151'653, vocabulary)};
+}  // namespace
+
+DeepstackConfig read_position_table(const JsonObject& vision) {
+  DeepstackConfig deepstack;
+  const std::int64_t rows = vision.integer("num_position_embeddings", 1, kMaxTableRows, 2304);
+  deepstack.table_side = static_cast<std::int64_t>(std::sqrt(static_cast<double>(rows)));
+  if (deepstack.table_side * deepstack.table_side != rows)
+    vision.refuse(ErrorCode::kDamagedFile, "num_position_embeddings", std::to_string(rows) + " is no square of a whole number");
+  return deepstack;
+}
+
+QwenVisionConfig read_qwen3_vision(const JsonObject& vision, std::int64_t decoder_hidden_size) {
+  QwenVisionConfig config = read_qwen_vision(vision, {"hidden_size", "out_hidden_size", "gelu_pytorch_tanh"});
+  config.intermediate_size = vision.integer("intermediate_size", 1, kMaxIntermediate);
+  config.names = {"mlp.linear_fc1", "mlp.linear_fc2", "norm", "linear_fc1", "linear_fc2"};
+  if (config.out_size != decoder_hidden_size)
+    vision.refuse(ErrorCode::kDamagedFile, "out_hidden_size", "the decoder's hidden size is " + std::to_string(decoder_hidden_size));
+  return config;
+}
+
+Qwen3VlTokens read_qwen3_tokens(const JsonObject& root, const Qwen3VlTokens& defaults, std::int64_t vocabulary) {
+  const Qwen3VlTokens tokens{read_media_token(root, {"image_token_id"}, defaults.image, vocabulary),
+                             read_media_token(root, {"video_token_id"}, defaults.video, vocabulary),
+                             read_media_token(root, {"vision_start_token_id"}, defaults.vision_start, vocabulary),
+                             read_media_token(root, {"vision_end_token_id"}, defaults.vision_end, vocabulary)};
   if (std::set<std::int64_t>{tokens.image, tokens.video, tokens.vision_start, tokens.vision_end}.size() != 4)
     root.refuse(ErrorCode::kDamagedFile, "video_token_id", "the tokens around and in media must be four");
   return tokens;
 }
-
-}  // namespace
 
 Qwen3VlConfig parse_qwen3_vl_config(const Json& document, const std::string& file) {
   const JsonObject root(document, file);
@@ -72,22 +86,14 @@ Qwen3VlConfig parse_qwen3_vl_config(const Json& document, const std::string& fil
   config.text = parse_text(root, type);
   const JsonObject vision = root.object("vision_config");
   require_model_type(vision, type, true);
-  config.vision = read_qwen_vision(vision, {"hidden_size", "out_hidden_size", "gelu_pytorch_tanh"});
-  config.vision.intermediate_size = vision.integer("intermediate_size", 1, kMaxIntermediate);
-  config.vision.names = {"mlp.linear_fc1", "mlp.linear_fc2", "norm", "linear_fc1", "linear_fc2"};
-  if (config.vision.out_size != config.text.hidden_size) {
-    vision.refuse(ErrorCode::kDamagedFile, "out_hidden_size", "the decoder's hidden size is " + std::to_string(config.text.hidden_size));
-  }
+  config.vision = read_qwen3_vision(vision, config.text.hidden_size);
   config.vision.deepstack = read_deepstack(vision, config);
   config.text.deepstack_layers = config.vision.deepstack_layers();
-  config.tokens = read_tokens(root, config.text.vocabulary);
+  config.tokens = read_qwen3_tokens(root, {151'655, 151'656, 151'652, 151'653}, config.text.vocabulary);
   return config;
 }
 
-Qwen3VlFolder read_qwen3_vl(const ModelPackage& package) {
-  const ModelDocument& config = package.required(ModelPart::kConfig);
-  Qwen3VlFolder read;
-  read.model = parse_qwen3_vl_config(config.content, config.subject);
+QwenVlProcessors read_qwen3_processors(const ModelPackage& package, const QwenVisionConfig& vision) {
   QwenVlProcessors defaults;
   defaults.video.patches.patch_px = 16;
   defaults.video.min_pixels = 128 * 32 * 32;
@@ -99,7 +105,14 @@ Qwen3VlFolder read_qwen3_vl(const ModelPackage& package) {
     const std::string type = video->string(key, kMaxNameBytes, "Qwen3VLVideoProcessor");
     if (type != "Qwen3VLVideoProcessor") unsupported(*video, key, quoted_name(type) + " is not how this model's videos are prepared");
   }
-  read.processors = read_patch_processors(package, read.model.vision.patches, defaults);
+  return read_patch_processors(package, vision.patches, defaults);
+}
+
+Qwen3VlFolder read_qwen3_vl(const ModelPackage& package) {
+  const ModelDocument& config = package.required(ModelPart::kConfig);
+  Qwen3VlFolder read;
+  read.model = parse_qwen3_vl_config(config.content, config.subject);
+  read.processors = read_qwen3_processors(package, read.model.vision);
   return read;
 }
 

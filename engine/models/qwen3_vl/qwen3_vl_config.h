@@ -8,9 +8,11 @@
 
 #include <cstdint>
 #include <string>
+#include <string_view>
 
 #include "engine/base/json_document.h"
 #include "engine/models/decoder_config.h"
+#include "engine/models/qwen3_vl/chat_template.h"
 #include "engine/models/qwen3_vl/timed_frames.h"
 #include "engine/models/qwen_vl_parts/patch_processor_config.h"
 #include "engine/models/qwen_vl_parts/qwen_vision_config.h"
@@ -27,11 +29,18 @@ struct Qwen3VlConfig {
 struct Qwen3VlFolder {
   Qwen3VlConfig model;
   QwenVlProcessors processors;
+  std::string_view chat_template = kQwen3VlTemplate;  // of folders that have none
 };
 
 // file: where `config` came from, for errors.
 Qwen3VlConfig parse_qwen3_vl_config(const Json& config, const std::string& file);
 
 Qwen3VlFolder read_qwen3_vl(const ModelPackage& package);
+
+// For families whose media are those of Qwen3-VL (qwen3_5): the parts of their files that are alike. deepstack: without its layers.
+DeepstackConfig read_position_table(const JsonObject& vision);
+QwenVisionConfig read_qwen3_vision(const JsonObject& vision, std::int64_t decoder_hidden_size);
+Qwen3VlTokens read_qwen3_tokens(const JsonObject& root, const Qwen3VlTokens& defaults, std::int64_t vocabulary);
+QwenVlProcessors read_qwen3_processors(const ModelPackage& package, const QwenVisionConfig& vision);
 
 }  // namespace winnow

@@ -26,6 +26,16 @@ TEST(EngineFace, DescribesAModelAndItsFiles) {
   EXPECT_FALSE(is_saved_cache(folder + "/model.safetensors"));
 }
 
+// Recurrent layers take no bytes a token: by their interval, and by their names.
+TEST(EngineFace, CountsTheKeysAndValuesOfLayersThatAttend) {
+  constexpr std::int64_t kKeyAndValue = 2 * 2;
+  const auto bytes_of = [](const char* folder) {
+    return summary_of_model(test_support::golden_folder(folder) + "/model").kv_bytes_per_token;
+  };
+  EXPECT_EQ(bytes_of("qwen3_5/published"), 3 * kKeyAndValue * 2 * 32);
+  EXPECT_EQ(bytes_of("qwen3_5/saved"), 2 * kKeyAndValue * 16);
+}
+
 TEST(EngineFace, NamesFamiliesMethodsAndItsLibtorch) {
   const Json config = {{"model_type", "llama"}};
   const std::optional<KnownFamily> family = known_family(JsonObject(config, "config.json"));

@@ -96,8 +96,8 @@ TEST_F(DecodeCost, IsOneWaitATokenForEveryPreset) {
 }
 
 TEST_F(DecodeCost, IsOneWaitATokenForEveryFamily) {
-  for (const char* folder : {"qwen2_vl/published", "qwen2_5_vl/saved", "qwen3_vl/published", "smolvlm/smolvlm2_split", "llava/next_mistral",
-                             "llava/next_window", "internvl/qwen2_saved", "gemma3/published"}) {
+  for (const char* folder : {"qwen2_vl/published", "qwen2_5_vl/saved", "qwen3_vl/published", "qwen3_5/published", "smolvlm/smolvlm2_split",
+                             "llava/next_mistral", "llava/next_window", "internvl/qwen2_saved", "gemma3/published"}) {
     SCOPED_TRACE(folder);
     EngineOn gpu(Device::kCuda, folder);
     Turn turn = ask(gpu, "full", 4);

@@ -28,7 +28,7 @@ class CapturedSteps : public OnEmulatedGpu {
     return cache;
   }
 
-  static at::Tensor attend_nothing(const DeviceStep::Token&, const DeviceStep::Attend&) {
+  static at::Tensor attend_nothing(const DeviceStep::Token&, KvCache*, const DeviceStep::Attend&) {
     return at::zeros({4}, at::TensorOptions(kEmulatedGpu));
   }
 

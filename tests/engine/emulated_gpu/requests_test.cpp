@@ -15,11 +15,13 @@ namespace {
 
 class OnBothDevices : public OnEmulatedGpu {
  protected:
+  explicit OnBothDevices(const std::string& folder = "gqa_tied") : folder_(folder) {}
+
   void SetUp() override {
     OnEmulatedGpu::SetUp();
     if (HasFatalFailure()) return;
-    cpu_ = std::make_unique<EngineOn>(Device::kCpu, "gqa_tied");
-    gpu_ = std::make_unique<EngineOn>(Device::kCuda, "gqa_tied");
+    cpu_ = std::make_unique<EngineOn>(Device::kCpu, folder_);
+    gpu_ = std::make_unique<EngineOn>(Device::kCuda, folder_);
   }
 
   Turn ask(const std::string& name, const std::string& method, double retention, int tokens = 12) {
@@ -69,21 +71,51 @@ class OnBothDevices : public OnEmulatedGpu {
     return turn;
   }
 
+  // Of every preset that the model can be asked for, and a second turn.
+  void expect_every_preset(const char* medium) {
+    for (const MethodInfo& method : list_methods()) {
+      SCOPED_TRACE(method.name);
+      const Turn turn = ask(medium, method.name, method.name == "full" ? 1.0 : 0.3);
+      if (recipe_problem(turn.recipe, cpu_->info.traits)) continue;
+      const std::string answer = expect_same_turn(run(turn));
+      expect_same_turn(run(follow_up(turn, answer, "And what is beside it?")));
+      run(ForgetConversation{7});
+    }
+  }
+
+  std::string folder_;
   std::unique_ptr<EngineOn> cpu_;
   std::unique_ptr<EngineOn> gpu_;
   test::ScratchFolder scratch_;
 };
 
 TEST_F(OnBothDevices, EveryPresetKeepsAndSaysTheSame) {
-  for (const MethodInfo& method : list_methods()) {
-    SCOPED_TRACE(method.name);
-    for (const char* medium : {"image", "video"}) {
-      const Turn turn = ask(medium, method.name, method.name == "full" ? 1.0 : 0.3);
-      const std::string answer = expect_same_turn(run(turn));
-      expect_same_turn(run(follow_up(turn, answer, "And what is beside it?")));
-      run(ForgetConversation{7});
-    }
-  }
+  for (const char* const medium : {"image", "video"}) expect_every_preset(medium);
+}
+
+// Qwen3.5: layers without slots, whose states come to the host with the full cache of guard ram and with a kept conversation.
+class StatesOnBothDevices : public OnBothDevices {
+ protected:
+  StatesOnBothDevices() : OnBothDevices("qwen3_5/published") {}
+};
+
+TEST_F(StatesOnBothDevices, EveryPresetKeepsAndSaysTheSame) { expect_every_preset("image"); }
+
+TEST_F(StatesOnBothDevices, TheFullCacheInMemoryGoesOnTheSameWay) {
+  Turn turn = ask("image", "snapkv", 0.3);
+  turn.guard = Guard::kRam;
+  const Turn next = follow_up(turn, expect_same_turn(run(turn)), "How many are there?");
+  expect_same_turn(run(follow_up(next, expect_same_turn(run(next)), "Why?")));
+}
+
+TEST_F(StatesOnBothDevices, AKeptConversationGoesOnTheSameWay) {
+  const Turn turn = ask("image", "snapkv", 0.3);
+  const std::string answer = expect_same_turn(run(turn));
+  const auto [cpu, gpu] = run(SaveConversation{7, scratch_.file("kept"), "this model", std::int64_t{1} << 30}).last<Saved>();
+  EXPECT_EQ(gpu.kv_bytes, cpu.kv_bytes);
+  run(ForgetConversation{7});
+  run(LoadConversation{7, scratch_.file("kept"), "this model"}).last<Restored>();
+  expect_same_turn(run(follow_up(turn, answer, "And what is beside it?")));
 }
 
 TEST_F(OnBothDevices, EveryGuardGoesOnTheSameWay) {

@@ -21,6 +21,8 @@ constexpr const char* kModel = "this model";
 
 class ConversationFile : public TinyModel {
  protected:
+  using TinyModel::TinyModel;
+
   EventRecorder save(std::int64_t most_bytes = std::numeric_limits<std::int64_t>::max()) {
     return run(SaveConversation{7, path_, kModel, most_bytes});
   }
@@ -30,6 +32,7 @@ class ConversationFile : public TinyModel {
     engine_ = make_engine(&opener_);
     TinyModel::SetUp();
   }
+  void expect_threads_go_on();
   std::string bytes() const { return test::file_text(path_); }
   void write(const std::string& bytes) const { test::write_file(path_, bytes); }
 
@@ -37,7 +40,13 @@ class ConversationFile : public TinyModel {
   const std::string path_ = folder_.file("7.safetensors");
 };
 
-TEST_F(ConversationFile, AThreadGoesOnTokenForToken) {
+// Qwen3.5: beside the slots, states.
+class ConversationFileWithStates : public ConversationFile {
+ protected:
+  ConversationFileWithStates() : ConversationFile("qwen3_5/published") {}
+};
+
+void ConversationFile::expect_threads_go_on() {
   for (const auto& [method, share] : {std::pair{"self-study", 0.3}, std::pair{"every-k", 0.2}, std::pair{"full", 1.0},
                                       std::pair{"snapkv", 0.3}, std::pair{"vl-cache", 0.3}, std::pair{"fastv", 0.5}}) {
     SCOPED_TRACE(method);
@@ -63,6 +72,26 @@ TEST_F(ConversationFile, AThreadGoesOnTokenForToken) {
     EXPECT_EQ(opener_.pictures_read, read) << "the video was read again";
     begin_anew();
   }
+}
+
+TEST_F(ConversationFile, AThreadGoesOnTokenForToken) { expect_threads_go_on(); }
+TEST_F(ConversationFileWithStates, AThreadGoesOnTokenForToken) { expect_threads_go_on(); }
+
+TEST_F(ConversationFileWithStates, CountsThemAndHoldsThem) {
+  const Finished done = finished(run(ask("image", "snapkv", 0.3)));
+  EXPECT_EQ(done.figures.kv_bytes.states, info_.state_bytes);
+  EXPECT_EQ(save(done.figures.kv_bytes.end + info_.state_bytes - 1).last<Saved>()->kv_bytes, 0) << "more than allowed";
+  EXPECT_EQ(save().last<Saved>()->kv_bytes, done.figures.kv_bytes.end + info_.state_bytes);
+  const SafetensorsFile file(path_);
+  const StoredTensor& memory = file.tensor("current.layer.0.state.0.memory");
+  std::string forged = bytes();
+  const float value = std::numeric_limits<float>::quiet_NaN();
+  std::memcpy(forged.data() + memory.begin, &value, sizeof value);
+  run(ForgetConversation{7});
+  write(forged);
+  const EventRecorder events = restore();
+  ASSERT_TRUE(events.last<Failed>());
+  EXPECT_EQ(events.last<Failed>()->error.subject, path_ + ": current.layer.0.state.0.memory");
 }
 
 // The earlier format has no states.

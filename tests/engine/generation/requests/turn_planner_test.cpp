@@ -231,8 +231,8 @@ TEST_P(PlansOfFamilies, EveryPresetKeepsWhatItsPlanSays) {
 }
 
 INSTANTIATE_TEST_SUITE_P(Families, PlansOfFamilies,
-                         ::testing::Values("gqa_tied", "qwen3_vl/published", "smolvlm/smolvlm2_split", "internvl/chat_internlm2",
-                                           "gemma3/plain_pillow"),
+                         ::testing::Values("gqa_tied", "qwen3_vl/published", "qwen3_5/published", "smolvlm/smolvlm2_split",
+                                           "internvl/chat_internlm2", "gemma3/plain_pillow"),
                          folder_info_name);
 
 class PlansOfLlavaVideos : public TinyModel, public ::testing::WithParamInterface<const char*> {

@@ -438,8 +438,9 @@ TEST_F(Turns, ChangedHistoryIsPrefilledAnew) {
   EXPECT_GT(two.figures.tokens.visual, 0) << "the whole thread went through the model";
 }
 
-TEST_F(Turns, AnsweringAgainGivesTheSameAnswer) {
+TEST_P(TurnsOfFamilies, AnsweringAgainGivesTheSameAnswer) {
   const Turn first = ask("image", "snapkv", 0.5);
+  skip_unless_legal(first.recipe);
   const Finished one = finished(run(first));
   const Turn second = follow_up(first, one.answer, "How many squares are there?");
   const Finished two = finished(run(second));

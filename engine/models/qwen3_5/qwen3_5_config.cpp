@@ -1,0 +1,49 @@
+#include "engine/models/qwen3_5/qwen3_5_config.h"
+
+#include "engine/models/config_fields.h"
+#include "engine/models/qwen3_5/chat_template.h"
+#include "engine/models/rotary_config.h"
+
+namespace winnow {
+namespace {
+
+DecoderConfig parse_hybrid_text(const JsonObject& root) {
+  const JsonObject text = root.object("text_config");
+  require_model_type(text, "qwen3_5_text", true);
+  // Its class's default is no quotient.
+  if (!text.has("head_dim")) text.refuse(ErrorCode::kDamagedFile, "head_dim", "it is missing");
+  DecoderConfig config = parse_decoder_config(text, "qwen3_5_text");
+  config.rotary.frequency_axis = read_alternating_sections(text, rotated_elements(config.rotary, config.head_dim));
+  config.tie_word_embeddings = config.tie_word_embeddings || root.boolean("tie_word_embeddings", false);
+  return config;
+}
+
+}  // namespace
+
+Qwen3VlConfig parse_qwen3_5_config(const Json& document, const std::string& file) {
+  const JsonObject root(document, file);
+  require_model_type(root, "qwen3_5", false);
+  Qwen3VlConfig config;
+  config.text = parse_hybrid_text(root);
+  const JsonObject vision = root.object("vision_config");
+  const std::string type = vision.string("model_type", kMaxNameBytes, "qwen3_5_vision");
+  if (type != "qwen3_5_vision") require_model_type(vision, "qwen3_5", true);
+  config.vision = read_qwen3_vision(vision, config.text.hidden_size);
+  config.vision.deepstack = read_position_table(vision);
+  const char* const levels = "deepstack_visual_indexes";
+  if (vision.has(levels) && !vision.integers(levels, 0, kMaxLayers, static_cast<std::size_t>(kMaxLayers)).empty())
+    unsupported(vision, levels, "this model's pictures have no features of earlier layers");
+  config.tokens = read_qwen3_tokens(root, {248'056, 248'057, 248'053, 248'054}, config.text.vocabulary);
+  return config;
+}
+
+Qwen3VlFolder read_qwen3_5(const ModelPackage& package) {
+  const ModelDocument& config = package.required(ModelPart::kConfig);
+  Qwen3VlFolder read;
+  read.model = parse_qwen3_5_config(config.content, config.subject);
+  read.processors = read_qwen3_processors(package, read.model.vision);
+  read.chat_template = kQwen35Template;
+  return read;
+}
+
+}  // namespace winnow

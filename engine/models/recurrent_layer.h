@@ -1,0 +1,42 @@
+// A decoder layer without slots: a gated delta rule in place of attention, and an MLP. Used by transformer_decoder.h.
+#pragma once
+
+#include <ATen/ATen.h>
+
+#include <algorithm>
+#include <cstdint>
+
+#include "engine/base/interrupt.h"
+#include "engine/kv_cache/layer_states.h"
+#include "engine/layers/gated_delta.h"
+#include "engine/layers/mlp.h"
+#include "engine/layers/norm.h"
+
+namespace winnow {
+
+struct RecurrentLayer {
+  Norm input_norm;
+  GatedDelta mixer;
+  Norm mlp_norm;
+  Mlp mlp;
+
+  // rows: [t, hidden] hidden states of consecutive tokens behind those that `state` has read. added: what is still to be added to them, or
+  // undefined; the layer's own update then.
+  void step(at::Tensor& rows, at::Tensor& added, LayerState& state) const {
+    const at::Tensor input = added.defined() ? input_norm.after_adding(rows, added) : input_norm(rows);
+    added = mlp(mlp_norm.after_adding(rows, mixer(input, state)));
+  }
+
+  // A segment, in tiles of so many rows; hidden [n, hidden] is changed in place. Throws Interrupted between two tiles.
+  void prefill(const at::Tensor& hidden, std::int64_t tile_rows, LayerState& state, const InterruptToken& interrupt) const {
+    for (std::int64_t first = 0; first < hidden.size(0); first += tile_rows) {
+      interrupt.throw_if_requested();
+      at::Tensor tile = hidden.narrow(0, first, std::min(tile_rows, hidden.size(0) - first));
+      at::Tensor added;
+      step(tile, added, state);
+      tile.add_(added);
+    }
+  }
+};
+
+}  // namespace winnow
