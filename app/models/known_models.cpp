@@ -10,7 +10,9 @@ namespace {
 
 constexpr std::size_t kMostTextBytes = 200;
 constexpr double kGigabyteOfTable = 1e9;
-constexpr int kUsualQuestion = 512;  // tokens of text beside the frames
+constexpr std::int64_t kMostOfShape = 1000;
+constexpr std::int64_t kKeyAndValueBytes = 2 * 2;  // an element of each in 16 bits
+constexpr int kUsualQuestion = 512;                // tokens of text beside the frames
 
 Sight sightOf(const std::string& word) {
   if (word == "videos") return Sight::kVideos;
@@ -27,7 +29,8 @@ KnownModel readKnownModel(const JsonObject& row) {
   model.licence = text("licence");
   model.purpose = text("for");
   model.downloadBytes = static_cast<qint64>(row.real("download_gb", 0, 1000) * kGigabyteOfTable);
-  model.kvBytesPerToken = row.integer("kv_bytes_per_token", 0, std::int64_t{1} << 30);
+  const auto count = [&row](const char* key) { return row.integer(key, 0, kMostOfShape); };
+  model.kvBytesPerToken = kKeyAndValueBytes * count("layers") * count("kv_heads") * count("head_size");
   model.tokensPerFrame = static_cast<int>(row.integer("tokens_per_frame", 0, 1 << 16));
   return model;
 }

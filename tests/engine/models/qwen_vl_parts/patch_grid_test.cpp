@@ -2,7 +2,9 @@
 
 #include <gtest/gtest.h>
 
+#include "engine/base/json_document.h"
 #include "tests/support/expect_error.h"
+#include "tests/support/source_folder.h"
 
 namespace winnow::qwen_vl_parts_test {
 namespace {
@@ -53,6 +55,30 @@ TEST(SmartResize, CountsThePixelsOfAllFramesTogetherWhereTheConfigurationSaysSo)
   // One frame of 1 x 2 cells counts for two, which are enough; one of a cell alone is not: sqrt(4 / 1) times larger.
   EXPECT_EQ(smart_resize({28, 56}, config, 1), (PixelSize{28, 56}));
   EXPECT_EQ(smart_resize({28, 28}, config, 1), (PixelSize{56, 56}));
+}
+
+// By which the program says what a model needs before it is fetched: a full-HD video of 64 frames, two of which are a row of tokens.
+TEST(CellGrid, TheTableOfKnownModelsSaysWhatAFrameTakes) {
+  constexpr std::int64_t kFrames = 64;
+  PatchProcessorConfig qwen2;
+  qwen2.max_pixels = std::int64_t{768} * 28 * 28;
+  PatchProcessorConfig qwen3;
+  qwen3.patches.patch_px = 16;
+  qwen3.max_pixels = std::int64_t{24'576} * 32 * 32;
+  qwen3.bounds_whole_video = true;
+  const Json table = load_json(source_folder() + "/resources/models.json");
+  int rows = 0;
+  for (const Json& row : table.at("models")) {
+    const auto family = row.at("family").get<std::string>();
+    if (!family.starts_with("qwen") || family.find("vl") == family.npos) continue;
+    const PatchProcessorConfig& config = family.starts_with("qwen3") ? qwen3 : qwen2;
+    const std::int64_t tokens = cell_grid({1080, 1920}, config, kFrames).cells() / config.patches.joined_frames;
+    const auto told = row.at("tokens_per_frame").get<std::int64_t>();
+    EXPECT_LE(tokens, told) << row.at("repository");
+    EXPECT_GT(tokens, told * 9 / 10) << row.at("repository");
+    ++rows;
+  }
+  EXPECT_GE(rows, 6);
 }
 
 TEST(SmartResize, WantsAnArea) {
