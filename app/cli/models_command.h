@@ -7,8 +7,7 @@
 
 #include "app/cli/command_options.h"
 #include "app/cli/exit_status.h"
-#include "app/models/model_care.h"
-#include "app/models/model_folders.h"
+#include "app/models/model_listing.h"
 
 namespace winnow::cli {
 
@@ -17,13 +16,6 @@ struct ModelsOptions : CommandOptions {
   std::string model;
 };
 
-struct ModelPlaces {
-  app::ModelFolders folders;
-  QString data;  // AppFolders::data
-  qint64 memory_bytes = 0;
-  app::MoveToTrash trash;
-};
-
-ExitStatus run_models(const ModelsOptions& options, const ModelPlaces& places);
+ExitStatus run_models(const ModelsOptions& options, const app::ModelPlaces& places);
 
 }  // namespace winnow::cli

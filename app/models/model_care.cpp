@@ -4,6 +4,7 @@
 #include <QDirIterator>
 #include <QFile>
 #include <QFileInfo>
+#include <QStandardPaths>
 #include <algorithm>
 
 #include "app/downloads/download_fault.h"
@@ -128,6 +129,12 @@ std::vector<VerifiedFile> verifyModel(const FoundModel& model, const InterruptTo
     before += QFileInfo(file).size();
   }
   return verified;
+}
+
+bool moveToTrash(const QString& path) {
+  // Where there was no trash before, Qt makes one, but not the folders above it.
+  QDir().mkpath(QStandardPaths::writableLocation(QStandardPaths::GenericDataLocation));
+  return QFile::moveToTrash(path);
 }
 
 RemovedModel removeModel(const FoundModel& model, const MoveToTrash& trash) {

@@ -1,8 +1,8 @@
 // Looking after models on the disk: whether their bytes are still those that were fetched, and moving them to the trash.
 //
-// Used by `winnow-cli models`. Only what carries a hash of its own can be verified: the hub's blobs and Ollama's, which are named by it,
-// and Winnow's own. Errors: verify throws Interrupted; what cannot be done is told by what is returned. Touches the disk; hashing takes
-// seconds for gigabytes. Threads: any.
+// Used by `winnow-cli models` and model_shelf.h. Only what carries a hash of its own can be verified: the hub's blobs and Ollama's, which
+// are named by it, and Winnow's own. Errors: verify throws Interrupted; what cannot be done is told by what is returned. Touches the disk;
+// hashing takes seconds for gigabytes. Threads: any.
 #pragma once
 
 #include <QString>
@@ -38,7 +38,9 @@ struct RemovedModel {
 };
 
 using MoveToTrash = std::function<bool(const QString& path)>;
-// `trash`: QFile::moveToTrash, or a test's.
+// The desktop's.
+bool moveToTrash(const QString& path);
+// `trash`: moveToTrash, or a test's.
 RemovedModel removeModel(const FoundModel& model, const MoveToTrash& trash);
 
 }  // namespace winnow::app

@@ -1,0 +1,36 @@
+#include "app/models/model_listing.h"
+
+#include <QDir>
+#include <QFile>
+#include <QFileInfo>
+
+#include "app/hub/hub_cache.h"
+#include "app/hub/hub_choice.h"
+
+namespace winnow::app {
+
+ModelPlaces ModelPlaces::standard(const QString& data, qint64 memoryBytes) {
+  return {modelFolders(data, QDir::homePath()), data, memoryBytes, moveToTrash};
+}
+
+ListedModel listedModel(const FoundModel& found, qint64 memoryBytes, const QHash<QString, QDateTime>& uses) {
+  ListedModel model;
+  model.found = found;
+  model.used = uses.value(QFileInfo(found.path).absoluteFilePath());
+  try {
+    model.summary = summary_of_model(QFile::encodeName(found.path).toStdString());
+  } catch (const Exception& problem) {
+    model.fault = problem.error().reason;
+    return model;
+  }
+  model.need = memoryNeed(*model.summary);
+  model.fits = fitsMemory(model.need, memoryBytes);
+  return model;
+}
+
+bool isOf(const FoundModel& model, const HubName& name) {
+  if (!model.path.contains(QLatin1Char('/') + hubFolderName(name.repository) + QLatin1Char('/'))) return false;
+  return name.quantisation.isEmpty() || quantisationOf(model.path).compare(name.quantisation, Qt::CaseInsensitive) == 0;
+}
+
+}  // namespace winnow::app

@@ -1,0 +1,48 @@
+// A model that lies here as a list shows it: what it says of itself, what it needs, whether that fits, and when it was used last.
+//
+// Used by `winnow-cli models` and the window's page of models. Reads documents and headers, no weights. Errors: of a model that cannot be
+// read, ListedModel::fault. Touches the disk. Threads: any.
+#pragma once
+
+#include <QDateTime>
+#include <QHash>
+#include <QString>
+#include <optional>
+#include <string>
+
+#include "app/hub/hub_name.h"
+#include "app/models/found_models.h"
+#include "app/models/memory_need.h"
+#include "app/models/model_care.h"
+#include "app/models/model_folders.h"
+#include "engine/api/model_summary.h"
+
+namespace winnow::app {
+
+// Where models are looked for, and what is done with them.
+struct ModelPlaces {
+  ModelFolders folders;
+  QString data;            // where uses are written down
+  qint64 memoryBytes = 0;  // of this machine; 0: not known
+  MoveToTrash trash;
+
+  // Of this user; data: AppFolders::data.
+  static ModelPlaces standard(const QString& data, qint64 memoryBytes);
+};
+
+struct ListedModel {
+  FoundModel found;
+  std::optional<ModelSummary> summary;  // nothing: it cannot be read
+  std::string fault;                    // why
+  MemoryNeed need;
+  bool fits = false;
+  QDateTime used;  // invalid: never
+};
+
+// uses: modelUses().
+ListedModel listedModel(const FoundModel& found, qint64 memoryBytes, const QHash<QString, QDateTime>& uses);
+
+// Whether it lies in the hub's cache of that repository and, where one is named, is that quantisation.
+bool isOf(const FoundModel& model, const HubName& name);
+
+}  // namespace winnow::app
