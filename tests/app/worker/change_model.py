@@ -18,9 +18,8 @@ import sys
 import tempfile
 import time
 
-from kill_engine import Wrong, engines_of
+from kill_engine import Wrong, engines_of, status_of
 
-LONGEST_S = 180
 QUESTIONS = "What is the capital of Japan?\nName three colours.\nCount to five.\n"
 
 
@@ -42,11 +41,7 @@ class Campaign:
             return subprocess.Popen(arguments, stdin=given, stdout=out, stderr=err, env=environment)
 
     def end(self, program: subprocess.Popen, what: str) -> tuple[int, str, str]:
-        try:
-            status = program.wait(LONGEST_S)
-        except subprocess.TimeoutExpired:
-            program.kill()
-            raise Wrong(f"{what}: hangs") from None
+        status = status_of(program, self.home, [self.folder / "out", self.folder / "err"], what)
         latest = time.monotonic() + 5
         while engines_of(self.home):
             if time.monotonic() > latest:

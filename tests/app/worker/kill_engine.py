@@ -21,30 +21,61 @@ import sys
 import tempfile
 import time
 
-LONGEST_S = 120  # without a word
+LONGEST_S = 120  # without a word; time in which it waits for a processor does not count
 QUESTION = "What happens in this video?"
 ENDED = re.compile(r"the engine (was ended by|ended|closed)")
 SAMPLES = pathlib.Path(__file__).resolve().parents[3] / "resources" / "demo" / "samples"
 
 
-def engines_of(home: str) -> list[int]:
-    """Processes of winnow-engine that were started, however indirectly, with this home."""
-    found = []
+def programs_of(home: str) -> dict[int, str]:
+    """Names by id of all processes that were started, however indirectly, with this home."""
+    found = {}
     for entry in pathlib.Path("/proc").iterdir():
         if not entry.name.isdigit():
             continue
         try:
-            if not os.readlink(entry / "exe").endswith("/winnow-engine"):
-                continue
             if f"WINNOW_HOME={home}\0".encode() in (entry / "environ").read_bytes():
-                found.append(int(entry.name))
+                found[int(entry.name)] = os.path.basename(os.readlink(entry / "exe"))
         except OSError:
             continue  # it has just ended
     return found
 
 
+def engines_of(home: str) -> list[int]:
+    return [number for number, name in programs_of(home).items() if name == "winnow-engine"]
+
+
+def waits_s(home: str) -> dict[str, float]:
+    """Of each thread: how long it has stood in the queue for a processor."""
+    waits = {}
+    for number in programs_of(home):
+        for thread in pathlib.Path(f"/proc/{number}/task").glob("*/schedstat"):
+            try:
+                waits[str(thread)] = int(thread.read_text().split()[1]) / 1e9
+            except OSError:
+                continue
+    return waits
+
+
 class Wrong(Exception):
     pass
+
+
+def status_of(program: subprocess.Popen, home: str, outputs: list[pathlib.Path], what: str) -> int:
+    """Waits for its end. On a busy machine a program may take long, but says what it does or waits for a processor."""
+    silent_s, said, waits, looked = 0.0, 0.0, waits_s(home), time.monotonic()
+    while True:
+        try:
+            return program.wait(1)
+        except subprocess.TimeoutExpired:
+            before, waits = waits, waits_s(home)
+            waited_s = max((wait - before.get(thread, wait) for thread, wait in waits.items()), default=0.0)
+            passed_s, looked = time.monotonic() - looked, time.monotonic()
+            last_said, said = said, max(output.stat().st_mtime for output in outputs)
+            silent_s = 0.0 if said > last_said else silent_s + passed_s - waited_s
+            if silent_s > LONGEST_S:
+                program.kill()
+                raise Wrong(f"{what}: hangs") from None
 
 
 class Campaign:
@@ -79,20 +110,8 @@ class Campaign:
         with open(self.folder / "typed") as given, open(self.folder / "out", "w") as out, open(self.folder / "err", "w") as err:
             return subprocess.Popen([self.cli, *arguments], stdin=given, stdout=out, stderr=err, env=environment)
 
-    # On a busy machine a program may take long, but goes on saying what it does.
-    def status_of(self, program: subprocess.Popen, name: str) -> int:
-        began = time.time()
-        while True:
-            try:
-                return program.wait(1)
-            except subprocess.TimeoutExpired:
-                said = max((self.folder / output).stat().st_mtime for output in ("out", "err"))
-                if time.time() - max(said, began) > LONGEST_S:
-                    program.kill()
-                    raise Wrong(f"{name}: hangs") from None
-
     def end(self, program: subprocess.Popen, name: str) -> tuple[int, str, str]:
-        status = self.status_of(program, name)
+        status = status_of(program, self.home, [self.folder / "out", self.folder / "err"], name)
         latest = time.monotonic() + 5
         while engines_of(self.home):
             if time.monotonic() > latest:
