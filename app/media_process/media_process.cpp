@@ -20,9 +20,9 @@ namespace {
 
 using std::chrono::milliseconds;
 
-constexpr milliseconds kLook{10};  // at a token, while an answer is awaited
-constexpr milliseconds kStartPatience{30'000};
-constexpr milliseconds kEndPatience{2'000};  // of one that has closed its channel
+constexpr milliseconds kLook{10};                // at a token, while an answer is awaited
+constexpr milliseconds kStartPatience{150'000};  // a machine that is busy beyond measure gives a start little time
+constexpr milliseconds kEndPatience{2'000};      // of one that has closed its channel
 constexpr std::int64_t kSpareSeconds = 10;
 
 // What is wrong with an answer, as opposed to an answer that something is wrong.
@@ -71,7 +71,7 @@ MediaProcess::Start MediaProcess::ask(const MediaQuestion& question, Start of, c
   const auto lock = locked(interrupt);
   if (m_process) forgetIfGone();
   if (of != kAnyProcess && (of != m_start || !m_process)) return kAnyProcess;
-  if (!m_process) start();
+  if (!m_process) start(interrupt);
   milliseconds patience = kEndPatience;
   try {
     allowProcessorTime();
@@ -134,7 +134,7 @@ void MediaProcess::forgetIfGone() {
   ended(milliseconds(0));
 }
 
-void MediaProcess::start() {
+void MediaProcess::start(const InterruptToken& interrupt) {
   const std::string program = m_settings.program.empty() ? workerProgram("winnow-media") : m_settings.program;
   m_memory = OpenFile(::memfd_create("frames", MFD_CLOEXEC));
   if (!m_memory)
@@ -146,7 +146,7 @@ void MediaProcess::start() {
   try {
     WorkerChannel& channel = m_process->channel();
     channel.send(static_cast<std::uint32_t>(MediaMessage::kBegin), wire::encoded_fields(begin), std::array{m_memory.descriptor()});
-    if (const auto answer = channel.receive(kStartPatience)) {
+    if (const auto answer = firstAnswer(interrupt)) {
       const auto ready = soundly([&] { return wire::decoded_fields<ReadyToRead>(answer->bytes); });
       m_sandbox = ready.sandbox;
       if (answer->kind == static_cast<std::uint32_t>(MediaMessage::kReady) && ready.version == kMediaProtocolVersion) return;
@@ -161,6 +161,17 @@ void MediaProcess::start() {
     problem = ended(milliseconds(0));
   }
   throw Exception(ErrorCode::kInternal, program, problem);
+}
+
+std::optional<ChannelMessage> MediaProcess::firstAnswer(const InterruptToken& interrupt) {
+  const Clock::time_point end = Clock::now() + kStartPatience;
+  while (Clock::now() < end) {
+    if (auto answer = m_process->channel().receive(kLook)) return answer;
+    if (!interrupt.requested()) continue;
+    ended(milliseconds(0));
+    interrupt.throw_if_requested();
+  }
+  return std::nullopt;
 }
 
 // From here on, as much as all processors give in the time that one step may take.
@@ -187,7 +198,7 @@ void MediaProcess::tell(MediaMessage kind, const std::vector<std::uint8_t>& byte
 
 SandboxReport MediaProcess::sandbox() {
   const std::lock_guard lock(m_asking);
-  if (!m_process) start();
+  if (!m_process) start({});
   return m_sandbox;
 }
 

@@ -12,6 +12,7 @@
 #include <functional>
 #include <memory>
 #include <mutex>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -69,7 +70,9 @@ class MediaProcess {
   using Clock = std::chrono::steady_clock;
 
   std::unique_lock<std::timed_mutex> locked(const InterruptToken& interrupt);
-  void start();
+  void start(const InterruptToken& interrupt);
+  // Nothing: it does not start.
+  std::optional<ChannelMessage> firstAnswer(const InterruptToken& interrupt);
   // One that has died since its last answer did not die of the next question.
   void forgetIfGone();
   void allowProcessorTime() const;

@@ -138,6 +138,7 @@ void ProcessEngine::run(const Request& request, Delivery& delivery, const Interr
 
 void ProcessEngine::start() {
   m_worker = std::make_unique<WorkerProcess>(m_settings.program, m_settings.arguments);
+  m_latestHello = Clock::now() + m_settings.startPatience;
   m_greeted = m_loaded = false;
 }
 
@@ -162,7 +163,11 @@ std::optional<Error> ProcessEngine::loss(const RequestBody& body) {
 bool ProcessEngine::greeted(const InterruptToken& interrupt) {
   while (!m_greeted) {
     if (interrupt.requested()) return false;
-    if (const std::optional<ChannelMessage> message = m_worker->channel().receive(kInterruptPoll)) takeHello(*message);
+    if (const std::optional<ChannelMessage> message = m_worker->channel().receive(kInterruptPoll)) {
+      takeHello(*message);
+    } else if (Clock::now() > m_latestHello) {
+      throw Exception(ErrorCode::kEngineSilent, "", "the engine did not begin, and was ended");
+    }
   }
   return true;
 }

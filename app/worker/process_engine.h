@@ -25,6 +25,7 @@ struct EngineProcessSettings {
   std::string program;  // absolute path
   std::chrono::milliseconds interruptPatience{20'000};
   std::vector<std::string> arguments{};
+  std::chrono::milliseconds startPatience{150'000};  // it loads libraries, and on a busy machine that may take long
 };
 
 class ProcessEngine final : public Engine {
@@ -54,10 +55,11 @@ class ProcessEngine final : public Engine {
 
   const EngineProcessSettings m_settings;
   std::unique_ptr<WorkerProcess> m_worker;  // null: not started, or ended
-  bool m_greeted = false;                   // it has said hello
-  bool m_loaded = false;                    // it has the model
-  std::optional<Model> m_model;             // the last one that was loaded, in whichever process
-  std::optional<Error> m_untold;            // how a process ended that no request has failed with
+  std::chrono::steady_clock::time_point m_latestHello;
+  bool m_greeted = false;         // it has said hello
+  bool m_loaded = false;          // it has the model
+  std::optional<Model> m_model;   // the last one that was loaded, in whichever process
+  std::optional<Error> m_untold;  // how a process ended that no request has failed with
 };
 
 }  // namespace winnow::app

@@ -1,5 +1,5 @@
 // A media process that does by a file's name what a taken one might: "crash.png" at once, "later-crash.png" when its frames are read.
-// Everything else is answered as winnow-media does.
+// Everything else is answered as winnow-media does. With an argument it is of another version.
 #include <sys/socket.h>
 #include <unistd.h>
 
@@ -63,14 +63,15 @@ void do_wrong(WorkerChannel& channel, const std::string& name) {
 
 }  // namespace
 
-int main() {
+int main(int argc, char** /*argv*/) {
   WorkerChannel channel{OpenFile(WorkerProcess::kChannelDescriptor)};
   std::map<std::uint64_t, std::string> later;
   try {
     auto first = channel.receive(std::chrono::milliseconds(-1));
     const auto begin = wire::decoded_fields<BeginReading>(first->bytes);
     prepareReading();
-    send(channel, MediaMessage::kReady, ReadyToRead{kMediaProtocolVersion, enterSandbox(begin.memoryBytes)});
+    const std::uint32_t version = kMediaProtocolVersion + (argc > 1 ? 1 : 0);
+    send(channel, MediaMessage::kReady, ReadyToRead{version, enterSandbox(begin.memoryBytes)});
     MediaServer server(channel, begin.limits, std::move(first->files.front()));
     try {
       while (true) {

@@ -111,6 +111,21 @@ TEST(MediaProcess, AnInterruptEndsOneThatHangs) {
   EXPECT_EQ(reader.process().pid(), -1);
 }
 
+TEST(MediaProcess, AnInterruptEndsOneThatDoesNotStart) {
+  MediaProcessSettings settings;
+  settings.program = "/bin/sleep";
+  settings.arguments = {"100"};
+  const ProcessMediaReader reader(settings);
+  InterruptSource source;
+  std::thread raise([&] {
+    std::this_thread::sleep_for(milliseconds(100));
+    source.request_stop();
+  });
+  EXPECT_THROW(reader.openSource(samples::image(picture("sound")), source.token()), Interrupted);
+  raise.join();
+  EXPECT_EQ(reader.process().pid(), -1);
+}
+
 TEST(MediaProcess, OneThatWasKilledBetweenQuestionsIsReplaced) {
   const std::string file = samples::make("a.mp4", samples::numbered(20, 10) + " -c:v libx264 -preset ultrafast");
   const ProcessMediaReader reader;
@@ -223,6 +238,14 @@ TEST(MediaProcess, SaysThatTheProgramIsMissing) {
   settings.program = "/bin/true";
   const std::string file = picture("a");
   test::expect_error(ErrorCode::kInternal, "ended (status 0)", [&] { ProcessMediaReader(settings).detectKind(file); });
+}
+
+TEST(MediaProcess, OneOfAnotherVersionIsRefused) {
+  MediaProcessSettings settings = faulty();
+  settings.arguments = {"another-version"};
+  const ProcessMediaReader reader(settings);
+  test::expect_error(ErrorCode::kInternal, "another version", [&] { reader.openSource(samples::image(picture("sound")), {}); });
+  EXPECT_EQ(reader.process().pid(), -1);
 }
 
 TEST(MediaProcess, TellsWhatTheKernelHoldsAndLacks) {

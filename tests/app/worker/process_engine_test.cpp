@@ -167,6 +167,15 @@ TEST_F(ProcessEngineTest, OneThatDoesNotAnswerAnInterruptIsEnded) {
   EXPECT_EQ(answer(run(engine, question("red?"))), "You asked: red?");
 }
 
+TEST_F(ProcessEngineTest, OneThatDoesNotBeginIsEnded) {
+  EngineProcessSettings settings = worker("hang", 1);
+  settings.startPatience = milliseconds(2'000);
+  ProcessEngine engine(settings);
+  EXPECT_EQ(failure(run(engine, model("demo"))).code, ErrorCode::kEngineSilent);
+  run(engine, model("demo"));
+  EXPECT_EQ(answer(run(engine, question("red?"))), "You asked: red?");
+}
+
 TEST_F(ProcessEngineTest, TheModelIsLoadedAgainBeforeTheNextRequest) {
   ProcessEngine engine(worker());
   run(engine, model("demo"));
