@@ -1,7 +1,8 @@
 // Figures as JSON by their lists of fields (engine/metrics/fields_of.h), both directions, as saved chats have them.
 //
 // Used by run_json and agreement_json. What is absent is left out; reading forgives: a member that is missing or of another type leaves the
-// field as it is. Slot counts are [visual, text, generated, image]; named numbers are [["entropy", 0.41], ..]. Threads: any.
+// field as it is. Slot counts and notices are rows, [visual, text, generated, image] and [code, amount, of, name]; named numbers are
+// [["entropy", 0.41], ..]. Threads: any.
 #pragma once
 
 #include <QByteArray>
@@ -18,6 +19,9 @@ namespace winnow::app {
 
 using NamedNumbers = std::vector<std::pair<std::string, double>>;
 
+template <class T>
+inline constexpr bool kIsRow = std::is_same_v<T, SlotCounts> || std::is_same_v<T, MediaNotice>;
+
 struct ChatForm {
   using Json = nlohmann::json;
   static constexpr bool kLenient = true;
@@ -33,8 +37,25 @@ struct ChatForm {
     return from.is_number() ? (from.get_to(number), true) : false;
   }
 
-  static Json written(const char* name, const SlotCounts& counts);
-  static bool read(const Json& from, SlotCounts& counts, const fields::Path& at);
+  template <class Row>
+  requires kIsRow<Row>
+  static Json written(const char* /*name*/, const Row& row) {
+    Json json = Json::array();
+    visit_fields(row, [&](const char* name, const auto& field) { json.push_back(fields::written<ChatForm>(name, field)); });
+    return json;
+  }
+  // The last one may be missing: images were not counted at first.
+  template <class Row>
+  requires kIsRow<Row>
+  static bool read(const Json& from, Row& row, const fields::Path& at) {
+    row = {};
+    std::size_t fields = 0, read = 0;
+    visit_fields(row, [&](const char* /*name*/, auto& field) {
+      read += from.is_array() && fields < from.size() && fields::read<ChatForm>(from[fields], field, at) ? 1 : 0;
+      ++fields;
+    });
+    return from.is_array() && read == from.size() && read + 1 >= fields;
+  }
 };
 
 inline constexpr fields::Path kInChats{nullptr, "chats"};

@@ -11,20 +11,30 @@
 
 namespace winnow::app {
 
+template <FieldsOf<SampledTimes> F>
+constexpr void visit_fields(F& f, auto&& visit) {
+  visit("asked_s", f.askedS);
+  visit("actual_s", f.actualS);
+  visit("tokens", f.tokens);
+  visit("lines_s", f.linesS);
+  visit("lines_digest", f.linesDigest);
+  visit("notices", f.notices);
+}
+
 namespace {
 
 using Json = nlohmann::json;
 
-std::vector<MediaNotice> noticesIn(const Json& sampled) {
-  std::vector<MediaNotice> notices;
-  const Json all = sampled.value("notices", Json::array());
-  for (const Json& each : all) {
-    const bool known = each.is_array() && each.size() == 4 && each[0].is_number_integer() && each[1].is_number_integer() &&
-                       each[2].is_number_integer() && each[3].is_string();
-    if (known) notices.push_back({static_cast<NoticeCode>(each[0].get<int>()), each[1], each[2], each[3]});
+struct SampledForm : ChatForm {
+  using ChatForm::read, ChatForm::written;
+
+  static bool leaves_out(const char* /*name*/, const auto& value) { return value == std::remove_cvref_t<decltype(value)>{}; }
+  static Json written(const char* /*name*/, const QByteArray& text) { return text.toStdString(); }
+  static bool read(const Json& from, QByteArray& text, const fields::Path& /*at*/) {
+    if (from.is_string()) text = QByteArray::fromStdString(from.get<std::string>());
+    return from.is_string();
   }
-  return notices;
-}
+};
 
 template <class Field>
 Field fieldFrom(const QByteArray& text) {
@@ -129,31 +139,13 @@ QByteArray slotCountsToJson(const SlotCounts& counts) { return QByteArray::fromS
 SlotCounts slotCountsFromJson(const QByteArray& text) { return fieldFrom<SlotCounts>(text); }
 
 QByteArray sampledToJson(const SampledTimes& times) {
-  Json json = Json::object();
-  if (times.tokens > 0) json["tokens"] = times.tokens;
-  if (!times.askedS.empty() || !times.actualS.empty()) {
-    json["asked_s"] = times.askedS;
-    json["actual_s"] = times.actualS;
-  }
-  if (!times.linesS.empty()) json["lines_s"] = times.linesS;
-  if (!times.linesDigest.isEmpty()) json["lines_digest"] = times.linesDigest.toStdString();
-  for (const MediaNotice& notice : times.notices)
-    json["notices"].push_back({static_cast<int>(notice.code), notice.amount, notice.of, notice.name});
+  const Json json = fields::written_fields<SampledForm>(times);
   return QByteArray::fromStdString(json.dump(-1, ' ', false, Json::error_handler_t::replace));
 }
 
 SampledTimes sampledFromJson(const QByteArray& text) {
-  const Json json = parsedJson(text);
   SampledTimes times;
-  if (!json.is_object()) return times;
-  readField(json, "asked_s", times.askedS);
-  readField(json, "actual_s", times.actualS);
-  readField(json, "tokens", times.tokens);
-  readField(json, "lines_s", times.linesS);
-  std::string digest;
-  readField(json, "lines_digest", digest);
-  times.linesDigest = QByteArray::fromStdString(digest);
-  times.notices = noticesIn(json);
+  fields::read_fields<SampledForm>(parsedJson(text), times, kInChats);
   return times;
 }
 

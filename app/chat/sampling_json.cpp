@@ -23,12 +23,7 @@ bool fits(const Json& stored, const SamplingField& field) {
 }  // namespace
 
 QByteArray samplingToJson(const SamplingChoice& choice) {
-  if (choice.empty()) return {};
-  Json json = Json::object();
-  visit_choices(choice, [&json](const SamplingField& field, const auto& value) {
-    if (value) json[field.name] = *value;
-  });
-  return QByteArray::fromStdString(json.dump());
+  return choice.empty() ? QByteArray() : QByteArray::fromStdString(fieldsToJson(choice).dump());
 }
 
 SamplingChoice samplingFromJson(const QByteArray& text) {

@@ -3,6 +3,7 @@
 #include <gtest/gtest.h>
 
 #include "app/chat/agreement_json.h"
+#include "app/chat/run_json.h"
 
 namespace winnow::app {
 namespace {
@@ -28,6 +29,22 @@ TEST(RunJson, TheNamesOfSavedFiguresStay) {
                "min_event_tokens": 256, "seed": 0}})");
   const QByteArray again = runToJson(runFromJson(QByteArray::fromStdString(saved.dump())));
   EXPECT_EQ(nlohmann::json::parse(again.toStdString()), saved) << again.toStdString();
+}
+
+TEST(RunJson, TheNamesOfSavedTimesStay) {
+  const QByteArray saved = R"({"actual_s":[0.5,1.5],"asked_s":[0.25,1.25],"lines_digest":"ab","lines_s":[2.0],)"
+                           R"("notices":[[44,3,0,""],[990,1,2,"film.srt"]],"tokens":7})";
+  const SampledTimes times = sampledFromJson(saved);
+  EXPECT_EQ(times.actualS, (std::vector<double>{0.5, 1.5}));
+  ASSERT_EQ(times.notices.size(), 2U);
+  EXPECT_EQ(times.notices[1], (MediaNotice{static_cast<NoticeCode>(990), 1, 2, "film.srt"})) << "of a later program";
+  EXPECT_EQ(sampledToJson(times), saved);
+  EXPECT_EQ(sampledToJson({}), "{}");
+  EXPECT_EQ(sampledFromJson("no JSON"), SampledTimes());
+  const SampledTimes known =
+      sampledFromJson(R"({"notices":[[44,3,0],[44,"many",0,""],[44,3],7,[45,1,0,"",0]],"tokens":"few","lines_digest":8})");
+  EXPECT_EQ(known.notices, (std::vector<MediaNotice>{{NoticeCode::kLinesRepeated, 3, 0, {}}}));
+  EXPECT_EQ(known.tokens, 0);
 }
 
 // What a newer or a damaged program wrote is left out, field by field.
