@@ -3,6 +3,7 @@
 #include <QFile>
 #include <utility>
 
+#include "app/worker/engine_end.h"
 #include "engine/messages/stored_bytes.h"
 #include "engine/recipes/method_info.h"
 #include "ui/composer/composer.h"
@@ -71,6 +72,9 @@ WatchController::WatchController(const WindowServices& services, ChatSession& se
   m_session.subject.setCatchUp([this](std::function<void()> then) { catchUp(std::move(then)); });
   connect(&m_session.answers, &AnswerRun::stateChanged, this, &WatchController::feed);
   connect(&m_session.chat, &OpenChat::shown, this, &WatchController::show);
+  connect(&m_session.chat, &OpenChat::messageChanged, this, [this](const app::StoredMessage& message) {
+    if (message.state == app::MessageState::kFailed && app::isEngineEnd(message.failureCode)) loseWithEngine(message.failureCode);
+  });
   connect(&m_session.chat, &OpenChat::created, this, [this](ConversationId id) {
     if (idle() || m_source.conversation != 0) return;
     m_source.conversation = id;
@@ -198,6 +202,10 @@ void WatchController::lose(const QString& reason) {
   show();
 }
 
+void WatchController::loseWithEngine(ErrorCode code) {
+  lose(describeError({code, "", ""}).cause + QLatin1Char(' ') + tr("Watch it again."));
+}
+
 // ---- clips -------------------------------------------------------------------------------------------------------------------------
 
 void WatchController::catchUp(std::function<void()> then) {
@@ -235,7 +243,9 @@ void WatchController::onEngineEvent(const Event& event) {
     m_live.stop();
     m_notice = tr("Watching was interrupted.");
   }
-  if (const auto* failed = std::get_if<Failed>(&event.body)) {
+  const auto* failed = std::get_if<Failed>(&event.body);
+  if (failed != nullptr && m_source.seen && app::isEngineEnd(failed->error.code)) return loseWithEngine(failed->error.code);
+  if (failed != nullptr) {
     const ErrorText text = describeWatchFault(failed->error, name());
     m_notice = text.cause + QLatin1Char(' ') + text.remedy;
   }

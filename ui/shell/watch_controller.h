@@ -62,6 +62,7 @@ class WatchController : public QObject {
   void stopClips();
   void letGo();
   void lose(const QString& reason);
+  void loseWithEngine(ErrorCode code);
   void onEngineEvent(const Event& event);
   void showDescription();
   QString textNow() const;

@@ -307,6 +307,34 @@ TEST_F(Retrying, NotWhatHasBeenSaidNorAModel) {
   }
 }
 
+WatchClip clip(bool begins) {
+  Turn turn = question("");
+  turn.messages.back().items = {MediaItem{{"/dev/video0", MediaKind::kVideo, {}}}};
+  return {std::move(turn), begins, {{0.0, 0.0, {1, 1, {0, 0, 0}}}}};
+}
+
+// Its frames are in no file: another engine would answer about something else.
+TEST_F(Retrying, NotAboutASourceThatIsWatched) {
+  const auto engine = retrying(1);
+  run(*engine, model("demo"));
+  EXPECT_EQ(run(*engine, clip(true)).all<Watched>().size(), 1U);
+  EXPECT_EQ(failure(run(*engine, question("crash"))).code, ErrorCode::kEngineCrashed);
+  EXPECT_EQ(answer(run(*engine, question("crash"))), "You asked: crash") << "what was seen is over, and that was told";
+}
+
+TEST_F(Retrying, AWatchedSourceIsToldThatItsEngineHasEnded) {
+  const auto engine = retrying(1);
+  run(*engine, model("demo"));
+  run(*engine, clip(true));
+  Turn other = question("crash");
+  other.conversation = 2;
+  EXPECT_EQ(answer(run(*engine, other)), "You asked: crash");
+  EXPECT_EQ(run(*engine, Plan{question("red?")}).all<Planned>().size(), 1U);
+  EXPECT_EQ(failure(run(*engine, clip(false))).code, ErrorCode::kEngineCrashed);
+  EXPECT_EQ(run(*engine, clip(true)).all<Watched>().size(), 1U);
+  EXPECT_EQ(answer(run(*engine, question("red?"))), "You asked: red?");
+}
+
 TEST_F(Retrying, NotWhatWasStopped) {
   const auto engine = retrying(1000);
   run(*engine, model("demo"));

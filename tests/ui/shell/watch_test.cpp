@@ -465,6 +465,32 @@ TEST_F(WatchTest, AFailureOfTheEngineStopsItAndIsSaidInWords) {
   EXPECT_EQ(std::get<Turn>(asked().back().body).guard, Guard::kAlone);
 }
 
+TEST_F(WatchTest, TheEndOfTheEngineIsTheEndOfWhatWasSeen) {
+  ASSERT_TRUE(startsAndReadsAClip());
+  m_log->failWatches(Error{ErrorCode::kEngineCrashed, "", "signal 9"});
+  m_clips.giveFrames(8);
+  ASSERT_TRUE(stage(Stage::kEnded));
+  EXPECT_EQ(text(), QStringLiteral("Stopped. What was seen of %1 is gone.").arg(ui::watchedName(QStringLiteral("/dev/video0"))));
+  EXPECT_EQ(notice(), QStringLiteral("The engine stopped unexpectedly. Watch it again."));
+  EXPECT_TRUE(waitUntil([this] { return m_clips.closed() == 1; }));
+  m_log->failWatches(std::nullopt);
+  m_clips.giveFrames(8);
+  bar()->againButton()->click();
+  EXPECT_TRUE(seen(8));
+}
+
+TEST_F(WatchTest, AQuestionAtWhichTheEngineEndsIsTheEndOfWhatWasSeen) {
+  close();
+  m_script = [](const Request& request) {
+    return std::holds_alternative<Turn>(request.body) ? failure_script(ErrorCode::kEngineCrashed, "", "signal 9") : default_script(request);
+  };
+  open();
+  ASSERT_TRUE(startsAndReadsAClip());
+  ask(QStringLiteral("What was there?"));
+  ASSERT_TRUE(stage(Stage::kEnded));
+  EXPECT_EQ(text(), QStringLiteral("Stopped. What was seen of %1 is gone.").arg(ui::watchedName(QStringLiteral("/dev/video0"))));
+}
+
 TEST_F(WatchTest, AModelThatCannotWatchSaysSoAndTheChatIsAsBefore) {
   m_log->failWatches(Error{ErrorCode::kUnsupportedModel, "", "no probe"});
   m_clips.giveFrames(8);
