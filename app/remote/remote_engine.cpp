@@ -29,6 +29,9 @@ std::int64_t picturesLimitIn(const std::string& words) {
   return at == std::string::npos ? 0 : std::atoll(words.c_str() + at + 8);
 }
 
+// vLLM takes it only if it was started so (--trust-request-mm-kwargs); frames that are sent as pictures need none.
+bool refusesFrameCount(const Error& error) { return error.reason.find("media_io_kwargs") != std::string::npos; }
+
 }  // namespace
 
 // The answer to one question as it comes.
@@ -129,10 +132,14 @@ void RemoteEngine::answer(const Turn& turn, const EmitEvent& emit, const Interru
     throw Exception(ErrorCode::kNotAble, info().server, "it cannot go on with an answer that was begun");
   const Clock::time_point asked = turn.asked == Clock::time_point() ? Clock::now() : turn.asked;
   Answer answer(m_connection->address(), emit, asked);
-  const std::string body = bodyOf(turn, emit, interrupt);
-  emit(Progress{Phase::kPrefill, 0, 0});
   try {
-    send(body, answer, interrupt);
+    try {
+      ask(turn, emit, answer, interrupt);
+    } catch (const Exception& refusal) {
+      if (!m_traits.takesVideos || !refusesFrameCount(refusal.error())) throw;
+      m_traits.takesVideos = false;
+      ask(turn, emit, answer, interrupt);
+    }
   } catch (const Interrupted& stopped) {
     Finished finished = answer.finished(StopReason::kInterrupted);
     finished.restored = stopped.kind() == Interrupt::kCancel;
@@ -150,6 +157,12 @@ std::string RemoteEngine::bodyOf(const Turn& turn, const EmitEvent& emit, const 
     return sent;
   };
   return bodyText(chatBody(turn, m_traits, medium));
+}
+
+void RemoteEngine::ask(const Turn& turn, const EmitEvent& emit, Answer& answer, const InterruptToken& interrupt) {
+  const std::string body = bodyOf(turn, emit, interrupt);
+  emit(Progress{Phase::kPrefill, 0, 0});
+  send(body, answer, interrupt);
 }
 
 void RemoteEngine::send(const std::string& body, Answer& answer, const InterruptToken& interrupt) {

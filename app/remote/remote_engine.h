@@ -28,6 +28,7 @@ class RemoteEngine final : public Engine {
 
   void answer(const Turn& turn, const EmitEvent& emit, const InterruptToken& interrupt);
   std::string bodyOf(const Turn& turn, const EmitEvent& emit, const InterruptToken& interrupt);
+  void ask(const Turn& turn, const EmitEvent& emit, Answer& answer, const InterruptToken& interrupt);
   void send(const std::string& body, Answer& answer, const InterruptToken& interrupt);
   void learnFrom(const Error& error);
 

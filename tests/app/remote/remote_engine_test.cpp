@@ -4,11 +4,13 @@
 #include <gtest/gtest.h>
 
 #include <QTimer>
+#include <algorithm>
 #include <nlohmann/json.hpp>
 
 #include "tests/support/event_recorder.h"
 #include "tests/support/fake_model_server.h"
 #include "tests/support/memory_media.h"
+#include "tests/support/scratch_folder.h"
 #include "tests/support/wait_until.h"
 
 namespace winnow::app {
@@ -117,6 +119,28 @@ TEST_F(RemoteEngineTest, MorePicturesThanItTakesAreRefusedBeforehand) {
   EXPECT_EQ(failed->error.code, ErrorCode::kTooManyPictures);
   EXPECT_NE(failed->error.reason.find("2 images and frames, it takes 1"), std::string::npos) << failed->error.reason;
   EXPECT_TRUE(m_server.asked.empty());
+}
+
+// vLLM 0.32, unless it was started with --trust-request-mm-kwargs.
+TEST_F(RemoteEngineTest, AServerThatTakesNoNumberOfFramesIsGivenTheFrames) {
+  const test::ScratchFolder scratch;
+  const std::string film = scratch.write("film.mp4", "abc");
+  m_media.add(film, {winnow::testing::patterned_picture(32, 16, 1), winnow::testing::patterned_picture(32, 16, 2)});
+  m_traits.takesVideos = true;
+  m_server.answerJson("/v1/chat/completions", R"({"error":{"message":"Per-request media_io_kwargs are disabled by default"}})", 400);
+  int told = 0;
+  m_hook = [&](const Event& event) {
+    if (std::holds_alternative<MediaSampled>(event.body) && ++told == 2) m_server.serve("vllm", {"a ", "film"});
+  };
+  const EventRecorder events = ask(turn({MediaItem{{film, MediaKind::kVideo, {}}}, TextItem{"What is it?"}}));
+  ASSERT_TRUE(events.last<Finished>().has_value());
+  EXPECT_EQ(events.last<Finished>()->answer, "a film");
+  ASSERT_EQ(m_server.asked.size(), 2U);
+  const auto said = [&](std::size_t request) { return nlohmann::json::parse(m_server.asked[request].body.toStdString()); };
+  EXPECT_TRUE(said(0).contains("media_io_kwargs"));
+  EXPECT_FALSE(said(1).contains("media_io_kwargs"));
+  const nlohmann::json parts = said(1)["messages"][1]["content"];
+  EXPECT_EQ(std::ranges::count_if(parts, [](const nlohmann::json& part) { return part.contains("image_url"); }), 2);
 }
 
 TEST_F(RemoteEngineTest, WhatAServerCannotDoIsRefusedAndNamedBeforehand) {
