@@ -4,6 +4,7 @@
 #include <QDateTime>
 #include <QDir>
 #include <QFile>
+#include <QUrl>
 
 #include "app/bootstrap/initial_state.h"
 #include "app/bootstrap/live_clips.h"
@@ -16,6 +17,7 @@
 #include "app/diagnostics/system_report.h"
 #include "app/downloads/model_folder.h"
 #include "app/downloads/package_download.h"
+#include "app/downloads/unfinished_downloads.h"
 #include "app/engine_host/engine_host.h"
 #include "app/engine_source/engine_source.h"
 #include "app/engine_source/in_process_option.h"
@@ -23,6 +25,7 @@
 #include "app/media_process/process_media_reader.h"
 #include "app/models/known_models.h"
 #include "app/models/model_finder.h"
+#include "app/models/model_shelf.h"
 #include "app/models/model_uses.h"
 #include "app/process/instance_door.h"
 #include "app/process/process_start.h"
@@ -37,6 +40,7 @@
 #include "app/settings/settings.h"
 #include "app/settings/speed_file.h"
 #include "app/worker/retrying_engine.h"
+#include "ui/model_library/hub_models.h"
 #include "ui/models/media_preview_thread.h"
 #include "ui/shell/main_window.h"
 #include "ui/theme/theme.h"
@@ -124,9 +128,17 @@ int main(int argc, char** argv) {
   std::optional<ui::OfferedModel> seeing;
   if (best != nullptr) seeing = ui::seeingOffer(*best, app::HubRequest::of({best->repository, {}}, memory));
 
+  app::ModelShelf shelf(app::ModelPlaces::standard(folders.data, memory));
+  const ui::HubModels hub{known, QUrl(app::HubPlace::fromEnvironment().endpoint).host(),
+                          [memory](const app::HubName& name) -> std::unique_ptr<app::ModelDownload> {
+                            return std::make_unique<app::HubDownload>(app::HubRequest::of(name, memory));
+                          },
+                          [&folders] { return app::unfinishedDownloads(folders.data); },
+                          [&folders](const QStringList& names) { app::noteUnfinishedDownloads(folders.data, names); }};
+
   const auto noteUse = [&folders](const QString& path) { app::noteModelUse(folders.data, path, QDateTime::currentDateTime()); };
   ui::MainWindow window({engine, store, settings, preview, app::liveClips(), list_methods(), WINNOW_VERSION, keys, report, &caches,
-                         &downloads, &finder, serve, noteUse, seeing ? &*seeing : nullptr},
+                         &downloads, &finder, serve, noteUse, seeing ? &*seeing : nullptr, &shelf, &hub},
                         initial);
   QObject::connect(&door, &app::InstanceDoor::knocked, &window, &ui::MainWindow::openFrom);
   window.show();

@@ -163,6 +163,7 @@ TEST(IncludeScan, UiFoldersFollowTheirOrder) {
                        {"ui/inspector", 5},
                        {"ui/compare", 6},
                        {"ui/kept_map", 7},
+                       {"ui/model_library", 8},
                        {"ui/settings_view", 8},
                        {"ui/shell", 9}});
 }

@@ -23,9 +23,9 @@
 #include "ui/shell/conversation_sidebar.h"
 #include "ui/shell/fault_notice.h"
 #include "ui/shell/focus_home.h"
-#include "ui/shell/model_fetch.h"
 #include "ui/shell/model_menu.h"
 #include "ui/shell/model_offer_box.h"
+#include "ui/shell/model_supply.h"
 #include "ui/shell/serving.h"
 #include "ui/shell/serving_notice.h"
 #include "ui/theme/elided_label.h"
@@ -77,7 +77,8 @@ MainWindow::MainWindow(WindowServices services, InitialState initial, QWidget* p
   auto* seeing = new ModelOfferBox;
   m_models = new ModelMenu(m_session->model, m_services, *faults, this);
   m_page = new ChatPage(m_services, *m_session, m_initial.samples, {buildTop(), buildServing(*faults), faults, offer, seeing});
-  buildModels(*offer, *seeing, *faults);
+  m_downloads = new ModelSupply(m_services, {*offer, *seeing, *m_models, *faults}, *m_session, this);
+  connectDownloads();
   m_splitter->addWidget(m_sidebar);
   m_splitter->addWidget(m_page);
   m_splitter->setStretchFactor(0, 0);
@@ -126,17 +127,9 @@ QWidget* MainWindow::buildServing(NoticeBar& faults) {
   return new ServingNotice(*m_serving);
 }
 
-void MainWindow::buildModels(ModelOfferBox& text, ModelOfferBox& seeing, NoticeBar& faults) {
-  const app::ModelDownloads* downloads = m_services.downloads;
-  if (downloads != nullptr && !downloads->offers.empty()) addFetch(packageOffer(*downloads), {text, m_models, faults});
-  if (m_services.seeing != nullptr) addFetch(*m_services.seeing, {seeing, nullptr, faults});
-}
-
-void MainWindow::addFetch(const OfferedModel& offer, const ModelFetch::Views& views) {
-  auto* fetch = new ModelFetch(offer, views, *m_session, this);
-  connect(fetch, &ModelFetch::statusChanged, this, &MainWindow::updateStatus);
-  connect(fetch, &ModelFetch::opened, m_page, &ChatPage::writeQuestion);  // the button that had the focus is gone
-  m_fetches.push_back(fetch);
+void MainWindow::connectDownloads() {
+  connect(m_downloads, &ModelSupply::statusChanged, this, &MainWindow::updateStatus);
+  connect(m_downloads, &ModelSupply::opened, m_page, &ChatPage::writeQuestion);  // the button that had the focus is gone
 }
 
 void MainWindow::buildPanel() {
@@ -276,9 +269,7 @@ void MainWindow::updateStatus() {
   } else {
     parts << tr("No model");
   }
-  for (const ModelFetch* fetch : m_fetches) {
-    if (fetch->isRunning()) parts << fetch->status();
-  }
+  parts << m_downloads->status();
   parts << m_page->methodText();
   // Only of what is being written: a finished answer's speed beside the method that comes next would be read as that method's.
   if (f.active) parts << (f.waitsFor.isEmpty() ? phaseText(f.phase, f.phaseDone, f.phaseTotal) : f.waitsFor);

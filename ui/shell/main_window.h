@@ -12,7 +12,6 @@
 #include "engine/messages/requests.h"
 #include "ui/shell/chat_page.h"
 #include "ui/shell/focus_regions.h"
-#include "ui/shell/model_fetch.h"
 #include "ui/shell/window_services.h"
 
 class QDockWidget;
@@ -25,7 +24,9 @@ namespace winnow::ui {
 class Commands;
 class ConversationSidebar;
 class InspectorPanel;
+class ModelSupply;
 class ModelMenu;
+class NoticeBar;
 class Serving;
 
 // What to show at the start; found on the disk by bootstrap before the window exists.
@@ -72,8 +73,7 @@ class MainWindow : public QMainWindow {
   QWidget* buildTop();
   QWidget* buildServing(NoticeBar& faults);
   void buildRegions();
-  void buildModels(ModelOfferBox& text, ModelOfferBox& seeing, NoticeBar& faults);
-  void addFetch(const OfferedModel& offer, const ModelFetch::Views& views);
+  void connectDownloads();
   void buildPanel();
   void buildStatus();
   void connectSession();
@@ -96,7 +96,7 @@ class MainWindow : public QMainWindow {
   QLabel* m_title = nullptr;
   ModelMenu* m_models = nullptr;
   std::unique_ptr<Serving> m_serving;
-  std::vector<ModelFetch*> m_fetches;  // one for each model that can be had
+  ModelSupply* m_downloads = nullptr;
   Commands* m_commands = nullptr;
   QDockWidget* m_dock = nullptr;
   InspectorPanel* m_inspector = nullptr;

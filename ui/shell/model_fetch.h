@@ -2,14 +2,12 @@
 //
 // Made by main_window.h, one for each model that is offered. On the first screen its box shows everything; elsewhere the status line says
 // how far it is, and the notice bar what went wrong. Nothing asks the network before the user does. A model that comes while an answer is
-// being written waits for a click. UI thread only; the download works on a thread of its own.
+// being written, or was asked for on the page of models, waits for a click. The download is one of the queue's. UI thread only.
 #pragma once
 
-#include <QElapsedTimer>
 #include <QObject>
-#include <memory>
 
-#include "app/downloads/download_speed.h"
+#include "app/downloads/download_queue.h"
 #include "ui/shell/offered_model.h"
 
 namespace winnow::ui {
@@ -28,38 +26,30 @@ class ModelFetch : public QObject {
     NoticeBar& notice;
   };
   // To be opened where it has been fetched already.
-  ModelFetch(OfferedModel offer, const Views& views, ChatSession& session, QObject* parent = nullptr);
-  ~ModelFetch() override;
+  ModelFetch(OfferedModel offer, const Views& views, ChatSession& session, app::DownloadQueue& queue, QObject* parent = nullptr);
 
-  bool isRunning() const { return m_download != nullptr; }
-  QString status() const { return m_status; }  // for the status line; empty: nothing is on its way
+  QString key() const { return m_offer.key; }
 
  Q_SIGNALS:
-  void statusChanged();
   void opened();  // by the user's wish: questions can be written
 
  private:
+  bool isOnItsWay() const;
   void accept();
-  void start();
   void cancel();
-  void show(const app::DownloadProgress& progress);
   void showOffer();
-  QString speedText(const app::DownloadProgress& progress);  // empty: not known yet
-  void end();
-  void onFinished(const QString& file);
-  void onFailed(const app::DownloadFault& fault);
+  void onChanged(const QString& key);
+  void onFinished(const QString& key, const QString& file);
+  void onFailed(const QString& key, const app::DownloadFault& fault);
   void open(const QString& file);
 
   const OfferedModel m_offer;
   Views m_views;
   ChatSession& m_session;
-  std::unique_ptr<app::ModelDownload> m_download;
-  QString m_file;       // where it lies; empty: it is not here
-  qint64 m_come = 0;    // bytes, by the last download's word
-  qint64 m_toCome = 0;  // of how many
-  QElapsedTimer m_clock;
-  app::DownloadSpeed m_speed;
-  QString m_status;
+  app::DownloadQueue& m_queue;
+  QString m_file;        // where it lies; empty: it is not here
+  QString m_come;        // what had come when it was given up, in words
+  bool m_opens = false;  // it was asked for here: it is opened when it has come
 };
 
 }  // namespace winnow::ui

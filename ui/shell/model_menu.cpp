@@ -26,24 +26,6 @@ namespace {
 
 constexpr int kLabelUnits = 360;  // a longer name is shortened in its middle
 
-QString originText(app::ModelOrigin origin) {
-  switch (origin) {
-    case app::ModelOrigin::kWinnow:
-      return ModelMenu::tr("Downloaded by Winnow");
-    case app::ModelOrigin::kOllama:
-      return QStringLiteral("Ollama");
-    case app::ModelOrigin::kLmStudio:
-      return QStringLiteral("LM Studio");
-    case app::ModelOrigin::kHuggingFace:
-      return QStringLiteral("Hugging Face");
-    case app::ModelOrigin::kJan:
-      return QStringLiteral("Jan");
-    case app::ModelOrigin::kGpt4All:
-      return QStringLiteral("GPT4All");
-  }
-  return {};
-}
-
 }  // namespace
 
 ModelMenu::ModelMenu(ModelSession& model, const WindowServices& services, NoticeBar& notice, QWidget* window)
@@ -134,6 +116,7 @@ void ModelMenu::rebuild() {
   m_menu->addAction(icon(Glyph::kChip, IconColor::kMuted), tr("Open a &GGUF file…"), this, &ModelMenu::chooseFile);
   m_menu->addAction(icon(Glyph::kFolder, IconColor::kMuted), tr("Open a &folder…"), this, &ModelMenu::chooseFolder);
   m_menu->addAction(icon(Glyph::kChip, IconColor::kMuted), tr("Conn&ect to a server…"), this, &ModelMenu::chooseServer);
+  if (m_manage != nullptr) m_menu->addAction(m_manage);
   if (!m_offer.isEmpty()) m_menu->addAction(icon(Glyph::kChip, IconColor::kMuted), m_offer, this, &ModelMenu::offerTaken);
   m_menu->addMenu(m_weights);
   m_menu->addActions(m_serving);
@@ -158,7 +141,7 @@ void ModelMenu::offerFound() {
   if (m_finder == nullptr) return;
   std::optional<app::ModelOrigin> under;
   for (const app::FoundModel& model : m_finder->models()) {
-    if (under != model.origin) m_menu->addSection(originText(model.origin));
+    if (under != model.origin) m_menu->addSection(modelOriginName(model.origin));
     under = model.origin;
     const QString shown = m_menu->fontMetrics().elidedText(displayText(model.name), Qt::ElideMiddle, theme().px(kLabelUnits));
     offer(shown + QLatin1Char('\t') + formatBytes(model.bytes), model.path, model.name);
@@ -176,6 +159,11 @@ void ModelMenu::offer(const QString& label, const QString& path, const QString& 
 
 void ModelMenu::setServing(const QList<QAction*>& serving) {
   m_serving = serving;
+  rebuild();
+}
+
+void ModelMenu::setManage(QAction* manage) {
+  m_manage = manage;
   rebuild();
 }
 

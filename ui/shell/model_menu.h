@@ -32,6 +32,7 @@ class ModelMenu : public QObject {
   void choose();  // the menu, at its button
   void showFault(const ErrorText& text);
   void setServing(const QList<QAction*>& serving);  // to other programs
+  void setManage(QAction* manage);                  // opens the page of models
   // A line for a model that can be had; empty: none.
   void setOffer(const QString& label);
 
@@ -57,6 +58,7 @@ class ModelMenu : public QObject {
   app::Settings& m_settings;
   app::KeyRing& m_keys;
   QString m_offer;
+  QAction* m_manage = nullptr;
   app::ModelFinder* m_finder;  // null: nobody looks
   NoticeBar& m_notice;
   QWidget* m_window;

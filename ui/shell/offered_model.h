@@ -14,11 +14,11 @@
 namespace winnow::ui {
 
 struct OfferedModel {
-  QString name;      // short, for buttons and running text
-  QString get;       // on the button
-  QString note;      // under it: what it is, licence and source
-  QString openNote;  // the same where it is here already
-  qint64 downloadBytes = 0;
+  QString key;                    // among downloads
+  QString name;                   // short, for buttons and running text
+  QString get;                    // on the button
+  QString note;                   // under it: what it is, licence and source
+  QString openNote;               // the same where it is here already
   std::function<QString()> file;  // what is opened; empty: it is not here
   std::function<std::unique_ptr<app::ModelDownload>()> make;
 };

@@ -21,11 +21,14 @@ class EngineHost;
 class KeyRing;
 struct ModelDownloads;
 class ModelFinder;
+class ModelShelf;
 class ApiServer;
 struct RequestDefaults;
 }  // namespace winnow::app
 
 namespace winnow::ui {
+
+struct HubModels;
 
 // Begins to serve the engine to other programs, with these where a request says nothing. Throws Exception where that cannot be.
 using ServeFunction = std::function<std::unique_ptr<app::ApiServer>(const app::RequestDefaults&)>;
@@ -46,6 +49,8 @@ struct WindowServices {
   ServeFunction serve = nullptr;                               // null: it cannot be served
   std::function<void(const QString&)> noteModelUse = nullptr;  // for lists of models; null: nobody writes it down
   const OfferedModel* seeing = nullptr;                        // a model that sees, which can be had; null: none fits
+  app::ModelShelf* shelf = nullptr;                            // for the page of models; null: there is no such page
+  const HubModels* hub = nullptr;                              // likewise
 };
 
 }  // namespace winnow::ui

@@ -2,7 +2,6 @@
 
 #include <QCoreApplication>
 
-#include "app/models/model_folders.h"
 #include "app/remote/server_address.h"
 #include "engine/base/error.h"
 
@@ -18,6 +17,24 @@ QString modelLabel(const QString& place) {
   } catch (const Exception&) {
     return place;
   }
+}
+
+QString modelOriginName(app::ModelOrigin origin) {
+  switch (origin) {
+    case app::ModelOrigin::kWinnow:
+      return QCoreApplication::translate("winnow::ui::ModelNames", "Downloaded by Winnow");
+    case app::ModelOrigin::kOllama:
+      return QStringLiteral("Ollama");
+    case app::ModelOrigin::kLmStudio:
+      return QStringLiteral("LM Studio");
+    case app::ModelOrigin::kHuggingFace:
+      return QStringLiteral("Hugging Face");
+    case app::ModelOrigin::kJan:
+      return QStringLiteral("Jan");
+    case app::ModelOrigin::kGpt4All:
+      return QStringLiteral("GPT4All");
+  }
+  return {};
 }
 
 }  // namespace winnow::ui

@@ -1,11 +1,14 @@
-// What a model is called by its place: a file, a folder or a server. UI thread only.
+// What a model is called by its place: a file, a folder or a server; and what the program is called that keeps it. UI thread only.
 #pragma once
 
 #include <QString>
+
+#include "app/models/model_folders.h"
 
 namespace winnow::ui {
 
 // "SmolLM2-135M"; of a server's model "Qwen2-VL at gpu:8000".
 QString modelLabel(const QString& place);
+QString modelOriginName(app::ModelOrigin origin);
 
 }  // namespace winnow::ui

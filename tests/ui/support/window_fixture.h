@@ -14,6 +14,7 @@
 #include "app/chat/chat_store.h"
 #include "app/engine_host/engine_host.h"
 #include "app/models/model_finder.h"
+#include "app/models/model_shelf.h"
 #include "app/remote/key_ring.h"
 #include "tests/support/fake_secret_service.h"
 #include "tests/support/scripted_clips.h"
@@ -23,6 +24,7 @@
 #include "tests/ui/support/fake_media_preview.h"
 #include "ui/chat_view/transcript_view.h"
 #include "ui/composer/composer.h"
+#include "ui/model_library/hub_models.h"
 #include "ui/shell/chat_session.h"
 #include "ui/shell/main_window.h"
 #include "ui/shell/offered_model.h"
@@ -53,13 +55,14 @@ class WindowTest : public testing::Test {
     m_settings = std::make_unique<app::Settings>([this](const QString& key, const QString& value) { m_store->setSetting(key, value); });
     m_preview = std::make_unique<FakeMediaPreview>();
     m_finder = std::make_unique<app::ModelFinder>(m_modelFolders);
+    m_shelf = std::make_unique<app::ModelShelf>(app::ModelPlaces{m_modelFolders, folders().data, m_memoryBytes, m_trash});
     m_engine = std::make_unique<app::EngineHost>(
         [this] { return std::make_unique<ScriptedEngine>([this](const Request& request) { return m_script(request); }, m_log); });
     if (initial.modelFolder.isEmpty()) initial.modelFolder = QStringLiteral("/models/shapes-demo");
     m_window = std::make_unique<ui::MainWindow>(
         ui::WindowServices{*m_engine, *m_store, *m_settings, *m_preview, m_clips.factory(), list_methods(), QStringLiteral("0.1.0"), m_keys,
                            [] { return QStringLiteral("Winnow: 0.1.0\nQt: six\n"); }, m_caches, &m_downloads.services, m_finder.get(),
-                           m_serve, nullptr, m_seeing ? &*m_seeing : nullptr},
+                           m_serve, nullptr, m_seeing ? &*m_seeing : nullptr, m_shelf.get(), &m_hub},
         initial);
     m_firstSize = m_window->size();
     m_window->resize(1280, 800);
@@ -73,6 +76,7 @@ class WindowTest : public testing::Test {
     m_window.reset();
     m_engine.reset();
     m_finder.reset();
+    m_shelf.reset();
     m_preview.reset();
     m_settings.reset();
     m_store.reset();
@@ -119,7 +123,10 @@ class WindowTest : public testing::Test {
     if (std::holds_alternative<LoadModel>(request.body)) return load_script(request);
     return answer_script(request, "The star is **red**. It is a star in the middle of the frame.");
   };
-  app::ModelFolders m_modelFolders;          // where models are looked for
+  app::ModelFolders m_modelFolders;       // where models are looked for
+  qint64 m_memoryBytes = 16'000'000'000;  // of the machine
+  app::MoveToTrash m_trash = [](const QString&) { return false; };
+  ui::HubModels m_hub;                       // knows none; what it has is up to a test
   ScriptedClips m_clips;                     // of what is watched
   std::optional<ui::OfferedModel> m_seeing;  // nothing: none is offered
   ScriptedDownloads m_downloads{m_folder.filePath(QStringLiteral("models"))};
@@ -128,6 +135,7 @@ class WindowTest : public testing::Test {
   std::unique_ptr<app::Settings> m_settings;
   std::unique_ptr<FakeMediaPreview> m_preview;
   std::unique_ptr<app::ModelFinder> m_finder;
+  std::unique_ptr<app::ModelShelf> m_shelf;
   std::unique_ptr<app::EngineHost> m_engine;
   app::ConversationCaches* m_caches = nullptr;                                                               // null: nothing is kept
   std::shared_ptr<FakeSecretService::Record> m_desktopKeys = std::make_shared<FakeSecretService::Record>();  // shared: m_keys asks it

@@ -1,0 +1,308 @@
+// The page of models: what lies here and what can be done with it, downloads from a scripted hub, keys alone, and small windows.
+#include "ui/model_library/models_dialog.h"
+
+#include <QAction>
+#include <QDialogButtonBox>
+#include <QDir>
+#include <QFile>
+#include <QLabel>
+#include <QLineEdit>
+#include <QMap>
+#include <QProgressBar>
+#include <QPushButton>
+#include <QTabBar>
+#include <QTabWidget>
+
+#include "tests/support/source_folder.h"
+#include "tests/ui/support/window_fixture.h"
+#include "ui/model_library/get_page.h"
+#include "ui/model_library/here_page.h"
+#include "ui/model_library/model_card.h"
+#include "ui/shell/fault_notice.h"
+#include "ui/words/download_words.h"
+
+namespace winnow::test {
+namespace {
+
+using app::DownloadProblem;
+using app::DownloadStage;
+
+class ModelsDialogTest : public WindowTest {
+ protected:
+  void SetUp() override {
+    m_hub.host = QStringLiteral("hub.example");
+    m_hub.known = {known(QStringLiteral("owner/Sees-8B-GGUF"), QStringLiteral("Sees 8B"), 6'200'000'000, app::Sight::kVideos),
+                   known(QStringLiteral("owner/Huge-GGUF"), QStringLiteral("Huge"), 60'000'000'000, app::Sight::kVideos),
+                   known(QStringLiteral("owner/Reads-GGUF"), QStringLiteral("Reads"), 500'000'000, app::Sight::kNothing)};
+    m_hub.make = [this](const app::HubName& name) -> std::unique_ptr<app::ModelDownload> {
+      auto download = std::make_unique<ScriptedDownload>();
+      m_running[name.text()] = download.get();
+      return download;
+    };
+    m_hub.unfinished = [this] { return m_unfinished; };
+    m_hub.noteUnfinished = [this](const QStringList& names) { m_unfinished = names; };
+    m_modelFolders = {{app::ModelOrigin::kHuggingFace, at(QStringLiteral("hub"))},
+                      {app::ModelOrigin::kOllama, at(QStringLiteral("ollama"))}};
+    WindowTest::SetUp();
+  }
+  static app::KnownModel known(const QString& repository, const QString& name, qint64 bytes, app::Sight sight) {
+    app::KnownModel model;
+    model.repository = repository;
+    model.name = name;
+    model.sight = sight;
+    model.licence = QStringLiteral("Apache-2.0");
+    model.purpose = QStringLiteral("tests");
+    model.downloadBytes = bytes;
+    model.kvBytesPerToken = 50'000;
+    model.tokensPerFrame = 64;
+    return model;
+  }
+  QString at(const QString& path) const { return m_folder.filePath(path); }
+  // The demo model, as if it had come from the hub.
+  QString putModel(const QString& repository) {
+    const QString snapshots = at(QStringLiteral("hub/models--") + QString(repository).replace(QLatin1Char('/'), QLatin1String("--")) +
+                                 QStringLiteral("/snapshots"));
+    EXPECT_TRUE(QDir().mkpath(snapshots));
+    const QString path = snapshots + QStringLiteral("/c0ffee");
+    EXPECT_TRUE(QFile::link(QString::fromStdString(source_folder()) + QStringLiteral("/resources/demo/model"), path));
+    return path;
+  }
+  void openPage() {
+    for (QAction* action : m_window->actions()) {
+      if (action->shortcut() == QKeySequence(Qt::CTRL | Qt::SHIFT | Qt::Key_O)) action->trigger();
+    }
+    ASSERT_NE(page(), nullptr);
+    ASSERT_TRUE(waitUntil([this] { return m_shelf->hasLooked(); }));
+  }
+  void openToGet() {
+    openPage();
+    page()->tabs()->setCurrentIndex(1);
+  }
+  ui::ModelsDialog* page() const { return m_window->findChild<ui::ModelsDialog*>(); }
+  ui::ModelCard* card(const std::vector<ui::ModelCard*>& cards, const QString& key) const {
+    for (ui::ModelCard* each : cards) {
+      if (each->key() == key) return each;
+    }
+    return nullptr;
+  }
+  // The first of that key: a download's stands before the known model's.
+  ui::ModelCard* toGet(const QString& key) const { return card(page()->get()->cards(), key); }
+  static QPushButton* button(const ui::ModelCard* card, const QString& text) {
+    for (int i = 0; card != nullptr && i < card->buttonCount(); ++i) {
+      if (card->button(i)->text() == text) return card->button(i);
+    }
+    return nullptr;
+  }
+  static QString lines(const ui::ModelCard* card) {
+    QStringList all;
+    for (const QLabel* label : card->findChildren<QLabel*>()) all << label->text();
+    return all.join(QLatin1Char('\n'));
+  }
+  void press(ui::ModelCard* card, const QString& text) {
+    ASSERT_NE(button(card, text), nullptr) << text.toStdString();
+    QTest::mouseClick(button(card, text), Qt::LeftButton);
+  }
+
+  QMap<QString, QPointer<ScriptedDownload>> m_running;
+  QStringList m_unfinished;
+};
+
+const QString kSees = QStringLiteral("owner/Sees-8B-GGUF");
+const QString kReads = QStringLiteral("owner/Reads-GGUF");
+const QString kHuge = QStringLiteral("owner/Huge-GGUF");
+
+TEST_F(ModelsDialogTest, SaysOfEachModelWhatItIsAndWhetherItFits) {
+  const QString path = putModel(QStringLiteral("a/shapes"));
+  openPage();
+  ASSERT_TRUE(waitUntil([this] { return page()->here()->cards().size() == 1; }));
+  const QString said = lines(page()->here()->cards().front());
+  for (const char* part : {"a/shapes", "llava_onevision", "sees videos and images", "context ", "per 1,000 tokens", "Fits: needs about ",
+                           " of 16.0 GB of memory.", "Hugging Face", "not used yet"})
+    EXPECT_TRUE(said.contains(QLatin1String(part))) << part << " in " << said.toStdString();
+  EXPECT_EQ(page()->tabs()->tabText(0), QStringLiteral("On this computer (1)"));
+  press(page()->here()->cards().front(), QStringLiteral("Open"));
+  EXPECT_TRUE(waitUntil([&] { return session().model.folder() == path; }));
+  EXPECT_TRUE(waitUntil([this] { return page() == nullptr; }));
+  EXPECT_EQ(m_window->focusWidget(), composer()->prompt());
+}
+
+TEST_F(ModelsDialogTest, AModelIsCheckedAndRemovedAfterAQuestion) {
+  const QString path = putModel(QStringLiteral("a/shapes"));
+  m_trash = [this](const QString& folder) { return QDir().rename(folder, at(QStringLiteral("trashed"))); };
+  close();
+  open();
+  openPage();
+  ASSERT_TRUE(waitUntil([this] { return page()->here()->cards().size() == 1; }));
+  const auto only = [this] { return page()->here()->cards().front(); };
+  press(only(), QStringLiteral("Check"));
+  ASSERT_TRUE(waitUntil([&] { return only()->note().contains(QStringLiteral("cannot be checked")); })) << only()->note().toStdString();
+  press(only(), QStringLiteral("Remove…"));
+  EXPECT_TRUE(only()->note().startsWith(QStringLiteral("Move "))) << only()->note().toStdString();
+  press(only(), QStringLiteral("Keep it"));
+  EXPECT_NE(button(only(), QStringLiteral("Open")), nullptr);
+  EXPECT_TRUE(QFile::exists(path));
+  press(only(), QStringLiteral("Remove…"));
+  press(only(), QStringLiteral("Move to the trash"));
+  EXPECT_TRUE(waitUntil([this] { return page()->here()->cards().empty(); }));
+  EXPECT_TRUE(page()->here()->summary().startsWith(QStringLiteral("No models are here yet."))) << page()->here()->summary().toStdString();
+}
+
+TEST_F(ModelsDialogTest, TheTrashThatRefusesIsSaid) {
+  putModel(QStringLiteral("a/shapes"));
+  openPage();
+  ASSERT_TRUE(waitUntil([this] { return page()->here()->cards().size() == 1; }));
+  press(page()->here()->cards().front(), QStringLiteral("Remove…"));
+  press(page()->here()->cards().front(), QStringLiteral("Move to the trash"));
+  EXPECT_TRUE(
+      waitUntil([this] { return page()->here()->cards().front()->note().contains(QStringLiteral("could not be moved to the trash")); }));
+}
+
+TEST_F(ModelsDialogTest, TheLoadedModelStaysWhereItIs) {
+  const QString path = putModel(QStringLiteral("a/shapes"));
+  session().model.load(path);
+  ASSERT_TRUE(waitUntil([this] { return session().model.state() == ui::ModelState::kReady; }));
+  openPage();
+  ASSERT_TRUE(waitUntil([this] { return page()->here()->cards().size() == 1; }));
+  EXPECT_FALSE(button(page()->here()->cards().front(), QStringLiteral("Remove…"))->isEnabled());
+  EXPECT_FALSE(button(page()->here()->cards().front(), QStringLiteral("Loaded"))->isEnabled());
+}
+
+TEST_F(ModelsDialogTest, KnownModelsSayWhatTheyNeedAndWhyOneDoesNotFit) {
+  openToGet();
+  EXPECT_TRUE(m_running.isEmpty()) << "nothing asks the network by itself";
+  const QString sees = lines(toGet(kSees));
+  for (const char* part : {"Sees 8B", "sees videos and images", "6.2 GB", "licence: Apache-2.0", "hub.example/owner/Sees-8B-GGUF",
+                           "The largest of these that sees videos here."})
+    EXPECT_TRUE(sees.contains(QLatin1String(part))) << part << " in " << sees.toStdString();
+  EXPECT_TRUE(lines(toGet(kHuge)).contains(QStringLiteral("Does not fit: needs about 66.6 GB, and this computer has 16.0 GB")))
+      << lines(toGet(kHuge)).toStdString();
+}
+
+TEST_F(ModelsDialogTest, ADownloadIsPausedResumedCancelledAndTheThirdWaits) {
+  openToGet();
+  press(toGet(kSees), QStringLiteral("Get"));
+  press(toGet(kReads), QStringLiteral("Get"));
+  press(toGet(kHuge), QStringLiteral("Get"));
+  EXPECT_EQ(page()->tabs()->tabText(1), QStringLiteral("Get a model (3)"));
+  EXPECT_TRUE(toGet(kHuge)->note().startsWith(QStringLiteral("Waits for its turn"))) << toGet(kHuge)->note().toStdString();
+  EXPECT_FALSE(m_running.contains(kHuge));
+  Q_EMIT m_running[kSees]->progressed({DownloadStage::kDownloading, 1'000'000'000, 6'200'000'000});
+  QTest::qWait(600);
+  Q_EMIT m_running[kSees]->progressed({DownloadStage::kDownloading, 1'600'000'000, 6'200'000'000});
+  const QString note = toGet(kSees)->note();
+  EXPECT_TRUE(note.startsWith(QStringLiteral("Downloading Sees 8B: 1.6 GB of 6.2 GB, "))) << note.toStdString();
+  EXPECT_TRUE(note.endsWith(QStringLiteral(" left"))) << note.toStdString();
+  EXPECT_EQ(toGet(kSees)->findChild<QProgressBar*>()->value(), 25);
+  EXPECT_TRUE(m_window->statusText().contains(QStringLiteral("Downloading Sees 8B"))) << m_window->statusText().toStdString();
+  press(toGet(kSees), QStringLiteral("Pause"));
+  EXPECT_EQ(toGet(kSees)->note(), QStringLiteral("Paused. 1.6 GB of 6.2 GB already downloaded."));
+  EXPECT_TRUE(m_running[kSees].isNull());
+  EXPECT_TRUE(m_running.contains(kHuge)) << "its turn";
+  press(toGet(kHuge), QStringLiteral("Cancel"));
+  press(toGet(kSees), QStringLiteral("Resume"));
+  ASSERT_FALSE(m_running[kSees].isNull());
+  Q_EMIT m_running[kSees]->failed({DownloadProblem::kNoNetwork, QStringLiteral("hub.example")});
+  EXPECT_TRUE(toGet(kSees)->note().startsWith(QStringLiteral("hub.example cannot be reached."))) << toGet(kSees)->note().toStdString();
+  EXPECT_TRUE(inWindow<ui::FaultNotice>()->text().isEmpty()) << "it is said once";
+  press(toGet(kSees), QStringLiteral("Try again"));
+  const QString path = putModel(kSees);
+  Q_EMIT m_running[kSees]->finished(path);
+  ASSERT_TRUE(waitUntil([this] { return page()->here()->cards().size() == 1; })) << "it is on the shelf";
+  press(toGet(kSees), QStringLiteral("Open"));
+  EXPECT_TRUE(waitUntil([&] { return session().model.folder() == path; }));
+}
+
+TEST_F(ModelsDialogTest, AnyModelComesByItsNameAndWhatIsNoneIsSaid) {
+  openToGet();
+  QTest::keyClicks(page()->get()->typed(), QStringLiteral("nonsense"));
+  QTest::keyClick(page()->get()->typed(), Qt::Key_Return);
+  EXPECT_TRUE(m_running.isEmpty());
+  ASSERT_NE(page(), nullptr) << "Enter closes nothing";
+  bool said = false;
+  for (const QLabel* label : page()->get()->findChildren<QLabel*>())
+    said = said || label->text().startsWith(QStringLiteral("That is no name of a model."));
+  EXPECT_TRUE(said);
+  page()->get()->typed()->clear();
+  QTest::keyClicks(page()->get()->typed(), QStringLiteral("some/Other-GGUF:Q8_0"));
+  QTest::keyClick(page()->get()->typed(), Qt::Key_Return);
+  EXPECT_TRUE(m_running.contains(QStringLiteral("some/Other-GGUF:Q8_0")));
+  EXPECT_TRUE(page()->get()->typed()->text().isEmpty());
+}
+
+TEST_F(ModelsDialogTest, WhatWasOnItsWayIsThereAfterAKill) {
+  openToGet();
+  press(toGet(kSees), QStringLiteral("Get"));
+  EXPECT_EQ(m_unfinished, QStringList{kSees});
+  m_running.clear();
+  close();  // nothing is written at the end that a kill would not have left
+  open();
+  openToGet();
+  EXPECT_TRUE(m_running.isEmpty()) << "it waits for a word";
+  EXPECT_EQ(toGet(kSees)->title(), QStringLiteral("Sees 8B"));
+  EXPECT_EQ(toGet(kSees)->note(), QStringLiteral("Paused."));
+  press(toGet(kSees), QStringLiteral("Resume"));
+  ASSERT_TRUE(m_running.contains(kSees));
+  Q_EMIT m_running[kSees]->finished(at(QStringLiteral("sees.gguf")));
+  EXPECT_TRUE(m_unfinished.isEmpty());
+}
+
+TEST_F(ModelsDialogTest, ADownloadGoesOnWithoutThePageAndANoticeOpensIt) {
+  openToGet();
+  press(toGet(kReads), QStringLiteral("Get"));
+  page()->reject();
+  ASSERT_TRUE(waitUntil([this] { return page() == nullptr; }));
+  ASSERT_FALSE(m_running[kReads].isNull());
+  const QString file = at(QStringLiteral("reads.gguf"));
+  Q_EMIT m_running[kReads]->finished(file);
+  EXPECT_EQ(inWindow<ui::FaultNotice>()->text(), QStringLiteral("Reads is ready."));
+  QTest::mouseClick(inWindow<ui::FaultNotice>()->button(QStringLiteral("Open it")), Qt::LeftButton);
+  EXPECT_TRUE(waitUntil([&] { return session().model.folder() == file; }));
+}
+
+TEST_F(ModelsDialogTest, ArrowsStepThroughModelsAndThePressedOneKeepsTheKeyboard) {
+  openToGet();
+  page()->activateWindow();
+  QTest::keyClick(page(), Qt::Key_Down);
+  EXPECT_EQ(page()->focusWidget(), toGet(kSees)->button(0));
+  QTest::keyClick(page()->focusWidget(), Qt::Key_Down);
+  EXPECT_EQ(page()->focusWidget(), toGet(kHuge)->button(0));
+  QTest::keyClick(page()->focusWidget(), Qt::Key_Up);
+  QTest::keyClick(page()->focusWidget(), Qt::Key_Return);
+  ASSERT_TRUE(m_running.contains(kSees));
+  EXPECT_EQ(page()->focusWidget(), button(toGet(kSees), QStringLiteral("Pause")));
+  QTest::keyClick(page()->focusWidget(), Qt::Key_Space);
+  EXPECT_EQ(page()->focusWidget(), button(toGet(kSees), QStringLiteral("Resume")));
+}
+
+// At 800 x 560 and 200 % as on a large screen: no word and no button is cut at the side.
+TEST_F(ModelsDialogTest, FitsEveryWindowAndEveryZoom) {
+  putModel(QStringLiteral("a/shapes-with-a-very-long-name-that-wraps-in-a-narrow-window"));
+  for (const QSize& size : {QSize(800, 560), QSize(1280, 800)}) {
+    for (const int zoom : {100, 150, 200}) {
+      SCOPED_TRACE(testing::Message() << size.width() << " x " << size.height() << " at " << zoom << " %");
+      ui::theme().setZoomPercent(zoom);
+      m_window->resize(size);
+      openToGet();
+      press(toGet(kSees), QStringLiteral("Get"));
+      for (const int tab : {0, 1}) {
+        page()->tabs()->setCurrentIndex(tab);
+        QTest::qWait(50);
+        EXPECT_LE(page()->width(), size.width());
+        EXPECT_LE(page()->height(), size.height());
+        EXPECT_TRUE(page()->findChild<QDialogButtonBox*>()->isVisible());
+        const std::vector<ui::ModelCard*> cards = tab == 0 ? page()->here()->cards() : page()->get()->cards();
+        ASSERT_FALSE(cards.empty());
+        for (const ui::ModelCard* each : cards) {
+          EXPECT_GE(each->width(), each->minimumSizeHint().width()) << each->title().toStdString();
+          EXPECT_LE(each->mapTo(page(), QPoint(each->width(), 0)).x(), page()->width()) << each->title().toStdString();
+        }
+      }
+      page()->get()->cards().front()->button(1)->click();
+      page()->reject();
+      ASSERT_TRUE(waitUntil([this] { return page() == nullptr; }));
+    }
+  }
+}
+
+}  // namespace
+}  // namespace winnow::test

@@ -1,0 +1,103 @@
+#include "ui/model_library/library_words.h"
+
+#include <QCoreApplication>
+#include <QFileInfo>
+#include <QLocale>
+#include <QStringList>
+
+#include "ui/words/display_text.h"
+#include "ui/words/format_text.h"
+#include "ui/words/model_names.h"
+
+namespace winnow::ui {
+namespace {
+
+constexpr qint64 kThousand = 1000;
+const QString kBetween = QStringLiteral("  ·  ");
+
+struct LibraryWords {
+  Q_DECLARE_TR_FUNCTIONS(winnow::ui::LibraryWords)
+};
+
+QString sightWords(bool sees, bool readsVideos) {
+  if (!sees) return LibraryWords::tr("reads text");
+  return readsVideos ? LibraryWords::tr("sees videos and images") : LibraryWords::tr("sees images");
+}
+
+QString textOf(const std::string& text) { return displayText(QString::fromStdString(text)).simplified(); }
+
+FitWords needWords(const app::MemoryNeed& need, qint64 memoryBytes) {
+  const QString needed = formatMegabytes(need.total());
+  if (memoryBytes <= 0) return {LibraryWords::tr("Needs about %1 of memory.").arg(needed), true};
+  const QString memory = formatMegabytes(memoryBytes);
+  if (app::fitsMemory(need, memoryBytes)) return {LibraryWords::tr("Fits: needs about %1 of %2 of memory.").arg(needed, memory), true};
+  return {LibraryWords::tr("Does not fit: needs about %1, and this computer has %2 of memory.").arg(needed, memory), false};
+}
+
+}  // namespace
+
+QString modelFacts(const app::ListedModel& model) {
+  if (!model.summary) return formatMegabytes(model.found.bytes);
+  const ModelSummary& summary = *model.summary;
+  QStringList parts{formatMegabytes(static_cast<qint64>(summary.weight_bytes))};
+  const std::string& family = summary.type.empty() ? summary.architecture : summary.type;
+  if (!family.empty()) parts << textOf(family);
+  parts << sightWords(summary.sees, summary.reads_videos);
+  if (summary.context_tokens > 0)
+    parts << LibraryWords::tr("context %1 tokens").arg(formatCount(static_cast<double>(summary.context_tokens)));
+  if (summary.kv_bytes_per_token > 0)
+    parts << LibraryWords::tr("cache %1 per 1,000 tokens").arg(formatMegabytes(summary.kv_bytes_per_token * kThousand));
+  return parts.join(kBetween);
+}
+
+QString modelPlace(const app::ListedModel& model) {
+  const QString used = model.used.isValid() ? LibraryWords::tr("last used: %1").arg(formatWhen(model.used, QDateTime::currentDateTime()))
+                                            : LibraryWords::tr("not used yet");
+  return modelOriginName(model.found.origin) + kBetween + used;
+}
+
+FitWords fitWords(const app::ListedModel& model, qint64 memoryBytes) {
+  if (!model.summary) return {LibraryWords::tr("Cannot be read: %1").arg(sentenceOf(QString::fromStdString(model.fault))), false};
+  if (!model.summary->runs) return {LibraryWords::tr("Does not run here: Winnow has no such family of models."), false};
+  if (!model.summary->missing.empty()) {
+    const QString reason = QString::fromStdString(model.summary->missing.front().reason);
+    return {LibraryWords::tr("Something is missing: %1").arg(sentenceOf(reason)), false};
+  }
+  return needWords(model.need, memoryBytes);
+}
+
+FitWords fitWords(const app::KnownModel& model, qint64 memoryBytes) { return needWords(app::memoryNeed(model), memoryBytes); }
+
+QString knownFacts(const app::KnownModel& model, const QString& host) {
+  const bool sees = model.sight != app::Sight::kNothing;
+  return QStringList{sightWords(sees, model.sight == app::Sight::kVideos), formatMegabytes(model.downloadBytes),
+                     LibraryWords::tr("licence: %1").arg(model.licence), host + QLatin1Char('/') + model.repository}
+      .join(kBetween);
+}
+
+FitWords checkWords(const std::vector<app::VerifiedFile>& files) {
+  using State = app::VerifiedFile::State;
+  QStringList wrong;
+  int right = 0;
+  for (const app::VerifiedFile& file : files) {
+    if (file.state == State::kDamaged || file.state == State::kUnreadable)
+      wrong << displayText(QFileInfo(file.path).fileName()).simplified();
+    if (file.state == State::kRight) ++right;
+  }
+  if (!wrong.isEmpty()) {
+    return {LibraryWords::tr("Damaged: %1. Move the model to the trash and get it again.").arg(wrong.join(QStringLiteral(", "))), false};
+  }
+  if (right == 0) return {LibraryWords::tr("Nobody has written down a hash of these files, so they cannot be checked."), true};
+  const auto all = static_cast<int>(files.size());
+  if (right < all)
+    return {LibraryWords::tr("Right: %1 of %Ln file(s). The others have no hash to compare with.", "", all).arg(right), true};
+  return {LibraryWords::tr("Checked: %Ln file(s), as they were published.", "", all), true};
+}
+
+QString removalWords(const app::RemovedModel& result, const QString& name) {
+  if (result.state == app::RemovedModel::State::kNotOurs)
+    return LibraryWords::tr("Ollama shares files between models. Run: ollama rm %1").arg(displayText(name));
+  return LibraryWords::tr("%1 could not be moved to the trash. Delete it by hand if you want.").arg(displayText(result.path));
+}
+
+}  // namespace winnow::ui

@@ -1,0 +1,33 @@
+// What the page of models says of one: what it is, what it needs, when it was used, and how a check or a removal ended.
+//
+// Used by here_page.h and get_page.h. UI thread only (translations).
+#pragma once
+
+#include <QString>
+#include <vector>
+
+#include "app/models/known_models.h"
+#include "app/models/model_care.h"
+#include "app/models/model_listing.h"
+
+namespace winnow::ui {
+
+// "4.7 GB · qwen2 · reads text · context 32,768 tokens · cache 29 MB per 1,000 tokens"
+QString modelFacts(const app::ListedModel& model);
+// "Hugging Face · last used yesterday"
+QString modelPlace(const app::ListedModel& model);
+// Whether it can be used here, as a sentence.
+struct FitWords {
+  QString text;
+  bool good = false;
+};
+FitWords fitWords(const app::ListedModel& model, qint64 memoryBytes);
+FitWords fitWords(const app::KnownModel& model, qint64 memoryBytes);
+// "sees videos and images · 2.0 GB · Licence: Apache-2.0 · huggingface.co/owner/name"
+QString knownFacts(const app::KnownModel& model, const QString& host);
+
+FitWords checkWords(const std::vector<app::VerifiedFile>& files);  // not empty
+// Why it is where it was.
+QString removalWords(const app::RemovedModel& result, const QString& name);
+
+}  // namespace winnow::ui

@@ -1,0 +1,108 @@
+#include "ui/shell/model_supply.h"
+
+#include <QAction>
+#include <QWidget>
+#include <algorithm>
+#include <optional>
+
+#include "app/downloads/model_download.h"
+#include "app/models/model_shelf.h"
+#include "ui/model_library/models_dialog.h"
+#include "ui/shell/chat_session.h"
+#include "ui/shell/model_fetch.h"
+#include "ui/shell/model_menu.h"
+#include "ui/shell/notice_bar.h"
+#include "ui/words/download_fault_text.h"
+#include "ui/words/download_words.h"
+
+namespace winnow::ui {
+
+ModelSupply::ModelSupply(const WindowServices& services, const Views& views, ChatSession& session, QWidget* window)
+    : QObject(window), m_services(services), m_views(views), m_session(session), m_window(window) {
+  connect(&m_queue, &app::DownloadQueue::changed, this, &ModelSupply::statusChanged);
+  connect(&m_queue, &app::DownloadQueue::finished, this, &ModelSupply::onFinished);
+  connect(&m_queue, &app::DownloadQueue::failed, this, &ModelSupply::onFailed);
+  const app::ModelDownloads* packages = m_services.downloads;
+  if (packages != nullptr && !packages->offers.empty()) offer(packageOffer(*packages), m_views.text, &m_views.menu);
+  if (m_services.seeing != nullptr) offer(*m_services.seeing, m_views.seeing, nullptr);
+  if (m_services.shelf == nullptr || m_services.hub == nullptr) return;
+  takeUp();
+  connect(&m_queue, &app::DownloadQueue::changed, this, &ModelSupply::noteUnfinished);
+  auto* page = new QAction(tr("&Models…"), m_window);
+  page->setShortcut(QKeySequence(Qt::CTRL | Qt::SHIFT | Qt::Key_O));
+  connect(page, &QAction::triggered, this, &ModelSupply::openPage);
+  m_window->addAction(page);
+  m_views.menu.setManage(page);
+}
+
+void ModelSupply::offer(const OfferedModel& offer, ModelOfferBox& box, ModelMenu* menu) {
+  auto* fetch = new ModelFetch(offer, {box, menu, m_views.notice}, m_session, m_queue, this);
+  connect(fetch, &ModelFetch::opened, this, &ModelSupply::opened);
+  m_offered.push_back(fetch);
+}
+
+// What an earlier start had on its way, killed or not.
+void ModelSupply::takeUp() {
+  m_noted = m_services.hub->unfinished ? m_services.hub->unfinished() : QStringList();
+  for (const QString& typed : m_noted) {
+    const std::optional<app::HubName> name = app::readHubName(typed);
+    if (!name) continue;
+    const auto known = std::ranges::find(m_services.hub->known, name->text(), &app::KnownModel::repository);
+    const QString shown = known != m_services.hub->known.end() ? known->name : name->text();
+    m_queue.addPaused(name->text(), shown, [make = m_services.hub->make, name = *name] { return make(name); });
+  }
+}
+
+void ModelSupply::noteUnfinished() {
+  QStringList names;
+  for (const app::QueuedDownload& download : m_queue.downloads()) {
+    if (download.state != app::QueuedDownload::State::kHere && app::readHubName(download.key)) names << download.key;
+  }
+  if (names == m_noted) return;
+  m_noted = names;
+  if (m_services.hub->noteUnfinished) m_services.hub->noteUnfinished(names);
+}
+
+void ModelSupply::openPage() {
+  auto* page = new ModelsDialog({*m_services.shelf, m_queue, *m_services.hub}, m_session.model.folder(), m_window);
+  connect(page, &ModelsDialog::openRequested, this, [this](const QString& path, const QString& name) {
+    m_session.model.load(path, name);
+    Q_EMIT opened();
+  });
+  page->open();
+}
+
+QStringList ModelSupply::status() const {
+  QStringList lines;
+  for (const app::QueuedDownload& download : m_queue.downloads()) {
+    if (download.state == app::QueuedDownload::State::kRunning) lines << downloadWords(download);
+  }
+  return lines;
+}
+
+// Its own object tells of it.
+bool ModelSupply::isOffered(const QString& key) const {
+  return std::ranges::any_of(m_offered, [&key](const ModelFetch* fetch) { return fetch->key() == key; });
+}
+
+void ModelSupply::onFinished(const QString& key, const QString& file) {
+  const std::optional<app::QueuedDownload> download = m_queue.find(key);
+  if (isOffered(key) || !download || m_window->findChild<ModelsDialog*>() != nullptr) return;
+  Notice notice;
+  notice.text = tr("%1 is ready.").arg(download->name);
+  notice.actions.push_back({tr("Open it"), [this, file] {
+                              m_session.model.load(file);
+                              Q_EMIT opened();
+                            }});
+  m_views.notice.present(notice);
+}
+
+void ModelSupply::onFailed(const QString& key, const app::DownloadFault& fault) {
+  const std::optional<app::QueuedDownload> download = m_queue.find(key);
+  if (isOffered(key) || !download || m_window->findChild<ModelsDialog*>() != nullptr) return;
+  Notice notice = noticeOf(describeDownloadFault(fault, download->name));
+  notice.actions.push_back({tr("Try again"), [this, key] { m_queue.resume(key); }});
+  m_views.notice.present(notice);
+}
+
+}  // namespace winnow::ui

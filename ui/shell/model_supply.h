@@ -1,0 +1,60 @@
+// The window's models that are not loaded: the queue of downloads, what is offered on the first screen, and the page of models.
+//
+// Made by main_window.h. What is on its way is written down, so that the next start goes on with it, and what ends is told in a notice
+// where the page of models is not open. UI thread only.
+#pragma once
+
+#include <QObject>
+#include <QStringList>
+#include <vector>
+
+#include "app/downloads/download_queue.h"
+#include "ui/shell/offered_model.h"
+#include "ui/shell/window_services.h"
+
+class QAction;
+
+namespace winnow::ui {
+
+class ModelFetch;
+class ModelMenu;
+class ModelOfferBox;
+class NoticeBar;
+struct ChatSession;
+
+class ModelSupply : public QObject {
+  Q_OBJECT
+ public:
+  struct Views {
+    ModelOfferBox& text;    // a small model that reads
+    ModelOfferBox& seeing;  // one that sees
+    ModelMenu& menu;
+    NoticeBar& notice;
+  };
+  ModelSupply(const WindowServices& services, const Views& views, ChatSession& session, QWidget* window);
+
+  QStringList status() const;  // a line for each download that goes on
+
+ Q_SIGNALS:
+  void statusChanged();
+  void opened();  // a model, by the user's wish: questions can be written
+
+ private:
+  void offer(const OfferedModel& offer, ModelOfferBox& box, ModelMenu* menu);
+  void takeUp();
+  void noteUnfinished();
+  void openPage();
+  bool isOffered(const QString& key) const;
+  void onFinished(const QString& key, const QString& file);
+  void onFailed(const QString& key, const app::DownloadFault& fault);
+
+  const WindowServices& m_services;
+  Views m_views;
+  ChatSession& m_session;
+  QWidget* m_window;
+  app::DownloadQueue m_queue;
+  std::vector<ModelFetch*> m_offered;
+  QStringList m_noted;  // last
+};
+
+}  // namespace winnow::ui
