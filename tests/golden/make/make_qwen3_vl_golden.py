@@ -244,7 +244,7 @@ def published_inputs(processor, prompt, cli):
     cells = grid[1] * grid[2] // video.merge_size**2
     times = processor._calculate_timestamps(list(range(frames)), 1 / every_s, 2)
     text = "".join(f"<{time:.1f} seconds><|vision_start|>{'<|video_pad|>' * cells}<|vision_end|>" for time in times)
-    inputs = processor(text=prompt.replace("<|vision_start|><|video_pad|><|vision_end|>", text), return_tensors="pt")
+    inputs = processor.tokenizer(prompt.replace("<|vision_start|><|video_pad|><|vision_end|>", text), return_tensors="pt")
     return inputs | dict(video_grid_thw=torch.tensor([grid]))
 
 
