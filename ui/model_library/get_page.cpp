@@ -38,7 +38,7 @@ GetPage::GetPage(app::ModelShelf& shelf, app::DownloadQueue& queue, const HubMod
   auto* row = new QHBoxLayout;
   setSpacing(row, 8);
   m_typed = new QLineEdit;
-  m_typed->setPlaceholderText(tr("owner/name, or the address of its page"));
+  m_typed->setPlaceholderText(tr("owner/name, or its page’s address"));
   m_typed->setAccessibleName(tr("A model of %1, by its name").arg(m_hub.host));
   m_typed->setClearButtonEnabled(true);
   auto* get = new QPushButton(tr("Get"));
