@@ -444,9 +444,9 @@ TEST_F(ChatDatabaseTest, AnAnswerThatWasBegunAgainForNothingIsWithdrawn) {
   open();
   const ConversationId id = conversation();
   const TurnIds first = m_db->beginTurn({id, 0, QStringLiteral("q"), {}});
-  m_db->finishTurn({first.answer, QStringLiteral("an answer")});
+  m_db->finishTurn({first.answer, QStringLiteral("an answer"), MessageState::kComplete, {}, {}, false, {}});
   const TurnIds later = m_db->beginTurn({id, first.answer, QStringLiteral("and then?"), {}});
-  m_db->finishTurn({later.answer, QStringLiteral("more")});
+  m_db->finishTurn({later.answer, QStringLiteral("more"), MessageState::kComplete, {}, {}, false, {}});
   const TurnIds again = m_db->beginAnswer(first.question);
   const Conversation after = m_db->setActiveLeaf(id, later.answer, again.answer);
   EXPECT_EQ(after.activeLeaf, later.answer);
@@ -461,9 +461,9 @@ TEST_F(ChatDatabaseTest, WhatAddedNothingToAnEarlierAnswerIsNotThereAtTheNextSta
   open();
   const ConversationId id = conversation();
   const TurnIds first = m_db->beginTurn({id, 0, QStringLiteral("q"), {}});
-  m_db->finishTurn({first.answer, QStringLiteral("one two")});
+  m_db->finishTurn({first.answer, QStringLiteral("one two"), MessageState::kComplete, {}, {}, false, {}});
   const TurnIds later = m_db->beginTurn({id, first.answer, QStringLiteral("and then?"), {}});
-  m_db->finishTurn({later.answer, QStringLiteral("more")});
+  m_db->finishTurn({later.answer, QStringLiteral("more"), MessageState::kComplete, {}, {}, false, {}});
   for (const QString& written : {QString(), QStringLiteral("one two")}) {
     const TurnIds again = m_db->beginAnswer(first.question);
     m_db->updateStreaming(again.answer, {written});

@@ -278,7 +278,7 @@ TEST_F(RealModel, WhoseFileIsChangedWhileItAnswersSaysSoAndIsLoadedAgain) {
     EXPECT_EQ(events.last<Failed>()->error.subject, file);
     EXPECT_EQ(events.all<TextDelta>().size(), 2U) << "no word is made of changed weights";
     EXPECT_EQ(post(turn).last<Failed>()->error.code, ErrorCode::kModelFileChanged);
-    EXPECT_EQ(post(SaveConversation{turn.conversation, folder.file("kept")}).last<Failed>()->error.code, ErrorCode::kModelFileChanged);
+    EXPECT_EQ(post(SaveConversation{turn.conversation, folder.file("kept"), {}}).last<Failed>()->error.code, ErrorCode::kModelFileChanged);
     EXPECT_FALSE(std::filesystem::exists(folder.file("kept")));
 
     load.folder = test_support::real_model();

@@ -165,7 +165,7 @@ TEST(Sampler, AlwaysHasACandidate) {
     for (const int top_k : {0, 1, 1000}) {
       for (const double p : {0.0, 0.5, 1.0}) {
         for (const auto& logits : cases) {
-          Sampler sampler({temperature, top_k, p, p, 1.3, 11, 1, {}});
+          Sampler sampler({temperature, top_k, p, p, 1.3, 11, 1, {}, {}});
           const std::int64_t id = sampler.sample(logits, std::vector<std::int64_t>{0});
           ASSERT_GE(id, 0);
           ASSERT_LT(static_cast<std::size_t>(id), logits.size());

@@ -93,7 +93,8 @@ TEST(TimedFrames, GiveTheIdsOfTheProcessorForUnevenTimes) {
     }
     const TimedFrames frames = joining(each.at("folder") == "published" ? 2 : 3);
     std::vector<std::int64_t> ids = tokenizer()->encode(
-        golden.at("before").get<std::string>() + frames.before({times_s.back(), std::ssize(times_s), times_s}), SpecialText::kParse);
+        golden.at("before").get<std::string>() + frames.before({times_s.back(), static_cast<int>(times_s.size()), times_s}),
+        SpecialText::kParse);
     const CellGrid grid{each.at("cells")[0].get<std::int64_t>(), each.at("cells")[1].get<std::int64_t>()};
     const MediumTokens tokens = frames.frames(grid, video(times_s));
     ids.insert(ids.end(), tokens.ids.begin(), tokens.ids.end());
