@@ -21,7 +21,7 @@ std::string choice_sentence(const app::DownloadChoice& choice, const std::string
 // On a terminal one line that changes, elsewhere a line per stage.
 class DownloadLine {
  public:
-  explicit DownloadLine(std::string name);
+  explicit DownloadLine(const std::string& name);
   void show(const app::DownloadProgress& progress);
   void clear() const;
 

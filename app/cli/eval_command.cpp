@@ -33,18 +33,18 @@ constexpr double kLogLineEveryS = 30.0;
 // A terminal sees every change in one line, a log file one line now and then.
 class ProgressLine {
  public:
-  explicit ProgressLine(std::string title) : m_title(std::move(title)), m_interactive(isatty(STDERR_FILENO) == 1) {}
+  explicit ProgressLine(std::string title) : title_(std::move(title)), interactive_(isatty(STDERR_FILENO) == 1) {}
   ~ProgressLine() {
-    if (m_interactive) status_line("");
+    if (interactive_) status_line("");
   }
   void show(int done, int asked, int planned) {
     const Clock::time_point now = Clock::now();
     const bool last = done == planned;
-    if (!m_interactive && !last && now - m_said < std::chrono::duration<double>(kLogLineEveryS)) return;
-    m_said = now;
-    const double elapsed_s = std::chrono::duration<double>(now - m_start).count();
-    const std::string text = m_title + ": " + app::progressText(done, asked, planned, elapsed_s);
-    if (m_interactive) {
+    if (!interactive_ && !last && now - said_ < std::chrono::duration<double>(kLogLineEveryS)) return;
+    said_ = now;
+    const double elapsed_s = std::chrono::duration<double>(now - start_).count();
+    const std::string text = title_ + ": " + app::progressText(done, asked, planned, elapsed_s);
+    if (interactive_) {
       status_line(text);
     } else {
       print_err("%s\n", text.c_str());
@@ -52,10 +52,10 @@ class ProgressLine {
   }
 
  private:
-  const std::string m_title;
-  const bool m_interactive;
-  const Clock::time_point m_start = Clock::now();
-  Clock::time_point m_said = m_start;
+  const std::string title_;
+  const bool interactive_;
+  const Clock::time_point start_ = Clock::now();
+  Clock::time_point said_ = start_;
 };
 
 std::string bundled_set() { return (app::resourceFolder() + QStringLiteral("/demo/evaluation/samples.jsonl")).toStdString(); }

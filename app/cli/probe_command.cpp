@@ -53,7 +53,7 @@ std::string stored_text(const ModelSummary& model) {
   std::sort(shares.rbegin(), shares.rend());
   std::string text;
   for (const auto& [bytes, type] : shares) {
-    const auto percent = static_cast<int>(100.0 * static_cast<double>(bytes) / static_cast<double>(all) + 0.5);
+    const auto percent = std::lround(100.0 * static_cast<double>(bytes) / static_cast<double>(all));
     text += (text.empty() ? "" : ", ") + type + " " + (percent > 0 ? std::to_string(percent) : "under 1") + " %";
   }
   return text;

@@ -104,9 +104,9 @@ std::vector<GridRecipe> documentGrid(const std::vector<GridRecipe>& recipes, con
     grid.push_back(std::move(first));
   }
   // Beside others that are asked each for itself it costs nothing: they share a prefill. Alone it would read a document for every question.
-  const auto for_itself = [](const GridRecipe& recipe) { return !recipe.together; };
-  if (std::count_if(grid.begin(), grid.end(), for_itself) != 1) return grid;
-  const auto only = std::find_if(grid.begin(), grid.end(), for_itself);
+  const auto forItself = [](const GridRecipe& recipe) { return !recipe.together; };
+  if (std::count_if(grid.begin(), grid.end(), forItself) != 1) return grid;
+  const auto only = std::find_if(grid.begin(), grid.end(), forItself);
   if (keeps_everything(only->spec)) only->together = Guard::kAlone;
   return grid;
 }

@@ -66,8 +66,10 @@ class CueReader {
     QString cue;
     for (const QStringView line : m_said) cue.append(line).append(u'\n');
     std::vector<QString> lines = m_inCue ? plainCue(cue, SubtitleMarkup::kTags, m_losses) : std::vector<QString>();
-    if (m_times && !lines.empty()) m_cues.push_back({m_times->startS, m_times->endS, std::move(lines)});
-    if (!m_times) m_losses.untimed += static_cast<qsizetype>(lines.size());
+    if (!m_times)
+      m_losses.untimed += static_cast<qsizetype>(lines.size());
+    else if (!lines.empty())
+      m_cues.push_back({m_times->startS, m_times->endS, std::move(lines)});
     m_inCue = false;
     m_times.reset();
     m_said.clear();

@@ -34,7 +34,7 @@ ModelFolders modelFolders(const QString& winnowData, const QString& home) {
 QString modelNameOf(const QString& path) {
   const QStringList parts = QDir::cleanPath(path).split(QLatin1Char('/'), Qt::SkipEmptyParts);
   if (parts.isEmpty()) return {};
-  const QString last = parts.last();
+  const QString& last = parts.last();
   if (last.endsWith(QLatin1String(".gguf"), Qt::CaseInsensitive)) {
     static const QRegularExpression part(QStringLiteral("-\\d{5}-of-\\d{5}$"));
     return QFileInfo(last).completeBaseName().remove(part);

@@ -67,8 +67,8 @@ void writeSampling(Json& body, const Sampling& sampling, const ServerTraits& tra
   if (sampling.top_k > 0) body["top_k"] = sampling.top_k;
   if (sampling.min_p > 0.0) body["min_p"] = sampling.min_p;
   if (sampling.repetition_penalty != 1.0) {
-    const bool short_name = traits.kind == ServerKind::kLlamaServer || traits.kind == ServerKind::kLlamaCppPython;
-    body[short_name ? "repeat_penalty" : "repetition_penalty"] = sampling.repetition_penalty;
+    const bool shortName = traits.kind == ServerKind::kLlamaServer || traits.kind == ServerKind::kLlamaCppPython;
+    body[shortName ? "repeat_penalty" : "repetition_penalty"] = sampling.repetition_penalty;
   }
   if (sampling.temperature > 0.0) body["seed"] = static_cast<std::int64_t>(sampling.seed & 0x7fffffff);  // some take 32 bits
   if (sampling.stop_strings.empty()) return;
@@ -80,9 +80,9 @@ void writeSampling(Json& body, const Sampling& sampling, const ServerTraits& tra
 void writeThinking(Json& body, const Sampling& sampling, ServerKind kind) {
   const Thinking thinking = thinking_of(sampling);
   if (thinking == Thinking::kAsTheTemplateHasIt) return;
-  const bool by_template =
+  const bool byTemplate =
       kind == ServerKind::kVllm || kind == ServerKind::kSglang || kind == ServerKind::kLlamaServer || kind == ServerKind::kWinnow;
-  if (by_template) {
+  if (byTemplate) {
     body["chat_template_kwargs"] = {{"enable_thinking", thinking == Thinking::kOn}};
   } else if (thinking == Thinking::kOff) {
     body["reasoning_effort"] = "none";

@@ -74,7 +74,7 @@ std::optional<bool> yesAt(const Json& value, std::initializer_list<const char*> 
 
 bool lists(const Json& value, const char* name, std::string_view word) {
   const Json* list = toldAt(value, {name});
-  return list != nullptr && list->is_array() && std::ranges::find(*list, word) != list->end();
+  return list != nullptr && list->is_array() && std::ranges::any_of(*list, [word](const Json& each) { return each == word; });
 }
 
 std::string idOf(const Json& row) { return cutText(textAt(row, {"id"}), kMostNameBytes); }

@@ -36,7 +36,7 @@ void AnswerWriter::writeText(const std::string& field, const std::string& text, 
     if (!text.empty()) of["delta"][field] = text;
   }
   of["logprobs"] = m_tokens.take();
-  m_answer->write(chunkText(m_name, std::move(of), finishReason));
+  m_answer->write(chunkText(m_name, of, finishReason));
 }
 
 void AnswerWriter::beginStream() {
@@ -68,7 +68,7 @@ void AnswerWriter::finish(const Finished& finished, const Ordered& usage) {
     if (!finished.thought.empty()) of["message"]["reasoning_content"] = finished.thought;
   }
   of["logprobs"] = m_tokens.take();
-  send(jsonReply(completionJson(m_name, std::move(of), finishReasonOf(finished.reason), usage)));
+  send(jsonReply(completionJson(m_name, of, finishReasonOf(finished.reason), usage)));
 }
 
 void AnswerWriter::fail(const ApiRefusal& refusal) {

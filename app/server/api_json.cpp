@@ -35,7 +35,7 @@ Ordered chunkOf(const AnswerName& name) {
   return headOf(name, name.form == AnswerForm::kChat ? "chat.completion.chunk" : "text_completion");
 }
 
-Ordered choiceOf(Ordered of, const char* finishReason) {
+Ordered choiceOf(const Ordered& of, const char* finishReason) {
   Ordered choice = {{"index", 0}};
   choice.update(of);
   choice["finish_reason"] = finishReason == nullptr ? Ordered() : Ordered(finishReason);
@@ -111,16 +111,16 @@ Ordered usageJson(const Finished& finished, const CacheReport* report, const std
 
 const char* finishReasonOf(StopReason reason) { return reason == StopReason::kLength ? "length" : "stop"; }
 
-Ordered completionJson(const AnswerName& name, Ordered of, const char* finishReason, Ordered usage) {
+Ordered completionJson(const AnswerName& name, const Ordered& of, const char* finishReason, Ordered usage) {
   Ordered answer = headOf(name, name.form == AnswerForm::kChat ? "chat.completion" : "text_completion");
-  answer["choices"] = Ordered::array({choiceOf(std::move(of), finishReason)});
+  answer["choices"] = Ordered::array({choiceOf(of, finishReason)});
   answer["usage"] = std::move(usage);
   return answer;
 }
 
-std::string chunkText(const AnswerName& name, Ordered of, const char* finishReason) {
+std::string chunkText(const AnswerName& name, const Ordered& of, const char* finishReason) {
   Ordered chunk = chunkOf(name);
-  chunk["choices"] = Ordered::array({choiceOf(std::move(of), finishReason)});
+  chunk["choices"] = Ordered::array({choiceOf(of, finishReason)});
   return lineOf(chunk);
 }
 

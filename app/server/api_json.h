@@ -32,10 +32,10 @@ ApiRefusal refusalOf(const Error& error);
 
 nlohmann::ordered_json usageJson(const Finished& finished, const CacheReport* report, const std::vector<std::string>& ignored);
 // A whole answer. of: "message" or "text", and "logprobs".
-nlohmann::ordered_json completionJson(const AnswerName& name, nlohmann::ordered_json of, const char* finishReason,
+nlohmann::ordered_json completionJson(const AnswerName& name, const nlohmann::ordered_json& of, const char* finishReason,
                                       nlohmann::ordered_json usage);
 // One line of a stream. of: "delta" or "text", and "logprobs"; finishReason: null but in the last.
-std::string chunkText(const AnswerName& name, nlohmann::ordered_json of, const char* finishReason);
+std::string chunkText(const AnswerName& name, const nlohmann::ordered_json& of, const char* finishReason);
 std::string usageChunkText(const AnswerName& name, const nlohmann::ordered_json& usage);
 std::string errorChunkText(const ApiRefusal& refusal);
 const char* finishReasonOf(StopReason reason);

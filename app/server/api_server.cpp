@@ -97,8 +97,7 @@ class Counters {
 class ApiServer::Work {
  public:
   Work(ApiServer& server, EngineHost& engine, const MediaReader& media, const ApiOptions& options)
-      : m_server(server),
-        m_engine(engine),
+      : m_engine(engine),
         m_options(options),
         m_startedS(QDateTime::currentSecsSinceEpoch()),
         m_store(options.storeFolder, options.storedBytes),
@@ -484,7 +483,6 @@ class ApiServer::Work {
     m_counters.kept(m_threads.bytes());
   }
 
-  ApiServer& m_server;
   EngineHost& m_engine;
   const ApiOptions m_options;
   const std::int64_t m_startedS;

@@ -272,8 +272,8 @@ class HttpListener::Loop {
       co_return false;  // its body is not read
     }
     if (beast::iequals(parser.get()[http::field::expect], "100-continue")) {
-      http::response<http::empty_body> go_on(http::status::continue_, version);
-      co_await http::async_write(stream, go_on, into(failure));
+      http::response<http::empty_body> goOn(http::status::continue_, version);
+      co_await http::async_write(stream, goOn, into(failure));
     }
     const BodyShare share(*this, parser);
     if (!share) co_return co_await refuse(stream, 503);
@@ -298,7 +298,7 @@ class HttpListener::Loop {
     while (!outbox->head && !outbox->gone) co_await outbox->news();
     bool sent = !outbox->gone;
     if (sent && outbox->streams) {
-      sent = co_await stream_pieces(stream, *outbox, version);
+      sent = co_await streamPieces(stream, *outbox, version);
       keep = keep && version >= 11;
     } else if (sent) {
       sent = co_await reply(stream, *outbox->head, version, keep);
@@ -340,7 +340,7 @@ class HttpListener::Loop {
     co_return false;
   }
 
-  asio::awaitable<bool> stream_pieces(beast::tcp_stream& stream, Outbox& outbox, unsigned version) {
+  asio::awaitable<bool> streamPieces(beast::tcp_stream& stream, Outbox& outbox, unsigned version) {
     http::response<http::empty_body> response(static_cast<http::status>(outbox.head->status), version);
     const bool chunked = version >= 11;
     fill(response, *outbox.head, chunked);

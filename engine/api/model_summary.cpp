@@ -52,7 +52,7 @@ std::int64_t layers_with_slots(const JsonObject& text) {
 std::int64_t kv_bytes_of(const JsonObject& config) {
   constexpr std::int64_t kMostHeads = 4096;
   constexpr std::int64_t kMostSize = 1 << 20;
-  constexpr std::int64_t kKeyAndValue = 2 * 2;  // two rows of two bytes an element
+  constexpr std::int64_t kKeyAndValue = std::int64_t{2} * 2;  // two rows of two bytes an element
   const auto inner = config.optional_object("text_config");
   const JsonObject& text = inner ? *inner : config;
   const std::int64_t layers = layers_with_slots(text);

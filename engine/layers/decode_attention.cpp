@@ -22,7 +22,7 @@ namespace winnow {
 namespace {
 
 // Below this many elements of K (slots x head size, all heads) waking the other threads costs more than the work.
-constexpr std::int64_t kParallelElements = 64 * 1024;
+constexpr std::int64_t kParallelElements = std::int64_t{64} * 1024;
 // A part of a head that is worth a thread of its own.
 constexpr std::int64_t kPartBlocks = 16;
 

@@ -226,7 +226,7 @@ Json gguf_config(const GgufMetadata& metadata, const GgufTensorFacts& tensors, s
 
 Json gguf_generation(const GgufMetadata& metadata, const std::vector<std::string>& tokens) {
   // Converters name one end; what ends a turn is often another, which llama.cpp finds by its text, too.
-  static const std::set<std::string_view> kTurnEnds = {"<|im_end|>",    "<|eot_id|>", "<|eom_id|>",    "<|end|>",
+  static const std::set<std::string_view> turn_ends = {"<|im_end|>",    "<|eot_id|>", "<|eom_id|>",    "<|end|>",
                                                        "<end_of_turn>", "</s>",       "<|endoftext|>", "<|end_of_text|>"};
   const auto last = static_cast<std::int64_t>(tokens.size()) - 1;
   std::set<std::int64_t> ends;
@@ -237,7 +237,7 @@ Json gguf_generation(const GgufMetadata& metadata, const std::vector<std::string
       metadata.has("tokenizer.ggml.token_type") ? metadata.integers("tokenizer.ggml.token_type") : std::vector<std::int64_t>();
   constexpr std::int64_t kControl = 3;
   for (std::size_t id = 0; id < std::min(tokens.size(), types.size()); ++id) {
-    if (types[id] == kControl && kTurnEnds.contains(tokens[id])) ends.insert(static_cast<std::int64_t>(id));
+    if (types[id] == kControl && turn_ends.contains(tokens[id])) ends.insert(static_cast<std::int64_t>(id));
   }
   Json generation = Json::object();
   if (!ends.empty()) generation["eos_token_id"] = std::vector<std::int64_t>(ends.begin(), ends.end());

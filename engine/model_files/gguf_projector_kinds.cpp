@@ -6,13 +6,13 @@
 namespace winnow {
 
 std::span<const ProjectorKind> projector_kinds() {
-  static const std::vector<ProjectorKind> kKinds = [] {
+  static const std::vector<ProjectorKind> known = [] {
     std::vector<ProjectorKind> all;
     for (const auto& kinds : {smolvlm_projectors(), qwen_vl_projectors(), llava_projectors(), internvl_projectors(), gemma3_projectors()})
       all.insert(all.end(), kinds.begin(), kinds.end());
     return all;
   }();
-  return kKinds;
+  return known;
 }
 
 std::span<const NameRule> siglip_layer_names() {

@@ -22,7 +22,7 @@ constexpr std::array<NameRule, 9> kQwen2VlLayer = {{
     {"ffn_down", "mlp.fc2"},
 }};
 
-constexpr std::array<NameRule, 10> kQwen2_5VlLayer = {{
+constexpr std::array<NameRule, 10> kQwen25VlLayer = {{
     {"ln1", "norm1"},
     {"ln2", "norm2"},
     {"attn_qkv", "attn.qkv"},
@@ -203,7 +203,7 @@ std::vector<ProjectorKind> qwen_vl_projectors() {
   windowed.type = "qwen2.5vl_merger";
   windowed.class_name = "Qwen2_5_VLForConditionalGeneration";
   windowed.model_type = "qwen2_5_vl";
-  windowed.layer = kQwen2_5VlLayer;
+  windowed.layer = kQwen25VlLayer;
   ProjectorKind third = second;
   third.type = "qwen3vl_merger";
   third.architectures = kOfQwen3;

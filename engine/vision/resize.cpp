@@ -19,11 +19,11 @@ double bilinear(double x) {
 
 // Cubic convolution with a = -0.5. The two libraries order the second piece differently, which moves last bits.
 double bicubic(double x, ResizeArithmetic arithmetic) {
-  constexpr double a = -0.5;
+  constexpr double kA = -0.5;
   x = std::abs(x);
-  if (x < 1.0) return ((a + 2.0) * x - (a + 3.0)) * x * x + 1.0;
+  if (x < 1.0) return ((kA + 2.0) * x - (kA + 3.0)) * x * x + 1.0;
   if (x >= 2.0) return 0.0;
-  return arithmetic == ResizeArithmetic::kPillow ? (((x - 5.0) * x + 8.0) * x - 4.0) * a : ((a * x - 5.0 * a) * x + 8.0 * a) * x - 4.0 * a;
+  return arithmetic == ResizeArithmetic::kPillow ? (((x - 5.0) * x + 8.0) * x - 4.0) * kA : ((kA * x - 5.0 * kA) * x + 8.0 * kA) * x - 4.0 * kA;
 }
 
 double sinc(double x) { return x == 0.0 ? 1.0 : std::sin(x * std::numbers::pi) / (x * std::numbers::pi); }

@@ -19,7 +19,7 @@ namespace HWY_NAMESPACE {
 HWY_INLINE bool has_byte_products() {
 #if HWY_TARGET == HWY_AVX3
   return __builtin_cpu_supports("avx512vnni") != 0;
-#elif HWY_TARGET == HWY_AVX2
+#elif HWY_TARGET == HWY_AVX2 && !defined(__clang__)  // clang 16 has no name for it
   return __builtin_cpu_supports("avxvnni") != 0;
 #else
   return false;

@@ -46,7 +46,8 @@ LaunchStatus int8_gemm_reference(const Int8GemmArgs& args) {
         dequantise(args.type, blocks, block, values);
         for (std::int64_t k = column; k < column + block; ++k) {
           const double scale = tile_scales(tile, args.columns)[k / kQuantisedElements * kTileRows + of_tile].scale;
-          sum += static_cast<double>(values[k - column]) * scale * tile_codes(tile)[(k / 4 * kTileRows + of_tile) * 4 + k % 4];
+          const double code = tile_codes(tile)[(k / 4 * kTileRows + of_tile) * 4 + k % 4];
+          sum += static_cast<double>(values[k - column]) * scale * code;
         }
       }
       set_element(args.output, args.output_type, i * args.stride + row, static_cast<float>(sum));

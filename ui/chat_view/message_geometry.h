@@ -37,8 +37,8 @@ class AttachmentGrid {
         m_perLine(std::max(1, static_cast<int>((available + gap()) / (m_card + gap())))) {}
 
   QRectF cardRect(int index, const QPointF& origin) const {
-    return QRectF(origin.x() + index % m_perLine * (m_card + gap()), origin.y() + index / m_perLine * (cardHeight() + gap()), m_card,
-                  cardHeight());
+    const int line = index / m_perLine;
+    return QRectF(origin.x() + index % m_perLine * (m_card + gap()), origin.y() + line * (cardHeight() + gap()), m_card, cardHeight());
   }
   qreal width(int cards) const {
     const int shown = std::min(m_perLine, cards);

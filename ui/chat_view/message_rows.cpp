@@ -115,8 +115,10 @@ void MessageRows::rebuildRows() {
   std::vector<Row> text;
   std::vector<Row> thought;
   for (Row& row : m_rows) {
-    if (row.kind == RowKind::kText && row.block < m_splitter.blocks().size()) text.push_back(std::move(row));
-    if (row.kind == RowKind::kThoughtText && row.block < m_thought.blocks().size()) thought.push_back(std::move(row));
+    if (row.kind == RowKind::kText && row.block < m_splitter.blocks().size())
+      text.push_back(std::move(row));
+    else if (row.kind == RowKind::kThoughtText && row.block < m_thought.blocks().size())
+      thought.push_back(std::move(row));
   }
   m_rows.clear();
   const auto add = [this](RowKind kind) {

@@ -8,7 +8,7 @@
 namespace winnow::ui {
 namespace {
 
-constexpr qsizetype kMostText = 64 * 1024;  // of addresses; anything longer is a text
+constexpr qsizetype kMostText = qsizetype{64} * 1024;  // of addresses; anything longer is a text
 
 }  // namespace
 

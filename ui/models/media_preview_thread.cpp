@@ -22,7 +22,7 @@ constexpr int kPosterSidePx = 320;
 
 QImage toImage(const RgbImage& picture) {
   // The copy owns its pixels; the wrapper does not.
-  return QImage(picture.rgb.data(), picture.width_px, picture.height_px, picture.width_px * 3, QImage::Format_RGB888).copy();
+  return QImage(picture.rgb.data(), picture.width_px, picture.height_px, qsizetype{3} * picture.width_px, QImage::Format_RGB888).copy();
 }
 
 QByteArray toPng(const QImage& image) {
@@ -50,7 +50,7 @@ bool isOfThePlan(const MediaNotice& notice) { return notice.code == NoticeCode::
 QString firstWords(const QString& text) {
   constexpr int kMostCharacters = 40;
   QString words;
-  for (const QChar c : text.left(4 * kMostCharacters).simplified().toLower()) {
+  for (const QChar c : text.left(qsizetype{4} * kMostCharacters).simplified().toLower()) {
     if (words.size() >= kMostCharacters) break;
     if (c.isLetterOrNumber() && !c.isSurrogate()) {
       words += c;

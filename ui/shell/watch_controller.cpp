@@ -43,7 +43,7 @@ constexpr QSize kPicture(384, 216);  // as large as the bar ever shows it
 
 QImage pictureOf(const RgbImage& frame) {
   if (frame.width_px < 1 || frame.height_px < 1) return {};
-  const QImage image(frame.rgb.data(), frame.width_px, frame.height_px, frame.width_px * 3, QImage::Format_RGB888);
+  const QImage image(frame.rgb.data(), frame.width_px, frame.height_px, qsizetype{3} * frame.width_px, QImage::Format_RGB888);
   return image.scaled(kPicture, Qt::KeepAspectRatio, Qt::SmoothTransformation).convertToFormat(QImage::Format_RGB32);
 }
 

@@ -192,7 +192,8 @@ void WatchDialog::showCost() {
   QStringList words;
   if (m_costs.bytesPerToken > 0) words << tr("About %1 of memory.").arg(formatBytes(m_cap->value() * m_costs.bytesPerToken));
   if (m_costs.tokensPerFrame > 0) {
-    const double seconds = static_cast<double>(m_cap->value() / m_costs.tokensPerFrame) * m_every->value();
+    const auto frames = m_cap->value() / m_costs.tokensPerFrame;
+    const double seconds = static_cast<double>(frames) * m_every->value();
     words << tr("Keeps the first %1 in full, then the most useful parts.").arg(formatClock(seconds));
   }
   m_cost->setText(words.join(QLatin1Char(' ')));

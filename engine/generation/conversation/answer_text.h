@@ -42,7 +42,7 @@ class AnswerText {
 
  private:
   AnswerText(const LoadedModel& model, Detokenizer detokenizer, ThoughtSplitter splitter)
-      : model_(model), detokenizer_(detokenizer), splitter_(std::move(splitter)) {}
+      : model_(model), detokenizer_(std::move(detokenizer)), splitter_(std::move(splitter)) {}
   SplitText split(std::string_view text);
 
   const LoadedModel& model_;

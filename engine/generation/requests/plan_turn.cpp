@@ -200,8 +200,9 @@ Planned plan_turn(const RequestContext& context, const Turn& asked, const Conver
     if (!question) working = foreseen_start(states, start_without_prepared(states, turn, context.model), context.network(), turn.recipe);
   }
   const CacheMakers goes_on_from = working.makers;
-  const bool fetches = question && recipe.retrieves();
-  const ForeseenSegment segment = question ? *std::move(question) : foresee(context, turn, recipe, working);
+  const bool prepared = question.has_value();  // the rest is the question
+  const bool fetches = prepared && recipe.retrieves();
+  const ForeseenSegment segment = prepared ? *std::move(question) : foresee(context, turn, recipe, working);
   const SegmentTokens judged = fetches ? states.prepared->tokens : judged_tokens(recipe, segment.tokens);
   SegmentCompression compression(recipe, judged, info, working);
   const LayerSlots slots =
@@ -209,7 +210,7 @@ Planned plan_turn(const RequestContext& context, const Turn& asked, const Conver
   const auto reading = compression.compressor().will_compress() || fetches ? media_reading(recipe) : nullptr;
   const bool layer_by_layer = compaction_of(turn) == Compaction::kLayerByLayer;
   const ForeseenCache once = reading == nullptr ? foresee_cache(working.cache, slots, layer_by_layer)
-                             : question         ? reading->foresee_question(working, judged, slots)
+                             : prepared         ? reading->foresee_question(working, judged, slots)
                                                 : reading->foresee(working, judged, slots);
   std::optional<ForeseenCache> twice;
   if (slots.by_second_pass && layer_by_layer) twice = foresee_twice(working.cache, slots);

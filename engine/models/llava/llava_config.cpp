@@ -25,15 +25,15 @@ constexpr std::array<LlavaClass, 3> kClasses = {{
 
 // Of a config.json without vision_config: CLIP ViT-L/14 at 336 px.
 const Json& default_tower() {
-  static const Json kTower = {
+  static const Json tower = {
       {"model_type", "clip_vision_model"}, {"hidden_size", 1024}, {"intermediate_size", 4096}, {"num_hidden_layers", 24},
       {"num_attention_heads", 16},         {"image_size", 336},   {"patch_size", 14}};
-  return kTower;
+  return tower;
 }
 
 const Json& no_members() {
-  static const Json kNone = Json::object();
-  return kNone;
+  static const Json none = Json::object();
+  return none;
 }
 
 // Frames are pooled as the processor counts their tokens: a quarter of the patches.

@@ -10,7 +10,7 @@ namespace winnow {
 namespace {
 
 constexpr std::string_view kQwen2 = "qwen2_vl";
-constexpr std::string_view kQwen2_5 = "qwen2_5_vl";
+constexpr std::string_view kQwen25 = "qwen2_5_vl";
 constexpr std::int64_t kDefaultImageToken = 151'655;
 constexpr std::int64_t kDefaultVideoToken = 151'656;
 constexpr std::int64_t kMaxWindowPx = 16'384;
@@ -39,7 +39,7 @@ WindowConfig read_windows(const JsonObject& vision, const QwenVisionConfig& conf
 
 QwenVisionConfig parse_vision(const JsonObject& vision, std::string_view type) {
   require_model_type(vision, type, true);
-  if (type == kQwen2_5) {
+  if (type == kQwen25) {
     QwenVisionConfig config = read_qwen_vision(vision, {});
     config.intermediate_size = vision.integer("intermediate_size", 1, kMaxIntermediate);
     config.windows = read_windows(vision, config);
@@ -58,16 +58,16 @@ QwenVisionConfig parse_vision(const JsonObject& vision, std::string_view type) {
 Qwen2VlConfig parse_qwen2_vl_config(const Json& document, const std::string& file) {
   const JsonObject root(document, file);
   const std::string type = root.string("model_type", kMaxNameBytes);
-  if (type != kQwen2 && type != kQwen2_5) unsupported(root, "model_type", quoted_name(type) + " is not a model that this program runs");
+  if (type != kQwen2 && type != kQwen25) unsupported(root, "model_type", quoted_name(type) + " is not a model that this program runs");
   Qwen2VlConfig config;
   config.text = parse_text(root, type);
   const JsonObject vision = root.object("vision_config");
   config.vision = parse_vision(vision, type);
   if (config.vision.out_size != config.text.hidden_size) {
-    vision.refuse(ErrorCode::kDamagedFile, type == kQwen2_5 ? "out_hidden_size" : "hidden_size",
+    vision.refuse(ErrorCode::kDamagedFile, type == kQwen25 ? "out_hidden_size" : "hidden_size",
                   "the decoder's hidden size is " + std::to_string(config.text.hidden_size));
   }
-  if (type == kQwen2_5) config.positions_a_second = vision.integer("tokens_per_second", 0, kMaxPositionsASecond, 4);
+  if (type == kQwen25) config.positions_a_second = vision.integer("tokens_per_second", 0, kMaxPositionsASecond, 4);
   config.image_token_id = read_media_token(root, {"image_token_id"}, kDefaultImageToken, config.text.vocabulary);
   config.video_token_id = read_media_token(root, {"video_token_id"}, kDefaultVideoToken, config.text.vocabulary);
   if (config.image_token_id == config.video_token_id)

@@ -96,8 +96,8 @@ Qwen3VlConfig parse_qwen3_vl_config(const Json& document, const std::string& fil
 QwenVlProcessors read_qwen3_processors(const ModelPackage& package, const QwenVisionConfig& vision) {
   QwenVlProcessors defaults;
   defaults.video.patches.patch_px = 16;
-  defaults.video.min_pixels = 128 * 32 * 32;
-  defaults.video.max_pixels = 768 * 32 * 32;
+  defaults.video.min_pixels = std::int64_t{128} * 32 * 32;
+  defaults.video.max_pixels = std::int64_t{768} * 32 * 32;
   defaults.video.bounds_whole_video = true;
   defaults.video.scaling.mean = defaults.video.scaling.standard_deviation = {0.5, 0.5, 0.5};
   if (const std::optional<JsonObject> video = processor_documents(package).video) {

@@ -15,9 +15,9 @@ namespace winnow {
 inline constexpr std::int64_t kMostPictureSidePx = 4096;  // MAX_IMAGE_SIZE
 
 struct TileRules {
-  std::int64_t longest_edge_px = 4 * 364;  // of the whole picture before it is cut: `size`
-  std::int64_t side_px = 364;              // of a tile: `max_image_size`
-  bool split = true;                       // `do_image_splitting`; else one square
+  std::int64_t longest_edge_px = std::int64_t{4} * 364;  // of the whole picture before it is cut: `size`
+  std::int64_t side_px = 364;                            // of a tile: `max_image_size`
+  bool split = true;                                     // `do_image_splitting`; else one square
 };
 
 // What becomes of a picture: resized to `first`, then to `whole`, which is cut into rows x columns squares.
