@@ -16,6 +16,7 @@ namespace winnow {
 at::Tensor turn_frequencies(std::int64_t head_dim, const RotaryScheme& scheme) {
   require(head_dim > 0 && head_dim % 2 == 0, "rotary embedding needs an even head size");
   const std::int64_t rotated = scheme.rotated == 0 ? head_dim : scheme.rotated;
+  if (scheme.theta == 0.0) return at::zeros({head_dim / 2});
   require(rotated > 0 && rotated <= head_dim && rotated % 2 == 0, "rotary embedding: whole pairs of a head are rotated");
   // Same order of operations and types as transformers: 1 / base^(2i / d), the power in fp32.
   const at::Tensor exponent = at::arange(0, rotated, 2, at::TensorOptions().dtype(at::kLong)).to(at::kFloat).div(rotated);

@@ -22,7 +22,7 @@ struct Architecture {
   bool gemma = false;  // its layers' norms, whose names and whose values are otherwise
 };
 
-constexpr std::array<Architecture, 10> kArchitectures = {{
+constexpr std::array<Architecture, 11> kArchitectures = {{
     {"llama", "LlamaForCausalLM", "llama", true},
     {"internlm2", "LlamaForCausalLM", "llama", true},  // whose packed wqkv converters take apart: the rest is a Llama
     {"mistral3", "MistralForCausalLM", "mistral", true},
@@ -32,6 +32,7 @@ constexpr std::array<Architecture, 10> kArchitectures = {{
     {"qwen3moe", "Qwen3MoeForCausalLM", "qwen3_moe", false},
     {"qwen3vl", "Qwen3ForCausalLM", "qwen3", false},  // likewise
     {"qwen3vlmoe", "Qwen3MoeForCausalLM", "qwen3_moe", false},
+    {"smollm3", "SmolLM3ForCausalLM", "smollm3", true},
     {"gemma3", "Gemma3ForCausalLM", "gemma3_text", false, true},  // as well
 }};
 

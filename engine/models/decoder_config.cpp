@@ -61,6 +61,7 @@ constexpr auto kTypes = std::to_array<DecoderType>({
     {"qwen3_moe", true, true, 32'768, 0, {}, {}, 1e-6, false, ExpertWeights::kMaySumToOne},
     {"qwen3_vl_moe_text", true, true, 128'000, 0, {}, kThreeAxesAlternating, 1e-6, false, ExpertWeights::kSumToOne},
     {"qwen3_5_text", true, true, 32'768, 0, {}, kQuarterTurns, 1e-6, true},
+    {"smollm3", false, true, 32'768, 0, {2048, 11'008, 36, 16, 4, 128'256}, {2'000'000.0}},
 });
 
 std::int64_t size_or(const JsonObject& text, const char* key, std::int64_t most, std::int64_t fallback) {
@@ -74,11 +75,12 @@ const DecoderType& type_of(const JsonObject& text, std::string_view assumed) {
   return *found;
 }
 
-std::vector<bool> sliding_layers(const JsonObject& text, const DecoderType& type, std::int64_t layers) {
-  std::vector<bool> sliding = read_layer_types(text, layers);
+std::vector<bool> sliding_layers(const JsonObject& text, const DecoderType& type, const DecoderConfig& config) {
+  std::vector<bool> sliding = read_layer_types(text, config.layers);
   if (!sliding.empty()) return sliding;
+  if (!config.rotated_otherwise.empty()) return config.rotated_otherwise;  // SmolLM3's that do not rotate
   const std::int64_t full = type.window_is_switched ? text.integer("max_window_layers", 0, 1'000'000, 28) : 0;
-  for (std::int64_t layer = 0; layer < layers; ++layer) sliding.push_back(layer >= full);
+  for (std::int64_t layer = 0; layer < config.layers; ++layer) sliding.push_back(layer >= full);
   return sliding;
 }
 
@@ -124,6 +126,22 @@ std::vector<bool> read_recurrent_layers(const JsonObject& text, std::int64_t lay
     unsupported(text, text.has("layer_types") ? "layer_types" : "full_attention_interval",
                 "a model of which no layer attends has no cache to compress and does not run");
   return recurrent;
+}
+
+// Which layers do not rotate (SmolLM3): those with a 0 in no_rope_layers, or every no_rope_layer_interval-th.
+std::vector<bool> read_unrotated(const JsonObject& text, std::int64_t layers) {
+  std::vector<bool> unrotated;
+  const std::int64_t interval = text.integer("no_rope_layer_interval", 1, kMaxLayers, 4);
+  for (std::int64_t layer = 0; layer < layers; ++layer) unrotated.push_back((layer + 1) % interval == 0);
+  if (!text.has("no_rope_layers")) return unrotated;
+  const Json& rotated = text.value("no_rope_layers");
+  if (!rotated.is_array() || rotated.size() < unrotated.size())
+    text.refuse(ErrorCode::kDamagedFile, "no_rope_layers", "it must have one entry per layer");
+  for (std::size_t layer = 0; layer < unrotated.size(); ++layer) {
+    if (rotated[layer] != 0 && rotated[layer] != 1) text.refuse(ErrorCode::kDamagedFile, "no_rope_layers", "its entries must be 0 or 1");
+    unrotated[layer] = rotated[layer] == 0;
+  }
+  return unrotated;
 }
 
 void read_recurrent(const JsonObject& text, DecoderConfig& config) {
@@ -180,12 +198,17 @@ DecoderConfig parse_decoder_config(const JsonObject& text, std::string_view assu
   const RotaryConfig rotary = read_rotary(text, config.head_dim, config.max_positions, type.rotary);
   config.rotary = rotary.scheme;
   config.max_positions = rotary.max_positions;
+  const bool smollm3 = type.model_type == std::string_view("smollm3");
+  if (smollm3) {
+    config.rotated_otherwise = read_unrotated(text, config.layers);
+    config.other_rotary = RotaryScheme{};
+  }
   if (type.recurrent) read_recurrent(text, config);
-  const std::vector<bool> sliding = type.recurrent ? std::vector<bool>() : sliding_layers(text, type, config.layers);
+  const std::vector<bool> sliding = type.recurrent ? std::vector<bool>() : sliding_layers(text, type, config);
   if (const std::optional<std::int64_t> window = sliding_window(text, type))
     config.windows = windows_of(sliding, *window, config.max_positions);
   config.vocabulary = size_or(text, "vocab_size", kMaxVocabulary, type.sizes.vocabulary);
-  config.tie_word_embeddings = text.boolean("tie_word_embeddings", false);
+  config.tie_word_embeddings = text.boolean("tie_word_embeddings", smollm3);
   config.query_key_norm = type.query_key_norm;
   config.experts = read_experts(text, type.experts, config.intermediate_size);
   config.activation = read_activation(text, "hidden_act", "silu");

@@ -1,7 +1,7 @@
 // The configuration of a language model, read from config.json (`text_config` of a vision-language model) and checked.
 //
-// Describes transformer_decoder.h. Read here for Llama, Mistral, Mixtral, Qwen2, Qwen3, Qwen3-MoE and the decoders of Qwen2-VL, Qwen2.5-VL,
-// Qwen3-VL and Qwen3-VL-MoE, whose families read their rotary axes. Falcon and Gemma 3 have readers of their own
+// Describes transformer_decoder.h. Read here for Llama, Mistral, Mixtral, Qwen2, Qwen3, Qwen3-MoE, SmolLM3 and the decoders of Qwen2-VL,
+// Qwen2.5-VL, Qwen3-VL and Qwen3-VL-MoE, whose families read their rotary axes. Falcon and Gemma 3 have readers of their own
 // (causal_lm/falcon_config.h, gemma3_config.h). Zero heads, indivisible head counts, unknown activations and partial rotary embeddings are
 // refused by name. Qwen3.5's (models/qwen3_5) has layers without slots between its attention layers. Keys of both transformers 4
 // (rope_theta, rope_scaling) and 5 (rope_parameters) are read. Missing fields of a Llama or Mistral take the defaults of LlamaConfig and
@@ -74,10 +74,12 @@ struct DecoderConfig {
   double norm_eps = 1e-6;
   MlpPlace mlp_place = MlpPlace::kAfterAttention;
   RotaryScheme rotary{10000.0};
-  std::optional<RotaryScheme> window_rotary{};  // of sliding-window layers, if different
-  double attention_scale = 0.0;                 // of attention logits; 0: 1 / sqrt(head_dim)
-  double embedding_scale = 1.0;                 // of token embeddings, rounded to their dtype
-  double logit_cap = 0.0;                       // c: logits are c tanh(x / c); 0: uncapped
+  // Of the layers that rotate otherwise: Gemma 3's that look back over a window; SmolLM3's that do not rotate (theta 0).
+  std::optional<RotaryScheme> other_rotary{};
+  std::vector<bool> rotated_otherwise{};  // for each layer; empty: none
+  double attention_scale = 0.0;           // of attention logits; 0: 1 / sqrt(head_dim)
+  double embedding_scale = 1.0;           // of token embeddings, rounded to their dtype
+  double logit_cap = 0.0;                 // c: logits are c tanh(x / c); 0: uncapped
   std::int64_t max_positions = 0;
   std::vector<std::int64_t> windows{};  // as KvShape's
   std::int64_t vocabulary = 0;

@@ -36,6 +36,7 @@ constexpr auto kFamilies = std::to_array<Family>({
     {"qwen2", "Qwen2ForCausalLM", FamilyLoader::kCausalLm},
     {"qwen3", "Qwen3ForCausalLM", FamilyLoader::kCausalLm},
     {"qwen3_moe", "Qwen3MoeForCausalLM", FamilyLoader::kCausalLm},
+    {"smollm3", "SmolLM3ForCausalLM", FamilyLoader::kCausalLm},
     {"falcon", "FalconForCausalLM", FamilyLoader::kFalcon},
     {"gemma3_text", "Gemma3ForCausalLM", FamilyLoader::kGemma3},
 });

@@ -97,7 +97,10 @@ TransformerDecoder::TransformerDecoder(const DecoderConfig& config, WeightReader
       device_(weights.device()) {
   require(tile_rows >= 0, "a prefill tile has at least one row");
   require(config.recurrent.empty() || config.deepstack_layers == 0, "layers without slots read no deepstack features");
-  if (config.window_rotary && !windows_.empty()) window_rotary_.emplace(config.head_dim, *config.window_rotary, dtype_, device_);
+  if (config.other_rotary) {
+    other_rotary_.emplace(config.head_dim, *config.other_rotary, dtype_, device_);
+    rotated_apart_ = PerLayer<bool>(config.rotated_otherwise);
+  }
   embedding_ = weights.table(prefix + std::string(config.names.embedding), config.vocabulary, config.hidden_size);
   for (std::int64_t stored = 0; stored < config.layers; ++stored) {
     const std::string name = prefix + std::string(config.names.layers) + std::to_string(stored) + ".";
@@ -283,7 +286,10 @@ RecurrentLayer TransformerDecoder::read_recurrent_layer(WeightReader& weights, c
 }
 
 KvShape TransformerDecoder::kv_shape() const {
-  KvShape shape{layers(), config_.kv_heads, config_.head_dim, dtype_, device_, config_.rotary, windows_, storage_, key_bias_};
+  // Keys of which some do not rotate have no rotation that could be removed from all of them.
+  const bool all_rotate = !config_.other_rotary || config_.other_rotary->theta > 0.0;
+  const RotaryScheme rotary = all_rotate ? config_.rotary : RotaryScheme{};
+  KvShape shape{layers(), config_.kv_heads, config_.head_dim, dtype_, device_, rotary, windows_, storage_, key_bias_};
   if (config_.recurrent.empty()) return shape;
   for (const Layer& layer : layers_) shape.states_with.push_back(std::ssize(layer.before));
   shape.states_with[LayerId(layers() - 1)] += std::ssize(last_);
@@ -412,7 +418,7 @@ void TransformerDecoder::prefill_layer(LayerId layer, at::Tensor& hidden, const 
     const auto [gate, qkv_rows] = split_gate(weights.qkv(input));
     at::Tensor qkv = qkv_rows;
     normalise_heads(weights, qkv);
-    const RotaryAngles angles = (rotates_apart(layer) ? *window_rotary_ : rotary_).angles(positions.narrow(1, first, count));
+    const RotaryAngles angles = (rotates_apart(layer) ? *other_rotary_ : rotary_).angles(positions.narrow(1, first, count));
     at::Tensor query = viewed ? all_queries.narrow(1, first, count).transpose(0, 1) : at::empty({count, heads, head_dim}, hidden.options());
     at::Tensor tile_key = rotated.narrow(1, first, count).transpose(0, 1);
     apply_rotary(qkv.narrow(1, 0, heads), angles, query);
@@ -440,8 +446,7 @@ void TransformerDecoder::prefill_layer(LayerId layer, at::Tensor& hidden, const 
   prefill_last(layer, hidden, cache, interrupt);
   if (!viewed) return;
   synchronize_device();  // observers take their own time; what is still running is not theirs
-  const RotaryScheme& rotated_by = rotates_apart(layer) ? *config_.window_rotary : config_.rotary;
-  LayerView view{layer, all_queries, key, value, past.keys, all_lse, scale_, positions, rotated_by};
+  LayerView view{layer, all_queries, key, value, past.keys, all_lse, scale_, positions, scheme_of(layer)};
   view.window = past.window;
   view.received = received;
   view.bidirectional = window.bidirectional;
@@ -460,7 +465,7 @@ at::Tensor TransformerDecoder::logits(const at::Tensor& hidden) const {
 template <class AnglesOf, class Attend>
 at::Tensor TransformerDecoder::run_step(at::Tensor hidden, KvCache* cache, AnglesOf angles_of, Attend attend) const {
   const RotaryAngles angles = angles_of(rotary_);
-  const RotaryAngles window_angles = window_rotary_ ? angles_of(*window_rotary_) : angles;
+  const RotaryAngles other_angles = other_rotary_ ? angles_of(*other_rotary_) : angles;
   const std::int64_t heads = config_.heads;
   const std::int64_t head_dim = config_.head_dim;
   at::Tensor added;  // by the layer before; the next norm takes it in
@@ -472,7 +477,7 @@ at::Tensor TransformerDecoder::run_step(at::Tensor hidden, KvCache* cache, Angle
     const auto [gate, qkv_rows] = split_gate(weights.qkv(input));
     at::Tensor qkv = qkv_rows;
     normalise_heads(weights, qkv);
-    const at::Tensor attention = attend(layer, qkv, rotates_apart(layer) ? window_angles : angles);
+    const at::Tensor attention = attend(layer, qkv, rotates_apart(layer) ? other_angles : angles);
     added = after_attention(weights, input, weights.attended(attention.view({1, heads * head_dim}), gate), hidden);
     if (layer + 1 < layers()) continue;
     for (const RecurrentLayer& recurrent : last_) recurrent.step(hidden, added, layer_states(*cache).to_write(layer, state++));

@@ -92,7 +92,9 @@ class TransformerDecoder final : public TextDecoder {
   // read of it.
   at::Tensor after_attention(const Layer& layer, const at::Tensor& input, const at::Tensor& attended, at::Tensor& hidden) const;
   RmsNorm read_head_norm(WeightReader& weights, const std::string& name) const;
-  bool rotates_apart(LayerId layer) const { return window_rotary_ && windows_[layer] > 0; }
+  // The scheme of a layer, and what turns by it.
+  bool rotates_apart(LayerId layer) const { return !rotated_apart_.empty() && rotated_apart_[layer]; }
+  const RotaryScheme& scheme_of(LayerId layer) const { return rotates_apart(layer) ? *config_.other_rotary : config_.rotary; }
   // One token through all layers. hidden: [1, hidden]; cache: for layers without slots; angles_of(rotary): of its position; attend: as
   // DeviceStep::Attend. Returns logits [vocabulary].
   template <class AnglesOf, class Attend>
@@ -111,7 +113,8 @@ class TransformerDecoder final : public TextDecoder {
   std::int64_t tile_rows_;
   double scale_;
   RotaryEmbedding rotary_;
-  std::optional<RotaryEmbedding> window_rotary_;
+  std::optional<RotaryEmbedding> other_rotary_;
+  PerLayer<bool> rotated_apart_;  // by other_rotary_; empty: none
   PerLayer<std::int64_t> windows_;
   at::ScalarType dtype_;  // of the arithmetic
   KvStorage storage_ = KvStorage::kWide;

@@ -94,6 +94,7 @@ class ConfigExercise {
         {"qwen2", [](const ModelPackage& p) { check_text(p, parse_decoder_config(root(p), "llama")); }},
         {"qwen3", [](const ModelPackage& p) { check_text(p, parse_decoder_config(root(p), "llama")); }},
         {"qwen3_moe", [](const ModelPackage& p) { check_text(p, parse_decoder_config(root(p), "llama")); }},
+        {"smollm3", [](const ModelPackage& p) { check_text(p, parse_decoder_config(root(p), "llama")); }},
         {"falcon", [](const ModelPackage& p) { check_text(p, parse_falcon_config(root(p))); }},
         {"mixtral", [](const ModelPackage& p) { check_text(p, parse_decoder_config(root(p), "llama")); }},
         {"gemma3", [](const ModelPackage& p) { check_pooled(p, read_gemma3(p)); }},
@@ -151,6 +152,7 @@ class ConfigExercise {
       demand(size > 0 && size <= std::int64_t{1} << 24, "a decoder's size beyond what can be");
     demand(text.heads % text.kv_heads == 0, "heads that share no kv heads");
     demand(text.windows.empty() || std::ssize(text.windows) == text.layers, "windows of other layers");
+    demand(text.rotated_otherwise.empty() || std::ssize(text.rotated_otherwise) == text.layers, "rotations of other layers");
     for (const std::int64_t window : text.windows) demand(window >= 0, "a window before the first token");
     for (const double number : {text.attention_scale, text.embedding_scale, text.logit_cap})
       demand(std::isfinite(number) && number >= 0.0, "a scale that is none");
@@ -158,7 +160,7 @@ class ConfigExercise {
     for (const std::int64_t token : text.eos_token_ids) demand(token >= 0 && token < text.vocabulary, "an end that is no token");
     if (text.experts) demand(text.experts->chosen > 0 && text.experts->chosen <= text.experts->count, "more experts than there are");
     check_turns(text.rotary);
-    if (text.window_rotary) check_turns(*text.window_rotary);
+    if (text.other_rotary && text.other_rotary->theta > 0.0) check_turns(*text.other_rotary);
     read_generation_defaults(package, text.vocabulary);
     check_sampling(read_recommended_sampling(package));
   }

@@ -38,7 +38,9 @@ void QueryMoments::add(const LayerView& view, std::int64_t first, std::int64_t c
   const auto added = static_cast<double>(count);
   const double share = added / static_cast<double>(rows_ + count);
   for (std::int64_t head = 0; head < heads; ++head) {
-    const at::Tensor queries = rotated_keys(view.query.select(0, head).narrow(0, first, count).to(at::kFloat), back, rotary_).to(options);
+    at::Tensor queries = view.query.select(0, head).narrow(0, first, count).to(at::kFloat);
+    if (rotary_.theta > 0.0) queries = rotated_keys(queries, back, rotary_);
+    queries = queries.to(options);
     const at::Tensor mean = queries.mean(0);
     const at::Tensor about = queries - mean;
     const at::Tensor apart = mean - mean_[head];

@@ -48,7 +48,7 @@ void read_positions(const JsonObject& text, DecoderConfig& config) {
   const RotaryConfig everywhere = read_rotary_of(text, full, config.head_dim, config.max_positions, global);
   const RotaryConfig nearby = read_rotary_of(text, of_type("sliding_attention"), config.head_dim, config.max_positions, local);
   config.rotary = everywhere.scheme;
-  config.window_rotary = nearby.scheme;
+  config.other_rotary = nearby.scheme;
   config.max_positions = std::min(everywhere.max_positions, nearby.max_positions);
 }
 
@@ -56,9 +56,8 @@ void read_windows(const JsonObject& text, DecoderConfig& config) {
   std::vector<bool> sliding = read_layer_types(text, config.layers);
   const std::int64_t pattern = text.integer("sliding_window_pattern", 1, kMaxLayers, 6);
   for (std::int64_t layer = std::ssize(sliding); layer < config.layers; ++layer) sliding.push_back((layer + 1) % pattern != 0);
-  // A window beyond the positions hides nothing, but its layers' turns are their own.
-  const std::int64_t window = text.integer("sliding_window", 2, kMaxPositions, 4096);
-  config.windows = windows_of(sliding, std::min(window, config.max_positions), config.max_positions + 1);
+  config.rotated_otherwise = sliding;  // whether or not their window hides anything
+  config.windows = windows_of(sliding, text.integer("sliding_window", 2, kMaxPositions, 4096), config.max_positions);
 }
 
 }  // namespace

@@ -122,7 +122,7 @@ INSTANTIATE_TEST_SUITE_P(Families, HostileWeights,
                                            "smolvlm/smolvlm2_split", "smolvlm/idefics3_plain", "internvl/qwen2_saved",
                                            "internvl/llama_published", "internvl/chat_internlm2", "gemma3/published",
                                            "text_models/llama_biased", "text_models/qwen3", "text_models/qwen3_moe", "text_models/mixtral",
-                                           "text_models/falcon_7b", "text_models/falcon_40b", "text_models/gemma3"),
+                                           "text_models/falcon_7b", "text_models/falcon_40b", "text_models/gemma3", "text_models/smollm3"),
                          testing::folder_info_name);
 
 }  // namespace

@@ -20,7 +20,7 @@ from make_qwen2_vl_golden import make_tokenizer as make_byte_tokenizer
 from make_qwen2_vl_golden import randomise
 from safetensors.torch import save_file
 from transformers import (AutoModelForCausalLM, FalconConfig, FalconForCausalLM, Gemma3ForCausalLM, Gemma3TextConfig, LlamaConfig, LlamaForCausalLM, MistralConfig, MistralForCausalLM, MixtralConfig,
-                          MixtralForCausalLM, Qwen2Config, Qwen2ForCausalLM, Qwen3Config, Qwen3ForCausalLM, Qwen3MoeConfig, Qwen3MoeForCausalLM)
+                          MixtralForCausalLM, Qwen2Config, Qwen2ForCausalLM, Qwen3Config, Qwen3ForCausalLM, Qwen3MoeConfig, Qwen3MoeForCausalLM, SmolLM3Config, SmolLM3ForCausalLM)
 
 OUT = GOLDEN / "text_models"
 SEED = 11
@@ -119,6 +119,11 @@ CONFIGURATIONS = {
         covers="Mixtral, 2 of 5 experts in every layer, untied", rows=60, stored=torch.bfloat16, make=(MixtralConfig, MixtralForCausalLM),
         config=dict(hidden_size=32, intermediate_size=48, num_attention_heads=4, num_key_value_heads=2, num_local_experts=5,
                     num_experts_per_tok=2, max_position_embeddings=256)),
+    "smollm3": dict(
+        covers="SmolLM3, of whose 4 layers the last does not rotate, 3 query heads on 1 kv head, tied", rows=60, stored=torch.bfloat16,
+        make=(SmolLM3Config, SmolLM3ForCausalLM), layers=4,
+        config=dict(hidden_size=48, intermediate_size=64, num_attention_heads=3, num_key_value_heads=1, max_position_embeddings=512,
+                    rope_parameters={"rope_type": "default", "rope_theta": 5000000.0})),
 }
 
 
@@ -146,6 +151,9 @@ PUBLISHED = {
                                                                         rope_parameters=rope(1e6))),
     "Qwen3-0.6B": dict(make=(Qwen3Config, Qwen3ForCausalLM), config=heads(1024, 16, 8, head_dim=128, rms_norm_eps=1e-6, tie_word_embeddings=True,
                                                                           max_position_embeddings=40960, rope_parameters=rope(1e6))),
+    "SmolLM3-3B": dict(make=(SmolLM3Config, SmolLM3ForCausalLM),
+                       config=heads(2048, 16, 4, num_hidden_layers=4, rms_norm_eps=1e-6, tie_word_embeddings=True, max_position_embeddings=65536,
+                                    rope_parameters=rope(5e6))),
     "Falcon-7B": dict(make=FALCON, config=dict(hidden_size=4544, num_attention_heads=71, multi_query=True, parallel_attn=True, bias=False)),
     "Falcon-40B": dict(make=FALCON, config=dict(hidden_size=8192, num_attention_heads=128, num_kv_heads=8, new_decoder_architecture=True, bias=False)),
     "Yi-34B": dict(make=LLAMA, characters=True, config=heads(7168, 56, 8, rms_norm_eps=1e-5, max_position_embeddings=4096, rope_parameters=rope(5e6))),

@@ -4,9 +4,12 @@
 
 #include <string>
 
+#include "engine/base/error.h"
+#include "engine/layers/rotary.h"
 #include "engine/model_files/hugging_face_folder.h"
 #include "engine/models/registry.h"
 #include "tests/engine/models/golden_model.h"
+#include "tests/support/expect_error.h"
 #include "tests/support/golden_cases.h"
 #include "tests/support/golden_tensors.h"
 #include "tests/support/source_folder.h"
@@ -113,7 +116,7 @@ TEST_P(TextModels, SaysThatItReadsTextOnly) {
 INSTANTIATE_TEST_SUITE_P(Folders, TextModels,
                          ::testing::Values("llama_tied", "llama_biased", "llama_dynamic", "llama_longrope", "mistral", "qwen2", "qwen3",
                                            "qwen3_moe", "mixtral", "falcon_7b", "falcon_40b", "falcon_11b", "falcon_sequential",
-                                           "mistral_window", "qwen2_window", "gemma3", "gemma3_untied"),
+                                           "mistral_window", "qwen2_window", "gemma3", "gemma3_untied", "smollm3"),
                          [](const auto& folder) { return std::string(folder.param); });
 
 // Two kinds of scaling depend on the length: what such a model reads ends where that begins.
@@ -127,6 +130,15 @@ TEST(TextModelLimits, AModelReadsAsFarAsItsPositionsHold) {
   EXPECT_EQ(context_of("llama_dynamic"), 128);
   EXPECT_EQ(context_of("llama_longrope"), 128);
   EXPECT_EQ(context_of("mistral"), 512) << "beyond its window";
+}
+
+// Methods that move keys ask the cache by what they are rotated, once for all layers.
+TEST(TextModelRotation, KeysOfWhichSomeDoNotRotateHaveNoRotationInCommon) {
+  ModelSource source;
+  source.package = std::make_shared<HuggingFaceFolder>(folder_of("smollm3"));
+  const KvShape shape = load_model(source)->text().kv_shape();
+  EXPECT_EQ(shape.rotary, RotaryScheme{});
+  test::expect_error(ErrorCode::kIllegalRecipe, "no rotary position", [&] { require_turn(shape.rotary); });
 }
 
 }  // namespace

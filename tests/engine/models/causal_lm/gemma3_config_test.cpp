@@ -29,7 +29,7 @@ TEST(Gemma3Config, APublishedFileHasAWindowInFiveOfSixLayers) {
   ASSERT_EQ(config.windows.size(), 26U);
   for (std::size_t layer = 0; layer < 26; ++layer) EXPECT_EQ(config.windows[layer], (layer + 1) % 6 == 0 ? 0 : 512) << layer;
   EXPECT_EQ(config.rotary, RotaryScheme{1e6});
-  EXPECT_EQ(config.window_rotary, RotaryScheme{1e4});
+  EXPECT_EQ(config.other_rotary, RotaryScheme{1e4});
   EXPECT_EQ(config.norm, NormKind::kCentredRms);
   EXPECT_TRUE(config.query_key_norm);
   EXPECT_TRUE(config.tie_word_embeddings);
@@ -53,7 +53,7 @@ TEST(Gemma3Config, WhatIsLeftOutIsAsItsClassHasIt) {
   EXPECT_EQ(config.vocabulary, 262'208);
   EXPECT_EQ(config.max_positions, 131'072);
   EXPECT_EQ(config.rotary, (RotaryScheme{1e6, {}, std::vector<double>(128, 8.0)}));
-  EXPECT_EQ(config.window_rotary, RotaryScheme{1e4}) << "what is scaled are the positions of layers that look far back";
+  EXPECT_EQ(config.other_rotary, RotaryScheme{1e4}) << "what is scaled are the positions of layers that look far back";
 }
 
 TEST(Gemma3Config, PositionsMayBeSaidLayerTypeByLayerType) {
@@ -67,7 +67,7 @@ TEST(Gemma3Config, PositionsMayBeSaidLayerTypeByLayerType) {
   const std::vector<std::int64_t> windows = {0, 512};
   EXPECT_EQ(config.windows, windows);
   EXPECT_EQ(config.rotary, (RotaryScheme{5000.0, {}, std::vector<double>(128, 2.0)}));
-  EXPECT_EQ(config.window_rotary, RotaryScheme{700.0});
+  EXPECT_EQ(config.other_rotary, RotaryScheme{700.0});
 }
 
 TEST(Gemma3Config, WhatCannotBeRunIsRefusedByItsName) {

@@ -99,8 +99,9 @@ class AsGguf {
       const bool blocks = in_blocks && values.dim() >= 2 && values.size(-1) % 32 == 0 && name.find("mlp.gate.") == std::string::npos;
       if (blocks) stored[name] = quantised(values).numbers;
       at::Tensor rows = values;
-      if (architecture_ == "llama" && name.find("q_proj") != std::string::npos) rows = interleaved(values, heads_);
-      if (architecture_ == "llama" && name.find("k_proj") != std::string::npos) rows = interleaved(values, kv_heads_);
+      const bool interleaves = architecture_ == "llama" || architecture_ == "smollm3";
+      if (interleaves && name.find("q_proj") != std::string::npos) rows = interleaved(values, heads_);
+      if (interleaves && name.find("k_proj") != std::string::npos) rows = interleaved(values, kv_heads_);
       const std::string data = blocks ? quantised(rows).bytes : bytes_of(rows);
       const auto dim = [&](std::int64_t from_last) { return static_cast<std::uint64_t>(rows.size(rows.dim() - 1 - from_last)); };
       if (rows.dim() == 1) {
@@ -196,8 +197,8 @@ class GgufFolders : public ::testing::Test {
 };
 
 TEST_F(GgufFolders, NumbersAsTheyWereAreTheSameModel) {
-  for (const auto& [name, architecture] :
-       {std::pair("llama_dynamic", "llama"), std::pair("qwen2", "qwen2"), std::pair("mistral_window", "llama")}) {
+  for (const auto& [name, architecture] : {std::pair("llama_dynamic", "llama"), std::pair("qwen2", "qwen2"),
+                                           std::pair("mistral_window", "llama"), std::pair("smollm3", "smollm3")}) {
     SCOPED_TRACE(name);
     std::map<std::string, at::Tensor> stored;
     const auto model = loaded(std::make_shared<GgufModel>(AsGguf(golden(name), architecture).write(scratch_, false, stored)), true);
