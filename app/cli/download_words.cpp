@@ -132,7 +132,9 @@ std::string choice_sentence(const app::DownloadChoice& choice, const std::string
   return text;
 }
 
-DownloadLine::DownloadLine(const std::string& name) : name_(printable_line(name)), interactive_(isatty(STDERR_FILENO) == 1) { clock_.start(); }
+DownloadLine::DownloadLine(const std::string& name) : name_(printable_line(name)), interactive_(isatty(STDERR_FILENO) == 1) {
+  clock_.start();
+}
 
 void DownloadLine::show(const app::DownloadProgress& progress) {
   if (progress.stage == DownloadStage::kDownloading) speed_.told(clock_.elapsed(), progress.done);

@@ -11,8 +11,8 @@ namespace {
 constexpr std::size_t kMostTextBytes = 200;
 constexpr double kGigabyteOfTable = 1e9;
 constexpr std::int64_t kMostOfShape = 1000;
-constexpr std::int64_t kKeyAndValueBytes = 2 * 2;  // an element of each in 16 bits
-constexpr int kUsualQuestion = 512;                // tokens of text beside the frames
+constexpr std::int64_t kKeyAndValueBytes = 4;  // an element of each in 16 bits
+constexpr int kUsualQuestion = 512;            // tokens of text beside the frames
 
 Sight sightOf(const std::string& word) {
   if (word == "videos") return Sight::kVideos;

@@ -23,7 +23,8 @@ double bicubic(double x, ResizeArithmetic arithmetic) {
   x = std::abs(x);
   if (x < 1.0) return ((kA + 2.0) * x - (kA + 3.0)) * x * x + 1.0;
   if (x >= 2.0) return 0.0;
-  return arithmetic == ResizeArithmetic::kPillow ? (((x - 5.0) * x + 8.0) * x - 4.0) * kA : ((kA * x - 5.0 * kA) * x + 8.0 * kA) * x - 4.0 * kA;
+  return arithmetic == ResizeArithmetic::kPillow ? (((x - 5.0) * x + 8.0) * x - 4.0) * kA
+                                                 : ((kA * x - 5.0 * kA) * x + 8.0 * kA) * x - 4.0 * kA;
 }
 
 double sinc(double x) { return x == 0.0 ? 1.0 : std::sin(x * std::numbers::pi) / (x * std::numbers::pi); }

@@ -150,11 +150,21 @@ TEST(ExpectedAttention, SeveralAxesThatAgreeAreOne) {
   EXPECT_NE(expected_attention(view, testing::segment_of(visual, 1, 4, 2), {3}).values, one.values);
 }
 
-TEST(ExpectedAttention, RefusesKeysWithoutATurn) {
-  LayerView view = five_slots();
+TEST(ExpectedAttention, KeysThatDoNotRotateMeetTheQueriesAsTheyAre) {
+  constexpr std::int64_t kRows = 30;
+  LayerView view = testing::random_view(LayerId(0), 1, 1, kRows, 4, {}, 0.7);
+  view.positions = at::arange(kRows, at::kLong).unsqueeze(0);
   view.rotary.theta = 0.0;
-  const std::vector<Modality> visual(5, kVisual);
-  EXPECT_THROW(expected_attention(view, testing::segment_of(visual, 1, 2, 1), {2}), Exception);
+  const std::vector<Modality> visual(kRows, kVisual);
+  const HeadScores found = expected_attention(view, testing::segment_of(visual, 1, 1, 1), {2});
+
+  const at::Tensor queries = view.query[0].to(at::kDouble);
+  const at::Tensor keys = view.key[0].to(at::kDouble);
+  const at::Tensor mean = queries.mean(0);
+  const at::Tensor covariance = at::mm((queries - mean).t(), queries - mean) / kRows;
+  const at::Tensor spread = at::mm(keys, covariance).mul(keys).sum(1);
+  const at::Tensor share = at::softmax(at::mv(keys, mean) * view.scale + spread * (view.scale * view.scale / 2.0), 0);
+  for (std::int64_t j = 0; j < kRows; ++j) EXPECT_NEAR(found.row(0)[static_cast<std::size_t>(j)], share[j].item<double>(), 1e-6) << j;
 }
 
 }  // namespace

@@ -120,9 +120,9 @@ CONFIGURATIONS = {
         config=dict(hidden_size=32, intermediate_size=48, num_attention_heads=4, num_key_value_heads=2, num_local_experts=5,
                     num_experts_per_tok=2, max_position_embeddings=256)),
     "smollm3": dict(
-        covers="SmolLM3, of whose 4 layers the last does not rotate, 3 query heads on 1 kv head, tied", rows=60, stored=torch.bfloat16,
+        covers="SmolLM3, of whose 4 layers the last does not rotate, 2 query heads on 1 kv head, tied", rows=40, stored=torch.bfloat16,
         make=(SmolLM3Config, SmolLM3ForCausalLM), layers=4,
-        config=dict(hidden_size=48, intermediate_size=64, num_attention_heads=3, num_key_value_heads=1, max_position_embeddings=512,
+        config=dict(hidden_size=16, intermediate_size=16, num_attention_heads=2, num_key_value_heads=1, max_position_embeddings=512,
                     rope_parameters={"rope_type": "default", "rope_theta": 5000000.0})),
 }
 
