@@ -12,7 +12,10 @@ constexpr std::size_t kMostTextBytes = 200;
 constexpr double kGigabyteOfTable = 1e9;
 constexpr std::int64_t kMostOfShape = 1000;
 constexpr std::int64_t kKeyAndValueBytes = 4;  // an element of each in 16 bits
-constexpr int kUsualQuestion = 512;            // tokens of text beside the frames
+// Of the machine's memory what is offered may take three quarters: other programs run beside it.
+constexpr qint64 kOffered = 3;
+constexpr qint64 kWhole = 4;
+constexpr int kUsualQuestion = 512;  // tokens of text beside the frames
 
 Sight sightOf(const std::string& word) {
   if (word == "videos") return Sight::kVideos;
@@ -58,7 +61,7 @@ MemoryNeed memoryNeed(const KnownModel& model) {
 const KnownModel* bestThatSees(const std::vector<KnownModel>& models, qint64 memoryBytes) {
   const KnownModel* best = nullptr;
   for (const KnownModel& each : models) {
-    if (each.sight != Sight::kVideos || !fitsMemory(memoryNeed(each), memoryBytes)) continue;
+    if (each.sight != Sight::kVideos || !fitsMemory(memoryNeed(each), memoryBytes / kWhole * kOffered)) continue;
     if (best == nullptr || each.downloadBytes > best->downloadBytes) best = &each;
   }
   return best;

@@ -31,7 +31,7 @@ inline constexpr int kUsualFrames = 64;
 std::vector<KnownModel> knownModels(const QString& resourceFolder);
 // While a video of kUsualFrames is read, before self-study keeps 20 % of it; of one that sees nothing for kUsualTokens of text.
 MemoryNeed memoryNeed(const KnownModel& model);
-// The one that sees videos and takes most of this memory without exceeding it; null: none fits.
+// The largest that sees videos and takes at most three quarters of this memory; null: there is none.
 const KnownModel* bestThatSees(const std::vector<KnownModel>& models, qint64 memoryBytes);
 
 }  // namespace winnow::app

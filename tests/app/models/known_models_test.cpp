@@ -84,7 +84,7 @@ TEST(KnownModels, TheBestThatSeesIsTheLargestThatFits) {
     const KnownModel* best = bestThatSees(models, memory * kGib);
     ASSERT_NE(best, nullptr) << memory;
     EXPECT_EQ(best->sight, Sight::kVideos);
-    EXPECT_LT(memoryNeed(*best).total(), memory * kGib);
+    EXPECT_LE(memoryNeed(*best).total(), memory * kGib * 3 / 4) << "other programs run beside it";
     EXPECT_GE(best->downloadBytes, before) << "more memory, no smaller model";
     before = best->downloadBytes;
   }
