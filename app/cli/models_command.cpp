@@ -195,7 +195,7 @@ const FoundModel* named_model(const std::vector<FoundModel>& found, const std::s
 ExitStatus run_models(const ModelsOptions& options, const app::ModelPlaces& places) {
   const std::vector<FoundModel> found = app::findModels(places.folders, {});
   if (options.action.empty()) return list_models(found, places, options.format);
-  const FoundModel* model = named_model(found, options.model);
+  const FoundModel* model = named_model(found, options.named);
   if (model == nullptr) return ExitStatus::kWrongUsage;
   return options.action == "verify" ? verify_model(*model, options.format) : remove_model(*model, places);
 }
@@ -205,10 +205,10 @@ RunCommand add_models(CLI::App& command) {
   auto* action =
       command.add_option("action", options->action, "verify: compare the files with their hashes; remove: move them to the trash")
           ->check(CLI::IsMember({"verify", "remove"}));
-  command.add_option("model", options->model, "its name in the list, or its path")->needs(action);
+  command.add_option("model", options->named, "its name in the list, or its path")->needs(action);
   add_json_option(command, *options, "print a JSON array");
   return [options] {
-    if (options->action.empty() != options->model.empty()) throw CLI::RequiredError("model");
+    if (options->action.empty() != options->named.empty()) throw CLI::RequiredError("model");
     return run_models(*options, app::ModelPlaces::standard(app::AppFolders::standard().data, app::memoryBytes()));
   };
 }

@@ -13,7 +13,7 @@ namespace winnow::cli {
 
 struct ModelsOptions : CommandOptions {
   std::string action;  // "verify", "remove"; empty: list
-  std::string model;
+  std::string named;   // a name in the list, or a path
 };
 
 ExitStatus run_models(const ModelsOptions& options, const app::ModelPlaces& places);

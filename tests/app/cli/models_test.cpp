@@ -38,7 +38,7 @@ class ModelsCommand : public ::testing::Test {
   ProgramRun models(const std::string& action = {}, const std::string& model = {}, cli::OutputFormat format = cli::OutputFormat::kText) {
     cli::ModelsOptions options;
     options.action = action;
-    options.model = model;
+    options.named = model;
     options.format = format;
     const app::ModelPlaces places{
         {{ModelOrigin::kWinnow, at("own")}, {ModelOrigin::kHuggingFace, at("hub")}}, at("data"), memory, [this](const QString& path) {
