@@ -27,6 +27,12 @@ struct DecoderSizes {
 // What config.json need not say, because the class that reads it knows (transformers' configuration classes).
 enum class ExpertWeights : int { kNoExperts, kMaySumToOne, kSumToOne, kMixtral };
 
+enum class OtherLayers : int {
+  kNone,       // but those with a sliding window
+  kRecurrent,  // without slots, beside attention with a gate on its output
+  kUnrotated,
+};
+
 struct DecoderType {
   const char* model_type;
   bool query_key_norm;
@@ -37,11 +43,13 @@ struct DecoderType {
   DecoderSizes sizes{};
   RotaryDefaults rotary{};
   double rms_norm_eps = 1e-6;
-  bool recurrent = false;  // has layers without slots, and gates on its attention's output
   ExpertWeights experts = ExpertWeights::kNoExperts;
+  OtherLayers others = OtherLayers::kNone;
+  bool ties_embeddings = false;
 };
 
 constexpr std::int64_t kMaxExperts = 1024;
+constexpr DecoderSizes kSmolLm3{2048, 11'008, 36, 16, 4, 128'256};
 constexpr RotaryDefaults kThreeAxes{1'000'000.0, true};
 constexpr RotaryDefaults kThreeAxesAlternating{500'000.0, true};
 constexpr RotaryDefaults kQuarterTurns{10'000.0, true, 0.25};
@@ -49,7 +57,7 @@ constexpr RotaryDefaults kQuarterTurns{10'000.0, true, 0.25};
 constexpr auto kTypes = std::to_array<DecoderType>({
     {"llama", false, true, 2048, 0, {4096, 11'008, 32, 32, 0, 32'000}},
     {"mistral", false, false, 131'072, 4096, {4096, 14'336, 32, 32, 8, 32'000}},
-    {"mixtral", false, false, 131'072, 0, {4096, 14'336, 32, 32, 8, 32'000}, {1'000'000.0}, 1e-5, false, ExpertWeights::kMixtral},
+    {"mixtral", false, false, 131'072, 0, {4096, 14'336, 32, 32, 8, 32'000}, {1'000'000.0}, 1e-5, ExpertWeights::kMixtral},
     {"qwen2", false, true, 32'768, 0},
     {"qwen3", true, true, 32'768, 0},
     {"internlm2", false, true, 2048, 0},  // its names: internvl/original_config.cpp
@@ -58,10 +66,10 @@ constexpr auto kTypes = std::to_array<DecoderType>({
     {"qwen2_5_vl", false, true, 32'768, 0, {}, kThreeAxes, 1e-5},
     {"qwen2_5_vl_text", false, true, 32'768, 0, {}, kThreeAxes, 1e-5},
     {"qwen3_vl_text", true, true, 128'000, 0, {}, kThreeAxesAlternating},
-    {"qwen3_moe", true, true, 32'768, 0, {}, {}, 1e-6, false, ExpertWeights::kMaySumToOne},
-    {"qwen3_vl_moe_text", true, true, 128'000, 0, {}, kThreeAxesAlternating, 1e-6, false, ExpertWeights::kSumToOne},
-    {"qwen3_5_text", true, true, 32'768, 0, {}, kQuarterTurns, 1e-6, true},
-    {"smollm3", false, true, 32'768, 0, {2048, 11'008, 36, 16, 4, 128'256}, {2'000'000.0}},
+    {"qwen3_moe", true, true, 32'768, 0, {}, {}, 1e-6, ExpertWeights::kMaySumToOne},
+    {"qwen3_vl_moe_text", true, true, 128'000, 0, {}, kThreeAxesAlternating, 1e-6, ExpertWeights::kSumToOne},
+    {"qwen3_5_text", true, true, 32'768, 0, {}, kQuarterTurns, 1e-6, ExpertWeights::kNoExperts, OtherLayers::kRecurrent},
+    {"smollm3", false, true, 32'768, 0, kSmolLm3, {2'000'000.0}, 1e-6, ExpertWeights::kNoExperts, OtherLayers::kUnrotated, true},
 });
 
 std::int64_t size_or(const JsonObject& text, const char* key, std::int64_t most, std::int64_t fallback) {
@@ -112,16 +120,7 @@ std::vector<bool> read_recurrent_layers(const JsonObject& text, std::int64_t lay
   std::vector<bool> recurrent;
   const std::int64_t interval = text.integer("full_attention_interval", 1, kMaxLayers, 4);
   for (std::int64_t layer = 0; layer < layers; ++layer) recurrent.push_back((layer + 1) % interval != 0);
-  if (text.has("layer_types")) {
-    const Json& types = text.value("layer_types");
-    if (!types.is_array() || types.size() != static_cast<std::size_t>(layers))
-      text.refuse(ErrorCode::kDamagedFile, "layer_types", "it must have one entry per layer");
-    for (std::size_t layer = 0; layer < types.size(); ++layer) {
-      if (types[layer] != "full_attention" && types[layer] != "linear_attention")
-        unsupported(text, "layer_types", "only full_attention and linear_attention are implemented for this model");
-      recurrent[layer] = types[layer] == "linear_attention";
-    }
-  }
+  if (const std::vector<bool> told = read_layer_types(text, layers, "linear_attention"); !told.empty()) recurrent = told;
   if (std::ranges::all_of(recurrent, std::identity()))
     unsupported(text, text.has("layer_types") ? "layer_types" : "full_attention_interval",
                 "a model of which no layer attends has no cache to compress and does not run");
@@ -159,19 +158,19 @@ void read_recurrent(const JsonObject& text, DecoderConfig& config) {
 
 }  // namespace
 
-std::vector<bool> read_layer_types(const JsonObject& text, std::int64_t layers) {
-  std::vector<bool> sliding;
-  if (!text.has("layer_types")) return sliding;
+std::vector<bool> read_layer_types(const JsonObject& text, std::int64_t layers, std::string_view other) {
+  std::vector<bool> others;
+  if (!text.has("layer_types")) return others;
   const Json& types = text.value("layer_types");
   if (!types.is_array() || types.size() != static_cast<std::size_t>(layers)) {
     text.refuse(ErrorCode::kDamagedFile, "layer_types", "it must have one entry per layer");
   }
   for (const Json& each : types) {
-    if (each != "full_attention" && each != "sliding_attention")
-      unsupported(text, "layer_types", "only full_attention and sliding_attention are implemented");
-    sliding.push_back(each == "sliding_attention");
+    if (each != "full_attention" && each != other)
+      unsupported(text, "layer_types", "only full_attention and " + std::string(other) + " are implemented");
+    others.push_back(each == other);
   }
-  return sliding;
+  return others;
 }
 
 std::vector<std::int64_t> windows_of(const std::vector<bool>& sliding, std::int64_t window, std::int64_t max_positions) {
@@ -198,17 +197,17 @@ DecoderConfig parse_decoder_config(const JsonObject& text, std::string_view assu
   const RotaryConfig rotary = read_rotary(text, config.head_dim, config.max_positions, type.rotary);
   config.rotary = rotary.scheme;
   config.max_positions = rotary.max_positions;
-  const bool smollm3 = type.model_type == std::string_view("smollm3");
-  if (smollm3) {
+  if (type.others == OtherLayers::kUnrotated) {
     config.rotated_otherwise = read_unrotated(text, config.layers);
     config.other_rotary = RotaryScheme{};
   }
-  if (type.recurrent) read_recurrent(text, config);
-  const std::vector<bool> sliding = type.recurrent ? std::vector<bool>() : sliding_layers(text, type, config);
+  const bool recurrent = type.others == OtherLayers::kRecurrent;
+  if (recurrent) read_recurrent(text, config);
+  const std::vector<bool> sliding = recurrent ? std::vector<bool>() : sliding_layers(text, type, config);
   if (const std::optional<std::int64_t> window = sliding_window(text, type))
     config.windows = windows_of(sliding, *window, config.max_positions);
   config.vocabulary = size_or(text, "vocab_size", kMaxVocabulary, type.sizes.vocabulary);
-  config.tie_word_embeddings = text.boolean("tie_word_embeddings", smollm3);
+  config.tie_word_embeddings = text.boolean("tie_word_embeddings", type.ties_embeddings);
   config.query_key_norm = type.query_key_norm;
   config.experts = read_experts(text, type.experts, config.intermediate_size);
   config.activation = read_activation(text, "hidden_act", "silu");

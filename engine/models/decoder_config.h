@@ -97,8 +97,8 @@ struct DecoderConfig {
   std::vector<std::int64_t> eos_token_ids;  // of text_config; generation_config.json takes precedence
 };
 
-// Per layer, whether it is a sliding-window layer, from layer_types; empty if the file has none.
-std::vector<bool> read_layer_types(const JsonObject& text, std::int64_t layers);
+// Per layer, whether layer_types has it of the `other` kind and not "full_attention"; empty if the file has none.
+std::vector<bool> read_layer_types(const JsonObject& text, std::int64_t layers, std::string_view other = "sliding_attention");
 // DecoderConfig::windows of such layers. A window of at least max_positions counts as none.
 std::vector<std::int64_t> windows_of(const std::vector<bool>& sliding, std::int64_t window, std::int64_t max_positions);
 
