@@ -18,7 +18,7 @@ constexpr std::int64_t kColumnsAtOnce = 16;  // of a head, for one thread
 // Each head's elements, the last dimension, at length 1.
 at::Tensor at_length_one(const at::Tensor& heads) { return heads * (heads.square().sum(-1, /*keepdim=*/true) + kLengthEpsilon).rsqrt(); }
 
-at::Tensor delta_by_kernel(const DeltaRows& rows, at::Tensor& memory) {
+at::Tensor delta_by_kernel(const DeltaRows& rows, const DeltaSizes& sizes, at::Tensor& memory) {
   at::Tensor output = at::empty(rows.value.sizes(), rows.value.options());
   const at::Tensor kept = rows.decay.exp();
   kernels::GatedDeltaArgs all;
@@ -40,6 +40,7 @@ at::Tensor delta_by_kernel(const DeltaRows& rows, at::Tensor& memory) {
     kernels::GatedDeltaArgs part = all;
     for (std::int64_t piece = begin; piece < end; ++piece) {
       part.head = piece / pieces;
+      part.key_head = sizes.key_head(part.head);
       part.first_column = piece % pieces * kColumnsAtOnce;
       part.columns = std::min(kColumnsAtOnce, all.value_dim - part.first_column);
       require(kernels::gated_delta_cpu(part) == kernels::LaunchStatus::kOk, "gated delta: the kernel refused its arguments");
@@ -76,7 +77,12 @@ at::Tensor GatedDelta::operator()(const at::Tensor& rows, LayerState& state) con
   delta.value = heads_of(2 * sizes.keys(), sizes.value_heads, sizes.value_dim).contiguous();
   delta.beta = rate.narrow(1, 0, sizes.value_heads).sigmoid().to(at::kFloat).contiguous();
   delta.decay = at::softplus(rate.narrow(1, sizes.value_heads, sizes.value_heads).to(at::kFloat) + decay_offset).mul_(decay);
-  const at::Tensor read = rows.is_cpu() ? delta_by_kernel(delta, state.memory) : delta_by_chunks(delta, state.memory);
+  if (!rows.is_cpu() && sizes.in_turn) {  // products of matrices take consecutive value heads to a key head
+    const std::int64_t times = sizes.value_heads / sizes.key_heads;
+    delta.query = delta.query.repeat({1, times, 1});
+    delta.key = delta.key.repeat({1, times, 1});
+  }
+  const at::Tensor read = rows.is_cpu() ? delta_by_kernel(delta, sizes, state.memory) : delta_by_chunks(delta, state.memory);
 
   const at::Tensor normalised = norm(read.to(rows.scalar_type())).view({tokens, sizes.values()});
   const at::Tensor gate = at::silu(products.narrow(1, sizes.channels(), sizes.values()).to(at::kFloat));

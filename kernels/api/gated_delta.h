@@ -4,7 +4,7 @@
 // value head a matrix S [key_dim, value_dim] goes through the tokens: S = decay S; S += k (beta (v - S^T k))^T; output = S^T q. In fp32.
 // Columns of S do not depend on each other, tokens only through S: the same tokens in several calls leave the same bits as in one.
 // Never throws, never allocates; calls on different columns are independent. NaN and infinity propagate.
-// kBadArgument: a missing pointer, a negative number, key heads that do not divide the value heads, columns beyond value_dim. kUnsupported:
+// kBadArgument: a missing pointer, a negative number, a head that there is not, columns beyond value_dim. kUnsupported:
 // a key longer than the limit.
 #pragma once
 
@@ -19,7 +19,7 @@ inline constexpr std::int64_t kMaxDeltaKey = 1024;
 struct GatedDeltaArgs {
   std::int64_t tokens = 0;
   std::int64_t key_heads = 0;
-  std::int64_t value_heads = 0;  // each key head serves value_heads / key_heads consecutive ones
+  std::int64_t value_heads = 0;
   std::int64_t key_dim = 0;
   std::int64_t value_dim = 0;
   const float* query = nullptr;  // [tokens, key_heads, key_dim]
@@ -29,8 +29,9 @@ struct GatedDeltaArgs {
   const float* beta = nullptr;   // as decay
   float* state = nullptr;        // [value_heads, key_dim, value_dim], read and written
   float* output = nullptr;       // as value
-  // The part to compute: of value head `head` the columns [first_column, first_column + columns).
+  // The part to compute: of value head `head`, which key head `key_head` serves, the columns [first_column, first_column + columns).
   std::int64_t head = 0;
+  std::int64_t key_head = 0;
   std::int64_t first_column = 0;
   std::int64_t columns = 0;
 };

@@ -44,9 +44,8 @@ class DeltaColumns {
 
  private:
   void through(std::int64_t token) {
-    const std::int64_t key_head = args_.head / (args_.value_heads / args_.key_heads);
-    const float* HWY_RESTRICT key = args_.key + (token * args_.key_heads + key_head) * args_.key_dim;
-    const float* HWY_RESTRICT query = args_.query + (token * args_.key_heads + key_head) * args_.key_dim;
+    const float* HWY_RESTRICT key = args_.key + (token * args_.key_heads + args_.key_head) * args_.key_dim;
+    const float* HWY_RESTRICT query = args_.query + (token * args_.key_heads + args_.key_head) * args_.key_dim;
     const std::int64_t of_head = token * args_.value_heads + args_.head;
     alignas(64) float row[2 * kColumns] = {};  // twice as long as needed: GCC sees single elements stored as vectors
     std::copy_n(args_.value + of_head * args_.value_dim + first_, columns_, row);

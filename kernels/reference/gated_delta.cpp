@@ -8,9 +8,8 @@ namespace {
 
 // One column of the state through one token. Returns what the token reads.
 float through_token(const GatedDeltaArgs& args, std::int64_t token, std::int64_t column) {
-  const std::int64_t key_head = args.head / (args.value_heads / args.key_heads);
-  const float* const key = args.key + (token * args.key_heads + key_head) * args.key_dim;
-  const float* const query = args.query + (token * args.key_heads + key_head) * args.key_dim;
+  const float* const key = args.key + (token * args.key_heads + args.key_head) * args.key_dim;
+  const float* const query = args.query + (token * args.key_heads + args.key_head) * args.key_dim;
   const std::int64_t of_head = token * args.value_heads + args.head;
   float* const state = args.state + args.head * args.key_dim * args.value_dim + column;
   double known = 0.0;

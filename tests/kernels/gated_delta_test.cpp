@@ -52,6 +52,7 @@ struct DeltaProblem {
       part.state = left.data();
       part.output = output.data() + first * args.value_heads * args.value_dim;
       for (part.head = 0; part.head < args.value_heads; ++part.head) {
+        part.key_head = part.head % args.key_heads;
         for (part.first_column = 0; part.first_column < args.value_dim; part.first_column += columns) {
           part.columns = std::min(columns, args.value_dim - part.first_column);
           EXPECT_EQ(kernel(part), LaunchStatus::kOk);
@@ -134,7 +135,8 @@ TEST(GatedDelta, RefusesWhatDoesNotFit) {
     expect(LaunchStatus::kOk, [](auto& a) { a.tokens = 0; });
     expect(LaunchStatus::kBadArgument, [](auto& a) { a.state = nullptr; });
     expect(LaunchStatus::kBadArgument, [](auto& a) { a.tokens = -1; });
-    expect(LaunchStatus::kBadArgument, [](auto& a) { a.key_heads = 3; });
+    expect(LaunchStatus::kBadArgument, [](auto& a) { a.key_head = 1; });
+    expect(LaunchStatus::kBadArgument, [](auto& a) { a.key_head = -1; });
     expect(LaunchStatus::kBadArgument, [](auto& a) { a.head = 2; });
     expect(LaunchStatus::kBadArgument, [](auto& a) { a.first_column = 1; });
     expect(LaunchStatus::kUnsupported, [](auto& a) { a.key_dim = kMaxDeltaKey + 1; });

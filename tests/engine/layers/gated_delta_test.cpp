@@ -64,6 +64,29 @@ TEST_F(GatedDeltaLayer, ReadsNothingOfLaterTokens) {
   EXPECT_TRUE(at::equal(layer(rows, first).slice(0, 0, 12), layer(other, second).slice(0, 0, 12)));
 }
 
+// As GGUF files have them: one value head of each key head after the other.
+TEST_F(GatedDeltaLayer, ReadsTheSameWithValueHeadsInTurn) {
+  const GatedDelta layer = random_layer();
+  const at::Tensor heads = at::tensor({0, 2, 1, 3}, at::kLong);  // of 2 key heads
+  const at::Tensor values = (heads.unsqueeze(1) * kSizes.value_dim + at::arange(kSizes.value_dim)).flatten();
+  const at::Tensor keys = at::arange(2 * kSizes.keys());
+  const at::Tensor channels = at::cat({keys, values + 2 * kSizes.keys()});
+  const auto matrix = [&](const Linear& of) { return of.weight.columns(0, of.weight.in()); };
+  GatedDelta turned = layer;
+  turned.sizes.in_turn = true;
+  turned.input.weight = matrix(layer.input).index_select(0, at::cat({channels, values + kSizes.channels()}));
+  turned.rates.weight = matrix(layer.rates).index_select(0, at::cat({heads, heads + kSizes.value_heads}));
+  turned.convolution = layer.convolution.index_select(1, channels).contiguous();
+  turned.decay = layer.decay.index_select(0, heads);
+  turned.decay_offset = layer.decay_offset.index_select(0, heads);
+  turned.output.weight = matrix(layer.output).index_select(1, values).contiguous();
+  const at::Tensor rows = at::randn({20, kHidden});
+  LayerState state = empty_state();
+  LayerState expected = empty_state();
+  EXPECT_LE(relative_distance(turned(rows, state), layer(rows, expected)), 1e-6);
+  EXPECT_LE(relative_distance(state.memory, expected.memory.index_select(0, heads)), 1e-6);
+}
+
 // Chunks of 64 tokens and a rest, behind a state that is not empty, against the definition in fp64.
 TEST_F(GatedDeltaLayer, ChunksEqualTheRule) {
   for (const std::int64_t tokens : {1, 5, 64, 150}) {
