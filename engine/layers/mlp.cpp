@@ -28,7 +28,7 @@ at::Tensor ExpertMlp::operator()(const at::Tensor& input) const {
     const at::Tensor said = experts[expert](input.index_select(0, rows)) * flat.index_select(0, mine).unsqueeze(1);
     sum.index_add_(0, rows, said.to(sum.scalar_type()));
   }
-  return sum;
+  return shared ? sum.add_(shared->gate(input).sigmoid() * shared->mlp(input)) : sum;
 }
 
 }  // namespace winnow

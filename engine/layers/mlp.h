@@ -1,9 +1,10 @@
-// Feed-forward blocks: gated (most decoders), plain (Falcon, vision towers, projectors), and mixture of experts (Qwen3-MoE).
+// Feed-forward blocks: gated (most decoders), plain (Falcon, vision towers, projectors), and mixture of experts (Qwen3-MoE, Qwen3.5-MoE).
 //
 // Used by engine/models. Inference only. Threads: engine thread.
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <variant>
 #include <vector>
 
@@ -31,10 +32,16 @@ struct PlainMlp {
 // Mixture of experts: a router sends each token to its best experts and weights their outputs. Rows of one expert are batched; a decode
 // step runs only `chosen` experts. Router weights are fp32 softmaxes, applied in fp32.
 struct ExpertMlp {
+  // Every token goes through it; its output is weighted by the sigmoid of `gate`.
+  struct Shared {
+    Linear gate;  // [1, hidden]
+    GatedMlp mlp;
+  };
   Linear router;  // [experts, hidden]
   std::vector<GatedMlp> experts;
-  std::int64_t chosen = 0;                               // experts of a token
-  bool sums_to_one = true;                               // the chosen experts' weights are normalised
+  std::int64_t chosen = 0;  // experts of a token
+  bool sums_to_one = true;  // the chosen experts' weights are normalised
+  std::optional<Shared> shared{};
   at::Tensor operator()(const at::Tensor& input) const;  // [rows, hidden] -> [rows, hidden]
 };
 

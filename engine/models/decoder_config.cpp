@@ -25,7 +25,7 @@ struct DecoderSizes {
 };
 
 // What config.json need not say, because the class that reads it knows (transformers' configuration classes).
-enum class ExpertWeights : int { kNoExperts, kMaySumToOne, kSumToOne, kMixtral };
+enum class ExpertWeights : int { kNoExperts, kMaySumToOne, kSumToOne, kMixtral, kSumToOneAndShared, kMaySumToOneAndShared };
 
 enum class OtherLayers : int {
   kNone,       // but those with a sliding window
@@ -53,6 +53,7 @@ constexpr DecoderSizes kSmolLm3{2048, 11'008, 36, 16, 4, 128'256};
 constexpr RotaryDefaults kThreeAxes{1'000'000.0, true};
 constexpr RotaryDefaults kThreeAxesAlternating{500'000.0, true};
 constexpr RotaryDefaults kQuarterTurns{10'000.0, true, 0.25};
+constexpr DecoderSizes kOnlyExperts{0, 512};  // an MLP that no layer has
 
 constexpr auto kTypes = std::to_array<DecoderType>({
     {"llama", false, true, 2048, 0, {4096, 11'008, 32, 32, 0, 32'000}},
@@ -69,6 +70,9 @@ constexpr auto kTypes = std::to_array<DecoderType>({
     {"qwen3_moe", true, true, 32'768, 0, {}, {}, 1e-6, ExpertWeights::kMaySumToOne},
     {"qwen3_vl_moe_text", true, true, 128'000, 0, {}, kThreeAxesAlternating, 1e-6, ExpertWeights::kSumToOne},
     {"qwen3_5_text", true, true, 32'768, 0, {}, kQuarterTurns, 1e-6, ExpertWeights::kNoExperts, OtherLayers::kRecurrent},
+    {"qwen3_5_moe_text", true, true, 32'768, 0, kOnlyExperts, kQuarterTurns, 1e-6, ExpertWeights::kSumToOneAndShared,
+     OtherLayers::kRecurrent},
+    {"qwen3_next", true, true, 32'768, 0, {}, kQuarterTurns, 1e-6, ExpertWeights::kMaySumToOneAndShared, OtherLayers::kRecurrent},
     {"smollm3", false, true, 32'768, 0, kSmolLm3, {2'000'000.0}, 1e-6, ExpertWeights::kNoExperts, OtherLayers::kUnrotated, true},
 });
 
@@ -99,8 +103,8 @@ std::optional<std::int64_t> sliding_window(const JsonObject& text, const Decoder
   return type.window;
 }
 
-// transformers' Qwen3-VL-MoE divides by the sum whatever norm_topk_prob says. Which layers have experts is not read: the weights tell.
-// inner: the model's intermediate_size.
+// transformers' Qwen3-VL-MoE and Qwen3.5-MoE divide by the sum whatever norm_topk_prob says. Which layers have experts is not read: the
+// weights tell. inner: the model's intermediate_size.
 std::optional<ExpertConfig> read_experts(const JsonObject& text, ExpertWeights weights, std::int64_t inner) {
   if (weights == ExpertWeights::kNoExperts) return std::nullopt;
   ExpertConfig experts;
@@ -111,7 +115,10 @@ std::optional<ExpertConfig> read_experts(const JsonObject& text, ExpertWeights w
   if (experts.chosen > experts.count)
     text.refuse(ErrorCode::kDamagedFile, "num_experts_per_tok", "there are " + std::to_string(experts.count) + " experts");
   experts.intermediate_size = mixtral ? inner : text.integer("moe_intermediate_size", 1, kMaxIntermediate);
-  experts.sums_to_one = weights != ExpertWeights::kMaySumToOne || text.boolean("norm_topk_prob", false);
+  const bool says_sum = weights == ExpertWeights::kMaySumToOne || weights == ExpertWeights::kMaySumToOneAndShared;
+  const bool shared = weights == ExpertWeights::kSumToOneAndShared || weights == ExpertWeights::kMaySumToOneAndShared;
+  experts.sums_to_one = !says_sum || text.boolean("norm_topk_prob", shared);
+  if (shared) experts.shared_size = text.integer("shared_expert_intermediate_size", 1, kMaxIntermediate, 512);
   return experts;
 }
 
@@ -146,6 +153,8 @@ std::vector<bool> read_unrotated(const JsonObject& text, std::int64_t layers) {
 void read_recurrent(const JsonObject& text, DecoderConfig& config) {
   constexpr std::int64_t kMaxKernel = 64;
   constexpr std::int64_t kMaxDeltaDim = 1024;
+  // Its classes' default is no quotient.
+  if (!text.has("head_dim")) text.refuse(ErrorCode::kDamagedFile, "head_dim", "it is missing");
   config.norm = NormKind::kCentredRms;
   config.output_gate = true;
   if (!text.boolean("attn_output_gate", true)) unsupported(text, "attn_output_gate", "this model's attention has a gate on its output");
@@ -154,6 +163,7 @@ void read_recurrent(const JsonObject& text, DecoderConfig& config) {
                   text.integer("linear_key_head_dim", 1, kMaxDeltaDim, 128), text.integer("linear_value_head_dim", 1, kMaxDeltaDim, 128),
                   text.integer("linear_conv_kernel_dim", 1, kMaxKernel, 4)};
   require_whole_groups(text, "linear_num_key_heads", config.delta.value_heads, config.delta.key_heads);
+  config.delta.in_turn = text.boolean("linear_value_heads_in_turn", false);  // of gguf_config.h
 }
 
 }  // namespace

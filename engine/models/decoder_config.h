@@ -1,9 +1,9 @@
 // The configuration of a language model, read from config.json (`text_config` of a vision-language model) and checked.
 //
-// Describes transformer_decoder.h. Read here for Llama, Mistral, Mixtral, Qwen2, Qwen3, Qwen3-MoE, SmolLM3 and the decoders of Qwen2-VL,
-// Qwen2.5-VL, Qwen3-VL and Qwen3-VL-MoE, whose families read their rotary axes. Falcon and Gemma 3 have readers of their own
-// (causal_lm/falcon_config.h, gemma3_config.h). Zero heads, indivisible head counts, unknown activations and partial rotary embeddings are
-// refused by name. Qwen3.5's (models/qwen3_5) has layers without slots between its attention layers. Keys of both transformers 4
+// Describes transformer_decoder.h. Read here for Llama, Mistral, Mixtral, Qwen2, Qwen3, Qwen3-MoE, Qwen3-Next, Qwen3.5, SmolLM3 and the
+// decoders of Qwen2-VL, Qwen2.5-VL, Qwen3-VL and Qwen3.5, whose families read their rotary axes. Falcon and Gemma 3 have readers of their
+// own (causal_lm/falcon_config.h, gemma3_config.h). Zero heads, indivisible head counts, unknown activations and partial rotary embeddings
+// are refused by name. Qwen3-Next's and Qwen3.5's have layers without slots between their attention layers. Keys of both transformers 4
 // (rope_theta, rope_scaling) and 5 (rope_parameters) are read. Missing fields of a Llama or Mistral take the defaults of LlamaConfig and
 // MistralConfig, because published folders say "_name_or_path" and little more. The weight names, not this file, decide which projections
 // have biases. Errors: as config_fields.h. No torch. Threads: plain values.
@@ -39,7 +39,8 @@ struct ExpertConfig {
   std::int64_t count = 0;
   std::int64_t chosen = 0;  // experts per token
   std::int64_t intermediate_size = 0;
-  bool sums_to_one = true;  // the chosen experts' weights are normalised
+  bool sums_to_one = true;       // the chosen experts' weights are normalised
+  std::int64_t shared_size = 0;  // of the expert that every token goes through, with a gate of its own; 0: none
 };
 
 // Names of a decoder's tensors; the defaults are Llama's, which most share.

@@ -14,6 +14,7 @@
 #include "engine/layers/shared_entry_attention.h"
 #include "engine/layers/tiled_attention.h"
 #include "engine/layers/window_slots.h"
+#include "engine/models/delta_weights.h"
 #include "engine/models/head_order.h"
 
 namespace winnow {
@@ -202,6 +203,14 @@ ExpertMlp TransformerDecoder::read_experts(WeightReader& weights, const std::str
   mlp.router = weights.linear(prefix + "gate", config.count, hidden, WeightReader::Bias::kNone);
   mlp.chosen = config.chosen;
   mlp.sums_to_one = config.sums_to_one;
+  if (config.shared_size > 0) {
+    const std::string shared = prefix + "shared_expert.";
+    const auto none = WeightReader::Bias::kNone;
+    mlp.shared = {
+        weights.linear(prefix + "shared_expert_gate", 1, hidden, none),
+        {weights.packable_linear({{shared + "gate_proj", config.shared_size}, {shared + "up_proj", config.shared_size}}, hidden, none),
+         weights.packable_linear({{shared + "down_proj", hidden}}, config.shared_size, none), config_.activation}};
+  }
   const std::string experts = prefix + "experts.";
   if (weights.has(experts + "gate_up_proj")) {
     std::vector<Linear> first = weights.packable_experts(experts + "gate_up_proj", config.count, 2 * inner, hidden);
@@ -263,23 +272,10 @@ TransformerDecoder::Layer TransformerDecoder::read_layer(WeightReader& weights, 
 }
 
 RecurrentLayer TransformerDecoder::read_recurrent_layer(WeightReader& weights, const std::string& prefix) const {
-  const DeltaSizes& sizes = config_.delta;
-  const std::int64_t hidden = config_.hidden_size;
-  const std::string own = prefix + std::string(config_.names.delta) + ".";
-  const auto none = WeightReader::Bias::kNone;
-  const auto numbers = [&](const char* name) { return weights.tensor(own + name, {sizes.value_heads}).to(at::kFloat); };
   RecurrentLayer layer;
   layer.input_norm = read_norm(weights, prefix + std::string(config_.names.input_norm));
-  GatedDelta& delta = layer.mixer;
-  delta.sizes = sizes;
-  delta.input = weights.packable_linear({{own + "in_proj_qkv", sizes.channels()}, {own + "in_proj_z", sizes.values()}}, hidden, none);
-  delta.rates = weights.linear({{own + "in_proj_b", sizes.value_heads}, {own + "in_proj_a", sizes.value_heads}}, hidden, none);
-  const at::Tensor kernel = weights.tensor(own + "conv1d.weight", {sizes.channels(), 1, sizes.kernel});
-  delta.convolution = kernel.squeeze(1).t().to(at::kFloat).contiguous();
-  delta.decay = numbers("A_log").exp().neg();
-  delta.decay_offset = numbers("dt_bias");
-  delta.norm = weights.rms_norm(own + "norm", sizes.value_dim, config_.norm_eps);
-  delta.output = weights.packable_linear({{own + "out_proj", hidden}}, sizes.values(), none);
+  const std::string mixer = prefix + std::string(config_.names.delta) + ".";
+  layer.mixer = read_gated_delta(weights, mixer, config_.delta, config_.hidden_size, config_.norm_eps);
   layer.mlp_norm = read_norm(weights, prefix + std::string(config_.names.mlp_norm));
   layer.mlp = read_mlp(weights, prefix);
   return layer;

@@ -1,5 +1,6 @@
-// The decoder of Llama, Mistral, Qwen2, Qwen3, Qwen3.5, Falcon and Gemma 3 as a TextDecoder. DecoderConfig selects RMS or layer norms,
-// rotary axes, GQA, query and key norms, a gated or plain MLP after or parallel to attention, mixture of experts, and layers without slots.
+// The decoder of Llama, Mistral, Qwen2, Qwen3, Qwen3-Next, Qwen3.5, Falcon and Gemma 3 as a TextDecoder. DecoderConfig selects RMS or layer
+// norms, rotary axes, GQA, query and key norms, a gated or plain MLP after or parallel to attention, mixture of experts, and layers without
+// slots.
 //
 // A layer of this class is one that attends. Layers without slots are computed with the attention layer behind them, those at the end with
 // the last one (KvShape::states_with): whoever goes through the layers, judges or compacts them meets only such as have slots.

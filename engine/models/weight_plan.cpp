@@ -6,11 +6,12 @@
 namespace winnow {
 namespace {
 
-// Whether it is read as a layer's matrix, or as one for each expert; a table of places or one product's matrix is numbers in any case.
+// Whether it is read as a layer's matrix, or as one for each expert; a table of places, a convolution or one product's matrix
+// is numbers in any case.
 bool of_a_layer(const std::string& name, const StoredTensor& tensor) {
   const bool matrix = tensor.shape.size() == 2 || (tensor.shape.size() == 3 && tensor.shape.front() > 1);
   const auto says = [&](std::string_view part) { return name.find(part) != std::string::npos; };
-  return matrix && !says("pos") && !says("mm_input_projection");
+  return matrix && !says("pos") && !says("mm_input_projection") && !says("conv1d");
 }
 
 bool stays_narrow(const std::string& name, const StoredTensor& tensor) {
@@ -20,8 +21,10 @@ bool stays_narrow(const std::string& name, const StoredTensor& tensor) {
 // Which tensors of a file go through MatrixPacking says its reader; by their names, the decoder's matrices and its tables.
 double bits_of(const MatrixPacking& packing, const std::string& name, const StoredTensor& tensor, double unquantised) {
   const auto says = [&](std::string_view part) { return name.find(part) != std::string::npos; };
-  const bool routes = name.ends_with(".gate.weight");  // to experts
-  if (!of_a_layer(name, tensor) || routes) return unquantised;
+  // What routes to experts, and the rates of a gated delta layer.
+  const bool stays =
+      name.ends_with(".gate.weight") || says("shared_expert_gate") || says("in_proj_a.") || says("in_proj_b.") || says("in_proj_ba.");
+  if (!of_a_layer(name, tensor) || stays) return unquantised;
   const bool of_decoder = says("layers.") && !says("vis");
   const auto with_rows_of = [&](std::int64_t in) {
     return (of_decoder ? packing.most_bits(in) : packing.most_fine_bits(in)).value_or(unquantised);

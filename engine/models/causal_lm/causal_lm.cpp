@@ -1,5 +1,7 @@
 #include "engine/models/causal_lm/causal_lm.h"
 
+#include <array>
+
 #include "engine/base/error.h"
 #include "engine/models/causal_lm/falcon_config.h"
 #include "engine/models/causal_lm/gemma3_config.h"
@@ -9,10 +11,13 @@ namespace {
 
 [[noreturn]] void refuse_media() { throw Exception(ErrorCode::kInternal, "", "a model that reads text only was given media"); }
 
+// Qwen3.5's text models are read from folders of the whole model, too.
+constexpr std::array<WeightNameRule, 1> kNameRules = {{{"model.language_model.", "model."}}};
+
 std::unique_ptr<VisionLanguageModel> load_text_model(const DecoderConfig& config, ModelLoad& load) {
   load.info.traits.sees = false;
   load.info.traits.judges_patches = false;
-  return std::make_unique<CausalLm>(config, load.weights({}));
+  return std::make_unique<CausalLm>(config, load.weights(kNameRules));
 }
 
 }  // namespace

@@ -1,4 +1,4 @@
-// A text-only language model: Llama, Mistral, Qwen2, Qwen3, Falcon and Gemma 3.
+// A text-only language model: Llama, Mistral, Qwen2, Qwen3, Qwen3-Next, Qwen3.5, Falcon and Gemma 3.
 //
 // Made by registry.h, used as VisionLanguageModel. ModelTraits::sees is false, so engine/generation refuses images and videos before it
 // opens them; calling the media methods breaks their precondition. Threads: engine thread; methods need

@@ -1,4 +1,5 @@
-// Qwen3.5: gated delta layers between layers that attend, M-RoPE on part of a head, and Qwen3-VL's pictures and videos without deepstack.
+// Qwen3.5, dense or a mixture of experts: gated delta layers between layers that attend, M-RoPE on part of a head, and Qwen3-VL's pictures
+// and videos without deepstack.
 //
 // Made by registry.h. Media, prompt and positions are Qwen3-VL's (qwen3_vl.h, whose class serves both); what differs is the decoder
 // (DecoderConfig::recurrent) and what the files say. A second head for guessing several tokens (mtp) is left unread. Follows transformers

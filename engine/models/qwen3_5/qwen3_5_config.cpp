@@ -1,5 +1,8 @@
 #include "engine/models/qwen3_5/qwen3_5_config.h"
 
+#include <string_view>
+
+#include "engine/base/error.h"
 #include "engine/models/config_fields.h"
 #include "engine/models/qwen3_5/chat_template.h"
 #include "engine/models/rotary_config.h"
@@ -7,12 +10,13 @@
 namespace winnow {
 namespace {
 
-DecoderConfig parse_hybrid_text(const JsonObject& root) {
+constexpr std::string_view kDenseType = "qwen3_5";
+constexpr std::string_view kExpertType = "qwen3_5_moe";
+
+DecoderConfig parse_hybrid_text(const JsonObject& root, const std::string& type) {
   const JsonObject text = root.object("text_config");
-  require_model_type(text, "qwen3_5_text", true);
-  // Its class's default is no quotient.
-  if (!text.has("head_dim")) text.refuse(ErrorCode::kDamagedFile, "head_dim", "it is missing");
-  DecoderConfig config = parse_decoder_config(text, "qwen3_5_text");
+  require_model_type(text, type + "_text", true);
+  DecoderConfig config = parse_decoder_config(text, type + "_text");
   config.rotary.frequency_axis = read_alternating_sections(text, rotated_elements(config.rotary, config.head_dim));
   config.tie_word_embeddings = config.tie_word_embeddings || root.boolean("tie_word_embeddings", false);
   return config;
@@ -22,12 +26,13 @@ DecoderConfig parse_hybrid_text(const JsonObject& root) {
 
 Qwen3VlConfig parse_qwen3_5_config(const Json& document, const std::string& file) {
   const JsonObject root(document, file);
-  require_model_type(root, "qwen3_5", false);
+  const std::string type = root.string("model_type", kMaxNameBytes);
+  if (type != kDenseType && type != kExpertType)
+    unsupported(root, "model_type", quoted_name(type) + " is not a model that this program runs");
   Qwen3VlConfig config;
-  config.text = parse_hybrid_text(root);
+  config.text = parse_hybrid_text(root, type);
   const JsonObject vision = root.object("vision_config");
-  const std::string type = vision.string("model_type", kMaxNameBytes, "qwen3_5_vision");
-  if (type != "qwen3_5_vision") require_model_type(vision, "qwen3_5", true);
+  if (vision.string("model_type", kMaxNameBytes, type) != type) require_model_type(vision, type + "_vision", true);
   config.vision = read_qwen3_vision(vision, config.text.hidden_size);
   config.vision.deepstack = read_position_table(vision);
   const char* const levels = "deepstack_visual_indexes";

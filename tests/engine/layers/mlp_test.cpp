@@ -47,6 +47,16 @@ TEST(ExpertMlp, WeighsWhatTheBestExpertsOfEachTokenSay) {
   EXPECT_LE(test_support::relative_distance(mlp(input), weighed_by_hand(mlp, input)), 1e-5);
 }
 
+TEST(ExpertMlp, AddsTheSharedExpertAsItsGateSays) {
+  c10::InferenceMode inference;
+  ExpertMlp mlp = experts(5, 2);
+  const at::Tensor input = at::randn({9, kHidden});
+  const at::Tensor chosen = mlp(input);
+  mlp.shared = {{at::randn({1, kHidden}), {}}, {{at::randn({6, kHidden}), {}}, {at::randn({kHidden, 3}), {}}, Activation::kSilu}};
+  const at::Tensor gate = at::linear(input, mlp.shared->gate.weight.columns(0, kHidden)).sigmoid();  // [9, 1]
+  EXPECT_LE(test_support::relative_distance(mlp(input), chosen + gate * mlp.shared->mlp(input)), 1e-6);
+}
+
 TEST(ExpertMlp, AllExpertsOfOneAreThatOne) {
   c10::InferenceMode inference;
   const ExpertMlp mlp = experts(1, 1);

@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Writes tests/golden/qwen3_5: tiny random Qwen3.5 folders and what transformers computes with them in fp32.
+"""Writes tests/golden/qwen3_5 and qwen3_5_moe: tiny random Qwen3.5 folders and what transformers computes with them in fp32.
 
     python tests/golden/make/make_qwen3_5_golden.py
 
@@ -18,13 +18,13 @@ import torch
 import transformers
 from family_golden import GOLDEN, GREEDY_TOKENS, loaded, main, write_folder
 from tokenizers import Regex, pre_tokenizers
-from transformers import AutoProcessor, Qwen3_5ForConditionalGeneration
+from transformers import AutoProcessor, Qwen3_5ForConditionalGeneration, Qwen3_5MoeForConditionalGeneration
 from transformers.models.qwen3_5.tokenization_qwen3_5 import PRETOKENIZE_REGEX
 
 import make_qwen2_vl_golden as qwen2
 import make_qwen3_vl_golden as qwen3
 
-FAMILY = "qwen3_5"
+CLASSES = {"qwen3_5": Qwen3_5ForConditionalGeneration, "qwen3_5_moe": Qwen3_5MoeForConditionalGeneration}
 STEADY = 4e-5  # of the largest logit
 HALF = qwen3.HALF
 # A gated delta layer's sizes, as the text configuration names them.
@@ -56,7 +56,16 @@ CONFIGURATIONS = {
         pixels=dict(size=dict(shortest_edge=8 * 64, longest_edge=20 * 64), **HALF),
         frames=dict(size=dict(shortest_edge=8 * 64, longest_edge=24 * 64), **HALF), layout="saved", stored=torch.float32),
 }
-# Layers cut to one period, vision encoders to two; narrow MLPs, few words.
+CONFIGURATIONS["qwen3_5_moe/published"] = dict(
+    seed=1, family="qwen3_5_moe",
+    covers="2 of 5 experts and one that every token goes through, weighted by a gate of its own; every third layer attends, experts of each product "
+           "in one tensor, a quarter of a head rotates, bf16",
+    text=dict(num_hidden_layers=3, full_attention_interval=3, hidden_size=32, num_attention_heads=2, num_key_value_heads=1, head_dim=32,
+              num_experts=5, num_experts_per_tok=2, moe_intermediate_size=16, shared_expert_intermediate_size=24, **DELTA),
+    rope=dict(rope_type="default", rope_theta=10000000.0, partial_rotary_factor=0.25), sections=[2, 1, 1], tied=False, vision=EYES,
+    pixels=dict(size=dict(shortest_edge=8 * 64, longest_edge=20 * 64), **HALF),
+    frames=dict(size=dict(shortest_edge=8 * 64, longest_edge=24 * 64), **HALF), layout="published", stored=torch.bfloat16)
+# Layers cut to one period, vision encoders to two; narrow MLPs and experts, few words.
 COMMON = dict(
     seed=1, rope=dict(rope_type="default", rope_theta=10000000.0, partial_rotary_factor=0.25), sections=[11, 11, 10],
     pixels=dict(size=dict(shortest_edge=65536, longest_edge=16777216), **HALF),
@@ -69,9 +78,22 @@ PUBLISHED = {
         text=dict(hidden_size=1024, intermediate_size=1024, num_attention_heads=8, num_key_value_heads=2, linear_num_value_heads=16,
                   **PUBLISHED_DELTA),
         tied=True, vision=dict(hidden_size=768, intermediate_size=3072, num_heads=12, **PUBLISHED_EYES), **COMMON),
+    "Qwen3.5-4B": dict(
+        text=dict(hidden_size=2560, intermediate_size=1024, num_attention_heads=16, num_key_value_heads=4, linear_num_value_heads=32,
+                  **PUBLISHED_DELTA),
+        tied=True, vision=dict(hidden_size=1024, intermediate_size=4096, num_heads=16, **PUBLISHED_EYES), **COMMON),
     "Qwen3.5-9B": dict(
         text=dict(hidden_size=4096, intermediate_size=1024, num_attention_heads=16, num_key_value_heads=4, linear_num_value_heads=32,
                   **PUBLISHED_DELTA),
+        tied=False, vision=dict(hidden_size=1152, intermediate_size=4304, num_heads=16, **PUBLISHED_EYES), **COMMON),
+    "Qwen3.5-27B": dict(
+        text=dict(hidden_size=5120, intermediate_size=1024, num_attention_heads=24, num_key_value_heads=4, linear_num_value_heads=48,
+                  **PUBLISHED_DELTA),
+        tied=False, vision=dict(hidden_size=1152, intermediate_size=4304, num_heads=16, **PUBLISHED_EYES), **COMMON),
+    "Qwen3.5-35B-A3B": dict(
+        family="qwen3_5_moe",
+        text=dict(hidden_size=2048, num_attention_heads=16, num_key_value_heads=2, linear_num_value_heads=32, num_experts=256,
+                  num_experts_per_tok=8, moe_intermediate_size=64, shared_expert_intermediate_size=64, **PUBLISHED_DELTA),
         tied=False, vision=dict(hidden_size=1152, intermediate_size=4304, num_heads=16, **PUBLISHED_EYES), **COMMON),
 }
 
@@ -84,11 +106,12 @@ def make_tokenizer():
 
 
 def config_of(options, tokenizer):
+    family = options.get("family", "qwen3_5")
     published = options["layout"] == "published"
     rope = options["rope"] | dict(mrope_section=options["sections"], mrope_interleaved=True)
-    text = dict(model_type="qwen3_5_text", vocab_size=len(tokenizer) + 3, max_position_embeddings=4096, bos_token_id=None, rope_parameters=rope,
+    text = dict(model_type=family + "_text", vocab_size=len(tokenizer) + 3, max_position_embeddings=4096, bos_token_id=None, rope_parameters=rope,
                 eos_token_id=tokenizer.eos_token_id, tie_word_embeddings=options["tied"], **options["text"])
-    vision = options["vision"] | dict(model_type=FAMILY if published else FAMILY + "_vision", in_channels=3, hidden_act="gelu_pytorch_tanh",
+    vision = options["vision"] | dict(model_type=family if published else family + "_vision", in_channels=3, hidden_act="gelu_pytorch_tanh",
                                       out_hidden_size=options["text"]["hidden_size"])
     if published:
         vision |= dict(deepstack_visual_indexes=[])
@@ -96,15 +119,16 @@ def config_of(options, tokenizer):
     ids = {name: tokenizer.convert_tokens_to_ids(f"<|{token}|>") for name, token in (
         ("image_token_id", "image_pad"), ("video_token_id", "video_pad"), ("vision_start_token_id", "vision_start"),
         ("vision_end_token_id", "vision_end"))}
-    return dict(architectures=["Qwen3_5ForConditionalGeneration"], model_type=FAMILY, tie_word_embeddings=options["tied"],
+    return dict(architectures=[CLASSES[family].__name__], model_type=family, tie_word_embeddings=options["tied"],
                 torch_dtype=str(options["stored"]).removeprefix("torch."), **ids, text_config=text, vision_config=vision)
 
 
 def randomise(model, generator, tied):
-    """Norms are stored as w - 1, but for the gated ones. Decays from a token to hundreds, so that the states matter."""
+    """Norms are stored as w - 1, but for the gated ones. Decays from a token to hundreds, so that the states matter. Routers that choose."""
     family_golden.randomise(
         model, generator, (r"visual\..*norm\d?\.weight$|linear_attn\.norm\.weight$", 1, 0.2), (r"norm\.weight$", 0, 0.2),
-        (r"visual\..*\.bias$", 0, 0.2), (r"dt_bias$", 0, 1), (r"A_log$", -3, 1.5), ("embed_tokens|lm_head", 0, 0.2 if tied else 0.5))
+        (r"visual\..*\.bias$", 0, 0.2), (r"dt_bias$", 0, 1), (r"A_log$", -3, 1.5), (r"mlp\.gate\.weight$", 0, 1), (r"shared_expert_gate", 0, 0.5),
+        ("embed_tokens|lm_head", 0, 0.2 if tied else 0.5))
 
 
 def store(model, options, folder):
@@ -134,11 +158,12 @@ def make_folder(options, folder):
     torch.manual_seed(options["seed"])
     tokenizer = make_tokenizer()
     (folder / "config.json").write_text(json.dumps(config_of(options, tokenizer), indent=1) + "\n")
-    model = Qwen3_5ForConditionalGeneration(transformers.AutoConfig.from_pretrained(folder))
+    model_class = CLASSES[options.get("family", "qwen3_5")]
+    model = model_class(transformers.AutoConfig.from_pretrained(folder))
     randomise(model, torch.Generator().manual_seed(options["seed"]), options["tied"])
     store(model, options, folder)
     qwen3.write_processor(options, tokenizer, folder)
-    return loaded(Qwen3_5ForConditionalGeneration, folder), with_frames_for_marks(AutoProcessor.from_pretrained(folder))
+    return loaded(model_class, folder), with_frames_for_marks(AutoProcessor.from_pretrained(folder))
 
 
 def run(model, inputs):
@@ -180,6 +205,7 @@ def states(model, ids):
 def steadiness(model, inputs):
     """How far the logits in fp32 are from those in fp64, relative to the largest."""
     single = model(**inputs, use_cache=False).logits[0, -1]
+    model.set_experts_implementation("eager")  # the one that knows fp64
     wide = {key: value.double() if value.is_floating_point() else value for key, value in inputs.items()}
     double = model.double()(**wide, use_cache=False).logits[0, -1]
     model.float()
@@ -187,8 +213,8 @@ def steadiness(model, inputs):
 
 
 def write_goldens():
-    shutil.rmtree(GOLDEN / FAMILY, ignore_errors=True)
     for name, options in CONFIGURATIONS.items():
+        shutil.rmtree(GOLDEN / name, ignore_errors=True)
         model, processor = make_folder(options, GOLDEN / name / "model")
         images, videos = processor.image_processor, processor.video_processor
         cases, tensors = {}, {"mean": torch.tensor(images.image_mean), "deviation": torch.tensor(images.image_std)}
@@ -202,10 +228,16 @@ def write_goldens():
         print(name, "fp32 and fp64 differ by", apart, flush=True)
         assert apart < STEADY, "another seed"
         write_folder(GOLDEN / name, cases, tensors)
-    qwen2.write_manifest_of(FAMILY, "Qwen3_5ForConditionalGeneration", CONFIGURATIONS, __file__,
-                            **{"text.states.memory": "fp32 [layers without slots, heads, key, value]",
-                               "text.states.recent": "fp32 [layers without slots, tokens before, channels], of the convolution",
-                               "<case>.features": "fp32 [tokens of media, hidden], in prompt order, of which every fifth column is kept"})
+    write_manifests()
+
+
+def write_manifests():
+    for family, model_class in CLASSES.items():
+        own = {name: options for name, options in CONFIGURATIONS.items() if name.startswith(family + "/")}
+        qwen2.write_manifest_of(family, model_class.__name__, own, __file__,
+                                **{"text.states.memory": "fp32 [layers without slots, heads, key, value]",
+                                   "text.states.recent": "fp32 [layers without slots, tokens before, channels], of the convolution",
+                                   "<case>.features": "fp32 [tokens of media, hidden], in prompt order, of which every fifth column is kept"})
 
 
 def compared_sizes(name, folder, cli):

@@ -10,6 +10,7 @@ safetensors (versions: manifest.json).
 """
 
 import json
+import pathlib
 import shutil
 
 import torch
@@ -197,13 +198,14 @@ def compared_sizes(name: str, folder, cli):
     yield Compared("text", exported(cli, folder, question, []), dict(input_ids=ids[0]) | theirs)
 
 
-def make(name: str, settings: dict, seed: int) -> None:
+def make(folder: pathlib.Path, settings: dict, seed: int) -> AutoModelForCausalLM:
+    """Writes the folder and gives its model. more: of settings, what is to be done to the weights."""
     torch.manual_seed(seed)
     config_class, model_class = settings["make"]
     model = model_class(config_class(**(SMALL | dict(num_hidden_layers=settings.get("layers", 2))), **settings["config"]))
     for parameter in model.parameters():  # norms and biases, too, so that leaving one out is seen
         parameter.data.add_(torch.randn_like(parameter) * 0.05)
-    folder = OUT / name
+    settings.get("more", lambda model: None)(model)
     folder.mkdir(parents=True)
     model.to(settings["stored"]).save_pretrained(folder)
     (folder / "generation_config.json").unlink(missing_ok=True)
@@ -221,12 +223,13 @@ def make(name: str, settings: dict, seed: int) -> None:
         tensors = {"ids": ids[0], "logits": logits[:, ::COLUMNS], "greedy": greedy[0], "second_ids": later[0], "second_answer": greedy[0, :ANSWER_TOKENS],
                    "second_logits": model(thread).logits[0, -1], "second_greedy": answered(thread, SECOND["greedy"])[0]}
     save_file({name: value.clone().contiguous() for name, value in tensors.items()}, folder / "golden.safetensors")
+    return model
 
 
 def write_goldens() -> None:
     shutil.rmtree(OUT, ignore_errors=True)
     for number, (name, settings) in enumerate(CONFIGURATIONS.items()):
-        make(name, settings, SEED + number)
+        make(OUT / name, settings, SEED + number)
     manifest = {
         "what": "logits of a prompt and 64 greedy tokens of tiny random language models, and of a second question",
         "reference": f"transformers {transformers.__version__}, fp32, eager attention, greedy without a cache",

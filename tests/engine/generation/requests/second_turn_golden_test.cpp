@@ -84,10 +84,11 @@ INSTANTIATE_TEST_SUITE_P(Folders, SecondTurn,
                          ::testing::Values("gqa_tied", "llava/llava_llama", "llava/next_mistral", "llava/next_video", "qwen2_vl/published",
                                            "qwen2_vl/saved", "qwen2_vl/joined_three", "qwen2_5_vl/published", "qwen2_5_vl/saved",
                                            "qwen3_vl/published", "qwen3_vl/saved", "qwen3_5/published", "qwen3_5/saved",
-                                           "smolvlm/smolvlm2_split", "smolvlm/idefics3_plain", "smolvlm/other_tile", "smolvlm/saved_fast",
-                                           "internvl/qwen2_saved", "internvl/llama_published", "internvl/other_size",
-                                           "internvl/feature_layer", "internvl/chat_internlm2", "internvl/chat_qwen2", "gemma3/published",
-                                           "gemma3/narrow_window", "gemma3/pan_and_scan", "gemma3/plain_pillow"),
+                                           "qwen3_5_moe/published", "smolvlm/smolvlm2_split", "smolvlm/idefics3_plain",
+                                           "smolvlm/other_tile", "smolvlm/saved_fast", "internvl/qwen2_saved", "internvl/llama_published",
+                                           "internvl/other_size", "internvl/feature_layer", "internvl/chat_internlm2",
+                                           "internvl/chat_qwen2", "gemma3/published", "gemma3/narrow_window", "gemma3/pan_and_scan",
+                                           "gemma3/plain_pillow"),
                          folder_info_name);
 
 }  // namespace

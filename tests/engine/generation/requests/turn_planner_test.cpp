@@ -225,14 +225,15 @@ TEST_P(PlansOfFamilies, EveryPresetKeepsWhatItsPlanSays) {
     const EventRecorder events = run(turn);
     const Finished done = finished(events);
     EXPECT_EQ(foreseen.last<Planned>()->kv_bytes_after_event, events.last<CacheReport>()->kv_bytes.after_event);
+    EXPECT_EQ(foreseen.last<Planned>()->state_bytes, done.figures.kv_bytes.states);
     EXPECT_EQ(foreseen.last<Planned>()->tokens.prompt, done.figures.tokens.prompt);
     EXPECT_EQ(foreseen.last<Planned>()->tokens.visual, done.figures.tokens.visual);
   }
 }
 
 INSTANTIATE_TEST_SUITE_P(Families, PlansOfFamilies,
-                         ::testing::Values("gqa_tied", "qwen3_vl/published", "qwen3_5/published", "smolvlm/smolvlm2_split",
-                                           "internvl/chat_internlm2", "gemma3/plain_pillow"),
+                         ::testing::Values("gqa_tied", "qwen3_vl/published", "qwen3_5/published", "qwen3_5_moe/published",
+                                           "smolvlm/smolvlm2_split", "internvl/chat_internlm2", "gemma3/plain_pillow"),
                          folder_info_name);
 
 class PlansOfLlavaVideos : public TinyModel, public ::testing::WithParamInterface<const char*> {

@@ -31,6 +31,19 @@ Json published() {
       "num_position_embeddings": 2304, "deepstack_visual_indexes": [], "hidden_act": "gelu_pytorch_tanh"}})");
 }
 
+// As Qwen/Qwen3.5-35B-A3B has its language model.
+Json with_experts() {
+  Json document = published();
+  document["model_type"] = document["vision_config"]["model_type"] = "qwen3_5_moe";
+  Json& text = document["text_config"];
+  text["model_type"] = "qwen3_5_moe_text";
+  text.erase("intermediate_size");
+  for (const auto& [key, value] : {std::pair("num_experts", 256), std::pair("num_experts_per_tok", 8),
+                                   std::pair("moe_intermediate_size", 512), std::pair("shared_expert_intermediate_size", 768)})
+    text[key] = value;
+  return document;
+}
+
 Qwen3VlConfig parse(const Json& document) { return parse_qwen3_5_config(document, "config.json"); }
 
 TEST(Qwen35Config, ReadsAPublishedFile) {
@@ -56,18 +69,51 @@ TEST(Qwen35Config, TakesLayerTypesBeforeTheInterval) {
   EXPECT_EQ(parse(document).text.recurrent, (std::vector<bool>{false, true, false}));
 }
 
+TEST(Qwen35Config, ReadsExpertsAndTheOneThatAllTokensGoThrough) {
+  const Qwen3VlConfig config = parse(with_experts());
+  ASSERT_TRUE(config.text.experts);
+  EXPECT_EQ(config.text.experts->count, 256);
+  EXPECT_EQ(config.text.experts->chosen, 8);
+  EXPECT_EQ(config.text.experts->intermediate_size, 512);
+  EXPECT_EQ(config.text.experts->shared_size, 768);
+  EXPECT_TRUE(config.text.experts->sums_to_one);
+  EXPECT_FALSE(parse(published()).text.experts);
+}
+
+// As Qwen/Qwen3-Next-80B-A3B-Instruct: the same layers without a vision encoder; the file says whether weights are normalised.
+TEST(Qwen35Config, ReadsQwen3Next) {
+  Json text = with_experts()["text_config"];
+  text["model_type"] = "qwen3_next";
+  text["intermediate_size"] = 5120;
+  text["norm_topk_prob"] = false;
+  const DecoderConfig config = parse_decoder_config(JsonObject(text, "config.json"), "llama");
+  EXPECT_EQ(config.experts->shared_size, 768);
+  EXPECT_FALSE(config.experts->sums_to_one);
+  EXPECT_EQ(std::ranges::count(config.recurrent, true), 18);
+  EXPECT_EQ(config.rotary.axes(), 1);
+}
+
+void expect_refused(Json document, const char* key, const Json& value, ErrorCode code) {
+  SCOPED_TRACE(key);
+  const std::string name(key);
+  document[Json::json_pointer(key)] = value;
+  expect_error(code, name.substr(name.rfind('/') + 1), [&] { parse(document); });
+}
+
+TEST(Qwen35Config, RefusesExpertsThatCannotBe) {
+  const auto expect = [](const char* key, const Json& value, ErrorCode code) { expect_refused(with_experts(), key, value, code); };
+  expect("/text_config/num_experts", std::int64_t{1} << 40, ErrorCode::kLimitExceeded);
+  expect("/text_config/num_experts_per_tok", 257, ErrorCode::kDamagedFile);
+  expect("/text_config/shared_expert_intermediate_size", 0, ErrorCode::kDamagedFile);
+  expect("/text_config/shared_expert_intermediate_size", "many", ErrorCode::kDamagedFile);
+  expect("/text_config/moe_intermediate_size", std::int64_t{1} << 40, ErrorCode::kLimitExceeded);
+  expect("/text_config/model_type", "qwen3_5_text", ErrorCode::kUnsupportedModel);
+}
+
 TEST(Qwen35Config, RefusesWhatItDoesNotRun) {
-  const auto with = [](const char* key, const Json& value) {
-    Json document = published();
-    document[Json::json_pointer(key)] = value;
-    return document;
-  };
-  const auto expect = [&](const char* key, const Json& value, ErrorCode code) {
-    SCOPED_TRACE(key);
-    const std::string name(key);
-    expect_error(code, name.substr(name.rfind('/') + 1), [&] { parse(with(key, value)); });
-  };
-  expect("/model_type", "qwen3_5_moe", ErrorCode::kUnsupportedModel);
+  const auto expect = [](const char* key, const Json& value, ErrorCode code) { expect_refused(published(), key, value, code); };
+  expect("/model_type", "qwen3_5_text", ErrorCode::kUnsupportedModel);
+  expect("/text_config/model_type", "qwen3_5_moe_text", ErrorCode::kUnsupportedModel);
   expect("/text_config/attn_output_gate", false, ErrorCode::kUnsupportedModel);
   expect("/text_config/layer_types", Json::array({"linear_attention"}), ErrorCode::kDamagedFile);
   expect("/text_config/full_attention_interval", 25, ErrorCode::kUnsupportedModel);

@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "tests/engine/models/golden_model.h"
+#include "tests/support/folder_test_name.h"
 #include "tests/support/tensor_distance.h"
 
 namespace winnow::qwen3_5_test {
@@ -18,7 +19,7 @@ using test_support::GoldenTensors;
 using test_support::load_golden_model;
 using test_support::relative_distance;
 
-constexpr const char* kFolders[] = {"qwen3_5/published", "qwen3_5/saved"};
+constexpr const char* kFolders[] = {"qwen3_5/published", "qwen3_5/saved", "qwen3_5_moe/published"};
 
 class Qwen35 : public ::testing::TestWithParam<const char*> {
  protected:
@@ -107,8 +108,7 @@ TEST_P(Qwen35, ALayerThatIsRestoredIsReadAgain) {
   EXPECT_TRUE(at::equal(read(ids.slice(0, 9), cache), once));
 }
 
-INSTANTIATE_TEST_SUITE_P(Folders, Qwen35, ::testing::ValuesIn(kFolders),
-                         [](const auto& info) { return std::string(info.param).substr(std::string(info.param).find('/') + 1); });
+INSTANTIATE_TEST_SUITE_P(Folders, Qwen35, ::testing::ValuesIn(kFolders), testing::folder_info_name);
 
 TEST(Qwen35Shape, SaysWhichLayersKeepStates) {
   const c10::InferenceMode inference;
@@ -119,7 +119,9 @@ TEST(Qwen35Shape, SaysWhichLayersKeepStates) {
   EXPECT_EQ(shape.rotary.rotated, 8);
   EXPECT_EQ(published->info().state_layers, 3);
   EXPECT_EQ(published->info().state_bytes, 3 * (4 * 8 * 12 + 3 * (2 * 16 + 48)) * 4);
-  EXPECT_EQ(load_golden_model("qwen3_5/saved")->text().kv_shape().states_with.values(), (std::vector<std::int64_t>{0, 3}));
+  const auto saved = load_golden_model("qwen3_5/saved");
+  EXPECT_EQ(saved->text().kv_shape().states_with.values(), (std::vector<std::int64_t>{0, 3}));
+  EXPECT_EQ(saved->info().state_bytes, 3 * (3 * 8 * 8 + 2 * (3 * 24)) * 4);
 }
 
 }  // namespace

@@ -1,0 +1,93 @@
+#!/usr/bin/env python3
+"""Writes tests/golden/recurrent_text: tiny random language models with layers that keep states, and what transformers computes with them.
+
+    python tests/golden/make/make_recurrent_text_golden.py
+
+As make_text_model_golden.py, whose tensors these are. Gated DeltaNet layers carry small differences on: a seed is taken only if
+transformers' own logits in fp32 and in fp64 are close. Needs torch, transformers 5.24, safetensors (versions: manifest.json).
+"""
+
+import json
+import re
+import shutil
+
+import torch
+import transformers
+from family_golden import GOLDEN, main
+from make_qwen3_5_golden import STEADY
+from safetensors.torch import load_file, save_file
+from transformers import (Qwen3_5ForCausalLM, Qwen3_5MoeForCausalLM, Qwen3_5MoeTextConfig, Qwen3_5TextConfig, Qwen3NextConfig,
+                          Qwen3NextForCausalLM)
+
+import make_text_model_golden as text
+
+OUT = GOLDEN / "recurrent_text"
+ROPE = {"rope_type": "default", "rope_theta": 10000000.0, "partial_rotary_factor": 0.25}
+DELTA = dict(linear_num_key_heads=2, linear_key_head_dim=8, linear_value_head_dim=12, linear_conv_kernel_dim=4)
+EXPERTS = dict(num_experts=5, num_experts_per_tok=2, moe_intermediate_size=16, shared_expert_intermediate_size=24)
+HEADS = dict(hidden_size=32, num_attention_heads=2, num_key_value_heads=1, head_dim=32, max_position_embeddings=512)
+
+
+def decays(model):
+    """From a token to hundreds, so that states matter, and routers that choose."""
+    for name, value in model.named_parameters():
+        for pattern, mean, deviation in ((r"A_log$", -3, 1.5), (r"dt_bias$", 0, 1), (r"mlp\.gate\.weight$", 0, 0.5), (r"linear_attn\.(in|out)_proj", 0, 0.2),
+                                         (r"conv1d", 0, 0.5), (r"shared_expert_gate", 0, 0.5)):
+            if re.search(pattern, name):
+                value.data.copy_(mean + deviation * torch.randn_like(value))
+
+
+def inside_the_whole(folder):
+    """Names as in a folder of the model with its vision encoder, of which transformers' class reads the text part."""
+    tensors = {name.replace("model.", "model.language_model.", 1): value for name, value in load_file(folder / "model.safetensors").items()}
+    save_file(tensors, folder / "model.safetensors", metadata={"format": "pt"})
+
+
+CONFIGURATIONS = {
+    "qwen3_5": dict(
+        seed=1, covers="Qwen3.5, every second of 4 layers attends, 4 value heads on 2 key heads, tied, names as in the whole model's folder", rows=50,
+        stored=torch.bfloat16, make=(Qwen3_5TextConfig, Qwen3_5ForCausalLM), layers=4, more=decays, renames=inside_the_whole,
+        config=dict(intermediate_size=40, linear_num_value_heads=4, full_attention_interval=2, tie_word_embeddings=True, rope_parameters=ROPE,
+                    **HEADS, **DELTA)),
+    "qwen3_5_moe": dict(
+        seed=1, covers="Qwen3.5-MoE, a tensor for each expert, layer_types of which the first attends and the last does not", rows=50,
+        stored=torch.bfloat16, make=(Qwen3_5MoeTextConfig, Qwen3_5MoeForCausalLM), layers=3, more=decays,
+        config=dict(linear_num_value_heads=2, layer_types=["full_attention", "linear_attention", "linear_attention"], rope_parameters=ROPE,
+                    **HEADS, **EXPERTS, **DELTA)),
+    "qwen3_next": dict(
+        seed=1, covers="Qwen3-Next, what a key head needs in one block of rows, a layer without experts", rows=50,
+        stored=torch.bfloat16, make=(Qwen3NextConfig, Qwen3NextForCausalLM), layers=3, more=decays,
+        config=dict(intermediate_size=40, linear_num_value_heads=4, full_attention_interval=3, mlp_only_layers=[1], rope_parameters=ROPE,
+                    **HEADS, **EXPERTS, **DELTA)),
+}
+
+
+def steadiness(model, folder):
+    """How far the logits in fp32 are from those in fp64, relative to the largest."""
+    ids = load_file(folder / "golden.safetensors")["ids"][None]
+    model.set_experts_implementation("eager")  # the one that knows fp64
+    with torch.inference_mode():
+        single = model(ids).logits
+        double = model.double()(ids).logits
+    return float((single - double).abs().max() / double.abs().max())
+
+
+def write_goldens():
+    shutil.rmtree(OUT, ignore_errors=True)
+    for name, settings in CONFIGURATIONS.items():
+        apart = steadiness(text.make(OUT / name, settings, settings["seed"]), OUT / name)
+        print(name, "fp32 and fp64 differ by", apart, flush=True)
+        assert apart < STEADY, "another seed"
+        settings.get("renames", lambda folder: None)(OUT / name)
+    manifest = {
+        "what": "logits of a prompt and 64 greedy tokens of tiny random language models with layers that keep states, and of a second question",
+        "reference": f"transformers {transformers.__version__}, fp32, eager attention, greedy without a cache",
+        "script": "tests/golden/make/make_recurrent_text_golden.py",
+        "versions": {"torch": torch.__version__, "transformers": transformers.__version__},
+        "configurations": {name: settings["covers"] for name, settings in CONFIGURATIONS.items()},
+    }
+    (OUT / "manifest.json").write_text(json.dumps(manifest, indent=1) + "\n")
+
+
+if __name__ == "__main__":
+    main(__doc__, write_goldens)
