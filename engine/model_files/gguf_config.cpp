@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <array>
+#include <charconv>
 #include <set>
 #include <string_view>
 
@@ -20,9 +21,11 @@ struct Architecture {
   // Its q and k are rotated in adjacent pairs, and their rows stored in that order.
   bool interleaved;
   bool gemma = false;  // its layers' norms, whose names and whose values are otherwise
+  // Layers without slots between those that attend, and norms stored as Gemma's.
+  enum class States : int { kNone, kByKeyHead, kInTurn } states = States::kNone;  // and the order of value heads: DeltaSizes::in_turn
 };
 
-constexpr std::array<Architecture, 11> kArchitectures = {{
+constexpr std::array<Architecture, 14> kArchitectures = {{
     {"llama", "LlamaForCausalLM", "llama", true},
     {"internlm2", "LlamaForCausalLM", "llama", true},  // whose packed wqkv converters take apart: the rest is a Llama
     {"mistral3", "MistralForCausalLM", "mistral", true},
@@ -32,6 +35,9 @@ constexpr std::array<Architecture, 11> kArchitectures = {{
     {"qwen3moe", "Qwen3MoeForCausalLM", "qwen3_moe", false},
     {"qwen3vl", "Qwen3ForCausalLM", "qwen3", false},  // likewise
     {"qwen3vlmoe", "Qwen3MoeForCausalLM", "qwen3_moe", false},
+    {"qwen3next", "Qwen3NextForCausalLM", "qwen3_next", false, false, Architecture::States::kByKeyHead},
+    {"qwen35", "Qwen3_5ForCausalLM", "qwen3_5_text", false, false, Architecture::States::kInTurn},  // likewise
+    {"qwen35moe", "Qwen3_5MoeForCausalLM", "qwen3_5_moe_text", false, false, Architecture::States::kInTurn},
     {"smollm3", "SmolLM3ForCausalLM", "smollm3", true},
     {"gemma3", "Gemma3ForCausalLM", "gemma3_text", false, true},  // as well
 }};
@@ -50,6 +56,7 @@ class Keys {
   }
 
   const Architecture& architecture() const { return *architecture_; }
+  bool keeps_states() const { return architecture_->states != Architecture::States::kNone; }
   std::string key(const char* name) const { return std::string(architecture_->name) + "." + name; }
   bool has(const char* name) const { return metadata_.has(key(name)); }
   std::int64_t integer(const char* name) const { return metadata_.integer(key(name), 0, kMany); }
@@ -69,14 +76,15 @@ class Keys {
 void refuse_what_a_decoder_lacks(const Keys& keys, std::int64_t head_dim) {
   if (keys.has("vision.block_count"))
     keys.refuse("files with a vision tower inside, as newer ones of Ollama's, are not read; take a model with a separate mmproj file");
-  if (keys.integer("expert_shared_count", 0) > 0 || keys.integer("expert_shared_feed_forward_length", 0) > 0)
-    keys.refuse("experts that every token goes through are not read");
+  const bool shares = !keys.keeps_states() && keys.integer("expert_shared_feed_forward_length", 0) > 0;
+  if (shares || keys.integer("expert_shared_count", 0) > 0) keys.refuse("experts that every token goes through are not read");
   constexpr std::int64_t kSoftmax = 1;
   if (keys.integer("expert_gating_func", kSoftmax) > kSoftmax)
     keys.refuse("experts that are chosen by anything but a softmax are not read");
   if (keys.real("attention.temperature_scale", 0.0) != 0.0) keys.refuse("attention whose temperature changes with the length is not read");
   if (keys.integer("attention.value_length", head_dim) != head_dim) keys.refuse("keys and values of different sizes are not read");
-  if (keys.integer("rope.dimension_count", head_dim) != head_dim) keys.refuse("partial rotary positions are not read");
+  if (!keys.keeps_states() && keys.integer("rope.dimension_count", head_dim) != head_dim)
+    keys.refuse("partial rotary positions are not read");
 }
 
 Json rope_scaling(const Keys& keys, const GgufTensorFacts& tensors, std::int64_t positions) {
@@ -107,15 +115,16 @@ Json rope_scaling(const Keys& keys, const GgufTensorFacts& tensors, std::int64_t
 // A Llama with experts is a Mixtral. llama.cpp divides the weights of the chosen ones by their sum, whatever the file says.
 void add_experts(const Keys& keys, Json& config) {
   const std::int64_t experts = keys.integer("expert_count", 0);
-  const bool of_qwen = config.at("model_type") == "qwen3_moe";
+  const std::string type = config.at("model_type");
+  const bool of_qwen = type == "qwen3_moe" || type == "qwen3_next" || type == "qwen3_5_moe_text";
   if (experts == 0 && !of_qwen) return;
-  if (!of_qwen && config.at("model_type") != "llama")
-    keys.refuse("models of this architecture with experts (mixture of experts) are not read");
+  if (!of_qwen && type != "llama") keys.refuse("models of this architecture with experts (mixture of experts) are not read");
   config["num_experts_per_tok"] = keys.integer("expert_used_count");
   config["norm_topk_prob"] = true;
   config[of_qwen ? "num_experts" : "num_local_experts"] = experts;
   if (of_qwen) {
     config["moe_intermediate_size"] = keys.integer("expert_feed_forward_length");
+    if (keys.keeps_states()) config["shared_expert_intermediate_size"] = keys.integer("expert_shared_feed_forward_length");
   } else {
     config["architectures"] = {"MixtralForCausalLM"};
     config["model_type"] = "mixtral";
@@ -138,6 +147,27 @@ constexpr std::array<NameRule, 3> kGemmaNorms = {{
     {"post_attention_norm", "post_attention_layernorm"},
     {"ffn_norm", "pre_feedforward_layernorm"},
     {"post_ffw_norm", "post_feedforward_layernorm"},
+}};
+
+// Of models with layers that keep states, as well before those. Two names are whole.
+constexpr std::array<NameRule, 13> kStateNames = {{
+    {"post_attention_norm", "post_attention_layernorm"},
+    {"attn_qkv", "linear_attn.in_proj_qkv"},
+    {"attn_gate", "linear_attn.in_proj_z"},
+    {"ssm_alpha", "linear_attn.in_proj_a"},
+    {"ssm_beta", "linear_attn.in_proj_b"},
+    {"ssm_ba", "linear_attn.in_proj_ba"},
+    {"ssm_conv1d", "linear_attn.conv1d"},
+    {"ssm_norm", "linear_attn.norm"},
+    {"ssm_out", "linear_attn.out_proj"},
+    {"ffn_gate_inp_shexp", "mlp.shared_expert_gate"},
+    {"ffn_gate_shexp", "mlp.shared_expert.gate_proj"},
+    {"ffn_up_shexp", "mlp.shared_expert.up_proj"},
+    {"ffn_down_shexp", "mlp.shared_expert.down_proj"},
+}};
+constexpr std::array<NameRule, 2> kWholeStateNames = {{
+    {"ssm_a", "linear_attn.A"},
+    {"ssm_dt.bias", "linear_attn.dt_bias"},
 }};
 
 constexpr std::array<NameRule, 15> kLayerNames = {{
@@ -181,6 +211,41 @@ void add_gemma3(const Keys& keys, Json& config) {
   if (const double cap = keys.real("final_logit_softcapping", 0.0); cap > 0.0) config["final_logit_softcapping"] = cap;
 }
 
+// Layers, without those for guessing several tokens, which stand behind the others and are not read.
+std::int64_t layers_of(const Keys& keys) {
+  const std::int64_t guessing = keys.keeps_states() ? keys.integer("nextn_predict_layers", 0) : 0;
+  return std::max<std::int64_t>(0, keys.integer("block_count") - guessing);
+}
+
+// Which layers attend, the sizes of the others, and how much of a head rotates.
+void add_states(const Keys& keys, Json& config) {
+  const std::int64_t layers = config.at("num_hidden_layers");
+  if (keys.has("attention.recurrent_layers")) {
+    Json types = Json::array();
+    for (const std::int64_t recurrent : keys.integers("attention.recurrent_layers")) {
+      if (std::ssize(types) < layers) types.push_back(recurrent != 0 ? "linear_attention" : "full_attention");
+    }
+    config["layer_types"] = types;
+  }
+  config["full_attention_interval"] = keys.integer("full_attention_interval", 4);
+  const std::int64_t value_heads = keys.integer("ssm.time_step_rank");
+  const std::int64_t values = keys.integer("ssm.inner_size");
+  config["linear_num_key_heads"] = keys.integer("ssm.group_count");
+  config["linear_num_value_heads"] = value_heads;
+  config["linear_key_head_dim"] = keys.integer("ssm.state_size");
+  config["linear_value_head_dim"] = value_heads > 0 && values % value_heads == 0 ? values / value_heads : 0;
+  config["linear_conv_kernel_dim"] = keys.integer("ssm.conv_kernel");
+  config["linear_value_heads_in_turn"] = keys.architecture().states == Architecture::States::kInTurn;
+  const std::int64_t head_dim = config.at("head_dim");
+  const std::int64_t rotated = keys.integer("rope.dimension_count", head_dim);
+  Json& rope = config.at("rope_scaling");
+  if (rope.is_null()) rope = {{"rope_type", "default"}};
+  // Half an element more, because the share is cut to whole elements.
+  rope["partial_rotary_factor"] = rotated < head_dim    ? (static_cast<double>(rotated) + 0.5) / static_cast<double>(head_dim)
+                                  : rotated == head_dim ? 1.0
+                                                        : 2.0;
+}
+
 }  // namespace
 
 std::vector<std::string> known_gguf_architectures() {
@@ -196,12 +261,13 @@ Json gguf_config(const GgufMetadata& metadata, const GgufTensorFacts& tensors, s
   const std::int64_t head_dim = keys.integer("attention.key_length", heads > 0 ? hidden / heads : 0);
   refuse_what_a_decoder_lacks(keys, head_dim);
   const std::int64_t positions = keys.integer("context_length");
+  const bool only_experts = keys.keeps_states() && !keys.has("feed_forward_length") && keys.has("expert_feed_forward_length");
   Json config = {
       {"architectures", {keys.architecture().class_name}},
       {"model_type", keys.architecture().model_type},
       {"hidden_size", hidden},
-      {"intermediate_size", keys.integer("feed_forward_length")},
-      {"num_hidden_layers", keys.integer("block_count")},
+      {"intermediate_size", only_experts ? keys.integer("expert_feed_forward_length") : keys.integer("feed_forward_length")},
+      {"num_hidden_layers", layers_of(keys)},
       {"num_attention_heads", heads},
       {"num_key_value_heads", keys.integer("attention.head_count_kv", heads)},
       {"head_dim", head_dim},
@@ -222,6 +288,7 @@ Json gguf_config(const GgufMetadata& metadata, const GgufTensorFacts& tensors, s
     config["sliding_window"] = nullptr;  // a Mistral that says nothing would have one
   }
   if (keys.architecture().gemma) add_gemma3(keys, config);
+  if (keys.keeps_states()) add_states(keys, config);
   return config;
 }
 
@@ -246,20 +313,32 @@ Json gguf_generation(const GgufMetadata& metadata, const std::vector<std::string
 }
 
 std::optional<std::string> hugging_face_name(const GgufMetadata& metadata, const std::string& stored) {
+  constexpr std::string_view kBlock = "blk.";
   const std::size_t dot = stored.rfind('.');
   if (dot == std::string::npos) return std::nullopt;
-  const std::string_view part = std::string_view(stored).substr(0, dot);
-  const std::string ending = stored.substr(dot);  // ".weight", ".bias"
-  if (auto whole = renamed(part, kWholeNames)) return *whole + ending;
-  constexpr std::string_view kBlock = "blk.";
-  if (!part.starts_with(kBlock)) return std::nullopt;
-  const std::string_view rest = part.substr(kBlock.size());
+  if (!stored.starts_with(kBlock)) {
+    const auto whole = renamed(std::string_view(stored).substr(0, dot), kWholeNames);
+    return whole ? std::optional(*whole + stored.substr(dot)) : std::nullopt;
+  }
+  const std::string_view rest = std::string_view(stored).substr(kBlock.size());
   const std::size_t end = rest.find('.');
   if (end == std::string_view::npos) return std::nullopt;
   const std::string layer = "model.layers." + std::string(rest.substr(0, end)) + ".";
-  const std::string_view product = rest.substr(end + 1);
-  if (Keys(metadata).architecture().gemma) {
+  const Keys keys(metadata);
+  if (keys.keeps_states()) {
+    std::int64_t number = 0;
+    std::from_chars(rest.data(), rest.data() + end, number);
+    if (number >= layers_of(keys)) return std::nullopt;
+    if (auto name = renamed(rest.substr(end + 1), kWholeStateNames)) return layer + *name;
+  }
+  if (kBlock.size() + end == dot) return std::nullopt;
+  const std::string_view product = std::string_view(stored).substr(kBlock.size() + end + 1, dot - kBlock.size() - end - 1);
+  const std::string ending = stored.substr(dot);  // ".weight", ".bias"
+  if (keys.architecture().gemma) {
     if (auto name = renamed(product, kGemmaNorms)) return layer + *name + ending;
+  }
+  if (keys.keeps_states()) {
+    if (auto name = renamed(product, kStateNames)) return layer + *name + ending;
   }
   if (auto name = renamed(product, kLayerNames)) return layer + *name + ending;
   // Early files of Mixtral have a tensor for each expert: "ffn_up.3".
@@ -272,7 +351,15 @@ std::optional<std::string> hugging_face_name(const GgufMetadata& metadata, const
 }
 
 bool stored_with_one(const GgufMetadata& metadata, const std::string& canonical) {
-  return Keys(metadata).architecture().gemma && canonical.ends_with("norm.weight");
+  const Keys keys(metadata);
+  return (keys.architecture().gemma || keys.keeps_states()) && canonical.ends_with("norm.weight") &&
+         !canonical.ends_with("linear_attn.norm.weight");
+}
+
+std::vector<std::int64_t> folder_shape(const std::string& canonical, std::vector<std::int64_t> stored) {
+  if (canonical.ends_with("linear_attn.conv1d.weight") && stored.size() == 2) stored.insert(stored.begin() + 1, 1);
+  if (canonical.ends_with("mlp.shared_expert_gate.weight") && stored.size() == 1) stored.insert(stored.begin(), 1);
+  return stored;
 }
 
 std::int64_t interleaved_rows(const GgufMetadata& metadata, const std::string& canonical) {

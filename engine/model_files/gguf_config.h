@@ -1,7 +1,7 @@
 // Translates GGUF metadata to the documents of a Hugging Face folder, so that the families' checks apply to it, too.
 //
 // Used by gguf_model.h. Architectures and their keys: one table, in the .cpp. Errors: Exception; kUnsupportedModel naming what is not read
-// (another architecture, shared experts, scaled attention), kDamagedFile, kLimitExceeded. No torch. Threads: plain functions.
+// (another architecture, shared experts but Qwen's, scaled attention), kDamagedFile, kLimitExceeded. No torch. Threads: plain functions.
 #pragma once
 
 #include <cstdint>
@@ -34,6 +34,9 @@ std::optional<std::string> hugging_face_name(const GgufMetadata& metadata, const
 
 // Whether the tensor is stored as the sum with one of what the folder has (StoredTensor::with_one). canonical: the Hugging Face name.
 bool stored_with_one(const GgufMetadata& metadata, const std::string& canonical);
+
+// The shape that the tensor has in a Hugging Face folder: files leave out dimensions of one.
+std::vector<std::int64_t> folder_shape(const std::string& canonical, std::vector<std::int64_t> stored);
 
 // Rows of a head's q and k that are stored interleaved: the head size; 0: in order. canonical: the Hugging Face name.
 std::int64_t interleaved_rows(const GgufMetadata& metadata, const std::string& canonical);

@@ -47,6 +47,7 @@ std::shared_ptr<const TensorFile> canonical_tensors(const std::shared_ptr<const 
     StoredTensor canonical = tensor;
     canonical.interleaved = interleaved_rows(metadata, *name);
     canonical.with_one = stored_with_one(metadata, *name);
+    canonical.shape = folder_shape(*name, std::move(canonical.shape));
     tensors.emplace(projector == nullptr ? *name : projector->name_in_family(*name), std::move(canonical));
   }
   return std::make_shared<const RenamedTensors>(file, std::move(tensors));

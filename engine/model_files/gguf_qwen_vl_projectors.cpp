@@ -112,8 +112,8 @@ std::vector<std::int64_t> deepstack_layers(const ProjectorFacts& facts) {
 
 Json qwen3_vl_config(const ProjectorKind& kind, const ProjectorFacts& facts, const Json& text, const ProjectorKind::Tokens& tokens) {
   Json inner = text;
-  const bool experts = text.at("model_type") == "qwen3_moe";
-  inner["model_type"] = experts ? "qwen3_vl_moe_text" : "qwen3_vl_text";
+  const std::string type = text.at("model_type");
+  inner["model_type"] = type == "qwen3_moe" ? "qwen3_vl_moe_text" : type == "qwen3" ? "qwen3_vl_text" : type;
   Json vision = qwen_vision(facts, kind.model_type);
   const std::int64_t patch = std::max(facts.integer("patch_size"), std::int64_t{1});
   const std::int64_t side = std::min(facts.integer("image_size") / patch, std::int64_t{1} << 20);
@@ -184,6 +184,8 @@ constexpr std::array<std::string_view, 2> kMarkers = {"<|image_pad|>", "<|video_
 constexpr std::array<std::string_view, 1> kOfQwen2 = {"qwen2vl"};
 constexpr std::array<std::string_view, 1> kOfQwen3 = {"qwen3vl"};
 constexpr std::array<std::string_view, 1> kOfQwen3Moe = {"qwen3vlmoe"};
+constexpr std::array<std::string_view, 1> kOfQwen35 = {"qwen35"};
+constexpr std::array<std::string_view, 1> kOfQwen35Moe = {"qwen35moe"};
 
 }  // namespace
 
@@ -219,7 +221,15 @@ std::vector<ProjectorKind> qwen_vl_projectors() {
   experts.architectures = kOfQwen3Moe;
   experts.class_name = "Qwen3VLMoeForConditionalGeneration";
   experts.model_type = "qwen3_vl_moe";
-  return {second, windowed, third, experts};
+  ProjectorKind hybrid = third;
+  hybrid.architectures = kOfQwen35;
+  hybrid.class_name = "Qwen3_5ForConditionalGeneration";
+  hybrid.model_type = "qwen3_5";
+  ProjectorKind hybrid_experts = third;
+  hybrid_experts.architectures = kOfQwen35Moe;
+  hybrid_experts.class_name = "Qwen3_5MoeForConditionalGeneration";
+  hybrid_experts.model_type = "qwen3_5_moe";
+  return {second, windowed, third, experts, hybrid, hybrid_experts};
 }
 
 }  // namespace winnow

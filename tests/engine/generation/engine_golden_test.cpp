@@ -126,7 +126,8 @@ TEST_P(GgufGolden, TwoFilesEqualTheirFolderInTransformers) { expect_every_case(G
 
 // A video's bounds are not in such a file: those of published folders are larger than this one's.
 TEST(GgufGoldenPictures, TwoFilesEqualTheirFolderInTransformers) {
-  for (const char* folder : {"qwen3_vl/published", "qwen3_vl/experts"}) expect_every_case(folder, "/gguf/model.gguf", "video");
+  for (const char* folder : {"qwen3_vl/published", "qwen3_vl/experts", "qwen3_5/published", "qwen3_5_moe/published"})
+    expect_every_case(folder, "/gguf/model.gguf", "video");
 }
 
 // The same Llama as an InternLM2, whose packed q, k and v the converter takes apart.

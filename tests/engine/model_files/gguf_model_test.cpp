@@ -137,6 +137,70 @@ TEST_F(GgufModels, AGemmaHasNormsAboutOneAndTwoKindsOfLayers) {
   EXPECT_EQ(whole.required(ModelPart::kConfig).content["sliding_window_pattern"], 1) << "no layer looks back over a window";
 }
 
+GgufWriter with_states(const std::string& architecture, std::uint32_t layers = 3) {
+  return sized(beginning(architecture.c_str()), architecture, layers)
+      .uint32(architecture + ".attention.key_length", 16)
+      .uint32(architecture + ".attention.value_length", 16)
+      .uint32(architecture + ".rope.dimension_count", 4)
+      .uint32(architecture + ".ssm.conv_kernel", 4)
+      .uint32(architecture + ".ssm.state_size", 2)
+      .uint32(architecture + ".ssm.group_count", 2)
+      .uint32(architecture + ".ssm.time_step_rank", 4)
+      .uint32(architecture + ".ssm.inner_size", 12);
+}
+
+// The last of three layers guesses several tokens at once and is not read.
+TEST_F(GgufModels, AQwen35HasLayersThatKeepStates) {
+  const std::string data(8 * 12 * 4, '\0');
+  const auto vector = [&](std::uint64_t count) { return data.substr(0, count * 4); };
+  const GgufModel found = model(with_states("qwen35")
+                                    .uint32("qwen35.nextn_predict_layers", 1)
+                                    .uint32("qwen35.full_attention_interval", 2)
+                                    .tensor("blk.0.ssm_a", {4}, kGgufF32, vector(4))
+                                    .tensor("blk.0.ssm_dt.bias", {4}, kGgufF32, vector(4))
+                                    .tensor("blk.0.ssm_conv1d.weight", {4, 20}, kGgufF32, vector(80))
+                                    .tensor("blk.0.ssm_norm.weight", {3}, kGgufF32, vector(3))
+                                    .tensor("blk.0.ssm_dt.weight", {4}, kGgufF32, vector(4))
+                                    .tensor("blk.0.post_attention_norm.weight", {8}, kGgufF32, vector(8))
+                                    .tensor("blk.2.attn_norm.weight", {8}, kGgufF32, vector(8)));
+  const Json& config = found.required(ModelPart::kConfig).content;
+  EXPECT_EQ(config["architectures"][0], "Qwen3_5ForCausalLM");
+  EXPECT_EQ(config["num_hidden_layers"], 2);
+  EXPECT_EQ(config["full_attention_interval"], 2);
+  EXPECT_EQ(config["linear_num_key_heads"], 2);
+  EXPECT_EQ(config["linear_num_value_heads"], 4);
+  EXPECT_EQ(config["linear_key_head_dim"], 2);
+  EXPECT_EQ(config["linear_value_head_dim"], 3);
+  EXPECT_TRUE(config["linear_value_heads_in_turn"]);
+  EXPECT_EQ(static_cast<int>(16 * config["rope_scaling"]["partial_rotary_factor"].get<double>()), 4);
+  const TensorFile& tensors = *found.tensors().files.front();
+  EXPECT_EQ(tensors.tensors().size(), 5U);
+  EXPECT_EQ(tensors.tensor("model.layers.0.linear_attn.A").shape, (std::vector<std::int64_t>{4}));
+  EXPECT_EQ(tensors.tensor("model.layers.0.linear_attn.dt_bias").shape, (std::vector<std::int64_t>{4}));
+  EXPECT_EQ(tensors.tensor("model.layers.0.linear_attn.conv1d.weight").shape, (std::vector<std::int64_t>{20, 1, 4}));
+  EXPECT_FALSE(tensors.tensor("model.layers.0.linear_attn.norm.weight").with_one);
+  EXPECT_TRUE(tensors.tensor("model.layers.0.post_attention_layernorm.weight").with_one);
+}
+
+TEST_F(GgufModels, AQwen35MoeHasAnExpertThatAllTokensGoThrough) {
+  const auto with_experts = [](const std::string& architecture) {
+    return with_states(architecture)
+        .uint32(architecture + ".expert_count", 5)
+        .uint32(architecture + ".expert_used_count", 2)
+        .uint32(architecture + ".expert_feed_forward_length", 16)
+        .uint32(architecture + ".expert_shared_feed_forward_length", 24)
+        .tensor("blk.0.ffn_gate_inp_shexp.weight", {8}, kGgufF32, std::string(32, '\0'));
+  };
+  const GgufModel found = model(with_experts("qwen35moe"));
+  const Json& config = found.required(ModelPart::kConfig).content;
+  EXPECT_EQ(config["model_type"], "qwen3_5_moe_text");
+  EXPECT_EQ(config["num_experts"], 5);
+  EXPECT_EQ(config["shared_expert_intermediate_size"], 24);
+  EXPECT_EQ(found.tensors().files.front()->tensor("model.layers.0.mlp.shared_expert_gate.weight").shape, (std::vector<std::int64_t>{1, 8}));
+  EXPECT_FALSE(model(with_experts("qwen3next")).required(ModelPart::kConfig).content["linear_value_heads_in_turn"])
+      << "its values lie together for a key head";
+}
+
 TEST_F(GgufModels, TheTemplateIsTheFilesOrChatMl) {
   GgufWriter with = sized(beginning("llama"), "llama");
   const GgufModel own = model(with.text("tokenizer.chat_template", "{{ messages[0]['content'] }}"));
@@ -165,6 +229,8 @@ TEST_F(GgufModels, NamesWhatItDoesNotRead) {
   refuse(sized(beginning("mistral3"), "mistral3").float32("mistral3.attention.temperature_scale", 0.1F), ErrorCode::kUnsupportedModel,
          "temperature");
   refuse(beginning("llama"), ErrorCode::kDamagedFile, "llama.embedding_length");
+  refuse(sized(beginning("qwen35"), "qwen35"), ErrorCode::kDamagedFile, "qwen35.ssm.");
+  refuse(with_states("qwen35moe"), ErrorCode::kDamagedFile, "qwen35moe.expert_used_count");
   GgufWriter empty;
   empty.text("general.architecture", "llama").texts("tokenizer.ggml.tokens", {});
   refuse(sized(empty, "llama"), ErrorCode::kDamagedFile, "empty");

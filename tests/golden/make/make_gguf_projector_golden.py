@@ -27,14 +27,14 @@ from safetensors.torch import load_file, save_file
 from transformers import LlamaConfig
 
 FOLDERS = {"smolvlm/smolvlm2_split": "smollm", "qwen2_vl/published": "qwen2", "qwen2_5_vl/published": "qwen2", "qwen3_vl/published": "qwen2",
-           "qwen3_vl/experts": "qwen2", "internvl/qwen2_saved": "qwen2", "internvl/llama_published": None,
+           "qwen3_vl/experts": "qwen2", "qwen3_5/published": "qwen35", "qwen3_5_moe/published": "qwen35", "internvl/qwen2_saved": "qwen2", "internvl/llama_published": None,
            "gemma3/published": "gemma"}
 # Their eyes are written by the converter of 2023, which is the only one for them. Its kernels and projector are F16.
 LEGACY_FOLDERS = ["llava/llava_llama", "llava/next_mistral"]
 # Whose text model is written once more, as an InternLM2 (internlm2.gguf): the same Llama under InternVL's original names, q, k and v packed.
 INTERNLM2 = "internvl/llama_published"
 # Of text alone, and without a tokenizer.
-TEXT_FOLDERS = ["text_models/qwen3_moe", "text_models/mixtral"]
+TEXT_FOLDERS = ["text_models/qwen3_moe", "text_models/mixtral", "recurrent_text/qwen3_next"]
 GOLDEN = pathlib.Path(__file__).resolve().parents[1]
 CLIP_MEAN, CLIP_STD = [0.48145466, 0.4578275, 0.40821073], [0.26862954, 0.26130258, 0.27577711]
 
@@ -157,7 +157,7 @@ def main():
         said = [of.get(key) for of in (config, config.get("text_config", {})) for key in ("dtype", "torch_dtype")]
         return next((types[name] for name in said if name in types), gguf.LlamaFileType.ALL_F32)
 
-    for architecture in (gguf.MODEL_ARCH.QWEN3MOE, gguf.MODEL_ARCH.QWEN3VLMOE):  # layers without experts, which published ones lack
+    for architecture in (gguf.MODEL_ARCH.QWEN3MOE, gguf.MODEL_ARCH.QWEN3VLMOE, gguf.MODEL_ARCH.QWEN3NEXT):  # layers without experts, which published ones lack
         gguf.MODEL_TENSORS[architecture] += [gguf.MODEL_TENSOR.FFN_GATE, gguf.MODEL_TENSOR.FFN_UP, gguf.MODEL_TENSOR.FFN_DOWN]
 
     def without_words(self):
@@ -170,6 +170,7 @@ def main():
         hparams = base.ModelBase.load_hparams(GOLDEN / name, False)
         model_class = get_model_class(get_model_architecture(hparams, ModelType.TEXT))
         model_class.set_vocab = without_words
+        model_class.no_mtp = True  # of Qwen3-Next: else it looks for the layers that guess
         model_class(GOLDEN / name, stored_type(hparams), out / "model.gguf").write()
         print(name, (out / "model.gguf").stat().st_size)
     for name in chosen([*FOLDERS, *LEGACY_FOLDERS]):
