@@ -63,7 +63,8 @@ def add_bundled(sbom, owner, listing):
         if line.startswith("#"):
             continue
         name, version, source, source_version = line.split()
-        part = sbom.add(package(spdx_id("deb", name, version), name, version, "NOASSERTION", externalRefs=purl(f"pkg:deb/debian/{name}@{version}"),
+        built_here = "?arch=source" if name == source else ""  # FFmpeg, from Debian's sources (packaging/tarball/ffmpeg)
+        part = sbom.add(package(spdx_id("deb", name, version), name, version, "NOASSERTION", externalRefs=purl(f"pkg:deb/debian/{name}@{version}{built_here}"),
                                 sourceInfo=f"built from: {source} {source_version}"))
         sbom.relate(owner, "CONTAINS", part)
 
@@ -86,10 +87,12 @@ def main():
         owner = sbom.add(package(spdx_id(file.name), file.name, options.version, "Apache-2.0", packageFileName=file.name,
                                  checksums=[{"algorithm": "SHA256", "checksumValue": sha256(file)}]))
         sbom.relate("SPDXRef-DOCUMENT", "DESCRIBES", owner)
-        add_libtorch(sbom, owner)
+        plugin = file.name.startswith("winnow-cuda_")
+        if not plugin:
+            add_libtorch(sbom, owner)
         if file.suffix == ".deb":
             add_needs(sbom, owner, file)
-        if options.bundled and (file.suffix != ".deb" or "+own" in file.name):
+        if options.bundled and not plugin and (file.suffix != ".deb" or "+own" in file.name):
             add_bundled(sbom, owner, options.bundled)
     seconds = int(os.environ.get("SOURCE_DATE_EPOCH", datetime.datetime.now().timestamp()))
     created = datetime.datetime.fromtimestamp(seconds, datetime.timezone.utc).strftime("%Y-%m-%dT%H:%M:%SZ")
