@@ -50,8 +50,13 @@ void ModelFetch::showOffer() {
     if (m_views.menu != nullptr) m_views.menu->setOffer({});
     return;
   }
-  m_views.box.showOffer(m_offer.get, m_come.isEmpty() ? m_offer.note : m_offer.note + QLatin1Char(' ') + m_come);
-  if (m_views.menu != nullptr) m_views.menu->setOffer(m_offer.get);
+  // Paused, or cut off when the program ended: then nobody has counted yet what had come.
+  const std::optional<app::QueuedDownload> download = m_queue.find(m_offer.key);
+  const bool begun = download && download->state == app::QueuedDownload::State::kPaused;
+  const QString get = begun ? tr("Continue downloading %1").arg(m_offer.name) : m_offer.get;
+  const QString come = begun && m_come.isEmpty() ? tr("Its download continues where it stopped.") : m_come;
+  m_views.box.showOffer(get, come.isEmpty() ? m_offer.note : m_offer.note + QLatin1Char(' ') + come);
+  if (m_views.menu != nullptr) m_views.menu->setOffer(get);
 }
 
 void ModelFetch::onChanged(const QString& key) {

@@ -180,6 +180,21 @@ TEST_F(ModelFetchTest, OneThatSeesIsOfferedBesideWithItsSizeLicenceAndSource) {
   EXPECT_EQ(m_window->focusWidget(), button(kGet)) << "Tab goes down the screen";
 }
 
+// It was offered as if nothing of it had come.
+TEST_F(ModelFetchTest, OneThatWasCutOffSaysThatItGoesOn) {
+  offerOneThatSees();
+  m_hub.unfinished = [] { return QStringList{QStringLiteral("owner/Sees-8B-GGUF")}; };
+  m_hub.make = [this](const app::HubName&) { return m_seeing->make(); };
+  openDemo();
+  const QString get = QStringLiteral("Continue downloading Sees 8B");
+  ASSERT_NE(button(get), nullptr);
+  EXPECT_TRUE(words().endsWith(QStringLiteral("Its download continues where it stopped."))) << words().toStdString();
+  EXPECT_EQ(m_sees, nullptr) << "nothing asks the network by itself";
+  click(get);
+  ASSERT_NE(m_sees, nullptr);
+  EXPECT_EQ(m_sees->starts, 1);
+}
+
 TEST_F(ModelFetchTest, OneThatSeesComesWithSpeedStopsAndGoesOn) {
   offerOneThatSees();
   openDemo();
