@@ -4,6 +4,7 @@
 #include <QDateTime>
 #include <QDir>
 #include <QFile>
+#include <QFileInfo>
 #include <QUrl>
 
 #include "app/bootstrap/initial_state.h"
@@ -21,6 +22,8 @@
 #include "app/engine_host/engine_host.h"
 #include "app/engine_source/engine_source.h"
 #include "app/engine_source/in_process_option.h"
+#include "app/gpu/gpu_library_fetch.h"
+#include "app/gpu/gpu_probe.h"
 #include "app/media/media_opener.h"
 #include "app/media_process/process_media_reader.h"
 #include "app/models/known_models.h"
@@ -40,8 +43,11 @@
 #include "app/settings/settings.h"
 #include "app/settings/speed_file.h"
 #include "app/worker/retrying_engine.h"
+#include "app/worker/worker_process.h"
+#include "engine/device/cuda_plugin.h"
 #include "ui/model_library/hub_models.h"
 #include "ui/models/media_preview_thread.h"
+#include "ui/shell/gpu_notice.h"
 #include "ui/shell/main_window.h"
 #include "ui/theme/theme.h"
 #include "ui/words/english_plurals.h"
@@ -136,9 +142,18 @@ int main(int argc, char** argv) {
                           [&folders] { return app::unfinishedDownloads(folders.data); },
                           [&folders](const QStringList& names) { app::noteUnfinishedDownloads(folders.data, names); }};
 
+  const app::GpuLibraries libraries = app::gpuLibraries(app::resourceFolder());
+  const QString libraryFolder = app::gpuLibraryFolder(folders.data, libraries);
+  app::GpuProbe gpuProbe({QFileInfo(QString::fromStdString(app::workerProgram("winnow-engine"))).path(),
+                          [&] { return app::areUnpacked(libraryFolder, libraries); }, !qEnvironmentVariableIsEmpty(kCudaPluginVariable)});
+  const ui::GpuService gpu{gpuProbe, libraries.bytes(), [&] {
+                             const app::DownloadSource source = app::DownloadSource::fromEnvironment();
+                             return std::make_unique<app::GpuLibraryDownload>(libraries, libraryFolder, source);
+                           }};
+
   const auto noteUse = [&folders](const QString& path) { app::noteModelUse(folders.data, path, QDateTime::currentDateTime()); };
   ui::MainWindow window({engine, store, settings, preview, app::liveClips(), list_methods(), WINNOW_VERSION, keys, report, &caches,
-                         &downloads, &finder, serve, noteUse, seeing ? &*seeing : nullptr, &shelf, &hub},
+                         &downloads, &finder, serve, noteUse, seeing ? &*seeing : nullptr, &shelf, &hub, &gpu},
                         initial);
   QObject::connect(&door, &app::InstanceDoor::knocked, &window, &ui::MainWindow::openFrom);
   window.show();

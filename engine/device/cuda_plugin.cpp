@@ -9,6 +9,7 @@
 #include <string_view>
 
 #include "engine/base/error.h"
+#include "engine/device/cuda_libraries.h"
 
 namespace winnow {
 namespace {
@@ -95,7 +96,9 @@ const CudaDevice& open_cuda() {
   std::optional<Opened>& state = opened();
   if (state) return state->device;
   require_driver_and_device();
-  const CudaPluginTable& table = load_cuda_plugin(find_cuda_plugin(std::getenv(kCudaPluginVariable), program_folder()));
+  const std::string plugin = find_cuda_plugin(std::getenv(kCudaPluginVariable), program_folder());
+  open_cuda_libraries(std::getenv(kCudaLibrariesVariable));
+  const CudaPluginTable& table = load_cuda_plugin(plugin);
   CudaDeviceRecord record = {};
   char reason[kReasonBytes] = {};
   if (table.start(&record, reason, sizeof reason) != 0) unavailable(reason, "look at nvidia-smi");

@@ -137,7 +137,9 @@ SettingsDialog::SettingsDialog(app::Settings& settings, QWidget* parent) : QDial
   connect(prepare, &QComboBox::activated, this,
           [&settings, prepare] { settings.setPrepareMode(static_cast<app::PrepareMode>(prepare->currentData().toInt())); });
   connect(keep, &QCheckBox::toggled, this, [&settings](bool on) { settings.setKeepConversations(on); });
-  const auto takeStart = [&settings, load, serve] { settings.setAtStart({load->isChecked(), serve->isChecked()}); };
+  const auto takeStart = [&settings, load, serve] {
+    settings.setAtStart({load->isChecked(), serve->isChecked(), settings.atStart().offerGpu});
+  };
   connect(load, &QCheckBox::clicked, this, takeStart);
   connect(serve, &QCheckBox::clicked, this, takeStart);
   if (parent != nullptr)

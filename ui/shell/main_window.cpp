@@ -14,6 +14,7 @@
 #include <QStatusBar>
 #include <QTabWidget>
 #include <QToolButton>
+#include <QVBoxLayout>
 #include <algorithm>
 
 #include "ui/composer/composer.h"
@@ -23,6 +24,7 @@
 #include "ui/shell/conversation_sidebar.h"
 #include "ui/shell/fault_notice.h"
 #include "ui/shell/focus_home.h"
+#include "ui/shell/gpu_notice.h"
 #include "ui/shell/model_menu.h"
 #include "ui/shell/model_offer_box.h"
 #include "ui/shell/model_supply.h"
@@ -124,7 +126,12 @@ QWidget* MainWindow::buildTop() {
 QWidget* MainWindow::buildServing(NoticeBar& faults) {
   m_serving = std::make_unique<Serving>(m_services, m_session->model, faults, nullptr);
   if (m_services.serve) m_models->setServing(m_serving->actions());
-  return new ServingNotice(*m_serving);
+  auto* notices = new QWidget;
+  auto* column = new QVBoxLayout(notices);
+  column->setContentsMargins(0, 0, 0, 0);
+  column->addWidget(new ServingNotice(*m_serving));
+  if (m_services.gpu != nullptr) column->addWidget(new GpuNotice(*m_services.gpu, m_services.settings, m_session->model));
+  return notices;
 }
 
 void MainWindow::connectDownloads() {
@@ -230,6 +237,7 @@ void MainWindow::onStoreOpened() {
     m_session->model.load(last.isEmpty() ? m_initial.demoModelFolder : last);
   }
   if (settings.atStart().serve) m_serving->setOn(true);
+  if (m_services.gpu != nullptr) m_services.gpu->probe.look();
   m_arrangement = -1;
   m_narrow = dockWidgetArea(m_dock) == Qt::BottomDockWidgetArea;
   arrange();

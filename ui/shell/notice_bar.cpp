@@ -42,7 +42,10 @@ NoticeBar::NoticeBar(QWidget* parent) : QFrame(parent) {
   m_grid->setColumnStretch(0, 1);
   m_timer.setSingleShot(true);
   connect(&m_timer, &QTimer::timeout, this, &NoticeBar::dismiss);
-  connect(m_close, &QToolButton::clicked, this, &NoticeBar::dismiss);
+  connect(m_close, &QToolButton::clicked, this, [this] {
+    dismiss();
+    Q_EMIT closed();
+  });
   connect(&theme(), &Theme::changed, this, &NoticeBar::arrange);
   hide();
 }

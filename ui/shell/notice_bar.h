@@ -56,6 +56,7 @@ class NoticeBar : public QFrame {
  Q_SIGNALS:
   void actionTriggered();
   void changed();  // it has come, says something else, or is gone
+  void closed();   // by the user
 
  protected:
   void paintEvent(QPaintEvent* event) override;

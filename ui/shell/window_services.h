@@ -28,6 +28,7 @@ struct RequestDefaults;
 
 namespace winnow::ui {
 
+struct GpuService;
 struct HubModels;
 
 // Begins to serve the engine to other programs, with these where a request says nothing. Throws Exception where that cannot be.
@@ -51,6 +52,7 @@ struct WindowServices {
   const OfferedModel* seeing = nullptr;                        // a model that sees, which can be had; null: none fits
   app::ModelShelf* shelf = nullptr;                            // for the page of models; null: there is no such page
   const HubModels* hub = nullptr;                              // likewise
+  const GpuService* gpu = nullptr;                             // one that could be used; null: nobody looks
 };
 
 }  // namespace winnow::ui

@@ -1,10 +1,12 @@
 #include "engine/device/cuda_plugin.h"
 
+#include <dlfcn.h>
 #include <gtest/gtest.h>
 
 #include <cstdlib>
 #include <fstream>
 
+#include "engine/device/cuda_libraries.h"
 #include "tests/support/expect_error.h"
 #include "tests/support/scratch_folder.h"
 
@@ -67,6 +69,20 @@ TEST(CudaPlugin, TheVariableGoesFirstAndMustNameAFile) {
   EXPECT_EQ(find_cuda_plugin(fake("good").c_str(), "/nowhere"), fake("good"));
   expect_error(ErrorCode::kDeviceUnavailable, "WINNOW_CUDA_PLUGIN names /nowhere/x.so",
                [] { find_cuda_plugin("/nowhere/x.so", "/nowhere"); });
+}
+
+TEST(CudaPlugin, LibrariesOfAFolderAreOpenedWhereItHasThem) {
+  EXPECT_NO_THROW(open_cuda_libraries(nullptr));
+  EXPECT_NO_THROW(open_cuda_libraries(""));
+  const test::ScratchFolder folder;
+  EXPECT_NO_THROW(open_cuda_libraries(folder.path().c_str()));
+  const std::string libraries = folder.path() + "/torch/lib";
+  std::filesystem::create_directories(libraries);
+  std::ofstream(libraries + "/libtorch_cuda.so") << "cut off";
+  expect_error(ErrorCode::kDeviceUnavailable, "CUDA's libraries could not be opened", [&] { open_cuda_libraries(folder.path().c_str()); });
+  std::filesystem::copy_file(fake("good"), libraries + "/libtorch_cuda.so", std::filesystem::copy_options::overwrite_existing);
+  EXPECT_NO_THROW(open_cuda_libraries(folder.path().c_str()));
+  EXPECT_NE(dlopen((libraries + "/libtorch_cuda.so").c_str(), RTLD_NOW | RTLD_NOLOAD), nullptr);
 }
 
 TEST(CudaPlugin, OpeningNeverHalfSucceeds) {
