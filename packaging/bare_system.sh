@@ -1,4 +1,4 @@
-# A bare Debian or Ubuntu with a package in it, for packaging/check, which sources this with `package` and `suite` set. Where
+# A bare Debian or Ubuntu with a package in it, for packaging/check and packaging/film, which source this with `package` and `suite` set. Where
 # the GPU's package of the same version lies beside a .deb, it is installed, too.
 #
 # SUITE is bookworm, trixie or noble. Its bare system is made once by debootstrap (300 MB) in $WINNOW_ROOTS, default /var/tmp/winnow-roots; the
