@@ -69,6 +69,7 @@ void print_listed(const ListedModel& model, qint64 memory_bytes) {
                                    : "sees images");
   if (summary.context_tokens > 0) print_out(", context %lld tokens", static_cast<long long>(summary.context_tokens));
   if (summary.kv_bytes_per_token > 0) print_out(", KV %s per 1,000 tokens", download_size(summary.kv_bytes_per_token * kThousand).c_str());
+  if (summary.state_bytes > 0) print_out(", states %s", download_size(summary.state_bytes).c_str());
   print_out("\n");
   if (!summary.runs) {
     print_out("  does not run here: its class is not in the list of \"winnow-cli probe\"\n");
@@ -95,6 +96,7 @@ ordered_json listed_json(const ListedModel& model) {
                  {"reads_videos", model.summary->reads_videos},
                  {"context_tokens", model.summary->context_tokens},
                  {"kv_bytes_per_1000_tokens", model.summary->kv_bytes_per_token * kThousand},
+                 {"state_bytes", model.summary->state_bytes},
                  {"needed_bytes", model.need.total()},
                  {"fits", model.fits}});
   return object;

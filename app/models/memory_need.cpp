@@ -12,12 +12,15 @@ constexpr qint64 kTenth = 10;
 }  // namespace
 
 MemoryNeed memoryNeed(qint64 weightBytes, qint64 kvBytesPerToken, qint64 tokens) {
-  return {weightBytes + weightBytes / kTenth, kvBytesPerToken * tokens, kProgramBytes};
+  return {weightBytes + weightBytes / kTenth, kvBytesPerToken * tokens, kProgramBytes, 0};
 }
 
 MemoryNeed memoryNeed(const ModelSummary& model) {
   const qint64 tokens = model.context_tokens > 0 ? std::min<qint64>(model.context_tokens, kUsualTokens) : kUsualTokens;
-  return memoryNeed(static_cast<qint64>(model.weight_bytes), model.kv_bytes_per_token, tokens);
+  MemoryNeed need = memoryNeed(static_cast<qint64>(model.weight_bytes), model.kv_bytes_per_token, tokens);
+  // A conversation works on a fork of what it had before, whose states are its own.
+  need.states = 2 * model.state_bytes;
+  return need;
 }
 
 bool fitsMemory(const MemoryNeed& need, qint64 memoryBytes) {

@@ -1,6 +1,6 @@
 // What a model needs of this machine's memory, computed before it is loaded.
 //
-// Used by the terminal program's list and the table of known models. A sum of three parts; what it leaves out (activations of the vision
+// Used by the terminal program's list and the table of known models. A sum of four parts; what it leaves out (activations of the vision
 // encoder, copies while loading) is some tenth of the weights, which is added. Measured against real files in
 // tests/app/models/model_care_test.cpp. No errors. Threads: any.
 #pragma once
@@ -18,8 +18,9 @@ struct MemoryNeed {
   qint64 weights = 0;  // as they are held, with what goes on beside them
   qint64 cache = 0;    // K and V of the tokens
   qint64 program = 0;  // libtorch and the rest of Winnow
+  qint64 states = 0;   // of layers that keep one of fixed size
 
-  qint64 total() const { return weights + cache + program; }
+  qint64 total() const { return weights + cache + program + states; }
 };
 
 // weightBytes: of all files that are loaded, the vision encoder's too.

@@ -48,6 +48,23 @@ std::int64_t layers_with_slots(const JsonObject& text) {
   return std::ssize(types) - std::ranges::count(types, "linear_attention");
 }
 
+// As Qwen3.5's keys have them, whose defaults are those of its class.
+std::int64_t state_bytes_of(const JsonObject& config) {
+  constexpr std::int64_t kMostHeads = 4096;
+  constexpr std::int64_t kMostSize = 1024;
+  const auto inner = config.optional_object("text_config");
+  const JsonObject& text = inner ? *inner : config;
+  const std::int64_t layers = text.integer("num_hidden_layers", 0, kMostLayers, 0);
+  if (!text.has("linear_num_value_heads")) return 0;
+  const std::int64_t value_heads = text.integer("linear_num_value_heads", 0, kMostHeads);
+  const std::int64_t key = text.integer("linear_key_head_dim", 0, kMostSize, 128);
+  const std::int64_t value = text.integer("linear_value_head_dim", 0, kMostSize, 128);
+  const std::int64_t channels = 2 * text.integer("linear_num_key_heads", 0, kMostHeads, 16) * key + value_heads * value;
+  const std::int64_t tokens = text.integer("linear_conv_kernel_dim", 1, kMostSize, 4) - 1;
+  const std::int64_t states = std::max<std::int64_t>(0, layers - layers_with_slots(text));
+  return states * (value_heads * key * value + tokens * channels) * static_cast<std::int64_t>(sizeof(float));
+}
+
 // Of the text model in 16 bits; 0 where its shape is not told in the usual keys.
 std::int64_t kv_bytes_of(const JsonObject& config) {
   constexpr std::int64_t kMostHeads = 4096;
@@ -81,7 +98,10 @@ void describe_config(const ModelPackage& package, ModelSummary& summary) {
     if (!classes.empty()) summary.architecture = classes.front();
   }
   summary.context_tokens = context_of(config);
-  tried(summary, [&] { summary.kv_bytes_per_token = kv_bytes_of(config); });
+  tried(summary, [&] {
+    summary.kv_bytes_per_token = kv_bytes_of(config);
+    summary.state_bytes = state_bytes_of(config);
+  });
   const std::optional<KnownFamily> family = known_family(config);
   summary.runs = family.has_value();
   summary.sees = family && family->sees;

@@ -81,6 +81,7 @@ TEST_F(ModelsCommand, ListsWhatEachIsAndNeeds) {
   EXPECT_EQ(model["origin"], "Hugging Face");
   for (const char* fact : {"runs", "reads_images", "reads_videos", "fits"}) EXPECT_EQ(model[fact], true) << fact << " of " << model;
   EXPECT_GT(model["kv_bytes_per_1000_tokens"], 0);
+  EXPECT_EQ(model["state_bytes"], 0);
   EXPECT_GT(model["needed_bytes"], model["bytes"]);
   EXPECT_EQ(model["last_used"], "2026-11-03");
 }

@@ -157,6 +157,15 @@ TEST(MemoryNeed, IsWhatRealFilesTook) {
   }
 }
 
+TEST(MemoryNeed, CountsStatesOfAConversationAndOfItsFork) {
+  ModelSummary model;
+  model.weight_bytes = 1'000'000;
+  model.kv_bytes_per_token = 64;
+  const qint64 without = memoryNeed(model).total();
+  model.state_bytes = 19'000'000;
+  EXPECT_EQ(memoryNeed(model).total(), without + 2 * 19'000'000);
+}
+
 TEST(MemoryNeed, FitsWhereOthersHaveRoomBeside) {
   constexpr qint64 kGib = qint64{1} << 30;
   const MemoryNeed need = memoryNeed(6 * kGib, 57'344, kUsualTokens);

@@ -36,6 +36,16 @@ TEST(EngineFace, CountsTheKeysAndValuesOfLayersThatAttend) {
   EXPECT_EQ(bytes_of("qwen3_5/saved"), 2 * kKeyAndValue * 16);
 }
 
+// As they are held where the model computes in 32 bits (Qwen35Shape): a matrix for each value head, three or two tokens of a convolution.
+TEST(EngineFace, CountsTheStatesOfTheOtherLayers) {
+  const auto bytes_of = [](const char* path) { return summary_of_model(test_support::golden_folder(path)).state_bytes; };
+  EXPECT_EQ(bytes_of("qwen3_5/published/model"), 3 * (4 * 8 * 12 + 3 * (2 * 16 + 48)) * 4);
+  EXPECT_EQ(bytes_of("qwen3_5/published/gguf/model.gguf"), bytes_of("qwen3_5/published/model"));
+  EXPECT_EQ(bytes_of("qwen3_5/saved/model"), 3 * (3 * 8 * 8 + 2 * (3 * 24)) * 4);
+  EXPECT_EQ(bytes_of("recurrent_text/qwen3_next"), 2 * (4 * 8 * 12 + 3 * (2 * 16 + 48)) * 4);
+  EXPECT_EQ(bytes_of("llava_onevision/gqa_tied/model"), 0);
+}
+
 TEST(EngineFace, NamesFamiliesMethodsAndItsLibtorch) {
   const Json config = {{"model_type", "llama"}};
   const std::optional<KnownFamily> family = known_family(JsonObject(config, "config.json"));
