@@ -161,7 +161,7 @@ def stopped_after(server, body, moment):
 
 def stopping(server, check):
     chance = random.Random(2)
-    for name, words, most in (("a prompt", 1500, 0.1), ("an answer", 20, 0.3)):
+    for name, words, most in (("a prompt", 3900, 0.25), ("an answer", 20, 0.3)):
         times = []
         for number in range(40):
             body = json.dumps({"prompt": f"{number} " + "word " * words, "max_tokens": 4000, "stream": True, "temperature": 2.0, "seed": number,

