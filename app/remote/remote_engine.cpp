@@ -23,6 +23,11 @@ double msBetween(Clock::time_point from, Clock::time_point to) { return std::chr
 constexpr Ability kNever[] = {Ability::kCompress, Ability::kPlan,  Ability::kPrepare, Ability::kCompare,
                               Ability::kScore,    Ability::kWatch, Ability::kKeep,    Ability::kExport};
 
+// llama-server names a model by its file's whole path.
+std::string shownName(const std::string& model) {
+  return model.starts_with('/') && !model.ends_with('/') ? model.substr(model.rfind('/') + 1) : model;
+}
+
 // "At most 4 image(s) may be provided in one prompt": vLLM's words. 0: it says no number.
 std::int64_t picturesLimitIn(const std::string& words) {
   const std::size_t at = words.find("At most ");
@@ -95,7 +100,7 @@ ModelInfo RemoteEngine::info() const {
   address.model = m_traits.model;
   ModelInfo model;
   model.folder = textOf(address);
-  model.name = m_traits.model;
+  model.name = shownName(m_traits.model);
   model.device = "server";
   model.server = std::string(nameOf(m_traits.kind)) + " at " + address.host();
   model.context_tokens = m_traits.contextTokens;

@@ -93,6 +93,18 @@ TEST_F(RemoteEngineTest, TheRequestSaysWhatTheTurnSays) {
   EXPECT_EQ(events.all<MediaSampled>().size(), 1U);
 }
 
+TEST_F(RemoteEngineTest, AModelThatIsAFileIsCalledByItsFile) {
+  const auto named = [&](const char* model) {
+    m_traits.model = model;
+    return RemoteEngine(std::make_unique<ServerConnection>(ServerAddress{m_server.url(), model}, "", ServerPatience{2000, 2000, 5000}),
+                        m_traits, &m_media)
+        .info();
+  };
+  EXPECT_EQ(named("/srv/models/small-q4.gguf").name, "small-q4.gguf");
+  EXPECT_NE(named("/srv/models/small-q4.gguf").folder.find("/srv/models/small-q4.gguf"), std::string::npos) << "asked by its whole name";
+  EXPECT_EQ(named("org/small").name, "org/small");
+}
+
 TEST_F(RemoteEngineTest, ThoughtsAreKeptApart) {
   m_server.answer("/v1/chat/completions", {.pieces = {chunkOf(R"({"reasoning_content":"hmm "})"), chunkOf(R"({"reasoning":"so"})"),
                                                       chunkOf(R"({"content":"yes"})", R"("stop")"), "data: [DONE]\n\n"}});
