@@ -27,10 +27,12 @@ struct LanguageModel {
   const char* model_type;
 };
 
-constexpr std::array<LanguageModel, 3> kLanguageModels = {{
+constexpr std::array<LanguageModel, 5> kLanguageModels = {{
     {"InternLM2ForCausalLM", "internlm2"},
     {"LlamaForCausalLM", "llama"},
     {"Qwen2ForCausalLM", "qwen2"},
+    {"Qwen3ForCausalLM", "qwen3"},
+    {"Qwen3MoeForCausalLM", "qwen3_moe"},
 }};
 
 DecoderNames internlm2_names() {

@@ -105,6 +105,11 @@ PUBLISHED = {
                                             max_position_embeddings=32768, rope_parameters={"rope_type": "default", "rope_theta": 1e6}),
         vision=dict(hidden_size=1024, intermediate_size=4096, num_attention_heads=16, image_size=448, patch_size=14, attention_bias=True),
         side=448, tiles=(1, 12), thumbnail=True, scaling=IMAGENET, template="internvl2_5", vocabulary=32064, stored=torch.bfloat16),
+    "InternVL3.5-1B": dict(
+        layout="original", text=Qwen3Config(hidden_size=1024, intermediate_size=3072, num_attention_heads=16, num_key_value_heads=8, head_dim=128,
+                                            max_position_embeddings=40960, rope_parameters={"rope_type": "default", "rope_theta": 1e6}),
+        vision=dict(hidden_size=1024, intermediate_size=4096, num_attention_heads=16, image_size=448, patch_size=14, attention_bias=True),
+        side=448, tiles=(1, 12), thumbnail=True, scaling=IMAGENET, template="internvl2_5", vocabulary=32064, stored=torch.bfloat16),
 }
 # Turns of media and a question.
 CASES = {

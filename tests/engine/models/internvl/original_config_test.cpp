@@ -75,6 +75,21 @@ TEST(InternVlChatConfig, WhatIsLeftOutIsTheClasses) {
   EXPECT_EQ(folder.model.feature_state, 45);
 }
 
+// As OpenGVLab/InternVL3_5-1B and its mixtures of experts have it.
+TEST(InternVlChatConfig, QwenThreeSpeaksInInternVlThreePointFive) {
+  Json document = published();
+  document["llm_config"] = Json::parse(R"({"architectures": ["Qwen3ForCausalLM"], "model_type": "qwen3", "head_dim": 128,
+    "hidden_act": "silu", "hidden_size": 1024, "intermediate_size": 3072, "max_position_embeddings": 40960, "num_attention_heads": 16,
+    "num_hidden_layers": 28, "num_key_value_heads": 8, "rms_norm_eps": 1e-06, "rope_theta": 1000000, "vocab_size": 151936})");
+  EXPECT_TRUE(parse(document).model.text.query_key_norm);
+  EXPECT_EQ(parse(document).model.text.head_dim, 128);
+  document["llm_config"]["architectures"] = {"Qwen3MoeForCausalLM"};
+  document["llm_config"].update(
+      {{"model_type", "qwen3_moe"}, {"num_experts", 128}, {"num_experts_per_tok", 8}, {"moe_intermediate_size", 768}});
+  ASSERT_TRUE(parse(document).model.text.experts);
+  EXPECT_EQ(parse(document).model.text.experts->chosen, 8);
+}
+
 TEST(InternVlChatConfig, WhatIsNotImplementedIsRefusedByName) {
   const auto refuses = [](const char* pointer, const char* value, ErrorCode code, const char* words) {
     SCOPED_TRACE(std::string(pointer) + " = " + value);
