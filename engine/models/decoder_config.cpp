@@ -46,10 +46,12 @@ struct DecoderType {
   ExpertWeights experts = ExpertWeights::kNoExperts;
   OtherLayers others = OtherLayers::kNone;
   bool ties_embeddings = false;
+  bool queries_grow = false;
 };
 
 constexpr std::int64_t kMaxExperts = 1024;
 constexpr DecoderSizes kSmolLm3{2048, 11'008, 36, 16, 4, 128'256};
+constexpr DecoderSizes kMinistral3{4096, 14'336, 34, 32, 8, 131'072};
 constexpr RotaryDefaults kThreeAxes{1'000'000.0, true};
 constexpr RotaryDefaults kThreeAxesAlternating{500'000.0, true};
 constexpr RotaryDefaults kQuarterTurns{10'000.0, true, 0.25};
@@ -59,6 +61,7 @@ constexpr auto kTypes = std::to_array<DecoderType>({
     {"llama", false, true, 2048, 0, {4096, 11'008, 32, 32, 0, 32'000}},
     {"mistral", false, false, 131'072, 4096, {4096, 14'336, 32, 32, 8, 32'000}},
     {"mixtral", false, false, 131'072, 0, {4096, 14'336, 32, 32, 8, 32'000}, {1'000'000.0}, 1e-5, ExpertWeights::kMixtral},
+    {"ministral3", false, false, 262'144, 0, kMinistral3, {1'000'000.0}, 1e-5, ExpertWeights::kNoExperts, OtherLayers::kNone, false, true},
     {"qwen2", false, true, 32'768, 0},
     {"qwen3", true, true, 32'768, 0},
     {"internlm2", false, true, 2048, 0},  // its names: internvl/original_config.cpp
@@ -150,6 +153,13 @@ std::vector<bool> read_unrotated(const JsonObject& text, std::int64_t layers) {
   return unrotated;
 }
 
+// llama_4_scaling_beta stands among the rotary parameters, which the class has defaults for and published files do not leave out.
+QueryGrowth read_query_growth(const JsonObject& text) {
+  constexpr double kMostStrength = 100.0;
+  const JsonObject rope = text.object("rope_parameters");
+  return {rope.real("llama_4_scaling_beta", 0.0, kMostStrength), rope.integer("original_max_position_embeddings", 1, kMaxPositions)};
+}
+
 void read_recurrent(const JsonObject& text, DecoderConfig& config) {
   constexpr std::int64_t kMaxKernel = 64;
   constexpr std::int64_t kMaxDeltaDim = 1024;
@@ -207,6 +217,7 @@ DecoderConfig parse_decoder_config(const JsonObject& text, std::string_view assu
   const RotaryConfig rotary = read_rotary(text, config.head_dim, config.max_positions, type.rotary);
   config.rotary = rotary.scheme;
   config.max_positions = rotary.max_positions;
+  if (type.queries_grow) config.query_growth = read_query_growth(text);
   if (type.others == OtherLayers::kUnrotated) {
     config.rotated_otherwise = read_unrotated(text, config.layers);
     config.other_rotary = RotaryScheme{};

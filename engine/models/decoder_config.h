@@ -1,12 +1,12 @@
 // The configuration of a language model, read from config.json (`text_config` of a vision-language model) and checked.
 //
-// Describes transformer_decoder.h. Read here for Llama, Mistral, Mixtral, Qwen2, Qwen3, Qwen3-MoE, Qwen3-Next, Qwen3.5, SmolLM3 and the
-// decoders of Qwen2-VL, Qwen2.5-VL, Qwen3-VL and Qwen3.5, whose families read their rotary axes. Falcon and Gemma 3 have readers of their
-// own (causal_lm/falcon_config.h, gemma3_config.h). Zero heads, indivisible head counts, unknown activations and partial rotary embeddings
-// are refused by name. Qwen3-Next's and Qwen3.5's have layers without slots between their attention layers. Keys of both transformers 4
-// (rope_theta, rope_scaling) and 5 (rope_parameters) are read. Missing fields of a Llama or Mistral take the defaults of LlamaConfig and
-// MistralConfig, because published folders say "_name_or_path" and little more. The weight names, not this file, decide which projections
-// have biases. Errors: as config_fields.h. No torch. Threads: plain values.
+// Describes transformer_decoder.h. Read here for Llama, Mistral, Mixtral, Ministral 3, Qwen2, Qwen3, Qwen3-MoE, Qwen3-Next, Qwen3.5,
+// SmolLM3 and the decoders of Qwen2-VL, Qwen2.5-VL, Qwen3-VL and Qwen3.5, whose families read their rotary axes. Falcon and Gemma 3 have
+// readers of their own (causal_lm/falcon_config.h, gemma3_config.h). Zero heads, indivisible head counts, unknown activations and partial
+// rotary embeddings are refused by name. Qwen3-Next's and Qwen3.5's have layers without slots between their attention layers. Keys of both
+// transformers 4 (rope_theta, rope_scaling) and 5 (rope_parameters) are read. Missing fields of a Llama or Mistral take the defaults of
+// LlamaConfig and MistralConfig, because published folders say "_name_or_path" and little more. The weight names, not this file, decide
+// which projections have biases. Errors: as config_fields.h. No torch. Threads: plain values.
 #pragma once
 
 #include <cstdint>
@@ -41,6 +41,12 @@ struct ExpertConfig {
   std::int64_t intermediate_size = 0;
   bool sums_to_one = true;       // the chosen experts' weights are normalised
   std::int64_t shared_size = 0;  // of the expert that every token goes through, with a gate of its own; 0: none
+};
+
+// Queries grow with their position p: times 1 + strength * log(1 + floor(p / step)) (Ministral 3, after Llama 4).
+struct QueryGrowth {
+  double strength = 0.0;
+  std::int64_t step = 1;
 };
 
 // Names of a decoder's tensors; the defaults are Llama's, which most share.
@@ -78,9 +84,10 @@ struct DecoderConfig {
   // Of the layers that rotate otherwise: Gemma 3's that look back over a window; SmolLM3's that do not rotate (theta 0).
   std::optional<RotaryScheme> other_rotary{};
   std::vector<bool> rotated_otherwise{};  // for each layer; empty: none
-  double attention_scale = 0.0;           // of attention logits; 0: 1 / sqrt(head_dim)
-  double embedding_scale = 1.0;           // of token embeddings, rounded to their dtype
-  double logit_cap = 0.0;                 // c: logits are c tanh(x / c); 0: uncapped
+  std::optional<QueryGrowth> query_growth{};
+  double attention_scale = 0.0;  // of attention logits; 0: 1 / sqrt(head_dim)
+  double embedding_scale = 1.0;  // of token embeddings, rounded to their dtype
+  double logit_cap = 0.0;        // c: logits are c tanh(x / c); 0: uncapped
   std::int64_t max_positions = 0;
   std::vector<std::int64_t> windows{};  // as KvShape's
   std::int64_t vocabulary = 0;

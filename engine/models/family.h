@@ -21,6 +21,7 @@ enum class FamilyLoader {
   kInternVl,
   kInternVlChat,
   kGemma3Vision,
+  kMistral3,
   kCausalLm,
   kFalcon,
   kGemma3,

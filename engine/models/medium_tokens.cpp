@@ -14,6 +14,11 @@ void MediumTokens::add_words(std::span<const std::int64_t> words, std::int64_t f
   origins.insert(origins.end(), words.size(), origin_of(frame, -1, -1));
 }
 
+void MediumTokens::add_row(const TokenRow& row, std::int64_t image_token_id) {
+  for (std::int64_t column = 0; column < row.columns; ++column) origins.push_back(origin_of(0, row.row, column));
+  ids.insert(ids.end(), static_cast<std::size_t>(row.columns), image_token_id);
+}
+
 void MediumTokens::add_square(const TokenSquare& square, std::int64_t image_token_id) {
   for (std::int64_t row = 0; row < square.side; ++row) {
     for (std::int64_t column = 0; column < square.side; ++column)

@@ -1,7 +1,7 @@
 // Tokens of a medium with text between its pictures: tile markers, frame times, frame numbers.
 //
-// Built by the families that write such text (smolvlm/, internvl/, gemma3/); merged with features by medium_features.h. No torch. Threads:
-// plain values.
+// Built by the families that write such text (smolvlm/, internvl/, gemma3/, mistral3/); merged with features by medium_features.h. No
+// torch. Threads: plain values.
 #pragma once
 
 #include <cstdint>
@@ -20,11 +20,18 @@ struct TokenSquare {
   std::int64_t column = 0;
 };
 
+// A row of tokens of the first frame or tile.
+struct TokenRow {
+  std::int64_t row = 0;
+  std::int64_t columns = 0;
+};
+
 struct MediumTokens {
   std::vector<TokenOrigin> origins;  // modality kVisual, `media` at -1; text tokens have no row and column
   std::vector<std::int64_t> ids;     // the image token id for pixels
 
   void add_words(std::span<const std::int64_t> words, std::int64_t frame);
+  void add_row(const TokenRow& row, std::int64_t image_token_id);
   // Row by row.
   void add_square(const TokenSquare& square, std::int64_t image_token_id);
 };

@@ -8,6 +8,7 @@
 #include "engine/models/internvl/internvl.h"
 #include "engine/models/llava/llava.h"
 #include "engine/models/llava_onevision/llava_onevision.h"
+#include "engine/models/mistral3/mistral3.h"
 #include "engine/models/model_load.h"
 #include "engine/models/qwen2_vl/qwen2_vl.h"
 #include "engine/models/qwen3_5/qwen3_5.h"
@@ -37,6 +38,8 @@ std::unique_ptr<VisionLanguageModel> load_with(FamilyLoader loader, ModelLoad& l
       return load_internvl_chat(load);
     case FamilyLoader::kGemma3Vision:
       return load_gemma3_vision(load);
+    case FamilyLoader::kMistral3:
+      return load_mistral3(load);
     case FamilyLoader::kCausalLm:
       return load_causal_lm(load);
     case FamilyLoader::kFalcon:

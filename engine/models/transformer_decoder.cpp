@@ -125,7 +125,8 @@ TransformerDecoder::TransformerDecoder(const DecoderConfig& config, WeightReader
   const auto step = [this](const DeviceStep::Token& token, KvCache* cache, const DeviceStep::Attend& attend) {
     const at::Tensor positions = token.position.expand({config_.rotary.axes(), 1});
     return run_step(
-        scaled_rows(token.id), cache, [&](const RotaryEmbedding& rotary) { return rotary.angles(positions); }, attend);
+        scaled_rows(token.id), cache, growth_at(positions.select(0, 0)),
+        [&](const RotaryEmbedding& rotary) { return rotary.angles(positions); }, attend);
   };
   // The host routes mixtures of experts, and a fork's states lie elsewhere.
   const bool launched = config_.experts.has_value() || !config_.recurrent.empty();
@@ -397,6 +398,7 @@ void TransformerDecoder::prefill_layer(LayerId layer, at::Tensor& hidden, const 
   const std::int64_t tiles = (rows + tile_rows_ - 1) / tile_rows_;
   const std::int64_t tile_rows = (rows + tiles - 1) / tiles;
   const AttentionWindow seen = reach > 0 ? AttentionWindow{reach, 0, window.bidirectional} : window;
+  const at::Tensor growth = growth_at(positions.select(0, 0));
   ReceivedAttention received;
   const std::int64_t shortest = rows - (tiles - 1) * tile_rows;
   if (viewed && past.empty() && seen == AttentionWindow{} &&
@@ -414,6 +416,7 @@ void TransformerDecoder::prefill_layer(LayerId layer, at::Tensor& hidden, const 
     const auto [gate, qkv_rows] = split_gate(weights.qkv(input));
     at::Tensor qkv = qkv_rows;
     normalise_heads(weights, qkv);
+    if (growth.defined()) qkv.narrow(1, 0, heads).mul_(growth.narrow(0, first, count));
     const RotaryAngles angles = (rotates_apart(layer) ? *other_rotary_ : rotary_).angles(positions.narrow(1, first, count));
     at::Tensor query = viewed ? all_queries.narrow(1, first, count).transpose(0, 1) : at::empty({count, heads, head_dim}, hidden.options());
     at::Tensor tile_key = rotated.narrow(1, first, count).transpose(0, 1);
@@ -458,8 +461,23 @@ at::Tensor TransformerDecoder::logits(const at::Tensor& hidden) const {
   return logits_of(final_norm_(hidden), head_.weight, config_.logit_cap);
 }
 
+// transformers multiplies what is rotated; rotation is linear, and so a 16-bit query may differ in its last bit.
+at::Tensor TransformerDecoder::growth_at(const at::Tensor& positions) const {
+  if (!config_.query_growth) return {};
+  const auto [strength, step] = *config_.query_growth;
+  return at::div(positions, step, "floor")
+      .to(at::TensorOptions(device_).dtype(at::kFloat))
+      .add(1)
+      .log()
+      .mul(strength)
+      .add(1)
+      .to(dtype_)
+      .view({-1, 1, 1});
+}
+
 template <class AnglesOf, class Attend>
-at::Tensor TransformerDecoder::run_step(at::Tensor hidden, KvCache* cache, AnglesOf angles_of, Attend attend) const {
+at::Tensor TransformerDecoder::run_step(at::Tensor hidden, KvCache* cache, const at::Tensor& growth, AnglesOf angles_of,
+                                        Attend attend) const {
   const RotaryAngles angles = angles_of(rotary_);
   const RotaryAngles other_angles = other_rotary_ ? angles_of(*other_rotary_) : angles;
   const std::int64_t heads = config_.heads;
@@ -473,6 +491,7 @@ at::Tensor TransformerDecoder::run_step(at::Tensor hidden, KvCache* cache, Angle
     const auto [gate, qkv_rows] = split_gate(weights.qkv(input));
     at::Tensor qkv = qkv_rows;
     normalise_heads(weights, qkv);
+    if (growth.defined()) qkv.narrow(1, 0, heads).mul_(growth);
     const at::Tensor attention = attend(layer, qkv, rotates_apart(layer) ? other_angles : angles);
     added = after_attention(weights, input, weights.attended(attention.view({1, heads * head_dim}), gate), hidden);
     if (layer + 1 < layers()) continue;
@@ -503,6 +522,7 @@ at::Tensor TransformerDecoder::host_step(const NextToken& token, KvCache& cache,
   DecodeRow row;
   return run_step(
       scaled_rows(at::full({1}, token.id, at::kLong)), &cache,
+      config_.query_growth ? growth_at(at::full({1}, token.position, at::kLong)) : at::Tensor(),
       [&](const RotaryEmbedding& rotary) { return rotary.angles_at(token.position); },
       [&](LayerId layer, const at::Tensor& qkv, const RotaryAngles& of_layer) {
         apply_rotary(qkv.narrow(1, 0, heads + kv_heads), of_layer, rotated);

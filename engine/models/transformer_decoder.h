@@ -1,6 +1,6 @@
-// The decoder of Llama, Mistral, Qwen2, Qwen3, Qwen3-Next, Qwen3.5, Falcon and Gemma 3 as a TextDecoder. DecoderConfig selects RMS or layer
-// norms, rotary axes, GQA, query and key norms, a gated or plain MLP after or parallel to attention, mixture of experts, and layers without
-// slots.
+// The decoder of Llama, Mistral, Ministral 3, Qwen2, Qwen3, Qwen3-Next, Qwen3.5, Falcon and Gemma 3 as a TextDecoder. DecoderConfig selects
+// RMS or layer norms, rotary axes, GQA, query and key norms, a gated or plain MLP after or parallel to attention, mixture of experts, and
+// layers without slots.
 //
 // A layer of this class is one that attends. Layers without slots are computed with the attention layer behind them, those at the end with
 // the last one (KvShape::states_with): whoever goes through the layers, judges or compacts them meets only such as have slots.
@@ -96,14 +96,16 @@ class TransformerDecoder final : public TextDecoder {
   // The scheme of a layer, and what turns by it.
   bool rotates_apart(LayerId layer) const { return !rotated_apart_.empty() && rotated_apart_[layer]; }
   const RotaryScheme& scheme_of(LayerId layer) const { return rotates_apart(layer) ? *config_.other_rotary : config_.rotary; }
-  // One token through all layers. hidden: [1, hidden]; cache: for layers without slots; angles_of(rotary): of its position; attend: as
-  // DeviceStep::Attend. Returns logits [vocabulary].
+  // One token through all layers. hidden: [1, hidden]; cache: for layers without slots; growth, angles_of(rotary): of its position; attend:
+  // as DeviceStep::Attend. Returns logits [vocabulary].
   template <class AnglesOf, class Attend>
-  at::Tensor run_step(at::Tensor hidden, KvCache* cache, AnglesOf angles_of, Attend attend) const;
+  at::Tensor run_step(at::Tensor hidden, KvCache* cache, const at::Tensor& growth, AnglesOf angles_of, Attend attend) const;
   at::Tensor host_step(const NextToken& token, KvCache& cache, DecodeObserver* observer) const;
   at::Tensor scaled_rows(const at::Tensor& ids) const;  // embeddings times embedding_scale
   // The layers without slots behind the last one that attends, if `layer` is that.
   void prefill_last(LayerId layer, const at::Tensor& hidden, KvCache& cache, const InterruptToken& interrupt) const;
+  // By what the queries of such positions grow, of the arithmetic's dtype: [rows, 1, 1], or undefined where they do not. positions: [rows].
+  at::Tensor growth_at(const at::Tensor& positions) const;
   // What a layer's qkv says of each row: the gate [rows, H * d], undefined if there is none, and queries, keys and values
   // [rows, H + 2 Hkv, d].
   std::pair<at::Tensor, at::Tensor> split_gate(const at::Tensor& product) const;

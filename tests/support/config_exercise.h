@@ -26,6 +26,7 @@
 #include "engine/models/internvl/original_config.h"
 #include "engine/models/llava/llava_config.h"
 #include "engine/models/llava_onevision/llava_onevision_config.h"
+#include "engine/models/mistral3/mistral3_config.h"
 #include "engine/models/qwen2_vl/qwen2_vl_config.h"
 #include "engine/models/qwen3_5/qwen3_5_config.h"
 #include "engine/models/qwen3_vl/qwen3_vl_config.h"
@@ -102,6 +103,8 @@ class ConfigExercise {
         {"falcon", [](const ModelPackage& p) { check_text(p, parse_falcon_config(root(p))); }},
         {"mixtral", [](const ModelPackage& p) { check_text(p, parse_decoder_config(root(p), "llama")); }},
         {"gemma3", [](const ModelPackage& p) { check_pooled(p, read_gemma3(p)); }},
+        {"mistral3", [](const ModelPackage& p) { check_native(p, read_mistral3(p)); }},
+        {"ministral3", [](const ModelPackage& p) { check_text(p, parse_decoder_config(root(p), "llama")); }},
         {"gemma3_text", [](const ModelPackage& p) { check_text(p, parse_gemma3_config(root(p))); }},
     });
   }
@@ -216,6 +219,15 @@ class ConfigExercise {
     check_text(package, folder.model.text);
     check_tower(folder.model.vision);
     demand(folder.model.side > 0 && folder.model.pooled() > 0, "tokens of no patch");
+    demand(folder.model.image_token_id >= 0 && folder.model.image_token_id < folder.model.text.vocabulary, "a picture that is no token");
+  }
+
+  static void check_native(const ModelPackage& package, const Mistral3Folder& folder) {
+    check_text(package, folder.model.text);
+    check_colours(folder.pixels.scaling);
+    const PixtralConfig& tower = folder.model.vision;
+    demand(tower.layers > 0 && tower.head_dim % 4 == 0 && tower.heads * tower.head_dim == tower.hidden_size, "heads that cannot be turned");
+    demand(folder.longest_edge_px > 0 && folder.longest_edge_px <= tower.image_px, "a picture that the tower does not take");
     demand(folder.model.image_token_id >= 0 && folder.model.image_token_id < folder.model.text.vocabulary, "a picture that is no token");
   }
 

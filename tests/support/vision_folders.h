@@ -50,7 +50,9 @@ inline constexpr std::array kVisionFolders = {"gqa_tied",
                                               "gemma3/published",
                                               "gemma3/narrow_window",
                                               "gemma3/pan_and_scan",
-                                              "gemma3/plain_pillow"};
+                                              "gemma3/plain_pillow",
+                                              "mistral3/published",
+                                              "mistral3/ministral"};
 
 // Of the llava_onevision folders: refuses a single image.
 inline constexpr const char* kRefusesAnImage = "select_default";

@@ -202,6 +202,7 @@ INSTANTIATE_TEST_SUITE_P(Folders, VideoFolder, ::testing::ValuesIn(folders_with_
 TEST(VisionFamilies, ATokenizerWithAnotherImageTokenIsRefused) {
   for (const auto& [folder, key] : std::map<std::string, std::string>{{"gemma3/narrow_window", "image_token_index"},
                                                                       {"internvl/qwen2_saved", "image_token_id"},
+                                                                      {"mistral3/published", "image_token_index"},
                                                                       {"smolvlm/smolvlm2_split", "image_token_id"}}) {
     const test_support::FolderCopy copy(folder);
     Json config = load_json(golden_folder(folder) + "/model/config.json");

@@ -1,0 +1,110 @@
+#include "engine/models/mistral3/mistral3.h"
+
+#include <array>
+#include <string>
+
+#include "engine/base/error.h"
+#include "engine/models/medium_features.h"
+#include "engine/models/qwen_vl_parts/patch_processor.h"
+#include "engine/text/tokenizer.h"
+#include "engine/text/tokenizer_file.h"
+
+namespace winnow {
+namespace {
+
+// As transformers writes them, and as folders have them that were saved with its version 4.
+constexpr std::array<WeightNameRule, 7> kMistral3Names = {{
+    {"language_model.model.", "text.model."},
+    {"language_model.lm_head.", "text.lm_head."},
+    {"model.language_model.", "text.model."},
+    {"lm_head.", "text.lm_head."},
+    {"model.vision_tower.", "vision_tower."},
+    {"multi_modal_projector.", "projector."},
+    {"model.multi_modal_projector.", "projector."},
+}};
+
+WeightReader::Bias bias_of(const Mistral3Config& config) {
+  return config.projector_bias ? WeightReader::Bias::kRequired : WeightReader::Bias::kNone;
+}
+
+PlainMlp read_merged_projector(const Mistral3Config& config, WeightReader& weights) {
+  const std::int64_t hidden = config.text.hidden_size;
+  return {weights.tower_linear("projector.linear_1", hidden, config.vision.hidden_size, bias_of(config)),
+          weights.tower_linear("projector.linear_2", hidden, hidden, bias_of(config)), config.projector_activation};
+}
+
+std::int64_t special_id(const Tokenizer& tokenizer, const std::string& token, const std::string& file) {
+  const auto id = tokenizer.token_id(token);
+  if (!id || !tokenizer.is_special(*id)) throw Exception(ErrorCode::kDamagedFile, file, "the tokenizer lacks the special token " + token);
+  return *id;
+}
+
+}  // namespace
+
+Mistral3::Mistral3(const Mistral3Folder& folder, const RowEnds& ends, WeightReader& weights)
+    : folder_(folder),
+      ends_(ends),
+      text_(folder.model.text, weights, "text."),
+      tower_(folder.model.vision, folder.pixels.patches, weights, "vision_tower."),
+      norm_(weights.rms_norm("projector.norm", folder.model.vision.hidden_size, folder.model.text.norm_eps)),
+      merger_(weights.tower_linear("projector.patch_merger.merging_layer", folder.model.vision.hidden_size,
+                                   folder.model.vision.hidden_size * folder.pixels.patches.cell_patches(), WeightReader::Bias::kNone)),
+      projector_(read_merged_projector(folder.model, weights)) {}
+
+PixelSize Mistral3::size_in_tower(const MediaFacts& facts) const {
+  return pixtral_size(size_of(facts), folder_.longest_edge_px, folder_.pixels.patches.cell_px());
+}
+
+CellGrid Mistral3::grid_of(const MediaFacts& facts) const {
+  const PixelSize size = size_in_tower(facts);
+  return {size.height_px / folder_.pixels.patches.cell_px(), size.width_px / folder_.pixels.patches.cell_px()};
+}
+
+MediumTokens Mistral3::tokens_of(const MediaFacts& facts) const {
+  const CellGrid grid = grid_of(facts);
+  MediumTokens tokens;
+  for (std::int64_t row = 0; row < grid.rows; ++row) {
+    tokens.add_row({row, grid.columns}, image_token_id());
+    tokens.add_words(std::array{row + 1 < grid.rows ? ends_.of_row : ends_.of_picture}, 0);
+  }
+  return tokens;
+}
+
+PixelValues Mistral3::preprocess(const MediaFacts& facts, std::span<const RgbImage> pictures) const {
+  require(facts.kind == MediaKind::kImage && pictures.size() == 1, "preprocess: an image is one picture");
+  const std::int64_t patch = folder_.pixels.patches.patch_px;
+  const at::Tensor patches = patch_rows(pictures, size_in_tower(facts), folder_.pixels).view({-1, 3, patch, patch});
+  return {patches, facts.picture.height_px, facts.picture.width_px};
+}
+
+EncodedParts Mistral3::encode(const MediaFacts& facts, const PixelValues& pixels, std::optional<VisionJudge> judge,
+                              const InterruptToken& interrupt) const {
+  const CellGrid grid = grid_of(facts);
+  const PatchFeatures patches = tower_.encode(pixels.pixels, grid, judge, interrupt);
+  const std::int64_t unit = folder_.pixels.patches.cell_patches();
+  // As torch's unfold() has it: a channel's patches side by side.
+  const at::Tensor cells = norm_(patches.features).view({grid.cells(), unit, -1}).transpose(1, 2).reshape({grid.cells(), -1});
+  EncodedParts parts;
+  parts.features = projector_(merger_(cells)).unsqueeze(0);
+  if (patches.importance.defined()) parts.importance = patches.importance.view({1, grid.cells(), unit}).mean(2);
+  return parts;
+}
+
+MediaFeatures Mistral3::join(const MediaFacts& facts, const EncodedParts& parts) const {
+  return features_among_words(tokens_of(facts), parts, text_);
+}
+
+std::unique_ptr<VisionLanguageModel> load_mistral3(ModelLoad& load) {
+  const Mistral3Folder folder = read_mistral3(load.package());
+  const std::shared_ptr<const Tokenizer> tokenizer = load.package().shared_tokenizer();
+  const auto id_of = [&](const std::string& token) { return special_id(*tokenizer, token, load.package().path()); };
+  if (id_of(folder.image_token) != folder.model.image_token_id) {
+    throw Exception(ErrorCode::kDamagedFile, load.package().subject(ModelPart::kConfig) + ": image_token_index",
+                    "the tokenizer's " + folder.image_token + " is another token");
+  }
+  const RowEnds ends{id_of(folder.break_token), id_of(folder.end_token)};
+  load.info.traits.reads_videos = false;
+  return std::make_unique<Mistral3>(folder, ends, load.weights(kMistral3Names));
+}
+
+}  // namespace winnow
