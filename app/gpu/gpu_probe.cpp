@@ -40,7 +40,7 @@ void GpuProbe::answered() {
   if (first.isEmpty()) return;
   const QString name = first.left(kMostNameChars);
   if (!QFileInfo(QDir(m_places.engineFolder), QLatin1String(kGpuPlugInFile)).isFile()) {
-    Q_EMIT found({name, GpuLack::kPlugIn});
+    if (QDir::cleanPath(m_places.engineFolder) == m_places.packageFolder) Q_EMIT found({name, GpuLack::kPlugIn});
   } else if (!m_places.librariesAreHere()) {
     Q_EMIT found({name, GpuLack::kLibraries});
   }

@@ -30,6 +30,8 @@ class GpuProbe : public QObject {
  public:
   struct Places {
     QString engineFolder;  // of winnow-engine; the plug-in lies beside it
+    // Where a .deb has it. Only there a missing plug-in is told: a package brings it, and none for a tarball is made.
+    QString packageFolder = QStringLiteral("/usr/lib/winnow");
     std::function<bool()> librariesAreHere;
     bool plugInIsNamed = false;  // by WINNOW_CUDA_PLUGIN: who names one sees to its libraries
     QString question = QStringLiteral("nvidia-smi");

@@ -17,6 +17,7 @@ class GpuProbeTest : public ::testing::Test {
   GpuProbeTest() {
     places.engineFolder = QString::fromStdString(scratch.file("usr/lib/winnow"));
     QDir().mkpath(places.engineFolder);
+    places.packageFolder = places.engineFolder;
     places.librariesAreHere = [this] { return libraries; };
     answer("echo 'NVIDIA GeForce RTX 4090'; echo 'NVIDIA T400'");
   }
@@ -59,6 +60,13 @@ TEST_F(GpuProbeTest, SaysWhichGpuLacksThePlugInThenTheLibraries) {
   EXPECT_EQ(static_cast<int>(gpu->lack), static_cast<int>(app::GpuLack::kLibraries));
   libraries = true;
   EXPECT_FALSE(found().has_value());
+}
+
+TEST_F(GpuProbeTest, ATarballIsNotToldOfAPackageThatItCannotTake) {
+  places.packageFolder = QStringLiteral("/usr/lib/winnow");
+  EXPECT_FALSE(found().has_value());
+  putPlugIn();
+  ASSERT_TRUE(found().has_value());
 }
 
 TEST_F(GpuProbeTest, SaysNothingWhereNvidiaSmiDoesNotAnswer) {
