@@ -40,12 +40,13 @@ std::int64_t context_of(const JsonObject& config) {
 
 constexpr std::int64_t kMostLayers = 1024;
 
-// Those of the text model that keep keys and values; recurrent ones keep a state of fixed size.
+// Those of the text model that keep keys and values; recurrent ones keep a state of fixed size, others read an earlier layer's.
 std::int64_t layers_with_slots(const JsonObject& text) {
   const std::int64_t layers = text.integer("num_hidden_layers", 0, kMostLayers, 0);
   if (!text.has("layer_types")) return layers / text.integer("full_attention_interval", 1, kMostLayers, 1);
   const std::vector<std::string> types = text.strings("layer_types", kNameBytes, static_cast<std::size_t>(kMostLayers));
-  return std::ssize(types) - std::ranges::count(types, "linear_attention");
+  const std::int64_t borrowing = text.integer("num_kv_shared_layers", 0, std::ssize(types), 0);
+  return std::ssize(types) - borrowing - std::ranges::count(types, "linear_attention");
 }
 
 // As Qwen3.5's keys have them, whose defaults are those of its class.
@@ -75,7 +76,8 @@ std::int64_t kv_bytes_of(const JsonObject& config) {
   const std::int64_t layers = layers_with_slots(text);
   const std::int64_t heads = text.integer("num_attention_heads", 0, kMostHeads, 0);
   if (layers == 0 || heads == 0) return 0;
-  const std::int64_t size = text.integer("head_dim", 0, kMostSize, text.integer("hidden_size", 0, kMostSize, 0) / heads);
+  const std::int64_t own = text.integer("head_dim", 0, kMostSize, text.integer("hidden_size", 0, kMostSize, 0) / heads);
+  const std::int64_t size = text.integer("global_head_dim", 0, kMostSize, own);  // rows are as long as the longest heads
   return kKeyAndValue * layers * text.integer("num_key_value_heads", 0, kMostHeads, heads) * size;
 }
 

@@ -9,7 +9,6 @@
 namespace winnow {
 namespace {
 
-constexpr std::int64_t kMaxHeadDim = 512;
 static_assert(kMaxHeads <= kernels::kMaxGroup && kMaxHeadDim <= kernels::kMaxHeadDim, "what is read can be run, with one kv head, too");
 
 struct ActivationName {

@@ -25,6 +25,7 @@ enum class NormKind : int {
   kRms = 1,
   kLayer = 2,
   kCentredRms = 3,  // RMS with weights stored as w - 1; in fp32 (Gemma)
+  kWideRms = 4,     // RMS in fp32 (Gemma 4)
 };
 
 // The input of a layer's MLP, and when its output is added.
@@ -49,6 +50,13 @@ struct QueryGrowth {
   std::int64_t step = 1;
 };
 
+// What layers add behind their MLP (layer_inputs.h).
+struct LayerInputSizes {
+  std::int64_t size = 0;        // of a layer's input
+  std::int64_t vocabulary = 0;  // of the table
+  std::int64_t pixels_id = 0;   // the token that the table is asked for in the place of pixels
+};
+
 // Names of a decoder's tensors; the defaults are Llama's, which most share.
 struct DecoderNames {
   std::string_view embedding = "model.embed_tokens";
@@ -68,6 +76,7 @@ struct DecoderNames {
   std::string_view up = "mlp.up_proj";
   std::string_view down = "mlp.down_proj";
   std::string_view delta = "linear_attn";  // of a layer without slots: what its tensors' names begin with
+  std::string_view model = "model.";       // of what belongs to no layer (layer_inputs.h)
 };
 
 struct DecoderConfig {
@@ -85,6 +94,8 @@ struct DecoderConfig {
   std::optional<RotaryScheme> other_rotary{};
   std::vector<bool> rotated_otherwise{};  // for each layer; empty: none
   std::optional<QueryGrowth> query_growth{};
+  // Of a head in layers that rotate otherwise, less than head_dim (narrow_heads.h); 0: the same.
+  std::int64_t other_head_dim = 0;
   double attention_scale = 0.0;  // of attention logits; 0: 1 / sqrt(head_dim)
   double embedding_scale = 1.0;  // of token embeddings, rounded to their dtype
   double logit_cap = 0.0;        // c: logits are c tanh(x / c); 0: uncapped
@@ -93,10 +104,17 @@ struct DecoderConfig {
   std::int64_t vocabulary = 0;
   bool tie_word_embeddings = false;
   bool query_key_norm = false;  // RMS norm of every head of q and k before they are rotated (Qwen3)
+  bool value_norm = false;      // RMS norm of every head of v, without weights (Gemma 4)
   bool output_gate = false;     // q_proj has each head's gate of the attention's output behind its query (Qwen3.5)
   // Layers without slots (Qwen3.5): for each layer whether it is one. Empty: none.
   std::vector<bool> recurrent{};
   DeltaSizes delta{};  // of each
+  // At the end so many layers have no keys and values of their own: they read those of the last layer before them that rotates as they do
+  // (Gemma 4). Their MLPs have a size of their own.
+  std::int64_t borrowing_layers = 0;
+  std::int64_t borrowing_intermediate_size = 0;
+  bool layer_factor = false;                      // layers end with a factor
+  std::optional<LayerInputSizes> layer_inputs{};  // and add an input of their own before it
   Activation activation = Activation::kSilu;
   // Deepstack features of a vision token (Qwen3-VL): one is added after each of the first so many layers.
   std::int64_t deepstack_layers = 0;

@@ -32,6 +32,7 @@ constexpr auto kFamilies = std::to_array<Family>({
     {"internvl_chat", "InternVLChatModel", FamilyLoader::kInternVlChat},
     {"gemma3", "Gemma3ForConditionalGeneration", FamilyLoader::kGemma3Vision, false},
     {"mistral3", "Mistral3ForConditionalGeneration", FamilyLoader::kMistral3, false},
+    {"gemma4", "Gemma4ForConditionalGeneration", FamilyLoader::kGemma4Vision},
     {"llama", "LlamaForCausalLM", FamilyLoader::kCausalLm},
     {"mistral", "MistralForCausalLM", FamilyLoader::kCausalLm},
     {"ministral3", "Ministral3ForCausalLM", FamilyLoader::kCausalLm},

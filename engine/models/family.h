@@ -22,6 +22,7 @@ enum class FamilyLoader {
   kInternVlChat,
   kGemma3Vision,
   kMistral3,
+  kGemma4Vision,
   kCausalLm,
   kFalcon,
   kGemma3,

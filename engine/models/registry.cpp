@@ -5,6 +5,7 @@
 #include "engine/models/causal_lm/causal_lm.h"
 #include "engine/models/family.h"
 #include "engine/models/gemma3/gemma3.h"
+#include "engine/models/gemma4/gemma4.h"
 #include "engine/models/internvl/internvl.h"
 #include "engine/models/llava/llava.h"
 #include "engine/models/llava_onevision/llava_onevision.h"
@@ -40,6 +41,8 @@ std::unique_ptr<VisionLanguageModel> load_with(FamilyLoader loader, ModelLoad& l
       return load_gemma3_vision(load);
     case FamilyLoader::kMistral3:
       return load_mistral3(load);
+    case FamilyLoader::kGemma4Vision:
+      return load_gemma4_vision(load);
     case FamilyLoader::kCausalLm:
       return load_causal_lm(load);
     case FamilyLoader::kFalcon:

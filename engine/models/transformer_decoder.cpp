@@ -11,11 +11,14 @@
 #include "engine/kv_cache/stored_rows.h"
 #include "engine/layers/attention.h"
 #include "engine/layers/decode_attention.h"
+#include "engine/layers/device_decode_attention.h"
+#include "engine/layers/device_shared_attention.h"
 #include "engine/layers/shared_entry_attention.h"
 #include "engine/layers/tiled_attention.h"
 #include "engine/layers/window_slots.h"
 #include "engine/models/delta_weights.h"
 #include "engine/models/head_order.h"
+#include "engine/models/narrow_heads.h"
 
 namespace winnow {
 namespace {
@@ -100,18 +103,27 @@ TransformerDecoder::TransformerDecoder(const DecoderConfig& config, WeightReader
   require(config.recurrent.empty() || config.deepstack_layers == 0, "layers without slots read no deepstack features");
   if (config.other_rotary) {
     other_rotary_.emplace(config.head_dim, *config.other_rotary, dtype_, device_);
-    rotated_apart_ = PerLayer<bool>(config.rotated_otherwise);
+    std::vector<bool> own = config.rotated_otherwise;
+    own.resize(own.size() - static_cast<std::size_t>(config.borrowing_layers));
+    rotated_apart_ = PerLayer<bool>(std::move(own));
   }
+  require(config.borrowing_layers == 0 || (config.recurrent.empty() && config.deepstack_layers == 0 && !config.output_gate &&
+                                           config.mlp_place == MlpPlace::kAfterAttention),
+          "layers that borrow keys are of a plain decoder");
   embedding_ = weights.table(prefix + std::string(config.names.embedding), config.vocabulary, config.hidden_size);
   for (std::int64_t stored = 0; stored < config.layers; ++stored) {
     const std::string name = prefix + std::string(config.names.layers) + std::to_string(stored) + ".";
     if (is_recurrent(stored)) {
       last_.push_back(read_recurrent_layer(weights, name));
+    } else if (stored >= config.layers - config.borrowing_layers) {
+      borrowing_.push_back(read_layer(weights, name, stored));
     } else {
-      layers_.push_back(read_layer(weights, name));
+      layers_.push_back(read_layer(weights, name, stored));
       layers_[LayerId(layers() - 1)].before = std::exchange(last_, {});
     }
   }
+  if (!borrowing_.empty()) lent_ = std::make_unique<LentRows>();
+  if (config.layer_inputs) inputs_ = std::make_unique<LayerInputs>(config, weights, prefix);
   final_norm_ = read_norm(weights, prefix + std::string(config.names.final_norm));
   // A folder that ties the two and still stores the head means what it stores (transformers 5 reads it the same way).
   if (config.tie_word_embeddings && !weights.has(prefix + "lm_head.weight")) {
@@ -125,11 +137,11 @@ TransformerDecoder::TransformerDecoder(const DecoderConfig& config, WeightReader
   const auto step = [this](const DeviceStep::Token& token, KvCache* cache, const DeviceStep::Attend& attend) {
     const at::Tensor positions = token.position.expand({config_.rotary.axes(), 1});
     return run_step(
-        scaled_rows(token.id), cache, growth_at(positions.select(0, 0)),
-        [&](const RotaryEmbedding& rotary) { return rotary.angles(positions); }, attend);
+        token.id, cache, growth_at(positions.select(0, 0)), [&](const RotaryEmbedding& rotary) { return rotary.angles(positions); },
+        attend);
   };
-  // The host routes mixtures of experts, and a fork's states lie elsewhere.
-  const bool launched = config_.experts.has_value() || !config_.recurrent.empty();
+  // The host routes mixtures of experts, a fork's states lie elsewhere, and layers that borrow ask the cache itself.
+  const bool launched = config_.experts.has_value() || !config_.recurrent.empty() || !borrowing_.empty();
   const auto capture = launched ? DeviceStep::Capture::kNever : DeviceStep::Capture::kRepeatedSteps;
   device_step_ = std::make_unique<DeviceStep>(step, scale_, layers(), device_, capture);
 }
@@ -137,13 +149,21 @@ TransformerDecoder::TransformerDecoder(const DecoderConfig& config, WeightReader
 Norm TransformerDecoder::read_norm(WeightReader& weights, const std::string& name) const {
   if (config_.norm == NormKind::kLayer) return {weights.layer_norm(name, config_.hidden_size, config_.norm_eps)};
   if (config_.norm == NormKind::kCentredRms) return {weights.centred_rms_norm(name, config_.hidden_size, config_.norm_eps)};
+  if (config_.norm == NormKind::kWideRms) return {weights.wide_rms_norm(name, config_.hidden_size, config_.norm_eps)};
   return {weights.rms_norm(name, config_.hidden_size, config_.norm_eps)};
 }
 
-RmsNorm TransformerDecoder::read_head_norm(WeightReader& weights, const std::string& name) const {
-  const bool centred = config_.norm == NormKind::kCentredRms;
-  RmsNorm norm = centred ? weights.centred_rms_norm(name, config_.head_dim, config_.norm_eps)
-                         : weights.rms_norm(name, config_.head_dim, config_.norm_eps);
+LayerId TransformerDecoder::lender_of(std::int64_t stored) const {
+  std::int64_t lender = layers() - 1;
+  while (lender > 0 && rotates_apart(LayerId(lender)) != otherwise(stored)) --lender;
+  require(rotates_apart(LayerId(lender)) == otherwise(stored), "a layer that borrows keys has one to borrow them from");
+  return LayerId(lender);
+}
+
+RmsNorm TransformerDecoder::read_head_norm(WeightReader& weights, const std::string& name, std::int64_t head_dim) const {
+  RmsNorm norm = config_.norm == NormKind::kCentredRms ? weights.centred_rms_norm(name, head_dim, config_.norm_eps)
+                 : config_.norm == NormKind::kWideRms  ? weights.wide_rms_norm(name, head_dim, config_.norm_eps)
+                                                       : weights.rms_norm(name, head_dim, config_.norm_eps);
   if (config_.rotary.rotated != 0)
     norm.weight = norm.weight.index_select(0, numbers_on(device_, head_order(config_.head_dim, config_.rotary.rotated)));
   return norm;
@@ -158,12 +178,14 @@ std::vector<std::int64_t> TransformerDecoder::rows_of_heads(std::int64_t heads, 
   return rows;
 }
 
-Linear TransformerDecoder::read_query_key_value(WeightReader& weights, const std::string& prefix) const {
+Linear TransformerDecoder::read_query_key_value(WeightReader& weights, const std::string& prefix, const Layer& layer) const {
   const DecoderNames& names = config_.names;
-  const std::int64_t query_size = config_.heads * config_.head_dim;
-  const std::int64_t kv_size = config_.kv_heads * config_.head_dim;
+  const std::int64_t query_size = config_.heads * layer.head_dim;
+  const std::int64_t kv_size = config_.kv_heads * layer.head_dim;
   std::vector<WeightReader::Part> parts;
-  if (!names.query_key_value.empty()) {
+  if (layer.lender) {
+    parts = {{prefix + std::string(names.query), query_size}};
+  } else if (!names.query_key_value.empty()) {
     parts = {{prefix + std::string(names.query_key_value), query_size + 2 * kv_size,
               grouped_rows(config_.heads, config_.kv_heads, config_.head_dim)}};
   } else {
@@ -236,12 +258,11 @@ ExpertMlp TransformerDecoder::read_experts(WeightReader& weights, const std::str
   return mlp;
 }
 
-Mlp TransformerDecoder::read_mlp(WeightReader& weights, const std::string& prefix) const {
+Mlp TransformerDecoder::read_mlp(WeightReader& weights, const std::string& prefix, std::int64_t inner) const {
   for (const char* place : {"mlp.", "block_sparse_moe."}) {  // the second is Mixtral's
     if (config_.experts && weights.has(prefix + place + "gate.weight")) return {read_experts(weights, prefix + place)};
   }
   const std::int64_t hidden = config_.hidden_size;
-  const std::int64_t inner = config_.intermediate_size;
   const std::string up = prefix + std::string(config_.names.up);
   const std::string down = prefix + std::string(config_.names.down);
   const auto bias_of = [&](std::string_view product) { return bias_if(biased_in_some_layer(weights, prefix, config_.layers, product)); };
@@ -252,15 +273,19 @@ Mlp TransformerDecoder::read_mlp(WeightReader& weights, const std::string& prefi
   return {GatedMlp{weights.packable_linear({{gate, inner}, {up, inner}}, hidden, bias), last, config_.activation}};
 }
 
-TransformerDecoder::Layer TransformerDecoder::read_layer(WeightReader& weights, const std::string& prefix) const {
-  const std::int64_t query_size = config_.heads * config_.head_dim;
+TransformerDecoder::Layer TransformerDecoder::read_layer(WeightReader& weights, const std::string& prefix, std::int64_t stored) const {
   Layer layer;
+  layer.stored = stored;
+  layer.head_dim = config_.other_head_dim > 0 && otherwise(stored) ? config_.other_head_dim : config_.head_dim;
+  if (stored >= config_.layers - config_.borrowing_layers) layer.lender = lender_of(stored);
+  const std::int64_t query_size = config_.heads * layer.head_dim;
   layer.input_norm = read_norm(weights, prefix + std::string(config_.names.input_norm));
-  layer.qkv = read_query_key_value(weights, prefix);
+  layer.qkv = read_query_key_value(weights, prefix, layer);
   if (config_.query_key_norm) {
-    layer.query_norm = read_head_norm(weights, prefix + "self_attn.q_norm");
-    layer.key_norm = read_head_norm(weights, prefix + "self_attn.k_norm");
+    layer.query_norm = read_head_norm(weights, prefix + "self_attn.q_norm", layer.head_dim);
+    if (!layer.lender) layer.key_norm = read_head_norm(weights, prefix + "self_attn.k_norm", layer.head_dim);
   }
+  if (config_.value_norm) layer.value_norm = {at::ones({layer.head_dim}, at::TensorOptions(device_).dtype(dtype_)), config_.norm_eps};
   const std::string output = prefix + std::string(config_.names.output);
   layer.output = weights.packable_linear({{output, config_.hidden_size}}, query_size,
                                          bias_if(biased_in_some_layer(weights, prefix, config_.layers, config_.names.output)));
@@ -268,7 +293,8 @@ TransformerDecoder::Layer TransformerDecoder::read_layer(WeightReader& weights, 
   const DecoderNames& names = config_.names;
   if (!names.attention_out_norm.empty()) layer.attention_out_norm = read_norm(weights, prefix + std::string(names.attention_out_norm));
   if (!names.mlp_out_norm.empty()) layer.mlp_out_norm = read_norm(weights, prefix + std::string(names.mlp_out_norm));
-  layer.mlp = read_mlp(weights, prefix);
+  layer.mlp = read_mlp(weights, prefix, layer.lender ? config_.borrowing_intermediate_size : config_.intermediate_size);
+  if (config_.layer_factor) layer.end = read_layer_end(config_, weights, prefix);
   return layer;
 }
 
@@ -278,13 +304,13 @@ RecurrentLayer TransformerDecoder::read_recurrent_layer(WeightReader& weights, c
   const std::string mixer = prefix + std::string(config_.names.delta) + ".";
   layer.mixer = read_gated_delta(weights, mixer, config_.delta, config_.hidden_size, config_.norm_eps);
   layer.mlp_norm = read_norm(weights, prefix + std::string(config_.names.mlp_norm));
-  layer.mlp = read_mlp(weights, prefix);
+  layer.mlp = read_mlp(weights, prefix, config_.intermediate_size);
   return layer;
 }
 
 KvShape TransformerDecoder::kv_shape() const {
-  // Keys of which some do not rotate have no rotation that could be removed from all of them.
-  const bool all_rotate = !config_.other_rotary || config_.other_rotary->theta > 0.0;
+  // Keys of which some do not rotate, or not as wide, have no rotation that could be removed from all of them.
+  const bool all_rotate = !config_.other_rotary || (config_.other_rotary->theta > 0.0 && config_.other_head_dim == 0);
   const RotaryScheme rotary = all_rotate ? config_.rotary : RotaryScheme{};
   KvShape shape{layers(), config_.kv_heads, config_.head_dim, dtype_, device_, rotary, windows_, storage_, key_bias_};
   if (config_.recurrent.empty()) return shape;
@@ -319,25 +345,44 @@ at::Tensor TransformerDecoder::scaled_rows(const at::Tensor& ids) const {
 
 at::Tensor TransformerDecoder::embed(const at::Tensor& ids) const {
   const at::Tensor rows = scaled_rows(ids);
+  if (inputs_) return inputs_->with_sources(rows, ids);
   return config_.deepstack_layers == 0
              ? rows
              : at::constant_pad_nd(rows, {0, config_.deepstack_layers * config_.hidden_size});  // words bring nothing along
 }
 
-std::pair<at::Tensor, at::Tensor> TransformerDecoder::split_gate(const at::Tensor& product) const {
-  const std::int64_t heads = config_.heads + 2 * config_.kv_heads;
-  if (!config_.output_gate) return {at::Tensor(), product.view({product.size(0), heads, config_.head_dim})};
-  const std::int64_t gates = config_.heads * config_.head_dim;
-  const at::Tensor rest = product.narrow(1, gates, heads * config_.head_dim);
-  return {product.narrow(1, 0, gates), rest.view({product.size(0), heads, config_.head_dim})};
+at::Tensor TransformerDecoder::rows_of_pixels(const at::Tensor& features) const {
+  return inputs_ ? inputs_->with_sources_of_pixels(features) : features;
+}
+
+std::pair<at::Tensor, at::Tensor> TransformerDecoder::split_heads(const Layer& layer, const at::Tensor& product) const {
+  const std::int64_t gates = config_.output_gate ? config_.heads * layer.head_dim : 0;
+  const at::Tensor rest = gates > 0 ? product.narrow(1, gates, product.size(1) - gates) : product;
+  at::Tensor heads = rest.view({product.size(0), -1, layer.head_dim});
+  normalise_heads(layer, heads);
+  if (layer.head_dim < config_.head_dim) heads = widened_heads(heads, config_.head_dim);
+  return {gates > 0 ? product.narrow(1, 0, gates) : at::Tensor(), heads};
+}
+
+at::Tensor TransformerDecoder::Layer::attended(const at::Tensor& attention, const at::Tensor& gate) const {
+  const std::int64_t in = output.weight.in();
+  const bool narrow = head_dim < attention.size(-1);
+  const at::Tensor heads =
+      narrow ? narrowed_heads(attention.view({-1, in / head_dim, attention.size(-1)}), head_dim).flatten(1) : attention.view({-1, in});
+  const at::Tensor out = output(gate.defined() ? heads * gate.sigmoid() : heads);
+  return attention_out_norm ? (*attention_out_norm)(out) : out;
 }
 
 void TransformerDecoder::normalise_heads(const Layer& layer, at::Tensor& qkv) const {
   if (!config_.query_key_norm) return;
   at::Tensor query = qkv.narrow(1, 0, config_.heads);
-  at::Tensor key = qkv.narrow(1, config_.heads, config_.kv_heads);
   layer.query_norm.in_place(query);
+  if (layer.lender) return;
+  at::Tensor key = qkv.narrow(1, config_.heads, config_.kv_heads);
   layer.key_norm.in_place(key);
+  if (!config_.value_norm) return;
+  at::Tensor value = qkv.narrow(1, config_.heads + config_.kv_heads, config_.kv_heads);
+  layer.value_norm.in_place(value);
 }
 
 at::Tensor TransformerDecoder::after_attention(const Layer& layer, const at::Tensor& input, const at::Tensor& attended,
@@ -355,6 +400,39 @@ at::Tensor TransformerDecoder::after_attention(const Layer& layer, const at::Ten
   throw Exception(ErrorCode::kInternal, "", "an MLP in an unknown place");
 }
 
+at::Tensor TransformerDecoder::input_of(const Layer& layer, const at::Tensor& rows) const {
+  return inputs_ ? inputs_->of_layer(layer.stored, rows.narrow(1, config_.hidden_size, inputs_->source_columns())) : at::Tensor();
+}
+
+void TransformerDecoder::finish_rows(const Layer& layer, const at::Tensor& input, const at::Tensor& attended, at::Tensor& rows,
+                                     const at::Tensor& own) const {
+  rows.add_(after_attention(layer, input, attended, rows));
+  if (layer.end) layer.end->finish(rows, own);
+}
+
+void TransformerDecoder::prefill_borrowing(const at::Tensor& hidden, const at::Tensor& positions, std::int32_t first_original,
+                                           const KvCache& cache, const InterruptToken& interrupt) const {
+  for (std::int64_t first = 0, count = 0; first < hidden.size(0); first += count) {
+    count = std::min(tile_rows_, hidden.size(0) - first);
+    const at::Tensor whole = hidden.narrow(0, first, count);
+    at::Tensor tile = whole.narrow(1, 0, config_.hidden_size);
+    const RotaryAngles angles = rotary_.angles(positions.narrow(1, first, count));
+    const RotaryAngles other_angles = other_rotary_ ? other_rotary_->angles(positions.narrow(1, first, count)) : angles;
+    for (const Layer& layer : borrowing_) {
+      interrupt.throw_if_requested();
+      const LentRows::Rows& lent = lent_->of(*layer.lender, cache, first_original);
+      const at::Tensor input = layer.input_norm(tile);
+      const at::Tensor heads = split_heads(layer, layer.qkv(input)).second;
+      at::Tensor query = at::empty(heads.sizes(), heads.options());
+      apply_rotary(heads, rotates_apart(*layer.lender) ? other_angles : angles, query);
+      const AttentionWindow seen{cache.shape().window(*layer.lender)};
+      const AttentionResult attention = prefill_attention(query, lent.key, lent.value, first, lent.past, scale_, seen);
+      finish_rows(layer, input, layer.attended(attention.output, {}), tile, input_of(layer, whole));
+    }
+  }
+  lent_->clear();
+}
+
 void TransformerDecoder::prefill_last(LayerId layer, const at::Tensor& hidden, KvCache& cache, const InterruptToken& interrupt) const {
   if (layer + 1 < layers()) return;
   std::int64_t state = std::ssize(layers_[layer].before);
@@ -367,7 +445,7 @@ void TransformerDecoder::prefill_layer(LayerId layer, at::Tensor& hidden, const 
                                        const AttentionWindow& window, const InterruptToken& interrupt) const {
   require(layer >= 0 && layer < layers(), "prefill: no such layer");
   const std::int64_t deepstack = layer < config_.deepstack_layers ? config_.deepstack_layers : 0;
-  require(hidden.dim() == 2 && hidden.size(0) > 0 && hidden.size(1) == config_.hidden_size * (1 + deepstack),
+  require(hidden.dim() == 2 && hidden.size(0) > 0 && hidden.size(1) == config_.hidden_size + columns_behind(layer),
           "prefill: hidden states do not fit the model");
   require(positions.dim() == 2 && positions.size(0) == config_.rotary.axes() && positions.size(1) == hidden.size(0),
           "prefill: one position per token and axis");
@@ -384,6 +462,7 @@ void TransformerDecoder::prefill_layer(LayerId layer, at::Tensor& hidden, const 
   const std::int64_t reach = cache.shape().window(layer);
   require(window.tokens == 0 || (!viewed && reach == 0), "prefill: statistics are rebuilt from causal attention");
 
+  if (lent_ && layer == 0) lent_->clear();
   const PastKeyValues past = gather_past(cache, layer, original.front(), viewed);
   at::Tensor key = at::empty({kv_heads, rows, head_dim}, hidden.options());
   at::Tensor value = at::empty({kv_heads, rows, head_dim}, hidden.options());
@@ -409,13 +488,12 @@ void TransformerDecoder::prefill_layer(LayerId layer, at::Tensor& hidden, const 
     interrupt.throw_if_requested();
     count = std::min(tile_rows, rows - first);
     if (const RowSpan* cut = span_of(seen.bidirectional, first + count - 1)) count = cut->end() - first;
-    at::Tensor tile = hidden.narrow(0, first, count).narrow(1, 0, config_.hidden_size);
+    const at::Tensor whole = hidden.narrow(0, first, count);
+    at::Tensor tile = whole.narrow(1, 0, config_.hidden_size);
 
     const at::Tensor input = weights.input_norm(tile);
     if (outputs) input_norms.narrow(0, first, count).copy_(at::linalg_vector_norm(input.to(at::kFloat), 2, at::IntArrayRef{1}));
-    const auto [gate, qkv_rows] = split_gate(weights.qkv(input));
-    at::Tensor qkv = qkv_rows;
-    normalise_heads(weights, qkv);
+    const auto [gate, qkv] = split_heads(weights, weights.qkv(input));
     if (growth.defined()) qkv.narrow(1, 0, heads).mul_(growth.narrow(0, first, count));
     const RotaryAngles angles = (rotates_apart(layer) ? *other_rotary_ : rotary_).angles(positions.narrow(1, first, count));
     at::Tensor query = viewed ? all_queries.narrow(1, first, count).transpose(0, 1) : at::empty({count, heads, head_dim}, hidden.options());
@@ -434,17 +512,22 @@ void TransformerDecoder::prefill_layer(LayerId layer, at::Tensor& hidden, const 
     const AttentionResult attention = received.wanted() ? causal_attention({query, key, value, first, scale_}, received)
                                                         : prefill_attention(query, key, value, first, past, scale_, seen);
     if (viewed) all_lse.narrow(1, first, count).copy_(attention.log_sum_exp);
-    const at::Tensor attended = weights.attended(attention.output.view({count, heads * head_dim}), gate);
+    const at::Tensor attended = weights.attended(attention.output, gate);
     interrupt.throw_if_requested();
-    tile.add_(after_attention(weights, input, attended, tile));
+    finish_rows(weights, input, attended, tile, input_of(weights, whole));
     if (deepstack > 0) tile.add_(hidden.narrow(0, first, count).narrow(1, (layer + 1) * config_.hidden_size, config_.hidden_size));
   }
   if (deepstack > 0 && layer + 1 == deepstack) hidden = hidden.narrow(1, 0, config_.hidden_size).contiguous();
 
   append_seen(cache, layer, {rotated, value, original, positions});
+  const bool lends = std::ranges::any_of(borrowing_, [&](const Layer& each) { return *each.lender == layer; });
+  if (lends) lent_->lend(layer, {&cache, original.front(), past, key, value});
+  if (layer + 1 == layers() && lent_) prefill_borrowing(hidden, positions, original.front(), cache, interrupt);
+  if (layer + 1 == layers() && inputs_) hidden = hidden.narrow(1, 0, config_.hidden_size).contiguous();
   prefill_last(layer, hidden, cache, interrupt);
   if (!viewed) return;
   synchronize_device();  // observers take their own time; what is still running is not theirs
+  LinearWeight wide_output;
   LayerView view{layer, all_queries, key, value, past.keys, all_lse, scale_, positions, scheme_of(layer)};
   view.window = past.window;
   view.received = received;
@@ -452,7 +535,11 @@ void TransformerDecoder::prefill_layer(LayerId layer, at::Tensor& hidden, const 
   if (outputs) {
     view.past_values = past.values;
     view.input_norms = input_norms;
-    view.output_weight = &weights.output.weight;
+    if (weights.head_dim < head_dim) {
+      const at::Tensor narrow = weights.output.weight.columns(0, weights.output.weight.in());
+      wide_output = LinearWeight(widened_heads(narrow.contiguous().view({-1, heads, weights.head_dim}), head_dim).flatten(1));
+    }
+    view.output_weight = wide_output.defined() ? &wide_output : &weights.output.weight;
   }
   observer->on_layer(view);
 }
@@ -475,29 +562,51 @@ at::Tensor TransformerDecoder::growth_at(const at::Tensor& positions) const {
       .view({-1, 1, 1});
 }
 
+void TransformerDecoder::step_borrowing(at::Tensor& hidden, const at::Tensor& rows, const KvCache& cache, const RotaryAngles& angles,
+                                        const RotaryAngles& other_angles) const {
+  for (const Layer& layer : borrowing_) {
+    const LayerId lender = *layer.lender;
+    const at::Tensor input = layer.input_norm(hidden);
+    const at::Tensor heads = split_heads(layer, layer.qkv(input)).second;
+    at::Tensor query = at::empty(heads.sizes(), heads.options());
+    apply_rotary(heads, rotates_apart(lender) ? other_angles : angles, query);
+    const at::Tensor asking = query.select(0, 0);
+    const bool shares = !device_.is_cpu() && cache.has_shared_entries(lender);
+    const at::Tensor attention = device_.is_cpu() ? decode_attention(asking, cache, lender, scale_, nullptr)
+                                 : shares         ? device_shared_attention(asking, cache, lender, scale_, nullptr)
+                                          : device_decode_attention(asking, cache.shape(), device_slots(cache, lender), scale_, nullptr);
+    finish_rows(layer, input, layer.attended(attention, {}), hidden, input_of(layer, rows));
+  }
+}
+
 template <class AnglesOf, class Attend>
-at::Tensor TransformerDecoder::run_step(at::Tensor hidden, KvCache* cache, const at::Tensor& growth, AnglesOf angles_of,
+at::Tensor TransformerDecoder::run_step(const at::Tensor& id, KvCache* cache, const at::Tensor& growth, AnglesOf angles_of,
                                         Attend attend) const {
   const RotaryAngles angles = angles_of(rotary_);
   const RotaryAngles other_angles = other_rotary_ ? angles_of(*other_rotary_) : angles;
-  const std::int64_t heads = config_.heads;
-  const std::int64_t head_dim = config_.head_dim;
+  at::Tensor hidden = scaled_rows(id);
+  const at::Tensor rows = inputs_ ? inputs_->with_sources(hidden, id) : hidden;
   at::Tensor added;  // by the layer before; the next norm takes it in
   for (LayerId layer{0}; layer < layers(); ++layer) {
     const Layer& weights = layers_[layer];
     std::int64_t state = 0;
     for (const RecurrentLayer& recurrent : weights.before) recurrent.step(hidden, added, layer_states(*cache).to_write(layer, state++));
     const at::Tensor input = added.defined() ? weights.input_norm.after_adding(hidden, added) : weights.input_norm(hidden);
-    const auto [gate, qkv_rows] = split_gate(weights.qkv(input));
-    at::Tensor qkv = qkv_rows;
-    normalise_heads(weights, qkv);
-    if (growth.defined()) qkv.narrow(1, 0, heads).mul_(growth);
+    const auto [gate, qkv] = split_heads(weights, weights.qkv(input));
+    if (growth.defined()) qkv.narrow(1, 0, config_.heads).mul_(growth);
     const at::Tensor attention = attend(layer, qkv, rotates_apart(layer) ? other_angles : angles);
-    added = after_attention(weights, input, weights.attended(attention.view({1, heads * head_dim}), gate), hidden);
+    const at::Tensor attended = weights.attended(attention, gate);
+    if (weights.end) {
+      finish_rows(weights, input, attended, hidden, input_of(weights, rows));
+    } else {
+      added = after_attention(weights, input, attended, hidden);
+    }
     if (layer + 1 < layers()) continue;
     for (const RecurrentLayer& recurrent : last_) recurrent.step(hidden, added, layer_states(*cache).to_write(layer, state++));
   }
-  return logits_of(final_norm_.after_adding(hidden, added), head_.weight, config_.logit_cap).select(0, 0);
+  if (!borrowing_.empty()) step_borrowing(hidden, rows, *cache, angles, other_angles);
+  const at::Tensor last = added.defined() ? final_norm_.after_adding(hidden, added) : final_norm_(hidden);
+  return logits_of(last, head_.weight, config_.logit_cap).select(0, 0);
 }
 
 at::Tensor TransformerDecoder::decode(const NextToken& token, KvCache& cache, DecodeObserver* observer) const {
@@ -519,19 +628,23 @@ at::Tensor TransformerDecoder::host_step(const NextToken& token, KvCache& cache,
   const bool needs_positions = key_bias_ != nullptr && cache.shape().storage == KvStorage::kInt8;
   const at::Tensor positions = needs_positions ? at::full({config_.rotary.axes(), 1}, token.position, at::kLong) : at::Tensor();
   const bool watched = observer != nullptr && observer->wants_probabilities();
-  DecodeRow row;
-  return run_step(
-      scaled_rows(at::full({1}, token.id, at::kLong)), &cache,
-      config_.query_growth ? growth_at(at::full({1}, token.position, at::kLong)) : at::Tensor(),
+  const bool lends = !borrowing_.empty();  // then nothing leaves before the layers that borrow have read it
+  auto rows = PerLayer<DecodeRow>::of(lends ? layers() : 0);
+  DecodeRow only;
+  const at::Tensor logits = run_step(
+      at::full({1}, token.id, at::kLong), &cache, config_.query_growth ? growth_at(at::full({1}, token.position, at::kLong)) : at::Tensor(),
       [&](const RotaryEmbedding& rotary) { return rotary.angles_at(token.position); },
       [&](LayerId layer, const at::Tensor& qkv, const RotaryAngles& of_layer) {
         apply_rotary(qkv.narrow(1, 0, heads + kv_heads), of_layer, rotated);
         cache.append(layer, key, qkv.narrow(1, heads + kv_heads, kv_heads).transpose(0, 1), originals, positions);
+        DecodeRow& row = lends ? rows[layer] : only;
         const at::Tensor attention = decode_attention(query, cache, layer, scale_, watched ? &row : nullptr);
         row.output = attention;
-        finish_layers(cache, layer, {&row, 1}, token.original, observer);
+        if (!lends) finish_layers(cache, layer, {&row, 1}, token.original, observer);
         return attention;
       });
+  if (lends) finish_layers(cache, LayerId(0), rows.values(), token.original, observer);
+  return logits;
 }
 
 }  // namespace winnow

@@ -1,9 +1,11 @@
-// The decoder of Llama, Mistral, Ministral 3, Qwen2, Qwen3, Qwen3-Next, Qwen3.5, Falcon and Gemma 3 as a TextDecoder. DecoderConfig selects
-// RMS or layer norms, rotary axes, GQA, query and key norms, a gated or plain MLP after or parallel to attention, mixture of experts, and
-// layers without slots.
+// The decoder of Llama, Mistral, Ministral 3, Qwen2, Qwen3, Qwen3-Next, Qwen3.5, Falcon, Gemma 3 and Gemma 4 as a TextDecoder.
+// DecoderConfig selects RMS or layer norms, rotary axes, GQA, query and key norms, a gated or plain MLP after or parallel to attention,
+// mixture of experts, and layers without slots.
 //
 // A layer of this class is one that attends. Layers without slots are computed with the attention layer behind them, those at the end with
-// the last one (KvShape::states_with): whoever goes through the layers, judges or compacts them meets only such as have slots.
+// the last one (KvShape::states_with): whoever goes through the layers, judges or compacts them meets only such as have slots. So it is
+// with Gemma 4's last layers, which attend to the slots of an earlier one: the prompt's rows by what that layer lends (lent_rows.h), before
+// anything was dropped, a decoded token to what is cached. They have nothing to drop, and no score is taken of their attention.
 //
 // Used by the families with this language model (causal_lm/, gemma3/, llava/, llava_onevision/, qwen2_vl/, qwen3_vl/, smolvlm/). Biases
 // exist if the weights have them (for q, k and v all three or none); tied output projections share the embedding table. Prefill runs a
@@ -29,6 +31,8 @@
 #include "engine/layers/rotary.h"
 #include "engine/models/decoder_config.h"
 #include "engine/models/device_step.h"
+#include "engine/models/layer_inputs.h"
+#include "engine/models/lent_rows.h"
 #include "engine/models/recurrent_layer.h"
 #include "engine/models/vision_language_model.h"
 #include "engine/models/weight_reader.h"
@@ -52,6 +56,8 @@ class TransformerDecoder final : public TextDecoder {
   KvShape kv_shape() const override;
   std::int64_t vocabulary() const override { return config_.vocabulary; }
   at::Tensor embed(const at::Tensor& ids) const override;
+  // Rows that stand for pixels. features: [n, hidden].
+  at::Tensor rows_of_pixels(const at::Tensor& features) const;
   void prefill_layer(LayerId layer, at::Tensor& hidden, const at::Tensor& positions, std::span<const std::int32_t> original, KvCache& cache,
                      PrefillObserver* observer, const AttentionWindow& window, const InterruptToken& interrupt) const override;
   at::Tensor logits(const at::Tensor& hidden) const override;
@@ -61,55 +67,78 @@ class TransformerDecoder final : public TextDecoder {
   struct Layer {
     Norm input_norm;
     std::vector<RecurrentLayer> before;
-    Linear qkv;          // [(H + 2 Hkv) * d, hidden]; with an output gate its H * d rows come first
+    std::int64_t head_dim = 0;      // d; less than the cache's in a layer with narrow heads
+    std::int64_t stored = 0;        // number in the file
+    std::optional<LayerId> lender;  // whose keys and values it reads; none: its own
+    Linear qkv;  // [(H + 2 Hkv) * d, hidden]; with an output gate its H * d rows come first; of a layer that borrows the queries alone
     RmsNorm query_norm;  // per head; query and key norm only if configured
     RmsNorm key_norm;
+    RmsNorm value_norm;  // without weights; only if configured
     Linear output;
     std::optional<Norm> attention_out_norm;
     Norm mlp_norm;  // unused if the MLP shares the attention's input
     std::optional<Norm> mlp_out_norm;
     Mlp mlp;
+    std::optional<LayerEnd> end;
 
-    // The update of the hidden states from the attention's output [rows, H * d]. gate: [rows, H * d], or undefined.
-    at::Tensor attended(const at::Tensor& attention, const at::Tensor& gate) const {
-      const at::Tensor out = output(gate.defined() ? attention * gate.sigmoid() : attention);
-      return attention_out_norm ? (*attention_out_norm)(out) : out;
-    }
+    // The update of the hidden states from the attention's output, [rows, H, head size of the cache] or of one row without the first
+    // dimension. gate: [rows, H * d], or undefined.
+    at::Tensor attended(const at::Tensor& attention, const at::Tensor& gate) const;
   };
-  Layer read_layer(WeightReader& weights, const std::string& prefix) const;
+  Layer read_layer(WeightReader& weights, const std::string& prefix, std::int64_t stored) const;
   RecurrentLayer read_recurrent_layer(WeightReader& weights, const std::string& prefix) const;
   bool is_recurrent(std::int64_t stored_layer) const {
     return !config_.recurrent.empty() && config_.recurrent[static_cast<std::size_t>(stored_layer)];
   }
   // Of a head of query and key: KvCache and kernels have them in this order.
   std::vector<std::int64_t> rows_of_heads(std::int64_t heads, std::int64_t stride) const;
-  Linear read_query_key_value(WeightReader& weights, const std::string& prefix) const;
+  Linear read_query_key_value(WeightReader& weights, const std::string& prefix, const Layer& layer) const;
   std::shared_ptr<const KeyBias> read_key_bias() const;  // call after the layers are read
   Norm read_norm(WeightReader& weights, const std::string& name) const;
   ExpertMlp read_experts(WeightReader& weights, const std::string& prefix) const;
   ExpertMlp with_experts(ExpertMlp mlp, std::vector<Linear> first, std::vector<Linear> last) const;
-  Mlp read_mlp(WeightReader& weights, const std::string& prefix) const;
+  Mlp read_mlp(WeightReader& weights, const std::string& prefix, std::int64_t inner) const;
   // What is still to be added to `hidden`, which takes in what the attention adds where the MLP comes after it. input: what the attention
   // read of it.
   at::Tensor after_attention(const Layer& layer, const at::Tensor& input, const at::Tensor& attended, at::Tensor& hidden) const;
-  RmsNorm read_head_norm(WeightReader& weights, const std::string& name) const;
+  RmsNorm read_head_norm(WeightReader& weights, const std::string& name, std::int64_t head_dim) const;
+  // The layer that rotates as the stored one does and comes last before those that borrow.
+  LayerId lender_of(std::int64_t stored) const;
+  bool otherwise(std::int64_t stored) const {
+    return !config_.rotated_otherwise.empty() && config_.rotated_otherwise[static_cast<std::size_t>(stored)];
+  }
   // The scheme of a layer, and what turns by it.
   bool rotates_apart(LayerId layer) const { return !rotated_apart_.empty() && rotated_apart_[layer]; }
   const RotaryScheme& scheme_of(LayerId layer) const { return rotates_apart(layer) ? *config_.other_rotary : config_.rotary; }
   // One token through all layers. hidden: [1, hidden]; cache: for layers without slots; growth, angles_of(rotary): of its position; attend:
   // as DeviceStep::Attend. Returns logits [vocabulary].
   template <class AnglesOf, class Attend>
-  at::Tensor run_step(at::Tensor hidden, KvCache* cache, const at::Tensor& growth, AnglesOf angles_of, Attend attend) const;
+  at::Tensor run_step(const at::Tensor& id, KvCache* cache, const at::Tensor& growth, AnglesOf angles_of, Attend attend) const;
   at::Tensor host_step(const NextToken& token, KvCache& cache, DecodeObserver* observer) const;
   at::Tensor scaled_rows(const at::Tensor& ids) const;  // embeddings times embedding_scale
+  // What a row brings along behind its hidden state, for this layer and later ones.
+  std::int64_t columns_behind(LayerId layer) const {
+    if (layer < config_.deepstack_layers) return config_.deepstack_layers * config_.hidden_size;
+    return inputs_ ? inputs_->source_columns() : 0;
+  }
+  // What a layer's input is made of, of rows [n, width]; undefined without such.
+  at::Tensor input_of(const Layer& layer, const at::Tensor& rows) const;
+  // Layers that borrow, over a segment; hidden as prefill_layer()'s.
+  void prefill_borrowing(const at::Tensor& hidden, const at::Tensor& positions, std::int32_t first_original, const KvCache& cache,
+                         const InterruptToken& interrupt) const;
+  // Over a decoded token. hidden: [1, hidden], changed in place; rows: as embed() has it.
+  void step_borrowing(at::Tensor& hidden, const at::Tensor& rows, const KvCache& cache, const RotaryAngles& angles,
+                      const RotaryAngles& other_angles) const;
+  // What the MLP and the layer's end make of the rows behind the attention.
+  void finish_rows(const Layer& layer, const at::Tensor& input, const at::Tensor& attended, at::Tensor& rows, const at::Tensor& own) const;
   // The layers without slots behind the last one that attends, if `layer` is that.
   void prefill_last(LayerId layer, const at::Tensor& hidden, KvCache& cache, const InterruptToken& interrupt) const;
   // By what the queries of such positions grow, of the arithmetic's dtype: [rows, 1, 1], or undefined where they do not. positions: [rows].
   at::Tensor growth_at(const at::Tensor& positions) const;
-  // What a layer's qkv says of each row: the gate [rows, H * d], undefined if there is none, and queries, keys and values
-  // [rows, H + 2 Hkv, d].
-  std::pair<at::Tensor, at::Tensor> split_gate(const at::Tensor& product) const;
-  // Normalises queries and keys per head, in place: qkv [rows, H + 2 Hkv, d].
+  // What a layer's qkv says of each row: the gate [rows, H * d], undefined if there is none, and normalised queries, keys and values
+  // [rows, H + 2 Hkv, head size of the cache].
+  std::pair<at::Tensor, at::Tensor> split_heads(const Layer& layer, const at::Tensor& product) const;
+  // Normalises queries, keys and values per head, in place: qkv [rows, H + 2 Hkv, d].
   void normalise_heads(const Layer& layer, at::Tensor& qkv) const;
 
   DecoderConfig config_;
@@ -125,6 +154,9 @@ class TransformerDecoder final : public TextDecoder {
   LinearWeight embedding_;  // [vocabulary, hidden]
   PerLayer<Layer> layers_;
   std::vector<RecurrentLayer> last_;         // behind the last layer that attends
+  std::vector<Layer> borrowing_;             // likewise
+  std::unique_ptr<LentRows> lent_;           // null where no layer borrows
+  std::unique_ptr<LayerInputs> inputs_;      // null where layers have none
   std::shared_ptr<const KeyBias> key_bias_;  // null on a GPU and without biases
   Norm final_norm_;
   Linear head_;                              // shares embedding_ if tied

@@ -26,6 +26,12 @@ std::vector<std::int32_t> in_order(const std::vector<std::int64_t>& wanted, std:
 
 at::Tensor WeightReader::tensor(const std::string& name, at::IntArrayRef shape) { return elements(name, shape, dtype_, device_); }
 
+double WeightReader::bound(const std::string& name) {
+  const double value = weights_.load(name, {}, at::kFloat, at::kCPU).item<double>();
+  if (std::isnan(value)) throw Exception(ErrorCode::kDamagedFile, name, "a bound is not a number");
+  return value;
+}
+
 at::Tensor WeightReader::elements(const std::string& name, at::IntArrayRef shape, at::ScalarType type, at::Device device) {
   at::Tensor values = weights_.load(name, shape, type, device);
   // Smallest and largest carry NaN along: one pass, no mask of the tensor's size.
@@ -206,6 +212,10 @@ LinearWeight WeightReader::table(const std::string& prefix, std::int64_t rows, s
 
 RmsNorm WeightReader::rms_norm(const std::string& prefix, std::int64_t features, double epsilon) {
   return {tensor(prefix + ".weight", {features}), epsilon};
+}
+
+RmsNorm WeightReader::wide_rms_norm(const std::string& prefix, std::int64_t features, double epsilon) {
+  return {tensor(prefix + ".weight", {features}).to(at::kFloat), epsilon};
 }
 
 RmsNorm WeightReader::centred_rms_norm(const std::string& prefix, std::int64_t features, double epsilon) {

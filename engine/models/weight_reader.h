@@ -34,6 +34,8 @@ class WeightReader {
   bool has(const std::string& name) const { return weights_.has(name); }
 
   at::Tensor tensor(const std::string& name, at::IntArrayRef shape);
+  // A number without dimensions, which may be infinite.
+  double bound(const std::string& name);
   // Never quantised: <prefix>.weight [out, in] and, if required, <prefix>.bias [out].
   enum class Bias : int { kNone = 1, kRequired = 2 };
   Linear linear(const std::string& prefix, std::int64_t out, std::int64_t in, Bias bias) { return linear({{prefix, out}}, in, bias); }
@@ -59,6 +61,7 @@ class WeightReader {
   // <prefix>.weight [rows, columns], quantised as the plan says for embedding tables and heads.
   LinearWeight table(const std::string& prefix, std::int64_t rows, std::int64_t columns);
   RmsNorm rms_norm(const std::string& prefix, std::int64_t features, double epsilon);
+  RmsNorm wide_rms_norm(const std::string& prefix, std::int64_t features, double epsilon);  // kept in fp32
   // Stored as w - 1, kept in fp32 (Gemma).
   RmsNorm centred_rms_norm(const std::string& prefix, std::int64_t features, double epsilon);
   LayerNorm layer_norm(const std::string& prefix, std::int64_t features, double epsilon);

@@ -21,6 +21,7 @@
 #include "engine/models/causal_lm/gemma3_config.h"
 #include "engine/models/decoder_config.h"
 #include "engine/models/gemma3/gemma3_folder.h"
+#include "engine/models/gemma4/gemma4_folder.h"
 #include "engine/models/generation_defaults.h"
 #include "engine/models/internvl/internvl_config.h"
 #include "engine/models/internvl/original_config.h"
@@ -105,6 +106,7 @@ class ConfigExercise {
         {"gemma3", [](const ModelPackage& p) { check_pooled(p, read_gemma3(p)); }},
         {"mistral3", [](const ModelPackage& p) { check_native(p, read_mistral3(p)); }},
         {"ministral3", [](const ModelPackage& p) { check_text(p, parse_decoder_config(root(p), "llama")); }},
+        {"gemma4", [](const ModelPackage& p) { check_soft_tokens(p, read_gemma4(p)); }},
         {"gemma3_text", [](const ModelPackage& p) { check_text(p, parse_gemma3_config(root(p))); }},
     });
   }
@@ -158,7 +160,8 @@ class ConfigExercise {
                                     text.max_positions, text.vocabulary})
       demand(size > 0 && size <= std::int64_t{1} << 24, "a decoder's size beyond what can be");
     demand(text.heads % text.kv_heads == 0, "heads that share no kv heads");
-    demand(text.windows.empty() || std::ssize(text.windows) == text.layers, "windows of other layers");
+    demand(text.borrowing_layers >= 0 && text.borrowing_layers < text.layers, "no layer has keys of its own");
+    demand(text.windows.empty() || std::ssize(text.windows) == text.layers - text.borrowing_layers, "windows of other layers");
     demand(text.rotated_otherwise.empty() || std::ssize(text.rotated_otherwise) == text.layers, "rotations of other layers");
     for (const std::int64_t window : text.windows) demand(window >= 0, "a window before the first token");
     for (const double number : {text.attention_scale, text.embedding_scale, text.logit_cap})
@@ -180,7 +183,9 @@ class ConfigExercise {
   static void check_turns(const RotaryScheme& scheme) {
     demand(std::isfinite(scheme.theta) && scheme.theta > 0.0, "a base of positions that is none");
     demand(std::isfinite(scheme.magnitude) && scheme.magnitude > 0.0, "a length of positions that is none");
-    for (const double divisor : scheme.divisors) demand(std::isfinite(divisor) && divisor > 0.0, "a frequency divided by nothing");
+    // By infinity where a pair does not rotate.
+    for (const double divisor : scheme.divisors) demand(divisor > 0.0, "a frequency divided by nothing");
+    demand(scheme.divisors.empty() || std::isfinite(scheme.divisors.front()), "no pair rotates");
   }
 
   static void check_sampling(const SamplingChoice& choice) {
@@ -229,6 +234,18 @@ class ConfigExercise {
     demand(tower.layers > 0 && tower.head_dim % 4 == 0 && tower.heads * tower.head_dim == tower.hidden_size, "heads that cannot be turned");
     demand(folder.longest_edge_px > 0 && folder.longest_edge_px <= tower.image_px, "a picture that the tower does not take");
     demand(folder.model.image_token_id >= 0 && folder.model.image_token_id < folder.model.text.vocabulary, "a picture that is no token");
+  }
+
+  static void check_soft_tokens(const ModelPackage& package, const Gemma4Folder& folder) {
+    const Gemma4Vision& tower = folder.model.vision;
+    check_text(package, folder.model.text);
+    demand(folder.model.text.other_head_dim < folder.model.text.head_dim, "heads that do not fit the cache's rows");
+    demand(tower.head_dim % 4 == 0, "heads that cannot be turned");
+    for (const SoftTokenRules& rules : {folder.image, folder.frame}) {
+      check_colours(rules.scaling);
+      demand(rules.patch_px == tower.patch_px && rules.pooled == tower.pooled, "patches that are not the tower's");
+      demand(rules.budget * rules.pooled <= tower.positions, "a picture with patches beyond the last place");
+    }
   }
 
   template <typename Folder>

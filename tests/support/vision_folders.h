@@ -51,6 +51,9 @@ inline constexpr std::array kVisionFolders = {"gqa_tied",
                                               "gemma3/narrow_window",
                                               "gemma3/pan_and_scan",
                                               "gemma3/plain_pillow",
+                                              "gemma4/published",
+                                              "gemma4/saved",
+                                              "gemma4/plain",
                                               "mistral3/published",
                                               "mistral3/ministral"};
 

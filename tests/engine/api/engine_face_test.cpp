@@ -26,7 +26,7 @@ TEST(EngineFace, DescribesAModelAndItsFiles) {
   EXPECT_FALSE(is_saved_cache(folder + "/model.safetensors"));
 }
 
-// Recurrent layers take no bytes a token: by their interval, and by their names.
+// Recurrent layers take no bytes a token, by their interval and by their names, nor do layers that read an earlier one's keys.
 TEST(EngineFace, CountsTheKeysAndValuesOfLayersThatAttend) {
   constexpr std::int64_t kKeyAndValue = 2 * 2;
   const auto bytes_of = [](const char* folder) {
@@ -34,6 +34,7 @@ TEST(EngineFace, CountsTheKeysAndValuesOfLayersThatAttend) {
   };
   EXPECT_EQ(bytes_of("qwen3_5/published"), 3 * kKeyAndValue * 2 * 32);
   EXPECT_EQ(bytes_of("qwen3_5/saved"), 2 * kKeyAndValue * 16);
+  EXPECT_EQ(bytes_of("gemma4/published"), 3 * kKeyAndValue * 16);
 }
 
 // As they are held where the model computes in 32 bits (Qwen35Shape): a matrix for each value head, three or two tokens of a convolution.

@@ -201,6 +201,7 @@ INSTANTIATE_TEST_SUITE_P(Folders, VideoFolder, ::testing::ValuesIn(folders_with_
 // Families that write a picture's tokens by the tokenizer.
 TEST(VisionFamilies, ATokenizerWithAnotherImageTokenIsRefused) {
   for (const auto& [folder, key] : std::map<std::string, std::string>{{"gemma3/narrow_window", "image_token_index"},
+                                                                      {"gemma4/saved", "image_token_id"},
                                                                       {"internvl/qwen2_saved", "image_token_id"},
                                                                       {"mistral3/published", "image_token_index"},
                                                                       {"smolvlm/smolvlm2_split", "image_token_id"}}) {

@@ -8,6 +8,7 @@
 #include <nlohmann/json.hpp>
 
 #include "engine/base/error.h"
+#include "engine/models/gemma4/chat_template.h"
 #include "engine/models/llava_onevision/chat_template.h"
 #include "engine/models/qwen3_5/chat_template.h"
 #include "engine/text/work_time.h"
@@ -127,8 +128,9 @@ TEST(ChatTemplate, RendersThreeTurnsOfPublishedTemplatesAsTransformers) {
     for (std::size_t end = 1; end <= thread.size(); ++end) {
       if (thread[end - 1].role != "user") continue;
       const std::vector<TemplateMessage> asked(thread.begin(), thread.begin() + static_cast<std::ptrdiff_t>(end));
-      if (c["name"] == "Qwen3.5-4B") {  // the program's own, for folders without one
-        EXPECT_EQ(joined(ChatTemplate(kQwen35Template).render(asked, variables)), c["expected"][turn].get<std::string>());
+      for (const auto& [name, own] : {std::pair("Qwen3.5-4B", kQwen35Template), std::pair("google-gemma-4-31B-it", kGemma4Template)}) {
+        if (c["name"] != name) continue;  // the program's own, for folders without one
+        EXPECT_EQ(joined(ChatTemplate(own, "<s>", "</s>").render(asked, variables)), c["expected"][turn].get<std::string>()) << name;
       }
       EXPECT_EQ(joined(chat_template->render(asked, variables)), c["expected"][turn++].get<std::string>());
     }

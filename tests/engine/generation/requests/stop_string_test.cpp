@@ -105,7 +105,8 @@ TEST_P(StopString, LeavesWhatWasSaidAndTheNextTurnGoesOnFromThere) {
 }
 
 INSTANTIATE_TEST_SUITE_P(Folders, StopString,
-                         ::testing::Values("llava/llava_llama", "llava/next_window", "gemma3/published", "qwen3_5/published"),
+                         ::testing::Values("llava/llava_llama", "llava/next_window", "gemma3/published", "gemma4/published",
+                                           "qwen3_5/published"),
                          folder_info_name);
 
 }  // namespace

@@ -1,0 +1,103 @@
+#include "engine/models/gemma4/gemma4_folder.h"
+
+#include <algorithm>
+#include <optional>
+
+#include "engine/base/error.h"
+#include "engine/models/config_fields.h"
+#include "engine/models/gemma4/gemma4_text_config.h"
+#include "engine/models/picture_config.h"
+
+namespace winnow {
+namespace {
+
+constexpr std::int64_t kMostPatchPx = 128;
+constexpr std::int64_t kMostPooled = 16;
+constexpr std::int64_t kMostPlaces = std::int64_t{1} << 20;
+
+Gemma4Vision parse_tower(const JsonObject& vision) {
+  require_model_type(vision, "gemma4_vision", true);
+  Gemma4Vision tower;
+  tower.hidden_size = vision.integer("hidden_size", 1, kMaxHidden, tower.hidden_size);
+  tower.intermediate_size = vision.integer("intermediate_size", 1, kMaxIntermediate, tower.intermediate_size);
+  tower.layers = vision.integer("num_hidden_layers", 1, kMaxLayers, tower.layers);
+  tower.heads = vision.integer("num_attention_heads", 1, kMaxHeads, tower.heads);
+  if (vision.integer("num_key_value_heads", 1, kMaxHeads, tower.heads) != tower.heads)
+    unsupported(vision, "num_key_value_heads", "heads that share keys are not implemented for pictures");
+  tower.head_dim = vision.integer("head_dim", 4, kMaxHeadDim, tower.head_dim);
+  if (tower.head_dim % 4 != 0)
+    vision.refuse(ErrorCode::kDamagedFile, "head_dim", "rows and columns rotate whole pairs of half a head each");
+  tower.patch_px = vision.integer("patch_size", 1, kMostPatchPx, tower.patch_px);
+  tower.pooled = vision.integer("pooling_kernel_size", 1, kMostPooled, tower.pooled);
+  tower.positions = vision.integer("position_embedding_size", 1, kMostPlaces, tower.positions);
+  tower.norm_eps = vision.real("rms_norm_eps", kMinEpsilon, 1.0, tower.norm_eps);
+  tower.activation = read_activation(vision, "hidden_activation", "gelu_pytorch_tanh");
+  tower.clipped = vision.boolean("use_clipped_linears", false);
+  tower.standardised = vision.boolean("standardize", false);
+  if (const std::optional<JsonObject> rope = vision.optional_object("rope_parameters")) {
+    tower.theta = rope->real("rope_theta", 1.0, 1e12, tower.theta);
+    if (const std::string kind = rope->string("rope_type", kMaxNameBytes, "axial"); kind != "axial" && kind != "default")
+      unsupported(*rope, "rope_type", quoted_name(kind) + " is not how patches are placed");
+  }
+  return tower;
+}
+
+SoftTokenRules rules_of(const std::optional<JsonObject>& object, std::int64_t budget, const Gemma4Vision& tower, const std::string& file) {
+  SoftTokenRules defaults;
+  defaults.budget = budget;
+  const SoftTokenRules rules = object ? parse_soft_token_rules(*object, defaults) : defaults;
+  const auto require_fit = [&](bool fits, const char* key, const std::string& reason) {
+    if (!fits) throw Exception(ErrorCode::kDamagedFile, object ? object->subject(key) : file + ": " + key, reason);
+  };
+  require_fit(rules.patch_px == tower.patch_px, "patch_size",
+              "the vision encoder takes patches of " + std::to_string(tower.patch_px) + " px");
+  require_fit(rules.pooled == tower.pooled, "pooling_kernel_size",
+              "the vision encoder joins squares of " + std::to_string(tower.pooled) + " patches a side");
+  require_fit(rules.budget * rules.pooled <= tower.positions, "max_soft_tokens", "a long picture has more patches a side than places");
+  return rules;
+}
+
+}  // namespace
+
+SoftTokenRules parse_soft_token_rules(const JsonObject& object, SoftTokenRules rules) {
+  if (!object.boolean("do_resize", true)) unsupported(object, "do_resize", "pictures that are not resized need not be whole tokens");
+  rules.patch_px = object.integer("patch_size", 1, kMostPatchPx, rules.patch_px);
+  rules.pooled = object.integer("pooling_kernel_size", 1, kMostPooled, rules.pooled);
+  rules.budget = object.integer("max_soft_tokens", 1, kSoftTokenBudgets.back(), rules.budget);
+  if (std::ranges::find(kSoftTokenBudgets, rules.budget) == kSoftTokenBudgets.end())
+    unsupported(object, "max_soft_tokens", "a picture has a budget of 70, 140, 280, 560 or 1120 tokens");
+  rules.filter = read_resample_filter(object);
+  rules.scaling = read_pixel_scaling(object, {.mean = {0.0, 0.0, 0.0}, .standard_deviation = {1.0, 1.0, 1.0}});
+  return rules;
+}
+
+Gemma4Config parse_gemma4_vision_config(const Json& document, const std::string& file) {
+  const JsonObject root(document, file);
+  require_model_type(root, "gemma4", true);
+  const Json text = completed_object(root, "text_config", Json::object());
+  const JsonObject text_object(text, file, "text_config");
+  require_model_type(text_object, "gemma4_text", true);
+  Gemma4Config config;
+  config.text = parse_gemma4_config(text_object);
+  config.text.tie_word_embeddings = root.boolean("tie_word_embeddings", config.text.tie_word_embeddings);
+  config.vision = parse_tower(root.object("vision_config"));
+  config.image_token_id = read_media_token(root, {"image_token_id"}, 258'880, config.text.vocabulary);
+  config.video_token_id = read_media_token(root, {"video_token_id"}, 258'884, config.text.vocabulary);
+  return config;
+}
+
+Gemma4Folder read_gemma4(const ModelPackage& package) {
+  const ModelDocument& config = package.required(ModelPart::kConfig);
+  Gemma4Folder folder;
+  folder.model = parse_gemma4_vision_config(config.content, config.subject);
+  const ProcessorDocuments documents = processor_documents(package);
+  if (!documents.image) {
+    throw Exception(ErrorCode::kFileNotFound, package.subject(ModelPart::kImageProcessor),
+                    "the folder does not say how images are prepared");
+  }
+  folder.image = rules_of(documents.image, 280, folder.model.vision, package.subject(ModelPart::kImageProcessor));
+  folder.frame = rules_of(documents.video, 70, folder.model.vision, package.subject(ModelPart::kVideoProcessor));
+  return folder;
+}
+
+}  // namespace winnow

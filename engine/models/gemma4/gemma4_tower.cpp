@@ -1,0 +1,213 @@
+#include "engine/models/gemma4/gemma4_tower.h"
+
+#include <algorithm>
+#include <cmath>
+#include <utility>
+
+#include "engine/base/error.h"
+#include "engine/layers/activation.h"
+#include "engine/layers/attention.h"
+#include "engine/models/judged_attention.h"
+
+namespace winnow {
+namespace {
+
+RmsNorm without_weights(std::int64_t features, double epsilon, const WeightReader& weights) {
+  return {at::ones({features}, at::TensorOptions(weights.device()).dtype(weights.dtype())), epsilon};
+}
+
+// Rows of heads whose quarters 0 and 1 rotate together, and 2 and 3: behind each other, so that they lie as halves of a head (rotary.h).
+std::vector<std::int64_t> quarters_as_halves(std::int64_t heads, std::int64_t head_dim) {
+  std::vector<std::int64_t> rows;
+  const std::int64_t quarter = head_dim / 4;
+  for (std::int64_t head = 0; head < heads; ++head) {
+    for (const std::int64_t from : {0, 2, 1, 3}) {
+      for (std::int64_t i = 0; i < quarter; ++i) rows.push_back(head * head_dim + from * quarter + i);
+    }
+  }
+  return rows;
+}
+
+}  // namespace
+
+at::Tensor Gemma4Tower::Product::operator()(const at::Tensor& rows) const {
+  at::Tensor product = linear(input ? at::clamp(rows, input->least, input->most) : rows);
+  return output ? product.clamp_(output->least, output->most) : product;
+}
+
+Gemma4Tower::Gemma4Tower(const Gemma4Vision& config, std::int64_t text_hidden, WeightReader& weights)
+    : config_(config), dtype_(weights.dtype()), device_(weights.device()) {
+  const auto none = WeightReader::Bias::kNone;
+  const std::int64_t hidden = config.hidden_size;
+  patch_embedding_ = weights.linear("tower.patch_embedder.input_proj", hidden, 3 * config.patch_px * config.patch_px, none);
+  positions_ = weights.tensor("tower.patch_embedder.position_embedding_table", {2, config.positions, hidden});
+  for (std::int64_t layer = 0; layer < config.layers; ++layer)
+    layers_.push_back(read_layer(weights, "tower.encoder.layers." + std::to_string(layer) + "."));
+  if (config.standardised) {
+    bias_ = weights.tensor("tower.std_bias", {hidden}).to(at::kFloat);
+    scale_ = weights.tensor("tower.std_scale", {hidden}).to(at::kFloat);
+  }
+  token_norm_ = without_weights(hidden, config.norm_eps, weights);
+  projection_ = weights.tower_linear("embed.embedding_projection", text_hidden, hidden, none);
+}
+
+Gemma4Tower::Product Gemma4Tower::read_product(WeightReader& weights, const std::string& prefix, std::array<std::int64_t, 2> out_in,
+                                               std::vector<std::int64_t> row_of) const {
+  Product product;
+  product.linear = weights.tower_linear({{prefix + ".linear", out_in[0], std::move(row_of)}}, out_in[1], WeightReader::Bias::kNone);
+  if (!config_.clipped) return product;
+  const auto bounds = [&](const std::string& of) {
+    return Bounds{weights.bound(prefix + of + "_min"), weights.bound(prefix + of + "_max")};
+  };
+  product.input = bounds(".input");
+  product.output = bounds(".output");
+  return product;
+}
+
+Gemma4Tower::Layer Gemma4Tower::read_layer(WeightReader& weights, const std::string& prefix) const {
+  const std::int64_t hidden = config_.hidden_size;
+  const std::int64_t inner = config_.intermediate_size;
+  const std::int64_t all_heads = config_.heads * config_.head_dim;
+  const std::vector<std::int64_t> order = quarters_as_halves(config_.heads, config_.head_dim);
+  const at::Tensor of_head = at::tensor(quarters_as_halves(1, config_.head_dim), at::TensorOptions(device_).dtype(at::kLong));
+  const auto norm = [&](const char* name) { return weights.wide_rms_norm(prefix + name, hidden, config_.norm_eps); };
+  const auto head_norm = [&](const char* name) {
+    RmsNorm read = weights.wide_rms_norm(prefix + name, config_.head_dim, config_.norm_eps);
+    read.weight = read.weight.index_select(0, of_head);
+    return read;
+  };
+  Layer layer;
+  layer.attention_norm = norm("input_layernorm");
+  layer.qkv = {read_product(weights, prefix + "self_attn.q_proj", {all_heads, hidden}, order),
+               read_product(weights, prefix + "self_attn.k_proj", {all_heads, hidden}, order),
+               read_product(weights, prefix + "self_attn.v_proj", {all_heads, hidden})};
+  layer.query_norm = head_norm("self_attn.q_norm");
+  layer.key_norm = head_norm("self_attn.k_norm");
+  layer.value_norm = without_weights(config_.head_dim, config_.norm_eps, weights);
+  layer.output = read_product(weights, prefix + "self_attn.o_proj", {hidden, all_heads});
+  layer.attention_out_norm = norm("post_attention_layernorm");
+  layer.mlp_norm = norm("pre_feedforward_layernorm");
+  layer.gate = read_product(weights, prefix + "mlp.gate_proj", {inner, hidden});
+  layer.up = read_product(weights, prefix + "mlp.up_proj", {inner, hidden});
+  layer.down = read_product(weights, prefix + "mlp.down_proj", {hidden, inner});
+  layer.mlp_out_norm = norm("post_feedforward_layernorm");
+  return layer;
+}
+
+Gemma4Tower::Layout Gemma4Tower::layout_of(const TokenGrid& grid) const {
+  const std::int64_t rows = grid.rows * config_.pooled;
+  const std::int64_t columns = grid.columns * config_.pooled;
+  const auto numbers = at::TensorOptions(device_).dtype(at::kLong);
+  const at::Tensor column = at::arange(columns, numbers).repeat({rows});
+  const at::Tensor row = at::arange(rows, numbers).repeat_interleave(columns);
+  // Both with the frequencies of half a head.
+  const std::int64_t half = config_.head_dim / 2;
+  const at::Tensor exponent = at::arange(0, half, 2, at::TensorOptions().dtype(at::kFloat)).div(half);
+  const at::Tensor frequency = at::pow(at::Scalar(config_.theta), exponent).reciprocal().to(device_);
+  const at::Tensor places = at::stack({column, row}, 1).to(at::kFloat);
+  const at::Tensor rotations = (places.unsqueeze(2) * frequency).view({-1, 1, half});
+  return {grid,
+          positions_[0].index_select(0, column) + positions_[1].index_select(0, row),
+          {rotations.cos().to(dtype_), rotations.sin().to(dtype_)}};
+}
+
+at::Tensor Gemma4Tower::pooled(const at::Tensor& of_patches, const TokenGrid& grid) const {
+  const std::int64_t side = config_.pooled;
+  return of_patches.view({of_patches.size(0), grid.rows, side, grid.columns, side, of_patches.size(2)})
+      .mean(at::IntArrayRef{2, 4})
+      .flatten(1, 2);
+}
+
+SoftTokens Gemma4Tower::encode(const at::Tensor& patches, const TokenGrid& grid, std::optional<VisionJudge> judge,
+                               const InterruptToken& interrupt) const {
+  const std::int64_t each = grid.rows * grid.columns * config_.pooled * config_.pooled;
+  require(patches.dim() == 2 && patches.size(0) > 0 && patches.size(0) % each == 0, "the patches are not those of pictures of this size");
+  const Layout layout = layout_of(grid);
+  const std::int64_t pictures = patches.size(0) / each;
+  const std::int64_t at_a_time = std::max<std::int64_t>(1, kPatchesPerBlock / each);
+  std::vector<at::Tensor> features, importance;
+  for (std::int64_t first = 0; first < pictures; first += at_a_time) {
+    const std::int64_t count = std::min(at_a_time, pictures - first);
+    SoftTokens block = encode_block(patches.narrow(0, first * each, count * each).view({count, each, -1}), layout, judge, interrupt);
+    features.push_back(std::move(block.features));
+    if (judge) importance.push_back(std::move(block.importance));
+  }
+  return {at::cat(features, 0), judge ? at::cat(importance, 0) : at::Tensor()};
+}
+
+SoftTokens Gemma4Tower::encode_block(const at::Tensor& patches, const Layout& layout, std::optional<VisionJudge> judge,
+                                     const InterruptToken& interrupt) const {
+  const at::Tensor scaled = (patches.to(device_) - 0.5).mul_(2.0).to(dtype_);
+  at::Tensor hidden = patch_embedding_(scaled) + layout.positions;
+  QueryKey before_last, last;
+  for (const Layer& layer : layers_) {
+    QueryKey rotated = run_layer(layer, layout, hidden, interrupt);
+    if (judge) before_last = std::exchange(last, std::move(rotated));
+  }
+  at::Tensor tokens = pooled(hidden.to(at::kFloat), layout.grid).to(dtype_).to(at::kFloat);
+  tokens = tokens * std::sqrt(static_cast<double>(config_.hidden_size));
+  if (config_.standardised) tokens = (tokens - bias_) * scale_;
+  SoftTokens found;
+  found.features = projection_(token_norm_(tokens.to(dtype_)));
+  if (!judge) return found;
+  const std::int64_t count = hidden.size(1);
+  at::Tensor weights = at::full({hidden.size(0), count}, 1.0 / static_cast<double>(count), hidden.options().dtype(at::kFloat));
+  for (const QueryKey* rotated : {&last, &before_last}) {
+    if (!rotated->query.defined()) break;
+    std::vector<at::Tensor> through;
+    // through_attention() divides by the root of the head size.
+    const at::Tensor query = rotated->query * std::sqrt(static_cast<double>(config_.head_dim));
+    for (std::int64_t picture = 0; picture < hidden.size(0); ++picture)
+      through.push_back(through_attention(weights[picture], query[picture], rotated->key[picture]));
+    weights = *judge == VisionJudge::kRollout ? (at::stack(through) + weights) * 0.5 : at::stack(through);
+    if (*judge == VisionJudge::kAttention) break;
+  }
+  found.importance = pooled(weights.unsqueeze(2), layout.grid).squeeze(2);
+  return found;
+}
+
+Gemma4Tower::QueryKey Gemma4Tower::run_layer(const Layer& layer, const Layout& layout, at::Tensor& hidden,
+                                             const InterruptToken& interrupt) const {
+  const std::int64_t pictures = hidden.size(0);
+  const std::int64_t patches = hidden.size(1);
+  const std::int64_t heads = config_.heads;
+  const std::int64_t head_dim = config_.head_dim;
+  interrupt.throw_if_requested();
+  const at::Tensor input = layer.attention_norm(hidden);
+  const auto heads_of = [&](std::size_t which, const RmsNorm& norm) {
+    at::Tensor of = layer.qkv[which](input).view({pictures * patches, heads, head_dim});
+    norm.in_place(of);
+    return of;
+  };
+  const auto rotated = [&](const at::Tensor& of) {  // [pictures, heads, patches, d]
+    at::Tensor out = at::empty({pictures, patches, heads, head_dim}, of.options());
+    for (std::int64_t picture = 0; picture < pictures; ++picture) {
+      at::Tensor own = out[picture];
+      apply_rotary(of.narrow(0, picture * patches, patches), layout.angles, own);
+    }
+    return out.transpose(1, 2);
+  };
+  const QueryKey asked{rotated(heads_of(0, layer.query_norm)), rotated(heads_of(1, layer.key_norm))};
+  const at::Tensor value = heads_of(2, layer.value_norm).view({pictures, patches, heads, head_dim}).transpose(1, 2);
+  at::Tensor seen = at::empty({pictures, patches, heads * head_dim}, hidden.options());
+  for (std::int64_t first = 0; first < patches; first += kTileRows) {
+    interrupt.throw_if_requested();
+    const std::int64_t rows = std::min(kTileRows, patches - first);
+    const at::Tensor output = attention_with_lse(asked.query.narrow(2, first, rows), asked.key, value, Mask::kNone, 1.0).output;
+    seen.narrow(1, first, rows).copy_(output.transpose(1, 2).reshape({pictures, rows, heads * head_dim}));
+  }
+  hidden.add_(layer.attention_out_norm(layer.output(seen)));
+
+  at::Tensor rows = hidden.view({pictures * patches, config_.hidden_size});
+  for (std::int64_t first = 0; first < rows.size(0); first += kPatchesPerBlock) {
+    interrupt.throw_if_requested();
+    at::Tensor tile = rows.narrow(0, first, std::min(kPatchesPerBlock, rows.size(0) - first));
+    const at::Tensor normalised = layer.mlp_norm(tile);
+    at::Tensor gated = layer.gate(normalised);
+    activate(config_.activation, gated).mul_(layer.up(normalised));
+    tile.add_(layer.mlp_out_norm(layer.down(gated)));
+  }
+  return asked;
+}
+
+}  // namespace winnow
