@@ -113,7 +113,7 @@ TowerFeatures VitTower::encode_block(const at::Tensor& pixels, std::optional<Vis
     }
   };
   keep(0);
-  at::Tensor before_last, last;
+  std::optional<at::Tensor> before_last, last;
   for (std::size_t layer = 0; layer < layers_.size(); ++layer) {
     interrupt.throw_if_requested();
     at::Tensor qkv = run_layer(layers_[layer], hidden);
@@ -122,14 +122,8 @@ TowerFeatures VitTower::encode_block(const at::Tensor& pixels, std::optional<Vis
   }
   TowerFeatures found{features.size() == 1 ? features.front() : at::cat(features, -1), {}};
   if (!judge) return found;
-  at::Tensor weights = judging_rows(hidden);
-  for (const at::Tensor& qkv : {last, before_last}) {
-    if (!qkv.defined()) break;
-    const at::Tensor through = through_layer(weights, qkv);
-    weights = *judge == VisionJudge::kRollout ? (through + weights) * 0.5 : through;
-    if (*judge == VisionJudge::kAttention) break;
-  }
-  found.importance = weights;
+  found.importance = judged_weights(*judge, judging_rows(hidden), last, before_last,
+                                    [this](const at::Tensor& weights, const at::Tensor& qkv) { return through_layer(weights, qkv); });
   return found;
 }
 

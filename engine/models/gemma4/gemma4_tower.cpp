@@ -139,7 +139,7 @@ SoftTokens Gemma4Tower::encode_block(const at::Tensor& patches, const Layout& la
                                      const InterruptToken& interrupt) const {
   const at::Tensor scaled = (patches.to(device_) - 0.5).mul_(2.0).to(dtype_);
   at::Tensor hidden = patch_embedding_(scaled) + layout.positions;
-  QueryKey before_last, last;
+  std::optional<QueryKey> before_last, last;
   for (const Layer& layer : layers_) {
     QueryKey rotated = run_layer(layer, layout, hidden, interrupt);
     if (judge) before_last = std::exchange(last, std::move(rotated));
@@ -151,18 +151,16 @@ SoftTokens Gemma4Tower::encode_block(const at::Tensor& patches, const Layout& la
   found.features = projection_(token_norm_(tokens.to(dtype_)));
   if (!judge) return found;
   const std::int64_t count = hidden.size(1);
-  at::Tensor weights = at::full({hidden.size(0), count}, 1.0 / static_cast<double>(count), hidden.options().dtype(at::kFloat));
-  for (const QueryKey* rotated : {&last, &before_last}) {
-    if (!rotated->query.defined()) break;
-    std::vector<at::Tensor> through;
+  const at::Tensor equal = at::full({hidden.size(0), count}, 1.0 / static_cast<double>(count), hidden.options().dtype(at::kFloat));
+  const auto through = [&](const at::Tensor& weights, const QueryKey& rotated) {
+    std::vector<at::Tensor> of_pictures;
     // through_attention() divides by the root of the head size.
-    const at::Tensor query = rotated->query * std::sqrt(static_cast<double>(config_.head_dim));
+    const at::Tensor query = rotated.query * std::sqrt(static_cast<double>(config_.head_dim));
     for (std::int64_t picture = 0; picture < hidden.size(0); ++picture)
-      through.push_back(through_attention(weights[picture], query[picture], rotated->key[picture]));
-    weights = *judge == VisionJudge::kRollout ? (at::stack(through) + weights) * 0.5 : at::stack(through);
-    if (*judge == VisionJudge::kAttention) break;
-  }
-  found.importance = pooled(weights.unsqueeze(2), layout.grid).squeeze(2);
+      of_pictures.push_back(through_attention(weights[picture], query[picture], rotated.key[picture]));
+    return at::stack(of_pictures);
+  };
+  found.importance = pooled(judged_weights(*judge, equal, last, before_last, through).unsqueeze(2), layout.grid).squeeze(2);
   return found;
 }
 

@@ -65,21 +65,17 @@ PatchFeatures PixtralTower::encode(const at::Tensor& patches, const CellGrid& gr
   require(patches.dim() == 4 && patches.size(0) == grid.cells() * patches_.cell_patches(), "the patches are not those of this picture");
   const RotaryAngles angles = angles_of(grid);
   at::Tensor hidden = first_norm_(patch_embedding_(patches.flatten(1).to(at::TensorOptions(device_).dtype(dtype_))));
-  at::Tensor before_last, last;
+  std::optional<at::Tensor> before_last, last;
   for (const Layer& layer : layers_) {
     at::Tensor rotated = run_layer(layer, angles, hidden, interrupt);
     if (judge) before_last = std::exchange(last, std::move(rotated));
   }
   PatchFeatures found{hidden, {}};
   if (!judge) return found;
-  at::Tensor weights = at::full({hidden.size(0)}, 1.0 / static_cast<double>(hidden.size(0)), hidden.options().dtype(at::kFloat));
-  for (const at::Tensor* rotated : {&last, &before_last}) {
-    if (!rotated->defined()) break;
-    const at::Tensor through = through_attention(weights, rotated->select(0, 0), rotated->select(0, 1));
-    weights = *judge == VisionJudge::kRollout ? (through + weights) * 0.5 : through;
-    if (*judge == VisionJudge::kAttention) break;
-  }
-  found.importance = weights;
+  const at::Tensor equal = at::full({hidden.size(0)}, 1.0 / static_cast<double>(hidden.size(0)), hidden.options().dtype(at::kFloat));
+  found.importance = judged_weights(*judge, equal, last, before_last, [](const at::Tensor& weights, const at::Tensor& rotated) {
+    return through_attention(weights, rotated.select(0, 0), rotated.select(0, 1));
+  });
   return found;
 }
 

@@ -180,7 +180,7 @@ CellFeatures QwenVlTower::encode_block(const at::Tensor& patches, const Layout& 
                           .index_select(1, order)
                           .view({-1, cells * unit, config_.hidden_size});
   if (layout.positions.defined()) hidden.add_(layout.positions);
-  Rotated before_last, last;
+  std::optional<Rotated> before_last, last;
   std::vector<at::Tensor> features(1);  // the last layer's first
   for (const Layer& layer : layers_) {
     Rotated rotated = run_layer(layer, layout, hidden, interrupt);
@@ -192,15 +192,10 @@ CellFeatures QwenVlTower::encode_block(const at::Tensor& patches, const Layout& 
   CellFeatures found;
   found.features = at::cat(features, 2).index_select(1, back);
   if (!judge) return found;
-  at::Tensor weights =
+  const at::Tensor equal =
       at::full({hidden.size(0), hidden.size(1)}, 1.0 / static_cast<double>(hidden.size(1)), hidden.options().dtype(at::kFloat));
-  for (const Rotated* rotated : {&last, &before_last}) {
-    if (!rotated->query_key.defined()) break;
-    const at::Tensor through = through_layer(weights, *rotated, layout);
-    weights = *judge == VisionJudge::kRollout ? (through + weights) * 0.5 : through;
-    if (*judge == VisionJudge::kAttention) break;
-  }
-  found.importance = weights.view({-1, cells, unit}).mean(2).index_select(1, back);
+  const auto through = [&](const at::Tensor& weights, const Rotated& rotated) { return through_layer(weights, rotated, layout); };
+  found.importance = judged_weights(*judge, equal, last, before_last, through).view({-1, cells, unit}).mean(2).index_select(1, back);
   return found;
 }
 
