@@ -1,5 +1,7 @@
 #include "engine/models/medium_tokens.h"
 
+#include "engine/base/error.h"
+
 namespace winnow {
 namespace {
 
@@ -8,6 +10,13 @@ TokenOrigin origin_of(std::int64_t frame, std::int64_t row, std::int64_t column)
 }
 
 }  // namespace
+
+std::int64_t special_token_id(const Tokenizer& tokenizer, const std::string& token, const std::string& whose, const std::string& file) {
+  const auto id = tokenizer.token_id(token);
+  if (!id || !tokenizer.is_special(*id))
+    throw Exception(ErrorCode::kDamagedFile, file, whose + "'s tokenizer has the special token " + token);
+  return *id;
+}
 
 void MediumTokens::add_words(std::span<const std::int64_t> words, std::int64_t frame) {
   ids.insert(ids.end(), words.begin(), words.end());

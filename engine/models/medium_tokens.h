@@ -6,9 +6,11 @@
 
 #include <cstdint>
 #include <span>
+#include <string>
 #include <vector>
 
 #include "engine/base/token_origin.h"
+#include "engine/text/tokenizer.h"
 
 namespace winnow {
 
@@ -25,6 +27,9 @@ struct TokenRow {
   std::int64_t row = 0;
   std::int64_t columns = 0;
 };
+
+// The id of a special token that a family writes. whose: "an InternVL". Errors: kDamagedFile about `file` where the tokenizer has no such.
+std::int64_t special_token_id(const Tokenizer& tokenizer, const std::string& token, const std::string& whose, const std::string& file);
 
 struct MediumTokens {
   std::vector<TokenOrigin> origins;  // modality kVisual, `media` at -1; text tokens have no row and column

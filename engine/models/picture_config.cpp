@@ -40,6 +40,11 @@ ResampleFilter read_resample_filter(const JsonObject& object) {
   return static_cast<ResampleFilter>(filter);
 }
 
+const JsonObject& required_image(const std::optional<JsonObject>& image, const ModelPackage& package) {
+  if (image) return *image;
+  throw Exception(ErrorCode::kFileNotFound, package.subject(ModelPart::kImageProcessor), "the folder does not say how images are prepared");
+}
+
 ProcessorDocuments processor_documents(const ModelPackage& package) {
   ProcessorDocuments found;
   if (const ModelDocument* processor = package.document(ModelPart::kProcessor)) {

@@ -26,4 +26,7 @@ struct ProcessorDocuments {
 };
 ProcessorDocuments processor_documents(const ModelPackage& package);
 
+// The images' document. Errors: kFileNotFound where there is none.
+const JsonObject& required_image(const std::optional<JsonObject>& image, const ModelPackage& package);
+
 }  // namespace winnow

@@ -110,11 +110,7 @@ Gemma3Folder read_gemma3(const ModelPackage& package) {
   Gemma3Folder folder;
   folder.model = parse_gemma3_vision_config(config.content, config.subject);
   const ProcessorDocuments documents = processor_documents(package);
-  if (!documents.image) {
-    throw Exception(ErrorCode::kFileNotFound, package.subject(ModelPart::kImageProcessor),
-                    "the folder does not say how images are prepared");
-  }
-  folder.pixels = parse_gemma3_image_processor(*documents.image);
+  folder.pixels = parse_gemma3_image_processor(required_image(documents.image, package));
   require_sizes_agree(folder, package);
   return folder;
 }

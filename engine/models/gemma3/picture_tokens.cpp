@@ -16,10 +16,7 @@ constexpr std::string_view kEmptyLine = "\n\n";
 constexpr std::string_view kBeforeCrops = " and here are some crops to help you see better ";
 
 std::int64_t id_of(const Tokenizer& tokenizer, const char* token, const std::string& file) {
-  const auto id = tokenizer.token_id(token);
-  if (!id || !tokenizer.is_special(*id))
-    throw Exception(ErrorCode::kDamagedFile, file, "a Gemma 3's tokenizer has the special token " + std::string(token));
-  return *id;
+  return special_token_id(tokenizer, token, "a Gemma 3", file);
 }
 
 }  // namespace

@@ -91,10 +91,7 @@ Gemma4Folder read_gemma4(const ModelPackage& package) {
   Gemma4Folder folder;
   folder.model = parse_gemma4_vision_config(config.content, config.subject);
   const ProcessorDocuments documents = processor_documents(package);
-  if (!documents.image) {
-    throw Exception(ErrorCode::kFileNotFound, package.subject(ModelPart::kImageProcessor),
-                    "the folder does not say how images are prepared");
-  }
+  required_image(documents.image, package);
   folder.image = rules_of(documents.image, 280, folder.model.vision, package.subject(ModelPart::kImageProcessor));
   folder.frame = rules_of(documents.video, 70, folder.model.vision, package.subject(ModelPart::kVideoProcessor));
   return folder;

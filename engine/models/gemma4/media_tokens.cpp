@@ -14,10 +14,7 @@ constexpr const char* kBeginOfPicture = "<|image>";
 constexpr const char* kEndOfPicture = "<image|>";
 
 std::int64_t special_id(const Tokenizer& tokenizer, const char* token, const std::string& file) {
-  const auto id = tokenizer.token_id(token);
-  if (!id || !tokenizer.is_special(*id))
-    throw Exception(ErrorCode::kDamagedFile, file, "a Gemma 4's tokenizer has the special token " + std::string(token));
-  return *id;
+  return special_token_id(tokenizer, token, "a Gemma 4", file);
 }
 
 // "01:05", as Python's int() cuts the seconds.

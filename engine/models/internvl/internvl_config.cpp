@@ -181,11 +181,7 @@ InternVlFolder read_internvl(const ModelPackage& package) {
   folder.model = parse_internvl_config(config.content, config.subject);
   folder.names = kNameRules;
   const ProcessorDocuments documents = processor_documents(package);
-  if (!documents.image) {
-    throw Exception(ErrorCode::kFileNotFound, package.subject(ModelPart::kImageProcessor),
-                    "the folder does not say how images are prepared");
-  }
-  folder.pixels = parse_internvl_image_processor(*documents.image);
+  folder.pixels = parse_internvl_image_processor(required_image(documents.image, package));
   folder.pixels.video = parse_internvl_video_processor(documents.video ? *documents.video : *documents.image);
   if (folder.pixels.video.size != folder.pixels.image.size)
     throw Exception(ErrorCode::kDamagedFile, package.subject(ModelPart::kVideoProcessor) + ": size", "it differs from the images'");

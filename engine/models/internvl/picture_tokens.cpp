@@ -14,10 +14,7 @@ constexpr const char* kImage = "<IMG_CONTEXT>";
 constexpr const char* kEnd = "</img>";
 
 std::int64_t id_of(const Tokenizer& tokenizer, const char* token, const std::string& file) {
-  const auto id = tokenizer.token_id(token);
-  if (!id || !tokenizer.is_special(*id))
-    throw Exception(ErrorCode::kDamagedFile, file, "an InternVL's tokenizer has the special token " + std::string(token));
-  return *id;
+  return special_token_id(tokenizer, token, "an InternVL", file);
 }
 
 }  // namespace

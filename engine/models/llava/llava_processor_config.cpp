@@ -146,11 +146,7 @@ LlavaProcessorConfig read_llava_processor(const ModelPackage& package, LlavaSigh
       config.feature_select_strategy = root.string("vision_feature_select_strategy", kMaxNameBytes);
   }
   if (!images && image != nullptr) images = image->root();
-  if (!images) {
-    throw Exception(ErrorCode::kFileNotFound, package.subject(ModelPart::kImageProcessor),
-                    "the folder does not say how images are prepared");
-  }
-  read_images(*images, sight, config);
+  read_images(required_image(images, package), sight, config);
   if (!sight.videos) return config;
   if (!videos && video != nullptr) videos = video->root();
   config.video = read_videos(videos ? *videos : *images);

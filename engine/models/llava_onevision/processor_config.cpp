@@ -70,11 +70,7 @@ ProcessorConfig read_processor_config(const ModelPackage& package) {
     if (root.has("vision_feature_select_strategy")) config.feature_select_strategy = root.string("vision_feature_select_strategy", 64);
     if (root.has("vision_aspect_ratio")) config.aspect_ratio = root.string("vision_aspect_ratio", 64);
   }
-  if (!documents.image) {
-    throw Exception(ErrorCode::kFileNotFound, package.subject(ModelPart::kImageProcessor),
-                    "the folder does not say how images are prepared");
-  }
-  config.image = parse_image_processor(*documents.image);
+  config.image = parse_image_processor(required_image(documents.image, package));
   config.video = documents.video ? parse_video_processor(*documents.video) : PictureRules(config.image);
   config.video.arithmetic = ResizeArithmetic::kTorch;
   return config;

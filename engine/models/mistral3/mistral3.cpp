@@ -33,12 +33,6 @@ PlainMlp read_merged_projector(const Mistral3Config& config, WeightReader& weigh
           weights.tower_linear("projector.linear_2", hidden, hidden, bias_of(config)), config.projector_activation};
 }
 
-std::int64_t special_id(const Tokenizer& tokenizer, const std::string& token, const std::string& file) {
-  const auto id = tokenizer.token_id(token);
-  if (!id || !tokenizer.is_special(*id)) throw Exception(ErrorCode::kDamagedFile, file, "the tokenizer lacks the special token " + token);
-  return *id;
-}
-
 }  // namespace
 
 Mistral3::Mistral3(const Mistral3Folder& folder, const RowEnds& ends, WeightReader& weights)
@@ -97,7 +91,7 @@ MediaFeatures Mistral3::join(const MediaFacts& facts, const EncodedParts& parts)
 std::unique_ptr<VisionLanguageModel> load_mistral3(ModelLoad& load) {
   const Mistral3Folder folder = read_mistral3(load.package());
   const std::shared_ptr<const Tokenizer> tokenizer = load.package().shared_tokenizer();
-  const auto id_of = [&](const std::string& token) { return special_id(*tokenizer, token, load.package().path()); };
+  const auto id_of = [&](const std::string& token) { return special_token_id(*tokenizer, token, "a Mistral 3", load.package().path()); };
   if (id_of(folder.image_token) != folder.model.image_token_id) {
     throw Exception(ErrorCode::kDamagedFile, load.package().subject(ModelPart::kConfig) + ": image_token_index",
                     "the tokenizer's " + folder.image_token + " is another token");

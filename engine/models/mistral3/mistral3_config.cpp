@@ -110,12 +110,7 @@ Mistral3Folder read_mistral3(const ModelPackage& package) {
   model.image_token_id = read_media_token(root, {"image_token_index", "image_token_id"}, model.image_token_id, model.text.vocabulary);
   folder.pixels.patches = {vision.integer("patch_size", 1, kMaxPatchPx), root.integer("spatial_merge_size", 1, kMaxMerge, 2), 1};
 
-  const std::optional<JsonObject> image = processor_documents(package).image;
-  if (!image) {
-    throw Exception(ErrorCode::kFileNotFound, package.subject(ModelPart::kImageProcessor),
-                    "the folder does not say how images are prepared");
-  }
-  read_pixels(*image, folder);
+  read_pixels(required_image(processor_documents(package).image, package), folder);
   if (const ModelDocument* const processor = package.document(ModelPart::kProcessor)) {
     const JsonObject object = processor->root();
     require_processor_agrees(object, folder.pixels.patches);

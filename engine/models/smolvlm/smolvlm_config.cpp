@@ -76,13 +76,10 @@ SmolVlmProcessorConfig read_processor(const ModelPackage& package) {
   }
   const std::optional<JsonObject> nested_images = of_images;
   if (!of_images && image != nullptr) of_images = image->root();
-  if (!of_images) {
-    throw Exception(ErrorCode::kFileNotFound, package.subject(ModelPart::kImageProcessor),
-                    "the folder does not say how images are prepared");
-  }
+  const JsonObject& images = required_image(of_images, package);
   if (!of_videos && video != nullptr) of_videos = video->root();
   if (!of_videos) of_videos = image != nullptr ? image->root() : *nested_images;
-  config.image = parse_smolvlm_image_processor(*of_images);
+  config.image = parse_smolvlm_image_processor(images);
   config.video = parse_smolvlm_video_processor(*of_videos);
   return config;
 }
