@@ -7,10 +7,10 @@
 // with Gemma 4's last layers, which attend to the slots of an earlier one: the prompt's rows by what that layer lends (lent_rows.h), before
 // anything was dropped, a decoded token to what is cached. They have nothing to drop, and no score is taken of their attention.
 //
-// Used by the families with this language model (causal_lm/, gemma3/, llava/, llava_onevision/, qwen2_vl/, qwen3_vl/, smolvlm/). Biases
-// exist if the weights have them (for q, k and v all three or none); tied output projections share the embedding table. Prefill runs a
-// layer tile by tile, each tile through attention and MLP before the next. Activations stay O(tile), beside the segment's hidden states,
-// keys and values. Dtype fp32, bf16 or (on a GPU) fp16; rounding follows transformers' order of operations.
+// Used by the families with this language model (causal_lm/, gemma3/, gemma4/, internvl/, llava/, llava_onevision/, mistral3/, qwen2_vl/,
+// qwen3_vl/, smolvlm/). Biases exist if the weights have them (for q, k and v all three or none); tied output projections share the
+// embedding table. Prefill runs a layer tile by tile, each tile through attention and MLP before the next. Activations stay O(tile), beside
+// the segment's hidden states, keys and values. Dtype fp32, bf16 or (on a GPU) fp16; rounding follows transformers' order of operations.
 // Threads: engine thread; methods need c10::InferenceMode. Errors: kDamagedFile naming the tensor (missing, wrong shape, not finite);
 // Interrupted.
 #pragma once
@@ -110,7 +110,7 @@ class TransformerDecoder final : public TextDecoder {
   // The scheme of a layer, and what turns by it.
   bool rotates_apart(LayerId layer) const { return !rotated_apart_.empty() && rotated_apart_[layer]; }
   const RotaryScheme& scheme_of(LayerId layer) const { return rotates_apart(layer) ? *config_.other_rotary : config_.rotary; }
-  // One token through all layers. hidden: [1, hidden]; cache: for layers without slots; growth, angles_of(rotary): of its position; attend:
+  // One token through all layers. id: [1]; cache: for layers without slots; growth, angles_of(rotary): of its position; attend:
   // as DeviceStep::Attend. Returns logits [vocabulary].
   template <class AnglesOf, class Attend>
   at::Tensor run_step(const at::Tensor& id, KvCache* cache, const at::Tensor& growth, AnglesOf angles_of, Attend attend) const;
