@@ -23,7 +23,9 @@ int main(int argc, char** argv) {
   const app::AppFolders folders = app::AppFolders::standard();
   app::SpeedFile speeds(folders.cache);
   // They may come while this process runs: the engine looks when a model is loaded.
-  const QString libraries = app::gpuLibraryFolder(folders.data, app::gpuLibraries(app::resourceFolder()));
-  if (qEnvironmentVariableIsEmpty(app::kGpuLibraryVariable)) qputenv(app::kGpuLibraryVariable, QFile::encodeName(libraries));
+  if (qEnvironmentVariableIsEmpty(app::kGpuLibraryVariable)) {
+    const QString libraries = app::gpuLibraryFolder(folders.data, app::gpuLibraries(app::resourceFolder()));
+    qputenv(app::kGpuLibraryVariable, QFile::encodeName(libraries));
+  }
   app::serveEngine(std::move(channel), [&] { return make_engine(reader.get(), &speeds); });
 }
