@@ -144,8 +144,9 @@ int main(int argc, char** argv) {
 
   const app::GpuLibraries libraries = app::gpuLibraries(app::resourceFolder());
   const QString libraryFolder = app::gpuLibraryFolder(folders.data, libraries);
-  app::GpuProbe gpuProbe({QFileInfo(QString::fromStdString(app::workerProgram("winnow-engine"))).path(),
-                          [&] { return app::areUnpacked(libraryFolder, libraries); }, !qEnvironmentVariableIsEmpty(kCudaPluginVariable)});
+  app::GpuProbe gpuProbe({.engineFolder = QFileInfo(QString::fromStdString(app::workerProgram("winnow-engine"))).path(),
+                          .librariesAreHere = [&] { return app::areUnpacked(libraryFolder, libraries); },
+                          .plugInIsNamed = !qEnvironmentVariableIsEmpty(kCudaPluginVariable)});
   const ui::GpuService gpu{gpuProbe, libraries.bytes(), [&] {
                              const app::DownloadSource source = app::DownloadSource::fromEnvironment();
                              return std::make_unique<app::GpuLibraryDownload>(libraries, libraryFolder, source);
