@@ -67,8 +67,7 @@ ErrorText describeModelFault(const Error& error, const QString& path, bool bundl
              whole);
   } else if (error.code == ErrorCode::kUnsupportedModel) {
     setWords(text, tr("The model “%1” is of a kind that Winnow cannot run yet.").arg(model),
-             tr("Winnow runs LLaVA 1.5, NeXT, NeXT-Video and OneVision, Qwen2-VL, Qwen2.5-VL, Qwen3-VL, Qwen3.5, InternVL, Gemma 3, "
-                "Gemma 4, Idefics3 and SmolVLM. Text models: Llama, Mistral, Qwen2, Qwen3, Falcon and Gemma 3."));
+             tr("Choose another one: Model > Models… offers some that run."));
   } else if (error.code == ErrorCode::kModelFormat || error.code == ErrorCode::kUnsupportedFormat) {
     setWords(text,
              itself ? tr("The model “%1” is in a format that Winnow does not open.").arg(model)
