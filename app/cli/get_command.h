@@ -1,5 +1,5 @@
-// `winnow-cli get`: a model of the Hugging Face hub by its name, or the small one of the package index; without a name the list of what is
-// known to run.
+// `winnow-cli get`: a model of the Hugging Face hub by its name, the small one of the package index, or the libraries that a GPU needs;
+// without a name the list of what is known to run.
 //
 // Declared apart from commands.h because it takes what it downloads with: tests have servers of their own. Needs QCoreApplication; runs an
 // event loop until the download has ended. Ctrl+C ends it and keeps what has come.
@@ -18,7 +18,7 @@
 namespace winnow::cli {
 
 struct GetOptions {
-  std::string model;  // id of an offer, or OWNER/NAME[:QUANTISATION]; empty: list them
+  std::string model;  // id of an offer, OWNER/NAME[:QUANTISATION], or kGpuLibraries; empty: list them
 };
 
 // What is known to run, and how much memory this machine has for it (0: not known).
@@ -27,9 +27,25 @@ struct KnownToRun {
   qint64 memory_bytes = 0;
 };
 
-using MakeHubDownload = std::function<std::unique_ptr<app::ModelDownload>(const app::HubName&)>;
+inline constexpr const char* kGpuLibraries = "gpu-libraries";
 
-// The model's path goes to stdout, everything else to stderr; a list goes to stdout.
-ExitStatus run_get(const GetOptions& options, const app::ModelDownloads& downloads, const MakeHubDownload& hub, const KnownToRun& known);
+// What a package's GPU plug-in needs and no package may carry (app/gpu).
+struct GpuOffer {
+  bool plug_in = false;  // it is here: without it the libraries are of no use
+  bool fetched = false;
+  qint64 bytes = 0;
+  std::function<std::unique_ptr<app::ModelDownload>()> make;
+};
+
+// Where things come from, and what this machine has.
+struct GetSources {
+  app::ModelDownloads downloads;
+  std::function<std::unique_ptr<app::ModelDownload>(const app::HubName&)> hub;
+  KnownToRun known;
+  GpuOffer gpu;
+};
+
+// The path of what came goes to stdout, everything else to stderr; a list goes to stdout.
+ExitStatus run_get(const GetOptions& options, const GetSources& sources);
 
 }  // namespace winnow::cli

