@@ -191,6 +191,35 @@ TEST_F(ApiServerTest, AnErrorInTheMiddleOfAStreamIsSaid) {
   EXPECT_NE(lines.back().find("the card fell off"), std::string::npos);
 }
 
+TEST_F(ApiServerTest, ThoughtsAreApartAndCounted) {
+  start([](const Request&) {
+    Finished finished;
+    finished.thought = "They greet me.";
+    finished.answer = "Good day";
+    finished.figures.tokens.thought = 4;
+    finished.figures.tokens.generated = 6;
+    return test::Script{{{}, test::Say{TextDelta{"They greet me.", TextKind::kThought}}},
+                        {{}, test::Say{TextDelta{"Good day"}}},
+                        {{}, test::Say{finished}}};
+  });
+  const json whole = json::parse(bodyOf(complete(chat("x"))));
+  EXPECT_EQ(whole["choices"][0]["message"]["content"], "Good day");
+  EXPECT_EQ(whole["choices"][0]["message"]["reasoning_content"], "They greet me.");
+  EXPECT_EQ(whole["usage"]["completion_tokens_details"]["reasoning_tokens"], 4);
+
+  std::string thought;
+  std::string text;
+  for (const std::string& line : dataOf(complete(chat("x", R"(,"stream":true)")))) {
+    if (line == "[DONE]") continue;
+    const json delta = json::parse(line)["choices"][0]["delta"];
+    EXPECT_TRUE(text.empty() || !delta.contains("reasoning_content")) << "thoughts come first";
+    thought += delta.value("reasoning_content", "");
+    text += delta.value("content", "");
+  }
+  EXPECT_EQ(thought, "They greet me.");
+  EXPECT_EQ(text, "Good day");
+}
+
 // "red" and " and" are told at once; " <e" may be the beginning of a stop string, which "nd>" completes.
 test::Script wordsWithProbabilities(StopReason reason) {
   const auto token = [](std::int64_t id, const char* bytes) {
