@@ -58,7 +58,7 @@ std::string plan_text(const Planned& planned, const std::vector<MediaSampled>& m
 
 // What a share means where layers have let a part of the question go before they are compressed. window: ModelTraits::window.
 std::string window_text(const Planned& planned, std::int64_t window) {
-  if (window == 0 || planned.tokens.prompt < window) return {};
+  if (window == 0 || planned.state_bytes > 0 || planned.tokens.prompt < window) return {};
   return "\nsome layers see only the last " + std::to_string(window) + " tokens; their share is taken from those";
 }
 

@@ -2,6 +2,7 @@
 #include <cstdint>
 #include <set>
 #include <span>
+#include <vector>
 
 #include "engine/kv_cache/kv_cache.h"
 
@@ -10,7 +11,11 @@ namespace winnow {
 std::int64_t bytes_allocated_together(std::span<const KvCache* const> caches) {
   std::set<const void*> blocks;
   std::int64_t bytes = 0;
-  for (const KvCache* cache : caches) {
+  std::vector<const KvCache*> all(caches.begin(), caches.end());
+  for (const KvCache* const cache : caches) {
+    if (const KvCache* const sliding = sliding_slots(*cache)) all.push_back(sliding);
+  }
+  for (const KvCache* cache : all) {
     const KvShape& shape = cache->shape();
     for (LayerId layer{0}; layer < shape.layers; ++layer) {
       for (KvHead head{0}; head < shape.kv_heads; ++head) {

@@ -34,6 +34,9 @@ class KvCache::Impl {
     heads_.resize(static_cast<std::size_t>(shape.layers * shape.kv_heads));
     if (!shape.device.is_cpu()) device_.emplace(shape);
     if (shape.storage == KvStorage::kInt8 && shape.key_bias) rotations_ = std::make_shared<KeyRotations>(shape.key_bias);
+    if (shape.sliding == nullptr) return;
+    require(shape.sliding_with.layers() == shape.layers, "KvCache: a count of layers with a window for each layer");
+    sliding_.emplace(shape.sliding_shape());
   }
 
   HeadBias bias_of(const Head& head) const {
@@ -361,6 +364,10 @@ class KvCache::Impl {
       note_blocks_changed(heads[i]);
     }
     states_.restore(layer, earlier.states_);
+    if (!sliding_) return;
+    LayerId first{0};
+    for (LayerId before{0}; before < layer; ++before) first = LayerId(first + shape_.sliding_with[before]);
+    for (LayerId own = first; own < first + shape_.sliding_with[layer]; ++own) restore_layer(*sliding_, own, *earlier.sliding_);
   }
 
   void evict(Head& h, std::int64_t slot) {
@@ -505,6 +512,7 @@ class KvCache::Impl {
   std::shared_ptr<KeyRotations> rotations_;  // likewise; null: no layer takes_bias()
   std::vector<Head> heads_;                  // [layers * kv_heads]
   LayerStates states_;
+  std::optional<KvCache> sliding_;     // none without shape_.sliding
   std::optional<DeviceHeads> device_;  // none on the CPU
   std::int64_t block_count_ = 0;
   std::int64_t peak_blocks_ = 0;
@@ -630,6 +638,7 @@ KvCache KvCache::on_device(at::Device device) const {
     }
   }
   copy.impl_->states_.copy_from(impl_->states_);
+  if (impl_->sliding_) copy.impl_->sliding_.emplace(impl_->sliding_->on_device(device));
   return copy;
 }
 
@@ -697,5 +706,13 @@ DeviceNumbers device_numbers(const KvCache& cache, LayerId layer, const std::fun
 
 LayerStates& layer_states(KvCache& cache) { return cache.impl_->states_; }
 const LayerStates& layer_states(const KvCache& cache) { return cache.impl_->states_; }
+
+KvCache* sliding_slots(KvCache& cache) { return cache.impl_->sliding_ ? &*cache.impl_->sliding_ : nullptr; }
+const KvCache* sliding_slots(const KvCache& cache) { return cache.impl_->sliding_ ? &*cache.impl_->sliding_ : nullptr; }
+
+std::int64_t bytes_beside(const KvCache& cache) {
+  const KvCache* const sliding = sliding_slots(cache);
+  return layer_states(cache).bytes() + (sliding != nullptr ? sliding->bytes_in_use() : 0);
+}
 
 }  // namespace winnow

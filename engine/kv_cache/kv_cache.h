@@ -5,9 +5,10 @@
 // gathers kept rows into new blocks and frees the old ones at once (block_pool.h). fork() shares blocks; a shared block is copied before it
 // is written. Blocks are in the memory of the shape's device. Rows are stored in the model's dtype or in fewer bits (KvStorage): writing
 // rounds, and readers get the shape's dtype. Layers without slots keep a state beside them (layer_states.h): nothing is evicted from it,
-// and only a fork from before knows how it was earlier. Knows no compression method. Used by engine/layers (append, attention) and
-// engine/generation (compact, fork). Threads: engine thread only. Slot numbers are rows of one head; after the first eviction they are not
-// token positions.
+// and only a fork from before knows how it was earlier. Layers with a window whose KV heads are of another number or size than the others'
+// have a cache of their own beside it (sliding_slots()), which forks with it. Knows no compression method. Used by engine/layers (append,
+// attention) and engine/generation (compact, fork). Threads: engine thread only. Slot numbers are rows of one head; after the first
+// eviction they are not token positions.
 #pragma once
 
 #include <ATen/ATen.h>
@@ -15,6 +16,7 @@
 #include <algorithm>
 #include <cstdint>
 #include <functional>
+#include <limits>
 #include <memory>
 #include <span>
 #include <utility>
@@ -54,6 +56,9 @@ struct KvShape {
   // Per layer how many layers without slots are computed with it and keep a state. Empty: none.
   PerLayer<std::int64_t> states_with{};
   StateShape state{};  // of each
+  // Of layers with a window that have KV heads of their own: sliding_slots(), of the same dtype, device and storage. Null: none.
+  std::shared_ptr<const KvShape> sliding{};
+  PerLayer<std::int64_t> sliding_with{};  // per layer how many of them are computed with it, in order
   // Whether keys of a layer are stored without their bias.
   bool takes_bias(LayerId layer) const { return storage == KvStorage::kInt8 && key_bias != nullptr && key_bias->of(layer).defined(); }
   std::int64_t window(LayerId layer) const { return windows.empty() ? 0 : windows.at(layer); }
@@ -70,12 +75,21 @@ struct KvShape {
     for (LayerId layer{0}; layer < layers; ++layer) slots += held(layer, seen);
     return slots * kv_heads * slot_bytes();
   }
-  // Of all layers without slots, however many tokens they have seen.
+  // The shape of sliding_slots().
+  KvShape sliding_shape() const {
+    KvShape shape = *sliding;
+    shape.dtype = dtype;
+    shape.device = device;
+    shape.storage = storage;
+    return shape;
+  }
+  // Of all layers without slots here, however many tokens they have seen: states, and windows that are full.
   std::int64_t state_bytes() const {
     std::int64_t states = 0;
     for (const std::int64_t of_layer : states_with) states += of_layer;
     const std::int64_t matrices = state.heads * state.rows * state.columns * static_cast<std::int64_t>(sizeof(float));
-    return states * (matrices + state.recent * state.channels * static_cast<std::int64_t>(at::elementSize(dtype)));
+    const std::int64_t windows_full = sliding ? sliding_shape().full_bytes(std::numeric_limits<std::int32_t>::max()) : 0;
+    return windows_full + states * (matrices + state.recent * state.channels * static_cast<std::int64_t>(at::elementSize(dtype)));
   }
   // Element type of stored floats.
   at::ScalarType row_type() const { return storage == KvStorage::kHalf ? at::kHalf : dtype; }
@@ -259,6 +273,8 @@ class KvCache {
   friend DeviceNumbers device_numbers(const KvCache& cache, LayerId layer, const std::function<std::vector<std::int32_t>()>& make);
   friend LayerStates& layer_states(KvCache& cache);
   friend const LayerStates& layer_states(const KvCache& cache);
+  friend KvCache* sliding_slots(KvCache& cache);
+  friend const KvCache* sliding_slots(const KvCache& cache);
   class Impl;
   std::unique_ptr<Impl> impl_;
 };
@@ -299,6 +315,13 @@ DeviceNumbers device_numbers(const KvCache& cache, LayerId layer, const std::fun
 
 LayerStates& layer_states(KvCache& cache);
 const LayerStates& layer_states(const KvCache& cache);
+
+// Null where KvShape::sliding is.
+KvCache* sliding_slots(KvCache& cache);
+const KvCache* sliding_slots(const KvCache& cache);
+
+// What layers without slots of `cache` itself hold now: their states, and slots within their windows.
+std::int64_t bytes_beside(const KvCache& cache);
 
 // K and V blocks of several caches, and states, shared ones counted once.
 std::int64_t bytes_allocated_together(std::span<const KvCache* const> caches);

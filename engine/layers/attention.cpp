@@ -72,11 +72,12 @@ void merge_rest_of_spans(AttentionResult& result, const at::Tensor& query, const
     const at::Tensor place = at::arange(span.count, index);
     const at::Tensor back = place.unsqueeze(1) - place.unsqueeze(0);  // rows from the key back to it
     const at::Tensor near = back.lt(spans.reach).logical_or((place + span.first).lt(spans.window.lead).unsqueeze(0));
-    const at::Tensor seen_before = back.ge(0).logical_and(near);
+    // What is merged already, or is not to be seen.
+    const at::Tensor left_out = spans.window.hides_of_spans ? back.ge(0) : back.ge(0).logical_and(near);
     AttentionResult part{result.output.narrow(2, span.first - spans.first_row, span.count),
                          result.log_sum_exp.narrow(2, span.first - spans.first_row, span.count)};
     merge_attention(part, partly_hidden(query.narrow(2, span.first - spans.first_row, span.count), key.narrow(1, span.first, span.count),
-                                        value.narrow(1, span.first, span.count), seen_before, spans.scale));
+                                        value.narrow(1, span.first, span.count), left_out, spans.scale));
   }
 }
 

@@ -16,6 +16,7 @@ struct AttentionWindow {
   std::int64_t lead = 0;    // first ones of the segment that every row sees beside them, as it does what is cached
   // Ascending, apart from each other: rows of such a span see all of it, those that come later and those that a window hides, too.
   std::vector<RowSpan> bidirectional{};
+  bool hides_of_spans = false;  // rows of a span see what comes later in it, but not what the window hides (Gemma 4)
   bool operator==(const AttentionWindow&) const = default;
 };
 

@@ -12,9 +12,10 @@ at::Tensor PlainMlp::operator()(const at::Tensor& input) const {
   return second(inner);
 }
 
-at::Tensor ExpertMlp::operator()(const at::Tensor& input) const {
-  auto [weights, best] = at::softmax(router(input), -1, at::kFloat).topk(chosen, -1);
+at::Tensor ExpertMlp::routed(const at::Tensor& asking, const at::Tensor& input) const {
+  auto [weights, best] = at::softmax(router(asking), -1, at::kFloat).topk(chosen, -1);
   if (sums_to_one) weights = weights / weights.sum(-1, /*keepdim=*/true);
+  if (scales.defined()) weights = weights * scales.index_select(0, best.flatten()).view(best.sizes());
   const at::Tensor on_host = best.to(at::kCPU).contiguous();
   const std::int64_t* const expert_of = on_host.const_data_ptr<std::int64_t>();
   std::vector<std::vector<std::int64_t>> places(experts.size());  // in `best`, by expert

@@ -42,7 +42,10 @@ struct ExpertMlp {
   std::int64_t chosen = 0;  // experts of a token
   bool sums_to_one = true;  // the chosen experts' weights are normalised
   std::optional<Shared> shared{};
-  at::Tensor operator()(const at::Tensor& input) const;  // [rows, hidden] -> [rows, hidden]
+  at::Tensor scales{};  // fp32 [experts], by which a chosen expert's weight is multiplied at last; undefined: 1
+  at::Tensor operator()(const at::Tensor& input) const { return routed(input, input); }  // [rows, hidden] -> [rows, hidden]
+  // The router reads other rows than the experts.
+  at::Tensor routed(const at::Tensor& asking, const at::Tensor& input) const;
 };
 
 // The block that the model has.

@@ -21,6 +21,7 @@ inline constexpr std::int64_t kMaxIntermediate = 262'144;
 inline constexpr std::int64_t kMaxLayers = 256;
 inline constexpr std::int64_t kMaxHeads = 256;
 inline constexpr std::int64_t kMaxHeadDim = 512;
+inline constexpr std::int64_t kMaxExperts = 1024;
 inline constexpr std::int64_t kMaxVocabulary = 1'000'000;
 inline constexpr std::size_t kMaxNameBytes = 128;
 inline constexpr double kMinEpsilon = 1e-12;

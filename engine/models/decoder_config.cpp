@@ -49,7 +49,6 @@ struct DecoderType {
   bool queries_grow = false;
 };
 
-constexpr std::int64_t kMaxExperts = 1024;
 constexpr DecoderSizes kSmolLm3{2048, 11'008, 36, 16, 4, 128'256};
 constexpr DecoderSizes kMinistral3{4096, 14'336, 34, 32, 8, 131'072};
 constexpr RotaryDefaults kThreeAxes{1'000'000.0, true};

@@ -1,12 +1,12 @@
 // The configuration of a language model, read from config.json (`text_config` of a vision-language model) and checked.
 //
 // Describes transformer_decoder.h. Read here for Llama, Mistral, Mixtral, Ministral 3, Qwen2, Qwen3, Qwen3-MoE, Qwen3-Next, Qwen3.5,
-// SmolLM3 and the decoders of Qwen2-VL, Qwen2.5-VL, Qwen3-VL and Qwen3.5, whose families read their rotary axes. Falcon and Gemma 3 have
-// readers of their own (causal_lm/falcon_config.h, gemma3_config.h). Zero heads, indivisible head counts, unknown activations and partial
-// rotary embeddings are refused by name. Qwen3-Next's and Qwen3.5's have layers without slots between their attention layers. Keys of both
-// transformers 4 (rope_theta, rope_scaling) and 5 (rope_parameters) are read. Missing fields of a Llama or Mistral take the defaults of
-// LlamaConfig and MistralConfig, because published folders say "_name_or_path" and little more. The weight names, not this file, decide
-// which projections have biases. Errors: as config_fields.h. No torch. Threads: plain values.
+// SmolLM3 and the decoders of Qwen2-VL, Qwen2.5-VL, Qwen3-VL and Qwen3.5, whose families read their rotary axes. Falcon, Gemma 3 and Gemma
+// 4 have readers of their own (causal_lm/falcon_config.h, gemma3_config.h, gemma4/gemma4_text_config.h). Zero heads, indivisible head
+// counts, unknown activations and partial rotary embeddings are refused by name. Qwen3-Next's and Qwen3.5's have layers without slots
+// between their attention layers. Keys of both transformers 4 (rope_theta, rope_scaling) and 5 (rope_parameters) are read. Missing fields
+// of a Llama or Mistral take the defaults of LlamaConfig and MistralConfig, because published folders say "_name_or_path" and little more.
+// The weight names, not this file, decide which projections have biases. Errors: as config_fields.h. No torch. Threads: plain values.
 #pragma once
 
 #include <cstdint>
@@ -57,6 +57,13 @@ struct LayerInputSizes {
   std::int64_t pixels_id = 0;   // the token that the table is asked for in the place of pixels
 };
 
+// Layers with a window whose KV heads are of another number or size than the others' (Gemma 4 from 12B on): those that rotate otherwise.
+struct SlidingHeads {
+  std::int64_t kv_heads = 0;
+  std::int64_t head_dim = 0;
+  std::int64_t window = 0;  // less than max_positions
+};
+
 // Names of a decoder's tensors; the defaults are Llama's, which most share.
 struct DecoderNames {
   std::string_view embedding = "model.embed_tokens";
@@ -105,6 +112,7 @@ struct DecoderConfig {
   bool tie_word_embeddings = false;
   bool query_key_norm = false;  // RMS norm of every head of q and k before they are rotated (Qwen3)
   bool value_norm = false;      // RMS norm of every head of v, without weights (Gemma 4)
+  bool value_is_key = false;    // layers that rotate by `rotary` have no v_proj: values are keys, before the keys' norm (Gemma 4)
   bool output_gate = false;     // q_proj has each head's gate of the attention's output behind its query (Qwen3.5)
   // Layers without slots (Qwen3.5): for each layer whether it is one. Empty: none.
   std::vector<bool> recurrent{};
@@ -113,12 +121,15 @@ struct DecoderConfig {
   // (Gemma 4). Their MLPs have a size of their own.
   std::int64_t borrowing_layers = 0;
   std::int64_t borrowing_intermediate_size = 0;
+  // Their slots lie beside the others' (KvShape::sliding), of which kv_heads, head_dim and windows are.
+  std::optional<SlidingHeads> sliding{};
   bool layer_factor = false;                      // layers end with a factor
   std::optional<LayerInputSizes> layer_inputs{};  // and add an input of their own before it
   Activation activation = Activation::kSilu;
   // Deepstack features of a vision token (Qwen3-VL): one is added after each of the first so many layers.
   std::int64_t deepstack_layers = 0;
   std::optional<ExpertConfig> experts{};
+  std::optional<ExpertConfig> experts_beside{};  // in every layer, beside the MLP (experts_beside.h)
   DecoderNames names{};
   std::vector<std::int64_t> eos_token_ids;  // of text_config; generation_config.json takes precedence
 };

@@ -182,7 +182,8 @@ DeviceStep::Result DeviceStep::run(const NextToken& token, KvCache& cache, Rows 
   if (!shown) {
     cache.make_room();
     const auto number = inputs_.options();  // made where it is used: a copy would wait for the device
-    const Inputs inputs = inputs_of({at::full({1}, token.id, number), at::full({1, 1}, token.position, number)}, cache, rows);
+    const Inputs inputs =
+        inputs_of({at::full({1}, token.id, number), at::full({1, 1}, token.position, number), token.original}, cache, rows);
     cache.count_appended(token.original);
     shown = launch(inputs, &cache);
   }

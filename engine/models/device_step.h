@@ -30,8 +30,9 @@ class DeviceStep {
  public:
   // A step's input, on the device.
   struct Token {
-    at::Tensor id;        // int64 [1]
-    at::Tensor position;  // int64 [1, 1]
+    at::Tensor id;              // int64 [1]
+    at::Tensor position;        // int64 [1, 1]
+    std::int32_t original = 0;  // on the host; unknown in a captured step
   };
   // Rotates a layer's queries and keys, qkv [1, H + 2 Hkv, d], appends keys and values to the cache and returns the attention [H, d].
   using Attend = std::function<at::Tensor(LayerId, const at::Tensor& qkv, const RotaryAngles&)>;

@@ -33,6 +33,7 @@ constexpr auto kFamilies = std::to_array<Family>({
     {"gemma3", "Gemma3ForConditionalGeneration", FamilyLoader::kGemma3Vision, false},
     {"mistral3", "Mistral3ForConditionalGeneration", FamilyLoader::kMistral3, false},
     {"gemma4", "Gemma4ForConditionalGeneration", FamilyLoader::kGemma4Vision},
+    {"gemma4_unified", "Gemma4UnifiedForConditionalGeneration", FamilyLoader::kGemma4Vision},
     {"llama", "LlamaForCausalLM", FamilyLoader::kCausalLm},
     {"mistral", "MistralForCausalLM", FamilyLoader::kCausalLm},
     {"ministral3", "Ministral3ForCausalLM", FamilyLoader::kCausalLm},
@@ -46,6 +47,7 @@ constexpr auto kFamilies = std::to_array<Family>({
     {"smollm3", "SmolLM3ForCausalLM", FamilyLoader::kCausalLm},
     {"falcon", "FalconForCausalLM", FamilyLoader::kFalcon},
     {"gemma3_text", "Gemma3ForCausalLM", FamilyLoader::kGemma3},
+    {"gemma4_text", "Gemma4ForCausalLM", FamilyLoader::kGemma4},
 });
 
 // architectures[0], or nothing where the file has no such list.

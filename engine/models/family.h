@@ -26,6 +26,7 @@ enum class FamilyLoader {
   kCausalLm,
   kFalcon,
   kGemma3,
+  kGemma4,
 };
 
 struct Family {

@@ -37,14 +37,19 @@ ModelInfo ModelLoad::described(const TextDecoder& text) const {
   model.weight_bytes = reader_->weight_bytes();
   model.kv_bytes_per_token = shape.token_bytes();
   for (const std::int64_t states : shape.states_with) model.state_layers += states;
+  for (const std::int64_t sliding : shape.sliding_with) model.state_layers += sliding;
   model.state_bytes = shape.state_bytes();
   model.traits.arithmetic_bits = 8 * static_cast<int>(at::elementSize(shape.dtype));
   model.traits.kv_bits = 8 * static_cast<int>(at::elementSize(shape.row_type()));
   model.traits.reads_narrow_cache = source_.device.is_cpu();
   model.traits.position_axes = shape.rotary.axes();
-  for (const std::int64_t window : shape.windows) {
-    if (window > 0 && (model.traits.window == 0 || window < model.traits.window)) model.traits.window = window;
-  }
+  const auto look_back = [&](const KvShape& layers) {
+    for (const std::int64_t window : layers.windows) {
+      if (window > 0 && (model.traits.window == 0 || window < model.traits.window)) model.traits.window = window;
+    }
+  };
+  look_back(shape);
+  if (shape.sliding) look_back(*shape.sliding);
   if (!sidecar_.time_instruction.empty()) model.time_instruction = sidecar_.time_instruction;
   model.video_frames = sidecar_.video_frames;
   model.recommended = recommended_;

@@ -49,6 +49,8 @@ std::unique_ptr<VisionLanguageModel> load_with(FamilyLoader loader, ModelLoad& l
       return load_falcon(load);
     case FamilyLoader::kGemma3:
       return load_gemma3(load);
+    case FamilyLoader::kGemma4:
+      return load_gemma4(load);
   }
   throw Exception(ErrorCode::kInternal, load.package().path(), "a family without a loader");
 }

@@ -19,39 +19,10 @@
 #include "engine/models/delta_weights.h"
 #include "engine/models/head_order.h"
 #include "engine/models/narrow_heads.h"
+#include "engine/models/past_rows.h"
 
 namespace winnow {
 namespace {
-
-PastKeyValues gather_past(const KvCache& cache, LayerId layer, std::int32_t first_original, bool viewed) {
-  PastKeyValues past;
-  past.window.tokens = cache.shape().window(layer);
-  past.window.first_original = first_original;
-  past.cache = &cache;
-  past.layer = layer;
-  const std::int64_t kv_heads = cache.shape().kv_heads;
-  std::int64_t slots = 0;
-  std::vector<std::int64_t> own;  // shared slots are read in place
-  for (KvHead head{0}; head < kv_heads; ++head) {
-    slots += cache.slots(layer, head);
-    own.push_back(cache.shared_entries(layer, head) != nullptr ? 0 : cache.slots(layer, head));
-  }
-  if (slots == 0) return past;
-  std::vector<SlotRows> rows = last_slots(cache, layer, own);
-  for (KvHead head{0}; head < kv_heads; ++head) {
-    if (past.window.tokens > 0) {
-      const std::span<const std::int32_t> original = cache.original(layer, head);
-      past.window.original.emplace_back(original.begin(), original.end());
-    }
-    SlotRows& of_head = rows[static_cast<std::size_t>(head)];
-    // Only a statistic needs the keys of shared slots one by one.
-    if (cache.shared_entries(layer, head) != nullptr)
-      of_head = {viewed ? runtime_keys(cache, layer, head).to(cache.shape().dtype) : at::Tensor(), at::Tensor()};
-    past.keys.push_back(std::move(of_head.keys));
-    past.values.push_back(std::move(of_head.values));
-  }
-  return past;
-}
 
 WeightReader::Bias bias_if(bool has) { return has ? WeightReader::Bias::kRequired : WeightReader::Bias::kNone; }
 
@@ -102,7 +73,9 @@ TransformerDecoder::TransformerDecoder(const DecoderConfig& config, WeightReader
   require(tile_rows >= 0, "a prefill tile has at least one row");
   require(config.recurrent.empty() || config.deepstack_layers == 0, "layers without slots read no deepstack features");
   if (config.other_rotary) {
-    other_rotary_.emplace(config.head_dim, *config.other_rotary, dtype_, device_);
+    other_rotary_.emplace(config.sliding ? config.sliding->head_dim : config.head_dim, *config.other_rotary, dtype_, device_);
+  }
+  if (config.other_rotary && !config.sliding) {
     std::vector<bool> own = config.rotated_otherwise;
     own.resize(own.size() - static_cast<std::size_t>(config.borrowing_layers));
     rotated_apart_ = PerLayer<bool>(std::move(own));
@@ -110,18 +83,29 @@ TransformerDecoder::TransformerDecoder(const DecoderConfig& config, WeightReader
   require(config.borrowing_layers == 0 || (config.recurrent.empty() && config.deepstack_layers == 0 && !config.output_gate &&
                                            config.mlp_place == MlpPlace::kAfterAttention),
           "layers that borrow keys are of a plain decoder");
+  require(!config.sliding || (config.recurrent.empty() && config.borrowing_layers == 0 && config.deepstack_layers == 0 &&
+                              !config.output_gate && config.mlp_place == MlpPlace::kAfterAttention && config.layer_factor),
+          "layers with KV heads of their own are Gemma 4's");
   embedding_ = weights.table(prefix + std::string(config.names.embedding), config.vocabulary, config.hidden_size);
+  std::vector<Layer> sliding;
+  LayerId own{0};
   for (std::int64_t stored = 0; stored < config.layers; ++stored) {
     const std::string name = prefix + std::string(config.names.layers) + std::to_string(stored) + ".";
     if (is_recurrent(stored)) {
       last_.push_back(read_recurrent_layer(weights, name));
+    } else if (slides_apart(stored)) {
+      sliding.push_back(read_layer(weights, name, stored));
+      sliding.back().own = own;
+      ++own;
     } else if (stored >= config.layers - config.borrowing_layers) {
       borrowing_.push_back(read_layer(weights, name, stored));
     } else {
       layers_.push_back(read_layer(weights, name, stored));
       layers_[LayerId(layers() - 1)].before = std::exchange(last_, {});
+      layers_[LayerId(layers() - 1)].sliding = std::exchange(sliding, {});
     }
   }
+  require(sliding.empty(), "the last layer looks back over everything");
   if (!borrowing_.empty()) lent_ = std::make_unique<LentRows>();
   if (config.layer_inputs) inputs_ = std::make_unique<LayerInputs>(config, weights, prefix);
   final_norm_ = read_norm(weights, prefix + std::string(config.names.final_norm));
@@ -137,11 +121,11 @@ TransformerDecoder::TransformerDecoder(const DecoderConfig& config, WeightReader
   const auto step = [this](const DeviceStep::Token& token, KvCache* cache, const DeviceStep::Attend& attend) {
     const at::Tensor positions = token.position.expand({config_.rotary.axes(), 1});
     return run_step(
-        token.id, cache, growth_at(positions.select(0, 0)), [&](const RotaryEmbedding& rotary) { return rotary.angles(positions); },
-        attend);
+        token, cache, growth_at(positions.select(0, 0)), [&](const RotaryEmbedding& rotary) { return rotary.angles(positions); }, attend);
   };
-  // The host routes mixtures of experts, a fork's states lie elsewhere, and layers that borrow ask the cache itself.
-  const bool launched = config_.experts.has_value() || !config_.recurrent.empty() || !borrowing_.empty();
+  // The host routes mixtures of experts, a fork's states and what lies beside it lie elsewhere, and layers that borrow ask the cache
+  // itself.
+  const bool launched = config_.experts || config_.experts_beside || config_.sliding || !config_.recurrent.empty() || !borrowing_.empty();
   const auto capture = launched ? DeviceStep::Capture::kNever : DeviceStep::Capture::kRepeatedSteps;
   device_step_ = std::make_unique<DeviceStep>(step, scale_, layers(), device_, capture);
 }
@@ -181,7 +165,7 @@ std::vector<std::int64_t> TransformerDecoder::rows_of_heads(std::int64_t heads, 
 Linear TransformerDecoder::read_query_key_value(WeightReader& weights, const std::string& prefix, const Layer& layer) const {
   const DecoderNames& names = config_.names;
   const std::int64_t query_size = config_.heads * layer.head_dim;
-  const std::int64_t kv_size = config_.kv_heads * layer.head_dim;
+  const std::int64_t kv_size = layer.kv_heads * layer.head_dim;
   std::vector<WeightReader::Part> parts;
   if (layer.lender) {
     parts = {{prefix + std::string(names.query), query_size}};
@@ -192,6 +176,7 @@ Linear TransformerDecoder::read_query_key_value(WeightReader& weights, const std
     parts = {{prefix + std::string(names.query), query_size},
              {prefix + std::string(names.key), kv_size},
              {prefix + std::string(names.value), kv_size}};
+    if (value_is_key(layer)) parts.pop_back();
     if (config_.rotary.rotated != 0) {
       parts[0].row_of = rows_of_heads(config_.heads, config_.head_dim);
       parts[1].row_of = rows_of_heads(config_.kv_heads, config_.head_dim);
@@ -212,52 +197,6 @@ Linear TransformerDecoder::read_query_key_value(WeightReader& weights, const std
   return weights.packable_linear(parts, config_.hidden_size, bias_if(biased));
 }
 
-ExpertMlp TransformerDecoder::with_experts(ExpertMlp mlp, std::vector<Linear> first, std::vector<Linear> last) const {
-  for (std::size_t expert = 0; expert < first.size(); ++expert)
-    mlp.experts.push_back({std::move(first[expert]), std::move(last[expert]), config_.activation});
-  return mlp;
-}
-
-ExpertMlp TransformerDecoder::read_experts(WeightReader& weights, const std::string& prefix) const {
-  const ExpertConfig& config = *config_.experts;
-  const std::int64_t hidden = config_.hidden_size;
-  const std::int64_t inner = config.intermediate_size;
-  ExpertMlp mlp;
-  mlp.router = weights.linear(prefix + "gate", config.count, hidden, WeightReader::Bias::kNone);
-  mlp.chosen = config.chosen;
-  mlp.sums_to_one = config.sums_to_one;
-  if (config.shared_size > 0) {
-    const std::string shared = prefix + "shared_expert.";
-    const auto none = WeightReader::Bias::kNone;
-    mlp.shared = {
-        weights.linear(prefix + "shared_expert_gate", 1, hidden, none),
-        {weights.packable_linear({{shared + "gate_proj", config.shared_size}, {shared + "up_proj", config.shared_size}}, hidden, none),
-         weights.packable_linear({{shared + "down_proj", hidden}}, config.shared_size, none), config_.activation}};
-  }
-  const std::string experts = prefix + "experts.";
-  if (weights.has(experts + "gate_up_proj")) {
-    std::vector<Linear> first = weights.packable_experts(experts + "gate_up_proj", config.count, 2 * inner, hidden);
-    std::vector<Linear> last = weights.packable_experts(experts + "down_proj", config.count, hidden, inner);
-    return with_experts(std::move(mlp), std::move(first), std::move(last));
-  }
-  const bool numbered = weights.has(experts + "0.w1.weight");  // Mixtral's names
-  const std::string gate = numbered ? "w1" : "gate_proj";
-  const std::string up = numbered ? "w3" : "up_proj";
-  const std::string down = numbered ? "w2" : "down_proj";
-  if (weights.has(experts + gate + ".weight")) {  // all of them together, as GGUF has them
-    std::vector<Linear> first = weights.packable_experts({{experts + gate, inner}, {experts + up, inner}}, config.count, hidden);
-    std::vector<Linear> last = weights.packable_experts({{experts + down, hidden}}, config.count, inner);
-    return with_experts(std::move(mlp), std::move(first), std::move(last));
-  }
-  for (std::int64_t expert = 0; expert < config.count; ++expert) {
-    const std::string own = experts + std::to_string(expert) + ".";
-    const auto none = WeightReader::Bias::kNone;
-    mlp.experts.push_back({weights.packable_linear({{own + gate, inner}, {own + up, inner}}, hidden, none),
-                           weights.packable_linear({{own + down, hidden}}, inner, none), config_.activation});
-  }
-  return mlp;
-}
-
 Mlp TransformerDecoder::read_mlp(WeightReader& weights, const std::string& prefix, std::int64_t inner) const {
   for (const char* place : {"mlp.", "block_sparse_moe."}) {  // the second is Mixtral's
     if (config_.experts && weights.has(prefix + place + "gate.weight")) return {read_experts(weights, prefix + place)};
@@ -276,7 +215,9 @@ Mlp TransformerDecoder::read_mlp(WeightReader& weights, const std::string& prefi
 TransformerDecoder::Layer TransformerDecoder::read_layer(WeightReader& weights, const std::string& prefix, std::int64_t stored) const {
   Layer layer;
   layer.stored = stored;
-  layer.head_dim = config_.other_head_dim > 0 && otherwise(stored) ? config_.other_head_dim : config_.head_dim;
+  layer.kv_heads = slides_apart(stored) ? config_.sliding->kv_heads : config_.kv_heads;
+  layer.row = slides_apart(stored) ? config_.sliding->head_dim : config_.head_dim;
+  layer.head_dim = config_.other_head_dim > 0 && otherwise(stored) ? config_.other_head_dim : layer.row;
   if (stored >= config_.layers - config_.borrowing_layers) layer.lender = lender_of(stored);
   const std::int64_t query_size = config_.heads * layer.head_dim;
   layer.input_norm = read_norm(weights, prefix + std::string(config_.names.input_norm));
@@ -294,6 +235,7 @@ TransformerDecoder::Layer TransformerDecoder::read_layer(WeightReader& weights, 
   if (!names.attention_out_norm.empty()) layer.attention_out_norm = read_norm(weights, prefix + std::string(names.attention_out_norm));
   if (!names.mlp_out_norm.empty()) layer.mlp_out_norm = read_norm(weights, prefix + std::string(names.mlp_out_norm));
   layer.mlp = read_mlp(weights, prefix, layer.lender ? config_.borrowing_intermediate_size : config_.intermediate_size);
+  if (config_.experts_beside) layer.experts = read_experts_beside(weights, prefix);
   if (config_.layer_factor) layer.end = read_layer_end(config_, weights, prefix);
   return layer;
 }
@@ -313,6 +255,13 @@ KvShape TransformerDecoder::kv_shape() const {
   const bool all_rotate = !config_.other_rotary || (config_.other_rotary->theta > 0.0 && config_.other_head_dim == 0);
   const RotaryScheme rotary = all_rotate ? config_.rotary : RotaryScheme{};
   KvShape shape{layers(), config_.kv_heads, config_.head_dim, dtype_, device_, rotary, windows_, storage_, key_bias_};
+  if (config_.sliding) {
+    for (const Layer& layer : layers_) shape.sliding_with.push_back(std::ssize(layer.sliding));
+    const auto [kv_heads, head_dim, window] = *config_.sliding;
+    const std::int64_t count = config_.layers - layers();
+    KvShape beside{count, kv_heads, head_dim, dtype_, device_, *config_.other_rotary, PerLayer<std::int64_t>::of(count, window), storage_};
+    shape.sliding = std::make_shared<const KvShape>(std::move(beside));
+  }
   if (config_.recurrent.empty()) return shape;
   for (const Layer& layer : layers_) shape.states_with.push_back(std::ssize(layer.before));
   shape.states_with[LayerId(layers() - 1)] += std::ssize(last_);
@@ -359,8 +308,9 @@ std::pair<at::Tensor, at::Tensor> TransformerDecoder::split_heads(const Layer& l
   const std::int64_t gates = config_.output_gate ? config_.heads * layer.head_dim : 0;
   const at::Tensor rest = gates > 0 ? product.narrow(1, gates, product.size(1) - gates) : product;
   at::Tensor heads = rest.view({product.size(0), -1, layer.head_dim});
+  if (value_is_key(layer)) heads = at::cat({heads, heads.narrow(1, config_.heads, layer.kv_heads)}, 1);
   normalise_heads(layer, heads);
-  if (layer.head_dim < config_.head_dim) heads = widened_heads(heads, config_.head_dim);
+  if (layer.head_dim < layer.row) heads = widened_heads(heads, layer.row);
   return {gates > 0 ? product.narrow(1, 0, gates) : at::Tensor(), heads};
 }
 
@@ -378,10 +328,10 @@ void TransformerDecoder::normalise_heads(const Layer& layer, at::Tensor& qkv) co
   at::Tensor query = qkv.narrow(1, 0, config_.heads);
   layer.query_norm.in_place(query);
   if (layer.lender) return;
-  at::Tensor key = qkv.narrow(1, config_.heads, config_.kv_heads);
+  at::Tensor key = qkv.narrow(1, config_.heads, layer.kv_heads);
   layer.key_norm.in_place(key);
   if (!config_.value_norm) return;
-  at::Tensor value = qkv.narrow(1, config_.heads + config_.kv_heads, config_.kv_heads);
+  at::Tensor value = qkv.narrow(1, config_.heads + layer.kv_heads, layer.kv_heads);
   layer.value_norm.in_place(value);
 }
 
@@ -389,7 +339,8 @@ at::Tensor TransformerDecoder::after_attention(const Layer& layer, const at::Ten
                                                at::Tensor& hidden) const {
   switch (config_.mlp_place) {
     case MlpPlace::kAfterAttention: {
-      const at::Tensor added = layer.mlp(layer.mlp_norm.after_adding(hidden, attended));
+      at::Tensor added = layer.mlp(layer.mlp_norm.after_adding(hidden, attended));
+      if (layer.experts) added = layer.experts->add_to(added, hidden);
       return layer.mlp_out_norm ? (*layer.mlp_out_norm)(added) : added;
     }
     case MlpPlace::kBesideAttention:
@@ -453,6 +404,8 @@ void TransformerDecoder::prefill_layer(LayerId layer, at::Tensor& hidden, const 
   const Layer& weights = layers_[layer];
   for (std::size_t i = 0; i < weights.before.size(); ++i)
     weights.before[i].prefill(hidden, tile_rows_, layer_states(cache).to_write(layer, static_cast<std::int64_t>(i)), interrupt);
+  for (const Layer& sliding : weights.sliding)
+    prefill_sliding(sliding, hidden, {positions, original, window.bidirectional}, cache, interrupt);
   const std::int64_t rows = hidden.size(0);
   const std::int64_t heads = config_.heads;
   const std::int64_t kv_heads = config_.kv_heads;
@@ -463,7 +416,7 @@ void TransformerDecoder::prefill_layer(LayerId layer, at::Tensor& hidden, const 
   require(window.tokens == 0 || (!viewed && reach == 0), "prefill: statistics are rebuilt from causal attention");
 
   if (lent_ && layer == 0) lent_->clear();
-  const PastKeyValues past = gather_past(cache, layer, original.front(), viewed);
+  const PastKeyValues past = past_rows(cache, layer, original.front(), viewed);
   at::Tensor key = at::empty({kv_heads, rows, head_dim}, hidden.options());
   at::Tensor value = at::empty({kv_heads, rows, head_dim}, hidden.options());
   const bool takes_bias = cache.shape().takes_bias(layer);
@@ -476,7 +429,10 @@ void TransformerDecoder::prefill_layer(LayerId layer, at::Tensor& hidden, const 
   // one: the later ones' keys have to be there.
   const std::int64_t tiles = (rows + tile_rows_ - 1) / tile_rows_;
   const std::int64_t tile_rows = (rows + tiles - 1) / tiles;
-  const AttentionWindow seen = reach > 0 ? AttentionWindow{reach, 0, window.bidirectional} : window;
+  // Where layers with a window have KV heads of their own, pictures see themselves in those alone.
+  const AttentionWindow seen = reach > 0         ? AttentionWindow{reach, 0, window.bidirectional}
+                               : config_.sliding ? AttentionWindow{window.tokens, window.lead}
+                                                 : window;
   const at::Tensor growth = growth_at(positions.select(0, 0));
   ReceivedAttention received;
   const std::int64_t shortest = rows - (tiles - 1) * tile_rows;
@@ -531,7 +487,7 @@ void TransformerDecoder::prefill_layer(LayerId layer, at::Tensor& hidden, const 
   LayerView view{layer, all_queries, key, value, past.keys, all_lse, scale_, positions, scheme_of(layer)};
   view.window = past.window;
   view.received = received;
-  view.bidirectional = window.bidirectional;
+  view.bidirectional = seen.bidirectional;
   if (outputs) {
     view.past_values = past.values;
     view.input_norms = input_norms;
@@ -562,6 +518,12 @@ at::Tensor TransformerDecoder::growth_at(const at::Tensor& positions) const {
       .view({-1, 1, 1});
 }
 
+at::Tensor TransformerDecoder::attention_over_slots(const at::Tensor& query, const KvCache& cache, LayerId layer) const {
+  if (device_.is_cpu()) return decode_attention(query, cache, layer, scale_, nullptr);
+  if (cache.has_shared_entries(layer)) return device_shared_attention(query, cache, layer, scale_, nullptr);
+  return device_decode_attention(query, cache.shape(), device_slots(cache, layer), scale_, nullptr);
+}
+
 void TransformerDecoder::step_borrowing(at::Tensor& hidden, const at::Tensor& rows, const KvCache& cache, const RotaryAngles& angles,
                                         const RotaryAngles& other_angles) const {
   for (const Layer& layer : borrowing_) {
@@ -570,27 +532,24 @@ void TransformerDecoder::step_borrowing(at::Tensor& hidden, const at::Tensor& ro
     const at::Tensor heads = split_heads(layer, layer.qkv(input)).second;
     at::Tensor query = at::empty(heads.sizes(), heads.options());
     apply_rotary(heads, rotates_apart(lender) ? other_angles : angles, query);
-    const at::Tensor asking = query.select(0, 0);
-    const bool shares = !device_.is_cpu() && cache.has_shared_entries(lender);
-    const at::Tensor attention = device_.is_cpu() ? decode_attention(asking, cache, lender, scale_, nullptr)
-                                 : shares         ? device_shared_attention(asking, cache, lender, scale_, nullptr)
-                                          : device_decode_attention(asking, cache.shape(), device_slots(cache, lender), scale_, nullptr);
+    const at::Tensor attention = attention_over_slots(query.select(0, 0), cache, lender);
     finish_rows(layer, input, layer.attended(attention, {}), hidden, input_of(layer, rows));
   }
 }
 
 template <class AnglesOf, class Attend>
-at::Tensor TransformerDecoder::run_step(const at::Tensor& id, KvCache* cache, const at::Tensor& growth, AnglesOf angles_of,
+at::Tensor TransformerDecoder::run_step(const DeviceStep::Token& token, KvCache* cache, const at::Tensor& growth, AnglesOf angles_of,
                                         Attend attend) const {
   const RotaryAngles angles = angles_of(rotary_);
   const RotaryAngles other_angles = other_rotary_ ? angles_of(*other_rotary_) : angles;
-  at::Tensor hidden = scaled_rows(id);
-  const at::Tensor rows = inputs_ ? inputs_->with_sources(hidden, id) : hidden;
+  at::Tensor hidden = scaled_rows(token.id);
+  const at::Tensor rows = inputs_ ? inputs_->with_sources(hidden, token.id) : hidden;
   at::Tensor added;  // by the layer before; the next norm takes it in
   for (LayerId layer{0}; layer < layers(); ++layer) {
     const Layer& weights = layers_[layer];
     std::int64_t state = 0;
     for (const RecurrentLayer& recurrent : weights.before) recurrent.step(hidden, added, layer_states(*cache).to_write(layer, state++));
+    for (const Layer& sliding : weights.sliding) step_sliding(sliding, hidden, rows, *cache, {other_angles, token.original});
     const at::Tensor input = added.defined() ? weights.input_norm.after_adding(hidden, added) : weights.input_norm(hidden);
     const auto [gate, qkv] = split_heads(weights, weights.qkv(input));
     if (growth.defined()) qkv.narrow(1, 0, config_.heads).mul_(growth);
@@ -632,7 +591,8 @@ at::Tensor TransformerDecoder::host_step(const NextToken& token, KvCache& cache,
   auto rows = PerLayer<DecodeRow>::of(lends ? layers() : 0);
   DecodeRow only;
   const at::Tensor logits = run_step(
-      at::full({1}, token.id, at::kLong), &cache, config_.query_growth ? growth_at(at::full({1}, token.position, at::kLong)) : at::Tensor(),
+      {at::full({1}, token.id, at::kLong), at::Tensor(), token.original}, &cache,
+      config_.query_growth ? growth_at(at::full({1}, token.position, at::kLong)) : at::Tensor(),
       [&](const RotaryEmbedding& rotary) { return rotary.angles_at(token.position); },
       [&](LayerId layer, const at::Tensor& qkv, const RotaryAngles& of_layer) {
         apply_rotary(qkv.narrow(1, 0, heads + kv_heads), of_layer, rotated);

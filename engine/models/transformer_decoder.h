@@ -5,7 +5,9 @@
 // A layer of this class is one that attends. Layers without slots are computed with the attention layer behind them, those at the end with
 // the last one (KvShape::states_with): whoever goes through the layers, judges or compacts them meets only such as have slots. So it is
 // with Gemma 4's last layers, which attend to the slots of an earlier one: the prompt's rows by what that layer lends (lent_rows.h), before
-// anything was dropped, a decoded token to what is cached. They have nothing to drop, and no score is taken of their attention.
+// anything was dropped, a decoded token to what is cached. They have nothing to drop, and no score is taken of their attention. Nor have
+// layers with a window that have KV heads of their own (DecoderConfig::sliding): their slots lie beside (KvShape::sliding), and they are
+// computed with the layer behind them, too (transformer_decoder_sliding.cpp).
 //
 // Used by the families with this language model (causal_lm/, gemma3/, gemma4/, internvl/, llava/, llava_onevision/, mistral3/, qwen2_vl/,
 // qwen3_vl/, smolvlm/). Biases exist if the weights have them (for q, k and v all three or none); tied output projections share the
@@ -19,6 +21,7 @@
 
 #include <memory>
 #include <optional>
+#include <span>
 #include <string>
 #include <utility>
 #include <vector>
@@ -31,6 +34,7 @@
 #include "engine/layers/rotary.h"
 #include "engine/models/decoder_config.h"
 #include "engine/models/device_step.h"
+#include "engine/models/experts_beside.h"
 #include "engine/models/layer_inputs.h"
 #include "engine/models/lent_rows.h"
 #include "engine/models/recurrent_layer.h"
@@ -67,7 +71,11 @@ class TransformerDecoder final : public TextDecoder {
   struct Layer {
     Norm input_norm;
     std::vector<RecurrentLayer> before;
+    std::vector<Layer> sliding;  // likewise
+    LayerId own;                 // of such a layer: in the cache that lies beside
+    std::int64_t kv_heads = 0;
     std::int64_t head_dim = 0;      // d; less than the cache's in a layer with narrow heads
+    std::int64_t row = 0;           // the cache's
     std::int64_t stored = 0;        // number in the file
     std::optional<LayerId> lender;  // whose keys and values it reads; none: its own
     Linear qkv;  // [(H + 2 Hkv) * d, hidden]; with an output gate its H * d rows come first; of a layer that borrows the queries alone
@@ -79,6 +87,7 @@ class TransformerDecoder final : public TextDecoder {
     Norm mlp_norm;  // unused if the MLP shares the attention's input
     std::optional<Norm> mlp_out_norm;
     Mlp mlp;
+    std::optional<ExpertsBeside> experts;
     std::optional<LayerEnd> end;
 
     // The update of the hidden states from the attention's output, [rows, H, head size of the cache] or of one row without the first
@@ -96,6 +105,9 @@ class TransformerDecoder final : public TextDecoder {
   std::shared_ptr<const KeyBias> read_key_bias() const;  // call after the layers are read
   Norm read_norm(WeightReader& weights, const std::string& name) const;
   ExpertMlp read_experts(WeightReader& weights, const std::string& prefix) const;
+  // The matrices of <prefix>experts into `mlp`.
+  ExpertMlp read_expert_matrices(WeightReader& weights, const std::string& prefix, ExpertMlp mlp, const ExpertConfig& config) const;
+  ExpertsBeside read_experts_beside(WeightReader& weights, const std::string& prefix) const;
   ExpertMlp with_experts(ExpertMlp mlp, std::vector<Linear> first, std::vector<Linear> last) const;
   Mlp read_mlp(WeightReader& weights, const std::string& prefix, std::int64_t inner) const;
   // What is still to be added to `hidden`, which takes in what the attention adds where the MLP comes after it. input: what the attention
@@ -104,16 +116,19 @@ class TransformerDecoder final : public TextDecoder {
   RmsNorm read_head_norm(WeightReader& weights, const std::string& name, std::int64_t head_dim) const;
   // The layer that rotates as the stored one does and comes last before those that borrow.
   LayerId lender_of(std::int64_t stored) const;
+  // Whether a layer's values are its keys, before the keys' norm.
+  bool value_is_key(const Layer& layer) const { return config_.value_is_key && !layer.lender && !otherwise(layer.stored); }
   bool otherwise(std::int64_t stored) const {
     return !config_.rotated_otherwise.empty() && config_.rotated_otherwise[static_cast<std::size_t>(stored)];
   }
+  bool slides_apart(std::int64_t stored) const { return config_.sliding.has_value() && otherwise(stored); }
   // The scheme of a layer, and what turns by it.
   bool rotates_apart(LayerId layer) const { return !rotated_apart_.empty() && rotated_apart_[layer]; }
   const RotaryScheme& scheme_of(LayerId layer) const { return rotates_apart(layer) ? *config_.other_rotary : config_.rotary; }
-  // One token through all layers. id: [1]; cache: for layers without slots; growth, angles_of(rotary): of its position; attend:
-  // as DeviceStep::Attend. Returns logits [vocabulary].
+  // One token through all layers. Of it id and original are read; cache: for layers without slots here; growth, angles_of(rotary): of its
+  // position; attend: as DeviceStep::Attend. Returns logits [vocabulary].
   template <class AnglesOf, class Attend>
-  at::Tensor run_step(const at::Tensor& id, KvCache* cache, const at::Tensor& growth, AnglesOf angles_of, Attend attend) const;
+  at::Tensor run_step(const DeviceStep::Token& token, KvCache* cache, const at::Tensor& growth, AnglesOf angles_of, Attend attend) const;
   at::Tensor host_step(const NextToken& token, KvCache& cache, DecodeObserver* observer) const;
   at::Tensor scaled_rows(const at::Tensor& ids) const;  // embeddings times embedding_scale
   // What a row brings along behind its hidden state, for this layer and later ones.
@@ -129,6 +144,22 @@ class TransformerDecoder final : public TextDecoder {
   // Over a decoded token. hidden: [1, hidden], changed in place; rows: as embed() has it.
   void step_borrowing(at::Tensor& hidden, const at::Tensor& rows, const KvCache& cache, const RotaryAngles& angles,
                       const RotaryAngles& other_angles) const;
+  // The attention of a decoded token over a layer's slots, its own included. query: [H, d], rotated.
+  at::Tensor attention_over_slots(const at::Tensor& query, const KvCache& cache, LayerId layer) const;
+  // Layers with slots beside, over a segment and over a decoded token. Rows as prefill_layer() and step_borrowing() have them; spans: of
+  // rows that see each other.
+  struct SegmentPlace {
+    const at::Tensor& positions;
+    std::span<const std::int32_t> original;
+    std::span<const RowSpan> spans;
+  };
+  void prefill_sliding(const Layer& layer, const at::Tensor& hidden, const SegmentPlace& segment, KvCache& cache,
+                       const InterruptToken& interrupt) const;
+  struct TokenPlace {
+    const RotaryAngles& angles;
+    std::int32_t original = 0;
+  };
+  void step_sliding(const Layer& layer, at::Tensor& hidden, const at::Tensor& rows, KvCache& cache, const TokenPlace& token) const;
   // What the MLP and the layer's end make of the rows behind the attention.
   void finish_rows(const Layer& layer, const at::Tensor& input, const at::Tensor& attended, at::Tensor& rows, const at::Tensor& own) const;
   // The layers without slots behind the last one that attends, if `layer` is that.

@@ -22,8 +22,8 @@ bool stays_narrow(const std::string& name, const StoredTensor& tensor) {
 double bits_of(const MatrixPacking& packing, const std::string& name, const StoredTensor& tensor, double unquantised) {
   const auto says = [&](std::string_view part) { return name.find(part) != std::string::npos; };
   // What routes to experts, and the rates of a gated delta layer.
-  const bool stays =
-      name.ends_with(".gate.weight") || says("shared_expert_gate") || says("in_proj_a.") || says("in_proj_b.") || says("in_proj_ba.");
+  const bool stays = name.ends_with(".gate.weight") || says("router.") || says("shared_expert_gate") || says("in_proj_a.") ||
+                     says("in_proj_b.") || says("in_proj_ba.");
   if (!of_a_layer(name, tensor) || stays) return unquantised;
   const bool of_decoder = says("layers.") && !says("vis");
   const auto with_rows_of = [&](std::int64_t in) {

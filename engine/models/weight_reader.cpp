@@ -27,7 +27,9 @@ std::vector<std::int32_t> in_order(const std::vector<std::int64_t>& wanted, std:
 at::Tensor WeightReader::tensor(const std::string& name, at::IntArrayRef shape) { return elements(name, shape, dtype_, device_); }
 
 double WeightReader::bound(const std::string& name) {
-  const double value = weights_.load(name, {}, at::kFloat, at::kCPU).item<double>();
+  const bool listed = weights_.has(name) && weights_.shape(name) == std::vector<std::int64_t>{1};  // as GGUF has numbers
+  const std::vector<std::int64_t> shape(listed ? 1 : 0, 1);
+  const double value = weights_.load(name, shape, at::kFloat, at::kCPU).item<double>();
   if (std::isnan(value)) throw Exception(ErrorCode::kDamagedFile, name, "a bound is not a number");
   return value;
 }

@@ -12,6 +12,7 @@
 #include <string>
 #include <string_view>
 #include <utility>
+#include <variant>
 #include <vector>
 
 #include "engine/base/error.h"
@@ -22,6 +23,7 @@
 #include "engine/models/decoder_config.h"
 #include "engine/models/gemma3/gemma3_folder.h"
 #include "engine/models/gemma4/gemma4_folder.h"
+#include "engine/models/gemma4/gemma4_text_config.h"
 #include "engine/models/generation_defaults.h"
 #include "engine/models/internvl/internvl_config.h"
 #include "engine/models/internvl/original_config.h"
@@ -107,7 +109,9 @@ class ConfigExercise {
         {"mistral3", [](const ModelPackage& p) { check_native(p, read_mistral3(p)); }},
         {"ministral3", [](const ModelPackage& p) { check_text(p, parse_decoder_config(root(p), "llama")); }},
         {"gemma4", [](const ModelPackage& p) { check_soft_tokens(p, read_gemma4(p)); }},
+        {"gemma4_unified", [](const ModelPackage& p) { check_soft_tokens(p, read_gemma4(p)); }},
         {"gemma3_text", [](const ModelPackage& p) { check_text(p, parse_gemma3_config(root(p))); }},
+        {"gemma4_text", [](const ModelPackage& p) { check_text(p, parse_gemma4_config(root(p))); }},
     });
   }
 
@@ -160,6 +164,13 @@ class ConfigExercise {
                                     text.max_positions, text.vocabulary})
       demand(size > 0 && size <= std::int64_t{1} << 24, "a decoder's size beyond what can be");
     demand(text.heads % text.kv_heads == 0, "heads that share no kv heads");
+    demand(text.other_head_dim < text.head_dim, "heads that do not fit the cache's rows");
+    if (const auto& sliding = text.sliding) {
+      demand(sliding->kv_heads > 0 && text.heads % sliding->kv_heads == 0, "heads under a window that share no kv heads");
+      demand(sliding->head_dim > 0 && sliding->window > 1 && sliding->window < text.max_positions, "a window that is none");
+      demand(text.windows.empty() && text.borrowing_layers == 0 && text.other_head_dim == 0, "layers with a window of two kinds");
+      demand(std::ssize(text.rotated_otherwise) == text.layers && !text.rotated_otherwise.back(), "the last layer has a window");
+    }
     demand(text.borrowing_layers >= 0 && text.borrowing_layers < text.layers, "no layer has keys of its own");
     demand(text.windows.empty() || std::ssize(text.windows) == text.layers - text.borrowing_layers, "windows of other layers");
     demand(text.rotated_otherwise.empty() || std::ssize(text.rotated_otherwise) == text.layers, "rotations of other layers");
@@ -168,7 +179,8 @@ class ConfigExercise {
       demand(std::isfinite(number) && number >= 0.0, "a scale that is none");
     demand(text.norm_eps > 0.0 && text.norm_eps <= 1.0, "an epsilon that is none");
     for (const std::int64_t token : text.eos_token_ids) demand(token >= 0 && token < text.vocabulary, "an end that is no token");
-    if (text.experts) demand(text.experts->chosen > 0 && text.experts->chosen <= text.experts->count, "more experts than there are");
+    for (const auto& experts : {text.experts, text.experts_beside})
+      if (experts) demand(experts->chosen > 0 && experts->chosen <= experts->count, "more experts than there are");
     check_turns(text.rotary);
     if (text.other_rotary && text.other_rotary->theta > 0.0) check_turns(*text.other_rotary);
     read_generation_defaults(package, text.vocabulary);
@@ -237,14 +249,16 @@ class ConfigExercise {
   }
 
   static void check_soft_tokens(const ModelPackage& package, const Gemma4Folder& folder) {
-    const Gemma4Vision& tower = folder.model.vision;
     check_text(package, folder.model.text);
-    demand(folder.model.text.other_head_dim < folder.model.text.head_dim, "heads that do not fit the cache's rows");
-    demand(tower.head_dim % 4 == 0, "heads that cannot be turned");
+    const auto* const tower = std::get_if<Gemma4Vision>(&folder.model.vision);
+    const auto* const patches = std::get_if<Gemma4Patches>(&folder.model.vision);
+    if (tower != nullptr) demand(tower->head_dim % 4 == 0, "heads that cannot be turned");
     for (const SoftTokenRules& rules : {folder.image, folder.frame}) {
       check_colours(rules.scaling);
-      demand(rules.patch_px == tower.patch_px && rules.pooled == tower.pooled, "patches that are not the tower's");
-      demand(rules.budget * rules.pooled <= tower.positions, "a picture with patches beyond the last place");
+      const std::int64_t patch = tower != nullptr ? tower->patch_px : patches->patch_px * patches->pooled;
+      demand(rules.patch_px == patch && rules.pooled == (tower != nullptr ? tower->pooled : 1), "patches that are not the tower's");
+      demand(rules.budget * rules.pooled <= (tower != nullptr ? tower->positions : patches->positions),
+             "a picture with patches beyond the last place");
     }
   }
 

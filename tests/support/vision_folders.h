@@ -53,7 +53,11 @@ inline constexpr std::array kVisionFolders = {"gqa_tied",
                                               "gemma3/plain_pillow",
                                               "gemma4/published",
                                               "gemma4/saved",
-                                              "gemma4/plain",
+                                              "gemma4_large/plain",
+                                              "gemma4_large/dense",
+                                              "gemma4_experts/saved",
+                                              "gemma4_unified/published",
+                                              "gemma4_unified/saved",
                                               "mistral3/published",
                                               "mistral3/ministral"};
 

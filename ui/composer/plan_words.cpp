@@ -130,7 +130,7 @@ PlanView describePlan(const Planned& planned, const PlanSubject& subject) {
           .arg(formatCount(static_cast<double>(context)), formatCount(static_cast<double>(planned.context_tokens)))};
   if (planned.state_bytes > 0)
     detail << PlanWords::tr("Layers with a state of fixed size take %1 more.").arg(formatBytes(planned.state_bytes));
-  if (subject.window > 0 && planned.tokens.prompt >= subject.window) {
+  if (subject.window > 0 && planned.state_bytes == 0 && planned.tokens.prompt >= subject.window) {
     detail << PlanWords::tr("Some layers see only the last %1 tokens. Their share is taken from those.")
                   .arg(formatCount(static_cast<double>(subject.window)));
   }

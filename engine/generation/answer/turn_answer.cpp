@@ -75,7 +75,7 @@ Finished TurnAnswer::finish() {
   figures.kv_bytes.peak = working.cache.bytes_peak();
   figures.kv_bytes.metadata = metadata_bytes(working);
   figures.kv_bytes.full_end = answer.kv_bytes_full;
-  figures.kv_bytes.states = layer_states(working.cache).bytes();
+  figures.kv_bytes.states = bytes_beside(working.cache);
   for (std::size_t layer = 0; layer < figures.layers.size(); ++layer) figures.layers[layer].end = answer.layers[layer];
   figures.timings_ms.decode_total = answer.decode_total_ms;
   figures.timings_ms.thought = answer.thought_ms;

@@ -40,7 +40,8 @@ SegmentInfo info_of(const SegmentTokens& segment, const RetainedSlots& retained,
   about.heads = model.heads;
   about.compressed_before = working.compressed;
   about.pinned = segment.pinned;
-  about.bidirectional = segment.bidirectional;
+  // Layers with a window that have slots of their own alone heed them; methods judge the others.
+  if (working.cache.shape().sliding == nullptr) about.bidirectional = segment.bidirectional;
   about.windows = &working.cache.shape().windows;
   if (!retained.heads.empty()) about.retained = &retained;
   return about;
@@ -57,7 +58,7 @@ CacheReport cache_report(const EventOutcome& outcome, const Conversation& conver
   report.kv_bytes.peak = cache.bytes_peak();
   report.kv_bytes.allocated = cache.bytes_allocated();
   report.kv_bytes.metadata = metadata_bytes(conversation);
-  report.kv_bytes.states = layer_states(cache).bytes();
+  report.kv_bytes.states = bytes_beside(cache);
   report.layers = layer_figures(cache, conversation.origins, outcome.budgets);
   for (std::size_t layer = 0; layer < std::min(report.layers.size(), outcome.why.size()); ++layer) {
     report.layers[layer].why = outcome.why[layer];

@@ -63,16 +63,8 @@ void add_rows(NamedTensors& tensors, const std::string& name, const at::Tensor& 
   tensors.emplace_back(name + ".scales", std::move(narrow.scales));
 }
 
-void add_state(NamedTensors& tensors, const std::string& name, const Conversation& conversation) {
-  std::vector<std::int32_t> origins;
-  for (const TokenOrigin& origin : conversation.origins) {
-    origins.insert(origins.end(), {static_cast<std::int32_t>(origin.modality), origin.media, origin.frame, origin.row, origin.column});
-  }
-  tensors.emplace_back(name + ".origins", numbers_tensor(origins, at::kInt).view({-1, kOriginFields}));
-  tensors.emplace_back(name + ".token_ids", numbers_tensor(conversation.token_ids, at::kLong));
-  tensors.emplace_back(name + ".positions", conversation.positions.slice(0, conversation.positions.size()).to(at::kInt));
-  tensors.emplace_back(name + ".pinned", numbers_tensor(conversation.pinned, at::kInt));
-  const KvCache& cache = conversation.cache;
+// The slots of every layer, its states, and the slots of layers beside it.
+void add_slots(NamedTensors& tensors, const std::string& name, const KvCache& cache) {
   for (LayerId layer{0}; layer < cache.shape().layers; ++layer) {
     std::vector<at::Tensor> keys;
     std::vector<at::Tensor> values;
@@ -103,6 +95,19 @@ void add_state(NamedTensors& tensors, const std::string& name, const Conversatio
       tensors.emplace_back(of_state + ".memory", state->memory.cpu().contiguous());
     }
   }
+  if (const KvCache* const sliding = sliding_slots(cache)) add_slots(tensors, name + ".sliding", *sliding);
+}
+
+void add_state(NamedTensors& tensors, const std::string& name, const Conversation& conversation) {
+  std::vector<std::int32_t> origins;
+  for (const TokenOrigin& origin : conversation.origins) {
+    origins.insert(origins.end(), {static_cast<std::int32_t>(origin.modality), origin.media, origin.frame, origin.row, origin.column});
+  }
+  tensors.emplace_back(name + ".origins", numbers_tensor(origins, at::kInt).view({-1, kOriginFields}));
+  tensors.emplace_back(name + ".token_ids", numbers_tensor(conversation.token_ids, at::kLong));
+  tensors.emplace_back(name + ".positions", conversation.positions.slice(0, conversation.positions.size()).to(at::kInt));
+  tensors.emplace_back(name + ".pinned", numbers_tensor(conversation.pinned, at::kInt));
+  add_slots(tensors, name, conversation.cache);
 }
 
 class Reader {
@@ -134,7 +139,22 @@ class Reader {
     if (positions.numel() > 0 && positions.min().item<int>() < 0) refuse(name + ".positions", "a number out of its range");
     conversation.positions.append(positions);
     conversation.pinned = whole_numbers<std::int32_t>(name + ".pinned", pinned, tokens);
-    KvCache& cache = conversation.cache;
+    read_slots(name, conversation.cache, tokens);
+  }
+
+  // After all of the states.
+  void require_hash() {
+    const std::uint64_t found = fnv1a(std::as_bytes(std::span(text_)), hash_);
+    if (static_cast<std::uint64_t>(tensor("hash", at::kLong, {1}).item<std::int64_t>()) != found)
+      refuse("hash", "it is that of other bytes than the file holds");
+  }
+  [[noreturn]] void refuse(const std::string& name, const std::string& reason) const {
+    throw Exception(ErrorCode::kDamagedFile, file_.path() + ": " + name, reason);
+  }
+
+ private:
+  // As add_slots(). tokens: that the conversation has seen.
+  void read_slots(const std::string& name, KvCache& cache, std::int64_t tokens) {
     const KvShape& shape = cache.shape();
     for (LayerId layer{0}; layer < shape.layers; ++layer) {
       const std::string of_layer = name + ".layer." + std::to_string(static_cast<std::int64_t>(layer));
@@ -161,19 +181,9 @@ class Reader {
       }
       read_layer_states(of_layer, layer, cache);
     }
+    if (KvCache* const sliding = sliding_slots(cache)) read_slots(name + ".sliding", *sliding, tokens);
   }
 
-  // After all of the states.
-  void require_hash() {
-    const std::uint64_t found = fnv1a(std::as_bytes(std::span(text_)), hash_);
-    if (static_cast<std::uint64_t>(tensor("hash", at::kLong, {1}).item<std::int64_t>()) != found)
-      refuse("hash", "it is that of other bytes than the file holds");
-  }
-  [[noreturn]] void refuse(const std::string& name, const std::string& reason) const {
-    throw Exception(ErrorCode::kDamagedFile, file_.path() + ": " + name, reason);
-  }
-
- private:
   void read_layer_states(const std::string& of_layer, LayerId layer, KvCache& cache) {
     const KvShape& shape = cache.shape();
     LayerStates& states = layer_states(cache);
@@ -294,9 +304,7 @@ void require_same_media(const RequestContext& context, const Conversation& conve
   }
 }
 
-std::int64_t bytes_of(const Conversation& conversation) {
-  return conversation.cache.bytes_in_use() + layer_states(conversation.cache).bytes();
-}
+std::int64_t bytes_of(const Conversation& conversation) { return conversation.cache.bytes_in_use() + bytes_beside(conversation.cache); }
 
 }  // namespace
 

@@ -5,6 +5,7 @@
 #include "engine/base/error.h"
 #include "engine/models/causal_lm/falcon_config.h"
 #include "engine/models/causal_lm/gemma3_config.h"
+#include "engine/models/gemma4/gemma4_text_config.h"
 
 namespace winnow {
 namespace {
@@ -44,6 +45,10 @@ std::unique_ptr<VisionLanguageModel> load_falcon(ModelLoad& load) {
 
 std::unique_ptr<VisionLanguageModel> load_gemma3(ModelLoad& load) {
   return load_text_model(parse_gemma3_config(load.package().required(ModelPart::kConfig).root()), load);
+}
+
+std::unique_ptr<VisionLanguageModel> load_gemma4(ModelLoad& load) {
+  return load_text_model(parse_gemma4_config(load.package().required(ModelPart::kConfig).root()), load);
 }
 
 }  // namespace winnow

@@ -1,4 +1,4 @@
-// A text-only language model: Llama, Mistral, Qwen2, Qwen3, Qwen3-Next, Qwen3.5, Falcon and Gemma 3.
+// A text-only language model: Llama, Mistral, Qwen2, Qwen3, Qwen3-Next, Qwen3.5, Falcon, Gemma 3 and Gemma 4.
 //
 // Made by registry.h, used as VisionLanguageModel. ModelTraits::sees is false, so engine/generation refuses images and videos before it
 // opens them; calling the media methods breaks their precondition. Threads: engine thread; methods need
@@ -38,5 +38,6 @@ class CausalLm final : public VisionLanguageModel {
 std::unique_ptr<VisionLanguageModel> load_causal_lm(ModelLoad& load);
 std::unique_ptr<VisionLanguageModel> load_falcon(ModelLoad& load);
 std::unique_ptr<VisionLanguageModel> load_gemma3(ModelLoad& load);
+std::unique_ptr<VisionLanguageModel> load_gemma4(ModelLoad& load);
 
 }  // namespace winnow

@@ -6,6 +6,7 @@
 #include "engine/base/error.h"
 #include "engine/models/gemma3/image_processor.h"
 #include "engine/models/medium_features.h"
+#include "engine/models/picture_spans.h"
 #include "engine/text/tokenizer.h"
 #include "engine/text/tokenizer_file.h"
 
@@ -39,20 +40,7 @@ Gemma3::Gemma3(const Gemma3Folder& folder, Gemma3Tokens tokens, WeightReader& we
       projection_(
           weights.tensor("projector.mm_input_projection_weight", {folder.model.vision.hidden_size, folder.model.text.hidden_size})) {}
 
-std::vector<RowSpan> Gemma3::bidirectional_spans(std::span<const TokenOrigin> origins) const {
-  const auto of_picture = [](const TokenOrigin& origin) { return origin.modality == Modality::kVisual && origin.row >= 0; };
-  std::vector<RowSpan> spans;
-  for (std::size_t first = 0, end = 0; first < origins.size(); first = end) {
-    end = first + 1;
-    if (!of_picture(origins[first])) continue;
-    while (end < origins.size() && of_picture(origins[end]) && origins[end].media == origins[first].media &&
-           origins[end].frame == origins[first].frame) {
-      ++end;
-    }
-    if (end - first > 1) spans.push_back({static_cast<std::int64_t>(first), static_cast<std::int64_t>(end - first)});
-  }
-  return spans;
-}
+std::vector<RowSpan> Gemma3::bidirectional_spans(std::span<const TokenOrigin> origins) const { return spans_of_pictures(origins); }
 
 TokenPositions Gemma3::positions_of_stream(std::span<const TokenOrigin> origins, const StreamPositions& stream) const {
   return one_axis_stream_positions(origins, stream, std::ssize(tokens_.image({}).ids));

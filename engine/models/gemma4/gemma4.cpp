@@ -7,17 +7,31 @@
 #include "engine/base/error.h"
 #include "engine/models/gemma4/image_processor.h"
 #include "engine/models/medium_features.h"
+#include "engine/models/picture_spans.h"
 #include "engine/text/tokenizer_file.h"
 
 namespace winnow {
 namespace {
 
-constexpr std::array<WeightNameRule, 4> kGemma4Names = {{
+// The 12B's as published and as its class calls them.
+constexpr std::array<WeightNameRule, 11> kGemma4Names = {{
     {"model.language_model.", "text.model."},
     {"lm_head.", "text.lm_head."},
     {"model.vision_tower.", "tower."},
+    {"model.vision_embedder.", "tower."},
+    {"model.embed_vision.multimodal_embedder.", "embed."},
+    {"model.embed_vision.patch_ln1.", "tower.patch_ln1."},
+    {"model.embed_vision.patch_dense.", "tower.patch_dense."},
+    {"model.embed_vision.patch_ln2.", "tower.patch_ln2."},
+    {"model.embed_vision.pos_embedding", "tower.pos_embedding"},
+    {"model.embed_vision.pos_norm.", "tower.pos_norm."},
     {"model.embed_vision.", "embed."},
 }};
+
+std::variant<Gemma4Tower, Gemma4PatchEmbedder> read_tower(const Gemma4Config& model, WeightReader& weights) {
+  if (const auto* const tower = std::get_if<Gemma4Vision>(&model.vision)) return Gemma4Tower(*tower, model.text.hidden_size, weights);
+  return Gemma4PatchEmbedder(std::get<Gemma4Patches>(model.vision), model.text.hidden_size, weights);
+}
 
 }  // namespace
 
@@ -25,8 +39,13 @@ Gemma4::Gemma4(const Gemma4Folder& folder, Gemma4Tokens tokens, WeightReader& we
     : tokens_(std::move(tokens)),
       image_(folder.image),
       frame_(folder.frame),
+      pictures_see_themselves_(folder.model.pictures_see_themselves),
       text_(folder.model.text, weights, "text."),
-      tower_(folder.model.vision, folder.model.text.hidden_size, weights) {}
+      tower_(read_tower(folder.model, weights)) {}
+
+std::vector<RowSpan> Gemma4::bidirectional_spans(std::span<const TokenOrigin> origins) const {
+  return pictures_see_themselves_ ? spans_of_pictures(origins) : std::vector<RowSpan>{};
+}
 
 MediumTokens Gemma4::tokens_of(const MediaFacts& facts) const {
   return facts.kind == MediaKind::kVideo ? tokens_.frames(grid(facts), facts) : tokens_.image(grid(facts));
@@ -46,7 +65,12 @@ PixelValues Gemma4::preprocess(const MediaFacts& facts, std::span<const RgbImage
 
 EncodedParts Gemma4::encode(const MediaFacts& facts, const PixelValues& pixels, std::optional<VisionJudge> judge,
                             const InterruptToken& interrupt) const {
-  SoftTokens tokens = tower_.encode(pixels.pixels, grid(facts), judge, interrupt);
+  const TokenGrid size = grid(facts);
+  const auto* const tower = std::get_if<Gemma4Tower>(&tower_);
+  require(tower != nullptr || !judge, "patches that do not see each other are not judged");
+  SoftTokens tokens = tower != nullptr
+                          ? tower->encode(pixels.pixels, size, judge, interrupt)
+                          : SoftTokens{std::get<Gemma4PatchEmbedder>(tower_).encode(pixels.pixels, size, interrupt), at::Tensor()};
   const at::Tensor rows = text_.rows_of_pixels(tokens.features.flatten(0, 1));
   return {rows.view({tokens.features.size(0), tokens.features.size(1), rows.size(1)}), std::move(tokens.importance)};
 }
@@ -62,6 +86,7 @@ std::unique_ptr<VisionLanguageModel> load_gemma4_vision(ModelLoad& load) {
     throw Exception(ErrorCode::kDamagedFile, load.package().subject(ModelPart::kConfig) + ": image_token_id",
                     "the tokenizer's <|image|> is another token");
   }
+  load.info.traits.judges_patches = std::holds_alternative<Gemma4Vision>(folder.model.vision);
   return std::make_unique<Gemma4>(folder, std::move(tokens), load.weights(kGemma4Names));
 }
 

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <optional>
+#include <utility>
 
 #include "engine/base/error.h"
 #include "engine/models/config_fields.h"
@@ -42,7 +43,23 @@ Gemma4Vision parse_tower(const JsonObject& vision) {
   return tower;
 }
 
-SoftTokenRules rules_of(const std::optional<JsonObject>& object, std::int64_t budget, const Gemma4Vision& tower, const std::string& file) {
+Gemma4Patches parse_patches(const JsonObject& vision) {
+  require_model_type(vision, "gemma4_unified_vision", true);
+  Gemma4Patches patches;
+  patches.hidden_size = vision.integer("mm_embed_dim", 1, kMaxHidden, patches.hidden_size);
+  if (vision.integer("output_proj_dims", 1, kMaxHidden, patches.hidden_size) != patches.hidden_size)
+    vision.refuse(ErrorCode::kDamagedFile, "output_proj_dims", "the projection reads what mm_embed_dim says");
+  patches.patch_px = vision.integer("patch_size", 1, kMostPatchPx, patches.patch_px);
+  patches.pooled = vision.integer("pooling_kernel_size", 1, kMostPooled, patches.pooled);
+  patches.positions = vision.integer("mm_posemb_size", 1, kMostPlaces, patches.positions);
+  patches.norm_eps = vision.real("rms_norm_eps", kMinEpsilon, 1.0, patches.norm_eps);
+  return patches;
+}
+
+// places: entries of the tower's table; along_token: how many of them a token's side takes.
+template <class Tower>
+SoftTokenRules rules_of(const std::optional<JsonObject>& object, std::int64_t budget, const Tower& tower, std::int64_t along_token,
+                        const std::string& file) {
   SoftTokenRules defaults;
   defaults.budget = budget;
   const SoftTokenRules rules = object ? parse_soft_token_rules(*object, defaults) : defaults;
@@ -53,7 +70,7 @@ SoftTokenRules rules_of(const std::optional<JsonObject>& object, std::int64_t bu
               "the vision encoder takes patches of " + std::to_string(tower.patch_px) + " px");
   require_fit(rules.pooled == tower.pooled, "pooling_kernel_size",
               "the vision encoder joins squares of " + std::to_string(tower.pooled) + " patches a side");
-  require_fit(rules.budget * rules.pooled <= tower.positions, "max_soft_tokens", "a long picture has more patches a side than places");
+  require_fit(rules.budget * along_token <= tower.positions, "max_soft_tokens", "a long picture has more patches a side than places");
   return rules;
 }
 
@@ -73,14 +90,21 @@ SoftTokenRules parse_soft_token_rules(const JsonObject& object, SoftTokenRules r
 
 Gemma4Config parse_gemma4_vision_config(const Json& document, const std::string& file) {
   const JsonObject root(document, file);
-  require_model_type(root, "gemma4", true);
-  const Json text = completed_object(root, "text_config", Json::object());
+  const bool unified = root.string("model_type", kMaxNameBytes, "") == "gemma4_unified";
+  require_model_type(root, unified ? "gemma4_unified" : "gemma4", true);
+  const char* const text_type = unified ? "gemma4_unified_text" : "gemma4_text";
+  const Json text = completed_object(root, "text_config", {{"model_type", text_type}});
   const JsonObject text_object(text, file, "text_config");
-  require_model_type(text_object, "gemma4_text", true);
+  require_model_type(text_object, text_type, false);
   Gemma4Config config;
   config.text = parse_gemma4_config(text_object);
+  config.pictures_see_themselves = pictures_see_themselves(text_object);
   config.text.tie_word_embeddings = root.boolean("tie_word_embeddings", config.text.tie_word_embeddings);
-  config.vision = parse_tower(root.object("vision_config"));
+  if (unified) {
+    config.vision = parse_patches(root.object("vision_config"));
+  } else {
+    config.vision = parse_tower(root.object("vision_config"));
+  }
   config.image_token_id = read_media_token(root, {"image_token_id"}, 258'880, config.text.vocabulary);
   config.video_token_id = read_media_token(root, {"video_token_id"}, 258'884, config.text.vocabulary);
   return config;
@@ -92,8 +116,16 @@ Gemma4Folder read_gemma4(const ModelPackage& package) {
   folder.model = parse_gemma4_vision_config(config.content, config.subject);
   const ProcessorDocuments documents = processor_documents(package);
   required_image(documents.image, package);
-  folder.image = rules_of(documents.image, 280, folder.model.vision, package.subject(ModelPart::kImageProcessor));
-  folder.frame = rules_of(documents.video, 70, folder.model.vision, package.subject(ModelPart::kVideoProcessor));
+  const auto rules = [&](const std::optional<JsonObject>& object, std::int64_t budget, ModelPart part) {
+    const std::string file = package.subject(part);
+    if (const auto* const tower = std::get_if<Gemma4Vision>(&folder.model.vision))
+      return rules_of(object, budget, *tower, tower->pooled, file);
+    SoftTokenRules read = rules_of(object, budget, std::get<Gemma4Patches>(folder.model.vision), 1, file);
+    read.patch_px *= std::exchange(read.pooled, 1);
+    return read;
+  };
+  folder.image = rules(documents.image, 280, ModelPart::kImageProcessor);
+  folder.frame = rules(documents.video, 70, ModelPart::kVideoProcessor);
   return folder;
 }
 

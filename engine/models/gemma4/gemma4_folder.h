@@ -1,6 +1,7 @@
-// Everything that a Gemma4ForConditionalGeneration folder says about itself, checked. Read by gemma4.h before a weight is loaded.
+// Everything that a folder of Gemma4ForConditionalGeneration or Gemma4UnifiedForConditionalGeneration (12B) says about itself, checked.
+// Read by gemma4.h before a weight is loaded.
 //
-// What config.json leaves out is as transformers' Gemma4Config and Gemma4VisionConfig have it; the text model is read by
+// What config.json leaves out is as transformers' Gemma4Config, Gemma4UnifiedConfig and their vision's have it; the text model is read by
 // gemma4_text_config.h. Budgets of soft tokens are the processors' max_soft_tokens, of a picture and of a frame, where it is one of
 // kSoftTokenBudgets. The sound encoder (audio_config) is left unread. Errors: Exception; kDamagedFile, kLimitExceeded, kUnsupportedModel
 // with "<file>: <key.path>" as subject, kFileNotFound. No torch. Threads: plain values.
@@ -8,6 +9,7 @@
 
 #include <cstdint>
 #include <string>
+#include <variant>
 
 #include "engine/base/json_document.h"
 #include "engine/layers/activation.h"
@@ -33,16 +35,26 @@ struct Gemma4Vision {
   bool standardised = false;  // tokens, by a bias and a scale
 };
 
+// Of the 12B, which has no vision transformer: soft tokens are patches as large as one.
+struct Gemma4Patches {
+  std::int64_t hidden_size = 3840;
+  std::int64_t patch_px = 16;
+  std::int64_t pooled = 3;        // patches along a token's side
+  std::int64_t positions = 1120;  // entries of the table, for rows as for columns
+  double norm_eps = 1e-6;
+};
+
 struct Gemma4Config {
   DecoderConfig text;
-  Gemma4Vision vision;
+  bool pictures_see_themselves = false;  // gemma4_text_config.h
+  std::variant<Gemma4Vision, Gemma4Patches> vision;
   std::int64_t image_token_id = 0;
   std::int64_t video_token_id = 0;
 };
 
 struct Gemma4Folder {
   Gemma4Config model;
-  SoftTokenRules image;
+  SoftTokenRules image;  // patches of the 12B: a token's
   SoftTokenRules frame;
 };
 

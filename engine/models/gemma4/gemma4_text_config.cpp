@@ -26,11 +26,18 @@ DecoderNames gemma4_names() {
   return names;
 }
 
-void refuse_large_models(const JsonObject& text) {
-  if (text.boolean("enable_moe_block", false)) unsupported(text, "enable_moe_block", "experts beside an MLP are not implemented");
-  if (text.boolean("attention_k_eq_v", false)) unsupported(text, "attention_k_eq_v", "keys that are values are not implemented");
-  if (text.has("use_bidirectional_attention"))
-    unsupported(text, "use_bidirectional_attention", "tokens that attend to later ones are not implemented");
+// Whether it is the text model of Gemma4Unified, whose class knows other values for what is missing.
+bool is_unified(const JsonObject& text) { return text.string("model_type", kMaxNameBytes, "") == "gemma4_unified_text"; }
+
+std::optional<ExpertConfig> read_experts_beside_mlp(const JsonObject& text) {
+  if (!text.boolean("enable_moe_block", false)) return std::nullopt;
+  ExpertConfig experts;
+  experts.count = text.integer("num_experts", 1, kMaxExperts);
+  experts.chosen = text.integer("top_k_experts", 1, kMaxExperts);
+  if (experts.chosen > experts.count)
+    text.refuse(ErrorCode::kDamagedFile, "top_k_experts", "there are " + std::to_string(experts.count) + " experts");
+  experts.intermediate_size = text.integer("moe_intermediate_size", 1, kMaxIntermediate);
+  return experts;
 }
 
 void read_gemma4_sizes(const JsonObject& text, DecoderConfig& config) {
@@ -41,8 +48,13 @@ void read_gemma4_sizes(const JsonObject& text, DecoderConfig& config) {
   config.kv_heads = text.integer("num_key_value_heads", 1, kMaxHeads, 4);
   require_whole_groups(text, "num_key_value_heads", config.heads, config.kv_heads);
   config.vocabulary = text.integer("vocab_size", 1, kMaxVocabulary, 262'144);
-  config.max_positions = text.integer("max_position_embeddings", 1, kMaxPositions, 131'072);
+  config.max_positions = text.integer("max_position_embeddings", 1, kMaxPositions, is_unified(text) ? 262'144 : 131'072);
 }
+
+struct FullHeads {
+  std::int64_t head_dim = 0;
+  std::int64_t kv_heads = 0;
+};
 
 std::int64_t read_head(const JsonObject& object, const char* key, std::int64_t fallback) {
   const std::int64_t head_dim = object.integer(key, 2, kMaxHeadDim, fallback);
@@ -50,21 +62,28 @@ std::int64_t read_head(const JsonObject& object, const char* key, std::int64_t f
   return head_dim;
 }
 
-// global_head_dim as published files have it, or what transformers 5.24 saves: the layers that differ from the rest, by their numbers.
-std::int64_t read_long_heads(const JsonObject& text, const DecoderConfig& config) {
-  const std::int64_t wanted = read_head(text, "global_head_dim", 512);
+// Of layers that look back over everything: global_head_dim and num_global_key_value_heads as published files have them, or what
+// transformers 5.24 saves: the layers that differ from the rest, by their numbers.
+FullHeads read_full_heads(const JsonObject& text, const DecoderConfig& config) {
+  FullHeads wanted{read_head(text, "global_head_dim", 512), config.kv_heads};
+  if (config.value_is_key) wanted.kv_heads = text.integer("num_global_key_value_heads", 1, kMaxHeads, config.kv_heads);
+  require_whole_groups(text, "num_global_key_value_heads", config.heads, wanted.kv_heads);
   const std::optional<JsonObject> layers = text.optional_object("per_layer_config");
   if (!layers) return wanted;
-  std::optional<std::int64_t> found;
+  std::optional<FullHeads> found;
   for (std::int64_t stored = 0; stored < config.layers; ++stored) {
     const std::optional<JsonObject> own = layers->optional_object(std::to_string(stored).c_str());
-    const std::int64_t head_dim = own ? read_head(*own, "head_dim", config.other_head_dim) : config.other_head_dim;
-    if (own && own->integer("num_key_value_heads", 1, kMaxHeads, config.kv_heads) != config.kv_heads)
-      unsupported(*own, "num_key_value_heads", "layers that differ in their KV heads are not implemented");
+    FullHeads heads{config.other_head_dim, config.kv_heads};
+    if (own) {
+      heads.head_dim = read_head(*own, "head_dim", heads.head_dim);
+      heads.kv_heads = own->integer("num_key_value_heads", 1, kMaxHeads, heads.kv_heads);
+      require_whole_groups(*own, "num_key_value_heads", config.heads, heads.kv_heads);
+    }
     const bool slides = config.rotated_otherwise[static_cast<std::size_t>(stored)];
-    if (slides ? head_dim != config.other_head_dim : head_dim != found.value_or(head_dim))
-      unsupported(text, "per_layer_config", "only a head size for all layers with a window and one for all others are implemented");
-    if (!slides) found = head_dim;
+    const FullHeads alike = slides ? FullHeads{config.other_head_dim, config.kv_heads} : found.value_or(heads);
+    if (heads.head_dim != alike.head_dim || heads.kv_heads != alike.kv_heads)
+      unsupported(text, "per_layer_config", "only heads for all layers with a window and heads for all others are implemented");
+    if (!slides) found = heads;
   }
   return found.value_or(wanted);
 }
@@ -102,11 +121,42 @@ void read_gemma4_positions(const JsonObject& text, DecoderConfig& config) {
   if (!nearby.scheme.divisors.empty()) unsupported(text, "rope_parameters", "scaled positions under a window are not implemented");
   config.other_rotary = nearby.scheme;
   config.max_positions = std::min(config.max_positions, nearby.max_positions);
-  if (config.other_head_dim == config.head_dim) {
-    config.other_head_dim = 0;
-  } else {
+  if (config.other_head_dim != config.head_dim && !config.sliding)
     config.other_rotary->rotated = config.other_head_dim;  // of rows as long as the others' heads
+  if (config.other_head_dim == config.head_dim || config.sliding) config.other_head_dim = 0;
+}
+
+std::int64_t gemma4_window(const JsonObject& text) {
+  return text.integer("sliding_window", 2, kMaxPositions, is_unified(text) ? 1024 : 512);
+}
+
+// How the layers' heads differ. Slots of one size serve them all where only their length does.
+void read_gemma4_heads(const JsonObject& text, DecoderConfig& config) {
+  config.other_head_dim = read_head(text, "head_dim", 256);
+  const FullHeads full = read_full_heads(text, config);
+  const bool slides = std::ranges::find(config.rotated_otherwise, true) != config.rotated_otherwise.end();
+  const std::int64_t window = gemma4_window(text);
+  if (slides && (full.kv_heads != config.kv_heads || pictures_see_themselves(text))) {
+    config.sliding = SlidingHeads{config.kv_heads, config.other_head_dim, window};
+  } else if (full.head_dim < config.other_head_dim) {
+    unsupported(text, "global_head_dim", "heads under a window that are longer than the others are not implemented");
   }
+  if (config.sliding && config.borrowing_layers > 0)
+    unsupported(text, "num_kv_shared_layers", "layers that borrow keys beside layers that differ in their KV heads are not implemented");
+  config.kv_heads = full.kv_heads;
+  config.head_dim = full.head_dim;
+}
+
+void read_gemma4_reach(const JsonObject& text, DecoderConfig& config) {
+  const std::int64_t window = gemma4_window(text);
+  if (config.sliding && window >= config.max_positions)
+    unsupported(text, "sliding_window", "layers that differ in their KV heads are implemented with a window only");
+  if (config.sliding) return;
+  std::vector<bool> own = config.rotated_otherwise;
+  own.resize(static_cast<std::size_t>(config.layers - config.borrowing_layers));
+  config.windows = windows_of(own, window, config.max_positions);
+  if (config.borrowing_layers > 0 && config.windows.empty())
+    unsupported(text, "sliding_window", "layers that borrow keys are implemented beside layers with a window only");
 }
 
 void read_borrowing(const JsonObject& text, DecoderConfig& config) {
@@ -123,7 +173,7 @@ void read_borrowing(const JsonObject& text, DecoderConfig& config) {
 
 void read_layer_ends(const JsonObject& text, DecoderConfig& config) {
   config.layer_factor = true;
-  const std::int64_t size = text.integer("hidden_size_per_layer_input", 0, kMostInput, 256);
+  const std::int64_t size = is_unified(text) ? 0 : text.integer("hidden_size_per_layer_input", 0, kMostInput, 256);
   if (size == 0) return;
   LayerInputSizes inputs{size, text.integer("vocab_size_per_layer_input", 1, kMaxVocabulary, 262'144)};
   inputs.pixels_id = text.integer("pad_token_id", 0, kMaxVocabulary, 0);
@@ -142,8 +192,14 @@ void read_gemma4_windows(const JsonObject& text, DecoderConfig& config) {
 
 }  // namespace
 
+bool pictures_see_themselves(const JsonObject& text) {
+  constexpr const char* kKey = "use_bidirectional_attention";
+  if (!text.has(kKey)) return is_unified(text);
+  if (text.string(kKey, kMaxNameBytes) != "vision") unsupported(text, kKey, "text that attends to what follows it is not implemented");
+  return true;
+}
+
 DecoderConfig parse_gemma4_config(const JsonObject& text) {
-  refuse_large_models(text);
   DecoderConfig config;
   config.names = gemma4_names();
   config.norm = NormKind::kWideRms;
@@ -154,19 +210,14 @@ DecoderConfig parse_gemma4_config(const JsonObject& text) {
   config.norm_eps = text.real("rms_norm_eps", kMinEpsilon, 1.0, 1e-6);
   config.embedding_scale = std::sqrt(static_cast<double>(config.hidden_size));
   config.logit_cap = text.real("final_logit_softcapping", 1e-3, kMostCap, 0.0);
+  config.value_is_key = text.boolean("attention_k_eq_v", false);
+  config.experts_beside = read_experts_beside_mlp(text);
   read_gemma4_windows(text, config);
-  config.other_head_dim = read_head(text, "head_dim", 256);
-  config.head_dim = read_long_heads(text, config);
-  if (config.head_dim < config.other_head_dim)
-    unsupported(text, "global_head_dim", "heads under a window that are longer than the others are not implemented");
-  read_gemma4_positions(text, config);
   read_borrowing(text, config);
+  read_gemma4_heads(text, config);
+  read_gemma4_positions(text, config);
+  read_gemma4_reach(text, config);
   read_layer_ends(text, config);
-  std::vector<bool> own = config.rotated_otherwise;
-  own.resize(static_cast<std::size_t>(config.layers - config.borrowing_layers));
-  config.windows = windows_of(own, text.integer("sliding_window", 2, kMaxPositions, 512), config.max_positions);
-  if (config.borrowing_layers > 0 && config.windows.empty())
-    unsupported(text, "sliding_window", "layers that borrow keys are implemented beside layers with a window only");
   config.tie_word_embeddings = text.boolean("tie_word_embeddings", true);
   config.activation = read_activation(text, "hidden_activation", "gelu_pytorch_tanh");
   config.eos_token_ids = read_token_ids(text, "eos_token_id", config.vocabulary);

@@ -1,10 +1,12 @@
-// Gemma 4's text configuration as a decoder's (transformers' Gemma4TextConfig and Gemma4TextDecoderLayer): E2B, E4B and their like.
+// Gemma 4's text configuration as a decoder's (transformers' Gemma4TextConfig and Gemma4TextDecoderLayer, and those of Gemma4Unified).
 //
-// Read by gemma4_folder.h. As Gemma 3 but for this: norms are stored as they are, values
-// are normalised too, attention is not scaled, layers end with an input of their own (layer_inputs.h) and a factor. Heads of layers that
-// look back over everything are longer than those under a window, and rotate in a part of their pairs ("proportional"). The last layers
-// borrow keys and values, and their MLPs may be twice as wide. The last layer always looks back over everything. Refused by name: experts
-// beside the MLP, keys that are values, layers with other KV heads, tokens that attend to later ones (26B-A4B and 31B). Errors: as
+// Read by gemma4_folder.h and the registry's loader of Gemma4ForCausalLM. As Gemma 3 but for this: norms are stored as they are, values are
+// normalised too, attention is not scaled, layers end with a factor and in E2B and E4B with an input of their own before it
+// (layer_inputs.h). Heads of layers that look back over everything are longer than those under a window, and rotate in a part of their
+// pairs ("proportional"). The last layers of E2B and E4B borrow keys and values, and their MLPs may be twice as wide. From 12B on layers
+// that look back over everything have fewer KV heads than the others and no v_proj (attention_k_eq_v), 26B-A4B has experts beside every
+// MLP, and pictures see themselves, under a window only. The last layer always looks back over everything. Refused by name: text that
+// attends to what follows it, layers of one kind that differ, layers that borrow beside layers with KV heads of their own. Errors: as
 // config_fields.h. No torch. Threads: plain function.
 #pragma once
 
@@ -14,5 +16,7 @@
 namespace winnow {
 
 DecoderConfig parse_gemma4_config(const JsonObject& text);
+// Whether a picture's tokens attend to all of that picture in layers with a window.
+bool pictures_see_themselves(const JsonObject& text);
 
 }  // namespace winnow

@@ -39,7 +39,13 @@ Gemma4Tower::Gemma4Tower(const Gemma4Vision& config, std::int64_t text_hidden, W
     : config_(config), dtype_(weights.dtype()), device_(weights.device()) {
   const auto none = WeightReader::Bias::kNone;
   const std::int64_t hidden = config.hidden_size;
-  patch_embedding_ = weights.linear("tower.patch_embedder.input_proj", hidden, 3 * config.patch_px * config.patch_px, none);
+  const std::int64_t side = config.patch_px;
+  if (weights.has("tower.patch_embedder.input_conv.weight")) {  // a colour's pixels lie together, as GGUF has it
+    const at::Tensor conv = weights.tensor("tower.patch_embedder.input_conv.weight", {hidden, 3, side, side});
+    patch_embedding_.weight = LinearWeight(conv.permute({0, 2, 3, 1}).reshape({hidden, -1}).contiguous());
+  } else {
+    patch_embedding_ = weights.linear("tower.patch_embedder.input_proj", hidden, 3 * side * side, none);
+  }
   positions_ = weights.tensor("tower.patch_embedder.position_embedding_table", {2, config.positions, hidden});
   for (std::int64_t layer = 0; layer < config.layers; ++layer)
     layers_.push_back(read_layer(weights, "tower.encoder.layers." + std::to_string(layer) + "."));

@@ -35,6 +35,8 @@ TEST(EngineFace, CountsTheKeysAndValuesOfLayersThatAttend) {
   EXPECT_EQ(bytes_of("qwen3_5/published"), 3 * kKeyAndValue * 2 * 32);
   EXPECT_EQ(bytes_of("qwen3_5/saved"), 2 * kKeyAndValue * 16);
   EXPECT_EQ(bytes_of("gemma4/published"), 3 * kKeyAndValue * 16);
+  EXPECT_EQ(bytes_of("gemma4_large/dense"), 2 * kKeyAndValue * 16);
+  EXPECT_EQ(bytes_of("gemma4_experts/saved"), 2 * kKeyAndValue * 2 * 16);
 }
 
 // As they are held where the model computes in 32 bits (Qwen35Shape): a matrix for each value head, three or two tokens of a convolution.
@@ -44,6 +46,9 @@ TEST(EngineFace, CountsTheStatesOfTheOtherLayers) {
   EXPECT_EQ(bytes_of("qwen3_5/published/gguf/model.gguf"), bytes_of("qwen3_5/published/model"));
   EXPECT_EQ(bytes_of("qwen3_5/saved/model"), 3 * (3 * 8 * 8 + 2 * (3 * 24)) * 4);
   EXPECT_EQ(bytes_of("recurrent_text/qwen3_next"), 2 * (4 * 8 * 12 + 3 * (2 * 16 + 48)) * 4);
+  EXPECT_EQ(bytes_of("gemma4_large/dense/model"), 4 * 2 * 19 * 2 * 8 * 4) << "windows";
+  EXPECT_EQ(bytes_of("gemma4_experts/saved/model"), 2 * 4 * 95 * 2 * 8 * 4);
+  EXPECT_EQ(bytes_of("gemma4_unified/saved/model"), 2 * 1 * 63 * 2 * 12 * 4) << "pictures see themselves in some";
   EXPECT_EQ(bytes_of("llava_onevision/gqa_tied/model"), 0);
 }
 

@@ -118,6 +118,9 @@ TEST_F(PrefillAttention, RowsOfASpanSeeEachOther) {
         for (const auto& [first, rows] : {std::pair{0, 50}, std::pair{0, 9}, std::pair{2, 23}, std::pair{28, 22}, std::pair{9, 19}}) {
           SCOPED_TRACE(testing::Message() << "window " << tokens << " lead " << lead << " rows " << rows << " from " << first);
           expect_equals_dense(segment, first, rows, 1e-5, window);
+          AttentionWindow hiding = window;
+          hiding.hides_of_spans = true;
+          expect_equals_dense(segment, first, rows, 1e-5, hiding);
         }
       }
     }

@@ -16,7 +16,8 @@ struct DenseAttention {
 };
 
 // One query head. query: [t, d]; past_key/value: [m, d] seen by all rows (m may be 0); key/value: [n, d], row i of the tile that starts at
-// `first` sees 0 .. first + i; of these the last window.tokens and the first window.lead where there is a window, and all of its span.
+// `first` sees 0 .. first + i; of these the last window.tokens and the first window.lead where there is a window, and all of its span, or
+// what is later in it.
 inline DenseAttention dense_attention(const at::Tensor& query, const at::Tensor& past_key, const at::Tensor& past_value,
                                       const at::Tensor& key, const at::Tensor& value, std::int64_t first, double scale,
                                       const AttentionWindow& window = {}) {
@@ -31,7 +32,9 @@ inline DenseAttention dense_attention(const at::Tensor& query, const at::Tensor&
     const auto inside = [&](const at::Tensor& token) {
       return token.ge(past_key.size(0) + span.first).logical_and(token.lt(past_key.size(0) + span.end()));
     };
-    hidden = hidden.logical_and(inside(row).logical_and(inside(column)).logical_not());
+    at::Tensor seen = inside(row).logical_and(inside(column));
+    if (window.hides_of_spans) seen = seen.logical_and(column > row);
+    hidden = hidden.logical_and(seen.logical_not());
   }
   logits = logits.masked_fill(hidden, -std::numeric_limits<double>::infinity());
   return {at::matmul(at::softmax(logits, -1), values), at::logsumexp(logits, {-1})};

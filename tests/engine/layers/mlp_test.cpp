@@ -57,6 +57,25 @@ TEST(ExpertMlp, AddsTheSharedExpertAsItsGateSays) {
   EXPECT_LE(test_support::relative_distance(mlp(input), chosen + gate * mlp.shared->mlp(input)), 1e-6);
 }
 
+TEST(ExpertMlp, ARouterMayReadOtherRowsAndExpertsHaveScales) {
+  c10::InferenceMode inference;
+  ExpertMlp mlp = experts(5, 2);
+  const at::Tensor asking = at::randn({9, kHidden});
+  const at::Tensor input = at::randn({9, kHidden});
+  EXPECT_TRUE(at::equal(mlp.routed(input, input), mlp(input)));
+  mlp.scales = at::rand({5}).add(0.5);
+  auto [weights, best] = at::softmax(mlp.router(asking), -1, at::kFloat).topk(2, -1);
+  weights = weights / weights.sum(-1, /*keepdim=*/true);
+  at::Tensor sum = at::zeros_like(input);
+  for (std::int64_t row = 0; row < 9; ++row) {
+    for (std::int64_t i = 0; i < 2; ++i) {
+      const auto expert = best[row][i].item<std::int64_t>();
+      sum[row] += mlp.experts[static_cast<std::size_t>(expert)](input.narrow(0, row, 1))[0] * weights[row][i] * mlp.scales[expert];
+    }
+  }
+  EXPECT_LE(test_support::relative_distance(mlp.routed(asking, input), sum), 1e-5);
+}
+
 TEST(ExpertMlp, AllExpertsOfOneAreThatOne) {
   c10::InferenceMode inference;
   const ExpertMlp mlp = experts(1, 1);

@@ -6,6 +6,7 @@
 #include <numeric>
 #include <optional>
 #include <span>
+#include <string_view>
 
 #include "engine/base/json_document.h"
 #include "engine/models/known_family.h"
@@ -77,7 +78,9 @@ TEST_P(VisionFolder, LogitsInBrainFloatAreCloseToFp32) {
   };
   const at::Tensor rounded = logits(at::kBFloat16);
   ASSERT_EQ(rounded.scalar_type(), at::kFloat);
-  EXPECT_LE(relative_distance(rounded, logits(at::kFloat)), 0.1);
+  // Where a random router's experts are close, rounding chooses another.
+  const bool experts = std::string_view(GetParam()).find("experts") != std::string_view::npos;
+  EXPECT_LE(relative_distance(rounded, logits(at::kFloat)), experts ? 0.2 : 0.1);
 }
 
 TEST_P(VisionFolder, TheTowerObeysAnInterrupt) {
@@ -160,22 +163,31 @@ TEST_P(VideoFolder, FramesCanBeEncodedInAnyGrouping) {
   const MediaFacts facts = video_of(kSets * joined);
   std::vector<RgbImage> pictures;
   for (int i = 0; i < facts.frames; ++i) pictures.push_back(patterned_picture(kFrame.width_px, kFrame.height_px, i));
-  const EncodedParts all = model->encode(facts, model->preprocess(facts, pictures), VisionJudge::kAttention, {});
+  const bool judges = model->info().traits.judges_patches;
+  const auto judged_by = [&](VisionJudge judge) { return judges ? std::optional(judge) : std::nullopt; };
+  const EncodedParts all = model->encode(facts, model->preprocess(facts, pictures), judged_by(VisionJudge::kAttention), {});
   ASSERT_EQ(all.features.size(0), kSets);
-  ASSERT_EQ(all.importance.sizes(), all.features.sizes().slice(0, 2));
+  ASSERT_EQ(all.importance.defined(), judges);
+  if (judges) {
+    ASSERT_EQ(all.importance.sizes(), all.features.sizes().slice(0, 2));
+  }
   for (const std::int64_t set : {0, 7, 8, 9}) {
     const auto own = std::span(pictures).subspan(static_cast<std::size_t>(set * joined), static_cast<std::size_t>(joined));
-    const EncodedParts alone = model->encode(facts, model->preprocess(facts, own), VisionJudge::kRollout, {});
+    const EncodedParts alone = model->encode(facts, model->preprocess(facts, own), judged_by(VisionJudge::kRollout), {});
     EXPECT_LE(relative_distance(alone.features[0], all.features[set]), 1e-5) << set;
-    EXPECT_GT(alone.importance.min().item<float>(), 0.0F) << set;
+    if (judges) {
+      EXPECT_GT(alone.importance.min().item<float>(), 0.0F) << set;
+    }
   }
   const MediaFeatures video = model->join(facts, all);
   const auto tokens = static_cast<std::size_t>(video.features.size(0));
   EXPECT_EQ(video.origins.size(), tokens);
   EXPECT_EQ(model->origins_of(facts).size(), tokens);
-  EXPECT_EQ(video.importance.size(0), video.features.size(0));
+  if (judges) {
+    EXPECT_EQ(video.importance.size(0), video.features.size(0));
+  }
   EXPECT_TRUE(video.ids.empty() || video.ids.size() == tokens);
-  for (std::size_t token = 0; token < tokens; ++token) {
+  for (std::size_t token = 0; judges && token < tokens; ++token) {
     EXPECT_EQ(video.importance[static_cast<std::int64_t>(token)].item<float>() == 0.0F, video.origins[token].row < 0) << token;
   }
   std::int64_t last = 0;

@@ -1,5 +1,6 @@
 #!/usr/bin/env python3
-"""Writes tests/golden/gemma4: tiny random Gemma 4 folders and what transformers computes with them in fp32.
+"""Writes tests/golden/gemma4, gemma4_large, gemma4_experts and gemma4_unified: tiny random Gemma 4 folders and what transformers computes
+with them in fp32.
 
     python tests/golden/make/make_gemma4_golden.py
 
@@ -12,6 +13,7 @@ Needs torch, torchvision, transformers 5.24, tokenizers, safetensors, pillow, nu
 """
 
 import json
+import re
 import shutil
 
 import family_golden
@@ -22,14 +24,20 @@ from family_golden import GOLDEN, GREEDY_TOKENS, loaded, main, messages_of, pict
 from make_gemma3_golden import make_tokenizer as make_gemma3_tokenizer
 from tokenizers import AddedToken
 from transformers import (AutoProcessor, Gemma4AudioFeatureExtractor, Gemma4Config, Gemma4ForConditionalGeneration, Gemma4ImageProcessor, Gemma4Processor,
-                          Gemma4TextConfig, Gemma4VideoProcessor, Gemma4VisionConfig, PreTrainedTokenizerFast)
+                          Gemma4TextConfig, Gemma4UnifiedAudioFeatureExtractor, Gemma4UnifiedConfig, Gemma4UnifiedForConditionalGeneration,
+                          Gemma4UnifiedImageProcessor, Gemma4UnifiedProcessor, Gemma4UnifiedTextConfig, Gemma4UnifiedVideoProcessor,
+                          Gemma4UnifiedVisionConfig, Gemma4VideoProcessor, Gemma4VisionConfig, PreTrainedTokenizerFast)
+from transformers.masking_utils import create_masks_for_generate
+from transformers.models.gemma4_unified import modeling_gemma4_unified as unified_model
 from transformers.models.gemma4.processing_gemma4 import get_aspect_ratio_preserving_size
 from transformers.video_utils import VideoMetadata
 
 import make_qwen2_vl_golden as qwen2
 import make_qwen3_vl_golden as qwen3
 
-FAMILY = "gemma4"
+FAMILIES = {"gemma4": "tiny random Gemma 4 models with eyes", "gemma4_large": "tiny random Gemma 4 models with eyes, as 31B",
+            "gemma4_experts": "tiny random Gemma 4 models with eyes, as 26B-A4B",
+            "gemma4_unified": "tiny random Gemma 4 models without a vision transformer, as 12B"}
 SLIDING, FULL = "sliding_attention", "full_attention"
 MARKS = dict(image_token="<|image|>", boi_token="<|image>", eoi_token="<image|>", audio_token="<|audio|>", boa_token="<|audio>", eoa_token="<audio|>")
 SPECIAL = ["<|turn>", "<turn|>", "<|channel>", "<channel|>", "<|think|>", "<|video|>", *MARKS.values()]
@@ -67,7 +75,7 @@ CONFIGURATIONS = {
         vision=dict(hidden_size=16, intermediate_size=24, num_attention_heads=2, num_key_value_heads=2, head_dim=12, patch_size=3, pooling_kernel_size=2,
                     position_embedding_size=320, standardize=True, rope_parameters=dict(rope_type="axial", rope_theta=50.0)),
         budgets=(140, 70), layout="saved", stored=torch.float32, cases=["text", "two_images", "video", "second_turn_video"]),
-    "gemma4/plain": dict(
+    "gemma4_large/plain": dict(
         seed=5,
         covers="no layer inputs and none that borrows, heads of one size, layers as the class has them, fp16",
         text=dict(hidden_size=32, intermediate_size=40, num_hidden_layers=6, num_attention_heads=2, num_key_value_heads=1, head_dim=16, sliding_window=32,
@@ -76,6 +84,45 @@ CONFIGURATIONS = {
         vision=dict(hidden_size=16, intermediate_size=24, num_attention_heads=2, num_key_value_heads=2, head_dim=8, patch_size=4, pooling_kernel_size=3,
                     position_embedding_size=512),
         budgets=(70, 70), layout="saved", stored=torch.float16, cases=["text", "image"]),
+    "gemma4_large/dense": dict(
+        seed=8,
+        covers="as 31B: layers that look back over everything have half the KV heads, which are keys and values at once, pictures see themselves under a "
+               "window shorter than they are, a quarter of long heads rotates, tokens with a bias and a scale, a bound of logits, tied, bf16",
+        text=dict(hidden_size=32, intermediate_size=40, num_hidden_layers=6, num_attention_heads=4, num_key_value_heads=2, head_dim=8, sliding_window=20,
+                  layer_types=[SLIDING, SLIDING, FULL, SLIDING, SLIDING, FULL], hidden_size_per_layer_input=0, attention_k_eq_v=True,
+                  use_bidirectional_attention="vision", final_logit_softcapping=30.0),
+        global_head_dim=16, global_kv_heads=1, tied=True,
+        vision=dict(hidden_size=24, intermediate_size=32, num_attention_heads=2, num_key_value_heads=2, head_dim=12, patch_size=4, pooling_kernel_size=3,
+                    position_embedding_size=512, standardize=True),
+        budgets=(70, 70), layout="published", stored=torch.bfloat16),
+    "gemma4_experts/saved": dict(
+        seed=3,
+        covers="as 26B-A4B, saved by transformers: 5 experts of which 2 are chosen beside every MLP, the first layer looks back over everything, heads under a "
+               "window are half as long as the others and twice as many, tied, fp32",
+        text=dict(hidden_size=24, intermediate_size=32, num_hidden_layers=4, num_attention_heads=4, num_key_value_heads=4, head_dim=8, sliding_window=96,
+                  layer_types=[FULL, SLIDING, SLIDING, FULL], hidden_size_per_layer_input=0, attention_k_eq_v=True, use_bidirectional_attention="vision",
+                  enable_moe_block=True, num_experts=5, top_k_experts=2, moe_intermediate_size=16),
+        global_head_dim=16, global_kv_heads=2, tied=True,
+        vision=dict(hidden_size=16, intermediate_size=24, num_attention_heads=2, num_key_value_heads=2, head_dim=8, patch_size=4, pooling_kernel_size=3,
+                    position_embedding_size=512),
+        budgets=(70, 70), layout="saved", stored=torch.float32, cases=["text", "image", "video", "second_turn_video"]),
+    "gemma4_unified/published": dict(
+        seed=1, unified=True,
+        covers="as 12B: patches of 3 x 3 through three norms, a table of places, names as published, 1 of 2 KV heads in layers that look back over everything, "
+               "bf16",
+        text=dict(hidden_size=32, intermediate_size=40, num_hidden_layers=4, num_attention_heads=4, num_key_value_heads=2, head_dim=8, sliding_window=48,
+                  layer_types=[SLIDING, FULL, SLIDING, FULL], attention_k_eq_v=True, use_bidirectional_attention="vision", final_logit_softcapping=30.0),
+        global_head_dim=16, global_kv_heads=1, tied=True,
+        vision=dict(patch_size=4, pooling_kernel_size=3, mm_embed_dim=24, output_proj_dims=24, mm_posemb_size=80),
+        budgets=(70, 70), layout="published", stored=torch.bfloat16),
+    "gemma4_unified/saved": dict(
+        seed=1, unified=True,
+        covers="as transformers saves it: KV heads and head sizes alike in all layers, values of their own, a picture's budget of 140, untied, fp32",
+        text=dict(hidden_size=24, intermediate_size=32, num_hidden_layers=4, num_attention_heads=2, num_key_value_heads=1, head_dim=12, sliding_window=64,
+                  layer_types=[SLIDING, FULL, SLIDING, FULL], use_bidirectional_attention="vision"),
+        global_head_dim=12, global_kv_heads=1, tied=False,
+        vision=dict(patch_size=3, pooling_kernel_size=2, mm_embed_dim=20, output_proj_dims=20, mm_posemb_size=140),
+        budgets=(140, 70), layout="saved", stored=torch.float32, cases=["text", "two_images", "video"]),
 }
 
 
@@ -92,8 +139,36 @@ def published(hidden, kv_heads, inner, wide, seed=1):
         budgets=(280, 70), layout="published", stored=torch.bfloat16)
 
 
-PUBLISHED = {"Gemma-4-E2B": published(1536, 1, 1024, True), "Gemma-4-E4B": published(2560, 2, 1024, False)}
+# The same of those whose layers differ in their KV heads: four layers of one period, few experts.
+def large(hidden, heads, kv_heads, inner, seed=1, **more):
+    text = dict(hidden_size=hidden, intermediate_size=inner, num_hidden_layers=4, num_attention_heads=heads, num_key_value_heads=kv_heads[0], head_dim=256,
+                sliding_window=1024, layer_types=[SLIDING] * 3 + [FULL], attention_k_eq_v=True, use_bidirectional_attention="vision",
+                final_logit_softcapping=30.0) | more
+    return dict(seed=seed, text=text, global_head_dim=512, global_kv_heads=kv_heads[1], tied=True, budgets=(280, 70), layout="published",
+                stored=torch.bfloat16)
+
+
+LARGE_TOWER = dict(hidden_size=1152, intermediate_size=4304, num_attention_heads=16, num_key_value_heads=16, head_dim=72, patch_size=16,
+                   pooling_kernel_size=3, position_embedding_size=10240, standardize=True)
+PUBLISHED = {
+    "Gemma-4-E2B": published(1536, 1, 1024, True), "Gemma-4-E4B": published(2560, 2, 1024, False),
+    "Gemma-4-12B": large(3840, 16, (8, 1), 1024) | dict(
+        unified=True, vision=dict(patch_size=16, pooling_kernel_size=3, mm_embed_dim=3840, output_proj_dims=3840, mm_posemb_size=1120)),
+    "Gemma-4-26B-A4B": large(2816, 16, (8, 2), 1056, hidden_size_per_layer_input=0, enable_moe_block=True, num_experts=16, top_k_experts=8,
+                             moe_intermediate_size=352) | dict(vision=LARGE_TOWER),
+    "Gemma-4-31B": large(5376, 32, (16, 4), 1024, hidden_size_per_layer_input=0) | dict(vision=LARGE_TOWER)}
 CASES = {name: turns for name, turns in qwen3.CASES.items() if name != "odd_video"}
+
+
+def masks_of_gemma4(block_sequence_ids=None, **given):
+    """Gemma4Unified's own masks, which its class takes for caches of a fixed size only; for others, pictures would see themselves in all layers, as
+    in Gemma 3. llama.cpp has them as Gemma 4's, too."""
+    if block_sequence_ids is None:
+        return create_masks_for_generate(**given)
+    return unified_model.create_masks_for_vision_model(block_sequence_ids=block_sequence_ids, **given)
+
+
+unified_model.create_masks_for_generate = masks_of_gemma4
 
 
 def make_tokenizer():
@@ -106,19 +181,23 @@ def make_tokenizer():
 def config_of(options, tokenizer):
     of = tokenizer.convert_tokens_to_ids
     vocabulary = len(tokenizer) + 3
-    text = Gemma4TextConfig(**dict(max_position_embeddings=4096) | options["text"], global_head_dim=options["global_head_dim"], vocab_size=vocabulary,
-                            vocab_size_per_layer_input=vocabulary, bos_token_id=tokenizer.bos_token_id, eos_token_id=tokenizer.eos_token_id,
-                            pad_token_id=tokenizer.pad_token_id, tie_word_embeddings=options["tied"])
-    vision = Gemma4VisionConfig(num_hidden_layers=2, **options["vision"])
-    return Gemma4Config(text_config=text, vision_config=vision, audio_config=None, tie_word_embeddings=options["tied"],
+    unified = options.get("unified", False)
+    more = {} if unified else dict(vocab_size_per_layer_input=vocabulary)
+    text = (Gemma4UnifiedTextConfig if unified else Gemma4TextConfig)(
+        **dict(max_position_embeddings=4096) | options["text"] | more, global_head_dim=options["global_head_dim"],
+        num_global_key_value_heads=options.get("global_kv_heads"), vocab_size=vocabulary, bos_token_id=tokenizer.bos_token_id,
+        eos_token_id=tokenizer.eos_token_id, pad_token_id=tokenizer.pad_token_id, tie_word_embeddings=options["tied"])
+    vision = Gemma4UnifiedVisionConfig(**options["vision"]) if unified else Gemma4VisionConfig(num_hidden_layers=2, **options["vision"])
+    return (Gemma4UnifiedConfig if unified else Gemma4Config)(text_config=text, vision_config=vision, audio_config=None, tie_word_embeddings=options["tied"],
                         image_token_id=of("<|image|>"), video_token_id=of("<|video|>"), audio_token_id=of("<|audio|>"),
                         boi_token_id=of("<|image>"), eoi_token_id=of("<image|>"))
 
 
 def randomise(model, generator, options):
-    """Attention is not scaled: norms of queries and keys say how sharp it is. Embeddings are read times the root of the hidden size, a second table's times that of its own. Bounds cut here and there."""
+    """Attention is not scaled: norms of queries and keys say how sharp it is. Embeddings are read times the root of the hidden size, a second table's times that of its own. Bounds cut here and there. A router chooses clearly."""
     family_golden.randomise(
-        model, generator, (r"language_model.*[qk]_norm", options.get("sharpness", 1), 0.2), (r"(norm|layernorm)\.weight$", 1, 0.2),
+        model, generator, (r"language_model.*[qk]_norm", options.get("sharpness", 1), 0.2), (r"(norm|layernorm(_\d)?|patch_ln\d)\.weight$", 1, 0.2),
+        (r"(norm|patch_ln\d)\.bias$|patch_dense\.bias", 0, 0.2), (r"router\.(scale|per_expert_scale)", 1, 0.3), (r"pos_embedding", 0, 0.5),
         (r"position_embedding_table", 0, 0.5), (r"embed_tokens_per_layer", 0, 0.3), (r"embed_tokens", 0, 0.06 if options["tied"] else 0.2),
         (r"lm_head", 0, 0.5))
     with torch.no_grad():
@@ -137,32 +216,39 @@ def randomise(model, generator, options):
 def store(model, options, folder):
     tensors = {name: value.to(options["stored"]).contiguous() for name, value in model.state_dict().items()
                if not (name == "lm_head.weight" and options["tied"])}
-    if options["layout"] == "published":  # what is there and nobody reads
+    if options.get("unified"):  # as folders have them, for which transformers has names of its own
+        tensors = {re.sub(r"embed_vision\.(patch_|pos_)", r"vision_embedder.\1", name).replace("multimodal_embedder.", ""): value
+                   for name, value in tensors.items()}
+    elif options["layout"] == "published":  # what is there and nobody reads
         tensors["model.audio_tower.layers.0.weight"] = torch.ones(3, dtype=options["stored"])
+    if options["text"].get("num_kv_shared_layers") and options["layout"] == "published":
         first = model.config.text_config.num_hidden_layers - model.config.text_config.num_kv_shared_layers
         tensors[f"model.language_model.layers.{first}.self_attn.k_norm.weight"] = torch.ones(options["text"]["head_dim"], dtype=options["stored"])
     family_golden.write_weights(tensors, folder)
 
 
 def write_config(config, options, folder):
-    config.architectures = ["Gemma4ForConditionalGeneration"]
+    config.architectures = ["Gemma4UnifiedForConditionalGeneration" if options.get("unified") else "Gemma4ForConditionalGeneration"]
     config.save_pretrained(folder)
     if options["layout"] != "published":
         return
     saved = json.loads((folder / "config.json").read_text())
     text = saved["text_config"]
     text.pop("per_layer_config")
-    text |= dict(global_head_dim=options["global_head_dim"], num_global_key_value_heads=None)
-    saved["audio_config"] = dict(model_type="gemma4_audio", hidden_size=8)
+    text |= dict(global_head_dim=options["global_head_dim"], num_global_key_value_heads=options.get("global_kv_heads"))
+    if not options.get("unified"):
+        saved["audio_config"] = dict(model_type="gemma4_audio", hidden_size=8)
     write(folder / "config.json", saved)
 
 
 def write_processor(options, tokenizer, folder):
     sizes = dict(patch_size=options["vision"]["patch_size"], pooling_kernel_size=options["vision"]["pooling_kernel_size"])
-    images = Gemma4ImageProcessor(max_soft_tokens=options["budgets"][0], **sizes)
-    videos = Gemma4VideoProcessor(max_soft_tokens=options["budgets"][1], **sizes)
-    Gemma4Processor(Gemma4AudioFeatureExtractor(), images, tokenizer, videos, chat_template=CHAT_TEMPLATE,
-                    image_seq_length=options["budgets"][0]).save_pretrained(folder)
+    unified = options.get("unified", False)
+    images = (Gemma4UnifiedImageProcessor if unified else Gemma4ImageProcessor)(max_soft_tokens=options["budgets"][0], **sizes)
+    videos = (Gemma4UnifiedVideoProcessor if unified else Gemma4VideoProcessor)(max_soft_tokens=options["budgets"][1], **sizes)
+    sounds = (Gemma4UnifiedAudioFeatureExtractor if unified else Gemma4AudioFeatureExtractor)()
+    (Gemma4UnifiedProcessor if unified else Gemma4Processor)(sounds, images, tokenizer, videos, chat_template=CHAT_TEMPLATE,
+                                                             image_seq_length=options["budgets"][0]).save_pretrained(folder)
 
 
 def make_folder(options, folder):
@@ -171,7 +257,8 @@ def make_folder(options, folder):
     torch.manual_seed(options["seed"])
     tokenizer = make_tokenizer()
     config = config_of(options, tokenizer)
-    model = Gemma4ForConditionalGeneration(config)
+    model_class = Gemma4UnifiedForConditionalGeneration if options.get("unified") else Gemma4ForConditionalGeneration
+    model = model_class(config)
     randomise(model, torch.Generator().manual_seed(options["seed"]), options)
     model.tie_weights()
     with torch.no_grad():  # nothing is answered that transformers reads as padding
@@ -179,11 +266,14 @@ def make_folder(options, folder):
     write_config(config, options | dict(layout="saved"), folder)
     store(model, options, folder)
     write_processor(options, tokenizer, folder)
-    read = loaded(Gemma4ForConditionalGeneration, folder, keeps=(".audio_tower.layers.0.weight", "k_norm.weight"))
+    read = loaded(model_class, folder, keeps=(".audio_tower.layers.0.weight", "k_norm.weight"))
     processor = AutoProcessor.from_pretrained(folder)
     write_config(config, options, folder)
     if options["layout"] == "published":
-        assert Gemma4Config.from_pretrained(folder).text_config.per_layer_config[1].head_dim == read.config.text_config.per_layer_config[1].head_dim
+        again = type(config).from_pretrained(folder).text_config
+        for layer in range(again.num_hidden_layers):
+            ours, theirs = again.per_layer_config[layer], read.config.text_config.per_layer_config[layer]
+            assert (ours.head_dim, ours.num_key_value_heads) == (theirs.head_dim, theirs.num_key_value_heads)
     return read, processor
 
 
@@ -240,7 +330,9 @@ def run(model, inputs):
         found = model.model.get_video_features(given["pixel_values_videos"], given["video_position_ids"],
                                                num_frames_per_video=given["num_frames_per_video"], return_dict=True).pooler_output
         rows[ids[0] == model.config.video_token_id] = torch.cat(list(found)).to(rows.dtype)
-    if model.config.text_config.hidden_size_per_layer_input:
+    if model.config.text_config.use_bidirectional_attention == "vision":
+        given["mm_token_type_ids"] = (ids == model.config.image_token_id).int() + 2 * (ids == model.config.video_token_id).int()
+    if getattr(model.config.text_config, "hidden_size_per_layer_input", 0):
         soft = (ids[0] == model.config.image_token_id) | (ids[0] == model.config.video_token_id)
         looked_up = torch.where(soft, model.config.text_config.pad_token_id, ids[0])
         rows = torch.cat([rows, rows, torch.stack([looked_up // 256**digit % 256 for digit in range(3)], 1)], 1)
@@ -267,25 +359,31 @@ def grids():
 
 
 def write_goldens():
-    shutil.rmtree(GOLDEN / FAMILY, ignore_errors=True)
-    for name, options in CONFIGURATIONS.items():
+    for family in FAMILIES:
+        write_family(family, {name: options for name, options in CONFIGURATIONS.items() if name.startswith(family + "/")})
+    (GOLDEN / "gemma4" / "sizes.json").write_text("[" + ",\n".join(json.dumps(row, separators=(",", ":")) for row in grids()) + "]\n")
+
+
+def write_family(family, configurations):
+    shutil.rmtree(GOLDEN / family, ignore_errors=True)
+    for name, options in configurations.items():
         model, processor = make_folder(options, GOLDEN / name / "model")
         cases, tensors = {}, {"mean": torch.zeros(3), "deviation": torch.ones(3)}
         for case in options.get("cases", CASES):
             cases[case], results = qwen2.run_case(case, CASES[case], processor, model, (inputs_of, run))
             tensors.update(results)
         write_folder(GOLDEN / name, cases, tensors)
-    (GOLDEN / FAMILY / "sizes.json").write_text("[" + ",\n".join(json.dumps(row, separators=(",", ":")) for row in grids()) + "]\n")
+    kind = "Gemma4Unified" if family == "gemma4_unified" else "Gemma4"
     write_manifest(
-        GOLDEN / FAMILY, "tiny random Gemma 4 models with eyes",
-        "Gemma4ForConditionalGeneration in fp32, eager attention; Gemma4Processor as AutoProcessor loads it (torchvision)", __file__,
-        seed={name.split("/")[1]: options["seed"] for name, options in CONFIGURATIONS.items()},
-        configurations={name.split("/")[1]: options["covers"] for name, options in CONFIGURATIONS.items()},
+        GOLDEN / family, FAMILIES[family],
+        f"{kind}ForConditionalGeneration in fp32, eager attention; {kind}Processor as AutoProcessor loads it (torchvision)", __file__,
+        seed={name.split("/")[1]: options["seed"] for name, options in configurations.items()},
+        configurations={name.split("/")[1]: options["covers"] for name, options in configurations.items()},
         tensors={"<case>.input_ids": "int64 [n], media written out",
                  "<case>.levels.pixel_values(_videos)": "uint8 [patches, patch * patch * 3], colours innermost; every fifth column is kept; "
                                                         "value = level / 255",
                  "<case>.features": "fp32 [tokens of media, hidden or 2 hidden + 3], in prompt order, of which every fifth column is kept"},
-        **{"sizes.json": "rows of [patch, pooled, budget, height, width, rows, columns]"},
+        **({"sizes.json": "rows of [patch, pooled, budget, height, width, rows, columns]"} if family == "gemma4" else {}),
         licence="Apache-2.0, own random weights, own pictures and text")
 
 

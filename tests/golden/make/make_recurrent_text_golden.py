@@ -1,5 +1,6 @@
 #!/usr/bin/env python3
-"""Writes tests/golden/recurrent_text: tiny random language models with layers that keep states, and what transformers computes with them.
+"""Writes tests/golden/recurrent_text: tiny random language models with layers that keep states or slots of their own, and what transformers
+computes with them.
 
     python tests/golden/make/make_recurrent_text_golden.py
 
@@ -16,7 +17,7 @@ import transformers
 from family_golden import GOLDEN, main
 from make_qwen3_5_golden import STEADY
 from safetensors.torch import load_file, save_file
-from transformers import (Qwen3_5ForCausalLM, Qwen3_5MoeForCausalLM, Qwen3_5MoeTextConfig, Qwen3_5TextConfig, Qwen3NextConfig,
+from transformers import (Gemma4ForCausalLM, Gemma4TextConfig, Qwen3_5ForCausalLM, Qwen3_5MoeForCausalLM, Qwen3_5MoeTextConfig, Qwen3_5TextConfig, Qwen3NextConfig,
                           Qwen3NextForCausalLM)
 
 import make_text_model_golden as text
@@ -33,6 +34,18 @@ def decays(model):
     for name, value in model.named_parameters():
         for pattern, mean, deviation in ((r"A_log$", -3, 1.5), (r"dt_bias$", 0, 1), (r"mlp\.gate\.weight$", 0, 0.5), (r"linear_attn\.(in|out)_proj", 0, 0.2),
                                          (r"conv1d", 0, 0.5), (r"shared_expert_gate", 0, 0.5)):
+            if re.search(pattern, name):
+                value.data.copy_(mean + deviation * torch.randn_like(value))
+
+
+def clear_routers(model):
+    """Layer factors that are not one, and routers that choose."""
+    for name, value in model.named_buffers():
+        if name.endswith("layer_scalar"):
+            value.copy_(1 + 0.1 * torch.randn_like(value))
+    for name, value in model.named_parameters():
+        for pattern, mean, deviation in ((r"router\.proj", 0, 0.5), (r"router\.(scale|per_expert_scale)", 1, 0.3), (r"experts\.", 0, 0.3),
+                                         (r"embed_tokens", 0, 0.2), (r"[qk]_norm", 1, 0.2)):
             if re.search(pattern, name):
                 value.data.copy_(mean + deviation * torch.randn_like(value))
 
@@ -62,6 +75,26 @@ CONFIGURATIONS = {
 }
 
 
+SLIDING, FULL = "sliding_attention", "full_attention"
+CONFIGURATIONS |= {
+    "gemma4": dict(
+        seed=1, covers="Gemma 4 as 26B-A4B, layers under a window have twice the KV heads of the others, whose values are keys, 2 of 5 experts beside "
+                       "every MLP, tied, names as in the whole model's folder", rows=60,
+        stored=torch.bfloat16, make=(Gemma4TextConfig, Gemma4ForCausalLM), layers=4, more=clear_routers, renames=inside_the_whole,
+        config=dict(hidden_size=32, intermediate_size=40, num_attention_heads=4, num_key_value_heads=2, num_global_key_value_heads=1, head_dim=8,
+                    global_head_dim=16, sliding_window=20, layer_types=[SLIDING, SLIDING, FULL, FULL], attention_k_eq_v=True,
+                    hidden_size_per_layer_input=0, enable_moe_block=True, num_experts=5, top_k_experts=2, moe_intermediate_size=16,
+                    final_logit_softcapping=30.0, max_position_embeddings=512)),
+    "gemma4_borrowing": dict(
+        seed=1, covers="Gemma 4 as E2B, layer inputs, two layers that borrow keys and have MLPs twice as wide, untied", rows=60,
+        stored=torch.float32, make=(Gemma4TextConfig, Gemma4ForCausalLM), layers=4, more=clear_routers,
+        config=dict(hidden_size=24, intermediate_size=32, num_attention_heads=2, num_key_value_heads=1, head_dim=8, global_head_dim=12,
+                    sliding_window=16, layer_types=[SLIDING, FULL, SLIDING, FULL], num_kv_shared_layers=2, use_double_wide_mlp=True,
+                    hidden_size_per_layer_input=4, vocab_size_per_layer_input=text.VOCABULARY, tie_word_embeddings=False,
+                    max_position_embeddings=512)),
+}
+
+
 def steadiness(model, folder):
     """How far the logits in fp32 are from those in fp64, relative to the largest."""
     ids = load_file(folder / "golden.safetensors")["ids"][None]
@@ -80,7 +113,7 @@ def write_goldens():
         assert apart < STEADY, "another seed"
         settings.get("renames", lambda folder: None)(OUT / name)
     manifest = {
-        "what": "logits of a prompt and 64 greedy tokens of tiny random language models with layers that keep states, and of a second question",
+        "what": "logits of a prompt and 64 greedy tokens of tiny random language models with layers that keep states or slots of their own, and of a second question",
         "reference": f"transformers {transformers.__version__}, fp32, eager attention, greedy without a cache",
         "script": "tests/golden/make/make_recurrent_text_golden.py",
         "versions": {"torch": torch.__version__, "transformers": transformers.__version__},

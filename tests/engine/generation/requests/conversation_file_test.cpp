@@ -46,11 +46,18 @@ class ConversationFileWithStates : public ConversationFile {
   ConversationFileWithStates() : ConversationFile("qwen3_5/published") {}
 };
 
+// Gemma 4 from 12B on: beside the slots, those of layers with a window.
+class ConversationFileWithSlotsBeside : public ConversationFile {
+ protected:
+  ConversationFileWithSlotsBeside() : ConversationFile("gemma4_large/dense") {}
+};
+
 void ConversationFile::expect_threads_go_on() {
   for (const auto& [method, share] : {std::pair{"self-study", 0.3}, std::pair{"every-k", 0.2}, std::pair{"full", 1.0},
                                       std::pair{"snapkv", 0.3}, std::pair{"vl-cache", 0.3}, std::pair{"fastv", 0.5}}) {
     SCOPED_TRACE(method);
     const Turn first = ask("video", method, share, 12);
+    if (recipe_problem(first.recipe, info_.traits)) continue;
     const std::string answer = finished(run(first)).answer;
     const Turn second = follow_up(first, answer, "How many squares are there?");
     const EventRecorder saved = save();
@@ -76,6 +83,24 @@ void ConversationFile::expect_threads_go_on() {
 
 TEST_F(ConversationFile, AThreadGoesOnTokenForToken) { expect_threads_go_on(); }
 TEST_F(ConversationFileWithStates, AThreadGoesOnTokenForToken) { expect_threads_go_on(); }
+TEST_F(ConversationFileWithSlotsBeside, AThreadGoesOnTokenForToken) { expect_threads_go_on(); }
+
+TEST_F(ConversationFileWithSlotsBeside, CountsThemAndHoldsThem) {
+  const Finished done = finished(run(ask("video", "snapkv", 0.3)));
+  EXPECT_EQ(done.figures.kv_bytes.states, info_.state_bytes) << "the video is longer than the window";
+  EXPECT_EQ(save().last<Saved>()->kv_bytes, done.figures.kv_bytes.end + info_.state_bytes);
+  const SafetensorsFile file(path_);
+  EXPECT_EQ(file.tensor("current.sliding.layer.3.keys").shape, (std::vector<std::int64_t>{2 * 19, 8}));
+  const StoredTensor& slots = file.tensor("current.sliding.layer.3.slots");
+  std::string forged = bytes();
+  const std::int64_t many = std::int64_t{1} << 40;
+  std::memcpy(forged.data() + slots.begin, &many, sizeof many);
+  run(ForgetConversation{7});
+  write(forged);
+  const EventRecorder events = restore();
+  ASSERT_TRUE(events.last<Failed>());
+  EXPECT_EQ(events.last<Failed>()->error.subject, path_ + ": current.sliding.layer.3.slots");
+}
 
 TEST_F(ConversationFileWithStates, CountsThemAndHoldsThem) {
   const Finished done = finished(run(ask("image", "snapkv", 0.3)));

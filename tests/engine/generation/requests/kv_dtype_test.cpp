@@ -68,11 +68,12 @@ void NarrowCaches::every_method_answers_from_exactly_the_bytes_that_were_planned
 }
 
 TEST_P(NarrowCaches, OfEightBits) { every_method_answers_from_exactly_the_bytes_that_were_planned(8); }
-INSTANTIATE_TEST_SUITE_P(Families, NarrowCaches, ::testing::Values("gqa_tied", "gemma3/published"), folder_info_name);
+INSTANTIATE_TEST_SUITE_P(Families, NarrowCaches, ::testing::Values("gqa_tied", "gemma3/published", "gemma4_large/dense"), folder_info_name);
 
 using HalfCaches = NarrowCaches;
 TEST_P(HalfCaches, OfSixteenBits) { every_method_answers_from_exactly_the_bytes_that_were_planned(16); }
-INSTANTIATE_TEST_SUITE_P(Families, HalfCaches, ::testing::Values("gqa_tied", "qwen2_5_vl/saved", "gemma3/published"), folder_info_name);
+INSTANTIATE_TEST_SUITE_P(Families, HalfCaches, ::testing::Values("gqa_tied", "qwen2_5_vl/saved", "gemma3/published", "gemma4_large/dense"),
+                         folder_info_name);
 
 class NarrowCache : public TinyModel, public ::testing::WithParamInterface<int> {
  protected:

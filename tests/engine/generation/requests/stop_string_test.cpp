@@ -106,7 +106,7 @@ TEST_P(StopString, LeavesWhatWasSaidAndTheNextTurnGoesOnFromThere) {
 
 INSTANTIATE_TEST_SUITE_P(Folders, StopString,
                          ::testing::Values("llava/llava_llama", "llava/next_window", "gemma3/published", "gemma4/published",
-                                           "qwen3_5/published"),
+                                           "gemma4_unified/published", "qwen3_5/published"),
                          folder_info_name);
 
 }  // namespace

@@ -233,7 +233,8 @@ TEST_P(PlansOfFamilies, EveryPresetKeepsWhatItsPlanSays) {
 
 INSTANTIATE_TEST_SUITE_P(Families, PlansOfFamilies,
                          ::testing::Values("gqa_tied", "qwen3_vl/published", "qwen3_5/published", "qwen3_5_moe/published",
-                                           "smolvlm/smolvlm2_split", "internvl/chat_internlm2", "gemma3/plain_pillow"),
+                                           "smolvlm/smolvlm2_split", "internvl/chat_internlm2", "gemma3/plain_pillow",
+                                           "gemma4_large/dense"),
                          folder_info_name);
 
 class PlansOfLlavaVideos : public TinyModel, public ::testing::WithParamInterface<const char*> {

@@ -117,7 +117,7 @@ std::int64_t TwoPasses::peak_with_one_layer_in_full(const CacheReport& report, s
 // A model with windows, and one that adds to what its first layers say, among them.
 INSTANTIATE_TEST_SUITE_P(Families, TwoPasses,
                          ::testing::Values("gqa_tied", "qwen3_vl/published", "qwen3_5/published", "gemma3/pan_and_scan",
-                                           "gemma3/narrow_window", "gemma4/published"),
+                                           "gemma3/narrow_window", "gemma4/published", "gemma4_large/dense"),
                          folder_info_name);
 
 TEST_P(TwoPasses, GiveTheSameToTheBitUnderEveryPreset) {

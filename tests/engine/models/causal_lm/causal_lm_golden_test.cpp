@@ -122,7 +122,8 @@ INSTANTIATE_TEST_SUITE_P(Folders, TextModels,
                          ::testing::Values("llama_tied", "llama_biased", "llama_dynamic", "llama_longrope", "mistral", "qwen2", "qwen3",
                                            "qwen3_moe", "mixtral", "falcon_7b", "falcon_40b", "falcon_11b", "falcon_sequential",
                                            "mistral_window", "qwen2_window", "gemma3", "gemma3_untied", "smollm3", "recurrent_text/qwen3_5",
-                                           "recurrent_text/qwen3_5_moe", "recurrent_text/qwen3_next"),
+                                           "recurrent_text/qwen3_5_moe", "recurrent_text/qwen3_next", "recurrent_text/gemma4",
+                                           "recurrent_text/gemma4_borrowing"),
                          testing::folder_info_name);
 
 // Two kinds of scaling depend on the length: what such a model reads ends where that begins.

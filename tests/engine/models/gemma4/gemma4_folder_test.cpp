@@ -5,6 +5,9 @@
 
 #include <cmath>
 #include <limits>
+#include <optional>
+#include <string>
+#include <variant>
 #include <vector>
 
 #include "engine/models/gemma4/gemma4_text_config.h"
@@ -34,6 +37,33 @@ Json published() {
   Json types = Json::array();
   for (int layer = 0; layer < 35; ++layer) types.push_back(layer % 5 == 4 ? "full_attention" : "sliding_attention");
   document["text_config"]["layer_types"] = types;
+  return document;
+}
+
+// The same of 31B's shape.
+Json published_large() {
+  Json document = published();
+  document.erase("audio_config");
+  Json& text = document["text_config"];
+  text.update(Json::parse(R"({"attention_k_eq_v": true, "head_dim": 256, "hidden_size": 5376, "hidden_size_per_layer_input": 0,
+      "intermediate_size": 21504, "max_position_embeddings": 262144, "num_attention_heads": 32, "num_global_key_value_heads": 4,
+      "num_hidden_layers": 60, "num_key_value_heads": 16, "num_kv_shared_layers": 0, "sliding_window": 1024,
+      "use_bidirectional_attention": "vision", "use_double_wide_mlp": false})"));
+  text["layer_types"] = Json::array();
+  for (int layer = 0; layer < 60; ++layer) text["layer_types"].push_back(layer % 6 == 5 ? "full_attention" : "sliding_attention");
+  return document;
+}
+
+// Of 12B's.
+Json published_unified() {
+  Json document = published_large();
+  document["model_type"] = "gemma4_unified";
+  Json& text = document["text_config"];
+  text.update(Json::parse(R"({"hidden_size": 3840, "intermediate_size": 15360, "model_type": "gemma4_unified_text",
+      "num_attention_heads": 16, "num_global_key_value_heads": 1, "num_key_value_heads": 8})"));
+  text.erase("hidden_size_per_layer_input");
+  document["vision_config"] = Json::parse(R"({"mm_embed_dim": 3840, "mm_posemb_size": 1120, "model_patch_size": 48,
+      "model_type": "gemma4_unified_vision", "output_proj_dims": 3840, "patch_size": 16, "pooling_kernel_size": 3})");
   return document;
 }
 
@@ -72,8 +102,11 @@ TEST(Gemma4Folder, ReadsWhatIsPublished) {
   ASSERT_EQ(text.rotary.divisors.size(), 256U) << "a quarter of a head rotates";
   EXPECT_EQ(text.rotary.divisors[63], 1.0);
   EXPECT_EQ(text.rotary.divisors[64], std::numeric_limits<double>::infinity());
-  EXPECT_TRUE(config.vision.clipped);
-  EXPECT_EQ(config.vision.theta, 100.0);
+  const auto& vision = std::get<Gemma4Vision>(config.vision);
+  EXPECT_TRUE(vision.clipped);
+  EXPECT_EQ(vision.theta, 100.0);
+  EXPECT_FALSE(config.pictures_see_themselves);
+  EXPECT_FALSE(text.sliding);
   EXPECT_EQ(config.video_token_id, 258'884);
 }
 
@@ -86,7 +119,65 @@ TEST(Gemma4Folder, ReadsWhatTransformersSavesOfLayersThatDiffer) {
   text["per_layer_config"]["9"] = {{"head_dim", 300}};
   expect_error(ErrorCode::kUnsupportedModel, "per_layer_config", [&] { parse(document); });
   text["per_layer_config"]["9"] = {{"head_dim", 320}, {"num_key_value_heads", 2}};
-  expect_error(ErrorCode::kUnsupportedModel, "num_key_value_heads", [&] { parse(document); });
+  expect_error(ErrorCode::kUnsupportedModel, "per_layer_config", [&] { parse(document); });
+}
+
+TEST(Gemma4Folder, ReadsLayersWithKvHeadsOfTheirOwn) {
+  const Gemma4Config config = parse(published_large());
+  const DecoderConfig& text = config.text;
+  EXPECT_TRUE(config.pictures_see_themselves);
+  EXPECT_TRUE(text.value_is_key);
+  EXPECT_EQ(text.kv_heads, 4);
+  EXPECT_EQ(text.head_dim, 512);
+  EXPECT_EQ(text.other_head_dim, 0);
+  ASSERT_TRUE(text.sliding);
+  EXPECT_EQ(text.sliding->kv_heads, 16);
+  EXPECT_EQ(text.sliding->head_dim, 256);
+  EXPECT_EQ(text.sliding->window, 1024);
+  EXPECT_TRUE(text.windows.empty());
+  EXPECT_EQ(text.other_rotary, (RotaryScheme{1e4}));
+  EXPECT_FALSE(text.layer_inputs);
+  EXPECT_FALSE(text.experts_beside);
+  Json saved = published_large();
+  Json& of = saved["text_config"];
+  of.erase("global_head_dim");
+  of.erase("num_global_key_value_heads");
+  for (int layer = 5; layer < 60; layer += 6)
+    of["per_layer_config"][std::to_string(layer)] = {{"head_dim", 512}, {"num_key_value_heads", 4}};
+  EXPECT_EQ(parse(saved).text.kv_heads, 4);
+  EXPECT_EQ(parse(saved).text.sliding->kv_heads, 16);
+}
+
+TEST(Gemma4Folder, ReadsExpertsBesideTheMlp) {
+  Json document = published_large();
+  document["text_config"].update(
+      Json::parse(R"({"enable_moe_block": true, "moe_intermediate_size": 704, "num_experts": 128, "top_k_experts": 8})"));
+  const std::optional<ExpertConfig> experts = parse(document).text.experts_beside;
+  ASSERT_TRUE(experts);
+  EXPECT_EQ(experts->count, 128);
+  EXPECT_EQ(experts->chosen, 8);
+  EXPECT_EQ(experts->intermediate_size, 704);
+  document["text_config"]["top_k_experts"] = 129;
+  expect_error(ErrorCode::kDamagedFile, "text_config.top_k_experts", [&] { parse(document); });
+  document["text_config"].erase("num_experts");
+  expect_error(ErrorCode::kDamagedFile, "text_config.num_experts", [&] { parse(document); });
+}
+
+TEST(Gemma4Folder, ReadsPatchesWithoutAVisionTransformer) {
+  const Gemma4Config config = parse(published_unified());
+  const auto& patches = std::get<Gemma4Patches>(config.vision);
+  EXPECT_EQ(patches.hidden_size, 3840);
+  EXPECT_EQ(patches.positions, 1120);
+  EXPECT_EQ(config.text.kv_heads, 1);
+  EXPECT_EQ(config.text.sliding->kv_heads, 8);
+  EXPECT_FALSE(config.text.layer_inputs);
+  Json brief = published_unified();
+  for (const char* key : {"use_bidirectional_attention", "sliding_window", "max_position_embeddings"}) brief["text_config"].erase(key);
+  EXPECT_TRUE(parse(brief).pictures_see_themselves) << "what its class has";
+  EXPECT_EQ(parse(brief).text.sliding->window, 1024);
+  EXPECT_EQ(parse(brief).text.max_positions, 262'144);
+  brief["vision_config"]["output_proj_dims"] = 1024;
+  expect_error(ErrorCode::kDamagedFile, "vision_config.output_proj_dims", [&] { parse(brief); });
 }
 
 TEST(Gemma4Folder, TheLastLayerLooksBackOverEverything) {
@@ -94,16 +185,20 @@ TEST(Gemma4Folder, TheLastLayerLooksBackOverEverything) {
   EXPECT_FALSE(text.rotated_otherwise.back());
 }
 
-// 26B-A4B and 31B, which are more than their configurations say of the smaller ones.
 TEST(Gemma4Folder, WhatIsNotReadIsRefusedByName) {
-  expect_refused(ErrorCode::kUnsupportedModel, "/text_config/enable_moe_block", "true", "text_config.enable_moe_block");
-  expect_refused(ErrorCode::kUnsupportedModel, "/text_config/attention_k_eq_v", "true", "text_config.attention_k_eq_v");
-  expect_refused(ErrorCode::kUnsupportedModel, "/text_config/use_bidirectional_attention", R"("vision")", "use_bidirectional_attention");
+  expect_refused(ErrorCode::kUnsupportedModel, "/text_config/use_bidirectional_attention", R"("all")", "use_bidirectional_attention");
+  expect_refused(ErrorCode::kUnsupportedModel, "/text_config/use_bidirectional_attention", R"("vision")", "num_kv_shared_layers");
+  Json endless = published_large();
+  endless["text_config"]["sliding_window"] = 262'144;
+  expect_error(ErrorCode::kUnsupportedModel, "text_config.sliding_window", [&] { parse(endless); });
+  Json uneven = published_large();
+  uneven["text_config"]["num_global_key_value_heads"] = 3;
+  expect_error(ErrorCode::kDamagedFile, "num_global_key_value_heads", [&] { parse(uneven); });
   expect_refused(ErrorCode::kUnsupportedModel, "/vision_config/num_key_value_heads", "4", "vision_config.num_key_value_heads");
   expect_refused(ErrorCode::kUnsupportedModel, "/vision_config/rope_parameters/rope_type", R"("yarn")", "rope_parameters.rope_type");
   expect_refused(ErrorCode::kUnsupportedModel, "/text_config/global_head_dim", "128", "text_config.global_head_dim");
   expect_refused(ErrorCode::kUnsupportedModel, "/text_config/sliding_window", "131072", "text_config.sliding_window");
-  expect_refused(ErrorCode::kUnsupportedModel, "/model_type", R"("gemma4_unified")", "model_type");
+  expect_refused(ErrorCode::kUnsupportedModel, "/model_type", R"("gemma4_unified")", "text_config.model_type");
 }
 
 TEST(Gemma4Folder, WhatCannotBeIsRefusedByName) {

@@ -1,9 +1,10 @@
-// What only Gemma 4 has: heads of two sizes, layers that borrow keys, layers with inputs of their own. Its golden cases are compared by the
-// suites over all families.
+// What only Gemma 4 has: heads of two sizes, layers that borrow keys, layers with KV heads or inputs of their own. Its golden cases are
+// compared by the suites over all families.
 #include "engine/models/gemma4/gemma4.h"
 
 #include <gtest/gtest.h>
 
+#include <array>
 #include <numeric>
 #include <string>
 #include <vector>
@@ -88,7 +89,9 @@ TEST_P(Gemma4Text, AForkGoesOnWithoutItsOrigin) {
   EXPECT_TRUE(at::equal(step(5, ids.numel(), cache), once));
 }
 
-INSTANTIATE_TEST_SUITE_P(Folders, Gemma4Text, ::testing::Values("gemma4/published", "gemma4/saved", "gemma4/plain"),
+INSTANTIATE_TEST_SUITE_P(Folders, Gemma4Text,
+                         ::testing::Values("gemma4/published", "gemma4/saved", "gemma4_large/plain", "gemma4_large/dense",
+                                           "gemma4_experts/saved", "gemma4_unified/published", "gemma4_unified/saved"),
                          testing::folder_info_name);
 
 // Evicts everything but the newest slots of every layer as soon as it has been seen.
@@ -154,6 +157,77 @@ TEST(Gemma4Shape, LayersThatBorrowHaveNoSlots) {
   EXPECT_EQ(shape.rotary, RotaryScheme{}) << "keys that rotate in two ways cannot be moved";
   EXPECT_EQ(model->info().traits.window, 20);
   EXPECT_TRUE(model->info().traits.reads_videos);
+}
+
+// As many as a window holds, in as many heads as the layers under it have; the others' lie apart from them.
+TEST(Gemma4Shape, LayersWithKvHeadsOfTheirOwnHaveTheirSlotsBeside) {
+  const c10::InferenceMode inference;
+  const auto model = load_golden_model("gemma4_large/dense");
+  const KvShape shape = model->text().kv_shape();
+  EXPECT_EQ(shape.layers, 2);
+  EXPECT_EQ(shape.kv_heads, 1);
+  EXPECT_EQ(shape.head_dim, 16);
+  EXPECT_TRUE(shape.windows.empty());
+  EXPECT_NE(shape.rotary, RotaryScheme{}) << "all keys of these layers rotate in one way";
+  ASSERT_TRUE(shape.sliding);
+  EXPECT_EQ(shape.sliding->layers, 4);
+  EXPECT_EQ(shape.sliding->kv_heads, 2);
+  EXPECT_EQ(shape.sliding->head_dim, 8);
+  EXPECT_EQ(shape.sliding->windows.values(), (std::vector<std::int64_t>(4, 20)));
+  EXPECT_EQ(shape.sliding_with.values(), (std::vector<std::int64_t>{2, 2}));
+  EXPECT_EQ(model->info().layers, 2);
+  EXPECT_EQ(model->info().state_layers, 4);
+  EXPECT_EQ(model->info().state_bytes, 4 * 2 * 19 * 2 * 8 * 4);
+  EXPECT_EQ(model->info().traits.window, 20);
+  KvCache cache(shape);
+  const at::Tensor ids = at::arange(5, 35, at::kLong);
+  prefill(model->text(), model->text().embed(ids), 0, cache);
+  EXPECT_EQ(cache.slots(LayerId(1), KvHead(0)), 30);
+  EXPECT_EQ(sliding_slots(cache)->slots(LayerId(3), KvHead(1)), 19);
+  EXPECT_EQ(bytes_beside(cache), model->info().state_bytes);
+}
+
+// Two passes begin each layer again, and whoever drops slots of the others leaves these alone.
+TEST(Gemma4Sliding, ALayerIsRestoredWithWhatLiesBeside) {
+  const c10::InferenceMode inference;
+  const auto model = load_golden_model("gemma4_large/dense");
+  const TextDecoder& text = model->text();
+  KvCache cache(text.kv_shape());
+  prefill(text, text.embed(at::arange(5, 40, at::kLong)), 0, cache);
+  const KvCache before = cache.fork();
+  const auto next = [&](KvCache& of) { return text.decode({7, 35, 35}, of, nullptr); };
+  KvCache other = cache.fork();
+  const at::Tensor once = next(other);
+  next(cache);
+  for (LayerId layer{0}; layer < text.layers(); ++layer) restore_layer(cache, layer, before);
+  EXPECT_EQ(sliding_slots(cache)->original(LayerId(0), KvHead(0)).back(), 34);
+  EXPECT_TRUE(at::equal(next(cache), once));
+  const std::array<const KvCache*, 2> both = {&before, &cache};
+  EXPECT_GT(bytes_allocated_together(both), bytes_allocated_together({both.data(), 1})) << "the token's blocks are its own";
+}
+
+// A later token of a picture changes what an earlier one hands on, in layers with a window; without spans nothing does.
+TEST(Gemma4Sliding, PicturesSeeThemselvesUnderAWindow) {
+  const c10::InferenceMode inference;
+  const auto model = load_golden_model("gemma4_large/dense");
+  const TextDecoder& text = model->text();
+  const at::Tensor positions = at::arange(12, at::kLong).unsqueeze(0);
+  std::vector<std::int32_t> originals(12);
+  std::iota(originals.begin(), originals.end(), 0);
+  const auto third_row = [&](std::int64_t last_id, const AttentionWindow& window) {
+    at::Tensor ids = at::arange(5, 17, at::kLong);
+    ids[9] = last_id;
+    at::Tensor hidden = text.embed(ids);
+    KvCache cache(text.kv_shape());
+    for (LayerId layer{0}; layer < text.layers(); ++layer)
+      text.prefill_layer(layer, hidden, positions, originals, cache, nullptr, window, {});
+    return hidden[3].clone();
+  };
+  EXPECT_TRUE(at::equal(third_row(40, {}), third_row(90, {})));
+  const AttentionWindow picture{.bidirectional = {{2, 8}}};
+  EXPECT_FALSE(at::equal(third_row(40, picture), third_row(90, picture)));
+  const AttentionWindow before{.bidirectional = {{2, 7}}};
+  EXPECT_TRUE(at::equal(third_row(40, before), third_row(90, before)));
 }
 
 TEST(NarrowHeads, RotateInLongRowsAsInTheirOwn) {
