@@ -13,6 +13,7 @@ namespace {
 
 constexpr std::int64_t kMany = std::int64_t{1} << 40;  // the families have the real limits
 constexpr double kLarge = 1e18;
+constexpr std::int64_t kMostLayers = 4096;
 
 struct Architecture {
   const char* name;        // general.architecture
@@ -20,12 +21,13 @@ struct Architecture {
   const char* model_type;
   // Its q and k are rotated in adjacent pairs, and their rows stored in that order.
   bool interleaved;
-  bool gemma = false;  // its layers' norms, whose names and whose values are otherwise
+  // Layers' norms have other names, and with the third other values.
+  enum class Gemma : int { kNone, kThird, kFourth } gemma = Gemma::kNone;
   // Layers without slots between those that attend, and norms stored as Gemma's.
   enum class States : int { kNone, kByKeyHead, kInTurn } states = States::kNone;  // and the order of value heads: DeltaSizes::in_turn
 };
 
-constexpr std::array<Architecture, 14> kArchitectures = {{
+constexpr std::array<Architecture, 15> kArchitectures = {{
     {"llama", "LlamaForCausalLM", "llama", true},
     {"internlm2", "LlamaForCausalLM", "llama", true},  // whose packed wqkv converters take apart: the rest is a Llama
     {"mistral3", "MistralForCausalLM", "mistral", true},
@@ -35,11 +37,13 @@ constexpr std::array<Architecture, 14> kArchitectures = {{
     {"qwen3moe", "Qwen3MoeForCausalLM", "qwen3_moe", false},
     {"qwen3vl", "Qwen3ForCausalLM", "qwen3", false},  // likewise
     {"qwen3vlmoe", "Qwen3MoeForCausalLM", "qwen3_moe", false},
-    {"qwen3next", "Qwen3NextForCausalLM", "qwen3_next", false, false, Architecture::States::kByKeyHead},
-    {"qwen35", "Qwen3_5ForCausalLM", "qwen3_5_text", false, false, Architecture::States::kInTurn},  // likewise
-    {"qwen35moe", "Qwen3_5MoeForCausalLM", "qwen3_5_moe_text", false, false, Architecture::States::kInTurn},
+    {"qwen3next", "Qwen3NextForCausalLM", "qwen3_next", false, Architecture::Gemma::kNone, Architecture::States::kByKeyHead},
+    // The three likewise.
+    {"qwen35", "Qwen3_5ForCausalLM", "qwen3_5_text", false, Architecture::Gemma::kNone, Architecture::States::kInTurn},
+    {"qwen35moe", "Qwen3_5MoeForCausalLM", "qwen3_5_moe_text", false, Architecture::Gemma::kNone, Architecture::States::kInTurn},
     {"smollm3", "SmolLM3ForCausalLM", "smollm3", true},
-    {"gemma3", "Gemma3ForCausalLM", "gemma3_text", false, true},  // as well
+    {"gemma3", "Gemma3ForCausalLM", "gemma3_text", false, Architecture::Gemma::kThird},  // as well
+    {"gemma4", "Gemma4ForCausalLM", "gemma4_text", false, Architecture::Gemma::kFourth},
 }};
 
 // Metadata of one architecture: keys without its name in front.
@@ -57,12 +61,19 @@ class Keys {
 
   const Architecture& architecture() const { return *architecture_; }
   bool keeps_states() const { return architecture_->states != Architecture::States::kNone; }
+  bool is(Architecture::Gemma gemma) const { return architecture_->gemma == gemma; }
   std::string key(const char* name) const { return std::string(architecture_->name) + "." + name; }
   bool has(const char* name) const { return metadata_.has(key(name)); }
   std::int64_t integer(const char* name) const { return metadata_.integer(key(name), 0, kMany); }
   std::int64_t integer(const char* name, std::int64_t fallback) const { return metadata_.integer(key(name), 0, kMany, fallback); }
   double real(const char* name, double fallback) const { return metadata_.real(key(name), 0.0, kLarge, fallback); }
   std::vector<std::int64_t> integers(const char* name) const { return metadata_.integers(key(name)); }
+  // A number that stands for all layers, or a list of theirs.
+  std::vector<std::int64_t> of_layers(const char* name, std::int64_t layers) const {
+    if (metadata_.is_list(key(name))) return integers(name);
+    return std::vector<std::int64_t>(static_cast<std::size_t>(std::clamp<std::int64_t>(layers, 1, kMostLayers)), integer(name));
+  }
+  std::int64_t padding_token() const { return metadata_.integer("tokenizer.ggml.padding_token_id", 0, kMany, 0); }
   std::string string(const char* name, const char* fallback) const { return metadata_.string(key(name), fallback); }
   [[noreturn]] void refuse(const std::string& reason) const {
     metadata_.refuse(ErrorCode::kUnsupportedModel, "general.architecture", reason);
@@ -117,7 +128,7 @@ void add_experts(const Keys& keys, Json& config) {
   const std::int64_t experts = keys.integer("expert_count", 0);
   const std::string type = config.at("model_type");
   const bool of_qwen = type == "qwen3_moe" || type == "qwen3_next" || type == "qwen3_5_moe_text";
-  if (experts == 0 && !of_qwen) return;
+  if ((experts == 0 && !of_qwen) || keys.is(Architecture::Gemma::kFourth)) return;
   if (!of_qwen && type != "llama") keys.refuse("models of this architecture with experts (mixture of experts) are not read");
   config["num_experts_per_tok"] = keys.integer("expert_used_count");
   config["norm_topk_prob"] = true;
@@ -136,10 +147,13 @@ struct NameRule {
   std::string_view canonical;
 };
 
-constexpr std::array<NameRule, 3> kWholeNames = {{
+constexpr std::array<NameRule, 6> kWholeNames = {{
     {"token_embd", "model.embed_tokens"},
     {"output_norm", "model.norm"},
     {"output", "lm_head"},
+    {"per_layer_token_embd", "model.embed_tokens_per_layer"},
+    {"per_layer_model_proj", "model.per_layer_model_projection"},
+    {"per_layer_proj_norm", "model.per_layer_projection_norm"},
 }};
 
 // Before those of kLayerNames.
@@ -147,6 +161,26 @@ constexpr std::array<NameRule, 3> kGemmaNorms = {{
     {"post_attention_norm", "post_attention_layernorm"},
     {"ffn_norm", "pre_feedforward_layernorm"},
     {"post_ffw_norm", "post_feedforward_layernorm"},
+}};
+
+// Of Gemma 4, before all others. Three names are whole.
+constexpr std::array<NameRule, 11> kGemma4Names = {{
+    {"ffn_gate_inp", "router.proj"},
+    {"ffn_gate_up_exps", "experts.gate_up_proj"},
+    {"ffn_gate_exps", "experts.gate_proj"},
+    {"ffn_up_exps", "experts.up_proj"},
+    {"ffn_down_exps", "experts.down_proj"},
+    {"pre_ffw_norm_2", "pre_feedforward_layernorm_2"},
+    {"post_ffw_norm_1", "post_feedforward_layernorm_1"},
+    {"post_ffw_norm_2", "post_feedforward_layernorm_2"},
+    {"inp_gate", "per_layer_input_gate"},
+    {"proj", "per_layer_projection"},
+    {"post_norm", "post_per_layer_input_norm"},
+}};
+constexpr std::array<NameRule, 3> kWholeGemma4Names = {{
+    {"layer_output_scale.weight", "layer_scalar"},
+    {"ffn_gate_inp.scale", "router.scale"},
+    {"ffn_down_exps.scale", "router.per_expert_scale"},
 }};
 
 // Of models with layers that keep states, as well before those. Two names are whole.
@@ -211,6 +245,78 @@ void add_gemma3(const Keys& keys, Json& config) {
   if (const double cap = keys.real("final_logit_softcapping", 0.0); cap > 0.0) config["final_logit_softcapping"] = cap;
 }
 
+// Of one kind of layers; 0: there are none.
+std::int64_t same_in(const Keys& keys, const std::vector<std::int64_t>& of_layers, const std::vector<std::int64_t>& slides, bool kind) {
+  std::int64_t found = 0;
+  for (std::size_t layer = 0; layer < std::min(of_layers.size(), slides.size()); ++layer) {
+    if ((slides[layer] != 0) != kind) continue;
+    if (found != 0 && of_layers[layer] != found) keys.refuse("layers of one kind that differ are not read");
+    found = of_layers[layer];
+  }
+  return found;
+}
+
+// The share of a head's pairs that rotate. Factors of those that do not are as good as infinite.
+double rotating_share(const Keys& keys, const std::vector<float>& factors) {
+  constexpr float kEndless = 1e20F;
+  const auto first_still = std::ranges::find_if(factors, [](float factor) { return factor > kEndless; });
+  const bool plain = std::all_of(factors.begin(), first_still, [](float factor) { return factor == 1.0F; }) &&
+                     std::all_of(first_still, factors.end(), [](float factor) { return factor > kEndless; });
+  if (!plain) keys.refuse("stretched positions beside such as do not rotate are not read");
+  if (first_still == factors.end()) return 1.0;
+  // Half a pair more, because the share is cut to whole pairs.
+  return (static_cast<double>(first_still - factors.begin()) + 0.5) / static_cast<double>(factors.size());
+}
+
+// Which layers look back over a window, what differs in the others, and what the MLPs have beside them. llama.cpp knows, beside its file,
+// that pictures see themselves where layers have no inputs of their own.
+void add_gemma4(const Keys& keys, const GgufTensorFacts& tensors, Json& config) {
+  const std::int64_t layers = config.at("num_hidden_layers");
+  const std::vector<std::int64_t> slides = keys.integers("attention.sliding_window_pattern");
+  const std::vector<std::int64_t> kv_heads = keys.of_layers("attention.head_count_kv", layers);
+  const std::int64_t full_size = config.at("head_dim");
+  const std::int64_t full_kv_heads = same_in(keys, kv_heads, slides, false);
+  const std::int64_t near_kv_heads = same_in(keys, kv_heads, slides, true);
+  const std::int64_t near_size = keys.integer("attention.key_length_swa", full_size);
+  if (keys.integer("attention.value_length_swa", near_size) != near_size ||
+      keys.integer("rope.dimension_count_swa", near_size) != near_size)
+    keys.refuse("keys under a window that differ from their values or rotate in part are not read");
+  config["num_key_value_heads"] = near_kv_heads > 0 ? near_kv_heads : full_kv_heads;
+  config["head_dim"] = near_size;
+  config["global_head_dim"] = full_size;
+  config["layer_types"] = Json::array();
+  for (std::size_t layer = 0; layer < slides.size(); ++layer) {
+    config["layer_types"].push_back(slides[layer] != 0 ? "sliding_attention" : "full_attention");
+    if (slides[layer] == 0)
+      config["per_layer_config"][std::to_string(layer)] = {{"head_dim", full_size}, {"num_key_value_heads", full_kv_heads}};
+  }
+  config["attention_k_eq_v"] = tensors.values_are_keys;
+  const std::vector<std::int64_t> inner = keys.of_layers("feed_forward_length", layers);
+  config["intermediate_size"] = inner.empty() ? 0 : inner.front();
+  config["use_double_wide_mlp"] = !inner.empty() && inner.back() == 2 * inner.front();
+  config["num_kv_shared_layers"] = keys.integer("attention.shared_kv_layers", 0);
+  const std::int64_t inputs = keys.integer("embedding_length_per_layer_input", 0);
+  config["hidden_size_per_layer_input"] = inputs;
+  config["vocab_size_per_layer_input"] = config.at("vocab_size");
+  config["pad_token_id"] = keys.padding_token();
+  if (inputs == 0) config["use_bidirectional_attention"] = "vision";
+  config["hidden_activation"] = "gelu_pytorch_tanh";
+  if (const double cap = keys.real("final_logit_softcapping", 0.0); cap > 0.0) config["final_logit_softcapping"] = cap;
+  config["rope_parameters"] = {{"full_attention",
+                                {{"rope_type", "proportional"},
+                                 {"rope_theta", keys.real("rope.freq_base", 1e6)},
+                                 {"partial_rotary_factor", rotating_share(keys, tensors.frequency_factors)}}},
+                               {"sliding_attention", {{"rope_type", "default"}, {"rope_theta", keys.real("rope.freq_base_swa", 10000.0)}}}};
+  config.erase("rope_scaling");
+  config.erase("rope_theta");
+  if (const std::int64_t experts = keys.integer("expert_count", 0); experts > 0) {
+    config["enable_moe_block"] = true;
+    config["num_experts"] = experts;
+    config["top_k_experts"] = keys.integer("expert_used_count");
+    config["moe_intermediate_size"] = keys.integer("expert_feed_forward_length");
+  }
+}
+
 // Layers, without those for guessing several tokens, which stand behind the others and are not read.
 std::int64_t layers_of(const Keys& keys) {
   const std::int64_t guessing = keys.keeps_states() ? keys.integer("nextn_predict_layers", 0) : 0;
@@ -262,14 +368,17 @@ Json gguf_config(const GgufMetadata& metadata, const GgufTensorFacts& tensors, s
   refuse_what_a_decoder_lacks(keys, head_dim);
   const std::int64_t positions = keys.integer("context_length");
   const bool only_experts = keys.keeps_states() && !keys.has("feed_forward_length") && keys.has("expert_feed_forward_length");
+  const bool by_layer = keys.is(Architecture::Gemma::kFourth);  // add_gemma4() has them
   Json config = {
       {"architectures", {keys.architecture().class_name}},
       {"model_type", keys.architecture().model_type},
       {"hidden_size", hidden},
-      {"intermediate_size", only_experts ? keys.integer("expert_feed_forward_length") : keys.integer("feed_forward_length")},
+      {"intermediate_size", only_experts ? keys.integer("expert_feed_forward_length")
+                            : by_layer   ? 0
+                                         : keys.integer("feed_forward_length")},
       {"num_hidden_layers", layers_of(keys)},
       {"num_attention_heads", heads},
-      {"num_key_value_heads", keys.integer("attention.head_count_kv", heads)},
+      {"num_key_value_heads", by_layer ? heads : keys.integer("attention.head_count_kv", heads)},
       {"head_dim", head_dim},
       {"rms_norm_eps", keys.real("attention.layer_norm_rms_epsilon", 1e-5)},
       {"rope_theta", keys.real("rope.freq_base", 10000.0)},
@@ -287,15 +396,16 @@ Json gguf_config(const GgufMetadata& metadata, const GgufTensorFacts& tensors, s
   } else {
     config["sliding_window"] = nullptr;  // a Mistral that says nothing would have one
   }
-  if (keys.architecture().gemma) add_gemma3(keys, config);
+  if (keys.is(Architecture::Gemma::kThird)) add_gemma3(keys, config);
+  if (keys.is(Architecture::Gemma::kFourth)) add_gemma4(keys, tensors, config);
   if (keys.keeps_states()) add_states(keys, config);
   return config;
 }
 
 Json gguf_generation(const GgufMetadata& metadata, const std::vector<std::string>& tokens) {
   // Converters name one end; what ends a turn is often another, which llama.cpp finds by its text, too.
-  static const std::set<std::string_view> turn_ends = {"<|im_end|>",    "<|eot_id|>", "<|eom_id|>",    "<|end|>",
-                                                       "<end_of_turn>", "</s>",       "<|endoftext|>", "<|end_of_text|>"};
+  static const std::set<std::string_view> turn_ends = {"<|im_end|>", "<|eot_id|>", "<|eom_id|>",    "<|end|>",        "<end_of_turn>",
+                                                       "<turn|>",    "</s>",       "<|endoftext|>", "<|end_of_text|>"};
   const auto last = static_cast<std::int64_t>(tokens.size()) - 1;
   std::set<std::int64_t> ends;
   for (const char* key : {"tokenizer.ggml.eos_token_id", "tokenizer.ggml.eot_token_id", "tokenizer.ggml.eom_token_id"}) {
@@ -331,10 +441,16 @@ std::optional<std::string> hugging_face_name(const GgufMetadata& metadata, const
     if (number >= layers_of(keys)) return std::nullopt;
     if (auto name = renamed(rest.substr(end + 1), kWholeStateNames)) return layer + *name;
   }
+  if (keys.is(Architecture::Gemma::kFourth)) {
+    if (auto name = renamed(rest.substr(end + 1), kWholeGemma4Names)) return layer + *name;
+  }
   if (kBlock.size() + end == dot) return std::nullopt;
   const std::string_view product = std::string_view(stored).substr(kBlock.size() + end + 1, dot - kBlock.size() - end - 1);
   const std::string ending = stored.substr(dot);  // ".weight", ".bias"
-  if (keys.architecture().gemma) {
+  if (keys.is(Architecture::Gemma::kFourth)) {
+    if (auto name = renamed(product, kGemma4Names)) return layer + *name + ending;
+  }
+  if (!keys.is(Architecture::Gemma::kNone)) {
     if (auto name = renamed(product, kGemmaNorms)) return layer + *name + ending;
   }
   if (keys.keeps_states()) {
@@ -352,7 +468,7 @@ std::optional<std::string> hugging_face_name(const GgufMetadata& metadata, const
 
 bool stored_with_one(const GgufMetadata& metadata, const std::string& canonical) {
   const Keys keys(metadata);
-  return (keys.architecture().gemma || keys.keeps_states()) && canonical.ends_with("norm.weight") &&
+  return (keys.is(Architecture::Gemma::kThird) || keys.keeps_states()) && canonical.ends_with("norm.weight") &&
          !canonical.ends_with("linear_attn.norm.weight");
 }
 

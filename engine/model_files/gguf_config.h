@@ -17,6 +17,7 @@ namespace winnow {
 // Facts from the tensors rather than the metadata.
 struct GgufTensorFacts {
   bool has_output = false;               // an output matrix of its own
+  bool values_are_keys = false;          // some layer has a key matrix and none for values
   std::vector<float> frequency_factors;  // of rope_freqs.weight; empty: none
 };
 

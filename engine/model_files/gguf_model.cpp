@@ -27,6 +27,8 @@ constexpr char kTokens[] = "tokenizer.ggml.tokens";
 constexpr char kUnknown[] = "tokenizer.ggml.unknown_token_id";
 constexpr char kByte[] = "<0x00>";  // there is one for each byte, or for none
 constexpr char kFrequencyFactors[] = "rope_freqs.weight";
+constexpr std::string_view kKeyMatrix = ".attn_k.weight";
+constexpr std::string_view kValueMatrix = ".attn_v.weight";
 constexpr std::int64_t kMaxFactors = 4096;
 constexpr int kMaxEntries = 20'000;  // of a folder that is searched for a projector
 
@@ -67,6 +69,13 @@ GgufTensorFacts facts_of(const TensorFiles& parts) {
   GgufTensorFacts facts;
   const TensorFile* file = nullptr;
   facts.has_output = find_tensor(parts, "output.weight", &file) != nullptr;
+  for (const auto& part : parts.files) {
+    for (const auto& [name, tensor] : part->tensors()) {
+      if (!name.ends_with(kKeyMatrix)) continue;
+      const std::string value = name.substr(0, name.size() - kKeyMatrix.size()).append(kValueMatrix);
+      facts.values_are_keys = facts.values_are_keys || find_tensor(parts, value, &file) == nullptr;
+    }
+  }
   const StoredTensor* factors = find_tensor(parts, kFrequencyFactors, &file);
   if (factors == nullptr) return facts;
   if (factors->type != StoredType::kF32 || factors->shape.size() != 1 || factors->shape[0] > kMaxFactors)

@@ -62,6 +62,7 @@ std::vector<ProjectorKind> qwen_vl_projectors();
 std::vector<ProjectorKind> llava_projectors();
 std::vector<ProjectorKind> internvl_projectors();
 std::vector<ProjectorKind> gemma3_projectors();
+std::vector<ProjectorKind> gemma4_projectors();
 
 // The layers of a SigLIP and of a CLIP.
 std::span<const NameRule> siglip_layer_names();

@@ -149,6 +149,58 @@ GgufWriter with_states(const std::string& architecture, std::uint32_t layers = 3
       .uint32(architecture + ".ssm.inner_size", 12);
 }
 
+// Lists of what layers have; whose values are keys, and who sees more than itself, the tensors tell.
+TEST_F(GgufModels, AGemma4HasLayersThatDiffer) {
+  const std::string data(16 * 8 * 4, '\0');
+  std::string factors = GgufWriter::number(1.0F);
+  for (int pair = 1; pair < 4; ++pair) factors += GgufWriter::number(1e30F);
+  const auto gemma = [&](const std::vector<std::int32_t>& kv_heads) {
+    return beginning("gemma4")
+        .uint32("gemma4.block_count", 3)
+        .uint32("gemma4.context_length", 512)
+        .uint32("gemma4.embedding_length", 8)
+        .int32s("gemma4.feed_forward_length", {12, 12, 24})
+        .uint32("gemma4.attention.head_count", 2)
+        .int32s("gemma4.attention.head_count_kv", kv_heads)
+        .uint32("gemma4.attention.key_length", 8)
+        .uint32("gemma4.attention.value_length", 8)
+        .uint32("gemma4.attention.key_length_swa", 4)
+        .uint32("gemma4.attention.sliding_window", 64)
+        .list("gemma4.attention.sliding_window_pattern", GgufType::kBool, 3, std::string("\1\1\0", 3))
+        .tensor("rope_freqs.weight", {4}, kGgufF32, factors);
+  };
+  const GgufModel found = model(gemma({2, 2, 1})
+                                    .uint32("gemma4.expert_count", 5)
+                                    .uint32("gemma4.expert_used_count", 2)
+                                    .uint32("gemma4.expert_feed_forward_length", 16)
+                                    .tensor("blk.2.attn_k.weight", {8, 8}, kGgufF32, data.substr(0, 256))
+                                    .tensor("blk.2.ffn_gate_inp.scale", {8}, kGgufF32, data.substr(0, 32))
+                                    .tensor("blk.2.layer_output_scale.weight", {1}, kGgufF32, data.substr(0, 4))
+                                    .tensor("blk.2.pre_ffw_norm_2.weight", {8}, kGgufF32, data.substr(0, 32))
+                                    .tensor("blk.2.ffn_norm.weight", {8}, kGgufF32, data.substr(0, 32)));
+  const Json& config = found.required(ModelPart::kConfig).content;
+  EXPECT_EQ(config["architectures"][0], "Gemma4ForCausalLM");
+  EXPECT_EQ(config["num_key_value_heads"], 2);
+  EXPECT_EQ(config["head_dim"], 4);
+  EXPECT_EQ(config["intermediate_size"], 12);
+  EXPECT_TRUE(config["use_double_wide_mlp"]);
+  EXPECT_EQ(config["per_layer_config"], Json::parse(R"({"2": {"head_dim": 8, "num_key_value_heads": 1}})"));
+  EXPECT_EQ(config["layer_types"], Json::parse(R"(["sliding_attention", "sliding_attention", "full_attention"])"));
+  EXPECT_TRUE(config["attention_k_eq_v"]);
+  EXPECT_EQ(config["use_bidirectional_attention"], "vision");
+  EXPECT_EQ(config["num_experts"], 5);
+  EXPECT_EQ(static_cast<int>(4 * config["rope_parameters"]["full_attention"]["partial_rotary_factor"].get<double>()), 1);
+  const TensorFile& tensors = *found.tensors().files.front();
+  for (const char* name : {"self_attn.k_proj.weight", "router.scale", "layer_scalar", "pre_feedforward_layernorm_2.weight"})
+    EXPECT_TRUE(tensors.tensors().contains(std::string("model.layers.2.") + name)) << name;
+  EXPECT_FALSE(tensors.tensor("model.layers.2.pre_feedforward_layernorm.weight").with_one);
+  const GgufModel small = model(gemma({1, 1, 1}).uint32("gemma4.embedding_length_per_layer_input", 2));
+  EXPECT_FALSE(small.required(ModelPart::kConfig).content.contains("use_bidirectional_attention"));
+  EXPECT_FALSE(small.required(ModelPart::kConfig).content["attention_k_eq_v"]);
+  refuse(gemma({2, 1, 1}), ErrorCode::kUnsupportedModel, "layers of one kind");
+  refuse(gemma({2, 2, 1}).uint32("gemma4.rope.dimension_count_swa", 2), ErrorCode::kUnsupportedModel, "under a window");
+}
+
 // The last of three layers guesses several tokens at once and is not read.
 TEST_F(GgufModels, AQwen35HasLayersThatKeepStates) {
   const std::string data(8 * 12 * 4, '\0');

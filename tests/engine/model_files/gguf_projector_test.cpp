@@ -264,7 +264,8 @@ TEST_F(GgufEyes, NamedOnesThatDoNotBelongToItAreRefused) {
   };
   refused(mmproj("idefics3", 8), "tokens of 8 features, and the text model's have 4");
   refused(mmproj("pixtral"),
-          "does not run the projector \"pixtral\"; it runs gemma3, idefics3, internvl, mlp, qwen2.5vl_merger, qwen2vl_merger");
+          "does not run the projector \"pixtral\"; it runs gemma3, gemma4uv, gemma4v, idefics3, internvl, mlp, qwen2.5vl_merger, "
+          "qwen2vl_merger");
   refused(mmproj("qwen2vl_merger"), "architecture qwen2vl");
   refused(text_model(), "not an mmproj file");
   const std::string deaf = write("deaf.gguf", [] {

@@ -28,7 +28,7 @@ from transformers import LlamaConfig
 
 FOLDERS = {"smolvlm/smolvlm2_split": "smollm", "qwen2_vl/published": "qwen2", "qwen2_5_vl/published": "qwen2", "qwen3_vl/published": "qwen2",
            "qwen3_vl/experts": "qwen2", "qwen3_5/published": "qwen35", "qwen3_5_moe/published": "qwen35", "internvl/qwen2_saved": "qwen2", "internvl/llama_published": None,
-           "gemma3/published": "gemma"}
+           "gemma3/published": "gemma", "gemma4/published": "own", "gemma4_large/dense": "own", "gemma4_experts/saved": "own", "gemma4_unified/published": "own"}
 # Their eyes are written by the converter of 2023, which is the only one for them. Its kernels and projector are F16.
 LEGACY_FOLDERS = ["llava/llava_llama", "llava/next_mistral"]
 # Whose text model is written once more, as an InternLM2 (internlm2.gguf): the same Llama under InternVL's original names, q, k and v packed.
@@ -48,6 +48,17 @@ def pixels_of(model):
     if (model / "preprocessor_config.json").exists():
         return json.loads((model / "preprocessor_config.json").read_text())
     return json.loads((model / "processor_config.json").read_text())["image_processor"]
+
+
+def as_published_gemma4(model, config, processor):
+    """Without the sound encoder's tensors, which tiny folders have in name only, and with what the converter looks for in any case."""
+    tensors = load_file(model / "model.safetensors")
+    save_file({name: tensor for name, tensor in tensors.items() if "audio_tower" not in name}, model / "model.safetensors", metadata={"format": "pt"})
+    config["audio_config"] = dict(model_type="gemma4_unified_audio", audio_embed_dim=8) if config["model_type"] == "gemma4_unified" else None
+    config["text_config"].setdefault("moe_intermediate_size", None)
+    processor |= dict(image_mean=[0, 0, 0], image_std=[1, 1, 1])
+    side = processor["patch_size"] * processor["pooling_kernel_size"]
+    return {"clip.vision.image_max_pixels": processor["max_soft_tokens"] * side**2}
 
 
 def rename_as_internlm2(model, config):
@@ -133,6 +144,16 @@ def main():
             model_class.set_vocab = with_scores
         elif kind == ModelType.TEXT and pre == "gemma":
             model_class.set_vocab = scored_vocabulary
+        elif pre == "own":  # Gemma 4's, which has as many tokens as matrices have rows
+            own_tokens = gguf.LlamaHfVocab.all_tokens
+
+            def filled_up(self):
+                tokens = list(own_tokens(self))
+                self.vocab_size = max(len(tokens), hparams["text_config"]["vocab_size"])
+                padding = range(len(tokens), self.vocab_size)
+                yield from tokens + [(f"[PAD{token}]".encode(), -1000.0, gguf.TokenType.UNUSED) for token in padding]
+
+            gguf.LlamaHfVocab.all_tokens = filled_up
         elif kind == ModelType.TEXT:
             model_class.get_vocab_base_pre = lambda self, tokenizer: pre
             model_class.set_vocab = lambda self: self._set_vocab_gpt2()  # what it comes to without a SentencePiece model
@@ -151,6 +172,8 @@ def main():
             writer.write()
         finally:
             model_class.set_gguf_parameters = own
+            if kind == ModelType.TEXT and pre == "own":
+                gguf.LlamaHfVocab.all_tokens = own_tokens
 
     def stored_type(config):
         types = {"bfloat16": gguf.LlamaFileType.MOSTLY_BF16, "float16": gguf.LlamaFileType.MOSTLY_F16}
@@ -181,6 +204,7 @@ def main():
             shutil.copytree(folder / "model", model)
             config = json.loads((model / "config.json").read_text())
             processor = pixels_of(model)
+            more = as_published_gemma4(model, config, processor) if name.startswith("gemma4") else {}
             processor.setdefault("image_mean", CLIP_MEAN)
             processor.setdefault("image_std", CLIP_STD)
             (model / "preprocessor_config.json").write_text(json.dumps(processor))
@@ -196,7 +220,6 @@ def main():
                     eyes = ("vision_tower.", "multi_modal_projector.")
                     save_file({("model." if key.startswith(eyes) else "") + key: tensor for key, tensor in load_file(file).items()}, file)
             (model / "config.json").write_text(json.dumps(config))
-            more = {}
             size = processor.get("size", {})
             for key, of in [("clip.vision.image_min_pixels", processor.get("min_pixels", size.get("shortest_edge"))),
                             ("clip.vision.image_max_pixels", processor.get("max_pixels", size.get("longest_edge"))),
