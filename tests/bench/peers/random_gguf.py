@@ -1,10 +1,11 @@
 #!/usr/bin/env python3
 """GGUF files of a published shape with random weights, for llama_cpp_peer.py: speed does not depend on what the weights are.
 
-    python tests/bench/peers/random_gguf.py FOLDER --tokenizer MODEL.gguf [--shapes 0.5b 1.5b] [--types bf16 q8_0 q4_0 q4_k_m]
+    python tests/bench/peers/random_gguf.py FOLDER --tokenizer MODEL.gguf [--shapes 0.5b 1.5b 0.8b] [--types bf16 q8_0 q4_0 q4_k_m]
 
-Writes FOLDER/qwen2-<shape>-<type>.gguf: the bf16 one from a fixed seed, the others made of it by llama.cpp's own quantiser. The vocabulary's
-words are those of --tokenizer (any GGUF file with a byte-level one), filled up with unused ones. Needs gguf and llama-cpp-python.
+Writes FOLDER/qwen2-<shape>-<type>.gguf, of 0.8b qwen35-0.8b-<type>.gguf: the bf16 one from a fixed seed, the others made of it by llama.cpp's
+own quantiser. The vocabulary's words are those of --tokenizer (any GGUF file with a byte-level one), filled up with unused ones. Needs gguf
+and llama-cpp-python.
 """
 
 from __future__ import annotations
@@ -26,57 +27,112 @@ def bf16(numbers: np.ndarray) -> np.ndarray:
     return gguf.quants.quantize(numbers, gguf.GGMLQuantizationType.BF16)
 
 
-def write(path: pathlib.Path, shape: str, tokenizer: str) -> None:
-    layers, hidden, inner, heads, kv_heads, vocabulary, _ = shapes.QWEN2[shape]
-    words = gguf.GGUFReader(tokenizer).fields
-    texts = lambda key: [bytes(words[key].parts[i]) for i in words[key].data]
-    numbers = lambda key: [int(words[key].parts[i][0]) for i in words[key].data]
-    writer = gguf.GGUFWriter(path, "qwen2")
-    writer.add_name(f"random Qwen2 {shape}")
-    writer.add_block_count(layers)
-    writer.add_context_length(shapes.MAX_POSITIONS)
-    writer.add_embedding_length(hidden)
-    writer.add_feed_forward_length(inner)
-    writer.add_head_count(heads)
-    writer.add_head_count_kv(kv_heads)
-    writer.add_rope_freq_base(shapes.ROPE_THETA)
-    writer.add_layer_norm_rms_eps(1e-6)
-    tokens, kinds = texts("tokenizer.ggml.tokens"), numbers("tokenizer.ggml.token_type")
-    missing = vocabulary - len(tokens)
-    writer.add_tokenizer_model("gpt2")
-    writer.add_tokenizer_pre("qwen2")
-    writer.add_token_list(tokens + [f"[PAD{i}]" for i in range(missing)])
-    writer.add_token_types(kinds + [gguf.TokenType.UNUSED] * missing)
-    writer.add_token_merges(texts("tokenizer.ggml.merges"))
-    writer.add_eos_token_id(numbers("tokenizer.ggml.eos_token_id")[0])
-    writer.add_chat_template("{% for m in messages %}{{ m['content'] }}{% endfor %}")
-    generator = np.random.default_rng(SEED)
-    head_dim = hidden // heads
+class Writer(gguf.GGUFWriter):
+    """With the words of another file and random weights."""
 
-    def matrix(name: str, rows: int, columns: int) -> None:
-        numbers = generator.standard_normal((rows, columns), dtype=np.float32) * 0.02
-        writer.add_tensor(name, bf16(numbers), raw_dtype=gguf.GGMLQuantizationType.BF16)
+    def __init__(self, path: pathlib.Path, architecture: str, shape: shapes.Shape | shapes.Hybrid, rope_theta: float) -> None:
+        super().__init__(path, architecture)
+        self.generator = np.random.default_rng(SEED)
+        self.add_name(f"random {path.stem}")
+        self.add_block_count(shape.layers)
+        self.add_context_length(shapes.MAX_POSITIONS)
+        self.add_embedding_length(shape.hidden)
+        self.add_feed_forward_length(shape.intermediate)
+        self.add_head_count(shape.heads)
+        self.add_head_count_kv(shape.kv_heads)
+        self.add_rope_freq_base(rope_theta)
+        self.add_layer_norm_rms_eps(1e-6)
 
-    def vector(name: str, size: int, value: float) -> None:
-        writer.add_tensor(name, np.full(size, value, dtype=np.float32))
+    def take_words(self, tokenizer: str, pre: str, vocabulary: int) -> None:
+        words = gguf.GGUFReader(tokenizer).fields
+        texts = lambda key: [bytes(words[key].parts[i]) for i in words[key].data]
+        numbers = lambda key: [int(words[key].parts[i][0]) for i in words[key].data]
+        tokens, kinds = texts("tokenizer.ggml.tokens"), numbers("tokenizer.ggml.token_type")
+        missing = vocabulary - len(tokens)
+        self.add_tokenizer_model("gpt2")
+        self.add_tokenizer_pre(pre)
+        self.add_token_list(tokens + [f"[PAD{i}]" for i in range(missing)])
+        self.add_token_types(kinds + [gguf.TokenType.UNUSED] * missing)
+        self.add_token_merges(texts("tokenizer.ggml.merges"))
+        self.add_eos_token_id(numbers("tokenizer.ggml.eos_token_id")[0])
+        self.add_chat_template("{% for m in messages %}{{ m['content'] }}{% endfor %}")
 
-    matrix("token_embd.weight", vocabulary, hidden)
-    vector("output_norm.weight", hidden, 1.0)
-    for layer in range(layers):
+    def matrix(self, name: str, rows: int, columns: int) -> None:
+        numbers = self.generator.standard_normal((rows, columns), dtype=np.float32) * 0.02
+        self.add_tensor(name, bf16(numbers), raw_dtype=gguf.GGMLQuantizationType.BF16)
+
+    def vector(self, name: str, size: int, value: float) -> None:
+        self.add_tensor(name, np.full(size, value, dtype=np.float32))
+
+    def mlp(self, prefix: str, hidden: int, inner: int) -> None:
+        self.matrix(f"{prefix}ffn_gate.weight", inner, hidden)
+        self.matrix(f"{prefix}ffn_up.weight", inner, hidden)
+        self.matrix(f"{prefix}ffn_down.weight", hidden, inner)
+
+    def finish(self) -> None:
+        self.write_header_to_file()
+        self.write_kv_data_to_file()
+        self.write_tensors_to_file()
+        self.close()
+
+
+def write_qwen2(path: pathlib.Path, shape: shapes.Shape, tokenizer: str) -> None:
+    writer = Writer(path, "qwen2", shape, shapes.ROPE_THETA)
+    writer.take_words(tokenizer, "qwen2", shape.vocabulary)
+    hidden, head_dim = shape.hidden, shape.hidden // shape.heads
+    writer.matrix("token_embd.weight", shape.vocabulary, hidden)
+    writer.vector("output_norm.weight", hidden, 1.0)
+    for layer in range(shape.layers):
         prefix = f"blk.{layer}."
-        for name, rows in (("q", hidden), ("k", kv_heads * head_dim), ("v", kv_heads * head_dim)):
-            matrix(f"{prefix}attn_{name}.weight", rows, hidden)
-            vector(f"{prefix}attn_{name}.bias", rows, 0.0)
-        matrix(f"{prefix}attn_output.weight", hidden, hidden)
-        matrix(f"{prefix}ffn_gate.weight", inner, hidden)
-        matrix(f"{prefix}ffn_up.weight", inner, hidden)
-        matrix(f"{prefix}ffn_down.weight", hidden, inner)
-        vector(f"{prefix}attn_norm.weight", hidden, 1.0)
-        vector(f"{prefix}ffn_norm.weight", hidden, 1.0)
-    writer.write_header_to_file()
-    writer.write_kv_data_to_file()
-    writer.write_tensors_to_file()
-    writer.close()
+        for name, rows in (("q", hidden), ("k", shape.kv_heads * head_dim), ("v", shape.kv_heads * head_dim)):
+            writer.matrix(f"{prefix}attn_{name}.weight", rows, hidden)
+            writer.vector(f"{prefix}attn_{name}.bias", rows, 0.0)
+        writer.matrix(f"{prefix}attn_output.weight", hidden, hidden)
+        writer.mlp(prefix, hidden, shape.intermediate)
+        writer.vector(f"{prefix}attn_norm.weight", hidden, 1.0)
+        writer.vector(f"{prefix}ffn_norm.weight", hidden, 1.0)
+    writer.finish()
+
+
+def write_qwen35(path: pathlib.Path, shape: shapes.Hybrid, tokenizer: str) -> None:
+    writer = Writer(path, "qwen35", shape, shapes.HYBRID_ROPE_THETA)
+    writer.take_words(tokenizer, "qwen35", shape.vocabulary)
+    hidden, states = shape.hidden, shape.state_heads * shape.state_dim
+    writer.add_key_length(shape.head_dim)
+    writer.add_value_length(shape.head_dim)
+    writer.add_rope_dimension_count(shape.head_dim // shapes.ROTATED)
+    writer.add_rope_dimension_sections([11, 11, 10, 0])
+    writer.add_ssm_conv_kernel(shapes.CONVOLUTION)
+    writer.add_ssm_state_size(shape.state_dim)
+    writer.add_ssm_group_count(shape.state_heads)
+    writer.add_ssm_time_step_rank(shape.state_heads)
+    writer.add_ssm_inner_size(states)
+    writer.add_full_attention_interval(shapes.ATTENDS_EVERY)
+    writer.matrix("token_embd.weight", shape.vocabulary, hidden)
+    writer.vector("output_norm.weight", hidden, 1.0)
+    for layer in range(shape.layers):
+        prefix = f"blk.{layer}."
+        if (layer + 1) % shapes.ATTENDS_EVERY == 0:
+            writer.matrix(f"{prefix}attn_q.weight", 2 * shape.heads * shape.head_dim, hidden)  # with the gate
+            for name in "kv":
+                writer.matrix(f"{prefix}attn_{name}.weight", shape.kv_heads * shape.head_dim, hidden)
+            for name in "qk":
+                writer.vector(f"{prefix}attn_{name}_norm.weight", shape.head_dim, 1.0)
+            writer.matrix(f"{prefix}attn_output.weight", hidden, shape.heads * shape.head_dim)
+        else:
+            writer.matrix(f"{prefix}attn_qkv.weight", 3 * states, hidden)
+            writer.matrix(f"{prefix}attn_gate.weight", states, hidden)
+            writer.matrix(f"{prefix}ssm_alpha.weight", shape.state_heads, hidden)
+            writer.matrix(f"{prefix}ssm_beta.weight", shape.state_heads, hidden)
+            writer.add_tensor(f"{prefix}ssm_conv1d.weight", writer.generator.standard_normal((3 * states, shapes.CONVOLUTION), dtype=np.float32) * 0.2)
+            writer.vector(f"{prefix}ssm_dt.bias", shape.state_heads, 1.0)
+            writer.vector(f"{prefix}ssm_a", shape.state_heads, -1.0)
+            writer.vector(f"{prefix}ssm_norm.weight", shape.state_dim, 1.0)
+            writer.matrix(f"{prefix}ssm_out.weight", hidden, states)
+        writer.mlp(prefix, hidden, shape.intermediate)
+        writer.vector(f"{prefix}attn_norm.weight", hidden, 1.0)
+        writer.vector(f"{prefix}post_attention_norm.weight", hidden, 1.0)
+    writer.finish()
 
 
 def quantise(source: pathlib.Path, target: pathlib.Path, kind: int) -> None:
@@ -90,16 +146,20 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("folder", type=pathlib.Path)
     parser.add_argument("--tokenizer", required=True)
-    parser.add_argument("--shapes", nargs="+", choices=TIED, default=TIED)
+    parser.add_argument("--shapes", nargs="+", choices=[*TIED, *shapes.QWEN35], default=TIED)
     parser.add_argument("--types", nargs="+", choices=["bf16", *TYPES], default=["bf16", *TYPES])
     options = parser.parse_args()
     options.folder.mkdir(parents=True, exist_ok=True)
-    for shape in options.shapes:
-        source = options.folder / f"qwen2-{shape}-bf16.gguf"
-        write(source, shape, options.tokenizer)
-        for name in options.types:
-            if name != "bf16":
-                quantise(source, options.folder / f"qwen2-{shape}-{name}.gguf", TYPES[name])
+    for name in options.shapes:
+        family = "qwen35" if name in shapes.QWEN35 else "qwen2"
+        path = lambda kind: options.folder / f"{family}-{name}-{kind}.gguf"
+        if family == "qwen35":
+            write_qwen35(path("bf16"), shapes.QWEN35[name], options.tokenizer)
+        else:
+            write_qwen2(path("bf16"), shapes.QWEN2[name], options.tokenizer)
+        for kind in options.types:
+            if kind != "bf16":
+                quantise(path("bf16"), path(kind), TYPES[kind])
 
 
 if __name__ == "__main__":
