@@ -20,6 +20,9 @@ QString noteOf(const MessageContent& content) {
   if (content.status == MessageStatus::kAbandoned)
     return nothing ? NoteWords::tr("Winnow was closed before the first word.") : NoteWords::tr("Winnow was closed while this was written.");
   if (content.status == MessageStatus::kFailed && content.canGoOn) return NoteWords::tr("The answer so far is kept.");
+  if (content.status == MessageStatus::kComplete && content.speaker == Speaker::kAssistant && content.text.trimmed().isEmpty())
+    return nothing ? NoteWords::tr("The model ended without a word.")
+                   : NoteWords::tr("The model ended with its thoughts, without an answer.");
   return {};
 }
 

@@ -270,7 +270,7 @@ Script thinking_script(const Request& request, const std::string& thought, const
   finished.thought = thought;
   finished.figures.tokens.thought = 240;
   finished.figures.timings_ms.thought = 12000.0;
-  const auto first = std::find_if(script.begin(), script.end(), [](const auto& step) {
+  const auto first = std::find_if(script.begin(), std::prev(script.end()), [](const auto& step) {
     const auto* say = std::get_if<Say>(&step.action);
     return say != nullptr && std::holds_alternative<TextDelta>(say->body);
   });
@@ -302,6 +302,18 @@ TEST_F(UnfinishedAnswer, AThoughtIsFoldedKeptAndNoPartOfTheAnswer) {
   ASSERT_EQ(later.messages.size(), 3U);
   EXPECT_EQ(std::get<TextItem>(later.messages[1].items.front()).text, "Red.");
   EXPECT_EQ(later.messages[1].thought, "Let me see.") << "what becomes of it is the chat template's matter";
+}
+
+TEST_F(UnfinishedAnswer, ThatIsAllThoughtsSaysSo) {
+  m_script = [](const Request& request) { return thinking_script(request, "Let me see.", ""); };
+  ask(QStringLiteral("colour?"));
+  EXPECT_EQ(last().text, QString());
+  EXPECT_TRUE(told().contains(QStringLiteral("The model ended with its thoughts, without an answer."))) << told().toStdString();
+  m_script = [](const Request& request) {
+    return std::holds_alternative<LoadModel>(request.body) ? load_script(request) : answer_script(request, "");
+  };
+  ask(QStringLiteral("and now?"));
+  EXPECT_TRUE(told().contains(QStringLiteral("The model ended without a word."))) << told().toStdString();
 }
 
 TEST_F(UnfinishedAnswer, OfAProgramThatWasClosedBeforeTheFirstWord) {
