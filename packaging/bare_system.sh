@@ -6,12 +6,14 @@
 # those of a package, by UBUNTU_KEYRING. Sets root, window, cli and resources.
 roots=${WINNOW_ROOTS:-/var/tmp/winnow-roots}
 base=$roots/base-$suite root=$roots/run-$suite.$$
+mkdir -p "$roots"
+exec 8>"$roots/lock" && flock 8  # one at a time: the screens share their number
 step() { printf '%s %s, %s: %s\n' "$(date +%T)" "${package##*/}" "$suite" "$*"; }
 fail() { step "FAILED: $*"; exit 1; }
 
 if [ ! -e "$base/.complete" ]; then
   step "making the bare system"
-  mkdir -p "$roots"; rm -rf "$base"
+  rm -rf "$base"
   case "$suite" in
     noble) debootstrap --variant=minbase --components=main,universe ${UBUNTU_KEYRING:+--keyring="$UBUNTU_KEYRING"} noble "$base" http://archive.ubuntu.com/ubuntu gutsy ;;
     *) debootstrap --variant=minbase "$suite" "$base" http://deb.debian.org/debian ;;
