@@ -82,6 +82,8 @@ ordered_json media_json(const std::vector<MediaSampled>& sampled) {
                      {"kind", word_of(kMediaKindWords, item.kind)},
                      {"tokens", item.tokens},
                      {"all_tokens", item.all_tokens},
+                     {"visual_tokens", item.visual_tokens},
+                     {"detail", detail_word(item.detail)},
                      {"duration_s", item.duration_s},
                      {"asked_s", item.asked_s},
                      {"frames_s", item.actual_s},

@@ -3,9 +3,11 @@
 #include <algorithm>
 #include <optional>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "app/cli/console_output.h"
+#include "app/cli/detail_options.h"
 #include "app/cli/option_checks.h"
 #include "app/media/text_encoding.h"
 #include "app/recipes/option_json.h"
@@ -20,9 +22,9 @@ constexpr std::size_t kMaxQuestions = 100'000;
 constexpr std::size_t kMostFieldBytes = 64;  // of a name that is told
 
 // What a line may say. The last two are its writer's own and come back as they are.
-constexpr std::string_view kFields[] = {"image",      "video", "document",  "subtitles", "encoding", "frames",  "every",
-                                        "from",       "to",    "method",    "retention", "budget",   "options", "seed",
-                                        "max_tokens", "think", "questions", "id",        "about"};
+constexpr std::string_view kFields[] = {"image",      "video", "document",  "subtitles",      "encoding",     "frames",  "every",
+                                        "from",       "to",    "method",    "retention",      "budget",       "options", "seed",
+                                        "max_tokens", "think", "questions", "picture_detail", "frame_detail", "id",      "about"};
 
 // A name that nothing reads would look as if it counted.
 void require_known_fields(const Json& line, const JsonObject& subject) {
@@ -51,6 +53,13 @@ TurnOptions line_options(const JsonObject& line, const TurnOptions& defaults) {
   plan.every_s = line.real("every", 0.0, kLongestS, plan.every_s);
   plan.from_s = line.real("from", 0.0, kLongestS, plan.from_s);
   plan.to_s = line.real("to", 0.0, kLongestS, plan.to_s);
+  for (const auto& [field, detail] : {std::pair{"picture_detail", &options.detail.pictures}, {"frame_detail", &options.detail.frames}}) {
+    if (!line.has(field)) continue;
+    const Json& value = line.value(field);
+    const std::string word = value.is_number_integer() ? value.dump() : line.string(field, kMaxText);
+    if (const std::string problem = detail_problem(word); !problem.empty()) line.refuse(ErrorCode::kDamagedFile, field, "it " + problem);
+    *detail = *detail_of(word);
+  }
   RecipeSpec& recipe = options.recipe;
   recipe.method = line.string("method", kMaxText, recipe.method);
   if (line.has("options")) {

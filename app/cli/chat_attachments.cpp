@@ -28,12 +28,14 @@ std::string subtitles_of_more(const std::string& path, TurnOptions options) {
 }  // namespace
 
 void ChatAttachments::add_all(const TurnOptions& options) {
-  for (const std::string& path : options.images) add(image_request(path));
+  for (const std::string& path : options.images) add(image_request(path, options));
   for (const std::string& path : options.videos) add(video_request(path, options.plan, subtitles_for(path, options), options));
   for (const std::string& path : options.documents) add(document_request(path, options));
 }
 
-void ChatAttachments::add_image(std::string_view typed) { add(image_request(path_in(typed, "/image"))); }
+void ChatAttachments::add_image(std::string_view typed, const TurnOptions& options) {
+  add(image_request(path_in(typed, "/image"), options));
+}
 
 void ChatAttachments::add_video(std::string_view typed, const TurnOptions& options) {
   const app::PathAndNumber given = app::typedPathAndNumber(typed, kMostFrames);

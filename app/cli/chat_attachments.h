@@ -21,7 +21,7 @@ class ChatAttachments {
   // The files that the command line names.
   void add_all(const TurnOptions& options);
   // typed: a path as people paste it; behind that of a video, how many frames.
-  void add_image(std::string_view typed);
+  void add_image(std::string_view typed, const TurnOptions& options);
   void add_video(std::string_view typed, const TurnOptions& options);
   void add_document(std::string_view typed, const TurnOptions& options);
   // Its number in list(), or all without one.

@@ -209,7 +209,7 @@ class Chat {
 
   // typed: the rest of the line, which is a path, spaces included.
   void attach(const std::string& name, std::string_view typed) {
-    if (name == "/image") attached_.add_image(typed);
+    if (name == "/image") attached_.add_image(typed, options_.turn);
     if (name == "/video") attached_.add_video(typed, options_.turn);
     if (name == "/document") attached_.add_document(typed, options_.turn);
     if (name == "/detach") attached_.detach(typed.substr(std::min(typed.find_first_not_of(' '), typed.size())));

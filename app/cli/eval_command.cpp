@@ -11,6 +11,7 @@
 
 #include "app/cli/commands.h"
 #include "app/cli/console_output.h"
+#include "app/cli/detail_options.h"
 #include "app/cli/interrupt_signals.h"
 #include "app/cli/media_reading.h"
 #include "app/cli/option_checks.h"
@@ -116,6 +117,7 @@ std::vector<Job> jobs_of(const EvalOptions& options) {
     judged_by.push_back(whose == "own" ? app::JudgedBy::kItsOwn : app::JudgedBy::kTheFirst);
   app::DatasetOptions reading;
   reading.frames = options.frames;
+  reading.detail = options.detail;
   reading.kindOf = [](const std::string& path) { return media_reader().detectKind(path); };
   std::vector<std::string> files = options.data;
   if (options.demo) files.push_back(bundled_set());
@@ -173,6 +175,7 @@ void add_eval_options(CLI::App& command, EvalOptions& options) {
   command.add_option("--frames", options.frames, "frames of videos whose line does not say")
       ->check(whole_number(1, kMostFrames))
       ->capture_default_str();
+  add_detail_options(command, options.detail);
   command.add_option("--limit", options.limit, "only the first N questions of each set")->check(whole_number(1, 1 << 30));
   command.add_option("--max-tokens", options.sampling.max_new_tokens, "longest answer in tokens, thinking included")
       ->check(whole_number(1, kMostTokens))

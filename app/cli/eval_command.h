@@ -20,6 +20,7 @@ struct EvalOptions {
   std::vector<double> retentions = {0.5, 0.2, 0.1, 0.05, 0.01};
   std::vector<std::uint64_t> seeds = {0};
   int frames = 64;
+  MediaDetails detail;
   int limit = 0;           // positive: only so many questions of each set
   Sampling sampling;       // greedy; how long answers and thoughts may be
   bool agreement = false;  // every answer against the full cache, token by token

@@ -5,18 +5,21 @@
 #include <utility>
 
 #include "app/cli/console_output.h"
+#include "app/cli/detail_options.h"
 #include "app/notices/notice_text.h"
 
 namespace winnow::cli {
 
 class NoticedEngine::Sink : public EventSink {
  public:
-  Sink(EventSink& sink, std::set<std::string>& said) : sink_(sink), said_(said) {}
+  Sink(EventSink& sink, std::set<std::string>& said, ModelInfo& model) : sink_(sink), said_(said), model_(model) {}
 
   void on_event(Event event) override {
     if (const auto* sampled = std::get_if<MediaSampled>(&event.body)) {
       for (const MediaNotice& notice : sampled->notices) say(sampled->path + ": " + app::noticeText(notice));
+      if (const std::string many = many_tokens_note(*sampled, model_); !many.empty()) say(many);
     }
+    if (const auto* loaded = std::get_if<ModelLoaded>(&event.body)) model_ = loaded->info;
     sink_.on_event(std::move(event));
   }
 
@@ -29,10 +32,11 @@ class NoticedEngine::Sink : public EventSink {
 
   EventSink& sink_;
   std::set<std::string>& said_;
+  ModelInfo& model_;
 };
 
 void NoticedEngine::handle(const Request& request, EventSink& sink, const InterruptToken& interrupt) {
-  Sink noticed(sink, said_);
+  Sink noticed(sink, said_, model_);
   engine_->handle(request, noticed, interrupt);
 }
 

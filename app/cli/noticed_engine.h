@@ -1,4 +1,5 @@
-// An engine that says on standard error what was noticed of the media that it reads: each thing once, whoever asks.
+// An engine that says on standard error what was noticed of the media that it reads, and which images take many tokens: each thing once,
+// whoever asks.
 //
 // Wrapped around the real one by Session, so that no command can forget it. Main thread.
 #pragma once
@@ -22,6 +23,7 @@ class NoticedEngine final : public Engine {
 
   const std::unique_ptr<Engine> engine_;
   std::set<std::string> said_;
+  ModelInfo model_;  // that is loaded
 };
 
 }  // namespace winnow::cli

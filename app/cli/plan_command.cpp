@@ -8,6 +8,7 @@
 #include "app/cli/answer_json.h"
 #include "app/cli/commands.h"
 #include "app/cli/console_output.h"
+#include "app/cli/detail_options.h"
 #include "app/cli/session.h"
 
 namespace winnow::cli {
@@ -99,9 +100,9 @@ ExitStatus run_plan(CommandOptions options) {
   ConsoleSink sink(AnswerOutput::kSilent);
   session.run(Plan{turn_of(options.turn, first_thread(options.turn, options.question))}, sink);
   if (!sink.planned) return ExitStatus::kInterrupted;
-  const std::string text = options.format == OutputFormat::kJson
-                               ? json_line(plan_json(*sink.planned, sink.media), 2)
-                               : plan_text(*sink.planned, sink.media) + window_text(*sink.planned, model.traits.window);
+  const std::string text = options.format == OutputFormat::kJson ? json_line(plan_json(*sink.planned, sink.media), 2)
+                                                                 : plan_text(*sink.planned, sink.media) + detail_lines(sink.media, model) +
+                                                                       window_text(*sink.planned, model.traits.window);
   print_out("%s\n", text.c_str());
   return ExitStatus::kAnswered;
 }

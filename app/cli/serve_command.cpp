@@ -9,6 +9,7 @@
 #include "app/cli/commands.h"
 #include "app/cli/console.h"
 #include "app/cli/console_output.h"
+#include "app/cli/detail_options.h"
 #include "app/cli/interrupt_signals.h"
 #include "app/cli/media_reading.h"
 #include "app/cli/option_checks.h"
@@ -54,6 +55,7 @@ app::ApiOptions api_options(const ServeOptions& options) {
   api.defaults.recipe = recipe_of(options.turn);
   api.defaults.sampling = options.turn.sampling;
   api.defaults.plan = options.turn.plan;
+  api.defaults.detail = options.turn.detail;
   if (api.defaults.plan.every_s > 0.0) api.defaults.plan.frame_count = 0;
   api.lengthGiven = options.turn.answer_length_given;
   api.mediaFolders = options.media_folders;
@@ -98,6 +100,7 @@ RunCommand add_serve(CLI::App& command) {
   const auto options = std::make_shared<ServeOptions>();
   add_model_options(command, options->model);
   add_frame_options(command, options->turn);
+  add_detail_options(command, options->turn.detail);
   add_method_options(command, options->turn);
   add_sampling_options(command, options->turn);
   command.add_option("--host", options->host, "numeric address to listen on; another than this machine's own needs --api-key-file")

@@ -8,6 +8,7 @@
 #include <utility>
 
 #include "app/cli/console_output.h"
+#include "app/cli/detail_options.h"
 #include "app/cli/encoding_option.h"
 #include "app/cli/option_checks.h"
 #include "app/cli/pin_options.h"
@@ -136,6 +137,7 @@ void add_media_options(CLI::App& command, TurnOptions& options) {
       ->check(whole_number(0, kMostTokens))
       ->capture_default_str();
   add_frame_options(command, options);
+  add_detail_options(command, options.detail);
   command.add_option("--from", options.plan.from_s, "start of the range to read, in seconds")->check(number(0.0, kLongestS));
   command.add_option("--to", options.plan.to_s, "end of the range to read, in seconds")->check(number_above_zero(kLongestS));
   add_subtitle_option(command, options);
@@ -311,7 +313,11 @@ LoadModel load_request(const LoadModel& options) {
   return request;
 }
 
-MediaRequest image_request(const std::string& path) { return {path, MediaKind::kImage, {}}; }
+MediaRequest image_request(const std::string& path, const TurnOptions& options) {
+  MediaRequest request{path, MediaKind::kImage, {}};
+  request.detail = options.detail.pictures;
+  return request;
+}
 
 MediaRequest document_request(const std::string& path, const TurnOptions& options) {
   MediaRequest request{path, MediaKind::kDocument, {}};
@@ -322,6 +328,7 @@ MediaRequest document_request(const std::string& path, const TurnOptions& option
 
 MediaRequest video_request(const std::string& path, const FramePlan& plan, const std::string& subtitles, const TurnOptions& options) {
   MediaRequest request{path, MediaKind::kVideo, plan};
+  request.detail = options.detail.frames;
   request.subtitles = subtitles;
   if (!subtitles.empty()) request.encoding = options.encoding;
   if (plan.every_s > 0.0) request.plan.frame_count = 0;
@@ -344,7 +351,7 @@ std::vector<Message> first_thread(const TurnOptions& options, const std::string&
   std::vector<Message> thread;
   if (!options.system_prompt.empty()) thread.push_back({Role::kSystem, {TextItem{options.system_prompt}}});
   Message user;
-  for (const std::string& path : options.images) user.items.emplace_back(MediaItem{image_request(path)});
+  for (const std::string& path : options.images) user.items.emplace_back(MediaItem{image_request(path, options)});
   for (const std::string& path : options.videos)
     user.items.emplace_back(MediaItem{video_request(path, options.plan, subtitles_for(path, options), options)});
   for (const std::string& path : options.documents) user.items.emplace_back(MediaItem{document_request(path, options)});

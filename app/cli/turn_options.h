@@ -23,6 +23,7 @@ struct TurnOptions {
   std::int64_t document_tokens = 0;  // of every document, from its beginning; 0: all
   std::string encoding;              // of every document and of subtitles, by a name of app/media/text_encoding.h; empty: by their bytes
   FramePlan plan;                    // of every video; every_s counts before frame_count
+  MediaDetails detail;               // of every image and every video
   std::string subtitles;             // as subtitle_options.h reads it
   std::vector<std::string> pins;     // as pin_options.h reads them
   std::string recipe_file;           // that the recipe was read from
@@ -61,7 +62,7 @@ PromptSettings prompt_settings(const TurnOptions& options);
 
 // With the demo model's folder if none is named.
 LoadModel load_request(const LoadModel& options);
-MediaRequest image_request(const std::string& path);
+MediaRequest image_request(const std::string& path, const TurnOptions& options);
 MediaRequest document_request(const std::string& path, const TurnOptions& options);
 // plan: instead of the options'; subtitles: as subtitles_for() says.
 MediaRequest video_request(const std::string& path, const FramePlan& plan, const std::string& subtitles, const TurnOptions& options);

@@ -10,6 +10,7 @@
 #include "app/cli/answer_json.h"
 #include "app/cli/commands.h"
 #include "app/cli/console_output.h"
+#include "app/cli/detail_options.h"
 #include "app/cli/interrupt_signals.h"
 #include "app/cli/option_checks.h"
 #include "app/cli/session.h"
@@ -81,7 +82,9 @@ class Watch {
   Turn turn(const std::string& question) const {
     FramePlan plan = options_.turn.plan;
     plan.frame_count = 0;
-    Message message{Role::kUser, {MediaItem{{options_.source, MediaKind::kVideo, plan}}}};
+    MediaRequest source{options_.source, MediaKind::kVideo, plan};
+    source.detail = options_.turn.detail.frames;
+    Message message{Role::kUser, {MediaItem{std::move(source)}}};
     if (!question.empty()) message.items.emplace_back(TextItem{question});
     std::vector<Message> thread;
     if (!options_.turn.system_prompt.empty()) thread.push_back({Role::kSystem, {TextItem{options_.turn.system_prompt}}});
@@ -235,6 +238,7 @@ RunCommand add_watch(CLI::App& command) {
   command.add_option("--every", turn.plan.every_s, "take a frame every S seconds")
       ->check(number_above_zero(kLongestS))
       ->capture_default_str();
+  add_frame_detail_option(command, turn.detail.frames);
   command.add_option("--cap", turn.recipe.budget_tokens, "most slots per layer and KV head")
       ->check(whole_number(1, kMostSlots))
       ->default_str("2000");

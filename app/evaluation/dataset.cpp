@@ -71,6 +71,7 @@ class ItemReader {
       media.path = (m_folder / path).string();
       media.kind = m_options.kindOf(media.path);
       media.plan.frame_count = frames;
+      media.detail = media.kind == MediaKind::kVideo ? m_options.detail.frames : m_options.detail.pictures;
     }
     return read;
   }
@@ -99,6 +100,7 @@ std::string fingerprintOf(const std::vector<EvaluationItem>& items, const fs::pa
       std::error_code ignored;
       facts["media"].push_back(
           {hexOf(fs::path(media.path).lexically_relative(folder).string()), fs::file_size(media.path, ignored), media.plan.frame_count});
+      if (media.detail != MediaDetail()) facts["media"].push_back(detail_word(media.detail));
     }
     const std::string text = facts.dump(-1, ' ', true, json::error_handler_t::replace);
     hash.addData(QByteArray::fromStdString(text + "\n"));

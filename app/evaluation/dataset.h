@@ -23,6 +23,7 @@ using KindOfMedia = std::function<MediaKind(const std::string& path)>;
 struct DatasetOptions {
   int frames = 64;  // of videos whose line says nothing
   KindOfMedia kindOf;
+  MediaDetails detail{};
 };
 
 struct Dataset {

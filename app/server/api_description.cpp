@@ -202,7 +202,21 @@ constexpr std::string_view kDescription = R"json({
        "reasoning_effort": {"enum": ["none", "minimal", "low", "medium", "high", "xhigh", null]},
        "chat_template_kwargs": {"type": ["object", "null"], "properties": {"enable_thinking": {"type": ["boolean", "null"]}}},
        "media_io_kwargs": {"type": ["object", "null"], "properties": {"video": {"$ref": "#/components/schemas/Frames"}}},
-       "mm_processor_kwargs": {"$ref": "#/components/schemas/Frames"},
+       "mm_processor_kwargs": {
+        "allOf": [
+         {"$ref": "#/components/schemas/Frames"},
+         {
+          "properties": {
+           "max_pixels": {"type": ["integer", "null"], "minimum": 1, "maximum": 67108864},
+           "size": {
+            "type": ["object", "null"], "required": ["longest_edge"], "additionalProperties": false,
+            "properties": {"longest_edge": {"type": "integer", "minimum": 1, "maximum": 67108864}}
+           },
+           "max_soft_tokens": {"type": ["integer", "null"], "minimum": 1, "maximum": 16384}
+          }
+         }
+        ]
+       },
        "response_format": {"type": ["object", "null"], "required": ["type"], "properties": {"type": {"const": "text"}}},
        "tool_choice": {"enum": ["none", "auto", null]}
       }
@@ -276,7 +290,12 @@ constexpr std::string_view kDescription = R"json({
       "type": "object", "required": ["type", "image_url"],
       "properties": {
        "type": {"enum": ["image_url"]},
-       "image_url": {"$ref": "#/components/schemas/Address"}
+       "image_url": {
+        "allOf": [
+         {"$ref": "#/components/schemas/Address"},
+         {"properties": {"detail": {"enum": ["auto", "low", "medium", "high", null]}}}
+        ]
+       }
       }
      },
      {

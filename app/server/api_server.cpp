@@ -407,7 +407,10 @@ class ApiServer::Work {
   }
 
   ChatRequest chatOf(const Arrived& arrived) {
-    return chatRequestOf(arrived.request.body, m_options.defaults, arrived.media, m_mediaReader);
+    RequestDefaults defaults = m_options.defaults;
+    defaults.pictures = arrived.model.picture_detail;
+    defaults.frames = arrived.model.frame_detail;
+    return chatRequestOf(arrived.request.body, defaults, arrived.media, m_mediaReader);
   }
 
   Mailbox::Letter answerOf(const Arrived& arrived, ChatRequest chat, bool planOnly) {

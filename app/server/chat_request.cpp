@@ -44,16 +44,57 @@ void readThinking(const RequestFields& body, ChatRequest& request) {
   request.turn.prompt.thinking = *thinks ? Thinking::kOn : Thinking::kOff;
 }
 
-void refusePixels(const RequestFields& settings) {
-  for (const char* name : {"min_pixels", "max_pixels", "total_pixels", "size", "resized_height", "resized_width"}) {
-    if (settings.find(name) != nullptr) refuseUnsupported(settings.path(name), "another size of pictures than the model's own");
+constexpr std::int64_t kMostPixels = std::int64_t{1} << 26;  // of a picture
+
+// Bounds on pixels or tokens in the words of processors, each refused where the loaded model has no such bound.
+class DetailReading {
+ public:
+  explicit DetailReading(const RequestDefaults& defaults) : m_defaults(defaults), m_detail(defaults.detail) {}
+
+  void read(const RequestFields& settings) {
+    for (const char* name : {"min_pixels", "total_pixels", "resized_height", "resized_width"}) {
+      if (settings.find(name) != nullptr) refuseUnsupported(settings.path(name), "another size of pictures than the model's own");
+    }
+    if (const auto px = settings.whole("max_pixels", 1, kMostPixels)) ofPixels(*px, settings.path("max_pixels"));
+    if (const auto size = settings.object("size")) {
+      if (size->find("longest_edge") == nullptr || size->value().size() != 1)
+        refuseUnsupported(settings.path("size"), "another bound on a picture's size than longest_edge");
+      if (const auto px = size->whole("longest_edge", 1, kMostPixels)) ofPixels(*px, size->path("longest_edge"));
+    }
+    if (const auto budget = settings.whole("max_soft_tokens", 1, MediaDetail::kMostTokens)) {
+      if (m_defaults.pictures.kind != DetailKind::kBudgets)
+        refuseUnsupported(settings.path("max_soft_tokens"), "a budget of tokens with this model");
+      m_detail.pictures = m_detail.frames = {DetailLevel::kTokens, *budget};
+    }
   }
+  const MediaDetails& detail() const { return m_detail; }
+
+ private:
+  // Whole tokens, rounded down; of those models alone whose pictures are bounded by their number of pixels.
+  void ofPixels(std::int64_t px, const std::string& param) {
+    const std::int64_t side = m_defaults.pictures.token_px;
+    if (side == 0) refuseUnsupported(param, "a bound on pixels with this model");
+    m_detail.pictures = {DetailLevel::kTokens, std::clamp<std::int64_t>(px / (side * side), 1, MediaDetail::kMostTokens)};
+    if (m_defaults.frames.kind == DetailKind::kAnySize) m_detail.frames = m_detail.pictures;
+  }
+
+  const RequestDefaults& m_defaults;
+  MediaDetails m_detail;
+};
+
+// vLLM's and transformers' ways to say it, for pictures and frames alike; detail in a part wins.
+MediaDetails readDetail(const RequestFields& body, const RequestDefaults& defaults) {
+  DetailReading reading(defaults);
+  if (const auto kinds = body.object("media_io_kwargs")) {
+    if (const auto video = kinds->object("video")) reading.read(*video);
+  }
+  if (const auto settings = body.object("mm_processor_kwargs")) reading.read(*settings);
+  return reading.detail();
 }
 
 // vLLM's and transformers' ways to say which frames of a video are looked at; the later wins over the defaults, and one over the other.
 FramePlan readPlan(const RequestFields& body, FramePlan plan) {
   const auto read = [&](const RequestFields& settings) {
-    refusePixels(settings);
     if (const auto frames = settings.whole("num_frames", -1, kMostFrames); frames && *frames > 0) {
       plan.frame_count = static_cast<int>(*frames);
       plan.every_s = 0.0;
@@ -73,7 +114,8 @@ FramePlan readPlan(const RequestFields& body, FramePlan plan) {
 // The parts of messages, in the order in which the model reads them.
 class Parts {
  public:
-  Parts(const RequestMedia& media, const MediaReader& reader, const FramePlan& plan) : m_media(media), m_reader(reader), m_plan(plan) {}
+  Parts(const RequestMedia& media, const MediaReader& reader, const FramePlan& plan, const MediaDetails& detail)
+      : m_media(media), m_reader(reader), m_plan(plan), m_detail(detail) {}
 
   std::vector<Item> read(const Json& content, const std::string& path) {
     if (content.is_string()) return {TextItem{content.get<std::string>()}};
@@ -88,7 +130,7 @@ class Parts {
   Item part(const RequestFields& part) {
     const std::string type = part.neededText("type");
     if (type == "text" || type == "input_text") return TextItem{part.neededText("text")};
-    if (type == "image_url") return medium(address(part, "image_url"), MediaKind::kImage, part.path("image_url.url"));
+    if (type == "image_url") return picture(part);
     if (type == "video_url") return medium(address(part, "video_url"), MediaKind::kVideo, part.path("video_url.url"));
     if (type == "input_video") return inputVideo(part);
     if (type == "file") return file(part);
@@ -102,6 +144,20 @@ class Parts {
     const auto object = part.object(name);
     if (!object) throw ApiRefusal(400, "is missing", part.path(name));
     return object->neededText("url");
+  }
+
+  // OpenAI's detail, and one word of ours between its two.
+  Item picture(const RequestFields& part) {
+    Item item = medium(address(part, "image_url"), MediaKind::kImage, part.path("image_url.url"));
+    const Json* value = part.find("image_url");
+    if (value == nullptr || !value->is_object()) return item;
+    const auto word = part.object("image_url")->text("detail");
+    if (!word || *word == "auto") return item;
+    const std::optional<MediaDetail> detail = detail_of(*word);
+    if (!detail || detail->level == DetailLevel::kTokens)
+      throw ApiRefusal(400, "must be auto, low, medium or high", part.path("image_url.detail"));
+    std::get<MediaItem>(item).media.detail = *detail;
+    return item;
   }
 
   Item inputVideo(const RequestFields& part) {
@@ -127,7 +183,9 @@ class Parts {
   Item item(const std::string& path, MediaKind kind, const std::string& param) {
     if (kindOf(path, param) != kind)
       throw ApiRefusal(400, kind == MediaKind::kImage ? "is not a picture" : "is not a video", param, "invalid_media");
-    return MediaItem{{path, kind, kind == MediaKind::kVideo ? m_plan : FramePlan()}};
+    MediaRequest request{path, kind, kind == MediaKind::kVideo ? m_plan : FramePlan()};
+    if (kind != MediaKind::kDocument) request.detail = kind == MediaKind::kVideo ? m_detail.frames : m_detail.pictures;
+    return MediaItem{std::move(request)};
   }
 
   MediaKind kindOf(const std::string& path, const std::string& param) const {
@@ -141,6 +199,7 @@ class Parts {
   const RequestMedia& m_media;
   const MediaReader& m_reader;
   const FramePlan m_plan;
+  const MediaDetails m_detail;
 };
 
 Message readMessage(const RequestFields& message, Parts& parts) {
@@ -187,7 +246,7 @@ ChatRequest chatRequestOf(const RequestFields& body, const RequestDefaults& defa
   request.ignored.insert(request.ignored.end(), unknown.begin(), unknown.end());
   const Json* messages = body.list("messages", kMostMessages);
   if (messages == nullptr || messages->empty()) throw ApiRefusal(400, "there must be at least one message", "messages");
-  Parts parts(media, reader, readPlan(body, defaults.plan));
+  Parts parts(media, reader, readPlan(body, defaults.plan), readDetail(body, defaults));
   std::vector<Message>& thread = request.turn.messages;
   for (std::size_t i = 0; i < messages->size(); ++i)
     thread.push_back(readMessage(RequestFields((*messages)[i], "messages[" + std::to_string(i) + "]"), parts));

@@ -13,6 +13,7 @@
 #include "app/server/request_fields.h"
 #include "app/server/request_media.h"
 #include "engine/messages/requests.h"
+#include "engine/models/model_info.h"
 
 namespace winnow::app {
 
@@ -35,6 +36,10 @@ struct RequestDefaults {
   RecipeSpec recipe;
   Sampling sampling;
   FramePlan plan;
+  MediaDetails detail{};
+  // What the loaded model can do about it: bounds in its processor's own words are only read where they mean something.
+  DetailChoices pictures{};
+  DetailChoices frames{};
 };
 
 // reader: asked what a file is.

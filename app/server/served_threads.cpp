@@ -12,7 +12,7 @@ std::string keyOf(Role role, const Item& item) {
   const FramePlan& plan = media.plan;
   for (const double number : {static_cast<double>(plan.frame_count), plan.every_s, plan.from_s, plan.to_s})
     key += "," + std::to_string(number);
-  return key + "m" + media.path;
+  return key + "m" + detail_word(media.detail) + "," + media.path;
 }
 
 std::vector<std::string> keysOf(const std::vector<Message>& messages) {

@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "engine/base/interrupt.h"
+#include "engine/media/media_detail.h"
 #include "engine/media/media_notice.h"
 #include "engine/media/timed_line.h"
 
@@ -49,6 +50,7 @@ struct MediaRequest {
   std::string encoding{};
   // What content_hash() of the file was when it was attached: another one is refused (kMediaChanged) where it is read. Empty: any.
   std::string content{};
+  MediaDetail detail{};  // of an image, or of each frame of a video
 };
 
 struct SampledFrame {

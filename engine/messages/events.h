@@ -73,7 +73,9 @@ struct MediaSampled {
   std::vector<MediaNotice> notices{};
   // Of a video: the frames' times as written in the prompt (FrameSource::shown_times_s); empty: as requested.
   std::vector<double> told_s{};
-  std::string encoding{};  // of a document or of subtitles: as requested
+  std::string encoding{};          // of a document or of subtitles: as requested
+  MediaDetail detail{};            // as requested
+  std::int64_t visual_tokens = 0;  // of an image or a video, words among them included, before any are dropped; 0: not known yet
 };
 
 // kThought: the model's reasoning before its answer.

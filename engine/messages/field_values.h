@@ -76,6 +76,10 @@ inline constexpr int kLast<ColumnOrder> = static_cast<int>(ColumnOrder::kInterle
 template <>
 inline constexpr int kLast<MediaKind> = static_cast<int>(MediaKind::kDocument);
 template <>
+inline constexpr int kLast<DetailLevel> = static_cast<int>(DetailLevel::kTokens);
+template <>
+inline constexpr int kLast<DetailKind> = static_cast<int>(DetailKind::kBudgets);
+template <>
 inline constexpr int kLast<NoticeCode> = 999;  // of a later program: told by its number
 template <>
 inline constexpr int kLast<ErrorCode> = 999;

@@ -20,6 +20,12 @@ constexpr void visit_fields(F& f, auto&& visit) {
   visit("max_frames", f.max_frames);
 }
 
+template <FieldsOf<MediaDetail> F>
+constexpr void visit_fields(F& f, auto&& visit) {
+  visit("level", f.level);
+  visit("tokens", f.tokens);
+}
+
 template <FieldsOf<MediaRequest> F>
 constexpr void visit_fields(F& f, auto&& visit) {
   visit("path", f.path);
@@ -29,6 +35,7 @@ constexpr void visit_fields(F& f, auto&& visit) {
   visit("subtitles", f.subtitles);
   visit("encoding", f.encoding);
   visit("content", f.content);
+  visit("detail", f.detail);
 }
 
 template <FieldsOf<MediaNotice> F>
@@ -263,6 +270,15 @@ constexpr void visit_fields(F& f, auto&& visit) {
   visit("measured", f.measured);
 }
 
+template <FieldsOf<DetailChoices> F>
+constexpr void visit_fields(F& f, auto&& visit) {
+  visit("kind", f.kind);
+  visit("low", f.low);
+  visit("medium", f.medium);
+  visit("high", f.high);
+  visit("token_px", f.token_px);
+}
+
 template <FieldsOf<ModelInfo> F>
 constexpr void visit_fields(F& f, auto&& visit) {
   visit("folder", f.folder);
@@ -292,6 +308,8 @@ constexpr void visit_fields(F& f, auto&& visit) {
   visit("server", f.server);
   visit("most_pictures", f.most_pictures);
   visit("lacks", f.lacks);
+  visit("picture_detail", f.picture_detail);
+  visit("frame_detail", f.frame_detail);
 }
 
 template <FieldsOf<ModelLoaded> F>
@@ -321,6 +339,8 @@ constexpr void visit_fields(F& f, auto&& visit) {
   visit("notices", f.notices);
   visit("told_s", f.told_s);
   visit("encoding", f.encoding);
+  visit("detail", f.detail);
+  visit("visual_tokens", f.visual_tokens);
 }
 
 template <FieldsOf<TextDelta> F>

@@ -22,6 +22,7 @@ struct MediaFacts {
   // Of a video: presentation times of its frames in seconds (FrameSource::shown_times_s; of a running source as requested).
   std::vector<double> times_s = {};
   std::int64_t frames_before = 0;  // frames of the same source that were read earlier
+  std::int64_t most_tokens = 0;    // of a picture, or of a frame (of joined ones together), if the family can; 0: as the model's files say
 };
 
 // The size of its picture, height first.

@@ -6,6 +6,7 @@
 #include <string>
 #include <vector>
 
+#include "engine/models/detail_choices.h"
 #include "engine/recipes/model_traits.h"
 #include "engine/sampling/sampling.h"
 
@@ -53,6 +54,8 @@ struct ModelInfo {
   std::string server;              // that runs it, "vLLM at gpu:8000"; empty: the program's own engine
   std::int64_t most_pictures = 0;  // images and frames that one request may hold; 0: as many as the context takes
   std::vector<Ability> lacks;      // ascending; empty: everything can be done with it
+  DetailChoices picture_detail;    // tokens of an image
+  DetailChoices frame_detail;      // tokens of a frame of a video, of joined frames together
 };
 
 inline bool can(const ModelInfo& model, Ability ability) { return std::ranges::find(model.lacks, ability) == model.lacks.end(); }

@@ -72,7 +72,8 @@ bool same_media(const PreparedMedia& prepared, const Message& message) {
     if (wanted.path != read.path || wanted.kind != read.kind) return false;
     if (wanted.kind == MediaKind::kVideo && wanted.plan != read.plan) return false;
     if (!content.empty() && !wanted.content.empty() && wanted.content != content) return false;  // replaced under its name
-    if (wanted.most_tokens != read.most_tokens || wanted.subtitles != read.subtitles || wanted.encoding != read.encoding) return false;
+    if (wanted.most_tokens != read.most_tokens || wanted.detail != read.detail) return false;
+    if (wanted.subtitles != read.subtitles || wanted.encoding != read.encoding) return false;
   }
   return at == media.size();
 }
@@ -82,7 +83,7 @@ std::vector<Message> media_thread(const PreparedContext& prepared) {
   thread.push_back({Role::kUser, {}});
   for (const MediaSampled& medium : prepared.media)
     thread.back().items.emplace_back(
-        MediaItem{{medium.path, medium.kind, medium.plan, medium.most_tokens, medium.subtitles, medium.encoding}});
+        MediaItem{{medium.path, medium.kind, medium.plan, medium.most_tokens, medium.subtitles, medium.encoding, {}, medium.detail}});
   return thread;
 }
 

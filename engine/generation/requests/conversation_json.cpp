@@ -57,7 +57,7 @@ using fields::Path;
 constexpr std::string_view kByteTexts[] = {"path", "subtitles", "bytes"};
 // Of media that are no longer what they were, which is asked of the files themselves; of sources that are not kept; and what this form
 // writes among the other fields.
-constexpr std::string_view kNotKept[] = {"content", "frames_per_position", "endless", "picture"};
+constexpr std::string_view kNotKept[] = {"content", "frames_per_position", "endless", "picture", "visual_tokens"};
 
 bool is_among(std::span<const std::string_view> names, std::string_view name) { return std::ranges::find(names, name) != names.end(); }
 
@@ -93,7 +93,12 @@ struct KeptForm {
   using Json = winnow::Json;
   static constexpr bool kComplete = true;
 
-  static bool leaves_out(const char* name, const auto& /*value*/) { return is_among(kNotKept, name); }
+  // A detail of its own is younger than the other fields, and files without one have none.
+  template <class T>
+  static bool leaves_out(const char* name, const T& value) {
+    if constexpr (std::is_same_v<T, MediaDetail>) return value == MediaDetail();
+    return is_among(kNotKept, name);
+  }
 
   static void check(std::string_view name, double number, const Path& at) {
     const auto* const range = std::ranges::find_if(kRanges, [&](const Range& each) { return name.ends_with(each.name); });

@@ -101,6 +101,11 @@ ForeseenMedium foresee_medium(std::vector<TokenOrigin> origins, const std::vecto
   return medium;
 }
 
+// Without a video's subtitles.
+std::int64_t visual_tokens_of(std::span<const TokenOrigin> origins) {
+  return std::ranges::count(origins, Modality::kVisual, &TokenOrigin::modality);
+}
+
 // The segment's tokens are added to working's origins.
 ForeseenSegment foresee(const RequestContext& context, const Turn& turn, const Recipe& recipe, Conversation& working) {
   const std::size_t cached = working.thread.size();
@@ -127,7 +132,9 @@ ForeseenSegment foresee(const RequestContext& context, const Turn& turn, const R
     std::optional<double> share;
     if (judge && item.request.kind != MediaKind::kDocument) share = recipe.composition().pruning->before_decoder(recipe.budget().retention);
     foreseen.push_back(foresee_medium(origins, pinned_tokens(frames, {item.request.kind, origins, encoder.joined_frames()}), share));
-    context.emit(sampled_before_decoding(item));
+    MediaSampled sampled = sampled_before_decoding(item);
+    if (item.request.kind != MediaKind::kDocument) sampled.visual_tokens = visual_tokens_of(origins);
+    context.emit(std::move(sampled));
     segment.pruned += std::ssize(origins) - std::ssize(foreseen.back().origins);
     if (known != nullptr) continue;
     if (item.request.kind == MediaKind::kVideo) {

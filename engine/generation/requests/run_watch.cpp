@@ -74,6 +74,7 @@ class Watcher {
     working.media_kinds.push_back(source.kind);
     made_->media.push_back({source.path, source.kind, 0.0, {}, {}, source.plan});
     made_->media.back().endless = true;
+    made_->media.back().detail = source.detail;
     if (lead.tokens.size() > 0) ClipReading(context_, recipe_, *made_).read(std::move(lead));
     watched_.emplace(
         WatchedSource{ClipStream(recipe_, working.cache, working.next_original()), 0, {working.next_position, 1, source.plan.every_s}});
@@ -94,7 +95,7 @@ class Watcher {
       source.actual_s.push_back(frame.actual_s);
     }
     source.duration_s = source.plan.every_s * static_cast<double>(source.asked_s.size());
-    MediaFeatures clip = MediaEncoder(context_).encode_clip(std::move(frames), watched_->frames, made_->timings);
+    MediaFeatures clip = MediaEncoder(context_).encode_clip(std::move(frames), watched_->frames, source.detail, made_->timings);
     take_closing(clip);
     const std::int64_t tokens = std::ssize(clip.origins);
     for (TokenOrigin& origin : clip.origins) {

@@ -23,6 +23,7 @@ std::string cache_key(const OpenedMedia& media, const std::string& content, std:
   } else {
     key << '|' << plan.frame_count << '|' << plan.every_s << '|' << plan.from_s << '|' << plan.to_s << '|' << plan.max_frames;
   }
+  if (media.most_tokens > 0) key << "|most " << media.most_tokens;
   if (judge) key << "|judge " << static_cast<int>(*judge);
   return key.str();
 }
@@ -37,7 +38,8 @@ MediaFacts OpenedMedia::facts() const {
           source->duration_s(),
           only_image,
           video ? source->shown_times_s() : std::vector<double>(),
-          0};
+          0,
+          most_tokens};
 }
 
 // A plan's own step, because the frames at it cover a little more than the video where its length is no multiple of the step.
@@ -64,6 +66,7 @@ MediaSampled sampled_before_decoding(const OpenedMedia& media) {
   sampled.most_tokens = request.most_tokens;
   sampled.subtitles = request.subtitles;
   sampled.encoding = request.encoding;
+  sampled.detail = request.detail;
   sampled.lines = media.subtitles.lines;
   if (request.kind == MediaKind::kImage) sampled.picture = media.source->picture_size();
   sampled.notices = media.source->notices();
@@ -126,6 +129,15 @@ const DocumentTokens& MediaEncoder::tokens_of(std::string text, const MediaReque
   return memo.keep(std::move(text), request.most_tokens, std::move(tokens));
 }
 
+std::int64_t MediaEncoder::most_tokens_of(const MediaDetail& detail, MediaKind kind, const std::string& path) const {
+  if (!detail.valid()) {
+    throw Exception(ErrorCode::kInvalidArgument, path,
+                    "a detail is auto, low, medium, high or 1 to " + std::to_string(MediaDetail::kMostTokens) + " tokens");
+  }
+  const ModelInfo& info = model_.info();
+  return most_tokens(detail, kind == MediaKind::kVideo ? info.frame_detail : info.picture_detail);
+}
+
 OpenedMedia MediaEncoder::open(const MediaRequest& request, bool only_image) const {
   const bool document = request.kind == MediaKind::kDocument;
   if (!document && !model_.info().traits.sees) throw Exception(ErrorCode::kModelReadsText, request.path, "this model reads text only");
@@ -135,6 +147,7 @@ OpenedMedia MediaEncoder::open(const MediaRequest& request, bool only_image) con
   OpenedMedia media;
   media.request = request;
   media.only_image = only_image;
+  if (!document) media.most_tokens = most_tokens_of(request.detail, request.kind, request.path);
   media.source = context_.opener->open(request, context_.interrupt);
   if (document) media.document = tokens_of(media.source->text(), request);
   if (request.kind == MediaKind::kVideo && !request.subtitles.empty()) {
@@ -170,6 +183,7 @@ EncodedSource MediaEncoder::encode(OpenedMedia& media, std::optional<VisionJudge
   MediaSampled sampled = sampled_before_decoding(media);
   sampled.asked_s = known->asked_s;
   sampled.actual_s = known->actual_s;
+  sampled.visual_tokens = std::ssize(known->features.origins);
   add_notices(sampled.notices, known->notices);
   context_.emit(sampled);
   return {std::move(known->features), std::move(sampled), name_of_content(*media.source)};
@@ -226,12 +240,14 @@ CachedFeatures MediaEncoder::encode_pictures(OpenedMedia& media, std::optional<V
   return result;
 }
 
-MediaFeatures MediaEncoder::encode_clip(std::vector<SampledFrame> frames, std::int64_t frames_before, TimingsMs& timings) const {
+MediaFeatures MediaEncoder::encode_clip(std::vector<SampledFrame> frames, std::int64_t frames_before, const MediaDetail& detail,
+                                        TimingsMs& timings) const {
   const int all = static_cast<int>(frames.size());
   const RgbImage& picture = frames.front().image;
   MediaFacts facts{MediaKind::kVideo, {picture.width_px, picture.height_px}, all, 0.0, true};
   for (const SampledFrame& frame : frames) facts.times_s.push_back(frame.asked_s);
   facts.frames_before = frames_before;
+  facts.most_tokens = most_tokens_of(detail, MediaKind::kVideo, "");
   std::vector<at::Tensor> features;
   for (int first = 0; first < all; first += batch_frames()) {
     std::vector<RgbImage> pictures;

@@ -25,9 +25,10 @@ namespace winnow {
 struct OpenedMedia {
   MediaRequest request;
   std::unique_ptr<FrameSource> source;
-  bool only_image = true;    // of its message
-  DocumentTokens document;   // of a document
-  SubtitleTokens subtitles;  // of a video
+  bool only_image = true;        // of its message
+  std::int64_t most_tokens = 0;  // MediaFacts::most_tokens: what the request's detail means to the model
+  DocumentTokens document;       // of a document
+  SubtitleTokens subtitles;      // of a video
 
   MediaFacts facts() const;
   double frame_s() const;  // of a video, as FrameSeconds has it; 0: no video
@@ -62,13 +63,16 @@ class MediaEncoder {
   const CachedFeatures* remembered(const OpenedMedia& media, std::optional<VisionJudge> judge) const;
 
   // Encodes a clip of a running source, frames numbered from 0; frames_before: frames read earlier. Not cached.
-  MediaFeatures encode_clip(std::vector<SampledFrame> frames, std::int64_t frames_before, TimingsMs& timings) const;
+  MediaFeatures encode_clip(std::vector<SampledFrame> frames, std::int64_t frames_before, const MediaDetail& detail,
+                            TimingsMs& timings) const;
 
   // Without a video's subtitles. Adds to timings. Emits Progress, then MediaSampled. A trace receives the pixels; cached features are then
   // not used.
   EncodedSource encode(OpenedMedia& media, std::optional<VisionJudge> judge, TimingsMs& timings) const;
 
  private:
+  // Of a picture or a frame. Refuses a detail that is none.
+  std::int64_t most_tokens_of(const MediaDetail& detail, MediaKind kind, const std::string& path) const;
   OpenedMedia open(const MediaRequest& request, bool only_image) const;
   const DocumentTokens& tokens_of(std::string text, const MediaRequest& request) const;
   CachedFeatures encode_pictures(OpenedMedia& media, std::optional<VisionJudge> judge, TimingsMs& timings) const;

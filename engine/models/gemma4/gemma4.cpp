@@ -87,6 +87,8 @@ std::unique_ptr<VisionLanguageModel> load_gemma4_vision(ModelLoad& load) {
                     "the tokenizer's <|image|> is another token");
   }
   load.info.traits.judges_patches = std::holds_alternative<Gemma4Vision>(folder.model.vision);
+  load.info.picture_detail = {DetailKind::kBudgets, 70, 280, 1120, 0};
+  load.info.frame_detail = {DetailKind::kBudgets, 70, 140, 280, 0};
   return std::make_unique<Gemma4>(folder, std::move(tokens), load.weights(kGemma4Names));
 }
 

@@ -44,7 +44,9 @@ class Gemma4 final : public VisionLanguageModel {
   MediaFeatures join(const MediaFacts& facts, const EncodedParts& parts) const override;
 
  private:
-  const SoftTokenRules& rules(const MediaFacts& facts) const { return facts.kind == MediaKind::kVideo ? frame_ : image_; }
+  SoftTokenRules rules(const MediaFacts& facts) const {
+    return of_budget(facts.most_tokens, facts.kind == MediaKind::kVideo ? frame_ : image_);
+  }
   TokenGrid grid(const MediaFacts& facts) const { return soft_token_grid(size_of(facts), rules(facts)); }
   MediumTokens tokens_of(const MediaFacts& facts) const;
 

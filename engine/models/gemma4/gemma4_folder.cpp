@@ -62,7 +62,7 @@ SoftTokenRules rules_of(const std::optional<JsonObject>& object, std::int64_t bu
                         const std::string& file) {
   SoftTokenRules defaults;
   defaults.budget = budget;
-  const SoftTokenRules rules = object ? parse_soft_token_rules(*object, defaults) : defaults;
+  SoftTokenRules rules = object ? parse_soft_token_rules(*object, defaults) : defaults;
   const auto require_fit = [&](bool fits, const char* key, const std::string& reason) {
     if (!fits) throw Exception(ErrorCode::kDamagedFile, object ? object->subject(key) : file + ": " + key, reason);
   };
@@ -71,6 +71,10 @@ SoftTokenRules rules_of(const std::optional<JsonObject>& object, std::int64_t bu
   require_fit(rules.pooled == tower.pooled, "pooling_kernel_size",
               "the vision encoder joins squares of " + std::to_string(tower.pooled) + " patches a side");
   require_fit(rules.budget * along_token <= tower.positions, "max_soft_tokens", "a long picture has more patches a side than places");
+  rules.most = rules.budget;
+  for (const std::int64_t larger : kSoftTokenBudgets) {
+    if (larger * along_token <= tower.positions) rules.most = std::max(rules.most, larger);
+  }
   return rules;
 }
 

@@ -7,6 +7,15 @@
 
 namespace winnow {
 
+SoftTokenRules of_budget(std::int64_t tokens, SoftTokenRules rules) {
+  if (tokens == 0) return rules;
+  rules.budget = kSoftTokenBudgets.front();
+  for (const std::int64_t budget : kSoftTokenBudgets) {
+    if (budget <= std::min(tokens, rules.most)) rules.budget = budget;
+  }
+  return rules;
+}
+
 TokenGrid soft_token_grid(PixelSize picture, const SoftTokenRules& rules) {
   if (picture.height_px < 1 || picture.width_px < 1) throw Exception(ErrorCode::kInvalidArgument, "image", "it has no area");
   const auto side = static_cast<double>(rules.token_px());

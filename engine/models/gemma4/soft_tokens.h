@@ -23,6 +23,7 @@ struct SoftTokenRules {
   std::int64_t patch_px = 16;
   std::int64_t pooled = 3;  // patches along a token's side
   std::int64_t budget = 280;
+  std::int64_t most = kSoftTokenBudgets.back();  // the largest budget for which the vision encoder has places
   ResampleFilter filter = ResampleFilter::kBicubic;
   PixelScaling scaling{};
 
@@ -33,6 +34,9 @@ struct TokenGrid {
   std::int64_t rows = 0;
   std::int64_t columns = 0;
 };
+
+// The rules with the largest budget of at most so many tokens, and never less than the smallest; 0: as they are.
+SoftTokenRules of_budget(std::int64_t tokens, SoftTokenRules rules);
 
 TokenGrid soft_token_grid(PixelSize picture, const SoftTokenRules& rules);
 

@@ -30,8 +30,10 @@ std::optional<LayerNorm> read_tower_norm(const InternVlConfig& config, WeightRea
   return weights.layer_norm("tower.layernorm", config.vision.hidden_size, config.vision.layer_norm_eps);
 }
 
-TileCount tiles_of(const MediaFacts& facts, const TileBounds& bounds) {
-  return closest_tiles({facts.picture.height_px, facts.picture.width_px}, bounds);
+// As a picture of one tile, of four and a thumbnail, of as many as the models were published with.
+DetailChoices internvl_detail(const InternVlTokens& tokens, const TileBounds& bounds) {
+  const auto tiles = [&](std::int64_t count) { return tokens_of_tiles(count, bounds, tokens.tile_tokens(), InternVlTokens::kMarks); };
+  return {DetailKind::kTiles, tiles(1), tiles(4), tiles(12), 0};
 }
 
 std::unique_ptr<VisionLanguageModel> load_folder(const InternVlFolder& folder, ModelLoad& load) {
@@ -41,6 +43,7 @@ std::unique_ptr<VisionLanguageModel> load_folder(const InternVlFolder& folder, M
                     "the tokenizer's <IMG_CONTEXT> is another token");
   }
   load.info.visual_tokens_per_frame = tokens.frame_tokens();
+  load.info.picture_detail = internvl_detail(tokens, folder.pixels.tiles);
   return std::make_unique<InternVl>(folder, std::move(tokens), load.weights(folder.names));
 }
 
@@ -61,15 +64,19 @@ TokenPositions InternVl::positions_of_stream(std::span<const TokenOrigin> origin
   return stream_positions_of_pictures(origins, stream, {tokens_.stream_frame_tokens(), tokens_.picture_tokens()});
 }
 
+TileCount InternVl::tiles_of(const MediaFacts& facts) const {
+  return closest_tiles(size_of(facts), of_at_most(facts.most_tokens, pixels_.tiles, tokens_.tile_tokens(), InternVlTokens::kMarks));
+}
+
 MediumTokens InternVl::tokens_of(const MediaFacts& facts) const {
   if (facts.kind == MediaKind::kVideo) return tokens_.frames(facts);
-  return tokens_.image(tiles_of(facts, pixels_.tiles), pixels_.tiles.thumbnail);
+  return tokens_.image(tiles_of(facts), pixels_.tiles.thumbnail);
 }
 
 PixelValues InternVl::preprocess(const MediaFacts& facts, std::span<const RgbImage> pictures) const {
   if (facts.kind == MediaKind::kVideo) return whole_pictures(pictures, pixels_.video);
   require(pictures.size() == 1, "preprocess: an image is one picture");
-  const TileCount tiles = tiles_of(facts, pixels_.tiles);
+  const TileCount tiles = tiles_of(facts);
   if (tiles.tiles() == 1) return whole_pictures(pictures, pixels_.image);
   return stretched_tiles(pictures.front(), pixels_.image, {tiles.rows, tiles.columns, pixels_.tiles.thumbnail});
 }

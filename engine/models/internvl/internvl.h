@@ -47,6 +47,7 @@ class InternVl final : public VisionLanguageModel {
 
  private:
   static constexpr std::array<std::string_view, 1> kVideoTexts = {"<video>"};
+  TileCount tiles_of(const MediaFacts& facts) const;
   MediumTokens tokens_of(const MediaFacts& facts) const;
 
   InternVlTokens tokens_;

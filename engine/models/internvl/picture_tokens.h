@@ -34,7 +34,9 @@ class InternVlTokens {
   TextAround around() const { return {"Frame1: ", ""}; }
 
   std::int64_t image_token_id() const { return image_; }
-  std::int64_t picture_tokens() const { return side_ * side_ + 2; }  // of a frame without its number
+  static constexpr std::int64_t kMarks = 2;  // around a picture
+  std::int64_t tile_tokens() const { return side_ * side_; }
+  std::int64_t picture_tokens() const { return tile_tokens() + kMarks; }  // of a frame without its number
   // With it: of a short number, and of one that leaves room in a source without an end (four digits).
   std::int64_t frame_tokens() const { return picture_tokens() + std::ssize(number_line(2)); }
   std::int64_t stream_frame_tokens() const { return picture_tokens() + std::ssize(number_line(1000)); }

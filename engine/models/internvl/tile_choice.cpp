@@ -8,6 +8,19 @@
 
 namespace winnow {
 
+std::int64_t tokens_of_tiles(std::int64_t tiles, const TileBounds& bounds, std::int64_t tile_tokens, std::int64_t picture_marks) {
+  return (tiles + (tiles > 1 && bounds.thumbnail ? 1 : 0)) * tile_tokens + picture_marks;
+}
+
+TileBounds of_at_most(std::int64_t tokens, TileBounds bounds, std::int64_t tile_tokens, std::int64_t picture_marks) {
+  if (tokens == 0) return bounds;
+  std::int64_t most = 1;
+  while (most < kMostTilesOfAnImage && tokens_of_tiles(most + 1, bounds, tile_tokens, picture_marks) <= tokens) ++most;
+  bounds.most = most;
+  bounds.least = std::min(bounds.least, most);
+  return bounds;
+}
+
 TileCount closest_tiles(PixelSize source, const TileBounds& bounds) {
   require(source.height_px > 0 && source.width_px > 0 && bounds.least > 0 && bounds.most <= kMostTilesOfAnImage, "tiles need bounds");
   const double shape = static_cast<double>(source.width_px) / static_cast<double>(source.height_px);

@@ -43,7 +43,7 @@ TokenPositions Llava::positions_of_stream(std::span<const TokenOrigin> origins, 
 
 std::vector<TokenOrigin> Llava::origins_of(const MediaFacts& facts) const {
   if (facts.kind == MediaKind::kImage)
-    return config_.sight.tiles ? anyres_image_origins(size_of(facts), config_.grid) : square_origins(config_);
+    return config_.sight.tiles ? anyres_image_origins(size_of(facts), grid_of(facts)) : square_origins(config_);
   require(config_.sight.videos, "a model that reads no videos was given one");
   return frame_origins(facts.frames, config_.frame_side());
 }
@@ -51,7 +51,7 @@ std::vector<TokenOrigin> Llava::origins_of(const MediaFacts& facts) const {
 PixelValues Llava::preprocess(const MediaFacts& facts, std::span<const RgbImage> pictures) const {
   if (facts.kind == MediaKind::kVideo) return whole_pictures(pictures, processor_.video);
   require(pictures.size() == 1, "preprocess: an image is one picture");
-  if (config_.sight.tiles) return tiled_picture(pictures.front(), processor_.image, processor_.grid_pinpoints);
+  if (config_.sight.tiles) return tiled_picture(pictures.front(), processor_.image, grid_of(facts).pinpoints);
   return whole_pictures(pictures, processor_.image);
 }
 
@@ -67,7 +67,7 @@ EncodedParts Llava::encode(const MediaFacts& facts, const PixelValues& pixels, s
 }
 
 MediaFeatures Llava::join(const MediaFacts& facts, const EncodedParts& parts) const {
-  if (facts.kind == MediaKind::kImage && config_.sight.tiles) return packed_tiles(size_of(facts), config_.grid, parts, newline_);
+  if (facts.kind == MediaKind::kImage && config_.sight.tiles) return packed_tiles(size_of(facts), grid_of(facts), parts, newline_);
   MediaFeatures media = in_a_row(parts);
   media.origins = facts.kind == MediaKind::kImage ? square_origins(config_) : frame_origins(parts.features.size(0), config_.frame_side());
   require(media.features.size(0) == std::ssize(media.origins), "a medium's tokens and their origins differ in number");
@@ -79,6 +79,10 @@ std::unique_ptr<VisionLanguageModel> load_llava(ModelLoad& load) {
   const LlavaConfig& model = folder.model;
   load.info.traits.reads_videos = model.sight.videos;
   if (model.sight.videos) load.info.visual_tokens_per_frame = model.frame_side() * model.frame_side();
+  if (model.sight.tiles) {
+    const auto most = [&](std::int64_t tiles) { return most_tokens_of_tiles(tiles, model.grid); };
+    load.info.picture_detail = {DetailKind::kTiles, most(1), most(2), most(kMostTilesOfAGrid), 0};
+  }
   return std::make_unique<Llava>(folder, load.weights(llava_weight_name_rules()));
 }
 

@@ -34,6 +34,8 @@ class Llava final : public VisionLanguageModel {
   MediaFeatures join(const MediaFacts& facts, const EncodedParts& parts) const override;
 
  private:
+  GridRules grid_of(const MediaFacts& facts) const { return of_at_most(facts.most_tokens, config_.grid); }
+
   LlavaConfig config_;
   LlavaProcessorConfig processor_;
   TransformerDecoder text_;

@@ -6,9 +6,9 @@ ImageProcessor::ImageProcessor(const ImageProcessorConfig& image, const PictureR
   image_.pad_to_square = true;  // of an image that is not tiled
 }
 
-PixelValues ImageProcessor::image(const RgbImage& image, ImageTiling tiling) const {
+PixelValues ImageProcessor::image(const RgbImage& image, ImageTiling tiling, std::span<const PixelSize> pinpoints) const {
   if (tiling == ImageTiling::kSingle) return whole_pictures({&image, 1}, image_);
-  return tiled_picture(image, image_, image_.grid_pinpoints);
+  return tiled_picture(image, image_, pinpoints);
 }
 
 }  // namespace winnow

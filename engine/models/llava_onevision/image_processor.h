@@ -22,7 +22,9 @@ class ImageProcessor {
   ImageProcessor(const ImageProcessorConfig& image, const PictureRules& video);
 
   // [1 + tiles, 3, side, side] for kAnyRes, [1, 3, side, side] for kSingle.
-  PixelValues image(const RgbImage& image, ImageTiling tiling) const;
+  PixelValues image(const RgbImage& image, ImageTiling tiling) const { return this->image(image, tiling, image_.grid_pinpoints); }
+  // The same with other resolutions to choose from.
+  PixelValues image(const RgbImage& image, ImageTiling tiling, std::span<const PixelSize> pinpoints) const;
 
   // [frames, 3, side, side]; the frames may differ in size, source_* are the first one's.
   PixelValues frames(std::span<const RgbImage> frames) const { return whole_pictures(frames, video_); }

@@ -8,8 +8,19 @@
 namespace winnow {
 namespace {
 
-// As transformers does for nested image lists: several images in one message are not tiled.
-ImageTiling tiling_of(const MediaFacts& facts) { return facts.only_image ? ImageTiling::kAnyRes : ImageTiling::kSingle; }
+// As transformers does for nested image lists: several images in one message are not tiled. Neither is one that may not take the tokens of
+// a base tile and one more.
+ImageTiling tiling_of(const MediaFacts& facts, const GridRules& grid) {
+  const bool room = facts.most_tokens == 0 || facts.most_tokens >= most_tokens_of_tiles(1, grid);
+  return facts.only_image && room ? ImageTiling::kAnyRes : ImageTiling::kSingle;
+}
+
+// As an image among several, of four tiles beside the base, of as many as the files allow.
+DetailChoices onevision_detail(const GridRules& grid) {
+  if (grid.drop_first_feature) return {};  // nothing is tiled
+  return {DetailKind::kTiles, std::ssize(single_image_origins(grid)), most_tokens_of_tiles(4, grid),
+          most_tokens_of_tiles(kMostTilesOfAGrid, grid), 0};
+}
 
 }  // namespace
 
@@ -26,13 +37,14 @@ TokenPositions LlavaOnevision::positions_of_stream(std::span<const TokenOrigin> 
 
 std::vector<TokenOrigin> LlavaOnevision::origins_of(const MediaFacts& facts) const {
   if (facts.kind == MediaKind::kVideo) return video_origins(facts.frames, config_.grid, config_.video);
-  return tiling_of(facts) == ImageTiling::kSingle ? single_image_origins(config_.grid) : anyres_image_origins(size_of(facts), config_.grid);
+  if (tiling_of(facts, config_.grid) == ImageTiling::kSingle) return single_image_origins(config_.grid);
+  return anyres_image_origins(size_of(facts), of_at_most(facts.most_tokens, config_.grid));
 }
 
 PixelValues LlavaOnevision::preprocess(const MediaFacts& facts, std::span<const RgbImage> pictures) const {
   if (facts.kind == MediaKind::kVideo) return processor_.frames(pictures);
   require(pictures.size() == 1, "preprocess: an image is one picture");
-  return processor_.image(pictures.front(), tiling_of(facts));
+  return processor_.image(pictures.front(), tiling_of(facts, config_.grid), of_at_most(facts.most_tokens, config_.grid).pinpoints);
 }
 
 EncodedParts LlavaOnevision::encode(const MediaFacts& facts, const PixelValues& pixels, std::optional<VisionJudge> judge,
@@ -59,7 +71,7 @@ MediaFeatures LlavaOnevision::join(const MediaFacts& facts, const EncodedParts& 
 
 MediaFeatures LlavaOnevision::join_tiles(const MediaFacts& facts, const EncodedParts& tiles) const {
   const bool single = tiles.features.size(0) == 1;  // anyres always has a tile beside the base
-  if (!single) return packed_tiles(size_of(facts), config_.grid, tiles, newline_);
+  if (!single) return packed_tiles(size_of(facts), of_at_most(facts.most_tokens, config_.grid), tiles, newline_);
   MediaFeatures media = with_newlines(tiles, tiles.features.size(1));
   media.origins = single_image_origins(config_.grid);
   return media;
@@ -106,6 +118,7 @@ std::unique_ptr<VisionLanguageModel> load_llava_onevision(ModelLoad& load) {
   const GridRules& grid = folder.model.grid;
   load.info.traits.reads_videos = !grid.drop_first_feature;  // "default" leaves no square of features to pool frames
   load.info.visual_tokens_per_frame = grid.drop_first_feature ? 0 : frame_tokens(grid, folder.model.video);
+  load.info.picture_detail = onevision_detail(grid);
   if (folder.model.video.tells_times) load.info.time_instruction = kLlavaVideoTimes;
   return std::make_unique<LlavaOnevision>(folder, load.weights(llava_weight_name_rules()));
 }

@@ -12,8 +12,6 @@
 namespace winnow {
 namespace {
 
-constexpr std::int64_t kMaxTilesPerImage = 1024;
-
 void require_area(PixelSize source) {
   if (source.height_px < 1 || source.width_px < 1 || source.height_px > (1 << 24) || source.width_px > (1 << 24)) {
     throw Exception(ErrorCode::kInvalidArgument, "image", "it has no area or an impossible one");
@@ -94,9 +92,9 @@ PackedGrid packed_grid(PixelSize source, const GridRules& rules) {
   PackedGrid grid;
   grid.tile_rows = best.height_px / rules.side_px;
   grid.tile_columns = best.width_px / rules.side_px;
-  if (grid.tile_rows * grid.tile_columns > kMaxTilesPerImage) {
+  if (grid.tile_rows * grid.tile_columns > kMostTilesOfAGrid) {
     throw Exception(ErrorCode::kLimitExceeded, "image_grid_pinpoints",
-                    "more than " + std::to_string(kMaxTilesPerImage) + " tiles for one image");
+                    "more than " + std::to_string(kMostTilesOfAGrid) + " tiles for one image");
   }
   grid.unpadded_rows = grid.tile_rows * rules.patches_per_side;
   grid.unpadded_columns = grid.tile_columns * rules.patches_per_side;
@@ -127,6 +125,31 @@ PackedGrid packed_grid(PixelSize source, const GridRules& rules) {
     throw Exception(ErrorCode::kInvalidArgument, "image", "it is too narrow for this model's grid");
   }
   return grid;
+}
+
+std::int64_t most_tokens_at(PixelSize pinpoint, const GridRules& rules) {
+  const std::int64_t tile = rules.patches_per_side * rules.patches_per_side;
+  const std::int64_t rows = pinpoint.height_px / rules.side_px * rules.patches_per_side;
+  std::int64_t grid = pinpoint.width_px / rules.side_px * rules.patches_per_side * rows;
+  // A grid that is no more than 1.1 times as large a side is not reduced (packed_grid()).
+  if (rules.max_tiles) grid = std::min(grid, static_cast<std::int64_t>(1.21 * static_cast<double>(*rules.max_tiles * tile)));
+  return tile + grid + rows;
+}
+
+GridRules of_at_most(std::int64_t tokens, GridRules rules) {
+  if (tokens == 0) return rules;
+  std::erase_if(rules.pinpoints, [&](const PixelSize& pinpoint) { return most_tokens_at(pinpoint, rules) > tokens; });
+  if (rules.pinpoints.empty()) rules.pinpoints.push_back({rules.side_px, rules.side_px});
+  return rules;
+}
+
+std::int64_t most_tokens_of_tiles(std::int64_t tiles, const GridRules& rules) {
+  std::int64_t most = most_tokens_at({rules.side_px, rules.side_px}, rules);
+  for (const PixelSize& pinpoint : rules.pinpoints) {
+    if (pinpoint.height_px / rules.side_px * (pinpoint.width_px / rules.side_px) <= tiles)
+      most = std::max(most, most_tokens_at(pinpoint, rules));
+  }
+  return most;
 }
 
 TokenOrigin visual_origin(std::int64_t frame, std::int64_t row, std::int64_t column) {

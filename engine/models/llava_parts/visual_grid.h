@@ -17,6 +17,8 @@
 
 namespace winnow {
 
+inline constexpr std::int64_t kMostTilesOfAGrid = 1024;
+
 struct GridRules {
   std::vector<PixelSize> pinpoints;
   std::int64_t side_px = 384;          // of one tile: vision_config.image_size
@@ -48,6 +50,13 @@ PixelSize best_resolution(PixelSize source, std::span<const PixelSize> pinpoints
 PixelSize fitted_size(PixelSize source, PixelSize target);
 
 PackedGrid packed_grid(PixelSize source, const GridRules& rules);
+
+// As many tokens as an image takes at most at a resolution: the base tile, the grid, a newline after each row.
+std::int64_t most_tokens_at(PixelSize pinpoint, const GridRules& rules);
+// The rules with those resolutions alone at which no image takes more tokens; without any, that of one tile. tokens 0: as they are.
+GridRules of_at_most(std::int64_t tokens, GridRules rules);
+// The most that an image takes at a resolution of at most so many tiles, or of one.
+std::int64_t most_tokens_of_tiles(std::int64_t tiles, const GridRules& rules);
 
 // One origin per token, modality kVisual, `media` left at -1.
 TokenOrigin visual_origin(std::int64_t frame, std::int64_t row, std::int64_t column);

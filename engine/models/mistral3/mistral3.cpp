@@ -5,6 +5,7 @@
 
 #include "engine/base/error.h"
 #include "engine/models/medium_features.h"
+#include "engine/models/qwen_vl_parts/cell_detail.h"
 #include "engine/models/qwen_vl_parts/patch_processor.h"
 #include "engine/text/tokenizer.h"
 #include "engine/text/tokenizer_file.h"
@@ -46,7 +47,8 @@ Mistral3::Mistral3(const Mistral3Folder& folder, const RowEnds& ends, WeightRead
       projector_(read_merged_projector(folder.model, weights)) {}
 
 PixelSize Mistral3::size_in_tower(const MediaFacts& facts) const {
-  return pixtral_size(size_of(facts), folder_.longest_edge_px, folder_.pixels.patches.cell_px());
+  const std::int64_t cell_px = folder_.pixels.patches.cell_px();
+  return pixtral_size(size_of(facts), longest_edge_for(facts.most_tokens, size_of(facts), folder_.longest_edge_px, cell_px), cell_px);
 }
 
 CellGrid Mistral3::grid_of(const MediaFacts& facts) const {
@@ -98,6 +100,7 @@ std::unique_ptr<VisionLanguageModel> load_mistral3(ModelLoad& load) {
   }
   const RowEnds ends{id_of(folder.break_token), id_of(folder.end_token)};
   load.info.traits.reads_videos = false;
+  load.info.picture_detail = kCellsOfPictures;
   return std::make_unique<Mistral3>(folder, ends, load.weights(kMistral3Names));
 }
 

@@ -131,4 +131,20 @@ PixelSize pixtral_size(PixelSize source, std::int64_t longest_edge_px, std::int6
   return {whole_cells(source.height_px), whole_cells(source.width_px)};
 }
 
+std::int64_t longest_edge_for(std::int64_t tokens, PixelSize source, std::int64_t longest_edge_px, std::int64_t cell_px) {
+  if (tokens == 0) return longest_edge_px;
+  const auto takes = [&](std::int64_t edge_px) {
+    const PixelSize size = pixtral_size(source, edge_px, cell_px);
+    return size.height_px / cell_px * (size.width_px / cell_px + 1);
+  };
+  if (takes(longest_edge_px) <= tokens) return longest_edge_px;
+  // More edge is never fewer tokens.
+  std::int64_t fits = 1;
+  for (std::int64_t beyond = (longest_edge_px + cell_px - 1) / cell_px; beyond - fits > 1;) {
+    const std::int64_t middle = (fits + beyond) / 2;
+    (takes(middle * cell_px) <= tokens ? fits : beyond) = middle;
+  }
+  return std::min(fits * cell_px, longest_edge_px);
+}
+
 }  // namespace winnow

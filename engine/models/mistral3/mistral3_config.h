@@ -52,4 +52,8 @@ Mistral3Folder read_mistral3(const ModelPackage& package);
 // transformers fails.
 PixelSize pixtral_size(PixelSize source, std::int64_t longest_edge_px, std::int64_t cell_px);
 
+// The longest edge, at most longest_edge_px, under which the picture takes at most so many tokens, the ends of its rows included; one cell
+// where none does. tokens 0: longest_edge_px.
+std::int64_t longest_edge_for(std::int64_t tokens, PixelSize source, std::int64_t longest_edge_px, std::int64_t cell_px);
+
 }  // namespace winnow

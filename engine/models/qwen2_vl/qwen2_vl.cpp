@@ -1,6 +1,7 @@
 #include "engine/models/qwen2_vl/qwen2_vl.h"
 
 #include "engine/base/error.h"
+#include "engine/models/qwen_vl_parts/cell_detail.h"
 #include "engine/models/qwen_vl_parts/patch_processor.h"
 #include "engine/models/qwen_vl_parts/qwen_vl_weight_names.h"
 
@@ -9,8 +10,8 @@ namespace winnow {
 Qwen2Vl::Qwen2Vl(const Qwen2VlFolder& folder, WeightReader& weights)
     : config_(folder.model), processors_(folder.processors), text_(config_.text, weights, ""), tower_(config_.vision, weights, "visual.") {}
 
-const PatchProcessorConfig& Qwen2Vl::processor(const MediaFacts& facts) const {
-  return facts.kind == MediaKind::kVideo ? processors_.video : processors_.image;
+PatchProcessorConfig Qwen2Vl::processor(const MediaFacts& facts) const {
+  return of_at_most(facts.most_tokens, facts.kind == MediaKind::kVideo ? processors_.video : processors_.image);
 }
 
 std::vector<TokenOrigin> Qwen2Vl::origins_of(const MediaFacts& facts) const {
@@ -42,6 +43,7 @@ MediaFeatures Qwen2Vl::join(const MediaFacts& facts, const EncodedParts& parts) 
 std::unique_ptr<VisionLanguageModel> load_qwen2_vl(ModelLoad& load) {
   const Qwen2VlFolder folder = read_qwen2_vl(load.package());
   load.info.traits.joined_frames = folder.model.vision.patches.joined_frames;
+  offer_cells(load.info, folder.model.vision.patches);
   return std::make_unique<Qwen2Vl>(folder, load.weights(qwen_vl_weight_name_rules()));
 }
 

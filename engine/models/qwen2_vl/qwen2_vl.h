@@ -40,7 +40,7 @@ class Qwen2Vl final : public VisionLanguageModel {
   MediaFeatures join(const MediaFacts& facts, const EncodedParts& parts) const override;
 
  private:
-  const PatchProcessorConfig& processor(const MediaFacts& facts) const;
+  PatchProcessorConfig processor(const MediaFacts& facts) const;
   TimeScale time_scale() const { return {config_.vision.patches.joined_frames, config_.positions_a_second}; }
 
   Qwen2VlConfig config_;

@@ -4,6 +4,7 @@
 
 #include "engine/base/error.h"
 #include "engine/models/medium_features.h"
+#include "engine/models/qwen_vl_parts/cell_detail.h"
 #include "engine/models/qwen_vl_parts/patch_processor.h"
 #include "engine/models/qwen_vl_parts/qwen_vl_weight_names.h"
 #include "engine/text/tokenizer_file.h"
@@ -17,6 +18,12 @@ void require_token(const ModelLoad& load, const Tokenizer& tokenizer, const char
                   std::string("the tokenizer's ") + text + " is not token " + std::to_string(id));
 }
 
+// Of which the size of frames depends.
+std::int64_t counted_frames(const MediaFacts& facts) {
+  const bool endless = facts.kind == MediaKind::kVideo && facts.duration_s == 0.0;
+  return endless ? Qwen3Vl::kFramesOfEndless : facts.frames;
+}
+
 }  // namespace
 
 Qwen3Vl::Qwen3Vl(const Qwen3VlFolder& folder, TimedFrames tokens, WeightReader& weights)
@@ -27,13 +34,12 @@ Qwen3Vl::Qwen3Vl(const Qwen3VlFolder& folder, TimedFrames tokens, WeightReader& 
       text_(config_.text, weights, ""),
       tower_(config_.vision, weights, "visual.") {}
 
-const PatchProcessorConfig& Qwen3Vl::processor(const MediaFacts& facts) const {
-  return facts.kind == MediaKind::kVideo ? processors_.video : processors_.image;
+PatchProcessorConfig Qwen3Vl::processor(const MediaFacts& facts) const {
+  return of_at_most(facts.most_tokens, facts.kind == MediaKind::kVideo ? processors_.video : processors_.image, counted_frames(facts));
 }
 
 PixelSize Qwen3Vl::target_size(const MediaFacts& facts) const {
-  const bool endless = facts.kind == MediaKind::kVideo && facts.duration_s == 0.0;
-  return smart_resize({facts.picture.height_px, facts.picture.width_px}, processor(facts), endless ? kFramesOfEndless : facts.frames);
+  return smart_resize({facts.picture.height_px, facts.picture.width_px}, processor(facts), counted_frames(facts));
 }
 
 CellGrid Qwen3Vl::grid(const MediaFacts& facts) const {
@@ -72,6 +78,7 @@ std::unique_ptr<VisionLanguageModel> load_qwen3_vl_of(ModelLoad& load, const Qwe
   require_token(load, *tokenizer, "<|vision_end|>", tokens.vision_end);
   const std::int64_t joined = folder.model.vision.patches.joined_frames;
   load.info.traits.joined_frames = joined;
+  offer_cells(load.info, folder.model.vision.patches);
   TimedFrames frames(std::move(tokenizer), tokens, joined);
   return std::make_unique<Qwen3Vl>(folder, std::move(frames), load.weights(qwen_vl_weight_name_rules()));
 }

@@ -48,7 +48,7 @@ class Qwen3Vl final : public VisionLanguageModel {
 
  private:
   std::int64_t joined_frames() const { return config_.vision.patches.joined_frames; }
-  const PatchProcessorConfig& processor(const MediaFacts& facts) const;
+  PatchProcessorConfig processor(const MediaFacts& facts) const;
   PixelSize target_size(const MediaFacts& facts) const;
   CellGrid grid(const MediaFacts& facts) const;
   MediumTokens tokens_of(const MediaFacts& facts) const;

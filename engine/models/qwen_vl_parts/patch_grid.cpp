@@ -15,6 +15,14 @@ std::int64_t nearest_multiple(std::int64_t side, std::int64_t factor) {
 
 }  // namespace
 
+PatchProcessorConfig of_at_most(std::int64_t cells, PatchProcessorConfig config, std::int64_t frames) {
+  if (cells == 0) return config;
+  const std::int64_t most = cells * config.patches.cell_px() * config.patches.cell_px();
+  config.max_pixels = config.bounds_whole_video ? std::min(config.max_pixels, most * frames) : most;
+  config.min_pixels = std::min(config.min_pixels, std::max<std::int64_t>(1, config.max_pixels / 4));
+  return config;
+}
+
 PixelSize smart_resize(PixelSize source, const PatchProcessorConfig& config, std::int64_t frames) {
   if (source.height_px < 1 || source.width_px < 1) throw Exception(ErrorCode::kInvalidArgument, "image", "it has no area");
   const std::int64_t factor = config.patches.cell_px();

@@ -22,6 +22,12 @@ struct CellGrid {
   friend bool operator==(const CellGrid&, const CellGrid&) = default;
 };
 
+// The configuration with other bounds: pictures of at most so many cells, as their min_pixels and max_pixels say it (all frames together
+// count where they do in `config`, within the bound that it has); 0: as it is. Smaller pictures are grown to a quarter of that at most, so
+// that what is gained by whole cells does not go beyond the bound. A picture that is longer than it has cells takes more, as smart_resize()
+// leaves it one cell high.
+PatchProcessorConfig of_at_most(std::int64_t cells, PatchProcessorConfig config, std::int64_t frames = 1);
+
 // The nearest size of whole cells, its pixels within the configuration's bounds, its aspect ratio about the source's. frames: of a video
 // whose frames are counted together (PatchProcessorConfig::bounds_whole_video). Frames of Qwen3-VL that are smaller than a cell grow as
 // pictures do, where transformers refuses them. Errors: Exception kInvalidArgument for a source without area.

@@ -69,11 +69,11 @@ PixelValues values_for(std::int64_t count, std::int64_t side, PixelSize source) 
 
 }  // namespace
 
-PixelValues SmolVlmImageProcessor::image(const RgbImage& image) const {
+PixelValues SmolVlmImageProcessor::image(const RgbImage& image, const TileRules& rules) const {
   const PixelSize source = checked_size(image);
   const SmolVlmPixels& pixels = config_.image;
-  const TileGrid grid = tile_grid(source, pixels.tiles);
-  const std::int64_t side = pixels.tiles.side_px;
+  const TileGrid grid = tile_grid(source, rules);
+  const std::int64_t side = rules.side_px;
   const ByteTable table = pixels.library == PixelLibrary::kPillow ? pillow_table(pixels.scaling) : torch_table(pixels.scaling);
   const Picture first = resized_tile({image.rgb.data(), source}, grid.first, pixels);
   const Picture whole = resized_tile(first.view(), grid.whole, pixels);

@@ -20,7 +20,9 @@ class SmolVlmImageProcessor {
   explicit SmolVlmImageProcessor(const SmolVlmProcessorConfig& config) : config_(config) {}
 
   // [tiles + 1, 3, side, side]: the tiles row by row, then the whole picture; of one that is not cut [1, 3, side, side].
-  PixelValues image(const RgbImage& image) const;
+  PixelValues image(const RgbImage& image) const { return this->image(image, config_.image.tiles); }
+  // The same under other rules, of tiles as large.
+  PixelValues image(const RgbImage& image, const TileRules& rules) const;
 
   // [frames, 3, side, side]; the frames may differ in size, source_* are the first one's.
   PixelValues frames(std::span<const RgbImage> frames) const;

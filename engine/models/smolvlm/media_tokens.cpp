@@ -56,6 +56,17 @@ MediumTokens MediaTokens::image(const TileGrid& grid) const {
   return tokens;
 }
 
+TileRules MediaTokens::of_at_most(std::int64_t tokens, PixelSize source, TileRules rules) const {
+  if (tokens == 0 || !rules.split) return rules;
+  for (std::int64_t tiles = (rules.longest_edge_px - 1) / rules.side_px;; --tiles) {
+    const TileGrid grid = tile_grid(source, rules);
+    const std::int64_t pixels = (grid.rows * grid.columns + 1) * side_ * side_;  // saves the words of grids that are far too large
+    if (grid.rows == 0 || tiles < 1 || (pixels <= tokens && std::ssize(image(grid).ids) <= tokens)) return rules;
+    const std::int64_t edge = tiles * rules.side_px;
+    rules.longest_edge_px = edge - edge % 2;  // the shorter edge is rounded up to an even number, which may not begin another tile
+  }
+}
+
 MediumTokens MediaTokens::frames(const MediaFacts& facts) const {
   require(std::ssize(facts.times_s) == facts.frames, "every frame has its time");
   MediumTokens tokens;

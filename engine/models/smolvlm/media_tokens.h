@@ -31,6 +31,10 @@ class MediaTokens {
   // row and column, and the tile that they are written before.
   MediumTokens image(const TileGrid& grid) const;
 
+  // The rules with a shorter longest edge, of whole tiles, under which the picture takes at most so many tokens; that of one tile where
+  // none does. tokens 0, or nothing to cut: as they are.
+  TileRules of_at_most(std::int64_t tokens, PixelSize source, TileRules rules) const;
+
   // `frame` counts from 0; a frame's time is its own. facts.times_s has every frame.
   MediumTokens frames(const MediaFacts& facts) const;
 

@@ -37,6 +37,13 @@ VitConfig placed(VitConfig vision) {
   return vision;
 }
 
+// As a square picture of one tile, of two a side, of as many as the processor's file says.
+DetailChoices smolvlm_detail(const MediaTokens& tokens, const TileRules& rules) {
+  if (!rules.split || rules.longest_edge_px <= rules.side_px) return {};
+  const auto square = [&](std::int64_t tiles) { return std::ssize(tokens.image({{}, {}, tiles, tiles}).ids); };
+  return {DetailKind::kTiles, square(0), square(2), square((rules.longest_edge_px + rules.side_px - 1) / rules.side_px), 0};
+}
+
 }  // namespace
 
 SmolVlm::SmolVlm(const SmolVlmFolder& folder, MediaTokens tokens, WeightReader& weights)
@@ -57,13 +64,13 @@ TokenPositions SmolVlm::positions_of_stream(std::span<const TokenOrigin> origins
 
 MediumTokens SmolVlm::tokens_of(const MediaFacts& facts) const {
   if (facts.kind == MediaKind::kVideo) return tokens_.frames(facts);
-  return tokens_.image(tile_grid({facts.picture.height_px, facts.picture.width_px}, tiles_));
+  return tokens_.image(tile_grid(size_of(facts), rules_of(facts)));
 }
 
 PixelValues SmolVlm::preprocess(const MediaFacts& facts, std::span<const RgbImage> pictures) const {
   if (facts.kind == MediaKind::kVideo) return processor_.frames(pictures);
   require(pictures.size() == 1, "preprocess: an image is one picture");
-  return processor_.image(pictures.front());
+  return processor_.image(pictures.front(), rules_of(facts));
 }
 
 EncodedParts SmolVlm::encode(const MediaFacts&, const PixelValues& pixels, std::optional<VisionJudge> judge,
@@ -88,6 +95,7 @@ std::unique_ptr<VisionLanguageModel> load_smolvlm(ModelLoad& load) {
   }
   MediaTokens tokens(std::move(tokenizer), folder.model.image_token_id, folder.side());
   load.info.visual_tokens_per_frame = tokens.frame_tokens();
+  load.info.picture_detail = smolvlm_detail(tokens, folder.processor.image.tiles);
   return std::make_unique<SmolVlm>(folder, std::move(tokens), load.weights(kSmolVlmNames));
 }
 

@@ -42,6 +42,7 @@ class SmolVlm final : public VisionLanguageModel {
   MediaFeatures join(const MediaFacts& facts, const EncodedParts& parts) const override;
 
  private:
+  TileRules rules_of(const MediaFacts& facts) const { return tokens_.of_at_most(facts.most_tokens, size_of(facts), tiles_); }
   MediumTokens tokens_of(const MediaFacts& facts) const;
 
   MediaTokens tokens_;

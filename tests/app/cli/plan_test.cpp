@@ -44,6 +44,30 @@ TEST(PlanCommand, SaysWhatAskThenTakesAndLearnsItsTime) {
   EXPECT_NE(text.out.find("to the first word"), std::string::npos) << text.out;
 }
 
+TEST(PlanCommand, SaysWhatAPictureTakesUnderEachDetail) {
+  const ScratchFolder scratch;
+  const std::string image = "--image " + shell_quoted(demo("samples/picture.png")) + " 'What is shown?'";
+  std::int64_t before = 0;
+  for (const std::string word : {"low", "medium", "auto"}) {
+    const std::string input = "--json --max-tokens 2 --picture-detail " + word + " " + image;
+    const json planned = run_json(scratch, "plan " + input);
+    const json answer = run_json(scratch, "ask " + input);
+    EXPECT_EQ(planned["media"][0]["detail"], word);
+    EXPECT_EQ(planned["media"][0]["visual_tokens"], planned["tokens"]["visual"]) << word;
+    EXPECT_EQ(answer["media"][0]["visual_tokens"], answer["tokens"]["visual"]) << word;
+    EXPECT_EQ(planned["tokens"]["visual"], answer["tokens"]["visual"]) << word;
+    EXPECT_GE(planned["tokens"]["visual"].get<std::int64_t>(), before) << word;
+    before = planned["tokens"]["visual"].get<std::int64_t>();
+  }
+  const ProgramRun text = run_cli(scratch, "plan --picture-detail low " + image);
+  EXPECT_NE(text.out.find("(detail low: at most "), std::string::npos) << text.out;
+  const ProgramRun frames =
+      run_cli(scratch, "plan --frame-detail 64 --frames 4 --video " + shell_quoted(demo("samples/ten-seconds.mp4")) + " 'What?'");
+  EXPECT_NE(frames.out.find("this model has one detail"), std::string::npos) << frames.out;
+  for (const char* wrong : {"lots", "0", "-3", "16385"})
+    EXPECT_EQ(run_cli(scratch, "plan --picture-detail " + std::string(wrong) + " " + image).exit_code, 2) << wrong;
+}
+
 TEST(PlanCommand, SaysWhatAShareIsOfWhereLayersHaveAWindow) {
   const ScratchFolder scratch;
   const std::string model = "plan --model " + shell_quoted(source_folder() + "/tests/golden/llava/next_window/model");

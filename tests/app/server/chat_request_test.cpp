@@ -119,6 +119,48 @@ TEST_F(ChatRequestTest, PicturesAreKeptByTheirBytes) {
   EXPECT_TRUE(first.starts_with(folder.file("store/"))) << first;
 }
 
+TEST_F(ChatRequestTest, ThePartSaysThePicturesDetail) {
+  const auto detail = [&](const std::string& said, const std::string& more = "") {
+    const ChatRequest request =
+        read(R"({"messages":[{"role":"user","content":[{"type":"image_url","image_url":{"url":"data:image/png;base64,)" + kDot + R"(")" +
+             said + R"(}}]}])" + more + "}");
+    return detail_word(std::get<MediaItem>(request.turn.messages.at(0).items.at(0)).media.detail);
+  };
+  EXPECT_EQ(detail(""), "auto");
+  for (const char* word : {"auto", "low", "medium", "high"}) EXPECT_EQ(detail(R"(,"detail":")" + std::string(word) + R"(")"), word);
+  EXPECT_EQ(detail(R"(,"detail":null)"), "auto");
+  for (const char* none : {R"(,"detail":"512")", R"(,"detail":"finest")", R"(,"detail":512)"})
+    EXPECT_NE(refusal([&] { detail(none); }).find("image_url.detail"), std::string::npos) << none;
+  defaults.detail.pictures.level = DetailLevel::kMedium;
+  EXPECT_EQ(detail(""), "medium") << "as the server was started";
+  EXPECT_EQ(detail(R"(,"detail":"auto")"), "medium");
+  EXPECT_EQ(detail(R"(,"detail":"high")"), "high");
+}
+
+TEST_F(ChatRequestTest, AProcessorsBoundsAreReadWhereTheModelHasThem) {
+  const auto detail = [&](const std::string& settings) {
+    const ChatRequest request =
+        read(R"({"messages":[{"role":"user","content":[{"type":"image_url","image_url":{"url":"data:image/png;base64,)" + kDot +
+             R"("}}]}],"mm_processor_kwargs":{)" + settings + "}}");
+    return detail_word(std::get<MediaItem>(request.turn.messages.at(0).items.at(0)).media.detail);
+  };
+  EXPECT_NE(refusal([&] { detail(R"("max_pixels":100352)"); }).find("mm_processor_kwargs.max_pixels"), std::string::npos);
+  EXPECT_NE(refusal([&] { detail(R"("max_soft_tokens":70)"); }).find("not supported"), std::string::npos);
+  defaults.pictures = defaults.frames = {DetailKind::kAnySize, 256, 1024, 4096, 28};
+  EXPECT_EQ(detail(R"("max_pixels":100352)"), "128") << "of 28 x 28 px each";
+  EXPECT_EQ(detail(R"("max_pixels":101000)"), "128") << "whole tokens";
+  EXPECT_EQ(detail(R"("max_pixels":1)"), "1");
+  EXPECT_EQ(detail(R"("size":{"longest_edge":78400})"), "100");
+  for (const char* none : {R"("min_pixels":5)", R"("size":{"shortest_edge":5})", R"("size":{"longest_edge":5,"shortest_edge":5})",
+                           R"("total_pixels":5)", R"("resized_height":5)", R"("max_soft_tokens":70)"})
+    EXPECT_NE(refusal([&] { detail(none); }).find("not supported"), std::string::npos) << none;
+  for (const char* wrong : {R"("max_pixels":0)", R"("max_pixels":1e30)", R"("max_pixels":"many")", R"("size":5)"})
+    EXPECT_NE(refusal([&] { detail(wrong); }).find("must be"), std::string::npos) << wrong;
+  defaults.pictures = {DetailKind::kBudgets, 70, 280, 1120, 0};
+  EXPECT_EQ(detail(R"("max_soft_tokens":560)"), "560");
+  EXPECT_NE(refusal([&] { detail(R"("max_pixels":100352)"); }).find("not supported"), std::string::npos);
+}
+
 TEST_F(ChatRequestTest, WhatIsNoPictureIsRefused) {
   const auto image = [&](const std::string& url) {
     return refusal([&] { asking(R"({"type":"image_url","image_url":{"url":")" + url + R"("}})"); });

@@ -18,8 +18,20 @@ class FamilyPlans : public FamilyFolder {
   int below(int n) { return static_cast<int>(random_() % static_cast<unsigned>(n)); }
   bool one_in(int n) { return below(n) == 0; }
 
-  // What the model takes; sizes that are no multiple of anything.
+  // Some of them under a detail of their own.
   std::vector<Item> media() {
+    std::vector<Item> items = media_as_the_model_has_it();
+    constexpr DetailLevel kWords[] = {DetailLevel::kLow, DetailLevel::kMedium, DetailLevel::kHigh};
+    for (Item& item : items) {
+      if (!one_in(3)) continue;
+      MediaDetail& detail = std::get<MediaItem>(item).media.detail;
+      detail = one_in(2) ? MediaDetail{DetailLevel::kTokens, 4 + below(150)} : MediaDetail{kWords[below(3)]};
+    }
+    return items;
+  }
+
+  // What the model takes; sizes that are no multiple of anything.
+  std::vector<Item> media_as_the_model_has_it() {
     if (!info_.traits.sees) return {};
     switch (below(info_.traits.reads_videos ? 5 : 3)) {
       case 0:

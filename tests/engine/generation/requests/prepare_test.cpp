@@ -114,6 +114,10 @@ TEST_F(Preparing, IsForTheSameMediaRecipeAndPins) {
   other = turn;
   std::get<MediaItem>(other.messages.back().items.front()).media.plan.from_s = 0.5;
   EXPECT_GT(finished(run(other)).figures.tokens.visual, 0);
+  run(Prepare{turn});
+  other = turn;
+  std::get<MediaItem>(other.messages.back().items.front()).media.detail.level = DetailLevel::kLow;
+  EXPECT_GT(finished(run(other)).figures.tokens.visual, 0);
 }
 
 TEST_F(Preparing, GuardPrefillReadsAgainForLaterQuestionsOnly) {

@@ -40,6 +40,30 @@ TEST(SmartResize, GrowsWhatHasTooFew) {
   EXPECT_EQ(smart_resize({10, 20}, published()), (PixelSize{56, 84}));
 }
 
+// The sizes are those of transformers' smart_resize under the bounds that are expected here.
+TEST(PatchGrid, APictureOf4000PixelsBecomesAsManyCellsAsItMay) {
+  const auto cells = [](std::int64_t most) { return cell_grid({4000, 4000}, of_at_most(most, published())).cells(); };
+  EXPECT_EQ(cells(0), 16'384) << "as the published folders have it";
+  EXPECT_EQ(cells(4096), 4096);
+  EXPECT_EQ(cells(1024), 1024);
+  EXPECT_EQ(cells(1000), 961) << "31 a side";
+  EXPECT_EQ(cells(256), 256);
+  const PatchProcessorConfig small = of_at_most(8, published());
+  EXPECT_EQ(small.max_pixels, 8 * 28 * 28);
+  EXPECT_EQ(small.min_pixels, 2 * 28 * 28) << "four cells would be more than a quarter";
+  EXPECT_EQ(of_at_most(100, published()).min_pixels, 3136) << "as it was";
+}
+
+// All frames together have so many times more, and never more than the folder allows them.
+TEST(PatchGrid, FramesThatCountTogetherAreBoundedByTheirNumber) {
+  PatchProcessorConfig config = published();
+  config.bounds_whole_video = true;
+  EXPECT_EQ(of_at_most(64, config, 16).max_pixels, 16 * 64 * 28 * 28);
+  EXPECT_EQ(of_at_most(768, config, 64).max_pixels, config.max_pixels);
+  for (const std::int64_t frames : {1, 2, 7, 16, 64})
+    EXPECT_LE(cell_grid({1080, 1920}, of_at_most(64, config, frames), frames).cells(), 64);
+}
+
 // By transformers' smart_resize of Qwen3-VL's videos, temporal_factor 2, factor 28, 4 and 40 cells.
 TEST(SmartResize, CountsThePixelsOfAllFramesTogetherWhereTheConfigurationSaysSo) {
   PatchProcessorConfig config;
