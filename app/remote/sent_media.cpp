@@ -28,10 +28,24 @@ std::string base64(std::string_view bytes) {
 
 Json textPart(std::string text) { return {{"type", "text"}, {"text", std::move(text)}}; }
 
-Json picturePart(const RgbImage& image, int maxSidePx) {
+// OpenAI's words for a picture's detail; empty: the server's own choice.
+const char* detailWord(const MediaDetail& detail) {
+  return detail.level == DetailLevel::kLow ? "low" : detail.level == DetailLevel::kHigh ? "high" : "";
+}
+
+// Of it servers are told low and high alone.
+void requireDetailTold(const MediaRequest& request, const ServerTraits& traits) {
+  if (request.kind == MediaKind::kDocument || request.detail == MediaDetail() || *detailWord(request.detail) != '\0') return;
+  throw Exception(ErrorCode::kNotAble, traits.model,
+                  "of a picture's detail it knows auto, low and high, not " + detail_word(request.detail));
+}
+
+Json picturePart(const RgbImage& image, int maxSidePx, const MediaDetail& detail) {
   const std::vector<std::uint8_t> jpeg = jpegOf(image, maxSidePx);
   const std::string_view bytes(reinterpret_cast<const char*>(jpeg.data()), jpeg.size());
-  return {{"type", "image_url"}, {"image_url", {{"url", "data:image/jpeg;base64," + base64(bytes)}}}};
+  Json part = {{"type", "image_url"}, {"image_url", {{"url", "data:image/jpeg;base64," + base64(bytes)}}}};
+  if (const char* word = detailWord(detail); *word != '\0') part["image_url"]["detail"] = word;
+  return part;
 }
 
 // "1:05.5"
@@ -52,10 +66,11 @@ const char* videoType(const std::string& path) {
   return end == ".mov" ? "video/quicktime" : "video/mp4";
 }
 
-// Whether the file says what the request asks for: a server knows nothing of ranges and of subtitles beside a file.
+// Whether the file says what the request asks for: a server knows nothing of ranges, of subtitles beside a file, and of its frames' detail.
 bool fitsAsFile(const MediaRequest& request, const ServerTraits& traits) {
   const FramePlan& plan = request.plan;
-  if (!traits.takesVideos || request.kind != MediaKind::kVideo || !request.subtitles.empty()) return false;
+  if (!traits.takesVideos || request.kind != MediaKind::kVideo || !request.subtitles.empty() || request.detail != MediaDetail())
+    return false;
   if (plan.from_s > 0.0 || plan.to_s >= 0.0 || (plan.every_s > 0.0 && traits.choosesFrames)) return false;
   std::error_code failed;
   const auto bytes = std::filesystem::file_size(request.path, failed);
@@ -76,6 +91,7 @@ MediaSampled toldOf(const MediaRequest& request, const FrameSource& source) {
   sampled.most_tokens = request.most_tokens;
   sampled.subtitles = request.subtitles;
   sampled.encoding = request.encoding;
+  sampled.detail = request.detail;
   if (request.kind == MediaKind::kVideo) sampled.asked_s = source.asked_times_s();
   if (request.kind == MediaKind::kImage) sampled.picture = source.picture_size();
   return sampled;
@@ -103,7 +119,7 @@ class FrameParts {
   void add(const SampledFrame& frame) {
     sayUntil(frame.actual_s);
     m_medium.parts.push_back(textPart("[" + clock(frame.actual_s) + "]"));
-    m_medium.parts.push_back(picturePart(frame.image, kFrameSidePx));
+    m_medium.parts.push_back(picturePart(frame.image, kFrameSidePx, m_request.detail));
     m_medium.sampled.actual_s.push_back(frame.actual_s);
   }
   void sayUntil(double time_s) {
@@ -138,6 +154,7 @@ void SentMedia::requireTaken(std::span<const Message> messages, const ServerTrai
       const auto* media = std::get_if<MediaItem>(&item);
       if (media == nullptr || media->media.kind == MediaKind::kDocument) continue;
       if (!traits.sees) throw Exception(ErrorCode::kModelReadsText, media->media.path, "this model reads text only");
+      requireDetailTold(media->media, traits);
       if (traits.mostPictures == 0 || fitsAsFile(media->media, traits)) continue;
       pictures += media->media.kind == MediaKind::kImage ? 1 : open(media->media, interrupt)->frame_count();
     }
@@ -161,7 +178,7 @@ SentMedium SentMedia::read(const MediaRequest& request, const ServerTraits& trai
     const MediaRequest& before = each.request;
     return each.content == kept.content && each.asFile == kept.asFile && before.path == request.path && before.kind == request.kind &&
            before.plan == request.plan && before.most_tokens == request.most_tokens && before.subtitles == request.subtitles &&
-           before.encoding == request.encoding;
+           before.encoding == request.encoding && before.detail == request.detail;
   };
   if (const auto known = std::ranges::find_if(m_kept, same); known != m_kept.end()) return known->medium;
   SentMedium& medium = kept.medium;
@@ -169,7 +186,7 @@ SentMedium SentMedia::read(const MediaRequest& request, const ServerTraits& trai
   if (request.kind == MediaKind::kDocument) {
     medium.parts.push_back(textPart("Document " + fileName(request.path) + ":\n" + document(source->text(), request.most_tokens)));
   } else if (request.kind == MediaKind::kImage) {
-    medium.parts.push_back(picturePart(source->read(0, 1, interrupt).at(0).image, kImageSidePx));
+    medium.parts.push_back(picturePart(source->read(0, 1, interrupt).at(0).image, kImageSidePx, request.detail));
   } else if (kept.asFile) {
     writeFile(medium, request);
   } else {

@@ -69,6 +69,28 @@ TEST_F(SentMediaTest, AServerThatTakesVideosGetsTheWholeFile) {
   EXPECT_FALSE(read({path, MediaKind::kVideo, {}}).video);
 }
 
+TEST_F(SentMediaTest, APicturesDetailIsToldInTheServersWords) {
+  const auto told = [&](const MediaDetail& detail) {
+    MediaRequest request{"film.mp4", MediaKind::kVideo, {}};
+    request.detail = detail;
+    std::string words;
+    for (const nlohmann::json& part : read(request).parts)
+      if (part.contains("image_url")) words += part["image_url"].value("detail", "none") + "|";
+    return words;
+  };
+  EXPECT_EQ(told({}), "none|none|none|");
+  EXPECT_EQ(told({DetailLevel::kLow}), "low|low|low|") << "what was read under another detail is another medium";
+  EXPECT_EQ(told({DetailLevel::kHigh}), "high|high|high|");
+  m_traits.takesVideos = true;
+  EXPECT_EQ(told({DetailLevel::kLow}), "low|low|low|") << "of a file's frames nothing can be told";
+  for (const MediaDetail& other : {MediaDetail{DetailLevel::kMedium}, MediaDetail{DetailLevel::kTokens, 70}}) {
+    MediaRequest request{"film.mp4", MediaKind::kVideo, {}};
+    request.detail = other;
+    const std::vector<Message> thread = {{Role::kUser, {MediaItem{request}}}};
+    test::expect_error(ErrorCode::kNotAble, m_traits.model, [&] { m_media.requireTaken(thread, m_traits, {}); });
+  }
+}
+
 TEST_F(SentMediaTest, ADocumentIsItsTextCutBetweenCharacters) {
   EXPECT_EQ(texts(read({"notes.txt", MediaKind::kDocument, {}})), "Document notes.txt:\none two three \xC3\xBC four|");
   MediaRequest request{"notes.txt", MediaKind::kDocument, {}};
