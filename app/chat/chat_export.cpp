@@ -110,6 +110,7 @@ OrderedJson attachmentOf(const Attachment& attachment) {
   } else {
     json["width_px"] = attachment.widthPx;
     json["height_px"] = attachment.heightPx;
+    if (attachment.detail != MediaDetail()) json["detail"] = detail_word(attachment.detail);
   }
   if (!attachment.encoding.isEmpty()) json["encoding"] = attachment.encoding.toStdString();
   for (const MediaNotice& notice : attachment.sampled.notices) json["notices"].push_back(noticeText(notice));

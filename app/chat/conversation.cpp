@@ -73,7 +73,15 @@ bool canGoOn(const StoredMessage& message) {
 
 bool asksTheSame(const Attachment& a, const Attachment& b) {
   return a.path == b.path && a.kind == b.kind && a.plan == b.plan && a.mostTokens == b.mostTokens && a.subtitles == b.subtitles &&
-         a.encoding == b.encoding;
+         a.encoding == b.encoding && a.detail == b.detail;
+}
+
+MediaDetails detailsOf(const QList<Attachment>& attachments, MediaDetails before) {
+  for (const Attachment& attachment : attachments) {
+    if (attachment.kind == MediaKind::kImage) before.pictures = attachment.detail;
+    if (attachment.kind == MediaKind::kVideo) before.frames = attachment.detail;
+  }
+  return before;
 }
 
 bool wasWatched(const Attachment& attachment) { return attachment.kind == MediaKind::kVideo && attachment.plan.frame_count == 0; }

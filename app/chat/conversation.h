@@ -68,6 +68,7 @@ struct Attachment {
   QByteArray subtitles;     // of a video: the file whose subtitles stand between its frames (MediaRequest::subtitles); empty: none
   QByteArray encoding;      // of a document or of subtitles, as it is read (MediaRequest::encoding); empty: by its bytes
   FramePlan plan;           // videos: which frames the question is about
+  MediaDetail detail;       // of a picture, or of each frame: how many tokens it may take
   PinnedRanges pins;        // never dropped by compression
   SampledTimes sampled;     // what the last answer really saw; stored by storeSampled() only
   QByteArray thumbnailPng;  // poster, PNG; lives as a file in the cache folder and may be empty when that was cleared
@@ -75,6 +76,8 @@ struct Attachment {
 
 // The engine names a medium by what was asked of it: whether two questions asked the same of the same file.
 bool asksTheSame(const Attachment& a, const Attachment& b);
+// The details of the last picture and the last video among them; of a kind that is not there as before.
+MediaDetails detailsOf(const QList<Attachment>& attachments, MediaDetails before);
 // Not a file, but a source that was watched while it ran: frames at a distance, and no number of them.
 bool wasWatched(const Attachment& attachment);
 // The times at which the plan asks for frames of a video, in order.

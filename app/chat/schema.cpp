@@ -261,10 +261,15 @@ UPDATE conversation SET preview = coalesce((SELECT f.name FROM attachment a JOIN
   WHERE a.conversation_id = conversation.id ORDER BY a.message_id IS NULL, a.message_id, a.ordinal LIMIT 1), '') WHERE preview = '';
 )sql";
 
+// How many tokens an attached picture, or each frame, may take: a word or a number (engine's detail_word()).
+constexpr char kDetails[] = R"sql(
+ALTER TABLE attachment ADD COLUMN detail TEXT NOT NULL DEFAULT 'auto';
+)sql";
+
 }  // namespace
 
 const std::array<const char*, kSchemaVersion> kMigrations = {
     kChats,     kSearch,    kSampledTimes, kRecipes, kComparisons, kKeptMaps,  kPins,           kLaterQuestions, kSampling,
-    kDocuments, kSubtitles, kDigests,      kCauses,  kThoughts,    kEncodings, kThoughtDigests, kAttachedWords};
+    kDocuments, kSubtitles, kDigests,      kCauses,  kThoughts,    kEncodings, kThoughtDigests, kAttachedWords,  kDetails};
 
 }  // namespace winnow::app

@@ -15,6 +15,7 @@ void appendQuestion(const StoredMessage& question, Message& into, std::int32_t& 
     MediaItem item{{attachment.path.toStdString(), attachment.kind, attachment.plan, attachment.mostTokens,
                     attachment.subtitles.toStdString(), attachment.encoding.toStdString()}};
     item.media.content = attachment.sha256.toStdString();
+    item.media.detail = attachment.detail;
     into.items.emplace_back(std::move(item));
     if (!attachment.pins.empty() && attachment.kind != MediaKind::kVideo) pins.push_back(Pin{media});
     if (attachment.kind == MediaKind::kVideo) {

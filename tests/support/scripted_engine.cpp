@@ -189,8 +189,11 @@ void ScriptedEngine::prepare_media(RequestId id, const Prepare& prepare, EventSi
     const MediaRequest* media = media_of(item);
     if (media != nullptr && media->kind == MediaKind::kDocument) {
       sink.on_event({id, sampled_document(*media)});
-    } else if (media != nullptr)
-      sink.on_event({id, MediaSampled{media->path, media->kind, 4.0, {0.2, 1.2}, {0.2, 1.2}, media->plan}});
+    } else if (media != nullptr) {
+      MediaSampled sampled{media->path, media->kind, 4.0, {0.2, 1.2}, {0.2, 1.2}, media->plan};
+      sampled.detail = media->detail;
+      sink.on_event({id, std::move(sampled)});
+    }
   }
   const bool before = prepare.turn.recipe.method == "self-study";
   if (before) {
@@ -375,6 +378,7 @@ Script answer_script(const Request& request, const std::string& answer, std::chr
       sampled.path = media->path;
       sampled.kind = media->kind;
       sampled.plan = media->plan;
+      sampled.detail = media->detail;
       sampled.duration_s = video ? 10.0 : 0.0;
       for (int frame = 0; frame < frames; ++frame) {
         const double asked = video ? (frame + 0.5) * sampled.duration_s / frames : 0.0;

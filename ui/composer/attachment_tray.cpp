@@ -13,6 +13,7 @@
 #include <iterator>
 #include <utility>
 
+#include "ui/composer/detail_choice.h"
 #include "ui/theme/theme.h"
 
 namespace winnow::ui {
@@ -46,6 +47,12 @@ AttachmentTray::AttachmentTray(MediaPreview& preview, QWidget* parent) : QScroll
   for (QWidget* widget : {static_cast<QWidget*>(m_count), m_gridBox}) {
     m_layout->addWidget(widget);
     widget->hide();
+  }
+  m_pictureDetail = new DetailChoice(MediaKind::kImage);
+  m_frameDetail = new DetailChoice(MediaKind::kVideo);
+  for (DetailChoice* choice : {m_pictureDetail, m_frameDetail}) {
+    m_layout->addWidget(choice);
+    connect(choice, &DetailChoice::chosen, this, &AttachmentTray::changed);
   }
   m_removeAll = new QPushButton(tr("Remove all"));
   setTextRole(m_removeAll, TextRole::kCaption);
@@ -115,7 +122,10 @@ void AttachmentTray::clear() {
 QList<app::Attachment> AttachmentTray::attachments() const {
   QList<app::Attachment> list;
   for (const AttachmentCard* card : m_cards) {
-    if (card->state() != CardState::kRefused) list.append(card->attachment());
+    if (card->state() == CardState::kRefused) continue;
+    list.append(card->attachment());
+    if (list.last().kind == MediaKind::kImage) list.last().detail = m_pictureDetail->detail();
+    if (list.last().kind == MediaKind::kVideo) list.last().detail = m_frameDetail->detail();
   }
   return list;
 }
@@ -217,6 +227,26 @@ void AttachmentTray::scaleFrames(double factor) {
   }
 }
 
+MediaDetails AttachmentTray::details() const { return {m_pictureDetail->detail(), m_frameDetail->detail()}; }
+
+void AttachmentTray::setDetails(const MediaDetails& details) {
+  if (details == this->details()) return;
+  m_pictureDetail->setDetail(details.pictures);
+  m_frameDetail->setDetail(details.frames);
+  Q_EMIT changed();
+}
+
+void AttachmentTray::offerDetails(const DetailChoices& pictures, const DetailChoices& frames) {
+  m_pictureDetail->offer(pictures, holds(MediaKind::kImage));
+  m_frameDetail->offer(frames, holds(MediaKind::kVideo));
+  updateGeometry();
+}
+
+bool AttachmentTray::holds(MediaKind kind) const {
+  return std::any_of(m_cards.begin(), m_cards.end(),
+                     [kind](const AttachmentCard* card) { return card->state() == CardState::kReady && card->attachment().kind == kind; });
+}
+
 QSize AttachmentTray::sizeHint() const {
   const int width = std::max(viewport()->width(), theme().px(200));
   int height = m_layout->hasHeightForWidth() ? m_layout->heightForWidth(width) : m_layout->sizeHint().height();
@@ -232,6 +262,7 @@ void AttachmentTray::resizeEvent(QResizeEvent* event) {
 }
 
 void AttachmentTray::adjust() {
+  offerDetails(m_pictureDetail->choices(), m_frameDetail->choices());
   m_removeAll->setVisible(m_cards.size() >= kSeveral);
   updateGeometry();
   QTimer::singleShot(0, this, [this] {

@@ -9,6 +9,7 @@
 #include <QStringList>
 #include <vector>
 
+#include "engine/models/model_info.h"
 #include "ui/composer/attachment_card.h"
 
 class QGridLayout;
@@ -17,6 +18,8 @@ class QPushButton;
 class QVBoxLayout;
 
 namespace winnow::ui {
+
+class DetailChoice;
 
 class AttachmentTray : public QScrollArea {
   Q_OBJECT
@@ -43,6 +46,13 @@ class AttachmentTray : public QScrollArea {
   void setMaximumShare(int heightPx);
   // Of every video; at least one frame each.
   void scaleFrames(double factor);
+  // Of all pictures and all videos that are attached or will be.
+  MediaDetails details() const;
+  void setDetails(const MediaDetails& details);
+  // What the loaded model can do about them.
+  void offerDetails(const DetailChoices& pictures, const DetailChoices& frames);
+  DetailChoice* pictureDetail() const { return m_pictureDetail; }
+  DetailChoice* frameDetail() const { return m_frameDetail; }
 
   QSize sizeHint() const override;
   QSize minimumSizeHint() const override;
@@ -62,10 +72,13 @@ class AttachmentTray : public QScrollArea {
   void arrange();
   int columns() const;
   void follow();
+  bool holds(MediaKind kind) const;
 
   MediaPreview& m_preview;
   QWidget* m_content = nullptr;
   QVBoxLayout* m_layout = nullptr;
+  DetailChoice* m_pictureDetail = nullptr;
+  DetailChoice* m_frameDetail = nullptr;
   QPushButton* m_removeAll = nullptr;
   QLabel* m_count = nullptr;
   QWidget* m_gridBox = nullptr;

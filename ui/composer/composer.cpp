@@ -173,6 +173,7 @@ void Composer::setDraft(const app::Draft& draft) {
   m_tray->clear();
   m_prompt->setPlainText(draft.text);
   m_prompt->moveCursor(QTextCursor::End);
+  m_tray->setDetails(app::detailsOf(draft.attachments, m_tray->details()));
   for (const app::Attachment& attachment : draft.attachments) m_tray->add(attachment);
   blockSignals(blocked);
   showNotice(QString());

@@ -1,6 +1,7 @@
 #include "ui/composer/plan_words.h"
 
 #include <QCoreApplication>
+#include <QFile>
 #include <QStringList>
 #include <algorithm>
 #include <cmath>
@@ -85,6 +86,21 @@ QString fitText(const Planned& planned, PlanFit fit, qint64 context) {
   return fit == PlanFit::kTight ? PlanWords::tr("just fits") : PlanWords::tr("fits");
 }
 
+QString takenText(const MediaSampled& medium) {
+  return PlanWords::tr("%1: %2 tokens")
+      .arg(attachedName(QFile::decodeName(QByteArray::fromStdString(medium.path))), formatCount(static_cast<double>(medium.visual_tokens)));
+}
+
+// The image that takes the most although nobody asked for as many; null: none takes many.
+const MediaSampled* largestUnasked(const std::vector<MediaSampled>& seen) {
+  const MediaSampled* largest = nullptr;
+  for (const MediaSampled& medium : seen) {
+    if (medium.kind != MediaKind::kImage || medium.detail != MediaDetail() || !takes_many(medium.visual_tokens)) continue;
+    if (largest == nullptr || medium.visual_tokens > largest->visual_tokens) largest = &medium;
+  }
+  return largest;
+}
+
 }  // namespace
 
 QList<DocumentRoom> documentRooms(const Planned& planned, const std::vector<MediaSampled>& documents) {
@@ -122,12 +138,17 @@ PlanView describePlan(const Planned& planned, const PlanSubject& subject) {
   if (planned.expected_ms > 0.0) parts << PlanWords::tr("about %1").arg(formatMilliseconds(planned.expected_ms));
   if (textAlone && planned.expected_ms > 0.0 && planned.expected_per_token_ms > 0.0)
     parts << PlanWords::tr("%1 tokens/s").arg(formatCount(1000.0 / planned.expected_per_token_ms));
+  const MediaSampled* const largest = largestUnasked(subject.seen);
+  if (largest != nullptr) parts.prepend(takenText(*largest));
   view.text = parts.join(QStringLiteral(" · "));
   QStringList detail{
       tokensText(planned.tokens, attachedKind(subject.attachments)),
       PlanWords::tr("Peak cache memory: %1. Free now: %2.").arg(formatBytes(planned.peak_bytes), formatBytes(planned.free_bytes)),
       PlanWords::tr("Chat plus longest answer: %1 of %2 tokens.")
           .arg(formatCount(static_cast<double>(context)), formatCount(static_cast<double>(planned.context_tokens)))};
+  for (const MediaSampled& medium : subject.seen) {
+    if (medium.visual_tokens > 0) detail << takenText(medium);
+  }
   if (planned.state_bytes > 0)
     detail << PlanWords::tr("Layers with a state of fixed size take %1 more.").arg(formatBytes(planned.state_bytes));
   if (subject.window > 0 && planned.state_bytes == 0 && planned.tokens.prompt >= subject.window) {
@@ -141,6 +162,10 @@ PlanView describePlan(const Planned& planned, const PlanSubject& subject) {
     detail << PlanWords::tr("The expected wait is shown after the first answer of this kind.");
   }
   view.detail = detail.join(QLatin1Char('\n'));
+  if (largest != nullptr && subject.pictures.kind != DetailKind::kFixed) {
+    view.remedies.append({PlanRemedy::Kind::kDetail, 1.0, 1.0,
+                          PlanWords::tr("Use at most %1 tokens a picture").arg(formatCount(static_cast<double>(subject.pictures.medium)))});
+  }
   if (view.fit != PlanFit::kDoesNotFit) return view;
 
   if (frames > 1) {

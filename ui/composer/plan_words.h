@@ -9,6 +9,7 @@
 
 #include "app/chat/conversation.h"
 #include "engine/messages/events.h"
+#include "engine/models/model_info.h"
 #include "ui/composer/attachment_card.h"
 
 namespace winnow::ui {
@@ -17,7 +18,7 @@ enum class PlanFit : int { kFits = 1, kTight = 2, kDoesNotFit = 3 };
 
 // One click that changes the question so that it fits better.
 struct PlanRemedy {
-  enum class Kind : int { kFrames = 1, kRetention = 2, kNarrowCache = 3, kReadTwice = 4 };
+  enum class Kind : int { kFrames = 1, kRetention = 2, kNarrowCache = 3, kReadTwice = 4, kDetail = 5 };  // kDetail: medium, of pictures
   Kind kind = Kind::kFrames;
   double factor = 1.0;     // kFrames: of every attached video's frames
   double retention = 1.0;  // kRetention: the share to keep
@@ -35,8 +36,10 @@ struct PlanView {
 struct PlanSubject {
   QList<app::Attachment> attachments;
   RecipeSpec recipe;
-  bool narrowCache = false;  // the model's device reads a cache in fewer bits than are computed
-  qint64 window = 0;         // ModelTraits::window
+  bool narrowCache = false;          // the model's device reads a cache in fewer bits than are computed
+  qint64 window = 0;                 // ModelTraits::window
+  DetailChoices pictures{};          // ModelInfo::picture_detail
+  std::vector<MediaSampled> seen{};  // images and videos, as the plan has them
 };
 
 // Of the documents that the plan has read: which of them have to be cut so that the question fits. The longest gives way.

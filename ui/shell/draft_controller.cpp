@@ -71,6 +71,9 @@ void DraftController::showChat() {
       draft.text += (draft.text.isEmpty() || early.text.isEmpty() ? QString() : QStringLiteral("\n")) + early.text;
       draft.attachments += early.attachments;
     }
+    MediaDetails details;
+    for (const app::StoredMessage& message : chat.branch()) details = app::detailsOf(message.attachments, details);
+    m_composer.tray()->setDetails(details);
     m_composer.setDraft(draft);
     if (m_writtenEarly) m_timer.start();
   }

@@ -223,6 +223,7 @@ void OpenChat::takeSampled(const MediaSampled& sampled, QList<app::StoredMessage
   asked.mostTokens = sampled.most_tokens;
   asked.subtitles = QByteArray::fromStdString(sampled.subtitles);
   asked.encoding = QByteArray::fromStdString(sampled.encoding);
+  asked.detail = sampled.detail;
   bool otherLines = false;
   for (app::StoredMessage& message : thread) {
     bool changed = false;

@@ -40,6 +40,8 @@ PlanController::PlanController(const WindowServices& services, ChatSession& sess
 
 void PlanController::schedule() {
   showMass();
+  const ModelInfo info = m_session.model.state() == ModelState::kReady ? m_session.model.info() : ModelInfo();
+  m_composer.tray()->offerDetails(info.picture_detail, info.frame_detail);
   if (m_request != 0) m_engine.cancel(std::exchange(m_request, 0));
   const app::Draft draft = m_composer.draft();
   const bool watched = m_session.subject.watchesHere();  // its bar says what is there
@@ -70,7 +72,8 @@ void PlanController::ask() {
   if (!m_written) draft.text = QStringLiteral("…");
   m_documents.clear();
   const ModelTraits& traits = m_session.model.info().traits;
-  m_subject = {draft.attachments, m_session.chat.options().recipe.spec, traits.reads_narrow_cache, traits.window};
+  m_subject = {draft.attachments, m_session.chat.options().recipe.spec, traits.reads_narrow_cache, traits.window,
+               m_session.model.info().picture_detail};
   try {
     m_request = m_engine.post(Plan{m_session.answers.turnIfSent(draft)}, this, [this](const Event& event) { onEngineEvent(event); });
   } catch (const Exception&) {
@@ -86,8 +89,8 @@ void PlanController::onEngineEvent(const Event& event) {
     const bool later = std::any_of(branch.begin(), branch.end(), [](const app::StoredMessage& message) { return message.hasRun; });
     setForeseen(Foreseen{later && planned->goes_on_from.empty(), planned->expected_ms});
     if (!m_documents.empty()) m_composer.tray()->judgeDocuments(documentRooms(*planned, m_documents));
-  } else if (const auto* document = std::get_if<MediaSampled>(&event.body)) {
-    if (document->kind == MediaKind::kDocument) m_documents.push_back(*document);
+  } else if (const auto* medium = std::get_if<MediaSampled>(&event.body)) {
+    (medium->kind == MediaKind::kDocument ? m_documents : m_subject.seen).push_back(*medium);
   } else if (std::holds_alternative<Failed>(event.body)) {
     m_line.clear();  // sending says the same, with what can be done about it
   }
@@ -113,6 +116,9 @@ void PlanController::apply(const PlanRemedy& remedy) {
       break;
     case PlanRemedy::Kind::kReadTwice:
       m_composer.method()->readTwice();
+      break;
+    case PlanRemedy::Kind::kDetail:
+      m_composer.tray()->setDetails({{DetailLevel::kMedium}, m_composer.tray()->details().frames});
       break;
   }
 }

@@ -384,6 +384,30 @@ TEST_F(DatabaseFileTest, UpgradesTheTenthVersionWhoseVideosHadNoSubtitles) {
   EXPECT_TRUE(asksTheSame(stored, video));
 }
 
+TEST_F(DatabaseFileTest, UpgradesTheSeventeenthVersionWhosePicturesHadNoDetail) {
+  ofVersion(17, {"INSERT INTO message(id, conversation_id, sequence, role, state, text, created_ms) VALUES(9, 5, 0, 2, 1, 'what?', 1)",
+                 "INSERT INTO attachment VALUES(1, 5, 9, 0, 1, CAST('/a.png' AS BLOB), '', 10, 64, 36, 0.0, 8, 0.0, 0.0, -1.0, 1024, '', "
+                 "'', 0, 0, x'', '')"});
+  ChatDatabase db(folders());
+  EXPECT_TRUE(QFileInfo::exists(file() + QStringLiteral(".before-v18")));
+  Attachment picture = db.loadConversation(5).messages.at(0).attachments.at(0);
+  EXPECT_EQ(picture.path, "/a.png");
+  EXPECT_EQ(picture.detail, MediaDetail());
+  const Attachment asTheModel = picture;
+  for (const MediaDetail& detail : {MediaDetail{DetailLevel::kHigh}, MediaDetail{DetailLevel::kTokens, 512}}) {
+    picture.detail = detail;
+    EXPECT_FALSE(asksTheSame(picture, asTheModel));
+    const MessageId question = db.beginTurn({5, 9, QStringLiteral("and this?"), {picture}}).question;
+    for (const StoredMessage& message : db.loadConversation(5).messages) {
+      if (message.id != question) continue;
+      ASSERT_EQ(message.attachments.size(), 1);
+      EXPECT_EQ(message.attachments[0].detail, detail);
+      EXPECT_TRUE(asksTheSame(message.attachments[0], picture));
+    }
+  }
+  EXPECT_EQ(db.loadConversation(5).messages.at(0).attachments.at(0).detail, MediaDetail());
+}
+
 TEST_F(DatabaseFileTest, UpgradesTheFourteenthVersionWhoseTextsHadTheEncodingOfTheirBytes) {
   ofVersion(14, {"INSERT INTO message(id, conversation_id, sequence, role, state, text, created_ms) VALUES(9, 5, 0, 2, 1, 'what?', 1)",
                  "INSERT INTO attachment VALUES(1, 5, 9, 0, 3, CAST('/a.txt' AS BLOB), '', 10, 0, 0, 0.0, 8, 0.0, 0.0, -1.0, 1024, '', '', "

@@ -14,6 +14,7 @@
 #include "tests/support/scratch_folder.h"
 #include "tests/ui/support/window_fixture.h"
 #include "ui/composer/attachment_card.h"
+#include "ui/composer/detail_choice.h"
 #include "ui/composer/document_viewer.h"
 #include "ui/composer/frame_strip.h"
 #include "ui/composer/frame_viewer.h"
@@ -133,6 +134,39 @@ TEST_F(ComposerTest, RefusedFilesStayWithTheReasonAndDoNotGoAlong) {
   EXPECT_EQ(m_composer.tray()->count(), 0);
   QTest::keyClick(m_composer.prompt(), Qt::Key_Return);
   EXPECT_EQ(sent.size(), 1);
+}
+
+TEST_F(ComposerTest, PicturesAndFramesHaveADetailEachWhereTheModelOffersOne) {
+  AttachmentTray* tray = m_composer.tray();
+  m_composer.addFile("/pictures/a.png");
+  m_composer.addFile("/clips/a.mp4");
+  ASSERT_TRUE(waitUntil([&] { return tray->count() == 2 && !tray->opening(); }));
+  EXPECT_TRUE(tray->pictureDetail()->isHidden()) << "of a model with one number of tokens";
+  tray->offerDetails({DetailKind::kAnySize, 256, 1024, 4096, 28}, {DetailKind::kAnySize, 64, 256, 768, 28});
+  EXPECT_EQ(tray->pictureDetail()->text(), QStringLiteral("Picture detail: As the model has it"));
+  EXPECT_EQ(tray->frameDetail()->text(), QStringLiteral("Frame detail: As the model has it"));
+  QSignalSpy changed(&m_composer, &Composer::draftChanged);
+  const QList<QAction*> actions = tray->pictureDetail()->menu()->actions();
+  ASSERT_GE(actions.size(), 6);
+  EXPECT_EQ(actions[2]->text(), QStringLiteral("Medium: at most 1,024 tokens"));
+  actions[2]->trigger();
+  EXPECT_FALSE(changed.isEmpty());
+  EXPECT_EQ(tray->pictureDetail()->text(), QStringLiteral("Picture detail: Medium: at most 1,024 tokens"));
+  const QList<app::Attachment> attached = m_composer.draft().attachments;
+  EXPECT_EQ(attached[0].detail.level, DetailLevel::kMedium);
+  EXPECT_EQ(attached[1].detail, MediaDetail());
+  // The next picture of the chat has it, too; a draft brings its own.
+  m_composer.clear();
+  m_composer.addFile("/pictures/b.png");
+  ASSERT_TRUE(opened());
+  EXPECT_EQ(m_composer.draft().attachments[0].detail.level, DetailLevel::kMedium);
+  EXPECT_TRUE(tray->frameDetail()->isHidden()) << "no video is there";
+  app::Draft draft = m_composer.draft();
+  draft.attachments[0].detail = {DetailLevel::kTokens, 512};
+  m_composer.setDraft(draft);
+  ASSERT_TRUE(opened());
+  EXPECT_EQ(m_composer.draft().attachments[0].detail, (MediaDetail{DetailLevel::kTokens, 512}));
+  EXPECT_EQ(tray->pictureDetail()->text(), QStringLiteral("Picture detail: At most 512 tokens"));
 }
 
 TEST_F(ComposerTest, ADocumentIsACardWithItsLengthAndCanBePinned) {

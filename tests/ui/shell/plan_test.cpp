@@ -56,6 +56,33 @@ TEST(PlanWords, SayTokensCacheFitAndWaitInOneLine) {
       << "without anything attached, context and speed are what there is to say";
 }
 
+TEST(PlanWords, APictureOfManyTokensIsSaidAndOffersFewer) {
+  ui::PlanSubject subject;
+  app::Attachment image;
+  image.kind = MediaKind::kImage;
+  subject.attachments = {image};
+  subject.pictures = {DetailKind::kAnySize, 256, 1024, 4096, 28};
+  MediaSampled seen;
+  seen.path = "/photos/harbour.jpg";
+  seen.visual_tokens = 1024;
+  subject.seen = {seen};
+  const ui::PlanView few = ui::describePlan(plan(), subject);
+  EXPECT_TRUE(few.text.startsWith(QStringLiteral("1 image"))) << few.text.toStdString();
+  EXPECT_TRUE(few.detail.contains(QStringLiteral("harbour.jpg: 1,024 tokens"))) << few.detail.toStdString();
+  EXPECT_TRUE(few.remedies.isEmpty());
+  subject.seen[0].visual_tokens = 16'384;
+  const ui::PlanView many = ui::describePlan(plan(), subject);
+  EXPECT_TRUE(many.text.startsWith(QStringLiteral("harbour.jpg: 16,384 tokens · 1 image"))) << many.text.toStdString();
+  ASSERT_EQ(many.remedies.size(), 1);
+  EXPECT_EQ(many.remedies[0].kind, ui::PlanRemedy::Kind::kDetail);
+  EXPECT_EQ(many.remedies[0].text, QStringLiteral("Use at most 1,024 tokens a picture"));
+  subject.seen[0].detail.level = DetailLevel::kHigh;
+  EXPECT_TRUE(ui::describePlan(plan(), subject).remedies.isEmpty()) << "it was asked for";
+  subject.seen[0].detail = {};
+  subject.pictures = {};
+  EXPECT_TRUE(ui::describePlan(plan(), subject).remedies.isEmpty()) << "the model knows no other";
+}
+
 TEST(PlanWords, WhatAShareIsOfWhereLayersHaveAWindow) {
   const auto said = [](qint64 window) {
     ui::PlanSubject subject;
