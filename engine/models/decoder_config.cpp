@@ -54,7 +54,9 @@ constexpr DecoderSizes kMinistral3{4096, 14'336, 34, 32, 8, 131'072};
 constexpr RotaryDefaults kThreeAxes{1'000'000.0, true};
 constexpr RotaryDefaults kThreeAxesAlternating{500'000.0, true};
 constexpr RotaryDefaults kQuarterTurns{10'000.0, true, 0.25};
+constexpr RotaryDefaults kHalfTurns{10'000.0, true, 0.5};
 constexpr DecoderSizes kOnlyExperts{0, 512};  // an MLP that no layer has
+constexpr DecoderSizes kTwoKvHeads{0, 0, 0, 0, 2};
 
 constexpr auto kTypes = std::to_array<DecoderType>({
     {"llama", false, true, 2048, 0, {4096, 11'008, 32, 32, 0, 32'000}},
@@ -75,6 +77,7 @@ constexpr auto kTypes = std::to_array<DecoderType>({
     {"qwen3_5_moe_text", true, true, 32'768, 0, kOnlyExperts, kQuarterTurns, 1e-6, ExpertWeights::kSumToOneAndShared,
      OtherLayers::kRecurrent},
     {"qwen3_next", true, true, 32'768, 0, {}, kQuarterTurns, 1e-6, ExpertWeights::kMaySumToOneAndShared, OtherLayers::kRecurrent},
+    {"glm4v_text", false, true, 32'768, 0, kTwoKvHeads, kHalfTurns, 1e-5},
     {"smollm3", false, true, 32'768, 0, kSmolLm3, {2'000'000.0}, 1e-6, ExpertWeights::kNoExperts, OtherLayers::kUnrotated, true},
 });
 

@@ -1,9 +1,9 @@
 // The configuration of a language model, read from config.json (`text_config` of a vision-language model) and checked.
 //
 // Describes transformer_decoder.h. Read here for Llama, Mistral, Mixtral, Ministral 3, Qwen2, Qwen3, Qwen3-MoE, Qwen3-Next, Qwen3.5,
-// SmolLM3 and the decoders of Qwen2-VL, Qwen2.5-VL, Qwen3-VL and Qwen3.5, whose families read their rotary axes. Falcon, Gemma 3 and Gemma
-// 4 have readers of their own (causal_lm/falcon_config.h, gemma3_config.h, gemma4/gemma4_text_config.h). Zero heads, indivisible head
-// counts, unknown activations and partial rotary embeddings are refused by name. Qwen3-Next's and Qwen3.5's have layers without slots
+// SmolLM3 and the decoders of Qwen2-VL, Qwen2.5-VL, Qwen3-VL, Qwen3.5 and GLM-4V, whose families read their rotary axes. Falcon, Gemma 3
+// and Gemma 4 have readers of their own (causal_lm/falcon_config.h, gemma3_config.h, gemma4/gemma4_text_config.h). Zero heads, indivisible
+// head counts, unknown activations and partial rotary embeddings are refused by name. Qwen3-Next's and Qwen3.5's have layers without slots
 // between their attention layers. Keys of both transformers 4 (rope_theta, rope_scaling) and 5 (rope_parameters) are read. Missing fields
 // of a Llama or Mistral take the defaults of LlamaConfig and MistralConfig, because published folders say "_name_or_path" and little more.
 // The weight names, not this file, decide which projections have biases. Errors: as config_fields.h. No torch. Threads: plain values.
@@ -18,6 +18,7 @@
 #include "engine/kv_cache/rotary_scheme.h"
 #include "engine/layers/activation.h"
 #include "engine/layers/delta_sizes.h"
+#include "engine/models/head_order.h"
 
 namespace winnow {
 
@@ -79,6 +80,7 @@ struct DecoderNames {
   std::string_view mlp_norm = "post_attention_layernorm";
   std::string_view attention_out_norm{};  // norms of the outputs of attention and MLP before they are added; empty: none
   std::string_view mlp_out_norm{};
+  std::string_view gate_up{};               // gate and up in one matrix, gate first; empty: two matrices
   std::string_view gate = "mlp.gate_proj";  // empty: a plain MLP
   std::string_view up = "mlp.up_proj";
   std::string_view down = "mlp.down_proj";
@@ -97,6 +99,7 @@ struct DecoderConfig {
   double norm_eps = 1e-6;
   MlpPlace mlp_place = MlpPlace::kAfterAttention;
   RotaryScheme rotary{10000.0};
+  RotaryPairs pairs = RotaryPairs::kHalves;  // as q and k are stored
   // Of the layers that rotate otherwise: Gemma 3's that look back over a window; SmolLM3's that do not rotate (theta 0).
   std::optional<RotaryScheme> other_rotary{};
   std::vector<bool> rotated_otherwise{};  // for each layer; empty: none
@@ -132,6 +135,9 @@ struct DecoderConfig {
   std::optional<ExpertConfig> experts_beside{};  // in every layer, beside the MLP (experts_beside.h)
   DecoderNames names{};
   std::vector<std::int64_t> eos_token_ids;  // of text_config; generation_config.json takes precedence
+
+  // Whether the elements of heads of q and k are held in another order than they are stored (head_order.h).
+  bool reorders_heads() const { return rotary.rotated != 0 || pairs == RotaryPairs::kNeighbours; }
 };
 
 // Per layer, whether layer_types has it of the `other` kind and not "full_attention"; empty if the file has none.

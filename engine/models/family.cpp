@@ -26,6 +26,8 @@ constexpr auto kFamilies = std::to_array<Family>({
     {"qwen3_vl_moe", "Qwen3VLMoeForConditionalGeneration", FamilyLoader::kQwen3Vl},
     {"qwen3_5", "Qwen3_5ForConditionalGeneration", FamilyLoader::kQwen35},
     {"qwen3_5_moe", "Qwen3_5MoeForConditionalGeneration", FamilyLoader::kQwen35},
+    {"glm4v", "Glm4vForConditionalGeneration", FamilyLoader::kGlm4v},
+    {"glm46v", "Glm46VForConditionalGeneration", FamilyLoader::kGlm4v},
     {"idefics3", "Idefics3ForConditionalGeneration", FamilyLoader::kSmolVlm},
     {"smolvlm", "SmolVLMForConditionalGeneration", FamilyLoader::kSmolVlm},
     {"internvl", "InternVLForConditionalGeneration", FamilyLoader::kInternVl},

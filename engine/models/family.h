@@ -17,6 +17,7 @@ enum class FamilyLoader {
   kQwen2Vl,
   kQwen3Vl,
   kQwen35,
+  kGlm4v,
   kSmolVlm,
   kInternVl,
   kInternVlChat,

@@ -1,20 +1,15 @@
 #include "engine/models/head_order.h"
 
-#include <numeric>
-
 namespace winnow {
 
-std::vector<std::int64_t> head_order(std::int64_t head_dim, std::int64_t rotated) {
-  std::vector<std::int64_t> order(static_cast<std::size_t>(head_dim));
-  std::iota(order.begin(), order.end(), 0);
-  if (rotated == 0 || rotated == head_dim) return order;
-  const std::int64_t half = rotated / 2;
-  const std::int64_t still = (head_dim - rotated) / 2;  // elements of each half that are not rotated
+std::vector<std::int64_t> head_order(std::int64_t head_dim, std::int64_t rotated, RotaryPairs pairs) {
+  const std::int64_t turned = rotated == 0 ? head_dim : rotated;
+  const bool neighbours = pairs == RotaryPairs::kNeighbours;
+  const std::int64_t still = (head_dim - turned) / 2;  // elements of each half that are not rotated
   std::vector<std::int64_t> held;
-  for (const std::int64_t first : {std::int64_t{0}, half}) {
-    held.insert(held.end(), order.begin() + first, order.begin() + first + half);
-    const auto beside = order.begin() + rotated + (first == 0 ? 0 : still);
-    held.insert(held.end(), beside, beside + still);
+  for (const std::int64_t half : {0, 1}) {
+    for (std::int64_t pair = 0; pair < turned / 2; ++pair) held.push_back(neighbours ? 2 * pair + half : half * turned / 2 + pair);
+    for (std::int64_t element = 0; element < still; ++element) held.push_back(turned + half * still + element);
   }
   return held;
 }

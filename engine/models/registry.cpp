@@ -6,6 +6,7 @@
 #include "engine/models/family.h"
 #include "engine/models/gemma3/gemma3.h"
 #include "engine/models/gemma4/gemma4.h"
+#include "engine/models/glm4v/glm4v.h"
 #include "engine/models/internvl/internvl.h"
 #include "engine/models/llava/llava.h"
 #include "engine/models/llava_onevision/llava_onevision.h"
@@ -31,6 +32,8 @@ std::unique_ptr<VisionLanguageModel> load_with(FamilyLoader loader, ModelLoad& l
       return load_qwen3_vl(load);
     case FamilyLoader::kQwen35:
       return load_qwen3_5(load);
+    case FamilyLoader::kGlm4v:
+      return load_glm4v(load);
     case FamilyLoader::kSmolVlm:
       return load_smolvlm(load);
     case FamilyLoader::kInternVl:

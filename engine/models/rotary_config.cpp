@@ -128,9 +128,11 @@ std::optional<JsonObject> rope_object(const JsonObject& text) {
   return rope ? rope : text.optional_object("rope_scaling");
 }
 
-// partial_rotary_factor: the share of a head that is rotated; transformers cuts it to whole elements.
-std::int64_t read_rotated(const JsonObject& object, std::int64_t head_dim, const RotaryDefaults& defaults) {
+// partial_rotary_factor: the share of a head that is rotated; transformers cuts it to whole elements. Files of transformers 4 say it beside
+// rope_scaling.
+std::int64_t read_rotated(const JsonObject& rope, const JsonObject& text, std::int64_t head_dim, const RotaryDefaults& defaults) {
   const char* const key = "partial_rotary_factor";
+  const JsonObject& object = rope.has(key) ? rope : text;
   const double share = object.real(key, 0.0, 1.0, defaults.rotated);
   if (share == 1.0) return head_dim;
   if (defaults.rotated == 1.0) unsupported(object, key, "partial rotary positions are not implemented for this model");
@@ -161,7 +163,7 @@ RotaryConfig read_rotary_of(const JsonObject& text, const std::optional<JsonObje
                             std::int64_t max_positions, const RotaryDefaults& defaults) {
   const JsonObject& object = rope ? *rope : text;
   const double theta = rope ? rope->real("rope_theta", 1.0, kMaxTheta, defaults.theta) : defaults.theta;
-  const std::int64_t rotated = read_rotated(object, head_dim, defaults);
+  const std::int64_t rotated = read_rotated(object, text, head_dim, defaults);
   std::string kind = "default";
   if (rope) kind = rope->string("rope_type", kMaxNameBytes, rope->string("type", kMaxNameBytes, "default"));
   if (kind == "mrope" && defaults.sections) kind = "default";

@@ -148,14 +148,14 @@ RmsNorm TransformerDecoder::read_head_norm(WeightReader& weights, const std::str
   RmsNorm norm = config_.norm == NormKind::kCentredRms ? weights.centred_rms_norm(name, head_dim, config_.norm_eps)
                  : config_.norm == NormKind::kWideRms  ? weights.wide_rms_norm(name, head_dim, config_.norm_eps)
                                                        : weights.rms_norm(name, head_dim, config_.norm_eps);
-  if (config_.rotary.rotated != 0)
-    norm.weight = norm.weight.index_select(0, numbers_on(device_, head_order(config_.head_dim, config_.rotary.rotated)));
+  if (config_.reorders_heads())
+    norm.weight = norm.weight.index_select(0, numbers_on(device_, head_order(config_.head_dim, config_.rotary.rotated, config_.pairs)));
   return norm;
 }
 
 std::vector<std::int64_t> TransformerDecoder::rows_of_heads(std::int64_t heads, std::int64_t stride) const {
   std::vector<std::int64_t> rows;
-  const std::vector<std::int64_t> of_head = head_order(config_.head_dim, config_.rotary.rotated);
+  const std::vector<std::int64_t> of_head = head_order(config_.head_dim, config_.rotary.rotated, config_.pairs);
   for (std::int64_t head = 0; head < heads; ++head) {
     for (const std::int64_t row : of_head) rows.push_back(head * stride + row);
   }
@@ -177,7 +177,7 @@ Linear TransformerDecoder::read_query_key_value(WeightReader& weights, const std
              {prefix + std::string(names.key), kv_size},
              {prefix + std::string(names.value), kv_size}};
     if (value_is_key(layer)) parts.pop_back();
-    if (config_.rotary.rotated != 0) {
+    if (config_.reorders_heads()) {
       parts[0].row_of = rows_of_heads(config_.heads, config_.head_dim);
       parts[1].row_of = rows_of_heads(config_.kv_heads, config_.head_dim);
     }
@@ -202,11 +202,13 @@ Mlp TransformerDecoder::read_mlp(WeightReader& weights, const std::string& prefi
     if (config_.experts && weights.has(prefix + place + "gate.weight")) return {read_experts(weights, prefix + place)};
   }
   const std::int64_t hidden = config_.hidden_size;
-  const std::string up = prefix + std::string(config_.names.up);
+  const bool fused = !config_.names.gate_up.empty();
+  const std::string up = prefix + std::string(fused ? config_.names.gate_up : config_.names.up);
   const std::string down = prefix + std::string(config_.names.down);
   const auto bias_of = [&](std::string_view product) { return bias_if(biased_in_some_layer(weights, prefix, config_.layers, product)); };
   const Linear last = weights.packable_linear({{down, hidden}}, inner, bias_of(config_.names.down));
-  const auto bias = bias_of(config_.names.up);
+  const auto bias = bias_of(fused ? config_.names.gate_up : config_.names.up);
+  if (fused) return {GatedMlp{weights.packable_linear({{up, 2 * inner}}, hidden, bias), last, config_.activation}};
   if (config_.names.gate.empty()) return {PlainMlp{weights.packable_linear({{up, inner}}, hidden, bias), last, config_.activation}};
   const std::string gate = prefix + std::string(config_.names.gate);
   return {GatedMlp{weights.packable_linear({{gate, inner}, {up, inner}}, hidden, bias), last, config_.activation}};

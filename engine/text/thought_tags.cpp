@@ -9,6 +9,7 @@ namespace {
 
 constexpr ThoughtTags kTags[] = {
     {"<think>", "</think>", "", "</think>", "<response>", "</response>"},  // Granite 3.2, 3.3
+    {"<think>", "</think>", "", "</think>", "<answer>", "</answer>"},      // GLM-4.1V-Thinking
     {"<think>", "</think>", "\n", "\n</think>\n\n"},                       // Qwen3, QwQ, DeepSeek-R1, GLM-4.5, SmolLM3
     {"[THINK]", "[/THINK]", "", "[/THINK]"},                               // Magistral, Ministral 3
     {"<|channel>thought", "<channel|>", "\n", "\n<channel|>"},             // Gemma 4
@@ -24,6 +25,11 @@ bool names_tags(const ThoughtTags& tags, std::string_view chat_template) {
   return (names(tags.end) || names(tags.begin)) && names(tags.answer_begin) && names(tags.answer_end);
 }
 
+bool knows_tags(const ThoughtTags& tags, const Tokenizer& tokenizer) {
+  const auto knows = [&](std::string_view mark) { return mark.empty() || tokenizer.token_id(mark); };
+  return knows(tags.first_token()) && knows(tags.end) && knows(tags.answer_begin) && knows(tags.answer_end);
+}
+
 }  // namespace
 
 std::span<const ThoughtTags> known_thought_tags() { return kTags; }
@@ -32,9 +38,7 @@ std::optional<FoundTags> find_thought_tags(std::string_view chat_template, const
   for (const ThoughtTags& tags : kTags) {
     if (names_tags(tags, chat_template)) return FoundTags{tags, true};
   }
-  const auto known = std::ranges::find_if(kTags, [&](const ThoughtTags& tags) {
-    return tags.answer_begin.empty() && tokenizer.token_id(tags.first_token()) && tokenizer.token_id(tags.end);
-  });
+  const auto known = std::ranges::find_if(kTags, [&](const ThoughtTags& tags) { return knows_tags(tags, tokenizer); });
   return known == std::end(kTags) ? std::nullopt : std::optional(FoundTags{*known, false});
 }
 

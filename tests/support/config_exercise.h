@@ -25,6 +25,7 @@
 #include "engine/models/gemma4/gemma4_folder.h"
 #include "engine/models/gemma4/gemma4_text_config.h"
 #include "engine/models/generation_defaults.h"
+#include "engine/models/glm4v/glm4v_config.h"
 #include "engine/models/internvl/internvl_config.h"
 #include "engine/models/internvl/original_config.h"
 #include "engine/models/llava/llava_config.h"
@@ -89,6 +90,8 @@ class ConfigExercise {
         {"qwen3_vl", [](const ModelPackage& p) { check_patches(p, read_qwen3_vl(p)); }},
         {"qwen3_5", [](const ModelPackage& p) { check_patches(p, read_qwen3_5(p)); }},
         {"qwen3_5_moe", [](const ModelPackage& p) { check_patches(p, read_qwen3_5(p)); }},
+        {"glm4v", [](const ModelPackage& p) { check_patches(p, read_glm4v(p)); }},
+        {"glm46v", [](const ModelPackage& p) { check_patches(p, read_glm4v(p)); }},
         {"qwen3_vl_moe", [](const ModelPackage& p) { check_patches(p, read_qwen3_vl(p)); }},
         {"idefics3", [](const ModelPackage& p) { check_tiles(p, read_smolvlm(p)); }},
         {"smolvlm", [](const ModelPackage& p) { check_tiles(p, read_smolvlm(p)); }},

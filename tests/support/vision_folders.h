@@ -58,6 +58,8 @@ inline constexpr std::array kVisionFolders = {"gqa_tied",
                                               "gemma4_experts/saved",
                                               "gemma4_unified/published",
                                               "gemma4_unified/saved",
+                                              "glm4v/thinking",
+                                              "glm4v/flash",
                                               "mistral3/published",
                                               "mistral3/ministral"};
 

@@ -68,7 +68,8 @@ void LoadedModel::require_unchanged() const {
 ModelInfo model_info(const LoadedModel& model) {
   ModelInfo info = model.network->info();
   info.thinking_switch = model.chat_template->has_thinking_switch();
-  info.thinks = model.thoughts && (model.thoughts->by_template || info.thinking_switch);
+  // Tokens for an answer behind a thought are a thinking model's; those for thoughts alone are others', too.
+  info.thinks = model.thoughts && (model.thoughts->by_template || info.thinking_switch || !model.thoughts->tags.answer_begin.empty());
   return info;
 }
 

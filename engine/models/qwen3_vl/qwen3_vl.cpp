@@ -72,14 +72,16 @@ std::unique_ptr<VisionLanguageModel> load_qwen3_vl(ModelLoad& load) { return loa
 std::unique_ptr<VisionLanguageModel> load_qwen3_vl_of(ModelLoad& load, const Qwen3VlFolder& folder) {
   std::shared_ptr<const Tokenizer> tokenizer = load.package().shared_tokenizer();
   const Qwen3VlTokens& tokens = folder.model.tokens;
-  require_token(load, *tokenizer, "<|image_pad|>", tokens.image);
-  require_token(load, *tokenizer, "<|video_pad|>", tokens.video);
-  require_token(load, *tokenizer, "<|vision_start|>", tokens.vision_start);
-  require_token(load, *tokenizer, "<|vision_end|>", tokens.vision_end);
+  require_token(load, *tokenizer, folder.texts.image, tokens.image);
+  require_token(load, *tokenizer, folder.texts.video, tokens.video);
+  require_token(load, *tokenizer, folder.texts.vision_start, tokens.vision_start);
+  require_token(load, *tokenizer, folder.texts.vision_end, tokens.vision_end);
   const std::int64_t joined = folder.model.vision.patches.joined_frames;
   load.info.traits.joined_frames = joined;
   offer_cells(load.info, folder.model.vision.patches);
-  TimedFrames frames(std::move(tokenizer), tokens, joined);
+  // Bounds of pixels that count a picture for a set are no bound of the picture's own.
+  if (folder.processors.image.counted == CountedPixels::kOfSets) load.info.picture_detail.token_px = load.info.frame_detail.token_px = 0;
+  TimedFrames frames(std::move(tokenizer), tokens, joined, folder.times);
   return std::make_unique<Qwen3Vl>(folder, std::move(frames), load.weights(qwen_vl_weight_name_rules()));
 }
 

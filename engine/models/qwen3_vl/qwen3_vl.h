@@ -1,9 +1,10 @@
 // Qwen3-VL and Qwen3-VL-MoE: a tower for pictures of native resolution with deepstack, and a Qwen3 decoder with M-RoPE (time, height,
-// width); the second is a mixture of experts. Also what Qwen3.5 does with media (models/qwen3_5), whose tower has no deepstack.
+// width); the second is a mixture of experts. Also what Qwen3.5 and GLM-4V do with media (models/qwen3_5, models/glm4v), whose towers have
+// no deepstack.
 //
 // Made by registry.h, used as VisionLanguageModel. A vision token's row holds the last layer's features, followed by deepstack features of
 // earlier tower layers, which the decoder adds after its first layers (DecoderConfig::deepstack_layers). Caching, pruning and reading in
-// clips therefore handle both alike. An image is its cells; a video is pictures of joined frames, each after its time (timed_frames.h).
+// clips therefore handle both alike. An image is its cells; a video is pictures of joined frames, each with its time (timed_frames.h).
 // Follows transformers 5.2's defaults, including its torchvision processors. The size of frames depends on their number; for a running
 // source on that of one batch. Threads: engine thread; methods need c10::InferenceMode. Errors: kDamagedFile naming the tensor,
 // Interrupted.
@@ -30,7 +31,7 @@ class Qwen3Vl final : public VisionLanguageModel {
 
   const TextDecoder& text() const override { return text_; }
   std::string_view chat_template() const override { return chat_template_; }
-  std::span<const std::string_view> video_texts() const override { return TimedFrames::kTexts; }
+  std::span<const std::string_view> video_texts() const override { return tokens_.texts(); }
   TextAround text_around(const VideoTimes& video) const override { return {tokens_.before(video), ""}; }
   std::int64_t image_token_id() const override { return config_.tokens.image; }
   std::int64_t video_token_id() const override { return kVideoPlaceholder; }

@@ -98,7 +98,7 @@ QwenVlProcessors read_qwen3_processors(const ModelPackage& package, const QwenVi
   defaults.video.patches.patch_px = 16;
   defaults.video.min_pixels = std::int64_t{128} * 32 * 32;
   defaults.video.max_pixels = std::int64_t{768} * 32 * 32;
-  defaults.video.bounds_whole_video = true;
+  defaults.video.counted = CountedPixels::kOfVideo;
   defaults.video.scaling.mean = defaults.video.scaling.standard_deviation = {0.5, 0.5, 0.5};
   if (const std::optional<JsonObject> video = processor_documents(package).video) {
     const char* const key = "video_processor_type";

@@ -25,11 +25,21 @@ struct Qwen3VlConfig {
   Qwen3VlTokens tokens;
 };
 
+// Texts of the tokens that Qwen3VlTokens has the ids of.
+struct Qwen3VlTokenTexts {
+  const char* image = "<|image_pad|>";
+  const char* video = "<|video_pad|>";
+  const char* vision_start = "<|vision_start|>";
+  const char* vision_end = "<|vision_end|>";
+};
+
 // A whole folder: config.json and the files beside it, checked where they must agree (PatchGeometry).
 struct Qwen3VlFolder {
   Qwen3VlConfig model;
   QwenVlProcessors processors;
   std::string_view chat_template = kQwen3VlTemplate;  // of folders that have none
+  FrameTimes times = FrameTimes::kBefore;
+  Qwen3VlTokenTexts texts{};
 };
 
 // file: where `config` came from, for errors.
@@ -37,7 +47,7 @@ Qwen3VlConfig parse_qwen3_vl_config(const Json& config, const std::string& file)
 
 Qwen3VlFolder read_qwen3_vl(const ModelPackage& package);
 
-// For families whose media are those of Qwen3-VL (qwen3_5): the parts of their files that are alike. deepstack: without its layers.
+// For families whose media are those of Qwen3-VL (qwen3_5, glm4v): the parts of their files that are alike. deepstack: without its layers.
 DeepstackConfig read_position_table(const JsonObject& vision);
 QwenVisionConfig read_qwen3_vision(const JsonObject& vision, std::int64_t decoder_hidden_size);
 Qwen3VlTokens read_qwen3_tokens(const JsonObject& root, const Qwen3VlTokens& defaults, std::int64_t vocabulary);

@@ -13,12 +13,41 @@ std::int64_t nearest_multiple(std::int64_t side, std::int64_t factor) {
   return static_cast<std::int64_t>(std::nearbyint(static_cast<double>(side) / static_cast<double>(factor))) * factor;
 }
 
+// Pictures whose pixels count: of the source, and of what it is resized to.
+struct Pictures {
+  std::int64_t given = 1;
+  std::int64_t taken = 1;
+};
+
+Pictures counted_pictures(const PatchProcessorConfig& config, std::int64_t frames) {
+  const std::int64_t joined = config.patches.joined_frames;
+  switch (config.counted) {
+    case CountedPixels::kOfPicture:
+      return {};
+    case CountedPixels::kOfVideo:
+      return {frames, (frames + joined - 1) / joined * joined};
+    case CountedPixels::kOfSets:
+      return {std::max(frames, joined), nearest_multiple(std::max(frames, joined), joined)};
+  }
+  throw Exception(ErrorCode::kInternal, "", "pixels that are counted in an unknown way");
+}
+
+// GLM-4V's: a side that is less than a cell becomes one, before anything else.
+PixelSize grown_to_a_cell(PixelSize source, std::int64_t cell_px) {
+  if (source.height_px >= cell_px && source.width_px >= cell_px) return source;
+  const auto cell = static_cast<double>(cell_px);
+  const double scale = std::max(cell / static_cast<double>(source.height_px), cell / static_cast<double>(source.width_px));
+  const auto grown = [&](std::int64_t px) { return static_cast<std::int64_t>(static_cast<double>(px) * scale); };
+  return {grown(source.height_px), grown(source.width_px)};
+}
+
 }  // namespace
 
 PatchProcessorConfig of_at_most(std::int64_t cells, PatchProcessorConfig config, std::int64_t frames) {
   if (cells == 0) return config;
   const std::int64_t most = cells * config.patches.cell_px() * config.patches.cell_px();
-  config.max_pixels = config.bounds_whole_video ? std::min(config.max_pixels, most * frames) : most;
+  const bool alone = config.counted == CountedPixels::kOfPicture;
+  config.max_pixels = alone ? most : std::min(config.max_pixels, most * counted_pictures(config, frames).given);
   config.min_pixels = std::min(config.min_pixels, std::max<std::int64_t>(1, config.max_pixels / 4));
   return config;
 }
@@ -26,9 +55,8 @@ PatchProcessorConfig of_at_most(std::int64_t cells, PatchProcessorConfig config,
 PixelSize smart_resize(PixelSize source, const PatchProcessorConfig& config, std::int64_t frames) {
   if (source.height_px < 1 || source.width_px < 1) throw Exception(ErrorCode::kInvalidArgument, "image", "it has no area");
   const std::int64_t factor = config.patches.cell_px();
-  const std::int64_t joined = config.patches.joined_frames;
-  const std::int64_t counted = config.bounds_whole_video ? frames : 1;
-  const std::int64_t padded = config.bounds_whole_video ? (frames + joined - 1) / joined * joined : 1;
+  if (config.counted == CountedPixels::kOfSets) source = grown_to_a_cell(source, factor);
+  const auto [counted, padded] = counted_pictures(config, frames);
   const auto side = static_cast<double>(factor);
   const auto height = static_cast<double>(source.height_px);
   const auto width = static_cast<double>(source.width_px);

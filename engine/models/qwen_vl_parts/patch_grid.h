@@ -1,8 +1,8 @@
 // How large a picture goes into the tower and which tokens it becomes: whole-number arithmetic without pixels or tensors.
 //
-// Used by patch_processor.h, qwen2_vl.h, qwen3_vl.h and so by the planner. Follows smart_resize of transformers' Qwen2-VL processors and of
-// Qwen3-VL's for videos, quotients in the same order in double precision, because their rounding decides a row more or less. A cell is what
-// merge x merge patches become: a token. Sizes in pixels of the upright source. No torch. Threads: plain functions.
+// Used by patch_processor.h, qwen2_vl.h, qwen3_vl.h and so by the planner. Follows smart_resize of transformers' Qwen2-VL processors, of
+// Qwen3-VL's for videos and of GLM-4V's, quotients in the same order in double precision, because their rounding decides a row more or
+// less. A cell is what merge x merge patches become: a token. Sizes in pixels of the upright source. No torch. Threads: plain functions.
 #pragma once
 
 #include <cstdint>
@@ -29,8 +29,9 @@ struct CellGrid {
 PatchProcessorConfig of_at_most(std::int64_t cells, PatchProcessorConfig config, std::int64_t frames = 1);
 
 // The nearest size of whole cells, its pixels within the configuration's bounds, its aspect ratio about the source's. frames: of a video
-// whose frames are counted together (PatchProcessorConfig::bounds_whole_video). Frames of Qwen3-VL that are smaller than a cell grow as
-// pictures do, where transformers refuses them. Errors: Exception kInvalidArgument for a source without area.
+// whose frames are counted together (CountedPixels). Frames of Qwen3-VL that are smaller than a cell grow as pictures do, where
+// transformers refuses them; so does a video of GLM-4V with fewer frames than a set, which counts as one. Errors: Exception
+// kInvalidArgument for a source without area.
 PixelSize smart_resize(PixelSize source, const PatchProcessorConfig& config, std::int64_t frames = 1);
 
 CellGrid cell_grid(PixelSize source, const PatchProcessorConfig& config, std::int64_t frames = 1);

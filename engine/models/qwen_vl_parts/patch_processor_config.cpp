@@ -14,7 +14,7 @@ constexpr std::int64_t kMaxPixels = std::int64_t{64} << 20;
 constexpr std::int64_t kMaxCells = std::int64_t{1} << 18;  // of one picture
 
 void read_bounds(const JsonObject& object, PatchProcessorConfig& config) {
-  const bool sized = config.bounds_whole_video;  // that class knows `size` alone
+  const bool sized = config.counted != CountedPixels::kOfPicture;  // those classes know `size` alone
   const bool least = !sized && object.has("min_pixels");
   const bool most = !sized && object.has("max_pixels");
   if (object.has("size") && !(least && most)) {

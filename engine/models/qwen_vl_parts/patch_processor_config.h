@@ -1,4 +1,4 @@
-// How a folder of Qwen2-VL, Qwen2.5-VL or Qwen3-VL wants its pixels: preprocessor_config.json, video_preprocessor_config.json,
+// How a folder of Qwen2-VL, Qwen2.5-VL, Qwen3-VL or GLM-4V wants its pixels: preprocessor_config.json, video_preprocessor_config.json,
 // processor_config.json.
 //
 // Read with qwen2_vl_config.h and qwen3_vl_config.h, used by patch_grid.h and patch_processor.h; which document speaks of what says
@@ -31,10 +31,17 @@ struct PatchGeometry {
   std::int64_t cell_patches() const { return merge * merge; }
 };
 
+// Of what the bounds count the pixels.
+enum class CountedPixels : int {
+  kOfPicture = 1,
+  kOfVideo = 2,  // of all frames together, the last as often as its set lacks some (Qwen3-VL's videos)
+  kOfSets = 3,   // of all frames together, in the nearest number of sets; an image counts as a set (GLM-4V)
+};
+
 struct PatchProcessorConfig {
   std::int64_t min_pixels = std::int64_t{56} * 56;  // of a picture as the tower gets it
   std::int64_t max_pixels = std::int64_t{1280} * 28 * 28;
-  bool bounds_whole_video = false;  // both count the pixels of all frames together (Qwen3-VL's videos)
+  CountedPixels counted = CountedPixels::kOfPicture;
   PatchGeometry patches;
   ResampleFilter filter = ResampleFilter::kBicubic;
   PixelScaling scaling;

@@ -1,4 +1,4 @@
-// The vision transformer of Qwen2-VL, Qwen2.5-VL and Qwen3-VL as `vision_config` describes it, checked.
+// The vision transformer of Qwen2-VL, Qwen2.5-VL, Qwen3-VL and GLM-4V as `vision_config` describes it, checked.
 //
 // Read by the families' configurations, each with the keys and names of its own; followed by qwen_vl_tower.h. Every field has a range.
 // Errors: Exception; kDamagedFile, kLimitExceeded, kUnsupportedModel with "<file>: <key.path>" as subject. No torch. Threads: plain values.
@@ -27,6 +27,14 @@ struct DeepstackConfig {
   std::vector<std::int64_t> layers;  // after which features are taken, ascending
 };
 
+// Additions of GLM-4V, beside RMS norms and gated blocks: norms of the patches and of the last layer, a position table, and cells made of
+// patches by a convolution and a merger of its own. Its products have no biases, but for the convolutions and, if qkv_bias, q, k and v.
+struct DownsampleConfig {
+  std::int64_t table_side = 0;   // of the position table, which is interpolated bicubically over the picture
+  std::int64_t merger_size = 0;  // inner size of the merger's MLP
+  bool qkv_bias = false;
+};
+
 // How the tower's tensors are called.
 struct QwenVisionNames {
   std::string_view first = "mlp.fc1";  // of a plain block
@@ -45,9 +53,14 @@ struct QwenVisionConfig {
   std::int64_t out_size = 0;  // of a token; the decoder's hidden size
   PatchGeometry patches;
   Activation activation = Activation::kQuickGelu;
-  std::optional<WindowConfig> windows;       // of Qwen2.5-VL
-  std::optional<DeepstackConfig> deepstack;  // of Qwen3-VL
+  std::optional<WindowConfig> windows;           // of Qwen2.5-VL
+  std::optional<DeepstackConfig> deepstack;      // of Qwen3-VL
+  std::optional<DownsampleConfig> downsample{};  // of GLM-4V
+  double norm_eps = 1e-6;
+  double theta = 10'000.0;  // base of rotary positions
   QwenVisionNames names{};
+
+  bool gated() const { return windows.has_value() || downsample.has_value(); }  // RMS norms and gated blocks
 
   std::int64_t deepstack_layers() const { return deepstack ? static_cast<std::int64_t>(deepstack->layers.size()) : 0; }
 };
@@ -59,7 +72,7 @@ struct QwenVisionKeys {
   const char* activation = "silu";  // where the file names none
 };
 
-// All except intermediate_size, windows and deepstack.
+// All except intermediate_size, windows, deepstack and downsample.
 QwenVisionConfig read_qwen_vision(const JsonObject& vision, const QwenVisionKeys& keys);
 
 }  // namespace winnow

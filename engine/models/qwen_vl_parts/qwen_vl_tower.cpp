@@ -12,9 +12,6 @@
 namespace winnow {
 namespace {
 
-constexpr double kNormEpsilon = 1e-6;
-constexpr double kTheta = 10'000.0;
-
 at::Tensor run(const auto& one_of, const at::Tensor& input) {
   return std::visit([&](const auto& layer) { return layer(input); }, one_of);
 }
@@ -22,10 +19,18 @@ at::Tensor run(const auto& one_of, const at::Tensor& input) {
 }  // namespace
 
 QwenVlTower::QwenVlTower(const QwenVisionConfig& config, WeightReader& weights, const std::string& prefix)
-    : config_(config), dtype_(weights.dtype()), device_(weights.device()) {
+    : config_(config), dtype_(weights.dtype()), device_(weights.device()), merger_(Merger{}) {
   patch_embedding_.weight = read_patch_kernel(weights, prefix + "patch_embed.proj").flatten(1);
   for (std::int64_t layer = 0; layer < config.layers; ++layer)
     layers_.push_back(read_layer(weights, prefix + "blocks." + std::to_string(layer) + ".", layer));
+  if (config.downsample) {
+    const std::int64_t side = config.downsample->table_side;
+    patch_embedding_.bias = weights.tensor(prefix + "patch_embed.proj.bias", {config.hidden_size});
+    patch_norm_ = weights.rms_norm(prefix + "post_conv_layernorm", config.hidden_size, config.norm_eps);
+    position_table_ = weights.tensor(prefix + "embeddings.position_embedding.weight", {side * side, config.hidden_size});
+    merger_ = read_downsampling_merger(config, weights, prefix);
+    return;
+  }
   merger_ = read_merger(weights, prefix + "merger.", CellNorm::kOfPatches);
   if (!config.deepstack) return;
   const auto& [side, behind] = *config.deepstack;
@@ -50,15 +55,16 @@ at::Tensor QwenVlTower::read_patch_kernel(WeightReader& weights, const std::stri
 
 // One matrix for queries, keys and values, or (GGUF) three.
 Linear QwenVlTower::read_qkv(WeightReader& weights, const std::string& prefix) const {
-  const auto bias = WeightReader::Bias::kRequired;
+  const bool biased = !config_.downsample || config_.downsample->qkv_bias;
+  const auto bias = biased ? WeightReader::Bias::kRequired : WeightReader::Bias::kNone;
   const std::int64_t hidden = config_.hidden_size;
   if (!weights.has(prefix + "q.weight")) return weights.tower_linear(prefix + "qkv", 3 * hidden, hidden, bias);
   return weights.tower_linear({{prefix + "q", hidden}, {prefix + "k", hidden}, {prefix + "v", hidden}}, hidden, bias);
 }
 
 std::variant<LayerNorm, RmsNorm> QwenVlTower::read_norm(WeightReader& weights, const std::string& prefix) const {
-  if (config_.windows) return weights.rms_norm(prefix, config_.hidden_size, kNormEpsilon);
-  return weights.layer_norm(prefix, config_.hidden_size, kNormEpsilon);
+  if (config_.gated()) return weights.rms_norm(prefix, config_.hidden_size, config_.norm_eps);
+  return weights.layer_norm(prefix, config_.hidden_size, config_.norm_eps);
 }
 
 QwenVlTower::Merger QwenVlTower::read_merger(WeightReader& weights, const std::string& prefix, CellNorm place) const {
@@ -67,7 +73,7 @@ QwenVlTower::Merger QwenVlTower::read_merger(WeightReader& weights, const std::s
   const std::int64_t joined = config_.hidden_size * config_.patches.cell_patches();
   const std::string norm = named(config_.names.merger_norm);
   return {place,
-          place == CellNorm::kOfCells ? weights.layer_norm(norm, joined, kNormEpsilon) : read_norm(weights, norm),
+          place == CellNorm::kOfCells ? weights.layer_norm(norm, joined, config_.norm_eps) : read_norm(weights, norm),
           {weights.tower_linear(named(config_.names.merger_first), joined, joined, bias),
            weights.tower_linear(named(config_.names.merger_second), config_.out_size, joined, bias), Activation::kGelu}};
 }
@@ -79,7 +85,7 @@ at::Tensor QwenVlTower::merged(const Merger& merger, const at::Tensor& hidden) c
 }
 
 QwenVlTower::Layer QwenVlTower::read_layer(WeightReader& weights, const std::string& prefix, std::int64_t index) const {
-  const auto bias = WeightReader::Bias::kRequired;
+  const auto bias = config_.downsample ? WeightReader::Bias::kNone : WeightReader::Bias::kRequired;
   const std::int64_t hidden = config_.hidden_size;
   const std::int64_t inner = config_.intermediate_size;
   Layer layer;
@@ -87,8 +93,8 @@ QwenVlTower::Layer QwenVlTower::read_layer(WeightReader& weights, const std::str
   layer.qkv = read_qkv(weights, prefix + "attn.");
   layer.output = weights.tower_linear(prefix + "attn.proj", hidden, hidden, bias);
   layer.mlp_norm = read_norm(weights, prefix + "norm2");
-  if (config_.windows) {
-    layer.windowed = std::ranges::find(config_.windows->whole_layers, index) == config_.windows->whole_layers.end();
+  if (config_.windows) layer.windowed = std::ranges::find(config_.windows->whole_layers, index) == config_.windows->whole_layers.end();
+  if (config_.gated()) {
     const std::string mlp = prefix + "mlp.";
     layer.mlp = GatedMlp{weights.tower_linear({{mlp + "gate_proj", inner}, {mlp + "up_proj", inner}}, hidden, bias),
                          weights.tower_linear(mlp + "down_proj", hidden, inner, bias), config_.activation};
@@ -120,10 +126,11 @@ QwenVlTower::Layout QwenVlTower::layout_of(const CellGrid& grid) const {
   // Half of a head's rotations are the row's, the other half the column's; both with the frequencies of half a head.
   const std::int64_t half = config_.head_dim / 2;
   const at::Tensor exponent = at::arange(0, half, 2, at::TensorOptions().dtype(at::kFloat)).div(half);
-  const at::Tensor frequency = at::pow(at::Scalar(kTheta), exponent).reciprocal();
+  const at::Tensor frequency = at::pow(at::Scalar(config_.theta), exponent).reciprocal();
   const at::Tensor rotations = (at::tensor(places).view({-1, 2, 1}) * frequency).view({-1, 1, half}).to(device_);
   layout.angles = {rotations.cos(), rotations.sin()};
   if (config_.deepstack) layout.positions = stretched_positions(grid, at::tensor(places).view({-1, 2}).to(at::kLong));
+  if (config_.downsample) layout.positions = curved_positions(grid, at::tensor(places).view({-1, 2}));
   return layout;
 }
 
@@ -153,6 +160,24 @@ at::Tensor QwenVlTower::stretched_positions(const CellGrid& grid, const at::Tens
       .add_(part(down.above, across.above, down.rest * across.rest));
 }
 
+// Glm4vVisionEmbeddings: in fp32, each patch at its middle, beyond the table its border.
+at::Tensor QwenVlTower::curved_positions(const CellGrid& grid, const at::Tensor& places) const {
+  const std::int64_t side = config_.downsample->table_side;
+  const auto merge = static_cast<double>(config_.patches.merge);
+  const at::Tensor sides = at::tensor({static_cast<double>(grid.rows) * merge, static_cast<double>(grid.columns) * merge}, at::kFloat);
+  const at::Tensor middles = ((places + 0.5) / sides * 2 - 1).flip({1}).view({1, -1, 1, 2});  // column before row
+  const at::Tensor table = position_table_.to(at::TensorOptions(at::kCPU).dtype(at::kFloat))
+                               .view({side, side, config_.hidden_size})
+                               .permute({2, 0, 1})
+                               .unsqueeze(0);
+  constexpr std::int64_t kBicubic = 2;
+  constexpr std::int64_t kBorder = 1;
+  return at::grid_sampler_2d(table, middles, kBicubic, kBorder, false)
+      .view({config_.hidden_size, -1})
+      .t()
+      .to(at::TensorOptions(device_).dtype(dtype_));
+}
+
 CellFeatures QwenVlTower::encode(const at::Tensor& patches, const CellGrid& grid, std::optional<VisionJudge> judge,
                                  const InterruptToken& interrupt) const {
   const std::int64_t each = grid.cells() * config_.patches.cell_patches();
@@ -179,6 +204,7 @@ CellFeatures QwenVlTower::encode_block(const at::Tensor& patches, const Layout& 
                           .view({-1, cells, unit * config_.hidden_size})
                           .index_select(1, order)
                           .view({-1, cells * unit, config_.hidden_size});
+  if (patch_norm_) hidden = (*patch_norm_)(hidden);
   if (layout.positions.defined()) hidden.add_(layout.positions);
   std::optional<Rotated> before_last, last;
   std::vector<at::Tensor> features(1);  // the last layer's first
@@ -187,7 +213,7 @@ CellFeatures QwenVlTower::encode_block(const at::Tensor& patches, const Layout& 
     if (judge) before_last = std::exchange(last, std::move(rotated));
     if (layer.deepstack) features.push_back(merged(*layer.deepstack, hidden));
   }
-  features.front() = merged(merger_, hidden);
+  features.front() = std::visit([&](const auto& merger) { return merged(merger, hidden); }, merger_);
   const at::Tensor back = at::argsort(order);
   CellFeatures found;
   found.features = at::cat(features, 2).index_select(1, back);

@@ -1,11 +1,13 @@
-// The vision transformer of Qwen2-VL, Qwen2.5-VL and Qwen3-VL: rows of patches of pictures of one size in, one embedding for each cell out.
+// The vision transformer of Qwen2-VL, Qwen2.5-VL, Qwen3-VL and GLM-4V: rows of patches of pictures of one size in, one embedding for each
+// cell out.
 //
-// Used by qwen2_vl.h and qwen3_vl.h. Queries and keys are rotated by a patch's row and column. A patch attends only to its own picture (a
-// set of joined frames); in most layers of Qwen2.5-VL only to a window of it. Follows Qwen2VisionTransformerPretrainedModel,
-// Qwen2_5_VisionTransformerPretrainedModel and Qwen3VLVisionModel: RMS norms and gated MLPs in the second, layer norms and plain MLPs in
-// the others, all with biases. The merger makes one token of a cell's patches. Qwen3-VL has a position table, interpolated over the
-// picture, and mergers after some layers for deepstack features. Rotation is done in fp32, as there. Dtype fp32, bf16 or
-// (on a GPU) fp16. Threads: engine thread; methods need c10::InferenceMode. Errors: kDamagedFile naming the tensor; Interrupted.
+// Used by qwen2_vl.h and qwen3_vl.h, the second for GLM-4V, too. Queries and keys are rotated by a patch's row and column. A patch attends
+// only to its own picture (a set of joined frames); in most layers of Qwen2.5-VL only to a window of it. Follows
+// Qwen2VisionTransformerPretrainedModel, Qwen2_5_VisionTransformerPretrainedModel, Qwen3VLVisionModel and Glm4vVisionModel: RMS norms and
+// gated MLPs in the second and the last, layer norms and plain MLPs in the others. The merger makes one token of a cell's patches. Qwen3-VL
+// and GLM-4V have a position table, interpolated over the picture; the first also mergers after some layers for deepstack features, the
+// second a merger of its own (downsampling_merger.h). Rotation is done in fp32, as there. Dtype fp32, bf16 or (on a GPU) fp16. Threads:
+// engine thread; methods need c10::InferenceMode. Errors: kDamagedFile naming the tensor; Interrupted.
 #pragma once
 
 #include <ATen/ATen.h>
@@ -20,6 +22,7 @@
 #include "engine/layers/mlp.h"
 #include "engine/layers/norm.h"
 #include "engine/layers/rotary.h"
+#include "engine/models/qwen_vl_parts/downsampling_merger.h"
 #include "engine/models/qwen_vl_parts/patch_grid.h"
 #include "engine/models/qwen_vl_parts/qwen_vision_config.h"
 #include "engine/models/qwen_vl_parts/window_order.h"
@@ -49,7 +52,7 @@ class QwenVlTower {
 
  private:
   enum class CellNorm : int { kOfPatches = 1, kOfCells = 2 };
-  // Makes one token of a cell's patches.
+  // Makes one token of a cell's patches; GLM-4V has a DownsamplingMerger instead.
   struct Merger {
     CellNorm place = CellNorm::kOfPatches;  // what its norm is taken of
     std::variant<LayerNorm, RmsNorm> norm;
@@ -84,8 +87,10 @@ class QwenVlTower {
   Merger read_merger(WeightReader& weights, const std::string& prefix, CellNorm place) const;
   // hidden: [pictures, patches, hidden]. Returns [pictures, cells, out_size].
   at::Tensor merged(const Merger& merger, const at::Tensor& hidden) const;
-  // places: int64 [patches, 2], row and column.
+  at::Tensor merged(const DownsamplingMerger& merger, const at::Tensor& hidden) const { return merger(hidden); }
+  // The position table over the picture, [patches, hidden], linear or bicubic. places: int64 [patches, 2], row and column.
   at::Tensor stretched_positions(const CellGrid& grid, const at::Tensor& places) const;
+  at::Tensor curved_positions(const CellGrid& grid, const at::Tensor& places) const;
   Layout layout_of(const CellGrid& grid) const;
   CellFeatures encode_block(const at::Tensor& patches, const Layout& layout, std::optional<VisionJudge> judge,
                             const InterruptToken& interrupt) const;
@@ -98,10 +103,11 @@ class QwenVlTower {
   QwenVisionConfig config_;
   at::ScalarType dtype_;
   at::Device device_;
-  Linear patch_embedding_;  // the convolution as a product
+  Linear patch_embedding_;             // the convolution as a product
+  std::optional<RmsNorm> patch_norm_;  // of GLM-4V
   std::vector<Layer> layers_;
-  at::Tensor position_table_;  // [side * side, hidden]; of Qwen3-VL
-  Merger merger_;
+  at::Tensor position_table_;  // [side * side, hidden]; of Qwen3-VL and GLM-4V
+  std::variant<Merger, DownsamplingMerger> merger_;
 };
 
 }  // namespace winnow

@@ -15,6 +15,12 @@ TEST(HeadOrder, PutsRotatedPairsHalfAHeadApart) {
   EXPECT_EQ(head_order(6, 2), (Order{0, 2, 3, 1, 4, 5}));
 }
 
+// GLM's pairs are (0, 1) and (2, 3).
+TEST(HeadOrder, PutsNeighboursHalfAHeadApart) {
+  EXPECT_EQ(head_order(8, 4, RotaryPairs::kNeighbours), (Order{0, 2, 4, 5, 1, 3, 6, 7}));
+  EXPECT_EQ(head_order(6, 0, RotaryPairs::kNeighbours), (Order{0, 2, 4, 1, 3, 5}));
+}
+
 TEST(HeadOrder, LeavesAHeadThatIsRotatedWhole) {
   Order all(8);
   std::iota(all.begin(), all.end(), 0);

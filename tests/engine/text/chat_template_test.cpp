@@ -9,6 +9,7 @@
 
 #include "engine/base/error.h"
 #include "engine/models/gemma4/chat_template.h"
+#include "engine/models/glm4v/chat_template.h"
 #include "engine/models/llava_onevision/chat_template.h"
 #include "engine/models/qwen3_5/chat_template.h"
 #include "engine/text/work_time.h"
@@ -128,7 +129,8 @@ TEST(ChatTemplate, RendersThreeTurnsOfPublishedTemplatesAsTransformers) {
     for (std::size_t end = 1; end <= thread.size(); ++end) {
       if (thread[end - 1].role != "user") continue;
       const std::vector<TemplateMessage> asked(thread.begin(), thread.begin() + static_cast<std::ptrdiff_t>(end));
-      for (const auto& [name, own] : {std::pair("Qwen3.5-4B", kQwen35Template), std::pair("google-gemma-4-31B-it", kGemma4Template)}) {
+      for (const auto& [name, own] : {std::pair("Qwen3.5-4B", kQwen35Template), std::pair("google-gemma-4-31B-it", kGemma4Template),
+                                      std::pair("GLM-4.1V-9B-Thinking", kGlm41VTemplate), std::pair("GLM-4.5V", kGlm46VTemplate)}) {
         if (c["name"] != name) continue;  // the program's own, for folders without one
         EXPECT_EQ(joined(ChatTemplate(own, "<s>", "</s>").render(asked, variables)), c["expected"][turn].get<std::string>()) << name;
       }

@@ -176,10 +176,10 @@ def make_folder(options, folder):
     return loaded(model_class(options), folder), AutoProcessor.from_pretrained(folder)
 
 
-def inputs_of(turns, answers, processor):
-    """The prompt and what the processor makes of it."""
+def inputs_of(turns, answers, processor, messages=messages_of):
+    """The prompt and what the processor makes of it. messages: how a thread is told to the template."""
     kinds = [([item["kind"] for item in items], question) for items, question in turns]
-    prompt = processor.apply_chat_template(messages_of(kinds, answers), add_generation_prompt=True)
+    prompt = processor.apply_chat_template(messages(kinds, answers), add_generation_prompt=True)
     arguments = {}
     for item, drawn in zip([item for items, _ in turns for item in items], qwen2.drawn_of(turns)):
         pictures, count = [picture(*one) for one in drawn], len(drawn)

@@ -6,8 +6,9 @@ model thinks (null: not said), and what transformers renders before each of the 
 for a system prompt, the thread is rendered with it before the first question's words, as Winnow does. The last answer has thoughts, kept
 apart from it.
 
-usage: make_thread_golden.py LLAMA_CPP/models/templates      (needs: transformers==5.2.0, jinja2==3.1.6)
-       llama.cpp as it is in llama-cpp-python 0.3.36 (PyPI): the templates of language models, as their repositories have them
+usage: make_thread_golden.py LLAMA_CPP/models/templates      (needs: transformers==5.24.0, jinja2==3.1.6)
+       llama.cpp as it is in llama-cpp-python 0.3.36 (PyPI): the templates of language models, as their repositories have them; those that it
+       lacks are in FOLDER/glm4v
 """
 import datetime
 import json
@@ -28,6 +29,7 @@ TEMPLATES = {
     "ibm-granite-granite-4.1": "Apache-2.0", "Mistral-Small-3.2-24B-Instruct-2506": "Apache-2.0",
     "mistralai-Ministral-3-14B-Reasoning-2512": "Apache-2.0", "mistralai-Mistral-Nemo-Instruct-2407": "Apache-2.0",
     "google-gemma-2-2b-it": "Gemma", "google-gemma-4-31B-it": "Apache-2.0", "GLM-4.6": "MIT", "GLM-4.7-Flash": "MIT",
+    "GLM-4.1V-9B-Thinking": "MIT", "GLM-4.5V": "MIT",
     "HuggingFaceTB-SmolLM3-3B": "Apache-2.0", "meta-llama-Llama-3.1-8B-Instruct": "Llama 3.1",
     "meta-llama-Llama-3.2-3B-Instruct": "Llama 3.2", "meta-llama-Llama-3.3-70B-Instruct": "Llama 3.3",
     "microsoft-Phi-3.5-mini-instruct": "MIT", "MiMo-VL": "MIT", "openai-gpt-oss-120b": "Apache-2.0",
@@ -76,7 +78,8 @@ def main():
     folder = pathlib.Path(sys.argv[1])
     lines = []
     for name in TEMPLATES:
-        template = (folder / f"{name}.jinja").read_text(encoding="utf-8")
+        own = FOLDER / "glm4v" / f"{name}.jinja"
+        template = (own if own.exists() else folder / f"{name}.jinja").read_text(encoding="utf-8")
         for number, case in enumerate(threads(template, name)):
             if None in case["expected"]:
                 sys.exit(f"{name} refuses the thread")
@@ -84,7 +87,7 @@ def main():
     (FOLDER / "threads.jsonl").write_text("\n".join(lines) + "\n", encoding="utf-8")
     manifest = {"what": "a conversation of three turns before each answer, by published chat templates", "day": DAY, "system": SYSTEM,
                 "thread": THREAD, "reference": f"transformers {transformers.__version__}, jinja2 {jinja2.__version__}",
-                "source": "models/templates of llama.cpp in llama-cpp-python 0.3.36 (PyPI), files named as there",
+                "source": "models/templates of llama.cpp in llama-cpp-python 0.3.36 (PyPI), files named as there; glm4v/*.jinja",
                 "script": "tests/golden/make/make_thread_golden.py", "seed": "none", "cases": len(lines), "dtype": "text, exact",
                 "tolerance": "none", "licence": TEMPLATES}
     (FOLDER / "threads_manifest.json").write_text(json.dumps(manifest, indent=2) + "\n")

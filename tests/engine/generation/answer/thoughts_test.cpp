@@ -252,5 +252,28 @@ TEST_F(Thoughts, AreNoWordsOfTheAnswerThatIsChecked) {
   }
 }
 
+// GLM-4.1V-Thinking: its template says nothing of thoughts, and its tokenizer has marks for thoughts and answers.
+class ThoughtsByTokens : public TinyModel {
+ protected:
+  ThoughtsByTokens() : TinyModel("glm4v/thinking") {}
+};
+
+TEST_F(ThoughtsByTokens, AreToldApartFromTheAnswerBetweenItsMarks) {
+  EXPECT_TRUE(info_.thinks);
+  EXPECT_FALSE(info_.thinking_switch);
+  const auto model = load_folder(golden_.in_fp32(), {}, InterruptToken());
+  AnswerText text(*model, ThoughtStart::kUnsaid);
+  SplitText all;
+  const auto add = [&](const SplitText& more) {
+    all.thought += more.thought;
+    all.answer += more.answer;
+  };
+  const std::string written = "<think>One star.</think><answer>It is <|begin_of_box|>red<|end_of_box|>.</answer>";
+  for (const std::int64_t id : model->tokenizer->encode(written, SpecialText::kParse, TextStart::kContinued)) add(text.push(id));
+  add(text.flush());
+  EXPECT_EQ(all.thought, "One star.");
+  EXPECT_EQ(all.answer, "It is <|begin_of_box|>red<|end_of_box|>.") << "boxes are the answer's own";
+}
+
 }  // namespace
 }  // namespace winnow::testing

@@ -2,6 +2,7 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <string_view>
 
 #include "tests/engine/generation/tiny_model.h"
 
@@ -446,7 +447,9 @@ TEST_P(TurnsOfFamilies, AnsweringAgainGivesTheSameAnswer) {
   const Finished two = finished(run(second));
   const EventRecorder again = run(second);
   EXPECT_EQ(finished(again).answer, two.answer);
-  EXPECT_EQ(finished(again).figures.tokens.visual, 0) << "it went on from the state before the question";
+  // GLM-4.6V's template begins an earlier answer otherwise than a new one: its chat is read again.
+  const bool goes_on = std::string_view(GetParam()) != "glm4v/flash";
+  EXPECT_EQ(finished(again).figures.tokens.visual == 0, goes_on) << "from the state before the question";
 }
 
 TEST_F(Turns, FeaturesOfAFileAreComputedOnce) {
@@ -467,13 +470,13 @@ TEST_P(TurnsOfFamilies, TextTypedByAPersonStaysText) {
   EXPECT_FALSE(events.last<Failed>());
 }
 
-// Words among a medium's tokens, and what is added behind the decoder's first layers.
-class TurnsWithTimes : public TinyModel {
+// Words among a medium's tokens; in Qwen3-VL also what is added behind the decoder's first layers.
+class TurnsWithTimes : public TinyModel, public ::testing::WithParamInterface<const char*> {
  protected:
-  TurnsWithTimes() : TinyModel("qwen3_vl/published") {}
+  TurnsWithTimes() : TinyModel(GetParam()) {}
 };
 
-TEST_F(TurnsWithTimes, AVideoThatWasPreparedIsFoundAgainByItsTimes) {
+TEST_P(TurnsWithTimes, AVideoThatWasPreparedIsFoundAgainByItsTimes) {
   for (const char* method : {"kvzip", "self-study", "kvzip-stream", "rekv"}) {
     SCOPED_TRACE(method);
     const Turn turn = ask("video", method, 0.5);
@@ -489,7 +492,7 @@ TEST_F(TurnsWithTimes, AVideoThatWasPreparedIsFoundAgainByItsTimes) {
 }
 
 // Vision tokens with the lowest tower scores are pruned with their deepstack features; the text between pictures stays.
-TEST_F(TurnsWithTimes, PruningBeforeTheDecoderTakesCellsAndNoWords) {
+TEST_P(TurnsWithTimes, PruningBeforeTheDecoderTakesCellsAndNoWords) {
   const Finished full = finished(run(ask("video", "full", 1.0)));
   run(ForgetConversation{7});
   const Finished pruned = finished(run(ask("video", "fastervlm", 0.5)));
@@ -498,7 +501,7 @@ TEST_F(TurnsWithTimes, PruningBeforeTheDecoderTakesCellsAndNoWords) {
 }
 
 // Kept by content; the second time the tower does not run.
-TEST_F(TurnsWithTimes, KeptFeaturesBringTheirLevelsAlong) {
+TEST_P(TurnsWithTimes, KeptFeaturesBringTheirLevelsAlong) {
   const Turn turn = ask("video", "full", 1.0);
   const std::string answer = finished(run(turn)).answer;
   run(ForgetConversation{turn.conversation});
@@ -507,11 +510,13 @@ TEST_F(TurnsWithTimes, KeptFeaturesBringTheirLevelsAlong) {
   EXPECT_EQ(opener_.pictures_read, 0);
 }
 
-TEST_F(TurnsWithTimes, WhatAPersonWritesIsNoVideo) {
+TEST_P(TurnsWithTimes, WhatAPersonWritesIsNoVideo) {
   Turn turn = ask("text", "full", 1.0);
-  turn.messages[0].items = {TextItem{"<|vision_start|><|video_pad|><|vision_end|>"}};
+  turn.messages[0].items = {TextItem{"<|vision_start|><|video_pad|><|vision_end|><|begin_of_video|><|video|><|end_of_video|>"}};
   EXPECT_EQ(finished(run(turn)).figures.tokens.visual, 0);
 }
+
+INSTANTIATE_TEST_SUITE_P(Folders, TurnsWithTimes, ::testing::Values("qwen3_vl/published", "glm4v/thinking"), folder_info_name);
 
 TEST_F(Turns, FullContextIsRefusedBeforeAnythingIsDecoded) {
   Turn turn = ask("video", "full", 1.0, 5000);  // the model reads 4096 tokens

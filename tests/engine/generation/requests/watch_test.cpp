@@ -222,13 +222,13 @@ TEST_P(WatchingWithWords, ALongSourceStaysWithinItsSlots) {
   EXPECT_GT(finished(run(turn)).figures.tokens.generated, 0);
 }
 
-// A family that writes a time before each pair of frames: the middle of the pair's, which a short clip does not know.
-class WatchingPairsWithTimes : public Watching {
+// Families that write a time with each pair of frames: before it the middle of the pair's, which a short clip does not know, or behind it.
+class WatchingTimedPairs : public Watching, public ::testing::WithParamInterface<const char*> {
  protected:
-  WatchingPairsWithTimes() : Watching("qwen3_vl/published") {}
+  WatchingTimedPairs() : Watching(GetParam()) {}
 };
 
-TEST_F(WatchingPairsWithTimes, AQuestionGoesOnHoweverShortTheFirstClipWas) {
+TEST_P(WatchingTimedPairs, AQuestionGoesOnHoweverShortTheFirstClipWas) {
   const Turn turn = source("kvzip-stream", 100'000, "What is there?");
   watch(turn, true, frames(0, 1));
   const Watched then = watch(turn, false, frames(1, 6));
@@ -237,6 +237,13 @@ TEST_F(WatchingPairsWithTimes, AQuestionGoesOnHoweverShortTheFirstClipWas) {
   EXPECT_EQ(answered.figures.tokens.visual, 0) << "nothing is read again";
   EXPECT_GT(answered.figures.tokens.generated, 0);
 }
+
+INSTANTIATE_TEST_SUITE_P(Folders, WatchingTimedPairs, ::testing::Values("qwen3_vl/published", "glm4v/thinking"), folder_info_name);
+
+class WatchingPairsWithTimes : public Watching {
+ protected:
+  WatchingPairsWithTimes() : Watching("qwen3_vl/published") {}
+};
 
 TEST_F(WatchingPairsWithTimes, ALongSourceStaysWithinItsSlotsAndThePositionsThatTheModelHas) {
   for (const char* method : {"infinipot-v", "kvzip-stream"}) {

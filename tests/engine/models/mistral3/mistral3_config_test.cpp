@@ -5,6 +5,7 @@
 
 #include "tests/support/config_exercise.h"
 #include "tests/support/expect_error.h"
+#include "tests/support/source_folder.h"
 
 namespace winnow::mistral3_test {
 namespace {

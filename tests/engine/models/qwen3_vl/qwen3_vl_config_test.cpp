@@ -115,9 +115,9 @@ TEST(Qwen3VlConfig, ImagesAndVideosHaveTheirOwnProcessors) {
   folder.write("preprocessor_config.json", R"({"patch_size": 16, "size": {"shortest_edge": 65536, "longest_edge": 16777216}})");
   folder.write("video_preprocessor_config.json", "{}");
   const auto read = [&] { return read_qwen3_vl(HuggingFaceFolder(folder.path())).processors; };
-  EXPECT_FALSE(read().image.bounds_whole_video);
+  EXPECT_EQ(read().image.counted, CountedPixels::kOfPicture);
   EXPECT_EQ(read().image.max_pixels, 16'777'216);
-  EXPECT_TRUE(read().video.bounds_whole_video);
+  EXPECT_EQ(read().video.counted, CountedPixels::kOfVideo);
   EXPECT_EQ(read().video.max_pixels, 768 * 32 * 32);
   EXPECT_EQ(read().video.scaling.mean[0], 0.5);
   folder.write("video_preprocessor_config.json", R"({"video_processor_type": "Qwen2VLVideoProcessor"})");

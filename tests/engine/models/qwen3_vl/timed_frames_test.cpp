@@ -76,6 +76,22 @@ TEST(TimedFrames, TimesAreRoundedAsPythonDoes) {
   EXPECT_EQ(joining(2).before({0.5, 1, {4.0}, true}), "<4.0 seconds>") << "of a source that is still running";
 }
 
+// GLM-4V's, with the marks of this tokenizer.
+TEST(TimedFrames, ATimeBehindItsSetIsThatOfTheFirstFrame) {
+  const std::vector<double> times = {0.5, 1.5, 2.75, 3.5, 4.96};
+  const TimedFrames tenths(tokenizer(), ids(), 2, FrameTimes::kBehind);
+  EXPECT_EQ(
+      text_of(tenths.frames({1, 2}, video(times))),
+      "<|vision_start|>..<|vision_end|>0.5 seconds<|vision_start|>..<|vision_end|>2.8 seconds<|vision_start|>..<|vision_end|>5.0 seconds");
+  EXPECT_EQ(text_of(tenths.frames({1, 1}, video({8.0, 9.0}, 8))), "<|vision_start|>.<|vision_end|>8.0 seconds") << "a clip goes on";
+  EXPECT_EQ(tenths.before({5.0, 5, times}), "") << "nothing stands before the first";
+  const TimedFrames whole(tokenizer(), ids(), 2, FrameTimes::kBehindInSeconds);
+  EXPECT_EQ(text_of(whole.frames({1, 2}, video(times))),
+            "<|vision_start|>..<|vision_end|>0<|vision_start|>..<|vision_end|>2<|vision_start|>..<|vision_end|>4");
+  EXPECT_EQ(std::vector(whole.texts().begin(), whole.texts().end()), (std::vector<std::string_view>{"<|video|>"}));
+  for (const TokenOrigin& origin : whole.frames({1, 1}, video(times)).origins) EXPECT_EQ(origin.frame % 2, 0);
+}
+
 TEST(TimedFrames, CountsTheWordsOfASet) {
   const MediumTokens tokens = joining(1).frames({1, 1}, video({100.0, 110.0}));
   EXPECT_EQ(std::ssize(tokens.ids), 3 + joining(1).words() + 1) << "two pictures, the second after its time";

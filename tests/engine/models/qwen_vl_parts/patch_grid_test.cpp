@@ -57,11 +57,15 @@ TEST(PatchGrid, APictureOf4000PixelsBecomesAsManyCellsAsItMay) {
 // All frames together have so many times more, and never more than the folder allows them.
 TEST(PatchGrid, FramesThatCountTogetherAreBoundedByTheirNumber) {
   PatchProcessorConfig config = published();
-  config.bounds_whole_video = true;
+  config.counted = CountedPixels::kOfVideo;
   EXPECT_EQ(of_at_most(64, config, 16).max_pixels, 16 * 64 * 28 * 28);
   EXPECT_EQ(of_at_most(768, config, 64).max_pixels, config.max_pixels);
   for (const std::int64_t frames : {1, 2, 7, 16, 64})
     EXPECT_LE(cell_grid({1080, 1920}, of_at_most(64, config, frames), frames).cells(), 64);
+  // A picture of GLM-4V counts for a set of two.
+  config.counted = CountedPixels::kOfSets;
+  EXPECT_EQ(of_at_most(64, config).max_pixels, 2 * 64 * 28 * 28);
+  EXPECT_EQ(cell_grid({2000, 2000}, of_at_most(64, config)).cells(), 64);
 }
 
 // By transformers' smart_resize of Qwen3-VL's videos, temporal_factor 2, factor 28, 4 and 40 cells.
@@ -70,7 +74,7 @@ TEST(SmartResize, CountsThePixelsOfAllFramesTogetherWhereTheConfigurationSaysSo)
   config.min_pixels = 4 * 28 * 28;
   config.max_pixels = 40 * 28 * 28;
   EXPECT_EQ(smart_resize({84, 112}, config, 9), (PixelSize{84, 112})) << "each picture has 12 cells";
-  config.bounds_whole_video = true;
+  config.counted = CountedPixels::kOfVideo;
   EXPECT_EQ(smart_resize({84, 112}, config, 2), (PixelSize{84, 112}));
   // A third frame counts for two, which makes 48 cells, but three frames are divided by sqrt(36 / 40): nothing is lost.
   EXPECT_EQ(smart_resize({84, 112}, config, 3), (PixelSize{84, 112}));
@@ -81,6 +85,21 @@ TEST(SmartResize, CountsThePixelsOfAllFramesTogetherWhereTheConfigurationSaysSo)
   EXPECT_EQ(smart_resize({28, 28}, config, 1), (PixelSize{56, 56}));
 }
 
+// Both processors of GLM-4V (tests/golden/glm4v/sizes.json).
+TEST(SmartResize, CountsWholeSetsAsTheReference) {
+  const Json golden = load_json(source_folder() + "/tests/golden/glm4v/sizes.json");
+  ASSERT_GE(golden.at("rows").size(), 150U);
+  for (const Json& row : golden.at("rows")) {
+    PatchProcessorConfig config;
+    config.counted = CountedPixels::kOfSets;
+    config.min_pixels = row[0];
+    config.max_pixels = row[1];
+    config.patches = {row[2], 1, 2};
+    const std::int64_t frames = row[3];
+    EXPECT_EQ(smart_resize({row[4], row[5]}, config, frames == 0 ? 1 : frames), (PixelSize{row[6], row[7]})) << row.dump();
+  }
+}
+
 // By which the program says what a model needs before it is fetched: a full-HD video of 64 frames, two of which are a row of tokens.
 TEST(CellGrid, TheTableOfKnownModelsSaysWhatAFrameTakes) {
   constexpr std::int64_t kFrames = 64;
@@ -89,7 +108,7 @@ TEST(CellGrid, TheTableOfKnownModelsSaysWhatAFrameTakes) {
   PatchProcessorConfig qwen3;
   qwen3.patches.patch_px = 16;
   qwen3.max_pixels = std::int64_t{24'576} * 32 * 32;
-  qwen3.bounds_whole_video = true;
+  qwen3.counted = CountedPixels::kOfVideo;
   const Json table = load_json(source_folder() + "/resources/models.json");
   int rows = 0;
   for (const Json& row : table.at("models")) {

@@ -49,11 +49,11 @@ TEST(PatchProcessorConfig, BoundsOfAWholeVideoAreItsSizeAlone) {
   const Json document =
       parse_json(R"({"size": {"shortest_edge": 10, "longest_edge": 20000}, "min_pixels": 5, "max_pixels": 90000})", "p.json");
   PatchProcessorConfig defaults;
-  defaults.bounds_whole_video = true;
+  defaults.counted = CountedPixels::kOfVideo;
   const PatchProcessorConfig config = parse_patch_processor(JsonObject(document, "p.json"), defaults);
   EXPECT_EQ(config.min_pixels, 10);
   EXPECT_EQ(config.max_pixels, 20'000);
-  EXPECT_TRUE(config.bounds_whole_video);
+  EXPECT_EQ(config.counted, CountedPixels::kOfVideo);
 }
 
 TEST(PatchProcessorConfig, WhatScalesPixelsHasTheClassesDefaults) {

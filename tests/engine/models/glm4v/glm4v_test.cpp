@@ -1,0 +1,91 @@
+// What only GLM-4V has; what all families promise is in vision_families_test.cpp. Golden folders: tests/golden/glm4v, rebuilt by
+// tests/golden/make/make_glm4v_golden.py.
+#include "engine/models/glm4v/glm4v.h"
+
+#include <gtest/gtest.h>
+
+#include <string>
+#include <vector>
+
+#include "tests/engine/models/folder_copy.h"
+#include "tests/engine/models/golden_model.h"
+#include "tests/support/expect_error.h"
+#include "tests/support/memory_media.h"
+#include "tests/support/tensor_distance.h"
+
+namespace winnow::glm4v_test {
+namespace {
+
+using test_support::golden_folder;
+using test_support::load_golden_model;
+using testing::patterned_picture;
+
+class Glm4vModel : public ::testing::Test {
+ protected:
+  static MediaFacts image_of(int width_px, int height_px) { return {MediaKind::kImage, {width_px, height_px}, 1, 0.0, true}; }
+
+  c10::InferenceMode inference_;
+};
+
+TEST_F(Glm4vModel, InfoIsComplete) {
+  const auto model = load_golden_model("glm4v/thinking", at::kBFloat16);
+  const ModelInfo& info = model->info();
+  EXPECT_EQ(info.family, "glm4v");
+  EXPECT_EQ(info.layers, 3);
+  EXPECT_EQ(info.heads, 4);
+  EXPECT_EQ(info.kv_heads, 2);
+  EXPECT_EQ(info.head_dim, 16);
+  EXPECT_TRUE(info.traits.sees);
+  EXPECT_TRUE(info.traits.reads_videos);
+  EXPECT_EQ(info.traits.joined_frames, 2);
+  // By hand. Tower: patches of 2 frames of 4 px in three colours, a table of 5 x 5 places, two layers as wide as a token inside.
+  const std::int64_t layer_of_tower = 4 * 16 * 16 + 3 * 16 * 64 + 2 * 16;
+  const std::int64_t tower = 16 * 3 * 2 * 16 + 16 + 16 + 5 * 5 * 16 + 2 * layer_of_tower + 16;
+  const std::int64_t merger = 4 * 16 * 64 + 64 + 64 * 64 + 2 * 64 + 3 * 64 * 24;
+  const std::int64_t layer = (64 + 32 + 32) * (64 + 1) + 64 * 64 + 3 * 64 * 48 + 4 * 64;
+  EXPECT_EQ(info.parameter_count, tower + merger + 3 * layer + 64 + model->text().vocabulary() * 64);
+}
+
+TEST_F(Glm4vModel, AVideosSetsHaveTheImagesTokenAndTheirTimeBehindThem) {
+  const auto model = load_golden_model("glm4v/flash");
+  MediaFacts facts{MediaKind::kVideo, {34, 24}, 3, 3.0, true};
+  facts.times_s = {0.5, 1.5, 2.5};
+  const std::vector<RgbImage> pictures = {patterned_picture(34, 24, 1), patterned_picture(34, 24, 2), patterned_picture(34, 24, 3)};
+  const MediaFeatures video = model->join(facts, model->encode(facts, model->preprocess(facts, pictures), {}, {}));
+  std::size_t cells = 0;
+  std::size_t words = 0;
+  for (std::size_t token = 0; token < video.ids.size(); ++token) {
+    const bool cell = video.origins[token].row >= 0;
+    EXPECT_EQ(video.ids[token] == model->image_token_id(), cell) << token;
+    (cell ? cells : words) += 1;
+  }
+  EXPECT_EQ(cells % 2, 0U) << "two sets";
+  EXPECT_GT(words, 4U) << "two marks and a time each";
+  EXPECT_EQ(model->text_around(VideoTimes{3.0, 3, facts.times_s}).before, "");
+  EXPECT_EQ(model->video_texts().front(), "<|video|>");
+}
+
+TEST_F(Glm4vModel, TheJudgeSharesOutWhatPatchesLookAt) {
+  const auto model = load_golden_model("glm4v/flash");
+  const MediaFacts facts = image_of(45, 31);
+  const std::vector<RgbImage> picture = {patterned_picture(45, 31, 3)};
+  for (const VisionJudge judge : {VisionJudge::kAttention, VisionJudge::kRollout}) {
+    const EncodedParts parts = model->encode(facts, model->preprocess(facts, picture), judge, {});
+    ASSERT_EQ(parts.importance.size(1), parts.features.size(1));
+    EXPECT_NEAR(parts.importance.sum().item<double>(), 1.0 / 9.0, 1e-5) << "the mean of nine patches each";
+  }
+}
+
+TEST_F(Glm4vModel, ATokenizerWithOtherMarksIsRefused) {
+  for (const auto& [key, mark] : {std::pair("image_token_id", "<|image|>"), std::pair("image_start_token_id", "<|begin_of_image|>"),
+                                  std::pair("image_end_token_id", "<|end_of_image|>")}) {
+    const test_support::FolderCopy copy("glm4v/flash");
+    Json config = load_json(golden_folder("glm4v/flash") + "/model/config.json");
+    config[key] = 5;
+    copy.write("config.json", config.dump());
+    test::expect_error(ErrorCode::kDamagedFile, mark, [&] { load_model(copy.source()); });
+  }
+}
+
+}  // namespace
+}  // namespace winnow::glm4v_test
