@@ -5,6 +5,7 @@
 #include <QFile>
 #include <QFileInfo>
 #include <QTimer>
+#include <functional>
 #include <memory>
 #include <optional>
 #include <string>
@@ -123,25 +124,22 @@ Fetched fetch(app::ModelDownload& download, const std::string& name) {
   return fetched;
 }
 
-// Its path, or nothing where it did not come.
-std::string got(app::ModelDownload& download, const std::string& name, ExitStatus& status) {
+// next: what can be done with it, given its path.
+ExitStatus get(app::ModelDownload& download, const std::string& name, const std::function<std::string(const std::string&)>& next) {
   const Fetched fetched = fetch(download, name);
   if (fetched.path.isEmpty()) {
     print_err("winnow-cli: %s\n", fault_sentence(fetched.fault, printable_line(name)).c_str());
-    status = fetched.fault.problem == DownloadProblem::kCancelled ? ExitStatus::kInterrupted : ExitStatus::kRefusedInput;
-    return {};
+    return fetched.fault.problem == DownloadProblem::kCancelled ? ExitStatus::kInterrupted : ExitStatus::kRefusedInput;
   }
   const std::string path = QFile::encodeName(fetched.path).toStdString();
   print_out("%s\n", path.c_str());
-  status = ExitStatus::kAnswered;
-  return path;
+  print_err("%s\n", next(path).c_str());
+  return ExitStatus::kAnswered;
 }
 
-ExitStatus get(app::ModelDownload& download, const std::string& name) {
-  ExitStatus status = ExitStatus::kAnswered;
-  const std::string path = got(download, name, status);
-  if (!path.empty()) print_err("ask it: %s --model '%s' \"What can you do?\"\n", program_call("ask").c_str(), path.c_str());
-  return status;
+ExitStatus get_model(app::ModelDownload& download, const std::string& name) {
+  return get(download, name,
+             [](const std::string& path) { return "ask it: " + program_call("ask") + " --model '" + path + "' \"What can you do?\""; });
 }
 
 ExitStatus get_gpu_libraries(const GpuOffer& gpu) {
@@ -150,16 +148,15 @@ ExitStatus get_gpu_libraries(const GpuOffer& gpu) {
         "winnow-cli: the GPU plug-in is not installed; install the package winnow-cuda first (from source ./winnow does all of it)\n");
     return ExitStatus::kRefusedInput;
   }
-  ExitStatus status = ExitStatus::kAnswered;
-  if (!got(*gpu.make(), "NVIDIA's libraries", status).empty()) print_err("models use the GPU from now on\n");
-  return status;
+  return get(*gpu.make(), "NVIDIA's libraries", [](const std::string&) { return "models use the GPU from now on"; });
 }
 
 GpuOffer gpu_offer() {
   const QDir engine = QFileInfo(QString::fromStdString(app::workerProgram("winnow-engine"))).dir();
   const app::GpuLibraries libraries = app::gpuLibraries(app::resourceFolder());
   const QString folder = app::gpuLibraryFolder(app::AppFolders::standard().data, libraries);
-  return {QFileInfo(engine, QLatin1String(app::kGpuPlugInFile)).isFile(), app::areUnpacked(folder, libraries), libraries.bytes(),
+  const bool plug_in = QFileInfo(engine, QLatin1String(app::kGpuPlugInFile)).isFile();
+  return {plug_in, plug_in && app::areUnpacked(folder, libraries), libraries.bytes(),
           [libraries, folder]() -> std::unique_ptr<app::ModelDownload> {
             return std::make_unique<app::GpuLibraryDownload>(libraries, folder, app::DownloadSource::fromEnvironment());
           }};
@@ -172,8 +169,8 @@ ExitStatus run_get(const GetOptions& options, const GetSources& sources) {
   if (options.model == kGpuLibraries) return get_gpu_libraries(sources.gpu);
   const QString typed = QString::fromStdString(options.model);
   if (const ModelOffer* offer = app::findOffer(sources.downloads.offers, typed))
-    return get(*sources.downloads.make(*offer), offer->name.toStdString());
-  if (const std::optional<app::HubName> name = app::readHubName(typed)) return get(*sources.hub(*name), name->text().toStdString());
+    return get_model(*sources.downloads.make(*offer), offer->name.toStdString());
+  if (const std::optional<app::HubName> name = app::readHubName(typed)) return get_model(*sources.hub(*name), name->text().toStdString());
   print_err("winnow-cli: %s: no such model; see: %s\n", printable_line(options.model).c_str(), program_call("get").c_str());
   return ExitStatus::kWrongUsage;
 }
