@@ -204,7 +204,7 @@ constexpr std::array<NameRule, 2> kWholeStateNames = {{
     {"ssm_dt.bias", "linear_attn.dt_bias"},
 }};
 
-constexpr std::array<NameRule, 15> kLayerNames = {{
+constexpr std::array<NameRule, 16> kLayerNames = {{
     {"attn_norm", "input_layernorm"},
     {"attn_q", "self_attn.q_proj"},
     {"attn_k", "self_attn.k_proj"},
@@ -218,6 +218,7 @@ constexpr std::array<NameRule, 15> kLayerNames = {{
     {"ffn_down", "mlp.down_proj"},
     {"ffn_gate_inp", "mlp.gate"},
     {"ffn_gate_exps", "mlp.experts.gate_proj"},
+    {"ffn_gate_up_exps", "mlp.experts.gate_up_proj"},
     {"ffn_up_exps", "mlp.experts.up_proj"},
     {"ffn_down_exps", "mlp.experts.down_proj"},
 }};

@@ -195,7 +195,9 @@ def main():
         model_class.set_vocab = without_words
         model_class.no_mtp = True  # of Qwen3-Next: else it looks for the layers that guess
         model_class(GOLDEN / name, stored_type(hparams), out / "model.gguf").write()
-        print(name, (out / "model.gguf").stat().st_size)
+        if gguf.MODEL_TENSOR.FFN_GATE_UP_EXP in gguf.MODEL_TENSORS[model_class.model_arch]:
+            model_class(GOLDEN / name, stored_type(hparams), out / "fused.gguf", fuse_gate_up_exps=True).write()
+        print(name, *(f"{file.name} {file.stat().st_size}" for file in sorted(out.iterdir())))
     for name in chosen([*FOLDERS, *LEGACY_FOLDERS]):
         pre = FOLDERS.get(name)
         folder = GOLDEN / name

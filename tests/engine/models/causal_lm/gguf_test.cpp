@@ -248,6 +248,14 @@ TEST_F(GgufFolders, ExpertsInOneTensorAreThoseOfTransformers) {
   }
 }
 
+TEST_F(GgufFolders, GatesAndWhatTheyWeighMayBeOneTensor) {
+  const std::string folder = golden("../recurrent_text/qwen3_next");
+  const auto fused = std::make_shared<GgufModel>(folder + "/gguf/fused.gguf");
+  ASSERT_TRUE(fused->tensors().files.front()->tensors().contains("model.layers.0.mlp.experts.gate_up_proj.weight"));
+  const at::Tensor ids = at::arange(0, 40, at::kLong);
+  EXPECT_TRUE(at::equal(logits_of(*loaded(fused, true), ids), logits_of(*loaded(std::make_shared<HuggingFaceFolder>(folder), true), ids)));
+}
+
 TEST_F(GgufFolders, ExpertsInATensorEachAreReadAsWell) {
   std::map<std::string, at::Tensor> stored;
   const std::string path = AsGguf(golden("mixtral"), "llama").with_experts_apart().write(scratch_, false, stored);
