@@ -1,10 +1,11 @@
 // What a file or folder on a disk is as a model, told without loading it: for programs that list what lies on a machine.
 //
-// Part of the engine's face; the definitions are those of the rooms that know: is_gguf(), names_projector(), read_ollama_manifest(),
-// known_family(), known_classes() and known_gguf_architectures(). No torch. Threads: plain functions.
+// Part of the engine's face; the definitions are those of the rooms that know: is_gguf(), may_see_inside(), names_projector(),
+// read_ollama_manifest(), known_family(), known_classes() and known_gguf_architectures(). No torch. Threads: plain functions.
 #pragma once
 
-#include "engine/model_files/gguf_config.h"    // IWYU pragma: export
-#include "engine/model_files/gguf_model.h"     // IWYU pragma: export
-#include "engine/model_files/ollama_folder.h"  // IWYU pragma: export
-#include "engine/models/known_family.h"        // IWYU pragma: export
+#include "engine/model_files/gguf_config.h"        // IWYU pragma: export
+#include "engine/model_files/gguf_inner_vision.h"  // IWYU pragma: export
+#include "engine/model_files/gguf_model.h"         // IWYU pragma: export
+#include "engine/model_files/ollama_folder.h"      // IWYU pragma: export
+#include "engine/models/known_family.h"            // IWYU pragma: export

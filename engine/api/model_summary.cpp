@@ -181,7 +181,8 @@ ModelSummary summary_of_model(const std::string& path) {
     const bool brought = summary.sees && problem.error().code == ErrorCode::kUnsupportedModel;  // by the family, for folders without
     if (!brought) summary.missing.push_back(problem.error());
   }
-  if (gguf && package->document(ModelPart::kImageProcessor) != nullptr) summary.projector = package->subject(ModelPart::kImageProcessor);
+  const bool beside = gguf && package->subject(ModelPart::kImageProcessor) != package->path();  // not inside the model's own file
+  if (beside && package->document(ModelPart::kImageProcessor) != nullptr) summary.projector = package->subject(ModelPart::kImageProcessor);
   return summary;
 }
 

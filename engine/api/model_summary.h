@@ -29,7 +29,7 @@ struct ModelSummary {
   std::uint64_t weight_bytes = 0;       // as stored
   // Of these by how the elements are stored: "Q4_1", "BF16".
   std::map<std::string, std::uint64_t> stored;
-  std::string projector;                       // of a GGUF file that sees: the file of its vision encoder
+  std::string projector;                       // of a GGUF file that sees: the file of its vision encoder; empty: inside
   bool has_template = false;                   // of its own
   bool speaks_chatml = false;                  // without one: its vocabulary has ChatML's markers
   std::vector<std::string> template_switches;  // that its chat template asks for: enable_thinking, tools

@@ -5,6 +5,7 @@
 #include <charconv>
 #include <set>
 #include <string_view>
+#include <utility>
 
 #include "engine/base/error.h"
 
@@ -27,12 +28,13 @@ struct Architecture {
   enum class States : int { kNone, kByKeyHead, kInTurn } states = States::kNone;  // and the order of value heads: DeltaSizes::in_turn
 };
 
-constexpr std::array<Architecture, 15> kArchitectures = {{
+constexpr std::array<Architecture, 16> kArchitectures = {{
     {"llama", "LlamaForCausalLM", "llama", true},
     {"internlm2", "LlamaForCausalLM", "llama", true},  // whose packed wqkv converters take apart: the rest is a Llama
     {"mistral3", "MistralForCausalLM", "mistral", true},
     {"qwen2", "Qwen2ForCausalLM", "qwen2", false},
-    {"qwen2vl", "Qwen2ForCausalLM", "qwen2", false},  // text only; with an mmproj file see gguf_projector.h
+    {"qwen2vl", "Qwen2ForCausalLM", "qwen2", false},   // text only; with an mmproj file see gguf_projector.h
+    {"qwen25vl", "Qwen2ForCausalLM", "qwen2", false},  // Ollama's, for Qwen2.5-VL
     {"qwen3", "Qwen3ForCausalLM", "qwen3", false},
     {"qwen3moe", "Qwen3MoeForCausalLM", "qwen3_moe", false},
     {"qwen3vl", "Qwen3ForCausalLM", "qwen3", false},  // likewise
@@ -67,6 +69,7 @@ class Keys {
   std::int64_t integer(const char* name) const { return metadata_.integer(key(name), 0, kMany); }
   std::int64_t integer(const char* name, std::int64_t fallback) const { return metadata_.integer(key(name), 0, kMany, fallback); }
   double real(const char* name, double fallback) const { return metadata_.real(key(name), 0.0, kLarge, fallback); }
+  bool is_list(const char* name) const { return metadata_.is_list(key(name)); }
   std::vector<std::int64_t> integers(const char* name) const { return metadata_.integers(key(name)); }
   // A number that stands for all layers, or a list of theirs.
   std::vector<std::int64_t> of_layers(const char* name, std::int64_t layers) const {
@@ -74,6 +77,7 @@ class Keys {
     return std::vector<std::int64_t>(static_cast<std::size_t>(std::clamp<std::int64_t>(layers, 1, kMostLayers)), integer(name));
   }
   std::int64_t padding_token() const { return metadata_.integer("tokenizer.ggml.padding_token_id", 0, kMany, 0); }
+  bool boolean(const char* name, bool fallback) const { return metadata_.boolean(key(name), fallback); }
   std::string string(const char* name, const char* fallback) const { return metadata_.string(key(name), fallback); }
   [[noreturn]] void refuse(const std::string& reason) const {
     metadata_.refuse(ErrorCode::kUnsupportedModel, "general.architecture", reason);
@@ -84,18 +88,45 @@ class Keys {
   const Architecture* architecture_ = nullptr;
 };
 
+// How much queries grow with their position: llama.cpp's name for it, or Ollama's. 0: they do not.
+double temperature(const Keys& keys) {
+  return keys.real(keys.has("attention.temperature_scale") ? "attention.temperature_scale" : "rope.scaling_beta", 0.0);
+}
+
 void refuse_what_a_decoder_lacks(const Keys& keys, std::int64_t head_dim) {
-  if (keys.has("vision.block_count"))
-    keys.refuse("files with a vision tower inside, as newer ones of Ollama's, are not read; take a model with a separate mmproj file");
   const bool shares = !keys.keeps_states() && keys.integer("expert_shared_feed_forward_length", 0) > 0;
   if (shares || keys.integer("expert_shared_count", 0) > 0) keys.refuse("experts that every token goes through are not read");
   constexpr std::int64_t kSoftmax = 1;
   if (keys.integer("expert_gating_func", kSoftmax) > kSoftmax)
     keys.refuse("experts that are chosen by anything but a softmax are not read");
-  if (keys.real("attention.temperature_scale", 0.0) != 0.0) keys.refuse("attention whose temperature changes with the length is not read");
+  const bool ministral = std::string_view(keys.architecture().name) == "mistral3" && keys.string("rope.scaling.type", "") == "yarn";
+  if (temperature(keys) != 0.0 && !ministral) keys.refuse("attention whose temperature changes with the length is not read");
   if (keys.integer("attention.value_length", head_dim) != head_dim) keys.refuse("keys and values of different sizes are not read");
   if (!keys.keeps_states() && keys.integer("rope.dimension_count", head_dim) != head_dim)
     keys.refuse("partial rotary positions are not read");
+}
+
+// As llama.cpp or as Ollama calls them; Ollama's converter leaves out those of Qwen3-VL. Empty: one position is enough.
+std::vector<std::int64_t> position_sections(const Keys& keys) {
+  for (const char* key : {"rope.dimension_sections", "rope.mrope_section", "mrope_sections"}) {
+    if (keys.has(key)) return keys.integers(key);
+  }
+  const std::string_view name = keys.architecture().name;
+  if (keys.has("vision.block_count") && name.starts_with("qwen3vl")) return {24, 20, 20};
+  if (keys.has("vision.block_count") && name == "qwen25vl") return {16, 24, 24};
+  return {};
+}
+
+bool has_layers_of_a_gemma3_that_sees(const Keys& keys) {
+  constexpr std::array<std::int64_t, 3> kOf4B12BAnd27B = {34, 48, 62};
+  return std::ranges::find(kOf4B12BAnd27B, keys.integer("block_count")) != kOf4B12BAnd27B.end();
+}
+
+// The first files of Ollama's leave out what the 4B, 12B and 27B stretch positions by; later ones say the factor alone.
+Json stretched_gemma3(const Keys& keys) {
+  const double factor = keys.real("rope.scaling.factor", has_layers_of_a_gemma3_that_sees(keys) ? 8.0 : 1.0);
+  if (factor == 1.0 || factor == 0.0) return nullptr;
+  return {{"rope_type", "linear"}, {"factor", factor}};
 }
 
 Json rope_scaling(const Keys& keys, const GgufTensorFacts& tensors, std::int64_t positions) {
@@ -106,35 +137,46 @@ Json rope_scaling(const Keys& keys, const GgufTensorFacts& tensors, std::int64_t
             {"attention_factor", 1.0},
             {"original_max_position_embeddings", positions}};
   }
-  if (keys.has("rope.dimension_sections")) {
+  if (std::vector<std::int64_t> sections = position_sections(keys); !sections.empty()) {
     // Of time, height and width; the fourth is not used. Text alone has the same position on each, as if there were one.
-    std::vector<std::int64_t> sections = keys.integers("rope.dimension_sections");
     while (!sections.empty() && sections.back() == 0) sections.pop_back();
     return {{"rope_type", "default"}, {"mrope_section", sections}};
   }
   const std::string kind = keys.string("rope.scaling.type", "none");
-  if (kind == "none" || kind.empty()) return nullptr;
+  if (kind == "none" || kind.empty()) return keys.is(Architecture::Gemma::kThird) ? stretched_gemma3(keys) : Json();
   Json scaling = {{"rope_type", kind}};
   if (keys.has("rope.scaling.factor")) scaling["factor"] = keys.real("rope.scaling.factor", 1.0);
   if (keys.has("rope.scaling.original_context_length"))
     scaling["original_max_position_embeddings"] = keys.integer("rope.scaling.original_context_length");
-  if (keys.has("rope.scaling.yarn_beta_fast")) scaling["beta_fast"] = keys.real("rope.scaling.yarn_beta_fast", 32.0);
-  if (keys.has("rope.scaling.yarn_beta_slow")) scaling["beta_slow"] = keys.real("rope.scaling.yarn_beta_slow", 1.0);
+  for (const auto& [ours, of_llama_cpp, of_ollama] :
+       {std::array{"beta_fast", "rope.scaling.yarn_beta_fast", "rope.scaling.beta_fast"},
+        std::array{"beta_slow", "rope.scaling.yarn_beta_slow", "rope.scaling.beta_slow"},
+        std::array{"mscale_all_dim", "rope.scaling.yarn_log_multiplier", "rope.scaling.mscale_all_dim"}}) {
+    const char* const key = keys.has(of_llama_cpp) ? of_llama_cpp : of_ollama;
+    if (keys.has(key)) scaling[ours] = keys.real(key, 0.0);
+  }
+  if (const double strength = temperature(keys); strength > 0.0) {
+    scaling["llama_4_scaling_beta"] = strength;
+    scaling["rope_theta"] = keys.real("rope.freq_base", 1e6);
+    // As published, both are one, and no magnitude is left.
+    if (scaling.contains("mscale_all_dim")) scaling["mscale"] = keys.real("rope.scaling.mscale", scaling["mscale_all_dim"].get<double>());
+  }
   return scaling;
 }
 
 // A Llama with experts is a Mixtral. llama.cpp divides the weights of the chosen ones by their sum, whatever the file says.
-void add_experts(const Keys& keys, Json& config) {
+void add_experts(const Keys& keys, const GgufTensorFacts& tensors, Json& config) {
   const std::int64_t experts = keys.integer("expert_count", 0);
   const std::string type = config.at("model_type");
   const bool of_qwen = type == "qwen3_moe" || type == "qwen3_next" || type == "qwen3_5_moe_text";
   if ((experts == 0 && !of_qwen) || keys.is(Architecture::Gemma::kFourth)) return;
   if (!of_qwen && type != "llama") keys.refuse("models of this architecture with experts (mixture of experts) are not read");
   config["num_experts_per_tok"] = keys.integer("expert_used_count");
-  config["norm_topk_prob"] = true;
+  config["norm_topk_prob"] = keys.boolean("norm_top_k_prob", true);  // Ollama's
   config[of_qwen ? "num_experts" : "num_local_experts"] = experts;
   if (of_qwen) {
-    config["moe_intermediate_size"] = keys.integer("expert_feed_forward_length");
+    config["moe_intermediate_size"] = tensors.expert_rows > 0 ? keys.integer("expert_feed_forward_length", tensors.expert_rows)
+                                                              : keys.integer("expert_feed_forward_length");
     if (keys.keeps_states()) config["shared_expert_intermediate_size"] = keys.integer("expert_shared_feed_forward_length");
   } else {
     config["architectures"] = {"MixtralForCausalLM"};
@@ -199,9 +241,11 @@ constexpr std::array<NameRule, 13> kStateNames = {{
     {"ffn_up_shexp", "mlp.shared_expert.up_proj"},
     {"ffn_down_shexp", "mlp.shared_expert.down_proj"},
 }};
-constexpr std::array<NameRule, 2> kWholeStateNames = {{
+constexpr std::array<NameRule, 3> kWholeStateNames = {{
     {"ssm_a", "linear_attn.A"},
     {"ssm_dt.bias", "linear_attn.dt_bias"},
+    // Ollama's.
+    {"ssm_dt", "linear_attn.dt_bias"},
 }};
 
 constexpr std::array<NameRule, 16> kLayerNames = {{
@@ -230,6 +274,14 @@ std::optional<std::string> renamed(std::string_view stored, const std::array<Nam
   return std::string(found->canonical);
 }
 
+// Which layers look back over a window.
+Json layer_types(const Keys& keys) {
+  Json types = Json::array();
+  for (const std::int64_t slides : keys.integers("attention.sliding_window_pattern"))
+    types.push_back(slides != 0 ? "sliding_attention" : "full_attention");
+  return types;
+}
+
 // What llama.cpp knows of Gemma 3 beside its file: the MLP, the scale of queries, which layers look back over a window, and their
 // positions.
 void add_gemma3(const Keys& keys, Json& config) {
@@ -239,11 +291,18 @@ void add_gemma3(const Keys& keys, Json& config) {
   config["query_pre_attn_scalar"] =
       by_width ? config.at("hidden_size").get<std::int64_t>() / heads : config.at("head_dim").get<std::int64_t>();
   config["hidden_activation"] = "gelu_pytorch_tanh";
-  config["rope_local_base_freq"] = keys.real("rope.freq_base_swa", 10000.0);
+  // The second key is Ollama's, as is a list of layers; its first files have a limit of logits for the 1B, whose folder has none.
+  config["rope_local_base_freq"] = keys.real(keys.has("rope.freq_base_swa") ? "rope.freq_base_swa" : "rope.local.freq_base", 10000.0);
   const std::int64_t window = keys.integer("attention.sliding_window", 0);
-  config["sliding_window_pattern"] = window > 0 ? keys.integer("attention.sliding_window_pattern", 6) : 1;
+  if (window > 0 && keys.is_list("attention.sliding_window_pattern")) {
+    config["layer_types"] = layer_types(keys);
+  } else {
+    config["sliding_window_pattern"] = window > 0 ? keys.integer("attention.sliding_window_pattern", 6) : 1;
+  }
   if (window == 0) config.erase("sliding_window");
-  if (const double cap = keys.real("final_logit_softcapping", 0.0); cap > 0.0) config["final_logit_softcapping"] = cap;
+  constexpr std::int64_t kLayersOf1B = 26;
+  const double cap = config.at("num_hidden_layers") == kLayersOf1B ? 0.0 : keys.real("final_logit_softcapping", 0.0);
+  if (cap > 0.0) config["final_logit_softcapping"] = cap;
 }
 
 // Of one kind of layers; 0: there are none.
@@ -285,9 +344,8 @@ void add_gemma4(const Keys& keys, const GgufTensorFacts& tensors, Json& config) 
   config["num_key_value_heads"] = near_kv_heads > 0 ? near_kv_heads : full_kv_heads;
   config["head_dim"] = near_size;
   config["global_head_dim"] = full_size;
-  config["layer_types"] = Json::array();
+  config["layer_types"] = layer_types(keys);
   for (std::size_t layer = 0; layer < slides.size(); ++layer) {
-    config["layer_types"].push_back(slides[layer] != 0 ? "sliding_attention" : "full_attention");
     if (slides[layer] == 0)
       config["per_layer_config"][std::to_string(layer)] = {{"head_dim", full_size}, {"num_key_value_heads", full_kv_heads}};
   }
@@ -318,6 +376,12 @@ void add_gemma4(const Keys& keys, const GgufTensorFacts& tensors, Json& config) 
   }
 }
 
+std::int64_t key_value_heads(const Keys& keys, std::int64_t fallback) {
+  if (!keys.keeps_states() || !keys.is_list("attention.head_count_kv")) return keys.integer("attention.head_count_kv", fallback);
+  const std::vector<std::int64_t> of_layers = keys.integers("attention.head_count_kv");
+  return of_layers.empty() ? 0 : std::ranges::max(of_layers);
+}
+
 // Layers, without those for guessing several tokens, which stand behind the others and are not read.
 std::int64_t layers_of(const Keys& keys) {
   const std::int64_t guessing = keys.keeps_states() ? keys.integer("nextn_predict_layers", 0) : 0;
@@ -332,6 +396,11 @@ void add_states(const Keys& keys, Json& config) {
     for (const std::int64_t recurrent : keys.integers("attention.recurrent_layers")) {
       if (std::ssize(types) < layers) types.push_back(recurrent != 0 ? "linear_attention" : "full_attention");
     }
+    config["layer_types"] = types;
+  } else if (keys.is_list("attention.head_count_kv")) {  // Ollama's: none in layers that keep a state
+    Json types = Json::array();
+    for (const std::int64_t attending : keys.integers("attention.head_count_kv"))
+      types.push_back(attending == 0 ? "linear_attention" : "full_attention");
     config["layer_types"] = types;
   }
   config["full_attention_interval"] = keys.integer("full_attention_interval", 4);
@@ -368,8 +437,9 @@ Json gguf_config(const GgufMetadata& metadata, const GgufTensorFacts& tensors, s
   const std::int64_t head_dim = keys.integer("attention.key_length", heads > 0 ? hidden / heads : 0);
   refuse_what_a_decoder_lacks(keys, head_dim);
   const std::int64_t positions = keys.integer("context_length");
-  const bool only_experts = keys.keeps_states() && !keys.has("feed_forward_length") && keys.has("expert_feed_forward_length");
+  const bool only_experts = keys.keeps_states() && keys.integer("feed_forward_length", 0) == 0 && keys.has("expert_feed_forward_length");
   const bool by_layer = keys.is(Architecture::Gemma::kFourth);  // add_gemma4() has them
+  const bool third = keys.is(Architecture::Gemma::kThird);      // whose files of Ollama's leave out what all of them have
   Json config = {
       {"architectures", {keys.architecture().class_name}},
       {"model_type", keys.architecture().model_type},
@@ -379,23 +449,28 @@ Json gguf_config(const GgufMetadata& metadata, const GgufTensorFacts& tensors, s
                                          : keys.integer("feed_forward_length")},
       {"num_hidden_layers", layers_of(keys)},
       {"num_attention_heads", heads},
-      {"num_key_value_heads", by_layer ? heads : keys.integer("attention.head_count_kv", heads)},
+      {"num_key_value_heads", by_layer ? heads : key_value_heads(keys, heads)},
       {"head_dim", head_dim},
-      {"rms_norm_eps", keys.real("attention.layer_norm_rms_epsilon", 1e-5)},
-      {"rope_theta", keys.real("rope.freq_base", 10000.0)},
+      {"rms_norm_eps", keys.real("attention.layer_norm_rms_epsilon", third ? 1e-6 : 1e-5)},
+      {"rope_theta", keys.real("rope.freq_base", third ? keys.real("rope.global.freq_base", 1e6) : 10000.0)},
       {"rope_scaling", rope_scaling(keys, tensors, positions)},
       {"max_position_embeddings", positions},
-      {"vocab_size", vocabulary},
+      {"vocab_size", std::max(vocabulary, tensors.embedding_rows)},
       {"tie_word_embeddings", !tensors.has_output},
       {"hidden_act", "silu"},
   };
-  add_experts(keys, config);
+  add_experts(keys, tensors, config);
   if (const std::int64_t window = keys.integer("attention.sliding_window", 0); window > 0) {
     config["sliding_window"] = window;
     config["use_sliding_window"] = true;
     config["max_window_layers"] = 0;
   } else {
     config["sliding_window"] = nullptr;  // a Mistral that says nothing would have one
+  }
+  if (temperature(keys) != 0.0) {
+    config["architectures"] = {"Ministral3ForCausalLM"};
+    config["model_type"] = "ministral3";
+    config["rope_parameters"] = std::exchange(config["rope_scaling"], nullptr);
   }
   if (keys.is(Architecture::Gemma::kThird)) add_gemma3(keys, config);
   if (keys.is(Architecture::Gemma::kFourth)) add_gemma4(keys, tensors, config);
@@ -412,16 +487,25 @@ Json gguf_generation(const GgufMetadata& metadata, const std::vector<std::string
   for (const char* key : {"tokenizer.ggml.eos_token_id", "tokenizer.ggml.eot_token_id", "tokenizer.ggml.eom_token_id"}) {
     if (metadata.has(key)) ends.insert(metadata.integer(key, 0, last));
   }
+  constexpr const char* kSeveral = "tokenizer.ggml.eos_token_ids";  // Ollama's
+  if (metadata.is_list(kSeveral)) {
+    for (const std::int64_t end : metadata.integers(kSeveral))
+      if (end >= 0 && end <= last) ends.insert(end);
+  }
   const std::vector<std::int64_t> types =
       metadata.has("tokenizer.ggml.token_type") ? metadata.integers("tokenizer.ggml.token_type") : std::vector<std::int64_t>();
   constexpr std::int64_t kControl = 3;
+  const bool of_gemma = !adds_space_prefix(metadata);  // whose end Ollama's converter takes for an ordinary token
   for (std::size_t id = 0; id < std::min(tokens.size(), types.size()); ++id) {
-    if (types[id] == kControl && turn_ends.contains(tokens[id])) ends.insert(static_cast<std::int64_t>(id));
+    const bool ends_turn = types[id] == kControl || (of_gemma && tokens[id] == "<end_of_turn>");
+    if (ends_turn && turn_ends.contains(tokens[id])) ends.insert(static_cast<std::int64_t>(id));
   }
   Json generation = Json::object();
   if (!ends.empty()) generation["eos_token_id"] = std::vector<std::int64_t>(ends.begin(), ends.end());
   return generation;
 }
+
+bool adds_space_prefix(const GgufMetadata& metadata) { return !metadata.string("general.architecture", "").starts_with("gemma"); }
 
 std::optional<std::string> hugging_face_name(const GgufMetadata& metadata, const std::string& stored) {
   constexpr std::string_view kBlock = "blk.";

@@ -16,6 +16,8 @@ namespace winnow {
 
 // Facts from the tensors rather than the metadata.
 struct GgufTensorFacts {
+  std::int64_t embedding_rows = 0;       // of token_embd.weight; 0: there is none
+  std::int64_t expert_rows = 0;          // of one expert's first matrix; 0: there are no experts in a matrix together
   bool has_output = false;               // an output matrix of its own
   bool values_are_keys = false;          // some layer has a key matrix and none for values
   std::vector<float> frequency_factors;  // of rope_freqs.weight; empty: none
@@ -29,6 +31,9 @@ Json gguf_config(const GgufMetadata& metadata, const GgufTensorFacts& tensors, s
 
 // generation_config.json: the ids that end an answer.
 Json gguf_generation(const GgufMetadata& metadata, const std::vector<std::string>& tokens);
+
+// Whether text is encoded with a space in front where the file does not say so.
+bool adds_space_prefix(const GgufMetadata& metadata);
 
 // The tensor's name in a Hugging Face folder of the architecture; nullopt if it has none.
 std::optional<std::string> hugging_face_name(const GgufMetadata& metadata, const std::string& stored);

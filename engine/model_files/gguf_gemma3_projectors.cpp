@@ -20,6 +20,7 @@ std::optional<std::string> further_name(const ProjectorFacts& /*facts*/, std::st
 }
 
 std::int64_t tokens_of_a_picture(const ProjectorFacts& facts) {
+  if (const std::int64_t told = facts.integer("tokens_per_image", 0); told > 0) return told;  // a model's own file
   const std::int64_t cell = facts.integer("patch_size") * facts.integer("projector.scale_factor", 4);
   const std::int64_t side = cell > 0 ? std::min(facts.integer("image_size") / cell, std::int64_t{1} << 20) : 0;
   return side * side;
@@ -51,6 +52,7 @@ std::vector<ProjectorKind> gemma3_projectors() {
            .class_name = "Gemma3ForConditionalGeneration",
            .model_type = "gemma3",
            .markers = kMarkers,
+           .marker_may_lack = true,
            .whole = kNames,
            .layer_prefix = "vision_tower.vision_model.encoder.layers.",
            .layer = siglip_layer_names(),

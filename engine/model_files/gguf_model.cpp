@@ -28,6 +28,7 @@ constexpr char kUnknown[] = "tokenizer.ggml.unknown_token_id";
 constexpr char kByte[] = "<0x00>";  // there is one for each byte, or for none
 constexpr char kFrequencyFactors[] = "rope_freqs.weight";
 constexpr std::string_view kKeyMatrix = ".attn_k.weight";
+constexpr std::string_view kExperts = ".ffn_gate_exps.weight";  // [experts, rows, columns]
 constexpr std::string_view kValueMatrix = ".attn_v.weight";
 constexpr std::int64_t kMaxFactors = 4096;
 constexpr int kMaxEntries = 20'000;  // of a folder that is searched for a projector
@@ -71,11 +72,14 @@ GgufTensorFacts facts_of(const TensorFiles& parts) {
   facts.has_output = find_tensor(parts, "output.weight", &file) != nullptr;
   for (const auto& part : parts.files) {
     for (const auto& [name, tensor] : part->tensors()) {
+      if (name.ends_with(kExperts) && tensor.shape.size() == 3) facts.expert_rows = tensor.shape[1];
       if (!name.ends_with(kKeyMatrix)) continue;
       const std::string value = name.substr(0, name.size() - kKeyMatrix.size()).append(kValueMatrix);
       facts.values_are_keys = facts.values_are_keys || find_tensor(parts, value, &file) == nullptr;
     }
   }
+  const StoredTensor* embedding = find_tensor(parts, "token_embd.weight", &file);
+  if (embedding != nullptr && embedding->shape.size() == 2) facts.embedding_rows = embedding->shape[0];
   const StoredTensor* factors = find_tensor(parts, kFrequencyFactors, &file);
   if (factors == nullptr) return facts;
   if (factors->type != StoredType::kF32 || factors->shape.size() != 1 || factors->shape[0] > kMaxFactors)
@@ -88,6 +92,16 @@ GgufTensorFacts facts_of(const TensorFiles& parts) {
 std::string token_text(const GgufMetadata& metadata, const char* key, const std::vector<std::string>& tokens) {
   if (!metadata.has(key)) return {};
   return tokens.at(static_cast<std::size_t>(metadata.integer(key, 0, static_cast<std::int64_t>(tokens.size()) - 1)));
+}
+
+// Ollama's converter takes tokens that a SentencePiece model calls user defined for ordinary ones.
+void mark_control_tokens(std::span<const std::string_view> control, GgufVocabulary& vocabulary) {
+  constexpr std::int32_t kControl = 3;
+  for (const std::string_view token : control) {
+    const auto found = std::ranges::find(vocabulary.tokens, token);
+    const auto id = static_cast<std::size_t>(found - vocabulary.tokens.begin());
+    if (id < vocabulary.types.size()) vocabulary.types[id] = kControl;
+  }
 }
 
 std::optional<std::int64_t> token_of(const GgufMetadata& metadata, const char* key, std::int64_t tokens) {
@@ -135,7 +149,11 @@ GgufModel::GgufModel(std::string path, const std::string& projector) : path_(std
   const GgufTextModel text{architecture, config_.content.at("hidden_size").get<std::int64_t>(), tokens,
                            metadata().has(kUnknown) && std::ranges::find(tokens, kByte) != tokens.end()};
   std::optional<GgufProjector> mmproj;
-  if (projector.empty()) {
+  if (projector.empty() && (inside_ = inner_vision_of(*file_)) != nullptr) {
+    mmproj.emplace(file_, *inside_);
+    if (const auto reason = mmproj->misfit(text))
+      metadata().refuse(ErrorCode::kUnsupportedModel, "general.architecture", "the vision encoder inside does not fit: " + *reason);
+  } else if (projector.empty()) {
     mmproj = projector_beside(path_, text);
   } else {
     mmproj.emplace(projector, architecture);
@@ -157,14 +175,15 @@ std::vector<std::string> GgufModel::tokens() const {
 }
 
 void GgufModel::see_with(const GgufProjector& projector) {
-  projector_path_ = projector.path();
+  if (inside_ == nullptr) projector_path_ = projector.path();
   const std::vector<std::string> words = metadata().strings(kTokens);
   if (std::ranges::find(words, projector.marker()) == words.end()) marker_ = projector.marker();
   projector_template_ = projector.chat_template(config_.content, words);
   config_.content = projector.config(config_.content, tokens());
-  if (Json processor = projector.processor(); !processor.is_null()) processor_ = ModelDocument{std::move(processor), projector_path_};
-  image_processor_ = ModelDocument{projector.image_processor(), projector_path_};
-  if (Json video = projector.video_processor(); !video.is_null()) video_processor_ = ModelDocument{std::move(video), projector_path_};
+  const std::string& path = projector.path();
+  if (Json processor = projector.processor(); !processor.is_null()) processor_ = ModelDocument{std::move(processor), path};
+  image_processor_ = ModelDocument{projector.image_processor(), path};
+  if (Json video = projector.video_processor(); !video.is_null()) video_processor_ = ModelDocument{std::move(video), path};
   tensors_.files.push_back(projector.tensors());
 }
 
@@ -204,18 +223,21 @@ TokenizerFile GgufModel::tokenizer() const {
   vocabulary.name = from.string("general.name", "");
   vocabulary.model = from.string("tokenizer.ggml.model");
   vocabulary.pre = from.string("tokenizer.ggml.pre", "");
+  if (vocabulary.pre == "gemma4") vocabulary.model = vocabulary.pre;  // Ollama's files call it a Llama's
   vocabulary.tokens = tokens();
+  if (inside_ != nullptr && !inside_->pre_tokenizer.empty() && vocabulary.pre == "default") vocabulary.pre = inside_->pre_tokenizer;
   const std::int64_t count = std::ssize(vocabulary.tokens);
   if (from.has("tokenizer.ggml.scores")) vocabulary.scores = from.reals("tokenizer.ggml.scores");
   if (from.has("tokenizer.ggml.token_type")) {
     for (const std::int64_t type : from.integers("tokenizer.ggml.token_type")) vocabulary.types.push_back(static_cast<std::int32_t>(type));
   }
+  if (inside_ != nullptr) mark_control_tokens(inside_->control, vocabulary);
   if (from.has("tokenizer.ggml.merges")) vocabulary.merges = from.strings("tokenizer.ggml.merges");
   vocabulary.bos = token_of(from, "tokenizer.ggml.bos_token_id", count);
   vocabulary.eos = token_of(from, "tokenizer.ggml.eos_token_id", count);
   vocabulary.unknown = token_of(from, kUnknown, count);
   vocabulary.add_bos = from.boolean("tokenizer.ggml.add_bos_token", vocabulary.model == "llama");
-  vocabulary.add_space_prefix = from.boolean("tokenizer.ggml.add_space_prefix", true);
+  vocabulary.add_space_prefix = from.boolean("tokenizer.ggml.add_space_prefix", adds_space_prefix(from));
   return tokenizer_of(vocabulary);
 }
 
@@ -242,7 +264,10 @@ TemplateText GgufModel::chat_template(std::string_view fallback) const {
 
 std::vector<std::pair<std::string, RegularFile>> GgufModel::files() const {
   std::vector<std::pair<std::string, RegularFile>> files;
-  for (const auto& part : tensors_.files) files.emplace_back(fs::path(part->path()).filename().string(), RegularFile(part->path()));
+  for (const auto& part : tensors_.files) {
+    if (inside_ != nullptr && part == tensors_.files.back()) break;  // of the first file once more
+    files.emplace_back(fs::path(part->path()).filename().string(), RegularFile(part->path()));
+  }
   return files;
 }
 

@@ -1,4 +1,5 @@
-// The mmproj file of a GGUF model (vision encoder and projector), translated to a Hugging Face folder's documents and names.
+// The mmproj file of a GGUF model (vision encoder and projector), or what its own file has inside of both, translated to a Hugging Face
+// folder's documents and names.
 //
 // Used by gguf_model.h, which opens it with the text model that it belongs to. Metadata become config.json's vision half and
 // preprocessor_config.json, tensors get their names of there (gguf_projector_kinds.h); other kinds are refused by name. What llama.cpp's
@@ -14,6 +15,7 @@
 #include <vector>
 
 #include "engine/base/json_document.h"
+#include "engine/model_files/gguf_inner_vision.h"
 #include "engine/model_files/gguf_projector_kinds.h"
 #include "engine/weights/gguf_file.h"
 
@@ -31,6 +33,8 @@ class GgufProjector {
  public:
   // architecture: of the text model; where it has none of the kinds of this file, misfit() says so.
   GgufProjector(const std::string& path, std::string_view architecture);
+  // The vision encoder inside a model's own file.
+  GgufProjector(std::shared_ptr<const GgufFile> file, const InnerVision& inside);
 
   const std::string& path() const { return file_->path(); }
   // Why the projector does not fit that model; empty if it does.
@@ -53,9 +57,12 @@ class GgufProjector {
 
  private:
   const GgufMetadata& metadata() const { return file_->metadata(); }
+  void take_kind(std::string_view type, std::string_view architecture);
+  std::int64_t head_size() const;
   Json with_scaling(Json pixels) const;
 
   std::shared_ptr<const GgufFile> file_;
+  const InnerVision* inside_ = nullptr;
   ProjectorFacts facts_;
   const ProjectorKind* kind_ = nullptr;
 };

@@ -8,8 +8,8 @@ namespace winnow {
 std::span<const ProjectorKind> projector_kinds() {
   static const std::vector<ProjectorKind> known = [] {
     std::vector<ProjectorKind> all;
-    for (const auto& kinds :
-         {smolvlm_projectors(), qwen_vl_projectors(), llava_projectors(), internvl_projectors(), gemma3_projectors(), gemma4_projectors()})
+    for (const auto& kinds : {smolvlm_projectors(), qwen_vl_projectors(), llava_projectors(), internvl_projectors(), gemma3_projectors(),
+                              gemma4_projectors(), pixtral_projectors()})
       all.insert(all.end(), kinds.begin(), kinds.end());
     return all;
   }();

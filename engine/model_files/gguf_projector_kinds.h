@@ -14,14 +14,9 @@
 
 #include "engine/base/json_document.h"
 #include "engine/model_files/gguf_projector_facts.h"
+#include "engine/model_files/name_rule.h"
 
 namespace winnow {
-
-// "a" stands for "a.weight" and "a.bias", too.
-struct NameRule {
-  std::string_view stored;
-  std::string_view canonical;
-};
 
 struct ProjectorKind {
   using Tokens = std::vector<std::string>;
@@ -38,6 +33,8 @@ struct ProjectorKind {
   std::string_view layer_prefix;  // of the tower's layers
   std::span<const NameRule> layer;
   std::string_view text_prefix;  // of the text model's tensors, in place of "model."
+  // Rows of the tower's q and k are stored interleaved, head by head (StoredTensor::interleaved); not so inside a model's own file.
+  bool interleaved = false;
   // By their stored names: tensors that the folder has with dimensions of one in front, three in all. Tools that copy files leave them out.
   std::span<const std::string_view> of_three_dimensions{};
   // By their stored names: tensors that are stored as the sum with one of what the folder has (StoredTensor::with_one).
@@ -63,6 +60,7 @@ std::vector<ProjectorKind> llava_projectors();
 std::vector<ProjectorKind> internvl_projectors();
 std::vector<ProjectorKind> gemma3_projectors();
 std::vector<ProjectorKind> gemma4_projectors();
+std::vector<ProjectorKind> pixtral_projectors();
 
 // The layers of a SigLIP and of a CLIP.
 std::span<const NameRule> siglip_layer_names();

@@ -56,10 +56,11 @@ constexpr std::array<NameRule, 5> kQwen2Vl = {{
     {"mm.2", "visual.merger.mlp.2"},
 }};
 
-constexpr std::array<NameRule, 7> kQwen3Vl = {{
+constexpr std::array<NameRule, 8> kQwen3Vl = {{
     {"v.patch_embd.bias", "visual.patch_embed.proj.bias"},  // one for both
     {"v.patch_embd", "visual.patch_embed.proj.0"},
     {"v.patch_embd.weight", "visual.patch_embed.proj.1"},
+    {"v.patch_embed", "visual.patch_embed.proj"},  // both kernels, inside a model's own file
     {"v.position_embd", "visual.pos_embed"},
     {"v.post_ln", "visual.merger.norm"},
     {"mm.0", "visual.merger.linear_fc1"},
@@ -75,16 +76,25 @@ Json qwen_vision(const ProjectorFacts& facts, const char* model_type) {
           {"temporal_patch_size", 2}};
 }
 
+// Every so many of them, or those that a model's own file lists; the published ones where its list is empty. None: no layer has windows.
+std::vector<std::int64_t> layers_without_windows(const ProjectorFacts& facts) {
+  std::vector<std::int64_t> whole;
+  if (facts.has("fullatt_block_indexes")) whole = facts.integers("fullatt_block_indexes");
+  if (!whole.empty()) return whole;
+  const std::int64_t pattern = facts.integer("n_wa_pattern", 0);
+  for (std::int64_t layer = pattern - 1; pattern > 0 && layer < std::min(facts.integer("block_count"), kMostLayers); layer += pattern)
+    whole.push_back(layer);
+  if (whole.empty() && facts.has("window_size")) whole = {7, 15, 23, 31};
+  return whole;
+}
+
 Json qwen2_vl_config(const ProjectorKind& kind, const ProjectorFacts& facts, const Json& text, const ProjectorKind::Tokens& tokens) {
   Json config = text;
   config["image_token_id"] = token_id(tokens, kind.markers[0]);
   config["video_token_id"] = token_id(tokens, kind.markers[1]);
   const std::int64_t hidden = facts.integer("embedding_length");
   Json vision = qwen_vision(facts, kind.model_type);
-  if (const std::int64_t pattern = facts.integer("n_wa_pattern", 0); pattern > 0) {
-    std::vector<std::int64_t> whole;
-    for (std::int64_t layer = pattern - 1; layer < std::min(facts.integer("block_count"), kMostLayers); layer += pattern)
-      whole.push_back(layer);
+  if (const std::vector<std::int64_t> whole = layers_without_windows(facts); !whole.empty()) {
     vision["fullatt_block_indexes"] = whole;
     vision["window_size"] = facts.integer("window_size", 112);
     vision["tokens_per_second"] = 2;
@@ -102,6 +112,7 @@ Json qwen2_vl_config(const ProjectorKind& kind, const ProjectorFacts& facts, con
 
 std::vector<std::int64_t> deepstack_layers(const ProjectorFacts& facts) {
   std::vector<std::int64_t> layers;
+  if (facts.has("deepstack_visual_indexes")) return facts.integers("deepstack_visual_indexes");  // in a model's own file
   if (!facts.has("is_deepstack_layers")) return layers;
   const std::vector<std::int64_t> flags = facts.integers("is_deepstack_layers");
   for (std::size_t layer = 0; layer < flags.size(); ++layer) {
@@ -115,9 +126,7 @@ Json qwen3_vl_config(const ProjectorKind& kind, const ProjectorFacts& facts, con
   const std::string type = text.at("model_type");
   inner["model_type"] = type == "qwen3_moe" ? "qwen3_vl_moe_text" : type == "qwen3" ? "qwen3_vl_text" : type;
   Json vision = qwen_vision(facts, kind.model_type);
-  const std::int64_t patch = std::max(facts.integer("patch_size"), std::int64_t{1});
-  const std::int64_t side = std::min(facts.integer("image_size") / patch, std::int64_t{1} << 20);
-  vision["num_position_embeddings"] = side * side;
+  vision["num_position_embeddings"] = facts.rows("v.position_embd.weight");
   vision["deepstack_visual_indexes"] = deepstack_layers(facts);
   vision["hidden_size"] = facts.integer("embedding_length");
   vision["intermediate_size"] = facts.inner_size();
@@ -151,8 +160,11 @@ std::int64_t qwen3_vl_token_px(const ProjectorFacts& facts) {
 Json qwen3_vl_image_processor(const ProjectorFacts& facts) {
   Json pixels = qwen_pixels(facts);
   pixels["image_processor_type"] = "Qwen2VLImageProcessorFast";
-  pixels["size"] = {{"shortest_edge", facts.integer("image_min_pixels", 64 * qwen3_vl_token_px(facts))},
-                    {"longest_edge", facts.integer("image_max_pixels", 16'384 * qwen3_vl_token_px(facts))}};
+  const auto bound = [&](const char* key, std::int64_t published_tokens) {
+    const std::int64_t told = facts.integer(key, 0);  // Ollama's files say 0 where they have none
+    return told > 0 ? told : published_tokens * qwen3_vl_token_px(facts);
+  };
+  pixels["size"] = {{"shortest_edge", bound("image_min_pixels", 64)}, {"longest_edge", bound("image_max_pixels", 16'384)}};
   return pixels;
 }
 
@@ -182,6 +194,7 @@ std::optional<std::string> deepstack_name(const ProjectorFacts& facts, std::stri
 
 constexpr std::array<std::string_view, 2> kMarkers = {"<|image_pad|>", "<|video_pad|>"};
 constexpr std::array<std::string_view, 1> kOfQwen2 = {"qwen2vl"};
+constexpr std::array<std::string_view, 2> kOfQwen25 = {"qwen2vl", "qwen25vl"};  // llama.cpp's and Ollama's
 constexpr std::array<std::string_view, 1> kOfQwen3 = {"qwen3vl"};
 constexpr std::array<std::string_view, 1> kOfQwen3Moe = {"qwen3vlmoe"};
 constexpr std::array<std::string_view, 1> kOfQwen35 = {"qwen35"};
@@ -203,6 +216,7 @@ std::vector<ProjectorKind> qwen_vl_projectors() {
                           .image_processor = &qwen2_vl_image_processor};
   ProjectorKind windowed = second;
   windowed.type = "qwen2.5vl_merger";
+  windowed.architectures = kOfQwen25;
   windowed.class_name = "Qwen2_5_VLForConditionalGeneration";
   windowed.model_type = "qwen2_5_vl";
   windowed.layer = kQwen25VlLayer;

@@ -135,6 +135,16 @@ TEST_F(FoundModels, ATagOfOllamasThatNamesAProjectorIsAModelThatSees) {
   EXPECT_TRUE(found()[0].readsVideos);
 }
 
+TEST_F(FoundModels, ATagOfOllamasWithEyesInsideIsAModelThatSees) {
+  const QString golden = QString::fromStdString(test_support::golden_folder("ollama/qwen2_5_vl.gguf"));
+  ASSERT_TRUE(QDir().mkpath(at(QStringLiteral(".ollama/models/blobs"))));
+  ASSERT_TRUE(QFile::copy(golden, at(QStringLiteral(".ollama/models/blobs/sha256-") + kHex)));
+  manifest(QStringLiteral("registry.ollama.ai/library/qwen2.5vl/3b"), QStringLiteral("sha256:") + kHex);
+  ASSERT_EQ(names(), QStringList(QStringLiteral("qwen2.5vl:3b")));
+  EXPECT_TRUE(found()[0].sees);
+  EXPECT_TRUE(found()[0].readsVideos);
+}
+
 TEST_F(FoundModels, WhatIsNoModelIsLeftOut) {
   const QString models = QStringLiteral("winnow/models/");
   gguf(models + QStringLiteral("mmproj-llava.gguf"));

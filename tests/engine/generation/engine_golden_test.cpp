@@ -11,6 +11,7 @@
 #include "tests/support/event_recorder.h"
 #include "tests/support/folder_test_name.h"
 #include "tests/support/scratch_folder.h"
+#include "tests/support/shell.h"
 #include "tests/support/tensor_distance.h"
 #include "tests/support/vision_folders.h"
 
@@ -130,13 +131,51 @@ TEST(GgufGoldenPictures, TwoFilesEqualTheirFolderInTransformers) {
     expect_every_case(folder, "/gguf/model.gguf", "video");
 }
 
+// Text and vision encoder in one file, as Ollama's converter makes it (make_ollama_golden.py).
+TEST(OllamaGolden, OneFileEqualsItsFolderInTransformers) {
+  for (const char* family : {"gemma3", "qwen2_5_vl", "gemma4", "mistral3"})
+    expect_every_case(std::string(family) + "/published", "/../../ollama/" + std::string(family) + ".gguf");
+  for (const auto& [folder, file] : {std::pair("qwen3_vl/published", "qwen3_vl"), std::pair("qwen3_vl/experts", "qwen3_vl_moe"),
+                                     std::pair("qwen3_5/published", "qwen3_5")})
+    expect_every_case(folder, "/../../ollama/" + std::string(file) + ".gguf", "video");  // as above
+}
+
+// Files that open as models, and lack what only their weights show.
+TEST(OllamaGolden, ADamagedFileIsRefusedByTheNameOfTheTensor) {
+  const std::string whole = test::file_text(test_support::golden_folder("ollama/gemma3.gguf"));
+  const test::ScratchFolder files;
+  const auto loading = [&](const std::string& from, const std::string& to) {
+    std::string bytes = whole;
+    const std::size_t at = bytes.find(from);
+    EXPECT_NE(at, std::string::npos) << from;
+    LoadModel load;
+    load.folder = files.write("damaged.gguf", bytes.replace(at, to.size(), to));
+    const std::unique_ptr<Engine> engine = make_asked_engine(nullptr);
+    EventRecorder events;
+    engine->handle({1, load}, events, InterruptToken());
+    return events.last<Failed>() ? std::optional(events.last<Failed>()->error) : std::nullopt;
+  };
+  const auto missing = loading("v.blk.1.mlp.fc1.weight", "v.blk.1.mlp.fc3.weight");
+  ASSERT_TRUE(missing);
+  EXPECT_EQ(missing->code, ErrorCode::kDamagedFile);
+  EXPECT_NE((missing->subject + missing->reason).find("encoder.layers.1.mlp.fc1.weight"), std::string::npos) << missing->subject;
+  // The value stands behind the key and its type: a tower four features wider than its matrices.
+  const std::string key = "gemma3.vision.embedding_length";
+  const auto number = [](char value) { return std::string("\x04\0\0\0", 4) + value + std::string(3, '\0'); };
+  ASSERT_NE(whole.find(key + number(24)), std::string::npos);
+  const auto wider = loading(key + number(24), key + number(27));
+  ASSERT_TRUE(wider);
+  EXPECT_EQ(wider->code, ErrorCode::kDamagedFile) << wider->reason;
+}
+
 // The same Llama as an InternLM2, whose packed q, k and v the converter takes apart.
 TEST(GgufGoldenInternLm2, TwoFilesEqualTheirFolderInTransformers) { expect_every_case("internvl/llama_published", "/gguf/internlm2.gguf"); }
 
 INSTANTIATE_TEST_SUITE_P(Configurations, GgufGolden,
                          ::testing::Values("smolvlm/smolvlm2_split", "qwen2_vl/published", "qwen2_5_vl/published", "llava/llava_llama",
                                            "llava/next_mistral", "internvl/qwen2_saved", "internvl/llama_published", "gemma3/published",
-                                           "gemma4/published", "gemma4_large/dense", "gemma4_experts/saved", "gemma4_unified/published"),
+                                           "gemma4/published", "gemma4_large/dense", "gemma4_experts/saved", "gemma4_unified/published",
+                                           "mistral3/published", "mistral3/ministral"),
                          folder_info_name);
 
 INSTANTIATE_TEST_SUITE_P(Configurations, EngineGolden, ::testing::ValuesIn(test_support::kVisionFolders), folder_info_name);

@@ -28,7 +28,7 @@ from transformers import LlamaConfig
 
 FOLDERS = {"smolvlm/smolvlm2_split": "smollm", "qwen2_vl/published": "qwen2", "qwen2_5_vl/published": "qwen2", "qwen3_vl/published": "qwen2",
            "qwen3_vl/experts": "qwen2", "qwen3_5/published": "qwen35", "qwen3_5_moe/published": "qwen35", "internvl/qwen2_saved": "qwen2", "internvl/llama_published": None,
-           "gemma3/published": "gemma", "gemma4/published": "own", "gemma4_large/dense": "own", "gemma4_experts/saved": "own", "gemma4_unified/published": "own"}
+           "gemma3/published": "gemma", "mistral3/published": None, "mistral3/ministral": None, "gemma4/published": "own", "gemma4_large/dense": "own", "gemma4_experts/saved": "own", "gemma4_unified/published": "own"}
 # Their eyes are written by the converter of 2023, which is the only one for them. Its kernels and projector are F16.
 LEGACY_FOLDERS = ["llava/llava_llama", "llava/next_mistral"]
 # Whose text model is written once more, as an InternLM2 (internlm2.gguf): the same Llama under InternVL's original names, q, k and v packed.
@@ -59,6 +59,20 @@ def as_published_gemma4(model, config, processor):
     processor |= dict(image_mean=[0, 0, 0], image_std=[1, 1, 1])
     side = processor["patch_size"] * processor["pooling_kernel_size"]
     return {"clip.vision.image_max_pixels": processor["max_soft_tokens"] * side**2}
+
+
+def as_published_mistral3(model, config, processor):
+    """As deep as its features, and as large as its pictures become: the converter takes both for granted."""
+    vision = config["vision_config"]
+    vision["num_hidden_layers"] += 1 + config["vision_feature_layer"]
+    vision["image_size"] = processor["size"]["longest_edge"]
+    beyond = f"vision_tower.transformer.layers.{vision['num_hidden_layers']}."
+    for file in model.glob("*.safetensors"):
+        save_file({name: tensor for name, tensor in load_file(file).items() if beyond not in name}, file, metadata={"format": "pt"})
+    for index in model.glob("*.index.json"):
+        listed = json.loads(index.read_text())
+        listed["weight_map"] = {name: file for name, file in listed["weight_map"].items() if beyond not in name}
+        index.write_text(json.dumps(listed))
 
 
 def rename_as_internlm2(model, config):
@@ -106,7 +120,8 @@ def main():
         tokens as the matrices have rows."""
         merges = json.loads((self.dir_model / "tokenizer.json").read_text())["model"]["merges"]
         rank = {"".join(pair).encode(): -float(place) for place, pair in reversed(list(enumerate(merges)))}
-        entries = [(text, rank.get(text, score), kind) for text, score, kind in gguf.LlamaHfVocab(self.dir_model).all_tokens()]
+        entries = [(text, rank.get(text, score), gguf.TokenType.CONTROL if text.startswith(b"[") and kind == gguf.TokenType.USER_DEFINED else kind)
+                   for text, score, kind in gguf.LlamaHfVocab(self.dir_model).all_tokens()]  # "[IMG]": Mistral's are control tokens
         entries += [(f"[PAD{token}]".encode(), -1000.0, gguf.TokenType.UNUSED) for token in range(len(entries), self.hparams["vocab_size"])]
         self.gguf_writer.add_tokenizer_model("llama")
         self.gguf_writer.add_tokenizer_pre("default")
@@ -207,6 +222,8 @@ def main():
             config = json.loads((model / "config.json").read_text())
             processor = pixels_of(model)
             more = as_published_gemma4(model, config, processor) if name.startswith("gemma4") else {}
+            if name.startswith("mistral3"):
+                as_published_mistral3(model, config, processor)
             processor.setdefault("image_mean", CLIP_MEAN)
             processor.setdefault("image_std", CLIP_STD)
             (model / "preprocessor_config.json").write_text(json.dumps(processor))
