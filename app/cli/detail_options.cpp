@@ -59,7 +59,7 @@ std::string detail_lines(const std::vector<MediaSampled>& media, const ModelInfo
 }
 
 std::string many_tokens_note(const MediaSampled& medium, const ModelInfo& model) {
-  if (medium.detail != MediaDetail() || medium.kind != MediaKind::kImage || !takes_many(medium.visual_tokens)) return {};
+  if (!takes_many_unasked(medium.kind, medium.detail, medium.visual_tokens)) return {};
   const DetailChoices& choices = choices_of(medium, model);
   const std::string taken = medium.path + " takes " + std::to_string(medium.visual_tokens) + " tokens";
   if (choices.kind == DetailKind::kFixed) return taken;

@@ -8,6 +8,7 @@
 #include <utility>
 
 #include "engine/base/error.h"
+#include "engine/text/quoted_name.h"
 
 namespace winnow {
 namespace {
@@ -55,8 +56,7 @@ class Keys {
     const std::string name = metadata.string("general.architecture");
     const auto* found = std::ranges::find_if(kArchitectures, [&](const Architecture& each) { return name == each.name; });
     if (found == kArchitectures.end()) {
-      const std::string shown = name.size() <= 64 ? "\"" + name + "\"" : "of this file";
-      refuse("the engine does not run the architecture " + shown + " (winnow-cli probe lists what it runs)");
+      refuse("the engine does not run the architecture " + quoted_name(name) + " (winnow-cli probe lists what it runs)");
     }
     architecture_ = found;
   }

@@ -6,6 +6,7 @@
 
 #include "engine/base/error.h"
 #include "engine/model_files/renamed_tensors.h"
+#include "engine/text/quoted_name.h"
 
 namespace winnow {
 namespace {
@@ -29,9 +30,7 @@ GgufProjector::GgufProjector(const std::string& path, std::string_view architect
     for (const ProjectorKind& each : projector_kinds()) kinds.insert(each.type);
     std::string known;
     for (const std::string& each : kinds) known.append(known.empty() ? "" : ", ").append(each);
-    from.refuse(
-        ErrorCode::kUnsupportedModel, key,
-        "the engine does not run the projector " + (type.size() <= 64 ? "\"" + type + "\"" : "of this file") + "; it runs " + known);
+    from.refuse(ErrorCode::kUnsupportedModel, key, "the engine does not run the projector " + quoted_name(type) + "; it runs " + known);
   }
   if (const auto obstacle = kind_->obstacle == nullptr ? std::nullopt : kind_->obstacle(facts_))
     from.refuse(ErrorCode::kUnsupportedModel, key, *obstacle);

@@ -7,13 +7,13 @@
 #include "engine/base/error.h"
 #include "engine/model_files/gguf_pre_tokenizers.h"
 #include "engine/text/byte_token.h"
+#include "engine/text/quoted_name.h"
 #include "engine/text/utf8.h"
 
 namespace winnow {
 namespace {
 
 constexpr std::size_t kMaxTextBytes = std::size_t{64} << 20;  // of all tokens, as of a tokenizer.json
-constexpr std::size_t kMaxNameBytes = 64;
 
 enum TokenType : std::int32_t { kUndefined = 0, kNormal = 1, kUnknown = 2, kControl = 3, kUserDefined = 4, kUnused = 5, kByte = 6 };
 
@@ -22,12 +22,6 @@ enum TokenType : std::int32_t { kUndefined = 0, kNormal = 1, kUnknown = 2, kCont
 }
 [[noreturn]] void over_limit(const GgufVocabulary& vocabulary, const std::string& reason) {
   throw Exception(ErrorCode::kLimitExceeded, vocabulary.path, reason);
-}
-
-// A name of the file, for a sentence.
-std::string quoted(const std::string& name) {
-  if (name.size() > kMaxNameBytes || !utf8::is_valid(name)) return "of a name that is none";
-  return "\"" + name + "\"";
 }
 
 std::int32_t type_of(const GgufVocabulary& vocabulary, std::size_t id) {
@@ -140,7 +134,7 @@ void add_merges(const GgufVocabulary& vocabulary, TokenizerFile& file) {
 TokenizerFile byte_level_file(const GgufVocabulary& vocabulary) {
   const GgufPreTokenizer* known = gguf_pre_tokenizer(vocabulary.pre);
   if (known == nullptr) {
-    throw Exception(ErrorCode::kUnsupportedModel, vocabulary.path, "the pre-tokenizer " + quoted(vocabulary.pre) + " is not supported");
+    throw Exception(ErrorCode::kUnsupportedModel, vocabulary.path, "the pre-tokenizer " + quoted_name(vocabulary.pre) + " is not supported");
   }
   TokenizerFile file;
   file.ignore_merges = known->ignore_merges;
@@ -194,7 +188,7 @@ TokenizerFile tokenizer_of(const GgufVocabulary& vocabulary) {
   if (!scored && !gemma && vocabulary.model != "gpt2") {
     const char* const remedy = vocabulary.model == "t5" ? "; take the Hugging Face folder, whose Unigram tokenizer is read" : "";
     throw Exception(ErrorCode::kUnsupportedModel, vocabulary.path,
-                    "the tokenizer model " + quoted(vocabulary.model) + " is not supported" + remedy);
+                    "the tokenizer model " + quoted_name(vocabulary.model) + " is not supported" + remedy);
   }
   check_sizes(vocabulary, scored);
   check_tokens(vocabulary);

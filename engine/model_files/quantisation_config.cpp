@@ -6,6 +6,7 @@
 #include <string_view>
 
 #include "engine/base/error.h"
+#include "engine/text/quoted_name.h"
 
 namespace winnow {
 namespace {
@@ -14,9 +15,6 @@ constexpr std::size_t kNameBytes = 40;
 constexpr std::size_t kMostGroups = 64;  // of matrices that are quantised alike
 constexpr std::int64_t kMostGroupInputs = 65'536;
 constexpr std::int64_t kBlock = 32;  // inputs that share a scale here
-
-// As it is written, on one line.
-std::string written(const std::string& name) { return Json(name).dump(-1, ' ', true); }
 
 std::string lower_case(std::string text) {
   std::ranges::transform(text, text.begin(),
@@ -33,7 +31,7 @@ std::string one_of(const JsonObject& object, std::initializer_list<const char*> 
   if (std::ranges::find(known, name) != known.end()) return name;
   std::string list;
   for (const std::string_view each : known) list.append(list.empty() ? "" : ", ").append(each);
-  object.refuse(ErrorCode::kUnsupportedModel, *key, written(name) + " is not read; what is: " + list);
+  object.refuse(ErrorCode::kUnsupportedModel, *key, quoted_name(name) + " is not read; what is: " + list);
 }
 
 std::int64_t read_bits(const JsonObject& object, const char* key, bool eight) {
@@ -114,7 +112,7 @@ std::optional<QuantisationConfig> read_quantisation(const JsonObject& config) {
   if (method == "compressed-tensors") return read_compressed_tensors(*found);
   found->refuse(
       ErrorCode::kUnsupportedModel, "quant_method",
-      (method.empty() ? "weights that are quantised, with a method that is not named," : "weights quantised with " + written(method)) +
+      (method.empty() ? "weights that are quantised, with a method that is not named," : "weights quantised with " + quoted_name(method)) +
           " are not read; AWQ, GPTQ and compressed-tensors are, and GGUF files");
 }
 

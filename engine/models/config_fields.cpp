@@ -30,14 +30,6 @@ constexpr std::array<ActivationName, 8> kActivations = {{
 
 }  // namespace
 
-std::string printable_name(std::string name) {
-  std::ranges::replace_if(
-      name, [](unsigned char byte) { return byte < 0x20 || byte == 0x7f; }, '?');
-  return name;
-}
-
-std::string quoted_name(const std::string& name) { return std::string("\"").append(printable_name(name)).append("\""); }
-
 [[noreturn]] void unsupported(const JsonObject& object, const char* key, const std::string& reason) {
   object.refuse(ErrorCode::kUnsupportedModel, key, reason);
 }

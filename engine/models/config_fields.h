@@ -13,6 +13,7 @@
 
 #include "engine/base/json_document.h"
 #include "engine/layers/activation.h"
+#include "engine/text/quoted_name.h"
 
 namespace winnow {
 
@@ -25,10 +26,6 @@ inline constexpr std::int64_t kMaxExperts = 1024;
 inline constexpr std::int64_t kMaxVocabulary = 1'000'000;
 inline constexpr std::size_t kMaxNameBytes = 128;
 inline constexpr double kMinEpsilon = 1e-12;
-
-// A file name for error texts, always on one line.
-std::string printable_name(std::string name);
-std::string quoted_name(const std::string& name);  // the same in quotes
 
 [[noreturn]] void unsupported(const JsonObject& object, const char* key, const std::string& reason);
 

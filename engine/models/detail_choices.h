@@ -6,6 +6,7 @@
 
 #include <cstdint>
 
+#include "engine/media/frame_source.h"
 #include "engine/media/media_detail.h"
 
 namespace winnow {
@@ -29,8 +30,11 @@ struct DetailChoices {
   friend bool operator==(const DetailChoices&, const DetailChoices&) = default;
 };
 
-// Whether a picture or a video takes more tokens than its user will expect: told before the question is asked, and never cut by itself.
-inline bool takes_many(std::int64_t visual_tokens) { return visual_tokens > 4096; }
+// Whether a picture takes more tokens than its user, who asked for no detail, will expect: told before the question is asked, and never
+// cut by itself.
+inline bool takes_many_unasked(MediaKind kind, const MediaDetail& detail, std::int64_t visual_tokens) {
+  return kind == MediaKind::kImage && detail == MediaDetail() && visual_tokens > 4096;
+}
 
 // At most so many tokens; 0: as the model's files say.
 inline std::int64_t most_tokens(const MediaDetail& detail, const DetailChoices& choices) {

@@ -9,6 +9,7 @@
 #include "engine/model_files/llava_repository.h"
 #include "engine/models/config_fields.h"
 #include "engine/models/known_family.h"
+#include "engine/text/quoted_name.h"
 
 namespace winnow {
 namespace {

@@ -127,6 +127,18 @@ class ConfigExercise {
     });
   }
 
+  // The same for what makes a document.
+  template <typename Action>
+  static bool opens(const Action& action) {
+    try {
+      action();
+      return true;
+    } catch (const Exception& exception) {
+      check_refusal(exception.error());
+      return false;
+    }
+  }
+
   // The same for text that may be no document.
   static std::optional<Json> parsed(std::string_view text, ModelPart part) {
     std::optional<Json> document;
@@ -137,17 +149,6 @@ class ConfigExercise {
  private:
   static void demand(bool condition, const char* what) {
     if (!condition) throw std::logic_error(what);
-  }
-
-  template <typename Action>
-  static bool opens(const Action& action) {
-    try {
-      action();
-      return true;
-    } catch (const Exception& exception) {
-      check_refusal(exception.error());
-      return false;
-    }
   }
 
   static void check_refusal(const Error& error) {

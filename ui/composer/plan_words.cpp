@@ -95,7 +95,7 @@ QString takenText(const MediaSampled& medium) {
 const MediaSampled* largestUnasked(const std::vector<MediaSampled>& seen) {
   const MediaSampled* largest = nullptr;
   for (const MediaSampled& medium : seen) {
-    if (medium.kind != MediaKind::kImage || medium.detail != MediaDetail() || !takes_many(medium.visual_tokens)) continue;
+    if (!takes_many_unasked(medium.kind, medium.detail, medium.visual_tokens)) continue;
     if (largest == nullptr || medium.visual_tokens > largest->visual_tokens) largest = &medium;
   }
   return largest;

@@ -204,8 +204,11 @@ def original_config(options, config):
         llm |= {"architectures": ["InternLM2ForCausalLM"], "model_type": "internlm2", "attn_implementation": "flash_attention_2", "bias": False,
                 "rope_scaling": {"factor": text.rope_parameters["factor"], "type": "dynamic"}}
     else:
-        llm |= {"architectures": ["Qwen2ForCausalLM"], "model_type": "qwen2", "use_sliding_window": False, "max_window_layers": 2,
+        name = "Qwen3" if isinstance(text, Qwen3Config) else "Qwen2"
+        llm |= {"architectures": [name + "ForCausalLM"], "model_type": name.lower(), "use_sliding_window": False, "max_window_layers": 2,
                 "sliding_window": None, "rope_scaling": None}
+        if name == "Qwen3":
+            llm |= {"head_dim": text.head_dim, "attention_bias": False}
     eyes = {"architectures": ["InternVisionModel"], "model_type": "intern_vit_6b", "num_hidden_layers": 2, "hidden_act": "gelu",
             "norm_type": vision.get("norm_type", "layer_norm"), "qk_normalization": vision.get("use_qk_norm", False),
             "qkv_bias": vision.get("attention_bias", False), "use_flash_attn": True, "drop_path_rate": 0.0, "layer_norm_eps": 1e-6,
