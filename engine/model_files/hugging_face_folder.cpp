@@ -72,13 +72,28 @@ std::string special_token(const ModelDocument* document, const char* key) {
   return "";
 }
 
+// "owner/name" of a folder in the hub's cache, "models--owner--name", whose snapshots are named by their commit.
+std::optional<std::string> hub_repository(std::string folder) {
+  constexpr std::string_view kModels = "models--";
+  if (!folder.starts_with(kModels)) return std::nullopt;
+  folder.erase(0, kModels.size());
+  if (const std::size_t owner = folder.find("--"); owner != std::string::npos) folder.replace(owner, 2, "/");
+  return folder;
+}
+
 }  // namespace
 
 std::string HuggingFaceFolder::name() const {
-  const std::size_t end = folder_.find_last_not_of('/');
-  if (end == std::string::npos) return folder_;
-  const std::size_t slash = folder_.find_last_of('/', end);
-  return folder_.substr(slash == std::string::npos ? 0 : slash + 1, slash == std::string::npos ? end + 1 : end - slash);
+  std::string folder = folder_;
+  while (folder.ends_with('/')) folder.pop_back();
+  const std::filesystem::path path(folder);
+  const std::string last = path.filename().string();
+  const std::filesystem::path above = path.parent_path();
+  if (above.filename() == "snapshots") {
+    if (std::optional<std::string> repository = hub_repository(above.parent_path().filename().string())) return *std::move(repository);
+  }
+  if (last.empty()) return folder_;
+  return last == "model" && above.has_filename() ? above.filename().string() : last;
 }
 
 std::string HuggingFaceFolder::subject(ModelPart part) const { return folder_ + "/" + file_of(part); }

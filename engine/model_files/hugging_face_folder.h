@@ -21,7 +21,7 @@ class HuggingFaceFolder : public ModelPackage {
   explicit HuggingFaceFolder(std::string folder) : folder_(std::move(folder)) {}
 
   const std::string& path() const override { return folder_; }
-  std::string name() const override;  // of the folder
+  std::string name() const override;  // of the folder; in the hub's cache of the repository; of one called "model" of what holds it
   const ModelDocument* document(ModelPart part) const override;
   std::string subject(ModelPart part) const override;
   TokenizerFile tokenizer() const override;

@@ -83,6 +83,21 @@ TEST(HuggingFaceFolder, IsNamedByItsLastPart) {
   EXPECT_EQ(HuggingFaceFolder("/models/llava-0.5b").name(), "llava-0.5b");
   EXPECT_EQ(HuggingFaceFolder("/models/llava-0.5b//").name(), "llava-0.5b");
   EXPECT_EQ(HuggingFaceFolder("here").name(), "here");
+  EXPECT_EQ(HuggingFaceFolder("/").name(), "/");
+}
+
+// Who asks `serve` names a model so; a commit or "model" told nobody which one it is.
+TEST(HuggingFaceFolder, IsNamedByItsRepositoryInTheHubsCache) {
+  const std::string hub = "/home/user/.cache/huggingface/hub/";
+  EXPECT_EQ(HuggingFaceFolder(hub + "models--Qwen--Qwen3-VL-4B-Instruct/snapshots/c0ffee").name(), "Qwen/Qwen3-VL-4B-Instruct");
+  EXPECT_EQ(HuggingFaceFolder(hub + "models--gpt2/snapshots/c0ffee/").name(), "gpt2");
+  EXPECT_EQ(HuggingFaceFolder("/data/snapshots/monday").name(), "monday");
+}
+
+TEST(HuggingFaceFolder, OneCalledModelIsNamedByWhatHoldsIt) {
+  EXPECT_EQ(HuggingFaceFolder("/usr/share/winnow/demo/model").name(), "demo");
+  EXPECT_EQ(HuggingFaceFolder("model").name(), "model");
+  EXPECT_EQ(HuggingFaceFolder("/model").name(), "model");
 }
 
 TEST(HuggingFaceFolder, TheTokenizersConfigurationSaysWhatStandsBeforeAText) {

@@ -26,7 +26,7 @@ class LlavaOnevisionModel : public ::testing::Test {
 TEST_F(LlavaOnevisionModel, InfoIsComplete) {
   const auto model = load_golden_model("head_dim", at::kBFloat16);
   const ModelInfo& info = model->info();
-  EXPECT_EQ(info.name, "model");
+  EXPECT_EQ(info.name, "head_dim");
   EXPECT_EQ(info.family, "llava_onevision");
   EXPECT_EQ(info.device, "cpu");
   EXPECT_EQ(info.dtype, "bf16");
