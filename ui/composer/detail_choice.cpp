@@ -6,6 +6,7 @@
 #include <QMenu>
 #include <QPushButton>
 
+#include "ui/theme/icons.h"
 #include "ui/theme/theme.h"
 #include "ui/words/format_text.h"
 
@@ -16,6 +17,7 @@ DetailChoice::DetailChoice(MediaKind kind, QWidget* parent) : QWidget(parent), m
   row->setContentsMargins(0, 0, 0, 0);
   m_menu = new QMenu(this);
   m_button = new QPushButton;
+  m_button->setIcon(icon(kind == MediaKind::kVideo ? Glyph::kFilm : Glyph::kImage, IconColor::kMuted));
   m_button->setMenu(m_menu);
   m_button->setToolTip(kind == MediaKind::kVideo ? tr("How many tokens each frame of a video may take")
                                                  : tr("How many tokens each picture may take"));
