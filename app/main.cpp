@@ -4,7 +4,6 @@
 #include <QDateTime>
 #include <QDir>
 #include <QFile>
-#include <QFileInfo>
 #include <QUrl>
 
 #include "app/bootstrap/initial_state.h"
@@ -43,8 +42,6 @@
 #include "app/settings/settings.h"
 #include "app/settings/speed_file.h"
 #include "app/worker/retrying_engine.h"
-#include "app/worker/worker_process.h"
-#include "engine/device/cuda_plugin.h"
 #include "ui/model_library/hub_models.h"
 #include "ui/models/media_preview_thread.h"
 #include "ui/shell/gpu_notice.h"
@@ -128,33 +125,35 @@ int main(int argc, char** argv) {
     return std::make_unique<app::ApiServer>(engine, *served, api);
   };
 
-  const qint64 memory = app::memoryBytes();
+  app::ModelShelf shelf(app::ModelPlaces::standard(folders.data, {.bytes = app::memoryBytes()}));
+  const auto fitting = [&shelf](const app::HubName& name) { return app::HubRequest::of(name, shelf.memory().largest()); };
   const std::vector<app::KnownModel> known = app::knownModels(app::resourceFolder());
-  const app::KnownModel* best = app::bestThatSees(known, memory);
-  std::optional<ui::OfferedModel> seeing;
-  if (best != nullptr) seeing = ui::seeingOffer(*best, app::HubRequest::of({best->repository, {}}, memory));
-
-  app::ModelShelf shelf(app::ModelPlaces::standard(folders.data, memory));
+  const auto seeing = [&]() -> std::optional<ui::OfferedModel> {
+    const app::KnownModel* best = app::bestThatSees(known, shelf.memory());
+    if (best == nullptr) return std::nullopt;
+    return ui::seeingOffer(*best, shelf.memory(), fitting({best->repository, {}}));
+  };
   const ui::HubModels hub{known, QUrl(app::HubPlace::fromEnvironment().endpoint).host(),
-                          [memory](const app::HubName& name) -> std::unique_ptr<app::ModelDownload> {
-                            return std::make_unique<app::HubDownload>(app::HubRequest::of(name, memory));
+                          [&fitting](const app::HubName& name) -> std::unique_ptr<app::ModelDownload> {
+                            return std::make_unique<app::HubDownload>(fitting(name));
                           },
                           [&folders] { return app::unfinishedDownloads(folders.data); },
                           [&folders](const QStringList& names) { app::noteUnfinishedDownloads(folders.data, names); }};
 
-  const app::GpuLibraries libraries = app::gpuLibraries(app::resourceFolder());
-  const QString libraryFolder = app::gpuLibraryFolder(folders.data, libraries);
-  app::GpuProbe gpuProbe({.engineFolder = QFileInfo(QString::fromStdString(app::workerProgram("winnow-engine"))).path(),
-                          .librariesAreHere = [&] { return app::areUnpacked(libraryFolder, libraries); },
-                          .plugInIsNamed = !qEnvironmentVariableIsEmpty(kCudaPluginVariable)});
-  const ui::GpuService gpu{gpuProbe, libraries.bytes(), [&] {
+  app::GpuProbe gpuProbe(app::GpuPlaces::standard(folders.data));
+  QObject::connect(&gpuProbe, &app::GpuProbe::used, &shelf, [&shelf](const app::GpuFacts& facts) { shelf.setGpuBytes(facts.bytes); });
+  // Few machines have a GPU that lacks them: read where one does.
+  const auto libraries = [] { return app::gpuLibraries(app::resourceFolder()); };
+  const ui::GpuService gpu{gpuProbe, [&] { return libraries().bytes(); },
+                           [&] {
+                             const app::GpuLibraries wanted = libraries();
                              const app::DownloadSource source = app::DownloadSource::fromEnvironment();
-                             return std::make_unique<app::GpuLibraryDownload>(libraries, libraryFolder, source);
+                             return std::make_unique<app::GpuLibraryDownload>(wanted, app::gpuLibraryFolder(folders.data, wanted), source);
                            }};
 
   const auto noteUse = [&folders](const QString& path) { app::noteModelUse(folders.data, path, QDateTime::currentDateTime()); };
   ui::MainWindow window({engine, store, settings, preview, app::liveClips(), list_methods(), WINNOW_VERSION, keys, report, &caches,
-                         &downloads, &finder, serve, noteUse, seeing ? &*seeing : nullptr, &shelf, &hub, &gpu},
+                         &downloads, &finder, serve, noteUse, seeing, &shelf, &hub, &gpu},
                         initial);
   QObject::connect(&door, &app::InstanceDoor::knocked, &window, &ui::MainWindow::openFrom);
   window.show();

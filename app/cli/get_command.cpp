@@ -1,9 +1,7 @@
 #include "app/cli/get_command.h"
 
-#include <QDir>
 #include <QEventLoop>
 #include <QFile>
-#include <QFileInfo>
 #include <QTimer>
 #include <functional>
 #include <memory>
@@ -16,15 +14,14 @@
 #include "app/cli/download_words.h"
 #include "app/cli/interrupt_signals.h"
 #include "app/cli/program_call.h"
-#include "app/diagnostics/system_report.h"
+#include "app/cli/this_machine.h"
 #include "app/downloads/model_folder.h"
 #include "app/downloads/package_download.h"
 #include "app/gpu/gpu_library_fetch.h"
-#include "app/gpu/gpu_probe.h"
+#include "app/gpu/gpu_places.h"
 #include "app/hub/hub_download.h"
 #include "app/resources/bundled_files.h"
 #include "app/settings/app_folders.h"
-#include "app/worker/worker_process.h"
 
 namespace winnow::cli {
 namespace {
@@ -43,18 +40,33 @@ const char* need_words(app::Sight sight) {
   return sight == app::Sight::kVideos ? " for a video of 64 frames" : sight == app::Sight::kImages ? " for 64 pictures" : "";
 }
 
+std::string fit_words(app::ModelFit fit) {
+  switch (fit) {
+    case app::ModelFit::kMemory:
+      return "fits";
+    case app::ModelFit::kGpu:
+      return "fits the GPU";
+    case app::ModelFit::kMemoryOnly:
+      return "fits memory, not the GPU";
+    case app::ModelFit::kNowhere:
+      break;
+  }
+  return "does not fit this machine";
+}
+
 void list_known(const KnownToRun& known) {
   print_out("\nOf the Hugging Face hub, known to run (%s OWNER/NAME[:QUANTISATION]; any other may be tried):\n",
             program_call("get").c_str());
-  const app::KnownModel* best = app::bestThatSees(known.models, known.memory_bytes);
+  const app::KnownModel* best = app::bestThatSees(known.models, known.memory);
   for (const app::KnownModel& each : known.models) {
     const app::MemoryNeed need = app::memoryNeed(each);
     print_out("%s: %s, %s, %s\n", qPrintable(each.repository), sight_words(each.sight), qPrintable(each.licence),
               download_size(each.downloadBytes).c_str());
-    const char* fit = !app::fitsMemory(need, known.memory_bytes) ? "does not fit this machine"
-                      : &each == best                            ? "fits; the best that sees here"
-                                                                 : "fits";
-    print_out("  %s; needs about %s%s: %s\n", qPrintable(each.purpose), download_size(need.total()).c_str(), need_words(each.sight), fit);
+    const app::ModelFit fit = app::modelFit(need, known.memory);
+    const qint64 needed = fit == app::ModelFit::kGpu ? need.totalOnGpu() : need.total();
+    const std::string words = fit_words(fit) + (&each == best ? "; the best that sees here" : "");
+    print_out("  %s; needs about %s%s: %s\n", qPrintable(each.purpose), download_size(needed).c_str(), need_words(each.sight),
+              words.c_str());
   }
 }
 
@@ -152,12 +164,12 @@ ExitStatus get_gpu_libraries(const GpuOffer& gpu) {
 }
 
 GpuOffer gpu_offer() {
-  const QDir engine = QFileInfo(QString::fromStdString(app::workerProgram("winnow-engine"))).dir();
+  const QString data = app::AppFolders::standard().data;
+  const app::GpuReadiness readiness = app::GpuPlaces::standard(data).readiness();
+  if (readiness == app::GpuReadiness::kNoPlugIn) return {};
   const app::GpuLibraries libraries = app::gpuLibraries(app::resourceFolder());
-  const QString folder = app::gpuLibraryFolder(app::AppFolders::standard().data, libraries);
-  const bool plug_in = QFileInfo(engine, QLatin1String(app::kGpuPlugInFile)).isFile();
-  return {plug_in, plug_in && app::areUnpacked(folder, libraries), libraries.bytes(),
-          [libraries, folder]() -> std::unique_ptr<app::ModelDownload> {
+  const QString folder = app::gpuLibraryFolder(data, libraries);
+  return {true, readiness == app::GpuReadiness::kReady, libraries.bytes(), [libraries, folder]() -> std::unique_ptr<app::ModelDownload> {
             return std::make_unique<app::GpuLibraryDownload>(libraries, folder, app::DownloadSource::fromEnvironment());
           }};
 }
@@ -184,13 +196,12 @@ RunCommand add_get(CLI::App& command) {
   command.add_flag("--offline", *offline, "do not use the network: only say where the model is (also: HF_HUB_OFFLINE=1)");
   return [options, offline] {
     const auto hub = [offline](const app::HubName& name) -> std::unique_ptr<app::ModelDownload> {
-      app::HubRequest request = app::HubRequest::of(name, app::memoryBytes());
+      app::HubRequest request = app::HubRequest::of(name, this_machine().largest());
       request.place.offline = request.place.offline || *offline;
       return std::make_unique<app::HubDownload>(request);
     };
-    return run_get(*options, {app::packageDownloads(app::modelsFolder(app::AppFolders::standard().data)),
-                              hub,
-                              {app::knownModels(app::resourceFolder()), app::memoryBytes()},
+    return run_get(*options, {app::packageDownloads(app::modelsFolder(app::AppFolders::standard().data)), hub,
+                              options->model.empty() ? KnownToRun{app::knownModels(app::resourceFolder()), this_machine()} : KnownToRun{},
                               gpu_offer()});
   };
 }

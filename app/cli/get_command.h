@@ -21,10 +21,10 @@ struct GetOptions {
   std::string model;  // id of an offer, OWNER/NAME[:QUANTISATION], or kGpuLibraries; empty: list them
 };
 
-// What is known to run, and how much memory this machine has for it (0: not known).
+// What is known to run, and how much memory this machine has for it.
 struct KnownToRun {
   std::vector<app::KnownModel> models;
-  qint64 memory_bytes = 0;
+  app::MachineMemory memory;
 };
 
 inline constexpr const char* kGpuLibraries = "gpu-libraries";

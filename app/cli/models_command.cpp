@@ -13,7 +13,7 @@
 #include "app/cli/download_words.h"
 #include "app/cli/interrupt_signals.h"
 #include "app/cli/program_call.h"
-#include "app/diagnostics/system_report.h"
+#include "app/cli/this_machine.h"
 #include "app/hub/hub_name.h"
 #include "app/models/model_uses.h"
 #include "app/settings/app_folders.h"
@@ -48,15 +48,28 @@ const char* origin_name(ModelOrigin origin) {
 
 std::string day_of(const ListedModel& model) { return model.used.toString(QStringLiteral("yyyy-MM-dd")).toStdString(); }
 
-std::string fit_text(const ListedModel& model, qint64 memory_bytes) {
-  const std::string need = download_size(model.need.total());
-  const std::string parts = "weights " + download_size(model.need.weights) + ", cache of " + std::to_string(app::kUsualTokens) +
-                            " tokens " + download_size(model.need.cache) + ", program " + download_size(model.need.program);
-  if (model.fits) return "fits: needs about " + need + " of " + download_size(memory_bytes) + " (" + parts + ")";
-  return "does not fit: needs about " + need + ", this machine has " + download_size(memory_bytes) + " (" + parts + ")";
+std::string fit_text(const app::MemoryNeed& need, const app::MachineMemory& memory) {
+  const std::string held =
+      "weights " + download_size(need.weights) + ", cache of " + std::to_string(app::kUsualTokens) + " tokens " + download_size(need.cache);
+  const std::string parts = " (" + held + ", program " + download_size(need.program) + ")";
+  const std::string needs = "needs about " + download_size(need.total());
+  const std::string bytes = download_size(memory.bytes), gpu_bytes = download_size(memory.gpuBytes);
+  switch (app::modelFit(need, memory)) {
+    case app::ModelFit::kMemory:
+      return "fits: " + needs + " of " + bytes + parts;
+    case app::ModelFit::kGpu:
+      return "fits the GPU: needs about " + download_size(need.totalOnGpu()) + " of its " + gpu_bytes + " (" + held + ", room to work in " +
+             download_size(app::kGpuWorkingBytes) + ")";
+    case app::ModelFit::kMemoryOnly:
+      return "fits memory, but with its cache not the GPU (" + gpu_bytes + "): " + needs + " of " + bytes + parts;
+    case app::ModelFit::kNowhere:
+      break;
+  }
+  const std::string gpu = memory.gpuBytes > 0 ? " and a GPU with " + gpu_bytes : "";
+  return "does not fit: " + needs + ", this machine has " + bytes + gpu + parts;
 }
 
-void print_listed(const ListedModel& model, qint64 memory_bytes) {
+void print_listed(const ListedModel& model, const app::MachineMemory& memory) {
   print_out("%s (%s)\n  %s\n", printable_line(model.found.name.toStdString()).c_str(), origin_name(model.found.origin),
             printable_line(model.found.path.toStdString()).c_str());
   if (!model.summary)
@@ -74,13 +87,13 @@ void print_listed(const ListedModel& model, qint64 memory_bytes) {
   if (!summary.runs) {
     print_out("  does not run here: its class is not in the list of \"winnow-cli probe\"\n");
   } else {
-    print_out("  %s\n", fit_text(model, memory_bytes).c_str());
+    print_out("  %s\n", fit_text(model.need, memory).c_str());
   }
   for (const Error& error : summary.missing) print_out("  missing: %s\n", printable_line(error.reason).c_str());
   print_out("  last used: %s\n", model.used.isValid() ? day_of(model).c_str() : "never");
 }
 
-ordered_json listed_json(const ListedModel& model) {
+ordered_json listed_json(const ListedModel& model, const app::MachineMemory& memory) {
   ordered_json object = {{"name", model.found.name.toStdString()},
                          {"path", model.found.path.toStdString()},
                          {"origin", origin_name(model.found.origin)},
@@ -90,6 +103,7 @@ ordered_json listed_json(const ListedModel& model) {
     object["fault"] = printable_line(model.fault);
     return object;
   }
+  const app::ModelFit fit = app::modelFit(model.need, memory);
   object.update({{"type", model.summary->type},
                  {"runs", model.summary->runs},
                  {"reads_images", model.summary->sees},
@@ -98,7 +112,9 @@ ordered_json listed_json(const ListedModel& model) {
                  {"kv_bytes_per_1000_tokens", model.summary->kv_bytes_per_token * kThousand},
                  {"state_bytes", model.summary->state_bytes},
                  {"needed_bytes", model.need.total()},
-                 {"fits", model.fits}});
+                 {"needed_gpu_bytes", model.need.totalOnGpu()},
+                 {"fits", fit != app::ModelFit::kNowhere},
+                 {"fits_gpu", memory.gpuBytes > 0 ? ordered_json(fit == app::ModelFit::kGpu) : ordered_json()}});
   return object;
 }
 
@@ -106,8 +122,8 @@ ExitStatus list_models(const std::vector<FoundModel>& found, const app::ModelPla
   const QHash<QString, QDateTime> uses = app::modelUses(places.data);
   ordered_json list = ordered_json::array();
   for (const FoundModel& each : found) {
-    const ListedModel model = app::listedModel(each, places.memoryBytes, uses);
-    format == OutputFormat::kJson ? list.push_back(listed_json(model)) : print_listed(model, places.memoryBytes);
+    const ListedModel model = app::listedModel(each, uses);
+    format == OutputFormat::kJson ? list.push_back(listed_json(model, places.memory)) : print_listed(model, places.memory);
   }
   if (format == OutputFormat::kJson) {
     print_out("%s\n", json_line(list, 2).c_str());
@@ -211,7 +227,7 @@ RunCommand add_models(CLI::App& command) {
   add_json_option(command, *options, "print a JSON array");
   return [options] {
     if (options->action.empty() != options->named.empty()) throw CLI::RequiredError("model");
-    return run_models(*options, app::ModelPlaces::standard(app::AppFolders::standard().data, app::memoryBytes()));
+    return run_models(*options, app::ModelPlaces::standard(app::AppFolders::standard().data, this_machine()));
   };
 }
 

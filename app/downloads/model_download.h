@@ -41,7 +41,7 @@ struct DownloadChoice {
   QString projector;  // file that comes with it; empty: none
   ChoiceReason reason = ChoiceReason::kNamed;
   qint64 bytes = 0;        // of all files
-  qint64 memoryBytes = 0;  // of this machine, where that decided
+  qint64 memoryBytes = 0;  // of this machine or its GPU, where that decided
 };
 
 class ModelDownload : public QObject {

@@ -1,53 +1,43 @@
-// Whether this machine has an NVIDIA GPU that an installed Winnow could use and does not, and what it lacks for it.
+// Whether this machine has an NVIDIA GPU: one that Winnow uses, with its memory, or one that an installed Winnow could use, and what it
+// lacks for it.
 //
-// Made by bootstrap for the window's notice. Asks nvidia-smi, which comes with the driver; where it does not answer there is no GPU. A
-// Winnow in its source tree is asked nothing: the launcher builds and fetches what a GPU needs. Errors: none. Threads: the UI thread, which
-// never waits.
+// Made by bootstrap, for the window's notice and for what fits. Asks nvidia-smi where there is something to say: a Winnow in its source
+// tree without a plug-in lacks nothing that it could name, because the launcher builds and fetches what a GPU needs. Errors: none.
+// Threads: the UI thread, which never waits.
 #pragma once
 
 #include <QObject>
 #include <QProcess>
 #include <QString>
 #include <QTimer>
-#include <functional>
+
+#include "app/gpu/gpu_places.h"
+#include "app/gpu/gpu_question.h"
 
 namespace winnow::app {
 
-inline constexpr const char* kGpuPlugInFile = "libwinnow_cuda.so";
-
-enum class GpuLack : int {
-  kPlugIn = 1,     // libwinnow_cuda.so: a package of its own
-  kLibraries = 2,  // NVIDIA's and libtorch's, which the plug-in calls
-};
-
 struct UnusedGpu {
   QString name;  // "NVIDIA GeForce RTX 4090"
-  GpuLack lack = GpuLack::kPlugIn;
+  GpuReadiness lack = GpuReadiness::kNoPlugIn;
 };
 
 class GpuProbe : public QObject {
   Q_OBJECT
  public:
-  struct Places {
-    QString engineFolder;  // of winnow-engine; the plug-in lies beside it
-    // Where a .deb has it. Only there a missing plug-in is told: a package brings it, and none for a tarball is made.
-    QString packageFolder = QStringLiteral("/usr/lib/winnow");
-    std::function<bool()> librariesAreHere;
-    bool plugInIsNamed = false;  // by WINNOW_CUDA_PLUGIN: who names one sees to its libraries
-    QString question = QStringLiteral("nvidia-smi");
-  };
-  explicit GpuProbe(Places places, QObject* parent = nullptr);
+  explicit GpuProbe(GpuPlaces places, QObject* parent = nullptr);
   ~GpuProbe() override;
 
-  void look();
+  void look();  // again where something has come since
 
  Q_SIGNALS:
   void found(const winnow::app::UnusedGpu& gpu);
+  void used(const winnow::app::GpuFacts& gpu);
 
  private:
   void answered();
 
-  const Places m_places;
+  const GpuPlaces m_places;
+  GpuReadiness m_readiness = GpuReadiness::kNoPlugIn;  // when it was asked
   QProcess m_process{this};
   QTimer m_patience;
 };

@@ -15,7 +15,7 @@ struct HubRequest {
   HubName name;
   HubPlace place;
   DownloadSource source;
-  qint64 memoryBytes = 0;  // of this machine; 0: not known
+  qint64 memoryBytes = 0;  // of this machine or its GPU, whichever has more; 0: not known
 
   // As the environment says.
   static HubRequest of(const HubName& name, qint64 memoryBytes);

@@ -1,7 +1,7 @@
 #include "app/models/known_models.h"
 
 #include <QFile>
-#include <algorithm>
+#include <tuple>
 
 #include "engine/base/json_document.h"
 
@@ -58,13 +58,17 @@ MemoryNeed memoryNeed(const KnownModel& model) {
   return memoryNeed(model.downloadBytes, model.kvBytesPerToken, tokens);
 }
 
-const KnownModel* bestThatSees(const std::vector<KnownModel>& models, qint64 memoryBytes) {
+const KnownModel* bestThatSees(const std::vector<KnownModel>& models, const MachineMemory& memory) {
+  const MachineMemory offered{memory.bytes / kWhole * kOffered, memory.gpuBytes};
+  const auto rank = [&](const KnownModel& model) {
+    const ModelFit fit = modelFit(memoryNeed(model), offered);
+    return std::tuple(fit != ModelFit::kNowhere, fit == ModelFit::kGpu, model.downloadBytes);
+  };
   const KnownModel* best = nullptr;
   for (const KnownModel& each : models) {
-    if (each.sight != Sight::kVideos || !fitsMemory(memoryNeed(each), memoryBytes / kWhole * kOffered)) continue;
-    if (best == nullptr || each.downloadBytes > best->downloadBytes) best = &each;
+    if (each.sight == Sight::kVideos && (best == nullptr || rank(each) > rank(*best))) best = &each;
   }
-  return best;
+  return best != nullptr && std::get<0>(rank(*best)) ? best : nullptr;
 }
 
 }  // namespace winnow::app

@@ -1,7 +1,7 @@
 // The table of models that are known to run, resources/models.json: what the program offers by name, and which suits this machine.
 //
-// Used by `winnow-cli get` without a name and by the window's first screen. Errors: a table that is missing or damaged holds nothing.
-// Touches the disk. Threads: any.
+// Used by `winnow-cli get` without a name, by the window's first screen and its page of models. Errors: a table that is missing or damaged
+// holds nothing. Touches the disk. Threads: any.
 #pragma once
 
 #include <QString>
@@ -31,7 +31,8 @@ inline constexpr int kUsualFrames = 64;
 std::vector<KnownModel> knownModels(const QString& resourceFolder);
 // While a video of kUsualFrames is read, before self-study keeps 20 % of it; of one that sees nothing for kUsualTokens of text.
 MemoryNeed memoryNeed(const KnownModel& model);
-// The largest that sees videos and takes at most three quarters of this memory; null: there is none.
-const KnownModel* bestThatSees(const std::vector<KnownModel>& models, qint64 memoryBytes);
+// The largest that sees videos and fits the GPU, where tokens are read many times as fast; where none does, the largest that takes at most
+// three quarters of the machine's memory. Null: there is none.
+const KnownModel* bestThatSees(const std::vector<KnownModel>& models, const MachineMemory& memory);
 
 }  // namespace winnow::app

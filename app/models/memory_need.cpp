@@ -9,7 +9,11 @@ constexpr qint64 kProgramBytes = qint64{350} << 20;
 constexpr qint64 kOthersBytes = qint64{1} << 30;  // that the desktop and other programs keep
 constexpr qint64 kTenth = 10;
 
+bool fits(qint64 need, qint64 bytes) { return need + std::min(kOthersBytes, bytes / kTenth) <= bytes; }
+
 }  // namespace
+
+qint64 MachineMemory::largest() const { return bytes > 0 ? std::max(bytes, gpuBytes) : 0; }
 
 MemoryNeed memoryNeed(qint64 weightBytes, qint64 kvBytesPerToken, qint64 tokens) {
   return {weightBytes + weightBytes / kTenth, kvBytesPerToken * tokens, kProgramBytes, 0};
@@ -23,8 +27,10 @@ MemoryNeed memoryNeed(const ModelSummary& model) {
   return need;
 }
 
-bool fitsMemory(const MemoryNeed& need, qint64 memoryBytes) {
-  return memoryBytes <= 0 || need.total() + std::min(kOthersBytes, memoryBytes / kTenth) <= memoryBytes;
+ModelFit modelFit(const MemoryNeed& need, const MachineMemory& memory) {
+  if (memory.gpuBytes > 0 && fits(need.totalOnGpu(), memory.gpuBytes)) return ModelFit::kGpu;
+  if (memory.bytes > 0 && !fits(need.total(), memory.bytes)) return ModelFit::kNowhere;
+  return memory.gpuBytes > 0 ? ModelFit::kMemoryOnly : ModelFit::kMemory;
 }
 
 }  // namespace winnow::app

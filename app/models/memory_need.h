@@ -1,8 +1,8 @@
-// What a model needs of this machine's memory, computed before it is loaded.
+// What a model needs of this machine's memory or of its GPU's, computed before it is loaded, and where it fits.
 //
 // Used by the terminal program's list and the table of known models. A sum of four parts; what it leaves out (activations of the vision
 // encoder, copies while loading) is some tenth of the weights, which is added. Measured against real files in
-// tests/app/models/model_care_test.cpp. No errors. Threads: any.
+// tests/app/models/memory_need_test.cpp; what a GPU needs is computed, not measured. No errors. Threads: any.
 #pragma once
 
 #include <QtGlobal>
@@ -14,13 +14,17 @@ namespace winnow::app {
 // Before a video is compressed all of its tokens are in the cache.
 inline constexpr qint64 kUsualTokens = 8192;
 
+// What the engine keeps free on a GPU to work with, beside a model's weights (engine/models/device_choice.cpp).
+inline constexpr qint64 kGpuWorkingBytes = qint64{1} << 30;
+
 struct MemoryNeed {
-  qint64 weights = 0;  // as they are held, with what goes on beside them
+  qint64 weights = 0;  // as they are held, with what goes on beside them; quantised ones stay in their blocks on a GPU, too
   qint64 cache = 0;    // K and V of the tokens
-  qint64 program = 0;  // libtorch and the rest of Winnow
+  qint64 program = 0;  // libtorch and the rest of Winnow, which stay in the machine's memory
   qint64 states = 0;   // of layers that keep one of fixed size
 
   qint64 total() const { return weights + cache + program + states; }
+  qint64 totalOnGpu() const { return weights + cache + states + kGpuWorkingBytes; }
 };
 
 // weightBytes: of all files that are loaded, the vision encoder's too.
@@ -28,7 +32,23 @@ MemoryNeed memoryNeed(qint64 weightBytes, qint64 kvBytesPerToken, qint64 tokens)
 // For a conversation of kUsualTokens, or of as many as the model takes.
 MemoryNeed memoryNeed(const ModelSummary& model);
 
-// memoryBytes: of the machine; 0: not known, everything fits.
-bool fitsMemory(const MemoryNeed& need, qint64 memoryBytes);
+// Where a model can lie.
+struct MachineMemory {
+  qint64 bytes = 0;     // of the machine; 0: not known, everything fits
+  qint64 gpuBytes = 0;  // of the GPU that Winnow uses; 0: it uses none
+
+  // Of the larger one, for who knows no more of a model than the size of its files; 0: not known.
+  qint64 largest() const;
+};
+
+enum class ModelFit : int {
+  kMemory = 1,      // into the machine's memory; it has no GPU
+  kGpu = 2,         // into the GPU's: it answers there
+  kMemoryOnly = 3,  // into the machine's, not the GPU's: the processor answers
+  kNowhere = 4,
+};
+
+// What other programs take of either is left to them.
+ModelFit modelFit(const MemoryNeed& need, const MachineMemory& memory);
 
 }  // namespace winnow::app

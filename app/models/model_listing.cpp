@@ -9,11 +9,11 @@
 
 namespace winnow::app {
 
-ModelPlaces ModelPlaces::standard(const QString& data, qint64 memoryBytes) {
-  return {modelFolders(data, QDir::homePath()), data, memoryBytes, moveToTrash};
+ModelPlaces ModelPlaces::standard(const QString& data, const MachineMemory& memory) {
+  return {modelFolders(data, QDir::homePath()), data, memory, moveToTrash};
 }
 
-ListedModel listedModel(const FoundModel& found, qint64 memoryBytes, const QHash<QString, QDateTime>& uses) {
+ListedModel listedModel(const FoundModel& found, const QHash<QString, QDateTime>& uses) {
   ListedModel model;
   model.found = found;
   model.used = uses.value(QFileInfo(found.path).absoluteFilePath());
@@ -24,7 +24,6 @@ ListedModel listedModel(const FoundModel& found, qint64 memoryBytes, const QHash
     return model;
   }
   model.need = memoryNeed(*model.summary);
-  model.fits = fitsMemory(model.need, memoryBytes);
   return model;
 }
 

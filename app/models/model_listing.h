@@ -1,4 +1,5 @@
-// A model that lies here as a list shows it: what it says of itself, what it needs, whether that fits, and when it was used last.
+// A model that lies here as a list shows it: what it says of itself, what it needs (memory_need.h says where that fits), and when it was
+// used last.
 //
 // Used by `winnow-cli models` and the window's page of models. Reads documents and headers, no weights. Errors: of a model that cannot be
 // read, ListedModel::fault. Touches the disk. Threads: any.
@@ -22,12 +23,12 @@ namespace winnow::app {
 // Where models are looked for, and what is done with them.
 struct ModelPlaces {
   ModelFolders folders;
-  QString data;            // where uses are written down
-  qint64 memoryBytes = 0;  // of this machine; 0: not known
+  QString data;  // where uses are written down
+  MachineMemory memory;
   MoveToTrash trash;
 
   // Of this user; data: AppFolders::data.
-  static ModelPlaces standard(const QString& data, qint64 memoryBytes);
+  static ModelPlaces standard(const QString& data, const MachineMemory& memory);
 };
 
 struct ListedModel {
@@ -35,12 +36,11 @@ struct ListedModel {
   std::optional<ModelSummary> summary;  // nothing: it cannot be read
   std::string fault;                    // why
   MemoryNeed need;
-  bool fits = false;
   QDateTime used;  // invalid: never
 };
 
 // uses: modelUses().
-ListedModel listedModel(const FoundModel& found, qint64 memoryBytes, const QHash<QString, QDateTime>& uses);
+ListedModel listedModel(const FoundModel& found, const QHash<QString, QDateTime>& uses);
 
 // Whether it lies in the hub's cache of that repository and, where one is named, is that quantisation.
 bool isOf(const FoundModel& model, const HubName& name);

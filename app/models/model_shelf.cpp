@@ -12,7 +12,7 @@ constexpr qint64 kTellEveryMs = 100;
 
 }  // namespace
 
-ModelShelf::ModelShelf(ModelPlaces places, QObject* parent) : QObject(parent), m_places(std::move(places)) {}
+ModelShelf::ModelShelf(ModelPlaces places, QObject* parent) : QObject(parent), m_places(std::move(places)), m_memory(m_places.memory) {}
 
 ModelShelf::~ModelShelf() { m_end.request_cancel(); }
 
@@ -25,7 +25,7 @@ void ModelShelf::look() {
       const QHash<QString, QDateTime> uses = modelUses(m_places.data);
       for (const FoundModel& found : findModels(m_places.folders, end)) {
         end.throw_if_requested();
-        models.push_back(listedModel(found, m_places.memoryBytes, uses));
+        models.push_back(listedModel(found, uses));
       }
     } catch (const Interrupted&) {
       return;  // nobody asks any more
@@ -38,6 +38,12 @@ void ModelShelf::look() {
       Q_EMIT listed();
     });
   });
+}
+
+void ModelShelf::setGpuBytes(qint64 bytes) {
+  if (bytes == m_memory.gpuBytes) return;
+  m_memory.gpuBytes = bytes;
+  Q_EMIT memoryChanged();
 }
 
 void ModelShelf::verify(const FoundModel& model) {

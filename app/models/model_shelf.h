@@ -25,7 +25,8 @@ class ModelShelf : public QObject {
   void look();  // listed() follows; while it looks already it looks once more
   const std::vector<ListedModel>& models() const { return m_models; }
   bool hasLooked() const { return m_hasLooked; }
-  qint64 memoryBytes() const { return m_places.memoryBytes; }
+  const MachineMemory& memory() const { return m_memory; }
+  void setGpuBytes(qint64 bytes);  // which is known later than the machine's: memoryChanged() follows
 
   void verify(const FoundModel& model);              // nothing while another is checked
   void stopVerifying();                              // verified() follows with what is known by then: nothing
@@ -34,12 +35,14 @@ class ModelShelf : public QObject {
 
  Q_SIGNALS:
   void listed();
+  void memoryChanged();                                                                     // of what is listed other models fit
   void checking(const QString& path, qint64 done, qint64 total);                            // bytes
   void verified(const QString& path, const std::vector<winnow::app::VerifiedFile>& files);  // empty: it was stopped
   void removed(const QString& path, const winnow::app::RemovedModel& result);               // listed() follows
 
  private:
   const ModelPlaces m_places;
+  MachineMemory m_memory;
   std::vector<ListedModel> m_models;
   bool m_hasLooked = false;
   bool m_looking = false;

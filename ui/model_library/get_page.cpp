@@ -74,6 +74,7 @@ GetPage::GetPage(app::ModelShelf& shelf, app::DownloadQueue& queue, const HubMod
   connect(&m_shelf, &app::ModelShelf::listed, this, [this] {
     for (ModelCard* card : m_known->cards()) fillKnownButton(*card);
   });
+  connect(&m_shelf, &app::ModelShelf::memoryChanged, this, &GetPage::fillKnown);
   fillDownloads();
   fillKnown();
 }
@@ -161,17 +162,21 @@ void GetPage::onChanged(const QString& key) {
 // ---- known to run ------------------------------------------------------------------------------------------------------------------
 
 void GetPage::fillKnown() {
-  const app::KnownModel* best = app::bestThatSees(m_hub.known, m_shelf.memoryBytes());
+  const ModelCard* focused = m_known->focused();
+  const QString before = focused != nullptr ? focused->key() : QString();
+  m_known->clear();
+  const app::KnownModel* best = app::bestThatSees(m_hub.known, m_shelf.memory());
   for (const app::KnownModel& model : m_hub.known) {
     auto* card = new ModelCard(model.repository, model.name);
     card->addLine(sentenceOf(model.purpose), ModelCard::Tone::kText);
     card->addLine(knownFacts(model, m_hub.host), ModelCard::Tone::kMuted);
-    const FitWords fit = fitWords(model, m_shelf.memoryBytes());
+    const FitWords fit = fitWords(model, m_shelf.memory());
     const QString more = &model == best ? QLatin1Char(' ') + tr("The largest of these that sees videos here.") : QString();
     card->addLine(fit.text + more, fit.good ? ModelCard::Tone::kMuted : ModelCard::Tone::kWarning);
     m_known->add(card);
     fillKnownButton(*card);
   }
+  if (ModelCard* same = m_known->card(before)) focusCard(*same);
 }
 
 void GetPage::fillKnownButton(ModelCard& card) {

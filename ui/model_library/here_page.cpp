@@ -25,6 +25,7 @@ HerePage::HerePage(app::ModelShelf& shelf, const QString& loaded, QWidget* paren
   column->addWidget(m_list);
   column->addStretch(1);
   connect(&m_shelf, &app::ModelShelf::listed, this, &HerePage::fill);
+  connect(&m_shelf, &app::ModelShelf::memoryChanged, this, &HerePage::fill);
   connect(&m_shelf, &app::ModelShelf::checking, this, &HerePage::onChecking);
   connect(&m_shelf, &app::ModelShelf::verified, this, &HerePage::onVerified);
   connect(&m_shelf, &app::ModelShelf::removed, this, &HerePage::onRemoved);
@@ -70,7 +71,7 @@ void HerePage::fill() {
 
 void HerePage::fillCard(ModelCard& card, const app::ListedModel& model) {
   card.addLine(modelFacts(model), ModelCard::Tone::kMuted);
-  const FitWords fit = fitWords(model, m_shelf.memoryBytes());
+  const FitWords fit = fitWords(model, m_shelf.memory());
   card.addLine(fit.text, fit.good ? ModelCard::Tone::kMuted : ModelCard::Tone::kWarning);
   card.addLine(modelPlace(model), ModelCard::Tone::kMuted);
   fillButtons(card, model.found);

@@ -26,12 +26,27 @@ QString sightWords(bool sees, bool readsVideos) {
 
 QString textOf(const std::string& text) { return displayText(QString::fromStdString(text)).simplified(); }
 
-FitWords needWords(const app::MemoryNeed& need, qint64 memoryBytes) {
+FitWords needWords(const app::MemoryNeed& need, const app::MachineMemory& memory) {
   const QString needed = formatMegabytes(need.total());
-  if (memoryBytes <= 0) return {LibraryWords::tr("Needs about %1 of memory.").arg(needed), true};
-  const QString memory = formatMegabytes(memoryBytes);
-  if (app::fitsMemory(need, memoryBytes)) return {LibraryWords::tr("Fits: needs about %1 of %2 of memory.").arg(needed, memory), true};
-  return {LibraryWords::tr("Does not fit: needs about %1, and this computer has %2 of memory.").arg(needed, memory), false};
+  const QString bytes = formatMegabytes(memory.bytes);
+  const QString gpuBytes = formatMegabytes(memory.gpuBytes);
+  switch (app::modelFit(need, memory)) {
+    case app::ModelFit::kMemory:
+      if (memory.bytes <= 0) return {LibraryWords::tr("Needs about %1 of memory.").arg(needed), true};
+      return {LibraryWords::tr("Fits: needs about %1 of %2 of memory.").arg(needed, bytes), true};
+    case app::ModelFit::kGpu:
+      return {LibraryWords::tr("Fits the GPU: needs about %1 of its %2.").arg(formatMegabytes(need.totalOnGpu()), gpuBytes), true};
+    case app::ModelFit::kMemoryOnly:
+      return {LibraryWords::tr("Fits memory, but with its cache not the GPU (%1): needs about %2 of %3.").arg(gpuBytes, needed, bytes),
+              true};
+    case app::ModelFit::kNowhere:
+      break;
+  }
+  if (memory.gpuBytes <= 0)
+    return {LibraryWords::tr("Does not fit: needs about %1, and this computer has %2 of memory.").arg(needed, bytes), false};
+  return {
+      LibraryWords::tr("Does not fit: needs about %1, and this computer has %2 of memory and a GPU with %3.").arg(needed, bytes, gpuBytes),
+      false};
 }
 
 }  // namespace
@@ -56,17 +71,17 @@ QString modelPlace(const app::ListedModel& model) {
   return modelOriginName(model.found.origin) + kBetween + used;
 }
 
-FitWords fitWords(const app::ListedModel& model, qint64 memoryBytes) {
+FitWords fitWords(const app::ListedModel& model, const app::MachineMemory& memory) {
   if (!model.summary) return {LibraryWords::tr("Cannot be read: %1").arg(sentenceOf(QString::fromStdString(model.fault))), false};
   if (!model.summary->runs) return {LibraryWords::tr("Does not run here: Winnow has no such family of models."), false};
   if (!model.summary->missing.empty()) {
     const QString reason = QString::fromStdString(model.summary->missing.front().reason);
     return {LibraryWords::tr("Something is missing: %1").arg(sentenceOf(reason)), false};
   }
-  return needWords(model.need, memoryBytes);
+  return needWords(model.need, memory);
 }
 
-FitWords fitWords(const app::KnownModel& model, qint64 memoryBytes) { return needWords(app::memoryNeed(model), memoryBytes); }
+FitWords fitWords(const app::KnownModel& model, const app::MachineMemory& memory) { return needWords(app::memoryNeed(model), memory); }
 
 QString knownFacts(const app::KnownModel& model, const QString& host) {
   const bool sees = model.sight != app::Sight::kNothing;

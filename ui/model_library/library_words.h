@@ -21,8 +21,8 @@ struct FitWords {
   QString text;
   bool good = false;
 };
-FitWords fitWords(const app::ListedModel& model, qint64 memoryBytes);
-FitWords fitWords(const app::KnownModel& model, qint64 memoryBytes);
+FitWords fitWords(const app::ListedModel& model, const app::MachineMemory& memory);
+FitWords fitWords(const app::KnownModel& model, const app::MachineMemory& memory);
 // "sees videos and images · 2.0 GB · Licence: Apache-2.0 · huggingface.co/owner/name"
 QString knownFacts(const app::KnownModel& model, const QString& host);
 

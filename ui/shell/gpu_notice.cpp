@@ -34,7 +34,7 @@ void GpuNotice::onFound(const app::UnusedGpu& gpu) {
   if (!m_settings.atStart().offerGpu) return;
   const QString name = displayText(gpu.name);
   Notice notice;
-  if (gpu.lack == app::GpuLack::kPlugIn) {
+  if (gpu.lack == app::GpuReadiness::kNoPlugIn) {
     notice.text =
         tr("This computer has a GPU (%1), and Winnow answers on the processor. The package winnow-cuda lets it use the GPU.").arg(name);
     const QString command = QStringLiteral("sudo apt install ./winnow-cuda_*.deb");
@@ -43,7 +43,7 @@ void GpuNotice::onFound(const app::UnusedGpu& gpu) {
     notice.text =
         tr("This computer has a GPU (%1), and Winnow answers on the processor. To use it, Winnow needs NVIDIA's libraries: %2 from "
            "PyPI, under NVIDIA's licence.")
-            .arg(name, formatMegabytes(m_service.bytes));
+            .arg(name, formatMegabytes(m_service.bytes()));
     notice.actions.push_back({tr("Download them"), [this] { fetch(); }});
   }
   present(notice);
@@ -71,6 +71,7 @@ void GpuNotice::onChanged() {
 }
 
 void GpuNotice::onFinished() {
+  m_service.probe.look();  // other models fit now
   Notice notice;
   notice.text = tr("The GPU is ready. A model uses it when it is loaded.");
   const QString path = m_model.folder();

@@ -22,7 +22,7 @@ class ModelSession;
 // Made by bootstrap.
 struct GpuService {
   app::GpuProbe& probe;
-  qint64 bytes = 0;  // of the libraries' download
+  std::function<qint64()> bytes;  // of the libraries' download
   app::DownloadQueue::Make make;
 };
 

@@ -29,12 +29,12 @@ class ModelFetch : public QObject {
   ModelFetch(OfferedModel offer, const Views& views, ChatSession& session, app::DownloadQueue& queue, QObject* parent = nullptr);
 
   QString key() const { return m_offer.key; }
+  bool isOnItsWay() const;
 
  Q_SIGNALS:
   void opened();  // by the user's wish: questions can be written
 
  private:
-  bool isOnItsWay() const;
   void accept();
   void cancel();
   void showOffer();

@@ -23,9 +23,10 @@ ModelSupply::ModelSupply(const WindowServices& services, const Views& views, Cha
   connect(&m_queue, &app::DownloadQueue::finished, this, &ModelSupply::onFinished);
   connect(&m_queue, &app::DownloadQueue::failed, this, &ModelSupply::onFailed);
   const app::ModelDownloads* packages = m_services.downloads;
-  if (packages != nullptr && !packages->offers.empty()) offer(packageOffer(*packages), m_views.text, &m_views.menu);
-  if (m_services.seeing != nullptr) offer(*m_services.seeing, m_views.seeing, nullptr);
+  if (packages != nullptr && !packages->offers.empty()) m_text = offer(packageOffer(*packages), m_views.text, &m_views.menu);
+  offerSeeing();
   if (m_services.shelf == nullptr || m_services.hub == nullptr) return;
+  connect(m_services.shelf, &app::ModelShelf::memoryChanged, this, &ModelSupply::offerSeeing);
   takeUp();
   connect(&m_queue, &app::DownloadQueue::changed, this, &ModelSupply::noteUnfinished);
   auto* page = new QAction(tr("&Models…"), m_window);
@@ -35,10 +36,19 @@ ModelSupply::ModelSupply(const WindowServices& services, const Views& views, Cha
   m_views.menu.setManage(page);
 }
 
-void ModelSupply::offer(const OfferedModel& offer, ModelOfferBox& box, ModelMenu* menu) {
+ModelFetch* ModelSupply::offer(const OfferedModel& offer, ModelOfferBox& box, ModelMenu* menu) {
   auto* fetch = new ModelFetch(offer, {box, menu, m_views.notice}, m_session, m_queue, this);
   connect(fetch, &ModelFetch::opened, this, &ModelSupply::opened);
-  m_offered.push_back(fetch);
+  return fetch;
+}
+
+// Also in the place of one that was offered before more was known of this machine.
+void ModelSupply::offerSeeing() {
+  if (m_seeing != nullptr && m_seeing->isOnItsWay()) return;
+  const std::optional<OfferedModel> offered = m_services.seeing ? m_services.seeing() : std::nullopt;
+  if (!offered) return;
+  delete m_seeing;
+  m_seeing = offer(*offered, m_views.seeing, nullptr);
 }
 
 // What an earlier start had on its way, killed or not.
@@ -82,7 +92,7 @@ QStringList ModelSupply::status() const {
 
 // Its own object tells of it.
 bool ModelSupply::isOffered(const QString& key) const {
-  return std::ranges::any_of(m_offered, [&key](const ModelFetch* fetch) { return fetch->key() == key; });
+  return (m_text != nullptr && m_text->key() == key) || (m_seeing != nullptr && m_seeing->key() == key);
 }
 
 void ModelSupply::onFinished(const QString& key, const QString& file) {

@@ -6,8 +6,6 @@
 
 #include <QObject>
 #include <QStringList>
-#include <vector>
-
 #include "app/downloads/download_queue.h"
 #include "ui/shell/offered_model.h"
 #include "ui/shell/window_services.h"
@@ -40,7 +38,8 @@ class ModelSupply : public QObject {
   void opened();  // a model, by the user's wish: questions can be written
 
  private:
-  void offer(const OfferedModel& offer, ModelOfferBox& box, ModelMenu* menu);
+  ModelFetch* offer(const OfferedModel& offer, ModelOfferBox& box, ModelMenu* menu);
+  void offerSeeing();
   void takeUp();
   void noteUnfinished();
   void openPage();
@@ -53,8 +52,9 @@ class ModelSupply : public QObject {
   ChatSession& m_session;
   QWidget* m_window;
   app::DownloadQueue m_queue;
-  std::vector<ModelFetch*> m_offered;
-  QStringList m_noted;  // last
+  ModelFetch* m_text = nullptr;    // offered; null: none is
+  ModelFetch* m_seeing = nullptr;  // likewise
+  QStringList m_noted;             // last
 };
 
 }  // namespace winnow::ui

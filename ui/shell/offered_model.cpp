@@ -32,15 +32,20 @@ OfferedModel packageOffer(const app::ModelDownloads& downloads) {
   return offered;
 }
 
-OfferedModel seeingOffer(const app::KnownModel& model, const app::HubRequest& request) {
+OfferedModel seeingOffer(const app::KnownModel& model, const app::MachineMemory& memory, const app::HubRequest& request) {
   OfferedModel offered;
   offered.key = model.repository;
   offered.name = model.name;
   offered.get = OfferWords::tr("Get %1, which sees videos, %2").arg(model.name, formatMegabytes(model.downloadBytes));
-  const QString need = formatMegabytes(app::memoryNeed(model).total());
-  offered.note = OfferWords::tr("The largest of the known ones that fits here: needs about %1 of memory. Licence: %2. From %3/%4.")
-                     .arg(need, model.licence, QUrl(request.place.endpoint).host(), model.repository);
-  offered.openNote = OfferWords::tr("%1 (%2). Needs about %3 of memory.").arg(model.repository, model.licence, need);
+  const app::MemoryNeed need = app::memoryNeed(model);
+  const bool onGpu = app::modelFit(need, memory) == app::ModelFit::kGpu;
+  const QString needs = onGpu ? OfferWords::tr("Needs about %1 of the GPU’s memory.").arg(formatMegabytes(need.totalOnGpu()))
+                              : OfferWords::tr("Needs about %1 of memory.").arg(formatMegabytes(need.total()));
+  const QString fits = onGpu ? OfferWords::tr("The largest of the known ones that fits the GPU.")
+                             : OfferWords::tr("The largest of the known ones that fits here.");
+  const QString source = QUrl(request.place.endpoint).host() + QLatin1Char('/') + model.repository;
+  offered.note = OfferWords::tr("%1 %2 Licence: %3. From %4.").arg(fits, needs, model.licence, source);
+  offered.openNote = OfferWords::tr("%1 (%2). %3").arg(model.repository, model.licence, needs);
   offered.file = [request] {
     const app::HubCache cache(request.place.cache, request.name.repository);
     const std::optional<app::StoredHubModel> stored = app::storedHubModel(cache, request.name.quantisation, request.memoryBytes);

@@ -25,7 +25,7 @@ struct OfferedModel {
 
 // The first model of the package index. `downloads` outlives it and is not empty.
 OfferedModel packageOffer(const app::ModelDownloads& downloads);
-// A model that sees, of the hub. `request`: for downloads of it, and for looking where it would lie.
-OfferedModel seeingOffer(const app::KnownModel& model, const app::HubRequest& request);
+// A model that sees, of the hub. `request`: for downloads of it, and for looking where it would lie; `memory`: where it fits.
+OfferedModel seeingOffer(const app::KnownModel& model, const app::MachineMemory& memory, const app::HubRequest& request);
 
 }  // namespace winnow::ui

@@ -6,6 +6,7 @@
 #include <QString>
 #include <functional>
 #include <memory>
+#include <optional>
 #include <vector>
 
 #include "app/settings/settings.h"
@@ -49,8 +50,8 @@ struct WindowServices {
   app::ModelFinder* models = nullptr;                          // what lies on this machine; null: nobody looks
   ServeFunction serve = nullptr;                               // null: it cannot be served
   std::function<void(const QString&)> noteModelUse = nullptr;  // for lists of models; null: nobody writes it down
-  const OfferedModel* seeing = nullptr;                        // a model that sees, which can be had; null: none fits
-  app::ModelShelf* shelf = nullptr;                            // for the page of models; null: there is no such page
+  std::function<std::optional<OfferedModel>()> seeing;         // a model that sees, which can be had; nothing: none fits
+  app::ModelShelf* shelf = nullptr;                            // for the page of models, and for what fits; null: there is no such page
   const HubModels* hub = nullptr;                              // likewise
   const GpuService* gpu = nullptr;                             // one that could be used; null: nobody looks
 };

@@ -44,7 +44,7 @@ class GetCommand : public ::testing::Test {
         request.name = asked;
         return std::make_unique<app::HubDownload>(request);
       };
-      run.exit_code = static_cast<int>(cli::run_get({name}, {downloads, hub, {{known()}, qint64{8} << 30}, gpu}));
+      run.exit_code = static_cast<int>(cli::run_get({name}, {downloads, hub, {{known()}, memory}, gpu}));
     }
     run.out = file_text(scratch.file("out"));
     run.err = file_text(scratch.file("err"));
@@ -58,6 +58,7 @@ class GetCommand : public ::testing::Test {
   app::ModelOffer offer;
   app::DownloadSource source;
   cli::GpuOffer gpu;
+  app::MachineMemory memory{.bytes = qint64{8} << 30};
 };
 
 TEST_F(GetCommand, FetchesTheModelAndSaysItsPathAndTheNextCommand) {
@@ -90,6 +91,14 @@ TEST_F(GetCommand, WithoutANameListsWhatCanBeHadAndAsksNobody) {
   ASSERT_EQ(get("small").exit_code, 0);
   run = get("");
   EXPECT_NE(run.out.find("is here: " + model()), std::string::npos) << run.out;
+}
+
+TEST_F(GetCommand, TheListSaysWhatFitsTheGpu) {
+  memory.gpuBytes = qint64{8} << 30;
+  // 2.2 GB with what goes on beside, 5,696 tokens of 50 kB, 1.07 GB to work in.
+  EXPECT_NE(get("").out.find("needs about 3.6 GB for a video of 64 frames: fits the GPU; the best that sees here"), std::string::npos);
+  memory.gpuBytes = qint64{2} << 30;
+  EXPECT_NE(get("").out.find(": fits memory, not the GPU; the best that sees here"), std::string::npos);
 }
 
 TEST_F(GetCommand, AnUnknownNameIsWrongUsage) {

@@ -40,10 +40,10 @@ class ModelsCommand : public ::testing::Test {
     options.action = action;
     options.named = model;
     options.format = format;
-    const app::ModelPlaces places{
-        {{ModelOrigin::kWinnow, at("own")}, {ModelOrigin::kHuggingFace, at("hub")}}, at("data"), memory, [this](const QString& path) {
-          return trash && QDir().rename(path, at("trashed"));
-        }};
+    const app::ModelPlaces places{{{ModelOrigin::kWinnow, at("own")}, {ModelOrigin::kHuggingFace, at("hub")}},
+                                  at("data"),
+                                  {memory, gpu},
+                                  [this](const QString& path) { return trash && QDir().rename(path, at("trashed")); }};
     ProgramRun run;
     {
       const StandardStreams streams("/dev/null", scratch.file("out"), scratch.file("err"));
@@ -57,6 +57,7 @@ class ModelsCommand : public ::testing::Test {
 
   ScratchFolder scratch;
   qint64 memory = qint64{8} << 30;
+  qint64 gpu = 0;
   bool trash = true;
 };
 
@@ -97,6 +98,24 @@ TEST_F(ModelsCommand, SaysWhyOneDoesNotFitAndWhyAnotherCannotBeRead) {
   EXPECT_NE(run.out.find("last used: never\n"), std::string::npos) << run.out;
   EXPECT_TRUE(listed().at(0).contains("fault"));
   EXPECT_EQ(listed().at(1)["fits"], false);
+}
+
+TEST_F(ModelsCommand, SaysWhetherAModelFitsTheGpu) {
+  put_demo();
+  EXPECT_TRUE(listed().at(0)["fits_gpu"].is_null()) << "there is none";
+  gpu = qint64{24'000'000'000};
+  ProgramRun run = models();
+  EXPECT_NE(run.out.find("fits the GPU: needs about "), std::string::npos) << run.out;
+  EXPECT_NE(run.out.find(" of its 24.0 GB (weights "), std::string::npos) << run.out;
+  EXPECT_EQ(listed().at(0)["fits_gpu"], true);
+  gpu = qint64{1} << 30;
+  run = models();
+  EXPECT_NE(run.out.find("fits memory, but with its cache not the GPU (1.1 GB): needs about "), std::string::npos) << run.out;
+  EXPECT_EQ(listed().at(0)["fits"], true);
+  EXPECT_EQ(listed().at(0)["fits_gpu"], false);
+  memory = qint64{64} << 20;
+  run = models();
+  EXPECT_NE(run.out.find("this machine has 67 MB and a GPU with 1.1 GB"), std::string::npos) << run.out;
 }
 
 TEST_F(ModelsCommand, VerifyFindsAByteThatChanged) {

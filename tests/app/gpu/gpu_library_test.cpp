@@ -7,7 +7,7 @@
 #include <optional>
 
 #include "app/gpu/gpu_library_fetch.h"
-#include "app/gpu/gpu_probe.h"
+#include "app/gpu/gpu_places.h"
 #include "engine/device/cuda_libraries.h"
 #include "engine/device/cuda_plugin.h"
 #include "tests/support/scratch_folder.h"
@@ -45,6 +45,9 @@ TEST(GpuLibraries, AreTheWheelsThatTheLauncherFetches) {
 TEST(GpuLibraries, AreNamedAsTheEngineReadsIt) {
   EXPECT_STREQ(app::kGpuLibraryVariable, kCudaLibrariesVariable);
   EXPECT_STREQ(app::kGpuPlugInFile, kCudaPluginFile);
+  qputenv(kCudaPluginVariable, "/somewhere/libwinnow_cuda.so");
+  EXPECT_EQ(app::GpuPlaces::standard(QStringLiteral("/data")).namedPlugIn, QStringLiteral("/somewhere/libwinnow_cuda.so"));
+  qunsetenv(kCudaPluginVariable);
 }
 
 TEST(GpuLibraries, ATableThatIsMissingNamesNothingAndIsNeverUnpacked) {

@@ -17,6 +17,8 @@ namespace {
 
 using nlohmann::json;
 
+constexpr qint64 kGib = qint64{1} << 30;
+
 json resource(const char* name) {
   std::ifstream stream(source_folder() + "/resources/" + name);
   return json::parse(stream);
@@ -77,19 +79,36 @@ TEST(KnownModels, EveryFamilyRunsAndSeesWhatIsPromised) {
 }
 
 TEST(KnownModels, TheBestThatSeesIsTheLargestThatFits) {
-  constexpr qint64 kGib = qint64{1} << 30;
   const std::vector<KnownModel> models = knownModels(resources());
   qint64 before = 0;
   for (const qint64 memory : {2, 4, 8, 16, 32, 64}) {
-    const KnownModel* best = bestThatSees(models, memory * kGib);
+    const KnownModel* best = bestThatSees(models, {memory * kGib});
     ASSERT_NE(best, nullptr) << memory;
     EXPECT_EQ(best->sight, Sight::kVideos);
     EXPECT_LE(memoryNeed(*best).total(), memory * kGib * 3 / 4) << "other programs run beside it";
     EXPECT_GE(best->downloadBytes, before) << "more memory, no smaller model";
     before = best->downloadBytes;
   }
-  EXPECT_EQ(bestThatSees(models, kGib / 4), nullptr);
+  EXPECT_EQ(bestThatSees(models, {kGib / 4}), nullptr);
   EXPECT_TRUE(knownModels(QStringLiteral("/nowhere")).empty());
+}
+
+TEST(KnownModels, OnAGpuTheBestIsTheLargestThatFitsThere) {
+  const auto model = [](qint64 downloadBytes) {
+    KnownModel sees;
+    sees.sight = Sight::kVideos;
+    sees.downloadBytes = downloadBytes;
+    return sees;
+  };
+  // With a tenth and 1 GiB to work in: 2.1, 6.4 and 21.0 GiB.
+  const std::vector<KnownModel> models = {model(kGib), model(49 * kGib / 10), model(182 * kGib / 10)};
+  const auto best = [&](qint64 memory, qint64 gpu) { return bestThatSees(models, {memory * kGib, gpu * kGib}); };
+  EXPECT_EQ(best(64, 0), &models[2]);
+  EXPECT_EQ(best(64, 24), &models[2]);
+  EXPECT_EQ(best(64, 8), &models[1]) << "the larger one would be read by the processor";
+  EXPECT_EQ(best(64, 4), &models[0]);
+  EXPECT_EQ(best(64, 1), &models[2]) << "a GPU that takes none of them";
+  EXPECT_EQ(best(4, 24), &models[2]) << "which the machine's memory would not hold";
 }
 
 }  // namespace

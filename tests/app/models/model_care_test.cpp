@@ -1,4 +1,4 @@
-// Models of a made-up home: verified by the hashes that their names are, moved to a made-up trash, and what they are said to need.
+// Models of a made-up home: verified by the hashes that their names are, and moved to a made-up trash.
 #include "app/models/model_care.h"
 
 #include <gtest/gtest.h>
@@ -9,7 +9,6 @@
 #include <QFileInfo>
 #include <algorithm>
 
-#include "app/models/memory_need.h"
 #include "app/models/model_uses.h"
 #include "tests/support/scratch_folder.h"
 
@@ -137,41 +136,6 @@ TEST_F(ModelCare, UsesAreRememberedAndDamageIsNever) {
   EXPECT_EQ(modelUses(data).size(), 2);
   write(QStringLiteral("data/models-used.json"), "{\"/models/M.gguf\": \"yesterday\", ");
   EXPECT_TRUE(modelUses(data).isEmpty());
-}
-
-// Against what real files took in one turn of 512 tokens (peak resident): the sum is not below it, nor half as much again.
-TEST(MemoryNeed, IsWhatRealFilesTook) {
-  constexpr qint64 kMb = 1'000'000;
-  struct Measured {
-    const char* name;
-    qint64 file, kvPerToken, took;
-  };
-  constexpr Measured kMeasured[] = {{"SmolLM2 135M Q4_1", 98, 23'040, 352},
-                                    {"Gemma 3 270M Q4_K_M", 253, 18'432, 549},
-                                    {"Qwen2.5-Coder 0.5B Q4_K_M", 491, 12'288, 868},
-                                    {"Qwen2.5-Coder 1.5B Q4_K_M", 1117, 28'672, 1401}};
-  for (const Measured& each : kMeasured) {
-    const qint64 need = memoryNeed(each.file * kMb, each.kvPerToken, 528).total() / kMb;
-    EXPECT_GE(need, each.took) << each.name;
-    EXPECT_LE(need, each.took * 3 / 2) << each.name;
-  }
-}
-
-TEST(MemoryNeed, CountsStatesOfAConversationAndOfItsFork) {
-  ModelSummary model;
-  model.weight_bytes = 1'000'000;
-  model.kv_bytes_per_token = 64;
-  const qint64 without = memoryNeed(model).total();
-  model.state_bytes = 19'000'000;
-  EXPECT_EQ(memoryNeed(model).total(), without + 2 * 19'000'000);
-}
-
-TEST(MemoryNeed, FitsWhereOthersHaveRoomBeside) {
-  constexpr qint64 kGib = qint64{1} << 30;
-  const MemoryNeed need = memoryNeed(6 * kGib, 57'344, kUsualTokens);
-  EXPECT_FALSE(fitsMemory(need, 8 * kGib));
-  EXPECT_TRUE(fitsMemory(need, 16 * kGib));
-  EXPECT_TRUE(fitsMemory(need, 0)) << "nobody knows how much there is";
 }
 
 }  // namespace

@@ -27,10 +27,10 @@ class ModelShelfTest : public ::testing::Test {
     QFile file(at(QStringLiteral("models/damaged.gguf")));
     ASSERT_TRUE(file.open(QIODevice::WriteOnly));
     file.write("GGUF and nothing else");
-    shelf = std::make_unique<ModelShelf>(ModelPlaces{
-        {{ModelOrigin::kWinnow, at(QStringLiteral("models"))}}, at(QStringLiteral("data")), qint64{8} << 30, [this](const QString& path) {
-          return trash && QFile::remove(path);
-        }});
+    shelf = std::make_unique<ModelShelf>(ModelPlaces{{{ModelOrigin::kWinnow, at(QStringLiteral("models"))}},
+                                                     at(QStringLiteral("data")),
+                                                     {.bytes = qint64{8} << 30},
+                                                     [this](const QString& path) { return trash && QFile::remove(path); }});
   }
   QString at(const QString& path) const { return QString::fromStdString(scratch.path()) + QLatin1Char('/') + path; }
   QString demo() const { return at(QStringLiteral("models/shapes")); }
@@ -63,13 +63,22 @@ TEST_F(ModelShelfTest, ListsWhatAModelIsAndWhyOneCannotBeRead) {
   ASSERT_TRUE(model->summary);
   EXPECT_TRUE(model->summary->reads_videos);
   EXPECT_GT(model->need.cache, 0);
-  EXPECT_TRUE(model->fits);
+  EXPECT_EQ(modelFit(model->need, shelf->memory()), ModelFit::kMemory);
   EXPECT_EQ(model->used, when);
   const ListedModel* damaged = listed(at(QStringLiteral("models/damaged.gguf")));
   ASSERT_NE(damaged, nullptr);
   EXPECT_FALSE(damaged->summary);
   EXPECT_FALSE(damaged->fault.empty());
-  EXPECT_FALSE(damaged->fits);
+}
+
+TEST_F(ModelShelfTest, AGpuThatIsFoundLaterIsToldOnce) {
+  ASSERT_TRUE(look());
+  int told = 0;
+  QObject::connect(shelf.get(), &ModelShelf::memoryChanged, [&told] { ++told; });
+  shelf->setGpuBytes(qint64{8} << 30);
+  shelf->setGpuBytes(qint64{8} << 30);
+  EXPECT_EQ(told, 1);
+  EXPECT_EQ(modelFit(listed(demo())->need, shelf->memory()), ModelFit::kGpu);
 }
 
 TEST_F(ModelShelfTest, ChecksOneModelAtATime) {

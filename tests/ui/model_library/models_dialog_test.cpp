@@ -126,6 +126,24 @@ TEST_F(ModelsDialogTest, SaysOfEachModelWhatItIsAndWhetherItFits) {
   EXPECT_EQ(m_window->focusWidget(), composer()->prompt());
 }
 
+// 6.2 GB and a tenth, 4,608 tokens of 50 kB: 7.05 GB, with 1.07 to work in 8.12; of memory with 0.37 for the program 7.4.
+TEST_F(ModelsDialogTest, SaysOfEachModelWhetherItFitsTheGpu) {
+  putModel(QStringLiteral("a/shapes"));
+  openToGet();
+  ASSERT_TRUE(waitUntil([this] { return page()->here()->cards().size() == 1; }));
+  const auto says = [this](const QString& key, const char* part) {
+    EXPECT_TRUE(lines(toGet(key)).contains(QLatin1String(part))) << part << " in " << lines(toGet(key)).toStdString();
+  };
+  says(kSees, "Fits: needs about 7.4 GB of 16.0 GB of memory. The largest of these that sees videos here.");
+  m_shelf->setGpuBytes(8'500'000'000);
+  says(kSees, "Fits memory, but with its cache not the GPU (8.5 GB): needs about 7.4 GB of 16.0 GB.");
+  says(kReads, "Fits the GPU: needs about 2.0 GB of its 8.5 GB.");
+  says(kHuge, "Does not fit: needs about 66.6 GB, and this computer has 16.0 GB of memory and a GPU with 8.5 GB.");
+  EXPECT_TRUE(lines(page()->here()->cards().front()).contains(QStringLiteral("Fits the GPU: needs about "))) << "the other page, too";
+  m_shelf->setGpuBytes(24'000'000'000);
+  says(kSees, "Fits the GPU: needs about 8.1 GB of its 24.0 GB. The largest of these that sees videos here.");
+}
+
 TEST_F(ModelsDialogTest, AModelIsCheckedAndRemovedAfterAQuestion) {
   const QString path = putModel(QStringLiteral("a/shapes"));
   m_trash = [this](const QString& folder) { return QDir().rename(folder, at(QStringLiteral("trashed"))); };

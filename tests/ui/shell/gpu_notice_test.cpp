@@ -10,7 +10,7 @@ namespace {
 
 using app::DownloadProblem;
 using app::DownloadStage;
-using app::GpuLack;
+using app::GpuReadiness;
 
 class GpuNoticeTest : public WindowTest {
  protected:
@@ -18,7 +18,7 @@ class GpuNoticeTest : public WindowTest {
     m_gpu = &m_service;
     WindowTest::SetUp();
   }
-  void find(GpuLack lack) { Q_EMIT m_probe.found({QStringLiteral("NVIDIA T400"), lack}); }
+  void find(GpuReadiness lack) { Q_EMIT m_probe.found({QStringLiteral("NVIDIA T400"), lack}); }
   ui::GpuNotice* notice() { return inWindow<ui::GpuNotice>(); }
   QString text() { return notice()->text(); }
   void press(const char* label) {
@@ -30,7 +30,8 @@ class GpuNoticeTest : public WindowTest {
   app::GpuProbe m_probe{{}};  // in no installation, where it asks nobody
   QPointer<ScriptedDownload> m_download;
   int m_made = 0;
-  const ui::GpuService m_service{m_probe, 2'500'000'000, [this]() -> std::unique_ptr<app::ModelDownload> {
+  const ui::GpuService m_service{m_probe, [] { return qint64{2'500'000'000}; },
+                                 [this]() -> std::unique_ptr<app::ModelDownload> {
                                    auto download = std::make_unique<ScriptedDownload>();
                                    m_download = download.get();
                                    ++m_made;
@@ -40,7 +41,7 @@ class GpuNoticeTest : public WindowTest {
 
 TEST_F(GpuNoticeTest, WithoutThePlugInItNamesThePackage) {
   EXPECT_TRUE(text().isEmpty());
-  find(GpuLack::kPlugIn);
+  find(GpuReadiness::kNoPlugIn);
   EXPECT_TRUE(text().contains(QStringLiteral("NVIDIA T400"))) << text().toStdString();
   EXPECT_TRUE(text().contains(QStringLiteral("winnow-cuda"))) << text().toStdString();
   press("Copy the command");
@@ -48,7 +49,7 @@ TEST_F(GpuNoticeTest, WithoutThePlugInItNamesThePackage) {
 }
 
 TEST_F(GpuNoticeTest, OneClickFetchesTheLibrariesAndTheNextLoadsTheModelOnIt) {
-  find(GpuLack::kLibraries);
+  find(GpuReadiness::kNoLibraries);
   EXPECT_TRUE(text().contains(QStringLiteral("2.5 GB"))) << text().toStdString();
   EXPECT_EQ(m_made, 0) << "nothing asks the network by itself";
   press("Download them");
@@ -69,7 +70,7 @@ TEST_F(GpuNoticeTest, OneClickFetchesTheLibrariesAndTheNextLoadsTheModelOnIt) {
 }
 
 TEST_F(GpuNoticeTest, WhatFailsSaysWhyAndCanBeTriedAgain) {
-  find(GpuLack::kLibraries);
+  find(GpuReadiness::kNoLibraries);
   press("Download them");
   Q_EMIT m_download->failed({DownloadProblem::kNoNetwork, QStringLiteral("pypi.org"), QStringLiteral("no route")});
   EXPECT_TRUE(text().contains(QStringLiteral("pypi.org"))) << text().toStdString();
@@ -78,10 +79,10 @@ TEST_F(GpuNoticeTest, WhatFailsSaysWhyAndCanBeTriedAgain) {
 }
 
 TEST_F(GpuNoticeTest, WhoClosesItIsNotAskedAgain) {
-  find(GpuLack::kLibraries);
+  find(GpuReadiness::kNoLibraries);
   QTest::mouseClick(notice()->findChild<QToolButton*>(), Qt::LeftButton);
   EXPECT_TRUE(text().isEmpty());
-  find(GpuLack::kLibraries);
+  find(GpuReadiness::kNoLibraries);
   EXPECT_TRUE(text().isEmpty());
   EXPECT_FALSE(m_settings->atStart().offerGpu);
 }

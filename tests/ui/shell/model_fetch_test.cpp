@@ -32,9 +32,9 @@ class ModelFetchTest : public WindowTest {
   ui::ModelOfferBox* box() { return m_window->findChildren<ui::ModelOfferBox*>().at(m_box); }
   int m_box = 1;
   // A model that sees, of 6.2 GB, whose download is scripted.
-  void offerOneThatSees() {
+  void offerOneThatSees(const QString& repository = QStringLiteral("owner/Sees-8B-GGUF"), const app::MachineMemory& memory = {}) {
     app::KnownModel known;
-    known.repository = QStringLiteral("owner/Sees-8B-GGUF");
+    known.repository = repository;
     known.name = QStringLiteral("Sees 8B");
     known.licence = QStringLiteral("Apache-2.0");
     known.sight = app::Sight::kVideos;
@@ -45,7 +45,7 @@ class ModelFetchTest : public WindowTest {
     request.name.repository = known.repository;
     request.place.endpoint = QStringLiteral("https://hub.example");
     request.place.cache = m_folder.filePath(QStringLiteral("hub"));
-    m_seeing = ui::seeingOffer(known, request);
+    m_seeing = ui::seeingOffer(known, memory, request);
     m_seeing->make = [this]() -> std::unique_ptr<app::ModelDownload> {
       auto download = std::make_unique<ScriptedDownload>();
       m_sees = download.get();
@@ -172,7 +172,7 @@ TEST_F(ModelFetchTest, OneThatSeesIsOfferedBesideWithItsSizeLicenceAndSource) {
   ASSERT_TRUE(box()->isVisible());
   EXPECT_NE(button(QStringLiteral("Get Sees 8B, which sees videos, 6.2 GB")), nullptr);
   EXPECT_TRUE(words().contains(QStringLiteral("Licence: Apache-2.0. From hub.example/owner/Sees-8B-GGUF."))) << words().toStdString();
-  EXPECT_TRUE(words().contains(QStringLiteral("needs about 10.9 GB of memory"))) << words().toStdString();
+  EXPECT_TRUE(words().contains(QStringLiteral("Needs about 10.9 GB of memory"))) << words().toStdString();
   button(QStringLiteral("Get Sees 8B, which sees videos, 6.2 GB"))->setFocus();
   m_box = 1;
   ASSERT_NE(button(kGet), nullptr) << "the small one stays";
@@ -214,6 +214,23 @@ TEST_F(ModelFetchTest, OneThatSeesComesWithSpeedStopsAndGoesOn) {
   const QString file = m_folder.filePath(QStringLiteral("Sees-Q4_K_M.gguf"));
   Q_EMIT m_sees->finished(file);
   EXPECT_TRUE(waitUntil([&] { return session().model.state() == ui::ModelState::kReady && session().model.folder() == file; }));
+}
+
+TEST_F(ModelFetchTest, AGpuThatIsFoundLaterChangesWhatIsOffered) {
+  offerOneThatSees();
+  openDemo();
+  EXPECT_TRUE(words().contains(QStringLiteral("fits here. Needs about 10.9 GB of memory."))) << words().toStdString();
+  const app::MachineMemory memory{16'000'000'000, 24'000'000'000};
+  offerOneThatSees(QStringLiteral("owner/Sees-8B-Other-GGUF"), memory);
+  m_shelf->setGpuBytes(memory.gpuBytes);
+  // 6.82 GB with what goes on beside the weights, 25,088 tokens of 147,456 bytes, 1.07 GB to work in.
+  EXPECT_TRUE(words().contains(QStringLiteral("fits the GPU. Needs about 11.6 GB of the GPU’s memory."))) << words().toStdString();
+  EXPECT_TRUE(words().contains(QStringLiteral("owner/Sees-8B-Other-GGUF"))) << words().toStdString();
+  click(QStringLiteral("Get Sees 8B, which sees videos, 6.2 GB"));
+  ASSERT_NE(m_sees, nullptr);
+  m_shelf->setGpuBytes(memory.gpuBytes / 2);
+  ASSERT_NE(m_sees, nullptr) << "what was asked for comes";
+  EXPECT_NE(button(QStringLiteral("Cancel")), nullptr);
 }
 
 TEST_F(ModelFetchTest, ClosingTheWindowGivesItUp) {

@@ -55,14 +55,14 @@ class WindowTest : public testing::Test {
     m_settings = std::make_unique<app::Settings>([this](const QString& key, const QString& value) { m_store->setSetting(key, value); });
     m_preview = std::make_unique<FakeMediaPreview>();
     m_finder = std::make_unique<app::ModelFinder>(m_modelFolders);
-    m_shelf = std::make_unique<app::ModelShelf>(app::ModelPlaces{m_modelFolders, folders().data, m_memoryBytes, m_trash});
+    m_shelf = std::make_unique<app::ModelShelf>(app::ModelPlaces{m_modelFolders, folders().data, {m_memoryBytes, 0}, m_trash});
     m_engine = std::make_unique<app::EngineHost>(
         [this] { return std::make_unique<ScriptedEngine>([this](const Request& request) { return m_script(request); }, m_log); });
     if (initial.modelFolder.isEmpty()) initial.modelFolder = QStringLiteral("/models/shapes-demo");
     m_window = std::make_unique<ui::MainWindow>(
         ui::WindowServices{*m_engine, *m_store, *m_settings, *m_preview, m_clips.factory(), list_methods(), QStringLiteral("0.1.0"), m_keys,
                            [] { return QStringLiteral("Winnow: 0.1.0\nQt: six\n"); }, m_caches, &m_downloads.services, m_finder.get(),
-                           m_serve, nullptr, m_seeing ? &*m_seeing : nullptr, m_shelf.get(), &m_hub, m_gpu},
+                           m_serve, nullptr, [this] { return m_seeing; }, m_shelf.get(), &m_hub, m_gpu},
         initial);
     m_firstSize = m_window->size();
     m_window->resize(1280, 800);
