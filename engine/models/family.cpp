@@ -29,6 +29,7 @@ constexpr auto kFamilies = std::to_array<Family>({
     {"qwen3_5_moe", "Qwen3_5MoeForConditionalGeneration", FamilyLoader::kQwen35},
     {"glm4v", "Glm4vForConditionalGeneration", FamilyLoader::kGlm4v},
     {"glm46v", "Glm46VForConditionalGeneration", FamilyLoader::kGlm4v},
+    {"minicpmv4_6", "MiniCPMV4_6ForConditionalGeneration", FamilyLoader::kMiniCpmV},
     {"idefics3", "Idefics3ForConditionalGeneration", FamilyLoader::kSmolVlm},
     {"smolvlm", "SmolVLMForConditionalGeneration", FamilyLoader::kSmolVlm},
     {"internvl", "InternVLForConditionalGeneration", FamilyLoader::kInternVl},

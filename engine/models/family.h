@@ -18,6 +18,7 @@ enum class FamilyLoader {
   kQwen3Vl,
   kQwen35,
   kGlm4v,
+  kMiniCpmV,
   kSmolVlm,
   kInternVl,
   kInternVlChat,

@@ -1,7 +1,7 @@
 // Tokens of a medium with text between its pictures: tile markers, frame times, frame numbers.
 //
-// Built by the families that write such text (smolvlm/, internvl/, gemma3/, mistral3/); merged with features by medium_features.h. No
-// torch. Threads: plain values.
+// Built by the families that write such text (smolvlm/, internvl/, gemma3/, gemma4/, minicpmv/, mistral3/); merged with features by
+// medium_features.h. No torch. Threads: plain values.
 #pragma once
 
 #include <cstdint>

@@ -10,6 +10,7 @@
 #include "engine/models/internvl/internvl.h"
 #include "engine/models/llava/llava.h"
 #include "engine/models/llava_onevision/llava_onevision.h"
+#include "engine/models/minicpmv/minicpmv.h"
 #include "engine/models/mistral3/mistral3.h"
 #include "engine/models/model_load.h"
 #include "engine/models/qwen2_vl/qwen2_vl.h"
@@ -34,6 +35,8 @@ std::unique_ptr<VisionLanguageModel> load_with(FamilyLoader loader, ModelLoad& l
       return load_qwen3_5(load);
     case FamilyLoader::kGlm4v:
       return load_glm4v(load);
+    case FamilyLoader::kMiniCpmV:
+      return load_minicpmv(load);
     case FamilyLoader::kSmolVlm:
       return load_smolvlm(load);
     case FamilyLoader::kInternVl:

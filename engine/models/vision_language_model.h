@@ -103,7 +103,8 @@ class VisionLanguageModel {
   // The texts that templates write for a video, to be replaced by kVideoMark; longest first.
   virtual std::span<const std::string_view> video_texts() const { return {}; }
   virtual TextAround text_around(const VideoTimes&) const { return {}; }
-  virtual TextAround text_around(const PictureSize& /*image*/) const { return {}; }
+  // images_before: in the thread.
+  virtual TextAround text_around(const PictureSize& /*image*/, std::int64_t /*images_before*/) const { return {}; }
   virtual std::int64_t image_token_id() const = 0;  // that templates write for an image
   virtual std::int64_t video_token_id() const = 0;
   // Positions of consecutive tokens, `media` set. next_position: that of a text token in place of the first.

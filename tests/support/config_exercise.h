@@ -30,6 +30,7 @@
 #include "engine/models/internvl/original_config.h"
 #include "engine/models/llava/llava_config.h"
 #include "engine/models/llava_onevision/llava_onevision_config.h"
+#include "engine/models/minicpmv/minicpmv_folder.h"
 #include "engine/models/mistral3/mistral3_config.h"
 #include "engine/models/qwen2_vl/qwen2_vl_config.h"
 #include "engine/models/qwen3_5/qwen3_5_config.h"
@@ -92,6 +93,7 @@ class ConfigExercise {
         {"qwen3_5_moe", [](const ModelPackage& p) { check_patches(p, read_qwen3_5(p)); }},
         {"glm4v", [](const ModelPackage& p) { check_patches(p, read_glm4v(p)); }},
         {"glm46v", [](const ModelPackage& p) { check_patches(p, read_glm4v(p)); }},
+        {"minicpmv4_6", [](const ModelPackage& p) { check_slices(p, read_minicpmv(p)); }},
         {"qwen3_vl_moe", [](const ModelPackage& p) { check_patches(p, read_qwen3_vl(p)); }},
         {"idefics3", [](const ModelPackage& p) { check_tiles(p, read_smolvlm(p)); }},
         {"smolvlm", [](const ModelPackage& p) { check_tiles(p, read_smolvlm(p)); }},
@@ -264,6 +266,23 @@ class ConfigExercise {
       demand(rules.budget * rules.pooled <= (tower != nullptr ? tower->positions : patches->positions),
              "a picture with patches beyond the last place");
     }
+  }
+
+  static void check_slices(const ModelPackage& package, const MiniCpmVFolder& folder) {
+    check_text(package, folder.model.text);
+    const MiniCpmVVision& tower = folder.model.vision;
+    demand(tower.heads * tower.head_dim == tower.hidden_size, "heads that are not the tower's width");
+    demand(tower.merger_layer >= 0 && tower.merger_layer < tower.layers, "a merger behind no layer");
+    demand(tower.table_side > 0 && tower.table_side <= 256, "more positions than can be");
+    for (const MiniCpmVPixels& pixels : {folder.image, folder.frame}) {
+      check_colours(pixels.patches.scaling);
+      const SliceRules& rules = pixels.slices;
+      demand(rules.patch_px == tower.patch_px && pixels.patches.patches.patch_px == tower.patch_px, "patches that are not the tower's");
+      demand(rules.joined == folder.model.joined, "tokens of other patches than the model's");
+      demand(rules.most_slices > 0 && rules.most_slices <= 64 && rules.scale_px / rules.patch_px <= 128, "more patches than can be");
+    }
+    for (const std::int64_t token : {folder.model.image_token_id, folder.model.video_token_id})
+      demand(token >= 0 && token < folder.model.text.vocabulary, "a picture that is no token");
   }
 
   template <typename Folder>

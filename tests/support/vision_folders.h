@@ -60,6 +60,8 @@ inline constexpr std::array kVisionFolders = {"gqa_tied",
                                               "gemma4_unified/saved",
                                               "glm4v/thinking",
                                               "glm4v/flash",
+                                              "minicpmv/published",
+                                              "minicpmv/fine",
                                               "mistral3/published",
                                               "mistral3/ministral"};
 

@@ -21,28 +21,43 @@ void mark_videos(const VisionLanguageModel& network, std::vector<TemplatePiece>&
   }
 }
 
-// Writes around each mark in the template's text what the family writes around one of `media`, which come in the marks' order.
-template <class Medium>
-void write_around(const VisionLanguageModel& network, std::string_view mark, const std::vector<Medium>& media,
-                  std::vector<TemplatePiece>& pieces) {
+// Writes around each mark in the template's text what around_of(number) says, of `count` media in the marks' order.
+template <class Around>
+void write_around(std::string_view mark, std::size_t count, Around around_of, std::vector<TemplatePiece>& pieces) {
   if (mark.empty()) return;
   std::size_t next = 0;
   for (TemplatePiece& piece : pieces) {
     if (piece.from_user) continue;
-    for (std::size_t at = piece.text.find(mark); at != std::string::npos && next < media.size(); at = piece.text.find(mark, at)) {
-      const TextAround around = network.text_around(media[next++]);
+    for (std::size_t at = piece.text.find(mark); at != std::string::npos && next < count; at = piece.text.find(mark, at)) {
+      const TextAround around = around_of(next++);
       piece.text.insert(at + mark.size(), around.after).insert(at, around.before);
       at += around.before.size() + mark.size() + around.after.size();
     }
   }
 }
 
+std::int64_t images_in(std::span<const Message> messages) {
+  std::int64_t images = 0;
+  for (const Message& message : messages) {
+    images += std::ranges::count_if(message.items, [](const Item& item) {
+      const auto* medium = std::get_if<MediaItem>(&item);
+      return medium != nullptr && medium->media.kind == MediaKind::kImage;
+    });
+  }
+  return images;
+}
+
 // The marks of new media with what the family writes around each.
-std::vector<TemplatePiece> with_text_around(const LoadedModel& model, std::vector<TemplatePiece> pieces, const PromptMedia& media) {
-  const VisionLanguageModel& network = *model.network;
+std::vector<TemplatePiece> with_text_around(const ThreadToRead& thread, std::vector<TemplatePiece> pieces, const PromptMedia& media) {
+  const VisionLanguageModel& network = *thread.model.network;
+  const std::int64_t images_read = images_in(thread.messages.first(thread.cached()));
   mark_videos(network, pieces);
-  write_around(network, kVideoMark, media.videos, pieces);
-  write_around(network, model.tokenizer->token_bytes(network.image_token_id()), media.images, pieces);
+  write_around(
+      kVideoMark, media.videos.size(), [&](std::size_t video) { return network.text_around(media.videos[video]); }, pieces);
+  const auto around_image = [&](std::size_t image) {
+    return network.text_around(media.images[image], images_read + static_cast<std::int64_t>(image));
+  };
+  write_around(thread.model.tokenizer->token_bytes(network.image_token_id()), media.images.size(), around_image, pieces);
   return pieces;
 }
 
@@ -63,7 +78,7 @@ PromptSegment build_prompt(const ThreadToRead& thread, const PromptMedia& media,
   std::optional<UnreadText> unread = unread_text(thread, media.videos, times);
   require(unread.has_value(), "build_prompt: a cache that the thread does not go on from");
   PromptSegment segment;
-  segment.token_ids = prompt_ids(*model.tokenizer, with_text_around(model, std::move(unread->pieces), media), unread->start);
+  segment.token_ids = prompt_ids(*model.tokenizer, with_text_around(thread, std::move(unread->pieces), media), unread->start);
   const std::span<const std::int64_t> prefix = missing_prefix(thread, segment.token_ids);
   segment.token_ids.insert(segment.token_ids.begin(), prefix.begin(), prefix.end());
 

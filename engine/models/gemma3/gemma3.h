@@ -34,7 +34,7 @@ class Gemma3 final : public VisionLanguageModel {
 
   const TextDecoder& text() const override { return text_; }
   std::string_view chat_template() const override { return kGemma3Template; }
-  TextAround text_around(const PictureSize& image) const override { return tokens_.around(crops(image)); }
+  TextAround text_around(const PictureSize& image, std::int64_t) const override { return tokens_.around(crops(image)); }
   std::int64_t image_token_id() const override { return tokens_.begin_token_id(); }
   std::int64_t video_token_id() const override { return kVideoPlaceholder; }
   std::vector<RowSpan> bidirectional_spans(std::span<const TokenOrigin> origins) const override;

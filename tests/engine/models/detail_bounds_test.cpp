@@ -56,7 +56,9 @@ TEST_P(DetailBounds, NoPictureTakesMoreThanItsBound) {
         continue;
       }
       // A picture that is cut has one tile at least, a budget is one of a few.
-      const std::int64_t least = choices.kind == DetailKind::kAnySize ? 0 : choices.kind == DetailKind::kBudgets ? 70 : choices.low;
+      const std::int64_t least = choices.kind == DetailKind::kAnySize   ? 0
+                                 : choices.kind == DetailKind::kBudgets ? 70
+                                                                        : image_tokens(size, 1);
       EXPECT_LE(tokens, std::max(most, least));
       if (choices.kind == DetailKind::kTiles) continue;  // another grid may fit a picture's shape in fewer tokens
       EXPECT_GE(tokens, before) << "more was allowed";
@@ -78,7 +80,10 @@ TEST_P(DetailBounds, NoFrameTakesMoreThanItsBound) {
         EXPECT_EQ(tokens, as_the_model);
         continue;
       }
-      EXPECT_LE(tokens, choices.kind == DetailKind::kBudgets ? std::max<std::int64_t>(most, 70) : most);
+      const std::int64_t least = choices.kind == DetailKind::kAnySize   ? 0
+                                 : choices.kind == DetailKind::kBudgets ? 70
+                                                                        : frame_tokens(size, 1);
+      EXPECT_LE(tokens, std::max(most, least));
       EXPECT_GE(tokens, before);
       before = tokens;
     }

@@ -19,6 +19,8 @@ from family_golden import GOLDEN, main, messages_of, picture, write, write_manif
 from safetensors.torch import save_file
 from transformers import AutoModelForImageTextToText, AutoProcessor
 
+import make_minicpmv_golden as minicpmv
+
 QUESTION = "What is in the picture?"
 STEP = 7  # one of so many pixels is kept
 OUT = GOLDEN / "detail" / "bounds"
@@ -217,6 +219,47 @@ class Edge(Asked):
         return cells.permute(1, 4, 2, 5, 0, 3, 6)
 
 
+class Slices(Asked):
+    """MiniCPM-V: downsample_mode and max_slice_nums, of which the first goes where all slices fit so."""
+
+    MOST = 36
+
+    def __init__(self, folder):
+        super().__init__(folder)
+        self.processor, network = minicpmv.InRows(self.processor), self.model
+        self.config = network.config
+        self.model = lambda use_cache, **inputs: network(**minicpmv.packed(inputs, network.config), use_cache=use_cache)
+
+    def taken(self, inputs):
+        return int(minicpmv.medium_rows(inputs["input_ids"][0], self.processor.tokenizer).sum())
+
+    def take(self, setting):
+        super().take(setting)
+        for name, value in setting.items():
+            setattr(self.videos, name, value)
+        self.config.downsample_mode = setting["downsample_mode"]
+
+    def setting(self, tokens, size, kind):
+        fine = dict(downsample_mode="4x", max_slice_nums=self.MOST)
+        self.take(fine)
+        if self.taken(self.image(size)) <= tokens:
+            return fine
+        fitting, most = None, 0
+        for slices in range(1, self.MOST + 1):
+            tried = dict(downsample_mode="16x", max_slice_nums=slices)
+            self.take(tried)
+            taken = self.taken(self.image(size))
+            if fitting is None or (taken <= tokens and taken >= most):
+                fitting, most = tried, taken
+        return fitting
+
+    def take_for(self, setting, kind):
+        self.take(setting)
+
+    def pixels(self, inputs, kind):
+        return inputs["pixel_values" if kind == "image" else "pixel_values_videos"]
+
+
 # Of each folder: how it is bounded, and cases as (kind, size, bound).
 FOLDERS = {
     "qwen2_vl/published": (Pixels, [("image", LARGE, 96), ("image", TALL, 8), ("image", SMALL, 30), ("video", (40, 61), 6)]),
@@ -228,6 +271,8 @@ FOLDERS = {
     "smolvlm/smolvlm2_split": (LongestEdge, [("image", LARGE, 10), ("image", LARGE, 60), ("image", TALL, 100)]),
     "llava/next_mistral": (Pinpoints, [("image", LARGE, 40), ("image", TALL, 60), ("image", LARGE, 70)]),
     "gqa_tied": (Pinpoints, [("image", LARGE, 60), ("image", TALL, 90)]),
+    "minicpmv/published": (Slices, [("image", LARGE, 60), ("image", LARGE, 1000), ("image", TALL, 3), ("image", SMALL, 50), ("video", (60, 110), 45)]),
+    "minicpmv/fine": (Slices, [("image", LARGE, 40), ("video", (40, 61), 90)]),
     "mistral3/published": (Edge, [("image", LARGE, 30), ("image", TALL, 21)]),
 }
 

@@ -1,0 +1,124 @@
+#include "engine/models/minicpmv/minicpmv.h"
+
+#include <algorithm>
+#include <array>
+#include <ranges>
+#include <utility>
+
+#include "engine/base/error.h"
+#include "engine/models/medium_features.h"
+#include "engine/models/qwen_vl_parts/patch_processor.h"
+#include "engine/text/tokenizer.h"
+#include "engine/text/tokenizer_file.h"
+
+namespace winnow {
+namespace {
+
+constexpr std::array<WeightNameRule, 4> kMiniCpmVNames = {{
+    {"model.language_model.", "text.model."},
+    {"lm_head.", "text.lm_head."},
+    {"model.vision_tower.", "tower."},
+    {"model.merger.", "merger."},
+}};
+
+// As a square picture that is not cut, and of so many slices a side.
+DetailChoices slice_detail(const MiniCpmVTokens& tokens, SliceRules rules, std::int64_t middle, std::int64_t most) {
+  rules.joined = 4;
+  const auto square = [&](std::int64_t slices) {
+    rules.most_slices = slices * slices;
+    const std::int64_t side = slices * rules.scale_px;
+    return tokens.count(sliced_picture({side, side}, rules));
+  };
+  return {DetailKind::kTiles, square(1), square(middle), square(most), 0};
+}
+
+}  // namespace
+
+MiniCpmV::MiniCpmV(const MiniCpmVFolder& folder, MiniCpmVTokens tokens, WeightReader& weights)
+    : tokens_(std::move(tokens)),
+      image_(folder.image),
+      frame_(folder.frame),
+      numbers_images_(folder.numbers_images),
+      text_(folder.model.text, weights, "text."),
+      tower_(folder.model.vision, folder.model.text.hidden_size, weights) {}
+
+TextAround MiniCpmV::text_around(const PictureSize& /*image*/, std::int64_t images_before) const {
+  return numbers_images_ ? TextAround{MiniCpmVTokens::before(images_before), ""} : TextAround{};
+}
+
+MediumTokens MiniCpmV::tokens_of(const MediaFacts& facts) const {
+  const SlicedPicture cut = sliced_picture(size_of(facts), rules(facts));
+  return facts.kind == MediaKind::kVideo ? tokens_.frames(cut, facts.frames) : tokens_.image(cut);
+}
+
+TokenPositions MiniCpmV::positions_of_stream(std::span<const TokenOrigin> origins, const StreamPositions& stream) const {
+  const auto shown = [](const TokenOrigin& origin) { return origin.modality == Modality::kVisual; };
+  const auto last = std::ranges::find_if(origins | std::views::reverse, shown);
+  const std::int32_t frame = last != origins.rend() ? last->frame : 0;
+  const auto tokens = static_cast<std::int64_t>(
+      std::ranges::count_if(origins, [&](const TokenOrigin& each) { return shown(each) && each.frame == frame; }));
+  return stream_positions_of_pictures(origins, stream, {tokens, tokens});
+}
+
+PixelValues MiniCpmV::preprocess(const MediaFacts& facts, std::span<const RgbImage> pictures) const {
+  require(facts.kind == MediaKind::kVideo || pictures.size() == 1, "preprocess: an image is one picture");
+  const MiniCpmVPixels& pixels = pixels_of(facts);
+  const SliceRules chosen = rules(facts);
+  const SlicedPicture cut = sliced_picture(size_of(facts), chosen);
+  const std::int64_t token_px = chosen.token_px();
+  const auto rows_of = [&](std::int64_t rows, std::int64_t columns) {
+    return patch_rows(pictures, {rows * token_px, columns * token_px}, pixels.patches);
+  };
+  at::Tensor patches = rows_of(cut.whole.rows, cut.whole.columns);
+  if (cut.slices() > 0) {
+    const std::int64_t down = cut.slice.rows * chosen.joined;
+    const std::int64_t across = cut.slice.columns * chosen.joined;
+    const std::int64_t frames = std::ssize(pictures);
+    const std::int64_t values = patches.size(1);
+    const at::Tensor all = rows_of(cut.rows * cut.slice.rows, cut.columns * cut.slice.columns);
+    const at::Tensor slices =
+        all.view({frames, cut.rows, down, cut.columns, across, values}).permute({0, 1, 3, 2, 4, 5}).reshape({frames, -1, values});
+    patches = at::cat({patches.view({frames, -1, values}), slices}, 1).flatten(0, 1);
+  }
+  return {patches, facts.picture.height_px, facts.picture.width_px};
+}
+
+EncodedParts MiniCpmV::encode(const MediaFacts& facts, const PixelValues& pixels, std::optional<VisionJudge> judge,
+                              const InterruptToken& interrupt) const {
+  const SliceRules chosen = rules(facts);
+  const SlicedPicture cut = sliced_picture(size_of(facts), chosen);
+  const std::int64_t unit = chosen.joined * chosen.joined;
+  const at::Tensor pictures = pixels.pixels.view({-1, cut.cells() * unit, pixels.pixels.size(1)});
+  const std::int64_t whole = cut.whole.cells() * unit;
+  MergedCells found = tower_.encode(pictures.narrow(1, 0, whole).flatten(0, 1), cut.whole, chosen.joined, judge, interrupt);
+  if (cut.slices() > 0) {
+    const at::Tensor rest = pictures.narrow(1, whole, pictures.size(1) - whole).flatten(0, 1);
+    const MergedCells slices = tower_.encode(rest, cut.slice, chosen.joined, judge, interrupt);
+    const std::int64_t count = pictures.size(0);
+    found.features = at::cat({found.features, slices.features.view({count, -1, slices.features.size(2)})}, 1);
+    if (judge) found.importance = at::cat({found.importance, slices.importance.view({count, -1})}, 1);
+  }
+  return {std::move(found.features), std::move(found.importance)};
+}
+
+MediaFeatures MiniCpmV::join(const MediaFacts& facts, const EncodedParts& parts) const {
+  return features_among_words(tokens_of(facts), parts, text_);
+}
+
+std::unique_ptr<VisionLanguageModel> load_minicpmv(ModelLoad& load) {
+  const MiniCpmVFolder folder = read_minicpmv(load.package());
+  const std::shared_ptr<const Tokenizer> tokenizer = load.package().shared_tokenizer();
+  const auto require_token = [&](const std::string& key, const std::string& token, std::int64_t id) {
+    if (tokenizer->token_id(token) == id) return;
+    throw Exception(ErrorCode::kDamagedFile, load.package().subject(ModelPart::kConfig) + ": " + key,
+                    "the tokenizer's " + token + " is another token");
+  };
+  require_token("image_token_id", "<|image_pad|>", folder.model.image_token_id);
+  require_token("video_token_id", "<|video_pad|>", folder.model.video_token_id);
+  MiniCpmVTokens tokens(*tokenizer, {folder.model.image_token_id, folder.model.video_token_id}, load.package().path());
+  load.info.picture_detail = slice_detail(tokens, folder.image.slices, 3, 6);
+  load.info.frame_detail = slice_detail(tokens, folder.frame.slices, 2, 3);
+  return std::make_unique<MiniCpmV>(folder, std::move(tokens), load.weights(kMiniCpmVNames));
+}
+
+}  // namespace winnow

@@ -1,0 +1,120 @@
+#include "engine/models/minicpmv/minicpmv_folder.h"
+
+#include <optional>
+#include <vector>
+
+#include "engine/base/error.h"
+#include "engine/models/config_fields.h"
+#include "engine/models/picture_config.h"
+
+namespace winnow {
+namespace {
+
+constexpr std::int64_t kMostTablePx = 16'384;
+constexpr std::int64_t kMostTableSide = 256;
+constexpr std::int64_t kMostScalePx = 4096;
+constexpr std::int64_t kMostSlicesOfAFile = 64;
+constexpr std::int64_t kMostPatchesOfASquare = std::int64_t{1} << 14;
+
+// Patches along a token's side.
+std::int64_t read_downsampling(const JsonObject& object) {
+  const std::string mode = object.string("downsample_mode", kMaxNameBytes, "16x");
+  if (mode != "16x" && mode != "4x") unsupported(object, "downsample_mode", quoted_name(mode) + " is neither 16x nor 4x");
+  return mode == "4x" ? 2 : 4;
+}
+
+void require_pairs(const JsonObject& object, const char* key) {
+  if (object.has(key) && object.integers(key, 1, 1024, 2) != std::vector<std::int64_t>{2, 2})
+    unsupported(object, key, "only squares of two patches a side are joined");
+}
+
+MiniCpmVVision parse_minicpmv_tower(const JsonObject& vision, const JsonObject& root) {
+  require_model_type(vision, "minicpmv4_6_vision", true);
+  MiniCpmVVision tower;
+  tower.hidden_size = vision.integer("hidden_size", 1, kMaxHidden);
+  tower.intermediate_size = vision.integer("intermediate_size", 1, kMaxIntermediate);
+  tower.layers = vision.integer("num_hidden_layers", 1, kMaxLayers);
+  tower.heads = vision.integer("num_attention_heads", 1, kMaxHeads);
+  tower.head_dim = read_head_dim(vision, tower.hidden_size, tower.heads);
+  if (tower.head_dim * tower.heads != tower.hidden_size)
+    vision.refuse(ErrorCode::kDamagedFile, "head_dim", "heads times head_dim must be hidden_size");
+  if (vision.integer("num_channels", 1, 16, 3) != 3) unsupported(vision, "num_channels", "pictures have three colours");
+  tower.patch_px = vision.integer("patch_size", 1, kMaxPatchPx);
+  const std::int64_t table_px = vision.integer("image_size", 1, kMostTablePx);
+  tower.table_side = table_px / tower.patch_px;
+  if (tower.table_side < 1) vision.refuse(ErrorCode::kDamagedFile, "image_size", "it is less than a patch");
+  if (tower.table_side > kMostTableSide) vision.refuse(ErrorCode::kLimitExceeded, "image_size", "more than 256 patches a side");
+  tower.norm_eps = vision.real("layer_norm_eps", kMinEpsilon, 1.0, tower.norm_eps);
+  tower.activation = read_activation(vision, "hidden_act", "gelu_pytorch_tanh");
+  require_pairs(vision, "window_kernel_size");
+  // The class takes the root's, whatever stands here.
+  tower.merger_layer = root.integer("insert_layer_id", -1, kMaxLayers, tower.merger_layer);
+  if (tower.merger_layer < 0 || tower.merger_layer >= tower.layers)
+    root.refuse(ErrorCode::kDamagedFile, "insert_layer_id", "the vision encoder has " + std::to_string(tower.layers) + " layers");
+  return tower;
+}
+
+MiniCpmVPixels parse_pixels(const JsonObject& object, const MiniCpmVConfig& model) {
+  if (!object.boolean("do_resize", true)) unsupported(object, "do_resize", "pictures that are not resized need not be whole tokens");
+  MiniCpmVPixels pixels;
+  pixels.slices.scale_px = object.integer("scale_resolution", 1, kMostScalePx, pixels.slices.scale_px);
+  pixels.slices.most_slices = object.integer("max_slice_nums", 1, kMostSlicesOfAFile, pixels.slices.most_slices);
+  if (!object.boolean("slice_mode", true)) pixels.slices.most_slices = 1;
+  pixels.slices.patch_px = object.integer("patch_size", 1, kMaxPatchPx, pixels.slices.patch_px);
+  pixels.slices.joined = read_downsampling(object);
+  if (pixels.slices.patch_px != model.vision.patch_px) {
+    object.refuse(ErrorCode::kDamagedFile, "patch_size",
+                  "the vision encoder takes patches of " + std::to_string(model.vision.patch_px) + " px");
+  }
+  if (pixels.slices.joined != model.joined) object.refuse(ErrorCode::kDamagedFile, "downsample_mode", "config.json has the other one");
+  const std::int64_t side = pixels.slices.scale_px / pixels.slices.patch_px;
+  if (side * side > kMostPatchesOfASquare)
+    object.refuse(ErrorCode::kLimitExceeded, "scale_resolution", "a picture may become more than 16,384 patches");
+  pixels.patches.patches = {pixels.slices.patch_px, 1, 1};
+  pixels.patches.filter = read_resample_filter(object);
+  pixels.patches.scaling = read_pixel_scaling(object, {.mean = {0.5, 0.5, 0.5}, .standard_deviation = {0.5, 0.5, 0.5}});
+  return pixels;
+}
+
+}  // namespace
+
+MiniCpmVConfig parse_minicpmv_config(const Json& document, const std::string& file) {
+  const JsonObject root(document, file);
+  require_model_type(root, "minicpmv4_6", true);
+  MiniCpmVConfig config;
+  const JsonObject text = root.object("text_config");
+  require_model_type(text, "qwen3_5_text", true);
+  config.text = parse_decoder_config(text, "qwen3_5_text");
+  config.text.tie_word_embeddings = root.boolean("tie_word_embeddings", false);  // the class does not ask the text model
+  config.vision = parse_minicpmv_tower(root.object("vision_config"), root);
+  config.joined = read_downsampling(root);
+  require_pairs(root, "merge_kernel_size");
+  if (root.integer("merger_times", 1, 16, 1) != 1) unsupported(root, "merger_times", "tokens are merged once");
+  const auto token_of = [&](const char* key) {  // the class has none of its own
+    return read_media_token(root, {key}, root.integer(key, 0, kMaxVocabulary), config.text.vocabulary);
+  };
+  config.image_token_id = token_of("image_token_id");
+  config.video_token_id = token_of("video_token_id");
+  if (config.image_token_id == config.video_token_id)
+    root.refuse(ErrorCode::kDamagedFile, "video_token_id", "it is the images' token, too");
+  return config;
+}
+
+MiniCpmVFolder read_minicpmv(const ModelPackage& package) {
+  const ModelDocument& config = package.required(ModelPart::kConfig);
+  MiniCpmVFolder folder;
+  folder.model = parse_minicpmv_config(config.content, config.subject);
+  const ProcessorDocuments documents = processor_documents(package);
+  const JsonObject& image = required_image(documents.image, package);
+  folder.image = parse_pixels(image, folder.model);
+  folder.numbers_images = image.boolean("use_image_id", true);
+  if (const ModelDocument* const processor = package.document(ModelPart::kProcessor))
+    folder.numbers_images = processor->root().boolean("use_image_id", folder.numbers_images);
+  const JsonObject& video = documents.video ? *documents.video : image;
+  if (video.integer("stack_frames", 1, 1024, 1) != 1) unsupported(video, "stack_frames", "a picture shows one frame");
+  folder.frame = parse_pixels(video, folder.model);
+  folder.frame.slices.most_slices = 1;
+  return folder;
+}
+
+}  // namespace winnow
