@@ -79,13 +79,16 @@ std::int64_t layers_that_slide(const JsonObject& text) {
 // Those of the text model that keep keys and values; others keep no more than a state or a window, or read an earlier layer's.
 std::int64_t layers_with_slots(const JsonObject& text) {
   const std::int64_t layers = text.integer("num_hidden_layers", 0, kMostLayers, 0);
+  if (!text.has("layer_types") && text.has("full_attn_idxs"))
+    return std::ssize(text.integers("full_attn_idxs", 0, kMostLayers, static_cast<std::size_t>(kMostLayers)));
   if (!text.has("layer_types")) return layers / text.integer("full_attention_interval", 1, kMostLayers, 1);
   const std::vector<std::string> types = text.strings("layer_types", kNameBytes, static_cast<std::size_t>(kMostLayers));
   const std::int64_t borrowing = text.integer("num_kv_shared_layers", 0, std::ssize(types), 0);
-  return std::ssize(types) - borrowing - std::ranges::count(types, "linear_attention") - layers_that_slide(text);
+  const auto keep_states = std::ranges::count(types, "linear_attention") + std::ranges::count(types, "conv");
+  return std::ssize(types) - borrowing - keep_states - layers_that_slide(text);
 }
 
-// As Qwen3.5's keys have them, whose defaults are those of its class, and Gemma 4's windows.
+// As Qwen3.5's and LFM2's keys have them, whose defaults are those of their classes, and Gemma 4's windows.
 std::int64_t state_bytes_of(const JsonObject& config) {
   constexpr std::int64_t kMostDelta = 1024;
   const auto inner = config.optional_object("text_config");
@@ -95,13 +98,17 @@ std::int64_t state_bytes_of(const JsonObject& config) {
     const std::int64_t tokens = text.integer("sliding_window", 2, std::int64_t{1} << 32, 1024) - 1;
     return sliding * kv_heads_of(text) * tokens * 2 * head_size_of(text) * static_cast<std::int64_t>(sizeof(float));
   }
+  const std::int64_t states = std::max<std::int64_t>(0, layers - layers_with_slots(text));
+  if (text.has("conv_L_cache")) {
+    const std::int64_t tokens = text.integer("conv_L_cache", 1, kMostDelta) - 1;
+    return states * tokens * text.integer("hidden_size", 0, kMostSize, 0) * static_cast<std::int64_t>(sizeof(float));
+  }
   if (!text.has("linear_num_value_heads")) return 0;
   const std::int64_t value_heads = text.integer("linear_num_value_heads", 0, kMostHeads);
   const std::int64_t key = text.integer("linear_key_head_dim", 0, kMostDelta, 128);
   const std::int64_t value = text.integer("linear_value_head_dim", 0, kMostDelta, 128);
   const std::int64_t channels = 2 * text.integer("linear_num_key_heads", 0, kMostHeads, 16) * key + value_heads * value;
   const std::int64_t tokens = text.integer("linear_conv_kernel_dim", 1, kMostDelta, 4) - 1;
-  const std::int64_t states = std::max<std::int64_t>(0, layers - layers_with_slots(text));
   return states * (value_heads * key * value + tokens * channels) * static_cast<std::int64_t>(sizeof(float));
 }
 

@@ -5,6 +5,7 @@
 
 #include "engine/base/error.h"
 #include "engine/device/work_team.h"
+#include "engine/layers/causal_convolution.h"
 #include "engine/layers/delta_chunks.h"
 #include "engine/layers/row_elements.h"
 #include "kernels/api/gated_delta.h"
@@ -53,13 +54,7 @@ at::Tensor delta_by_kernel(const DeltaRows& rows, const DeltaSizes& sizes, at::T
 
 // channels: [t, channels]. Returns them behind the convolution and SiLU, fp32.
 at::Tensor GatedDelta::convolved(const at::Tensor& channels, at::Tensor& recent) const {
-  const std::int64_t tokens = channels.size(0);
-  const at::Tensor all = at::cat({recent, channels}, 0);
-  recent.copy_(all.narrow(0, tokens, recent.size(0)));
-  const at::Tensor wide = all.to(at::kFloat);
-  at::Tensor sum = wide.narrow(0, 0, tokens) * convolution.select(0, 0);
-  for (std::int64_t i = 1; i < sizes.kernel; ++i) sum.addcmul_(wide.narrow(0, i, tokens), convolution.select(0, i));
-  at::Tensor rounded = sum.to(channels.scalar_type());
+  at::Tensor rounded = causal_convolution(channels, convolution, recent).to(channels.scalar_type());
   return at::silu_(rounded).to(at::kFloat);
 }
 

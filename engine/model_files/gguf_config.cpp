@@ -27,9 +27,10 @@ struct Architecture {
   enum class Gemma : int { kNone, kThird, kFourth } gemma = Gemma::kNone;
   // Layers without slots between those that attend, and norms stored as Gemma's.
   enum class States : int { kNone, kByKeyHead, kInTurn } states = States::kNone;  // and the order of value heads: DeltaSizes::in_turn
+  bool convolves = false;                                                         // short convolutions between layers that attend
 };
 
-constexpr std::array<Architecture, 16> kArchitectures = {{
+constexpr std::array<Architecture, 17> kArchitectures = {{
     {"llama", "LlamaForCausalLM", "llama", true},
     {"internlm2", "LlamaForCausalLM", "llama", true},  // whose packed wqkv converters take apart: the rest is a Llama
     {"mistral3", "MistralForCausalLM", "mistral", true},
@@ -47,6 +48,7 @@ constexpr std::array<Architecture, 16> kArchitectures = {{
     {"smollm3", "SmolLM3ForCausalLM", "smollm3", true},
     {"gemma3", "Gemma3ForCausalLM", "gemma3_text", false, Architecture::Gemma::kThird},  // as well
     {"gemma4", "Gemma4ForCausalLM", "gemma4_text", false, Architecture::Gemma::kFourth},
+    {"lfm2", "Lfm2ForCausalLM", "lfm2", false, Architecture::Gemma::kNone, Architecture::States::kNone, true},
 }};
 
 // Metadata of one architecture: keys without its name in front.
@@ -63,6 +65,7 @@ class Keys {
 
   const Architecture& architecture() const { return *architecture_; }
   bool keeps_states() const { return architecture_->states != Architecture::States::kNone; }
+  bool convolves() const { return architecture_->convolves; }
   bool is(Architecture::Gemma gemma) const { return architecture_->gemma == gemma; }
   std::string key(const char* name) const { return std::string(architecture_->name) + "." + name; }
   bool has(const char* name) const { return metadata_.has(key(name)); }
@@ -189,9 +192,10 @@ struct NameRule {
   std::string_view canonical;
 };
 
-constexpr std::array<NameRule, 6> kWholeNames = {{
+constexpr std::array<NameRule, 7> kWholeNames = {{
     {"token_embd", "model.embed_tokens"},
     {"output_norm", "model.norm"},
+    {"token_embd_norm", "model.embedding_norm"},  // LFM2's last norm
     {"output", "lm_head"},
     {"per_layer_token_embd", "model.embed_tokens_per_layer"},
     {"per_layer_model_proj", "model.per_layer_model_projection"},
@@ -246,6 +250,21 @@ constexpr std::array<NameRule, 3> kWholeStateNames = {{
     {"ssm_dt.bias", "linear_attn.dt_bias"},
     // Ollama's.
     {"ssm_dt", "linear_attn.dt_bias"},
+}};
+
+// Of LFM2, before those. Its last norm has a name that is the embedding's elsewhere.
+constexpr std::array<NameRule, 11> kShortConvNames = {{
+    {"attn_norm", "operator_norm"},
+    {"attn_q_norm", "self_attn.q_layernorm"},
+    {"attn_k_norm", "self_attn.k_layernorm"},
+    {"attn_output", "self_attn.out_proj"},
+    {"shortconv.conv", "conv.conv"},
+    {"shortconv.in_proj", "conv.in_proj"},
+    {"shortconv.out_proj", "conv.out_proj"},
+    {"ffn_norm", "ffn_norm"},
+    {"ffn_gate", "feed_forward.w1"},
+    {"ffn_up", "feed_forward.w3"},
+    {"ffn_down", "feed_forward.w2"},
 }};
 
 constexpr std::array<NameRule, 16> kLayerNames = {{
@@ -422,6 +441,24 @@ void add_states(const Keys& keys, Json& config) {
                                                         : 2.0;
 }
 
+// Which layers attend: those that have KV heads. The MLP's size is the one that the folder's class computes.
+void add_short_convs(const Keys& keys, Json& config) {
+  if (keys.integer("attention.sliding_window", 0) > 0) keys.refuse("short convolutions beside a sliding window are not read");
+  const std::vector<std::int64_t> kv_heads = keys.of_layers("attention.head_count_kv", config.at("num_hidden_layers"));
+  std::int64_t of_attention = 0;
+  Json types = Json::array();
+  for (const std::int64_t heads : kv_heads) {
+    if (heads != 0 && of_attention != 0 && heads != of_attention) keys.refuse("layers of one kind that differ are not read");
+    if (heads != 0) of_attention = heads;
+    types.push_back(heads == 0 ? "conv" : "full_attention");
+  }
+  config["layer_types"] = types;
+  config["num_key_value_heads"] = of_attention;
+  config["conv_L_cache"] = keys.integer("shortconv.l_cache");
+  config["norm_eps"] = config.at("rms_norm_eps");
+  config["block_auto_adjust_ff_dim"] = false;
+}
+
 }  // namespace
 
 std::vector<std::string> known_gguf_architectures() {
@@ -449,7 +486,7 @@ Json gguf_config(const GgufMetadata& metadata, const GgufTensorFacts& tensors, s
                                          : keys.integer("feed_forward_length")},
       {"num_hidden_layers", layers_of(keys)},
       {"num_attention_heads", heads},
-      {"num_key_value_heads", by_layer ? heads : key_value_heads(keys, heads)},
+      {"num_key_value_heads", by_layer || keys.convolves() ? heads : key_value_heads(keys, heads)},
       {"head_dim", head_dim},
       {"rms_norm_eps", keys.real("attention.layer_norm_rms_epsilon", third ? 1e-6 : 1e-5)},
       {"rope_theta", keys.real("rope.freq_base", third ? keys.real("rope.global.freq_base", 1e6) : 10000.0)},
@@ -475,6 +512,7 @@ Json gguf_config(const GgufMetadata& metadata, const GgufTensorFacts& tensors, s
   if (keys.is(Architecture::Gemma::kThird)) add_gemma3(keys, config);
   if (keys.is(Architecture::Gemma::kFourth)) add_gemma4(keys, tensors, config);
   if (keys.keeps_states()) add_states(keys, config);
+  if (keys.convolves()) add_short_convs(keys, config);
   return config;
 }
 
@@ -541,6 +579,9 @@ std::optional<std::string> hugging_face_name(const GgufMetadata& metadata, const
   if (keys.keeps_states()) {
     if (auto name = renamed(product, kStateNames)) return layer + *name + ending;
   }
+  if (keys.convolves()) {
+    if (auto name = renamed(product, kShortConvNames)) return layer + *name + ending;
+  }
   if (auto name = renamed(product, kLayerNames)) return layer + *name + ending;
   // Early files of Mixtral have a tensor for each expert: "ffn_up.3".
   const std::size_t expert = product.find('.');
@@ -558,7 +599,8 @@ bool stored_with_one(const GgufMetadata& metadata, const std::string& canonical)
 }
 
 std::vector<std::int64_t> folder_shape(const std::string& canonical, std::vector<std::int64_t> stored) {
-  if (canonical.ends_with("linear_attn.conv1d.weight") && stored.size() == 2) stored.insert(stored.begin() + 1, 1);
+  const bool kernel = canonical.ends_with("linear_attn.conv1d.weight") || canonical.ends_with(".conv.conv.weight");
+  if (kernel && stored.size() == 2) stored.insert(stored.begin() + 1, 1);
   if (canonical.ends_with("mlp.shared_expert_gate.weight") && stored.size() == 1) stored.insert(stored.begin(), 1);
   return stored;
 }

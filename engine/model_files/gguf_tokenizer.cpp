@@ -134,7 +134,8 @@ void add_merges(const GgufVocabulary& vocabulary, TokenizerFile& file) {
 TokenizerFile byte_level_file(const GgufVocabulary& vocabulary) {
   const GgufPreTokenizer* known = gguf_pre_tokenizer(vocabulary.pre);
   if (known == nullptr) {
-    throw Exception(ErrorCode::kUnsupportedModel, vocabulary.path, "the pre-tokenizer " + quoted_name(vocabulary.pre) + " is not supported");
+    throw Exception(ErrorCode::kUnsupportedModel, vocabulary.path,
+                    "the pre-tokenizer " + quoted_name(vocabulary.pre) + " is not supported");
   }
   TokenizerFile file;
   file.ignore_merges = known->ignore_merges;

@@ -1,12 +1,13 @@
 // The configuration of a language model, read from config.json (`text_config` of a vision-language model) and checked.
 //
 // Describes transformer_decoder.h. Read here for Llama, Mistral, Mixtral, Ministral 3, Qwen2, Qwen3, Qwen3-MoE, Qwen3-Next, Qwen3.5,
-// SmolLM3 and the decoders of Qwen2-VL, Qwen2.5-VL, Qwen3-VL, Qwen3.5, GLM-4V and MiniCPM-V, whose families read their rotary axes.
-// Falcon, Gemma 3 and Gemma 4 have readers of their own (causal_lm/falcon_config.h, gemma3_config.h, gemma4/gemma4_text_config.h). Zero heads, indivisible
-// head counts, unknown activations and partial rotary embeddings are refused by name. Qwen3-Next's and Qwen3.5's have layers without slots
-// between their attention layers. Keys of both transformers 4 (rope_theta, rope_scaling) and 5 (rope_parameters) are read. Missing fields
-// of a Llama or Mistral take the defaults of LlamaConfig and MistralConfig, because published folders say "_name_or_path" and little more.
-// The weight names, not this file, decide which projections have biases. Errors: as config_fields.h. No torch. Threads: plain values.
+// SmolLM3 and the decoders of Qwen2-VL, Qwen2.5-VL, Qwen3-VL, Qwen3.5, GLM-4V and MiniCPM-V, whose families read their rotary axes. Falcon,
+// Gemma 3, Gemma 4 and LFM2 have readers of their own (causal_lm/falcon_config.h, gemma3_config.h, gemma4/gemma4_text_config.h,
+// lfm2/lfm2_text_config.h). Zero heads, indivisible head counts, unknown activations and partial rotary embeddings are refused by name.
+// Qwen3-Next's, Qwen3.5's and LFM2's have layers without slots between their attention layers. Keys of both transformers 4 (rope_theta,
+// rope_scaling) and 5 (rope_parameters) are read. Missing fields of a Llama or Mistral take the defaults of LlamaConfig and MistralConfig,
+// because published folders say "_name_or_path" and little more. The weight names, not this file, decide which projections have biases.
+// Errors: as config_fields.h. No torch. Threads: plain values.
 #pragma once
 
 #include <cstdint>
@@ -65,6 +66,12 @@ struct SlidingHeads {
   std::int64_t window = 0;  // less than max_positions
 };
 
+// Layers without slots that convolve the last few tokens (LFM2).
+struct ShortConvSizes {
+  std::int64_t kernel = 0;  // tokens under the convolution, the own one included; at least 2
+  bool biased = false;      // the convolution, and the products before and behind it
+};
+
 // Names of a decoder's tensors; the defaults are Llama's, which most share.
 struct DecoderNames {
   std::string_view embedding = "model.embed_tokens";
@@ -76,6 +83,8 @@ struct DecoderNames {
   std::string_view value = "self_attn.v_proj";
   // A fused matrix: for each kv head the rows of its queries, its key and its value. Empty: three matrices.
   std::string_view query_key_value{};
+  std::string_view query_norm = "self_attn.q_norm";
+  std::string_view key_norm = "self_attn.k_norm";
   std::string_view output = "self_attn.o_proj";
   std::string_view mlp_norm = "post_attention_layernorm";
   std::string_view attention_out_norm{};  // norms of the outputs of attention and MLP before they are added; empty: none
@@ -84,7 +93,7 @@ struct DecoderNames {
   std::string_view gate = "mlp.gate_proj";  // empty: a plain MLP
   std::string_view up = "mlp.up_proj";
   std::string_view down = "mlp.down_proj";
-  std::string_view delta = "linear_attn";  // of a layer without slots: what its tensors' names begin with
+  std::string_view mixer = "linear_attn";  // of a layer without slots: what its tensors' names begin with
   std::string_view model = "model.";       // of what belongs to no layer (layer_inputs.h)
 };
 
@@ -117,9 +126,10 @@ struct DecoderConfig {
   bool value_norm = false;      // RMS norm of every head of v, without weights (Gemma 4)
   bool value_is_key = false;    // layers that rotate by `rotary` have no v_proj: values are keys, before the keys' norm (Gemma 4)
   bool output_gate = false;     // q_proj has each head's gate of the attention's output behind its query (Qwen3.5)
-  // Layers without slots (Qwen3.5): for each layer whether it is one. Empty: none.
+  // Layers without slots (Qwen3.5, LFM2): for each layer whether it is one. Empty: none.
   std::vector<bool> recurrent{};
-  DeltaSizes delta{};  // of each
+  std::optional<ShortConvSizes> short_conv{};  // what each is; else a gated delta rule
+  DeltaSizes delta{};
   // At the end so many layers have no keys and values of their own: they read those of the last layer before them that rotates as they do
   // (Gemma 4). Their MLPs have a size of their own.
   std::int64_t borrowing_layers = 0;
@@ -136,6 +146,8 @@ struct DecoderConfig {
   DecoderNames names{};
   std::vector<std::int64_t> eos_token_ids;  // of text_config; generation_config.json takes precedence
 
+  // Of each layer without slots.
+  StateShape state() const { return short_conv ? StateShape{0, 0, 0, short_conv->kernel - 1, hidden_size} : delta.state(); }
   // Whether the elements of heads of q and k are held in another order than they are stored (head_order.h).
   bool reorders_heads() const { return rotary.rotated != 0 || pairs == RotaryPairs::kNeighbours; }
 };

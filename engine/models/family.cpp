@@ -38,6 +38,7 @@ constexpr auto kFamilies = std::to_array<Family>({
     {"mistral3", "Mistral3ForConditionalGeneration", FamilyLoader::kMistral3, false},
     {"gemma4", "Gemma4ForConditionalGeneration", FamilyLoader::kGemma4Vision},
     {"gemma4_unified", "Gemma4UnifiedForConditionalGeneration", FamilyLoader::kGemma4Vision},
+    {"lfm2_vl", "Lfm2VlForConditionalGeneration", FamilyLoader::kLfm2Vision, false},
     {"llama", "LlamaForCausalLM", FamilyLoader::kCausalLm},
     {"mistral", "MistralForCausalLM", FamilyLoader::kCausalLm},
     {"ministral3", "Ministral3ForCausalLM", FamilyLoader::kCausalLm},
@@ -52,6 +53,7 @@ constexpr auto kFamilies = std::to_array<Family>({
     {"falcon", "FalconForCausalLM", FamilyLoader::kFalcon},
     {"gemma3_text", "Gemma3ForCausalLM", FamilyLoader::kGemma3},
     {"gemma4_text", "Gemma4ForCausalLM", FamilyLoader::kGemma4},
+    {"lfm2", "Lfm2ForCausalLM", FamilyLoader::kLfm2},
 });
 
 // architectures[0], or nothing where the file has no such list.

@@ -25,10 +25,12 @@ enum class FamilyLoader {
   kGemma3Vision,
   kMistral3,
   kGemma4Vision,
+  kLfm2Vision,
   kCausalLm,
   kFalcon,
   kGemma3,
   kGemma4,
+  kLfm2,
 };
 
 struct Family {

@@ -1,7 +1,7 @@
 // Vision features between text tokens: pixel shuffle, merging into embeddings, and positions in a watched source.
 //
-// Used by the families that write text between pictures (smolvlm/, internvl/, gemma3/, gemma4/, minicpmv/, mistral3/). Threads: engine thread; callers hold
-// c10::InferenceMode. Errors: kInternal for pictures that do not fit their tokens.
+// Used by the families that write text between pictures (smolvlm/, internvl/, gemma3/, gemma4/, minicpmv/, mistral3/). Threads: engine
+// thread; callers hold c10::InferenceMode. Errors: kInternal for pictures that do not fit their tokens.
 #pragma once
 
 #include <ATen/ATen.h>

@@ -1,22 +1,25 @@
-// A decoder layer without slots: a gated delta rule in place of attention, and an MLP. Used by transformer_decoder.h.
+// A decoder layer without slots: a gated delta rule or a short convolution in place of attention, and an MLP. Used by
+// transformer_decoder.h.
 #pragma once
 
 #include <ATen/ATen.h>
 
 #include <algorithm>
 #include <cstdint>
+#include <variant>
 
 #include "engine/base/interrupt.h"
 #include "engine/kv_cache/layer_states.h"
 #include "engine/layers/gated_delta.h"
 #include "engine/layers/mlp.h"
 #include "engine/layers/norm.h"
+#include "engine/layers/short_conv.h"
 
 namespace winnow {
 
 struct RecurrentLayer {
   Norm input_norm;
-  GatedDelta mixer;
+  std::variant<GatedDelta, ShortConv> mixer;
   Norm mlp_norm;
   Mlp mlp;
 
@@ -24,7 +27,8 @@ struct RecurrentLayer {
   // undefined; the layer's own update then.
   void step(at::Tensor& rows, at::Tensor& added, LayerState& state) const {
     const at::Tensor input = added.defined() ? input_norm.after_adding(rows, added) : input_norm(rows);
-    added = mlp(mlp_norm.after_adding(rows, mixer(input, state)));
+    const at::Tensor mixed = std::visit([&](const auto& each) { return each(input, state); }, mixer);
+    added = mlp(mlp_norm.after_adding(rows, mixed));
   }
 
   // A segment, in tiles of so many rows; hidden [n, hidden] is changed in place. Throws Interrupted between two tiles.

@@ -8,6 +8,7 @@
 #include "engine/models/gemma4/gemma4.h"
 #include "engine/models/glm4v/glm4v.h"
 #include "engine/models/internvl/internvl.h"
+#include "engine/models/lfm2/lfm2_vl.h"
 #include "engine/models/llava/llava.h"
 #include "engine/models/llava_onevision/llava_onevision.h"
 #include "engine/models/minicpmv/minicpmv.h"
@@ -49,6 +50,8 @@ std::unique_ptr<VisionLanguageModel> load_with(FamilyLoader loader, ModelLoad& l
       return load_mistral3(load);
     case FamilyLoader::kGemma4Vision:
       return load_gemma4_vision(load);
+    case FamilyLoader::kLfm2Vision:
+      return load_lfm2_vl(load);
     case FamilyLoader::kCausalLm:
       return load_causal_lm(load);
     case FamilyLoader::kFalcon:
@@ -57,6 +60,8 @@ std::unique_ptr<VisionLanguageModel> load_with(FamilyLoader loader, ModelLoad& l
       return load_gemma3(load);
     case FamilyLoader::kGemma4:
       return load_gemma4(load);
+    case FamilyLoader::kLfm2:
+      return load_lfm2(load);
   }
   throw Exception(ErrorCode::kInternal, load.package().path(), "a family without a loader");
 }

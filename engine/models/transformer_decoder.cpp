@@ -20,6 +20,7 @@
 #include "engine/models/head_order.h"
 #include "engine/models/narrow_heads.h"
 #include "engine/models/past_rows.h"
+#include "engine/models/short_conv_weights.h"
 
 namespace winnow {
 namespace {
@@ -225,8 +226,8 @@ TransformerDecoder::Layer TransformerDecoder::read_layer(WeightReader& weights, 
   layer.input_norm = read_norm(weights, prefix + std::string(config_.names.input_norm));
   layer.qkv = read_query_key_value(weights, prefix, layer);
   if (config_.query_key_norm) {
-    layer.query_norm = read_head_norm(weights, prefix + "self_attn.q_norm", layer.head_dim);
-    if (!layer.lender) layer.key_norm = read_head_norm(weights, prefix + "self_attn.k_norm", layer.head_dim);
+    layer.query_norm = read_head_norm(weights, prefix + std::string(config_.names.query_norm), layer.head_dim);
+    if (!layer.lender) layer.key_norm = read_head_norm(weights, prefix + std::string(config_.names.key_norm), layer.head_dim);
   }
   if (config_.value_norm) layer.value_norm = {at::ones({layer.head_dim}, at::TensorOptions(device_).dtype(dtype_)), config_.norm_eps};
   const std::string output = prefix + std::string(config_.names.output);
@@ -245,8 +246,12 @@ TransformerDecoder::Layer TransformerDecoder::read_layer(WeightReader& weights, 
 RecurrentLayer TransformerDecoder::read_recurrent_layer(WeightReader& weights, const std::string& prefix) const {
   RecurrentLayer layer;
   layer.input_norm = read_norm(weights, prefix + std::string(config_.names.input_norm));
-  const std::string mixer = prefix + std::string(config_.names.delta) + ".";
-  layer.mixer = read_gated_delta(weights, mixer, config_.delta, config_.hidden_size, config_.norm_eps);
+  const std::string mixer = prefix + std::string(config_.names.mixer) + ".";
+  if (config_.short_conv) {
+    layer.mixer = read_short_conv(weights, mixer, *config_.short_conv, config_.hidden_size);
+  } else {
+    layer.mixer = read_gated_delta(weights, mixer, config_.delta, config_.hidden_size, config_.norm_eps);
+  }
   layer.mlp_norm = read_norm(weights, prefix + std::string(config_.names.mlp_norm));
   layer.mlp = read_mlp(weights, prefix, config_.intermediate_size);
   return layer;
@@ -267,7 +272,7 @@ KvShape TransformerDecoder::kv_shape() const {
   if (config_.recurrent.empty()) return shape;
   for (const Layer& layer : layers_) shape.states_with.push_back(std::ssize(layer.before));
   shape.states_with[LayerId(layers() - 1)] += std::ssize(last_);
-  shape.state = config_.delta.state();
+  shape.state = config_.state();
   return shape;
 }
 

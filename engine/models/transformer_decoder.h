@@ -1,4 +1,4 @@
-// The decoder of Llama, Mistral, Ministral 3, Qwen2, Qwen3, Qwen3-Next, Qwen3.5, Falcon, Gemma 3 and Gemma 4 as a TextDecoder.
+// The decoder of Llama, Mistral, Ministral 3, Qwen2, Qwen3, Qwen3-Next, Qwen3.5, Falcon, Gemma 3, Gemma 4 and LFM2 as a TextDecoder.
 // DecoderConfig selects RMS or layer norms, rotary axes, GQA, query and key norms, a gated or plain MLP after or parallel to attention,
 // mixture of experts, and layers without slots.
 //
@@ -9,12 +9,12 @@
 // layers with a window that have KV heads of their own (DecoderConfig::sliding): their slots lie beside (KvShape::sliding), and they are
 // computed with the layer behind them, too (transformer_decoder_sliding.cpp).
 //
-// Used by the families with this language model (causal_lm/, gemma3/, gemma4/, internvl/, llava/, llava_onevision/, mistral3/, qwen2_vl/,
-// qwen3_vl/, smolvlm/). Biases exist if the weights have them (for q, k and v all three or none); tied output projections share the
-// embedding table. Prefill runs a layer tile by tile, each tile through attention and MLP before the next. Activations stay O(tile), beside
-// the segment's hidden states, keys and values. Dtype fp32, bf16 or (on a GPU) fp16; rounding follows transformers' order of operations.
-// Threads: engine thread; methods need c10::InferenceMode. Errors: kDamagedFile naming the tensor (missing, wrong shape, not finite);
-// Interrupted.
+// Used by the families with this language model (causal_lm/, gemma3/, gemma4/, internvl/, lfm2/, llava/, llava_onevision/, mistral3/,
+// qwen2_vl/, qwen3_vl/, smolvlm/). Biases exist if the weights have them (for q, k and v all three or none); tied output projections share
+// the embedding table. Prefill runs a layer tile by tile, each tile through attention and MLP before the next. Activations stay O(tile),
+// beside the segment's hidden states, keys and values. Dtype fp32, bf16 or (on a GPU) fp16; rounding follows transformers' order of
+// operations. Threads: engine thread; methods need c10::InferenceMode. Errors: kDamagedFile naming the tensor (missing, wrong shape, not
+// finite); Interrupted.
 #pragma once
 
 #include <ATen/ATen.h>

@@ -58,7 +58,11 @@ struct VitConfig {
   std::int64_t position_rows = 0;               // rows of the table; 0: one per patch
   std::vector<std::int64_t> row_of_patch = {};  // table row of each patch; empty: its index
   std::int64_t position_side = 0;               // a table of so many patches a side is resized (bicubic); 0: not resized
-  bool use_head = true;                         // the file has SigLIP's pooling head, which is never used
+  // Pictures come in their own proportions, as rows of patches, and the table of position_side patches a side is resized for each
+  // (bilinear, antialiased; SigLIP 2 NaFlex). image_size_px is not used.
+  bool native_sizes = false;
+  bool patch_kernel = true;  // patches are embedded by a stored convolution; false: by a product, colours innermost
+  bool use_head = true;      // the file has SigLIP's pooling head, which is never used
 
   VitNames names{};
 

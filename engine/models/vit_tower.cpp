@@ -27,7 +27,13 @@ void VitTower::read_embeddings(WeightReader& weights, const std::string& prefix)
   const std::int64_t hidden = config_.hidden_size;
   const std::int64_t patch = config_.patch_size_px;
   const std::string patches = prefix + std::string(config_.names.patch_embedding);
-  patch_embedding_.weight = weights.tensor(patches + ".weight", {hidden, config_.channels, patch, patch}).reshape({hidden, -1});
+  const std::string kernel = patches + ".weight";
+  if (!config_.patch_kernel) {
+    const at::Tensor stored = weights.tensor(kernel, {hidden, patch * patch * config_.channels});
+    patch_embedding_.weight = stored.view({hidden, patch, patch, config_.channels}).permute({0, 3, 1, 2}).reshape({hidden, -1});
+  } else {
+    patch_embedding_.weight = weights.tensor(kernel, {hidden, config_.channels, patch, patch}).reshape({hidden, -1});
+  }
   if (config_.patch_bias) patch_embedding_.bias = weights.tensor(patches + ".bias", {hidden});
   if (config_.class_token) {
     const std::string name = prefix + std::string(config_.names.class_token);
@@ -45,7 +51,7 @@ at::Tensor VitTower::read_positions(WeightReader& weights, const std::string& na
   at::Tensor table =
       config_.batched_tables ? weights.tensor(name, {1, rows, hidden}).reshape({rows, hidden}) : weights.tensor(name, {rows, hidden});
   if (!config_.row_of_patch.empty()) return table.index_select(0, numbers_on(table.device(), config_.row_of_patch));
-  if (side == 0 || side == config_.patches_per_side) return table;
+  if (side == 0 || side == config_.patches_per_side || config_.native_sizes) return table;
   const at::Tensor map = table.narrow(0, beside, side * side).to(at::kFloat).view({1, side, side, hidden}).permute({0, 3, 1, 2});
   const at::Tensor resized =
       at::upsample_bicubic2d(map.contiguous(), {config_.patches_per_side, config_.patches_per_side}, /*align_corners=*/false);
@@ -94,17 +100,41 @@ TowerFeatures VitTower::encode(const at::Tensor& pixels, std::optional<VisionJud
   require(pixels.dim() == 4 && pixels.size(0) > 0 && pixels.size(1) == config_.channels && pixels.size(2) == config_.image_size_px &&
               pixels.size(3) == config_.image_size_px,
           "the pixels do not have the vision tower's size");
+  return encode_blocks(
+      pixels, kFramesPerBlock, [this](const at::Tensor& block) { return embed(block); }, judge, interrupt);
+}
+
+TowerFeatures VitTower::encode_patches(const at::Tensor& patches, const PatchRows& grid, std::optional<VisionJudge> judge,
+                                       const InterruptToken& interrupt) const {
+  const std::int64_t values = config_.channels * config_.patch_size_px * config_.patch_size_px;
+  require(
+      config_.native_sizes && patches.dim() == 3 && patches.size(0) > 0 && patches.size(1) == grid.patches() && patches.size(2) == values,
+      "the patches are not those of such pictures");
+  const at::Tensor positions = positions_of(grid);
+  const auto embedded = [&](const at::Tensor& block) { return patch_embedding_(block.to(position_embedding_.options())).add_(positions); };
+  return encode_blocks(patches, std::max<std::int64_t>(1, kPatchesPerBlock / grid.patches()), embedded, judge, interrupt);
+}
+
+at::Tensor VitTower::positions_of(const PatchRows& grid) const {
+  const std::int64_t side = config_.position_side;
+  const at::Tensor map = position_embedding_.to(at::kFloat).view({1, side, side, config_.hidden_size}).permute({0, 3, 1, 2});
+  const at::Tensor resized = at::_upsample_bilinear2d_aa(map.contiguous(), {grid.rows, grid.columns}, /*align_corners=*/false);
+  return resized.permute({0, 2, 3, 1}).reshape({grid.patches(), config_.hidden_size}).to(position_embedding_.scalar_type());
+}
+
+template <class Embed>
+TowerFeatures VitTower::encode_blocks(const at::Tensor& input, std::int64_t at_once, Embed embed, std::optional<VisionJudge> judge,
+                                      const InterruptToken& interrupt) const {
   std::vector<at::Tensor> features, importance;
-  for (std::int64_t first = 0; first < pixels.size(0); first += kFramesPerBlock) {
-    TowerFeatures block = encode_block(pixels.narrow(0, first, std::min(kFramesPerBlock, pixels.size(0) - first)), judge, interrupt);
+  for (std::int64_t first = 0; first < input.size(0); first += at_once) {
+    TowerFeatures block = encode_block(embed(input.narrow(0, first, std::min(at_once, input.size(0) - first))), judge, interrupt);
     features.push_back(std::move(block.features));
     if (judge) importance.push_back(std::move(block.importance));
   }
   return {features.size() == 1 ? features.front() : at::cat(features, 0), judge ? at::cat(importance, 0) : at::Tensor()};
 }
 
-TowerFeatures VitTower::encode_block(const at::Tensor& pixels, std::optional<VisionJudge> judge, const InterruptToken& interrupt) const {
-  at::Tensor hidden = embed(pixels);
+TowerFeatures VitTower::encode_block(at::Tensor hidden, std::optional<VisionJudge> judge, const InterruptToken& interrupt) const {
   // A state is kept only if it is a feature; layers work in place.
   std::vector<at::Tensor> features(feature_states_.size());
   const auto keep = [&](std::int64_t state) {

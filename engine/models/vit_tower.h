@@ -1,9 +1,10 @@
-// A vision transformer (SigLIP, CLIP or InternViT): frames or tiles in, hidden states of selected layers out.
+// A vision transformer (SigLIP, SigLIP 2, CLIP or InternViT): frames, tiles or pictures in their own proportions in, hidden states of
+// selected layers out.
 //
-// Used by the LLaVA families, smolvlm/, internvl/ and gemma3/. Layers after the last selected one are neither read nor run. The tower's
-// last norm is left to the callers; its pooling head is never used. A class token comes before the patches, in features and importance.
-// Dtype fp32, bf16 or (on a GPU) fp16. Threads: engine thread; methods need c10::InferenceMode. Errors: kDamagedFile naming the tensor;
-// Interrupted.
+// Used by the LLaVA families, smolvlm/, internvl/, gemma3/ and lfm2/. Layers after the last selected one are neither read nor run. The
+// tower's last norm is left to the callers; its pooling head is never used. A class token comes before the patches, in features and
+// importance. Dtype fp32, bf16 or (on a GPU) fp16. Threads: engine thread; methods need c10::InferenceMode. Errors: kDamagedFile naming the
+// tensor; Interrupted.
 #pragma once
 
 #include <ATen/ATen.h>
@@ -36,8 +37,20 @@ class VitTower {
   // "vision_tower.vision_model.".
   VitTower(const VitConfig& config, std::vector<std::int64_t> feature_states, WeightReader& weights, const std::string& prefix);
 
+  // Of pictures in their own proportions (VitConfig::native_sizes).
+  struct PatchRows {
+    std::int64_t rows = 0;
+    std::int64_t columns = 0;
+    std::int64_t patches() const { return rows * columns; }
+  };
+  // Patches that go through a layer at a time, in whole pictures.
+  static constexpr std::int64_t kPatchesPerBlock = 8192;
+
   // pixels: fp32 [frames, 3, side, side], on any device.
   TowerFeatures encode(const at::Tensor& pixels, std::optional<VisionJudge> judge, const InterruptToken& interrupt) const;
+  // patches: fp32 [pictures, patches, 3 * patch * patch] of pictures of one size, row by row, on any device; colours outermost.
+  TowerFeatures encode_patches(const at::Tensor& patches, const PatchRows& grid, std::optional<VisionJudge> judge,
+                               const InterruptToken& interrupt) const;
 
  private:
   struct Layer {
@@ -55,7 +68,13 @@ class VitTower {
   at::Tensor read_positions(WeightReader& weights, const std::string& name) const;
   Linear read_query_key_value(WeightReader& weights, const std::string& prefix) const;
   Layer read_layer(WeightReader& weights, const std::string& prefix) const;
-  TowerFeatures encode_block(const at::Tensor& pixels, std::optional<VisionJudge> judge, const InterruptToken& interrupt) const;
+  // Blocks of so many pictures or frames of `input`, each embedded by `embed`.
+  template <class Embed>
+  TowerFeatures encode_blocks(const at::Tensor& input, std::int64_t at_once, Embed embed, std::optional<VisionJudge> judge,
+                              const InterruptToken& interrupt) const;
+  // hidden: [frames, tokens, hidden], embedded.
+  TowerFeatures encode_block(at::Tensor hidden, std::optional<VisionJudge> judge, const InterruptToken& interrupt) const;
+  at::Tensor positions_of(const PatchRows& grid) const;
   at::Tensor embed(const at::Tensor& pixels) const;
   // [frames, tokens, 3, heads, d], in place.
   void normalise_heads(const Layer& layer, at::Tensor& qkv) const;
@@ -70,7 +89,7 @@ class VitTower {
   std::vector<std::int64_t> feature_states_;
   Linear patch_embedding_;         // [hidden, 3 * patch * patch]: the convolution as a GEMM
   at::Tensor class_embedding_;     // [hidden]; undefined without a class token
-  at::Tensor position_embedding_;  // [tokens, hidden]
+  at::Tensor position_embedding_;  // [tokens, hidden]; of native sizes the whole table
   LayerNorm first_norm_;           // before the layers, if configured
   std::vector<Layer> layers_;
 };

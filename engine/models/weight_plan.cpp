@@ -11,7 +11,7 @@ namespace {
 bool of_a_layer(const std::string& name, const StoredTensor& tensor) {
   const bool matrix = tensor.shape.size() == 2 || (tensor.shape.size() == 3 && tensor.shape.front() > 1);
   const auto says = [&](std::string_view part) { return name.find(part) != std::string::npos; };
-  return matrix && !says("pos") && !says("mm_input_projection") && !says("conv1d");
+  return matrix && !says("pos") && !says("mm_input_projection") && !says("conv1d") && !says("conv.conv") && !says("patch_embedding");
 }
 
 bool stays_narrow(const std::string& name, const StoredTensor& tensor) {

@@ -28,6 +28,8 @@
 #include "engine/models/glm4v/glm4v_config.h"
 #include "engine/models/internvl/internvl_config.h"
 #include "engine/models/internvl/original_config.h"
+#include "engine/models/lfm2/lfm2_text_config.h"
+#include "engine/models/lfm2/lfm2_vl_config.h"
 #include "engine/models/llava/llava_config.h"
 #include "engine/models/llava_onevision/llava_onevision_config.h"
 #include "engine/models/minicpmv/minicpmv_folder.h"
@@ -117,6 +119,8 @@ class ConfigExercise {
         {"gemma4_unified", [](const ModelPackage& p) { check_soft_tokens(p, read_gemma4(p)); }},
         {"gemma3_text", [](const ModelPackage& p) { check_text(p, parse_gemma3_config(root(p))); }},
         {"gemma4_text", [](const ModelPackage& p) { check_text(p, parse_gemma4_config(root(p))); }},
+        {"lfm2_vl", [](const ModelPackage& p) { check_cells(p, read_lfm2_vl(p)); }},
+        {"lfm2", [](const ModelPackage& p) { check_text(p, parse_lfm2_config(root(p))); }},
     });
   }
 
@@ -178,6 +182,9 @@ class ConfigExercise {
       demand(std::ssize(text.rotated_otherwise) == text.layers && !text.rotated_otherwise.back(), "the last layer has a window");
     }
     demand(text.borrowing_layers >= 0 && text.borrowing_layers < text.layers, "no layer has keys of its own");
+    demand(text.recurrent.empty() || std::ssize(text.recurrent) == text.layers, "states of other layers");
+    demand(text.recurrent.empty() || std::ranges::count(text.recurrent, false) > 0, "no layer attends");
+    if (text.short_conv) demand(text.short_conv->kernel > 1 && text.short_conv->kernel <= 64, "a convolution over nothing");
     demand(text.windows.empty() || std::ssize(text.windows) == text.layers - text.borrowing_layers, "windows of other layers");
     demand(text.rotated_otherwise.empty() || std::ssize(text.rotated_otherwise) == text.layers, "rotations of other layers");
     for (const std::int64_t window : text.windows) demand(window >= 0, "a window before the first token");
@@ -252,6 +259,23 @@ class ConfigExercise {
     demand(tower.layers > 0 && tower.head_dim % 4 == 0 && tower.heads * tower.head_dim == tower.hidden_size, "heads that cannot be turned");
     demand(folder.longest_edge_px > 0 && folder.longest_edge_px <= tower.image_px, "a picture that the tower does not take");
     demand(folder.model.image_token_id >= 0 && folder.model.image_token_id < folder.model.text.vocabulary, "a picture that is no token");
+  }
+
+  static void check_cells(const ModelPackage& package, const Lfm2VlFolder& folder) {
+    check_text(package, folder.model.text);
+    check_tower(folder.model.vision);
+    check_colours(folder.pictures.scaling);
+    const Lfm2PictureRules& pictures = folder.pictures;
+    demand(folder.model.vision.native_sizes && folder.model.vision.position_side > 0, "a tower that takes no picture");
+    demand(pictures.patch_px == folder.model.vision.patch_size_px && pictures.merge == folder.model.merge,
+           "patches that are not the tower's");
+    demand(!pictures.cuts() || pictures.tiles.side_px % pictures.cell_px() == 0, "tiles that are no whole tokens");
+    demand(folder.model.image_token_id >= 0 && folder.model.image_token_id < folder.model.text.vocabulary, "a picture that is no token");
+    for (const PixelSize size : {PixelSize{1, 200}, PixelSize{8000, 8000}, PixelSize{3, 2}}) {
+      const Lfm2PicturePlan plan = lfm2_picture_plan(size, pictures);
+      const std::int64_t tokens = tokens_of_plan(plan, pictures);
+      demand(tokens > 0 && tokens <= 1'000'000, "a picture of no tokens, or of too many");
+    }
   }
 
   static void check_soft_tokens(const ModelPackage& package, const Gemma4Folder& folder) {

@@ -62,6 +62,10 @@ inline constexpr std::array kVisionFolders = {"gqa_tied",
                                               "glm4v/flash",
                                               "minicpmv/published",
                                               "minicpmv/fine",
+                                              "lfm2_vl/published",
+                                              "lfm2_vl/saved",
+                                              "lfm2_vl/uncut",
+                                              "lfm2_vl/defaults",
                                               "mistral3/published",
                                               "mistral3/ministral"};
 

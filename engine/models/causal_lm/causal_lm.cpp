@@ -6,6 +6,7 @@
 #include "engine/models/causal_lm/falcon_config.h"
 #include "engine/models/causal_lm/gemma3_config.h"
 #include "engine/models/gemma4/gemma4_text_config.h"
+#include "engine/models/lfm2/lfm2_text_config.h"
 
 namespace winnow {
 namespace {
@@ -49,6 +50,10 @@ std::unique_ptr<VisionLanguageModel> load_gemma3(ModelLoad& load) {
 
 std::unique_ptr<VisionLanguageModel> load_gemma4(ModelLoad& load) {
   return load_text_model(parse_gemma4_config(load.package().required(ModelPart::kConfig).root()), load);
+}
+
+std::unique_ptr<VisionLanguageModel> load_lfm2(ModelLoad& load) {
+  return load_text_model(parse_lfm2_config(load.package().required(ModelPart::kConfig).root()), load);
 }
 
 }  // namespace winnow

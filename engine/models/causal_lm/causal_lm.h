@@ -1,4 +1,4 @@
-// A text-only language model: Llama, Mistral, Qwen2, Qwen3, Qwen3-Next, Qwen3.5, Falcon, Gemma 3 and Gemma 4.
+// A text-only language model: Llama, Mistral, Qwen2, Qwen3, Qwen3-Next, Qwen3.5, Falcon, Gemma 3, Gemma 4 and LFM2.
 //
 // Made by registry.h, used as VisionLanguageModel. ModelTraits::sees is false, so engine/generation refuses images and videos before it
 // opens them; calling the media methods breaks their precondition. Threads: engine thread; methods need
@@ -39,5 +39,6 @@ std::unique_ptr<VisionLanguageModel> load_causal_lm(ModelLoad& load);
 std::unique_ptr<VisionLanguageModel> load_falcon(ModelLoad& load);
 std::unique_ptr<VisionLanguageModel> load_gemma3(ModelLoad& load);
 std::unique_ptr<VisionLanguageModel> load_gemma4(ModelLoad& load);
+std::unique_ptr<VisionLanguageModel> load_lfm2(ModelLoad& load);
 
 }  // namespace winnow

@@ -17,8 +17,8 @@
 #include "engine/base/json_document.h"
 #include "engine/model_files/model_package.h"
 #include "engine/models/decoder_config.h"
-#include "engine/models/internvl/tile_choice.h"
 #include "engine/models/llava_parts/picture_rules.h"
+#include "engine/models/tile_choice.h"
 #include "engine/models/vit_config.h"
 #include "engine/weights/weight_names.h"
 

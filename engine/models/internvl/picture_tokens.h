@@ -12,9 +12,9 @@
 #include <string>
 #include <vector>
 
-#include "engine/models/internvl/tile_choice.h"
 #include "engine/models/media_facts.h"
 #include "engine/models/medium_tokens.h"
+#include "engine/models/tile_choice.h"
 #include "engine/text/tokenizer.h"
 
 namespace winnow {

@@ -1,8 +1,8 @@
 // Pixels of images and video frames as rows of patches, resized and normalised as transformers does it.
 //
-// Used by qwen2_vl.h, qwen3_vl.h, mistral3.h and minicpmv.h. transformers 5.2 loads the torchvision image processor by default (Qwen2VLImageProcessorFast),
-// whatever class the folder names, so images and frames both follow torchvision's 8-bit antialiased resize (resize.h). Input: upright RGB8
-// as picture_limits.h. Errors: those. Threads: const calls from several threads.
+// Used by qwen2_vl.h, qwen3_vl.h, mistral3.h and minicpmv.h. transformers 5.2 loads the torchvision image processor by default
+// (Qwen2VLImageProcessorFast), whatever class the folder names, so images and frames both follow torchvision's 8-bit antialiased resize
+// (resize.h). Input: upright RGB8 as picture_limits.h. Errors: those. Threads: const calls from several threads.
 #pragma once
 
 #include <ATen/ATen.h>

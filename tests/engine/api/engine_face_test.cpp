@@ -29,9 +29,10 @@ TEST(EngineFace, DescribesAModelAndItsFiles) {
 // Recurrent layers take no bytes a token, by their interval and by their names, nor do layers that read an earlier one's keys.
 TEST(EngineFace, CountsTheKeysAndValuesOfLayersThatAttend) {
   constexpr std::int64_t kKeyAndValue = 2 * 2;
-  const auto bytes_of = [](const char* folder) {
-    return summary_of_model(test_support::golden_folder(folder) + "/model").kv_bytes_per_token;
-  };
+  const auto of_path = [](const char* path) { return summary_of_model(test_support::golden_folder(path)).kv_bytes_per_token; };
+  const auto bytes_of = [&](const char* folder) { return of_path((std::string(folder) + "/model").c_str()); };
+  EXPECT_EQ(of_path("recurrent_text/lfm2"), 2 * kKeyAndValue * 2 * 8);
+  EXPECT_EQ(of_path("recurrent_text/lfm2_saved"), 1 * kKeyAndValue * 2 * 8);
   EXPECT_EQ(bytes_of("qwen3_5/published"), 3 * kKeyAndValue * 2 * 32);
   EXPECT_EQ(bytes_of("qwen3_5/saved"), 2 * kKeyAndValue * 16);
   EXPECT_EQ(bytes_of("gemma4/published"), 3 * kKeyAndValue * 16);
@@ -46,6 +47,8 @@ TEST(EngineFace, CountsTheStatesOfTheOtherLayers) {
   EXPECT_EQ(bytes_of("qwen3_5/published/gguf/model.gguf"), bytes_of("qwen3_5/published/model"));
   EXPECT_EQ(bytes_of("qwen3_5/saved/model"), 3 * (3 * 8 * 8 + 2 * (3 * 24)) * 4);
   EXPECT_EQ(bytes_of("recurrent_text/qwen3_next"), 2 * (4 * 8 * 12 + 3 * (2 * 16 + 48)) * 4);
+  EXPECT_EQ(bytes_of("recurrent_text/lfm2"), 3 * 3 * 32 * 4);
+  EXPECT_EQ(bytes_of("recurrent_text/lfm2_saved"), 2 * 2 * 32 * 4);
   EXPECT_EQ(bytes_of("gemma4_large/dense/model"), 4 * 2 * 19 * 2 * 8 * 4) << "windows";
   EXPECT_EQ(bytes_of("gemma4_experts/saved/model"), 2 * 4 * 95 * 2 * 8 * 4);
   EXPECT_EQ(bytes_of("gemma4_unified/saved/model"), 2 * 1 * 63 * 2 * 12 * 4) << "pictures see themselves in some";

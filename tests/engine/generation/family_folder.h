@@ -28,12 +28,25 @@
 namespace winnow::testing {
 
 inline auto family_folders() {
-  std::vector<const char*> folders = {"text_models/llama_tied",     "text_models/llama_biased",      "text_models/llama_dynamic",
-                                      "text_models/llama_longrope", "text_models/mistral",           "text_models/mistral_window",
-                                      "text_models/qwen2",          "text_models/qwen2_window",      "text_models/qwen3",
-                                      "text_models/qwen3_moe",      "text_models/falcon_7b",         "text_models/falcon_11b",
-                                      "text_models/falcon_40b",     "text_models/falcon_sequential", "text_models/gemma3",
-                                      "text_models/gemma3_untied",  "text_models/smollm3",           "quantised/awq",
+  std::vector<const char*> folders = {"text_models/llama_tied",
+                                      "text_models/llama_biased",
+                                      "text_models/llama_dynamic",
+                                      "text_models/llama_longrope",
+                                      "text_models/mistral",
+                                      "text_models/mistral_window",
+                                      "text_models/qwen2",
+                                      "text_models/qwen2_window",
+                                      "text_models/qwen3",
+                                      "text_models/qwen3_moe",
+                                      "text_models/falcon_7b",
+                                      "text_models/falcon_11b",
+                                      "text_models/falcon_40b",
+                                      "text_models/falcon_sequential",
+                                      "text_models/gemma3",
+                                      "text_models/gemma3_untied",
+                                      "text_models/smollm3",
+                                      "recurrent_text/lfm2",
+                                      "quantised/awq",
                                       "quantised/packed_ordered"};
   for (const char* const folder : test_support::kVisionFolders) {
     if (std::string_view(folder) != test_support::kRefusesAnImage) folders.push_back(folder);

@@ -253,6 +253,40 @@ TEST_F(GgufModels, AQwen35MoeHasAnExpertThatAllTokensGoThrough) {
       << "its values lie together for a key head";
 }
 
+// Layers without KV heads are short convolutions.
+TEST_F(GgufModels, AnLfm2HasLayersThatConvolve) {
+  const auto lfm2 = [](const std::vector<std::int32_t>& kv_heads) {
+    GgufWriter writer = beginning("lfm2");
+    return writer.uint32("lfm2.block_count", 3)
+        .uint32("lfm2.context_length", 512)
+        .uint32("lfm2.embedding_length", 8)
+        .uint32("lfm2.feed_forward_length", 12)
+        .uint32("lfm2.attention.head_count", 2)
+        .int32s("lfm2.attention.head_count_kv", kv_heads)
+        .uint32("lfm2.shortconv.l_cache", 3);
+  };
+  const std::string data(3 * 8 * 8 * 4, '\0');
+  const GgufModel found = model(lfm2({0, 1, 0})
+                                    .tensor("token_embd_norm.weight", {8}, kGgufF32, data.substr(0, 32))
+                                    .tensor("blk.0.shortconv.conv.weight", {3, 8}, kGgufF32, data.substr(0, 96))
+                                    .tensor("blk.0.shortconv.in_proj.weight", {8, 24}, kGgufF32, data)
+                                    .tensor("blk.0.ffn_gate.weight", {8, 8}, kGgufF32, data.substr(0, 256))
+                                    .tensor("blk.1.attn_q_norm.weight", {4}, kGgufF32, data.substr(0, 16)));
+  const Json& config = found.required(ModelPart::kConfig).content;
+  EXPECT_EQ(config["architectures"][0], "Lfm2ForCausalLM");
+  EXPECT_EQ(config["layer_types"], (std::vector<std::string>{"conv", "full_attention", "conv"}));
+  EXPECT_EQ(config["num_key_value_heads"], 1);
+  EXPECT_EQ(config["conv_L_cache"], 3);
+  EXPECT_FALSE(config["block_auto_adjust_ff_dim"]);
+  const TensorFile& tensors = *found.tensors().files.front();
+  EXPECT_EQ(tensors.tensor("model.layers.0.conv.conv.weight").shape, (std::vector<std::int64_t>{8, 1, 3}));
+  for (const char* name : {"model.embedding_norm.weight", "model.layers.0.conv.in_proj.weight", "model.layers.0.feed_forward.w1.weight",
+                           "model.layers.1.self_attn.q_layernorm.weight"})
+    EXPECT_TRUE(tensors.tensors().contains(name)) << name;
+  refuse(lfm2({0, 1, 2}), ErrorCode::kUnsupportedModel, "layers of one kind");
+  refuse(lfm2({0, 1, 0}).uint32("lfm2.attention.sliding_window", 64), ErrorCode::kUnsupportedModel, "sliding window");
+}
+
 TEST_F(GgufModels, TheTemplateIsTheFilesOrChatMl) {
   GgufWriter with = sized(beginning("llama"), "llama");
   const GgufModel own = model(with.text("tokenizer.chat_template", "{{ messages[0]['content'] }}"));

@@ -262,7 +262,7 @@ TEST_F(GgufEyes, NamedOnesThatDoNotBelongToItAreRefused) {
   };
   refused(mmproj("idefics3", 8), "tokens of 8 features, and the text model's have 4");
   refused(mmproj("paligemma"),
-          "does not run the projector \"paligemma\"; it runs gemma3, gemma4uv, gemma4v, idefics3, internvl, mlp, pixtral, "
+          "does not run the projector \"paligemma\"; it runs gemma3, gemma4uv, gemma4v, idefics3, internvl, lfm2, mlp, pixtral, "
           "qwen2.5vl_merger, qwen2vl_merger");
   refused(mmproj("qwen2vl_merger"), "architecture qwen2vl");
   refused(text_model(), "not an mmproj file");

@@ -88,6 +88,10 @@ Values metadata_of(const std::string& architecture) {
     values["rope.freq_base_swa"] = broken(1e4F);
     values["final_logit_softcapping"] = broken(30.0F);
   }
+  if (architecture == "lfm2") {
+    values["attention.head_count_kv"] = wholes({0, 2, 0, 2});
+    values["shortconv.l_cache"] = whole(3);
+  }
   Values named = {{"general.architecture", words_of(architecture)}, {"tokenizer.ggml.padding_token_id", whole(0)}};
   for (auto& [key, value] : values) named[architecture + "." + key] = std::move(value);
   return named;
@@ -127,10 +131,19 @@ const std::vector<GgufValue>& wrong_gguf_values() {
 // What tensors say beside the metadata.
 std::vector<GgufTensorFacts> tensor_facts() {
   constexpr float kEndless = std::numeric_limits<float>::infinity();
-  return {{},
-          {true, true, {1.0F, 1.0F, 1e30F, 1e30F, 1e30F, 1e30F, 1e30F, 1e30F}},
-          {true, false, {1.0F, 4.0F, 8.0F, 8.0F, 8.0F, 8.0F, 8.0F, 8.0F}},
-          {false, true, {kEndless, 0.0F, -1.0F, std::numeric_limits<float>::quiet_NaN()}}};
+  const std::int64_t most = std::numeric_limits<std::int64_t>::max();
+  return {
+      {},
+      {.embedding_rows = kGgufVocabulary + 8,
+       .expert_rows = 32,
+       .has_output = true,
+       .values_are_keys = true,
+       .frequency_factors = {1.0F, 1.0F, 1e30F, 1e30F, 1e30F, 1e30F, 1e30F, 1e30F}},
+      {.embedding_rows = most,
+       .expert_rows = most,
+       .has_output = true,
+       .frequency_factors = {1.0F, 4.0F, 8.0F, 8.0F, 8.0F, 8.0F, 8.0F, 8.0F}},
+      {.expert_rows = 1, .values_are_keys = true, .frequency_factors = {kEndless, 0.0F, -1.0F, std::numeric_limits<float>::quiet_NaN()}}};
 }
 
 class HostileGgufConfig : public ::testing::TestWithParam<std::string> {

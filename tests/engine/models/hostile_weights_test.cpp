@@ -122,11 +122,11 @@ INSTANTIATE_TEST_SUITE_P(Families, HostileWeights,
                                            "qwen3_5_moe/published", "smolvlm/smolvlm2_split", "smolvlm/idefics3_plain",
                                            "internvl/qwen2_saved", "internvl/llama_published", "internvl/chat_internlm2",
                                            "gemma3/published", "gemma4/published", "gemma4_large/dense", "gemma4_experts/saved",
-                                           "gemma4_unified/published", "glm4v/thinking", "minicpmv/published", "mistral3/published",
-                                           "text_models/llama_biased", "text_models/qwen3", "text_models/qwen3_moe", "text_models/mixtral",
-                                           "text_models/falcon_7b", "text_models/falcon_40b", "text_models/gemma3", "text_models/smollm3",
-                                           "recurrent_text/qwen3_5", "recurrent_text/qwen3_5_moe", "recurrent_text/qwen3_next",
-                                           "recurrent_text/gemma4"),
+                                           "gemma4_unified/published", "glm4v/thinking", "lfm2_vl/published", "minicpmv/published",
+                                           "mistral3/published", "text_models/llama_biased", "text_models/qwen3", "text_models/qwen3_moe",
+                                           "text_models/mixtral", "text_models/falcon_7b", "text_models/falcon_40b", "text_models/gemma3",
+                                           "text_models/smollm3", "recurrent_text/qwen3_5", "recurrent_text/qwen3_5_moe",
+                                           "recurrent_text/qwen3_next", "recurrent_text/gemma4", "recurrent_text/lfm2"),
                          testing::folder_info_name);
 
 }  // namespace

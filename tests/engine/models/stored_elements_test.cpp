@@ -137,7 +137,8 @@ INSTANTIATE_TEST_SUITE_P(Families, StoredElements,
                                            Numbers{"gemma3/published", 1, at::kBFloat16, "BF16"},        //
                                            Numbers{"text_models/falcon_7b", 1, at::kBFloat16, "BF16"},   //
                                            Numbers{"text_models/qwen3_moe", 1, at::kBFloat16, "BF16"},   //
-                                           Numbers{"recurrent_text/qwen3_5_moe", 1, at::kBFloat16, "BF16"}),
+                                           Numbers{"recurrent_text/qwen3_5_moe", 1, at::kBFloat16, "BF16"},
+                                           Numbers{"recurrent_text/lfm2", 1, at::kBFloat16, "BF16"}),
                          [](const auto& info) { return testing::folder_test_name(info.param.folder); });
 
 }  // namespace

@@ -215,6 +215,7 @@ TEST(VisionFamilies, ATokenizerWithAnotherImageTokenIsRefused) {
   for (const auto& [folder, key] : std::map<std::string, std::string>{{"gemma3/narrow_window", "image_token_index"},
                                                                       {"gemma4/saved", "image_token_id"},
                                                                       {"internvl/qwen2_saved", "image_token_id"},
+                                                                      {"lfm2_vl/published", "image_token_id"},
                                                                       {"mistral3/published", "image_token_index"},
                                                                       {"smolvlm/smolvlm2_split", "image_token_id"}}) {
     const test_support::FolderCopy copy(folder);

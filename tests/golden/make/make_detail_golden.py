@@ -260,6 +260,31 @@ class Slices(Asked):
         return inputs["pixel_values" if kind == "image" else "pixel_values_videos"]
 
 
+class TilesOrTokens(Tiles):
+    """LFM2-VL: max_tiles, up to the folder's, as long as two tiles and the thumbnail fit; else max_image_tokens of a picture that is not cut."""
+
+    def setting(self, tokens, size, kind):
+        images = self.images
+        side, most = (images.tile_size // images.encoder_patch_size // images.downsample_factor)**2, images.max_image_tokens
+        tiles = min(images.max_tiles, (tokens - 2 - most - 1) // (side + 1))
+        if tiles > 1:
+            return dict(max_tiles=tiles, min_tiles=min(images.min_tiles, tiles))
+        most = min(most, tokens - 2)
+        least = min(images.min_image_tokens, max(1, most // 4)) if most < images.max_image_tokens else images.min_image_tokens
+        return dict(do_image_splitting=False, max_image_tokens=most, min_image_tokens=least)
+
+    def taken(self, inputs):
+        """The program counts the names of tiles, too."""
+        start, end = self.processor.tokenizer.convert_tokens_to_ids(["<|image_start|>", "<|image_end|>"])
+        ids = inputs["input_ids"][0].tolist()
+        return ids.index(end) - ids.index(start) + 1
+
+    def pixels(self, inputs, kind):
+        """Without the patches that fill a batch up, colours outermost."""
+        patch, pictures = self.images.encoder_patch_size, zip(inputs["pixel_values"], inputs["spatial_shapes"].prod(-1).tolist())
+        return torch.cat([values[:patches] for values, patches in pictures]).unflatten(1, (patch, patch, 3)).permute(0, 3, 1, 2)
+
+
 # Of each folder: how it is bounded, and cases as (kind, size, bound).
 FOLDERS = {
     "qwen2_vl/published": (Pixels, [("image", LARGE, 96), ("image", TALL, 8), ("image", SMALL, 30), ("video", (40, 61), 6)]),
@@ -274,6 +299,7 @@ FOLDERS = {
     "minicpmv/published": (Slices, [("image", LARGE, 60), ("image", LARGE, 1000), ("image", TALL, 3), ("image", SMALL, 50), ("video", (60, 110), 45)]),
     "minicpmv/fine": (Slices, [("image", LARGE, 40), ("video", (40, 61), 90)]),
     "mistral3/published": (Edge, [("image", LARGE, 30), ("image", TALL, 21)]),
+    "lfm2_vl/published": (TilesOrTokens, [("image", LARGE, 90), ("image", LARGE, 20), ("image", TALL, 12), ("image", SMALL, 10)]),
 }
 
 

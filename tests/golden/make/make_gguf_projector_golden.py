@@ -28,13 +28,14 @@ from transformers import LlamaConfig
 
 FOLDERS = {"smolvlm/smolvlm2_split": "smollm", "qwen2_vl/published": "qwen2", "qwen2_5_vl/published": "qwen2", "qwen3_vl/published": "qwen2",
            "qwen3_vl/experts": "qwen2", "qwen3_5/published": "qwen35", "qwen3_5_moe/published": "qwen35", "internvl/qwen2_saved": "qwen2", "internvl/llama_published": None,
-           "gemma3/published": "gemma", "mistral3/published": None, "mistral3/ministral": None, "gemma4/published": "own", "gemma4_large/dense": "own", "gemma4_experts/saved": "own", "gemma4_unified/published": "own"}
+           "gemma3/published": "gemma", "mistral3/published": None, "mistral3/ministral": None, "gemma4/published": "own", "gemma4_large/dense": "own", "gemma4_experts/saved": "own", "gemma4_unified/published": "own",
+           "lfm2_vl/defaults": "lfm2"}
 # Their eyes are written by the converter of 2023, which is the only one for them. Its kernels and projector are F16.
 LEGACY_FOLDERS = ["llava/llava_llama", "llava/next_mistral"]
 # Whose text model is written once more, as an InternLM2 (internlm2.gguf): the same Llama under InternVL's original names, q, k and v packed.
 INTERNLM2 = "internvl/llama_published"
 # Of text alone, and without a tokenizer.
-TEXT_FOLDERS = ["text_models/qwen3_moe", "text_models/mixtral", "recurrent_text/qwen3_next"]
+TEXT_FOLDERS = ["text_models/qwen3_moe", "text_models/mixtral", "recurrent_text/qwen3_next", "recurrent_text/lfm2_saved"]
 GOLDEN = pathlib.Path(__file__).resolve().parents[1]
 CLIP_MEAN, CLIP_STD = [0.48145466, 0.4578275, 0.40821073], [0.26862954, 0.26130258, 0.27577711]
 
@@ -172,7 +173,17 @@ def main():
         elif kind == ModelType.TEXT:
             model_class.get_vocab_base_pre = lambda self, tokenizer: pre
             model_class.set_vocab = lambda self: self._set_vocab_gpt2()  # what it comes to without a SentencePiece model
-        own = model_class.set_gguf_parameters
+        own, own_tensors = model_class.set_gguf_parameters, model_class.modify_tensors
+        if model_class.__name__ == "LFM2VLModel":  # which takes patches of 16 px for granted
+            patch = hparams["vision_config"]["patch_size"]
+
+            def of_patches(self, tensor, name, bid):
+                if "patch_embedding.weight" not in name:
+                    yield from own_tensors(self, tensor, name, bid)
+                    return
+                yield from base.MmprojModel.modify_tensors(self, tensor.view(-1, patch, patch, 3).permute(0, 3, 1, 2), name, bid)
+
+            model_class.modify_tensors = of_patches
 
         def parameters(self):
             own(self)
@@ -186,7 +197,7 @@ def main():
                 writer.tensor_map = gguf.get_tensor_name_map(gguf.MODEL_ARCH.MMPROJ, 16)
             writer.write()
         finally:
-            model_class.set_gguf_parameters = own
+            model_class.set_gguf_parameters, model_class.modify_tensors = own, own_tensors
             if kind == ModelType.TEXT and pre == "own":
                 gguf.LlamaHfVocab.all_tokens = own_tokens
 
@@ -229,7 +240,7 @@ def main():
             (model / "preprocessor_config.json").write_text(json.dumps(processor))
             vision = config["vision_config"]
             # Published ones name the classes of their halves, and how many tiles a picture has.
-            text_class = {"llama": "LlamaForCausalLM", "mistral": "MistralForCausalLM", "qwen2": "Qwen2ForCausalLM"}
+            text_class = {"llama": "LlamaForCausalLM", "mistral": "MistralForCausalLM", "qwen2": "Qwen2ForCausalLM", "lfm2": "Lfm2ForCausalLM"}
             if config.get("text_config", {}).get("model_type") in text_class:
                 config["text_config"].setdefault("architectures", [text_class[config["text_config"]["model_type"]]])
             if name.startswith("internvl"):

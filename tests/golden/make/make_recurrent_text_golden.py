@@ -17,7 +17,7 @@ import transformers
 from family_golden import GOLDEN, main
 from make_qwen3_5_golden import STEADY
 from safetensors.torch import load_file, save_file
-from transformers import (Gemma4ForCausalLM, Gemma4TextConfig, Qwen3_5ForCausalLM, Qwen3_5MoeForCausalLM, Qwen3_5MoeTextConfig, Qwen3_5TextConfig, Qwen3NextConfig,
+from transformers import (AutoModelForCausalLM, Gemma4ForCausalLM, Gemma4TextConfig, Lfm2Config, Lfm2ForCausalLM, Qwen3_5ForCausalLM, Qwen3_5MoeForCausalLM, Qwen3_5MoeTextConfig, Qwen3_5TextConfig, Qwen3NextConfig,
                           Qwen3NextForCausalLM)
 
 import make_text_model_golden as text
@@ -92,6 +92,43 @@ CONFIGURATIONS |= {
                     sliding_window=16, layer_types=[SLIDING, FULL, SLIDING, FULL], num_kv_shared_layers=2, use_double_wide_mlp=True,
                     hidden_size_per_layer_input=4, vocab_size_per_layer_input=text.VOCABULARY, tie_word_embeddings=False,
                     max_position_embeddings=512)),
+}
+
+
+def clear_convolutions(model):
+    """Gates that open and close, and kernels of which every token counts."""
+    for name, value in model.named_parameters():
+        for pattern, mean, deviation in ((r"conv\.in_proj", 0, 0.4), (r"conv\.conv", 0, 0.5), (r"(self_attn|conv)\.out_proj", 0, 0.2),
+                                         (r"feed_forward", 0, 0.15), (r"[qk]_layernorm", 1, 0.2), (r"embed_tokens", 0, 0.2)):
+            if re.search(pattern, name):
+                value.data.copy_(mean + deviation * torch.randn_like(value))
+
+
+def as_lfm2_is_published(folder):
+    """The keys of published files, of which transformers reads the same model."""
+    config = json.loads((folder / "config.json").read_text())
+    published = {"block_ff_dim": config.pop("intermediate_size"), "tie_embedding": config.pop("tie_word_embeddings"),
+                 "rope_theta": config.pop("rope_parameters")["rope_theta"], "block_norm_eps": config["norm_eps"],
+                 "full_attn_idxs": [i for i, kind in enumerate(config.pop("layer_types")) if kind == "full_attention"]}
+    (folder / "config.json").write_text(json.dumps(config | published, indent=2, sort_keys=True) + "\n")
+    golden = load_file(folder / "golden.safetensors")
+    model = AutoModelForCausalLM.from_pretrained(folder, dtype=torch.float32, attn_implementation="eager").eval()
+    with torch.inference_mode():
+        assert torch.equal(model(golden["ids"][None]).logits[0][:, ::text.COLUMNS], golden["logits"])
+
+
+CONVOLVED = dict(hidden_size=32, num_attention_heads=4, num_key_value_heads=2, max_position_embeddings=512, block_multiple_of=8)
+CONFIGURATIONS |= {
+    "lfm2": dict(
+        seed=1, covers="LFM2 under its published keys, 2 of 5 layers attend and the last does not, 4 tokens under a convolution with biases, an MLP of "
+                       "1.1 times two thirds of what the file says in multiples of 8, untied", rows=60,
+        stored=torch.bfloat16, make=(Lfm2Config, Lfm2ForCausalLM), layers=5, more=clear_convolutions, renames=as_lfm2_is_published,
+        config=dict(intermediate_size=72, block_ffn_dim_multiplier=1.1, full_attn_idxs=[1, 3], conv_L_cache=4, conv_bias=True, tie_word_embeddings=False,
+                    **CONVOLVED)),
+    "lfm2_saved": dict(
+        seed=1, covers="LFM2 as transformers saves it, layer_types of which the last attends, an MLP as large as the file says, tied", rows=50,
+        stored=torch.float32, make=(Lfm2Config, Lfm2ForCausalLM), layers=3, more=clear_convolutions,
+        config=dict(intermediate_size=40, block_auto_adjust_ff_dim=False, layer_types=["conv", "conv", FULL], **CONVOLVED)),
 }
 
 

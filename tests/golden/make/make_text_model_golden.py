@@ -20,7 +20,7 @@ from make_llava_golden import make_tokenizer as make_character_tokenizer
 from make_qwen2_vl_golden import make_tokenizer as make_byte_tokenizer
 from make_qwen2_vl_golden import randomise
 from safetensors.torch import save_file
-from transformers import (AutoModelForCausalLM, FalconConfig, FalconForCausalLM, Gemma3ForCausalLM, Gemma3TextConfig, LlamaConfig, LlamaForCausalLM, MistralConfig, MistralForCausalLM, MixtralConfig,
+from transformers import (AutoModelForCausalLM, FalconConfig, FalconForCausalLM, Gemma3ForCausalLM, Gemma3TextConfig, Lfm2Config, Lfm2ForCausalLM, LlamaConfig, LlamaForCausalLM, MistralConfig, MistralForCausalLM, MixtralConfig,
                           MixtralForCausalLM, Qwen2Config, Qwen2ForCausalLM, Qwen3Config, Qwen3ForCausalLM, Qwen3MoeConfig, Qwen3MoeForCausalLM, SmolLM3Config, SmolLM3ForCausalLM)
 
 OUT = GOLDEN / "text_models"
@@ -155,6 +155,9 @@ PUBLISHED = {
     "SmolLM3-3B": dict(make=(SmolLM3Config, SmolLM3ForCausalLM),
                        config=heads(2048, 16, 4, num_hidden_layers=4, rms_norm_eps=1e-6, tie_word_embeddings=True, max_position_embeddings=65536,
                                     rope_parameters=rope(5e6))),
+    "LFM2-1.2B": dict(make=(Lfm2Config, Lfm2ForCausalLM),
+                      config=heads(2048, 32, 8, num_hidden_layers=4, full_attn_idxs=[2], tie_word_embeddings=True, max_position_embeddings=128000,
+                                   rope_parameters=rope(1e6))),
     "Falcon-7B": dict(make=FALCON, config=dict(hidden_size=4544, num_attention_heads=71, multi_query=True, parallel_attn=True, bias=False)),
     "Falcon-40B": dict(make=FALCON, config=dict(hidden_size=8192, num_attention_heads=128, num_kv_heads=8, new_decoder_architecture=True, bias=False)),
     "Yi-34B": dict(make=LLAMA, characters=True, config=heads(7168, 56, 8, rms_norm_eps=1e-5, max_position_embeddings=4096, rope_parameters=rope(5e6))),

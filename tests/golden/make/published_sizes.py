@@ -18,6 +18,7 @@ import make_gemma3_golden
 import make_gemma4_golden
 import make_glm4v_golden
 import make_internvl_golden
+import make_lfm2_vl_golden
 import make_llava_golden
 import make_llava_onevision_golden
 import make_minicpmv_golden
@@ -30,7 +31,7 @@ import make_text_model_golden
 
 FAMILIES = (make_text_model_golden, make_llava_golden, make_llava_onevision_golden, make_qwen2_vl_golden, make_qwen3_vl_golden,
             make_qwen3_5_golden, make_glm4v_golden, make_smolvlm_golden, make_internvl_golden, make_gemma3_golden, make_gemma4_golden, make_minicpmv_golden,
-            make_mistral3_golden)
+            make_mistral3_golden, make_lfm2_vl_golden)
 SIZES = {name: family for family in FAMILIES for name in family.PUBLISHED}
 TOLERANCE = 1e-4
 

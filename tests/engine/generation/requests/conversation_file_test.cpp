@@ -32,7 +32,7 @@ class ConversationFile : public TinyModel {
     engine_ = make_engine(&opener_);
     TinyModel::SetUp();
   }
-  void expect_threads_go_on();
+  void expect_threads_go_on(const char* medium = "video");
   std::string bytes() const { return test::file_text(path_); }
   void write(const std::string& bytes) const { test::write_file(path_, bytes); }
 
@@ -46,17 +46,23 @@ class ConversationFileWithStates : public ConversationFile {
   ConversationFileWithStates() : ConversationFile("qwen3_5/published") {}
 };
 
+// LFM2: states without a matrix, of a model that reads no videos.
+class ConversationFileWithShortConvs : public ConversationFile {
+ protected:
+  ConversationFileWithShortConvs() : ConversationFile("lfm2_vl/published") {}
+};
+
 // Gemma 4 from 12B on: beside the slots, those of layers with a window.
 class ConversationFileWithSlotsBeside : public ConversationFile {
  protected:
   ConversationFileWithSlotsBeside() : ConversationFile("gemma4_large/dense") {}
 };
 
-void ConversationFile::expect_threads_go_on() {
+void ConversationFile::expect_threads_go_on(const char* medium) {
   for (const auto& [method, share] : {std::pair{"self-study", 0.3}, std::pair{"every-k", 0.2}, std::pair{"full", 1.0},
                                       std::pair{"snapkv", 0.3}, std::pair{"vl-cache", 0.3}, std::pair{"fastv", 0.5}}) {
     SCOPED_TRACE(method);
-    const Turn first = ask("video", method, share, 12);
+    const Turn first = ask(medium, method, share, 12);
     if (recipe_problem(first.recipe, info_.traits)) continue;
     const std::string answer = finished(run(first)).answer;
     const Turn second = follow_up(first, answer, "How many squares are there?");
@@ -83,6 +89,7 @@ void ConversationFile::expect_threads_go_on() {
 
 TEST_F(ConversationFile, AThreadGoesOnTokenForToken) { expect_threads_go_on(); }
 TEST_F(ConversationFileWithStates, AThreadGoesOnTokenForToken) { expect_threads_go_on(); }
+TEST_F(ConversationFileWithShortConvs, AThreadGoesOnTokenForToken) { expect_threads_go_on("image"); }
 TEST_F(ConversationFileWithSlotsBeside, AThreadGoesOnTokenForToken) { expect_threads_go_on(); }
 
 TEST_F(ConversationFileWithSlotsBeside, CountsThemAndHoldsThem) {
@@ -100,6 +107,17 @@ TEST_F(ConversationFileWithSlotsBeside, CountsThemAndHoldsThem) {
   const EventRecorder events = restore();
   ASSERT_TRUE(events.last<Failed>());
   EXPECT_EQ(events.last<Failed>()->error.subject, path_ + ": current.sliding.layer.3.slots");
+}
+
+TEST_F(ConversationFileWithShortConvs, CountsThemAndHoldsThem) {
+  const Finished done = finished(run(ask("image", "snapkv", 0.3)));
+  EXPECT_EQ(done.figures.kv_bytes.states, info_.state_bytes);
+  EXPECT_EQ(save().last<Saved>()->kv_bytes, done.figures.kv_bytes.end + info_.state_bytes);
+  const SafetensorsFile file(path_);
+  EXPECT_EQ(file.tensor("current.layer.1.state.0.recent").shape, (std::vector<std::int64_t>{2, 32}));
+  EXPECT_EQ(file.tensor("current.layer.1.state.0.memory").shape, (std::vector<std::int64_t>{0, 0, 0}));
+  run(ForgetConversation{7});
+  EXPECT_TRUE(restore().last<Restored>());
 }
 
 TEST_F(ConversationFileWithStates, CountsThemAndHoldsThem) {

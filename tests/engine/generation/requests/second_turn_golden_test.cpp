@@ -89,8 +89,9 @@ INSTANTIATE_TEST_SUITE_P(Folders, SecondTurn,
                                            "internvl/other_size", "internvl/feature_layer", "internvl/chat_internlm2",
                                            "internvl/chat_qwen2", "gemma3/published", "gemma3/narrow_window", "gemma3/pan_and_scan",
                                            "gemma3/plain_pillow", "gemma4/published", "gemma4/saved", "gemma4_large/dense",
-                                           "gemma4_experts/saved", "gemma4_unified/published", "glm4v/thinking", "minicpmv/published",
-                                           "minicpmv/fine", "mistral3/published", "mistral3/ministral"),
+                                           "gemma4_experts/saved", "gemma4_unified/published", "glm4v/thinking", "lfm2_vl/published",
+                                           "lfm2_vl/saved", "lfm2_vl/uncut", "lfm2_vl/defaults", "minicpmv/published", "minicpmv/fine",
+                                           "mistral3/published", "mistral3/ministral"),
                          folder_info_name);
 
 }  // namespace

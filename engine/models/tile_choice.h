@@ -1,8 +1,9 @@
-// Into how many tiles InternVL's processor stretches an image: whole-number grids, without pixels.
+// Over how many tiles a processor stretches an image, by its shape: whole-number grids, without pixels.
 //
-// Used by internvl.h. Follows transformers' get_optimal_tiled_canvas (GotOcr2ImageProcessor) and the find_closest_aspect_ratio of the
-// original models' code, which differ in nothing but the order of grids that have as many tiles and lie as close: the original's is that of
-// a Python set, transformers' is kept here. Quotients in double precision, because equal distances decide. No torch. Threads: plain
+// Used by internvl/ and lfm2/. Follows transformers' get_optimal_tiled_canvas (GotOcr2ImageProcessor) and the find_closest_aspect_ratio of
+// InternVL's original code and of Lfm2VlImageProcessor. They differ in nothing but the order of grids that have as many tiles and lie as
+// close: that of get_optimal_tiled_canvas is kept here, the others' is that of a Python set. No picture meets two such grids where a tile
+// count's range begins at 1 or 2 and goes beyond 3. Quotients in double precision, because equal distances decide. No torch. Threads: plain
 // functions.
 #pragma once
 

@@ -1,0 +1,27 @@
+// A gated short convolution in place of attention (LFM2; transformers' Lfm2ShortConv): a token's input is gated, goes through a causal
+// convolution over the last few tokens, and is gated again.
+//
+// Used by engine/models for layers without slots; the state, what the convolution reads of the last tokens, lies in the KvCache
+// (kv_cache/layer_states.h). A prompt leaves the same bits in however many pieces it is read. Inference only. Threads: engine thread.
+#pragma once
+
+#include <ATen/ATen.h>
+
+#include <cstdint>
+
+#include "engine/kv_cache/layer_states.h"
+#include "engine/layers/linear.h"
+
+namespace winnow {
+
+struct ShortConv {
+  Linear input;            // [3 * hidden, hidden]: what gates the input, what gates the output, and the input
+  at::Tensor convolution;  // fp32 [tokens, hidden], the oldest token first
+  at::Tensor bias;         // fp32 [hidden], of the convolution; undefined: none
+  Linear output;           // [hidden, hidden]
+
+  // rows: [t, hidden], consecutive tokens. Changes the state to that after them.
+  at::Tensor operator()(const at::Tensor& rows, LayerState& state) const;
+};
+
+}  // namespace winnow
