@@ -266,8 +266,9 @@ def compared_sizes(name, folder, cli):
         pixel = 0.0
         if images:
             patch = processor.image_processor.encoder_patch_size
-            wanted = torch.cat(real_patches(inputs)).unflatten(1, (patch, patch, 3)).permute(0, 3, 1, 2)
-            pixel = float((ours["pixel_values"] - wanted).abs().max())
+            of_images = [torch.cat(real_patches(inputs))] if len(images) == 1 else real_patches(inputs)  # several are not cut
+            pixel = max(float((found[:len(rows)] - rows.unflatten(1, (patch, patch, 3)).permute(0, 3, 1, 2)).abs().max())
+                        for found, rows in zip(ours["pixel_values"], of_images, strict=True))
         yield Compared(case, ours, theirs, pixel)
 
 
