@@ -20,8 +20,8 @@ enum class GpuReadiness : int {
 struct GpuPlaces {
   QString engineFolder;  // of winnow-engine; the plug-in lies beside it
   QString namedPlugIn;   // by WINNOW_CUDA_PLUGIN, in its place; empty: by nobody
-  std::function<bool()>
-      librariesAreHere;  // asked where Winnow is installed and the plug-in is there; in a source tree the launcher brings them
+  // Asked where Winnow is installed and the plug-in is there; in a source tree the launcher brings them.
+  std::function<bool()> librariesAreHere;
   QString question = QStringLiteral("nvidia-smi");
   // Where a .deb has winnow-engine. Only there a missing plug-in is told: a package brings it, and none for a tarball is made.
   QString packageFolder = QStringLiteral("/usr/lib/winnow");

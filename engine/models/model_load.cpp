@@ -2,11 +2,18 @@
 
 #include "engine/base/error.h"
 #include "engine/models/generation_defaults.h"
+#include "engine/text/tokenizer.h"
 
 namespace winnow {
 
 ModelLoad::ModelLoad(const ModelSource& source)
     : source_(source), sidecar_(read_winnow_sidecar(*source.package)), recommended_(read_recommended_sampling(*source.package)) {}
+
+void ModelLoad::require_token(const char* key, const std::string& token, std::int64_t id) const {
+  if (package().shared_tokenizer()->token_id(token) == id) return;
+  throw Exception(ErrorCode::kDamagedFile, package().subject(ModelPart::kConfig) + ": " + key,
+                  "the tokenizer's " + token + " is another token");
+}
 
 WeightReader& ModelLoad::weights(std::span<const WeightNameRule> rules) {
   require(!reader_, "ModelLoad: weights are opened once");

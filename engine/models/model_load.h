@@ -4,6 +4,7 @@
 // tensor file is opened. Errors: Exception, Interrupted. Engine thread only.
 #pragma once
 
+#include <cstdint>
 #include <functional>
 #include <memory>
 #include <optional>
@@ -27,6 +28,9 @@ class ModelLoad {
   const ModelPackage& package() const { return *source_.package; }
   // The tensors under the family's names. Opens them; call once.
   WeightReader& weights(std::span<const WeightNameRule> rules);
+
+  // kDamagedFile about `key` of config.json, which names `id` for the token, where the tokenizer's has another id.
+  void require_token(const char* key, const std::string& token, std::int64_t id) const;
 
   // The complete ModelInfo, once the weights are read. The family's own part comes from `info`.
   ModelInfo described(const TextDecoder& text) const;

@@ -9,6 +9,7 @@
 #include "engine/device/host_numbers.h"
 #include "engine/layers/attention.h"
 #include "engine/models/judged_attention.h"
+#include "engine/models/picture_blocks.h"
 
 namespace winnow {
 
@@ -100,8 +101,7 @@ TowerFeatures VitTower::encode(const at::Tensor& pixels, std::optional<VisionJud
   require(pixels.dim() == 4 && pixels.size(0) > 0 && pixels.size(1) == config_.channels && pixels.size(2) == config_.image_size_px &&
               pixels.size(3) == config_.image_size_px,
           "the pixels do not have the vision tower's size");
-  return encode_blocks(
-      pixels, kFramesPerBlock, [this](const at::Tensor& block) { return embed(block); }, judge, interrupt);
+  return encoded_in_blocks(pixels, kFramesPerBlock, [&](const at::Tensor& block) { return encode_block(embed(block), judge, interrupt); });
 }
 
 TowerFeatures VitTower::encode_patches(const at::Tensor& patches, const PatchRows& grid, std::optional<VisionJudge> judge,
@@ -111,8 +111,9 @@ TowerFeatures VitTower::encode_patches(const at::Tensor& patches, const PatchRow
       config_.native_sizes && patches.dim() == 3 && patches.size(0) > 0 && patches.size(1) == grid.patches() && patches.size(2) == values,
       "the patches are not those of such pictures");
   const at::Tensor positions = positions_of(grid);
-  const auto embedded = [&](const at::Tensor& block) { return patch_embedding_(block.to(position_embedding_.options())).add_(positions); };
-  return encode_blocks(patches, std::max<std::int64_t>(1, kPatchesPerBlock / grid.patches()), embedded, judge, interrupt);
+  return encoded_in_blocks(patches, std::max<std::int64_t>(1, kPatchesPerBlock / grid.patches()), [&](const at::Tensor& block) {
+    return encode_block(patch_embedding_(block.to(position_embedding_.options())).add_(positions), judge, interrupt);
+  });
 }
 
 at::Tensor VitTower::positions_of(const PatchRows& grid) const {
@@ -120,18 +121,6 @@ at::Tensor VitTower::positions_of(const PatchRows& grid) const {
   const at::Tensor map = position_embedding_.to(at::kFloat).view({1, side, side, config_.hidden_size}).permute({0, 3, 1, 2});
   const at::Tensor resized = at::_upsample_bilinear2d_aa(map.contiguous(), {grid.rows, grid.columns}, /*align_corners=*/false);
   return resized.permute({0, 2, 3, 1}).reshape({grid.patches(), config_.hidden_size}).to(position_embedding_.scalar_type());
-}
-
-template <class Embed>
-TowerFeatures VitTower::encode_blocks(const at::Tensor& input, std::int64_t at_once, Embed embed, std::optional<VisionJudge> judge,
-                                      const InterruptToken& interrupt) const {
-  std::vector<at::Tensor> features, importance;
-  for (std::int64_t first = 0; first < input.size(0); first += at_once) {
-    TowerFeatures block = encode_block(embed(input.narrow(0, first, std::min(at_once, input.size(0) - first))), judge, interrupt);
-    features.push_back(std::move(block.features));
-    if (judge) importance.push_back(std::move(block.importance));
-  }
-  return {features.size() == 1 ? features.front() : at::cat(features, 0), judge ? at::cat(importance, 0) : at::Tensor()};
 }
 
 TowerFeatures VitTower::encode_block(at::Tensor hidden, std::optional<VisionJudge> judge, const InterruptToken& interrupt) const {

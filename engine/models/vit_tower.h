@@ -68,10 +68,6 @@ class VitTower {
   at::Tensor read_positions(WeightReader& weights, const std::string& name) const;
   Linear read_query_key_value(WeightReader& weights, const std::string& prefix) const;
   Layer read_layer(WeightReader& weights, const std::string& prefix) const;
-  // Blocks of so many pictures or frames of `input`, each embedded by `embed`.
-  template <class Embed>
-  TowerFeatures encode_blocks(const at::Tensor& input, std::int64_t at_once, Embed embed, std::optional<VisionJudge> judge,
-                              const InterruptToken& interrupt) const;
   // hidden: [frames, tokens, hidden], embedded.
   TowerFeatures encode_block(at::Tensor hidden, std::optional<VisionJudge> judge, const InterruptToken& interrupt) const;
   at::Tensor positions_of(const PatchRows& grid) const;

@@ -72,10 +72,7 @@ MediaFeatures Gemma3::join(const MediaFacts& facts, const EncodedParts& parts) c
 std::unique_ptr<VisionLanguageModel> load_gemma3_vision(ModelLoad& load) {
   const Gemma3Folder folder = read_gemma3(load.package());
   Gemma3Tokens tokens(load.package().shared_tokenizer(), folder.model.side, load.package().path());
-  if (folder.model.image_token_id != tokens.image_token_id()) {
-    throw Exception(ErrorCode::kDamagedFile, load.package().subject(ModelPart::kConfig) + ": image_token_index",
-                    "the tokenizer's <image_soft_token> is another token");
-  }
+  load.require_token("image_token_index", "<image_soft_token>", folder.model.image_token_id);
   load.info.traits.reads_videos = false;
   return std::make_unique<Gemma3>(folder, std::move(tokens), load.weights(kGemma3Names));
 }

@@ -82,10 +82,7 @@ MediaFeatures Gemma4::join(const MediaFacts& facts, const EncodedParts& parts) c
 std::unique_ptr<VisionLanguageModel> load_gemma4_vision(ModelLoad& load) {
   const Gemma4Folder folder = read_gemma4(load.package());
   Gemma4Tokens tokens(load.package().shared_tokenizer(), folder.model.video_token_id, load.package().path());
-  if (folder.model.image_token_id != tokens.image_token_id()) {
-    throw Exception(ErrorCode::kDamagedFile, load.package().subject(ModelPart::kConfig) + ": image_token_id",
-                    "the tokenizer's <|image|> is another token");
-  }
+  load.require_token("image_token_id", "<|image|>", folder.model.image_token_id);
   load.info.traits.judges_patches = std::holds_alternative<Gemma4Vision>(folder.model.vision);
   load.info.picture_detail = {DetailKind::kBudgets, 70, 280, 1120, 0};
   load.info.frame_detail = {DetailKind::kBudgets, 70, 140, 280, 0};

@@ -38,10 +38,7 @@ DetailChoices internvl_detail(const InternVlTokens& tokens, const TileBounds& bo
 
 std::unique_ptr<VisionLanguageModel> load_folder(const InternVlFolder& folder, ModelLoad& load) {
   InternVlTokens tokens(load.package().shared_tokenizer(), folder.side(), load.package().path());
-  if (folder.model.image_token_id.value_or(tokens.image_token_id()) != tokens.image_token_id()) {
-    throw Exception(ErrorCode::kDamagedFile, load.package().subject(ModelPart::kConfig) + ": image_token_id",
-                    "the tokenizer's <IMG_CONTEXT> is another token");
-  }
+  if (folder.model.image_token_id) load.require_token("image_token_id", "<IMG_CONTEXT>", *folder.model.image_token_id);
   load.info.visual_tokens_per_frame = tokens.frame_tokens();
   load.info.picture_detail = internvl_detail(tokens, folder.pixels.tiles);
   return std::make_unique<InternVl>(folder, std::move(tokens), load.weights(folder.names));

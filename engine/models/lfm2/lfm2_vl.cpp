@@ -94,12 +94,8 @@ MediaFeatures Lfm2Vl::join(const MediaFacts& facts, const EncodedParts& parts) c
 
 std::unique_ptr<VisionLanguageModel> load_lfm2_vl(ModelLoad& load) {
   const Lfm2VlFolder folder = read_lfm2_vl(load.package());
-  std::shared_ptr<const Tokenizer> tokenizer = load.package().shared_tokenizer();
-  if (tokenizer->token_id("<image>") != folder.model.image_token_id) {
-    throw Exception(ErrorCode::kDamagedFile, load.package().subject(ModelPart::kConfig) + ": image_token_id",
-                    "the tokenizer's <image> is another token");
-  }
-  Lfm2PictureTokens tokens(std::move(tokenizer), folder.model.image_token_id, load.package().path());
+  load.require_token("image_token_id", "<image>", folder.model.image_token_id);
+  Lfm2PictureTokens tokens(load.package().shared_tokenizer(), folder.model.image_token_id, load.package().path());
   load.info.traits.reads_videos = false;
   load.info.picture_detail = lfm2_detail(folder.pictures);
   return std::make_unique<Lfm2Vl>(folder, std::move(tokens), load.weights(kLfm2VlNames));

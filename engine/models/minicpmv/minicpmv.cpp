@@ -108,13 +108,8 @@ MediaFeatures MiniCpmV::join(const MediaFacts& facts, const EncodedParts& parts)
 std::unique_ptr<VisionLanguageModel> load_minicpmv(ModelLoad& load) {
   const MiniCpmVFolder folder = read_minicpmv(load.package());
   const std::shared_ptr<const Tokenizer> tokenizer = load.package().shared_tokenizer();
-  const auto require_token = [&](const std::string& key, const std::string& token, std::int64_t id) {
-    if (tokenizer->token_id(token) == id) return;
-    throw Exception(ErrorCode::kDamagedFile, load.package().subject(ModelPart::kConfig) + ": " + key,
-                    "the tokenizer's " + token + " is another token");
-  };
-  require_token("image_token_id", "<|image_pad|>", folder.model.image_token_id);
-  require_token("video_token_id", "<|video_pad|>", folder.model.video_token_id);
+  load.require_token("image_token_id", "<|image_pad|>", folder.model.image_token_id);
+  load.require_token("video_token_id", "<|video_pad|>", folder.model.video_token_id);
   MiniCpmVTokens tokens(*tokenizer, {folder.model.image_token_id, folder.model.video_token_id}, load.package().path());
   load.info.picture_detail = slice_detail(tokens, folder.image.slices, 3, 6);
   load.info.frame_detail = slice_detail(tokens, folder.frame.slices, 2, 3);

@@ -8,6 +8,7 @@
 #include "engine/device/host_numbers.h"
 #include "engine/layers/attention.h"
 #include "engine/models/judged_attention.h"
+#include "engine/models/picture_blocks.h"
 
 namespace winnow {
 namespace {
@@ -98,16 +99,8 @@ MergedCells MiniCpmVTower::encode(const at::Tensor& patches, const CellGrid& cel
   require(joined == 2 || joined == 4, "a token is made of four patches or of sixteen");
   require(patches.dim() == 2 && patches.size(0) > 0 && patches.size(0) % each == 0, "the patches are not those of pictures of this size");
   const Layout layout = layout_of(cells, joined);
-  const std::int64_t pictures = patches.size(0) / each;
-  const std::int64_t at_a_time = std::max<std::int64_t>(1, kPatchesPerBlock / each);
-  std::vector<at::Tensor> features, importance;
-  for (std::int64_t first = 0; first < pictures; first += at_a_time) {
-    const std::int64_t count = std::min(at_a_time, pictures - first);
-    MergedCells block = encode_block(patches.narrow(0, first * each, count * each).view({count, each, -1}), layout, judge, interrupt);
-    features.push_back(std::move(block.features));
-    if (judge) importance.push_back(std::move(block.importance));
-  }
-  return {at::cat(features, 0), judge ? at::cat(importance, 0) : at::Tensor()};
+  return encoded_in_blocks(patches.unflatten(0, {patches.size(0) / each, each}), std::max<std::int64_t>(1, kPatchesPerBlock / each),
+                           [&](const at::Tensor& block) { return encode_block(block, layout, judge, interrupt); });
 }
 
 MergedCells MiniCpmVTower::encode_block(const at::Tensor& patches, const Layout& layout, std::optional<VisionJudge> judge,

@@ -94,10 +94,8 @@ std::unique_ptr<VisionLanguageModel> load_mistral3(ModelLoad& load) {
   const Mistral3Folder folder = read_mistral3(load.package());
   const std::shared_ptr<const Tokenizer> tokenizer = load.package().shared_tokenizer();
   const auto id_of = [&](const std::string& token) { return special_token_id(*tokenizer, token, "a Mistral 3", load.package().path()); };
-  if (id_of(folder.image_token) != folder.model.image_token_id) {
-    throw Exception(ErrorCode::kDamagedFile, load.package().subject(ModelPart::kConfig) + ": image_token_index",
-                    "the tokenizer's " + folder.image_token + " is another token");
-  }
+  id_of(folder.image_token);  // is there, and special
+  load.require_token("image_token_index", folder.image_token, folder.model.image_token_id);
   const RowEnds ends{id_of(folder.break_token), id_of(folder.end_token)};
   load.info.traits.reads_videos = false;
   load.info.picture_detail = kCellsOfPictures;

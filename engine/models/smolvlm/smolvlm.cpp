@@ -88,12 +88,8 @@ MediaFeatures SmolVlm::join(const MediaFacts& facts, const EncodedParts& parts) 
 
 std::unique_ptr<VisionLanguageModel> load_smolvlm(ModelLoad& load) {
   const SmolVlmFolder folder = read_smolvlm(load.package());
-  std::shared_ptr<const Tokenizer> tokenizer = load.package().shared_tokenizer();
-  if (tokenizer->token_id("<image>") != folder.model.image_token_id) {
-    throw Exception(ErrorCode::kDamagedFile, load.package().subject(ModelPart::kConfig) + ": image_token_id",
-                    "the tokenizer's <image> is another token");
-  }
-  MediaTokens tokens(std::move(tokenizer), folder.model.image_token_id, folder.side());
+  load.require_token("image_token_id", "<image>", folder.model.image_token_id);
+  MediaTokens tokens(load.package().shared_tokenizer(), folder.model.image_token_id, folder.side());
   load.info.visual_tokens_per_frame = tokens.frame_tokens();
   load.info.picture_detail = smolvlm_detail(tokens, folder.processor.image.tiles);
   return std::make_unique<SmolVlm>(folder, std::move(tokens), load.weights(kSmolVlmNames));
