@@ -50,7 +50,7 @@ std::string day_of(const ListedModel& model) { return model.used.toString(QStrin
 
 std::string fit_text(const app::MemoryNeed& need, const app::MachineMemory& memory) {
   const std::string held =
-      "weights " + download_size(need.weights) + ", cache of " + std::to_string(app::kUsualTokens) + " tokens " + download_size(need.cache);
+      "weights " + download_size(need.weights) + ", cache of " + std::to_string(kUsualTokens) + " tokens " + download_size(need.cache);
   const std::string parts = " (" + held + ", program " + download_size(need.program) + ")";
   const std::string needs = "needs about " + download_size(need.total());
   const std::string bytes = download_size(memory.bytes), gpu_bytes = download_size(memory.gpuBytes);
@@ -59,7 +59,7 @@ std::string fit_text(const app::MemoryNeed& need, const app::MachineMemory& memo
       return "fits: " + needs + " of " + bytes + parts;
     case app::ModelFit::kGpu:
       return "fits the GPU: needs about " + download_size(need.totalOnGpu()) + " of its " + gpu_bytes + " (" + held + ", room to work in " +
-             download_size(app::kGpuWorkingBytes) + ")";
+             download_size(kGpuWorkingBytes) + ")";
     case app::ModelFit::kMemoryOnly:
       return "fits memory, but with its cache not the GPU (" + gpu_bytes + "): " + needs + " of " + bytes + parts;
     case app::ModelFit::kNowhere:
@@ -80,9 +80,10 @@ void print_listed(const ListedModel& model, const app::MachineMemory& memory) {
             !summary.sees          ? "reads text"
             : summary.reads_videos ? "sees images and videos"
                                    : "sees images");
-  if (summary.context_tokens > 0) print_out(", context %lld tokens", static_cast<long long>(summary.context_tokens));
-  if (summary.kv_bytes_per_token > 0) print_out(", KV %s per 1,000 tokens", download_size(summary.kv_bytes_per_token * kThousand).c_str());
-  if (summary.state_bytes > 0) print_out(", states %s", download_size(summary.state_bytes).c_str());
+  if (summary.cache.context_tokens > 0) print_out(", context %lld tokens", static_cast<long long>(summary.cache.context_tokens));
+  if (summary.cache.kv_bytes_per_token > 0)
+    print_out(", KV %s per 1,000 tokens", download_size(summary.cache.kv_bytes_per_token * kThousand).c_str());
+  if (summary.cache.state_bytes > 0) print_out(", states %s", download_size(summary.cache.state_bytes).c_str());
   print_out("\n");
   if (!summary.runs) {
     print_out("  does not run here: its class is not in the list of \"winnow-cli probe\"\n");
@@ -108,9 +109,9 @@ ordered_json listed_json(const ListedModel& model, const app::MachineMemory& mem
                  {"runs", model.summary->runs},
                  {"reads_images", model.summary->sees},
                  {"reads_videos", model.summary->reads_videos},
-                 {"context_tokens", model.summary->context_tokens},
-                 {"kv_bytes_per_1000_tokens", model.summary->kv_bytes_per_token * kThousand},
-                 {"state_bytes", model.summary->state_bytes},
+                 {"context_tokens", model.summary->cache.context_tokens},
+                 {"kv_bytes_per_1000_tokens", model.summary->cache.kv_bytes_per_token * kThousand},
+                 {"state_bytes", model.summary->cache.state_bytes},
                  {"needed_bytes", model.need.total()},
                  {"needed_gpu_bytes", model.need.totalOnGpu()},
                  {"fits", fit != app::ModelFit::kNowhere},

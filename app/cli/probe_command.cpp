@@ -71,7 +71,7 @@ nlohmann::ordered_json model_json(const ModelSummary& model) {
           {"runs", model.runs},
           {"reads_images", model.sees},
           {"reads_videos", model.reads_videos},
-          {"context_tokens", model.context_tokens},
+          {"context_tokens", model.cache.context_tokens},
           {"weight_bytes", model.weight_bytes},
           {"stored", model.stored},
           {"projector", model.projector},
@@ -95,7 +95,7 @@ void print_model(const ModelSummary& model) {
             stored_text(model).c_str());
   if (!model.runs) print_out("does not run here: its class is not in the list of \"winnow-cli probe\"\n");
   if (model.runs) print_out("reads: %s\n", reads_text(model).c_str());
-  if (model.context_tokens > 0) print_out("context: %lld tokens\n", static_cast<long long>(model.context_tokens));
+  if (model.cache.context_tokens > 0) print_out("context: %lld tokens\n", static_cast<long long>(model.cache.context_tokens));
   if (model.has_template) {
     print_out("chat template: its own%s\n",
               model.template_switches.empty() ? "" : (", with the switches " + joined_words(model.template_switches)).c_str());

@@ -20,10 +20,8 @@ MemoryNeed memoryNeed(qint64 weightBytes, qint64 kvBytesPerToken, qint64 tokens)
 }
 
 MemoryNeed memoryNeed(const ModelSummary& model) {
-  const qint64 tokens = model.context_tokens > 0 ? std::min<qint64>(model.context_tokens, kUsualTokens) : kUsualTokens;
-  MemoryNeed need = memoryNeed(static_cast<qint64>(model.weight_bytes), model.kv_bytes_per_token, tokens);
-  // A conversation works on a fork of what it had before, whose states are its own.
-  need.states = 2 * model.state_bytes;
+  MemoryNeed need = memoryNeed(static_cast<qint64>(model.weight_bytes), model.cache.kv_bytes_per_token, model.cache.usual_tokens());
+  need.states = model.cache.usual_bytes() - need.cache;
   return need;
 }
 

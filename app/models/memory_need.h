@@ -11,12 +11,6 @@
 
 namespace winnow::app {
 
-// Before a video is compressed all of its tokens are in the cache.
-inline constexpr qint64 kUsualTokens = 8192;
-
-// What the engine keeps free on a GPU to work with, beside a model's weights (engine/models/device_choice.cpp).
-inline constexpr qint64 kGpuWorkingBytes = qint64{1} << 30;
-
 struct MemoryNeed {
   qint64 weights = 0;  // as they are held, with what goes on beside them; quantised ones stay in their blocks on a GPU, too
   qint64 cache = 0;    // K and V of the tokens
@@ -29,7 +23,7 @@ struct MemoryNeed {
 
 // weightBytes: of all files that are loaded, the vision encoder's too.
 MemoryNeed memoryNeed(qint64 weightBytes, qint64 kvBytesPerToken, qint64 tokens);
-// For a conversation of kUsualTokens, or of as many as the model takes.
+// For a conversation of the usual length (engine/models/told_cache.h), by which the engine chooses a device, too.
 MemoryNeed memoryNeed(const ModelSummary& model);
 
 // Where a model can lie.

@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "engine/base/error.h"
+#include "engine/models/told_cache.h"
 #include "engine/sampling/sampling.h"
 
 namespace winnow {
@@ -23,10 +24,8 @@ struct ModelSummary {
   bool runs = false;         // the engine has this family
   bool sees = false;
   bool reads_videos = false;
-  std::int64_t context_tokens = 0;      // 0: it does not say
-  std::int64_t kv_bytes_per_token = 0;  // all layers, K and V, 16 bits an element; 0: it does not say
-  std::int64_t state_bytes = 0;         // of layers that keep a state of fixed size instead, in 32 bits an element
-  std::uint64_t weight_bytes = 0;       // as stored
+  ToldCache cache;
+  std::uint64_t weight_bytes = 0;  // as stored
   // Of these by how the elements are stored: "Q4_1", "BF16".
   std::map<std::string, std::uint64_t> stored;
   std::string projector;                       // of a GGUF file that sees: the file of its vision encoder; empty: inside

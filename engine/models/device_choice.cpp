@@ -7,14 +7,8 @@
 #include "engine/models/weight_format.h"
 
 namespace winnow {
-namespace {
 
-// Beside the weights: activations, features and a cache to work with.
-constexpr std::uint64_t kWorkingBytes = std::uint64_t{1} << 30;
-
-}  // namespace
-
-DeviceChoice choose_device(Device wanted, WeightFormat format, const TensorFiles& weights) {
+DeviceChoice choose_device(Device wanted, WeightFormat format, const TensorFiles& weights, const ToldCache& cache) {
   if (wanted == Device::kCpu) return {};
   const at::Device gpu(at::kCUDA, 0);
   if (wanted == Device::kCuda) {
@@ -27,10 +21,12 @@ DeviceChoice choose_device(Device wanted, WeightFormat format, const TensorFiles
   } catch (const Exception&) {
     return {};  // no GPU is the ordinary case and no news
   }
-  const std::uint64_t needed = most_bytes_under(weights_as(format, gpu), weights) + kWorkingBytes;
+  const std::uint64_t needed =
+      most_bytes_under(weights_as(format, gpu), weights) + static_cast<std::uint64_t>(cache.usual_bytes() + kGpuWorkingBytes);
   if (needed <= found->free_bytes) return {gpu, ""};
-  return {at::kCPU, "the model needs " + std::to_string(needed >> 20) + " MiB and the " + found->name + " has " +
-                        std::to_string(found->free_bytes >> 20) + " MiB free: it runs on the CPU"};
+  const std::string needs = "the model needs " + std::to_string(needed >> 20) + " MiB with the cache of a conversation";
+  return {at::kCPU,
+          needs + " and the " + found->name + " has " + std::to_string(found->free_bytes >> 20) + " MiB free: it runs on the CPU"};
 }
 
 }  // namespace winnow

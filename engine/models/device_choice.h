@@ -1,4 +1,4 @@
-// Where a model's weights go: the device that the user asked for, or the GPU if the weights fit its free memory.
+// Where a model's weights go: the device that the user asked for, or the GPU if they and a conversation fit its free memory.
 //
 // Used by engine/generation when a model is loaded. Errors: Exception of open_cuda() if a GPU was asked for. Threads: engine thread.
 #pragma once
@@ -8,6 +8,7 @@
 #include <string>
 
 #include "engine/models/load_settings.h"
+#include "engine/models/told_cache.h"
 #include "engine/weights/tensor_file.h"
 
 namespace winnow {
@@ -17,6 +18,6 @@ struct DeviceChoice {
   std::string note;  // why not the faster choice; empty: it is the faster one, or the one that was asked for
 };
 
-DeviceChoice choose_device(Device wanted, WeightFormat format, const TensorFiles& weights);
+DeviceChoice choose_device(Device wanted, WeightFormat format, const TensorFiles& weights, const ToldCache& cache);
 
 }  // namespace winnow

@@ -58,10 +58,10 @@ QString modelFacts(const app::ListedModel& model) {
   const std::string& family = summary.type.empty() ? summary.architecture : summary.type;
   if (!family.empty()) parts << textOf(family);
   parts << sightWords(summary.sees, summary.reads_videos);
-  if (summary.context_tokens > 0)
-    parts << LibraryWords::tr("context %1 tokens").arg(formatCount(static_cast<double>(summary.context_tokens)));
-  if (summary.kv_bytes_per_token > 0)
-    parts << LibraryWords::tr("cache %1 per 1,000 tokens").arg(formatMegabytes(summary.kv_bytes_per_token * kThousand));
+  if (summary.cache.context_tokens > 0)
+    parts << LibraryWords::tr("context %1 tokens").arg(formatCount(static_cast<double>(summary.cache.context_tokens)));
+  if (summary.cache.kv_bytes_per_token > 0)
+    parts << LibraryWords::tr("cache %1 per 1,000 tokens").arg(formatMegabytes(summary.cache.kv_bytes_per_token * kThousand));
   return parts.join(kBetween);
 }
 

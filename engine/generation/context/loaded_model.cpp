@@ -5,6 +5,7 @@
 #include "engine/models/device_choice.h"
 #include "engine/models/end_tokens.h"
 #include "engine/models/registry.h"
+#include "engine/models/told_cache.h"
 #include "engine/models/weight_format.h"
 
 namespace winnow {
@@ -17,13 +18,22 @@ ErrorCode model_code(ErrorCode code) {
   return code;
 }
 
+// What loading refuses it names itself.
+ToldCache cache_of(const ModelPackage& package) {
+  try {
+    return told_cache(package.required(ModelPart::kConfig).root());
+  } catch (const Exception&) {
+    return {};
+  }
+}
+
 std::unique_ptr<LoadedModel> read_package(const LoadModel& request, const std::shared_ptr<const ModelPackage>& package,
                                           const LoadHooks& hooks, const InterruptToken& interrupt) {
   auto loaded = std::make_unique<LoadedModel>();
   ModelSource source;
   source.package = package;
   source.projector = request.projector;
-  const DeviceChoice choice = choose_device(request.device, request.format, package->tensors());
+  const DeviceChoice choice = choose_device(request.device, request.format, package->tensors(), cache_of(*package));
   source.device = choice.device;
   source.device_note = choice.note;
   source.plan = weights_as(request.format, choice.device);

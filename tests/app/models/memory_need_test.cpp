@@ -29,9 +29,9 @@ TEST(MemoryNeed, IsWhatRealFilesTook) {
 TEST(MemoryNeed, CountsStatesOfAConversationAndOfItsFork) {
   ModelSummary model;
   model.weight_bytes = 1'000'000;
-  model.kv_bytes_per_token = 64;
+  model.cache.kv_bytes_per_token = 64;
   const qint64 without = memoryNeed(model).total();
-  model.state_bytes = 19'000'000;
+  model.cache.state_bytes = 19'000'000;
   EXPECT_EQ(memoryNeed(model).total(), without + 2 * 19'000'000);
 }
 

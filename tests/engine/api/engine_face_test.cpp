@@ -29,7 +29,7 @@ TEST(EngineFace, DescribesAModelAndItsFiles) {
 // Recurrent layers take no bytes a token, by their interval and by their names, nor do layers that read an earlier one's keys.
 TEST(EngineFace, CountsTheKeysAndValuesOfLayersThatAttend) {
   constexpr std::int64_t kKeyAndValue = 2 * 2;
-  const auto of_path = [](const char* path) { return summary_of_model(test_support::golden_folder(path)).kv_bytes_per_token; };
+  const auto of_path = [](const char* path) { return summary_of_model(test_support::golden_folder(path)).cache.kv_bytes_per_token; };
   const auto bytes_of = [&](const char* folder) { return of_path((std::string(folder) + "/model").c_str()); };
   EXPECT_EQ(of_path("recurrent_text/lfm2"), 2 * kKeyAndValue * 2 * 8);
   EXPECT_EQ(of_path("recurrent_text/lfm2_saved"), 1 * kKeyAndValue * 2 * 8);
@@ -42,7 +42,7 @@ TEST(EngineFace, CountsTheKeysAndValuesOfLayersThatAttend) {
 
 // As they are held where the model computes in 32 bits (Qwen35Shape): a matrix for each value head, three or two tokens of a convolution.
 TEST(EngineFace, CountsTheStatesOfTheOtherLayers) {
-  const auto bytes_of = [](const char* path) { return summary_of_model(test_support::golden_folder(path)).state_bytes; };
+  const auto bytes_of = [](const char* path) { return summary_of_model(test_support::golden_folder(path)).cache.state_bytes; };
   EXPECT_EQ(bytes_of("qwen3_5/published/model"), 3 * (4 * 8 * 12 + 3 * (2 * 16 + 48)) * 4);
   EXPECT_EQ(bytes_of("qwen3_5/published/gguf/model.gguf"), bytes_of("qwen3_5/published/model"));
   EXPECT_EQ(bytes_of("qwen3_5/saved/model"), 3 * (3 * 8 * 8 + 2 * (3 * 24)) * 4);

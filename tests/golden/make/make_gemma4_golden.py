@@ -396,7 +396,8 @@ def published_inputs(processor, prompt, cli):
     tokens = high * wide // side**2
     times = [qwen2.EVERY_S * number for number in range(qwen2.FRAMES)]
     frames = " ".join(f"{int(at // 60):02d}:{int(at % 60):02d} <|image>{'<|video|>' * tokens}<image|>" for at in times)
-    across, down = wide // videos.patch_size, high // videos.patch_size
+    step = side if "Unified" in type(videos).__name__ else videos.patch_size  # Gemma4Unified's processor pools pixels
+    across, down = wide // step, high // step
     places = torch.stack(torch.meshgrid(torch.arange(across), torch.arange(down), indexing="xy"), -1).reshape(1, -1, 2).repeat(qwen2.FRAMES, 1, 1)
     inputs = processor.tokenizer(prompt.replace("<|video|>", frames), return_tensors="pt", add_special_tokens=False)
     return dict(inputs) | dict(video_position_ids=places, num_frames_per_video=torch.tensor([qwen2.FRAMES]))
