@@ -61,6 +61,7 @@ std::vector<ProjectorKind> internvl_projectors();
 std::vector<ProjectorKind> gemma3_projectors();
 std::vector<ProjectorKind> gemma4_projectors();
 std::vector<ProjectorKind> lfm2_projectors();
+std::vector<ProjectorKind> minicpmv_projectors();
 std::vector<ProjectorKind> pixtral_projectors();
 
 // The layers of a SigLIP and of a CLIP.

@@ -93,10 +93,10 @@ SliceRules MiniCpmVTokens::of_at_most(std::int64_t tokens, PixelSize source, con
   };
   const std::int64_t most = std::max(rules.most_slices, kMostSlicesAsked);
   if (const SliceRules fine = with(most, 2); count(sliced_picture(source, fine)) <= tokens) return fine;
-  SliceRules fitting = with(1, 4);
+  SliceRules fitting = with(1, rules.most_joined);
   std::int64_t taken = count(sliced_picture(source, fitting));
   for (std::int64_t slices = 2; slices <= most; ++slices) {
-    const SliceRules tried = with(slices, 4);
+    const SliceRules tried = with(slices, rules.most_joined);
     const std::int64_t takes = count(sliced_picture(source, tried));
     if (takes <= tokens && takes >= taken) {
       fitting = tried;

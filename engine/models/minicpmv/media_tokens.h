@@ -41,7 +41,8 @@ class MiniCpmVTokens {
   std::int64_t count(const SlicedPicture& cut) const;
 
   // The rules under which a picture takes at most so many tokens: with as many slices as fit at 16 patches a token; at 4 patches a token
-  // if all slices that it could be cut into fit so, too. The whole at 16 patches where nothing fits. tokens 0: as they are.
+  // if all slices that it could be cut into fit so, too. The whole at 16 patches where nothing fits. tokens 0: as they are. Where no token
+  // may stand for 16 patches, the same at 4.
   SliceRules of_at_most(std::int64_t tokens, PixelSize source, const SliceRules& rules) const;
 
   const Ids& ids() const { return ids_; }

@@ -23,7 +23,7 @@ constexpr std::array<WeightNameRule, 4> kMiniCpmVNames = {{
 
 // As a square picture that is not cut, and of so many slices a side.
 DetailChoices slice_detail(const MiniCpmVTokens& tokens, SliceRules rules, std::int64_t middle, std::int64_t most) {
-  rules.joined = 4;
+  rules.joined = rules.most_joined;
   const auto square = [&](std::int64_t slices) {
     rules.most_slices = slices * slices;
     const std::int64_t side = slices * rules.scale_px;
@@ -106,14 +106,19 @@ MediaFeatures MiniCpmV::join(const MediaFacts& facts, const EncodedParts& parts)
 }
 
 std::unique_ptr<VisionLanguageModel> load_minicpmv(ModelLoad& load) {
-  const MiniCpmVFolder folder = read_minicpmv(load.package());
+  MiniCpmVFolder folder = read_minicpmv(load.package());
   const std::shared_ptr<const Tokenizer> tokenizer = load.package().shared_tokenizer();
   load.require_token("image_token_id", "<|image_pad|>", folder.model.image_token_id);
   load.require_token("video_token_id", "<|video_pad|>", folder.model.video_token_id);
   MiniCpmVTokens tokens(*tokenizer, {folder.model.image_token_id, folder.model.video_token_id}, load.package().path());
+  WeightReader& weights = load.weights(kMiniCpmVNames);
+  if (folder.model.joined == 2 && !weights.has("tower.vit_merger.linear_1.weight")) {
+    folder.model.vision.joins_squares = false;
+    folder.image.slices.most_joined = folder.frame.slices.most_joined = 2;
+  }
   load.info.picture_detail = slice_detail(tokens, folder.image.slices, 3, 6);
   load.info.frame_detail = slice_detail(tokens, folder.frame.slices, 2, 3);
-  return std::make_unique<MiniCpmV>(folder, std::move(tokens), load.weights(kMiniCpmVNames));
+  return std::make_unique<MiniCpmV>(folder, std::move(tokens), weights);
 }
 
 }  // namespace winnow

@@ -28,6 +28,7 @@ struct MiniCpmVVision {
   std::int64_t patch_px = 14;
   std::int64_t table_side = 0;    // rows and columns of the table of positions
   std::int64_t merger_layer = 6;  // behind this layer four patches become one, where a token stands for 16
+  bool joins_squares = true;      // the weights for that are there; GGUF files whose tokens stand for 4 patches lack them
   double norm_eps = 1e-6;
   Activation activation = Activation::kGeluTanh;
 };

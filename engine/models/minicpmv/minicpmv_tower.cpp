@@ -54,12 +54,14 @@ MiniCpmVTower::MiniCpmVTower(const MiniCpmVVision& config, std::int64_t text_hid
   positions_ = weights.tensor("tower.embeddings.position_embedding.weight", {config.table_side * config.table_side, hidden});
   for (std::int64_t layer = 0; layer < config.layers; ++layer)
     layers_.push_back(read_layer(weights, "tower.encoder.layers." + std::to_string(layer) + "."));
-  const std::string square = "tower.vit_merger.";
-  const std::int64_t inner = kSquare * config.intermediate_size;
-  square_attention_ = read_attention(weights, square + "self_attn.", square + "layer_norm1");
-  square_.norm = weights.layer_norm(square + "pre_norm", wide, config.norm_eps);
-  square_.mlp = {weights.tower_linear(square + "linear_1", inner, wide, bias),
-                 weights.tower_linear(square + "linear_2", hidden, inner, bias), Activation::kGeluTanh};
+  if (config.joins_squares) {
+    const std::string square = "tower.vit_merger.";
+    const std::int64_t inner = kSquare * config.intermediate_size;
+    square_attention_ = read_attention(weights, square + "self_attn.", square + "layer_norm1");
+    square_.norm = weights.layer_norm(square + "pre_norm", wide, config.norm_eps);
+    square_.mlp = {weights.tower_linear(square + "linear_1", inner, wide, bias),
+                   weights.tower_linear(square + "linear_2", hidden, inner, bias), Activation::kGeluTanh};
+  }
   last_norm_ = weights.layer_norm("tower.post_layernorm", hidden, config.norm_eps);
   merger_.norm = weights.layer_norm("merger.mlp.0.pre_norm", wide, kMergerNormEpsilon);
   merger_.mlp = {weights.tower_linear("merger.mlp.0.linear_1", wide, wide, bias),
@@ -96,7 +98,7 @@ MiniCpmVTower::Layout MiniCpmVTower::layout_of(const CellGrid& cells, std::int64
 MergedCells MiniCpmVTower::encode(const at::Tensor& patches, const CellGrid& cells, std::int64_t joined, std::optional<VisionJudge> judge,
                                   const InterruptToken& interrupt) const {
   const std::int64_t each = cells.cells() * joined * joined;
-  require(joined == 2 || joined == 4, "a token is made of four patches or of sixteen");
+  require(joined == 2 || (joined == 4 && config_.joins_squares), "a token is made of four patches or of sixteen");
   require(patches.dim() == 2 && patches.size(0) > 0 && patches.size(0) % each == 0, "the patches are not those of pictures of this size");
   const Layout layout = layout_of(cells, joined);
   return encoded_in_blocks(patches.unflatten(0, {patches.size(0) / each, each}), std::max<std::int64_t>(1, kPatchesPerBlock / each),

@@ -19,7 +19,8 @@ struct SliceRules {
   std::int64_t scale_px = 448;   // a picture and a slice are about as large as such a square
   std::int64_t most_slices = 9;  // 1: nothing is cut
   std::int64_t patch_px = 14;
-  std::int64_t joined = 4;  // patches along a token's side: 4 ("16x") or 2 ("4x")
+  std::int64_t joined = 4;       // patches along a token's side: 4 ("16x") or 2 ("4x")
+  std::int64_t most_joined = 4;  // that a detail may ask for
 
   std::int64_t token_px() const { return patch_px * joined; }
 };

@@ -175,7 +175,7 @@ INSTANTIATE_TEST_SUITE_P(Configurations, GgufGolden,
                          ::testing::Values("smolvlm/smolvlm2_split", "qwen2_vl/published", "qwen2_5_vl/published", "llava/llava_llama",
                                            "llava/next_mistral", "internvl/qwen2_saved", "internvl/llama_published", "gemma3/published",
                                            "gemma4/published", "gemma4_large/dense", "gemma4_experts/saved", "gemma4_unified/published",
-                                           "lfm2_vl/defaults", "mistral3/published", "mistral3/ministral"),
+                                           "lfm2_vl/defaults", "minicpmv/published", "mistral3/published", "mistral3/ministral"),
                          folder_info_name);
 
 INSTANTIATE_TEST_SUITE_P(Configurations, EngineGolden, ::testing::ValuesIn(test_support::kVisionFolders), folder_info_name);

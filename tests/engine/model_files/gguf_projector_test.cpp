@@ -160,6 +160,47 @@ TEST_F(GgufEyes, AnInternVlSaysOfWhichKindItsTowerIs) {
   EXPECT_EQ(tower.tensor("vision_tower.embeddings.position_embeddings").shape.size(), 3U);
 }
 
+TEST_F(GgufEyes, AMiniCpmVSaysHowManyPatchesATokenHasAndWhereTheyAreJoined) {
+  const GgufModel model(golden("minicpmv/published") + "model.gguf");
+  const Json& config = model.required(ModelPart::kConfig).content;
+  EXPECT_EQ(config["architectures"][0], "MiniCPMV4_6ForConditionalGeneration");
+  EXPECT_EQ(config["text_config"]["model_type"], "qwen3_5_text");
+  EXPECT_EQ(config["downsample_mode"], "16x");
+  EXPECT_EQ(config["insert_layer_id"], 0);
+  EXPECT_EQ(config["vision_config"]["image_size"], 6 * 4) << "of the table of positions, whole patches";
+  const Json& pixels = model.required(ModelPart::kImageProcessor).content;
+  EXPECT_EQ(pixels["scale_resolution"], 48);
+  EXPECT_EQ(pixels["downsample_mode"], "16x");
+  const TensorFile& tower = *model.tensors().files.at(1);
+  EXPECT_EQ(tower.tensors().size(), 75U) << "all of them have a name";
+  for (const auto& [name, tensor] : tower.tensors())
+    EXPECT_TRUE(name.starts_with("model.vision_tower.") || name.starts_with("model.merger."));
+}
+
+TEST_F(GgufEyes, AMiniCpmVWithoutItsKeysIsAsPublished) {
+  const auto told = [&](GgufWriter writer) {
+    writer.uint32("clip.vision.image_size", 448).uint32("clip.vision.patch_size", 14).uint32("clip.vision.embedding_length", 8);
+    writer.uint32("clip.vision.feed_forward_length", 12)
+        .uint32("clip.vision.block_count", 27)
+        .uint32("clip.vision.attention.head_count", 2);
+    writer.tensor("v.position_embd.weight", {8, 4900}, kGgufF32, std::string(8 * 4900 * 4, '\0'));
+    return GgufProjector(write("mmproj.gguf", writer), "qwen35")
+        .config({{"tie_word_embeddings", true}}, {"<|video_pad|>", "<|image_pad|>"});
+  };
+  const auto of = [] {
+    GgufWriter writer;
+    return writer.text("general.architecture", "clip").text("clip.projector_type", "minicpmv4_6");
+  };
+  const Json config = told(of());
+  EXPECT_EQ(config["downsample_mode"], "16x");
+  EXPECT_EQ(config["insert_layer_id"], 6);
+  EXPECT_EQ(config["image_token_id"], 1);
+  EXPECT_EQ(config["vision_config"]["image_size"], 980);
+  EXPECT_EQ(told(of().uint32("clip.vision.projector.scale_factor", 2))["downsample_mode"], "4x");
+  test::expect_error(ErrorCode::kUnsupportedModel, "made of 3 patches a side",
+                     [&] { told(of().uint32("clip.vision.projector.scale_factor", 3)); });
+}
+
 // LLaVA's text models were converted apart from their vision encoders: with the vocabulary of the Llama, and no or another template.
 TEST_F(GgufEyes, ATextModelThatNeverSawAPictureIsToldOfThem) {
   const auto text_of = [](const char* fourth) {
@@ -262,8 +303,8 @@ TEST_F(GgufEyes, NamedOnesThatDoNotBelongToItAreRefused) {
   };
   refused(mmproj("idefics3", 8), "tokens of 8 features, and the text model's have 4");
   refused(mmproj("paligemma"),
-          "does not run the projector \"paligemma\"; it runs gemma3, gemma4uv, gemma4v, idefics3, internvl, lfm2, mlp, pixtral, "
-          "qwen2.5vl_merger, qwen2vl_merger");
+          "does not run the projector \"paligemma\"; it runs gemma3, gemma4uv, gemma4v, idefics3, internvl, lfm2, minicpmv4_6, mlp, "
+          "pixtral, qwen2.5vl_merger, qwen2vl_merger");
   refused(mmproj("qwen2vl_merger"), "architecture qwen2vl");
   refused(text_model(), "not an mmproj file");
   const std::string deaf = write("deaf.gguf", [] {
@@ -303,13 +344,13 @@ TEST_F(GgufEyes, ProductsThatAreNamedTheWrongWayRoundAreToldByTheirShapes) {
 TEST_F(GgufEyes, DamagedOnesAreRefused) {
   std::mt19937 random(7);
   int refused = 0;
-  for (const auto& [family, architecture] :
-       {std::pair("smolvlm/smolvlm2_split", "llama"), std::pair("qwen2_5_vl/published", "qwen2vl"),
-        std::pair("llava/next_mistral", "llama"), std::pair("internvl/qwen2_saved", "qwen2"), std::pair("gemma3/published", "gemma3")}) {
+  for (const auto& [family, architecture] : {std::pair("smolvlm/smolvlm2_split", "llama"), std::pair("qwen2_5_vl/published", "qwen2vl"),
+                                             std::pair("llava/next_mistral", "llama"), std::pair("internvl/qwen2_saved", "qwen2"),
+                                             std::pair("gemma3/published", "gemma3"), std::pair("minicpmv/published", "qwen35")}) {
     const GgufModel text(folder_.write("alone.gguf", test::file_text(golden(family) + "model.gguf")));
     const Json config = text.required(ModelPart::kConfig).content;
     const std::vector<std::string> tokens = {"<image>", "<fake_token_around_image>", "<|image_pad|>", "<|video_pad|>", "<IMG_CONTEXT>",
-                                             "<img>",   "<image_soft_token>"};
+                                             "<img>",   "<image_soft_token>",        "</image>",      "<slice>",       "</slice>"};
     const std::string whole = test::file_text(golden(std::string(family)) + "mmproj-model.gguf");
     const std::size_t header = whole.find("v.blk.0.");  // of the first tensors, behind the metadata
     ASSERT_NE(header, std::string::npos);

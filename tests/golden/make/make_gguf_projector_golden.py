@@ -29,7 +29,7 @@ from transformers import LlamaConfig
 FOLDERS = {"smolvlm/smolvlm2_split": "smollm", "qwen2_vl/published": "qwen2", "qwen2_5_vl/published": "qwen2", "qwen3_vl/published": "qwen2",
            "qwen3_vl/experts": "qwen2", "qwen3_5/published": "qwen35", "qwen3_5_moe/published": "qwen35", "internvl/qwen2_saved": "qwen2", "internvl/llama_published": None,
            "gemma3/published": "gemma", "mistral3/published": None, "mistral3/ministral": None, "gemma4/published": "own", "gemma4_large/dense": "own", "gemma4_experts/saved": "own", "gemma4_unified/published": "own",
-           "lfm2_vl/defaults": "lfm2"}
+           "lfm2_vl/defaults": "lfm2", "minicpmv/published": "qwen35"}
 # Their eyes are written by the converter of 2023, which is the only one for them. Its kernels and projector are F16.
 LEGACY_FOLDERS = ["llava/llava_llama", "llava/next_mistral"]
 # Whose text model is written once more, as an InternLM2 (internlm2.gguf): the same Llama under InternVL's original names, q, k and v packed.

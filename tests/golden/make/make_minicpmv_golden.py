@@ -59,13 +59,13 @@ HALF = qwen3.HALF
 CONFIGURATIONS = {
     "minicpmv/published": dict(
         seed=6,
-        covers="16 patches a token, the merger behind the first of three layers, numbers of images, up to 4 slices, every second layer of the decoder "
+        covers="16 patches a token, the merger behind the first of three layers, numbers of images, up to 9 slices, every second layer of the decoder "
                "attends, more value heads than key heads, a quarter of a head rotates, tied embeddings, a second head (mtp) that nobody reads, bf16",
         text=dict(num_hidden_layers=6, full_attention_interval=2, hidden_size=48, intermediate_size=64, num_attention_heads=4, num_key_value_heads=2,
                   head_dim=32, **qwen3_5.DELTA),
         rotated=0.25, tied=True, merger_layer=0,
         vision=dict(hidden_size=16, intermediate_size=20, num_hidden_layers=3, num_attention_heads=2, image_size=26, patch_size=4),
-        pixels=dict(scale_resolution=48, max_slice_nums=4), mode="16x", files="one", stored=torch.bfloat16),
+        pixels=dict(scale_resolution=48, max_slice_nums=9), mode="16x", files="one", stored=torch.bfloat16),
     "minicpmv/fine": dict(
         seed=4,
         covers="4 patches a token, so that the merger's weights lie unused, no numbers, up to 6 slices, bilinear, layer_types, of which the first attends and "

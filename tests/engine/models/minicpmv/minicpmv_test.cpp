@@ -119,6 +119,25 @@ TEST_F(MiniCpmVModel, TheJudgeSharesOutWhatPatchesLookAt) {
   }
 }
 
+// As GGUF files whose tokens stand for 4 patches.
+TEST_F(MiniCpmVModel, TheMergersWeightsAreMissedOnlyWhereATokenStandsForSixteenPatches) {
+  const auto without_merger = [](const char* folder) {
+    const test_support::FolderCopy copy(folder);
+    copy.rewrite_weights(
+        [](auto& tensors) { std::erase_if(tensors, [](const auto& each) { return each.first.find("vit_merger") != std::string::npos; }); });
+    return load_model(copy.source());
+  };
+  test::expect_error(ErrorCode::kDamagedFile, "vit_merger", [&] { without_merger("minicpmv/published"); });
+  const auto whole = load_golden_model("minicpmv/fine");
+  const auto less = without_merger("minicpmv/fine");
+  const std::vector<RgbImage> picture = {patterned_picture(100, 100, 3)};
+  const at::Tensor same = features_of(*whole, image_of(100, 100), picture).features;
+  EXPECT_TRUE(at::equal(features_of(*less, image_of(100, 100), picture).features, same));
+  EXPECT_EQ(whole->info().picture_detail.low * 4 - 6, less->info().picture_detail.low) << "four times the cells, and two marks";
+  const MediaFacts bounded = image_of(100, 100, whole->info().picture_detail.low);
+  EXPECT_LT(features_of(*whole, bounded, picture).features.size(0), features_of(*less, bounded, picture).features.size(0));
+}
+
 // The merger is behind the last layer: there is no attention between what it made.
 TEST_F(MiniCpmVModel, WithoutALayerBehindTheMergerAllCellsCountAlike) {
   const test_support::FolderCopy copy("minicpmv/published");
