@@ -4,8 +4,8 @@
 // read_ollama_manifest(), known_family(), known_classes() and known_gguf_architectures(). No torch. Threads: plain functions.
 #pragma once
 
-#include "engine/model_files/gguf_config.h"        // IWYU pragma: export
-#include "engine/model_files/gguf_inner_vision.h"  // IWYU pragma: export
-#include "engine/model_files/gguf_model.h"         // IWYU pragma: export
-#include "engine/model_files/ollama_folder.h"      // IWYU pragma: export
-#include "engine/models/known_family.h"            // IWYU pragma: export
+#include "engine/model_files/gguf_architectures.h"  // IWYU pragma: export
+#include "engine/model_files/gguf_inner_vision.h"   // IWYU pragma: export
+#include "engine/model_files/gguf_model.h"          // IWYU pragma: export
+#include "engine/model_files/ollama_folder.h"       // IWYU pragma: export
+#include "engine/models/known_family.h"             // IWYU pragma: export

@@ -13,6 +13,7 @@
 #include "engine/base/error.h"
 #include "engine/base/file_bytes.h"
 #include "engine/model_files/gguf_config.h"
+#include "engine/model_files/gguf_tensor_names.h"
 #include "engine/model_files/gguf_tokenizer.h"
 #include "engine/model_files/ollama_folder.h"
 #include "engine/model_files/renamed_tensors.h"

@@ -9,7 +9,7 @@ std::span<const ProjectorKind> projector_kinds() {
   static const std::vector<ProjectorKind> known = [] {
     std::vector<ProjectorKind> all;
     for (const auto& kinds : {smolvlm_projectors(), qwen_vl_projectors(), llava_projectors(), internvl_projectors(), gemma3_projectors(),
-                              gemma4_projectors(), lfm2_projectors(), minicpmv_projectors(), pixtral_projectors()})
+                              gemma4_projectors(), glm4v_projectors(), lfm2_projectors(), minicpmv_projectors(), pixtral_projectors()})
       all.insert(all.end(), kinds.begin(), kinds.end());
     return all;
   }();

@@ -60,6 +60,7 @@ std::vector<ProjectorKind> llava_projectors();
 std::vector<ProjectorKind> internvl_projectors();
 std::vector<ProjectorKind> gemma3_projectors();
 std::vector<ProjectorKind> gemma4_projectors();
+std::vector<ProjectorKind> glm4v_projectors();
 std::vector<ProjectorKind> lfm2_projectors();
 std::vector<ProjectorKind> minicpmv_projectors();
 std::vector<ProjectorKind> pixtral_projectors();

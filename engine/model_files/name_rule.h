@@ -1,4 +1,5 @@
-// One rule that renames a tensor or a key. Used by the tables of gguf_projector_kinds.h and gguf_inner_vision.h. Threads: plain values.
+// One rule that renames a tensor or a key. Used by the tables of gguf_tensor_names.h, gguf_projector_kinds.h and gguf_inner_vision.h.
+// Threads: plain values.
 #pragma once
 
 #include <string_view>

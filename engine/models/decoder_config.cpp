@@ -51,10 +51,12 @@ struct DecoderType {
 
 constexpr DecoderSizes kSmolLm3{2048, 11'008, 36, 16, 4, 128'256};
 constexpr DecoderSizes kMinistral3{4096, 14'336, 34, 32, 8, 131'072};
+constexpr DecoderSizes kGlm4{4096, 13'696, 40, 32, 2, 151'552};
 constexpr RotaryDefaults kThreeAxes{1'000'000.0, true};
 constexpr RotaryDefaults kThreeAxesAlternating{500'000.0, true};
 constexpr RotaryDefaults kQuarterTurns{10'000.0, true, 0.25};
 constexpr RotaryDefaults kHalfTurns{10'000.0, true, 0.5};
+constexpr RotaryDefaults kHalfTurnsOfOneAxis{10'000.0, false, 0.5};
 constexpr DecoderSizes kOnlyExperts{0, 512};  // an MLP that no layer has
 constexpr DecoderSizes kTwoKvHeads{0, 0, 0, 0, 2};
 
@@ -77,6 +79,7 @@ constexpr auto kTypes = std::to_array<DecoderType>({
     {"qwen3_5_moe_text", true, true, 32'768, 0, kOnlyExperts, kQuarterTurns, 1e-6, ExpertWeights::kSumToOneAndShared,
      OtherLayers::kRecurrent},
     {"qwen3_next", true, true, 32'768, 0, {}, kQuarterTurns, 1e-6, ExpertWeights::kMaySumToOneAndShared, OtherLayers::kRecurrent},
+    {"glm4", false, true, 131'072, 0, kGlm4, kHalfTurnsOfOneAxis, 1.5625e-7},
     {"glm4v_text", false, true, 32'768, 0, kTwoKvHeads, kHalfTurns, 1e-5},
     {"smollm3", false, true, 32'768, 0, kSmolLm3, {2'000'000.0}, 1e-6, ExpertWeights::kNoExperts, OtherLayers::kUnrotated, true},
 });

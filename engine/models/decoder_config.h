@@ -1,13 +1,13 @@
 // The configuration of a language model, read from config.json (`text_config` of a vision-language model) and checked.
 //
 // Describes transformer_decoder.h. Read here for Llama, Mistral, Mixtral, Ministral 3, Qwen2, Qwen3, Qwen3-MoE, Qwen3-Next, Qwen3.5,
-// SmolLM3 and the decoders of Qwen2-VL, Qwen2.5-VL, Qwen3-VL, Qwen3.5, GLM-4V and MiniCPM-V, whose families read their rotary axes. Falcon,
-// Gemma 3, Gemma 4 and LFM2 have readers of their own (causal_lm/falcon_config.h, gemma3_config.h, gemma4/gemma4_text_config.h,
-// lfm2/lfm2_text_config.h). Zero heads, indivisible head counts, unknown activations and partial rotary embeddings are refused by name.
-// Qwen3-Next's, Qwen3.5's and LFM2's have layers without slots between their attention layers. Keys of both transformers 4 (rope_theta,
-// rope_scaling) and 5 (rope_parameters) are read. Missing fields of a Llama or Mistral take the defaults of LlamaConfig and MistralConfig,
-// because published folders say "_name_or_path" and little more. The weight names, not this file, decide which projections have biases.
-// Errors: as config_fields.h. No torch. Threads: plain values.
+// SmolLM3 and the decoders of Qwen2-VL, Qwen2.5-VL, Qwen3-VL, Qwen3.5, GLM-4V and MiniCPM-V, whose families read their rotary axes. GLM-4's
+// reader (glm4v/glm4_text_config.h) adds to this one. Falcon, Gemma 3, Gemma 4 and LFM2 have readers of their own
+// (causal_lm/falcon_config.h, gemma3_config.h, gemma4/gemma4_text_config.h, lfm2/lfm2_text_config.h). Zero heads, indivisible head counts,
+// unknown activations and partial rotary embeddings are refused by name. Qwen3-Next's, Qwen3.5's and LFM2's have layers without slots
+// between their attention layers. Keys of both transformers 4 (rope_theta, rope_scaling) and 5 (rope_parameters) are read. Missing fields
+// of a Llama or Mistral take the defaults of LlamaConfig and MistralConfig, because published folders say "_name_or_path" and little more.
+// The weight names, not this file, decide which projections have biases. Errors: as config_fields.h. No torch. Threads: plain values.
 #pragma once
 
 #include <cstdint>

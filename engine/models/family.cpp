@@ -50,6 +50,7 @@ constexpr auto kFamilies = std::to_array<Family>({
     {"qwen3_5_moe_text", "Qwen3_5MoeForCausalLM", FamilyLoader::kCausalLm},
     {"qwen3_next", "Qwen3NextForCausalLM", FamilyLoader::kCausalLm},
     {"smollm3", "SmolLM3ForCausalLM", FamilyLoader::kCausalLm},
+    {"glm4", "Glm4ForCausalLM", FamilyLoader::kGlm4},
     {"falcon", "FalconForCausalLM", FamilyLoader::kFalcon},
     {"gemma3_text", "Gemma3ForCausalLM", FamilyLoader::kGemma3},
     {"gemma4_text", "Gemma4ForCausalLM", FamilyLoader::kGemma4},

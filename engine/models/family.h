@@ -27,6 +27,7 @@ enum class FamilyLoader {
   kGemma4Vision,
   kLfm2Vision,
   kCausalLm,
+  kGlm4,
   kFalcon,
   kGemma3,
   kGemma4,

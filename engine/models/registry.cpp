@@ -54,6 +54,8 @@ std::unique_ptr<VisionLanguageModel> load_with(FamilyLoader loader, ModelLoad& l
       return load_lfm2_vl(load);
     case FamilyLoader::kCausalLm:
       return load_causal_lm(load);
+    case FamilyLoader::kGlm4:
+      return load_glm4(load);
     case FamilyLoader::kFalcon:
       return load_falcon(load);
     case FamilyLoader::kGemma3:

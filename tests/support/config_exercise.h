@@ -25,6 +25,7 @@
 #include "engine/models/gemma4/gemma4_folder.h"
 #include "engine/models/gemma4/gemma4_text_config.h"
 #include "engine/models/generation_defaults.h"
+#include "engine/models/glm4v/glm4_text_config.h"
 #include "engine/models/glm4v/glm4v_config.h"
 #include "engine/models/internvl/internvl_config.h"
 #include "engine/models/internvl/original_config.h"
@@ -110,6 +111,7 @@ class ConfigExercise {
         {"qwen3_5_moe_text", [](const ModelPackage& p) { check_text(p, parse_decoder_config(root(p), "llama")); }},
         {"qwen3_next", [](const ModelPackage& p) { check_text(p, parse_decoder_config(root(p), "llama")); }},
         {"smollm3", [](const ModelPackage& p) { check_text(p, parse_decoder_config(root(p), "llama")); }},
+        {"glm4", [](const ModelPackage& p) { check_text(p, parse_glm4_text_config(root(p), "glm4")); }},
         {"falcon", [](const ModelPackage& p) { check_text(p, parse_falcon_config(root(p))); }},
         {"mixtral", [](const ModelPackage& p) { check_text(p, parse_decoder_config(root(p), "llama")); }},
         {"gemma3", [](const ModelPackage& p) { check_pooled(p, read_gemma3(p)); }},

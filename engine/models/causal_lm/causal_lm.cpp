@@ -6,6 +6,7 @@
 #include "engine/models/causal_lm/falcon_config.h"
 #include "engine/models/causal_lm/gemma3_config.h"
 #include "engine/models/gemma4/gemma4_text_config.h"
+#include "engine/models/glm4v/glm4_text_config.h"
 #include "engine/models/lfm2/lfm2_text_config.h"
 
 namespace winnow {
@@ -38,6 +39,10 @@ MediaFeatures CausalLm::join(const MediaFacts&, const EncodedParts&) const { ref
 
 std::unique_ptr<VisionLanguageModel> load_causal_lm(ModelLoad& load) {
   return load_text_model(parse_decoder_config(load.package().required(ModelPart::kConfig).root(), "llama"), load);
+}
+
+std::unique_ptr<VisionLanguageModel> load_glm4(ModelLoad& load) {
+  return load_text_model(parse_glm4_text_config(load.package().required(ModelPart::kConfig).root(), "glm4"), load);
 }
 
 std::unique_ptr<VisionLanguageModel> load_falcon(ModelLoad& load) {

@@ -1,4 +1,4 @@
-// A text-only language model: Llama, Mistral, Qwen2, Qwen3, Qwen3-Next, Qwen3.5, Falcon, Gemma 3, Gemma 4 and LFM2.
+// A text-only language model: Llama, Mistral, Qwen2, Qwen3, Qwen3-Next, Qwen3.5, GLM-4, Falcon, Gemma 3, Gemma 4 and LFM2.
 //
 // Made by registry.h, used as VisionLanguageModel. ModelTraits::sees is false, so engine/generation refuses images and videos before it
 // opens them; calling the media methods breaks their precondition. Threads: engine thread; methods need
@@ -36,6 +36,7 @@ class CausalLm final : public VisionLanguageModel {
 };
 
 std::unique_ptr<VisionLanguageModel> load_causal_lm(ModelLoad& load);
+std::unique_ptr<VisionLanguageModel> load_glm4(ModelLoad& load);
 std::unique_ptr<VisionLanguageModel> load_falcon(ModelLoad& load);
 std::unique_ptr<VisionLanguageModel> load_gemma3(ModelLoad& load);
 std::unique_ptr<VisionLanguageModel> load_gemma4(ModelLoad& load);

@@ -9,6 +9,7 @@
 #include "engine/base/error.h"
 #include "engine/models/config_fields.h"
 #include "engine/models/glm4v/chat_template.h"
+#include "engine/models/glm4v/glm4_text_config.h"
 #include "engine/models/picture_config.h"
 #include "engine/models/rotary_config.h"
 
@@ -41,15 +42,11 @@ void require_share(const JsonObject& text) {
 DecoderConfig parse_glm_text(const JsonObject& root, const std::string& type) {
   const JsonObject text = root.object("text_config");
   require_model_type(text, "glm4v_text", true);
-  DecoderConfig config = parse_decoder_config(text, "glm4v_text");
+  DecoderConfig config = parse_glm4_text_config(text, "glm4v_text");
   require_share(text);
   if (config.head_dim * config.heads != config.hidden_size)
     text.refuse(ErrorCode::kDamagedFile, "head_dim", "this model's heads together are as wide as its hidden states");
-  config.pairs = RotaryPairs::kNeighbours;
   config.rotary.frequency_axis = read_rotary_sections(text, rotated_elements(config.rotary, config.head_dim));
-  config.names.attention_out_norm = "post_self_attn_layernorm";
-  config.names.mlp_out_norm = "post_mlp_layernorm";
-  config.names.gate_up = "mlp.gate_up_proj";
   // transformers asks the text part of the older class alone.
   config.tie_word_embeddings = (type == kGlm41 && config.tie_word_embeddings) || root.boolean("tie_word_embeddings", false);
   return config;
@@ -97,12 +94,13 @@ Qwen3VlTokens read_glm_tokens(const JsonObject& root, std::int64_t vocabulary) {
   return tokens;
 }
 
-// processor_class of the first document that names one.
+// processor_class of the first document that names one; config.json does last, as in transformers.
 FrameTimes read_frame_times(const ModelPackage& package, const ProcessorDocuments& documents, FrameTimes of_model) {
   constexpr const char* kKey = "processor_class";
   std::optional<JsonObject> processor;
   if (const ModelDocument* document = package.document(ModelPart::kProcessor)) processor = document->root();
-  for (const std::optional<JsonObject>& document : {processor, documents.image, documents.video}) {
+  const std::optional<JsonObject> config = package.required(ModelPart::kConfig).root();
+  for (const std::optional<JsonObject>& document : {processor, documents.image, documents.video, config}) {
     if (!document || !document->has(kKey)) continue;
     const std::string name = document->string(kKey, kMaxNameBytes);
     const auto* found = std::ranges::find(kGlmProcessors, name, &GlmProcessorClass::name);

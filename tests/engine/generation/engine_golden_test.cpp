@@ -125,9 +125,9 @@ class GgufGolden : public ::testing::TestWithParam<const char*> {};
 // Written by llama.cpp's converter: the text model and, beside it, its mmproj file.
 TEST_P(GgufGolden, TwoFilesEqualTheirFolderInTransformers) { expect_every_case(GetParam(), "/gguf/model.gguf"); }
 
-// A video's bounds are not in such a file: those of published folders are larger than this one's.
+// A video's bounds are not in such a file: those of published folders are larger than these ones'.
 TEST(GgufGoldenPictures, TwoFilesEqualTheirFolderInTransformers) {
-  for (const char* folder : {"qwen3_vl/published", "qwen3_vl/experts", "qwen3_5/published", "qwen3_5_moe/published"})
+  for (const char* folder : {"qwen3_vl/published", "qwen3_vl/experts", "qwen3_5/published", "qwen3_5_moe/published", "glm4v/thinking"})
     expect_every_case(folder, "/gguf/model.gguf", "video");
 }
 
@@ -175,7 +175,8 @@ INSTANTIATE_TEST_SUITE_P(Configurations, GgufGolden,
                          ::testing::Values("smolvlm/smolvlm2_split", "qwen2_vl/published", "qwen2_5_vl/published", "llava/llava_llama",
                                            "llava/next_mistral", "internvl/qwen2_saved", "internvl/llama_published", "gemma3/published",
                                            "gemma4/published", "gemma4_large/dense", "gemma4_experts/saved", "gemma4_unified/published",
-                                           "lfm2_vl/defaults", "minicpmv/published", "mistral3/published", "mistral3/ministral"),
+                                           "glm4v/bounds", "lfm2_vl/defaults", "minicpmv/published", "mistral3/published",
+                                           "mistral3/ministral"),
                          folder_info_name);
 
 INSTANTIATE_TEST_SUITE_P(Configurations, EngineGolden, ::testing::ValuesIn(test_support::kVisionFolders), folder_info_name);

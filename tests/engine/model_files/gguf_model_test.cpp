@@ -287,6 +287,38 @@ TEST_F(GgufModels, AnLfm2HasLayersThatConvolve) {
   refuse(lfm2({0, 1, 0}).uint32("lfm2.attention.sliding_window", 64), ErrorCode::kUnsupportedModel, "sliding window");
 }
 
+// Text models are stored as their folders have them; those that see with the two halves of what rotates apart.
+TEST_F(GgufModels, AGlm4RotatesAPartOfAHead) {
+  const auto glm4 = [](std::uint32_t rotated) {
+    GgufWriter writer;
+    writer.text("general.architecture", "glm4").text("tokenizer.ggml.model", "gpt2").text("tokenizer.ggml.pre", "glm4");
+    writer.texts("tokenizer.ggml.tokens", {"<|endoftext|>", "<|user|>", "<|observation|>", "</answer>", "b", "ab"});
+    return sized(std::move(writer.int32s("tokenizer.ggml.token_type", {3, 3, 3, 3, 1, 1})), "glm4", 3)
+        .uint32("glm4.rope.dimension_count", rotated)
+        .uint32("glm4.nextn_predict_layers", 1);
+  };
+  const std::string data(8 * 24 * 4, '\0');
+  const GgufModel text = model(glm4(2)
+                                   .tensor("blk.1.post_attention_norm.weight", {8}, kGgufF32, data.substr(0, 32))
+                                   .tensor("blk.1.ffn_norm.weight", {8}, kGgufF32, data.substr(0, 32))
+                                   .tensor("blk.1.post_ffw_norm.weight", {8}, kGgufF32, data.substr(0, 32))
+                                   .tensor("blk.1.ffn_up.weight", {8, 24}, kGgufF32, data)
+                                   .tensor("blk.2.ffn_up.weight", {8, 24}, kGgufF32, data));
+  const Json& config = text.required(ModelPart::kConfig).content;
+  EXPECT_EQ(config["architectures"][0], "Glm4ForCausalLM");
+  EXPECT_EQ(config["num_hidden_layers"], 2) << "without the layer that guesses";
+  EXPECT_EQ(static_cast<int>(4 * config["rope_scaling"]["partial_rotary_factor"].get<double>()), 2) << "of heads of four";
+  EXPECT_FALSE(config["rotary_pairs_in_halves"]);
+  EXPECT_EQ(text.required(ModelPart::kGeneration).content["eos_token_id"], (std::vector<int>{0, 1, 2, 3}));
+  const TensorFile& tensors = *text.tensors().files.front();
+  EXPECT_EQ(tensors.tensors().size(), 4U);
+  for (const char* name : {"post_self_attn_layernorm", "post_attention_layernorm", "post_mlp_layernorm", "mlp.gate_up_proj"})
+    EXPECT_TRUE(tensors.tensors().contains("model.layers.1." + std::string(name) + ".weight")) << name;
+  const GgufModel seeing = model(glm4(4).int32s("glm4.rope.dimension_sections", {1, 1, 0, 0}));
+  EXPECT_TRUE(seeing.required(ModelPart::kConfig).content["rotary_pairs_in_halves"]);
+  EXPECT_EQ(seeing.required(ModelPart::kConfig).content["rope_scaling"]["partial_rotary_factor"], 1.0);
+}
+
 TEST_F(GgufModels, TheTemplateIsTheFilesOrChatMl) {
   GgufWriter with = sized(beginning("llama"), "llama");
   const GgufModel own = model(with.text("tokenizer.chat_template", "{{ messages[0]['content'] }}"));

@@ -125,6 +125,30 @@ TEST_F(GgufEyes, AGemmasEyesSayHowManyPatchesATokenHas) {
   EXPECT_TRUE(text.tensor("model.language_model.layers.1.post_feedforward_layernorm.weight").with_one);
 }
 
+TEST_F(GgufEyes, AGlmsReleaseIsToldByItsPositions) {
+  const GgufModel newer(golden("glm4v/bounds") + "model.gguf");
+  const Json& config = newer.required(ModelPart::kConfig).content;
+  EXPECT_EQ(config["architectures"][0], "Glm4vForConditionalGeneration");
+  EXPECT_EQ(config["processor_class"], "Glm46VProcessor");
+  EXPECT_EQ(config["text_config"]["model_type"], "glm4v_text");
+  EXPECT_EQ(config["text_config"]["rope_scaling"]["mrope_section"], (std::vector<int>{2, 1, 1}));
+  EXPECT_TRUE(config["text_config"]["rotary_pairs_in_halves"]);
+  EXPECT_TRUE(config["vision_config"]["attention_bias"]);
+  EXPECT_EQ(config["vision_config"]["intermediate_size"], 20) << "the merger's";
+  EXPECT_EQ(newer.required(ModelPart::kImageProcessor).content["size"]["longest_edge"], 9'633'792) << "as published";
+  EXPECT_EQ(newer.required(ModelPart::kVideoProcessor).content["size"]["longest_edge"], 47'040'000);
+  const TensorFile& tower = *newer.tensors().files.at(1);
+  EXPECT_EQ(tower.tensor("visual.downsample.weight").shape, (std::vector<std::int64_t>{32, 8, 2, 2}));
+  for (const char* name : {"visual.patch_embed.proj.1.weight", "visual.patch_embed.proj.bias", "visual.blocks.1.attn.qkv.bias",
+                           "visual.embeddings.position_embedding.weight", "visual.merger.post_projection_norm.bias"})
+    EXPECT_TRUE(tower.tensors().contains(name)) << name;
+  EXPECT_EQ(tower.tensors().size(), 30U) << "all of them have a name";
+  const GgufModel older(golden("glm4v/thinking") + "model.gguf");
+  EXPECT_EQ(older.required(ModelPart::kConfig).content["processor_class"], "Glm4vProcessor");
+  EXPECT_FALSE(older.required(ModelPart::kConfig).content["vision_config"]["attention_bias"]);
+  EXPECT_EQ(older.required(ModelPart::kImageProcessor).content["size"]["longest_edge"], 2560) << "where the file says it";
+}
+
 TEST_F(GgufEyes, ALlavaSaysWhetherItTiles) {
   const GgufModel square(golden("llava/llava_llama") + "model.gguf");
   const Json& config = square.required(ModelPart::kConfig).content;
@@ -303,7 +327,7 @@ TEST_F(GgufEyes, NamedOnesThatDoNotBelongToItAreRefused) {
   };
   refused(mmproj("idefics3", 8), "tokens of 8 features, and the text model's have 4");
   refused(mmproj("paligemma"),
-          "does not run the projector \"paligemma\"; it runs gemma3, gemma4uv, gemma4v, idefics3, internvl, lfm2, minicpmv4_6, mlp, "
+          "does not run the projector \"paligemma\"; it runs gemma3, gemma4uv, gemma4v, glm4v, idefics3, internvl, lfm2, minicpmv4_6, mlp, "
           "pixtral, qwen2.5vl_merger, qwen2vl_merger");
   refused(mmproj("qwen2vl_merger"), "architecture qwen2vl");
   refused(text_model(), "not an mmproj file");
@@ -344,13 +368,15 @@ TEST_F(GgufEyes, ProductsThatAreNamedTheWrongWayRoundAreToldByTheirShapes) {
 TEST_F(GgufEyes, DamagedOnesAreRefused) {
   std::mt19937 random(7);
   int refused = 0;
-  for (const auto& [family, architecture] : {std::pair("smolvlm/smolvlm2_split", "llama"), std::pair("qwen2_5_vl/published", "qwen2vl"),
-                                             std::pair("llava/next_mistral", "llama"), std::pair("internvl/qwen2_saved", "qwen2"),
-                                             std::pair("gemma3/published", "gemma3"), std::pair("minicpmv/published", "qwen35")}) {
+  for (const auto& [family, architecture] :
+       {std::pair("smolvlm/smolvlm2_split", "llama"), std::pair("qwen2_5_vl/published", "qwen2vl"),
+        std::pair("llava/next_mistral", "llama"), std::pair("internvl/qwen2_saved", "qwen2"), std::pair("gemma3/published", "gemma3"),
+        std::pair("minicpmv/published", "qwen35"), std::pair("glm4v/thinking", "glm4")}) {
     const GgufModel text(folder_.write("alone.gguf", test::file_text(golden(family) + "model.gguf")));
     const Json config = text.required(ModelPart::kConfig).content;
-    const std::vector<std::string> tokens = {"<image>", "<fake_token_around_image>", "<|image_pad|>", "<|video_pad|>", "<IMG_CONTEXT>",
-                                             "<img>",   "<image_soft_token>",        "</image>",      "<slice>",       "</slice>"};
+    const std::vector<std::string> tokens = {
+        "<image>",   "<fake_token_around_image>", "<|image_pad|>",    "<|video_pad|>", "<IMG_CONTEXT>", "<img>",   "<image_soft_token>",
+        "<|image|>", "<|begin_of_image|>",        "<|end_of_image|>", "</image>",      "<slice>",       "</slice>"};
     const std::string whole = test::file_text(golden(std::string(family)) + "mmproj-model.gguf");
     const std::size_t header = whole.find("v.blk.0.");  // of the first tensors, behind the metadata
     ASSERT_NE(header, std::string::npos);
@@ -365,6 +391,7 @@ TEST_F(GgufEyes, DamagedOnesAreRefused) {
         mmproj.config(config, tokens);
         mmproj.processor();
         mmproj.image_processor();
+        mmproj.video_processor();
         mmproj.chat_template(config, tokens);
         mmproj.tensors();
       } catch (const Exception& exception) {

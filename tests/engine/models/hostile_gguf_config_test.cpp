@@ -8,6 +8,7 @@
 #include <utility>
 #include <vector>
 
+#include "engine/model_files/gguf_architectures.h"
 #include "engine/model_files/gguf_config.h"
 #include "tests/support/config_exercise.h"
 #include "tests/support/new_probe.h"
@@ -91,6 +92,11 @@ Values metadata_of(const std::string& architecture) {
   if (architecture == "lfm2") {
     values["attention.head_count_kv"] = wholes({0, 2, 0, 2});
     values["shortconv.l_cache"] = whole(3);
+  }
+  if (architecture == "glm4") {
+    values["rope.dimension_count"] = whole(8);
+    values["rope.dimension_sections"] = wholes({2, 1, 1, 0});
+    values["nextn_predict_layers"] = whole(0);
   }
   Values named = {{"general.architecture", words_of(architecture)}, {"tokenizer.ggml.padding_token_id", whole(0)}};
   for (auto& [key, value] : values) named[architecture + "." + key] = std::move(value);

@@ -29,13 +29,13 @@ from transformers import LlamaConfig
 FOLDERS = {"smolvlm/smolvlm2_split": "smollm", "qwen2_vl/published": "qwen2", "qwen2_5_vl/published": "qwen2", "qwen3_vl/published": "qwen2",
            "qwen3_vl/experts": "qwen2", "qwen3_5/published": "qwen35", "qwen3_5_moe/published": "qwen35", "internvl/qwen2_saved": "qwen2", "internvl/llama_published": None,
            "gemma3/published": "gemma", "mistral3/published": None, "mistral3/ministral": None, "gemma4/published": "own", "gemma4_large/dense": "own", "gemma4_experts/saved": "own", "gemma4_unified/published": "own",
-           "lfm2_vl/defaults": "lfm2", "minicpmv/published": "qwen35"}
+           "lfm2_vl/defaults": "lfm2", "minicpmv/published": "qwen35", "glm4v/thinking": "glm4", "glm4v/bounds": "glm4"}
 # Their eyes are written by the converter of 2023, which is the only one for them. Its kernels and projector are F16.
 LEGACY_FOLDERS = ["llava/llava_llama", "llava/next_mistral"]
 # Whose text model is written once more, as an InternLM2 (internlm2.gguf): the same Llama under InternVL's original names, q, k and v packed.
 INTERNLM2 = "internvl/llama_published"
 # Of text alone, and without a tokenizer.
-TEXT_FOLDERS = ["text_models/qwen3_moe", "text_models/mixtral", "recurrent_text/qwen3_next", "recurrent_text/lfm2_saved"]
+TEXT_FOLDERS = ["text_models/qwen3_moe", "text_models/mixtral", "recurrent_text/qwen3_next", "recurrent_text/lfm2_saved", "glm_text/glm4"]
 GOLDEN = pathlib.Path(__file__).resolve().parents[1]
 CLIP_MEAN, CLIP_STD = [0.48145466, 0.4578275, 0.40821073], [0.26862954, 0.26130258, 0.27577711]
 
@@ -172,7 +172,8 @@ def main():
             gguf.LlamaHfVocab.all_tokens = filled_up
         elif kind == ModelType.TEXT:
             model_class.get_vocab_base_pre = lambda self, tokenizer: pre
-            model_class.set_vocab = lambda self: self._set_vocab_gpt2()  # what it comes to without a SentencePiece model
+            if not model_class.__name__.startswith("Glm"):  # of which published folders have no SentencePiece model either
+                model_class.set_vocab = lambda self: self._set_vocab_gpt2()  # what it comes to without one
         own, own_tensors = model_class.set_gguf_parameters, model_class.modify_tensors
         if model_class.__name__ == "LFM2VLModel":  # which takes patches of 16 px for granted
             patch = hparams["vision_config"]["patch_size"]
@@ -218,11 +219,12 @@ def main():
         out.mkdir(exist_ok=True)
         hparams = base.ModelBase.load_hparams(GOLDEN / name, False)
         model_class = get_model_class(get_model_architecture(hparams, ModelType.TEXT))
-        model_class.set_vocab = without_words
+        own_vocabulary, model_class.set_vocab = model_class.set_vocab, without_words
         model_class.no_mtp = True  # of Qwen3-Next: else it looks for the layers that guess
         model_class(GOLDEN / name, stored_type(hparams), out / "model.gguf").write()
         if gguf.MODEL_TENSOR.FFN_GATE_UP_EXP in gguf.MODEL_TENSORS[model_class.model_arch]:
             model_class(GOLDEN / name, stored_type(hparams), out / "fused.gguf", fuse_gate_up_exps=True).write()
+        model_class.set_vocab = own_vocabulary
         print(name, *(f"{file.name} {file.stat().st_size}" for file in sorted(out.iterdir())))
     for name in chosen([*FOLDERS, *LEGACY_FOLDERS]):
         pre = FOLDERS.get(name)
@@ -239,6 +241,8 @@ def main():
             processor.setdefault("image_std", CLIP_STD)
             (model / "preprocessor_config.json").write_text(json.dumps(processor))
             vision = config["vision_config"]
+            if config["model_type"] == "glm46v":  # published folders call it the older class, which the converter knows
+                config |= dict(architectures=["Glm4vForConditionalGeneration"], model_type="glm4v")
             # Published ones name the classes of their halves, and how many tiles a picture has.
             text_class = {"llama": "LlamaForCausalLM", "mistral": "MistralForCausalLM", "qwen2": "Qwen2ForCausalLM", "lfm2": "Lfm2ForCausalLM"}
             if config.get("text_config", {}).get("model_type") in text_class:
@@ -254,7 +258,7 @@ def main():
             for key, of in [("clip.vision.image_min_pixels", processor.get("min_pixels", size.get("shortest_edge"))),
                             ("clip.vision.image_max_pixels", processor.get("max_pixels", size.get("longest_edge"))),
                             ("clip.vision.window_size", vision.get("window_size"))]:
-                if of is not None and "temporal_patch_size" in vision:  # of the Qwens
+                if of is not None and "temporal_patch_size" in vision and name != "glm4v/bounds":  # of the Qwens and GLM; the last has published ones
                     more[key] = of
             out = folder / "gguf"
             out.mkdir(exist_ok=True)

@@ -1,0 +1,17 @@
+// The configuration of GLM-4's decoder, read from config.json (`text_config` of GLM-4V) and checked.
+//
+// Read by glm4v_config.h and causal_lm.h. A layer has four norms, gate and up are one matrix, and neighbours are rotary pairs of the first
+// part of a head. GGUF files of models that see have them as halves (rotary_pairs_in_halves of gguf_config.h). Follows transformers 5.24.
+// Errors: as config_fields.h. No torch. Threads: plain values.
+#pragma once
+
+#include <string_view>
+
+#include "engine/models/decoder_config.h"
+
+namespace winnow {
+
+// Of positions with one axis. assumed_type: the model_type of files that name none.
+DecoderConfig parse_glm4_text_config(const JsonObject& text, std::string_view assumed_type);
+
+}  // namespace winnow
