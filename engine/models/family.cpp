@@ -30,6 +30,7 @@ constexpr auto kFamilies = std::to_array<Family>({
     {"glm4v", "Glm4vForConditionalGeneration", FamilyLoader::kGlm4v},
     {"glm46v", "Glm46VForConditionalGeneration", FamilyLoader::kGlm4v},
     {"minicpmv4_6", "MiniCPMV4_6ForConditionalGeneration", FamilyLoader::kMiniCpmV},
+    {"minicpmv4_7", "MiniCPMV4_7ForConditionalGeneration", FamilyLoader::kMiniCpmV},
     {"idefics3", "Idefics3ForConditionalGeneration", FamilyLoader::kSmolVlm},
     {"smolvlm", "SmolVLMForConditionalGeneration", FamilyLoader::kSmolVlm},
     {"internvl", "InternVLForConditionalGeneration", FamilyLoader::kInternVl},

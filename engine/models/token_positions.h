@@ -7,6 +7,7 @@
 #include <ATen/ATen.h>
 
 #include <cstdint>
+#include <optional>
 #include <span>
 
 #include "engine/base/token_origin.h"
@@ -15,6 +16,17 @@ namespace winnow {
 
 // Seconds between the frames of each medium, by TokenOrigin::media; 0 for media without frames. For models with positions in time.
 using FrameSeconds = std::span<const double>;
+
+// Consecutive tokens whose positions are asked for.
+struct TokensToPlace {
+  std::span<const TokenOrigin> origins;  // `media` set
+  std::int64_t next_position = 0;        // that of a text token in place of the first
+  FrameSeconds frame_s{};
+  // Where a line's end behind a picture belongs to it (MiniCPM-V 4.7): ids of all, media's in name only; empty: not known. The position in
+  // time of the token before, if it is a medium's.
+  std::span<const std::int64_t> ids{};
+  std::optional<std::int64_t> beside{};
+};
 
 // Positions of an endless source's frames.
 struct StreamPositions {

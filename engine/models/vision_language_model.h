@@ -107,9 +107,8 @@ class VisionLanguageModel {
   virtual TextAround text_around(const PictureSize& /*image*/, std::int64_t /*images_before*/) const { return {}; }
   virtual std::int64_t image_token_id() const = 0;  // that templates write for an image
   virtual std::int64_t video_token_id() const = 0;
-  // Positions of consecutive tokens, `media` set. next_position: that of a text token in place of the first.
-  virtual TokenPositions positions_for(std::span<const TokenOrigin> origins, std::int64_t next_position, FrameSeconds) const {
-    return one_axis_positions(std::ssize(origins), next_position);
+  virtual TokenPositions positions_for(const TokensToPlace& tokens) const {
+    return one_axis_positions(std::ssize(tokens.origins), tokens.next_position);
   }
   // Bidirectional spans among consecutive tokens: rows that attend to each other, later ones included. At least two rows each, ascending
   // (AttentionWindow).

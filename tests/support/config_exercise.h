@@ -97,6 +97,7 @@ class ConfigExercise {
         {"glm4v", [](const ModelPackage& p) { check_patches(p, read_glm4v(p)); }},
         {"glm46v", [](const ModelPackage& p) { check_patches(p, read_glm4v(p)); }},
         {"minicpmv4_6", [](const ModelPackage& p) { check_slices(p, read_minicpmv(p)); }},
+        {"minicpmv4_7", [](const ModelPackage& p) { check_slices(p, read_minicpmv(p)); }},
         {"qwen3_vl_moe", [](const ModelPackage& p) { check_patches(p, read_qwen3_vl(p)); }},
         {"idefics3", [](const ModelPackage& p) { check_tiles(p, read_smolvlm(p)); }},
         {"smolvlm", [](const ModelPackage& p) { check_tiles(p, read_smolvlm(p)); }},
@@ -307,8 +308,12 @@ class ConfigExercise {
       demand(rules.joined == folder.model.joined, "tokens of other patches than the model's");
       demand(rules.most_slices > 0 && rules.most_slices <= 64 && rules.scale_px / rules.patch_px <= 128, "more patches than can be");
     }
-    for (const std::int64_t token : {folder.model.image_token_id, folder.model.video_token_id})
+    const CanvasMarks marks = folder.model.marks.value_or(CanvasMarks());
+    for (const std::int64_t token :
+         {folder.model.image_token_id, folder.model.video_token_id, marks.begin, marks.end, marks.slice_begin, marks.slice_end, marks.line})
       demand(token >= 0 && token < folder.model.text.vocabulary, "a picture that is no token");
+    const std::vector<std::int64_t>& axes = folder.model.text.rotary.frequency_axis;
+    demand(axes.empty() != folder.model.marks.has_value(), "positions on a canvas without its axes");
   }
 
   template <typename Folder>

@@ -268,7 +268,7 @@ class Probe {
   at::Tensor through_layers(const ProbeRows& rows, KvCache& cache, PrefillObserver* observer) const {
     at::Tensor hidden = at::cat(rows.parts, 0);
     const Conversation& state = probed_.state;
-    const TokenPositions placed = context_.network().positions_for(rows.origins, state.next_position, state.frame_s);
+    const TokenPositions placed = context_.network().positions_for({rows.origins, state.next_position, state.frame_s});
     const at::Tensor positions = placed.positions.to(hidden.device());
     std::vector<std::int32_t> originals(rows.origins.size());
     std::iota(originals.begin(), originals.end(), probed_.state.next_original());

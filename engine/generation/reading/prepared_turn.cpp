@@ -14,10 +14,10 @@ void cut_after(BegunTurn& begun, std::int64_t rows) {
   TurnSegment& segment = begun.segment;
   Conversation& conversation = begun.conversation;
   const auto end = static_cast<std::size_t>(segment.tokens.first_original + rows);
-  // Text's position is the same on every axis.
-  segment.next_position = segment.positions.select(1, rows).select(0, 0).item<std::int64_t>();
   segment.hidden = segment.hidden.narrow(0, 0, rows);
   segment.positions = segment.positions.narrow(1, 0, rows);
+  // Behind the largest on any axis: a line's end right behind a picture may lie before it (MiniCPM-V 4.7).
+  segment.next_position = segment.positions.max().item<std::int64_t>() + 1;
   segment.originals.resize(static_cast<std::size_t>(rows));
   conversation.origins.resize(end);
   conversation.token_ids.resize(end);

@@ -144,12 +144,14 @@ ForeseenSegment foresee(const RequestContext& context, const Turn& turn, const R
     }
   }
   std::size_t next = 0;
+  std::vector<std::int64_t> ids;
   for (std::size_t i = 0; i < prompt.token_ids.size(); ++i) {
     if (next == prompt.media_at.size() || prompt.media_at[next] != i) {
       TokenOrigin origin;
       origin.modality = cached == 0 && i < prompt.system_tokens ? Modality::kSystem : Modality::kText;
       segment.tokens.modality.push_back(origin.modality);
       working.origins.push_back(origin);
+      ids.push_back(prompt.token_ids[i]);
       continue;
     }
     const std::size_t item = prompt.media_item[next++];
@@ -162,10 +164,12 @@ ForeseenSegment foresee(const RequestContext& context, const Turn& turn, const R
       origin.media = working.media_count + static_cast<std::int32_t>(item);
       working.origins.push_back(origin);
     }
+    ids.resize(ids.size() + medium.origins.size(), prompt.token_ids[i]);
   }
   const auto placed = std::span(working.origins).subspan(static_cast<std::size_t>(segment.tokens.first_original));
   segment.tokens.bidirectional = network.bidirectional_spans(placed);
-  segment.longest_position = std::max(before_decoding, network.positions_for(placed, working.next_position, working.frame_s).next_position);
+  segment.longest_position =
+      std::max(before_decoding, network.positions_for({placed, working.next_position, working.frame_s, ids}).next_position);
   segment.work.prefill_tokens = segment.tokens.size();
   return segment;
 }

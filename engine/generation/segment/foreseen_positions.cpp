@@ -7,12 +7,14 @@ namespace winnow {
 std::int64_t foreseen_position(const VisionLanguageModel& network, const PromptSegment& prompt, std::span<const OpenedMedia> media,
                                std::int64_t next_position) {
   std::vector<TokenOrigin> origins;
+  std::vector<std::int64_t> ids;
   std::vector<double> frame_s;
   for (const OpenedMedia& item : media) frame_s.push_back(item.frame_s());
   std::size_t next = 0;
   for (std::size_t i = 0; i < prompt.token_ids.size(); ++i) {
     if (next == prompt.media_at.size() || prompt.media_at[next] != i) {
       origins.emplace_back();
+      ids.push_back(prompt.token_ids[i]);
       continue;
     }
     const std::size_t item = prompt.media_item[next++];
@@ -21,8 +23,9 @@ std::int64_t foreseen_position(const VisionLanguageModel& network, const PromptS
       origin.media = static_cast<std::int32_t>(item);
       origins.push_back(origin);
     }
+    ids.resize(origins.size(), prompt.token_ids[i]);
   }
-  return network.positions_for(origins, next_position, frame_s).next_position;
+  return network.positions_for({origins, next_position, frame_s, ids}).next_position;
 }
 
 }  // namespace winnow

@@ -88,8 +88,12 @@ TurnSegment assembled(const RequestContext& context, const PromptSegment& prompt
 
 // Behind what `working` has read.
 void place(const VisionLanguageModel& network, Conversation& working, TurnSegment& segment) {
-  const auto origins = std::span(working.origins).subspan(static_cast<std::size_t>(segment.tokens.first_original));
-  const TokenPositions placed = network.positions_for(origins, working.next_position, working.frame_s);
+  const auto first = static_cast<std::size_t>(segment.tokens.first_original);
+  const auto origins = std::span(working.origins).subspan(first);
+  TokensToPlace tokens{origins, working.next_position, working.frame_s, std::span(working.token_ids).subspan(first)};
+  if (first > 0 && working.origins[first - 1].modality == Modality::kVisual)
+    tokens.beside = working.positions.slice(segment.tokens.first_original - 1, 1)[0].item<std::int64_t>();
+  const TokenPositions placed = network.positions_for(tokens);
   working.positions.append(placed.positions);
   segment.positions = placed.positions.to(segment.hidden.device());
   segment.next_position = placed.next_position;

@@ -8,6 +8,7 @@
 #pragma once
 
 #include <cstdint>
+#include <span>
 #include <string>
 #include <vector>
 
@@ -46,6 +47,7 @@ class MiniCpmVTokens {
   SliceRules of_at_most(std::int64_t tokens, PixelSize source, const SliceRules& rules) const;
 
   const Ids& ids() const { return ids_; }
+  std::span<const std::int64_t> line() const { return line_; }  // between two rows of slices
 
  private:
   Ids ids_;

@@ -7,6 +7,7 @@
 
 #include "engine/base/error.h"
 #include "engine/models/medium_features.h"
+#include "engine/models/minicpmv/canvas_positions.h"
 #include "engine/models/qwen_vl_parts/patch_processor.h"
 #include "engine/text/tokenizer.h"
 #include "engine/text/tokenizer_file.h"
@@ -32,6 +33,17 @@ DetailChoices slice_detail(const MiniCpmVTokens& tokens, SliceRules rules, std::
   return {DetailKind::kTiles, square(1), square(middle), square(most), 0};
 }
 
+// Positions go by them: they have to be those that pictures are written with.
+void require_marks(const ModelLoad& load, const CanvasMarks& marks, const MiniCpmVTokens& tokens) {
+  load.require_token("image_start_id", "<image>", marks.begin);
+  load.require_token("image_end_id", "</image>", marks.end);
+  load.require_token("slice_start_id", "<slice>", marks.slice_begin);
+  load.require_token("slice_end_id", "</slice>", marks.slice_end);
+  if (!std::ranges::equal(tokens.line(), std::array{marks.line}))
+    throw Exception(ErrorCode::kDamagedFile, load.package().subject(ModelPart::kConfig) + ": newline_id",
+                    "the tokenizer's line has another id");
+}
+
 }  // namespace
 
 MiniCpmV::MiniCpmV(const MiniCpmVFolder& folder, MiniCpmVTokens tokens, WeightReader& weights)
@@ -39,6 +51,7 @@ MiniCpmV::MiniCpmV(const MiniCpmVFolder& folder, MiniCpmVTokens tokens, WeightRe
       image_(folder.image),
       frame_(folder.frame),
       numbers_images_(folder.numbers_images),
+      canvas_line_id_(folder.model.marks ? std::optional(folder.model.marks->line) : std::nullopt),
       text_(folder.model.text, weights, "text."),
       tower_(folder.model.vision, folder.model.text.hidden_size, weights) {}
 
@@ -51,7 +64,12 @@ MediumTokens MiniCpmV::tokens_of(const MediaFacts& facts) const {
   return facts.kind == MediaKind::kVideo ? tokens_.frames(cut, facts.frames) : tokens_.image(cut);
 }
 
+TokenPositions MiniCpmV::positions_for(const TokensToPlace& tokens) const {
+  return canvas_line_id_ ? canvas_positions(tokens, *canvas_line_id_) : VisionLanguageModel::positions_for(tokens);
+}
+
 TokenPositions MiniCpmV::positions_of_stream(std::span<const TokenOrigin> origins, const StreamPositions& stream) const {
+  if (canvas_line_id_) return canvas_stream_positions(origins, stream);
   const auto shown = [](const TokenOrigin& origin) { return origin.modality == Modality::kVisual; };
   const auto last = std::ranges::find_if(origins | std::views::reverse, shown);
   const std::int32_t frame = last != origins.rend() ? last->frame : 0;
@@ -111,6 +129,7 @@ std::unique_ptr<VisionLanguageModel> load_minicpmv(ModelLoad& load) {
   load.require_token("image_token_id", "<|image_pad|>", folder.model.image_token_id);
   load.require_token("video_token_id", "<|video_pad|>", folder.model.video_token_id);
   MiniCpmVTokens tokens(*tokenizer, {folder.model.image_token_id, folder.model.video_token_id}, load.package().path());
+  if (folder.model.marks) require_marks(load, *folder.model.marks, tokens);
   WeightReader& weights = load.weights(kMiniCpmVNames);
   if (folder.model.joined == 2 && !weights.has("tower.vit_merger.linear_1.weight")) {
     folder.model.vision.joins_squares = false;

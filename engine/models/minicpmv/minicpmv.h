@@ -1,10 +1,11 @@
-// MiniCPM-V 4.6: pictures in their own proportions, large ones with slices of them, before Qwen3.5's decoder with positions along one axis.
+// MiniCPM-V 4.6 and 4.7: pictures in their own proportions, large ones with slices of them, before Qwen3.5's decoder. Positions are along
+// one axis; in 4.7 pictures lie on canvases of three (canvas_positions.h).
 //
 // Made by registry.h, used as VisionLanguageModel. A picture's or frame's tokens, marks included, are tokens of the medium
 // (media_tokens.h), the marks with the text model's embeddings. Before an image stands its number in the thread; frames have none, and are
-// cut only under a detail (minicpmv_folder.h). Follows transformers 5.24's MiniCPMV4_6ForConditionalGeneration. A second head for guessing
-// several tokens (mtp) is left unread. Threads: engine thread; methods need c10::InferenceMode. Errors: kDamagedFile naming the tensor,
-// Interrupted.
+// cut only under a detail (minicpmv_folder.h). Follows transformers 5.24's MiniCPMV4_6ForConditionalGeneration and MiniCPMV4_7's. A second
+// head for guessing several tokens (mtp) is left unread. Threads: engine thread; methods need c10::InferenceMode. Errors: kDamagedFile
+// naming the tensor, Interrupted.
 #pragma once
 
 #include <memory>
@@ -30,6 +31,7 @@ class MiniCpmV final : public VisionLanguageModel {
   TextAround text_around(const PictureSize& image, std::int64_t images_before) const override;
   std::int64_t image_token_id() const override { return tokens_.ids().image; }
   std::int64_t video_token_id() const override { return tokens_.ids().video; }
+  TokenPositions positions_for(const TokensToPlace& tokens) const override;
   TokenPositions positions_of_stream(std::span<const TokenOrigin> origins, const StreamPositions& stream) const override;
   std::vector<TokenOrigin> origins_of(const MediaFacts& facts) const override { return tokens_of(facts).origins; }
   PixelValues preprocess(const MediaFacts& facts, std::span<const RgbImage> pictures) const override;
@@ -46,6 +48,7 @@ class MiniCpmV final : public VisionLanguageModel {
   MiniCpmVPixels image_;
   MiniCpmVPixels frame_;
   bool numbers_images_;
+  std::optional<std::int64_t> canvas_line_id_;  // 4.7: MiniCpmVConfig::marks
   TransformerDecoder text_;
   MiniCpmVTower tower_;
 };

@@ -6,6 +6,7 @@
 #include "engine/base/error.h"
 #include "engine/models/config_fields.h"
 #include "engine/models/picture_config.h"
+#include "engine/models/rotary_config.h"
 
 namespace winnow {
 namespace {
@@ -28,8 +29,8 @@ void require_pairs(const JsonObject& object, const char* key) {
     unsupported(object, key, "only squares of two patches a side are joined");
 }
 
-MiniCpmVVision parse_minicpmv_tower(const JsonObject& vision, const JsonObject& root) {
-  require_model_type(vision, "minicpmv4_6_vision", true);
+MiniCpmVVision parse_minicpmv_tower(const JsonObject& vision, const JsonObject& root, const std::string& type) {
+  require_model_type(vision, type + "_vision", true);
   MiniCpmVVision tower;
   tower.hidden_size = vision.integer("hidden_size", 1, kMaxHidden);
   tower.intermediate_size = vision.integer("intermediate_size", 1, kMaxIntermediate);
@@ -80,13 +81,15 @@ MiniCpmVPixels parse_pixels(const JsonObject& object, const MiniCpmVConfig& mode
 
 MiniCpmVConfig parse_minicpmv_config(const Json& document, const std::string& file) {
   const JsonObject root(document, file);
-  require_model_type(root, "minicpmv4_6", true);
+  const std::string type = root.string("model_type", kMaxNameBytes, "minicpmv4_6");
+  const bool canvas = type == "minicpmv4_7";
+  if (!canvas) require_model_type(root, "minicpmv4_6", true);
   MiniCpmVConfig config;
   const JsonObject text = root.object("text_config");
   require_model_type(text, "qwen3_5_text", true);
   config.text = parse_decoder_config(text, "qwen3_5_text");
   config.text.tie_word_embeddings = root.boolean("tie_word_embeddings", false);  // the class does not ask the text model
-  config.vision = parse_minicpmv_tower(root.object("vision_config"), root);
+  config.vision = parse_minicpmv_tower(root.object("vision_config"), root, type);
   config.joined = read_downsampling(root);
   require_pairs(root, "merge_kernel_size");
   if (root.integer("merger_times", 1, 16, 1) != 1) unsupported(root, "merger_times", "tokens are merged once");
@@ -97,6 +100,11 @@ MiniCpmVConfig parse_minicpmv_config(const Json& document, const std::string& fi
   config.video_token_id = token_of("video_token_id");
   if (config.image_token_id == config.video_token_id)
     root.refuse(ErrorCode::kDamagedFile, "video_token_id", "it is the images' token, too");
+  if (canvas) {
+    config.text.rotary.frequency_axis = read_alternating_sections(text, rotated_elements(config.text.rotary, config.text.head_dim));
+    config.marks = {token_of("image_start_id"), token_of("image_end_id"), token_of("slice_start_id"), token_of("slice_end_id"),
+                    token_of("newline_id")};
+  }
   return config;
 }
 

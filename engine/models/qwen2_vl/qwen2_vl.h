@@ -27,8 +27,8 @@ class Qwen2Vl final : public VisionLanguageModel {
   std::string_view chat_template() const override { return kQwen2VlTemplate; }
   std::int64_t image_token_id() const override { return config_.image_token_id; }
   std::int64_t video_token_id() const override { return config_.video_token_id; }
-  TokenPositions positions_for(std::span<const TokenOrigin> origins, std::int64_t next_position, FrameSeconds frame_s) const override {
-    return three_axis_positions(origins, next_position, frame_s, time_scale());
+  TokenPositions positions_for(const TokensToPlace& tokens) const override {
+    return three_axis_positions(tokens.origins, tokens.next_position, tokens.frame_s, time_scale());
   }
   TokenPositions positions_of_stream(std::span<const TokenOrigin> origins, const StreamPositions& stream) const override {
     return three_axis_stream_positions(origins, stream, time_scale());

@@ -35,8 +35,9 @@ class Qwen3Vl final : public VisionLanguageModel {
   TextAround text_around(const VideoTimes& video) const override { return {tokens_.before(video), ""}; }
   std::int64_t image_token_id() const override { return config_.tokens.image; }
   std::int64_t video_token_id() const override { return kVideoPlaceholder; }
-  TokenPositions positions_for(std::span<const TokenOrigin> origins, std::int64_t next_position, FrameSeconds frame_s) const override {
-    return three_axis_positions(origins, next_position, frame_s, {.joined_frames = joined_frames(), .sets_apart = true});
+  TokenPositions positions_for(const TokensToPlace& tokens) const override {
+    return three_axis_positions(tokens.origins, tokens.next_position, tokens.frame_s,
+                                {.joined_frames = joined_frames(), .sets_apart = true});
   }
   TokenPositions positions_of_stream(std::span<const TokenOrigin> origins, const StreamPositions& stream) const override {
     return apart_stream_positions(origins, stream, joined_frames(), tokens_.words());

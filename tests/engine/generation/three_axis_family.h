@@ -95,11 +95,12 @@ class ThreeAxisModel final : public VisionLanguageModel {
   std::string_view chat_template() const override { return llava_->chat_template(); }
   std::int64_t image_token_id() const override { return llava_->image_token_id(); }
   std::int64_t video_token_id() const override { return llava_->video_token_id(); }
-  TokenPositions positions_for(std::span<const TokenOrigin> origins, std::int64_t next_position, FrameSeconds) const override {
+  TokenPositions positions_for(const TokensToPlace& tokens) const override {
     std::vector<Axes> all;
     std::int32_t medium = -1;
+    std::int64_t next_position = tokens.next_position;
     std::int64_t first = next_position;
-    for (const TokenOrigin& origin : origins) {
+    for (const TokenOrigin& origin : tokens.origins) {
       if (origin.media != medium) first = next_position;
       medium = origin.media;
       all.push_back(origin.modality == Modality::kVisual ? place_of(origin, first, 1) : Axes{first, first, first});

@@ -123,10 +123,11 @@ INSTANTIATE_TEST_SUITE_P(Families, HostileWeights,
                                            "internvl/qwen2_saved", "internvl/llama_published", "internvl/chat_internlm2",
                                            "gemma3/published", "gemma4/published", "gemma4_large/dense", "gemma4_experts/saved",
                                            "gemma4_unified/published", "glm4v/thinking", "lfm2_vl/published", "minicpmv/published",
-                                           "mistral3/published", "text_models/llama_biased", "text_models/qwen3", "text_models/qwen3_moe",
-                                           "text_models/mixtral", "text_models/falcon_7b", "text_models/falcon_40b", "text_models/gemma3",
-                                           "text_models/smollm3", "recurrent_text/qwen3_5", "recurrent_text/qwen3_5_moe",
-                                           "recurrent_text/qwen3_next", "recurrent_text/gemma4", "recurrent_text/lfm2"),
+                                           "minicpmv4_7/published", "mistral3/published", "text_models/llama_biased", "text_models/qwen3",
+                                           "text_models/qwen3_moe", "text_models/mixtral", "text_models/falcon_7b",
+                                           "text_models/falcon_40b", "text_models/gemma3", "text_models/smollm3", "recurrent_text/qwen3_5",
+                                           "recurrent_text/qwen3_5_moe", "recurrent_text/qwen3_next", "recurrent_text/gemma4",
+                                           "recurrent_text/lfm2"),
                          testing::folder_info_name);
 
 }  // namespace

@@ -71,7 +71,7 @@ TEST_P(VisionFolder, LogitsInBrainFloatAreCloseToFp32) {
     std::iota(originals.begin(), originals.end(), 0);
     KvCache cache(model->text().kv_shape());
     at::Tensor rows = model->text().embed(at::arange(5, 5 + std::ssize(words), at::kLong));
-    const at::Tensor positions = model->positions_for(words, 0, {}).positions;
+    const at::Tensor positions = model->positions_for({words, 0}).positions;
     for (LayerId layer{0}; layer < model->text().layers(); ++layer)
       model->text().prefill_layer(layer, rows, positions, originals, cache, nullptr, {}, {});
     return model->text().logits(rows.slice(0, -1));

@@ -298,6 +298,7 @@ FOLDERS = {
     "gqa_tied": (Pinpoints, [("image", LARGE, 60), ("image", TALL, 90)]),
     "minicpmv/published": (Slices, [("image", LARGE, 60), ("image", LARGE, 1000), ("image", TALL, 3), ("image", SMALL, 50), ("video", (60, 110), 45)]),
     "minicpmv/fine": (Slices, [("image", LARGE, 40), ("video", (40, 61), 90)]),
+    "minicpmv4_7/published": (Slices, [("image", LARGE, 1000), ("video", (60, 110), 70)]),
     "mistral3/published": (Edge, [("image", LARGE, 30), ("image", TALL, 21)]),
     "lfm2_vl/published": (TilesOrTokens, [("image", LARGE, 90), ("image", LARGE, 20), ("image", TALL, 12), ("image", SMALL, 10)]),
 }

@@ -1,12 +1,12 @@
 #!/usr/bin/env python3
-"""Writes tests/golden/minicpmv: tiny random MiniCPM-V 4.6 folders and what transformers computes with them in fp32.
+"""Writes tests/golden/minicpmv and minicpmv4_7: tiny random MiniCPM-V 4.6 and 4.7 folders and what transformers computes with them in fp32.
 
     python tests/golden/make/make_minicpmv_golden.py
 
 As make_qwen3_5_golden.py, whose decoders, tokenizer and measure of steadiness these are, with pictures large enough to be cut. Pixels are rows of
 patches, picture by picture, a picture's slices behind it. A medium's features are the rows that the program has of it: of a cell what the merger
 makes, of marks and lines between the cells their embedding. Videos are asked for as the model's card does, max_slice_nums=1 and no number before
-them, beside images that have theirs (in one prompt transformers gives both or neither; MiniCPMV4_7Processor numbers images alone).
+them, beside images that have theirs (in one prompt of 4.6 transformers gives both or neither; MiniCPMV4_7Processor numbers images alone).
 
 Needs torch, torchvision, transformers 5.24, tokenizers, safetensors, pillow, numpy (versions: manifest.json).
 """
@@ -15,11 +15,12 @@ import json
 import shutil
 
 import family_golden
+import numpy as np
 import torch
 import transformers
 from family_golden import GOLDEN, GREEDY_TOKENS, loaded, main, write_folder
 from tokenizers import AddedToken, Regex, pre_tokenizers
-from transformers import AutoProcessor, MiniCPMV4_6ForConditionalGeneration
+from transformers import AutoProcessor, MiniCPMV4_6ForConditionalGeneration, MiniCPMV4_7ForConditionalGeneration
 from transformers.models.qwen3_5.tokenization_qwen3_5 import PRETOKENIZE_REGEX
 from transformers.utils.chat_template_utils import render_jinja_template
 
@@ -27,7 +28,7 @@ import make_qwen2_vl_golden as qwen2
 import make_qwen3_5_golden as qwen3_5
 import make_qwen3_vl_golden as qwen3
 
-FAMILY = "minicpmv"
+CLASSES = {"minicpmv": MiniCPMV4_6ForConditionalGeneration, "minicpmv4_7": MiniCPMV4_7ForConditionalGeneration}
 # What openbmb/MiniCPM-V-4.6's makes of threads without tools: the program's own, for folders without one.
 OWN_TEMPLATE = (
     "{%- macro content_of(content) %}{%- if content is string %}{{- content }}{%- else %}{%- set parts = namespace(all=[]) %}"
@@ -78,6 +79,26 @@ CONFIGURATIONS = {
         pixels=dict(scale_resolution=24, max_slice_nums=6, resample=2, use_image_id=False), mode="4x", files="two", stored=torch.float32,
         cases=["text", "image", "large_image", "video", "second_turn_images"]),
 }
+CONFIGURATIONS["minicpmv4_7/published"] = dict(
+    seed=3, sections=[2, 1, 1],
+    covers="positions on a canvas, interleaved over the frequencies, 16 patches a token, numbers of images, which part their canvases, up to 9 slices, every "
+           "second layer of the decoder attends, a quarter of a head rotates, tied embeddings, bf16",
+    text=dict(num_hidden_layers=4, full_attention_interval=2, hidden_size=48, intermediate_size=64, num_attention_heads=4, num_key_value_heads=2,
+              head_dim=32, **qwen3_5.DELTA),
+    rotated=0.25, tied=True, merger_layer=0,
+    vision=dict(hidden_size=16, intermediate_size=20, num_hidden_layers=2, num_attention_heads=2, image_size=26, patch_size=4),
+    pixels=dict(scale_resolution=48, max_slice_nums=9), mode="16x", files="one", stored=torch.bfloat16)
+CONFIGURATIONS["minicpmv4_7/fine"] = dict(
+    seed=1, sections=[1, 2, 1],
+    covers="4 patches a token, no numbers, so that images lie in one group with a line between them, up to 6 slices, layer_types, half of a head rotates, "
+           "one kv head, untied head, fp32",
+    text=dict(num_hidden_layers=3, layer_types=["full_attention", "linear_attention", "full_attention"], hidden_size=32, intermediate_size=40,
+              num_attention_heads=2, num_key_value_heads=1, head_dim=16, linear_num_key_heads=3, linear_num_value_heads=3, linear_key_head_dim=8,
+              linear_value_head_dim=8, linear_conv_kernel_dim=3),
+    rotated=0.5, tied=False, merger_layer=1,
+    vision=dict(hidden_size=24, intermediate_size=16, num_hidden_layers=2, num_attention_heads=3, image_size=24, patch_size=3, hidden_act="gelu"),
+    pixels=dict(scale_resolution=24, max_slice_nums=6, resample=2, use_image_id=False), mode="4x", files="two", stored=torch.float32,
+    cases=["text", "two_images", "video_and_image", "large_and_small", "second_turn_images"])
 # Four layers of the decoder and three of the vision encoder; a narrow MLP of the decoder, few words.
 PUBLISHED = {
     "MiniCPM-V-4.6": dict(
@@ -88,6 +109,7 @@ PUBLISHED = {
         vision=dict(hidden_size=1152, intermediate_size=4304, num_hidden_layers=3, num_attention_heads=16, image_size=980, patch_size=14),
         pixels=dict(scale_resolution=448, max_slice_nums=9), mode="16x", files="one", stored=torch.bfloat16),
 }
+PUBLISHED["MiniCPM-V-4.7-1B"] = PUBLISHED["MiniCPM-V-4.6"] | dict(sections=[11, 11, 10])
 CASES = qwen3.CASES | {
     "large_image": [([dict(kind="image", size=(90, 110))], "What is in the picture?")],
     "large_and_small": [([dict(kind="image", size=(40, 150)), dict(kind="image", size=(20, 33))], "How do they differ?")],
@@ -105,22 +127,33 @@ def make_tokenizer():
     return plain
 
 
+def class_of(options):
+    return MiniCPMV4_7ForConditionalGeneration if "sections" in options else MiniCPMV4_6ForConditionalGeneration
+
+
 def config_of(options, tokenizer):
     rope = dict(rope_type="default", rope_theta=10000000.0, partial_rotary_factor=options["rotated"])
+    own = dict(drop_vision_last_layer=False)
+    if "sections" in options:  # 4.7
+        rope |= dict(mrope_section=options["sections"], mrope_interleaved=True)
+        own = {key: tokenizer.convert_tokens_to_ids(token) for key, token in (
+            ("image_start_id", "<image>"), ("image_end_id", "</image>"), ("slice_start_id", "<slice>"), ("slice_end_id", "</slice>"),
+            ("newline_id", "\u010a"))}
+    model_type = class_of(options).config_class.model_type
     text = dict(model_type="qwen3_5_text", vocab_size=len(tokenizer) + 3, max_position_embeddings=4096, bos_token_id=None, eos_token_id=None,
                 rope_parameters=rope, partial_rotary_factor=options["rotated"], tie_word_embeddings=options["tied"], attn_output_gate=True,
                 mamba_ssm_dtype="float32", mtp_num_hidden_layers=1, **options["text"])
-    vision = dict(model_type="minicpmv4_6_vision", num_channels=3, window_kernel_size=[2, 2], insert_layer_id=options["merger_layer"]) | options["vision"]
-    return dict(architectures=[MiniCPMV4_6ForConditionalGeneration.__name__], model_type="minicpmv4_6", tie_word_embeddings=options["tied"],
+    vision = dict(model_type=model_type + "_vision", num_channels=3, window_kernel_size=[2, 2], insert_layer_id=options["merger_layer"]) | options["vision"]
+    return dict(architectures=[class_of(options).__name__], model_type=model_type, tie_word_embeddings=options["tied"],
                 torch_dtype=str(options["stored"]).removeprefix("torch."), insert_layer_id=options["merger_layer"], downsample_mode=options["mode"],
-                merge_kernel_size=[2, 2], merger_times=1, drop_vision_last_layer=False, image_token_id=tokenizer.convert_tokens_to_ids("<|image_pad|>"),
+                merge_kernel_size=[2, 2], merger_times=1, **own, image_token_id=tokenizer.convert_tokens_to_ids("<|image_pad|>"),
                 video_token_id=tokenizer.convert_tokens_to_ids("<|video_pad|>"), eos_token_id=tokenizer.eos_token_id, text_config=text,
                 vision_config=vision)
 
 
 def write_processor(options, tokenizer, folder):
     common = dict(patch_size=options["vision"]["patch_size"], downsample_mode=options["mode"], slice_mode=True, use_image_id=True,
-                  processor_class="MiniCPMV4_6Processor") | HALF | options["pixels"]
+                  processor_class=class_of(options).__name__.removesuffix("ForConditionalGeneration") + "Processor") | HALF | options["pixels"]
     tokenizer.save_pretrained(folder)
     (folder / "chat_template.jinja").write_text(CHAT_TEMPLATE)
     image = common | dict(image_processor_type="MiniCPMV4_6ImageProcessor")
@@ -129,7 +162,7 @@ def write_processor(options, tokenizer, folder):
         (folder / "preprocessor_config.json").write_text(json.dumps(image, indent=1) + "\n")
         (folder / "video_preprocessor_config.json").write_text(json.dumps(video, indent=1) + "\n")
         return
-    nested = dict(processor_class="MiniCPMV4_6Processor", image_processor=image, video_processor=video)
+    nested = dict(processor_class=class_of(options).__name__.removesuffix("ForConditionalGeneration") + "Processor", image_processor=image, video_processor=video)
     (folder / "processor_config.json").write_text(json.dumps(nested, indent=1) + "\n")
 
 
@@ -161,7 +194,23 @@ def packed(inputs, config):
     for key in ("pixel_values", "pixel_values_videos"):
         if key in inputs:
             given[key] = inputs[key].view(-1, 3, side, side).permute(1, 2, 0, 3).flatten(2)[None]
-    return given | dict(attention_mask=torch.ones_like(inputs["input_ids"]))
+    given |= dict(attention_mask=torch.ones_like(inputs["input_ids"]))
+    return given | (dict(mm_token_type_ids=kinds_of(inputs["input_ids"], config)) if hasattr(config, "newline_id") else {})
+
+
+def kinds_of(ids, config):
+    return (ids == config.image_token_id).int() + 2 * (ids == config.video_token_id).int()
+
+
+def positions_of(model, given):
+    """One axis, but three in 4.7."""
+    ids = given["input_ids"]
+    sizes = {key: given[key] for key in ("target_sizes", "target_sizes_videos") if key in given}
+    if not hasattr(model.config, "newline_id"):
+        return torch.arange(ids.shape[1])[None]
+    if not sizes:
+        return torch.arange(ids.shape[1]).expand(3, -1)
+    return model.model.get_rope_index(ids, given["mm_token_type_ids"], **sizes)[0][:, 0]
 
 
 def randomise(model, generator, tied):
@@ -180,11 +229,11 @@ def make_folder(options, folder):
     (folder / "config.json").write_text(json.dumps(config_of(options, tokenizer), indent=1) + "\n")
     ends = [tokenizer.convert_tokens_to_ids(token) for token in ("<|endoftext|>", "<|im_end|>")]
     (folder / "generation_config.json").write_text(json.dumps(dict(eos_token_id=ends, do_sample=True, temperature=0.7, top_k=0, top_p=1.0), indent=1) + "\n")
-    model = MiniCPMV4_6ForConditionalGeneration(transformers.AutoConfig.from_pretrained(folder))
+    model = class_of(options)(transformers.AutoConfig.from_pretrained(folder))
     randomise(model, torch.Generator().manual_seed(options["seed"]), options["tied"])
     qwen3_5.store(model, options | dict(layout="published" if options["tied"] else "saved"), folder)
     write_processor(options, tokenizer, folder)
-    model = loaded(MiniCPMV4_6ForConditionalGeneration, folder)
+    model = loaded(class_of(options), folder)
     model.generation_config = transformers.GenerationConfig()
     return model, InRows(AutoProcessor.from_pretrained(folder))
 
@@ -211,6 +260,7 @@ def run_with(tokenizer):
     def run(model, inputs):
         """Logits of the prompt, its positions, media's rows in prompt order, greedy tokens and their margins."""
         given = packed(inputs, model.config)
+        model.model.rope_deltas = None  # of the case before
         ids = given["input_ids"]
         rows = model.get_input_embeddings()(ids[0]).clone()
         for key, sizes, token in (("pixel_values", "target_sizes", model.config.image_token_id),
@@ -221,7 +271,7 @@ def run_with(tokenizer):
         answer = model.generate(**given, max_new_tokens=GREEDY_TOKENS, do_sample=False, eos_token_id=None, output_logits=True, return_dict_in_generate=True)
         best = torch.topk(torch.cat(answer.logits), 2).values
         media = "pixel_values" in given or "pixel_values_videos" in given
-        return dict(position_ids=torch.arange(ids.shape[1])[None], logits=logits[-1].clone(),
+        return dict(position_ids=positions_of(model, given), logits=logits[-1].clone(),
                     features=rows[medium_rows(ids[0], tokenizer)] if media else None, greedy=answer.sequences[0, ids.shape[1]:],
                     margins=best[:, 0] - best[:, 1])
 
@@ -247,6 +297,36 @@ def sizes(images, videos):
     return dict(rows=rows)
 
 
+def canvases(model):
+    """Positions of prompts of 4.7, sizes in tokens; a frame that is cut, too, which only a detail does. parted, after: what is written between
+    media and behind the last one, of lines (L) and words (w)."""
+    config = model.config
+    kinds = [dict(kind="image", frames=1, whole=(3, 4)), dict(kind="image", frames=1, whole=(2, 3), slice=(2, 2), grid=(2, 3)),
+             dict(kind="image", frames=1, whole=(7, 6), slice=(5, 7), grid=(1, 2)), dict(kind="video", frames=3, whole=(2, 5)),
+             dict(kind="video", frames=2, whole=(3, 2), slice=(2, 3), grid=(3, 1))]
+    asked = [(before, [medium], "", after) for medium in kinds for before in (0, 1, 3) for after in ("", "Lw", "w")]
+    asked += [(2, [first, second], ("", "L", "w", "Lw", "wL")[(5 * kinds.index(first) + kinds.index(second)) % 5], "Lw")
+              for first in kinds for second in kinds]
+    written = lambda text: [config.newline_id if letter == "L" else 7 for letter in text]
+    rows = []
+    for before, media, parted, after in asked:
+        ids, sizes = written("w" * before), dict(image=[], video=[])
+        for number, medium in enumerate(media):
+            ids += written(parted) if number else []
+            cell = dict(image=config.image_token_id, video=config.video_token_id)[medium["kind"]]
+            down, across = medium.get("grid", (0, 0))
+            part = [config.slice_start_id] + [cell] * np.prod(medium.get("slice", (0, 0)), dtype=int) + [config.slice_end_id]
+            for _ in range(medium["frames"]):
+                ids += [config.image_start_id] + [cell] * np.prod(medium["whole"]) + [config.image_end_id]
+                ids += [each for row in range(down) for each in (written("L") if row else []) + part * across]
+                sizes[medium["kind"]] += [medium["whole"]] + [medium.get("slice")] * (down * across)
+        ids = torch.tensor([ids + written(after)])
+        patches = {name: 4 * torch.tensor(sizes[kind]) if sizes[kind] else None for name, kind in (("target_sizes", "image"), ("target_sizes_videos", "video"))}
+        positions, deltas = model.model.get_rope_index(ids, kinds_of(ids, config), **patches, downsample_mode="16x")
+        rows.append(dict(before=before, media=media, parted=parted, after=after, positions=positions[:, 0].tolist(), next=int(deltas) + ids.shape[1]))
+    return dict(rows=rows)
+
+
 def threads():
     """What transformers makes of threads by the program's own template. think: whether the template is told that the model thinks."""
     part = lambda kind, text="": dict(type=kind) | (dict(text=text) if kind == "text" else {})
@@ -266,29 +346,39 @@ def threads():
 
 
 def write_goldens():
-    shutil.rmtree(GOLDEN / FAMILY, ignore_errors=True)
-    for name, options in CONFIGURATIONS.items():
-        model, processor = make_folder(options, GOLDEN / name / "model")
-        images, videos = processor.image_processor, processor.video_processor
-        assert type(processor.processor).__name__ == "MiniCPMV4_6Processor" and images.image_mean == videos.image_mean
-        cases, tensors = {}, {"mean": torch.tensor(images.image_mean), "deviation": torch.tensor(images.image_std)}
-        wanted = {case: CASES[case] for case in options.get("cases", CASES)}
-        run = run_with(processor.tokenizer)
-        for case, turns in wanted.items():
-            cases[case], results = qwen2.run_case(case, turns, processor, model, (qwen3.inputs_of, run))
-            tensors.update(results)
-        with torch.no_grad():
-            apart = max(qwen3_5.steadiness(model, packed(qwen3.inputs_of(turns[:1], [], processor)[1], model.config)) for turns in wanted.values())
-        print(name, "fp32 and fp64 differ by", apart, flush=True)
-        assert apart < qwen3_5.STEADY, "another seed"
-        write_folder(GOLDEN / name, cases, tensors)
-    (GOLDEN / FAMILY / "sizes.json").write_text(json.dumps(sizes(images, videos)) + "\n")
-    (GOLDEN / FAMILY / "threads.json").write_text(json.dumps(threads(), indent=1) + "\n")
-    qwen2.write_manifest_of(FAMILY, MiniCPMV4_6ForConditionalGeneration.__name__, CONFIGURATIONS, __file__,
-                            **{"<case>.position_ids": "int64 [1, n]",
-                               "<case>.levels.pixel_values(_videos)": "uint8 [patches, 3 * patch * patch], row by row, a picture's slices behind it; every "
-                                                                      "fifth column is kept; value = (level / 255 - mean) / deviation, colours outermost",
-                               "<case>.features": "fp32 [tokens of media, hidden], in prompt order, of which every fifth column is kept"})
+    for family, model_class in CLASSES.items():
+        shutil.rmtree(GOLDEN / family, ignore_errors=True)
+        own = {name: options for name, options in CONFIGURATIONS.items() if name.startswith(family + "/")}
+        for name, options in own.items():
+            model, images, videos = write_one(name, options)
+        axes = "int64 [1, n]" if family == "minicpmv" else "int64 [3, n]: time, height, width"
+        qwen2.write_manifest_of(family, model_class.__name__, own, __file__,
+                                **{"<case>.position_ids": axes,
+                                   "<case>.levels.pixel_values(_videos)": "uint8 [patches, 3 * patch * patch], row by row, a picture's slices behind it; every "
+                                                                          "fifth column is kept; value = (level / 255 - mean) / deviation, colours outermost",
+                                   "<case>.features": "fp32 [tokens of media, hidden], in prompt order, of which every fifth column is kept"})
+    (GOLDEN / "minicpmv4_7" / "canvases.json").write_text(json.dumps(canvases(model)) + "\n")
+    (GOLDEN / "minicpmv" / "sizes.json").write_text(json.dumps(sizes(images, videos)) + "\n")
+    (GOLDEN / "minicpmv" / "threads.json").write_text(json.dumps(threads(), indent=1) + "\n")
+
+
+def write_one(name, options):
+    model, processor = make_folder(options, GOLDEN / name / "model")
+    images, videos = processor.image_processor, processor.video_processor
+    assert type(processor.processor).__name__ == class_of(options).__name__.removesuffix("ForConditionalGeneration") + "Processor"
+    assert images.image_mean == videos.image_mean
+    cases, tensors = {}, {"mean": torch.tensor(images.image_mean), "deviation": torch.tensor(images.image_std)}
+    wanted = {case: CASES[case] for case in options.get("cases", CASES)}
+    run = run_with(processor.tokenizer)
+    for case, turns in wanted.items():
+        cases[case], results = qwen2.run_case(case, turns, processor, model, (qwen3.inputs_of, run))
+        tensors.update(results)
+    with torch.no_grad():
+        apart = max(qwen3_5.steadiness(model, packed(qwen3.inputs_of(turns[:1], [], processor)[1], model.config)) for turns in wanted.values())
+    print(name, "fp32 and fp64 differ by", apart, flush=True)
+    assert apart < qwen3_5.STEADY, "another seed"
+    write_folder(GOLDEN / name, cases, tensors)
+    return model, images, videos
 
 
 def published_inputs(processor, prompt, cli):

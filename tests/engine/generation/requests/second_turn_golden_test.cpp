@@ -91,7 +91,7 @@ INSTANTIATE_TEST_SUITE_P(Folders, SecondTurn,
                                            "gemma3/plain_pillow", "gemma4/published", "gemma4/saved", "gemma4_large/dense",
                                            "gemma4_experts/saved", "gemma4_unified/published", "glm4v/thinking", "lfm2_vl/published",
                                            "lfm2_vl/saved", "lfm2_vl/uncut", "lfm2_vl/defaults", "minicpmv/published", "minicpmv/fine",
-                                           "mistral3/published", "mistral3/ministral"),
+                                           "minicpmv4_7/published", "minicpmv4_7/fine", "mistral3/published", "mistral3/ministral"),
                          folder_info_name);
 
 }  // namespace

@@ -3,6 +3,7 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <map>
 #include <string>
 
@@ -76,7 +77,7 @@ TEST(MiniCpmVConfig, RefusesWhatItDoesNotRun) {
   const auto refused = [](ErrorCode code, const char* subject, const char* pointer, const char* value) {
     expect_error(code, subject, [&] { parse(with(published(), pointer, value)); });
   };
-  refused(ErrorCode::kUnsupportedModel, "model_type", "/model_type", "\"minicpmv4_7\"");
+  refused(ErrorCode::kUnsupportedModel, "model_type", "/model_type", "\"minicpmv4_8\"");
   refused(ErrorCode::kUnsupportedModel, "text_config.model_type", "/text_config/model_type", "\"qwen3\"");
   refused(ErrorCode::kUnsupportedModel, "vision_config.model_type", "/vision_config/model_type", "\"siglip_vision_model\"");
   refused(ErrorCode::kUnsupportedModel, "downsample_mode", "/downsample_mode", "\"8x\"");
@@ -92,6 +93,46 @@ TEST(MiniCpmVConfig, RefusesWhatItDoesNotRun) {
   refused(ErrorCode::kDamagedFile, "video_token_id", "/video_token_id", "248056");
   refused(ErrorCode::kDamagedFile, "image_token_id", "/image_token_id", "null");
   refused(ErrorCode::kDamagedFile, "image_token_id", "/image_token_id", "248094");
+}
+
+// 4.7: what its configuration has besides.
+Json canvas() {
+  Json config = published();
+  config["model_type"] = "minicpmv4_7";
+  config["architectures"] = {"MiniCPMV4_7ForConditionalGeneration"};
+  config["vision_config"]["model_type"] = "minicpmv4_7_vision";
+  config["image_start_id"] = 248'058;
+  config["image_end_id"] = 248'059;
+  config["slice_start_id"] = 248'060;
+  config["slice_end_id"] = 248'061;
+  config["newline_id"] = 198;
+  return config;
+}
+
+TEST(MiniCpmVConfig, OfTheNextVersionNamesTheMarksThatPositionsGoBy) {
+  const MiniCpmVConfig config = parse(canvas());
+  ASSERT_TRUE(config.marks);
+  EXPECT_EQ(config.marks->begin, 248'058);
+  EXPECT_EQ(config.marks->slice_end, 248'061);
+  EXPECT_EQ(config.marks->line, 198);
+  EXPECT_FALSE(parse(published()).marks);
+  const std::vector<std::int64_t>& axes = config.text.rotary.frequency_axis;
+  ASSERT_EQ(axes.size(), 32U) << "of a quarter of 256 elements";
+  EXPECT_EQ(std::ranges::count(axes, 0), 11);
+  EXPECT_EQ(std::ranges::count(axes, 2), 10);
+  const auto one = parse(with(canvas(), "/text_config/rope_parameters/mrope_section", "[16, 8, 8]")).text.rotary.frequency_axis;
+  EXPECT_EQ(std::ranges::count(one, 1), 8);
+}
+
+TEST(MiniCpmVConfig, RefusesTheNextVersionWithoutItsMarks) {
+  for (const char* key : {"image_start_id", "image_end_id", "slice_start_id", "slice_end_id", "newline_id"}) {
+    for (const char* value : {"null", "248094", "-1"})
+      expect_error(ErrorCode::kDamagedFile, key, [&] { parse(with(canvas(), (std::string("/") + key).c_str(), value)); });
+  }
+  expect_error(ErrorCode::kUnsupportedModel, "vision_config.model_type",
+               [] { parse(with(canvas(), "/vision_config/model_type", "\"minicpmv4_6_vision\"")); });
+  expect_error(ErrorCode::kDamagedFile, "mrope_section",
+               [] { parse(with(canvas(), "/text_config/rope_parameters/mrope_section", "[16, 16, 16]")); });
 }
 
 TEST(MiniCpmVFolder, FramesAreNotCutWhateverTheirFileSays) {

@@ -151,6 +151,24 @@ TEST_F(MiniCpmVModel, WithoutALayerBehindTheMergerAllCellsCountAlike) {
   EXPECT_NEAR((parts.importance - parts.importance[0][0]).abs().max().item<double>(), 0.0, 1e-7);
 }
 
+TEST_F(MiniCpmVModel, TheNextVersionHasThreeAxes) {
+  const auto model = load_golden_model("minicpmv4_7/published");
+  EXPECT_EQ(model->info().family, "minicpmv4_7");
+  EXPECT_EQ(model->info().traits.position_axes, 3);
+  EXPECT_EQ(model->text_around(PictureSize{10, 10}, 7).before, "<image_id>7</image_id>");
+  EXPECT_EQ(model->text_around(VideoTimes{3.0, 3, {0.0, 1.0, 2.0}}).before, "");
+}
+
+TEST_F(MiniCpmVModel, ATokenizerWithOtherMarksThanTheConfigurationsIsRefused) {
+  for (const char* key : {"image_start_id", "image_end_id", "slice_start_id", "slice_end_id", "newline_id"}) {
+    const test_support::FolderCopy copy("minicpmv4_7/fine");
+    Json config = load_json(golden_folder("minicpmv4_7/fine") + "/model/config.json");
+    config[key] = 5;
+    copy.write("config.json", config.dump());
+    test::expect_error(ErrorCode::kDamagedFile, key, [&] { load_model(copy.source()); });
+  }
+}
+
 TEST_F(MiniCpmVModel, ATokenizerWithOtherPlaceholdersIsRefused) {
   for (const char* key : {"image_token_id", "video_token_id"}) {
     const test_support::FolderCopy copy("minicpmv/fine");
