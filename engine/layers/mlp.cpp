@@ -1,5 +1,7 @@
 #include "engine/layers/mlp.h"
 
+#include <limits>
+
 #include "engine/device/host_numbers.h"
 
 namespace winnow {
@@ -12,9 +14,36 @@ at::Tensor PlainMlp::operator()(const at::Tensor& input) const {
   return second(inner);
 }
 
+namespace {
+
+// Scores of experts in groups that are not chosen become less than any other. scores: fp32 [rows, experts].
+at::Tensor within_best_groups(const SigmoidChoice& choice, const at::Tensor& scores) {
+  if (choice.chosen_groups == choice.groups) return scores;
+  const at::Tensor grouped = scores.view({scores.size(0), choice.groups, -1});
+  const at::Tensor of_groups = std::get<0>(grouped.topk(2, -1)).sum(-1);
+  const at::Tensor best = std::get<1>(of_groups.topk(choice.chosen_groups, -1));
+  const at::Tensor left_out = at::ones_like(of_groups, at::kBool).scatter_(1, best, false);
+  return grouped.masked_fill(left_out.unsqueeze(-1), -std::numeric_limits<double>::infinity()).view_as(scores);
+}
+
+}  // namespace
+
+std::pair<at::Tensor, at::Tensor> ExpertMlp::choice(const at::Tensor& asking) const {
+  if (!sigmoid) {
+    auto [weights, best] = at::softmax(router(asking), -1, at::kFloat).topk(chosen, -1);
+    if (sums_to_one) weights = weights / weights.sum(-1, /*keepdim=*/true);
+    return {weights, best};
+  }
+  constexpr double kLeastSum = 1e-20;  // transformers'
+  const at::Tensor scores = router(asking.to(at::kFloat)).sigmoid_();
+  const at::Tensor best = std::get<1>(within_best_groups(*sigmoid, scores + sigmoid->bias).topk(chosen, -1));
+  at::Tensor weights = scores.gather(1, best);
+  if (sums_to_one) weights = weights / (weights.sum(-1, /*keepdim=*/true) + kLeastSum);
+  return {weights * sigmoid->factor, best};
+}
+
 at::Tensor ExpertMlp::routed(const at::Tensor& asking, const at::Tensor& input) const {
-  auto [weights, best] = at::softmax(router(asking), -1, at::kFloat).topk(chosen, -1);
-  if (sums_to_one) weights = weights / weights.sum(-1, /*keepdim=*/true);
+  auto [weights, best] = choice(asking);
   if (scales.defined()) weights = weights * scales.index_select(0, best.flatten()).view(best.sizes());
   const at::Tensor on_host = best.to(at::kCPU).contiguous();
   const std::int64_t* const expert_of = on_host.const_data_ptr<std::int64_t>();
@@ -29,7 +58,9 @@ at::Tensor ExpertMlp::routed(const at::Tensor& asking, const at::Tensor& input) 
     const at::Tensor said = experts[expert](input.index_select(0, rows)) * flat.index_select(0, mine).unsqueeze(1);
     sum.index_add_(0, rows, said.to(sum.scalar_type()));
   }
-  return shared ? sum.add_(shared->gate(input).sigmoid() * shared->mlp(input)) : sum;
+  if (!shared) return sum;
+  const at::Tensor of_shared = shared->mlp(input);
+  return sum.add_(shared->gate ? (*shared->gate)(input).sigmoid() * of_shared : of_shared);
 }
 
 }  // namespace winnow

@@ -10,6 +10,7 @@ namespace winnow {
 namespace {
 
 using Gemma = GgufArchitecture::Gemma;
+using Glm = GgufArchitecture::Glm;
 using States = GgufArchitecture::States;
 
 constexpr std::int64_t kMany = std::int64_t{1} << 40;  // the families have the real limits
@@ -35,7 +36,8 @@ constexpr auto kArchitectures = std::to_array<GgufArchitecture>({
     {.name = "gemma3", .class_name = "Gemma3ForCausalLM", .model_type = "gemma3_text", .gemma = Gemma::kThird},
     {.name = "gemma4", .class_name = "Gemma4ForCausalLM", .model_type = "gemma4_text", .gemma = Gemma::kFourth},
     {.name = "lfm2", .class_name = "Lfm2ForCausalLM", .model_type = "lfm2", .convolves = true},
-    {.name = "glm4", .class_name = "Glm4ForCausalLM", .model_type = "glm4", .glm = true},
+    {.name = "glm4", .class_name = "Glm4ForCausalLM", .model_type = "glm4", .glm = Glm::kDense},
+    {.name = "glm4moe", .class_name = "Glm4MoeForCausalLM", .model_type = "glm4_moe", .glm = Glm::kExperts},
 });
 
 }  // namespace

@@ -23,7 +23,8 @@ struct GgufArchitecture {
   // Layers without slots between those that attend, and norms stored as Gemma's.
   enum class States : int { kNone, kByKeyHead, kInTurn } states = States::kNone;  // and the order of value heads: DeltaSizes::in_turn
   bool convolves = false;                                                         // short convolutions between layers that attend
-  bool glm = false;  // norms behind attention and MLP, and a part of a head that rotates
+  // A part of a head rotates; norms behind attention and MLP, or experts.
+  enum class Glm : int { kNone, kDense, kExperts } glm = Glm::kNone;
 };
 
 // Values of general.architecture that can be read.
@@ -39,7 +40,8 @@ class GgufKeys {
   const GgufArchitecture& architecture() const { return *architecture_; }
   bool keeps_states() const { return architecture_->states != GgufArchitecture::States::kNone; }
   bool convolves() const { return architecture_->convolves; }
-  bool of_glm() const { return architecture_->glm; }
+  bool of_glm() const { return architecture_->glm != GgufArchitecture::Glm::kNone; }
+  bool is(GgufArchitecture::Glm glm) const { return architecture_->glm == glm; }
   bool is(GgufArchitecture::Gemma gemma) const { return architecture_->gemma == gemma; }
   bool has(const char* name) const { return metadata_.has(key(name)); }
   std::int64_t integer(const char* name) const;

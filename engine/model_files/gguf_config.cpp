@@ -17,11 +17,15 @@ double temperature(const GgufKeys& keys) {
 }
 
 void refuse_what_a_decoder_lacks(const GgufKeys& keys, std::int64_t head_dim) {
+  const bool of_glm = keys.is(GgufArchitecture::Glm::kExperts);
   const bool shares = !keys.keeps_states() && keys.integer("expert_shared_feed_forward_length", 0) > 0;
-  if (shares || keys.integer("expert_shared_count", 0) > 0) keys.refuse("experts that every token goes through are not read");
+  if (!of_glm && (shares || keys.integer("expert_shared_count", 0) > 0)) keys.refuse("experts that every token goes through are not read");
   constexpr std::int64_t kSoftmax = 1;
-  if (keys.integer("expert_gating_func", kSoftmax) > kSoftmax)
+  constexpr std::int64_t kSigmoid = 2;
+  if (!of_glm && keys.integer("expert_gating_func", kSoftmax) > kSoftmax)
     keys.refuse("experts that are chosen by anything but a softmax are not read");
+  if (const std::int64_t gating = keys.integer("expert_gating_func", kSigmoid); of_glm && gating != 0 && gating != kSigmoid)
+    keys.refuse("experts of this architecture that are chosen by anything but sigmoids are not read");
   const bool ministral = std::string_view(keys.architecture().name) == "mistral3" && keys.string("rope.scaling.type", "") == "yarn";
   if (temperature(keys) != 0.0 && !ministral) keys.refuse("attention whose temperature changes with the length is not read");
   if (keys.integer("attention.value_length", head_dim) != head_dim) keys.refuse("keys and values of different sizes are not read");
@@ -92,7 +96,7 @@ void add_experts(const GgufKeys& keys, const GgufTensorFacts& tensors, Json& con
   const std::int64_t experts = keys.integer("expert_count", 0);
   const std::string type = config.at("model_type");
   const bool of_qwen = type == "qwen3_moe" || type == "qwen3_next" || type == "qwen3_5_moe_text";
-  if ((experts == 0 && !of_qwen) || keys.is(GgufArchitecture::Gemma::kFourth)) return;
+  if ((experts == 0 && !of_qwen) || keys.is(GgufArchitecture::Gemma::kFourth) || keys.is(GgufArchitecture::Glm::kExperts)) return;
   if (!of_qwen && type != "llama") keys.refuse("models of this architecture with experts (mixture of experts) are not read");
   config["num_experts_per_tok"] = keys.integer("expert_used_count");
   config["norm_topk_prob"] = keys.boolean("norm_top_k_prob", true);  // Ollama's
@@ -273,9 +277,22 @@ void add_short_convs(const GgufKeys& keys, Json& config) {
 }
 
 // Where positions have several axes, llama.cpp's converter stores what rotates as halves; the folder has neighbours.
-void add_glm(const GgufKeys& keys, Json& config) {
+void add_glm(const GgufKeys& keys, const GgufTensorFacts& tensors, Json& config) {
   add_rotated_share(keys, config);
-  config["rotary_pairs_in_halves"] = !position_sections(keys).empty();
+  if (keys.is(GgufArchitecture::Glm::kDense)) {
+    config["rotary_pairs_in_halves"] = !position_sections(keys).empty();
+    return;
+  }
+  config["n_routed_experts"] = keys.integer("expert_count");
+  config["num_experts_per_tok"] = keys.integer("expert_used_count");
+  config["moe_intermediate_size"] = keys.integer("expert_feed_forward_length");
+  config["n_shared_experts"] = keys.integer("expert_shared_count", 0);
+  config["n_group"] = std::max<std::int64_t>(1, keys.integer("expert_group_count", 1));
+  config["topk_group"] = std::max<std::int64_t>(1, keys.integer("expert_group_used_count", 1));
+  config["norm_topk_prob"] = keys.boolean("expert_weights_norm", false);
+  const double factor = keys.real("expert_weights_scale", 0.0);
+  config["routed_scaling_factor"] = factor > 0.0 ? factor : 1.0;
+  config["use_qk_norm"] = tensors.query_norms;
 }
 
 }  // namespace
@@ -326,7 +343,7 @@ Json gguf_config(const GgufMetadata& metadata, const GgufTensorFacts& tensors, s
   if (keys.is(GgufArchitecture::Gemma::kFourth)) add_gemma4(keys, tensors, config);
   if (keys.keeps_states()) add_states(keys, config);
   if (keys.convolves()) add_short_convs(keys, config);
-  if (keys.of_glm()) add_glm(keys, config);
+  if (keys.of_glm()) add_glm(keys, tensors, config);
   return config;
 }
 

@@ -1,8 +1,8 @@
 // Translates GGUF metadata to the documents of a Hugging Face folder, so that the families' checks apply to it, too.
 //
 // Used by gguf_model.h. Architectures: gguf_architectures.h; tensors: gguf_tensor_names.h. Errors: Exception; kUnsupportedModel naming what
-// is not read (another architecture, shared experts but Qwen's, scaled attention), kDamagedFile, kLimitExceeded. No torch. Threads: plain
-// functions.
+// is not read (another architecture, shared experts but Qwen's and GLM's, scaled attention), kDamagedFile, kLimitExceeded. No torch.
+// Threads: plain functions.
 #pragma once
 
 #include <cstdint>
@@ -20,6 +20,7 @@ struct GgufTensorFacts {
   std::int64_t expert_rows = 0;          // of one expert's first matrix; 0: there are no experts in a matrix together
   bool has_output = false;               // an output matrix of its own
   bool values_are_keys = false;          // some layer has a key matrix and none for values
+  bool query_norms = false;              // some layer has a norm of its heads' queries
   std::vector<float> frequency_factors;  // of rope_freqs.weight; empty: none
 };
 

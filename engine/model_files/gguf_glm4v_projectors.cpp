@@ -44,7 +44,7 @@ std::int64_t glm_merge(const ProjectorFacts& facts) {
 // Files that were converted before llama.cpp knew this model's positions do not say how they are divided: as published.
 Json glm_text(const Json& text) {
   Json inner = text;
-  inner["model_type"] = "glm4v_text";
+  inner["model_type"] = text.at("model_type") == "glm4_moe" ? "glm4v_moe_text" : "glm4v_text";
   Json& rope = inner["rope_scaling"];
   if (!rope.contains("mrope_section")) rope["mrope_section"] = {8, 12, 12};
   return inner;
@@ -57,7 +57,7 @@ const char* glm_processor_class(const Json& text) {
 }
 
 Json glm_config(const ProjectorKind& kind, const ProjectorFacts& facts, const Json& text, const ProjectorKind::Tokens& tokens) {
-  const Json vision = {{"model_type", "glm4v_vision"},
+  const Json vision = {{"model_type", std::string(kind.model_type) + "_vision"},
                        {"depth", facts.integer("block_count")},
                        {"num_heads", facts.integer("attention.head_count")},
                        {"hidden_size", facts.integer("embedding_length")},
@@ -105,23 +105,29 @@ Json glm_video_processor(const ProjectorFacts& facts) {
 }
 
 constexpr std::array<std::string_view, 1> kOfGlm4 = {"glm4"};
+constexpr std::array<std::string_view, 1> kOfGlm4Moe = {"glm4moe"};
 constexpr std::array<std::string_view, 3> kGlmMarkers = {"<|image|>", "<|begin_of_image|>", "<|end_of_image|>"};
 
 }  // namespace
 
 std::vector<ProjectorKind> glm4v_projectors() {
-  return {{.type = "glm4v",
-           .architectures = kOfGlm4,
-           .class_name = "Glm4vForConditionalGeneration",
-           .model_type = "glm4v",
-           .markers = kGlmMarkers,
-           .whole = kGlmNames,
-           .layer_prefix = "visual.blocks.",
-           .layer = kGlmLayer,
-           .text_prefix = "model.",
-           .config = &glm_config,
-           .image_processor = &glm_image_processor,
-           .video_processor = &glm_video_processor}};
+  const ProjectorKind dense = {.type = "glm4v",
+                               .architectures = kOfGlm4,
+                               .class_name = "Glm4vForConditionalGeneration",
+                               .model_type = "glm4v",
+                               .markers = kGlmMarkers,
+                               .whole = kGlmNames,
+                               .layer_prefix = "visual.blocks.",
+                               .layer = kGlmLayer,
+                               .text_prefix = "model.",
+                               .config = &glm_config,
+                               .image_processor = &glm_image_processor,
+                               .video_processor = &glm_video_processor};
+  ProjectorKind experts = dense;
+  experts.architectures = kOfGlm4Moe;
+  experts.class_name = "Glm4vMoeForConditionalGeneration";
+  experts.model_type = "glm4v_moe";
+  return {dense, experts};
 }
 
 }  // namespace winnow

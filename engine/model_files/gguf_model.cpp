@@ -31,6 +31,7 @@ constexpr char kFrequencyFactors[] = "rope_freqs.weight";
 constexpr std::string_view kKeyMatrix = ".attn_k.weight";
 constexpr std::string_view kExperts = ".ffn_gate_exps.weight";  // [experts, rows, columns]
 constexpr std::string_view kValueMatrix = ".attn_v.weight";
+constexpr std::string_view kQueryNorm = ".attn_q_norm.weight";
 constexpr std::int64_t kMaxFactors = 4096;
 constexpr int kMaxEntries = 20'000;  // of a folder that is searched for a projector
 
@@ -74,6 +75,7 @@ GgufTensorFacts facts_of(const TensorFiles& parts) {
   for (const auto& part : parts.files) {
     for (const auto& [name, tensor] : part->tensors()) {
       if (name.ends_with(kExperts) && tensor.shape.size() == 3) facts.expert_rows = tensor.shape[1];
+      facts.query_norms = facts.query_norms || name.ends_with(kQueryNorm);
       if (!name.ends_with(kKeyMatrix)) continue;
       const std::string value = name.substr(0, name.size() - kKeyMatrix.size()).append(kValueMatrix);
       facts.values_are_keys = facts.values_are_keys || find_tensor(parts, value, &file) == nullptr;

@@ -112,6 +112,15 @@ constexpr std::array<NameRule, 16> kLayerNames = {{
     {"ffn_down_exps", "mlp.experts.down_proj"},
 }};
 
+// Of GLM-4.5, as well. One name is whole.
+constexpr std::array<NameRule, 4> kGlm4MoeNames = {{
+    {"post_attention_norm", "post_attention_layernorm"},
+    {"ffn_gate_shexp", "mlp.shared_experts.gate_proj"},
+    {"ffn_up_shexp", "mlp.shared_experts.up_proj"},
+    {"ffn_down_shexp", "mlp.shared_experts.down_proj"},
+}};
+constexpr std::array<NameRule, 1> kWholeGlm4MoeNames = {{{"exp_probs_b.bias", "mlp.gate.e_score_correction_bias"}}};
+
 template <std::size_t n>
 std::optional<std::string> name_by_rule(std::string_view stored, const std::array<NameRule, n>& rules) {
   const auto* found = std::ranges::find(rules, stored, &NameRule::stored);
@@ -145,6 +154,9 @@ std::optional<std::string> hugging_face_name(const GgufMetadata& metadata, const
   if (keys.is(GgufArchitecture::Gemma::kFourth)) {
     if (auto name = name_by_rule(rest.substr(end + 1), kWholeGemma4Names)) return layer + *name;
   }
+  if (keys.is(GgufArchitecture::Glm::kExperts)) {
+    if (auto name = name_by_rule(rest.substr(end + 1), kWholeGlm4MoeNames)) return layer + *name;
+  }
   if (kBlock.size() + end == dot) return std::nullopt;
   const std::string_view product = std::string_view(stored).substr(kBlock.size() + end + 1, dot - kBlock.size() - end - 1);
   const std::string ending = stored.substr(dot);  // ".weight", ".bias"
@@ -160,8 +172,11 @@ std::optional<std::string> hugging_face_name(const GgufMetadata& metadata, const
   if (keys.convolves()) {
     if (auto name = name_by_rule(product, kShortConvNames)) return layer + *name + ending;
   }
-  if (keys.of_glm()) {
+  if (keys.is(GgufArchitecture::Glm::kDense)) {
     if (auto name = name_by_rule(product, kGlm4Names)) return layer + *name + ending;
+  }
+  if (keys.is(GgufArchitecture::Glm::kExperts)) {
+    if (auto name = name_by_rule(product, kGlm4MoeNames)) return layer + *name + ending;
   }
   if (auto name = name_by_rule(product, kLayerNames)) return layer + *name + ending;
   // Early files of Mixtral have a tensor for each expert: "ffn_up.3".

@@ -25,7 +25,7 @@ struct DecoderSizes {
 };
 
 // What config.json need not say, because the class that reads it knows (transformers' configuration classes).
-enum class ExpertWeights : int { kNoExperts, kMaySumToOne, kSumToOne, kMixtral, kSumToOneAndShared, kMaySumToOneAndShared };
+enum class ExpertWeights : int { kNoExperts, kMaySumToOne, kSumToOne, kMixtral, kSumToOneAndShared, kMaySumToOneAndShared, kSigmoids };
 
 enum class OtherLayers : int {
   kNone,       // but those with a sliding window
@@ -59,6 +59,7 @@ constexpr RotaryDefaults kHalfTurns{10'000.0, true, 0.5};
 constexpr RotaryDefaults kHalfTurnsOfOneAxis{10'000.0, false, 0.5};
 constexpr DecoderSizes kOnlyExperts{0, 512};  // an MLP that no layer has
 constexpr DecoderSizes kTwoKvHeads{0, 0, 0, 0, 2};
+constexpr DecoderSizes kEightKvHeads{0, 0, 0, 0, 8};
 
 constexpr auto kTypes = std::to_array<DecoderType>({
     {"llama", false, true, 2048, 0, {4096, 11'008, 32, 32, 0, 32'000}},
@@ -81,6 +82,8 @@ constexpr auto kTypes = std::to_array<DecoderType>({
     {"qwen3_next", true, true, 32'768, 0, {}, kQuarterTurns, 1e-6, ExpertWeights::kMaySumToOneAndShared, OtherLayers::kRecurrent},
     {"glm4", false, true, 131'072, 0, kGlm4, kHalfTurnsOfOneAxis, 1.5625e-7},
     {"glm4v_text", false, true, 32'768, 0, kTwoKvHeads, kHalfTurns, 1e-5},
+    {"glm4_moe", false, true, 131'072, 0, kEightKvHeads, kHalfTurnsOfOneAxis, 1e-5, ExpertWeights::kSigmoids},
+    {"glm4v_moe_text", false, true, 65'536, 0, kEightKvHeads, kHalfTurns, 1e-5, ExpertWeights::kSigmoids},
     {"smollm3", false, true, 32'768, 0, kSmolLm3, {2'000'000.0}, 1e-6, ExpertWeights::kNoExperts, OtherLayers::kUnrotated, true},
 });
 
@@ -111,10 +114,38 @@ std::optional<std::int64_t> sliding_window(const JsonObject& text, const Decoder
   return type.window;
 }
 
+// Experts that are chosen by sigmoids, and how.
+ExpertConfig read_sigmoid_experts(const JsonObject& text) {
+  constexpr double kMostFactor = 1e4;
+  constexpr std::int64_t kMostShared = 64;
+  ExpertConfig experts;
+  SigmoidRouting routing;
+  const std::string count = text.first_present({"n_routed_experts", "num_local_experts"}).value_or("n_routed_experts");
+  experts.count = text.integer(count.c_str(), 2, kMaxExperts);
+  experts.chosen = text.integer("num_experts_per_tok", 1, kMaxExperts);
+  routing.groups = text.integer("n_group", 1, kMaxExperts, 1);
+  routing.chosen_groups = text.integer("topk_group", 1, kMaxExperts, 1);
+  if (experts.count % routing.groups != 0 || experts.count / routing.groups < 2)
+    text.refuse(ErrorCode::kDamagedFile, "n_group", std::to_string(experts.count) + " experts make no such groups of at least two");
+  if (routing.chosen_groups > routing.groups)
+    text.refuse(ErrorCode::kDamagedFile, "topk_group", "there are " + std::to_string(routing.groups) + " groups");
+  const std::int64_t choice = experts.count / routing.groups * routing.chosen_groups;
+  if (experts.chosen > choice)
+    text.refuse(ErrorCode::kDamagedFile, "num_experts_per_tok", "there are " + std::to_string(choice) + " experts to choose from");
+  experts.intermediate_size = text.integer("moe_intermediate_size", 1, kMaxIntermediate);
+  experts.sums_to_one = text.boolean("norm_topk_prob", true);
+  experts.shared_size = text.integer("n_shared_experts", 0, kMostShared, 1) * experts.intermediate_size;
+  experts.shared_gate = false;
+  routing.factor = text.real("routed_scaling_factor", 0.0, kMostFactor, 1.0);
+  experts.sigmoid = routing;
+  return experts;
+}
+
 // transformers' Qwen3-VL-MoE and Qwen3.5-MoE divide by the sum whatever norm_topk_prob says. Which layers have experts is not read: the
 // weights tell. inner: the model's intermediate_size.
 std::optional<ExpertConfig> read_experts(const JsonObject& text, ExpertWeights weights, std::int64_t inner) {
   if (weights == ExpertWeights::kNoExperts) return std::nullopt;
+  if (weights == ExpertWeights::kSigmoids) return read_sigmoid_experts(text);
   ExpertConfig experts;
   const bool mixtral = weights == ExpertWeights::kMixtral;  // its experts are as large as another model's MLP, and its class knows how many
   const std::string count = text.first_present({"num_experts", "num_local_experts"}).value_or("num_experts");

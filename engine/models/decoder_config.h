@@ -37,13 +37,22 @@ enum class MlpPlace : int {
   kBesideWithNorm,      // parallel: reads the layer's input with its own norm
 };
 
+// How a router chooses by sigmoids (layers/mlp.h).
+struct SigmoidRouting {
+  std::int64_t groups = 1;  // of at least two experts each
+  std::int64_t chosen_groups = 1;
+  double factor = 1.0;
+};
+
 // Mixture of experts, in layers whose weights have a router.
 struct ExpertConfig {
   std::int64_t count = 0;
   std::int64_t chosen = 0;  // experts per token
   std::int64_t intermediate_size = 0;
   bool sums_to_one = true;       // the chosen experts' weights are normalised
-  std::int64_t shared_size = 0;  // of the expert that every token goes through, with a gate of its own; 0: none
+  std::int64_t shared_size = 0;  // of the expert that every token goes through; 0: none
+  bool shared_gate = true;       // it has a gate of its own
+  std::optional<SigmoidRouting> sigmoid{};
 };
 
 // Queries grow with their position p: times 1 + strength * log(1 + floor(p / step)) (Ministral 3, after Llama 4).
@@ -93,8 +102,9 @@ struct DecoderNames {
   std::string_view gate = "mlp.gate_proj";  // empty: a plain MLP
   std::string_view up = "mlp.up_proj";
   std::string_view down = "mlp.down_proj";
-  std::string_view mixer = "linear_attn";  // of a layer without slots: what its tensors' names begin with
-  std::string_view model = "model.";       // of what belongs to no layer (layer_inputs.h)
+  std::string_view shared_expert = "shared_expert";  // of a mixture of experts
+  std::string_view mixer = "linear_attn";            // of a layer without slots: what its tensors' names begin with
+  std::string_view model = "model.";                 // of what belongs to no layer (layer_inputs.h)
 };
 
 struct DecoderConfig {

@@ -17,16 +17,23 @@ ExpertMlp TransformerDecoder::read_experts(WeightReader& weights, const std::str
   const ExpertConfig& config = *config_.experts;
   const std::int64_t hidden = config_.hidden_size;
   ExpertMlp mlp;
-  mlp.router = weights.linear(prefix + "gate", config.count, hidden, WeightReader::Bias::kNone);
   mlp.chosen = config.chosen;
   mlp.sums_to_one = config.sums_to_one;
+  if (const auto& sigmoid = config.sigmoid) {
+    mlp.router.weight = LinearWeight(weights.fp32_tensor(prefix + "gate.weight", {config.count, hidden}));
+    const at::Tensor bias = weights.fp32_tensor(prefix + "gate.e_score_correction_bias", {config.count});
+    mlp.sigmoid = {bias, sigmoid->groups, sigmoid->chosen_groups, sigmoid->factor};
+  } else {
+    mlp.router = weights.linear(prefix + "gate", config.count, hidden, WeightReader::Bias::kNone);
+  }
   if (config.shared_size > 0) {
-    const std::string shared = prefix + "shared_expert.";
+    const std::string shared = prefix + std::string(config_.names.shared_expert) + ".";
     const auto none = WeightReader::Bias::kNone;
-    mlp.shared = {
-        weights.linear(prefix + "shared_expert_gate", 1, hidden, none),
-        {weights.packable_linear({{shared + "gate_proj", config.shared_size}, {shared + "up_proj", config.shared_size}}, hidden, none),
-         weights.packable_linear({{shared + "down_proj", hidden}}, config.shared_size, none), config_.activation}};
+    ExpertMlp::Shared& own = mlp.shared.emplace();
+    if (config.shared_gate) own.gate = weights.linear(prefix + "shared_expert_gate", 1, hidden, none);
+    own.mlp = {
+        weights.packable_linear({{shared + "gate_proj", config.shared_size}, {shared + "up_proj", config.shared_size}}, hidden, none),
+        weights.packable_linear({{shared + "down_proj", hidden}}, config.shared_size, none), config_.activation};
   }
   return read_expert_matrices(weights, prefix, std::move(mlp), config);
 }

@@ -34,6 +34,8 @@ class WeightReader {
   bool has(const std::string& name) const { return weights_.has(name); }
 
   at::Tensor tensor(const std::string& name, at::IntArrayRef shape);
+  // The same in fp32, whatever the arithmetic is.
+  at::Tensor fp32_tensor(const std::string& name, at::IntArrayRef shape) { return elements(name, shape, at::kFloat, device_); }
   // A number without dimensions, which may be infinite.
   double bound(const std::string& name);
   // Never quantised: <prefix>.weight [out, in] and, if required, <prefix>.bias [out].

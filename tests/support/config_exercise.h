@@ -96,6 +96,7 @@ class ConfigExercise {
         {"qwen3_5_moe", [](const ModelPackage& p) { check_patches(p, read_qwen3_5(p)); }},
         {"glm4v", [](const ModelPackage& p) { check_patches(p, read_glm4v(p)); }},
         {"glm46v", [](const ModelPackage& p) { check_patches(p, read_glm4v(p)); }},
+        {"glm4v_moe", [](const ModelPackage& p) { check_patches(p, read_glm4v(p)); }},
         {"minicpmv4_6", [](const ModelPackage& p) { check_slices(p, read_minicpmv(p)); }},
         {"minicpmv4_7", [](const ModelPackage& p) { check_slices(p, read_minicpmv(p)); }},
         {"qwen3_vl_moe", [](const ModelPackage& p) { check_patches(p, read_qwen3_vl(p)); }},
@@ -113,6 +114,7 @@ class ConfigExercise {
         {"qwen3_next", [](const ModelPackage& p) { check_text(p, parse_decoder_config(root(p), "llama")); }},
         {"smollm3", [](const ModelPackage& p) { check_text(p, parse_decoder_config(root(p), "llama")); }},
         {"glm4", [](const ModelPackage& p) { check_text(p, parse_glm4_text_config(root(p), "glm4")); }},
+        {"glm4_moe", [](const ModelPackage& p) { check_text(p, parse_glm4_text_config(root(p), "glm4_moe")); }},
         {"falcon", [](const ModelPackage& p) { check_text(p, parse_falcon_config(root(p))); }},
         {"mixtral", [](const ModelPackage& p) { check_text(p, parse_decoder_config(root(p), "llama")); }},
         {"gemma3", [](const ModelPackage& p) { check_pooled(p, read_gemma3(p)); }},
@@ -196,7 +198,13 @@ class ConfigExercise {
     demand(text.norm_eps > 0.0 && text.norm_eps <= 1.0, "an epsilon that is none");
     for (const std::int64_t token : text.eos_token_ids) demand(token >= 0 && token < text.vocabulary, "an end that is no token");
     for (const auto& experts : {text.experts, text.experts_beside})
-      if (experts) demand(experts->chosen > 0 && experts->chosen <= experts->count, "more experts than there are");
+      if (experts) {
+        demand(experts->chosen > 0 && experts->chosen <= experts->count, "more experts than there are");
+        const SigmoidRouting routing = experts->sigmoid.value_or(SigmoidRouting{});
+        demand(experts->count % routing.groups == 0 && routing.chosen_groups > 0 && routing.chosen_groups <= routing.groups,
+               "groups that are none");
+        demand(experts->chosen <= experts->count / routing.groups * routing.chosen_groups, "more experts than may be chosen");
+      }
     check_turns(text.rotary);
     if (text.other_rotary && text.other_rotary->theta > 0.0) check_turns(*text.other_rotary);
     read_generation_defaults(package, text.vocabulary);

@@ -42,7 +42,7 @@ std::unique_ptr<VisionLanguageModel> load_causal_lm(ModelLoad& load) {
 }
 
 std::unique_ptr<VisionLanguageModel> load_glm4(ModelLoad& load) {
-  return load_text_model(parse_glm4_text_config(load.package().required(ModelPart::kConfig).root(), "glm4"), load);
+  return load_text_model(parse_glm4_text_config(load.package().required(ModelPart::kConfig).root(), load.info.family), load);
 }
 
 std::unique_ptr<VisionLanguageModel> load_falcon(ModelLoad& load) {

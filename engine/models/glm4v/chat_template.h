@@ -15,8 +15,8 @@ inline constexpr std::string_view kGlm41VTemplate =
     "{%- endif %}{%- elif message.role == 'assistant' %}{{- '<|assistant|>\n' + message.content }}{%- endif %}{%- endfor %}"
     "{%- if add_generation_prompt %}{{- '<|assistant|>\n' }}{%- endif %}";
 
-// What zai-org/GLM-4.6V-Flash publishes makes of threads without tools: thoughts of answers before the last question left out, `/nothink`
-// behind questions and a closed thought where enable_thinking is false.
+// What zai-org/GLM-4.5V and GLM-4.6V-Flash publish makes of threads without tools: thoughts of answers before the last question left out,
+// `/nothink` behind questions and a closed thought where enable_thinking is false.
 inline constexpr std::string_view kGlm46VTemplate =
     "[gMASK]<sop>{%- macro content_of(content) %}{%- if content is string %}{{- content }}{%- else %}{%- for item in content %}"
     "{%- if item.type == 'video' or 'video' in item %}{{- '<|begin_of_video|><|video|><|end_of_video|>' }}"

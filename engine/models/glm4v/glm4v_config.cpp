@@ -18,6 +18,7 @@ namespace {
 
 constexpr std::string_view kGlm41 = "glm4v";
 constexpr std::string_view kGlm46 = "glm46v";
+constexpr std::string_view kGlmMoe = "glm4v_moe";
 constexpr std::int64_t kMaxTableSide = 1024;  // of the position table
 
 // The processors of both releases, which differ in what they write behind a set of frames.
@@ -41,14 +42,15 @@ void require_share(const JsonObject& text) {
 
 DecoderConfig parse_glm_text(const JsonObject& root, const std::string& type) {
   const JsonObject text = root.object("text_config");
-  require_model_type(text, "glm4v_text", true);
-  DecoderConfig config = parse_glm4_text_config(text, "glm4v_text");
+  const char* const text_type = type == kGlmMoe ? "glm4v_moe_text" : "glm4v_text";
+  require_model_type(text, text_type, true);
+  DecoderConfig config = parse_glm4_text_config(text, text_type);
   require_share(text);
-  if (config.head_dim * config.heads != config.hidden_size)
+  if (!config.experts && config.head_dim * config.heads != config.hidden_size)
     text.refuse(ErrorCode::kDamagedFile, "head_dim", "this model's heads together are as wide as its hidden states");
   config.rotary.frequency_axis = read_rotary_sections(text, rotated_elements(config.rotary, config.head_dim));
-  // transformers asks the text part of the older class alone.
-  config.tie_word_embeddings = (type == kGlm41 && config.tie_word_embeddings) || root.boolean("tie_word_embeddings", false);
+  // transformers asks the text part of the newer dense class for nothing.
+  config.tie_word_embeddings = (type != kGlm46 && config.tie_word_embeddings) || root.boolean("tie_word_embeddings", false);
   return config;
 }
 
@@ -63,8 +65,8 @@ double read_axial_theta(const JsonObject& vision) {
   return rope->real("rope_theta", 1.0, kMostTheta, kUsualTheta);
 }
 
-QwenVisionConfig read_glm_vision(const JsonObject& vision, std::int64_t decoder_hidden_size) {
-  require_model_type(vision, "glm4v_vision", true);
+QwenVisionConfig read_glm_vision(const JsonObject& vision, std::string_view type, std::int64_t decoder_hidden_size) {
+  require_model_type(vision, type == kGlmMoe ? "glm4v_moe_vision" : "glm4v_vision", true);
   QwenVisionConfig config = read_qwen_vision(vision, {"hidden_size", "out_hidden_size", "silu"});
   if (config.out_size != decoder_hidden_size)
     vision.refuse(ErrorCode::kDamagedFile, "out_hidden_size", "the decoder's hidden size is " + std::to_string(decoder_hidden_size));
@@ -85,8 +87,8 @@ QwenVisionConfig read_glm_vision(const JsonObject& vision, std::int64_t decoder_
   return config;
 }
 
-Qwen3VlTokens read_glm_tokens(const JsonObject& root, std::int64_t vocabulary) {
-  const std::int64_t image = read_media_token(root, {"image_token_id"}, 151'343, vocabulary);
+Qwen3VlTokens read_glm_tokens(const JsonObject& root, std::string_view type, std::int64_t vocabulary) {
+  const std::int64_t image = read_media_token(root, {"image_token_id"}, type == kGlmMoe ? 151'363 : 151'343, vocabulary);
   const Qwen3VlTokens tokens{image, image, read_media_token(root, {"image_start_token_id"}, 151'339, vocabulary),
                              read_media_token(root, {"image_end_token_id"}, 151'340, vocabulary)};
   if (std::set<std::int64_t>{tokens.image, tokens.vision_start, tokens.vision_end}.size() != 3)
@@ -131,11 +133,12 @@ QwenVlProcessors read_glm_processors(const ModelPackage& package, const Processo
 Qwen3VlConfig parse_glm4v_config(const Json& document, const std::string& file) {
   const JsonObject root(document, file);
   const std::string type = root.string("model_type", kMaxNameBytes);
-  if (type != kGlm41 && type != kGlm46) unsupported(root, "model_type", quoted_name(type) + " is not a model that this program runs");
+  if (type != kGlm41 && type != kGlm46 && type != kGlmMoe)
+    unsupported(root, "model_type", quoted_name(type) + " is not a model that this program runs");
   Qwen3VlConfig config;
   config.text = parse_glm_text(root, type);
-  config.vision = read_glm_vision(root.object("vision_config"), config.text.hidden_size);
-  config.tokens = read_glm_tokens(root, config.text.vocabulary);
+  config.vision = read_glm_vision(root.object("vision_config"), type, config.text.hidden_size);
+  config.tokens = read_glm_tokens(root, type, config.text.vocabulary);
   return config;
 }
 
@@ -145,10 +148,10 @@ Qwen3VlFolder read_glm4v(const ModelPackage& package) {
   read.model = parse_glm4v_config(config.content, config.subject);
   const ProcessorDocuments documents = processor_documents(package);
   read.processors = read_glm_processors(package, documents, read.model.vision.patches);
-  const bool newer = config.root().string("model_type", kMaxNameBytes) == kGlm46;
-  read.times = read_frame_times(package, documents, kGlmProcessors[newer ? 1 : 0].times);
+  const std::string type = config.root().string("model_type", kMaxNameBytes);
+  read.times = read_frame_times(package, documents, kGlmProcessors[type == kGlm46 ? 1 : 0].times);
   read.texts = {"<|image|>", "<|image|>", "<|begin_of_image|>", "<|end_of_image|>"};
-  read.chat_template = read.times == FrameTimes::kBehind ? kGlm46VTemplate : kGlm41VTemplate;
+  read.chat_template = read.times == FrameTimes::kBehind || type == kGlmMoe ? kGlm46VTemplate : kGlm41VTemplate;
   return read;
 }
 

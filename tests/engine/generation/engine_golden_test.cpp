@@ -127,7 +127,8 @@ TEST_P(GgufGolden, TwoFilesEqualTheirFolderInTransformers) { expect_every_case(G
 
 // A video's bounds are not in such a file: those of published folders are larger than these ones'.
 TEST(GgufGoldenPictures, TwoFilesEqualTheirFolderInTransformers) {
-  for (const char* folder : {"qwen3_vl/published", "qwen3_vl/experts", "qwen3_5/published", "qwen3_5_moe/published", "glm4v/thinking"})
+  for (const char* folder :
+       {"qwen3_vl/published", "qwen3_vl/experts", "qwen3_5/published", "qwen3_5_moe/published", "glm4v/thinking", "glm4v_moe/published"})
     expect_every_case(folder, "/gguf/model.gguf", "video");
 }
 

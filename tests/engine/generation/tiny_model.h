@@ -87,8 +87,8 @@ inline auto tiny_families() {
   return ::testing::Values("gqa_tied", "qwen2_vl/published", "qwen2_5_vl/saved", "qwen3_vl/published", "qwen3_5/published",
                            "qwen3_5_moe/published", "smolvlm/smolvlm2_split", "llava/next_mistral", "llava/next_window",
                            "internvl/qwen2_saved", "gemma3/published", "gemma3/plain_pillow", "gemma4/published", "gemma4_large/dense",
-                           "gemma4_experts/saved", "gemma4_unified/published", "glm4v/flash", "lfm2_vl/published", "minicpmv/published",
-                           "minicpmv4_7/published", "mistral3/ministral");
+                           "gemma4_experts/saved", "gemma4_unified/published", "glm4v/flash", "glm4v_moe/published", "lfm2_vl/published",
+                           "minicpmv/published", "minicpmv4_7/published", "mistral3/ministral");
 }
 
 inline Turn follow_up(const Turn& first, const std::string& answer, const std::string& question) {

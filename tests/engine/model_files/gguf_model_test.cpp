@@ -319,6 +319,44 @@ TEST_F(GgufModels, AGlm4RotatesAPartOfAHead) {
   EXPECT_EQ(seeing.required(ModelPart::kConfig).content["rope_scaling"]["partial_rotary_factor"], 1.0);
 }
 
+TEST_F(GgufModels, AGlm4MoeChoosesExpertsBySigmoids) {
+  const auto glm4moe = [] {
+    return sized(beginning("glm4moe"), "glm4moe", 3)
+        .uint32("glm4moe.rope.dimension_count", 2)
+        .uint32("glm4moe.nextn_predict_layers", 1)
+        .uint32("glm4moe.expert_count", 4)
+        .uint32("glm4moe.expert_used_count", 2)
+        .uint32("glm4moe.expert_feed_forward_length", 6)
+        .uint32("glm4moe.expert_shared_count", 2)
+        .boolean("glm4moe.expert_weights_norm", true)
+        .float32("glm4moe.expert_weights_scale", 2.5F);
+  };
+  const std::string data(4 * 8 * 6 * 4, '\0');
+  const GgufModel found = model(glm4moe()
+                                    .tensor("blk.0.post_attention_norm.weight", {8}, kGgufF32, data.substr(0, 32))
+                                    .tensor("blk.1.ffn_gate_inp.weight", {8, 4}, kGgufF32, data.substr(0, 128))
+                                    .tensor("blk.1.exp_probs_b.bias", {4}, kGgufF32, data.substr(0, 16))
+                                    .tensor("blk.1.ffn_gate_exps.weight", {8, 6, 4}, kGgufF32, data)
+                                    .tensor("blk.1.ffn_gate_shexp.weight", {8, 12}, kGgufF32, data.substr(0, 384))
+                                    .tensor("blk.1.attn_q_norm.weight", {4}, kGgufF32, data.substr(0, 16))
+                                    .tensor("blk.2.nextn.eh_proj.weight", {8}, kGgufF32, data.substr(0, 32)));
+  const Json& config = found.required(ModelPart::kConfig).content;
+  EXPECT_EQ(config["architectures"][0], "Glm4MoeForCausalLM");
+  EXPECT_EQ(config["num_hidden_layers"], 2);
+  EXPECT_EQ(config["n_routed_experts"], 4);
+  EXPECT_EQ(config["n_shared_experts"], 2);
+  EXPECT_EQ(config["n_group"], 1);
+  EXPECT_EQ(config["routed_scaling_factor"], 2.5);
+  EXPECT_TRUE(config["norm_topk_prob"]);
+  EXPECT_TRUE(config["use_qk_norm"]);
+  const TensorFile& tensors = *found.tensors().files.front();
+  EXPECT_EQ(tensors.tensors().size(), 6U) << "without the layer that guesses";
+  for (const char* name : {"0.post_attention_layernorm.weight", "1.mlp.gate.weight", "1.mlp.gate.e_score_correction_bias",
+                           "1.mlp.experts.gate_proj.weight", "1.mlp.shared_experts.gate_proj.weight"})
+    EXPECT_TRUE(tensors.tensors().contains("model.layers." + std::string(name))) << name;
+  refuse(glm4moe().uint32("glm4moe.expert_gating_func", 1), ErrorCode::kUnsupportedModel, "anything but sigmoids");
+}
+
 TEST_F(GgufModels, TheTemplateIsTheFilesOrChatMl) {
   GgufWriter with = sized(beginning("llama"), "llama");
   const GgufModel own = model(with.text("tokenizer.chat_template", "{{ messages[0]['content'] }}"));

@@ -149,6 +149,40 @@ TEST_F(GgufEyes, AGlmsReleaseIsToldByItsPositions) {
   EXPECT_EQ(older.required(ModelPart::kImageProcessor).content["size"]["longest_edge"], 2560) << "where the file says it";
 }
 
+// llama.cpp's first files of GLM-4V say nothing of positions with several axes, and have q and k as the folder has them.
+TEST_F(GgufEyes, AGlmWithoutSectionsHasThePublishedOnes) {
+  const auto text_of = [](const char* architecture) {
+    const std::string name = architecture;
+    GgufWriter text;
+    text.text("general.architecture", architecture).text("tokenizer.ggml.model", "gpt2").text("tokenizer.ggml.pre", "glm4");
+    text.texts("tokenizer.ggml.tokens", {"a", "<|image|>", "<|begin_of_image|>", "<|end_of_image|>"});
+    text.uint32(name + ".block_count", 1).uint32(name + ".context_length", 64).uint32(name + ".embedding_length", 256);
+    text.uint32(name + ".feed_forward_length", 4).uint32(name + ".attention.head_count", 2).uint32(name + ".rope.dimension_count", 64);
+    if (name == "glm4moe") text.uint32("glm4moe.expert_count", 4).uint32("glm4moe.expert_used_count", 2);
+    return text.uint32(name + ".expert_feed_forward_length", 4);
+  };
+  const auto tower = [] {
+    return mmproj("glm4v", 256)
+        .tensor("mm.patch_merger.weight", {3, 3, 8, 256}, kGgufF32, std::string(3 * 3 * 8 * 256 * 4, '\0'))
+        .tensor("mm.gate.weight", {256, 4}, kGgufF32, std::string(256 * 4 * 4, '\0'));
+  };
+  const std::string seeing = write("mmproj-glm.gguf", tower());
+  const GgufModel experts(write("experts.gguf", text_of("glm4moe")), seeing);
+  const Json& config = experts.required(ModelPart::kConfig).content;
+  EXPECT_EQ(config["architectures"][0], "Glm4vMoeForConditionalGeneration");
+  EXPECT_EQ(config["text_config"]["model_type"], "glm4v_moe_text");
+  EXPECT_EQ(config["text_config"]["rope_scaling"]["mrope_section"], (std::vector<int>{8, 12, 12}));
+  EXPECT_EQ(config["vision_config"]["model_type"], "glm4v_moe_vision");
+  EXPECT_EQ(config["vision_config"]["spatial_merge_size"], 3) << "as large as its kernel";
+  EXPECT_EQ(config["processor_class"], "Glm4vProcessor");
+  EXPECT_EQ(experts.required(ModelPart::kImageProcessor).content["size"]["shortest_edge"], 16 * 12 * 12);
+  test::expect_error(ErrorCode::kUnsupportedModel, "architecture glm4", [&] { GgufModel(write("text.gguf", text_model()), seeing); });
+  const GgufModel dense(write("dense.gguf", text_of("glm4")), seeing);
+  const Json& text = dense.required(ModelPart::kConfig).content["text_config"];
+  EXPECT_EQ(text["rope_scaling"]["mrope_section"], (std::vector<int>{8, 12, 12}));
+  EXPECT_FALSE(text["rotary_pairs_in_halves"]) << "neighbours, as in the folder";
+}
+
 TEST_F(GgufEyes, ALlavaSaysWhetherItTiles) {
   const GgufModel square(golden("llava/llava_llama") + "model.gguf");
   const Json& config = square.required(ModelPart::kConfig).content;

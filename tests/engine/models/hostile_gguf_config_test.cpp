@@ -93,7 +93,15 @@ Values metadata_of(const std::string& architecture) {
     values["attention.head_count_kv"] = wholes({0, 2, 0, 2});
     values["shortconv.l_cache"] = whole(3);
   }
-  if (architecture == "glm4") {
+  if (architecture == "glm4moe") {
+    values["expert_shared_count"] = whole(1);
+    values["expert_group_count"] = whole(4);
+    values["expert_group_used_count"] = whole(2);
+    values["expert_gating_func"] = whole(2);
+    values["expert_weights_scale"] = broken(1.5F);
+    values["expert_weights_norm"] = number_of(GgufType::kBool, std::uint8_t{1});
+  }
+  if (architecture.starts_with("glm4")) {
     values["rope.dimension_count"] = whole(8);
     values["rope.dimension_sections"] = wholes({2, 1, 1, 0});
     values["nextn_predict_layers"] = whole(0);

@@ -29,13 +29,13 @@ from transformers import LlamaConfig
 FOLDERS = {"smolvlm/smolvlm2_split": "smollm", "qwen2_vl/published": "qwen2", "qwen2_5_vl/published": "qwen2", "qwen3_vl/published": "qwen2",
            "qwen3_vl/experts": "qwen2", "qwen3_5/published": "qwen35", "qwen3_5_moe/published": "qwen35", "internvl/qwen2_saved": "qwen2", "internvl/llama_published": None,
            "gemma3/published": "gemma", "mistral3/published": None, "mistral3/ministral": None, "gemma4/published": "own", "gemma4_large/dense": "own", "gemma4_experts/saved": "own", "gemma4_unified/published": "own",
-           "lfm2_vl/defaults": "lfm2", "minicpmv/published": "qwen35", "glm4v/thinking": "glm4", "glm4v/bounds": "glm4"}
+           "lfm2_vl/defaults": "lfm2", "minicpmv/published": "qwen35", "glm4v/thinking": "glm4", "glm4v/bounds": "glm4", "glm4v_moe/published": "glm4"}
 # Their eyes are written by the converter of 2023, which is the only one for them. Its kernels and projector are F16.
 LEGACY_FOLDERS = ["llava/llava_llama", "llava/next_mistral"]
 # Whose text model is written once more, as an InternLM2 (internlm2.gguf): the same Llama under InternVL's original names, q, k and v packed.
 INTERNLM2 = "internvl/llama_published"
 # Of text alone, and without a tokenizer.
-TEXT_FOLDERS = ["text_models/qwen3_moe", "text_models/mixtral", "recurrent_text/qwen3_next", "recurrent_text/lfm2_saved", "glm_text/glm4"]
+TEXT_FOLDERS = ["text_models/qwen3_moe", "text_models/mixtral", "recurrent_text/qwen3_next", "recurrent_text/lfm2_saved", "glm_text/glm4", "glm_text/glm4_moe"]
 GOLDEN = pathlib.Path(__file__).resolve().parents[1]
 CLIP_MEAN, CLIP_STD = [0.48145466, 0.4578275, 0.40821073], [0.26862954, 0.26130258, 0.27577711]
 

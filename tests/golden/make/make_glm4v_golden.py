@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Writes tests/golden/glm4v: tiny random GLM-4V folders of both classes and what transformers computes with them in fp32.
+"""Writes tests/golden/glm4v and glm4v_moe: tiny random GLM-4V folders of three classes and what transformers computes with them in fp32.
 
     python tests/golden/make/make_glm4v_golden.py
 
@@ -18,18 +18,19 @@ import shutil
 import family_golden
 import torch
 import transformers
-from family_golden import GOLDEN, GREEDY_TOKENS, loaded, main, messages_of, write_folder
+from family_golden import GOLDEN, GREEDY_TOKENS, loaded, main, messages_of, write_folder, write_weights
 from tokenizers import AddedToken
-from transformers import AutoProcessor, Glm46VForConditionalGeneration, Glm4vForConditionalGeneration
+from transformers import AutoProcessor, Glm46VForConditionalGeneration, Glm4vForConditionalGeneration, Glm4vMoeForConditionalGeneration
 from transformers.models.glm4v.video_processing_glm4v import smart_resize
 
 import make_qwen2_vl_golden as qwen2
 import make_qwen3_vl_golden as qwen3
 
 FAMILY = "glm4v"
-CLASSES = {"glm4v": Glm4vForConditionalGeneration, "glm46v": Glm46VForConditionalGeneration}
-PROCESSORS = {"glm4v": "Glm4v", "glm46v": "Glm46V"}
-TEMPLATES = {"glm4v": "GLM-4.1V-9B-Thinking", "glm46v": "GLM-4.5V"}  # as published; 4.6V-Flash has the second's
+EXPERTS = "glm4v_moe"
+CLASSES = {"glm4v": Glm4vForConditionalGeneration, "glm46v": Glm46VForConditionalGeneration, EXPERTS: Glm4vMoeForConditionalGeneration}
+PROCESSORS = {"glm4v": "Glm4v", "glm46v": "Glm46V", EXPERTS: "Glm4v"}
+TEMPLATES = {"glm4v": "GLM-4.1V-9B-Thinking", "glm46v": "GLM-4.5V", EXPERTS: "GLM-4.5V"}  # as published; 4.6V-Flash has the second's
 PATTERN = (r"(?i:'s|'t|'re|'ve|'m|'ll|'d)|[^\r\n\p{L}\p{N}]?\p{L}+|\p{N}{1,3}| ?[^\s\p{L}\p{N}]+[\r\n]*|\s*[\r\n]+|\s+(?!\S)|\s+")
 SPECIAL = ["<|endoftext|>", "[MASK]", "[gMASK]", "[sMASK]", "<sop>", "<eop>", "<|system|>", "<|user|>", "<|assistant|>", "<|observation|>",
            "<|begin_of_image|>", "<|end_of_image|>", "<|begin_of_video|>", "<|end_of_video|>", "<|image|>", "<|video|>", "</answer>"]
@@ -70,6 +71,30 @@ CONFIGURATIONS = {
         pixels=dict(size=dict(shortest_edge=12544, longest_edge=9633792), **CLIP_COLOURS),
         frames=dict(size=dict(shortest_edge=12544, longest_edge=47040000), **CLIP_COLOURS), layout="published", stored=torch.bfloat16,
         cases=["text", "image", "video", "video_and_image"]),
+    "glm4v_moe/published": dict(
+        seed=7, family=EXPERTS,
+        covers="GLM-4.5V, 3 of 8 experts by sigmoids with a bias, one that all tokens go through, the first layer without experts, a tensor for each expert, "
+               "heads larger than hidden_size / heads, rope_scaling with partial_rotary_factor beside it, 6 query heads on 2 kv heads, bf16",
+        text=dict(num_hidden_layers=3, hidden_size=32, intermediate_size=40, num_attention_heads=6, num_key_value_heads=2, head_dim=16,
+                  n_routed_experts=8, num_experts_per_tok=3, moe_intermediate_size=12, n_shared_experts=1, n_group=1, topk_group=1, norm_topk_prob=True,
+                  routed_scaling_factor=1.0, first_k_dense_replace=1, use_qk_norm=False), sections=[2, 1, 1],
+        rope=dict(rope_type="default", rope_theta=10000.0, partial_rotary_factor=0.5), tied=False,
+        vision=dict(depth=2, hidden_size=16, intermediate_size=24, num_heads=2, patch_size=4, spatial_merge_size=2, temporal_patch_size=2, image_size=20),
+        pixels=dict(size=dict(shortest_edge=16 * 64, longest_edge=40 * 64), **CLIP_COLOURS),
+        frames=dict(size=dict(shortest_edge=16 * 64, longest_edge=60 * 64), **CLIP_COLOURS), layout="published", stored=torch.bfloat16),
+    "glm4v_moe/groups": dict(
+        seed=7, family=EXPERTS,
+        covers="4 experts of 3 in 5 groups of 2 each, weights that do not sum to one times 2.5, two experts that all tokens go through, experts in one tensor, no "
+               "layer without, rope_parameters, no biases, tied embeddings, fp32",
+        text=dict(num_hidden_layers=2, hidden_size=48, intermediate_size=40, num_attention_heads=2, num_key_value_heads=2, head_dim=16, attention_bias=False,
+                  n_routed_experts=10, num_experts_per_tok=4, moe_intermediate_size=16, n_shared_experts=2, n_group=5, topk_group=3, norm_topk_prob=False,
+                  routed_scaling_factor=2.5, first_k_dense_replace=0), sections=[1, 2, 1],
+        rope=dict(rope_type="default", rope_theta=500000.0, partial_rotary_factor=0.5), tied=True,
+        vision=dict(depth=2, hidden_size=16, intermediate_size=24, num_heads=2, patch_size=3, spatial_merge_size=3, temporal_patch_size=2, image_size=12,
+                    attention_bias=True, rope_parameters=dict(rope_type="axial", rope_theta=400.0)),
+        pixels=dict(size=dict(shortest_edge=12 * 81, longest_edge=30 * 81), **qwen3.HALF),
+        frames=dict(size=dict(shortest_edge=12 * 81, longest_edge=60 * 81), **qwen3.HALF), layout="saved", stored=torch.float32,
+        cases=["text", "two_images", "video"]),
 }
 # Two layers of decoder and tower; narrow MLPs of the decoder and the merger, few words.
 COMMON = dict(
@@ -82,6 +107,11 @@ COMMON = dict(
 PUBLISHED = {
     "GLM-4.1V-9B": dict(family="glm4v", rope=dict(rope_type="default", rope_theta=10000.0, partial_rotary_factor=0.5), **COMMON),
     "GLM-4.6V-Flash": dict(family="glm46v", rope=dict(rope_type="default", rope_theta=500000.0, partial_rotary_factor=0.5), **COMMON),
+    "GLM-4.5V": COMMON | dict(  # 16 narrow experts of 128, of which a token has as many as published
+        seed=2, family=EXPERTS, rope=dict(rope_type="default", rope_theta=10000.0, partial_rotary_factor=0.5),
+        text=dict(num_hidden_layers=2, hidden_size=4096, intermediate_size=1024, num_attention_heads=96, num_key_value_heads=8, head_dim=128,
+                  rms_norm_eps=1e-5, n_routed_experts=16, num_experts_per_tok=8, moe_intermediate_size=256, n_shared_experts=1, n_group=1, topk_group=1,
+                  norm_topk_prob=True, routed_scaling_factor=1.0, first_k_dense_replace=1, use_qk_norm=False)),
 }
 CASES = qwen3.CASES | {"narrow_image": [([dict(kind="image", size=(5, 61))], "What is in the picture?")]}
 
@@ -95,13 +125,14 @@ def make_tokenizer():
 def config_of(options, tokenizer):
     family = options["family"]
     rope = options["rope"] | dict(mrope_section=options["sections"])
-    text = dict(model_type="glm4v_text", vocab_size=len(tokenizer) + 3, max_position_embeddings=4096, attention_bias=True,
-                eos_token_id=[tokenizer.convert_tokens_to_ids(token) for token in ("<|endoftext|>", "<|user|>", "<|observation|>")], **options["text"])
+    kind = EXPERTS if family == EXPERTS else FAMILY
+    text = dict(model_type=kind + "_text", vocab_size=len(tokenizer) + 3, max_position_embeddings=4096, attention_bias=True,
+                eos_token_id=[tokenizer.convert_tokens_to_ids(token) for token in ("<|endoftext|>", "<|user|>", "<|observation|>")]) | options["text"]
     if options["layout"] == "published":
         text |= {key: rope.pop(key) for key in ("rope_theta", "partial_rotary_factor")} | dict(rope_scaling=rope)
     else:
         text |= dict(rope_parameters=rope)
-    vision = dict(model_type="glm4v_vision", in_channels=3, hidden_act="silu", out_hidden_size=options["text"]["hidden_size"]) | options["vision"]
+    vision = dict(model_type=kind + "_vision", in_channels=3, hidden_act="silu", out_hidden_size=options["text"]["hidden_size"]) | options["vision"]
     ids = {name: tokenizer.convert_tokens_to_ids(token) for name, token in (
         ("image_token_id", "<|image|>"), ("video_token_id", "<|video|>"), ("image_start_token_id", "<|begin_of_image|>"),
         ("image_end_token_id", "<|end_of_image|>"), ("video_start_token_id", "<|begin_of_video|>"), ("video_end_token_id", "<|end_of_video|>"))}
@@ -126,9 +157,29 @@ def write_processor(options, tokenizer, folder):
 
 
 def randomise(model, generator, tied):
-    """Norms behind attention and MLP bound what a layer adds. Keys have biases that an 8-bit cache keeps apart."""
+    """Norms behind attention and MLP bound what a layer adds. Keys have biases that an 8-bit cache keeps apart. An expert's bias is as large as its
+    score."""
+    for name, value in model.named_buffers():
+        if name.endswith("e_score_correction_bias"):
+            value.copy_(0.3 * torch.randn(value.shape, generator=generator))
     family_golden.randomise(model, generator, (r"k_proj\.bias$", 0, 2), (r"(norm\d?|layernorm)\.weight$", 1, 0.2), (r"\.bias$", 0, 0.2), (r"position_embedding", 0, 0.5),
                             ("embed_tokens|lm_head", 0, 0.2 if tied else 0.5))
+
+
+def store(model, options, folder):
+    """The names are the same in both layouts, but that published experts have a tensor each. Biases of experts stay in fp32."""
+    tensors = {}
+    for name, value in model.state_dict().items():
+        if name == "lm_head.weight" and options["tied"]:
+            continue
+        value = value.to(torch.float32 if name.endswith("e_score_correction_bias") else options["stored"])
+        if ".mlp.experts." in name and options["layout"] == "published":
+            part = dict(gate_up_proj=("gate_proj", "up_proj"), down_proj=("down_proj",))[name.rsplit(".", 1)[1]]
+            for number, expert in enumerate(value):
+                tensors |= {f"{name.rsplit('.', 1)[0]}.{number}.{kind}.weight": half.contiguous() for kind, half in zip(part, expert.chunk(len(part)))}
+        else:
+            tensors[name] = value.contiguous()
+    write_weights(tensors, folder, options.get("shards", 1))
 
 
 def make_folder(options, folder):
@@ -140,7 +191,7 @@ def make_folder(options, folder):
     model_class = CLASSES[options["family"]]
     model = model_class(transformers.AutoConfig.from_pretrained(folder))
     randomise(model, torch.Generator().manual_seed(options["seed"]), options["tied"])
-    qwen2.store(model, options | dict(layout="saved"), folder)  # the names are the same in both
+    store(model, options, folder)
     write_processor(options, tokenizer, folder)
     return loaded(model_class, folder), AutoProcessor.from_pretrained(folder)
 
@@ -219,7 +270,8 @@ def sizes():
 
 
 def write_goldens():
-    shutil.rmtree(GOLDEN / FAMILY, ignore_errors=True)
+    for family in (FAMILY, EXPERTS):
+        shutil.rmtree(GOLDEN / family, ignore_errors=True)
     for name, options in CONFIGURATIONS.items():
         model, processor = make_folder(options, GOLDEN / name / "model")
         images, videos = processor.image_processor, processor.video_processor
@@ -230,8 +282,11 @@ def write_goldens():
             tensors.update(results)
         write_folder(GOLDEN / name, cases, tensors)
     (GOLDEN / FAMILY / "sizes.json").write_text(json.dumps(sizes()) + "\n")
-    qwen2.write_manifest_of(FAMILY, "Glm4vForConditionalGeneration and Glm46VForConditionalGeneration", CONFIGURATIONS, __file__,
-                            **{"<case>.features": "fp32 [tokens of media, hidden], in prompt order, of which every fifth column is kept",
+    features = {"<case>.features": "fp32 [tokens of media, hidden], in prompt order, of which every fifth column is kept"}
+    own = {family: {name: options for name, options in CONFIGURATIONS.items() if name.startswith(family + "/")} for family in (FAMILY, EXPERTS)}
+    qwen2.write_manifest_of(EXPERTS, "Glm4vMoeForConditionalGeneration", own[EXPERTS], __file__, **features)
+    qwen2.write_manifest_of(FAMILY, "Glm4vForConditionalGeneration and Glm46VForConditionalGeneration", own[FAMILY], __file__,
+                            **features | {
                                "sizes.json": "least and most pixels, cell, frames (0: an image), height, width, and what they are resized to"})
 
 

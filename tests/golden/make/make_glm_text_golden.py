@@ -12,7 +12,7 @@ import shutil
 import torch
 import transformers
 from family_golden import GOLDEN, main
-from transformers import Glm4Config, Glm4ForCausalLM
+from transformers import Glm4Config, Glm4ForCausalLM, Glm4MoeConfig, Glm4MoeForCausalLM
 
 import make_glm4v_golden as glm4v
 import make_text_model_golden as text
@@ -30,6 +30,14 @@ CONFIGURATIONS = {
         seed=1, covers="GLM-4, of whose heads of 16 the first half rotates in neighbouring pairs, norms behind attention and MLP, gate and up in one matrix, "
                        "biases of q, k and v, untied", rows=60, stored=torch.bfloat16, more=clear, make=(Glm4Config, Glm4ForCausalLM),
         config=dict(hidden_size=32, intermediate_size=48, num_attention_heads=4, num_key_value_heads=2, head_dim=16, max_position_embeddings=512,
+                    rope_parameters={"rope_type": "default", "rope_theta": 10000.0, "partial_rotary_factor": 0.5})),
+    "glm4_moe": dict(
+        seed=1, covers="GLM-4.5 as 355B, norms of queries and keys, 3 of 8 experts by sigmoids with a bias, two that all tokens go through, weights times 2.5, the "
+                       "first of 3 layers without experts, half of a head rotates, untied", rows=60, stored=torch.float32, layers=3, more=clear,
+        make=(Glm4MoeConfig, Glm4MoeForCausalLM),
+        config=dict(hidden_size=32, intermediate_size=48, num_attention_heads=4, num_key_value_heads=2, head_dim=16, max_position_embeddings=512,
+                    attention_bias=True, use_qk_norm=True, n_routed_experts=8, num_experts_per_tok=3, moe_intermediate_size=16, n_shared_experts=2,
+                    routed_scaling_factor=2.5, first_k_dense_replace=1,
                     rope_parameters={"rope_type": "default", "rope_theta": 10000.0, "partial_rotary_factor": 0.5})),
 }
 

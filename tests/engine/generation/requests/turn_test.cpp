@@ -448,7 +448,7 @@ TEST_P(TurnsOfFamilies, AnsweringAgainGivesTheSameAnswer) {
   const EventRecorder again = run(second);
   EXPECT_EQ(finished(again).answer, two.answer);
   // GLM-4.6V's template begins an earlier answer otherwise than a new one: its chat is read again.
-  const bool goes_on = std::string_view(GetParam()) != "glm4v/flash";
+  const bool goes_on = std::string_view(GetParam()) != "glm4v/flash" && std::string_view(GetParam()) != "glm4v_moe/published";
   EXPECT_EQ(finished(again).figures.tokens.visual == 0, goes_on) << "from the state before the question";
 }
 

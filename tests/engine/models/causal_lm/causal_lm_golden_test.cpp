@@ -124,7 +124,7 @@ INSTANTIATE_TEST_SUITE_P(Folders, TextModels,
                                            "mistral_window", "qwen2_window", "gemma3", "gemma3_untied", "smollm3", "recurrent_text/qwen3_5",
                                            "recurrent_text/qwen3_5_moe", "recurrent_text/qwen3_next", "recurrent_text/gemma4",
                                            "recurrent_text/gemma4_borrowing", "recurrent_text/lfm2", "recurrent_text/lfm2_saved",
-                                           "glm_text/glm4"),
+                                           "glm_text/glm4", "glm_text/glm4_moe"),
                          testing::folder_info_name);
 
 // Two kinds of scaling depend on the length: what such a model reads ends where that begins.

@@ -235,7 +235,8 @@ TEST_F(GgufFolders, BlocksThatStayGiveWhatTheirNumbersGive) {
 
 // Written by llama.cpp's converter, which puts the experts of a layer into one tensor for each product.
 TEST_F(GgufFolders, WhatTheConverterWritesIsTheModelOfTransformers) {
-  for (const char* name : {"qwen3_moe", "mixtral", "../recurrent_text/qwen3_next", "../recurrent_text/lfm2_saved", "../glm_text/glm4"}) {
+  for (const char* name : {"qwen3_moe", "mixtral", "../recurrent_text/qwen3_next", "../recurrent_text/lfm2_saved", "../glm_text/glm4",
+                           "../glm_text/glm4_moe"}) {
     SCOPED_TRACE(name);
     const test_support::GoldenTensors expected(golden(name) + "/golden.safetensors");
     const auto model = loaded(std::make_shared<GgufModel>(golden(name) + "/gguf/model.gguf"), true);

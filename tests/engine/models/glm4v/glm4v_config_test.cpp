@@ -53,6 +53,20 @@ Json flash() {
   return document;
 }
 
+// As zai-org/GLM-4.5V.
+Json experts() {
+  Json document = published();
+  document["model_type"] = "glm4v_moe";
+  document["image_token_id"] = 151'363;
+  document["vision_config"]["model_type"] = "glm4v_moe_vision";
+  document["vision_config"]["intermediate_size"] = 10'944;
+  document["text_config"].update(Json::parse(R"({"model_type": "glm4v_moe_text", "num_attention_heads": 96, "num_key_value_heads": 8,
+    "head_dim": 128, "num_hidden_layers": 46, "intermediate_size": 10944, "first_k_dense_replace": 1, "n_routed_experts": 128,
+    "n_shared_experts": 1, "num_experts_per_tok": 8, "moe_intermediate_size": 1408, "n_group": 1, "topk_group": 1, "norm_topk_prob": true,
+    "routed_scaling_factor": 1.0, "use_qk_norm": false})"));
+  return document;
+}
+
 Qwen3VlConfig parse(const Json& document) { return parse_glm4v_config(document, "config.json"); }
 
 Qwen3VlFolder read(const Json& config, std::map<ModelPart, Json> beside = {}) {
@@ -97,6 +111,50 @@ TEST(Glm4vConfig, ReadsTheNewerClass) {
   EXPECT_EQ(config.vision.theta, 10'000.0);
 }
 
+TEST(Glm4vConfig, ReadsExpertsThatAreChosenBySigmoids) {
+  const Qwen3VlConfig config = parse(experts());
+  EXPECT_EQ(config.text.pairs, RotaryPairs::kHalves);
+  EXPECT_EQ(config.text.rotary.rotated, 64);
+  EXPECT_EQ(config.text.head_dim, 128) << "together wider than the hidden states";
+  EXPECT_FALSE(config.text.query_key_norm);
+  EXPECT_TRUE(config.text.names.gate_up.empty()) << "its layers are a Llama's";
+  EXPECT_TRUE(config.text.names.mlp_out_norm.empty());
+  EXPECT_EQ(config.text.names.shared_expert, "shared_experts");
+  ASSERT_TRUE(config.text.experts);
+  const ExpertConfig& found = *config.text.experts;
+  EXPECT_EQ(found.count, 128);
+  EXPECT_EQ(found.chosen, 8);
+  EXPECT_EQ(found.shared_size, 1408);
+  EXPECT_FALSE(found.shared_gate);
+  EXPECT_TRUE(found.sums_to_one);
+  ASSERT_TRUE(found.sigmoid);
+  EXPECT_EQ(found.sigmoid->factor, 1.0);
+  EXPECT_EQ(config.tokens.image, 151'363);
+  Json grouped = with(with(experts(), "/text_config/n_group", "8"), "/text_config/topk_group", "4");
+  EXPECT_EQ(parse(with(grouped, "/text_config/n_shared_experts", "2")).text.experts->shared_size, 2816);
+  EXPECT_EQ(parse(grouped).text.experts->sigmoid->groups, 8);
+  EXPECT_EQ(parse(grouped).text.experts->sigmoid->chosen_groups, 4);
+  EXPECT_TRUE(parse(with(experts(), "/text_config/tie_word_embeddings", "true")).text.tie_word_embeddings);
+  EXPECT_FALSE(parse(with(experts(), "/text_config/use_qk_norm", "true")).text.query_key_norm) << "the class that sees has none";
+  EXPECT_EQ(read(experts()).times, FrameTimes::kBehindInSeconds);
+  EXPECT_EQ(read(experts()).chat_template, read(flash()).chat_template);
+}
+
+TEST(Glm4vConfig, RefusesExpertsThatCannotBeChosen) {
+  const auto refused = [](const char* key, const char* value) {
+    const std::string subject = std::string("text_config.") + key;
+    expect_error(ErrorCode::kDamagedFile, subject.c_str(),
+                 [&] { parse(with(experts(), ("/text_config/" + std::string(key)).c_str(), value)); });
+  };
+  refused("n_group", "3");
+  refused("n_group", "128");  // groups count by their two best
+  refused("topk_group", "2");
+  refused("num_experts_per_tok", "129");
+  refused("n_group", "0");
+  const Json narrow = with(experts(), "/text_config/n_group", "32");
+  expect_error(ErrorCode::kDamagedFile, "num_experts_per_tok", [&] { parse(narrow); });
+}
+
 // Only the older class looks for it in its text part, and the newer one at its root.
 TEST(Glm4vConfig, TheClassSaysWhereTiedEmbeddingsAreSaid) {
   EXPECT_TRUE(parse(with(published(), "/text_config/tie_word_embeddings", "true")).text.tie_word_embeddings);
@@ -106,7 +164,9 @@ TEST(Glm4vConfig, TheClassSaysWhereTiedEmbeddingsAreSaid) {
 
 TEST(Glm4vConfig, RefusesWhatItDoesNotRun) {
   const auto refused = [](ErrorCode code, const char* subject, const Json& config) { expect_error(code, subject, [&] { parse(config); }); };
-  refused(ErrorCode::kUnsupportedModel, "model_type", with(published(), "/model_type", "\"glm4v_moe\""));
+  refused(ErrorCode::kUnsupportedModel, "model_type", with(published(), "/model_type", "\"glm5v\""));
+  refused(ErrorCode::kUnsupportedModel, "text_config.model_type", with(published(), "/model_type", "\"glm4v_moe\""));
+  refused(ErrorCode::kUnsupportedModel, "vision_config.model_type", with(experts(), "/vision_config/model_type", "\"glm4v_vision\""));
   refused(ErrorCode::kUnsupportedModel, "text_config.model_type", with(published(), "/text_config/model_type", "\"glm4v_moe_text\""));
   refused(ErrorCode::kUnsupportedModel, "vision_config.model_type", with(published(), "/vision_config/model_type", "\"siglip\""));
   refused(ErrorCode::kDamagedFile, "text_config.head_dim", with(published(), "/text_config/head_dim", "64"));
@@ -141,6 +201,7 @@ TEST(Glm4vProcessor, BoundsCountTheFramesOfASet) {
 TEST(Glm4vProcessor, ItsClassSaysHowFramesAreToldTheirTimes) {
   EXPECT_EQ(read(published()).times, FrameTimes::kBehindInSeconds);
   EXPECT_EQ(read(flash()).times, FrameTimes::kBehind);
+  EXPECT_EQ(read(with(published(), "/processor_class", "\"Glm46VProcessor\"")).times, FrameTimes::kBehind) << "of config.json, at last";
   const Json newer = Json::parse(R"({"processor_class": "Glm46VProcessor"})");
   EXPECT_EQ(read(published(), {{ModelPart::kImageProcessor, newer}}).times, FrameTimes::kBehind);
   const Json older = Json::parse(R"({"processor_class": "Glm4vProcessor"})");

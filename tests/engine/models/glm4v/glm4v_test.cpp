@@ -46,6 +46,21 @@ TEST_F(Glm4vModel, InfoIsComplete) {
   EXPECT_EQ(info.parameter_count, tower + merger + 3 * layer + 64 + model->text().vocabulary() * 64);
 }
 
+// Of layers behind the last one, which guess several tokens, nothing is read.
+TEST_F(Glm4vModel, ExpertsAreCountedAndLayersBehindTheLastAreNot) {
+  const std::int64_t attention = (96 + 32 + 32) * (32 + 1) + 96 * 32;
+  const std::int64_t norms = 2 * 32;
+  const std::int64_t experts = 8 * (32 + 1) + (8 + 1) * 3 * 32 * 12;  // a router with its biases; a token's own and the one of all
+  const auto whole = load_golden_model("glm4v_moe/published");
+  EXPECT_EQ(whole->info().family, "glm4v_moe");
+  EXPECT_EQ(whole->info().head_dim, 16);
+  const test_support::FolderCopy copy("glm4v_moe/published");
+  Json config = load_json(golden_folder("glm4v_moe/published") + "/model/config.json");
+  config["text_config"]["num_hidden_layers"] = 2;
+  copy.write("config.json", config.dump());
+  EXPECT_EQ(whole->info().parameter_count - load_model(copy.source())->info().parameter_count, attention + norms + experts);
+}
+
 TEST_F(Glm4vModel, AVideosSetsHaveTheImagesTokenAndTheirTimeBehindThem) {
   const auto model = load_golden_model("glm4v/flash");
   MediaFacts facts{MediaKind::kVideo, {34, 24}, 3, 3.0, true};
