@@ -150,13 +150,15 @@ def large(hidden, heads, kv_heads, inner, seed=1, **more):
 
 LARGE_TOWER = dict(hidden_size=1152, intermediate_size=4304, num_attention_heads=16, num_key_value_heads=16, head_dim=72, patch_size=16,
                    pooling_kernel_size=3, position_embedding_size=10240, standardize=True)
+# Attention is not scaled, so long heads choose one token and magnify what was rounded: half as large norms choose among some.
+CALM = dict(sharpness=0.5)
 PUBLISHED = {
-    "Gemma-4-E2B": published(1536, 1, 1024, True), "Gemma-4-E4B": published(2560, 2, 1024, False),
+    "Gemma-4-E2B": published(1536, 1, 1024, True), "Gemma-4-E4B": published(2560, 2, 1024, False) | CALM,
     "Gemma-4-12B": large(3840, 16, (8, 1), 1024) | dict(
         unified=True, vision=dict(patch_size=16, pooling_kernel_size=3, mm_embed_dim=3840, output_proj_dims=3840, mm_posemb_size=1120)),
     "Gemma-4-26B-A4B": large(2816, 16, (8, 2), 1056, hidden_size_per_layer_input=0, enable_moe_block=True, num_experts=16, top_k_experts=8,
                              moe_intermediate_size=352) | dict(vision=LARGE_TOWER),
-    "Gemma-4-31B": large(5376, 32, (16, 4), 1024, hidden_size_per_layer_input=0) | dict(vision=LARGE_TOWER)}
+    "Gemma-4-31B": large(5376, 32, (16, 4), 1024, hidden_size_per_layer_input=0) | dict(vision=LARGE_TOWER) | CALM}
 CASES = {name: turns for name, turns in qwen3.CASES.items() if name != "odd_video"}
 
 

@@ -89,7 +89,7 @@ PUBLISHED = {
     "Qwen3.5-27B": dict(
         text=dict(hidden_size=5120, intermediate_size=1024, num_attention_heads=24, num_key_value_heads=4, linear_num_value_heads=48,
                   **PUBLISHED_DELTA),
-        tied=False, vision=dict(hidden_size=1152, intermediate_size=4304, num_heads=16, **PUBLISHED_EYES), **COMMON),
+        tied=False, vision=dict(hidden_size=1152, intermediate_size=4304, num_heads=16, **PUBLISHED_EYES), **(COMMON | dict(seed=2))),
     "Qwen3.5-35B-A3B": dict(
         family="qwen3_5_moe",
         text=dict(hidden_size=2048, num_attention_heads=16, num_key_value_heads=2, linear_num_value_heads=32, num_experts=256,
