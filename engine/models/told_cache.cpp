@@ -61,7 +61,7 @@ std::int64_t layers_with_slots(const JsonObject& text) {
   const std::vector<std::string> types = text.strings("layer_types", kNameBytes, static_cast<std::size_t>(kMostLayers));
   const std::int64_t borrowing = text.integer("num_kv_shared_layers", 0, std::ssize(types), 0);
   const auto keep_states = std::ranges::count(types, "linear_attention") + std::ranges::count(types, "conv");
-  return std::ssize(types) - borrowing - keep_states - layers_that_slide(text);
+  return std::max<std::int64_t>(0, std::ssize(types) - borrowing - keep_states - layers_that_slide(text));
 }
 
 // As Qwen3.5's and LFM2's keys have them, whose defaults are those of their classes, and Gemma 4's windows.

@@ -39,6 +39,7 @@
 #include "engine/models/qwen3_5/qwen3_5_config.h"
 #include "engine/models/qwen3_vl/qwen3_vl_config.h"
 #include "engine/models/smolvlm/smolvlm_config.h"
+#include "engine/models/told_cache.h"
 #include "engine/models/vit_config.h"
 
 namespace winnow::test {
@@ -132,6 +133,7 @@ class ConfigExercise {
   // True: the folder opens, and its numbers are such that a network can be built of them. False: refused in one sentence. Throws
   // std::logic_error where the readers do not keep their word.
   static bool run(const Family& family, const DocumentsAlone& package) {
+    opens([&] { check_told_cache(told_cache(root(package))); });
     return opens([&] {
       family.read(package);
       if (const auto quantised = read_quantisation(root(package))) check_quantisation(*quantised);
@@ -209,6 +211,11 @@ class ConfigExercise {
     if (text.other_rotary && text.other_rotary->theta > 0.0) check_turns(*text.other_rotary);
     read_generation_defaults(package, text.vocabulary);
     check_sampling(read_recommended_sampling(package));
+  }
+
+  static void check_told_cache(const ToldCache& told) {
+    demand(told.context_tokens >= 0 && told.kv_bytes_per_token >= 0 && told.state_bytes >= 0, "a cache of less than nothing");
+    demand(told.usual_bytes() >= 0 && told.usual_bytes() + kGpuWorkingBytes > 0, "a conversation's cache is no number");
   }
 
   static void check_quantisation(const QuantisationConfig& config) {

@@ -45,6 +45,11 @@ TEST(ToldCache, LargestValuesDoNotOverflow) {
   EXPECT_GT(cache.usual_bytes(), cache.state_bytes);
 }
 
+TEST(ToldCache, LayersThatAreCountedTwiceTakeNothing) {
+  const Json config = {{"num_attention_heads", 1}, {"hidden_size", 8}, {"layer_types", {"conv", "conv"}}, {"num_kv_shared_layers", 2}};
+  EXPECT_EQ(told(config).kv_bytes_per_token, 0);
+}
+
 TEST(ToldCache, ValuesThatCannotBeAreRefused) {
   EXPECT_THROW(told({{"max_position_embeddings", -1}}), Exception);
   EXPECT_THROW(told({{"num_hidden_layers", 1 << 20}}), Exception);
