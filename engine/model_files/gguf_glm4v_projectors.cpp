@@ -1,4 +1,3 @@
-#include <algorithm>
 #include <array>
 
 #include "engine/model_files/gguf_projector_kinds.h"
@@ -20,19 +19,6 @@ constexpr std::array<NameRule, 12> kGlmNames = {{
     {"mm.gate", "visual.merger.gate_proj"},
     {"mm.up", "visual.merger.up_proj"},
     {"mm.down", "visual.merger.down_proj"},
-}};
-
-constexpr std::array<NameRule, 10> kGlmLayer = {{
-    {"ln1", "norm1"},
-    {"ln2", "norm2"},
-    {"attn_qkv", "attn.qkv"},
-    {"attn_q", "attn.q"},
-    {"attn_k", "attn.k"},
-    {"attn_v", "attn.v"},
-    {"attn_out", "attn.proj"},
-    {"ffn_gate", "mlp.gate_proj"},
-    {"ffn_up", "mlp.up_proj"},
-    {"ffn_down", "mlp.down_proj"},
 }};
 
 // Metadata do not say it: the kernel that joins the patches of a token is as large.
@@ -78,13 +64,6 @@ Json glm_config(const ProjectorKind& kind, const ProjectorFacts& facts, const Js
           {"image_end_token_id", token_id(tokens, kind.markers[2])}};
 }
 
-// Of a token, 28 px a side as published.
-std::int64_t glm_token_px(const ProjectorFacts& facts) {
-  constexpr std::int64_t kMostPx = 4096;
-  const std::int64_t side = std::min(facts.integer("patch_size"), kMostPx) * std::min(glm_merge(facts), kMostPx);
-  return side * side;
-}
-
 // The converter leaves bounds out. Published ones are of 16 to 12,288 tokens an image and 60,000 a video, which count both frames of a
 // pair.
 Json glm_pixels(const ProjectorFacts& facts, std::int64_t least, std::int64_t most) {
@@ -95,12 +74,12 @@ Json glm_pixels(const ProjectorFacts& facts, std::int64_t least, std::int64_t mo
 }
 
 Json glm_image_processor(const ProjectorFacts& facts) {
-  const std::int64_t token_px = glm_token_px(facts);
+  const std::int64_t token_px = square_px(facts, glm_merge(facts));
   return glm_pixels(facts, facts.integer("image_min_pixels", 16 * token_px), facts.integer("image_max_pixels", 12'288 * token_px));
 }
 
 Json glm_video_processor(const ProjectorFacts& facts) {
-  const std::int64_t token_px = glm_token_px(facts);
+  const std::int64_t token_px = square_px(facts, glm_merge(facts));
   return glm_pixels(facts, 16 * token_px, 60'000 * token_px);
 }
 
@@ -118,7 +97,7 @@ std::vector<ProjectorKind> glm4v_projectors() {
                                .markers = kGlmMarkers,
                                .whole = kGlmNames,
                                .layer_prefix = "visual.blocks.",
-                               .layer = kGlmLayer,
+                               .layer = gated_layer_names(),
                                .text_prefix = "model.",
                                .config = &glm_config,
                                .image_processor = &glm_image_processor,

@@ -30,6 +30,22 @@ std::span<const NameRule> siglip_layer_names() {
   return kRules;
 }
 
+std::span<const NameRule> gated_layer_names() {
+  static constexpr std::array<NameRule, 10> kNames = {{
+      {"ln1", "norm1"},
+      {"ln2", "norm2"},
+      {"attn_qkv", "attn.qkv"},
+      {"attn_q", "attn.q"},
+      {"attn_k", "attn.k"},
+      {"attn_v", "attn.v"},
+      {"attn_out", "attn.proj"},
+      {"ffn_gate", "mlp.gate_proj"},
+      {"ffn_up", "mlp.up_proj"},
+      {"ffn_down", "mlp.down_proj"},
+  }};
+  return kNames;
+}
+
 Json siglip_config(const ProjectorFacts& facts) {
   return {{"hidden_size", facts.integer("embedding_length")},
           {"intermediate_size", facts.integer("feed_forward_length")},
@@ -38,6 +54,12 @@ Json siglip_config(const ProjectorFacts& facts) {
           {"image_size", facts.integer("image_size")},
           {"patch_size", facts.integer("patch_size")},
           {"layer_norm_eps", facts.real("attention.layer_norm_epsilon", 1e-6)}};
+}
+
+std::int64_t square_px(const ProjectorFacts& facts, std::int64_t patches) {
+  constexpr std::int64_t kMostPx = 4096;
+  const std::int64_t side = std::min(facts.integer("patch_size"), kMostPx) * std::min(patches, kMostPx);
+  return side * side;
 }
 
 std::int64_t token_id(const ProjectorKind::Tokens& tokens, std::string_view token) {

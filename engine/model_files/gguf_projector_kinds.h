@@ -67,8 +67,12 @@ std::vector<ProjectorKind> pixtral_projectors();
 
 // The layers of a SigLIP and of a CLIP.
 std::span<const NameRule> siglip_layer_names();
+// Of Qwen2.5-VL's and GLM-4V's encoder, whose MLPs have a gate.
+std::span<const NameRule> gated_layer_names();
 // vision_config of a SigLIP.
 Json siglip_config(const ProjectorFacts& facts);
+// Pixels of a square of so many patches a side, of which a token is made. Of sizes that no family takes it is a smaller number.
+std::int64_t square_px(const ProjectorFacts& facts, std::int64_t patches);
 // Id of a token; the number of tokens where there is none.
 std::int64_t token_id(const ProjectorKind::Tokens& tokens, std::string_view token);
 std::optional<std::string> renamed(std::string_view stored, std::span<const NameRule> rules);

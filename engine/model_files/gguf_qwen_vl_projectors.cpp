@@ -8,7 +8,6 @@ namespace winnow {
 namespace {
 
 constexpr std::int64_t kMostLayers = 1024;
-constexpr std::int64_t kMostPx = 4096;
 
 constexpr std::array<NameRule, 9> kQwen2VlLayer = {{
     {"ln1", "norm1"},
@@ -20,19 +19,6 @@ constexpr std::array<NameRule, 9> kQwen2VlLayer = {{
     {"attn_out", "attn.proj"},
     {"ffn_up", "mlp.fc1"},
     {"ffn_down", "mlp.fc2"},
-}};
-
-constexpr std::array<NameRule, 10> kQwen25VlLayer = {{
-    {"ln1", "norm1"},
-    {"ln2", "norm2"},
-    {"attn_qkv", "attn.qkv"},
-    {"attn_q", "attn.q"},
-    {"attn_k", "attn.k"},
-    {"attn_v", "attn.v"},
-    {"attn_out", "attn.proj"},
-    {"ffn_gate", "mlp.gate_proj"},
-    {"ffn_up", "mlp.up_proj"},
-    {"ffn_down", "mlp.down_proj"},
 }};
 
 constexpr std::array<NameRule, 9> kQwen3VlLayer = {{
@@ -152,10 +138,7 @@ Json qwen2_vl_image_processor(const ProjectorFacts& facts) {
 }
 
 // Published bounds are of 16 px patches: 64 to 16,384 tokens an image, 4 to 24,576 a video.
-std::int64_t qwen3_vl_token_px(const ProjectorFacts& facts) {
-  const std::int64_t side = std::min(facts.integer("patch_size"), kMostPx) * std::min(facts.integer("spatial_merge_size", 2), kMostPx);
-  return side * side;
-}
+std::int64_t qwen3_vl_token_px(const ProjectorFacts& facts) { return square_px(facts, facts.integer("spatial_merge_size", 2)); }
 
 Json qwen3_vl_image_processor(const ProjectorFacts& facts) {
   Json pixels = qwen_pixels(facts);
@@ -219,7 +202,7 @@ std::vector<ProjectorKind> qwen_vl_projectors() {
   windowed.architectures = kOfQwen25;
   windowed.class_name = "Qwen2_5_VLForConditionalGeneration";
   windowed.model_type = "qwen2_5_vl";
-  windowed.layer = kQwen25VlLayer;
+  windowed.layer = gated_layer_names();
   ProjectorKind third = second;
   third.type = "qwen3vl_merger";
   third.architectures = kOfQwen3;
