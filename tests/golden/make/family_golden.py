@@ -180,6 +180,16 @@ def second_turn(tokenizer, first, answer, whole, run, **encoding):
     return {"answer": torch.tensor(answer[0])} | {"continued." + key: value for key, value in results.items() if key not in ("features", "all_logits")}
 
 
+def own_answer(turns, images, processor, inputs_of, run):
+    """second_turn() behind the model's own answer about the first image. inputs_of(processor, messages, images): prompt and inputs."""
+    tokenizer = processor.tokenizer
+    begun, first = inputs_of(processor, messages_of(turns)[:1], images[:1])
+    answer, words = first_answer(tokenizer, run(first)["greedy"])[:2]
+    prompt, whole = inputs_of(processor, messages_of(turns, [words]), images)
+    run_on = lambda went_on: run(whole | dict(input_ids=went_on, attention_mask=torch.ones_like(went_on)))
+    return second_turn(tokenizer, (begun, first["input_ids"][0]), (answer, words), (prompt, whole["input_ids"][0]), run_on, add_special_tokens=False)
+
+
 def write_configurations(out, configurations, make, ask, cases=(), begun=lambda options: {}):
     """A golden folder of each. make(options, folder, number): writes the model and gives what ask(case, options, *made) needs for a case's
     description and tensors; begun: tensors that are no case's; cases: of configurations that name none."""

@@ -14,7 +14,7 @@ import json
 
 import numpy as np
 import torch
-from family_golden import (GOLDEN, Compared, answered, exported, first_answer, levels, loaded, main, messages_of, picture, randomise, second_turn, write,
+from family_golden import (GOLDEN, Compared, answered, exported, levels, loaded, main, messages_of, own_answer, picture, randomise, write,
                            write_configurations, write_manifest, write_weights)
 from make_qwen2_vl_golden import make_tokenizer
 from safetensors.torch import load_file
@@ -218,16 +218,10 @@ def run_case(case, options, model, processor):
                                                           *options.get("colours", HALF))
             first += count
         assert first == len(patches)
-    ids, tokenizer = inputs["input_ids"], processor.tokenizer
-    if len(turns) > 1:  # the model's own answer
-        begun, first = inputs_of(processor, messages[:1], images[:1])
-        given = first_answer(tokenizer, run(model, processor, first)["greedy"])
-        prompt, whole = inputs_of(processor, messages_of(turns, [given[1]]), images)
-        run_on = lambda went_on: run(model, processor, whole | dict(input_ids=went_on, attention_mask=torch.ones_like(went_on)))
-        tensors |= second_turn(tokenizer, (begun, first["input_ids"][0]), (given[0], given[1]), (prompt, whole["input_ids"][0]), run_on,
-                               add_special_tokens=False)
-    description = dict(messages=messages, prompt=written, sizes=sizes, tokens=ids.shape[1], visual_tokens=len(tensors.get("features", [])),
-                       smallest_margin=float(tensors["margins"].min()), answer=tokenizer.decode(tensors["greedy"]))
+    if len(turns) > 1:
+        tensors |= own_answer(turns, images, processor, inputs_of, lambda given: run(model, processor, given))
+    description = dict(messages=messages, prompt=written, sizes=sizes, tokens=len(tensors["input_ids"]), visual_tokens=len(tensors.get("features", [])),
+                       smallest_margin=float(tensors["margins"].min()), answer=processor.tokenizer.decode(tensors["greedy"]))
     return description, {f"{case}.{key}": value for key, value in tensors.items()}
 
 
