@@ -9,6 +9,7 @@ namespace winnow::app {
 namespace {
 
 constexpr double kAtOnceS = 0.15;  // at most between two cues of which one rolls on
+constexpr double kUnreadS = 0.3;   // a cue that is shown for less is the one before or behind it, held
 constexpr qsizetype kRollingOf = 3;
 
 bool followsAtOnce(const SubtitleCue& before, const SubtitleCue& cue) { return cue.startS <= before.endS + kAtOnceS; }
@@ -35,12 +36,24 @@ Repeat repeatOf(const std::vector<QString>& before, const std::vector<QString>& 
   return {};
 }
 
+bool endsSentence(const QString& line) { return QStringView(u".!?\u2026\u3002\uFF01\uFF1F").contains(line.back()); }
+
+// Whether a cue goes on from the one before, as captions that roll do. What is said again is the same cue once more, and may go on behind
+// the end of its sentence: "No." "No." "No. Go away."
+bool rollsOn(const SubtitleCue& before, const SubtitleCue& cue) {
+  const Repeat repeat = repeatOf(before.lines, cue.lines);
+  if (!repeat.any()) return false;
+  if (before.lines.size() > repeat.lines || cue.lines.size() > repeat.lines) return true;  // it moved up, or another one came below
+  if (repeat.grown) return !endsSentence(before.lines.back());
+  return std::min(before.endS - before.startS, cue.endS - cue.startS) < kUnreadS;
+}
+
 bool roll(const std::vector<SubtitleCue>& cues) {
   qsizetype following = 0, repeating = 0;
   for (std::size_t i = 1; i < cues.size(); ++i) {
     if (!followsAtOnce(cues[i - 1], cues[i])) continue;
     ++following;
-    repeating += repeatOf(cues[i - 1].lines, cues[i].lines).any() ? 1 : 0;
+    repeating += rollsOn(cues[i - 1], cues[i]) ? 1 : 0;
   }
   return repeating >= 2 && repeating * kRollingOf >= following;
 }

@@ -11,9 +11,9 @@
 namespace winnow::app {
 
 // cues: by their beginnings. Those of one time that say the same (a text and its shadow) are one. Where at least a third of the cues that
-// follow one another at once repeat the end of the one before, what they repeat is left out and its line lasts longer; a line that grows by
-// words is told as it was at last. Other subtitles stay as they are: what is said twice in them is said twice. losses counts the lines left
-// out.
+// follow one another at once go on from the one before (a line below it, a word behind it, the same for an instant), what they repeat is
+// left out and its line lasts longer; a line that grows by words is told as it was at last. Other subtitles stay as they are: what is said
+// twice in them is said twice. losses counts the lines left out.
 void tellLinesOnce(std::vector<SubtitleCue>& cues, SubtitleLosses& losses);
 
 }  // namespace winnow::app

@@ -3,6 +3,7 @@
 #include <QDir>
 #include <QFile>
 #include <QFileInfo>
+#include <QRegularExpression>
 #include <algorithm>
 #include <array>
 #include <map>
@@ -25,6 +26,7 @@ constexpr int kAssFieldsBefore = 8;  // of a packet, before its text
 constexpr qsizetype kMostTag = 16;   // characters of "en" or "pt-BR.forced" in clip.en.srt
 constexpr int kMostBeside = 20'000;  // files that a folder may have until its names are not looked through
 constexpr std::size_t kMovTextHead = 2;
+constexpr unsigned kMovAllForced = 0x80;  // of the first byte of a text track's description
 constexpr std::array<const char*, 4> kSuffixes = {".srt", ".vtt", ".ass", ".ssa"};
 constexpr qsizetype kSuffixLength = 4;
 
@@ -134,6 +136,26 @@ bool isTag(const QString& text) {
          std::ranges::all_of(text, [](QChar c) { return c.isLetterOrNumber() || c == u'-' || c == u'_' || c == u'.'; });
 }
 
+// "en.forced", "Signs & Songs"; not "Full (dialogue and signs)".
+bool saysForced(const QString& name) {
+  static const QRegularExpression part(QStringLiteral("\\b(forced|foreign|signs?)\\b"), QRegularExpression::CaseInsensitiveOption);
+  static const QRegularExpression whole(QStringLiteral("\\b(full|dialog(ue)?)\\b"), QRegularExpression::CaseInsensitiveOption);
+  const QString words = QString(name).replace(u'_', u' ');
+  return words.contains(part) && !words.contains(whole);
+}
+
+QString tagOf(const AVStream& stream, const char* name) {
+  const AVDictionaryEntry* const entry = av_dict_get(stream.metadata, name, nullptr, 0);
+  return entry == nullptr ? QString() : QString::fromUtf8(entry->value);
+}
+
+// Says only a part of what is said, or something else.
+bool isPart(const AVStream& stream) {
+  const AVCodecParameters& codec = *stream.codecpar;
+  const bool allForced = codec.codec_id == AV_CODEC_ID_MOV_TEXT && codec.extradata_size >= 4 && (codec.extradata[0] & kMovAllForced) != 0;
+  return allForced || (stream.disposition & (AV_DISPOSITION_FORCED | AV_DISPOSITION_COMMENT)) != 0 || saysForced(tagOf(stream, "title"));
+}
+
 }  // namespace
 
 std::string subtitlesBeside(const std::string& video) {
@@ -149,28 +171,43 @@ std::string subtitlesBeside(const std::string& video) {
   }
   const QStringList all = folder.entryList(QDir::Files, QDir::Name);
   if (all.size() > kMostBeside) return {};
+  std::string forced;
   for (const QString& name : all) {
     const auto has = [&](const char* suffix) { return name.endsWith(QLatin1String(suffix), Qt::CaseInsensitive); };
     const bool subtitles = std::ranges::any_of(kSuffixes, has);
-    if (subtitles && name.startsWith(stem + u'.') && isTag(name.sliced(stem.size() + 1).chopped(kSuffixLength))) return path(name);
+    if (!subtitles || !name.startsWith(stem + u'.')) continue;
+    const QString tag = name.sliced(stem.size() + 1).chopped(kSuffixLength);
+    if (isTag(tag) && !saysForced(tag)) return path(name);
+    if (isTag(tag) && forced.empty()) forced = path(name);
   }
-  return {};
+  return forced;
 }
 
 std::string subtitlesOf(const std::string& video, const MediaInfo& info) {
   if (info.kind != MediaKind::kVideo) return {};
   std::string beside = subtitlesBeside(video);
-  return !beside.empty() ? beside : info.holdsText ? video : std::string();
+  const auto nameOf = [](const std::string& path) {
+    return QFileInfo(QFile::decodeName(QByteArray::fromStdString(path))).completeBaseName();
+  };
+  const bool forced = saysForced(nameOf(beside).mid(nameOf(video).size()));
+  return info.holdsText && (beside.empty() || forced) ? video : beside;
 }
 
 int textStreamOf(const AVFormatContext& format) {
-  int chosen = -1;
+  std::vector<const AVStream*> texts;
   for (const AVStream* const stream : std::span<AVStream* const>(format.streams, format.nb_streams)) {
-    if (stream->codecpar->codec_type != AVMEDIA_TYPE_SUBTITLE || !isText(stream->codecpar->codec_id)) continue;
-    if ((stream->disposition & AV_DISPOSITION_DEFAULT) != 0) return stream->index;
-    if (chosen < 0) chosen = stream->index;
+    if (stream->codecpar->codec_type == AVMEDIA_TYPE_SUBTITLE && isText(stream->codecpar->codec_id)) texts.push_back(stream);
   }
-  return chosen;
+  const auto isDefault = [](const AVStream* stream) { return (stream->disposition & AV_DISPOSITION_DEFAULT) != 0; };
+  const auto usual = std::ranges::find_if(texts, isDefault);
+  const QString language = usual == texts.end() ? QString() : tagOf(**usual, "language");
+  // Whole before what is forced, then the default one, then one in its language; else the first.
+  const auto rank = [&](const AVStream* stream) {
+    return (isPart(*stream) ? 0 : 4) + (isDefault(stream) ? 2 : 0) +
+           (!language.isEmpty() && tagOf(*stream, "language") == language ? 1 : 0);
+  };
+  const auto chosen = std::ranges::max_element(texts, {}, rank);
+  return chosen == texts.end() ? -1 : (*chosen)->index;
 }
 
 Subtitles readSubtitles(const MediaFile& file, const std::string& encoding, const MediaLimits& limits, const InterruptToken& interrupt) {

@@ -3,8 +3,9 @@
 // Used by FfmpegMediaOpener; the window and the terminal offer those that are found. Beside: a file of
 // the video's name (clip.srt, .vtt, .ass, .ssa of clip.mp4), or with a tag between (clip.en.srt; the first by name). Inside: text
 // streams (SubRip, WebVTT, MP4's timed text, ASS), of which the one that the file marks as default is read, else the first; nothing is
-// decoded, their packets are text. Streams of pictures are no text. Times of a stream count from the video's first frame, as frames' do.
-// Errors: subtitle_text.h, document_text.h; kUnsupportedFormat where a video has no text stream; Interrupted. Plain functions.
+// decoded, their packets are text. Beside and inside, what is forced (the few lines in another language, signs) comes behind what is whole.
+// Streams of pictures are no text. Times of a stream count from the video's first frame, as frames' do. Errors: subtitle_text.h,
+// document_text.h; kUnsupportedFormat where a video has no text stream; Interrupted. Plain functions.
 #pragma once
 
 #include <limits>

@@ -121,6 +121,18 @@ TEST(RollingCaptions, WhatIsSaidTwiceIsToldTwice) {
   EXPECT_EQ(told("0:01 --> 0:02\nNo.\n\n0:02 --> 0:03\nNo.\n\n0:04 --> 0:05\nYes.\n\n0:05 --> 0:06\nWhy?\n\n0:06 --> 0:07\nWell.\n"),
             "No.|No.|Yes.|Why?|Well.");
   EXPECT_EQ(told("0:01 --> 0:02\nNo.\n\n0:03 --> 0:04\nNo.\n\n0:05 --> 0:06\nNo.\n"), "No.|No.|No.");
+  EXPECT_EQ(told("0:01 --> 0:02\nNo.\n\n0:02 --> 0:03\nNo.\n\n0:03 --> 0:04\nNo.\n\n0:04 --> 0:05\nNo. Go away.\n"),
+            "No.|No.|No.|No. Go away.")
+      << "short, one at once behind the other";
+  EXPECT_EQ(told("0:01 --> 0:02\nWait!\n\n0:02 --> 0:03\nWait! Stop!\n\n0:03 --> 0:04\nWait!\n\n0:04 --> 0:05\nWait! Stop!\n"),
+            "Wait!|Wait! Stop!|Wait!|Wait! Stop!");
+  EXPECT_EQ(told("0:01 --> 0:02\nRow row\n\n0:02 --> 0:03\nRow row\n\n0:03 --> 0:04\nRow row your boat\n\n0:04 --> 0:05\nmerrily\n"),
+            "Row row|Row row|Row row your boat|merrily");
+}
+
+// Typesetters show a text anew for each picture.
+TEST(RollingCaptions, WhatStandsForAnInstantIsHeld) {
+  EXPECT_EQ(told("00:01.000 --> 00:01.040\nEXIT\n\n00:01.040 --> 00:01.080\nEXIT\n\n00:01.080 --> 00:01.120\nEXIT\n"), "EXIT#2 repeated");
 }
 
 constexpr const char* kAss =

@@ -93,6 +93,42 @@ TEST(SubtitleFiles, AreFoundByTheVideosName) {
   EXPECT_EQ(subtitlesBeside(video), folder + "clip.one.vtt") << "a folder is no file";
 }
 
+// What is forced says a few lines of a film; who deafly asks what was said needs the whole.
+TEST(SubtitleFiles, WholeOnesComeBeforeForcedOnes) {
+  const std::string video = samples::path("signs.mp4");
+  const std::string folder = std::filesystem::path(video).parent_path().string() + "/";
+  MediaInfo inside;
+  inside.kind = MediaKind::kVideo;
+  inside.holdsText = true;
+  samples::writeText(folder + "signs.en.forced.srt", kSrt);
+  EXPECT_EQ(subtitlesBeside(video), folder + "signs.en.forced.srt") << "better than none";
+  EXPECT_EQ(subtitlesOf(video, inside), video);
+  samples::writeText(folder + "signs.en.srt", kSrt);
+  EXPECT_EQ(subtitlesBeside(video), folder + "signs.en.srt") << "behind it by name";
+  EXPECT_EQ(subtitlesOf(video, inside), folder + "signs.en.srt") << "the film's own name says nothing";
+}
+
+TEST(SubtitleStreams, WholeOnesComeBeforeForcedOnes) {
+  const std::string full = samples::path("full.srt"), part = samples::path("part.srt");
+  samples::writeText(full, "1\n00:00:00,500 --> 00:00:01,250\nAll of it\n");
+  samples::writeText(part, "1\n00:00:00,500 --> 00:00:01,250\nA sign\n");
+  const auto told_of = [&](const std::string& name, const std::string& codec, const std::string& marks) {
+    return told(
+        readSubtitles(samples::make(name, "-i " + part + " -i " + full + " " + numbered(40, 10) +
+                                              " -map 2:v -map 0:s -map 1:s -c:v libx264 -preset ultrafast -c:s " + codec + " " + marks),
+                      {}, {}, {})
+            .lines);
+  };
+  EXPECT_EQ(told_of("flag.mkv", "srt", "-disposition:s:0 default+forced -disposition:s:1 0"), "0.5-1.25 All of it|");
+  EXPECT_EQ(told_of("name.mkv", "srt", "-disposition:s:0 default -disposition:s:1 0 -metadata:s:s:0 title='Signs & Songs'"),
+            "0.5-1.25 All of it|");
+  EXPECT_EQ(told_of("spoken.mkv", "srt", "-disposition:s:0 default+comment -disposition:s:1 0"), "0.5-1.25 All of it|");
+  EXPECT_EQ(told_of("whole.mkv", "srt", "-disposition:s:0 default -disposition:s:1 0 -metadata:s:s:0 title='Full (dialogue and signs)'"),
+            "0.5-1.25 A sign|");
+  EXPECT_EQ(told_of("plain.mp4", "mov_text", "-disposition:s:0 default -disposition:s:1 0"), "0.5-1.25 A sign|")
+      << "no mark but the default one";
+}
+
 TEST(SubtitleFiles, OfSubStationAlphaAreFoundAndRead) {
   const std::string video = samples::path("film.mp4");
   const std::string folder = std::filesystem::path(video).parent_path().string() + "/";
