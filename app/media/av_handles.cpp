@@ -9,8 +9,8 @@ extern "C" {
 
 namespace winnow::app {
 namespace {
-// The largest legal single buffer is a 64-megapixel picture of four 16-bit channels (512 MB) and its padding.
-constexpr std::size_t kMaxAllocationBytes = std::size_t{640} << 20;
+// The largest legal single buffer is a 256-megapixel picture of four 16-bit channels (2,048 MB) and its padding.
+constexpr std::size_t kMaxAllocationBytes = std::size_t{2'100} << 20;
 }  // namespace
 
 std::string ffmpegErrorText(int code) {

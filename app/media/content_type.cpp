@@ -24,6 +24,8 @@ constexpr TypeRow kTypes[] = {
     {ContentType::kGif, MediaKind::kImage, "gif", "gif"},
     {ContentType::kBmp, MediaKind::kImage, "bmp", "bmp"},
     {ContentType::kWebp, MediaKind::kImage, "webp", "webp"},
+    {ContentType::kHeic, MediaKind::kImage, "heic", nullptr},
+    {ContentType::kAvif, MediaKind::kImage, "avif", nullptr},
     {ContentType::kMov, MediaKind::kVideo, "mp4", "mov"},
     {ContentType::kMatroska, MediaKind::kVideo, "matroska", "matroska"},
     {ContentType::kAvi, MediaKind::kVideo, "avi", "avi"},
@@ -77,6 +79,15 @@ constexpr std::string_view kMovFirstBoxes[] = {"moov"sv, "mdat"sv, "wide"sv, "fr
   throw Exception(ErrorCode::kUnsupportedFormat, subject, reason);
 }
 
+// Among the brands that a picture of the HEIF family fits.
+bool namesAvif(Bytes head) {
+  const std::size_t end = std::min<std::size_t>(head.size(), std::size_t{head[2]} << 8 | head[3]);
+  for (std::size_t at = 8; at + 4 <= end; at += 4) {
+    if (hasAt(head, at, "avif"sv) || hasAt(head, at, "avis"sv)) return true;
+  }
+  return false;
+}
+
 bool looksLikeMpegTs(Bytes head) {
   // Plain packets of 188 bytes, or 192 with a time code before each (camera files).
   for (const auto [first, step] : {std::array<std::size_t, 2>{0, 188}, std::array<std::size_t, 2>{4, 192}}) {
@@ -110,8 +121,13 @@ void refuseKnownFormat(Bytes head, const std::string& subject) {
   const KnownFormat* const format = known_format(bytes);
   if (format == nullptr || format->kind == FormatKind::kPage) return;
   if (format->kind == FormatKind::kPointer) throw Exception(*unfetched(bytes, subject));
-  if (format->kind != FormatKind::kMedia && format->kind != FormatKind::kDocument && looksLikeText(head)) return;
-  refuseContent(subject, std::string("this is ") + format->name + ", which is not supported");
+  const bool medium = format->kind == FormatKind::kPicture || format->kind == FormatKind::kMedia;
+  if (!medium && format->kind != FormatKind::kDocument && looksLikeText(head)) return;
+  std::string remedy;
+  if (format->kind == FormatKind::kPicture) remedy = std::string("; ") + kConvertPicture;
+  if (format->kind == FormatKind::kDocument) remedy = "; save its words as a plain text (.txt), or its pages as pictures";
+  if (format->kind == FormatKind::kArchive) remedy = "; unpack it, and attach the files that are in it";
+  refuseContent(subject, std::string("this is ") + format->name + ", which is not supported" + remedy);
 }
 
 [[noreturn]] void refuseText(std::string_view text, const std::string& subject) {
@@ -123,7 +139,9 @@ void refuseKnownFormat(Bytes head, const std::string& subject) {
   if (text.starts_with("[playlist]")) refuseContent(subject, "this is a playlist (PLS), not a video");
   if (text.starts_with("v=0")) refuseContent(subject, "this is a stream description (SDP), not a video");
   if (text.find("<MPD") != std::string_view::npos) refuseContent(subject, "this is a playlist (DASH), not a video");
-  if (text.find("<svg") != std::string_view::npos) refuseContent(subject, "this is an SVG drawing, which is not supported");
+  if (text.find("<svg") != std::string_view::npos)
+    refuseContent(subject,
+                  "this is an SVG drawing, which is not supported; save it as PNG, where it opens or by: rsvg-convert FILE -o NEW.png");
   if (text.starts_with("<")) refuseContent(subject, "this is a web page or an XML file, not an image or a video");
   refuseContent(subject, "this is a text file, not an image or a video");
 }
@@ -143,8 +161,10 @@ ContentType detectContent(Bytes head, const std::string& subject) {
   if (hasAt(head, 0, "\x30\x26\xB2\x75\x8E\x66\xCF\x11"sv)) return ContentType::kAsf;
   if (hasAt(head, 4, "ftyp"sv)) {
     for (const auto brand : kHeifBrands) {
-      if (hasAt(head, 8, brand)) refuseContent(subject, "this is a HEIC or AVIF picture, which is not supported");
+      if (hasAt(head, 8, brand)) return namesAvif(head) ? ContentType::kAvif : ContentType::kHeic;
     }
+    if (hasAt(head, 8, "crx "sv))
+      refuseContent(subject, std::string("this is a raw picture of a camera (CR3), which is not supported; ") + kConvertPicture);
     return ContentType::kMov;
   }
   // QuickTime files may begin without ftyp. A size below 16 MiB, or that of the media data, keeps words of a text apart from box names.
@@ -161,7 +181,8 @@ ContentType detectContent(Bytes head, const std::string& subject) {
   if (looksLikeBmp(head)) return ContentType::kBmp;
   if (looksLikeText(head)) refuseText({reinterpret_cast<const char*>(head.data()), head.size()}, subject);
   refuseContent(subject,
-                "this is neither an image (PNG, JPEG, WebP, BMP, GIF) nor a video (MP4, MOV, 3GP, WebM, MKV, AVI, TS, MPG, FLV, OGV, WMV)");
+                "this is neither an image (PNG, JPEG, WebP, HEIC, AVIF, BMP, GIF) nor a video (MP4, MOV, 3GP, WebM, MKV, AVI, TS, MPG, "
+                "FLV, OGV, WMV)");
 }
 
 bool mayBecomeVideo(Bytes head) {

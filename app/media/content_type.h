@@ -1,7 +1,7 @@
 // What a file is, by its first bytes; names and extensions do not count.
 //
 // Used before any parser of FFmpeg sees a byte: only the formats listed here go on, each to one named demuxer or decoder. Everything else
-// is refused with a reason that says what it is where that is known (a playlist, a HEIC picture, a text file; formats of a few bytes are in
+// is refused with a reason that says what it is where that is known (a playlist, a TIFF picture, a text file; formats of a few bytes are in
 // engine/base/known_format.h). Errors: kUnsupportedFormat; kNotFetched for a pointer in place of the file.
 #pragma once
 
@@ -14,9 +14,26 @@
 
 namespace winnow::app {
 
-enum class ContentType : int { kPng = 1, kJpeg, kGif, kBmp, kWebp, kMov, kMatroska, kAvi, kMpegTs, kMpegPs, kFlv, kOgg, kAsf };
+enum class ContentType : int {
+  kPng = 1,
+  kJpeg,
+  kGif,
+  kBmp,
+  kWebp,
+  kMov,
+  kMatroska,
+  kAvi,
+  kMpegTs,
+  kMpegPs,
+  kFlv,
+  kOgg,
+  kAsf,
+  kHeic,
+  kAvif
+};
 
-// What to do about a video that is refused for what it is made of; follows a reason.
+// What to do about a picture or a video that is refused for what it is made of; follows a reason.
+inline constexpr const char* kConvertPicture = "save it as PNG or JPEG, where it opens or by: ffmpeg -i FILE NEW.png";
 inline constexpr const char* kConvertVideo = "this converts it: ffmpeg -i FILE -c:v libx264 -pix_fmt yuv420p NEW.mp4";
 
 ContentType detectContent(const MediaFile& file);
@@ -33,7 +50,7 @@ inline bool isPacketStream(ContentType type) { return type == ContentType::kMpeg
 MediaKind kindOf(ContentType type);
 // "png", "mp4", "webm", ...; for display and for error sentences.
 std::string nameOf(ContentType type);
-// FFmpeg's name of the one decoder that reads a picture of this type, or of the one demuxer of a video.
+// FFmpeg's name of the one decoder that reads a picture of this type, or of the one demuxer of a video; null: libheif reads it.
 const char* readerOf(ContentType type);
 
 }  // namespace winnow::app

@@ -4,7 +4,6 @@
 
 #include "app/media/content_hash.h"
 #include "app/media/still_image.h"
-#include "app/media/thumbnails.h"
 #include "engine/base/error.h"
 
 namespace winnow::app {
@@ -29,7 +28,7 @@ ImageFrameSource::ImageFrameSource(std::unique_ptr<MediaFile> file, ContentType 
   m_info.container = nameOf(type);
   m_info.codec = nameOf(type);
   const PictureSize upright = swapsSides(header.orientation) ? PictureSize{height, width} : PictureSize{width, height};
-  const PictureSize delivered = thumbnailSize(upright, limits.imageSidePx);
+  const PictureSize delivered = deliveredSize(header, limits);
   m_info.widthPx = delivered.width_px;
   m_info.heightPx = delivered.height_px;
   if (delivered.width_px != upright.width_px) add_notice(m_info.notices, {NoticeCode::kScaledDown, upright.width_px, upright.height_px});

@@ -12,9 +12,10 @@ namespace winnow::app {
 
 struct MediaLimits {
   std::int64_t imageFileBytes = 256LL << 20;
-  std::int64_t imagePixels = 64'000'000;
-  int imageSidePx = 16'384;  // delivered; a longer side is scaled down
-  int imageSideRatio = 200;  // longer side over shorter side
+  std::int64_t imageStoredPixels = 256'000'000;  // decoded, and
+  std::int64_t imagePixels = 64'000'000;         // delivered; a larger one at half its sides
+  int imageSidePx = 16'384;                      // delivered; a longer side is scaled down
+  int imageSideRatio = 200;                      // longer side over shorter side
 
   std::int64_t videoFramePixels = 8192LL * 8192LL;
   int videoStreams = 32;

@@ -24,14 +24,15 @@ struct MediaEnding {
 };
 
 inline constexpr MediaEnding kMediaEndings[] = {
-    {".png", EndingOf::kImage},   {".jpg", EndingOf::kImage},      {".jpeg", EndingOf::kImage},       {".webp", EndingOf::kImage},
-    {".bmp", EndingOf::kImage},   {".gif", EndingOf::kImage},      {".mp4", EndingOf::kVideo},        {".m4v", EndingOf::kVideo},
-    {".mov", EndingOf::kVideo},   {".3gp", EndingOf::kVideo},      {".webm", EndingOf::kVideo},       {".mkv", EndingOf::kVideo},
-    {".avi", EndingOf::kVideo},   {".ts", EndingOf::kVideoOrText}, {".m2ts", EndingOf::kVideoOrText}, {".mts", EndingOf::kVideoOrText},
-    {".mpg", EndingOf::kVideo},   {".mpeg", EndingOf::kVideo},     {".vob", EndingOf::kVideo},        {".flv", EndingOf::kVideo},
-    {".ogv", EndingOf::kVideo},   {".wmv", EndingOf::kVideo},      {".asf", EndingOf::kVideo},        {".tif", EndingOf::kUnread},
-    {".tiff", EndingOf::kUnread}, {".heic", EndingOf::kUnread},    {".avif", EndingOf::kUnread},      {".svg", EndingOf::kUnread},
-    {".m3u8", EndingOf::kUnread}, {".mpd", EndingOf::kUnread},
+    {".png", EndingOf::kImage},      {".jpg", EndingOf::kImage},        {".jpeg", EndingOf::kImage},      {".webp", EndingOf::kImage},
+    {".heic", EndingOf::kImage},     {".heif", EndingOf::kImage},       {".avif", EndingOf::kImage},      {".bmp", EndingOf::kImage},
+    {".gif", EndingOf::kImage},      {".mp4", EndingOf::kVideo},        {".m4v", EndingOf::kVideo},       {".mov", EndingOf::kVideo},
+    {".3gp", EndingOf::kVideo},      {".webm", EndingOf::kVideo},       {".mkv", EndingOf::kVideo},       {".avi", EndingOf::kVideo},
+    {".ts", EndingOf::kVideoOrText}, {".m2ts", EndingOf::kVideoOrText}, {".mts", EndingOf::kVideoOrText}, {".mpg", EndingOf::kVideo},
+    {".mpeg", EndingOf::kVideo},     {".vob", EndingOf::kVideo},        {".flv", EndingOf::kVideo},       {".ogv", EndingOf::kVideo},
+    {".wmv", EndingOf::kVideo},      {".asf", EndingOf::kVideo},        {".tif", EndingOf::kUnread},      {".tiff", EndingOf::kUnread},
+    {".jp2", EndingOf::kUnread},     {".jxl", EndingOf::kUnread},       {".svg", EndingOf::kUnread},      {".m3u8", EndingOf::kUnread},
+    {".mpd", EndingOf::kUnread},
 };
 
 // Whether a name ends like one of these kinds, in whatever case.

@@ -5,6 +5,7 @@ extern "C" {
 }
 
 #include "app/media/av_handles.h"
+#include "app/media/heif_picture.h"
 #include "app/media/text_encoding.h"
 #include "app/media/thumbnails.h"
 
@@ -14,6 +15,7 @@ void prepareReading() {
   prepareFfmpeg();
   av_cpu_count();
   keepConverters();
+  prepareHeif();
   makeThumbnail({2, 2, std::vector<std::uint8_t>(12)}, 1);
 }
 

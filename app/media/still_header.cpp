@@ -6,6 +6,7 @@
 #include <string_view>
 #include <utility>
 
+#include "app/media/heif_picture.h"
 #include "app/media/still_image.h"
 #include "engine/base/error.h"
 
@@ -40,10 +41,10 @@ void requireSize(std::uint64_t width, std::uint64_t height, const std::string& s
         ErrorCode::kLimitExceeded, subject,
         "the picture of " + size + " is too narrow (one side is more than " + std::to_string(limits.imageSideRatio) + " times the other)");
   }
-  if (width * height > static_cast<std::uint64_t>(limits.imagePixels)) {
+  if (width * height > static_cast<std::uint64_t>(limits.imageStoredPixels)) {
     throw Exception(
         ErrorCode::kLimitExceeded, subject,
-        "the picture of " + size + " is larger than the limit of " + std::to_string(limits.imagePixels / 1'000'000) + " megapixels");
+        "the picture of " + size + " is larger than the limit of " + std::to_string(limits.imageStoredPixels / 1'000'000) + " megapixels");
   }
 }
 
@@ -61,6 +62,7 @@ void readPng(StillHeader& header, Bytes file, const std::string& subject, const 
   std::size_t at = 8;
   bool ended = false;
   bool pixels = false;
+  bool exif = false;  // the first counts, here as in every format: an editor may have added one and left the camera's
   while (!ended) {
     if (at == file.size() && pixels) {
       header.endMissing = true;
@@ -72,7 +74,7 @@ void readPng(StillHeader& header, Bytes file, const std::string& subject, const 
     if (file.size() - at - 12 < length) damaged(subject, kCutOff);
     const std::string_view type = tag(file, at + 4);
     if (type == "acTL") header.animated = true;
-    if (type == "eXIf") header.orientation = orientationFromTiff(file.subspan(at + 8, length));
+    if (type == "eXIf" && !std::exchange(exif, true)) header.orientation = orientationFromTiff(file.subspan(at + 8, length));
     if (type == "IHDR" || type == "PLTE" || type == "tRNS" || type == "IDAT" || type == "IEND") {
       append(header.decodable, file.subspan(at, length + 12));
     }
@@ -129,6 +131,7 @@ void readJpeg(StillHeader& header, std::vector<std::uint8_t> owned, const std::s
   std::size_t end = 0;
   bool sized = false;
   bool scanned = false;
+  bool exif = false;
   ProgressiveScans scans;
   while (end == 0) {
     while (at < file.size() && file[at] != 0xFF) ++at;  // decoders skip stray bytes between segments
@@ -151,7 +154,7 @@ void readJpeg(StillHeader& header, std::vector<std::uint8_t> owned, const std::s
     if (length < 2) damaged(subject, kBadHeader);
     if (file.size() - at < length) damaged(subject, kCutOff);
     const Bytes body = file.subspan(at + 2, length - 2);
-    if (marker == 0xE1 && body.size() > 6 && std::memcmp(body.data(), "Exif\0", 6) == 0) {
+    if (marker == 0xE1 && !scanned && body.size() > 6 && std::memcmp(body.data(), "Exif\0", 6) == 0 && !std::exchange(exif, true)) {
       header.orientation = orientationFromTiff(body.subspan(6));
     }
     if (isStartOfFrame(marker)) {
@@ -286,6 +289,7 @@ void readWebp(StillHeader& header, Bytes file, const std::string& subject, const
   Bytes picture = body;
   std::size_t at = 0;
   bool sized = false;
+  bool exif = false;
   while (body.size() - at >= 8) {
     const std::size_t length = le32(body, at + 4);
     if (body.size() - at - 8 < length) damaged(subject, kCutOff);
@@ -301,7 +305,7 @@ void readWebp(StillHeader& header, Bytes file, const std::string& subject, const
       const std::uint32_t bits = le32(data, 1);
       setSize(header, (bits & 0x3FFF) + 1, (bits >> 14 & 0x3FFF) + 1, subject, limits);
       sized = true;
-    } else if (type == "EXIF") {
+    } else if (type == "EXIF" && !std::exchange(exif, true)) {
       const bool prefixed = length > 6 && std::memcmp(data.data(), "Exif\0", 6) == 0;
       header.orientation = orientationFromTiff(prefixed ? data.subspan(6) : data);
     } else if (type == "ANMF" && !header.animated && length > 16) {
@@ -344,6 +348,14 @@ StillHeader readStillHeader(ContentType type, std::vector<std::uint8_t> file, co
     case ContentType::kWebp:
       readWebp(header, file, subject, limits);
       break;
+    case ContentType::kHeic:
+    case ContentType::kAvif: {
+      const PictureSize size = heifSize(type, file, subject);
+      setSize(header, static_cast<std::uint64_t>(size.width_px), static_cast<std::uint64_t>(size.height_px), subject, limits);
+      header.animated = isHeifSequence(file);
+      header.decodable = std::move(file);
+      break;
+    }
     default:
       throw Exception(ErrorCode::kInternal, subject, "a video is not a still picture");
   }

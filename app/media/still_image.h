@@ -3,8 +3,9 @@
 // Used by ImageFrameSource and probe(). readStillHeader walks the file's own structure (bounded, no decoder): size, orientation, whether
 // the end is there, whether there are more frames. decodeStill gives only the picture's own chunks to one named decoder of FFmpeg, so
 // that comments, colour profiles and other attachments are never unpacked. A picture without its end mark counts if all of its pixels are
-// there. Pictures over the limits are refused by the header alone; one with a very long side is scaled down. Of animations the first frame
-// counts. Errors: kDamagedFile, kLimitExceeded. Pure functions on bytes; any thread.
+// there. Pictures over the limits are refused by the header alone; one of very many pixels, or with a very long side, is scaled down while
+// it is read. Of animations the first frame counts. HEIC and AVIF are libheif's (heif_picture.h). Errors: kDamagedFile, kLimitExceeded,
+// kUnsupportedFormat. Pure functions on bytes; any thread.
 #pragma once
 
 #include <cstdint>
@@ -31,6 +32,9 @@ struct StillHeader {
 };
 
 StillHeader readStillHeader(ContentType type, std::vector<std::uint8_t> file, const std::string& subject, const MediaLimits& limits);
+
+// What decodeStill() gives: upright, within the limits.
+PictureSize deliveredSize(const StillHeader& header, const MediaLimits& limits);
 
 struct DecodedStill {
   RgbImage image;  // upright

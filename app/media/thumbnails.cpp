@@ -17,12 +17,10 @@ PictureSize thumbnailSize(PictureSize size, int maxSidePx) {
   return {side(size.width_px), side(size.height_px)};
 }
 
-RgbImage makeThumbnail(const RgbImage& image, int maxSidePx) {
-  if (maxSidePx < 1) throw Exception(ErrorCode::kInvalidArgument, "thumbnail", "the longest side of a thumbnail is below 1 pixel");
+RgbImage scaledTo(const RgbImage& image, PictureSize size) {
   require(image.width_px > 0 && image.height_px > 0 &&
               image.rgb.size() == static_cast<std::size_t>(image.width_px) * static_cast<std::size_t>(image.height_px) * 3,
           "a thumbnail needs a packed RGB picture");
-  const PictureSize size = thumbnailSize({image.width_px, image.height_px}, maxSidePx);
   if (size.width_px == image.width_px && size.height_px == image.height_px) return image;
   RgbImage small;
   small.width_px = size.width_px;
@@ -33,6 +31,11 @@ RgbImage makeThumbnail(const RgbImage& image, int maxSidePx) {
   cv::Mat to(small.height_px, small.width_px, CV_8UC3, small.rgb.data());
   cv::resize(from, to, to.size(), 0, 0, cv::INTER_AREA);
   return small;
+}
+
+RgbImage makeThumbnail(const RgbImage& image, int maxSidePx) {
+  if (maxSidePx < 1) throw Exception(ErrorCode::kInvalidArgument, "thumbnail", "the longest side of a thumbnail is below 1 pixel");
+  return scaledTo(image, thumbnailSize({image.width_px, image.height_px}, maxSidePx));
 }
 
 }  // namespace winnow::app

@@ -11,6 +11,9 @@ namespace winnow::app {
 // The size of the small copy of a picture of this size.
 PictureSize thumbnailSize(PictureSize size, int maxSidePx);
 
+// By area averaging; neither side may grow.
+RgbImage scaledTo(const RgbImage& image, PictureSize size);
+
 RgbImage makeThumbnail(const RgbImage& image, int maxSidePx);
 
 }  // namespace winnow::app

@@ -21,7 +21,7 @@
 
 namespace winnow::app {
 
-inline constexpr std::uint32_t kMediaProtocolVersion = 2;
+inline constexpr std::uint32_t kMediaProtocolVersion = 3;
 
 enum class MediaMessage : std::uint32_t {
   kBegin = 1,       // BeginReading, with the memory
@@ -119,6 +119,7 @@ struct FramesRead {
 template <FieldsOf<MediaLimits> F>
 constexpr void visit_fields(F& f, auto&& visit) {
   visit("image_file_bytes", f.imageFileBytes);
+  visit("image_stored_pixels", f.imageStoredPixels);
   visit("image_pixels", f.imagePixels);
   visit("image_side_px", f.imageSidePx);
   visit("image_side_ratio", f.imageSideRatio);

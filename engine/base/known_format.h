@@ -21,7 +21,8 @@ enum class FormatKind : int {
   kWeights,      // of another program
   kOldGguf,      // what GGUF was before it had that name
   kGguf,
-  kMedia,     // pictures, videos, sound
+  kPicture,
+  kMedia,     // videos, sound
   kDocument,  // that is no plain text
   kProgram,
 };

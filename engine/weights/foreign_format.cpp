@@ -60,6 +60,7 @@ Error refusal(const std::string& path, const KnownFormat& format) {
       return {ErrorCode::kUnsupportedFormat, path, what + ", which is not read: take the model as safetensors or GGUF"};
     case FormatKind::kPointer:
     case FormatKind::kPage:
+    case FormatKind::kPicture:
     case FormatKind::kMedia:
     case FormatKind::kDocument:
     case FormatKind::kProgram:

@@ -37,8 +37,9 @@ constexpr CodeText kTexts[] = {
     {ErrorCode::kUnsupportedFormat, "unsupported format",
      QT_TRANSLATE_NOOP("winnow::ui::ErrorText", "“%1” is in a format that Winnow does not open."),
      QT_TRANSLATE_NOOP("winnow::ui::ErrorText", "This format is not supported."),
-     QT_TRANSLATE_NOOP("winnow::ui::ErrorText",
-                       "Images: PNG, JPEG, WebP, BMP. Videos: MP4, WebM, MKV, MOV, AVI. Documents: plain text of any kind.")},
+     QT_TRANSLATE_NOOP(
+         "winnow::ui::ErrorText",
+         "Images: PNG, JPEG, WebP, HEIC, AVIF, BMP, GIF. Videos: MP4, WebM, MKV, MOV, AVI. Documents: plain text of any kind.")},
     {ErrorCode::kDamagedFile, "damaged file", QT_TRANSLATE_NOOP("winnow::ui::ErrorText", "“%1” is damaged or incomplete."),
      QT_TRANSLATE_NOOP("winnow::ui::ErrorText", "A file is damaged or incomplete."),
      QT_TRANSLATE_NOOP("winnow::ui::ErrorText", "Copy or download it again. If it plays elsewhere, re-encoding it usually helps.")},

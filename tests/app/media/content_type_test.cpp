@@ -37,6 +37,10 @@ TEST(ContentType, KnowsTheAllowedFormatsByTheirFirstBytes) {
   EXPECT_EQ(detect("RIFF....AVI LIST"), ContentType::kAvi);
   EXPECT_EQ(detect("\x1A\x45\xDF\xA3..."), ContentType::kMatroska);
   EXPECT_EQ(detect("....ftypisom"), ContentType::kMov);
+  EXPECT_EQ(detect(bytes({0, 0, 0, 24}) + "ftypheic....mif1heic"), ContentType::kHeic);
+  EXPECT_EQ(detect(bytes({0, 0, 0, 24}) + "ftypavif....mif1miaf"), ContentType::kAvif);
+  EXPECT_EQ(detect(bytes({0, 0, 0, 24}) + "ftypmif1....avifmiaf"), ContentType::kAvif);
+  EXPECT_EQ(detect(bytes({0, 0, 0, 20}) + "ftypmif1....miafavif"), ContentType::kHeic) << "its brands end before";
   EXPECT_EQ(detect(bytes({0, 0, 1, 0}) + "moov...."), ContentType::kMov) << "QuickTime files may have no ftyp box";
   std::string transport(188 * 8, '\0');
   for (std::size_t packet = 0; packet < 8; ++packet) transport[packet * 188] = 0x47;
@@ -57,12 +61,27 @@ TEST(ContentType, NamesPlaylistsAndDescriptions) {
 }
 
 TEST(ContentType, NamesPicturesThatAreNotSupported) {
-  EXPECT_EQ(refusal("<svg xmlns=\"http://www.w3.org/2000/svg\"/>"), "this is an SVG drawing, which is not supported");
-  EXPECT_EQ(refusal(bytes({0, 0, 0, 24}) + "ftypheic...."), "this is a HEIC or AVIF picture, which is not supported");
-  EXPECT_EQ(refusal(bytes({0, 0, 0, 24}) + "ftypavif...."), "this is a HEIC or AVIF picture, which is not supported");
-  EXPECT_EQ(refusal(bytes({0, 0, 0, 12}) + "jP  \r\n"), "this is a JPEG 2000 picture, which is not supported");
-  EXPECT_EQ(refusal("II*" + bytes({0, 8, 0, 0, 0})), "this is a TIFF picture, which is not supported");
-  EXPECT_EQ(refusal("8BPS...."), "this is a Photoshop file, which is not supported");
+  EXPECT_EQ(refusal("<svg xmlns=\"http://www.w3.org/2000/svg\"/>"),
+            "this is an SVG drawing, which is not supported; save it as PNG, where it opens or by: rsvg-convert FILE -o NEW.png");
+  for (const auto& [head, name] : {std::pair{bytes({0, 0, 0, 12}) + "jP  \r\n", "a JPEG 2000 picture"},
+                                   {bytes({0, 0, 0, 12}) + "JXL \r\n", "a JPEG XL picture"},
+                                   {bytes({0xFF, 0x0A}) + "....", "a JPEG XL picture"},
+                                   {"II*" + bytes({0, 8, 0, 0, 0}), "a TIFF picture"},
+                                   {bytes({0, 0, 1, 0, 1, 0}), "an icon file"},
+                                   {bytes({0, 0, 0, 24}) + "ftypcrx ....", "a raw picture of a camera (CR3)"},
+                                   {std::string("8BPS...."), "a Photoshop file"}})
+    EXPECT_EQ(refusal(head), std::string("this is ") + name + ", which is not supported; " + kConvertPicture);
+}
+
+TEST(ContentType, NamesDocumentsAndArchivesWithAWay) {
+  EXPECT_EQ(refusal("%PDF-1.4"),
+            "this is a PDF document, which is not supported; save its words as a plain text (.txt), or its pages as pictures");
+  EXPECT_EQ(refusal("PK" + bytes({3, 4}) + std::string(26, '.') + "word/document.xml"),
+            "this is a document of Word, Excel or PowerPoint (docx, xlsx, pptx), which is not supported; save its words as a plain text "
+            "(.txt), or "
+            "its pages as pictures");
+  EXPECT_EQ(refusal("PK" + bytes({3, 4, 0})),
+            "this is a ZIP archive, which is not supported; unpack it, and attach the files that are in it");
 }
 
 TEST(ContentType, VideosThatAreNotReadComeWithTheCommandThatConvertsThem) {
@@ -78,7 +97,8 @@ TEST(ContentType, NamesTextAndTheRest) {
   EXPECT_EQ(refusal("The free world\n"), "this is a text file, not an image or a video") << "'free' is also the name of an MP4 box";
   EXPECT_EQ(refusal("<html><body>"), "this is a web page or an XML file, not an image or a video");
   EXPECT_EQ(refusal(bytes({1, 2, 3, 4, 5, 0, 0, 9})),
-            "this is neither an image (PNG, JPEG, WebP, BMP, GIF) nor a video (MP4, MOV, 3GP, WebM, MKV, AVI, TS, MPG, FLV, OGV, WMV)");
+            "this is neither an image (PNG, JPEG, WebP, HEIC, AVIF, BMP, GIF) nor a video (MP4, MOV, 3GP, WebM, MKV, AVI, TS, MPG, FLV, "
+            "OGV, WMV)");
   EXPECT_EQ(refusal("RIFF....WAVEfmt "), "this is a WAV audio file, which is not supported");
   EXPECT_EQ(refusal("B"), "this is a text file, not an image or a video");
 }

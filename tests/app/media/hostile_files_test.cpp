@@ -122,11 +122,13 @@ TEST(HostileFiles, FrameLargerThanTheLimit) {
 
 TEST(HostileFiles, FormatsThatAreNeverDecoded) {
   const std::string tiff = samples::make("a.png", "-f lavfi -i color=red:s=16x16 -frames:v 1 -c:v tiff -f image2 -update 1");
-  expectError(tiff, ErrorCode::kUnsupportedFormat, "this is a TIFF picture, which is not supported");
+  expectError(tiff, ErrorCode::kUnsupportedFormat,
+              "this is a TIFF picture, which is not supported; save it as PNG or JPEG, where it opens or by: ffmpeg -i FILE NEW.png");
   const std::string svg = samples::path("b.png");
   samples::writeText(svg,
                      "<?xml version=\"1.0\"?>\n<svg xmlns=\"http://www.w3.org/2000/svg\"><image href=\"file:///etc/hostname\"/></svg>\n");
-  expectError(svg, ErrorCode::kUnsupportedFormat, "this is an SVG drawing, which is not supported");
+  expectError(svg, ErrorCode::kUnsupportedFormat,
+              "this is an SVG drawing, which is not supported; save it as PNG, where it opens or by: rsvg-convert FILE -o NEW.png");
 }
 
 TEST(HostileFiles, DamagedMiddleIsBridgedWithANotice) {

@@ -125,6 +125,31 @@ TEST(StillImage, ExifOrientationIsApplied) {
   }
 }
 
+Bytes twoSegments(const Bytes& jpeg, std::uint8_t first, std::uint8_t second) {
+  return withOrientation(withOrientation(jpeg, second), first);
+}
+
+// The camera's stands first; Pillow and browsers take that one, whatever it says.
+TEST(StillImage, OfSeveralExifBlocksTheFirstCounts) {
+  const std::string file = samples::make("a.jpg", std::string(kPicture) + "-pix_fmt yuvj444p -q:v 3");
+  const Bytes plain = samples::readBytes(file);
+  const RgbImage stored = samples::readImage(file);
+  samples::writeBytes(file, twoSegments(plain, 6, 1));
+  EXPECT_EQ(samples::readImage(file).rgb, makeUpright(stored, Orientation::kRotate90).rgb);
+  samples::writeBytes(file, twoSegments(plain, 1, 6));
+  EXPECT_EQ(samples::readImage(file).rgb, stored.rgb);
+
+  const auto exif = [](std::uint8_t value) {
+    return samples::chunk("eXIf", {'I', 'I', 42, 0, 8, 0, 0, 0, 1, 0, 0x12, 1, 3, 0, 1, 0, 0, 0, value, 0, 0, 0, 0, 0, 0, 0});
+  };
+  Bytes both = exif(3);
+  const Bytes later = exif(1);
+  both.insert(both.end(), later.begin(), later.end());
+  const std::string png = samples::path("a.png");
+  samples::writeBytes(png, samples::png(2, 1, packed({0, 10, 20}), both));
+  EXPECT_EQ(samples::readImage(png).rgb, (Bytes{20, 20, 20, 10, 10, 10}));
+}
+
 TEST(StillImage, CmykJpegHasTheRightColours) {
   // 8 x 8 pixels of (200, 60, 30), written by ImageMagick: convert flat.ppm -colorspace CMYK -quality 95 -strip flat.jpg
   const Bytes jpeg{0xff, 0xd8, 0xff, 0xee, 0x00, 0x0e, 0x41, 0x64, 0x6f, 0x62, 0x65, 0x00, 0x64, 0x00, 0x00, 0x00, 0x00, 0x02, 0xff, 0xdb,
@@ -193,8 +218,8 @@ TEST(StillImage, SizeIsRefusedByTheHeader) {
     return samples::errorOf(file);
   };
   EXPECT_EQ(refusal(30'000, 30'000).code, ErrorCode::kLimitExceeded);
-  EXPECT_EQ(refusal(30'000, 30'000).reason, "the picture of 30000 x 30000 pixels is larger than the limit of 64 megapixels");
-  EXPECT_EQ(refusal(8'001, 8'000).code, ErrorCode::kLimitExceeded);
+  EXPECT_EQ(refusal(30'000, 30'000).reason, "the picture of 30000 x 30000 pixels is larger than the limit of 256 megapixels");
+  EXPECT_EQ(refusal(16'001, 16'000).code, ErrorCode::kLimitExceeded);
   EXPECT_EQ(refusal(201, 1).reason, "the picture of 201 x 1 pixels is too narrow (one side is more than 200 times the other)");
   EXPECT_EQ(refusal(0, 10).code, ErrorCode::kDamagedFile);
   EXPECT_EQ(refusal(0xFFFFFFFF, 0xFFFFFFFF).code, ErrorCode::kLimitExceeded);
@@ -255,6 +280,42 @@ TEST(StillImage, AVeryLongPictureIsScaledDown) {
   EXPECT_EQ(image.width_px, 1041);
   EXPECT_EQ(image.height_px, 16'384);
   EXPECT_GT(image.rgb[2], 240);
+}
+
+// Each side at half as often as the limit of pixels asks for; what is told and what is delivered are of one size.
+TEST(StillImage, APictureOfManyPixelsIsReadSmall) {
+  const std::string large = "-f lavfi -i testsrc=s=401x303:r=1 -frames:v 1 ";
+  const std::string rgb = samples::make("small.rgb", large + "-vf scale=201:152:flags=area -pix_fmt rgb24 -f rawvideo");
+  const RgbImage expected{201, 152, samples::readBytes(rgb)};
+  for (const Format& format :
+       {Format{"", "a.png", "-pix_fmt rgb24"}, Format{"", "b.png", "-pix_fmt pal8"}, Format{"", "c.png", "-pix_fmt rgba64be"},
+        Format{"", "d.jpg", "-pix_fmt yuvj444p -q:v 1"}, Format{"", "e.jpg", "-pix_fmt yuvj420p -q:v 1"},
+        Format{"", "f.jpg", "-pix_fmt yuvj440p -q:v 1"}, Format{"", "g.webp", "-c:v libwebp -q:v 100 -pix_fmt yuv420p"},
+        Format{"", "h.bmp", "-pix_fmt bgr24"}, Format{"", "i.gif", ""}}) {
+    MediaLimits limits;
+    limits.imagePixels = 201 * 152;
+    const auto source = FfmpegMediaOpener(limits).openSource(samples::image(samples::make(format.file, large + format.arguments)), {});
+    EXPECT_EQ(source->notices(), (std::vector<MediaNotice>{{NoticeCode::kScaledDown, 401, 303}})) << format.file;
+    EXPECT_EQ(source->info().widthPx, 201) << format.file;
+    const RgbImage image = source->read(0, 1, {}).front().image;
+    ASSERT_EQ(image.rgb.size(), expected.rgb.size()) << format.file;
+    double apart = 0.0;
+    for (std::size_t i = 0; i < image.rgb.size(); ++i) apart += std::abs(int{image.rgb[i]} - int{expected.rgb[i]});
+    EXPECT_LT(apart / static_cast<double>(image.rgb.size()), 8.0) << format.file;
+  }
+}
+
+TEST(StillImage, HalfTheSidesAreEnoughForEveryLegalPicture) {
+  StillHeader header;
+  header.widthPx = 12'000;
+  header.heightPx = 9'000;
+  EXPECT_EQ(deliveredSize(header, {}).width_px, 6'000);
+  EXPECT_EQ(deliveredSize(header, {}).height_px, 4'500);
+  header.widthPx = header.heightPx = 16'000;
+  EXPECT_EQ(deliveredSize(header, {}).width_px, 8'000);
+  header.orientation = Orientation::kRotate90;
+  header.widthPx = header.heightPx = 8'000;
+  EXPECT_EQ(deliveredSize(header, {}).height_px, 8'000) << "as it is";
 }
 
 TEST(StillImage, AttachmentsOfAPictureAreNotUnpacked) {
