@@ -350,8 +350,9 @@ Json gguf_config(const GgufMetadata& metadata, const GgufTensorFacts& tensors, s
 Json gguf_generation(const GgufMetadata& metadata, const std::vector<std::string>& tokens) {
   // Converters name one end; what ends a turn is often another, which llama.cpp finds by its text, too.
   static const std::set<std::string_view> glm_ends = {"<|user|>", "<|observation|>", "</answer>"};  // "<|user|>" is a beginning elsewhere
-  static const std::set<std::string_view> turn_ends = {"<|im_end|>", "<|eot_id|>", "<|eom_id|>",    "<|end|>",        "<end_of_turn>",
-                                                       "<turn|>",    "</s>",       "<|endoftext|>", "<|end_of_text|>"};
+  static const std::set<std::string_view> turn_ends = {
+      "<|im_end|>", "<|eot_id|>", "<|eom_id|>",    "<|end|>",         "<end_of_turn>",        "<end_of_utterance>",
+      "<turn|>",    "</s>",       "<|endoftext|>", "<|end_of_text|>", "<|END_OF_TURN_TOKEN|>"};
   const auto last = static_cast<std::int64_t>(tokens.size()) - 1;
   std::set<std::int64_t> ends;
   for (const char* key : {"tokenizer.ggml.eos_token_id", "tokenizer.ggml.eot_token_id", "tokenizer.ggml.eom_token_id"}) {
@@ -365,10 +366,11 @@ Json gguf_generation(const GgufMetadata& metadata, const std::vector<std::string
   const std::vector<std::int64_t> types =
       metadata.has("tokenizer.ggml.token_type") ? metadata.integers("tokenizer.ggml.token_type") : std::vector<std::int64_t>();
   constexpr std::int64_t kControl = 3;
+  constexpr std::int64_t kUserDefined = 4;             // what a fine-tune has added
   const bool of_gemma = !adds_space_prefix(metadata);  // whose end Ollama's converter takes for an ordinary token
   const bool of_glm = GgufKeys(metadata).of_glm();
   for (std::size_t id = 0; id < std::min(tokens.size(), types.size()); ++id) {
-    const bool ends_turn = types[id] == kControl || (of_gemma && tokens[id] == "<end_of_turn>");
+    const bool ends_turn = types[id] == kControl || types[id] == kUserDefined || (of_gemma && tokens[id] == "<end_of_turn>");
     if (ends_turn && (turn_ends.contains(tokens[id]) || (of_glm && glm_ends.contains(tokens[id]))))
       ends.insert(static_cast<std::int64_t>(id));
   }

@@ -8,7 +8,6 @@
 
 #include "engine/base/error.h"
 #include "engine/models/config_fields.h"
-#include "engine/models/generation_defaults.h"
 #include "engine/models/rotary_config.h"
 
 namespace winnow {
@@ -268,7 +267,6 @@ DecoderConfig parse_decoder_config(const JsonObject& text, std::string_view assu
   config.query_key_norm = type.query_key_norm;
   config.experts = read_experts(text, type.experts, config.intermediate_size);
   config.activation = read_activation(text, "hidden_act", "silu");
-  config.eos_token_ids = read_token_ids(text, "eos_token_id", config.vocabulary);
   return config;
 }
 

@@ -21,6 +21,7 @@
 #include "engine/models/causal_lm/falcon_config.h"
 #include "engine/models/causal_lm/gemma3_config.h"
 #include "engine/models/decoder_config.h"
+#include "engine/models/end_tokens.h"
 #include "engine/models/gemma3/gemma3_folder.h"
 #include "engine/models/gemma4/gemma4_folder.h"
 #include "engine/models/gemma4/gemma4_text_config.h"
@@ -198,7 +199,6 @@ class ConfigExercise {
     for (const double number : {text.attention_scale, text.embedding_scale, text.logit_cap})
       demand(std::isfinite(number) && number >= 0.0, "a scale that is none");
     demand(text.norm_eps > 0.0 && text.norm_eps <= 1.0, "an epsilon that is none");
-    for (const std::int64_t token : text.eos_token_ids) demand(token >= 0 && token < text.vocabulary, "an end that is no token");
     for (const auto& experts : {text.experts, text.experts_beside})
       if (experts) {
         demand(experts->chosen > 0 && experts->chosen <= experts->count, "more experts than there are");
@@ -209,7 +209,8 @@ class ConfigExercise {
       }
     check_turns(text.rotary);
     if (text.other_rotary && text.other_rotary->theta > 0.0) check_turns(*text.other_rotary);
-    read_generation_defaults(package, text.vocabulary);
+    for (const std::int64_t token : configured_end_tokens(package, text.vocabulary))
+      demand(token >= 0 && token < text.vocabulary, "an end that is no token");
     check_sampling(read_recommended_sampling(package));
   }
 

@@ -52,12 +52,12 @@ std::unique_ptr<LoadedModel> read_package(const LoadModel& request, const std::s
   const std::string_view own_template = loaded->network->own_chat_template();
   if (!own_template.empty()) text.source = own_template;
   loaded->thoughts = find_thought_tags(text.source, *loaded->tokenizer);
+  const std::int64_t vocabulary = loaded->network->text().vocabulary();
+  const TemplateFrom from = own_template.empty() ? TemplateFrom::kFiles : TemplateFrom::kFamily;
+  loaded->stop_token_ids = read_end_tokens(*package, *loaded->tokenizer, vocabulary, {text.source, text.eos, from});
   loaded->chat_template = std::make_unique<ChatTemplate>(text.source, std::move(text.bos), std::move(text.eos), package->path());
   if (const std::string_view of_videos = loaded->network->video_chat_template(); !of_videos.empty())
     loaded->video_template = std::make_unique<ChatTemplate>(of_videos);
-  const std::int64_t vocabulary = loaded->network->text().vocabulary();
-  loaded->stop_token_ids =
-      read_end_tokens(*package, *loaded->tokenizer, vocabulary, own_template.empty() ? TemplateFrom::kFiles : TemplateFrom::kFamily);
   if (loaded->tokenizer->vocabulary_size() > vocabulary) {
     throw Exception(ErrorCode::kDamagedFile, request.folder + "/tokenizer.json", "has more tokens than the model's vocabulary");
   }

@@ -2,7 +2,6 @@
 
 #include "engine/base/error.h"
 #include "engine/models/config_fields.h"
-#include "engine/models/generation_defaults.h"
 #include "engine/models/rotary_config.h"
 
 namespace winnow {
@@ -62,7 +61,6 @@ DecoderConfig parse_falcon_config(const JsonObject& root) {
   config.vocabulary = root.integer("vocab_size", 1, kMaxVocabulary);
   config.tie_word_embeddings = root.boolean("tie_word_embeddings", true);
   config.activation = read_activation(root, "activation", "gelu");
-  config.eos_token_ids = read_token_ids(root, "eos_token_id", config.vocabulary);
   return config;
 }
 

@@ -5,7 +5,6 @@
 
 #include "engine/base/error.h"
 #include "engine/models/config_fields.h"
-#include "engine/models/generation_defaults.h"
 #include "engine/models/rotary_config.h"
 
 namespace winnow {
@@ -79,7 +78,6 @@ DecoderConfig parse_gemma3_config(const JsonObject& text) {
   read_windows(text, config);
   config.tie_word_embeddings = text.boolean("tie_word_embeddings", true);
   config.activation = read_activation(text, "hidden_activation", "gelu_pytorch_tanh");
-  config.eos_token_ids = read_token_ids(text, "eos_token_id", config.vocabulary);
   return config;
 }
 

@@ -6,7 +6,6 @@
 
 #include "engine/base/error.h"
 #include "engine/models/config_fields.h"
-#include "engine/models/generation_defaults.h"
 #include "engine/models/rotary_config.h"
 
 namespace winnow {
@@ -84,7 +83,6 @@ DecoderConfig parse_lfm2_config(const JsonObject& text) {
   config.short_conv = {text.integer("conv_L_cache", 2, kMostKernel, 3), text.boolean("conv_bias", false)};
   config.vocabulary = text.integer("vocab_size", 1, kMaxVocabulary);
   config.tie_word_embeddings = text.boolean(text.has("tie_embedding") ? "tie_embedding" : "tie_word_embeddings", true);
-  config.eos_token_ids = read_token_ids(text, "eos_token_id", config.vocabulary);
   return config;
 }
 

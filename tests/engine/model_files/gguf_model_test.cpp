@@ -66,6 +66,15 @@ TEST_F(GgufModels, WhatEndsATurnEndsAnAnswer) {
   EXPECT_EQ(found.required(ModelPart::kGeneration).content["eos_token_id"], (std::vector<int>{0, 2})) << "the end of text and of a turn";
 }
 
+TEST_F(GgufModels, EveryEndThatTheFileNamesOrAFineTuneAddedEndsAnAnswer) {
+  GgufWriter writer = sized(beginning("llama"), "llama");
+  writer.uint32("tokenizer.ggml.eot_token_id", 3).uint32("tokenizer.ggml.eom_token_id", 4);
+  writer.int32s("tokenizer.ggml.token_type", {3, 3, 4, 1, 1, 1});  // <|im_end|> is a token that was added
+  EXPECT_EQ(model(writer).required(ModelPart::kGeneration).content["eos_token_id"], (std::vector<int>{0, 2, 3, 4}));
+  writer.int32s("tokenizer.ggml.token_type", {3, 3, 1, 1, 1, 1});
+  EXPECT_EQ(model(writer).required(ModelPart::kGeneration).content["eos_token_id"], (std::vector<int>{0, 3, 4})) << "a word";
+}
+
 TEST_F(GgufModels, ArchitecturesDifferInTheOrderOfRows) {
   const std::string data(8 * 8 * 4, '\0');
   const auto with_query = [&](const char* architecture) {

@@ -38,7 +38,6 @@ TEST(Lfm2TextConfig, ReadsAPublishedFile) {
   EXPECT_EQ(config.state(), (StateShape{0, 0, 0, 2, 2048}));
   EXPECT_EQ(config.rotary, RotaryScheme{1e6});
   EXPECT_TRUE(config.tie_word_embeddings);
-  EXPECT_EQ(config.eos_token_ids, (std::vector<std::int64_t>{7}));
 }
 
 // Lfm2MLP cuts two thirds, and then the product, to whole numbers before it rounds up.

@@ -53,7 +53,6 @@ TEST(LlavaOnevisionConfig, ReadsEveryField) {
   EXPECT_EQ(config.text.max_positions, 512);
   EXPECT_TRUE(config.text.tie_word_embeddings);
   EXPECT_EQ(config.text.activation, Activation::kSilu);
-  EXPECT_EQ(config.text.eos_token_ids, std::vector<std::int64_t>{7});
   EXPECT_EQ(config.vision.head_dim, 16);
   EXPECT_EQ(config.vision.patches_per_side, 2);
   EXPECT_EQ(config.vision.activation, Activation::kGeluTanh);
@@ -188,7 +187,6 @@ TEST(LlavaOnevisionConfig, NamesTheKeyOfEveryBadValue) {
       {"/text_config/rope_parameters/rope_type", "\"spiral\"", ErrorCode::kUnsupportedModel, "text_config.rope_parameters.rope_type"},
       {"/text_config/layer_types", R"(["full_attention", "chunked_attention"])", ErrorCode::kUnsupportedModel, "text_config.layer_types"},
       {"/text_config/layer_types", R"(["full_attention"])", ErrorCode::kDamagedFile, "text_config.layer_types"},
-      {"/text_config/eos_token_id", "300", ErrorCode::kLimitExceeded, "text_config.eos_token_id"},
       {"/vision_config/patch_size", "29", ErrorCode::kDamagedFile, "vision_config.patch_size"},
       {"/vision_config/patch_size", "65", ErrorCode::kLimitExceeded, "vision_config.patch_size"},
       {"/vision_config/num_channels", "1", ErrorCode::kUnsupportedModel, "vision_config.num_channels"},
