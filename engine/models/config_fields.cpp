@@ -40,6 +40,10 @@ void require_model_type(const JsonObject& object, std::string_view wanted, bool 
   if (type != wanted) unsupported(object, "model_type", quoted_name(type) + " is not a model that this program runs");
 }
 
+void require_vision_type(const JsonObject& vision, std::string_view family) {
+  if (vision.string("model_type", kMaxNameBytes, "") != family) require_model_type(vision, std::string(family) + "_vision", true);
+}
+
 Json completed_object(const JsonObject& root, const char* key, Json defaults) {
   if (!root.has(key)) return defaults;
   const Json& given = root.value(key);

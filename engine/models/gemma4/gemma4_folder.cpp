@@ -17,7 +17,7 @@ constexpr std::int64_t kMostPooled = 16;
 constexpr std::int64_t kMostPlaces = std::int64_t{1} << 20;
 
 Gemma4Vision parse_tower(const JsonObject& vision) {
-  require_model_type(vision, "gemma4_vision", true);
+  require_vision_type(vision, "gemma4");
   Gemma4Vision tower;
   tower.hidden_size = vision.integer("hidden_size", 1, kMaxHidden, tower.hidden_size);
   tower.intermediate_size = vision.integer("intermediate_size", 1, kMaxIntermediate, tower.intermediate_size);
@@ -44,7 +44,7 @@ Gemma4Vision parse_tower(const JsonObject& vision) {
 }
 
 Gemma4Patches parse_patches(const JsonObject& vision) {
-  require_model_type(vision, "gemma4_unified_vision", true);
+  require_vision_type(vision, "gemma4_unified");
   Gemma4Patches patches;
   patches.hidden_size = vision.integer("mm_embed_dim", 1, kMaxHidden, patches.hidden_size);
   if (vision.integer("output_proj_dims", 1, kMaxHidden, patches.hidden_size) != patches.hidden_size)

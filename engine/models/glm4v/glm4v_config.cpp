@@ -66,7 +66,7 @@ double read_axial_theta(const JsonObject& vision) {
 }
 
 QwenVisionConfig read_glm_vision(const JsonObject& vision, std::string_view type, std::int64_t decoder_hidden_size) {
-  require_model_type(vision, type == kGlmMoe ? "glm4v_moe_vision" : "glm4v_vision", true);
+  require_vision_type(vision, type == kGlmMoe ? "glm4v_moe" : "glm4v");
   QwenVisionConfig config = read_qwen_vision(vision, {"hidden_size", "out_hidden_size", "silu"});
   if (config.out_size != decoder_hidden_size)
     vision.refuse(ErrorCode::kDamagedFile, "out_hidden_size", "the decoder's hidden size is " + std::to_string(decoder_hidden_size));

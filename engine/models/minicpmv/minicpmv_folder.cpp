@@ -30,7 +30,7 @@ void require_pairs(const JsonObject& object, const char* key) {
 }
 
 MiniCpmVVision parse_minicpmv_tower(const JsonObject& vision, const JsonObject& root, const std::string& type) {
-  require_model_type(vision, type + "_vision", true);
+  require_vision_type(vision, type);
   MiniCpmVVision tower;
   tower.hidden_size = vision.integer("hidden_size", 1, kMaxHidden);
   tower.intermediate_size = vision.integer("intermediate_size", 1, kMaxIntermediate);

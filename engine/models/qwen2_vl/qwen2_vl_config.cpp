@@ -38,7 +38,7 @@ WindowConfig read_windows(const JsonObject& vision, const QwenVisionConfig& conf
 }
 
 QwenVisionConfig parse_vision(const JsonObject& vision, std::string_view type) {
-  require_model_type(vision, type, true);
+  require_vision_type(vision, type);
   if (type == kQwen25) {
     QwenVisionConfig config = read_qwen_vision(vision, {});
     config.intermediate_size = vision.integer("intermediate_size", 1, kMaxIntermediate);

@@ -32,7 +32,7 @@ Qwen3VlConfig parse_qwen3_5_config(const Json& document, const std::string& file
   Qwen3VlConfig config;
   config.text = parse_hybrid_text(root, type);
   const JsonObject vision = root.object("vision_config");
-  if (vision.string("model_type", kMaxNameBytes, type) != type) require_model_type(vision, type + "_vision", true);
+  require_vision_type(vision, type);
   config.vision = read_qwen3_vision(vision, config.text.hidden_size);
   config.vision.deepstack = read_position_table(vision);
   const char* const levels = "deepstack_visual_indexes";

@@ -85,7 +85,7 @@ Qwen3VlConfig parse_qwen3_vl_config(const Json& document, const std::string& fil
   Qwen3VlConfig config;
   config.text = parse_text(root, type);
   const JsonObject vision = root.object("vision_config");
-  require_model_type(vision, type, true);
+  require_vision_type(vision, type);
   config.vision = read_qwen3_vision(vision, config.text.hidden_size);
   config.vision.deepstack = read_deepstack(vision, config);
   config.text.deepstack_layers = config.vision.deepstack_layers();

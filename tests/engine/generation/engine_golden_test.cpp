@@ -10,6 +10,7 @@
 #include "tests/support/asked_engine.h"
 #include "tests/support/event_recorder.h"
 #include "tests/support/folder_test_name.h"
+#include "tests/support/saved_again.h"
 #include "tests/support/scratch_folder.h"
 #include "tests/support/shell.h"
 #include "tests/support/tensor_distance.h"
@@ -48,8 +49,9 @@ void expect_bytes(const GoldenTensors& ours, const GoldenTensors& theirs, const 
   }
 }
 
-// model: a folder, or a GGUF file, of the same numbers. folder: of tests/golden. left_out: a part of the names of cases that are not asked.
-void expect_every_case(const std::string& folder, const std::string& model, const std::string& left_out = "nothing") {
+// model: the path of a folder, or a GGUF file, of the same numbers. folder: of tests/golden. left_out: a part of the names of cases that
+// are not asked.
+void expect_every_case_of(const std::string& folder, const std::string& model, const std::string& left_out = "nothing") {
   const GoldenFolder golden(folder);
   MemoryMediaOpener opener;
   const std::unique_ptr<Engine> engine = make_asked_engine(&opener);
@@ -57,7 +59,7 @@ void expect_every_case(const std::string& folder, const std::string& model, cons
   int asked = 0;
   EventRecorder loading;
   LoadModel load;
-  load.folder = test_support::golden_folder(folder) + model;
+  load.folder = model;
   load.format = WeightFormat::kFp32;
   engine->handle({1, load}, loading, InterruptToken());
   ASSERT_TRUE(loading.last<ModelLoaded>()) << (loading.last<Failed>() ? loading.last<Failed>()->error.reason : "no answer");
@@ -118,7 +120,23 @@ void expect_every_case(const std::string& folder, const std::string& model, cons
   EXPECT_TRUE(asked > 0 || engine_is_apart()) << "nothing was asked";
 }
 
+void expect_every_case(const std::string& folder, const std::string& model, const std::string& left_out = "nothing") {
+  expect_every_case_of(folder, test_support::golden_folder(folder) + model, left_out);
+}
+
 TEST_P(EngineGolden, EveryCaseEqualsTransformers) { expect_every_case(GetParam(), "/model"); }
+
+class SavedAgain : public ::testing::TestWithParam<std::string> {};
+
+// As the newest transformers saves it: other keys, other files, and experts the other way around.
+TEST_P(SavedAgain, EveryCaseEqualsTransformers) {
+  const test::ScratchFolder folder;
+  test_support::write_saved_again(GetParam(), folder);
+  expect_every_case_of(GetParam(), folder.path());
+}
+
+INSTANTIATE_TEST_SUITE_P(Folders, SavedAgain, ::testing::ValuesIn(test_support::saved_again(test_support::SavedModels::kSeeing)),
+                         [](const auto& info) { return folder_test_name(info.param); });
 
 class GgufGolden : public ::testing::TestWithParam<const char*> {};
 

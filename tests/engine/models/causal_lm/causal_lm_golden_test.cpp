@@ -13,6 +13,7 @@
 #include "tests/support/folder_test_name.h"
 #include "tests/support/golden_cases.h"
 #include "tests/support/golden_tensors.h"
+#include "tests/support/saved_again.h"
 #include "tests/support/source_folder.h"
 #include "tests/support/tensor_distance.h"
 
@@ -126,6 +127,28 @@ INSTANTIATE_TEST_SUITE_P(Folders, TextModels,
                                            "recurrent_text/gemma4_borrowing", "recurrent_text/lfm2", "recurrent_text/lfm2_saved",
                                            "glm_text/glm4", "glm_text/glm4_moe"),
                          testing::folder_info_name);
+
+// Saved by the newest transformers, each of these models computes what it did.
+TEST(TextModelsSavedAgain, ComputeTheSame) {
+  const c10::InferenceMode inference;
+  for (const std::string& name : test_support::saved_again(test_support::SavedModels::kOfText)) {
+    SCOPED_TRACE(name);
+    const test::ScratchFolder folder;
+    test_support::write_saved_again(name, folder);
+    ModelSource source;
+    source.package = std::make_shared<HuggingFaceFolder>(folder.path());
+    const std::unique_ptr<VisionLanguageModel> again = load_model(source);
+    source.package = std::make_shared<HuggingFaceFolder>(folder_of(name));
+    const std::unique_ptr<VisionLanguageModel> before = load_model(source);
+    EXPECT_EQ(again->info().context_tokens, before->info().context_tokens);
+    const at::Tensor ids = test_support::GoldenTensors(folder_of(name) + "/golden.safetensors").load("ids");
+    const auto logits = [&](const VisionLanguageModel& model) {
+      KvCache cache(model.text().kv_shape());
+      return model.text().logits(test_support::prefill(model.text(), model.text().embed(ids), 0, cache));
+    };
+    EXPECT_TRUE(at::equal(logits(*again), logits(*before)));
+  }
+}
 
 // Two kinds of scaling depend on the length: what such a model reads ends where that begins.
 TEST(TextModelLimits, AModelReadsAsFarAsItsPositionsHold) {
