@@ -25,12 +25,12 @@ struct RopeFields {
   std::int64_t head_dim;
   double theta;
   std::int64_t max_positions;
+  std::int64_t original_positions;
 
   std::size_t pairs() const { return static_cast<std::size_t>(head_dim) / 2; }
   // Before scaling, 1 / theta^(2i / d).
   double frequency(std::size_t pair) const { return std::pow(theta, -2.0 * static_cast<double>(pair) / static_cast<double>(head_dim)); }
   double factor() const { return object.real("factor", kMinFactor, kMaxFactor); }
-  std::int64_t original_positions() const { return object.integer("original_max_position_embeddings", 1, kMaxPositions, max_positions); }
 };
 
 // Slow rotations are divided by the factor, fast ones stay, those between go over from one to the other (transformers'
@@ -40,7 +40,7 @@ std::vector<double> llama3_divisors(const RopeFields& rope) {
   const double low = rope.object.real("low_freq_factor", kMinFactor, kMaxFactor);
   const double high = rope.object.real("high_freq_factor", kMinFactor, kMaxFactor);
   if (high <= low) rope.object.refuse(ErrorCode::kDamagedFile, "high_freq_factor", "it must be over low_freq_factor");
-  const auto original = static_cast<double>(rope.object.integer("original_max_position_embeddings", 1, kMaxPositions));
+  const auto original = static_cast<double>(rope.original_positions);
   std::vector<double> divisors;
   for (std::size_t pair = 0; pair < rope.pairs(); ++pair) {
     const double wave = 2.0 * std::numbers::pi / rope.frequency(pair);
@@ -52,8 +52,8 @@ std::vector<double> llama3_divisors(const RopeFields& rope) {
 
 // Peng et al., "YaRN", arXiv 2309.00071; transformers' _compute_yarn_parameters.
 RotaryScheme yarn(const RopeFields& rope) {
-  const auto original = static_cast<double>(rope.original_positions());
-  const double factor = rope.object.has("factor") ? rope.factor() : static_cast<double>(rope.max_positions) / original;
+  const auto original = static_cast<double>(rope.original_positions);
+  const double factor = rope.object.real("factor", kMinFactor, kMaxFactor, static_cast<double>(rope.max_positions) / original);
   const double fast = rope.object.real("beta_fast", kMinFactor, kMaxFactor, 32.0);
   const double slow = rope.object.real("beta_slow", kMinFactor, kMaxFactor, 1.0);
   if (rope.theta <= 1.0) rope.object.refuse(ErrorCode::kDamagedFile, "rope_theta", "YaRN needs a base over 1");
@@ -88,7 +88,8 @@ RotaryScheme yarn(const RopeFields& rope) {
 }
 
 // Ding et al., "LongRoPE", arXiv 2402.13753; transformers' _compute_longrope_parameters, up to the original length.
-RotaryScheme longrope(const RopeFields& rope, std::int64_t original) {
+RotaryScheme longrope(const RopeFields& rope) {
+  const std::int64_t original = rope.original_positions;
   if (original < 2) rope.object.refuse(ErrorCode::kDamagedFile, "original_max_position_embeddings", "it must be 2 or more");
   RotaryScheme scheme{rope.theta};
   scheme.divisors = rope.object.reals("short_factor", kMinFactor, kMaxFactor, rope.pairs());
@@ -102,25 +103,43 @@ RotaryScheme longrope(const RopeFields& rope, std::int64_t original) {
   return scheme;
 }
 
+// What a model was trained with, before its positions were stretched. transformers lets the configuration itself say it, before its rotary
+// part.
+std::int64_t original_positions_of(const JsonObject& rope, const JsonObject& text, std::int64_t max_positions) {
+  const char* const key = "original_max_position_embeddings";
+  return text.integer(key, 1, kMaxPositions, rope.integer(key, 1, kMaxPositions, max_positions));
+}
+
+std::int64_t positions_of(const std::string& kind, const JsonObject& rope, const JsonObject& text, std::int64_t max_positions) {
+  const std::int64_t original = original_positions_of(rope, text, max_positions);
+  if (kind == "longrope" || kind == "su") return std::min(max_positions, original);
+  // Vicuna's and LongChat's long models still count the positions of the Llama that they were, and how far they go beside it.
+  if (kind == "linear") return std::max(max_positions, text.integer("max_sequence_length", 1, kMaxPositions, max_positions));
+  if (kind != "yarn") return max_positions;
+  // Qwen3 counts what it was trained with and room for an answer; whoever switches YaRN on adds a factor and leaves that as it is.
+  const double stretched = static_cast<double>(original) * rope.real("factor", kMinFactor, kMaxFactor, 1.0);
+  return std::clamp(static_cast<std::int64_t>(stretched), max_positions, std::max(max_positions, kMaxPositions));
+}
+
 RotaryConfig scaled(const RopeFields& rope, const std::string& kind, const JsonObject& text) {
-  RotaryConfig config{{rope.theta}, rope.max_positions};
+  RotaryConfig config{{rope.theta}, positions_of(kind, rope.object, text, rope.max_positions)};
   if (kind == "default" || kind == "dynamic") return config;
   if (kind == "linear") {
     config.scheme.divisors.assign(rope.pairs(), rope.factor());
-    // Vicuna's and LongChat's long models still count the positions of the Llama that they were, and how far they go beside it.
-    config.max_positions = std::max(config.max_positions, text.integer("max_sequence_length", 1, kMaxPositions, config.max_positions));
   } else if (kind == "llama3") {
     config.scheme.divisors = llama3_divisors(rope);
   } else if (kind == "yarn") {
     config.scheme = yarn(rope);
   } else if (kind == "longrope" || kind == "su") {
-    const std::int64_t original = text.integer("original_max_position_embeddings", 1, kMaxPositions, rope.original_positions());
-    config.scheme = longrope(rope, original);
-    config.max_positions = std::min(config.max_positions, original);
+    config.scheme = longrope(rope);
   } else {
     unsupported(rope.object, "rope_type", quoted_name(kind) + " is not a way of scaling positions that this program knows");
   }
   return config;
+}
+
+std::string kind_of(const std::optional<JsonObject>& rope) {
+  return rope ? rope->string("rope_type", kMaxNameBytes, rope->string("type", kMaxNameBytes, "default")) : "default";
 }
 
 std::optional<JsonObject> rope_object(const JsonObject& text) {
@@ -153,6 +172,11 @@ std::vector<std::int64_t> read_sections(const JsonObject& object, std::int64_t h
 
 }  // namespace
 
+std::int64_t scaled_positions(const JsonObject& text, std::int64_t max_positions) {
+  const std::optional<JsonObject> rope = rope_object(text);
+  return rope ? positions_of(kind_of(rope), *rope, text, max_positions) : max_positions;
+}
+
 RotaryConfig read_rotary(const JsonObject& text, std::int64_t head_dim, std::int64_t max_positions, const RotaryDefaults& defaults) {
   RotaryDefaults here = defaults;
   here.theta = text.real("rope_theta", 1.0, kMaxTheta, defaults.theta);
@@ -164,10 +188,9 @@ RotaryConfig read_rotary_of(const JsonObject& text, const std::optional<JsonObje
   const JsonObject& object = rope ? *rope : text;
   const double theta = rope ? rope->real("rope_theta", 1.0, kMaxTheta, defaults.theta) : defaults.theta;
   const std::int64_t rotated = read_rotated(object, text, head_dim, defaults);
-  std::string kind = "default";
-  if (rope) kind = rope->string("rope_type", kMaxNameBytes, rope->string("type", kMaxNameBytes, "default"));
+  std::string kind = kind_of(rope);
   if (kind == "mrope" && defaults.sections) kind = "default";
-  RotaryConfig config = scaled({object, rotated, theta, max_positions}, kind, text);
+  RotaryConfig config = scaled({object, rotated, theta, max_positions, original_positions_of(object, text, max_positions)}, kind, text);
   if (rotated < head_dim) config.scheme.rotated = rotated;
   return config;
 }

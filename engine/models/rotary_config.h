@@ -3,8 +3,9 @@
 // Read by decoder_config.h. Kinds as in transformers' modeling_rope_utils: default, linear, dynamic, yarn, llama3, longrope. `dynamic` and
 // `longrope` depend on the sequence length, which cached keys cannot follow. Their context therefore ends where they would change:
 // `dynamic` at max_position_embeddings (unscaled), `longrope` at original_max_position_embeddings (short factors). Up to there
-// transformers agrees to the bit. `linear` extends the context to max_sequence_length if that is more. `mrope` is the default kind with
-// sections, for the classes that know it. Errors: as config_fields.h; other kinds are refused by name. No torch. Threads: plain values.
+// transformers agrees to the bit. `linear` extends the context to max_sequence_length if that is more, `yarn` to the original length times
+// the factor. `mrope` is the default kind with sections, for the classes that know it. Errors: as config_fields.h; other kinds are refused
+// by name. No torch. Threads: plain values.
 #pragma once
 
 #include <cstdint>
@@ -34,6 +35,9 @@ RotaryConfig read_rotary(const JsonObject& text, std::int64_t head_dim, std::int
 // The same for files that call the object `rope` differently, or have none; its rope_theta takes precedence over the defaults'.
 RotaryConfig read_rotary_of(const JsonObject& text, const std::optional<JsonObject>& rope, std::int64_t head_dim,
                             std::int64_t max_positions, const RotaryDefaults& defaults);
+
+// How many positions a model reads whose file says max_positions; also for whoever reads nothing else of it.
+std::int64_t scaled_positions(const JsonObject& text, std::int64_t max_positions);
 
 // RotaryScheme::frequency_axis from mrope_section: the first frequencies follow time, the next height, the last width. transformers splits
 // both halves of a head that way, and the halves of a frequency have the same angle.

@@ -7,6 +7,8 @@
 #include <string>
 #include <vector>
 
+#include "engine/models/rotary_config.h"
+
 namespace winnow {
 namespace {
 
@@ -107,7 +109,7 @@ ToldCache told_cache(const JsonObject& config) {
   const JsonObject& text = inner ? *inner : config;
   const JsonObject& bounded = config.has(kContext) ? config : text;
   ToldCache told;
-  if (bounded.has(kContext)) told.context_tokens = bounded.integer(kContext, 0, kMostContext);
+  if (bounded.has(kContext)) told.context_tokens = scaled_positions(text, bounded.integer(kContext, 0, kMostContext));
   told.kv_bytes_per_token = kv_bytes_of(text);
   told.state_bytes = state_bytes_of(text);
   return told;

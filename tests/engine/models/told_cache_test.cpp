@@ -28,6 +28,12 @@ TEST(ToldCache, ReadsTheTextModelOneLevelDown) {
   }
 }
 
+TEST(ToldCache, TheContextIsTheStretchedOne) {
+  const Json yarn = {{"rope_type", "yarn"}, {"factor", 4.0}, {"original_max_position_embeddings", 32'768}};
+  EXPECT_EQ(told({{"max_position_embeddings", 40'960}, {"rope_scaling", yarn}}).context_tokens, 131'072);
+  EXPECT_EQ(told({{"text_config", {{"max_position_embeddings", 40'960}, {"rope_parameters", yarn}}}}).context_tokens, 131'072);
+}
+
 // The largest values that are read, of windows and of heads: their product stays a number.
 TEST(ToldCache, LargestValuesDoNotOverflow) {
   Json config = {{"model_type", "gemma4_text"},
