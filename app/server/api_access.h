@@ -1,8 +1,8 @@
 // Who may ask: looked at before a request's body is read.
 //
 // A page of any site can make a browser send requests to this machine, under a name that it lets point here: without a key, only names of
-// this machine count in Host, and a page's requests (Origin) only where it was named. Errors: none; what is refused is the answer.
-// Threads: any.
+// this machine count in Host, and a page's requests (Origin) only where it was named. What needs no key may have no body: nothing of one is
+// read before its sender is known. Errors: none; what is refused is the answer. Threads: any.
 #pragma once
 
 #include <optional>

@@ -1,5 +1,6 @@
 #include "app/server/http_listener.h"
 
+#include <algorithm>
 #include <atomic>
 #include <boost/asio/awaitable.hpp>
 #include <boost/asio/co_spawn.hpp>
@@ -14,12 +15,14 @@
 #include <boost/beast/http.hpp>
 #include <chrono>
 #include <deque>
+#include <list>
 #include <mutex>
 #include <optional>
 #include <set>
 #include <string_view>
 #include <thread>
 
+#include "app/server/peer_end.h"
 #include "engine/base/error.h"
 
 namespace winnow::app {
@@ -30,6 +33,12 @@ namespace beast = boost::beast;
 namespace http = boost::beast::http;
 using Failure = boost::system::error_code;
 using Tcp = asio::ip::tcp;
+using Clock = std::chrono::steady_clock;
+using std::chrono::milliseconds;
+
+constexpr milliseconds kHalfClosedPoll{50};
+constexpr milliseconds kLingering{1'000};
+constexpr std::size_t kPieceBytes = std::size_t{64} << 10;  // that are received at a time
 
 auto into(Failure& failure) { return asio::redirect_error(asio::use_awaitable, failure); }
 
@@ -123,6 +132,44 @@ class Outbox final : public HttpAnswer, public std::enable_shared_from_this<Outb
   std::function<void()> m_tell;
 };
 
+// A text that grows as it comes. Beast's own takes the memory of the length that is announced.
+struct ArrivingBody {
+  using value_type = std::string;
+
+  class reader {
+   public:
+    template <bool kIsRequest, class Fields>
+    reader(http::header<kIsRequest, Fields>& /*header*/, value_type& body) : m_body(body) {}
+    void init(const boost::optional<std::uint64_t>& /*announced*/, Failure& failure) { failure = {}; }
+    template <class Buffers>
+    std::size_t put(const Buffers& buffers, Failure& failure) {
+      failure = {};
+      for (const asio::const_buffer buffer : beast::buffers_range_ref(buffers))
+        m_body.append(static_cast<const char*>(buffer.data()), buffer.size());
+      return beast::buffer_bytes(buffers);
+    }
+    void finish(Failure& failure) { failure = {}; }
+
+   private:
+    value_type& m_body;
+  };
+};
+using Parser = http::request_parser<ArrivingBody>;
+
+// In a list for as long as this lives.
+template <class T>
+class Listed {
+ public:
+  Listed(std::list<T*>& list, T& entry) : m_list(list), m_entry(&entry) { m_list.push_back(m_entry); }
+  ~Listed() { m_list.remove(m_entry); }
+  Listed(const Listed&) = delete;
+  Listed& operator=(const Listed&) = delete;
+
+ private:
+  std::list<T*>& m_list;
+  T* const m_entry;
+};
+
 // What the handler holds. Whoever drops it without an answer has failed.
 class Promise final : public HttpAnswer {
  public:
@@ -154,7 +201,14 @@ class Promise final : public HttpAnswer {
 
 std::string text(beast::string_view view) { return {view.data(), view.size()}; }
 
-HttpRequest requestOf(const http::request_header<>& header) {
+// Another coding than "chunked": where the body ends cannot be known.
+bool hasForeignCoding(const http::request_header<>& header) {
+  const auto [first, last] = header.equal_range(http::field::transfer_encoding);
+  return std::any_of(first, last, [](const auto& field) { return !beast::iequals(field.value(), "chunked"); });
+}
+
+HttpRequest requestOf(const Parser& parser) {
+  const http::request_header<>& header = parser.get().base();
   HttpRequest request;
   request.method = text(header.method_string());
   const std::string target = text(header.target());
@@ -165,6 +219,7 @@ HttpRequest requestOf(const http::request_header<>& header) {
   request.origin = text(header[http::field::origin]);
   request.authorization = text(header[http::field::authorization]);
   request.session = text(header["Winnow-Session"]);
+  request.announcesBody = parser.chunked() || parser.content_length().value_or(0) > 0;
   return request;
 }
 
@@ -186,6 +241,8 @@ std::string messageOf(int status) {
       return "the request is too large";
     case 431:
       return "the request's header is too large";
+    case 501:
+      return "this Transfer-Encoding is not supported: send a Content-Length, or chunked";
     case 503:
       return "too much is being received at once";
     default:
@@ -234,39 +291,58 @@ class HttpListener::Loop {
       Tcp::socket socket = co_await m_acceptor.async_accept(into(failure));
       if (m_closing) co_return;
       if (failure) {  // no descriptor is free, or the other side left at once
-        asio::steady_timer pause(m_loop, std::chrono::milliseconds(50));
+        asio::steady_timer pause(m_loop, milliseconds(50));
         co_await pause.async_wait(into(failure));
         continue;
       }
-      if (std::ssize(m_streams) >= m_limits.connections) continue;  // closed
+      if (std::ssize(m_streams) >= m_limits.connections && !makeRoom()) continue;  // closed
       asio::co_spawn(m_loop, serve(std::move(socket)), asio::detached);
     }
   }
 
+  // False: everybody is in the middle of a request.
+  bool makeRoom() {
+    if (m_idle.empty()) return false;
+    beast::tcp_stream* const oldest = m_idle.front();
+    m_idle.pop_front();
+    m_streams.remove(oldest);
+    oldest->close();
+    return true;
+  }
+
   asio::awaitable<void> serve(Tcp::socket socket) {
     beast::tcp_stream stream(std::move(socket));
-    stream.socket().set_option(Tcp::no_delay(true));
-    m_streams.insert(&stream);
+    Failure ignored;
+    stream.socket().set_option(Tcp::no_delay(true), ignored);
+    const Listed open(m_streams, stream);
     beast::flat_buffer received(m_limits.headerBytes + kPieceBytes);
     while (!m_closing && co_await serveOne(stream, received)) {
     }
-    m_streams.erase(&stream);
-    Failure ignored;
+    if (!m_closing) co_await linger(stream);
     stream.socket().shutdown(Tcp::socket::shutdown_both, ignored);
+  }
+
+  // To close on what was sent and not read would take the last answer from whoever is still sending.
+  asio::awaitable<void> linger(beast::tcp_stream& stream) {
+    const Listed idle(m_idle, stream);
+    Failure failure;
+    stream.socket().shutdown(Tcp::socket::shutdown_send, failure);
+    stream.expires_after(kLingering);
+    std::vector<char> unread(kPieceBytes);
+    while (!failure) co_await stream.async_read_some(asio::buffer(unread), into(failure));
   }
 
   // False: the connection ends.
   asio::awaitable<bool> serveOne(beast::tcp_stream& stream, beast::flat_buffer& received) {
-    http::request_parser<http::string_body> parser;
+    Parser parser;
     parser.header_limit(static_cast<std::uint32_t>(m_limits.headerBytes));
     parser.body_limit(m_limits.bodyBytes);
-    Failure failure;
-    stream.expires_after(std::chrono::milliseconds(m_limits.headerMs));
-    co_await http::async_read_header(stream, received, parser, into(failure));
+    Failure failure = co_await headerRead(stream, received, parser);
     if (hasLeft(failure)) co_return false;
     if (failure) co_return co_await refuse(stream, statusOf(failure));
+    if (hasForeignCoding(parser.get().base())) co_return co_await refuse(stream, 501);
     const unsigned version = parser.get().version();
-    HttpRequest request = requestOf(parser.get());
+    HttpRequest request = requestOf(parser);
     if (const auto refusal = m_gate(request)) {
       co_await reply(stream, *refusal, version, false);
       co_return false;  // its body is not read
@@ -275,17 +351,33 @@ class HttpListener::Loop {
       http::response<http::empty_body> goOn(http::status::continue_, version);
       co_await http::async_write(stream, goOn, into(failure));
     }
-    const BodyShare share(*this, parser);
-    if (!share) co_return co_await refuse(stream, 503);
+    BodyShare share(*this);
+    const Clock::time_point begun = Clock::now();
     while (!failure && !parser.is_done()) {
-      stream.expires_after(std::chrono::milliseconds(m_limits.silenceMs));
+      stream.expires_at(latestPiece(begun, parser.get().body().size()));
       co_await http::async_read_some(stream, received, parser, into(failure));
+      if (!share.grow(parser.get().body().size())) co_return co_await refuse(stream, 503);
     }
     if (hasLeft(failure)) co_return false;
     if (failure) co_return co_await refuse(stream, statusOf(failure));
     const bool keep = parser.keep_alive();
     request.body = std::move(parser.get().body());
     co_return co_await answer(stream, std::move(request), version, keep);
+  }
+
+  asio::awaitable<Failure> headerRead(beast::tcp_stream& stream, beast::flat_buffer& received, Parser& parser) {
+    const Listed idle(m_idle, stream);
+    Failure failure;
+    stream.expires_after(milliseconds(m_limits.headerMs));
+    co_await http::async_read_header(stream, received, parser, into(failure));
+    co_return failure;
+  }
+
+  // When the next piece of a body must be there: neither silence nor a drip holds its place.
+  Clock::time_point latestPiece(Clock::time_point begun, std::size_t came) const {
+    const milliseconds silence(m_limits.silenceMs);
+    const milliseconds paidFor(1000 * came / m_limits.leastBytesPerS);
+    return std::min(Clock::now() + silence, begun + silence + paidFor);
   }
 
   asio::awaitable<bool> answer(beast::tcp_stream& stream, HttpRequest request, unsigned version, bool keep) {
@@ -314,13 +406,29 @@ class HttpListener::Loop {
 
   // Tells the answer that the other side is gone. What it sends meanwhile is the next request and stays where it is.
   void watch(beast::tcp_stream& stream, const std::shared_ptr<Outbox>& outbox, const std::shared_ptr<bool>& watched) {
-    stream.socket().async_wait(Tcp::socket::wait_read, [&stream, outbox, watched](const Failure& failure) {
+    stream.socket().async_wait(Tcp::socket::wait_read, [this, &stream, outbox, watched](const Failure& failure) {
       if (!*watched) return;
       char first = 0;
       Failure closed = failure;
       if (!closed) stream.socket().receive(asio::buffer(&first, 1), asio::socket_base::message_peek, closed);
-      if (closed && closed != asio::error::would_block) outbox->leave();
+      if (closed == asio::error::eof) {
+        asio::co_spawn(m_loop, watchHalf(stream, outbox, watched), asio::detached);
+      } else if (closed && closed != asio::error::would_block) {
+        outbox->leave();
+      }
     });
+  }
+
+  // Of one that sends nothing more, and perhaps waits for the answer.
+  asio::awaitable<void> watchHalf(beast::tcp_stream& stream, std::shared_ptr<Outbox> outbox, std::shared_ptr<bool> watched) {
+    asio::steady_timer pause(m_loop);
+    Failure ignored;
+    askWhetherPeerIsThere(stream.socket().native_handle());
+    while (*watched) {
+      if (peerIsGone(stream.socket().native_handle())) co_return outbox->leave();
+      pause.expires_after(kHalfClosedPoll);
+      co_await pause.async_wait(into(ignored));
+    }
   }
 
   asio::awaitable<bool> reply(beast::tcp_stream& stream, const HttpReply& reply, unsigned version, bool keep) {
@@ -347,7 +455,7 @@ class HttpListener::Loop {
     response.chunked(chunked);
     http::response_serializer<http::empty_body> head(response);
     Failure failure;
-    stream.expires_after(std::chrono::milliseconds(m_limits.silenceMs));
+    stream.expires_after(milliseconds(m_limits.silenceMs));
     co_await http::async_write_header(stream, head, into(failure));
     while (!failure && !outbox.gone) {
       if (outbox.pieces.empty()) {
@@ -358,7 +466,7 @@ class HttpListener::Loop {
       }
       const std::string piece = outbox.next();
       if (piece.empty()) continue;  // an empty chunk would end it
-      stream.expires_after(std::chrono::milliseconds(m_limits.silenceMs));
+      stream.expires_after(milliseconds(m_limits.silenceMs));
       if (chunked) {
         co_await asio::async_write(stream, http::make_chunk(asio::buffer(piece)), into(failure));
       } else {
@@ -381,41 +489,38 @@ class HttpListener::Loop {
   template <class Response>
   asio::awaitable<bool> written(beast::tcp_stream& stream, Response& response) {
     Failure failure;
-    stream.expires_after(std::chrono::milliseconds(m_limits.silenceMs));
+    stream.expires_after(milliseconds(m_limits.silenceMs));
     co_await http::async_write(stream, response, into(failure));
     co_return !failure;
   }
 
-  // Of the memory for bodies: what this request's header announces, or all that one may have.
+  // Of the memory for bodies: what has come of this one.
   class BodyShare {
    public:
-    template <class Parser>
-    BodyShare(Loop& loop, const Parser& parser)
-        : m_loop(loop), m_bytes(parser.chunked() ? loop.m_limits.bodyBytes : parser.content_length().value_or(0)) {
-      m_fits = loop.m_bodyBytes + m_bytes <= loop.m_limits.allBodyBytes;
-      if (m_fits) loop.m_bodyBytes += m_bytes;
-    }
-    ~BodyShare() {
-      if (m_fits) m_loop.m_bodyBytes -= m_bytes;
-    }
+    explicit BodyShare(Loop& loop) : m_loop(loop) {}
+    ~BodyShare() { m_loop.m_bodyBytes -= m_bytes; }
     BodyShare(const BodyShare&) = delete;
     BodyShare& operator=(const BodyShare&) = delete;
-    explicit operator bool() const { return m_fits; }
+
+    // False: there is no room for so many.
+    bool grow(std::uint64_t bytes) {
+      m_loop.m_bodyBytes += bytes - m_bytes;
+      m_bytes = bytes;
+      return m_loop.m_bodyBytes <= m_loop.m_limits.allBodyBytes;
+    }
 
    private:
     Loop& m_loop;
-    const std::uint64_t m_bytes;
-    bool m_fits = false;
+    std::uint64_t m_bytes = 0;
   };
-
-  static constexpr std::size_t kPieceBytes = std::size_t{64} << 10;  // that are received at a time
 
   const HttpLimits m_limits;
   const Gate m_gate;
   const Handler m_handler;
   asio::io_context m_loop{1};
   Tcp::acceptor m_acceptor;
-  std::set<beast::tcp_stream*> m_streams;  // of the loop's thread, as the three below
+  std::list<beast::tcp_stream*> m_streams;  // of the loop's thread, as the four below
+  std::list<beast::tcp_stream*> m_idle;     // of these, those without a whole header, the oldest first
   std::set<Outbox*> m_open;
   std::uint64_t m_bodyBytes = 0;
   bool m_closing = false;

@@ -34,6 +34,8 @@ class HttpClient {
       bytes.remove_prefix(static_cast<std::size_t>(sent));
     }
   }
+  // Nothing more is sent; what comes is still read.
+  void finish() const { ::shutdown(m_socket.descriptor(), SHUT_WR); }
   // Until the other side closes, or the text has come.
   std::string receive(std::string_view until = {}) const {
     std::string all;

@@ -4,6 +4,7 @@
 
 #include <atomic>
 #include <condition_variable>
+#include <future>
 #include <mutex>
 #include <thread>
 
@@ -85,6 +86,71 @@ TEST_F(HttpListenerTest, WhoDoesNotGoOnIsLetGo) {
   EXPECT_EQ(ask("POST / HTTP/1.1\r\nHost: localhost\r\nContent-Length: 10\r\n\r\nabc"), "");
 }
 
+// Each byte comes in time, and the body would take hours.
+TEST_F(HttpListenerTest, ABodyThatDripsIsLetGo) {
+  limits.silenceMs = 100;
+  limits.leastBytesPerS = 1'000'000;
+  start();
+  const HttpClient client(listener->port());
+  client.send("POST / HTTP/1.1\r\nHost: localhost\r\nContent-Length: 1000000\r\n\r\n");
+  std::thread drip([&] {
+    for (int i = 0; i < 400; ++i) {
+      client.send("x");
+      std::this_thread::sleep_for(std::chrono::milliseconds(5));
+    }
+  });
+  EXPECT_EQ(client.receive(), "");
+  drip.join();
+}
+
+TEST_F(HttpListenerTest, BodiesCountAsTheyComeAndNotAsTheyAreAnnounced) {
+  limits.allBodyBytes = 1000;
+  limits.bodyBytes = 2000;
+  start();
+  const HttpClient one(listener->port()), two(listener->port());
+  for (const HttpClient* each : {&one, &two}) each->send("POST /1 HTTP/1.1\r\nHost: localhost\r\nContent-Length: 1900\r\n\r\nx");
+  EXPECT_EQ(status(ask(request("POST /3", std::string(800, 'x')))), "HTTP/1.1 200 OK");
+  one.send(std::string(1100, 'x'));
+  EXPECT_EQ(status(one.receive()), "HTTP/1.1 503 Service Unavailable");
+}
+
+// A browser's or a script's connection is closed without a word otherwise.
+TEST_F(HttpListenerTest, WhoIsRefusedInTheMiddleOfABodyReadsWhy) {
+  start();
+  EXPECT_EQ(status(ask(request("POST /closed", std::string(4'000'000, 'x')))), "HTTP/1.1 403 Forbidden");
+}
+
+TEST_F(HttpListenerTest, ForeignCodingsEndTheConnection) {
+  start();
+  for (const char* coding : {"xchunked", "identity", "gzip, chunked", "chunked, identity"}) {
+    const std::string reply = ask("POST /1 HTTP/1.1\r\nHost: localhost\r\nTransfer-Encoding: " + std::string(coding) +
+                                  "\r\n\r\nGET /smuggled HTTP/1.1\r\nHost: localhost\r\n\r\n");
+    EXPECT_EQ(status(reply), "HTTP/1.1 501 Not Implemented") << coding;
+    EXPECT_EQ(reply.find("smuggled"), std::string::npos);
+  }
+  const std::string chunks =
+      "POST /1 HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\nTransfer-Encoding: Chunked\r\n\r\n3\r\nabc\r\n0\r\n\r\n";
+  EXPECT_EQ(body(ask(chunks)), "POST /1  abc");
+}
+
+// As `nc -N` does.
+TEST_F(HttpListenerTest, WhoHasEndedItsOwnHalfIsAnswered) {
+  std::promise<std::shared_ptr<HttpAnswer>> asked;
+  std::atomic<bool> gone{false};
+  start([&](HttpRequest, std::shared_ptr<HttpAnswer> answer) {
+    answer->whenGone([&] { gone = true; });
+    asked.set_value(std::move(answer));
+  });
+  const HttpClient client(listener->port());
+  client.send(request("GET /"));
+  client.finish();
+  const std::shared_ptr<HttpAnswer> answer = asked.get_future().get();
+  std::this_thread::sleep_for(std::chrono::milliseconds(200));  // looked at more than once
+  EXPECT_FALSE(gone);
+  answer->send({200, "text/plain", "late", {}});
+  EXPECT_EQ(body(client.receive()), "late");
+}
+
 TEST_F(HttpListenerTest, StreamsPieces) {
   start([](HttpRequest, std::shared_ptr<HttpAnswer> answer) {
     std::thread([answer] {
@@ -135,14 +201,34 @@ TEST_F(HttpListenerTest, ADroppedAnswerIsAnError) {
   EXPECT_EQ(status(ask(request("GET /"))), "HTTP/1.1 500 Internal Server Error");
 }
 
-TEST_F(HttpListenerTest, MoreConnectionsThanAllowedAreClosed) {
+TEST_F(HttpListenerTest, WhoIsAnsweredKeepsItsPlaceAndWhoWaitsLongestWithoutAHeaderMakesRoom) {
   limits.connections = 2;
-  start();
-  const HttpClient one(listener->port()), two(listener->port());
-  one.send("GET /1 HTTP/1.1\r\nHost: localhost\r\n\r\n");
-  two.send("GET /2 HTTP/1.1\r\nHost: localhost\r\n\r\n");
-  EXPECT_NE(one.receive("GET /1").find("200 OK"), std::string::npos);
-  EXPECT_NE(two.receive("GET /2").find("200 OK"), std::string::npos);
+  std::promise<std::shared_ptr<HttpAnswer>> held;
+  start([&](HttpRequest asked, std::shared_ptr<HttpAnswer> answer) {
+    if (asked.path == "/long") return held.set_value(std::move(answer));
+    answer->send({200, "text/plain", asked.path, {}});
+  });
+  const HttpClient busy(listener->port());
+  busy.send(request("GET /long"));
+  const std::shared_ptr<HttpAnswer> answer = held.get_future().get();
+  std::vector<std::unique_ptr<HttpClient>> idle;
+  for (int i = 0; i < 8; ++i) {
+    idle.push_back(std::make_unique<HttpClient>(listener->port()));
+    idle.back()->send(i % 2 == 0 ? "" : "GET / HT");
+    EXPECT_EQ(body(ask(request("GET /honest"))), "/honest");
+  }
+  EXPECT_EQ(idle.front()->receive(), "");
+  answer->send({200, "text/plain", "after all", {}});
+  EXPECT_EQ(body(busy.receive()), "after all");
+}
+
+TEST_F(HttpListenerTest, WhereEverybodyIsAnsweredANewOneIsClosed) {
+  limits.connections = 1;
+  std::promise<std::shared_ptr<HttpAnswer>> held;
+  start([&](HttpRequest, std::shared_ptr<HttpAnswer> answer) { held.set_value(std::move(answer)); });
+  const HttpClient busy(listener->port());
+  busy.send(request("GET /"));
+  const std::shared_ptr<HttpAnswer> answer = held.get_future().get();
   EXPECT_EQ(ask(request("GET /3")), "");
 }
 
