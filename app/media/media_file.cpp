@@ -8,7 +8,9 @@
 #include <cerrno>
 #include <cstring>
 #include <ctime>
+#include <optional>
 
+#include "app/media/beneath_folder.h"
 #include "engine/base/error.h"
 
 namespace winnow::app {
@@ -60,6 +62,11 @@ void requireRegular(const std::string& path, const struct stat& status) {
   throw Exception(ErrorCode::kFileUnreadable, path, std::string("this is ") + what);
 }
 
+OpenFile openNamed(const std::string& path, int flags) {
+  if (const std::optional<BeneathFolder> beneath = BeneathFolder::named(path)) return openBeneath(*beneath, flags);
+  return OpenFile(::open(path.c_str(), flags));
+}
+
 }  // namespace
 
 OpenedMedia openMedia(const std::string& path) {
@@ -68,9 +75,10 @@ OpenedMedia openMedia(const std::string& path) {
   // Looked at before it is opened, because opening a device may already do something; looked at again through the descriptor, because
   // the name may by then mean another file.
   struct stat status {};
-  if (::stat(path.c_str(), &status) != 0) throwForErrno(path, errno);
+  const OpenFile looked = openNamed(path, O_PATH | O_CLOEXEC);
+  if (!looked || ::fstat(looked.descriptor(), &status) != 0) throwForErrno(path, errno);
   requireRegular(path, status);
-  auto file = std::make_shared<const OpenFile>(::open(path.c_str(), O_RDONLY | O_NONBLOCK | O_CLOEXEC | O_NOCTTY));
+  auto file = std::make_shared<const OpenFile>(openNamed(path, O_RDONLY | O_NONBLOCK | O_CLOEXEC | O_NOCTTY));
   if (!*file || ::fstat(file->descriptor(), &status) != 0) throwForErrno(path, errno);
   requireRegular(path, status);
   if (status.st_size <= 0) throw Exception(ErrorCode::kEmptyFile, path, "the file is empty");

@@ -6,6 +6,7 @@
 #include <string_view>
 #include <utility>
 
+#include "app/media/beneath_folder.h"
 #include "app/server/api_refusal.h"
 
 namespace winnow::app {
@@ -18,6 +19,11 @@ constexpr std::string_view kBase64 = ";base64,";
 bool isBelow(const std::filesystem::path& file, const std::filesystem::path& folder) {
   const auto [left, right] = std::ranges::mismatch(folder, file);
   return left == folder.end() && right != file.end();
+}
+
+// Of a name without links. Whoever opens it makes sure that it is there still.
+std::string nameBelow(const std::filesystem::path& file, const std::filesystem::path& folder) {
+  return BeneathFolder{folder.string(), file.lexically_relative(folder).string()}.name();
 }
 
 }  // namespace
@@ -48,6 +54,12 @@ std::string RequestMedia::pathOf(const std::string& url, const std::string& para
 }
 
 std::string RequestMedia::pathOfBase64(const std::string& text, const std::string& param) const {
+  constexpr std::string_view kBreaks = " \t\r\n";  // base64 as mail has it, in lines
+  if (text.find_first_of(kBreaks) != std::string::npos) {
+    std::string joined = text;
+    std::erase_if(joined, [&](char letter) { return kBreaks.find(letter) != std::string_view::npos; });
+    return pathOfBase64(joined, param);
+  }
   const auto decoded = QByteArray::fromBase64Encoding(QByteArray::fromRawData(text.data(), static_cast<qsizetype>(text.size())),
                                                       QByteArray::AbortOnBase64DecodingErrors);
   if (!decoded) throw ApiRefusal(400, "is not base64", param);
@@ -61,9 +73,9 @@ std::string RequestMedia::allowedFile(const std::string& url, const std::string&
   const QByteArray named = QByteArray::fromPercentEncoding(QByteArray::fromStdString(url.substr(kFile.size())));
   std::error_code failed;
   const std::filesystem::path file = std::filesystem::canonical(named.toStdString(), failed);
-  const bool allowed = !failed && named.startsWith('/') && !named.contains('\0') &&
-                       std::ranges::any_of(m_folders, [&](const std::string& folder) { return isBelow(file, folder); });
-  if (allowed) return file.string();
+  const auto folder = std::ranges::find_if(m_folders, [&](const std::string& each) { return isBelow(file, each); });
+  const bool allowed = !failed && named.startsWith('/') && !named.contains('\0') && folder != m_folders.end();
+  if (allowed) return nameBelow(file, *folder);
   throw ApiRefusal(400, "there is no such file in a folder that --media-folder opens to requests", param, "file_not_allowed");
 }
 

@@ -19,8 +19,8 @@ class RequestMedia {
   // Of an http or https address; param: the field, for refusals.
   using Fetch = std::function<std::vector<std::uint8_t>(const std::string& url, const std::string& param)>;
 
-  // folders: absolute; files below them may be named, wherever links lead to inside of them. store: outlives this. fetch: empty: no
-  // addresses of the network.
+  // folders: absolute; files below them may be named, wherever links lead to inside of them, and are opened there or not at all
+  // (beneath_folder.h). store: outlives this. fetch: empty: no addresses of the network.
   RequestMedia(MediaStore& store, std::vector<std::string> folders, Fetch fetch = {});
   // The same with another way to fetch.
   RequestMedia by(Fetch fetch) const;

@@ -1,11 +1,14 @@
 #include "app/media/media_file.h"
 
+#include <fcntl.h>
 #include <gtest/gtest.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
 #include <cstring>
+#include <filesystem>
 
+#include "app/media/beneath_folder.h"
 #include "app/media/content_hash.h"
 #include "tests/app/media/sample_files.h"
 
@@ -115,6 +118,31 @@ TEST(ContentHash, OfLargeFilesSeesSizeHeadAndTail) {
   EXPECT_NE(hashWith(size, 0), plain);
   EXPECT_NE(hashWith(size, size - 1), plain);
   EXPECT_EQ(hashWith(size, kWholeHashBytes / 2), plain) << "the middle of a large file is left out";
+}
+
+// By the kernel's own call, and by the steps that stand for it where there is none.
+TEST(BeneathFolder, NothingBelowAFolderLeadsOutOfIt) {
+  const std::string folder = samples::path("open");
+  std::filesystem::create_directories(folder + "/inside");
+  const std::vector<std::uint8_t> bytes = {1, 2, 3};
+  samples::writeBytes(samples::path("secret"), bytes);
+  samples::writeBytes(folder + "/inside/film", bytes);
+  std::filesystem::create_symlink(samples::path("secret"), folder + "/link");
+  std::filesystem::create_symlink("inside/film", folder + "/within");
+  std::filesystem::create_symlink("..", folder + "/up");
+  const auto opens = [&](const std::string& rest) {
+    const BeneathFolder file{folder, rest};
+    EXPECT_EQ(BeneathFolder::named(file.name())->rest, rest);
+    const bool opened = static_cast<bool>(openBeneath(file, O_RDONLY | O_CLOEXEC));
+    EXPECT_EQ(static_cast<bool>(openStepByStep(file, O_RDONLY | O_CLOEXEC)), opened) << rest;
+    return opened;
+  };
+  EXPECT_TRUE(opens("inside/film"));
+  for (const char* none : {"../secret", "link", "within", "up/secret", "inside/../../secret", "missing", "/etc/passwd", ""})
+    EXPECT_FALSE(opens(none)) << none;
+  EXPECT_EQ(openMedia(BeneathFolder{folder, "inside/film"}.name()).sizeBytes, 3);
+  EXPECT_EQ(refusal(BeneathFolder{folder, "link"}.name()).code, ErrorCode::kFileUnreadable);
+  EXPECT_FALSE(BeneathFolder::named(folder + "/inside/film"));
 }
 
 }  // namespace

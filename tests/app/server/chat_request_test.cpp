@@ -183,12 +183,35 @@ TEST_F(ChatRequestTest, FilesOnlyBelowFoldersThatAreOpen) {
   std::filesystem::create_symlink(folder.file("secret.png"), folder.file("films/link.png"));
   const auto part = [](const std::string& path) { return R"({"type":"image_url","image_url":{"url":"file://)" + path + R"("}})"; };
   EXPECT_EQ(std::get<MediaItem>(asking(part(allowed + "/a%20dot.png")).turn.messages.at(0).items.at(0)).media.path,
-            std::filesystem::canonical(allowed).string() + "/a dot.png");
+            std::filesystem::canonical(allowed).string() + "//./a dot.png");
   const std::string outside = refusal([&] { asking(part(folder.file("secret.png"))); });
   EXPECT_NE(outside.find("--media-folder"), std::string::npos);
   for (const std::string& path : {allowed + "/../secret.png", allowed + "/link.png", allowed + "/missing.png", allowed,
                                   std::string("/etc/passwd"), std::string("films/a dot.png"), allowed + "/%2e%2e/secret.png"})
     EXPECT_EQ(refusal([&] { asking(part(path)); }), outside) << path;
+}
+
+// Between the look at a name and its opening, in whichever process that is.
+TEST_F(ChatRequestTest, AFileThatIsSwappedForALinkIsNotOpenedElsewhere) {
+  const std::string bytes = QByteArray::fromBase64(QByteArray::fromStdString(kDot)).toStdString();
+  std::filesystem::create_directory(folder.file("elsewhere"));
+  folder.write("elsewhere/dot.png", bytes);
+  std::filesystem::create_directory(folder.file("films/inside"));
+  folder.write("films/dot.png", bytes);
+  folder.write("films/inside/dot.png", bytes);
+  const auto named = [&](const std::string& path) {
+    return std::get<MediaItem>(
+               asking(R"({"type":"image_url","image_url":{"url":"file://)" + allowed + path + R"("}})").turn.messages.at(0).items.at(0))
+        .media.path;
+  };
+  const std::string file = named("/dot.png"), below = named("/inside/dot.png");
+  EXPECT_EQ(opener.detectKind(file), MediaKind::kImage);
+  std::filesystem::remove(folder.file("films/dot.png"));
+  std::filesystem::create_symlink(folder.file("elsewhere/dot.png"), folder.file("films/dot.png"));
+  std::filesystem::rename(folder.file("films/inside"), folder.file("films/before"));
+  std::filesystem::create_symlink(folder.file("elsewhere"), folder.file("films/inside"));
+  EXPECT_THROW(opener.detectKind(file), Exception);
+  EXPECT_THROW(opener.detectKind(below), Exception);
 }
 
 TEST_F(ChatRequestTest, FramesAsVllmsClientsAskForThem) {
