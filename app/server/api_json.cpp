@@ -42,6 +42,15 @@ Ordered choiceOf(const Ordered& of, const char* finishReason) {
   return choice;
 }
 
+// Limits of the words themselves, of the template around them and of a message are told in their own words. A file has a name.
+bool isAboutAFile(const Error& error) { return error.subject.find('/') != std::string::npos; }
+
+ApiRefusal refusalOfLimit(const Error& error) {
+  if (isAboutAFile(error)) return {400, "an attached file cannot be used: " + error.reason, "messages", "invalid_media"};
+  const std::string subject = error.subject == "chat template" ? "the chat template " : error.subject + ": ";
+  return {400, error.subject.empty() ? error.reason : subject + error.reason, "messages", "text_not_usable"};
+}
+
 }  // namespace
 
 std::string jsonText(const Ordered& value) { return value.dump(-1, ' ', false, Ordered::error_handler_t::replace); }
@@ -79,7 +88,7 @@ ApiRefusal refusalOf(const Error& error) {
     case ErrorCode::kFileNotFound:
     case ErrorCode::kFileUnreadable:
     case ErrorCode::kMediaCrashed:
-      return {400, "an attached file cannot be used: " + error.reason, "messages", "invalid_media"};
+      return refusalOfLimit(error);
     case ErrorCode::kInvalidArgument:
       return {400, error.reason};
     default:

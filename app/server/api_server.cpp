@@ -40,6 +40,7 @@ constexpr int kMostFetching = 16;  // requests that media are fetched for at a t
 constexpr std::string_view kWirePath = "/winnow/v1/";
 constexpr std::string_view kMediaPath = "media/";
 constexpr std::string_view kModelPath = "/v1/models/";
+constexpr std::string_view kVersion = "/v1";
 constexpr std::string_view kModelNames[] = {"", "default", "winnow"};  // that name no model
 
 // Completions of plain text go on from nothing, and nothing goes on from them.
@@ -211,10 +212,11 @@ class ApiServer::Work {
 
   void route(HttpRequest request, Answer answer) {
     if (!request.origin.empty()) answer = std::make_shared<ForOrigin>(std::move(answer), request.origin);
+    if (isWithoutVersion(request.path)) request.path.insert(0, kVersion);
     const std::string& path = request.path;
     if (request.method == "OPTIONS") return reply(answer, {204, "", "", {}});
     if (path.starts_with(kWirePath)) return routeWire(std::move(request), answer);
-    if (path == "/v1/embeddings") return refuse(answer, {404, "this server gives no embeddings", {}, "not_found"});
+    if (const char* const lacking = lackingAt(path)) return refuse(answer, {404, lacking, {}, "not_found"});
     const Read read = readOf(path);
     const Tell tell = tellOf(path);
     if (read == nullptr && tell == nullptr) return refuseUnknown(answer);
@@ -226,6 +228,21 @@ class ApiServer::Work {
     }
     if (read != nullptr) return take(std::move(request), answer, read);
     orRefuse(answer, [&] { reply(answer, (this->*tell)(path)); });
+  }
+
+  // Of OpenAI's API, asked by a client whose address was given without "/v1".
+  static bool isWithoutVersion(std::string_view path) {
+    constexpr std::string_view kPaths[] = {"/chat/completions", "/completions", "/embeddings", "/responses", "/models"};
+    return std::ranges::find(kPaths, path) != std::end(kPaths) || path.starts_with(kModelPath.substr(kVersion.size()));
+  }
+
+  // What is not served of the APIs that clients know; null: it is none of theirs.
+  static const char* lackingAt(std::string_view path) {
+    if (path == "/v1/embeddings") return "this server gives no embeddings";
+    if (path.starts_with("/v1/responses")) return "this server has no Responses API (/v1/responses): use /v1/chat/completions";
+    if (path == "/v1/messages" || path == "/api/chat" || path == "/api/generate")
+      return "this server speaks OpenAI's API alone: use /v1/chat/completions";
+    return nullptr;
   }
 
   // Null: it is none that asks the model.

@@ -14,10 +14,19 @@ constexpr std::size_t kMostMessages = 4096;
 constexpr std::size_t kMostParts = 4096;
 constexpr int kMostFrames = 4096;
 
-constexpr std::string_view kOfChats[] = {
-    "messages",         "logprobs",        "top_logprobs",        "tool_choice", "chat_template_kwargs",
-    "reasoning_effort", "media_io_kwargs", "mm_processor_kwargs", "functions",   "function_call",
-    "modalities"};
+constexpr std::string_view kOfChats[] = {"messages",
+                                         "logprobs",
+                                         "top_logprobs",
+                                         "tool_choice",
+                                         "chat_template_kwargs",
+                                         "reasoning_effort",
+                                         "media_io_kwargs",
+                                         "mm_processor_kwargs",
+                                         "functions",
+                                         "function_call",
+                                         "modalities",
+                                         "continue_final_message",
+                                         "add_generation_prompt"};
 
 void readProbabilities(const RequestFields& body, ChatRequest& request) {
   const std::int64_t likeliest = body.whole("top_logprobs", 0, kMostTopProbabilities).value_or(0);
@@ -109,6 +118,14 @@ FramePlan readPlan(const RequestFields& body, FramePlan plan) {
   }
   if (const auto settings = body.object("mm_processor_kwargs")) read(*settings);
   return plan;
+}
+
+// What the last message of the assistant has said: the answer goes on behind it.
+void beginAnswer(Turn& turn) {
+  if (turn.messages.back().role != Role::kAssistant) return;
+  for (const Item& item : turn.messages.back().items) turn.answer_begun += std::get<TextItem>(item).text;
+  turn.thought_begun = std::move(turn.messages.back().thought);
+  turn.messages.pop_back();
 }
 
 // The parts of messages, in the order in which the model reads them.
@@ -250,7 +267,9 @@ ChatRequest chatRequestOf(const RequestFields& body, const RequestDefaults& defa
   std::vector<Message>& thread = request.turn.messages;
   for (std::size_t i = 0; i < messages->size(); ++i)
     thread.push_back(readMessage(RequestFields((*messages)[i], "messages[" + std::to_string(i) + "]"), parts));
-  if (thread.back().role != Role::kUser) throw ApiRefusal(400, "the last message must be the user's", "messages");
+  beginAnswer(request.turn);
+  if (thread.empty() || thread.back().role != Role::kUser)
+    throw ApiRefusal(400, "the last message must be the user's, or begin the answer to one of the user's", "messages");
   if (thread.back().items.empty()) throw ApiRefusal(400, "the last message is empty", "messages");
   return request;
 }

@@ -2,7 +2,7 @@
 //
 // What cannot be done is refused by its field, where leaving it out would give another answer than was asked for; what only describes the
 // caller (user, metadata) or what tools may be called (tools) is left out, the latter told in `ignored`. Fields that are not known are
-// left out and told likewise. Errors: ApiRefusal (400). Threads: one.
+// left out and told likewise. A last message of the assistant is the beginning of the answer. Errors: ApiRefusal (400). Threads: one.
 #pragma once
 
 #include <string>

@@ -19,9 +19,9 @@ std::string shortNumber(double number) {
 
 }  // namespace
 
-Json requestDocument(std::string_view body) {
+Json requestDocument(std::string_view body, std::size_t mostElements) {
   try {
-    return parse_json(body, "the body", {.max_bytes = body.size() + 1, .max_depth = 64, .max_elements = 200'000});
+    return parse_json(body, "the body", {.max_bytes = body.size() + 1, .max_depth = 64, .max_elements = mostElements});
   } catch (const Exception& exception) {
     throw ApiRefusal(400, "the body is not usable JSON: " + exception.error().reason);
   }

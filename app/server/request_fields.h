@@ -16,7 +16,8 @@ namespace winnow::app {
 
 inline constexpr std::size_t kMostFieldName = 256;  // of a field that is not known, as it is told
 
-Json requestDocument(std::string_view body);
+inline constexpr std::size_t kMostElements = 200'000;
+Json requestDocument(std::string_view body, std::size_t mostElements = kMostElements);
 
 // An object of the request. Borrows it.
 class RequestFields {

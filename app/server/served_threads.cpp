@@ -15,11 +15,13 @@ std::string keyOf(Role role, const Item& item) {
   return key + "m" + detail_word(media.detail) + "," + media.path;
 }
 
-std::vector<std::string> keysOf(const std::vector<Message>& messages) {
+// answer: behind the messages; empty: none.
+std::vector<std::string> keysOf(const std::vector<Message>& messages, const std::string& answer) {
   std::vector<std::string> keys;
   for (const Message& message : messages) {
     for (const Item& item : message.items) keys.push_back(keyOf(message.role, item));
   }
+  if (!answer.empty()) keys.push_back(keyOf(Role::kAssistant, TextItem{answer}));
   return keys;
 }
 
@@ -43,7 +45,7 @@ std::size_t sharedItems(const std::vector<std::string>& a, const std::vector<std
 }  // namespace
 
 void ServedThreads::choose(Turn& turn) {
-  const std::vector<std::string> items = keysOf(turn.messages);
+  const std::vector<std::string> items = keysOf(turn.messages, turn.answer_begun);
   const std::size_t attached = attachedItems(turn.messages);
   KeptConversations<Thread>::Kept* best = nullptr;
   std::size_t longest = 0;
@@ -51,7 +53,7 @@ void ServedThreads::choose(Turn& turn) {
     const Thread& thread = kept.key;
     if (thread.recipe != turn.recipe) continue;
     const std::size_t shared = sharedItems(thread.items, items);
-    const bool goesOn = shared == thread.items.size() && shared < items.size();
+    const bool goesOn = shared == thread.items.size() && (shared < items.size() || !begins_anew(turn));
     const bool sameMedia = attached > 0 && thread.attached == attached && shared >= attached;
     if ((goesOn || sameMedia) && shared > longest) {
       best = &kept;
@@ -67,8 +69,7 @@ void ServedThreads::choose(Turn& turn) {
 void ServedThreads::answered(const Turn& turn, const std::string& answer, std::int64_t bytes) {
   auto* kept = m_threads.find(turn.conversation);
   if (kept == nullptr) return;
-  kept->key.items = keysOf(turn.messages);
-  kept->key.items.push_back(keyOf(Role::kAssistant, TextItem{answer}));
+  kept->key.items = keysOf(turn.messages, turn.answer_begun + answer);
   kept->key.attached = attachedItems(turn.messages);
   kept->bytes = bytes;
 }

@@ -13,7 +13,7 @@ namespace {
 
 using Ordered = nlohmann::ordered_json;
 
-constexpr std::size_t kMostTokens = 1 << 20;
+constexpr std::size_t kMostTokens = 1 << 20;  // as many as are told
 
 Tokenize ofText(std::string text, bool withPrefix) {
   Tokenize request;
@@ -49,12 +49,13 @@ TokenRequest tokenizeRequestOf(std::string_view body, const RequestMedia& media,
     refuseUnsupported("add_generation_prompt", "a thread without the start of its answer");
   if (fields.boolean("continue_final_message", false)) refuseUnsupported("continue_final_message", "going on with a message");
   const ChatRequest chat = chatRequestOf(fields, RequestDefaults(), media, reader);
+  if (!begins_anew(chat.turn)) refuseUnsupported("messages", "an answer that is begun");
   request.body = Tokenize{chat.turn.messages, chat.turn.prompt};
   return request;
 }
 
 TokenRequest detokenizeRequestOf(std::string_view body) {
-  const Json document = requestDocument(body);
+  const Json document = requestDocument(body, kMostTokens + kMostElements);
   const RequestFields fields(document, "");
   const Json* tokens = fields.list("tokens", kMostTokens);
   if (tokens == nullptr) throw ApiRefusal(400, "is missing", "tokens");

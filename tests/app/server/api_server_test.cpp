@@ -155,6 +155,35 @@ TEST_F(ApiServerTest, DescribesTheEndpointsThatItHas) {
   }
 }
 
+TEST_F(ApiServerTest, AnAddressWithoutTheVersionIsAnsweredAlike) {
+  start();
+  EXPECT_EQ(json::parse(bodyOf(ask(request("POST /chat/completions", chat("hello")))))["choices"][0]["message"]["content"],
+            "You asked: hello");
+  EXPECT_EQ(json::parse(bodyOf(ask(request("POST /completions", R"({"prompt":"x"})"))))["object"], "text_completion");
+  EXPECT_EQ(json::parse(bodyOf(ask(request("GET /models"))))["data"][0]["id"], "tiny");
+  EXPECT_EQ(json::parse(bodyOf(ask(request("GET /models/tiny"))))["id"], "tiny");
+}
+
+TEST_F(ApiServerTest, EndpointsOfOtherApisAreNamedWithWhatToAskInstead) {
+  start();
+  for (const char* line : {"POST /v1/responses", "POST /responses", "GET /v1/responses/resp_1", "POST /v1/messages", "POST /api/chat"}) {
+    const std::string reply = ask(request(line, "{}"));
+    EXPECT_EQ(statusOf(reply), "404") << line;
+    EXPECT_NE(reply.find("use /v1/chat/completions"), std::string::npos) << reply;
+  }
+  EXPECT_NE(ask(request("POST /v1/responses", "{}")).find("(/v1/responses)"), std::string::npos);
+}
+
+TEST_F(ApiServerTest, AnAnswerThatIsBegunGoesOn) {
+  start();
+  const std::string reply = complete(R"({"messages":[{"role":"user","content":"hello"},{"role":"assistant","content":"You asked"}]})");
+  EXPECT_EQ(statusOf(reply), "200");
+  const std::vector<Request> requests = log->requests();
+  EXPECT_EQ(std::get<Turn>(requests.at(0).body).answer_begun, "You asked");
+  EXPECT_EQ(statusOf(ask(request("POST /tokenize", R"({"messages":[{"role":"user","content":"a"},{"role":"assistant","content":"b"}]})"))),
+            "400");
+}
+
 TEST_F(ApiServerTest, RefusalsAreErrorObjects) {
   start();
   for (const auto& [bytes, status] : {std::pair{request("POST /v1/chat/completions", "{}"), "400"},
@@ -181,6 +210,34 @@ TEST_F(ApiServerTest, WhatTheEngineRefusesIsTheCallersFaultOrNot) {
   EXPECT_EQ(status(ErrorCode::kDamagedFile), "400");
   EXPECT_EQ(status(ErrorCode::kOutOfMemory), "503");
   EXPECT_EQ(status(ErrorCode::kDeviceFailed), "500");
+}
+
+// With nothing attached they were told as an attached file's.
+TEST_F(ApiServerTest, LimitsOfWordsAreToldInTheirOwnWords) {
+  const auto words = [&](const char* subject, const char* reason) {
+    start([=](const Request&) { return test::failure_script(ErrorCode::kLimitExceeded, subject, reason); });
+    return json::parse(bodyOf(complete(chat("x"))))["error"]["message"].get<std::string>();
+  };
+  EXPECT_EQ(words("chat template", "takes too many steps"), "the chat template takes too many steps");
+  EXPECT_EQ(words("", "the text is longer than 16 MiB"), "the text is longer than 16 MiB");
+  EXPECT_EQ(words("wire", "a message is larger than 512 MiB"), "wire: a message is larger than 512 MiB");
+  EXPECT_EQ(words("/store/abc", "is too long"), "an attached file cannot be used: is too long");
+}
+
+// Text that is cut within a character stays JSON that every reader takes.
+TEST_F(ApiServerTest, HalvesOfCharactersAreReplacedInEveryForm) {
+  start([](const Request&) {
+    Finished finished;
+    finished.answer = "\xF0\x9F\x98";
+    return test::Script{{{}, test::Say{TokenSampled{{1, "\xED\xA0\xBD", -0.5}, {}}}},  // a lone surrogate, as UTF-8 must not write it
+                        {{}, test::Say{TextDelta{"\xF0\x9F"}}},
+                        {{}, test::Say{finished}}};
+  });
+  const json whole = json::parse(bodyOf(complete(chat("x", R"(,"logprobs":true)"))));
+  EXPECT_EQ(whole["choices"][0]["message"]["content"], "\xEF\xBF\xBD");
+  for (const std::string& line : dataOf(complete(chat("x", R"(,"stream":true,"logprobs":true)")))) {
+    EXPECT_TRUE(line == "[DONE]" || json::accept(line)) << line;
+  }
 }
 
 TEST_F(ApiServerTest, AnErrorInTheMiddleOfAStreamIsSaid) {

@@ -37,6 +37,20 @@ TEST_F(ServedThreadsTest, AThreadGoesOnWhereItsBeginningIsKept) {
   EXPECT_NE(ask({user("hello"), answer("other words"), user("and?")}), first) << "another answer was given";
 }
 
+TEST_F(ServedThreadsTest, AnAnswerThatIsBegunGoesOnWhereItWasCutOff) {
+  const ConversationId first = ask({user("count")}, "one, two");
+  Turn turn;
+  turn.messages = {user("count")};
+  turn.answer_begun = "one, two";
+  threads.choose(turn);
+  EXPECT_EQ(turn.conversation, first);
+  threads.answered(turn, ", three", 10);
+  EXPECT_EQ(ask({user("count"), answer("one, two, three"), user("and?")}), first);
+  turn.answer_begun = "seven";
+  threads.choose(turn);
+  EXPECT_NE(turn.conversation, first);
+}
+
 TEST_F(ServedThreadsTest, QuestionsAboutOneFilmShareWhatWasReadOfIt) {
   const ConversationId first = ask({about("a.mp4", "who?")});
   EXPECT_EQ(ask({about("a.mp4", "where?")}), first);
