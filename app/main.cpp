@@ -144,6 +144,7 @@ int main(int argc, char** argv) {
   QObject::connect(&gpuProbe, &app::GpuProbe::used, &shelf, [&shelf](const app::GpuFacts& facts) { shelf.setGpuBytes(facts.bytes); });
   // Few machines have a GPU that lacks them: read where one does.
   const auto libraries = [] { return app::gpuLibraries(app::resourceFolder()); };
+    if (!shelf.isMeasured()) return std::nullopt;
   const ui::GpuService gpu{gpuProbe, [&] { return libraries().bytes(); },
                            [&] {
                              const app::GpuLibraries wanted = libraries();

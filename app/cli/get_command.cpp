@@ -3,6 +3,7 @@
 #include <QEventLoop>
 #include <QFile>
 #include <QTimer>
+#include <cmath>
 #include <functional>
 #include <memory>
 #include <optional>
@@ -20,6 +21,7 @@
 #include "app/gpu/gpu_library_fetch.h"
 #include "app/gpu/gpu_places.h"
 #include "app/hub/hub_download.h"
+#include "app/models/memory_speed.h"
 #include "app/resources/bundled_files.h"
 #include "app/settings/app_folders.h"
 
@@ -54,6 +56,14 @@ std::string fit_words(app::ModelFit fit) {
   return "does not fit this machine";
 }
 
+std::string pace_words(const app::KnownModel& model, const app::MachineMemory& memory) {
+  const std::optional<double> words = app::wordsPerSecond(model, memory);
+  if (!words || app::modelFit(app::memoryNeed(model), memory) == app::ModelFit::kNowhere) return {};
+  if (*words < 1.0) return ", less than one word a second";
+  const long shown = *words < 10.0 ? std::lround(*words) : 10 * std::lround(*words / 10.0);
+  return ", about " + std::to_string(shown) + (shown == 1 ? " word a second" : " words a second");
+}
+
 void list_known(const KnownToRun& known) {
   print_out("\nOf the Hugging Face hub, known to run (%s OWNER/NAME[:QUANTISATION]; any other may be tried):\n",
             program_call("get").c_str());
@@ -64,7 +74,7 @@ void list_known(const KnownToRun& known) {
               download_size(each.downloadBytes).c_str());
     const app::ModelFit fit = app::modelFit(need, known.memory);
     const qint64 needed = fit == app::ModelFit::kGpu ? need.totalOnGpu() : need.total();
-    const std::string words = fit_words(fit) + (&each == best ? "; the best that sees here" : "");
+    const std::string words = fit_words(fit) + pace_words(each, known.memory) + (&each == best ? "; the best that sees here" : "");
     print_out("  %s; needs about %s%s: %s\n", qPrintable(each.purpose), download_size(needed).c_str(), need_words(each.sight),
               words.c_str());
   }
@@ -163,6 +173,12 @@ ExitStatus get_gpu_libraries(const GpuOffer& gpu) {
   return get(*gpu.make(), "NVIDIA's libraries", [](const std::string&) { return "models use the GPU from now on"; });
 }
 
+KnownToRun known_to_run() {
+  KnownToRun known{app::knownModels(app::resourceFolder()), this_machine()};
+  known.memory.bytesPerSecond = app::memoryBytesPerSecond();
+  return known;
+}
+
 GpuOffer gpu_offer() {
   const QString data = app::AppFolders::standard().data;
   const app::GpuReadiness readiness = app::GpuPlaces::standard(data).readiness();
@@ -201,8 +217,7 @@ RunCommand add_get(CLI::App& command) {
       return std::make_unique<app::HubDownload>(request);
     };
     return run_get(*options, {app::packageDownloads(app::modelsFolder(app::AppFolders::standard().data)), hub,
-                              options->model.empty() ? KnownToRun{app::knownModels(app::resourceFolder()), this_machine()} : KnownToRun{},
-                              gpu_offer()});
+                              options->model.empty() ? known_to_run() : KnownToRun{}, gpu_offer()});
   };
 }
 

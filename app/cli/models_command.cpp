@@ -43,6 +43,9 @@ const char* origin_name(ModelOrigin origin) {
     case ModelOrigin::kGpt4All:
       return "GPT4All";
   }
+    case ModelOrigin::kDemo:
+    case ModelOrigin::kOpened:
+      break;  // lists of the window's
   return "";
 }
 

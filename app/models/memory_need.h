@@ -28,8 +28,9 @@ MemoryNeed memoryNeed(const ModelSummary& model);
 
 // Where a model can lie.
 struct MachineMemory {
-  qint64 bytes = 0;     // of the machine; 0: not known, everything fits
-  qint64 gpuBytes = 0;  // of the GPU that Winnow uses; 0: it uses none
+  qint64 bytes = 0;             // of the machine; 0: not known, everything fits
+  qint64 gpuBytes = 0;          // of the GPU that Winnow uses; 0: it uses none
+  double bytesPerSecond = 0.0;  // of the machine's, read by all cores (memory_speed.h); 0: not measured
 
   // Of the larger one, for who knows no more of a model than the size of its files; 0: not known.
   qint64 largest() const;

@@ -9,7 +9,8 @@
 
 namespace winnow::app {
 
-enum class ModelOrigin : int { kWinnow = 1, kOllama = 2, kLmStudio = 3, kHuggingFace = 4, kJan = 5, kGpt4All = 6 };
+// kDemo: comes with Winnow; kOpened: by its path, from anywhere. Neither has a folder that is looked into.
+enum class ModelOrigin : int { kWinnow = 1, kOllama = 2, kLmStudio = 3, kHuggingFace = 4, kJan = 5, kGpt4All = 6, kDemo = 7, kOpened = 8 };
 
 // In the order in which they are looked into; those that do not exist hold nothing.
 using ModelFolders = std::vector<std::pair<ModelOrigin, QString>>;

@@ -6,11 +6,13 @@
 
 #include "app/hub/hub_cache.h"
 #include "app/hub/hub_choice.h"
+#include "app/models/gguf_files.h"
+#include "app/models/memory_speed.h"
 
 namespace winnow::app {
 
 ModelPlaces ModelPlaces::standard(const QString& data, const MachineMemory& memory) {
-  return {modelFolders(data, QDir::homePath()), data, memory, moveToTrash};
+  return {modelFolders(data, QDir::homePath()), data, memory, moveToTrash, memoryBytesPerSecond};
 }
 
 ListedModel listedModel(const FoundModel& found, const QHash<QString, QDateTime>& uses) {
@@ -24,6 +26,16 @@ ListedModel listedModel(const FoundModel& found, const QHash<QString, QDateTime>
     return model;
   }
   model.need = memoryNeed(*model.summary);
+  return model;
+}
+
+std::optional<FoundModel> openedModel(ModelOrigin origin, const QString& path) {
+  const QFileInfo entry(path);
+  if (!entry.exists()) return std::nullopt;
+  FoundModel model{origin, modelNameOf(path), path};
+  const QFileInfoList files = entry.isDir() ? QDir(path).entryInfoList({QStringLiteral("*.safetensors")}, QDir::Files) : QFileInfoList();
+  for (const QFileInfo& file : files) model.bytes += file.size();
+  for (const QString& part : entry.isDir() ? QStringList() : ggufParts(path)) model.bytes += QFileInfo(part).size();
   return model;
 }
 

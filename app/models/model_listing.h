@@ -26,6 +26,7 @@ struct ModelPlaces {
   QString data;  // where uses are written down
   MachineMemory memory;
   MoveToTrash trash;
+  double (*measure)() = nullptr;  // memoryBytesPerSecond, for what answers soon here; null: nobody measures
 
   // Of this user; data: AppFolders::data.
   static ModelPlaces standard(const QString& data, const MachineMemory& memory);
@@ -41,6 +42,9 @@ struct ListedModel {
 
 // uses: modelUses().
 ListedModel listedModel(const FoundModel& found, const QHash<QString, QDateTime>& uses);
+
+// What was opened by its path, wherever it lies. Nothing: it is gone.
+std::optional<FoundModel> openedModel(ModelOrigin origin, const QString& path);
 
 // Whether it lies in the hub's cache of that repository and, where one is named, is that quantisation.
 bool isOf(const FoundModel& model, const HubName& name);

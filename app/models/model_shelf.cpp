@@ -1,6 +1,9 @@
 #include "app/models/model_shelf.h"
 
 #include <QElapsedTimer>
+#include <QFileInfo>
+#include <algorithm>
+#include <optional>
 #include <utility>
 
 #include "app/models/model_uses.h"
@@ -12,20 +15,39 @@ constexpr qint64 kTellEveryMs = 100;
 
 }  // namespace
 
-ModelShelf::ModelShelf(ModelPlaces places, QObject* parent) : QObject(parent), m_places(std::move(places)), m_memory(m_places.memory) {}
+ModelShelf::ModelShelf(ModelPlaces places, QObject* parent) : QObject(parent), m_places(std::move(places)), m_memory(m_places.memory) {
+  if (m_places.measure == nullptr) return;
+  m_isMeasured = false;
+  m_list.post([this] {
+    const double bytesPerSecond = m_places.measure();
+    m_mailbox.post([this, bytesPerSecond] {
+      m_memory.bytesPerSecond = bytesPerSecond;
+      m_isMeasured = true;
+      Q_EMIT memoryChanged();
+    });
+  });
+}
 
 ModelShelf::~ModelShelf() { m_end.request_cancel(); }
 
 void ModelShelf::look() {
   m_again = std::exchange(m_looking, true);
   if (m_again) return;
-  m_list.post([this, end = m_end.token()] {
+  m_list.post([this, opened = m_opened, end = m_end.token()] {
     std::vector<ListedModel> models;
     try {
       const QHash<QString, QDateTime> uses = modelUses(m_places.data);
       for (const FoundModel& found : findModels(m_places.folders, end)) {
         end.throw_if_requested();
         models.push_back(listedModel(found, uses));
+      }
+      for (const auto& [origin, path] : opened) {
+        end.throw_if_requested();
+        const std::optional<FoundModel> found = openedModel(origin, path);
+        const auto same = [&](const ListedModel& model) {
+          return QFileInfo(model.found.path).canonicalFilePath() == QFileInfo(path).canonicalFilePath();
+        };
+        if (found && std::ranges::none_of(models, same)) models.push_back(listedModel(*found, uses));
       }
     } catch (const Interrupted&) {
       return;  // nobody asks any more

@@ -7,6 +7,7 @@
 
 #include <QObject>
 #include <memory>
+#include <utility>
 #include <vector>
 
 #include "app/models/model_care.h"
@@ -25,8 +26,11 @@ class ModelShelf : public QObject {
   void look();  // listed() follows; while it looks already it looks once more
   const std::vector<ListedModel>& models() const { return m_models; }
   bool hasLooked() const { return m_hasLooked; }
+  // What is used from elsewhere, by path: listed, too, where it is there and not found already. From the next look on.
+  void setOpened(const std::vector<std::pair<ModelOrigin, QString>>& opened) { m_opened = opened; }
   const MachineMemory& memory() const { return m_memory; }
-  void setGpuBytes(qint64 bytes);  // which is known later than the machine's: memoryChanged() follows
+  bool isMeasured() const { return m_isMeasured; }  // memory().bytesPerSecond is known, or nobody measures
+  void setGpuBytes(qint64 bytes);                   // which is known later than the machine's: memoryChanged() follows
 
   void verify(const FoundModel& model);              // nothing while another is checked
   void stopVerifying();                              // verified() follows with what is known by then: nothing
@@ -44,6 +48,8 @@ class ModelShelf : public QObject {
   const ModelPlaces m_places;
   MachineMemory m_memory;
   std::vector<ListedModel> m_models;
+  std::vector<std::pair<ModelOrigin, QString>> m_opened;
+  bool m_isMeasured = true;
   bool m_hasLooked = false;
   bool m_looking = false;
   bool m_again = false;

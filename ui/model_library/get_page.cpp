@@ -171,8 +171,10 @@ void GetPage::fillKnown() {
     card->addLine(sentenceOf(model.purpose), ModelCard::Tone::kText);
     card->addLine(knownFacts(model, m_hub.host), ModelCard::Tone::kMuted);
     const FitWords fit = fitWords(model, m_shelf.memory());
-    const QString more = &model == best ? QLatin1Char(' ') + tr("The largest of these that sees videos here.") : QString();
-    card->addLine(fit.text + more, fit.good ? ModelCard::Tone::kMuted : ModelCard::Tone::kWarning);
+    QStringList said{fit.text};
+    if (const QString pace = paceWords(model, m_shelf.memory()); !pace.isEmpty()) said << pace;
+    if (&model == best) said << tr("The best of these that sees videos here.");
+    card->addLine(said.join(QLatin1Char(' ')), fit.good ? ModelCard::Tone::kMuted : ModelCard::Tone::kWarning);
     m_known->add(card);
     fillKnownButton(*card);
   }

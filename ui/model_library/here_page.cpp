@@ -49,7 +49,8 @@ void HerePage::fill() {
   m_list->clear();
   qint64 bytes = 0;
   for (const app::ListedModel& model : m_shelf.models()) {
-    auto* card = new ModelCard(model.found.path, displayText(model.found.name).simplified());
+    const bool demo = model.found.origin == app::ModelOrigin::kDemo;
+    auto* card = new ModelCard(model.found.path, demo ? tr("Demo model") : displayText(model.found.name).simplified());
     card->setToolTip(displayText(model.found.path).toHtmlEscaped());
     m_list->add(card);
     fillCard(*card, model);
@@ -102,6 +103,8 @@ void HerePage::fillButtons(ModelCard& card, const app::FoundModel& model) {
   QPushButton* open = card.addButton(loaded ? tr("Loaded") : tr("Open"));
   open->setEnabled(!loaded);
   connect(open, &QPushButton::clicked, this, [this, model] { Q_EMIT openRequested(model.path, model.name); });
+  // Nobody has written down their hashes, and they lie where their owner put them.
+  if (model.origin == app::ModelOrigin::kDemo || model.origin == app::ModelOrigin::kOpened) return;
   QPushButton* check = card.addButton(tr("Check"));
   check->setToolTip(tr("Compare its files with the hashes that they were published with"));
   check->setEnabled(m_shelf.verifying().isEmpty());

@@ -4,6 +4,7 @@
 #include <QFileInfo>
 #include <QLocale>
 #include <QStringList>
+#include <optional>
 
 #include "ui/words/display_text.h"
 #include "ui/words/format_text.h"
@@ -84,6 +85,15 @@ FitWords fitWords(const app::ListedModel& model, const app::MachineMemory& memor
 FitWords fitWords(const app::KnownModel& model, const app::MachineMemory& memory) { return needWords(app::memoryNeed(model), memory); }
 
 QString knownFacts(const app::KnownModel& model, const QString& host) {
+QString paceWords(const app::KnownModel& model, const app::MachineMemory& memory) {
+  const std::optional<double> words = app::wordsPerSecond(model, memory);
+  if (!words || app::modelFit(app::memoryNeed(model), memory) == app::ModelFit::kNowhere) return {};
+  if (*words < 1.0) return LibraryWords::tr("Less than one word a second here.");
+  // A guess has no more digits.
+  const int shown = *words < 10.0 ? qRound(*words) : 10 * qRound(*words / 10.0);
+  return LibraryWords::tr("About %Ln word(s) a second here.", "", shown);
+}
+
   const bool sees = model.sight != app::Sight::kNothing;
   return QStringList{sightWords(sees, model.sight == app::Sight::kVideos), formatMegabytes(model.downloadBytes),
                      LibraryWords::tr("licence: %1").arg(model.licence), host + QLatin1Char('/') + model.repository}

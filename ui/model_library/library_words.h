@@ -23,6 +23,8 @@ struct FitWords {
 };
 FitWords fitWords(const app::ListedModel& model, const app::MachineMemory& memory);
 FitWords fitWords(const app::KnownModel& model, const app::MachineMemory& memory);
+// "About 6 words a second here."; empty: nobody has measured, or a GPU answers.
+QString paceWords(const app::KnownModel& model, const app::MachineMemory& memory);
 // "sees videos and images · 2.0 GB · Licence: Apache-2.0 · huggingface.co/owner/name"
 QString knownFacts(const app::KnownModel& model, const QString& host);
 

@@ -41,7 +41,9 @@ ModelsDialog::ModelsDialog(const Sources& sources, const QString& loaded, QWidge
   connect(&m_sources.queue, &app::DownloadQueue::listed, this, &ModelsDialog::nameTabs);
   connect(&m_sources.queue, &app::DownloadQueue::finished, &m_sources.shelf, &app::ModelShelf::look);
   nameTabs();
-  m_tabs->setCurrentIndex(m_sources.queue.downloads().empty() ? 0 : 1);
+  if (!m_sources.queue.downloads().empty()) m_tabs->setCurrentIndex(1);
+  connect(&m_sources.shelf, &app::ModelShelf::listed, this, &ModelsDialog::showFirstFull);
+  connect(m_tabs, &QTabWidget::currentChanged, this, [this] { m_turned = true; });
   const QSize room = parent->window()->size() - QSize(theme().px(24), theme().px(24));
   resize(std::min(theme().px(760), room.width()), std::min(theme().px(640), room.height()));
   m_tabs->tabBar()->setFocus();
@@ -53,6 +55,12 @@ void ModelsDialog::nameTabs() {
   const auto coming = static_cast<int>(m_sources.queue.downloads().size());
   m_tabs->setTabText(0, here > 0 ? tr("On this computer (%L1)").arg(here) : tr("On this computer"));
   m_tabs->setTabText(1, coming > 0 ? tr("Get a model (%L1)").arg(coming) : tr("Get a model"));
+}
+
+// The first page that has something, once it is known what lies here.
+void ModelsDialog::showFirstFull() {
+  if (!m_turned && m_sources.shelf.models().empty()) m_tabs->setCurrentIndex(1);
+  m_turned = true;
 }
 
 void ModelsDialog::take(const QString& path, const QString& name) {

@@ -40,11 +40,13 @@ class ModelsDialog : public QDialog {
  private:
   void take(const QString& path, const QString& name);
   void nameTabs();
+  void showFirstFull();
 
   const Sources m_sources;
   HerePage* m_here;
   GetPage* m_get;
   QTabWidget* m_tabs;
+  bool m_turned = false;  // by the page or by its user
 };
 
 }  // namespace winnow::ui

@@ -7,6 +7,7 @@
 
 #include "app/downloads/model_download.h"
 #include "app/models/model_shelf.h"
+#include "app/remote/server_address.h"
 #include "ui/model_library/models_dialog.h"
 #include "ui/shell/chat_session.h"
 #include "ui/shell/model_fetch.h"
@@ -79,6 +80,13 @@ void ModelSupply::openPage() {
     m_session.model.load(path, name);
     Q_EMIT opened();
   });
+  std::vector<std::pair<app::ModelOrigin, QString>> places;
+  for (const QString& place : m_services.settings.recentModelFolders()) {
+    if (place != m_session.model.demoFolder() && !app::isServerAddress(place.toStdString()))
+      places.emplace_back(app::ModelOrigin::kOpened, place);
+  }
+  if (!m_session.model.demoFolder().isEmpty()) places.emplace_back(app::ModelOrigin::kDemo, m_session.model.demoFolder());
+  m_services.shelf->setOpened(places);
   page->open();
 }
 

@@ -6,6 +6,7 @@
 
 #include "app/downloads/model_folder.h"
 #include "app/hub/hub_stored.h"
+#include "ui/model_library/library_words.h"
 #include "ui/words/format_text.h"
 
 namespace winnow::ui {
@@ -41,8 +42,10 @@ OfferedModel seeingOffer(const app::KnownModel& model, const app::MachineMemory&
   const bool onGpu = app::modelFit(need, memory) == app::ModelFit::kGpu;
   const QString needs = onGpu ? OfferWords::tr("Needs about %1 of the GPU’s memory.").arg(formatMegabytes(need.totalOnGpu()))
                               : OfferWords::tr("Needs about %1 of memory.").arg(formatMegabytes(need.total()));
-  const QString fits = onGpu ? OfferWords::tr("The largest of the known ones that fits the GPU.")
-                             : OfferWords::tr("The largest of the known ones that fits here.");
+  const QString pace = paceWords(model, memory);
+  const QString fits = onGpu            ? OfferWords::tr("The largest of the known ones that fits the GPU.")
+                       : pace.isEmpty() ? OfferWords::tr("The largest of the known ones that fits here.")
+                                        : OfferWords::tr("%1 Larger ones are slower: see Model > Models….").arg(pace);
   const QString source = QUrl(request.place.endpoint).host() + QLatin1Char('/') + model.repository;
   offered.note = OfferWords::tr("%1 %2 Licence: %3. From %4.").arg(fits, needs, model.licence, source);
   offered.openNote = OfferWords::tr("%1 (%2). %3").arg(model.repository, model.licence, needs);

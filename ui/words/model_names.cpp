@@ -33,6 +33,10 @@ QString modelOriginName(app::ModelOrigin origin) {
       return QStringLiteral("Jan");
     case app::ModelOrigin::kGpt4All:
       return QStringLiteral("GPT4All");
+    case app::ModelOrigin::kDemo:
+      return QCoreApplication::translate("winnow::ui::ModelNames", "Comes with Winnow");
+    case app::ModelOrigin::kOpened:
+      return QCoreApplication::translate("winnow::ui::ModelNames", "Opened from its place");
   }
   return {};
 }

@@ -9,6 +9,7 @@
 #include <set>
 
 #include "app/hub/hub_name.h"
+#include "app/models/memory_speed.h"
 #include "engine/api/model_kinds.h"
 #include "tests/support/source_folder.h"
 
@@ -91,6 +92,49 @@ TEST(KnownModels, TheBestThatSeesIsTheLargestThatFits) {
   }
   EXPECT_EQ(bestThatSees(models, {kGib / 4}), nullptr);
   EXPECT_TRUE(knownModels(QStringLiteral("/nowhere")).empty());
+}
+
+// 0.75 words a token, 0.6 of what reading alone does: with 20 GB a second 9 GB of words, by 3 GB 3 words, by 1 GB 9.
+TEST(KnownModels, WordsASecondFollowFromWhatATokenReads) {
+  KnownModel model;
+  model.sight = Sight::kVideos;
+  model.downloadBytes = 3'000'000'000;
+  MachineMemory memory{64 * kGib, 0, 20e9};
+  EXPECT_NEAR(wordsPerSecond(model, memory).value(), 3.0, 1e-9);
+  model.activeBytes = 1'000'000'000;
+  EXPECT_NEAR(wordsPerSecond(model, memory).value(), 9.0, 1e-9) << "a mixture of experts";
+  // 64 frames of 200 tokens and 512 of text, 100 kB each: 1.3312 GB, a fifth of which is kept.
+  model.tokensPerFrame = 200;
+  model.kvBytesPerToken = 100'000;
+  EXPECT_NEAR(wordsPerSecond(model, memory).value(), 9.0 / (1.0 + 0.26624), 1e-6);
+  EXPECT_FALSE(wordsPerSecond(model, {64 * kGib, 0, 0.0})) << "nobody has measured";
+  EXPECT_FALSE(wordsPerSecond(model, {64 * kGib, 24 * kGib, 20e9})) << "the GPU answers";
+  EXPECT_TRUE(wordsPerSecond(model, {64 * kGib, kGib, 20e9})) << "which has no room for it";
+}
+
+TEST(KnownModels, TheBestWithoutAGpuIsTheLargestThatAnswersSoon) {
+  const std::vector<KnownModel> models = knownModels(resources());
+  const auto best = [&](double gigabytesPerSecond) { return bestThatSees(models, {64 * kGib, 0, gigabytesPerSecond * 1e9}); };
+  for (const double speed : {4.0, 10.0, 20.0, 60.0}) {
+    const MachineMemory memory{64 * kGib, 0, speed * 1e9};
+    const KnownModel* offered = best(speed);
+    ASSERT_NE(offered, nullptr);
+    EXPECT_GE(wordsPerSecond(*offered, memory).value(), kReadableWordsPerSecond) << offered->name.toStdString();
+    for (const KnownModel& each : models) {
+      const bool larger = each.sight == Sight::kVideos && each.downloadBytes > offered->downloadBytes;
+      EXPECT_FALSE(larger && wordsPerSecond(each, memory).value() >= kReadableWordsPerSecond) << each.name.toStdString() << " at " << speed;
+    }
+  }
+  EXPECT_GT(best(60.0)->downloadBytes, best(4.0)->downloadBytes);
+  EXPECT_EQ(best(0.5)->name, QStringLiteral("SmolVLM2 256M Video")) << "none is fast enough: the fastest";
+  EXPECT_EQ(best(0.0), bestThatSees(models, {64 * kGib})) << "not measured: the largest that fits";
+}
+
+// Any machine that runs this reads more than a tenth of a gigabyte a second, and none more than ten terabytes.
+TEST(MemorySpeed, IsThatOfAMachine) {
+  const double speed = memoryBytesPerSecond();
+  EXPECT_GT(speed, 1e8);
+  EXPECT_LT(speed, 1e13);
 }
 
 TEST(KnownModels, OnAGpuTheBestIsTheLargestThatFitsThere) {

@@ -71,6 +71,37 @@ TEST_F(ModelShelfTest, ListsWhatAModelIsAndWhyOneCannotBeRead) {
   EXPECT_FALSE(damaged->fault.empty());
 }
 
+// What is opened by its path lies in no folder that is looked into.
+TEST_F(ModelShelfTest, WhatIsOpenedFromElsewhereIsListedOnce) {
+  const QString elsewhere = at(QStringLiteral("mine"));
+  ASSERT_TRUE(QFile::link(QString::fromStdString(source_folder()) + QStringLiteral("/resources/demo/model"), elsewhere));
+  ASSERT_TRUE(QFile::remove(demo()));
+  shelf->setOpened({{ModelOrigin::kOpened, elsewhere},
+                    {ModelOrigin::kOpened, at(QStringLiteral("gone.gguf"))},
+                    {ModelOrigin::kOpened, at(QStringLiteral("models/damaged.gguf"))},
+                    {ModelOrigin::kDemo, elsewhere}});
+  ASSERT_TRUE(look());
+  ASSERT_EQ(shelf->models().size(), 2u) << "one gone, one found already, one twice";
+  const ListedModel* model = listed(elsewhere);
+  ASSERT_NE(model, nullptr);
+  EXPECT_EQ(model->found.origin, ModelOrigin::kOpened);
+  EXPECT_EQ(model->found.name, QStringLiteral("mine"));
+  EXPECT_TRUE(model->summary.has_value());
+  EXPECT_GT(model->found.bytes, 1'000'000);
+}
+
+TEST_F(ModelShelfTest, WhatItMeasuresIsToldWithTheMemory) {
+  EXPECT_TRUE(shelf->isMeasured()) << "nobody measures";
+  ModelPlaces places{{}, at(QStringLiteral("data")), {.bytes = qint64{8} << 30}, {}, [] { return 20e9; }};
+  shelf = std::make_unique<ModelShelf>(places);
+  EXPECT_FALSE(shelf->isMeasured());
+  bool told = false;
+  QObject::connect(shelf.get(), &ModelShelf::memoryChanged, [&told] { told = true; });
+  ASSERT_TRUE(waitUntil([&told] { return told; }));
+  EXPECT_TRUE(shelf->isMeasured());
+  EXPECT_EQ(shelf->memory().bytesPerSecond, 20e9);
+}
+
 TEST_F(ModelShelfTest, AGpuThatIsFoundLaterIsToldOnce) {
   ASSERT_TRUE(look());
   int told = 0;

@@ -134,14 +134,14 @@ TEST_F(ModelsDialogTest, SaysOfEachModelWhetherItFitsTheGpu) {
   const auto says = [this](const QString& key, const char* part) {
     EXPECT_TRUE(lines(toGet(key)).contains(QLatin1String(part))) << part << " in " << lines(toGet(key)).toStdString();
   };
-  says(kSees, "Fits: needs about 7.4 GB of 16.0 GB of memory. The largest of these that sees videos here.");
+  says(kSees, "Fits: needs about 7.4 GB of 16.0 GB of memory. The best of these that sees videos here.");
   m_shelf->setGpuBytes(8'500'000'000);
   says(kSees, "Fits memory, but with its cache not the GPU (8.5 GB): needs about 7.4 GB of 16.0 GB.");
   says(kReads, "Fits the GPU: needs about 2.0 GB of its 8.5 GB.");
   says(kHuge, "Does not fit: needs about 66.6 GB, and this computer has 16.0 GB of memory and a GPU with 8.5 GB.");
   EXPECT_TRUE(lines(page()->here()->cards().front()).contains(QStringLiteral("Fits the GPU: needs about "))) << "the other page, too";
   m_shelf->setGpuBytes(24'000'000'000);
-  says(kSees, "Fits the GPU: needs about 8.1 GB of its 24.0 GB. The largest of these that sees videos here.");
+  says(kSees, "Fits the GPU: needs about 8.1 GB of its 24.0 GB. The best of these that sees videos here.");
 }
 
 TEST_F(ModelsDialogTest, AModelIsCheckedAndRemovedAfterAQuestion) {
@@ -190,7 +190,7 @@ TEST_F(ModelsDialogTest, KnownModelsSayWhatTheyNeedAndWhyOneDoesNotFit) {
   EXPECT_TRUE(m_running.isEmpty()) << "nothing asks the network by itself";
   const QString sees = lines(toGet(kSees));
   for (const char* part : {"Sees 8B", "sees videos and images", "6.2 GB", "licence: Apache-2.0", "hub.example/owner/Sees-8B-GGUF",
-                           "The largest of these that sees videos here."})
+                           "The best of these that sees videos here."})
     EXPECT_TRUE(sees.contains(QLatin1String(part))) << part << " in " << sees.toStdString();
   EXPECT_TRUE(lines(toGet(kHuge)).contains(QStringLiteral("Does not fit: needs about 66.6 GB, and this computer has 16.0 GB")))
       << lines(toGet(kHuge)).toStdString();
