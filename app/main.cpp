@@ -5,6 +5,7 @@
 #include <QDir>
 #include <QFile>
 #include <QUrl>
+#include <algorithm>
 
 #include "app/bootstrap/initial_state.h"
 #include "app/bootstrap/live_clips.h"
@@ -23,6 +24,7 @@
 #include "app/engine_source/in_process_option.h"
 #include "app/gpu/gpu_library_fetch.h"
 #include "app/gpu/gpu_probe.h"
+#include "app/hub/hub_cache.h"
 #include "app/media/media_opener.h"
 #include "app/media_process/process_media_reader.h"
 #include "app/models/known_models.h"
@@ -126,25 +128,50 @@ int main(int argc, char** argv) {
   };
 
   app::ModelShelf shelf(app::ModelPlaces::standard(folders.data, {.bytes = app::memoryBytes()}));
-  const auto fitting = [&shelf](const app::HubName& name) { return app::HubRequest::of(name, shelf.memory().largest()); };
+  const app::HubPlace hubPlace = app::HubPlace::fromEnvironment();
+  // Asked only when the hub wants one: the desktop may ask its user first.
+  const auto typedToken = [&keys, endpoint = hubPlace.endpoint.toStdString()](const InterruptToken& interrupt) {
+    try {
+      return QByteArray::fromStdString(keys.find(app::serverAddressOf(endpoint), interrupt));
+    } catch (const Exception&) {
+      return QByteArray();
+    }
+  };
+  const auto fitting = [&shelf, typedToken](const app::HubName& name) {
+    app::HubRequest request = app::HubRequest::of(name, shelf.memory().largest());
+    request.typedToken = typedToken;
+    return request;
+  };
   const std::vector<app::KnownModel> known = app::knownModels(app::resourceFolder());
   const auto seeing = [&]() -> std::optional<ui::OfferedModel> {
+    if (!shelf.isMeasured()) return std::nullopt;
     const app::KnownModel* best = app::bestThatSees(known, shelf.memory());
     if (best == nullptr) return std::nullopt;
     return ui::seeingOffer(*best, shelf.memory(), fitting({best->repository, {}}));
   };
-  const ui::HubModels hub{known, QUrl(app::HubPlace::fromEnvironment().endpoint).host(),
-                          [&fitting](const app::HubName& name) -> std::unique_ptr<app::ModelDownload> {
-                            return std::make_unique<app::HubDownload>(fitting(name));
-                          },
-                          [&folders] { return app::unfinishedDownloads(folders.data); },
-                          [&folders](const QStringList& names) { app::noteUnfinishedDownloads(folders.data, names); }};
+  const auto unfinished = [&folders, &hubPlace] {
+    std::vector<app::QueuedDownload> downloads = app::unfinishedDownloads(folders.data);
+    for (app::QueuedDownload& each : downloads) {
+      const std::optional<app::HubName> name = app::readHubName(each.key);
+      if (name) each.come = std::min(each.toCome, app::HubCache(hubPlace.cache, name->repository).incompleteBytes());
+    }
+    return downloads;
+  };
+  const ui::HubModels hub{
+      known,
+      QUrl(hubPlace.endpoint).host(),
+      [&fitting](const app::HubName& name) -> std::unique_ptr<app::ModelDownload> {
+        return std::make_unique<app::HubDownload>(fitting(name));
+      },
+      unfinished,
+      [&folders](const std::vector<app::QueuedDownload>& downloads) { app::noteUnfinishedDownloads(folders.data, downloads); },
+      &keys,
+      hubPlace.endpoint.toStdString()};
 
   app::GpuProbe gpuProbe(app::GpuPlaces::standard(folders.data));
   QObject::connect(&gpuProbe, &app::GpuProbe::used, &shelf, [&shelf](const app::GpuFacts& facts) { shelf.setGpuBytes(facts.bytes); });
   // Few machines have a GPU that lacks them: read where one does.
   const auto libraries = [] { return app::gpuLibraries(app::resourceFolder()); };
-    if (!shelf.isMeasured()) return std::nullopt;
   const ui::GpuService gpu{gpuProbe, [&] { return libraries().bytes(); },
                            [&] {
                              const app::GpuLibraries wanted = libraries();

@@ -9,6 +9,9 @@ struct DownloadQueue::Entry {
   QueuedDownload shown;
   Make make;
   std::unique_ptr<ModelDownload> download;  // while it runs
+  bool lookedUp = false;                    // since it was asked for
+  bool early = false;                       // it runs before its turn, to be looked up
+  qint64 firstCome = -1;                    // what had come when it began; below 0: it has not
   DownloadSpeed speed;
 };
 
@@ -21,15 +24,20 @@ void DownloadQueue::add(const QString& key, const QString& name, const Make& mak
   resume(key);
 }
 
-void DownloadQueue::addPaused(const QString& key, const QString& name, const Make& make) {
-  if (entryOf(key) == nullptr) entryFor(key, name, make).shown.state = QueuedDownload::State::kPaused;
-  Q_EMIT changed(key);
+void DownloadQueue::restore(const QueuedDownload& saved, const Make& make) {
+  if (entryOf(saved.key) == nullptr) {
+    QueuedDownload& shown = entryFor(saved.key, saved.name, make).shown;
+    shown = saved;
+    if (shown.state != QueuedDownload::State::kFailed) shown.state = QueuedDownload::State::kPaused;
+  }
+  Q_EMIT changed(saved.key);
 }
 
 void DownloadQueue::pause(const QString& key) {
   Entry* entry = entryOf(key);
   if (entry == nullptr || !entry->shown.onItsWay()) return;
   entry->download.reset();
+  entry->early = false;
   entry->shown.state = QueuedDownload::State::kPaused;
   Q_EMIT changed(key);
   startNext();
@@ -40,6 +48,7 @@ void DownloadQueue::resume(const QString& key) {
   if (entry == nullptr || entry->shown.onItsWay()) return;
   entry->shown.state = QueuedDownload::State::kWaiting;
   entry->shown.fault = {};
+  entry->lookedUp = false;
   Q_EMIT changed(key);
   startNext();
 }
@@ -82,12 +91,15 @@ DownloadQueue::Entry& DownloadQueue::entryFor(const QString& key, const QString&
 }
 
 void DownloadQueue::startNext() {
-  auto running = std::ranges::count_if(m_entries, [](const auto& entry) { return entry->download != nullptr; });
+  auto running = std::ranges::count_if(m_entries, [](const auto& entry) { return entry->download != nullptr && !entry->early; });
   for (const auto& entry : m_entries) {
-    if (running >= kAtOnce) return;
-    if (entry->shown.state != QueuedDownload::State::kWaiting) continue;
-    start(*entry);
-    ++running;
+    const bool waits = entry->shown.state == QueuedDownload::State::kWaiting;
+    const bool turn = running < kAtOnce;
+    if (!waits && !entry->early) continue;
+    if (waits && !turn && entry->lookedUp) continue;
+    entry->early = !turn;
+    running += turn ? 1 : 0;
+    if (waits) start(*entry);
   }
 }
 
@@ -95,6 +107,7 @@ void DownloadQueue::start(Entry& entry) {
   entry.shown.state = QueuedDownload::State::kRunning;
   entry.shown.progress = {};
   entry.speed = {};
+  entry.firstCome = -1;
   entry.download = entry.make();
   connect(entry.download.get(), &ModelDownload::progressed, this,
           [this, &entry](const DownloadProgress& progress) { onProgress(entry, progress); });
@@ -125,12 +138,30 @@ void DownloadQueue::onProgress(Entry& entry, const DownloadProgress& progress) {
     entry.shown.toCome = progress.total;
     entry.shown.bytesPerSecond = entry.speed.bytesPerSecond();
     entry.shown.secondsLeft = entry.speed.secondsLeft(progress.total);
+    // The server has begun to send it: it may be had, and waits for its turn.
+    if (entry.firstCome < 0) entry.firstCome = progress.done;
+    if (entry.early && progress.done > entry.firstCome) {
+      const QString key = entry.shown.key;
+      QMetaObject::invokeMethod(
+          this, [this, key] { putBack(key); }, Qt::QueuedConnection);  // it is the one that speaks
+    }
   }
   Q_EMIT changed(entry.shown.key);
 }
 
+void DownloadQueue::putBack(const QString& key) {
+  Entry* entry = entryOf(key);
+  if (entry == nullptr || entry->download == nullptr || !entry->early) return;  // its turn has come meanwhile
+  entry->download.reset();
+  entry->early = false;
+  entry->lookedUp = true;
+  entry->shown.state = QueuedDownload::State::kWaiting;
+  Q_EMIT changed(key);
+}
+
 void DownloadQueue::end(Entry& entry, QueuedDownload::State state) {
   entry.download.release()->deleteLater();  // it is the one that speaks
+  entry.early = false;
   entry.shown.state = state;
   Q_EMIT changed(entry.shown.key);
   startNext();

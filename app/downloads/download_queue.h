@@ -1,4 +1,5 @@
-// Models on their way: two at once, the others wait their turn. Each can be paused, taken up again, and given up.
+// Models on their way: two come at once, the others wait. What is asked for is looked up at once all the same, so that a name that does not
+// exist is refused while others come. Each can be paused, taken up again, and given up.
 //
 // Made by the window; its first screen and its page of models show the same downloads. What has come of one stays on the disk whatever
 // happens to it here. Nothing asks the network before add() or resume(). Errors: failed(), and QueuedDownload::fault. Threads: the UI
@@ -45,8 +46,8 @@ class DownloadQueue : public QObject {
 
   // One that is there already is taken up again.
   void add(const QString& key, const QString& name, const Make& make);
-  // Of an earlier start of the program: paused.
-  void addPaused(const QString& key, const QString& name, const Make& make);
+  // Of an earlier start of the program, as it was then; paused, if it had not failed.
+  void restore(const QueuedDownload& saved, const Make& make);
   void pause(const QString& key);
   void resume(const QString& key);
   void remove(const QString& key);
@@ -67,6 +68,7 @@ class DownloadQueue : public QObject {
   void startNext();
   void start(Entry& entry);
   void onProgress(Entry& entry, const DownloadProgress& progress);
+  void putBack(const QString& key);
   void end(Entry& entry, QueuedDownload::State state);
 
   std::vector<std::unique_ptr<Entry>> m_entries;

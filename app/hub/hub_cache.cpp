@@ -48,6 +48,13 @@ QString HubCache::snapshot(const QString& commit) const { return m_folder + QStr
 
 QString HubCache::blob(const HubFile& file) const { return m_folder + QStringLiteral("/blobs/") + QString::fromLatin1(file.hash); }
 
+qint64 HubCache::incompleteBytes() const {
+  qint64 bytes = 0;
+  const QDir blobs(m_folder + QStringLiteral("/blobs"));
+  for (const QFileInfo& part : blobs.entryInfoList({QStringLiteral("*.incomplete")}, QDir::Files)) bytes += part.size();
+  return bytes;
+}
+
 QString HubCache::incomplete(const HubFile& file) const { return blob(file) + QStringLiteral(".incomplete"); }
 
 QString HubCache::reference() const {

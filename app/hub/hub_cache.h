@@ -27,6 +27,8 @@ class HubCache {
   QString snapshot(const QString& commit) const;
   QString blob(const HubFile& file) const;
   QString incomplete(const HubFile& file) const;
+  // Bytes of files that have not come whole, as the last try left them.
+  qint64 incompleteBytes() const;
   // The commit that "main" was at when it was fetched last; empty: never.
   QString reference() const;
   // The files of that commit that are here with all their bytes, by the names and hashes of their blobs.

@@ -16,6 +16,9 @@ struct HubRequest {
   HubPlace place;
   DownloadSource source;
   qint64 memoryBytes = 0;  // of this machine or its GPU, whichever has more; 0: not known
+  // A token that was typed, where the hub wants one or another one than the environment's; empty: there is none. Asked on the download's
+  // thread, and waits. Null: nobody is asked.
+  std::function<QByteArray(const InterruptToken&)> typedToken = nullptr;
 
   // As the environment says.
   static HubRequest of(const HubName& name, qint64 memoryBytes);

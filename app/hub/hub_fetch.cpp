@@ -46,6 +46,7 @@ HubFetch::HubFetch(HubRequest request, const InterruptToken& interrupt)
     : DownloadSteps(request.name.text(), request.place.cache, interrupt),
       m_request(std::move(request)),
       m_cache(m_request.place.cache, m_request.name.repository),
+      m_token(m_request.place.token),
       m_room(this) {
   connect(&m_room, &QTimer::timeout, this, [this] { run([this] { watchRoom(); }); });
 }
@@ -93,14 +94,14 @@ QUrl HubFetch::fileAddress(const HubFile& file) const {
 }
 
 void HubFetch::askPage(const QUrl& address, const QString& name, void (HubFetch::*read)()) {
-  FetchTarget target{address, name, m_request.place.token};
+  FetchTarget target{address, name, m_token};
   target.bytes = kMostAnswerBytes;
   m_page = std::make_unique<AddressFetch>(*m_client, m_request.source, target);
   connect(m_page.get(), &AddressFetch::waiting, this, [this](int seconds) { tell(DownloadStage::kWaiting, 0, seconds); });
   connect(m_page.get(), &AddressFetch::finished, this, [this, read] { run([this, read] { (this->*read)(); }); });
   connect(m_page.get(), &AddressFetch::failed, this, [this](const DownloadFault& fault) {
     run([this, &fault] {
-      if (fault.problem != DownloadProblem::kNoNetwork || !finishWithStored()) throw DownloadError(hubFault(fault));
+      if (fault.problem != DownloadProblem::kNoNetwork || !finishWithStored()) endOrAskAgain(fault);
     });
   });
   m_page->begin();
@@ -216,7 +217,7 @@ void HubFetch::startTransfer(const HubFile& file) {
     m_come.push_back(file);
     return;
   }
-  FetchTarget target{fileAddress(file), file.path, m_request.place.token, &transfer->part, file.bytes};
+  FetchTarget target{fileAddress(file), file.path, m_token, &transfer->part, file.bytes};
   if (file.kind == BlobHash::kSha256) target.linkedHash = file.hash;
   transfer->fetch = std::make_unique<AddressFetch>(*m_client, m_request.source, target);
   AddressFetch* fetch = transfer->fetch.get();
@@ -225,7 +226,7 @@ void HubFetch::startTransfer(const HubFile& file) {
   connect(fetch, &AddressFetch::progressed, this, &HubFetch::tellCome);
   connect(fetch, &AddressFetch::waiting, this, [this](int seconds) { tell(DownloadStage::kWaiting, 0, seconds); });
   connect(fetch, &AddressFetch::finished, this, [this, raw] { run([this, raw] { endTransfer(raw); }); });
-  connect(fetch, &AddressFetch::failed, this, [this](const DownloadFault& fault) { fail(hubFault(fault)); });
+  connect(fetch, &AddressFetch::failed, this, [this](const DownloadFault& fault) { run([&] { endOrAskAgain(fault); }); });
   fetch->begin();
 }
 
@@ -295,16 +296,30 @@ void HubFetch::publish() {
   finish(m_selection.opened.isEmpty() ? snapshot : snapshot + QLatin1Char('/') + m_selection.opened);
 }
 
+// Everything anew with the token that was typed, if the hub wants one: a file may be refused whose repository was shown.
+void HubFetch::endOrAskAgain(const DownloadFault& fault) {
+  const bool wanted = fault.status == kUnauthorised || fault.status == kForbidden;
+  const bool asks = wanted && m_request.typedToken && !std::exchange(m_askedTyped, wanted);
+  const QByteArray typed = asks ? m_request.typedToken(interrupt()) : QByteArray();
+  if (typed.isEmpty()) throw DownloadError(hubFault(fault));
+  m_token = typed;
+  giveUp();
+  m_tree.clear();
+  m_pages = 0;
+  m_come.clear();
+  askRevision();
+}
+
 // What a status means on the hub.
 DownloadFault HubFetch::hubFault(DownloadFault fault) const {
   const QString page = m_request.place.endpoint + QLatin1Char('/') + m_request.name.repository;
   if (fault.code == "GatedRepo" && (fault.status == kUnauthorised || fault.status == kForbidden)) {
-    fault.problem = m_request.place.token.isEmpty() ? DownloadProblem::kNeedsToken : DownloadProblem::kGated;
+    fault.problem = m_token.isEmpty() ? DownloadProblem::kNeedsToken : DownloadProblem::kGated;
     fault.subject = page;
   } else if (fault.status == kUnauthorised) {
     fault.problem = DownloadProblem::kNoSuchModel;
     fault.subject = m_request.name.repository;
-    fault.reason = m_request.place.token.isEmpty() ? QStringLiteral("no token was sent") : QStringLiteral("the token was not accepted");
+    fault.reason = m_token.isEmpty() ? QStringLiteral("no token was sent") : QStringLiteral("the token was not accepted");
   } else if (fault.status == kForbidden) {
     fault.problem = DownloadProblem::kGated;
     fault.subject = page;

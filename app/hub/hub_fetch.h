@@ -48,6 +48,7 @@ class HubFetch final : public DownloadSteps {
   void publish();
   bool finishWithStored();
   void tellCome();
+  void endOrAskAgain(const DownloadFault& fault);
   DownloadFault hubFault(DownloadFault fault) const;
   QUrl apiAddress(const QString& path) const;
   QUrl fileAddress(const HubFile& file) const;
@@ -56,6 +57,8 @@ class HubFetch final : public DownloadSteps {
 
   const HubRequest m_request;
   const HubCache m_cache;
+  QByteArray m_token;         // empty: none is known
+  bool m_askedTyped = false;  // for one that was typed
   QString m_commit;
   QString m_gguf;  // architecture, as the hub says
   std::vector<HubFile> m_tree;

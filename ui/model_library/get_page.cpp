@@ -7,7 +7,10 @@
 #include <QVBoxLayout>
 #include <algorithm>
 #include <optional>
+#include <string>
 
+#include "app/remote/key_ring.h"
+#include "app/remote/server_key.h"
 #include "ui/model_library/card_list.h"
 #include "ui/model_library/library_words.h"
 #include "ui/model_library/model_card.h"
@@ -21,6 +24,13 @@ namespace {
 
 using State = app::QueuedDownload::State;
 constexpr char kStateProperty[] = "winnowState";  // of a download's card: what its buttons are of
+
+bool wantsToken(const app::DownloadFault& fault) {
+  using app::DownloadProblem;
+  constexpr int kUnauthorised = 401;  // a hub says that it has no such model where one may not see it
+  return fault.problem == DownloadProblem::kNeedsToken || fault.problem == DownloadProblem::kGated ||
+         (fault.problem == DownloadProblem::kNoSuchModel && fault.status == kUnauthorised);
+}
 
 QLabel* heading(const QString& text) {
   auto* label = new QLabel(text);
@@ -46,6 +56,12 @@ GetPage::GetPage(app::ModelShelf& shelf, app::DownloadQueue& queue, const HubMod
   get->setAccessibleName(tr("Get the model of that name"));
   row->addWidget(m_typed, 1);
   row->addWidget(get);
+  auto* token = new QPushButton(tr("Token…"));
+  token->setAutoDefault(false);
+  token->setToolTip(tr("For models that %1 shows to some people only").arg(m_hub.host));
+  token->setVisible(m_hub.keys != nullptr);
+  row->addWidget(token);
+  connect(token, &QPushButton::clicked, this, &GetPage::openToken);
   column->addLayout(row);
   m_hint = new QLabel;
   m_hint->setWordWrap(true);
@@ -53,6 +69,7 @@ GetPage::GetPage(app::ModelShelf& shelf, app::DownloadQueue& queue, const HubMod
   setTextRole(m_hint, TextRole::kCaption);
   setMuted(m_hint);
   column->addWidget(m_hint);
+  buildToken(*column);
   m_onItsWay = heading(tr("Downloads"));
   column->addWidget(m_onItsWay);
   m_downloads = new CardList;
@@ -95,6 +112,69 @@ void GetPage::getTyped() {
   }
   m_typed->clear();
   get(*name, name->text());
+}
+
+// ---- a token --------------------------------------------------------------------------------------------------------------------------
+
+void GetPage::buildToken(QVBoxLayout& column) {
+  m_tokenBox = new QWidget;
+  auto* box = new QVBoxLayout(m_tokenBox);
+  setMargins(box, 0, 4, 0, 4);
+  setSpacing(box, 6);
+  auto* row = new QHBoxLayout;
+  setSpacing(row, 8);
+  m_token = new QLineEdit;
+  m_token->setEchoMode(QLineEdit::Password);
+  m_token->setPlaceholderText(tr("A token of your account, hf_…"));
+  m_token->setAccessibleName(tr("A token of your account at %1").arg(m_hub.host));
+  auto* keep = new QPushButton(tr("Use it"));
+  keep->setAutoDefault(false);
+  keep->setAccessibleName(tr("Use this token"));
+  row->addWidget(m_token, 1);
+  row->addWidget(keep);
+  box->addLayout(row);
+  m_tokenSaid =
+      new QLabel(tr("Your desktop’s key store keeps it, if there is one. It is sent to %1 only. HF_TOKEN is tried first where it is set.")
+                     .arg(m_hub.host));
+  m_tokenSaid->setWordWrap(true);
+  m_tokenSaid->setTextFormat(Qt::PlainText);
+  setTextRole(m_tokenSaid, TextRole::kCaption);
+  setMuted(m_tokenSaid);
+  box->addWidget(m_tokenSaid);
+  m_tokenBox->hide();
+  column.addWidget(m_tokenBox);
+  connect(m_token, &QLineEdit::returnPressed, this, &GetPage::takeToken);
+  connect(keep, &QPushButton::clicked, this, &GetPage::takeToken);
+  if (m_hub.keys == nullptr) return;
+  const auto say = [this](const QString& text) {
+    if (m_asksStore) m_tokenSaid->setText(text);
+    m_asksStore = false;
+  };
+  connect(m_hub.keys, &app::KeyRing::kept, this, [say] { say(tr("Your desktop’s key store keeps the token.")); });
+  connect(m_hub.keys, &app::KeyRing::notKept, this,
+          [say] { say(tr("The token is used until Winnow ends: there is no key store that keeps it.")); });
+}
+
+QString GetPage::tokenSaid() const { return m_tokenSaid->text(); }
+
+void GetPage::openToken() {
+  m_tokenBox->show();
+  m_token->setFocus();
+}
+
+void GetPage::takeToken() {
+  const std::string token = m_token->text().trimmed().toStdString();
+  if (!app::isServerKey(token)) {
+    m_tokenSaid->setText(tr("A token has no spaces and no letters beyond English ones."));
+    return m_token->setFocus();
+  }
+  m_token->clear();
+  m_asksStore = true;
+  m_tokenSaid->setText(tr("The token is used from now on. Asking your desktop’s key store…"));
+  m_hub.keys->keep(app::serverAddressOf(m_hub.endpoint), token);
+  for (const app::QueuedDownload& download : m_queue.downloads()) {
+    if (download.state == State::kFailed && wantsToken(download.fault)) m_queue.resume(download.key);
+  }
 }
 
 void GetPage::get(const app::HubName& name, const QString& shown) {
@@ -143,6 +223,8 @@ void GetPage::fillDownloadButtons(ModelCard& card, const app::QueuedDownload& do
   } else if (download.onItsWay()) {
     connect(card.addButton(tr("Pause")), &QPushButton::clicked, this, [this, key] { m_queue.pause(key); });
   } else {
+    if (download.state == State::kFailed && wantsToken(download.fault) && m_hub.keys != nullptr)
+      connect(card.addButton(tr("Enter a token…")), &QPushButton::clicked, this, &GetPage::openToken);
     const QString again = download.state == State::kFailed ? tr("Try again") : tr("Resume");
     connect(card.addButton(again), &QPushButton::clicked, this, [this, key] { m_queue.resume(key); });
   }

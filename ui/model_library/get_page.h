@@ -11,7 +11,7 @@
 
 class QLabel;
 class QLineEdit;
-class QPushButton;
+class QVBoxLayout;
 
 namespace winnow::ui {
 
@@ -25,12 +25,17 @@ class GetPage : public QWidget {
 
   std::vector<ModelCard*> cards() const;  // the downloads', then the known ones'
   QLineEdit* typed() const { return m_typed; }
+  QLineEdit* token() const { return m_token; }
+  QString tokenSaid() const;  // what becomes of it
 
  Q_SIGNALS:
   void openRequested(const QString& path, const QString& name);
 
  private:
   void getTyped();
+  void buildToken(QVBoxLayout& column);
+  void openToken();
+  void takeToken();
   void get(const app::HubName& name, const QString& shown);
   void fillDownloads();
   void fillDownload(ModelCard& card, const app::QueuedDownload& download);
@@ -45,7 +50,11 @@ class GetPage : public QWidget {
   const HubModels& m_hub;
   QLineEdit* m_typed;
   QLabel* m_hint;
-  QLabel* m_onItsWay;  // the heading of the downloads
+  QWidget* m_tokenBox = nullptr;  // for models that are not for everybody
+  QLineEdit* m_token = nullptr;
+  QLabel* m_tokenSaid = nullptr;
+  bool m_asksStore = false;  // whether it keeps what was typed
+  QLabel* m_onItsWay;        // the heading of the downloads
   CardList* m_downloads;
   CardList* m_known;
 };

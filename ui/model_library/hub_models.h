@@ -4,14 +4,19 @@
 #pragma once
 
 #include <QString>
-#include <QStringList>
 #include <functional>
 #include <memory>
+#include <string>
 #include <vector>
 
+#include "app/downloads/download_queue.h"
 #include "app/downloads/model_download.h"
 #include "app/hub/hub_name.h"
 #include "app/models/known_models.h"
+
+namespace winnow::app {
+class KeyRing;
+}
 
 namespace winnow::ui {
 
@@ -19,8 +24,10 @@ struct HubModels {
   std::vector<app::KnownModel> known;
   QString host;  // of the hub
   std::function<std::unique_ptr<app::ModelDownload>(const app::HubName&)> make;
-  std::function<QStringList()> unfinished;  // as it was typed
-  std::function<void(const QStringList&)> noteUnfinished;
+  std::function<std::vector<app::QueuedDownload>()> unfinished;  // keys: as they were typed
+  std::function<void(const std::vector<app::QueuedDownload>&)> noteUnfinished;
+  app::KeyRing* keys = nullptr;  // where a token for models that are not for everybody is kept; null: none can be typed
+  std::string endpoint{};        // whose token it is
 };
 
 }  // namespace winnow::ui

@@ -54,32 +54,32 @@ void ModelSupply::offerSeeing() {
 
 // What an earlier start had on its way, killed or not.
 void ModelSupply::takeUp() {
-  m_noted = m_services.hub->unfinished ? m_services.hub->unfinished() : QStringList();
-  for (const QString& typed : m_noted) {
-    const std::optional<app::HubName> name = app::readHubName(typed);
+  if (m_services.hub->unfinished) m_noted = m_services.hub->unfinished();
+  for (app::QueuedDownload saved : m_noted) {
+    const std::optional<app::HubName> name = app::readHubName(saved.key);
     if (!name) continue;
     const auto known = std::ranges::find(m_services.hub->known, name->text(), &app::KnownModel::repository);
-    const QString shown = known != m_services.hub->known.end() ? known->name : name->text();
-    m_queue.addPaused(name->text(), shown, [make = m_services.hub->make, name = *name] { return make(name); });
+    saved.key = name->text();
+    saved.name = known != m_services.hub->known.end() ? known->name : name->text();
+    m_queue.restore(saved, [make = m_services.hub->make, name = *name] { return make(name); });
   }
 }
 
 void ModelSupply::noteUnfinished() {
-  QStringList names;
-  for (const app::QueuedDownload& download : m_queue.downloads()) {
-    if (download.state != app::QueuedDownload::State::kHere && app::readHubName(download.key)) names << download.key;
-  }
-  if (names == m_noted) return;
-  m_noted = names;
-  if (m_services.hub->noteUnfinished) m_services.hub->noteUnfinished(names);
+  using State = app::QueuedDownload::State;
+  std::vector<app::QueuedDownload> downloads = m_queue.downloads();
+  std::erase_if(downloads, [](const auto& each) { return each.state == State::kHere || !app::readHubName(each.key); });
+  // How far each is lies on the disk.
+  const auto same = [](const app::QueuedDownload& a, const app::QueuedDownload& b) {
+    return a.key == b.key && a.toCome == b.toCome && (a.state == State::kFailed) == (b.state == State::kFailed) &&
+           a.fault.problem == b.fault.problem;
+  };
+  if (std::ranges::equal(downloads, m_noted, same)) return;
+  m_noted = downloads;
+  if (m_services.hub->noteUnfinished) m_services.hub->noteUnfinished(downloads);
 }
 
 void ModelSupply::openPage() {
-  auto* page = new ModelsDialog({*m_services.shelf, m_queue, *m_services.hub}, m_session.model.folder(), m_window);
-  connect(page, &ModelsDialog::openRequested, this, [this](const QString& path, const QString& name) {
-    m_session.model.load(path, name);
-    Q_EMIT opened();
-  });
   std::vector<std::pair<app::ModelOrigin, QString>> places;
   for (const QString& place : m_services.settings.recentModelFolders()) {
     if (place != m_session.model.demoFolder() && !app::isServerAddress(place.toStdString()))
@@ -87,6 +87,11 @@ void ModelSupply::openPage() {
   }
   if (!m_session.model.demoFolder().isEmpty()) places.emplace_back(app::ModelOrigin::kDemo, m_session.model.demoFolder());
   m_services.shelf->setOpened(places);
+  auto* page = new ModelsDialog({*m_services.shelf, m_queue, *m_services.hub}, m_session.model.folder(), m_window);
+  connect(page, &ModelsDialog::openRequested, this, [this](const QString& path, const QString& name) {
+    m_session.model.load(path, name);
+    Q_EMIT opened();
+  });
   page->open();
 }
 

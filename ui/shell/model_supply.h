@@ -53,9 +53,9 @@ class ModelSupply : public QObject {
   ChatSession& m_session;
   QWidget* m_window;
   app::DownloadQueue m_queue;
-  ModelFetch* m_text = nullptr;    // offered; null: none is
-  ModelFetch* m_seeing = nullptr;  // likewise
-  QStringList m_noted;             // last
+  ModelFetch* m_text = nullptr;              // offered; null: none is
+  ModelFetch* m_seeing = nullptr;            // likewise
+  std::vector<app::QueuedDownload> m_noted;  // last
 };
 
 }  // namespace winnow::ui

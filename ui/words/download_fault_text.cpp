@@ -22,10 +22,10 @@ void describeHubFault(const app::DownloadFault& fault, const QString& name, cons
   switch (fault.problem) {
     case DownloadProblem::kNoSuchModel:
       return say(tr("The hub has no model %1, or shows it to its owner only.").arg(subject),
-                 tr("Check the name. A private model needs HF_TOKEN."));
+                 tr("Check the name. A private model needs a token."));
     case DownloadProblem::kNeedsToken:
       return say(tr("The owner of %1 asks for an agreement.").arg(name),
-                 tr("Accept it at %1, then set HF_TOKEN to a token of your account and start Winnow again.").arg(subject));
+                 tr("Accept it at %1, then enter a token of your account under Model > Models….").arg(subject));
     case DownloadProblem::kGated:
       return say(tr("Your account may not download %1 yet.").arg(name), tr("Ask for access at %1, then try again.").arg(subject));
     case DownloadProblem::kNoSuchFile:

@@ -49,7 +49,7 @@ QString downloadWords(const app::QueuedDownload& download) {
     case State::kRunning:
       return runningWords(download);
     case State::kWaiting:
-      return tr("Waits for its turn: two are downloaded at once.");
+      return tr("Waiting: two at a time.");
     case State::kPaused:
       return download.come > 0 ? tr("Paused.") + QLatin1Char(' ') + comeWords(download) : tr("Paused.");
     case State::kFailed:

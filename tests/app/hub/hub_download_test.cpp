@@ -161,6 +161,56 @@ TEST_F(HubDownloadTest, TheTokenGoesToTheEndpointAlone) {
   for (const LoopbackServer::Request& each : served.storage.requests) EXPECT_EQ(each.authorisation, "") << each.path.toStdString();
 }
 
+// A gated repository may be shown to everybody, and its files to those who have agreed.
+TEST_F(HubDownloadTest, ATokenThatWasTypedIsSentOnceTheHubWantsOne) {
+  int asked = 0;
+  const auto gate = [&](ServedFile& file) {
+    file.refusals = 1;
+    file.refusal = 401;
+    file.refusalHeaders = "X-Error-Code: GatedRepo\r\n";
+  };
+  request = served.request(cache());
+  request->typedToken = [&asked](const InterruptToken&) {
+    ++asked;
+    return QByteArray("hf_typed");
+  };
+  expectModel();
+  EXPECT_EQ(asked, 0) << "nobody wanted one, and the desktop asks its user";
+  for (ServedFile* gated : {&served.hub.files[served.revisionPath()], &served.resolved()}) {
+    QDir(cache()).removeRecursively();
+    served.hub.requests.clear();
+    asked = 0;
+    gate(*gated);
+    expectModel();
+    EXPECT_EQ(asked, 1);
+    EXPECT_EQ(served.hub.requests.front().authorisation, "");
+    EXPECT_EQ(served.hub.requests.back().authorisation, "Bearer hf_typed");
+    for (const LoopbackServer::Request& each : served.storage.requests) EXPECT_EQ(each.authorisation, "") << each.path.toStdString();
+  }
+}
+
+TEST_F(HubDownloadTest, ATypedTokenThatIsRefusedIsToldAndNotSentForEver) {
+  int asked = 0;
+  request = served.request(cache());
+  request->typedToken = [&asked](const InterruptToken&) {
+    ++asked;
+    return QByteArray("hf_old");
+  };
+  served.resolved().refusals = 1000;
+  served.resolved().refusal = 403;
+  served.resolved().refusalHeaders = "X-Error-Code: GatedRepo\r\n";
+  expectFault(DownloadProblem::kGated, "");
+  EXPECT_EQ(asked, 1);
+}
+
+TEST_F(HubDownloadTest, WhatHasComeIsCountedAfterAKill) {
+  const app::HubCache hub(cache(), served.repository);
+  EXPECT_EQ(hub.incompleteBytes(), 0);
+  write(incomplete(0), QByteArray(700, 'x'));
+  write(incomplete(1), QByteArray(28, 'x'));
+  EXPECT_EQ(hub.incompleteBytes(), 728);
+}
+
 TEST_F(HubDownloadTest, TwoFilesComeAtOnce) {
   for (const qsizetype index : {0, 2}) {
     served.stored(index).cutAfter = 10'000;

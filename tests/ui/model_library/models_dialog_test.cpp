@@ -40,7 +40,9 @@ class ModelsDialogTest : public WindowTest {
       return download;
     };
     m_hub.unfinished = [this] { return m_unfinished; };
-    m_hub.noteUnfinished = [this](const QStringList& names) { m_unfinished = names; };
+    m_hub.noteUnfinished = [this](const std::vector<app::QueuedDownload>& downloads) { m_unfinished = downloads; };
+    m_hub.keys = &m_keys;
+    m_hub.endpoint = "https://hub.example";
     m_modelFolders = {{app::ModelOrigin::kHuggingFace, at(QStringLiteral("hub"))},
                       {app::ModelOrigin::kOllama, at(QStringLiteral("ollama"))}};
     WindowTest::SetUp();
@@ -104,7 +106,7 @@ class ModelsDialogTest : public WindowTest {
   }
 
   QMap<QString, QPointer<ScriptedDownload>> m_running;
-  QStringList m_unfinished;
+  std::vector<app::QueuedDownload> m_unfinished;
 };
 
 const QString kSees = QStringLiteral("owner/Sees-8B-GGUF");
@@ -202,8 +204,11 @@ TEST_F(ModelsDialogTest, ADownloadIsPausedResumedCancelledAndTheThirdWaits) {
   press(toGet(kReads), QStringLiteral("Get"));
   press(toGet(kHuge), QStringLiteral("Get"));
   EXPECT_EQ(page()->tabs()->tabText(1), QStringLiteral("Get a model (3)"));
-  EXPECT_TRUE(toGet(kHuge)->note().startsWith(QStringLiteral("Waits for its turn"))) << toGet(kHuge)->note().toStdString();
-  EXPECT_FALSE(m_running.contains(kHuge));
+  EXPECT_EQ(toGet(kHuge)->note(), QStringLiteral("Contacting the server for Huge…")) << "it is looked up at once";
+  Q_EMIT m_running[kHuge]->progressed({DownloadStage::kDownloading, 0, 60'000'000'000});
+  Q_EMIT m_running[kHuge]->progressed({DownloadStage::kDownloading, 1000, 60'000'000'000});
+  ASSERT_TRUE(waitUntil([this] { return m_running[kHuge].isNull(); }));
+  EXPECT_EQ(toGet(kHuge)->note(), QStringLiteral("Waiting: two at a time."));
   Q_EMIT m_running[kSees]->progressed({DownloadStage::kDownloading, 1'000'000'000, 6'200'000'000});
   QTest::qWait(600);
   Q_EMIT m_running[kSees]->progressed({DownloadStage::kDownloading, 1'600'000'000, 6'200'000'000});
@@ -215,7 +220,7 @@ TEST_F(ModelsDialogTest, ADownloadIsPausedResumedCancelledAndTheThirdWaits) {
   press(toGet(kSees), QStringLiteral("Pause"));
   EXPECT_EQ(toGet(kSees)->note(), QStringLiteral("Paused. 1.6 GB of 6.2 GB already downloaded."));
   EXPECT_TRUE(m_running[kSees].isNull());
-  EXPECT_TRUE(m_running.contains(kHuge)) << "its turn";
+  EXPECT_FALSE(m_running[kHuge].isNull()) << "its turn";
   press(toGet(kHuge), QStringLiteral("Cancel"));
   press(toGet(kSees), QStringLiteral("Resume"));
   ASSERT_FALSE(m_running[kSees].isNull());
@@ -250,18 +255,94 @@ TEST_F(ModelsDialogTest, AnyModelComesByItsNameAndWhatIsNoneIsSaid) {
 TEST_F(ModelsDialogTest, WhatWasOnItsWayIsThereAfterAKill) {
   openToGet();
   press(toGet(kSees), QStringLiteral("Get"));
-  EXPECT_EQ(m_unfinished, QStringList{kSees});
+  ASSERT_EQ(m_unfinished.size(), 1u);
+  EXPECT_EQ(m_unfinished[0].key, kSees);
+  Q_EMIT m_running[kSees]->progressed({DownloadStage::kDownloading, 0, 98'000'000});
+  press(toGet(kReads), QStringLiteral("Get"));
+  Q_EMIT m_running[kReads]->failed({DownloadProblem::kGated, QStringLiteral("https://hub.example/owner/Reads-GGUF")});
   m_running.clear();
+  const std::vector<app::QueuedDownload> written = m_unfinished;
+  ASSERT_EQ(written.size(), 2u);
+  EXPECT_EQ(written[0].toCome, 98'000'000);
+  EXPECT_EQ(written[1].fault.problem, DownloadProblem::kGated);
   close();  // nothing is written at the end that a kill would not have left
+  m_unfinished = written;
+  m_unfinished[0].come = 70'000'000;  // as the parts on the disk say
   open();
   openToGet();
   EXPECT_TRUE(m_running.isEmpty()) << "it waits for a word";
   EXPECT_EQ(toGet(kSees)->title(), QStringLiteral("Sees 8B"));
-  EXPECT_EQ(toGet(kSees)->note(), QStringLiteral("Paused."));
+  EXPECT_EQ(toGet(kSees)->note(), QStringLiteral("Paused. 70 MB of 98 MB already downloaded."));
+  EXPECT_EQ(toGet(kSees)->findChild<QProgressBar*>()->value(), 71);
+  EXPECT_TRUE(toGet(kReads)->note().startsWith(QStringLiteral("Your account may not download Reads yet.")))
+      << toGet(kReads)->note().toStdString();
+  press(toGet(kReads), QStringLiteral("Cancel"));
   press(toGet(kSees), QStringLiteral("Resume"));
   ASSERT_TRUE(m_running.contains(kSees));
   Q_EMIT m_running[kSees]->finished(at(QStringLiteral("sees.gguf")));
-  EXPECT_TRUE(m_unfinished.isEmpty());
+  EXPECT_TRUE(m_unfinished.empty());
+}
+
+TEST_F(ModelsDialogTest, AMistypedNameIsRefusedWhileTwoOthersCome) {
+  openToGet();
+  press(toGet(kSees), QStringLiteral("Get"));
+  press(toGet(kReads), QStringLiteral("Get"));
+  QTest::keyClicks(page()->get()->typed(), QStringLiteral("owner/Mistyped"));
+  QTest::keyClick(page()->get()->typed(), Qt::Key_Return);
+  const QString mistyped = QStringLiteral("owner/Mistyped");
+  ASSERT_FALSE(m_running[mistyped].isNull());
+  Q_EMIT m_running[mistyped]->failed({DownloadProblem::kNoSuchModel, mistyped});
+  EXPECT_TRUE(toGet(mistyped)->note().startsWith(QStringLiteral("The hub has no model owner/Mistyped")))
+      << toGet(mistyped)->note().toStdString();
+  EXPECT_EQ(button(toGet(mistyped), QStringLiteral("Enter a token…")), nullptr) << "it would not help";
+}
+
+TEST_F(ModelsDialogTest, ATokenIsTypedKeptByTheDesktopAndTriedAtOnce) {
+  openToGet();
+  press(toGet(kReads), QStringLiteral("Get"));
+  app::DownloadFault fault{DownloadProblem::kNeedsToken, QStringLiteral("https://hub.example/owner/Reads-GGUF")};
+  fault.status = 401;
+  Q_EMIT m_running[kReads]->failed(fault);
+  EXPECT_TRUE(page()->get()->token()->isHidden() || !page()->get()->token()->isVisible());
+  press(toGet(kReads), QStringLiteral("Enter a token…"));
+  EXPECT_TRUE(page()->get()->token()->isVisible());
+  EXPECT_EQ(page()->focusWidget(), page()->get()->token());
+  EXPECT_EQ(page()->get()->token()->echoMode(), QLineEdit::Password);
+  QTest::keyClicks(page()->get()->token(), QStringLiteral("two words"));
+  QTest::keyClick(page()->get()->token(), Qt::Key_Return);
+  EXPECT_TRUE(page()->get()->tokenSaid().startsWith(QStringLiteral("A token has no spaces"))) << page()->get()->tokenSaid().toStdString();
+  page()->get()->token()->clear();
+  QTest::keyClicks(page()->get()->token(), QStringLiteral("hf_mine"));
+  QTest::keyClick(page()->get()->token(), Qt::Key_Return);
+  EXPECT_TRUE(page()->get()->token()->text().isEmpty());
+  EXPECT_FALSE(m_running[kReads].isNull()) << "what was refused for it is tried again";
+  ASSERT_TRUE(waitUntil([this] { return page()->get()->tokenSaid() == QStringLiteral("Your desktop’s key store keeps the token."); }));
+  EXPECT_EQ(m_desktopKeys->secret("https://hub.example"), "hf_mine");
+  m_desktopKeys->mood = FakeSecretService::Mood::kRefuses;
+  QTest::keyClicks(page()->get()->token(), QStringLiteral("hf_other"));
+  QTest::keyClick(page()->get()->token(), Qt::Key_Return);
+  EXPECT_TRUE(waitUntil([this] {
+    return page()->get()->tokenSaid() == QStringLiteral("The token is used until Winnow ends: there is no key store that keeps it.");
+  }));
+}
+
+// Its first page was empty beside the demo model and a file that were in use.
+TEST_F(ModelsDialogTest, WhatIsUsedFromElsewhereIsListedAndAnEmptyPageIsNotTheFirst) {
+  openPage();
+  EXPECT_TRUE(waitUntil([this] { return page()->tabs()->currentIndex() == 1; })) << "nothing is here";
+  page()->reject();
+  ASSERT_TRUE(waitUntil([this] { return page() == nullptr; }));
+  const QString mine = at(QStringLiteral("mine"));
+  ASSERT_TRUE(QFile::link(QString::fromStdString(source_folder()) + QStringLiteral("/resources/demo/model"), mine));
+  session().model.load(mine);
+  ASSERT_TRUE(waitUntil([&] { return session().model.state() == ui::ModelState::kReady && session().model.folder() == mine; }));
+  openPage();
+  ASSERT_TRUE(waitUntil([this] { return page()->here()->cards().size() == 1; }));
+  EXPECT_EQ(page()->tabs()->currentIndex(), 0);
+  const ui::ModelCard* only = page()->here()->cards().front();
+  EXPECT_EQ(only->title(), QStringLiteral("mine"));
+  EXPECT_TRUE(lines(only).contains(QStringLiteral("Opened from its place"))) << lines(only).toStdString();
+  EXPECT_EQ(only->buttonCount(), 1) << "it is its owner’s";
 }
 
 TEST_F(ModelsDialogTest, ADownloadGoesOnWithoutThePageAndANoticeOpensIt) {
