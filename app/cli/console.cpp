@@ -188,7 +188,7 @@ std::string makers_text(const CacheMakers& makers, const TurnFigures& figures) {
   asked.method = figures.method;
   asked.retention = figures.retention;
   if (text.empty()) return maker_text(asked);
-  return named ? text : text + " (" + maker_text(asked) + " for anything new)";
+  return named ? text : text + " (new files: " + maker_text(asked) + ")";
 }
 
 }  // namespace

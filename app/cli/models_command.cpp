@@ -27,6 +27,7 @@ using app::ModelOrigin;
 using nlohmann::ordered_json;
 
 constexpr int kThousand = 1000;
+constexpr int kTokensOfThousandWords = 1333;  // of English text
 
 const char* origin_name(ModelOrigin origin) {
   switch (origin) {
@@ -42,10 +43,10 @@ const char* origin_name(ModelOrigin origin) {
       return "Jan";
     case ModelOrigin::kGpt4All:
       return "GPT4All";
-  }
     case ModelOrigin::kDemo:
     case ModelOrigin::kOpened:
       break;  // lists of the window's
+  }
   return "";
 }
 
@@ -85,7 +86,7 @@ void print_listed(const ListedModel& model, const app::MachineMemory& memory) {
                                    : "sees images");
   if (summary.cache.context_tokens > 0) print_out(", context %lld tokens", static_cast<long long>(summary.cache.context_tokens));
   if (summary.cache.kv_bytes_per_token > 0)
-    print_out(", KV %s per 1,000 tokens", download_size(summary.cache.kv_bytes_per_token * kThousand).c_str());
+    print_out(", about %s for each 1,000 words read", download_size(summary.cache.kv_bytes_per_token * kTokensOfThousandWords).c_str());
   if (summary.cache.state_bytes > 0) print_out(", states %s", download_size(summary.cache.state_bytes).c_str());
   print_out("\n");
   if (!summary.runs) {

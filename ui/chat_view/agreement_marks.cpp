@@ -69,7 +69,8 @@ QString agreementShare(const Agreement& agreement) {
 }
 
 QString agreementText(const Agreement& agreement) {
-  return AgreementWords::tr("Agrees with the full cache: %1").arg(agreementShare(agreement));
+  if (agreement.top1 >= 1.0) return AgreementWords::tr("Same words as without compression");
+  return AgreementWords::tr("%1 the same as without compression").arg(agreementShare(agreement));
 }
 
 QString divergenceText(const Agreement& agreement) {

@@ -17,7 +17,7 @@ std::vector<WordRange> wordsOf(const QString& text);
 
 // The words at which the top choices differ, with both probabilities and the full cache's word as their notes.
 std::vector<TextMark> agreementMarks(const QString& text, const Agreement& agreement);
-// "Agrees with the full cache: 96.4 %"
+// "96.4 % the same as without compression"
 QString agreementText(const Agreement& agreement);
 // For tool tips: "KL divergence from the full cache: 0.012 nats per token"
 QString divergenceText(const Agreement& agreement);

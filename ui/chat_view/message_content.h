@@ -31,6 +31,7 @@ struct MessageMetrics {
   double ttftMs = 0.0;
   double tokensPerS = 0.0;
   double keptShare = 1.0;
+  QString keptOf;               // "the video"; empty: of the text
   int shortTextTokens = 0;      // nothing was compressed, because it was text of fewer tokens; 0: not so
   bool nothingToJudge = false;  // the method compresses pictures alone, and there are none
   qint64 kvBytes = 0;           // of the prompt, with all that was said before

@@ -127,6 +127,18 @@ MessageMetrics metricsOf(const app::Run& run, const std::vector<MethodInfo>& met
   return metrics;
 }
 
+// What is attached to the questions before this answer.
+AttachedKind attachedBefore(const app::StoredMessage& answer, const QList<app::StoredMessage>& messages) {
+  AttachedCounts counts;
+  app::MessageId wanted = answer.parent;
+  for (auto message = messages.rbegin(); message != messages.rend(); ++message) {
+    if (message->id != wanted) continue;
+    wanted = message->parent;
+    for (const app::Attachment& attachment : message->attachments) counts.add(attachment.kind);
+  }
+  return attachedKind(counts);
+}
+
 std::vector<ComparisonSummary> comparisonsOf(app::MessageId question, const MessageSurroundings& around) {
   std::vector<ComparisonSummary> summaries;
   if (around.comparing == question && question != 0) summaries.push_back({0, tr("Comparing…")});
@@ -164,6 +176,8 @@ MessageContent MessagePresenter::contentOf(const app::StoredMessage& message, co
   }
   content.hasKeptMap = message.hasKeptMap;
   if (message.hasRun) content.metrics = metricsOf(message.run, m_methods);
+  if (message.hasRun && message.run.figures.tokens.thread_visual > 0)
+    content.metrics.keptOf = attachedNoun(attachedBefore(message, around.chat.messages));
   content.canGoOn = app::canGoOn(message);
   if (content.canGoOn && content.status == MessageStatus::kComplete)
     content.cutAtTokens = static_cast<int>(message.run.figures.tokens.generated);

@@ -22,8 +22,8 @@ QString keptText(const MessageMetrics& m) {
   const bool all = m.keptShare >= kEverything;
   if (all && m.nothingToJudge) return ChipWords::tr("All kept: nothing is attached");
   if (all && m.shortTextTokens > 0) return ChipWords::tr("All kept: short texts are not compressed");
-  const QString kept = ChipWords::tr("%1 kept").arg(formatShare(m.keptShare));
-  return m.shortTextTokens > 0 && !all ? ChipWords::tr("%1; the short question stays whole").arg(kept) : kept;
+  if (m.keptOf.isEmpty()) return ChipWords::tr("%1 kept").arg(formatShare(m.keptShare));
+  return ChipWords::tr("%1 of %2 kept").arg(formatShare(m.keptShare), m.keptOf);
 }
 
 }  // namespace
@@ -34,7 +34,7 @@ std::vector<QString> metricTexts(const MessageContent& content) {
   if (!m.valid) return texts;
   if (!content.checked.isEmpty()) texts.push_back(content.checked);
   if (!m.byServer) texts.push_back(m.method);
-  if (!m.byServer && !m.ofNew.isEmpty()) texts.push_back(ChipWords::tr("%1 for anything new").arg(m.ofNew));
+  if (!m.byServer && !m.ofNew.isEmpty()) texts.push_back(ChipWords::tr("New files: %1").arg(m.ofNew));
   texts.push_back(ChipWords::tr("%1 to first word").arg(formatMilliseconds(m.ttftMs)));
   if (m.tokensPerS > 0) texts.push_back(formatSpeed(m.tokensPerS));
   if (m.thoughtTokens > 0)

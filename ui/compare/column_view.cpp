@@ -97,8 +97,8 @@ void ColumnHeader::showAgreement(const app::Run& run) {
       same += QStringLiteral(" · ") + tr("first different word: %1").arg(*agreement->first_diverging_word + 1);
   }
   if (const std::optional<SelectionFigures>& selection = run.selection; selection && selection->hit_rate)
-    same += QStringLiteral(" · ") + tr("hits %1").arg(formatShare(*selection->hit_rate));
-  help << tr("Hits: the share that was kept of the tokens that the full cache's first answer token attends to most.");
+    same += QStringLiteral(" · ") + tr("kept %1 of what mattered").arg(formatShare(*selection->hit_rate));
+  help << tr("What mattered: the tokens that the full cache’s first answer token attends to most.");
   m_agreement->setText(same);
   m_agreement->setToolTip(help.join(QLatin1Char('\n')));
 }

@@ -274,7 +274,7 @@ void InspectorPanel::refresh() {
   const QString dash = QStringLiteral("–");
   const bool waits = !f.waitsFor.isEmpty();
   m_phase->setText(waits ? f.waitsFor : f.active ? phaseText(f.phase, f.phaseDone, f.phaseTotal) : lastAnswerText(f));
-  m_ofNew->setText(f.ofNew ? tr("%1 applies to anything new.").arg(recipeLabel(m_methods, *f.ofNew)) : QString());
+  m_ofNew->setText(f.ofNew ? tr("New files: %1").arg(recipeLabel(m_methods, *f.ofNew)) : QString());
   m_ofNew->setVisible(f.ofNew.has_value());
   m_progress->setVisible(f.active);
   const bool known = waits || (f.phaseTotal > 0 && f.phase != Phase::kDecode);

@@ -13,7 +13,7 @@
 namespace winnow::ui {
 namespace {
 
-constexpr qint64 kThousand = 1000;
+constexpr qint64 kTokensOfThousandWords = 1333;  // of English text
 const QString kBetween = QStringLiteral("  ·  ");
 
 struct LibraryWords {
@@ -62,7 +62,8 @@ QString modelFacts(const app::ListedModel& model) {
   if (summary.cache.context_tokens > 0)
     parts << LibraryWords::tr("context %1 tokens").arg(formatCount(static_cast<double>(summary.cache.context_tokens)));
   if (summary.cache.kv_bytes_per_token > 0)
-    parts << LibraryWords::tr("cache %1 per 1,000 tokens").arg(formatMegabytes(summary.cache.kv_bytes_per_token * kThousand));
+    parts << LibraryWords::tr("about %1 for each 1,000 words read")
+                 .arg(formatMegabytes(summary.cache.kv_bytes_per_token * kTokensOfThousandWords));
   return parts.join(kBetween);
 }
 
@@ -84,7 +85,6 @@ FitWords fitWords(const app::ListedModel& model, const app::MachineMemory& memor
 
 FitWords fitWords(const app::KnownModel& model, const app::MachineMemory& memory) { return needWords(app::memoryNeed(model), memory); }
 
-QString knownFacts(const app::KnownModel& model, const QString& host) {
 QString paceWords(const app::KnownModel& model, const app::MachineMemory& memory) {
   const std::optional<double> words = app::wordsPerSecond(model, memory);
   if (!words || app::modelFit(app::memoryNeed(model), memory) == app::ModelFit::kNowhere) return {};
@@ -94,6 +94,7 @@ QString paceWords(const app::KnownModel& model, const app::MachineMemory& memory
   return LibraryWords::tr("About %Ln word(s) a second here.", "", shown);
 }
 
+QString knownFacts(const app::KnownModel& model, const QString& host) {
   const bool sees = model.sight != app::Sight::kNothing;
   return QStringList{sightWords(sees, model.sight == app::Sight::kVideos), formatMegabytes(model.downloadBytes),
                      LibraryWords::tr("licence: %1").arg(model.licence), host + QLatin1Char('/') + model.repository}

@@ -12,7 +12,7 @@
 
 namespace winnow::ui {
 
-// "4.7 GB · qwen2 · reads text · context 32,768 tokens · cache 29 MB per 1,000 tokens"
+// "4.7 GB · qwen2 · reads text · context 32,768 tokens · about 38 MB for each 1,000 words read"
 QString modelFacts(const app::ListedModel& model);
 // "Hugging Face · last used yesterday"
 QString modelPlace(const app::ListedModel& model);

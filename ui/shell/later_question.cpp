@@ -46,7 +46,7 @@ QString seenOfWhatIsLeft(const app::Run& last, const QString& noun, const std::v
   if (traits.before_question) return LaterWords::tr("Your next question uses the %1 of %2 kept earlier.").arg(formatShare(share), noun);
   const MethodInfo* method = findMethod(methods, spec.method);
   if (method != nullptr && method->query_aware)
-    return LaterWords::tr("Your next question uses the %1 of %2 that earlier questions needed.").arg(formatShare(share), noun);
+    return LaterWords::tr("Only %1 of %2 is left, chosen for earlier questions.").arg(formatShare(share), noun);
   return LaterWords::tr("Your next question uses the %1 of %2 that is left.").arg(formatShare(share), noun);
 }
 
@@ -95,7 +95,7 @@ QString laterQuestionText(const QList<app::StoredMessage>& branch, const LaterQu
     return LaterWords::tr("Your next question reads everything again, because the last one was asked separately.");
   const QString seen = seenOfWhatIsLeft(*last, noun, methods);
   if (!readingAgainHelps(branch, later)) return seen;
-  const QString holds = LaterWords::tr("%1 compressed %2; %3 applies to anything new.")
+  const QString holds = LaterWords::tr("%1 compressed %2. New files: %3.")
                             .arg(recipesLabel(methods, app::namedMakers(*last)), noun, recipeLabel(methods, later.recipe));
   return QStringList{seen, holds}.join(QLatin1Char(' ')).trimmed();
 }

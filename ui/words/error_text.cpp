@@ -284,6 +284,10 @@ ErrorText describeError(const Error& error) {
   text.cause = name.isEmpty() ? tr(found->causeUnnamed) : tr(found->causeNamed);
   if (text.cause.contains(QLatin1String("%1"))) text.cause = text.cause.arg(name);
   text.remedy = tr(found->remedy);
+  if (error.code == ErrorCode::kServerKeyMissing && isAddress(error.subject)) {  // one that was typed, which no file holds
+    text.cause = tr("Your desktop keeps no key for this server.");
+    text.remedy = tr("Type it again under Model > Connect to a server.");
+  }
   if (error.code == ErrorCode::kUnsupportedFormat && (namedAsPicture(name) || namedAsVideo(name))) describeRefusedMedia(name, reason, text);
   text.details = QStringLiteral("code %1 (%2)").arg(static_cast<int>(error.code)).arg(QLatin1String(found->name));
   if (!subject.isEmpty()) text.details += QStringLiteral(" · ") + subject;

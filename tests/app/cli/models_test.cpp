@@ -73,8 +73,8 @@ TEST_F(ModelsCommand, ListsWhatEachIsAndNeeds) {
   app::noteModelUse(at("data"), QString::fromStdString(path), QDateTime(QDate(2026, 11, 3), QTime(12, 0)));
   const ProgramRun run = models();
   EXPECT_EQ(run.exit_code, 0);
-  for (const char* part : {"owner/shapes (Hugging Face)\n", "sees images and videos", "context ", " per 1,000 tokens", "fits: needs about ",
-                           "last used: 2026-11-03\n"})
+  for (const char* part : {"owner/shapes (Hugging Face)\n", "sees images and videos", "context ", " for each 1,000 words read",
+                           "fits: needs about ", "last used: 2026-11-03\n"})
     EXPECT_NE(run.out.find(part), std::string::npos) << part << " in " << run.out;
   const json model = listed().at(0);
   EXPECT_EQ(model["name"], "owner/shapes");

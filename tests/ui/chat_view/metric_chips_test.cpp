@@ -25,7 +25,8 @@ TEST(MetricChips, SayWhyEverythingWasKept) {
   metrics.keptShare = 0.22;
   EXPECT_EQ(kept(metrics), formatShare(0.22) + QStringLiteral(" kept"));
   metrics.shortTextTokens = 256;
-  EXPECT_EQ(kept(metrics), formatShare(0.22) + QStringLiteral(" kept; the short question stays whole"));
+  metrics.keptOf = QStringLiteral("the video");
+  EXPECT_EQ(kept(metrics), formatShare(0.22) + QStringLiteral(" of the video kept"));
   metrics.keptShare = 1.0;
   EXPECT_EQ(kept(metrics), QStringLiteral("All kept: short texts are not compressed"));
   metrics.nothingToJudge = true;

@@ -130,7 +130,7 @@ TEST_F(ComparisonWindowTest, ThreeMethodsFromOnePrefillSideBySideAndBackAfterARe
   EXPECT_TRUE(header(1).contains(QStringLiteral("50 tok/s")));
   EXPECT_TRUE(header(1).contains(QStringLiteral("first different word: 11")));
   EXPECT_TRUE(header(0).contains(QStringLiteral("100")));
-  EXPECT_TRUE(header(1).contains(QStringLiteral("hits 88"))) << header(1).toStdString();
+  EXPECT_TRUE(header(1).contains(QStringLiteral("kept 88"))) << header(1).toStdString();
   EXPECT_FALSE(header(0).contains(QStringLiteral("hits"))) << "the full cache is not compared with itself";
   EXPECT_TRUE(view()->sharedText().contains(QStringLiteral("1 prefill "))) << view()->sharedText().toStdString();
   EXPECT_TRUE(view()->sharedText().contains(ui::formatBytes(model().comparison().totals.shared_prefix_bytes)));

@@ -118,8 +118,8 @@ TEST_F(ModelsDialogTest, SaysOfEachModelWhatItIsAndWhetherItFits) {
   openPage();
   ASSERT_TRUE(waitUntil([this] { return page()->here()->cards().size() == 1; }));
   const QString said = lines(page()->here()->cards().front());
-  for (const char* part : {"a/shapes", "llava_onevision", "sees videos and images", "context ", "per 1,000 tokens", "Fits: needs about ",
-                           " of 16.0 GB of memory.", "Hugging Face", "not used yet"})
+  for (const char* part : {"a/shapes", "llava_onevision", "sees videos and images", "context ", "for each 1,000 words read",
+                           "Fits: needs about ", " of 16.0 GB of memory.", "Hugging Face", "not used yet"})
     EXPECT_TRUE(said.contains(QLatin1String(part))) << part << " in " << said.toStdString();
   EXPECT_EQ(page()->tabs()->tabText(0), QStringLiteral("On this computer (1)"));
   press(page()->here()->cards().front(), QStringLiteral("Open"));

@@ -181,7 +181,7 @@ TEST_F(AnswerLabelsTest, AMethodChosenInMidChatDoesNotRelabelTheOldCache) {
   const QString old = last().metrics.method;
   choose(kSnapKv);
   auto* line = inWindow<ui::PreparationLine>();
-  EXPECT_TRUE(line->idleText().contains(QStringLiteral("applies to anything new"))) << line->idleText().toStdString();
+  EXPECT_TRUE(line->idleText().contains(QStringLiteral("New files: "))) << line->idleText().toStdString();
   EXPECT_TRUE(line->button()->text().startsWith(QStringLiteral("Read again with "))) << line->button()->text().toStdString();
   ask(QStringLiteral("And then?"));
   EXPECT_EQ(last().metrics.method, old) << "the video was kept by that method";

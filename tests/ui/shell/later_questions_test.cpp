@@ -284,7 +284,7 @@ bool contains(const std::string& text, const std::string& words) { return text.f
 TEST(LaterQuestion, IsToldWhatIsLeftAndWhy) {
   EXPECT_TRUE(contains(said("self-study", 50.0), "of the video kept earlier")) << said("self-study", 50.0);
   EXPECT_TRUE(contains(said("self-study", 50.0), ui::formatShare(0.1).toStdString()));
-  EXPECT_TRUE(contains(said("snapkv", 50.0), "that earlier questions needed"));
+  EXPECT_TRUE(contains(said("snapkv", 50.0), "is left, chosen for earlier questions"));
   EXPECT_TRUE(contains(said("streaming-llm", 50.0), "that is left"));
   EXPECT_TRUE(contains(said("rekv", 50.0), "nothing was dropped")) << said("rekv", 50.0);
   EXPECT_EQ(said("full", 500.0), "");
@@ -323,9 +323,9 @@ TEST(LaterQuestion, ByItselfItDoesNotSeeWhatWasSaid) {
 TEST(LaterQuestion, AfterOneByItselfTheConversationIsReadAgain) {
   app::StoredMessage alone = answered("snapkv", 50.0);
   alone.run.guard = Guard::kAlone;
-  EXPECT_TRUE(contains(said({alone}, Guard::kKeep, "snapkv"), "earlier questions needed")) << "it was the only one";
+  EXPECT_TRUE(contains(said({alone}, Guard::kKeep, "snapkv"), "chosen for earlier questions")) << "it was the only one";
   EXPECT_TRUE(contains(said({answered("snapkv", 50.0), alone}, Guard::kKeep, "snapkv"), "reads everything again"));
-  EXPECT_TRUE(contains(said({alone, answered("snapkv", 50.0)}, Guard::kKeep, "snapkv"), "earlier questions needed"));
+  EXPECT_TRUE(contains(said({alone, answered("snapkv", 50.0)}, Guard::kKeep, "snapkv"), "chosen for earlier questions"));
 }
 
 }  // namespace
