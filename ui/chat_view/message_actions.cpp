@@ -37,10 +37,14 @@ void addBesideBubble(const MessageRows& message, std::vector<ActionArea>& areas)
 }
 
 void addAttachments(const MessageRows& message, const QRectF& rect, std::vector<ActionArea>& areas) {
-  const AttachmentGrid grid(message.innerWidth());
   const std::vector<AttachmentSummary>& attachments = message.content().attachments;
-  for (int i = 0; i < static_cast<int>(attachments.size()); ++i)
-    areas.push_back({Action::kAttachment, grid.cardRect(i, rect.topLeft()), attachments[static_cast<std::size_t>(i)].title, i, false, {}});
+  const AttachmentGrid grid(message.innerWidth(), attachments);
+  for (int i = 0; i < static_cast<int>(attachments.size()); ++i) {
+    const QRectF at = grid.rect(i, rect.topLeft());
+    const int more = grid.standsForMore(i);
+    const QString label = more > 0 ? ActionWords::tr("%Ln more image(s)", nullptr, more) : attachments[static_cast<std::size_t>(i)].title;
+    if (!at.isEmpty()) areas.push_back({Action::kAttachment, at, label, i, false, {}});
+  }
 }
 
 ActionArea copyCode(const QRectF& frame, int index) {

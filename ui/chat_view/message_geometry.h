@@ -7,7 +7,9 @@
 #include <QRectF>
 #include <algorithm>
 #include <cmath>
+#include <vector>
 
+#include "ui/chat_view/message_content.h"
 #include "ui/theme/theme.h"
 
 namespace winnow::ui {
@@ -29,32 +31,72 @@ inline qreal errorPadding() { return theme().px(14); }
 inline qreal errorTextLeft() { return theme().px(16 + 20 + 10); }
 inline qreal errorTextWidth(qreal cardWidth) { return cardWidth - errorTextLeft() - theme().px(16); }
 
-// Attachments stand beside one another as far as there is room.
+// Attachments stand beside one another as far as there is room: as cards, or many images as a few of them and how many more there are,
+// above the cards of what else there is.
 class AttachmentGrid {
  public:
-  explicit AttachmentGrid(qreal available)
-      : m_card(std::min<qreal>(available, theme().px(330))),
-        m_perLine(std::max(1, static_cast<int>((available + gap()) / (m_card + gap())))) {}
+  AttachmentGrid(qreal available, const std::vector<AttachmentSummary>& attachments)
+      : m_places(attachments.size()), m_card(std::min<qreal>(available, theme().px(330))), m_available(available) {
+    const auto images = std::ranges::count(attachments, MediaKind::kImage, &AttachmentSummary::kind);
+    m_tiles = images >= kManyImages ? static_cast<int>(images) : 0;
+    int tile = 0;
+    int card = 0;
+    for (std::size_t i = 0; i < attachments.size(); ++i) {
+      const bool isTile = m_tiles > 0 && attachments[i].kind == MediaKind::kImage;
+      m_places[i] = {isTile, isTile ? tile++ : card++};
+    }
+    m_cards = card;
+  }
 
-  QRectF cardRect(int index, const QPointF& origin) const {
-    const int line = index / m_perLine;
-    return QRectF(origin.x() + index % m_perLine * (m_card + gap()), origin.y() + line * (cardHeight() + gap()), m_card, cardHeight());
+  // Empty: it is one of those that are counted only.
+  QRectF rect(int index, const QPointF& origin) const {
+    const auto [isTile, at] = m_places[static_cast<std::size_t>(index)];
+    if (isTile) return at < shownTiles() ? in(at, tileWidth(), 0).translated(origin) : QRectF();
+    return in(at, m_card, m_tiles > 0 ? heightOf(shownTiles(), tileWidth()) + gap() : 0).translated(origin);
   }
-  qreal width(int cards) const {
-    const int shown = std::min(m_perLine, cards);
-    return shown * m_card + (shown - 1) * gap();
+  // How many are behind that one, which stands for them; 0: it stands for itself.
+  int standsForMore(int index) const {
+    const auto [isTile, at] = m_places[static_cast<std::size_t>(index)];
+    return isTile && m_tiles > kMostTiles && at == kMostTiles - 1 ? m_tiles - at : 0;
   }
-  qreal height(int cards) const {
-    const int lines = (cards + m_perLine - 1) / m_perLine;
-    return lines * cardHeight() + (lines - 1) * gap();
+  bool isTile(int index) const { return m_places[static_cast<std::size_t>(index)].isTile; }
+  qreal width() const { return std::max(widthOf(shownTiles(), tileWidth()), widthOf(m_cards, m_card)); }
+  qreal height() const {
+    const qreal between = m_tiles > 0 && m_cards > 0 ? gap() : 0;
+    return heightOf(shownTiles(), tileWidth()) + between + heightOf(m_cards, m_card);
   }
 
  private:
-  static qreal gap() { return theme().px(8); }
-  static qreal cardHeight() { return theme().px(64); }
+  struct Place {
+    bool isTile = false;
+    int at = 0;  // among the tiles or the cards
+  };
+  static constexpr int kManyImages = 5;  // as in the box
+  static constexpr int kMostTiles = 6;   // the last one says how many more there are
 
+  static qreal gap() { return theme().px(8); }
+  static qreal lineHeight() { return theme().px(64); }
+  static qreal tileWidth() { return theme().px(84); }
+  int shownTiles() const { return std::min(m_tiles, kMostTiles); }
+  int perLine(qreal width) const { return std::max(1, static_cast<int>((m_available + gap()) / (width + gap()))); }
+  QRectF in(int at, qreal width, qreal top) const {
+    const int line = at / perLine(width);
+    return QRectF(at % perLine(width) * (width + gap()), top + line * (lineHeight() + gap()), width, lineHeight());
+  }
+  qreal widthOf(int count, qreal width) const {
+    const int shown = std::min(perLine(width), count);
+    return shown > 0 ? shown * (width + gap()) - gap() : 0;
+  }
+  qreal heightOf(int count, qreal width) const {
+    const int lines = (count + perLine(width) - 1) / perLine(width);
+    return lines > 0 ? lines * (lineHeight() + gap()) - gap() : 0;
+  }
+
+  std::vector<Place> m_places;
   qreal m_card;
-  int m_perLine;
+  qreal m_available;
+  int m_tiles = 0;
+  int m_cards = 0;
 };
 
 }  // namespace winnow::ui

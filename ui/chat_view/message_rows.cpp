@@ -207,7 +207,7 @@ qreal MessageRows::measureFixed(const Row& row) const {
     case RowKind::kRole:
       return std::max(caption.height(), qreal(theme().px(22)));
     case RowKind::kAttachments:
-      return AttachmentGrid(innerWidth()).height(static_cast<int>(m_content.attachments.size()));
+      return AttachmentGrid(innerWidth(), m_content.attachments).height();
     case RowKind::kPhase:
       return std::max(body.height(), phaseLineHeight()) + theme().px(12);
     case RowKind::kError: {
@@ -332,8 +332,7 @@ QRectF MessageRows::bubble() const {
     bottom = row.top + row.height;
   }
   if (anyUnmeasured) inner = innerWidth();
-  if (!m_content.attachments.empty())
-    inner = std::max(inner, AttachmentGrid(innerWidth()).width(static_cast<int>(m_content.attachments.size())));
+  if (!m_content.attachments.empty()) inner = std::max(inner, AttachmentGrid(innerWidth(), m_content.attachments).width());
   const qreal width = std::ceil(inner) + 2 * bubblePadding();
   return QRectF(m_width - width, 0, width, bottom + theme().px(7));  // the last line's own leading makes up the rest
 }

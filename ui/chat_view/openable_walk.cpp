@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <memory>
 
+#include "ui/chat_view/message_geometry.h"
+
 namespace winnow::ui {
 namespace {
 
@@ -13,7 +15,10 @@ bool mayHaveLinks(QStringView source) {
 
 std::vector<Openable> openablesOf(const MessageRows& message) {
   std::vector<Openable> all;
-  for (int i = 0; i < static_cast<int>(message.content().attachments.size()); ++i) all.push_back({i, {}, 0, 0, 0});
+  const AttachmentGrid grid(message.innerWidth(), message.content().attachments);
+  for (int i = 0; i < static_cast<int>(message.content().attachments.size()); ++i) {
+    if (!grid.rect(i, {}).isEmpty()) all.push_back({i, {}, 0, 0, 0});
+  }
   for (int number = 0; number < static_cast<int>(message.rows().size()); ++number) {
     const Row& row = message.rows()[static_cast<std::size_t>(number)];
     if (row.kind != RowKind::kText || !mayHaveLinks(message.splitter().source(message.splitter().blocks()[row.block]))) continue;

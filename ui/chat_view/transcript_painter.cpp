@@ -147,23 +147,39 @@ void TranscriptPainter::paintRole(const MessageContent& content, const QRectF& r
 
 void TranscriptPainter::paintAttachments(int index, const QRectF& rect) {
   const MessageRows& message = m_layout.at(index);
-  const AttachmentGrid grid(message.innerWidth());
   const std::vector<AttachmentSummary>& attachments = message.content().attachments;
+  const AttachmentGrid grid(message.innerWidth(), attachments);
   for (int i = 0; i < static_cast<int>(attachments.size()); ++i) {
     ActionArea area;
     area.action = Action::kAttachment;
     area.index = i;
-    const QRectF card = grid.cardRect(i, rect.topLeft());
-    paintAttachment(attachments[static_cast<std::size_t>(i)], card, hovers(index, area));
+    const QRectF card = grid.rect(i, rect.topLeft());
+    if (card.isEmpty()) continue;
+    if (grid.isTile(i)) {
+      paintTile(attachments[static_cast<std::size_t>(i)], card, hovers(index, area), grid.standsForMore(i));
+    } else {
+      paintAttachment(attachments[static_cast<std::size_t>(i)], card, hovers(index, area));
+    }
     if (const auto openable = openableOf(message); openable && openable->attachment == i) paintRing(card, theme().cornerRadius());
   }
 }
 
-void TranscriptPainter::paintAttachment(const AttachmentSummary& attachment, const QRectF& card, bool hovered) {
+// more: how many images it stands for; 0: for itself.
+void TranscriptPainter::paintTile(const AttachmentSummary& image, const QRectF& tile, bool hovered, int more) {
   const Colors& c = theme().colors();
-  fillRounded(m_painter, card, theme().cornerRadius(), hovered ? c.hover : c.surface, c.border);
-  const qreal pad = theme().px(8);
-  const QRectF thumb(card.left() + pad, card.top() + pad, theme().px(72), card.height() - 2 * pad);
+  if (more == 0) {
+    paintThumbnail(image, tile);
+  } else {
+    fillRounded(m_painter, tile, theme().smallRadius(), c.surface, QColor());
+    m_painter.setFont(theme().font(TextRole::kStrong));
+    m_painter.setPen(c.text);
+    m_painter.drawText(tile, Qt::AlignCenter, QStringLiteral("+%1").arg(more));
+  }
+  fillRounded(m_painter, tile, theme().smallRadius(), QColor(), hovered ? c.accent : c.border);
+}
+
+void TranscriptPainter::paintThumbnail(const AttachmentSummary& attachment, const QRectF& thumb) {
+  const Colors& c = theme().colors();
   m_painter.save();
   QPainterPath path;
   path.addRoundedRect(thumb, theme().smallRadius(), theme().smallRadius());
@@ -181,6 +197,14 @@ void TranscriptPainter::paintAttachment(const AttachmentSummary& attachment, con
     paintGlyph(m_painter, glyph, QRectF(thumb.center() - QPointF(g / 2, g / 2), QSizeF(g, g)), c.mutedText);
   }
   m_painter.restore();
+}
+
+void TranscriptPainter::paintAttachment(const AttachmentSummary& attachment, const QRectF& card, bool hovered) {
+  const Colors& c = theme().colors();
+  fillRounded(m_painter, card, theme().cornerRadius(), hovered ? c.hover : c.surface, c.border);
+  const qreal pad = theme().px(8);
+  const QRectF thumb(card.left() + pad, card.top() + pad, theme().px(72), card.height() - 2 * pad);
+  paintThumbnail(attachment, thumb);
   const QRectF text = card.adjusted(thumb.width() + 2 * pad + theme().px(2), pad, -pad, -pad);
   const auto line = [&](TextRole role, const QColor& color, const QRectF& room, Qt::Alignment alignment, const QString& words,
                         Qt::TextElideMode elide) {

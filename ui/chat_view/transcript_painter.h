@@ -44,6 +44,8 @@ class TranscriptPainter {
   void paintRole(const MessageContent& content, const QRectF& rect);
   void paintAttachments(int index, const QRectF& rect);
   void paintAttachment(const AttachmentSummary& attachment, const QRectF& card, bool hovered);
+  void paintTile(const AttachmentSummary& image, const QRectF& tile, bool hovered, int more);
+  void paintThumbnail(const AttachmentSummary& attachment, const QRectF& thumb);
   std::optional<Openable> openableOf(const MessageRows& message) const;  // at which the keyboard stands
   void paintRing(const QRectF& rect, qreal radius);
   void paintText(int index, std::size_t row, const QRectF& clip);

@@ -37,13 +37,16 @@ namespace winnow::ui {
 namespace {
 
 constexpr int kMaxFrames = 1024;
+constexpr int kTileWidthUnits = 112;  // of a picture in the grid, which its cell is full of
+constexpr int kTileHeightUnits = 72;
 
 // The picture of a card: the poster in a rounded frame, or a glyph while there is none.
 class PosterLabel : public QLabel {
  public:
   explicit PosterLabel(const AttachmentCard* card) : m_card(card) {}
   QSize sizeHint() const override {
-    return m_card->form() == CardForm::kTile ? QSize(theme().px(84), theme().px(60)) : QSize(theme().px(68), theme().px(48));
+    return m_card->form() == CardForm::kTile ? QSize(theme().px(kTileWidthUnits), theme().px(kTileHeightUnits))
+                                             : QSize(theme().px(68), theme().px(48));
   }
   QSize minimumSizeHint() const override { return sizeHint(); }
 
@@ -88,6 +91,7 @@ AttachmentCard::AttachmentCard(MediaPreview& preview, app::Attachment attachment
   setMargins(layout, 8, 8, 8, 8);
   setSpacing(layout, 6);
   auto* head = new QHBoxLayout;
+  m_head = head;
   setSpacing(head, 10);
   m_picture = new PosterLabel(this);
   m_picture->setAttribute(Qt::WA_TransparentForMouseEvents);
@@ -383,10 +387,30 @@ void AttachmentCard::setForm(CardForm form) {
   if (form == m_form) return;
   m_form = form;
   m_words->setVisible(form == CardForm::kRow);
+  const bool tile = form == CardForm::kTile;
+  setMargins(layout(), tile ? 3 : 8, tile ? 3 : 8, tile ? 3 : 8, tile ? 3 : 8);
+  m_head->removeWidget(m_remove);
+  if (!tile) m_head->addWidget(m_remove, 0, Qt::AlignTop);
+  m_remove->setAutoFillBackground(tile);
+  placeRemove();
   m_pin->setVisible(form == CardForm::kRow && m_state == CardState::kReady && m_attachment.kind != MediaKind::kVideo);
   setToolTip(form == CardForm::kTile ? m_name->toolTip() : QString());
   m_picture->updateGeometry();
   updateGeometry();
+}
+
+// In the grid it lies on the picture's corner, on a ground of its own.
+void AttachmentCard::placeRemove() {
+  if (m_form != CardForm::kTile) return;
+  const int size = theme().px(22);
+  const int inset = theme().px(6);
+  m_remove->setGeometry(width() - size - inset, inset, size, size);
+  m_remove->raise();
+}
+
+void AttachmentCard::resizeEvent(QResizeEvent* event) {
+  QFrame::resizeEvent(event);
+  placeRemove();
 }
 
 void AttachmentCard::buildVideoControls() {

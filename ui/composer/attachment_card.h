@@ -13,6 +13,7 @@
 #include "app/chat/conversation.h"
 #include "ui/composer/media_preview.h"
 
+class QBoxLayout;
 class QLabel;
 class QPushButton;
 class QSpinBox;
@@ -72,8 +73,10 @@ class AttachmentCard : public QFrame {
   void mouseReleaseEvent(QMouseEvent* event) override;
   void keyPressEvent(QKeyEvent* event) override;
   void paintEvent(QPaintEvent* event) override;
+  void resizeEvent(QResizeEvent* event) override;
 
  private:
+  void placeRemove();
   void onProbed(const MediaSummary& summary);
   void onFailed(const Error& error);
   void refuse(const QString& why, const QString& details);
@@ -111,6 +114,7 @@ class AttachmentCard : public QFrame {
   PreviewToken m_probe = 0;
   PreviewToken m_pictures = 0;
   QImage m_poster;
+  QBoxLayout* m_head = nullptr;
   QLabel* m_picture = nullptr;
   ElidedLabel* m_name = nullptr;
   QLabel* m_detail = nullptr;

@@ -21,7 +21,7 @@ namespace {
 
 constexpr std::size_t kSeveral = 3;  // files from which they can be removed in one go
 constexpr std::size_t kMany = 5;     // images from which they stand in a grid
-constexpr int kTileUnits = 128;      // the width of one
+constexpr int kTileUnits = 124;      // the width of one, with what is between
 
 }  // namespace
 
@@ -33,6 +33,10 @@ AttachmentTray::AttachmentTray(MediaPreview& preview, QWidget* parent) : QScroll
   setAccessibleName(tr("Attachments"));
   setSizePolicy(QSizePolicy::Preferred, QSizePolicy::Fixed);
   viewport()->setAutoFillBackground(false);
+  m_header = new QWidget(this);
+  auto* above = new QVBoxLayout(m_header);
+  above->setContentsMargins(0, 0, 0, 0);
+  setSpacing(above, 6);
   m_content = new QWidget;
   m_content->setAutoFillBackground(false);
   m_layout = new QVBoxLayout(m_content);
@@ -44,20 +48,26 @@ AttachmentTray::AttachmentTray(MediaPreview& preview, QWidget* parent) : QScroll
   m_grid = new QGridLayout(m_gridBox);
   m_grid->setContentsMargins(0, 0, 0, 0);
   setSpacing(m_grid, 6);
-  for (QWidget* widget : {static_cast<QWidget*>(m_count), m_gridBox}) {
-    m_layout->addWidget(widget);
-    widget->hide();
-  }
+  m_layout->addWidget(m_gridBox);
+  m_gridBox->hide();
+  m_count->hide();
   m_pictureDetail = new DetailChoice(MediaKind::kImage);
   m_frameDetail = new DetailChoice(MediaKind::kVideo);
-  for (DetailChoice* choice : {m_pictureDetail, m_frameDetail}) {
-    m_layout->addWidget(choice);
-    connect(choice, &DetailChoice::chosen, this, &AttachmentTray::changed);
-  }
   m_removeAll = new QPushButton(tr("Remove all"));
   setTextRole(m_removeAll, TextRole::kCaption);
   connect(m_removeAll, &QPushButton::clicked, this, &AttachmentTray::clear);
-  m_layout->addWidget(m_removeAll, 0, Qt::AlignRight);
+  auto* first = new QHBoxLayout;
+  setSpacing(first, 8);
+  first->addWidget(m_count);
+  first->addStretch(1);
+  first->addWidget(m_removeAll);
+  above->addLayout(first);
+  m_details = new QHBoxLayout;
+  setSpacing(m_details, 8);
+  m_details->addWidget(m_pictureDetail);
+  m_details->addWidget(m_frameDetail);
+  above->addLayout(m_details);
+  for (DetailChoice* choice : {m_pictureDetail, m_frameDetail}) connect(choice, &DetailChoice::chosen, this, &AttachmentTray::changed);
   m_layout->addStretch(1);
   setWidget(m_content);
   m_content->setAutoFillBackground(false);
@@ -182,6 +192,7 @@ void AttachmentTray::arrange() {
   m_count->setText(tr("%Ln image(s)", nullptr, static_cast<int>(tiles.size())));
   m_count->setVisible(!tiles.empty());
   m_gridBox->setVisible(!tiles.empty());
+  placeHeader();
   for (AttachmentCard* card : before) m_grid->removeWidget(card);
   for (std::size_t i = 0; i < tiles.size(); ++i) {
     m_layout->removeWidget(tiles[i]);
@@ -239,6 +250,7 @@ void AttachmentTray::setDetails(const MediaDetails& details) {
 void AttachmentTray::offerDetails(const DetailChoices& pictures, const DetailChoices& frames) {
   m_pictureDetail->offer(pictures, holds(MediaKind::kImage));
   m_frameDetail->offer(frames, holds(MediaKind::kVideo));
+  placeHeader();
   updateGeometry();
 }
 
@@ -247,9 +259,33 @@ bool AttachmentTray::holds(MediaKind kind) const {
                      [kind](const AttachmentCard* card) { return card->state() == CardState::kReady && card->attachment().kind == kind; });
 }
 
+int AttachmentTray::headerHeight(int width) const {
+  QLayout* layout = m_header->layout();
+  const int height = layout->hasHeightForWidth() ? layout->heightForWidth(width) : layout->sizeHint().height();
+  return height > 0 ? height + theme().px(6) : 0;
+}
+
+void AttachmentTray::placeHeader() {
+  const int both = m_pictureDetail->sizeHint().width() + m_frameDetail->sizeHint().width() + m_details->spacing();
+  m_details->setDirection(both <= width() ? QBoxLayout::LeftToRight : QBoxLayout::TopToBottom);
+  m_header->layout()->activate();
+  const int height = headerHeight(width());
+  // Where it would leave the cards hardly any room it scrolls with them.
+  const bool scrolls = 2 * height > m_maximumHeight;
+  if (scrolls != m_content->isAncestorOf(m_header)) {
+    m_layout->removeWidget(m_header);
+    if (scrolls) m_layout->insertWidget(0, m_header);
+    if (!scrolls) m_header->setParent(this);
+    m_header->show();
+  }
+  setViewportMargins(0, scrolls ? 0 : height, 0, 0);
+  if (!scrolls) m_header->setGeometry(0, 0, width(), std::max(0, height - theme().px(6)));
+}
+
 QSize AttachmentTray::sizeHint() const {
   const int width = std::max(viewport()->width(), theme().px(200));
   int height = m_layout->hasHeightForWidth() ? m_layout->heightForWidth(width) : m_layout->sizeHint().height();
+  if (!m_content->isAncestorOf(m_header)) height += headerHeight(width);
   return QSize(theme().px(320), std::min(height, m_maximumHeight));
 }
 
@@ -257,6 +293,7 @@ QSize AttachmentTray::minimumSizeHint() const { return QSize(theme().px(160), st
 
 void AttachmentTray::resizeEvent(QResizeEvent* event) {
   QScrollArea::resizeEvent(event);
+  placeHeader();
   if (m_columns != columns()) arrange();
   if (event->oldSize().width() != event->size().width()) QTimer::singleShot(0, this, [this] { updateGeometry(); });
 }
@@ -264,6 +301,7 @@ void AttachmentTray::resizeEvent(QResizeEvent* event) {
 void AttachmentTray::adjust() {
   offerDetails(m_pictureDetail->choices(), m_frameDetail->choices());
   m_removeAll->setVisible(m_cards.size() >= kSeveral);
+  placeHeader();
   updateGeometry();
   QTimer::singleShot(0, this, [this] {
     updateGeometry();

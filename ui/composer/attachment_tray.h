@@ -12,6 +12,7 @@
 #include "engine/models/model_info.h"
 #include "ui/composer/attachment_card.h"
 
+class QBoxLayout;
 class QGridLayout;
 class QLabel;
 class QPushButton;
@@ -68,6 +69,8 @@ class AttachmentTray : public QScrollArea {
 
  private:
   void remove(AttachmentCard* card);
+  int headerHeight(int width) const;
+  void placeHeader();
   void adjust();
   void arrange();
   int columns() const;
@@ -75,11 +78,13 @@ class AttachmentTray : public QScrollArea {
   bool holds(MediaKind kind) const;
 
   MediaPreview& m_preview;
+  QWidget* m_header = nullptr;  // above what scrolls: what concerns all of them
   QWidget* m_content = nullptr;
   QVBoxLayout* m_layout = nullptr;
   DetailChoice* m_pictureDetail = nullptr;
   DetailChoice* m_frameDetail = nullptr;
   QPushButton* m_removeAll = nullptr;
+  QBoxLayout* m_details = nullptr;
   QLabel* m_count = nullptr;
   QWidget* m_gridBox = nullptr;
   QGridLayout* m_grid = nullptr;

@@ -92,15 +92,15 @@ void TranscriptController::openAttachment(qint64 message, int index) {
     return;
   }
   const QString consequence = tr("After a change, your next question reads the whole chat again.");
-  const auto offerPins = [&](auto* viewer, FramePins* pins) {
-    pins->setRanges(attachment.pins);
-    connect(pins, &FramePins::changed, this, [this, pins, message, index] { m_session.chat.setPins(message, index, pins->ranges()); });
+  const auto setPins = [this, consequence, message](auto* viewer, FramePins* pins, int of) {
+    pins->setRanges(m_session.chat.message(message)->attachments[of].pins);
+    connect(pins, &FramePins::changed, this, [this, pins, message, of] { m_session.chat.setPins(message, of, pins->ranges()); });
     viewer->setPins(pins, consequence);
-    viewer->open();
   };
   if (attachment.kind == MediaKind::kDocument) {
     auto* viewer = new DocumentViewer(m_preview, attachment, 0, m_view.window());
-    return offerPins(viewer, new FramePins(viewer));
+    setPins(viewer, new FramePins(viewer), index);
+    return viewer->open();
   }
   std::vector<double> times = attachment.sampled.actualS;
   if (attachment.kind == MediaKind::kVideo && times.empty()) times = app::plannedTimes(attachment);
@@ -108,7 +108,23 @@ void TranscriptController::openAttachment(qint64 message, int index) {
   viewer->compareWith(attachment);
   auto* pins = new FramePins(viewer);
   if (attachment.kind == MediaKind::kVideo) pins->setFrames(std::move(times), attachment.durationS);
-  offerPins(viewer, pins);
+  setPins(viewer, pins, index);
+  if (attachment.kind == MediaKind::kImage) {  // the arrows step through those of the question
+    std::vector<QByteArray> images;
+    for (const app::Attachment& each : stored->attachments) {
+      if (each.kind == MediaKind::kImage && !app::wasWatched(each)) images.push_back(each.path);
+    }
+    viewer->setPictures(images);
+    connect(viewer, &FrameViewer::pictureShown, this, [this, viewer, message, setPins](const QByteArray& path) {
+      const app::StoredMessage* shown = m_session.chat.message(message);
+      const auto same = [&path](const app::Attachment& each) { return each.path == path; };
+      const auto at = shown == nullptr ? -1 : std::ranges::find_if(shown->attachments, same) - shown->attachments.begin();
+      if (at < 0 || at >= shown->attachments.size()) return;
+      viewer->compareWith(shown->attachments[at]);
+      setPins(viewer, new FramePins(viewer), static_cast<int>(at));
+    });
+  }
+  viewer->open();
 }
 
 // Wherever it is attached in this chat.

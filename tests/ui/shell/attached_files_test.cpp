@@ -6,6 +6,7 @@
 #include <QUrl>
 
 #include "tests/ui/support/window_fixture.h"
+#include "ui/chat_view/message_geometry.h"
 #include "ui/chat_view/message_note.h"
 #include "ui/composer/attachment_card.h"
 #include "ui/composer/changed_file_note.h"
@@ -143,6 +144,48 @@ TEST_F(AttachedFilesTest, AFolderOfPicturesIsItsPicturesAsACountAndAGrid) {
   QTest::keyClick(card(0), Qt::Key_Delete);
   EXPECT_EQ(tray()->pictureCount(), QStringLiteral("29 images"));
   EXPECT_EQ(QApplication::focusWidget(), card(0)) << "the next one can be removed at once";
+}
+
+// Thirty cards of 1,800 pixels stood above the question.
+TEST_F(AttachedFilesTest, ManyPicturesAreAFewInTheChatAndHowManyMore) {
+  dropped("thirty", pictures(30));
+  ASSERT_TRUE(opened(30));
+  QTest::qWait(50);
+  const QRect all(tray()->removeAllButton()->mapTo(m_window.get(), QPoint()), tray()->removeAllButton()->size());
+  EXPECT_TRUE(QRect(tray()->mapTo(m_window.get(), QPoint()), tray()->size()).contains(all)) << "it does not scroll away";
+  EXPECT_GE(card(0)->findChild<QLabel*>()->width() * 10, card(0)->width() * 9) << "the picture fills its cell";
+  ask(QStringLiteral("How many crosses are there?"));
+  const qint64 question = transcript()->messageAt(0).id;
+  EXPECT_EQ(transcript()->messageAt(0).attachments.size(), 30u);
+  const ui::AttachmentGrid grid(600, transcript()->messageAt(0).attachments);
+  EXPECT_LE(grid.height(), 64.0) << "one line";
+  EXPECT_EQ(grid.standsForMore(4), 0);
+  EXPECT_EQ(grid.standsForMore(5), 25) << "five, and one that says how many more";
+  EXPECT_TRUE(grid.rect(6, {}).isEmpty());
+  EXPECT_LE(ui::AttachmentGrid(280, transcript()->messageAt(0).attachments).height(), 64.0 * 2 + 8) << "in a narrow window two";
+  Q_EMIT transcript()->attachmentActivated(question, 5);
+  auto* viewer = m_window->findChild<ui::FrameViewer*>();
+  ASSERT_NE(viewer, nullptr);
+  EXPECT_EQ(viewer->windowTitle(), QStringLiteral("6.jpg"));
+  QTest::keyClick(viewer, Qt::Key_End);
+  EXPECT_EQ(viewer->windowTitle(), QStringLiteral("30.jpg")) << "all of them can be seen";
+  QTest::keyClick(viewer, Qt::Key_P);
+  EXPECT_TRUE(waitUntil([&] { return !session().chat.message(question)->attachments[29].pins.empty(); }));
+  EXPECT_TRUE(session().chat.message(question)->attachments[5].pins.empty());
+}
+
+// Beside a video many pictures are a grid above its card, wherever they stand among the files.
+TEST_F(AttachedFilesTest, AVideoBesideManyPicturesKeepsItsCard) {
+  std::vector<ui::AttachmentSummary> attachments(7);
+  attachments[2].kind = MediaKind::kVideo;
+  const ui::AttachmentGrid grid(600, attachments);
+  EXPECT_TRUE(grid.isTile(0));
+  EXPECT_FALSE(grid.isTile(2));
+  EXPECT_TRUE(grid.isTile(6));
+  EXPECT_GT(grid.rect(2, {}).top(), grid.rect(6, {}).bottom());
+  EXPECT_EQ(grid.standsForMore(6), 0) << "six are all shown";
+  attachments.resize(5);
+  EXPECT_FALSE(ui::AttachmentGrid(600, attachments).isTile(0)) << "four pictures are few";
 }
 
 TEST_F(AttachedFilesTest, TheViewerStepsThroughThePicturesAndPinsTheOneShown) {
