@@ -21,17 +21,14 @@ using Mark = TimelinePoint::Mark;
 
 QFont captionFont() { return theme().font(TextRole::kCaption); }
 
-double secondsOf(const app::TurnTimeline& turn) { return turn.empty() ? 0.0 : turn.points.back().ms / 1000.0; }
-
-QString axisTime(double seconds) {
-  if (seconds >= 120.0) return formatClock(seconds);
-  return QObject::tr("%1 s").arg(formatReal(seconds, 4));
-}
+// From the end of reading on: of what was before nothing is known.
+double secondsOf(const app::TurnTimeline& turn) { return turn.empty() ? 0.0 : (turn.points.back().ms - turn.points.front().ms) / 1000.0; }
 
 }  // namespace
 
 double roundSeconds(double seconds) {
-  if (!(seconds > 1.0)) return 1.0;
+  constexpr double kLeast = 0.01;
+  if (!(seconds > kLeast)) return kLeast;
   const double magnitude = std::pow(10.0, std::floor(std::log10(seconds)));
   for (const double step : {1.0, 2.0, 5.0}) {
     if (magnitude * step >= seconds * (1.0 - 1e-12)) return magnitude * step;
@@ -64,15 +61,12 @@ void TimelineChart::setTurns(std::vector<app::TurnTimeline> turns) {
   if (turns == m_turns) return;
   const bool sameLegend = m_turns.empty() == turns.empty();
   m_turns = std::move(turns);
-  m_startS.clear();
-  double seconds = 0.0;
+  m_axesS.clear();
   double bytes = 0.0;
   for (const app::TurnTimeline& turn : m_turns) {
-    m_startS.push_back(seconds);
-    seconds += secondsOf(turn);
+    m_axesS.push_back(roundSeconds(secondsOf(turn)));
     for (const TimelinePoint& point : turn.points) bytes = std::max({bytes, point.full, point.total()});
   }
-  m_axisS = roundSeconds(seconds);
   m_axis = roundBytes(bytes);
   const auto shown = std::find_if(m_turns.rbegin(), m_turns.rend(), [](const app::TurnTimeline& turn) { return !turn.empty(); });
   if (shown != m_turns.rend()) {
@@ -141,8 +135,17 @@ QRectF TimelineChart::plotArea() const {
                 std::max<qreal>(20, height() - top - metrics.height() - theme().px(6)));
 }
 
+// The signs at a turn's ends stand clear of its neighbours'.
+QRectF TimelineChart::turnArea(std::size_t turn, const QRectF& area) const {
+  const qreal width = area.width() / static_cast<qreal>(m_turns.size());
+  const qreal inset = std::min<qreal>(theme().px(5), width / 4);
+  return {area.left() + width * static_cast<qreal>(turn) + inset, area.top(), width - 2 * inset, area.height()};
+}
+
 double TimelineChart::xOf(std::size_t turn, const TimelinePoint& point, const QRectF& area) const {
-  return area.left() + area.width() * std::min(1.0, (m_startS[turn] + point.ms / 1000.0) / m_axisS);
+  const QRectF own = turnArea(turn, area);
+  const double seconds = (point.ms - m_turns[turn].points.front().ms) / 1000.0;
+  return own.left() + own.width() * std::min(1.0, seconds / m_axesS[turn]);
 }
 
 void TimelineChart::paintLegend(QPainter& painter) const {
@@ -183,15 +186,29 @@ void TimelineChart::paintGrid(QPainter& painter, const QRectF& area) const {
     painter.drawText(QRectF(0, y - metrics.height() / 2, area.left() - theme().px(6), metrics.height()), Qt::AlignRight | Qt::AlignVCenter,
                      formatBytes(qRound64(m_axis.end * line / m_axis.parts)));
   }
-  const QRectF below(area.left(), area.bottom() + theme().px(4), area.width(), metrics.height());
-  painter.drawText(below, Qt::AlignLeft | Qt::AlignTop, axisTime(0.0));
-  painter.drawText(below, Qt::AlignHCenter | Qt::AlignTop, axisTime(m_axisS / 2));
-  painter.drawText(below, Qt::AlignRight | Qt::AlignTop, axisTime(m_axisS));
+  // Under each turn its number and how long it took from the question on, as far as there is room; always under the last.
+  const qreal y = area.bottom() + theme().px(4);
+  qreal right = area.right() + theme().px(8);
+  for (std::size_t turn = m_turns.size(); turn-- > 0;) {
+    if (m_turns[turn].empty()) continue;
+    const QString words = tr("%1: %2").arg(turn + 1).arg(formatMilliseconds(m_turns[turn].points.back().ms));
+    const qreal wide = metrics.horizontalAdvance(words);
+    const qreal left = std::max(area.left(), std::min(turnArea(turn, area).center().x() - wide / 2, area.right() - wide));
+    if (left + wide + theme().px(8) > right) continue;
+    painter.drawText(QRectF(left, y, wide + 1, metrics.height()), Qt::AlignLeft | Qt::AlignTop, words);
+    right = left;
+  }
 }
 
 void TimelineChart::paintTurn(QPainter& painter, std::size_t turn, const QRectF& area) const {
   const Colors& c = theme().colors();
-  const std::vector<TimelinePoint>& points = m_turns[turn].points;
+  std::vector<TimelinePoint> points = m_turns[turn].points;
+  if (points.empty()) return;
+  if (secondsOf(m_turns[turn]) <= 0.0) {  // one moment is known: what was held stands over all of the turn
+    points = {points.back(), points.back()};
+    points.front().ms = m_turns[turn].points.front().ms;
+    points.back().ms = points.front().ms + m_axesS[turn] * 1000.0;
+  }
   const auto y = [&](double bytes) { return area.bottom() - area.height() * std::min(1.0, bytes / m_axis.end); };
   struct Band {
     double TimelinePoint::*member;
@@ -234,10 +251,9 @@ void TimelineChart::paintMarks(QPainter& painter, std::size_t turn, const QRectF
   const Colors& c = theme().colors();
   const qreal sign = theme().px(4);
   const qreal low = area.top() - theme().px(8);
-  const qreal start = area.left() + area.width() * m_startS[turn] / m_axisS;
+  const qreal start = area.left() + area.width() * static_cast<qreal>(turn) / static_cast<qreal>(m_turns.size());
   painter.setPen(QPen(c.strongBorder, 1, Qt::DotLine));
-  if (m_startS[turn] > 0.0 && !m_turns[turn].empty())
-    painter.drawLine(QPointF(start, area.top() - theme().px(4)), QPointF(start, area.bottom()));
+  if (turn > 0) painter.drawLine(QPointF(start, area.top() - theme().px(4)), QPointF(start, area.bottom()));
   for (const TimelinePoint& point : m_turns[turn].points) {
     if (point.mark == Mark::kNone || point.mark == Mark::kEnd) continue;
     const qreal x = xOf(turn, point, area);

@@ -1,7 +1,8 @@
 // Cache bytes over time: text, images, videos and the answer stacked, the full cache as a dashed line, and marks for what happened.
 //
-// Used by the inspector. The turns follow each other; what lies between them is left out. Axes end at round values and only move on when
-// these are passed, so that nothing jumps while an answer is written. UI thread only.
+// Used by the inspector. The turns stand side by side with equal widths, each from when its question was read to its answer's end, so that
+// a short one is seen beside a long one. Axes end at round values and only move on when these are passed, so that nothing jumps while an
+// answer is written. UI thread only.
 #pragma once
 
 #include <QWidget>
@@ -12,7 +13,7 @@
 
 namespace winnow::ui {
 
-// The smallest of 1, 2, 5, 10, 20, 50 ... that is not below; values below 1 give 1.
+// The smallest of 0.01, 0.02, 0.05, 0.1, 0.2, 0.5, 1, 2, 5 ... that is not below; values below 0.01 give 0.01.
 double roundSeconds(double seconds);
 
 // An axis that ends at a round number of KiB, MiB or GiB, divided into equal parts whose borders are round too.
@@ -28,8 +29,8 @@ class TimelineChart : public QWidget {
   explicit TimelineChart(QWidget* parent = nullptr);
 
   void setTurns(std::vector<app::TurnTimeline> turns);
-  void setAttached(AttachedKind attached);  // what is called "Videos"
-  double axisSeconds() const { return m_axisS; }
+  void setAttached(AttachedKind attached);                                       // what is called "Videos"
+  double axisSeconds() const { return m_axesS.empty() ? 0.0 : m_axesS.back(); }  // of the last turn
   double axisBytes() const { return m_axis.end; }
   // The point that is nearest in time to this place, in words; empty beside the curve.
   QString describeAt(const QPointF& place) const;
@@ -52,6 +53,7 @@ class TimelineChart : public QWidget {
   std::vector<Legend> legend() const;
   int legendRows(int width) const;
   QRectF plotArea() const;
+  QRectF turnArea(std::size_t turn, const QRectF& area) const;
   double xOf(std::size_t turn, const app::TimelinePoint& point, const QRectF& area) const;
   void paintLegend(QPainter& painter) const;
   void paintGrid(QPainter& painter, const QRectF& area) const;
@@ -59,8 +61,7 @@ class TimelineChart : public QWidget {
   void paintMarks(QPainter& painter, std::size_t turn, const QRectF& area) const;
 
   std::vector<app::TurnTimeline> m_turns;
-  std::vector<double> m_startS;  // of every turn
-  double m_axisS = 1.0;
+  std::vector<double> m_axesS;  // of every turn
   ByteAxis m_axis;
   AttachedKind m_attached = AttachedKind::kVideos;
 };

@@ -6,6 +6,8 @@
 #include <QPushButton>
 #include <QTableView>
 #include <QVBoxLayout>
+#include <algorithm>
+#include <vector>
 
 #include "ui/inspector/chart_export.h"
 #include "ui/inspector/timeline_chart.h"
@@ -15,9 +17,46 @@
 
 namespace winnow::ui {
 
+namespace {
+
+// Columns are as wide as their figures. Those that have room share what is left of it, so that none is cut at the right; the others are a
+// scroll away.
+class FigureTable : public QTableView {
+ public:
+  void fit() {
+    const QHeaderView& header = *horizontalHeader();
+    std::vector<int> widths;
+    for (int column = 0; column < header.count(); ++column)
+      widths.push_back(std::max({sizeHintForColumn(column), header.sectionSizeHint(column), header.minimumSectionSize()}));
+    int used = 0;
+    int whole = 0;
+    while (whole < header.count() && used + widths[static_cast<std::size_t>(whole)] <= viewport()->width())
+      used += widths[static_cast<std::size_t>(whole++)];
+    for (int column = 0; column < whole; ++column) {
+      const int share = (viewport()->width() - used) / (whole - column);
+      widths[static_cast<std::size_t>(column)] += share;
+      used += share;
+    }
+    for (int column = 0; column < header.count(); ++column) setColumnWidth(column, widths[static_cast<std::size_t>(column)]);
+  }
+
+ protected:
+  void resizeEvent(QResizeEvent* event) override {
+    QTableView::resizeEvent(event);
+    fit();
+  }
+};
+
+}  // namespace
+
 QTableView* newFigureTable(QAbstractItemModel* model, const QString& name) {
-  auto* table = new QTableView;
+  auto* table = new FigureTable;
   table->setModel(model);
+  const auto fit = [table] { table->fit(); };
+  QObject::connect(model, &QAbstractItemModel::modelReset, table, fit);
+  QObject::connect(model, &QAbstractItemModel::layoutChanged, table, fit);
+  QObject::connect(model, &QAbstractItemModel::rowsInserted, table, fit);
+  QObject::connect(model, &QAbstractItemModel::dataChanged, table, fit);
   setFocusFrame(table);
   table->setAccessibleName(name);
   setTextRole(table, TextRole::kCaption);
@@ -26,12 +65,13 @@ QTableView* newFigureTable(QAbstractItemModel* model, const QString& name) {
   table->setShowGrid(false);
   table->setAlternatingRowColors(true);
   table->verticalHeader()->hide();
-  table->horizontalHeader()->setSectionResizeMode(QHeaderView::ResizeToContents);
-  table->setHorizontalScrollMode(QAbstractItemView::ScrollPerPixel);
+  table->horizontalHeader()->setSectionResizeMode(QHeaderView::Fixed);
+  table->setHorizontalScrollMode(QAbstractItemView::ScrollPerItem);
   table->horizontalHeader()->setHighlightSections(false);
   const auto size = [table] {
     table->verticalHeader()->setDefaultSectionSize(theme().px(26));
     table->horizontalHeader()->setMinimumSectionSize(theme().px(46));
+    table->fit();
   };
   QObject::connect(&theme(), &Theme::changed, table, size);
   size();
@@ -57,8 +97,9 @@ TimelinePage::TimelinePage(TimelineTableModel& model, QWidget* parent) : QScroll
   offerExports(m_chart, &m_model, QStringLiteral("cache-over-time"));
   layout->addWidget(m_chart);
   auto* words =
-      new QLabel(tr("Bytes of keys and values in use. Circle: question read, at the peak so far. Triangle: compressed. Square: first "
-                    "eviction while writing. Dotted line: next turn. Time between turns is left out."));
+      new QLabel(tr("Bytes of keys and values in use, from when a question was read to its answer’s end. Every turn has the same width; "
+                    "below it, how long it took. Circle: question read, at the peak so far. Triangle: compressed. Square: first eviction "
+                    "while writing."));
   words->setWordWrap(true);
   setTextRole(words, TextRole::kCaption);
   setMuted(words);

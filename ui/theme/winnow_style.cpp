@@ -190,6 +190,7 @@ void WinnowStyle::drawPrimitive(PrimitiveElement element, const QStyleOption* op
     }
     case PE_FrameStatusBarItem:
     case PE_PanelStatusBar:
+    case PE_PanelScrollAreaCorner:  // between two scroll bars, which have no ground either
       return;
     case PE_PanelMenu:
       painter->fillRect(option->rect, c.surface);

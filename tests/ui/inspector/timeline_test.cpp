@@ -15,6 +15,7 @@
 #include "ui/models/cache_monitor.h"
 #include "ui/models/timeline_recorder.h"
 #include "ui/models/timeline_table_model.h"
+#include "ui/theme/theme.h"
 
 namespace winnow::ui {
 namespace {
@@ -90,7 +91,8 @@ TEST(TurnTimeline, StaysShortAndKeepsItsMarksAndItsEnd) {
 }
 
 TEST(TimelineChart, AxesEndAtRoundValuesAndMoveInSteps) {
-  EXPECT_EQ(roundSeconds(0.0), 1.0);
+  EXPECT_EQ(roundSeconds(0.0), 0.01);
+  EXPECT_DOUBLE_EQ(roundSeconds(0.3), 0.5);
   EXPECT_EQ(roundSeconds(1.0), 1.0);
   EXPECT_EQ(roundSeconds(1.01), 2.0);
   EXPECT_EQ(roundSeconds(21.0), 50.0);
@@ -119,10 +121,68 @@ TEST(TimelineChart, AxesEndAtRoundValuesAndMoveInSteps) {
     before = chart.axisSeconds();
   }
   EXPECT_EQ(chart.axisSeconds(), 10.0);
-  EXPECT_EQ(moves, 4) << "1, 2, 5 and 10 seconds in a hundred samples";
+  EXPECT_EQ(moves, 8) << "0.01, 0.1, 0.2, 0.5, 1, 2, 5 and 10 seconds in a hundred samples";
   EXPECT_EQ(chart.axisBytes(), 1024.0 * 8.0);
   EXPECT_TRUE(chart.describeAt(QPointF(388, 150)).contains(QStringLiteral("Turn 1")));
   EXPECT_TRUE(chart.describeAt(QPointF(0, 0)).isEmpty());
+}
+
+// Three short turns beside a long one: by a common clock they would lie within one pixel.
+TEST(TimelineChart, TurnsStandSideBySideWithEqualWidths) {
+  TimelineChart chart;
+  chart.resize(400, 260);
+  std::vector<TurnTimeline> turns(4);
+  for (std::size_t i = 0; i < turns.size(); ++i) {
+    for (const double share : {0.0, 1.0}) {
+      TimelinePoint point;
+      point.ms = 440.0 + share * (i == 0 ? 50'000.0 : 10.0);
+      point.text = 1000.0 * static_cast<double>(i + 1);
+      point.full = 8000.0;
+      turns[i].add(point);
+    }
+  }
+  chart.setTurns(turns);
+  // Of the plot some 50 pixels at the left are labels; the middle of each quarter belongs to its turn.
+  for (std::size_t i = 0; i < turns.size(); ++i) {
+    const double x = 70.0 + (392.0 - 70.0) * (static_cast<double>(i) + 0.5) / 4.0;
+    EXPECT_TRUE(chart.describeAt(QPointF(x, 150)).startsWith(QStringLiteral("Turn %1,").arg(i + 1)))
+        << i << ": " << chart.describeAt(QPointF(x, 150)).toStdString();
+  }
+  // And each has an area: the colour of text stands in the lower part of every quarter.
+  const QImage picture = chart.grab().toImage();
+  const QColor text = theme().colors().chartText;
+  for (std::size_t i = 0; i < turns.size(); ++i) {
+    int painted = 0;
+    const auto quarter = [&](double part) { return static_cast<int>(70.0 + (392.0 - 70.0) * (static_cast<double>(i) + part) / 4.0); };
+    for (int x = quarter(0.1); x < quarter(0.9); ++x) {
+      for (int y = 0; y < picture.height(); ++y) painted += picture.pixelColor(x, y) == text ? 1 : 0;
+    }
+    EXPECT_GT(painted, 200) << "turn " << i + 1;
+  }
+}
+
+TEST(InspectorPanel, TablesCutNoColumnAtTheRight) {
+  CacheMonitor monitor;
+  monitor.showRunning();
+  InspectorPanel panel(monitor);
+  panel.show();
+  monitor.begin(RecipeSpec());
+  monitor.take(timedReport());
+  panel.tabs()->setCurrentWidget(panel.timeline());
+  const QTableView* table = panel.timeline()->table();
+  ASSERT_TRUE(QTest::qWaitFor([&] { return table->model()->rowCount() == 2; }, 5000));
+  for (const int width : {300, 330, 420, 900}) {
+    panel.resize(width, 700);
+    QTest::qWait(20);
+    const int room = table->viewport()->width();
+    int whole = 0;
+    for (int column = 0; column < table->model()->columnCount(); ++column) {
+      const int left = table->columnViewportPosition(column);
+      EXPECT_FALSE(left < room && left + table->columnWidth(column) > room) << "column " << column << " at " << width;
+      whole += left + table->columnWidth(column) <= room ? 1 : 0;
+    }
+    EXPECT_GE(whole, 3) << width;
+  }
 }
 
 TEST(InspectorPanel, TimelineHasATableTwinThatCanBeCopied) {
