@@ -216,7 +216,7 @@ void MethodControl::describe() {
   if (!changes.isEmpty()) about << tr("Changed: %1").arg(changes.join(QStringLiteral(", ")));
   if (m_later != nullptr) m_later->setRecipe(spec);
   about.removeAll(QString());
-  m_about->setText(about.join(QLatin1Char('\n')));
+  m_about->setText(about.join(QStringLiteral("\n\n")));  // thoughts of their own
   describeMass();
   updateGeometry();
 }

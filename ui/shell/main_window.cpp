@@ -42,6 +42,7 @@ namespace {
 
 constexpr int kNarrowUnits = 1000;  // below this the panel becomes a drawer at the bottom
 constexpr int kDrawerUnits = 540;   // and in a window that is lower than this it takes all of it
+constexpr int kWideUnits = 1600;    // from here on the sidebar is wide
 constexpr int kBesideUnits = 600;   // below this the sidebar takes the place of the chat
 
 QToolButton* panelButton(Glyph glyph, const QString& name, const QString& key) {
@@ -343,7 +344,8 @@ void MainWindow::arrange() {
   const bool cramped = width() < theme().px(700);
   const bool low = height() < theme().px(640);
   statusBar()->setVisible(height() >= theme().px(kLowestUnits));
-  const int state = (narrow ? 1 : 0) | (cramped ? 2 : 0) | (low ? 4 : 0);
+  const bool wide = width() >= theme().px(kWideUnits);  // names of chats have room
+  const int state = (narrow ? 1 : 0) | (cramped ? 2 : 0) | (low ? 4 : 0) | (wide ? 8 : 0);
   if (state == m_arrangement) return giveRoom();
   m_arrangement = state;
   if (narrow != m_narrow) {
@@ -355,7 +357,8 @@ void MainWindow::arrange() {
   updatePanels();
   if (!narrow) resizeDocks({m_dock}, {theme().px(330)}, Qt::Horizontal);
   if (narrow) resizeDocks({m_dock}, {theme().px(220)}, Qt::Vertical);
-  m_splitter->setSizes({theme().px(230), std::max(200, width() - theme().px(230))});
+  const int chats = theme().px(wide ? 330 : 230);
+  m_splitter->setSizes({chats, std::max(200, width() - chats)});
 }
 
 void MainWindow::focusNextRegion() { m_regions.focusNext(); }

@@ -38,6 +38,8 @@ ModelMenu::ModelMenu(ModelSession& model, const WindowServices& services, Notice
       m_window(window) {
   m_menu = new QMenu(tr("&Model"), window);
   m_menu->setToolTipsVisible(true);
+  m_one = new QActionGroup(m_menu);
+  m_one->setExclusionPolicy(QActionGroup::ExclusionPolicy::ExclusiveOptional);
   buildWeights();
   m_button = new QToolButton(window);
   m_button->setAutoRaise(true);
@@ -153,6 +155,7 @@ void ModelMenu::offer(const QString& label, const QString& path, const QString& 
   QAction* action =
       m_menu->addAction(shown.replace(QLatin1Char('&'), QLatin1String("&&")), this, [this, path, name] { m_model.load(path, name); });
   action->setCheckable(true);
+  action->setActionGroup(m_one);
   action->setChecked(m_model.state() == ModelState::kReady && m_model.folder() == path);
   action->setToolTip(displayText(path).toHtmlEscaped());
 }

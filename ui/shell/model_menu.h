@@ -4,6 +4,7 @@
 // looked for whenever the menu is about to be shown and joins it when it is found. UI thread only.
 #pragma once
 
+#include <QActionGroup>
 #include <QMenu>
 #include <QToolButton>
 
@@ -63,6 +64,7 @@ class ModelMenu : public QObject {
   NoticeBar& m_notice;
   QWidget* m_window;
   QMenu* m_menu;
+  QActionGroup* m_one = nullptr;  // of the models one is loaded
   QMenu* m_weights;
   QAction* m_held;  // in it: what the present model takes
   QList<QAction*> m_serving;

@@ -1,5 +1,7 @@
 #include "ui/theme/popup_card.h"
 
+#include <QPainter>
+#include <QPainterPath>
 #include <QScreen>
 #include <QScrollArea>
 #include <QScrollBar>
@@ -13,11 +15,12 @@
 
 namespace winnow::ui {
 namespace {
+constexpr int kFramePx = 1;
 constexpr int kGapUnits = 6;  // between it and its control, and the edge of the screen
-}
+}  // namespace
 
 PopupCard::PopupCard(QWidget& anchor, int widthUnits) : QFrame(&anchor, Qt::Popup), m_anchor(anchor), m_widthUnits(widthUnits) {
-  setFrameShape(QFrame::StyledPanel);
+  setContentsMargins(kFramePx, kFramePx, kFramePx, kFramePx);
   auto* page = new QWidget;
   m_content = new QVBoxLayout(page);
   auto* layout = new QVBoxLayout(this);
@@ -40,7 +43,7 @@ void PopupCard::open(QWidget& first) {
 void PopupCard::place() {
   const int edge = theme().px(kGapUnits);
   const QRect room = m_anchor.screen()->availableGeometry().adjusted(edge, edge, -edge, -edge);
-  const int frame = 2 * frameWidth();
+  const int frame = 2 * kFramePx;
   m_content->activate();
   int width = std::min({theme().px(m_widthUnits), m_anchor.window()->width() - theme().px(16), room.width()});
   width = std::min(room.width(), std::max(width, m_content->totalMinimumSize().width() + frame));
@@ -49,11 +52,26 @@ void PopupCard::place() {
   const int height = std::min(wanted, room.height());
   if (height < wanted) width = std::min(room.width(), width + style()->pixelMetric(QStyle::PM_ScrollBarExtent));
   setFixedSize(width, height);
+  // A mask, since without a compositor nothing shines through a window.
+  QPainterPath corners;
+  corners.addRoundedRect(QRectF(rect()), theme().cornerRadius(), theme().cornerRadius());
+  setMask(QRegion(corners.toFillPolygon().toPolygon()));
   const QPoint above = m_anchor.mapToGlobal(QPoint(0, -height - theme().px(kGapUnits)));
   const int below = m_anchor.mapToGlobal(QPoint(0, m_anchor.height() + theme().px(kGapUnits))).y();
   const int bottom = room.bottom() + 1 - height;
   const int y = above.y() < room.top() && below <= bottom ? below : above.y();
   move(std::clamp(above.x(), room.left(), room.right() + 1 - width), std::clamp(y, room.top(), bottom));
+}
+
+void PopupCard::paintEvent(QPaintEvent*) {
+  QPainter painter(this);
+  painter.setRenderHint(QPainter::Antialiasing);
+  const Colors& c = theme().colors();
+  painter.fillRect(rect(), c.strongBorder);  // behind the edge of the mask, which is not smooth
+  painter.setPen(Qt::NoPen);
+  painter.setBrush(c.surface);
+  painter.drawRoundedRect(QRectF(rect()).adjusted(kFramePx, kFramePx, -kFramePx, -kFramePx), theme().cornerRadius(),
+                          theme().cornerRadius());
 }
 
 void PopupCard::hideEvent(QHideEvent* event) {

@@ -23,6 +23,7 @@ class PopupCard : public QFrame {
 
  protected:
   void hideEvent(QHideEvent* event) override;
+  void paintEvent(QPaintEvent* event) override;
 
  private:
   QWidget& m_anchor;
