@@ -172,6 +172,20 @@ def make_pictures() -> None:
     save("hiddenfirst.png", save_all=True, append_images=[red], duration=200, default_image=True)
     save("pages.tiff", save_all=True, append_images=[red])
     save("plain.avif", quality=90)
+    save("turned.avif", quality=90, exif=exif)
+    save("rgb.jpg", quality=95, keep_rgb=True)
+    # Two Exif blocks: the camera's, and one of an editor that says upright.
+    camera = io.BytesIO()
+    picture.save(camera, "JPEG", exif=exif, quality=95)
+    upright = b"Exif\0\0II*\0\x08\0\0\0" + struct.pack("<HHHIHHI", 1, 0x112, 3, 1, 1, 0, 0)
+    at = camera.getvalue().find(b"\xff\xdb")
+    (OUT / "twoexif.jpg").write_bytes(camera.getvalue()[:at] + b"\xff\xe1" + struct.pack(">H", len(upright) + 2) + upright + camera.getvalue()[at:])
+    large = picture.resize((12000, 9000), Image.Resampling.NEAREST)  # as phones write
+    large.save(OUT / "big108.png", compress_level=1)
+    large.save(OUT / "big108.jpg", progressive=True, quality=50)
+    picture.resize((16320, 12240), Image.Resampling.NEAREST).save(OUT / "big200.jpg", quality=50)
+    for sampling in ("440", "411"):
+        ffmpeg("-f", "image2pipe", "-i", "-", "-pix_fmt", f"yuvj{sampling}p", "-q:v", "2", "-strict", "-1", OUT / f"s{sampling}.jpg", data=ppm(quarters()))
     save("jfif.mpo", format="MPO", save_all=True, append_images=[red], quality=95)
     save("restart.jpg", quality=95, restart_marker_blocks=2)
     save("subsampled.jpg", quality=95, subsampling="4:2:0")
@@ -253,6 +267,11 @@ def make_subtitles() -> None:
     write("arrow.srt", "1\n00:00:01,050 -> 00:00:02,000\nFirst line\n\n2\n00:00:04,050 –> 00:00:05,000\nSecond line\n".encode())
     write("backwards.srt", "1\n00:00:04,050 --> 00:00:05,000\nSecond line\n\n2\n00:00:01,050 --> 00:00:02,000\nFirst line\n".encode())
     write("numbers.srt", srt("42", "7\n11").encode())
+    said = ("No, I will not.", "No, I will not.", "No, I will not. Go away.")
+    write("repeat.srt", "".join(f"{i + 1}\n00:00:0{i + 1},050 --> 00:00:0{i + 2},000\n{text}\n\n" for i, text in enumerate(said)).encode())
+    write("sign.srt", srt("A sign", "Another sign").encode())
+    ffmpeg("-i", OUT / "plain.mp4", "-i", OUT / "sign.srt", "-i", OUT / "backwards.srt", "-map", "0:v", "-map", "1", "-map", "2", "-c:v", "copy", "-c:s", "srt",
+           "-disposition:s:0", "default+forced", "-disposition:s:1", "0", OUT / "forced.mkv")  # fmt: skip
     for name, subtitles, codec in (("ass.mkv", "karaoke.ass", "ass"), ("vtt.mkv", "backwards.srt", "webvtt"), ("srt.mkv", "entities.srt", "srt"), ("vtt.webm", "backwards.srt", "webvtt")):
         video = "plain.mp4" if name.endswith("mkv") else "whole.webm"
         ffmpeg("-i", OUT / video, "-i", OUT / subtitles, "-map", "0:v", "-map", "1", "-c:v", "copy", "-c:s", codec, OUT / name)
