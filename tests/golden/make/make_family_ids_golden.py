@@ -25,6 +25,7 @@ import numpy as np
 import PIL.Image
 import tokenizers
 import transformers
+from family_golden import keeps_starts
 from transformers import AutoProcessor, PreTrainedTokenizerFast
 
 warnings.filterwarnings("ignore")
@@ -260,7 +261,9 @@ def ids_of(family, case, maps):
             processor = AutoProcessor.from_pretrained(folder)
             tokenizer = processor.tokenizer
             tokenizer.__class__ = Recorder
-            encode = lambda turns: list(processor.apply_chat_template(messages_of(case, turns), add_generation_prompt=True, tokenize=True, return_dict=True)["input_ids"][0])
+            template = keeps_starts(processor.chat_template)
+            encode = lambda turns: list(processor.apply_chat_template(
+                messages_of(case, turns), chat_template=template, add_generation_prompt=True, tokenize=True, return_dict=True)["input_ids"][0])
         first, whole = encode(1), encode(2)
         return first, whole, rest_of(tokenizer, case, Recorder.seen, Recorder.special)
 
