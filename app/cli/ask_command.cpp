@@ -38,7 +38,8 @@ Turn turn_after(const Restored& restored, const AskOptions& options) {
                     "brings its own media: leave out --image, --video and --document");
   require_recipe_of_file(options.turn, restored.recipe);
   const bool prepared = !restored.prepared.empty();
-  Turn turn{1, prepared ? restored.prepared : restored.thread, options.turn.sampling, restored.recipe, options.turn.guard, restored.pins};
+  Turn turn{
+      1, prepared ? restored.prepared : restored.thread, sampling_of(options.turn), restored.recipe, options.turn.guard, restored.pins};
   if (!prepared) turn.messages.push_back({Role::kUser, {}});
   turn.messages.back().items.emplace_back(TextItem{options.question});
   turn.prompt = prompt_settings(options.turn);

@@ -1,6 +1,7 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <cstdlib>
 #include <optional>
 #include <sstream>
 #include <string_view>
@@ -25,7 +26,9 @@ constexpr const char* kHelp =
     "image or video), 2 (all of it)\n/unpin               remove all pins\n/continue            continue the last answer where it was cut "
     "or stopped\n/figures             tokens, memory and times of the last answer\n/reload              load the model again after its "
     "file has changed; the conversation goes "
-    "on\n/reset               start over\n/help, /quit\n";
+    "on\n/drop [N]            leave out the oldest question and its answer, or the N oldest, and ask again what did not fit\n/new          "
+    "       "
+    "ask what did not fit in a new conversation\n/reset               start over\n/help, /quit\n";
 
 class Chat {
  public:
@@ -66,6 +69,10 @@ class Chat {
     print_err("%s\n", error_sentence(problem).c_str());
     model_is_lost_ = model_is_lost_ || problem.code == ErrorCode::kModelFileChanged;
     if (model_is_lost_) print_err("(/reload loads the model again, and the conversation goes on)\n");
+    const bool too_long = problem.code == ErrorCode::kContextFull && !unasked_.empty();
+    if (!too_long) unasked_.clear();
+    if (too_long && questions_asked() > 0)
+      print_err("(/drop leaves out the oldest question and its answer, /new asks in a new conversation, /reset starts over)\n");
     if (asked == Asked::kQuestion && !attached_.media().empty()) print_err("(%s; remove with /detach)\n", attached_.list().c_str());
   }
 
@@ -80,17 +87,43 @@ class Chat {
   }
 
   void reset() {
+    begin_anew();
+    unasked_.clear();
+    attached_.clear();
+    attached_.add_all(options_.turn);
+  }
+
+  void begin_anew() {
     ConsoleSink sink(AnswerOutput::kSilent);
     session_.run(ForgetConversation{1}, sink);
     thread_.clear();
     cut_.reset();
     noted_ = false;
     if (!options_.turn.system_prompt.empty()) thread_.push_back({Role::kSystem, {TextItem{options_.turn.system_prompt}}});
-    attached_.clear();
-    attached_.add_all(options_.turn);
+  }
+
+  std::ptrdiff_t questions_asked() const { return std::ranges::count(thread_, Role::kUser, &Message::role); }
+
+  // Of what the model has no room for, without the conversation's beginning. Pins name attachments by their number, so they go, too.
+  void drop(std::ptrdiff_t questions) {
+    if (questions < 1 || questions > questions_asked())
+      throw Exception(ErrorCode::kInvalidArgument, "/drop", std::to_string(questions_asked()) + " questions can be left out");
+    const auto first = std::ranges::find(thread_, Role::kUser, &Message::role);
+    thread_.erase(first, first + 2 * questions);
+    options_.turn.pins.clear();
+    cut_.reset();
+    print_err("(left out with what was attached to them: %lld)\n", static_cast<long long>(questions));
+    if (!unasked_.empty()) ask(std::string(unasked_));
+  }
+
+  void ask_anew() {
+    if (unasked_.empty()) throw Exception(ErrorCode::kInvalidArgument, "/new", "no question was too long");
+    begin_anew();
+    ask(std::string(unasked_));
   }
 
   void ask(const std::string& question) {
+    unasked_ = question;
     Message user;
     for (const MediaRequest& media : attached_.media()) user.items.emplace_back(MediaItem{media});
     user.items.emplace_back(TextItem{question});
@@ -99,6 +132,7 @@ class Chat {
     Turn turn = turn_of(options_.turn, std::move(thread));
     ConsoleSink sink(AnswerOutput::kStream);
     session_.run(turn, sink);
+    unasked_.clear();
     print_out("\n");
     figures_ = figures_text(sink);
     if (sink.finished->restored) {
@@ -166,6 +200,12 @@ class Chat {
       options_.turn.documents.clear();
       options_.turn.pins.clear();
       reset();
+    } else if (name == "/drop") {
+      std::ptrdiff_t questions = 1;
+      if (std::string number; words >> number) questions = std::strtol(number.c_str(), nullptr, 10);
+      drop(questions);
+    } else if (name == "/new") {
+      ask_anew();
     } else if (name == "/continue") {
       go_on();
     } else if (name == "/figures") {
@@ -222,6 +262,7 @@ class Chat {
   std::vector<Message> thread_;
   ChatAttachments attached_;
   std::optional<Turn> cut_;  // goes on with the last answer; none: it was not cut
+  std::string unasked_;      // the last question, where the conversation was too long for it
   std::string figures_;
   bool noted_ = false;
   bool model_is_lost_ = false;  // its file has changed, or it could not be loaded again

@@ -141,7 +141,7 @@ ExitStatus run_compare(CompareOptions options) {
   const ColumnOrder order = options.interleaved ? ColumnOrder::kInterleaved : ColumnOrder::kOneAfterAnother;
   request.order = order;
   suit_model(options.turn, model);
-  request.sampling = options.turn.sampling;
+  request.sampling = sampling_of(options.turn);
   ComparisonSink sink(request.recipes, options.format, order);
   session.run(std::move(request), sink);
   if (!sink.compared) return ExitStatus::kInterrupted;  // before the first answer

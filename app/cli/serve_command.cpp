@@ -54,6 +54,7 @@ app::ApiOptions api_options(const ServeOptions& options) {
   api.access.origins = options.origins;
   api.defaults.recipe = recipe_of(options.turn);
   api.defaults.sampling = options.turn.sampling;
+  api.defaults.seedGiven = options.turn.seed_given;
   api.defaults.plan = options.turn.plan;
   api.defaults.detail = options.turn.detail;
   if (api.defaults.plan.every_s > 0.0) api.defaults.plan.frame_count = 0;

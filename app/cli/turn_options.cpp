@@ -1,6 +1,7 @@
 #include "app/cli/turn_options.h"
 
 #include <QDate>
+#include <QRandomGenerator>
 
 #include <CLI/CLI.hpp>
 #include <algorithm>
@@ -169,6 +170,7 @@ void add_method_options(CLI::App& command, TurnOptions& options) {
       [&options](const std::string& file) {
         options.recipe = app::readRecipeFile(file).spec;
         options.sampling.seed = options.recipe.seed;
+        options.seed_given = options.recipe.seed != 0;
         options.recipe_file = file;
       },
       "a recipe saved by the window (resources/recipe.schema.json); other options override it");
@@ -252,9 +254,12 @@ void add_save_cache_option(CLI::App& command, TurnOptions& options) {
 
 void add_sampling_options(CLI::App& command, TurnOptions& options) {
   Sampling& sampling = options.sampling;
-  const auto set_seed = [&options](std::uint64_t seed) { options.sampling.seed = options.recipe.seed = seed; };
-  command.add_option_function<std::uint64_t>("--seed", set_seed, "seed of sampling and of random methods")
-      ->default_str(std::to_string(options.recipe.seed));
+  const auto set_seed = [&options](std::uint64_t seed) {
+    options.sampling.seed = options.recipe.seed = seed;
+    options.seed_given = true;
+  };
+  command.add_option_function<std::uint64_t>(
+      "--seed", set_seed, "seed of sampling and of random methods; default: another one for each sampled answer, told by --json");
   const auto set_longest = [&options](int tokens) {
     options.sampling.max_new_tokens = tokens;
     options.answer_length_given = true;
@@ -285,6 +290,12 @@ void add_sampling_options(CLI::App& command, TurnOptions& options) {
   command.add_option("--system", options.system_prompt, "system prompt");
   command.add_option("--date", options.day, "the day for chat templates that write one, such as 2026-11-27; default: today")
       ->check(day_problem);
+}
+
+Sampling sampling_of(const TurnOptions& options) {
+  Sampling sampling = options.sampling;
+  if (!options.seed_given && sampling.temperature > 0.0) sampling.seed = QRandomGenerator::system()->generate();
+  return sampling;
 }
 
 PromptSettings prompt_settings(const TurnOptions& options) {
@@ -393,7 +404,7 @@ void require_full_cache(const TurnOptions& options) {
 Turn turn_of(const TurnOptions& options, std::vector<Message> thread) {
   require_full_cache(options);
   std::vector<Pin> pins = pins_of(options.pins, thread);
-  Turn turn{1, std::move(thread), options.sampling, recipe_of(options), options.guard, std::move(pins)};
+  Turn turn{1, std::move(thread), sampling_of(options), recipe_of(options), options.guard, std::move(pins)};
   turn.prompt = prompt_settings(options);
   return turn;
 }

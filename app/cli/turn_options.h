@@ -31,6 +31,7 @@ struct TurnOptions {
   Guard guard = Guard::kKeep;
   Sampling sampling;
   bool answer_length_given = false;  // by --max-tokens
+  bool seed_given = false;           // by --seed, or a recipe's that is not 0
   std::string system_prompt;
   std::vector<std::string> given;  // options that the command line named: "--method"
   std::string day;                 // that chat templates write; empty: today's, of a cache that is gone on from its own
@@ -57,6 +58,8 @@ void add_guard_option(CLI::App& command, TurnOptions& options);  // of commands 
 
 // Of a setting of recipes: "min_event_tokens" -> "--min-event-tokens".
 std::string option_of(std::string setting);
+// With a seed of its own for each answer that is sampled, where none is given.
+Sampling sampling_of(const TurnOptions& options);
 // The day that is named, else that on which the program was started.
 PromptSettings prompt_settings(const TurnOptions& options);
 

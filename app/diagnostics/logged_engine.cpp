@@ -43,12 +43,13 @@ class LoggingSink final : public EventSink {
     const TurnFigures& f = finished.figures;
     if (finished.restored) return write(LogLevel::kInfo, QStringLiteral("cancelled"));
     write(f.timings_ms.ttft > kSlowMs ? LogLevel::kWarning : LogLevel::kInfo,
-          QStringLiteral("answer %1 at %2; tokens: %3; ms: %4; %5 tokens/s; KV bytes: %6")
+          QStringLiteral("answer %1 at %2, seed %7; tokens: %3; ms: %4; %5 tokens/s; KV bytes: %6")
               .arg(QString::fromStdString(f.method))
               .arg(f.retention)
               .arg(figuresText(f.tokens), figuresText(f.timings_ms))
               .arg(f.tokens_per_s, 0, 'f', 1)
-              .arg(figuresText(f.kv_bytes)));
+              .arg(figuresText(f.kv_bytes))
+              .arg(f.seed));
   }
   void note(const Failed& failed) { write(LogLevel::kError, errorLine(failed.error)); }
   template <class Other>

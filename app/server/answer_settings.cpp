@@ -1,5 +1,6 @@
 #include "app/server/answer_settings.h"
 
+#include <QRandomGenerator>
 #include <algorithm>
 #include <optional>
 #include <utility>
@@ -57,7 +58,7 @@ void refuseOtherAnswers(const RequestFields& body) {
   }
 }
 
-void readSampling(const RequestFields& body, ChatRequest& request) {
+void readSampling(const RequestFields& body, const RequestDefaults& defaults, ChatRequest& request) {
   Sampling& sampling = request.turn.sampling;
   sampling.temperature = body.real("temperature", 0.0, Sampling::kMostTemperature).value_or(sampling.temperature);
   sampling.top_p = body.real("top_p", 0.0, 1.0).value_or(sampling.top_p);
@@ -68,7 +69,11 @@ void readSampling(const RequestFields& body, ChatRequest& request) {
     sampling.repetition_penalty =
         body.real(name, Sampling::kLeastRepetitionPenalty, Sampling::kMostRepetitionPenalty).value_or(sampling.repetition_penalty);
   }
-  if (const auto seed = body.whole("seed", INT64_MIN, INT64_MAX)) sampling.seed = static_cast<std::uint64_t>(*seed);
+  if (const auto seed = body.whole("seed", INT64_MIN, INT64_MAX)) {
+    sampling.seed = static_cast<std::uint64_t>(*seed);
+  } else if (sampling.temperature > 0.0 && !defaults.seedGiven) {
+    sampling.seed = QRandomGenerator::system()->generate();
+  }
   for (const char* name : {"max_tokens", "max_completion_tokens"}) {
     const auto most = body.whole(name, 1, Sampling::kMostNewTokens);
     if (most) sampling.max_new_tokens = static_cast<int>(*most);
@@ -145,7 +150,7 @@ void readAnswerSettings(const RequestFields& body, const RequestDefaults& defaul
   request.stream = body.boolean("stream", false);
   if (const auto options = body.object("stream_options")) request.usageInStream = options->boolean("include_usage", false);
   refuseOtherAnswers(body);
-  readSampling(body, request);
+  readSampling(body, defaults, request);
   readOwn(body, request);
 }
 

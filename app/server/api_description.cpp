@@ -359,7 +359,7 @@ constexpr std::string_view kDescription = R"json({
     "type": "object", "required": ["id", "object", "created", "model", "choices", "usage"],
     "properties": {
      "id": {"type": "string"}, "object": {"enum": ["chat.completion", "text_completion"]}, "created": {"type": "integer"},
-     "model": {"type": "string"},
+     "model": {"type": "string"}, "seed": {"type": "integer"},
      "choices": {"type": "array", "minItems": 1, "maxItems": 1, "items": {"$ref": "#/components/schemas/Choice"}},
      "usage": {"$ref": "#/components/schemas/Usage"}
     }

@@ -28,7 +28,9 @@ struct PlainForm {
 std::string lineOf(const Ordered& value) { return "data: " + jsonText(value) + "\n\n"; }
 
 Ordered headOf(const AnswerName& name, const char* object) {
-  return {{"id", name.id}, {"object", object}, {"created", name.createdS}, {"model", name.model}};
+  Ordered head = {{"id", name.id}, {"object", object}, {"created", name.createdS}, {"model", name.model}};
+  if (name.seed) head["seed"] = *name.seed;
+  return head;
 }
 
 Ordered chunkOf(const AnswerName& name) {

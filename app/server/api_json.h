@@ -3,6 +3,7 @@
 
 #include <cstdint>
 #include <nlohmann/json_fwd.hpp>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -19,6 +20,7 @@ struct AnswerName {
   std::int64_t createdS = 0;
   std::string model;
   AnswerForm form = AnswerForm::kChat;
+  std::optional<std::int64_t> seed{};  // of an answer that is sampled: given again, it repeats the answer
 };
 
 std::string jsonText(const nlohmann::ordered_json& value);   // bytes that are not UTF-8 become U+FFFD

@@ -156,7 +156,7 @@ class ApiServer::Work {
   struct AskedTokens final : LineRequest {
     AskedTokens(Work& owner, TokenRequest request, std::int64_t context, Answer asker)
         : work(owner), tokens(std::move(request)), contextTokens(context), answer(std::move(asker)) {}
-    RequestBody begin() override { return tokens.body; }
+    RequestBody begin() override { return tokens.chat ? work.promptOf(*tokens.chat) : tokens.body; }
     void hear(const Event& event) override {
       if (const auto* told = std::get_if<Tokenized>(&event.body))
         work.reply(answer, jsonReply(tokenizedJson(tokens, *told, contextTokens)));
@@ -413,7 +413,7 @@ class ApiServer::Work {
     return answerOf(arrived, completionRequestOf(arrived.request.body, m_options.defaults), /*planOnly=*/false);
   }
   Mailbox::Letter readTokenize(const Arrived& arrived) {
-    return tokensOf(arrived, tokenizeRequestOf(arrived.request.body, arrived.media, m_mediaReader));
+    return tokensOf(arrived, tokenizeRequestOf(arrived.request.body, defaultsOf(arrived), arrived.media, m_mediaReader));
   }
   Mailbox::Letter readDetokenize(const Arrived& arrived) { return tokensOf(arrived, detokenizeRequestOf(arrived.request.body)); }
   Mailbox::Letter readWire(const Arrived& arrived) {
@@ -423,21 +423,28 @@ class ApiServer::Work {
     };
   }
 
-  ChatRequest chatOf(const Arrived& arrived) {
+  RequestDefaults defaultsOf(const Arrived& arrived) {
     RequestDefaults defaults = m_options.defaults;
     defaults.pictures = arrived.model.picture_detail;
     defaults.frames = arrived.model.frame_detail;
-    return chatRequestOf(arrived.request.body, defaults, arrived.media, m_mediaReader);
+    return defaults;
   }
+
+  ChatRequest chatOf(const Arrived& arrived) {
+    return chatRequestOf(arrived.request.body, defaultsOf(arrived), arrived.media, m_mediaReader);
+  }
+
+  static std::string today() { return QDate::currentDate().toString(Qt::ISODate).toStdString(); }
 
   Mailbox::Letter answerOf(const Arrived& arrived, ChatRequest chat, bool planOnly) {
     const ModelInfo& model = arrived.model;
     requireModel(chat.model, model);
     Turn& turn = chat.turn;
     if (!chat.lengthGiven && !m_options.lengthGiven) turn.sampling.max_new_tokens = longestUnasked(model);
-    turn.prompt.day = QDate::currentDate().toString(Qt::ISODate).toStdString();
+    turn.prompt.day = today();
     turn.asked = arrived.at;
-    const AnswerName name{newId(chat.form), QDateTime::currentSecsSinceEpoch(), model.name, chat.form};
+    AnswerName name{newId(chat.form), QDateTime::currentSecsSinceEpoch(), model.name, chat.form};
+    if (turn.sampling.temperature > 0.0) name.seed = static_cast<std::int64_t>(turn.sampling.seed);
     auto asked = std::make_shared<Asked>(*this, std::move(chat), name, arrived.answer);
     asked->planOnly = planOnly;
     return intoLine(arrived, std::move(asked), !planOnly);
@@ -464,6 +471,13 @@ class ApiServer::Work {
   }
 
   // On the engine host's thread from here on.
+  // The prompt that this thread has now: on the day of the conversation that it goes on with.
+  RequestBody promptOf(Turn turn) {
+    turn.prompt.day = today();
+    turn.prompt.day = m_threads.dayOf(turn);
+    return Tokenize{std::move(turn.messages), std::move(turn.prompt)};
+  }
+
   RequestBody begin(Asked& asked) {
     Turn& turn = asked.chat.turn;
     if (asked.chat.form == AnswerForm::kText)

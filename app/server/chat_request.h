@@ -35,6 +35,7 @@ struct ChatRequest {
 struct RequestDefaults {
   RecipeSpec recipe;
   Sampling sampling;
+  bool seedGiven = false;  // by sampling; else each answer that is sampled has another one
   FramePlan plan;
   MediaDetails detail{};
   // What the loaded model can do about it: bounds in its processor's own words are only read where they mean something.

@@ -44,7 +44,7 @@ std::size_t sharedItems(const std::vector<std::string>& a, const std::vector<std
 
 }  // namespace
 
-void ServedThreads::choose(Turn& turn) {
+KeptConversations<ServedThreads::Thread>::Kept* ServedThreads::best(const Turn& turn) {
   const std::vector<std::string> items = keysOf(turn.messages, turn.answer_begun);
   const std::size_t attached = attachedItems(turn.messages);
   KeptConversations<Thread>::Kept* best = nullptr;
@@ -60,6 +60,16 @@ void ServedThreads::choose(Turn& turn) {
       longest = shared;
     }
   }
+  return best;
+}
+
+std::string ServedThreads::dayOf(const Turn& turn) {
+  const auto* kept = best(turn);
+  return kept == nullptr ? turn.prompt.day : kept->key.day;
+}
+
+void ServedThreads::choose(Turn& turn) {
+  auto* best = this->best(turn);
   if (best == nullptr) best = &m_threads.add({turn.recipe, turn.prompt.day});
   m_threads.use(*best);
   turn.conversation = best->conversation;

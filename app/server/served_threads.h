@@ -21,6 +21,8 @@ class ServedThreads {
 
   // Of a turn without one; the day of its prompt becomes that of the thread, or stays.
   void choose(Turn& turn);
+  // The day that choose() would give it, of a turn that nobody answers.
+  std::string dayOf(const Turn& turn);
   // It was answered: its thread is the turn's and this answer. bytes: that the engine holds for it.
   void answered(const Turn& turn, const std::string& answer, std::int64_t bytes);
   // It could not be answered: a new one holds nothing.
@@ -38,6 +40,8 @@ class ServedThreads {
     std::vector<std::string> items{};  // a key for every item; none: not answered yet
     std::size_t attached = 0;          // of these, up to and including the last attachment of the first message that has some
   };
+
+  KeptConversations<Thread>::Kept* best(const Turn& turn);  // null: none
 
   KeptConversations<Thread> m_threads;
 };

@@ -27,7 +27,8 @@ Ordered pieceJson(const std::string& piece) { return QByteArrayView(piece).isVal
 
 }  // namespace
 
-TokenRequest tokenizeRequestOf(std::string_view body, const RequestMedia& media, const MediaReader& reader) {
+TokenRequest tokenizeRequestOf(std::string_view body, const RequestDefaults& defaults, const RequestMedia& media,
+                               const MediaReader& reader) {
   const Json document = requestDocument(body);
   const RequestFields fields(document, "");
   TokenRequest request;
@@ -48,9 +49,8 @@ TokenRequest tokenizeRequestOf(std::string_view body, const RequestMedia& media,
   if (!fields.boolean("add_generation_prompt", true))
     refuseUnsupported("add_generation_prompt", "a thread without the start of its answer");
   if (fields.boolean("continue_final_message", false)) refuseUnsupported("continue_final_message", "going on with a message");
-  const ChatRequest chat = chatRequestOf(fields, RequestDefaults(), media, reader);
-  if (!begins_anew(chat.turn)) refuseUnsupported("messages", "an answer that is begun");
-  request.body = Tokenize{chat.turn.messages, chat.turn.prompt};
+  request.chat = chatRequestOf(fields, defaults, media, reader).turn;
+  if (!begins_anew(*request.chat)) refuseUnsupported("messages", "an answer that is begun");
   return request;
 }
 

@@ -4,6 +4,7 @@
 
 #include <cstdint>
 #include <nlohmann/json_fwd.hpp>
+#include <optional>
 #include <string>
 #include <string_view>
 
@@ -17,11 +18,13 @@ struct TokenRequest {
   std::string model;
   RequestBody body;  // Tokenize or Detokenize
   Form form = Form::kContent;
-  bool withPieces = false;  // the bytes of each token, too
+  bool withPieces = false;     // the bytes of each token, too
+  std::optional<Turn> chat{};  // a thread instead of body, whose prompt is what an answer to it begins with
 };
 
 // media, reader: for messages, whose attachments are then refused by the engine.
-TokenRequest tokenizeRequestOf(std::string_view body, const RequestMedia& media, const MediaReader& reader);
+TokenRequest tokenizeRequestOf(std::string_view body, const RequestDefaults& defaults, const RequestMedia& media,
+                               const MediaReader& reader);
 TokenRequest detokenizeRequestOf(std::string_view body);
 
 nlohmann::ordered_json tokenizedJson(const TokenRequest& request, const Tokenized& tokenized, std::int64_t contextTokens);

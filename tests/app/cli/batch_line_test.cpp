@@ -22,6 +22,7 @@ TEST(BatchLine, ReadsWhatItSaysAndTakesTheRestFromTheCommand) {
   EXPECT_FALSE(line.turn.recipe.budget_tokens.has_value()) << "the command's budget gives way to the line's share";
   EXPECT_EQ(line.turn.recipe.seed, ~std::uint64_t{0});
   EXPECT_EQ(line.turn.sampling.seed, ~std::uint64_t{0});
+  EXPECT_TRUE(line.turn.seed_given);
   EXPECT_EQ(line.turn.sampling.max_new_tokens, 9);
   EXPECT_EQ(line.questions, (std::vector<std::string>{"b", "c"}));
 }

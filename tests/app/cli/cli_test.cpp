@@ -313,6 +313,20 @@ TEST(Cli, ACacheTakesAsManyBytesAsItsBitsSay) {
   EXPECT_EQ(run_command(scratch, "ask --kv int4" + question).exit_code, 2);
 }
 
+TEST(Cli, ASampledAnswerHasASeedOfItsOwnWhichRepeatsIt) {
+  const ScratchFolder scratch;
+  const auto answered = [&](const std::string& options) {
+    const ProgramRun run = run_command(scratch, "ask --json --method full --max-tokens 12 --temperature 2 " + options + " 'Hello?'");
+    EXPECT_EQ(run.exit_code, 0) << run.err;
+    return json::parse(run.out);
+  };
+  const json first = answered("");
+  const json second = answered("");
+  EXPECT_NE(first["seed"], second["seed"]);
+  const json repeated = answered("--seed " + first["seed"].dump());
+  EXPECT_EQ(repeated["answer"], first["answer"]);
+}
+
 TEST(Cli, JsonHasTheDocumentedShapeForEveryMethod) {
   const ScratchFolder scratch;
   for (const char* method :

@@ -87,6 +87,27 @@ TEST(CliChat, WhatCannotBeAttachedIsNotAndWhatIsAttachedCanBeTakenBack) {
   }
 }
 
+// A question that the model has no room for ended in a sentence without a way on.
+TEST(CliChat, AConversationThatIsTooLongNamesTheWaysOutAndTakesThem) {
+  const ScratchFolder scratch;
+  std::filesystem::copy(source_folder() + "/tests/golden/qwen2_vl/published/model", scratch.file("model"));
+  json config = json::parse(file_text(scratch.file("model/config.json")));
+  config["max_position_embeddings"] = 120;  // the second question takes 92 tokens and its answer 20; behind the first at least 125
+  write_file(scratch.file("model/config.json"), config.dump());
+  const std::string longer = "0123456789 0123456789 0123456789 0123456789 0123456789 0123456789\n";
+  write_file(scratch.file("lines"), "one\n" + longer + "/drop\n/new\n" + longer + "/new\n/drop 5\n/quit\n");
+  const ProgramRun run = run_cli(scratch, "chat --max-tokens 20 --model " + scratch.file("model"), scratch.file("lines"));
+  EXPECT_EQ(run.exit_code, 0) << run.err;
+  std::size_t at = 0;
+  for (const char* said :
+       {"the model reads 120 tokens", "(/drop leaves out the oldest question and its answer, /new asks in a new conversation",
+        "(left out with what was attached to them: 1)", "/new: no question was too long", "the model reads 120 tokens",
+        "/drop: 1 questions can be left out"}) {
+    at = run.err.find(said, at);
+    ASSERT_NE(at, std::string::npos) << said << "\n" << run.err;
+  }
+}
+
 TEST(CliChat, SaysWhatAMethodKeptForAQuestionOnlyWhereItDroppedSomething) {
   const ScratchFolder scratch;
   write_file(scratch.file("lines"), "Hello?\n/video " + demo("samples/ten-seconds.mp4").string() + " 8\nWhat is the first shape?\n/quit\n");

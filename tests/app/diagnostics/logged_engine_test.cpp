@@ -44,6 +44,7 @@ TEST(LoggedEngine, ATurnIsSizesAndTimesAndNothingOfItsContent) {
       finished.answer = "the secret answer";
       finished.figures.method = "vl-cache";
       finished.figures.retention = 0.2;
+      finished.figures.seed = 7;
       finished.figures.tokens.visual = 576;
       finished.figures.timings_ms.ttft = ttft;
       sink.on_event({1, finished});
@@ -51,7 +52,7 @@ TEST(LoggedEngine, ATurnIsSizesAndTimesAndNothingOfItsContent) {
   };
   testing::EventRecorder seen;
   const QString line = logged(answered(812.0), seen);
-  EXPECT_TRUE(line.contains(QStringLiteral(" info engine answer vl-cache at 0.2; tokens: visual 576; ms: ttft 812;")))
+  EXPECT_TRUE(line.contains(QStringLiteral(" info engine answer vl-cache at 0.2, seed 7; tokens: visual 576; ms: ttft 812;")))
       << line.toStdString();
   EXPECT_FALSE(line.contains(QStringLiteral("secret"))) << line.toStdString();
   EXPECT_EQ(seen.last<Finished>()->answer, "the secret answer") << "everything goes on to who asked";

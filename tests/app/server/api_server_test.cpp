@@ -3,6 +3,7 @@
 
 #include <gtest/gtest.h>
 
+#include <QDate>
 #include <algorithm>
 #include <future>
 #include <mutex>
@@ -116,6 +117,19 @@ TEST_F(ApiServerTest, StreamsAsStrictClientsCheckIt) {
     text += chunk["choices"][0]["delta"].value("content", "");
   }
   EXPECT_EQ(text, "You asked: hello");
+}
+
+TEST_F(ApiServerTest, TellsTheSeedOfAnAnswerThatIsSampled) {
+  start();
+  const json sampled = json::parse(bodyOf(complete(chat("hello", R"(,"temperature":1)"))));
+  const json again = json::parse(bodyOf(complete(chat("hello", R"(,"temperature":1,"seed":-7)"))));
+  const json chunk = json::parse(dataOf(complete(chat("hello", R"(,"temperature":1,"seed":9,"stream":true)"))).front());
+  EXPECT_EQ(again["seed"], -7);
+  EXPECT_EQ(chunk["seed"], 9);
+  const std::vector<Request> requests = log->requests();
+  EXPECT_EQ(std::get<Turn>(requests[0].body).sampling.seed, sampled["seed"].get<std::uint64_t>());
+  EXPECT_EQ(std::get<Turn>(requests[1].body).sampling.seed, static_cast<std::uint64_t>(-7));
+  EXPECT_FALSE(json::parse(bodyOf(complete(chat("hello")))).contains("seed")) << "the likeliest tokens need none";
 }
 
 TEST_F(ApiServerTest, UsageIsStreamedOnlyWhereItIsAskedFor) {
@@ -382,6 +396,8 @@ TEST_F(ApiServerTest, TellsTokensInTheFormsOfOtherServers) {
   EXPECT_EQ(form(1), PromptForm::kPlainText);
   EXPECT_EQ(form(2), PromptForm::kPlainText);
   EXPECT_EQ(form(3), PromptForm::kChatTemplate);
+  const std::string today = QDate::currentDate().toString(Qt::ISODate).toStdString();
+  EXPECT_EQ(std::get<Tokenize>(requests[3].body).prompt.day, today) << "templates that write a date write the one of an answer";
   EXPECT_EQ(std::get<Detokenize>(requests[4].body).tokens, (std::vector<std::int64_t>{5, 6}));
   for (const char* body : {"{}", R"({"content":1})", R"({"content":"a","parse_special":false})", R"({"tokens":[1.5]})"}) {
     EXPECT_EQ(statusOf(ask(request("POST /tokenize", body))), "400") << body;

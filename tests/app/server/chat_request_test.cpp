@@ -73,6 +73,16 @@ TEST_F(ChatRequestTest, ReadsSampling) {
   EXPECT_FALSE(with(R"("temperature":null)").lengthGiven) << "null is as if it were left out";
 }
 
+TEST_F(ChatRequestTest, AnAnswerThatIsSampledHasASeedOfItsOwnWhereNoneIsGiven) {
+  const auto seed = [&](const std::string& fields) { return with(fields).turn.sampling.seed; };
+  EXPECT_NE(seed(R"("temperature":1)"), seed(R"("temperature":1)")) << "one in four thousand million";
+  EXPECT_EQ(seed(R"("temperature":1,"seed":7)"), 7U);
+  EXPECT_EQ(seed(R"("temperature":0)"), 0U) << "nothing is drawn";
+  defaults.sampling.seed = 5;
+  defaults.seedGiven = true;
+  EXPECT_EQ(seed(R"("temperature":1)"), 5U);
+}
+
 TEST_F(ChatRequestTest, NothingThatChangesTheAnswerIsLeftOutSilently) {
   for (const char* asked :
        {R"("n":2)", R"("logit_bias":{"5":1})", R"("presence_penalty":0.5)", R"("response_format":{"type":"json_object"})",

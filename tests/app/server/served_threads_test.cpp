@@ -72,8 +72,15 @@ TEST_F(ServedThreadsTest, AnotherRecipeIsAnotherThread) {
 TEST_F(ServedThreadsTest, AThreadKeepsTheDayItBeganOn) {
   ask({user("hello")}, "hi");
   day = "2026-11-28";
-  ask({user("hello"), answer("hi"), user("and?")});
+  Turn asked;
+  asked.prompt.day = day;
+  asked.messages = {user("hello"), answer("hi"), user("and?")};
+  EXPECT_EQ(threads.dayOf(asked), "2026-11-27") << "of a prompt that is only told";
+  EXPECT_EQ(asked.conversation, 0U);
+  ask(asked.messages);
   EXPECT_EQ(told_day, "2026-11-27");
+  asked.messages = {user("something else")};
+  EXPECT_EQ(threads.dayOf(asked), "2026-11-28");
 }
 
 TEST_F(ServedThreadsTest, TheOneUsedLongestAgoIsForgottenFirst) {
