@@ -39,7 +39,6 @@ ModelMenu::ModelMenu(ModelSession& model, const WindowServices& services, Notice
   m_menu = new QMenu(tr("&Model"), window);
   m_menu->setToolTipsVisible(true);
   m_one = new QActionGroup(m_menu);
-  m_one->setExclusionPolicy(QActionGroup::ExclusionPolicy::ExclusiveOptional);
   buildWeights();
   m_button = new QToolButton(window);
   m_button->setAutoRaise(true);

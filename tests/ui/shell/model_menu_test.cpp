@@ -1,5 +1,6 @@
 // Models that lie on this machine in the window's menu, and models that are dropped on the window.
 #include <QAction>
+#include <QActionGroup>
 #include <QDir>
 #include <QFile>
 #include <QMenu>
@@ -57,6 +58,9 @@ TEST_F(ModelMenuTest, ListsWhatOtherProgramsHaveByWhoseItIsAndLoadsItWhereItLies
   const QStringList all = labels();
   EXPECT_EQ(all[all.indexOf(QStringLiteral("LM Studio")) + 1], QStringLiteral("Qwen2.Q8_0\t2.0 KiB"));
   EXPECT_EQ(all[all.indexOf(QStringLiteral("Jan")) + 1], QStringLiteral("llama\t2.0 KiB"));
+  const QAction* found = action(QStringLiteral("Qwen2.Q8_0"));
+  ASSERT_NE(found->actionGroup(), nullptr);
+  EXPECT_TRUE(found->actionGroup()->isExclusive()) << "one of many is loaded: no box to tick for each";
   menu()->close();
   action(QStringLiteral("llama"))->trigger();
   ASSERT_TRUE(loaded(at(QStringLiteral("jan/llama/model.gguf"))));

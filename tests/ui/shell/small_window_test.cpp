@@ -151,6 +151,16 @@ TEST_F(SmallWindow, TheChatsLeaveAUsableBoxOrTakeItsPlace) {
   });
 }
 
+// Names were cut at 25 letters on a screen of 1,920 pixels.
+TEST_F(SmallWindow, NamesOfChatsHaveRoomOnAWideScreen) {
+  m_window->resize(1280, 800);
+  QTest::qWait(30);
+  EXPECT_NEAR(inWindow<ui::ConversationSidebar>()->width(), 230, 12);
+  m_window->resize(1920, 1000);
+  QTest::qWait(30);
+  EXPECT_NEAR(inWindow<ui::ConversationSidebar>()->width(), 330, 12);
+}
+
 TEST_F(SmallWindow, TheChoiceOfMethodsScrollsAboveAWholeBox) {
   m_window->setPanelVisible(false);
   m_window->page().compareOrLeave();

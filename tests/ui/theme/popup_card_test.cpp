@@ -53,6 +53,24 @@ TEST_F(PopupCardTest, TheMethodCardIsOnTheScreenAndReachable) {
   EXPECT_TRUE(isSeen(composer()->method()->later()->box(), composer()->method()->card()));
 }
 
+// On a dark ground it was a square of nearly the same colour.
+TEST_F(PopupCardTest, HasARoundFrameThatIsSeenInTheDark) {
+  for (const ui::ThemeMode mode : {ui::ThemeMode::kLight, ui::ThemeMode::kDark}) {
+    ui::theme().setMode(mode);
+    composer()->method()->openCard();
+    QTest::qWait(10);
+    const ui::PopupCard* card = composer()->method()->card();
+    EXPECT_FALSE(card->mask().contains(QPoint(0, 0)));
+    EXPECT_FALSE(card->mask().contains(card->rect().bottomRight()));
+    EXPECT_TRUE(card->mask().contains(QPoint(card->width() / 2, 0)));
+    const QImage picture = composer()->method()->card()->grab().toImage();
+    const QColor line = picture.pixelColor(picture.width() / 2, 0);
+    EXPECT_EQ(line, ui::theme().colors().strongBorder);
+    EXPECT_NE(line, ui::theme().colors().window);
+    composer()->method()->card()->hide();
+  }
+}
+
 TEST_F(PopupCardTest, TheCardsOfAComparisonToo) {
   m_window->page().compareOrLeave();
   expectReachable(inWindow<ui::ComparisonSetup>()->control(0), "the first of a comparison");
