@@ -26,7 +26,7 @@ std::optional<QueuedDownload> readDownload(const Json& json) {
   download.state = QueuedDownload::State::kPaused;
   if (json.is_string()) {
     download.key = QString::fromStdString(json.get<std::string>());
-  } else {
+  } else if (json.is_object()) {
     const JsonObject row(json, "downloads.json");
     const auto text = [](const JsonObject& of, const char* key) { return QString::fromStdString(of.string(key, kMostTextBytes, {})); };
     download.key = text(row, "name");

@@ -171,7 +171,11 @@ void GetPage::takeToken() {
   m_token->clear();
   m_asksStore = true;
   m_tokenSaid->setText(tr("The token is used from now on. Asking your desktop’s key store…"));
-  m_hub.keys->keep(app::serverAddressOf(m_hub.endpoint), token);
+  try {
+    m_hub.keys->keep(app::serverAddressOf(m_hub.endpoint), token);
+  } catch (const Exception&) {
+    return m_tokenSaid->setText(tr("HF_ENDPOINT is not an address that a token can be kept for."));
+  }
   for (const app::QueuedDownload& download : m_queue.downloads()) {
     if (download.state == State::kFailed && wantsToken(download.fault)) m_queue.resume(download.key);
   }

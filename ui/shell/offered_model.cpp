@@ -45,7 +45,7 @@ OfferedModel seeingOffer(const app::KnownModel& model, const app::MachineMemory&
   const QString pace = paceWords(model, memory);
   const QString fits = onGpu            ? OfferWords::tr("The largest of the known ones that fits the GPU.")
                        : pace.isEmpty() ? OfferWords::tr("The largest of the known ones that fits here.")
-                                        : OfferWords::tr("%1 Larger ones are slower: see Model > Models….").arg(pace);
+                                        : OfferWords::tr("%1 Model > Models… has others.").arg(pace);
   const QString source = QUrl(request.place.endpoint).host() + QLatin1Char('/') + model.repository;
   offered.note = OfferWords::tr("%1 %2 Licence: %3. From %4.").arg(fits, needs, model.licence, source);
   offered.openNote = OfferWords::tr("%1 (%2). %3").arg(model.repository, model.licence, needs);

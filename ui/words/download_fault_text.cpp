@@ -25,7 +25,7 @@ void describeHubFault(const app::DownloadFault& fault, const QString& name, cons
                  tr("Check the name. A private model needs a token."));
     case DownloadProblem::kNeedsToken:
       return say(tr("The owner of %1 asks for an agreement.").arg(name),
-                 tr("Accept it at %1, then enter a token of your account under Model > Models….").arg(subject));
+                 tr("Accept it at %1, then enter a token of your account (Model > Models…, Token…).").arg(subject));
     case DownloadProblem::kGated:
       return say(tr("Your account may not download %1 yet.").arg(name), tr("Ask for access at %1, then try again.").arg(subject));
     case DownloadProblem::kNoSuchFile:
