@@ -23,6 +23,7 @@
 #include "engine/generation/requests/run_turn.h"
 #include "engine/generation/requests/run_watch.h"
 #include "engine/messages/interrupted.h"
+#include "engine/text/text_bounds.h"
 
 namespace winnow {
 namespace {
@@ -73,6 +74,7 @@ class LocalEngine : public Engine {
     const EmitEvent emit(sink, request.id);
     try {
       const c10::InferenceMode inference;
+      const TextBounds bounds(interrupt);
       std::optional<EventBody> result = std::visit([&](const auto& body) { return run(body, emit, interrupt); }, request.body);
       if (!result) return;
       if (model_) model_->require_unchanged();  // what was computed is the model's
@@ -170,7 +172,7 @@ class LocalEngine : public Engine {
   }
 
   std::optional<EventBody> run(const Tokenize& tokenize, const EmitEvent& emit, const InterruptToken& interrupt) {
-    return run_tokenize(context(emit, interrupt).model, tokenize);
+    return run_tokenize(context(emit, interrupt).model, tokenize, interrupt);
   }
 
   std::optional<EventBody> run(const Detokenize& detokenize, const EmitEvent& emit, const InterruptToken& interrupt) {

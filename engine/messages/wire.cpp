@@ -109,6 +109,24 @@ Value value_of(const Message& message, const std::array<const char*, N>& kinds) 
           {"body", std::visit([](const auto& body) { return fields::written<WireForm>("body", body); }, message.body)}};
 }
 
+std::size_t values_in(const Value& value) {
+  std::size_t count = 1;
+  if (value.is_array()) {
+    for (const Value& inside : value) count += values_in(inside);
+  } else if (value.is_object()) {
+    for (const auto& [key, inside] : value.get_ref<const Value::object_t&>()) count += 1 + values_in(inside);
+  }
+  return count;
+}
+
+// What a reader of this version would refuse is not sent.
+std::vector<std::uint8_t> bounded(const Value& value) {
+  if (values_in(value) > kMostWireValues) throw Exception(ErrorCode::kLimitExceeded, "wire", "a message has more values than any may have");
+  std::vector<std::uint8_t> bytes = Value::to_cbor(value);
+  if (bytes.size() > kMostWireBytes) throw Exception(ErrorCode::kLimitExceeded, "wire", "a message is larger than 512 MiB");
+  return bytes;
+}
+
 }  // namespace
 
 Value wire::parsed(std::span<const std::uint8_t> bytes) {
@@ -123,12 +141,12 @@ Value wire::parsed(std::span<const std::uint8_t> bytes) {
   return value;
 }
 
-std::vector<std::uint8_t> encoded(const Request& request) { return Value::to_cbor(value_of(request, kRequestKinds)); }
+std::vector<std::uint8_t> encoded(const Request& request) { return bounded(value_of(request, kRequestKinds)); }
 
 std::vector<std::uint8_t> encoded(const Event& event) {
   Value value = value_of(event, kEventKinds);
   if (event.column != Event::kNoColumn) value["column"] = event.column;
-  return Value::to_cbor(value);
+  return bounded(value);
 }
 
 Request decoded_request(std::span<const std::uint8_t> bytes) { return decoded<Request>(bytes, kRequestKinds); }

@@ -7,7 +7,8 @@
 //
 // What is read may be hostile: size, depth and number of values are bounded before anything is kept, a field of another type or range is
 // refused by its path. Unknown fields are skipped and missing ones keep their defaults, so that minor versions understand each other; an
-// unknown kind or another version is refused. Errors: kLimitExceeded, kDamagedFile, kUnsupportedFormat; subject "wire: turn.sampling".
+// unknown kind or another version is refused. encoded() refuses what a reader would: it is its request's failure, not its process's.
+// Errors: kLimitExceeded, kDamagedFile, kUnsupportedFormat; subject "wire: turn.sampling".
 // Threads: any.
 #pragma once
 

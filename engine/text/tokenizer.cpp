@@ -9,6 +9,7 @@
 #include "engine/text/pre_tokenizer.h"
 #include "engine/text/special_places.h"
 #include "engine/text/spm_model.h"
+#include "engine/text/text_bounds.h"
 #include "engine/text/token_decoder.h"
 #include "engine/text/token_joins.h"
 #include "engine/text/tokenizer_file.h"
@@ -137,6 +138,7 @@ struct Tokenizer::Parts {
         last_long = word;
         last_long_ids = ids.size() - before;
       }
+      TextBounds::check_tokens(ids.size());
       if (deadline.passed()) throw Exception(ErrorCode::kLimitExceeded, "", "turning the text into tokens takes too long");
     }
   }

@@ -4,6 +4,7 @@
 #include <iterator>
 #include <utility>
 
+#include "engine/generation/conversation/cache_figures.h"
 #include "engine/messages/interrupted.h"
 
 namespace winnow {
@@ -55,6 +56,7 @@ TurnAnswer::TurnAnswer(const RequestContext& context, const Turn& turn, ReadyTur
   figures.tokens.thread_text = thread.thread_text;
   figures.tokens.pinned = static_cast<std::int64_t>(report.pinned.size());
   report.texts = texts_of(*context.model.tokenizer, loop_.conversation());
+  bound_lists(report);
   context.emit(std::move(report));
 }
 

@@ -105,4 +105,18 @@ std::vector<std::vector<std::vector<std::int32_t>>> merged_counts(const MergeSta
   return counts;
 }
 
+void bound_lists(CacheReport& report, const ListBounds& bounds) {
+  std::size_t slots = 0;
+  for (const auto* listed : {&report.kept, &report.merged}) {
+    for (const auto& layer : *listed) {
+      for (const std::vector<std::int32_t>& head : layer) slots += head.size();
+    }
+  }
+  if (slots > bounds.slots) {
+    report.kept.clear();
+    report.merged.clear();
+  }
+  if (report.texts.size() > bounds.texts) report.texts.resize(bounds.texts);
+}
+
 }  // namespace winnow

@@ -6,6 +6,7 @@
 
 #include "engine/base/error.h"
 #include "engine/base/stopwatch.h"
+#include "engine/generation/conversation/cache_figures.h"
 #include "engine/generation/reading/prepared_turn.h"
 #include "engine/generation/requests/run_turn.h"
 
@@ -30,7 +31,11 @@ Prepared run_prepare(const RequestContext& context, const Turn& asked, Conversat
       compressed = true;
     }
   }
-  if (compressed) context.emit(prepared_report(*states.prepared));
+  if (compressed) {
+    CacheReport report = prepared_report(*states.prepared);
+    bound_lists(report);
+    context.emit(std::move(report));
+  }
   return {compressed, watch.elapsed_ms()};
 }
 

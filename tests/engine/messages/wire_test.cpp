@@ -203,6 +203,20 @@ TEST(Wire, RefusesWhatIsTooDeepOrTooRich) {
   EXPECT_THROW(decoded_request(promise), Exception);
 }
 
+// Its reader would end the process that sent it.
+TEST(Wire, WhatAReaderWouldRefuseIsNotSent) {
+  Tokenized tokens;
+  tokens.pieces.resize(kMostWireValues / 2);
+  EXPECT_NO_THROW(encoded(Event{1, tokens}));
+  tokens.pieces.resize(kMostWireValues);
+  try {
+    encoded(Event{1, std::move(tokens)});
+    FAIL() << "it was sent";
+  } catch (const Exception& exception) {
+    EXPECT_EQ(exception.error().code, ErrorCode::kLimitExceeded);
+  }
+}
+
 TEST(Wire, RefusesEveryPartOfAMessageAndLivesThroughChangedBytes) {
   const std::vector<std::uint8_t> bytes = encoded(turn());
   for (std::size_t i = 0; i < bytes.size(); ++i) EXPECT_THROW(decoded_request(std::span(bytes).first(i)), Exception) << i;

@@ -11,6 +11,7 @@
 #include "engine/base/error.h"
 #include "engine/text/byte_alphabet.h"
 #include "engine/text/detokenizer.h"
+#include "engine/text/text_bounds.h"
 #include "engine/text/tokenizer_file.h"
 #include "engine/text/work_time.h"
 #include "tests/support/scratch_folder.h"
@@ -419,6 +420,24 @@ TEST(Detokenizer, HoldsBackHalfCharacters) {
   EXPECT_EQ(stream.push(258), "");  // special
   EXPECT_EQ(stream.flush(), "\xEF\xBF\xBD");
   EXPECT_EQ(stream.flush(), "");
+}
+
+TEST(Tokenizer, EndsWhereItsAskerHasLeftOrHasTooManyTokens) {
+  const auto tokenizer = load(small_file("\\S+|\\s+"));
+  std::string words;
+  for (int i = 0; i < 1000; ++i) words += "x ";
+  InterruptSource asker;
+  {
+    const TextBounds bounds(asker.token(), 2000);
+    EXPECT_EQ(tokenizer->encode(words, SpecialText::kAsText).size(), 2000U);
+    EXPECT_THROW(tokenizer->encode(words + "x", SpecialText::kAsText), Exception);
+    const TextBounds inside(asker.token(), 10);
+    EXPECT_THROW(tokenizer->encode(words, SpecialText::kAsText), Exception);
+  }
+  EXPECT_EQ(tokenizer->encode(words + "x", SpecialText::kAsText).size(), 2001U) << "others have no such bound";
+  const TextBounds bounds(asker.token(), 2000);
+  asker.request_cancel();
+  EXPECT_THROW(tokenizer->encode(words, SpecialText::kAsText), Interrupted);
 }
 
 }  // namespace

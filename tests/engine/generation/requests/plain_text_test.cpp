@@ -3,6 +3,8 @@
 
 #include <string>
 
+#include "engine/generation/conversation/cache_figures.h"
+#include "engine/generation/requests/run_tokenize.h"
 #include "engine/generation/requests/run_turn.h"
 #include "tests/engine/generation/tiny_model.h"
 
@@ -66,6 +68,12 @@ TEST_P(PlainText, TokensComeBackAsText) {
   }
 }
 
+TEST_P(PlainText, MoreTokensThanMayBeToldAreRefused) {
+  const EventRecorder refused = run(Detokenize{std::vector<std::int64_t>(kMostToldTokens + 1, 0)});
+  ASSERT_TRUE(refused.last<Failed>());
+  EXPECT_EQ(refused.last<Failed>()->error.code, ErrorCode::kLimitExceeded);
+}
+
 TEST_P(PlainText, HoldsNothingButOneText) {
   const auto code = [&](const EventRecorder& events) { return events.last<Failed>() ? events.last<Failed>()->error.code : ErrorCode{}; };
   Turn two = plain("one");
@@ -84,6 +92,22 @@ TEST_P(PlainText, HoldsNothingButOneText) {
 }
 
 INSTANTIATE_TEST_SUITE_P(Families, PlainText, tiny_families(), folder_info_name);
+
+// A long thread's report would be no message any more, and would end the engine's process.
+TEST(CacheReportLists, AreNoLongerThanAMessage) {
+  CacheReport report;
+  report.kept = {{{1, 2, 3}, {4}}, {{}, {5}}};
+  report.merged = {{{0, 0, 1}, {0}}, {{}, {0}}};
+  report.texts.resize(4);
+  bound_lists(report, {10, 4});
+  EXPECT_EQ(report.kept.size(), 2U);
+  EXPECT_EQ(report.merged.size(), 2U);
+  EXPECT_EQ(report.texts.size(), 4U);
+  bound_lists(report, {9, 3});
+  EXPECT_TRUE(report.kept.empty());
+  EXPECT_TRUE(report.merged.empty());
+  EXPECT_EQ(report.texts.size(), 3U);
+}
 
 }  // namespace
 }  // namespace winnow::testing
