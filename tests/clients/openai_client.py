@@ -74,6 +74,15 @@ def run(address, media):
     parts = client.completions.create(model=model, prompt=["The first shape is"], max_tokens=6, stream=True, temperature=0)
     check("as a stream, too", "".join(part.choices[0].text for part in parts) == text.choices[0].text)
 
+    begun = client.chat.completions.create(model=model, max_tokens=8, temperature=0, messages=[
+        {"role": "user", "content": picture}, {"role": "assistant", "content": "The star"}]).choices[0].message.content
+    check("a last message of the assistant goes on", begun.strip() == "is blue.", begun)
+    bare = openai.OpenAI(base_url=address.removesuffix("/v1"), api_key="any", max_retries=0)
+    check("an address without /v1", bare.chat.completions.create(
+        model=model, messages=[{"role": "user", "content": "Hello"}]).choices[0].message.content == answer.choices[0].message.content)
+    check("its models", bare.models.list().data[0].id == model)
+    refused(check, "the Responses API", lambda: client.responses.create(model=model, input="Hello"), 404)
+
     check("another method", chat(about("What comes first?"), extra_body={"winnow": {"method": "full"}}).usage.model_extra["winnow"]["method"] == "full")
     check("a limit is kept", chat("Hello", max_tokens=2).choices[0].finish_reason == "length")
     refused(check, "two answers", lambda: chat("x", n=2), 400)
