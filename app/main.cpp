@@ -26,6 +26,7 @@
 #include "app/gpu/gpu_probe.h"
 #include "app/hub/hub_cache.h"
 #include "app/media/media_opener.h"
+#include "app/media_process/kernel_sandbox.h"
 #include "app/media_process/process_media_reader.h"
 #include "app/models/known_models.h"
 #include "app/models/model_finder.h"
@@ -55,6 +56,7 @@ int main(int argc, char** argv) {
   using namespace winnow;
   app::beginProcess();
   const bool inProcess = app::followInProcessOption(argc, argv);
+  app::followRequireSandboxOption(argc, argv);
   QApplication application(argc, argv);
   app::keepDecimalPoint();
   QApplication::setApplicationName("winnow");
@@ -184,6 +186,7 @@ int main(int argc, char** argv) {
                          &downloads, &finder, serve, noteUse, seeing, &shelf, &hub, &gpu},
                         initial);
   QObject::connect(&door, &app::InstanceDoor::knocked, &window, &ui::MainWindow::openFrom);
+  if (!inProcess && !app::kernelSandboxes() && !app::sandboxIsRequired()) window.tellUnprotected();
   window.show();
   return QApplication::exec();
 }

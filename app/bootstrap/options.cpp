@@ -97,10 +97,12 @@ std::optional<Options> parseOptions(const QCoreApplication& application) {
   const QCommandLineOption dtype(
       "dtype", QCoreApplication::translate("options", "Weight format of the model: %1.").arg(QString::fromStdString(listed(kWeightWords))),
       "type", "auto");
-  // main() has followed it: here it is for --help.
+  // main() has followed these: here they are for --help.
   const QCommandLineOption inProcess("in-process",
                                      QCoreApplication::translate("options", "Run the engine in the program itself, for debuggers."));
-  parser.addOptions({demo, model, device, dtype, inProcess});
+  const QCommandLineOption requireSandbox(
+      "require-sandbox", QCoreApplication::translate("options", "Refuse media where the system lets them be read in no sandbox."));
+  parser.addOptions({demo, model, device, dtype, inProcess, requireSandbox});
   const ServerOptions server(parser);
   parser.addPositionalArgument(
       "files", QCoreApplication::translate("options", "Images, videos or texts to attach, or a GGUF file to open."), "[files...]");

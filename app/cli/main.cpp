@@ -4,6 +4,7 @@
 #include "app/cli/media_reading.h"
 #include "app/cli/program.h"
 #include "app/engine_source/in_process_option.h"
+#include "app/media_process/kernel_sandbox.h"
 #include "app/process/process_start.h"
 #include "app/settings/private_folder.h"
 
@@ -11,6 +12,7 @@ int main(int argc, char** argv) {
   using namespace winnow;
   app::beginProcess();
   if (app::followInProcessOption(argc, argv)) cli::read_media_in_process();
+  app::followRequireSandboxOption(argc, argv);
   const QCoreApplication qt(argc, argv);
   app::keepDecimalPoint();
   app::makePrivate(app::AppFolders::standard());

@@ -14,6 +14,9 @@ app::MediaReader& media_reader();
 // Before the first call of media_reader(): the reader is this program itself.
 void read_media_in_process();
 
+// Says once, on standard error, that media are read without a sandbox, where that is so.
+void note_missing_sandbox();
+
 // What the kernel keeps the process that reads media from, for `system`.
 std::string media_sandbox_words();
 

@@ -143,6 +143,7 @@ ExitStatus run_probe(const ProbeOptions& options) {
   const std::string& path = options.file;
   if (path.empty()) return run_known_models(options.format);
   if (is_of_a_model(path)) return probe_model(path, options.format);
+  note_missing_sandbox();
   const app::MediaInfo info = media_reader().probe(path, {}, options.encoding);
   const std::string subtitles = app::subtitlesOf(path, info);
   std::vector<std::string> notices;

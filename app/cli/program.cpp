@@ -7,6 +7,7 @@
 #include "app/cli/console_output.h"
 #include "app/cli/interrupt_signals.h"
 #include "app/engine_source/in_process_option.h"
+#include "app/media_process/kernel_sandbox.h"
 #include "engine/base/error.h"
 #include "engine/base/interrupt.h"
 
@@ -50,8 +51,9 @@ ExitStatus run_command(int argc, const char* const* argv) {
   program.name("winnow-cli");
   program.require_subcommand(1);
   program.set_version_flag("--version", WINNOW_VERSION);
-  // main() has followed it: here it is for --help.
+  // main() has followed these: here they are for --help.
   program.add_flag(app::kInProcessOption)->description("run the engine in the program itself, for debuggers");
+  program.add_flag(app::kRequireSandboxOption)->description("refuse media where the system lets them be read in no sandbox");
 
   ExitStatus status = ExitStatus::kAnswered;
   for (const Command& each : kCommands) {

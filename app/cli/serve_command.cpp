@@ -70,6 +70,7 @@ app::ApiOptions api_options(const ServeOptions& options) {
 ExitStatus run_serve(const ServeOptions& options) {
   const app::ApiOptions api = api_options(options);
   const LoadModel load = load_request(options.model);
+  note_missing_sandbox();
   app::EngineHost host(session_engine);
   app::ApiServer server(host, media_reader(), api);
   InterruptSource interrupt;

@@ -112,7 +112,7 @@ bool addRules(scmp_filter_ctx filter) {
   added = added && allowWhere(filter, SCMP_SYS(clone), 0, CLONE_THREAD | kNewNamespaces, CLONE_THREAD);
   for (const int call : {SCMP_SYS(mmap), SCMP_SYS(mprotect)}) added = added && allowWhere(filter, call, 2, PROT_EXEC, 0);
   for (const int command : {F_GETFD, F_GETFL}) added = added && allowValue(filter, SCMP_SYS(fcntl), 1, static_cast<scmp_datum_t>(command));
-  added = added && allowValue(filter, SCMP_SYS(prctl), 0, PR_SET_NAME);
+  added = added && allowValue(filter, SCMP_SYS(prctl), 0, PR_SET_NAME);  // not PR_SET_PDEATHSIG: it ends with its parent
   // abort() ends the process itself.
   return added && allowValue(filter, SCMP_SYS(tgkill), 0, static_cast<scmp_datum_t>(::getpid()));
 }

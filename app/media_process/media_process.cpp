@@ -40,6 +40,7 @@ auto soundly(const Read& read) {
 std::string howItEnded(const WorkerEnd& end) {
   switch (end.kind) {
     case WorkerEnd::Kind::kExited:
+      if (end.code == kFilesMissingStatus) return "more files are open at once than the system allows (ulimit -Hn): attach fewer";
       return "the process that reads media ended (status " + std::to_string(end.code) + ")";
     case WorkerEnd::Kind::kOutOfMemory:
       return "the system ended the process that reads media to free memory";
@@ -72,6 +73,10 @@ MediaProcess::Start MediaProcess::ask(const MediaQuestion& question, Start of, c
   if (m_process) forgetIfGone();
   if (of != kAnyProcess && (of != m_start || !m_process)) return kAnyProcess;
   if (!m_process) start(interrupt);
+  if (m_settings.requireSandbox && !m_sandbox.systemCalls) {
+    throw Exception(ErrorCode::kFileUnreadable, question.subject,
+                    "this system refuses the sandbox (seccomp) in which it would be read, and --require-sandbox asks for one");
+  }
   milliseconds patience = kEndPatience;
   try {
     allowProcessorTime();
@@ -139,7 +144,7 @@ void MediaProcess::start(const InterruptToken& interrupt) {
   m_memory = OpenFile(::memfd_create("frames", MFD_CLOEXEC));
   if (!m_memory)
     throw Exception(ErrorCode::kInternal, program, std::string("there is no memory for its answers (") + std::strerror(errno) + ")");
-  m_process = std::make_unique<WorkerProcess>(program, m_settings.arguments);
+  m_process = std::make_unique<WorkerProcess>(program, m_settings.arguments, WorkerEnvironment::kBare);
   ++m_start;
   const BeginReading begin{kMediaProtocolVersion, m_settings.limits, m_settings.memoryBytes};
   std::string problem;

@@ -3,7 +3,8 @@
 // One that dies, falls silent or answers nonsense is ended, and the file of that question is refused: Exception(kMediaCrashed, file, what
 // happened). The next question starts another. What sources it had is gone with it: a question about a source names the start that it
 // belongs to (Start). A raised token is told to the process; one that does not react in time is ended, too, and the call ends with
-// Interrupted. Other errors: those that the process answers; kInternal where it cannot be started.
+// Interrupted. Other errors: those that the process answers; kInternal where it cannot be started; kFileUnreadable where it has no sandbox
+// and must have one.
 // Threads: any; one question at a time, the others wait.
 #pragma once
 
@@ -32,6 +33,7 @@ struct MediaProcessSettings {
   std::int64_t memoryBytes = std::int64_t{4} << 30;
   std::chrono::milliseconds patience{150'000};  // for one answer; a sound process gives up before (limits.decodeBudgetMs)
   std::chrono::milliseconds interruptPatience{3'000};
+  bool requireSandbox = false;  // refuse every file where the kernel does not hold the process by seccomp
 };
 
 struct MediaQuestion {

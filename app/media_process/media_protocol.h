@@ -23,6 +23,9 @@ namespace winnow::app {
 
 inline constexpr std::uint32_t kMediaProtocolVersion = 3;
 
+// A process that ends with this status was sent files and got fewer: the system lets it have no more open.
+inline constexpr int kFilesMissingStatus = 4;
+
 enum class MediaMessage : std::uint32_t {
   kBegin = 1,       // BeginReading, with the memory
   kOpen = 2,        // AskFile -> kOpened

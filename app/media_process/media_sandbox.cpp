@@ -7,6 +7,7 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <csignal>
 #include <filesystem>
 
 #include "app/media_process/allowed_calls.h"
@@ -16,7 +17,7 @@
 namespace winnow::app {
 namespace {
 
-constexpr rlim_t kMostFiles = 1'024;                       // one for each open source, and those of a question
+constexpr rlim_t kMostFiles = 4'096;                       // one for each open source, and those of a question
 constexpr rlim_t kMostFileBytes = rlim_t{2} << 30;         // of the memory for frames
 constexpr std::uint32_t kVersionAsked = 1;                 // LANDLOCK_CREATE_RULESET_VERSION
 constexpr int kWithPorts = 4, kWithScopes = 6;             // versions
@@ -80,6 +81,7 @@ int landlockOfKernel() {
 SandboxReport enterSandbox(std::int64_t memoryBytes, int landlock) {
   requireOneThread();
   leaveTerminal();
+  ::prctl(PR_SET_PDEATHSIG, SIGKILL);  // seccomp refuses to take it back
   SandboxReport report;
   bound(RLIMIT_CORE, 0);
   bound(RLIMIT_NOFILE, kMostFiles);

@@ -3,8 +3,9 @@
 // Afterwards it can open, make, run and reach nothing: no file, no socket, no other process. Entered once, by a process of one thread,
 // after everything that reading needs of the system is loaded (app/media/prepared_reading.h). Three things hold it, each without the
 // others: seccomp lets through a list of system calls (allowed_calls.h); Landlock takes all rights to files, ports and other processes;
-// limits bound memory, files and core dumps. Processor time is bounded from outside, question by question (media_process.h). Errors:
-// Exception(kInternal) where the process has more than one thread. What the kernel does not have is in the report.
+// limits bound memory, files and core dumps. The kernel kills it with the thread that started it (worker_process.h). Processor time is
+// bounded from outside, question by question (media_process.h). Errors: Exception(kInternal) where the process has more than one thread.
+// What the kernel does not have is in the report.
 #pragma once
 
 #include <cstdint>

@@ -33,6 +33,8 @@ void keepPages() {
 [[noreturn]] void serve(WorkerChannel& channel, MediaServer& server) {
   try {
     while (true) server.take(*channel.receive(kForEver));
+  } catch (const ChannelBroken& broken) {
+    ::_exit(broken.cause() == ChannelBroken::Cause::kGarbage ? kFilesMissingStatus : 0);
   } catch (const std::exception&) {
     ::_exit(0);
   }

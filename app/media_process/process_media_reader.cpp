@@ -4,6 +4,7 @@
 
 #include "app/media/media_opener.h"
 #include "app/media_process/given_files.h"
+#include "app/media_process/kernel_sandbox.h"
 #include "app/media_process/media_answers.h"
 #include "app/media_process/process_media_source.h"
 #include "engine/messages/wire_value.h"
@@ -87,8 +88,10 @@ std::string wordsOf(const SandboxReport& report) {
 }
 
 std::unique_ptr<MediaReader> makeMediaReader(bool inProcess) {
-  if (inProcess) return std::make_unique<FfmpegMediaOpener>();
-  return std::make_unique<ProcessMediaReader>();
+  MediaProcessSettings settings;
+  settings.requireSandbox = sandboxIsRequired();
+  if (inProcess && !settings.requireSandbox) return std::make_unique<FfmpegMediaOpener>();
+  return std::make_unique<ProcessMediaReader>(std::move(settings));
 }
 
 }  // namespace winnow::app

@@ -36,7 +36,7 @@ class ProcessMediaReader final : public MediaReader {
 // What is held, and what this kernel lacks: "system calls (seccomp), memory; this kernel has no Landlock".
 std::string wordsOf(const SandboxReport& report);
 
-// The reader of a program: in a process of its own, or (for debuggers) in this one.
+// The reader of a program: in a process of its own, or (for debuggers, and where no sandbox is required) in this one.
 std::unique_ptr<MediaReader> makeMediaReader(bool inProcess);
 
 }  // namespace winnow::app

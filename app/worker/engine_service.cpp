@@ -12,6 +12,7 @@
 
 #include "app/worker/engine_protocol.h"
 #include "app/worker/worker_channel.h"
+#include "app/worker/worker_process.h"
 #include "engine/messages/wire.h"
 
 namespace winnow::app {
@@ -22,6 +23,12 @@ using std::chrono::milliseconds;
 constexpr milliseconds kForever{-1};
 constexpr int kEndedStatus = 0;
 constexpr int kBadRequestStatus = 4;
+
+// Without destructors: whatever runs. What the engine has started (winnow-media) must not outlive it.
+[[noreturn]] void leave(int status) {
+  killWorkers();
+  ::_exit(status);
+}
 
 class EngineService final : public EventSink {
  public:
@@ -35,11 +42,11 @@ class EngineService final : public EventSink {
         if (message) take(*message);
       }
     } catch (const ChannelBroken&) {
-      ::_exit(kEndedStatus);
+      leave(kEndedStatus);
     } catch (const std::bad_alloc&) {
-      ::_exit(kNoMemoryStatus);
+      leave(kNoMemoryStatus);
     } catch (...) {
-      ::_exit(kBadRequestStatus);
+      leave(kBadRequestStatus);
     }
   }
 
@@ -67,7 +74,7 @@ class EngineService final : public EventSink {
       return;
     }
     const std::optional<InterruptMessage> interrupt = interruptOf(message.bytes);
-    if (static_cast<EngineMessage>(message.kind) != EngineMessage::kInterrupt || !interrupt) ::_exit(kBadRequestStatus);
+    if (static_cast<EngineMessage>(message.kind) != EngineMessage::kInterrupt || !interrupt) leave(kBadRequestStatus);
     const std::lock_guard lock(m_mutex);
     const auto found = m_interrupts.find(interrupt->id);
     if (found == m_interrupts.end()) return;  // it has ended meanwhile
@@ -92,7 +99,7 @@ class EngineService final : public EventSink {
     try {
       m_channel.send(static_cast<std::uint32_t>(kind), bytes);
     } catch (const ChannelBroken&) {
-      ::_exit(kEndedStatus);
+      leave(kEndedStatus);
     }
   }
 

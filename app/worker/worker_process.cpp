@@ -6,12 +6,16 @@
 #include <sys/syscall.h>
 #include <sys/wait.h>
 
+#include <algorithm>
 #include <cerrno>
 #include <csignal>
 #include <cstdio>
 #include <cstring>
 #include <filesystem>
 #include <fstream>
+#include <mutex>
+#include <string_view>
+#include <system_error>
 
 #include "engine/base/error.h"
 
@@ -29,6 +33,29 @@ std::int64_t memoryKills() {
     if (name == "oom_kill") return count;
   }
   return 0;
+}
+
+constexpr const char* kBareVariables[] = {"LD_", "GCONV_PATH", "ASAN_", "LSAN_", "TSAN_", "UBSAN_", "GCOV_", "LLVM_PROFILE"};  // beginnings
+
+std::vector<char*> variablesOf(WorkerEnvironment environment) {
+  std::vector<char*> variables;
+  for (char** variable = environ; *variable != nullptr; ++variable) {
+    const std::string_view text(*variable);
+    const bool bare = std::ranges::any_of(kBareVariables, [&](const char* beginning) { return text.starts_with(beginning); });
+    if (bare || environment == WorkerEnvironment::kWhole) variables.push_back(*variable);
+  }
+  variables.push_back(nullptr);
+  return variables;
+}
+
+// Of this process, that have not been waited for.
+struct Running {
+  std::mutex mutex;
+  std::vector<pid_t> pids;
+};
+Running& running() {
+  static auto* const all = new Running;  // never destroyed: it is asked for while the process ends
+  return *all;
 }
 
 class SpawnSettings {
@@ -64,21 +91,38 @@ class SpawnSettings {
 
 }  // namespace
 
-WorkerProcess::WorkerProcess(const std::string& program, const std::vector<std::string>& arguments) : m_memoryKills(memoryKills()) {
+WorkerProcess::WorkerProcess(const std::string& program, const std::vector<std::string>& arguments, WorkerEnvironment environment)
+    : m_memoryKills(memoryKills()) {
   int pair[2] = {-1, -1};
   if (::socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, pair) != 0) throw Exception(ErrorCode::kInternal, program, std::strerror(errno));
-  OpenFile ours(pair[0]);
+  m_channel = std::make_unique<WorkerChannel>(OpenFile(pair[0]));
   const OpenFile theirs(pair[1]);
   std::vector<char*> words{const_cast<char*>(program.c_str())};
   for (const std::string& argument : arguments) words.push_back(const_cast<char*>(argument.c_str()));
   words.push_back(nullptr);
   const SpawnSettings settings(theirs.descriptor());
-  const int error = ::posix_spawn(&m_pid, program.c_str(), settings.actions(), settings.attributes(), words.data(), environ);
+  std::vector<char*> variables = variablesOf(environment);
+  int error = 0;
+  try {
+    m_starter = std::thread([&] {
+      sigset_t all;
+      ::sigfillset(&all);
+      ::pthread_sigmask(SIG_SETMASK, &all, nullptr);
+      error = ::posix_spawn(&m_pid, program.c_str(), settings.actions(), settings.attributes(), words.data(), variables.data());
+      m_started.count_down();
+      m_over.wait();
+    });
+    m_started.wait();
+  } catch (const std::system_error& problem) {
+    error = problem.code().value();
+  }
   if (error != 0) {
     m_pid = -1;
+    letStarterGo();
     throw Exception(ErrorCode::kInternal, program, std::string("the program cannot be started (") + std::strerror(error) + ")");
   }
-  m_channel = std::make_unique<WorkerChannel>(std::move(ours));
+  const std::lock_guard lock(running().mutex);
+  running().pids.push_back(m_pid);
 }
 
 WorkerProcess::~WorkerProcess() {
@@ -111,12 +155,27 @@ bool WorkerProcess::reaped(std::chrono::milliseconds patience) {
   } else if (patience.count() >= 0) {
     return false;  // a kernel before 5.3: no way to wait for a while
   }
-  pid_t waited = -1;
-  do {
-    waited = ::waitpid(m_pid, &m_status, 0);
-  } while (waited < 0 && errno == EINTR);
-  m_pid = -1;
+  {
+    const std::lock_guard lock(running().mutex);  // its number may be another's from now on
+    std::erase(running().pids, m_pid);
+    pid_t waited = -1;
+    do {
+      waited = ::waitpid(m_pid, &m_status, 0);
+    } while (waited < 0 && errno == EINTR);
+    m_pid = -1;
+  }
+  letStarterGo();
   return true;
+}
+
+void WorkerProcess::letStarterGo() {
+  m_over.count_down();
+  if (m_starter.joinable()) m_starter.join();
+}
+
+void killWorkers() noexcept {
+  const std::lock_guard lock(running().mutex);
+  for (const pid_t pid : running().pids) ::kill(-pid, SIGKILL);
 }
 
 OpenFile channelOfThisWorker(const char* name) {

@@ -130,9 +130,18 @@ QWidget* MainWindow::buildServing(NoticeBar& faults) {
   auto* notices = new QWidget;
   auto* column = new QVBoxLayout(notices);
   column->setContentsMargins(0, 0, 0, 0);
+  column->addWidget(m_warning = new NoticeBar);
   column->addWidget(new ServingNotice(*m_serving));
   if (m_services.gpu != nullptr) column->addWidget(new GpuNotice(*m_services.gpu, m_services.settings, m_session->model));
   return notices;
+}
+
+void MainWindow::tellUnprotected() {
+  Notice notice;
+  notice.text =
+      tr("This system refuses the sandbox (seccomp) in which Winnow reads pictures, videos and documents. They are read with your rights: "
+         "attach only files that you trust, or start Winnow with --require-sandbox, which refuses them.");
+  m_warning->present(notice);
 }
 
 void MainWindow::connectDownloads() {

@@ -50,6 +50,9 @@ class MainWindow : public QMainWindow {
   // A second start of the program: comes to the front with what that one was asked for.
   void openFrom(const app::StartRequest& request);
 
+  // That the system refuses the sandbox in which media would be read.
+  void tellUnprotected();
+
   ChatSession& session() { return *m_session; }
   ChatPage& page() { return *m_page; }
   ConversationSidebar* sidebar() const { return m_sidebar; }
@@ -96,6 +99,7 @@ class MainWindow : public QMainWindow {
   QLabel* m_title = nullptr;
   ModelMenu* m_models = nullptr;
   std::unique_ptr<Serving> m_serving;
+  NoticeBar* m_warning = nullptr;  // about this system
   ModelSupply* m_downloads = nullptr;
   Commands* m_commands = nullptr;
   QDockWidget* m_dock = nullptr;

@@ -1,5 +1,5 @@
 // A media process that does by a file's name what a taken one might: "crash.png" at once, "later-crash.png" when its frames are read.
-// Everything else is answered as winnow-media does. With an argument it is of another version.
+// Everything else is answered as winnow-media does. Its argument: "another-version", or "no-sandbox" of a kernel that refuses one.
 #include <sys/socket.h>
 #include <unistd.h>
 
@@ -63,15 +63,16 @@ void do_wrong(WorkerChannel& channel, const std::string& name) {
 
 }  // namespace
 
-int main(int argc, char** /*argv*/) {
+int main(int argc, char** argv) {
   WorkerChannel channel{OpenFile(WorkerProcess::kChannelDescriptor)};
   std::map<std::uint64_t, std::string> later;
   try {
     auto first = channel.receive(std::chrono::milliseconds(-1));
     const auto begin = wire::decoded_fields<BeginReading>(first->bytes);
     prepareReading();
-    const std::uint32_t version = kMediaProtocolVersion + (argc > 1 ? 1 : 0);
-    send(channel, MediaMessage::kReady, ReadyToRead{version, enterSandbox(begin.memoryBytes)});
+    const std::string kind = argc > 1 ? argv[1] : "";
+    const std::uint32_t version = kMediaProtocolVersion + (kind == "another-version" ? 1 : 0);
+    send(channel, MediaMessage::kReady, ReadyToRead{version, kind == "no-sandbox" ? SandboxReport() : enterSandbox(begin.memoryBytes)});
     MediaServer server(channel, begin.limits, std::move(first->files.front()));
     try {
       while (true) {

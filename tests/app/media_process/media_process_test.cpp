@@ -126,6 +126,27 @@ TEST(MediaProcess, AnInterruptEndsOneThatDoesNotStart) {
   EXPECT_EQ(reader.process().pid(), -1);
 }
 
+// The kernel ends it with the thread that started it, which must not be the one that asked.
+TEST(MediaProcess, OutlivesTheThreadThatAskedFirst) {
+  const std::string file = picture("sound");
+  const ProcessMediaReader reader;
+  std::thread([&] { reader.detectKind(file); }).join();
+  const pid_t pid = reader.process().pid();
+  EXPECT_EQ(reader.openSource(samples::image(file), {})->read(0, 1, {}).size(), 1U);
+  EXPECT_EQ(reader.process().pid(), pid);
+}
+
+TEST(MediaProcess, KnowsNoKeyOfTheUsers) {
+  ::setenv("HF_TOKEN", "hf_secret", 1);
+  const ProcessMediaReader reader;
+  reader.detectKind(picture("sound"));
+  std::ifstream file("/proc/" + std::to_string(reader.process().pid()) + "/environ", std::ios::binary);
+  const std::string variables((std::istreambuf_iterator<char>(file)), {});
+  ::unsetenv("HF_TOKEN");
+  EXPECT_EQ(variables.find("hf_secret"), std::string::npos);
+  EXPECT_EQ(variables.find("HOME="), std::string::npos);
+}
+
 TEST(MediaProcess, OneThatWasKilledBetweenQuestionsIsReplaced) {
   const std::string file = samples::make("a.mp4", samples::numbered(20, 10) + " -c:v libx264 -preset ultrafast");
   const ProcessMediaReader reader;
@@ -246,6 +267,21 @@ TEST(MediaProcess, OneOfAnotherVersionIsRefused) {
   const ProcessMediaReader reader(settings);
   test::expect_error(ErrorCode::kInternal, "another version", [&] { reader.openSource(samples::image(picture("sound")), {}); });
   EXPECT_EQ(reader.process().pid(), -1);
+}
+
+TEST(MediaProcess, WithoutASandboxThatIsRequiredFilesAreRefusedByName) {
+  MediaProcessSettings settings = faulty();
+  settings.arguments = {"no-sandbox"};
+  const std::string file = picture("sound");
+  EXPECT_EQ(ProcessMediaReader(settings).openSource(samples::image(file), {})->read(0, 1, {}).size(), 1U) << "nobody asked for one";
+  settings.requireSandbox = true;
+  const ProcessMediaReader reader(settings);
+  for (int i = 0; i < 2; ++i)
+    test::expect_error(ErrorCode::kFileUnreadable, file + ": this system refuses the sandbox",
+                       [&] { reader.openSource(samples::image(file), {}); });
+  MediaProcessSettings held;
+  held.requireSandbox = true;
+  EXPECT_EQ(ProcessMediaReader(held).openSource(samples::image(file), {})->read(0, 1, {}).size(), 1U);
 }
 
 TEST(MediaProcess, TellsWhatTheKernelHoldsAndLacks) {

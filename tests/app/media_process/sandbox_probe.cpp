@@ -1,9 +1,13 @@
 // sandbox_probe WHAT [free]: tries something inside the sandbox of the media process, or (free) outside, to know that it works there.
 // Exit status 0: refused; 1: done; 9: this program does not know it. A try that ends the process is refused, too.
+// sandbox_probe parent FILE: starts "outlive" in a sandbox, tells its number over the channel, and waits for its own end.
 #include <fcntl.h>
+#include <linux/filter.h>
+#include <linux/seccomp.h>
 #include <netinet/in.h>
 #include <pthread.h>
 #include <sys/mman.h>
+#include <sys/prctl.h>
 #include <sys/ptrace.h>
 #include <sys/resource.h>
 #include <sys/socket.h>
@@ -13,7 +17,10 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include <cerrno>
+#include <chrono>
 #include <csignal>
+#include <cstddef>
 #include <cstdlib>
 #include <cstring>
 #include <functional>
@@ -21,9 +28,15 @@
 #include <string>
 #include <thread>
 
+#include "app/media_process/kernel_sandbox.h"
 #include "app/media_process/media_sandbox.h"
+#include "app/worker/worker_process.h"
 
 namespace {
+
+using winnow::app::OpenFile;
+using winnow::app::WorkerChannel;
+using winnow::app::WorkerProcess;
 
 std::string own_file;  // of the test's folder, there and writable
 int read_only = -1;    // it, as a medium is handed over
@@ -66,7 +79,42 @@ bool executable_memory() {
   return ::mprotect(page, 4096, PROT_READ | PROT_EXEC) == 0;
 }
 
+// Does what it can to live on: takes the signal back, says that it is ready, and hears nothing any more.
+bool outlive() {
+  const bool taken_back = ::prctl(PR_SET_PDEATHSIG, 0) == 0;
+  WorkerChannel channel{OpenFile(WorkerProcess::kChannelDescriptor)};
+  channel.send(taken_back ? 1 : 0, {});
+  while (true) std::this_thread::sleep_for(std::chrono::seconds(1));
+}
+
+[[noreturn]] void be_parent(const char* program) {
+  WorkerProcess child(program, {"outlive", own_file});
+  const auto ready = child.channel().receive(std::chrono::seconds(60));
+  const pid_t pid = ready ? child.pid() : -1;
+  WorkerChannel(OpenFile(WorkerProcess::kChannelDescriptor))
+      .send(ready ? ready->kind : 2, {reinterpret_cast<const std::uint8_t*>(&pid), sizeof pid});
+  while (true) std::this_thread::sleep_for(std::chrono::seconds(1));
+}
+
+// As a container does that knows no seccomp inside.
+void refuse_filters() {
+  sock_filter rules[] = {BPF_STMT(BPF_LD | BPF_W | BPF_ABS, offsetof(seccomp_data, nr)),
+                         BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, SYS_seccomp, 3, 0),
+                         BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, SYS_prctl, 0, 3),
+                         BPF_STMT(BPF_LD | BPF_W | BPF_ABS, offsetof(seccomp_data, args)),
+                         BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, PR_SET_SECCOMP, 0, 1),
+                         BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ERRNO | EINVAL),
+                         BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ALLOW)};
+  const sock_fprog program{std::size(rules), rules};
+  ::prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0);
+  ::prctl(PR_SET_SECCOMP, SECCOMP_MODE_FILTER, &program, 0, 0);
+}
+
 const std::map<std::string, std::function<bool()>> kTries = {
+    {"outlive", outlive},
+    {"kernel", [] { return winnow::app::kernelSandboxes(); }},
+    {"unset-death-signal", [] { return ::prctl(PR_SET_PDEATHSIG, 0) == 0; }},
+    {"token", [] { return std::getenv("HF_TOKEN") != nullptr; }},
     {"open", [] { return ::open("/etc/hostname", O_RDONLY) >= 0; }},
     {"open-own", [] { return ::syscall(SYS_open, "/proc/self/maps", O_RDONLY) >= 0; }},
     {"create", [] { return ::open((own_file + ".new").c_str(), O_CREAT | O_WRONLY, 0600) >= 0; }},
@@ -125,11 +173,14 @@ const std::map<std::string, std::function<bool()>> kTries = {
 
 int main(int argc, char** argv) {
   const auto found = kTries.find(argc > 2 ? argv[1] : "");
-  if (found == kTries.end()) return 9;
+  if (argc < 3 || (found == kTries.end() && argv[1] != std::string("parent"))) return 9;
   own_file = argv[2];
+  if (argv[1] == std::string("parent")) be_parent(argv[0]);
   read_only = ::open(own_file.c_str(), O_RDONLY | O_CLOEXEC);
-  const bool sandboxed = argc < 4 || std::string(argv[3]) != "free";
-  const bool without_landlock = argc > 3 && std::string(argv[3]) == "without-landlock";
+  const std::string where = argc > 3 ? argv[3] : "inside";
+  if (where == "refusing") refuse_filters();
+  const bool sandboxed = where != "free" && where != "refusing";
+  const bool without_landlock = where == "without-landlock";
   if (sandboxed) {
     const auto report = winnow::app::enterSandbox(std::int64_t{2} << 30, without_landlock ? 0 : winnow::app::landlockOfKernel());
     if (!report.systemCalls || !report.memory || (report.landlock > 0) == without_landlock) return 8;

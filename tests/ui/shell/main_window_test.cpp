@@ -12,6 +12,7 @@
 #include <QPushButton>
 #include <QTabWidget>
 #include <QToolButton>
+#include <algorithm>
 
 #include "tests/ui/support/window_fixture.h"
 #include "ui/composer/attachment_tray.h"
@@ -196,6 +197,17 @@ TEST_F(MainWindowTest, UndoByKeysTakesItsNoticeAway) {
 }
 
 // What was typed while the first answer of a chat is written belongs to that chat alone.
+TEST_F(MainWindowTest, SaysThatTheSystemRefusesTheSandbox) {
+  const auto told = [this] {
+    return std::ranges::count_if(m_window->findChildren<ui::NoticeBar*>(), [](const ui::NoticeBar* bar) {
+      return bar->isVisible() && bar->text().contains(QStringLiteral("--require-sandbox"));
+    });
+  };
+  EXPECT_EQ(told(), 0);
+  m_window->tellUnprotected();
+  EXPECT_EQ(told(), 1);
+}
+
 TEST_F(MainWindowTest, ADraftStaysInTheChatInWhichItWasWritten) {
   m_script = [](const Request& request) {
     if (std::holds_alternative<LoadModel>(request.body)) return load_script(request);
