@@ -57,6 +57,7 @@ void ChatAttachments::add(MediaRequest request) {
     throw Exception(ErrorCode::kModelReadsText, request.path, "this model reads text only; attach a text with /document");
   if (request.kind == MediaKind::kVideo && !traits_.reads_videos)
     throw Exception(ErrorCode::kModelReadsImages, request.path, "this model reads images, not videos");
+  require_few_media(media_.size() + 1);
   media_reader().open(request, {});
   media_.push_back(std::move(request));
 }

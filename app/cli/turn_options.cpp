@@ -11,6 +11,7 @@
 #include "app/cli/console_output.h"
 #include "app/cli/detail_options.h"
 #include "app/cli/encoding_option.h"
+#include "app/cli/media_reading.h"
 #include "app/cli/option_checks.h"
 #include "app/cli/pin_options.h"
 #include "app/cli/subtitle_options.h"
@@ -20,6 +21,7 @@
 #include "app/remote/server_address.h"
 #include "app/resources/bundled_files.h"
 #include "engine/api/engine.h"
+#include "engine/media/frame_count.h"
 #include "engine/messages/choice_words.h"
 #include "engine/recipes/method_info.h"
 
@@ -324,13 +326,22 @@ LoadModel load_request(const LoadModel& options) {
   return request;
 }
 
+void require_few_media(std::size_t count) {
+  if (count <= kMostMedia) return;
+  throw Exception(
+      ErrorCode::kLimitExceeded, "",
+      std::to_string(count) + " images, videos and documents are attached, and a question takes at most " + std::to_string(kMostMedia));
+}
+
 MediaRequest image_request(const std::string& path, const TurnOptions& options) {
+  note_missing_sandbox();
   MediaRequest request{path, MediaKind::kImage, {}};
   request.detail = options.detail.pictures;
   return request;
 }
 
 MediaRequest document_request(const std::string& path, const TurnOptions& options) {
+  note_missing_sandbox();
   MediaRequest request{path, MediaKind::kDocument, {}};
   request.most_tokens = options.document_tokens;
   request.encoding = options.encoding;
@@ -338,6 +349,7 @@ MediaRequest document_request(const std::string& path, const TurnOptions& option
 }
 
 MediaRequest video_request(const std::string& path, const FramePlan& plan, const std::string& subtitles, const TurnOptions& options) {
+  note_missing_sandbox();
   MediaRequest request{path, MediaKind::kVideo, plan};
   request.detail = options.detail.frames;
   request.subtitles = subtitles;
@@ -359,6 +371,7 @@ void name_media_for_every_folder(TurnOptions& options) {
 RecipeSpec recipe_of(const TurnOptions& options) { return with_its_share(options.recipe); }
 
 std::vector<Message> first_thread(const TurnOptions& options, const std::string& question) {
+  require_few_media(options.images.size() + options.videos.size() + options.documents.size());
   std::vector<Message> thread;
   if (!options.system_prompt.empty()) thread.push_back({Role::kSystem, {TextItem{options.system_prompt}}});
   Message user;

@@ -65,6 +65,8 @@ PromptSettings prompt_settings(const TurnOptions& options);
 
 // With the demo model's folder if none is named.
 LoadModel load_request(const LoadModel& options);
+// Before anything is loaded or sent. Throws Exception(kLimitExceeded).
+void require_few_media(std::size_t count);
 MediaRequest image_request(const std::string& path, const TurnOptions& options);
 MediaRequest document_request(const std::string& path, const TurnOptions& options);
 // plan: instead of the options'; subtitles: as subtitles_for() says.

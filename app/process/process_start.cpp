@@ -1,10 +1,12 @@
 #include "app/process/process_start.h"
 
 #include <fcntl.h>
+#include <sys/resource.h>
 #include <sys/stat.h>
 #include <sys/syscall.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <cerrno>
 #include <clocale>
 #include <csignal>
@@ -15,6 +17,8 @@
 
 namespace winnow::app {
 namespace {
+
+constexpr rlim_t kOpenFiles = 4'096;
 
 [[noreturn]] void endWith(int status, std::string_view sentence) {
   [[maybe_unused]] const auto written = ::write(STDERR_FILENO, sentence.data(), sentence.size());
@@ -42,6 +46,14 @@ void holdStandardDescriptors() {
   }
 }
 
+// Every attached file is open while it is read. Shells start programs with 1,024, and the kernel allows more.
+void allowOpenFiles() {
+  rlimit limit{};
+  if (::getrlimit(RLIMIT_NOFILE, &limit) != 0 || limit.rlim_cur >= kOpenFiles) return;
+  limit.rlim_cur = std::min(limit.rlim_max, kOpenFiles);
+  ::setrlimit(RLIMIT_NOFILE, &limit);
+}
+
 void requireWorkingFolder() {
   static char path[1 << 16];
   if (::syscall(SYS_getcwd, path, sizeof path) > 0 || errno != ENOENT) return;
@@ -60,6 +72,7 @@ void settleBeforeLibraries(int, char**, char**) {
 
 void beginProcess() {
   ::umask(077);
+  allowOpenFiles();
   std::signal(SIGXFSZ, SIG_IGN);
 }
 

@@ -10,7 +10,8 @@
 namespace winnow::app {
 
 // First line of main. What is written belongs to its user alone (chats, settings, logs, tables: umask 077), and a file that grows beyond a
-// limit is an error to report (EFBIG), not the end of the program (SIGXFSZ).
+// limit is an error to report (EFBIG), not the end of the program (SIGXFSZ). As many files may be open as a question may have media, and
+// more.
 void beginProcess();
 
 // Right after QCoreApplication or QApplication, which take over every category of the user's locale: numbers are written and read with a

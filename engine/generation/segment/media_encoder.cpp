@@ -8,6 +8,7 @@
 #include "engine/base/stopwatch.h"
 #include "engine/device/cuda_plugin.h"
 #include "engine/generation/segment/picture_batches.h"
+#include "engine/media/frame_count.h"
 
 namespace winnow {
 namespace {
@@ -26,6 +27,17 @@ std::string cache_key(const OpenedMedia& media, const std::string& content, std:
   if (media.most_tokens > 0) key << "|most " << media.most_tokens;
   if (judge) key << "|judge " << static_cast<int>(*judge);
   return key.str();
+}
+
+void require_few(std::span<const Message> messages) {
+  std::size_t media = 0;
+  for (const Message& message : messages)
+    media += static_cast<std::size_t>(
+        std::ranges::count_if(message.items, [](const Item& item) { return std::holds_alternative<MediaItem>(item); }));
+  if (media <= kMostMedia) return;
+  throw Exception(ErrorCode::kLimitExceeded, "",
+                  "there are " + std::to_string(media) + " images, videos and documents to read, and at most " +
+                      std::to_string(kMostMedia) + " can be read at once");
 }
 
 }  // namespace
@@ -103,6 +115,7 @@ PromptMedia prompt_media(std::span<const MediaSampled> media) {
 }
 
 std::vector<OpenedMedia> MediaEncoder::open_all(std::span<const Message> messages) const {
+  require_few(messages);
   std::vector<OpenedMedia> opened;
   for (const Message& message : messages) {
     const auto images = std::count_if(message.items.begin(), message.items.end(), [](const Item& item) {
