@@ -91,7 +91,8 @@ AvFrame decode(const StillHeader& header, std::uint8_t missing, int halvings, co
   if (result == AVERROR(ENOMEM)) throw Exception(ErrorCode::kOutOfMemory, subject, "there is no memory for the picture");
   if (result == AVERROR_PATCHWELCOME && halvings > 0) return decode(header, missing, 0, subject, limits);  // its sampling is a rare one
   if (result == AVERROR_PATCHWELCOME) {
-    throw Exception(ErrorCode::kUnsupportedFormat, subject, "this kind of " + nameOf(header.type) + " picture is not supported");
+    throw Exception(ErrorCode::kUnsupportedFormat, subject,
+                    "this kind of " + nameOf(header.type) + " picture is not supported; save it as PNG, where it opens");
   }
   if (result < 0 || (frame->flags & AV_FRAME_FLAG_CORRUPT) != 0 || frame->decode_error_flags != 0) {
     throw Exception(ErrorCode::kDamagedFile, subject, "the picture is damaged and cannot be decoded");
