@@ -20,6 +20,8 @@ bool isPage(const QNetworkReply& reply) {
   return type.startsWith("text/html") || type.startsWith("application/xhtml");
 }
 
+bool bringsBytes(const QNetworkReply& reply) { return statusOf(reply) == 200 || statusOf(reply) == 206; }
+
 QByteArray unquoted(QByteArray etag) {
   if (etag.startsWith("W/")) etag = etag.mid(2);
   return etag.size() > 1 && etag.startsWith('"') && etag.endsWith('"') ? etag.mid(1, etag.size() - 2) : etag;
@@ -125,10 +127,12 @@ void AddressFetch::beginPart() {
 }
 
 void AddressFetch::take() {
-  const int status = statusOf(*m_reply);
-  if (status != 200 && status != 206) return;  // the words of an error, or of a redirect
+  if (!bringsBytes(*m_reply)) {  // the words of an error or of a redirect: nobody reads them, and they may have no end
+    m_reply->disconnect(this);
+    return end();
+  }
   if (m_target.part == nullptr) {
-    m_body += m_reply->read(m_target.bytes - m_body.size() + 1);
+    m_body += m_reply->readAll();
     if (m_body.size() <= m_target.bytes) return;
     throw DownloadError({DownloadProblem::kOtherAnswer, m_reply->url().host(), QStringLiteral("%1 is too long").arg(m_target.name)});
   }
@@ -144,7 +148,7 @@ void AddressFetch::take() {
 
 void AddressFetch::end() {
   m_pace.stop();
-  if (m_reply->bytesAvailable() > 0) take();
+  if (bringsBytes(*m_reply) && m_reply->bytesAvailable() > 0) take();
   const int status = statusOf(*m_reply);
   if (status / 100 == 3 && m_reply->hasRawHeader("Location")) return follow();
   const std::optional<DownloadFault> fault = m_client.faultOf(*m_reply);

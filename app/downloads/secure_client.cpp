@@ -66,7 +66,9 @@ QNetworkReply* SecureClient::get(const QUrl& address, qint64 fromByte, const QBy
   request.setTransferTimeout(m_source.patienceMs);
   if (!bearer.isEmpty()) request.setRawHeader("Authorization", "Bearer " + bearer);
   if (fromByte > 0) request.setRawHeader("Range", "bytes=" + QByteArray::number(fromByte) + "-");
-  return m_manager.get(request);
+  QNetworkReply* reply = m_manager.get(request);
+  boundHeldBytes(*reply);  // a disk may be slower than the network
+  return reply;
 }
 
 std::optional<DownloadFault> SecureClient::faultOf(const QNetworkReply& reply) const {

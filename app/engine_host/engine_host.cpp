@@ -1,6 +1,8 @@
 #include "app/engine_host/engine_host.h"
 
 #include <QPointer>
+#include <chrono>
+#include <condition_variable>
 #include <map>
 #include <mutex>
 #include <utility>
@@ -16,6 +18,8 @@ namespace winnow::app {
 namespace {
 
 constexpr qint64 kDeliveryIntervalMs = 33;  // at most 30 updates a second
+constexpr std::size_t kMostWaitingBytes = std::size_t{4} << 20;
+constexpr std::chrono::milliseconds kInterruptedWait{10};
 
 bool isSilent(const RequestBody& body) { return std::holds_alternative<ForgetConversation>(body); }
 
@@ -30,7 +34,11 @@ class EngineHost::Worker final : public EventSink {
 
   // What waits is not begun any more; the engine dies where it lived.
   ~Worker() override {
-    m_shutdown.request_cancel();
+    {
+      const std::lock_guard lock(m_mutex);
+      m_shutdown.request_cancel();
+    }
+    m_room.notify_all();
     m_thread.post([this] { m_engine.reset(); });
   }
 
@@ -52,10 +60,12 @@ class EngineHost::Worker final : public EventSink {
     const auto found = m_unanswered.find(id);
     if (found == m_unanswered.end()) return;
     kind == Interrupt::kStop ? found->second.request_stop() : found->second.request_cancel();
+    m_room.notify_all();
   }
 
   std::vector<Event> take() {
     const std::lock_guard lock(m_mutex);
+    m_room.notify_all();
     return m_events.take();
   }
 
@@ -68,10 +78,20 @@ class EngineHost::Worker final : public EventSink {
   void on_event(Event event) override {
     if (m_ended || event.id != m_currentId) return;  // an engine that goes on after its outcome is not listened to
     m_ended = ends_request(event);
+    waitForRoom();
     deliver(std::move(event));
   }
 
  private:
+  // An engine that is faster than its listener is held back, so that the window does not fill the memory. One that was interrupted goes on
+  // to its end, slowly.
+  void waitForRoom() {
+    std::unique_lock lock(m_mutex);
+    const auto hasRoom = [this] { return m_events.bytes() < kMostWaitingBytes; };
+    m_room.wait(lock, [&] { return hasRoom() || m_currentToken.requested(); });
+    if (!m_shutdown.token().requested()) m_room.wait_for(lock, kInterruptedWait, hasRoom);
+  }
+
   void makeAhead() {
     try {
       m_engine = m_factory();
@@ -94,6 +114,7 @@ class EngineHost::Worker final : public EventSink {
   void serve(const Request& request, const InterruptToken& token) {
     if (m_shutdown.token().requested()) return;  // nobody listens any more
     m_currentId = request.id;
+    m_currentToken = token;
     m_ended = false;
     const bool silent = isSilent(request.body);
     if (!silent && token.requested()) {
@@ -125,9 +146,11 @@ class EngineHost::Worker final : public EventSink {
   // Engine thread only.
   std::unique_ptr<Engine> m_engine;
   RequestId m_currentId = 0;
+  InterruptToken m_currentToken;
   bool m_ended = false;
 
-  mutable std::mutex m_mutex;  // guards the two members below
+  mutable std::mutex m_mutex;  // guards the members below
+  std::condition_variable m_room;
   std::map<RequestId, InterruptSource> m_unanswered;
   EventGatherer m_events;
 

@@ -6,22 +6,24 @@
 #include <cstddef>
 #include <exception>
 
+#include "app/network/bare_request.h"
+
 namespace winnow::app {
 namespace {
 
 constexpr int kLookMs = 20;
-constexpr qint64 kBufferBytes = 1 << 20;
+constexpr std::size_t kPieceBytes = 16 << 10;
 
 class ReplyWait {
  public:
-  ReplyWait(QNetworkReply& reply, const ReplyPatience& patience, const TakePiece& take)
-      : m_reply(reply), m_patience(patience), m_take(take) {}
+  ReplyWait(QNetworkReply& reply, const ReplyPatience& patience, const TakePiece& take, const InterruptToken& interrupt)
+      : m_reply(reply), m_patience(patience), m_take(take), m_interrupt(interrupt) {}
 
-  ReplyEnd run(const InterruptToken& interrupt) {
-    m_reply.setReadBufferSize(kBufferBytes);
+  ReplyEnd run() {
+    boundHeldBytes(m_reply);
     QEventLoop loop;
     QTimer look;
-    QObject::connect(&look, &QTimer::timeout, &loop, [&] { watch(interrupt); });
+    QObject::connect(&look, &QTimer::timeout, &loop, [&] { watch(); });
     QObject::connect(&m_reply, &QNetworkReply::requestSent, &loop, [this] { m_sent = true; });
     QObject::connect(&m_reply, &QNetworkReply::uploadProgress, &loop, [this] { m_sinceUpload.restart(); });
     QObject::connect(&m_reply, &QNetworkReply::readyRead, &loop, [this] { drain(); });
@@ -38,9 +40,13 @@ class ReplyWait {
   }
 
  private:
-  void watch(const InterruptToken& interrupt) {
-    m_end.interrupt = interrupt.state();
-    if (m_end.interrupt != Interrupt::kNone) return m_reply.abort();
+  bool isInterrupted() {
+    if (m_end.interrupt == Interrupt::kNone) m_end.interrupt = m_interrupt.state();
+    return m_end.interrupt != Interrupt::kNone;
+  }
+
+  void watch() {
+    if (isInterrupted()) return m_reply.abort();
     const auto isOver = [](int patienceMs, const QElapsedTimer& since) { return patienceMs > 0 && since.elapsed() > patienceMs; };
     if (!m_sent && isOver(m_patience.connectMs, m_sinceUpload)) return giveUp(m_patience.connectMs);
     if (isOver(m_patience.wholeMs, m_sinceBegin)) return giveUp(m_patience.wholeMs);
@@ -53,13 +59,13 @@ class ReplyWait {
   }
 
   void drain() {
-    if (m_thrown) return;
+    if (m_thrown || !m_reply.isOpen()) return;
     try {
-      while (m_reply.isOpen() && m_reply.bytesAvailable() > 0) {
-        const QByteArray piece = m_reply.read(kBufferBytes);
-        if (piece.isEmpty()) return;
-        m_sinceByte.restart();
-        m_take(std::string_view(piece.constData(), static_cast<std::size_t>(piece.size())));
+      const QByteArray held = m_reply.readAll();
+      const std::string_view bytes(held.constData(), static_cast<std::size_t>(held.size()));
+      for (std::size_t at = 0; at < bytes.size() && !isInterrupted(); at += kPieceBytes) {
+        m_take(bytes.substr(at, kPieceBytes));
+        m_sinceByte.restart();  // whoever takes them may need long
       }
     } catch (...) {
       m_thrown = std::current_exception();
@@ -70,6 +76,7 @@ class ReplyWait {
   QNetworkReply& m_reply;
   const ReplyPatience m_patience;
   const TakePiece& m_take;
+  const InterruptToken& m_interrupt;
   ReplyEnd m_end;
   QElapsedTimer m_sinceBegin, m_sinceUpload, m_sinceByte;
   bool m_sent = false;
@@ -79,7 +86,7 @@ class ReplyWait {
 }  // namespace
 
 ReplyEnd awaitReply(QNetworkReply& reply, const ReplyPatience& patience, const TakePiece& take, const InterruptToken& interrupt) {
-  return ReplyWait(reply, patience, take).run(interrupt);
+  return ReplyWait(reply, patience, take, interrupt).run();
 }
 
 }  // namespace winnow::app

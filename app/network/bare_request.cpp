@@ -14,4 +14,12 @@ QNetworkRequest bareRequest(const QUrl& address) {
   return request;
 }
 
+// Qt's HTTP thread hears the bound only once it has the request: a GET at once, a POST when the event loop has begun it. A bound that was
+// told earlier is lost, and everything that arrives is held (Qt 6.4).
+void boundHeldBytes(QNetworkReply& reply) {
+  const auto tell = [&reply] { reply.setReadBufferSize(kMostHeldBytes); };
+  tell();
+  QMetaObject::invokeMethod(&reply, tell, Qt::QueuedConnection);
+}
+
 }  // namespace winnow::app

@@ -304,7 +304,7 @@ struct EndsRequest {
 // No event of a column ends its comparison.
 inline bool ends_request(const Event& event) { return event.column == Event::kNoColumn && std::visit(EndsRequest{}, event.body); }
 
-// Implemented above the engine. Called on the engine's thread; must not block and must not call the engine.
+// Implemented above the engine. Called on the engine's thread, which waits where nobody takes the events; must not call the engine.
 class EventSink {
  public:
   virtual ~EventSink() = default;

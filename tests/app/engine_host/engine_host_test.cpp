@@ -309,5 +309,49 @@ TEST_F(EngineHostTest, NothingComesToAReceiverThatIsGone) {
   EXPECT_FALSE(m_host->isBusy());
 }
 
+// Says something as long as it is listened to.
+class EndlessEngine final : public Engine {
+ public:
+  explicit EndlessEngine(std::atomic<std::int64_t>& said) : m_said(said) {}
+  void handle(const Request& request, EventSink& sink, const InterruptToken& interrupt) override {
+    for (int i = 0; !interrupt.requested(); ++i) {
+      sink.on_event({request.id, TextDelta{std::string(1000, 'x'), i % 2 == 0 ? TextKind::kAnswer : TextKind::kThought}});
+      m_said += 1000;
+    }
+    Finished finished;
+    finished.reason = StopReason::kInterrupted;
+    sink.on_event({request.id, std::move(finished)});
+  }
+
+ private:
+  std::atomic<std::int64_t>& m_said;
+};
+
+// A window that is busy does not fill the memory, and its Stop does not stand in a line behind what it has not shown.
+TEST_F(EngineHostTest, AnEngineIsHeldBackByWhoDoesNotListenAndHearsStop) {
+  std::atomic<std::int64_t> said{0};
+  use([&said] { return std::make_unique<EndlessEngine>(said); });
+  const RequestId id = post(question("q"));
+  std::int64_t before = -1;  // the loop does not run meanwhile
+  while (said != before || said == 0) {
+    before = said;
+    std::this_thread::sleep_for(200ms);
+  }
+  EXPECT_LT(said, 8 << 20);
+  m_host->stop(id);
+  ASSERT_TRUE(waitForOutcome(id));
+  EXPECT_LT(said, 16 << 20);
+  EXPECT_EQ(static_cast<std::int64_t>(textOf(id).size()), said) << "nothing is lost";
+}
+
+TEST_F(EngineHostTest, AnEngineThatIsHeldBackEndsWithTheProgram) {
+  std::atomic<std::int64_t> said{0};
+  use([&said] { return std::make_unique<EndlessEngine>(said); });
+  post(question("q"));
+  while (said < 1 << 20) std::this_thread::sleep_for(10ms);
+  m_host.reset();
+  EXPECT_LT(said, 16 << 20);
+}
+
 }  // namespace
 }  // namespace winnow::app

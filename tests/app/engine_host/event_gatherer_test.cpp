@@ -92,5 +92,20 @@ TEST(EventGatherer, StaysSmallUnderAFlood) {
   EXPECT_EQ(std::get<TextDelta>(events[0].body).text.size(), 10'000u);
 }
 
+TEST(EventGatherer, CountsTextsAndMapsThatWait) {
+  EventGatherer gatherer;
+  EXPECT_EQ(gatherer.bytes(), 0u);
+  gatherer.push(text(1, "four"));
+  EXPECT_EQ(gatherer.bytes(), sizeof(Event) + 4);
+  gatherer.push(text(1, "more"));
+  EXPECT_EQ(gatherer.bytes(), sizeof(Event) + 8);
+  CacheReport report;
+  report.kept = {{{1, 2, 3}, {4}}};
+  gatherer.push({1, report});
+  EXPECT_EQ(gatherer.bytes(), 2 * sizeof(Event) + 8 + 4 * sizeof(std::int32_t));
+  gatherer.take();
+  EXPECT_EQ(gatherer.bytes(), 0u);
+}
+
 }  // namespace
 }  // namespace winnow::app

@@ -375,5 +375,26 @@ TEST(EngineProcess, LeavesNoOrphanWhenItsProgramIsKilled) {
   }
 }
 
+// Whoever takes events slowly holds the engine back: nothing is gathered on the way, and an interrupt does not stand behind it.
+TEST_F(ProcessEngineTest, AnEngineThatFloodsIsHeldBackAndHearsStop) {
+  ProcessEngine engine(worker());
+  class SlowSink final : public EventSink {
+   public:
+    void on_event(Event event) override {
+      last = std::move(event);
+      if (!std::holds_alternative<TextDelta>(last.body)) return;
+      if (++deltas == 1) std::this_thread::sleep_for(milliseconds(300));  // the engine could send gigabytes meanwhile
+      if (deltas == 1) source.request_stop();
+    }
+    Event last;
+    int deltas = 0;
+    InterruptSource source;
+  } sink;
+  engine.handle({1, question("flood")}, sink, sink.source.token());
+  ASSERT_TRUE(std::holds_alternative<Finished>(sink.last.body));
+  EXPECT_EQ(std::get<Finished>(sink.last.body).reason, StopReason::kInterrupted);
+  EXPECT_LT(sink.deltas, 200) << "2 MB: what the socket holds, and a little";
+}
+
 }  // namespace
 }  // namespace winnow::app

@@ -147,6 +147,11 @@ class MisbehavingEngine final : public Engine {
       found->second(request.id);
     } else if (question == "GPU fault" && mayMisbehave(counter_)) {
       say(Failed{{ErrorCode::kDeviceFailed, "", "an illegal memory access was encountered"}});
+    } else if (question == "flood") {  // until it is interrupted, and longer than anybody listens
+      for (int i = 0; !interrupt.requested() && i < 100'000; ++i) say(TextDelta{std::string(10'000, 'x')});
+      Finished finished;
+      finished.reason = StopReason::kInterrupted;
+      say(std::move(finished));
     } else if (question == "wait") {  // until it is interrupted
       say(TextDelta{"so far"});
       while (!interrupt.requested()) std::this_thread::sleep_for(std::chrono::milliseconds(1));
