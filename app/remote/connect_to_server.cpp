@@ -22,7 +22,7 @@ std::unique_ptr<Engine> connectToServer(const ServerAddress& address, KeyRing* t
   if (traits.kind == ServerKind::kWinnow && isWinnowServer(*connection, interrupt)) {
     ServerPatience patience;
     patience.silenceMs = kWinnowSilenceMs;
-    return std::make_unique<WinnowServerEngine>(std::make_unique<ServerConnection>(address, key, patience));
+    return std::make_unique<WinnowServerEngine>(std::make_unique<ServerConnection>(connection->address(), key, patience));
   }
   return std::make_unique<RemoteEngine>(std::move(connection), std::move(traits), opener);
 }

@@ -7,6 +7,8 @@
 namespace winnow::app {
 namespace {
 
+constexpr std::size_t kMostNameBytes = 64;
+
 void requireBelow(std::size_t bytes, std::size_t most, const char* what) {
   if (bytes > most) throw Exception(ErrorCode::kServerNotUnderstood, "", std::string(what) + " of the answer has no end");
 }
@@ -39,9 +41,13 @@ void EventStream::endLine(const Take& take) {
   if (line.empty()) return endEvent(take);
   constexpr std::string_view kMark = "\xEF\xBB\xBF";  // some files begin with it
   const std::string_view said = line.starts_with(kMark) ? std::string_view(line).substr(kMark.size()) : std::string_view(line);
+  const auto valueOf = [said](std::string_view field) {
+    std::string_view value = said.substr(field.size());
+    return value.starts_with(' ') ? value.substr(1) : value;
+  };
+  if (said.starts_with("event:")) m_name = valueOf("event:").substr(0, kMostNameBytes);
   if (!said.starts_with("data:")) return;
-  std::string_view value = said.substr(5);
-  if (value.starts_with(' ')) value.remove_prefix(1);
+  const std::string_view value = valueOf("data:");
   if (m_hasData) m_data += '\n';
   m_data += value;
   m_hasData = true;
@@ -49,9 +55,8 @@ void EventStream::endLine(const Take& take) {
 }
 
 void EventStream::endEvent(const Take& take) {
-  if (!std::exchange(m_hasData, false)) return;
-  const std::string data = std::exchange(m_data, {});
-  take(data);
+  if (std::exchange(m_hasData, false)) take(std::exchange(m_data, {}));
+  m_name.clear();
 }
 
 }  // namespace winnow::app

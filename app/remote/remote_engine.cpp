@@ -17,6 +17,7 @@ namespace {
 using Clock = std::chrono::steady_clock;
 
 constexpr double kSampleEveryMs = 100.0;
+constexpr std::size_t kMostTextBytes = std::size_t{16} << 20;  // of an answer and its thoughts
 
 double msBetween(Clock::time_point from, Clock::time_point to) { return std::chrono::duration<double, std::milli>(to - from).count(); }
 
@@ -70,6 +71,8 @@ class RemoteEngine::Answer {
   void take(TextDelta delta) {
     m_last = Clock::now();
     if (!m_first) m_first = m_sampled = m_last;
+    if (m_answer.size() + m_thought.size() + delta.text.size() > kMostTextBytes)
+      throw Exception(ErrorCode::kServerNotUnderstood, "", "its answer has no end");
     (delta.kind == TextKind::kAnswer ? m_answer : m_thought) += delta.text;
     m_emit(std::move(delta));
     if (msBetween(m_sampled, m_last) < kSampleEveryMs) return;
@@ -172,7 +175,15 @@ void RemoteEngine::ask(const Turn& turn, const EmitEvent& emit, Answer& answer, 
 
 void RemoteEngine::send(const std::string& body, Answer& answer, const InterruptToken& interrupt) {
   const ServerAddress& address = m_connection->address();
-  const auto take = [&](const ServerReply& head, std::string_view piece) { answer.stream.add(head, piece); };
+  Clock::time_point latest = Clock::now();  // that said something: bytes alone may drip for ever
+  std::int64_t chunks = 0;
+  const auto take = [&](const ServerReply& head, std::string_view piece) {
+    const Clock::time_point now = Clock::now();
+    answer.stream.add(head, piece);
+    if (std::exchange(chunks, answer.stream.chunks()) != answer.stream.chunks()) latest = now;
+    if (const int silentMs = m_connection->patience().silenceMs; silentMs > 0 && msBetween(latest, now) > silentMs)
+      throw Exception(ErrorCode::kServerUnreachable, address.host(), "no word came for " + std::to_string(silentMs / 1000) + " s");
+  };
   const ServerReply reply = m_connection->stream(address.url + "/chat/completions", body, take, interrupt);
   if (reply.status != 200) throw Exception(faultOf(address, reply));
   answer.stream.end();

@@ -9,11 +9,14 @@
 
 #include "app/network/awaited_reply.h"
 #include "app/network/bare_request.h"
+#include "app/network/inflated.h"
 #include "app/network/machine_proxies.h"
 #include "engine/base/error.h"
 
 namespace winnow::app {
 namespace {
+
+constexpr qsizetype kMostEncodingName = 32;
 
 std::string headerOf(const QNetworkReply& reply, const char* name) { return reply.rawHeader(name).toStdString(); }
 
@@ -44,10 +47,27 @@ class ServerConnection::Exchange {
     m_answer.type = m_reply->rawHeader("Content-Type").split(';').value(0).trimmed().toLower().toStdString();
     m_answer.retryAfter = headerOf(*m_reply, "Retry-After");
     m_answer.location = headerOf(*m_reply, "Location");
+    const QByteArray encoding = m_reply->rawHeader("Content-Encoding").trimmed().toLower();
+    if (encoding == "gzip" || encoding == "x-gzip" || encoding == "deflate") {
+      m_inflated = std::make_unique<Inflated>();
+    } else if (!encoding.isEmpty() && encoding != "identity") {
+      fail(ErrorCode::kServerNotUnderstood, "its answer is compressed (" + encoding.left(kMostEncodingName).toStdString() + ")");
+    }
   }
 
+  // Some servers and proxies compress what nobody asked them to.
   void take(std::string_view piece) {
     readHead();
+    if (!m_inflated) return takePlain(piece);
+    try {
+      m_inflated->add(piece, [this](std::string_view plain) { takePlain(plain); });
+    } catch (const Exception& problem) {
+      if (problem.error().code != ErrorCode::kDamagedFile) throw;
+      fail(ErrorCode::kServerNotUnderstood, problem.error().reason);
+    }
+  }
+
+  void takePlain(std::string_view piece) {
     if (m_take != nullptr && m_answer.status == 200) return (*m_take)(m_answer, piece);
     if (m_answer.body.size() + piece.size() > kMostBodyBytes) fail(ErrorCode::kServerNotUnderstood, "its answer has no end");
     m_answer.body += piece;
@@ -75,7 +95,8 @@ class ServerConnection::Exchange {
 
   const std::string m_host;
   const std::unique_ptr<QNetworkReply> m_reply;
-  const Take* const m_take;  // null: gather
+  const Take* const m_take;              // null: gather
+  std::unique_ptr<Inflated> m_inflated;  // null: it comes as it is
   ServerReply m_answer;
 };
 
@@ -109,7 +130,10 @@ ServerReply ServerConnection::put(const std::string& url, std::string_view bytes
 }
 
 void ServerConnection::tell(const std::string& url) {
-  QNetworkReply* reply = m_manager.post(requestTo(url), QByteArray());
+  QNetworkRequest request = requestTo(url);
+  request.setTransferTimeout(m_patience.answerMs);
+  QNetworkReply* reply = m_manager.post(request, QByteArray());
+  boundHeldBytes(*reply);
   QObject::connect(reply, &QNetworkReply::finished, reply, &QObject::deleteLater);
 }
 

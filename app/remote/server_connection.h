@@ -1,9 +1,10 @@
 // HTTP to one server: requests out, whole answers or a stream in, until they end or are interrupted.
 //
-// Certificates are verified, redirects are not followed (a key would go along), answers are not compressed and are bounded. A call runs an
-// event loop of its own and returns when the answer is there; an interrupt closes the connection at the next look, every 20 ms.
-// Errors: Exception (kServerUnreachable, kServerUntrusted, kServerNotUnderstood, kServerBrokeOff) with the host as subject, Interrupted.
-// A status is no error here: server_fault.h. Threads: the one that made it.
+// Certificates are verified, redirects are not followed (a key would go along), answers are bounded. None is asked for compressed; one
+// that is all the same is read (gzip, zlib) or refused. A call runs an event loop of its own and returns when the answer is there; an
+// interrupt closes the connection at the next look (awaited_reply.h). Errors: Exception (kServerUnreachable, kServerUntrusted,
+// kServerNotUnderstood, kServerBrokeOff) with the host as subject, Interrupted. A status is no error here: server_fault.h. Threads: the one
+// that made it.
 #pragma once
 
 #include <QNetworkAccessManager>
@@ -41,6 +42,8 @@ class ServerConnection {
   ServerConnection(ServerAddress address, std::string key, ServerPatience patience = {});
 
   const ServerAddress& address() const { return m_address; }
+  const ServerPatience& patience() const { return m_patience; }
+  void moveTo(std::string url) { m_address.url = std::move(url); }  // of the same server
   // url: whole. body: JSON to POST.
   ServerReply ask(const std::string& url, const std::optional<std::string>& body, const InterruptToken& interrupt);
 
@@ -58,7 +61,7 @@ class ServerConnection {
   class Exchange;
   QNetworkRequest requestTo(const std::string& url) const;
 
-  const ServerAddress m_address;
+  ServerAddress m_address;
   const std::string m_key;
   std::vector<std::pair<std::string, std::string>> m_headers;
   const ServerPatience m_patience;

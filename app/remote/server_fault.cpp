@@ -27,10 +27,19 @@ bool saysOneOf(const std::string& text, std::initializer_list<std::string_view> 
   return std::ranges::any_of(words, [&](std::string_view word) { return lower.find(word) != std::string::npos; });
 }
 
-// Servers name it differently, and put it into "error", "detail" or nothing.
+// Servers name it differently, and put it into "error", "detail" or nothing, as a text or as a list of them.
 std::string wordsOf(const Json& value) {
   if (value.is_string()) return value.get<std::string>();
-  for (const char* holder : {"error", "detail", "message"}) {
+  if (value.is_array()) {
+    std::string all;
+    for (const Json& each : value) {
+      const std::string words = wordsOf(each);
+      if (!words.empty()) all += (all.empty() ? "" : "; ") + words;
+      if (all.size() > kMostWords) break;
+    }
+    return all;
+  }
+  for (const char* holder : {"error", "errors", "detail", "message", "msg"}) {
     if (const Json* found = toldAt(value, {holder})) {
       if (std::string words = wordsOf(*found); !words.empty()) return words;
     }

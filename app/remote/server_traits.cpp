@@ -85,7 +85,7 @@ bool isName(const std::string& text) {
 }
 
 // The rows of /v1/models that have a name.
-Json rowsOf(ServerConnection& connection, const InterruptToken& interrupt) {
+Json rowsAt(ServerConnection& connection, const InterruptToken& interrupt) {
   const ServerAddress& address = connection.address();
   const ServerReply reply = connection.ask(address.url + "/models", std::nullopt, interrupt);
   if (reply.status != 200) throw Exception(faultOf(address, reply));
@@ -98,6 +98,24 @@ Json rowsOf(ServerConnection& connection, const InterruptToken& interrupt) {
     if (named.size() < kMostModels && isName(idOf(row))) named.push_back(row);
   }
   return named;
+}
+
+// An address that a person typed without /v1, and that leads to no such list, is tried with it.
+Json rowsOf(ServerConnection& connection, const InterruptToken& interrupt) {
+  const std::string typed = connection.address().url;
+  try {
+    return rowsAt(connection, interrupt);
+  } catch (const Exception& first) {
+    if (first.error().code != ErrorCode::kServerNotOne || typed.ends_with("/v1")) throw;
+    connection.moveTo(typed + "/v1");
+    try {
+      return rowsAt(connection, interrupt);
+    } catch (const Exception& second) {
+      if (second.error().code != ErrorCode::kServerNotOne) throw;
+    }
+    connection.moveTo(typed);
+    throw;
+  }
 }
 
 void askLlamaServer(ServerTraits& traits, ServerConnection& connection, const InterruptToken& interrupt) {

@@ -98,13 +98,14 @@ void FakeModelServer::reply(QTcpSocket* socket, Asked request) {
     for (const QByteArray& piece : with.pieces) socket->write(piece);
   }
   if (with.end == FakeAnswer::End::kHang) return;
-  if (with.end != FakeAnswer::End::kRepeat) return socket->disconnectFromHost();
+  const bool drips = with.end == FakeAnswer::End::kDrip;
+  if (with.end != FakeAnswer::End::kRepeat && !drips) return socket->disconnectFromHost();
   auto* timer = new QTimer(socket);
   const QByteArray again = with.raw ? *with.raw : with.pieces.back();
   connect(timer, &QTimer::timeout, socket, [socket, again] {
     if (socket->bytesToWrite() < (1 << 20)) socket->write(again);
   });
-  timer->start(0);
+  timer->start(drips ? 20 : 0);
 }
 
 }  // namespace winnow::test

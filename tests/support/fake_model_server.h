@@ -27,6 +27,7 @@ struct FakeAnswer {
     kShort = 3,    // the header promised more bytes
     kChunked = 4,  // a chunk promised more bytes
     kRepeat = 5,   // the last piece again and again
+    kDrip = 6,     // the same, 20 ms apart
   };
   End end = End::kClose;
   std::optional<QByteArray> raw{};  // instead of all of it

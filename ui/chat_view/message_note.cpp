@@ -12,7 +12,11 @@ class NoteWords {
 }  // namespace
 
 QString noteOf(const MessageContent& content) {
-  if (content.cutAtTokens > 0) return NoteWords::tr("Stopped at the limit of %Ln token(s).", nullptr, content.cutAtTokens);
+  if (content.cutAtTokens > 0) {
+    const bool thoughtOnly = content.text.trimmed().isEmpty() && !content.thought.isEmpty();
+    return thoughtOnly ? NoteWords::tr("The limit of %Ln token(s) was spent on thinking, and no answer came.", nullptr, content.cutAtTokens)
+                       : NoteWords::tr("Stopped at the limit of %Ln token(s).", nullptr, content.cutAtTokens);
+  }
   if (!content.noticed.isEmpty()) return content.noticed;
   const bool nothing = content.text.isEmpty() && content.thought.isEmpty();
   if (content.status == MessageStatus::kInterrupted)

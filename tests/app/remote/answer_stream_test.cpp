@@ -5,6 +5,9 @@
 
 #include <random>
 #include <string>
+#include <vector>
+
+#include "tests/support/expect_error.h"
 
 namespace winnow::app {
 namespace {
@@ -13,8 +16,12 @@ const ServerAddress kAddress{"http://gpu:8000/v1", "small"};
 const ServerReply kStream{200, "text/event-stream"};
 
 struct Heard {
-  std::string text;
-  AnswerStream stream{kAddress, [this](const TextDelta& delta) { text += delta.text; }};
+  std::string text;     // thoughts included
+  std::string thought;  // alone
+  AnswerStream stream{kAddress, [this](const TextDelta& delta) {
+                        text += delta.text;
+                        if (delta.kind == TextKind::kThought) thought += delta.text;
+                      }};
 
   explicit Heard(const std::string& bytes) {
     stream.add(kStream, bytes);
@@ -47,6 +54,60 @@ TEST(AnswerStream, AWordThatIsAnotherTypeIsLeftOut) {
                   "\n\n")
                 .text,
             "b");
+}
+
+std::string deltas(const std::vector<std::string>& each, const std::string& reason = "stop") {
+  std::string stream;
+  for (const std::string& delta : each) stream += "data: {\"choices\":[{\"index\":0,\"delta\":" + delta + "}]}\n\n";
+  return stream + "data: {\"choices\":[{\"delta\":{},\"finish_reason\":\"" + reason + "\"}]}\n\ndata: [DONE]\n\n";
+}
+
+TEST(AnswerStream, APartOfAListIsText) {
+  const Heard parts(deltas({R"({"content":[{"type":"text","text":"one "},{"type":"image_url"},{"type":"text","text":"two"}]})"}));
+  EXPECT_EQ(parts.text, "one two");
+  const Heard mistral(deltas({R"({"content":[{"type":"thinking","thinking":[{"type":"text","text":"hm"}]}]})", R"({"content":"so"})"}));
+  EXPECT_EQ(mistral.text, "hmso");
+  EXPECT_EQ(mistral.thought, "hm");
+  EXPECT_EQ(Heard(deltas({R"({"content":null,"refusal":"I will not."})"})).text, "I will not.");
+}
+
+TEST(AnswerStream, ThoughtsInMarksComeApart) {
+  const Heard heard(deltas({R"({"content":"<thi"})", R"({"content":"nk>hm"})", R"({"content":"</think>\n\nso"})"}));
+  EXPECT_EQ(heard.thought, "hm");
+  EXPECT_EQ(heard.text, "hmso");
+}
+
+TEST(AnswerStream, ACharacterInTwoHalvesIsWhole) {
+  EXPECT_EQ(Heard(deltas({R"({"content":"a\ud83d"})", R"({"content":"\ude00b"})"})).text, "a\U0001F600b");
+  EXPECT_EQ(Heard(deltas({R"({"content":"a\ud83d\ude00\u00e9"})"})).text, "a\U0001F600\u00e9");
+  EXPECT_EQ(Heard(deltas({R"({"content":"a\ud83db\ude00c"})"})).text, "a\uFFFDb\uFFFDc");
+  EXPECT_EQ(Heard(deltas({R"({"content":"a\\ud83d"})"})).text, "a\\ud83d") << "no escape, but a back slash";
+}
+
+TEST(AnswerStream, ALineOfMegabytesIsRead) {
+  const std::string long_word(3 << 20, 'x');
+  EXPECT_EQ(Heard(deltas({"{\"content\":\"" + long_word + "\"}"})).text, long_word);
+}
+
+void expectFault(const std::string& stream, ErrorCode code, const std::string& reason) {
+  test::expect_error(code, reason, [&] { Heard{stream}; });
+}
+
+// An answer that is none is said to be none.
+TEST(AnswerStream, AToolOrAFilterInPlaceOfAnAnswerIsAFault) {
+  const std::string call = R"({"tool_calls":[{"index":0,"function":{"name":"weather","arguments":""}}]})";
+  expectFault(deltas({call}, "tool_calls"), ErrorCode::kServerNotUnderstood, "its model calls the tool weather instead of answering");
+  expectFault(deltas({}, "tool_calls"), ErrorCode::kServerNotUnderstood, "its model calls a tool instead");
+  EXPECT_EQ(Heard(deltas({R"({"content":"Let me see."})", call}, "tool_calls")).text, "Let me see.");
+  expectFault(deltas({}, "content_filter"), ErrorCode::kServerRefuses, "its filter held the answer back");
+  expectFault(deltas({R"({"content":"So"})"}, "content_filter"), ErrorCode::kServerRefuses, "its filter ended the answer");
+}
+
+TEST(AnswerStream, AnEventThatIsCalledErrorIsOne) {
+  expectFault("event: error\ndata: {\"message\":\"out of memory\",\"code\":503}\n\n", ErrorCode::kServerBusy, "out of memory");
+  expectFault("event: error\ndata: the GPU is gone\n\n", ErrorCode::kServerFailed, "the GPU is gone");
+  expectFault("data: {\"object\":\"error\",\"message\":[\"one\",{\"msg\":\"two\"}],\"code\":400}\n\n", ErrorCode::kServerRefuses,
+              "it says: one; two");
 }
 
 TEST(AnswerStream, NothingCountsBehindTheEnd) {

@@ -29,11 +29,19 @@ TEST(EventStream, ReadsEveryLineEndAndAnyCut) {
   for (std::size_t step = 1; step <= bytes.size(); ++step) EXPECT_EQ(eventsOf(bytes, step), expected) << "pieces of " << step;
 }
 
+TEST(EventStream, TellsTheNameOfAnEventWhileItIsTaken) {
+  EventStream stream;
+  std::vector<std::string> names;
+  stream.add("event: error\ndata: one\n\ndata: two\n\nevent: x\n\ndata: three\nevent:late\n\n",
+             [&](std::string_view) { names.push_back(stream.name()); });
+  EXPECT_EQ(names, (std::vector<std::string>{"error", "", "late"}));
+}
+
 TEST(EventStream, ALineWithoutAnEndIsRefused) {
   EventStream stream;
   const std::string piece(64 << 10, 'x');
   test::expect_error(ErrorCode::kServerNotUnderstood, "a line of the answer has no end", [&] {
-    for (int i = 0; i < 20; ++i) stream.add(piece, [](std::string_view) {});
+    for (int i = 0; i < 130; ++i) stream.add(piece, [](std::string_view) {});
   });
 }
 
@@ -41,7 +49,7 @@ TEST(EventStream, AnEventOfLinesWithoutAnEndIsRefused) {
   EventStream stream;
   const std::string line = "data: " + std::string(1000, 'x') + "\n";
   test::expect_error(ErrorCode::kServerNotUnderstood, "an event of the answer has no end", [&] {
-    for (int i = 0; i < 2000; ++i) stream.add(line, [](std::string_view) {});
+    for (int i = 0; i < 10'000; ++i) stream.add(line, [](std::string_view) {});
   });
 }
 

@@ -1,5 +1,6 @@
 // Everything that a server can do wrong ends in an error that says so; what was written before it is kept.
 #include <gtest/gtest.h>
+#include <zlib.h>
 
 #include <QFile>
 #include <QSslCertificate>
@@ -85,7 +86,11 @@ std::vector<Fault> faults() {
       {"too many pictures", refusal(400, R"({"message":"At most 2 image(s) may be provided in one prompt."})"), kTooManyPictures,
        "At most 2"},
       {"an argument", refusal(400, R"({"error":{"message":"Unrecognized request argument: top_k"}})"), kServerRefuses, "top_k"},
-      {"a list of faults", refusal(422, R"({"detail":[{"msg":"field required"}]})"), kServerRefuses, "status 422"},
+      {"a list of faults", refusal(422, R"({"detail":[{"loc":["body"],"msg":"field required"},{"msg":"too long"}]})"), kServerRefuses,
+       "field required; too long"},
+      {"a list of words", refusal(400, R"({"error":{"message":["one","two"]}})"), kServerRefuses, "one; two"},
+      {"a compression that nobody knows", refusal(200, "...", "Content-Encoding: zstd\r\n"), kServerNotUnderstood, "compressed (zstd)"},
+      {"a compression that is none", refusal(200, "no gzip at all", "Content-Encoding: gzip\r\n"), kServerNotUnderstood, "cannot be read"},
       {"a redirect", refusal(307, "", "Location: https://elsewhere/v1\r\n"), kServerNotOne, "https://elsewhere/v1"},
       {"a web page", {.type = "text/html; charset=utf-8", .pieces = {"<html>Log in</html>"}}, kServerNotOne, "web page"},
       {"an answer of another form", refusal(200, R"({"text":"hello"})"), kServerNotUnderstood, "another form"},
@@ -175,6 +180,44 @@ TEST(MisbehavingServer, OtherFormsOfTheSameAnswerAreRead) {
     ASSERT_TRUE(events.last<Finished>().has_value()) << (events.last<Failed>() ? events.last<Failed>()->error.reason : "");
     EXPECT_EQ(events.last<Finished>()->answer, "hello");
   }
+}
+
+QByteArray gzipOf(const QByteArray& bytes) {
+  z_stream state{};
+  deflateInit2(&state, Z_BEST_COMPRESSION, Z_DEFLATED, MAX_WBITS + 16, 9, Z_DEFAULT_STRATEGY);
+  QByteArray packed(static_cast<qsizetype>(deflateBound(&state, static_cast<uLong>(bytes.size()))), '\0');
+  state.next_in = reinterpret_cast<Bytef*>(const_cast<char*>(bytes.data()));
+  state.avail_in = static_cast<uInt>(bytes.size());
+  state.next_out = reinterpret_cast<Bytef*>(packed.data());
+  state.avail_out = static_cast<uInt>(packed.size());
+  deflate(&state, Z_FINISH);
+  packed.truncate(static_cast<qsizetype>(state.total_out));
+  deflateEnd(&state);
+  return packed;
+}
+
+// Proxies compress what nobody asked them to.
+TEST(MisbehavingServer, AnAnswerThatCameCompressedIsReadAndItsFaultsToo) {
+  QByteArray stream;
+  for (const QByteArray& piece : test::streamOf({"hel", "lo"})) stream += piece;
+  FakeModelServer server;
+  server.answer("/v1/chat/completions", {.headers = "Content-Encoding: gzip\r\n", .pieces = {gzipOf(stream)}});
+  EXPECT_EQ(asked(server.url()).last<Finished>().value_or(Finished{}).answer, "hello");
+  server.answer("/v1/chat/completions", refusal(500, gzipOf(R"({"error":"CUDA error"})"), "Content-Encoding: gzip\r\n"));
+  EXPECT_EQ(asked(server.url()).last<Failed>()->error.reason, "it says (status 500): CUDA error");
+  server.answer("/v1/chat/completions", {.headers = "Content-Encoding: gzip\r\n", .pieces = {gzipOf(QByteArray(64 << 20, 'x'))}});
+  EXPECT_EQ(asked(server.url()).last<Failed>()->error.reason, "a line of the answer has no end");
+}
+
+// Bytes that say nothing are not patience's bytes.
+TEST(MisbehavingServer, AStreamThatOnlyDripsIsGivenUp) {
+  FakeModelServer server;
+  server.answer("/v1/chat/completions", {.pieces = {kHalf, ": ping\n\n"}, .end = FakeAnswer::End::kDrip});
+  const EventRecorder events = asked(server.url());
+  ASSERT_TRUE(events.last<Failed>().has_value());
+  EXPECT_EQ(events.last<Failed>()->error.code, ErrorCode::kServerUnreachable);
+  EXPECT_NE(events.last<Failed>()->error.reason.find("no word came"), std::string::npos) << events.last<Failed>()->error.reason;
+  EXPECT_EQ(events.streamed(), "half");
 }
 
 // A server that refuses pictures, or more than so many, is not sent them again.

@@ -108,5 +108,20 @@ TEST_F(ServerTraitsTest, TheKeyGoesAlongAndNothingIsFollowed) {
   EXPECT_TRUE(other.asked.empty());
 }
 
+// As people copy it from a browser: where the server is, without /v1.
+TEST_F(ServerTraitsTest, AnAddressWithoutV1IsTriedWithIt) {
+  m_server.answerJson("/openai/v1/models", R"({"data":[{"id":"small","owned_by":"vllm"}]})");
+  const std::string typed = m_server.url().substr(0, m_server.url().size() - 3) + "/openai";
+  ServerConnection connection({typed}, {}, {2000, 2000, 2000});
+  EXPECT_EQ(traitsOf(connection, {}).model, "small");
+  EXPECT_EQ(connection.address().url, typed + "/v1") << "what is asked from now on";
+  m_server.answer("/openai/models", {.type = "text/html", .pieces = {"<html>a page for people</html>"}});
+  ServerConnection again({typed}, {}, {2000, 2000, 2000});
+  EXPECT_EQ(modelsOf(again, {}).size(), 1U);
+  ServerConnection nowhere({typed + "/else"}, {}, {2000, 2000, 2000});
+  test::expect_error(ErrorCode::kServerNotOne, "status 404", [&] { modelsOf(nowhere, {}); });
+  EXPECT_EQ(nowhere.address().url, typed + "/else");
+}
+
 }  // namespace
 }  // namespace winnow::app
