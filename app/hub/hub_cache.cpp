@@ -2,6 +2,7 @@
 
 #include <fcntl.h>
 #include <sys/file.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include <QDir>
@@ -21,10 +22,24 @@ namespace winnow::app {
 namespace {
 
 constexpr qint64 kMostReferenceBytes = 128;
+constexpr qint64 kMostStampBytes = 1024;
 constexpr QLatin1String kModelsFolder("models--");
 
 void renameOver(const QString& from, const QString& to) {
   if (::rename(QFile::encodeName(from).constData(), QFile::encodeName(to).constData()) != 0) refuseWrite(to, errno);
+}
+
+// Changes with every way in which a file could become another one; its owner cannot set the time of the last change of its state. Empty:
+// it is not there.
+QByteArray stampOf(const QString& path, const HubFile& file) {
+  struct stat status {};
+  if (::stat(QFile::encodeName(path).constData(), &status) != 0) return {};
+  const auto nanoseconds = [](const timespec& time) {
+    return QByteArray::number(qint64{time.tv_sec} * 1'000'000'000 + time.tv_nsec) + ' ';
+  };
+  return QByteArray::number(static_cast<quint64>(status.st_dev)) + ' ' + QByteArray::number(static_cast<quint64>(status.st_ino)) + ' ' +
+         QByteArray::number(static_cast<qint64>(status.st_size)) + ' ' + nanoseconds(status.st_mtim) + nanoseconds(status.st_ctim) +
+         file.hash + '\n';
 }
 
 // What the link names, or the file where a file system has no links.
@@ -41,8 +56,11 @@ QString hubRepositoryOf(const QString& folderName) {
   return folderName.sliced(kModelsFolder.size()).replace(QLatin1String("--"), QLatin1String("/"));
 }
 
-HubCache::HubCache(QString cache, const QString& repository)
-    : m_cache(std::move(cache)), m_name(hubFolderName(repository)), m_folder(m_cache + QLatin1Char('/') + m_name) {}
+HubCache::HubCache(QString cache, const QString& repository, const QString& revision)
+    : m_cache(std::move(cache)),
+      m_name(hubFolderName(repository)),
+      m_folder(m_cache + QLatin1Char('/') + m_name),
+      m_revision(revision.isEmpty() ? QStringLiteral("main") : revision) {}
 
 QString HubCache::snapshot(const QString& commit) const { return m_folder + QStringLiteral("/snapshots/") + commit; }
 
@@ -57,8 +75,15 @@ qint64 HubCache::incompleteBytes() const {
 
 QString HubCache::incomplete(const HubFile& file) const { return blob(file) + QStringLiteral(".incomplete"); }
 
+QString HubCache::referencePath() const { return m_folder + QStringLiteral("/refs/") + m_revision; }
+
+QString HubCache::stampPath(const HubFile& file) const {
+  return m_folder + QStringLiteral("/.winnow-checked/") + QString::fromLatin1(file.hash);
+}
+
 QString HubCache::reference() const {
-  QFile file(m_folder + QStringLiteral("/refs/main"));
+  if (isCommit(m_revision)) return m_revision;
+  QFile file(referencePath());
   if (!QFileInfo(file.fileName()).isFile() || !file.open(QIODevice::ReadOnly)) return {};
   const QString commit = QString::fromLatin1(file.read(kMostReferenceBytes)).trimmed();
   return isCommit(commit) ? commit : QString();
@@ -86,14 +111,37 @@ void HubCache::makeFolders() const {
   requireFolder(m_cache + QStringLiteral("/.locks/") + m_name);
 }
 
-bool HubCache::has(const HubFile& file, const QString& commit) const {
-  const QFileInfo blobFile(blob(file));
-  if (blobFile.isFile() && !blobFile.isSymLink() && blobFile.size() == file.bytes) return true;
-  const QFileInfo plain(snapshot(commit) + QLatin1Char('/') + file.path);
-  return plain.isFile() && !plain.isSymLink() && plain.size() == file.bytes;
+QString HubCache::found(const HubFile& file, const QString& commit) const {
+  for (const QString& path : {blob(file), snapshot(commit) + QLatin1Char('/') + file.path}) {
+    const QFileInfo info(path);
+    if (info.isFile() && !info.isSymLink() && info.size() == file.bytes) return path;
+  }
+  return {};
 }
 
-void HubCache::accept(const HubFile& file) const { renameOver(incomplete(file), blob(file)); }
+bool HubCache::isChecked(const HubFile& file, const QString& path) const {
+  const QByteArray name = QFile::encodeName(stampPath(file));
+  struct stat status {};
+  if (::lstat(name.constData(), &status) != 0 || !S_ISREG(status.st_mode) || status.st_uid != ::geteuid()) return false;
+  QFile stamp(stampPath(file));
+  const QByteArray expected = stampOf(path, file);
+  return !expected.isEmpty() && stamp.open(QIODevice::ReadOnly) && stamp.read(kMostStampBytes) == expected;
+}
+
+void HubCache::markChecked(const HubFile& file, const QString& path) const {
+  try {
+    requireFolder(QFileInfo(stampPath(file)).path());
+    ReplacedFile stamp(QFile::encodeName(stampPath(file)).toStdString());
+    stamp.write(stampOf(path, file).toStdString());
+    stamp.commit();
+  } catch (const std::exception&) {
+  }
+}
+
+void HubCache::accept(const HubFile& file) const {
+  renameOver(incomplete(file), blob(file));
+  markChecked(file, blob(file));
+}
 
 void HubCache::link(const HubFile& file, const QString& commit) const {
   const QString path = snapshot(commit) + QLatin1Char('/') + file.path;
@@ -110,7 +158,9 @@ void HubCache::link(const HubFile& file, const QString& commit) const {
 }
 
 void HubCache::setReference(const QString& commit) const {
-  const QString path = m_folder + QStringLiteral("/refs/main");
+  if (isCommit(m_revision)) return;  // it names itself
+  const QString path = referencePath();
+  requireFolder(QFileInfo(path).path());
   try {
     ReplacedFile file(QFile::encodeName(path).toStdString());
     file.write(commit.toStdString());

@@ -7,6 +7,7 @@
 #include <iterator>
 #include <map>
 #include <set>
+#include <tuple>
 
 #include "app/downloads/download_fault.h"
 #include "engine/api/model_kinds.h"
@@ -51,12 +52,24 @@ std::size_t rankOf(const std::array<const char*, N>& order, const QString& quant
   return static_cast<std::size_t>(found - order.begin());
 }
 
-// Whole ones: of a split file every part has to be in the list.
-std::vector<Group> groupsOf(const std::vector<HubFile>& files, bool projectors) {
+enum class GgufKind : int { kModel = 1, kProjector = 2 };
+
+struct Groups {
+  std::vector<Group> whole;
+  std::map<QString, QString> missing;  // of a split file that is not: by its name the first part that is not in the list
+};
+
+QString partName(const QString& name, int part, int parts) {
+  return QStringLiteral("%1-%2-of-%3.gguf").arg(name).arg(part, 5, 10, QLatin1Char('0')).arg(parts, 5, 10, QLatin1Char('0'));
+}
+
+// Of a split file every part has to be in the list.
+Groups groupsOf(const std::vector<HubFile>& files, GgufKind kind) {
   std::map<QString, Group> groups;
   std::map<QString, int> parts;
   for (const HubFile& file : files) {
-    if (!isGguf(file.path) || names_projector(QFileInfo(file.path).fileName().toStdString()) != projectors) continue;
+    const bool projector = names_projector(QFileInfo(file.path).fileName().toStdString());
+    if (!isGguf(file.path) || projector != (kind == GgufKind::kProjector)) continue;
     QString name = file.path.left(file.path.size() - 5);
     const QRegularExpressionMatch part = partEnding().match(name);
     if (part.hasMatch()) name = name.left(part.capturedStart());
@@ -66,13 +79,27 @@ std::vector<Group> groupsOf(const std::vector<HubFile>& files, bool projectors) 
     group.bytes += file.bytes;
     parts[name] = part.hasMatch() ? std::min(part.captured(2).toInt(), kMostParts) : 1;
   }
-  std::vector<Group> whole;
+  Groups sorted;
   for (auto& [name, group] : groups) {
     std::ranges::sort(group.files, {}, &HubFile::path);
-    if (static_cast<int>(group.files.size()) == parts[name]) whole.push_back(std::move(group));
+    if (static_cast<int>(group.files.size()) == parts[name]) {
+      sorted.whole.push_back(std::move(group));
+      continue;
+    }
+    for (int part = 1; part <= parts[name]; ++part) {
+      const QString path = partName(name, part, parts[name]);
+      if (std::ranges::find(group.files, path, &HubFile::path) != group.files.end()) continue;
+      sorted.missing.emplace(name, path);
+      break;
+    }
   }
-  std::ranges::stable_sort(whole, {}, [](const Group& group) { return rankOf(kOrder, group.quantisation()); });
-  return whole;
+  std::ranges::stable_sort(sorted.whole, {}, [](const Group& group) { return rankOf(kOrder, group.quantisation()); });
+  return sorted;
+}
+
+[[noreturn]] void refuseIncomplete(const QString& missing) {
+  throw DownloadError(
+      {.problem = DownloadProblem::kNotReadable, .reason = QStringLiteral("it lacks a part of the model, %1").arg(missing)});
 }
 
 QStringList labels(const std::vector<Group>& groups) {
@@ -91,7 +118,8 @@ bool isNamed(const Group& group, const QString& tag) {
   return word.match(base).hasMatch();
 }
 
-const Group& namedGroup(const std::vector<Group>& groups, const QString& tag) {
+const Group& namedGroup(const Groups& all, const QString& tag) {
+  const std::vector<Group>& groups = all.whole;
   std::vector<const Group*> found;
   for (const Group& group : groups) {
     // Q4_K_M is not meant to be UD-Q4_K_M, of which the name says more.
@@ -99,7 +127,12 @@ const Group& namedGroup(const std::vector<Group>& groups, const QString& tag) {
     if (exact || (isNamed(group, tag) && !group.quantisation().endsWith(QLatin1Char('-') + tag, Qt::CaseInsensitive)))
       found.push_back(&group);
   }
-  if (found.empty()) throw DownloadError({.problem = DownloadProblem::kNoSuchFile, .subject = tag, .choices = labels(groups)});
+  if (found.empty()) {
+    for (const auto& [name, missing] : all.missing) {
+      if (isNamed({.name = name}, tag)) refuseIncomplete(missing);
+    }
+    throw DownloadError({.problem = DownloadProblem::kNoSuchFile, .subject = tag, .choices = labels(groups)});
+  }
   if (found.size() == 1) return *found.front();
   QStringList names;
   for (const Group* each : found) names << each->name.section(QLatin1Char('/'), -1) + QStringLiteral(".gguf");
@@ -134,11 +167,27 @@ Suited suitedGroup(const std::vector<Group>& groups, qint64 memoryBytes) {
   throw DownloadError({.problem = DownloadProblem::kTooLarge, .bytes = roughMemoryNeed(smallest->bytes), .choices = labels(groups)});
 }
 
-// The one of the same folder, else the repository's, by what is lost.
+// The words of a file's name that say which model it is: "mmproj-Qwen2-VL-7B-f16" and "Qwen2-VL-7B-Q4_K_M" have the same.
+std::set<QString> modelWords(const Group& group) {
+  static const QRegularExpression between(QStringLiteral("[-._ ]+"));
+  QString base = group.name.section(QLatin1Char('/'), -1);
+  if (const QString bits = group.quantisation(); !bits.isEmpty()) base.remove(bits, Qt::CaseInsensitive);
+  std::set<QString> words;
+  for (const QString& word : base.toLower().split(between, Qt::SkipEmptyParts)) {
+    if (word != QLatin1String("mmproj") && word != QLatin1String("model") && word != QLatin1String("gguf")) words.insert(word);
+  }
+  return words;
+}
+
+// The one of the same folder, else the repository's; of several the one that is named after this model, by what is lost.
 const Group* projectorFor(const Group& model, const std::vector<Group>& projectors) {
   const Group* best = nullptr;
+  const std::set<QString> words = modelWords(model);
   const auto cost = [&](const Group& each) {
-    return std::pair(folderOf(each.name) == folderOf(model.name) ? 0 : 1, rankOf(kProjectorOrder, each.quantisation()));
+    const std::set<QString> named = modelWords(each);
+    const auto strange = std::ranges::count_if(named, [&words](const QString& word) { return !words.contains(word); });
+    const auto same = static_cast<std::ptrdiff_t>(named.size()) - strange;
+    return std::tuple(folderOf(each.name) == folderOf(model.name) ? 0 : 1, strange, -same, rankOf(kProjectorOrder, each.quantisation()));
   };
   for (const Group& each : projectors) {
     const bool near = folderOf(each.name) == folderOf(model.name) || folderOf(each.name).isEmpty();
@@ -147,8 +196,8 @@ const Group* projectorFor(const Group& model, const std::vector<Group>& projecto
   return best;
 }
 
-HubSelection ggufSelection(const std::vector<HubFile>& files, const std::vector<Group>& groups, const QString& tag, qint64 memoryBytes) {
-  const Suited suited = tag.isEmpty() ? suitedGroup(groups, memoryBytes) : Suited{&namedGroup(groups, tag), ChoiceReason::kNamed};
+HubSelection ggufSelection(const std::vector<HubFile>& files, const Groups& groups, const QString& tag, qint64 memoryBytes) {
+  const Suited suited = tag.isEmpty() ? suitedGroup(groups.whole, memoryBytes) : Suited{&namedGroup(groups, tag), ChoiceReason::kNamed};
   HubSelection selection;
   selection.files = suited.group->files;
   selection.opened = suited.group->files.front().path;
@@ -156,7 +205,7 @@ HubSelection ggufSelection(const std::vector<HubFile>& files, const std::vector<
   selection.choice.reason = suited.reason;
   selection.choice.bytes = suited.group->bytes;
   selection.choice.memoryBytes = memoryBytes;
-  const std::vector<Group> projectors = groupsOf(files, true);
+  const std::vector<Group> projectors = groupsOf(files, GgufKind::kProjector).whole;
   if (const Group* projector = projectorFor(*suited.group, projectors)) {
     HubFile file = projector->files.front();
     selection.files.push_back(file);
@@ -211,15 +260,16 @@ const HubFile* findHubFile(const std::vector<HubFile>& files, const QString& pat
 }
 
 HubSelection chooseHubFiles(const std::vector<HubFile>& files, const QString& quantisation, qint64 memoryBytes) {
-  const std::vector<Group> groups = groupsOf(files, false);
-  if (!groups.empty()) return ggufSelection(files, groups, quantisation, memoryBytes);
+  const Groups groups = groupsOf(files, GgufKind::kModel);
+  if (!groups.whole.empty()) return ggufSelection(files, groups, quantisation, memoryBytes);
+  const bool folder = findHubFile(files, QStringLiteral("config.json")) != nullptr;
+  if (!groups.missing.empty() && (!folder || !quantisation.isEmpty())) refuseIncomplete(groups.missing.begin()->second);
   if (!quantisation.isEmpty()) throw DownloadError({.problem = DownloadProblem::kNoSuchFile, .subject = quantisation});
-  const bool config = findHubFile(files, QStringLiteral("config.json")) != nullptr;
   const bool weights =
       findHubFile(files, QStringLiteral("model.safetensors")) != nullptr || findHubFile(files, QLatin1String(kShardIndexName)) != nullptr;
-  if (config && weights) return folderSelection(files);
+  if (folder && weights) return folderSelection(files);
   throw DownloadError({.problem = DownloadProblem::kNotReadable,
-                       .reason = config ? QStringLiteral("its weights are neither safetensors nor GGUF")
+                       .reason = folder ? QStringLiteral("its weights are neither safetensors nor GGUF")
                                         : QStringLiteral("it has neither a GGUF file nor config.json with safetensors")});
 }
 

@@ -10,6 +10,7 @@
 
 #include "app/downloads/download_disk.h"
 #include "app/hub/blob_hash.h"
+#include "app/hub/gguf_head.h"
 #include "app/hub/hub_stored.h"
 #include "app/network/same_origin.h"
 #include "engine/api/model_kinds.h"
@@ -21,6 +22,7 @@ namespace {
 constexpr qint64 kMostAnswerBytes = qint64{32} << 20;
 constexpr qint64 kRoomThatStays = qint64{256} << 20;  // that a download leaves free
 constexpr int kMostPages = 100;
+constexpr qint64 kHeadBytes = qint64{64} << 10;  // of a GGUF file: its architecture is told first
 constexpr std::size_t kTransfersAtOnce = 2;
 constexpr int kRoomLookMs = 1000;
 constexpr int kUnauthorised = 401;
@@ -45,7 +47,7 @@ struct HubFetch::Transfer {
 HubFetch::HubFetch(HubRequest request, const InterruptToken& interrupt)
     : DownloadSteps(request.name.text(), request.place.cache, interrupt),
       m_request(std::move(request)),
-      m_cache(m_request.place.cache, m_request.name.repository),
+      m_cache(m_request.place.cache, m_request.name.repository, m_request.name.revision),
       m_token(m_request.place.token),
       m_room(this) {
   connect(&m_room, &QTimer::timeout, this, [this] { run([this] { watchRoom(); }); });
@@ -73,6 +75,11 @@ void HubFetch::prepare() {
 bool HubFetch::finishWithStored() {
   const std::optional<StoredHubModel> model = storedHubModel(m_cache, m_request.name.quantisation, m_request.memoryBytes);
   if (!model) return false;
+  const std::set<QByteArray> here = hereOf(model->files);
+  for (const HubFile& file : model->files) {
+    if (file.hash.isEmpty() || here.contains(file.hash)) continue;  // of a file system without links nobody knows the hash
+    throw DownloadError({DownloadProblem::kHashDiffers, file.path, QStringLiteral("it is damaged, and without the network it stays so")});
+  }
   Q_EMIT chosen(model->choice);
   finish(model->path);
   return true;
@@ -108,7 +115,8 @@ void HubFetch::askPage(const QUrl& address, const QString& name, void (HubFetch:
 }
 
 void HubFetch::askRevision() {
-  askPage(apiAddress(QStringLiteral("/revision/main")), QStringLiteral("the description"), &HubFetch::readRevisionAnswer);
+  const QString revision = m_request.name.revision.isEmpty() ? QStringLiteral("main") : m_request.name.revision;
+  askPage(apiAddress(QStringLiteral("/revision/") + revision), QStringLiteral("the description"), &HubFetch::readRevisionAnswer);
 }
 
 void HubFetch::readRevisionAnswer() {
@@ -140,15 +148,24 @@ void HubFetch::readTreePage() {
 
 void HubFetch::choose() {
   m_selection = chooseHubFiles(m_tree, m_request.name.quantisation, m_request.memoryBytes);
-  const bool folder = m_selection.opened.isEmpty();
-  const std::vector<std::string> known = known_gguf_architectures();
-  if (!folder && !m_gguf.isEmpty() && std::ranges::find(known, m_gguf.toStdString()) == known.end()) {
-    throw DownloadError({DownloadProblem::kNotReadable, m_request.name.repository,
-                         QStringLiteral("the engine does not run %1 (winnow-cli probe lists what it runs)").arg(m_gguf)});
-  }
   m_cache.makeFolders();
   m_room.start(kRoomLookMs);
-  folder ? wantDocuments() : wantAll();
+  m_selection.opened.isEmpty() ? wantDocuments() : wantAll();
+}
+
+// The hub's word is of whichever file it has looked into, a vision encoder's perhaps: it counts where the model's own head says nothing.
+void HubFetch::requireArchitecture(const Transfer& transfer) {
+  if (m_headRead || transfer.file.path != m_selection.opened) return;
+  if (transfer.part.size() < std::min<qint64>(transfer.file.bytes, kHeadBytes)) return;
+  m_headRead = true;
+  QFile part(transfer.part.path());
+  if (!part.open(QIODevice::ReadOnly)) return;
+  const std::string told = architectureIn(part.read(kHeadBytes)).value_or(m_gguf.toStdString());
+  const std::vector<std::string> known = known_gguf_architectures();
+  if (told.empty() || std::ranges::find(known, told) != known.end()) return;
+  throw DownloadError(
+      {DownloadProblem::kNotReadable, m_request.name.repository,
+       QStringLiteral("the engine does not run %1 (winnow-cli probe lists what it runs)").arg(QString::fromStdString(told))});
 }
 
 // ---- what of it comes --------------------------------------------------------------------------------------------------------------
@@ -175,10 +192,38 @@ void HubFetch::want(const std::vector<HubFile>& files) {
   for (const HubFile& file : files) {
     if (!hashes.insert(file.hash).second) continue;  // the same bytes under another name
     m_total += file.bytes;
-    if (!m_cache.has(file, m_commit)) m_wanted.push_back(file);
+    m_wanted.push_back(file);
   }
+  const std::set<QByteArray> here = hereOf(m_wanted);
+  std::erase_if(m_wanted, [&here](const HubFile& file) { return here.contains(file.hash); });
   requireRoom();
   fetchMore();
+}
+
+std::set<QByteArray> HubFetch::hereOf(const std::vector<HubFile>& files) {
+  std::set<QByteArray> here;
+  std::vector<std::pair<HubFile, QString>> unknown;
+  qint64 total = 0;
+  for (const HubFile& file : files) {
+    const QString path = m_cache.found(file, m_commit.isEmpty() ? m_cache.reference() : m_commit);
+    if (path.isEmpty() || file.hash.isEmpty()) continue;
+    if (m_cache.isChecked(file, path)) {
+      here.insert(file.hash);
+    } else {
+      unknown.emplace_back(file, path);
+      total += file.bytes;
+    }
+  }
+  qint64 before = 0;
+  for (const auto& [file, path] : unknown) {
+    const auto told = [&](qint64 done) { tell(DownloadStage::kChecking, before + done, total); };
+    if (blobHashOf(path, file.kind, interrupt(), told) == file.hash) {
+      m_cache.markChecked(file, path);
+      here.insert(file.hash);
+    }
+    before += file.bytes;
+  }
+  return here;
 }
 
 // Of a file that is not begun in this try.
@@ -223,7 +268,20 @@ void HubFetch::startTransfer(const HubFile& file) {
   AddressFetch* fetch = transfer->fetch.get();
   Transfer* const raw = transfer.get();
   m_transfers.push_back(std::move(transfer));
-  connect(fetch, &AddressFetch::progressed, this, &HubFetch::tellCome);
+  connect(fetch, &AddressFetch::progressed, this, [this, raw] {
+    tellCome();
+    if (m_headRead || raw->file.path != m_selection.opened) return;
+    // Outside of the fetch, which a refusal ends; it may have ended meanwhile.
+    QMetaObject::invokeMethod(
+        this,
+        [this, raw] {
+          run([&] {
+            const bool there = std::ranges::any_of(m_transfers, [raw](const auto& each) { return each.get() == raw; });
+            if (there) requireArchitecture(*raw);
+          });
+        },
+        Qt::QueuedConnection);
+  });
   connect(fetch, &AddressFetch::waiting, this, [this](int seconds) { tell(DownloadStage::kWaiting, 0, seconds); });
   connect(fetch, &AddressFetch::finished, this, [this, raw] { run([this, raw] { endTransfer(raw); }); });
   connect(fetch, &AddressFetch::failed, this, [this](const DownloadFault& fault) { run([&] { endOrAskAgain(fault); }); });
@@ -231,6 +289,7 @@ void HubFetch::startTransfer(const HubFile& file) {
 }
 
 void HubFetch::endTransfer(Transfer* transfer) {
+  requireArchitecture(*transfer);
   m_come.push_back(transfer->file);
   std::erase_if(m_transfers, [transfer](const std::unique_ptr<Transfer>& each) { return each.get() == transfer; });
   fetchMore();
@@ -286,7 +345,7 @@ void HubFetch::publish() {
   const std::vector<HubFile> earlier = m_cache.stored(m_cache.reference());
   for (const HubFile& file : m_tree) {
     const HubFile* before = findHubFile(earlier, file.path);
-    if (before != nullptr && before->hash == file.hash && m_cache.has(file, m_commit)) m_cache.link(file, m_commit);
+    if (before != nullptr && before->hash == file.hash && !m_cache.found(file, m_commit).isEmpty()) m_cache.link(file, m_commit);
   }
   // A folder's configuration last: with it the folder is a model.
   std::ranges::stable_partition(m_selection.files, [](const HubFile& file) { return file.path != QLatin1String("config.json"); });

@@ -2,13 +2,15 @@
 // snapshot.
 //
 // Everything is asked for at one commit, so that what is put on the hub meanwhile changes nothing. Each file grows as
-// `blobs/<hash>.incomplete` and is taken up where it ended, in this try or after a kill. The snapshot and `refs/main` are written when
-// every byte is here and checked; a file with a wrong hash is removed, since taking it up again would not help. Without the network what is
-// here is found by the same choice. Errors and threads: download_steps.h.
+// `blobs/<hash>.incomplete` and is taken up where it ended, in this try or after a kill. The snapshot and the reference are written when
+// every byte is here and checked; a file with a wrong hash is removed, since taking it up again would not help. What lies in the cache
+// already is hashed before it is used for the first time, and fetched again where it is something else. Without the network what is here is
+// found by the same choice. Errors and threads: download_steps.h.
 #pragma once
 
 #include <QTimer>
 #include <memory>
+#include <set>
 #include <vector>
 
 #include "app/downloads/address_fetch.h"
@@ -37,6 +39,8 @@ class HubFetch final : public DownloadSteps {
   void wantDocuments();
   void wantAll();
   void want(const std::vector<HubFile>& files);
+  // Those that are here, byte for byte. Hashes what has no stamp.
+  std::set<QByteArray> hereOf(const std::vector<HubFile>& files);
   qint64 missingOf(const HubFile& file) const;
   void requireRoom() const;
   void watchRoom();
@@ -45,6 +49,7 @@ class HubFetch final : public DownloadSteps {
   void endTransfer(Transfer* transfer);
   void checkCome();
   void requireFamily();
+  void requireArchitecture(const Transfer& transfer);
   void publish();
   bool finishWithStored();
   void tellCome();
@@ -60,7 +65,8 @@ class HubFetch final : public DownloadSteps {
   QByteArray m_token;         // empty: none is known
   bool m_askedTyped = false;  // for one that was typed
   QString m_commit;
-  QString m_gguf;  // architecture, as the hub says
+  QString m_gguf;           // architecture, as the hub says
+  bool m_headRead = false;  // of the model's GGUF file, which says it better
   std::vector<HubFile> m_tree;
   HubSelection m_selection;
   bool m_all = false;             // everything is wanted: the snapshot follows

@@ -1,4 +1,4 @@
-// What a person types to name a model of the hub: OWNER/NAME, OWNER/NAME:QUANTISATION, or the address of its page.
+// What a person types to name a model of the hub: OWNER/NAME[@REVISION][:QUANTISATION], or an address of its pages or files.
 //
 // Used by the terminal program and the window. No errors: what is no name is nothing. Threads: any.
 #pragma once
@@ -11,8 +11,12 @@ namespace winnow::app {
 struct HubName {
   QString repository;    // "owner/name", with characters that a path and an address may hold
   QString quantisation;  // or the name of a file; empty: whichever suits
+  QString revision{};    // a branch, a tag or a commit; empty: main
 
-  QString text() const { return quantisation.isEmpty() ? repository : repository + QLatin1Char(':') + quantisation; }
+  QString text() const {
+    return repository + (revision.isEmpty() ? QString() : QLatin1Char('@') + revision) +
+           (quantisation.isEmpty() ? QString() : QLatin1Char(':') + quantisation);
+  }
   friend bool operator==(const HubName&, const HubName&) = default;
 };
 

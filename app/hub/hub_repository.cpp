@@ -12,6 +12,7 @@ namespace {
 constexpr std::uint64_t kMostJsonBytes = std::uint64_t{32} << 20;
 constexpr std::size_t kMostNameBytes = 512;
 constexpr std::size_t kHashBytes = 64;
+constexpr qsizetype kMostArchitecture = 64;
 constexpr std::int64_t kMostFileBytes = std::int64_t{1} << 44;
 
 // What `read` cannot make out was not written by the hub.
@@ -79,9 +80,11 @@ HubRevision readRevision(const QByteArray& json, const QString& host) {
     HubRevision revision;
     revision.commit = QString::fromStdString(root.string("sha", kHashBytes));
     if (!isCommit(revision.commit)) root.refuse(ErrorCode::kDamagedFile, "sha", "is not a commit");
-    if (document.contains("gguf") && document["gguf"].is_object()) {
-      revision.gguf = QString::fromStdString(document["gguf"].value("architecture", std::string()));
-    }
+    const auto gguf = document.find("gguf");
+    if (gguf == document.end() || !gguf->is_object()) return revision;
+    const auto architecture = gguf->find("architecture");
+    if (architecture != gguf->end() && architecture->is_string())
+      revision.gguf = QString::fromStdString(architecture->get<std::string>()).left(kMostArchitecture);
     return revision;
   });
 }
@@ -92,7 +95,15 @@ std::vector<HubFile> readTree(const QByteArray& json, const QString& host) {
     std::vector<HubFile> files;
     for (const Json& each : document) {
       const JsonObject item(each, host.toStdString());
-      if (item.string("type", kMostNameBytes) == "file") files.push_back(fileOf(item));
+      if (item.string("type", kMostNameBytes) != "file") continue;
+      try {
+        files.push_back(fileOf(item));
+      } catch (const Exception& problem) {  // the hub's own form, but no file that could be fetched
+        throw DownloadError(
+            {DownloadProblem::kNotReadable, host,
+             QStringLiteral("%1 lists a file that is none: %2 (%3)")
+                 .arg(host, QString::fromStdString(problem.error().reason), QString::fromStdString(problem.error().subject))});
+      }
     }
     return files;
   });

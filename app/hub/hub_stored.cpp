@@ -11,14 +11,17 @@ namespace {
 
 constexpr qint64 kMostIndexFileBytes = qint64{64} << 20;
 
-bool hasItsShards(const QString& snapshot, const std::vector<HubFile>& files) {
+// False: one of them is not here.
+bool addShards(const QString& snapshot, const std::vector<HubFile>& files, std::vector<HubFile>& into) {
   if (findHubFile(files, QStringLiteral("model.safetensors")) != nullptr) return true;
   QFile index(snapshot + QLatin1Char('/') + QLatin1String(kShardIndexName));
   if (!index.open(QIODevice::ReadOnly)) return false;
   try {
-    return !shardsOf(index.read(kMostIndexFileBytes), files).empty();
+    const std::vector<HubFile> shards = shardsOf(index.read(kMostIndexFileBytes), files);
+    into.insert(into.end(), shards.begin(), shards.end());
+    return !shards.empty();
   } catch (const DownloadError&) {
-    return false;  // one of them is not here
+    return false;
   }
 }
 
@@ -33,9 +36,10 @@ std::optional<StoredHubModel> storedHubModel(const HubCache& cache, const QStrin
     HubSelection selection = chooseHubFiles(files, quantisation, memoryBytes);
     const QString snapshot = cache.snapshot(commit);
     selection.choice.reason = ChoiceReason::kStored;
-    if (!selection.opened.isEmpty()) return StoredHubModel{snapshot + QLatin1Char('/') + selection.opened, selection.choice};
-    if (!hasItsShards(snapshot, files)) return std::nullopt;
-    return StoredHubModel{snapshot, selection.choice};
+    if (!selection.opened.isEmpty())
+      return StoredHubModel{snapshot + QLatin1Char('/') + selection.opened, selection.choice, selection.files};
+    if (!addShards(snapshot, files, selection.files)) return std::nullopt;
+    return StoredHubModel{snapshot, selection.choice, selection.files};
   } catch (const DownloadError&) {
     return std::nullopt;  // what is here is something else
   }

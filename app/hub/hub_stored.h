@@ -6,6 +6,7 @@
 
 #include <QString>
 #include <optional>
+#include <vector>
 
 #include "app/hub/hub_cache.h"
 #include "app/hub/hub_choice.h"
@@ -15,6 +16,7 @@ namespace winnow::app {
 struct StoredHubModel {
   QString path;  // what the engine opens
   DownloadChoice choice;
+  std::vector<HubFile> files;  // by the names and hashes that they have here; nobody has looked into them
 };
 
 // Nothing: it was never fetched, or not all of it is here.

@@ -112,5 +112,30 @@ TEST(HubChoice, AFolderWithoutItsShardsIsRefused) {
   EXPECT_EQ(shardsOf(R"({"weight_map":{"a":"model-00001-of-00002.safetensors"}})", files).size(), 1U);
 }
 
+TEST(HubChoice, AProjectorIsTheOneThatIsNamedAfterTheModel) {
+  const std::vector<HubFile> two = {file("Qwen2-VL-2B-Instruct-Q4_K_M.gguf"), file("Qwen2-VL-7B-Instruct-Q4_K_M.gguf"),
+                                    file("mmproj-Qwen2-VL-2B-Instruct-f32.gguf"), file("mmproj-Qwen2-VL-7B-Instruct-f16.gguf"),
+                                    file("mmproj-model-f16.gguf")};
+  EXPECT_EQ(chooseHubFiles(two, QStringLiteral("Qwen2-VL-2B-Instruct-Q4_K_M.gguf"), 0).choice.projector,
+            QStringLiteral("mmproj-Qwen2-VL-2B-Instruct-f32.gguf"));
+  EXPECT_EQ(chooseHubFiles(two, QStringLiteral("Qwen2-VL-7B-Instruct-Q4_K_M.gguf"), 0).choice.projector,
+            QStringLiteral("mmproj-Qwen2-VL-7B-Instruct-f16.gguf"));
+}
+
+TEST(HubChoice, APartThatIsMissingIsNamed) {
+  std::vector<HubFile> files = {file("M-Q8_0-00001-of-00003.gguf"), file("M-Q8_0-00003-of-00003.gguf")};
+  const char* const kWhy = "it lacks a part of the model, M-Q8_0-00002-of-00003.gguf";
+  for (const char* tag : {"", "Q8_0"}) {
+    const auto fault = faultOf(files, tag, 0);
+    ASSERT_TRUE(fault.has_value());
+    EXPECT_EQ(fault->problem, DownloadProblem::kNotReadable);
+    EXPECT_EQ(fault->reason.toStdString(), kWhy);
+  }
+  files.push_back(file("M-Q4_K_M.gguf"));
+  EXPECT_EQ(chooseHubFiles(files, {}, 0).opened, QStringLiteral("M-Q4_K_M.gguf"));
+  EXPECT_EQ(faultOf(files, "Q8_0", 0)->reason.toStdString(), kWhy);
+  EXPECT_EQ(faultOf(files, "Q6_K", 0)->problem, DownloadProblem::kNoSuchFile);
+}
+
 }  // namespace
 }  // namespace winnow::app

@@ -138,11 +138,55 @@ TEST_F(HubDownloadTest, AFamilyThatDoesNotRunIsRefusedBeforeItsWeightsCome) {
   EXPECT_TRUE(served.storage.requests.empty());
 }
 
-TEST_F(HubDownloadTest, AnArchitectureThatDoesNotRunIsRefusedByWhatTheHubSaysOfIt) {
+// A GGUF file's beginning: one value before its architecture, and what follows.
+QByteArray ggufOf(const QByteArray& architecture) {
+  const auto number = [](auto value) { return QByteArray(reinterpret_cast<const char*>(&value), sizeof value); };
+  const auto text = [&](const QByteArray& word) { return number(std::uint64_t(word.size())) + word; };
+  return "GGUF" + number(std::uint32_t{3}) + number(std::uint64_t{0}) + number(std::uint64_t{2}) + text("general.alignment") +
+         number(std::uint32_t{4}) + number(std::uint32_t{32}) + text("general.architecture") + number(std::uint32_t{8}) +
+         text(architecture) + QByteArray(200'000, 'w');
+}
+
+TEST_F(HubDownloadTest, AnArchitectureThatDoesNotRunIsRefusedByTheFilesHead) {
+  served.files[0].bytes = ggufOf("rwkv6");
+  served.gguf = "llama";
+  served.serve();
+  expectFault(DownloadProblem::kNotReadable, "rwkv6");
+  EXPECT_FALSE(QFileInfo::exists(blob(0)));
+}
+
+TEST_F(HubDownloadTest, TheHubsWordCountsWhereTheHeadSaysNothing) {
   served.gguf = "rwkv6";
   served.serve();
   expectFault(DownloadProblem::kNotReadable, "rwkv6");
-  EXPECT_TRUE(served.storage.requests.empty());
+}
+
+TEST_F(HubDownloadTest, TheFilesHeadBeatsTheHubsWord) {
+  served.files[0].bytes = ggufOf("llama");
+  served.gguf = "clip";  // of the vision encoder beside it
+  served.serve();
+  expectModel();
+}
+
+TEST_F(HubDownloadTest, AnArchitectureOfAnotherTypeIsNone) {
+  served.hub.files[served.revisionPath()].body = "{\"sha\":\"" + served.commit.toLatin1() + "\",\"gguf\":{\"architecture\":7}}";
+  expectModel();
+}
+
+TEST_F(HubDownloadTest, ARevisionHasItsOwnReference) {
+  served.hub.files[QStringLiteral("/api/models/%1/revision/v1.0").arg(served.repository)].body = served.revision();
+  request = served.request(cache());
+  request->name.revision = QStringLiteral("v1.0");
+  begin();
+  ASSERT_TRUE(ended());
+  ASSERT_FALSE(fault.has_value()) << fault->reason.toStdString();
+  EXPECT_EQ(path, snapshot() + QStringLiteral("/Small-Q4_K_M.gguf"));
+  EXPECT_EQ(bytes(folder() + QStringLiteral("/refs/v1.0")), served.commit.toLatin1());
+  EXPECT_FALSE(QFileInfo::exists(folder() + QStringLiteral("/refs/main")));
+  request->place.offline = true;
+  begin();
+  ASSERT_TRUE(ended());
+  EXPECT_FALSE(fault.has_value());
 }
 
 TEST_F(HubDownloadTest, WhatIsOnlyPicklesIsRefused) {

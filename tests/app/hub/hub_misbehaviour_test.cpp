@@ -115,24 +115,35 @@ const Misbehaviour kMisbehaviours[] = {
      [](ServedHub& s, app::HubRequest&) {
        s.hub.files[s.treePath()].body = replaced(s.tree(), "Small-Q4_K_M.gguf", "../../../Small-Q4_K_M.gguf");
      },
-     DownloadProblem::kOtherAnswer, "file name"},
+     DownloadProblem::kNotReadable, "file name"},
     {"PathFromTheRoot",
      [](ServedHub& s, app::HubRequest&) { s.hub.files[s.treePath()].body = replaced(s.tree(), "\"Small-Q4_K_M", "\"/tmp/Small-Q4_K_M"); },
-     DownloadProblem::kOtherAnswer, "file name"},
+     DownloadProblem::kNotReadable, "file name"},
     {"PathWithAnEscape",
      [](ServedHub& s, app::HubRequest&) {
        s.hub.files[s.treePath()].body = replaced(s.tree(), "\"Small-Q4_K_M", "\"\\u001b[2JSmall-Q4_K_M");
      },
-     DownloadProblem::kOtherAnswer, "file name"},
+     DownloadProblem::kNotReadable, "file name"},
     {"HashThatIsAPath",
      [](ServedHub& s, app::HubRequest&) {
        s.hub.files[s.treePath()].body =
            replaced(s.tree(), ServedHub::hashOf(s.files[0]), "../../../../../../../../../../home/someone/.ssh/authorized_keys12345");
      },
-     DownloadProblem::kOtherAnswer},
+     DownloadProblem::kNotReadable},
     {"SizeBelowZero",
      [](ServedHub& s, app::HubRequest&) { s.hub.files[s.treePath()].body = replaced(s.tree(), "\"size\":100004", "\"size\":-1"); },
-     DownloadProblem::kOtherAnswer},
+     DownloadProblem::kNotReadable},
+    {"SizeThatIsAText",
+     [](ServedHub& s, app::HubRequest&) { s.hub.files[s.treePath()].body = replaced(s.tree(), "\"size\":100004", "\"size\":\"much\""); },
+     DownloadProblem::kNotReadable, "lists a file that is none"},
+    {"ARefusalWithoutEnd",
+     [](ServedHub& s, app::HubRequest&) {
+       s.stored().status = 404;
+       s.stored().body = QByteArray(4 << 20, 'x');
+       s.stored().cutAfter = 3 << 20;
+       s.stored().hangs = true;
+     },
+     DownloadProblem::kChanged},
     {"AnotherFileUpstream",
      [](ServedHub& s, app::HubRequest&) {
        s.resolved().headers = replaced(s.resolved().headers, ServedHub::hashOf(s.files[0]), QByteArray(64, 'a'));
@@ -258,6 +269,47 @@ TEST_F(HubRecovers, FromAWrongHashByFetchingAnew) {
   EXPECT_FALSE(QFileInfo::exists(incomplete(0))) << "taking it up again would not help";
   served.serve();
   expectModel();
+}
+
+// Whoever may write into the cache could put anything there under a model's name.
+TEST_F(HubRecovers, FromAnythingElseUnderTheNameOfABlob) {
+  QByteArray planted = served.files[0].bytes;
+  planted[5000] = 'X';
+  write(blob(0), planted);
+  expectModel();
+  EXPECT_EQ(bytes(path), served.files[0].bytes);
+  const auto looks = [this] {
+    return std::ranges::count_if(progress, [](const app::DownloadProgress& each) { return each.stage == app::DownloadStage::kChecking; });
+  };
+  expectModel();
+  EXPECT_EQ(looks(), 0) << "what was checked is not hashed again";
+  const QDateTime time = QFileInfo(blob(0)).lastModified();
+  write(blob(0), planted);
+  QFile file(blob(0));
+  ASSERT_TRUE(file.open(QIODevice::ReadWrite) && file.setFileTime(time, QFileDevice::FileModificationTime));
+  file.close();
+  expectModel();
+  EXPECT_EQ(bytes(path), served.files[0].bytes) << "with the old time, too";
+}
+
+TEST_F(HubRecovers, FromAnythingElseInThePlaceOfASnapshotsFile) {
+  write(snapshot() + QStringLiteral("/Small-Q4_K_M.gguf"), QByteArray(served.files[0].bytes.size(), 'X'));
+  expectModel();
+  EXPECT_EQ(bytes(path), served.files[0].bytes);
+}
+
+TEST_F(HubRecovers, FromADamagedBlobOnlyWithTheNetwork) {
+  expectModel();
+  write(blob(0), QByteArray(served.files[0].bytes.size(), 'X'));
+  request = served.request(cache());
+  request->place.offline = true;
+  begin();
+  ASSERT_TRUE(ended());
+  ASSERT_TRUE(fault.has_value());
+  EXPECT_EQ(fault->problem, DownloadProblem::kHashDiffers);
+  request.reset();
+  expectModel();
+  EXPECT_EQ(bytes(path), served.files[0].bytes);
 }
 
 TEST_F(HubRecovers, FromAPartThatIsLongerThanTheFile) {

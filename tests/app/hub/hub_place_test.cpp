@@ -19,9 +19,51 @@ TEST(HubName, IsOwnerAndNameWithAQuantisation) {
   EXPECT_EQ(readHubName(QStringLiteral(" a/b "))->repository, QStringLiteral("a/b"));
 }
 
+TEST(HubName, IsReadFromAddressesAsTheyArePasted) {
+  const std::pair<const char*, HubName> pasted[] = {
+      {"https://huggingface.co/a/b", {QStringLiteral("a/b"), {}}},
+      {"https://huggingface.co/a/b/", {QStringLiteral("a/b"), {}}},
+      {"http://www.huggingface.co/a/b?library=gguf#files", {QStringLiteral("a/b"), {}}},
+      {"https://huggingface.co/a/b/tree/main", {QStringLiteral("a/b"), {}}},
+      {"https://huggingface.co/a/b/tree/v2/sub", {QStringLiteral("a/b"), {}, QStringLiteral("v2")}},
+      {"https://huggingface.co/a/b/blob/main/sub/c-Q8_0.gguf", {QStringLiteral("a/b"), QStringLiteral("c-Q8_0.gguf")}},
+      {"https://huggingface.co/a/b/resolve/main/c-Q8_0.gguf?download=true", {QStringLiteral("a/b"), QStringLiteral("c-Q8_0.gguf")}},
+      {"https://huggingface.co/a/b/blob/main/config.json", {QStringLiteral("a/b"), {}}},
+      {"hf.co/a/b:Q4_K_M", {QStringLiteral("a/b"), QStringLiteral("Q4_K_M")}},
+      {"hf://a/b@v1.0:Q8_0", {QStringLiteral("a/b"), QStringLiteral("Q8_0"), QStringLiteral("v1.0")}},
+      {"a/b@refs/pr/3", {QStringLiteral("a/b"), {}, QStringLiteral("refs/pr/3")}},
+      {"a/b@main:Q8_0", {QStringLiteral("a/b"), QStringLiteral("Q8_0")}}};
+  for (const auto& [typed, name] : pasted) {
+    const auto read = readHubName(QString::fromLatin1(typed));
+    ASSERT_TRUE(read.has_value()) << typed;
+    EXPECT_EQ(*read, name) << typed << " is " << read->text().toStdString();
+  }
+  EXPECT_EQ(readHubName(QStringLiteral("a/b@v1:Q8_0"))->text(), QStringLiteral("a/b@v1:Q8_0"));
+}
+
 TEST(HubName, WhatCouldBeAPathIsNone) {
-  for (const char* typed : {"", "smollm2", "/etc/passwd", "../x", "a/..", "a/b/c", "a/b:", "a/b:../x", "a--b/c", "a/b c", "a/b?x", "-a/b",
-                            "a/b\n", "./a", "~/a"}) {
+  for (const char* typed : {"",
+                            "smollm2",
+                            "/etc/passwd",
+                            "../x",
+                            "a/..",
+                            "a/b/c",
+                            "a/b:",
+                            "a/b:../x",
+                            "a--b/c",
+                            "a/b c",
+                            "a/b?x",
+                            "-a/b",
+                            "a/b\n",
+                            "./a",
+                            "~/a",
+                            "a/b@",
+                            "a/b@../x",
+                            "a/b@x/",
+                            "a/b@-x",
+                            "https://huggingface.co/",
+                            "https://huggingface.co/a",
+                            "https://example.org/a/b"}) {
     EXPECT_FALSE(readHubName(QString::fromLatin1(typed)).has_value() && typed != std::string("a/b\n")) << typed;
   }
 }
