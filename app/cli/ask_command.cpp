@@ -70,7 +70,9 @@ ExitStatus run_ask(AskOptions options) {
   }
   if (!options.turn.save_cache.empty() && sink.finished->reason != StopReason::kInterrupted) session.save_cache(options.turn.save_cache);
   const std::optional<Agreement> agreement = options.check ? checked(session, turn, *sink.finished) : std::nullopt;
+  const std::string no_word = empty_answer_text(*sink.finished);
   if (options.format == OutputFormat::kJson) {
+    if (!no_word.empty()) print_err("note: %s\n", no_word.c_str());
     nlohmann::ordered_json object = answer_json(sink, model);
     if (options.check) object["agreement"] = agreement ? agreement_json(*agreement) : nlohmann::ordered_json();
     print_out("%s\n", json_line(object, 2).c_str());
@@ -78,7 +80,8 @@ ExitStatus run_ask(AskOptions options) {
     print_err("%s", agreement_text(*agreement).c_str());
   }
   const bool interrupted = sink.finished->reason == StopReason::kInterrupted || (options.check && !agreement);
-  return interrupted ? ExitStatus::kInterrupted : ExitStatus::kAnswered;
+  if (interrupted) return ExitStatus::kInterrupted;
+  return no_word.empty() ? ExitStatus::kAnswered : ExitStatus::kNoWord;
 }
 
 ExitStatus run_export(const ExportOptions& options) {

@@ -62,6 +62,8 @@ ExitStatus run_batch(const BatchOptions& options) {
         for (const MediaNotice& notice : medium.notices) noticed.insert(medium.path + ": " + app::noticeText(notice));
       }
       answers.push_back(sink.finished->answer);
+      if (const std::string why = empty_answer_text(*sink.finished); !why.empty())
+        noticed.insert("answer " + std::to_string(answers.size()) + ": " + why);
       thoughts.push_back(sink.finished->thought);
       thinks = thinks || !sink.finished->thought.empty();
       kept.push_back(sink.finished->figures.achieved_retention);

@@ -139,6 +139,7 @@ class Chat {
       print_err("(cancelled: the question was not asked)\n");
       return;
     }
+    note_empty_answer(*sink.finished);
     note_what_was_dropped(turn, *sink.finished);
     for (const CompressionNote note : sink.finished->figures.notes) {
       if (is_said_once(note)) print_err("(%s)\n", app::cacheNoteText(note, turn.recipe.min_event_tokens).c_str());
@@ -157,8 +158,13 @@ class Chat {
     print_out("\n");
     figures_ = figures_text(sink);
     if (sink.finished->restored) return;
+    note_empty_answer(*sink.finished);
     thread_.back() = {Role::kAssistant, {TextItem{turn.answer_begun + sink.finished->answer}}, turn.thought_begun + sink.finished->thought};
     keep_if_cut(std::move(turn), *sink.finished);
+  }
+
+  static void note_empty_answer(const Finished& finished) {
+    if (const std::string why = empty_answer_text(finished); !why.empty()) print_err("(%s)\n", why.c_str());
   }
 
   // What /continue asks for.

@@ -162,6 +162,11 @@ std::string maker_text(const RecipeSpec& recipe) {
 }
 
 // Of an answer that a server wrote: the cache is its own.
+std::string empty_answer_note(const Finished& finished) {
+  const std::string why = empty_answer_text(finished);
+  return why.empty() ? why : "note: " + why + "\n";
+}
+
 std::string server_figures_text(const ConsoleSink& sink) {
   const TurnFigures& f = sink.finished->figures;
   std::ostringstream text;
@@ -172,7 +177,7 @@ std::string server_figures_text(const ConsoleSink& sink) {
   text << "first token " << fixed(f.timings_ms.ttft, 0) << " ms · " << f.tokens.generated << " tokens";
   if (f.tokens_per_s > 0.0) text << " at " << fixed(f.tokens_per_s, 1) << "/s";
   if (f.tokens.thought > 0) text << ", " << f.tokens.thought << " of them thinking";
-  text << '\n';
+  text << '\n' << empty_answer_note(*sink.finished);
   return text.str();
 }
 
@@ -217,7 +222,19 @@ std::string figures_text(const ConsoleSink& sink) {
   text << '\n';
   if (sink.report && !sink.report->pinned.empty()) text << "pinned: " << sink.report->pinned.size() << " tokens in every layer\n";
   for (const CompressionNote note : f.notes) text << "note: " << note_text(note, sink) << '\n';
+  text << empty_answer_note(*sink.finished);
   return text.str();
+}
+
+std::string empty_answer_text(const Finished& finished) {
+  const bool said = finished.answer.find_first_not_of(" \t\r\n") != std::string::npos;
+  if (said || finished.reason == StopReason::kInterrupted) return {};
+  const bool thought = !finished.thought.empty() || finished.figures.tokens.thought > 0;
+  if (finished.reason != StopReason::kLength)
+    return thought ? "the model ended with its thoughts, without an answer" : "the model ended without a word";
+  const std::string limit = "the limit of " + std::to_string(finished.figures.tokens.generated) + " tokens was ";
+  return limit + (thought ? "spent on thinking, and no answer came (--max-tokens raises it, --think off answers at once)"
+                          : "reached without a word (--max-tokens raises it)");
 }
 
 std::string agreement_text(const Agreement& agreement) {

@@ -56,6 +56,9 @@ std::string media_text(const std::vector<MediaSampled>& media);
 // For people: how many choices are the full cache's, then a line for each word where they part.
 std::string agreement_text(const Agreement& agreement);
 
+// Why an answer has no word: an English clause. Empty: it has one, or was interrupted.
+std::string empty_answer_text(const Finished& finished);
+
 std::string bytes_text(std::int64_t bytes);
 
 }  // namespace winnow::cli

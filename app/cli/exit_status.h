@@ -12,6 +12,7 @@ enum class ExitStatus : int {
   kRefusedInput = 1,  // one sentence on stderr names the file and the reason
   kWrongUsage = 2,
   kEngineFailed = 3,   // out of memory, device, our own fault
+  kNoWord = 4,         // the answer is empty; one sentence on stderr says why
   kInterrupted = 130,  // by Ctrl+C (SIGINT)
   kTerminated = 143,   // by SIGTERM
 };

@@ -1,5 +1,10 @@
 #include "app/cli/media_reading.h"
 
+#include <unistd.h>
+
+#include <QDir>
+#include <QFile>
+#include <QTemporaryDir>
 #include <memory>
 #include <utility>
 
@@ -10,6 +15,9 @@
 
 namespace winnow::cli {
 namespace {
+
+constexpr qint64 kPieceBytes = qint64{64} << 10;
+constexpr qint64 kMostInputBytes = qint64{1} << 30;
 
 bool reads_in_process = false;
 
@@ -27,6 +35,27 @@ void note_missing_sandbox() {
   if (reads_in_process || std::exchange(told, true) || app::kernelSandboxes() || app::sandboxIsRequired()) return;
   print_err("note: this system refuses the sandbox (seccomp): media are read with your rights; %s refuses them\n",
             app::kRequireSandboxOption);
+}
+
+std::string standard_input_file() {
+  static const QTemporaryDir folder;
+  static const std::string path = [] {
+    const QString name = folder.filePath(QStringLiteral("standard-input"));
+    QFile in, out(name);
+    if (!folder.isValid() || !out.open(QIODevice::WriteOnly))
+      throw Exception(ErrorCode::kFileUnreadable, "standard input", "there is no room for it in " + QDir::tempPath().toStdString());
+    if (!in.open(STDIN_FILENO, QIODevice::ReadOnly | QIODevice::Unbuffered))
+      throw Exception(ErrorCode::kFileUnreadable, "standard input", in.errorString().toStdString());
+    QByteArray piece(kPieceBytes, Qt::Uninitialized);
+    for (qint64 got = 0; (got = in.read(piece.data(), piece.size())) != 0;) {
+      if (got < 0) throw Exception(ErrorCode::kFileUnreadable, "standard input", in.errorString().toStdString());
+      if (out.size() + got > kMostInputBytes) throw Exception(ErrorCode::kLimitExceeded, "standard input", "it is longer than 1 GiB");
+      if (out.write(piece.constData(), got) != got)
+        throw Exception(ErrorCode::kFileUnreadable, name.toStdString(), out.errorString().toStdString());
+    }
+    return name.toStdString();
+  }();
+  return path;
 }
 
 std::string media_sandbox_words() {

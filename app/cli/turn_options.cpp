@@ -51,8 +51,8 @@ void add_words(CLI::App& command, const std::string& name, Value& into, const Wo
   command.add_option_function<std::string>(name, take, help)->check(CLI::IsMember(names))->default_str(otherwise);
 }
 
-void add_files(CLI::App& command, const char* name, std::vector<std::string>& into, const char* help) {
-  command.add_option(name, into, help)->take_all()->expected(1)->allow_extra_args(false)->transform(app::typedPath);
+CLI::Option* add_files(CLI::App& command, const char* name, std::vector<std::string>& into, const char* help) {
+  return command.add_option(name, into, help)->take_all()->expected(1)->allow_extra_args(false)->transform(app::typedPath);
 }
 
 }  // namespace
@@ -135,7 +135,9 @@ void add_model_options(CLI::App& command, LoadModel& options) {
 void add_media_options(CLI::App& command, TurnOptions& options) {
   add_files(command, "--image", options.images, "an image; may be repeated");
   add_files(command, "--video", options.videos, "a video; may be repeated");
-  add_files(command, "--document", options.documents, "a text; may be repeated");
+  add_files(command, "--document", options.documents, "a text; -: standard input; may be repeated")->transform([](const std::string& text) {
+    return text == "-" ? standard_input_file() : text;
+  });
   command.add_option("--document-tokens", options.document_tokens, "read only the first N tokens of each document; 0: all")
       ->check(whole_number(0, kMostTokens))
       ->capture_default_str();

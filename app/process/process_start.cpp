@@ -68,12 +68,21 @@ void settleBeforeLibraries(int, char**, char**) {
 }
 [[gnu::section(".preinit_array"), gnu::used]] void (*const kEntry)(int, char**, char**) = settleBeforeLibraries;
 
+// XDG's specification has a relative folder ignored; Qt 6.4 follows it to wherever the program was started.
+void ignoreRelativeFolders() {
+  for (const char* name : {"XDG_DATA_HOME", "XDG_CACHE_HOME", "XDG_STATE_HOME", "XDG_CONFIG_HOME"}) {
+    const char* const value = std::getenv(name);
+    if (value != nullptr && *value != '/') ::unsetenv(name);
+  }
+}
+
 }  // namespace
 
 void beginProcess() {
   ::umask(077);
   allowOpenFiles();
   std::signal(SIGXFSZ, SIG_IGN);
+  ignoreRelativeFolders();
 }
 
 void keepDecimalPoint() { std::setlocale(LC_NUMERIC, "C"); }

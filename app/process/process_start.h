@@ -11,7 +11,7 @@ namespace winnow::app {
 
 // First line of main. What is written belongs to its user alone (chats, settings, logs, tables: umask 077), and a file that grows beyond a
 // limit is an error to report (EFBIG), not the end of the program (SIGXFSZ). As many files may be open as a question may have media, and
-// more.
+// more. Relative XDG folders count as not set.
 void beginProcess();
 
 // Right after QCoreApplication or QApplication, which take over every category of the user's locale: numbers are written and read with a

@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <cerrno>
 #include <span>
+#include <string_view>
 #include <system_error>
 
 #include "engine/base/error.h"
@@ -13,6 +14,7 @@ namespace winnow {
 namespace {
 
 constexpr std::size_t kChunkBytes = 1 << 16;
+constexpr std::string_view kByteOrderMark = "\xEF\xBB\xBF";  // some editors begin files with it
 
 }  // namespace
 
@@ -49,6 +51,7 @@ bool LineReader::next(std::string& line) {
     if (stop - at_ > kLongestLine - line.size()) throw Exception(ErrorCode::kLimitExceeded, where(), "the line is longer than 4 MiB");
     line.append(buffer_, at_, stop - at_);
     at_ = std::min(stop + 1, buffer_.size());
+    if (number_ == 1 && line.starts_with(kByteOrderMark)) line.erase(0, kByteOrderMark.size());
     if (end != std::string::npos) return true;
   }
 }

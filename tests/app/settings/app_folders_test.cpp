@@ -2,6 +2,8 @@
 
 #include <gtest/gtest.h>
 
+#include "app/process/process_start.h"
+
 namespace winnow::app {
 namespace {
 
@@ -27,6 +29,21 @@ TEST(AppFolders, FollowTheXdgVariables) {
   qputenv("XDG_STATE_HOME", "relative");  // to be ignored, says the specification
   EXPECT_TRUE(AppFolders::standard().state.endsWith(QStringLiteral("/.local/state/winnow")));
   for (const char* name : {"XDG_DATA_HOME", "XDG_CACHE_HOME", "XDG_STATE_HOME"}) qunsetenv(name);
+}
+
+// Chats would lie in whichever folder the program was started in.
+TEST(AppFolders, OfAProgramIgnoreRelativeXdgVariables) {
+  qunsetenv("WINNOW_HOME");
+  const AppFolders expected = AppFolders::standard();
+  for (const char* name : {"XDG_DATA_HOME", "XDG_CACHE_HOME", "XDG_STATE_HOME"}) qputenv(name, "relative");
+  qputenv("XDG_CONFIG_HOME", "/absolute");
+  beginProcess();
+  const AppFolders folders = AppFolders::standard();
+  EXPECT_EQ(folders.data, expected.data);
+  EXPECT_EQ(folders.cache, expected.cache);
+  EXPECT_EQ(folders.state, expected.state);
+  EXPECT_EQ(qEnvironmentVariable("XDG_CONFIG_HOME"), QStringLiteral("/absolute"));
+  qunsetenv("XDG_CONFIG_HOME");
 }
 #endif
 

@@ -30,6 +30,12 @@ TEST(LineReader, GivesEveryLineWhateverEndsTheFile) {
   EXPECT_EQ(lines_of(scratch.write("a", "one\r\ntwo\n")), Lines({"one\r", "two"}));
 }
 
+// Some editors, and PowerShell, begin every file with it.
+TEST(LineReader, LeavesOutAByteOrderMarkAtTheBeginningAlone) {
+  const ScratchFolder scratch;
+  EXPECT_EQ(lines_of(scratch.write("a", "\xEF\xBB\xBFone\n\xEF\xBB\xBFtwo\n")), std::vector<std::string>({"one", "\xEF\xBB\xBFtwo"}));
+}
+
 TEST(LineReader, LinesMayLieAcrossItsBuffer) {
   const ScratchFolder scratch;
   std::string text;
