@@ -47,8 +47,31 @@ void KeyRing::keep(const ServerAddress& address, const std::string& key) {
     } catch (...) {
       failed = current_error(server);
     }
-    m_mailbox.post([this, failed] { failed ? Q_EMIT notKept(*failed) : Q_EMIT kept(); });
+    m_mailbox.post([this, failed] {
+      note(failed ? Desktop::kKeepsNothing : Desktop::kKeeps);
+      failed ? Q_EMIT notKept(*failed) : Q_EMIT kept();
+    });
   });
+}
+
+// A name that nobody has: nobody is asked to unlock anything.
+void KeyRing::look() {
+  if (m_desktopKeeps == Desktop::kKeeps) return;
+  thread().post([this, closing = m_closing.token()] {
+    Desktop found = Desktop::kKeeps;
+    try {
+      m_desktop->find("winnow", closing);
+    } catch (const Interrupted&) {
+      return;
+    } catch (...) {
+      found = Desktop::kKeepsNothing;
+    }
+    m_mailbox.post([this, found] { note(found); });
+  });
+}
+
+void KeyRing::note(Desktop desktop) {
+  if (std::exchange(m_desktopKeeps, desktop) != desktop) Q_EMIT desktopChanged();
 }
 
 std::string KeyRing::find(const ServerAddress& address, const InterruptToken& interrupt) {

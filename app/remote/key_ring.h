@@ -31,12 +31,19 @@ class KeyRing : public QObject {
   void keep(const ServerAddress& address, const std::string& key);
   std::string find(const ServerAddress& address, const InterruptToken& interrupt);
 
+  // Whether the desktop keeps keys at all, as far as it is known: from what it did with the last one, or by look(), which asks it.
+  enum class Desktop : int { kUnknown = 1, kKeeps = 2, kKeepsNothing = 3 };
+  Desktop desktop() const { return m_desktopKeeps; }
+  void look();
+
  Q_SIGNALS:
+  void desktopChanged();
   void kept();
   void notKept(const winnow::Error& why);
 
  private:
   WorkerThread& thread();
+  void note(Desktop desktop);
   std::string held(const std::string& server);
 
   const std::unique_ptr<SecretService> m_desktop;  // asked on m_thread alone
@@ -44,6 +51,7 @@ class KeyRing : public QObject {
   std::mutex m_mutex;  // guards the two below
   std::map<std::string, std::string> m_held;
   std::unique_ptr<WorkerThread> m_thread;  // null: not needed yet
+  Desktop m_desktopKeeps = Desktop::kUnknown;
   Mailbox m_mailbox;
 };
 

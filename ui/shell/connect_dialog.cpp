@@ -61,6 +61,10 @@ ConnectDialog::ConnectDialog(const QStringList& known, app::KeyRing& keys, QWidg
   connect(m_keyKind, &QComboBox::currentIndexChanged, this, &ConnectDialog::changed);
   for (QLineEdit* line : {m_keyName, m_key}) connect(line, &QLineEdit::textChanged, this, &ConnectDialog::changed);
   connect(&m_models, &app::ServerModels::listed, this, &ConnectDialog::showListed);
+  connect(&m_keys, &app::KeyRing::desktopChanged, this, &ConnectDialog::changed);
+  connect(m_keyKind, &QComboBox::currentIndexChanged, this, [this] {
+    if (chosenKind() == KeyKind::kDesktop) m_keys.look();
+  });
   for (const QString& place : known) {
     if (!app::isServerAddress(place.toStdString())) continue;
     const QString url = place.section(QLatin1Char('#'), 0, 0);
@@ -188,12 +192,32 @@ void ConnectDialog::changed() {
   if (!wrong.isEmpty()) {
     said << wrong;
   } else if (address) {
-    if (kind == KeyKind::kDesktop) said << tr("The key is kept by your desktop’s key store, in no file of Winnow’s.");
+    if (kind == KeyKind::kDesktop) said << whoKeeps();
     if (goesOpenly(*address)) said << tr("Without https, others on the way can read what is sent, the key included.");
   }
   m_status->setText(m_address->currentText().trimmed().isEmpty() ? QString() : said.join(QLatin1Char(' ')));
   m_test->setEnabled(wrong.isEmpty());
   m_connect->setEnabled(wrong.isEmpty());
+}
+
+QString ConnectDialog::whoKeeps() const {
+  switch (m_keys.desktop()) {
+    case app::KeyRing::Desktop::kUnknown:
+      return tr("Looking for your desktop’s key store…");
+    case app::KeyRing::Desktop::kKeeps:
+      return tr("The key is kept by your desktop’s key store, in no file of Winnow’s.");
+    case app::KeyRing::Desktop::kKeepsNothing:
+      break;
+  }
+  return tr("Your desktop keeps no keys: this one is used until Winnow ends. A file or a variable can hold it instead.");
+}
+
+void ConnectDialog::typeKeyOf(const QString& place) {
+  fill(place);
+  m_keyKind->setCurrentIndex(m_keyKind->findData(int(KeyKind::kDesktop)));
+  m_typedBefore.clear();  // what was kept is no more, or is refused
+  changed();
+  m_key->setFocus();
 }
 
 void ConnectDialog::test() {

@@ -37,6 +37,9 @@ class ConnectDialog : public QDialog {
   QString status() const;
   QString problem() const;  // why it cannot be connected to as it stands; empty: nothing is known against it
 
+  // Its key is missing or refused: all that is to be done is to type it.
+  void typeKeyOf(const QString& place);
+
   void accept() override;
 
  Q_SIGNALS:
@@ -51,6 +54,7 @@ class ConnectDialog : public QDialog {
   void browse();
   void showListed(const app::ListedModels& models);
   void changed();
+  QString whoKeeps() const;  // a key that is typed
 
   app::KeyRing& m_keys;
   app::ServerModels m_models;

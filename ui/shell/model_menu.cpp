@@ -108,7 +108,8 @@ void ModelMenu::update() {
   m_button->setText(m_window->fontMetrics().elidedText(title(), Qt::ElideMiddle, theme().px(220)));
   m_button->setAccessibleName(tr("Model: %1").arg(title()));
   m_button->setIcon(icon(failed ? Glyph::kWarning : Glyph::kChip, failed ? IconColor::kDanger : IconColor::kMuted));
-  if (m_model.state() == ModelState::kReady && !m_model.error()) m_notice.dismiss();
+  const bool told = !m_fault.isEmpty() && m_notice.text() == m_fault;
+  if (told && m_model.state() == ModelState::kReady && !m_model.error()) m_notice.dismiss();
   rebuild();
 }
 
@@ -194,17 +195,25 @@ void ModelMenu::chooseFolder() {
   dialog->open();
 }
 
-void ModelMenu::chooseServer() {
+void ModelMenu::chooseServer() { newConnection()->open(); }
+
+ConnectDialog* ModelMenu::newConnection() {
   auto* dialog = new ConnectDialog(m_settings.recentModelFolders(), m_keys, m_window);
   connect(dialog, &ConnectDialog::chosen, this, [this](const QString& place) { m_model.load(place); });
+  return dialog;
+}
+
+void ModelMenu::typeKey(const QString& place) {
+  ConnectDialog* dialog = newConnection();
   dialog->open();
+  dialog->typeKeyOf(place);
 }
 
 void ModelMenu::showFault(const ErrorText& text) { offerWays(noticeOf(text), m_model.folder()); }
 
 void ModelMenu::showNotKept(const Error& why) {
   Notice notice;
-  notice.text = tr("The key is not kept, because no key store took it: it is used until Winnow ends. A file can hold it instead.");
+  notice.text = tr("Your desktop did not keep the key: it is used until Winnow ends. A file or a variable can hold it instead.");
   notice.details = describeError(why).details;
   m_notice.present(notice);
 }
@@ -216,6 +225,8 @@ void ModelMenu::showRefused(const Error& error, const QString& tried) {
     const QString name = displayText(QString::fromStdString(m_model.info().name));
     notice.text += QLatin1Char(' ') + tr("“%1” stays loaded.").arg(name);
   }
+  if (error.code == ErrorCode::kServerKeyMissing || error.code == ErrorCode::kServerKeyRefused)
+    notice.actions.push_back({tr("Type the key…"), [this, tried] { typeKey(tried); }});
   if (error.code == ErrorCode::kModelInside) {
     const QString inside = QFile::decodeName(error.subject.c_str());
     notice.actions.push_back({tr("Use that one"), [this, inside] { m_model.load(inside); }});
@@ -231,6 +242,7 @@ void ModelMenu::offerWays(Notice notice, const QString& tried) {
   if (!demo.isEmpty() && tried != demo && !demoIsThere) notice.actions.push_back({tr("Use the demo model"), load(demo)});
   if (!tried.isEmpty()) notice.actions.push_back({tr("Try again"), load(tried)});
   m_notice.present(notice);
+  m_fault = m_notice.text();
 }
 
 }  // namespace winnow::ui

@@ -19,6 +19,7 @@ class Settings;
 
 namespace winnow::ui {
 
+class ConnectDialog;
 class ModelSession;
 struct WindowServices;
 
@@ -48,6 +49,8 @@ class ModelMenu : public QObject {
   void chooseFile();
   void chooseFolder();
   void chooseServer();
+  ConnectDialog* newConnection();      // to a server; not open yet
+  void typeKey(const QString& place);  // of that server
   void showNotKept(const Error& why);
   void showRefused(const Error& error, const QString& tried);
   void offerWays(Notice notice, const QString& tried);
@@ -62,6 +65,7 @@ class ModelMenu : public QObject {
   QAction* m_manage = nullptr;
   app::ModelFinder* m_finder;  // null: nobody looks
   NoticeBar& m_notice;
+  QString m_fault;  // that was told in it last
   QWidget* m_window;
   QMenu* m_menu;
   QActionGroup* m_one = nullptr;  // of the models one is loaded

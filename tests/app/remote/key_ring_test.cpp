@@ -67,6 +67,20 @@ TEST_F(KeyRingTest, WhereNoDesktopKeepsItIsHeldAndThatIsSaid) {
   test::expect_error(ErrorCode::kServerKeyMissing, "there is no keyring", [&] { keyOf(m_gpu); });
 }
 
+TEST_F(KeyRingTest, WhetherTheDesktopKeepsKeysIsAskedBeforeAnyIsTyped) {
+  using Desktop = KeyRing::Desktop;
+  EXPECT_EQ(m_ring->desktop(), Desktop::kUnknown);
+  m_ring->look();
+  EXPECT_TRUE(waitUntil([&] { return m_ring->desktop() == Desktop::kKeeps; }));
+  m_desktop->mood = FakeSecretService::Mood::kRefuses;
+  start();
+  m_ring->look();
+  EXPECT_TRUE(waitUntil([&] { return m_ring->desktop() == Desktop::kKeepsNothing; }));
+  m_desktop->mood = FakeSecretService::Mood::kKeeps;
+  m_ring->keep(m_gpu, "sk-typed");
+  EXPECT_TRUE(waitUntil([&] { return m_ring->desktop() == Desktop::kKeeps; })) << "one was started meanwhile";
+}
+
 TEST_F(KeyRingTest, AKeyThatIsOnlyTriedIsNotKept) {
   m_ring->hold(m_gpu, "sk-tried");
   EXPECT_EQ(keyOf(m_gpu), "sk-tried");
