@@ -1,6 +1,8 @@
 // How the engine's process ended, as an error. Threads: plain functions. Errors: none.
 #pragma once
 
+#include <string>
+
 #include "app/worker/worker_process.h"
 #include "engine/base/error.h"
 
@@ -8,6 +10,10 @@ namespace winnow::app {
 
 // kEngineCrashed or kEngineOutOfMemory, with the signal or the status.
 Error engineEnd(const WorkerEnd& end);
+
+// The same of one that ended before it said a word: where a library that it needs is not there, that library is the subject. It waits for
+// the system's loader.
+Error engineStartFault(const WorkerEnd& end, const std::string& program);
 
 // Whether an error says that the engine's process has ended, and with it all that it had read. A GPU that has failed answers nothing more
 // in that process.

@@ -137,7 +137,11 @@ void ProcessEngine::run(const Request& request, Delivery& delivery, const Interr
 }
 
 void ProcessEngine::start() {
-  m_worker = std::make_unique<WorkerProcess>(m_settings.program, m_settings.arguments);
+  try {
+    m_worker = std::make_unique<WorkerProcess>(m_settings.program, m_settings.arguments);
+  } catch (const Exception& problem) {
+    throw Exception(ErrorCode::kEngineCrashed, m_settings.program, problem.error().reason);
+  }
   m_latestHello = Clock::now() + m_settings.startPatience;
   m_greeted = m_loaded = false;
 }
@@ -230,7 +234,7 @@ Error ProcessEngine::ended(ChannelBroken::Cause cause) {
   Error error;
   switch (cause) {
     case ChannelBroken::Cause::kClosed:
-      error = engineEnd(m_worker->end(kEndPatience));
+      error = m_greeted ? engineEnd(m_worker->end(kEndPatience)) : engineStartFault(m_worker->end(kEndPatience), m_settings.program);
       break;
     case ChannelBroken::Cause::kGarbage:
       error = {ErrorCode::kEngineCrashed, "", "the engine sent what is no message, and was ended"};

@@ -63,8 +63,7 @@ constexpr CodeText kTexts[] = {
      QT_TRANSLATE_NOOP("winnow::ui::ErrorText", "Load the model on the CPU instead.")},
     {ErrorCode::kDeviceFailed, "device failed", QT_TRANSLATE_NOOP("winnow::ui::ErrorText", "The graphics processor stopped working."),
      QT_TRANSLATE_NOOP("winnow::ui::ErrorText", "The graphics processor stopped working."),
-     QT_TRANSLATE_NOOP("winnow::ui::ErrorText",
-                       "What was written is kept. Ask again: the engine starts anew. If it stops again, load the model on the CPU.")},
+     QT_TRANSLATE_NOOP("winnow::ui::ErrorText", "Ask again: the engine starts anew. If it stops again, load the model on the CPU.")},
     {ErrorCode::kNumericFailure, "numeric failure",
      QT_TRANSLATE_NOOP("winnow::ui::ErrorText", "The model’s calculation went out of range."),
      QT_TRANSLATE_NOOP("winnow::ui::ErrorText", "The model’s calculation went out of range."),
@@ -135,15 +134,14 @@ constexpr CodeText kTexts[] = {
      QT_TRANSLATE_NOOP("winnow::ui::ErrorText", "Your chat is saved. Choose the model again in the Model menu, then ask again.")},
     {ErrorCode::kEngineCrashed, "engine crashed", QT_TRANSLATE_NOOP("winnow::ui::ErrorText", "The engine stopped unexpectedly."),
      QT_TRANSLATE_NOOP("winnow::ui::ErrorText", "The engine stopped unexpectedly."),
-     QT_TRANSLATE_NOOP("winnow::ui::ErrorText", "What was written is kept. Ask again: the engine starts anew.")},
+     QT_TRANSLATE_NOOP("winnow::ui::ErrorText", "Ask again: the engine starts anew.")},
     {ErrorCode::kEngineOutOfMemory, "engine out of memory",
      QT_TRANSLATE_NOOP("winnow::ui::ErrorText", "The engine stopped: out of memory."),
      QT_TRANSLATE_NOOP("winnow::ui::ErrorText", "The engine stopped: out of memory."),
-     QT_TRANSLATE_NOOP("winnow::ui::ErrorText",
-                       "What was written is kept. Use fewer frames, a smaller model or a smaller share to keep, or close other programs.")},
+     QT_TRANSLATE_NOOP("winnow::ui::ErrorText", "Use fewer frames, a smaller model or a smaller share to keep, or close other programs.")},
     {ErrorCode::kEngineSilent, "engine silent", QT_TRANSLATE_NOOP("winnow::ui::ErrorText", "The engine did not react and was ended."),
      QT_TRANSLATE_NOOP("winnow::ui::ErrorText", "The engine did not react and was ended."),
-     QT_TRANSLATE_NOOP("winnow::ui::ErrorText", "What was written is kept. Ask again: the engine starts anew.")},
+     QT_TRANSLATE_NOOP("winnow::ui::ErrorText", "Ask again: the engine starts anew.")},
     {ErrorCode::kMediaCrashed, "media reader crashed",
      QT_TRANSLATE_NOOP("winnow::ui::ErrorText", "Reading “%1” failed: the program that reads it stopped."),
      QT_TRANSLATE_NOOP("winnow::ui::ErrorText", "Reading a file failed: the program that reads it stopped."),
@@ -193,16 +191,15 @@ constexpr CodeText kTexts[] = {
                        "The details have its words. Change the sampling or the attachments, or ask whoever runs it.")},
     {ErrorCode::kServerFailed, "server failed", QT_TRANSLATE_NOOP("winnow::ui::ErrorText", "Something went wrong inside the server “%1”."),
      QT_TRANSLATE_NOOP("winnow::ui::ErrorText", "Something went wrong inside the server."),
-     QT_TRANSLATE_NOOP("winnow::ui::ErrorText", "What was written is kept. Try again; if it happens again, its log has the reason.")},
+     QT_TRANSLATE_NOOP("winnow::ui::ErrorText", "Try again; if it happens again, its log has the reason.")},
     {ErrorCode::kServerNotUnderstood, "answer not understood",
      QT_TRANSLATE_NOOP("winnow::ui::ErrorText", "What “%1” answered cannot be understood."),
      QT_TRANSLATE_NOOP("winnow::ui::ErrorText", "What the server answered cannot be understood."),
-     QT_TRANSLATE_NOOP("winnow::ui::ErrorText",
-                       "What was written is kept. Try again; if it happens again, another program may answer in the server’s place.")},
+     QT_TRANSLATE_NOOP("winnow::ui::ErrorText", "Try again; if it happens again, another program may answer in the server’s place.")},
     {ErrorCode::kServerBrokeOff, "answer broke off",
      QT_TRANSLATE_NOOP("winnow::ui::ErrorText", "The connection to “%1” ended in the middle of the answer."),
      QT_TRANSLATE_NOOP("winnow::ui::ErrorText", "The connection to the server ended in the middle of the answer."),
-     QT_TRANSLATE_NOOP("winnow::ui::ErrorText", "What was written is kept. Try again.")},
+     QT_TRANSLATE_NOOP("winnow::ui::ErrorText", "Try again.")},
     {ErrorCode::kTooManyPictures, "too many pictures",
      QT_TRANSLATE_NOOP("winnow::ui::ErrorText", "This is more images and frames than “%1” takes at once."),
      QT_TRANSLATE_NOOP("winnow::ui::ErrorText", "This is more images and frames than the model takes at once."),
@@ -237,6 +234,22 @@ constexpr RefusedMedia kRefusedMedia[] = {
      QT_TRANSLATE_NOOP("winnow::ui::ErrorText", "Winnow reads pictures and text, not sound. Attach a transcript as a document.")},
 };
 
+// Of a document that is no plain text: how it becomes one.
+QString wayFromDocument(const QString& name) {
+  const QString ending = QFileInfo(name).suffix().toLower();
+  if (ending == QLatin1String("pdf")) return tr("Attach its text (pdftotext makes it) or pictures of its pages (pdftoppm -png).");
+  for (const char* each : {"doc", "docx", "odt", "rtf", "epub", "pages"}) {
+    if (ending == QLatin1String(each)) return tr("Save it as plain text in the program that made it, and attach that.");
+  }
+  for (const char* each : {"ppt", "pptx", "odp", "key"}) {
+    if (ending == QLatin1String(each)) return tr("Save its slides as pictures or its text as plain text, and attach those.");
+  }
+  for (const char* each : {"xls", "xlsx", "ods"}) {
+    if (ending == QLatin1String(each)) return tr("Save its tables as CSV, and attach those.");
+  }
+  return {};
+}
+
 void describeRefusedMedia(const QString& name, const QString& reason, ErrorText& text) {
   for (const RefusedMedia& refused : kRefusedMedia) {
     if (!reason.startsWith(QLatin1String(refused.begins))) continue;
@@ -270,6 +283,11 @@ bool isLostSource(const Error& error) {
   return (error.code == ErrorCode::kFileNotFound || error.code == ErrorCode::kFileUnreadable) && isAddress(error.subject);
 }
 
+bool canBeFound(const Error& error) {
+  const bool file = error.code == ErrorCode::kFileNotFound || error.code == ErrorCode::kMediaChanged;
+  return file && !error.subject.empty() && !isLostSource(error);
+}
+
 ErrorText describeError(const Error& error) {
   if (isLostSource(error)) return describeLostSource(error);
   const CodeText* found = &kTexts[std::size(kTexts) - 1];
@@ -284,11 +302,16 @@ ErrorText describeError(const Error& error) {
   text.cause = name.isEmpty() ? tr(found->causeUnnamed) : tr(found->causeNamed);
   if (text.cause.contains(QLatin1String("%1"))) text.cause = text.cause.arg(name);
   text.remedy = tr(found->remedy);
-  if (error.code == ErrorCode::kServerKeyMissing && isAddress(error.subject)) {  // one that was typed, which no file holds
+  if (error.code == ErrorCode::kServerKeyMissing && isAddress(error.subject)) {
     text.cause = tr("Your desktop keeps no key for this server.");
-    text.remedy = tr("Type it again under Model > Connect to a server.");
+    text.remedy = tr("Type it again.");
+  }
+  if (error.code == ErrorCode::kEngineCrashed && !error.subject.empty()) {
+    text.cause = tr("Winnow’s installation is damaged: %1").arg(name);
+    text.remedy = tr("Its engine cannot start. Install Winnow again, then choose the model again.");
   }
   if (error.code == ErrorCode::kUnsupportedFormat && (namedAsPicture(name) || namedAsVideo(name))) describeRefusedMedia(name, reason, text);
+  if (const QString way = wayFromDocument(name); error.code == ErrorCode::kUnsupportedFormat && !way.isEmpty()) text.remedy = way;
   text.details = QStringLiteral("code %1 (%2)").arg(static_cast<int>(error.code)).arg(QLatin1String(found->name));
   if (!subject.isEmpty()) text.details += QStringLiteral(" · ") + subject;
   if (!reason.isEmpty()) text.details += QStringLiteral(" · ") + reason;

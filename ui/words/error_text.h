@@ -19,6 +19,8 @@ struct ErrorText {
 ErrorText describeError(const Error& error);
 // About a source that was watched: no file that could be put back.
 bool isLostSource(const Error& error);
+// It misses a file that may lie elsewhere by now: its subject.
+bool canBeFound(const Error& error);
 
 // An error as it is stored with an answer or a comparison, "<code>: <subject>: <reason>", and back.
 QString failureText(const Error& error);

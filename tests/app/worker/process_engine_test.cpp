@@ -9,6 +9,8 @@
 #include <algorithm>
 #include <chrono>
 #include <csignal>
+#include <fstream>
+#include <iterator>
 #include <thread>
 
 #include "app/worker/retrying_engine.h"
@@ -131,8 +133,25 @@ TEST_F(ProcessEngineTest, AnotherVersionIsRefused) {
 TEST_F(ProcessEngineTest, AMissingProgramIsNamed) {
   ProcessEngine engine({"/nowhere/winnow-engine"});
   const Error error = failure(run(engine, model("demo")));
-  EXPECT_EQ(error.code, ErrorCode::kInternal);
+  EXPECT_EQ(error.code, ErrorCode::kEngineCrashed);
   EXPECT_EQ(error.subject, "/nowhere/winnow-engine");
+}
+
+// As in an installation from which a library was removed.
+TEST_F(ProcessEngineTest, AMissingLibraryIsNamed) {
+  std::ifstream whole(SCRIPTED_WORKER, std::ios::binary);
+  std::string bytes{std::istreambuf_iterator<char>(whole), {}};
+  const std::string there = "libstdc++.so.6", gone = "libabsent.so.6";
+  std::size_t named = 0;
+  for (std::size_t at = bytes.find(there); at != std::string::npos; at = bytes.find(there, at + 1), ++named)
+    bytes.replace(at, there.size(), gone);
+  ASSERT_GT(named, 0U);
+  scratch_.write("winnow-engine", bytes);
+  std::filesystem::permissions(scratch_.file("winnow-engine"), std::filesystem::perms::owner_all);
+  ProcessEngine engine({scratch_.file("winnow-engine")});
+  const Error error = failure(run(engine, model("demo")));
+  EXPECT_EQ(error.code, ErrorCode::kEngineCrashed);
+  EXPECT_EQ(error.subject, gone) << error.reason;
 }
 
 TEST_F(ProcessEngineTest, InterruptsArrive) {

@@ -63,6 +63,29 @@ TEST(ErrorText, AVideoWhoseContainerIsFineIsToldWhatIsNot) {
   EXPECT_EQ(noise.find("Videos: MP4"), std::string::npos);
 }
 
+TEST(ErrorText, ADocumentThatIsNoPlainTextNamesTheWay) {
+  const auto remedy = [](const char* file) { return describeError({ErrorCode::kUnsupportedFormat, file, "no text"}).remedy; };
+  EXPECT_TRUE(remedy("/papers/kv.pdf").contains(QStringLiteral("pdftotext")));
+  EXPECT_TRUE(remedy("/papers/kv.DOCX").contains(QStringLiteral("plain text")));
+  EXPECT_TRUE(remedy("/papers/kv.ods").contains(QStringLiteral("CSV")));
+}
+
+// "The engine stopped unexpectedly. What was written is kept." was said of one that had never begun.
+TEST(ErrorText, AnEngineThatCannotStartNamesWhatIsMissing) {
+  const ErrorText text = describeError({ErrorCode::kEngineCrashed, "libtorch_cpu.so", "the engine cannot start without this library"});
+  EXPECT_EQ(text.cause, QStringLiteral("Winnow’s installation is damaged: libtorch_cpu.so"));
+  EXPECT_TRUE(text.remedy.contains(QStringLiteral("Install Winnow again"))) << text.remedy.toStdString();
+  EXPECT_TRUE(text.details.contains(QStringLiteral("cannot start without this library")));
+  EXPECT_EQ(describeError({ErrorCode::kEngineCrashed, "", "signal 9"}).cause, QStringLiteral("The engine stopped unexpectedly."));
+}
+
+TEST(ErrorText, AKeyIsMissedWhereItShouldBe) {
+  const ErrorText typed = describeError({ErrorCode::kServerKeyMissing, "http://127.0.0.1:8790", "the desktop keeps none for it"});
+  EXPECT_EQ(typed.cause + QLatin1Char(' ') + typed.remedy, QStringLiteral("Your desktop keeps no key for this server. Type it again."));
+  const ErrorText named = describeError({ErrorCode::kServerKeyMissing, "GPU_KEY", "there is no such environment variable"});
+  EXPECT_EQ(named.cause, QStringLiteral("The key for the server is not in “GPU_KEY”."));
+}
+
 TEST(FormatText, ReadsWell) {
   EXPECT_EQ(formatParameters(134'515'008), QStringLiteral("135 M"));
   EXPECT_EQ(formatParameters(8'000'000), QStringLiteral("8.0 M"));
