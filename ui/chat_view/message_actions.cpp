@@ -82,6 +82,12 @@ void addThought(const MessageRows& message, const QRectF& rect, std::vector<Acti
   const qreal width = std::min(rect.width(), glyphAndLabelWidth(label));
   areas.push_back({Action::kThought, QRectF(rect.left() - theme().px(6), rect.top(), width, rect.height()), label,
                    message.open(Fold::kThought) ? 1 : 0, true, label});
+  if (!thinks(message.content()) || !message.content().canAnswerNow) return;
+  const QString now = ActionWords::tr("Answer now");
+  // Beside the widest count of seconds: it stays where it is while they pass.
+  const qreal beside = std::max(width, glyphAndLabelWidth(label + QStringLiteral("00"))) + theme().px(4);
+  const qreal left = rect.left() + std::min(std::ceil(beside / theme().px(24)) * theme().px(24), rect.width() - labelWidth(now));
+  areas.push_back({Action::kAnswerNow, QRectF(left, rect.top(), labelWidth(now), rect.height()), now, 0, false, {}});
 }
 
 void addStop(const QRectF& rect, std::vector<ActionArea>& areas) {
@@ -90,29 +96,45 @@ void addStop(const QRectF& rect, std::vector<ActionArea>& areas) {
   areas.push_back({Action::kStop, QRectF(rect.right() - width, rect.top(), width, phaseLineHeight()), label, 0, true, label});
 }
 
-bool canBeFound(const Error& error) {
-  const bool file = error.code == ErrorCode::kFileNotFound || error.code == ErrorCode::kMediaChanged;
-  return file && !error.subject.empty() && !isLostSource(error);
-}
-
-void addOfError(const Error& error, bool detailsShown, const QRectF& rect, std::vector<ActionArea>& areas) {
-  qreal x = rect.left() + errorTextLeft();
-  const qreal y = rect.bottom() - errorPadding() - buttonHeight();
+// From the left edge of an error's words on, the top of the first at 0.
+std::vector<ActionArea> errorActions(const MessageContent& content, bool detailsShown, qreal width) {
+  const bool full = content.error->code == ErrorCode::kContextFull;
+  const QString goesOn = wayOn(content);
   const std::pair<Action, QString> buttons[] = {
-      {Action::kFindFile, canBeFound(error) ? ActionWords::tr("Find it…") : QString()},
-      {Action::kRetry, ActionWords::tr("Try again")},
+      {Action::kFindFile, canBeFound(*content.error) ? ActionWords::tr("Find it…") : QString()},
+      {Action::kNewChat, full ? ActionWords::tr("New chat with this question") : QString()},
+      {Action::kAnswerAlone, full && content.followsTurns ? ActionWords::tr("Leave out earlier turns") : QString()},
+      {Action::kContinue, goesOn},
+      {Action::kRetry, goesOn.isEmpty() ? ActionWords::tr("Try again") : ActionWords::tr("Again")},
       {Action::kErrorDetails, detailsShown ? ActionWords::tr("Hide details") : ActionWords::tr("Details")},
-      {Action::kErrorCopy, ActionWords::tr("Copy")}};
+      {Action::kErrorCopy, detailsShown ? ActionWords::tr("Copy") : QString()}};
+  std::vector<ActionArea> areas;
+  qreal x = 0;
+  qreal y = 0;
   for (const auto& [action, label] : buttons) {
     if (label.isEmpty()) continue;
+    if (x > 0 && x + labelWidth(label) > width) {
+      x = 0;
+      y += buttonHeight() + theme().px(6);
+    }
     areas.push_back({action, QRectF(x, y, labelWidth(label), buttonHeight()), label, 0, false, {}});
     x += labelWidth(label) + theme().px(6);
+  }
+  return areas;
+}
+
+void addOfError(const MessageRows& message, const QRectF& rect, std::vector<ActionArea>& areas) {
+  const bool detailsShown = message.open(Fold::kErrorDetails);
+  const qreal top = rect.bottom() - errorPadding() - errorActionsHeight(message, rect.width());
+  for (ActionArea& area : errorActions(message.content(), detailsShown, errorTextWidth(rect.width()))) {
+    area.rect.translate(rect.left() + errorTextLeft(), top);
+    areas.push_back(std::move(area));
   }
 }
 
 void addWayOn(const MessageContent& content, const QRectF& rect, std::vector<ActionArea>& areas) {
   const QString label = wayOn(content);
-  if (label.isEmpty()) return;
+  if (label.isEmpty() || content.error) return;
   const QRectF at(rect.left(), rect.bottom() - buttonHeight(), std::min(rect.width(), labelWidth(label)), buttonHeight());
   areas.push_back({Action::kContinue, at, label, 0, false, {}});
 }
@@ -125,6 +147,7 @@ struct AnswerButton {
 
 std::vector<AnswerButton> buttonsOf(const MessageContent& answer) {
   std::vector<AnswerButton> buttons;
+  if (answer.error) return buttons;  // its card has them
   if (!answer.text.isEmpty()) buttons.push_back({Action::kCopy, ActionWords::tr("Copy"), ActionWords::tr("Copy answer")});
   buttons.push_back({Action::kRegenerate, ActionWords::tr("Again"), ActionWords::tr("Regenerate")});
   if (answer.checkable) {
@@ -191,6 +214,10 @@ QString codeOf(const MessageRows& message, int index) {
   return code;
 }
 
+qreal errorActionsHeight(const MessageRows& message, qreal width) {
+  return errorActions(message.content(), message.open(Fold::kErrorDetails), errorTextWidth(width)).back().rect.bottom();
+}
+
 std::vector<ActionArea> actionsOf(const MessageRows& message, bool showAll) {
   std::vector<ActionArea> areas;
   const MessageContent& content = message.content();
@@ -213,7 +240,7 @@ std::vector<ActionArea> actionsOf(const MessageRows& message, bool showAll) {
         addStop(rect, areas);
         break;
       case RowKind::kError:
-        addOfError(*message.content().error, message.open(Fold::kErrorDetails), rect, areas);
+        addOfError(message, rect, areas);
         break;
       case RowKind::kNote:
         addWayOn(content, rect, areas);
@@ -225,6 +252,7 @@ std::vector<ActionArea> actionsOf(const MessageRows& message, bool showAll) {
         addComparisons(content, rect, areas);
         break;
       case RowKind::kRole:
+      case RowKind::kThoughtTail:
       case RowKind::kThoughtText:
         break;
     }

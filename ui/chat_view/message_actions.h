@@ -33,6 +33,9 @@ enum class Action : int {
   kFindFile,  // that an answer failed for
   kThought,
   kSideways,
+  kAnswerNow,    // the thought ends
+  kNewChat,      // with this answer's question
+  kAnswerAlone,  // without what was said before
 };
 
 struct ActionArea {
@@ -50,6 +53,9 @@ inline std::pair<std::size_t, int> listingOf(int index) { return {static_cast<st
 
 // The text of a listing that Action::kCopyCode names.
 QString codeOf(const MessageRows& message, int index);
+
+// Of the buttons of its error card, which take as many lines as they need.
+qreal errorActionsHeight(const MessageRows& message, qreal width);
 
 // showAll: those too that are drawn only while the pointer or the focus is there.
 std::vector<ActionArea> actionsOf(const MessageRows& message, bool showAll);

@@ -5,6 +5,7 @@
 
 #include <QImage>
 #include <QString>
+#include <chrono>
 #include <optional>
 #include <vector>
 
@@ -68,12 +69,16 @@ struct MessageContent {
   QString thought;  // what the model thought before it; folded, and no part of what is copied
   MessageStatus status = MessageStatus::kComplete;
   std::vector<AttachmentSummary> attachments;
-  QString noticed;  // of the attachments, a line each; empty: nothing
+  QString noticed;  // of the attachments, a line each; of an answer: what it did not see. Empty: nothing
   MessageMetrics metrics;
-  QString phase;             // "Decoding video 41/64", while waiting
-  double phaseShare = -1.0;  // 0..1; negative: unknown
-  bool canGoOn = false;      // the answer did not come to its end
-  int cutAtTokens = 0;       // because it was as long as it was allowed to be; 0: not so
+  QString phase;                                                      // "Decoding video 41/64", while waiting
+  double phaseShare = -1.0;                                           // 0..1; negative: unknown
+  std::optional<std::chrono::steady_clock::time_point> thoughtBegan;  // of an answer that is being written
+  std::optional<std::chrono::steady_clock::time_point> thoughtEnded;
+  bool canAnswerNow = false;  // and can be told to end its thought
+  bool canGoOn = false;       // the answer did not come to its end
+  bool followsTurns = false;  // of an answer: something was said before its question
+  int cutAtTokens = 0;        // because it was as long as it was allowed to be; 0: not so
   std::optional<Error> error;
   bool hasKeptMap = false;  // of an answer: what its layers kept of the prompt can be shown
   int branch = 0;           // index among its siblings

@@ -10,7 +10,10 @@ namespace winnow::ui {
 // Empty: the answer is whole, or it is still written, or an error card says what happened; nothing was noticed.
 QString noteOf(const MessageContent& content);
 
-// What the button under the note says: that the answer goes on. Empty: there is none.
+// What the button says by which the answer goes on, on the error card or under the note. Empty: there is none.
 QString wayOn(const MessageContent& content);
+
+// What an error card advises; there is an error.
+QString remedyOf(const MessageContent& content);
 
 }  // namespace winnow::ui

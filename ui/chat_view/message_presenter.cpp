@@ -173,12 +173,21 @@ MessageContent MessagePresenter::contentOf(const app::StoredMessage& message, co
   if (around.running && around.running->answer == message.id) {
     content.phase = around.running->phase;
     content.phaseShare = around.running->share;
+    content.thoughtBegan = around.running->thoughtBegan;
+    content.thoughtEnded = around.running->thoughtEnded;
+    content.canAnswerNow = around.running->canAnswerNow;
   }
   content.hasKeptMap = message.hasKeptMap;
   if (message.hasRun) content.metrics = metricsOf(message.run, m_methods);
   if (message.hasRun && message.run.figures.tokens.thread_visual > 0)
     content.metrics.keptOf = attachedNoun(attachedBefore(message, around.chat.messages));
   content.canGoOn = app::canGoOn(message);
+  const auto question = std::ranges::find(around.chat.messages, message.parent, &app::StoredMessage::id);
+  content.followsTurns = message.role == Role::kAssistant && question != around.chat.messages.end() && question->parent != 0;
+  const bool alone =
+      message.hasCause && message.run.guard == Guard::kAlone && around.chat.conversation.options.laterQuestions != Guard::kAlone;
+  if (content.followsTurns && alone && std::ranges::none_of(question->attachments, app::wasWatched))
+    content.noticed = tr("The earlier turns were left out: this answer saw what is attached, and nothing that was said before.");
   if (content.canGoOn && content.status == MessageStatus::kComplete)
     content.cutAtTokens = static_cast<int>(message.run.figures.tokens.generated);
   if (message.hasRun && !message.text.isEmpty() && !app::isServersAnswer(message.run)) {

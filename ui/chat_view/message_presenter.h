@@ -3,6 +3,7 @@
 // Used by ui/shell/transcript_controller.h. Holds nothing of a chat: what surrounds the message comes with each call. UI thread only.
 #pragma once
 
+#include <chrono>
 #include <optional>
 #include <vector>
 
@@ -18,6 +19,9 @@ struct AnswerPhase {
   QString phase;  // "Decoding video 41/64"; empty: it writes
   double share = -1.0;
   ConversationId conversation = 0;  // its chat
+  std::optional<std::chrono::steady_clock::time_point> thoughtBegan{};
+  std::optional<std::chrono::steady_clock::time_point> thoughtEnded{};  // the answer has begun
+  bool canAnswerNow = false;                                            // the model can be told to end its thought
 };
 
 struct MessageSurroundings {

@@ -4,9 +4,11 @@
 #include <algorithm>
 #include <cmath>
 
+#include "ui/chat_view/message_actions.h"
 #include "ui/chat_view/message_geometry.h"
 #include "ui/chat_view/message_note.h"
 #include "ui/chat_view/metric_chips.h"
+#include "ui/chat_view/thought_words.h"
 #include "ui/theme/theme.h"
 #include "ui/words/error_text.h"
 
@@ -130,6 +132,7 @@ void MessageRows::rebuildRows() {
   if (assistant && !m_content.bare) add(RowKind::kRole);
   if (!m_content.attachments.empty()) add(RowKind::kAttachments);
   if (!m_content.thought.isEmpty()) add(RowKind::kThought);
+  if (!m_thoughtOpen && thinks(m_content)) add(RowKind::kThoughtTail);
   if (m_thoughtOpen) addBlocks(RowKind::kThoughtText, m_thought, thought);
   addBlocks(RowKind::kText, m_splitter, text);
   if (!m_content.phase.isEmpty()) add(RowKind::kPhase);
@@ -139,7 +142,7 @@ void MessageRows::rebuildRows() {
   if (m_content.bare) return;
   if (!m_content.comparisons.empty()) add(RowKind::kComparisons);
   if (!assistant && m_content.branchCount > 1) add(RowKind::kFooter);  // wordings of the question
-  if (assistant && !busy && !(m_content.error && m_content.text.isEmpty() && m_content.branchCount < 2)) add(RowKind::kFooter);
+  if (assistant && !busy && (!m_content.error || m_content.branchCount > 1)) add(RowKind::kFooter);
 }
 
 void MessageRows::layout(qreal width) {
@@ -212,17 +215,18 @@ qreal MessageRows::measureFixed(const Row& row) const {
       return std::max(body.height(), phaseLineHeight()) + theme().px(12);
     case RowKind::kError: {
       const ErrorText text = describeError(*m_content.error);
+      const QString remedy = remedyOf(m_content);
       const QRectF wide(0, 0, errorTextWidth(m_width), 100000);
       qreal height = errorPadding() * 2;
       height += QFontMetricsF(theme().font(TextRole::kStrong)).boundingRect(wide, Qt::TextWordWrap, text.cause).height();
-      height += theme().px(4) + body.boundingRect(wide, Qt::TextWordWrap, text.remedy).height();
+      height += theme().px(4) + body.boundingRect(wide, Qt::TextWordWrap, remedy).height();
       if (m_errorDetails)
         height += theme().px(8) + caption.boundingRect(wide, Qt::TextWrapAnywhere | Qt::TextWordWrap, text.details).height();
-      return height + theme().px(10) + buttonHeight();
+      return height + theme().px(10) + errorActionsHeight(*this, m_width);
     }
     case RowKind::kNote: {
       const QRectF words = caption.boundingRect(QRectF(0, 0, m_width, 100000), Qt::TextWordWrap, noteOf(m_content));
-      return words.height() + (wayOn(m_content).isEmpty() ? 0 : theme().px(6) + buttonHeight());
+      return words.height() + (m_content.error || wayOn(m_content).isEmpty() ? 0 : theme().px(6) + buttonHeight());
     }
     case RowKind::kFooter: {
       const std::vector<QString> texts = metricTexts(m_content);
@@ -232,6 +236,8 @@ qreal MessageRows::measureFixed(const Row& row) const {
       return static_cast<qreal>(m_content.comparisons.size()) * comparisonStep() - theme().px(6);
     case RowKind::kThought:
       return buttonHeight();
+    case RowKind::kThoughtTail:
+      return caption.height() + theme().px(4);
     case RowKind::kText:
     case RowKind::kThoughtText:
       break;
@@ -351,7 +357,7 @@ QRectF MessageRows::textRect(const Row& row) const {
     const SourceBlock& block = m_splitter.blocks()[row.block];
     rect.adjust(codePadding(), block.continues ? 0 : codeHeaderHeight(), -codePadding(), -codePadding());
   }
-  if (row.kind == RowKind::kThoughtText) rect.adjust(thoughtIndent(), 0, 0, 0);
+  if (row.kind == RowKind::kThoughtText || row.kind == RowKind::kThoughtTail) rect.adjust(thoughtIndent(), 0, 0, 0);
   if (row.overflow > 0) rect.adjust(-row.sideways, 0, row.overflow - row.sideways, -sidewaysBarHeight());
   return rect;
 }

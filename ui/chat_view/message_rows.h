@@ -17,7 +17,19 @@
 
 namespace winnow::ui {
 
-enum class RowKind : int { kRole = 1, kAttachments, kThought, kThoughtText, kText, kPhase, kError, kNote, kFooter, kComparisons };
+enum class RowKind : int {
+  kRole = 1,
+  kAttachments,
+  kThought,
+  kThoughtTail,
+  kThoughtText,
+  kText,
+  kPhase,
+  kError,
+  kNote,
+  kFooter,
+  kComparisons
+};
 
 // What is shown on wish only.
 enum class Fold : int { kErrorDetails = 1, kThought = 2 };

@@ -28,7 +28,8 @@ QString codeLabel(const TranscriptMenuChoices& choices, std::size_t listing) {
 // Buttons of a message that nothing else in the menu does.
 bool isOnlyAButton(Action action) {
   return action == Action::kPreviousBranch || action == Action::kNextBranch || action == Action::kFindFile ||
-         action == Action::kErrorDetails || action == Action::kStop;
+         action == Action::kErrorDetails || action == Action::kStop || action == Action::kAnswerNow || action == Action::kNewChat ||
+         action == Action::kAnswerAlone;
 }
 
 void addOfMessage(QMenu& menu, const MessageContent& content, const TranscriptMenuChoices& choices) {
@@ -51,8 +52,8 @@ void addOfMessage(QMenu& menu, const MessageContent& content, const TranscriptMe
     for (int i = 0; i < static_cast<int>(content.comparisons.size()); ++i)
       add(MenuWords::tr("Open: %1").arg(content.comparisons[static_cast<std::size_t>(i)].label), Action::kComparison, i);
   }
+  if (content.error) add(MenuWords::tr("Copy the &error"), Action::kErrorCopy);
   for (const ActionArea& area : choices.areas) {
-    if (area.action == Action::kErrorCopy) add(MenuWords::tr("Copy the &error"), area.action);
     if (isOnlyAButton(area.action)) add(area.label, area.action);
   }
 }

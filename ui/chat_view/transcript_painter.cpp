@@ -8,6 +8,7 @@
 #include "ui/chat_view/message_geometry.h"
 #include "ui/chat_view/message_note.h"
 #include "ui/chat_view/metric_chips.h"
+#include "ui/chat_view/thought_words.h"
 #include "ui/theme/icons.h"
 #include "ui/theme/theme.h"
 #include "ui/words/display_text.h"
@@ -53,7 +54,8 @@ Glyph glyphOf(const ActionArea& area) {
 
 bool isOutlined(Action action) {
   return action == Action::kRetry || action == Action::kErrorDetails || action == Action::kErrorCopy || action == Action::kStop ||
-         action == Action::kComparison || action == Action::kContinue || action == Action::kFindFile;
+         action == Action::kComparison || action == Action::kContinue || action == Action::kFindFile || action == Action::kAnswerNow ||
+         action == Action::kNewChat || action == Action::kAnswerAlone;
 }
 
 }  // namespace
@@ -113,6 +115,10 @@ void TranscriptPainter::paintRow(int index, std::size_t r, const QRectF& clip) {
     case RowKind::kThoughtText:
       paintThoughtBar(rect);
       if (row.document) paintText(index, r, clip);
+      break;
+    case RowKind::kThoughtTail:
+      paintThoughtBar(rect);
+      paintTail(lastThought(message.content()), message.textRect(row));
       break;
     case RowKind::kText:
       if (message.isCode(row)) paintCodeGround(message, row, rect);
@@ -234,6 +240,15 @@ void TranscriptPainter::paintThoughtBar(const QRectF& rect) {
   m_painter.fillRect(QRectF(rect.left() + theme().px(2), rect.top(), theme().px(3), rect.height()), theme().colors().border);
 }
 
+// Its newest words are seen.
+void TranscriptPainter::paintTail(const QString& line, const QRectF& rect) {
+  const QFont font = theme().font(TextRole::kCaption);
+  m_painter.setFont(font);
+  m_painter.setPen(theme().colors().mutedText);
+  m_painter.drawText(rect, Qt::AlignVCenter | Qt::AlignLeft | Qt::TextSingleLine,
+                     QFontMetricsF(font).elidedText(displayText(line), Qt::ElideLeft, rect.width()));
+}
+
 void TranscriptPainter::paintCodeGround(const MessageRows& message, const Row& row, const QRectF& rect) {
   const Colors& c = theme().colors();
   const SourceBlock& block = message.splitter().blocks()[row.block];
@@ -334,7 +349,7 @@ void TranscriptPainter::paintError(const MessageRows& message, const QRectF& rec
   };
   paragraph(TextRole::kStrong, c.text, text.cause, Qt::TextWordWrap);
   y += theme().px(4);
-  paragraph(TextRole::kBody, c.text, text.remedy, Qt::TextWordWrap);
+  paragraph(TextRole::kBody, c.text, remedyOf(message.content()), Qt::TextWordWrap);
   if (!message.open(Fold::kErrorDetails)) return;
   y += theme().px(8);
   paragraph(TextRole::kCaption, c.mutedText, text.details, Qt::TextWrapAnywhere | Qt::TextWordWrap);

@@ -51,6 +51,7 @@ class TranscriptPainter {
   void paintText(int index, std::size_t row, const QRectF& clip);
   void paintSideways(const MessageRows& message, const ActionArea& area, bool hovered);
   void paintThoughtBar(const QRectF& rect);
+  void paintTail(const QString& line, const QRectF& rect);
   void paintCodeGround(const MessageRows& message, const Row& row, const QRectF& rect);
   void paintPhase(const MessageContent& content, const QRectF& rect);
   void paintError(const MessageRows& message, const QRectF& rect);

@@ -19,6 +19,7 @@
 #include <cmath>
 #include <memory>
 
+#include "ui/chat_view/thought_words.h"
 #include "ui/chat_view/transcript_accessible.h"
 #include "ui/chat_view/transcript_menu.h"
 #include "ui/chat_view/transcript_painter.h"
@@ -300,7 +301,7 @@ void TranscriptView::timerEvent(QTimerEvent* event) {
   ++m_animationStep;
   if (!isVisible()) return;
   for (int i = messageCount() - 1; i >= 0; --i) {
-    if (messageAt(i).phase.isEmpty()) continue;
+    if (messageAt(i).phase.isEmpty() && !thinks(messageAt(i))) continue;
     QRectF dirty = m_layout.rect(i).translated(origin());
     dirty.setLeft(0);
     dirty.setWidth(viewport()->width());
@@ -447,6 +448,15 @@ void TranscriptView::trigger(int index, Action action, int part) {
       break;
     case Action::kFindFile:
       Q_EMIT findFileRequested(id);
+      break;
+    case Action::kAnswerNow:
+      Q_EMIT answerNowRequested(id);
+      break;
+    case Action::kNewChat:
+      Q_EMIT newChatRequested(id);
+      break;
+    case Action::kAnswerAlone:
+      Q_EMIT answerAloneRequested(id);
       break;
     case Action::kKeptMap:
       Q_EMIT keptMapRequested(id);

@@ -74,7 +74,10 @@ class TranscriptView : public QAbstractScrollArea {
   void regenerateRequested(qint64 id);
   void continueRequested(qint64 id);  // of an answer that was cut
   void stopRequested(qint64 id);
-  void editRequested(qint64 id);  // of a question
+  void answerNowRequested(qint64 id);    // of one that thinks
+  void newChatRequested(qint64 id);      // with its question
+  void answerAloneRequested(qint64 id);  // without what was said before
+  void editRequested(qint64 id);         // of a question
   void checkRequested(qint64 id);
   void comparisonActivated(qint64 id, int index);
   void keptMapRequested(qint64 id);   // of an answer

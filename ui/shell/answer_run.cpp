@@ -112,7 +112,7 @@ AnswerRun::AnswerRun(Services services, Chats chats, QObject* parent)
   connect(&m_chat, &OpenChat::aboutToShow, this, &AnswerRun::onAboutToShow);
   connect(&m_chat, &OpenChat::stateChanged, this, &AnswerRun::stateChanged);
   connect(&m_subject, &QuestionSubject::changed, this, &AnswerRun::stateChanged);
-  connect(&m_model, &ModelSession::aboutToLoad, this, &AnswerRun::stop);
+  connect(&m_model, &ModelSession::aboutToLoad, this, [this] { stop(); });
   connect(&m_model, &ModelSession::changed, this, &AnswerRun::stateChanged);
   connect(&m_list, &ChatList::aboutToRemove, this, [this](ConversationId id) {
     if (writing() != nullptr && writing()->conversation == id) stop();
@@ -268,10 +268,27 @@ void AnswerRun::begin(Saving saving) {
   if (const app::StoredMessage* edited = m_chat.message(m_editing);
       edited != nullptr && takesOtherLines(edited->attachments, saving.attachments))
     m_engine.post(ForgetConversation{m_chat.id()});
-  for (app::Attachment& attachment : saving.attachments) attachment.sampled = {};
   saving.thread = threadBefore();
+  saving.conversation = m_chat.id();
+  post(std::move(saving));
+}
+
+void AnswerRun::sendDraft(const app::LoadedConversation& chat, Time asked) {
+  if (busy()) return;
+  Saving saving;
+  saving.conversation = chat.conversation.id;
+  saving.asked = asked;
+  saving.text = chat.draft.text;
+  saving.attachments = chat.draft.attachments;
+  saving.thread = app::branchTo(chat.messages, chat.conversation.activeLeaf);
+  post(std::move(saving));
+}
+
+void AnswerRun::post(Saving saving) {
+  for (app::Attachment& attachment : saving.attachments) attachment.sampled = {};
+  const ConversationId conversation = saving.conversation;
   m_state = std::move(saving);
-  m_chat.id() != 0 ? beginTurn(m_chat.id()) : m_chat.create();
+  conversation != 0 ? beginTurn(conversation) : m_chat.create();
   Q_EMIT stateChanged();
 }
 
@@ -283,22 +300,16 @@ void AnswerRun::beginTurn(ConversationId conversation) {
   saving.token = compares(saving.asks) ? m_store.beginQuestion(question) : m_store.beginTurn(question);
 }
 
-void AnswerRun::regenerate(app::MessageId id) {
+void AnswerRun::regenerate(app::MessageId id, Again how) {
   const app::StoredMessage* message = m_chat.message(id);
-  if (message != nullptr) answerAgain(message->role == Role::kUser ? message->id : message->parent, std::nullopt);
-}
-
-void AnswerRun::goOn(app::MessageId id) {
-  const app::StoredMessage* message = m_chat.message(id);
-  if (message != nullptr && app::canGoOn(*message)) answerAgain(message->parent, *message);
-}
-
-void AnswerRun::answerAgain(app::MessageId question, const std::optional<app::StoredMessage>& cut) {
-  if (!canSend()) return;
+  const bool canBe = message != nullptr && (how != Again::kGoingOn || app::canGoOn(*message));
+  if (!canBe || !canSend()) return;
+  const app::MessageId question = message->role == Role::kUser ? message->id : message->parent;
   Saving saving;
   saving.asks = Asks::kAnswerAgain;
   saving.asked = Time::clock::now();
-  saving.cut = cut;
+  saving.how = how;
+  if (how == Again::kGoingOn) saving.cut = *message;
   saving.conversation = m_chat.id();
   saving.leaf = m_chat.loaded().conversation.activeLeaf;
   saving.thread = m_chat.threadTo(question);
@@ -381,6 +392,7 @@ void AnswerRun::answerAfter(const Saving& saved, const app::TurnIds& ids) {
   if (saved.cut) {
     run.cut = saved.cut;
     run.said = run.begun();
+    if (saved.cut->hasRun) run.figures = saved.cut->run.figures;
   }
   const AskedQuestion asked = m_subject.asked(
       ids.conversation, run.thread, saved.cut && saved.cut->hasCause ? saved.cut->run.recipe : m_chat.optionsOf(ids.conversation).recipe);
@@ -407,11 +419,14 @@ void AnswerRun::answerAfter(const Saving& saved, const app::TurnIds& ids) {
   try {
     Turn turn = turnOf(asked);
     if (saved.cut) goOnFrom(*saved.cut, turn);
+    if (saved.how == Again::kAlone) turn.guard = Guard::kAlone;
     turn.asked = saved.asked;
-    std::get<Writing>(m_state).run.guard = turn.guard;
-    std::get<Writing>(m_state).run.sampling = choice_of(turn.sampling);
+    auto& writing = std::get<Writing>(m_state);
+    writing.run.guard = turn.guard;
+    writing.run.sampling = choice_of(turn.sampling);
+    writing.turn = turn;
     noteCause();
-    std::get<Writing>(m_state).request = m_engine.post(std::move(turn), this, [this](const Event& event) { onEvent(event); });
+    writing.request = m_engine.post(std::move(turn), this, [this](const Event& event) { onEvent(event); });
   } catch (const Exception& exception) {
     finish(app::MessageState::kFailed, nullptr, exception.error());
   }
@@ -423,8 +438,11 @@ void AnswerRun::answerAfter(const Saving& saved, const app::TurnIds& ids) {
   Q_EMIT stateChanged();
 }
 
-void AnswerRun::stop() {
-  if (writing() != nullptr) m_engine.stop(writing()->request);
+void AnswerRun::stop(Stopped what) {
+  auto* run = std::get_if<Writing>(&m_state);
+  if (run == nullptr || (what == Stopped::kThought && !run->phase.canAnswerNow)) return;
+  run->thoughtEnds = what == Stopped::kThought;
+  m_engine.stop(run->request);
 }
 
 // ---- the engine's events -----------------------------------------------------------------------------------------------------------
@@ -432,7 +450,8 @@ void AnswerRun::stop() {
 void AnswerRun::onEvent(const Event& event) {
   auto* run = std::get_if<Writing>(&m_state);
   if (run == nullptr || run->request != event.id) return;  // of chats that were replaced meanwhile
-  m_monitor.take(event.body);
+  const bool goesOn = run->thoughtEnds && std::holds_alternative<Finished>(event.body);
+  if (!goesOn) m_monitor.take(event.body);
   if (const auto* progress = std::get_if<Progress>(&event.body)) {
     if (run->wordsCame()) return;
     run->phase.phase = phaseText(progress->phase, progress->done, progress->total);
@@ -449,13 +468,32 @@ void AnswerRun::onEvent(const Event& event) {
     run->keptMap = std::make_shared<const app::KeptMap>(app::KeptMap::fromReport(*report));
     Q_EMIT keptMapKnown(run->phase.answer, run->keptMap);
   } else if (const auto* finished = std::get_if<Finished>(&event.body)) {
-    const bool interrupted = finished->reason == StopReason::kInterrupted;
-    if (!finished->restored && !finished->answer.empty()) run->said.text = run->begun().text + QString::fromStdString(finished->answer);
-    finish(interrupted ? app::MessageState::kInterrupted : app::MessageState::kComplete, finished->restored ? nullptr : finished,
-           std::nullopt);
+    onFinished(*finished);
   } else if (const auto* failed = std::get_if<Failed>(&event.body)) {
     finish(app::MessageState::kFailed, nullptr, failed->error);
   }
+}
+
+void AnswerRun::onFinished(const Finished& finished) {
+  auto& run = std::get<Writing>(m_state);
+  const bool interrupted = finished.reason == StopReason::kInterrupted;
+  if (interrupted && run.thoughtEnds) return answerNow(finished);
+  if (!finished.restored && !finished.answer.empty()) run.said.text = QString::fromStdString(run.turn.answer_begun + finished.answer);
+  finish(interrupted ? app::MessageState::kInterrupted : app::MessageState::kComplete, finished.restored ? nullptr : &finished,
+         std::nullopt);
+}
+
+// The same answer goes on behind its thought, which is now as long as it may be.
+void AnswerRun::answerNow(const Finished& thought) {
+  auto& run = std::get<Writing>(m_state);
+  if (!thought.restored) run.figures = run.figures ? continued_figures(*run.figures, thought.figures) : thought.figures;
+  run.thoughtEnds = false;
+  run.phase.canAnswerNow = false;
+  run.turn.answer_begun = run.said.text.toStdString();  // it may just have begun
+  run.turn.thought_begun = run.said.thought.toStdString();
+  run.turn.sampling.thought_tokens = 1;
+  run.request = m_engine.post(Turn(run.turn), this, [this](const Event& event) { onEvent(event); });
+  m_chat.tellChanged(run.phase.answer);
 }
 
 // Before the first word: an answer that is cut off by the end of the program is still headed by who wrote it.
@@ -477,12 +515,19 @@ void AnswerRun::onText(const TextDelta& delta) {
   const QString text = QString::fromUtf8(delta.text.data(), static_cast<qsizetype>(delta.text.size()));
   const bool first = !run.wordsCame();
   const bool thought = delta.kind == TextKind::kThought;
+  const bool begins = thought ? !run.phase.thoughtBegan : run.phase.thoughtBegan && !run.phase.thoughtEnded;
   (thought ? run.said.thought : run.said.text) += text;
   run.phase.phase.clear();
+  if (begins) {
+    const auto now = Time::clock::now();
+    (thought ? run.phase.thoughtBegan : run.phase.thoughtEnded) = now;
+    run.phase.canAnswerNow = thought && m_model.info().server.empty();
+  }
   m_store.appendStreaming(id, run.said);
   if (!writingHere()) return;
   if (app::StoredMessage* answer = m_chat.edit(id)) (thought ? answer->thought : answer->text) += text;
   if (first) Q_EMIT phaseChanged(id, QString(), -1.0);
+  if (begins) return m_chat.tellChanged(id);  // with what was added
   thought ? Q_EMIT thoughtAdded(id, text) : Q_EMIT textAdded(id, text);
 }
 
@@ -502,7 +547,7 @@ void AnswerRun::finish(app::MessageState state, const Finished* finished, const 
   turn.run = run.run;
   if (finished != nullptr) {
     turn.hasRun = true;
-    turn.run.figures = run.cut && run.cut->hasRun ? continued_figures(run.cut->run.figures, finished->figures) : finished->figures;
+    turn.run.figures = run.figures ? continued_figures(*run.figures, finished->figures) : finished->figures;
     turn.run.timeline = m_monitor.recorded();
     turn.run.stopReason = finished->reason;
     turn.keptMap = run.keptMap;

@@ -57,11 +57,15 @@ class AnswerRun : public QObject {
   void countFrom(std::optional<Time> asked) { m_askedBefore = asked; }
   // The question alone: comparisonReady follows when it is saved.
   void sendToCompare(const QString& text, const QList<app::Attachment>& attachments);
-  void stop();
-  // A further answer to the question of this answer, or to this question.
-  void regenerate(app::MessageId message);
-  // The same, beginning with all of this answer, which did not come to its end: what it went by holds for the rest, too.
-  void goOn(app::MessageId answer);
+  // What is written in a chat as its draft, which need not be on screen.
+  void sendDraft(const app::LoadedConversation& chat, Time asked);
+  // Thought: it ends, and the answer begins; where it cannot, nothing happens.
+  enum class Stopped : int { kAnswer = 1, kThought = 2 };
+  void stop(Stopped what = Stopped::kAnswer);
+  // A further answer to the question of this answer, or to this question. Going on: it begins with all of this answer, which did not come
+  // to its end, and what that went by holds for the rest, too. Alone: it sees what is attached and nothing that was said before.
+  enum class Again : int { kAnew = 1, kGoingOn = 2, kAlone = 3 };
+  void regenerate(app::MessageId message, Again how = Again::kAnew);
   // The next question of the chat on screen reads everything again, under the recipe that the chat has now.
   void readAgain();
   bool readsAgain() const;
@@ -106,7 +110,8 @@ class AnswerRun : public QObject {
     app::RequestToken token = 0;
     QString text;
     QList<app::Attachment> attachments;
-    QList<app::StoredMessage> thread;         // before the question; to answer again: up to and with it
+    QList<app::StoredMessage> thread;  // before the question; to answer again: up to and with it
+    Again how = Again::kAnew;
     std::optional<app::StoredMessage> cut{};  // the answer that is to go on
     app::MessageId leaf = 0;                  // to answer again: what the chat ended in
   };
@@ -119,7 +124,10 @@ class AnswerRun : public QObject {
     app::MessageId earlier = 0;             // what the chat ended in while there was another answer; 0: this is the first
     AnswerPhase phase;                      // and which answer it is
     app::SharedKeptMap keptMap;
-    app::AnswerSoFar begun() const {  // written before
+    Turn turn;                           // what the engine was asked
+    std::optional<TurnFigures> figures;  // of what was written before this request
+    bool thoughtEnds = false;            // it was stopped for the answer to begin
+    app::AnswerSoFar begun() const {     // written before
       app::AnswerSoFar begun;
       if (cut) begun.text = cut->text;
       if (cut) begun.thought = cut->thought;
@@ -140,7 +148,7 @@ class AnswerRun : public QObject {
   const Writing* writing() const { return std::get_if<Writing>(&m_state); }
   QList<app::StoredMessage> threadBefore() const;  // what a question that is sent now would follow
   void begin(Saving saving);
-  void answerAgain(app::MessageId question, const std::optional<app::StoredMessage>& cut);
+  void post(Saving saving);
   void beginTurn(ConversationId conversation);
   void abandonSaving();
   void onCommitted(app::RequestToken token, const app::TurnIds& ids);
@@ -148,6 +156,8 @@ class AnswerRun : public QObject {
   void answerAfter(const Saving& saved, const app::TurnIds& ids);
   void onEvent(const Event& event);
   void onText(const TextDelta& delta);
+  void onFinished(const Finished& finished);
+  void answerNow(const Finished& thought);
   void noteCause();  // of what is being written: saved, shown
   // finished: null: without figures.
   void finish(app::MessageState state, const Finished* finished, const std::optional<Error>& error);

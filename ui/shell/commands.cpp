@@ -176,7 +176,7 @@ void Commands::buildChat() {
   m_stop = add(chat, tr("&Stop"), QKeySequence(Qt::Key_Escape), [this] { m_page.stopOrLeave(); });
   m_regenerate = add(chat, tr("&Regenerate"), QKeySequence(Qt::CTRL | Qt::Key_R), [this] { answerAgain(); });
   m_continue = add(chat, tr("Continue the ans&wer"), QKeySequence(Qt::CTRL | Qt::SHIFT | Qt::Key_Return),
-                   [this] { m_session.answers.goOn(m_session.chat.loaded().conversation.activeLeaf); });
+                   [this] { m_session.answers.regenerate(m_session.chat.loaded().conversation.activeLeaf, AnswerRun::Again::kGoingOn); });
   chat->addSeparator();
   m_compare = add(chat, tr("&Compare methods…"), QKeySequence(Qt::CTRL | Qt::Key_K), [this] { m_page.compareOrLeave(); });
   m_check = add(chat, tr("&What changed?"), QKeySequence(Qt::CTRL | Qt::SHIFT | Qt::Key_K), [this] { m_page.checkLastAnswer(); });

@@ -1,5 +1,7 @@
 #include "ui/shell/draft_controller.h"
 
+#include <algorithm>
+
 #include "ui/chat_view/transcript_view.h"
 #include "ui/composer/composer.h"
 #include "ui/composer/method_control.h"
@@ -33,6 +35,10 @@ DraftController::DraftController(const WindowServices& services, ChatSession& se
     if (!m_store.isOpen()) m_writtenEarly = true;
   });
   connect(&m_composer, &Composer::sendRequested, this, [this] { m_sending = true; });
+  connect(&m_composer, &Composer::queueRequested, this, [this] {
+    m_offered = {};  // it is the user's now
+    saveNow();
+  });
   connect(answers, &AnswerRun::sent, this, [this] {
     m_timer.stop();
     m_sending = false;
@@ -47,6 +53,7 @@ DraftController::DraftController(const WindowServices& services, ChatSession& se
   connect(&m_composer, &Composer::editLastRequested, this, [this] { edit(0); });
   connect(&m_composer, &Composer::editCancelled, answers, &AnswerRun::cancelEdit);
   connect(&transcript, &TranscriptView::editRequested, this, &DraftController::edit);
+  connect(&transcript, &TranscriptView::newChatRequested, this, &DraftController::askInNewChat);
   connect(&m_settings, &app::Settings::changed, this, &DraftController::applySettings);
   if (!m_store.isOpen()) return;
   applySettings();
@@ -101,6 +108,19 @@ void DraftController::startNew() {
   if (m_composer.draft().isEmpty() || isOffered(m_composer.draft())) m_composer.clear();
   m_session.chat.startNew();
   m_composer.setFocus();
+}
+
+void DraftController::askInNewChat(app::MessageId answer) {
+  const app::StoredMessage* failed = m_session.chat.message(answer);
+  const QList<app::StoredMessage> thread = failed != nullptr ? m_session.chat.threadTo(failed->parent) : QList<app::StoredMessage>();
+  if (thread.isEmpty()) return;
+  app::Draft draft{thread.last().text, {}};
+  for (const app::StoredMessage& message : thread) draft.attachments += m_session.subject.attachedOf(message.attachments);
+  draft.attachments = draft.attachments.last(std::min<qsizetype>(draft.attachments.size(), app::kMaxAttachments));
+  for (app::Attachment& attachment : draft.attachments) attachment.sampled = {};
+  startNew();
+  m_composer.setDraft(draft);
+  m_timer.start();
 }
 
 void DraftController::edit(app::MessageId question) {

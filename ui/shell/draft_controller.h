@@ -29,6 +29,8 @@ class DraftController : public QObject {
   void begin(const QList<QByteArray>& files, const QString& question);
   void startNew();
   void edit(app::MessageId question);  // 0: the last one on screen
+  // The question of this answer is written in a new chat, with all that was attached up to it.
+  void askInNewChat(app::MessageId answer);
   void saveNow();
 
  private:

@@ -32,6 +32,7 @@ class QuestionSubject : public QObject {
   void setWatched(const std::optional<WatchedSource>& source);
   // Called before a question about it is asked: what has come of it goes to the engine, then the argument is to be called.
   void setCatchUp(std::function<void(std::function<void()>)> catchUp) { m_catchUp = std::move(catchUp); }
+  bool watches(ConversationId chat) const { return m_watched && m_watched->conversation == chat; }
   bool watchesHere() const;                               // in the chat on screen
   std::optional<app::NamedRecipe> watchedRecipe() const;  // of the source of the chat on screen
   AskedQuestion aboutWatched(const QString& text) const;  // there is one; text may be empty

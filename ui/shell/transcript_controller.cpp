@@ -49,8 +49,11 @@ TranscriptController::TranscriptController(const WindowServices& services, ChatS
     if (!m_restoring) m_timer.start();
   });
   connect(&m_timer, &QTimer::timeout, this, &TranscriptController::saveView);
-  connect(&m_view, &TranscriptView::regenerateRequested, answers, &AnswerRun::regenerate);
-  connect(&m_view, &TranscriptView::continueRequested, answers, &AnswerRun::goOn);
+  const auto again = [answers](AnswerRun::Again how) { return [answers, how](qint64 message) { answers->regenerate(message, how); }; };
+  connect(&m_view, &TranscriptView::regenerateRequested, answers, again(AnswerRun::Again::kAnew));
+  connect(&m_view, &TranscriptView::continueRequested, answers, again(AnswerRun::Again::kGoingOn));
+  connect(&m_view, &TranscriptView::answerAloneRequested, answers, again(AnswerRun::Again::kAlone));
+  connect(&m_view, &TranscriptView::answerNowRequested, answers, [answers] { answers->stop(AnswerRun::Stopped::kThought); });
   connect(&m_view, &TranscriptView::branchRequested, this, [this](qint64 message, int step) {
     if (!m_session.answers.busy()) m_session.chat.switchBranch(message, step);
   });
@@ -140,20 +143,24 @@ void TranscriptController::moveMedia(const QByteArray& from, const QByteArray& t
   }
 }
 
-// Whether it is the file that was attached is seen when it is read.
 void TranscriptController::findFile(qint64 answer) {
   const app::StoredMessage* failed = m_session.chat.message(answer);
   if (failed == nullptr || failed->state != app::MessageState::kFailed) return;
-  const Error error = parseFailure(failed->failureCode, failed->failure);
+  find(parseFailure(failed->failureCode, failed->failure), [this, answer] { m_session.answers.regenerate(answer); });
+}
+
+// Whether it is the file that was attached is seen when it is read.
+void TranscriptController::find(const Error& error, std::function<void()> then) {
   const auto missing = QByteArray::fromStdString(error.subject);
   const QString name = attachedName(QFile::decodeName(missing));
   QFileDialog* dialog = fileDialog(m_view.window(), tr("Find %1").arg(name), folderHolding(QFile::decodeName(missing)));
   dialog->setFileMode(QFileDialog::ExistingFile);
-  connect(dialog, &QFileDialog::fileSelected, this, [this, answer, missing, chat = m_session.chat.id()](const QString& file) {
-    if (m_session.chat.id() != chat || m_session.answers.busy()) return;
-    moveMedia(missing, QFile::encodeName(file));
-    m_session.answers.regenerate(answer);
-  });
+  connect(dialog, &QFileDialog::fileSelected, this,
+          [this, missing, then = std::move(then), chat = m_session.chat.id()](const QString& file) {
+            if (m_session.chat.id() != chat || m_session.answers.busy()) return;
+            moveMedia(missing, QFile::encodeName(file));
+            then();
+          });
   dialog->open();
 }
 

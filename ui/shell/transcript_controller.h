@@ -5,6 +5,7 @@
 
 #include <QObject>
 #include <QTimer>
+#include <functional>
 #include <optional>
 
 #include "app/settings/settings.h"
@@ -30,6 +31,8 @@ class TranscriptController : public QObject {
                        QObject* parent = nullptr);
 
   void saveView();
+  // The user shows where the file is that the error misses; then it is done again.
+  void find(const Error& error, std::function<void()> then);
 
  Q_SIGNALS:
   void refused(const QString& reason);  // a sentence

@@ -28,6 +28,25 @@ std::map<int, qreal> leftEdges(const QString& source, const QString& words, qrea
   return edges;
 }
 
+// In a listing, within a list, and in what a user wrote.
+TEST(BlockDocument, ATabLeadsToTheNextFourthCharacter) {
+  const auto left = [](const QString& source, BlockStyle style) {
+    BlockDocument document(source, style);
+    document.setWidth(2000);
+    document.setMarks(source, {{source.indexOf(QLatin1Char('x')), 1, TextMark::Kind::kDiffers, {}}});
+    return document.markRect(0).left();
+  };
+  for (const BlockStyle style : {BlockStyle::kCode, BlockStyle::kPlain}) {
+    EXPECT_NEAR(left(QStringLiteral("a\tx"), style), left(QStringLiteral("\tx"), style), 1.0) << static_cast<int>(style);
+    EXPECT_GT(left(QStringLiteral("\tx"), style), 3 * left(QStringLiteral(" x"), style) - 1) << static_cast<int>(style);
+    EXPECT_NEAR(left(QStringLiteral("\t\tx"), style), 2 * left(QStringLiteral("\tx"), style), 1.0) << static_cast<int>(style);
+  }
+  const QString listing = QStringLiteral("- item\n\n  ```\n  %1x\n  ```\n");
+  const qreal at = left(listing.arg(QString()), BlockStyle::kMarkdown);
+  EXPECT_GT(left(listing.arg(QStringLiteral("\t")), BlockStyle::kMarkdown) - at,
+            3 * (left(listing.arg(QLatin1Char(' ')), BlockStyle::kMarkdown) - at) - 1);
+}
+
 // The text of an item begins on one line below the other, however deep the item is.
 TEST(BlockDocument, LinesOfANestedItemBeginBelowOneAnother) {
   const QString lines = QStringLiteral("word ").repeated(30);

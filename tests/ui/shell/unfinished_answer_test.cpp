@@ -4,6 +4,7 @@
 
 #include "app/chat/chat_export.h"
 #include "tests/ui/support/window_fixture.h"
+#include "ui/chat_view/thought_words.h"
 #include "ui/words/error_text.h"
 
 namespace winnow::test {
@@ -108,7 +109,7 @@ TEST_F(UnfinishedAnswer, WhatCannotGoOnKeepsItsBeginning) {
   ask(QStringLiteral("count"));
   m_script = [](const Request&) { return Script{{{}, Say{Failed{{ErrorCode::kContextFull, "", "the model reads 8 tokens"}}}}}; };
   const qint64 cut = last().id;
-  session().answers.goOn(cut);
+  session().answers.regenerate(cut, ui::AnswerRun::Again::kGoingOn);
   ASSERT_TRUE(waitUntil([&] { return last().id != cut && !session().answers.busy(); }));
   EXPECT_EQ(last().text, QStringLiteral("one two three four"));
   EXPECT_TRUE(last().error.has_value());
@@ -131,7 +132,8 @@ TEST_F(UnfinishedAnswer, ContinuedOrAskedAgainAndStoppedBeforeAWordNothingIsAdde
     m_window->grab();
     EXPECT_FALSE(transcript()->actionRect(cut, ui::Action::kContinue).isEmpty());
   };
-  const std::function<void()> ways[] = {[&] { session().answers.goOn(cut); }, [&] { session().answers.regenerate(cut); }};
+  const std::function<void()> ways[] = {[&] { session().answers.regenerate(cut, ui::AnswerRun::Again::kGoingOn); },
+                                        [&] { session().answers.regenerate(cut); }};
   for (const auto& begin : ways) {
     begin();
     ASSERT_TRUE(waitUntil([&] { return last().id != cut && session().answers.writingHere() && !last().phase.isEmpty(); }));
@@ -228,7 +230,15 @@ TEST_F(UnfinishedAnswer, CutByTheEndOfTheEngineIsKeptAndGoesOn) {
       EXPECT_EQ(last().text, QStringLiteral("one two three four"));
       ASSERT_TRUE(last().error);
       EXPECT_EQ(ui::describeError(*last().error).cause, QString::fromUtf8(end.sentence));
-      EXPECT_TRUE(told().contains(QStringLiteral("The answer so far is kept."))) << told().toStdString();
+      EXPECT_EQ(told().count(QStringLiteral(" kept")), 1) << "once: " << told().toStdString();
+      m_window->grab();
+      const auto at = [this](ui::Action action) { return transcript()->actionRect(last().id, action); };
+      for (const ui::Action action : {ui::Action::kContinue, ui::Action::kRetry, ui::Action::kErrorDetails}) {
+        ASSERT_FALSE(at(action).isEmpty());
+        EXPECT_EQ(at(action).top(), at(ui::Action::kContinue).top()) << "one line of actions";
+      }
+      for (const ui::Action action : {ui::Action::kRegenerate, ui::Action::kCopy, ui::Action::kErrorCopy})
+        EXPECT_TRUE(at(action).isEmpty()) << "twice";
     };
     expectKept();
     reopen();
@@ -241,8 +251,52 @@ TEST_F(UnfinishedAnswer, CutByTheEndOfTheEngineIsKeptAndGoesOn) {
     EXPECT_EQ(turns().back().answer_begun, "one two three four");
     EXPECT_EQ(last().text, QStringLiteral("one two three four and the rest"));
     EXPECT_FALSE(last().error);
-    EXPECT_FALSE(told().contains(QStringLiteral("The answer so far is kept."))) << told().toStdString();
+    EXPECT_FALSE(told().contains(QStringLiteral(" kept"))) << told().toStdString();
   }
+}
+
+TEST_F(UnfinishedAnswer, OfAnEngineThatWroteNothingNothingIsSaidToBeKept) {
+  m_script = [](const Request& request) {
+    if (std::holds_alternative<LoadModel>(request.body)) return load_script(request);
+    return failure_script(ErrorCode::kEngineCrashed, "", "the reason");
+  };
+  ask(QStringLiteral("count"));
+  EXPECT_TRUE(told().contains(QStringLiteral("Ask again: the engine starts anew."))) << told().toStdString();
+  EXPECT_FALSE(told().contains(QStringLiteral(" kept"))) << told().toStdString();
+}
+
+// A chat that is longer than the model reads: the last question alone, in a new chat or behind what is attached.
+TEST_F(UnfinishedAnswer, AFullContextOffersTheWaysOut) {
+  m_script = [](const Request& request) {
+    const auto* turn = std::get_if<Turn>(&request.body);
+    if (turn == nullptr) return default_script(request);
+    return turn->messages.size() > 1 && turn->guard != Guard::kAlone ? failure_script(ErrorCode::kContextFull, "", "4200 of 4096")
+                                                                     : answer_script(request, "Fine.");
+  };
+  ask(QStringLiteral("first"));
+  EXPECT_TRUE(transcript()->actionRect(last().id, ui::Action::kAnswerAlone).isEmpty());
+  ask(QStringLiteral("second"));
+  ASSERT_TRUE(last().error);
+  m_window->grab();
+  const QRect alone = transcript()->actionRect(last().id, ui::Action::kAnswerAlone);
+  const QRect anew = transcript()->actionRect(last().id, ui::Action::kNewChat);
+  ASSERT_FALSE(alone.isEmpty());
+  ASSERT_FALSE(anew.isEmpty());
+  QTest::mouseClick(transcript()->viewport(), Qt::LeftButton, {}, alone.center());
+  ASSERT_TRUE(waitUntil([this] { return last().text == QStringLiteral("Fine.") && !session().answers.busy(); }));
+  EXPECT_TRUE(told().contains(QStringLiteral("The earlier turns were left out"))) << told().toStdString();
+  close();
+  open();
+  ASSERT_TRUE(waitUntil([this] { return transcript()->messageCount() == 4; }));
+  EXPECT_TRUE(told().contains(QStringLiteral("The earlier turns were left out"))) << "forgotten: " << told().toStdString();
+  session().chat.switchBranch(last().id, -1);
+  ASSERT_TRUE(last().error);
+  m_window->grab();
+  QTest::mouseClick(transcript()->viewport(), Qt::LeftButton, {}, transcript()->actionRect(last().id, ui::Action::kNewChat).center());
+  ASSERT_TRUE(waitUntil([this] { return session().chat.id() == 0 && transcript()->messageCount() == 0; }));
+  EXPECT_EQ(composer()->prompt()->toPlainText(), QStringLiteral("second"));
+  pressEnter();
+  ASSERT_TRUE(waitUntil([this] { return transcript()->messageCount() == 2 && last().text == QStringLiteral("Fine."); }));
 }
 
 TEST_F(UnfinishedAnswer, StoppedGoesOnFromWhereItWasStopped) {
@@ -302,6 +356,45 @@ TEST_F(UnfinishedAnswer, AThoughtIsFoldedKeptAndNoPartOfTheAnswer) {
   ASSERT_EQ(later.messages.size(), 3U);
   EXPECT_EQ(std::get<TextItem>(later.messages[1].items.front()).text, "Red.");
   EXPECT_EQ(later.messages[1].thought, "Let me see.") << "what becomes of it is the chat template's matter";
+}
+
+// It stood still for a minute: "Thought".
+TEST_F(UnfinishedAnswer, AThoughtThatGoesOnIsShownAndCanBeEnded) {
+  m_script = [](const Request& request) {
+    if (std::holds_alternative<LoadModel>(request.body)) return load_script(request);
+    const auto& turn = std::get<Turn>(request.body);
+    Script script = thinking_script(request, "First this.\nThen that", "");
+    if (!turn.thought_begun.empty()) return answer_script(request, "Red.");
+    script.erase(std::find_if(script.begin(), script.end(),
+                              [](const Step& step) {
+                                const auto* delta = std::get_if<TextDelta>(&std::get<Say>(step.action).body);
+                                return delta != nullptr && delta->kind == TextKind::kThought;
+                              }) +
+                     1,
+                 script.end());
+    script.push_back({{}, Stall{}});
+    return script;
+  };
+  send(QStringLiteral("colour?"));
+  ASSERT_TRUE(waitUntil([this] { return !last().thought.isEmpty(); }));
+  EXPECT_EQ(ui::thoughtLine(last()), QStringLiteral("Thinking… 0 s"));
+  EXPECT_EQ(ui::lastThought(last()), QStringLiteral("Then that"));
+  m_window->grab();
+  const QRect now = transcript()->actionRect(last().id, ui::Action::kAnswerNow);
+  ASSERT_FALSE(now.isEmpty());
+  QTest::mouseClick(transcript()->viewport(), Qt::LeftButton, {}, now.center());
+  ASSERT_TRUE(waitUntil([this] { return transcript()->messageCount() == 2 && last().text == QStringLiteral("Red."); }));
+  ASSERT_TRUE(idle());
+  const Turn more = turns().back();
+  EXPECT_EQ(more.thought_begun, "First this.\nThen that");
+  EXPECT_EQ(more.answer_begun, "");
+  EXPECT_EQ(more.sampling.thought_tokens, 1);
+  EXPECT_EQ(last().status, ui::MessageStatus::kComplete);
+  EXPECT_EQ(last().branchCount, 1) << "it is the same answer";
+  EXPECT_EQ(last().thought, QStringLiteral("First this.\nThen that"));
+  reopen();
+  EXPECT_EQ(last().text, QStringLiteral("Red."));
+  EXPECT_EQ(last().thought, QStringLiteral("First this.\nThen that"));
 }
 
 TEST_F(UnfinishedAnswer, ThatIsAllThoughtsSaysSo) {
