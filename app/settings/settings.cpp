@@ -47,6 +47,7 @@ constexpr std::array kAllKeys = {
     kSidebarVisible,
     kCachePanelVisible,
     kLastConversation,
+    kQueuedChats,
 };
 
 constexpr double kMinZoom = 0.75;
@@ -310,6 +311,19 @@ void Settings::setCachePanelVisible(bool visible) { store(kCachePanelVisible, bo
 
 ConversationId Settings::lastConversation() const { return value(kLastConversation).toULongLong(); }
 void Settings::setLastConversation(ConversationId id) { store(kLastConversation, QString::number(id)); }
+
+QList<ConversationId> Settings::queuedChats() const {
+  QList<ConversationId> chats;
+  for (const QString& word : value(kQueuedChats).split(QLatin1Char(' '), Qt::SkipEmptyParts)) {
+    if (const ConversationId id = word.toULongLong(); id != 0) chats.append(id);
+  }
+  return chats;
+}
+void Settings::setQueuedChats(const QList<ConversationId>& chats) {
+  QStringList words;
+  for (const ConversationId id : chats) words << QString::number(id);
+  store(kQueuedChats, words.join(QLatin1Char(' ')));
+}
 
 // An empty text is no valid value of any key but a folder, where it is the default as well.
 void Settings::reset(const QString& key) {

@@ -113,6 +113,9 @@ class Settings : public QObject {
   void setCachePanelVisible(bool visible);
   ConversationId lastConversation() const;  // 0: none
   void setLastConversation(ConversationId id);
+  // Chats whose draft was sent and waits for another chat's answer, first come first.
+  QList<ConversationId> queuedChats() const;
+  void setQueuedChats(const QList<ConversationId>& chats);
 
   void reset(const QString& key);  // back to the default
   static QStringList keys();
@@ -166,6 +169,7 @@ inline constexpr char kWindowLayout[] = "window/layout";
 inline constexpr char kSidebarVisible[] = "window/sidebar";
 inline constexpr char kCachePanelVisible[] = "window/cache_panel";
 inline constexpr char kLastConversation[] = "window/last_conversation";
+inline constexpr char kQueuedChats[] = "chat/queued";
 }  // namespace setting_keys
 
 }  // namespace winnow::app

@@ -122,7 +122,7 @@ void ChatPage::build(const WindowServices& services, const QList<app::Sample>& s
   m_watchBar = new WatchBar;
   addInset(column, m_watchBar);
   m_composer = new Composer(services.preview, services.methods);
-  m_elsewhere = new ElsewhereNotice(m_session, *m_composer);
+  m_elsewhere = new ElsewhereNotice(services, m_session, *m_composer);
   addInset(column, m_elsewhere);
   m_dropMark = new DropMark(*m_composer);
   addInset(column, m_composer);

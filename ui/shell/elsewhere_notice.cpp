@@ -1,58 +1,173 @@
 #include "ui/shell/elsewhere_notice.h"
 
+#include <algorithm>
+
 #include "ui/composer/composer.h"
 #include "ui/models/conversation_list_model.h"
 #include "ui/shell/chat_session.h"
+#include "ui/shell/window_services.h"
 
 namespace winnow::ui {
 
-ElsewhereNotice::ElsewhereNotice(ChatSession& session, Composer& composer, QWidget* parent)
-    : NoticeBar(parent), m_session(session), m_composer(composer) {
+ElsewhereNotice::ElsewhereNotice(const WindowServices& services, ChatSession& session, Composer& composer, QWidget* parent)
+    : NoticeBar(parent), m_store(services.store), m_settings(services.settings), m_session(session), m_composer(composer) {
   connect(&m_session.answers, &AnswerRun::stateChanged, this, &ElsewhereNotice::update);
-  connect(&m_session.chat, &OpenChat::aboutToShow, this, [this] { m_asked.reset(); });
   connect(&m_session.chat, &OpenChat::shown, this, &ElsewhereNotice::update);
+  connect(&m_session.chat, &OpenChat::created, this, [this](ConversationId id) {
+    if (const std::size_t place = placeOf(0); place < m_queue.size()) m_queue[place].chat = id;
+    saveQueue();
+    update();
+  });
+  connect(&m_session.chat, &OpenChat::replaced, this, [this] {
+    m_queue.clear();
+    m_overtaken.clear();
+  });
+  connect(&m_session.chat, &OpenChat::storeOpened, this, [this] {
+    m_overtaken = m_settings.queuedChats();
+    m_overtaken.removeIf([this](ConversationId id) { return m_session.list.find(id) == nullptr; });
+    update();
+  });
+  connect(&m_session.list, &ChatList::removed, this, &ElsewhereNotice::leave);
+  connect(&m_store, &app::ChatStore::conversationLoaded, this, &ElsewhereNotice::sendOnLoaded);
+  connect(&m_store, &app::ChatStore::failed, this, [this](app::RequestToken token) {
+    if (token == m_loading) m_loading = 0;
+  });
   // What the chat is called may be known later, or change.
   connect(&m_session.list.model(), &ConversationListModel::modelReset, this, &ElsewhereNotice::update);
   connect(&m_session.list.model(), &ConversationListModel::dataChanged, this, &ElsewhereNotice::update);
+  connect(&m_session.answers, &AnswerRun::sent, this, [this] { leave(shownChat()); });
   connect(&m_composer, &Composer::queueRequested, this, &ElsewhereNotice::queue);
+  connect(this, &NoticeBar::closed, this, [this] {
+    m_overtaken.clear();
+    saveQueue();
+  });
   dismiss();
 }
 
+ConversationId ElsewhereNotice::shownChat() const { return m_session.chat.id(); }
+
+std::size_t ElsewhereNotice::placeOf(ConversationId chat) const {
+  const auto found = std::ranges::find(m_queue, chat, &Queued::chat);
+  return static_cast<std::size_t>(found - m_queue.begin());
+}
+
 void ElsewhereNotice::queue() {
-  m_asked = AnswerRun::Time::clock::now();
+  if (!queued()) m_queue.push_back({shownChat(), AnswerRun::Time::clock::now(), m_composer.editing()});
+  m_overtaken.removeAll(shownChat());
+  saveQueue();
   update();
 }
 
-void ElsewhereNotice::update() {
-  const std::optional<AnswerPhase> written = m_session.answers.phase();
-  if (!written || m_session.answers.writingHere()) {
-    dismiss();
-    // The box hears of the change as well, and perhaps later.
-    if (m_asked) QMetaObject::invokeMethod(this, &ElsewhereNotice::sendQueued, Qt::QueuedConnection);
-    return;
-  }
-  const app::Conversation* chat = m_session.list.find(written->conversation);
-  const QString title = chat != nullptr ? ConversationListModel::shownTitle(*chat) : tr("another chat");
-  Notice notice;
-  notice.text = m_asked ? tr("An answer is being written in “%1”. Your question is next.").arg(title)
-                        : tr("An answer is being written in “%1”.").arg(title);
-  notice.closable = false;
-  notice.actions.push_back({tr("Show it"), [this, id = written->conversation] { Q_EMIT openRequested(id); }});
-  notice.actions.push_back({tr("Stop it"), [this] { m_session.answers.stop(); }});
-  if (m_asked) {
-    notice.actions.push_back({tr("Do not send"), [this] {
-                                m_asked.reset();
-                                update();
-                              }});
-  }
-  if (isHidden() || text() != notice.text) present(notice);
+void ElsewhereNotice::leave(ConversationId chat) {
+  if (std::erase_if(m_queue, [chat](const Queued& each) { return each.chat == chat; }) + m_overtaken.removeAll(chat) == 0) return;
+  saveQueue();
+  update();
 }
 
-void ElsewhereNotice::sendQueued() {
-  if (!m_asked || m_session.answers.busy()) return;
-  m_session.answers.countFrom(*std::exchange(m_asked, std::nullopt));
-  m_composer.submit();
-  m_session.answers.countFrom(std::nullopt);
+void ElsewhereNotice::saveQueue() {
+  QList<ConversationId> chats = m_overtaken;
+  for (const Queued& each : m_queue) {
+    if (each.chat != 0) chats.append(each.chat);
+  }
+  m_settings.setQueuedChats(chats);
+}
+
+QString ElsewhereNotice::titleOf(ConversationId id) const {
+  const app::Conversation* chat = m_session.list.find(id);
+  return chat != nullptr ? m_session.list.model().toldTitle(*chat) : tr("another chat");
+}
+
+Notice ElsewhereNotice::ofThisChat() {
+  Notice notice;
+  const ConversationId here = shownChat();
+  if (const std::size_t place = placeOf(here); place < m_queue.size()) {
+    notice.text = place == 0 ? tr("Your question is next.") : tr("%Ln question(s) come before yours.", nullptr, static_cast<int>(place));
+    notice.closable = false;
+    notice.actions.push_back({tr("Do not send"), [this, here] { leave(here); }});
+  } else if (m_overtaken.contains(here)) {
+    notice.text = tr("Winnow was closed before this question was sent. It is in the box.");
+  }
+  return notice;
+}
+
+Notice ElsewhereNotice::ofOtherChats() {
+  Notice notice;
+  ConversationId other = m_overtaken.isEmpty() ? 0 : m_overtaken.first();
+  const auto waits = std::ranges::find_if(m_queue, [this](const Queued& each) { return each.chat != shownChat() && each.chat != 0; });
+  if (waits != m_queue.end()) other = waits->chat;
+  if (other == 0) return notice;
+  notice.actions.push_back({tr("Show it"), [this, other] { Q_EMIT openRequested(other); }});
+  if (waits == m_queue.end()) {
+    notice.text = tr("Winnow was closed before your question in “%1” was sent. It is in that chat’s box.").arg(titleOf(other));
+    return notice;
+  }
+  notice.text = tr("Your question in “%1” is next.").arg(titleOf(other));
+  notice.closable = false;
+  notice.actions.push_back({tr("Do not send"), [this, other] { leave(other); }});
+  return notice;
+}
+
+void ElsewhereNotice::update() {
+  // The box hears of the change as well, and perhaps later.
+  if (!m_queue.empty()) QMetaObject::invokeMethod(this, &ElsewhereNotice::sendNext, Qt::QueuedConnection);
+  const std::optional<AnswerPhase> written = m_session.answers.phase();
+  Notice notice = ofThisChat();
+  if (written && !m_session.answers.writingHere()) {
+    Notice writing;
+    writing.text = tr("An answer is being written in “%1”.").arg(titleOf(written->conversation));
+    writing.closable = false;
+    writing.actions.push_back({tr("Show it"), [this, id = written->conversation] { Q_EMIT openRequested(id); }});
+    writing.actions.push_back({tr("Stop it"), [this] { m_session.answers.stop(); }});
+    if (queued()) {
+      writing.text += QLatin1Char(' ') + notice.text;
+      writing.actions.push_back(notice.actions.front());
+    }
+    notice = writing;
+  } else if (queued() && m_session.answers.canSend()) {
+    notice = {};  // it goes off
+  } else if (notice.text.isEmpty()) {
+    notice = ofOtherChats();
+  }
+  if (notice.text.isEmpty()) {
+    dismiss();
+  } else if (isHidden() || text() != notice.text) {
+    present(notice);
+  }
+}
+
+void ElsewhereNotice::sendNext() {
+  if (m_session.answers.busy() || m_loading != 0 || m_session.model.state() == ModelState::kLoading) return;
+  for (const Queued& next : m_queue) {
+    if (next.chat == shownChat()) {
+      m_session.answers.countFrom(next.asked);
+      leave(next.chat);
+      m_composer.submit();
+      m_session.answers.countFrom(std::nullopt);
+      return;
+    }
+    const bool fromItsChatAlone = next.chat == 0 || next.waitsForItsChat || m_session.subject.watches(next.chat);
+    if (fromItsChatAlone || !m_session.model.blockedReason().isEmpty()) continue;
+    m_loading = m_store.loadConversation(next.chat);
+    return;
+  }
+}
+
+// Of a chat that is not on screen, the store knows the question.
+void ElsewhereNotice::sendOnLoaded(app::RequestToken token, const app::LoadedConversation& chat) {
+  if (token != m_loading) return;
+  m_loading = 0;
+  const ConversationId id = chat.conversation.id;
+  const std::size_t place = placeOf(id);
+  if (m_session.answers.busy() || place == m_queue.size()) return;
+  if (id == shownChat()) return sendNext();
+  const QList<app::StoredMessage> thread = app::branchTo(chat.messages, chat.conversation.activeLeaf);
+  if (!thread.isEmpty() && thread.last().role == Role::kUser) {  // which of its answers it follows is chosen there
+    m_queue[place].waitsForItsChat = true;
+    return sendNext();
+  }
+  const AnswerRun::Time asked = m_queue[place].asked;
+  leave(id);
+  if (!chat.draft.text.trimmed().isEmpty()) m_session.answers.sendDraft(chat, asked);
 }
 
 }  // namespace winnow::ui

@@ -1,10 +1,12 @@
 // While an answer is being written in another chat: which chat that is, the way there, Stop, and whether the question here is next.
 //
-// Used by chat_page.h, above the box. A question that is sent meanwhile waits in its box and goes off when the other answer has ended,
-// unless another chat is shown by then; what is typed until then goes with it. UI thread only.
+// Used by chat_page.h, above the box. A question that is sent meanwhile waits as its chat's draft, whichever chat is looked at, and goes
+// off when its turn has come; what is typed until then goes with it. One that the program's end overtook stays the draft, and is told of at
+// the next start. UI thread only.
 #pragma once
 
 #include <optional>
+#include <vector>
 
 #include "ui/shell/answer_run.h"
 #include "ui/shell/notice_bar.h"
@@ -13,25 +15,43 @@ namespace winnow::ui {
 
 class Composer;
 struct ChatSession;
+struct WindowServices;
 
 class ElsewhereNotice : public NoticeBar {
   Q_OBJECT
  public:
-  ElsewhereNotice(ChatSession& session, Composer& composer, QWidget* parent = nullptr);
+  ElsewhereNotice(const WindowServices& services, ChatSession& session, Composer& composer, QWidget* parent = nullptr);
 
-  bool queued() const { return m_asked.has_value(); }
+  bool queued() const { return placeOf(shownChat()) < m_queue.size(); }  // the question of the chat on screen waits
 
  Q_SIGNALS:
   void openRequested(winnow::ConversationId chat);
 
  private:
+  struct Queued {
+    ConversationId chat = 0;  // 0: new, and being saved
+    AnswerRun::Time asked{};
+    bool waitsForItsChat = false;  // it can go off from the screen alone
+  };
+  ConversationId shownChat() const;
+  std::size_t placeOf(ConversationId chat) const;  // in the queue; its size: not there
   void update();
   void queue();
-  void sendQueued();
+  void leave(ConversationId chat);  // the queue, its draft stays
+  void saveQueue();
+  void sendNext();
+  void sendOnLoaded(app::RequestToken token, const app::LoadedConversation& chat);
+  QString titleOf(ConversationId chat) const;
+  Notice ofThisChat();    // its question waits, or was overtaken; else no text
+  Notice ofOtherChats();  // likewise
 
+  app::ChatStore& m_store;
+  app::Settings& m_settings;
   ChatSession& m_session;
   Composer& m_composer;
-  std::optional<AnswerRun::Time> m_asked;  // the question that waits: when it was sent
+  std::vector<Queued> m_queue;        // first come first
+  QList<ConversationId> m_overtaken;  // by the end of the program
+  app::RequestToken m_loading = 0;    // the chat of the next one
 };
 
 }  // namespace winnow::ui

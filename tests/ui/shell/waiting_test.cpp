@@ -93,6 +93,98 @@ TEST_F(WaitingTest, AQuestionThatIsNextCanBeKeptBack) {
   EXPECT_EQ(transcript()->messageCount(), 0);
 }
 
+// Looked at meanwhile: it was a draft again, without a word.
+TEST_F(WaitingTest, AQuestionThatIsNextGoesOffWhicheverChatIsLookedAt) {
+  writeElsewhere();
+  type(QStringLiteral("And mine?"));
+  pressEnter();
+  ASSERT_TRUE(waitUntil([this] { return session().chat.id() != 0; }));
+  const ConversationId mine = session().chat.id();
+  notice()->button(QStringLiteral("Show it"))->click();
+  ASSERT_TRUE(waitUntil([this] { return session().chat.id() == m_elsewhere; }));
+  EXPECT_TRUE(waitUntil([this] { return notice()->text() == QStringLiteral("Your question in “And mine?” is next."); }))
+      << notice()->text().toStdString();
+  const auto asked = std::chrono::steady_clock::now();
+  session().answers.stop();
+  ASSERT_TRUE(waitUntil([&] {
+    const auto* turn = std::get_if<Turn>(&m_log->requests().back().body);
+    return turn != nullptr && turn->conversation == mine;
+  }));
+  ASSERT_TRUE(idle());
+  EXPECT_LT(std::get<Turn>(m_log->requests().back().body).asked, asked) << "counted from Enter";
+  EXPECT_EQ(session().chat.id(), m_elsewhere) << "the reader is left where he is";
+  EXPECT_TRUE(m_settings->queuedChats().isEmpty());
+  session().chat.open(mine);
+  ASSERT_TRUE(waitUntil([&] { return session().chat.id() == mine; }));
+  ASSERT_EQ(transcript()->messageCount(), 2);
+  EXPECT_EQ(transcript()->messageAt(0).text, QStringLiteral("And mine?"));
+  EXPECT_FALSE(last().text.isEmpty());
+  EXPECT_TRUE(composer()->prompt()->toPlainText().isEmpty()) << "it is no draft any more";
+}
+
+TEST_F(WaitingTest, QuestionsOfSeveralChatsGoOffInTheirOrder) {
+  writeElsewhere();
+  std::vector<ConversationId> chats;
+  for (const char* question : {"First?", "Second?"}) {
+    type(QString::fromLatin1(question));
+    pressEnter();
+    ASSERT_TRUE(waitUntil([&] { return session().chat.id() != 0 && notice()->queued(); }));
+    chats.push_back(session().chat.id());
+    EXPECT_TRUE(notice()->text().endsWith(chats.size() == 1 ? QStringLiteral("Your question is next.")
+                                                            : QStringLiteral("1 question comes before yours.")))
+        << notice()->text().toStdString();
+    m_window->page().startNew();
+    ASSERT_TRUE(waitUntil([this] { return session().chat.id() == 0; }));
+  }
+  EXPECT_EQ(m_settings->queuedChats(), QList<ConversationId>(chats.begin(), chats.end()));
+  session().answers.stop();
+  const auto asked = [this] {
+    std::vector<ConversationId> turns;
+    for (const Request& request : m_log->requests()) {
+      if (const auto* turn = std::get_if<Turn>(&request.body)) turns.push_back(turn->conversation);
+    }
+    return turns;
+  };
+  ASSERT_TRUE(waitUntil([&] { return asked().size() == 3 && !session().answers.busy(); }));
+  EXPECT_EQ(asked(), (std::vector<ConversationId>{m_elsewhere, chats[0], chats[1]}));
+}
+
+TEST_F(WaitingTest, AQuestionThatWaitedAtTheEndOfTheProgramIsADraftAndSaidSo) {
+  writeElsewhere();
+  type(QStringLiteral("And mine?"));
+  pressEnter();
+  ASSERT_TRUE(waitUntil([this] { return session().chat.id() != 0; }));
+  const ConversationId mine = session().chat.id();
+  session().chat.open(m_elsewhere);
+  ASSERT_TRUE(waitUntil([this] { return session().chat.id() == m_elsewhere; }));
+  close();
+  open();
+  ASSERT_TRUE(waitUntil([this] { return session().chat.id() == m_elsewhere; }));
+  EXPECT_EQ(notice()->text(), QStringLiteral("Winnow was closed before your question in “And mine?” was sent. It is in that chat’s box."));
+  notice()->button(QStringLiteral("Show it"))->click();
+  ASSERT_TRUE(waitUntil([&] { return session().chat.id() == mine; }));
+  EXPECT_EQ(composer()->prompt()->toPlainText(), QStringLiteral("And mine?"));
+  EXPECT_EQ(notice()->text(), QStringLiteral("Winnow was closed before this question was sent. It is in the box."));
+  pressEnter();
+  ASSERT_TRUE(waitUntil([this] { return transcript()->messageCount() == 2 && !session().answers.busy(); }));
+  EXPECT_TRUE(notice()->isHidden());
+  EXPECT_TRUE(m_settings->queuedChats().isEmpty());
+}
+
+TEST_F(WaitingTest, WhatStoodInTheWayIsToldAsLongAsItDoes) {
+  m_slow = true;
+  composer()->prompt()->setPlainText(QStringLiteral("Tell a story"));
+  ASSERT_TRUE(waitUntil([this] { return composer()->sendButton()->isEnabled(); }));
+  pressEnter();
+  ASSERT_TRUE(waitUntil([this] { return session().answers.writingHere() && !last().text.isEmpty(); }));
+  type(QStringLiteral("And then?"));
+  pressEnter();
+  EXPECT_EQ(composer()->notice(), QStringLiteral("An answer is being written. Stop it first, or wait."));
+  session().answers.stop();
+  ASSERT_TRUE(idle());
+  EXPECT_EQ(composer()->notice(), QString()) << "it stayed";
+}
+
 // Left and come back to: the panel said "Nothing in the cache yet".
 TEST_F(WaitingTest, AChatThatWritesShowsItsLiveFiguresAgain) {
   writeElsewhere();
