@@ -32,6 +32,13 @@ QLabel* caption() {
   return label;
 }
 
+// Of a column that was not run, or failed, its header says so: the model has not ended without a word.
+MessageStatus statusOf(const ComparisonModel& model, int column) {
+  if (model.progress(column).stage != ColumnStage::kDone && model.progress(column).stage != ColumnStage::kChecking)
+    return MessageStatus::kStreaming;
+  return model.answer(column).state == app::ColumnState::kAnswered ? MessageStatus::kComplete : MessageStatus::kFailed;
+}
+
 // The only figures that stand with the answer itself.
 MessageMetrics thoughtMetrics(const app::ComparedAnswer& answer) {
   MessageMetrics metrics;
@@ -242,6 +249,7 @@ ColumnView::ColumnView(ComparisonModel& model, int column, QWidget* parent) : QW
   content.metrics = thoughtMetrics(model.answer(column));
   content.marks = model.progress(column).marks;
   content.roleLabel = model.label(column);
+  content.status = statusOf(model, column);
   m_transcript->setMessages({content});
   m_transcript->restoreAnchor({kAnswerId, -1e6});  // from its beginning
   m_transcript->setAccessibleName(tr("Answer of %1").arg(model.label(column)));
@@ -268,11 +276,13 @@ void ColumnView::describe() {
   const app::ComparedAnswer& answer = m_model.answer(m_column);
   const MessageContent& shown = m_transcript->messageAt(0);
   const MessageMetrics metrics = thoughtMetrics(answer);
-  if (shown.text != answer.text || shown.thought != answer.thought || shown.metrics.thoughtTokens != metrics.thoughtTokens) {
+  if (shown.text != answer.text || shown.thought != answer.thought || shown.metrics.thoughtTokens != metrics.thoughtTokens ||
+      shown.status != statusOf(m_model, m_column)) {
     MessageContent content = shown;
     content.text = answer.text;
     content.thought = answer.thought;
     content.metrics = metrics;
+    content.status = statusOf(m_model, m_column);
     content.marks = m_model.progress(m_column).marks;
     m_transcript->updateMessage(content);
   }

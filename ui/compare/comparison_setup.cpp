@@ -143,9 +143,6 @@ void ComparisonSetup::open(const app::NamedRecipe& current) {
   m_order->setCurrentIndex(m_order->findData(static_cast<int>(m_settings.comparisonOrder())));
   changed();
   show();
-  // Ctrl+K and Enter ask.
-  QWidget* first = m_compare->isEnabled() ? static_cast<QWidget*>(m_compare) : m_rows.front().control;
-  first->setFocus(Qt::ShortcutFocusReason);
 }
 
 std::vector<app::NamedRecipe> ComparisonSetup::recipes() const {
@@ -164,7 +161,7 @@ void ComparisonSetup::setAsksAgain(bool again) {
 void ComparisonSetup::setBlocked(const QString& reason) {
   m_blocked = reason;
   m_compare->setEnabled(m_blocked.isEmpty() && m_problemText.isEmpty());
-  m_compare->setToolTip(m_blocked.isEmpty() ? tr("Ask once and get an answer with each method (Enter)") : m_blocked);
+  m_compare->setToolTip(m_blocked.isEmpty() ? tr("Ask once and get an answer with each method (Enter in the box)") : m_blocked);
 }
 
 // One that is not there yet, from the common ones.

@@ -94,6 +94,10 @@ ComparisonView::ComparisonView(QWidget* parent) : QWidget(parent) {
   m_failure->setAccessibleName(tr("Why the comparison failed"));
   m_failure->setContentsMargins(theme().px(6), 0, 0, 0);
   layout->addWidget(m_failure);
+  m_find = new QPushButton(tr("Find it…"));
+  m_find->setToolTip(tr("Show where the file is now, and compare again"));
+  connect(m_find, &QPushButton::clicked, this, &ComparisonView::findFileRequested);
+  layout->addWidget(m_find, 0, Qt::AlignLeft);
   m_splitter = new QSplitter(Qt::Horizontal);
   m_splitter->setChildrenCollapsible(false);
   m_splitter->setHandleWidth(theme().px(5));
@@ -257,6 +261,7 @@ void ComparisonView::describe() {
     m_progress->setRange(0, 0);
   }
   QString failure;
+  m_find->setVisible(model.failure() && canBeFound(*model.failure()));
   if (const std::optional<Error> error = model.failure()) {
     const ErrorText text = describeError(*error);
     failure = text.cause + QLatin1Char(' ') + text.remedy;

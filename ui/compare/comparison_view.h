@@ -41,13 +41,15 @@ class ComparisonView : public QWidget {
   QToolButton* copyButton() const { return m_copy; }
   QToolButton* mapsButton() const { return m_maps; }
   QPushButton* cancelButton() const { return m_cancel; }
+  QPushButton* findButton() const { return m_find; }
 
  Q_SIGNALS:
   void backRequested();
   void stopRequested();
   void cancelRequested();
   void useRequested(int column);
-  void mapsRequested();  // what each column kept
+  void mapsRequested();      // what each column kept
+  void findFileRequested();  // that it failed for
   void columnFocused(int column);
 
  protected:
@@ -71,6 +73,7 @@ class ComparisonView : public QWidget {
   QLabel* m_question = nullptr;
   QLabel* m_shared = nullptr;
   QLabel* m_failure = nullptr;
+  QPushButton* m_find = nullptr;
   QProgressBar* m_progress = nullptr;
   QToolButton* m_copy = nullptr;
   QToolButton* m_maps = nullptr;

@@ -98,7 +98,6 @@ Composer::Composer(MediaPreview& preview, std::vector<MethodInfo> methods, QWidg
     addMime(mime);
   });
   connect(m_tray, &AttachmentTray::changed, this, [this] {
-    if (m_refusalTold) tellRefusal();
     updateSend();
     updateGeometry();
     Q_EMIT draftChanged();
@@ -113,7 +112,7 @@ Composer::Composer(MediaPreview& preview, std::vector<MethodInfo> methods, QWidg
   connect(m_attach, &QToolButton::clicked, this, &Composer::browse);
   connect(m_method, &MethodControl::recipeChanged, this, &Composer::recipeChanged);
   connect(m_compare, &QToolButton::clicked, this, [this] {
-    m_compare->setChecked(m_comparing);  // setComparing() says what is true
+    m_compare->setChecked(compares());  // setComparing() says what is true
     Q_EMIT compareRequested();
   });
   connect(m_send, &QToolButton::clicked, this, [this] {
@@ -148,7 +147,7 @@ QString Composer::notice() const { return m_notice->isHidden() ? QString() : m_n
 
 void Composer::showNotice(const QString& text) {
   const QString shown = text.isEmpty() && m_editing ? tr("You are editing an earlier question. Press Esc to cancel.") : text;
-  m_refusalTold = false;
+  m_told.clear();
   m_notice->setText(shown);
   m_notice->setVisible(!shown.isEmpty());
   QPalette palette = m_notice->palette();
@@ -194,23 +193,25 @@ void Composer::setBlocked(const QString& reason, WhileBlocked what) {
 }
 
 void Composer::updateSend() {
-  const bool something = !m_prompt->toPlainText().trimmed().isEmpty();
+  keepTold();
+  const bool something = !m_prompt->toPlainText().trimmed().isEmpty() || m_comparing == Comparing::kLastQuestion;
   m_send->setIcon(icon(m_busy ? Glyph::kStop : Glyph::kSend, IconColor::kOnAccent));
-  m_send->setAccessibleName(m_busy ? tr("Stop") : m_comparing ? tr("Compare") : tr("Send"));
-  m_send->setEnabled(m_busy || (something && (m_blocked.isEmpty() || m_queues) && !m_tray->opening() && m_tray->refusedCount() == 0 &&
-                                !m_tray->tooLong()));
+  m_send->setAccessibleName(m_busy ? tr("Stop") : compares() ? tr("Compare") : tr("Send"));
+  m_send->setEnabled(m_busy || (something && (m_blocked.isEmpty() || (m_queues && !compares())) && !m_tray->opening() &&
+                                m_tray->refusedCount() == 0 && !m_tray->tooLong()));
   m_send->setToolTip(m_busy                       ? tr("Stop (Esc)")
-                     : m_queues                   ? tr("Send when the other answer is finished (Enter)")
+                     : m_queues && !compares()    ? tr("Send when the other answer is finished (Enter)")
                      : !m_blocked.isEmpty()       ? m_blocked
                      : m_tray->refusedCount() > 0 ? refusal()
                      : m_tray->tooLong()          ? tooLong()
-                     : m_comparing                ? tr("Compare (Enter)")
+                     : compares()                 ? tr("Compare (Enter)")
                                                   : tr("Send (Enter)"));
 }
 
-void Composer::setComparing(bool comparing) {
+void Composer::setComparing(Comparing comparing) {
+  if (m_comparing == comparing) return;
   m_comparing = comparing;
-  m_compare->setChecked(comparing);
+  m_compare->setChecked(compares());
   arrangeTray();
   updateSend();
 }
@@ -223,38 +224,39 @@ QString Composer::refusal() const {
                     : tr("%Ln files cannot be used. Remove them, then send.", nullptr, count);
 }
 
-// Counts down, and stays until nothing is refused any more.
-void Composer::tellRefusal() {
-  const bool any = m_tray->refusedCount() > 0;
-  showNotice(any ? refusal() : QString());
-  if (any) m_noticeTimer.stop();
-  m_refusalTold = any;
+// What was told of an obstacle follows it: refused files are counted down, and what is over is told no more.
+void Composer::keepTold() {
+  if (m_told.isEmpty()) return;
+  const QString now = obstacle();
+  if (now == m_told) return;
+  showNotice(now);
+  m_noticeTimer.stop();
+  m_told = now;
+}
+
+QString Composer::obstacle() const {
+  if (m_busy) return tr("An answer is being written. Stop it first, or wait.");
+  if (!m_blocked.isEmpty() && (!m_queues || compares())) return m_blocked;
+  if (m_tray->opening()) return tr("A file is still being opened.");
+  if (m_tray->refusedCount() > 0) return refusal();
+  if (m_tray->tooLong()) return tooLong();
+  if (m_prompt->toPlainText().toUtf8().size() > app::kMaxMessageBytes) return tr("This text is too long for one question.");
+  return {};
 }
 
 bool Composer::readyToSend() {
-  QString reason;
-  if (m_busy) {
-    reason = tr("An answer is being written. Stop it first, or wait.");
-  } else if (!m_blocked.isEmpty() && !m_queues) {
-    reason = m_blocked;
-  } else if (m_tray->opening()) {
-    reason = tr("A file is still being opened.");
-  } else if (m_tray->refusedCount() > 0) {
-    m_tray->showFirstRefused();
-    tellRefusal();
-    return false;
-  } else if (m_tray->tooLong()) {
-    reason = tooLong();
-  } else if (m_prompt->toPlainText().toUtf8().size() > app::kMaxMessageBytes) {
-    reason = tr("This text is too long for one question.");
-  }
-  if (!reason.isEmpty()) showNotice(reason);
-  return reason.isEmpty();
+  const QString reason = obstacle();
+  if (reason.isEmpty()) return true;
+  if (reason == refusal()) m_tray->showFirstRefused();
+  showNotice(reason);
+  m_noticeTimer.stop();
+  m_told = reason;
+  return false;
 }
 
 void Composer::submit() {
   const QString text = m_prompt->toPlainText();
-  if (text.trimmed().isEmpty() || !readyToSend()) return;
+  if ((text.trimmed().isEmpty() && m_comparing != Comparing::kLastQuestion) || !readyToSend()) return;
   m_queues ? Q_EMIT queueRequested() : Q_EMIT sendRequested(text, m_tray->attachments());
 }
 
@@ -339,9 +341,9 @@ void Composer::browse() {
   QFileDialog* dialog = fileDialog(this, tr("Attach images, videos or documents"), m_browseFolder);
   dialog->setFileMode(QFileDialog::ExistingFiles);
   const QString seen = mediaNames();
-  dialog->setNameFilters({tr("Images, videos and documents (%1 %2)").arg(seen, QLatin1String(kTextNames)),
-                          tr("Images and videos (%1)").arg(seen), tr("Documents (%1)").arg(QLatin1String(kTextNames)),
-                          tr("All files (*)")});
+  // All first: a chosen file that the filter hides would be left out without a word, where its card says why it cannot be read.
+  dialog->setNameFilters({tr("All files (*)"), tr("Images, videos and documents (%1 %2)").arg(seen, QLatin1String(kTextNames)),
+                          tr("Images and videos (%1)").arg(seen), tr("Documents (%1)").arg(QLatin1String(kTextNames))});
   dialog->setLabelText(QFileDialog::Accept, tr("Attach"));
   connect(dialog, &QFileDialog::filesSelected, this, [this](const QStringList& files) {
     for (const QString& file : files) addFile(QFile::encodeName(file));
@@ -408,7 +410,7 @@ void Composer::resizeEvent(QResizeEvent* event) {
 // Where methods are chosen in a low window, they and the question come before the pictures.
 void Composer::arrangeTray() {
   const bool low = window()->height() < theme().px(600);
-  m_tray->setMaximumShare(m_comparing && low ? 0 : std::max(theme().px(72), window()->height() * 44 / 100));
+  m_tray->setMaximumShare(compares() && low ? 0 : std::max(theme().px(72), window()->height() * 44 / 100));
 }
 
 void Composer::paintEvent(QPaintEvent*) {

@@ -59,7 +59,9 @@ class Composer : public QFrame {
   void submit();
   // Nothing stands in the way of what is written; else the reason is told in the line above the text.
   bool readyToSend();
-  void setComparing(bool comparing);  // methods are being chosen: Send compares
+  // Methods are being chosen: Send compares them on what is written, or on the last question as long as nothing is.
+  enum class Comparing : int { kNo = 1, kQuestion = 2, kLastQuestion = 3 };
+  void setComparing(Comparing comparing);
 
  Q_SIGNALS:
   void sendRequested(const QString& text, const QList<winnow::app::Attachment>& attachments);
@@ -80,9 +82,11 @@ class Composer : public QFrame {
 
  private:
   void updateSend();
+  bool compares() const { return m_comparing != Comparing::kNo; }
   QString refusal() const;
-  void tellRefusal();
+  QString obstacle() const;  // why nothing can be sent; empty: it can
   QString tooLong() const;
+  void keepTold();
   void arrangeTray();
   void addFolder(const QByteArray& folder, const FolderContents& contents);
   void openMedium(const QByteArray& path, MediaKind kind, const std::vector<double>& times, int index);
@@ -105,9 +109,9 @@ class Composer : public QFrame {
   std::vector<PreviewToken> m_storing;
   QHash<PreviewToken, QByteArray> m_lookingInto;  // folders
   bool m_busy = false;
-  bool m_refusalTold = false;  // the notice says that files cannot be used
+  QString m_told;  // by the notice, as long as it holds: why nothing can be sent; empty: it says something else
   bool m_editing = false;
-  bool m_comparing = false;
+  Comparing m_comparing = Comparing::kNo;
   int m_defaultFrames = 64;
 };
 

@@ -48,7 +48,7 @@ void AnswerCheck::check(app::MessageId answer) {
     score.turn.guard = message->run.guard;
     score.turn.prompt.thinking = thinking_of(with_choice(Sampling(), message->run.sampling));
   } catch (const Exception& exception) {
-    Q_EMIT problem(exception.error());
+    Q_EMIT problem(exception.error(), message->id);
     return;
   }
   score.answer = message->text.toStdString();
@@ -76,7 +76,7 @@ void AnswerCheck::onEvent(const Event& event) {
     m_session.chat.tellChanged(m_answer);
   } else if (const auto* failed = std::get_if<Failed>(&event.body)) {
     end();
-    Q_EMIT problem(failed->error);
+    Q_EMIT problem(failed->error, m_answer);
   } else if (std::holds_alternative<Finished>(event.body)) {
     end();
   }

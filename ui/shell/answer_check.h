@@ -29,7 +29,7 @@ class AnswerCheck : public QObject {
 
  Q_SIGNALS:
   void stateChanged();
-  void problem(const winnow::Error& error);
+  void problem(const winnow::Error& error, winnow::app::MessageId answer);
 
  private:
   void onEvent(const Event& event);

@@ -73,7 +73,7 @@ ChatPage::ChatPage(const WindowServices& services, ChatSession& session, const Q
   m_drafts = new DraftController(services, m_session, *m_composer, *m_transcript, this);
   m_sight = new SightNotice(services, m_session, *m_composer, *parts.faults);  // hears of a chat after its draft is in the box
   m_chooser = new ComparisonChooser(m_session, *m_comparison, *m_comparisonSetup, *m_composer, this);
-  connectViews(parts);
+  connectViews();
   if (services.store.isOpen()) showPage();
   updateState();
 }
@@ -137,7 +137,7 @@ void ChatPage::build(const WindowServices& services, const QList<app::Sample>& s
   addInset(column, m_lines);
 }
 
-void ChatPage::connectViews(const Parts& parts) {
+void ChatPage::connectViews() {
   connect(&theme(), &Theme::changed, this, &ChatPage::arrangeViews);
   connect(m_stack, &QStackedWidget::currentChanged, this, &ChatPage::arrangeViews);
   // Of a page that is left the stack gives the keyboard to the next one.
@@ -156,9 +156,15 @@ void ChatPage::connectViews(const Parts& parts) {
   connect(&m_session.answers, &AnswerRun::stateChanged, this, &ChatPage::updateState);
   connect(&m_session.chat, &OpenChat::created, this, &ChatPage::updateState);
   connect(m_check, &AnswerCheck::stateChanged, this, &ChatPage::updateState);
-  connect(m_check, &AnswerCheck::problem, parts.faults, &FaultNotice::showErrorOfChat);
+  connect(m_check, &AnswerCheck::problem, this,
+          [this](const Error& error, app::MessageId answer) { tellProblem(error, [this, answer] { m_check->check(answer); }); });
   connect(m_comparison, &ComparisonController::stateChanged, this, &ChatPage::updateState);
-  connect(m_comparison, &ComparisonController::problem, parts.faults, &FaultNotice::showErrorOfChat);
+  connect(m_comparison, &ComparisonController::problem, this,
+          [this](const Error& error) { tellProblem(error, [this] { m_comparison->repeat(); }); });
+  connect(m_comparisonView, &ComparisonView::findFileRequested, this, [this] {
+    if (const std::optional<Error> missed = m_comparisonView->model()->failure())
+      m_transcriptController->find(*missed, [this] { m_comparison->repeat(); });
+  });
   connect(m_comparison, &ComparisonController::shown, this, [this] {
     m_stack->setCurrentWidget(m_comparisonView);
     arrangeViews();
@@ -167,7 +173,14 @@ void ChatPage::connectViews(const Parts& parts) {
     showChat();
     m_composer->setFocus();
     m_undo->showMessage(tr("The chat continues from the answer of %1.").arg(label), QString(), kChosenMs);
+    m_ofChosen = m_undo->text();
   });
+  const auto leaveChosen = [this] {
+    if (!m_ofChosen.isEmpty() && m_undo->text() == m_ofChosen) m_undo->dismiss();
+    m_ofChosen.clear();
+  };
+  connect(&m_session.answers, &AnswerRun::sent, m_undo, leaveChosen);
+  connect(&m_session.chat, &OpenChat::aboutToShow, m_undo, leaveChosen);
   connect(m_comparisonView, &ComparisonView::backRequested, this, &ChatPage::showChat);
   connect(m_transcript, &TranscriptView::stopRequested, this, &ChatPage::stopOrLeave);
   connect(m_transcriptController, &TranscriptController::refused, m_composer, &Composer::showNotice);
@@ -226,8 +239,8 @@ void ChatPage::updateState() {
                                             : reason,
                          queues ? Composer::WhileBlocked::kQueue : Composer::WhileBlocked::kRefuse);
   const QString ofServer = lackText(m_session.model, Ability::kCompress);
-  // Of what is watched its bar says what is left; of a server's cache nothing is known.
-  const bool told = writing || m_session.subject.watchesHere() || !ofServer.isEmpty();
+  // Of what is watched its bar says what is left; of a server's cache nothing is known; of what the model cannot see nothing is read again.
+  const bool told = writing || m_session.subject.watchesHere() || !ofServer.isEmpty() || !m_sight->blockedReason().isEmpty();
   const Guard chosen = m_session.chat.options().laterQuestions;
   if (told) {
     m_preparationLine->setIdleText(QString(), QString());
@@ -298,6 +311,14 @@ void ChatPage::arrange() {
   arrangeViews();
 }
 
+// What a file is missed for is done again when it is found.
+void ChatPage::tellProblem(const Error& error, const std::function<void()>& again) {
+  Notice notice = noticeOf(error);
+  if (canBeFound(error))
+    notice.actions.insert(notice.actions.begin(), {tr("Find it…"), [this, error, again] { m_transcriptController->find(error, again); }});
+  m_faults->presentOfChat(notice);
+}
+
 // ---- what is done ------------------------------------------------------------------------------------------------------------------
 
 void ChatPage::come() {
@@ -323,6 +344,12 @@ void ChatPage::writeQuestion() {
   come();
   if (m_composer->isHidden()) showChat();
   m_composer->prompt()->setFocus();
+}
+
+void ChatPage::type(const QKeyEvent& key) {
+  writeQuestion();
+  m_composer->prompt()->insertPlainText(key.text());
+  m_composer->prompt()->ensureCursorVisible();
 }
 
 void ChatPage::attachFiles() {

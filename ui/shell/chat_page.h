@@ -6,12 +6,14 @@
 
 #include <QList>
 #include <QWidget>
+#include <functional>
 #include <vector>
 
 #include "app/chat/conversation.h"
 #include "app/resources/bundled_files.h"
 #include "engine/recipes/method_info.h"
 
+class QKeyEvent;
 class QMimeData;
 class QStackedWidget;
 class QVBoxLayout;
@@ -74,7 +76,8 @@ class ChatPage : public QWidget {
   void startNew();
   void openChat(ConversationId id);
   void writeQuestion();
-  void attachFiles();  // which the user is asked for
+  void type(const QKeyEvent& key);  // into the box, from somewhere else
+  void attachFiles();               // which the user is asked for
   void attach(const QMimeData& mime);
   void markDrop(const QMimeData* dragged);  // null: nothing is dragged over the window
   void watchSource();                       // which the user is asked for
@@ -99,11 +102,12 @@ class ChatPage : public QWidget {
  private:
   void build(const WindowServices& services, const QList<app::Sample>& samples, const Parts& parts);
   void addInset(QVBoxLayout* column, QWidget* widget);  // in the middle, as wide as a line may be
-  void connectViews(const Parts& parts);
+  void connectViews();
   void updateState();
   void describeText();   // what the box says where nothing is looked at
   void describeLater();  // what a next question sees
   LaterQuestion laterQuestion() const;
+  void tellProblem(const Error& error, const std::function<void()>& again);
   void arrangeViews();
   void come();  // on screen
   void showChat();
@@ -118,6 +122,7 @@ class ChatPage : public QWidget {
   ComparisonView* m_comparisonView = nullptr;
   FindBar* m_find = nullptr;
   UndoNotice* m_undo = nullptr;
+  QString m_ofChosen;  // that it says of an answer which was chosen
   ComparisonSetup* m_comparisonSetup = nullptr;
   WatchBar* m_watchBar = nullptr;
   Composer* m_composer = nullptr;

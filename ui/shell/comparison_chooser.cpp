@@ -26,6 +26,7 @@ void ComparisonChooser::choose() {
   if (const QString lack = lackText(m_session.model, Ability::kCompare); !lack.isEmpty()) return m_composer.showNotice(lack);
   m_setup.setModel(m_session.model.traits());
   m_setup.open(m_session.chat.options().recipe);
+  m_composer.setFocus();  // what is typed next is the question, and Enter asks it
   Q_EMIT changed();
 }
 
@@ -36,10 +37,12 @@ void ComparisonChooser::leave() {
 }
 
 void ComparisonChooser::update(bool writing) {
-  const bool again = m_composer.draft().text.trimmed().isEmpty();
-  m_setup.setAsksAgain(again && m_comparison.canAskAgain());
+  const bool again = m_composer.draft().text.trimmed().isEmpty() && m_comparison.canAskAgain();
+  m_setup.setAsksAgain(again);
   m_setup.setBlocked(writing ? tr("An answer is being written. Wait, or stop it.") : m_session.answers.blockedReason());
-  m_composer.setComparing(choosing());
+  m_composer.setComparing(!choosing() ? Composer::Comparing::kNo
+                          : again     ? Composer::Comparing::kLastQuestion
+                                      : Composer::Comparing::kQuestion);
 }
 
 void ComparisonChooser::compareNow() {

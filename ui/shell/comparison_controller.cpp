@@ -86,6 +86,17 @@ void ComparisonController::compare(const QString& text, const QList<app::Attachm
   if (!thread.isEmpty()) begin({m_session.chat.id(), thread.last().id, 0}, thread);
 }
 
+void ComparisonController::repeat() {
+  if (!m_shown || m_shown->running() || !m_session.answers.canSend()) return;
+  const app::Comparison& before = m_shown->comparison();
+  const QList<app::StoredMessage> thread = m_session.chat.threadTo(before.question);
+  if (thread.isEmpty()) return;
+  m_recipes.clear();
+  for (const app::ComparedAnswer& column : before.columns) m_recipes.push_back(column.run.recipe);
+  m_order = before.order;
+  begin({m_session.chat.id(), before.question, 0}, thread);
+}
+
 void ComparisonController::begin(const app::TurnIds& ids, const QList<app::StoredMessage>& thread) {
   const app::ConversationOptions options = m_session.chat.optionsOf(ids.conversation);
   Compare request;

@@ -30,6 +30,7 @@ class ComparisonController : public QObject {
   // The question in the composer, or, without text, the last one on screen again.
   void compare(const QString& text, const QList<app::Attachment>& attachments, const std::vector<app::NamedRecipe>& recipes,
                ColumnOrder order);
+  void repeat();             // the one that is shown, under its methods
   bool canAskAgain() const;  // there is a question on screen
   // A question of the chat. After a comparison whose answers nobody chose from, one of them becomes the chat's first: that of the chat's
   // own method, which stays its method. Where that was not compared it is the reference's, and the question reads everything again.

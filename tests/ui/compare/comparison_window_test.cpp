@@ -1,6 +1,7 @@
 // Comparisons in the window, with keys and the mouse: choose, ask, watch, stop, use an answer, open again.
 #include <QClipboard>
 #include <QComboBox>
+#include <QFileDialog>
 #include <QLabel>
 #include <QPushButton>
 #include <QScrollBar>
@@ -10,6 +11,7 @@
 
 #include "tests/support/scripted_comparison.h"
 #include "tests/ui/support/window_fixture.h"
+#include "ui/chat_view/message_note.h"
 #include "ui/compare/column_view.h"
 #include "ui/compare/comparison_setup.h"
 #include "ui/compare/comparison_view.h"
@@ -413,12 +415,41 @@ TEST_F(ComparisonWindowTest, AFailureIsASentenceAndWhatWasAnsweredStays) {
   EXPECT_EQ(answerText(0), QString::fromStdString(m_answers[0]));
 }
 
+TEST_F(ComparisonWindowTest, AFileThatWasMovedIsFoundFromTheComparison) {
+  composer()->addFile("/clips/a.mp4");
+  ASSERT_TRUE(waitUntil([this] { return !composer()->tray()->opening(); }));
+  m_script = [this](const Request& request) {
+    const auto* compared = std::get_if<Compare>(&request.body);
+    if (compared == nullptr) return default_script(request);
+    const auto& medium = std::get<MediaItem>(compared->messages.front().items.front());
+    return medium.media.path == "/clips/a.mp4" ? failure_script(ErrorCode::kFileNotFound, "/clips/a.mp4", "does not exist")
+                                               : comparison(request);
+  };
+  compare(QStringLiteral("What color is the star?"));
+  ASSERT_TRUE(ended());
+  EXPECT_TRUE(view()->failureText().contains(QStringLiteral("cannot be found"))) << view()->failureText().toStdString();
+  for (int i = 0; i < 3; ++i) {
+    EXPECT_TRUE(header(i).contains(QStringLiteral("Not run")));
+    EXPECT_EQ(ui::noteOf(column(i)->transcript()->messageAt(0)), QString()) << "no model has ended without a word";
+  }
+  ASSERT_TRUE(view()->findButton()->isVisible());
+  view()->findButton()->click();
+  auto* dialog = m_window->findChild<QFileDialog*>();
+  ASSERT_NE(dialog, nullptr);
+  Q_EMIT dialog->fileSelected(QStringLiteral("/archive/a.mp4"));
+  dialog->close();
+  ASSERT_TRUE(waitUntil([this] { return !model().failure() && !model().running() && !session().answers.busy(); }));
+  EXPECT_EQ(answerText(1), QString::fromStdString(m_answers[1]));
+  EXPECT_TRUE(view()->findButton()->isHidden());
+  EXPECT_EQ(std::get<MediaItem>(lastCompare()->messages.front().items.front()).media.path, "/archive/a.mp4");
+}
+
 TEST_F(ComparisonWindowTest, MethodsAreChosenInThePanelAndRemembered) {
   composer()->prompt()->setPlainText(QStringLiteral("What color is the star?"));
   QTest::mouseClick(composer()->compareButton(), Qt::LeftButton);
   ASSERT_FALSE(setup()->isHidden());
   EXPECT_TRUE(composer()->prompt()->isVisible()) << "the panel hides the question";
-  EXPECT_TRUE(setup()->compareButton()->hasFocus()) << "Enter asks";
+  EXPECT_TRUE(composer()->prompt()->hasFocus()) << "Enter asks";
   QTest::mouseClick(setup()->addButton(), Qt::LeftButton);
   ASSERT_EQ(setup()->count(), 4);
   EXPECT_TRUE(setup()->addButton()->isHidden()) << "four is the most";
@@ -461,11 +492,27 @@ TEST_F(ComparisonWindowTest, MethodsAreChosenInThePanelAndRemembered) {
   EXPECT_TRUE(setup()->isHidden());
 }
 
+// The first space pressed Compare, and the last question was compared.
+TEST_F(ComparisonWindowTest, WhatIsTypedAfterTheChoiceOfMethodsIsTheQuestion) {
+  ask(QStringLiteral("What color is the star?"));
+  composer()->prompt()->setFocus();
+  key(Qt::Key_K, Qt::ControlModifier);
+  QTest::keyClicks(QApplication::focusWidget(), QStringLiteral("What is the first shape?"));
+  EXPECT_EQ(composer()->prompt()->toPlainText(), QStringLiteral("What is the first shape?"));
+  EXPECT_EQ(lastCompare(), nullptr);
+  key(Qt::Key_Return);
+  ASSERT_TRUE(waitUntil([this] { return m_window->page().showsComparison() && view()->model() != nullptr; }));
+  ASSERT_TRUE(ended());
+  EXPECT_EQ(std::get<TextItem>(lastCompare()->messages.back().items.back()).text, "What is the first shape?");
+  EXPECT_EQ(composer()->notice(), QString());
+}
+
 TEST_F(ComparisonWindowTest, WithoutANewQuestionTheLastOneIsAskedAgain) {
   ask(QStringLiteral("What color is the star?"));
   composer()->prompt()->setFocus();
   key(Qt::Key_K, Qt::ControlModifier);
-  QTest::mouseClick(setup()->compareButton(), Qt::LeftButton);
+  EXPECT_TRUE(composer()->sendButton()->isEnabled());
+  key(Qt::Key_Return);
   ASSERT_TRUE(waitUntil([this] { return m_window->page().showsComparison(); }));
   ASSERT_TRUE(ended());
   EXPECT_EQ(lastCompare()->messages.size(), 1u);

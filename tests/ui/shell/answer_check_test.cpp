@@ -1,5 +1,7 @@
 // "What changed?" in the window: an answer is checked, its words are marked, and all of it is back after a restart.
 #include <QAccessible>
+#include <QFileDialog>
+#include <QPushButton>
 #include <QToolButton>
 #include <QToolTip>
 
@@ -16,6 +18,8 @@ class AnswerCheckTest : public WindowTest {
   void SetUp() override {
     m_script = [this](const Request& request) {
       if (std::holds_alternative<Score>(request.body)) {
+        if (!m_gone.empty() && pathOf(std::get<Score>(request.body)) == m_gone)
+          return failure_script(ErrorCode::kFileNotFound, m_gone, "does not exist");
         if (m_failure) return failure_script(ErrorCode::kOutOfMemory, "", "no memory");
         Script script = score_script(request, m_fullAnswer);
         if (m_stalls) script.insert(script.begin() + 3, Step{{}, Stall{}});
@@ -37,11 +41,16 @@ class AnswerCheckTest : public WindowTest {
     QTest::mouseClick(transcript()->viewport(), Qt::LeftButton, {}, transcript()->actionRect(last().id, ui::Action::kCheck).center());
     ASSERT_TRUE(waitUntil([this] { return lastScore() != nullptr; }));
   }
+  static std::string pathOf(const Score& score) {
+    const auto* medium = std::get_if<MediaItem>(&score.turn.messages.front().items.front());
+    return medium != nullptr ? medium->media.path : std::string();
+  }
   QString word(const ui::TextMark& mark) { return last().text.mid(mark.from, mark.length); }
 
   std::string m_fullAnswer = "The star is **red** and large.";
   bool m_stalls = false;  // half way, until it is interrupted
   bool m_failure = false;
+  std::string m_gone;  // a file that is looked for in vain
   std::vector<Request> m_requests;
 };
 
@@ -96,6 +105,23 @@ TEST_F(AnswerCheckTest, NotesAreReachedByPointerKeyAndScreenReader) {
   const QString read = list->child(1)->text(QAccessible::Name);
   EXPECT_TRUE(read.contains(last().checked));
   EXPECT_TRUE(read.contains(last().marks[1].note));
+}
+
+TEST_F(AnswerCheckTest, AFileThatWasMovedIsFoundFromTheNotice) {
+  composer()->addFile("/clips/a.mp4");
+  ASSERT_TRUE(attached());
+  ask(QStringLiteral("What color is the star?"));
+  m_gone = "/clips/a.mp4";
+  check();
+  auto* notice = inWindow<ui::FaultNotice>();
+  ASSERT_TRUE(waitUntil([&] { return notice->button(QStringLiteral("Find it…")) != nullptr; })) << notice->text().toStdString();
+  notice->button(QStringLiteral("Find it…"))->click();
+  auto* dialog = m_window->findChild<QFileDialog*>();
+  ASSERT_NE(dialog, nullptr);
+  Q_EMIT dialog->fileSelected(QStringLiteral("/archive/a.mp4"));
+  dialog->close();
+  ASSERT_TRUE(waitUntil([this] { return !last().checked.isEmpty() && !session().answers.busy(); }));
+  EXPECT_EQ(pathOf(*lastScore()), "/archive/a.mp4");
 }
 
 TEST_F(AnswerCheckTest, EscapeStopsItAndNothingHasChanged) {
