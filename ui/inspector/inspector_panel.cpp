@@ -152,16 +152,22 @@ QWidget* InspectorPanel::buildNow() {
   layout->addWidget(m_progress);
   addGap(layout, 10);
 
-  const auto own = [this, layout](QWidget* widget) {
+  m_notYet = caption(tr("Figures follow when the prompt is read."));
+  layout->addWidget(m_notYet);
+  const auto add = [this, layout](QWidget* widget) {
     layout->addWidget(widget);
+    m_ofReport << widget;
+  };
+  const auto own = [this, add](QWidget* widget) {
+    add(widget);
     m_ofOwnCache << widget;
   };
-  layout->addWidget(section(tr("Cache")));
+  add(section(tr("Cache")));
   m_bytes = new QLabel;
   setTextRole(m_bytes, TextRole::kDisplay);
   m_bytesDetail = caption(QString());
-  layout->addWidget(m_bytes);
-  layout->addWidget(m_bytesDetail);
+  add(m_bytes);
+  add(m_bytesDetail);
   m_memory = new MemoryBar;
   own(m_memory);
   m_memoryDetail = caption(QString());
@@ -183,9 +189,10 @@ QWidget* InspectorPanel::buildNow() {
   addGap(layout, 4);
   layout->addWidget(map, 0, Qt::AlignLeft);
   m_ofOwnCache << map;
+  m_ofReport << map;
   addGap(layout, 10);
 
-  layout->addWidget(section(tr("Speed")));
+  add(section(tr("Speed")));
   auto* speed = new QHBoxLayout;
   setSpacing(speed, 12);
   m_speed = new QLabel;
@@ -193,9 +200,10 @@ QWidget* InspectorPanel::buildNow() {
   m_sparkline = new Sparkline;
   speed->addWidget(m_speed);
   speed->addWidget(m_sparkline, 1);
+  m_ofReport << m_speed << m_sparkline;
   layout->addLayout(speed);
   m_firstToken = caption(QString());
-  layout->addWidget(m_firstToken);
+  add(m_firstToken);
   m_firstParts = caption(QString());
   layout->addWidget(m_firstParts);
   addGap(layout, 10);
@@ -281,7 +289,9 @@ void InspectorPanel::refresh() {
   m_progress->setRange(0, known ? 1000 : 0);
   if (known) m_progress->setValue(static_cast<int>(1000.0 * (waits ? f.waitShare : phaseShare(f.phaseDone, f.phaseTotal))));
 
-  for (QWidget* widget : m_ofOwnCache) widget->setVisible(!f.byServer);
+  const bool told = f.hasReport || f.byServer;  // else it is still read
+  for (QWidget* widget : m_ofReport) widget->setVisible(told && !(f.byServer && m_ofOwnCache.contains(widget)));
+  m_notYet->setVisible(!told);
   m_bytes->setText(f.byServer && f.promptTokens > 0 ? formatShare(static_cast<double>(f.cachedTokens) / static_cast<double>(f.promptTokens))
                    : f.hasReport                    ? formatBytes(f.held.prompt)
                                                     : dash);
@@ -289,7 +299,7 @@ void InspectorPanel::refresh() {
                          : f.hasReport ? tr("of %1 without compression · %2 of %3")
                                              .arg(formatBytes(f.kv.full), formatShare(f.keptShare),
                                                   f.visualTokens == 0 ? tr("the text") : attachedNoun(f.attached))
-                                       : tr("shown after compression"));
+                                       : QString());
   m_memory->setBytes(f.held.prompt, f.kv.full);
   QStringList memory;
   if (f.held.answer > 0) memory << tr("Answer: %1 more").arg(formatBytes(f.held.answer));
@@ -304,7 +314,7 @@ void InspectorPanel::refresh() {
   m_notes->setText(notesText(f.notes, f.shortTextTokens));
   m_notes->setVisible(!f.notes.empty());
   m_keptVisual->setLabel(attachedLabel(f.attached));
-  m_keptVisual->setVisible(!f.byServer && (f.visualTokens > 0 || f.attached != AttachedKind::kNothing));
+  m_keptVisual->setVisible(f.hasReport && !f.byServer && (f.visualTokens > 0 || f.attached != AttachedKind::kNothing));
   m_layers->setAttachedLabel(attachedLabel(f.attached));
   m_model->setAttached(f.attached);
   m_timeline->chart()->setAttached(f.attached);

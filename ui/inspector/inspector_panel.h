@@ -87,7 +87,9 @@ class InspectorPanel : public QWidget {
   QLabel* m_firstParts = nullptr;  // of the time to the first word
   Sparkline* m_sparkline = nullptr;
   LayerBars* m_layers = nullptr;
-  QList<QWidget*> m_ofOwnCache;  // hidden while a server answers
+  QLabel* m_notYet = nullptr;
+  QList<QWidget*> m_ofReport;    // hidden until there are figures
+  QList<QWidget*> m_ofOwnCache;  // of them: hidden while a server answers
   QLabel* m_why = nullptr;
   TimelineTableModel* m_timelineModel = nullptr;
   TimelinePage* m_timeline = nullptr;

@@ -24,6 +24,25 @@ QString ConversationListModel::shownTitle(const app::Conversation& conversation)
   return shown.isEmpty() ? tr("New chat") : shown;
 }
 
+// 1: the only one of this name, or the first.
+int ConversationListModel::numberOfName(const app::Conversation& conversation) const {
+  const QString title = shownTitle(conversation);
+  int number = 1;
+  for (const app::Conversation& other : m_all) number += other.id < conversation.id && shownTitle(other) == title ? 1 : 0;
+  return number;
+}
+
+QString ConversationListModel::toldTitle(const app::Conversation& conversation) const {
+  const int number = numberOfName(conversation);
+  return number == 1 ? shownTitle(conversation) : tr("%1 (%2)").arg(shownTitle(conversation)).arg(number);
+}
+
+QString ConversationListModel::whenText(const app::Conversation& conversation) const {
+  const QString when = formatWhen(QDateTime::fromMSecsSinceEpoch(conversation.updatedMs), QDateTime::currentDateTime());
+  const int number = numberOfName(conversation);
+  return number == 1 ? when : tr("%1 · no. %2 of this name").arg(when).arg(number);
+}
+
 void ConversationListModel::setConversations(const QList<app::Conversation>& conversations) {
   m_all.clear();
   for (const app::Conversation& conversation : conversations) m_all.insert(conversation.id, conversation);
@@ -35,13 +54,20 @@ void ConversationListModel::setConversations(const QList<app::Conversation>& con
 }
 
 void ConversationListModel::put(const app::Conversation& conversation) {
+  const bool renamed = !m_all.contains(conversation.id) || shownTitle(m_all[conversation.id]) != shownTitle(conversation);
   m_all.insert(conversation.id, conversation);
   if (!m_found || m_found->contains(conversation.id)) putRow(conversation);
+  if (renamed) tellNames();
+}
+
+void ConversationListModel::tellNames() {
+  if (!m_conversations.isEmpty()) Q_EMIT dataChanged(index(0), index(rowCount() - 1), {kSubtitleRole, Qt::AccessibleTextRole});
 }
 
 void ConversationListModel::remove(ConversationId id) {
   m_all.remove(id);
   removeRow(id);
+  tellNames();
 }
 
 void ConversationListModel::showOnly(std::optional<Found> found) {
@@ -132,10 +158,10 @@ QVariant ConversationListModel::data(const QModelIndex& index, int role) const {
     case kPinnedRole:
       return conversation.pinned;
     case Qt::AccessibleTextRole:
-      return conversation.pinned ? tr("%1, pinned").arg(shownTitle(conversation)) : shownTitle(conversation);
+      return conversation.pinned ? tr("%1, pinned").arg(toldTitle(conversation)) : toldTitle(conversation);
     case kSubtitleRole:
       if (const QString found = m_found ? m_found->value(conversation.id) : QString(); !found.isEmpty()) return found;
-      return formatWhen(QDateTime::fromMSecsSinceEpoch(conversation.updatedMs), QDateTime::currentDateTime());
+      return whenText(conversation);
     default:
       return {};
   }

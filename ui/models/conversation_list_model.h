@@ -31,6 +31,8 @@ class ConversationListModel : public QAbstractListModel {
   const app::Conversation* find(ConversationId id) const;  // among all
   // What stands for the conversation: its title, else the first words, else "New chat".
   static QString shownTitle(const app::Conversation& conversation);
+  // With its number where others are called alike and were there before: "Shapes (2)".
+  QString toldTitle(const app::Conversation& conversation) const;
 
   int rowCount(const QModelIndex& parent = {}) const override;
   QVariant data(const QModelIndex& index, int role) const override;
@@ -44,6 +46,9 @@ class ConversationListModel : public QAbstractListModel {
   QList<app::Conversation> wantedRows() const;  // in their order
   void putRow(const app::Conversation& conversation);
   void removeRow(ConversationId id);
+  int numberOfName(const app::Conversation& conversation) const;
+  QString whenText(const app::Conversation& conversation) const;
+  void tellNames();  // one came or went: those that are called alike are told apart anew
 
   QHash<ConversationId, app::Conversation> m_all;
   std::optional<Found> m_found;

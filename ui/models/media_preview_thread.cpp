@@ -68,7 +68,9 @@ FolderContents contentsOf(const QByteArray& folder) {
   if (!dir.isReadable()) throw Exception(ErrorCode::kFileUnreadable, folder.toStdString(), "the folder cannot be read");
   FolderContents contents;
   QStringList names = dir.entryList(QDir::Files);
-  QCollator collator;
+  // The C locale compares bytes, whatever else is asked for: 1, 10, 2.
+  const QLocale here;
+  QCollator collator(here.language() == QLocale::C ? QLocale(QLocale::English) : here);
   collator.setNumericMode(true);
   std::sort(names.begin(), names.end(), collator);
   for (const QString& name : names) {

@@ -5,6 +5,7 @@
 #include <QDialogButtonBox>
 #include <QFormLayout>
 #include <QLabel>
+#include <QMessageBox>
 #include <QPlainTextEdit>
 #include <QPushButton>
 #include <QScrollArea>
@@ -116,7 +117,7 @@ SettingsDialog::SettingsDialog(app::Settings& settings, QWidget* parent) : QDial
     load->setChecked(settings.atStart().loadModel);
     serve->setChecked(settings.atStart().serve);
   };
-  connect(reset, &QPushButton::clicked, this, [&settings, show] {
+  const auto resetAll = [&settings, show] {
     for (const char* key :
          {app::setting_keys::kTheme, app::setting_keys::kZoom, app::setting_keys::kSendKey, app::setting_keys::kMaxNewTokens,
           app::setting_keys::kSampling, app::setting_keys::kSystemPrompt, app::setting_keys::kFrameCount, app::setting_keys::kPrepareMode,
@@ -124,6 +125,17 @@ SettingsDialog::SettingsDialog(app::Settings& settings, QWidget* parent) : QDial
       settings.reset(QLatin1String(key));
     }
     show();
+  };
+  connect(reset, &QPushButton::clicked, this, [this, resetAll] {
+    auto* box = new QMessageBox(QMessageBox::Question, tr("Reset all settings?"),
+                                tr("Every setting on this page gets its first value again."), QMessageBox::Cancel, this);
+    box->setAttribute(Qt::WA_DeleteOnClose);
+    const QPushButton* yes = box->addButton(tr("Reset all"), QMessageBox::AcceptRole);
+    box->setDefaultButton(QMessageBox::Cancel);
+    connect(box, &QMessageBox::buttonClicked, this, [yes, resetAll](const QAbstractButton* clicked) {
+      if (clicked == yes) resetAll();
+    });
+    box->open();
   });
   connect(mode, &QComboBox::activated, this,
           [&settings, mode] { settings.setTheme(static_cast<app::Theme>(mode->currentData().toInt())); });

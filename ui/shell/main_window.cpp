@@ -1,5 +1,6 @@
 #include "ui/shell/main_window.h"
 
+#include <QAbstractItemView>
 #include <QApplication>
 #include <QCloseEvent>
 #include <QDockWidget>
@@ -52,6 +53,12 @@ QToolButton* panelButton(Glyph glyph, const QString& name, const QString& key) {
   button->setToolTip(QStringLiteral("%1 (%2)").arg(name, key));
   button->setAccessibleName(name);
   return button;
+}
+
+// A letter, a digit or a sign, and no command. A space presses buttons and turns pages.
+bool isTyped(const QKeyEvent& key) {
+  const bool plain = (key.modifiers() & ~(Qt::ShiftModifier | Qt::KeypadModifier)) == Qt::NoModifier;
+  return plain && !key.text().isEmpty() && key.text().front().isPrint() && !key.text().front().isSpace();
 }
 
 }  // namespace
@@ -193,6 +200,9 @@ void MainWindow::buildRegions() {
   m_regions.add(m_sidebar->list());
   m_page->addRegions(m_regions);
   m_regions.add(m_inspector, [this] { return m_inspector->tabs(); });  // the panel takes no focus itself
+  for (QWidget* beside : {static_cast<QWidget*>(m_sidebar), static_cast<QWidget*>(m_inspector)}) {
+    for (QAbstractItemView* list : beside->findChildren<QAbstractItemView*>()) list->installEventFilter(this);
+  }
 }
 
 void MainWindow::connectSession() {
@@ -343,7 +353,18 @@ void MainWindow::bringPage() {
   updatePanels();
 }
 
-void MainWindow::keyPressEvent(QKeyEvent* event) { event->key() == Qt::Key_Escape ? bringPage() : QMainWindow::keyPressEvent(event); }
+// What is typed where nothing takes it is meant for the box: a click into the chats or the panel has just taken the keyboard.
+void MainWindow::keyPressEvent(QKeyEvent* event) {
+  if (event->key() == Qt::Key_Escape) return bringPage();
+  isTyped(*event) ? m_page->type(*event) : QMainWindow::keyPressEvent(event);
+}
+
+// Lists would look for a row that begins with it.
+bool MainWindow::eventFilter(QObject* watched, QEvent* event) {
+  if (event->type() != QEvent::KeyPress || !isTyped(*static_cast<QKeyEvent*>(event))) return QMainWindow::eventFilter(watched, event);
+  m_page->type(*static_cast<QKeyEvent*>(event));
+  return true;
+}
 
 // In a narrow window the panel becomes a drawer at the bottom, or steps aside when there is no height either; the sidebar steps aside.
 // Only crossing a threshold moves anything, so that what the user opens by hand stays open.

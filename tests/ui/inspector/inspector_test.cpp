@@ -110,6 +110,28 @@ TEST(InspectorPanel, RefreshesAtMostTenTimesASecondAndNeverWhileHidden) {
   EXPECT_EQ(panel.refreshCount(), hidden);
 }
 
+// Five headings over dashes.
+TEST(InspectorPanel, HeadsNothingThatIsNotThereYet) {
+  CacheMonitor monitor;
+  monitor.showRunning();
+  InspectorPanel panel(monitor);
+  panel.show();
+  const auto seen = [&](const char* heading) {
+    return std::ranges::any_of(panel.findChildren<QLabel*>(),
+                               [&](const QLabel* label) { return label->text() == QString::fromLatin1(heading) && label->isVisible(); });
+  };
+  monitor.begin(recipe("snapkv", 0.5));
+  monitor.take(Progress{Phase::kPrefill, 1, 4});
+  ASSERT_TRUE(QTest::qWaitFor([&] { return seen("Figures follow when the prompt is read."); }, 5000));
+  const char* const headings[] = {"Cache", "Kept, mean over layers", "Speed", "Layers"};
+  for (const char* heading : headings) EXPECT_FALSE(seen(heading)) << heading;
+  EXPECT_FALSE(seen("–"));
+  monitor.take(report());
+  ASSERT_TRUE(QTest::qWaitFor([&] { return seen("Cache"); }, 5000));
+  for (const char* heading : headings) EXPECT_TRUE(seen(heading)) << heading;
+  EXPECT_FALSE(seen("Figures follow when the prompt is read."));
+}
+
 TEST(InspectorPanel, TellsTheBytesOfStatesWhereThereAreSome) {
   CacheMonitor monitor;
   monitor.showRunning();

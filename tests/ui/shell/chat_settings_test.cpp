@@ -2,6 +2,7 @@
 #include <QDialogButtonBox>
 #include <QDoubleSpinBox>
 #include <QLineEdit>
+#include <QMessageBox>
 #include <QPlainTextEdit>
 #include <QPushButton>
 #include <QSpinBox>
@@ -183,6 +184,17 @@ TEST_F(ChatSettingsTest, TheSettingsHoldTheDefaultsAndResetThem) {
   EXPECT_EQ(chosen.sampling.seed, 8U);
   EXPECT_EQ(chosen.systemPrompt, QStringLiteral("Be brief."));
   for (QPushButton* each : dialog->findChildren<QPushButton*>()) {
+    if (each->text() == QStringLiteral("Reset all")) each->click();
+  }
+  EXPECT_EQ(m_settings->chatDefaults(), chosen) << "it asks first";
+  auto* question = dialog->findChild<QMessageBox*>();
+  ASSERT_NE(question, nullptr);
+  question->button(QMessageBox::Cancel)->click();
+  EXPECT_EQ(m_settings->chatDefaults(), chosen);
+  for (QPushButton* each : dialog->findChildren<QPushButton*>()) {
+    if (each->text() == QStringLiteral("Reset all") && each->window() == dialog) each->click();
+  }
+  for (QAbstractButton* each : dialog->findChildren<QMessageBox*>().last()->buttons()) {
     if (each->text() == QStringLiteral("Reset all")) each->click();
   }
   EXPECT_EQ(m_settings->chatDefaults(), app::Settings().chatDefaults());

@@ -3,6 +3,7 @@
 #include <QListView>
 #include <QTabBar>
 #include <QTabWidget>
+#include <QTableView>
 #include <QToolButton>
 
 #include "tests/ui/support/window_fixture.h"
@@ -140,10 +141,27 @@ TEST_F(FocusHome, AfterAComparisonLeftByEscapeAndByItsButton) {
   expectTypedIntoTheBox("comparison, an answer used");
 }
 
+// A click took the keyboard, and what was typed then was lost.
+TEST_F(FocusHome, WhatIsTypedBesideTheBoxGoesIntoIt) {
+  ask(QStringLiteral("first"));
+  QWidget* places[] = {m_window->sidebar()->list(), transcript(), m_window->inspector()->tabs()->tabBar(), m_window->inspector()->table()};
+  m_window->inspector()->tabs()->setCurrentIndex(2);
+  for (QWidget* place : places) {
+    composer()->prompt()->clear();
+    place->setFocus(Qt::MouseFocusReason);
+    ASSERT_EQ(QApplication::focusWidget(), place);
+    for (const QChar letter : QStringLiteral("Who is it?")) QTest::keyClick(QApplication::focusWidget(), letter.toLatin1());
+    EXPECT_EQ(composer()->prompt()->toPlainText(), QStringLiteral("Who is it?")) << place->metaObject()->className();
+  }
+  m_window->sidebar()->renameSelected();
+  QTest::keyClicks(QApplication::focusWidget(), QStringLiteral("new"));
+  EXPECT_EQ(composer()->prompt()->toPlainText(), QStringLiteral("Who is it?")) << "a name is typed where it stands";
+}
+
 TEST_F(FocusHome, AfterTheChoiceOfMethods) {
   composer()->prompt()->setFocus();
   key(Qt::Key_K, Qt::ControlModifier);
-  EXPECT_TRUE(inWindow<ui::ComparisonSetup>()->compareButton()->hasFocus()) << "Enter asks";
+  EXPECT_TRUE(composer()->prompt()->hasFocus()) << "Enter asks";
   key(Qt::Key_Escape);
   ASSERT_TRUE(inWindow<ui::ComparisonSetup>()->isHidden());
   expectTypedIntoTheBox("choice of methods");

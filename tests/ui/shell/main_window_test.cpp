@@ -297,6 +297,19 @@ TEST_F(MainWindowTest, TheOpenChatIsInViewInTheList) {
   EXPECT_TRUE(waitUntil([&] { return session().chat.id() == oldest && inView(); })) << "after a restart";
 }
 
+TEST_F(MainWindowTest, ChatsOfOneNameAreToldApart) {
+  for (int i = 0; i < 3; ++i) m_store->createConversation(QStringLiteral("Shapes"), {});
+  ui::ConversationListModel& list = session().list.model();
+  ASSERT_TRUE(waitUntil([&] { return list.rowCount() == 3; }));
+  QStringList told;
+  for (int row = 2; row >= 0; --row) told << list.data(list.index(row), Qt::AccessibleTextRole).toString();  // the newest stands first
+  EXPECT_EQ(told, (QStringList{QStringLiteral("Shapes"), QStringLiteral("Shapes (2)"), QStringLiteral("Shapes (3)")}));
+  EXPECT_TRUE(list.data(list.index(0), ui::ConversationListModel::kSubtitleRole).toString().endsWith(QStringLiteral("no. 3 of this name")));
+  session().list.remove(list.idAt(2));
+  ASSERT_TRUE(waitUntil([&] { return list.rowCount() == 2; }));
+  EXPECT_EQ(list.data(list.index(0), Qt::AccessibleTextRole).toString(), QStringLiteral("Shapes (2)"));
+}
+
 // A key that can do nothing now says why.
 TEST_F(MainWindowTest, RewordingWhileTheEngineIsBusySaysWhyNot) {
   ask(QStringLiteral("first"));
