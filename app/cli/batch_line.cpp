@@ -75,8 +75,10 @@ TurnOptions line_options(const JsonObject& line, const TurnOptions& defaults) {
   if (line.has("budget")) recipe.budget_tokens = static_cast<int>(line.integer("budget", 1, kMostSlots));
   options.sampling.seed = recipe.seed = line.natural("seed", recipe.seed);
   options.seed_given = options.seed_given || line.has("seed");
-  options.sampling.max_new_tokens = static_cast<int>(line.integer("max_tokens", 1, kMostTokens, options.sampling.max_new_tokens));
-  options.answer_length_given = options.answer_length_given || line.has("max_tokens");
+  if (line.has("max_tokens")) {
+    options.sampling.limit(static_cast<int>(line.integer("max_tokens", 1, kMostTokens, options.sampling.max_new_tokens)));
+    options.answer_length_given = true;
+  }
   if (line.has("think")) {
     const Json& value = line.value("think");
     const std::string word = value.is_number_integer() ? value.dump() : line.string("think", kMaxText);

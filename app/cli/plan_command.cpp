@@ -63,7 +63,7 @@ std::string window_text(const Planned& planned, std::int64_t window) {
   return "\nsome layers see only the last " + std::to_string(window) + " tokens; their share is taken from those";
 }
 
-nlohmann::ordered_json plan_json(const Planned& planned, const std::vector<MediaSampled>& media) {
+nlohmann::ordered_json plan_json(const Turn& turn, const Planned& planned, const std::vector<MediaSampled>& media) {
   const auto measured = [](double ms) { return ms > 0.0 ? nlohmann::ordered_json(ms) : nlohmann::ordered_json(); };
   nlohmann::ordered_json twice;
   if (planned.twice) {
@@ -76,7 +76,7 @@ nlohmann::ordered_json plan_json(const Planned& planned, const std::vector<Media
             {"visual", planned.tokens.visual - document_tokens(planned, media)},
             {"documents", document_tokens(planned, media)},
             {"text", planned.tokens.text},
-            {"answer_at_most", planned.tokens.generated},
+            {"answer_at_most", turn.sampling.max_new_tokens},
             {"context", planned.context_tokens}}},
           {"kv_bytes", {{"full", planned.kv_bytes_full}, {"after_event", planned.kv_bytes_after_event}}},
           {"peak_bytes", planned.peak_bytes},
@@ -97,10 +97,12 @@ ExitStatus run_plan(CommandOptions options) {
   take_question(options);
   Session session;
   const ModelInfo model = session.load(load_request(options.model));
+  suit_model(options.turn, model);
   ConsoleSink sink(AnswerOutput::kSilent);
-  session.run(Plan{turn_of(options.turn, first_thread(options.turn, options.question))}, sink);
+  const Turn turn = turn_of(options.turn, first_thread(options.turn, options.question));
+  session.run(Plan{turn}, sink);
   if (!sink.planned) return ExitStatus::kInterrupted;
-  const std::string text = options.format == OutputFormat::kJson ? json_line(plan_json(*sink.planned, sink.media), 2)
+  const std::string text = options.format == OutputFormat::kJson ? json_line(plan_json(turn, *sink.planned, sink.media), 2)
                                                                  : plan_text(*sink.planned, sink.media) + detail_lines(sink.media, model) +
                                                                        window_text(*sink.planned, model.traits.window);
   print_out("%s\n", text.c_str());

@@ -268,9 +268,10 @@ void add_sampling_options(CLI::App& command, TurnOptions& options) {
     options.sampling.max_new_tokens = tokens;
     options.answer_length_given = true;
   };
-  command.add_option_function<int>("--max-tokens", set_longest, "longest answer in tokens, thinking included")
-      ->check(whole_number(1, kMostTokens))
-      ->default_str(std::to_string(sampling.max_new_tokens));
+  command
+      .add_option_function<int>("--max-tokens", set_longest,
+                                "cut the answer after N tokens, thinking included; default: it goes on to\nits end")
+      ->check(whole_number(1, kMostTokens));
   add_think_option(command, sampling);
   command.add_option("--temperature", sampling.temperature, "sampling temperature; 0: greedy")
       ->check(number(0.0, Sampling::kMostTemperature))
@@ -399,7 +400,7 @@ void suit_model(TurnOptions& options, const ModelInfo& model) {
   const bool asks_cache = options.recipe != RecipeSpec() || !options.pins.empty() || options.guard != Guard::kKeep;
   if (asks_cache) require_own_cache(model, "leave out --method, its settings, --pin and --guard");
   if (can(model, Ability::kCompress)) require_thoughts(options.sampling, model);
-  if (!options.answer_length_given) options.sampling.max_new_tokens = longest_answer(model, options.sampling);
+  if (!options.answer_length_given) answer_to_the_end(options.sampling, model);
 }
 
 // The guard compresses a full cache anew for every question, which not every method leaves.

@@ -82,7 +82,7 @@ std::vector<Message> first_thread(const TurnOptions& options, const std::string&
 void require_thoughts(const Sampling& sampling, const ModelInfo& model);
 // Throws where a server runs the model: its cache is not ours. wanted_for: a clause that says what to do.
 void require_own_cache(const ModelInfo& model, const std::string& wanted_for);
-// Both, and what the options leave to the model that is loaded now: an answer with a thought before it may be longer.
+// Both, and what the options leave to the model that is loaded now: an answer that nobody limits goes on to its end.
 void suit_model(TurnOptions& options, const ModelInfo& model);
 // The program has one conversation: 1.
 Turn turn_of(const TurnOptions& options, std::vector<Message> thread);

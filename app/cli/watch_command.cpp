@@ -62,7 +62,7 @@ class Watch {
   }
 
   ExitStatus run() {
-    session_.load(load_request(options_.model));
+    suit_model(options_.turn, session_.load(load_request(options_.model)));
     while (!ended_) {
       if (!ask_due()) return ExitStatus::kInterrupted;
       if (!read_clip()) return ExitStatus::kInterrupted;
@@ -211,7 +211,7 @@ class Watch {
   static void print_line(const nlohmann::ordered_json& object) { print_out("%s\n", json_line(object, -1).c_str()); }
   static void say(const std::string& text) { print_err("%s\n", text.c_str()); }
 
-  const WatchOptions& options_;
+  WatchOptions options_;
   const bool json_;
   app::LiveSource source_;
   Session session_;

@@ -62,7 +62,7 @@ Json messagesOf(const Turn& turn, const std::function<SentMedium(const MediaRequ
 void writeSampling(Json& body, const Sampling& sampling, const ServerTraits& traits) {
   const bool openAi = traits.kind == ServerKind::kOpenAi;
   body["temperature"] = sampling.temperature;
-  body[openAi ? "max_completion_tokens" : "max_tokens"] = sampling.max_new_tokens;
+  if (sampling.limit_chosen()) body[openAi ? "max_completion_tokens" : "max_tokens"] = sampling.max_new_tokens;
   if (sampling.top_p < 1.0) body["top_p"] = sampling.top_p;
   if (sampling.top_k > 0) body["top_k"] = sampling.top_k;
   if (sampling.min_p > 0.0) body["min_p"] = sampling.min_p;

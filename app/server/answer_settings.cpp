@@ -76,7 +76,7 @@ void readSampling(const RequestFields& body, const RequestDefaults& defaults, Ch
   }
   for (const char* name : {"max_tokens", "max_completion_tokens"}) {
     const auto most = body.whole(name, 1, Sampling::kMostNewTokens);
-    if (most) sampling.max_new_tokens = static_cast<int>(*most);
+    if (most) sampling.limit(static_cast<int>(*most));
     request.lengthGiven = request.lengthGiven || most.has_value();
   }
   const Json* stop = body.find("stop");

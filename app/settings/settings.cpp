@@ -30,6 +30,7 @@ constexpr std::array kAllKeys = {
     kComparisonOrder,
     kFrameCount,
     kMaxNewTokens,
+    kLongestAnswer,
     kSampling,
     kSystemPrompt,
     kLaterQuestions,
@@ -179,15 +180,17 @@ ChatDefaults Settings::chatDefaults() const {
   ChatDefaults defaults;
   defaults.sampling = choice_of(with_choice(Sampling(), stored));
   defaults.sampling.seed = stored.seed;
-  defaults.sampling.max_new_tokens = integerFrom(value(kMaxNewTokens), 1, kMostNewTokens, Sampling().max_new_tokens);
+  // Older versions stored their default, 256, with every other choice: nobody asked for it.
+  const int before = integerFrom(value(kMaxNewTokens), 1, kMostNewTokens, Sampling::kToTheEnd);
+  defaults.sampling.max_new_tokens = integerFrom(value(kLongestAnswer), 0, kMostNewTokens, before == 256 ? Sampling::kToTheEnd : before);
   defaults.systemPrompt = value(kSystemPrompt);
   return defaults;
 }
 void Settings::setChatDefaults(const ChatDefaults& defaults) {
   SamplingChoice sampling = defaults.sampling;
-  const int tokens = sampling.max_new_tokens.value_or(Sampling().max_new_tokens);
+  const int tokens = sampling.max_new_tokens.value_or(Sampling::kToTheEnd);
   sampling.max_new_tokens.reset();
-  store(kMaxNewTokens, QString::number(std::clamp(tokens, 1, kMostNewTokens)));
+  store(kLongestAnswer, QString::number(std::clamp(tokens, Sampling::kToTheEnd, kMostNewTokens)));
   store(kSampling, QString::fromUtf8(samplingToJson(sampling)));
   store(kSystemPrompt, defaults.systemPrompt);
 }

@@ -66,10 +66,10 @@ class Settings : public QObject {
 
   int defaultFrameCount() const;          // 1 ... 1024
   void setDefaultFrameCount(int frames);  // clamped
-  static constexpr int kMostNewTokens = 8192;
+  static constexpr int kMostNewTokens = Sampling::kLongestUnasked;
   ChatDefaults chatDefaults() const;
-  void setChatDefaults(const ChatDefaults& defaults);  // max_new_tokens clamped to 1 ... kMostNewTokens
-  Guard laterQuestions() const;                        // of new chats: the last that was chosen
+  void setChatDefaults(const ChatDefaults& defaults);  // max_new_tokens clamped to kToTheEnd ... kMostNewTokens
+  Guard laterQuestions() const;                        // of new chats
   void setLaterQuestions(Guard guard);
   // Of a new chat: `self-study` at 0.2, or the last choice; its options and parts if they belong to the stored method.
   NamedRecipe defaultRecipe() const;
@@ -151,7 +151,8 @@ inline constexpr char kSavedRecipes[] = "cache/saved_recipes";
 inline constexpr char kComparedRecipes[] = "compare/recipes";
 inline constexpr char kComparisonOrder[] = "compare/order";
 inline constexpr char kFrameCount[] = "media/frame_count";
-inline constexpr char kMaxNewTokens[] = "chat/max_new_tokens";
+inline constexpr char kMaxNewTokens[] = "chat/max_new_tokens";  // of older versions, read only
+inline constexpr char kLongestAnswer[] = "chat/longest_answer";
 inline constexpr char kSampling[] = "chat/sampling";
 inline constexpr char kSystemPrompt[] = "chat/system_prompt";
 inline constexpr char kLaterQuestions[] = "chat/later_questions";

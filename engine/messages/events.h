@@ -197,7 +197,7 @@ struct PlannedPrefill {
 
 // What a turn would take (Plan). Bytes and tokens are those the turn itself would report.
 struct Planned {
-  TokenCounts tokens;                     // of the segment; generated: the limit of the sampling
+  TokenCounts tokens;                     // of the segment; generated: the room for the answer
   std::int64_t kv_bytes_full = 0;         // of the whole thread, uncompressed
   std::int64_t kv_bytes_after_event = 0;  // slots in use right after the event
   std::int64_t kv_bytes_per_token = 0;    // in all layers, as the recipe stores it

@@ -100,6 +100,7 @@ constexpr void visit_fields(F& f, auto&& visit) {
   visit("repetition_penalty", f.repetition_penalty);
   visit("seed", f.seed);
   visit("max_new_tokens", f.max_new_tokens);
+  visit("room_tokens", f.room_tokens);
   visit("thought_tokens", f.thought_tokens);
   visit("stop_strings", f.stop_strings);
   visit("told_probabilities", f.told_probabilities);

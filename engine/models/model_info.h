@@ -60,11 +60,14 @@ struct ModelInfo {
 
 inline bool can(const ModelInfo& model, Ability ability) { return std::ranges::find(model.lacks, ability) == model.lacks.end(); }
 
-// The default limit of an answer, with room for this model's reasoning.
-inline int longest_answer(const ModelInfo& model, const Sampling& sampling) {
-  constexpr std::int64_t kWithThoughts = 1024;
-  if (!model.thinks || sampling.thought_tokens == 0) return Sampling().max_new_tokens;
-  return static_cast<int>(std::max<std::int64_t>(Sampling().max_new_tokens, std::min(kWithThoughts, model.context_tokens / 4)));
+// No limit but a high one and the model's context, in which reasoning needs more room.
+inline void answer_to_the_end(Sampling& sampling, const ModelInfo& model) {
+  constexpr std::int64_t kRoomWithThoughts = 1024;
+  const bool thinks = model.thinks && sampling.thought_tokens != 0;
+  sampling.max_new_tokens = Sampling::kLongestUnasked;
+  sampling.room_tokens = Sampling::kRoom;
+  if (thinks)
+    sampling.room_tokens = static_cast<int>(std::clamp(model.context_tokens / 4, std::int64_t{Sampling::kRoom}, kRoomWithThoughts));
 }
 
 }  // namespace winnow

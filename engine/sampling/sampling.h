@@ -2,6 +2,7 @@
 // with a chat.
 #pragma once
 
+#include <algorithm>
 #include <cstdint>
 #include <optional>
 #include <string>
@@ -18,6 +19,10 @@ struct Sampling {
   static constexpr int kMostNewTokens = 1 << 20;
   // Of thought_tokens: whether and how long the model thinks is its chat template's matter.
   static constexpr int kAsManyThoughtsAsTheModel = -1;
+  // Of a chosen max_new_tokens (SamplingChoice): the answer goes on to its end, see answer_to_the_end().
+  static constexpr int kToTheEnd = 0;
+  static constexpr int kLongestUnasked = 8192;  // tokens of an answer that nobody has limited
+  static constexpr int kRoom = 256;             // of room_tokens, without reasoning
   // Of told_probabilities: tokens come as text alone.
   static constexpr int kNoProbabilities = -1;
 
@@ -27,10 +32,21 @@ struct Sampling {
   double min_p = 0.0;
   double repetition_penalty = 1.0;
   std::uint64_t seed = 0;
-  int max_new_tokens = 256;                        // thinking included
+  int max_new_tokens = 256;  // thinking included
+  // Set where nobody chose max_new_tokens: the answer ends with the model's context as well, where so many tokens are enough room for it;
+  // reasoning leaves a quarter of it; a server is told no limit. 0: all of max_new_tokens must fit into the context.
+  int room_tokens = 0;
   int thought_tokens = kAsManyThoughtsAsTheModel;  // of max_new_tokens; then thinking is ended for the model. 0: at once
   std::vector<std::string> stop_strings;           // of the answer, not of thinking
   int told_probabilities = kNoProbabilities;       // of each token and of so many of the likeliest: TokenSampled
+
+  bool limit_chosen() const { return room_tokens == 0; }
+  void limit(int tokens) {
+    max_new_tokens = tokens;
+    room_tokens = 0;
+  }
+  // Of the context, behind the prompt: what an answer needs.
+  int needed_tokens() const { return limit_chosen() ? max_new_tokens : std::min(room_tokens, max_new_tokens); }
 
   friend bool operator==(const Sampling&, const Sampling&) = default;
 };
@@ -43,7 +59,7 @@ struct SamplingChoice {
   std::optional<double> min_p;
   std::optional<double> repetition_penalty;
   std::optional<std::uint64_t> seed;
-  std::optional<int> max_new_tokens;
+  std::optional<int> max_new_tokens;  // or kToTheEnd
   std::optional<int> thought_tokens;  // chosen: 0 switches thinking off, more switches it on
 
   bool empty() const { return *this == SamplingChoice(); }
@@ -67,14 +83,20 @@ void visit_choices(Choice& choice, const Visit& visit) {
   visit(SamplingField{"repetition_penalty", Sampling::kLeastRepetitionPenalty, Sampling::kMostRepetitionPenalty},
         choice.repetition_penalty);
   visit(SamplingField{"seed", 0.0, 0x1.0p64}, choice.seed);
-  visit(SamplingField{"max_new_tokens", 1.0, Sampling::kMostNewTokens}, choice.max_new_tokens);
+  visit(SamplingField{"max_new_tokens", Sampling::kToTheEnd, Sampling::kMostNewTokens}, choice.max_new_tokens);
   visit(SamplingField{"thought_tokens", Sampling::kAsManyThoughtsAsTheModel, Sampling::kMostNewTokens}, choice.thought_tokens);
 }
 
 // Every field chosen.
 inline SamplingChoice choice_of(const Sampling& sampling) {
-  return {sampling.temperature,        sampling.top_k, sampling.top_p,          sampling.min_p,
-          sampling.repetition_penalty, sampling.seed,  sampling.max_new_tokens, sampling.thought_tokens};
+  return {sampling.temperature,
+          sampling.top_k,
+          sampling.top_p,
+          sampling.min_p,
+          sampling.repetition_penalty,
+          sampling.seed,
+          sampling.limit_chosen() ? sampling.max_new_tokens : Sampling::kToTheEnd,
+          sampling.thought_tokens};
 }
 
 // `base` with the chosen fields replaced.
@@ -85,7 +107,12 @@ inline Sampling with_choice(Sampling base, const SamplingChoice& choice) {
   base.min_p = choice.min_p.value_or(base.min_p);
   base.repetition_penalty = choice.repetition_penalty.value_or(base.repetition_penalty);
   base.seed = choice.seed.value_or(base.seed);
-  base.max_new_tokens = choice.max_new_tokens.value_or(base.max_new_tokens);
+  if (choice.max_new_tokens == Sampling::kToTheEnd) {
+    base.max_new_tokens = Sampling::kLongestUnasked;
+    base.room_tokens = Sampling::kRoom;
+  } else if (choice.max_new_tokens) {
+    base.limit(*choice.max_new_tokens);
+  }
   base.thought_tokens = choice.thought_tokens.value_or(base.thought_tokens);
   return base;
 }

@@ -287,7 +287,7 @@ Planned planned_for(const Plan& plan) {
     }
   }
   planned.tokens.prompt = planned.tokens.text + planned.tokens.visual;
-  planned.tokens.generated = plan.turn.sampling.max_new_tokens;
+  planned.tokens.generated = plan.turn.sampling.needed_tokens();
   planned.kv_bytes_full = planned.tokens.prompt * kLayers * kBytesPerSlot;
   const double share = plan.turn.recipe.method == "full" ? 1.0 : plan.turn.recipe.retention;
   planned.kv_bytes_after_event = static_cast<std::int64_t>(share * static_cast<double>(planned.kv_bytes_full));

@@ -88,8 +88,11 @@ SamplingForm::SamplingForm(QFormLayout& form, int mostNewTokens, QObject* parent
   m_seed->setValidator(new QRegularExpressionValidator(QRegularExpression(QStringLiteral("[0-9]{0,19}")), m_seed));
   m_seed->setPlaceholderText(tr("different for each answer"));
   addRow(form, tr("&Seed"), tr("The same seed samples the same answer again. Leave empty for a different one each time."), m_seed);
-  m_longest = wholeBox(1, mostNewTokens);
-  addRow(form, tr("&Longest answer, in tokens"), tr("An answer that reaches this length is cut and can be continued."), m_longest);
+  m_longest = wholeBox(Sampling::kToTheEnd, mostNewTokens);
+  m_longest->setSpecialValueText(tr("to its end (at most %L1)").arg(Sampling::kLongestUnasked));
+  m_longest->setSingleStep(256);
+  addRow(form, tr("&Longest answer, in tokens"),
+         tr("An answer that reaches this length is cut and can be continued. 0 lets it go on to its end."), m_longest);
   auto* thoughts = new QWidget;
   auto* row = new QHBoxLayout(thoughts);
   row->setContentsMargins(0, 0, 0, 0);

@@ -25,7 +25,11 @@ QStringList samplingWords(const SamplingChoice& choice) {
   if (choice.min_p) words << SamplingWords::tr("min-p %1").arg(plainNumber(*choice.min_p));
   if (choice.repetition_penalty) words << SamplingWords::tr("repetition penalty %1").arg(plainNumber(*choice.repetition_penalty));
   if (choice.seed) words << SamplingWords::tr("seed %1").arg(*choice.seed);
-  if (choice.max_new_tokens) words << SamplingWords::tr("at most %Ln token(s)", nullptr, *choice.max_new_tokens);
+  if (choice.max_new_tokens == Sampling::kToTheEnd) {
+    words << SamplingWords::tr("answers to their end");
+  } else if (choice.max_new_tokens) {
+    words << SamplingWords::tr("at most %Ln token(s)", nullptr, *choice.max_new_tokens);
+  }
   if (choice.thought_tokens == Sampling::kAsManyThoughtsAsTheModel) {
     words << SamplingWords::tr("thinking as the model's default");
   } else if (choice.thought_tokens == 0) {

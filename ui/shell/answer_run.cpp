@@ -42,9 +42,9 @@ void takeFinished(const app::FinishedTurn& turn, app::StoredMessage& answer) {
 
 // What the cut answer went by; how long the rest may be is as for any answer now.
 void goOnFrom(const app::StoredMessage& cut, Turn& turn) {
-  const int longest = turn.sampling.max_new_tokens;
-  turn.sampling = with_choice(turn.sampling, cut.run.sampling);
-  turn.sampling.max_new_tokens = longest;
+  SamplingChoice sampling = cut.run.sampling;
+  sampling.max_new_tokens.reset();
+  turn.sampling = with_choice(turn.sampling, sampling);
   turn.guard = cut.run.guard;
   turn.answer_begun = cut.text.toStdString();
   turn.thought_begun = cut.thought.toStdString();

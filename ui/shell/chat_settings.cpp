@@ -13,8 +13,7 @@ namespace winnow::ui {
 Sampling samplingFor(const app::ConversationOptions& options, const app::Settings& settings, const ModelInfo& model) {
   const SamplingChoice defaults = settings.chatDefaults().sampling;
   Sampling sampling = with_choice(with_choice(Sampling(), defaults), options.sampling);
-  if (sampling.max_new_tokens == Sampling().max_new_tokens && !options.sampling.max_new_tokens)
-    sampling.max_new_tokens = longest_answer(model, sampling);
+  if (!sampling.limit_chosen()) answer_to_the_end(sampling, model);
   if (sampling.temperature > 0.0 && !defaults.seed && !options.sampling.seed) sampling.seed = QRandomGenerator::global()->generate64();
   return sampling;
 }

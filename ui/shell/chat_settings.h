@@ -15,8 +15,8 @@ class ChatSettingsButton;
 struct ChatAnswering;
 struct ChatSession;
 
-// A chat's own values before the settings'. Where neither names a seed, each answer that is drawn gets another one; where neither says how
-// long an answer may be, the model that is loaded does.
+// A chat's own values before the settings'. Where neither names a seed, each answer that is drawn gets another one; where neither limits
+// an answer, it goes on to its end.
 Sampling samplingFor(const app::ConversationOptions& options, const app::Settings& settings, const ModelInfo& model);
 
 class ChatSettings : public QObject {

@@ -106,6 +106,7 @@ void ComparisonController::begin(const app::TurnIds& ids, const QList<app::Store
     request.messages = std::move(turn.messages);
     // Greedy, whatever the chat is: what differs between columns is then the methods' doing.
     request.sampling.max_new_tokens = turn.sampling.max_new_tokens;
+    request.sampling.room_tokens = turn.sampling.room_tokens;
     request.sampling.thought_tokens = turn.sampling.thought_tokens;
     request.prompt = std::move(turn.prompt);
     request.pins = std::move(turn.pins);

@@ -21,17 +21,37 @@ double typical_speed(std::vector<double> step_ms) {
   return *middle > 0.0 ? 1000.0 / *middle : 0.0;
 }
 
+// Where the answer begins, or goes on.
+std::int64_t first_position(const AnswerStart& start) {
+  const std::int64_t unread = std::ssize(start.begun.ids) - static_cast<std::int64_t>(start.begun.read);
+  return start.state.next_position - (start.first_step ? 1 : 0) + unread;
+}
+
 }  // namespace
+
+int longest_answer(const RequestContext& context, const Sampling& sampling, std::int64_t position) {
+  if (sampling.limit_chosen()) return sampling.max_new_tokens;
+  const std::int64_t left = context.network().info().context_tokens - position;
+  return static_cast<int>(std::clamp<std::int64_t>(left, 1, sampling.max_new_tokens));
+}
+
+int longest_thought(const Sampling& sampling, int longest) {
+  if (sampling.limit_chosen()) return sampling.thought_tokens;
+  const int most = longest - longest / 4;
+  return sampling.thought_tokens < 0 ? most : std::min(sampling.thought_tokens, most);
+}
 
 AnswerLoop::AnswerLoop(const RequestContext& context, const Sampling& sampling, AnswerStart start, std::function<void()> on_first_token)
     : context_(context),
       sampling_(sampling),
       start_(std::move(start)),
       on_first_token_(std::move(on_first_token)),
+      longest_(longest_answer(context, sampling, first_position(start_))),
       choice_(sampling, start_.begun.ids.size()),
       text_(start_.state.settings.form == PromptForm::kChatTemplate
                 ? AnswerText(context.model, thought_start(context.model, start_.prompt_tokens()))
                 : AnswerText::of_plain_text(context.model)),
+      thought_limit_(context.model, longest_thought(sampling, longest_)),
       stops_(sampling.stop_strings),
       first_generated_(static_cast<std::int32_t>(start_.prompt_tokens().size())) {
   if (!start_.begun.ids.empty() && start_.first_step) {
@@ -72,15 +92,7 @@ std::string AnswerLoop::tell(const SplitText& told) {
 // What the token lets be told. A thought that is as long as it may be has its end before it.
 SplitText AnswerLoop::follow(std::int64_t token) {
   SplitText told = text_.push(token);
-  const bool expected = !closing_.empty() && closing_.front() == token;
-  const bool at_limit = sampling_.thought_tokens >= 0 && text_.thought_tokens() >= sampling_.thought_tokens;
-  if (expected) {
-    closing_.erase(closing_.begin());
-  } else if (text_.thinking() && at_limit) {
-    closing_ = closing_tokens(context_.model);
-  } else {
-    closing_.clear();
-  }
+  thought_limit_.follow(text_, token);
   return told;
 }
 
@@ -133,7 +145,7 @@ std::int64_t AnswerLoop::choose() {
 // What the model chooses, or what ends its thought. It draws all the same, so that an answer in pieces draws as one does.
 std::int64_t AnswerLoop::next_token() {
   const std::int64_t chosen = choose();
-  return closing_.empty() ? chosen : closing_.front();
+  return thought_limit_.forced().value_or(chosen);
 }
 
 // Of a token that is chosen and not read yet.
@@ -160,7 +172,7 @@ void AnswerLoop::read_up_to_stop(const std::string& said) {
 }
 
 bool AnswerLoop::step() {
-  if (over_ || steps_ >= sampling_.max_new_tokens) return false;
+  if (over_ || steps_ >= longest_) return false;
   read_begun();
   const Interrupt state = context_.interrupt.state();
   if (state == Interrupt::kCancel) throw Interrupted(state);
@@ -187,7 +199,7 @@ bool AnswerLoop::step() {
     read_up_to_stop(said);
     return end(StopReason::kStopString);
   }
-  answer_.open = stopping || steps_ + 1 == sampling_.max_new_tokens;
+  answer_.open = stopping || steps_ + 1 == longest_;
   if (answer_.open) return end(stopping ? StopReason::kInterrupted : StopReason::kLength);
   note_held(said);
 

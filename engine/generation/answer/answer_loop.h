@@ -39,6 +39,11 @@ struct Answer {
   double tokens_per_s = 0.0;  // from the median step, without the first
 };
 
+// Tokens that an answer from this position on may have; one that nobody has limited ends with the context.
+int longest_answer(const RequestContext& context, const Sampling& sampling, std::int64_t position);
+// Of them, of reasoning: where nobody has limited the answer, it leaves room for what follows it. Negative: all.
+int longest_thought(const Sampling& sampling, int longest);
+
 class AnswerLoop {
  public:
   // start's first step, if any, must be of the token that its logits and sampling give. Decoded tokens are appended to the conversation's
@@ -74,9 +79,10 @@ class AnswerLoop {
   Sampling sampling_;
   AnswerStart start_;  // its logits are updated: those of the last cached position
   std::function<void()> on_first_token_;
+  int longest_;  // tokens
   TokenChoice choice_;
   AnswerText text_;
-  std::vector<std::int64_t> closing_;  // forced tokens, the next one first
+  ThoughtLimit thought_limit_;
   StopMatcher stops_;
   // With stop strings: the state before the first token whose text is partly held back, and the text emitted since.
   std::optional<Conversation> before_held_;

@@ -52,6 +52,16 @@ std::vector<std::int64_t> closing_tokens(const LoadedModel& model) {
   return model.tokenizer->encode(model.thoughts->tags.closing, SpecialText::kParse, TextStart::kContinued);
 }
 
+void ThoughtLimit::follow(const AnswerText& text, std::int64_t token) {
+  if (forced() == token) {
+    closing_.erase(closing_.begin());
+  } else if (most_ >= 0 && text.thinking() && text.thought_tokens() >= most_) {
+    closing_ = closing_tokens(model_);
+  } else {
+    closing_.clear();
+  }
+}
+
 std::vector<std::int64_t> written_tokens(const LoadedModel& model, ThoughtStart start, const std::string& thought,
                                          const std::string& answer) {
   const Tokenizer& tokenizer = *model.tokenizer;

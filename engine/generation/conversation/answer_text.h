@@ -4,6 +4,7 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <span>
 #include <string>
 #include <string_view>
@@ -57,5 +58,20 @@ std::vector<std::int64_t> written_tokens(const LoadedModel& model, ThoughtStart 
                                          const std::string& answer);
 // The tokens that close reasoning.
 std::vector<std::int64_t> closing_tokens(const LoadedModel& model);
+
+// Ends reasoning that is as long as it may be: the tokens that the model is not asked for.
+class ThoughtLimit {
+ public:
+  // most: Sampling::thought_tokens. model must outlive this.
+  ThoughtLimit(const LoadedModel& model, int most) : model_(model), most_(most) {}
+
+  std::optional<std::int64_t> forced() const { return closing_.empty() ? std::nullopt : std::optional(closing_.front()); }
+  void follow(const AnswerText& text, std::int64_t token);  // after text.push(token)
+
+ private:
+  const LoadedModel& model_;
+  int most_;
+  std::vector<std::int64_t> closing_;  // the next one first
+};
 
 }  // namespace winnow

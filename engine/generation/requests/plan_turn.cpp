@@ -229,7 +229,7 @@ Planned plan_turn(const RequestContext& context, const Turn& asked, const Conver
 
   Planned planned;
   planned.tokens = segment.tokens.counts();
-  planned.tokens.generated = turn.sampling.max_new_tokens;
+  planned.tokens.generated = turn.sampling.needed_tokens();
   planned.kv_bytes_full = shape.full_bytes(working.full_tokens() + segment.pruned + (slots.after_first_token ? 1 : 0));
   planned.kv_bytes_per_token = shape.token_bytes();
   planned.kv_bytes_after_event = once.slots * shape.slot_bytes();
@@ -237,9 +237,9 @@ Planned plan_turn(const RequestContext& context, const Turn& asked, const Conver
 
   planned.context_tokens = info.context_tokens;
   // Asked twice, as prepare_segment() does: before a video is decoded, and with what reaches the decoder.
-  planned.fits_context = segment.longest_position + turn.sampling.max_new_tokens <= info.context_tokens;
+  planned.fits_context = segment.longest_position + turn.sampling.needed_tokens() <= info.context_tokens;
   planned.free_bytes = free_memory_bytes(shape.device.is_cuda() ? MemoryOf::kGpu : MemoryOf::kMachine);
-  const std::int64_t answer = turn.sampling.max_new_tokens * shape.token_bytes();
+  const std::int64_t answer = turn.sampling.needed_tokens() * shape.token_bytes();
   const std::int64_t embeddings = segment.tokens.size() * embedding_bytes(context.network().text());  // that the second pass begins with
   const auto way = [&](const ForeseenCache& cache, bool two_passes) {
     PlannedPrefill way;

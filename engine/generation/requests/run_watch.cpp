@@ -187,7 +187,7 @@ class Watcher {
   void make_room(std::int64_t more, std::span<const TokenOrigin> coming) {
     const ModelInfo& info = context_.network().info();
     const StreamPositions& stream = watched_->stream;
-    const std::int64_t limit = info.context_tokens - kQuestionTokens - turn_.sampling.max_new_tokens;
+    const std::int64_t limit = info.context_tokens - kQuestionTokens - turn_.sampling.needed_tokens();
     const auto position_of = [&](std::int64_t frame) { return frame / stream.frames_per_position; };
     const auto fits = [&] {
       const bool as_trained = info.video_frames == 0 || position_of(watched_->frames + more - 1) < info.video_frames;

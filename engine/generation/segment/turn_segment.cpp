@@ -122,7 +122,7 @@ std::string smaller(const Turn& turn) {
 
 void require_context(const RequestContext& context, const Turn& turn, std::int64_t next_position) {
   const std::int64_t limit = context.network().info().context_tokens;
-  const int answer = turn.sampling.max_new_tokens;
+  const int answer = turn.sampling.needed_tokens();
   if (next_position + answer <= limit) return;
   throw Exception(ErrorCode::kContextFull, "",
                   "the model reads " + std::to_string(limit) + " tokens; this would need " + std::to_string(next_position) + " and " +

@@ -93,6 +93,15 @@ TEST_F(RemoteEngineTest, TheRequestSaysWhatTheTurnSays) {
   EXPECT_EQ(events.all<MediaSampled>().size(), 1U);
 }
 
+// A server's own default lets a thought and its answer end.
+TEST_F(RemoteEngineTest, ALimitThatNobodyChoseIsNotSent) {
+  Turn asked = turn({TextItem{"Why?"}});
+  answer_to_the_end(asked.sampling, m_engine->info());
+  ask(asked);
+  EXPECT_FALSE(body().contains("max_tokens"));
+  EXPECT_FALSE(body().contains("max_completion_tokens"));
+}
+
 TEST_F(RemoteEngineTest, AModelThatIsAFileIsCalledByItsFile) {
   const auto named = [&](const char* model) {
     m_traits.model = model;

@@ -53,6 +53,20 @@ TEST(Settings, StartWithTheAgreedDefaults) {
   EXPECT_FALSE(sampling.seed.has_value());
 }
 
+// Older versions stored their default of 256 tokens with any other choice, and answers ended in the middle of a word.
+TEST(Settings, AnswersGoOnToTheirEndUnlessSomebodyLimitsThem) {
+  const auto limit = [](const Stored& stored) {
+    Settings settings;
+    settings.load(stored);
+    return settings.chatDefaults().sampling.max_new_tokens;
+  };
+  EXPECT_EQ(limit({}), Sampling::kToTheEnd);
+  EXPECT_EQ(limit({{setting_keys::kMaxNewTokens, "256"}}), Sampling::kToTheEnd);
+  EXPECT_EQ(limit({{setting_keys::kMaxNewTokens, "300"}}), 300);
+  EXPECT_EQ(limit({{setting_keys::kMaxNewTokens, "300"}, {setting_keys::kLongestAnswer, "256"}}), 256);
+  EXPECT_EQ(limit({{setting_keys::kMaxNewTokens, "300"}, {setting_keys::kLongestAnswer, "0"}}), Sampling::kToTheEnd);
+}
+
 TEST(Settings, WhatWasSetComesBackFromTheStoredText) {
   Stored written;
   Settings first([&](const QString& k, const QString& v) { written.insert(k, v); });
@@ -144,6 +158,8 @@ TEST(Settings, SettersClampOrIgnore) {
   answers.sampling.max_new_tokens = 1'000'000;
   settings.setChatDefaults(answers);
   EXPECT_EQ(settings.chatDefaults().sampling.max_new_tokens, Settings::kMostNewTokens);
+  settings.setChatDefaults({});
+  EXPECT_EQ(settings.chatDefaults().sampling.max_new_tokens, Sampling::kToTheEnd);
   settings.setDefaultFrameCount(100'000);
   EXPECT_EQ(settings.defaultFrameCount(), 1024);
   EXPECT_EQ(methodOf(settings), "kvzip+");

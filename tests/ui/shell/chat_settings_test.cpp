@@ -47,7 +47,10 @@ class ChatSettingsTest : public WindowTest {
 
 TEST_F(ChatSettingsTest, AChatsOwnValuesAreSentSavedAndSeen) {
   ask(QStringLiteral("first"));
-  EXPECT_EQ(lastRequest<Turn>().sampling, Sampling()) << "greedy unless somebody chooses otherwise";
+  Sampling unasked;
+  unasked.max_new_tokens = Sampling::kLongestUnasked;
+  unasked.room_tokens = Sampling::kRoom;
+  EXPECT_EQ(lastRequest<Turn>().sampling, unasked) << "greedy and to the end unless somebody chooses otherwise";
   EXPECT_FALSE(button()->differs());
   ui::ChatSettingsDialog* dialog = openDialog();
   ASSERT_NE(dialog, nullptr);
@@ -63,7 +66,7 @@ TEST_F(ChatSettingsTest, AChatsOwnValuesAreSentSavedAndSeen) {
   const auto check = [&](const Turn& turn) {
     EXPECT_EQ(turn.sampling.temperature, 0.7);
     EXPECT_EQ(turn.sampling.seed, 42U);
-    EXPECT_EQ(turn.sampling.max_new_tokens, 256) << "not chosen here";
+    EXPECT_FALSE(turn.sampling.limit_chosen()) << "not chosen here";
     ASSERT_FALSE(turn.messages.empty());
     EXPECT_EQ(turn.messages.front().role, Role::kSystem);
     EXPECT_EQ(std::get<TextItem>(turn.messages.front().items.at(0)).text, "Answer in French.");

@@ -334,6 +334,24 @@ TEST_F(Plans, WhatIsLongerThanTheModelReadsDoesNotFit) {
   EXPECT_EQ(events.last<Failed>()->error.code, ErrorCode::kContextFull);
 }
 
+TEST_F(Plans, AnAnswerThatNobodyLimitsEndsWithTheContext) {
+  Turn turn = question({video(64)}, "full", 1.0);
+  const std::int64_t left = info_.context_tokens - plan(turn).tokens.prompt;
+  turn.sampling.max_new_tokens = static_cast<int>(left) + 100;
+  turn.sampling.room_tokens = 8;
+  const Planned planned = plan(turn);
+  EXPECT_TRUE(planned.fits_context);
+  EXPECT_EQ(planned.tokens.generated, 8);
+  turn.sampling.repetition_penalty = 1.3;  // a random model that says the same again and again still must not pass the end
+  const Finished done = *run(turn).last<Finished>();
+  EXPECT_LE(done.figures.tokens.generated, left);
+  EXPECT_EQ(done.reason == StopReason::kLength, done.figures.tokens.generated == left);
+  run(ForgetConversation{3});
+  turn.sampling.room_tokens = static_cast<int>(left) + 1;
+  EXPECT_FALSE(plan(turn).fits_context);
+  EXPECT_EQ(run(turn).last<Failed>()->error.code, ErrorCode::kContextFull);
+}
+
 TEST_F(Plans, MemoryIsComparedWithWhatTheMachineHas) {
   Turn turn = question({}, "full", 1.0);
   const Planned small = plan(turn);
