@@ -131,6 +131,8 @@ void readRuns(SqliteConnection& db, ConversationId id, const QHash<MessageId, qs
     message.run.figures.seed = std::bit_cast<quint64>(runs.integer(6));
     message.run.recipe = storedRecipe(runs.bytes(8), runs.text(4), runs.real(5));
     message.run.agreement = agreementFromJson(runs.bytes(9));
+    // After a restart, older programs judged another cache than the answer's: such a verdict is no verdict.
+    if (message.run.agreement && !message.run.agreement->same) message.run.agreement.reset();
     message.run.makers = makersFromText(runs.bytes(10));
   }
   SqliteStatement layers = db.prepare(

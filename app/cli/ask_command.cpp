@@ -27,7 +27,7 @@ struct ExportOptions : CommandOptions {
 std::optional<Agreement> checked(Session& session, const Turn& turn, const Finished& finished) {
   if (finished.reason == StopReason::kInterrupted) return std::nullopt;
   ConsoleSink sink(AnswerOutput::kSilent);
-  session.run(Score{turn, finished.answer, finished.thought}, sink);
+  session.run(Score{turn, finished.answer, finished.thought, finished.reason}, sink);
   return sink.agreement;
 }
 

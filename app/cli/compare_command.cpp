@@ -103,7 +103,7 @@ std::string comparison_table(const ComparisonSink& sink) {
                                     number("%.0f ms", f.timings_ms.ttft), number("%.1f", f.tokens_per_s)};
     if (const std::optional<Agreement>& agreement = column.sink.agreement) {
       row.push_back(number("%.1f %%", 100.0 * agreement->top1));
-      row.push_back(number("%.4f", agreement->mean_kl));
+      row.push_back(agreement->mean_kl ? number("%.4f", *agreement->mean_kl) : "-");
       row.push_back(agreement->differences.empty() ? "none" : std::to_string(*agreement->first_diverging_word + 1));
     } else {
       row.insert(row.end(), 3, "-");

@@ -239,13 +239,15 @@ std::string empty_answer_text(const Finished& finished) {
 
 std::string agreement_text(const Agreement& agreement) {
   std::ostringstream text;
-  text << "agrees with the full cache at " << fixed(100.0 * agreement.top1, 1) << " % of " << agreement.tokens << " tokens · KL "
-       << fixed(agreement.mean_kl, 4) << " nats per token\n";
+  text << "agrees with the full cache at " << fixed(100.0 * agreement.top1, 1) << " % of " << agreement.tokens << " tokens";
+  if (agreement.mean_kl) text << " · KL " << fixed(*agreement.mean_kl, 4) << " nats per token";
+  text << '\n';
   const auto per_cent = [](double share) { return fixed(100.0 * share, 1) + " %"; };
   for (const WordDifference& each : agreement.differences) {
     text << "  word " << each.word + 1 << ": ";
-    text << (each.text.empty() ? "the end" : "\"" + each.text + "\"") << " (" << per_cent(each.probability) << ", with the full cache "
-         << per_cent(each.full_probability) << "); the full cache says "
+    text << (each.text.empty() ? "the end" : "\"" + each.text + "\"") << " (";
+    if (each.probability) text << per_cent(*each.probability) << ", ";
+    text << "with the full cache " << per_cent(each.full_probability) << "); the full cache says "
          << (each.full_text.empty() ? "the end" : "\"" + each.full_text + "\"") << " (" << per_cent(each.full_choice_probability) << ")\n";
   }
   return text.str();

@@ -159,8 +159,6 @@ struct DecodeSample {
   std::vector<SlotCounts> layers;  // slots in use now, per layer
 };
 
-enum class StopReason : int { kStopToken = 1, kLength = 2, kStopString = 3, kInterrupted = 4 };
-
 struct Finished {
   StopReason reason = StopReason::kStopToken;
   bool restored = false;  // Cancel: the conversation is as before the request

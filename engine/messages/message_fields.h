@@ -208,6 +208,7 @@ constexpr void visit_fields(F& f, auto&& visit) {
   visit("turn", f.turn);
   visit("answer", f.answer);
   visit("thought", f.thought);
+  visit("ended", f.ended);
 }
 
 template <FieldsOf<SaveConversation> F>

@@ -6,6 +6,7 @@
 #include <chrono>
 #include <cstdint>
 #include <limits>
+#include <optional>
 #include <string>
 #include <variant>
 #include <vector>
@@ -166,12 +167,16 @@ struct Compare {
   PromptSettings prompt{};  // as in Turn
 };
 
-// Scores the answer to `turn` (or any other text) against the full cache: a teacher-forced pass over the cache from before the answer, and
-// one over the thread's full cache. The conversation is unchanged.
+enum class StopReason : int { kStopToken = 1, kLength = 2, kStopString = 3, kInterrupted = 4 };
+
+// Scores the answer to `turn` (or any other text) against the full cache of the whole thread, which is prefilled anew: a teacher-forced
+// pass. The conversation is unchanged.
 struct Score {
-  Turn turn;              // ends with the question
-  std::string answer;     // the last turn's answer is scored by its own tokens; any other text is encoded, without an end token
+  Turn turn;              // ends with the question; of an answer: with the recipe, guard and sampling that it was written under
+  std::string answer;     // an answer that a cache in memory ends with is scored by its own tokens; any other text is encoded
   std::string thought{};  // before it
+  // How the model ended the answer. Absent: a text that the model did not write; then both caches' choices are compared, not its tokens.
+  std::optional<StopReason> ended{};
 };
 
 // Writes a conversation's caches to a file, from which a later run of the program continues. Answered by Saved.

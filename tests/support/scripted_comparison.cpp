@@ -34,6 +34,7 @@ Agreement agreement_between(const std::string& answer, const std::string& full_a
     agreement.differences.push_back({static_cast<std::int64_t>(i), here, there, 0.41, 0.07, 0.82});
   }
   const auto differing = static_cast<double>(agreement.differences.size());
+  agreement.same = agreement.tokens - std::ssize(agreement.differences);
   agreement.top1 = 1.0 - differing / static_cast<double>(agreement.tokens);
   agreement.mean_kl = 0.25 * differing / static_cast<double>(agreement.tokens);
   if (!agreement.differences.empty()) agreement.first_diverging_word = agreement.differences.front().word;

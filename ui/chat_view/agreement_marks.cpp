@@ -20,8 +20,11 @@ QString noteOf(const WordDifference& d) {
   const QString there = formatShare(d.full_choice_probability);
   if (d.text.empty())
     return AgreementWords::tr("The answer ends here. The full cache would have gone on with “%1” (%2).").arg(shown(d.full_text), there);
-  const QString both = AgreementWords::tr("“%1”: %2 in this cache, %3 in the full cache.")
-                           .arg(shown(d.text), formatShare(d.probability), formatShare(d.full_probability));
+  const QString full = formatShare(d.full_probability);
+  const QString both =
+      d.probability
+          ? AgreementWords::tr("“%1”: %2 in this cache, %3 in the full cache.").arg(shown(d.text), formatShare(*d.probability), full)
+          : AgreementWords::tr("“%1”: %2 in the full cache.").arg(shown(d.text), full);
   const QString other = d.full_text.empty()
                             ? AgreementWords::tr("The full cache would have ended the answer here (%1).").arg(there)
                             : AgreementWords::tr("The full cache would have written “%1” (%2).").arg(shown(d.full_text), there);
@@ -74,8 +77,9 @@ QString agreementText(const Agreement& agreement) {
 }
 
 QString divergenceText(const Agreement& agreement) {
-  const int digits = agreement.mean_kl == 0.0 ? 0 : agreement.mean_kl >= 0.1 ? 2 : 4;
-  return AgreementWords::tr("KL divergence from the full cache: %1 nats per token").arg(formatFixed(agreement.mean_kl, digits));
+  if (!agreement.mean_kl) return AgreementWords::tr("The cache that wrote the answer is gone: its words alone were checked");
+  const int digits = *agreement.mean_kl == 0.0 ? 0 : *agreement.mean_kl >= 0.1 ? 2 : 4;
+  return AgreementWords::tr("KL divergence from the full cache: %1 nats per token").arg(formatFixed(*agreement.mean_kl, digits));
 }
 
 }  // namespace winnow::ui

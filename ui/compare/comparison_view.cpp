@@ -215,7 +215,7 @@ QString ComparisonView::table() const {
     const std::optional<Agreement>& agreement = answer.run.agreement;
     const std::optional<SelectionFigures>& selection = answer.run.selection;
     cells << (agreement ? plain.toString(100.0 * agreement->top1, 'f', 2) : QString())
-          << (agreement ? plain.toString(agreement->mean_kl, 'g', 6) : QString())
+          << (agreement && agreement->mean_kl ? plain.toString(*agreement->mean_kl, 'g', 6) : QString())
           << (agreement && agreement->first_diverging_word ? QString::number(*agreement->first_diverging_word + 1) : QString())
           << (selection && selection->hit_rate ? plain.toString(100.0 * *selection->hit_rate, 'f', 2) : QString())
           << answer.text.simplified();

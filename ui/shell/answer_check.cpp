@@ -46,7 +46,8 @@ void AnswerCheck::check(app::MessageId answer) {
     score.turn = m_session.answers.turnOf(m_session.chat.id(), m_session.chat.threadTo(message->parent), m_session.chat.options(),
                                           message->run.recipe.spec);
     score.turn.guard = message->run.guard;
-    score.turn.prompt.thinking = thinking_of(with_choice(Sampling(), message->run.sampling));
+    score.turn.sampling = with_choice(Sampling(), message->run.sampling);
+    score.turn.prompt.thinking = thinking_of(score.turn.sampling);
   } catch (const Exception& exception) {
     Q_EMIT problem(exception.error(), message->id);
     return;
@@ -57,6 +58,7 @@ void AnswerCheck::check(app::MessageId answer) {
   m_answer = message->id;
   m_request = m_engine.post(std::move(score), this, [this](const Event& event) { onEvent(event); });
   m_session.answers.setOccupied(tr("An answer is being checked against the full cache."));
+  score.ended = message->state == app::MessageState::kComplete ? message->run.stopReason : StopReason::kInterrupted;
   m_transcript.setPhase(m_answer, tr("Checking against the full cache"), -1.0);
   Q_EMIT stateChanged();
 }

@@ -67,8 +67,10 @@ void ComparedAnswer::score() {
   const std::vector<std::int64_t>& tokens = answer_->conversation().answer_ids;
   Scored scored;
   scored.agreement.tokens = std::ssize(tokens);
+  scored.agreement.same = scored.agreement.tokens;
+  scored.agreement.mean_kl = 0.0;
   if (start_) {
-    scored = score_answer(context_, {tokens, text_}, *std::move(start_), shared_.uncompressed());
+    scored = score_answer(context_, {tokens, text_, &asked_.turn.sampling}, *std::move(start_), shared_.uncompressed());
     start_.reset();
   }
   context_.emit(std::move(scored));

@@ -1,7 +1,9 @@
 // Scores a given answer against the full cache.
 //
-// Used by engine/api for Score. Rebuilds the cache before the answer from the turn's start, and the full cache of the whole thread (one
-// prefill for both if the turn had started from nothing). Changes no conversation. Errors: Exception, Interrupted. Engine thread only.
+// Used by engine/api for Score. Prefills the full cache of the whole thread anew, whatever caches are in memory: the verdict depends on
+// nothing else. Where the states before the answer are still there, or the turn started from nothing, the cache that wrote it is rebuilt as
+// well (in the latter case from the same prefill), for the figures that compare both. Changes no conversation. Errors: Exception,
+// Interrupted. Engine thread only.
 #pragma once
 
 #include "engine/generation/context/request_context.h"

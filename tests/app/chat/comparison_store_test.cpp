@@ -17,7 +17,8 @@ namespace {
 
 Agreement someAgreement() {
   Agreement agreement;
-  agreement.tokens = 9;
+  agreement.tokens = 8;
+  agreement.same = 7;
   agreement.top1 = 0.875;
   agreement.mean_kl = 0.0123;
   agreement.first_diverging_word = 3;
@@ -202,6 +203,19 @@ TEST_F(ComparisonStoreTest, AnAgreementIsKeptWithTheRun) {
   EXPECT_EQ(agreement()->top1, 0.875);
   EXPECT_EQ(agreement()->mean_kl, 0.0123);
   EXPECT_THROW(m_db->saveAgreement(ids.question, someAgreement()), Exception) << "a question has no run";
+}
+
+// After a restart, versions before the field `same` judged another cache than the answer's.
+TEST_F(ComparisonStoreTest, AVerdictOfAnOlderVersionIsNotTold) {
+  open();
+  m_conversation = m_db->createConversation({}, {}).id;
+  const TurnIds ids = m_db->beginTurn({m_conversation, 0, QStringLiteral("q"), {}});
+  m_db->finishTurn({ids.answer, QStringLiteral("a"), MessageState::kComplete, {}, {}, true, someRun("snapkv", 0.05)});
+  Agreement old = someAgreement();
+  old.same.reset();
+  m_db->saveAgreement(ids.answer, old);
+  open();
+  EXPECT_FALSE(m_db->loadConversation(m_conversation).messages[1].run.agreement.has_value());
 }
 
 TEST_F(ComparisonStoreTest, WordsThatAreNoWholeCharactersAreKeptReadable) {

@@ -13,7 +13,7 @@ TEST(RunJson, TheNamesOfSavedFiguresStay) {
   const auto saved = nlohmann::json::parse(R"({
     "agreement": {"differences": [{"full_choice_probability": 0.5, "full_probability": 0.25, "full_text": "b", "probability": 0.75,
                                    "text": "a", "word": 1}],
-                  "first_diverging_word": 1, "full_loss": 0.25, "loss": 0.5, "mean_kl": 0.5, "tokens": 4, "top1": 0.75},
+                  "first_diverging_word": 1, "full_loss": 0.25, "loss": 0.5, "mean_kl": 0.5, "same": 3, "tokens": 4, "top1": 0.75},
     "device": "cpu", "method": "h2o", "model_folder": "/models/m", "model_name": "m", "retention": 0.25, "seed": 7,
     "figures": {"prompt_tokens": 1, "visual_tokens": 2, "text_tokens": 3, "generated_tokens": 4, "thread_visual_tokens": 5,
                 "thread_text_tokens": 6, "pinned_tokens": 7, "kv_bytes_full": 8, "kv_bytes_after_event": 9, "kv_bytes_end": 10,
@@ -52,7 +52,7 @@ TEST(FigureJson, AFieldOfAnotherTypeStaysAsItIs) {
   Agreement agreement;
   agreement.mean_kl = 0.5;
   fieldsFromJson(
-      nlohmann::json::parse(R"({"tokens": "many", "mean_kl": null, "top1": 0.25, "unknown": 1, "differences": [3, {"word": 2}]})"),
+      nlohmann::json::parse(R"({"tokens": "many", "mean_kl": "much", "top1": 0.25, "unknown": 1, "differences": [3, {"word": 2}]})"),
       agreement);
   EXPECT_EQ(agreement.tokens, 0);
   EXPECT_EQ(agreement.mean_kl, 0.5);

@@ -194,7 +194,7 @@ TEST_F(Pins, AnAnswerIsScoredWithThem) {
   ASSERT_TRUE(compared.last<Scored>());
   run(ForgetConversation{7});
   finished(run(turn));
-  const EventRecorder scored = run(Score{turn, answer.answer});
+  const EventRecorder scored = run(Score{turn, answer.answer, answer.thought, answer.reason});
   ASSERT_TRUE(scored.last<Scored>());
   EXPECT_EQ(scored.last<Scored>()->agreement.mean_kl, compared.last<Scored>()->agreement.mean_kl);
 }

@@ -217,7 +217,8 @@ TEST_F(RealModel, ACacheInFewerBitsChoosesAlmostTheSame) {
     ASSERT_EQ(scores.size(), 3U);
     for (std::size_t i = 0; i < 3; ++i) {
       std::printf("%s, %d bits: %lld bytes, same choice %.3f, mean KL %.3g nats a token\n", method, compare.recipes[i].kv_bits,
-                  static_cast<long long>(answers[i].figures.kv_bytes.after_event), scores[i].agreement.top1, scores[i].agreement.mean_kl);
+                  static_cast<long long>(answers[i].figures.kv_bytes.after_event), scores[i].agreement.top1,
+                  scores[i].agreement.mean_kl.value_or(0.0));
     }
     EXPECT_EQ(answers[1].figures.kv_bytes.after_event * 2, answers[0].figures.kv_bytes.after_event);
     EXPECT_LT(answers[2].figures.kv_bytes.after_event, answers[1].figures.kv_bytes.after_event);

@@ -13,7 +13,7 @@
 #include "engine/generation/prefill/segment_prefill.h"
 #include "engine/generation/prefill/turn_prefill.h"
 #include "engine/generation/reading/prepared_turn.h"
-#include "tests/engine/generation/golden_folder.h"
+#include "tests/engine/generation/demo_question.h"
 #include "tests/support/event_recorder.h"
 #include "tests/support/source_folder.h"
 
@@ -59,6 +59,7 @@ class AnswerScore : public ::testing::Test {
     }
     answered.given.text = said.finish().answer;
     answered.given.tokens = said.conversation().answer_ids;
+    answered.given.written_by = &turn.sampling;
     return answered;
   }
   AnswerStart full_start(const Turn& turn) {
@@ -89,22 +90,6 @@ class AnswerScore : public ::testing::Test {
   EmitEvent emit_{recorder_, 1};
   std::unique_ptr<LoadedModel> model_;
 };
-
-// Frames of the demo model's world: a coloured square that moves over grey.
-Message demo_question(MemoryMediaOpener& opener) {
-  std::vector<RgbImage> frames;
-  for (int frame = 0; frame < 32; ++frame) {
-    RgbImage picture{96, 96, std::vector<std::uint8_t>(96 * 96 * 3, 120)};
-    for (int y = 30; y < 60; ++y) {
-      for (int x = 2 * frame; x < 2 * frame + 30; ++x) {
-        picture.rgb[static_cast<std::size_t>((y * 96 + x) * 3 + (frame < 16 ? 0 : 2))] = 230;
-      }
-    }
-    frames.push_back(std::move(picture));
-  }
-  opener.add("squares", frames);
-  return {Role::kUser, {MediaItem{{"squares", MediaKind::kVideo, {}}}, TextItem{"What things appear, in order?"}}};
-}
 
 TEST_F(AnswerScore, AgreesWithADenseRecomputationOnTheDemoModel) {
   load(source_folder() + "/resources/demo/model");
@@ -138,7 +123,7 @@ TEST_F(AnswerScore, AgreesWithADenseRecomputationOnTheDemoModel) {
     }
     const auto count = static_cast<double>(own.given.tokens.size());
     EXPECT_DOUBLE_EQ(agreement.top1, static_cast<double>(same) / count);
-    EXPECT_NEAR(agreement.mean_kl, divergence / count, 1e-4 * (1.0 + divergence / count));
+    EXPECT_NEAR(agreement.mean_kl.value(), divergence / count, 1e-4 * (1.0 + divergence / count));
     EXPECT_NEAR(agreement.loss.value(), loss / count, 1e-4 * (1.0 + loss / count));
     EXPECT_NEAR(agreement.full_loss.value(), full_loss / count, 1e-4 * (1.0 + full_loss / count));
     EXPECT_EQ(agreement.first_diverging_word.has_value(), same < std::ssize(own.given.tokens));

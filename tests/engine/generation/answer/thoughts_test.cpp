@@ -129,6 +129,20 @@ TEST_F(Thoughts, AreEndedAtTheirLimit) {
   }
 }
 
+// Nobody has limited either: the answer is not lost to its thought.
+TEST_F(Thoughts, LeaveRoomForTheAnswer) {
+  load(kOpens);
+  Turn turn = asked("full", 1.0, 40);
+  turn.sampling.room_tokens = 8;
+  const Finished done = finished(run(turn));
+  EXPECT_GE(done.figures.tokens.thought, 30) << "three quarters of 40 tokens";
+  EXPECT_LE(done.figures.tokens.thought, 30 + std::ssize(closing_tokens(*model_)));
+  EXPECT_FALSE(done.answer.empty());
+  const EventRecorder scored = run(Score{turn, done.answer, done.thought, done.reason});
+  ASSERT_TRUE(scored.last<Scored>());
+  EXPECT_EQ(scored.last<Scored>()->agreement.top1, 1.0) << "the mark that ended the thought is not the full cache's choice either";
+}
+
 TEST_F(Thoughts, AreTheSameInPieces) {
   load(kOpens);
   Turn turn = asked("snapkv", 0.5, 24);
@@ -242,7 +256,7 @@ TEST_F(Thoughts, AreNoWordsOfTheAnswerThatIsChecked) {
   Turn turn = asked("snapkv", 0.3, 30);
   turn.sampling.thought_tokens = 6;
   const Finished done = finished(run(turn));
-  const EventRecorder events = run(Score{turn, done.answer, done.thought});
+  const EventRecorder events = run(Score{turn, done.answer, done.thought, done.reason});
   ASSERT_TRUE(events.last<Scored>());
   const Agreement agreement = events.last<Scored>()->agreement;
   EXPECT_EQ(agreement.tokens, done.figures.tokens.generated) << "its very tokens, the thought's too";

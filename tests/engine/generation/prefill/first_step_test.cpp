@@ -102,7 +102,7 @@ TEST_F(FirstSteps, AColumnOfAComparisonIsTheTurn) {
     EXPECT_EQ(finished(column).figures.kv_bytes.end, finished(alone).figures.kv_bytes.end) << method;
     // The teacher-forced score of the turn is the column's.
     ASSERT_TRUE(column.last<Scored>()) << method;
-    const EventRecorder scored = run(Score{turn, finished(alone).answer});
+    const EventRecorder scored = run(Score{turn, finished(alone).answer, {}, finished(alone).reason});
     ASSERT_TRUE(scored.last<Scored>()) << method;
     EXPECT_EQ(scored.last<Scored>()->agreement.mean_kl, column.last<Scored>()->agreement.mean_kl) << method;
     EXPECT_EQ(scored.last<Scored>()->agreement.top1, column.last<Scored>()->agreement.top1) << method;

@@ -427,7 +427,7 @@ TEST_F(Comparisons, AScoreIsTheComparisonsAgreement) {
     run(ForgetConversation{7});
     const Turn turn = ask("image", method, 0.2, 24);
     const Finished answer = finished(run(turn));
-    const EventRecorder scored = run(Score{turn, answer.answer});
+    const EventRecorder scored = run(Score{turn, answer.answer, {}, answer.reason});
     ASSERT_TRUE(scored.last<Scored>());
     const Agreement score = scored.last<Scored>()->agreement;
     const EventRecorder events = run(compare_of(turn, {turn.recipe}));
@@ -446,7 +446,7 @@ TEST_F(Comparisons, AnAnswerOfALaterTurnIsScoredFromWhereItsTurnBegan) {
   const Turn first = ask("image", "random", 0.2, 12);
   const Turn second = follow_up(first, finished(run(first)).answer, "How many squares are there?");
   const Finished two = finished(run(second));
-  const EventRecorder events = run(Score{second, two.answer});
+  const EventRecorder events = run(Score{second, two.answer, {}, two.reason});
   ASSERT_TRUE(events.last<Scored>());
   const Agreement agreement = events.last<Scored>()->agreement;
   EXPECT_EQ(agreement.tokens, two.figures.tokens.generated);
@@ -515,7 +515,7 @@ TEST_F(Comparisons, AnAnswerIsScoredUnderTheGuardOfItsTurn) {
     first.guard = guard;
     const Turn second = follow_up(first, finished(run(first)).answer, "How many squares are there?");
     const Finished two = finished(run(second));
-    const EventRecorder events = run(Score{second, two.answer});
+    const EventRecorder events = run(Score{second, two.answer, {}, two.reason});
     ASSERT_TRUE(events.last<Scored>());
     EXPECT_EQ(events.last<Scored>()->agreement.tokens, two.figures.tokens.generated);
     EXPECT_EQ(prefilled_layers(events, Event::kNoColumn), (guard == Guard::kRam ? 2 : 1) * info_.layers);

@@ -60,7 +60,7 @@ class KeyBiases : public TinyModel {
     request.recipes = {turn.recipe};
     const EventRecorder events = run(request);
     EXPECT_TRUE(events.last<Compared>()) << events.last<Failed>()->error.reason;
-    return events.last<Scored>().value_or(Scored{}).agreement.mean_kl;
+    return events.last<Scored>().value_or(Scored{}).agreement.mean_kl.value_or(0.0);
   }
 };
 
