@@ -47,6 +47,9 @@ bool mayBecomeVideo(std::span<const std::uint8_t> head);
 // A stream of packets without an index, made to be cut and joined at any of them.
 inline bool isPacketStream(ContentType type) { return type == ContentType::kMpegTs || type == ContentType::kMpegPs; }
 
+// Says of its pictures when they are decoded, and shows them in their order at these times.
+inline bool isTimedByOrder(ContentType type) { return type == ContentType::kAvi || type == ContentType::kAsf; }
+
 MediaKind kindOf(ContentType type);
 // "png", "mp4", "webm", ...; for display and for error sentences.
 std::string nameOf(ContentType type);

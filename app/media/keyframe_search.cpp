@@ -1,6 +1,9 @@
 #include "app/media/keyframe_search.h"
 
 #include <algorithm>
+#include <span>
+
+#include "app/media/big_endian.h"
 
 namespace winnow::app {
 namespace {
@@ -35,6 +38,28 @@ class TimesBehindJump {
   int m_packets = 0;
 };
 
+// Whether a picture of HEVC is what its mark says. Where a table of keyframes is missing all are marked, and begun with another one the
+// decoder gives what follows in a wrong order. Streams with start codes have their marks from FFmpeg's parser.
+bool isHevcKeyframe(std::span<const std::uint8_t> packet, std::size_t lengthBytes) {
+  constexpr int kFirstKey = 16;  // of the types of units (ITU-T H.265, table 7-1)
+  constexpr int kFirstNoPicture = 32;
+  while (packet.size() > lengthBytes) {
+    const int type = packet[lengthBytes] >> 1 & 0x3F;
+    if (type < kFirstNoPicture) return type >= kFirstKey;
+    const std::uint64_t unit = lengthBytes + bigEndian(packet.first(lengthBytes));
+    if (unit >= packet.size()) return false;
+    packet = packet.subspan(static_cast<std::size_t>(unit));
+  }
+  return false;
+}
+
+bool canBeginWith(const AVPacket& packet, const AVCodecParameters& codec) {
+  constexpr int kLengthAt = 21;  // of a unit's length, in the description of the stream (ISO/IEC 14496-15)
+  if ((packet.flags & AV_PKT_FLAG_KEY) == 0) return false;
+  if (codec.codec_id != AV_CODEC_ID_HEVC || codec.extradata_size <= kLengthAt || codec.extradata[0] != 1) return true;
+  return isHevcKeyframe({packet.data, static_cast<std::size_t>(packet.size)}, (codec.extradata[kLengthAt] & 3) + 1);
+}
+
 }  // namespace
 
 bool seekKeyframe(VideoContainer& container, std::int64_t target, AVPacket& packet, SearchWork& work) {
@@ -52,7 +77,7 @@ bool seekKeyframe(VideoContainer& container, std::int64_t target, AVPacket& pack
       while ((found = container.readPacket(packet))) {
         ++work.packetsRead;
         const bool believed = times.believed(packet) && (showTime(packet) != AV_NOPTS_VALUE || !isPacketStream(container.type()));
-        if ((packet.flags & AV_PKT_FLAG_KEY) != 0 && (believed || atStart)) break;
+        if (isKeyframe(packet, *container.stream().codecpar) && (believed || atStart)) break;
         // Past the target and no keyframe yet: this landing place was too late, reading on would not help.
         if (!atStart && decodeTime(packet) != AV_NOPTS_VALUE && decodeTime(packet) > target) {
           found = false;

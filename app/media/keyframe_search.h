@@ -15,6 +15,7 @@ namespace winnow::app {
 inline constexpr double kFirstStepBackS = 1.0;
 inline constexpr double kStepBackGrowth = 3.0;
 
+// About when a packet is decoded. Where it does not say, that is when it is shown, which may be much later: no order follows from it.
 inline std::int64_t decodeTime(const AVPacket& packet) { return packet.dts != AV_NOPTS_VALUE ? packet.dts : packet.pts; }
 inline std::int64_t showTime(const AVPacket& packet) { return packet.pts != AV_NOPTS_VALUE ? packet.pts : packet.dts; }
 

@@ -9,7 +9,6 @@ extern "C" {
 #include <utility>
 
 #include "app/media/decoding_plan.h"
-#include "app/media/frame_time.h"
 #include "app/media/keyframe_search.h"
 
 namespace winnow::app {
@@ -22,6 +21,15 @@ bool marksUnused(const AVCodecParameters& codec) {
   if (codec.codec_id == AV_CODEC_ID_H264) return true;
   if (codec.codec_id != AV_CODEC_ID_HEVC || codec.extradata_size <= kLayersAt || codec.extradata[0] != 1) return false;
   return ((codec.extradata[kLayersAt] >> 3) & 7) == 1;
+}
+
+// Whether the decoder itself shows nothing before the first keyframe that it sees. Others show what leans on nothing, in grey.
+bool awaitsKeyframes(AVCodecID codec) {
+  return codec == AV_CODEC_ID_H264 || codec == AV_CODEC_ID_VP8 || codec == AV_CODEC_ID_VP9 || codec == AV_CODEC_ID_AV1;
+}
+
+bool isKeyframe(const AVFrame& frame) {
+  return frame.key_frame != 0 || frame.pict_type == AV_PICTURE_TYPE_I || frame.pict_type == AV_PICTURE_TYPE_BI;
 }
 
 }  // namespace
@@ -39,8 +47,9 @@ VideoDecoder::VideoDecoder(VideoContainer& container, const MediaLimits& limits,
       m_watch(watch),
       m_trust(trust),
       m_codec(openVideoDecoder(container.video(), limits, container.path(), {threads, FF_THREAD_FRAME | FF_THREAD_SLICE})),
+      m_frameTimes(container.type()),
       m_packet(makePacket()),
-      m_sparing(container.type() != ContentType::kAvi),
+      m_sparing(!isTimedByOrder(container.type())),
       m_marksUnused(marksUnused(*container.stream().codecpar)),
       m_start(container.startTicks()) {}
 
@@ -68,13 +77,13 @@ VideoDecoder::Shown VideoDecoder::frameAt(double timeS, Following following) {
 bool VideoDecoder::worthSeeking(std::int64_t target) const {
   if (m_ahead && m_ahead->pts > target) return false;
   if (m_ended) return false;
-  if (m_lastFedDts == AV_NOPTS_VALUE) return true;
+  if (m_lastFedTicks == AV_NOPTS_VALUE) return true;
   AVStream& stream = m_container.stream();
-  const double distanceS = static_cast<double>(target - m_lastFedDts) * av_q2d(stream.time_base);
+  const double distanceS = static_cast<double>(target - m_lastFedTicks) * av_q2d(stream.time_base);
   if (distanceS <= kAlwaysDecodeOnS) return false;
   if (m_trust == IndexTrust::kTrusted) {
     const int entry = av_index_search_timestamp(&stream, target, AVSEEK_FLAG_BACKWARD);
-    if (entry >= 0 && avformat_index_get_entry(&stream, entry)->timestamp > m_lastFedDts) return true;
+    if (entry >= 0 && avformat_index_get_entry(&stream, entry)->timestamp > m_lastFedTicks) return true;
     // An index that reaches past the target and shows no keyframe between here and there is believed.
     const int count = avformat_index_get_entries_count(&stream);
     if (entry >= 0 && count > 0 && avformat_index_get_entry(&stream, count - 1)->timestamp >= target) return false;
@@ -83,9 +92,9 @@ bool VideoDecoder::worthSeeking(std::int64_t target) const {
 }
 
 void VideoDecoder::seekTo(std::int64_t target) {
-  const bool told = m_lastFedDts != AV_NOPTS_VALUE && !m_fedUntimed;
-  const bool resumable = m_positioned && !m_draining && told && (!m_shown || target >= m_shown->pts);
+  const bool resumable = m_positioned && !m_draining && (!m_shown || target >= m_shown->pts);
   m_packetPending = false;
+  m_skip = 0;
   SearchWork work;
   const bool found = seekKeyframe(m_container, target, *m_packet, work);
   m_counters.seeks += work.seeks;
@@ -97,9 +106,8 @@ void VideoDecoder::seekTo(std::int64_t target) {
     m_firstShowablePts = AV_NOPTS_VALUE;
     return;
   }
-  const std::int64_t landed = decodeTime(*m_packet);
-  if (resumable && landed != AV_NOPTS_VALUE && landed <= m_lastFedDts) {
-    m_skipThroughDts = m_lastFedDts;  // still the group being decoded: the decoder goes on where it was
+  if (const std::int64_t fed = resumable ? fedFrom(*m_packet) : 0; fed > 0) {
+    m_skip = fed - 1;  // this one as well: the decoder goes on where it was
     return;
   }
   const std::int64_t shows = showTime(*m_packet);
@@ -107,6 +115,7 @@ void VideoDecoder::seekTo(std::int64_t target) {
   restart();
   m_packetPending = true;
   m_firstShowablePts = shows;
+  m_awaitsKeyframe = target > m_start && !awaitsKeyframes(m_codec->codec_id);
 }
 
 void VideoDecoder::restart() {
@@ -118,10 +127,13 @@ void VideoDecoder::restart() {
   m_ended = false;
   m_left = false;
   m_passedPts = AV_NOPTS_VALUE;
-  m_lastFedDts = AV_NOPTS_VALUE;
-  m_fedUntimed = false;
-  m_skipThroughDts = AV_NOPTS_VALUE;
+  m_lastFedTicks = AV_NOPTS_VALUE;
+  m_fed = 0;
+  m_fedKeyframes.clear();
+  m_skip = 0;
   m_lastPts = AV_NOPTS_VALUE;
+  m_awaitsKeyframe = false;
+  m_frameTimes.restart();
 }
 
 void VideoDecoder::advanceTo(std::int64_t target) {
@@ -158,8 +170,9 @@ void VideoDecoder::retreatBefore(std::int64_t target) {
   if (!m_shown && !m_ahead) m_ahead = std::exchange(later, std::nullopt);
   // Where the very first keyframe comes out, the video simply begins later than its header says.
   const bool beginsLate = !m_shown && m_ahead && m_ahead->pts <= m_firstShowablePts;
-  // Where packets do not say when they are shown, a keyframe may come out later than was thought.
-  const bool wasThere = m_shown && mayBeLate;
+  // Where packets do not say when they are shown, a keyframe may come out later than was thought; where pictures are refreshed bit by bit,
+  // nothing comes out at first. The one that is there was found all the same.
+  const bool wasThere = m_shown && (mayBeLate || (m_passedPts != AV_NOPTS_VALUE && m_shown->pts >= m_passedPts));
   if (!beginsLate && !wasThere) add_notice(m_notices, {NoticeCode::kNearestShown});
 }
 
@@ -184,14 +197,20 @@ std::optional<VideoDecoder::Timed> VideoDecoder::nextFrame() {
       continue;
     }
     if (frame->decode_error_flags != 0) add_notice(m_notices, {NoticeCode::kDamaged});
-    std::int64_t pts = frameTicks(*frame, *m_codec, m_container.type());
+    std::int64_t pts = m_frameTimes.of(*frame, *m_codec);
     if (pts == AV_NOPTS_VALUE) pts = m_lastPts == AV_NOPTS_VALUE ? m_start : m_lastPts + std::max<std::int64_t>(1, frame->pkt_duration);
-    // Pictures shown before the keyframe that decoding began with lean on the group before it, which was not decoded.
-    if (m_firstShowablePts != AV_NOPTS_VALUE && pts < m_firstShowablePts && m_lastPts == AV_NOPTS_VALUE) continue;
+    if (leansOnUndecoded(*frame, pts)) continue;
     if (m_lastPts != AV_NOPTS_VALUE) pts = std::max(pts, m_lastPts);  // stamps that jump back do not turn time round
     m_lastPts = pts;
     return Timed{std::move(frame), pts};
   }
+}
+
+bool VideoDecoder::leansOnUndecoded(const AVFrame& frame, std::int64_t pts) {
+  if (m_awaitsKeyframe && !isKeyframe(frame)) return true;
+  if (std::exchange(m_awaitsKeyframe, false)) m_firstShowablePts = std::max(m_firstShowablePts, pts);
+  // What is shown before the keyframe that decoding began with leans on the group before it.
+  return m_firstShowablePts != AV_NOPTS_VALUE && pts < m_firstShowablePts && m_lastPts == AV_NOPTS_VALUE;
 }
 
 void VideoDecoder::feed() {
@@ -204,15 +223,14 @@ void VideoDecoder::feed() {
       ++m_counters.packetsRead;
     }
     m_packetPending = false;
+    if (m_skip > 0) {
+      --m_skip;
+      continue;
+    }
     if (mayLeaveBefore(*m_packet)) {
       m_left = true;
       drain();
       return;
-    }
-    const std::int64_t dts = decodeTime(*m_packet);
-    if (m_skipThroughDts != AV_NOPTS_VALUE) {
-      if (dts == AV_NOPTS_VALUE || dts <= m_skipThroughDts) continue;
-      m_skipThroughDts = AV_NOPTS_VALUE;
     }
     const AVDiscard before = m_codec->skip_frame;
     m_codec->skip_frame = isPassed(*m_packet) ? AVDISCARD_NONREF : AVDISCARD_DEFAULT;
@@ -222,13 +240,26 @@ void VideoDecoder::feed() {
       m_codec->skip_frame = before;
       return;
     }
-    ++m_counters.packetsDecoded;
-    if ((m_packet->flags & AV_PKT_FLAG_DISCARD) == 0 && m_packet->pts <= m_target) m_passedPts = std::max(m_passedPts, m_packet->pts);
-    if (dts != AV_NOPTS_VALUE) m_lastFedDts = std::max(m_lastFedDts, dts);
-    m_fedUntimed = m_fedUntimed || dts == AV_NOPTS_VALUE;
+    noteFed(*m_packet);
     if (result < 0) add_notice(m_notices, {NoticeCode::kDamaged});
     return;
   }
+}
+
+void VideoDecoder::noteFed(const AVPacket& packet) {
+  ++m_counters.packetsDecoded;
+  m_frameTimes.fed(packet);
+  const bool key = (packet.flags & AV_PKT_FLAG_KEY) != 0;
+  if (key && showTime(packet) != AV_NOPTS_VALUE) m_fedKeyframes.push_back({packet.pos, showTime(packet), m_fed});
+  ++m_fed;
+  if ((packet.flags & AV_PKT_FLAG_DISCARD) == 0 && packet.pts <= m_target) m_passedPts = std::max(m_passedPts, packet.pts);
+  if (decodeTime(packet) != AV_NOPTS_VALUE) m_lastFedTicks = std::max(m_lastFedTicks, decodeTime(packet));
+}
+
+std::int64_t VideoDecoder::fedFrom(const AVPacket& keyframe) const {
+  const auto known = [&](const FedKeyframe& fed) { return fed.position == keyframe.pos && fed.shows == showTime(keyframe); };
+  const auto found = std::find_if(m_fedKeyframes.rbegin(), m_fedKeyframes.rend(), known);
+  return found == m_fedKeyframes.rend() ? 0 : m_fed - found->before;
 }
 
 bool VideoDecoder::isPassed(const AVPacket& packet) const {

@@ -2,8 +2,6 @@
 
 #include <algorithm>
 
-#include "app/media/frame_time.h"
-
 namespace winnow::app {
 namespace {
 
@@ -21,7 +19,11 @@ double usualFrameS(const AVStream* stream) {
 }  // namespace
 
 LiveDecoder::LiveDecoder(LiveContainer& container, const MediaLimits& limits)
-    : m_container(container), m_limits(limits), m_clock(usualFrameS(container.video().stream)), m_packet(makePacket()) {
+    : m_container(container),
+      m_limits(limits),
+      m_frameTimes(container.type()),
+      m_clock(usualFrameS(container.video().stream)),
+      m_packet(makePacket()) {
   m_end = container.end();
   if (m_end != LiveEnd::kNotYet) return;
   // Every picture as soon as it is there: no threads that keep some back.
@@ -38,6 +40,7 @@ std::optional<LiveDecoder::Timed> LiveDecoder::next() {
       m_codec = openVideoDecoder(m_container.video(), m_limits, m_container.address(), kThreads);
       m_tickS = av_q2d(m_container.video().stream->time_base);
       m_replacing = m_draining = false;
+      m_frameTimes.restart();
       continue;
     }
     if (result == AVERROR_EOF) {
@@ -67,7 +70,7 @@ std::optional<LiveDecoder::Timed> LiveDecoder::next() {
 double LiveDecoder::place(const AVFrame& frame) {
   const std::int64_t jumps = m_clock.jumps();
   std::optional<double> stampS;
-  const std::int64_t ticks = frameTicks(frame, *m_codec, m_container.type());
+  const std::int64_t ticks = m_frameTimes.of(frame, *m_codec);
   if (ticks != AV_NOPTS_VALUE) stampS = static_cast<double>(ticks) * m_tickS;
   const double timeS = m_clock.place(stampS, static_cast<double>(frame.pkt_duration) * m_tickS);
   if (m_clock.jumps() != jumps) add_notice(m_notices, {NoticeCode::kTimeJumps});
@@ -95,6 +98,7 @@ void LiveDecoder::feed() {
 void LiveDecoder::send() {
   const int result = avcodec_send_packet(m_codec.get(), m_packet.get());
   m_pending = result == AVERROR(EAGAIN);  // frames wait inside; they are taken first
+  if (!m_pending) m_frameTimes.fed(*m_packet);
   if (result < 0 && !m_pending && m_seen) add_notice(m_notices, {NoticeCode::kDamaged});
 }
 

@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "app/media/av_handles.h"
+#include "app/media/frame_time.h"
 #include "app/media/live/live_container.h"
 #include "app/media/live/stream_clock.h"
 #include "engine/media/media_notice.h"
@@ -41,6 +42,7 @@ class LiveDecoder {
   const MediaLimits m_limits;
   AvDecoder m_codec;
   double m_tickS = 0.0;
+  FrameTimes m_frameTimes;
   StreamClock m_clock;
   AvPacket m_packet;
   bool m_pending = false;    // m_packet was read and not yet taken by the decoder
