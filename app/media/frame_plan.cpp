@@ -35,7 +35,7 @@ void requireWithinCap(int frames, int cap) {
 
 }  // namespace
 
-AskedTimes planFrames(const FramePlan& plan, double durationS, int frameCap) {
+AskedTimes planFrames(const FramePlan& plan, double durationS, int frameCap, double playsS) {
   require(std::isfinite(durationS) && durationS > 0.0, "a frame plan needs a video with a positive duration");
   require(frameCap > 0, "a frame plan needs a positive cap");
   requireFinite(plan.every_s, "every");
@@ -51,8 +51,9 @@ AskedTimes planFrames(const FramePlan& plan, double durationS, int frameCap) {
   requireWithinCap(plan.max_frames, frameCap);
   requireWithinCap(plan.frame_count, plan.max_frames);
   if (plan.from_s < 0.0) refusePlan("from", "the start of the range is negative");
-  if (plan.from_s >= durationS) {
-    refusePlan("from", "the range starts at " + seconds(plan.from_s) + ", but the video is only " + seconds(durationS) + " long");
+  const double latestS = std::max(durationS, playsS);
+  if (plan.from_s >= latestS) {
+    refusePlan("from", "the range starts at " + seconds(plan.from_s) + ", but the video is only " + seconds(latestS) + " long");
   }
   if (plan.to_s >= 0.0 && plan.to_s <= plan.from_s) {
     refusePlan("to", "the range ends at " + seconds(plan.to_s) + ", which is not after its start at " + seconds(plan.from_s));
@@ -60,7 +61,8 @@ AskedTimes planFrames(const FramePlan& plan, double durationS, int frameCap) {
 
   AskedTimes asked;
   asked.fromS = plan.from_s;
-  asked.toS = plan.to_s < 0.0 ? durationS : std::min(plan.to_s, durationS);
+  const double endS = plan.from_s < durationS ? durationS : latestS;
+  asked.toS = plan.to_s < 0.0 ? endS : std::min(plan.to_s, latestS);
   if (plan.frame_count > 0) {
     asked.offset = 0.5;
     asked.spanS = asked.toS - asked.fromS;

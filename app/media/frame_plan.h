@@ -2,8 +2,9 @@
 //
 // Used by VideoFrameSource. Times are seconds from the start of the video. Formulae: engine/media/frame_source.h. A picture that is still
 // on screen at the next time, or at several, is taken once: a frame that is seen twice takes its tokens twice and tells nothing. A range
-// that ends after the video is cut to the video; a range that starts after it is refused. Errors: kInvalidArgument for a plan that no video
-// could satisfy or that lies outside this one; kLimitExceeded for too many frames.
+// that ends after the video is cut to the video; a range that starts after it is refused. Where sound goes on behind the last picture, that
+// stands until the sound ends: nobody who names no range is given more of it, but a range may reach there. Errors: kInvalidArgument for a
+// plan that no video could satisfy or that lies outside this one; kLimitExceeded for too many frames.
 #pragma once
 
 #include <cstdint>
@@ -27,8 +28,9 @@ struct AskedTimes {
   double at(std::int64_t i) const { return fromS + (static_cast<double>(i) + offset) * spanS / parts; }
 };
 
-// durationS: length of the video, positive and finite. frameCap: the most frames that any plan may ask for.
-AskedTimes planFrames(const FramePlan& plan, double durationS, int frameCap = 1024);
+// durationS: length of the video, positive and finite. frameCap: the most frames that any plan may ask for. playsS: until when the file
+// plays, where that is later.
+AskedTimes planFrames(const FramePlan& plan, double durationS, int frameCap = 1024, double playsS = 0.0);
 
 // The picture that is on screen at a time: since when and until when, seconds; both the time itself where nothing tells.
 struct OnScreen {

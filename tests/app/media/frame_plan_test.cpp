@@ -79,6 +79,15 @@ TEST(FramePlan, RangeThatEndsAfterTheVideoIsCut) {
   EXPECT_EQ(times(planFrames(uniform(1, 8.0, 60.0), 10.0)), (std::vector<double>{9.0}));
 }
 
+// Four seconds of pictures and ten of sound: who names no range is given what moves.
+TEST(FramePlan, ARangeMayReachToWhereTheSoundEnds) {
+  EXPECT_EQ(times(planFrames(uniform(2), 4.0, 1024, 10.0)), (std::vector<double>{1.0, 3.0}));
+  EXPECT_EQ(times(planFrames(uniform(1, 6.0, 7.0), 4.0, 1024, 10.0)), (std::vector<double>{6.5}));
+  EXPECT_EQ(times(planFrames(every(3.0, 6.0), 4.0, 1024, 10.0)), (std::vector<double>{6.0, 9.0}));
+  EXPECT_EQ(planFrames(uniform(1, 2.0, 60.0), 4.0, 1024, 10.0).toS, 10.0);
+  EXPECT_THROW(planFrames(uniform(1, 10.0, 11.0), 4.0, 1024, 10.0), Exception);
+}
+
 // A frame that is sampled twice takes its tokens twice and tells nothing; one that was asked for is not moved to where another one is.
 TEST(FramePlan, APictureThatStandsForSeveralTimesIsTakenOnce) {
   const OnScreenAt rare = pictures({0.0, 8.0, 9.0, 10.0});

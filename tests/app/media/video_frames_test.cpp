@@ -147,6 +147,23 @@ TEST(VideoFrameSource, RangeLimitsTheSampling) {
   }
 }
 
+// As in a player, the last picture stands until the sound ends.
+TEST(VideoFrameSource, SoundMayGoOnBehindTheLastPicture) {
+  const std::string clip = samples::make("clip.mp4", numbered(40, 10) + " -c:v libx264 -preset ultrafast -g 20");
+  for (const char* type : {"mp4", "mkv", "ts"}) {
+    const std::string file =
+        samples::make(std::string("longer.") + type, "-i " + clip + " -f lavfi -i sine=d=10 -map 0:v -map 1:a -c:v copy -c:a aac -b:a 24k");
+    EXPECT_NEAR(samples::openVideo(samples::video(file, 4))->info().durationS, 4.0, 0.05) << type;
+    MediaRequest late = samples::video(file, 4);
+    late.plan.from_s = 6.0;
+    late.plan.to_s = 7.0;
+    const auto source = samples::openVideo(late);
+    ASSERT_EQ(source->frame_count(), 1) << type;
+    EXPECT_EQ(numberIn(source->read(0, 1, {}).front().image), 39) << type;
+    EXPECT_NEAR(source->standing_until_s().front(), 6.875, 1e-6) << type;
+  }
+}
+
 TEST(VideoFrameSource, ReadsInAnyOrder) {
   const std::string file = samples::make("a.webm", numbered(100, 10) + " -c:v libvpx -deadline realtime -cpu-used 8 -g 20 -b:v 500k");
   const auto source = samples::openVideo(samples::video(file, 10));
