@@ -88,16 +88,19 @@ bool namesAvif(Bytes head) {
   return false;
 }
 
+// Packets of 188 bytes, of 192 with a time code before each (camera files), or of 204 with check bytes behind it (broadcasts). A recording
+// may begin within one; then more of them are wanted.
 bool looksLikeMpegTs(Bytes head) {
-  // Plain packets of 188 bytes, or 192 with a time code before each (camera files).
-  for (const auto [first, step] : {std::array<std::size_t, 2>{0, 188}, std::array<std::size_t, 2>{4, 192}}) {
-    std::size_t packets = 0;
-    std::size_t at = first;
-    while (at < head.size() && packets < 8 && head[at] == 0x47) {
-      ++packets;
-      at += step;
+  constexpr std::size_t kEnough = 8;
+  constexpr std::size_t kFewest = 3;
+  for (const std::size_t step : {188, 192, 204}) {
+    for (std::size_t first = 0; first < std::min(step, head.size()); ++first) {
+      std::size_t packets = 0;
+      std::size_t at = first;
+      for (; at < head.size() && packets < kEnough && head[at] == 0x47; at += step) ++packets;
+      const bool whole = first == 0 || (first == 4 && step == 192);
+      if (packets == kEnough || (whole && packets >= kFewest && at >= head.size())) return true;
     }
-    if (packets >= 3 && (packets == 8 || at >= head.size())) return true;
   }
   return false;
 }
@@ -171,13 +174,14 @@ ContentType detectContent(Bytes head, const std::string& subject) {
   for (const auto box : kMovFirstBoxes) {
     if (hasAt(head, 4, box) && (head[0] == 0 || box == "mdat")) return ContentType::kMov;
   }
+  if (hasAt(head, 0, "\x1F\x43\xB6\x75"sv)) throw Exception(ErrorCode::kUnsupportedFormat, subject, kSegmentAlone);
   for (const auto& format : kRefusedVideos) {
     if (hasAt(head, 0, format.magic)) {
       refuseContent(subject, std::string("this is ") + format.what + ", which is not supported; " + kConvertVideo);
     }
   }
   refuseKnownFormat(head, subject);
-  if (looksLikeMpegTs(head)) return ContentType::kMpegTs;
+  if (!looksLikeText(head) && looksLikeMpegTs(head)) return ContentType::kMpegTs;
   if (looksLikeBmp(head)) return ContentType::kBmp;
   if (looksLikeText(head)) refuseText({reinterpret_cast<const char*>(head.data()), head.size()}, subject);
   refuseContent(subject,
@@ -186,7 +190,9 @@ ContentType detectContent(Bytes head, const std::string& subject) {
 }
 
 bool mayBecomeVideo(Bytes head) {
-  return !looksLikeText(head) && ((!head.empty() && head[0] == 0x47) || (head.size() > 4 && head[4] == 0x47));
+  constexpr std::size_t kLongestPacket = 204;
+  const Bytes first = head.first(std::min(head.size(), kLongestPacket));
+  return !looksLikeText(head) && std::ranges::find(first, 0x47) != first.end();
 }
 
 ContentType detectContent(const MediaFile& file) { return detectContent(file.readRange(0, kHeadBytes), file.path()); }

@@ -36,6 +36,11 @@ enum class ContentType : int {
 inline constexpr const char* kConvertPicture = "save it as PNG or JPEG, where it opens or by: ffmpeg -i FILE NEW.png";
 inline constexpr const char* kConvertVideo = "this converts it: ffmpeg -i FILE -c:v libx264 -pix_fmt yuv420p NEW.mp4";
 
+// Of a video that is sent in parts.
+inline constexpr const char* kSegmentAlone =
+    "this is one segment of a stream (DASH, HLS), without the beginning that says how to read it; this joins them: cat INIT SEGMENT ... > "
+    "NEW";
+
 ContentType detectContent(const MediaFile& file);
 // The same on bytes: head is the start of the file, subject names it in the error.
 ContentType detectContent(std::span<const std::uint8_t> head, const std::string& subject);

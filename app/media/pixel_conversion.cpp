@@ -49,6 +49,9 @@ int swscaleMatrix(ColourMatrix matrix) {
   }
 }
 
+// What is larger than the television of BT.601 (PAL has 576 lines); films of wide screens have few lines.
+bool isHighDefinition(PictureSize size) { return size.width_px >= 1280 || size.height_px > 576; }
+
 // Rows of RGBA over white. 255 - (255 - c) * a / 255, rounded.
 void flattenRow(const std::uint8_t* rgba, int pixels, std::uint8_t* rgb) {
   for (int x = 0; x < pixels; ++x, rgba += 4, rgb += 3) {
@@ -80,7 +83,7 @@ const char* nameOf(ColourMatrix matrix) {
   throw Exception(ErrorCode::kInternal, "", "unknown colour matrix");
 }
 
-ColourReading readColour(int format, AVColorRange range, AVColorSpace space, int heightPx, ColourHint hint) {
+ColourReading readColour(int format, AVColorRange range, AVColorSpace space, PictureSize size, ColourHint hint) {
   const PlainFormat plain = plainFormat(format);
   const AVPixFmtDescriptor* descriptor = av_pix_fmt_desc_get(plain.format);
   if (descriptor != nullptr && isRgbLike(*descriptor)) return {ColourRange::kFull, ColourMatrix::kRgb};
@@ -112,7 +115,7 @@ ColourReading readColour(int format, AVColorRange range, AVColorSpace space, int
       reading.matrix = ColourMatrix::kFcc;
       break;
     default:
-      reading.matrix = hint == ColourHint::kVideo && heightPx >= 720 ? ColourMatrix::kBt709 : ColourMatrix::kBt601;
+      reading.matrix = hint == ColourHint::kVideo && isHighDefinition(size) ? ColourMatrix::kBt709 : ColourMatrix::kBt601;
       break;
   }
   return reading;
@@ -159,7 +162,7 @@ RgbImage FrameConverter::convert(const AVFrame& frame, int widthPx, int heightPx
     throw Exception(ErrorCode::kDamagedFile, m_subject, "its pixel format cannot be converted");
   }
   const bool transparent = (descriptor->flags & AV_PIX_FMT_FLAG_ALPHA) != 0;
-  const ColourReading colour = readColour(frame.format, frame.color_range, frame.colorspace, frame.height, hint);
+  const ColourReading colour = readColour(frame.format, frame.color_range, frame.colorspace, {frame.width, frame.height}, hint);
   prepareScaler(frame, plain.format, transparent ? AV_PIX_FMT_RGBA : AV_PIX_FMT_RGB24, widthPx, heightPx, colour);
   if (sws_scale(m_scaler.get(), frame.data, frame.linesize, 0, frame.height, m_target->data, m_target->linesize) != heightPx) {
     throw Exception(ErrorCode::kDamagedFile, m_subject, "its pixels cannot be converted");

@@ -26,8 +26,9 @@ struct ColourReading {
   ColourRange range = ColourRange::kLimited;
   ColourMatrix matrix = ColourMatrix::kBt601;
 };
-// format is an AVPixelFormat; unknown matrices are BT.709 from 720 lines up in videos, otherwise BT.601.
-ColourReading readColour(int format, AVColorRange range, AVColorSpace space, int heightPx, ColourHint hint);
+// format is an AVPixelFormat; unknown matrices are BT.709 in videos that are larger than PAL's lines or at least 1280 wide, as players take
+// them (mpv), otherwise BT.601.
+ColourReading readColour(int format, AVColorRange range, AVColorSpace space, PictureSize size, ColourHint hint);
 
 class FrameConverter {
  public:

@@ -157,7 +157,8 @@ DecodedStill decodeWith(const StillHeader& header, std::uint8_t missing, const s
   const int halvings = header.canvasWidthPx > 0 ? 0 : halvingsOf(header, limits);
   const bool byDecoder = header.type == ContentType::kJpeg;
   const AvFrame frame = decode(header, missing, byDecoder ? std::min(halvings, kMostHalvings) : 0, subject, limits);
-  const ColourReading colour = readColour(frame->format, frame->color_range, frame->colorspace, frame->height, ColourHint::kStill);
+  const ColourReading colour =
+      readColour(frame->format, frame->color_range, frame->colorspace, {frame->width, frame->height}, ColourHint::kStill);
   DecodedStill still;
   still.colourRange = nameOf(colour.range);
   still.colourMatrix = nameOf(colour.matrix);

@@ -31,6 +31,7 @@ class VideoContainer {
   AVFormatContext& format() { return *m_format; }
   const AVFormatContext& format() const { return *m_format; }
   AVStream& stream() { return *m_video.stream; }
+  const AVStream& stream() const { return *m_video.stream; }
   // When the first picture is shown, in ticks of the stream's time base.
   std::int64_t startTicks() const { return m_video.stream->start_time != AV_NOPTS_VALUE ? m_video.stream->start_time : 0; }
   // The latest that a frame on screen at timeS may start; of seconds that count from the beginning of the file (time_origin.h).

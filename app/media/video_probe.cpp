@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <span>
 #include <string_view>
 
 #include "app/media/description_notices.h"
@@ -49,11 +50,22 @@ void describeGeometry(VideoContainer& container, VideoFacts& facts) {
 
 void describeColour(const AVCodecParameters& parameters, MediaInfo& info) {
   if (parameters.format >= 0) {
-    const ColourReading colour =
-        readColour(parameters.format, parameters.color_range, parameters.color_space, parameters.height, ColourHint::kVideo);
+    const ColourReading colour = readColour(parameters.format, parameters.color_range, parameters.color_space,
+                                            {parameters.width, parameters.height}, ColourHint::kVideo);
     info.colourRange = nameOf(colour.range);
     info.colourMatrix = nameOf(colour.matrix);
   }
+}
+
+// Other videos beside the one that is shown: of a broadcast's other programmes, further tracks. MP4 says which of them are not meant to be.
+std::int64_t otherVideos(const VideoContainer& container) {
+  constexpr int kNoVideo = AV_DISPOSITION_ATTACHED_PIC | AV_DISPOSITION_TIMED_THUMBNAILS;
+  const AVFormatContext& format = container.format();
+  return std::ranges::count_if(std::span<AVStream* const>(format.streams, format.nb_streams), [&](const AVStream* stream) {
+    if (stream == &container.stream() || stream->codecpar->codec_type != AVMEDIA_TYPE_VIDEO) return false;
+    const bool off = container.type() == ContentType::kMov && (stream->disposition & AV_DISPOSITION_DEFAULT) == 0;
+    return (stream->disposition & kNoVideo) == 0 && stream->codecpar->width > 0 && !off;
+  });
 }
 
 }  // namespace
@@ -62,7 +74,8 @@ void requirePlayable(const MediaFile& file, ContentType type, const ContainerExt
   if (type == ContentType::kAsf && isProtectedAsf(file)) {
     throw Exception(ErrorCode::kUnsupportedFormat, file.path(), "the video is encrypted");
   }
-  if (extent.hasIndex || extent.fragmented) return;
+  if (extent.hasIndex) return;
+  if (extent.fragmented) throw Exception(ErrorCode::kUnsupportedFormat, file.path(), kSegmentAlone);
   throw Exception(ErrorCode::kDamagedFile, file.path(),
                   extent.missingBytes > 0 ? "the end of the file is missing (no index)" : "the file has no index, it was not finished");
 }
@@ -85,6 +98,7 @@ VideoFacts examineVideo(VideoContainer& container, const MediaFile& file, const 
   describeColour(*stream.codecpar, info);
   const bool cut = extent.missingBytes > 0 || extent.unfinished;
   if (cut) add_notice(info.notices, {NoticeCode::kCutOff, extent.missingBytes});
+  if (const std::int64_t others = otherVideos(container); others > 0) add_notice(info.notices, {NoticeCode::kOtherVideos, others});
   if (extent.behindBytes > 0) add_notice(info.notices, {NoticeCode::kSecondVideo, extent.behindBytes, 0, extent.behind});
 
   const VideoLength length = measureLength(container, file, extent, watch);

@@ -60,6 +60,11 @@ const char* noticePattern(const MediaNotice& notice) {
     case NoticeCode::kSecondVideo:
       return notice.name.empty() ? SAY("%1 bytes behind this video in the file are not read")
                                  : SAY("the file contains a second video (%3), which is not read");
+    case NoticeCode::kDolbyVision:
+      return SAY("it is Dolby Vision (profile %1): its colours are shown wrong, mostly in green and purple");
+    case NoticeCode::kOtherVideos:
+      return one ? SAY("the file has one more video, another programme or track, which is not shown")
+                 : SAY("the file has %1 more videos, other programmes or tracks, which are not shown");
     case NoticeCode::kEncodingGuessed:
       return SAY("its encoding is guessed: %3");
     case NoticeCode::kBytesReplaced:

@@ -33,6 +33,8 @@ enum class NoticeCode : int {
   kScaledDown = 26,   // amount x of: the picture's own pixels
   kSecondVideo = 27,  // amount: bytes behind the video; name: the container of the one that they begin, empty for none
   kFileGone = 30,     // what was kept of the file answers without it
+  kDolbyVision = 31,  // colours that only players of Dolby Vision show; amount: its profile
+  kOtherVideos = 32,  // amount: of other programmes or tracks in the file
   // Of a document or of subtitles:
   kEncodingGuessed = 40,  // name: the encoding
   kBytesReplaced = 41,    // amount: places that are no text in it; name: the encoding

@@ -51,6 +51,26 @@ TEST(ContentType, KnowsTheAllowedFormatsByTheirFirstBytes) {
   EXPECT_EQ(detect(bytes({0x30, 0x26, 0xB2, 0x75, 0x8E, 0x66, 0xCF, 0x11})), ContentType::kAsf);
 }
 
+// Camera files and broadcasts have more bytes to each packet; recordings may begin anywhere in one.
+TEST(ContentType, KnowsTransportStreamsByTheirSteps) {
+  for (const std::size_t step : {188, 192, 204}) {
+    for (const std::size_t first : {0, 4, 88, 187}) {
+      std::string transport(step * 10, '\0');
+      for (std::size_t at = first; at < transport.size(); at += step) transport[at] = 0x47;
+      EXPECT_EQ(detect(transport), ContentType::kMpegTs) << step << " bytes, from " << first;
+      EXPECT_TRUE(mayBecomeVideo({reinterpret_cast<const std::uint8_t*>(transport.data()), 600})) << step << " bytes, from " << first;
+    }
+  }
+  std::string few(188 * 5, '\0');
+  for (std::size_t at = 100; at < few.size(); at += 188) few[at] = 0x47;
+  refusal(few);
+  EXPECT_EQ(refusal(std::string(4096, 'G')), "this is a text file, not an image or a video");
+}
+
+TEST(ContentType, NamesASegmentThatLacksItsBeginning) {
+  EXPECT_EQ(refusal("\x1F\x43\xB6\x75" + bytes({0x01, 0, 0, 0, 0, 0, 0x12, 0x34, 0xE7, 0x81, 0})), kSegmentAlone);
+}
+
 TEST(ContentType, NamesPlaylistsAndDescriptions) {
   EXPECT_EQ(refusal("#EXTM3U\n#EXTINF:1,\nfile:///etc/passwd\n"), "this is a playlist (HLS), not a video");
   EXPECT_EQ(refusal("\xEF\xBB\xBF\n#EXTM3U\n"), "this is a playlist (HLS), not a video");

@@ -54,6 +54,16 @@ TEST(VideoColourFallback, UnmarkedHighDefinitionIsBt709) {
   EXPECT_NEAR(image.rgb[1], 60, 3);
 }
 
+// As players take it: films of wide screens have few lines.
+TEST(VideoColourFallback, WhatIsLargerThanTelevisionIsBt709) {
+  for (const auto& [size, matrix] : {std::pair{"1280x534", "bt709"}, {"960x600", "bt709"}, {"1024x576", "bt601"}, {"640x480", "bt601"}}) {
+    const std::string file =
+        samples::make(std::string(size) + ".mp4", std::string("-f lavfi -i color=0xC83C1E:s=") + size +
+                                                      ":r=5,format=yuv420p -frames:v 1 -c:v libx264 -preset ultrafast");
+    EXPECT_EQ(FfmpegMediaOpener().probe(file).colourMatrix, matrix) << size;
+  }
+}
+
 TEST(VideoColourFallback, DetailAndOddSizesMatchTheFfmpegProgram) {
   for (const char* size : {"63x47", "65x49", "1x1", "2x3"}) {
     const std::string file = samples::make(

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "app/media/content_type.h"
 #include "app/notices/notice_text.h"
 #include "tests/app/media/sample_files.h"
 
@@ -84,6 +85,54 @@ TEST(VideoProbe, CutFileIsAsLongAsWhatIsLeft) {
       EXPECT_NEAR(samples::numberIn(frame.image), frame.asked_s * 10, 1.1) << type;
     }
   }
+}
+
+TEST(VideoProbe, OtherVideosOfTheFileAreTold) {
+  const std::string codec = " -c:v libx264 -preset ultrafast -g 10";
+  const std::string one = samples::make("one.ts", numbered(20, 10) + codec);
+  const std::string two = samples::make("two.ts", numbered(40, 10) + codec);
+  const std::string both = "-i " + one + " -i " + two + " -map 0:v -map 1:v -c copy ";
+  const std::string programmes = samples::make("programmes.ts", both + "-program title=One:st=0 -program title=Two:st=1");
+  for (const std::string& file : {programmes, samples::make("tracks.mkv", both), samples::make("tracks.mp4", both)})
+    EXPECT_EQ(FfmpegMediaOpener().probe(file).notices, (std::vector<MediaNotice>{{NoticeCode::kOtherVideos, 1}})) << file;
+  const MediaInfo info = FfmpegMediaOpener().probe(programmes);
+  EXPECT_NEAR(info.playsS, info.durationS, 1e-6) << "the other one's length is not its own";
+}
+
+// A box that says so within the description of the pictures (dvcC), as a film of that kind has it.
+TEST(VideoProbe, ColoursOfDolbyVisionAloneAreTold) {
+  samples::Bytes bytes = samples::readBytes(
+      samples::make("a.mp4", numbered(6, 6) + " -c:v libx265 -preset ultrafast -x265-params log-level=error -tag:v hvc1"));
+  const auto at = [&](std::string_view name) {
+    return std::search(bytes.begin(), bytes.end(), name.begin(), name.end()) - bytes.begin() - 4;
+  };
+  const auto sizeAt = [&](std::ptrdiff_t box) { return bytes[std::size_t(box) + 2] << 8 | bytes[std::size_t(box) + 3]; };
+  constexpr int kBoxBytes = 32;
+  samples::Bytes box{0, 0, 0, kBoxBytes, 'd', 'v', 'c', 'C', 1, 0, 5 << 1, 1 << 3 | 5, 0};  // of profile 5, level 1, compatible with none
+  box.resize(kBoxBytes);
+  const std::ptrdiff_t behind = at("hvcC") + sizeAt(at("hvcC"));
+  for (const char* name : {"moov", "trak", "mdia", "minf", "stbl", "stsd", "hvc1"}) {
+    const std::ptrdiff_t outer = at(name);
+    const int size = sizeAt(outer) + kBoxBytes;
+    bytes[std::size_t(outer) + 2] = static_cast<std::uint8_t>(size >> 8);
+    bytes[std::size_t(outer) + 3] = static_cast<std::uint8_t>(size);
+  }
+  bytes.insert(bytes.begin() + behind, box.begin(), box.end());
+  const std::string file = samples::path("dolby.mp4");
+  samples::writeBytes(file, bytes);
+  EXPECT_EQ(FfmpegMediaOpener().probe(file).notices, (std::vector<MediaNotice>{{NoticeCode::kDolbyVision, 5}}));
+}
+
+TEST(VideoProbe, ASegmentAloneIsNamed) {
+  samples::Bytes bytes = samples::readBytes(samples::make(
+      "frag.mp4", numbered(40, 10) + " -c:v libx264 -preset ultrafast -g 10 -movflags frag_keyframe+empty_moov+default_base_moof"));
+  const std::string_view fragment = "moof";
+  bytes.erase(bytes.begin(), std::search(bytes.begin(), bytes.end(), fragment.begin(), fragment.end()) - 4);
+  const std::string file = samples::path("segment.m4s");
+  samples::writeBytes(file, bytes);
+  const Error error = samples::errorOf(file);
+  EXPECT_EQ(error.code, ErrorCode::kUnsupportedFormat);
+  EXPECT_EQ(error.reason, kSegmentAlone);
 }
 
 // Ogg says nowhere how long it is, but its last page says that it is the last.
