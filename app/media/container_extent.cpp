@@ -9,15 +9,13 @@
 #include <string_view>
 
 #include "app/media/big_endian.h"
+#include "app/media/matroska_extent.h"
 #include "engine/base/error.h"
 
 namespace winnow::app {
 namespace {
 
 constexpr int kMaxBoxes = 100'000;
-constexpr std::string_view kEbml = "\x1A\x45\xDF\xA3";  // the first bytes of a Matroska file
-constexpr std::int64_t kSearchedBytes = 64LL << 20;
-constexpr std::int64_t kWindowBytes = 256 << 10;
 constexpr std::int64_t kMuchBytes = 64 << 10;
 constexpr std::int64_t kMuchShare = 4;  // of the file: a quarter
 
@@ -25,15 +23,6 @@ std::string_view charactersOf(std::span<const std::uint8_t> bytes) { return {rei
 
 std::uint64_t littleEndian32(std::span<const std::uint8_t> bytes) {
   return bytes[0] | std::uint64_t{bytes[1]} << 8 | std::uint64_t{bytes[2]} << 16 | std::uint64_t{bytes[3]} << 24;
-}
-
-// Bytes that [offset, offset + size) lacks; sizes come from the file and may be anything up to 2^64 - 1.
-std::int64_t missing(std::int64_t fileBytes, std::int64_t offset, std::uint64_t size) {
-  const auto available = static_cast<std::uint64_t>(fileBytes - offset);
-  if (size <= available) return 0;
-  const std::uint64_t lacking = size - available;
-  constexpr auto kMax = static_cast<std::uint64_t>(std::numeric_limits<std::int64_t>::max());
-  return static_cast<std::int64_t>(lacking < kMax ? lacking : kMax);
 }
 
 bool isBoxType(std::string_view type) {
@@ -54,71 +43,13 @@ ContainerExtent measureMov(const MediaFile& file) {
     if (size == 0) size = static_cast<std::uint64_t>(file.sizeBytes() - at);  // to the end of the file
     if (size < 8 || !isBoxType(type)) break;
     if (type == "ftyp" && at > 0 && (extent.hasIndex || extent.fragmented)) break;
-    extent.missingBytes = missing(file.sizeBytes(), at, size);
+    extent.missingBytes = missingBytes(file.sizeBytes(), at, size);
     if (type == "moov" && extent.missingBytes == 0) extent.hasIndex = true;
     if (type == "moof") extent.fragmented = true;
     if (extent.missingBytes > 0) return extent;
     at += static_cast<std::int64_t>(size);
   }
   extent.ownBytes = at;
-  return extent;
-}
-
-// A number of 1 to 8 bytes whose first byte says how many; all value bits set means "unknown".
-struct EbmlSize {
-  std::uint64_t value = 0;
-  std::size_t bytes = 0;
-  bool unknown = false;
-};
-EbmlSize readEbmlSize(std::span<const std::uint8_t> from) {
-  EbmlSize size;
-  if (from.empty() || from[0] == 0) return size;
-  std::size_t length = 1;
-  while ((from[0] & (0x80 >> (length - 1))) == 0) ++length;
-  if (from.size() < length) return size;
-  const std::uint64_t mask = (std::uint64_t{1} << (7 * length)) - 1;
-  size.bytes = length;
-  size.value = bigEndian(from.first(length)) & mask;
-  size.unknown = size.value == mask;
-  return size;
-}
-
-// Where another Matroska file begins behind `from`: its first bytes, and what kind of EBML it is soon after. The file's size: nowhere.
-std::int64_t nextEbml(const MediaFile& file, std::int64_t from) {
-  constexpr std::int64_t kHeaderBytes = 64;
-  constexpr std::string_view kDocType = "\x42\x82";
-  const std::int64_t end = std::min(file.sizeBytes(), from + kSearchedBytes);
-  for (std::int64_t at = from; at < end; at += kWindowBytes) {
-    const auto bytes = file.readRange(at, kWindowBytes + kHeaderBytes);
-    const std::string_view text = charactersOf(bytes);
-    for (std::size_t found = text.find(kEbml); found < kWindowBytes; found = text.find(kEbml, found + 1)) {
-      if (text.substr(found, kHeaderBytes).find(kDocType) != text.npos) return at + static_cast<std::int64_t>(found);
-    }
-  }
-  return file.sizeBytes();
-}
-
-ContainerExtent measureMatroska(const MediaFile& file) {
-  ContainerExtent extent;
-  const auto head = file.readRange(0, 64);
-  const std::span<const std::uint8_t> bytes(head);
-  if (bytes.size() < 12) return extent;
-  const EbmlSize header = readEbmlSize(bytes.subspan(4));
-  if (header.bytes == 0 || header.unknown || header.value > 1'000'000) return extent;
-  const auto segmentAt = static_cast<std::int64_t>(4 + header.bytes + header.value);
-  const auto segment = file.readRange(segmentAt, 12);
-  const std::span<const std::uint8_t> segmentBytes(segment);
-  if (segmentBytes.size() < 5 || bigEndian(segmentBytes.first(4)) != 0x18538067) return extent;
-  const EbmlSize size = readEbmlSize(segmentBytes.subspan(4));
-  if (size.bytes == 0) return extent;
-  const std::int64_t bodyAt = segmentAt + 4 + static_cast<std::int64_t>(size.bytes);
-  if (bodyAt > file.sizeBytes()) return extent;
-  if (size.unknown) {
-    extent.ownBytes = nextEbml(file, bodyAt);
-    return extent;
-  }
-  extent.missingBytes = missing(file.sizeBytes(), bodyAt, size.value);
-  if (extent.missingBytes == 0) extent.ownBytes = bodyAt + static_cast<std::int64_t>(size.value);
   return extent;
 }
 
@@ -130,7 +61,12 @@ ContainerExtent measureAvi(const MediaFile& file) {
     const auto header = file.readRange(at, 8);
     if (header.size() < 8 || !charactersOf(header).starts_with("RIFF")) break;
     const std::uint64_t size = littleEndian32(std::span<const std::uint8_t>(header).subspan(4));
-    extent.missingBytes = missing(file.sizeBytes(), at + 8, size);
+    // Written before anything else, and once more at the end.
+    if (size == 0 || size == std::numeric_limits<std::uint32_t>::max()) {
+      extent.unfinished = true;
+      return extent;
+    }
+    extent.missingBytes = missingBytes(file.sizeBytes(), at + 8, size);
     if (extent.missingBytes > 0) return extent;
     at += 8 + static_cast<std::int64_t>(size + size % 2);
   }
@@ -158,7 +94,7 @@ ContainerExtent measureFlv(const MediaFile& file) {
     const int kind = bytes[0] & 0x1F;
     if (kind != 8 && kind != 9 && kind != 18) break;
     const std::uint64_t size = kTagHeadBytes + bigEndian(bytes.subspan(1, 3));
-    extent.missingBytes = missing(file.sizeBytes(), at, size);
+    extent.missingBytes = missingBytes(file.sizeBytes(), at, size);
     if (extent.missingBytes > 0) return extent;
     at += static_cast<std::int64_t>(size) + kSizeBytes;
     extent.ownBytes = at;
@@ -178,7 +114,7 @@ ContainerExtent measureAsf(const MediaFile& file) {
     const std::uint64_t size = littleEndian32(std::span<const std::uint8_t>(head).subspan(16));
     const bool plain = littleEndian32(std::span<const std::uint8_t>(head).subspan(20)) == 0 && size >= kObjectHeadBytes;
     if (!plain) break;
-    extent.missingBytes = missing(file.sizeBytes(), at, size);
+    extent.missingBytes = missingBytes(file.sizeBytes(), at, size);
     if (extent.missingBytes > 0) break;
     at += static_cast<std::int64_t>(size);
   }
@@ -213,7 +149,7 @@ class OggPages {
     ContainerExtent extent;
     extent.ownBytes = next ? next->position : m_file.sizeBytes();
     if (!last) return extent;
-    extent.missingBytes = missing(extent.ownBytes, last->position, last->size);
+    extent.missingBytes = missingBytes(extent.ownBytes, last->position, last->size);
     extent.unfinished = (last->flags & kEndsStream) == 0;
     return extent;
   }
@@ -278,6 +214,32 @@ std::optional<ContentType> videoAt(const MediaFile& file, std::int64_t at) {
 }
 
 }  // namespace
+
+std::int64_t missingBytes(std::int64_t fileBytes, std::int64_t offset, std::uint64_t size) {
+  const auto available = static_cast<std::uint64_t>(fileBytes - offset);
+  if (size <= available) return 0;
+  const std::uint64_t lacking = size - available;
+  constexpr auto kMax = static_cast<std::uint64_t>(std::numeric_limits<std::int64_t>::max());
+  return static_cast<std::int64_t>(lacking < kMax ? lacking : kMax);
+}
+
+std::int64_t emptyAviChunks(const MediaFile& file, std::int64_t from, int stream) {
+  constexpr std::int64_t kHeadBytes = 8;
+  const std::string number{static_cast<char>('0' + stream / 10), static_cast<char>('0' + stream % 10)};
+  std::int64_t empty = 0;
+  std::int64_t at = from + from % 2;
+  for (int chunk = 0; chunk < kMaxBoxes && at + kHeadBytes <= file.sizeBytes(); ++chunk) {
+    const auto head = file.readRange(at, kHeadBytes);
+    const std::string_view name = charactersOf(head).substr(0, 4);
+    if (std::ssize(head) < kHeadBytes || name == "idx1") break;
+    const auto size = static_cast<std::int64_t>(littleEndian32(std::span<const std::uint8_t>(head).subspan(4)));
+    const bool own = name == number + "dc" || name == number + "db";
+    if (own && size > 0) break;
+    empty += own ? 1 : 0;
+    at += name == "LIST" || name == "RIFF" ? kHeadBytes + 4 : kHeadBytes + size + size % 2;
+  }
+  return empty;
+}
 
 bool isMuch(std::int64_t bytes, std::int64_t fileBytes) { return bytes > kMuchBytes && bytes > fileBytes / kMuchShare; }
 

@@ -6,14 +6,17 @@
 #include <cstdlib>
 #include <optional>
 #include <span>
+#include <vector>
 
 #include "app/media/keyframe_search.h"
+#include "app/media/show_offsets.h"
 
 namespace winnow::app {
 namespace {
 
 constexpr double kMaxFps = 1'000.0;
 constexpr int kWatchEvery = 4096;
+constexpr double kRoundedS = 0.005;  // a film's length is often said in milliseconds
 // A stream of packets up to this size is read through for its clock; of a longer one places are looked at.
 constexpr std::int64_t kReadThroughBytes = 64LL << 20;
 constexpr int kPlaces = 64;
@@ -36,9 +39,11 @@ struct PacketScan {
   std::int64_t lastTicks = 0;  // how long the last packet's picture lasts
   std::int64_t allTicks = 0;   // and all together, from the first one on that says when
   bool untimed = false;        // some do not say when
+  std::int64_t endsAt = 0;     // the last one's bytes in the file
 
   void add(const AVPacket& packet, std::int64_t shift, std::int64_t usualTicks) {
     ++packets;
+    endsAt = packet.pos + packet.size;
     lastTicks = packet.duration > 0 ? packet.duration : usualTicks;
     untimed = untimed || showTime(packet) == AV_NOPTS_VALUE;
     const ShowTimes::Told told = showTimes.told(packet);
@@ -77,19 +82,34 @@ PacketScan scanToEnd(VideoContainer& container, ClockStretches* stretches = null
   return scan;
 }
 
+// When the last picture ends, seconds. In AVI it stands for as long as chunks without a picture follow.
+double endS(const PacketScan& scan, const VideoContainer& container, const MediaFile& file) {
+  const bool avi = container.type() == ContentType::kAvi;
+  const std::int64_t longer = avi ? emptyAviChunks(file, scan.endsAt, container.stream().index) : 0;
+  return container.secondsAt(scan.endPts + longer * scan.lastTicks);
+}
+
 void setStart(AVStream& stream, const PacketScan& scan) {
   if (stream.start_time == AV_NOPTS_VALUE) stream.start_time = scan.firstPts;
 }
 
+bool hasSound(const AVFormatContext& format) {
+  return std::ranges::any_of(std::span<AVStream* const>(format.streams, format.nb_streams),
+                             [](const AVStream* stream) { return stream->codecpar->codec_type == AVMEDIA_TYPE_AUDIO; });
+}
+
 // MP4 with a complete index: what of it lies inside the file. Entries before the start of an edit list are not shown and not counted.
-VideoLength measureByIndex(VideoContainer& container, std::int64_t fileBytes, const DecodeWatch& watch) {
+VideoLength measureByIndex(VideoContainer& container, const MediaFile& file, const DecodeWatch& watch) {
   AVStream& stream = container.stream();
   const int count = avformat_index_get_entries_count(&stream);
-  VideoLength length{0.0, 0};
-  std::int64_t first = 0;
-  std::int64_t last = 0;
-  std::int64_t usual = std::llround(frameS(stream) / av_q2d(stream.time_base));
-  bool steady = true;
+  const std::vector<std::int32_t> offsets = showOffsets(file, stream.id, static_cast<std::size_t>(count));
+  const auto shows = [&](int i) {
+    return avformat_index_get_entry(&stream, i)->timestamp + (offsets.empty() ? 0 : offsets[static_cast<std::size_t>(i)]);
+  };
+  bool steady = !offsets.empty();
+  std::vector<std::int64_t> starts;
+  std::int64_t firstDecoded = 0;
+  std::int64_t decodedTicks = 0;         // from there to the last
   std::optional<std::int64_t> lastEnds;  // of a file that is cut off behind it
   for (int i = 0; i < count; ++i) {
     if (i % kWatchEvery == 0) watch.check(container.path());
@@ -98,24 +118,31 @@ VideoLength measureByIndex(VideoContainer& container, std::int64_t fileBytes, co
       steady = false;
       continue;
     }
-    if (entry->pos < 0 || entry->pos > fileBytes - entry->size) {
-      if (!lastEnds) lastEnds = entry->timestamp;
+    if (entry->pos < 0 || entry->pos > file.sizeBytes() - entry->size) {
+      if (!lastEnds) lastEnds = shows(i);
       continue;
     }
     lastEnds.reset();
-    if (length.frames++ == 0) first = entry->timestamp;
-    if (length.frames > 1) {
-      steady = steady && (length.frames == 2 || entry->timestamp - last == usual);
-      usual = entry->timestamp - last;
-    }
-    last = entry->timestamp;
+    if (starts.empty()) firstDecoded = entry->timestamp;
+    decodedTicks = entry->timestamp - firstDecoded;
+    starts.push_back(shows(i));
   }
-  if (length.frames == 0) return length;
-  if (steady && length.frames > 1 && usual > 0) length.steadyTicks = usual;
-  std::int64_t ticks = std::max(last - first + std::max<std::int64_t>(1, usual), lastEnds.value_or(last) - first);
-  if (!lastEnds && stream.duration > last - first) ticks = stream.duration;
+  VideoLength length{0.0, std::ssize(starts)};
+  if (starts.empty()) return length;
+  std::ranges::sort(starts);
+  std::int64_t usual = std::llround(frameS(stream) / av_q2d(stream.time_base));
+  if (starts.size() > 1) usual = starts.back() - starts[starts.size() - 2];
+  for (std::size_t i = 1; i < starts.size() && steady; ++i) steady = starts[i] - starts[i - 1] == usual;
+  if (steady && starts.size() > 1 && usual > 0) length.steadyTicks = usual;
+  const std::int64_t span = starts.back() - starts.front();
+  std::int64_t ticks = std::max(span + std::max<std::int64_t>(1, usual), lastEnds.value_or(starts.back()) - starts.front());
+  if (!lastEnds && stream.duration > span) ticks = stream.duration;
   length.durationS = container.secondsAt(container.startTicks() + ticks);
-  length.claimWrong = !lastEnds && stream.duration > 0 && stream.duration <= last - first;
+  if (lastEnds) return length;
+  length.claimWrong = stream.duration > 0 && stream.duration <= decodedTicks;
+  // Where nothing else plays, the last picture stands until the film's end, if that is not a lie.
+  const double filmS = hasSound(container.format()) ? 0.0 : claimedPlayS(container);
+  if (filmS > length.durationS + kRoundedS && filmS < 2.0 * length.durationS) length.durationS = filmS;
   return length;
 }
 
@@ -129,11 +156,6 @@ std::optional<double> endByTag(const AVStream& stream) {
   const double endS = 3600.0 * hours + 60.0 * minutes + seconds;
   if (!std::isfinite(endS) || endS <= 0.0) return std::nullopt;
   return endS;
-}
-
-bool hasSound(const AVFormatContext& format) {
-  return std::ranges::any_of(std::span<AVStream* const>(format.streams, format.nb_streams),
-                             [](const AVStream* stream) { return stream->codecpar->codec_type == AVMEDIA_TYPE_AUDIO; });
 }
 
 struct Claim {
@@ -157,17 +179,17 @@ Claim claimedEnd(VideoContainer& container) {
 }
 
 // Length by the packets of the whole file.
-VideoLength measureByScan(VideoContainer& container) {
+VideoLength measureByScan(VideoContainer& container, const MediaFile& file) {
   container.rewind();
   const PacketScan scan = scanToEnd(container);
   if (scan.packets > 0) setStart(container.stream(), scan);
   VideoLength length{0.0, scan.packets};
-  if (scan.endPts != AV_NOPTS_VALUE) length.durationS = container.secondsAt(scan.endPts);
+  if (scan.endPts != AV_NOPTS_VALUE) length.durationS = endS(scan, container, file);
   return length;
 }
 
 // Length by the packets near the claimed end; nullopt where these cannot be found.
-std::optional<VideoLength> measureByTail(VideoContainer& container, double claimedS) {
+std::optional<VideoLength> measureByTail(VideoContainer& container, const MediaFile& file, double claimedS) {
   const AVStream& stream = container.stream();
   if (stream.start_time == AV_NOPTS_VALUE) return std::nullopt;
   const double endTicks = claimedS / av_q2d(stream.time_base);
@@ -175,7 +197,7 @@ std::optional<VideoLength> measureByTail(VideoContainer& container, double claim
   if (!container.seekBackwardTo(container.ticksAt(claimedS))) return std::nullopt;
   const PacketScan tail = scanToEnd(container);
   if (tail.endPts == AV_NOPTS_VALUE || tail.endPts <= stream.start_time) return std::nullopt;
-  return VideoLength{container.secondsAt(tail.endPts), -1};
+  return VideoLength{endS(tail, container, file), -1};
 }
 
 // Whether the time of a stream of packets rises with its bytes, as far as some places of it tell.
@@ -199,10 +221,10 @@ bool risesSteadily(VideoContainer& container, std::int64_t fileBytes) {
 }
 
 // A stream of packets: has no index, and may be several recordings behind one another.
-VideoLength measureStream(VideoContainer& container, std::int64_t fileBytes) {
-  if (fileBytes > kReadThroughBytes && risesSteadily(container, fileBytes)) {
+VideoLength measureStream(VideoContainer& container, const MediaFile& file) {
+  if (file.sizeBytes() > kReadThroughBytes && risesSteadily(container, file.sizeBytes())) {
     const double claimedS = std::max(claimedEnd(container).endS, claimedEnd(container).latestS);
-    if (const auto tail = claimedS > 0.0 ? measureByTail(container, claimedS) : std::nullopt) return *tail;
+    if (const auto tail = claimedS > 0.0 ? measureByTail(container, file, claimedS) : std::nullopt) return *tail;
   }
   container.rewind();
   const AVStream& stream = container.stream();
@@ -228,26 +250,27 @@ double plausibleFps(AVRational rate) {
 
 double claimedPlayS(const VideoContainer& container) {
   const AVFormatContext& format = container.format();
+  if (format.nb_programs > 1) return 0.0;  // that is all of them together
   if (format.duration == AV_NOPTS_VALUE || format.duration_estimation_method == AVFMT_DURATION_FROM_BITRATE) return 0.0;
   return static_cast<double>(format.duration) / AV_TIME_BASE + std::min(0.0, container.secondsAt(0));
 }
 
 VideoLength measureLength(VideoContainer& container, const MediaFile& file, const ContainerExtent& extent, const DecodeWatch& watch) {
-  if (isPacketStream(container.type())) return measureStream(container, file.sizeBytes());
+  if (isPacketStream(container.type())) return measureStream(container, file);
   if (container.type() == ContentType::kMov && !extent.fragmented) {
-    const VideoLength indexed = measureByIndex(container, file.sizeBytes(), watch);
+    const VideoLength indexed = measureByIndex(container, file, watch);
     if (indexed.frames > 0) return indexed;
   }
   const Claim header = claimedEnd(container);
   const double headerS = std::max(header.endS, header.latestS);
-  const auto tail = headerS > 0.0 ? measureByTail(container, headerS) : std::nullopt;
-  VideoLength length = tail ? *tail : measureByScan(container);
+  const auto tail = headerS > 0.0 ? measureByTail(container, file, headerS) : std::nullopt;
+  VideoLength length = tail ? *tail : measureByScan(container, file);
   if (extent.missingBytes > 0) return length;
   const Claim claim = claimedEnd(container);  // once more: a scan may have found when the video starts
   const bool longer = claim.endS > length.durationS;
   const auto near = [&](double claimedS) { return std::abs(claimedS - length.durationS) <= 1.0 + 0.05 * length.durationS; };
   const bool differs = (claim.endS > 0.0 || claim.latestS > 0.0) && !near(claim.endS) && !near(claim.latestS);
-  // Every picture of an AVI file lasts the same time. FLV knows no end, so that one which ends between two tags looks whole.
+  // Of AVI what the pictures say was counted. FLV knows no end, so that one which ends between two tags looks whole.
   const bool lasts = container.type() != ContentType::kAvi && (container.type() != ContentType::kFlv || near(claim.endS));
   if (longer && claim.ofPictures && lasts) {
     length.durationS = claim.endS;

@@ -87,6 +87,86 @@ TEST(VideoProbe, CutFileIsAsLongAsWhatIsLeft) {
   }
 }
 
+// What a browser or a recorder writes that died: nothing says how long it was to be.
+TEST(VideoProbe, AMatroskaOfUnknownSizeThatEndsWithinABlockIsCutOff) {
+  const std::string codec = " -c:v libx264 -preset ultrafast -g 10 -f matroska ";
+  const std::string live = samples::make("live.mkv", numbered(200, 10) + codec + "-live 1");
+  const std::string small = samples::make("small.mkv", numbered(200, 10) + codec + "-live 1 -cluster_time_limit 500");
+  for (const std::string& whole : {live, small}) {
+    const samples::Bytes bytes = samples::readBytes(whole);
+    EXPECT_TRUE(FfmpegMediaOpener().probe(whole).notices.empty());
+    for (const std::size_t left : {bytes.size() * 6 / 10, bytes.size() - 1, bytes.size() - 20}) {
+      const std::string cut = samples::path("cut.mkv");
+      samples::writeBytes(cut, samples::Bytes(bytes.begin(), bytes.begin() + static_cast<std::ptrdiff_t>(left)));
+      EXPECT_EQ(FfmpegMediaOpener().probe(cut).notices, (std::vector<MediaNotice>{{NoticeCode::kCutOff, 0}})) << whole << " " << left;
+    }
+  }
+}
+
+// A recorder writes the sizes of an AVI when it ends.
+TEST(VideoProbe, AnAviWhoseSizesWereNeverWrittenIsCutOff) {
+  samples::Bytes bytes = samples::readBytes(samples::make("whole.avi", numbered(80, 10) + " -c:v mpeg4 -bf 0 -q:v 3 -g 20"));
+  bytes.resize(bytes.size() * 6 / 10);
+  const std::string_view movi = "movi";
+  const auto list = std::search(bytes.begin(), bytes.end(), movi.begin(), movi.end());
+  ASSERT_NE(list, bytes.end());
+  std::fill(bytes.begin() + 4, bytes.begin() + 8, std::uint8_t{0});
+  std::fill(list - 4, list, std::uint8_t{0});
+  const std::string file = samples::path("died.avi");
+  samples::writeBytes(file, bytes);
+  const auto source = samples::openVideo(samples::video(file, 6));
+  EXPECT_EQ(source->info().notices, (std::vector<MediaNotice>{{NoticeCode::kCutOff, 0}}));
+  EXPECT_GT(source->info().durationS, 2.0);
+  for (const SampledFrame& frame : source->read(0, 5, {})) EXPECT_EQ(samples::numberIn(frame.image), static_cast<int>(frame.asked_s * 10));
+}
+
+// Chunks that hold no picture: the one before stands on, at the end as well.
+TEST(VideoProbe, AnAviIsAsLongAsItsChunks) {
+  samples::Bytes bytes = samples::readBytes(samples::make("whole.avi", numbered(20, 10) + " -c:v mjpeg -q:v 2"));
+  const auto take = [&](auto at, std::string_view name) { return std::equal(name.begin(), name.end(), at); };
+  const std::string_view movi = "movi";
+  const std::string_view index = "idx1";
+  const auto list = std::search(bytes.begin(), bytes.end(), movi.begin(), movi.end()) + 4;
+  const auto entries = std::search(list, bytes.end(), index.begin(), index.end()) + 8;
+  auto chunk = list;
+  for (int i = 0; i < 20; ++i) {
+    ASSERT_TRUE(take(chunk, "00dc")) << i;
+    const std::uint32_t size = chunk[4] | chunk[5] << 8 | chunk[6] << 16;
+    const auto next = chunk + 8 + size + size % 2;
+    if (i == 6 || i >= 17) {  // an empty chunk, and what fills its place
+      const std::uint32_t filler = size + size % 2 - 8;
+      const std::uint8_t head[] = {
+          0, 0, 0, 0, 'J', 'U', 'N', 'K', std::uint8_t(filler), std::uint8_t(filler >> 8), std::uint8_t(filler >> 16), 0};
+      std::copy(std::begin(head), std::end(head), chunk + 4);
+      std::fill(entries + 16 * i + 12, entries + 16 * i + 16, std::uint8_t{0});
+    }
+    chunk = next;
+  }
+  const std::string file = samples::path("empty.avi");
+  samples::writeBytes(file, bytes);
+  const auto source = samples::openVideo(samples::videoEvery(file, 0.25));
+  EXPECT_NEAR(source->info().durationS, 2.0, 1e-6);
+  std::vector<int> numbers;
+  for (const SampledFrame& frame : source->read(0, source->frame_count(), {})) numbers.push_back(samples::numberIn(frame.image));
+  EXPECT_EQ(numbers, (std::vector<int>{0, 2, 5, 7, 10, 12, 15, 16})) << "at 0, 0.25, ... 1.75 s";
+}
+
+// Decoded every 0.1 s, shown at 0, 0.6, 1.1 and 1.5 s.
+TEST(VideoProbe, EvenTimesOfDecodingAreNoEvenTimesOfShowing) {
+  const std::string four = samples::make("four.mkv", numbered(4, 10) + " -c:v libx264 -bf 0");
+  const std::string times = "setts=dts='N*100':pts='if(eq(N,0),0,if(eq(N,1),600,if(eq(N,2),1100,1500)))':duration=100";
+  const std::string file = samples::make("uneven.mp4", "-i " + four + " -c copy -video_track_timescale 1000 -bsf:v \"" + times + "\"");
+  const auto source = samples::openVideo(samples::videoEvery(file, 0.25));
+  EXPECT_EQ(source->info().evenFrames, -1);
+  EXPECT_FALSE(source->info().durationS < 1.6);
+  EXPECT_EQ(source->shown_times_s(), (std::vector<double>{0.0, 0.6, 1.1, 1.5}));
+  std::vector<int> numbers;
+  for (const SampledFrame& frame : source->read(0, source->frame_count(), {})) numbers.push_back(samples::numberIn(frame.image));
+  EXPECT_EQ(numbers, (std::vector<int>{0, 1, 2, 3}));
+  const std::string film = samples::make("film.mp4", numbered(50, 25) + " -c:v libx264 -preset veryfast -bf 3");
+  EXPECT_EQ(FfmpegMediaOpener().probe(film).evenFrames, 50) << "pictures that are decoded in another order are shown evenly all the same";
+}
+
 TEST(VideoProbe, OtherVideosOfTheFileAreTold) {
   const std::string codec = " -c:v libx264 -preset ultrafast -g 10";
   const std::string one = samples::make("one.ts", numbered(20, 10) + codec);
