@@ -77,7 +77,7 @@ bool seekKeyframe(VideoContainer& container, std::int64_t target, AVPacket& pack
       while ((found = container.readPacket(packet))) {
         ++work.packetsRead;
         const bool believed = times.believed(packet) && (showTime(packet) != AV_NOPTS_VALUE || !isPacketStream(container.type()));
-        if (isKeyframe(packet, *container.stream().codecpar) && (believed || atStart)) break;
+        if (canBeginWith(packet, *container.stream().codecpar) && (believed || atStart)) break;
         // Past the target and no keyframe yet: this landing place was too late, reading on would not help.
         if (!atStart && decodeTime(packet) != AV_NOPTS_VALUE && decodeTime(packet) > target) {
           found = false;

@@ -164,13 +164,14 @@ struct Claim {
   bool ofPictures = false;  // and not of the sound beside them
 };
 
-Claim claimedEnd(VideoContainer& container) {
+Claim claimedEnd(VideoContainer& container, const ContainerExtent& extent) {
   const AVStream& stream = container.stream();
   const AVFormatContext& format = container.format();
   // Where the header has no length FFmpeg guesses the streams' by the bytes of the file.
   const bool guessed = format.duration_estimation_method == AVFMT_DURATION_FROM_BITRATE;
-  if (!guessed && stream.duration != AV_NOPTS_VALUE && stream.duration > 0)
-    return {container.secondsAt(container.startTicks() + stream.duration), 0.0, true};
+  // Of fragments FFmpeg tells when the last one ends, whenever the first of those that are there begins.
+  const std::int64_t from = extent.fragmented ? 0 : container.startTicks();
+  if (!guessed && stream.duration != AV_NOPTS_VALUE && stream.duration > 0) return {container.secondsAt(from + stream.duration), 0.0, true};
   const double originS = -container.secondsAt(0);
   if (const auto tagged = endByTag(stream)) return {*tagged - originS, *tagged, true};
   if (format.duration == AV_NOPTS_VALUE || format.duration <= 0 || guessed) return {};
@@ -223,7 +224,8 @@ bool risesSteadily(VideoContainer& container, std::int64_t fileBytes) {
 // A stream of packets: has no index, and may be several recordings behind one another.
 VideoLength measureStream(VideoContainer& container, const MediaFile& file) {
   if (file.sizeBytes() > kReadThroughBytes && risesSteadily(container, file.sizeBytes())) {
-    const double claimedS = std::max(claimedEnd(container).endS, claimedEnd(container).latestS);
+    const Claim claim = claimedEnd(container, {});
+    const double claimedS = std::max(claim.endS, claim.latestS);
     if (const auto tail = claimedS > 0.0 ? measureByTail(container, file, claimedS) : std::nullopt) return *tail;
   }
   container.rewind();
@@ -261,12 +263,12 @@ VideoLength measureLength(VideoContainer& container, const MediaFile& file, cons
     const VideoLength indexed = measureByIndex(container, file, watch);
     if (indexed.frames > 0) return indexed;
   }
-  const Claim header = claimedEnd(container);
+  const Claim header = claimedEnd(container, extent);
   const double headerS = std::max(header.endS, header.latestS);
   const auto tail = headerS > 0.0 ? measureByTail(container, file, headerS) : std::nullopt;
   VideoLength length = tail ? *tail : measureByScan(container, file);
   if (extent.missingBytes > 0) return length;
-  const Claim claim = claimedEnd(container);  // once more: a scan may have found when the video starts
+  const Claim claim = claimedEnd(container, extent);  // once more: a scan may have found when the video starts
   const bool longer = claim.endS > length.durationS;
   const auto near = [&](double claimedS) { return std::abs(claimedS - length.durationS) <= 1.0 + 0.05 * length.durationS; };
   const bool differs = (claim.endS > 0.0 || claim.latestS > 0.0) && !near(claim.endS) && !near(claim.latestS);

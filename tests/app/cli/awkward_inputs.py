@@ -78,7 +78,7 @@ NUMBERED = {
     "damaged.mp4": Video(steady(80, 10), 8, ("parts of the video are damaged", "(the nearest frame is shown instead)?")),
     "part1.ts": Video(steady(40, 10), 4),
     "part2.ts": Video(steady(40, 10, 101), 4),
-    "two.mkv": Video(steady(80, 10), 8),  # of its two tracks the default one
+    "two.mkv": Video(steady(80, 10), 8, ("one more video",)),  # of its two tracks the default one
     "fields.mp4": Video(lambda time: 1 + 2 * max(0, min(19, math.floor(time * 10 + 1e-4))), 2, ("the video is interlaced",)),  # each picture's first field
 } | {name: Video(steady(80, 10), 8) for name in ("plain.mp4", "nodur.mkv", "wrap.ts", "hour.ts", "bframes.avi", "h264b.avi", "frag.mp4", "fast.mp4", "opengop.mp4", "altref.webm", "nob.ts")}  # fmt: skip
 ENDS = ("the file is cut off", "(parts of the video are damaged)?")  # its last picture
@@ -104,6 +104,22 @@ NUMBERED |= {
     "cut.ts": Video(steps([i / 10 for i in range(80) if i not in (46, 47)], [i + 1 for i in range(80) if i not in (46, 47)]), 0),  # nothing in it says how long it was
     "cut.mpg": Video(steady(40, 25), 0, ENDS[1:]),
 }
+PAUSED = [i / 10 for i in range(20)] + [60 + i / 10 for i in range(20, 80)]
+NUMBERED |= {
+    "lastgroup.mp4": Video(steady(399, 25), 15.96),
+    "lastgroup.mkv": Video(steady(399, 25), 15.96),  # its last group of pictures is not to be reached by the index
+    **{name: Video(steady(300, 10), 30) for name in ("refresh.mp4", "refresh.ts")},
+    **{name: Video(steady(80, 10), 8) for name in ("nostss.mp4", "midpacket.ts", "ts204.ts", "av1.mp4", "old.3gp", "old.flv", "old.ogv", "div3.avi", "resize.webm")},
+    **{name: Video(steady(80, 25), 3.2) for name in ("old.vob", "old.mpg")},
+    "av1.webm": Video(steady(40, 10), 4),
+    "soundlonger.mp4": Video(steady(40, 10), 4),
+    "emptychunks.avi": Video(steps([i * 0.4 for i in range(5)], [1, 5, 9, 13, 17]), 2),
+    "paused.webm": Video(steps(PAUSED, list(range(1, 81))), 68),
+    "crashed.mkv": Video(steady(39, 10), 0, ENDS),
+    "noindex.avi": Video(steady(36, 10), 0, ENDS),
+    "unevenctts.mp4": Video(steps([0, 0.6, 1.1, 1.5], [1, 2, 3, 4]), 2),
+    "midgop.ts": Video(lambda time: max(21, 8 + math.floor(time * 10 + 1e-4)), 7.3),  # what cannot be decoded is not shown
+}
 PLANS = (["--frames", "1"], ["--frames", "7"], ["--frames", "64"], ["--every", "0.3"], ["--every", "3"])
 
 # Colours of the quarters, row by row, and notices.
@@ -126,6 +142,10 @@ SHOWN: dict[str, tuple[str, tuple[str, ...]]] = {
 
 SHOWN |= {
     "turnedsar.mp4": (LEFT, ()),
+    "turnedwide.mp4": (LEFT, ()),
+    "programs.ts": (UPRIGHT, ("one more video",)),
+    "dolby5.mp4": (UPRIGHT, ("Dolby Vision",)),
+    **{name: ("OOOO", ()) for name in ("cinema.mp4", "prof422.mp4", "hevc422.mp4", "lossless.mp4", "prores.mov", "vp9p2.webm")},
     **{name: (UPRIGHT, ("pictures of another shape",)) for name in ("both.ts", "resized.mkv", "resized.mp4", "resized.webm")},
     **{name: (RIGHT, ()) for name in ("lossy.webp", "turned.avif", "twoexif.jpg")},
     **{name: (UPRIGHT, ()) for name in ("plain.avif", "rgb.jpg", "s440.jpg", "s411.jpg")},
@@ -341,7 +361,7 @@ def check_numbered(program: Program, path: Path, video: Video) -> list[str]:
 
 
 def check_shown(program: Program, path: Path, colours: str, notices: tuple[str, ...]) -> list[str]:
-    kind = "--video" if path.suffix in (".mp4", ".ts", ".webm", ".avi", ".mkv") else "--image"
+    kind = "--video" if path.suffix in (".mp4", ".mov", ".ts", ".webm", ".avi", ".mkv") else "--image"
     tensors, said = program.read(kind, str(path), *(["--frames", "2"] if kind == "--video" else []))
     if not tensors:
         return [said.strip()]

@@ -119,6 +119,24 @@ def make_clocks() -> None:
     at = data.find(b"tkhd")
     data[at + 4 : at + 8] = b"\0\0\0\0"  # a track that is switched off, the only one
     (OUT / "disabled.mp4").write_bytes(data)
+    make_recordings(plain)
+
+
+def make_recordings(plain: Path) -> None:
+    """What recorders and broadcasts leave behind."""
+    film = ("bframes=8", "b-adapt=0", "keyint=250", "min-keyint=250", "scenecut=0")
+    encode("lastgroup.mp4", [numbered(i) for i in range(1, 400)], 25, *X264, "-x264-params", ":".join(film))
+    ffmpeg("-i", OUT / "lastgroup.mp4", "-c", "copy", OUT / "lastgroup.mkv")
+    encode("refresh.ts", [numbered(i) for i in range(1, 301)], 10, *X264, "-x264-params", "intra-refresh=1:keyint=20:bframes=0")
+    ffmpeg("-i", OUT / "refresh.ts", "-c", "copy", OUT / "refresh.mp4")
+    ffmpeg("-i", plain, "-c", "copy", "-f", "matroska", "-live", 1, OUT / "nd.mkv")
+    cut("crashed.mkv", OUT / "nd.mkv", 0.6)
+    whole = (OUT / "whole.ts").read_bytes()
+    (OUT / "midpacket.ts").write_bytes(whole[100:188] + whole)
+    (OUT / "ts204.ts").write_bytes(b"".join(whole[at : at + 188] + bytes(16) for at in range(0, len(whole), 188)))
+    table = plain.read_bytes().replace(b"stss", b"free")  # then every picture passes for a keyframe
+    (OUT / "nostss.mp4").write_bytes(table)
+    encode("cinema.mp4", [np.full((534, 1280, 3), (245, 140, 30), np.uint8)] * 4, 4, "-vf", "scale=out_color_matrix=bt709:out_range=tv", *X264)
 
 
 def make_shapes() -> None:

@@ -215,6 +215,23 @@ TEST(VideoProbe, ASegmentAloneIsNamed) {
   EXPECT_EQ(error.reason, kSegmentAlone);
 }
 
+// What somebody joins who has missed the first segments.
+TEST(VideoProbe, LaterFragmentsAloneAreAsLongAsTheirPictures) {
+  samples::Bytes bytes = samples::readBytes(samples::make(
+      "frag.mp4", numbered(40, 10) + " -c:v libx264 -preset ultrafast -g 10 -movflags frag_keyframe+empty_moov+default_base_moof"));
+  const std::string_view fragment = "moof";
+  const auto next = [&](auto from) { return std::search(from, bytes.end(), fragment.begin(), fragment.end()); };
+  const auto first = next(bytes.begin());
+  bytes.erase(first - 4, next(next(first + 4) + 4) - 4);
+  const std::string file = samples::path("later.mp4");
+  samples::writeBytes(file, bytes);
+  const auto source = samples::openVideo(samples::videoEvery(file, 0.5));
+  EXPECT_NEAR(source->info().durationS, 2.0, 1e-6);
+  std::vector<int> numbers;
+  for (const SampledFrame& frame : source->read(0, source->frame_count(), {})) numbers.push_back(samples::numberIn(frame.image));
+  EXPECT_EQ(numbers, (std::vector<int>{20, 25, 30, 35}));
+}
+
 // Ogg says nowhere how long it is, but its last page says that it is the last.
 TEST(VideoProbe, AnOggFileWithoutItsLastPageIsCutOff) {
   const std::string whole = samples::make("whole.ogv", numbered(200, 10) + " -vf scale=192:144:flags=neighbor -c:v libtheora -q:v 9 -g 10");
