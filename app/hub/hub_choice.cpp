@@ -38,7 +38,7 @@ QString folderOf(const QString& path) { return path.contains(QLatin1Char('/')) ?
 // One model: a file, or its parts in their order.
 struct Group {
   QString name;  // its path without part and ending
-  std::vector<HubFile> files;
+  std::vector<HubFile> files{};
   qint64 bytes = 0;
   QString quantisation() const { return quantisationOf(name); }
   // As it is typed and listed.
