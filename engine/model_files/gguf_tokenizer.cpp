@@ -187,9 +187,8 @@ TokenizerFile tokenizer_of(const GgufVocabulary& vocabulary) {
   const bool scored = vocabulary.model == "llama";
   const bool gemma = vocabulary.model == "gemma4";
   if (!scored && !gemma && vocabulary.model != "gpt2") {
-    const char* const remedy = vocabulary.model == "t5" ? "; take the Hugging Face folder, whose Unigram tokenizer is read" : "";
     throw Exception(ErrorCode::kUnsupportedModel, vocabulary.path,
-                    "the tokenizer model " + quoted_name(vocabulary.model) + " is not supported" + remedy);
+                    "the tokenizer model " + quoted_name(vocabulary.model) + " is not supported");
   }
   check_sizes(vocabulary, scored);
   check_tokens(vocabulary);

@@ -6,7 +6,7 @@
 #include <vector>
 
 #include "engine/base/error.h"
-#include "engine/text/unicode_mappings.h"
+#include "engine/text/unicode_tables.h"
 #include "engine/text/utf8.h"
 
 namespace winnow {
@@ -36,7 +36,7 @@ std::uint8_t combining_class(char32_t c) {
   return c <= range.last ? range.combining_class : 0;
 }
 
-void decompose_canonically(char32_t c, std::vector<Mark>& out) {
+void decompose(char32_t c, std::vector<Mark>& out) {
   if (c >= kSyllableBase && c < kSyllableBase + kSyllables) {
     const char32_t s = c - kSyllableBase;
     out.push_back({kLeadBase + s / (kVowels * kTails), 0});
@@ -58,18 +58,6 @@ void decompose_canonically(char32_t c, std::vector<Mark>& out) {
   while (tails > 0) {
     const char32_t next = tail[--tails];
     out.push_back({next, combining_class(next)});
-  }
-}
-
-void decompose_compatibly(char32_t c, std::vector<Mark>& out) {
-  const auto rows = unicode::compatibility_rows();
-  const auto found = std::lower_bound(rows.begin(), rows.end(), c, [](const auto& row, char32_t v) { return row.character < v; });
-  if (found == rows.end() || found->character != c) {
-    decompose_canonically(c, out);
-    return;
-  }
-  for (const char32_t part : unicode::compatibility_text().subspan(found->first, found->count)) {
-    out.push_back({part, combining_class(part)});
   }
 }
 
@@ -126,11 +114,9 @@ void compose_marks(std::vector<Mark>& marks) {
 }  // namespace
 
 std::string normalized(NormalForm form, std::string_view text) {
-  const bool composes = form == NormalForm::kNfc || form == NormalForm::kNfkc;
-  const bool compatible = form == NormalForm::kNfkc || form == NormalForm::kNfkd;
   // Below U+0300 every character is its own NFC, and composition needs a second character from U+0300 on. Lead byte 0xCC starts U+0300.
-  // The other forms change nothing below U+00A0, which lead byte 0xC2 has.
-  const unsigned char lowest_high = form == NormalForm::kNfc ? 0xCC : 0xC2;
+  // NFD changes nothing below U+00C0, which lead byte 0xC3 has.
+  const unsigned char lowest_high = form == NormalForm::kNfc ? 0xCC : 0xC3;
   const auto is_high = [&](char byte) { return static_cast<unsigned char>(byte) >= lowest_high; };
   std::string out;
   out.reserve(text.size());
@@ -152,12 +138,12 @@ std::string normalized(NormalForm form, std::string_view text) {
       // A stretch ends at ASCII that follows ASCII: nothing composes across it.
       if (at > begin && static_cast<unsigned char>(text[at]) < 0x80 && static_cast<unsigned char>(text[at - 1]) < 0x80) break;
       const utf8::Decoded next = utf8::decode(text, at);
-      (compatible ? decompose_compatibly : decompose_canonically)(next.code_point, marks);
+      decompose(next.code_point, marks);
       if (marks.size() > kMaxMarks) throw Exception(ErrorCode::kLimitExceeded, "", "the text becomes too long in its normal form");
       at += next.bytes;
     }
     order_marks(marks);
-    if (composes) compose_marks(marks);
+    if (form == NormalForm::kNfc) compose_marks(marks);
     for (const Mark& mark : marks) utf8::append(out, mark.code_point);
     done = at;
   }

@@ -1,6 +1,6 @@
 // Unicode normalisation forms, as the `tokenizers` library computes them.
 //
-// Used by the normalizer of tokenizer.json. Stretches that are in the form already in the cheap sense (NFC: below U+0300, else ASCII) are
+// Used by the normalizer of tokenizer.json. Stretches that are in the form already in the cheap sense (NFC: below U+0300, NFD: below U+00C0) are
 // returned without work on code points. A run of n combining marks costs O(n log n).
 // Errors: Exception kLimitExceeded (a stretch of more than 33 million characters).
 #pragma once
@@ -10,9 +10,9 @@
 
 namespace winnow {
 
-enum class NormalForm : int { kNfc = 1, kNfd, kNfkc, kNfkd };
+enum class NormalForm : int { kNfc = 1, kNfd };
 
-// text: valid UTF-8. A character becomes at most 18.
+// text: valid UTF-8. A character becomes at most four.
 std::string normalized(NormalForm form, std::string_view text);
 
 }  // namespace winnow

@@ -1,9 +1,9 @@
 // The step "normalizer" of tokenizer.json: what text becomes before added tokens of normalised text are looked for in it.
 //
-// Used by the tokenizer. Knows NFC, NFD, NFKC, NFKD, Lowercase, Strip, StripAccents, Nmt, Prepend, Replace (a text or a pattern),
-// Precompiled and Sequence; another step is refused by name, never skipped.
+// Used by the tokenizer. Knows NFC, NFD, Strip, Prepend, Replace (of a text) and Sequence. Another step is refused by name, never skipped:
+// those of SentencePiece's Unigram files (Precompiled, Nmt, NFKC, Replace of a pattern ...) belong to no family that runs here.
 // Errors: Exception. Constructor: kUnsupportedModel, kDamagedFile, kLimitExceeded (more than 16 steps). apply(): kLimitExceeded (a text
-// over 64 MiB between two steps), kDamagedFile (a character map that points outside itself).
+// over 64 MiB between two steps).
 #pragma once
 
 #include <string>
@@ -12,10 +12,8 @@
 #include <vector>
 
 #include "engine/base/json_document.h"
-#include "engine/text/character_map.h"
 #include "engine/text/literal_replacement.h"
 #include "engine/text/normal_form.h"
-#include "engine/text/pattern_replacement.h"
 
 namespace winnow {
 
@@ -41,23 +39,14 @@ class Normalizer {
     bool left = false;
     bool right = false;
   };
-  struct Lowercase {};
-  struct StripAccents {};
-  struct Nmt {};
   void add(const Json& step, const std::string& path);
 
   static void run(const NormalForm& form, Result& result);
   static void run(const Prepend& prefix, Result& result);
   static void run(const Strip& strip, Result& result);
-  static void run(const Lowercase&, Result& result);
-  static void run(const StripAccents&, Result& result);
-  static void run(const Nmt&, Result& result);
   static void run(const LiteralReplacement& replacement, Result& result);
-  static void run(const PatternReplacement& replacement, Result& result);
-  static void run(const CharacterMap& map, Result& result);
 
-  std::vector<std::variant<NormalForm, Prepend, Strip, Lowercase, StripAccents, Nmt, LiteralReplacement, PatternReplacement, CharacterMap>>
-      steps_;
+  std::vector<std::variant<NormalForm, Prepend, Strip, LiteralReplacement>> steps_;
 };
 
 }  // namespace winnow

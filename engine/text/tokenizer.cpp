@@ -13,7 +13,6 @@
 #include "engine/text/token_decoder.h"
 #include "engine/text/token_joins.h"
 #include "engine/text/tokenizer_file.h"
-#include "engine/text/unigram_model.h"
 #include "engine/text/utf8.h"
 
 namespace winnow {
@@ -28,7 +27,6 @@ std::unique_ptr<WordModel> model_of(const TokenizerFile& file, TokenAlphabet alp
   if (alphabet != TokenAlphabet::kCharacters) {
     throw Exception(ErrorCode::kUnsupportedModel, file.path, "a byte-level decoder is only supported with the tokenizer model BPE");
   }
-  if (file.word_model == WordModelKind::kUnigram) return std::make_unique<UnigramModel>(file);
   return std::make_unique<SpmModel>(file);
 }
 
@@ -40,7 +38,7 @@ struct Tokenizer::Parts {
         normalizer(file.normalizer, file.path),
         pre_tokenizer(file.pre_tokenizer, decoder.alphabet(), file.path),
         model(model_of(file, decoder.alphabet())),
-        cuts_between_tokens(decoder.alphabet() == TokenAlphabet::kCharacters && file.word_model != WordModelKind::kUnigram) {
+        cuts_between_tokens(decoder.alphabet() == TokenAlphabet::kCharacters) {
     std::int64_t largest = model->largest_id();
     for (const AddedToken& token : file.added_tokens) largest = std::max(largest, token.id);
     for (const auto& [text, id] : file.unmerged) largest = std::max(largest, id);
@@ -147,7 +145,7 @@ struct Tokenizer::Parts {
   Normalizer normalizer;
   PreTokenizer pre_tokenizer;
   std::unique_ptr<WordModel> model;
-  bool cuts_between_tokens;  // words of characters that merge; sums of scores are kept from a word's beginning on
+  bool cuts_between_tokens;  // words of characters
   TokenJoins joins;
   AddedTokenMatcher raw_tokens;
   AddedTokenMatcher normalized_tokens;

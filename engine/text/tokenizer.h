@@ -2,7 +2,7 @@
 // the vocabulary of a GGUF file (model_files/gguf_tokenizer.h).
 //
 // Used by engine/generation (prompts, streaming) and by the model families (ids of placeholders). Knows BPE over bytes and over characters
-// with byte fallback, merging by rank or by score, and Unigram; the normalizers of normalizer.h; pre-tokenizers Split (isolated), Digits,
+// with byte fallback, merging by rank or by score; the normalizers of normalizer.h; pre-tokenizers Split (isolated), Digits,
 // Punctuation, ByteLevel, Metaspace, WhitespaceSplit before Metaspace, and Sequence; the decoders of token_decoder.h; added tokens with all
 // their flags.
 // A post-processor is not applied: the chat template writes what the model wants to see, as add_special_tokens=False does. What it would
@@ -16,8 +16,7 @@
 // touched.
 //
 // Differences from the library, all outside real prompts: a stretch of more than 64 KiB that is one word (without a pattern: of which no
-// token reaches over a border) is cut there; a Unigram file without an unknown token is refused, where the library fails on a text; a
-// stretch on which the pattern hits its step limit becomes one token per byte; a pattern that asks for properties other than letters,
+// token reaches over a border) is cut there; a stretch on which the pattern hits its step limit becomes one token per byte; a pattern that asks for properties other than letters,
 // numbers and white space sees PCRE2's Unicode version; broken characters of byte tokens become U+FFFD as UTF-8 decoders do it, not one
 // for each byte of the run.
 //

@@ -3,7 +3,6 @@
 #include <algorithm>
 #include <charconv>
 #include <limits>
-#include <optional>
 #include <string_view>
 #include <unordered_map>
 #include <unordered_set>
@@ -18,7 +17,11 @@ constexpr std::size_t kMaxDepth = 64;
 // Everything but vocabulary and merges: added tokens (9 values each) and the description of the steps.
 constexpr std::size_t kMaxDocumentValues = 1'000'000;
 
-// Streams model.vocab (of either shape) and model.merges into vectors and builds a document of the rest.
+[[noreturn]] void refuse_unigram(const std::string& path) {
+  throw Exception(ErrorCode::kUnsupportedModel, path, "the tokenizer model Unigram is not supported; BPE is");
+}
+
+// Streams model.vocab and model.merges into vectors and builds a document of the rest.
 class Handler : public nlohmann::json_sax<Json> {
  public:
   explicit Handler(TokenizerFile& file) : file_(file) {}
@@ -29,24 +32,18 @@ class Handler : public nlohmann::json_sax<Json> {
   bool boolean(bool v) override { return value(v); }
   bool number_integer(number_integer_t v) override {
     if (in_vocabulary()) return vocabulary_id(v);
-    if (section_ == Section::kPieces) return piece_score(static_cast<double>(v));
     return value(v);
   }
   bool number_unsigned(number_unsigned_t v) override {
-    if (section_ == Section::kPieces) return piece_score(static_cast<double>(v));
     if (in_vocabulary()) {
       return vocabulary_id(v > static_cast<number_unsigned_t>(kMaxTokenIds) ? kMaxTokenIds : static_cast<std::int64_t>(v));
     }
     return value(v);
   }
-  bool number_float(number_float_t v, const string_t&) override {
-    if (section_ == Section::kPieces) return piece_score(v);
-    return value(v);
-  }
+  bool number_float(number_float_t v, const string_t&) override { return value(v); }
   bool binary(binary_t&) override { return false; }
   bool string(string_t& v) override {
     if (section_ == Section::kMerges) return merge_part(v);
-    if (section_ == Section::kPieces) return piece_text(v);
     return value(v);
   }
 
@@ -90,11 +87,11 @@ class Handler : public nlohmann::json_sax<Json> {
     if (section_ != Section::kNone) {
       if (depth_ != section_depth_ + 1) fail(section_name(), "is nested too deeply");
       pair_.clear();
-      score_.reset();
       return true;
     }
-    if (in_model_ && levels_.size() == 2 && (key_ == "merges" || key_ == "vocab")) {
-      section_ = key_ == "merges" ? Section::kMerges : Section::kPieces;
+    if (in_model_ && levels_.size() == 2 && key_ == "vocab") refuse_unigram(file_.path);  // a list of scores
+    if (in_model_ && levels_.size() == 2 && key_ == "merges") {
+      section_ = Section::kMerges;
       place(nullptr);
       section_depth_ = depth_;
       return true;
@@ -106,8 +103,6 @@ class Handler : public nlohmann::json_sax<Json> {
     if (section_ != Section::kNone) {
       if (depth_ == section_depth_) {
         section_ = Section::kNone;
-      } else if (section_ == Section::kPieces) {
-        add_piece();
       } else {
         if (pair_.size() != 2) fail("model.merges", "has an entry that is not a pair");
         add_merge(std::move(pair_[0]), std::move(pair_[1]));
@@ -123,8 +118,7 @@ class Handler : public nlohmann::json_sax<Json> {
   }
 
  private:
-  // kVocabulary: {"the": 5}. kPieces: [["the", -3.5]], whose places are the ids.
-  enum class Section { kNone, kVocabulary, kMerges, kPieces };
+  enum class Section { kNone, kVocabulary, kMerges };
 
   [[noreturn]] void fail(const std::string& what, const std::string& reason) const {
     throw Exception(ErrorCode::kDamagedFile, file_.path, what + " " + reason);
@@ -164,7 +158,6 @@ class Handler : public nlohmann::json_sax<Json> {
   bool value(Json&& v) {
     if (section_ == Section::kVocabulary) fail("model.vocab", "has an id that is not an integer");
     if (section_ == Section::kMerges) fail("model.merges", "has an entry that is not text");
-    if (section_ == Section::kPieces) fail("model.vocab", "has an entry that is not a token and its score");
     place(std::move(v));
     return true;
   }
@@ -174,25 +167,6 @@ class Handler : public nlohmann::json_sax<Json> {
     file_.vocabulary.emplace_back(std::move(key_), id);
     key_.clear();
     return true;
-  }
-  bool piece_text(std::string& v) {
-    if (depth_ != section_depth_ + 1 || !pair_.empty()) fail("model.vocab", "has an entry that is not a token and its score");
-    check_token(v);
-    pair_.push_back(std::move(v));
-    return true;
-  }
-  bool piece_score(double v) {
-    if (pair_.size() != 1 || score_) fail("model.vocab", "has an entry that is not a token and its score");
-    score_ = v;
-    return true;
-  }
-  void add_piece() {
-    if (!score_) fail("model.vocab", "has an entry that is not a token and its score");
-    const auto id = static_cast<std::int64_t>(file_.vocabulary.size());
-    if (id >= kMaxTokenIds) throw Exception(ErrorCode::kLimitExceeded, file_.path, "an id is over 1,048,575");
-    file_.vocabulary.emplace_back(std::move(pair_.front()), id);
-    file_.scores.push_back(*score_);
-    pair_.clear();
   }
   bool merge_part(std::string& v) {
     if (v.size() > 2 * kMaxTokenBytes) throw Exception(ErrorCode::kLimitExceeded, file_.path, "a merge is longer than 8,192 bytes");
@@ -215,7 +189,6 @@ class Handler : public nlohmann::json_sax<Json> {
   std::vector<Json*> levels_;  // open containers of the document
   std::string key_;
   std::vector<std::string> pair_;
-  std::optional<double> score_;
   std::size_t depth_ = 0;
   std::size_t section_depth_ = 0;
   std::size_t values_ = 0;
@@ -283,41 +256,20 @@ void read_merges_model(const Json& model, TokenizerFile& file) {
   file.unknown_token = text_or_empty(model, "unk_token", file.path);
   file.fuse_unknown = flag(model, "fuse_unk", file.path);
   file.ignore_merges = flag(model, "ignore_merges", file.path);  // dropout is for training and of no effect here
-  if (!file.scores.empty()) throw Exception(ErrorCode::kDamagedFile, file.path, "the vocabulary of a BPE model has scores instead of ids");
-}
-
-void read_unigram_model(const Json& model, TokenizerFile& file) {
-  file.word_model = WordModelKind::kUnigram;
-  file.fuse_unknown = true;
-  if (file.scores.size() != file.vocabulary.size()) {
-    throw Exception(ErrorCode::kDamagedFile, file.path, "the vocabulary of a Unigram model has ids instead of scores");
-  }
-  const JsonObject fields(model, file.path, "model");
-  if (!fields.has("unk_id")) {
-    throw Exception(ErrorCode::kUnsupportedModel, file.path, "a Unigram model without an unknown token is not supported");
-  }
-  const auto unknown = static_cast<std::size_t>(fields.integer("unk_id", 0, kMaxTokenIds - 1));
-  if (unknown >= file.vocabulary.size()) throw Exception(ErrorCode::kDamagedFile, file.path, "unk_id is not in the vocabulary");
-  file.unknown_token = file.vocabulary[unknown].first;
 }
 
 void read_model(const Json& document, TokenizerFile& file) {
   const auto model = document.find("model");
   if (model == document.end() || !model->is_object()) throw Exception(ErrorCode::kDamagedFile, file.path, "has no model");
   std::string type = text_or_empty(*model, "type", file.path);
-  // Old files leave the type out; a list of merges or scores say the same.
-  if (type.empty() && !file.merges.empty()) type = "BPE";
-  if (type.empty() && !file.scores.empty()) type = "Unigram";
-  if (type == "BPE") {
-    read_merges_model(*model, file);
-  } else if (type == "Unigram") {
-    read_unigram_model(*model, file);
-  } else {
+  if (type.empty() && !file.merges.empty()) type = "BPE";  // old files leave it out
+  if (type == "Unigram") refuse_unigram(file.path);
+  if (type != "BPE") {
     const bool known = type == "WordPiece" || type == "WordLevel";
     throw Exception(ErrorCode::kUnsupportedModel, file.path,
-                    known ? "the tokenizer model " + type + " is not supported; BPE and Unigram are"
-                          : "the tokenizer model is neither BPE nor Unigram");
+                    known ? "the tokenizer model " + type + " is not supported; BPE is" : "the tokenizer model is not BPE");
   }
+  read_merges_model(*model, file);
   file.byte_fallback = flag(*model, "byte_fallback", file.path);
   if (file.vocabulary.empty()) throw Exception(ErrorCode::kDamagedFile, file.path, "has an empty vocabulary");
 }

@@ -3,7 +3,7 @@
 // Used by the tokenizer, and by model_files, whose packages of other formats fill it themselves (gguf_tokenizer.h). Vocabulary and merges,
 // the two large parts, never become a JSON document. Caps: 64 MiB, depth 64, ids below 1,048,576, tokens of 1..4,096 bytes, 1 M merges,
 // 65,536 added tokens of 4 MiB together. Errors: Exception; kDamagedFile, kLimitExceeded, kUnsupportedModel (a valid file with parts that
-// this reader does not know, WordPiece and WordLevel among them).
+// this reader does not know, Unigram, WordPiece and WordLevel among them).
 #pragma once
 
 #include <cstdint>
@@ -35,7 +35,6 @@ struct AddedToken {
 enum class WordModelKind : int {
   kRankedMerges = 1,  // of two merges the one first that stands earlier in `merges`
   kScoredMerges = 2,  // the one whose result has the higher score, as SentencePiece does; there are no `merges`
-  kUnigram = 3,       // the highest sum of scores
 };
 
 struct TokenizerFile {
@@ -44,7 +43,7 @@ struct TokenizerFile {
   std::vector<std::pair<std::string, std::int64_t>> vocabulary;
   std::vector<std::pair<std::string, std::string>> merges;  // in order of rank
   WordModelKind word_model = WordModelKind::kRankedMerges;
-  std::vector<double> scores;  // not of kRankedMerges: of every entry of the vocabulary; finite
+  std::vector<double> scores;  // of kScoredMerges alone: of every entry of the vocabulary; finite
   // Tokens that no merge makes: bytes ("<0x0A>") and unused ones.
   std::vector<std::pair<std::string, std::int64_t>> unmerged;
   std::vector<AddedToken> added_tokens;

@@ -1,6 +1,6 @@
 // One word of prepared text to token ids.
 //
-// Used by the tokenizer; bpe_model.h, spm_model.h and unigram_model.h are the kinds there are. encode_word() and encode_bytes() use memory
+// Used by the tokenizer; bpe_model.h and spm_model.h are the kinds there are. encode_word() and encode_bytes() use memory
 // of the model. Threads: confined to one.
 #pragma once
 

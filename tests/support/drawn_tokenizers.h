@@ -27,7 +27,6 @@ class DrawnTokenizers {
       std::ifstream base(folder() + "/" + name + "/tokenizer.json");
       models_[name] = nlohmann::json::parse(base).at("model");
     }
-    for (const auto& [name, model] : head_.at("vocabularies").items()) models_[name] = model;
   }
 
   const nlohmann::json& head() const { return head_; }
@@ -39,7 +38,6 @@ class DrawnTokenizers {
     entry_ = nlohmann::json::parse(line);
     nlohmann::json whole = {{"model", models_.at(entry_.at("base").get<std::string>())}};
     for (const char* part : {"added_tokens", "normalizer", "pre_tokenizer", "decoder"}) whole[part] = entry_.at(part);
-    fill_in_maps(whole["normalizer"]);
     const ScratchFolder scratch;
     tokenizer_ = Tokenizer::from(read_tokenizer_file(scratch.write("tokenizer.json", whole.dump())));
     return true;
@@ -59,15 +57,6 @@ class DrawnTokenizers {
   static std::string path() {
     const char* other = std::getenv("WINNOW_DRAWN_TOKENIZERS");
     return other == nullptr ? folder() + "/drawn.jsonl" : other;
-  }
-  void fill_in_maps(nlohmann::json& step) const {
-    if (step.is_null()) return;
-    if (step.contains("normalizers")) {
-      for (nlohmann::json& each : step["normalizers"]) fill_in_maps(each);
-    }
-    if (!step.contains("precompiled_charsmap")) return;
-    const std::string place = step["precompiled_charsmap"];  // "@0"
-    step["precompiled_charsmap"] = head_.at("maps").at(static_cast<std::size_t>(std::stoi(place.substr(1))));
   }
 
   std::ifstream file_;

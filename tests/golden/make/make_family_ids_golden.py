@@ -1,8 +1,8 @@
 #!/usr/bin/env python3
 """Writes tests/golden/family_ids: token ids of two turns with images, family by family, under tokenizers drawn at random.
 
-A line of FAMILY.jsonl is a tokenizer: the model of the family's golden folder ("own"), one of SentencePiece's kinds ("bpe", "unigram"; both
-with bytes, and with the folder's added tokens at their ids) or, of language models, one over bytes ("bytes"), with a normalizer, a
+A line of FAMILY.jsonl is a tokenizer: the model of the family's golden folder ("own"), one over characters ("bpe", with
+bytes, and with the folder's added tokens at their ids) or, of language models, one over bytes ("bytes"), with a normalizer, a
 pre-tokenizer, flags of added tokens and a post-processor of its own. The first line has what the tokenizers share. `first` are the ids of the
 first question's prompt, `whole` those of the second's, as apply_chat_template(tokenize=True) gives them, images written out; a repeated id
 is [id, times]. `rest` counts the ids behind the answer; null: a token stands across its end.
@@ -62,8 +62,6 @@ TEMPLATES = [
 ]
 REPLACE = {"type": "Replace", "pattern": {"String": " "}, "content": SPACE}
 PREPEND = {"type": "Prepend", "prepend": SPACE}
-MAP = {"type": "Precompiled", "precompiled_charsmap": "@0"}  # of tests/golden/tokenizer/drawn.jsonl
-SPACES = {"type": "Replace", "pattern": {"Regex": " {2,}"}, "content": SPACE}
 STRIP = {"type": "Strip", "strip_left": False, "strip_right": True}
 QWEN2_PATTERN = (r"(?i:'s|'t|'re|'ve|'m|'ll|'d)|[^\r\n\p{L}\p{N}]?\p{L}+|\p{N}| ?[^\s\p{L}\p{N}]+[\r\n]*|\s*[\r\n]+|\s+(?!\S)|\s+")
 
@@ -76,18 +74,18 @@ def metaspace(scheme, split):
     return {"type": "Metaspace", "replacement": SPACE, "prepend_scheme": scheme, "split": split}
 
 
-# Normalizer and pre-tokenizer, as published models have them together; each comes once in a file.
+# Normalizer and pre-tokenizer, as published models have them together.
 CHARACTER_STEPS = [
     ([PREPEND, REPLACE], None), ([], metaspace("first", False)), ([], metaspace("always", True)), ([], metaspace("never", False)),
     ([REPLACE], {"type": "Split", "pattern": {"String": " "}, "behavior": "MergedWithPrevious", "invert": False}),
-    ([MAP, STRIP, SPACES], metaspace("always", True)), ([{"type": "NFC"}], metaspace("first", True)), ([{"type": "NFKC"}, REPLACE], None),
-    ([MAP], metaspace("first", False)), ([{"type": "NFC"}, PREPEND, REPLACE], None), ([{"type": "Lowercase"}], metaspace("never", True)),
-    ([{"type": "Nmt"}, {"type": "NFKC"}, SPACES], metaspace("always", True)),
+    ([STRIP], metaspace("always", True)), ([{"type": "NFC"}], metaspace("first", True)), ([{"type": "NFC"}, REPLACE], None),
+    ([{"type": "NFD"}], metaspace("first", False)), ([{"type": "NFC"}, PREPEND, REPLACE], None), ([STRIP, PREPEND, REPLACE], None),
+    ([{"type": "NFD"}, STRIP], metaspace("always", True)),
 ]
 BYTES = {"type": "ByteLevel", "add_prefix_space": False, "trim_offsets": True, "use_regex": False}
 SPLIT = {"type": "Split", "pattern": {"Regex": QWEN2_PATTERN}, "behavior": "Isolated", "invert": False}
 BYTE_STEPS = [([{"type": "NFC"}], [SPLIT, BYTES]), ([], [BYTES | {"use_regex": True}]), ([], [BYTES | {"use_regex": True, "add_prefix_space": True}]),
-              ([], [{"type": "Digits", "individual_digits": True}, BYTES | {"use_regex": True}]), ([{"type": "NFKC"}], [SPLIT, BYTES])]
+              ([], [{"type": "Digits", "individual_digits": True}, BYTES | {"use_regex": True}]), ([{"type": "NFD"}], [SPLIT, BYTES])]
 
 
 def golden_picture(height, width, seed):
@@ -118,9 +116,6 @@ def models_for(added, own, size):
         words, merges = pieces_of(size, head, SPACE)
         kinds["bpe"] = {"type": "BPE", "unk_token": "<unk>", "fuse_unk": True, "byte_fallback": has_bytes, "ignore_merges": False,
                         "vocab": {word: i for i, word in enumerate(words)}, "merges": merges}
-    scores = random.Random(SEED)
-    kinds["unigram"] = {"type": "Unigram", "unk_id": 0, "byte_fallback": has_bytes or own is not None and bool(own.get("byte_fallback")),
-                        "vocab": [[word, round(scores.uniform(-9, -1) - 3 / len(word), 3)] for word in words]}
     if own is None:
         words, merges = pieces_of(size, ["<unk>", "<s>", "</s>", "\u010a"], "\u0120")
         kinds["bytes"] = {"type": "BPE", "unk_token": None, "fuse_unk": False, "byte_fallback": False, "ignore_merges": False,
@@ -174,7 +169,7 @@ class Family:
 
     def draw(self, draw, number):
         bytewise = number >= len(CHARACTER_STEPS)
-        kind = self.bytewise[0] if bytewise else ("bpe", "unigram")[(number + number // 4) % 2]
+        kind = self.bytewise[0] if bytewise else "bpe"
         steps = BYTE_STEPS[number - len(CHARACTER_STEPS)] if bytewise else CHARACTER_STEPS[number * 5 % len(CHARACTER_STEPS)]
         case = {"kind": kind, "normalizer": sequence("normalizers", steps[0]) if steps[0] else None,
                 "pre_tokenizer": (sequence("pretokenizers", steps[1]) if bytewise else steps[1]), "flags": self.flags(draw, number),
@@ -189,7 +184,7 @@ class Family:
             case["template"] = number % len(TEMPLATES)
         return case
 
-    def tokenizer_json(self, case, maps):
+    def tokenizer_json(self, case):
         added = copy.deepcopy([t for t in self.added if case["kind"] not in self.bytewise or self.base.get("model") is None or t["id"] > 2])
         for token in added:
             token.update({flag: True for flag in case["flags"].get(token["content"], ())})
@@ -197,7 +192,7 @@ class Family:
         whole = {"version": "1.0", "truncation": None, "padding": None, "added_tokens": sorted(added, key=lambda t: t["id"]), "normalizer": case["normalizer"],
                  "pre_tokenizer": case["pre_tokenizer"], "post_processor": self.base["post_processor"] if case["post_processor"] else None,
                  "decoder": decoder, "model": self.models[case["kind"]]}
-        return json.dumps(whole).replace('"@0"', json.dumps(maps[0]))
+        return json.dumps(whole)
 
 
 class Recorder(PreTrainedTokenizerFast):
@@ -243,14 +238,14 @@ def adds_space(case):
     return case["pre_tokenizer"] is not None and case["pre_tokenizer"].get("add_prefix_space", False)
 
 
-def ids_of(family, case, maps):
+def ids_of(family, case):
     with tempfile.TemporaryDirectory() as folder:
         if family.sees:
             for file in family.folder.iterdir():
                 if file.suffix != ".safetensors":
                     shutil.copy(file, folder)
         folder = pathlib.Path(folder)
-        (folder / "tokenizer.json").write_text(family.tokenizer_json(case, maps))
+        (folder / "tokenizer.json").write_text(family.tokenizer_json(case))
         (folder / "tokenizer_config.json").write_text(json.dumps({**family.names, "tokenizer_class": "PreTrainedTokenizerFast", "add_prefix_space": adds_space(case)}))
         if not family.sees:
             tokenizer = Recorder.from_pretrained(folder)
@@ -271,8 +266,6 @@ def ids_of(family, case, maps):
 def main():
     for each in (transformers.LlavaNextVideoProcessor, transformers.Qwen2VLProcessor, transformers.Qwen2_5_VLProcessor, transformers.Qwen3VLProcessor):
         each.tokenizer_class = "AutoTokenizer"  # else one that writes a post-processor of its own
-    with open(GOLDEN / "tokenizer" / "drawn.jsonl", encoding="utf-8") as file:
-        maps = json.loads(file.readline())["maps"]
     OUT.mkdir(exist_ok=True)
     counted = 0
     for number, name in enumerate(FOLDERS):
@@ -280,7 +273,7 @@ def main():
         lines = [family.head() | ({} if family.sees else {"templates": TEMPLATES})]
         for case_number in range(family.cases()):
             case = family.draw(draw, case_number)
-            first, whole, case["rest"] = ids_of(family, case, maps)
+            first, whole, case["rest"] = ids_of(family, case)
             case |= {"first": runs(first), "whole": runs(whole)}
             lines.append(case)
         counted += family.cases()

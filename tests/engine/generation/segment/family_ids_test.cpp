@@ -49,10 +49,6 @@ class FamilyIds : public ::testing::TestWithParam<const char*> {
     name.replace(name.find('/'), 1, "-");
     lines_.open(source_folder() + "/tests/golden/family_ids/" + name + ".jsonl");
     head_ = next_line();
-    std::ifstream drawn(source_folder() + "/tests/golden/tokenizer/drawn.jsonl");
-    std::string line;
-    std::getline(drawn, line);
-    map_ = json::parse(line).at("maps").at(0);
     const std::filesystem::path golden = test_support::golden_folder(GetParam());
     sees_ = std::filesystem::exists(golden / "model");
     const std::filesystem::path files = sees_ ? golden / "model" : golden;
@@ -86,8 +82,7 @@ class FamilyIds : public ::testing::TestWithParam<const char*> {
         bytes ? json{{"type", "ByteLevel"}} : json{{"type", "Metaspace"}, {"replacement", "\u2581"}, {"prepend_scheme", "never"}};
     if (entry.at("post_processor").get<bool>()) tokenizer["post_processor"] = base_.at("post_processor");
     for (const char* part : {"normalizer", "pre_tokenizer"}) tokenizer[part] = entry.at(part);
-    std::string text = tokenizer.dump();
-    if (const std::size_t at = text.find("\"@0\""); at != std::string::npos) text.replace(at, 4, map_.dump());
+    const std::string text = tokenizer.dump();
     folder_.write("tokenizer.json", text);
     if (!sees_) {
       const json& source = head_.at("templates").at(entry.at("template").get<std::size_t>());
@@ -127,7 +122,6 @@ class FamilyIds : public ::testing::TestWithParam<const char*> {
 
  private:
   std::ifstream lines_;
-  json map_;
   json base_;
   test::ScratchFolder folder_;
   MemoryMediaOpener opener_;
