@@ -60,11 +60,17 @@ VideoDecoder::Shown VideoDecoder::frameAt(double timeS, Following following) {
   if (m_passedPts > target) m_passedPts = AV_NOPTS_VALUE;
   if (!m_positioned || behind || worthSeeking(target)) seekTo(target);
   advanceTo(target);
-  const bool cameOut = m_passedPts == AV_NOPTS_VALUE || (m_shown && m_shown->pts >= m_passedPts);
-  if (m_sparing && !cameOut) {
+  const auto cameOut = [&] { return m_passedPts == AV_NOPTS_VALUE || (m_shown && m_shown->pts >= m_passedPts); };
+  if (m_sparing && !cameOut()) {
     m_sparing = false;
     m_positioned = false;
     seekTo(target);
+    advanceTo(target);
+  }
+  // Where a file ends soon behind a keyframe, FFmpeg's H.264 keeps what it decoded before that one was shown: one group more is decoded.
+  if (m_ended && !cameOut() && m_firstShowablePts > m_start) {
+    m_positioned = false;
+    seekTo(m_firstShowablePts - 1);
     advanceTo(target);
   }
   if (!m_shown && (!m_ahead || m_ahead->pts > target)) retreatBefore(target);

@@ -267,7 +267,7 @@ VideoLength measureLength(VideoContainer& container, const MediaFile& file, cons
   const double headerS = std::max(header.endS, header.latestS);
   const auto tail = headerS > 0.0 ? measureByTail(container, file, headerS) : std::nullopt;
   VideoLength length = tail ? *tail : measureByScan(container, file);
-  if (extent.missingBytes > 0) return length;
+  if (extent.missingBytes > 0 || extent.unfinished) return length;
   const Claim claim = claimedEnd(container, extent);  // once more: a scan may have found when the video starts
   const bool longer = claim.endS > length.durationS;
   const auto near = [&](double claimedS) { return std::abs(claimedS - length.durationS) <= 1.0 + 0.05 * length.durationS; };

@@ -116,7 +116,7 @@ TEST(VideoProbe, AnAviWhoseSizesWereNeverWrittenIsCutOff) {
   samples::writeBytes(file, bytes);
   const auto source = samples::openVideo(samples::video(file, 6));
   EXPECT_EQ(source->info().notices, (std::vector<MediaNotice>{{NoticeCode::kCutOff, 0}}));
-  EXPECT_GT(source->info().durationS, 2.0);
+  EXPECT_GT(source->info().durationS, 1.0);
   for (const SampledFrame& frame : source->read(0, 5, {})) EXPECT_EQ(samples::numberIn(frame.image), static_cast<int>(frame.asked_s * 10));
 }
 
@@ -173,8 +173,9 @@ TEST(VideoProbe, OtherVideosOfTheFileAreTold) {
   const std::string two = samples::make("two.ts", numbered(40, 10) + codec);
   const std::string both = "-i " + one + " -i " + two + " -map 0:v -map 1:v -c copy ";
   const std::string programmes = samples::make("programmes.ts", both + "-program title=One:st=0 -program title=Two:st=1");
-  for (const std::string& file : {programmes, samples::make("tracks.mkv", both), samples::make("tracks.mp4", both)})
+  for (const std::string& file : {programmes, samples::make("tracks.mkv", both)})
     EXPECT_EQ(FfmpegMediaOpener().probe(file).notices, (std::vector<MediaNotice>{{NoticeCode::kOtherVideos, 1}})) << file;
+  EXPECT_TRUE(FfmpegMediaOpener().probe(samples::make("tracks.mp4", both)).notices.empty()) << "its second track is switched off";
   const MediaInfo info = FfmpegMediaOpener().probe(programmes);
   EXPECT_NEAR(info.playsS, info.durationS, 1e-6) << "the other one's length is not its own";
 }
