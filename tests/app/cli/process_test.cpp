@@ -27,6 +27,23 @@ TEST(Cli, WrongUsageIsTwo) {
   EXPECT_EQ(run_cli(scratch, "--help").exit_code, 0);
 }
 
+TEST(Cli, TooManyPicturesAreSaidBeforeTheyAreRead) {
+  const ScratchFolder scratch;
+  std::string images;
+  for (int i = 0; i <= 1'000; ++i) images += " --image " + std::to_string(i) + ".png";  // none of them is there
+  const ProgramRun run = run_cli(scratch, "plan" + images + " hello");
+  EXPECT_EQ(run.exit_code, 1);
+  EXPECT_NE(run.err.find("1001 images, videos and documents are attached, and a question takes at most 1000"), std::string::npos)
+      << run.err;
+}
+
+TEST(Cli, AsksForTheSandboxWhereverTheOptionStands) {
+  const ScratchFolder scratch;
+  const std::string image = " --image " + shell_quoted(demo("samples/picture.png")) + " hello";
+  EXPECT_EQ(run_cli(scratch, "--require-sandbox plan" + image).exit_code, 0);
+  EXPECT_EQ(run_cli(scratch, "plan --require-sandbox" + image).exit_code, 0);
+}
+
 TEST(Cli, StreamsTheAnswerToStdoutAndFiguresToStderr) {
   const ScratchFolder scratch;
   const std::string arguments = "ask --frames 8 --max-tokens 12 --video " + sample_video() + " 'What is the first shape?'";
