@@ -285,12 +285,19 @@ void Settings::setPrepareMode(PrepareMode mode) { store(kPrepareMode, enumWord(m
 bool Settings::keepConversations() const { return boolFrom(value(kKeepConversations), true); }
 void Settings::setKeepConversations(bool on) { store(kKeepConversations, boolWord(on)); }
 AtStart Settings::atStart() const {
-  return {boolFrom(value(kAutoLoadModel), true), boolFrom(value(kServeAtStart), false), boolFrom(value(kOfferGpu), true)};
+  AtStart atStart{boolFrom(value(kAutoLoadModel), true), boolFrom(value(kServeAtStart), false), boolFrom(value(kOfferGpu), true)};
+  for (const QString& word : value(kQueuedChats).split(QLatin1Char(' '), Qt::SkipEmptyParts)) {
+    if (const ConversationId id = word.toULongLong(); id != 0) atStart.queued.append(id);
+  }
+  return atStart;
 }
 void Settings::setAtStart(const AtStart& atStart) {
   store(kAutoLoadModel, boolWord(atStart.loadModel));
   store(kServeAtStart, boolWord(atStart.serve));
   store(kOfferGpu, boolWord(atStart.offerGpu));
+  QStringList queued;
+  for (const ConversationId id : atStart.queued) queued << QString::number(id);
+  store(kQueuedChats, queued.join(QLatin1Char(' ')));
 }
 
 WeightFormat Settings::weights() const { return value_of(kWeightWords, value(kWeights).toStdString()).value_or(WeightFormat::kAuto); }
@@ -314,19 +321,6 @@ void Settings::setCachePanelVisible(bool visible) { store(kCachePanelVisible, bo
 
 ConversationId Settings::lastConversation() const { return value(kLastConversation).toULongLong(); }
 void Settings::setLastConversation(ConversationId id) { store(kLastConversation, QString::number(id)); }
-
-QList<ConversationId> Settings::queuedChats() const {
-  QList<ConversationId> chats;
-  for (const QString& word : value(kQueuedChats).split(QLatin1Char(' '), Qt::SkipEmptyParts)) {
-    if (const ConversationId id = word.toULongLong(); id != 0) chats.append(id);
-  }
-  return chats;
-}
-void Settings::setQueuedChats(const QList<ConversationId>& chats) {
-  QStringList words;
-  for (const ConversationId id : chats) words << QString::number(id);
-  store(kQueuedChats, words.join(QLatin1Char(' ')));
-}
 
 // An empty text is no valid value of any key but a folder, where it is the default as well.
 void Settings::reset(const QString& key) {

@@ -40,6 +40,8 @@ struct AtStart {
   bool loadModel = true;  // the last one
   bool serve = false;     // it to other programs
   bool offerGpu = true;   // one that is here and not used
+  // Chats whose draft was sent and waits for another chat's answer, first come first: what the program's end overtakes is told.
+  QList<ConversationId> queued{};
 
   friend bool operator==(const AtStart&, const AtStart&) = default;
 };
@@ -113,9 +115,6 @@ class Settings : public QObject {
   void setCachePanelVisible(bool visible);
   ConversationId lastConversation() const;  // 0: none
   void setLastConversation(ConversationId id);
-  // Chats whose draft was sent and waits for another chat's answer, first come first.
-  QList<ConversationId> queuedChats() const;
-  void setQueuedChats(const QList<ConversationId>& chats);
 
   void reset(const QString& key);  // back to the default
   static QStringList keys();

@@ -1,7 +1,6 @@
 #include "ui/models/media_preview_thread.h"
 
 #include <QBuffer>
-#include <QCollator>
 #include <QDir>
 #include <QFile>
 #include <QFileInfo>
@@ -13,6 +12,7 @@
 #include "app/media/text_encoding.h"
 #include "app/media/thumbnails.h"
 #include "app/process/own_folder.h"
+#include "ui/words/format_text.h"
 #include "ui/words/media_names.h"
 
 namespace winnow::ui {
@@ -68,11 +68,7 @@ FolderContents contentsOf(const QByteArray& folder) {
   if (!dir.isReadable()) throw Exception(ErrorCode::kFileUnreadable, folder.toStdString(), "the folder cannot be read");
   FolderContents contents;
   QStringList names = dir.entryList(QDir::Files);
-  // The C locale compares bytes, whatever else is asked for: 1, 10, 2.
-  const QLocale here;
-  QCollator collator(here.language() == QLocale::C ? QLocale(QLocale::English) : here);
-  collator.setNumericMode(true);
-  std::sort(names.begin(), names.end(), collator);
+  std::sort(names.begin(), names.end(), nameOrder());
   for (const QString& name : names) {
     contents.model = contents.model || name == QLatin1String("config.json") || name.endsWith(QLatin1String(".gguf"), Qt::CaseInsensitive);
     if (namedAsPicture(name) || namedAsVideo(name)) contents.media.push_back(QFile::encodeName(dir.filePath(name)));

@@ -150,7 +150,10 @@ SettingsDialog::SettingsDialog(app::Settings& settings, QWidget* parent) : QDial
           [&settings, prepare] { settings.setPrepareMode(static_cast<app::PrepareMode>(prepare->currentData().toInt())); });
   connect(keep, &QCheckBox::toggled, this, [&settings](bool on) { settings.setKeepConversations(on); });
   const auto takeStart = [&settings, load, serve] {
-    settings.setAtStart({load->isChecked(), serve->isChecked(), settings.atStart().offerGpu});
+    app::AtStart atStart = settings.atStart();
+    atStart.loadModel = load->isChecked();
+    atStart.serve = serve->isChecked();
+    settings.setAtStart(atStart);
   };
   connect(load, &QCheckBox::clicked, this, takeStart);
   connect(serve, &QCheckBox::clicked, this, takeStart);

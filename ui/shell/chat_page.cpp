@@ -340,15 +340,12 @@ void ChatPage::openChat(ConversationId id) {
   m_session.chat.open(id);
 }
 
-void ChatPage::writeQuestion() {
+void ChatPage::writeQuestion(const QString& typed) {
   come();
   if (m_composer->isHidden()) showChat();
   m_composer->prompt()->setFocus();
-}
-
-void ChatPage::type(const QKeyEvent& key) {
-  writeQuestion();
-  m_composer->prompt()->insertPlainText(key.text());
+  if (typed.isEmpty()) return;
+  m_composer->prompt()->insertPlainText(typed);
   m_composer->prompt()->ensureCursorVisible();
 }
 

@@ -13,7 +13,6 @@
 #include "app/resources/bundled_files.h"
 #include "engine/recipes/method_info.h"
 
-class QKeyEvent;
 class QMimeData;
 class QStackedWidget;
 class QVBoxLayout;
@@ -75,9 +74,8 @@ class ChatPage : public QWidget {
   void begin(const QList<QByteArray>& files, const QString& question);
   void startNew();
   void openChat(ConversationId id);
-  void writeQuestion();
-  void type(const QKeyEvent& key);  // into the box, from somewhere else
-  void attachFiles();               // which the user is asked for
+  void writeQuestion(const QString& typed = {});  // typed: somewhere else, and meant for the box
+  void attachFiles();                             // which the user is asked for
   void attach(const QMimeData& mime);
   void markDrop(const QMimeData* dragged);  // null: nothing is dragged over the window
   void watchSource();                       // which the user is asked for

@@ -103,7 +103,7 @@ void Commands::buildEdit() {
   QMenu* edit = m_window.menuBar()->addMenu(tr("&Edit"));
   m_edit = new EditCommands(*edit, m_window);
   connect(m_edit, &EditCommands::otherUndoRequested, &m_session.list, &ChatList::undoRemove);
-  connect(m_edit, &EditCommands::pasteElsewhere, &m_page, &ChatPage::writeQuestion);
+  connect(m_edit, &EditCommands::pasteElsewhere, &m_page, [this] { m_page.writeQuestion(); });
   edit->addSeparator();
   m_find = add(edit, tr("&Find in the chat…"), QKeySequence::Find, [this] { m_page.findInChat(); });
   add(edit, tr("&Search chats…"), QKeySequence(Qt::CTRL | Qt::SHIFT | Qt::Key_F), [this] {

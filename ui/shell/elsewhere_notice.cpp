@@ -14,7 +14,9 @@ ElsewhereNotice::ElsewhereNotice(const WindowServices& services, ChatSession& se
   connect(&m_session.answers, &AnswerRun::stateChanged, this, &ElsewhereNotice::update);
   connect(&m_session.chat, &OpenChat::shown, this, &ElsewhereNotice::update);
   connect(&m_session.chat, &OpenChat::created, this, [this](ConversationId id) {
-    if (const std::size_t place = placeOf(0); place < m_queue.size()) m_queue[place].chat = id;
+    const std::size_t place = placeOf(0);
+    if (place == m_queue.size()) return;
+    m_queue[place].chat = id;
     saveQueue();
     update();
   });
@@ -23,7 +25,7 @@ ElsewhereNotice::ElsewhereNotice(const WindowServices& services, ChatSession& se
     m_overtaken.clear();
   });
   connect(&m_session.chat, &OpenChat::storeOpened, this, [this] {
-    m_overtaken = m_settings.queuedChats();
+    m_overtaken = m_settings.atStart().queued;
     m_overtaken.removeIf([this](ConversationId id) { return m_session.list.find(id) == nullptr; });
     update();
   });
@@ -65,11 +67,12 @@ void ElsewhereNotice::leave(ConversationId chat) {
 }
 
 void ElsewhereNotice::saveQueue() {
-  QList<ConversationId> chats = m_overtaken;
+  app::AtStart atStart = m_settings.atStart();
+  atStart.queued = m_overtaken;
   for (const Queued& each : m_queue) {
-    if (each.chat != 0) chats.append(each.chat);
+    if (each.chat != 0) atStart.queued.append(each.chat);
   }
-  m_settings.setQueuedChats(chats);
+  m_settings.setAtStart(atStart);
 }
 
 QString ElsewhereNotice::titleOf(ConversationId id) const {

@@ -153,7 +153,7 @@ void MainWindow::tellUnprotected() {
 
 void MainWindow::connectDownloads() {
   connect(m_downloads, &ModelSupply::statusChanged, this, &MainWindow::updateStatus);
-  connect(m_downloads, &ModelSupply::opened, m_page, &ChatPage::writeQuestion);  // the button that had the focus is gone
+  connect(m_downloads, &ModelSupply::opened, m_page, [this] { m_page->writeQuestion(); });  // the button that had the focus is gone
 }
 
 void MainWindow::buildPanel() {
@@ -230,7 +230,7 @@ void MainWindow::connectSession() {
   connect(m_sidebar, &ConversationSidebar::pinRequested, &m_session->list, &ChatList::setPinned);
   connect(m_page, &ChatPage::wanted, this, &MainWindow::bringPage);
   connect(m_sidebar->list(), &QAbstractItemView::clicked, this, &MainWindow::bringPage);
-  connect(m_sidebar->list(), &QAbstractItemView::activated, m_page, &ChatPage::writeQuestion);
+  connect(m_sidebar->list(), &QAbstractItemView::activated, m_page, [this] { m_page->writeQuestion(); });
   connect(m_page, &ChatPage::chooseModelRequested, m_models, &ModelMenu::choose);
   connect(&m_services.settings, &app::Settings::changed, this, [this](const QString& key) {
     if (key == QLatin1String(app::setting_keys::kTheme) || key == QLatin1String(app::setting_keys::kZoom)) applyTheme();
@@ -356,13 +356,13 @@ void MainWindow::bringPage() {
 // What is typed where nothing takes it is meant for the box: a click into the chats or the panel has just taken the keyboard.
 void MainWindow::keyPressEvent(QKeyEvent* event) {
   if (event->key() == Qt::Key_Escape) return bringPage();
-  isTyped(*event) ? m_page->type(*event) : QMainWindow::keyPressEvent(event);
+  isTyped(*event) ? m_page->writeQuestion(event->text()) : QMainWindow::keyPressEvent(event);
 }
 
 // Lists would look for a row that begins with it.
 bool MainWindow::eventFilter(QObject* watched, QEvent* event) {
   if (event->type() != QEvent::KeyPress || !isTyped(*static_cast<QKeyEvent*>(event))) return QMainWindow::eventFilter(watched, event);
-  m_page->type(*static_cast<QKeyEvent*>(event));
+  m_page->writeQuestion(static_cast<QKeyEvent*>(event)->text());
   return true;
 }
 

@@ -82,4 +82,11 @@ QString formatParameters(qint64 count) {
   return FormatWords::tr("%1 M").arg(locale.toString(double(count) / kMillion, 'f', count < 10 * kMillion ? 1 : 0));
 }
 
+QCollator nameOrder() {
+  const QLocale here;
+  QCollator order(here.language() == QLocale::C ? QLocale(QLocale::English) : here);
+  order.setNumericMode(true);
+  return order;
+}
+
 }  // namespace winnow::ui

@@ -3,6 +3,7 @@
 // Used by every view. UI thread only (translations).
 #pragma once
 
+#include <QCollator>
 #include <QDateTime>
 #include <QString>
 
@@ -21,5 +22,7 @@ QString formatSpeed(double tokensPerS);             // "54 tok/s", below 10 with
 QString formatReal(double value, int significant);  // "0.125", "25": as many digits as matter, at most
 QString formatFixed(double value, int decimals);    // "1,234.50"
 QString formatParameters(qint64 count);             // of a model: "135 M", "1.7 B"
+// Names as people put them in order: 1, 2, 10; in the C locale as well, which compares bytes.
+QCollator nameOrder();
 
 }  // namespace winnow::ui

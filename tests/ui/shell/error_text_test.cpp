@@ -2,6 +2,8 @@
 
 #include <gtest/gtest.h>
 
+#include <QLocale>
+#include <algorithm>
 #include <fstream>
 #include <regex>
 #include <set>
@@ -101,6 +103,18 @@ TEST(FormatText, ReadsWell) {
   EXPECT_EQ(formatMilliseconds(900'000), QStringLiteral("15 min"));
   EXPECT_EQ(formatMilliseconds(6'956'000), QStringLiteral("1.9 h"));
   EXPECT_EQ(formatMilliseconds(100'000'000), QStringLiteral("28 h"));
+}
+
+// LANG=C.UTF-8: 1, 10, 11, 2.
+TEST(FormatText, NamesAreInTheOrderOfTheirNumbers) {
+  const QLocale before;
+  for (const QLocale& locale : {QLocale::c(), QLocale(QLocale::English)}) {
+    QLocale::setDefault(locale);
+    QStringList names{QStringLiteral("11.png"), QStringLiteral("2.png"), QStringLiteral("10.png"), QStringLiteral("1.png")};
+    std::sort(names.begin(), names.end(), nameOrder());
+    EXPECT_EQ(names.join(u' '), QStringLiteral("1.png 2.png 10.png 11.png")) << locale.name().toStdString();
+  }
+  QLocale::setDefault(before);
 }
 
 TEST(FormatText, TimesAreShortAndNeverInSeconds) {

@@ -113,7 +113,7 @@ TEST_F(WaitingTest, AQuestionThatIsNextGoesOffWhicheverChatIsLookedAt) {
   ASSERT_TRUE(idle());
   EXPECT_LT(std::get<Turn>(m_log->requests().back().body).asked, asked) << "counted from Enter";
   EXPECT_EQ(session().chat.id(), m_elsewhere) << "the reader is left where he is";
-  EXPECT_TRUE(m_settings->queuedChats().isEmpty());
+  EXPECT_TRUE(m_settings->atStart().queued.isEmpty());
   session().chat.open(mine);
   ASSERT_TRUE(waitUntil([&] { return session().chat.id() == mine; }));
   ASSERT_EQ(transcript()->messageCount(), 2);
@@ -136,7 +136,7 @@ TEST_F(WaitingTest, QuestionsOfSeveralChatsGoOffInTheirOrder) {
     m_window->page().startNew();
     ASSERT_TRUE(waitUntil([this] { return session().chat.id() == 0; }));
   }
-  EXPECT_EQ(m_settings->queuedChats(), QList<ConversationId>(chats.begin(), chats.end()));
+  EXPECT_EQ(m_settings->atStart().queued, QList<ConversationId>(chats.begin(), chats.end()));
   session().answers.stop();
   const auto asked = [this] {
     std::vector<ConversationId> turns;
@@ -168,7 +168,7 @@ TEST_F(WaitingTest, AQuestionThatWaitedAtTheEndOfTheProgramIsADraftAndSaidSo) {
   pressEnter();
   ASSERT_TRUE(waitUntil([this] { return transcript()->messageCount() == 2 && !session().answers.busy(); }));
   EXPECT_TRUE(notice()->isHidden());
-  EXPECT_TRUE(m_settings->queuedChats().isEmpty());
+  EXPECT_TRUE(m_settings->atStart().queued.isEmpty());
 }
 
 TEST_F(WaitingTest, WhatStoodInTheWayIsToldAsLongAsItDoes) {
