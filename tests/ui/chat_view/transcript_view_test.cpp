@@ -308,6 +308,8 @@ TEST_F(TranscriptViewTest, ActionsSaySo) {
   EXPECT_EQ(regenerate[1][0].toLongLong(), 5);
   ASSERT_EQ(branch.size(), 1);
   EXPECT_EQ(stop.size(), 1);
+  EXPECT_TRUE(m_view.actionRect(5, Action::kErrorCopy).isEmpty()) << "with the details";
+  click(m_view.actionRect(5, Action::kErrorDetails));
   click(m_view.actionRect(5, Action::kErrorCopy));
   EXPECT_TRUE(QApplication::clipboard()->text().contains(QStringLiteral("wanted 2 GiB")));
 }

@@ -146,6 +146,7 @@ TEST_F(FocusHome, WhatIsTypedBesideTheBoxGoesIntoIt) {
   ask(QStringLiteral("first"));
   QWidget* places[] = {m_window->sidebar()->list(), transcript(), m_window->inspector()->tabs()->tabBar(), m_window->inspector()->table()};
   m_window->inspector()->tabs()->setCurrentIndex(2);
+  ASSERT_TRUE(waitUntil([this] { return m_window->inspector()->table()->isVisible() && m_window->sidebar()->selected() != 0; }));
   for (QWidget* place : places) {
     composer()->prompt()->clear();
     place->setFocus(Qt::MouseFocusReason);
