@@ -68,7 +68,7 @@ VideoDecoder::Shown VideoDecoder::frameAt(double timeS, Following following) {
     advanceTo(target);
   }
   // Where a file ends soon behind a keyframe, FFmpeg's H.264 keeps what it decoded before that one was shown: one group more is decoded.
-  if (m_ended && !cameOut() && m_firstShowablePts > m_start) {
+  if (m_draining && !cameOut() && m_firstShowablePts > m_start) {
     m_positioned = false;
     seekTo(m_firstShowablePts - 1);
     advanceTo(target);
