@@ -27,14 +27,11 @@ LaterChoice::LaterChoice(QWidget* parent) : QWidget(parent) {
   title->setBuddy(m_box);
   layout->addWidget(m_box);
   m_cost = new QLabel;
-  m_holdsFor = new QLabel;
-  for (QLabel* label : {m_cost, m_holdsFor}) {
-    label->setWordWrap(true);
-    label->setTextFormat(Qt::PlainText);
-    setTextRole(label, TextRole::kCaption);
-    setMuted(label);
-    layout->addWidget(label);
-  }
+  m_cost->setWordWrap(true);
+  m_cost->setTextFormat(Qt::PlainText);
+  setTextRole(m_cost, TextRole::kCaption);
+  setMuted(m_cost);
+  layout->addWidget(m_cost);
   connect(m_box, &QComboBox::activated, this, [this] {
     m_guard = static_cast<Guard>(m_box->currentData().toInt());
     describe();
@@ -43,9 +40,8 @@ LaterChoice::LaterChoice(QWidget* parent) : QWidget(parent) {
   describe();
 }
 
-void LaterChoice::setGuard(Guard guard, ForChats chats) {
+void LaterChoice::setGuard(Guard guard) {
   m_guard = guard;
-  m_holdsFor->setText(chats == ForChats::kNewOnesToo ? tr("For this chat and for new chats.") : tr("For this chat only."));
   describe();
 }
 
@@ -60,7 +56,6 @@ void LaterChoice::setWatching(bool watching) {
 }
 
 QString LaterChoice::cost() const { return m_cost->text(); }
-QString LaterChoice::holdsFor() const { return m_holdsFor->text(); }
 
 void LaterChoice::describe() {
   m_box->setEnabled(!m_watching);

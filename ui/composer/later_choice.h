@@ -12,21 +12,17 @@ class QLabel;
 
 namespace winnow::ui {
 
-// Whose later questions they are: new chats begin with what is chosen before one is saved.
-enum class ForChats : int { kThisOne = 1, kNewOnesToo = 2 };
-
 class LaterChoice : public QWidget {
   Q_OBJECT
  public:
   explicit LaterChoice(QWidget* parent = nullptr);
 
   Guard guard() const { return m_guard; }
-  void setGuard(Guard guard, ForChats chats);
+  void setGuard(Guard guard);
   void setRecipe(const RecipeSpec& spec);  // what the costs are told for
   void setWatching(bool watching);         // a source is watched here: nothing can be chosen
   QComboBox* box() const { return m_box; }
   QString cost() const;
-  QString holdsFor() const;  // which chats
 
  Q_SIGNALS:
   void chosen(winnow::Guard guard);
@@ -39,7 +35,6 @@ class LaterChoice : public QWidget {
   bool m_watching = false;
   QComboBox* m_box = nullptr;
   QLabel* m_cost = nullptr;
-  QLabel* m_holdsFor = nullptr;
 };
 
 }  // namespace winnow::ui

@@ -77,6 +77,9 @@ MethodControl::MethodControl(std::vector<MethodInfo> methods, QWidget* parent) :
   m_change = new QPushButton(ui::icon(Glyph::kPencil), tr("Options and parts…"));
   layout->addWidget(m_change);
 
+  m_forNew = new QPushButton;
+  layout->addWidget(m_forNew);
+  setNewChatsDiffer(false);
   connect(this, &QToolButton::clicked, this, &MethodControl::openCard);
   connect(m_pick, &QPushButton::clicked, this, [this] {
     m_card->hide();
@@ -87,6 +90,7 @@ MethodControl::MethodControl(std::vector<MethodInfo> methods, QWidget* parent) :
     Q_EMIT changeRequested();
   });
   const auto choose = [this](int percent) {
+  connect(m_forNew, &QPushButton::clicked, this, &MethodControl::useForNewRequested);
     if (percent != qRound(retention() * 100)) chooseRetention(percent / 100.0);
   };
   connect(m_slider, &QSlider::valueChanged, this, choose);
@@ -120,6 +124,12 @@ void MethodControl::setLacking(const QString& why) {
 }
 
 void MethodControl::setRecipe(const app::NamedRecipe& recipe) {
+void MethodControl::setNewChatsDiffer(bool differ) {
+  m_forNew->setText(differ ? tr("Use for new chats") : tr("New chats begin like this one"));
+  m_forNew->setToolTip(tr("What is chosen here holds for this chat only"));
+  m_forNew->setEnabled(differ);
+}
+
   m_recipe = recipe;
   describe();
 }

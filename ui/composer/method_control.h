@@ -53,6 +53,9 @@ class MethodControl : public QToolButton {
   void setLacking(const QString& why);
   // What reads the source that is watched here, whatever is chosen; none: nothing is watched.
   void setWatching(const std::optional<app::NamedRecipe>& recipe);
+  // New chats begin otherwise than this one.
+  void setNewChatsDiffer(bool differ);
+  QPushButton* forNewButton() const { return m_forNew; }
 
   QSize sizeHint() const override;
 
@@ -60,6 +63,7 @@ class MethodControl : public QToolButton {
   void recipeChanged(const winnow::app::NamedRecipe& recipe);
   void pickRequested();
   void changeRequested();
+  void useForNewRequested();
 
  private:
   void describe();
@@ -74,6 +78,7 @@ class MethodControl : public QToolButton {
   PopupCard* m_card = nullptr;
   QPushButton* m_pick = nullptr;
   QPushButton* m_change = nullptr;
+  QPushButton* m_forNew = nullptr;
   QLabel* m_about = nullptr;
   QLabel* m_share = nullptr;
   QLabel* m_mass = nullptr;

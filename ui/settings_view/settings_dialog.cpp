@@ -4,6 +4,7 @@
 #include <QComboBox>
 #include <QDialogButtonBox>
 #include <QFormLayout>
+#include <QHBoxLayout>
 #include <QLabel>
 #include <QMessageBox>
 #include <QPlainTextEdit>
@@ -14,6 +15,8 @@
 #include <QVBoxLayout>
 #include <algorithm>
 
+#include "engine/recipes/method_info.h"
+#include "ui/recipes/recipe_words.h"
 #include "ui/settings_view/sampling_form.h"
 #include "ui/theme/form.h"
 #include "ui/theme/scrolling.h"
@@ -21,6 +24,9 @@
 
 namespace winnow::ui {
 namespace {
+
+constexpr const char* kMethodKeys[] = {app::setting_keys::kMethod, app::setting_keys::kRetention, app::setting_keys::kRecipe,
+                                       app::setting_keys::kLaterQuestions};
 
 QLabel* section(const QString& text) {
   auto* label = new QLabel(text);
@@ -69,6 +75,26 @@ SettingsDialog::SettingsDialog(app::Settings& settings, QWidget* parent) : QDial
   prompt->setFixedHeight(theme().px(64));
   prompt->setAccessibleName(tr("System prompt of new chats"));
   form->addRow(tr("System prompt of new chats"), prompt);
+  // Chosen in a chat's method card, for all that follow.
+  auto* method = new QLabel;
+  method->setWordWrap(true);
+  method->setTextFormat(Qt::PlainText);
+  auto* standard = new QPushButton(tr("Winnow's own"));
+  standard->setAutoDefault(false);
+  standard->setToolTip(tr("New chats begin with the method and share that Winnow comes with"));
+  auto* methodRow = new QHBoxLayout;
+  methodRow->addWidget(method, 1);
+  methodRow->addWidget(standard);
+  form->addRow(tr("Cache method of new chats"), methodRow);
+  const auto showMethod = [&settings, method, standard] {
+    method->setText(recipeLabel(list_methods(), settings.defaultRecipe()));
+    standard->setEnabled(settings.defaultRecipe() != app::Settings().defaultRecipe() || settings.laterQuestions() != Guard::kKeep);
+  };
+  showMethod();
+  connect(standard, &QPushButton::clicked, this, [&settings, showMethod] {
+    for (const char* key : kMethodKeys) settings.reset(QLatin1String(key));
+    showMethod();
+  });
   auto* sampling = new SamplingForm(*form, app::Settings::kMostNewTokens, this);
   sampling->setValues(settings.chatDefaults().sampling);
 
@@ -117,14 +143,16 @@ SettingsDialog::SettingsDialog(app::Settings& settings, QWidget* parent) : QDial
     load->setChecked(settings.atStart().loadModel);
     serve->setChecked(settings.atStart().serve);
   };
-  const auto resetAll = [&settings, show] {
-    for (const char* key :
-         {app::setting_keys::kTheme, app::setting_keys::kZoom, app::setting_keys::kSendKey, app::setting_keys::kMaxNewTokens,
-          app::setting_keys::kSampling, app::setting_keys::kSystemPrompt, app::setting_keys::kFrameCount, app::setting_keys::kPrepareMode,
-          app::setting_keys::kKeepConversations, app::setting_keys::kAutoLoadModel, app::setting_keys::kServeAtStart}) {
+  const auto resetAll = [&settings, show, showMethod] {
+    for (const char* key : {app::setting_keys::kTheme, app::setting_keys::kZoom, app::setting_keys::kSendKey,
+                            app::setting_keys::kMaxNewTokens, app::setting_keys::kLongestAnswer, app::setting_keys::kSampling,
+                            app::setting_keys::kSystemPrompt, app::setting_keys::kFrameCount, app::setting_keys::kPrepareMode,
+                            app::setting_keys::kKeepConversations, app::setting_keys::kAutoLoadModel, app::setting_keys::kServeAtStart}) {
       settings.reset(QLatin1String(key));
     }
+    for (const char* key : kMethodKeys) settings.reset(QLatin1String(key));
     show();
+    showMethod();
   };
   connect(reset, &QPushButton::clicked, this, [this, resetAll] {
     auto* box = new QMessageBox(QMessageBox::Question, tr("Reset all settings?"),

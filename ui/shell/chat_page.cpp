@@ -247,7 +247,7 @@ void ChatPage::updateState() {
   } else {
     describeLater();
   }
-  m_composer->method()->later()->setGuard(chosen, m_session.chat.id() == 0 ? ForChats::kNewOnesToo : ForChats::kThisOne);
+  m_composer->method()->later()->setGuard(chosen);
   m_composer->method()->setWatching(m_session.subject.watchedRecipe());
   m_composer->method()->setLacking(ofServer);
   describeText();

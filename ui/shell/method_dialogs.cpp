@@ -20,6 +20,21 @@ MethodDialogs::MethodDialogs(const WindowServices& services, ChatSession& sessio
     m_session.chat.setOptions(options);
   });
   connect(&m_composer, &Composer::recipeChanged, &m_session.chat, &OpenChat::setRecipe);
+  connect(m_composer.method(), &MethodControl::useForNewRequested, this, [this] {
+    const app::ConversationOptions options = m_session.chat.options();
+    m_settings.setDefaultRecipe(options.recipe);
+    m_settings.setLaterQuestions(options.laterQuestions);
+  });
+  connect(&m_session.chat, &OpenChat::stateChanged, this, &MethodDialogs::compareWithNew);
+  connect(&m_session.chat, &OpenChat::shown, this, &MethodDialogs::compareWithNew);
+  connect(&m_settings, &app::Settings::changed, this, &MethodDialogs::compareWithNew);
+  compareWithNew();
+}
+
+void MethodDialogs::compareWithNew() {
+  const app::ConversationOptions& options = m_session.chat.options();
+  m_composer.method()->setNewChatsDiffer(options.recipe != m_settings.defaultRecipe() ||
+                                         options.laterQuestions != m_settings.laterQuestions());
 }
 
 void MethodDialogs::pick() {

@@ -27,6 +27,7 @@ class MethodDialogs : public QObject {
  private:
   void edit(const app::NamedRecipe& start);
   void use(const app::NamedRecipe& recipe);
+  void compareWithNew();
 
   std::vector<MethodInfo> m_methods;
   app::Settings& m_settings;

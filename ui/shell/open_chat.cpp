@@ -171,13 +171,8 @@ void OpenChat::setRecipe(const app::NamedRecipe& recipe) {
 }
 
 void OpenChat::setOptions(const app::ConversationOptions& options) {
-  const app::ConversationOptions before = std::exchange(m_current.conversation.options, options);
-  if (id() != 0) {
-    m_store.setOptions(id(), options);
-  } else {
-    if (before.recipe != options.recipe) m_settings.setDefaultRecipe(options.recipe);
-    if (before.laterQuestions != options.laterQuestions) m_settings.setLaterQuestions(options.laterQuestions);
-  }
+  m_current.conversation.options = options;
+  if (id() != 0) m_store.setOptions(id(), options);
   Q_EMIT stateChanged();
 }
 

@@ -103,6 +103,7 @@ TEST_F(LaterQuestionsTest, AnAnswerIsCheckedAsItWasAsked) {
 TEST_F(LaterQuestionsTest, IsRememberedOverARestart) {
   useMethod("snapkv");
   choose(Guard::kPrefill);
+  composer()->method()->forNewButton()->click();
   close();
   open();
   EXPECT_EQ(later()->guard(), Guard::kPrefill);
@@ -119,7 +120,6 @@ TEST_F(LaterQuestionsTest, EveryChatHasItsOwn) {
   useMethod("self-study");
   ask(QStringLiteral("What else?"));
   choose(Guard::kPrefill);
-  EXPECT_TRUE(later()->holdsFor().contains(QStringLiteral("this chat only"))) << later()->holdsFor().toStdString();
   session().chat.open(first);
   ASSERT_TRUE(waitUntil([&] { return session().chat.id() == first; }));
   EXPECT_EQ(later()->guard(), Guard::kKeep);
@@ -132,7 +132,32 @@ TEST_F(LaterQuestionsTest, EveryChatHasItsOwn) {
   EXPECT_EQ(later()->guard(), Guard::kAlone);
   m_window->page().startNew();
   EXPECT_EQ(later()->guard(), Guard::kKeep);
-  EXPECT_TRUE(later()->holdsFor().contains(QStringLiteral("new chats"))) << later()->holdsFor().toStdString();
+}
+
+// A share tried once, before the first question, was everybody's from then on.
+TEST_F(LaterQuestionsTest, WhatIsTriedInANewChatIsNoDefault) {
+  const app::NamedRecipe before = m_settings->defaultRecipe();
+  ui::MethodControl* method = composer()->method();
+  EXPECT_FALSE(method->forNewButton()->isEnabled());
+  method->setShare(0.01);
+  choose(Guard::kAlone);
+  EXPECT_TRUE(method->forNewButton()->isEnabled());
+  ask(QStringLiteral("What is it?"));
+  EXPECT_EQ(lastAsked<Turn>().recipe.retention, 0.01);
+  EXPECT_EQ(m_settings->defaultRecipe(), before);
+  m_window->page().startNew();
+  EXPECT_EQ(method->recipe(), before);
+  EXPECT_EQ(later()->guard(), Guard::kKeep);
+  EXPECT_FALSE(method->forNewButton()->isEnabled());
+  // Unless somebody says so.
+  method->setShare(0.05);
+  choose(Guard::kAlone);
+  method->forNewButton()->click();
+  EXPECT_FALSE(method->forNewButton()->isEnabled());
+  ask(QStringLiteral("What is it?"));
+  m_window->page().startNew();
+  EXPECT_EQ(method->retention(), 0.05);
+  EXPECT_EQ(later()->guard(), Guard::kAlone);
 }
 
 TEST_F(LaterQuestionsTest, TheLineThatWarnsOffersTheChoice) {
