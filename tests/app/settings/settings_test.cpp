@@ -49,7 +49,10 @@ TEST(Settings, StartWithTheAgreedDefaults) {
   EXPECT_TRUE(options.sampling.empty());
   EXPECT_EQ(options.systemPrompt, QString());
   const SamplingChoice sampling = settings.chatDefaults().sampling;
-  EXPECT_EQ(with_choice(Sampling(), sampling), Sampling()) << "greedy, 256 tokens";
+  Sampling unasked;
+  unasked.max_new_tokens = Sampling::kLongestUnasked;
+  unasked.room_tokens = Sampling::kRoom;
+  EXPECT_EQ(with_choice(Sampling(), sampling), unasked) << "greedy, to the end";
   EXPECT_FALSE(sampling.seed.has_value());
 }
 
