@@ -139,9 +139,10 @@ OrderedJson runOf(const Run& run, bool figures) {
   OrderedJson json = {{"model", run.modelName.toStdString()}, {"device", run.device.toStdString()},
                       {"recipe", recipeOf(run.recipe)},       {"made_by", madeBy(run)},
                       {"later_questions", wordOf(run.guard)}, {"sampling", samplingOf(run.sampling)}};
+  for (const QString& name : run.begunBy) json["begun_by"].push_back(name.toStdString());
   if (!figures) return json;
   nlohmann::json stored = parsedJson(runToJson(run));
-  for (const char* told : {"stop_reason", "guard", "sampling"}) stored["figures"].erase(told);
+  for (const char* told : {"stop_reason", "begun_by", "guard", "sampling"}) stored["figures"].erase(told);
   json["stop_reason"] = wordOf(run.stopReason);
   json["seed"] = run.figures.seed;
   json["figures"] = stored["figures"];
@@ -187,20 +188,24 @@ QString inCode(QString text) { return QLatin1Char('`') + text.replace(u'`', u'\'
 
 }  // namespace
 
-QByteArray chatToMarkdown(const LoadedConversation& chat) {
+QByteArray chatToMarkdown(const LoadedConversation& chat, const std::function<ToldMessage(const StoredMessage&)>& told) {
   const Conversation& conversation = chat.conversation;
   QString text = QStringLiteral("# %1\n").arg(titleOf(conversation));
   if (!conversation.options.systemPrompt.isEmpty()) text += QStringLiteral("\n## System\n\n%1\n").arg(conversation.options.systemPrompt);
   for (const StoredMessage& message : branchTo(chat.messages, conversation.activeLeaf)) {
-    const bool question = message.role == Role::kUser;
-    const QString model = message.run.modelName.simplified();
-    text +=
-        QStringLiteral("\n## %1\n").arg(question || model.isEmpty() ? (question ? QStringLiteral("You") : QStringLiteral("Model")) : model);
+    const ToldMessage words = told(message);
+    const QString writer = words.writer.isEmpty() ? QStringLiteral("Model") : words.writer.simplified();
+    text += QStringLiteral("\n## %1\n").arg(message.role == Role::kUser ? QStringLiteral("You") : writer);
     if (!message.attachments.isEmpty()) text += QLatin1Char('\n');
-    for (const Attachment& attachment : message.attachments)
-      text += QStringLiteral("- %1: %2\n").arg(titleOf(attachment.kind), inCode(nameOf(attachment)));
+    for (qsizetype i = 0; i < message.attachments.size(); ++i) {
+      const Attachment& attachment = message.attachments[i];
+      text += QStringLiteral("- %1: %2").arg(titleOf(attachment.kind), inCode(nameOf(attachment)));
+      if (const QString detail = words.attachments.value(i); !detail.isEmpty()) text += QStringLiteral(" · ") + detail;
+      text += QLatin1Char('\n');
+    }
     if (!message.text.isEmpty()) text += QStringLiteral("\n%1\n").arg(message.text);
     if (message.state == MessageState::kFailed) text += QStringLiteral("\n*This answer failed.*\n");
+    for (const QString& note : words.notes) text += QStringLiteral("\n> %1\n").arg(note.simplified());
   }
   return text.toUtf8();
 }

@@ -35,6 +35,13 @@ QString firstWords(const QString& text, const QList<Attachment>& attachments) {
   return (wasWatched(attachments.first()) ? path : QFileInfo(path).fileName()).left(kPreviewCharacters);
 }
 
+QStringList begunBy(const Run& cut, const QString& modelName) {
+  QStringList writers = cut.begunBy;
+  writers << cut.modelName;
+  if (writers.last() == modelName) writers.removeLast();
+  return writers;
+}
+
 QList<NamedRecipe> namedMakers(const Run& run) {
   if (run.makers.isEmpty()) return {run.recipe};
   QList<NamedRecipe> named;

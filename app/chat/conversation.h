@@ -11,6 +11,7 @@
 #include <QList>
 #include <QMetaType>
 #include <QString>
+#include <QStringList>
 #include <optional>
 #include <vector>
 
@@ -97,6 +98,7 @@ struct RunMaker {
 // What an answer came from (saved before its first word), and its figures (when it has ended).
 struct Run {
   QString modelName;
+  QStringList begunBy{};  // names of the models that wrote its beginning, where this one went on; no two neighbours are the same
   QString modelFolder;
   QString device;                                  // "cpu", "cuda"
   NamedRecipe recipe;                              // as it was sent
@@ -129,6 +131,8 @@ struct StoredMessage {
   Run run;
   bool hasKeptMap = false;  // ChatStore::loadKeptMap() has it
 };
+// Of the answer that this model would go on with: who wrote it so far, if somebody else has a part in it.
+QStringList begunBy(const Run& cut, const QString& modelName);
 // The recipes that the answer is called by: those that had a say in what is left of what is attached; where nothing is, all that made its
 // cache. An answer of an older version has its own recipe. Whoever tells of a method in an answer asks here.
 QList<NamedRecipe> namedMakers(const Run& run);

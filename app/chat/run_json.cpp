@@ -94,6 +94,7 @@ QByteArray figuresToJson(const Run& run) {
   if (!run.figures.notes.empty()) json["notes"] = fields::written<ChatForm>("notes", run.figures.notes);
   for (const TimelinePoint& point : run.timeline.points) json["timeline"].push_back(toJson(point));
   json["stop_reason"] = static_cast<int>(run.stopReason);
+  for (const QString& name : run.begunBy) json["begun_by"].push_back(name.toStdString());
   if (run.guard != Guard::kKeep) json["guard"] = static_cast<int>(run.guard);
   if (const QByteArray sampling = samplingToJson(run.sampling); !sampling.isEmpty()) json["sampling"] = parsedJson(sampling);
   return QByteArray::fromStdString(json.dump());
@@ -120,6 +121,9 @@ void figuresFromJson(const QByteArray& text, Run& run) {
   run.timeline = timelineFromJson(text);
   const auto reason = json.find("stop_reason");
   if (reason != json.end() && *reason == Json(static_cast<int>(StopReason::kLength))) run.stopReason = StopReason::kLength;
+  std::vector<std::string> writers;
+  readField(json, "begun_by", writers);
+  for (const std::string& name : writers) run.begunBy << QString::fromStdString(name);
   readField(json, "guard", run.guard);
   if (const auto sampling = json.find("sampling"); sampling != json.end())
     run.sampling = samplingFromJson(QByteArray::fromStdString(sampling->dump()));

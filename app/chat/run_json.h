@@ -1,5 +1,5 @@
 // Figures of an answer as JSON: all of TurnFigures except method, retention, seed and the layers, which have columns of their own, with the
-// timeline, why the answer ended, its guard (left out: keep) and its sampling; and the sampled times of an attachment.
+// timeline, why the answer ended, who began it, its guard (left out: keep) and its sampling; and the sampled times of an attachment.
 //
 // Used by ChatDatabase and by exports. Unknown members are ignored and missing ones stay at their defaults, so that figures of older and
 // newer versions can be read; text that is no JSON leaves everything at its default. Threads: any.

@@ -22,6 +22,14 @@ double kept_share(std::span<const SlotCounts> layers, const TokenCounts& tokens)
   return std::min(1.0, kept / static_cast<double>(layers.size()) / static_cast<double>(all));
 }
 
+double kept_of_all(std::span<const SlotCounts> layers, const TokenCounts& tokens) {
+  const std::int64_t all = tokens.thread_visual + tokens.thread_text;
+  if (all == 0 || layers.empty()) return 1.0;
+  double kept = 0.0;
+  for (const SlotCounts& layer : layers) kept += layer.visual + layer.text;
+  return std::min(1.0, kept / static_cast<double>(layers.size()) / static_cast<double>(all));
+}
+
 double kept_share(const TurnFigures& figures) { return kept_share(slots_of(figures.layers), figures.tokens); }
 
 HeldBytes held_bytes(const KvBytes& kv, std::span<const SlotCounts> layers) {

@@ -17,6 +17,8 @@ std::vector<SlotCounts> slots_of(std::span<const LayerFigures> layers);
 // Of what is attached, or, where nothing is, of the text: the slots that are left, mean over layers. 1 where there was nothing to drop.
 double kept_share(std::span<const SlotCounts> layers, const TokenCounts& tokens);
 double kept_share(const TurnFigures& figures);
+// Of all that was read, text and attachments together. What most methods are asked for is a share of this.
+double kept_of_all(std::span<const SlotCounts> layers, const TokenCounts& tokens);
 
 // In use now: of the prompt with all that was said before, and of the answer.
 struct HeldBytes {

@@ -99,7 +99,8 @@ void addStop(const QRectF& rect, std::vector<ActionArea>& areas) {
 // From the left edge of an error's words on, the top of the first at 0.
 std::vector<ActionArea> errorActions(const MessageContent& content, bool detailsShown, qreal width) {
   const bool full = content.error->code == ErrorCode::kContextFull;
-  const QString goesOn = wayOn(content);
+  const std::optional<WayOn> way = wayOn(content);
+  const QString goesOn = way && way->action == Action::kContinue ? way->label : QString();
   const std::pair<Action, QString> buttons[] = {
       {Action::kFindFile, canBeFound(*content.error) ? ActionWords::tr("Find it…") : QString()},
       {Action::kNewChat, full ? ActionWords::tr("New chat with this question") : QString()},
@@ -133,10 +134,10 @@ void addOfError(const MessageRows& message, const QRectF& rect, std::vector<Acti
 }
 
 void addWayOn(const MessageContent& content, const QRectF& rect, std::vector<ActionArea>& areas) {
-  const QString label = wayOn(content);
-  if (label.isEmpty() || content.error) return;
-  const QRectF at(rect.left(), rect.bottom() - buttonHeight(), std::min(rect.width(), labelWidth(label)), buttonHeight());
-  areas.push_back({Action::kContinue, at, label, 0, false, {}});
+  const std::optional<WayOn> way = wayOn(content);
+  if (!way || content.error) return;
+  const QRectF at(rect.left(), rect.bottom() - buttonHeight(), std::min(rect.width(), labelWidth(way->label)), buttonHeight());
+  areas.push_back({way->action, at, way->label, 0, false, {}});
 }
 
 struct AnswerButton {

@@ -30,6 +30,7 @@ enum class Action : int {
   kComparison,
   kKeptMap,
   kContinue,
+  kReadAgain,
   kFindFile,  // that an answer failed for
   kThought,
   kSideways,

@@ -32,7 +32,8 @@ struct MessageMetrics {
   double ttftMs = 0.0;
   double tokensPerS = 0.0;
   double keptShare = 1.0;
-  QString keptOf;               // "the video"; empty: of the text
+  QString keptOf;               // what it is the share of: "the video"
+  double keptOfAll = 1.0;       // of all that was read, text as well
   int shortTextTokens = 0;      // nothing was compressed, because it was text of fewer tokens; 0: not so
   bool nothingToJudge = false;  // the method compresses pictures alone, and there are none
   qint64 kvBytes = 0;           // of the prompt, with all that was said before
@@ -79,6 +80,8 @@ struct MessageContent {
   bool canGoOn = false;       // the answer did not come to its end
   bool followsTurns = false;  // of an answer: something was said before its question
   int cutAtTokens = 0;        // because it was as long as it was allowed to be; 0: not so
+  // Of an answer that saw only what an earlier question left of the attachments: says so. Empty: not so.
+  QString chosenEarlier;
   std::optional<Error> error;
   bool hasKeptMap = false;  // of an answer: what its layers kept of the prompt can be shown
   int branch = 0;           // index among its siblings

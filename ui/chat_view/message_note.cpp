@@ -1,6 +1,7 @@
 #include "ui/chat_view/message_note.h"
 
 #include <QCoreApplication>
+#include <QStringList>
 
 #include "ui/words/error_text.h"
 
@@ -32,13 +33,16 @@ QString endOf(const MessageContent& content) {
 }  // namespace
 
 QString noteOf(const MessageContent& content) {
-  const QString end = endOf(content);
-  return content.noticed.isEmpty() ? end : end.isEmpty() ? content.noticed : content.noticed + QLatin1Char('\n') + end;
+  QStringList notes{content.noticed, endOf(content), content.chosenEarlier};
+  notes.removeAll(QString());
+  return notes.join(QLatin1Char('\n'));
 }
 
-QString wayOn(const MessageContent& content) {
-  const bool told = content.error || !endOf(content).isEmpty();
-  return content.bare || !content.canGoOn || !told ? QString() : NoteWords::tr("Continue");
+std::optional<WayOn> wayOn(const MessageContent& content) {
+  if (content.bare) return std::nullopt;
+  if (content.canGoOn && (content.error || !endOf(content).isEmpty())) return WayOn{Action::kContinue, NoteWords::tr("Continue")};
+  if (!content.chosenEarlier.isEmpty()) return WayOn{Action::kReadAgain, NoteWords::tr("Read again")};
+  return std::nullopt;
 }
 
 QString remedyOf(const MessageContent& content) {

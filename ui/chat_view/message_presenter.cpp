@@ -20,6 +20,8 @@
 namespace winnow::ui {
 namespace {
 
+constexpr double kAllOfIt = 0.999;
+
 QString tr(const char* text, int n = -1) { return QCoreApplication::translate("winnow::ui::MessagePresenter", text, nullptr, n); }
 
 // " · 12 subtitle lines", or nothing.
@@ -115,6 +117,7 @@ MessageMetrics metricsOf(const app::Run& run, const std::vector<MethodInfo>& met
   metrics.ttftMs = figures.timings_ms.ttft;
   metrics.tokensPerS = figures.tokens_per_s;
   metrics.keptShare = kept_share(figures);
+  metrics.keptOfAll = kept_of_all(slots_of(figures.layers), figures.tokens);
   const HeldBytes held = held_bytes(figures);
   metrics.kvBytes = held.prompt;
   metrics.answerBytes = held.answer;
@@ -127,16 +130,44 @@ MessageMetrics metricsOf(const app::Run& run, const std::vector<MethodInfo>& met
   return metrics;
 }
 
-// What is attached to the questions before this answer.
-AttachedKind attachedBefore(const app::StoredMessage& answer, const QList<app::StoredMessage>& messages) {
+// "SmolLM2, continued by Demo model".
+QString writersOf(const app::Run& run) {
+  QString writers;
+  for (const QString& name : run.begunBy + QStringList{run.modelName})
+    writers = writers.isEmpty() ? displayText(name) : tr("%1, continued by %2").arg(writers, displayText(name));
+  return writers;
+}
+
+// What the answer's question could be about, and what of it was there before.
+struct Attached {
+  AttachedKind all = AttachedKind::kNothing;
+  bool before = false;
+  bool now = false;
+};
+
+Attached attachedTo(const app::StoredMessage& answer, const app::LoadedConversation& chat) {
   AttachedCounts counts;
-  app::MessageId wanted = answer.parent;
-  for (auto message = messages.rbegin(); message != messages.rend(); ++message) {
-    if (message->id != wanted) continue;
-    wanted = message->parent;
-    for (const app::Attachment& attachment : message->attachments) counts.add(attachment.kind);
+  Attached attached;
+  for (const app::StoredMessage& message : app::branchTo(chat.messages, answer.id)) {
+    for (const app::Attachment& attachment : message.attachments) {
+      counts.add(attachment.kind);
+      (message.id == answer.parent ? attached.now : attached.before) = true;
+    }
   }
-  return attachedKind(counts);
+  attached.all = attachedKind(counts);
+  return attached;
+}
+
+// The method chose by an earlier question, and this one has not read the attachments again.
+bool wasChosenEarlier(const app::Run& run, const Attached& attached, const std::vector<MethodInfo>& methods) {
+  const TokenCounts& tokens = run.figures.tokens;
+  if (!attached.before || run.guard != Guard::kKeep || tokens.thread_visual == 0 || kept_share(run.figures) >= kAllOfIt) return false;
+  const RecipeSpec spec = app::namedMakers(run).back().spec;
+  const RecipeTraits traits = describe(spec).value_or(RecipeTraits());
+  const MethodInfo* method = findMethod(methods, spec.method);
+  if (method == nullptr || !method->query_aware || traits.before_question || traits.fetches) return false;
+  // One that prunes counts what it left out among the thread's tokens, also of what it has just read.
+  return attached.now && traits.phase != MethodPhase::kPrefill ? tokens.visual < tokens.thread_visual : tokens.visual == 0;
 }
 
 std::vector<ComparisonSummary> comparisonsOf(app::MessageId question, const MessageSurroundings& around) {
@@ -160,8 +191,8 @@ MessageContent MessagePresenter::contentOf(const app::StoredMessage& message, co
   content.thought = message.thought;
   content.speaker = message.role == Role::kUser ? Speaker::kUser : Speaker::kAssistant;
   // Of an answer that nobody knows the writer of, nobody is named.
-  const QString model = message.hasCause ? message.run.modelName : QString();
-  content.roleLabel = message.role == Role::kUser ? tr("You") : model.isEmpty() ? tr("Winnow") : displayText(model);
+  const QString writers = message.hasCause ? writersOf(message.run) : QString();
+  content.roleLabel = message.role == Role::kUser ? tr("You") : writers.isEmpty() ? tr("Winnow") : writers;
   for (const app::Attachment& attachment : message.attachments) content.attachments.push_back(summaryOf(attachment));
   content.noticed = noticedOf(message.attachments);
   if (message.damaged) {
@@ -178,9 +209,14 @@ MessageContent MessagePresenter::contentOf(const app::StoredMessage& message, co
     content.canAnswerNow = around.running->canAnswerNow;
   }
   content.hasKeptMap = message.hasKeptMap;
-  if (message.hasRun) content.metrics = metricsOf(message.run, m_methods);
-  if (message.hasRun && message.run.figures.tokens.thread_visual > 0)
-    content.metrics.keptOf = attachedNoun(attachedBefore(message, around.chat.messages));
+  if (message.hasRun) {
+    content.metrics = metricsOf(message.run, m_methods);
+    const Attached attached = attachedTo(message, around.chat);
+    if (message.run.figures.tokens.thread_visual > 0) content.metrics.keptOf = attachedNoun(attached.all);
+    if (!content.metrics.byServer && wasChosenEarlier(message.run, attached, m_methods))
+      content.chosenEarlier =
+          tr("Written from %1 of %2, chosen for an earlier question.").arg(formatShare(content.metrics.keptShare), content.metrics.keptOf);
+  }
   content.canGoOn = app::canGoOn(message);
   const auto question = std::ranges::find(around.chat.messages, message.parent, &app::StoredMessage::id);
   content.followsTurns = message.role == Role::kAssistant && question != around.chat.messages.end() && question->parent != 0;

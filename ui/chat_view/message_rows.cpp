@@ -226,7 +226,7 @@ qreal MessageRows::measureFixed(const Row& row) const {
     }
     case RowKind::kNote: {
       const QRectF words = caption.boundingRect(QRectF(0, 0, m_width, 100000), Qt::TextWordWrap, noteOf(m_content));
-      return words.height() + (m_content.error || wayOn(m_content).isEmpty() ? 0 : theme().px(6) + buttonHeight());
+      return words.height() + (m_content.error || !wayOn(m_content) ? 0 : theme().px(6) + buttonHeight());
     }
     case RowKind::kFooter: {
       const std::vector<QString> texts = metricTexts(m_content);

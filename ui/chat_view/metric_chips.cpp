@@ -22,8 +22,10 @@ QString keptText(const MessageMetrics& m) {
   const bool all = m.keptShare >= kEverything;
   if (all && m.nothingToJudge) return ChipWords::tr("All kept: nothing is attached");
   if (all && m.shortTextTokens > 0) return ChipWords::tr("All kept: short texts are not compressed");
-  if (m.keptOf.isEmpty()) return ChipWords::tr("%1 kept").arg(formatShare(m.keptShare));
-  return ChipWords::tr("%1 of %2 kept").arg(formatShare(m.keptShare), m.keptOf);
+  const QString share = formatShare(m.keptShare);
+  const QString kept = m.keptOf.isEmpty() ? ChipWords::tr("%1 kept").arg(share) : ChipWords::tr("%1 of %2 kept").arg(share, m.keptOf);
+  const QString ofAll = formatShare(m.keptOfAll);
+  return all || ofAll == share ? kept : ChipWords::tr("%1, %2 of everything").arg(kept, ofAll);
 }
 
 }  // namespace

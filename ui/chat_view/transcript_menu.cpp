@@ -44,6 +44,7 @@ void addOfMessage(QMenu& menu, const MessageContent& content, const TranscriptMe
   const bool busy = content.status == MessageStatus::kWaiting || content.status == MessageStatus::kStreaming;
   if (content.speaker == Speaker::kAssistant && !busy && !content.bare) {
     if (content.canGoOn) add(MenuWords::tr("C&ontinue"), Action::kContinue);
+    if (!content.chosenEarlier.isEmpty()) add(MenuWords::tr("Re&ad again"), Action::kReadAgain);
     add(MenuWords::tr("&Regenerate"), Action::kRegenerate);
     if (content.checkable) add(MenuWords::tr("&What changed? Check against the full cache"), Action::kCheck);
     if (content.hasKeptMap) add(MenuWords::tr("&Kept tokens"), Action::kKeptMap);

@@ -446,6 +446,9 @@ void TranscriptView::trigger(int index, Action action, int part) {
     case Action::kContinue:
       Q_EMIT continueRequested(id);
       break;
+    case Action::kReadAgain:
+      Q_EMIT readAgainRequested(id);
+      break;
     case Action::kFindFile:
       Q_EMIT findFileRequested(id);
       break;

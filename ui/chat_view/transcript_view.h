@@ -72,7 +72,8 @@ class TranscriptView : public QAbstractScrollArea {
  Q_SIGNALS:
   void foundChanged(int index, int count);
   void regenerateRequested(qint64 id);
-  void continueRequested(qint64 id);  // of an answer that was cut
+  void continueRequested(qint64 id);   // of an answer that was cut
+  void readAgainRequested(qint64 id);  // of an answer from what was chosen for an earlier question
   void stopRequested(qint64 id);
   void answerNowRequested(qint64 id);    // of one that thinks
   void newChatRequested(qint64 id);      // with its question

@@ -49,7 +49,8 @@ MethodControl::MethodControl(std::vector<MethodInfo> methods, QWidget* parent) :
   setTextRole(m_about, TextRole::kCaption);
   setMuted(m_about);
   layout->addWidget(m_about);
-  m_share = new QLabel(tr("Share of the cache to keep"));
+  m_share = new QLabel;
+  m_share->setWordWrap(true);
   setTextRole(m_share, TextRole::kStrong);
   addGap(layout, 4);
   layout->addWidget(m_share);
@@ -76,10 +77,10 @@ MethodControl::MethodControl(std::vector<MethodInfo> methods, QWidget* parent) :
   addGap(layout, 4);
   m_change = new QPushButton(ui::icon(Glyph::kPencil), tr("Options and parts…"));
   layout->addWidget(m_change);
-
   m_forNew = new QPushButton;
   layout->addWidget(m_forNew);
   setNewChatsDiffer(false);
+
   connect(this, &QToolButton::clicked, this, &MethodControl::openCard);
   connect(m_pick, &QPushButton::clicked, this, [this] {
     m_card->hide();
@@ -89,8 +90,8 @@ MethodControl::MethodControl(std::vector<MethodInfo> methods, QWidget* parent) :
     m_card->hide();
     Q_EMIT changeRequested();
   });
-  const auto choose = [this](int percent) {
   connect(m_forNew, &QPushButton::clicked, this, &MethodControl::useForNewRequested);
+  const auto choose = [this](int percent) {
     if (percent != qRound(retention() * 100)) chooseRetention(percent / 100.0);
   };
   connect(m_slider, &QSlider::valueChanged, this, choose);
@@ -123,13 +124,13 @@ void MethodControl::setLacking(const QString& why) {
   if (std::exchange(m_lacking, why) != why) describe();
 }
 
-void MethodControl::setRecipe(const app::NamedRecipe& recipe) {
 void MethodControl::setNewChatsDiffer(bool differ) {
   m_forNew->setText(differ ? tr("Use for new chats") : tr("New chats begin like this one"));
   m_forNew->setToolTip(tr("What is chosen here holds for this chat only"));
   m_forNew->setEnabled(differ);
 }
 
+void MethodControl::setRecipe(const app::NamedRecipe& recipe) {
   m_recipe = recipe;
   describe();
 }
@@ -201,8 +202,7 @@ void MethodControl::describe() {
   const bool byShare = !full && !spec.budget_tokens;
   for (QWidget* widget : {static_cast<QWidget*>(m_slider), static_cast<QWidget*>(m_spin), static_cast<QWidget*>(m_share)})
     widget->setEnabled(byShare);
-  m_share->setText(spec.budget_tokens && !full ? tr("Kept: %1 per layer and head").arg(budgetText(spec))
-                                               : tr("Share of the cache to keep"));
+  m_share->setText(spec.budget_tokens && !full ? tr("Kept: %1 per layer and head").arg(budgetText(spec)) : shareTitle(spec));
   const int percent = full ? 100 : std::clamp(qRound(spec.retention * 100), 1, 100);
   m_slider->blockSignals(true);
   m_spin->blockSignals(true);

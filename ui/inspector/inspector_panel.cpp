@@ -77,6 +77,14 @@ QLabel* section(const QString& text) {
   return label;
 }
 
+QString ofWhat(const CacheFigures& f) {
+  const QString share = formatShare(f.keptShare), ofAll = formatShare(f.keptOfAll);
+  const QString text =
+      InspectorPanel::tr("of %1 without compression · %2 of %3")
+          .arg(formatBytes(f.kv.full), share, f.visualTokens == 0 ? InspectorPanel::tr("the text") : attachedNoun(f.attached));
+  return f.visualTokens == 0 || ofAll == share ? text : InspectorPanel::tr("%1, %2 of everything").arg(text, ofAll);
+}
+
 }  // namespace
 
 InspectorPanel::InspectorPanel(const CacheMonitor& monitor, std::vector<MethodInfo> methods, QWidget* parent)
@@ -295,11 +303,7 @@ void InspectorPanel::refresh() {
   m_bytes->setText(f.byServer && f.promptTokens > 0 ? formatShare(static_cast<double>(f.cachedTokens) / static_cast<double>(f.promptTokens))
                    : f.hasReport                    ? formatBytes(f.held.prompt)
                                                     : dash);
-  m_bytesDetail->setText(f.byServer    ? serversCacheText(f)
-                         : f.hasReport ? tr("of %1 without compression · %2 of %3")
-                                             .arg(formatBytes(f.kv.full), formatShare(f.keptShare),
-                                                  f.visualTokens == 0 ? tr("the text") : attachedNoun(f.attached))
-                                       : QString());
+  m_bytesDetail->setText(f.byServer ? serversCacheText(f) : f.hasReport ? ofWhat(f) : QString());
   m_memory->setBytes(f.held.prompt, f.kv.full);
   QStringList memory;
   if (f.held.answer > 0) memory << tr("Answer: %1 more").arg(formatBytes(f.held.answer));

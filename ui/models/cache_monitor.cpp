@@ -29,6 +29,7 @@ void measure(CacheFigures& figures) {
   tokens.thread_visual = figures.visualTokens;
   tokens.thread_text = figures.textTokens;
   figures.keptShare = kept_share(figures.slots, tokens);
+  figures.keptOfAll = kept_of_all(figures.slots, tokens);
   figures.held = held_bytes(figures.kv, figures.slots);
 }
 

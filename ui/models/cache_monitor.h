@@ -39,6 +39,7 @@ struct CacheFigures {
   KvBytes kv;
   HeldBytes held;                                // what of it is whose
   double keptShare = 1.0;                        // engine's kept_share()
+  double keptOfAll = 1.0;                        // engine's kept_of_all()
   int shortTextTokens = 0;                       // of the recipe: text of fewer tokens is kept whole
   int kvBits = 0;                                // of the recipe: of a stored number; 0, 32: as it suits the model
   std::vector<LayerFigures> layers;              // at the event

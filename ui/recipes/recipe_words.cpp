@@ -53,6 +53,16 @@ QString budgetText(const RecipeSpec& spec) {
   return formatShare(spec.retention);
 }
 
+QString shareTitle(const RecipeSpec& spec) {
+  std::string scope = spec.scope;
+  for (const PartInfo& part : list_parts()) {
+    const bool its = scope.empty() && part.kind == "scope" && std::ranges::find(part.presets, spec.method) != part.presets.end();
+    if (its) scope = part.name;
+  }
+  return scope == "all" ? RecipeWords::tr("Share to keep of everything, text included")
+                        : RecipeWords::tr("Share of the attachments to keep");
+}
+
 QString recipeLabel(const std::vector<MethodInfo>& methods, const app::NamedRecipe& recipe) {
   const QString title = recipeTitle(methods, recipe);
   return keeps_everything(recipe.spec) ? title : QStringLiteral("%1 · %2").arg(title, budgetText(recipe.spec));

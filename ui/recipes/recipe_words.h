@@ -21,6 +21,8 @@ QString methodTitle(const std::vector<MethodInfo>& methods, const std::string& n
 // "My mixture", "VL-Cache", "VL-Cache, changed".
 QString recipeTitle(const std::vector<MethodInfo>& methods, const app::NamedRecipe& recipe);
 QString budgetText(const RecipeSpec& spec);  // "20 %", "64 slots"
+// Of what its share is, which not all methods take of the same: "Share of the attachments to keep".
+QString shareTitle(const RecipeSpec& spec);
 // Title and budget; the full cache has only a title.
 QString recipeLabel(const std::vector<MethodInfo>& methods, const app::NamedRecipe& recipe);
 // Several of one cache, in their order: "Self-Study · 20 %, then SnapKV · 10 %".

@@ -41,6 +41,10 @@ void AnswerCheck::check(app::MessageId answer) {
         tr("Another model wrote this answer (%1). Load it to check the answer.").arg(displayText(message->run.modelName)));
     return;
   }
+  if (!message->run.begunBy.isEmpty()) {
+    m_composer.showNotice(tr("More than one model wrote this answer: it cannot be checked against one full cache."));
+    return;
+  }
   Score score;
   try {
     score.turn = m_session.answers.turnOf(m_session.chat.id(), m_session.chat.threadTo(message->parent), m_session.chat.options(),
@@ -54,11 +58,11 @@ void AnswerCheck::check(app::MessageId answer) {
   }
   score.answer = message->text.toStdString();
   score.thought = message->thought.toStdString();
+  score.ended = message->state == app::MessageState::kComplete ? message->run.stopReason : StopReason::kInterrupted;
   m_conversation = m_session.chat.id();
   m_answer = message->id;
   m_request = m_engine.post(std::move(score), this, [this](const Event& event) { onEvent(event); });
   m_session.answers.setOccupied(tr("An answer is being checked against the full cache."));
-  score.ended = message->state == app::MessageState::kComplete ? message->run.stopReason : StopReason::kInterrupted;
   m_transcript.setPhase(m_answer, tr("Checking against the full cache"), -1.0);
   Q_EMIT stateChanged();
 }

@@ -398,6 +398,7 @@ void AnswerRun::answerAfter(const Saving& saved, const app::TurnIds& ids) {
       ids.conversation, run.thread, saved.cut && saved.cut->hasCause ? saved.cut->run.recipe : m_chat.optionsOf(ids.conversation).recipe);
   run.run = m_model.newRun();
   run.run.recipe = asked.recipe;
+  if (saved.cut && saved.cut->hasCause) run.run.begunBy = app::begunBy(saved.cut->run, run.run.modelName);
   m_state = run;
   m_list.model().setRunning(ids.conversation);
   m_monitor.begin(asked.recipe.spec, FiguresOf::kAnswer, saved.asked);
@@ -552,6 +553,13 @@ void AnswerRun::finish(app::MessageState state, const Finished* finished, const 
     turn.run.stopReason = finished->reason;
     turn.keptMap = run.keptMap;
     if (m_readAgain && m_readAgain->conversation == run.conversation) m_readAgain.reset();
+  }
+  // Whoever added nothing has no part in it.
+  if (run.cut && !run.wordsCame() && run.cut->run.modelFolder != run.run.modelFolder) {
+    turn.run = run.cut->run;
+    turn.hasRun = run.cut->hasRun;
+    turn.keptMap = nullptr;
+    if (finished != nullptr) turn.run.stopReason = finished->reason;
   }
   m_store.finishTurn(turn);
   m_finished = turn;

@@ -40,6 +40,7 @@ Commands::Commands(const Subjects& subjects, QMenu* models, const WindowServices
       m_page(subjects.page),
       m_sidebar(subjects.sidebar),
       m_settings(subjects.settings),
+      m_methods(services.methods),
       m_version(services.version),
       m_systemReport(services.systemReport),
       m_engine(services.engine),
@@ -91,7 +92,7 @@ void Commands::buildFile() {
     });
   }
   m_export = add(file, tr("&Export the chat…"), QKeySequence(Qt::CTRL | Qt::SHIFT | Qt::Key_E),
-                 [this] { exportChat(&m_window, m_session.chat.loaded()); });
+                 [this] { exportChat(&m_window, m_session.chat.loaded(), m_methods); });
   file->addSeparator();
   const auto showSettings = [this] { (new SettingsDialog(m_settings, &m_window))->open(); };
   add(file, tr("&Settings…"), QKeySequence(Qt::CTRL | Qt::Key_Comma), showSettings)->setMenuRole(QAction::PreferencesRole);

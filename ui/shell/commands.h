@@ -8,10 +8,12 @@
 #include <QList>
 #include <QObject>
 #include <functional>
+#include <vector>
 
 #include "app/chat/conversation.h"
 #include "app/settings/settings.h"
 #include "engine/models/model_info.h"
+#include "engine/recipes/method_info.h"
 
 class QAction;
 class QMenu;
@@ -66,6 +68,7 @@ class Commands : public QObject {
   ChatPage& m_page;
   ConversationSidebar& m_sidebar;
   app::Settings& m_settings;
+  std::vector<MethodInfo> m_methods;
   QString m_version;
   std::function<QString()> m_systemReport;  // null: none
   app::EngineHost& m_engine;

@@ -4,6 +4,9 @@
 #include <QFileDialog>
 
 #include "app/chat/chat_export.h"
+#include "ui/chat_view/message_note.h"
+#include "ui/chat_view/message_presenter.h"
+#include "ui/chat_view/metric_chips.h"
 #include "ui/inspector/chart_export.h"
 #include "ui/models/conversation_list_model.h"
 #include "ui/theme/file_dialog.h"
@@ -31,7 +34,23 @@ QString fileNameOf(const QString& title) {
 
 }  // namespace
 
-void exportChat(QWidget* window, const app::LoadedConversation& chat) {
+QByteArray chatAsMarkdown(const app::LoadedConversation& chat, const std::vector<MethodInfo>& methods) {
+  const MessagePresenter presenter(methods);
+  return app::chatToMarkdown(chat, [&](const app::StoredMessage& message) {
+    const MessageContent content = presenter.contentOf(message, {chat, std::nullopt});
+    app::ToldMessage told;
+    for (const AttachmentSummary& attachment : content.attachments) told.attachments << attachment.detail;
+    if (message.role != Role::kAssistant) return told;
+    if (message.hasCause) told.writer = content.roleLabel;
+    told.notes = noteOf(content).split(QLatin1Char('\n'), Qt::SkipEmptyParts);
+    QStringList figures;
+    for (const QString& text : metricTexts(content)) figures << text;
+    if (!figures.isEmpty()) told.notes << figures.join(QStringLiteral(" · "));
+    return told;
+  });
+}
+
+void exportChat(QWidget* window, const app::LoadedConversation& chat, const std::vector<MethodInfo>& methods) {
   const QString name = fileNameOf(ConversationListModel::shownTitle(chat.conversation)) + QStringLiteral(".md");
   QFileDialog* dialog = saveDialog(window, ExportChatWords::tr("Export the chat"), name);
   const QString markdown = ExportChatWords::tr("Markdown: what is shown (*.md)");
@@ -42,9 +61,9 @@ void exportChat(QWidget* window, const app::LoadedConversation& chat) {
     dialog->setDefaultSuffix(filter == json ? QStringLiteral("json") : QStringLiteral("md"));
   });
   // As it is now: it may be another one, or another branch, by the time a name is chosen.
-  QObject::connect(dialog, &QFileDialog::fileSelected, window, [window, chat](const QString& path) {
+  QObject::connect(dialog, &QFileDialog::fileSelected, window, [window, chat, methods](const QString& path) {
     const bool everything = path.endsWith(QLatin1String(".json"), Qt::CaseInsensitive);
-    writeInBackground(window, path, everything ? app::chatToJson(chat) : app::chatToMarkdown(chat));
+    writeInBackground(window, path, everything ? app::chatToJson(chat) : chatAsMarkdown(chat, methods));
   });
   dialog->open();
 }

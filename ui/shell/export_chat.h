@@ -3,6 +3,11 @@
 // Used by commands.h. The file is written on a worker thread. UI thread only.
 #pragma once
 
+#include <QByteArray>
+#include <vector>
+
+#include "engine/recipes/method_info.h"
+
 class QWidget;
 
 namespace winnow::app {
@@ -11,6 +16,8 @@ struct LoadedConversation;
 
 namespace winnow::ui {
 
-void exportChat(QWidget* window, const app::LoadedConversation& chat);
+// With what the transcript shows beside the words: writers, frames, figures.
+QByteArray chatAsMarkdown(const app::LoadedConversation& chat, const std::vector<MethodInfo>& methods);
+void exportChat(QWidget* window, const app::LoadedConversation& chat, const std::vector<MethodInfo>& methods);
 
 }  // namespace winnow::ui

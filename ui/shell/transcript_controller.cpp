@@ -54,6 +54,11 @@ TranscriptController::TranscriptController(const WindowServices& services, ChatS
   connect(&m_view, &TranscriptView::continueRequested, answers, again(AnswerRun::Again::kGoingOn));
   connect(&m_view, &TranscriptView::answerAloneRequested, answers, again(AnswerRun::Again::kAlone));
   connect(&m_view, &TranscriptView::answerNowRequested, answers, [answers] { answers->stop(AnswerRun::Stopped::kThought); });
+  connect(&m_view, &TranscriptView::readAgainRequested, this, [answers](qint64 answer) {
+    if (!answers->canSend()) return;
+    answers->readAgain();
+    answers->regenerate(answer, AnswerRun::Again::kAnew);
+  });
   connect(&m_view, &TranscriptView::branchRequested, this, [this](qint64 message, int step) {
     if (!m_session.answers.busy()) m_session.chat.switchBranch(message, step);
   });

@@ -75,11 +75,16 @@ LoadedConversation chat() {
   return chat;
 }
 
+ToldMessage told(const StoredMessage& message) {
+  if (message.role == Role::kUser) return {{}, {QStringLiteral("4 frames")}, {}};
+  return {message.run.modelName, {}, {QStringLiteral("SnapKV · 10 %")}};
+}
+
 TEST(ChatExport, MarkdownIsTheBranchOnScreen) {
-  EXPECT_EQ(chatToMarkdown(chat()).toStdString(),
-            "# Stars and squares\n\n## System\n\nBe brief.\n\n## You\n\n- Video: `clip'.mp4`\n- Document: `notes.md`\n- Image: "
+  EXPECT_EQ(chatToMarkdown(chat(), told).toStdString(),
+            "# Stars and squares\n\n## System\n\nBe brief.\n\n## You\n\n- Video: `clip'.mp4` · 4 frames\n- Document: `notes.md`\n- Image: "
             "`photo.png`\n\nWhat is *shown*?\n\n## "
-            "llava\n\n```python\nprint(1)\n```\n");
+            "llava\n\n```python\nprint(1)\n```\n\n> SnapKV · 10 %\n");
 }
 
 TEST(ChatExport, JsonIsEverything) {
@@ -124,7 +129,7 @@ TEST(ChatExport, JsonIsEverything) {
 }
 
 TEST(ChatExport, NothingOfThisMachineIsInIt) {
-  for (const QByteArray& text : {chatToMarkdown(chat()), chatToJson(chat())}) {
+  for (const QByteArray& text : {chatToMarkdown(chat(), told), chatToJson(chat())}) {
     EXPECT_FALSE(text.contains("somebody")) << text.toStdString();
     EXPECT_FALSE(text.contains("/home")) << text.toStdString();
   }
@@ -148,7 +153,7 @@ TEST(ChatExport, AnEmptyChatIsOne) {
   const Json json = Json::parse(chatToJson({}).toStdString());
   EXPECT_TRUE(json.at("messages").empty());
   EXPECT_EQ(json.at("shown"), Json());
-  EXPECT_EQ(chatToMarkdown({}), QByteArray("# \n"));
+  EXPECT_EQ(chatToMarkdown({}, told), QByteArray("# \n"));
 }
 
 }  // namespace

@@ -25,14 +25,24 @@ TEST(MetricChips, SayWhyEverythingWasKept) {
   metrics.keptShare = 0.22;
   EXPECT_EQ(kept(metrics), formatShare(0.22) + QStringLiteral(" kept"));
   metrics.shortTextTokens = 256;
-  metrics.keptOf = QStringLiteral("the video");
-  EXPECT_EQ(kept(metrics), formatShare(0.22) + QStringLiteral(" of the video kept"));
   metrics.keptShare = 1.0;
   EXPECT_EQ(kept(metrics), QStringLiteral("All kept: short texts are not compressed"));
   metrics.nothingToJudge = true;
   EXPECT_EQ(kept(metrics), QStringLiteral("All kept: nothing is attached"));
   metrics = {};
   EXPECT_EQ(kept(metrics), formatShare(1.0) + QStringLiteral(" kept")) << "the full cache needs no reason";
+}
+
+// "SnapKV · 10 %" kept 2.6 % of the video, because the text took the rest: each number says of what it is.
+TEST(MetricChips, SayOfWhatTheShareIs) {
+  MessageMetrics metrics;
+  metrics.keptShare = 0.026;
+  metrics.keptOf = QStringLiteral("the video");
+  metrics.keptOfAll = 0.1;
+  EXPECT_EQ(kept(metrics),
+            formatShare(0.026) + QStringLiteral(" of the video kept, ") + formatShare(0.1) + QStringLiteral(" of everything"));
+  metrics.keptOfAll = metrics.keptShare = 0.2;
+  EXPECT_EQ(kept(metrics), formatShare(0.2) + QStringLiteral(" of the video kept"));
 }
 
 }  // namespace

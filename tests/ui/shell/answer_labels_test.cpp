@@ -6,13 +6,16 @@
 #include "app/chat/chat_export.h"
 #include "tests/support/scripted_comparison.h"
 #include "tests/ui/support/window_fixture.h"
+#include "ui/chat_view/metric_chips.h"
 #include "ui/compare/comparison_view.h"
 #include "ui/composer/preparation_line.h"
 #include "ui/inspector/inspector_panel.h"
 #include "ui/models/cache_monitor.h"
 #include "ui/recipes/recipe_words.h"
 #include "ui/shell/comparison_controller.h"
+#include "ui/shell/export_chat.h"
 #include "ui/shell/fault_notice.h"
+#include "ui/words/format_text.h"
 
 namespace winnow::test {
 namespace {
@@ -171,6 +174,54 @@ class AnswerLabelsTest : public WindowTest {
 
 const RecipeSpec kSelfStudy = recipe("self-study", 0.2);
 const RecipeSpec kSnapKv = recipe("snapkv", 0.1);
+
+// An answer from a part of a video that was chosen for another question looked like any other.
+TEST_F(AnswerLabelsTest, AnAnswerFromWhatAnEarlierQuestionLeftSaysSo) {
+  choose(kSnapKv);
+  composer()->addFile("/clips/a.mp4");
+  ASSERT_TRUE(attached());
+  ask(QStringLiteral("What is it?"));
+  EXPECT_TRUE(last().chosenEarlier.isEmpty()) << "it was chosen for this one";
+  ask(QStringLiteral("And then?"));
+  const QString share = ui::formatShare(last().metrics.keptShare);
+  EXPECT_EQ(last().chosenEarlier, QStringLiteral("Written from %1 of the video, chosen for an earlier question.").arg(share));
+  restart();
+  EXPECT_FALSE(last().chosenEarlier.isEmpty());
+  const QByteArray exported = ui::chatAsMarkdown(session().chat.loaded(), list_methods());
+  EXPECT_TRUE(exported.contains("\n> " + last().chosenEarlier.toUtf8() + '\n')) << exported.toStdString();
+  m_window->grab();
+  const QRect button = transcript()->actionRect(last().id, ui::Action::kReadAgain);
+  ASSERT_FALSE(button.isEmpty());
+  const qint64 before = last().id;
+  QTest::mouseClick(transcript()->viewport(), Qt::LeftButton, {}, button.center());
+  ASSERT_TRUE(waitUntil([&] { return last().id != before && last().metrics.valid && !session().answers.busy(); }));
+  EXPECT_EQ(std::get<Turn>(m_log->requests().back().body).guard, Guard::kPrefill);
+  EXPECT_TRUE(last().chosenEarlier.isEmpty());
+  EXPECT_EQ(last().branchCount, 2);
+  // What keeps the same for every question chose nothing for another one.
+  m_window->page().startNew();
+  choose(kSelfStudy);
+  composer()->addFile("/clips/b.mp4");
+  ASSERT_TRUE(attached());
+  for (const char* question : {"What is it?", "And then?"}) {
+    ask(QString::fromLatin1(question));
+    EXPECT_TRUE(last().chosenEarlier.isEmpty());
+  }
+}
+
+// A wrong answer stood bare in the exported chat.
+TEST_F(AnswerLabelsTest, AnExportedAnswerHasItsChips) {
+  choose(kSnapKv);
+  composer()->addFile("/clips/a.mp4");
+  ASSERT_TRUE(attached());
+  ask(QStringLiteral("What is it?"));
+  QStringList chips;
+  for (const QString& text : ui::metricTexts(last())) chips << text;
+  ASSERT_GT(chips.size(), 3);
+  const QByteArray exported = ui::chatAsMarkdown(session().chat.loaded(), list_methods());
+  EXPECT_TRUE(exported.contains("\n> " + chips.join(QStringLiteral(" · ")).toUtf8() + '\n')) << exported.toStdString();
+  EXPECT_TRUE(exported.contains("- Video: `a.mp4` · 64 frames")) << exported.toStdString();
+}
 
 // The figures of SnapKV's ten per cent stood over what Self-study had kept, and the other way round.
 TEST_F(AnswerLabelsTest, AMethodChosenInMidChatDoesNotRelabelTheOldCache) {

@@ -5,6 +5,7 @@
 #include "app/chat/chat_export.h"
 #include "tests/ui/support/window_fixture.h"
 #include "ui/chat_view/thought_words.h"
+#include "ui/shell/export_chat.h"
 #include "ui/words/error_text.h"
 
 namespace winnow::test {
@@ -37,6 +38,13 @@ class UnfinishedAnswer : public WindowTest {
     ASSERT_FALSE(button.isEmpty());
     QTest::mouseClick(transcript()->viewport(), Qt::LeftButton, {}, button.center());
     ASSERT_TRUE(waitUntil([&] { return last().id != cut && last().metrics.valid && !session().answers.busy(); }));
+  }
+  void loadSecond() {
+    session().model.load(QStringLiteral("/models/second"));
+    ASSERT_TRUE(waitUntil([this] {
+      return session().model.state() == ui::ModelState::kReady && session().model.info().folder == "/models/second" &&
+             session().answers.canSend();
+    }));
   }
   std::vector<Turn> turns() {
     std::vector<Turn> all;
@@ -113,6 +121,48 @@ TEST_F(UnfinishedAnswer, WhatCannotGoOnKeepsItsBeginning) {
   ASSERT_TRUE(waitUntil([&] { return last().id != cut && !session().answers.busy(); }));
   EXPECT_EQ(last().text, QStringLiteral("one two three four"));
   EXPECT_TRUE(last().error.has_value());
+}
+
+// The whole of it was headed by whoever went on.
+TEST_F(UnfinishedAnswer, ContinuedByAnotherModelItNamesBoth) {
+  m_script = cut_script;
+  ask(QStringLiteral("count"));
+  const QString first = last().roleLabel;
+  loadSecond();
+  goOnAndWait();
+  const QString both = first + QStringLiteral(", continued by second");
+  EXPECT_EQ(last().roleLabel, both);
+  goOnAndWait();
+  EXPECT_EQ(last().roleLabel, both) << "the same model again is no further part";
+  EXPECT_EQ(last().text, QStringLiteral("one two three four five six seven eight nine ten"));
+  reopen();
+  EXPECT_EQ(last().roleLabel, both);
+  const QByteArray exported = ui::chatAsMarkdown(session().chat.loaded(), list_methods());
+  EXPECT_TRUE(exported.contains("\n## " + both.toUtf8() + '\n')) << exported.toStdString();
+  EXPECT_TRUE(app::chatToJson(session().chat.loaded()).contains("\"begun_by\""));
+}
+
+TEST_F(UnfinishedAnswer, AModelThatAddsNothingIsNotNamed) {
+  for (const bool fails : {true, false}) {
+    m_window->page().startNew();
+    m_script = cut_script;
+    ask(QStringLiteral("count"));
+    const QString first = last().roleLabel;
+    const QString method = last().metrics.method;
+    loadSecond();
+    m_script = [fails](const Request& request) {
+      if (std::holds_alternative<LoadModel>(request.body)) return load_script(request);
+      return fails ? failure_script(ErrorCode::kContextFull, "", "the model reads 8 tokens") : answer_script(request, "");
+    };
+    const qint64 cut = last().id;
+    session().answers.goOn(cut);
+    ASSERT_TRUE(waitUntil([&] { return last().id != cut && !session().answers.busy(); }));
+    EXPECT_EQ(last().text, QStringLiteral("one two three four"));
+    EXPECT_EQ(last().roleLabel, first);
+    reopen();
+    EXPECT_EQ(last().roleLabel, first);
+    EXPECT_EQ(last().metrics.method, method);
+  }
 }
 
 // "2/2", both the same.
@@ -349,7 +399,7 @@ TEST_F(UnfinishedAnswer, AThoughtIsFoldedKeptAndNoPartOfTheAnswer) {
   transcript()->selectAll();
   EXPECT_FALSE(transcript()->selectedText().contains(QStringLiteral("Let me see."))) << "no part of what is copied";
   const app::LoadedConversation& chat = session().chat.loaded();
-  EXPECT_FALSE(app::chatToMarkdown(chat).contains("Let me see."));
+  EXPECT_FALSE(ui::chatAsMarkdown(chat, list_methods()).contains("Let me see."));
   EXPECT_FALSE(app::chatToJson(chat).contains("Let me see."));
   ask(QStringLiteral("sure?"));
   const Turn later = turns().back();

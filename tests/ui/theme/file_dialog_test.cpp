@@ -58,7 +58,7 @@ TEST_F(FileDialogTest, OpensInTheFolderThatIsKnownOrInTheDocuments) {
 
 TEST_F(FileDialogTest, AnExportOpensWhereOneWasSavedLast) {
   ask(QStringLiteral("What color is the star?"));
-  ui::exportChat(m_window.get(), session().chat.loaded());
+  ui::exportChat(m_window.get(), session().chat.loaded(), list_methods());
   EXPECT_EQ(place(), documents());
   const QTemporaryDir exports;
   {
@@ -66,7 +66,7 @@ TEST_F(FileDialogTest, AnExportOpensWhereOneWasSavedLast) {
     EXPECT_EQ(other->selectedFiles(), QStringList(other->directory().filePath(QStringLiteral("layers.csv"))));
     Q_EMIT other->fileSelected(exports.filePath(QStringLiteral("layers.csv")));
   }
-  ui::exportChat(m_window.get(), session().chat.loaded());
+  ui::exportChat(m_window.get(), session().chat.loaded(), list_methods());
   EXPECT_EQ(place(), exports.path());
 }
 
