@@ -78,6 +78,7 @@ MethodControl::MethodControl(std::vector<MethodInfo> methods, QWidget* parent) :
   m_change = new QPushButton(ui::icon(Glyph::kPencil), tr("Options and parts…"));
   layout->addWidget(m_change);
   m_forNew = new QPushButton;
+  m_forNew->setObjectName(QStringLiteral("forNewChats"));
   layout->addWidget(m_forNew);
   setNewChatsDiffer(false);
 

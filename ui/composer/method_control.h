@@ -55,7 +55,6 @@ class MethodControl : public QToolButton {
   void setWatching(const std::optional<app::NamedRecipe>& recipe);
   // New chats begin otherwise than this one.
   void setNewChatsDiffer(bool differ);
-  QPushButton* forNewButton() const { return m_forNew; }
 
   QSize sizeHint() const override;
 

@@ -41,6 +41,7 @@ class LaterQuestionsTest : public WindowTest {
     ASSERT_EQ(later()->guard(), guard);
     composer()->method()->card()->hide();
   }
+  QPushButton* forNewButton() { return composer()->method()->card()->findChild<QPushButton*>(QStringLiteral("forNewChats")); }
   void useMethod(const char* method) {
     m_settings->setDefaultRecipe({{}, recipe(method)});
     m_window->page().startNew();
@@ -103,7 +104,7 @@ TEST_F(LaterQuestionsTest, AnAnswerIsCheckedAsItWasAsked) {
 TEST_F(LaterQuestionsTest, IsRememberedOverARestart) {
   useMethod("snapkv");
   choose(Guard::kPrefill);
-  composer()->method()->forNewButton()->click();
+  forNewButton()->click();
   close();
   open();
   EXPECT_EQ(later()->guard(), Guard::kPrefill);
@@ -138,22 +139,22 @@ TEST_F(LaterQuestionsTest, EveryChatHasItsOwn) {
 TEST_F(LaterQuestionsTest, WhatIsTriedInANewChatIsNoDefault) {
   const app::NamedRecipe before = m_settings->defaultRecipe();
   ui::MethodControl* method = composer()->method();
-  EXPECT_FALSE(method->forNewButton()->isEnabled());
+  EXPECT_FALSE(forNewButton()->isEnabled());
   method->setShare(0.01);
   choose(Guard::kAlone);
-  EXPECT_TRUE(method->forNewButton()->isEnabled());
+  EXPECT_TRUE(forNewButton()->isEnabled());
   ask(QStringLiteral("What is it?"));
   EXPECT_EQ(lastAsked<Turn>().recipe.retention, 0.01);
   EXPECT_EQ(m_settings->defaultRecipe(), before);
   m_window->page().startNew();
   EXPECT_EQ(method->recipe(), before);
   EXPECT_EQ(later()->guard(), Guard::kKeep);
-  EXPECT_FALSE(method->forNewButton()->isEnabled());
+  EXPECT_FALSE(forNewButton()->isEnabled());
   // Unless somebody says so.
   method->setShare(0.05);
   choose(Guard::kAlone);
-  method->forNewButton()->click();
-  EXPECT_FALSE(method->forNewButton()->isEnabled());
+  forNewButton()->click();
+  EXPECT_FALSE(forNewButton()->isEnabled());
   ask(QStringLiteral("What is it?"));
   m_window->page().startNew();
   EXPECT_EQ(method->retention(), 0.05);
