@@ -21,7 +21,7 @@ using SteadyClock = std::chrono::steady_clock;
 
 constexpr int kInterruptLookMs = 20;
 constexpr std::chrono::seconds kStopPatience{20};
-constexpr std::size_t kMostTextBytes = std::size_t{64} << 20;  // of a request's answers, which may be several
+constexpr std::size_t kMostAnswerBytes = std::size_t{64} << 20;  // of a request's answers, which may be several
 constexpr JsonLimits kAnswerLimits{.max_bytes = 64 << 10, .max_depth = 8, .max_elements = 1000};
 
 // What its /props say under "winnow"; null: nothing.
@@ -105,7 +105,7 @@ class WinnowServerEngine::Answer {
       if (const auto known = m_paths.find(path); known != m_paths.end()) path = known->second;
     });
     if (const auto* text = std::get_if<TextDelta>(&event.body)) m_textBytes += text->text.size();
-    if (m_textBytes > kMostTextBytes) misunderstood("its answer has no end");
+    if (m_textBytes > kMostAnswerBytes) misunderstood("its answer has no end");
     if (auto* failed = std::get_if<Failed>(&event.body); failed != nullptr && isOfServer(failed->error.code))
       failed->error.subject = m_address.host();
     m_sink.on_event(std::move(event));
