@@ -7,7 +7,7 @@
 namespace winnow::app {
 namespace {
 
-constexpr std::size_t kMostNameBytes = 64;
+constexpr std::size_t kMostEventName = 64;
 
 void requireBelow(std::size_t bytes, std::size_t most, const char* what) {
   if (bytes > most) throw Exception(ErrorCode::kServerNotUnderstood, "", std::string(what) + " of the answer has no end");
@@ -45,7 +45,7 @@ void EventStream::endLine(const Take& take) {
     std::string_view value = said.substr(field.size());
     return value.starts_with(' ') ? value.substr(1) : value;
   };
-  if (said.starts_with("event:")) m_name = valueOf("event:").substr(0, kMostNameBytes);
+  if (said.starts_with("event:")) m_name = valueOf("event:").substr(0, kMostEventName);
   if (!said.starts_with("data:")) return;
   const std::string_view value = valueOf("data:");
   if (m_hasData) m_data += '\n';
