@@ -96,7 +96,7 @@ TEST_F(RemoteEngineTest, TheRequestSaysWhatTheTurnSays) {
 // A server's own default lets a thought and its answer end.
 TEST_F(RemoteEngineTest, ALimitThatNobodyChoseIsNotSent) {
   Turn asked = turn({TextItem{"Why?"}});
-  answer_to_the_end(asked.sampling, m_engine->info());
+  answer_to_the_end(asked.sampling, ModelInfo());
   ask(asked);
   EXPECT_FALSE(body().contains("max_tokens"));
   EXPECT_FALSE(body().contains("max_completion_tokens"));

@@ -189,6 +189,7 @@ TEST_F(AnswerLabelsTest, AnAnswerFromWhatAnEarlierQuestionLeftSaysSo) {
   EXPECT_FALSE(last().chosenEarlier.isEmpty());
   const QByteArray exported = ui::chatAsMarkdown(session().chat.loaded(), list_methods());
   EXPECT_TRUE(exported.contains("\n> " + last().chosenEarlier.toUtf8() + '\n')) << exported.toStdString();
+  ASSERT_TRUE(waitUntil([this] { return session().answers.canSend(); }));
   m_window->grab();
   const QRect button = transcript()->actionRect(last().id, ui::Action::kReadAgain);
   ASSERT_FALSE(button.isEmpty());

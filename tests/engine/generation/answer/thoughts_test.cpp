@@ -132,11 +132,11 @@ TEST_F(Thoughts, AreEndedAtTheirLimit) {
 // Nobody has limited either: the answer is not lost to its thought.
 TEST_F(Thoughts, LeaveRoomForTheAnswer) {
   load(kOpens);
-  Turn turn = asked("full", 1.0, 40);
+  Turn turn = asked("full", 1.0, 160);
   turn.sampling.room_tokens = 8;
   const Finished done = finished(run(turn));
-  EXPECT_GE(done.figures.tokens.thought, 30) << "three quarters of 40 tokens";
-  EXPECT_LE(done.figures.tokens.thought, 30 + std::ssize(closing_tokens(*model_)));
+  EXPECT_GE(done.figures.tokens.thought, 120) << "three quarters of 160 tokens";
+  EXPECT_LE(done.figures.tokens.thought, 120 + std::ssize(closing_tokens(*model_)));
   EXPECT_FALSE(done.answer.empty());
   const EventRecorder scored = run(Score{turn, done.answer, done.thought, done.reason});
   ASSERT_TRUE(scored.last<Scored>());
