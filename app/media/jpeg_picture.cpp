@@ -24,7 +24,7 @@ AvDecoder openEncoder(int widthPx, int heightPx) {
   return encoder;
 }
 
-AvFrame converted(const RgbImage& image, const AVCodecContext& encoder) {
+AvFrame frameOf(const RgbImage& image, const AVCodecContext& encoder) {
   AvFrame frame = makeFrame();
   frame->width = encoder.width;
   frame->height = encoder.height;
@@ -46,7 +46,7 @@ std::vector<std::uint8_t> jpegOf(const RgbImage& image, int maxSidePx) {
   prepareFfmpeg();
   const RgbImage small = makeThumbnail(image, maxSidePx);
   const AvDecoder encoder = openEncoder(small.width_px, small.height_px);
-  const AvFrame frame = converted(small, *encoder);
+  const AvFrame frame = frameOf(small, *encoder);
   const AvPacket packet = makePacket();
   require(avcodec_send_frame(encoder.get(), frame.get()) >= 0 && avcodec_receive_packet(encoder.get(), packet.get()) >= 0,
           "the JPEG encoder gives no picture");

@@ -1,6 +1,6 @@
 // Unicode normalisation forms, as the `tokenizers` library computes them.
 //
-// Used by the normalizer of tokenizer.json. Stretches that are in the form already in the cheap sense (NFC: below U+0300, NFD: below U+00C0) are
+// Used by the normalizer of tokenizer.json. Stretches below U+0300 (NFC) or U+00C0 (NFD) are in the form already and
 // returned without work on code points. A run of n combining marks costs O(n log n).
 // Errors: Exception kLimitExceeded (a stretch of more than 33 million characters).
 #pragma once

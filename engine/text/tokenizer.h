@@ -16,9 +16,9 @@
 // touched.
 //
 // Differences from the library, all outside real prompts: a stretch of more than 64 KiB that is one word (without a pattern: of which no
-// token reaches over a border) is cut there; a stretch on which the pattern hits its step limit becomes one token per byte; a pattern that asks for properties other than letters,
-// numbers and white space sees PCRE2's Unicode version; broken characters of byte tokens become U+FFFD as UTF-8 decoders do it, not one
-// for each byte of the run.
+// token reaches over a border) is cut there; a stretch on which the pattern hits its step limit becomes one token per byte; a pattern that
+// asks for properties other than letters, numbers and white space sees PCRE2's Unicode version; broken characters of byte tokens become
+// U+FFFD as UTF-8 decoders do it, not one for each byte of the run.
 //
 // Errors: Exception. from(): kDamagedFile, kLimitExceeded, kUnsupportedModel. encode(): kLimitExceeded, for text over
 // 16 MiB or that takes more than 1.8 s of work between two special tokens. Broken UTF-8 is no error: it becomes U+FFFD.
