@@ -137,7 +137,7 @@ AvFrame rowsOf(const AVFrame& frame, int first, int count, const std::string& su
 }
 
 // A smaller one is made band by band: the whole picture in RGB would take as much memory as the frame again, twice.
-RgbImage converted(const AVFrame& frame, int halvings, const std::string& subject) {
+RgbImage rgbOf(const AVFrame& frame, int halvings, const std::string& subject) {
   FrameConverter converter(subject);
   if (halvings == 0) return converter.convert(frame, frame.width, frame.height, Orientation::kUpright, ColourHint::kStill);
   const PictureSize size = halved({frame.width, frame.height}, halvings);
@@ -165,7 +165,7 @@ DecodedStill decodeWith(const StillHeader& header, std::uint8_t missing, const s
   const PictureSize wanted = halved({header.widthPx, header.heightPx}, halvings);
   int left = 0;
   while (halved({frame->width, frame->height}, left).width_px > wanted.width_px) ++left;
-  still.image = converted(*frame, left, subject);
+  still.image = rgbOf(*frame, left, subject);
   return still;
 }
 
