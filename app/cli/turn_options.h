@@ -65,7 +65,7 @@ PromptSettings prompt_settings(const TurnOptions& options);
 
 // With the demo model's folder if none is named.
 LoadModel load_request(const LoadModel& options);
-// Before anything is loaded or sent. Throws Exception(kLimitExceeded).
+// Before anything is read or sent. Throws Exception(kLimitExceeded).
 void require_few_media(std::size_t count);
 MediaRequest image_request(const std::string& path, const TurnOptions& options);
 MediaRequest document_request(const std::string& path, const TurnOptions& options);
