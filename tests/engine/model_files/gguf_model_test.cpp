@@ -15,11 +15,11 @@ using test::GgufWriter;
 using test::kGgufF32;
 
 // Without the architecture's own keys.
-GgufWriter beginning(const char* architecture) {
+GgufWriter beginning(const char* architecture, const std::vector<std::int32_t>& types = {3, 3, 3, 1, 1, 1}) {
   GgufWriter writer;
   writer.text("general.architecture", architecture).text("tokenizer.ggml.model", "gpt2").text("tokenizer.ggml.pre", "smollm");
   writer.texts("tokenizer.ggml.tokens", {"<|endoftext|>", "<|im_start|>", "<|im_end|>", "a", "b", "ab"});
-  writer.int32s("tokenizer.ggml.token_type", {3, 3, 3, 1, 1, 1}).texts("tokenizer.ggml.merges", {"a b"});
+  writer.int32s("tokenizer.ggml.token_type", types).texts("tokenizer.ggml.merges", {"a b"});
   return writer.uint32("tokenizer.ggml.bos_token_id", 1).uint32("tokenizer.ggml.eos_token_id", 0);
 }
 
@@ -67,12 +67,13 @@ TEST_F(GgufModels, WhatEndsATurnEndsAnAnswer) {
 }
 
 TEST_F(GgufModels, EveryEndThatTheFileNamesOrAFineTuneAddedEndsAnAnswer) {
-  GgufWriter writer = sized(beginning("llama"), "llama");
-  writer.uint32("tokenizer.ggml.eot_token_id", 3).uint32("tokenizer.ggml.eom_token_id", 4);
-  writer.int32s("tokenizer.ggml.token_type", {3, 3, 4, 1, 1, 1});  // <|im_end|> is a token that was added
-  EXPECT_EQ(model(writer).required(ModelPart::kGeneration).content["eos_token_id"], (std::vector<int>{0, 2, 3, 4}));
-  writer.int32s("tokenizer.ggml.token_type", {3, 3, 1, 1, 1, 1});
-  EXPECT_EQ(model(writer).required(ModelPart::kGeneration).content["eos_token_id"], (std::vector<int>{0, 3, 4})) << "a word";
+  const auto ends = [&](std::int32_t type_of_im_end) {
+    GgufWriter writer = sized(beginning("llama", {3, 3, type_of_im_end, 1, 1, 1}), "llama");
+    writer.uint32("tokenizer.ggml.eot_token_id", 3).uint32("tokenizer.ggml.eom_token_id", 4);
+    return model(writer).required(ModelPart::kGeneration).content["eos_token_id"];
+  };
+  EXPECT_EQ(ends(4), (std::vector<int>{0, 2, 3, 4})) << "a token that was added";
+  EXPECT_EQ(ends(1), (std::vector<int>{0, 3, 4})) << "a word";
 }
 
 TEST_F(GgufModels, ArchitecturesDifferInTheOrderOfRows) {
