@@ -76,7 +76,7 @@ class AttachmentGrid {
 
   static qreal gap() { return theme().px(8); }
   static qreal lineHeight() { return theme().px(64); }
-  static qreal tileWidth() { return theme().px(84); }
+  static qreal tileWidth() { return theme().px(78); }  // six in a chat of a window of 1,280 pixels
   int shownTiles() const { return std::min(m_tiles, kMostTiles); }
   int perLine(qreal width) const { return std::max(1, static_cast<int>((m_available + gap()) / (width + gap()))); }
   QRectF in(int at, qreal width, qreal top) const {
