@@ -1,7 +1,7 @@
 #include "ui/theme/popup_card.h"
 
+#include <QBitmap>
 #include <QPainter>
-#include <QPainterPath>
 #include <QScreen>
 #include <QScrollArea>
 #include <QScrollBar>
@@ -17,6 +17,17 @@ namespace winnow::ui {
 namespace {
 constexpr int kFramePx = 1;
 constexpr int kGapUnits = 6;  // between it and its control, and the edge of the screen
+
+QBitmap roundedMask(const QSize& size, qreal radius) {
+  QBitmap mask(size);
+  mask.fill(Qt::color0);
+  QPainter painter(&mask);
+  painter.setPen(Qt::NoPen);
+  painter.setBrush(Qt::color1);
+  painter.drawRoundedRect(QRectF(QPointF(0, 0), size), radius, radius);
+  return mask;
+}
+
 }  // namespace
 
 PopupCard::PopupCard(QWidget& anchor, int widthUnits) : QFrame(&anchor, Qt::Popup), m_anchor(anchor), m_widthUnits(widthUnits) {
@@ -52,10 +63,10 @@ void PopupCard::place() {
   const int height = std::min(wanted, room.height());
   if (height < wanted) width = std::min(room.width(), width + style()->pixelMetric(QStyle::PM_ScrollBarExtent));
   setFixedSize(width, height);
-  // A mask, since without a compositor nothing shines through a window.
-  QPainterPath corners;
-  corners.addRoundedRect(QRectF(rect()), theme().cornerRadius(), theme().cornerRadius());
-  setMask(QRegion(corners.toFillPolygon().toPolygon()));
+  // Masks, since without a compositor nothing shines through a window; the page's leaves the frame's corners free.
+  setMask(roundedMask(size(), theme().cornerRadius()));
+  layout()->activate();
+  if (auto* page = findChild<QScrollArea*>()) page->setMask(roundedMask(page->size(), theme().cornerRadius() - kFramePx));
   const QPoint above = m_anchor.mapToGlobal(QPoint(0, -height - theme().px(kGapUnits)));
   const int below = m_anchor.mapToGlobal(QPoint(0, m_anchor.height() + theme().px(kGapUnits))).y();
   const int bottom = room.bottom() + 1 - height;
