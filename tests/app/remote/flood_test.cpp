@@ -75,7 +75,7 @@ class HeldSink final : public EventSink {
   InterruptSource m_source;
 };
 
-Turn question() {
+Turn floodedQuestion() {
   Turn turn;
   turn.messages = {{Role::kUser, {TextItem{"Why?"}}}};
   return turn;
@@ -83,7 +83,7 @@ Turn question() {
 
 void expectHeldAndHeard(const FloodingServer& server, Engine& engine, Interrupt kind) {
   HeldSink sink(server, kind);
-  engine.handle({1, question()}, sink, sink.token());
+  engine.handle({1, floodedQuestion()}, sink, sink.token());
   const auto* finished = std::get_if<Finished>(&sink.last.body);
   ASSERT_NE(finished, nullptr) << std::get<Failed>(sink.last.body).error.reason;
   EXPECT_EQ(finished->reason, StopReason::kInterrupted);
@@ -116,7 +116,7 @@ TEST(Flood, WordlessBytesWithoutAnEndAreRefused) {
   traits.model = "small";
   RemoteEngine engine(std::make_unique<ServerConnection>(ServerAddress{server.address() + "/v1", "small"}, ""), traits, nullptr);
   HeldSink sink(server, Interrupt::kStop);
-  engine.handle({1, question()}, sink, {});
+  engine.handle({1, floodedQuestion()}, sink, {});
   ASSERT_TRUE(std::holds_alternative<Failed>(sink.last.body));
   EXPECT_EQ(std::get<Failed>(sink.last.body).error.reason, "the stream of the answer has no end");
 }
