@@ -177,21 +177,23 @@ std::string_view last_spaces(std::string_view text) { return text.substr(text.fi
 
 // Earlier answers stand behind the white space that they were given behind. Some templates write other white space there once the answer is
 // history: LLaVA-OneVision's a blank more, SmolVLM's the blank that the model itself writes before its first word.
-void keep_starts(const std::vector<TemplateMessage>& messages, std::vector<TemplatePiece>& pieces) {
+void keep_starts(const Tokenizer& tokenizer, const std::vector<TemplateMessage>& messages, std::vector<TemplatePiece>& pieces) {
   if (pieces.empty() || pieces.back().from_user) return;
   const std::string given = pieces.back().text;
   const std::string_view spaces = last_spaces(given);
   std::string_view mark = std::string_view(given).substr(0, given.size() - spaces.size());
   mark = mark.substr(mark.find_last_of(kSpaces) + 1);
   if (mark.empty()) return;
+  const std::vector<std::int64_t> word = tokenizer.encode("a", SpecialText::kAsText);
+  const bool hides_blank = !word.empty() && tokenizer.token_bytes(word.front()).starts_with(' ');
   for (std::size_t i = 1; i < pieces.size(); ++i) {
     const TemplatePiece& answer = pieces[i];
     TemplatePiece& before = pieces[i - 1];
     if (!answer.from_user || before.from_user || messages.at(answer.message).role != "assistant") continue;
     const std::size_t end = before.text.size() - last_spaces(before.text).size();
     if (!std::string_view(before.text).substr(0, end).ends_with(mark)) continue;
-    const bool of_the_word =
-        spaces.empty() && !answer.text.starts_with(' ');  // the first token holds the blank, which the answer does not show
+    // The first token holds this blank, which the answer does not show.
+    const bool of_the_word = spaces.empty() && last_spaces(before.text) == " " && (hides_blank || !answer.text.starts_with(' '));
     if (!of_the_word) before.text.replace(end, std::string::npos, spaces);
   }
 }
@@ -201,7 +203,7 @@ Rendering rendered(const ThreadToRead& thread, const ChatTemplate& chat_template
                    const PromptSettings& settings) {
   if (settings.form != PromptForm::kChatTemplate) return Rendering(plain_text(messages));
   std::vector<TemplatePiece> pieces = chat_template.render(messages, variables(settings, AddGenerationPrompt::kYes));
-  keep_starts(messages, pieces);
+  keep_starts(*thread.model.tokenizer, messages, pieces);
   const std::optional<FoundTags>& thoughts = thread.model.thoughts;
   if (settings.thinking == Thinking::kOff && thoughts && !pieces.empty() && !pieces.back().from_user &&
       ends_in_thought(pieces.back().text, thoughts->tags)) {
