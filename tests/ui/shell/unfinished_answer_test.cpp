@@ -155,7 +155,7 @@ TEST_F(UnfinishedAnswer, AModelThatAddsNothingIsNotNamed) {
       return fails ? failure_script(ErrorCode::kContextFull, "", "the model reads 8 tokens") : answer_script(request, "");
     };
     const qint64 cut = last().id;
-    session().answers.goOn(cut);
+    session().answers.regenerate(cut, ui::AnswerRun::Again::kGoingOn);
     ASSERT_TRUE(waitUntil([&] { return last().id != cut && !session().answers.busy(); }));
     EXPECT_EQ(last().text, QStringLiteral("one two three four"));
     EXPECT_EQ(last().roleLabel, first);
