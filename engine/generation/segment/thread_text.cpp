@@ -120,6 +120,8 @@ struct Rendering {
     return at;
   }
 
+  std::size_t behind_spaces(std::size_t at) const { return std::min(text.find_first_not_of(kSpaces, at), text.size()); }
+
   std::vector<TemplatePiece> pieces;
   std::string text;
 };
@@ -150,17 +152,21 @@ std::string answer_in_cache(const ThreadToRead& thread) {
   return words.ends_with(trimmed(said)) ? written : said;
 }
 
-// Where in the rendering of the whole what is new begins. begun: what the cache was given before the answer. What it has read is what would
-// be read anew, but for a blank before the answer: SentencePiece's first token may hold it, which no text of the answer says.
+// Where in the rendering of the whole what is new begins. begun: what the cache was given before the answer. White space between the two,
+// and behind the answer, may differ: templates trim.
 std::optional<std::size_t> new_from(const Rendering& whole, std::string_view begun, const std::optional<std::string>& answer,
                                     std::size_t answer_number) {
+  if (!answer && whole.text.starts_with(begun)) return begun.size();
+  begun = begun.substr(0, begun.find_last_not_of(kSpaces) + 1);
   if (!whole.text.starts_with(begun)) return std::nullopt;
-  if (!answer) return begun.size();
-  const std::string_view rest = std::string_view(whole.text).substr(begun.size());
-  const std::size_t blank = rest.starts_with(' ') && !answer->starts_with(' ') ? 1 : 0;
-  if (!rest.substr(blank).starts_with(*answer)) return std::nullopt;
-  const std::size_t end = begun.size() + blank + answer->size();
-  return whole.end_of_message(end, answer_number) == end ? std::optional(end) : std::nullopt;
+  const std::size_t at = whole.behind_spaces(begun.size());
+  if (!answer) return at;
+  const std::string_view said = trimmed(*answer);
+  if (!std::string_view(whole.text).substr(at).starts_with(said)) return std::nullopt;
+  const std::size_t end = at + said.size();
+  const std::size_t message_end = whole.end_of_message(end, answer_number);
+  const bool spaces = whole.behind_spaces(end) >= message_end;
+  return spaces ? std::optional(message_end) : std::nullopt;
 }
 
 // A thread of plain text: its only message, in which special tokens count.
@@ -172,38 +178,11 @@ std::vector<TemplatePiece> plain_text(const std::vector<TemplateMessage>& messag
   return {std::move(piece)};
 }
 
-// The white space that a text ends with.
-std::string_view last_spaces(std::string_view text) { return text.substr(text.find_last_not_of(kSpaces) + 1); }
-
-// Earlier answers stand behind the white space that they were given behind. Some templates write other white space there once the answer is
-// history: LLaVA-OneVision's a blank more, SmolVLM's the blank that the model itself writes before its first word.
-void keep_starts(const Tokenizer& tokenizer, const std::vector<TemplateMessage>& messages, std::vector<TemplatePiece>& pieces) {
-  if (pieces.empty() || pieces.back().from_user) return;
-  const std::string given = pieces.back().text;
-  const std::string_view spaces = last_spaces(given);
-  std::string_view mark = std::string_view(given).substr(0, given.size() - spaces.size());
-  mark = mark.substr(mark.find_last_of(kSpaces) + 1);
-  if (mark.empty()) return;
-  const std::vector<std::int64_t> word = tokenizer.encode("a", SpecialText::kAsText);
-  const bool hides_blank = !word.empty() && tokenizer.token_bytes(word.front()).starts_with(' ');
-  for (std::size_t i = 1; i < pieces.size(); ++i) {
-    const TemplatePiece& answer = pieces[i];
-    TemplatePiece& before = pieces[i - 1];
-    if (!answer.from_user || before.from_user || messages.at(answer.message).role != "assistant") continue;
-    const std::size_t end = before.text.size() - last_spaces(before.text).size();
-    if (!std::string_view(before.text).substr(0, end).ends_with(mark)) continue;
-    // The first token holds this blank, which the answer does not show.
-    const bool of_the_word = spaces.empty() && last_spaces(before.text) == " " && (hides_blank || !answer.text.starts_with(' '));
-    if (!of_the_word) before.text.replace(end, std::string::npos, spaces);
-  }
-}
-
 // With the start of the next answer. A model that shall not think, and whose template begins a thought all the same, has thought already.
 Rendering rendered(const ThreadToRead& thread, const ChatTemplate& chat_template, const std::vector<TemplateMessage>& messages,
                    const PromptSettings& settings) {
   if (settings.form != PromptForm::kChatTemplate) return Rendering(plain_text(messages));
   std::vector<TemplatePiece> pieces = chat_template.render(messages, variables(settings, AddGenerationPrompt::kYes));
-  keep_starts(*thread.model.tokenizer, messages, pieces);
   const std::optional<FoundTags>& thoughts = thread.model.thoughts;
   if (settings.thinking == Thinking::kOff && thoughts && !pieces.empty() && !pieces.back().from_user &&
       ends_in_thought(pieces.back().text, thoughts->tags)) {

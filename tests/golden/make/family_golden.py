@@ -146,12 +146,6 @@ def messages_of(turns, answers=()):
     return messages
 
 
-def keeps_starts(template):
-    """LLaVA-OneVision's, which writes a blank more before an answer of history than before the one that it asks for. The engine reads a
-    thread anew as it was read in turns, so an answer stands behind what it was given behind."""
-    return template.replace("message['role'] + ' '", "message['role'] + ('' if message['role'] == 'assistant' else ' ')")
-
-
 def first_answer(tokenizer, greedy):
     """What is answered in the first of two turns: ids and text, as long as nothing special is in them."""
     special = set(tokenizer.all_special_ids) | set(tokenizer.added_tokens_decoder)

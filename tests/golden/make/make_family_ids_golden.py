@@ -25,7 +25,6 @@ import numpy as np
 import PIL.Image
 import tokenizers
 import transformers
-from family_golden import keeps_starts
 from transformers import AutoProcessor, PreTrainedTokenizerFast
 
 warnings.filterwarnings("ignore")
@@ -256,9 +255,7 @@ def ids_of(family, case):
             processor = AutoProcessor.from_pretrained(folder)
             tokenizer = processor.tokenizer
             tokenizer.__class__ = Recorder
-            template = keeps_starts(processor.chat_template)
-            encode = lambda turns: list(processor.apply_chat_template(
-                messages_of(case, turns), chat_template=template, add_generation_prompt=True, tokenize=True, return_dict=True)["input_ids"][0])
+            encode = lambda turns: list(processor.apply_chat_template(messages_of(case, turns), add_generation_prompt=True, tokenize=True, return_dict=True)["input_ids"][0])
         first, whole = encode(1), encode(2)
         return first, whole, rest_of(tokenizer, case, Recorder.seen, Recorder.special)
 

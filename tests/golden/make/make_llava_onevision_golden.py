@@ -20,7 +20,7 @@ import re
 
 import numpy as np
 import torch
-from family_golden import (GOLDEN, Compared, answered, exported, first_answer, keeps_starts, levels, loaded, main, messages_of, picture, randomise, second_turn,
+from family_golden import (GOLDEN, Compared, answered, exported, first_answer, levels, loaded, main, messages_of, picture, randomise, second_turn,
                             with_model_first, write_configurations, write_manifest, write_weights)
 from make_qwen2_vl_golden import make_tokenizer
 from safetensors.torch import load_file
@@ -202,7 +202,7 @@ IMAGES = {"image": [(31, 45, 1)], "two_images": [(20, 33, 2), (41, 17, 3)], "sec
 
 
 def inputs_of(processor, turns, answers, images, frames):
-    prompt = processor.apply_chat_template(messages_of(turns, answers), chat_template=keeps_starts(CHAT_TEMPLATE), add_generation_prompt=True)
+    prompt = processor.apply_chat_template(messages_of(turns, answers), add_generation_prompt=True)
     arguments = {}
     if images:
         arguments["images"] = [images]
