@@ -205,7 +205,7 @@ QByteArray chatToMarkdown(const LoadedConversation& chat, const std::function<To
     }
     if (!message.text.isEmpty()) text += QStringLiteral("\n%1\n").arg(message.text);
     if (message.state == MessageState::kFailed) text += QStringLiteral("\n*This answer failed.*\n");
-    for (const QString& note : words.notes) text += QStringLiteral("\n> %1\n").arg(note.simplified());
+    for (const QString& note : words.notes) text += QStringLiteral("\n> %1\n").arg(QString(note).replace(u'\n', u' '));
   }
   return text.toUtf8();
 }

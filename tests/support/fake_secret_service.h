@@ -26,7 +26,8 @@ class FakeSecretService final : public app::SecretService {
 
     std::string secret(const std::string& name) {
       const std::lock_guard lock(mutex);
-      return secrets[name];
+      const auto found = secrets.find(name);
+      return found == secrets.end() ? std::string() : found->second;
     }
   };
 

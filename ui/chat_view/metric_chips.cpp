@@ -25,7 +25,7 @@ QString keptText(const MessageMetrics& m) {
   const QString share = formatShare(m.keptShare);
   const QString kept = m.keptOf.isEmpty() ? ChipWords::tr("%1 kept").arg(share) : ChipWords::tr("%1 of %2 kept").arg(share, m.keptOf);
   const QString ofAll = formatShare(m.keptOfAll);
-  return all || ofAll == share ? kept : ChipWords::tr("%1, %2 of everything").arg(kept, ofAll);
+  return all || m.keptOf.isEmpty() || ofAll == share ? kept : ChipWords::tr("%1, %2 of everything").arg(kept, ofAll);
 }
 
 }  // namespace

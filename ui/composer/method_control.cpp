@@ -77,7 +77,8 @@ MethodControl::MethodControl(std::vector<MethodInfo> methods, QWidget* parent) :
   addGap(layout, 4);
   m_change = new QPushButton(ui::icon(Glyph::kPencil), tr("Options and parts…"));
   layout->addWidget(m_change);
-  m_forNew = new QPushButton;
+  m_forNew = new QPushButton(tr("Use for new chats"));
+  m_forNew->setToolTip(tr("What is chosen here holds for this chat only"));
   m_forNew->setObjectName(QStringLiteral("forNewChats"));
   layout->addWidget(m_forNew);
   setNewChatsDiffer(false);
@@ -126,9 +127,7 @@ void MethodControl::setLacking(const QString& why) {
 }
 
 void MethodControl::setNewChatsDiffer(bool differ) {
-  m_forNew->setText(differ ? tr("Use for new chats") : tr("New chats begin like this one"));
-  m_forNew->setToolTip(tr("What is chosen here holds for this chat only"));
-  m_forNew->setEnabled(differ);
+  m_forNew->setVisible(differ);
 }
 
 void MethodControl::setRecipe(const app::NamedRecipe& recipe) {

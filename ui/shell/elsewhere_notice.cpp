@@ -84,7 +84,7 @@ Notice ElsewhereNotice::ofThisChat() {
   Notice notice;
   const ConversationId here = shownChat();
   if (const std::size_t place = placeOf(here); place < m_queue.size()) {
-    notice.text = place == 0 ? tr("Your question is next.") : tr("%Ln question(s) come before yours.", nullptr, static_cast<int>(place));
+    notice.text = place == 0 ? tr("Your question is next.") : tr("Before yours: %Ln question(s).", nullptr, static_cast<int>(place));
     notice.closable = false;
     notice.actions.push_back({tr("Do not send"), [this, here] { leave(here); }});
   } else if (m_overtaken.contains(here)) {

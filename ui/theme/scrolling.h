@@ -18,7 +18,12 @@ Area* scrolling(QWidget* page) {
   scroll->setWidget(page);
   // Tab scrolls within the page by itself, but not when it comes from elsewhere.
   QObject::connect(qApp, &QApplication::focusChanged, scroll, [scroll, page](QWidget*, QWidget* now) {
-    if (now != nullptr && page->isAncestorOf(now)) scroll->ensureWidgetVisible(now);
+    if (now == nullptr || !page->isAncestorOf(now)) return;
+    scroll->ensureWidgetVisible(now);
+    // Of a box with a cursor Qt shows the cursor alone.
+    if (now->height() > scroll->viewport()->height()) return;
+    const QPoint middle = now->mapTo(page, now->rect().center());
+    scroll->ensureVisible(middle.x(), middle.y(), 0, now->height() / 2 + 1);
   });
   return scroll;
 }

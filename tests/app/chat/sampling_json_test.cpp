@@ -29,7 +29,7 @@ TEST(SamplingJson, EachValueCountsForItself) {
   expected.top_p = 1.0;
   expected.temperature = 1.0;  // whole numbers are numbers
   const QByteArray stored = R"({"temperature": 1, "top_p": 1.0, "top_k": 2.5, "min_p": -0.1, "repetition_penalty": 0, "seed": -1,
-    "max_new_tokens": 0, "of_a_newer_version": true})";
+    "max_new_tokens": -1, "of_a_newer_version": true})";
   EXPECT_EQ(samplingFromJson(stored), expected);
   for (const char* bad : {"", "nonsense", "[]", "7", R"({"temperature": "hot"})", R"({"temperature": 1e999})", R"({"top_k": 99999999999})"})
     EXPECT_TRUE(samplingFromJson(bad).empty()) << bad;

@@ -81,7 +81,7 @@ TEST_F(ChatSettingsTest, AChatsOwnValuesAreSentSavedAndSeen) {
   QTest::keyClick(m_window.get(), Qt::Key_N, Qt::ControlModifier);
   EXPECT_FALSE(button()->differs());
   ask(QStringLiteral("elsewhere"));
-  EXPECT_EQ(lastRequest<Turn>().sampling, Sampling());
+  EXPECT_EQ(lastRequest<Turn>().sampling, unasked);
 }
 
 TEST_F(ChatSettingsTest, ANewChatTakesWhatWasChosenBeforeItsFirstQuestion) {

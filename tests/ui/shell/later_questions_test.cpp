@@ -139,22 +139,22 @@ TEST_F(LaterQuestionsTest, EveryChatHasItsOwn) {
 TEST_F(LaterQuestionsTest, WhatIsTriedInANewChatIsNoDefault) {
   const app::NamedRecipe before = m_settings->defaultRecipe();
   ui::MethodControl* method = composer()->method();
-  EXPECT_FALSE(forNewButton()->isEnabled());
+  EXPECT_TRUE(forNewButton()->isHidden());
   method->setShare(0.01);
   choose(Guard::kAlone);
-  EXPECT_TRUE(forNewButton()->isEnabled());
+  EXPECT_FALSE(forNewButton()->isHidden());
   ask(QStringLiteral("What is it?"));
   EXPECT_EQ(lastAsked<Turn>().recipe.retention, 0.01);
   EXPECT_EQ(m_settings->defaultRecipe(), before);
   m_window->page().startNew();
   EXPECT_EQ(method->recipe(), before);
   EXPECT_EQ(later()->guard(), Guard::kKeep);
-  EXPECT_FALSE(forNewButton()->isEnabled());
+  EXPECT_TRUE(forNewButton()->isHidden());
   // Unless somebody says so.
   method->setShare(0.05);
   choose(Guard::kAlone);
   forNewButton()->click();
-  EXPECT_FALSE(forNewButton()->isEnabled());
+  EXPECT_TRUE(forNewButton()->isHidden());
   ask(QStringLiteral("What is it?"));
   m_window->page().startNew();
   EXPECT_EQ(method->retention(), 0.05);
@@ -186,6 +186,7 @@ TEST_F(LaterQuestionsTest, ASettingThatNobodyKnowsCountsAsTheDefault) {
 TEST_F(LaterQuestionsTest, WhatAMethodCannotDoIsNotOfferedAndNotSent) {
   useMethod("snapkv");
   choose(Guard::kRam);
+  forNewButton()->click();
   EXPECT_TRUE(offers(Guard::kRam));
   for (const char* method : {"self-study", "fastv", "rekv", "self-study-stream"}) {
     SCOPED_TRACE(method);
@@ -246,7 +247,7 @@ TEST_F(LaterQuestionsTest, CannotBeChosenWhileASourceIsWatched) {
   EXPECT_EQ(lastAsked<Turn>().guard, Guard::kAlone);
   m_window->page().startNew();
   EXPECT_TRUE(later()->box()->isEnabled());
-  EXPECT_EQ(later()->box()->currentText(), ui::laterTitle(Guard::kPrefill));
+  EXPECT_EQ(later()->box()->currentText(), ui::laterTitle(Guard::kKeep));
 }
 
 TEST_F(LaterQuestionsTest, NothingIsPreparedThatIsReadAgainAnyway) {

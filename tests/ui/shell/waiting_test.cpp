@@ -131,7 +131,7 @@ TEST_F(WaitingTest, QuestionsOfSeveralChatsGoOffInTheirOrder) {
     ASSERT_TRUE(waitUntil([&] { return session().chat.id() != 0 && notice()->queued(); }));
     chats.push_back(session().chat.id());
     EXPECT_TRUE(notice()->text().endsWith(chats.size() == 1 ? QStringLiteral("Your question is next.")
-                                                            : QStringLiteral("1 question comes before yours.")))
+                                                            : QStringLiteral("Before yours: 1 question.")))
         << notice()->text().toStdString();
     m_window->page().startNew();
     ASSERT_TRUE(waitUntil([this] { return session().chat.id() == 0; }));
