@@ -126,9 +126,7 @@ void MethodControl::setLacking(const QString& why) {
   if (std::exchange(m_lacking, why) != why) describe();
 }
 
-void MethodControl::setNewChatsDiffer(bool differ) {
-  m_forNew->setVisible(differ);
-}
+void MethodControl::setNewChatsDiffer(bool differ) { m_forNew->setVisible(differ); }
 
 void MethodControl::setRecipe(const app::NamedRecipe& recipe) {
   m_recipe = recipe;
