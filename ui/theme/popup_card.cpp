@@ -66,7 +66,9 @@ void PopupCard::place() {
   // Masks, since without a compositor nothing shines through a window; the page's leaves the frame's corners free.
   setMask(roundedMask(size(), theme().cornerRadius()));
   layout()->activate();
-  if (auto* page = findChild<QScrollArea*>()) page->setMask(roundedMask(page->size(), theme().cornerRadius() - kFramePx));
+  // Hidden, the page has the size that it had the last time.
+  const QSize inside = size() - QSize(frame, frame);
+  if (auto* page = findChild<QScrollArea*>()) page->setMask(roundedMask(inside, theme().cornerRadius() - kFramePx));
   const QPoint above = m_anchor.mapToGlobal(QPoint(0, -height - theme().px(kGapUnits)));
   const int below = m_anchor.mapToGlobal(QPoint(0, m_anchor.height() + theme().px(kGapUnits))).y();
   const int bottom = room.bottom() + 1 - height;
