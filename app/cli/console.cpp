@@ -161,12 +161,12 @@ std::string maker_text(const RecipeSpec& recipe) {
   return keeps_everything(recipe) ? recipe.method : recipe.method + " at " + fixed(100.0 * recipe.retention, 0) + " %";
 }
 
-// Of an answer that a server wrote: the cache is its own.
 std::string empty_answer_note(const Finished& finished) {
   const std::string why = empty_answer_text(finished);
   return why.empty() ? why : "note: " + why + "\n";
 }
 
+// Of an answer that a server wrote: the cache is its own.
 std::string server_figures_text(const ConsoleSink& sink) {
   const TurnFigures& f = sink.finished->figures;
   std::ostringstream text;

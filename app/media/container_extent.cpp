@@ -19,8 +19,6 @@ constexpr int kMaxBoxes = 100'000;
 constexpr std::int64_t kMuchBytes = 64 << 10;
 constexpr std::int64_t kMuchShare = 4;  // of the file: a quarter
 
-std::string_view charactersOf(std::span<const std::uint8_t> bytes) { return {reinterpret_cast<const char*>(bytes.data()), bytes.size()}; }
-
 std::uint64_t littleEndian32(std::span<const std::uint8_t> bytes) {
   return bytes[0] | std::uint64_t{bytes[1]} << 8 | std::uint64_t{bytes[2]} << 16 | std::uint64_t{bytes[3]} << 24;
 }

@@ -7,7 +7,9 @@
 #pragma once
 
 #include <cstdint>
+#include <span>
 #include <string>
+#include <string_view>
 
 #include "app/media/content_type.h"
 #include "app/media/media_file.h"
@@ -23,6 +25,11 @@ struct ContainerExtent {
   std::int64_t behindBytes = 0;   // much that stands behind its end
   std::string behind{};           // the container that these begin; empty: no video
 };
+
+// A container's bytes as the names that stand in them.
+inline std::string_view charactersOf(std::span<const std::uint8_t> bytes) {
+  return {reinterpret_cast<const char*>(bytes.data()), bytes.size()};
+}
 
 // What [offset, offset + size) lacks in a file of `fileBytes`; sizes come from the file and may be anything up to 2^64 - 1.
 std::int64_t missingBytes(std::int64_t fileBytes, std::int64_t offset, std::uint64_t size);

@@ -18,8 +18,6 @@ constexpr std::int64_t kSearchedBytes = 64LL << 20;
 constexpr std::int64_t kWindowBytes = 256 << 10;
 constexpr int kMaxElements = 100'000;
 
-std::string_view lettersOf(std::span<const std::uint8_t> bytes) { return {reinterpret_cast<const char*>(bytes.data()), bytes.size()}; }
-
 // A number of 1 to 8 bytes whose first byte says how many; all value bits set means "unknown".
 struct EbmlSize {
   std::uint64_t value = 0;
@@ -46,7 +44,7 @@ std::int64_t nextEbml(const MediaFile& file, std::int64_t from) {
   const std::int64_t end = std::min(file.sizeBytes(), from + kSearchedBytes);
   for (std::int64_t at = from; at < end; at += kWindowBytes) {
     const auto bytes = file.readRange(at, kWindowBytes + kHeaderBytes);
-    const std::string_view text = lettersOf(bytes);
+    const std::string_view text = charactersOf(bytes);
     for (std::size_t found = text.find(kEbml); found < kWindowBytes; found = text.find(kEbml, found + 1)) {
       if (text.substr(found, kHeaderBytes).find(kDocType) != text.npos) return at + static_cast<std::int64_t>(found);
     }
@@ -61,7 +59,7 @@ std::optional<std::int64_t> lastCluster(const MediaFile& file, std::int64_t from
   for (std::int64_t at = end - kWindowBytes; at > from - kWindowBytes && at > end - kSearchedBytes; at -= kWindowBytes) {
     const std::int64_t begin = std::max(from, at);
     const auto bytes = file.readRange(begin, std::min(kWindowBytes + kHeadBytes, end - begin));
-    const std::string_view text = lettersOf(bytes);
+    const std::string_view text = charactersOf(bytes);
     for (std::size_t found = text.rfind(kCluster); found != text.npos; found = found == 0 ? text.npos : text.rfind(kCluster, found - 1)) {
       const std::span<const std::uint8_t> behind = std::span<const std::uint8_t>(bytes).subspan(found + kCluster.size());
       const EbmlSize size = readEbmlSize(behind);

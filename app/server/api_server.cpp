@@ -471,6 +471,7 @@ class ApiServer::Work {
   }
 
   // On the engine host's thread from here on.
+
   // The prompt that this thread has now: on the day of the conversation that it goes on with.
   RequestBody promptOf(Turn turn) {
     turn.prompt.day = today();

@@ -13,21 +13,27 @@ std::vector<SlotCounts> slots_of(std::span<const LayerFigures> layers) {
   return slots;
 }
 
+namespace {
+
+// kept: of a layer's slots, those that count.
+template <typename Kept>
+double mean_share(std::span<const SlotCounts> layers, std::int64_t all, const Kept& kept) {
+  if (all == 0 || layers.empty()) return 1.0;
+  double sum = 0.0;
+  for (const SlotCounts& layer : layers) sum += kept(layer);
+  return std::min(1.0, sum / static_cast<double>(layers.size()) / static_cast<double>(all));
+}
+
+}  // namespace
+
 double kept_share(std::span<const SlotCounts> layers, const TokenCounts& tokens) {
   const bool attached = tokens.thread_visual > 0;
-  const std::int64_t all = attached ? tokens.thread_visual : tokens.thread_text;
-  if (all == 0 || layers.empty()) return 1.0;
-  double kept = 0.0;
-  for (const SlotCounts& layer : layers) kept += attached ? layer.visual : layer.text;
-  return std::min(1.0, kept / static_cast<double>(layers.size()) / static_cast<double>(all));
+  return mean_share(layers, attached ? tokens.thread_visual : tokens.thread_text,
+                    [attached](const SlotCounts& layer) { return attached ? layer.visual : layer.text; });
 }
 
 double kept_of_all(std::span<const SlotCounts> layers, const TokenCounts& tokens) {
-  const std::int64_t all = tokens.thread_visual + tokens.thread_text;
-  if (all == 0 || layers.empty()) return 1.0;
-  double kept = 0.0;
-  for (const SlotCounts& layer : layers) kept += layer.visual + layer.text;
-  return std::min(1.0, kept / static_cast<double>(layers.size()) / static_cast<double>(all));
+  return mean_share(layers, tokens.thread_visual + tokens.thread_text, [](const SlotCounts& layer) { return layer.visual + layer.text; });
 }
 
 double kept_share(const TurnFigures& figures) { return kept_share(slots_of(figures.layers), figures.tokens); }

@@ -154,7 +154,6 @@ struct DecoderConfig {
   std::optional<ExpertConfig> experts{};
   std::optional<ExpertConfig> experts_beside{};  // in every layer, beside the MLP (experts_beside.h)
   DecoderNames names{};
-  std::vector<std::int64_t> eos_token_ids;  // of text_config; generation_config.json takes precedence
 
   // Of each layer without slots.
   StateShape state() const { return short_conv ? StateShape{0, 0, 0, short_conv->kernel - 1, hidden_size} : delta.state(); }

@@ -145,13 +145,17 @@ struct Attached {
   bool now = false;
 };
 
+// Without a copy of the branch, for every message of a chat is presented; messages stand behind their parents.
 Attached attachedTo(const app::StoredMessage& answer, const app::LoadedConversation& chat) {
   AttachedCounts counts;
   Attached attached;
-  for (const app::StoredMessage& message : app::branchTo(chat.messages, answer.id)) {
-    for (const app::Attachment& attachment : message.attachments) {
+  app::MessageId wanted = answer.parent;
+  for (auto message = chat.messages.rbegin(); message != chat.messages.rend() && wanted != 0; ++message) {
+    if (message->id != wanted) continue;
+    wanted = message->parent;
+    for (const app::Attachment& attachment : message->attachments) {
       counts.add(attachment.kind);
-      (message.id == answer.parent ? attached.now : attached.before) = true;
+      (message->id == answer.parent ? attached.now : attached.before) = true;
     }
   }
   attached.all = attachedKind(counts);
