@@ -2,7 +2,6 @@
 
 #include <QEventLoop>
 #include <QFile>
-#include <QTimer>
 #include <cmath>
 #include <functional>
 #include <memory>
@@ -24,6 +23,7 @@
 #include "app/models/memory_speed.h"
 #include "app/resources/bundled_files.h"
 #include "app/settings/app_folders.h"
+#include "app/threads/interrupt_notifier.h"
 
 namespace winnow::cli {
 namespace {
@@ -31,8 +31,6 @@ namespace {
 using app::DownloadFault;
 using app::DownloadProblem;
 using app::ModelOffer;
-
-constexpr int kInterruptPollMs = 100;
 
 const char* sight_words(app::Sight sight) {
   return sight == app::Sight::kVideos ? "sees videos and images" : sight == app::Sight::kImages ? "sees images" : "reads text";
@@ -120,12 +118,7 @@ Fetched fetch(app::ModelDownload& download, const std::string& name) {
   QEventLoop loop;
   InterruptSource interrupt;
   const InterruptOnSignal signals(interrupt);
-  QTimer poll;
-  QObject::connect(&poll, &QTimer::timeout, &download, [&] {
-    if (!interrupt.token().requested()) return;
-    poll.stop();
-    download.cancel();
-  });
+  const app::InterruptNotifier on_interrupt(interrupt.token(), Interrupt::kNone, [&] { download.cancel(); });
   QObject::connect(&download, &app::ModelDownload::progressed, &loop, [&](const app::DownloadProgress& progress) { line.show(progress); });
   QObject::connect(&download, &app::ModelDownload::chosen, &loop, [&](const app::DownloadChoice& choice) {
     line.clear();
@@ -139,7 +132,6 @@ Fetched fetch(app::ModelDownload& download, const std::string& name) {
     fetched.fault = fault;
     loop.quit();
   });
-  poll.start(kInterruptPollMs);
   download.start();
   loop.exec();
   line.clear();

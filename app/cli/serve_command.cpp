@@ -1,5 +1,4 @@
 #include <QEventLoop>
-#include <QTimer>
 #include <algorithm>
 #include <optional>
 #include <string>
@@ -17,12 +16,12 @@
 #include "app/engine_host/engine_host.h"
 #include "app/server/api_server.h"
 #include "app/settings/app_folders.h"
+#include "app/threads/interrupt_notifier.h"
 #include "engine/base/file_bytes.h"
 
 namespace winnow::cli {
 namespace {
 
-constexpr int kLookForSignalsMs = 50;
 constexpr std::size_t kMostKeyBytes = 4096;
 
 struct ServeOptions : CommandOptions {
@@ -76,11 +75,7 @@ ExitStatus run_serve(const ServeOptions& options) {
   InterruptSource interrupt;
   const InterruptOnSignal on_signal(interrupt);
   QEventLoop loop;
-  QTimer signals;
-  QObject::connect(&signals, &QTimer::timeout, &loop, [&] {
-    if (interrupt.token().requested()) loop.quit();
-  });
-  signals.start(kLookForSignalsMs);
+  const app::InterruptNotifier on_interrupt(interrupt.token(), Interrupt::kNone, [&] { loop.quit(); });
   ConsoleSink sink(AnswerOutput::kSilent);
   std::optional<Error> failed;
   host.post(load, &server, [&](const Event& event) {

@@ -13,6 +13,7 @@
 #include <utility>
 
 #include "app/media_process/media_answers.h"
+#include "app/worker/answer_wait.h"
 #include "engine/messages/wire_value.h"
 
 namespace winnow::app {
@@ -20,7 +21,7 @@ namespace {
 
 using std::chrono::milliseconds;
 
-constexpr milliseconds kLook{10};                // at a token, while an answer is awaited
+constexpr milliseconds kLook{10};                // at a token, while another question is answered
 constexpr milliseconds kStartPatience{150'000};  // a machine that is busy beyond measure gives a start little time
 constexpr milliseconds kEndPatience{2'000};      // of one that has closed its channel
 constexpr std::int64_t kSpareSeconds = 10;
@@ -92,25 +93,16 @@ MediaProcess::Start MediaProcess::ask(const MediaQuestion& question, Start of, c
 }
 
 ChannelMessage MediaProcess::awaited(const MediaQuestion& question, const InterruptToken& interrupt) {
-  const Clock::time_point end = Clock::now() + m_settings.patience;
-  std::optional<Clock::time_point> interruptEnd;
-  while (true) {
-    if (auto answer = m_process->channel().receive(kLook)) return *std::move(answer);
-    if (!interruptEnd && interrupt.requested()) {
-      const InterruptReading message{static_cast<int>(interrupt.state())};
-      m_process->channel().send(static_cast<std::uint32_t>(MediaMessage::kInterrupt), wire::encoded_fields(message));
-      interruptEnd = Clock::now() + m_settings.interruptPatience;
-    }
-    if (interruptEnd && Clock::now() >= *interruptEnd) {
-      ended(milliseconds(0));
-      interrupt.throw_if_requested();
-    }
-    if (Clock::now() >= end) {
-      ended(milliseconds(0));
-      throw Exception(ErrorCode::kMediaCrashed, question.subject,
-                      "the process that reads media has not answered for " + std::to_string(m_settings.patience.count() / 1000) + " s");
-    }
-  }
+  const auto tell = [&](Interrupt wanted) {
+    const InterruptReading message{static_cast<int>(wanted)};
+    m_process->channel().send(static_cast<std::uint32_t>(MediaMessage::kInterrupt), wire::encoded_fields(message));
+  };
+  AnswerWait wait(m_process->channel(), interrupt, tell, m_settings.interruptPatience, Clock::now() + m_settings.patience);
+  if (auto answer = wait.next()) return *std::move(answer);
+  ended(milliseconds(0));
+  if (wait.told() != Interrupt::kNone) interrupt.throw_if_requested();
+  throw Exception(ErrorCode::kMediaCrashed, question.subject,
+                  "the process that reads media has not answered for " + std::to_string(m_settings.patience.count() / 1000) + " s");
 }
 
 void MediaProcess::take(const MediaQuestion& question, const ChannelMessage& answer, const InterruptToken& interrupt,
@@ -169,14 +161,10 @@ void MediaProcess::start(const InterruptToken& interrupt) {
 }
 
 std::optional<ChannelMessage> MediaProcess::firstAnswer(const InterruptToken& interrupt) {
-  const Clock::time_point end = Clock::now() + kStartPatience;
-  while (Clock::now() < end) {
-    if (auto answer = m_process->channel().receive(kLook)) return answer;
-    if (!interrupt.requested()) continue;
-    ended(milliseconds(0));
-    interrupt.throw_if_requested();
-  }
-  return std::nullopt;
+  auto answer = m_process->channel().receive(kStartPatience, interrupt.descriptors());
+  if (answer || !interrupt.requested()) return answer;
+  ended(milliseconds(0));
+  throw Interrupted(interrupt.state());
 }
 
 // From here on, as much as all processors give in the time that one step may take.

@@ -7,11 +7,12 @@
 #include <exception>
 
 #include "app/network/bare_request.h"
+#include "app/threads/interrupt_notifier.h"
 
 namespace winnow::app {
 namespace {
 
-constexpr int kLookMs = 20;
+constexpr int kLookMs = 100;  // at the times; an interrupt wakes the loop
 constexpr std::size_t kPieceBytes = 16 << 10;
 
 class ReplyWait {
@@ -32,6 +33,7 @@ class ReplyWait {
     m_sinceUpload.start();
     m_sinceByte.start();
     look.start(kLookMs);
+    const InterruptNotifier onInterrupt(m_interrupt, Interrupt::kNone, [this] { watch(); });
     if (!m_reply.isFinished()) loop.exec();
     look.stop();
     drain();

@@ -1,7 +1,7 @@
 // Waits for the answer of another machine on a thread that has nothing else to do, with patience and an interrupt.
 //
 // Used by whatever asks the network and needs the answer before it goes on: a server in the engine's place, media that a request names.
-// Runs an event loop of its own and looks for the interrupt every 20 ms and before every piece, so that it is heard whatever arrives. No
+// Runs an event loop of its own, which an interrupt wakes; it is looked for before every piece, too, so that it is heard whatever arrives. No
 // more than kMostHeldBytes wait to be taken: a sender that is faster has to wait. Errors: what `take` throws ends the connection and is
 // thrown on; what HTTP says the reply knows itself. Threads: the reply's.
 #pragma once

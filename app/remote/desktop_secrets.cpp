@@ -2,15 +2,13 @@
 
 #include <qt6keychain/keychain.h>
 #include <QEventLoop>
-#include <QTimer>
 #include <optional>
 
+#include "app/threads/interrupt_notifier.h"
 #include "engine/base/error.h"
 
 namespace winnow::app {
 namespace {
-
-constexpr int kLookMs = 20;
 
 QString serviceName() { return QStringLiteral("winnow"); }
 
@@ -25,17 +23,13 @@ Told outcomeOf(QKeychain::Job* job, const std::string& name, const InterruptToke
   job->setInsecureFallback(false);
   job->setKey(QString::fromStdString(name));
   QEventLoop loop;
-  QTimer look;
-  QObject::connect(&look, &QTimer::timeout, &loop, [&] {
-    if (interrupt.requested()) loop.quit();
-  });
+  const InterruptNotifier onInterrupt(interrupt, Interrupt::kNone, [&] { loop.quit(); });
   std::optional<Told> told;
   QObject::connect(job, &QKeychain::Job::finished, &loop, [&](const QKeychain::Job* done) {
     const auto* read = qobject_cast<const QKeychain::ReadPasswordJob*>(done);
     told = Told{done->error(), done->errorString(), read != nullptr ? read->textData() : QString()};
     loop.quit();
   });
-  look.start(kLookMs);
   job->start();
   loop.exec();
   if (!told) throw Interrupted(interrupt.state());

@@ -9,6 +9,7 @@
 
 #include "app/remote/server_fault.h"
 #include "app/remote/told_json.h"
+#include "app/threads/interrupt_notifier.h"
 #include "app/worker/carried_files.h"
 #include "app/worker/event_frames.h"
 #include "engine/messages/interrupted.h"
@@ -17,9 +18,6 @@
 namespace winnow::app {
 namespace {
 
-using SteadyClock = std::chrono::steady_clock;
-
-constexpr int kInterruptLookMs = 20;
 constexpr std::chrono::seconds kStopPatience{20};
 constexpr std::size_t kMostAnswerBytes = std::size_t{64} << 20;  // of a request's answers, which may be several
 constexpr JsonLimits kAnswerLimits{.max_bytes = 64 << 10, .max_depth = 8, .max_elements = 1000};
@@ -180,15 +178,16 @@ WinnowServerEngine::Sent WinnowServerEngine::send(const Request& request, Answer
   const std::vector<std::uint8_t> bytes = encoded(request);
   const std::string stop = path("stop") + "?id=" + std::to_string(request.id);
   InterruptSource hangUp;
-  std::optional<SteadyClock::time_point> told;  // when it was asked to stop
-  QTimer look;
-  QObject::connect(&look, &QTimer::timeout, [&] {
-    if (interrupt.state() == Interrupt::kCancel || (told && SteadyClock::now() - *told > kStopPatience)) return hangUp.request_cancel();
-    if (interrupt.state() != Interrupt::kStop || told) return;
-    told = SteadyClock::now();
+  QTimer patience;
+  patience.setSingleShot(true);
+  const auto end = [&] { hangUp.request_cancel(); };
+  QObject::connect(&patience, &QTimer::timeout, end);
+  const InterruptNotifier onStop(interrupt, Interrupt::kNone, [&] {
+    if (interrupt.state() != Interrupt::kStop) return;
     m_connection->tell(stop);
+    patience.start(kStopPatience);
   });
-  look.start(kInterruptLookMs);
+  const InterruptNotifier onCancel(interrupt, Interrupt::kStop, end);
   const auto take = [&](const ServerReply& /*head*/, std::string_view piece) { answer.add(piece); };
   const ServerAddress& address = m_connection->address();
   ServerReply reply;

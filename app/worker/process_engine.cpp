@@ -1,8 +1,10 @@
 #include "app/worker/process_engine.h"
 
+#include <algorithm>
 #include <string_view>
 #include <utility>
 
+#include "app/worker/answer_wait.h"
 #include "app/worker/engine_end.h"
 #include "app/worker/engine_protocol.h"
 #include "engine/base/replaced_file.h"
@@ -15,7 +17,6 @@ namespace {
 using Clock = std::chrono::steady_clock;
 using std::chrono::milliseconds;
 
-constexpr milliseconds kInterruptPoll{10};
 constexpr milliseconds kEndPatience{5'000};  // between the end of the channel and that of the process
 
 Event decodedEvent(const ChannelMessage& message) {
@@ -167,7 +168,8 @@ std::optional<Error> ProcessEngine::loss(const RequestBody& body) {
 bool ProcessEngine::greeted(const InterruptToken& interrupt) {
   while (!m_greeted) {
     if (interrupt.requested()) return false;
-    if (const std::optional<ChannelMessage> message = m_worker->channel().receive(kInterruptPoll)) {
+    const auto left = std::max(std::chrono::ceil<milliseconds>(m_latestHello - Clock::now()), milliseconds(0));
+    if (const std::optional<ChannelMessage> message = m_worker->channel().receive(left, interrupt.descriptors())) {
       takeHello(*message);
     } else if (Clock::now() > m_latestHello) {
       throw Exception(ErrorCode::kEngineSilent, "", "the engine did not begin, and was ended");
@@ -202,20 +204,15 @@ void ProcessEngine::reload(RequestId id, Delivery& delivery, const InterruptToke
 void ProcessEngine::ask(const Request& request, Delivery& delivery, const InterruptToken& interrupt) {
   WorkerChannel& channel = m_worker->channel();
   channel.send(static_cast<std::uint32_t>(EngineMessage::kRequest), encoded(request));
-  Interrupt told = Interrupt::kNone;
-  Clock::time_point latest = Clock::time_point::max();
+  InterruptSource either(interrupt);  // the requester's, or that of a sink that has failed
+  AnswerWait wait(
+      channel, either.token(),
+      [&](Interrupt wanted) { channel.send(static_cast<std::uint32_t>(EngineMessage::kInterrupt), bytesOf({request.id, wanted})); },
+      m_settings.interruptPatience);
   while (true) {
-    const Interrupt wanted = delivery.hasFault() ? Interrupt::kCancel : interrupt.state();
-    if (wanted > told) {
-      if (told == Interrupt::kNone) latest = Clock::now() + m_settings.interruptPatience;
-      told = wanted;
-      channel.send(static_cast<std::uint32_t>(EngineMessage::kInterrupt), bytesOf({request.id, wanted}));
-    }
-    const std::optional<ChannelMessage> message = channel.receive(kInterruptPoll);
-    if (Clock::now() > latest) {
-      throw Exception(ErrorCode::kEngineSilent, "", "the engine did not stop when it was asked to, and was ended");
-    }
-    if (!message) continue;
+    if (delivery.hasFault()) either.request_cancel();
+    const std::optional<ChannelMessage> message = wait.next();
+    if (!message) throw Exception(ErrorCode::kEngineSilent, "", "the engine did not stop when it was asked to, and was ended");
     if (message->kind == static_cast<std::uint32_t>(EngineMessage::kReturned)) {
       if (requestIdOf(message->bytes) != request.id) throw ChannelBroken(ChannelBroken::Cause::kGarbage);
       return;
@@ -225,7 +222,7 @@ void ProcessEngine::ask(const Request& request, Delivery& delivery, const Interr
     if (event.id != request.id) throw ChannelBroken(ChannelBroken::Cause::kGarbage);
     const Clock::time_point given = Clock::now();
     delivery.pass(std::move(event));
-    if (told != Interrupt::kNone) latest += Clock::now() - given;  // whoever reads the answer may take long
+    if (wait.told() != Interrupt::kNone) wait.allow(Clock::now() - given);  // whoever reads the answer may take long
   }
 }
 

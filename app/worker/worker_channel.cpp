@@ -17,15 +17,17 @@ using std::chrono::milliseconds;
 
 constexpr std::size_t kPieceBytes = std::size_t{1} << 20;
 constexpr std::size_t kSmallBytes = std::size_t{64} << 10;
+constexpr std::int64_t kLongestPollMs = 1'000'000'000;
 
-// False: the time is over.
-bool waitFor(int socket, short what, milliseconds patience) {
+// False: the time is over, or only another one is readable.
+bool waitFor(int socket, short what, milliseconds patience, std::span<const int> others = {}) {
   const Clock::time_point end = Clock::now() + patience;
+  std::vector<pollfd> entries{{socket, what, 0}};
+  for (const int other : others) entries.push_back({other, POLLIN, 0});
   while (true) {
-    const auto left = std::chrono::ceil<milliseconds>(end - Clock::now());
-    pollfd entry{socket, what, 0};
-    const int ready = ::poll(&entry, 1, patience.count() < 0 ? -1 : static_cast<int>(std::max<std::int64_t>(left.count(), 0)));
-    if (ready > 0) return true;
+    const auto left = std::clamp<std::int64_t>(std::chrono::ceil<milliseconds>(end - Clock::now()).count(), 0, kLongestPollMs);
+    const int ready = ::poll(entries.data(), entries.size(), patience.count() < 0 ? -1 : static_cast<int>(left));
+    if (ready > 0) return entries.front().revents != 0;
     if (ready == 0) return false;
     if (errno != EINTR) throw ChannelBroken(ChannelBroken::Cause::kClosed);
   }
@@ -90,13 +92,13 @@ void WorkerChannel::sendAll(std::span<const std::uint8_t> bytes, std::span<const
   }
 }
 
-std::optional<ChannelMessage> WorkerChannel::receive(milliseconds patience) {
+std::optional<ChannelMessage> WorkerChannel::receive(milliseconds patience, std::span<const int> others) {
   const Clock::time_point end = Clock::now() + patience;
   while (!whole()) {
     if (readMore()) continue;
     const auto left = patience.count() < 0 ? patience : std::chrono::ceil<milliseconds>(end - Clock::now());
     if (patience.count() >= 0 && left.count() < 0) return std::nullopt;
-    if (!waitFor(m_socket.descriptor(), POLLIN, left)) return std::nullopt;
+    if (!waitFor(m_socket.descriptor(), POLLIN, left, others)) return std::nullopt;
   }
   if (m_coming.files.size() != m_header.files) throw ChannelBroken(ChannelBroken::Cause::kGarbage);
   m_coming.kind = m_header.kind;

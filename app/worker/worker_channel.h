@@ -51,8 +51,9 @@ class WorkerChannel {
 
   // files: stay the caller's.
   void send(std::uint32_t kind, std::span<const std::uint8_t> bytes, std::span<const int> files = {});
-  // Nothing: no whole message came in this time; what came of one is kept for the next call. Negative patience: for ever.
-  std::optional<ChannelMessage> receive(std::chrono::milliseconds patience);
+  // Nothing: no whole message came in this time, or one of `others` (descriptors) became readable; what came of one is kept for the next
+  // call. Negative patience: for ever.
+  std::optional<ChannelMessage> receive(std::chrono::milliseconds patience, std::span<const int> others = {});
 
   int descriptor() const { return m_socket.descriptor(); }
 

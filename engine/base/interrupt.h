@@ -1,15 +1,18 @@
 // Stop and Cancel for one request.
 //
 // The requester makes one InterruptSource per request before queueing it and never resets it; a source may have a parent (the
-// application's shutdown is the parent of all). Workers poll the token per decode step, prefill tile, video frame and weight shard.
+// application's shutdown is the parent of all). Workers ask the token per decode step, prefill tile, video frame and weight shard; whoever
+// waits for something else waits for its descriptors, too.
 // Stop keeps the partial answer and its cache; Cancel restores the state before the request. Both are outcomes, not errors.
-// Threads: request_*() and state() may be called from any thread.
+// Threads: any. request_*() may be called by a signal's handler.
 #pragma once
 
+#include <array>
 #include <atomic>
 #include <exception>
 #include <memory>
 #include <utility>
+#include <vector>
 
 namespace winnow {
 
@@ -42,12 +45,23 @@ class InterruptToken {
     const Interrupt kind = state();
     if (kind != Interrupt::kNone) throw Interrupted(kind);
   }
+  // For poll(): one of them is readable, and stays so, once state() > beyond. They live as long as the token and must not be read from.
+  // Empty where the state is the last one, or can never be raised. Exception (kInternal) where the system has no descriptors left.
+  std::vector<int> descriptors(Interrupt beyond = Interrupt::kNone) const;
 
  private:
   friend class InterruptSource;
   struct Node {
+    Node() = default;
+    Node(const Node&) = delete;
+    Node& operator=(const Node&) = delete;
+    ~Node();
+    void raise(Interrupt kind) noexcept;
+    int descriptor(Interrupt from) const;
+
     std::atomic<Interrupt> state{Interrupt::kNone};
-    std::shared_ptr<const Node> parent;  // shared: a token may outlive its source
+    std::shared_ptr<const Node> parent;                        // shared: a token may outlive its source
+    mutable std::array<std::atomic<int>, 2> descriptors{-1, -1};  // readable from kStop and from kCancel on; -1: nobody has asked for it
   };
   explicit InterruptToken(std::shared_ptr<const Node> node) : node_(std::move(node)) {}
   std::shared_ptr<const Node> node_;
@@ -57,16 +71,11 @@ class InterruptSource {
  public:
   InterruptSource() : node_(std::make_shared<InterruptToken::Node>()) {}
   explicit InterruptSource(const InterruptToken& parent) : InterruptSource() { node_->parent = parent.node_; }
-  void request_stop() noexcept { raise(Interrupt::kStop); }
-  void request_cancel() noexcept { raise(Interrupt::kCancel); }
+  void request_stop() noexcept { node_->raise(Interrupt::kStop); }
+  void request_cancel() noexcept { node_->raise(Interrupt::kCancel); }
   InterruptToken token() const { return InterruptToken(node_); }
 
  private:
-  void raise(Interrupt kind) noexcept {
-    Interrupt seen = node_->state.load(std::memory_order_relaxed);
-    while (static_cast<int>(seen) < static_cast<int>(kind) && !node_->state.compare_exchange_weak(seen, kind, std::memory_order_release)) {
-    }
-  }
   std::shared_ptr<InterruptToken::Node> node_;
 };
 

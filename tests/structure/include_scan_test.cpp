@@ -143,7 +143,7 @@ TEST(IncludeScan, EngineFoldersFollowTheirOrder) {
 }
 
 TEST(IncludeScan, AppFoldersFollowTheirOrder) {
-  expect_order("app/", {{"app/threads", 0},     {"app/notices", 0},     {"app/process", 0},        {"app/network", 0},
+  expect_order("app/", {{"app/threads", -1},    {"app/notices", 0},     {"app/process", 0},        {"app/network", 0},
                         {"app/diagnostics", 0}, {"app/recipes", 1},     {"app/kept_map", 1},       {"app/media", 1},
                         {"app/watch", 1},       {"app/models", 3},      {"app/resources", 1},      {"app/downloads", 1},
                         {"app/hub", 2},         {"app/gpu", 2},         {"app/worker", 1},         {"app/media_process", 2},
