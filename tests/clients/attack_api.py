@@ -153,6 +153,8 @@ def damaged(server, check, requests):
     for number in range(requests):
         bytes_ = bytearray((whole, chunks)[number % 2])
         for _ in range(chance.randrange(1, 5)):
+            if not bytes_:
+                break
             at = chance.randrange(len(bytes_))
             kind = chance.randrange(4)
             if kind == 0:
