@@ -11,15 +11,7 @@
 
 namespace winnow::app {
 
-template <FieldsOf<SampledTimes> F>
-constexpr void visit_fields(F& f, auto&& visit) {
-  visit("asked_s", f.askedS);
-  visit("actual_s", f.actualS);
-  visit("tokens", f.tokens);
-  visit("lines_s", f.linesS);
-  visit("lines_digest", f.linesDigest);
-  visit("notices", f.notices);
-}
+WINNOW_FIELDS(SampledTimes, askedS, actualS, tokens, linesS, linesDigest, notices)
 
 namespace {
 

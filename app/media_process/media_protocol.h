@@ -119,49 +119,11 @@ struct FramesRead {
   std::vector<MediaNotice> notices;
 };
 
-template <FieldsOf<MediaLimits> F>
-constexpr void visit_fields(F& f, auto&& visit) {
-  visit("image_file_bytes", f.imageFileBytes);
-  visit("image_stored_pixels", f.imageStoredPixels);
-  visit("image_pixels", f.imagePixels);
-  visit("image_side_px", f.imageSidePx);
-  visit("image_side_ratio", f.imageSideRatio);
-  visit("video_frame_pixels", f.videoFramePixels);
-  visit("video_streams", f.videoStreams);
-  visit("probe_bytes", f.probeBytes);
-  visit("probe_ms", f.probeMs);
-  visit("planned_frames", f.plannedFrames);
-  visit("decoders", f.decoders);
-  visit("live_index_entries", f.liveIndexEntries);
-  visit("decode_budget_ms", f.decodeBudgetMs);
-}
-
-template <FieldsOf<MediaInfo> F>
-constexpr void visit_fields(F& f, auto&& visit) {
-  visit("kind", f.kind);
-  visit("container", f.container);
-  visit("codec", f.codec);
-  visit("width_px", f.widthPx);
-  visit("height_px", f.heightPx);
-  visit("duration_s", f.durationS);
-  visit("plays_s", f.playsS);
-  visit("average_fps", f.averageFps);
-  visit("rotation_degrees", f.rotationDegrees);
-  visit("colour_range", f.colourRange);
-  visit("colour_matrix", f.colourMatrix);
-  visit("file_bytes", f.fileBytes);
-  visit("frame_count", f.frameCount);
-  visit("words", f.words);
-  visit("even_frames", f.evenFrames);
-  visit("holds_text", f.holdsText);
-  visit("notices", f.notices);
-}
-
-template <FieldsOf<Subtitles> F>
-constexpr void visit_fields(F& f, auto&& visit) {
-  visit("lines", f.lines);
-  visit("notices", f.notices);
-}
+WINNOW_FIELDS(MediaLimits, imageFileBytes, imageStoredPixels, imagePixels, imageSidePx, imageSideRatio, videoFramePixels, videoStreams,
+              probeBytes, probeMs, plannedFrames, decoders, liveIndexEntries, decodeBudgetMs)
+WINNOW_FIELDS(MediaInfo, kind, container, codec, widthPx, heightPx, durationS, playsS, averageFps, rotationDegrees, colourRange,
+              colourMatrix, fileBytes, frameCount, words, evenFrames, holdsText, notices)
+WINNOW_FIELDS(Subtitles, lines, notices)
 
 template <FieldsOf<DocumentText> F>
 constexpr void visit_fields(F& f, auto&& visit) {
@@ -170,88 +132,17 @@ constexpr void visit_fields(F& f, auto&& visit) {
   visit("notices", f.notices);
 }
 
-template <FieldsOf<SandboxReport> F>
-constexpr void visit_fields(F& f, auto&& visit) {
-  visit("system_calls", f.systemCalls);
-  visit("landlock", f.landlock);
-  visit("memory", f.memory);
-}
-
-template <FieldsOf<BeginReading> F>
-constexpr void visit_fields(F& f, auto&& visit) {
-  visit("version", f.version);
-  visit("limits", f.limits);
-  visit("memory_bytes", f.memoryBytes);
-}
-
-template <FieldsOf<ReadyToRead> F>
-constexpr void visit_fields(F& f, auto&& visit) {
-  visit("version", f.version);
-  visit("sandbox", f.sandbox);
-}
-
-template <FieldsOf<GivenFile> F>
-constexpr void visit_fields(F& f, auto&& visit) {
-  visit("path", f.path);
-  visit("size_bytes", f.sizeBytes);
-  visit("version", f.version);
-  visit("failure", f.failure);
-}
-
-template <FieldsOf<AskFile> F>
-constexpr void visit_fields(F& f, auto&& visit) {
-  visit("source", f.source);
-  visit("request", f.request);
-  visit("files", f.files);
-}
-
-template <FieldsOf<AskFrames> F>
-constexpr void visit_fields(F& f, auto&& visit) {
-  visit("source", f.source);
-  visit("first", f.first);
-  visit("count", f.count);
-}
-
-template <FieldsOf<CloseSource> F>
-constexpr void visit_fields(F& f, auto&& visit) {
-  visit("source", f.source);
-}
-
-template <FieldsOf<InterruptReading> F>
-constexpr void visit_fields(F& f, auto&& visit) {
-  visit("kind", f.kind);
-}
-
-template <FieldsOf<SourceOpened> F>
-constexpr void visit_fields(F& f, auto&& visit) {
-  visit("info", f.info);
-  visit("duration_s", f.durationS);
-  visit("asked_s", f.askedS);
-  visit("shown_s", f.shownS);
-  visit("until_s", f.untilS);
-  visit("lines", f.lines);
-  visit("notices", f.notices);
-}
-
-template <FieldsOf<KindDetected> F>
-constexpr void visit_fields(F& f, auto&& visit) {
-  visit("kind", f.kind);
-}
-
-template <FieldsOf<FrameRead> F>
-constexpr void visit_fields(F& f, auto&& visit) {
-  visit("asked_s", f.askedS);
-  visit("actual_s", f.actualS);
-  visit("width_px", f.widthPx);
-  visit("height_px", f.heightPx);
-}
-
-template <FieldsOf<FramesRead> F>
-constexpr void visit_fields(F& f, auto&& visit) {
-  visit("frames", f.frames);
-  visit("offset", f.offset);
-  visit("info", f.info);
-  visit("notices", f.notices);
-}
+WINNOW_FIELDS(SandboxReport, systemCalls, landlock, memory)
+WINNOW_FIELDS(BeginReading, version, limits, memoryBytes)
+WINNOW_FIELDS(ReadyToRead, version, sandbox)
+WINNOW_FIELDS(GivenFile, path, sizeBytes, version, failure)
+WINNOW_FIELDS(AskFile, source, request, files)
+WINNOW_FIELDS(AskFrames, source, first, count)
+WINNOW_FIELDS(CloseSource, source)
+WINNOW_FIELDS(InterruptReading, kind)
+WINNOW_FIELDS(SourceOpened, info, durationS, askedS, shownS, untilS, lines, notices)
+WINNOW_FIELDS(KindDetected, kind)
+WINNOW_FIELDS(FrameRead, askedS, actualS, widthPx, heightPx)
+WINNOW_FIELDS(FramesRead, frames, offset, info, notices)
 
 }  // namespace winnow::app

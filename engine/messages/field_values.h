@@ -22,6 +22,7 @@
 #include <nlohmann/json.hpp>
 #include <optional>
 #include <string>
+#include <tuple>
 #include <type_traits>
 #include <utility>
 #include <variant>
@@ -50,51 +51,14 @@ bool refused(const Path& at, const char* reason) {
   throw Exception(ErrorCode::kDamagedFile, at.text(), reason);
 }
 
-// The largest value of an enumeration; all begin at 1 and may have gaps.
+// The last value of each enumeration; all begin at 1 and may have gaps.
+inline constexpr auto kLastValues = std::tuple(
+    Role::kAssistant, Thinking::kOff, PromptForm::kBareText, Device::kCuda, WeightFormat::kInt4, Guard::kAlone, TurnPolicy::kFirstOnly,
+    ExportLogits::kAllPositions, ColumnScores::kAll, ColumnOrder::kInterleaved, MediaKind::kDocument, DetailLevel::kTokens,
+    DetailKind::kBudgets, Ability::kContinue, Phase::kProbe, TextKind::kThought, kLastModality, CompressionNote::kSystemJoinsQuestion,
+    StopReason::kInterrupted, NoticeCode{999}, ErrorCode{999});  // codes of a later program are told by their numbers
 template <class Enum>
-inline constexpr int kLast = 0;
-template <>
-inline constexpr int kLast<Role> = static_cast<int>(Role::kAssistant);
-template <>
-inline constexpr int kLast<Thinking> = static_cast<int>(Thinking::kOff);
-template <>
-inline constexpr int kLast<PromptForm> = static_cast<int>(PromptForm::kBareText);
-template <>
-inline constexpr int kLast<Device> = static_cast<int>(Device::kCuda);
-template <>
-inline constexpr int kLast<WeightFormat> = static_cast<int>(WeightFormat::kInt4);
-template <>
-inline constexpr int kLast<Guard> = static_cast<int>(Guard::kAlone);
-template <>
-inline constexpr int kLast<TurnPolicy> = static_cast<int>(TurnPolicy::kFirstOnly);
-template <>
-inline constexpr int kLast<ExportLogits> = static_cast<int>(ExportLogits::kAllPositions);
-template <>
-inline constexpr int kLast<ColumnScores> = static_cast<int>(ColumnScores::kAll);
-template <>
-inline constexpr int kLast<ColumnOrder> = static_cast<int>(ColumnOrder::kInterleaved);
-template <>
-inline constexpr int kLast<MediaKind> = static_cast<int>(MediaKind::kDocument);
-template <>
-inline constexpr int kLast<DetailLevel> = static_cast<int>(DetailLevel::kTokens);
-template <>
-inline constexpr int kLast<DetailKind> = static_cast<int>(DetailKind::kBudgets);
-template <>
-inline constexpr int kLast<NoticeCode> = 999;  // of a later program: told by its number
-template <>
-inline constexpr int kLast<ErrorCode> = 999;
-template <>
-inline constexpr int kLast<Ability> = static_cast<int>(Ability::kContinue);
-template <>
-inline constexpr int kLast<Phase> = static_cast<int>(Phase::kProbe);
-template <>
-inline constexpr int kLast<TextKind> = static_cast<int>(TextKind::kThought);
-template <>
-inline constexpr int kLast<Modality> = static_cast<int>(kLastModality);
-template <>
-inline constexpr int kLast<CompressionNote> = static_cast<int>(CompressionNote::kSystemJoinsQuestion);
-template <>
-inline constexpr int kLast<StopReason> = static_cast<int>(StopReason::kInterrupted);
+inline constexpr int kLast = static_cast<int>(std::get<Enum>(kLastValues));
 
 template <class T>
 inline constexpr bool kIsElement = std::is_arithmetic_v<T> && !std::is_same_v<T, bool>;
@@ -209,7 +173,6 @@ bool read(const typename Form::Json& from, T& into, const Path& at) {
   if constexpr (requires { Form::read(from, into, at); }) {
     return Form::read(from, into, at);
   } else if constexpr (std::is_enum_v<T>) {
-    static_assert(kLast<T> > 0, "say the largest value of this enumeration");
     int code = 0;
     if (!read_number<Form>(from, code, at)) return false;
     if (code < 1 || code > kLast<T>) return refused<Form>(at, "is a value that is not known");

@@ -1,8 +1,9 @@
 #include "engine/messages/wire.h"
 
-#include <array>
 #include <optional>
 #include <string>
+#include <tuple>
+#include <type_traits>
 #include <utility>
 #include <variant>
 
@@ -16,25 +17,23 @@ using wire::kRoot;
 using wire::Value;
 using wire::WireForm;
 
-// The bodies' names, in the order of the variants: never changed.
-constexpr std::array kRequestKinds = {"load_model",
-                                      "turn",
-                                      "export_turn",
-                                      "compare",
-                                      "score",
-                                      "plan",
-                                      "prepare",
-                                      "watch_clip",
-                                      "save_conversation",
-                                      "load_conversation",
-                                      "forget_conversation",
-                                      "tokenize",
-                                      "detokenize"};
-constexpr std::array kEventKinds = {"progress",     "model_loaded",  "model_unloaded",  "media_sampled", "text_delta",
-                                    "cache_report", "decode_sample", "finished",        "failed",        "column_started",
-                                    "scored",       "compared",      "planned",         "prepared",      "watched",
-                                    "saved",        "restored",      "cache_set_aside", "token_sampled", "tokenized"};
-static_assert(kRequestKinds.size() == std::variant_size_v<RequestBody> && kEventKinds.size() == std::variant_size_v<EventBody>);
+// What a body's struct is called: never changed.
+template <class Body>
+struct Kind {
+  const char* name;
+};
+constexpr auto kKinds = std::tuple(
+    Kind<LoadModel>{"load_model"}, Kind<Turn>{"turn"}, Kind<ExportTurn>{"export_turn"}, Kind<Compare>{"compare"}, Kind<Score>{"score"},
+    Kind<Plan>{"plan"}, Kind<Prepare>{"prepare"}, Kind<WatchClip>{"watch_clip"}, Kind<SaveConversation>{"save_conversation"},
+    Kind<LoadConversation>{"load_conversation"}, Kind<ForgetConversation>{"forget_conversation"}, Kind<Tokenize>{"tokenize"},
+    Kind<Detokenize>{"detokenize"}, Kind<Progress>{"progress"}, Kind<ModelLoaded>{"model_loaded"}, Kind<ModelUnloaded>{"model_unloaded"},
+    Kind<MediaSampled>{"media_sampled"}, Kind<TextDelta>{"text_delta"}, Kind<CacheReport>{"cache_report"},
+    Kind<DecodeSample>{"decode_sample"}, Kind<Finished>{"finished"}, Kind<Failed>{"failed"}, Kind<ColumnStarted>{"column_started"},
+    Kind<Scored>{"scored"}, Kind<Compared>{"compared"}, Kind<Planned>{"planned"}, Kind<Prepared>{"prepared"}, Kind<Watched>{"watched"},
+    Kind<Saved>{"saved"}, Kind<Restored>{"restored"}, Kind<CacheSetAside>{"cache_set_aside"}, Kind<TokenSampled>{"token_sampled"},
+    Kind<Tokenized>{"tokenized"});
+template <class Body>
+constexpr const char* kKindOf = std::get<Kind<Body>>(kKinds).name;
 
 // Counts what would be kept, so that a message that is too deep or too rich is refused before a value of it is.
 class Bounds final : public nlohmann::json_sax<Value> {
@@ -76,37 +75,36 @@ Value message_of(std::span<const std::uint8_t> bytes) {
   return value;
 }
 
-template <class Body, std::size_t N, std::size_t kIndex = 0>
-void read_body(std::size_t kind, const Value& from, const std::array<const char*, N>& kinds, Body& body) {
-  if constexpr (kIndex < N) {
-    if (kind != kIndex) return read_body<Body, N, kIndex + 1>(kind, from, kinds, body);
-    fields::read<WireForm>(from, body.template emplace<kIndex>(), Path{&kRoot, kinds[kIndex]});
-  }
+// False: no body has this name.
+template <class... Bodies>
+bool read_body(const std::string& kind, const Value& from, std::variant<Bodies...>& body) {
+  const auto read = [&]<class Body>(std::type_identity<Body>) {
+    return kind == kKindOf<Body> && fields::read<WireForm>(from, body.template emplace<Body>(), Path{&kRoot, kKindOf<Body>});
+  };
+  return (read(std::type_identity<Bodies>()) || ...);
 }
 
-template <class Message, std::size_t N>
-Message decoded(std::span<const std::uint8_t> bytes, const std::array<const char*, N>& kinds) {
+template <class Message>
+Message decoded(std::span<const std::uint8_t> bytes) {
   const Value value = message_of(bytes);
   std::string kind;
   Message message;
   fields::read_field<WireForm>(value, "id", message.id, kRoot);
   fields::read_field<WireForm>(value, "kind", kind, kRoot);
-  for (std::size_t i = 0; i < N; ++i) {
-    if (kind != kinds[i]) continue;
-    const auto body = value.find("body");
-    read_body(i, body == value.end() ? Value::object() : *body, kinds, message.body);
-    if constexpr (requires { message.column; }) fields::read_field<WireForm>(value, "column", message.column, kRoot);
-    return message;
-  }
-  throw Exception(ErrorCode::kUnsupportedFormat, "wire: kind", "there is no message \"" + kind.substr(0, 64) + "\"");
+  const auto body = value.find("body");
+  if (!read_body(kind, body == value.end() ? Value::object() : *body, message.body))
+    throw Exception(ErrorCode::kUnsupportedFormat, "wire: kind", "there is no message \"" + kind.substr(0, 64) + "\"");
+  if constexpr (requires { message.column; }) fields::read_field<WireForm>(value, "column", message.column, kRoot);
+  return message;
 }
 
-template <class Message, std::size_t N>
-Value value_of(const Message& message, const std::array<const char*, N>& kinds) {
-  return {{"v", kWireVersion},
-          {"id", message.id},
-          {"kind", kinds[message.body.index()]},
-          {"body", std::visit([](const auto& body) { return fields::written<WireForm>("body", body); }, message.body)}};
+template <class Message>
+Value value_of(const Message& message) {
+  return std::visit(
+      [&]<class Body>(const Body& body) -> Value {
+        return {{"v", kWireVersion}, {"id", message.id}, {"kind", kKindOf<Body>}, {"body", fields::written<WireForm>("body", body)}};
+      },
+      message.body);
 }
 
 std::size_t values_in(const Value& value) {
@@ -141,16 +139,16 @@ Value wire::parsed(std::span<const std::uint8_t> bytes) {
   return value;
 }
 
-std::vector<std::uint8_t> encoded(const Request& request) { return bounded(value_of(request, kRequestKinds)); }
+std::vector<std::uint8_t> encoded(const Request& request) { return bounded(value_of(request)); }
 
 std::vector<std::uint8_t> encoded(const Event& event) {
-  Value value = value_of(event, kEventKinds);
+  Value value = value_of(event);
   if (event.column != Event::kNoColumn) value["column"] = event.column;
   return bounded(value);
 }
 
-Request decoded_request(std::span<const std::uint8_t> bytes) { return decoded<Request>(bytes, kRequestKinds); }
+Request decoded_request(std::span<const std::uint8_t> bytes) { return decoded<Request>(bytes); }
 
-Event decoded_event(std::span<const std::uint8_t> bytes) { return decoded<Event>(bytes, kEventKinds); }
+Event decoded_event(std::span<const std::uint8_t> bytes) { return decoded<Event>(bytes); }
 
 }  // namespace winnow

@@ -24,15 +24,7 @@ struct WordDifference {
   double full_choice_probability = 0.0;  // of the full cache's choice under the full cache
 };
 
-template <FieldsOf<WordDifference> F>
-void visit_fields(F& f, auto&& visit) {
-  visit("word", f.word);
-  visit("text", f.text);
-  visit("full_text", f.full_text);
-  visit("probability", f.probability);
-  visit("full_probability", f.full_probability);
-  visit("full_choice_probability", f.full_choice_probability);
-}
+WINNOW_FIELDS(WordDifference, word, text, full_text, probability, full_probability, full_choice_probability)
 
 struct Agreement {
   std::int64_t tokens = 0;  // compared: all of the answer's, the one that ended it included
@@ -50,16 +42,6 @@ struct Agreement {
   std::optional<std::int64_t> first_diverging_word;
   std::vector<WordDifference> differences;  // ascending by word
 };
-template <FieldsOf<Agreement> F>
-void visit_fields(F& f, auto&& visit) {
-  visit("tokens", f.tokens);
-  visit("same", f.same);
-  visit("top1", f.top1);
-  visit("mean_kl", f.mean_kl);
-  visit("loss", f.loss);
-  visit("full_loss", f.full_loss);
-  visit("first_diverging_word", f.first_diverging_word);
-  visit("differences", f.differences);
-}
+WINNOW_FIELDS(Agreement, tokens, same, top1, mean_kl, loss, full_loss, first_diverging_word, differences)
 
 }  // namespace winnow

@@ -21,14 +21,7 @@ struct SlotCounts {
   double total() const { return visual + text + generated; }
   friend bool operator==(const SlotCounts&, const SlotCounts&) = default;
 };
-
-template <FieldsOf<SlotCounts> F>
-constexpr void visit_fields(F& f, auto&& visit) {
-  visit("visual", f.visual);
-  visit("text", f.text);
-  visit("generated", f.generated);
-  visit("image", f.image);
-}
+WINNOW_FIELDS(SlotCounts, visual, text, generated, image)
 
 struct LayerFigures {
   std::int64_t budget = 0;  // slots per kv head that the allocator granted to this segment
@@ -41,19 +34,7 @@ struct LayerFigures {
   std::vector<double> best_scores;                  // per kv head, where heads compete for slots: the best score of any
   SlotCounts end;                                   // when the answer ended; zeros while it is being written
 };
-
-template <FieldsOf<LayerFigures> F>
-constexpr void visit_fields(F& f, auto&& visit) {
-  visit("budget", f.budget);
-  visit("kept", f.kept);
-  visit("kept_visual", f.kept_visual);
-  visit("kept_text", f.kept_text);
-  visit("kept_per_head", f.kept_per_head);
-  visit("bytes", f.bytes);
-  visit("why", f.why);
-  visit("best_scores", f.best_scores);
-  visit("end", f.end);
-}
+WINNOW_FIELDS(LayerFigures, budget, kept, kept_visual, kept_text, kept_per_head, bytes, why, best_scores, end)
 
 struct KvBytes {
   std::int64_t full = 0;         // formula: what the same tokens take uncompressed, at the time of the event
@@ -65,18 +46,7 @@ struct KvBytes {
   std::int64_t full_end = 0;     // formula: what the same tokens and the answer's take uncompressed; 0 before
   std::int64_t states = 0;       // of layers without slots, beside all of these; no method makes them smaller
 };
-
-template <FieldsOf<KvBytes> F>
-constexpr void visit_fields(F& f, auto&& visit) {
-  visit("full", f.full);
-  visit("after_event", f.after_event);
-  visit("end", f.end);
-  visit("peak", f.peak);
-  visit("allocated", f.allocated);
-  visit("metadata", f.metadata);
-  visit("full_end", f.full_end);
-  visit("states", f.states);
-}
+WINNOW_FIELDS(KvBytes, full, after_event, end, peak, allocated, metadata, full_end, states)
 
 // What stands in the cache now (of a finished answer: at its end), and what the same tokens take uncompressed.
 inline std::int64_t bytes_now(const KvBytes& kv) { return kv.end > 0 ? kv.end : kv.after_event; }
@@ -94,18 +64,7 @@ struct TokenCounts {
   std::int64_t pinned = 0;   // of the whole thread: no layer may drop them
   std::int64_t thought = 0;  // of `generated`: before the answer, with what marks it
 };
-
-template <FieldsOf<TokenCounts> F>
-constexpr void visit_fields(F& f, auto&& visit) {
-  visit("prompt", f.prompt);
-  visit("visual", f.visual);
-  visit("text", f.text);
-  visit("generated", f.generated);
-  visit("thread_visual", f.thread_visual);
-  visit("thread_text", f.thread_text);
-  visit("pinned", f.pinned);
-  visit("thought", f.thought);
-}
+WINNOW_FIELDS(TokenCounts, prompt, visual, text, generated, thread_visual, thread_text, pinned, thought)
 
 // ttft: from when the question was asked (Turn::asked) to its first token. waited: of it, before the engine began: what was being prepared,
 // or another answer. media: files opened, named by their bytes, and frames waited for; those of the next batch are decoded while the tower
@@ -114,20 +73,7 @@ struct TimingsMs {
   double media = 0, preprocess = 0, vision = 0, prefill = 0, statistics = 0, compress = 0, ttft = 0, decode_total = 0, waited = 0;
   double thought = 0;  // of decode_total, about: from the first token to the end of the thought
 };
-
-template <FieldsOf<TimingsMs> F>
-constexpr void visit_fields(F& f, auto&& visit) {
-  visit("media", f.media);
-  visit("preprocess", f.preprocess);
-  visit("vision", f.vision);
-  visit("prefill", f.prefill);
-  visit("statistics", f.statistics);
-  visit("compress", f.compress);
-  visit("ttft", f.ttft);
-  visit("decode_total", f.decode_total);
-  visit("waited", f.waited);
-  visit("thought", f.thought);
-}
+WINNOW_FIELDS(TimingsMs, media, preprocess, vision, prefill, statistics, compress, ttft, decode_total, waited, thought)
 
 // Where a turn did otherwise than was asked: its compression event, or its prompt. Codes are stored: never renumbered.
 enum class CompressionNote : int {

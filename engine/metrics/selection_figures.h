@@ -26,14 +26,6 @@ struct SelectionFigures {
 
   friend bool operator==(const SelectionFigures&, const SelectionFigures&) = default;
 };
-template <FieldsOf<SelectionFigures> F>
-void visit_fields(F& f, auto&& visit) {
-  visit("hit_rate", f.hit_rate);
-  visit("output_error", f.output_error);
-  visit("visual_contribution", f.visual_contribution);
-  visit("visual_coverage", f.visual_coverage);
-  visit("sparsity", f.sparsity);
-  visit("kept_attention", f.kept_attention);
-}
+WINNOW_FIELDS(SelectionFigures, hit_rate, output_error, visual_contribution, visual_coverage, sparsity, kept_attention)
 
 }  // namespace winnow

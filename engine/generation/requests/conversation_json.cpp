@@ -16,11 +16,7 @@ struct KeptLayer {
   std::vector<std::pair<std::string, double>> reasons;
   std::vector<double> best_scores;
 };
-template <FieldsOf<KeptLayer> F>
-void visit_fields(F& f, auto&& visit) {
-  visit("reasons", f.reasons);
-  visit("best_scores", f.best_scores);
-}
+WINNOW_FIELDS(KeptLayer, reasons, best_scores)
 
 template <FieldsOf<Conversation> F>
 void visit_fields(F& f, auto&& visit) {
