@@ -1,13 +1,14 @@
-// What the server publishes about itself at /openapi.json: endpoints, fields with their ranges, statuses (OpenAPI 3.1).
+// What the server publishes about itself at /openapi.json: endpoints, fields with their ranges, statuses (OpenAPI 3.1). It is
+// resources/openapi.json, within the program, with the version in place of "@".
 //
 // Kept true by hand: tests hold its endpoints against those that are answered, tests/clients/fuzz_api.py its fields and statuses.
 #pragma once
 
 #include <string>
-#include <string_view>
 
 namespace winnow::app {
 
-std::string apiDescription(std::string_view version);
+// Any thread.
+std::string apiDescription(const std::string& version);
 
 }  // namespace winnow::app
