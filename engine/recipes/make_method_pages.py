@@ -2,7 +2,8 @@
 
     python3 engine/recipes/make_method_pages.py --cli build/release/bin/winnow-cli
 
-Names, sentences, sources and options are those of `winnow-cli methods --json`; shares of right answers those of resources/demo/README.md.
+Names, sentences, sources and options are those of `winnow-cli methods --json`. Accuracy and memory kept are those of resources/demo/README.md, the
+largest cache while a prompt is read is that of tests/bench/results/methods-cpu.json.
 --check writes nothing and ends with 1 if a page is not current; a test runs it.
 """
 
@@ -14,6 +15,7 @@ import re
 import subprocess
 import sys
 import textwrap
+from collections.abc import Callable
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -33,9 +35,10 @@ SECTIONS = (
 class Measured:
     """Per cent right on the demo model, from the first tables of resources/demo/README.md that have a method (videos of 64 frames)."""
 
-    def __init__(self, page: str) -> None:
+    def __init__(self, page: str, peaks: dict[str, int]) -> None:
         self.single: dict[str, list[str]] = {}  # at 20 and at 10 % kept; what was really kept follows in brackets where it differs
         self.ten: dict[str, str] = {}  # mean of the second to the tenth question at 10 %; with a star where they were one conversation
+        self.peaks = peaks  # largest cache while a prompt is read at 20 % kept, per cent of the full cache
         single, ten = page.split("\n## ")[1:3]
         for name, *cells in self.rows(single):
             self.single.setdefault(name, [cell for cell in cells if cell])
@@ -50,12 +53,19 @@ class Measured:
     def rows(text: str) -> list[list[str]]:
         return [[cell.strip() for cell in line.strip("|").split("|")] for line in text.splitlines() if line.startswith("| ")]
 
-    def one(self, name: str, before_question: bool) -> str:
-        """At 20 %. Shares of the video alone are all alike, so what was kept of the prompt with it is left out."""
+    def one(self, name: str) -> str:
+        return self.single[name][0].partition(" (")[0] if name in self.single else ""
+
+    def later(self, name: str) -> str:
+        return self.ten.get(name, "").removesuffix("\\*")
+
+    def memory(self, name: str, phase: str) -> str:
+        """Per cent of the full cache of the prompt that is held at 20 %; of methods that decide after the question also the peak."""
         if name not in self.single:
             return ""
-        share, _, kept = self.single[name][0].partition(" (")
-        return f"{share} ({float(kept.split()[0]):.0f})" if kept and not before_question else share
+        kept = re.search(r"\(([\d.]+) kept\)", self.single[name][0])
+        held = 100.0 if name == "full" or phase == "retrieve" else float(kept[1]) if kept else 20.0
+        return f"{held:.0f}" + (f" ({self.peaks[name]})" if name in self.peaks else "")
 
     def right(self, name: str) -> float:
         return float(self.single[name][0].split()[0]) if name in self.single else 0.0
@@ -67,33 +77,49 @@ class Measured:
         return ", ".join(shares) + (f"; ten questions: {self.ten[name]}" if name in self.ten else "")
 
 
-def short_source(source: str) -> str:
-    """An arXiv number as a link, else venue and year; of our own methods the closest precedent."""
-    paper = re.search(r"arXiv (\d{4}\.\d{5})", source)
-    link = f"[{paper[1]}](https://arxiv.org/abs/{paper[1]})" if paper else ""
-    if source.startswith("Winnow"):
-        return f"Winnow; near {link}" if "precedent" in source else "Winnow"
-    venue = re.search(r"[A-Z]{4,} \d{4}", source)
-    return link or (venue[0] if venue else source)
+def linked(method: dict) -> str:
+    """The name; it leads to the method's own paper."""
+    paper = re.search(r"arXiv (\d{4}\.\d{5})", method["source"])
+    name = f"`{method['name']}`"
+    return name if not paper or method["source"].startswith("Winnow") else f"[{name}](https://arxiv.org/abs/{paper[1]})"
 
 
-def compact_table(methods: list[dict], measured: Measured) -> str:
-    """README's: methods with the same idea share a row; those that decide after the question by their share of right answers."""
+def compact_table(methods: list[dict], columns: dict[str, Callable[[dict], str]]) -> list[str]:
+    """Methods with the same idea share a row; equal cells of theirs are written once."""
+    groups: dict[str, list[dict]] = {}
+    for method in methods:
+        groups.setdefault(method["idea"], []).append(method)
+    lines = ["".join(f"| {column} " for column in ("method", "idea", *columns)) + "|", "|" + "---|" * (2 + len(columns))]
+    for idea, group in groups.items():
+        cells = [", ".join(dict.fromkeys(filter(None, map(cell, group)))) for cell in columns.values()]
+        lines.append(" ".join(f"| {cell}".rstrip() for cell in (", ".join(map(linked, group)), idea, *cells)) + " |")
+    return lines
+
+
+def compact_tables(methods: list[dict], measured: Measured) -> str:
+    """README's: the full cache and what decides before the question; then what decides after it, pruning last, by accuracy."""
 
     def place(method: dict) -> tuple:
-        before = method["phase"] in BEFORE
-        return method["name"] != "full", not before, method["phase"] == "prefill", 0.0 if before else -measured.right(method["name"])
+        return method["phase"] == "prefill", -measured.right(method["name"])
 
-    groups: dict[str, list[dict]] = {}
-    for method in sorted(methods, key=place):
-        groups.setdefault(method["idea"], []).append(method)
-    lines = ["| name | idea | source | one | ten |", "|---|---|---|---|---|"]
-    for idea, group in groups.items():
-        names = ", ".join(f"`{method['name']}`" for method in group)
-        sources = ", ".join(dict.fromkeys(short_source(method["source"]) for method in group))
-        one = " / ".join(filter(None, (measured.one(method["name"], method["phase"] in BEFORE) for method in group)))
-        ten = " / ".join(filter(None, (measured.ten.get(method["name"], "") for method in group)))
-        lines.append(" ".join(f"| {cell}".rstrip() for cell in (names, idea, sources, one, ten)) + " |")
+    def one(method: dict) -> str:
+        return measured.one(method["name"])
+
+    def later(method: dict) -> str:
+        return measured.later(method["name"])
+
+    def memory(method: dict) -> str:
+        return measured.memory(method["name"], method["phase"])
+
+    full = [method for method in methods if method["name"] == "full"]
+    before = [method for method in methods if method["phase"] in BEFORE]
+    after = sorted((method for method in methods if method not in before and method not in full), key=place)
+    accuracy = "accuracy, one question (20 % kept)"
+    columns = {accuracy: one, "accuracy, 2nd to 10th question (10 % kept)": later, "memory": memory}
+    lines = ["### Before the question", "", *compact_table(full + before, columns)]
+    lines += ["", "### After the question", "", *compact_table(after, {accuracy: one, "memory (peak)": memory})]
+    worse = ", ".join(f"`{method['name']}` {later(method)} %" for method in after if later(method))
+    lines += ["", f"The 2nd to 10th question of a conversation (10 % kept): {worse}."]
     return "\n".join(lines)
 
 
@@ -146,9 +172,10 @@ def main() -> None:
     options = parser.parse_args()
     printed = options.methods.read_text() if options.methods else subprocess.check_output([options.cli, "methods", "--json"], text=True)
     methods = json.loads(printed)
-    measured = Measured((ROOT / "resources/demo/README.md").read_text())
+    peaks = {row["method"]: row["peak"] for row in json.loads((ROOT / "tests/bench/results/methods-cpu.json").read_text())["rows"]}
+    measured = Measured((ROOT / "resources/demo/README.md").read_text(), peaks)
     stale = []
-    for path, part in (("engine/recipes/README.md", page(methods, measured)), ("README.md", compact_table(methods, measured))):
+    for path, part in (("engine/recipes/README.md", page(methods, measured)), ("README.md", compact_tables(methods, measured))):
         old = (ROOT / path).read_text()
         new = with_part(old, part, path)
         if new != old:

@@ -17,7 +17,7 @@ import unittest
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
 FOLDERS = ("app", "engine", "kernels", "packaging", "resources", "tests", "ui")
-MOST_LINES = {"README.md": 110}
+MOST_LINES = {"README.md": 120}
 MOST_WORDS = {"README.md": 1300, "ARCHITECTURE.md": 3000, "tests/bench/README.md": 1500}
 MOST_LINES_OF_A_VERSION = 60
 MOST_WORDS_OF_A_SENTENCE = 30
