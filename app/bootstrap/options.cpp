@@ -101,7 +101,7 @@ std::optional<Options> parseOptions(const QCoreApplication& application) {
   const QCommandLineOption inProcess("in-process",
                                      QCoreApplication::translate("options", "Run the engine in the program itself, for debuggers."));
   const QCommandLineOption requireSandbox(
-      "require-sandbox", QCoreApplication::translate("options", "Refuse media where the system lets them be read in no sandbox."));
+      "require-sandbox", QCoreApplication::translate("options", "Refuse media if this system has no sandbox to read them in."));
   parser.addOptions({demo, model, device, dtype, inProcess, requireSandbox});
   const ServerOptions server(parser);
   parser.addPositionalArgument(

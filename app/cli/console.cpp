@@ -231,7 +231,7 @@ std::string empty_answer_text(const Finished& finished) {
   if (said || finished.reason == StopReason::kInterrupted) return {};
   const bool thought = !finished.thought.empty() || finished.figures.tokens.thought > 0;
   if (finished.reason != StopReason::kLength)
-    return thought ? "the model ended with its thoughts, without an answer" : "the model ended without a word";
+    return thought ? "the model stopped after its thoughts, without an answer" : "the model ended without a word";
   const std::string limit = "the limit of " + std::to_string(finished.figures.tokens.generated) + " tokens was ";
   return limit + (thought ? "spent on thinking, and no answer came (--max-tokens raises it, --think off answers at once)"
                           : "reached without a word (--max-tokens raises it)");

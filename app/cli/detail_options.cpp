@@ -26,7 +26,7 @@ const DetailChoices& choices_of(const MediaSampled& medium, const ModelInfo& mod
 std::string asked_text(const MediaSampled& medium, const ModelInfo& model) {
   if (medium.detail == MediaDetail()) return {};
   const std::int64_t most = most_tokens(medium.detail, choices_of(medium, model));
-  if (most == 0) return " (as always: this model has one detail)";
+  if (most == 0) return " (as always: this model has one level of detail)";
   const char* each = medium.kind == MediaKind::kVideo ? " a frame" : "";
   return " (detail " + detail_word(medium.detail) + ": at most " + std::to_string(most) + each + ")";
 }
@@ -45,7 +45,7 @@ void add_detail_options(CLI::App& command, MediaDetails& detail) {
 }
 
 void add_frame_detail_option(CLI::App& command, MediaDetail& frames) {
-  add_detail(command, "--frame-detail", frames, "most tokens of a frame of a video, in the same words");
+  add_detail(command, "--frame-detail", frames, "most tokens of a video frame, in the same words");
 }
 
 std::string detail_lines(const std::vector<MediaSampled>& media, const ModelInfo& model) {

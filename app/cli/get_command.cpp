@@ -200,7 +200,7 @@ RunCommand add_get(CLI::App& command) {
   const auto offline = std::make_shared<bool>(false);
   command.add_option(
       "model", options->model,
-      "OWNER/NAME of the Hugging Face hub, with :QUANTISATION for a certain one (:Q8_0) and @REVISION for a branch or a commit, or the "
+      "OWNER/NAME of the Hugging Face hub, with :QUANTISATION for a particular one (:Q8_0) and @REVISION for a branch or a commit, or the "
       "address of its page; the name of an offer; or gpu-libraries");
   command.add_flag("--offline", *offline, "do not use the network: only say where the model is (also: HF_HUB_OFFLINE=1)");
   return [options, offline] {

@@ -70,7 +70,7 @@ std::vector<Pin> pins_of(std::span<const std::string> texts, std::span<const Mes
       const bool image = pin.media < std::ssize(media) && media[static_cast<std::size_t>(pin.media)].kind != MediaKind::kVideo;
       if (image && given->seconds) {
         throw Exception(ErrorCode::kInvalidArgument, "--pin " + text,
-                        "an image has no seconds; pin it with --pin " + std::to_string(*given->number) + " pins it");
+                        "an image has no seconds; pin all of it with --pin " + std::to_string(*given->number));
       }
     } else {
       std::vector<std::int32_t> videos;

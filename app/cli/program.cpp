@@ -41,7 +41,7 @@ constexpr Command kCommands[] = {
     {"export", "write inputs, features, logits and kept sets to a safetensors file", add_export},
     {"batch", "answer many questions from a file of JSON lines", add_batch},
     {"eval", "measure the accuracy of methods and retentions on sets of questions", add_eval},
-    {"serve", "answer other programs over HTTP, by OpenAI's API, on this machine", add_serve},
+    {"serve", "answer other programs over HTTP, through an OpenAI-compatible API", add_serve},
     {"completion", "print the completion script of a shell", add_completion},
     {"manual", "print the manual page: winnow-cli manual | man -l -", add_manual},
 };
@@ -53,7 +53,7 @@ ExitStatus run_command(int argc, const char* const* argv) {
   program.set_version_flag("--version", WINNOW_VERSION);
   // main() has followed these: here they are for --help.
   program.add_flag(app::kInProcessOption)->description("run the engine in the program itself, for debuggers");
-  program.add_flag(app::kRequireSandboxOption)->description("refuse media where the system lets them be read in no sandbox");
+  program.add_flag(app::kRequireSandboxOption)->description("refuse media if this system has no sandbox to read them in");
 
   ExitStatus status = ExitStatus::kAnswered;
   for (const Command& each : kCommands) {

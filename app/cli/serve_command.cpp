@@ -100,8 +100,7 @@ RunCommand add_serve(CLI::App& command) {
   add_detail_options(command, options->turn.detail);
   add_method_options(command, options->turn);
   add_sampling_options(command, options->turn);
-  command.add_option("--host", options->host, "numeric address to listen on; another than this machine's own needs --api-key-file")
-      ->capture_default_str();
+  command.add_option("--host", options->host, "numeric address to listen on; any but loopback needs --api-key-file")->capture_default_str();
   command.add_option("--port", options->port, "port to listen on; 0: any that is free")
       ->check(whole_number(0, 65535))
       ->capture_default_str();

@@ -247,7 +247,7 @@ void add_guard_option(CLI::App& command, TurnOptions& options) {
 void add_load_cache_option(CLI::App& command, TurnOptions& options) {
   command
       .add_option("--load-cache", options.load_cache,
-                  "continue from a file of --save-cache, with its media, recipe and pins; nothing is read again")
+                  "continue from a file that --save-cache wrote, with its media, recipe and pins; nothing is read again")
       ->check(file_name_problem);
 }
 
@@ -263,7 +263,7 @@ void add_sampling_options(CLI::App& command, TurnOptions& options) {
     options.seed_given = true;
   };
   command.add_option_function<std::uint64_t>(
-      "--seed", set_seed, "seed of sampling and of random methods; default: another one for each sampled answer, told by --json");
+      "--seed", set_seed, "seed of sampling and of random methods; default: a new one for each sampled answer, shown by --json");
   const auto set_longest = [&options](int tokens) {
     options.sampling.max_new_tokens = tokens;
     options.answer_length_given = true;

@@ -108,11 +108,12 @@ class Search {
             !projectorsBeside(entry.filePath()).isEmpty());
   }
 
-  // eyes: whether a projector lies beside it. The others' metadata, which are long, are read where they name a vision encoder inside.
-  void addGguf(const QString& shown, const QString& path, bool eyes) {
+  // `projector`: whether an mmproj file lies beside it. The others' metadata, which are long, are read where they name a vision encoder
+  // inside.
+  void addGguf(const QString& shown, const QString& path, bool projector) {
     const std::optional<qint64> bytes = bytesOfGguf(path);
     if (!bytes) return;
-    const bool maySee = eyes || may_see_inside(QFile::encodeName(path).toStdString());
+    const bool maySee = projector || may_see_inside(QFile::encodeName(path).toStdString());
     const std::optional<KnownFamily> family = maySee ? familyOfGguf(path) : std::nullopt;
     add({m_origin, shown, path, *bytes, family && family->sees, family && family->reads_videos});
   }

@@ -1,7 +1,7 @@
 // Four blocks of 32 codes at a time times an int8 input, for processors with AVX2: their scales become one vector of factors, and 4-bit
 // codes are unpacked from two blocks at once.
 //
-// For int8_gemv_cpu.cpp, which is compiled once per instruction set: included after highway.h, within each of them.
+// For int8_gemv.cpp, which is compiled once per instruction set: included after highway.h, within each of them.
 #if defined(WINNOW_KERNELS_CPU_FOUR_BLOCKS_INL_H_) == defined(HWY_TARGET_TOGGLE)
 #ifdef WINNOW_KERNELS_CPU_FOUR_BLOCKS_INL_H_
 #undef WINNOW_KERNELS_CPU_FOUR_BLOCKS_INL_H_

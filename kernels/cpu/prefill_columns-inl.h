@@ -1,6 +1,6 @@
 // What every key receives from the rows of a prefill attention, out of the weights that its tiles compute anyway.
 //
-// For prefill_attention_cpu.cpp, which is compiled once per instruction set: included after highway.h. A row's weights are exponentials
+// For prefill_attention.cpp, which is compiled once per instruction set: included after highway.h. A row's weights are exponentials
 // under the largest logit that it has met so far, and what they are shares of is known after its last key. So the weights of a call's rows
 // are kept, each tile's beside the maximum that it was taken under, and added up at the end, times 2^(maximum then - last maximum) / sum:
 // one multiply-add for each instead of a product of queries and keys and an exponential.

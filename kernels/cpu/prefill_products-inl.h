@@ -1,6 +1,6 @@
 // In which steps prefill attention multiplies, and how its operands are packed for that.
 //
-// For prefill_attention_cpu.cpp, which is compiled once per instruction set: included after highway.h. A step is one element in fp32
+// For prefill_attention.cpp, which is compiled once per instruction set: included after highway.h. A step is one element in fp32
 // (Singles) or, where the processor multiplies and adds pairs of bf16, two elements (Pairs). Accumulation is fp32.
 #ifndef WINNOW_KERNELS_CPU_PREFILL_SIZES
 #define WINNOW_KERNELS_CPU_PREFILL_SIZES

@@ -26,7 +26,7 @@ QString endOf(const MessageContent& content) {
     return nothing ? NoteWords::tr("Winnow was closed before the first word.") : NoteWords::tr("Winnow was closed while this was written.");
   if (content.status == MessageStatus::kComplete && content.speaker == Speaker::kAssistant && content.text.trimmed().isEmpty())
     return nothing ? NoteWords::tr("The model ended without a word.")
-                   : NoteWords::tr("The model ended with its thoughts, without an answer.");
+                   : NoteWords::tr("The model stopped after its thoughts, without an answer.");
   return {};
 }
 

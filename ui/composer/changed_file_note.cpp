@@ -35,7 +35,7 @@ void ChangedFileNote::look(const app::Attachment& attached) {
 void ChangedFileNote::compare(const MediaSummary& summary) {
   const bool changed = !summary.sha256.isEmpty() && summary.sha256 != m_attached.sha256;
   const bool otherLines = app::linesDiffer(m_attached, summary.lines);
-  setText(changed ? tr("This is another file than the one that was asked about: it has changed since it was attached.")
+  setText(changed ? tr("This is not the file that was asked about: it has changed since it was attached.")
                   : tr("Its subtitles are not those that were asked about: “%1” has changed since.")
                         .arg(attachedName(QFile::decodeName(m_attached.subtitles))));
   setVisible(changed || otherLines);

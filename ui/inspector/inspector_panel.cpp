@@ -60,7 +60,7 @@ QString firstWordParts(const TimingsMs& t) {
 
 // What a server tells of its cache.
 QString serversCacheText(const CacheFigures& f) {
-  if (f.promptTokens == 0) return InspectorPanel::tr("A server answers. What its cache holds it does not tell.");
+  if (f.promptTokens == 0) return InspectorPanel::tr("A server answers. It does not say what its cache holds.");
   return InspectorPanel::tr("of the prompt’s %Ln token(s) came from the server’s cache", nullptr, static_cast<int>(f.promptTokens));
 }
 

@@ -63,7 +63,7 @@ TEST(PlanCommand, SaysWhatAPictureTakesUnderEachDetail) {
   EXPECT_NE(text.out.find("(detail low: at most "), std::string::npos) << text.out;
   const ProgramRun frames =
       run_cli(scratch, "plan --frame-detail 64 --frames 4 --video " + shell_quoted(demo("samples/ten-seconds.mp4")) + " 'What?'");
-  EXPECT_NE(frames.out.find("this model has one detail"), std::string::npos) << frames.out;
+  EXPECT_NE(frames.out.find("this model has one level of detail"), std::string::npos) << frames.out;
   for (const char* wrong : {"lots", "0", "-3", "16385"})
     EXPECT_EQ(run_cli(scratch, "plan --picture-detail " + std::string(wrong) + " " + image).exit_code, 2) << wrong;
 }

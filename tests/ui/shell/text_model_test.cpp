@@ -1,4 +1,4 @@
-// A model without eyes in the window: what is offered, what is greyed, and what is said when there is something to look at.
+// A text-only model in the window: what is offered, what is greyed, and what is said when there is something to look at.
 #include <QAction>
 #include <QDir>
 #include <QFile>

@@ -451,7 +451,7 @@ TEST_F(UnfinishedAnswer, ThatIsAllThoughtsSaysSo) {
   m_script = [](const Request& request) { return thinking_script(request, "Let me see.", ""); };
   ask(QStringLiteral("colour?"));
   EXPECT_EQ(last().text, QString());
-  EXPECT_TRUE(told().contains(QStringLiteral("The model ended with its thoughts, without an answer."))) << told().toStdString();
+  EXPECT_TRUE(told().contains(QStringLiteral("The model stopped after its thoughts, without an answer."))) << told().toStdString();
   m_script = [](const Request& request) {
     return std::holds_alternative<LoadModel>(request.body) ? load_script(request) : answer_script(request, "");
   };

@@ -1,4 +1,4 @@
-// Language models without eyes against transformers: logits of a prompt, and 64 greedy tokens, of every decoder and way of scaling
+// Text-only language models against transformers: logits of a prompt, and 64 greedy tokens, of every decoder and way of scaling
 // positions (tests/golden/make/make_text_model_golden.py), and those with layers that keep states (make_recurrent_text_golden.py).
 #include <gtest/gtest.h>
 
