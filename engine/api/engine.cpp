@@ -34,7 +34,7 @@ std::string first_line(const c10::Error& problem) {
   return std::string(text.substr(0, text.find('\n')));
 }
 
-// What the exception that is being handled says.
+// The error of the exception that is being handled.
 Error torch_error() {
   try {
     throw;
@@ -179,7 +179,7 @@ class LocalEngine : public Engine {
     return run_detokenize(context(emit, interrupt).model, detokenize);
   }
 
-  // What a turn goes on from. A new conversation takes over what was prepared for it when it had no name yet.
+  // The states that a turn continues from. A new conversation takes over what was prepared for it when it had no name yet.
   ConversationStates& states_for(const Turn& turn) {
     require_question(turn.messages);
     ConversationStates& states = conversations_[turn.conversation];
@@ -194,7 +194,7 @@ class LocalEngine : public Engine {
     return states;
   }
 
-  // Where both do not fit, the model of before goes first, with what was read by it; where that is not enough, it stays.
+  // If both do not fit, the earlier model goes first, with what was read by it; where that is not enough, it stays.
   void make_room(const std::string& folder, std::uint64_t bytes, MemoryOf memory, const EmitEvent& emit) {
     const bool in_the_way = model_ && (model_->network->info().device == "cpu") == (memory == MemoryOf::kMachine);
     const std::uint64_t held = in_the_way ? static_cast<std::uint64_t>(model_->network->info().weight_bytes) : 0;
@@ -215,7 +215,7 @@ class LocalEngine : public Engine {
     return error;
   }
 
-  // What is kept of a conversation; nothing for one that is new.
+  // The states kept of a conversation; nothing for one that is new.
   const ConversationStates& known(ConversationId conversation) const {
     const auto found = conversations_.find(conversation);
     return found == conversations_.end() ? nothing_ : found->second;

@@ -27,7 +27,7 @@ class Engine {
 // engine.
 std::unique_ptr<Engine> make_engine(MediaOpener* opener, SpeedMemory* speeds = nullptr);
 
-// Of the libtorch that the engine was built with, which need not be loaded: "2.11.0".
+// The version of the libtorch that the engine was built with, which need not be loaded: "2.11.0".
 std::string libtorch_version();
 
 }  // namespace winnow

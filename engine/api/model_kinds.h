@@ -1,4 +1,4 @@
-// What a file or folder on a disk is as a model, told without loading it: for programs that list what lies on a machine.
+// Recognises files and folders as models without loading them: for programs that list the models of a machine.
 //
 // Part of the engine's face; the definitions are those of the rooms that know: is_gguf(), may_see_inside(), names_projector(),
 // read_ollama_manifest(), known_family(), known_classes() and known_gguf_architectures(). No torch. Threads: plain functions.

@@ -20,7 +20,7 @@ constexpr std::size_t kNameBytes = 256;
 // Variables that callers may set, by which published templates switch something.
 constexpr std::string_view kSwitches[] = {"enable_thinking", "thinking_budget", "reasoning_effort", "thinking", "tools", "add_vision_id"};
 
-// What `read` refuses is told as missing.
+// Anything that `read` refuses is reported as missing.
 void tried(ModelSummary& summary, const std::function<void()>& read) {
   try {
     read();

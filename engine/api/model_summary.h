@@ -1,4 +1,4 @@
-// What a model says of itself before it is loaded: documents and tensor headers are read, no weights.
+// A model's own description before it is loaded: documents and tensor headers are read, no weights.
 //
 // Used by programs that show a model somebody points at. Errors: Exception; those of engine/model_files/open_package.h, and those of a
 // damaged document. What is only missing or of a kind that does not run is told in the summary. Threads: plain functions.
@@ -26,7 +26,7 @@ struct ModelSummary {
   bool reads_videos = false;
   ToldCache cache;
   std::uint64_t weight_bytes = 0;  // as stored
-  // Of these by how the elements are stored: "Q4_1", "BF16".
+  // The same by how the elements are stored: "Q4_1", "BF16".
   std::map<std::string, std::uint64_t> stored;
   std::string projector;                       // of a GGUF file that sees: the file of its vision encoder; empty: inside
   bool has_template = false;                   // of its own

@@ -1,4 +1,4 @@
-// What the engine reads and writes as files, for programs that tell such files apart or would write over one.
+// The kinds of files that the engine reads and writes, for programs that tell such files apart or would write over one.
 //
 // Errors: Exception; those of engine/model_files/open_package.h. Reads headers only. Threads: plain functions.
 #pragma once
@@ -15,7 +15,7 @@ namespace winnow {
 // projector: as in LoadModel.
 std::vector<std::pair<std::string, RegularFile>> files_of_model(const std::string& path, const std::string& projector = {});
 
-// Whether a file is one that SaveConversation, or ExportTurn, has written; false for what cannot be read.
+// True if a file is one that SaveConversation, or ExportTurn, has written; false for what cannot be read.
 bool is_saved_cache(const std::string& path);
 bool is_export(const std::string& path);
 

@@ -27,7 +27,7 @@ class RegularFile {
   const std::string& path() const noexcept { return path_; }
   std::uint64_t size_bytes() const noexcept { return size_bytes_; }  // when it was opened
   std::uint64_t size_now_bytes() const;
-  // Whether another program has written to it or truncated it since it was opened, by size and modification time. True if that is unknown.
+  // True if another program has written to it or truncated it since it was opened, by size and modification time. True if that is unknown.
   // A file replaced by another of its name has not changed.
   bool changed() const noexcept;
   int descriptor() const noexcept { return descriptor_; }

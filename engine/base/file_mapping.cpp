@@ -15,7 +15,7 @@
 namespace winnow {
 namespace {
 
-// What the handler reads. A region is in use while its end is not 0; `begin` is written before `end`.
+// The region that the handler reads. It is in use while its end is not 0; `begin` is written before `end`.
 struct Region {
   std::atomic<std::uintptr_t> begin{0};
   std::atomic<std::uintptr_t> end{0};

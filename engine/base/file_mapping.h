@@ -29,7 +29,7 @@ class FileMapping {
   // A part of it, from `offset` on. `file`: the mapped one.
   std::span<const std::byte> bytes(const RegularFile& file, std::uint64_t offset, std::uint64_t size) const;
 
-  // Whether a part could not be read and was replaced by zeros.
+  // True if a part could not be read and was replaced by zeros.
   bool lost() const noexcept;
 
  private:

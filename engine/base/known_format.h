@@ -1,4 +1,4 @@
-// What a file is by its first bytes, among formats that users mistake for models or media: one table for all who refuse them.
+// Recognises a file by its first bytes, among formats that users mistake for models or media: one table for all who refuse them.
 //
 // Used by engine/weights (a file chosen or downloaded as a model) and app/media (attached files); they add the remedy. Names and extensions
 // do not count. Nothing is parsed. No torch. Threads: plain functions.

@@ -18,7 +18,7 @@ struct RowSpan {
   friend bool operator==(const RowSpan&, const RowSpan&) = default;
 };
 
-// Of ascending disjoint spans, the one that holds the row; null if none does.
+// Returns the span that holds the row, of ascending disjoint ones; null if none does.
 inline const RowSpan* span_of(std::span<const RowSpan> spans, std::int64_t row) {
   const auto after = std::ranges::upper_bound(spans, row, {}, &RowSpan::first);
   return after != spans.begin() && row < std::prev(after)->end() ? &*std::prev(after) : nullptr;

@@ -1,4 +1,4 @@
-// Where a prompt token came from: the vocabulary of kept-token maps. Plain data, every layer.
+// The origin of a prompt token: the vocabulary of kept-token maps. Plain data, every layer.
 #pragma once
 
 #include <cstdint>
@@ -8,12 +8,12 @@ namespace winnow {
 enum class Modality : std::int8_t { kSystem = 1, kText = 2, kVisual = 3, kDocument = 4, kSubtitle = 5 };
 inline constexpr Modality kLastModality = Modality::kSubtitle;
 
-// Of an attachment, which the methods compress; questions about it are text.
+// Attachments are what the methods compress; questions about them are text.
 constexpr bool is_attached(Modality modality) {
   return modality == Modality::kVisual || modality == Modality::kDocument || modality == Modality::kSubtitle;
 }
 
-// Where a prompt token came from; index = original token index in the conversation.
+// The origin of a prompt token; index = original token index in the conversation.
 struct TokenOrigin {
   Modality modality = Modality::kText;
   std::int32_t media = -1;  // running number of the image, video or document in the conversation

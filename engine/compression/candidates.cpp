@@ -47,8 +47,8 @@ Candidates candidates(const SegmentInfo& segment, LayerId layer, KvHead first_he
 
 }  // namespace
 
-// Of a layer with a window, what the next token still sees. Among these rows and keys the window hides nothing. Of a picture that its edge
-// goes through, the rows before the edge did see later ones: they are gone, and what they saw is left out with them.
+// The rows and keys of a layer with a window that the next token still sees. Among these rows and keys the window hides nothing. Of a
+// picture that its edge goes through, the rows before the edge did see later ones: they are gone, and what they saw is left out with them.
 LayerView Candidates::seen_of(const LayerView& view) const {
   if (view.window.tokens == 0) return view;
   LayerView seen = view;

@@ -60,7 +60,7 @@ void find_nearest(const LayerPlan& plan, std::vector<HeadMerge>& heads) {
   for (std::size_t head = 0; head < heads.size(); ++head) heads[head].nearest = std::move(nearest[head]);
 }
 
-// What leaves flows into what stays. Heads are side by side where the host works on them, and are told to a GPU together.
+// Dropped rows flow into those that stay. Heads are side by side where the host works on them, and are told to a GPU together.
 Counts merge_layer(KvCache& cache, const SegmentCompressor& compressor, LayerId layer, const LayerPlan& plan, MergeState& state) {
   const Reducer& reducer = *compressor.recipe().composition().reducer;
   const KvShape& shape = cache.shape();

@@ -1,4 +1,4 @@
-// What a method does to the cache while decoding: keeps a cap on every layer, or a share of all tokens seen.
+// A method's treatment of the cache while decoding: it keeps a cap on every layer, or a share of all tokens seen.
 //
 // One implementation per eviction rule (decode/). Made after each turn's event (next_decode_policy.h), belongs to a conversation and is
 // copied with it. Engine thread only.
@@ -35,7 +35,7 @@ class DecodePolicy {
   virtual ~DecodePolicy() = default;
   virtual std::unique_ptr<DecodePolicy> clone() const = 0;
   virtual bool wants_probabilities() const { return false; }
-  // As DecodeObserver::after_layers(). The token's slot is the last of every head.
+  // Like DecodeObserver::after_layers(). The token's slot is the last of every head.
   virtual void after_layers(KvCache& cache, LayerId first, std::span<const DecodeRow> rows, MergeState& state) = 0;
   // Later in the same step, before a slot outside the layer's window is evicted.
   virtual void leaves_window(LayerId /*layer*/, KvHead /*kv_head*/, std::int64_t /*slot*/) {}

@@ -28,7 +28,7 @@ struct AccumulatedAttention {
 
 class LayerWatch {
  public:
-  // Of one layer, per set of candidates.
+  // One value per set of candidates of a layer.
   template <class Value>
   using PerSet = std::vector<Value>;
 
@@ -53,7 +53,7 @@ class LayerWatch {
 
   // The allocator's measures; empty if it needs none.
   const PerLayer<LayerMeasure>& measured() const { return measured_; }
-  // Of a layer that was seen, in the recipe's granularity; NaN and infinity rank last.
+  // The scores of a layer that was seen, in the recipe's granularity; NaN and infinity rank last.
   const PerSet<HeadScores>& scores(LayerId layer) const;
   // If no views are needed: computed from the rows only.
   PerSet<HeadScores> scores_without_views(LayerId layer) const;

@@ -18,7 +18,7 @@ std::int64_t largest_head(const KvCache& cache, LayerId layer) {
   return slots;
 }
 
-// What the earlier turns' rows (before), this segment's rows, and nothing yet of the answer's, gave to every slot of a head.
+// The attention that the earlier turns' rows (before), this segment's rows, and nothing yet of the answer's, gave to every slot of a head.
 SlotAttention attention_of(const FollowedTokens& before, const SegmentCompressor& compressor, const KvCache& cache, LayerId layer,
                            KvHead head) {
   const bool squares = compressor.recipe().composition().decode.victim == DecodeRule::Victim::kLeastMean;

@@ -32,7 +32,7 @@ bool is_short_text(const Recipe& recipe, const SegmentInfo& segment) {
   return !has_visual(segment) && segment.tokens < recipe.min_event_tokens();
 }
 
-// Whether this segment is one that the recipe compresses at all, whatever its budget says.
+// True if this segment is one that the recipe compresses at all, whatever its budget says.
 bool is_due(const Recipe& recipe, const SegmentInfo& segment) {
   const bool first_only = recipe.turn_policy() == TurnPolicy::kFirstOnly;
   if (!recipe.compresses() || (first_only && (!has_visual(segment) || segment.compressed_before))) return false;
@@ -68,7 +68,7 @@ float best_of(std::span<const float> scores) {
   return scores.empty() ? -std::numeric_limits<float>::infinity() : *std::max_element(scores.begin(), scores.end());
 }
 
-// Of what is told per layer and head.
+// One KV head's part of what is given per layer and head.
 std::span<const std::vector<std::int32_t>> pairs_of(std::span<const std::vector<std::int32_t>> all, LayerId layer, std::int64_t kv_heads) {
   return all.subspan(static_cast<std::size_t>(layer * kv_heads), static_cast<std::size_t>(kv_heads));
 }

@@ -65,7 +65,7 @@ class SegmentCompressor : public PrefillObserver {
   // The answer has no token whose attention is read: the event covers the prompt only.
   void without_first_token() { awaits_first_token_ = false; }
 
-  // Whether this layer's plan needs no more views. With static budgets true right after the layer's on_layer(), or from the start if no
+  // True if this layer's plan needs no more views. With static budgets true right after the layer's on_layer(), or from the start if no
   // views are needed (the caller knows which layers are prefilled). With dynamic budgets true after the last layer's.
   bool plan_ready(LayerId layer) const;
   LayerPlan plan(LayerId layer) const;
@@ -92,7 +92,7 @@ class SegmentCompressor : public PrefillObserver {
   AccumulatedAttention accumulated(LayerId layer, KvHead kv_head) const { return watch_.accumulated(layer, kv_head); }
   // The same from the last composition().decode.local_rows rows only.
   AccumulatedAttention accumulated_locally(LayerId layer, KvHead kv_head) const { return watch_.accumulated_locally(layer, kv_head); }
-  // Whether a layer with a plan has scores computed from its view; one per candidate of the head.
+  // True if a layer with a plan has scores computed from its view; one per candidate of the head.
   bool has_scores() const { return watch_.sees_layers(); }
   std::span<const float> scores(LayerId layer, KvHead kv_head) const { return watch_.row_of(watch_.scores(layer), layer, kv_head); }
 
@@ -109,7 +109,7 @@ class SegmentCompressor : public PrefillObserver {
   }  // per head, without retained slots
   bool ragged() const { return recipe_.composition().granularity == Granularity::kRagged; }
   std::vector<std::int64_t> per_head(std::vector<std::int64_t> slots) const;
-  // Of one layer, per head, in the order of the competing rows.
+  // Scores of one layer, per head, in the order of the competing rows.
   using CompetingScores = std::function<std::vector<std::vector<float>>(LayerId layer)>;
   std::vector<std::vector<float>> competing_scores(LayerId layer) const;
   // Per head of these layers, of `pairs` slots in all: indices of the competing rows.
@@ -117,7 +117,7 @@ class SegmentCompressor : public PrefillObserver {
                                                       const CompetingScores& scores_of) const;
   // If the best of all layers stay: per layer and head.
   std::vector<std::vector<std::int32_t>> best_pairs(const CompetingScores& scores_of) const;
-  // What the heads of one layer keep.
+  // The slots that the heads of one layer keep.
   LayerPlan plan_of_pairs(LayerId layer, std::int64_t budget, std::span<const std::vector<std::int32_t>> pairs) const;
   PerLayer<std::vector<std::int64_t>> foreseen_seen(std::int64_t more) const;
   // Plans in which each layer's rows from `first_wanted` on, in its only set of candidates, score best.

@@ -1,4 +1,5 @@
-// What the CUDA plug-in (engine/cuda_plugin, libwinnow_cuda.so) offers: plain functions behind one exported symbol, in a versioned table.
+// The interface of the CUDA plug-in (engine/cuda_plugin, libwinnow_cuda.so): plain functions behind one exported symbol, in a versioned
+// table.
 //
 // Included by both sides; no torch, no CUDA. Functions throw nothing, run on device 0 and on libtorch's current stream, and return 0 or a
 // kernels::LaunchStatus. Any change of this file, or of the argument structures it names, takes a new kCudaPluginAbi: program and plug-in

@@ -1,4 +1,4 @@
-// Whether a model's weights fit into the free memory, beside the loaded model or instead of it.
+// Checks that a model's weights fit into the free memory, beside the loaded model or instead of it.
 //
 // Used by engine/api before a model is loaded. Plain values. Errors: Exception, kOutOfMemory with the sizes.
 #pragma once

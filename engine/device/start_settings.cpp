@@ -1,4 +1,4 @@
-// What libraries take from the environment when they are loaded, set before they are; what the user has set stands.
+// Sets the environment variables that libraries read when they are loaded; what the user has set stands.
 //
 // OMP_WAIT_POLICY: threads of libtorch's OpenMP sleep at barriers instead of spinning: beside other programs a spinning thread keeps the
 // one it waits for from running, and a question takes ten times as long. THP_MEM_ALLOC_ENABLE: libtorch asks for huge pages where it
@@ -50,7 +50,7 @@ void start_with_settings(int /*argc*/, char** argv, char** environment) {
   static char program[4096];  // not /proc/self/exe itself: ps and top show the name that was started
   const ssize_t length = readlink("/proc/self/exe", program, sizeof program - 1);
   if (length > 0) execve(program, argv, extended);
-  // What could not be started anew goes on as it is: slower, otherwise the same.
+  // If the program cannot be restarted, it goes on as it is: slower, otherwise the same.
 }
 
 [[gnu::section(".preinit_array"), gnu::used]] void (*const kEntry)(int, char**, char**) = start_with_settings;

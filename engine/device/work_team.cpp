@@ -31,7 +31,7 @@ inline void relax() {
 #endif
 }
 
-// Whether spinning for what is waited for pays; a thread's own.
+// Learns whether spinning for what is waited for pays; each thread has its own.
 class Patience {
  public:
   // Waits for `there()`, by spinning for a while and then by `sleep()`, which returns when it may have come.
@@ -128,7 +128,7 @@ class WorkTeam {
     }
   }
 
-  // Of the present loop; written by the caller between loops.
+  // The present loop: written by the caller between loops.
   std::int64_t count_ = 0;
   std::int64_t length_ = 0;
   Body body_ = nullptr;

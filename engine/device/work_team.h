@@ -5,8 +5,8 @@
 // then sleep, and stop spinning while that does not pay. Pieces are taken, not assigned: running threads do the work, and only a piece that
 // has begun is waited for, never a thread that lost its core.
 //
-// As many threads as at::get_num_threads(), the caller included; made at first use, kept until the process ends. One loop at a time: a loop
-// that another thread or a piece begins meanwhile runs on its own thread alone. Never allocates once the threads exist.
+// The team has at::get_num_threads() threads, the caller included; made at first use, kept until the process ends. One loop at a time: a
+// loop that another thread or a piece begins meanwhile runs on its own thread alone. Never allocates once the threads exist.
 #pragma once
 
 #include <cstdint>

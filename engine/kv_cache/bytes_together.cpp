@@ -1,4 +1,4 @@
-// What several caches take together, whose blocks and states forks share.
+// The bytes that several caches take together, whose blocks and states forks share.
 #include <cstdint>
 #include <set>
 #include <span>

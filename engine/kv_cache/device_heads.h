@@ -57,7 +57,7 @@ class DeviceHeads {
   void write(LayerId layer, Heads heads, const Slot& first, const SlotRows& rows);
   // The first `count` slots of one head.
   SlotRows read(LayerId layer, Heads heads, KvHead kv_head, std::int64_t count);
-  // Of all heads: ranges; from slots `first` on.
+  // Reads rows of all heads: ranges; or all from slots `first` on.
   std::vector<SlotRows> read(LayerId layer, Heads heads, const SlotRanges& ranges);
   void write(LayerId layer, Heads heads, const std::vector<std::int32_t>& first, std::span<const SlotRows> rows);
 

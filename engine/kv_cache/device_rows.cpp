@@ -22,7 +22,8 @@ struct ListedRows {
   const std::int32_t* sources = nullptr;
 };
 
-// Of each head `count` numbers from `first` on, made there: by one launch for heads that have the same, and one to put them together.
+// Makes `count` numbers from `first` on for each head, on the device: by one launch for heads that have the same, and one to put them
+// together.
 at::Tensor counted_there(at::Device device, const SlotRanges& ranges) {
   std::vector<at::Tensor> parts;
   for (std::size_t head = 0; head < ranges.count.size(); ++head) {

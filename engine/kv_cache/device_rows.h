@@ -15,7 +15,7 @@
 
 namespace winnow {
 
-// Of count.size() heads of one layer.
+// Slots of count.size() heads of one layer.
 struct SlotRanges {
   std::vector<std::int32_t> first;
   std::vector<std::int32_t> count;

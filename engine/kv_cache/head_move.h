@@ -1,4 +1,4 @@
-// What compaction keeps of a head, and the new blocks that receive it.
+// The slots of a head that compaction keeps, and the new blocks that receive it.
 //
 // Used inside engine/kv_cache. Leading slots that do not move keep their blocks (and stay shared with forks). Engine thread only.
 #pragma once

@@ -27,7 +27,7 @@
 
 namespace winnow {
 
-// Of the length of a pair.
+// A pair of at most this length is weak.
 inline constexpr double kWeakBias = 4.0;
 
 struct KeyBias {
@@ -38,8 +38,8 @@ struct KeyBias {
   const at::Tensor& of(LayerId layer) const { return of_layers.at(layer); }
 };
 
-// What a cache takes from keys of a bias [kv_heads, head_dim]: units (KeyRotations::kUnit) with a pair beyond kWeakBias; the rest is zero.
-// What is weaker hardly widens a row, and would cost time at every step of decoding.
+// The part of a bias [kv_heads, head_dim] that a cache takes from keys: units (KeyRotations::kUnit) with a pair beyond kWeakBias; the rest
+// is zero. A weaker bias hardly widens a row, and would cost time at every step of decoding.
 at::Tensor strong_bias(const at::Tensor& bias);
 
 class KeyRotations {

@@ -28,7 +28,7 @@ struct FreePlace {
 };
 using FreePlaces = std::vector<FreePlace>;
 
-// Of `blocks` blocks of floats: one allocation.
+// Memory of `blocks` blocks of floats: one allocation.
 class BlockMemory {
  public:
   BlockMemory(const KvShape& shape, std::int64_t blocks, std::shared_ptr<FreePlaces> free);
@@ -74,7 +74,7 @@ class KvBlock {
   at::Tensor all() const { return shared_ ? memory_.narrow(0, 2 * place_, 2) : memory_; }
   // A view of rows stored as floats.
   at::Tensor floats(KvPart part, std::int64_t first, std::int64_t count) const;
-  // Of int8 rows.
+  // The codes of an int8 row.
   const std::int8_t* codes(KvPart part, std::int64_t row) const;
   const float* scales(KvPart part) const;
 

@@ -45,7 +45,7 @@ class KvCache::Impl {
     return {shape_.key_bias->of(layer).const_data_ptr<float>() + kv_head_of(head) * shape_.head_dim, rotations_.get()};
   }
 
-  // Of slots of a head; none of one that stores keys as they are.
+  // Rotations of a head's slots; none if it stores keys as they are.
   static std::span<std::int32_t> rotations_of(Head& head, std::int64_t slot, std::int64_t count) {
     return std::span(head.rotations).subspan(static_cast<std::size_t>(slot), static_cast<std::size_t>(count));
   }
@@ -87,7 +87,7 @@ class KvCache::Impl {
     }
   }
 
-  // Where keys are stored without their bias and `rows` are with it, it is taken away as the slots' rotations say.
+  // If keys are stored without their bias and `rows` have it, it is taken away as the slots' rotations say.
   void write_run(Head& h, KvBlock& block, const SlotRows& rows, const Run& run) {
     const std::int64_t row = run.slot % kBlockSlots;
     block.write(KvPart::kValues, row, rows.values, run.first, run.count);
@@ -318,7 +318,7 @@ class KvCache::Impl {
     device_->carry_out(planned, layer, heads);
   }
 
-  // Of all heads at once.
+  // Takes the blocks of all heads at once.
   void take_blocks(std::vector<std::optional<HeadMove>>& moves) {
     const auto missing = [](const std::optional<HeadMove>& move) { return move ? move->blocks() - std::ssize(move->fresh) : 0; };
     std::int64_t needed = 0;

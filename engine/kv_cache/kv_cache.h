@@ -56,10 +56,10 @@ struct KvShape {
   // Per layer how many layers without slots are computed with it and keep a state. Empty: none.
   PerLayer<std::int64_t> states_with{};
   StateShape state{};  // of each
-  // Of layers with a window that have KV heads of their own: sliding_slots(), of the same dtype, device and storage. Null: none.
+  // For layers with a window that have KV heads of their own: sliding_slots(), of the same dtype, device and storage. Null: none.
   std::shared_ptr<const KvShape> sliding{};
   PerLayer<std::int64_t> sliding_with{};  // per layer how many of them are computed with it, in order
-  // Whether keys of a layer are stored without their bias.
+  // True if keys of a layer are stored without their bias.
   bool takes_bias(LayerId layer) const { return storage == KvStorage::kInt8 && key_bias != nullptr && key_bias->of(layer).defined(); }
   std::int64_t window(LayerId layer) const { return windows.empty() ? 0 : windows.at(layer); }
   // The first token that token `original` attends to.
@@ -67,7 +67,7 @@ struct KvShape {
     const std::int64_t tokens = window(layer);
     return tokens == 0 ? 0 : static_cast<std::int32_t>(std::max<std::int64_t>(0, original + 1 - tokens));
   }
-  // Of `seen` tokens, how many a layer holds for the next one without compression.
+  // The tokens, of `seen`, that a layer holds for the next one without compression.
   std::int64_t held(LayerId layer, std::int64_t seen) const { return window(layer) == 0 ? seen : std::min(seen, window(layer) - 1); }
   // Their bytes in all layers.
   std::int64_t full_bytes(std::int64_t seen) const {
@@ -83,7 +83,7 @@ struct KvShape {
     shape.storage = storage;
     return shape;
   }
-  // Of all layers without slots here, however many tokens they have seen: states, and windows that are full.
+  // Bytes of all layers without slots here, however many tokens they have seen: states, and windows that are full.
   std::int64_t state_bytes() const {
     std::int64_t states = 0;
     for (const std::int64_t of_layer : states_with) states += of_layer;
@@ -98,7 +98,7 @@ struct KvShape {
     return 2 * (storage == KvStorage::kInt8 ? kernels::narrow_row_bytes(head_dim)
                                             : head_dim * static_cast<std::int64_t>(at::elementSize(row_type())));
   }
-  // Of a token in all layers and heads.
+  // Bytes of a token in all layers and heads.
   std::int64_t token_bytes() const { return layers * kv_heads * slot_bytes(); }
 };
 
@@ -296,7 +296,7 @@ SlotRows unbiased_slots(const KvCache& cache, LayerId layer, KvHead kv_head, std
 // Replaces slots by such rows; readers then get the bias rotated to the rows' positions.
 void write_unbiased(KvCache& cache, LayerId layer, KvHead kv_head, std::int64_t first_slot, const SlotRows& rows);
 
-// Of a cache on the CPU. Valid until the next change of the cache.
+// The bias of a cache on the CPU. Valid until the next change of the cache.
 UnstoredBias unstored_bias(const KvCache& cache, LayerId layer, KvHead kv_head);
 
 // keys [kv_heads, t, head_dim], rotated to positions (int64 [axes, t]), as they read after appending them to a layer that takes_bias().
@@ -320,7 +320,7 @@ const LayerStates& layer_states(const KvCache& cache);
 KvCache* sliding_slots(KvCache& cache);
 const KvCache* sliding_slots(const KvCache& cache);
 
-// What layers without slots of `cache` itself hold now: their states, and slots within their windows.
+// Bytes that layers without slots of `cache` itself hold now: their states, and slots within their windows.
 std::int64_t bytes_beside(const KvCache& cache);
 
 // K and V blocks of several caches, and states, shared ones counted once.

@@ -1,6 +1,6 @@
-// What layers without slots keep of the tokens so far: a state of fixed size each, which every token changes.
+// The states of layers without slots, which sum up the tokens so far: one of fixed size each, which every token changes.
 //
-// Beside the slots in KvCache (layer_states()), in the memory of the cache's device. A layer with slots may have several such layers
+// KvCache holds them beside its slots (layer_states()), in the memory of its device. A layer with slots may have several such layers
 // computed with it (KvShape::states_with); `which` counts them. Copies share states; whoever writes to a shared one gets a copy of its own.
 // A state cannot be taken back to an earlier token: whoever may need one keeps a fork from before. Threads: engine thread only.
 #pragma once

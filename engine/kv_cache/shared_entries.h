@@ -14,7 +14,7 @@ namespace winnow {
 struct SharedEntries {
   static constexpr std::int32_t kZero = -1;  // no slot: the token is masked, and only its scores are kept
 
-  // Where a shared key's rotation comes from.
+  // The source of a shared key's rotation.
   enum class Rotation : int {
     kStored = 1,      // directions of rotated keys; no rotation at use
     kByRank = 2,      // of unrotated keys; rotated at use to the token's rank, counted back from the newest token

@@ -36,7 +36,7 @@ at::Tensor activate_gated(Activation activation, const at::Tensor& gate_up) {
   at::Tensor output = at::empty({rows, columns}, gate_up.options());
   const auto* const from = static_cast<const std::byte*>(gate_up.const_data_ptr());
   auto* const to = static_cast<std::byte*>(output.mutable_data_ptr());
-  // Of one row nobody promises a stride.
+  // A single row may have any stride.
   const std::int64_t stride = rows == 1 ? 2 * columns : gate_up.stride(0);
   const kernels::GatedActivationArgs all{
       activation, element_type(gate_up.scalar_type()), from, from + columns * bytes, stride, rows, columns, to};

@@ -72,7 +72,7 @@ void merge_rest_of_spans(AttentionResult& result, const at::Tensor& query, const
     const at::Tensor place = at::arange(span.count, index);
     const at::Tensor back = place.unsqueeze(1) - place.unsqueeze(0);  // rows from the key back to it
     const at::Tensor near = back.lt(spans.reach).logical_or((place + span.first).lt(spans.window.lead).unsqueeze(0));
-    // What is merged already, or is not to be seen.
+    // Marks what is merged already, or is not to be seen.
     const at::Tensor left_out = spans.window.hides_of_spans ? back.ge(0) : back.ge(0).logical_and(near);
     AttentionResult part{result.output.narrow(2, span.first - spans.first_row, span.count),
                          result.log_sum_exp.narrow(2, span.first - spans.first_row, span.count)};

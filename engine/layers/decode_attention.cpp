@@ -112,13 +112,13 @@ DecodeRow join_rows(std::span<const Part> parts, const std::vector<std::vector<f
   return row;
 }
 
-// What the queries of a KV head make of its bias, as DecodeKeyBias has it.
+// Products of a KV head's queries with its bias, as DecodeKeyBias wants them.
 struct BiasProducts {
   UnstoredBias unstored;
   const float* products = nullptr;
   c10::SmallVector<std::int32_t, 16> units{};  // empty: no key lacks anything
 
-  // Of slots from `first` on.
+  // The bias of slots from `first` on.
   kernels::DecodeKeyBias of_slots(std::int64_t first) const {
     if (units.empty()) return {};
     const KeyRotations& rotations = *unstored.rotations;

@@ -1,4 +1,4 @@
-// What the gated delta rule reads of consecutive tokens. Made by gated_delta.h. All fp32 and contiguous.
+// The rows that the gated delta rule reads of consecutive tokens. Made by gated_delta.h. All fp32 and contiguous.
 #pragma once
 
 #include <ATen/ATen.h>

@@ -30,7 +30,7 @@ at::Tensor memory_on(at::Device device, std::int64_t bytes) {
   }
 }
 
-// As kernels read it: rows one after the other from an aligned address on.
+// Copies the rows as kernels read them: one after the other from an aligned address on.
 at::Tensor aligned(const at::Tensor& rows) {
   const at::Tensor together = rows.contiguous();
   const auto address = reinterpret_cast<std::uintptr_t>(together.const_data_ptr());

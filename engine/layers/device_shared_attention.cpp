@@ -16,9 +16,9 @@
 namespace winnow {
 namespace {
 
-// What the heads of a layer share, as numbers that are on the host and on the device: [kv_heads, stride] slots, as many factors and, where
-// keys are rotated, positions, and frequencies; behind them per head how many entries it has and how many slots they cover, the stride, and
-// whether keys are rotated. A head's direct slots behind all that its table names need no entry.
+// The tables that the heads of a layer share, as numbers that are on the host and on the device: [kv_heads, stride] slots, as many factors
+// and, where keys are rotated, positions, and frequencies; behind them per head how many entries it has and how many slots they cover, the
+// stride, and whether keys are rotated. A head's direct slots behind all that its table names need no entry.
 class SharedTables {
  public:
   static std::vector<std::int32_t> made_of(const KvCache& cache, LayerId layer);

@@ -19,7 +19,7 @@ bool begins_a_piece(const at::Tensor& tensor) {
   return reinterpret_cast<std::uintptr_t>(tensor.const_data_ptr()) % kernels::kGemvAlignment == 0;
 }
 
-// What a GPU asks for besides.
+// A GPU requires this, too.
 bool lies_in_pieces(const at::Tensor& input, const at::Tensor& matrix) {
   const auto row_bytes = matrix.size(1) * static_cast<std::int64_t>(matrix.element_size());
   return input.is_contiguous() && row_bytes % kernels::kGemvAlignment == 0 && begins_a_piece(input) && begins_a_piece(matrix);

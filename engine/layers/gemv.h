@@ -11,7 +11,7 @@
 
 namespace winnow {
 
-// Whether gemv() supports it: input [..., in] of one row, matrix [out, in] contiguous, both on one device and of one type (fp32, bf16 or
+// True if gemv() supports it: input [..., in] of one row, matrix [out, in] contiguous, both on one device and of one type (fp32, bf16 or
 // fp16); on a GPU rows are a multiple of 16 bytes (kernels/api/cuda_gemv.h).
 bool has_gemv(const at::Tensor& input, const at::Tensor& matrix);
 

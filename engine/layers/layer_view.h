@@ -1,4 +1,4 @@
-// What a decoder layer shows to attention statistics while a segment is prefilled.
+// The view of a decoder layer for attention statistics while a segment is prefilled.
 //
 // Made by engine/models right after a layer's attention, read by engine/compression through PrefillObserver. Tensors are borrowed for the
 // duration of the call: copy what must outlive it. Shapes use H query heads, Hkv KV heads, n segment tokens, m retained slots, d head size.
@@ -46,12 +46,12 @@ class PrefillObserver {
   // False: the recipe needs no layer views, and the model skips making them.
   virtual bool wants_views() const = 0;
   virtual bool wants_outputs() const { return false; }
-  // What attention accumulates as it runs, where it can, for LayerView::received.
+  // The sums that attention accumulates as it runs, where it can, for LayerView::received.
   virtual ReceivedNeed wants_received() const { return ReceivedNeed::kNothing; }
   virtual void on_layer(const LayerView& view) = 0;
 };
 
-// What one decoder layer shows while a token is decoded. Borrowed for the duration of the call.
+// The view of one decoder layer while a token is decoded. Borrowed for the duration of the call.
 struct DecodeRow {
   // Per KV head the token's attention to every slot, its own included, in slot order, mean over the group's query heads. Empty if not
   // requested.

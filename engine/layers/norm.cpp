@@ -42,7 +42,7 @@ void run(const kernels::RmsNormArgs& all, const at::Tensor& input) {
              });
 }
 
-// Of `input`, up to three dimensions, without an output.
+// Arguments for `input` of up to three dimensions, without an output.
 kernels::RmsNormArgs args_for(const RmsNorm& norm, const at::Tensor& input) {
   require(input.size(-1) == norm.weight.numel() && norm.weight.is_contiguous() && input.stride(-1) == 1,
           "norm: one weight for each number");

@@ -22,7 +22,7 @@ struct PastWindow {
 
   // bool [rows, slots] on `device`, true where the row does not see the slot; undefined if every row sees all of them.
   at::Tensor hidden(KvHead head, RowSpan rows, RowSpan slots, at::Device device) const;
-  // Of a segment's rows, [rows, columns]: true where the column is a window or more before the row; undefined if none is.
+  // For a segment's rows, [rows, columns]: true where the column is a window or more before the row; undefined if none is.
   at::Tensor hidden_columns(RowSpan rows, RowSpan columns, at::Device device) const;
   // Slots of a head whose tokens are at or after `first`, in slot order.
   std::vector<std::int64_t> slots_from(KvHead head, std::int32_t first) const;

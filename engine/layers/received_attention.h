@@ -14,7 +14,7 @@
 
 namespace winnow {
 
-// What is requested.
+// The requested sums.
 enum class ReceivedNeed : int { kNothing = 0, kSums = 1, kSquares = 2 };
 
 struct ReceivedAttention {

@@ -26,7 +26,7 @@ class RotaryEmbedding {
 
   // positions: [axes, rows], any values, on any device.
   RotaryAngles angles(const at::Tensor& positions) const;
-  // Of one row with the same position on every axis, as a text token has.
+  // Angles of one row with the same position on every axis, as a text token has.
   RotaryAngles angles_at(std::int64_t position) const;
 
  private:

@@ -104,7 +104,7 @@ class Tiles {
     std::int64_t workspace_floats_ = 0, kept_floats_ = 0, sums_floats_ = 0;
   };
 
-  // Of received attention the order of additions must not depend on the threads.
+  // The order in which received attention is added must not depend on the threads.
   std::int64_t rows_of_tile(bool counts, std::int64_t threads) const {
     const std::int64_t rows = query_.size(2);
     const std::int64_t wanted = counts ? kKeptWeights / key_.size(2) : products_ * group_ * rows / (threads * kTilesPerThread);

@@ -32,7 +32,7 @@ struct CausalRows {
   double scale = 1.0;
 };
 
-// As tiled_attention_takes(); query as CausalRows has it.
+// Like tiled_attention_takes(), with the query as in CausalRows.
 bool causal_attention_takes(const at::Tensor& query, std::int64_t kv_heads);
 // Returns output [t, H, d], contiguous, and log_sum_exp [H, t]. If received.wanted(), adds what keys receive from these rows; the output's
 // bits do not change.

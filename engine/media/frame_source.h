@@ -44,11 +44,11 @@ struct MediaRequest {
   MediaKind kind = MediaKind::kImage;
   FramePlan plan;
   std::int64_t most_tokens = 0;  // of a document, from its beginning; 0: all
-  // Of a video: the file whose subtitles stand between its frames, one beside it or the video itself, which may hold some. Empty: none.
+  // For a video: the file whose subtitles stand between its frames, one beside it or the video itself, which may hold some. Empty: none.
   std::string subtitles{};
-  // Of a document, or of a video's subtitles: the encoding they are read in, by a name of app/media/text_encoding.h. Empty: by their bytes.
+  // The encoding that a document or a video's subtitles are read in, by a name of app/media/text_encoding.h. Empty: by their bytes.
   std::string encoding{};
-  // What content_hash() of the file was when it was attached: another one is refused (kMediaChanged) where it is read. Empty: any.
+  // The content_hash() of the file when it was attached: another one is refused (kMediaChanged) where it is read. Empty: any.
   std::string content{};
   MediaDetail detail{};  // of an image, or of each frame of a video
 };
@@ -68,7 +68,7 @@ class FrameSource {
  public:
   virtual ~FrameSource() = default;
   virtual MediaKind kind() const = 0;
-  // Of every picture that read() delivers; known before anything is decoded. Nothing of a document.
+  // The size of every picture that read() delivers, known before anything is decoded. Empty for a document.
   virtual PictureSize picture_size() const = 0;
   // Seconds covered by the plan (to - from); 0 for an image.
   virtual double duration_s() const = 0;
@@ -84,17 +84,17 @@ class FrameSource {
   // When their pictures begin to be shown, as far as that is known before anything is decoded (then SampledFrame::actual_s); what a prompt
   // says of their times. Else when they are asked for.
   virtual std::vector<double> shown_times_s() const { return asked_times_s(); }
-  // Of each frame of a video, until when it is known to be on screen: the last of the plan's times that it stands for, as a picture that is
+  // The time until which each frame of a video is known to be on screen: the last of the plan's times that it stands for. A picture that is
   // still there at the next time is delivered once. Empty: each stands for one time.
   virtual std::vector<double> standing_until_s() const { return {}; }
   // Lower-case hex SHA-256 of the file's bytes, or of size + head + tail for files over 64 MiB; names cached features.
   virtual std::string content_hash() const = 0;
-  // Of a document: all of it, UTF-8, lines ending in "\n". Empty of pictures.
+  // For a document: all of it, UTF-8, lines ending in "\n". Empty of pictures.
   virtual std::string text() const { return {}; }
-  // Of a video that was asked for with its subtitles: all that begin before its file ends, by their beginnings. content_hash() knows
+  // For a video that was asked for with its subtitles: all that begin before its file ends, by their beginnings. content_hash() knows
   // nothing of them.
   virtual std::vector<TimedLine> lines() const { return {}; }
-  // What had to be put up with: known since it was opened, and met by what was read so far.
+  // Faults found when it was opened, and met in what was read so far.
   virtual std::vector<MediaNotice> notices() const { return {}; }
   // Frames [first, first + count) in order. Throws Exception (damaged file, limits) or Interrupted; polls the token between packets.
   virtual std::vector<SampledFrame> read(int first, int count, const InterruptToken& interrupt) = 0;

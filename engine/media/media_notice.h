@@ -1,4 +1,4 @@
-// What had to be put up with in a medium: a code and its figures, told to whoever asks about it. Plain data, every layer.
+// A fault that was tolerated in a medium: a code and its figures, told to whoever asks about it. Plain data, every layer.
 //
 // Made by app/media, delivered by a FrameSource, carried by the engine's events, kept with chats. Words: app/notices/notice_text.h.
 #pragma once
@@ -35,7 +35,7 @@ enum class NoticeCode : int {
   kFileGone = 30,     // what was kept of the file answers without it
   kDolbyVision = 31,  // colours that only players of Dolby Vision show; amount: its profile
   kOtherVideos = 32,  // amount: of other programmes or tracks in the file
-  // Of a document or of subtitles:
+  // For a document or subtitles:
   kEncodingGuessed = 40,  // name: the encoding
   kBytesReplaced = 41,    // amount: places that are no text in it; name: the encoding
   kControlsLeftOut = 42,  // amount: control characters

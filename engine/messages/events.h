@@ -1,4 +1,4 @@
-// What the engine says while it works: plain values with units in their names.
+// The engine's reports while it works: plain values with units in their names.
 //
 // Every event carries the id of its request; the receiver drops stale ids. Every figure is the engine's own counter. Order of events:
 //   Turn:      Progress* MediaSampled* Progress* CacheReport (TokenSampled | TextDelta | DecodeSample)*, then one of Finished, Failed.
@@ -52,7 +52,7 @@ struct ModelLoaded {
 // the previous model loaded.
 struct ModelUnloaded {};
 
-// What was actually sampled, beside what was requested.
+// The frames that were really sampled, beside what was requested.
 struct MediaSampled {
   std::string path;
   MediaKind kind = MediaKind::kImage;
@@ -62,16 +62,16 @@ struct MediaSampled {
   FramePlan plan;               // as requested: with path and kind it names the media item
   int frames_per_position = 1;  // of an endless source: see Watched::frames_per_position
   bool endless = false;         // duration and frames are those so far
-  // Of a document: tokens read, and tokens in all.
+  // For a document: tokens read, and tokens in all.
   std::int64_t tokens = 0;
   std::int64_t all_tokens = 0;
   std::int64_t most_tokens = 0;  // as requested
-  // Of a video: subtitles as requested, and the lines between its frames (TokenOrigin::frame of their tokens counts them from 0).
+  // For a video: subtitles as requested, and the lines between its frames (TokenOrigin::frame of their tokens counts them from 0).
   std::string subtitles{};
   std::vector<TimedLine> lines{};
   PictureSize picture{};  // of an image, as delivered
   std::vector<MediaNotice> notices{};
-  // Of a video: the frames' times as written in the prompt (FrameSource::shown_times_s); empty: as requested.
+  // For a video: the frames' times as written in the prompt (FrameSource::shown_times_s); empty: as requested.
   std::vector<double> told_s{};
   std::string encoding{};          // of a document or of subtitles: as requested
   MediaDetail detail{};            // as requested
@@ -193,7 +193,7 @@ struct PlannedPrefill {
   double expected_ms = 0.0;
 };
 
-// What a turn would take (Plan). Bytes and tokens are those the turn itself would report.
+// The cost of a turn (Plan). Bytes and tokens are those the turn itself would report.
 struct Planned {
   TokenCounts tokens;                     // of the segment; generated: the room for the answer
   std::int64_t kv_bytes_full = 0;         // of the whole thread, uncompressed
@@ -276,7 +276,7 @@ struct Event {
   std::int32_t column = kNoColumn;  // of a comparison, from 0: the recipe's index
 };
 
-// Whether an event is the last of its request. A new kind of event does not compile without its line here.
+// True for an event that is the last of its request. A new kind of event does not compile without its line here.
 struct EndsRequest {
   bool operator()(const Progress& /*event*/) const { return false; }
   bool operator()(const ModelLoaded& /*event*/) const { return true; }

@@ -33,7 +33,7 @@
 
 namespace winnow::fields {
 
-// Where a value stands, for refusals: "wire: turn.recipe.seed". The root names the source.
+// The place of a value, for refusals: "wire: turn.recipe.seed". The root names the source.
 struct Path {
   const Path* parent = nullptr;
   const char* name = "";

@@ -1,4 +1,4 @@
-// What the engine's messages consist of: one list of fields a struct, under the names that they have outside of this process.
+// The fields of the engine's messages: one list of fields a struct, under the names that they have outside of this process.
 //
 // The lists of figures stand under their structs; engine/metrics/fields_of.h says how a list is written, wire.h makes the encoded form. A
 // name is never changed or used again; a field that is added has its default in what older programs send. That no field of a struct is

@@ -37,11 +37,11 @@ using Item = std::variant<TextItem, MediaItem>;
 struct Message {
   Role role = Role::kUser;
   std::vector<Item> items;  // in prompt order; media before text is usual
-  // Of an answer: the model's reasoning before it, without its markers. The chat template decides what later turns see of it.
+  // For an answer: the model's reasoning before it, without its markers. The chat template decides what later turns see of it.
   std::string thought{};
 };
 
-// Whether a model thinks before it answers, if its chat template has a switch for it.
+// Says if a model thinks before it answers, if its chat template has a switch for it.
 enum class Thinking : int { kAsTheTemplateHasIt = 1, kOn = 2, kOff = 3 };
 
 // Without the chat template, a thread is one message of text: the prompt, with its special tokens. What follows it is not split into
@@ -68,7 +68,7 @@ struct LoadModel {
   std::string projector;  // of a GGUF model: its mmproj file; empty: the one beside it, if any
 };
 
-// What a new question sees of the tokens that compression dropped for earlier questions.
+// Decides what a new question sees of the tokens that compression dropped for earlier questions.
 enum class Guard : int {
   kKeep = 1,     // nothing: it continues from the compressed cache
   kPrefill = 2,  // everything: the whole thread is prefilled again and compressed for the new question
@@ -104,8 +104,8 @@ struct Turn {
   // it still exists; otherwise it prefills the question and this text. Empty: a new answer.
   std::string answer_begun{};
   PromptSettings prompt{};
-  // Of the cache that wrote the thread's last answer, from its CacheReport. The engine continues from no other cache of the same text; if
-  // that one is gone, it prefills the whole thread. Empty: any cache.
+  // The makers of the cache that wrote the thread's last answer, from its CacheReport. The engine continues from no other cache of the same
+  // text; if that one is gone, it prefills the whole thread. Empty: any cache.
   CacheMakers goes_on_from{};
   // When the user asked: TTFT counts from here (AskedClock). Epoch: when the engine begins.
   std::chrono::steady_clock::time_point asked{};
@@ -145,10 +145,10 @@ struct ExportTurn {
   ExportLogits logits = ExportLogits::kLastPosition;
 };
 
-// Whether a comparison's answers are scored against the full cache: two more passes over each answer.
+// Says if a comparison's answers are scored against the full cache: two more passes over each answer.
 enum class ColumnScores : int { kNone = 1, kAll = 2 };
 
-// Whether columns are decoded one after the other, each at its true speed, or one token each in turn, to watch them side by side.
+// Columns are decoded one after the other, each at its true speed, or one token each in turn, to watch them side by side.
 enum class ColumnOrder : int { kOneAfterAnother = 1, kInterleaved = 2 };
 
 // One question answered under several recipes from one vision pass and one prefill. The whole thread is prefilled anew as one segment, so

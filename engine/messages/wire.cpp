@@ -117,7 +117,7 @@ std::size_t values_in(const Value& value) {
   return count;
 }
 
-// What a reader of this version would refuse is not sent.
+// Nothing is sent that a reader of this version would refuse.
 std::vector<std::uint8_t> bounded(const Value& value) {
   if (values_in(value) > kMostWireValues) throw Exception(ErrorCode::kLimitExceeded, "wire", "a message has more values than any may have");
   std::vector<std::uint8_t> bytes = Value::to_cbor(value);

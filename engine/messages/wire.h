@@ -5,7 +5,7 @@
 // lists of structs whose fields are all numbers are a map of such columns. Text is bytes as they are: paths and token texts need not be
 // UTF-8. Turn::asked counts nanoseconds of this machine's steady clock.
 //
-// What is read may be hostile: size, depth and number of values are bounded before anything is kept, a field of another type or range is
+// Input may be hostile: size, depth and number of values are bounded before anything is kept, a field of another type or range is
 // refused by its path. Unknown fields are skipped and missing ones keep their defaults, so that minor versions understand each other; an
 // unknown kind or another version is refused. encoded() refuses what a reader would: it is its request's failure, not its process's.
 // Errors: kLimitExceeded, kDamagedFile, kUnsupportedFormat; subject "wire: turn.sampling".

@@ -28,9 +28,9 @@ WINNOW_FIELDS(WordDifference, word, text, full_text, probability, full_probabili
 
 struct Agreement {
   std::int64_t tokens = 0;  // compared: all of the answer's, the one that ended it included
-  // Of them: that the full cache chooses as well, sampled with the answer's settings and seed. Of a text that the model did not write: at
-  // which both caches' top choices are the same. Absent in what older programs saved, which asked a cache that was read again for its
-  // choice.
+  // The tokens of them that the full cache chooses as well, sampled with the answer's settings and seed. For a text that the model did not
+  // write: those at which both caches' top choices are the same. Absent in what older programs saved, which asked a cache that was read
+  // again for its choice.
   std::optional<std::int64_t> same;
   double top1 = 1.0;              // the share of these
   std::optional<double> mean_kl;  // of the answer's cache from the full one, KL(full || own), in nats per token; absent where it is gone

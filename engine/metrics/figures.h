@@ -48,7 +48,7 @@ struct KvBytes {
 };
 WINNOW_FIELDS(KvBytes, full, after_event, end, peak, allocated, metadata, full_end, states)
 
-// What stands in the cache now (of a finished answer: at its end), and what the same tokens take uncompressed.
+// Bytes in the cache now (for a finished answer: at its end), and those of the same tokens uncompressed.
 inline std::int64_t bytes_now(const KvBytes& kv) { return kv.end > 0 ? kv.end : kv.after_event; }
 inline std::int64_t full_bytes_now(const KvBytes& kv) { return kv.full_end > 0 ? kv.full_end : kv.full; }
 // The highest so far, the present included: the allocator's highest is as old as its last report.
@@ -75,7 +75,7 @@ struct TimingsMs {
 };
 WINNOW_FIELDS(TimingsMs, media, preprocess, vision, prefill, statistics, compress, ttft, decode_total, waited, thought)
 
-// Where a turn did otherwise than was asked: its compression event, or its prompt. Codes are stored: never renumbered.
+// A way in which a turn differed from what was asked: in its compression event, or its prompt. Codes are stored: never renumbered.
 enum class CompressionNote : int {
   kFallbackRows = 1,         // no row after the last visual token: the last rows judged instead
   kRaisedToFloor = 2,        // protected slots need more than was asked for
@@ -86,7 +86,7 @@ enum class CompressionNote : int {
   kSystemJoinsQuestion = 7,  // the template has no system prompt: it stands before the first question's words
 };
 
-// Of a conversation, not of every turn that it is true of.
+// True if the note is made once a conversation, not at every turn that it holds for.
 constexpr bool is_said_once(CompressionNote note) {
   return note == CompressionNote::kThreadReadAgain || note == CompressionNote::kSystemJoinsQuestion;
 }

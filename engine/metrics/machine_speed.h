@@ -1,4 +1,4 @@
-// What this machine has needed for turns with one model: the base of predicted waits.
+// The times that this machine has needed for turns with one model: the base of predicted waits.
 //
 // Kept by engine/generation beside the loaded model, saved by app/settings, printed by plans. New measurements count half, so that a
 // warm-up or a busy minute is forgotten within a few turns. Plain data and arithmetic. Milliseconds. Threads: none of its own.
@@ -13,7 +13,7 @@
 
 namespace winnow {
 
-// What a turn has to do before its first token.
+// The work of a turn before its first token.
 struct TurnWork {
   std::int64_t prefill_tokens = 0;
   std::int64_t video_frames = 0;  // through the vision tower; features that are kept from before do not count
@@ -37,7 +37,7 @@ struct MachineSpeed {
   friend bool operator==(const MachineSpeed&, const MachineSpeed&) = default;
 };
 
-// Where speeds live between two runs of the program. Implemented above the engine; a key names model, number format and device.
+// The store of speeds between two runs of the program. Implemented above the engine; a key names model, number format and device.
 class SpeedMemory {
  public:
   virtual ~SpeedMemory() = default;

@@ -1,4 +1,4 @@
-// What the full cache's attention says about a choice of slots, over one answer: figures as plain data (definitions: selection_quality.h).
+// The full cache's attention to a choice of slots, over one answer: figures as plain data (definitions: selection_quality.h).
 //
 // Made by engine/generation/answer/selection_judge.h in the teacher-forced pass, used in events and by evaluations. Attention rows are
 // those of the answer's tokens in the full cache, mean over a kv head's group of query heads; every figure is a mean over layers, kv heads

@@ -33,7 +33,7 @@ void refuse_what_a_decoder_lacks(const GgufKeys& keys, std::int64_t head_dim) {
     keys.refuse("partial rotary positions are not read");
 }
 
-// As llama.cpp or as Ollama calls them; Ollama's converter leaves out those of Qwen3-VL. Empty: one position is enough.
+// The keys are llama.cpp's or Ollama's; Ollama's converter leaves out those of Qwen3-VL. Empty: one position is enough.
 std::vector<std::int64_t> position_sections(const GgufKeys& keys) {
   for (const char* key : {"rope.dimension_sections", "rope.mrope_section", "mrope_sections"}) {
     if (keys.has(key)) return keys.integers(key);
@@ -65,7 +65,7 @@ Json rope_scaling(const GgufKeys& keys, const GgufTensorFacts& tensors, std::int
             {"original_max_position_embeddings", positions}};
   }
   if (std::vector<std::int64_t> sections = position_sections(keys); !sections.empty()) {
-    // Of time, height and width; the fourth is not used. Text alone has the same position on each, as if there were one.
+    // Sections are of time, height and width; the fourth is not used. Text alone has the same position on each, as if there were one.
     while (!sections.empty() && sections.back() == 0) sections.pop_back();
     return {{"rope_type", "default"}, {"mrope_section", sections}};
   }
@@ -85,7 +85,7 @@ Json rope_scaling(const GgufKeys& keys, const GgufTensorFacts& tensors, std::int
   if (const double strength = temperature(keys); strength > 0.0) {
     scaling["llama_4_scaling_beta"] = strength;
     scaling["rope_theta"] = keys.real("rope.freq_base", 1e6);
-    // As published, both are one, and no magnitude is left.
+    // Both are one in published models, so no magnitude is left.
     if (scaling.contains("mscale_all_dim")) scaling["mscale"] = keys.real("rope.scaling.mscale", scaling["mscale_all_dim"].get<double>());
   }
   return scaling;
@@ -119,7 +119,7 @@ Json layer_types(const GgufKeys& keys) {
   return types;
 }
 
-// What llama.cpp knows of Gemma 3 beside its file: the MLP, the scale of queries, which layers look back over a window, and their
+// Adds what llama.cpp knows of Gemma 3 beside its file: the MLP, the scale of queries, which layers look back over a window, and their
 // positions.
 void add_gemma3(const GgufKeys& keys, Json& config) {
   constexpr std::int64_t kLayersOf27B = 62;
@@ -142,7 +142,7 @@ void add_gemma3(const GgufKeys& keys, Json& config) {
   if (cap > 0.0) config["final_logit_softcapping"] = cap;
 }
 
-// Of one kind of layers; 0: there are none.
+// The value that all layers of one kind share; 0: there are none.
 std::int64_t same_in(const GgufKeys& keys, const std::vector<std::int64_t>& of_layers, const std::vector<std::int64_t>& slides, bool kind) {
   std::int64_t found = 0;
   for (std::size_t layer = 0; layer < std::min(of_layers.size(), slides.size()); ++layer) {
@@ -276,7 +276,7 @@ void add_short_convs(const GgufKeys& keys, Json& config) {
   config["block_auto_adjust_ff_dim"] = false;
 }
 
-// Where positions have several axes, llama.cpp's converter stores what rotates as halves; the folder has neighbours.
+// If positions have several axes, llama.cpp's converter stores what rotates as halves; the folder has neighbours.
 void add_glm(const GgufKeys& keys, const GgufTensorFacts& tensors, Json& config) {
   add_rotated_share(keys, config);
   if (keys.is(GgufArchitecture::Glm::kDense)) {

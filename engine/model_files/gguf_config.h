@@ -30,7 +30,7 @@ Json gguf_config(const GgufMetadata& metadata, const GgufTensorFacts& tensors, s
 // generation_config.json: the ids that end an answer.
 Json gguf_generation(const GgufMetadata& metadata, const std::vector<std::string>& tokens);
 
-// Whether text is encoded with a space in front where the file does not say so.
+// True if text is encoded with a space in front where the file does not say so.
 bool adds_space_prefix(const GgufMetadata& metadata);
 
 }  // namespace winnow

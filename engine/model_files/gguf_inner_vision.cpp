@@ -16,7 +16,7 @@ namespace {
 constexpr std::string_view kVision = "vision.";
 constexpr std::string_view kLayers = "v.blk.";
 constexpr std::string_view kBehindLayers = "v.deepstack_merger.";
-// Of the convolution over two frames: its first dimension is outputs times colours, as a tensor has four of them at most.
+// The convolution over two frames: its first dimension is outputs times colours, as a tensor has four of them at most.
 constexpr std::string_view kFlatKernel = "v.patch_embed.weight";
 constexpr std::int64_t kColours = 3;
 

@@ -40,7 +40,7 @@ std::string key_inside(const InnerVision& inside, std::string_view mmproj);
 // image_mean or image_std of the published folder.
 std::vector<float> published_scaling(const InnerVision& inside, std::string_view mmproj);
 
-// Whether the beginning of a GGUF file names a vision encoder inside; false for unreadable files. For lists: metadata, which are long, need
+// True if the beginning of a GGUF file names a vision encoder inside; false for unreadable files. For lists: metadata, which are long, need
 // not be read to know that a model reads text alone.
 bool may_see_inside(const std::string& path);
 

@@ -86,7 +86,7 @@ Json image_processor(const ProjectorFacts& facts) {
           {"resample", 3}};
 }
 
-// As OpenGVLab/InternVL3-1B-hf has it.
+// The template of OpenGVLab/InternVL3-1B-hf.
 std::string_view chat_template(const ProjectorFacts&, const Json&, const ProjectorKind::Tokens&) {
   return "{% for message in messages %}{{'<|im_start|>' + message['role'] + '\\n'}}{% if message['content'] is string %}"
          "{{ message['content'] }}{% else %}{% for content in message['content'] %}{% if content['type'] == 'image' %}"

@@ -70,7 +70,7 @@ Json config(const ProjectorKind& kind, const ProjectorFacts& facts, const Json& 
   return config;
 }
 
-// As llava-hf/llava-1.5-7b-hf has it.
+// The image processor of llava-hf/llava-1.5-7b-hf.
 Json image_processor(const ProjectorFacts& facts) {
   const std::int64_t side = facts.integer("image_size");
   return {{"image_processor_type", "CLIPImageProcessor"},
@@ -80,7 +80,7 @@ Json image_processor(const ProjectorFacts& facts) {
           {"resample", 3}};
 }
 
-// As llava-hf/llava-v1.6-mistral-7b-hf has it.
+// The image processor of llava-hf/llava-v1.6-mistral-7b-hf.
 Json tiling_image_processor(const ProjectorFacts& facts) {
   Json pixels = image_processor(facts);
   pixels["image_processor_type"] = "LlavaNextImageProcessor";
@@ -88,7 +88,7 @@ Json tiling_image_processor(const ProjectorFacts& facts) {
   return pixels;
 }
 
-// Of llava-hf's folders: llava-1.5-7b-hf (for the Vicunas of 1.6, too), llava-v1.6-34b-hf, llava-v1.6-mistral-7b-hf.
+// Templates of llava-hf's folders: llava-1.5-7b-hf (for the Vicunas of 1.6, too), llava-v1.6-34b-hf, llava-v1.6-mistral-7b-hf.
 constexpr std::string_view kVicuna =
     "{% for message in messages %}{% if message['role'] != 'system' %}{{ message['role'].upper() + ': '}}{% endif %}"
     "{% for content in message['content'] | selectattr('type', 'equalto', 'image') %}{{ '<image>\\n' }}{% endfor %}"

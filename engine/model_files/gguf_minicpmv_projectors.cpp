@@ -34,7 +34,7 @@ std::optional<std::string> minicpmv_obstacle(const ProjectorFacts& facts) {
   return "a token of it is made of " + std::to_string(joined) + " patches a side, neither 2 nor 4";
 }
 
-// Behind this layer four patches become one.
+// Four patches become one after this layer.
 std::int64_t merger_layer(const ProjectorFacts& facts) {
   constexpr const char* kKey = "wa_layer_indexes";
   const std::vector<std::int64_t> told = facts.has(kKey) ? facts.integers(kKey) : std::vector<std::int64_t>();

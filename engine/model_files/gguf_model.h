@@ -58,10 +58,10 @@ class GgufModel final : public ModelPackage {
   std::optional<ModelDocument> video_processor_;
 };
 
-// Whether a file has GGUF's magic; false for unreadable files. For lists; open_package.h reports errors of a chosen file.
+// True if a file has GGUF's magic; false for unreadable files. For lists; open_package.h reports errors of a chosen file.
 bool is_gguf(const std::string& path);
 
-// Whether a file name is that of a projector: contains mmproj and ends with .gguf.
+// True if a file name is that of a projector: contains mmproj and ends with .gguf.
 bool names_projector(std::string_view file_name);
 
 }  // namespace winnow

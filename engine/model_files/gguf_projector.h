@@ -40,14 +40,15 @@ class GgufProjector {
   // Why the projector does not fit that model; empty if it does.
   std::optional<std::string> misfit(const GgufTextModel& text) const;
 
-  // Of the family that both are: config.json around `text`, the text model's own, and what says how pictures become pixels.
+  // The configuration of the family that both are: config.json around `text`, the text model's own, and what says how pictures become
+  // pixels.
   Json config(const Json& text, const std::vector<std::string>& tokens) const;
   Json processor() const;        // processor_config.json; null: the family has none
   Json image_processor() const;  // preprocessor_config.json
   Json video_processor() const;  // video_preprocessor_config.json; null: videos go by the images'
-  // Of text models whose own template says nothing of pictures; empty: the family has none. text: as config()'s.
+  // The chat template for text models whose own ignores pictures; empty: the family has none. text: as config()'s.
   std::string_view chat_template(const Json& text, const std::vector<std::string>& tokens) const;
-  // What a picture is called that has no token of its own in the vocabulary.
+  // The name of a picture that has no token of its own in the vocabulary.
   std::string_view marker() const { return kind_->markers.front(); }
 
   // Under their names in the family's folder.

@@ -1,4 +1,4 @@
-// What a GGUF file says of its vision encoder, checked: metadata and tensors, under the names of an mmproj file.
+// A GGUF file's facts about its vision encoder, checked: metadata and tensors, under the names of an mmproj file.
 //
 // Used by the kinds of projectors (gguf_projector_kinds.h). A model's own file with a vision encoder inside is told as an mmproj
 // (gguf_inner_vision.h). Errors: Exception of gguf_metadata.h, naming the file's own key. No torch. Threads: const.
@@ -33,7 +33,7 @@ class ProjectorFacts {
   bool has_tensor(const char* name) const { return tensors_.contains(name); }
   // Outermost first; empty: there is no such tensor.
   std::vector<std::int64_t> shape(const char* name) const;
-  // Of a matrix, which must be there.
+  // The rows of a matrix, which must be there.
   std::int64_t rows(const char* name) const;
   // The activation of the tower's MLPs, as in config.json: "gelu", "silu" or "quick_gelu". A model's own file leaves it to its reader,
   // which knows SiLU where there is a gate.
@@ -41,7 +41,7 @@ class ProjectorFacts {
 
   // Early converters named the two products of a block the wrong way round; their shapes tell.
   bool products_are_swapped() const;
-  // Of a block's first product: metadata of early converters say nothing of it, or the text model's width.
+  // The width of a block's first product: metadata of early converters say nothing of it, or the text model's width.
   std::int64_t inner_size() const;
 
  private:

@@ -48,12 +48,12 @@ struct ProjectorKind {
   Json (*processor)(const ProjectorFacts&) = nullptr;        // processor_config.json; null: the family has none
   Json (*image_processor)(const ProjectorFacts&) = nullptr;  // preprocessor_config.json, without mean and deviation
   Json (*video_processor)(const ProjectorFacts&) = nullptr;  // video_preprocessor_config.json, as well; null: videos go by the images'
-  // Of text models whose own says nothing of pictures; null: there are none. text: the text model's config.json.
+  // The chat template for text models whose own ignores pictures; null: there are none. text: the text model's config.json.
   std::string_view (*chat_template)(const ProjectorFacts&, const Json& text, const Tokens&) = nullptr;
 };
 
 std::span<const ProjectorKind> projector_kinds();
-// Of one family each.
+// Each has the projectors of one family.
 std::vector<ProjectorKind> smolvlm_projectors();
 std::vector<ProjectorKind> qwen_vl_projectors();
 std::vector<ProjectorKind> llava_projectors();
@@ -67,7 +67,7 @@ std::vector<ProjectorKind> pixtral_projectors();
 
 // The layers of a SigLIP and of a CLIP.
 std::span<const NameRule> siglip_layer_names();
-// Of Qwen2.5-VL's and GLM-4V's encoder, whose MLPs have a gate.
+// Names in Qwen2.5-VL's and GLM-4V's encoder, whose MLPs have a gate.
 std::span<const NameRule> gated_layer_names();
 // vision_config of a SigLIP.
 Json siglip_config(const ProjectorFacts& facts);

@@ -28,7 +28,7 @@ constexpr std::array<NameRule, 3> kGemmaNorms = {{
     {"post_ffw_norm", "post_feedforward_layernorm"},
 }};
 
-// Of Gemma 4, before all others. Three names are whole.
+// Names of Gemma 4, tried before all others. Three names are whole.
 constexpr std::array<NameRule, 11> kGemma4Names = {{
     {"ffn_gate_inp", "router.proj"},
     {"ffn_gate_up_exps", "experts.gate_up_proj"},
@@ -48,7 +48,7 @@ constexpr std::array<NameRule, 3> kWholeGemma4Names = {{
     {"ffn_down_exps.scale", "router.per_expert_scale"},
 }};
 
-// Of models with layers that keep states, as well before those. Two names are whole.
+// Names of models with layers that keep states, tried before the general ones, too. Two names are whole.
 constexpr std::array<NameRule, 13> kStateNames = {{
     {"post_attention_norm", "post_attention_layernorm"},
     {"attn_qkv", "linear_attn.in_proj_qkv"},
@@ -71,7 +71,7 @@ constexpr std::array<NameRule, 3> kWholeStateNames = {{
     {"ssm_dt", "linear_attn.dt_bias"},
 }};
 
-// Of LFM2, before those. Its last norm has a name that is the embedding's elsewhere.
+// Names of LFM2, tried before those. Its last norm has a name that is the embedding's elsewhere.
 constexpr std::array<NameRule, 11> kShortConvNames = {{
     {"attn_norm", "operator_norm"},
     {"attn_q_norm", "self_attn.q_layernorm"},
@@ -86,7 +86,7 @@ constexpr std::array<NameRule, 11> kShortConvNames = {{
     {"ffn_down", "feed_forward.w2"},
 }};
 
-// Of GLM-4, before those.
+// Names of GLM-4, tried before those.
 constexpr std::array<NameRule, 3> kGlm4Names = {{
     {"post_attention_norm", "post_self_attn_layernorm"},
     {"ffn_up", "mlp.gate_up_proj"},
@@ -112,7 +112,7 @@ constexpr std::array<NameRule, 16> kLayerNames = {{
     {"ffn_down_exps", "mlp.experts.down_proj"},
 }};
 
-// Of GLM-4.5, as well. One name is whole.
+// Names of GLM-4.5, tried before those, too. One name is whole.
 constexpr std::array<NameRule, 4> kGlm4MoeNames = {{
     {"post_attention_norm", "post_attention_layernorm"},
     {"ffn_gate_shexp", "mlp.shared_experts.gate_proj"},

@@ -1,4 +1,4 @@
-// What the tensors of a GGUF file are called and how they lie in the Hugging Face folder of its architecture.
+// The names of a GGUF file's tensors and their layout in the Hugging Face folder of its architecture.
 //
 // Used by gguf_model.h. Names: one table for all architectures and one for each that differs, in the .cpp. canonical: the Hugging Face
 // name. Errors: Exception of gguf_architectures.h. No torch. Threads: plain functions.
@@ -16,7 +16,7 @@ namespace winnow {
 // The tensor's name in a Hugging Face folder of the architecture; nullopt if it has none.
 std::optional<std::string> hugging_face_name(const GgufMetadata& metadata, const std::string& stored);
 
-// Whether the tensor is stored as the sum with one of what the folder has (StoredTensor::with_one).
+// True if the tensor is stored as the sum with one of what the folder has (StoredTensor::with_one).
 bool stored_with_one(const GgufMetadata& metadata, const std::string& canonical);
 
 // The shape that the tensor has in a Hugging Face folder: files leave out dimensions of one.

@@ -83,7 +83,7 @@ bool is_phi3(std::string_view name) {
   return letters.find("phi3") != std::string::npos;
 }
 
-// As Phi-3's tokenizer.json says.
+// Follows Phi-3's tokenizer.json.
 bool takes_spaces_in_phi3(std::string_view token) { return token != "<unk>" && token != "<s>" && token != "<|endoftext|>"; }
 
 void add_tokens(const GgufVocabulary& vocabulary, bool scored, TokenizerFile& file) {

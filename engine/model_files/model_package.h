@@ -56,7 +56,7 @@ class ModelPackage {
   virtual std::string name() const = 0;         // for people
   // Null: the package has none. Stays where it is as long as the package.
   virtual const ModelDocument* document(ModelPart part) const = 0;
-  // What errors call a document, also one that is not there.
+  // The name of a document in errors, also one that is not there.
   virtual std::string subject(ModelPart part) const = 0;
   virtual TokenizerFile tokenizer() const = 0;
   // Made of it at the first call; the family and the loaded model share it, because some vocabularies take a second to read.

@@ -84,7 +84,7 @@ class Builder {
   using Layout = QuantisedMatrix::Layout;
   using Order = std::shared_ptr<const std::vector<std::int32_t>>;
 
-  // Whether it is that of a module, which is the one at hand from now on.
+  // True if it is that of a module, which is the one at hand from now on.
   bool is_part(const std::string& name, std::string_view part) {
     if (!name.ends_with(part) || name.size() <= part.size() || name[name.size() - part.size() - 1] != '.') return false;
     module_ = name.substr(0, name.size() - part.size());
@@ -129,7 +129,7 @@ class Builder {
                       shape_text(std::vector{rows, columns}));
   }
 
-  // What holds for all matrices, of whichever method. part: that the columns were counted of.
+  // Checks that hold for all matrices, of any method. part: that the columns were counted of.
   void check(const Layout& layout, const std::string& part) const {
     if (layout.columns > kMostInputs) refuse(part, ErrorCode::kLimitExceeded, "a matrix of more than 16777216 inputs");
     if (layout.columns % layout.groups != 0)
@@ -173,7 +173,7 @@ class Builder {
     add(layout, {codes, scale, zeros}, order);
   }
 
-  // Where single matrices have bits of their own.
+  // Single matrices may have bits of their own.
   std::int64_t own_bits(const StoredTable& zeros, std::int64_t rows) const {
     const std::int64_t bits = zeros.columns * 32 / rows;
     if (bits == 4 || bits == 8) return bits;

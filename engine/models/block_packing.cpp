@@ -14,7 +14,7 @@
 namespace winnow {
 namespace {
 
-// What rows of `in` numbers are filled up to; nothing: it would be more than a third of them.
+// The length to which rows of `in` numbers are padded; nothing: it would be more than a third of them.
 std::optional<std::int64_t> whole_blocks(std::int64_t in, std::int64_t elements) {
   const std::int64_t whole = (in + elements - 1) / elements * elements;
   return in > 0 && 3 * (whole - in) <= in ? std::optional(whole) : std::nullopt;

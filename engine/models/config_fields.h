@@ -31,7 +31,7 @@ inline constexpr double kMinEpsilon = 1e-12;
 
 void require_model_type(const JsonObject& object, std::string_view wanted, bool may_be_absent);
 
-// Of a vision_config: the family's name, the same with "_vision" (as transformers 5 saves it), or none.
+// Accepts as a vision_config's model_type the family's name, the same with "_vision" (as transformers 5 saves it), or none.
 void require_vision_type(const JsonObject& vision, std::string_view family);
 
 // The object under `key`, completed from `defaults`; null entries count as missing.

@@ -23,7 +23,7 @@ struct DecoderSizes {
   std::int64_t vocabulary = 0;
 };
 
-// What config.json need not say, because the class that reads it knows (transformers' configuration classes).
+// Values that config.json need not state, because the class that reads it knows (transformers' configuration classes).
 enum class ExpertWeights : int { kNoExperts, kMaySumToOne, kSumToOne, kMixtral, kSumToOneAndShared, kMaySumToOneAndShared, kSigmoids };
 
 enum class OtherLayers : int {
@@ -35,7 +35,7 @@ enum class OtherLayers : int {
 struct DecoderType {
   const char* model_type;
   bool query_key_norm;
-  // Whether a `sliding_window` counts only where use_sliding_window says so.
+  // True if a `sliding_window` counts only where use_sliding_window says so.
   bool window_is_switched;
   std::int64_t positions;
   std::int64_t window;  // 0: none

@@ -61,7 +61,7 @@ struct QueryGrowth {
   std::int64_t step = 1;
 };
 
-// What layers add behind their MLP (layer_inputs.h).
+// Sizes of what layers add after their MLP (layer_inputs.h).
 struct LayerInputSizes {
   std::int64_t size = 0;        // of a layer's input
   std::int64_t vocabulary = 0;  // of the table
@@ -119,11 +119,11 @@ struct DecoderConfig {
   MlpPlace mlp_place = MlpPlace::kAfterAttention;
   RotaryScheme rotary{10000.0};
   RotaryPairs pairs = RotaryPairs::kHalves;  // as q and k are stored
-  // Of the layers that rotate otherwise: Gemma 3's that look back over a window; SmolLM3's that do not rotate (theta 0).
+  // For the layers that rotate otherwise: Gemma 3's that look back over a window; SmolLM3's that do not rotate (theta 0).
   std::optional<RotaryScheme> other_rotary{};
   std::vector<bool> rotated_otherwise{};  // for each layer; empty: none
   std::optional<QueryGrowth> query_growth{};
-  // Of a head in layers that rotate otherwise, less than head_dim (narrow_heads.h); 0: the same.
+  // The size of a head in layers that rotate otherwise, less than head_dim (narrow_heads.h); 0: the same.
   std::int64_t other_head_dim = 0;
   double attention_scale = 0.0;  // of attention logits; 0: 1 / sqrt(head_dim)
   double embedding_scale = 1.0;  // of token embeddings, rounded to their dtype
@@ -155,9 +155,9 @@ struct DecoderConfig {
   std::optional<ExpertConfig> experts_beside{};  // in every layer, beside the MLP (experts_beside.h)
   DecoderNames names{};
 
-  // Of each layer without slots.
+  // The state of each layer without slots.
   StateShape state() const { return short_conv ? StateShape{0, 0, 0, short_conv->kernel - 1, hidden_size} : delta.state(); }
-  // Whether the elements of heads of q and k are held in another order than they are stored (head_order.h).
+  // True if the elements of heads of q and k are held in another order than they are stored (head_order.h).
   bool reorders_heads() const { return rotary.rotated != 0 || pairs == RotaryPairs::kNeighbours; }
 };
 

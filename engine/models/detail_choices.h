@@ -1,4 +1,4 @@
-// What a model can do about the tokens of a picture, or of a frame of a video.
+// The ways in which a model can bound the tokens of a picture, or of a video frame.
 //
 // Filled by a family when it is loaded, part of ModelInfo; read where a request is met (generation/segment/media_encoder.h) and wherever
 // the setting is offered. How a family meets a number is its own: a bound on pixels, fewer tiles, a smaller budget. Plain data, no torch.
@@ -21,7 +21,7 @@ enum class DetailKind : int {
 
 struct DetailChoices {
   DetailKind kind = DetailKind::kFixed;
-  // What the words stand for, in tokens; 0 of kFixed.
+  // The words' meaning in tokens; 0 for kFixed.
   std::int64_t low = 0;
   std::int64_t medium = 0;
   std::int64_t high = 0;
@@ -30,7 +30,7 @@ struct DetailChoices {
   friend bool operator==(const DetailChoices&, const DetailChoices&) = default;
 };
 
-// Whether a picture takes more tokens than its user, who asked for no detail, will expect: told before the question is asked, and never
+// True if a picture takes more tokens than its user, who asked for no detail, will expect: told before the question is asked, and never
 // cut by itself.
 inline bool takes_many_unasked(MediaKind kind, const MediaDetail& detail, std::int64_t visual_tokens) {
   return kind == MediaKind::kImage && detail == MediaDetail() && visual_tokens > 4096;

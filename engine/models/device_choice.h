@@ -1,4 +1,4 @@
-// Where a model's weights go: the device that the user asked for, or the GPU if they and a conversation fit its free memory.
+// Chooses where a model's weights go: the device that the user asked for, or the GPU if they and a conversation fit its free memory.
 //
 // Used by engine/generation when a model is loaded. Errors: Exception of open_cuda() if a GPU was asked for. Threads: engine thread.
 #pragma once

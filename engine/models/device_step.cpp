@@ -26,7 +26,7 @@ struct DeviceStep::Inputs {
   Rows rows = Rows::kOutputs;
 };
 
-// What a step leaves on the device.
+// The results that a step leaves on the device.
 struct DeviceStep::Shown {
   at::Tensor logits;
   std::vector<at::Tensor> attention;               // of each layer
@@ -89,7 +89,7 @@ DeviceStep::Shown DeviceStep::launch(const Inputs& inputs, KvCache* cache) const
   return shown;
 }
 
-// Whether the previous step was of this cache and the previous token, and every head has as many slots as before that step, or one more.
+// True if the previous step was of this cache and the previous token, and every head has as many slots as before that step, or one more.
 // Stores the state for the next call.
 bool DeviceStep::follows(const NextToken& token, const KvCache& cache) {
   std::vector<std::int64_t> slots;

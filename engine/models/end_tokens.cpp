@@ -9,7 +9,7 @@
 namespace winnow {
 namespace {
 
-// What the templates of published models write behind a turn.
+// Tokens that templates of published models write after a turn.
 constexpr auto kTurnEnds = std::to_array<std::string_view>(
     {"<|im_end|>", "<|endoftext|>", "<|eot_id|>", "<|eom_id|>", "<end_of_utterance>", "</s>", "<end_of_turn>", "<turn|>", "<|end|>",
      "<|end_of_turn|>", "<|END_OF_TURN_TOKEN|>", "<|end_of_text|>", "<\uFF5Cend\u2581of\u2581sentence\uFF5C>"});

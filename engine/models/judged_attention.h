@@ -14,7 +14,7 @@ namespace winnow {
 // weights: fp32 [n]; query, key: [heads, n, d], any dtype and strides. Returns fp32 [n]: the weights times the heads' mean attention.
 at::Tensor through_attention(const at::Tensor& weights, const at::Tensor& query, const at::Tensor& key);
 
-// What a judge makes of a tower's row weights. last, before_last: what the layers left behind for it, if there are so many;
+// A judge's result from a tower's row weights. last, before_last: what the layers left behind for it, if there are so many;
 // through(weights, layer): the weights that the layer's rows hand on to what they attend to.
 template <class Seen, class Through>
 at::Tensor judged_weights(VisionJudge judge, at::Tensor weights, const std::optional<Seen>& last, const std::optional<Seen>& before_last,

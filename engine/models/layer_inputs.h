@@ -1,5 +1,5 @@
-// What layers of Gemma 4 do behind their MLP: each adds an input of its own, made of the token's id and first hidden state (per-layer
-// embeddings), and multiplies the sum by a factor.
+// Gemma 4's per-layer inputs, added after the MLP: each layer adds an input of its own, made of the token's id and first hidden state
+// (per-layer embeddings), and multiplies the sum by a factor.
 //
 // Used by transformer_decoder.h. A layer's input is normalised (W first hidden state / sqrt(hidden)) plus sqrt(size) times its part of a
 // second embedding table, over sqrt(2) (transformers' Gemma4TextModel.project_per_layer_inputs). A token's row brings along what every

@@ -1,4 +1,4 @@
-// What a user chooses about how a model is loaded: the device and the format of its weights.
+// The user's choices for loading a model: the device and the format of its weights.
 //
 // Part of LoadModel (engine/messages/requests.h); weights_as() and choose_device() read them. Plain values: no torch.
 #pragma once

@@ -19,7 +19,7 @@ struct MediaFacts {
   std::int64_t frames = 1;  // of a video: all, or those of a clip
   double duration_s = 0.0;  // seconds that the frames cover; 0: an image, or not known yet
   bool only_image = true;   // of its message
-  // Of a video: presentation times of its frames in seconds (FrameSource::shown_times_s; of a running source as requested).
+  // For a video: presentation times of its frames in seconds (FrameSource::shown_times_s; of a running source as requested).
   std::vector<double> times_s = {};
   std::int64_t frames_before = 0;  // frames of the same source that were read earlier
   std::int64_t most_tokens = 0;    // of a picture, or of a frame (of joined ones together), if the family can; 0: as the model's files say
@@ -28,7 +28,7 @@ struct MediaFacts {
 // The size of its picture, height first.
 inline PixelSize size_of(const MediaFacts& facts) { return {facts.picture.height_px, facts.picture.width_px}; }
 
-// What a prompt writes about a video beside its frames.
+// The times that a prompt writes beside a video's frames.
 struct VideoTimes {
   double duration_s = 0.0;
   int frames = 0;

@@ -42,7 +42,7 @@ TokenPositions stream_positions_of_pictures(std::span<const TokenOrigin> origins
   for (std::size_t first = 0; first < origins.size();) {
     std::size_t end = first;
     while (end < origins.size() && origins[end].frame == origins[first].frame) ++end;
-    // What is written before the first frame of all is the prompt's text.
+    // Tokens before the very first frame are the prompt's text.
     const std::int64_t position = origins[first].frame / stream.frames_per_position;
     next = stream.base_position + position * frame.frame_tokens + frame.picture_tokens - static_cast<std::int64_t>(end - first);
     for (; first < end; ++first) positions.push_back(next++);

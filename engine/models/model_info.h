@@ -1,4 +1,4 @@
-// What the program shows about a loaded model. Plain data, no torch; filled by engine/models, sent with ModelLoaded.
+// Facts about a loaded model that the program shows. Plain data, no torch; filled by engine/models, sent with ModelLoaded.
 #pragma once
 
 #include <algorithm>
@@ -12,7 +12,7 @@
 
 namespace winnow {
 
-// What an engine may be unable to do with a model: a server in the engine's place (app/remote) answers questions and little else. Sent:
+// An ability that an engine may lack with a model: a server in the engine's place (app/remote) answers questions and little else. Sent:
 // never renumbered.
 enum class Ability : int {
   kCompress = 1,  // cache methods, and all that is known of the cache: budgets, bytes, kept-token maps, pins, guards

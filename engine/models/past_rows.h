@@ -1,4 +1,4 @@
-// What a segment's rows attend to of the slots that a layer has from before.
+// The earlier slots of a layer that a segment's rows attend to.
 //
 // Used by transformer_decoder.h in prefill. Shared slots are read in place; everything else is copied out of the cache's blocks, so that a
 // method may evict slots while the segment is still read. Threads: engine thread.

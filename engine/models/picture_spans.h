@@ -11,7 +11,7 @@
 
 namespace winnow {
 
-// Of at least two tokens that stand for pixels; ascending.
+// Spans of at least two tokens that stand for pixels; ascending.
 inline std::vector<RowSpan> spans_of_pictures(std::span<const TokenOrigin> origins) {
   const auto of_picture = [](const TokenOrigin& origin) { return origin.modality == Modality::kVisual && origin.row >= 0; };
   std::vector<RowSpan> spans;

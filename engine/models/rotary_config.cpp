@@ -103,8 +103,8 @@ RotaryScheme longrope(const RopeFields& rope) {
   return scheme;
 }
 
-// What a model was trained with, before its positions were stretched. transformers lets the configuration itself say it, before its rotary
-// part.
+// The positions that a model was trained with, before they were stretched. transformers lets the configuration itself say it, before its
+// rotary part.
 std::int64_t original_positions_of(const JsonObject& rope, const JsonObject& text, std::int64_t max_positions) {
   const char* const key = "original_max_position_embeddings";
   return text.integer(key, 1, kMaxPositions, rope.integer(key, 1, kMaxPositions, max_positions));

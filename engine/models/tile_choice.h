@@ -31,7 +31,7 @@ struct TileCount {
 // The bounds with fewer or more tiles: as many as make at most so many tokens, where a tile makes tile_tokens and a picture has
 // picture_marks beside them; at least one tile. tokens 0: as they are.
 TileBounds of_at_most(std::int64_t tokens, TileBounds bounds, std::int64_t tile_tokens, std::int64_t picture_marks);
-// Of an image of so many tiles.
+// Tokens of an image of so many tiles.
 std::int64_t tokens_of_tiles(std::int64_t tiles, const TileBounds& bounds, std::int64_t tile_tokens, std::int64_t picture_marks);
 
 // The grid of least to most tiles whose shape is closest to the picture's; of two as close the larger one if the picture has more than half

@@ -22,8 +22,8 @@ struct TokensToPlace {
   std::span<const TokenOrigin> origins;  // `media` set
   std::int64_t next_position = 0;        // that of a text token in place of the first
   FrameSeconds frame_s{};
-  // Where a line's end behind a picture belongs to it (MiniCPM-V 4.7): ids of all, media's in name only; empty: not known. The position in
-  // time of the token before, if it is a medium's.
+  // For families whose line ends after a picture belong to it (MiniCPM-V 4.7): ids of all, media's in name only; empty: not known. The
+  // position in time of the token before, if it is a medium's.
   std::span<const std::int64_t> ids{};
   std::optional<std::int64_t> beside{};
 };

@@ -30,7 +30,7 @@ std::int64_t head_size_of(const JsonObject& text) {
                       heads == 0 ? 0 : std::min(kMostHeadSize, text.integer("hidden_size", 0, kMostSize, 0) / heads));
 }
 
-// Of layers that look back over everything: Gemma 4's have keys of their own for it, or what differs in the last of them.
+// For layers that look back over everything: Gemma 4's have keys of their own for it, or what differs in the last of them.
 struct FullHeads {
   std::int64_t kv_heads = 0;
   std::int64_t size = 0;
@@ -66,7 +66,7 @@ std::int64_t layers_with_slots(const JsonObject& text) {
   return std::max<std::int64_t>(0, std::ssize(types) - borrowing - keep_states - layers_that_slide(text));
 }
 
-// As Qwen3.5's and LFM2's keys have them, whose defaults are those of their classes, and Gemma 4's windows.
+// Reads Qwen3.5's and LFM2's keys, whose defaults are those of their classes, and Gemma 4's windows.
 std::int64_t state_bytes_of(const JsonObject& text) {
   constexpr std::int64_t kMostDelta = 1024;
   const std::int64_t layers = text.integer("num_hidden_layers", 0, kMostLayers, 0);

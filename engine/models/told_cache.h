@@ -1,4 +1,4 @@
-// What a model's KV cache takes, as its config.json tells before the model is loaded: no tensor is looked at.
+// The size of a model's KV cache by its config.json, before the model is loaded: no tensor is looked at.
 //
 // A summary shows it, and the choice of a device counts it (device_choice.h). The loaded model knows its cache exactly (CacheShape).
 // Errors: Exception kDamagedFile of a value that cannot be. Threads: plain functions.
@@ -10,10 +10,10 @@
 
 namespace winnow {
 
-// Of a conversation, where nobody says how long it gets: before a video is compressed all of its tokens are in the cache.
+// The usual length of a conversation, where nobody says how long it gets: before a video is compressed all of its tokens are in the cache.
 inline constexpr std::int64_t kUsualTokens = 8192;
 
-// What stays free on a GPU beside weights and cache: activations and features to work with.
+// Memory that stays free on a GPU beside weights and cache: activations and features to work with.
 inline constexpr std::int64_t kGpuWorkingBytes = std::int64_t{1} << 30;
 
 struct ToldCache {
@@ -23,7 +23,7 @@ struct ToldCache {
 
   // kUsualTokens, or as many as the model takes.
   std::int64_t usual_tokens() const;
-  // Of so many tokens, and of two states: a conversation works on a fork of what it had before, whose states are its own.
+  // Bytes of so many tokens, and of two states: a conversation works on a fork of what it had before, whose states are its own.
   std::int64_t usual_bytes() const;
 };
 

@@ -280,7 +280,7 @@ void TransformerDecoder::prefill_layer(LayerId layer, at::Tensor& hidden, const 
   // one: the later ones' keys have to be there.
   const std::int64_t tiles = (rows + tile_rows_ - 1) / tile_rows_;
   const std::int64_t tile_rows = (rows + tiles - 1) / tiles;
-  // Where layers with a window have KV heads of their own, pictures see themselves in those alone.
+  // If layers with a window have KV heads of their own, pictures see themselves in those alone.
   const AttentionWindow seen = reach > 0         ? AttentionWindow{reach, 0, window.bidirectional}
                                : config_.sliding ? AttentionWindow{window.tokens, window.lead}
                                                  : window;

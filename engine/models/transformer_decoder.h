@@ -99,7 +99,7 @@ class TransformerDecoder final : public TextDecoder {
   bool is_recurrent(std::int64_t stored_layer) const {
     return !config_.recurrent.empty() && config_.recurrent[static_cast<std::size_t>(stored_layer)];
   }
-  // Of a head of query and key: KvCache and kernels have them in this order.
+  // Rows of a head of query and key: KvCache and kernels have them in this order.
   std::vector<std::int64_t> rows_of_heads(std::int64_t heads, std::int64_t stride) const;
   Linear read_query_key_value(WeightReader& weights, const std::string& prefix, const Layer& layer) const;
   std::shared_ptr<const KeyBias> read_key_bias() const;  // call after the layers are read
@@ -110,13 +110,13 @@ class TransformerDecoder final : public TextDecoder {
   ExpertsBeside read_experts_beside(WeightReader& weights, const std::string& prefix) const;
   ExpertMlp with_experts(ExpertMlp mlp, std::vector<Linear> first, std::vector<Linear> last) const;
   Mlp read_mlp(WeightReader& weights, const std::string& prefix, std::int64_t inner) const;
-  // What is still to be added to `hidden`, which takes in what the attention adds where the MLP comes after it. input: what the attention
-  // read of it.
+  // Returns what is still to be added to `hidden`, which takes in what the attention adds if the MLP comes after it. input: what the
+  // attention read of it.
   at::Tensor after_attention(const Layer& layer, const at::Tensor& input, const at::Tensor& attended, at::Tensor& hidden) const;
   RmsNorm read_head_norm(WeightReader& weights, const std::string& name, std::int64_t head_dim) const;
   // The layer that rotates as the stored one does and comes last before those that borrow.
   LayerId lender_of(std::int64_t stored) const;
-  // Whether a layer's values are its keys, before the keys' norm.
+  // True if a layer's values are its keys, before the keys' norm.
   bool value_is_key(const Layer& layer) const { return config_.value_is_key && !layer.lender && !otherwise(layer.stored); }
   bool otherwise(std::int64_t stored) const {
     return !config_.rotated_otherwise.empty() && config_.rotated_otherwise[static_cast<std::size_t>(stored)];
@@ -131,12 +131,12 @@ class TransformerDecoder final : public TextDecoder {
   at::Tensor run_step(const DeviceStep::Token& token, KvCache* cache, const at::Tensor& growth, AnglesOf angles_of, Attend attend) const;
   at::Tensor host_step(const NextToken& token, KvCache& cache, DecodeObserver* observer) const;
   at::Tensor scaled_rows(const at::Tensor& ids) const;  // embeddings times embedding_scale
-  // What a row brings along behind its hidden state, for this layer and later ones.
+  // Columns that a row brings along after its hidden state, for this layer and later ones.
   std::int64_t columns_behind(LayerId layer) const {
     if (layer < config_.deepstack_layers) return config_.deepstack_layers * config_.hidden_size;
     return inputs_ ? inputs_->source_columns() : 0;
   }
-  // What a layer's input is made of, of rows [n, width]; undefined without such.
+  // The sources of a layer's input in rows [n, width]; undefined if there are none.
   at::Tensor input_of(const Layer& layer, const at::Tensor& rows) const;
   // Layers that borrow, over a segment; hidden as prefill_layer()'s.
   void prefill_borrowing(const at::Tensor& hidden, const at::Tensor& positions, std::int32_t first_original, const KvCache& cache,
@@ -160,13 +160,13 @@ class TransformerDecoder final : public TextDecoder {
     std::int32_t original = 0;
   };
   void step_sliding(const Layer& layer, at::Tensor& hidden, const at::Tensor& rows, KvCache& cache, const TokenPlace& token) const;
-  // What the MLP and the layer's end make of the rows behind the attention.
+  // Applies the MLP and the layer's end to the rows after the attention.
   void finish_rows(const Layer& layer, const at::Tensor& input, const at::Tensor& attended, at::Tensor& rows, const at::Tensor& own) const;
   // The layers without slots behind the last one that attends, if `layer` is that.
   void prefill_last(LayerId layer, const at::Tensor& hidden, KvCache& cache, const InterruptToken& interrupt) const;
   // By what the queries of such positions grow, of the arithmetic's dtype: [rows, 1, 1], or undefined where they do not. positions: [rows].
   at::Tensor growth_at(const at::Tensor& positions) const;
-  // What a layer's qkv says of each row: the gate [rows, H * d], undefined if there is none, and normalised queries, keys and values
+  // Splits a layer's qkv of each row: the gate [rows, H * d], undefined if there is none, and normalised queries, keys and values
   // [rows, H + 2 Hkv, head size of the cache].
   std::pair<at::Tensor, at::Tensor> split_heads(const Layer& layer, const at::Tensor& product) const;
   // Normalises queries, keys and values per head, in place: qkv [rows, H + 2 Hkv, d].

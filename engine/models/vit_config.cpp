@@ -14,7 +14,7 @@ constexpr std::int64_t kMaxImageSide = 4096;
 constexpr std::int64_t kMaxPatchSide = 64;
 constexpr std::int64_t kMaxPatchesPerSide = 256;
 
-// What transformers' configuration classes know without being told.
+// Defaults of transformers' configuration classes.
 struct VitType {
   const char* model_type;
   bool class_token;

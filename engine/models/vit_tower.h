@@ -37,7 +37,7 @@ class VitTower {
   // "vision_tower.vision_model.".
   VitTower(const VitConfig& config, std::vector<std::int64_t> feature_states, WeightReader& weights, const std::string& prefix);
 
-  // Of pictures in their own proportions (VitConfig::native_sizes).
+  // Rows of pictures in their own proportions (VitConfig::native_sizes).
   struct PatchRows {
     std::int64_t rows = 0;
     std::int64_t columns = 0;

@@ -6,7 +6,7 @@
 namespace winnow {
 namespace {
 
-// Whether it is read as a layer's matrix, or as one for each expert; a table of places, a convolution or one product's matrix
+// True if it is read as a layer's matrix, or as one for each expert; a table of places, a convolution or one product's matrix
 // is numbers in any case.
 bool of_a_layer(const std::string& name, const StoredTensor& tensor) {
   const bool matrix = tensor.shape.size() == 2 || (tensor.shape.size() == 3 && tensor.shape.front() > 1);
@@ -21,7 +21,7 @@ bool stays_narrow(const std::string& name, const StoredTensor& tensor) {
 // Which tensors of a file go through MatrixPacking says its reader; by their names, the decoder's matrices and its tables.
 double bits_of(const MatrixPacking& packing, const std::string& name, const StoredTensor& tensor, double unquantised) {
   const auto says = [&](std::string_view part) { return name.find(part) != std::string::npos; };
-  // What routes to experts, and the rates of a gated delta layer.
+  // Routers of experts, and the rates of a gated delta layer.
   const bool stays = name.ends_with(".gate.weight") || says("router.") || says("shared_expert_gate") || says("in_proj_a.") ||
                      says("in_proj_b.") || says("in_proj_ba.");
   if (!of_a_layer(name, tensor) || stays) return unquantised;

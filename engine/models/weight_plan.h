@@ -30,7 +30,7 @@ class MatrixPacking {
 };
 
 struct WeightPlan {
-  // Of products, norms and embeddings: fp32, bf16 or (not on the CPU) fp16. nullopt: as stored.
+  // For products, norms and embeddings: fp32, bf16 or (not on the CPU) fp16. nullopt: as stored.
   std::optional<at::ScalarType> arithmetic = at::kFloat;
   std::shared_ptr<const MatrixPacking> packing{};  // null: matrices are held in the arithmetic dtype
   // Quantised matrices of a file (GGUF) are multiplied as stored: on the CPU from the mapped file, on a GPU from its memory. On the CPU

@@ -28,7 +28,7 @@ class WeightReader {
   at::ScalarType dtype() const { return dtype_; }  // of the arithmetic
   // The arithmetic dtype and how the matrices read so far are held. Identifies the form of the weights.
   std::string plan_name() const;
-  // Whether the plan narrows the KV cache, given what was read so far.
+  // True if the plan narrows the KV cache, given what was read so far.
   bool narrows_cache() const { return plan_.narrow_cache && dtype_ == at::kFloat && (packed_ || !stored_bytes_.empty()); }
   at::Device device() const { return device_; }
   bool has(const std::string& name) const { return weights_.has(name); }
@@ -48,7 +48,7 @@ class WeightReader {
     std::vector<std::int64_t> row_of{};  // the stored row of each row; empty: in order
   };
   Linear linear(const std::vector<Part>& parts, std::int64_t in, Bias bias);
-  // As linear(), quantised as the plan says: for the matrices of a decode step. Blocks kept as stored are checked for finite values, too
+  // Like linear(), quantised as the plan says: for the matrices of a decode step. Blocks kept as stored are checked for finite values, too
   // (kDamagedFile).
   Linear packable_linear(const std::vector<Part>& parts, std::int64_t in, Bias bias);
   // The same for towers and projectors, with the finer packing.
@@ -81,7 +81,7 @@ class WeightReader {
   at::ScalarType held_type(const std::string& name) const;
   // Read, checked and counted.
   at::Tensor elements(const std::string& name, at::IntArrayRef shape, at::ScalarType type, at::Device device);
-  // Where matrices are read that the plan may quantise: the CPU.
+  // Matrices that the plan may quantise are read on the CPU.
   at::Device packed_on() const { return plan_.packing != nullptr ? at::Device(at::kCPU) : device_; }
   Linear joined(const std::vector<Part>& parts, std::int64_t in, Bias bias, at::Device device);
   // matrix: [out, in], of a type that held_type() says.

@@ -17,7 +17,7 @@ inline constexpr std::uint32_t kRankOfNone = 0U;
 // Appends numbers that ascend as the scores do: NaN counts as -infinity, -0 equals 0.
 void append_ranks(std::span<const float> scores, std::vector<std::uint32_t>& ranks);
 
-// Where the best of some ranks end: all above `rank` are among them, and the first `ties` of those that equal it.
+// The cut below the best of some ranks: all above `rank` are among them, and the first `ties` of those that equal it.
 struct RankCut {
   std::uint32_t rank = kRankOfTaken;
   std::int64_t ties = 0;

@@ -38,7 +38,7 @@ std::vector<std::int64_t> allocate(std::span<const double> weights, std::int64_t
 // Real shares, each at most its layer's high, made integers by largest remainder (ties: lower layer) so that they sum to `total`.
 std::vector<std::int64_t> round_to_total(std::span<const double> shares, std::int64_t total, std::span<const std::int64_t> high);
 
-// As the papers print it: each share clipped to [0.01, 1] of the segment and rounded by itself. The sum may differ from `total`.
+// The papers' version: each share is clipped to [0.01, 1] of the segment and rounded by itself. The sum may differ from `total`.
 std::vector<std::int64_t> allocate_without_redistribution(std::span<const double> weights, std::int64_t total, std::int64_t scope_tokens);
 
 }  // namespace winnow

@@ -20,7 +20,7 @@ namespace winnow {
 // between them.
 enum class Scope : int { kAll = 1, kVisual = 2, kContext = 3 };
 
-// Whether each kv head keeps its own set of the layer's budget, one set serves all heads of a layer, or heads compete for slots, so that
+// Each kv head keeps its own set of the layer's budget, one set serves all heads of a layer, or heads compete for slots, so that
 // each has a budget of its own (scope visual or context).
 enum class Granularity : int { kHead = 1, kLayer = 2, kRagged = 3 };
 

@@ -10,7 +10,7 @@ namespace winnow {
 
 namespace {
 
-// Of `tokens`, what was asked for.
+// The share of `tokens` that was asked for.
 double share_kept(const BudgetRequest& request, std::int64_t tokens) {
   if (tokens == 0) return 1.0;
   if (!request.tokens) return request.retention;
@@ -57,7 +57,7 @@ EventBudgets::EventBudgets(const Recipe& recipe, const std::vector<LayerDemand>&
   }
   bounds_.retention = static_cast<double>(bounds_.total) / static_cast<double>(sum(about_layer));
   for (std::size_t layer = 0; layer < layers.size(); ++layer) {
-    // Where the best of all layers stay, a layer may be left with nothing.
+    // If the best of all layers stay, a layer may be left with nothing.
     const std::int64_t low = parts.allocator->best_of_all_layers()
                                  ? bounds_.guarded[layer]
                                  : lower_bound_slots(recipe.budget(), about_layer[layer], bounds_.guarded[layer], parts.min_fraction);

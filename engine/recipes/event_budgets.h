@@ -15,7 +15,7 @@
 
 namespace winnow {
 
-// Of a layer's heads the one that asks for most, per head.
+// A layer's demand per head: that of its most demanding head.
 struct LayerDemand {
   std::int64_t competing = 0;           // slots that may be dropped
   std::int64_t guarded = 0;             // protected slots
@@ -41,7 +41,7 @@ class EventBudgets {
   // In place of decide() where the best of all layers stay: what each then has.
   void take(std::vector<std::int64_t> slots) { slots_ = std::move(slots); }
   bool decided() const { return !slots_.empty(); }
-  // Of all layers, what is protected included where that is more; and what was asked for as a share of what competes.
+  // The sum over all layers, with protected slots included if they are more; and the request as a share of what competes.
   std::int64_t total() const;
   double retention() const { return bounds_.retention; }
   const std::vector<std::int64_t>& slots() const { return slots_; }

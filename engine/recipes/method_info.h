@@ -50,7 +50,7 @@ std::vector<MethodInfo> list_methods();
 // Unreadable values count as not given. Errors: kIllegalRecipe if no such preset exists.
 std::vector<OptionInfo> method_options(const std::string& method, const std::map<std::string, std::string>& given);
 
-// What a recipe is, told by the parts that its method and options come to.
+// A recipe's traits, by the parts that its method and options come to.
 struct RecipeTraits : PhaseFacts {
   MethodPhase phase = MethodPhase::kOnce;
 };
@@ -72,7 +72,7 @@ std::optional<Error> recipe_problem(const RecipeSpec& spec);
 // The same with what was measured for a model, and of what that model cannot do.
 std::optional<Error> recipe_problem(const RecipeSpec& spec, const ModelTraits& model);
 
-// What was measured for a model, for the preset that has such options, unless the recipe brings its own.
+// Adds what was measured for a model, for the preset that has such options, unless the recipe brings its own.
 RecipeSpec with_measured_options(RecipeSpec spec, const MeasuredOptions& measured);
 
 }  // namespace winnow

@@ -26,7 +26,7 @@ struct PhaseFacts {
   bool fetches = false;          // everything is kept, and each question retrieves a part
 };
 
-// What a phase wants of model, media and parts, each as the reason that people are told; null: it does not want it.
+// A phase's demands on model, media and parts, each as the reason given to people; null: no such demand.
 struct PhaseDemands {
   const char* frames = nullptr;         // media with frames, and a model that sees
   const char* context_scope = nullptr;  // scope context

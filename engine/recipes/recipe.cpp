@@ -116,7 +116,7 @@ bool judged_by_the_tower(const Composition& composition) {
          (composition.pruning->judge == Pruning::Judge::kVision || composition.pruning->judge == Pruning::Judge::kRollout);
 }
 
-// What goes by tokens that a layer with a window has left behind; null: nothing does.
+// The part that goes by tokens which a layer with a window has left behind; null: there is none.
 const char* unfit_for_windows(const Composition& composition) {
   const PhaseFacts& phase = phase_facts(composition.phase);
   if (phase.fetches) return "it fetches from all of the media";

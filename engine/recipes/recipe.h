@@ -40,7 +40,7 @@ class Recipe {
   bool whole_cache() const;
   // True: visual tokens leave the network during the prefill; no event, and no prefill shared with other recipes.
   bool prunes() const { return composition_.pruning && (budget_.tokens || budget_.retention < 1.0); }
-  // What has to be computed per layer; empty if no statistic is needed.
+  // The statistics to compute per layer; empty if none are needed.
   const StatisticsNeeds& needs() const { return needs_; }
   // The same of one segment: what its tokens make superfluous is left out.
   StatisticsNeeds needs_for(const SegmentInfo& segment) const;

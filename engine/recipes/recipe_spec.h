@@ -13,7 +13,7 @@ namespace winnow {
 
 enum class TurnPolicy : int { kSegment = 1, kWhole = 2, kFirstOnly = 3 };
 
-// What a chat, a command and a file begin with that name no method: what it keeps serves every later question, and what is attached is
+// The method of a chat, a command or a file that names none: what it keeps serves every later question, and what is attached is
 // ready when the first one is asked (resources/demo/README.md). The one place where it is chosen, for window and terminal.
 inline constexpr char kDefaultMethod[] = "self-study";
 inline constexpr double kDefaultRetention = 0.2;

@@ -33,7 +33,7 @@ struct SegmentInfo {
   const RetainedSlots* retained = nullptr;          // turn policy whole on a cache that holds something; borrowed
   const PerLayer<std::int64_t>* windows = nullptr;  // as KvShape's; borrowed, null: none
   std::span<const RowSpan> bidirectional{};         // bidirectional spans of rows, ascending (a picture's tokens); borrowed
-  // Of an extended segment.
+  // For an extended segment.
   std::int64_t first_row = 0;                  // rows before it are retained slots: keys without queries
   std::span<const std::int32_t> originals;     // per row; empty: counted from first_original
   std::span<const std::int32_t> earlier_rows;  // per retained row: queries that saw it before this segment; empty: not followed

@@ -16,7 +16,7 @@ class StreamedScores {
  public:
   explicit StreamedScores(std::size_t heads) : heads_(heads) {}
 
-  // Of the slots that are left and, behind them, the clip's. best_of_all: a slot keeps its best score so far.
+  // Scores the slots that are left and, after them, the clip's. best_of_all: a slot keeps its best score so far.
   void judge(std::vector<std::vector<float>> scores, bool best_of_all) {
     for (std::size_t head = 0; head < scores.size() && best_of_all; ++head) {
       const std::vector<float>& earlier = heads_[head];

@@ -17,13 +17,13 @@ struct Sampling {
   static constexpr double kLeastRepetitionPenalty = 0.01;
   static constexpr double kMostRepetitionPenalty = 1e6;
   static constexpr int kMostNewTokens = 1 << 20;
-  // Of thought_tokens: whether and how long the model thinks is its chat template's matter.
+  // For thought_tokens: whether and how long the model thinks is its chat template's matter.
   static constexpr int kAsManyThoughtsAsTheModel = -1;
-  // Of a chosen max_new_tokens (SamplingChoice): the answer goes on to its end, see answer_to_the_end().
+  // For a chosen max_new_tokens (SamplingChoice): the answer goes on to its end, see answer_to_the_end().
   static constexpr int kToTheEnd = 0;
   static constexpr int kLongestUnasked = 8192;  // tokens of an answer that nobody has limited
   static constexpr int kRoom = 256;             // of room_tokens, without reasoning
-  // Of told_probabilities: tokens come as text alone.
+  // For told_probabilities: tokens come as text alone.
   static constexpr int kNoProbabilities = -1;
 
   double temperature = 0.0;  // 0: greedy
@@ -45,7 +45,7 @@ struct Sampling {
     max_new_tokens = tokens;
     room_tokens = 0;
   }
-  // Of the context, behind the prompt: what an answer needs.
+  // The tokens of the context after the prompt that an answer needs.
   int needed_tokens() const { return limit_chosen() ? max_new_tokens : std::min(room_tokens, max_new_tokens); }
 
   friend bool operator==(const Sampling&, const Sampling&) = default;

@@ -61,7 +61,7 @@ void BpeModel::build_byte_units(const TokenizerFile& file) {
       continue;
     }
     if (file.byte_fallback) {
-      // As the reference: the bytes of the alphabet's character, not the byte itself; all of them or none.
+      // Like the reference: the bytes of the alphabet's character, not the byte itself; all of them or none.
       for (const char c : text) {
         const auto id = find(byte_token_name(static_cast<unsigned char>(c)));
         if (!id) {

@@ -56,7 +56,7 @@ class BpeModel final : public WordModel {
   void build_byte_units(const TokenizerFile& file);
   void build_character_units(const TokenizerFile& file);
   void build_merges(const TokenizerFile& file);
-  // What a word is before merging, into symbols_.
+  // Splits a word into its parts before merging, into symbols_.
   void take_apart(std::string_view word);
   void take_apart_into_characters(std::string_view word);
   // Adds what one byte or character is. An unknown one waits: for the library it stands behind the bytes that stand in for its neighbours,
@@ -70,7 +70,7 @@ class BpeModel final : public WordModel {
   TokenMap vocabulary_;
   std::vector<Merge> merges_;  // open addressing, a power of two, at most half full
   int merge_shift_ = 0;
-  // What one byte becomes before merging: its token, or the tokens that stand in for it, or nothing. Of characters: the bytes' tokens.
+  // The tokens of one byte before merging: its own, or those that stand in for it, or none. For characters: the bytes' tokens.
   std::array<std::vector<std::int32_t>, 256> units_;
   enum class Unit : std::uint8_t { kNothing, kToken, kBytes, kUnknown };
   std::array<Unit, 256> unit_kinds_{};  // of bytes

@@ -46,7 +46,7 @@ Value message_value(const TemplateMessage& message, std::size_t number, bool con
   return chat::make_dict(std::move(fields));
 }
 
-// Whether the template may look into a message's content; one that was written for text only concatenates it.
+// True if the template may look into a message's content; one that was written for text only concatenates it.
 bool may_read_content_parts(std::string_view source) {
   for (const char* sign : {"type", "'text'", "\"text\"", ".text"}) {
     if (source.find(sign) != std::string_view::npos) return true;
@@ -117,7 +117,7 @@ struct ChatTemplate::Program {
     return run(std::move(list), given);
   }
 
-  // What comes out of a conversation that nobody has had; nothing where the template refuses it: what is wrong with it shows when a
+  // The rendering of a made-up conversation; nothing if the template refuses it: what is wrong with it shows when a
   // conversation is rendered.
   std::optional<std::string> probe(const std::vector<TemplateMessage>& messages, std::optional<bool> thinks) const {
     try {

@@ -42,7 +42,7 @@ struct TemplatePiece {
 
 enum class AddGenerationPrompt : int { kYes = 1, kNo = 2 };
 
-// What a template is told beside the messages.
+// The variables of a template beside the messages.
 struct TemplateVariables {
   AddGenerationPrompt prompt = AddGenerationPrompt::kYes;
   std::optional<bool> thinks{};  // enable_thinking, and `thinking` as Granite and DeepSeek name it; nothing: not defined
@@ -62,9 +62,9 @@ class ChatTemplate {
   // templates that write only those (tried once).
   std::vector<TemplatePiece> render(const std::vector<TemplateMessage>& messages, const TemplateVariables& variables) const;
 
-  // Whether it writes what the system says before the first question. Others refuse such a message, or leave it out.
+  // True if it writes what the system says before the first question. Others refuse such a message, or leave it out.
   bool has_system_prompt() const { return has_system_prompt_; }
-  // Whether a question is followed by something else where the model shall think and where it shall not.
+  // True if what follows a question depends on whether the model shall think.
   bool has_thinking_switch() const;
 
  private:

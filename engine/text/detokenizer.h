@@ -20,7 +20,7 @@ class Detokenizer {
   explicit Detokenizer(const Tokenizer& tokenizer, SpecialTokens specials = SpecialTokens::kSkip, TextStart start = TextStart::kNew)
       : tokenizer_(&tokenizer), specials_(specials), at_start_(start != TextStart::kContinued) {}
 
-  // What the id would contribute if it came next.
+  // The bytes that the id would contribute if it came next.
   std::string bytes_of(std::int64_t id) const { return at_start_ ? tokenizer_->first_bytes(id) : std::string(tokenizer_->token_bytes(id)); }
 
   std::string push(std::int64_t id) {

@@ -87,7 +87,7 @@ void order_marks(std::vector<Mark>& marks) {
   }
 }
 
-// Of ordered marks.
+// Composes ordered marks.
 void compose_marks(std::vector<Mark>& marks) {
   constexpr std::size_t kNone = static_cast<std::size_t>(-1);
   std::size_t starter = kNone;

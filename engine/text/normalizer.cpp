@@ -59,7 +59,7 @@ void Normalizer::run(const Strip& strip, Result& result) {
 }
 
 void Normalizer::run(const LiteralReplacement& replacement, Result& result) {
-  // What is put in the place of several characters has the place of their last one.
+  // A replacement of several characters has the place of the last one.
   if (result.text.starts_with(replacement.from) && (replacement.to.empty() || utf8::count(replacement.from) > 1)) begin_later(result.start);
   result.text = replacement.apply(result.text);
 }

@@ -23,7 +23,7 @@ class PreTokenizer {
   // alphabet: of the vocabulary. One of bytes needs a ByteLevel step; text for one of characters need not be split at all.
   PreTokenizer(const Json& description, TokenAlphabet alphabet, const std::string& path);
 
-  // What stands for a space before the text.
+  // The stand-in for a space before the text.
   enum class Prefix : int { kNone = 1, kFirstText, kEveryText };
 
   // Text between added tokens, prefix space included if the description asks for one.

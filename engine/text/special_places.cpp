@@ -9,7 +9,7 @@
 namespace winnow {
 namespace {
 
-// Of normalised text, too, where U+2581 stands for a space.
+// Blanks include those of normalised text, where U+2581 stands for a space.
 bool is_blank(std::string_view text) {
   for (std::size_t at = 0; at < text.size();) {
     const utf8::Decoded next = utf8::decode(text, at);

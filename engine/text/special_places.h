@@ -1,4 +1,4 @@
-// Where in a text special tokens count: in what a chat template wrote, never in what a person or a model wrote.
+// The places in a text where special tokens count: in what a chat template wrote, never in what a person or a model wrote.
 //
 // Used by the tokenizer and its search for added tokens. A text is a row of stretches, each with a SpecialText. White space belongs to
 // nobody: a token that takes the white space beside it, or begins with some, may take it from a person's words. A token that is partly of a

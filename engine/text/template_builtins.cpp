@@ -329,7 +329,7 @@ Value Interpreter::call_text_method(const Text& self, const std::string& name, c
   if (name == "replace") {
     const Text& from = text_argument(arguments, 0, "old");
     const Text& to = text_argument(arguments, 1, "new");
-    // What it may become at most, before any of it is written.
+    // Its largest possible size, before any of it is written.
     const std::size_t places = from.size() == 0 ? self.size() + 1 : self.size() / from.size();
     if (to.size() > 0 && places > limits_.work_bytes / to.size()) {
       throw Exception(ErrorCode::kLimitExceeded, "chat template", "writes more than 8 MiB");

@@ -43,7 +43,7 @@ int day_of_year(const std::chrono::year_month_day& date) {
   return static_cast<int>((sys_days(date) - sys_days(date.year() / January / 1)).count()) + 1;
 }
 
-// Of one code behind the percent sign.
+// The text of one code after the percent sign.
 std::optional<std::string> field(const std::chrono::year_month_day& date, char code) {
   const auto year = static_cast<int>(date.year());
   const auto month = static_cast<unsigned>(date.month());

@@ -39,9 +39,9 @@ Text capitalize(const Text& text);
 std::vector<std::size_t> character_offsets(const Text& text);
 
 std::string float_text(double value);
-// As json.dumps(ensure_ascii=False) quotes it.
+// Quotes like json.dumps(ensure_ascii=False).
 Text json_string(const Text& text);
-// As Python's repr() quotes it.
+// Quotes like Python's repr().
 Text python_string(const Text& text);
 
 }  // namespace winnow::chat

@@ -1,4 +1,4 @@
-// What bounds the texts that the calling thread turns into tokens, beside time: their asker may leave (Cancel), and what is told has a
+// Bounds of the texts that the calling thread turns into tokens, beside time: their asker may leave (Cancel), and the result has a
 // size.
 //
 // Set by engine/api for each request, and by the one that asks for tokens alone with their number; asked by the tokenizer in its inner

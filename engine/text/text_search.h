@@ -19,10 +19,10 @@ class TextSearch {
   // part: not empty.
   TextSearch(std::string_view text, std::string_view part, From from = From::kLeft);
 
-  // Where the next occurrence begins that does not overlap the one before, seen from the side where the search started.
+  // The start of the next occurrence that does not overlap the one before, seen from the side where the search started.
   std::optional<std::size_t> next();
 
-  // Of two bytes, so far: at most twice as many as both texts have.
+  // Comparisons of two bytes so far: at most twice as many as both texts have.
   std::int64_t comparisons() const noexcept { return comparisons_; }
 
  private:

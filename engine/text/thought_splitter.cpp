@@ -20,7 +20,7 @@ std::size_t begun_at_end(std::string_view text, std::string_view mark) {
 
 std::size_t end_of_words(std::string_view text) { return text.find_last_not_of(kSpace) + 1; }
 
-// Where the end of an answer begins, if nothing else follows: white space, its mark or the beginning of it, white space.
+// The start of the end of an answer, if nothing else follows: white space, its mark or the beginning of it, white space.
 std::size_t begin_of_end(std::string_view text, std::string_view mark) {
   const std::string_view body = text.substr(0, end_of_words(text));
   const std::size_t end = body.ends_with(mark) ? body.size() - mark.size() : text.size() - begun_at_end(text, mark);

@@ -31,15 +31,15 @@ class ThoughtSplitter {
   explicit ThoughtSplitter(std::optional<ThoughtTags> tags, ThoughtStart start = ThoughtStart::kUnsaid);
 
   SplitText push(std::string_view text);
-  // What was held back, when no more follows.
+  // The text that was held back, when no more follows.
   SplitText flush();
 
   bool thinking() const { return state_ == State::kThought; }
   // Everything from here on is answer.
   bool answering() const { return state_ == State::kAnswer || state_ == State::kMarkedAnswer; }
-  // What may be a part of the answer is held back.
+  // True if text that may belong to the answer is held back.
   bool undecided() const { return state_ != State::kThought && !held_.empty(); }
-  // Whether this piece may belong to a mark that can come next.
+  // True if this piece may belong to a mark that can come next.
   bool expects(std::string_view piece) const;
 
  private:

@@ -37,7 +37,7 @@ TokenDecoder::TokenDecoder(const Json& description, const std::string& path) {
 void TokenDecoder::add(const Json& step, const std::string& path) {
   const std::string type = decoder_type(step, path);
   const JsonObject fields(step, path, "decoder");
-  // What changes single tokens comes before they are one text, what changes the text after that.
+  // Steps that change single tokens come before they are one text, those that change the text after that.
   if (type == "Replace" && !fused_ && !byte_fallback_) {
     replacements_.push_back(LiteralReplacement::read(fields));
     // A million tokens that each grow are more than any file that is read.

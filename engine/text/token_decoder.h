@@ -1,4 +1,4 @@
-// What tokens are as text: the decoder of tokenizer.json.
+// Turns tokens into text: the decoder of tokenizer.json.
 //
 // Used by the tokenizer. Knows ByteLevel (a token is bytes in the byte alphabet), and of tokenizers made from SentencePiece (a token is
 // characters, U+2581 a space, "<0x0A>" a byte) Metaspace and sequences of Replace, Metaspace, ByteFallback, Fuse and Strip.
@@ -14,10 +14,10 @@
 
 namespace winnow {
 
-// What the texts of a vocabulary are made of.
+// The alphabet of a vocabulary's texts.
 enum class TokenAlphabet : int { kBytes = 1, kCharacters = 2 };
 
-// What becomes of spaces that the first token of a text begins with or, as Metaspace has it, that it holds: encoders put one there.
+// The treatment of spaces that the first token of a text begins with or, with Metaspace, that it holds: encoders put one there.
 enum class FirstSpaces : int { kKept = 1, kOneGoes = 2, kAllGo = 3 };
 
 class TokenDecoder {

@@ -1,4 +1,4 @@
-// Where a text without words may be cut into words all the same, because no token reaches over the place.
+// Places where a text without words may still be cut into words, because no token reaches across.
 //
 // Used by the tokenizer for vocabularies of characters, whose text is one word however long it is (SentencePiece): a merge puts together
 // what one token holds, so between two characters that stand side by side in no token nothing ever merges, and both sides give the tokens

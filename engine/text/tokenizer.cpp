@@ -64,7 +64,7 @@ struct Tokenizer::Parts {
       if (in_vocabulary ? *in_vocabulary != token.id : taken[id]) {
         throw Exception(ErrorCode::kDamagedFile, file.path, "an added token has the id of another token");
       }
-      // Of characters an added token is its own text, U+2581 included: it is looked for before spaces are replaced.
+      // An added token of characters is its own text, U+2581 included: it is looked for before spaces are replaced.
       bytes[id] = decoder.alphabet() == TokenAlphabet::kBytes ? decoder.bytes_of(token.content) : token.content;
       spaces_put_first[id] = false;
       special[id] = token.special;
@@ -96,8 +96,8 @@ struct Tokenizer::Parts {
     return words;
   }
 
-  // Where special tokens count once a stretch of a text is normalised. A border stands where what is before it, normalised alone, goes
-  // another way than the whole.
+  // The places where special tokens count once a stretch of a text is normalised. A border stands where what is before it, normalised
+  // alone, goes another way than the whole.
   SpecialPlaces normalized_places(std::string_view stretch, const SpecialPlaces& places, std::string_view normalized,
                                   TextStart start) const {
     if (places.stretches().size() == 1) return SpecialPlaces(places.stretches().front().policy);

@@ -38,7 +38,7 @@ namespace winnow {
 class SpecialPlaces;   // special_places.h
 struct TokenizerFile;  // tokenizer_file.h
 
-// What becomes of special tokens that stand in the text.
+// The treatment of special tokens in the text.
 enum class SpecialText : int {
   kAsText = 1,  // they are ordinary characters: for everything that a user or a model wrote
   kParse = 2,   // they are recognised: for text of the chat template
@@ -46,7 +46,7 @@ enum class SpecialText : int {
 
 enum class SpecialTokens : int { kKeep = 1, kSkip = 2 };
 
-// What stands before a text: nothing of the prompt (what a post-processor writes before it does not count), a token that is no text (a
+// The context before a text: nothing of the prompt (what a post-processor writes before it does not count), a token that is no text (a
 // special one, a picture), or text that it goes on.
 enum class TextStart : int { kNew = 1, kContinued = 2, kAfterToken = 3 };
 
@@ -67,12 +67,12 @@ class Tokenizer {
   // One text of its stretches: words, and the white space that a special token takes, reach over their borders; special tokens do not.
   std::vector<std::int64_t> encode(std::span<const WrittenText> stretches, TextStart start) const;
 
-  // Whether the last that encode() finds in a text with kParse is an added token.
+  // True if the last that encode() finds in a text with kParse is an added token.
   bool ends_in_added_token(std::string_view text) const;
 
   // Ids without a token (padding of the model's vocabulary) give no text. Bytes that are not UTF-8 become U+FFFD.
   std::string decode(std::span<const std::int64_t> ids, SpecialTokens specials) const;
-  // What one id contributes; often less than a character.
+  // The bytes that one id contributes; often less than a character.
   std::string_view token_bytes(std::int64_t id) const;
 
   // The same of the first id of a text: without the space that the encoder puts there.
@@ -83,7 +83,7 @@ class Tokenizer {
   // One more than the largest id.
   std::int64_t vocabulary_size() const;
   bool is_special(std::int64_t id) const;
-  // What the post-processor puts before a text.
+  // The tokens that the post-processor puts before a text.
   std::span<const std::int64_t> prefix() const;
 
  private:

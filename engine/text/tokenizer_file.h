@@ -60,7 +60,7 @@ struct TokenizerFile {
 
 TokenizerFile read_tokenizer_file(const std::string& path);
 
-// What a tokenizer_config.json says of added tokens (added_tokens_decoder) has the last word on their flags, and adds those that the file
+// A tokenizer_config.json's list of added tokens (added_tokens_decoder) has the last word on their flags, and adds those that the file
 // does not have, as in transformers.
 void replace_added_tokens(const JsonObject& config, TokenizerFile& file);
 

@@ -33,11 +33,11 @@ inline bool is_continuation(unsigned char byte) { return (byte & 0xC0) == 0x80; 
 // Unicode White_Space.
 bool is_space(char32_t code_point);
 
-// Of valid text: bytes of the white space that it begins with, bytes before the white space that it ends with, characters.
+// For valid text: bytes of the white space that it begins with, bytes before the white space that it ends with, characters.
 std::size_t spaces_at_start(std::string_view text);
 std::size_t without_spaces_at_end(std::string_view text);
 std::size_t count(std::string_view text);
-// Where the last character begins. text: not empty.
+// The start of the last character. text: not empty.
 std::size_t last_character(std::string_view text);
 
 }  // namespace winnow::utf8

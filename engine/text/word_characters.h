@@ -1,4 +1,4 @@
-// Whether a character is part of a word, as \w of Unicode regular expressions (UTS 18): Alphabetic, marks, decimal digits, connectors,
+// Says if a character is part of a word, as does \w of Unicode regular expressions (UTS 18): Alphabetic, marks, decimal digits, connectors,
 // join controls. Used by the search for added tokens that must stand alone.
 #pragma once
 

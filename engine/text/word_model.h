@@ -31,7 +31,7 @@ class WordModel {
   // The same with the shortest tokens: one token for each byte or character.
   virtual void encode_units(std::string_view word, std::vector<std::int64_t>& ids) = 0;
 
-  // Of a token that text can become, by its text in the vocabulary.
+  // The id of a token that text can become, by its text in the vocabulary.
   virtual std::optional<std::int64_t> find(std::string_view token_text) const = 0;
   virtual std::int64_t largest_id() const = 0;
 

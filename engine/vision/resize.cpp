@@ -79,7 +79,7 @@ Axis make_axis(std::int64_t input, std::int64_t output, ResampleFilter filter, R
   }
   axis.bits = kPillowBits;
   if (arithmetic == ResizeArithmetic::kTorch) {
-    // As many bits as leave the largest weight below 2^15.
+    // The most bits that leave the largest weight below 2^15.
     axis.bits = 0;
     while (axis.bits < kPillowBits && 0.5 + largest * static_cast<double>(1 << (axis.bits + 1)) < 32768.0) ++axis.bits;
   }

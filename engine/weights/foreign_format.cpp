@@ -69,7 +69,7 @@ Error refusal(const std::string& path, const KnownFormat& format) {
   return {ErrorCode::kNoModel, path, what + ", not a model: a model is a GGUF file or a folder with a config.json"};
 }
 
-// Of letters that any encoding has: a header's length is made of other bytes.
+// True for letters that any encoding has: a header's length is made of other bytes.
 bool is_plain_text(std::string_view head) {
   return std::ranges::all_of(head, [](unsigned char c) { return (c >= 0x20 && c < 0x7F) || c == '\n' || c == '\r' || c == '\t'; });
 }

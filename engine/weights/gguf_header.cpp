@@ -31,7 +31,7 @@ bool printable(std::string_view text) {
   return !text.empty() && std::ranges::all_of(text, [](unsigned char c) { return c >= 0x20 && c < 0x7f; });
 }
 
-// What the table says of one tensor.
+// The table's entry for one tensor.
 struct TensorInfo {
   std::string name;
   std::vector<std::uint64_t> dims;  // innermost first

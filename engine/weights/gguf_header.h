@@ -1,4 +1,4 @@
-// What stands before the tensors' data in a GGUF file: metadata, and the table of tensors. Every count, length, offset and type is checked
+// The part of a GGUF file before the tensors' data: metadata, and the table of tensors. Every count, length, offset and type is checked
 // with arithmetic that cannot wrap before it is used or memory is taken for it.
 //
 // Used by gguf_file.h and, on bytes in memory, by the fuzzer. Read: versions 2 and 3, little-endian. Refused by name: version 1, big-endian
@@ -33,7 +33,7 @@ struct GgufHeader {
   TensorFile::Tensors tensors;  // begin and end are offsets in the file, below its size
 };
 
-// Where a file's bytes come from. read fills the whole span from the offset, or throws; never asked for more than there is.
+// The source of a file's bytes. read fills the whole span from the offset, or throws; never asked for more than there is.
 struct GgufBytes {
   std::uint64_t size = 0;  // of the whole file
   std::function<void(std::uint64_t, std::span<std::byte>)> read;

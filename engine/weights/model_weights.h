@@ -58,7 +58,7 @@ class ModelWeights {
   // The tensor as `type` (floating point) on `device`, contiguous, its rows in order. Polls the interrupt before each tensor and every 16
   // MiB of it.
   at::Tensor load(std::string_view name, at::ScalarType type, at::Device device = at::kCPU);
-  // As load(), after the shape was found equal to `expected`; kDamagedFile naming tensor and both shapes otherwise.
+  // Like load(), after the shape was found equal to `expected`; kDamagedFile naming tensor and both shapes otherwise.
   at::Tensor load(std::string_view name, at::IntArrayRef expected, at::ScalarType type, at::Device device = at::kCPU);
 
   // The matrix as it is stored, after the shape was found equal to `expected`. Counts as a load, and is one where the file is not mapped.

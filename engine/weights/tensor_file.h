@@ -65,7 +65,7 @@ std::string_view stored_type_name(StoredType type);           // as in safetenso
 std::string shape_text(std::span<const std::int64_t> shape);  // for errors: "[2, 3]"
 std::optional<StoredType> stored_type_named(std::string_view name);
 StoredBlock stored_block(StoredType type);
-// As what kernels read it: the floating-point types of at most 32 bits and those with shared scales.
+// The type as kernels read it: the floating-point types of at most 32 bits and those with shared scales.
 std::optional<kernels::BlockType> block_type(StoredType type);
 
 struct StoredTensor {
@@ -76,9 +76,9 @@ struct StoredTensor {
   // Rows (of a vector, elements) are stored so many at a time with their two halves interleaved: first half's first, second half's first,
   // first half's second ... 0: in order. An even number that divides the rows. What is read is as it is stored; row_order() undoes it.
   std::int64_t interleaved = 0;
-  // What is stored is the sum with one of what the name means (Gemma's norms in GGUF files). ModelWeights takes it away.
+  // The stored values are one more than the name means (Gemma's norms in GGUF files). ModelWeights takes it away.
   bool with_one = false;
-  // Of a matrix: which column stored column i is; null: the i-th.
+  // For a matrix: which column stored column i is; null: the i-th.
   std::shared_ptr<const std::vector<std::int32_t>> column_of{};
   std::uint64_t bytes() const { return end - begin; }
   std::uint64_t elements() const { return bytes() / stored_block(type).bytes * stored_block(type).elements; }

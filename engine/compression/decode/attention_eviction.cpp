@@ -34,7 +34,7 @@ std::int32_t first_recent(std::span<const std::int32_t> original, std::int64_t c
   return *at;
 }
 
-// Of the slots that may leave the one with the least rank, of the same the oldest; nothing if none may.
+// The slot with the lowest rank among those that may leave, the oldest of equals; nothing if none may.
 template <class MayLeave, class Rank>
 std::optional<std::size_t> least_of(std::span<const std::int32_t> original, const MayLeave& may_leave, const Rank& rank) {
   std::optional<std::size_t> victim;
@@ -42,7 +42,7 @@ std::optional<std::size_t> least_of(std::span<const std::int32_t> original, cons
   for (std::size_t slot = 0; slot < original.size(); ++slot) {
     if (!may_leave(slot)) continue;
     const double value = rank(slot);
-    // What is no number is less than nothing.
+    // NaN ranks below everything.
     if (victim && !(value < least || (value == least && original[slot] < original[*victim]))) continue;
     victim = slot;
     least = value;
@@ -155,7 +155,7 @@ std::int64_t AttentionEviction::choose(std::span<const std::int32_t> original, c
   return static_cast<std::int64_t>(victim ? *victim : oldest_unpinned(original, sinks));
 }
 
-// Where pins, sinks and recent slots fill the cap: the oldest that is no sink goes, or the oldest of all, but never a pinned one.
+// If pins, sinks and recent slots fill the cap, the oldest that is no sink goes, or the oldest of all, but never a pinned one.
 std::size_t AttentionEviction::oldest_unpinned(std::span<const std::int32_t> original, std::int64_t sinks) const {
   std::size_t oldest = original.size();
   for (std::size_t slot = 0; slot < original.size(); ++slot) {

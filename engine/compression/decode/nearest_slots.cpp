@@ -90,7 +90,7 @@ at::Tensor questions_on_device(const KvCache& cache, std::span<const LeavingSlot
   return there.copy_(at::tensor(words), /*non_blocking=*/true);
 }
 
-// What the parts of each head found, part after part.
+// The results of each head's parts, part after part.
 std::vector<kernels::SimilarFound> found_on_device(const KvCache& cache, std::span<const LeavingSlotOf> leaving, SlotLikeness likeness,
                                                    std::int64_t parts, at::Tensor* beside) {
   const KvShape& shape = cache.shape();

@@ -145,7 +145,7 @@ const std::vector<float>& SharedEntryMerging::scores_of(Full& full) const {
   return full.scores;
 }
 
-// Of every head that holds too many.
+// The least slot of every head that holds too many.
 std::vector<SharedEntryMerging::Least> SharedEntryMerging::least_slots(const KvCache& cache, std::vector<Full>& heads) const {
   std::vector<Full*> too_long;
   for (Full& full : heads) {
@@ -304,7 +304,7 @@ std::unique_ptr<DecodePolicy> next_shared_entry_merging(const DecodePolicy* prev
   LeavingWindow leaving(cache, parts.protection.window, rule);
   for (LayerId layer{0}; layer < shape.layers; ++layer) {
     for (KvHead kv_head{0}; kv_head < shape.kv_heads; ++kv_head) {
-      // What earlier turns gave every token that was no candidate now.
+      // The attention that earlier turns gave every token that was no candidate now.
       FollowedTokens before;
       const SegmentInfo& candidates = compressor.candidates(layer, kv_head).info;
       const SharedEntries* table = cache.shared_entries(layer, kv_head);

@@ -2,7 +2,7 @@
 // and the slot with the lowest score is merged into its nearest one or masked. Pinned tokens keep direct slots. EMS, arXiv 2412.08521,
 // section 4.2.
 //
-// Beside the cache, whose look-up tables it edits, it keeps per token the attention from all rows and from the last ones. O(tokens) per
+// It edits the cache's look-up tables, and keeps per token the attention from all rows and from the last ones. O(tokens) per
 // decoded token and head, and the similarity of one slot with all others per merge. On a GPU, which reports all layers of a step together,
 // all heads' tokens leave the window in one launch and merge in another, and the host waits once for both.
 #pragma once

@@ -19,7 +19,7 @@ at::Tensor rows_of(const at::Tensor& all, std::span<const std::int32_t> rows) { 
 
 at::Tensor unit_rows(const at::Tensor& rows) { return rows / at::linalg_vector_norm(rows, 2, at::IntArrayRef{1}, true).clamp_min(1e-12); }
 
-// Whether a row goes on that has received or is scaled: then the order of all flows matters, and they take place on the host.
+// True if a row goes on that has received or is scaled: then the order of all flows matters, and they take place on the host.
 bool goes_on(const Merging& merging, std::int64_t rows) {
   std::vector<bool> changed(static_cast<std::size_t>(rows), false);
   for (const Merging::Flow& flow : merging.flows) changed[static_cast<std::size_t>(flow.into)] = true;

@@ -34,7 +34,7 @@ at::Tensor future_mask(std::int64_t first_row, std::int64_t rows, std::int64_t f
   return key.gt(row);
 }
 
-// Of spans whose rows see each other, what comes after a row of the tile: visit() as below, with a mask.
+// For spans whose rows see each other, what comes after a row of the tile: visit() as below, with a mask.
 template <class Visit>
 void for_later_keys(const LayerView& view, const at::Tensor& queries, std::int64_t first_row, std::int64_t rows, Visit visit) {
   for (const RowSpan& span : view.bidirectional) {

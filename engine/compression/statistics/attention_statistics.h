@@ -23,7 +23,7 @@ inline constexpr std::int64_t kStatisticsKeyTile = 512;
 // sum over rows i of weights[i] * (mean over all query heads of the probability of segment key j at row i), per j. weights: one per row.
 std::vector<double> weighted_columns(const LayerView& view, std::span<const double> weights);
 
-// What attention can accumulate as it runs (LayerView::received): sums of all rows, but not entropies and counts.
+// The sums that attention can accumulate as it runs (LayerView::received): sums of all rows, but not entropies and counts.
 ReceivedNeed received_need(const StatisticsNeed& need);
 
 // Uses what view.received has and computes the rest.

@@ -93,7 +93,7 @@ void add_parts(std::vector<Part>& parts, const at::Tensor& key, std::int64_t fir
   }
 }
 
-// What some KV heads of a GPU add to. Hkv, H: of these heads alone.
+// The totals that some KV heads on a GPU add to. Hkv, H: of these heads alone.
 struct DeviceTotals {
   at::Tensor sums;     // [H, columns]
   at::Tensor squares;  // [Hkv, columns], or undefined

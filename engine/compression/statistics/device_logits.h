@@ -8,11 +8,11 @@
 
 namespace winnow {
 
-// Whether our kernels support this view: on the CPU or a GPU, fp32, bf16 or fp16, few enough heads and elements. The CPU has only column
+// True if our kernels support this view: on the CPU or a GPU, fp32, bf16 or fp16, few enough heads and elements. The CPU has only column
 // sums.
 bool fits_kernels(const LayerView& view);
 
-// Whether rows are contiguous.
+// Makes the rows contiguous if they are not.
 at::Tensor with_packed_rows(const at::Tensor& tensor);
 
 // query: [H, rows, d], key: [Hkv, columns, d], both with contiguous rows, which must outlive the launch.

@@ -14,7 +14,7 @@ constexpr std::int64_t kExactHead = 64;  // sums of products of smaller heads ar
 // Mean over positions [first, first + count) of the matrix that rotates a head: [d, d].
 at::Tensor mean_rotation(std::int64_t first, std::int64_t count, const RotaryScheme& scheme, const at::TensorOptions& options,
                          std::int64_t head_dim) {
-  // What comes is text, whose position is the same on every axis.
+  // The next tokens are text, whose position is the same on every axis.
   const at::Tensor positions = at::arange(first, first + count, options.dtype(at::kLong)).expand({scheme.axes(), count});
   const RotaryAngles angles = RotaryEmbedding(head_dim, scheme.turn_alone(), at::kFloat, positions.device()).angles(positions);
   const at::Tensor cosine = at::diag(angles.cosine.to(options).mean(0).flatten());

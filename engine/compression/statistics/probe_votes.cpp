@@ -13,7 +13,7 @@ namespace {
 
 constexpr double kNone = -std::numeric_limits<double>::infinity();
 
-// Of one KV head.
+// One KV head's part of the probe.
 struct ProbedHead {
   const PastWindow& window;
   KvHead number;
@@ -38,7 +38,7 @@ void hide(at::Tensor& logits, const at::Tensor& hidden) {
   if (hidden.defined()) logits.masked_fill_(hidden, kNone);
 }
 
-// Of a head's own rows, [rows, columns]: true where rows from `first` on do not see one of the first columns.
+// For a head's own rows, [rows, columns]: true where rows from `first` on do not see one of the first columns.
 at::Tensor hidden_own(const ProbedHead& head, RowSpan rows, std::int64_t columns) {
   const auto options = at::TensorOptions().dtype(at::kLong).device(head.own.device());
   const at::Tensor row = at::arange(rows.first, rows.end(), options).unsqueeze(1);

@@ -15,7 +15,7 @@ namespace winnow {
 
 namespace {
 
-// Of columns [0, key.size(1)), all of them seen unless seen_by_first says otherwise.
+// The columns are [0, key.size(1)), all of them seen unless seen_by_first says otherwise.
 kernels::CudaSeenLogits seen_logits(const at::Tensor& query, const at::Tensor& key, double scale) {
   kernels::CudaSeenLogits logits;
   set_logits(logits, query, key, scale);

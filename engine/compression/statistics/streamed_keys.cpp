@@ -16,7 +16,7 @@ std::vector<float> host(const at::Tensor& numbers) {
   return {flat.const_data_ptr<float>(), flat.const_data_ptr<float>() + flat.numel()};
 }
 
-// As if the slots that are left were whole frames.
+// Places the slots that are left as if they were whole frames.
 std::vector<StreamedPlace> counted_off(std::int64_t slots, std::int64_t cells) {
   std::vector<StreamedPlace> places;
   for (std::int64_t rank = 0; rank < slots; ++rank)

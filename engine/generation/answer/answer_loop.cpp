@@ -21,7 +21,7 @@ double typical_speed(std::vector<double> step_ms) {
   return *middle > 0.0 ? 1000.0 / *middle : 0.0;
 }
 
-// Where the answer begins, or goes on.
+// The position where the answer begins, or goes on.
 std::int64_t first_position(const AnswerStart& start) {
   const std::int64_t unread = std::ssize(start.begun.ids) - static_cast<std::int64_t>(start.begun.read);
   return start.state.next_position - (start.first_step ? 1 : 0) + unread;
@@ -71,7 +71,7 @@ void AnswerLoop::deliver(const std::string& text, TextKind kind) {
   context_.emit(TextDelta{text, kind});
 }
 
-// Of a token whose text is not told yet.
+// The probability of a token whose text has not been sent yet.
 std::optional<TokenSampled> AnswerLoop::probability_of(std::int64_t token) const {
   if (sampling_.told_probabilities < 0 || context_.model.tokenizer->is_special(token)) return std::nullopt;
   const at::Tensor logits = start_.logits.cpu().contiguous();
@@ -89,7 +89,7 @@ std::string AnswerLoop::tell(const SplitText& told) {
   return said;
 }
 
-// What the token lets be told. A thought that is as long as it may be has its end before it.
+// The text that the token completes. A thought that is as long as it may be has its end before it.
 SplitText AnswerLoop::follow(std::int64_t token) {
   SplitText told = text_.push(token);
   thought_limit_.follow(text_, token);
@@ -142,13 +142,13 @@ std::int64_t AnswerLoop::choose() {
   return token;
 }
 
-// What the model chooses, or what ends its thought. It draws all the same, so that an answer in pieces draws as one does.
+// The model's choice, or the token that ends its thought. It draws in any case, so that an answer in pieces draws as one does.
 std::int64_t AnswerLoop::next_token() {
   const std::int64_t chosen = choose();
   return thought_limit_.forced().value_or(chosen);
 }
 
-// Of a token that is chosen and not read yet.
+// Notes a token that is chosen and not read yet.
 void AnswerLoop::note_held(const std::string& said) {
   if (sampling_.stop_strings.empty()) return;
   if (!stops_.holds() && !text_.holds()) {

@@ -41,7 +41,7 @@ struct Answer {
 
 // Tokens that an answer from this position on may have; one that nobody has limited ends with the context.
 int longest_answer(const RequestContext& context, const Sampling& sampling, std::int64_t position);
-// Of them, of reasoning: where nobody has limited the answer, it leaves room for what follows it. Negative: all.
+// The most tokens of reasoning among them: if nobody has limited the answer, it leaves room for what follows it. Negative: all.
 int longest_thought(const Sampling& sampling, int longest);
 
 class AnswerLoop {

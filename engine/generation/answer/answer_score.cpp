@@ -57,7 +57,7 @@ class Distribution {
   double log_sum_ = 0.0;
 };
 
-// What the full cache would have written: sampled as the answer was, with the same draws; reasoning that reached its limit is ended for it.
+// The full cache's choice: sampled as the answer was, with the same draws; reasoning that reached its limit is ended for it.
 class FullChoice {
  public:
   FullChoice(const RequestContext& context, const Sampling& sampling, const AnswerStart& start)

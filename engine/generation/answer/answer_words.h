@@ -19,7 +19,7 @@ class AnswerWords {
   AnswerWords(const LoadedModel& model, ThoughtStart start, std::span<const std::int64_t> tokens, std::string answer);
 
   std::int64_t size() const { return static_cast<std::int64_t>(words_.size()); }
-  // Whether the token belongs to the reasoning, before the answer's first word.
+  // True if the token belongs to the reasoning, before the answer's first word.
   bool of_thought(std::size_t token) const { return token < thought_tokens_; }
   // The word that holds the token's first visible character; size() for tokens after the last word.
   std::int64_t word_of(std::size_t token) const { return word_of_[token]; }

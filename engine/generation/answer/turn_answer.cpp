@@ -16,7 +16,7 @@ void label(TurnFigures& figures, const Turn& turn) {
   figures.seed = turn.sampling.seed;
 }
 
-// What the text tokens of the thread up to its answer stand for, those of its documents included.
+// The texts of the thread's text tokens up to its answer, those of its documents included.
 std::vector<TokenText> texts_of(const Tokenizer& tokenizer, const Conversation& thread) {
   std::vector<TokenText> texts;
   for (std::size_t i = 0; i < thread.origins.size(); ++i) {

@@ -22,7 +22,7 @@ class TurnAnswer {
   TurnAnswer(const TurnAnswer&) = delete;
   TurnAnswer& operator=(const TurnAnswer&) = delete;
 
-  // As AnswerLoop: false when the answer has ended. Stop keeps the partial answer, Cancel throws Interrupted.
+  // Like AnswerLoop::step(): false when the answer has ended. Stop keeps the partial answer, Cancel throws Interrupted.
   bool step() { return loop_.step(); }
   // Call once, after the last step. The conversation's thread then ends with the answer.
   Finished finish();

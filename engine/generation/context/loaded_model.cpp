@@ -11,14 +11,14 @@
 namespace winnow {
 namespace {
 
-// What reads weights and tokenizers knows files, not what they are for.
+// Readers of weights and tokenizers know files, not what they are for.
 ErrorCode model_code(ErrorCode code) {
   if (code == ErrorCode::kFileNotFound) return ErrorCode::kModelFileMissing;
   if (code == ErrorCode::kUnsupportedFormat) return ErrorCode::kModelFormat;
   return code;
 }
 
-// What loading refuses it names itself.
+// Loading names what it refuses by itself.
 ToldCache cache_of(const ModelPackage& package) {
   try {
     return told_cache(package.required(ModelPart::kConfig).root());

@@ -17,14 +17,14 @@
 
 namespace winnow {
 
-// Whether a prompt ends inside reasoning; its last tokens suffice.
+// Tells if a prompt ends inside reasoning; its last tokens suffice.
 ThoughtStart thought_start(const LoadedModel& model, std::span<const std::int64_t> prompt);
 
 class AnswerText {
  public:
   // model must outlive this.
   AnswerText(const LoadedModel& model, ThoughtStart start);
-  // Of plain text that goes on: no part of it is reasoning, and its first word keeps the space before it.
+  // For plain text that goes on: no part of it is reasoning, and its first word keeps the space before it.
   static AnswerText of_plain_text(const LoadedModel& model);
 
   // The text that the token completes. Special tokens have no text, except the markers of reasoning and answer.
@@ -38,7 +38,7 @@ class AnswerText {
   std::int64_t thought_tokens() const { return thought_tokens_; }
   bool thinking() const { return splitter_.thinking(); }
   bool answering() const { return splitter_.answering(); }
-  // Whether answer text is held back: an incomplete character or a possible marker.
+  // True if answer text is held back: an incomplete character or a possible marker.
   bool holds() const { return splitter_.undecided() || (!thinking() && detokenizer_.holds()); }
 
  private:

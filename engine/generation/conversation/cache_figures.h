@@ -27,8 +27,8 @@ std::vector<std::vector<std::vector<std::int32_t>>> kept_original(const KvCache&
 std::vector<std::vector<std::vector<std::int32_t>>> merged_counts(const MergeState& state,
                                                                   const std::vector<std::vector<std::vector<std::int32_t>>>& kept);
 
-// What a report lists fits into a message (wire.h): beyond it, which slots were kept and merged is left out as a whole, texts from there
-// on.
+// Bounds that make a report's lists fit into a message (wire.h): beyond them, which slots were kept and merged is left out as a whole,
+// texts from there on.
 struct ListBounds {
   std::size_t slots = std::size_t{64} << 20;
   std::size_t texts = 500'000;

@@ -20,7 +20,7 @@ at::Tensor decode_step(const VisionLanguageModel& model, Conversation& conversat
 // The same without eviction; observer may be null.
 at::Tensor append_step(const VisionLanguageModel& model, Conversation& conversation, std::int64_t token, DecodeObserver* observer);
 
-// As decode_step() for origins, ids, positions and slot counts, without running the model: keys and values are zeros, attention is empty.
+// Like decode_step() for origins, ids, positions and slot counts, without running the model: keys and values are zeros, attention is empty.
 // For a fork that is dropped after counting its slots.
 void count_step(Conversation& conversation, std::int64_t token);
 

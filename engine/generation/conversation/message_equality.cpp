@@ -3,7 +3,7 @@
 namespace winnow {
 namespace {
 
-// Of a file that was replaced under its name, nothing has been read yet.
+// Nothing has been read yet of a file that was replaced under its name.
 bool replaced(const MediaRequest& a, const MediaRequest& b) { return !a.content.empty() && !b.content.empty() && a.content != b.content; }
 
 bool same_item(const Item& a, const Item& b) {

@@ -1,4 +1,4 @@
-// Whether two messages are equal for the cache: role, text, reasoning, media files and, where known, their
+// Compares two messages for the cache: role, text, reasoning, media files and, where known, their
 // bytes, frame plans, subtitles and text encoding.
 #pragma once
 

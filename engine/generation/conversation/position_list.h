@@ -27,7 +27,7 @@ class PositionList {
     const auto* first = rows.const_data_ptr<std::int32_t>();
     values_.insert(values_.end(), first, first + rows.numel());
   }
-  // Of a text token, the same on every axis.
+  // A text token's position is the same on every axis.
   void append_text(std::int64_t position) {
     values_.insert(values_.end(), static_cast<std::size_t>(axes_), static_cast<std::int32_t>(position));
   }

@@ -22,7 +22,7 @@ class BlockCount {
     peak_ = std::max(peak_, held_);
   }
 
-  // Of a head of the layer that is compacted.
+  // Counts a head of the layer that is compacted.
   void replace(std::int64_t blocks, std::int64_t fresh) {
     leaving_ += blocks;
     add(fresh);

@@ -25,7 +25,7 @@ struct FirstStep {
 
 // Returns the answer's first token from the prompt's last logits; nullopt if the answer ends with it, so that it is never decoded.
 using ChooseFirst = std::function<std::optional<std::int64_t>(const at::Tensor& prompt_logits, const Conversation& conversation)>;
-// As AnswerLoop samples it. model and sampling must outlive the result.
+// Samples the first token as AnswerLoop does. model and sampling must outlive the result.
 ChooseFirst sampled_first(const LoadedModel& model, const Sampling& sampling);
 // For a given answer.
 ChooseFirst given_first(std::span<const std::int64_t> answer);

@@ -7,12 +7,12 @@
 namespace winnow {
 namespace {
 
-// Of slots of which some have passed out of a window.
+// Drops the blocks of slots that have passed out of a window.
 void forget(BlockCount& blocks, std::int64_t all, std::int64_t stay) {
   if (stay != all) blocks.replace(KvCache::blocks_for(all), KvCache::blocks_for(stay));
 }
 
-// Of what the head held before, what a window has not passed by after the segment and so many tokens more.
+// Counts the slots held before that the window still reaches after the segment and so many tokens more.
 std::int64_t earlier_slots(const KvCache& before, const LayerSlots& slots, LayerId layer, KvHead head, std::int64_t more = 0) {
   const KvShape& shape = before.shape();
   if (shape.window(layer) == 0) return before.slots(layer, head);

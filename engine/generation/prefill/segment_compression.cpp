@@ -29,7 +29,7 @@ RetainedSlots retained_for(const Recipe& recipe, Conversation& working) {
   return take_retained(working.cache, working.origins, working.decode_policy.get());
 }
 
-// As compression sees the segment. Borrows all but the model.
+// Describes the segment as compression sees it. Borrows all but the model.
 SegmentInfo info_of(const SegmentTokens& segment, const RetainedSlots& retained, const ModelInfo& model, const Conversation& working) {
   SegmentInfo about;
   about.tokens = segment.size();

@@ -36,7 +36,7 @@ struct LayerSlots {
       seen;  // of `kept`, slots then still inside a layer's window; an upper bound where it depends on the choice
 };
 
-// What a report says of an event beyond the cache's own figures.
+// An event's results for a report, beyond the cache's own figures.
 struct EventOutcome {
   std::vector<std::int64_t> budgets;                             // per layer; empty without an event
   std::vector<std::vector<std::pair<std::string, double>>> why;  // per layer: LayerFigures::why

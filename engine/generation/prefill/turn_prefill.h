@@ -25,7 +25,7 @@
 
 namespace winnow {
 
-// Whether a layer may be compacted before the next begins.
+// Says if a layer may be compacted before the next begins.
 enum class Compaction : int {
   kLayerByLayer = 1,  // if its budget is known by then; for a single recipe
   kAfterTheLast = 2,  // keeps the whole segment uncompressed until ready()

@@ -49,7 +49,7 @@ class ClipStream {
   std::int64_t slots_after_clip(LayerId layer, std::int64_t slots) const;
   // Media slots in use.
   std::int64_t slots(const KvCache& cache, LayerId layer) const;
-  // Whether the user's pins exceed the budget, and whether all protected slots do.
+  // True if the user's pins exceed the budget; below, if all protected slots do.
   bool pins_above_budget() const { return pins_above_budget_; }
   bool raised_to_floor() const { return raised_to_floor_; }
   // The first original index of the media.

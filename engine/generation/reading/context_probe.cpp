@@ -40,7 +40,7 @@ struct ProbeRows {
   std::vector<TokenOrigin> origins;
 };
 
-// Of the last `slots` tokens those that a layer still holds for the next one; window 0: all.
+// Counts those of the last `slots` tokens that a layer still holds for the next one; window 0: all.
 std::int64_t held_of(std::int64_t slots, std::int64_t window) { return window == 0 ? slots : std::min(slots, window - 1); }
 
 // Watches passes of a probe and keeps what all of them together think of the slots.
@@ -59,7 +59,7 @@ class Judge : public PrefillObserver {
   bool wants_outputs() const override { return slots_.norms; }
 
  protected:
-  // Of the slots that are judged, those that the layer holds: its window may have passed by the first of the context.
+  // The judged slots that the layer holds: its window may have passed by the first of the context.
   ProbedSlots seen_by(const LayerView& view) const {
     ProbedSlots slots = slots_;
     slots.context = held_of(slots_.context, view.window.tokens);
@@ -107,7 +107,7 @@ class ContextVotes : public Judge {
   PerLayer<at::Tensor> votes_;
 };
 
-// What the rows ask for in general, in place of what each of them looks at.
+// Judges by what the rows ask for in general, not by what each of them looks at.
 class ExpectedVotes : public Judge {
  public:
   ExpectedVotes(std::int64_t layers, const ProbedContext& probed, const ByExpectation& need)
@@ -187,7 +187,7 @@ class Probe {
     repeat(rows.chunk, rows.judgement.norms);
     return {};
   }
-  // Beside a description the context is repeated in one go, as all of it votes on all slots.
+  // With a description, the context is repeated in one go, since all of it votes on all slots.
   Description vote_of(const DescriptionProbe& rows) {
     Description description;
     for (const std::vector<std::int64_t>& request : probed_.prompts.requests) study(request, rows, description);
@@ -224,7 +224,7 @@ class Probe {
     say(chunks.size(), chunks.size());
   }
 
-  // What the answer says up to where it goes round in circles has voted. Answers follow each other on lines of their own.
+  // The answer votes up to where it begins to repeat itself. Answers follow each other on lines of their own.
   void study(std::span<const std::int64_t> request, const DescriptionProbe& need, Description& all) {
     const auto [answer, useful] = own_answer(request, need);
     ProbeRows rows;
@@ -312,7 +312,7 @@ class Probe {
     return words;
   }
 
-  // What the model says about the media when nobody has asked: greedy, without the token that ends it; whether it is of use. An answer to
+  // The model's own words about the media before anybody asks: greedy, without the token that ends it; whether it is of use. An answer to
   // the user's own request may be short.
   std::pair<std::vector<std::int64_t>, bool> own_answer(std::span<const std::int64_t> request, const DescriptionProbe& need) const {
     const std::int64_t longest = need.answer_tokens;

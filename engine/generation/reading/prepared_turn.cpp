@@ -16,7 +16,7 @@ void cut_after(BegunTurn& begun, std::int64_t rows) {
   const auto end = static_cast<std::size_t>(segment.tokens.first_original + rows);
   segment.hidden = segment.hidden.narrow(0, 0, rows);
   segment.positions = segment.positions.narrow(1, 0, rows);
-  // Behind the largest on any axis: a line's end right behind a picture may lie before it (MiniCPM-V 4.7).
+  // The next position follows the largest on any axis: a line's end right after a picture may lie before it (MiniCPM-V 4.7).
   segment.next_position = segment.positions.max().item<std::int64_t>() + 1;
   segment.originals.resize(static_cast<std::size_t>(rows));
   conversation.origins.resize(end);
@@ -33,7 +33,7 @@ void add(TimingsMs& all, const TimingsMs& more) {
   all.compress += more.compress;
 }
 
-// Behind the media in `working`.
+// Reads the question after the media in `working`.
 ReadyTurn read_question(const RequestContext& context, const PreparedContext& prepared, TurnSegment& question, Conversation working) {
   const Recipe recipe = recipe_for(prepared.recipe, context.network().info());
   return media_reading(recipe)->read_question(context, prepared, question, std::move(working));

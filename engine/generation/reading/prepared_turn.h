@@ -26,7 +26,7 @@ namespace winnow {
 // Exception, Interrupted.
 std::optional<PreparedContext> prepare_context(const RequestContext& context, const Turn& turn, const Recipe& recipe, BegunTurn& begun);
 
-// Whether these are the media of the turn's last message.
+// True if these are the media of the turn's last message.
 bool same_media(const PreparedMedia& prepared, const Message& message);
 
 // The thread up to the media, which are a message without text.

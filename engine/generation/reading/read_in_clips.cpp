@@ -27,7 +27,7 @@ TurnSegment part_of(const TurnSegment& segment, std::int64_t first, std::int64_t
   return part;
 }
 
-// Of a stream's tokens.
+// Sizes of a stream's tokens.
 struct StreamedSizes {
   std::int64_t lead = 0;  // before the media
   std::vector<std::pair<std::int64_t, std::int64_t>> clips;

@@ -28,7 +28,7 @@ constexpr std::int64_t kOriginFields = 5;  // modality, media, frame, row, colum
 
 using NamedTensors = std::vector<std::pair<std::string, at::Tensor>>;
 
-// What a policy or an event still has to do with the slots is not in the file.
+// The file does not hold the work that a policy or an event still has to do on the slots.
 bool can_be_kept(const Conversation& conversation) {
   if (conversation.decode_policy || !conversation.merge_state.thresholds.empty() || !conversation.merge_state.merged.empty()) return false;
   for (LayerId layer{0}; layer < conversation.cache.shape().layers; ++layer) {
@@ -52,7 +52,7 @@ std::uint64_t hash_of(const at::Tensor& tensor, std::uint64_t before) {
   return fnv1a({static_cast<const std::byte*>(tensor.const_data_ptr()), tensor.nbytes()}, before);
 }
 
-// As the cache stores them: rounding what was read of it finds the same numbers, codes and scales.
+// Rows are written as the cache stores them: rounding what was read of it finds the same numbers, codes and scales.
 void add_rows(NamedTensors& tensors, const std::string& name, const at::Tensor& rows, const KvShape& shape) {
   if (shape.storage != KvStorage::kInt8) {
     tensors.emplace_back(name, rows.to(shape.row_type()));
@@ -153,7 +153,7 @@ class Reader {
   }
 
  private:
-  // As add_slots(). tokens: that the conversation has seen.
+  // The reverse of add_slots(). tokens: those that the conversation has seen.
   void read_slots(const std::string& name, KvCache& cache, std::int64_t tokens) {
     const KvShape& shape = cache.shape();
     for (LayerId layer{0}; layer < shape.layers; ++layer) {
@@ -262,7 +262,7 @@ class Reader {
   throw Exception(ErrorCode::kCacheOutdated, subject, reason);
 }
 
-// What the cache holds of a file, it holds without it; what may not be is that another one lies under its name.
+// The cache does not need the file any more, but another one must not lie under its name.
 void note_gone(const RequestContext& context, const MediaRequest& request) {
   MediaSampled gone;
   gone.path = request.path;
@@ -316,7 +316,7 @@ std::int64_t bytes_kept(const ConversationStates& states) {
 
 std::int64_t write_conversation(const std::string& path, const std::string& model, const ConversationStates& states,
                                 std::int64_t most_bytes) {
-  // What was watched cannot be looked at again to see whether it is the same.
+  // A watched source cannot be compared with what it was.
   if (states.watched) return 0;
   const Conversation* const current = states.current && can_be_kept(*states.current) ? &*states.current : nullptr;
   const PreparedContext* const prepared = states.prepared && can_be_kept(states.prepared->state) ? &*states.prepared : nullptr;

@@ -51,7 +51,7 @@ namespace {
 using fields::Path;
 
 constexpr std::string_view kByteTexts[] = {"path", "subtitles", "bytes"};
-// Of media that are no longer what they were, which is asked of the files themselves; of sources that are not kept; and what this form
+// Fields of changed media, which the files themselves show; fields of sources that are not kept; and those that this form
 // writes among the other fields.
 constexpr std::string_view kNotKept[] = {"content", "frames_per_position", "endless", "picture", "visual_tokens"};
 

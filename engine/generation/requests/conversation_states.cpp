@@ -12,7 +12,7 @@
 namespace winnow {
 namespace {
 
-// What a state was made with.
+// The settings that a state was made with.
 struct Making {
   std::span<const Pin> pins;
   KvStorage storage = KvStorage::kWide;
@@ -57,7 +57,7 @@ bool leads_to_the_first_media(const PreparedContext& prepared, const Turn& turn,
 }
 
 // All media of the turn's thread that `prepared` does not stand behind are prepared, and any text since the last of them is read behind it.
-// What stands before and between them is compared by its ids when a question goes on from them.
+// Text before and between them is compared by its ids when a question goes on from them.
 bool has_media_of(const PreparedContext& prepared, const Turn& turn, const Making& making) {
   const std::size_t at = prepared.state.thread.size();
   if (at >= turn.messages.size() || prepared.recipe != turn.recipe) return false;
@@ -178,7 +178,7 @@ void keep_turn(ConversationStates& states, const TurnStart& start, Conversation 
       states.before_last = std::move(states.columns[start.at].state);
       break;
     case TurnStart::From::kPrepared:
-      // What the media were read behind, for the same question under another recipe.
+      // The state that the media were read after, for the same question under another recipe.
       if (states.current && same_thread(states.current->thread, states.prepared->state.thread)) {
         states.before_last = std::move(states.current);
       } else if (states.before_last && !same_thread(states.before_last->thread, states.prepared->state.thread)) {

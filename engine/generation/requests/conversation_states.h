@@ -75,7 +75,7 @@ void keep_full(ConversationStates& states, Conversation full);
 // recipe's KV cache dtype. Only that answer's last token is not cached. Returns null if there is none.
 const Conversation* cut_answer_of(const ConversationStates& states, const Turn& turn, const VisionLanguageModel& network);
 
-// Whether the conversation holds exactly this thread, then this answer.
+// True if the conversation holds exactly this thread, then this answer.
 bool holds_answer(const Conversation& conversation, std::span<const Message> thread, const Message& answer);
 
 }  // namespace winnow

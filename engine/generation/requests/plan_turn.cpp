@@ -86,7 +86,7 @@ ForeseenMedium foresee_medium(std::vector<TokenOrigin> origins, const std::vecto
     medium.origins = std::move(origins);
     return medium;
   }
-  // As pruned_media(): a share of the patches, every pinned one, every newline embedding. Which ones is not known: any will do.
+  // Like pruned_media(): a share of the patches, every pinned one, every newline embedding. Which ones is not known: any will do.
   std::int64_t patches = 0;
   std::int64_t pinned_patches = 0;
   for (std::size_t i = 0; i < origins.size(); ++i) {
@@ -174,7 +174,7 @@ ForeseenSegment foresee(const RequestContext& context, const Turn& turn, const R
   return segment;
 }
 
-// Of a turn whose media are prepared: its question, read behind them. None: it goes on otherwise than they were prepared for.
+// For a turn whose media are prepared: its question, read behind them. None: it goes on otherwise than they were prepared for.
 std::optional<ForeseenSegment> foresee_question(const RequestContext& context, const Turn& turn, const PreparedContext& prepared,
                                                 Conversation& working) {
   const auto question = question_segment(context, turn, prepared.read(), working);
@@ -186,13 +186,13 @@ std::optional<ForeseenSegment> foresee_question(const RequestContext& context, c
   return segment;
 }
 
-// Beside the cache while a layer runs: hidden states, queries, and the layer's keys and values before they are in blocks.
+// Memory beside the cache while a layer runs: hidden states, queries, and the layer's keys and values before they are in blocks.
 std::int64_t work_bytes(const ModelInfo& model, const KvShape& shape, std::int64_t tokens) {
   const std::int64_t row = (2 * model.heads + 2 * model.kv_heads) * model.head_dim;
   return tokens * row * static_cast<std::int64_t>(at::elementSize(shape.dtype));
 }
 
-// What a token brings into the first layer.
+// Bytes that a token brings into the first layer.
 std::int64_t embedding_bytes(const TextDecoder& text) { return static_cast<std::int64_t>(text.embed(at::zeros({1}, at::kLong)).nbytes()); }
 
 }  // namespace

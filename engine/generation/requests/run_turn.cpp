@@ -87,9 +87,9 @@ ReadyTurn ready_where_cut(const RequestContext& context, const Turn& turn, const
   return {{std::move(working), {}, {}, std::move(begun)}, std::move(report), {}, {}, {}};
 }
 
-// What watched the prefill is gone afterwards. Media that are compressed before the question stay prepared for others.
+// The prefill's observers are gone afterwards. Media that are compressed before the question stay prepared for others.
 StartedTurn get_ready(const RequestContext& context, const Turn& turn, ConversationStates& states) {
-  // What the question itself can be asked again from stays where it is.
+  // The state from which the question can be asked again stays where it is.
   if (const Conversation* cut = cut_answer_of(states, turn, context.network()))
     return {ready_where_cut(context, turn, *cut), {TurnStart::From::kBeforeLast, 0}, {}};
   TurnStart start = start_of(states, turn, context.model);
@@ -110,14 +110,14 @@ StartedTurn get_ready(const RequestContext& context, const Turn& turn, Conversat
   return {prefill.ready(given.empty() ? sampled_first(context.model, turn.sampling) : given_first(given)), start, std::move(full)};
 }
 
-// As the answer that is gone on from was written: behind the event, a token at a time.
+// Reads the answer that is continued as it was written: after the event, a token at a time.
 void begin_answer(const RequestContext& context, const Turn& turn, AnswerStart& start) {
   if (begins_anew(turn) || !start.begun.ids.empty()) return;
   start.begun.ids = begun_ids(context, turn, start.prompt_tokens());
   require_context(context, turn, start.state.next_position + std::ssize(start.begun.ids));
 }
 
-// What is said once a conversation, and was not yet.
+// Notes that are made once a conversation, and were not made yet.
 std::vector<CompressionNote> untold(const RequestContext& context, const Turn& turn, const TurnStart& start,
                                     const ConversationStates& states) {
   std::vector<CompressionNote> notes;

@@ -138,7 +138,7 @@ class Watcher {
     watched.tokens = made_->tokens.visual;
     watched.most_slots = *recipe_.budget().tokens;
     watched.shares.assign(static_cast<std::size_t>(watched.frames), 0.0);
-    // Of each frame that a token may show its tokens, and those of them that are left.
+    // Counts, for each frame that a token may show, its tokens and those of them that are left.
     std::vector<double> all(watched.shares.size(), 0.0);
     const auto add = [&](std::vector<double>& sums, const TokenOrigin& origin) {
       if (origin.media != state.media_count - 1 || origin.frame < 0) return;
@@ -168,7 +168,7 @@ class Watcher {
   }
 
  private:
-  // What the family writes after a video's last frame is read when a question comes.
+  // The family's tokens after a video's last frame are read when a question comes.
   void take_closing(MediaFeatures& clip) {
     std::size_t frames = clip.origins.size();
     while (frames > 0 && clip.origins[frames - 1].frame < 0) --frames;

@@ -36,7 +36,7 @@ EncodedMedia encode_media(const MediaEncoder& encoder, std::span<OpenedMedia> me
       medium.pinned = pinned_tokens(frames, {request.kind, medium.features.origins, joined});
       encoded.pruned_tokens += before - medium.features.features.size(0);
     }
-    // Behind the pruning, which is of pictures.
+    // Subtitles come after the pruning, which is of pictures.
     if (!media[i].subtitles.lines.empty()) {
       medium.features = with_subtitles(encoder.model(), std::move(medium.features), media[i].subtitles);
       medium.pinned = pinned_tokens(frames, {request.kind, medium.features.origins, joined});

@@ -71,7 +71,7 @@ class MediaEncoder {
   EncodedSource encode(OpenedMedia& media, std::optional<VisionJudge> judge, TimingsMs& timings) const;
 
  private:
-  // Of a picture or a frame. Refuses a detail that is none.
+  // The most tokens of a picture or a frame. Refuses an invalid detail.
   std::int64_t most_tokens_of(const MediaDetail& detail, MediaKind kind, const std::string& path) const;
   OpenedMedia open(const MediaRequest& request, bool only_image) const;
   const DocumentTokens& tokens_of(std::string text, const MediaRequest& request) const;

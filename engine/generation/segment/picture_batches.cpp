@@ -28,7 +28,7 @@ std::vector<SampledFrame> PictureBatches::take() {
   std::vector<SampledFrame> frames = next_.get();
   require(static_cast<int>(frames.size()) == count(), "a source must deliver the pictures of its plan");
   first_ += count();
-  // Where no thread is to be had it is read when it is asked for, too.
+  // If there is no thread to be had, it is read when it is asked for, too.
   begin(ahead_ ? std::launch::async | std::launch::deferred : std::launch::deferred);
   return frames;
 }

@@ -7,7 +7,7 @@
 namespace winnow {
 namespace {
 
-// Of the prompt with this request in the question's place, what comes after the media.
+// The part after the media of the prompt with this request in the question's place.
 std::vector<std::int64_t> asked(const ThreadToRead& thread, const PromptMedia& media, const std::string& text, TimeInstruction times) {
   std::vector<Message> messages(thread.messages.begin(), thread.messages.end());
   std::vector<Item>& items = messages.back().items;
@@ -32,7 +32,7 @@ std::string attached(const Message& message) {
 }  // namespace
 
 ProbePrompts probe_prompts(const ThreadToRead& asking, const PromptMedia& media, std::span<const std::string> ask) {
-  // What stands for later questions is no thought; but where the template then writes the beginning otherwise, as the cache has it.
+  // The stand-in for later questions has no thought; but if the template then writes the beginning otherwise, as the cache has it.
   PromptSettings quiet = asking.settings;
   quiet.thinking = Thinking::kOff;
   const ThreadToRead without_thoughts{asking.model, asking.messages, quiet, asking.held};

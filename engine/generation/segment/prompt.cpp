@@ -10,7 +10,7 @@
 namespace winnow {
 namespace {
 
-// What templates write for a video as the mark, where the family wants that.
+// Replaces what templates write for a video by the mark, if the family wants that.
 void mark_videos(const VisionLanguageModel& network, std::vector<TemplatePiece>& pieces) {
   for (const std::string_view written : network.video_texts()) {
     for (TemplatePiece& piece : pieces) {
@@ -61,8 +61,8 @@ std::vector<TemplatePiece> with_text_around(const ThreadToRead& thread, std::vec
   return pieces;
 }
 
-// What the tokenizer puts before a text, where the template has not written it. transformers does so for plain text, and for models that
-// see, whose prompts go through a processor; for others the template writes everything.
+// The tokens that the tokenizer puts before a text, if the template has not written them. transformers does so for plain text, and for
+// models that see, whose prompts go through a processor; for others the template writes everything.
 std::span<const std::int64_t> missing_prefix(const ThreadToRead& thread, std::span<const std::int64_t> ids) {
   const std::span<const std::int64_t> prefix = thread.model.tokenizer->prefix();
   const bool written = !prefix.empty() && !ids.empty() && ids.front() == prefix.front();

@@ -11,7 +11,7 @@
 namespace winnow {
 namespace {
 
-// Where each line stands: before so many of the video's tokens; never less than for the line before it.
+// The place of each line: before so many of the video's tokens; never less than for the line before it.
 std::vector<std::size_t> line_positions(std::span<const TokenOrigin> origins, const SubtitleTokens& subtitles) {
   std::size_t end = 0;  // of the last frame
   for (std::size_t i = 0; i < origins.size(); ++i) {
@@ -43,7 +43,7 @@ std::vector<std::int64_t> order_of(std::span<const TokenOrigin> origins, const S
   return order;
 }
 
-// Of two lists, one behind the other.
+// Joins two lists.
 template <class Value>
 std::vector<Value> picked(std::span<const Value> first, std::span<const Value> second, std::span<const std::int64_t> order) {
   std::vector<Value> values;

@@ -28,7 +28,7 @@ struct SubtitleTokens {
   std::vector<std::int64_t> line_ends;  // per line: how many ids it and those before it have
 };
 
-// What looks like a special token in a line is text. Errors: those of Tokenizer::encode().
+// Special tokens in a line count as text. Errors: those of Tokenizer::encode().
 SubtitleTokens subtitle_tokens(const Tokenizer& tokenizer, std::vector<TimedLine> lines, std::vector<double> frames_s);
 
 // origins: of the video's tokens, in the order of their frames.

@@ -82,7 +82,7 @@ std::size_t system_messages(std::span<const Message> messages) {
   return static_cast<std::size_t>(first - messages.begin());
 }
 
-// Of a template without a system prompt: what the system says, and an empty line, before the first question's words.
+// For a template without a system prompt: what the system says, and an empty line, before the first question's words.
 void join_system(std::vector<TemplateMessage>& messages, std::size_t count) {
   if (count == 0 || count == messages.size()) return;
   std::string said;
@@ -142,7 +142,7 @@ std::string answer_in_cache(const ThreadToRead& thread) {
   if (!ids.empty() && thread.model.stop_token_ids.contains(ids.back())) ids = ids.first(ids.size() - 1);
   std::string written = thread.model.tokenizer->decode(ids, SpecialTokens::kKeep);
   if (!answer.thought.empty()) return written;
-  // What was cut off at a stop string, and special tokens that are not told, are no part of what was said.
+  // Text cut off at a stop string and hidden special tokens are no part of what was said.
   const std::optional<FoundTags>& thoughts = thread.model.thoughts;
   const bool marked =
       thoughts && written.find(thoughts->tags.end) != std::string::npos && said.find(thoughts->tags.end) == std::string::npos;
@@ -152,7 +152,7 @@ std::string answer_in_cache(const ThreadToRead& thread) {
   return words.ends_with(trimmed(said)) ? written : said;
 }
 
-// Where in the rendering of the whole what is new begins. begun: what the cache was given before the answer. White space between the two,
+// The start of what is new in the rendering of the whole. begun: what the cache was given before the answer. White space between the two,
 // and behind the answer, may differ: templates trim.
 std::optional<std::size_t> new_from(const Rendering& whole, std::string_view begun, const std::optional<std::string>& answer,
                                     std::size_t answer_number) {
@@ -213,7 +213,7 @@ std::optional<UnreadText> unread_text(const ThreadToRead& thread, std::span<cons
   if (thread.cached() == 0) return UnreadText{whole.pieces, TextStart::kNew};
   const std::size_t cached = thread.cached() - joined;
   const std::size_t asked = thread.behind_an_answer() ? cached - 1 : cached;
-  // What it was given then, by the settings of then.
+  // The prompt of that time, by the settings of then.
   const ChatTemplate& earlier = template_of(thread.model, thread.messages.first(thread.cached()));
   const std::vector<TemplateMessage> before(messages.begin(), messages.begin() + static_cast<std::ptrdiff_t>(asked));
   const Rendering begun = rendered(thread, earlier, before, thread.held.settings);

@@ -47,7 +47,7 @@ bool goes_on(const ThreadToRead& thread);
 // The template's text before the first question; empty without a system message, or if that is part of the question.
 std::vector<TemplatePiece> system_text(const ThreadToRead& thread);
 
-// Whether the thread's system prompt is prepended to the first question, because its template has no place for one.
+// True if the thread's system prompt is prepended to the first question, because its template has no place for one.
 bool system_joins_question(const LoadedModel& model, std::span<const Message> messages);
 
 }  // namespace winnow

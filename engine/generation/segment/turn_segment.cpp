@@ -86,7 +86,7 @@ TurnSegment assembled(const RequestContext& context, const PromptSegment& prompt
   return assembly.take();
 }
 
-// Behind what `working` has read.
+// Places the segment after what `working` has read.
 void place(const VisionLanguageModel& network, Conversation& working, TurnSegment& segment) {
   const auto first = static_cast<std::size_t>(segment.tokens.first_original);
   const auto origins = std::span(working.origins).subspan(first);
@@ -101,7 +101,7 @@ void place(const VisionLanguageModel& network, Conversation& working, TurnSegmen
   segment.work.prefill_tokens = segment.tokens.size();
 }
 
-// What would fit instead, of what is attached.
+// Advice on what would fit instead, of what is attached.
 std::string smaller(const Turn& turn) {
   bool videos = false, documents = false;
   for (const Message& message : turn.messages) {

@@ -56,7 +56,7 @@ BegunTurn begin_turn(const RequestContext& context, const Turn& turn, const Reci
 // Errors: kContextFull where a prompt that ends at this position leaves no room for the answer.
 void require_context(const RequestContext& context, const Turn& turn, std::int64_t next_position);
 
-// What the prompt has before its first medium; no tokens: nothing. Added to `working` as above.
+// The part of the prompt before its first medium; no tokens: there is none. Added to `working` as above.
 TurnSegment segment_before_media(const RequestContext& context, const PromptSegment& prompt, Conversation& working);
 
 // Media that a conversation has read, all that the prompt has up to and with the last of them (ids_to_media). Borrowed.

@@ -5,7 +5,7 @@
 
 namespace winnow {
 
-// As google's folders have it.
+// The template of google's folders.
 inline constexpr std::string_view kGemma3Template =
     "{{ bos_token }}\n{%- if messages[0]['role'] == 'system' -%}\n    {%- if messages[0]['content'] is string -%}\n"
     "        {%- set first_user_prefix = messages[0]['content'] + '\n\n' -%}\n    {%- else -%}\n"

@@ -13,7 +13,7 @@
 namespace winnow {
 namespace {
 
-// As transformers writes them, and as folders have them that were saved with its version 4.
+// Names that transformers writes, and those of folders saved with its version 4.
 constexpr std::array<WeightNameRule, 8> kGemma3Names = {{
     {"language_model.model.", "text.model."},
     {"language_model.lm_head.", "text.lm_head."},

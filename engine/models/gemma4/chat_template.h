@@ -5,8 +5,8 @@
 
 namespace winnow {
 
-// What google's folders make of threads without tools: media where they stand in the message, thoughts of earlier answers left out, and an
-// empty thought written for the answer unless thinking is asked for.
+// The template of google's folders for threads without tools: media where they stand in the message, thoughts of earlier answers left out,
+// and an empty thought written for the answer unless thinking is asked for.
 inline constexpr std::string_view kGemma4Template =
     "{%- macro spoken(text) -%}{%- set said = namespace(text='') -%}{%- for part in text.split('<channel|>') -%}"
     "{%- set said.text = said.text + part.split('<|channel>')[0] -%}{%- endfor -%}{{- said.text | trim -}}{%- endmacro -%}"

@@ -1,10 +1,10 @@
 // Everything that a folder of Gemma4ForConditionalGeneration or Gemma4UnifiedForConditionalGeneration (12B) says about itself, checked.
 // Read by gemma4.h before a weight is loaded.
 //
-// What config.json leaves out is as transformers' Gemma4Config, Gemma4UnifiedConfig and their vision's have it; the text model is read by
-// gemma4_text_config.h. Budgets of soft tokens are the processors' max_soft_tokens, of a picture and of a frame, where it is one of
-// kSoftTokenBudgets. The sound encoder (audio_config) is left unread. Errors: Exception; kDamagedFile, kLimitExceeded, kUnsupportedModel
-// with "<file>: <key.path>" as subject, kFileNotFound. No torch. Threads: plain values.
+// Values that config.json leaves out are those of transformers' Gemma4Config, Gemma4UnifiedConfig and their vision configurations; the text
+// model is read by gemma4_text_config.h. Budgets of soft tokens are the processors' max_soft_tokens, of a picture and of a frame, where it
+// is one of kSoftTokenBudgets. The sound encoder (audio_config) is left unread. Errors: Exception; kDamagedFile, kLimitExceeded,
+// kUnsupportedModel with "<file>: <key.path>" as subject, kFileNotFound. No torch. Threads: plain values.
 #pragma once
 
 #include <cstdint>
@@ -35,7 +35,7 @@ struct Gemma4Vision {
   bool standardised = false;  // tokens, by a bias and a scale
 };
 
-// Of the 12B, which has no vision transformer: soft tokens are patches as large as one.
+// For the 12B, which has no vision transformer: soft tokens are patches as large as one.
 struct Gemma4Patches {
   std::int64_t hidden_size = 3840;
   std::int64_t patch_px = 16;

@@ -25,7 +25,7 @@ DecoderNames gemma4_names() {
   return names;
 }
 
-// Whether it is the text model of Gemma4Unified, whose class knows other values for what is missing.
+// True if it is the text model of Gemma4Unified, whose class knows other values for what is missing.
 bool is_unified(const JsonObject& text) { return text.string("model_type", kMaxNameBytes, "") == "gemma4_unified_text"; }
 
 std::optional<ExpertConfig> read_experts_beside_mlp(const JsonObject& text) {
@@ -61,7 +61,7 @@ std::int64_t read_head(const JsonObject& object, const char* key, std::int64_t f
   return head_dim;
 }
 
-// Of layers that look back over everything: global_head_dim and num_global_key_value_heads as published files have them, or what
+// For layers that look back over everything: global_head_dim and num_global_key_value_heads as published files have them, or what
 // transformers 5.24 saves: the layers that differ from the rest, by their numbers.
 FullHeads read_full_heads(const JsonObject& text, const DecoderConfig& config) {
   FullHeads wanted{read_head(text, "global_head_dim", 512), config.kv_heads};

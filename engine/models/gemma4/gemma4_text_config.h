@@ -16,7 +16,7 @@
 namespace winnow {
 
 DecoderConfig parse_gemma4_config(const JsonObject& text);
-// Whether a picture's tokens attend to all of that picture in layers with a window.
+// True if a picture's tokens attend to all of that picture in layers with a window.
 bool pictures_see_themselves(const JsonObject& text);
 
 }  // namespace winnow

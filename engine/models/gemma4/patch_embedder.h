@@ -1,4 +1,4 @@
-// What Gemma 4 12B has in the place of a vision transformer: a row of pixels of each soft token in, its embedding out.
+// Gemma 4 12B's replacement of a vision transformer: a row of pixels of each soft token in, its embedding out.
 //
 // Used by gemma4.h. Follows transformers' Gemma4UnifiedVisionEmbedder: layer norm, a product, layer norm, the sum of its column's and its
 // row's entries of a table, layer norm; an RMS norm without weights, the projection. Patches do not see each other, so there is no

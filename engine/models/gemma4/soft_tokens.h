@@ -15,10 +15,10 @@
 
 namespace winnow {
 
-// What transformers' processors take.
+// The budgets that transformers' processors take.
 inline constexpr std::array<std::int64_t, 5> kSoftTokenBudgets = {70, 140, 280, 560, 1120};
 
-// Of a processor's document.
+// The rules in a processor's document.
 struct SoftTokenRules {
   std::int64_t patch_px = 16;
   std::int64_t pooled = 3;  // patches along a token's side

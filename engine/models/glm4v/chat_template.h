@@ -5,7 +5,7 @@
 
 namespace winnow {
 
-// What zai-org/GLM-4.1V-9B-Thinking publishes: media where they stand in the message. It thinks whatever it is told.
+// The template of zai-org/GLM-4.1V-9B-Thinking: media where they stand in the message. It thinks whatever it is told.
 inline constexpr std::string_view kGlm41VTemplate =
     "[gMASK]<sop>{%- for message in messages %}{%- if message.role == 'system' %}{{- '<|system|>\n' + message.content }}"
     "{%- elif message.role == 'user' %}{{- '<|user|>\n' }}{%- if message.content is string %}{{- message.content }}{%- else %}"
@@ -15,7 +15,7 @@ inline constexpr std::string_view kGlm41VTemplate =
     "{%- endif %}{%- elif message.role == 'assistant' %}{{- '<|assistant|>\n' + message.content }}{%- endif %}{%- endfor %}"
     "{%- if add_generation_prompt %}{{- '<|assistant|>\n' }}{%- endif %}";
 
-// What zai-org/GLM-4.5V and GLM-4.6V-Flash publish makes of threads without tools: thoughts of answers before the last question left out,
+// The template of zai-org/GLM-4.5V and GLM-4.6V-Flash for threads without tools: thoughts of answers before the last question left out,
 // `/nothink` behind questions and a closed thought where enable_thinking is false.
 inline constexpr std::string_view kGlm46VTemplate =
     "[gMASK]<sop>{%- macro content_of(content) %}{%- if content is string %}{{- content }}{%- else %}{%- for item in content %}"

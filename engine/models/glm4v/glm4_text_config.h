@@ -15,7 +15,7 @@ namespace winnow {
 
 inline constexpr std::string_view kGlm4MoeType = "glm4_moe";  // of text alone
 
-// Of positions with one axis. assumed_type: the model_type of files that name none.
+// Positions have one axis. assumed_type: the model_type of files that name none.
 DecoderConfig parse_glm4_text_config(const JsonObject& text, std::string_view assumed_type);
 
 }  // namespace winnow

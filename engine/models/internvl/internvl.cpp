@@ -30,7 +30,7 @@ std::optional<LayerNorm> read_tower_norm(const InternVlConfig& config, WeightRea
   return weights.layer_norm("tower.layernorm", config.vision.hidden_size, config.vision.layer_norm_eps);
 }
 
-// As a picture of one tile, of four and a thumbnail, of as many as the models were published with.
+// Low is a picture of one tile, medium of four and a thumbnail, high of as many as the models were published with.
 DetailChoices internvl_detail(const InternVlTokens& tokens, const TileBounds& bounds) {
   const auto tiles = [&](std::int64_t count) { return tokens_of_tiles(count, bounds, tokens.tile_tokens(), InternVlTokens::kMarks); };
   return {DetailKind::kTiles, tiles(1), tiles(4), tiles(12), 0};

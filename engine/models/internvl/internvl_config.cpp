@@ -17,7 +17,7 @@ constexpr std::int64_t kMostPixelsOfAnImage = std::int64_t{64} << 20;  // of all
 constexpr std::int64_t kDefaultImageToken = 151'667;
 constexpr std::int64_t kDefaultImageTokens = 256;
 
-// As transformers writes them, and as folders have them that were saved with its version 4.
+// Names that transformers writes, and those of folders saved with its version 4.
 constexpr std::array<WeightNameRule, 12> kNameRules = {{
     {"language_model.model.", "text.model."},
     {"language_model.lm_head.", "text.lm_head."},

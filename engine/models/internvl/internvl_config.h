@@ -58,7 +58,7 @@ PictureRules parse_internvl_video_processor(const JsonObject& object);
 
 InternVlFolder read_internvl(const ModelPackage& package);
 
-// What both layouts read alike: `norm_type` of the tower, `downsample_ratio`, and a state of the tower under `key`, -1 the last.
+// Fields that both layouts read alike: `norm_type` of the tower, `downsample_ratio`, and a state of the tower under `key`, -1 the last.
 bool read_rms_norms(const JsonObject& vision, const char* fallback);
 std::int64_t read_downsampling(const JsonObject& root);
 std::int64_t read_feature_state(const JsonObject& root, const char* key, std::int64_t layers);

@@ -11,7 +11,7 @@ namespace {
 
 std::int64_t patches_of(PixelSize size, std::int64_t patch) { return size.height_px / patch * (size.width_px / patch); }
 
-// Where the rows of a resized picture go: tiles one after the other, of a tile its patches.
+// Puts the rows of a resized picture in their places: tiles one after the other, of a tile its patches.
 struct TiledPatches {
   PixelSize tile;
   std::int64_t tiles_across = 1;

@@ -15,7 +15,7 @@ namespace {
 
 constexpr double kTokenNormEpsilon = 1e-5;  // torch's own
 
-// As transformers 5 writes them, and 4, whose tower is a model inside a model.
+// Names that transformers 5 writes, and those of 4, whose tower is a model inside a model.
 constexpr std::array<WeightNameRule, 5> kLfm2VlNames = {{
     {"model.language_model.", "text.model."},
     {"lm_head.", "text.lm_head."},

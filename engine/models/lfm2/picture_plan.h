@@ -46,7 +46,7 @@ Lfm2PicturePlan lfm2_picture_plan(PixelSize source, const Lfm2PictureRules& rule
 
 // Tokens of a picture: its two marks, each tile and the thumbnail behind its name.
 std::int64_t tokens_of_plan(const Lfm2PicturePlan& plan, const Lfm2PictureRules& rules);
-// Of a picture of so many tiles, at most.
+// The most tokens of a picture of so many tiles.
 std::int64_t most_tokens_of_tiles(std::int64_t tiles, const Lfm2PictureRules& rules);
 
 // The rules under which the picture takes at most so many tokens: as many tiles as fit beside the thumbnail, and where those are none,

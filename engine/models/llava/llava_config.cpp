@@ -9,7 +9,7 @@
 namespace winnow {
 namespace {
 
-// What the class does, and what its configuration knows without being told.
+// The class's behaviour, and the defaults of its configuration.
 struct LlavaClass {
   const char* model_type;
   LlavaSight sight;
@@ -23,7 +23,7 @@ constexpr std::array<LlavaClass, 3> kClasses = {{
     {"llava_next_video", {.tiles = true, .videos = true}, 32'001, 32'000},
 }};
 
-// Of a config.json without vision_config: CLIP ViT-L/14 at 336 px.
+// The tower of a config.json without vision_config: CLIP ViT-L/14 at 336 px.
 const Json& default_tower() {
   static const Json tower = {
       {"model_type", "clip_vision_model"}, {"hidden_size", 1024}, {"intermediate_size", 4096}, {"num_hidden_layers", 24},

@@ -23,13 +23,13 @@ struct LlavaProcessorConfig {
   PictureRules image;
   std::vector<PixelSize> grid_pinpoints;  // of processors that tile, in the file's order; empty: it does not
   PictureRules video;                     // of classes that read videos
-  // Of processor_config.json; absent there: nullopt. Folders of older versions of transformers say less.
+  // The value of processor_config.json; absent there: nullopt. Folders of older versions of transformers say less.
   std::optional<std::int64_t> patch_size_px;
   std::optional<std::int64_t> additional_tokens;  // beside an image's patches: the class token
   std::optional<std::string> feature_select_strategy;
 };
 
-// What the model's class does with pictures.
+// The treatment of pictures by the model's class.
 struct LlavaSight {
   bool tiles = false;
   bool videos = false;

@@ -8,14 +8,14 @@
 namespace winnow {
 namespace {
 
-// As transformers does for nested image lists: several images in one message are not tiled. Neither is one that may not take the tokens of
+// Several images in one message are not tiled, as transformers does for nested image lists. Neither is one that may not take the tokens of
 // a base tile and one more.
 ImageTiling tiling_of(const MediaFacts& facts, const GridRules& grid) {
   const bool room = facts.most_tokens == 0 || facts.most_tokens >= most_tokens_of_tiles(1, grid);
   return facts.only_image && room ? ImageTiling::kAnyRes : ImageTiling::kSingle;
 }
 
-// As an image among several, of four tiles beside the base, of as many as the files allow.
+// Low is an image among several, medium four tiles beside the base, high as many as the files allow.
 DetailChoices onevision_detail(const GridRules& grid) {
   if (grid.drop_first_feature) return {};  // nothing is tiled
   return {DetailKind::kTiles, std::ssize(single_image_origins(grid)), most_tokens_of_tiles(4, grid),
@@ -56,7 +56,7 @@ EncodedParts LlavaOnevision::encode(const MediaFacts& facts, const PixelValues& 
   const std::int64_t side = config_.grid.patches_per_side;
   pooled.features = pooled_frames(patches.features, side, config_.video.pooling);
   require(pooled.features.size(1) == pooled_side * pooled_side, "a frame's tokens differ in number from what was announced");
-  // What was looked at among the patches that a token stands for: the greatest of their features says nothing of it.
+  // The attention among the patches that a token stands for: the greatest of their features says nothing of it.
   FramePoolingRules importance = config_.video.pooling;
   if (importance.mode == FramePooling::kMaximum) importance.mode = FramePooling::kAverage;
   if (judge) pooled.importance = pooled_frames(patches.importance.unsqueeze(2), side, importance).squeeze(2);

@@ -25,7 +25,7 @@ struct ImageProcessorConfig : PictureRules {
 struct ProcessorConfig {
   ImageProcessorConfig image;
   PictureRules video;
-  // Of processor_config.json; absent there: nullopt. The family's configuration checks that they agree with the model's.
+  // The value of processor_config.json; absent there: nullopt. The family's configuration checks that they agree with the model's.
   std::optional<std::int64_t> image_tokens;
   std::optional<std::string> feature_select_strategy;
   std::optional<std::string> aspect_ratio;

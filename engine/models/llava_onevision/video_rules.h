@@ -13,7 +13,7 @@
 
 namespace winnow {
 
-// Where the newline embedding stands among the tokens of a video.
+// The place of the newline embedding among the tokens of a video.
 enum class NewlinePlace : int {
   kRow = 1,      // "grid": after every row of every frame
   kFrame = 2,    // "frame": after every frame

@@ -37,7 +37,7 @@ ResizedPicture resized(const RgbCanvas& canvas, PixelSize size, const PictureRul
   return {resize_rgb8(canvas, size, rules.filter, rules.arithmetic), size};
 }
 
-// What the whole canvas is resized to before it is cropped.
+// The size of the whole canvas before it is cropped.
 PixelSize size_before_crop(PixelSize canvas, const PictureRules& rules) {
   if (rules.shortest_edge_px == 0) return rules.size;
   const std::int64_t edge = rules.shortest_edge_px;

@@ -51,7 +51,7 @@ PixelSize fitted_size(PixelSize source, PixelSize target);
 
 PackedGrid packed_grid(PixelSize source, const GridRules& rules);
 
-// As many tokens as an image takes at most at a resolution: the base tile, the grid, a newline after each row.
+// The most tokens that an image takes at a resolution: the base tile, the grid, a newline after each row.
 std::int64_t most_tokens_at(PixelSize pinpoint, const GridRules& rules);
 // The rules with those resolutions alone at which no image takes more tokens; without any, that of one tile. tokens 0: as they are.
 GridRules of_at_most(std::int64_t tokens, GridRules rules);
@@ -62,7 +62,7 @@ std::int64_t most_tokens_of_tiles(std::int64_t tiles, const GridRules& rules);
 TokenOrigin visual_origin(std::int64_t frame, std::int64_t row, std::int64_t column);
 // Frames of side x side tokens, row by row.
 std::vector<TokenOrigin> frame_origins(std::int64_t frames, std::int64_t side);
-// What is no patch (a newline embedding, a class token): row and column are -1.
+// The origin of a token that is no patch (a newline embedding, a class token): row and column are -1.
 TokenOrigin origin_beside_patches(std::int64_t frame);
 // An image of tiles: base tile, then the packed grid row by row with a newline after each row. Rows and columns count in the packed grid,
 // `frame` names the tile (1 = top left, row by row) under the token's centre; the base tile is 0. A newline has the tile of the row it

@@ -57,7 +57,7 @@ std::vector<std::int64_t> stretched(std::int64_t count, std::int64_t length) {
 
 class Canvas {
  public:
-  // Of one picture: an image's slices have numbers of their own, in a frame their rows are counted below those of the whole.
+  // For one picture: an image's slices have numbers of their own, in a frame their rows are counted below those of the whole.
   explicit Canvas(std::span<const TokenOrigin> picture) : picture_(picture), crops_(crops_of(picture)) {
     has_whole_ = !crops_.empty() && crops_.front().top == 0 && crops_.front().left == 0;
     if (has_whole_ && crops_.size() > 1 && crops_[1].frame == crops_[0].frame) above_slices_ = crops_[0].bottom + 1;

@@ -5,7 +5,7 @@
 
 namespace winnow {
 
-// What openbmb/MiniCPM-V-4.6 publishes makes of threads without tools: a message's parts on lines of their own, thoughts of answers before
+// The template of openbmb/MiniCPM-V-4.6 for threads without tools: a message's parts on lines of their own, thoughts of answers before
 // the last question left out. Unless enable_thinking is true, the answer's thought is closed at once.
 inline constexpr std::string_view kMiniCpmVTemplate =
     "{%- macro content_of(content) %}{%- if content is string %}{{- content }}{%- else %}{%- set parts = namespace(all=[]) %}"

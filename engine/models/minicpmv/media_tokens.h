@@ -38,7 +38,7 @@ class MiniCpmVTokens {
   // The number of an image: how many images are before it in the thread.
   static std::string before(std::int64_t images_before) { return "<image_id>" + std::to_string(images_before) + "</image_id>"; }
 
-  // Of one picture, marks included.
+  // Tokens of one picture, marks included.
   std::int64_t count(const SlicedPicture& cut) const;
 
   // The rules under which a picture takes at most so many tokens: with as many slices as fit at 16 patches a token; at 4 patches a token

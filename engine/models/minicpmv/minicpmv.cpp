@@ -22,7 +22,7 @@ constexpr std::array<WeightNameRule, 4> kMiniCpmVNames = {{
     {"model.merger.", "merger."},
 }};
 
-// As a square picture that is not cut, and of so many slices a side.
+// Detail of a square picture that is not cut, and of so many slices a side.
 DetailChoices slice_detail(const MiniCpmVTokens& tokens, SliceRules rules, std::int64_t middle, std::int64_t most) {
   rules.joined = rules.most_joined;
   const auto square = [&](std::int64_t slices) {

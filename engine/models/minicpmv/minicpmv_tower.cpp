@@ -16,7 +16,7 @@ namespace {
 constexpr double kMergerNormEpsilon = 1e-6;  // whatever the file says of the others
 constexpr std::int64_t kSquare = 4;          // of two a side
 
-// Of patches at 0, 1 / count, 2 / count ...: the row of a table of `side`. get_vision_nearest_position_ids() in fp32.
+// The row in a table of `side` of patches at 0, 1 / count, 2 / count ... get_vision_nearest_position_ids() in fp32.
 at::Tensor table_rows(std::int64_t count, std::int64_t side) {
   const double step = 1.0 / static_cast<double>(side);
   const at::Tensor boundaries = at::arange(step, 1.0, step, at::TensorOptions().dtype(at::kFloat));

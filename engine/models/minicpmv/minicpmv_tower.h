@@ -55,7 +55,7 @@ class MiniCpmVTower {
     LayerNorm mlp_norm;
     PlainMlp mlp;
   };
-  // Of an MLP over the channels of four side by side.
+  // Weights of an MLP over the channels of four patches side by side.
   struct Joint {
     LayerNorm norm;
     PlainMlp mlp;
@@ -70,7 +70,7 @@ class MiniCpmVTower {
   Attention read_attention(WeightReader& weights, const std::string& prefix, const std::string& norm) const;
   Layer read_layer(WeightReader& weights, const std::string& prefix) const;
   Layout layout_of(const CellGrid& cells, std::int64_t joined) const;
-  // Of hidden [sequences, rows, hidden], added in place. Returns its queries, keys and values, [sequences, rows, 3, heads, d].
+  // Adds the attention to hidden [sequences, rows, hidden] in place. Returns its queries, keys and values, [sequences, rows, 3, heads, d].
   at::Tensor attend(const Attention& attention, at::Tensor& hidden, const InterruptToken& interrupt) const;
   at::Tensor run_layer(const Layer& layer, at::Tensor& hidden, const InterruptToken& interrupt) const;
   // [pictures, patches, hidden] -> [pictures, patches / 4, hidden]

@@ -13,7 +13,7 @@
 namespace winnow {
 namespace {
 
-// As transformers writes them, and as folders have them that were saved with its version 4.
+// Names that transformers writes, and those of folders saved with its version 4.
 constexpr std::array<WeightNameRule, 7> kMistral3Names = {{
     {"language_model.model.", "text.model."},
     {"language_model.lm_head.", "text.lm_head."},
@@ -78,7 +78,7 @@ EncodedParts Mistral3::encode(const MediaFacts& facts, const PixelValues& pixels
   const CellGrid grid = grid_of(facts);
   const PatchFeatures patches = tower_.encode(pixels.pixels, grid, judge, interrupt);
   const std::int64_t unit = folder_.pixels.patches.cell_patches();
-  // As torch's unfold() has it: a channel's patches side by side.
+  // The order of torch's unfold(): a channel's patches side by side.
   const at::Tensor cells = norm_(patches.features).view({grid.cells(), unit, -1}).transpose(1, 2).reshape({grid.cells(), -1});
   EncodedParts parts;
   parts.features = projector_(merger_(cells)).unsqueeze(0);

@@ -5,7 +5,7 @@
 
 namespace winnow {
 
-// As Qwen/Qwen2-VL-2B-Instruct and Qwen/Qwen2.5-VL-3B-Instruct publish it: media where they stand in the message.
+// The template that Qwen/Qwen2-VL-2B-Instruct and Qwen/Qwen2.5-VL-3B-Instruct publish: media where they stand in the message.
 inline constexpr std::string_view kQwen2VlTemplate =
     "{% set image_count = namespace(value=0) %}{% set video_count = namespace(value=0) %}{% for message in messages %}"
     "{% if loop.first and message['role'] != 'system' %}<|im_start|>system\nYou are a helpful assistant.<|im_end|>\n{% endif %}"

@@ -5,7 +5,7 @@
 
 namespace winnow {
 
-// What Qwen/Qwen3.5-4B publishes makes of threads without tools: media where they stand in the message, thoughts of answers before the last
+// The template of Qwen/Qwen3.5-4B for threads without tools: media where they stand in the message, thoughts of answers before the last
 // question left out, and `<think>` opened for the answer, or closed at once where enable_thinking is false.
 inline constexpr std::string_view kQwen35Template =
     "{%- macro content_of(content) %}{%- if content is string %}{{- content }}{%- else %}{%- for item in content %}"

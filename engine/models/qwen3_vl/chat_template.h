@@ -5,7 +5,7 @@
 
 namespace winnow {
 
-// What Qwen/Qwen3-VL-4B-Instruct publishes makes of threads without tools: media where they stand in the message, no system prompt of its
+// The template of Qwen/Qwen3-VL-4B-Instruct for threads without tools: media where they stand in the message, no system prompt of its
 // own.
 inline constexpr std::string_view kQwen3VlTemplate =
     "{%- set image_count = namespace(value=0) %}{%- set video_count = namespace(value=0) %}{%- for message in messages %}"

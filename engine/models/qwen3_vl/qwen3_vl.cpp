@@ -18,7 +18,7 @@ void require_token(const ModelLoad& load, const Tokenizer& tokenizer, const char
                   std::string("the tokenizer's ") + text + " is not token " + std::to_string(id));
 }
 
-// Of which the size of frames depends.
+// The size of frames depends on this count.
 std::int64_t counted_frames(const MediaFacts& facts) {
   const bool endless = facts.kind == MediaKind::kVideo && facts.duration_s == 0.0;
   return endless ? Qwen3Vl::kFramesOfEndless : facts.frames;

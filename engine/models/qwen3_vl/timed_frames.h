@@ -25,7 +25,7 @@
 
 namespace winnow {
 
-// Of config.json.
+// Token ids of config.json.
 struct Qwen3VlTokens {
   std::int64_t image = 0;
   std::int64_t video = 0;         // of a video's cells
@@ -59,7 +59,7 @@ class TimedFrames {
   std::int64_t words() const { return words_; }  // of a set, below 1,000 seconds
 
  private:
-  // Of the set that begins with times_s.front().
+  // The text of the set that begins with times_s.front().
   std::string time_text(std::span<const double> times_s) const;
   std::vector<std::int64_t> time_words(std::span<const double> times_s) const;
 

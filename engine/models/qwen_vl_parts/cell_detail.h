@@ -12,7 +12,7 @@ namespace winnow {
 inline constexpr DetailChoices kCellsOfPictures = {DetailKind::kAnySize, 256, 1024, 4096, 0};
 inline constexpr DetailChoices kCellsOfFrames = {DetailKind::kAnySize, 64, 256, 768, 0};
 
-// Of a model whose processors are bounded by pixels.
+// For a model whose processors are bounded by pixels.
 inline void offer_cells(ModelInfo& info, const PatchGeometry& patches) {
   info.picture_detail = kCellsOfPictures;
   info.frame_detail = kCellsOfFrames;

@@ -1,4 +1,4 @@
-// What makes one token of a cell's patches in GLM-4V: a convolution over them, and an MLP behind a norm of its own.
+// GLM-4V's merger of a cell's patches into one token: a convolution over them, and an MLP behind a norm of its own.
 //
 // Read and used by qwen_vl_tower.h. Follows Glm4vVisionModel's post_layernorm and downsample, and Glm4vVisionPatchMerger. Threads: engine
 // thread. Errors: kDamagedFile naming the tensor.

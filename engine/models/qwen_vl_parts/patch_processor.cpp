@@ -10,7 +10,7 @@
 namespace winnow {
 namespace {
 
-// Where the patches of a resized picture go.
+// The order of a resized picture's patches.
 struct PatchLayout {
   std::int64_t columns_px;
   std::int64_t patch;

@@ -21,7 +21,7 @@ inline constexpr std::int64_t kMaxPatchPx = 64;
 inline constexpr std::int64_t kMaxMerge = 16;
 inline constexpr std::int64_t kMaxJoinedFrames = 8;
 
-// What processors and tower have to agree on.
+// The sizes that processors and tower have to agree on.
 struct PatchGeometry {
   std::int64_t patch_px = 14;
   std::int64_t merge = 2;          // patches a side that become one token: a cell
@@ -31,7 +31,7 @@ struct PatchGeometry {
   std::int64_t cell_patches() const { return merge * merge; }
 };
 
-// Of what the bounds count the pixels.
+// The picture or frames whose pixels the bounds count.
 enum class CountedPixels : int {
   kOfPicture = 1,
   kOfVideo = 2,  // of all frames together, the last as often as its set lacks some (Qwen3-VL's videos)

@@ -15,7 +15,7 @@
 
 namespace winnow {
 
-// What Qwen2.5-VL's tower has that Qwen2-VL's has not, beside RMS norms and gated blocks.
+// Windows, which Qwen2.5-VL's tower has and Qwen2-VL's has not, beside RMS norms and gated blocks.
 struct WindowConfig {
   std::int64_t side_cells = 0;             // of a window within which attention stays
   std::vector<std::int64_t> whole_layers;  // layers where it does not

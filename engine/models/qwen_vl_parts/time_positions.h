@@ -24,7 +24,7 @@ struct TimeScale {
   bool sets_apart = false;                           // each set of joined frames is a picture of its own
 };
 
-// As VisionLanguageModel::positions_for() and positions_of_stream().
+// Like VisionLanguageModel::positions_for() and positions_of_stream().
 TokenPositions three_axis_positions(std::span<const TokenOrigin> origins, std::int64_t next_position, FrameSeconds frame_s,
                                     const TimeScale& scale);
 TokenPositions three_axis_stream_positions(std::span<const TokenOrigin> origins, const StreamPositions& stream, const TimeScale& scale);

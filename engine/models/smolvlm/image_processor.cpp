@@ -46,7 +46,7 @@ std::vector<std::uint8_t> resize_bytes(PictureView source, PixelSize target, Res
   return resize_rgb8({source.rgb, source.size, source.size, {0, 0}, {0, 0, 0}}, target, filter, arithmetic);
 }
 
-// Of an image; nothing changes where the size stays.
+// Resizes an image; a picture of the target size does not change.
 Picture resized_tile(PictureView source, PixelSize target, const SmolVlmPixels& pixels) {
   if (pixels.library == PixelLibrary::kTorchvision && source.size != target)
     return {resize_in_floats(source, target, pixels.filter), target};

@@ -40,7 +40,7 @@ class MediaTokens {
 
   TextAround around(const VideoTimes& video) const;  // transformers names the parts intro and outro
 
-  // Whether the tokenizer has what the template of videos begins with; Idefics3 on Llama 3 has not.
+  // True if the tokenizer has what the template of videos begins with; Idefics3 on Llama 3 has not.
   bool writes_videos() const;
   std::int64_t picture_tokens() const { return side_ * side_ + 3; }  // of a frame without its time
   std::int64_t frame_tokens() const { return frame_tokens_; }        // with it, below 100 minutes

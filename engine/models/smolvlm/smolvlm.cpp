@@ -12,7 +12,7 @@
 namespace winnow {
 namespace {
 
-// As transformers 4 and 5 write them.
+// Names that transformers 4 and 5 write.
 constexpr std::array<WeightNameRule, 4> kSmolVlmNames = {{
     {"model.text_model.", "text.model."},
     {"model.vision_model.", "tower."},
@@ -20,7 +20,7 @@ constexpr std::array<WeightNameRule, 4> kSmolVlmNames = {{
     {"lm_head.", "text.lm_head."},
 }};
 
-// Of every patch the row of a position table for table_side x table_side patches: SmolVLMVisionEmbeddings.forward in fp32.
+// For every patch the row of a position table for table_side x table_side patches: SmolVLMVisionEmbeddings.forward in fp32.
 std::vector<std::int64_t> rows_of_patches(std::int64_t table_side, std::int64_t side) {
   const auto single = at::TensorOptions().dtype(at::kFloat);
   const double step = 1.0 / static_cast<double>(table_side);
@@ -37,7 +37,7 @@ VitConfig placed(VitConfig vision) {
   return vision;
 }
 
-// As a square picture of one tile, of two a side, of as many as the processor's file says.
+// Low is a square picture of one tile, medium of two a side, high of as many as the processor's file says.
 DetailChoices smolvlm_detail(const MediaTokens& tokens, const TileRules& rules) {
   if (!rules.split || rules.longest_edge_px <= rules.side_px) return {};
   const auto square = [&](std::int64_t tiles) { return std::ssize(tokens.image({{}, {}, tiles, tiles}).ids); };

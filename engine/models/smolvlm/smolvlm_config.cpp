@@ -41,7 +41,7 @@ std::int64_t read_longest_edge(const JsonObject& object, const char* key, std::i
   return size.integer("longest_edge", 1, most);
 }
 
-// What Pillow and torchvision do with Pillow's number of a filter.
+// The filter that Pillow and torchvision use for Pillow's number.
 ResampleFilter read_filter(const JsonObject& object, PixelLibrary library) {
   const std::int64_t number = object.integer("resample", 0, 5, static_cast<int>(ResampleFilter::kLanczos));
   constexpr std::array kKnown = {ResampleFilter::kLanczos, ResampleFilter::kBilinear, ResampleFilter::kBicubic};

@@ -20,7 +20,7 @@ struct TileRules {
   bool split = true;                                     // `do_image_splitting`; else one square
 };
 
-// What becomes of a picture: resized to `first`, then to `whole`, which is cut into rows x columns squares.
+// The way of a picture: resized to `first`, then to `whole`, which is cut into rows x columns squares.
 struct TileGrid {
   PixelSize first;
   PixelSize whole;

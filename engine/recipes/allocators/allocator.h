@@ -18,7 +18,7 @@ namespace winnow {
 
 struct Composition;
 
-// What an allocator found in a layer; what the numbers are is said by measure_names().
+// An allocator's measurement of a layer; measure_names() names the numbers.
 using LayerMeasure = std::vector<double>;
 
 // Integers that an allocation must respect. Layers with low = high are not compressed.
@@ -36,11 +36,11 @@ class Allocator {
   virtual ~Allocator() = default;
   // Short and stable: recipes name it.
   virtual std::string name() const = 0;
-  // Whether the rest of a composition leaves it room; nothing: it does.
+  // Refuses a composition whose other parts leave it no room; nothing: it fits.
   virtual std::optional<Refusal> fits(const Composition&) const { return std::nullopt; }
   // Nothing: the weights are known before the prefill, so a layer may be compressed as soon as its own prefill ends.
   virtual StatisticsNeeds needs() const { return {}; }
-  // What is really needed of this segment: needs(), or less.
+  // The statistics really needed of this segment: needs(), or fewer.
   virtual StatisticsNeeds needs_for(const SegmentInfo&) const { return needs(); }
   // The layer's own numbers; asked only if needs() is not empty.
   virtual LayerMeasure measure(const LayerStatistics&, const SegmentInfo&) const { return {}; }
@@ -48,7 +48,7 @@ class Allocator {
   virtual std::vector<std::string> measure_names() const { return {}; }
   // The best slots of the whole cache stay, so that layers and heads compete (granularity ragged): there are no weights.
   virtual bool best_of_all_layers() const { return false; }
-  // Of these, whole heads, by their best slot: a head keeps everything, or nothing.
+  // Whole heads stay, by their best slot: a head keeps everything, or nothing.
   virtual bool whole_heads() const { return false; }
   // Nonnegative weights; `measured` has one entry per layer.
   virtual std::vector<double> weights(std::span<const LayerMeasure> measured) const = 0;

@@ -5,7 +5,7 @@
 // with probability accumulated attention of the slot / mean accumulated attention of those (at most 1). Keys are never changed. cam draws
 // by a hash of (seed, layer, head, token); cam-expected always adds, scaled by the probability. Options: reference=max divides by the
 // largest of all slots that stay, sinks included, instead of the receivers' mean (Zefan-Cai/KVCache-Factory).
-// What the prompt is too long by is dropped at the event, and merging begins with the first decoded token, as in the authors' code: there
+// The prompt's excess is dropped at the event, and merging begins with the first decoded token, as in the authors' code: there
 // one slot is merged per decoded token, evict_for_space() merges nothing (no attention is given to it), and cam_hf
 // (utils_hh/modify_llama_cam.py) only masks the prompt's middle. prompt=push merges it too, all of it, one token after the other, each into
 // the prompt's next m_c tokens, kept or leaving later (KVCache-Factory, pyramidkv_utils.py, CAMKVCluster). That cannot come out even: a

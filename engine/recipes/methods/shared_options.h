@@ -58,7 +58,7 @@ inline ProbeNeed studied(OptionReader& options, bool norms, bool repeats) {
   return probe;
 }
 
-// What methods have in common whose event comes between the media and the question.
+// The common part of methods whose event comes between the media and the question.
 inline Composition before_the_question() {
   Composition composition;
   composition.scope = Scope::kContext;

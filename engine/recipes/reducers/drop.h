@@ -1,4 +1,4 @@
-// What leaves is discarded.
+// Dropped slots are discarded.
 #pragma once
 
 #include "engine/recipes/reducers/reducer.h"

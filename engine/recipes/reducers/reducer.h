@@ -31,7 +31,7 @@ struct MergePair {
 // 0 if nothing leaves.
 double mean_cosine(std::span<const MergePair> pairs);
 
-// What one event does to one kv head. Rows are candidates.
+// The slots of one kv head in one event. Rows are candidates.
 struct EventSlots {
   const SegmentInfo& candidates;
   std::span<const std::int32_t> kept;     // ascending
@@ -80,7 +80,7 @@ class Reducer {
   virtual ~Reducer() = default;
   // Short and stable: recipes name it.
   virtual std::string name() const = 0;
-  // Whether the rest of a composition leaves it room; nothing: it does.
+  // Refuses a composition whose other parts leave it no room; nothing: it fits.
   virtual std::optional<Refusal> fits(const Composition&) const { return std::nullopt; }
 
   // False: what leaves is gone, and nobody asks further.

@@ -37,7 +37,7 @@ class ValuePushReducer : public Reducer {
   double probability(float attention, std::span<const float> others) const;
 
  private:
-  // What is pushed, as a factor of the value: 0 or 1 by the draw, or the probability itself.
+  // The pushed share of the value: 0 or 1 by the draw, or the probability itself.
   double factor(double probability, LayerId layer, KvHead kv_head, std::int32_t original) const;
 
   Options options_;

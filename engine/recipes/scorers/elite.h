@@ -1,4 +1,4 @@
-// What the instruction's elite tokens attend to (AirCache, arXiv 2503.23956, equations 7-8). Visual columns only: made for scope visual.
+// Attention of the instruction's elite tokens (AirCache, arXiv 2503.23956, equations 7-8). Visual columns only: made for scope visual.
 #pragma once
 
 #include "engine/recipes/scorers/scorer.h"

@@ -1,4 +1,4 @@
-// What later queries are expected to take from a slot: (a_j + epsilon) norm(v_j) (Expected Attention, arXiv 2510.00636).
+// Attention that later queries are expected to give a slot: (a_j + epsilon) norm(v_j) (Expected Attention, arXiv 2510.00636).
 //
 // a_j: statistics' expected attention. epsilon keeps slots with large values that nothing is expected to look at.
 #pragma once

@@ -1,4 +1,4 @@
-// What a head was measured to look at beforehand: the same score for all its slots (KVzip's head scores, arXiv 2505.23416, section 4.2).
+// The attention of a head measured beforehand: the same score for all its slots (KVzip's head scores, arXiv 2505.23416, section 4.2).
 //
 // Errors of score(): kIllegalRecipe where the table is of a model with other layers or heads.
 #pragma once

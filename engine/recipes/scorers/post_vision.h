@@ -1,4 +1,4 @@
-// What the text after the images attends to: column sums of the post-vision rows over all columns (VL-Cache).
+// Attention of the text after the images: column sums of the post-vision rows over all columns (VL-Cache).
 #pragma once
 
 #include "engine/recipes/scorers/scorer.h"

@@ -1,4 +1,4 @@
-// What rows that stand for every later question look at, as a probe pass behind the cache found it.
+// Attention of rows that stand for every later question, as a probe pass after the cache found it.
 //
 // KVzip (arXiv 2505.23416), KVzip+ (arXiv 2601.07891, section 3.1) and self-study: they differ in what the rows are.
 #pragma once

@@ -21,20 +21,20 @@ class Scorer {
   virtual ~Scorer() = default;
   // Short and stable: recipes name it.
   virtual std::string name() const = 0;
-  // Whether the rest of a composition leaves it room; nothing: it does.
+  // Refuses a composition whose other parts leave it no room; nothing: it fits.
   virtual std::optional<Refusal> fits(const Composition&) const { return std::nullopt; }
   virtual StatisticsNeeds needs() const { return {}; }
   // Scores for kv_heads heads, or for one that stands for all heads of the layer. Values that are not finite rank last.
   virtual HeadScores score(const LayerStatistics& statistics, const SegmentInfo& segment) const = 0;
   // A second score, of the same shape: the highest are protected beside sinks and window (RoCo). Empty: there is none.
   virtual HeadScores protection_score(const LayerStatistics&, const SegmentInfo&) const { return {}; }
-  // Whether the score of a slot can be kept up to date while decoding (phase decode).
+  // True if the score of a slot can be kept up to date while decoding (phase decode).
   virtual bool follows_decode() const { return false; }
   // A score is a sum (or a mean) of attention that the token got, and nothing else: scores of a layer are shares of its attention mass.
   virtual bool sums_attention() const { return false; }
-  // Whether it can judge media that come in clips (phase stream).
+  // True if it can judge media that come in clips (phase stream).
   virtual bool judges_streams() const { return false; }
-  // Where no probe judges: of one kv head, a score for every slot of the media when a clip has been read, `target` of which stay.
+  // Scores every slot of the media in one kv head when a clip has been read and no probe judges; `target` of them stay.
   virtual std::vector<float> stream_scores(const StreamedSlots&, std::int64_t /*target*/) const { return {}; }
   // Only the last rows of a segment judge, which stay themselves: an observation window.
   virtual bool observes_from_a_window() const { return false; }

@@ -28,7 +28,7 @@ class TemporalChangeScorer : public ContextScorer {
     needs.change = change_;
     return needs;
   }
-  // Of a segment that did not come in clips nothing has changed yet.
+  // Nothing has changed yet in a segment that did not come in clips.
   HeadScores score(const LayerStatistics& statistics, const SegmentInfo&) const override { return statistics.value_norms; }
   bool judges_streams() const override { return true; }
   // Infinity for those that change or newness brings in, the values' norms for the others.
@@ -39,7 +39,7 @@ class TemporalChangeScorer : public ContextScorer {
     for (std::size_t slot = 0; slot < slots.recent.size(); ++slot) {
       if (slots.recent[slot] != 0) recent.push_back(static_cast<std::int32_t>(slot));
     }
-    // Where the newest frames alone are more than the share, the first of them stay: `forced` in the order of the slots.
+    // If the newest frames alone are more than the share, the first of them stay: `forced` in the order of the slots.
     for (const std::int32_t slot : select_rows(slots.change, by_change, recent))
       scores[static_cast<std::size_t>(slot)] = std::numeric_limits<float>::infinity();
     return scores;

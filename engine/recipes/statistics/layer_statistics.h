@@ -1,4 +1,4 @@
-// What allocators and scorers may know about one layer: plain numbers, no torch.
+// Statistics of one layer for allocators and scorers: plain numbers, no torch.
 //
 // A part declares StatisticsNeeds; the recipe merges those of its parts, SegmentCompressor has each computed once per layer
 // (attention_statistics.h, cross_modal_entropy.h, elite_attention.h, expected_attention.h, context_keys.h) and hands the results out.
@@ -19,7 +19,7 @@ namespace winnow {
 // How the query heads of a group are joined into their kv head's number.
 enum class GroupReduce : int { kMean = 1, kMaximum = 2, kSum = 3 };
 
-// Of the causal attention of some rows.
+// Statistics of the causal attention of some rows.
 struct StatisticsNeed {
   RowRule rows;
   bool column_sums = false;                 // how much attention each segment column gets from the rows
@@ -41,7 +41,7 @@ struct CrossModalNeed {
   friend bool operator==(const CrossModalNeed&, const CrossModalNeed&) = default;
 };
 
-// What the instruction's most attended tokens think of visual tokens (AirCache).
+// Attention of the instruction's most attended tokens to visual tokens (AirCache).
 struct EliteNeed {
   enum class Heads : int { kEach = 1, kMean = 2 };     // every query head has its own elite; one for the layer, from the mean over heads
   enum class Rule : int { kMaximum = 1, kShare = 2 };  // at least alpha times the largest attention; the top 1 - alpha of the instruction
@@ -53,7 +53,8 @@ struct EliteNeed {
   friend bool operator==(const EliteNeed&, const EliteNeed&) = default;
 };
 
-// What the context's slots may expect of the queries that come next, if these are like those of the context, or of a probe's rows.
+// Attention that the context's slots may expect of the queries that come next, if these are like those of the context, or of a probe's
+// rows.
 struct ExpectedNeed {
   std::int64_t horizon = 512;  // positions after the segment over which the rotation is averaged
 
@@ -115,7 +116,7 @@ struct QuestionProbe {
 };
 using ProbeNeed = std::variant<RepetitionProbe, DescriptionProbe, RequestProbe, TemplateProbe, QuestionProbe>;
 
-// What is asked instead of a description; empty: that, or nothing is asked.
+// The questions asked instead of a description; empty: that, or nothing is asked.
 std::span<const std::string> asked_instead(const ProbeNeed& need);
 
 // How much a slot of a video differs from what its place shows in the newest frames (InfiniPot-V).
@@ -198,7 +199,7 @@ struct LayerStatistics {
   HeadScores value_norms{};   // Euclidean
   HeadScores expected{};      // probability that a later query gives the slot among the context's; mean over the group
 
-  // What was computed for this rule; a part only asks for what it declared.
+  // The statistics computed for this rule; a part only asks for what it declared.
   const RowStatistics& at(const RowRule& rows, GroupReduce reduce = GroupReduce::kMean) const;
   // The same, which is then no longer here.
   RowStatistics taken(const RowRule& rows, GroupReduce reduce = GroupReduce::kMean);

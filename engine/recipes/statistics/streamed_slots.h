@@ -1,4 +1,4 @@
-// What is known of a kv head's slots of media that come in clips, when a clip has been read (phase stream). Plain numbers, no torch.
+// Statistics of a kv head's slots of media that come in clips, when a clip has been read (phase stream). Plain numbers, no torch.
 //
 // Computed by engine/compression/statistics/streamed_keys.h as a scorer declares it, read by Scorer::stream_scores().
 #pragma once
