@@ -1,4 +1,4 @@
-// What the window shows first: decided from the command line and the resource folder, before the window exists.
+// The window's first contents: decided from the command line and the resource folder, before the window exists.
 #pragma once
 
 #include "app/bootstrap/options.h"

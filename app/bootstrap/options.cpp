@@ -69,7 +69,7 @@ class ServerOptions {
       option("key-env", QCoreApplication::translate("options", "Environment variable that holds the key."), "variable");
 };
 
-// Where the model is; nothing, and said so: it cannot be.
+// The model's place; if there can be none, says so and returns nothing.
 std::optional<QString> placeOf(const QCommandLineParser& parser, const QString& model, const ServerOptions& server) {
   try {
     const QString place = server.place(parser);
@@ -115,7 +115,7 @@ std::optional<Options> parseOptions(const QCoreApplication& application) {
   options.modelFolder = *place;
   if (!take(kDeviceWords, parser, device, options.device)) return std::nullopt;
   if (!take(kWeightWords, parser, dtype, options.format)) return std::nullopt;
-  // What a file manager hands over are files alone.
+  // A file manager hands over only files.
   for (const QString& name : parser.positionalArguments()) {
     const QString file = absolute(name);
     if (file.endsWith(QLatin1String(".gguf"), Qt::CaseInsensitive)) {

@@ -42,7 +42,7 @@ class ConversationCaches {
     std::int64_t bytes = 0;
     std::int64_t usedMs = 0;  // since the epoch
   };
-  // As last looked at or changed, most recently used first.
+  // The entries as last looked at or changed, most recently used first.
   std::vector<Entry> entries() const;
 
   // These touch the disk.

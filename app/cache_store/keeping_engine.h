@@ -4,7 +4,7 @@
 // file is read; after an answer, or media that were prepared, it is written. A file that does not fit any more (another model, changed
 // media, damage) is removed and said with CacheSetAside; the request then reads everything again. ForgetConversation forgets the file too.
 // When the engine's process has ended (app/worker), all chats are unknown to it again. A file at which it ended twice is removed.
-// Of a chat in which something is watched nothing is written any more: what a camera or a screen has shown stays in memory.
+// Nothing more is written for a chat in which something is watched: what a camera or a screen has shown stays in memory.
 // Text, answers and media stay in the chats' database: a lost file costs time, nothing else.
 #pragma once
 

@@ -24,7 +24,7 @@ inline constexpr qint64 kBackupEveryMs = qint64{24} * 60 * 60 * 1000;
 
 QList<Backup> listBackups(const ChatFolders& folders);  // newest first
 bool backupIsDue(const ChatFolders& folders, qint64 nowMs);
-// Of the database as it is now, which may be open and written to elsewhere. Returns the new copy.
+// Copies the database as it is now, which may be open and written to elsewhere. Returns the new copy.
 Backup makeBackup(const ChatFolders& folders, qint64 nowMs, const InterruptToken& interrupt = {});
 // Checks the copy, sets aside the database that is there (see ChatDatabase::setAside; its new path is returned) and puts the copy in its
 // place. Whatever happens in between, both are kept.

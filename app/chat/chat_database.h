@@ -64,10 +64,10 @@ class ChatDatabase {
   void saveAgreement(MessageId answer, const Agreement& agreement);
   // A further answer to an existing question (regenerate).
   TurnIds beginAnswer(MessageId question);
-  // What was really sampled of the question's attachment at `place` (0: the first), and the words by which it is found. Replaces what was
-  // known.
+  // Stores what was really sampled of the question's attachment at `place` (0: the first), and the words by which it is found. Replaces
+  // what was known.
   void storeSampled(MessageId question, int place, const SampledTimes& times, const FoundWords& words = {});
-  // What is pinned of it from now on.
+  // Stores its pins from now on.
   void storePins(MessageId question, int place, const PinnedRanges& pins);
   // A file of a chat is somewhere else: wherever it is attached there, also as another one's subtitles.
   void moveMedia(ConversationId id, const QByteArray& from, const QByteArray& to);

@@ -24,7 +24,7 @@ std::string time(qint64 ms) { return QDateTime::fromMSecsSinceEpoch(ms, Qt::UTC)
 
 QString nameOf(const Attachment& attachment) { return QFileInfo(QFile::decodeName(attachment.path)).fileName(); }
 
-// As a heading of people.
+// The kind as a heading for people.
 QString titleOf(MediaKind kind) {
   return kind == MediaKind::kVideo      ? QStringLiteral("Video")
          : kind == MediaKind::kDocument ? QStringLiteral("Document")

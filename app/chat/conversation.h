@@ -1,4 +1,4 @@
-// What a saved chat consists of: plain values, no database and no engine objects.
+// The parts of a saved chat: plain values, no database and no engine objects.
 //
 // Made by ChatDatabase, carried by value through ChatStore's signals, read by ui, the terminal program and turn_builder. Messages form a
 // tree: a regenerated answer or an edited question is a sibling (same parent). Order is by `sequence`, never by clock. Text is stored
@@ -83,8 +83,8 @@ MediaDetails detailsOf(const QList<Attachment>& attachments, MediaDetails before
 bool wasWatched(const Attachment& attachment);
 // The times at which the plan asks for frames of a video, in order.
 std::vector<double> plannedTimes(const Attachment& video);
-// What is really pinned of a video: its pins, widened so that each reaches a frame of the plan. The same before and after it was sampled,
-// so that an answer can be repeated and checked.
+// The parts of a video that are really pinned: its pins, widened so that each reaches a frame of the plan. The same before and after it was
+// sampled, so that an answer can be repeated and checked.
 PinnedRanges effectivePins(const Attachment& video);
 
 // A recipe that made the cache of an answer (engine's CacheMaker), under the name that it was chosen by.
@@ -95,7 +95,7 @@ struct RunMaker {
   friend bool operator==(const RunMaker&, const RunMaker&) = default;
 };
 
-// What an answer came from (saved before its first word), and its figures (when it has ended).
+// The origin of an answer (saved before its first word), and its figures (when it has ended).
 struct Run {
   QString modelName;
   QStringList begunBy{};  // names of the models that wrote its beginning, where this one went on; no two neighbours are the same
@@ -131,14 +131,14 @@ struct StoredMessage {
   Run run;
   bool hasKeptMap = false;  // ChatStore::loadKeptMap() has it
 };
-// Of the answer that this model would go on with: who wrote it so far, if somebody else has a part in it.
+// The writers so far of the answer that this model would continue, if somebody else has a part in it.
 QStringList begunBy(const Run& cut, const QString& modelName);
 // The recipes that the answer is called by: those that had a say in what is left of what is attached; where nothing is, all that made its
 // cache. An answer of an older version has its own recipe. Whoever tells of a method in an answer asks here.
 QList<NamedRecipe> namedMakers(const Run& run);
 // The recipe that the answer was asked under, where it holds for what is new only.
 std::optional<NamedRecipe> recipeOfNew(const Run& run);
-// Of the engine's report: by the names that the recipe of this answer, or of earlier ones of its thread, was chosen by.
+// The makers in the engine's report, by the names that the recipe of this answer, or of earlier ones of its thread, was chosen by.
 QList<RunMaker> runMakers(const CacheMakers& makers, const NamedRecipe& own, const QList<StoredMessage>& thread);
 // An answer that reached its limit, was stopped, or was cut by the end of the program or of its engine: it can go on.
 bool canGoOn(const StoredMessage& message);
@@ -199,7 +199,7 @@ struct Conversation {
   ConversationOptions options;
 };
 
-// What is being written but not sent, and where the transcript was scrolled to.
+// The words being written but not sent, and where the transcript was scrolled to.
 struct Draft {
   QString text;
   QList<Attachment> attachments;
@@ -232,7 +232,7 @@ struct TurnIds {
   MessageId answer = 0;  // 0: the question has none yet
 };
 
-// What is known of an answer while it is written.
+// An answer so far, while it is written.
 struct AnswerSoFar {
   AnswerSoFar() = default;
   AnswerSoFar(QString text, std::optional<Run> cause = {}) : text(std::move(text)), cause(std::move(cause)) {}
@@ -266,7 +266,7 @@ inline constexpr qint64 kMaxMessageBytes = qint64{4} << 20;
 inline constexpr int kMaxTitleLength = 300;
 inline constexpr int kMaxAttachments = 64;  // of one question
 
-// What stands for a chat without a title that begins with this: at most 120 characters of the words, else the first file's name.
+// The stand-in title of a chat that begins with this: at most 120 characters of the words, else the first file's name.
 QString firstWords(const QString& text, const QList<Attachment>& attachments);
 // The branch that ends in `leaf`, root first; empty when `leaf` is not among the messages.
 QList<StoredMessage> branchTo(const QList<StoredMessage>& messages, MessageId leaf);

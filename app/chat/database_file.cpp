@@ -94,7 +94,7 @@ QSet<QString> tablesOf(SqliteConnection& db) {
   return names;
 }
 
-// Beside its pages, which quick_check looks at, a database of ours has the tables of its version.
+// quick_check looks at the pages; a database of ours also has the tables of its version.
 void requireTables(SqliteConnection& db, const QString& file, qint64 version) {
   const std::unique_ptr<SqliteConnection> whole = connectionInMemory();
   makeTables(*whole, 0, version);

@@ -60,7 +60,7 @@ struct ChatForm {
 
 inline constexpr fields::Path kInChats{nullptr, "chats"};
 
-// Of a text that may be anything; discarded: it is no JSON.
+// Parses a text that may be anything; discarded: it is no JSON.
 nlohmann::json parsedJson(const QByteArray& text);
 
 template <HasFields Figures>

@@ -13,7 +13,7 @@ namespace winnow::app {
 
 nlohmann::json makersToJson(const QList<RunMaker>& makers);
 QList<RunMaker> makersFromJson(const nlohmann::json& json);
-// As a column of the database has them.
+// The makers as a column of the database holds them.
 QByteArray makersToText(const QList<RunMaker>& makers);
 QList<RunMaker> makersFromText(const QByteArray& text);
 

@@ -9,7 +9,7 @@
 
 namespace winnow::app {
 
-// What rows are dated with.
+// The time that rows are dated with.
 qint64 nowMs();
 
 // what: named by the error.

@@ -1,4 +1,4 @@
-// What the user pinned of an attachment: ranges of seconds of a video, or the whole of an image.
+// The user's pins of an attachment: ranges of seconds of a video, or the whole of an image.
 //
 // Stored with the attachment, drawn by the frame strip, made into the engine's pins by turn_builder. Plain values and pure functions.
 // Threads: any.
@@ -17,7 +17,7 @@ struct PinnedRange {
 };
 using PinnedRanges = std::vector<PinnedRange>;  // ascending, apart
 
-// What touches or overlaps becomes one range.
+// Ranges that touch or overlap become one.
 PinnedRanges withRange(const PinnedRanges& ranges, PinnedRange added);
 // Remnants of a twentieth of a second or less go too.
 PinnedRanges withoutRange(const PinnedRanges& ranges, PinnedRange removed);

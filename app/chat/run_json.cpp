@@ -65,7 +65,7 @@ std::optional<TimelinePoint> pointFrom(const Json& stored) {
                        numbers[4], numbers[5], numbers[6], static_cast<TimelinePoint::Mark>(mark)};
 }
 
-// What versions before 0.2 did not save of an answer, from what they did.
+// Fills in what versions before 0.2 did not save of an answer, from what they did.
 void fillOlder(const Json& json, Run& run) {
   TurnFigures& f = run.figures;
   if (!json.contains("kv_bytes_full_end")) {

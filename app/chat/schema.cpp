@@ -169,7 +169,7 @@ constexpr char kPins[] = R"sql(
 ALTER TABLE attachment ADD COLUMN pins_json TEXT NOT NULL DEFAULT '';
 )sql";
 
-// What a chat's later questions go on from (engine's Guard). Until now one choice held for all chats: each goes on under it.
+// The guard of a chat's later questions (engine's Guard). Until now one choice held for all chats: each goes on under it.
 constexpr char kLaterQuestions[] = R"sql(
 ALTER TABLE conversation ADD COLUMN later_questions INTEGER NOT NULL DEFAULT 1;
 UPDATE conversation SET later_questions = CASE (SELECT value FROM setting WHERE key = 'chat/later_questions')
@@ -181,7 +181,7 @@ constexpr char kSampling[] = R"sql(
 ALTER TABLE conversation ADD COLUMN sampling_json TEXT NOT NULL DEFAULT '';
 )sql";
 
-// Of an attached text; 0 of pictures.
+// Tokens of an attached text; 0 for pictures.
 constexpr char kDocuments[] = R"sql(
 ALTER TABLE attachment ADD COLUMN words INTEGER NOT NULL DEFAULT 0;
 ALTER TABLE attachment ADD COLUMN most_tokens INTEGER NOT NULL DEFAULT 0;
@@ -192,8 +192,8 @@ constexpr char kSubtitles[] = R"sql(
 ALTER TABLE attachment ADD COLUMN subtitles BLOB NOT NULL DEFAULT x'';
 )sql";
 
-// What SQLite's own checks do not see: a flipped byte within somebody's words (row_digest.h). Kept by triggers, so that no writer forgets
-// it.
+// Digests find what SQLite's own checks do not see: a flipped byte within somebody's words (row_digest.h). Kept by triggers, so that no
+// writer forgets it.
 constexpr char kDigests[] = R"sql(
 ALTER TABLE message ADD COLUMN digest INTEGER NOT NULL DEFAULT 0;
 UPDATE message SET digest = winnow_digest(text);
@@ -216,7 +216,7 @@ ALTER TABLE run ADD COLUMN makers_json TEXT NOT NULL DEFAULT '';
 ALTER TABLE run ADD COLUMN has_figures INTEGER NOT NULL DEFAULT 1;
 )sql";
 
-// What the model thought before an answer; empty: nothing. It is not searched.
+// The model's thought before an answer; empty: none. It is not searched.
 constexpr char kThoughts[] = R"sql(
 ALTER TABLE message ADD COLUMN thought TEXT NOT NULL DEFAULT '';
 ALTER TABLE comparison_column ADD COLUMN thought TEXT NOT NULL DEFAULT '';
@@ -248,9 +248,9 @@ BEGIN UPDATE comparison_column SET digest = winnow_digest(text, thought)
   WHERE comparison_id = new.comparison_id AND place = new.place; END;
 )sql";
 
-// What is found of an attachment: the last part of its path, what is said in it (its subtitles), and what the model told itself about it.
-// rowid: the attachment's; kept by chat_rows.h, as SQLite's triggers may not write it here. Chats whose first words are in a draft, or that
-// begin with a file alone, are called by these.
+// The words by which an attachment is found: the last part of its path, what is said in it (its subtitles), and what the model told itself
+// about it. rowid: the attachment's; kept by chat_rows.h, as SQLite's triggers may not write it here. Chats whose first words are in a
+// draft, or that begin with a file alone, are called by these.
 constexpr char kAttachedWords[] = R"sql(
 CREATE VIRTUAL TABLE attachment_fts USING fts5(name, said, described, tokenize='unicode61 remove_diacritics 2');
 INSERT INTO attachment_fts(rowid, name, said, described)

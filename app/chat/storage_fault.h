@@ -15,7 +15,7 @@ ErrorCode storageCodeOf(int systemError);
 // By what is found of the file and its folder: may they be written, is there room?
 ErrorCode whyNotWritten(const QString& file);
 
-// Of a folder that cannot be made or written to; not of kNone.
+// The code of a folder that cannot be made or written to; not for kNone.
 ErrorCode storageCodeOf(FolderFault fault);
 
 }  // namespace winnow::app

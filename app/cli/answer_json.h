@@ -10,7 +10,7 @@ namespace winnow::cli {
 nlohmann::ordered_json answer_json(const ConsoleSink& sink, const ModelInfo& model);
 // The methods that made a cache, as the window names an answer by them.
 nlohmann::ordered_json makers_json(const CacheMakers& makers);
-// What was read of each medium, and what was noticed of it.
+// The part of each medium that was read, and the notices about it.
 nlohmann::ordered_json media_json(const std::vector<MediaSampled>& media);
 nlohmann::ordered_json agreement_json(const Agreement& agreement);
 nlohmann::ordered_json selection_json(const SelectionFigures& selection);

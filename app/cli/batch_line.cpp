@@ -21,7 +21,7 @@ constexpr std::size_t kMaxText = LineReader::kLongestLine;
 constexpr std::size_t kMaxQuestions = 100'000;
 constexpr std::size_t kMostFieldBytes = 64;  // of a name that is told
 
-// What a line may say. The last two are its writer's own and come back as they are.
+// The fields that a line may have. The last two are its writer's own and come back as they are.
 constexpr std::string_view kFields[] = {"image",      "video", "document",  "subtitles",      "encoding",     "frames",  "every",
                                         "from",       "to",    "method",    "retention",      "budget",       "options", "seed",
                                         "max_tokens", "think", "questions", "picture_detail", "frame_detail", "id",      "about"};

@@ -1,4 +1,4 @@
-// What is attached to the next question of a chat in the terminal.
+// The attachments of the next question of a chat in the terminal.
 //
 // A file is looked at when it is attached: what cannot be read, or is of a kind that the model does not take, is refused then and not with
 // every question that follows. Used by chat_command.cpp. Errors: Exception; nothing is attached then. Main thread only.
@@ -15,7 +15,7 @@ namespace winnow::cli {
 
 class ChatAttachments {
  public:
-  // Of the model that will read them.
+  // Takes the traits of the model that will read them.
   void set_traits(const ModelTraits& traits) { traits_ = traits; }
 
   // The files that the command line names.

@@ -104,7 +104,8 @@ class Chat {
 
   std::ptrdiff_t questions_asked() const { return std::ranges::count(thread_, Role::kUser, &Message::role); }
 
-  // Of what the model has no room for, without the conversation's beginning. Pins name attachments by their number, so they go, too.
+  // Asks again what the model had no room for, without the conversation's beginning. Pins name attachments by their number, so they go,
+  // too.
   void drop(std::ptrdiff_t questions) {
     if (questions < 1 || questions > questions_asked())
       throw Exception(ErrorCode::kInvalidArgument, "/drop", std::to_string(questions_asked()) + " questions can be left out");
@@ -167,7 +168,7 @@ class Chat {
     if (const std::string why = empty_answer_text(finished); !why.empty()) print_err("(%s)\n", why.c_str());
   }
 
-  // What /continue asks for.
+  // The turn that /continue asks for.
   void keep_if_cut(Turn turn, const Finished& finished) {
     cut_.reset();
     const bool stopped = finished.reason == StopReason::kInterrupted;

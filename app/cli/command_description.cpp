@@ -5,7 +5,7 @@
 namespace winnow::cli {
 namespace {
 
-// Of "TEXT:{auto,cpu,cuda}": how CLI11 writes what IsMember() takes.
+// The choices in "TEXT:{auto,cpu,cuda}": how CLI11 writes what IsMember() takes.
 std::vector<std::string> choices_in(const std::string& type) {
   std::vector<std::string> choices;
   const std::size_t open = type.find(":{");

@@ -21,7 +21,7 @@ struct CommandOptions {
   bool sample = false;  // ask about the first bundled sample video; without a question, its first one
 };
 
-// What is asked about, of which model, with which method: all but the question.
+// Options for the media, the model and the method: everything but the question.
 void add_turn_options(CLI::App& command, CommandOptions& options);
 void add_json_option(CLI::App& command, CommandOptions& options, const char* help);
 // --sample and the question.

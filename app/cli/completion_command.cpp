@@ -28,7 +28,7 @@ std::vector<std::string> command_names(const Commands& commands) {
   return names;
 }
 
-// What stands before the word that is completed decides: 'ask --device') words='auto cpu cuda' ;;
+// The words before the completed one decide: 'ask --device') words='auto cpu cuda' ;;
 std::string bash_values(const CommandDescription& command) {
   std::string cases;
   for (const OptionDescription& option : command.options) {
@@ -41,7 +41,7 @@ std::string bash_values(const CommandDescription& command) {
   return cases;
 }
 
-// Where it has no words, bash completes file names.
+// If it has no words, bash completes file names.
 std::string bash_script(const CommandDescription& program, const Commands& commands) {
   std::string script =
       "# bash completion of winnow-cli; written by: winnow-cli completion bash\n_winnow_cli() {\n"

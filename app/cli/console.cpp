@@ -166,7 +166,7 @@ std::string empty_answer_note(const Finished& finished) {
   return why.empty() ? why : "note: " + why + "\n";
 }
 
-// Of an answer that a server wrote: the cache is its own.
+// Figures of an answer that a server wrote: the cache is its own.
 std::string server_figures_text(const ConsoleSink& sink) {
   const TurnFigures& f = sink.finished->figures;
   std::ostringstream text;
@@ -181,7 +181,7 @@ std::string server_figures_text(const ConsoleSink& sink) {
   return text.str();
 }
 
-// What made the cache, and what holds for what is new where that is another method; of an older engine what was asked for.
+// The methods that made the cache, and the one for what is new if it differs; of an older engine, the one asked for.
 std::string makers_text(const CacheMakers& makers, const TurnFigures& figures) {
   std::string text;
   bool named = false;

@@ -1,4 +1,4 @@
-// What the terminal program shows of the engine's events.
+// The terminal program's view of the engine's events.
 //
 // Answers stream to stdout, thoughts, progress and figures to stderr. Main thread only.
 #pragma once
@@ -13,7 +13,7 @@ namespace winnow::cli {
 
 enum class AnswerOutput : int { kStream = 1, kSilent = 2 };
 
-// Where progress goes when stderr is no terminal: a line per phase for a single question, nowhere for thousands.
+// The progress shown when stderr is no terminal: a line per phase for a single question, nowhere for thousands.
 enum class ProgressOutput : int { kPhases = 1, kTerminalOnly = 2 };
 
 // Collects one request's events.

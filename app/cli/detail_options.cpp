@@ -22,7 +22,7 @@ const DetailChoices& choices_of(const MediaSampled& medium, const ModelInfo& mod
   return medium.kind == MediaKind::kVideo ? model.frame_detail : model.picture_detail;
 }
 
-// What was asked for, and what that means to the model; empty: nothing was.
+// The detail that was asked for, and its meaning for the model; empty: none was.
 std::string asked_text(const MediaSampled& medium, const ModelInfo& model) {
   if (medium.detail == MediaDetail()) return {};
   const std::int64_t most = most_tokens(medium.detail, choices_of(medium, model));

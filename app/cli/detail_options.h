@@ -22,7 +22,7 @@ std::string detail_problem(const std::string& word);
 
 // Lines for a plan: each picture and video with its tokens and its detail; empty where the plan's first line says as much.
 std::string detail_lines(const std::vector<MediaSampled>& media, const ModelInfo& model);
-// Of an image whose tokens are many although nobody asked for them: that, and what takes fewer; empty of others.
+// A note about an image with many tokens that nobody asked for, and what takes fewer; empty for others.
 std::string many_tokens_note(const MediaSampled& medium, const ModelInfo& model);
 
 }  // namespace winnow::cli

@@ -31,7 +31,7 @@ std::string choices_text(const DownloadFault& fault) {
   return "; it has " + printable_line(fault.choices.join(QStringLiteral(", ")).toStdString());
 }
 
-// Of the hub's own problems; empty: none of them.
+// The sentence for the hub's own problems; empty: it is none of them.
 std::string hub_sentence(const DownloadFault& fault, const std::string& name, const std::string& subject, const std::string& reason) {
   switch (fault.problem) {
     case DownloadProblem::kNoSuchModel:

@@ -1,4 +1,4 @@
-// What the terminal program says of downloads: how far one is, what was chosen, why one ended.
+// The terminal program's words on downloads: how far one is, what was chosen, why one ended.
 //
 // Used by get_command.cpp. Names and reasons come from servers: what would steer a terminal is shown as an escape. No errors.
 #pragma once
@@ -12,7 +12,7 @@
 
 namespace winnow::cli {
 
-// As download pages count: "98 MB", "4.7 GB".
+// Counted as on download pages: "98 MB", "4.7 GB".
 std::string download_size(qint64 bytes);
 // `name`: of what was to be fetched.
 std::string fault_sentence(const app::DownloadFault& fault, const std::string& name);

@@ -21,7 +21,7 @@ struct GetOptions {
   std::string model;  // id of an offer, OWNER/NAME[:QUANTISATION], or kGpuLibraries; empty: list them
 };
 
-// What is known to run, and how much memory this machine has for it.
+// The models known to run, and this machine's memory for them.
 struct KnownToRun {
   std::vector<app::KnownModel> models;
   app::MachineMemory memory;
@@ -29,7 +29,7 @@ struct KnownToRun {
 
 inline constexpr const char* kGpuLibraries = "gpu-libraries";
 
-// What a package's GPU plug-in needs and no package may carry (app/gpu).
+// The libraries that a package's GPU plug-in needs and no package may carry (app/gpu).
 struct GpuOffer {
   bool plug_in = false;  // it is here: without it the libraries are of no use
   bool fetched = false;
@@ -37,7 +37,7 @@ struct GpuOffer {
   std::function<std::unique_ptr<app::ModelDownload>()> make;
 };
 
-// Where things come from, and what this machine has.
+// The sources of downloads, and what this machine has.
 struct GetSources {
   app::ModelDownloads downloads;
   std::function<std::unique_ptr<app::ModelDownload>(const app::HubName&)> hub;

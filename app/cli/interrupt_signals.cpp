@@ -36,7 +36,7 @@ InterruptOnSignal::InterruptOnSignal(InterruptSource& source) {
   take(SIGTERM, terminate_before_);
 }
 
-// What was ignored at the start stays ignored: a script's job in the background is not meant by the Ctrl+C at its terminal.
+// A signal that was ignored at the start stays ignored: a script's job in the background is not meant by the Ctrl+C at its terminal.
 void InterruptOnSignal::take(int signal, struct sigaction& before) {
   sigaction(signal, nullptr, &before);
   if (before.sa_handler == SIG_IGN) return;

@@ -28,9 +28,9 @@ class InterruptOnSignal {
   struct sigaction terminate_before_ = {};
 };
 
-// Of a program that begins: nothing has come.
+// Call when a program begins: no signal has come.
 void forget_signals();
-// Of a conversation that goes on: Ctrl+C has stopped its answer. SIGTERM stays, as it is meant for the program.
+// Call when a conversation goes on: Ctrl+C has stopped its answer. SIGTERM stays, as it is meant for the program.
 void forget_ctrl_c();
 bool termination_requested();  // SIGTERM came
 

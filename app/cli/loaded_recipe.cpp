@@ -14,7 +14,7 @@ bool same_but_for_the_seed(RecipeSpec a, const RecipeSpec& b) {
   return a == b;
 }
 
-// Whether the file was made with what this option asks for; true for options that say nothing of the recipe.
+// True if the file was made with what this option asks for; true for options that say nothing of the recipe.
 bool agrees(const std::string& option, const RecipeSpec& asked, const RecipeSpec& made) {
   if (option == "--recipe") return same_but_for_the_seed(asked, made);
   if (option == "--method") return asked.method == made.method;

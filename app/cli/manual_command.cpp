@@ -8,7 +8,7 @@
 namespace winnow::cli {
 namespace {
 
-// As man sets it: a hyphen that is typed, a backslash, a list of words that may be broken, a first letter that would be a request.
+// Text as man sets it: a hyphen that is typed, a backslash, a list of words that may be broken, a first letter that would be a request.
 std::string roff(const std::string& text) {
   std::string set = !text.empty() && (text.front() == '.' || text.front() == '\'') ? "\\&" : "";
   for (const char c : text) {

@@ -16,11 +16,11 @@ void read_media_in_process();
 
 // Says once, on standard error, that media are read without a sandbox, where that is so.
 void note_missing_sandbox();
-// What standard input holds, as a file that is removed when the program ends: media are opened by their names, in another process. Read at
-// the first call. Throws Exception(kFileUnreadable, kLimitExceeded).
+// The contents of standard input, as a file that is removed when the program ends: media are opened by their names, in another process.
+// Read at the first call. Throws Exception(kFileUnreadable, kLimitExceeded).
 std::string standard_input_file();
 
-// What the kernel keeps the process that reads media from, for `system`.
+// The rights that the kernel takes from the process that reads media, for `system`.
 std::string media_sandbox_words();
 
 }  // namespace winnow::cli

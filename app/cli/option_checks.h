@@ -1,4 +1,4 @@
-// What the options' values may be, in words a person reads, and the bounds that batch files share with them.
+// The legal values of options, in words a person reads, and the bounds that batch files share with them.
 //
 // Used by the commands. CLI11's own checks print a bound as 300 digits and let "nan" through.
 #pragma once

@@ -12,10 +12,10 @@
 
 namespace winnow::cli {
 
-// What a turn reads: media, recipe, the files of the model's folder.
+// The inputs of a turn: media, recipe, the files of the model's folder.
 std::vector<std::string> inputs_of(const TurnOptions& options, const std::string& model_folder);
 
-// Where there is a file that holds something, it has to be what the command itself writes: a saved cache, an export.
+// If there is a file that holds something, it has to be what the command itself writes: a saved cache, an export.
 void require_cache_target(const std::string& path, std::span<const std::string> inputs);
 void require_export_target(const std::string& path, std::span<const std::string> inputs);
 

@@ -12,7 +12,7 @@
 
 namespace winnow::cli {
 
-// What is wrong with it, or nothing: for CLI11's check.
+// The fault of a pin, or nothing: for CLI11's check.
 std::string pin_problem(const std::string& text);
 
 // thread: with the media that are pinned.

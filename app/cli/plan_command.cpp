@@ -24,7 +24,7 @@ std::string wait_text(double ms) {
   return text;
 }
 
-// Of what is attached, the documents' tokens.
+// Tokens of the attached documents.
 std::int64_t document_tokens(const Planned& planned, const std::vector<MediaSampled>& media) {
   std::int64_t tokens = 0;
   for (const MediaSampled& each : media) tokens += each.kind == MediaKind::kDocument ? each.tokens : 0;
@@ -57,7 +57,7 @@ std::string plan_text(const Planned& planned, const std::vector<MediaSampled>& m
   return text;
 }
 
-// What a share means where layers have let a part of the question go before they are compressed. window: ModelTraits::window.
+// The meaning of a share if layers have let a part of the question go before they are compressed. window: ModelTraits::window.
 std::string window_text(const Planned& planned, std::int64_t window) {
   if (window == 0 || planned.state_bytes > 0 || planned.tokens.prompt < window) return {};
   return "\nsome layers see only the last " + std::to_string(window) + " tokens; their share is taken from those";
@@ -92,7 +92,7 @@ nlohmann::ordered_json plan_json(const Turn& turn, const Planned& planned, const
           {"media", media_json(media)}};
 }
 
-// What `ask` with the same options would take.
+// Plans what `ask` would take with the same options.
 ExitStatus run_plan(CommandOptions options) {
   take_question(options);
   Session session;

@@ -25,7 +25,7 @@ struct ProbeOptions : CommandOptions {
   std::string encoding;  // that a text is read in; empty: by its bytes
 };
 
-// What was chosen of sampling, and nothing else.
+// The chosen sampling settings, and nothing else.
 nlohmann::ordered_json sampling_json(const SamplingChoice& choice) {
   nlohmann::ordered_json object = nlohmann::ordered_json::object();
   visit_choices(choice, [&object](const SamplingField& field, const auto& value) {

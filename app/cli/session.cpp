@@ -40,7 +40,7 @@ class ErrorWatch : public EventSink {
   EventSink& sink_;
 };
 
-// Of a question's media, the options that would have it fit the model.
+// The options that would make a question's media fit the model.
 std::string options_that_fit(const RequestBody& body) {
   bool videos = false, documents = false;
   const auto look = [&](const std::vector<Message>& messages) {

@@ -26,8 +26,8 @@ class Session {
   // The caches of conversation 1 to a file and back. Errors: Exception; kInvalidArgument where there is nothing that can be kept.
   void save_cache(const std::string& path);
   Restored load_cache(const std::string& path);
-  // Of the loaded model (app/cache_store/model_fingerprint.h). Its files are read at the first call after load(): call at once where a
-  // cache will be saved, since another model may lie under the same name when the answer ends.
+  // The loaded model's fingerprint (app/cache_store/model_fingerprint.h). Its files are read at the first call after load(): call at once
+  // where a cache will be saved, since another model may lie under the same name when the answer ends.
   const std::string& fingerprint();
   // For commands that drive it themselves.
   Engine& engine() { return *engine_; }

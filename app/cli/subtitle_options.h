@@ -15,8 +15,9 @@ namespace winnow::cli {
 
 void add_subtitle_option(CLI::App& command, TurnOptions& options);
 
-// Of MediaRequest::subtitles: those asked for. Not asked (an empty option): none, and standard error says if there are some; "none": none;
-// "auto": those beside the video or inside it, and standard error says if there are none; else the file named, for the only video.
+// The value of MediaRequest::subtitles: those asked for. Not asked (an empty option): none, and standard error says if there are some;
+// "none": none; "auto": those beside the video or inside it, and standard error says if there are none; else the file named, for the only
+// video.
 std::string subtitles_for(const std::string& video, const TurnOptions& options);
 
 }  // namespace winnow::cli

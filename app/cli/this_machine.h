@@ -1,6 +1,6 @@
 // The memory that models have on this machine, for the commands that say what fits.
 //
-// Where Winnow uses a GPU it waits for nvidia-smi (app/gpu/gpu_question.h).
+// If Winnow uses a GPU, it waits for nvidia-smi (app/gpu/gpu_question.h).
 #pragma once
 
 #include "app/models/memory_need.h"

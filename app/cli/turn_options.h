@@ -48,7 +48,7 @@ void add_method_option_values(CLI::App& command, TurnOptions& options);  // --me
 void add_word_settings(CLI::App& command, RecipeSpec& recipe);           // settings whose values are words (--kv) alone
 void add_sampling_options(CLI::App& command, TurnOptions& options);
 void add_think_option(CLI::App& command, Sampling& sampling);
-// Of its words, "on", "off" or a number of tokens: what is wrong with one (empty: nothing), and what it says.
+// Checks its words, "on", "off" or a number of tokens: what is wrong with one (empty: nothing), and what it says.
 std::string think_problem(const std::string& word);
 void set_think(Sampling& sampling, const std::string& word);
 std::string think_word(const Sampling& sampling);  // empty: as the model's chat template has it
@@ -56,7 +56,7 @@ void add_load_cache_option(CLI::App& command, TurnOptions& options);
 void add_save_cache_option(CLI::App& command, TurnOptions& options);
 void add_guard_option(CLI::App& command, TurnOptions& options);  // of commands with several turns
 
-// Of a setting of recipes: "min_event_tokens" -> "--min-event-tokens".
+// The option of a recipe's setting: "min_event_tokens" -> "--min-event-tokens".
 std::string option_of(std::string setting);
 // With a seed of its own for each answer that is sampled, where none is given.
 Sampling sampling_of(const TurnOptions& options);

@@ -1,4 +1,4 @@
-// What a person who reports a fault is asked for: versions, machine, CPU features, libraries. No prompts, names of files or users.
+// The facts that a fault report needs: versions, machine, CPU features, libraries. No prompts, names of files or users.
 //
 // Used by the window (Help > About Winnow > Copy system report) and by `winnow-cli system`. Versions of libraries that app/diagnostics does
 // not link (libtorch, FFmpeg) are handed in. Reads /proc: a few ms; any thread.

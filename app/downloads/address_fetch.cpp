@@ -82,7 +82,7 @@ void AddressFetch::ask(const QUrl& address, int redirects) {
   connect(m_reply.get(), &QNetworkReply::finished, this, [this] { run([this] { end(); }); });
 }
 
-// What silence ends is the client's business. A server that drips, or whose head has no end, is never silent.
+// The client ends silent connections. A server that drips, or whose head has no end, is never silent.
 void AddressFetch::requirePace() {
   if (!m_reply) return m_pace.stop();
   const QString host = m_reply->url().host();
@@ -104,7 +104,7 @@ void AddressFetch::requireSameFile() const {
   throw DownloadError({DownloadProblem::kChanged, m_target.name, QStringLiteral("the server names another hash than its list")});
 }
 
-// Where the reply's bytes belong: behind those that are there, or, from a server that knows no ranges, at the beginning.
+// Finds where the reply's bytes belong: after those that are there, or, from a server that knows no ranges, at the beginning.
 void AddressFetch::beginPart() {
   const QString host = m_reply->url().host();
   if (isPage(*m_reply)) {
@@ -184,7 +184,7 @@ void AddressFetch::follow() {
   ask(to, redirects);
 }
 
-// What broke off is asked for again soon, what is refused with growing pauses, as long as nobody waits for it in vain.
+// A broken download is asked for again soon, a refused one with growing pauses, as long as nobody waits for it in vain.
 void AddressFetch::tryAgain(const DownloadFault& fault) {
   m_triesInVain = have() > m_most ? 0 : m_triesInVain + 1;
   m_most = std::max(m_most, have());

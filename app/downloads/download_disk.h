@@ -1,4 +1,4 @@
-// What a download asks of the disk that it writes to: a folder, room, and why a write failed, as the faults of a download.
+// A download's demands on the disk that it writes to: a folder, room, and why a write failed, as the faults of a download.
 //
 // Used by part_file.h, package_fetch.h and app/hub. Errors: DownloadError (kNoSpace, kUnwritable). Threads: any.
 #pragma once
@@ -13,7 +13,7 @@ namespace winnow::app {
 [[noreturn]] void refuseWrite(const QString& path, int systemError);
 // It is there and can be written to; made where it was missing.
 void requireFolder(const QString& folder);
-// Of a folder that is there; where nobody knows how much is free, the disk will tell.
+// The folder must exist. If its free space is unknown, nothing is refused.
 void requireFreeBytes(const DownloadSource& source, const QString& folder, qint64 needed);
 
 }  // namespace winnow::app

@@ -27,7 +27,7 @@ enum class DownloadProblem : int {
   kNoCertificates = 12,   // the file of trusted ones, PIP_CERT or SSL_CERT_FILE, cannot be read
   kTooManyRequests = 13,  // the server says how long to wait (DownloadFault::seconds)
   kOtherAnswer = 14,      // a page where data belong: a network that asks for a log-in, a proxy; what has come stays
-  // Of the Hugging Face hub (app/hub).
+  // Faults of the Hugging Face hub (app/hub).
   kNoSuchModel = 15,  // the hub has no such repository, or shows it to others only
   kNeedsToken = 16,   // it is private, or gated, and no token is known
   kGated = 17,        // its owner asks for an agreement first; subject: where it is accepted

@@ -46,7 +46,7 @@ class DownloadQueue : public QObject {
 
   // One that is there already is taken up again.
   void add(const QString& key, const QString& name, const Make& make);
-  // Of an earlier start of the program, as it was then; paused, if it had not failed.
+  // Restores a download of an earlier start of the program; paused, if it had not failed.
   void restore(const QueuedDownload& saved, const Make& make);
   void pause(const QString& key);
   void resume(const QString& key);

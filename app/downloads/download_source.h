@@ -1,4 +1,4 @@
-// Where downloads come from and how patient they are.
+// The source of downloads, and how patient they are.
 //
 // The environment decides as it does for pip; tests put in a server of their own. Threads: any.
 #pragma once

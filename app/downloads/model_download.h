@@ -35,7 +35,7 @@ enum class ChoiceReason : int {
   kStored = 8,   // without the network: what is here
 };
 
-// What of a repository is fetched, and why.
+// The files of a repository to fetch, and why.
 struct DownloadChoice {
   QString what;       // quantisation or file; empty: the folder
   QString projector;  // file that comes with it; empty: none
@@ -58,7 +58,7 @@ class ModelDownload : public QObject {
   void failed(const winnow::app::DownloadFault& fault);
 };
 
-// What can be had, and how.
+// The models that can be had, and how.
 struct ModelDownloads {
   std::vector<ModelOffer> offers;
   QString folder;  // where models come to lie

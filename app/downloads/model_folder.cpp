@@ -19,7 +19,7 @@ QString stampFile(const QString& folder, const ModelOffer& offer) { return offer
 
 bool isFile(const QFileInfo& file) { return file.isFile() && !file.isSymLink(); }
 
-// What a stamp says of a file: it changes with every way in which the file could become another one.
+// The stamp of a file: it changes with every way in which the file could become another one.
 QByteArray stampOf(const QFileInfo& file, const QByteArray& sha256) {
   return QByteArray::number(file.size()) + ' ' + QByteArray::number(file.lastModified().toMSecsSinceEpoch()) + ' ' + sha256 + '\n';
 }

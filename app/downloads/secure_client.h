@@ -26,7 +26,7 @@ class SecureClient {
   // From that byte on. `bearer` authorises; empty: nobody is named. The caller owns the reply and waits for its `finished`; its address has
   // been checked.
   QNetworkReply* get(const QUrl& address, qint64 fromByte, const QByteArray& bearer = {});
-  // Of a reply that has finished; nothing: it is complete, as far as HTTP knows.
+  // The fault of a reply that has finished; nothing: it is complete, as far as HTTP knows.
   std::optional<DownloadFault> faultOf(const QNetworkReply& reply) const;
 
  private:

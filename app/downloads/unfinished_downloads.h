@@ -1,5 +1,5 @@
-// What was on its way when the program ended: a small file in Winnow's data folder, `downloads.json`, a list of what was asked for, how
-// large it is and why it failed.
+// Downloads that were on their way when the program ended: a small file in Winnow's data folder, `downloads.json`, a list of what was asked
+// for, how large it is and why it failed.
 //
 // Written by the window whenever a download of the hub comes, ends or is given up; read at the next start, after a kill too. What has come
 // of each lies where it is fetched to. What cannot be read or written counts as nothing. Touches the disk. Threads: any.

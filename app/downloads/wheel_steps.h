@@ -38,7 +38,7 @@ class WheelSteps : public DownloadSteps {
   void take(const Wheel& wheel);
   // The wheel that was taken. Throws where there is no room for its rest and for what is made of it.
   void fetch(qint64 unpackedBytes);
-  // Of the wheel that lies there, whole and with the right hash; ends with finish() or the next take().
+  // Unpacks the wheel, which is whole and has the right hash; ends with finish() or the next take().
   virtual void unpack(const QString& wheel) = 0;
   // How far the wheel is, as it is told: tell(), unless it is one of several.
   virtual void tellWheel(DownloadStage stage, qint64 done);

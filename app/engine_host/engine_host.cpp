@@ -32,7 +32,7 @@ class EngineHost::Worker final : public EventSink {
     m_thread.post([this] { makeAhead(); });
   }
 
-  // What waits is not begun any more; the engine dies where it lived.
+  // Waiting requests are not begun any more; the engine dies where it lived.
   ~Worker() override {
     {
       const std::lock_guard lock(m_mutex);

@@ -1,4 +1,4 @@
-// Where a program's engine comes from: declared once, and linked as the program is to be.
+// The source of a program's engine: declared once, and linked as the program is to be.
 //
 // Used by main.cpp and app/cli. winnow::app_engine_in_worker defines it by winnow-engine, a process beside the program's.
 // winnow::app_engine_in_process defines it by the engine itself and brings libtorch; nothing else above the engine does.

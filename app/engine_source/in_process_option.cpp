@@ -15,7 +15,7 @@
 namespace winnow::app {
 namespace {
 
-// Where it stands; 0: nowhere. What stands behind "--" is no option.
+// Its index; 0: it is not there. Nothing after "--" is an option.
 int optionIn(int argc, char** argv) {
   for (int at = 1; at < argc && std::strcmp(argv[at], "--") != 0; ++at) {
     if (std::strcmp(argv[at], kInProcessOption) == 0) return at;

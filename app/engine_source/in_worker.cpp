@@ -5,7 +5,7 @@ namespace winnow::app {
 
 EnginePlace ownEnginePlace() { return EnginePlace::kWorkerProcess; }
 
-// What it reads media with, and where it keeps its measurements, is the process's own.
+// The process has its own reader of media and its own place for measurements.
 std::unique_ptr<Engine> makeOwnEngine(MediaOpener* /*opener*/, SpeedMemory* /*speeds*/) {
   return std::make_unique<ProcessEngine>(EngineProcessSettings{workerProgram("winnow-engine")});
 }

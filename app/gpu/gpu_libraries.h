@@ -23,7 +23,7 @@ struct GpuLibraries {
 };
 
 GpuLibraries gpuLibraries(const QString& resourceFolder);
-// Where those of one libtorch lie. `data`: AppFolders::data.
+// The folder of those of one libtorch. `data`: AppFolders::data.
 QString gpuLibraryFolder(const QString& data, const GpuLibraries& libraries);
 // This wheel has been unpacked there.
 bool isUnpacked(const QString& folder, const Wheel& wheel);

@@ -1,6 +1,6 @@
 // The GPU's libraries on their way: one wheel after the other, each unpacked when its hash is right, then removed.
 //
-// What has been unpacked is not fetched again. When all are there, those of other libtorches beside them are removed. Errors and threads:
+// Unpacked libraries are not fetched again. When all are there, those of other libtorches beside them are removed. Errors and threads:
 // app/downloads/download_steps.h; GpuLibraryDownload has a thread of its own (threaded_download.h), and finishes with the folder.
 #pragma once
 

@@ -1,4 +1,5 @@
-// What Winnow needs to use an NVIDIA GPU, and whether it is here: the plug-in beside winnow-engine, and the libraries that it calls.
+// The files that Winnow needs to use an NVIDIA GPU, and whether they are here: the plug-in beside winnow-engine, and the libraries that it
+// calls.
 //
 // Used by gpu_probe.h and the terminal program. Says nothing of the GPU itself: gpu_question.h. Errors: none. Touches the disk. Threads:
 // any.
@@ -23,7 +24,8 @@ struct GpuPlaces {
   // Asked where Winnow is installed and the plug-in is there; in a source tree the launcher brings them.
   std::function<bool()> librariesAreHere;
   QString question = QStringLiteral("nvidia-smi");
-  // Where a .deb has winnow-engine. Only there a missing plug-in is told: a package brings it, and none for a tarball is made.
+  // The folder where a .deb puts winnow-engine. Only there a missing plug-in is reported: a package brings it, and there is none for a
+  // tarball.
   QString packageFolder = QStringLiteral("/usr/lib/winnow");
 
   // data: AppFolders::data.

@@ -1,5 +1,5 @@
-// Whether this machine has an NVIDIA GPU: one that Winnow uses, with its memory, or one that an installed Winnow could use, and what it
-// lacks for it.
+// Finds out whether this machine has an NVIDIA GPU: one that Winnow uses, with its memory, or one that an installed Winnow could use, and
+// what it lacks for it.
 //
 // Made by bootstrap, for the window's notice and for what fits. Asks nvidia-smi where there is something to say: a Winnow in its source
 // tree without a plug-in lacks nothing that it could name, because the launcher builds and fetches what a GPU needs. Errors: none.

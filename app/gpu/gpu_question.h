@@ -1,4 +1,4 @@
-// What nvidia-smi, which comes with the driver, says of this machine's GPU. Where it does not answer there is none.
+// Asks nvidia-smi, which comes with the driver, about this machine's GPU. If it does not answer, there is none.
 //
 // Used by gpu_probe.h, which does not wait, and by the terminal program, which does. Errors: none. Threads: any.
 #pragma once
@@ -21,7 +21,7 @@ struct GpuFacts {
 };
 
 QStringList gpuQuestion();  // nvidia-smi's arguments
-// Of several the one with most memory: CUDA puts the fastest first, which is the one that the engine takes.
+// The GPU with most memory, of several: CUDA puts the fastest first, which is the one that the engine takes.
 std::optional<GpuFacts> readGpuAnswer(const QByteArray& output);
 
 // Memory of the GPU that Winnow uses here; 0: it uses none. Waits for nvidia-smi, at most kGpuPatience.

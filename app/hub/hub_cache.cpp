@@ -42,7 +42,7 @@ QByteArray stampOf(const QString& path, const HubFile& file) {
          file.hash + '\n';
 }
 
-// What the link names, or the file where a file system has no links.
+// The link's target, or the file itself if the file system has no links.
 QString blobName(const QFileInfo& entry) { return entry.isSymLink() ? QFileInfo(entry.symLinkTarget()).fileName() : QString(); }
 
 }  // namespace

@@ -37,7 +37,7 @@ class HubCache {
   std::vector<HubFile> stored(const QString& commit) const;
 
   void makeFolders() const;
-  // Where a file of its name and size lies, in the blobs or in that commit's snapshot; empty: there is none. What is in it is not known.
+  // The path of a file of its name and size, in the blobs or in that commit's snapshot; empty: there is none. What is in it is not known.
   QString found(const HubFile& file, const QString& commit) const;
   bool isChecked(const HubFile& file, const QString& path) const;
   void markChecked(const HubFile& file, const QString& path) const;  // its hash was right; where it cannot be noted, it is hashed again

@@ -41,7 +41,7 @@ struct Group {
   std::vector<HubFile> files{};
   qint64 bytes = 0;
   QString quantisation() const { return quantisationOf(name); }
-  // As it is typed and listed.
+  // The name as it is typed and listed.
   QString label() const { return quantisation().isEmpty() ? name.section(QLatin1Char('/'), -1) : quantisation(); }
 };
 
@@ -63,7 +63,7 @@ QString partName(const QString& name, int part, int parts) {
   return QStringLiteral("%1-%2-of-%3.gguf").arg(name).arg(part, 5, 10, QLatin1Char('0')).arg(parts, 5, 10, QLatin1Char('0'));
 }
 
-// Of a split file every part has to be in the list.
+// Every part of a split file has to be in the list.
 Groups groupsOf(const std::vector<HubFile>& files, GgufKind kind) {
   std::map<QString, Group> groups;
   std::map<QString, int> parts;
@@ -109,7 +109,7 @@ QStringList labels(const std::vector<Group>& groups) {
   return names;
 }
 
-// As a whole word of the name: Q4_K is not Q4_K_M, "compact" not "icompact".
+// The tag must be a whole word of the name: Q4_K is not Q4_K_M, "compact" not "icompact".
 bool isNamed(const Group& group, const QString& tag) {
   const QString base = group.name.section(QLatin1Char('/'), -1);
   if (base.compare(tag, Qt::CaseInsensitive) == 0 || (base + QStringLiteral(".gguf")).compare(tag, Qt::CaseInsensitive) == 0) return true;
@@ -139,7 +139,7 @@ const Group& namedGroup(const Groups& all, const QString& tag) {
   throw DownloadError({.problem = DownloadProblem::kAmbiguous, .subject = tag, .choices = names});
 }
 
-// What a model with such files needs of a machine's memory before it is looked into: weights, libtorch, and room for a conversation.
+// A model's need of memory by its files, before it is looked into: weights, libtorch, and room for a conversation.
 qint64 roughMemoryNeed(qint64 fileBytes) { return fileBytes + fileBytes / kTenth + kProgramBytes; }
 
 struct Suited {

@@ -22,7 +22,7 @@ struct HubSelection {
 // `quantisation`: as typed; empty: the one that suits a machine with so much memory (0: not known).
 HubSelection chooseHubFiles(const std::vector<HubFile>& files, const QString& quantisation, qint64 memoryBytes);
 
-// Of a folder in shards: the files of `files` that its index names. `index`: the text of model.safetensors.index.json.
+// For a folder in shards: the files of `files` that its index names. `index`: the text of model.safetensors.index.json.
 std::vector<HubFile> shardsOf(const QByteArray& index, const std::vector<HubFile>& files);
 inline constexpr char kShardIndexName[] = "model.safetensors.index.json";
 const HubFile* findHubFile(const std::vector<HubFile>& files, const QString& path);  // null: there is none

@@ -20,7 +20,7 @@ struct HubRequest {
   // thread, and waits. Null: nobody is asked.
   std::function<QByteArray(const InterruptToken&)> typedToken = nullptr;
 
-  // As the environment says.
+  // A request as the environment asks for it.
   static HubRequest of(const HubName& name, qint64 memoryBytes);
 };
 

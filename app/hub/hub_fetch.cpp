@@ -71,7 +71,7 @@ void HubFetch::prepare() {
   askRevision();
 }
 
-// What was fetched before, by whichever program.
+// Finishes with files fetched before, by whichever program.
 bool HubFetch::finishWithStored() {
   const std::optional<StoredHubModel> model = storedHubModel(m_cache, m_request.name.quantisation, m_request.memoryBytes);
   if (!model) return false;
@@ -226,7 +226,7 @@ std::set<QByteArray> HubFetch::hereOf(const std::vector<HubFile>& files) {
   return here;
 }
 
-// Of a file that is not begun in this try.
+// Bytes missing of a file that is not begun in this try.
 qint64 HubFetch::missingOf(const HubFile& file) const {
   return std::max<qint64>(0, file.bytes - QFileInfo(m_cache.incomplete(file)).size());
 }
@@ -323,7 +323,7 @@ void HubFetch::checkCome() {
   wantAll();
 }
 
-// Of a folder: the engine has its family, and its shards belong to what is wanted.
+// Requires of a folder that the engine has its family and that its shards belong to what is wanted.
 void HubFetch::requireFamily() {
   const auto here = [this](const QString& name) {
     const HubFile* file = findHubFile(m_selection.files, name);
@@ -340,7 +340,7 @@ void HubFetch::requireFamily() {
   }
 }
 
-// What an earlier commit had and this one has unchanged stays a part of the snapshot.
+// Files that an earlier commit had and this one has unchanged stay in the snapshot.
 void HubFetch::publish() {
   const std::vector<HubFile> earlier = m_cache.stored(m_cache.reference());
   for (const HubFile& file : m_tree) {
@@ -369,7 +369,7 @@ void HubFetch::endOrAskAgain(const DownloadFault& fault) {
   askRevision();
 }
 
-// What a status means on the hub.
+// The meaning of a status on the hub.
 DownloadFault HubFetch::hubFault(DownloadFault fault) const {
   const QString page = m_request.place.endpoint + QLatin1Char('/') + m_request.name.repository;
   if (fault.code == "GatedRepo" && (fault.status == kUnauthorised || fault.status == kForbidden)) {

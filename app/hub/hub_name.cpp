@@ -16,7 +16,7 @@ QString pathOfAddress(const QString& text) {
   return path;
 }
 
-// Of a page or a file: "a/b/blob/main/folder/c.gguf" -> "a/b@main:c.gguf"; what is none of them stays.
+// The name in the path of a page or a file: "a/b/blob/main/folder/c.gguf" -> "a/b@main:c.gguf"; what is none of them stays.
 QString nameInPath(const QString& path) {
   static const QRegularExpression page(QStringLiteral("^([^/]+/[^/]+)/(tree|blob|resolve|raw|commit)/([^/]+)(?:/(.*))?$"));
   const QRegularExpressionMatch match = page.match(path);
@@ -31,7 +31,7 @@ QString nameInPath(const QString& path) {
 std::optional<HubName> readHubName(const QString& typed) {
   const QString path = pathOfAddress(typed.trimmed());
   const QString text = path.isEmpty() ? typed.trimmed() : nameInPath(path);
-  // As the hub allows them: no name begins or ends with a sign, none has "--" or "..".
+  // Names that the hub allows: none begins or ends with a sign, none has "--" or "..".
   static const QRegularExpression whole(
       QStringLiteral("^([A-Za-z0-9](?:[A-Za-z0-9._-]{0,94}[A-Za-z0-9])?/[A-Za-z0-9_](?:[A-Za-z0-9._-]{0,94}[A-Za-z0-9_])?)"
                      "(?:@([A-Za-z0-9][A-Za-z0-9._/-]{0,99}))?(?::([A-Za-z0-9][A-Za-z0-9._-]{0,199}))?$"));

@@ -1,4 +1,4 @@
-// What a person types to name a model of the hub: OWNER/NAME[@REVISION][:QUANTISATION], or an address of its pages or files.
+// A name of a model on the hub, as a person types it: OWNER/NAME[@REVISION][:QUANTISATION], or an address of its pages or files.
 //
 // Used by the terminal program and the window. No errors: what is no name is nothing. Threads: any.
 #pragma once

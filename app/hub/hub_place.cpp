@@ -27,7 +27,7 @@ QString hubHome(const QString& home) {
   return firstOf({pathVariable("HF_HOME"), cache + QStringLiteral("/huggingface")});
 }
 
-// What could end a header or be no token is none.
+// Text that could end a header, or is no token, is none.
 QByteArray tokenOf(const QByteArray& text) {
   const QByteArray token = text.trimmed();
   return std::ranges::all_of(token, [](char c) { return c > ' ' && c < 127; }) ? token : QByteArray();

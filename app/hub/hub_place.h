@@ -1,4 +1,4 @@
-// Where the hub and its cache are on this machine, as its own tools decide it: from the environment.
+// The place of the hub and its cache on this machine, taken from the environment as its own tools do.
 //
 // Used by hub_fetch.h, and by app/models, which looks for models there. Reading the token touches the disk. No errors. Threads: any.
 #pragma once

@@ -15,7 +15,7 @@ constexpr std::size_t kHashBytes = 64;
 constexpr qsizetype kMostArchitecture = 64;
 constexpr std::int64_t kMostFileBytes = std::int64_t{1} << 44;
 
-// What `read` cannot make out was not written by the hub.
+// Anything that `read` cannot make out was not written by the hub.
 template <typename Read>
 auto answered(const QByteArray& json, const QString& host, const Read& read) {
   try {

@@ -1,4 +1,4 @@
-// What the hub says of a repository: its commit, and its files with sizes and hashes.
+// The hub's facts about a repository: its commit, and its files with sizes and hashes.
 //
 // Used by hub_fetch.h and hub_choice.h. All of it is a stranger's: names that could lead out of a folder, negative sizes and what is no
 // hash are refused, long lists are cut off. Errors: DownloadError; kOtherAnswer where the text is not what the hub sends (a captive
@@ -39,7 +39,7 @@ std::optional<BlobHash> hashKind(const QByteArray& hash);
 HubRevision readRevision(const QByteArray& json, const QString& host);
 // One page of the list, in its order; folders are left out.
 std::vector<HubFile> readTree(const QByteArray& json, const QString& host);
-// Where the next page is, by the header Link; nothing: this was the last.
+// The address of the next page, by the header Link; nothing: this was the last.
 std::optional<QUrl> nextPage(const QByteArray& link, const QUrl& page);
 
 }  // namespace winnow::app

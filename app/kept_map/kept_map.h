@@ -1,4 +1,4 @@
-// What each layer and kv head kept of a prompt at a compression event, and how many dropped tokens live on in the kept ones.
+// The tokens that each layer and kv head kept of a prompt at a compression event, and how many dropped tokens live on in the kept ones.
 //
 // Made from the engine's CacheReport, saved with an answer (toBytes), drawn by ui/kept_map. Tokens are original token indices of the
 // conversation, from 0; layers and kv heads count from 0. Memory: a bit per token, layer and head, plus the merged counts.
@@ -82,7 +82,7 @@ class KeptMap {
   std::vector<Text> m_texts;                  // ascending
 };
 
-// As it is carried from the engine's event to the views and the database: made once, never changed.
+// The map on its way from the engine's event to the views and the database: made once, never changed.
 using SharedKeptMap = std::shared_ptr<const KeptMap>;
 
 }  // namespace winnow::app

@@ -221,7 +221,7 @@ class KeptMapReader {
     m_good = false;
     return 0;
   }
-  // Of things that take a byte each at least.
+  // Counts things that take a byte each at least.
   quint64 count() { return number(static_cast<quint64>(m_end - m_at)); }
   // The next of ascending tokens; `next` starts at 0.
   std::int32_t token(quint64& next) {

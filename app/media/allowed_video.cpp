@@ -11,10 +11,10 @@ struct AllowedCodec {
   AVCodecID id;
   const char* decoder;
 };
-// What phones, cameras, screens, broadcasters and the web write, now and in the last thirty years. Each decoder lives inside FFmpeg (AV1's
-// in dav1d), stays within max_pixels, opens nothing, and is one of those that OSS-Fuzz mutates day and night. Left out: what few files have
-// and few eyes have read (RealVideo, Indeo, Cinepak, screen recorders with zlib), and what is for editing rooms alone (FFV1, DNxHD,
-// CineForm).
+// The codecs that phones, cameras, screens, broadcasters and the web write, now and in the last thirty years. Each decoder lives inside
+// FFmpeg (AV1's in dav1d), stays within max_pixels, opens nothing, and is one of those that OSS-Fuzz mutates day and night. Left out: what
+// few files have and few eyes have read (RealVideo, Indeo, Cinepak, screen recorders with zlib), and what is for editing rooms alone (FFV1,
+// DNxHD, CineForm).
 constexpr AllowedCodec kAllowedCodecs[] = {
     {AV_CODEC_ID_H264, "h264"},
     {AV_CODEC_ID_HEVC, "hevc"},

@@ -1,4 +1,4 @@
-// What may be opened as a video, in one place: demuxers, decoders, and the limits that FFmpeg is given before it sees a byte.
+// The formats that may be opened as a video, in one place: demuxers, decoders, and the limits that FFmpeg is given before it sees a byte.
 //
 // Used by VideoContainer (files) and by app/media/live (streams, cameras, screens). A format context that was restricted opens nothing by
 // itself: no other file, no network, no device. Errors: kUnsupportedFormat (codec outside the list, no video, encrypted), kDamagedFile,
@@ -49,7 +49,7 @@ ChosenVideo chooseVideo(AVFormatContext& format, const MediaLimits& limits, cons
 // By what `stream` may be decoded; its size is not looked at.
 const AVCodec* allowedDecoder(const AVStream& stream, const std::string& subject, RawPictures raw);
 
-// Of FFmpeg's own. type: FF_THREAD_SLICE gives every picture at once, FF_THREAD_FRAME keeps one back for each thread but the first.
+// FFmpeg's own threads. type: FF_THREAD_SLICE gives every picture at once, FF_THREAD_FRAME keeps one back for each thread but the first.
 struct DecoderThreads {
   int count = 1;
   int type = 0;

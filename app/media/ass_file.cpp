@@ -12,7 +12,7 @@ namespace {
 
 constexpr qsizetype kLookedThrough = 4096;  // for a section's head
 
-// Where an event's fields stand; the last takes all that is left.
+// The columns of an event's fields; the last takes all that is left.
 struct EventFields {
   qsizetype start = 1, end = 2, text = 9;
 };

@@ -11,7 +11,7 @@
 
 namespace winnow::app {
 
-// Whether the text is such a file.
+// True if the text is such a file.
 bool isAssFile(QStringView text);
 
 // Its events, in the order of the file.

@@ -8,7 +8,7 @@
 
 namespace winnow::app {
 
-// Of at most eight bytes.
+// Reads at most eight bytes.
 inline std::uint64_t bigEndian(std::span<const std::uint8_t> bytes) {
   std::uint64_t value = 0;
   for (const std::uint8_t byte : bytes) value = value << 8 | byte;

@@ -22,13 +22,13 @@ class ClockStretches {
   // The packets from the first to the last, in the order of the file, as the demuxer gives them.
   void add(const AVPacket& packet);
 
-  // What has to be added to the time stamps of the last packet.
+  // The shift of the time stamps of the last packet.
   std::int64_t shift() const { return m_stretches.back().shift; }
-  // Whether the clock started anew at all.
+  // True if the clock started anew at all.
   bool jumps() const { return m_clock.jumps() > 0; }
-  // What has to be added to the time stamps of a packet at `position`.
+  // The shift of the time stamps of a packet at `position`.
   std::int64_t shiftAt(std::int64_t position) const;
-  // Where the last keyframe begins that is shown at `ticks` of the line or before; negative: there is none.
+  // The start of the last keyframe that is shown at `ticks` of the line or before; negative: there is none.
   std::int64_t keyframeBefore(std::int64_t ticks) const;
 
  private:

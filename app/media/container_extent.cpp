@@ -129,7 +129,8 @@ class OggPages {
       m_begun.insert(page->stream);
   }
 
-  // Where the last page of the file's own streams ends, and another page begins; whether it is there as a whole and ends its stream.
+  // The end of the last page of the file's own streams, the beginning of another page, and whether it is there as a whole and ends its
+  // stream.
   ContainerExtent extent() const {
     std::int64_t own = 0;
     std::int64_t other = m_file.sizeBytes();

@@ -31,10 +31,10 @@ inline std::string_view charactersOf(std::span<const std::uint8_t> bytes) {
   return {reinterpret_cast<const char*>(bytes.data()), bytes.size()};
 }
 
-// What [offset, offset + size) lacks in a file of `fileBytes`; sizes come from the file and may be anything up to 2^64 - 1.
+// The bytes that [offset, offset + size) lacks in a file of `fileBytes`; sizes come from the file and may be anything up to 2^64 - 1.
 std::int64_t missingBytes(std::int64_t fileBytes, std::int64_t offset, std::uint64_t size);
 
-// Of an AVI file: chunks of the stream that hold no picture and stand behind `from`, where its last picture ends.
+// For an AVI file: chunks of the stream that hold no picture and stand behind `from`, where its last picture ends.
 std::int64_t emptyAviChunks(const MediaFile& file, std::int64_t from, int stream);
 
 // So many of a file's bytes that they hardly are an index or a trailer.

@@ -16,7 +16,7 @@ inline constexpr std::int64_t kWholeHashBytes = 64LL << 20;
 inline constexpr std::int64_t kPartHashBytes = 8LL << 20;
 
 std::string contentHash(const MediaFile& file);
-// Of all bytes, however many. Throws Interrupted.
+// The hash of all bytes, however many. Throws Interrupted.
 std::string wholeHash(const MediaFile& file, const InterruptToken& interrupt);
 
 }  // namespace winnow::app

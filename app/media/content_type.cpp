@@ -117,8 +117,8 @@ bool looksLikeText(Bytes head) {
                       [](std::uint8_t c) { return c < 0x20 && c != '\n' && c != '\r' && c != '\t' && c != '\f' && c != 0x1B; });
 }
 
-// What exists in the wild and is refused by name; nothing of it reaches FFmpeg. Where the first bytes are letters, only what could not be
-// the beginning of a text is believed.
+// Formats that exist in the wild and are refused by name; nothing of them reaches FFmpeg. Where the first bytes are letters, only what
+// could not be the beginning of a text is believed.
 void refuseKnownFormat(Bytes head, const std::string& subject) {
   const auto bytes = std::as_bytes(head);
   const KnownFormat* const format = known_format(bytes);

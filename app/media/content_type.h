@@ -1,4 +1,4 @@
-// What a file is, by its first bytes; names and extensions do not count.
+// The type of a file by its first bytes; names and extensions do not count.
 //
 // Used before any parser of FFmpeg sees a byte: only the formats listed here go on, each to one named demuxer or decoder. Everything else
 // is refused with a reason that says what it is where that is known (a playlist, a TIFF picture, a text file; formats of a few bytes are in
@@ -32,11 +32,11 @@ enum class ContentType : int {
   kAvif
 };
 
-// What to do about a picture or a video that is refused for what it is made of; follows a reason.
+// Advice on a picture or a video that is refused for its format; follows a reason.
 inline constexpr const char* kConvertPicture = "save it as PNG or JPEG, where it opens or by: ffmpeg -i FILE NEW.png";
 inline constexpr const char* kConvertVideo = "this converts it: ffmpeg -i FILE -c:v libx264 -pix_fmt yuv420p NEW.mp4";
 
-// Of a video that is sent in parts.
+// The reason for a lone segment of a video that is sent in parts.
 inline constexpr const char* kSegmentAlone =
     "this is one segment of a stream (DASH, HLS), without the beginning that says how to read it; this joins them: cat INIT SEGMENT ... > "
     "NEW";
@@ -45,7 +45,7 @@ ContentType detectContent(const MediaFile& file);
 // The same on bytes: head is the start of the file, subject names it in the error.
 ContentType detectContent(std::span<const std::uint8_t> head, const std::string& subject);
 
-// Whether more of a head that is not recognised could make a video of it: MPEG-TS is known by several packets, all else by its first 32
+// True if more of a head that is not recognised could make a video of it: MPEG-TS is known by several packets, all else by its first 32
 // bytes.
 bool mayBecomeVideo(std::span<const std::uint8_t> head);
 

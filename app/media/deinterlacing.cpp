@@ -34,7 +34,7 @@ struct Column {
   int above, own, below, ownAbove, ownBelow;
 };
 
-// Whether a sample stands out from the other field, and not from its own.
+// True if a sample stands out from the other field, and not from its own.
 bool isCombed(const Column& column, int step) {
   const auto& [above, own, below, ownAbove, ownBelow] = column;
   const int out = std::min(std::abs(own - above), std::abs(own - below));

@@ -1,5 +1,5 @@
-// What a video's description asks for and what its pictures are shown without: colours of high dynamic range or of Dolby Vision alone, odd
-// turns and pixel shapes, transparency that lies in a stream of its own.
+// Notices about a video's description, whose wishes its pictures are shown without: colours of high dynamic range or of Dolby Vision alone,
+// odd turns and pixel shapes, transparency that lies in a stream of its own.
 //
 // Used for files (video_probe.h) and for running sources (live/live_source.h), so that both say the same. Pure.
 #pragma once

@@ -2,7 +2,7 @@
 //
 // Used by document_source.h and subtitles.h, and by whoever has to tell a text from a picture. An encoding that is not named is guessed
 // (encoding_guess.h). Afterwards lines end in "\n", struck over characters are those that remained, other control characters are left out.
-// What was guessed, replaced or left out is in the notices. Errors: Exception kUnsupportedFormat (binary), kInvalidArgument (an encoding
+// Notices say what was guessed, replaced or left out. Errors: Exception kUnsupportedFormat (binary), kInvalidArgument (an encoding
 // that is not known), kLimitExceeded (over 16 MiB), kFileUnreadable. Plain functions.
 #pragma once
 
@@ -26,7 +26,7 @@ struct DocumentText {
   std::vector<MediaNotice> notices;
 };
 
-// Whether the beginning of a file looks like text in one of the encodings.
+// True if the beginning of a file looks like text in one of the encodings.
 bool looksLikeText(TextBytes head);
 
 // encoding: a name that encodingNamed() knows; empty: by the bytes. subject: names the file in errors.
@@ -36,7 +36,7 @@ DocumentText readTextFile(const MediaFile& file, const std::string& encoding, co
 
 // The encoding named, or the guess: notices receives that it is one.
 std::string encodingFor(TextBytes bytes, const std::string& encoding, std::vector<MediaNotice>& notices);
-// Where some bytes were replaced.
+// Notes that some bytes were replaced.
 void noteReplaced(qsizetype replaced, const std::string& encoding, std::vector<MediaNotice>& notices);
 
 // Space-separated, as people count them.

@@ -22,7 +22,7 @@ constexpr double kPlainScripts = 0.95;  // share of ASCII and one script in a te
 
 bool isHigh(std::uint8_t byte) { return byte >= 0x80; }
 
-// What tells an encoding: of a long text the lines that are not ASCII.
+// The part that tells an encoding: of a long text, the lines that are not ASCII.
 std::vector<std::uint8_t> judgedPart(TextBytes bytes) {
   if (bytes.size() <= kJudgedBytes) return {bytes.begin(), bytes.end()};
   std::vector<std::uint8_t> part;
@@ -41,7 +41,7 @@ std::vector<std::uint8_t> judgedPart(TextBytes bytes) {
   return part;
 }
 
-// What uchardet says, by the list's name; empty: nothing, or what cannot be.
+// uchardet's answer, by the list's name; empty: nothing, or an impossible one.
 std::string detected(TextBytes bytes) {
   const std::unique_ptr<struct uchardet, decltype(&uchardet_delete)> detector(uchardet_new(), &uchardet_delete);
   if (uchardet_handle_data(detector.get(), reinterpret_cast<const char*>(bytes.data()), bytes.size()) != 0) return {};
@@ -160,7 +160,7 @@ std::string eastAsianEncoding(TextBytes bytes) {
   return best;
 }
 
-// Of an encoding that the table above does not have: true.
+// True for an encoding that the table above does not have.
 bool isCommonIn(TextBytes bytes, const std::string& encoding) {
   const auto* row = std::ranges::find_if(kEastAsian, [&](const EastAsian& east) { return encoding == east.encoding; });
   return row == kEastAsian.end() || commonShare(bytes, *row) >= kCommon;

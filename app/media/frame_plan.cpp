@@ -11,7 +11,7 @@ namespace winnow::app {
 namespace {
 
 constexpr double kMostTimes = 1e15;  // that whole numbers in a double can count
-// Of a time computed from a frame's own start, seconds: VideoContainer::ticksAt() allows as much.
+// Rounding of a time computed from a frame's own start, in seconds: VideoContainer::ticksAt() allows as much.
 constexpr double kRounding = 1e-6;
 
 std::string seconds(double value) {

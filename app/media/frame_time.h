@@ -34,7 +34,7 @@ class FrameTimes {
   std::int64_t of(const AVFrame& frame, const AVCodecContext& codec) {
     if (!m_byOrder) return frame.best_effort_timestamp;
     const auto cameWith = std::ranges::find(m_fed, frame.pkt_dts);
-    // What comes out at the end came with no packet: it has the time behind the last one's.
+    // A frame that comes out at the end came with no packet: it has the time behind the last one's.
     const auto own = cameWith == m_fed.end() ? std::ranges::upper_bound(m_fed, m_last)
                                              : cameWith - std::min<std::ptrdiff_t>(codec.has_b_frames, cameWith - m_fed.begin());
     return own == m_fed.end() ? AV_NOPTS_VALUE : m_last = *own;

@@ -52,7 +52,7 @@ OpenedHeif opened(ContentType type, std::span<const std::uint8_t> file, const st
   return heif;
 }
 
-// Of RGBA, over white. premultiplied: the colours are already weighed by their alpha.
+// Puts a row of RGBA over white. premultiplied: the colours are already weighed by their alpha.
 void flattenHeifRow(const std::uint8_t* rgba, bool premultiplied, std::span<std::uint8_t> rgb) {
   for (std::size_t at = 0; at < rgb.size(); at += 3, rgba += 4) {
     const int alpha = rgba[3];

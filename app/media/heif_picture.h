@@ -14,12 +14,12 @@
 
 namespace winnow::app {
 
-// What libheif looks up once.
+// Lets libheif look up what it needs once.
 void prepareHeif();
 
 // Upright. type: kHeic or kAvif.
 PictureSize heifSize(ContentType type, std::span<const std::uint8_t> file, const std::string& subject);
-// Of many pictures that follow one another in time.
+// True for many pictures that follow one another in time.
 bool isHeifSequence(std::span<const std::uint8_t> file);
 
 RgbImage decodeHeif(const StillHeader& header, const std::string& subject);

@@ -8,7 +8,7 @@
 namespace winnow::app {
 namespace {
 
-// Whether the times of packets behind a jump can be believed. What is read first of a stream of packets may be the rest of a picture that
+// Judges if the times of packets after a jump can be believed. What is read first of a stream of packets may be the rest of a picture that
 // begins before: it takes the time stamp that belongs to the next picture, lasts a field, and so moves the one after that as well. Behind
 // these two a time stamp of the stream is right, and what is counted on from it.
 class TimesBehindJump {
@@ -38,7 +38,7 @@ class TimesBehindJump {
   int m_packets = 0;
 };
 
-// Whether a picture of HEVC is what its mark says. Where a table of keyframes is missing all are marked, and begun with another one the
+// True if a picture of HEVC is what its mark says. Where a table of keyframes is missing all are marked, and begun with another one the
 // decoder gives what follows in a wrong order. Streams with start codes have their marks from FFmpeg's parser.
 bool isHevcKeyframe(std::span<const std::uint8_t> packet, std::size_t lengthBytes) {
   constexpr int kFirstKey = 16;  // of the types of units (ITU-T H.265, table 7-1)

@@ -37,7 +37,7 @@ EbmlSize readEbmlSize(std::span<const std::uint8_t> from) {
   return size;
 }
 
-// Where another Matroska file begins behind `from`: its first bytes, and what kind of EBML it is soon after. The file's size: nowhere.
+// The start of another Matroska file after `from`, by its first bytes and the kind of EBML soon after. The file's size: there is none.
 std::int64_t nextEbml(const MediaFile& file, std::int64_t from) {
   constexpr std::int64_t kHeaderBytes = 64;
   constexpr std::string_view kDocType = "\x42\x82";
@@ -52,7 +52,7 @@ std::int64_t nextEbml(const MediaFile& file, std::int64_t from) {
   return file.sizeBytes();
 }
 
-// Where the last cluster before `end` begins: its name, and what a cluster may begin with.
+// The start of the last cluster before `end`, by its name and what a cluster may begin with.
 std::optional<std::int64_t> lastCluster(const MediaFile& file, std::int64_t from, std::int64_t end) {
   constexpr std::string_view kFirst = "\xE7\xBF\xEC\xAB\xA7";  // its time, a checksum, nothing, the sizes around it
   constexpr std::int64_t kHeadBytes = 13;
@@ -70,7 +70,7 @@ std::optional<std::int64_t> lastCluster(const MediaFile& file, std::int64_t from
   return std::nullopt;
 }
 
-// Whether [from, end), of a file that does not know its size, ends within an element.
+// True if [from, end), of a file that does not know its size, ends within an element.
 bool endsWithin(const MediaFile& file, std::int64_t from, std::int64_t end) {
   // Clusters and what is in them, and what stands beside them.
   constexpr std::uint64_t kElements[] = {0x1F43B675, 0xE7,       0xA7,       0xAB,       0xA3,       0xA0,

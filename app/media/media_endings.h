@@ -35,7 +35,7 @@ inline constexpr MediaEnding kMediaEndings[] = {
     {".mpd", EndingOf::kUnread},
 };
 
-// Whether a name ends like one of these kinds, in whatever case.
+// True if a name ends like one of these kinds, in whatever case.
 inline bool isNamedAs(std::initializer_list<EndingOf> kinds, std::string name) {
   for (char& character : name) {
     if (character >= 'A' && character <= 'Z') character = static_cast<char>(character - 'A' + 'a');

@@ -1,4 +1,4 @@
-// What is known about a media file without decoding it.
+// Facts about a media file that are known without decoding it.
 //
 // Filled by probe() and by opening a source; shown by `winnow-cli probe`, the attachments tray and the pre-send planner. Plain data.
 #pragma once

@@ -25,7 +25,7 @@ class MediaReader : public MediaOpener {
   virtual std::unique_ptr<MediaSource> openSource(const MediaRequest& request, const InterruptToken& interrupt) const = 0;
   // Image, video or document, by content.
   virtual MediaKind detectKind(const std::string& path, const InterruptToken& interrupt = {}) const = 0;
-  // Of a text or of a video (subtitles.h). encoding: that the words are in; empty: by their bytes.
+  // Subtitles in a text or a video (subtitles.h). encoding: of the words; empty: found by their bytes.
   virtual Subtitles readSubtitles(const std::string& path, const std::string& encoding, const InterruptToken& interrupt) const = 0;
 
   // encoding: that a document is read in; empty: by its bytes.

@@ -21,7 +21,7 @@ namespace {
 constexpr qint64 kInUseS = 60;
 constexpr char kPart[] = "part-";
 
-// Of this process: another one may have begun to write the same file.
+// The name is this process's: another one may have begun to write the same file.
 std::string partName(const std::string& sha256) { return kPart + std::to_string(::getpid()) + "-" + sha256; }
 
 bool isHash(const std::string& name) { return name.size() == 64 && name.find_first_not_of("0123456789abcdef") == std::string::npos; }

@@ -19,10 +19,10 @@ class MediaStore {
 
   // The path of a file with these bytes.
   std::string put(std::span<const std::uint8_t> bytes);
-  // Where a file of so many bytes can be written that take() then has: they are known to be those of this hash, lower-case hex SHA-256.
+  // The path where a file of so many bytes can be written for take(): they are known to be those of this hash, lower-case hex SHA-256.
   std::string partFor(const std::string& sha256, std::int64_t bytes);
   std::string take(const std::string& sha256);
-  // Of one that was put: by the lower-case hex SHA-256 of its bytes. Empty: it is not there.
+  // The path of a stored file, by the lower-case hex SHA-256 of its bytes. Empty: it is not there.
   std::string find(const std::string& sha256);
 
  private:

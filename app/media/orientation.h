@@ -10,7 +10,7 @@
 
 namespace winnow::app {
 
-// What has to be done to the stored picture to see it upright. Values are EXIF's.
+// The turn that shows the stored picture upright. Values are EXIF's.
 enum class Orientation : int {
   kUpright = 1,
   kMirror = 2,  // left-right

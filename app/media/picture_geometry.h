@@ -13,7 +13,7 @@ namespace winnow::app {
 // Width in square pixels of a picture of widthPx whose pixels have the shape `aspect` (0/x: not said); nullopt: the shape is implausible.
 std::optional<int> squarePixelWidth(int widthPx, AVRational aspect);
 
-// What the display matrix of a stream asks for.
+// The orientation that a stream's display matrix asks for.
 MatrixOrientation streamOrientation(const AVStream& stream);
 
 // The largest size of the same shape inside a box; the box itself where its shape is the same but for rounding.

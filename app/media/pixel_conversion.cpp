@@ -49,7 +49,7 @@ int swscaleMatrix(ColourMatrix matrix) {
   }
 }
 
-// What is larger than the television of BT.601 (PAL has 576 lines); films of wide screens have few lines.
+// True if it is larger than BT.601's television (PAL has 576 lines); films of wide screens have few lines.
 bool isHighDefinition(PictureSize size) { return size.width_px >= 1280 || size.height_px > 576; }
 
 // Rows of RGBA over white. 255 - (255 - c) * a / 255, rounded.

@@ -1,4 +1,4 @@
-// What a text says without what steers a typewriter or a terminal.
+// A text without the characters that steer a typewriter or a terminal.
 //
 // Used by document_text.h. Pure.
 #pragma once

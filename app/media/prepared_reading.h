@@ -1,4 +1,4 @@
-// What reading takes from the system at its first time, taken now, for a process that will not be able to open anything later.
+// Takes from the system now what the first reading would take, for a process that will not be able to open anything later.
 #pragma once
 
 namespace winnow::app {

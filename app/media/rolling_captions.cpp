@@ -38,7 +38,7 @@ Repeat repeatOf(const std::vector<QString>& before, const std::vector<QString>& 
 
 bool endsSentence(const QString& line) { return QStringView(u".!?\u2026\u3002\uFF01\uFF1F").contains(line.back()); }
 
-// Whether a cue goes on from the one before, as captions that roll do. What is said again is the same cue once more, and may go on behind
+// True if a cue goes on from the one before, as captions that roll do. What is said again is the same cue once more, and may go on behind
 // the end of its sentence: "No." "No." "No. Go away."
 bool rollsOn(const SubtitleCue& before, const SubtitleCue& cue) {
   const Repeat repeat = repeatOf(before.lines, cue.lines);

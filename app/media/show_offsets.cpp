@@ -15,7 +15,7 @@ namespace {
 constexpr int kMostTables = 10'000;
 constexpr std::int64_t kTableHeadBytes = 8;
 
-// What lies within a box.
+// The contents of a box.
 struct Box {
   std::int64_t from = 0;
   std::int64_t to = 0;

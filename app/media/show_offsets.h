@@ -10,7 +10,8 @@
 
 namespace winnow::app {
 
-// Of each of `pictures` of the track, in the order of decoding; in ticks of the track. Empty: the tables are not those of so many pictures.
+// The offset of each of the track's `pictures`, in the order of decoding; in ticks of the track. Empty: the tables are not those of so many
+// pictures.
 std::vector<std::int32_t> showOffsets(const MediaFile& file, int trackId, std::size_t pictures);
 
 }  // namespace winnow::app

@@ -35,7 +35,7 @@ int halvingsOf(const StillHeader& header, const MediaLimits& limits) {
   return times;
 }
 
-// What stands for the end of a file that has none. `missing` are the bits that a decoder reads which still wants pixels.
+// The stand-in for the end of a file that has none. `missing` are the bits that a decoder reads which still wants pixels.
 std::vector<std::uint8_t> endOf(ContentType type, std::uint8_t missing) {
   if (type == ContentType::kPng) return {0, 0, 0, 0, 'I', 'E', 'N', 'D', 0xAE, 0x42, 0x60, 0x82};
   constexpr int kMissingBytes = 64;

@@ -33,7 +33,7 @@ struct StillHeader {
 
 StillHeader readStillHeader(ContentType type, std::vector<std::uint8_t> file, const std::string& subject, const MediaLimits& limits);
 
-// What decodeStill() gives: upright, within the limits.
+// The size that decodeStill() gives: upright, within the limits.
 PictureSize deliveredSize(const StillHeader& header, const MediaLimits& limits);
 
 struct DecodedStill {

@@ -13,7 +13,7 @@ namespace {
 
 constexpr qsizetype kLongestTag = 300;  // of "<", what it says, ">"
 
-// What may stand behind a tag's name.
+// The text that may follow a tag's name.
 enum class Behind { kNothing, kAttributes, kWords };
 
 struct Tag {
@@ -84,7 +84,7 @@ QString withoutTags(const QString& text, SubtitleLosses& losses) {
   return plain;
 }
 
-// Whether an override block switches drawing: {\p1} on, {\p0} off; none: it says nothing of it. {\pos(..)} and {\pbo3} are others.
+// True if an override block switches drawing: {\p1} on, {\p0} off; none: it says nothing of it. {\pos(..)} and {\pbo3} are others.
 std::optional<bool> drawingAfter(QStringView block) {
   std::optional<bool> draws;
   for (qsizetype at = block.indexOf(u"\\p"); at >= 0; at = block.indexOf(u"\\p", at + 2)) {

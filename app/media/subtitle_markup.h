@@ -1,4 +1,4 @@
-// What is said in one cue without its markup.
+// The words of one cue without its markup.
 //
 // Used by subtitle_text.h, ass_file.h and subtitles.h. A closed list of tags, each in the form that it has in SubRip and WebVTT; all else
 // between "<" and ">" is text ("<Mary laughs>", "<3"). Pure.

@@ -36,7 +36,7 @@ double takeFraction(QStringView& text) {
   return fraction;
 }
 
-// What stands on both sides of a line's arrow.
+// Both sides of a line's arrow.
 struct Sides {
   QStringView before, after;
 };

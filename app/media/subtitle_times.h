@@ -11,7 +11,8 @@ namespace winnow::app {
 // seconds from thousandths. None: it is no time.
 std::optional<double> subtitleSeconds(QStringView text);
 
-// Of "00:01,000 --> 00:02,500 align:start". Spaces within a time, and other arrows between times with seconds, are what people write too.
+// Times in "00:01,000 --> 00:02,500 align:start". Spaces within a time, and other arrows between times with seconds, are what people write
+// too.
 struct CueTimes {
   double startS = 0.0;
   double endS = 0.0;

@@ -23,7 +23,7 @@ namespace winnow::app {
 
 // The file beside the video; empty: there is none. Paths are bytes.
 std::string subtitlesBeside(const std::string& video);
-// What is offered of a video: the file beside it, else the video itself where it holds text; empty: nothing.
+// The subtitles offered for a video: the file beside it, else the video itself if it holds text; empty: none.
 std::string subtitlesOf(const std::string& video, const MediaInfo& info);
 
 // The text stream of an open container; -1: there is none.

@@ -19,7 +19,7 @@ using TextBytes = std::span<const std::uint8_t>;
 
 // The name in the list of one that people write: "cp1251", "Windows 1251"; none: there is no such encoding in it.
 std::optional<std::string> encodingNamed(std::string_view written);
-// As they are shown, in an order for people.
+// Names as they are shown, in an order for people.
 std::vector<std::string> encodingNames();
 
 // A mark at a text's beginning that names its encoding.

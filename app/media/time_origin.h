@@ -1,4 +1,4 @@
-// Where the clock of a player shows 0 while it plays a video: at the beginning of the file, which sound may have before pictures.
+// The moment at which a player's clock shows 0 while it plays a video: at the beginning of the file, which sound may have before pictures.
 //
 // Used by VideoContainer and LiveContainer, so that a file has the same times whether it is attached or watched. A recording may begin at
 // any hour of its own clock; priming samples of sound before the container's 0 are not played. Pure.

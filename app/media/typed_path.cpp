@@ -22,7 +22,7 @@ bool isThere(const std::string& path) {
   return !path.empty() && path.find('\0') == std::string::npos && std::filesystem::exists(path, unknown);
 }
 
-// As a shell reads one word: quotes and back slashes go, what they protect stays.
+// Reads one word as a shell does: quotes and back slashes go, what they protect stays.
 std::string unquoted(std::string_view text) {
   std::string path;
   char quote = '\0';

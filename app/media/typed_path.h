@@ -2,7 +2,7 @@
 //
 // Terminals and file managers paste names in quotes, with back slashes before spaces, as file:// addresses with percent escapes, and with a
 // space behind. Used where a path is typed or pasted: options and commands of the terminal program, text pasted or dropped in the window.
-// What exists as it stands is taken as it stands, whatever is in its name; only then the other readings are tried, and the first that
+// An existing path is taken as it stands, whatever is in its name; only then the other readings are tried, and the first that
 // exists counts. Paths are bytes. Threads: plain functions; they look whether a file is there.
 #pragma once
 
@@ -23,7 +23,7 @@ struct PathAndNumber {
 };
 PathAndNumber typedPathAndNumber(std::string_view text, int most);
 
-// Where a text is nothing but file:// addresses of files that are there, one a line: their paths; else none.
+// The paths in a text of nothing but file:// addresses of existing files, one a line; else none.
 std::vector<std::string> fileAddresses(std::string_view text);
 
 }  // namespace winnow::app

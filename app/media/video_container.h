@@ -42,12 +42,12 @@ class VideoContainer {
   // The stream and the decoder allowed for its codec.
   const ChosenVideo& video() const { return m_video; }
 
-  // Where the clock starts anew on the way; from now on packets have their time on the one line.
+  // Tells where the clock starts anew on the way; from now on packets have their time on the one line.
   void setStretches(std::shared_ptr<const ClockStretches> stretches) { m_stretches = std::move(stretches); }
 
   // Next packet of the video stream; false at the end of what can be read. Throws Interrupted or kLimitExceeded.
   bool readPacket(AVPacket& packet);
-  // Where the bytes of the furthest packet end that was read so far, of any stream; 0: none said where it stands.
+  // The end of the bytes of the furthest packet read so far, of any stream; 0: none said where it stands.
   std::int64_t readTo() const { return m_readTo; }
   // Goes to a place at or before `timestamp` (stream time base) where decoding can begin, as far as the container knows one.
   // False when the container cannot seek there.

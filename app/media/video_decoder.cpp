@@ -14,7 +14,7 @@ extern "C" {
 namespace winnow::app {
 namespace {
 
-// Whether FFmpeg's AVDISCARD_NONREF leaves out nothing that another picture leans on. HEVC's mark is about pictures of the same temporal
+// True if FFmpeg's AVDISCARD_NONREF leaves out nothing that another picture leans on. HEVC's mark is about pictures of the same temporal
 // layer, so there must be one; MP4 and Matroska say how many (ISO/IEC 14496-15, numTemporalLayers).
 bool marksUnused(const AVCodecParameters& codec) {
   constexpr int kLayersAt = 21;
@@ -23,7 +23,7 @@ bool marksUnused(const AVCodecParameters& codec) {
   return ((codec.extradata[kLayersAt] >> 3) & 7) == 1;
 }
 
-// Whether the decoder itself shows nothing before the first keyframe that it sees. Others show what leans on nothing, in grey.
+// True if the decoder itself shows nothing before the first keyframe that it sees. Others show what leans on nothing, in grey.
 bool awaitsKeyframes(AVCodecID codec) {
   return codec == AV_CODEC_ID_H264 || codec == AV_CODEC_ID_VP8 || codec == AV_CODEC_ID_VP9 || codec == AV_CODEC_ID_AV1;
 }
@@ -67,7 +67,7 @@ VideoDecoder::Shown VideoDecoder::frameAt(double timeS, Following following) {
     seekTo(target);
     advanceTo(target);
   }
-  // Where a file ends soon behind a keyframe, FFmpeg's H.264 keeps what it decoded before that one was shown: one group more is decoded.
+  // If a file ends soon after a keyframe, FFmpeg's H.264 keeps what it decoded before that one was shown: one group more is decoded.
   if (m_draining && !cameOut() && m_firstShowablePts > m_start) {
     m_positioned = false;
     seekTo(m_firstShowablePts - 1);
@@ -174,9 +174,9 @@ void VideoDecoder::retreatBefore(std::int64_t target) {
     backS = backS == 0.0 ? kFirstStepBackS : backS * kStepBackGrowth;
   }
   if (!m_shown && !m_ahead) m_ahead = std::exchange(later, std::nullopt);
-  // Where the very first keyframe comes out, the video simply begins later than its header says.
+  // If the very first keyframe comes out, the video simply begins later than its header says.
   const bool beginsLate = !m_shown && m_ahead && m_ahead->pts <= m_firstShowablePts;
-  // Where packets do not say when they are shown, a keyframe may come out later than was thought; where pictures are refreshed bit by bit,
+  // If packets do not say when they are shown, a keyframe may come out later than was thought; if pictures are refreshed bit by bit,
   // nothing comes out at first. The one that is there was found all the same.
   const bool wasThere = m_shown && (mayBeLate || (m_passedPts != AV_NOPTS_VALUE && m_shown->pts >= m_passedPts));
   if (!beginsLate && !wasThere) add_notice(m_notices, {NoticeCode::kNearestShown});
@@ -215,7 +215,7 @@ std::optional<VideoDecoder::Timed> VideoDecoder::nextFrame() {
 bool VideoDecoder::leansOnUndecoded(const AVFrame& frame, std::int64_t pts) {
   if (m_awaitsKeyframe && !isKeyframe(frame)) return true;
   if (std::exchange(m_awaitsKeyframe, false)) m_firstShowablePts = std::max(m_firstShowablePts, pts);
-  // What is shown before the keyframe that decoding began with leans on the group before it.
+  // Frames shown before the keyframe that decoding began with lean on the group before it.
   return m_firstShowablePts != AV_NOPTS_VALUE && pts < m_firstShowablePts && m_lastPts == AV_NOPTS_VALUE;
 }
 

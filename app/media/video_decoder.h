@@ -32,7 +32,7 @@ class VideoDecoder {
  public:
   enum class IndexTrust : int { kUntrusted = 1, kTrusted = 2 };  // does the container's index list every keyframe?
 
-  // Where the frame lies that will be asked for next: close by, or behind another keyframe. A guess that is wrong costs time alone.
+  // The place of the frame that will be asked for next: close by, or after another keyframe. A guess that is wrong costs time alone.
   enum class Following : int { kClose = 1, kElsewhere = 2 };
 
   // threads: FFmpeg's own. Container, limits and watch are borrowed.
@@ -45,7 +45,7 @@ class VideoDecoder {
   Shown frameAt(double timeS, Following following);
 
   const DecodeCounters& counters() const { return m_counters; }
-  // What had to be put up with so far, each at most once.
+  // The faults tolerated so far, each at most once.
   const std::vector<MediaNotice>& notices() const { return m_notices; }
 
  private:
@@ -53,7 +53,7 @@ class VideoDecoder {
     AvFrame frame;
     std::int64_t pts = 0;
   };
-  // Where a keyframe stands and when it is shown, by which it is known again behind a jump, and the packets that were fed before it.
+  // A keyframe's place and time, by which it is known again after a jump, and the packets that were fed before it.
   struct FedKeyframe {
     std::int64_t position = -1;
     std::int64_t shows = AV_NOPTS_VALUE;
@@ -63,18 +63,18 @@ class VideoDecoder {
   bool worthSeeking(std::int64_t target) const;
   void seekTo(std::int64_t target);
   void advanceTo(std::int64_t target);
-  // Whether the decoder may leave this one out if no other leans on it: a later one is wanted.
+  // True if the decoder may leave this one out if no other leans on it: a later one is wanted.
   bool isPassed(const AVPacket& packet) const;
-  // Whether all that is shown up to the target has been fed, and nothing close behind it is wanted.
+  // True if all that is shown up to the target has been fed, and nothing close behind it is wanted.
   bool mayLeaveBefore(const AVPacket& packet) const;
   void drain();
   void retreatBefore(std::int64_t target);
   std::optional<Timed> nextFrame();
-  // Whether a frame is left out because what it leans on was not decoded.
+  // True if a frame is left out because what it leans on was not decoded.
   bool leansOnUndecoded(const AVFrame& frame, std::int64_t pts);
   void feed();
   void noteFed(const AVPacket& packet);
-  // Of the packets from this one on those that were fed since the decoder began anew; 0: it is none of them.
+  // Counts the packets from this one on that were fed since the decoder restarted; 0: it is none of them.
   std::int64_t fedFrom(const AVPacket& keyframe) const;
   void restart();
 

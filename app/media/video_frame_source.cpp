@@ -22,7 +22,7 @@ VideoFrameSource::VideoFrameSource(std::unique_ptr<MediaFile> file, ContentType 
   m_facts = examineVideo(*container, *m_file, extent, m_limits, m_watch);
   ShownPictures pictures(*container, m_facts);
   const AskedTimes asked = planFrames(plan, m_facts.info.durationS, m_limits.plannedFrames, m_facts.info.playsS);
-  // Whoever wants one frame of all is not told when it is shown before it is read.
+  // A plan of one frame does not look up when it is shown before it is read.
   const bool looks = plan.max_frames > 1;
   m_planned = dropRepeats(asked, plan.max_frames, [&](double timeS) { return looks ? pictures.at(timeS) : OnScreen{timeS, timeS}; });
   const std::int64_t repeats = m_planned.repeats;

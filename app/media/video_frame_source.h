@@ -51,7 +51,7 @@ class VideoFrameSource final : public MediaSource {
 
   std::unique_ptr<VideoReader> makeReader(std::unique_ptr<VideoContainer> container) const;
   VideoReader& reader(std::size_t number);
-  // Of frames [first, first + size) those that are this decoder's, up to the first that fails.
+  // Reads those of frames [first, first + size) that are this decoder's, up to the first that fails.
   void readShare(std::size_t number, std::size_t first, std::vector<Read>& frames);
 
   std::unique_ptr<MediaFile> m_file;

@@ -28,7 +28,7 @@ double frameS(const AVStream& stream) {
   return fps > 0.0 ? 1.0 / fps : kFallbackFrameS;
 }
 
-// What is left of packets: when the first of their pictures begins and the last one ends being shown.
+// The result of a scan of packets: when the first of their pictures begins and the last one ends being shown.
 struct PacketScan {
   explicit PacketScan(ContentType container) : showTimes(container) {}
 
@@ -140,7 +140,7 @@ VideoLength measureByIndex(VideoContainer& container, const MediaFile& file, con
   length.durationS = container.secondsAt(container.startTicks() + ticks);
   if (lastEnds) return length;
   length.claimWrong = stream.duration > 0 && stream.duration <= decodedTicks;
-  // Where nothing else plays, the last picture stands until the film's end, if that is not a lie.
+  // If nothing else plays, the last picture stands until the film's end, if that is not a lie.
   const double filmS = hasSound(container.format()) ? 0.0 : claimedPlayS(container);
   if (filmS > length.durationS + kRoundedS && filmS < 2.0 * length.durationS) length.durationS = filmS;
   return length;
@@ -167,9 +167,9 @@ struct Claim {
 Claim claimedEnd(VideoContainer& container, const ContainerExtent& extent) {
   const AVStream& stream = container.stream();
   const AVFormatContext& format = container.format();
-  // Where the header has no length FFmpeg guesses the streams' by the bytes of the file.
+  // If the header has no length, FFmpeg guesses the streams' by the bytes of the file.
   const bool guessed = format.duration_estimation_method == AVFMT_DURATION_FROM_BITRATE;
-  // Of fragments FFmpeg tells when the last one ends, whenever the first of those that are there begins.
+  // FFmpeg says of fragments when the last one ends, whenever the first of those that are there begins.
   const std::int64_t from = extent.fragmented ? 0 : container.startTicks();
   if (!guessed && stream.duration != AV_NOPTS_VALUE && stream.duration > 0) return {container.secondsAt(from + stream.duration), 0.0, true};
   const double originS = -container.secondsAt(0);
@@ -201,7 +201,7 @@ std::optional<VideoLength> measureByTail(VideoContainer& container, const MediaF
   return VideoLength{endS(tail, container, file), -1};
 }
 
-// Whether the time of a stream of packets rises with its bytes, as far as some places of it tell.
+// True if the time of a stream of packets rises with its bytes, as far as some places of it tell.
 bool risesSteadily(VideoContainer& container, std::int64_t fileBytes) {
   const AvPacket packet = makePacket();
   std::vector<std::int64_t> steps;
@@ -272,7 +272,7 @@ VideoLength measureLength(VideoContainer& container, const MediaFile& file, cons
   const bool longer = claim.endS > length.durationS;
   const auto near = [&](double claimedS) { return std::abs(claimedS - length.durationS) <= 1.0 + 0.05 * length.durationS; };
   const bool differs = (claim.endS > 0.0 || claim.latestS > 0.0) && !near(claim.endS) && !near(claim.latestS);
-  // Of AVI what the pictures say was counted. FLV knows no end, so that one which ends between two tags looks whole.
+  // AVI's pictures were counted. FLV knows no end, so that one which ends between two tags looks whole.
   const bool lasts = container.type() != ContentType::kAvi && (container.type() != ContentType::kFlv || near(claim.endS));
   if (longer && claim.ofPictures && lasts) {
     length.durationS = claim.endS;

@@ -1,4 +1,4 @@
-// What an opened video holds: size, time, colours, and whether all of it is there.
+// Looks at what an opened video holds: size, time, colours, and whether all of it is there.
 //
 // Used by probe() and VideoFrameSource. Reads headers, the index and, where these are missing or not to be believed, packets; decodes
 // nothing. A length that the header claims is checked against the last packets of the file. Errors: kDamagedFile, kLimitExceeded,

@@ -23,7 +23,7 @@ class VideoReader {
 
   SampledFrame frameAt(double askedS, VideoDecoder::Following following);
   const VideoDecoder& decoder() const { return m_decoder; }
-  // Of the pictures that were read; the decoder has its own.
+  // Notices about the pictures that were read; the decoder has its own.
   const std::vector<MediaNotice>& notices() const { return m_notices; }
 
  private:

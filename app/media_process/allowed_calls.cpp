@@ -56,7 +56,7 @@ constexpr int kAllowed[] = {
     SCMP_SYS(exit_group),
 };
 
-// What no library tries by itself.
+// Calls that no library makes by itself.
 constexpr int kDeadly[] = {
     SCMP_SYS(execve),
     SCMP_SYS(execveat),

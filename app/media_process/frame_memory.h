@@ -20,7 +20,7 @@ class FrameMemory {
 
   static constexpr std::int64_t kAreaBytes = std::int64_t{64} << 20;
 
-  // Where they lie. What does not fit into an area is written over both.
+  // Returns where they lie. Frames that do not fit into one area are written over both.
   std::int64_t write(const std::vector<SampledFrame>& frames, const std::string& subject);
   void giveBack();
 

@@ -16,7 +16,7 @@ namespace winnow::app {
 class GivenFiles {
  public:
   GivenFiles() = default;
-  // As they came with a question. Errors: Exception(kDamagedFile) where descriptors are missing.
+  // The files as they came with a question. Errors: Exception(kDamagedFile) where descriptors are missing.
   GivenFiles(std::vector<GivenFile> files, std::vector<OpenFile> descriptors);
 
   void add(const std::string& path, OpenedMedia opened);

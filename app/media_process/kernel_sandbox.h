@@ -1,4 +1,4 @@
-// Whether this system lets a process give up its rights, and whether media are to be refused where it does not.
+// Tells if this system lets a process give up its rights, and if media are refused where it does not.
 //
 // Some containers refuse seccomp; there a decoder runs with all of the user's rights. Both programs say so once; `--require-sandbox`
 // refuses media instead (MediaProcessSettings::requireSandbox). Threads: any, but the option is followed first in main. Errors: none.

@@ -26,7 +26,7 @@ constexpr milliseconds kStartPatience{150'000};  // a machine that is busy beyon
 constexpr milliseconds kEndPatience{2'000};      // of one that has closed its channel
 constexpr std::int64_t kSpareSeconds = 10;
 
-// What is wrong with an answer, as opposed to an answer that something is wrong.
+// An answer that is malformed, as opposed to one that reports a fault.
 class Unsound : public std::exception {};
 
 template <class Read>

@@ -29,7 +29,7 @@ struct MediaProcessSettings {
   std::string program{};  // absolute path; empty: this installation's winnow-media
   std::vector<std::string> arguments{};
   MediaLimits limits{};
-  // Of address space: the largest legal picture and what its decoder takes, libraries and stacks.
+  // Address space: the largest legal picture and what its decoder takes, libraries and stacks.
   std::int64_t memoryBytes = std::int64_t{4} << 30;
   std::chrono::milliseconds patience{150'000};  // for one answer; a sound process gives up before (limits.decodeBudgetMs)
   std::chrono::milliseconds interruptPatience{3'000};
@@ -58,9 +58,9 @@ class MediaProcess {
 
   // Which process has answered; kAnyProcess: the one that was meant is not there any more, and nothing was asked.
   Start ask(const MediaQuestion& question, Start of, const InterruptToken& interrupt, const Take& take);
-  // What needs no answer, if the process is still there. Never throws.
+  // Sends what needs no answer, if the process is still there. Never throws.
   void tell(MediaMessage kind, const std::vector<std::uint8_t>& bytes, Start of) noexcept;
-  // Of a process that runs, which is started for it.
+  // The report of a running process, which is started for it.
   SandboxReport sandbox();
   // A number for a source, which none has had.
   std::uint64_t nextSource();

@@ -1,4 +1,4 @@
-// What is said between the program and winnow-media: kinds of messages (worker_channel.h) and what each holds, as tables of fields.
+// The protocol between the program and winnow-media: kinds of messages (worker_channel.h) and what each holds, as tables of fields.
 //
 // The program sends kBegin with the memory that frames come back in, and gets kReady when the sandbox is closed. From then on it asks one
 // thing at a time and gets one answer: that of the question's kind, kFailed or kInterrupted. kInterrupt, which has no answer, says that
@@ -45,7 +45,7 @@ enum class MediaMessage : std::uint32_t {
   kInterrupted = 39,
 };
 
-// What the kernel was able to keep a process from.
+// The rights that the kernel was able to take from a process.
 struct SandboxReport {
   bool systemCalls = false;  // only those that reading needs (seccomp)
   int landlock = 0;          // version of Landlock, which has taken all files and ports; 0: the kernel has none

@@ -36,7 +36,7 @@ constexpr bool kHasShadowMemory = true;  // of more address space than any bound
 constexpr bool kHasShadowMemory = false;
 #endif
 
-// As linux/landlock.h of newer kernels than Debian's headers has it; an older kernel takes it as long as what it does not know is zero.
+// Copied from linux/landlock.h of newer kernels than Debian's headers; an older kernel takes it as long as what it does not know is zero.
 struct LandlockRules {
   std::uint64_t files = 0;
   std::uint64_t ports = 0;
@@ -65,7 +65,7 @@ bool bound(__rlimit_resource what, rlim_t most) {
   return ::setrlimit(what, &limit) == 0;
 }
 
-// What is typed into the program's terminal is not for it, and nothing that it says is for the terminal.
+// Input typed into the program's terminal is not for it, and nothing that it says is for the terminal.
 void leaveTerminal() {
   const OpenFile nothing(::open("/dev/null", O_RDWR | O_CLOEXEC));
   for (int descriptor = STDIN_FILENO; nothing && descriptor <= STDERR_FILENO; ++descriptor) ::dup2(nothing.descriptor(), descriptor);

@@ -146,7 +146,7 @@ FramesRead MediaServer::readFrames(OpenSource& of, const AskFrames& ask, const I
   return read;
 }
 
-// What it dies of is told when it is asked for.
+// Faults are reported when the frames are asked for.
 void MediaServer::readAhead(OpenSource& of, const AskFrames& ask, const InterruptToken& interrupt) {
   ReadAhead ahead{ask, {}, nullptr};
   try {

@@ -1,4 +1,4 @@
-// What winnow-media does: answers the questions of media_protocol.h until the program closes the channel, in a sandbox.
+// The work of winnow-media: it answers the questions of media_protocol.h until the program closes the channel, in a sandbox.
 //
 // The calling thread reads the channel, so that an interrupt arrives while a question is worked on; a thread of its own answers. Behind an
 // answer with frames it reads as many ahead, which the next question usually asks for; any other question stops that. When the channel

@@ -14,7 +14,7 @@ namespace {
 
 using Bytes = std::vector<std::uint8_t>;
 
-// What is asked of one file, which is opened for it.
+// A question about one file, which is opened for it.
 MediaQuestion questionAbout(MediaMessage kind, MediaMessage answer, const MediaRequest& request, const GivenFiles& files) {
   return {kind, answer, request.path, wire::encoded_fields(AskFile{0, request, files.files()}), files.descriptors()};
 }

@@ -33,7 +33,7 @@ class ProcessMediaReader final : public MediaReader {
   const std::unique_ptr<ReadDocuments> m_documents;
 };
 
-// What is held, and what this kernel lacks: "system calls (seccomp), memory; this kernel has no Landlock".
+// The limits in force, and those that this kernel lacks: "system calls (seccomp), memory; this kernel has no Landlock".
 std::string wordsOf(const SandboxReport& report);
 
 // The reader of a program: in a process of its own, or (for debuggers, and where no sandbox is required) in this one.

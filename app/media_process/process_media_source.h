@@ -38,7 +38,7 @@ class ProcessMediaSource final : public MediaSource {
  private:
   SourceOpened openIn(MediaProcess::Start& start, const InterruptToken& interrupt) const;
   void openAgain(const InterruptToken& interrupt);
-  // As many as fit into one answer.
+  // Reads as many frames as fit into one answer.
   std::vector<SampledFrame> readPart(int first, int count, const InterruptToken& interrupt);
 
   const std::shared_ptr<MediaProcess> m_process;  // shared: it outlives its reader while a source is open

@@ -141,7 +141,7 @@ class Search {
     return bytes;
   }
 
-  // Whether it is a model's folder, listed or not: nothing below it is looked at then.
+  // True if it is a model's folder, listed or not: nothing below it is looked at then.
   bool addFolder(const QString& path, const QList<QFileInfo>& list) {
     qint64 bytes = 0;
     bool config = false;

@@ -7,7 +7,7 @@
 
 namespace winnow::app {
 
-// Of a split model's first part all parts by their names, there or not; of a file that is not split itself. Empty: a later part.
+// All parts of a split model by its first part, there or not; a file that is not split is its only part. Empty: a later part.
 QStringList ggufParts(const QString& path);
 QStringList projectorsBeside(const QString& path);
 

@@ -13,10 +13,11 @@ constexpr std::size_t kMostTextBytes = 200;
 constexpr double kGigabyteOfTable = 1e9;
 constexpr std::int64_t kMostOfShape = 1000;
 constexpr std::int64_t kKeyAndValueBytes = 4;  // an element of each in 16 bits
-// Of the machine's memory what is offered may take three quarters: other programs run beside it.
+// Offered models may take three quarters of the machine's memory: other programs run beside it.
 constexpr qint64 kOffered = 3;
 constexpr qint64 kWhole = 4;
-// Of what reading memory alone does: attention, small products and sampling take their time too. A careful guess, not measured.
+// Speed as a share of what reading memory alone would allow: attention, small products and sampling take their time too. A careful guess,
+// not measured.
 constexpr double kShareOfReading = 0.6;
 constexpr double kUsualShare = 0.2;
 constexpr double kWordsPerToken = 0.75;  // of English text

@@ -1,4 +1,4 @@
-// What a model needs of this machine's memory or of its GPU's, computed before it is loaded, and where it fits.
+// A model's need of this machine's memory or its GPU's, computed before it is loaded, and where it fits.
 //
 // Used by the terminal program's list and the table of known models. A sum of four parts; what it leaves out (activations of the vision
 // encoder, copies while loading) is some tenth of the weights, which is added. Measured against real files in
@@ -26,13 +26,13 @@ MemoryNeed memoryNeed(qint64 weightBytes, qint64 kvBytesPerToken, qint64 tokens)
 // For a conversation of the usual length (engine/models/told_cache.h), by which the engine chooses a device, too.
 MemoryNeed memoryNeed(const ModelSummary& model);
 
-// Where a model can lie.
+// The memory that a model can be in.
 struct MachineMemory {
   qint64 bytes = 0;             // of the machine; 0: not known, everything fits
   qint64 gpuBytes = 0;          // of the GPU that Winnow uses; 0: it uses none
   double bytesPerSecond = 0.0;  // of the machine's, read by all cores (memory_speed.h); 0: not measured
 
-  // Of the larger one, for who knows no more of a model than the size of its files; 0: not known.
+  // The larger one, for callers that know no more of a model than the size of its files; 0: not known.
   qint64 largest() const;
 };
 
@@ -43,7 +43,7 @@ enum class ModelFit : int {
   kNowhere = 4,
 };
 
-// What other programs take of either is left to them.
+// Memory taken by other programs is left to them.
 ModelFit modelFit(const MemoryNeed& need, const MachineMemory& memory);
 
 }  // namespace winnow::app

@@ -15,7 +15,8 @@ namespace winnow::app {
 namespace {
 
 constexpr std::size_t kWords = std::size_t{128} << 17;  // of eight bytes: more than most caches hold
-// What is timed at once: less than another program takes a core for, so that the middle one of a core's times was not interrupted.
+// The piece that is timed at once: less than another program takes a core for, so that the middle one of a core's times was not
+// interrupted.
 constexpr std::size_t kPiece = std::size_t{1} << 17;
 
 std::uint64_t sumOf(const std::uint64_t* from, const std::uint64_t* to) {

@@ -46,7 +46,7 @@ VerifiedFile::State stateOf(const QString& path, const InterruptToken& interrupt
   }
 }
 
-// Whether another model of the same folder is left that needs what lies beside.
+// True if another model of the same folder is left that needs what lies beside.
 bool othersBeside(const QString& path, const QStringList& own) {
   const QDir folder = QFileInfo(path).dir();
   const QStringList names = folder.entryList({QStringLiteral("*.gguf")}, QDir::Files);
@@ -80,7 +80,7 @@ class Removal {
     move(path, bytes);
   }
   void file(const QString& path) { move(path, QFileInfo(path).size()); }
-  // Of the hub's cache: its blob, and the links that would lead to nothing.
+  // Removes from the hub's cache its blob, and the links that would lead to nothing.
   void blob(const QString& repository, const QString& path) {
     const QString real = QFileInfo(path).canonicalFilePath();
     const QStringList links = linksTo(repository, real);
@@ -132,7 +132,7 @@ std::vector<VerifiedFile> verifyModel(const FoundModel& model, const InterruptTo
 }
 
 bool moveToTrash(const QString& path) {
-  // Where there was no trash before, Qt makes one, but not the folders above it.
+  // If there was no trash before, Qt makes one, but not the folders above it.
   QDir().mkpath(QStandardPaths::writableLocation(QStandardPaths::GenericDataLocation));
   return QFile::moveToTrash(path);
 }

@@ -1,4 +1,4 @@
-// Where models lie on a machine: the folders of programs that people download them with, and what a model is called by its place alone.
+// The places of models on a machine: the folders of programs that people download them with, and what a model is called by its place alone.
 //
 // Used by found_models.h and by the window's menu. Nothing is read from the disk. Threads: any.
 #pragma once

@@ -20,7 +20,7 @@
 
 namespace winnow::app {
 
-// Where models are looked for, and what is done with them.
+// The places where models are looked for, and what is done with them.
 struct ModelPlaces {
   ModelFolders folders;
   QString data;  // where uses are written down
@@ -28,7 +28,7 @@ struct ModelPlaces {
   MoveToTrash trash;
   double (*measure)() = nullptr;  // memoryBytesPerSecond, for what answers soon here; null: nobody measures
 
-  // Of this user; data: AppFolders::data.
+  // The places of this user; data: AppFolders::data.
   static ModelPlaces standard(const QString& data, const MachineMemory& memory);
 };
 
@@ -43,10 +43,10 @@ struct ListedModel {
 // uses: modelUses().
 ListedModel listedModel(const FoundModel& found, const QHash<QString, QDateTime>& uses);
 
-// What was opened by its path, wherever it lies. Nothing: it is gone.
+// A model that was opened by its path, wherever it lies. Nothing: it is gone.
 std::optional<FoundModel> openedModel(ModelOrigin origin, const QString& path);
 
-// Whether it lies in the hub's cache of that repository and, where one is named, is that quantisation.
+// True if it lies in the hub's cache of that repository and, where one is named, is that quantisation.
 bool isOf(const FoundModel& model, const HubName& name);
 
 }  // namespace winnow::app

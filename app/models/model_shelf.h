@@ -1,4 +1,4 @@
-// What lies on this machine, as a page of models shows it: the list, whether files are right, and the way to the trash, each on a thread
+// The models on this machine, as a page shows them: the list, whether files are right, and the way to the trash, each on a thread
 // that the page does not wait for.
 //
 // Made by the window program. One model is checked at a time. Errors: in what is told. Threads: belongs to the thread that made it (an
@@ -26,7 +26,7 @@ class ModelShelf : public QObject {
   void look();  // listed() follows; while it looks already it looks once more
   const std::vector<ListedModel>& models() const { return m_models; }
   bool hasLooked() const { return m_hasLooked; }
-  // What is used from elsewhere, by path: listed, too, where it is there and not found already. From the next look on.
+  // Models used from elsewhere, by path: listed, too, if they exist and are not found already. From the next look on.
   void setOpened(const std::vector<std::pair<ModelOrigin, QString>>& opened) { m_opened = opened; }
   const MachineMemory& memory() const { return m_memory; }
   bool isMeasured() const { return m_isMeasured; }  // memory().bytesPerSecond is known, or nobody measures

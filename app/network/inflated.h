@@ -1,4 +1,4 @@
-// What came compressed, by gzip or zlib, as it was: for servers that compress what nobody asked them to.
+// Decompresses gzip or zlib: for servers that compress what nobody asked them to.
 //
 // Streams: hands on what a piece holds, in pieces of at most 16 KiB, and holds nothing back. Errors: Exception(kDamagedFile) for bytes that
 // are not compressed so. Threads: one.

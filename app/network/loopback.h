@@ -1,4 +1,4 @@
-// Whether an address leads to this very machine: what is sent there crosses no network. Threads: any.
+// Tells if an address leads to this very machine, so that what is sent there crosses no network. Threads: any.
 #pragma once
 
 #include <QString>

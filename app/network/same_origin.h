@@ -1,4 +1,4 @@
-// Whether two addresses are of one server: scheme, host and port are the same.
+// Tells if two addresses are of one server: scheme, host and port are the same.
 //
 // Decides who is told a token. No errors. Threads: any.
 #pragma once

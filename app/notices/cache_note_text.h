@@ -1,4 +1,5 @@
-// Where a turn did otherwise than asked, in words for people: the terminal's, and those that the window translates and makes sentences of.
+// The ways in which a turn differed from what was asked, in words for people: the terminal's, and those that the window translates and
+// makes sentences of.
 //
 // English clauses that can follow "note: ". Threads: any.
 #pragma once

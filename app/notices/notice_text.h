@@ -1,4 +1,4 @@
-// What was noticed of a medium, in words for people: the terminal's, and those that the window translates and makes sentences of.
+// Notices about a medium, in words for people: the terminal's, and those that the window translates and makes sentences of.
 //
 // English clauses that can follow "FILE: ". Threads: any.
 #pragma once

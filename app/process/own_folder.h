@@ -26,13 +26,13 @@ struct FolderState {
   explicit operator bool() const { return fault == FolderFault::kNone; }
 };
 
-// Of an errno that a call on a file or a folder left.
+// The fault behind an errno that a call on a file or a folder left.
 FolderFault folderFaultOf(int systemError);
 
 // The folder is there and can be written to; it and those above it were made where they were missing.
 FolderState makeOwnFolder(const QString& folder);
 
-// What is wrong and what helps: one English clause without a full stop. Empty for kNone.
+// The fault and what helps: one English clause without a full stop. Empty for kNone.
 std::string reasonOf(FolderFault fault);
 
 }  // namespace winnow::app

@@ -1,4 +1,4 @@
-// Whether the machine runs on mains power, as the kernel says. Used to decide what may be done unasked. Reads a few small files of sysfs:
+// Asks the kernel if the machine runs on mains power. Used to decide what may be done unasked. Reads a few small files of sysfs:
 // not for the UI thread. No errors: a machine that does not say counts as one on mains.
 #pragma once
 

@@ -36,7 +36,7 @@ void endWithoutMemory() {
   std::abort();
 }
 
-// What was closed by whoever started the program is taken by the next file that is opened: answers would be written into a log. Written or
+// A descriptor that the starter closed is taken by the next file that is opened: answers would be written into a log. Written or
 // read the wrong way round, the device gives an error for every use.
 void holdStandardDescriptors() {
   for (int descriptor = STDIN_FILENO; descriptor <= STDERR_FILENO; ++descriptor) {

@@ -1,4 +1,4 @@
-// What both programs settle about their process before anything else.
+// Settings that both programs make for their process before anything else.
 //
 // Used by app/main.cpp and app/cli/main.cpp only: all of it holds for the whole process. Main thread, before any other is started.
 // Some of it has to come before libtorch's libraries are loaded, and so before main: a program that uses this ends with one sentence when

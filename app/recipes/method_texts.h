@@ -1,6 +1,6 @@
-// What methods, their options and their parts mean, in words for people: the window's, the terminal's and the README pages'.
+// The meaning of methods, their options and their parts, in words for people: the window's, the terminal's and the README pages'.
 //
-// What the engine knows by itself (source, phase, statistics, defaults) is in MethodInfo; here is what has to be said. A test names what
+// MethodInfo has what the engine knows by itself (source, phase, statistics, defaults); the words are here. A test names what
 // is missing. English; the window translates purpose, caution, title and help in the context "winnow::app::MethodTexts". Threads: any.
 #pragma once
 
@@ -26,7 +26,7 @@ struct OptionText {
 const MethodText* methodText(std::string_view method);
 const OptionText* optionText(std::string_view option);
 
-// What a part does; of an empty name, the title of the kind. Returns null if there is no such part.
+// The work of a part; for an empty name, the title of the kind. Returns null if there is no such part.
 const char* partText(std::string_view kind, std::string_view part);
 
 }  // namespace winnow::app

@@ -1,4 +1,4 @@
-// What the settings of a recipe mean, in words for people: the recipe editor's and the terminal's.
+// The meaning of a recipe's settings, in words for people: the recipe editor's and the terminal's.
 //
 // One row for each of kWholeSettings (engine/recipes/recipe_spec.h); a test names what is missing. English; the window translates title and
 // help in the context "winnow::app::SettingTexts". Threads: any.

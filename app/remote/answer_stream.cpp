@@ -39,7 +39,7 @@ std::optional<AnswerUsage> usageOf(const Json& value) {
 constexpr std::size_t kEscape = 6;  // "\\uD83D"
 constexpr std::size_t kMostToolName = 64;
 
-// Of an escape at this place the code unit; 0: there is none.
+// The code unit of the escape at this place; 0: there is none.
 unsigned unitAt(std::string_view json, std::size_t at) {
   if (json.substr(at, 2) != "\\u" || json.size() - at < kEscape) return 0;
   unsigned unit = 0;

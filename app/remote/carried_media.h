@@ -18,7 +18,7 @@ class CarriedMedia {
  public:
   explicit CarriedMedia(ServerConnection& connection) : m_connection(connection) {}  // outlives this
 
-  // What the file of this path is called there, where it is by now.
+  // The name that the file of this path has there, where it is by now.
   std::string carry(const std::string& path, const InterruptToken& interrupt);
   // Looks again whether a file is there: the server has made room.
   void forgetWhatIsThere() { m_there.clear(); }

@@ -32,7 +32,7 @@ Json contentOf(const std::vector<Json>& parts) {
   return text;
 }
 
-// What the body says beside the messages of the videos inside.
+// The body's fields beside the messages, about the videos inside.
 struct Videos {
   bool any = false;
   FramePlan plan;  // of the first

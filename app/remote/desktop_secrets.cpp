@@ -18,7 +18,7 @@ struct Told {
   QString secret{};  // that was read
 };
 
-// What comes of a job, which may take a person's password. It deletes itself when it has finished, be it after an interrupt.
+// The outcome of a job, which may take a person's password. It deletes itself when it has finished, be it after an interrupt.
 Told outcomeOf(QKeychain::Job* job, const std::string& name, const InterruptToken& interrupt) {
   job->setInsecureFallback(false);
   job->setKey(QString::fromStdString(name));

@@ -31,7 +31,7 @@ class KeyRing : public QObject {
   void keep(const ServerAddress& address, const std::string& key);
   std::string find(const ServerAddress& address, const InterruptToken& interrupt);
 
-  // Whether the desktop keeps keys at all, as far as it is known: from what it did with the last one, or by look(), which asks it.
+  // Says if the desktop keeps keys at all, as far as it is known: from what it did with the last one, or by look(), which asks it.
   enum class Desktop : int { kUnknown = 1, kKeeps = 2, kKeepsNothing = 3 };
   Desktop desktop() const { return m_desktopKeeps; }
   void look();

@@ -190,7 +190,7 @@ void RemoteEngine::send(const std::string& body, Answer& answer, const Interrupt
   if (!answer.stream.ended()) throw Exception(ErrorCode::kServerBrokeOff, address.host(), "its answer ends without saying so");
 }
 
-// What it has refused once is refused before it is asked again.
+// A request that the server has refused once is refused before it is asked again.
 void RemoteEngine::learnFrom(const Error& error) {
   if (error.code == ErrorCode::kModelReadsText) m_traits.sees = false;
   if (error.code == ErrorCode::kTooManyPictures && m_traits.mostPictures == 0) m_traits.mostPictures = picturesLimitIn(error.reason);

@@ -1,4 +1,4 @@
-// What keeps secrets for programs on this machine, encrypted, as long as its user wants: the desktop's secret service.
+// The keeper of secrets for programs on this machine, encrypted, as long as its user wants: the desktop's secret service.
 //
 // Used by key_ring.h on a thread of its own. Both calls wait, also for the person whom the desktop asks to unlock it. Errors:
 // Exception(kServerKeyMissing) with the name as subject: no service runs, or it refuses. Interrupted. Threads: one.

@@ -33,7 +33,7 @@ const char* detailWord(const MediaDetail& detail) {
   return detail.level == DetailLevel::kLow ? "low" : detail.level == DetailLevel::kHigh ? "high" : "";
 }
 
-// Of it servers are told low and high alone.
+// Servers are told only low and high detail.
 void requireDetailTold(const MediaRequest& request, const ServerTraits& traits) {
   if (request.kind == MediaKind::kDocument || request.detail == MediaDetail() || *detailWord(request.detail) != '\0') return;
   throw Exception(ErrorCode::kNotAble, traits.model,
@@ -66,7 +66,7 @@ const char* videoType(const std::string& path) {
   return end == ".mov" ? "video/quicktime" : "video/mp4";
 }
 
-// Whether the file says what the request asks for: a server knows nothing of ranges, of subtitles beside a file, and of its frames' detail.
+// True if the file says what the request asks for: a server knows nothing of ranges, of subtitles beside a file, and of its frames' detail.
 bool fitsAsFile(const MediaRequest& request, const ServerTraits& traits) {
   const FramePlan& plan = request.plan;
   if (!traits.takesVideos || request.kind != MediaKind::kVideo || !request.subtitles.empty() || request.detail != MediaDetail())

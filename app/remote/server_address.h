@@ -1,4 +1,4 @@
-// Where a server's model is: its address, the model's name there, and where the key for it can be found.
+// The place of a server's model: its address, the model's name there, and where the key for it can be found.
 //
 // It has one text form, "http://gpu:8000/v1#model=NAME&key=env:NAME", which stands wherever the folder of a model does: in LoadModel, in
 // the settings' list of recent models, with saved chats. The key itself is never part of it. Errors: Exception(kInvalidArgument) with the
@@ -37,7 +37,7 @@ struct ServerAddress {
 // A folder and a file are none.
 bool isServerAddress(std::string_view text);
 
-// As a person types it: "gpu:8000" is completed, "…/chat/completions" cut. Passwords inside are refused.
+// Reads what a person typed: "gpu:8000" is completed, "…/chat/completions" cut. Passwords inside are refused.
 ServerAddress serverAddressOf(const std::string& text);
 std::string textOf(const ServerAddress& address);
 

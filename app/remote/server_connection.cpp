@@ -73,7 +73,7 @@ class ServerConnection::Exchange {
     m_answer.body += piece;
   }
 
-  // Whether HTTP says that the answer is whole. A refusal with a status is one.
+  // Requires that HTTP calls the answer whole. A refusal with a status is one.
   void requireArrived() const {
     if (m_reply->error() == QNetworkReply::NoError || m_answer.status >= 300) {
       if (m_answer.status == 0) fail(ErrorCode::kServerNotUnderstood, "its answer is no HTTP");

@@ -55,7 +55,7 @@ std::optional<Json> jsonOf(const std::string& body) {
   }
 }
 
-// What several servers say by status 400 or 500, by their codes and words.
+// The faults that several servers report by status 400 or 500, by their codes and words.
 std::optional<ErrorCode> knownRefusal(const std::string& words, const std::string& code) {
   if (saysOneOf(code, {"context_length", "exceed_context"}) ||
       saysOneOf(words, {"context length", "context window", "context size", "maximum model length"}))

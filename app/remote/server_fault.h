@@ -1,4 +1,4 @@
-// What a server's refusal means: its status and words as one of our errors.
+// The meaning of a server's refusal: its status and words as one of our errors.
 //
 // Pure; threads: any. The subject is the server's host, or the model's name for kServerModelMissing.
 #pragma once
@@ -11,9 +11,9 @@
 
 namespace winnow::app {
 
-// Of a status that is not 200.
+// The error for a status that is not 200.
 Error faultOf(const ServerAddress& address, const ServerReply& reply);
-// Of an error object inside a stream, or in an answer whose status says 200; status 0: it names none.
+// The error of an error object inside a stream, or in an answer whose status says 200; status 0: it names none.
 Error faultInside(const ServerAddress& address, const nlohmann::json& error);
 
 }  // namespace winnow::app

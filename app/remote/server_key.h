@@ -16,7 +16,7 @@ class KeyRing;
 // typed: keys that were typed; null: there are none. Empty: none is needed.
 std::string keyFrom(const ServerAddress& address, KeyRing* typed, const InterruptToken& interrupt);
 
-// Whether it can be one: printable, without spaces, and not endless.
+// True if it can be one: printable, without spaces, and not endless.
 bool isServerKey(std::string_view text);
 
 }  // namespace winnow::app

@@ -26,7 +26,7 @@ constexpr std::pair<ServerKind, const char*> kNames[] = {{ServerKind::kOther, "a
                                                          {ServerKind::kOpenAi, "OpenAI"},
                                                          {ServerKind::kWinnow, "Winnow"}};
 
-// What they say about a model's owner in /v1/models.
+// The owners that they name in /v1/models.
 constexpr std::pair<const char*, ServerKind> kOwners[] = {{"vllm", ServerKind::kVllm},
                                                           {"sglang", ServerKind::kSglang},
                                                           {"llamacpp", ServerKind::kLlamaServer},

@@ -1,4 +1,4 @@
-// What a server is, and what the chosen model can do there: found out once, when it is connected to.
+// The kind of a server, and what the chosen model can do there: found out once, when it is connected to.
 //
 // Asked of /v1/models and of what each kind of server has beside it. What is not told counts as possible; the server's refusal is
 // remembered then (remote_engine.h). Errors: Exception (faults of servers), Interrupted. Threads: as the connection.

@@ -8,7 +8,7 @@
 namespace winnow::app {
 namespace {
 
-// Whether a model was loaded, passing on everything.
+// Notes if a model was loaded, and passes on everything.
 class LoadWatch final : public EventSink {
  public:
   explicit LoadWatch(EventSink& next) : m_next(next) {}

@@ -1,4 +1,4 @@
-// What a server tells in JSON, looked up leniently: what is missing, null or of another type is nothing, never an error. Pure; threads:
+// A server's JSON, looked up leniently: a value that is missing, null or of another type is nothing, never an error. Pure; threads:
 // any.
 #pragma once
 
@@ -9,7 +9,7 @@
 
 namespace winnow::app {
 
-// What stands at this path of members; null: nothing.
+// The value at this path of members; null: there is none.
 inline const Json* toldAt(const Json& value, std::initializer_list<const char*> path) {
   const Json* here = &value;
   for (const char* name : path) {

@@ -22,7 +22,7 @@ constexpr std::chrono::seconds kStopPatience{20};
 constexpr std::size_t kMostAnswerBytes = std::size_t{64} << 20;  // of a request's answers, which may be several
 constexpr JsonLimits kAnswerLimits{.max_bytes = 64 << 10, .max_depth = 8, .max_elements = 1000};
 
-// What its /props say under "winnow"; null: nothing.
+// The member "winnow" of its /props; null: there is none.
 Json winnowProps(ServerConnection& connection, const InterruptToken& interrupt) {
   const ServerReply reply = connection.ask(connection.address().root() + "/props", std::nullopt, interrupt);
   if (reply.status != 200) throw Exception(faultOf(connection.address(), reply));
@@ -54,7 +54,7 @@ std::string newSession() {
 
 }  // namespace
 
-// What comes back for one request: its events under the names that files have here.
+// The answer to one request: its events under the names that files have here.
 class WinnowServerEngine::Answer {
  public:
   Answer(const ServerAddress& address, RequestId id, EventSink& sink) : m_address(address), m_id(id), m_sink(sink) {}

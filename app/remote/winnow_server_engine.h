@@ -35,7 +35,7 @@ class WinnowServerEngine final : public Engine {
   std::string m_mark;  // likewise: no other one is to answer
 };
 
-// Whether what answers there is a Winnow that can be asked so. Throws Exception(kServerNotUnderstood) for one of another version.
+// True if what answers there is a Winnow that can be asked so. Throws Exception(kServerNotUnderstood) for one of another version.
 bool isWinnowServer(ServerConnection& connection, const InterruptToken& interrupt);
 
 }  // namespace winnow::app

@@ -23,7 +23,7 @@ struct Sample {
   QList<SampleQuestion> questions;
 };
 
-// Where the program's own files are: $WINNOW_RESOURCE_DIR, then <program>/../share/winnow, then the source tree's resources folder.
+// The folder of the program's own files: $WINNOW_RESOURCE_DIR, then <program>/../share/winnow, then the source tree's resources folder.
 // First existing wins; empty when none exists.
 QString resourceFolder();
 // Empty when it is not there.

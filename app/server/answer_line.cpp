@@ -57,7 +57,7 @@ void AnswerLine::clear(const ApiRefusal& why) {
   Q_EMIT changed();
 }
 
-// What the window has to ask at the same moment goes first.
+// A question of the window at the same moment goes first.
 void AnswerLine::nextLater() { QMetaObject::invokeMethod(this, &AnswerLine::next, Qt::QueuedConnection); }
 
 void AnswerLine::next() {

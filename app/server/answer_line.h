@@ -34,7 +34,7 @@ class AnswerLine : public QObject {
   AnswerLine(EngineHost& engine, std::size_t mostInLine, QObject* parent = nullptr);
   ~AnswerLine() override;  // cancels what runs
 
-  // Whether there is room; who has entered calls push() or leave().
+  // True if there is room; who has entered calls push() or leave().
   bool enter();
   void leave() { --m_inLine; }
   std::size_t inLine() const { return m_inLine; }  // those that are still being read included

@@ -15,7 +15,7 @@ namespace {
 constexpr std::size_t kMostStops = 16;
 constexpr std::size_t kMostPins = 4096;
 
-// Of every request for an answer: read, or refused where they ask for something.
+// Fields of every request for an answer: read, or refused where they ask for something.
 constexpr std::string_view kOfEveryAnswer[] = {"model",
                                                "stream",
                                                "stream_options",

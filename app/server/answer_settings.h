@@ -1,4 +1,4 @@
-// What every request for an answer may say about it: model, streaming, sampling, and what is Winnow's own under "winnow".
+// Fields that every request for an answer may have: model, streaming, sampling, and what is Winnow's own under "winnow".
 //
 // Used by chat_request and completion_request. Errors: ApiRefusal (400), for what would give another answer than was asked for, too.
 // Threads: any.

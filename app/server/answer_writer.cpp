@@ -51,7 +51,7 @@ void AnswerWriter::beginStream() {
 }
 
 void AnswerWriter::finish(const Finished& finished, const Ordered& usage) {
-  // What a stop string took has its tokens taken, too; what ends within a character has them.
+  // Text taken by a stop string loses its tokens, too; text that ends within a character keeps them.
   if (finished.reason != StopReason::kStopString) m_tokens.release();
   if (m_streams) {
     beginStream();

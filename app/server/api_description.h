@@ -1,4 +1,4 @@
-// What the server publishes about itself at /openapi.json: endpoints, fields with their ranges, statuses (OpenAPI 3.1). It is
+// The server's description of itself at /openapi.json: endpoints, fields with their ranges, statuses (OpenAPI 3.1). It is
 // resources/openapi.json, within the program, with the version in place of "@".
 //
 // Kept true by hand: tests hold its endpoints against those that are answered, tests/clients/fuzz_api.py its fields and statuses.

@@ -14,7 +14,7 @@
 
 namespace winnow::app {
 
-// What all parts of one answer say.
+// The fields that all parts of one answer have.
 struct AnswerName {
   std::string id;  // "chatcmpl-...", "cmpl-..."
   std::int64_t createdS = 0;
@@ -29,7 +29,7 @@ nlohmann::ordered_json bytesJson(const std::string& bytes);  // a list of number
 HttpReply jsonReply(const nlohmann::ordered_json& body, int status = 200);
 HttpReply errorReply(int status, const std::string& message, const std::string& param = {}, const std::string& code = {});
 HttpReply errorReply(const ApiRefusal& refusal);
-// Of what the engine says: bad input is 400, an engine that cannot go on 500 or 503. Names no file.
+// The refusal for what the engine says: bad input is 400, an engine that cannot go on 500 or 503. Names no file.
 ApiRefusal refusalOf(const Error& error);
 
 nlohmann::ordered_json usageJson(const Finished& finished, const CacheReport* report, const std::vector<std::string>& ignored);

@@ -1,4 +1,4 @@
-// What is answered to a request that cannot be done, in the form that OpenAI's clients read. Plain data.
+// The answer to a request that cannot be done, in the form that OpenAI's clients read. Plain data.
 #pragma once
 
 #include <exception>

@@ -120,7 +120,7 @@ class ApiServer::Work {
 
   ~Work() { m_closing.request_cancel(); }
 
-  // What was asked of the model of before, and what it has read, goes with it.
+  // Questions to the earlier model, and what it has read, go with it.
   void setModel(const std::optional<ModelInfo>& model) {
     {
       const std::lock_guard lock(m_mutex);
@@ -230,13 +230,13 @@ class ApiServer::Work {
     orRefuse(answer, [&] { reply(answer, (this->*tell)(path)); });
   }
 
-  // Of OpenAI's API, asked by a client whose address was given without "/v1".
+  // True for a path of OpenAI's API asked by a client whose address was given without "/v1".
   static bool isWithoutVersion(std::string_view path) {
     constexpr std::string_view kPaths[] = {"/chat/completions", "/completions", "/embeddings", "/responses", "/models"};
     return std::ranges::find(kPaths, path) != std::end(kPaths) || path.starts_with(kModelPath.substr(kVersion.size()));
   }
 
-  // What is not served of the APIs that clients know; null: it is none of theirs.
+  // A path that clients' APIs have and this server has not; null: it is none of theirs.
   static const char* lackingAt(std::string_view path) {
     if (path == "/v1/embeddings") return "this server gives no embeddings";
     if (path.starts_with("/v1/responses")) return "this server has no Responses API (/v1/responses): use /v1/chat/completions";
@@ -269,7 +269,7 @@ class ApiServer::Work {
 
   void refuseUnknown(const Answer& answer) { refuse(answer, {404, "there is no such endpoint", {}, "not_found"}); }
 
-  // What another machine's Winnow asks.
+  // Routes what another machine's Winnow asks.
   void routeWire(HttpRequest request, const Answer& answer) {
     const std::string path = request.path.substr(kWirePath.size());
     const bool media = path.starts_with(kMediaPath);
@@ -389,7 +389,7 @@ class ApiServer::Work {
     return *model;
   }
 
-  // What the step throws is the answer.
+  // An exception of the step becomes the answer.
   template <class Step>
   void orRefuse(const Answer& answer, const Step& step) {
     try {
@@ -527,12 +527,12 @@ class ApiServer::Work {
   mutable std::mutex m_mutex;  // guards m_model
   std::optional<ModelInfo> m_model;
 
-  // Of those that read requests.
+  // Used by the threads that read requests.
   MediaStore m_store;
   const RequestMedia m_media;
   const MediaReader& m_mediaReader;
 
-  // Of the engine host's thread.
+  // Used by the engine host's thread.
   ServedThreads m_threads;
   AnswerLine m_line;
   Mailbox m_mailbox;

@@ -120,7 +120,7 @@ FramePlan readPlan(const RequestFields& body, FramePlan plan) {
   return plan;
 }
 
-// What the last message of the assistant has said: the answer goes on behind it.
+// Begins the answer with the assistant's last message: it goes on after it.
 void beginAnswer(Turn& turn) {
   if (turn.messages.back().role != Role::kAssistant) return;
   for (const Item& item : turn.messages.back().items) turn.answer_begun += std::get<TextItem>(item).text;

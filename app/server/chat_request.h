@@ -1,6 +1,6 @@
 // The body of a request for an answer, checked: what OpenAI's and vLLM's clients send, and what is Winnow's own under "winnow".
 //
-// What cannot be done is refused by its field, where leaving it out would give another answer than was asked for; what only describes the
+// A field that cannot be served is refused if leaving it out would give another answer than was asked for; what only describes the
 // caller (user, metadata) or what tools may be called (tools) is left out, the latter told in `ignored`. Fields that are not known are
 // left out and told likewise. A last message of the assistant is the beginning of the answer. Errors: ApiRefusal (400). Threads: one.
 #pragma once
@@ -31,14 +31,14 @@ struct ChatRequest {
   std::vector<std::string> ignored;  // fields that had no effect
 };
 
-// What a request leaves out.
+// The defaults for what a request leaves out.
 struct RequestDefaults {
   RecipeSpec recipe;
   Sampling sampling;
   bool seedGiven = false;  // by sampling; else each answer that is sampled has another one
   FramePlan plan;
   MediaDetails detail{};
-  // What the loaded model can do about it: bounds in its processor's own words are only read where they mean something.
+  // The loaded model's choices: bounds in its processor's own words are only read where they mean something.
   DetailChoices pictures{};
   DetailChoices frames{};
 };

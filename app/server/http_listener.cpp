@@ -42,7 +42,7 @@ constexpr std::size_t kPieceBytes = std::size_t{64} << 10;  // that are received
 
 auto into(Failure& failure) { return asio::redirect_error(asio::use_awaitable, failure); }
 
-// What an answer has to say, between whoever says it and the connection.
+// The bytes of an answer on their way from its writer to the connection.
 class Outbox final : public HttpAnswer, public std::enable_shared_from_this<Outbox> {
  public:
   Outbox(asio::io_context& loop, std::size_t mostWaiting) : m_loop(&loop), m_news(std::in_place, loop), m_mostWaiting(mostWaiting) {
@@ -170,7 +170,7 @@ class Listed {
   T* const m_entry;
 };
 
-// What the handler holds. Whoever drops it without an answer has failed.
+// The handler's hold on the answer. Dropped without an answer: 500.
 class Promise final : public HttpAnswer {
  public:
   explicit Promise(std::shared_ptr<Outbox> outbox) : m_outbox(std::move(outbox)) {}
@@ -419,7 +419,7 @@ class HttpListener::Loop {
     });
   }
 
-  // Of one that sends nothing more, and perhaps waits for the answer.
+  // Watches a client that sends nothing more, and perhaps waits for the answer.
   asio::awaitable<void> watchHalf(beast::tcp_stream& stream, std::shared_ptr<Outbox> outbox, std::shared_ptr<bool> watched) {
     asio::steady_timer pause(m_loop);
     Failure ignored;
@@ -494,7 +494,7 @@ class HttpListener::Loop {
     co_return !failure;
   }
 
-  // Of the memory for bodies: what has come of this one.
+  // Counts what has come of this body against the memory for bodies.
   class BodyShare {
    public:
     explicit BodyShare(Loop& loop) : m_loop(loop) {}

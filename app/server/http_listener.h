@@ -65,7 +65,7 @@ struct HttpLimits {
 
 class HttpListener {
  public:
-  // What a header says before its body is read: nothing, or the refusal.
+  // Judges a header before its body is read: nothing, or the refusal.
   using Gate = std::function<std::optional<HttpReply>(const HttpRequest& withoutBody)>;
   using Handler = std::function<void(HttpRequest request, std::shared_ptr<HttpAnswer> answer)>;
 

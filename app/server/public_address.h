@@ -1,4 +1,4 @@
-// Whether an address is one of the public internet: the only ones that media are fetched from, because a request could otherwise read what
+// Tells if an address is one of the public internet: the only ones that media are fetched from, because a request could otherwise read what
 // this machine and its network show to themselves. Pure.
 #pragma once
 

@@ -26,7 +26,7 @@ struct RemoteMediaLimits {
   std::function<bool(const std::string& address)> allowed = isPublicAddress;
 };
 
-// What one request names.
+// The media that one request names.
 class RemoteMedia {
  public:
   RemoteMedia(RemoteMediaLimits limits, InterruptToken interrupt);

@@ -21,7 +21,7 @@ bool isBelow(const std::filesystem::path& file, const std::filesystem::path& fol
   return left == folder.end() && right != file.end();
 }
 
-// Of a name without links. Whoever opens it makes sure that it is there still.
+// The name below the folder, without links. Opening it checks that it is still there.
 std::string nameBelow(const std::filesystem::path& file, const std::filesystem::path& folder) {
   return BeneathFolder{folder.string(), file.lexically_relative(folder).string()}.name();
 }

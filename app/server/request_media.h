@@ -1,5 +1,5 @@
-// Where a part of a request says that its picture, video or document is: bytes inside the request, or a file in a folder that is open to
-// it.
+// The source that a part of a request names for its picture, video or document: bytes inside the request, or a file in a folder that is
+// open to it.
 //
 // Bytes are kept in the MediaStore, so that the next request with the same ones names the same file. Nothing is fetched from the network
 // unless that was allowed. Errors: ApiRefusal, Exception (those of MediaStore), what the fetch throws. Threads: any.
@@ -16,7 +16,7 @@ namespace winnow::app {
 
 class RequestMedia {
  public:
-  // Of an http or https address; param: the field, for refusals.
+  // Fetches an http or https address; param: the field, for refusals.
   using Fetch = std::function<std::vector<std::uint8_t>(const std::string& url, const std::string& param)>;
 
   // folders: absolute; files below them may be named, wherever links lead to inside of them, and are opened there or not at all

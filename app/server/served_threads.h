@@ -19,7 +19,7 @@ class ServedThreads {
   // first: the smallest number of a conversation; those of others are below.
   ServedThreads(ConversationId first, std::int64_t mostBytes, std::size_t mostThreads = 16) : m_threads(first, mostBytes, mostThreads) {}
 
-  // Of a turn without one; the day of its prompt becomes that of the thread, or stays.
+  // Chooses for a turn without one; the day of its prompt becomes that of the thread, or stays.
   void choose(Turn& turn);
   // The day that choose() would give it, of a turn that nobody answers.
   std::string dayOf(const Turn& turn);

@@ -16,7 +16,7 @@ constexpr double kLeast = -9999.0;  // OpenAI's way to say never
 
 double logprobOf(const TokenProbability& token) { return std::max(token.log_probability, kLeast); }
 
-// As OpenAI names a token that is a part of a character.
+// OpenAI's name of a token that is a part of a character.
 std::string nameOf(const TokenProbability& token) {
   if (QByteArrayView(token.bytes).isValidUtf8()) return token.bytes;
   constexpr char kDigits[] = "0123456789abcdef";

@@ -21,7 +21,7 @@ class ToldTokens {
 
   void add(const TokenSampled& token);  // of a thought: left out
   void release();                       // their text is told
-  // What `logprobs` is of those that were released since the last call; null: of none.
+  // The `logprobs` of those that were released since the last call; null: of none.
   nlohmann::ordered_json take();
 
  private:

@@ -23,7 +23,8 @@ constexpr std::size_t kMostRequestBytes = std::size_t{16} << 20;
 constexpr int kMostFrames = 100'000;
 constexpr int kAliveMs = 5'000;
 
-// What a client may ask. Whatever names a file to write or to read here is not among it, nor what loads another model.
+// The requests that a client may make. Those that name a file to write or to read here are not among them, nor those that load another
+// model.
 struct MayBeAsked {
   bool operator()(const LoadModel&) const { return true; }  // told of the model that is loaded
   bool operator()(const Turn&) const { return true; }

@@ -23,7 +23,7 @@
 
 namespace winnow::app {
 
-// What clients are told of the model: nothing of where its files are, and what is not done for other machines.
+// The model's facts for clients: without the places of its files, and with what is not done for other machines.
 ModelInfo infoForClients(const ModelInfo& model);
 // The same model has the same: clients name it with every request, so that none is answered by another.
 std::string modelMark(const ModelInfo& model);

@@ -1,4 +1,4 @@
-// Where Winnow keeps its files: data (chats, settings), cache (thumbnails; may be cleared), state (logs).
+// The folders of Winnow's files: data (chats, settings), cache (thumbnails; may be cleared), state (logs).
 //
 // Used by bootstrap and the terminal program. $WINNOW_HOME overrides all three (tests, portable use: <home>/data, /cache, /state);
 // otherwise $XDG_DATA_HOME/winnow, $XDG_CACHE_HOME/winnow, $XDG_STATE_HOME/winnow and the platform's equivalents.

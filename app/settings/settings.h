@@ -35,7 +35,7 @@ struct ChatDefaults {
   friend bool operator==(const ChatDefaults&, const ChatDefaults&) = default;
 };
 
-// What is done when the program starts.
+// The action when the program starts.
 struct AtStart {
   bool loadModel = true;  // the last one
   bool serve = false;     // it to other programs
@@ -73,7 +73,8 @@ class Settings : public QObject {
   void setChatDefaults(const ChatDefaults& defaults);  // max_new_tokens clamped to kToTheEnd ... kMostNewTokens
   Guard laterQuestions() const;                        // of new chats
   void setLaterQuestions(Guard guard);
-  // Of a new chat: `self-study` at 0.2, or what was chosen for new chats; its options and parts if they belong to the stored method.
+  // The recipe of a new chat: `self-study` at 0.2, or what was chosen for new chats; its options and parts if they belong to the stored
+  // method.
   NamedRecipe defaultRecipe() const;
   // A name that no method can have is ignored ([a-z0-9+-]{1,64}); the retention is clamped to [0.01, 1].
   void setDefaultRecipe(const NamedRecipe& recipe);

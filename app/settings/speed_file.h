@@ -1,5 +1,5 @@
-// What this machine has needed for earlier turns, in a small JSON file of the cache folder (speed.json), so that the first plan after a
-// start can already name a wait.
+// The times that this machine has needed for earlier turns, in a small JSON file of the cache folder (speed.json), so that the first plan
+// after a start can already name a wait.
 //
 // Given to the engine by bootstrap and the terminal program; called on the engine's thread only. A file that is missing, damaged or cannot
 // be written counts as nothing measured: nobody's question fails for it. Two programs at a time overwrite each other's newest figures, no

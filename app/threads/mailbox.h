@@ -1,6 +1,6 @@
 // Brings closures from a worker thread to the thread that owns the mailbox, in order.
 //
-// Beside the worker thread of whatever works for the window. The closures travel under our own mutex; Qt's events only wake the loop.
+// Owned beside a worker thread that works for the window. The closures travel under our own mutex; Qt's events only wake the loop.
 // The owner joins its worker before the mailbox dies; closures that were not run by then are dropped.
 // Threads: post() from any; the closures run on the thread that made the mailbox.
 #pragma once

@@ -22,7 +22,7 @@ std::string firstLine(const fs::path& file) {
   return line.substr(0, kMostNameBytes);
 }
 
-// Of "video12".
+// The number in "video12".
 std::optional<int> numberOf(std::string_view node) {
   constexpr std::string_view kBefore = "video";
   int number = 0;

@@ -1,4 +1,4 @@
-// What is watched, and who reads it: a source that is still running, clip by clip.
+// The watched source and its reader: a source that is still running, clip by clip.
 //
 // Implemented where the codecs are and handed in by bootstrap; used by live_watch.h on its reading thread. No codecs here. Errors:
 // Exception, Interrupted. Threads: a reader is made, used and destroyed by one thread.

@@ -88,7 +88,7 @@ void LiveWatch::onRead(const std::shared_ptr<Source>& source, ClipReader::Clip& 
   if (clip.ended) Q_EMIT ended(QString::fromStdString(clip.endedBecause));
 }
 
-// What threw because it was interrupted is no longer the source by then.
+// A source that threw because it was interrupted is no longer the source by then.
 void LiveWatch::onFailed(const std::shared_ptr<Source>& source, const Error& error) {
   if (source != m_source) return;
   release(std::exchange(m_source, nullptr));

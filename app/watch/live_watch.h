@@ -30,7 +30,8 @@ class LiveWatch : public QObject {
   void start(const WatchRequest& request);  // instead of what is read now
   void stop();                              // what was read and not taken is gone; nothing more is told
   void setPaused(bool paused);              // no further clip is begun
-  // What has come of the clip that is being read is a clip now, however short; caughtUp() follows, after clipReady() if there is anything.
+  // Makes what has come of the clip that is being read a clip now, however short; caughtUp() follows, after clipReady() if there is
+  // anything.
   void catchUp();
   bool paused() const { return m_paused; }
   bool reading() const { return m_source != nullptr; }  // more may come

@@ -15,7 +15,7 @@ Error engineEnd(const WorkerEnd& end);
 // the system's loader.
 Error engineStartFault(const WorkerEnd& end, const std::string& program);
 
-// Whether an error says that the engine's process has ended, and with it all that it had read. A GPU that has failed answers nothing more
+// True if an error says that the engine's process has ended, and with it all that it had read. A GPU that has failed answers nothing more
 // in that process.
 inline bool isEngineEnd(ErrorCode code) {
   return code == ErrorCode::kEngineCrashed || code == ErrorCode::kEngineOutOfMemory || code == ErrorCode::kEngineSilent ||

@@ -1,4 +1,4 @@
-// What a program and its winnow-engine say to one another: the kinds of messages of their channel.
+// The protocol between a program and its winnow-engine: the kinds of messages of their channel.
 //
 // The engine's process says kHello first. The program then sends one kRequest after another and, while one runs, kInterrupts of it; the
 // answers are kEvents and, when Engine::handle() has come back, one kReturned. Anything else, or another hello, is no engine of this

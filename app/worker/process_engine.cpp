@@ -37,7 +37,7 @@ std::vector<std::uint8_t> encodedInfo(const ModelInfo& info) { return encoded(Ev
 
 }  // namespace
 
-// What reaches the sink of one request: nothing after its last event, and one last event whatever happens.
+// Delivers to the sink of one request: nothing after its last event, and one last event whatever happens.
 class ProcessEngine::Delivery {
  public:
   enum class Of : int { kRequest = 1, kReload = 2 };

@@ -7,7 +7,7 @@
 namespace winnow::app {
 namespace {
 
-// Whether a request may run twice. A new kind of request does not compile without its line here.
+// True for a request that may run twice. A new kind of request does not compile without its line here.
 struct MayRunAgain {
   bool operator()(const LoadModel& /*request*/) const { return false; }  // what took the memory once takes it again
   bool operator()(const Turn& /*request*/) const { return true; }

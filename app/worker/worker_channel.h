@@ -1,6 +1,6 @@
 // Messages between this process and one that it started: a kind, bytes and open files, over one of two connected stream sockets.
 //
-// What comes may be hostile: the header's marks, length and number of files are checked first, and memory is taken as bytes arrive. A
+// Input may be hostile: the header's marks, length and number of files are checked first, and memory is taken as bytes arrive. A
 // message is given whole or not at all. Errors: ChannelBroken, after which the channel is of no use any more.
 // Threads: one at a time receives; any may send.
 #pragma once

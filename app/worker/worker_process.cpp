@@ -48,7 +48,7 @@ std::vector<char*> variablesOf(WorkerEnvironment environment) {
   return variables;
 }
 
-// Of this process, that have not been waited for.
+// Children of this process that have not been waited for.
 struct Running {
   std::mutex mutex;
   std::vector<pid_t> pids;

@@ -32,7 +32,7 @@ struct WorkerEnd {
   int code = 0;
 };
 
-// What it gets of the program's environment.
+// The part of the program's environment that it gets.
 enum class WorkerEnvironment : int {
   kWhole = 1,
   kBare = 2,  // what the loader, the C library and sanitizers read: nothing of the user's, as keys and tokens are

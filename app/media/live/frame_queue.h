@@ -19,7 +19,7 @@
 
 namespace winnow::app {
 
-// What next() of a live source gives.
+// The result of a live source's next().
 struct LiveClip {
   std::vector<SampledFrame> frames;  // asked_s rises from clip to clip
   LiveEnd end = LiveEnd::kNotYet;

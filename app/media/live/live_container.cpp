@@ -41,7 +41,7 @@ std::unique_ptr<LiveBytes> openBytes(const LiveRequest& request, StallGuard& wat
   throw Exception(ErrorCode::kInternal, "", "unknown kind of source");
 }
 
-// Whether what has come is enough to tell what it is; a sender may be slow.
+// True if what has come is enough to tell what it is; a sender may be slow.
 bool isSettled(std::span<const std::uint8_t> head, const std::string& address) {
   if (head.size() < kLeastHeadBytes) return false;
   try {
@@ -67,7 +67,7 @@ void LiveContainer::openOrEnd(void (LiveContainer::*open)()) {
   } catch (const Exception& exception) {
     close();
     m_video = {};
-    // What is missing has not come; what is known to be wrong stays wrong.
+    // Missing data has not come yet; known faults stay faults.
     const ErrorCode code = exception.error().code;
     m_end = m_bytes ? m_bytes->end() : LiveEnd::kNotYet;
     const bool cutOff = m_end == LiveEnd::kStalled || m_watch.closed() || m_watch.finished();

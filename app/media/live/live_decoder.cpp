@@ -49,7 +49,7 @@ std::optional<LiveDecoder::Timed> LiveDecoder::next() {
       break;
     }
     if (result < 0) {
-      // What comes before the first whole picture of a stream that was joined in its middle is no damage.
+      // Data before the first whole picture of a stream that was joined in its middle is no damage.
       if (result != AVERROR(EAGAIN) && m_seen) add_notice(m_notices, {NoticeCode::kDamaged});
       if (result == AVERROR(EAGAIN) || !m_draining) feed();
       continue;

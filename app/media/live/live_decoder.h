@@ -30,7 +30,7 @@ class LiveDecoder {
   LiveEnd end() const { return m_end; }
   // How long a frame lasts, as seen last; seconds.
   double frameS() const { return m_clock.frameS(); }
-  // What had to be put up with so far, each at most once.
+  // The faults tolerated so far, each at most once.
   const std::vector<MediaNotice>& notices() const { return m_notices; }
 
  private:

@@ -26,7 +26,7 @@ struct LiveRequest {
 inline constexpr double kLeastEveryS = 0.02;
 inline constexpr double kLongestS = 86'400.0;
 
-// What `address` means. Opens nothing; looks at the file system for paths only. Names of paths are taken literally; a file whose name
+// The meaning of `address`. Opens nothing; looks at the file system for paths only. Names of paths are taken literally; a file whose name
 // looks like an address is reached with "./" before it. Errors: kInvalidArgument (empty, incomplete), kUnsupportedFormat (an address that
 // is not read), kFileNotFound, kFileUnreadable (a folder, a socket, another device).
 LiveKind parseLiveAddress(const std::string& address);

@@ -8,13 +8,13 @@
 namespace winnow::app {
 namespace {
 
-// What a protocol is built on. A server may send on from http to https, but not to where nobody vouches for it.
+// The protocols that one is built on. A server may send on from http to https, but not to where nobody vouches for it.
 std::string neededProtocols(const std::string& scheme) {
   if (scheme == "https") return "https,tls,tcp";
   return scheme == "http" ? "http,https,tls,tcp" : scheme;
 }
 
-// What every datagram has to wait in while a picture is decoded: packets of 188 bytes.
+// The buffer in which datagrams wait while a picture is decoded: packets of 188 bytes.
 constexpr const char* kDatagramBufferPackets = "43690";  // 8 MB
 
 }  // namespace

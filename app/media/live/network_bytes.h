@@ -15,7 +15,7 @@ namespace winnow::app {
 
 class NetworkBytes final : public LiveBytes {
  public:
-  // Whether this build of FFmpeg has the protocol.
+  // True if this build of FFmpeg has the protocol.
   static bool canRead(const std::string& scheme);
 
   // `watch` is borrowed.

@@ -14,7 +14,7 @@ class SamplingGrid {
   explicit SamplingGrid(double everyS) : m_everyS(everyS) {}
 
   double nextS() const { return static_cast<double>(m_next) * m_everyS; }
-  // Whether a frame that is on screen until endS, where the one after it begins, is the one of the next time. A microsecond is allowed for
+  // True if a frame that is on screen until endS, where the one after it begins, is the one of the next time. A microsecond is allowed for
   // times that were rounded.
   bool isDueBefore(double endS) const { return nextS() < endS - 1e-6; }
   void advance() { ++m_next; }

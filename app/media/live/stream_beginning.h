@@ -1,4 +1,4 @@
-// Whether a video can be read while it runs, by how it begins.
+// Tells from a video's beginning if it can be read while it runs.
 //
 // MP4: its index must come before its pictures; that of a plain recording is written at the end. Errors: kUnsupportedFormat. Pure.
 #pragma once
