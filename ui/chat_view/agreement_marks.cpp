@@ -52,7 +52,7 @@ std::vector<TextMark> agreementMarks(const QString& text, const Agreement& agree
   std::vector<TextMark> marks;
   for (const WordDifference& difference : agreement.differences) {
     if (words.empty() || difference.word < 0) continue;
-    // What differs behind the last word is told at the last word.
+    // A difference after the last word is shown at the last word.
     const std::size_t at = std::min(static_cast<std::size_t>(difference.word), words.size() - 1);
     const QString note = noteOf(difference);
     if (!marks.empty() && marks.back().from == words[at].from) {

@@ -12,7 +12,7 @@ struct WordRange {
   qsizetype from = 0;
   qsizetype length = 0;
 };
-// As the engine counts words: what stands between white space.
+// Words as the engine counts them: what stands between white space.
 std::vector<WordRange> wordsOf(const QString& text);
 
 // The words at which the top choices differ, with both probabilities and the full cache's word as their notes.

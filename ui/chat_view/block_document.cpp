@@ -268,7 +268,7 @@ void BlockDocument::setWidth(qreal width) {
   }
   m_document.setTextWidth(wide);
   if (m_tables.empty()) return;
-  // What is beside a table stays within the column.
+  // Blocks beside a table stay within the column.
   for (QTextBlock block = m_document.begin(); block.isValid(); block = block.next()) {
     QTextCursor cursor(block);
     if (cursor.currentTable() != nullptr) continue;

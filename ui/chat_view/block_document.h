@@ -20,7 +20,7 @@ namespace winnow::ui {
 
 enum class BlockStyle : int { kMarkdown = 1, kPlain = 2, kCode = 3, kThought = 4 };
 
-// What the head of a code listing says.
+// The title in the head of a code listing.
 QString listingTitle(const QString& language);
 
 class BlockDocument {
@@ -48,7 +48,7 @@ class BlockDocument {
     QColor text{};  // invalid: as it is
   };
   void paint(QPainter& painter, const QRectF& clip, const std::vector<Tint>& tints);
-  // Where words stand, [from, to) each, not overlapping. Case does not matter, a line's end counts as a space.
+  // The places of words, [from, to) each, not overlapping. Case does not matter, a line's end counts as a space.
   std::vector<std::pair<int, int>> placesOf(const QString& words) const;
   std::vector<QRectF> rectsOf(int from, int to) const;  // one a line; words of one paragraph
   QRectF rectOf(int from, int to) const;                // of its first line

@@ -61,7 +61,7 @@ class Masking {
     copy(std::min<qsizetype>(2, rest.size()));
   }
 
-  // Where nothing closes it yet, its backslash stays all the same.
+  // Its backslash stays even if nothing closes it yet.
   void passPair(const QString& closer) {
     const qsizetype end = find(closer, m_at + 2);
     if (end >= 0) return mask(end + closer.size());
@@ -78,7 +78,8 @@ class Masking {
     end > 0 ? mask(end) : copy(1);
   }
 
-  // Of $…$, as pandoc tells it from money: words before it, a space after its beginning, a space before its end or a number behind that.
+  // Finds the end of $…$, as pandoc tells it from money: words before it, a space after its beginning, a space before its end or a number
+  // behind that.
   qsizetype endInLine() const {
     const qsizetype first = m_at + 1;
     if (isWordCharacter(m_source, m_at - 1) || first >= m_source.size() || m_source[first].isSpace()) return -1;

@@ -1,4 +1,4 @@
-// Where marked words of a Markdown source stand in the document that was made of it.
+// The places of a Markdown source's marked words in the document that was made of it.
 //
 // Used by block_document.h. Words are followed from the beginning to the end; markup that is not shown is passed over. A word that cannot
 // be found is left out. Linear in the text. Any thread.

@@ -15,7 +15,7 @@ class MarkWalk {
   bool stands() const { return m_mark >= 0; }
   qint64 message() const { return m_message; }
   int mark() const { return m_mark; }
-  // What is told of it; empty: nothing.
+  // The note on it; empty: none.
   QString note(const TranscriptLayout& layout) const;
 
  private:

@@ -62,7 +62,7 @@ bool isListStart(QStringView line) {
          trimmed[digits + 1] == QLatin1Char(' ');
 }
 
-// Where to cut [start, start + limit): after the last line break, else after the last space, else anywhere but inside a surrogate pair.
+// The place to cut [start, start + limit): after the last line break, else after the last space, else anywhere but inside a surrogate pair.
 qsizetype cutPosition(const QString& text, qsizetype start, qsizetype limit) {
   const qsizetype end = start + limit;
   const qsizetype lineBreak = text.lastIndexOf(QLatin1Char('\n'), end - 1);

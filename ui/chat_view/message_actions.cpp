@@ -84,7 +84,7 @@ void addThought(const MessageRows& message, const QRectF& rect, std::vector<Acti
                    message.open(Fold::kThought) ? 1 : 0, true, label});
   if (!thinks(message.content()) || !message.content().canAnswerNow) return;
   const QString now = ActionWords::tr("Answer now");
-  // Beside the widest count of seconds: it stays where it is while they pass.
+  // Leaves room for the widest count of seconds, so that it does not move while they pass.
   const qreal beside = std::max(width, glyphAndLabelWidth(label + QStringLiteral("00"))) + theme().px(4);
   const qreal left = rect.left() + std::min(std::ceil(beside / theme().px(24)) * theme().px(24), rect.width() - labelWidth(now));
   areas.push_back({Action::kAnswerNow, QRectF(left, rect.top(), labelWidth(now), rect.height()), now, 0, false, {}});

@@ -1,4 +1,4 @@
-// What can be done with a message, and where it is clicked.
+// The actions of a message, and where they are clicked.
 //
 // Used inside ui/chat_view; tests and the window name actions by it. Rectangles are relative to the message, in logical pixels. UI thread
 // only (translations).
@@ -55,7 +55,7 @@ inline std::pair<std::size_t, int> listingOf(int index) { return {static_cast<st
 // The text of a listing that Action::kCopyCode names.
 QString codeOf(const MessageRows& message, int index);
 
-// Of the buttons of its error card, which take as many lines as they need.
+// The height of its error card's buttons, which take as many lines as they need.
 qreal errorActionsHeight(const MessageRows& message, qreal width);
 
 // showAll: those too that are drawn only while the pointer or the focus is there.

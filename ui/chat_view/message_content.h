@@ -1,4 +1,4 @@
-// What the transcript shows of one message: presentation values only, already translated where they are words of the program.
+// The transcript's view of one message: presentation values only, already translated where they are words of the program.
 //
 // Made by message_presenter.h from stored messages; read by the transcript. Values; UI thread.
 #pragma once
@@ -80,7 +80,7 @@ struct MessageContent {
   bool canGoOn = false;       // the answer did not come to its end
   bool followsTurns = false;  // of an answer: something was said before its question
   int cutAtTokens = 0;        // because it was as long as it was allowed to be; 0: not so
-  // Of an answer that saw only what an earlier question left of the attachments: says so. Empty: not so.
+  // Says that the answer saw only what an earlier question left of the attachments. Empty: not so.
   QString chosenEarlier;
   std::optional<Error> error;
   bool hasKeptMap = false;  // of an answer: what its layers kept of the prompt can be shown

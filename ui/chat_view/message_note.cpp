@@ -12,7 +12,7 @@ class NoteWords {
   Q_DECLARE_TR_FUNCTIONS(winnow::ui::NoteWords)
 };
 
-// Of an answer: why it is not whole.
+// The reason why an answer is not whole.
 QString endOf(const MessageContent& content) {
   if (content.cutAtTokens > 0) {
     const bool thoughtOnly = content.text.trimmed().isEmpty() && !content.thought.isEmpty();

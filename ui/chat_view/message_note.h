@@ -21,7 +21,7 @@ struct WayOn {
 };
 std::optional<WayOn> wayOn(const MessageContent& content);
 
-// What an error card advises; there is an error.
+// An error card's advice; there is an error.
 QString remedyOf(const MessageContent& content);
 
 }  // namespace winnow::ui

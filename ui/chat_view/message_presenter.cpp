@@ -138,7 +138,7 @@ QString writersOf(const app::Run& run) {
   return writers;
 }
 
-// What the answer's question could be about, and what of it was there before.
+// The attachments that the answer's question could be about, and those that were there before.
 struct Attached {
   AttachedKind all = AttachedKind::kNothing;
   bool before = false;
@@ -194,7 +194,7 @@ MessageContent MessagePresenter::contentOf(const app::StoredMessage& message, co
   content.text = message.text;
   content.thought = message.thought;
   content.speaker = message.role == Role::kUser ? Speaker::kUser : Speaker::kAssistant;
-  // Of an answer that nobody knows the writer of, nobody is named.
+  // No writer is named if it is unknown.
   const QString writers = message.hasCause ? writersOf(message.run) : QString();
   content.roleLabel = message.role == Role::kUser ? tr("You") : writers.isEmpty() ? tr("Winnow") : writers;
   for (const app::Attachment& attachment : message.attachments) content.attachments.push_back(summaryOf(attachment));

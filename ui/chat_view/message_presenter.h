@@ -13,7 +13,7 @@
 
 namespace winnow::ui {
 
-// Where the answer is that is being written.
+// The phase of the answer that is being written.
 struct AnswerPhase {
   app::MessageId answer = 0;
   QString phase;  // "Decoding video 41/64"; empty: it writes

@@ -31,7 +31,7 @@ enum class RowKind : int {
   kComparisons
 };
 
-// What is shown on wish only.
+// The parts that are shown on demand only.
 enum class Fold : int { kErrorDetails = 1, kThought = 2 };
 
 struct Row {

@@ -13,7 +13,7 @@ namespace winnow::ui {
 // "vl-cache · 20 %", "0.3 s to first word", ..; empty for an answer without figures.
 std::vector<QString> metricTexts(const MessageContent& content);
 
-// As many in a line as fit, from the origin on.
+// Puts as many in a line as fit, from the origin on.
 std::vector<QRectF> chipRects(const std::vector<QString>& texts, const QPointF& origin, qreal width);
 
 }  // namespace winnow::ui

@@ -49,7 +49,7 @@ qreal TableColumns::widthWithin(qreal available) const {
   return width;
 }
 
-// What is left above the longest words goes to columns as their lines want it.
+// The width left beyond the longest words goes to columns as their lines want it.
 void TableColumns::setWidth(qreal width) {
   const qreal wanted = sum(m_line) - sum(m_word);
   const qreal share = wanted > 0.0 ? std::clamp((width - sum(m_word)) / wanted, 0.0, 1.0) : 0.0;

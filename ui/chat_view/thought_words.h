@@ -13,7 +13,7 @@ bool thinks(const MessageContent& content);
 // "Thinking… 12 s", "Thought for 12.0 s · 240 tokens", or "Thought" where its figures are not known.
 QString thoughtLine(const MessageContent& content);
 
-// What it thinks just now: the last line of a thought that is being written; else empty.
+// Its present thought: the last line of a thought that is being written; else empty.
 QString lastThought(const MessageContent& content);
 
 }  // namespace winnow::ui

@@ -1,4 +1,4 @@
-// Where words stand in a transcript's messages, and at which of these places the reader is.
+// The places of words in a transcript's messages, and at which of these places the reader is.
 //
 // Used by transcript_view.h and its painter. What is looked for is what is shown: Markdown's signs are passed over, and a line's end counts
 // as a space; case does not matter. Blocks that cannot have the words are never laid out. UI thread only.

@@ -1,4 +1,4 @@
-// What of a transcript lies under a point, and where something of it is drawn.
+// The part of a transcript under a point, and the place where a part is drawn.
 //
 // Used by transcript_view.h. Points and rectangles are in the column's coordinates (transcript_layout.h). UI thread only.
 #pragma once

@@ -260,7 +260,7 @@ void TranscriptPainter::paintCodeGround(const MessageRows& message, const Row& r
                      Qt::AlignVCenter | Qt::AlignLeft, listingTitle(block.language));
 }
 
-// What was found, the place where the reader is among it, and what is selected.
+// The tints of what was found, of the reader's place among it, and of what is selected.
 TranscriptPainter::Tints TranscriptPainter::tintsOf(int index, std::size_t r) const {
   const Colors& c = theme().colors();
   const int number = static_cast<int>(r);

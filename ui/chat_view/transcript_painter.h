@@ -18,7 +18,7 @@ class QPainter;
 
 namespace winnow::ui {
 
-// What is drawn differently from how the messages are.
+// The look of what is drawn differently from how the messages are.
 struct TranscriptLook {
   const TranscriptSelection& selection;
   const TranscriptFind& find;

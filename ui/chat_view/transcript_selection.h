@@ -1,4 +1,4 @@
-// What is selected of a transcript's text: from one place to another, across rows and messages.
+// The selected part of a transcript's text: from one place to another, across rows and messages.
 //
 // Used by transcript_view.h, which feeds it the pointer, and by its painter. UI thread only.
 #pragma once
@@ -21,9 +21,9 @@ class TranscriptSelection {
 
   bool isEmpty() const { return !m_anchor || *m_anchor == *m_end; }
   bool begun() const { return m_anchor.has_value(); }
-  // Of a row with `length` characters: [from, to); nothing selected there: from == to.
+  // The selected part of a row with `length` characters: [from, to); nothing selected there: from == to.
   std::pair<int, int> within(int message, int row, int length) const;
-  // As it is read, a blank line between messages. Rows that were never laid out are read too.
+  // The text in reading order, with a blank line between messages. Rows that were never laid out are read too.
   QString text(const TranscriptLayout& layout) const;
 
  private:

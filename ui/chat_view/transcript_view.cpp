@@ -198,7 +198,7 @@ void TranscriptView::layoutVisible() {
 void TranscriptView::updatePill() {
   const bool show = !atEnd() && !endInView() && !m_layout.bare();
   if (show) {
-    // Where little is shown it stands aside, without its words.
+    // If little is shown, it stands aside, without its words.
     const bool low = viewport()->height() < theme().px(kLowUnits);
     m_pill->setText(low ? QString() : tr("Jump to latest"));
     m_pill->setToolTip(low ? tr("Jump to latest") : QString());
@@ -213,7 +213,7 @@ void TranscriptView::updatePill() {
 
 bool TranscriptView::atEnd() const { return verticalScrollBar()->value() >= verticalScrollBar()->maximum() - theme().px(8); }
 
-// What stands under the last message: the way there would cover it.
+// True if the rows under the last message are in view: the button that leads there would cover them.
 bool TranscriptView::endInView() const {
   if (messageCount() == 0) return true;
   const MessageRows& last = m_layout.at(messageCount() - 1);

@@ -54,9 +54,9 @@ class TranscriptView : public QAbstractScrollArea {
   QString selectedText() const { return m_selection.text(m_layout); }
   void selectAll();
   void copySelection();
-  // Where an action of a message is drawn, in viewport coordinates; an empty rectangle when it is not offered.
+  // The place of a message's action, in viewport coordinates; an empty rectangle when it is not offered.
   QRect actionRect(qint64 id, Action action) const;
-  // Where a mark of a message is drawn, in viewport coordinates; an empty rectangle when it is not near the viewport.
+  // The place of a message's mark, in viewport coordinates; an empty rectangle when it is not near the viewport.
   QRect markRect(qint64 id, int mark) const;
   int focusedMessage() const { return m_focusIndex; }
   // The note of the mark that F8 stands on; empty: on none.

@@ -39,7 +39,7 @@ void TranscriptView::moveFocus(int step) {
   viewport()->update();
 }
 
-// What a pointer would show of it is shown here too, and told to screen readers.
+// The keyboard shows what a pointer would show, and screen readers hear it.
 void TranscriptView::showOpenable() {
   QString words;
   if (const std::optional<Openable> openable = m_openables.present()) {

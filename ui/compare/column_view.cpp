@@ -32,7 +32,7 @@ QLabel* caption() {
   return label;
 }
 
-// Of a column that was not run, or failed, its header says so: the model has not ended without a word.
+// The header says so if a column was not run, or failed: the model has not ended without a word.
 MessageStatus statusOf(const ComparisonModel& model, int column) {
   if (model.progress(column).stage != ColumnStage::kDone && model.progress(column).stage != ColumnStage::kChecking)
     return MessageStatus::kStreaming;
@@ -272,7 +272,7 @@ ColumnView::ColumnView(ComparisonModel& model, int column, QWidget* parent) : QW
 
 void ColumnView::describe() {
   m_header->describe(m_model, m_column);
-  // What was streamed is the answer, unless a stop string was cut off its end.
+  // The streamed text is the answer, unless a stop string was cut off its end.
   const app::ComparedAnswer& answer = m_model.answer(m_column);
   const MessageContent& shown = m_transcript->messageAt(0);
   const MessageMetrics metrics = thoughtMetrics(answer);

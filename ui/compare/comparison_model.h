@@ -15,7 +15,7 @@
 
 namespace winnow::ui {
 
-// Of a column while the comparison runs.
+// The stage of a column while the comparison runs.
 enum class ColumnStage : int { kWaiting = 1, kReading = 2, kWriting = 3, kChecking = 4, kDone = 5 };
 
 struct ColumnProgress {
@@ -39,7 +39,7 @@ class ComparisonModel : public QObject {
   void setSaved(const app::Comparison& saved);  // its id is known now
   void setUsed(int column, app::MessageId answer);
 
-  // What will be, or was, saved. Complete when running() is false.
+  // The comparison that will be, or was, saved. Complete when running() is false.
   const app::Comparison& comparison() const { return m_comparison; }
   bool running() const { return m_running; }
   bool cancelled() const { return m_cancelled; }  // nothing has changed and there is nothing to save
@@ -51,7 +51,7 @@ class ComparisonModel : public QObject {
   int reference() const;                       // the column that the others are compared with
   bool canBeUsed(int column) const;
   std::optional<Error> failure() const;
-  // Of what all columns share, while it is done: "Prefill 40 %"; share in 0..1 or negative.
+  // Work that all columns share, while it is done: "Prefill 40 %"; share in 0..1 or negative.
   QString phase() const { return m_phase; }
   double phaseShare() const { return m_phaseShare; }
   // Time of the vision pass and of the shared prefill, in ms; negative: no column has told yet.

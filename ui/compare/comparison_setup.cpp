@@ -259,7 +259,7 @@ void ComparisonSetup::changed() {
   arrange();
 }
 
-// As many side by side as fit.
+// Puts as many side by side as fit.
 void ComparisonSetup::arrange() {
   if (m_rows.empty()) return;  // never opened
   std::vector<QWidget*> items;

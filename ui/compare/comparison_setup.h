@@ -36,7 +36,7 @@ class ComparisonSetup : public QFrame {
   ColumnOrder order() const;
   QString problem() const { return m_problemText; }                                // why this set cannot be compared; empty: it can
   void setModel(std::optional<ModelTraits> model) { m_model = std::move(model); }  // none is loaded: empty
-  // What "Compare" will ask: the question in the composer, or the last one again.
+  // The question that "Compare" will ask: the one in the composer, or the last one again.
   void setAsksAgain(bool again);
   void setBlocked(const QString& reason);
 

@@ -204,7 +204,7 @@ void AttachmentCard::take(const MediaSummary& summary) {
   m_attachment.words = summary.words;
   if (!summary.poster.isNull()) m_poster = summary.poster;
   if (!summary.posterPng.isEmpty()) m_attachment.thumbnailPng = summary.posterPng;
-  // Of a draft of before: what it was to be read with is gone, another file now, or was moved with the video.
+  // Subtitles of an earlier draft may be gone, be another file now, or have moved with the video.
   const bool sameLines = !m_attachment.subtitles.isEmpty() && !m_attachment.sampled.linesDigest.isEmpty();
   if (m_attachment.subtitles != summary.subtitles) m_attachment.subtitles = sameLines ? summary.subtitles : QByteArray();
   showFacts();
@@ -361,7 +361,7 @@ void AttachmentCard::openAnew() {
   Q_EMIT changed();
 }
 
-// Where a file that was moved is now. One with other bytes is told as such, and can be used all the same.
+// Asks where a moved file is now. If it has other bytes, the card says so; it can still be used.
 void AttachmentCard::find() {
   QFileDialog* dialog = fileDialog(this, tr("Find %1").arg(m_name->text()), folderHolding(QFile::decodeName(m_attachment.path)));
   dialog->setFileMode(QFileDialog::ExistingFile);
@@ -485,7 +485,7 @@ void AttachmentCard::showPins() {
   if (m_state == CardState::kReady) showFacts();
 }
 
-// Of the chosen range; 0: not known.
+// Frames in the chosen range; 0: not known.
 qint64 AttachmentCard::framesThere() const {
   if (m_summary.frames == 0) return 0;
   return frames_in_range(m_strip->toS() - m_strip->fromS(), m_summary.durationS, m_summary.frames);
@@ -509,7 +509,7 @@ void AttachmentCard::open() {
   }
 }
 
-// Of the frames that the model will see, not of the strip's few pictures: pinning one there pins no stretch of the video.
+// Shows the frames that the model will see, not the strip's few pictures: pinning one there pins no stretch of the video.
 void AttachmentCard::openFrameAt(double seconds) {
   const std::vector<double> times = app::plannedTimes(m_attachment);
   const auto nearest =

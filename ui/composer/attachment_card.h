@@ -30,7 +30,7 @@ enum class CardState : int { kOpening = 1, kReady = 2, kRefused = 3 };
 // A row with all that is known and can be done, or one picture among many.
 enum class CardForm : int { kRow = 1, kTile = 2 };
 
-// Of an attached document: its length in tokens, and how many of them there is room for.
+// For an attached document: its length in tokens, and how many of them there is room for.
 struct DocumentRoom {
   QByteArray path;
   qint64 tokens = 0;  // of all of it

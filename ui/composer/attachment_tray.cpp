@@ -99,7 +99,7 @@ QString AttachmentTray::add(app::Attachment attachment) {
   return {};
 }
 
-// What is in view stays there: the focus goes to the card that takes this one's place.
+// The view stays where it is: the focus goes to the card that takes this one's place.
 void AttachmentTray::remove(AttachmentCard* card) {
   const auto place = std::find(m_cards.begin(), m_cards.end(), card);
   const bool focused = card->hasFocus() || card->isAncestorOf(QApplication::focusWidget());
@@ -270,7 +270,7 @@ void AttachmentTray::placeHeader() {
   m_details->setDirection(both <= width() ? QBoxLayout::LeftToRight : QBoxLayout::TopToBottom);
   m_header->layout()->activate();
   const int height = headerHeight(width());
-  // Where it would leave the cards hardly any room it scrolls with them.
+  // If it would leave the cards hardly any room, it scrolls with them.
   const bool scrolls = 2 * height > m_maximumHeight;
   if (scrolls != m_content->isAncestorOf(m_header)) {
     m_layout->removeWidget(m_header);

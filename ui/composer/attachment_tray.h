@@ -32,25 +32,25 @@ class AttachmentTray : public QScrollArea {
   void clear();
   int count() const { return static_cast<int>(m_cards.size()); }
   AttachmentCard* card(int index) const { return m_cards[static_cast<std::size_t>(index)]; }
-  // Of the cards that opened; refused ones do not go with the question.
+  // The attachments of cards that opened; refused ones do not go with the question.
   QList<app::Attachment> attachments() const;
   bool opening() const;
   int refusedCount() const;
   void showFirstRefused();
   QString pictureCount() const;  // above the grid; empty: there is none
-  // Of the images that can be shown, in order: what a viewer steps through.
+  // The images that can be shown, in order: what a viewer steps through.
   std::vector<QByteArray> images() const;
-  // What a plan, or reading them, has said of the documents.
+  // Takes what a plan, or reading them, has said of the documents.
   void judgeDocuments(const QList<DocumentRoom>& rooms);
   bool tooLong() const;                                         // a document that cannot be sent as it is
   QPushButton* removeAllButton() const { return m_removeAll; }  // shown for several
   void setMaximumShare(int heightPx);
-  // Of every video; at least one frame each.
+  // Scales the frames of every video, to at least one each.
   void scaleFrames(double factor);
-  // Of all pictures and all videos that are attached or will be.
+  // Details of all pictures and videos that are attached or will be.
   MediaDetails details() const;
   void setDetails(const MediaDetails& details);
-  // What the loaded model can do about them.
+  // Takes the loaded model's choices of detail.
   void offerDetails(const DetailChoices& pictures, const DetailChoices& frames);
   DetailChoice* pictureDetail() const { return m_pictureDetail; }
   DetailChoice* frameDetail() const { return m_frameDetail; }

@@ -224,7 +224,7 @@ QString Composer::refusal() const {
                     : tr("%Ln files cannot be used. Remove them, then send.", nullptr, count);
 }
 
-// What was told of an obstacle follows it: refused files are counted down, and what is over is told no more.
+// The note on an obstacle follows it: refused files are counted down, and a note that is over goes away.
 void Composer::keepTold() {
   if (m_told.isEmpty()) return;
   const QString now = obstacle();
@@ -407,7 +407,7 @@ void Composer::resizeEvent(QResizeEvent* event) {
   m_prompt->setMaximumLines(window()->height() < theme().px(480) ? 3 : 8);
 }
 
-// Where methods are chosen in a low window, they and the question come before the pictures.
+// If methods are chosen in a low window, they and the question come before the pictures.
 void Composer::arrangeTray() {
   const bool low = window()->height() < theme().px(600);
   m_tray->setMaximumShare(compares() && low ? 0 : std::max(theme().px(72), window()->height() * 44 / 100));

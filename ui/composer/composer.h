@@ -1,4 +1,4 @@
-// Where a question is written: text, attachments, method, Send or Stop.
+// The box where a question is written: text, attachments, method, Send or Stop.
 //
 // Used by ui/shell. Knows nothing of the engine or the store; says what the user wants by signals. Files dropped anywhere on the window
 // are handed in by addMime(). What is refused is told in a line above the text. UI thread only.

@@ -1,4 +1,4 @@
-// What the model told itself about media, as sentences with the frames that they are about.
+// The model's description of media for itself, as sentences with the frames that they are about.
 //
 // Used by ui/composer/description_dialog.h. Pure; any thread.
 #pragma once

@@ -29,7 +29,7 @@ DetailChoice::DetailChoice(MediaKind kind, QWidget* parent) : QWidget(parent), m
 }
 
 void DetailChoice::offer(const DetailChoices& choices, bool any) {
-  // What was chosen for another model can be taken back.
+  // A choice for another model can be taken back.
   setVisible(any && (choices.kind != DetailKind::kFixed || m_detail != MediaDetail()));
   if (choices == m_choices) return;
   m_choices = choices;

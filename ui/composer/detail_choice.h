@@ -19,7 +19,7 @@ class DetailChoice : public QWidget {
   // kind: kImage for pictures, kVideo for frames.
   explicit DetailChoice(MediaKind kind, QWidget* parent = nullptr);
 
-  // What the loaded model can do. any: whether there is such a medium.
+  // Offers the loaded model's choices. any: whether there is such a medium.
   void offer(const DetailChoices& choices, bool any);
   const DetailChoices& choices() const { return m_choices; }
   const MediaDetail& detail() const { return m_detail; }

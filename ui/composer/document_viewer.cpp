@@ -24,7 +24,7 @@
 namespace winnow::ui {
 namespace {
 
-// Of keys that the focused part of the viewer has no use for.
+// The action of a key that the focused part of the viewer has no use for.
 std::optional<QAbstractSlider::SliderAction> scrollAction(int key) {
   switch (key) {
     case Qt::Key_Up:

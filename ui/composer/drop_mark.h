@@ -1,4 +1,4 @@
-// Where a drop lands: laid over the box while files or pictures are dragged over the window.
+// The mark where a drop lands, laid over the box while files or pictures are dragged over the window.
 //
 // Used by chat_page.h. Takes no clicks. UI thread only.
 #pragma once

@@ -28,7 +28,7 @@ app::PinnedRange FramePins::rangeOf(int index) const {
   app::PinnedRange range{0.0, m_durationS};
   if (at > 0) range.fromS = (m_times[at - 1] + m_times[at]) / 2.0;
   if (static_cast<int>(at) < last) range.toS = (m_times[at] + m_times[at + 1]) / 2.0;
-  // Where pictures stand still for long, the one shown may be older than its place on the strip.
+  // If pictures stand still for long, the one shown may be older than its place on the strip.
   const double actual = m_actual[at].value_or(m_times[at]);
   return {std::min(range.fromS, actual), std::max(range.toS, actual)};
 }

@@ -19,13 +19,13 @@ class FramePins : public QObject {
 
   // Frames that can be pinned now, ascending; none: an image. What is pinned stays.
   void setFrames(std::vector<double> timesS, double durationS);
-  // What a frame's picture really shows lies at this time.
+  // Sets the time of what a frame's picture really shows.
   void setShown(int index, double actualS);
   void setRanges(const app::PinnedRanges& ranges);  // as stored; changes nothing that would have to be saved
   const app::PinnedRanges& ranges() const { return m_ranges; }
 
   app::PinnedRange rangeOf(int index) const;
-  // What one of other frames of the same file stands for, at most the whole video; no times: an image.
+  // The range that one of other frames of the same file stands for, at most the whole video; no times: an image.
   app::PinnedRange rangeAmong(const std::vector<double>& timesS, int index) const;
   bool isPinned(int index) const { return isPinned(rangeOf(index)); }
   bool isPinned(app::PinnedRange range) const { return app::covered(m_ranges, range); }

@@ -27,9 +27,9 @@ class FrameStrip : public QWidget {
   void setVideo(double durationS, double aspect);
   void setRange(double fromS, double toS);
   void setPlannedFrames(int count);
-  // What is pinned, kept elsewhere; told which frames there are. Without it nothing can be pinned.
+  // The pins, kept elsewhere; they are told which frames there are. Without them nothing can be pinned.
   void setPins(FramePins* pins);
-  // Of the frames that will be sampled, those in these ranges are pinned.
+  // Pins those of the sampled frames that are in these ranges.
   void setSampledPins(const app::PinnedRanges& ranges);
   double fromS() const { return m_fromS; }
   double toS() const { return m_toS; }

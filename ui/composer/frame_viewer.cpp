@@ -108,7 +108,7 @@ void FrameViewer::showPin() {
 app::PinnedRange FrameViewer::shownRange() const {
   const app::PinnedRange range = m_pins->rangeAmong(m_times, m_index);
   if (m_times.empty() || !m_actualS) return range;
-  // Where pictures stand still for long, the one shown may be older than its place in the plan.
+  // If pictures stand still for long, the one shown may be older than its place in the plan.
   return {std::min(range.fromS, *m_actualS), std::max(range.toS, *m_actualS)};
 }
 

@@ -32,11 +32,11 @@ class FrameViewer : public QDialog {
   // entails, for the button's tip; may be empty.
   void setPins(FramePins* pins, const QString& consequence = {});
 
-  // What is shown as it was attached: the viewer says where another file is there by now.
+  // The attachment that is shown: the viewer says where another file is there by now.
   void compareWith(const app::Attachment& attached);
   ChangedFileNote* changedNote() const { return m_changed; }
 
-  // Of an image: those beside it, which the arrows step through; pictureShown says which, so that its pins can be set.
+  // For an image: those beside it, which the arrows step through; pictureShown says which, so that its pins can be set.
   void setPictures(std::vector<QByteArray> paths);
 
   int index() const { return m_index; }

@@ -1,4 +1,4 @@
-// What later questions go on from: four choices, and under them what the chosen one costs.
+// The choice of what later questions go on from: four choices, and under them what the chosen one costs.
 //
 // Stands in the card of method_control.h. UI thread only.
 #pragma once

@@ -1,4 +1,4 @@
-// What the window wants to know and see of media files, answered from another thread.
+// Previews and facts of media files for the window, answered from another thread.
 //
 // Declared here, implemented on app/media by ui/models/media_preview_thread.h and by fakes in tests. Every call returns a token at once;
 // answers carry it. A cancelled token is silent from then on. Seconds are presentation times. UI thread only.
@@ -39,7 +39,7 @@ struct MediaSummary {
   QByteArray posterPng;                      // the same, encoded, for the chat database's cache
 };
 
-// What lies in a folder, without its folders.
+// The files in a folder, without its folders.
 struct FolderContents {
   bool model = false;             // it is one, or holds one
   std::vector<QByteArray> media;  // images and videos, by their names, as people count

@@ -106,7 +106,7 @@ LaterChoice* MethodControl::addLaterChoice() {
   QVBoxLayout* layout = m_card->content();
   layout->insertWidget(layout->indexOf(m_change), m_later);
   layout->insertSpacing(layout->indexOf(m_change), theme().px(4));
-  // What it costs may take a line more or less.
+  // The text on its cost may take a line more or less.
   connect(m_later, &LaterChoice::chosen, m_card, &PopupCard::place);
   describe();
   return m_later;

@@ -51,7 +51,7 @@ class MethodControl : public QToolButton {
   void setTextAlone(bool textAlone);
   // Why no method has any effect; empty: it has.
   void setLacking(const QString& why);
-  // What reads the source that is watched here, whatever is chosen; none: nothing is watched.
+  // The recipe that reads the source watched here, whatever is chosen; none: nothing is watched.
   void setWatching(const std::optional<app::NamedRecipe>& recipe);
   // New chats begin otherwise than this one.
   void setNewChatsDiffer(bool differ);

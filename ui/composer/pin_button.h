@@ -10,7 +10,7 @@ namespace winnow::ui {
 class PinButton : public QToolButton {
   Q_OBJECT
  public:
-  // What a press does, for people who do not see it.
+  // Words for what a press does, for people who do not see it.
   PinButton(const QString& pinWhat, const QString& unpinWhat);
 
   // consequence: what pinning means for a question that was asked already; may be empty.

@@ -21,7 +21,7 @@ class PlanWords {
 constexpr double kTightContext = 0.9;
 constexpr double kTightMemory = 0.8;
 constexpr double kLeastRetention = 0.01;
-// What a question that is not written yet may take beside a document that is cut to fit, and to what its tokens are rounded down.
+// Room for a question that is not written yet, beside a document that is cut to fit, and the step to which its tokens are rounded down.
 constexpr qint64 kQuestionTokens = 200;
 constexpr qint64 kRoundTokens = 100;
 
@@ -54,7 +54,7 @@ QString documentsText(const QList<app::Attachment>& attachments) {
   return documentLength(words, 0, 0);
 }
 
-// Of the whole thread with the longest answer.
+// Tokens of the whole thread with the longest answer.
 qint64 tokensNeeded(const Planned& planned) {
   return (planned.kv_bytes_per_token > 0 ? planned.kv_bytes_full / planned.kv_bytes_per_token : planned.tokens.prompt) +
          planned.tokens.generated;

@@ -32,7 +32,7 @@ struct PlanView {
   QList<PlanRemedy> remedies;
 };
 
-// What the plan was made for.
+// The subject that the plan was made for.
 struct PlanSubject {
   QList<app::Attachment> attachments;
   RecipeSpec recipe;
@@ -42,7 +42,7 @@ struct PlanSubject {
   std::vector<MediaSampled> seen{};  // images and videos, as the plan has them
 };
 
-// Of the documents that the plan has read: which of them have to be cut so that the question fits. The longest gives way.
+// The documents that the plan has read and that have to be cut so that the question fits. The longest gives way.
 QList<DocumentRoom> documentRooms(const Planned& planned, const std::vector<MediaSampled>& documents);
 
 PlanView describePlan(const Planned& planned, const PlanSubject& subject);

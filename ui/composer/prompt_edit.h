@@ -20,7 +20,7 @@ class PromptEdit : public QPlainTextEdit {
   void pasteText(const QString& text);
   void setEnterKey(EnterKey key) { m_enterKey = key; }
   void setMaximumLines(int lines);
-  // What the empty box says; `brief` where it has no room for that in one line.
+  // The hint of the empty box; `brief` where it has no room for that in one line.
   void setHint(const QString& hint, const QString& brief);
   QSize sizeHint() const override;
   QSize minimumSizeHint() const override;

@@ -1,4 +1,4 @@
-// What every chart offers: its numbers copied as text, saved as CSV, and itself as a picture, by menu and by keyboard.
+// The export that every chart offers: its numbers copied as text, saved as CSV, and itself as a picture, by menu and by keyboard.
 //
 // Used by the inspector and the kept-token page; writeInBackground() by whatever saves a file. Adds actions to the chart (shown on right
 // click, Menu key or Shift+F10; Ctrl+C copies the numbers) and lets it take the keyboard focus. Files are written on a worker thread; what

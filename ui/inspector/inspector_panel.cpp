@@ -41,7 +41,7 @@ QLabel* caption(const QString& text) {
   return label;
 }
 
-// What takes no millisecond is left out; empty where nothing is told apart.
+// Parts below a millisecond are left out; empty if there are no parts.
 QString firstWordParts(const TimingsMs& t) {
   const double rest = t.ttft - t.waited - t.media - t.preprocess - t.vision - t.prefill - t.statistics - t.compress;
   const std::pair<QString, double> all[] = {
@@ -58,7 +58,7 @@ QString firstWordParts(const TimingsMs& t) {
   return InspectorPanel::tr("Of that: %1").arg(parts.join(QStringLiteral(" · ")));
 }
 
-// What a server tells of its cache.
+// The server's words about its cache.
 QString serversCacheText(const CacheFigures& f) {
   if (f.promptTokens == 0) return InspectorPanel::tr("A server answers. It does not say what its cache holds.");
   return InspectorPanel::tr("of the prompt’s %Ln token(s) came from the server’s cache", nullptr, static_cast<int>(f.promptTokens));

@@ -295,7 +295,7 @@ QString TimelineChart::describeAt(const QPointF& place) const {
   for (std::size_t turn = 0; turn < m_turns.size(); ++turn) {
     for (const TimelinePoint& point : m_turns[turn].points) {
       const qreal away = std::abs(xOf(turn, point, area) - place.x());
-      // Of points at one place the marked one.
+      // A marked point wins over others at the same place.
       if (away > distance || (away == distance && point.mark == Mark::kNone)) continue;
       distance = away;
       nearest = &point;

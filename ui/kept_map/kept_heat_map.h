@@ -40,7 +40,7 @@ class KeptHeatMap : public QWidget {
   KeptMapModel& m_model;
 };
 
-// What the colours mean: the scale with its numbers, or the two names of a difference.
+// The legend of the colours: the scale with its numbers, or the two names of a difference.
 class KeptLegend : public QWidget {
   Q_OBJECT
  public:

@@ -396,7 +396,7 @@ void KeptMapDialog::keyPressEvent(QKeyEvent* event) {
     return;
   }
   if (event->matches(QKeySequence::Find) && !m_model.isEmpty()) return openFind();
-  // Where the focused part has no use for them, arrows step the map. It takes every one of them.
+  // If the focused part has no use for them, arrows step the map. It takes every one of them.
   if (m_heatMap->isVisible() && KeptHeatMap::stepsBy(event->key())) {
     QApplication::sendEvent(m_heatMap, event);
     return;

@@ -46,7 +46,7 @@ class KeptMapDialog : public QDialog {
   bool showDifference(const app::SharedKeptMap& first, const app::SharedKeptMap& second, const QString& firstName,
                       const QString& secondName, std::vector<MapMedia> media);
   void showSentence(const QString& sentence);  // instead of a map
-  // What can be shown in this page, for people to choose: the maps of a comparison and their differences. Without choices nothing is
+  // The maps that this page can show, for people to choose: the maps of a comparison and their differences. Without choices nothing is
   // offered.
   void setChoices(const QStringList& names, int current);
 

@@ -92,8 +92,8 @@ void KeptMapModel::install(std::vector<MapMedia> media) {
   Q_EMIT mapChanged();
 }
 
-// What was asked about is the newest picture, video or document: of it the part of which most is kept, or on which two maps differ most, in
-// the layer where that is so.
+// The question was about the newest picture, video or document: selects of it the part of which most is kept, or on which two maps differ
+// most, in the layer where that is so.
 void KeptMapModel::selectWhatSaysMost() {
   m_layer = 0;
   m_part = 0;
@@ -178,7 +178,7 @@ int KeptMapModel::merged(int token) const {
 QString KeptMapModel::partName(int part) const {
   const PromptPart& p = m_parts[static_cast<std::size_t>(part)];
   const MapMedia* media = mediaOf(p);
-  // Of several pictures or videos which one it is.
+  // Says which one of several pictures or videos it is.
   return media != nullptr && m_media.size() > 1 ? tr("%1: %2").arg(media->title, placeOf(p)) : placeOf(p);
 }
 

@@ -1,4 +1,4 @@
-// What the kept-token page shows: one map, or the difference of two, as shares per layer and part of the prompt, and what is selected.
+// The model of the kept-token page: one map, or the difference of two, as shares per layer and part of the prompt, and what is selected.
 //
 // Filled by kept_map_dialog.h (or by whoever shows a map), read by the heat-map, the patch view, the text view and the table, which all
 // follow its selection. Counts once per map and head; draws nothing. Shares are of the tokens of a part and, where all heads are shown, the
@@ -27,7 +27,7 @@ struct MapMedia {
 // "12", of a video's subtitles "0:41": what stands beside a line, from 0, of a medium (null: not known).
 QString lineName(const MapMedia* media, int line);
 
-// Of a token in the difference of two maps.
+// The maps that keep a token, in the difference of two.
 enum class KeptBy : int { kNone = 1, kFirst = 2, kSecond = 3, kBoth = 4 };
 
 class KeptMapModel : public QObject {
@@ -64,12 +64,12 @@ class KeptMapModel : public QObject {
   void setPart(int part);
   void setHead(int head);  // or kAllHeads
 
-  // Of a part's tokens in a layer: what the map keeps; of a difference, what the second keeps more than the first.
+  // For a part's tokens in a layer: what the map keeps; of a difference, what the second keeps more than the first.
   double share(int layer, int part) const;
   double firstShare(int layer, int part) const;
   double secondShare(int layer, int part) const;
   double meanShare(int part) const;  // over the layers
-  // Of a token in the selected layer: the share of heads that keep it, by the first and by the second map.
+  // For a token in the selected layer: the share of heads that keep it, by the first and by the second map.
   double kept(int token) const;
   double keptBySecond(int token) const;
   KeptBy keptBy(int token) const;
@@ -108,7 +108,7 @@ class KeptMapModel : public QObject {
   int m_head = kAllHeads;
 };
 
-// What two maps over the same tokens keep of one.
+// The maps that keep a token, of two over the same tokens.
 KeptBy keptBy(double byFirst, double bySecond);
 
 }  // namespace winnow::ui

@@ -22,7 +22,7 @@ class LitStrip : public QWidget {
  public:
   LitStrip(KeptMapModel& model, MediaPreview& preview, const KeptHeatMap& heatMap, QWidget* parent = nullptr);
 
-  // Of a part of the prompt: 0 (nothing is kept of it) to 1 (the most of all frames).
+  // The light of a part of the prompt: 0 (nothing is kept of it) to 1 (the most of all frames).
   double light(int part) const;
   int thumbnails() const;  // that have come
 

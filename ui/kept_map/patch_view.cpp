@@ -222,7 +222,7 @@ void PatchView::paintMarks(QPainter& painter) const {
   }
 }
 
-// What only one of them keeps has its colour and its pattern; what both keep is lit, what neither keeps is veiled.
+// A patch that only one map keeps has its colour and pattern; one that both keep is lit, one that neither keeps is veiled.
 void PatchView::paintDifference(QPainter& painter) const {
   const PromptPart* part = shownPart(m_model);
   QColor veil = theme().colors().surface;

@@ -45,7 +45,7 @@ auto frameBefore(std::vector<PromptPart>& parts, const TokenOrigin& origin) {
   return found ? std::prev(last.base()) : parts.end();
 }
 
-// Whether a token goes on with the part that the token before it belongs to. A video's newline belongs to its last frame.
+// True if a token goes on with the part that the token before it belongs to. A video's newline belongs to its last frame.
 bool continues(const PromptPart& part, PartKind kind, const TokenOrigin& origin) {
   if (part.kind != kind) return false;
   if (!part.attached()) return true;

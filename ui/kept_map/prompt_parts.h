@@ -31,7 +31,7 @@ struct PromptPart {
   int columns = 0;
   std::vector<int> tokens;  // original indices, ascending
   std::vector<int> cells;   // [rows * columns], row by row: the token there; kNoToken where a method pruned it before the decoder
-  // What has no patch: newline embeddings, which end a row of tiles, an image or a video; markers of tiles and times of frames.
+  // Tokens without a patch: newline embeddings, which end a row of tiles, an image or a video; markers of tiles and times of frames.
   std::vector<int> lineEnds;
 
   static constexpr int kNoToken = -1;

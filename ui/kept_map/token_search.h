@@ -1,4 +1,4 @@
-// Where words, or a line, stand in a text that is told token by token.
+// The places of words, or of a line, in a text that is given token by token.
 //
 // Used by token_text_view.h. Case does not matter, and a line's end counts as a space. Plain functions, any thread.
 #pragma once

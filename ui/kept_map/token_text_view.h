@@ -22,7 +22,7 @@ class TokenTextView : public QAbstractScrollArea {
  public:
   explicit TokenTextView(KeptMapModel& model, QWidget* parent = nullptr);
 
-  // What is shown: the part's tokens, or those of all of its document.
+  // The tokens that are shown: the part's tokens, or those of all of its document.
   const std::vector<int>& tokens() const { return m_tokens; }
   // The characters of each of them, safe to look at; a character of several tokens stands with the last of them.
   std::vector<QString> tokenTexts() const;

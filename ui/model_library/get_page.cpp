@@ -281,7 +281,7 @@ void GetPage::fillKnownButton(ModelCard& card) {
     if (const app::FoundModel* present = here(key)) return Q_EMIT openRequested(present->path, present->name);
     get({key, {}}, name);
   });
-  // What cannot be pressed loses the keyboard: it goes where the download can be steered.
+  // A button that cannot be pressed loses the keyboard: the focus goes where the download can be steered.
   if (!focused) return;
   ModelCard* steered = goesOn ? m_downloads->card(card.key()) : &card;
   if (steered != nullptr) focusCard(*steered);

@@ -65,7 +65,7 @@ void HerePage::fill() {
                               "", count)
                                .arg(formatMegabytes(bytes)));
   if (before.isEmpty() || m_list->cards().empty()) return;
-  // Whoever came by keyboard stays where they were, or goes to the one that took the place.
+  // The keyboard focus stays on its card, or goes to the one that took its place.
   ModelCard* same = m_list->card(before);
   focusCard(same != nullptr ? *same : *m_list->cards()[std::min(at, m_list->cards().size() - 1)]);
 }

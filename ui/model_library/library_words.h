@@ -1,4 +1,4 @@
-// What the page of models says of one: what it is, what it needs, when it was used, and how a check or a removal ended.
+// The words of the page of models about one: what it is, what it needs, when it was used, and how a check or a removal ended.
 //
 // Used by here_page.h and get_page.h. UI thread only (translations).
 #pragma once
@@ -16,7 +16,7 @@ namespace winnow::ui {
 QString modelFacts(const app::ListedModel& model);
 // "Hugging Face · last used yesterday"
 QString modelPlace(const app::ListedModel& model);
-// Whether it can be used here, as a sentence.
+// A sentence on whether it can be used here.
 struct FitWords {
   QString text;
   bool good = false;

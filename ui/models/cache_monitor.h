@@ -1,5 +1,5 @@
-// What the live cache panel and the status bar show: the engine's own figures of the request that runs, gathered from its events, or those
-// of an answer that was saved.
+// The figures of the live cache panel and the status bar: the engine's own figures of the request that runs, gathered from its events, or
+// those of an answer that was saved.
 //
 // Fed by ui/shell/answer_run and comparison_controller, who also say which of both is shown: what runs goes on being gathered while
 // another chat is on screen. Read by the inspector. Draws nothing and counts nothing itself. `changed` may come often; views thin it out.
@@ -71,15 +71,15 @@ class CacheMonitor : public QObject {
   void setAttached(AttachedKind attached);  // of the request: in its thread
   void setByServer(bool byServer);          // of the request
   void setCause(const app::Run& run);       // of the request: what it comes from is known
-  // What the request waits for before the engine begins on it; its own progress takes the place of that. share: 0..1.
+  // Shows what the request waits for before the engine begins on it; its own progress takes the place of that. share: 0..1.
   void setWaiting(const QString& what, double share);
   void showRunning();  // of the request that runs or ended last
-  // Of an answer read from the database; attached: in its thread.
+  // Shows an answer read from the database; attached: in its thread.
   void showStored(const app::Run& run, AttachedKind attached = AttachedKind::kMixed, FiguresOf subject = FiguresOf::kAnswer);
   void clear();  // shows nothing
   // The turns before the one that runs; with showStored() and clear(): all of them.
   void setEarlierTurns(std::vector<app::TurnTimeline> turns);
-  // Of the request that runs or ended last, whatever is shown.
+  // The timeline of the request that runs or ended last, whatever is shown.
   const app::TurnTimeline& recorded() const { return m_recorder.timeline(); }
   // Everything that the timeline shows, oldest first.
   std::vector<app::TurnTimeline> turns() const;

@@ -29,7 +29,7 @@ class ConversationListModel : public QAbstractListModel {
   int rowOf(ConversationId id) const;
   ConversationId idAt(int row) const;
   const app::Conversation* find(ConversationId id) const;  // among all
-  // What stands for the conversation: its title, else the first words, else "New chat".
+  // The title shown for the conversation: its title, else the first words, else "New chat".
   static QString shownTitle(const app::Conversation& conversation);
   // With its number where others are called alike and were there before: "Shapes (2)".
   QString toldTitle(const app::Conversation& conversation) const;

@@ -43,7 +43,7 @@ FramePlan planAt(double seconds) {
   return plan;
 }
 
-// Of the frames that were asked for, not of the file.
+// True for notices about the frames that were asked for, not about the file.
 bool isOfThePlan(const MediaNotice& notice) { return notice.code == NoticeCode::kRepeatsLeftOut || notice.code == NoticeCode::kPlanFull; }
 
 // Letters and digits of a text's beginning, to know its file by: "gnu general public license".

@@ -34,7 +34,7 @@ class MediaPreviewThread : public MediaPreview {
  private:
   template <typename Job>
   PreviewToken enqueue(Job job);
-  // What is offered of a video's subtitles.
+  // Finds the subtitles that are offered for a video.
   void findSubtitles(const std::string& video, const app::MediaInfo& info, const std::string& encoding, MediaSummary& summary,
                      const InterruptToken& interrupt) const;
   bool live(PreviewToken token) const { return m_running.contains(token); }

@@ -5,7 +5,7 @@
 namespace winnow::ui {
 namespace {
 
-// Where each phase lies on the way of a video that is read and compressed before a question, as it was measured on a CPU. It need not be
+// The place of each phase on the way of a video that is read and compressed before a question, as it was measured on a CPU. It need not be
 // right: the rest is foreseen anew with every step.
 struct Stretch {
   double from = 0.0;

@@ -15,7 +15,7 @@ class WaitProgress {
  public:
   using Clock = std::chrono::steady_clock;
 
-  // What the way consists of: pictures to decode and encode; reading and compressing what is attached.
+  // The parts of the way: pictures to decode and encode; reading and compressing what is attached.
   struct Parts {
     bool pictures = true;
     bool reading = true;

@@ -1,4 +1,4 @@
-// What a later question of a chat goes on from (engine's Guard): what the window offers, in words that name the cost.
+// The choice of what a later question of a chat goes on from (engine's Guard): what the window offers, in words that name the cost.
 //
 // Used by the composer and ui/shell. Pure; UI thread only (translations).
 #pragma once
@@ -15,11 +15,11 @@ namespace winnow::ui {
 std::span<const Guard> laterGuards();
 QString laterTitle(Guard guard);
 
-// Whether the full cache can stay in memory and be compressed again for each question.
+// True if the full cache can stay in memory and be compressed again for each question.
 bool canStayInMemory(const RecipeSpec& spec);
-// What really happens: where the full cache cannot stay in memory, the conversation goes on with what is left.
+// The guard that really applies: if the full cache cannot stay in memory, the conversation goes on with what is left.
 Guard laterGuard(Guard chosen, const RecipeSpec& spec);
-// What the choice costs under this recipe, and what a later question does not see.
+// The cost of the choice under this recipe, and what a later question does not see.
 QString laterCost(Guard chosen, const RecipeSpec& spec);
 
 }  // namespace winnow::ui

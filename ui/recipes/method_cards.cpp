@@ -38,7 +38,7 @@ class CardLayout {
   }
 
  private:
-  // What cannot be used is grey, but for the reason.
+  // A method that cannot be used is grey, except for the reason.
   QColor ink() const { return m_card.problem.isEmpty() ? theme().colors().text : theme().colors().mutedText; }
 
   void heading() {

@@ -21,7 +21,7 @@ class OptionField : public QWidget {
   const OptionInfo& option() const { return m_option; }
   std::string value() const;
   void setValue(const std::string& text);
-  // What a recipe has to say about it: the default needs no words.
+  // False if a recipe has to state it: the default needs no words.
   bool isDefault() const { return value() == m_option.otherwise; }
   QWidget* control() const;
 

@@ -341,7 +341,7 @@ void RecipeEditor::fillParts(const RecipeSpec& spec) {
       if (info.kind != part.kind) continue;
       const QString name = QString::fromStdString(info.name);
       part.box->addItem(name, name);
-      // What belongs to a score (protected tokens) or to merging (thresholds) differs between methods that have the same part.
+      // Options that belong to a score (protected tokens) or to merging (thresholds) differ between methods that have the same part.
       const bool differs = std::string(part.kind) == "scorer" || std::string(part.kind) == "reducer";
       if (!differs || info.presets.size() < 2 || info.name == "drop") continue;
       for (const std::string& preset : info.presets) {

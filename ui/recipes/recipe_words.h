@@ -21,13 +21,13 @@ QString methodTitle(const std::vector<MethodInfo>& methods, const std::string& n
 // "My mixture", "VL-Cache", "VL-Cache, changed".
 QString recipeTitle(const std::vector<MethodInfo>& methods, const app::NamedRecipe& recipe);
 QString budgetText(const RecipeSpec& spec);  // "20 %", "64 slots"
-// Of what its share is, which not all methods take of the same: "Share of the attachments to keep".
+// The title of its share, which not all methods take of the same: "Share of the attachments to keep".
 QString shareTitle(const RecipeSpec& spec);
 // Title and budget; the full cache has only a title.
 QString recipeLabel(const std::vector<MethodInfo>& methods, const app::NamedRecipe& recipe);
 // Several of one cache, in their order: "Self-Study · 20 %, then SnapKV · 10 %".
 QString recipesLabel(const std::vector<MethodInfo>& methods, const QList<app::NamedRecipe>& recipes);
-// What differs from the method: "allocator meda", "window 16", "Short texts: 10".
+// The differences from the method: "allocator meda", "window 16", "Short texts: 10".
 QStringList recipeChanges(const RecipeSpec& spec);
 
 QString settingTitle(const app::SettingText& setting);

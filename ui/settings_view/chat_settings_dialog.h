@@ -15,7 +15,7 @@ namespace winnow::ui {
 
 class SamplingForm;
 
-// What a chat says of how it answers.
+// A chat's settings for its answers.
 struct ChatAnswering {
   SamplingChoice sampling;  // what is not as the defaults
   QString systemPrompt;

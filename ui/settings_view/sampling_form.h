@@ -28,7 +28,7 @@ class SamplingForm : public QObject {
   // All fields; the seed is absent where each answer has another.
   SamplingChoice values() const;
   void setValues(const SamplingChoice& values);  // what is absent stays, but the seed
-  // What is not as in `defaults`; only this is shown in bold.
+  // The settings that differ from `defaults`; only these is shown in bold.
   SamplingChoice differing(const SamplingChoice& defaults) const;
   void mark(const SamplingChoice& defaults);
 

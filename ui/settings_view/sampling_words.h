@@ -1,4 +1,4 @@
-// What was chosen of sampling in words: "temperature 0.7", "at most 512 tokens". UI thread only (translations).
+// The chosen sampling settings in words: "temperature 0.7", "at most 512 tokens". UI thread only (translations).
 #pragma once
 
 #include <QStringList>

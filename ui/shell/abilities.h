@@ -1,4 +1,4 @@
-// What cannot be done with the model that answers, in one sentence: the one place where the window asks for it.
+// Says in one sentence what cannot be done with the model that answers: the one place where the window asks for it.
 //
 // A command, a control or a notice shows the sentence where it would have done something. UI thread only.
 #pragma once

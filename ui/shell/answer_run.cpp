@@ -40,7 +40,7 @@ void takeFinished(const app::FinishedTurn& turn, app::StoredMessage& answer) {
   answer.hasKeptMap = turn.keptMap != nullptr;
 }
 
-// What the cut answer went by; how long the rest may be is as for any answer now.
+// Takes over what the cut answer went by; how long the rest may be is as for any answer now.
 void goOnFrom(const app::StoredMessage& cut, Turn& turn) {
   SamplingChoice sampling = cut.run.sampling;
   sampling.max_new_tokens.reset();
@@ -61,7 +61,7 @@ bool takesOtherLines(const QList<app::Attachment>& before, const QList<app::Atta
   });
 }
 
-// What the model told itself about the media of a thread: they are found by it.
+// Stores the model's description of a thread's media: they are found by it.
 void storeDescribed(app::ChatStore& store, const Description& description, const QList<app::StoredMessage>& thread) {
   QHash<int, QString> words;  // by medium of the thread
   int medium = 0;
@@ -165,7 +165,7 @@ void AnswerRun::onReplaced() {
   if (!std::holds_alternative<Occupied>(m_state)) m_state = Idle{};
 }
 
-// Of the chat that is about to be shown: what was written since it was read from the store is only known here.
+// For the chat that is about to be shown: what was written since it was read from the store is only known here.
 void AnswerRun::onAboutToShow() {
   if (m_chat.id() != m_editingIn) m_editing = 0;
   if (writingHere()) {
@@ -335,7 +335,7 @@ std::optional<app::Draft> AnswerRun::beginEdit(app::MessageId question) {
   m_editing = found->id;
   m_editingIn = m_chat.id();
   app::Draft draft{found->text, m_subject.attachedOf(found->attachments)};
-  // Of what was read only that stays by which other subtitles are known.
+  // Only what identifies other subtitles stays of what was read.
   for (app::Attachment& attachment : draft.attachments) {
     app::SampledTimes lines;
     lines.linesDigest = attachment.sampled.linesDigest;
@@ -554,7 +554,7 @@ void AnswerRun::finish(app::MessageState state, const Finished* finished, const 
     turn.keptMap = run.keptMap;
     if (m_readAgain && m_readAgain->conversation == run.conversation) m_readAgain.reset();
   }
-  // Whoever added nothing has no part in it.
+  // A model that added nothing has no part in it.
   if (run.cut && !run.wordsCame() && run.cut->run.modelFolder != run.run.modelFolder) {
     turn.run = run.cut->run;
     turn.hasRun = run.cut->hasRun;

@@ -41,7 +41,7 @@ class AnswerRun : public QObject {
   AnswerRun(Services services, Chats chats, QObject* parent = nullptr);
 
   CacheMonitor& monitor() { return m_monitor; }
-  // Of the chat on screen: its answer that is being written, else its last one.
+  // Shows the figures of the chat on screen: of the answer being written, else of its last one.
   void showFigures();
 
   // The turn that sending this now would ask for. Throws Exception as buildTurn does.
@@ -53,11 +53,11 @@ class AnswerRun : public QObject {
 
   using Time = std::chrono::steady_clock::time_point;
   void send(const QString& text, const QList<app::Attachment>& attachments);
-  // What is sent next was asked then: the time to the first word counts from there. nullopt: from when it is sent.
+  // Says when the next question was asked: the time to the first word counts from there. nullopt: from when it is sent.
   void countFrom(std::optional<Time> asked) { m_askedBefore = asked; }
   // The question alone: comparisonReady follows when it is saved.
   void sendToCompare(const QString& text, const QList<app::Attachment>& attachments);
-  // What is written in a chat as its draft, which need not be on screen.
+  // Sends a chat's draft, which need not be on screen.
   void sendDraft(const app::LoadedConversation& chat, Time asked);
   // Thought: it ends, and the answer begins; where it cannot, nothing happens.
   enum class Stopped : int { kAnswer = 1, kThought = 2 };
@@ -69,17 +69,17 @@ class AnswerRun : public QObject {
   // The next question of the chat on screen reads everything again, under the recipe that the chat has now.
   void readAgain();
   bool readsAgain() const;
-  // What the composer shows to write a question anew (0: the last one on screen). What is sent next takes its place as a further wording,
-  // until cancelEdit() or another chat. Nothing while an answer is being saved or written, or without such a question.
+  // Returns what the composer shows to write a question anew (0: the last one on screen). The next question sent takes its place as a
+  // further wording, until cancelEdit() or another chat. Nothing while an answer is being saved or written, or without such a question.
   std::optional<app::Draft> beginEdit(app::MessageId question);
   void cancelEdit() { m_editing = 0; }
   bool editing() const { return m_editing != 0; }
 
-  // What the answer that is being written kept of its prompt; null before that is known, and for all other answers.
+  // The map of what the answer being written kept of its prompt; null before that is known, and for all other answers.
   app::SharedKeptMap runningKeptMap(app::MessageId answer) const;
   std::optional<AnswerPhase> phase() const;  // of the answer that is being written
   bool writingHere() const;
-  // What the question that was sent waits for before the engine begins on it; share: 0..1.
+  // Shows what the sent question waits for before the engine begins on it; share: 0..1.
   void showWaiting(const QString& phase, double share);
   bool busy() const { return !std::holds_alternative<Idle>(m_state); }
   // Why a question cannot be sent now; empty: it can, once what is being written here has ended.
@@ -98,7 +98,7 @@ class AnswerRun : public QObject {
 
  private:
   enum class Asks : int { kQuestion = 1, kWording = 2, kComparison = 3, kComparisonOfWording = 4, kAnswerAgain = 5 };
-  // What this is about at any time: one of these four.
+  // The state at any time: one of these four.
   struct Idle {};
   struct Occupied {
     QString reason;

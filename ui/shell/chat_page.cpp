@@ -140,7 +140,7 @@ void ChatPage::build(const WindowServices& services, const QList<app::Sample>& s
 void ChatPage::connectViews() {
   connect(&theme(), &Theme::changed, this, &ChatPage::arrangeViews);
   connect(m_stack, &QStackedWidget::currentChanged, this, &ChatPage::arrangeViews);
-  // Of a page that is left the stack gives the keyboard to the next one.
+  // The stack moves the keyboard focus from a page that is left to the next one.
   connect(m_stack, &QStackedWidget::currentChanged, m_composer, [this] {
     if (m_stack->isAncestorOf(window()->focusWidget()) && !m_composer->isHidden()) m_composer->setFocus();
   });
@@ -239,7 +239,7 @@ void ChatPage::updateState() {
                                             : reason,
                          queues ? Composer::WhileBlocked::kQueue : Composer::WhileBlocked::kRefuse);
   const QString ofServer = lackText(m_session.model, Ability::kCompress);
-  // Of what is watched its bar says what is left; of a server's cache nothing is known; of what the model cannot see nothing is read again.
+  // The bar of a watched source says what is left; a server's cache is unknown; what the model cannot see is not read again.
   const bool told = writing || m_session.subject.watchesHere() || !ofServer.isEmpty() || !m_sight->blockedReason().isEmpty();
   const Guard chosen = m_session.chat.options().laterQuestions;
   if (told) {
@@ -311,7 +311,7 @@ void ChatPage::arrange() {
   arrangeViews();
 }
 
-// What a file is missed for is done again when it is found.
+// The action that missed a file is done again when the file is found.
 void ChatPage::tellProblem(const Error& error, const std::function<void()>& again) {
   Notice notice = noticeOf(error);
   if (canBeFound(error))

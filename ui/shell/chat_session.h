@@ -1,4 +1,4 @@
-// What the window works with between the store and the engine: five parts with one job each, in the order in which they need each other.
+// The window's parts between the store and the engine: five parts with one job each, in the order in which they need each other.
 //
 // Made by main_window.h. UI thread only.
 #pragma once

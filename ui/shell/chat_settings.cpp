@@ -32,7 +32,7 @@ void ChatSettings::open() {
   auto* dialog = new ChatSettingsDialog({options.sampling, options.systemPrompt}, m_settings.chatDefaults(),
                                         m_session.model.info().recommended, m_button.window());
   dialog->sampling()->setThinkingShown(m_session.model.info().thinks);
-  // Of the chat that it was opened for: another may be shown by the time it is accepted.
+  // Applies to the chat that it was opened for: another may be shown by the time it is accepted.
   connect(dialog, &ChatSettingsDialog::applied, this, [this, id = m_session.chat.id()](const ChatAnswering& chosen) {
     if (m_session.chat.id() == id) apply(chosen);
   });

@@ -232,7 +232,7 @@ void Commands::update() {
   m_pin->setChecked(m_session.list.isPinned(m_session.chat.id()));
 }
 
-// What the model cannot do is grey, with the reason.
+// An action that the model cannot do is grey, with the reason.
 void Commands::allow(QAction* action, Ability ability, bool allowed) {
   const QString lack = lackText(m_session.model, ability);
   action->setEnabled(allowed && lack.isEmpty());

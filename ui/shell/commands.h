@@ -1,4 +1,4 @@
-// What can be done by menu and key, and whether it can be done now.
+// The actions by menu and key, and whether it can be done now.
 //
 // Made by main_window.h, whose menu bar it fills. Every command is an action of the window too, so that it works while the menu bar is
 // hidden. UI thread only.

@@ -1,4 +1,4 @@
-// Whether a question is sent or compared: the panel of methods is opened and left here, and what is sent goes the one way or the other.
+// Decides if a question is sent or compared: the panel of methods is opened and left here, and what is sent goes the one way or the other.
 //
 // Used by chat_page.h. UI thread only.
 #pragma once
@@ -24,7 +24,7 @@ class ComparisonChooser : public QObject {
   bool choosing() const;  // the panel is open
   void chooseOrLeave();
   void leave();
-  // What the panel and Send say now. writing: something is being written or checked in the chat on screen.
+  // Updates what the panel and Send say. writing: something is being written or checked in the chat on screen.
   void update(bool writing);
 
  Q_SIGNALS:

@@ -131,7 +131,7 @@ void ConnectDialog::build() {
   connect(buttons, &QDialogButtonBox::rejected, this, &QDialog::reject);
 }
 
-// What is known of a server that was used before.
+// Fills in what is known of a server that was used before.
 void ConnectDialog::fill(const QString& place) {
   if (place.isEmpty()) return;
   try {

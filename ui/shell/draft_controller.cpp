@@ -71,7 +71,7 @@ void DraftController::showChat() {
   const OpenChat& chat = m_session.chat;
   if (m_shown != chat.id()) {
     m_sending = false;
-    // What was written while the chats were not open joins what was written in this one before.
+    // Words written while the chats were not open join what was written in this one before.
     app::Draft draft = chat.loaded().draft;
     if (m_writtenEarly) {
       const app::Draft early = m_composer.draft();
@@ -139,7 +139,7 @@ void DraftController::edit(app::MessageId question) {
 void DraftController::saveNow() {
   m_timer.stop();
   if (!m_store.isOpen() || m_restoring) return;
-  // What is being sent stays in the box until the engine has it; saved as a draft it would come back beside the question.
+  // The question being sent stays in the box until the engine has it; saved as a draft it would come back beside the question.
   if (m_sending && m_session.answers.busy()) return;
   const app::Draft draft = m_composer.draft();
   if (!isOffered(draft)) m_session.chat.saveDraft(draft);

@@ -1,4 +1,4 @@
-// What is written in the composer and not sent yet: kept with its chat, brought back with it, offered by the program, or an earlier
+// The draft in the composer, not sent yet: kept with its chat, brought back with it, offered by the program, or an earlier
 // question that is reworded.
 //
 // Used by chat_page.h. A draft is saved a moment after its last change. UI thread only.

@@ -1,4 +1,4 @@
-// What everybody expects of an Edit menu: undo, redo, cut, copy, paste, select all, for whatever has the focus.
+// The actions that everybody expects of an Edit menu: undo, redo, cut, copy, paste, select all, for whatever has the focus.
 //
 // Made by commands.h. A widget is sent the keys that it knows already, so that a menu and a key never differ; what a box of text does not
 // need of them (Ctrl+Z with nothing to undo) is told by a signal. UI thread only.

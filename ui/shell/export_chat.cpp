@@ -60,7 +60,7 @@ void exportChat(QWidget* window, const app::LoadedConversation& chat, const std:
   QObject::connect(dialog, &QFileDialog::filterSelected, dialog, [dialog, json](const QString& filter) {
     dialog->setDefaultSuffix(filter == json ? QStringLiteral("json") : QStringLiteral("md"));
   });
-  // As it is now: it may be another one, or another branch, by the time a name is chosen.
+  // Takes the chat as it is now: it may be another one, or another branch, by the time a name is chosen.
   QObject::connect(dialog, &QFileDialog::fileSelected, window, [window, chat, methods](const QString& path) {
     const bool everything = path.endsWith(QLatin1String(".json"), Qt::CaseInsensitive);
     writeInBackground(window, path, everything ? app::chatToJson(chat) : chatAsMarkdown(chat, methods));

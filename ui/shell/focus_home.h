@@ -1,5 +1,5 @@
-// Where the keyboard goes when what had it is gone: a view that was left, a button that has done its work, a dialog whose opener is no
-// more. Qt hands it to the next control in line or to nobody; here it comes to the question box, or to what stands in its place.
+// The place where the keyboard goes when what had it is gone: a view that was left, a button that has done its work, a dialog whose opener
+// is no more. Qt hands it to the next control in line or to nobody; here it comes to the question box, or to what stands in its place.
 //
 // Made by main_window.h for its window, on the regions that F6 goes round. It waits for the event to end: whoever has another control in
 // mind for the keyboard gives it to that one, before hiding what had it. UI thread only.

@@ -1,4 +1,4 @@
-// What was read of chats and is kept on disk: which chat, how much, when it was last used; to be forgotten one by one or together.
+// The stored caches of chats on disk: which chat, how much, when it was last used; to be forgotten one by one or together.
 //
 // Forgetting costs time only: text, answers and files stay, and media are read again at the next question. Lists what the engine's thread
 // has last seen; touches no disk. UI thread only.

@@ -34,7 +34,7 @@ bool mayBeTooLarge(const TurnFigures& figures) {
   return heads * static_cast<double>(figures.tokens.thread_visual + figures.tokens.thread_text) > kAlwaysSaved;
 }
 
-// Of an answer that has its figures.
+// Expects an answer that has its figures.
 QString whyNotSaved(const app::Run& run, bool saved) {
   if (mayBeTooLarge(run.figures))
     return MapWords::tr("No map: it was larger than %1 and was not saved.").arg(formatBytes(app::KeptMap::kMaxBytes));

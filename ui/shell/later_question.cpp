@@ -20,7 +20,7 @@ class LaterWords {
 
 constexpr double kEverything = 0.999;
 
-// Of the media's tokens; 1: there are none.
+// The share of the media's tokens; 1: there are none.
 double attachedShare(const TurnFigures& figures) { return figures.tokens.thread_visual == 0 ? 1.0 : kept_share(figures); }
 
 // Null: nothing was answered yet.
@@ -36,7 +36,7 @@ bool sourceIsGone(const QList<app::StoredMessage>& branch) {
 
 QString afterAbout(double ms) { return ms > 0.0 ? LaterWords::tr(", about %1").arg(formatMilliseconds(ms)) : QString(); }
 
-// Of what was read and compressed. Empty: it is all there. noun: of what is attached.
+// Says what is left of what was read and compressed. Empty: all of it. noun: for what is attached.
 QString seenOfWhatIsLeft(const app::Run& last, const QString& noun, const std::vector<MethodInfo>& methods) {
   const double share = attachedShare(last.figures);
   if (share >= kEverything) return {};
@@ -50,7 +50,7 @@ QString seenOfWhatIsLeft(const app::Run& last, const QString& noun, const std::v
   return LaterWords::tr("Your next question uses the %1 of %2 that is left.").arg(formatShare(share), noun);
 }
 
-// Where no earlier question decides it. Empty: nothing is attached.
+// Used if no earlier question decides it. Empty: nothing is attached.
 QString seenAnew(const app::Run& last, const QString& noun, const RecipeSpec& recipe) {
   if (last.figures.tokens.thread_visual == 0) return {};
   const double share = attachedShare(last.figures);

@@ -1,4 +1,4 @@
-// What a next question of a chat can still see of its images and videos, in words. Used by chat_page.h. Pure; UI thread only
+// Words for what the next question of a chat can still see of its images and videos. Used by chat_page.h. Pure; UI thread only
 // (translations).
 #pragma once
 
@@ -12,7 +12,7 @@
 
 namespace winnow::ui {
 
-// What it is asked under.
+// The settings under which it is asked.
 struct LaterQuestion {
   app::NamedRecipe recipe;
   Guard guard = Guard::kKeep;
@@ -25,7 +25,7 @@ struct LaterQuestion {
 // branch: the messages on screen, oldest first. Empty: it goes on and sees everything, or nothing was read yet.
 QString laterQuestionText(const QList<app::StoredMessage>& branch, const LaterQuestion& later, const std::vector<MethodInfo>& methods);
 
-// What is kept was made by another method than the chat has now: reading it again would be a difference.
+// True if the kept cache was made by another method than the chat has now: reading it again would be a difference.
 bool readingAgainHelps(const QList<app::StoredMessage>& branch, const LaterQuestion& later);
 // The last answer is another model's, of whose cache nothing is left.
 bool anotherModelReads(const QList<app::StoredMessage>& branch, const LaterQuestion& later);

@@ -221,7 +221,7 @@ void MainWindow::connectSession() {
   connect(&m_session->answers.monitor(), &CacheMonitor::changed, this, &MainWindow::updateStatus);
   connect(m_sidebar, &ConversationSidebar::newRequested, m_page, &ChatPage::startNew);
   connect(m_sidebar, &ConversationSidebar::searchRequested, &m_session->list, &ChatList::search);
-  // What is new is in no list of what was found.
+  // A new chat is in no list of what was found.
   connect(&m_session->chat, &OpenChat::startedNew, m_sidebar, &ConversationSidebar::showAll);
   connect(&m_session->chat, &OpenChat::created, m_sidebar, &ConversationSidebar::showAll);
   connect(&m_session->list, &ChatList::restored, m_sidebar, &ConversationSidebar::showAll);
@@ -341,7 +341,7 @@ bool MainWindow::panelStandsAlone() const {
 
 bool MainWindow::sidebarStandsAlone() const { return !m_sidebar->isHidden() && width() < theme().px(kBesideUnits); }
 
-// Where there is no room for a panel or the chats beside the chat, what was opened takes all of it.
+// If there is no room for a panel or the chats beside the chat, what was opened takes all of it.
 void MainWindow::giveRoom() {
   m_splitter->setVisible(!panelStandsAlone());
   m_page->setVisible(!sidebarStandsAlone());
@@ -353,7 +353,7 @@ void MainWindow::bringPage() {
   updatePanels();
 }
 
-// What is typed where nothing takes it is meant for the box: a click into the chats or the panel has just taken the keyboard.
+// Typing that nothing else takes is meant for the box: a click into the chats or the panel has just taken the keyboard.
 void MainWindow::keyPressEvent(QKeyEvent* event) {
   if (event->key() == Qt::Key_Escape) return bringPage();
   isTyped(*event) ? m_page->writeQuestion(event->text()) : QMainWindow::keyPressEvent(event);

@@ -29,7 +29,7 @@ class ModelMenu;
 class NoticeBar;
 class Serving;
 
-// What to show at the start; found on the disk by bootstrap before the window exists.
+// The first contents; found on the disk by bootstrap before the window exists.
 struct InitialState {
   QString modelFolder;            // loaded at once; empty: none
   Device device = Device::kAuto;  // of every model that is loaded, as is the next

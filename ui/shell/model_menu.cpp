@@ -131,7 +131,7 @@ void ModelMenu::rebuild() {
   const QString demo = m_model.demoFolder();
   if (!demo.isEmpty()) offer(tr("Demo model (shapes and letters)"), demo);
   for (const QString& path : m_settings.recentModelFolders()) {
-    // What is found stands below, by the name that its program has for it; Ollama's files have no other.
+    // Models that were found stand below, by the name that its program has for it; Ollama's files have no other.
     const bool nameless = QFileInfo(path).fileName().startsWith(QLatin1String("sha256-"));
     const bool found = m_finder != nullptr && m_finder->find(path) != nullptr;
     if (path != demo && !nameless && !found) offer(modelLabel(path), path);

@@ -70,7 +70,7 @@ void ModelOfferBox::show(State state, const QString& words) {
   const bool shown = running || (m_wanted && state != State::kNothing);
   QWidget* one = running ? m_cancel : m_button;
   one->show();
-  // Whoever came by keyboard goes on where the other button was.
+  // The keyboard focus moves to where the other button was.
   if (focused && shown) one->setFocus(Qt::OtherFocusReason);
   (running ? m_button : m_cancel)->hide();
   setVisible(shown);

@@ -20,7 +20,7 @@ class ModelOfferBox : public QWidget {
  public:
   explicit ModelOfferBox(QWidget* parent = nullptr);
 
-  // Whether the page that it is on has a use for it.
+  // True if the page that it is on has a use for it.
   void setWanted(bool wanted);
   // `label` on the button, `note` under it.
   void showOffer(const QString& label, const QString& note);

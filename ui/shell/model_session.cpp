@@ -47,7 +47,7 @@ void ModelSession::post(const Asked& asked) {
   request.device = m_device;
   request.format = asked.weights;
   m_request = m_engine.post(std::move(request), this, [this](const Event& event) {
-    // Of a model given up for another, only that it has cost the one before.
+    // A model given up for another reports only that it has cost the one before.
     if (event.id == m_request || std::holds_alternative<ModelUnloaded>(event.body)) onEvent(event.body);
   });
   Q_EMIT changed();

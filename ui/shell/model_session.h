@@ -20,7 +20,7 @@ class ModelSession : public QObject {
  public:
   ModelSession(app::EngineHost& engine, app::Settings& settings, QObject* parent = nullptr);
 
-  // Of models loaded from now on, as the command line has it; kAuto: weights as the settings say.
+  // Applies to models loaded from now on, as the command line says; kAuto: weights as the settings say.
   void setForm(Device device, WeightFormat format) {
     m_device = device;
     m_format = format;
@@ -37,7 +37,7 @@ class ModelSession : public QObject {
   void load(const QString& path, const QString& name = {});
   ModelState state() const { return m_state; }
   const ModelInfo& info() const { return m_info; }
-  // Of the loaded model; none: there is none.
+  // Traits of the loaded model; none: there is none.
   std::optional<ModelTraits> traits() const;
   // It is loaded, and takes no images and videos.
   bool readsTextOnly() const { return m_state == ModelState::kReady && !m_info.traits.sees; }

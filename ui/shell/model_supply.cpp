@@ -52,7 +52,7 @@ void ModelSupply::offerSeeing() {
   m_seeing = offer(*offered, m_views.seeing, nullptr);
 }
 
-// What an earlier start had on its way, killed or not.
+// Takes up what an earlier start had on its way, killed or not.
 void ModelSupply::takeUp() {
   if (m_services.hub->unfinished) m_noted = m_services.hub->unfinished();
   for (app::QueuedDownload saved : m_noted) {

@@ -92,7 +92,7 @@ void OpenChat::showAsNew() {
 }
 
 void OpenChat::startNew() {
-  // What is being created has what was written so far, and its number is not known yet.
+  // A chat that is being created has what was written so far, and its number is not known yet.
   m_newWhenCreated = m_creating != 0;
   if (m_newWhenCreated) return;
   // An empty chat is new already.

@@ -32,14 +32,14 @@ class OpenChat : public QObject {
   void open(ConversationId id);
   app::RequestToken reload();  // what the store knows of it
   void switchBranch(app::MessageId message, int step);
-  // Of this chat. As long as nothing of it is saved, new ones begin with its recipe and what its later questions go on from, too.
+  // Sets this chat's recipe. Until something of it is saved, new chats begin with its recipe and guard, too.
   void setRecipe(const app::NamedRecipe& recipe);
   void setOptions(const app::ConversationOptions& options);
   void saveDraft(const app::Draft& draft);
   void saveView(app::MessageId anchor, double offset);
-  // What is pinned of a sent question's attachment from now on; the next answer reads the thread again for it.
+  // Sets the pins of a sent question's attachment; the next answer reads the thread again for it.
   void setPins(app::MessageId question, int place, const app::PinnedRanges& pins);
-  // What was sampled of the media of a thread that the engine was given: kept with it, saved and shown.
+  // Takes what was sampled of the media of a thread that the engine was given: kept with it, saved and shown.
   void takeSampled(const MediaSampled& sampled, QList<app::StoredMessage>& thread);
   void addComparison(const app::Comparison& comparison);
 

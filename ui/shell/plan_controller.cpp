@@ -45,7 +45,7 @@ void PlanController::schedule() {
   if (m_request != 0) m_engine.cancel(std::exchange(m_request, 0));
   const app::Draft draft = m_composer.draft();
   const bool watched = m_session.subject.watchesHere();  // its bar says what is there
-  // What another model than the last answer's would need is foreseen before anything is written.
+  // If the model is not the last answer's, its needs are foreseen before anything is written.
   const bool nothing = watched || !lackText(m_session.model, Ability::kPlan).isEmpty() || (isEmpty(draft) && !readByAnother());
   if (isEmpty(draft)) m_line.clear();
   if (nothing || m_session.model.state() != ModelState::kReady) {

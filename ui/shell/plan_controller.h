@@ -28,7 +28,7 @@ class PlanController : public QObject {
   // Asks anew a moment later.
   void schedule();
 
-  // Of what is written, where the thread has answers: nothing that is kept can be gone on from. False while nothing is planned.
+  // True if the thread has answers and no kept cache can continue it. False while nothing is planned.
   bool readsAgain() const { return m_foreseen && m_foreseen->readsAgain; }
   double expectedMs() const { return m_foreseen ? m_foreseen->expectedMs : 0.0; }  // to the first word; 0: not known
 
@@ -42,7 +42,7 @@ class PlanController : public QObject {
   void rememberMass();
   void showMass();
 
-  // What the last scored prefill said.
+  // The results of the last scored prefill.
   struct ScoredPrefill {
     ConversationId conversation = 0;
     std::string method;

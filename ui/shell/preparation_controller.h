@@ -32,7 +32,7 @@ class PreparationController : public QObject {
 
  private:
   enum class Stage : int { kNone = 1, kWaiting = 2, kRunning = 3, kReady = 4, kDeclined = 5, kFailed = 6 };
-  // What a preparation is for: another one is no use to a question about these.
+  // The subject of a preparation: another one is no use to a question about these.
   struct Subject {
     ConversationId conversation = 0;  // 0: a draft that has no number yet and may get one any time
     app::MessageId after = 0;         // the last message before the question; 0: none

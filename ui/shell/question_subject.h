@@ -1,4 +1,4 @@
-// What a question is about: what is attached in its thread, or a source that is watched in its chat, of which nothing is attached.
+// The subject of a question: what is attached in its thread, or a source that is watched in its chat, of which nothing is attached.
 //
 // One of the parts of chat_session.h. watch_controller.h says what is watched; answer_run.h asks here how a question is to be put and knows
 // nothing of sources. UI thread only.
@@ -39,7 +39,7 @@ class QuestionSubject : public QObject {
 
   // Why nothing can be asked about it yet in the chat on screen; empty: it can.
   QString blockedReason() const;
-  // What a question in the chat on screen is saved with, and what of that the user attached.
+  // The attachments that a question in the chat on screen is saved with, and what of that the user attached.
   QList<app::Attachment> savedWith(const QList<app::Attachment>& attached) const;
   QList<app::Attachment> attachedOf(const QList<app::Attachment>& saved) const;
   // thread: ends with the question. recipe: the chat's.

@@ -1,4 +1,4 @@
-// What can be done by keys, as a list that scrolls: it fits any window.
+// The actions by keys, as a list that scrolls: it fits any window.
 //
 // Used by main_window.h. Deletes itself when closed. UI thread only.
 #pragma once

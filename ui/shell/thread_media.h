@@ -16,7 +16,7 @@ struct ThreadMedium {
   const app::Attachment& attachment() const { return question->attachments[place]; }
 };
 
-// Of the thread's last question, and of its answer. Points into `thread`.
+// The media of the thread's last question, and of its answer. Points into `thread`.
 std::vector<ThreadMedium> mediaOf(const QList<app::StoredMessage>& thread);
 AttachedKind attachedIn(const QList<app::StoredMessage>& thread);
 // The thread, which ends with a question, without what can only be told by earlier answers.

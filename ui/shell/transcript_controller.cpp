@@ -154,7 +154,7 @@ void TranscriptController::findFile(qint64 answer) {
   find(parseFailure(failed->failureCode, failed->failure), [this, answer] { m_session.answers.regenerate(answer); });
 }
 
-// Whether it is the file that was attached is seen when it is read.
+// Reading the file shows if it is the one that was attached.
 void TranscriptController::find(const Error& error, std::function<void()> then) {
   const auto missing = QByteArray::fromStdString(error.subject);
   const QString name = attachedName(QFile::decodeName(missing));

@@ -1,4 +1,4 @@
-// What a new chat shows before the first question: what Winnow does, samples to try (for a text-only model, questions to begin with), and
+// The page of a new chat before the first question: what Winnow does, samples to try (for a text-only model, questions to begin with), and
 // how to add a model or a file.
 //
 // Used by chat_page.h. UI thread only.

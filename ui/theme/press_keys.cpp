@@ -21,7 +21,7 @@ bool isStep(int key) {
 // The row of a drop-down list, which knows Enter alone.
 bool dropsDown(const QAbstractItemView& view) { return view.window()->inherits("QComboBoxPrivateContainer"); }
 
-// As if the other key had been pressed, down and up.
+// Acts as if the other key had been pressed and released.
 void sendInstead(QWidget& focused, const QKeyEvent& pressed, Qt::Key key) {
   QKeyEvent other(pressed.type(), key, Qt::NoModifier, key == Qt::Key_Space ? QStringLiteral(" ") : QStringLiteral("\r"),
                   pressed.isAutoRepeat());

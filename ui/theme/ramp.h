@@ -14,7 +14,7 @@ QColor shareColor(double share);
 QColor shareColorOnPaper(double share);
 // A difference of shares in [-1, 1]: blue below zero, neutral at zero, orange above; square root to both sides.
 QColor differenceColor(double difference);
-// Of text on such a colour.
+// The colour of text on such a colour.
 QColor inkOn(const QColor& ground);
 
 }  // namespace winnow::ui

@@ -8,7 +8,7 @@
 
 namespace winnow::ui {
 
-// As wide as its place, without a frame and without a focus of its own. Takes the page.
+// A scroll area as wide as its place, without a frame or a focus of its own. Takes the page.
 template <typename Area = QScrollArea>
 Area* scrolling(QWidget* page) {
   auto* scroll = new Area;
@@ -20,7 +20,7 @@ Area* scrolling(QWidget* page) {
   QObject::connect(qApp, &QApplication::focusChanged, scroll, [scroll, page](QWidget*, QWidget* now) {
     if (now == nullptr || !page->isAncestorOf(now)) return;
     scroll->ensureWidgetVisible(now);
-    // Of a box with a cursor Qt shows the cursor alone.
+    // Qt brings only the cursor of a text box into view.
     if (now->height() > scroll->viewport()->height()) return;
     const QPoint middle = now->mapTo(page, now->rect().center());
     scroll->ensureVisible(middle.x(), middle.y(), 0, now->height() / 2 + 1);

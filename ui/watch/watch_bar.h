@@ -1,4 +1,4 @@
-// What is watched in this chat, what is left of it, and what can be done about it: a bar above the box to write in.
+// The watched source of this chat, what is left of it, and what can be done about it: a bar above the box to write in.
 //
 // Shows what it is given; hidden while there is nothing to say. Used by ui/shell/watch_controller.h. UI thread only.
 #pragma once

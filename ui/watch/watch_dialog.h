@@ -1,4 +1,5 @@
-// What to watch: a camera, the screen, a stream of the network or a file that grows; how closely, and how much of it is to be kept.
+// The choice of what to watch: a camera, the screen, a stream of the network or a file that grows; how closely, and how much of it is to be
+// kept.
 //
 // Used by watch_controller.h. Opens nothing itself: whether the source is there says whoever reads it. UI thread only.
 #pragma once
@@ -18,7 +19,7 @@ class QSpinBox;
 
 namespace winnow::ui {
 
-// What the loaded model holds of a source; 0: not known.
+// The loaded model's costs of a source; 0: not known.
 struct WatchCosts {
   qint64 bytesPerToken = 0;  // all layers, K and V, as the recipe stores them
   qint64 tokensPerFrame = 0;
@@ -49,7 +50,7 @@ class WatchDialog : public QDialog {
  private:
   app::WatchRequest::Kind kindNow() const;
   void changeKind();
-  // What the kind that is shown is chosen from; null: its address is written.
+  // The list that the shown kind is chosen from; null: its address is written.
   QComboBox* choices() const;
   void browse();
   void showHint();

@@ -15,7 +15,7 @@ class WatchStrip : public QWidget {
   explicit WatchStrip(QWidget* parent = nullptr);
 
   void setShares(const std::vector<double>& shares);  // per frame, 0..1
-  // As painted now: the mean of the frames of each bar.
+  // The bars as painted now: the mean of the frames of each bar.
   std::vector<double> bars() const;
 
   QSize sizeHint() const override;

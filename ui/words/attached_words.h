@@ -1,4 +1,4 @@
-// What is attached, in words: what it is called and how long a text is.
+// Words for attachments: what it is called and how long a text is.
 //
 // Used by every view that names what is attached or counts its tokens. Plain functions; UI thread only (translations).
 #pragma once
@@ -24,12 +24,12 @@ struct AttachedCounts {
 
 AttachedKind attachedKind(const AttachedCounts& counts);
 AttachedKind attachedKind(const QList<app::Attachment>& attachments);
-// Beside "Text": "Image", "Videos", "Documents", "Attached".
+// The label next to "Text": "Image", "Videos", "Documents", "Attached".
 QString attachedLabel(AttachedKind kind);
 // In a sentence: "the image", "the videos", "the documents", "what is attached".
 QString attachedNoun(AttachedKind kind);
 
-// As people know the file: its name; of one that an earlier version kept under the hash of what was pasted, that it was pasted.
+// The file as people know it: its name, or that it was pasted if an earlier version named it by its hash.
 QString attachedName(const QString& path);
 
 // "1,512 words · 2,034 tokens"; where it is cut: "1,512 words · the first 1,000 of 2,034 tokens". tokens: of all of it, 0: not counted yet;

@@ -10,7 +10,7 @@ namespace {
 
 QString tr(const char* text) { return QCoreApplication::translate("winnow::ui::DownloadFaultText", text); }
 
-// Of the Hugging Face hub.
+// Describes a fault of the Hugging Face hub.
 void describeHubFault(const app::DownloadFault& fault, const QString& name, const QString& subject, ErrorText& text) {
   using app::DownloadProblem;
   const QString has =

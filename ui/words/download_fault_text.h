@@ -1,4 +1,4 @@
-// What to say of a model that could not be fetched: error_text.h has the words for everything that is here already.
+// Words for a model that could not be fetched: error_text.h has the words for everything that is here already.
 //
 // Used by ui/shell. UI thread only (translations).
 #pragma once

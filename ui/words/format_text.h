@@ -15,7 +15,7 @@ QString formatShare(double share);      // 0.2 -> "20 %", below 1 % with one dec
 QString formatMilliseconds(double ms);  // "85 ms", "1.4 s"
 QString formatSeconds(double ms);       // of what is foreseen: "8 s", at least one; "3 min"
 QString formatClock(double seconds);    // "0:07", "2:08", "1:02:03"
-// Of a day as seen from `now`: "14:05" today, then "Yesterday", the weekday within six days, "3 Mar" within the year, "3 Mar 2025".
+// A day as seen from `now`: "14:05" today, then "Yesterday", the weekday within six days, "3 Mar" within the year, "3 Mar 2025".
 QString formatWhen(const QDateTime& when, const QDateTime& now);
 QString formatCount(double count);                  // "612", "34.5", "2,034"
 QString formatSpeed(double tokensPerS);             // "54 tok/s", below 10 with one decimal

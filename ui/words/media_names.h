@@ -10,7 +10,7 @@ inline constexpr char kTextNames[] =
     "*.txt *.md *.rst *.tex *.srt *.vtt *.csv *.json *.xml *.html *.log *.c *.h *.cpp *.py *.js *.ts *.java *.go *.rs *.sh *.sql *.toml "
     "*.yaml *.yml";
 
-// Of all images and videos that are read, as a dialog wants them: "*.png *.jpg".
+// All images and videos that are read, as a dialog wants them: "*.png *.jpg".
 QString mediaNames();
 bool namedAsPicture(const QString& name);
 bool namedAsVideo(const QString& name);

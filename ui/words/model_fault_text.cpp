@@ -12,7 +12,7 @@ namespace {
 
 QString tr(const char* text) { return QCoreApplication::translate("winnow::ui::ModelFaultText", text); }
 
-// As people know it: a path's last part, with or without a slash at its end, or what the program that keeps it calls it.
+// The name as people know it: a path's last part, with or without a slash at its end, or what the program that keeps it calls it.
 QString nameOf(const QString& path) { return displayText(modelLabel(path)).simplified(); }
 QString fileNameOf(const QString& path) { return displayText(QFileInfo(QDir::cleanPath(path)).fileName()).simplified(); }
 

@@ -1,4 +1,4 @@
-// What to say of a model that could not be loaded: words for the folder or file that was asked for, where error_text.h has general ones.
+// Words for a model that could not be loaded: for the folder or file that was asked for, where error_text.h has general ones.
 //
 // Used by ui/shell. UI thread only (translations).
 #pragma once
@@ -7,7 +7,7 @@
 
 namespace winnow::ui {
 
-// Of the model at `path`, which was asked for; bundled: it is the demo model that comes with Winnow.
+// Describes the fault of the model at `path`, which was asked for; bundled: it is the demo model that comes with Winnow.
 ErrorText describeModelFault(const Error& error, const QString& path, bool bundled);
 // The demo model was asked for, and is not there at all.
 ErrorText describeMissingDemo();

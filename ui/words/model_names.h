@@ -1,4 +1,4 @@
-// What a model is called by its place: a file, a folder or a server; and what the program is called that keeps it. UI thread only.
+// The name of a model by its place: a file, a folder or a server; and what the program is called that keeps it. UI thread only.
 #pragma once
 
 #include <QString>

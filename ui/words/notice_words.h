@@ -1,4 +1,4 @@
-// What was noticed of a medium, as a sentence of the window: "The picture is animated; its first frame is used."
+// A notice about a medium, as a sentence of the window: "The picture is animated; its first frame is used."
 //
 // The clauses are those of app/notices, translated. UI thread only.
 #pragma once

@@ -1,4 +1,4 @@
-// What to say of a source that could not be watched, or not any longer: error_text.h has the words for files and answers.
+// Words for a source that could not be watched, or not any longer: error_text.h has the words for files and answers.
 //
 // Used by ui/shell. UI thread only (translations).
 #pragma once

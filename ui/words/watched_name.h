@@ -1,4 +1,4 @@
-// What a watched source is called: "the screen", "the camera /dev/video0", otherwise its address.
+// The name of a watched source: "the screen", "the camera /dev/video0", otherwise its address.
 //
 // Used by the watch bar and the chat. UI thread only (translations).
 #pragma once

@@ -1,4 +1,4 @@
-// Where words stand in a text that is shown: case does not matter, and a line's end counts as a space.
+// The places of words in a text that is shown: case does not matter, and a line's end counts as a space.
 //
 // Used by whatever looks for words in a text. Plain function, any thread.
 #pragma once
