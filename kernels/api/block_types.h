@@ -40,7 +40,7 @@ int block_bytes(BlockType type);
 // out: [elements]. elements: a multiple of block_elements(type); blocks: elements / block_elements(type) * block_bytes(type) bytes.
 void dequantise(BlockType type, const void* blocks, std::int64_t elements, float* out);
 
-// Whether all values of `count` blocks are finite. Only the scales are read if the type has any.
+// True if all values of `count` blocks are finite. Only the scales are read if the type has any.
 bool finite_blocks(BlockType type, const void* blocks, std::int64_t count);
 
 }  // namespace winnow::kernels

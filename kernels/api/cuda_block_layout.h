@@ -33,7 +33,7 @@ void lay_out_row(BlockType type, const void* blocks, std::int64_t columns, const
 // Restores one block of an interleaved row to the file's layout. to: [block_bytes(type)].
 void stored_block(BlockType type, const std::array<const void*, kCudaPlanes>& planes, std::int64_t columns, std::int64_t block, void* to);
 
-// Where row `row` of a matrix with `rows` rows begins in each plane.
+// The start of row `row` in each plane of a matrix with `rows` rows.
 template <class Pointer>
 std::array<Pointer, kCudaPlanes> cuda_row_planes(Pointer matrix, BlockType type, std::int64_t rows, std::int64_t columns,
                                                  std::int64_t row) {

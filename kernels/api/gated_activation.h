@@ -14,8 +14,8 @@
 
 namespace winnow::kernels {
 
-// As model configurations name them. kGelu is x times the normal distribution's Phi(x), kGeluTanh its approximation by a tanh, kQuickGelu x
-// times the logistic function of 1.702 x.
+// The names are those of model configurations. kGelu is x times the normal distribution's Phi(x), kGeluTanh its approximation by a tanh,
+// kQuickGelu x times the logistic function of 1.702 x.
 enum class Activation : int { kSilu = 1, kGelu = 2, kGeluTanh = 3, kQuickGelu = 4, kRelu = 5 };
 
 inline constexpr std::int64_t kMaxGatedColumns = std::int64_t{1} << 22;

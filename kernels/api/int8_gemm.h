@@ -20,8 +20,8 @@ inline constexpr std::int64_t kTileRows = 4;
 inline constexpr std::int64_t kTileAlignment = 4;  // bytes
 inline constexpr std::int64_t kMatrixRows = 32;    // most that are multiplied together
 
-// Of kTileRows rows: codes, int8 [columns / 4][kTileRows][4]; QuantisedScale [columns / 32][kTileRows]; the sums of 16 codes each, int32
-// [columns / 16][kTileRows].
+// Bytes of kTileRows rows: codes, int8 [columns / 4][kTileRows][4]; QuantisedScale [columns / 32][kTileRows]; the sums of 16 codes each,
+// int32 [columns / 16][kTileRows].
 constexpr std::int64_t int8_tile_bytes(std::int64_t columns) { return 6 * columns; }
 
 struct RoundTileArgs {
@@ -56,7 +56,7 @@ constexpr std::int64_t int8_gemm_sums(std::int64_t inputs) { return (inputs + kT
 LaunchStatus int8_gemm_reference(const Int8GemmArgs& args);
 // Picks the widest instruction set at run time; equals the reference up to the rounding of sums in fp32 and then to the output's type.
 LaunchStatus int8_gemm_cpu(const Int8GemmArgs& args);
-// Whether this processor multiplies bytes fast enough to beat dequantising the matrix and an fp32 GEMM. If it is false for every type,
+// True if this processor multiplies bytes fast enough to beat dequantising the matrix and an fp32 GEMM. If it is false for every type,
 // int8_gemm_cpu() is the reference.
 bool int8_gemm_is_fast(BlockType type);
 

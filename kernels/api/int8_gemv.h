@@ -16,7 +16,7 @@ namespace winnow::kernels {
 
 inline constexpr std::int64_t kQuantisedElements = 32;
 
-// Of 32 elements: element = scale * code.
+// The scale of 32 elements: element = scale * code.
 struct QuantisedScale {
   float scale = 0.0F;
   float sum = 0.0F;  // of the quantised elements

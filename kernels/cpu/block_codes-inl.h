@@ -26,7 +26,7 @@ namespace codes {
 
 namespace hn = hwy::HWY_NAMESPACE;
 
-// Of a group of codes.
+// Factor and offset of a group of codes.
 struct Line {
   float factor;
   float offset;  // where a type has one

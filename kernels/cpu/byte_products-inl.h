@@ -1,4 +1,4 @@
-// Whether a processor sums products of four bytes in one instruction (VNNI), and that instruction.
+// Tells if a processor sums products of four bytes in one instruction (VNNI), and that instruction.
 //
 // For files of kernels/cpu, which are compiled once per instruction set: included after highway.h, within each of them.
 #if defined(WINNOW_KERNELS_CPU_BYTE_PRODUCTS_INL_H_) == defined(HWY_TARGET_TOGGLE)

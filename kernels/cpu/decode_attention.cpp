@@ -57,7 +57,7 @@ HWY_INLINE void prefetch_row(const T* row, std::int64_t head_dim) {
   for (std::int64_t i = 0; i < head_dim * static_cast<std::int64_t>(sizeof(T)); i += 64) hwy::Prefetch(bytes + i);
 }
 
-// What int8 rows that are stored without their bias lack, of a block; it is added before a logit's lanes are summed.
+// The bias of a block that its int8 rows are stored without; it is added before a logit's lanes are summed.
 struct LackedBias {
   const float* scales = nullptr;           // of the block's keys; null: nothing is lacking
   const std::int32_t* of_slots = nullptr;  // as in DecodeKeyBias, from the block's first slot on

@@ -23,13 +23,13 @@ HWY_BEFORE_NAMESPACE();
 namespace winnow::kernels {
 namespace HWY_NAMESPACE {
 
-// Of a row so far. offsets: what belongs to the sums of the input, in the odd ones.
+// The sum of a row so far. offsets: the part that belongs to the sums of the input, in the odd ones.
 struct FourSum {
   __m256 products[2];
   __m256 offsets;
 };
 
-// What a value is besides factor * code.
+// The part of a value besides factor * code.
 enum class Offset : int {
   kNone,       // codes have a sign
   kEight,      // -8 * factor
@@ -49,7 +49,7 @@ struct FourBlocks {
     const __m256i pairs = _mm256_add_epi16(_mm256_maddubs_epi16(low, low_input), _mm256_maddubs_epi16(high, high_input));
     return _mm256_madd_epi16(pairs, _mm256_set1_epi16(1));
   }
-  // Of codes with one: their magnitudes with inputs of their sign, of which a pair fits, too.
+  // For codes with one: their magnitudes with inputs of their sign, of which a pair fits, too.
   template <bool vnni>
   static HWY_INLINE __m256i of_signed(__m256i codes, __m256i input) {
     const __m256i magnitudes = _mm256_abs_epi8(codes);

@@ -85,7 +85,7 @@ struct InSixteenBits {
     return Sums{_mm256_add_epi32(whole.raw, _mm256_madd_epi16(sums.raw, _mm256_set1_epi16(1)))};
   }
 };
-// Of eight bits: a code's magnitude, and its sign with the input, so that a pair of products fits into 16 bits.
+// For eight bits: a code's magnitude, and its sign with the input, so that a pair of products fits into 16 bits.
 template <>
 struct InSixteenBits<255> {
   static constexpr int kLanes = 8;
@@ -159,7 +159,7 @@ void fill(const Int8GemmArgs& args, std::int64_t first, std::int64_t count, std:
   }
 }
 
-// What a tile contributes at the columns that a panel has.
+// A tile's part at the columns that a panel has.
 struct TileAt {
   const std::int8_t* codes;
   const QuantisedScale* scales;
@@ -348,7 +348,7 @@ void round_tile(const RoundTileArgs& args) {
     const auto finite = hn::Lt(of_rows, hn::Set(d, 0x7F800000));
     const auto scale = hn::IfThenElse(hn::RebindMask(floats, finite), hn::Div(hn::BitCast(floats, of_rows), hn::Set(floats, 127.0F)),
                                       hn::Set(floats, std::numeric_limits<float>::quiet_NaN()));
-    // What is too small to be divided by, or not finite, has the code 0.
+    // Values that are not finite, or too small to divide by, have the code 0.
     const auto inverse = hn::Div(hn::Set(floats, 1.0F), scale);
     const auto steps = hn::IfThenElseZero(hn::Lt(inverse, hn::Set(floats, std::numeric_limits<float>::infinity())), inverse);
     alignas(16) float steps_of[kRows];

@@ -100,7 +100,7 @@ HWY_INLINE CodeVector with_fifths(CodeVector codes, const std::uint8_t* fifths, 
 
 using Four = hn::FixedTag<float, 4>;
 
-// What a row has summed up so far. There are two sums of products, for neighbours in a row not to wait for each other.
+// The sums of a row so far. There are two sums of products, for neighbours in a row not to wait for each other.
 struct SmallSum {  // of every second block of 32
   Vector products;
   hn::Vec<Four> offsets;

@@ -1,4 +1,4 @@
-// What every key receives from the rows of a prefill attention, out of the weights that its tiles compute anyway.
+// The attention that every key receives from the rows of a prefill, out of the weights that its tiles compute anyway.
 //
 // For prefill_attention.cpp, which is compiled once per instruction set: included after highway.h. A row's weights are exponentials
 // under the largest logit that it has met so far, and what they are shares of is known after its last key. So the weights of a call's rows
@@ -35,7 +35,7 @@ class KeptWeights {
   static_assert(kKeyTile % kChunk == 0);
 
  public:
-  // Of args.kept; 0 where no row sees a key.
+  // Floats of args.kept; 0 where no row sees a key.
   static std::int64_t floats(const PrefillAttentionArgs& args) {
     const KeptWeights layout(args);
     return layout.tiles_ * layout.padded_ * (kRowSteps + 1) + layout.padded_ + kMostLanes;
@@ -54,9 +54,9 @@ class KeptWeights {
   }
 
   bool wanted() const { return weights_ != nullptr; }
-  // Of the rows from `row` on for a tile of keys: kKeyTile of each, one row behind the other.
+  // The weights of the rows from `row` on for a tile of keys: kKeyTile of each, one row behind the other.
   Step* weights(std::int64_t tile, std::int64_t row) const { return weights_ + (tile * padded_ + row) * kRowSteps; }
-  // What they are relative to.
+  // The maxima that they are relative to.
   float* maxima(std::int64_t tile) const { return maxima_ + tile * padded_; }
 
   // maxima, sums: of the rows after the last key; as many as there are rows, to whole lines.

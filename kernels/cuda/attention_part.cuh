@@ -121,7 +121,7 @@ __device__ inline void multiply_keys(const T* const (&rows)[kRows], const float*
   }
 }
 
-// Of a thread block, in shared memory.
+// Sums of a thread block, in shared memory.
 struct PartSums {
   alignas(16) float heads[kHeads * kMaxHeadDim];  // scaled queries; at the end the outputs. [head][head_dim]
   alignas(16) float weights[kTile * kHeads];      // logits, then e^(logit - maximum). [row][head]

@@ -57,7 +57,7 @@ inline ColumnSumsLaunch plan_launch(const CudaColumnSumsArgs& args, int tile = k
   return launch;
 }
 
-// What add_parts adds up: the sums of every query head, behind them the squares of every KV head.
+// The results that add_parts adds up: the sums of every query head, behind them the squares of every KV head.
 inline unsigned part_results(const ColumnSumsLaunch& launch) {
   return static_cast<unsigned>(launch.kv_heads * launch.group + (launch.squares != nullptr ? launch.kv_heads : 0));
 }

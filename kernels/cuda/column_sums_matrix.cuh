@@ -29,7 +29,7 @@ constexpr float kLog2E = 1.44269504F;
 constexpr float kLn2 = 0.69314718F;
 constexpr float kNoLog2 = -200.0F;  // 2 to the power of it is 0
 
-// What a step needs of a query head.
+// The values of a query head that a step needs.
 template <int kChunks>
 struct alignas(16) QueryRows {
   static constexpr int kPieces = kStripDepth / 8 * kChunks;  // of a row, 16 bytes each
@@ -73,7 +73,7 @@ void for_strips(const CudaColumnSumsArgs& args, const Launch& launch) {
   with_chunks(std::integral_constant<int, kMostChunks>{});
 }
 
-// Of four values a lane, the sum over the four lanes of a quad: of value t in lane t.
+// For four values a lane, the sum over the four lanes of a quad: of value t in lane t.
 __device__ inline float quad_sum(const float (&values)[4]) {
   const int t = static_cast<int>(threadIdx.x) % 4;
   float kept[2];
@@ -126,7 +126,7 @@ __device__ inline void multiply_strip(const unsigned (&keys)[kChunks][2][2][4], 
   }
 }
 
-// What a lane adds up of a strip and a head's rows: columns g, g + 8, g + 16 and g + 24 of rows 2t and 2t + 1 of every 8.
+// The sums of a lane over a strip and a head's rows: columns g, g + 8, g + 16 and g + 24 of rows 2t and 2t + 1 of every 8.
 struct StripSums {
   float received[4];
   float entropy;  // sum of p log2 p
@@ -198,7 +198,7 @@ __global__ void __launch_bounds__(kStripThreads, kStripBlocks<kChunks>) sum_colu
   const bool has_entropy = kMore && args.part_entropy != nullptr && lane == 0 && is_there;
   const bool has_square = kMore && args.part_squares != nullptr && is_there;
 
-  // Where this lane's results are; recomputed where they are needed, for registers are scarce.
+  // The place of this lane's results; recomputed when needed, because registers are scarce.
   const auto sum_of = [&](int head) -> float& {
     return args.part_sums[(static_cast<std::int64_t>(part) * args.kv_heads * args.group + first_head + head) * args.columns + column];
   };

@@ -72,7 +72,7 @@ __global__ void __launch_bounds__(kThreads) attend_part(DecodeLaunch args) {
   attend<T, kVector>(args, own, begin, end, tile);
 }
 
-// Of the whole thread block, in all threads, always in the same order. of_warps: shared memory that nothing else uses until the next
+// Joins the whole thread block, in all threads, always in the same order. of_warps: shared memory that nothing else uses until the next
 // barrier.
 template <class Join>
 __device__ inline float join_warps(float own_warps, float* of_warps, Join join) {

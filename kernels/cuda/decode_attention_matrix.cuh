@@ -15,7 +15,7 @@
 
 namespace winnow::kernels::cuda {
 
-// Whether attend_matrix_part<T, head_dim> is there and may read these.
+// True if attend_matrix_part<T, head_dim> is there and may read these.
 template <class T>
 bool takes_tensor_core(const DecodeLaunch& launch) {
   return sizeof(T) == 2 && (launch.head_dim == 64 || launch.head_dim == 128 || launch.head_dim == 256) && is_aligned(launch.query);

@@ -37,7 +37,7 @@ struct alignas(sizeof(T) * kCount < 16 ? sizeof(T) * kCount : 16) Pack {
   T values[kCount];
 };
 
-// As many neighbours as one load moves, and whether it may: it needs an address that is a multiple of 16 bytes. Of null it may.
+// The neighbours that one load moves, and whether it may: its address must be a multiple of 16 bytes, or null.
 template <class T>
 inline constexpr int kWidest = 16 / static_cast<int>(sizeof(T));
 inline bool is_aligned(const void* address) { return reinterpret_cast<std::uintptr_t>(address) % 16 == 0; }
@@ -80,7 +80,7 @@ __device__ inline void store_number(float value, ElementType type, void* array, 
   }
 }
 
-// As load_numbers().
+// Like load_numbers().
 template <int kCount>
 __device__ inline void store_numbers(const float (&numbers)[kCount], ElementType type, void* array, std::int64_t first) {
   const auto put = [&](auto* to) {

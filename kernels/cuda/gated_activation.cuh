@@ -28,7 +28,7 @@ inline GateLaunch plan_launch(const GatedActivationArgs& args) {
   return {args.activation, args.gate, args.up, args.stride, static_cast<int>(args.columns), args.output};
 }
 
-// Whether kWidest adjacent elements can be moved at once: every row begins at a multiple of 16 bytes.
+// True if kWidest adjacent elements can be moved at once: every row begins at a multiple of 16 bytes.
 template <class T>
 bool moves_vectors(const GatedActivationArgs& args) {
   return args.columns % kWidest<T> == 0 && args.stride % kWidest<T> == 0 && is_aligned(args.gate) && is_aligned(args.up) &&

@@ -13,7 +13,7 @@ namespace winnow::kernels::cuda {
 
 constexpr int kGatherSlots = 4;  // per thread block
 
-// What a lane moves at once: 16 bytes if rows are a multiple of that, else two.
+// The bytes that a lane moves at once: 16 if rows are a multiple of that, else two.
 using GatherVector = Pack<std::uint32_t, 4>;
 inline bool gathers_vectors(const GatherSlotsArgs& args) { return args.row_bytes % static_cast<std::int64_t>(sizeof(GatherVector)) == 0; }
 

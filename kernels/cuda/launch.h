@@ -44,7 +44,7 @@ void launch_overlapped(void (*kernel)(Parameters...), Grid grid, unsigned thread
   cudaLaunchKernelEx(&config, kernel, Parameters(arguments)...);
 }
 
-// Whether the launches since the last call began.
+// Reports if the launches since the last call began.
 inline LaunchStatus launch_status() { return cudaGetLastError() == cudaSuccess ? LaunchStatus::kOk : LaunchStatus::kDeviceError; }
 #else
 template <class... Parameters, class... Arguments>

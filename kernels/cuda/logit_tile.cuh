@@ -53,7 +53,7 @@ inline int part_length(std::int64_t length, std::int64_t parts) {
   return static_cast<int>((share + kLogitTile - 1) / kLogitTile * kLogitTile);
 }
 
-// Whether kWidest adjacent elements can be read at once: every row begins at a multiple of 16 bytes.
+// True if kWidest adjacent elements can be read at once: every row begins at a multiple of 16 bytes.
 template <class T>
 bool reads_vectors(const CudaLogits& args) {
   return args.head_dim % kWidest<T> == 0 && args.query_head_stride % kWidest<T> == 0 && args.query_row_stride % kWidest<T> == 0 &&
@@ -74,7 +74,7 @@ struct TileOperands {
   alignas(16) float keys[kLogitDepth * kLogitTile];
 };
 
-// Where element k of row `row` lies in a tile. Neighbouring threads write rows and pieces of rows that differ; with the row's place moved
+// The place of element k of row `row` in a tile. Neighbouring threads write rows and pieces of rows that differ; with the row's place moved
 // by the piece they meet different banks, and four rows from a multiple of four on stay side by side. Within a piece an element lies
 // kLogitTile behind the one before it.
 template <int kVector>

@@ -51,7 +51,7 @@ inline NearestLaunch plan_launch(const CudaNearestRowsArgs& args) {
   return launch;
 }
 
-// Whether 16 bytes can be read at once: every row begins at a multiple of them.
+// True if 16 bytes can be read at once: every row begins at a multiple of them.
 template <class T>
 bool reads_vectors(const CudaNearestRowsArgs& args) {
   return args.width % kWidest<T> == 0 && args.first_stride % kWidest<T> == 0 && is_aligned(args.first) &&
@@ -102,7 +102,7 @@ struct NearTiles {
   float* among;
 };
 
-// What a thread block compares at a time.
+// The rows that a thread block compares at a time.
 struct NearRows {
   const std::int32_t* asking;
   const std::int32_t* among;
@@ -140,7 +140,7 @@ __device__ inline void multiply_rows(const T* array, std::int64_t stride, std::i
   }
 }
 
-// Whether one result is nearer than another: larger, or NaN; the smaller index wins a tie.
+// True if one result is nearer than another: larger, or NaN; the smaller index wins a tie.
 __device__ inline bool is_nearer(float similarity, int index, float than, int than_index) {
   const bool damaged = similarity != similarity;
   const bool than_damaged = than != than;

@@ -29,7 +29,7 @@ inline constexpr int kNearEights = kAll > 4 || kArrays > 1 ? 2 : 4;
 template <int kAll>
 inline constexpr int kNearStep = kAll > 4 ? 32 : 64;
 
-// What a step needs of the rows that pass by.
+// The values of passing rows that a step needs.
 template <int kAll>
 struct alignas(16) PassingRows {
   static constexpr int kPieces = kNearChunk / 8 * kAll;  // of a row, 16 bytes each
@@ -41,7 +41,7 @@ struct alignas(16) PassingRows {
   static __device__ int place(int row, int piece) { return row * kPieces + (piece ^ (row % 2 * 4)); }
 };
 
-// Of one array.
+// Chunks of one array.
 inline std::int64_t near_chunks(const CudaNearestRowsArgs& args) {
   return args.width <= 2 * kNearChunk ? 2 : args.width <= 4 * kNearChunk ? 4 : 8;
 }

@@ -54,7 +54,7 @@ inline NormLaunch plan_launch(const RmsNormArgs& args) {
   return launch;
 }
 
-// Whether kWidest adjacent elements can be moved at once: every row of every tensor begins at a multiple of 16 bytes.
+// True if kWidest adjacent elements can be moved at once: every row of every tensor begins at a multiple of 16 bytes.
 template <class T>
 bool moves_vectors(const RmsNormArgs& args) {
   const auto fits = [](const GroupStrides& strides) { return strides.row % kWidest<T> == 0 && strides.group % kWidest<T> == 0; };
@@ -62,13 +62,13 @@ bool moves_vectors(const RmsNormArgs& args) {
          is_aligned(args.input) && is_aligned(args.weight) && is_aligned(args.output) && is_aligned(args.added) && is_aligned(args.sum);
 }
 
-// Whether a thread block holds each row.
+// True if a thread block holds each row.
 template <class T>
 bool holds_rows(const RmsNormArgs& args) {
   return args.groups == 1 && args.rows <= kFewNormRows && args.features <= kHoldingThreads * kWidest<T> && moves_vectors<T>(args);
 }
 
-// Of a thread block that holds a row.
+// Warps of a thread block that holds a row.
 template <class T>
 int holding_warps(const RmsNormArgs& args) {
   constexpr int kWarpHolds = 32 * kWidest<T>;
@@ -161,7 +161,7 @@ __device__ inline float block_sum(float x, int warps) {
   return warp_sum(thread % 32 < warps ? parts[thread % 32] : 0.0F);
 }
 
-// Where holds_rows(). Threads: 32 x warps; grid: the rows.
+// For tensors with holds_rows(). Threads: 32 x warps; grid: the rows.
 template <class T, class Weight>
 __global__ void __launch_bounds__(kHoldingThreads) normalise_held_row(NormLaunch args, int warps) {
   let_next_begin();

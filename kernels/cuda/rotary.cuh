@@ -13,7 +13,7 @@ namespace winnow::kernels::cuda {
 
 constexpr int kRotaryThreads = 128;
 
-// Whether kWidest adjacent elements can be moved at once: every half of every head begins at a multiple of 16 bytes.
+// True if kWidest adjacent elements can be moved at once: every half of every head begins at a multiple of 16 bytes.
 template <class T>
 bool moves_vectors(const RotaryArgs& args) {
   const auto fits = [](const GroupStrides& strides) { return strides.row % kWidest<T> == 0 && strides.group % kWidest<T> == 0; };

@@ -49,7 +49,7 @@ inline RotateAppendLaunch plan_launch(const CudaRotateAppendArgs& args) {
   return launch;
 }
 
-// Whether kWidest adjacent elements can be moved at once: every half of every head begins at a multiple of 16 bytes, as blocks do.
+// True if kWidest adjacent elements can be moved at once: every half of every head begins at a multiple of 16 bytes, as blocks do.
 template <class T>
 bool moves_vectors(const CudaRotateAppendArgs& args) {
   return args.half % kWidest<T> == 0 && is_aligned(args.input) && is_aligned(args.queries) && is_aligned(args.cosine) &&
@@ -62,7 +62,7 @@ inline unsigned rotate_append_blocks(const RotateAppendLaunch& launch, int vecto
   return static_cast<unsigned>((numbers + share - 1) / share);
 }
 
-// Where the token's row of a head goes.
+// The place of the token's row of a head.
 template <class T>
 __device__ inline T* new_row(const RotateAppendLaunch& args, void* const* blocks, int head) {
   const int slot = args.slots[head] + (args.further != nullptr ? *args.further : 0);

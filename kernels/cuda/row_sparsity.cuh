@@ -45,8 +45,8 @@ inline CountBelowLaunch plan_launch(const CudaCountBelowArgs& args) {
 // NaN if one of them is.
 __device__ inline float greater_of(float a, float b) { return b > a || b != b ? b : a; }
 
-// As greater_of(), of values in memory. Floats of one sign are ordered as their bits, negative ones in reverse; all bits of a NaN but its
-// sign are more than infinity's.
+// Like greater_of(), for values in memory. Floats of one sign are ordered as their bits, negative ones in reverse; all bits of a NaN but
+// its sign are more than infinity's.
 __device__ inline void raise(float* to, float value) {
   if (value < 0.0F) {
     atomicMin(reinterpret_cast<unsigned*>(to), __float_as_uint(value));

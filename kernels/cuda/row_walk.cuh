@@ -33,7 +33,7 @@ inline RowWalkLaunch plan_rows(const CudaSeenLogits& args) {
   return launch;
 }
 
-// What the block knows of its items, in shared memory.
+// The block's items, in shared memory.
 struct ItemTile {
   std::int64_t offsets[kLogitTile];  // elements from the first query to the item's
   int seen[kLogitTile];              // columns; 0 where no item is
@@ -51,7 +51,7 @@ __device__ inline std::int64_t column_offset(const RowWalkLaunch& args, int colu
   return (args.column_of != nullptr ? args.column_of[column] : column) * args.key_row_stride;
 }
 
-// Where the part ends that begins at `begin`, or earlier if no row sees as far.
+// The end of the part that begins at `begin`, or earlier if no row sees as far.
 __device__ inline int part_end(const RowWalkLaunch& args, int begin, int seen) {
   return min(seen, min(args.columns - begin, args.part_columns) + begin);
 }

@@ -18,7 +18,7 @@ constexpr int kChunk = static_cast<int>(kChoiceChunk);
 constexpr int kChunkPart = kChunk / kChoiceThreads;  // of a thread
 constexpr int kMostOwnChunks = static_cast<int>(kMaxChoices / kChoiceChunk) / kChoiceThreads;
 
-// What the threads of a block find out together they find out in groups first: two barriers, behind which the next call may write again.
+// The threads of a block reduce in groups first: two barriers, behind which the next call may write again.
 constexpr int kGroupThreads = 16;
 constexpr int kGroups = kChoiceThreads / kGroupThreads;
 
@@ -159,7 +159,7 @@ __global__ void __launch_bounds__(kChoiceThreads) sort_chunk(ChooseLaunch launch
   }
 }
 
-// What a thread of the last launch knows of its chunks, which are neighbours: how many of a chunk's keys, the best ones, are kept.
+// The chunks of a thread of the last launch, which are neighbours: how many of a chunk's keys, the best ones, are kept.
 struct OwnChunks {
   int first;
   int count;
@@ -176,7 +176,7 @@ __device__ inline OwnChunks own_chunks(const ChooseLaunch& launch) {
   return own;
 }
 
-// Of a chunk's first `count` keys.
+// The weight of a chunk's first `count` keys.
 __device__ inline std::uint64_t weight_of(const ChooseLaunch& launch, int chunk, int count) {
   return count == 0 ? 0 : launch.weights[chunk * kChunk + count - 1];
 }

@@ -66,7 +66,7 @@ bool reads_key_vectors(const CudaSharedAttentionArgs& args) {
   return kRotated ? args.head_dim % (2 * kKeyVector<T, kRotated>) == 0 : args.head_dim % kKeyVector<T, kRotated> == 0;
 }
 
-// What a thread block has looked up of 64 tokens, in shared memory.
+// The entries of 64 tokens that a thread block has looked up, in shared memory.
 template <class T>
 struct FoundTokens {
   const T* keys[kTile];

@@ -33,7 +33,7 @@ inline unsigned tile_blocks(const CudaBlockGemvArgs& args) { return static_cast<
 // The constant under a code's bits: the 16-bit float is exactly that much more than the code.
 template <class Element>
 constexpr unsigned kNumberBase = std::is_same_v<Element, Fp16> ? 0x64006400U : 0x43004300U;  // 1024, 128
-// Whether codes are multiplied with what they stand over: where an offset is multiplied with the sum of the inputs anyway, it takes that
+// True if codes are multiplied with what they stand over: if an offset is multiplied with the sum of the inputs anyway, it takes that
 // off, too. In fp16 it would be a hundred times what a code is.
 template <class Type, class Element>
 constexpr bool kStandsOver = (Type::kOffset != Offset::kMiddle) && Type::kCodeBits == 4 && !std::is_same_v<Element, Fp16>;
@@ -86,11 +86,11 @@ __global__ void __launch_bounds__(32 * kTileWarps, kLeastTiles<Type>) multiply_t
   float sums[4] = {};
   Pack<unsigned, 4> inputs[Type::kTogether] = {};  // stay zeros where there is no such input
   const int groups = args.columns / kGroup;
-  // Of groups [first, first + count), which lie together; all: as many as lie together where a row does not end.
+  // Adds groups [first, first + count), which lie together; all: as many as lie together where a row does not end.
   const auto add_groups = [&](int first, auto all, int count) {
     constexpr bool kAllThere = decltype(all)::value;
     const Pieces<Type> pieces[2] = {load_pieces<Type>(rows[0], first, count, quarter), load_pieces<Type>(rows[1], first, count, quarter)};
-    // Of one group each: the others' are asked for below.
+    // The factors of one group each: the others' are asked for below.
     float factors[2][Type::kScales] = {};
     [[maybe_unused]] float offsets[2] = {};
     if (kAllThere ? quarter < Type::kTogether : quarter < count) {

@@ -210,7 +210,7 @@ struct Q6_K {  // 128 bytes of nibbles, 64 bytes of 2 high bits, 16 signed sub-b
   }
 };
 
-// What the 16 nibbles of IQ4 stand for: steps that dequantise with distance from zero.
+// The values of IQ4's 16 nibbles: steps that dequantise with distance from zero.
 constexpr std::array<float, 16> kSteps = {-127, -104, -83, -65, -49, -35, -22, -10, 1, 13, 25, 38, 53, 69, 89, 113};
 
 void expand_steps(const Byte* nibbles, float factor, float* out) {

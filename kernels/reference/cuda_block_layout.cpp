@@ -114,7 +114,7 @@ std::int64_t piece_place(std::int64_t groups, std::int64_t group, unsigned piece
   return first * kGroupPieces + piece * std::min(kTogether, groups - first) + group % kTogether;
 }
 
-// Where in a piece's bits the code of element i stands.
+// The place of element i's code in a piece's bits.
 template <class Type>
 constexpr unsigned code_shift(unsigned i) {
   constexpr unsigned kInWord = 32 / Type::kCodeBits;

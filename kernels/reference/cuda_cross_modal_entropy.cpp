@@ -18,7 +18,7 @@ double entropy_of(const std::vector<double>& probabilities) {
   return entropy;
 }
 
-// Of the first `seen` listed columns.
+// Softmax over the first `seen` listed columns.
 std::vector<double> softmax_of(const CudaCrossModalArgs& args, std::int64_t head, std::int64_t row, std::int64_t seen) {
   std::vector<double> logits;
   for (std::int64_t column = 0; column < seen; ++column) {

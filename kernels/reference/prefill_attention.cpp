@@ -19,7 +19,7 @@ double logit(const PrefillAttentionArgs& args, std::int64_t query, std::int64_t 
   return product * static_cast<double>(args.scale);
 }
 
-// What every key receives, from the rows' log-sum-exp.
+// The attention that every key receives, from the rows' log-sum-exp.
 void write_column_sums(const PrefillAttentionArgs& args) {
   const auto probability = [&](std::int64_t head, std::int64_t row, std::int64_t j) {
     const double whole = static_cast<double>(args.log_sum_exp[head * args.log_sum_exp_stride + row]);

@@ -18,7 +18,7 @@ struct Half {
   float value;
 };
 
-// Of the 16-bit scales that hold: steps of zero have no codes but zero.
+// Steps in one unit of a stored 16-bit scale: steps of zero have no codes but zero.
 float steps(float scale) { return scale > 0.0F ? 1.0F / scale : 0.0F; }
 
 bool quantize_q8_0(const float* values, std::uint8_t* block) {

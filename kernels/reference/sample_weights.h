@@ -54,7 +54,7 @@ WINNOW_ON_BOTH inline float score_of_key(std::uint64_t key) {
   return __builtin_bit_cast(float, ordered ^ (((ordered >> 31) - 1U) | 0x80000000U));
 }
 
-// What a key's score is relative to the best's: (score - best) / temperature. Never NaN, and no greater for a smaller key.
+// A key's score relative to the best's: (score - best) / temperature. Never NaN, and no greater for a smaller key.
 WINNOW_ON_BOTH inline double choice_value(std::uint64_t key, std::uint64_t best, double temperature) {
   return (static_cast<double>(score_of_key(key)) - static_cast<double>(score_of_key(best))) / temperature;
 }
