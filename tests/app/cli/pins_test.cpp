@@ -136,6 +136,7 @@ TEST(CliPins, ThatMakeNoSenseAreRefused) {
   refused("--pin 2" + video(), "number 2 is pinned, but the conversation has one thing attached");
   refused("--pin 1-2" + video() + video(), "there are several videos; say which one: --pin 1:1-2");
   refused("--pin 1-2 ", "there is no video for these seconds");
+  refused("--pin 1:1-2 --image " + shell_quoted(demo("samples/picture.png")) + " ", "an image has no seconds; pin all of it with --pin 1");
 }
 
 }  // namespace
