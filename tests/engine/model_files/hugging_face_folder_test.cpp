@@ -43,7 +43,7 @@ TEST(HuggingFaceFolder, WhatIsNotThereIsNothingOrAnError) {
   scratch.write("winnow.json", "{not json");
   const HuggingFaceFolder folder(scratch.path());
   EXPECT_EQ(folder.document(ModelPart::kGeneration), nullptr);
-  EXPECT_THROW(folder.document(ModelPart::kWinnow), Exception);
+  test::expect_error(ErrorCode::kDamagedFile, "winnow.json: not valid JSON", [&] { folder.document(ModelPart::kWinnow); });
   try {
     folder.required(ModelPart::kConfig);
     ADD_FAILURE() << "it was read";
