@@ -248,11 +248,6 @@ Message readMessage(const RequestFields& message, Parts& parts) {
 
 }  // namespace
 
-ChatRequest chatRequestOf(std::string_view body, const RequestDefaults& defaults, const RequestMedia& media, const MediaReader& reader) {
-  const Json document = requestDocument(body);
-  return chatRequestOf(RequestFields(document, ""), defaults, media, reader);
-}
-
 ChatRequest chatRequestOf(const RequestFields& body, const RequestDefaults& defaults, const RequestMedia& media,
                           const MediaReader& reader) {
   ChatRequest request;

@@ -6,7 +6,6 @@
 #pragma once
 
 #include <string>
-#include <string_view>
 #include <vector>
 
 #include "app/media/media_reader.h"
@@ -44,7 +43,6 @@ struct RequestDefaults {
 };
 
 // reader: asked what a file is.
-ChatRequest chatRequestOf(std::string_view body, const RequestDefaults& defaults, const RequestMedia& media, const MediaReader& reader);
 ChatRequest chatRequestOf(const RequestFields& body, const RequestDefaults& defaults, const RequestMedia& media, const MediaReader& reader);
 
 }  // namespace winnow::app

@@ -24,24 +24,22 @@ std::string promptOf(const RequestFields& body) {
 
 }  // namespace
 
-ChatRequest completionRequestOf(std::string_view body, const RequestDefaults& defaults) {
-  const Json document = requestDocument(body);
-  const RequestFields fields(document, "");
+ChatRequest completionRequestOf(const RequestFields& body, const RequestDefaults& defaults) {
   ChatRequest request;
   request.form = AnswerForm::kText;
-  readAnswerSettings(fields, defaults, request);
+  readAnswerSettings(body, defaults, request);
   if (!request.lengthGiven) request.turn.sampling.max_new_tokens = kUsualTokens;
   request.lengthGiven = true;
-  if (fields.whole("best_of", 0, 1'000'000).value_or(1) > 1) refuseUnsupported("best_of", "the best of several answers");
-  if (const Json* suffix = fields.find("suffix"); suffix != nullptr && !asksNothing(*suffix))
+  if (body.whole("best_of", 0, 1'000'000).value_or(1) > 1) refuseUnsupported("best_of", "the best of several answers");
+  if (const Json* suffix = body.find("suffix"); suffix != nullptr && !asksNothing(*suffix))
     refuseUnsupported("suffix", "a text behind the answer");
-  const bool echoed = fields.boolean("echo", false);
-  if (const auto likeliest = fields.whole("logprobs", 0, kMostTopProbabilities)) {
+  const bool echoed = body.boolean("echo", false);
+  if (const auto likeliest = body.whole("logprobs", 0, kMostTopProbabilities)) {
     if (echoed) refuseUnsupported("echo", "the probabilities of a prompt");
     request.turn.sampling.told_probabilities = static_cast<int>(*likeliest);
   }
-  request.ignored = unknownFields(fields, kOfCompletions);
-  const std::string prompt = promptOf(fields);
+  request.ignored = unknownFields(body, kOfCompletions);
+  const std::string prompt = promptOf(body);
   if (echoed) request.echo = prompt;
   request.turn.prompt.form = PromptForm::kPlainText;
   request.turn.messages = {{Role::kUser, {TextItem{prompt}}}};

@@ -4,12 +4,10 @@
 // token ids, several prompts, best_of, suffix and probabilities of the prompt are refused. Errors: ApiRefusal (400). Threads: any.
 #pragma once
 
-#include <string_view>
-
 #include "app/server/chat_request.h"
 
 namespace winnow::app {
 
-ChatRequest completionRequestOf(std::string_view body, const RequestDefaults& defaults);
+ChatRequest completionRequestOf(const RequestFields& body, const RequestDefaults& defaults);
 
 }  // namespace winnow::app

@@ -8,6 +8,7 @@
 
 #include "app/media/beneath_folder.h"
 #include "app/server/api_refusal.h"
+#include "app/server/request_fields.h"
 
 namespace winnow::app {
 namespace {
@@ -25,6 +26,8 @@ bool isBelow(const std::filesystem::path& file, const std::filesystem::path& fol
 std::string nameBelow(const std::filesystem::path& file, const std::filesystem::path& folder) {
   return BeneathFolder{folder.string(), file.lexically_relative(folder).string()}.name();
 }
+
+bool isOfNetwork(const std::string& url) { return url.starts_with("http://") || url.starts_with("https://"); }
 
 }  // namespace
 
@@ -46,7 +49,7 @@ std::string RequestMedia::pathOf(const std::string& url, const std::string& para
     return pathOfBase64(url.substr(comma + kBase64.size()), param);
   }
   if (url.starts_with(kFile)) return allowedFile(url, param);
-  if (url.starts_with("http://") || url.starts_with("https://")) {
+  if (isOfNetwork(url)) {
     if (m_fetch) return m_store.put(m_fetch(url, param));
     throw ApiRefusal(400, "media are not fetched from the network: send them as a data URI", param, "remote_media_not_allowed");
   }
@@ -77,6 +80,17 @@ std::string RequestMedia::allowedFile(const std::string& url, const std::string&
   const bool allowed = !failed && named.startsWith('/') && !named.contains('\0') && folder != m_folders.end();
   if (allowed) return nameBelow(file, *folder);
   throw ApiRefusal(400, "there is no such file in a folder that --media-folder opens to requests", param, "file_not_allowed");
+}
+
+bool namesNetwork(const Json& body) {
+  constexpr std::string_view kAddresses[] = {"url", "image_url", "video_url"};
+  if (body.is_array()) return std::ranges::any_of(body, namesNetwork);
+  if (!body.is_object()) return false;
+  for (const auto& [name, value] : body.items()) {
+    const auto* const address = isAmong(kAddresses, name) ? value.get_ptr<const std::string*>() : nullptr;
+    if ((address != nullptr && isOfNetwork(*address)) || namesNetwork(value)) return true;
+  }
+  return false;
 }
 
 }  // namespace winnow::app

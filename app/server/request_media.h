@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "app/media/media_store.h"
+#include "engine/base/json_document.h"
 
 namespace winnow::app {
 
@@ -37,5 +38,8 @@ class RequestMedia {
   std::vector<std::string> m_folders;  // without links
   Fetch m_fetch;
 };
+
+// Whether a request's body has an http or https address where requests name their media.
+bool namesNetwork(const Json& body);
 
 }  // namespace winnow::app

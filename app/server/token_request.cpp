@@ -13,8 +13,6 @@ namespace {
 
 using Ordered = nlohmann::ordered_json;
 
-constexpr std::size_t kMostTokens = 1 << 20;  // as many as are told
-
 Tokenize ofText(std::string text, bool withPrefix) {
   Tokenize request;
   request.messages = {{Role::kUser, {TextItem{std::move(text)}}}};
@@ -27,37 +25,32 @@ Ordered pieceJson(const std::string& piece) { return QByteArrayView(piece).isVal
 
 }  // namespace
 
-TokenRequest tokenizeRequestOf(std::string_view body, const RequestDefaults& defaults, const RequestMedia& media,
+TokenRequest tokenizeRequestOf(const RequestFields& body, const RequestDefaults& defaults, const RequestMedia& media,
                                const MediaReader& reader) {
-  const Json document = requestDocument(body);
-  const RequestFields fields(document, "");
   TokenRequest request;
-  request.model = fields.text("model").value_or("");
-  if (auto content = fields.text("content")) {
-    if (!fields.boolean("parse_special", true)) refuseUnsupported("parse_special", "reading special tokens as text");
-    request.withPieces = fields.boolean("with_pieces", false);
-    request.body = ofText(*std::move(content), fields.boolean("add_special", false));
+  request.model = body.text("model").value_or("");
+  if (auto content = body.text("content")) {
+    if (!body.boolean("parse_special", true)) refuseUnsupported("parse_special", "reading special tokens as text");
+    request.withPieces = body.boolean("with_pieces", false);
+    request.body = ofText(*std::move(content), body.boolean("add_special", false));
     return request;
   }
   request.form = TokenRequest::Form::kPrompt;
-  request.withPieces = fields.boolean("return_token_strs", false);
-  if (auto prompt = fields.text("prompt")) {
-    request.body = ofText(*std::move(prompt), fields.boolean("add_special_tokens", true));
+  request.withPieces = body.boolean("return_token_strs", false);
+  if (auto prompt = body.text("prompt")) {
+    request.body = ofText(*std::move(prompt), body.boolean("add_special_tokens", true));
     return request;
   }
-  if (fields.find("messages") == nullptr) throw ApiRefusal(400, "there must be a content, a prompt or messages");
-  if (!fields.boolean("add_generation_prompt", true))
-    refuseUnsupported("add_generation_prompt", "a thread without the start of its answer");
-  if (fields.boolean("continue_final_message", false)) refuseUnsupported("continue_final_message", "going on with a message");
-  request.chat = chatRequestOf(fields, defaults, media, reader).turn;
+  if (body.find("messages") == nullptr) throw ApiRefusal(400, "there must be a content, a prompt or messages");
+  if (!body.boolean("add_generation_prompt", true)) refuseUnsupported("add_generation_prompt", "a thread without the start of its answer");
+  if (body.boolean("continue_final_message", false)) refuseUnsupported("continue_final_message", "going on with a message");
+  request.chat = chatRequestOf(body, defaults, media, reader).turn;
   if (!begins_anew(*request.chat)) refuseUnsupported("messages", "an answer that is begun");
   return request;
 }
 
-TokenRequest detokenizeRequestOf(std::string_view body) {
-  const Json document = requestDocument(body, kMostTokens + kMostElements);
-  const RequestFields fields(document, "");
-  const Json* tokens = fields.list("tokens", kMostTokens);
+TokenRequest detokenizeRequestOf(const RequestFields& body) {
+  const Json* tokens = body.list("tokens", kMostGivenTokens);
   if (tokens == nullptr) throw ApiRefusal(400, "is missing", "tokens");
   Detokenize wanted;
   for (const Json& token : *tokens) {
@@ -65,7 +58,7 @@ TokenRequest detokenizeRequestOf(std::string_view body) {
     if (!fits) throw ApiRefusal(400, "must be a list of token ids", "tokens");
     wanted.tokens.push_back(token.get<std::int64_t>());
   }
-  return {fields.text("model").value_or(""), std::move(wanted), TokenRequest::Form::kBack};
+  return {body.text("model").value_or(""), std::move(wanted), TokenRequest::Form::kBack};
 }
 
 Ordered tokenizedJson(const TokenRequest& request, const Tokenized& tokenized, std::int64_t contextTokens) {

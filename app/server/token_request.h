@@ -2,11 +2,11 @@
 // their answers. Errors: ApiRefusal (400). Threads: one.
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
 #include <nlohmann/json_fwd.hpp>
 #include <optional>
 #include <string>
-#include <string_view>
 
 #include "app/server/chat_request.h"
 #include "engine/messages/events.h"
@@ -22,10 +22,12 @@ struct TokenRequest {
   std::optional<Turn> chat{};  // a thread instead of body, whose prompt is what an answer to it begins with
 };
 
+inline constexpr std::size_t kMostGivenTokens = 1 << 20;  // as many as are told
+
 // media, reader: for messages, whose attachments are then refused by the engine.
-TokenRequest tokenizeRequestOf(std::string_view body, const RequestDefaults& defaults, const RequestMedia& media,
+TokenRequest tokenizeRequestOf(const RequestFields& body, const RequestDefaults& defaults, const RequestMedia& media,
                                const MediaReader& reader);
-TokenRequest detokenizeRequestOf(std::string_view body);
+TokenRequest detokenizeRequestOf(const RequestFields& body);
 
 nlohmann::ordered_json tokenizedJson(const TokenRequest& request, const Tokenized& tokenized, std::int64_t contextTokens);
 

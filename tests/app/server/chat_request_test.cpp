@@ -19,7 +19,10 @@ const std::string kDot = "iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAAAAAA6fptVAAAACklEQV
 
 class ChatRequestTest : public testing::Test {
  protected:
-  ChatRequest read(const std::string& body) { return chatRequestOf(body, defaults, media, opener); }
+  ChatRequest read(const std::string& body) {
+    const Json document = requestDocument(body);
+    return chatRequestOf(RequestFields(document, ""), defaults, media, opener);
+  }
   // Other fields around one message of the user.
   ChatRequest with(const std::string& fields) { return read(R"({"messages":[{"role":"user","content":"hi"}],)" + fields + "}"); }
   ChatRequest asking(const std::string& parts) { return read(R"({"messages":[{"role":"user","content":[)" + parts + "]}]}"); }
@@ -223,6 +226,17 @@ TEST_F(ChatRequestTest, FilesOnlyBelowFoldersThatAreOpen) {
 }
 
 // Between the look at a name and its opening, in whichever process that is.
+TEST(RequestMedia, TheNetworkIsNamedWhereMediaAreAndNowhereElse) {
+  const auto names = [](const std::string& part) {
+    return namesNetwork(requestDocument(R"({"messages":[{"role":"user","content":[{"type":"text","text":"http://a"},)" + part + "]}]}"));
+  };
+  EXPECT_TRUE(names(R"({"type":"image_url","image_url":{"url":"http:\/\/pictures.example\/dot.png"}})"));
+  EXPECT_TRUE(names(R"({"type":"video_url","video_url":"https://films.example/film.mp4"})"));
+  EXPECT_TRUE(names(R"({"type":"input_video","url":"https://films.example/film.mp4"})"));
+  EXPECT_FALSE(names(R"({"type":"image_url","image_url":{"url":"data:image/png;base64,)" + kDot + R"("}})"));
+  EXPECT_FALSE(names(R"({"type":"video_url","video_url":{"url":"file:///films/http://film.mp4"}})"));
+}
+
 TEST_F(ChatRequestTest, AFileThatIsSwappedForALinkIsNotOpenedElsewhere) {
   const std::string bytes = QByteArray::fromBase64(QByteArray::fromStdString(kDot)).toStdString();
   std::filesystem::create_directory(folder.file("elsewhere"));

@@ -7,7 +7,10 @@
 namespace winnow::app {
 namespace {
 
-ChatRequest with(const std::string& fields) { return completionRequestOf("{" + fields + "}", RequestDefaults()); }
+ChatRequest with(const std::string& fields) {
+  const Json document = requestDocument("{" + fields + "}");
+  return completionRequestOf(RequestFields(document, ""), RequestDefaults());
+}
 
 std::string refusal(const std::string& fields) {
   try {
