@@ -124,7 +124,10 @@ ordered_json answer_json(const ConsoleSink& sink, const ModelInfo& model) {
 
 ordered_json agreement_json(const Agreement& agreement) { return json_of(agreement); }
 
-ordered_json selection_json(const SelectionFigures& selection) { return json_of(selection); }
+void add_scores(ordered_json& answer, const ConsoleSink& sink) {
+  answer["agreement"] = sink.agreement ? json_of(*sink.agreement) : ordered_json();
+  answer["selection"] = sink.selection ? json_of(*sink.selection) : ordered_json();
+}
 
 std::string json_line(const ordered_json& value, int indent) {
   return value.dump(indent, ' ', false, ordered_json::error_handler_t::replace);

@@ -13,7 +13,8 @@ nlohmann::ordered_json makers_json(const CacheMakers& makers);
 // The part of each medium that was read, and the notices about it.
 nlohmann::ordered_json media_json(const std::vector<MediaSampled>& media);
 nlohmann::ordered_json agreement_json(const Agreement& agreement);
-nlohmann::ordered_json selection_json(const SelectionFigures& selection);
+// agreement and selection, null where they were not measured.
+void add_scores(nlohmann::ordered_json& answer, const ConsoleSink& sink);
 const char* stop_reason_name(StopReason reason);
 
 // One line of UTF-8; bytes that are not (file names) become U+FFFD.

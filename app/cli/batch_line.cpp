@@ -8,11 +8,15 @@
 
 #include "app/cli/console_output.h"
 #include "app/cli/detail_options.h"
+#include "app/cli/media_reading.h"
 #include "app/cli/option_checks.h"
 #include "app/media/text_encoding.h"
 #include "app/recipes/option_json.h"
+#include "app/recipes/recipe_json.h"
 #include "engine/base/json_document.h"
 #include "engine/base/line_reader.h"
+#include "engine/messages/choice_words.h"
+#include "engine/recipes/method_info.h"
 
 namespace winnow::cli {
 namespace {
@@ -22,9 +26,10 @@ constexpr std::size_t kMaxQuestions = 100'000;
 constexpr std::size_t kMostFieldBytes = 64;  // of a name that is told
 
 // The fields that a line may have. The last two are its writer's own and come back as they are.
-constexpr std::string_view kFields[] = {"image",      "video", "document",  "subtitles",      "encoding",     "frames",  "every",
-                                        "from",       "to",    "method",    "retention",      "budget",       "options", "seed",
-                                        "max_tokens", "think", "questions", "picture_detail", "frame_detail", "id",      "about"};
+constexpr std::string_view kFields[] = {"image",   "video", "document",       "subtitles",    "encoding", "frames",    "every",
+                                        "from",    "to",    "picture_detail", "frame_detail", "method",   "retention", "budget",
+                                        "options", "seed",  "max_tokens",     "think",        "recipe",   "recipes",   "together",
+                                        "guard",   "check", "given",          "questions",    "id",       "about"};
 
 // A name that nothing reads would look as if it counted.
 void require_known_fields(const Json& line, const JsonObject& subject) {
@@ -34,6 +39,10 @@ void require_known_fields(const Json& line, const JsonObject& subject) {
     subject.refuse(ErrorCode::kInvalidArgument, field.substr(0, kMostFieldBytes),
                    "unknown field; use one of " + joined_words(known) + " (id and about are for your own data)");
   }
+}
+
+RecipeSpec recipe_in(const Json& value, const std::string& subject) {
+  return with_its_share(app::recipeFromJson(value.dump(), subject).spec);
 }
 
 TurnOptions line_options(const JsonObject& line, const TurnOptions& defaults) {
@@ -61,6 +70,7 @@ TurnOptions line_options(const JsonObject& line, const TurnOptions& defaults) {
     *detail = *detail_of(word);
   }
   RecipeSpec& recipe = options.recipe;
+  if (line.has("recipe")) recipe = recipe_in(line.value("recipe"), line.subject("recipe"));
   recipe.method = line.string("method", kMaxText, recipe.method);
   if (line.has("options")) {
     recipe.options = app::optionsFromJson(line.value("options"), kMaxText, [&](const std::string& field, const std::string& reason) {
@@ -85,16 +95,58 @@ TurnOptions line_options(const JsonObject& line, const TurnOptions& defaults) {
     if (const std::string problem = think_problem(word); !problem.empty()) line.refuse(ErrorCode::kDamagedFile, "think", "it " + problem);
     set_think(options.sampling, word);
   }
+  if (line.has("guard")) {
+    const std::optional<Guard> guard = value_of(kGuardWords, line.string("guard", kMaxText));
+    if (!guard) line.refuse(ErrorCode::kDamagedFile, "guard", "it must be " + listed(kGuardWords));
+    options.guard = *guard;
+  }
   return options;
+}
+
+MediaItem attached(const std::string& path, const TurnOptions& options) {
+  switch (media_reader().detectKind(path)) {
+    case MediaKind::kVideo:
+      return {video_request(path, options.plan, {}, options)};
+    case MediaKind::kDocument:
+      return {document_request(path, options)};
+    case MediaKind::kImage:
+      break;
+  }
+  return {image_request(path, options)};
+}
+
+// A text, or a list of texts and {"media": FILE} in prompt order.
+std::vector<Item> question_of(const Json& value, const JsonObject& line, const TurnOptions& options) {
+  std::vector<Item> items;
+  for (const Json& piece : value.is_array() ? value : Json::array({value})) {
+    if (piece.is_string()) {
+      items.emplace_back(TextItem{piece.get<std::string>()});
+    } else if (piece.is_object() && value.is_array()) {
+      items.emplace_back(attached(JsonObject(piece, line.file(), "questions").string("media", kMaxText), options));
+    } else {
+      line.refuse(ErrorCode::kDamagedFile, "questions", "it must be a string, or a list of strings and media");
+    }
+  }
+  return items;
 }
 
 }  // namespace
 
-BatchLine read_batch_line(std::string_view text, const std::string& where, const TurnOptions& defaults) {
+BatchLine read_batch_line(std::string_view text, const std::string& where, const TurnOptions& defaults, bool together) {
   const Json given = parse_json(text, where, {.max_bytes = kMaxText});
   const JsonObject line(given, where);
   require_known_fields(given, line);
-  return {line_options(line, defaults), line.strings("questions", kMaxText, kMaxQuestions)};
+  BatchLine read{line_options(line, defaults), {}, line.boolean("together", together), {}, line.boolean("check", false), {}};
+  for (const Json& question : line.list("questions", kMaxQuestions)) read.questions.push_back(question_of(question, line, read.turn));
+  if (line.has("given")) read.given = line.string("given", kMaxText);
+  if (!line.has("recipes")) return read;
+  for (const Json& recipe : line.list("recipes", Compare::kMostRecipes)) {
+    read.recipes.push_back(recipe_in(recipe, line.subject("recipes")));
+    if (const std::optional<Error> problem = recipe_problem(read.recipes.back())) throw Exception(*problem);
+  }
+  if (read.together || read.given)
+    line.refuse(ErrorCode::kInvalidArgument, "recipes", "these are compared, each question by itself: name one as recipe");
+  return read;
 }
 
 }  // namespace winnow::cli

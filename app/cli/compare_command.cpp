@@ -73,8 +73,7 @@ ordered_json comparison_json(ComparisonSink& sink, ColumnOrder order, const Mode
     if (column.shares_prefill) column.sink.media = sink.common.media;
     ordered_json object = answer_json(column.sink, model);
     object["prefill"] = column.shares_prefill ? "shared" : "own";
-    object["agreement"] = column.sink.agreement ? agreement_json(*column.sink.agreement) : ordered_json();
-    object["selection"] = column.sink.selection ? selection_json(*column.sink.selection) : ordered_json();
+    add_scores(object, column.sink);
     columns.push_back(std::move(object));
   }
   return {{"order", order == ColumnOrder::kInterleaved ? "interleaved" : "one-after-another"},

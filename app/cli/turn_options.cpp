@@ -374,6 +374,10 @@ void name_media_for_every_folder(TurnOptions& options) {
 RecipeSpec recipe_of(const TurnOptions& options) { return with_its_share(options.recipe); }
 
 std::vector<Message> first_thread(const TurnOptions& options, const std::string& question) {
+  return first_thread(options, std::vector<Item>{TextItem{question}});
+}
+
+std::vector<Message> first_thread(const TurnOptions& options, const std::vector<Item>& question) {
   require_few_media(options.images.size() + options.videos.size() + options.documents.size());
   std::vector<Message> thread;
   if (!options.system_prompt.empty()) thread.push_back({Role::kSystem, {TextItem{options.system_prompt}}});
@@ -382,7 +386,7 @@ std::vector<Message> first_thread(const TurnOptions& options, const std::string&
   for (const std::string& path : options.videos)
     user.items.emplace_back(MediaItem{video_request(path, options.plan, subtitles_for(path, options), options)});
   for (const std::string& path : options.documents) user.items.emplace_back(MediaItem{document_request(path, options)});
-  user.items.emplace_back(TextItem{question});
+  user.items.insert(user.items.end(), question.begin(), question.end());
   thread.push_back(std::move(user));
   return thread;
 }

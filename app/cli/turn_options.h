@@ -78,6 +78,7 @@ RecipeSpec recipe_of(const TurnOptions& options);
 
 // System prompt (if any) and one user message: media first, then documents and the question.
 std::vector<Message> first_thread(const TurnOptions& options, const std::string& question);
+std::vector<Message> first_thread(const TurnOptions& options, const std::vector<Item>& question);
 // Throws where thoughts are asked of a model that has none.
 void require_thoughts(const Sampling& sampling, const ModelInfo& model);
 // Throws where a server runs the model: its cache is not ours. wanted_for: a clause that says what to do.

@@ -3,9 +3,23 @@
 #include <gtest/gtest.h>
 
 #include "engine/base/error.h"
+#include "tests/support/source_folder.h"
 
 namespace winnow::cli {
 namespace {
+
+// "text <medium> text" of each question.
+std::vector<std::string> shown(const BatchLine& line) {
+  std::vector<std::string> questions;
+  for (const std::vector<Item>& question : line.questions) {
+    std::string& text = questions.emplace_back();
+    for (const Item& item : question) {
+      const auto* medium = std::get_if<MediaItem>(&item);
+      text += medium == nullptr ? std::get<TextItem>(item).text : "<" + medium->media.path + ">";
+    }
+  }
+  return questions;
+}
 
 TEST(BatchLine, ReadsWhatItSaysAndTakesTheRestFromTheCommand) {
   TurnOptions defaults;
@@ -24,7 +38,39 @@ TEST(BatchLine, ReadsWhatItSaysAndTakesTheRestFromTheCommand) {
   EXPECT_EQ(line.turn.sampling.seed, ~std::uint64_t{0});
   EXPECT_TRUE(line.turn.seed_given);
   EXPECT_EQ(line.turn.sampling.max_new_tokens, 9);
-  EXPECT_EQ(line.questions, (std::vector<std::string>{"b", "c"}));
+  EXPECT_EQ(shown(line), (std::vector<std::string>{"b", "c"}));
+  EXPECT_FALSE(line.together);
+}
+
+TEST(BatchLine, MediaStandWhereTheQuestionHasThem) {
+  const std::string samples = source_folder() + "/resources/demo/samples/";
+  const BatchLine line = read_batch_line(R"({"frames": 8, "frame_detail": "low", "questions": [[{"media": ")" + samples +
+                                             R"(picture.png"}, "or ", {"media": ")" + samples + R"(ten-seconds.mp4"}, "?"], "d"]})",
+                                         "f:1", {});
+  EXPECT_EQ(shown(line), (std::vector<std::string>{"<" + samples + "picture.png>or <" + samples + "ten-seconds.mp4>?", "d"}));
+  EXPECT_EQ(std::get<MediaItem>(line.questions[0][0]).media.kind, MediaKind::kImage);
+  const MediaRequest& video = std::get<MediaItem>(line.questions[0][2]).media;
+  EXPECT_EQ(video.kind, MediaKind::kVideo);
+  EXPECT_EQ(video.plan.frame_count, 8);
+  EXPECT_NE(video.detail, MediaDetail());
+}
+
+TEST(BatchLine, RecipesAreAsTheWindowSavesThem) {
+  const std::string recipe = R"({"format": "winnow-recipe", "version": 1, "method": "snapkv", "retention": 0.3, "seed": 5})";
+  const BatchLine one = read_batch_line(
+      R"({"questions": ["a"], "recipe": )" + recipe + R"(, "retention": 0.4, "guard": "alone", "given": "b"})", "f:1", {}, true);
+  EXPECT_EQ(one.turn.recipe.method, "snapkv");
+  EXPECT_EQ(one.turn.recipe.retention, 0.4) << "what stands beside it overrides it";
+  EXPECT_EQ(one.turn.recipe.seed, 5U);
+  EXPECT_EQ(one.turn.guard, Guard::kAlone);
+  EXPECT_EQ(one.given, "b");
+  EXPECT_TRUE(one.together) << "as the command says";
+  const BatchLine two = read_batch_line(
+      R"({"questions": [], "check": true, "recipes": [)" + recipe + R"(, {"format": "winnow-recipe", "version": 1, "method": "full"}]})",
+      "f:1", {});
+  ASSERT_EQ(two.recipes.size(), 2U);
+  EXPECT_EQ(two.recipes[1].retention, 1.0) << "it keeps everything";
+  EXPECT_TRUE(two.check);
 }
 
 TEST(BatchLine, OptionsOfALineTakeThePlaceOfTheCommands) {
@@ -55,6 +101,13 @@ TEST(BatchLine, RefusesByFieldAndWithoutTheParsersWords) {
       {R"({"questions": ["a"], "kv": "int8"})", "kv: unknown field; use one of image, video"},
       {R"({"questions": ["a"], "temperature": 1})", "temperature: unknown field"},
       {R"({"questions": [1]})", "questions: it must be a string"},
+      {R"({"questions": [["a", 1]]})", "questions: it must be a string"},
+      {R"({"questions": [{"media": "a.mp4"}]})", "questions: it must be a string"},
+      {R"({"questions": [[{"media": 1}]]})", "media: it must be a string"},
+      {R"({"questions": ["a"], "guard": "none"})", "guard: it must be keep, prefill, ram or alone"},
+      {R"({"questions": ["a"], "together": 1})", "together: it must be"},
+      {R"({"questions": ["a"], "recipe": {"method": "h2o"}})", "recipe: format must be"},
+      {R"({"questions": ["a"], "together": true, "recipes": []})", "recipes: these are compared"},
       {R"({"video": 1, "questions": ["a"]})", "video: it must be a string"},
       {R"({})", "questions: it is missing"},
       {R"([])", "must be a JSON object"},
