@@ -26,7 +26,6 @@ RunCommand add_system(CLI::App& command);
 RunCommand add_probe(CLI::App& command);
 RunCommand add_export(CLI::App& command);
 RunCommand add_batch(CLI::App& command);
-RunCommand add_eval(CLI::App& command);
 RunCommand add_serve(CLI::App& command);
 RunCommand add_completion(CLI::App& command);
 RunCommand add_manual(CLI::App& command);

@@ -2,12 +2,14 @@
 
 #include <CLI/CLI.hpp>
 #include <sstream>
+#include <string_view>
 
 #include "app/cli/commands.h"
 #include "app/cli/console_output.h"
 #include "app/cli/interrupt_signals.h"
 #include "app/engine_source/in_process_option.h"
 #include "app/media_process/kernel_sandbox.h"
+#include "app/resources/bundled_files.h"
 #include "engine/base/error.h"
 #include "engine/base/interrupt.h"
 
@@ -40,7 +42,6 @@ constexpr Command kCommands[] = {
     {"probe", "describe a media file or a model: family, needs, recommended sampling", add_probe},
     {"export", "write inputs, features, logits and kept sets to a safetensors file", add_export},
     {"batch", "answer many questions from a file of JSON lines", add_batch},
-    {"eval", "measure the accuracy of methods and retentions on sets of questions", add_eval},
     {"serve", "answer other programs over HTTP, through an OpenAI-compatible API", add_serve},
     {"completion", "print the completion script of a shell", add_completion},
     {"manual", "print the manual page: winnow-cli manual | man -l -", add_manual},
@@ -70,6 +71,9 @@ ExitStatus run_command(int argc, const char* const* argv) {
       // Help and version are answers; everything else is wrong usage.
       status = program.exit(problem, out, err) == 0 ? ExitStatus::kAnswered : ExitStatus::kWrongUsage;
       print_err("%s", err.str().c_str());
+      if (argc > 1 && std::string_view(argv[1]) == "eval")  // of 0.9 and before
+        print_err("eval is now a script with the same options: python3 %s/evaluation/ask_set.py\n",
+                  app::resourceFolder().toStdString().c_str());
       write_out(out.str());
     }
   } catch (const Interrupted&) {

@@ -1,4 +1,4 @@
-"""A set of questions as `winnow-cli eval --data` reads it: JSON lines, media relative to the file."""
+"""A set of questions as `ask_set.py --data` reads it: JSON lines, media relative to the file."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ class ItemLine:
     metric: str
     group: str = ""  # a column of the tables
     cluster: str = ""  # what questions have in common that are no independent draws: one document
-    frames: int = 0  # of a video; 0: as many as eval takes
+    frames: int = 0  # of a video; 0: as many as ask_set.py takes
 
 
 def write_items(path: Path, items: list[ItemLine]) -> None:

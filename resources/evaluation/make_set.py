@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Makes sets of questions for `winnow-cli eval --data SET.jsonl`; what they ask about is written beside them.
+"""Makes sets of questions for `ask_set.py --data SET.jsonl`; what they ask about is written beside them.
 
 make_set.py needle needle/needle.jsonl               one letter card hidden in drawn videos
 make_set.py documents texts/documents.jsonl          six facts put into running text, with a question about each

@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Tables out of the log of `winnow-cli eval`: RESULTS/SET.json, .md and .csv, of the needle test also a heat map (-map.svg, -map.csv).
+"""Tables out of the log of `ask_set.py`: RESULTS/SET.json, .md and .csv, of the needle test also a heat map (-map.svg, -map.csv).
 
     python3 resources/evaluation/report.py RESULTS/SET                            the tables; Markdown is printed, too
     python3 resources/evaluation/report.py RESULTS/SET --paper aircache:ChartQA   and a paper's values beside ours
@@ -11,7 +11,6 @@ set and nothing else.
 from __future__ import annotations
 
 import argparse
-import os
 import sys
 from pathlib import Path
 
@@ -19,7 +18,7 @@ from needle_map import needle_csv, needle_maps, needle_svg
 from paper_values import NoValues, paper_comparison
 from report_rows import build_report
 from report_tables import csv_table, json_table, markdown_table
-from results import BadResults, read_results
+from results import BadResults, read_results, require_beginning, write_whole
 
 
 def tables(base: Path, paper: str) -> dict[Path, str]:
@@ -37,24 +36,15 @@ def tables(base: Path, paper: str) -> dict[Path, str]:
 
 
 def require_replaceable(path: Path, text: str) -> None:
-    """What does not begin as ours does was written by somebody."""
     beginning = {".json": '{\n  "dataset": ', ".svg": "<svg ", ".md": text[: text.find("\n\n") + 2]}.get(
         path.suffix, text[: text.find(",") + 1]
     )
-    if path.exists() and not (path.is_file() and path.read_bytes().startswith(beginning.encode())):
-        raise BadResults(f"{path}: is no table of an evaluation and is left as it is; move it away")
-
-
-def write(path: Path, text: str) -> None:
-    """The whole file or none of it."""
-    part = path.with_name(path.name + ".part")
-    part.write_text(text, "utf-8")
-    os.replace(part, path)
+    require_beginning(path, beginning, "no table of an evaluation")
 
 
 def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("results", type=Path, metavar="RESULTS/SET", help="what eval wrote, without the ending of its files")
+    parser.add_argument("results", type=Path, metavar="RESULTS/SET", help="what ask_set.py wrote, without the ending of its files")
     parser.add_argument("--paper", default="", help="aircache:BENCHMARK, vl-cache:DocVQA, or meda:COLUMN (T-1 .. IR of MileBench)")
     options = parser.parse_args()
     base = options.results
@@ -65,7 +55,7 @@ def main() -> int:
         for path, text in made.items():
             require_replaceable(path, text)
         for path, text in made.items():
-            write(path, text)
+            write_whole(path, text)
     except (BadResults, NoValues, OSError) as problem:
         print(f"report.py: {problem}", file=sys.stderr)
         return 1

@@ -1,12 +1,13 @@
-"""What `winnow-cli eval` left of one set: NAME.run.json (what was asked) and NAME.jsonl (the log: one answer a line)."""
+"""What `ask_set.py` left of one set: NAME.run.json (what was asked) and NAME.jsonl (the log: one answer a line)."""
 
 from __future__ import annotations
 
 import json
+import os
 from dataclasses import dataclass
 from pathlib import Path
 
-_FORMAT = 1
+FORMAT = 1
 
 
 class BadResults(Exception):
@@ -57,7 +58,7 @@ def _objects(path: Path) -> list[dict]:
     try:
         text = path.read_text("utf-8")
     except OSError as problem:
-        raise BadResults(f"{path}: {problem.strerror}; name what winnow-cli eval wrote, without its ending: RESULTS/SET") from problem
+        raise BadResults(f"{path}: {problem.strerror}; name what ask_set.py wrote, without its ending: RESULTS/SET") from problem
     made = []
     for number, line in enumerate(text.split("\n")[:-1], 1):
         try:
@@ -74,11 +75,24 @@ def read_results(base: Path) -> Results:
     lines = _objects(log_path)
     try:
         run = run_lines[0]
-        if run["winnow_run"] != _FORMAT or (lines and lines[0]["winnow_evaluation"] != _FORMAT):
-            raise BadResults(f"{base}: was written by another version of winnow-cli eval")
+        if run["winnow_run"] != FORMAT or (lines and lines[0]["winnow_evaluation"] != FORMAT):
+            raise BadResults(f"{base}: was written by another version of ask_set.py")
         recipes = tuple(Recipe(one["name"], one["method"], one["retention"], tuple(one["seeds"])) for one in run["recipes"])
         items = tuple(Item(one["id"], one["metric"], one["group"], one["cluster"], one["answer"]) for one in run["items"])
         records = {(line["item"], line["recipe"], line["seed"]): line for line in lines[1:]}
         return Results(run["dataset"], run["model"], recipes, items, records)
     except (KeyError, TypeError, IndexError) as problem:
         raise BadResults(f"{base}: is no evaluation ({problem!r})") from problem
+
+
+def require_beginning(path: Path, beginning: str, otherwise: str) -> None:
+    """What does not begin as ours does was written by somebody."""
+    if path.exists() and not (path.is_file() and path.read_bytes().startswith(beginning.encode())):
+        raise BadResults(f"{path}: is {otherwise} and is left as it is; move it away")
+
+
+def write_whole(path: Path, text: str) -> None:
+    """The whole file or none of it."""
+    part = path.with_name(path.name + ".part")
+    part.write_text(text, "utf-8")
+    os.replace(part, path)

@@ -44,6 +44,13 @@ TEST_F(Installation, AnswersAQuestionAboutItsOwnSampleWithItsOwnModel) {
   EXPECT_TRUE(run("winnow --version").text.ends_with("winnow " WINNOW_VERSION "\n"));
 }
 
+TEST_F(Installation, MeasuresWithItsOwnScripts) {
+  const CommandOutput scores = run("python3 -B " + installed("share/winnow/evaluation/ask_set.py") +
+                                   " --demo --limit 1 --methods full --max-tokens 4 --out " + scratch_->file("results"));
+  EXPECT_EQ(scores.status, 0) << scores.text;
+  EXPECT_NE(scores.text.find("; 1 of 1 answers"), std::string::npos) << scores.text;
+}
+
 TEST_F(Installation, NeedsNothingOfNvidiaNorOfTheBuild) {
   for (const char* program : {"bin/winnow", "bin/winnow-cli", "lib/winnow/winnow-engine", "lib/winnow/winnow-media"}) {
     // LD_BIND_NOW: with every symbol and every version.

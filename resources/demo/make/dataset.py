@@ -1,6 +1,6 @@
-"""Questions with their truth as Winnow's evaluation sets: JSON lines for `winnow-cli eval --data`.
+"""Questions with their truth as Winnow's evaluation sets: JSON lines for `ask_set.py --data` (resources/evaluation).
 
-    python dataset.py            writes ../evaluation: samples.jsonl, the questions about the bundled samples behind `eval --demo`, and
+    python dataset.py            writes ../evaluation: samples.jsonl, the questions about the bundled samples behind `ask_set.py --demo`, and
                                  letters.png, the glyphs of the needle test's cards (DejaVu Sans Bold)
 """
 

@@ -2,7 +2,7 @@
 
     python evaluate.py --cli ../../../build/release/bin/winnow-cli      through the program
     python evaluate.py --transformers                                   without it
-    python evaluate.py --write-dataset DIR                              the same files and questions for `winnow-cli eval --data`
+    python evaluate.py --write-dataset DIR                              the same files and questions for `ask_set.py --data`
 
 The program answers through `winnow-cli batch FILE`: one JSON object a line with video or image, frames, method, retention and
 questions; one a line comes back, with answers in the same order. Every question is its own conversation.
@@ -179,7 +179,7 @@ def accuracy_table(rows: list[str]) -> str:
 
 
 def dataset_lines(cases: list[Case]) -> list[dict]:
-    """Questions as `winnow-cli eval` reads them; the media lie beside the file."""
+    """Questions as resources/evaluation/ask_set.py reads them; the media lie beside the file."""
     return [
         dataset.line(f"{case.path.stem}-{at}-{qa.kind}", case.path.name, case.frames, case.interval_s, qa)
         for case in cases

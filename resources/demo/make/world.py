@@ -12,18 +12,9 @@ from functools import lru_cache
 import numpy as np
 from PIL import Image, ImageDraw, ImageFont
 
-COLORS = {
-    "red": (220, 40, 40),
-    "green": (40, 180, 60),
-    "blue": (50, 80, 230),
-    "yellow": (235, 215, 40),
-    "purple": (150, 50, 190),
-    "orange": (245, 140, 30),
-    "white": (245, 245, 245),
-    "pink": (250, 130, 190),
-}
+from words import COLORS, SHAPES
+
 COLOR_NAMES = tuple(COLORS)
-SHAPES = ("circle", "square", "triangle", "star", "cross", "diamond")
 LETTERS = "ABCDEFGHJKLMNPRTUVXYZ"
 
 SHAPE_THINGS = len(COLORS) * len(SHAPES)

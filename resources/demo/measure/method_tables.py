@@ -2,7 +2,7 @@
 
     python method_tables.py --cli ../../../build/release/bin/winnow-cli
 
-Half an hour on one core (about 10 answers a second). Killed, it goes on where it was: the program's logs lie in --out.
+Half an hour on one core (about 10 answers a second). Killed, it goes on where it was: the logs lie in --out.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ BEFORE = (
     "full", "self-study", "kvzip", "kvzip+", "kvzip-head", "self-study-stream", "kvzip-stream", "infinipot-v", "rekv", "keydiff", "expected-attention",
     "random-context", "every-k", "last-frames",
 )  # fmt: skip
-REPORT = Path(__file__).parents[2] / "evaluation/report.py"
+EVALUATION = Path(__file__).resolve().parents[2] / "evaluation"
 RETENTIONS = (0.2, 0.1)
 FRAMES = 64
 QUESTIONS = 120  # of ten videos
@@ -80,10 +80,10 @@ def questions_file(out: Path) -> Path:
 
 
 class Evaluation:
-    """Runs `winnow-cli eval` and prints a table of what it found."""
+    """Runs `ask_set.py` and prints a table of what it found."""
 
     def __init__(self, cli: Path, model: Path, out: Path, limit: int | None) -> None:
-        self.command, self.out, self.limit = [str(cli), "eval", "--model", str(model)], out, limit
+        self.command, self.out, self.limit = [sys.executable, str(EVALUATION / "ask_set.py"), "--cli", str(cli), "--model", str(model)], out, limit
 
     def print_table(self, name: str, recipes: list[str]) -> None:
         limit = min(QUESTIONS, self.limit or QUESTIONS)
@@ -92,7 +92,7 @@ class Evaluation:
         arguments = ["--data", str(questions_file(self.out)), "--limit", str(limit), "--retentions", shares, "--out", str(results), *recipes]
         # One thread serves so small a model best; more only wait for each other.
         subprocess.run([*self.command, *arguments], check=True, stdout=subprocess.DEVNULL, env=os.environ | {"OMP_NUM_THREADS": "1"})
-        subprocess.run([sys.executable, str(REPORT), str(results / f"{FRAMES}-frames")], check=True, stdout=subprocess.DEVNULL)
+        subprocess.run([sys.executable, str(EVALUATION / "report.py"), str(results / f"{FRAMES}-frames")], check=True, stdout=subprocess.DEVNULL)
         rows = json.loads((results / f"{FRAMES}-frames.json").read_text())["rows"]
         print(f"\n{name}, {FRAMES} frames, {rows[0]['items']} questions:\n\n{table(rows)}", flush=True)
 

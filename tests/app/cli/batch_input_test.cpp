@@ -52,8 +52,8 @@ TEST(BatchInput, ALineComesBackAsItWasWithAnswers) {
 
 TEST(BatchInput, OptionsWithoutADigitMoreThanAPersonReads) {
   const ScratchFolder scratch;
-  for (const char* arguments : {"eval --demo --limit 0", "ask --repetition-penalty 0 x", "ask --temperature nan x", "ask --every inf x",
-                                "ask --retention nan x", "ask --frames 4294967297 x"}) {
+  for (const char* arguments : {"ask --repetition-penalty 0 x", "ask --temperature nan x", "ask --every inf x", "ask --retention nan x",
+                                "ask --frames 4294967297 x"}) {
     const ProgramRun run = run_cli(scratch, arguments);
     EXPECT_EQ(run.exit_code, 2) << arguments;
     EXPECT_LT(run.err.size(), 150U) << run.err;

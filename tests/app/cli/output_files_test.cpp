@@ -4,54 +4,14 @@
 #include <sys/sysmacros.h>
 #include <unistd.h>
 
-#include <nlohmann/json.hpp>
-
 #include "program_run.h"
 
 namespace winnow::testing {
 namespace {
 
 namespace fs = std::filesystem;
-using nlohmann::json;
-
-std::string question_line() {
-  return json({{"media", demo("samples/ten-seconds.mp4").string()},
-               {"frames", 2},
-               {"question", "What is the first shape?"},
-               {"answers", {"a circle"}},
-               {"metric", "rouge-l"}})
-      .dump();
-}
 
 long entries(const std::string& folder) { return std::distance(fs::directory_iterator(folder), fs::directory_iterator()); }
-
-TEST(OutputFiles, EvalIntoTheFolderOfItsQuestionsTouchesNothing) {
-  const std::string line = question_line();
-  // One line without a line break was taken for a torn log; of more the last was cut.
-  for (const std::string& text : {line, line + "\n" + line, line + "\n"}) {
-    const ScratchFolder scratch;
-    write_file(scratch.file("set.jsonl"), text);
-    const ProgramRun run = run_cli(
-        scratch, "eval --methods full --out " + shell_quoted(scratch.path()) + " --data " + shell_quoted(scratch.file("set.jsonl")));
-    EXPECT_EQ(run.exit_code, 1);
-    EXPECT_NE(run.err.find("set.jsonl: is read by this evaluation"), std::string::npos) << run.err;
-    EXPECT_EQ(file_text(scratch.file("set.jsonl")), text);
-  }
-}
-
-TEST(OutputFiles, EvalRefusesAForeignLogAndAForeignRunBeforeTheModelIsLoaded) {
-  for (const char* name : {"set.jsonl", "set.run.json"}) {
-    const ScratchFolder scratch;
-    write_file(scratch.file("set.jsonl"), question_line());
-    write_file(scratch.file(std::string("results/") + name), "somebody's notes");
-    const ProgramRun run = run_cli(scratch, "eval --methods full --out " + shell_quoted(scratch.file("results")) + " --data " +
-                                                shell_quoted(scratch.file("set.jsonl")));
-    EXPECT_EQ(run.exit_code, 1) << name;
-    EXPECT_NE(run.err.find(name), std::string::npos) << run.err;
-    EXPECT_EQ(file_text(scratch.file(std::string("results/") + name)), "somebody's notes");
-    EXPECT_EQ(entries(scratch.file("results")), 1) << name;
-  }
-}
 
 TEST(OutputFiles, ExportWritesOverNothingThatItReads) {
   const ScratchFolder scratch;
@@ -89,7 +49,6 @@ TEST(OutputFiles, ExportReplacesNoDeviceAndLeavesNothingBehind) {
   EXPECT_EQ(entries(scratch.file("folder")), before);
   EXPECT_TRUE(fs::is_character_file("/dev/null"));
   EXPECT_EQ(run_cli(scratch, "export --out '' hello").exit_code, 2);
-  EXPECT_EQ(run_cli(scratch, "eval --demo --out ''").exit_code, 2);
 }
 
 TEST(OutputFiles, ExportFollowsALink) {

@@ -20,17 +20,9 @@ TEST(OwnFiles, SpeedFigures) {
   EXPECT_TRUE(fs::is_character_file("/dev/zero"));
 }
 
-TEST(OwnFiles, AnEvaluationsLogAndItsQuestions) {
+TEST(OwnFiles, ARecipe) {
   const ScratchFolder scratch;
-  fs::create_directories(scratch.file("results"));
-  ASSERT_EQ(::mkfifo(scratch.file("results/samples.jsonl").c_str(), 0600), 0);
-  const ProgramRun log = run_cli(scratch, "eval --demo --limit 1 --methods full --out " + shell_quoted(scratch.file("results")));
-  EXPECT_EQ(log.exit_code, 1);
-  EXPECT_NE(log.err.find("samples.jsonl: it is not a regular file"), std::string::npos) << log.err;
   ASSERT_EQ(::mkfifo(scratch.file("pipe").c_str(), 0600), 0);
-  const ProgramRun data = run_cli(scratch, "eval --data " + shell_quoted(scratch.file("pipe")));
-  EXPECT_EQ(data.exit_code, 1);
-  EXPECT_NE(data.err.find("pipe: it is not a regular file"), std::string::npos) << data.err;
   const ProgramRun recipe = run_cli(scratch, "plan --recipe " + shell_quoted(scratch.file("pipe")) + " hello");
   EXPECT_EQ(recipe.exit_code, 1);
   EXPECT_NE(recipe.err.find("pipe: it is not a regular file"), std::string::npos) << recipe.err;
