@@ -80,7 +80,7 @@ def llm_asks(address, check):
             run = subprocess.run([pathlib.Path(sys.prefix) / "bin" / "llm", "-m", "winnow", "-a", str(SAMPLES / "picture.png"), *options, QUESTION],
                                  env={**os.environ, "LLM_USER_PATH": folder, "OPENAI_API_KEY": "any"}, capture_output=True, text=True)
             check(f"llm: a picture {options}", run.returncode == 0 and "star is" in run.stdout, run.stdout.strip() or run.stderr)
-        schema = subprocess.run([pathlib.Path(sys.prefix) / "bin" / "llm", "-m", "winnow", "--schema", "color", "Hello"],
+        schema = subprocess.run([pathlib.Path(sys.prefix) / "bin" / "llm", "-m", "winnow", "--schema", "color, size int", "Hello"],
                                 env={**os.environ, "LLM_USER_PATH": folder, "OPENAI_API_KEY": "any"}, capture_output=True, text=True)
         check("llm: --schema is refused in words", schema.returncode != 0 and "is not supported" in schema.stderr, schema.stderr.strip()[-140:])
 
