@@ -1,6 +1,6 @@
 // The engine's public face: requests in, events out.
 //
-// Used by app/engine_host (on its own thread) and by the terminal program. No torch: the library winnow::engine_face has all of this but
+// Used by app/engine/host (on its own thread) and by the terminal program. No torch: the library winnow::engine_face has all of this but
 // make_engine(), which winnow::engine adds with libtorch. Confined to the thread that created it, except the
 // interrupt tokens. handle() never throws and never ends the process: every error becomes a Failed event.
 #pragma once

@@ -48,13 +48,13 @@ enum class ErrorCode : int {
   kMediaChanged = 31,        // an attached file has been replaced by another one
   kModelFileChanged = 30,    // another program wrote to a file of the loaded model: it has to be loaded again
   kEmptyFile = 34,           // an attached file without a byte
-  // Processes that may die (app/worker); what was written so far is kept, and the next request starts them anew:
+  // Processes that may die (app/engine/process); what was written so far is kept, and the next request starts them anew:
   kEngineCrashed = 35,      // ended by a signal or by itself
   kEngineOutOfMemory = 36,  // ended by the kernel, to free memory
   kEngineSilent = 37,       // ended because it did not react
   kMediaCrashed = 38,       // the reader of media ended or was ended at the file that is the subject
   kModelFileMissing = 25,   // a model folder, but this file of it is not there: weights, a shard, the tokenizer
-  // A server in the engine's place (app/remote); the subject is its host, what was written so far is kept:
+  // A server in the engine's place (app/engine/remote); the subject is its host, what was written so far is kept:
   kServerUnreachable = 39,    // no such name, no connection, or nothing came for a while
   kServerUntrusted = 40,      // its certificate does not prove that it is the one
   kServerKeyMissing = 41,     // the subject, where the key should be, has none

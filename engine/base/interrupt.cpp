@@ -42,7 +42,7 @@ int InterruptToken::Node::descriptor(Interrupt from) const {
   std::atomic<int>& mine = descriptors[static_cast<std::size_t>(from) - 1];
   if (mine < 0) {
     const int made = ::eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
-    if (made < 0) throw Exception(ErrorCode::kInternal, "", std::string("an interrupt cannot be waited for (") + std::strerror(errno) + ")");
+    if (made < 0) throw Exception(ErrorCode::kInternal, "", std::string("no descriptor for an interrupt (") + std::strerror(errno) + ")");
     int expected = -1;
     if (!mine.compare_exchange_strong(expected, made)) ::close(made);
   }

@@ -1,7 +1,7 @@
 // How many media one request reads at most, and how many frames there are to take from a part of a video whose frames all last the same
 // time.
 //
-// Used by generation/segment, app/cli, ui/composer. Pure arithmetic.
+// Used by generation/segment, app/programs/cli, ui/composer. Pure arithmetic.
 #pragma once
 
 #include <algorithm>

@@ -1,7 +1,7 @@
 // The words for the options of LoadModel and for a turn's guard, as command lines and requests give them and the settings store them, and
 // for what an attachment is, in JSON. Never renamed.
 //
-// Used by app/cli, app/bootstrap, app/settings, app/chat and app/server. Threads: any.
+// Used by app/programs/cli, app/programs/bootstrap, app/chats/settings, app/chats/chat and app/programs/server. Threads: any.
 #pragma once
 
 #include <cstddef>

@@ -1,6 +1,6 @@
 // The requests to the engine: plain values, no torch, no Qt, no pointers to shared state.
 //
-// Written by app/engine_host and the terminal program, read by engine/api/engine.h.
+// Written by app/engine/host and the terminal program, read by engine/api/engine.h.
 #pragma once
 
 #include <chrono>
@@ -62,7 +62,7 @@ struct PromptSettings {
 };
 
 struct LoadModel {
-  std::string folder;  // or a GGUF file, or where a server's model is (app/remote/server_address.h)
+  std::string folder;  // or a GGUF file, or where a server's model is (app/engine/remote/server_address.h)
   Device device = Device::kAuto;
   WeightFormat format = WeightFormat::kAuto;
   std::string projector;  // of a GGUF model: its mmproj file; empty: the one beside it, if any

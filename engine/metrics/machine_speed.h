@@ -1,6 +1,6 @@
 // The times that this machine has needed for turns with one model: the base of predicted waits.
 //
-// Kept by engine/generation beside the loaded model, saved by app/settings, printed by plans. New measurements count half, so that a
+// Kept by engine/generation beside the loaded model, saved by app/chats/settings, printed by plans. New measurements count half, so that a
 // warm-up or a busy minute is forgotten within a few turns. Plain data and arithmetic. Milliseconds. Threads: none of its own.
 #pragma once
 

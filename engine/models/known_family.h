@@ -1,6 +1,6 @@
 // The family that would run a model, from its config.json alone; nothing is loaded.
 //
-// Defined beside the families (family.cpp). Used by app/models to find the folders that the engine can run.
+// Defined beside the families (family.cpp). Used by app/library/models to find the folders that the engine can run.
 // Errors: Exception; kDamagedFile, kLimitExceeded of the fields that name the family. No torch. Threads: plain function.
 #pragma once
 

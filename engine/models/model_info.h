@@ -12,8 +12,8 @@
 
 namespace winnow {
 
-// An ability that an engine may lack with a model: a server in the engine's place (app/remote) answers questions and little else. Sent:
-// never renumbered.
+// An ability that an engine may lack with a model: a server in the engine's place (app/engine/remote) answers questions and little else.
+// Sent: never renumbered.
 enum class Ability : int {
   kCompress = 1,  // cache methods, and all that is known of the cache: budgets, bytes, kept-token maps, pins, guards
   kPlan = 2,      // Plan
