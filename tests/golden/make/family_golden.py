@@ -1,10 +1,11 @@
 """What the golden scripts of the model families have in common: pictures, bytes, random weights, greedy answers, conversations of two turns,
 golden folders, and what winnow-cli exports of a question.
 
-Used by make_<family>_golden.py, which offers published_sizes.py two things beside its goldens: PUBLISHED, sizes of published models by their
-names, and compared_sizes(name, folder, cli), which writes such a model to the empty folder and yields a Compared for each question. Pictures
-are told by [height, width, seed] (tests/support/golden_cases.h draws the same). Of the widest matrices every fifth column is kept: five shares
-no factor with sides of patches, and every column of features mixes all of a tower's numbers.
+families/<family>.json has what make_<family>_golden.py makes, templates/ the chat templates that it writes. The script offers
+published_sizes.py two things beside its goldens: PUBLISHED, sizes of published models by their names, and compared_sizes(name, folder, cli),
+which writes such a model to the empty folder and yields a Compared for each question. Pictures are told by [height, width, seed]
+(tests/support/golden_cases.h draws the same). Of the widest matrices every fifth column is kept: five shares no factor with sides of patches,
+and every column of features mixes all of a tower's numbers.
 """
 
 import argparse
@@ -32,7 +33,27 @@ GOLDEN = pathlib.Path(__file__).resolve().parents[1]
 CLIP = GOLDEN.parents[1] / "resources" / "demo" / "samples" / "ten-seconds.mp4"
 GREEDY_TOKENS = 64
 ANSWER_TOKENS = 12  # at most, of the first of two turns
+MAKE = GOLDEN / "make"
 COLUMNS = 5  # one of so many is kept of the widest matrices
+
+
+def told(name):
+    """Configurations, models of published sizes, and cases of families/<name>.json. Types of torch stand there by their names, and configurations
+    of transformers as {"class": name, arguments}."""
+    def made(value):
+        if isinstance(value, list):
+            return [made(each) for each in value]
+        if not isinstance(value, dict):
+            return value
+        value = {key: getattr(torch, each) if key == "stored" else made(each) for key, each in value.items()}
+        return getattr(transformers, value.pop("class"))(**value) if "class" in value else value
+
+    content = json.loads((MAKE / "families" / f"{name}.json").read_text())
+    return [made(content.get(part, {})) for part in ("configurations", "published", "cases")]
+
+
+def template(name):
+    return (MAKE / "templates" / f"{name}.jinja").read_text()
 
 
 def picture(height, width, seed):
@@ -43,7 +64,7 @@ def picture(height, width, seed):
 
 
 def formula_picture(height, width, seed):
-    """As make_processor_golden.py has it; the C++ tests repeat it."""
+    """Slopes, steps and wrap-arounds, so that bicubic overshoot is clipped somewhere; the C++ tests repeat it."""
     y, x, c = np.meshgrid(np.arange(height), np.arange(width), np.arange(3), indexing="ij")
     value = x * (5 + seed) + y * (11 + 2 * seed) + c * 70 + (x * y + x * x * 3 + y * y * 5) // (7 + seed)
     value = np.where((x // 5 + y // 3) % 4 == 0, 255 * ((x + y + c) % 2), value)
@@ -220,7 +241,7 @@ def write_manifest(folder, what, reference, script, **more):
     """What the folders hold; `tensors` are those that not every family has."""
     known = {
         "<case>.pictures": "int64 [n, 3]: height, width, seed of picture(), medium after medium",
-        "<case>.features": f"fp32 [visual tokens, hidden], in prompt order, of which every fifth column is kept",
+        "<case>.features": "fp32 [visual tokens, hidden], in prompt order, of which every fifth column is kept",
         "<case>.logits": "fp32 [vocabulary], last position", "<case>.greedy": "int64 [64], stop tokens ignored",
         "<case>.margins": "fp32 [64], first minus second choice",
         "second_turn*.answer": "int64, the first of the greedy tokens of the first question, whose text is the answer in the thread",

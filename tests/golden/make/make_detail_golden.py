@@ -11,7 +11,6 @@ in the order of the program's own (patches cell by cell, tiles one after the oth
 Needs torch, torchvision, transformers, tokenizers, safetensors, pillow, numpy (versions: manifest.json).
 """
 
-import json
 import shutil
 
 import torch

@@ -18,7 +18,7 @@ import json
 import numpy as np
 import torch
 from family_golden import (GOLDEN, Compared, answered, exported, first_answer, fnv, formula_picture, levels, loaded, main, messages_of, picture,
-                           randomise, second_turn, with_model_first, write, write_configurations, write_manifest, write_weights)
+                           randomise, second_turn, template, told, with_model_first, write, write_configurations, write_manifest, write_weights)
 from make_llava_golden import make_tokenizer as make_character_tokenizer
 from safetensors.torch import load_file, save_file
 from tokenizers import Tokenizer, processors
@@ -31,112 +31,10 @@ BEGIN, IMAGE, END = "<start_of_image>", "<image_soft_token>", "<end_of_image>"
 SPECIAL = ["<pad>", "<start_of_turn>", "<end_of_turn>", BEGIN, END, IMAGE]
 CORPUS = ["What is in the picture?", "Describe the image in one sentence.", "How many squares are there?", "user model assistant system",
           "Here is the original image and here are some crops to help you see better", "And in this one?\n"]
-# As google's folders have it.
-CHAT_TEMPLATE = """{{ bos_token }}
-{%- if messages[0]['role'] == 'system' -%}
-    {%- if messages[0]['content'] is string -%}
-        {%- set first_user_prefix = messages[0]['content'] + '
-
-' -%}
-    {%- else -%}
-        {%- set first_user_prefix = messages[0]['content'][0]['text'] + '
-
-' -%}
-    {%- endif -%}
-    {%- set loop_messages = messages[1:] -%}
-{%- else -%}
-    {%- set first_user_prefix = "" -%}
-    {%- set loop_messages = messages -%}
-{%- endif -%}
-{%- for message in loop_messages -%}
-    {%- if (message['role'] == 'user') != (loop.index0 % 2 == 0) -%}
-        {{ raise_exception("Conversation roles must alternate user/assistant/user/assistant/...") }}
-    {%- endif -%}
-    {%- if (message['role'] == 'assistant') -%}
-        {%- set role = "model" -%}
-    {%- else -%}
-        {%- set role = message['role'] -%}
-    {%- endif -%}
-    {{ '<start_of_turn>' + role + '
-' + (first_user_prefix if loop.first else "") }}
-    {%- if message['content'] is string -%}
-        {{ message['content'] | trim }}
-    {%- elif message['content'] is iterable -%}
-        {%- for item in message['content'] -%}
-            {%- if item['type'] == 'image' -%}
-                {{ '<start_of_image>' }}
-            {%- elif item['type'] == 'text' -%}
-                {{ item['text'] | trim }}
-            {%- endif -%}
-        {%- endfor -%}
-    {%- else -%}
-        {{ raise_exception("Invalid content type") }}
-    {%- endif -%}
-    {{ '<end_of_turn>
-' }}
-{%- endfor -%}
-{%- if add_generation_prompt -%}
-    {{'<start_of_turn>model
-'}}
-{%- endif -%}
-"""
 HALVES = ([0.5] * 3, [0.5] * 3)
-CLIP = ([0.48145466, 0.4578275, 0.40821073], [0.26862954, 0.26130258, 0.27577711])
-
-# seed: one whose greedy choices are no ties.
-CONFIGURATIONS = {
-    "published": dict(
-        covers="a folder as google's are: keys and names of transformers 4, preprocessor_config.json of the slow class (which transformers 5 "
-               "loads as the fast one), 4 query heads on 2 kv heads, a layer that looks back over 20 tokens before one over everything, linear "
-               "scaling, tied, bf16",
-        text=dict(hidden_size=32, intermediate_size=48, num_attention_heads=4, num_key_value_heads=2, head_dim=16, sliding_window=20,
-                  sliding_window_pattern=2, query_pre_attn_scalar=16,
-                  rope_parameters={"full_attention": {"rope_type": "linear", "rope_theta": 1000000.0, "factor": 8.0},
-                                   "sliding_attention": {"rope_type": "default", "rope_theta": 10000.0}}),
-        vision=dict(hidden_size=24, intermediate_size=40, num_attention_heads=3, image_size=16, patch_size=2), tokens=16, old=True,
-        seed=70, stored=torch.bfloat16),
-    "narrow_window": dict(
-        covers="a folder as transformers 5 saves it: three layers, two of which look back over 7 tokens, fewer than a picture has, a bound of logits that "
-               "this class leaves aside, untied, fp32",
-        text=dict(hidden_size=24, intermediate_size=40, num_attention_heads=3, num_key_value_heads=1, head_dim=8, sliding_window=7, query_pre_attn_scalar=24,
-                  num_hidden_layers=3, layer_types=["sliding_attention", "full_attention", "sliding_attention"], final_logit_softcapping=5.0),
-        vision=dict(hidden_size=16, intermediate_size=24, num_attention_heads=2, image_size=12, patch_size=2), tokens=9, tied=False,
-        stored=torch.float32),
-    "pan_and_scan": dict(
-        covers="pan and scan: up to 3 crops of at least 10 px, from a ratio of 1.25 on; the window is longer than the text, two shards, fp16",
-        text=dict(hidden_size=32, intermediate_size=48, num_attention_heads=4, num_key_value_heads=4, head_dim=8, sliding_window=64,
-                  sliding_window_pattern=2),
-        vision=dict(hidden_size=24, intermediate_size=40, num_attention_heads=2, image_size=16, patch_size=4), tokens=4, shards=2,
-        crops=dict(do_pan_and_scan=True, pan_and_scan_min_crop_size=10, pan_and_scan_max_num_crops=3, pan_and_scan_min_ratio_to_activate=1.25),
-        stored=torch.float16),
-    "plain_pillow": dict(
-        covers="every layer looks back over everything, names model.language_model, a processor file without a class (Pillow), bicubic, CLIP's mean "
-               "and deviation, 7 patches a side pooled to 3, pan and scan by its defaults' shape, gelu, fp32",
-        text=dict(hidden_size=24, intermediate_size=32, num_attention_heads=2, num_key_value_heads=1, head_dim=12, sliding_window_pattern=1,
-                  hidden_activation="gelu"),
-        vision=dict(hidden_size=16, intermediate_size=24, num_attention_heads=2, image_size=15, patch_size=2, hidden_act="gelu", layer_norm_eps=1e-5),
-        tokens=9, names5=True, pillow=True, resample=3, scaling=CLIP, seed=75, stored=torch.float32,
-        crops=dict(do_pan_and_scan=True, pan_and_scan_min_crop_size=6, pan_and_scan_max_num_crops=4, pan_and_scan_min_ratio_to_activate=1.2)),
-}
-# A layer that looks back over a window and one over everything, two layers of the tower, and fewer words.
-PUBLISHED = {
-    "Gemma-3-4B": dict(
-        text=dict(hidden_size=2560, intermediate_size=10240, num_attention_heads=8, num_key_value_heads=4, head_dim=256, sliding_window=1024,
-                  layer_types=["sliding_attention", "full_attention"], max_position_embeddings=131072,
-                  rope_parameters={"full_attention": {"rope_type": "linear", "rope_theta": 1000000.0, "factor": 8.0},
-                                   "sliding_attention": {"rope_type": "default", "rope_theta": 10000.0}}),
-        vision=dict(hidden_size=1152, intermediate_size=4304, num_attention_heads=16, image_size=896, patch_size=14), tokens=256, vocabulary=32064,
-        old=True, stored=torch.bfloat16),
-}
-QUESTION = "What is in the picture?"
-# Turns of images and a text; the answers between them stand as they are, but where the cache goes on.
+CHAT_TEMPLATE = template("gemma3")  # as google's folders have it
+CONFIGURATIONS, PUBLISHED, CASES = told("gemma3")
 SIZES = {"text": [], "image": [(31, 45)], "two_images": [(20, 33), (61, 17)], "second_turn": [(23, 30), (40, 21)]}
-CASES = {
-    "text": [([], "How many squares are there?")],
-    "image": [(["image"], QUESTION)],
-    "two_images": [(["image", "image"], "How many squares are there in the image?")],
-    "second_turn": [(["image"], QUESTION), (["image"], "And in this one?")],
-}
 ANSWER = "Some squares."
 
 

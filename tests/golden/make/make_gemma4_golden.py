@@ -17,10 +17,8 @@ import re
 import shutil
 
 import family_golden
-import numpy as np
 import torch
-import transformers
-from family_golden import GOLDEN, GREEDY_TOKENS, loaded, main, messages_of, picture, write, write_folder, write_manifest
+from family_golden import GOLDEN, GREEDY_TOKENS, loaded, main, template, told, write, write_folder, write_manifest
 from make_gemma3_golden import make_tokenizer as make_gemma3_tokenizer
 from tokenizers import AddedToken
 from transformers import (AutoProcessor, Gemma4AudioFeatureExtractor, Gemma4Config, Gemma4ForConditionalGeneration, Gemma4ImageProcessor, Gemma4Processor,
@@ -30,7 +28,6 @@ from transformers import (AutoProcessor, Gemma4AudioFeatureExtractor, Gemma4Conf
 from transformers.masking_utils import create_masks_for_generate
 from transformers.models.gemma4_unified import modeling_gemma4_unified as unified_model
 from transformers.models.gemma4.processing_gemma4 import get_aspect_ratio_preserving_size
-from transformers.video_utils import VideoMetadata
 
 import make_qwen2_vl_golden as qwen2
 import make_qwen3_vl_golden as qwen3
@@ -38,127 +35,14 @@ import make_qwen3_vl_golden as qwen3
 FAMILIES = {"gemma4": "tiny random Gemma 4 models with eyes", "gemma4_large": "tiny random Gemma 4 models with eyes, as 31B",
             "gemma4_experts": "tiny random Gemma 4 models with eyes, as 26B-A4B",
             "gemma4_unified": "tiny random Gemma 4 models without a vision transformer, as 12B"}
-SLIDING, FULL = "sliding_attention", "full_attention"
 MARKS = dict(image_token="<|image|>", boi_token="<|image>", eoi_token="<image|>", audio_token="<|audio|>", boa_token="<|audio>", eoa_token="<audio|>")
 SPECIAL = ["<|turn>", "<turn|>", "<|channel>", "<channel|>", "<|think|>", "<|video|>", *MARKS.values()]
 # google's without thoughts, tools and trimming: an empty thought for the newest answer alone would keep a cache from going on. The program's own is
 # compared with google's in tests/engine/text/chat_template_test.cpp.
-CHAT_TEMPLATE = (
-    "{{- bos_token -}}{%- for message in messages -%}{{- '<|turn>' + ('model' if message['role'] == 'assistant' else message['role']) + '\n' -}}"
-    "{%- if message['content'] is string -%}{{- message['content'] -}}{%- else -%}{%- for item in message['content'] -%}"
-    "{%- if item['type'] == 'text' -%}{{- item['text'] -}}{%- elif item['type'] == 'image' -%}{{- '<|image|>' -}}"
-    "{%- elif item['type'] == 'video' -%}{{- '<|video|>' -}}{%- endif -%}{%- endfor -%}{%- endif -%}{{- '<turn|>\n' -}}{%- endfor -%}"
-    "{%- if add_generation_prompt -%}{{- '<|turn>model\n' -}}{%- endif -%}")
-
-# seed: one whose greedy choices are no ties. layout: "published" as the folders on the hub are (global_head_dim, numbers of the sound encoder, whose
-# tensors nobody reads), "saved" as transformers saves them (per_layer_config). budgets: soft tokens of a picture and of a frame.
-CONFIGURATIONS = {
-    "gemma4/published": dict(
-        seed=7,
-        covers="as E2B: a quarter of long heads rotates, layer inputs, three layers that borrow keys of two kinds and have MLPs twice as wide, 1 kv head, a "
-               "bound of logits, clipped products, tied, bf16",
-        text=dict(hidden_size=32, intermediate_size=40, num_hidden_layers=6, num_attention_heads=4, num_key_value_heads=1, head_dim=8, sliding_window=20,
-                  layer_types=[SLIDING, FULL, SLIDING, SLIDING, SLIDING, FULL], num_kv_shared_layers=3, use_double_wide_mlp=True,
-                  hidden_size_per_layer_input=8, final_logit_softcapping=30.0),
-        global_head_dim=16, tied=True,
-        vision=dict(hidden_size=24, intermediate_size=32, num_attention_heads=3, num_key_value_heads=3, head_dim=8, patch_size=4, pooling_kernel_size=3,
-                    position_embedding_size=512, use_clipped_linears=True),
-        budgets=(70, 70), layout="published", stored=torch.bfloat16),
-    "gemma4/saved": dict(
-        seed=3,
-        covers="as transformers saves it: layers of which the last two borrow, MLPs of one width, 2 kv heads, all pairs of long heads rotate, no bound of "
-               "logits, tokens of 2 x 2 patches with a bias and a scale, a picture's budget of 140, untied, fp32",
-        text=dict(hidden_size=24, intermediate_size=32, num_hidden_layers=4, num_attention_heads=4, num_key_value_heads=2, head_dim=8, sliding_window=24,
-                  layer_types=[FULL, SLIDING, SLIDING, FULL], num_kv_shared_layers=2, hidden_size_per_layer_input=4,
-                  rope_parameters={FULL: dict(rope_type="default", rope_theta=500000.0), SLIDING: dict(rope_type="default", rope_theta=10000.0)}),
-        global_head_dim=12, tied=False,
-        vision=dict(hidden_size=16, intermediate_size=24, num_attention_heads=2, num_key_value_heads=2, head_dim=12, patch_size=3, pooling_kernel_size=2,
-                    position_embedding_size=320, standardize=True, rope_parameters=dict(rope_type="axial", rope_theta=50.0)),
-        budgets=(140, 70), layout="saved", stored=torch.float32, cases=["text", "two_images", "video", "second_turn_video"]),
-    "gemma4_large/plain": dict(
-        seed=5,
-        covers="no layer inputs and none that borrows, heads of one size, layers as the class has them, fp16",
-        text=dict(hidden_size=32, intermediate_size=40, num_hidden_layers=6, num_attention_heads=2, num_key_value_heads=1, head_dim=16, sliding_window=32,
-                  hidden_size_per_layer_input=0),
-        global_head_dim=16, tied=True, sharpness=0.5,
-        vision=dict(hidden_size=16, intermediate_size=24, num_attention_heads=2, num_key_value_heads=2, head_dim=8, patch_size=4, pooling_kernel_size=3,
-                    position_embedding_size=512),
-        budgets=(70, 70), layout="saved", stored=torch.float16, cases=["text", "image"]),
-    "gemma4_large/dense": dict(
-        seed=8,
-        covers="as 31B: layers that look back over everything have half the KV heads, which are keys and values at once, pictures see themselves under a "
-               "window shorter than they are, a quarter of long heads rotates, tokens with a bias and a scale, a bound of logits, tied, bf16",
-        text=dict(hidden_size=32, intermediate_size=40, num_hidden_layers=6, num_attention_heads=4, num_key_value_heads=2, head_dim=8, sliding_window=20,
-                  layer_types=[SLIDING, SLIDING, FULL, SLIDING, SLIDING, FULL], hidden_size_per_layer_input=0, attention_k_eq_v=True,
-                  use_bidirectional_attention="vision", final_logit_softcapping=30.0),
-        global_head_dim=16, global_kv_heads=1, tied=True,
-        vision=dict(hidden_size=24, intermediate_size=32, num_attention_heads=2, num_key_value_heads=2, head_dim=12, patch_size=4, pooling_kernel_size=3,
-                    position_embedding_size=512, standardize=True),
-        budgets=(70, 70), layout="published", stored=torch.bfloat16),
-    "gemma4_experts/saved": dict(
-        seed=3,
-        covers="as 26B-A4B, saved by transformers: 5 experts of which 2 are chosen beside every MLP, the first layer looks back over everything, heads under a "
-               "window are half as long as the others and twice as many, tied, fp32",
-        text=dict(hidden_size=24, intermediate_size=32, num_hidden_layers=4, num_attention_heads=4, num_key_value_heads=4, head_dim=8, sliding_window=96,
-                  layer_types=[FULL, SLIDING, SLIDING, FULL], hidden_size_per_layer_input=0, attention_k_eq_v=True, use_bidirectional_attention="vision",
-                  enable_moe_block=True, num_experts=5, top_k_experts=2, moe_intermediate_size=16),
-        global_head_dim=16, global_kv_heads=2, tied=True,
-        vision=dict(hidden_size=16, intermediate_size=24, num_attention_heads=2, num_key_value_heads=2, head_dim=8, patch_size=4, pooling_kernel_size=3,
-                    position_embedding_size=512),
-        budgets=(70, 70), layout="saved", stored=torch.float32, cases=["text", "image", "video", "second_turn_video"]),
-    "gemma4_unified/published": dict(
-        seed=1, unified=True,
-        covers="as 12B: patches of 3 x 3 through three norms, a table of places, names as published, 1 of 2 KV heads in layers that look back over everything, "
-               "bf16",
-        text=dict(hidden_size=32, intermediate_size=40, num_hidden_layers=4, num_attention_heads=4, num_key_value_heads=2, head_dim=8, sliding_window=48,
-                  layer_types=[SLIDING, FULL, SLIDING, FULL], attention_k_eq_v=True, use_bidirectional_attention="vision", final_logit_softcapping=30.0),
-        global_head_dim=16, global_kv_heads=1, tied=True,
-        vision=dict(patch_size=4, pooling_kernel_size=3, mm_embed_dim=24, output_proj_dims=24, mm_posemb_size=80),
-        budgets=(70, 70), layout="published", stored=torch.bfloat16),
-    "gemma4_unified/saved": dict(
-        seed=1, unified=True,
-        covers="as transformers saves it: KV heads and head sizes alike in all layers, values of their own, a picture's budget of 140, untied, fp32",
-        text=dict(hidden_size=24, intermediate_size=32, num_hidden_layers=4, num_attention_heads=2, num_key_value_heads=1, head_dim=12, sliding_window=64,
-                  layer_types=[SLIDING, FULL, SLIDING, FULL], use_bidirectional_attention="vision"),
-        global_head_dim=12, global_kv_heads=1, tied=False,
-        vision=dict(patch_size=3, pooling_kernel_size=2, mm_embed_dim=20, output_proj_dims=20, mm_posemb_size=140),
-        budgets=(140, 70), layout="saved", stored=torch.float32, cases=["text", "two_images", "video"]),
-}
+CHAT_TEMPLATE = template("gemma4")
+CONFIGURATIONS, PUBLISHED, _ = told("gemma4")
 
 
-# Layers cut to one period and two that borrow, vision encoders to two; narrow MLPs, few words.
-def published(hidden, kv_heads, inner, wide, seed=1):
-    return dict(
-        seed=seed,
-        text=dict(hidden_size=hidden, intermediate_size=inner, num_hidden_layers=7, num_attention_heads=8, num_key_value_heads=kv_heads, head_dim=256,
-                  sliding_window=512, layer_types=[SLIDING] * 4 + [FULL, SLIDING, FULL], num_kv_shared_layers=2, use_double_wide_mlp=wide,
-                  hidden_size_per_layer_input=256, final_logit_softcapping=30.0),
-        global_head_dim=512, tied=True,
-        vision=dict(hidden_size=768, intermediate_size=3072, num_attention_heads=12, num_key_value_heads=12, head_dim=64, patch_size=16,
-                    pooling_kernel_size=3, position_embedding_size=10240, use_clipped_linears=True),
-        budgets=(280, 70), layout="published", stored=torch.bfloat16)
-
-
-# The same of those whose layers differ in their KV heads: four layers of one period, few experts.
-def large(hidden, heads, kv_heads, inner, seed=1, **more):
-    text = dict(hidden_size=hidden, intermediate_size=inner, num_hidden_layers=4, num_attention_heads=heads, num_key_value_heads=kv_heads[0], head_dim=256,
-                sliding_window=1024, layer_types=[SLIDING] * 3 + [FULL], attention_k_eq_v=True, use_bidirectional_attention="vision",
-                final_logit_softcapping=30.0) | more
-    return dict(seed=seed, text=text, global_head_dim=512, global_kv_heads=kv_heads[1], tied=True, budgets=(280, 70), layout="published",
-                stored=torch.bfloat16)
-
-
-LARGE_TOWER = dict(hidden_size=1152, intermediate_size=4304, num_attention_heads=16, num_key_value_heads=16, head_dim=72, patch_size=16,
-                   pooling_kernel_size=3, position_embedding_size=10240, standardize=True)
-# Attention is not scaled, so long heads choose one token and magnify what was rounded: half as large norms choose among some.
-CALM = dict(sharpness=0.5)
-PUBLISHED = {
-    "Gemma-4-E2B": published(1536, 1, 1024, True), "Gemma-4-E4B": published(2560, 2, 1024, False) | CALM,
-    "Gemma-4-12B": large(3840, 16, (8, 1), 1024) | dict(
-        unified=True, vision=dict(patch_size=16, pooling_kernel_size=3, mm_embed_dim=3840, output_proj_dims=3840, mm_posemb_size=1120)),
-    "Gemma-4-26B-A4B": large(2816, 16, (8, 2), 1056, hidden_size_per_layer_input=0, enable_moe_block=True, num_experts=16, top_k_experts=8,
-                             moe_intermediate_size=352) | dict(vision=LARGE_TOWER),
-    "Gemma-4-31B": large(5376, 32, (16, 4), 1024, hidden_size_per_layer_input=0) | dict(vision=LARGE_TOWER) | CALM}
 CASES = {name: turns for name, turns in qwen3.CASES.items() if name != "odd_video"}
 
 
@@ -290,20 +174,8 @@ def trimmed(inputs):
 
 
 def inputs_of(turns, answers, processor):
-    """The prompt and what the processor makes of it. Frames lie in the middle of their seconds."""
-    kinds = [([item["kind"] for item in items], question) for items, question in turns]
-    prompt = processor.apply_chat_template(messages_of(kinds, answers), add_generation_prompt=True)
-    arguments = {}
-    for item, drawn in zip([item for items, _ in turns for item in items], qwen2.drawn_of(turns)):
-        pictures, count = [picture(*one) for one in drawn], len(drawn)
-        if item["kind"] == "image":
-            arguments.setdefault("images", []).append(pictures[0])
-        else:
-            arguments.setdefault("videos", []).append(np.stack(pictures))
-            arguments.setdefault("video_metadata", []).append(VideoMetadata(
-                total_num_frames=2 * count, fps=2.0, duration=float(count), frames_indices=[2 * i + 1 for i in range(count)]))
-            arguments["do_sample_frames"] = False
-    return prompt, trimmed(processor(text=prompt, return_tensors="pt", add_special_tokens=False, **arguments))
+    prompt, inputs = qwen3.inputs_of(turns, answers, processor, add_special_tokens=False)
+    return prompt, trimmed(inputs)
 
 
 def medium_rows(ids, config):

@@ -26,7 +26,7 @@ import gguf
 import sentencepiece
 import tokenizers
 from sentencepiece import sentencepiece_model_pb2
-from tokenizers import AddedToken, Tokenizer, decoders, models, normalizers, pre_tokenizers
+from tokenizers import Tokenizer
 
 FOLDER = pathlib.Path(__file__).resolve().parents[1] / "gguf_tokenizer"
 SEED = 20261124

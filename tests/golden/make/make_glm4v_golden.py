@@ -18,7 +18,7 @@ import shutil
 import family_golden
 import torch
 import transformers
-from family_golden import GOLDEN, GREEDY_TOKENS, loaded, main, messages_of, write_folder, write_weights
+from family_golden import GOLDEN, GREEDY_TOKENS, loaded, main, messages_of, told, write_folder, write_weights
 from tokenizers import AddedToken
 from transformers import AutoProcessor, Glm46VForConditionalGeneration, Glm4vForConditionalGeneration, Glm4vMoeForConditionalGeneration
 from transformers.models.glm4v.video_processing_glm4v import smart_resize
@@ -35,84 +35,7 @@ PATTERN = (r"(?i:'s|'t|'re|'ve|'m|'ll|'d)|[^\r\n\p{L}\p{N}]?\p{L}+|\p{N}{1,3}| ?
 SPECIAL = ["<|endoftext|>", "[MASK]", "[gMASK]", "[sMASK]", "<sop>", "<eop>", "<|system|>", "<|user|>", "<|assistant|>", "<|observation|>",
            "<|begin_of_image|>", "<|end_of_image|>", "<|begin_of_video|>", "<|end_of_video|>", "<|image|>", "<|video|>", "</answer>"]
 ADDED = ["<think>", "</think>", "<answer>", "<|begin_of_box|>", "<|end_of_box|>", "/nothink"]
-CLIP_COLOURS = dict(image_mean=[0.48145466, 0.4578275, 0.40821073], image_std=[0.26862954, 0.26130258, 0.27577711])
-
-# seed: one whose greedy choices are no ties and say many words. layout: "published" as the folders on the hub are (rope_scaling, a share of a
-# head beside it, preprocessor_config.json and video_preprocessor_config.json), "saved" as transformers 5 saves them (rope_parameters,
-# processor_config.json).
-CONFIGURATIONS = {
-    "glm4v/thinking": dict(
-        seed=3, family="glm4v",
-        covers="GLM-4.1V, rope_scaling with partial_rotary_factor beside it, half of a head rotates, 4 query heads on 2 kv heads, tied embeddings, no bias "
-               "in the tower, whole seconds behind frames, a video that is made smaller, bf16",
-        text=dict(num_hidden_layers=3, hidden_size=64, intermediate_size=48, num_attention_heads=4, num_key_value_heads=2), sections=[2, 1, 1],
-        rope=dict(rope_type="default", rope_theta=10000.0, partial_rotary_factor=0.5), tied=True,
-        vision=dict(depth=2, hidden_size=16, intermediate_size=24, num_heads=2, patch_size=4, spatial_merge_size=2, temporal_patch_size=2, image_size=21),
-        pixels=dict(size=dict(shortest_edge=16 * 64, longest_edge=40 * 64), **CLIP_COLOURS),
-        frames=dict(size=dict(shortest_edge=16 * 64, longest_edge=60 * 64), **CLIP_COLOURS), layout="published", stored=torch.bfloat16),
-    "glm4v/flash": dict(
-        seed=13, family="glm46v",
-        covers="GLM-4.6V, rope_parameters in decoder and tower, a quarter of a head rotates, multi-head attention, untied head, biases in the tower's "
-               "attention, cells of 3 x 3 patches, tenths of seconds behind frames, a video that is made larger, two shards, fp32",
-        text=dict(num_hidden_layers=2, hidden_size=48, intermediate_size=40, num_attention_heads=2, num_key_value_heads=2), sections=[1, 1, 1],
-        rope=dict(rope_type="default", rope_theta=500000.0, partial_rotary_factor=0.25), tied=False,
-        vision=dict(depth=3, hidden_size=24, intermediate_size=20, num_heads=3, patch_size=3, spatial_merge_size=3, temporal_patch_size=2, image_size=12,
-                    attention_bias=True, rms_norm_eps=1e-6, rope_parameters=dict(rope_type="axial", rope_theta=400.0)),
-        pixels=dict(size=dict(shortest_edge=12 * 81, longest_edge=30 * 81), **qwen3.HALF),
-        frames=dict(size=dict(shortest_edge=60 * 81, longest_edge=90 * 81), resample=2, **qwen3.HALF), layout="saved", shards=2, stored=torch.float32),
-    "glm4v/bounds": dict(
-        seed=4, family="glm46v",
-        covers="GLM-4.6V with the bounds and patches that are published, as its GGUF files leave them out: cells of 28 px, small pictures and "
-               "sets of frames made larger, 2 query heads on 1 kv head, biases in the tower's attention, bf16",
-        text=dict(num_hidden_layers=2, hidden_size=32, intermediate_size=40, num_attention_heads=2, num_key_value_heads=1), sections=[2, 1, 1],
-        rope=dict(rope_type="default", rope_theta=500000.0, partial_rotary_factor=0.5), tied=False,
-        vision=dict(depth=2, hidden_size=8, intermediate_size=20, num_heads=2, patch_size=14, spatial_merge_size=2, temporal_patch_size=2, image_size=70,
-                    attention_bias=True),
-        pixels=dict(size=dict(shortest_edge=12544, longest_edge=9633792), **CLIP_COLOURS),
-        frames=dict(size=dict(shortest_edge=12544, longest_edge=47040000), **CLIP_COLOURS), layout="published", stored=torch.bfloat16,
-        cases=["text", "image", "video", "video_and_image"]),
-    "glm4v_moe/published": dict(
-        seed=7, family=EXPERTS,
-        covers="GLM-4.5V, 3 of 8 experts by sigmoids with a bias, one that all tokens go through, the first layer without experts, a tensor for each expert, "
-               "heads larger than hidden_size / heads, rope_scaling with partial_rotary_factor beside it, 6 query heads on 2 kv heads, bf16",
-        text=dict(num_hidden_layers=3, hidden_size=32, intermediate_size=40, num_attention_heads=6, num_key_value_heads=2, head_dim=16,
-                  n_routed_experts=8, num_experts_per_tok=3, moe_intermediate_size=12, n_shared_experts=1, n_group=1, topk_group=1, norm_topk_prob=True,
-                  routed_scaling_factor=1.0, first_k_dense_replace=1, use_qk_norm=False), sections=[2, 1, 1],
-        rope=dict(rope_type="default", rope_theta=10000.0, partial_rotary_factor=0.5), tied=False,
-        vision=dict(depth=2, hidden_size=16, intermediate_size=24, num_heads=2, patch_size=4, spatial_merge_size=2, temporal_patch_size=2, image_size=20),
-        pixels=dict(size=dict(shortest_edge=16 * 64, longest_edge=40 * 64), **CLIP_COLOURS),
-        frames=dict(size=dict(shortest_edge=16 * 64, longest_edge=60 * 64), **CLIP_COLOURS), layout="published", stored=torch.bfloat16),
-    "glm4v_moe/groups": dict(
-        seed=7, family=EXPERTS,
-        covers="4 experts of 3 in 5 groups of 2 each, weights that do not sum to one times 2.5, two experts that all tokens go through, experts in one tensor, no "
-               "layer without, rope_parameters, no biases, tied embeddings, fp32",
-        text=dict(num_hidden_layers=2, hidden_size=48, intermediate_size=40, num_attention_heads=2, num_key_value_heads=2, head_dim=16, attention_bias=False,
-                  n_routed_experts=10, num_experts_per_tok=4, moe_intermediate_size=16, n_shared_experts=2, n_group=5, topk_group=3, norm_topk_prob=False,
-                  routed_scaling_factor=2.5, first_k_dense_replace=0), sections=[1, 2, 1],
-        rope=dict(rope_type="default", rope_theta=500000.0, partial_rotary_factor=0.5), tied=True,
-        vision=dict(depth=2, hidden_size=16, intermediate_size=24, num_heads=2, patch_size=3, spatial_merge_size=3, temporal_patch_size=2, image_size=12,
-                    attention_bias=True, rope_parameters=dict(rope_type="axial", rope_theta=400.0)),
-        pixels=dict(size=dict(shortest_edge=12 * 81, longest_edge=30 * 81), **qwen3.HALF),
-        frames=dict(size=dict(shortest_edge=12 * 81, longest_edge=60 * 81), **qwen3.HALF), layout="saved", stored=torch.float32,
-        cases=["text", "two_images", "video"]),
-}
-# Two layers of decoder and tower; narrow MLPs of the decoder and the merger, few words.
-COMMON = dict(
-    seed=1, sections=[8, 12, 12], tied=False, layout="published", stored=torch.bfloat16,
-    text=dict(num_hidden_layers=2, hidden_size=4096, intermediate_size=1024, num_attention_heads=32, num_key_value_heads=2, rms_norm_eps=1e-5),
-    vision=dict(depth=2, hidden_size=1536, intermediate_size=1024, num_heads=12, patch_size=14, spatial_merge_size=2, temporal_patch_size=2,
-                image_size=336),
-    pixels=dict(size=dict(shortest_edge=12544, longest_edge=9633792), **CLIP_COLOURS),
-    frames=dict(size=dict(shortest_edge=12544, longest_edge=47040000), **CLIP_COLOURS))
-PUBLISHED = {
-    "GLM-4.1V-9B": dict(family="glm4v", rope=dict(rope_type="default", rope_theta=10000.0, partial_rotary_factor=0.5), **COMMON),
-    "GLM-4.6V-Flash": dict(family="glm46v", rope=dict(rope_type="default", rope_theta=500000.0, partial_rotary_factor=0.5), **COMMON),
-    "GLM-4.5V": COMMON | dict(  # 16 narrow experts of 128, of which a token has as many as published
-        seed=2, family=EXPERTS, rope=dict(rope_type="default", rope_theta=10000.0, partial_rotary_factor=0.5),
-        text=dict(num_hidden_layers=2, hidden_size=4096, intermediate_size=1024, num_attention_heads=96, num_key_value_heads=8, head_dim=128,
-                  rms_norm_eps=1e-5, n_routed_experts=16, num_experts_per_tok=8, moe_intermediate_size=256, n_shared_experts=1, n_group=1, topk_group=1,
-                  norm_topk_prob=True, routed_scaling_factor=1.0, first_k_dense_replace=1, use_qk_norm=False)),
-}
+CONFIGURATIONS, PUBLISHED, _ = told("glm4v")
 CASES = qwen3.CASES | {"narrow_image": [([dict(kind="image", size=(5, 61))], "What is in the picture?")]}
 
 
@@ -196,13 +119,13 @@ def make_folder(options, folder):
     return loaded(model_class, folder), AutoProcessor.from_pretrained(folder)
 
 
-def told(turns, answers=()):
+def with_plain_answers(turns, answers=()):
     """The template writes an answer as it is, which a list is not."""
     return [message if message["role"] == "user" else message | dict(content=message["content"][0]["text"]) for message in messages_of(turns, answers)]
 
 
 def inputs_of(turns, answers, processor):
-    return qwen3.inputs_of(turns, answers, processor, told)
+    return qwen3.inputs_of(turns, answers, processor, with_plain_answers)
 
 
 def kinds_of(ids, config):
@@ -291,14 +214,10 @@ def write_goldens():
 
 
 def published_inputs(processor, prompt, cli):
-    """What the processor makes of a question about a video but for its pixels, which are the program's own."""
-    video, frames, every_s = processor.video_processor, qwen2.FRAMES, qwen2.EVERY_S
-    height, width = smart_resize(frames, *qwen2.video_size(cli), video.temporal_patch_size, video.patch_size * video.merge_size,
-                                 video.size["shortest_edge"], video.size["longest_edge"])
-    grid = [(frames + 1) // 2, height // video.patch_size, width // video.patch_size]
-    cells = grid[1] * grid[2] // video.merge_size**2
-    text = "".join(processor.replace_frame_token_id(frame * every_s, cells) for frame in range(0, frames, 2))
-    return processor.tokenizer(prompt.replace("<|video|>", text), return_tensors="pt") | dict(video_grid_thw=torch.tensor([grid]))
+    """As qwen3.published_inputs()."""
+    grid, cells = qwen3.video_grid(processor, cli, smart_resize)
+    text = "".join(processor.replace_frame_token_id(frame * qwen2.EVERY_S, cells) for frame in range(0, qwen2.FRAMES, 2))
+    return processor.tokenizer(prompt.replace("<|video|>", text), return_tensors="pt") | dict(video_grid_thw=grid)
 
 
 def compared_sizes(name, folder, cli):

@@ -22,13 +22,13 @@ import PIL.Image
 import torch
 import torchvision
 from family_golden import (CLIP as SAMPLE, GOLDEN, Compared, answered, exported, first_answer, fnv, formula_picture, levels, loaded, main,
-                           messages_of, picture, randomise, second_turn, with_model_first, write, write_configurations, write_manifest,
-                           write_weights)
+                           messages_of, picture, randomise, second_turn, template, told, with_model_first, write, write_configurations,
+                           write_manifest, write_weights)
 from make_llava_golden import make_tokenizer as make_character_tokenizer
 from make_qwen2_vl_golden import make_tokenizer as make_byte_tokenizer
 from safetensors.torch import load_file, save_file
 from transformers import (AutoProcessor, GotOcr2ImageProcessorFast, InternVLConfig, InternVLForConditionalGeneration, InternVLProcessor,
-                          InternVLVideoProcessor, InternVLVisionConfig, LlamaConfig, PreTrainedTokenizerFast, Qwen2Config, Qwen3Config)
+                          InternVLVideoProcessor, InternVLVisionConfig, PreTrainedTokenizerFast, Qwen3Config)
 from transformers.models.got_ocr2.image_processing_got_ocr2 import get_optimal_tiled_canvas
 
 OUT = GOLDEN / "internvl"
@@ -37,89 +37,13 @@ BEGIN, IMAGE, END, VIDEO = "<img>", "<IMG_CONTEXT>", "</img>", "<video>"
 SPECIAL = ["<|endoftext|>", "<|im_start|>", "<|im_end|>", BEGIN, END, IMAGE]
 CORPUS = ["What is in the picture?", "Describe the video in one sentence.", "How many squares are there?", "user assistant system",
           "Frame1: Frame2: Frame3:", "What are the differences between the two images?"]
-# As OpenGVLab's "-hf" folders have it.
-CHAT_TEMPLATE = (
-    "{% for message in messages %}{{'<|im_start|>' + message['role'] + '\n'}}{% if message['content'] is string %}{{ message['content'] }}"
-    "{% else %}{% for content in message['content'] %}{% if content['type'] == 'image' %}{{ '<IMG_CONTEXT>\n' }}"
-    "{% elif content['type'] == 'video' %}{{ '<video>\n' }}{% elif content['type'] == 'text' %}{{ content['text'] }}{% endif %}{% endfor %}"
-    "{% endif %}{{'<|im_end|>\n'}}{% endfor %}{% if add_generation_prompt %}{{'<|im_start|>assistant\n' }}{% endif %}")
 # conversation.py of the original folders: system message and what follows every turn.
 CONVERSATIONS = {
     "internvl2_5": ("你是书生·万象，英文名是InternVL，是由上海人工智能实验室、清华大学及多家合作单位联合开发的多模态大语言模型。", "<|im_end|>\n"),
     "internlm2-chat": ("你是由上海人工智能实验室联合商汤科技开发的书生多模态大模型，英文名叫InternVL, 是一个有用无害的人工智能助手。", "<|im_end|>"),
 }
-IMAGENET = ([0.485, 0.456, 0.406], [0.229, 0.224, 0.225])
-CLIP = ([0.48145466, 0.4578275, 0.40821073], [0.26862954, 0.26130258, 0.27577711])
-
-# seed: one whose greedy choices are no ties. layout: "saved" as save_pretrained of transformers 5 writes a folder, "published" as the hub has them, "original" with code of its own.
-CONFIGURATIONS = {
-    "qwen2_saved": dict(
-        covers="transformers' layout as saved: Qwen2, 4 query heads on 2 kv heads, untied, tower with biases and layer norms, up to 6 tiles, bf16",
-        layout="saved", text=Qwen2Config(hidden_size=32, intermediate_size=64, num_attention_heads=4, num_key_value_heads=2),
-        vision=dict(hidden_size=24, intermediate_size=48, num_attention_heads=3, image_size=[16, 16], patch_size=[4, 4], attention_bias=True),
-        side=16, tiles=(1, 6), scaling=IMAGENET, stored=torch.bfloat16),
-    "llama_published": dict(
-        covers="transformers' layout as published: Llama with a beginning-of-text token, tied, tower with RMS norms and norms of q and k, "
-               "dynamic positions, names of transformers 4, two shards, fp16",
-        layout="published", text=LlamaConfig(hidden_size=32, intermediate_size=48, num_attention_heads=4, num_key_value_heads=1, rms_norm_eps=1e-5,
-                                             rope_parameters={"rope_type": "dynamic", "rope_theta": 1e6, "factor": 2.0}),
-        vision=dict(hidden_size=24, intermediate_size=40, num_attention_heads=2, image_size=[18, 18], patch_size=[3, 3], norm_type="rms_norm",
-                    use_qk_norm=True),
-        side=18, tiles=(1, 12), scaling=IMAGENET, tied=True, characters=True, names4=True, shards=2, stored=torch.float16),
-    "other_size": dict(
-        covers="transformers' layout: Qwen3, tiles smaller than the tower's image size (positions resized), scale 4 (one token a tile), norm "
-               "over the tower's last state, at least 2 tiles, CLIP's mean and deviation, bf16",
-        layout="saved", text=Qwen3Config(hidden_size=40, intermediate_size=48, num_attention_heads=5, num_key_value_heads=5, head_dim=10),
-        vision=dict(hidden_size=16, intermediate_size=32, num_attention_heads=2, image_size=24, patch_size=4, attention_bias=True, use_qk_norm=True,
-                    use_mean_pooling=False, layer_norm_eps=1e-5),
-        model=dict(downsample_ratio=0.25), side=16, tiles=(2, 5), scaling=CLIP, stored=torch.bfloat16),
-    "feature_layer": dict(
-        covers="transformers' layout: Qwen2, the state before the last layer, scale 1, gelu_pytorch_tanh, bilinear, a rest of pixels, fp32",
-        layout="saved", text=Qwen2Config(hidden_size=24, intermediate_size=40, num_attention_heads=3, num_key_value_heads=1),
-        vision=dict(hidden_size=16, intermediate_size=24, num_attention_heads=2, image_size=[13, 13], patch_size=[4, 4], hidden_act="gelu_pytorch_tanh"),
-        model=dict(downsample_ratio=1.0, vision_feature_layer=-2, projector_hidden_act="gelu_pytorch_tanh"), side=13, tiles=(1, 4), scaling=IMAGENET,
-        resample=2, seed=40, stored=torch.float32),
-    "chat_internlm2": dict(
-        covers="original layout: InternLM2 with packed wqkv, 4 query heads on 2 kv heads, dynamic positions, a beginning-of-text token, tower with "
-               "packed qkv and biases, conversation internlm2-chat, bf16",
-        layout="original", text=LlamaConfig(hidden_size=32, intermediate_size=64, num_attention_heads=4, num_key_value_heads=2, rms_norm_eps=1e-5,
-                                            rope_parameters={"rope_type": "dynamic", "rope_theta": 1e6, "factor": 2.0}),
-        vision=dict(hidden_size=24, intermediate_size=48, num_attention_heads=3, image_size=16, patch_size=4, attention_bias=True),
-        side=16, tiles=(1, 6), thumbnail=True, scaling=IMAGENET, template="internlm2-chat", characters=True, seed=40, stored=torch.bfloat16),
-    "chat_qwen2": dict(
-        covers="original layout: Qwen2, tower of the kind of InternViT-6B (RMS norms, norms of q and k, no biases), force_image_size other than the "
-               "tower's (positions resized), no thumbnail, conversation internvl2_5, two shards, fp16",
-        layout="original", text=Qwen2Config(hidden_size=32, intermediate_size=48, num_attention_heads=4, num_key_value_heads=4),
-        vision=dict(hidden_size=20, intermediate_size=40, num_attention_heads=2, image_size=12, patch_size=3, norm_type="rms_norm", use_qk_norm=True),
-        side=18, tiles=(1, 4), thumbnail=False, scaling=IMAGENET, template="internvl2_5", shards=2, stored=torch.float16),
-}
-# Two layers of text and tower, and fewer words.
-PUBLISHED = {
-    "InternVL3-1B": dict(
-        layout="saved", text=Qwen2Config(hidden_size=896, intermediate_size=4864, num_attention_heads=14, num_key_value_heads=2,
-                                         max_position_embeddings=32768, rope_parameters={"rope_type": "default", "rope_theta": 1e6}),
-        vision=dict(hidden_size=1024, intermediate_size=4096, num_attention_heads=16, image_size=[448, 448], patch_size=[14, 14], attention_bias=True),
-        side=448, tiles=(1, 12), scaling=IMAGENET, vocabulary=32064, stored=torch.bfloat16),
-    "InternVL2.5-4B": dict(
-        layout="original", text=Qwen2Config(hidden_size=2048, intermediate_size=11008, num_attention_heads=16, num_key_value_heads=2,
-                                            max_position_embeddings=32768, rope_parameters={"rope_type": "default", "rope_theta": 1e6}),
-        vision=dict(hidden_size=1024, intermediate_size=4096, num_attention_heads=16, image_size=448, patch_size=14, attention_bias=True),
-        side=448, tiles=(1, 12), thumbnail=True, scaling=IMAGENET, template="internvl2_5", vocabulary=32064, stored=torch.bfloat16),
-    "InternVL3.5-1B": dict(
-        layout="original", text=Qwen3Config(hidden_size=1024, intermediate_size=3072, num_attention_heads=16, num_key_value_heads=8, head_dim=128,
-                                            max_position_embeddings=40960, rope_parameters={"rope_type": "default", "rope_theta": 1e6}),
-        vision=dict(hidden_size=1024, intermediate_size=4096, num_attention_heads=16, image_size=448, patch_size=14, attention_bias=True),
-        side=448, tiles=(1, 12), thumbnail=True, scaling=IMAGENET, template="internvl2_5", vocabulary=32064, stored=torch.bfloat16),
-}
-# Turns of media and a question.
-CASES = {
-    "text": [([], "How many squares are there?")],
-    "image": [(["image"], "What is in the picture?")],
-    "two_images": [(["image", "image"], "What are the differences between the two images?")],
-    "video": [(["video"], "Describe the video in one sentence.")],
-    "video_image": [(["video", "image"], "Is the picture in the video?")],
-    "second_turn_video": [(["image"], "What is in the picture?"), (["video"], "Is the picture in the video?")],
-}
+CHAT_TEMPLATE = template("internvl")  # as OpenGVLab's "-hf" folders have it
+CONFIGURATIONS, PUBLISHED, CASES = told("internvl")
 FRAMES = 3
 PICTURES = {"image": [(31, 45)], "two_images": [(20, 33), (61, 17)], "video_image": [(15, 14)], "second_turn_video": [(31, 45)]}
 FRAME_SIZE = (24, 34)

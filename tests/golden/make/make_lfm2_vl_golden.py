@@ -14,8 +14,8 @@ import json
 
 import numpy as np
 import torch
-from family_golden import (GOLDEN, Compared, answered, exported, levels, loaded, main, messages_of, own_answer, picture, randomise, write,
-                           write_configurations, write_manifest, write_weights)
+from family_golden import (GOLDEN, Compared, answered, exported, levels, loaded, main, messages_of, own_answer, picture, randomise, template, told,
+                           write, write_configurations, write_manifest, write_weights)
 from make_qwen2_vl_golden import make_tokenizer
 from safetensors.torch import load_file
 from transformers import AutoProcessor, Lfm2VlConfig, Lfm2VlForConditionalGeneration, Lfm2VlImageProcessor, Lfm2VlProcessor
@@ -26,92 +26,13 @@ IMAGE, START, END, THUMBNAIL = "<image>", "<|image_start|>", "<|image_end|>", "<
 MOST_TILES = 9  # of these folders
 SPECIAL = ["<|pad|>", "<|startoftext|>", "<|endoftext|>", "<|im_start|>", "<|im_end|>", IMAGE, START, END, THUMBNAIL,
            *(f"<|img_row_{row}_col_{column}|>" for row in range(1, 10) for column in range(1, 10) if row * column <= MOST_TILES)]
-# As LFM2-VL-1.6B has it, without tools.
-CHAT_TEMPLATE = """{{- bos_token -}}
-{%- for message in messages -%}
-    {{- "<|im_start|>" + message["role"] + "\\n" -}}
-    {%- set content = message["content"] -%}
-    {%- if content is not string -%}
-        {%- set ns = namespace(content="") -%}
-        {%- for item in content -%}
-            {%- if item["type"] == "image" -%}
-                {%- set ns.content = ns.content + "<image>" -%}
-            {%- elif item["type"] == "text" -%}
-                {%- set ns.content = ns.content + item["text"] -%}
-            {%- else -%}
-                {%- set ns.content = ns.content + item | tojson -%}
-            {%- endif -%}
-        {%- endfor -%}
-        {%- set content = ns.content -%}
-    {%- endif -%}
-    {{- content + "<|im_end|>\\n" -}}
-{%- endfor -%}
-{%- if add_generation_prompt -%}
-    {{- "<|im_start|>assistant\\n" -}}
-{%- endif -%}
-"""
 HALF = ([0.5] * 3, [0.5] * 3)
-
-# seed: one whose greedy choices are no ties.
-CONFIGURATIONS = {
-    "published": dict(
-        covers="a folder as LFM2-VL-1.6B is: published keys, 2 of 4 layers attend, names of transformers 4 in the tower, preprocessor_config.json of the fast "
-               "class; pictures of 4 to 16 tokens, tiles of 16, at most 9, and a thumbnail; tied, bf16",
-        text=dict(hidden_size=32, intermediate_size=72, num_hidden_layers=4, num_attention_heads=4, num_key_value_heads=2, full_attn_idxs=[1, 2],
-                  block_multiple_of=8, conv_L_cache=3),
-        vision=dict(hidden_size=24, intermediate_size=40, num_attention_heads=3, patch_size=4, num_patches=16),
-        model=dict(projector_hidden_size=40), pixels=dict(encoder_patch_size=4, min_image_tokens=4, max_image_tokens=16, tile_size=32, max_tiles=MOST_TILES),
-        old=True, seed=3, stored=torch.bfloat16),
-    "saved": dict(
-        covers="a folder as transformers 5 saves it: layer_types of which the last convolves 4 tokens with biases, 3 x 3 patches a token, a projector without "
-               "norm and biases, gelu_pytorch_tanh in it, bicubic resizing, a position table smaller than pictures, no thumbnail, untied, two shards, fp16",
-        text=dict(hidden_size=24, intermediate_size=40, num_hidden_layers=3, num_attention_heads=3, num_key_value_heads=1, block_auto_adjust_ff_dim=False,
-                  layer_types=["full_attention", "conv", "conv"], conv_L_cache=4, conv_bias=True),
-        vision=dict(hidden_size=16, intermediate_size=24, num_attention_heads=2, patch_size=2, num_patches=9, num_hidden_layers=3, hidden_act="gelu"),
-        model=dict(projector_hidden_size=20, projector_bias=False, projector_use_layernorm=False, projector_hidden_act="gelu_pytorch_tanh", downsample_factor=3),
-        pixels=dict(encoder_patch_size=2, downsample_factor=3, min_image_tokens=3, max_image_tokens=14, tile_size=18, min_tiles=3, max_tiles=6,
-                    max_pixels_tolerance=1.5, use_thumbnail=False, resample=3), tied=False, shards=2, seed=2, stored=torch.float16),
-    "uncut": dict(
-        covers="a folder that cuts no picture: pictures of 6 to 40 tokens of their own colours, all layers but one attend, tied, fp32",
-        text=dict(hidden_size=16, intermediate_size=24, num_hidden_layers=2, num_attention_heads=2, num_key_value_heads=2, full_attn_idxs=[0],
-                  block_multiple_of=4),
-        vision=dict(hidden_size=8, intermediate_size=16, num_attention_heads=1, patch_size=4, num_patches=25),
-        model=dict(projector_hidden_size=12), colours=([0.48, 0.46, 0.41], [0.27, 0.26, 0.28]),
-        pixels=dict(encoder_patch_size=4, min_image_tokens=6, max_image_tokens=40, do_image_splitting=False), cases=("text", "image", "large", "second_turn"),
-        seed=1, stored=torch.float32),
-    "defaults": dict(
-        covers="a folder whose pictures are as published but for their patches, so that llama.cpp's file of it leaves nothing out: 64 to 256 tokens, tiles "
-               "that none of these pictures needs; names of transformers 4 in the tower, tied, bf16",
-        text=dict(hidden_size=16, intermediate_size=24, num_hidden_layers=3, num_attention_heads=2, num_key_value_heads=1, block_multiple_of=4,
-                  layer_types=["conv", "full_attention", "conv"]),
-        vision=dict(hidden_size=16, intermediate_size=24, num_attention_heads=2, patch_size=4, num_patches=16),
-        model=dict(projector_hidden_size=20), pixels=dict(encoder_patch_size=4, tile_size=64), cases=("text", "image", "two_images", "second_turn"), old_names=True,
-        seed=3, stored=torch.bfloat16),
-}
-# Four layers of the decoder, of which one attends, and two of the tower; narrow MLPs and fewer words.
-TOWER = dict(hidden_size=1152, intermediate_size=4304, num_attention_heads=16, patch_size=16, num_patches=256)
-PUBLISHED = {
-    "LFM2-VL-450M": dict(
-        text=dict(hidden_size=1024, intermediate_size=6656, num_hidden_layers=4, num_attention_heads=16, num_key_value_heads=8, full_attn_idxs=[2]),
-        vision=dict(hidden_size=768, intermediate_size=3072, num_attention_heads=12, patch_size=16, num_patches=256),
-        model=dict(projector_hidden_size=2560), pixels={}, old=True, stored=torch.bfloat16),
-    "LFM2-VL-1.6B": dict(
-        text=dict(hidden_size=2048, intermediate_size=12288, num_hidden_layers=4, num_attention_heads=32, num_key_value_heads=8, full_attn_idxs=[2]),
-        vision=TOWER, model=dict(projector_hidden_size=2560), pixels={}, old=True, stored=torch.bfloat16),
-}
+CHAT_TEMPLATE = template("lfm2_vl")  # as LFM2-VL-1.6B has it, without tools
+CONFIGURATIONS, PUBLISHED, CASES = told("lfm2_vl")
 QUESTION = "What is in the picture?"
 # Of "published" large: 2 x 4 tiles, and 3 x 3.
 SIZES = {"text": [], "image": [(31, 45)], "two_images": [(20, 33), (61, 7)], "large": [(60, 118)], "square": [(131, 140)], "small": [(5, 9)],
          "second_turn": [(23, 30), (90, 51)]}
-CASES = {
-    "text": [([], "How many squares are there?")],
-    "image": [(["image"], QUESTION)],
-    "two_images": [(["image", "image"], "How many squares are there in the image?")],
-    "large": [(["image"], QUESTION)],
-    "square": [(["image"], QUESTION)],
-    "small": [(["image"], QUESTION)],
-    "second_turn": [(["image"], QUESTION), (["image"], "And in this one?")],
-}
 ANSWER = "Some squares."
 SCALES = ((r"conv\.conv\.weight", 0, 0.6), (r"\.bias$", 0, 0.2), ("norm", 1, 0.2), ("position_embedding", 0, 0.5), ("embed_tokens|lm_head", 0, 0.3))
 

@@ -21,7 +21,7 @@ import re
 import numpy as np
 import torch
 from family_golden import (GOLDEN, Compared, answered, exported, first_answer, levels, loaded, main, messages_of, picture, randomise, second_turn,
-                            with_model_first, write_configurations, write_manifest, write_weights)
+                           template, told, with_model_first, write_configurations, write_manifest, write_weights)
 from make_qwen2_vl_golden import make_tokenizer
 from safetensors.torch import load_file
 from torch.nn import functional
@@ -34,82 +34,13 @@ HALF = [0.5, 0.5, 0.5]
 SPECIAL = ["<|endoftext|>", "<|im_start|>", "<|im_end|>", "<image>", "<video>"]
 CORPUS = ["What is in the picture?", "Describe the video in one sentence.", "The red circle moves from the left to the right.",
           "How many squares are there?", "user assistant system", "What are the differences between the two images?"]
-CHAT_TEMPLATE = (
-    "{% for message in messages %}{{'<|im_start|>' + message['role'] + ' '}}"
-    "{% for content in message['content'] | selectattr('type', 'equalto', 'image') %}{{ '<image>\\n' }}{% endfor %}"
-    "{% for content in message['content'] | selectattr('type', 'equalto', 'video') %}{{ '<video>\\n' }}{% endfor %}"
-    "{% for content in message['content'] | selectattr('type', 'equalto', 'text') %}{{ '\\n' + content['text'] }}{% endfor %}"
-    "{{'<|im_end|>'}}{% endfor %}{% if add_generation_prompt %}{{ '<|im_start|>assistant\\n' }}{% endif %}")
-
-
-def grid(side, rows, columns):
-    return [[side * r, side * c] for r in range(1, rows + 1) for c in range(1, columns + 1)]
 
 
 # layout: of the weight names, "language_model.model" (transformers <= 4.51 and save_pretrained of 5) or "model.language_model".
 # cases: those that transformers can run; select strategy "default" leaves no square grid, so tiled images and videos fail there.
 ALL = ("text", "image", "two_images", "video")
-CONFIGURATIONS = {
-    "gqa_tied": dict(
-        whole=("video.features",),  # make_context_golden.py reads them
-        covers="4 query heads on 1 kv head, tied embeddings, feature layer -1, bf16 weights",
-        text=dict(hidden_size=48, intermediate_size=96, num_attention_heads=4, num_key_value_heads=1, tie_word_embeddings=True),
-        vision=dict(hidden_size=32, intermediate_size=64, num_hidden_layers=2, num_attention_heads=2, image_size=16, patch_size=4),
-        model=dict(vision_feature_layer=-1), pinpoints=grid(16, 2, 3), stored=torch.bfloat16, cases=ALL + ("second_turn_video",)),
-    "mha_untied": dict(
-        covers="multi-head attention, untied head, feature layer -2, names model.language_model, fp32 weights",
-        text=dict(hidden_size=32, intermediate_size=48, num_attention_heads=4, num_key_value_heads=4, tie_word_embeddings=False),
-        vision=dict(hidden_size=24, intermediate_size=40, num_hidden_layers=3, num_attention_heads=3, image_size=16, patch_size=4),
-        model=dict(vision_feature_layer=-2), pinpoints=grid(16, 3, 2), stored=torch.float32, layout="model.language_model", cases=ALL),
-    "no_bias_scaled": dict(
-        covers="no q/k/v bias, group of 2, feature layers [-3, -1], anyres_max_2 (bilinear reduction), rope_theta 1e6, bf16 weights",
-        text=dict(hidden_size=48, intermediate_size=80, num_attention_heads=4, num_key_value_heads=2, tie_word_embeddings=True,
-                  rope_parameters={"rope_type": "default", "rope_theta": 1e6}),
-        vision=dict(hidden_size=32, intermediate_size=64, num_hidden_layers=3, num_attention_heads=2, image_size=16, patch_size=4),
-        model=dict(vision_feature_layer=[-3, -1], vision_aspect_ratio="anyres_max_2"), pinpoints=grid(16, 3, 3), stored=torch.bfloat16,
-        strip_bias=True, cases=ALL),
-    "head_dim": dict(
-        covers="head_dim 16 where hidden / heads is 8, group of 3, 5 x 5 patches from 22 px (a rest is cut off), fp16 weights",
-        text=dict(hidden_size=48, intermediate_size=64, num_attention_heads=6, num_key_value_heads=2, head_dim=16,
-                  tie_word_embeddings=False),
-        vision=dict(hidden_size=24, intermediate_size=48, num_hidden_layers=2, num_attention_heads=2, image_size=22, patch_size=4),
-        model=dict(vision_feature_layer=-1), pinpoints=[[22, 44], [44, 22], [44, 44]], stored=torch.float16, cases=ALL),
-    "select_default": dict(
-        covers="select strategy default, feature layers [1, -2], two shards with an index, names model.language_model",
-        text=dict(hidden_size=32, intermediate_size=64, num_attention_heads=4, num_key_value_heads=2, tie_word_embeddings=True),
-        vision=dict(hidden_size=32, intermediate_size=64, num_hidden_layers=3, num_attention_heads=4, image_size=12, patch_size=4),
-        model=dict(vision_feature_layer=[1, -2], vision_feature_select_strategy="default"), pinpoints=grid(12, 2, 2),
-        stored=torch.bfloat16, layout="model.language_model", shards=2, cases=("text", "two_images")),
-    "plain_projector": dict(
-        covers="projector without bias and with tanh gelu, feature layer 1 (positive), 3 x 3 patches, one row of pinpoints, anyres_max_4",
-        text=dict(hidden_size=40, intermediate_size=72, num_attention_heads=5, num_key_value_heads=1, tie_word_embeddings=True,
-                  rms_norm_eps=1e-5),
-        vision=dict(hidden_size=24, intermediate_size=48, num_hidden_layers=2, num_attention_heads=2, image_size=12, patch_size=4,
-                    layer_norm_eps=1e-5),
-        model=dict(vision_feature_layer=1, multimodal_projector_bias=False, projector_hidden_act="gelu_pytorch_tanh",
-                   vision_aspect_ratio="anyres_max_4"),
-        pinpoints=[[12, 12], [12, 24], [12, 36], [12, 72], [36, 36]], stored=torch.bfloat16, names_processor=False, cases=ALL),
-}
-# Of llava-onevision-qwen2-7b-ov-hf, two layers deep and with narrow MLPs of its decoder.
-PUBLISHED = {"LLaVA-OneVision-7B": dict(
-    text=dict(hidden_size=3584, intermediate_size=512, num_attention_heads=28, num_key_value_heads=4, tie_word_embeddings=False,
-              rope_parameters={"rope_type": "default", "rope_theta": 1e6}),
-    vision=dict(hidden_size=1152, intermediate_size=4304, num_hidden_layers=2, num_attention_heads=16, image_size=384, patch_size=14),
-    model=dict(vision_feature_layer=-1), pinpoints=grid(384, 6, 6), positions=32768, vocabulary=32064, stored=torch.bfloat16)}
-LLAVA_VIDEO = dict(
-    text=dict(hidden_size=16, intermediate_size=24, num_attention_heads=4, num_key_value_heads=2, tie_word_embeddings=True),
-    vision=dict(hidden_size=16, intermediate_size=24, num_hidden_layers=1, num_attention_heads=2, image_size=20, patch_size=4),
-    pinpoints=grid(20, 1, 1), stored=torch.bfloat16, layers=1, frames=[(10, 14)] * 3, cases=("video",))
-VIDEO_MODES = {
-    "video_grid": ("average", 2, "grid", "averages of 2 x 2 of 5 x 5 patches (a rest is cut off), a newline after every row"),
-    "video_frame": ("max", 2, "frame", "greatest of 2 x 2 of 5 x 5 patches, a newline after every frame"),
-    "video_no_token": ("bilinear", 3, "no_token", "5 x 5 patches resized to 2 x 2, no newline"),
-}
-for _name, (_mode, _stride, _newline, _covers) in VIDEO_MODES.items():
-    CONFIGURATIONS[_name] = dict(
-        LLAVA_VIDEO, covers="LLaVA-Video: " + _covers,
-        model=dict(vision_feature_layer=-1, mm_spatial_pool_mode=_mode, mm_spatial_pool_stride=_stride, mm_newline_position=_newline,
-                   mm_patch_merge_type="spatial_unpad", add_faster_video=False))
+CHAT_TEMPLATE = template("llava_onevision")
+CONFIGURATIONS, PUBLISHED, CASES = told("llava_onevision")
 
 
 SCALES = ((r"norm\d?\.weight$|layernorm\.weight$", 1, 0.2), (r"\.bias$", 0, 0.2), ("^(?!.*patch).*embed|lm_head|image_newline", 0, 0.5))
@@ -190,14 +121,6 @@ def llava_video_features(model, frames):
     return torch.cat([tokens, newline[None]]) if config.mm_newline_position == "one_token" else tokens
 
 
-# Turns of media and a question.
-CASES = {
-    "text": [([], "How many squares are there?")],
-    "image": [(["image"], "What is in the picture?")],
-    "two_images": [(["image", "image"], "What are the differences between the two images?")],
-    "video": [(["video"], "Describe the video in one sentence.")],
-    "second_turn_video": [(["image"], "What is in the picture?"), (["video"], "Is it in the video?")],
-}
 IMAGES = {"image": [(31, 45, 1)], "two_images": [(20, 33, 2), (41, 17, 3)], "second_turn_video": [(31, 45, 1)]}
 
 

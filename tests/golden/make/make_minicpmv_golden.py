@@ -18,7 +18,7 @@ import family_golden
 import numpy as np
 import torch
 import transformers
-from family_golden import GOLDEN, GREEDY_TOKENS, loaded, main, write_folder
+from family_golden import GOLDEN, GREEDY_TOKENS, loaded, main, template, told, write_folder
 from tokenizers import AddedToken, Regex, pre_tokenizers
 from transformers import AutoProcessor, MiniCPMV4_6ForConditionalGeneration, MiniCPMV4_7ForConditionalGeneration
 from transformers.models.qwen3_5.tokenization_qwen3_5 import PRETOKENIZE_REGEX
@@ -29,87 +29,13 @@ import make_qwen3_5_golden as qwen3_5
 import make_qwen3_vl_golden as qwen3
 
 CLASSES = {"minicpmv": MiniCPMV4_6ForConditionalGeneration, "minicpmv4_7": MiniCPMV4_7ForConditionalGeneration}
-# What openbmb/MiniCPM-V-4.6's makes of threads without tools: the program's own, for folders without one.
-OWN_TEMPLATE = (
-    "{%- macro content_of(content) %}{%- if content is string %}{{- content }}{%- else %}{%- set parts = namespace(all=[]) %}"
-    "{%- for item in content %}{%- if item.type == 'image' or 'image' in item or 'image_url' in item %}"
-    "{%- set parts.all = parts.all + ['<|image_pad|>'] %}{%- elif item.type == 'video' or 'video' in item %}"
-    "{%- set parts.all = parts.all + ['<|video_pad|>'] %}{%- elif 'text' in item %}{%- set parts.all = parts.all + [item.text] %}{%- endif %}"
-    "{%- endfor %}{{- parts.all | join('\n') }}{%- endif %}{%- endmacro %}{%- set last = namespace(question=-1) %}"
-    "{%- for message in messages %}{%- if message.role == 'user' %}{%- set last.question = loop.index0 %}{%- endif %}{%- endfor %}"
-    "{%- for message in messages %}{%- set content = content_of(message.content) | trim %}{%- if message.role == 'assistant' %}"
-    "{%- set thoughts = namespace(text='') %}{%- if message.reasoning_content is string %}{%- set thoughts.text = message.reasoning_content %}"
-    "{%- elif '</think>' in content %}{%- set thoughts.text = content.split('</think>')[0].rstrip('\n').split('<think>')[-1].lstrip('\n') %}"
-    "{%- set content = content.split('</think>')[-1].lstrip('\n') %}{%- endif %}{{- '<|im_start|>assistant\n' }}"
-    "{%- if loop.index0 > last.question %}{{- '<think>\n' + thoughts.text | trim + '\n</think>\n\n' }}{%- endif %}"
-    "{{- content + '<|im_end|>\n' }}{%- else %}{{- '<|im_start|>' + message.role + '\n' + content + '<|im_end|>\n' }}{%- endif %}{%- endfor %}"
-    "{%- if add_generation_prompt %}{{- '<|im_start|>assistant\n' }}{%- if enable_thinking is defined and enable_thinking %}{{- '<think>\n' }}"
-    "{%- else %}{{- '<think>\n\n</think>\n\n' }}{%- endif %}{%- endif %}")
-# The same without thoughts: an empty one for the newest answer alone would keep a cache from going on.
-CHAT_TEMPLATE = (
-    "{% for message in messages %}{{ '<|im_start|>' + message['role'] + '\n' }}{% if message['content'] is string %}{{ message['content'] }}{% else %}"
-    "{% for item in message['content'] %}{% if not loop.first %}{{ '\n' }}{% endif %}{% if item['type'] == 'image' %}<|image_pad|>"
-    "{% elif item['type'] == 'video' %}<|video_pad|>{% else %}{{ item['text'] }}{% endif %}{% endfor %}{% endif %}{{ '<|im_end|>\n' }}{% endfor %}"
-    "{% if add_generation_prompt %}{{ '<|im_start|>assistant\n' }}{% endif %}")
 NAMED = dict(image_token="<|image_pad|>", video_token="<|video_pad|>", image_start_token="<image>", image_end_token="</image>",
              slice_start_token="<slice>", slice_end_token="</slice>", image_id_start_token="<image_id>", image_id_end_token="</image_id>")
 HALF = qwen3.HALF
-
-# seed: one whose greedy choices are no ties and say many words. files: "one" as published (processor_config.json), "two"
-# (preprocessor_config.json and video_preprocessor_config.json).
-CONFIGURATIONS = {
-    "minicpmv/published": dict(
-        seed=6,
-        covers="16 patches a token, the merger behind the first of three layers, numbers of images, up to 9 slices, every second layer of the decoder "
-               "attends, more value heads than key heads, a quarter of a head rotates, tied embeddings, a second head (mtp) that nobody reads, bf16",
-        text=dict(num_hidden_layers=6, full_attention_interval=2, hidden_size=48, intermediate_size=64, num_attention_heads=4, num_key_value_heads=2,
-                  head_dim=32, **qwen3_5.DELTA),
-        rotated=0.25, tied=True, merger_layer=0,
-        vision=dict(hidden_size=16, intermediate_size=20, num_hidden_layers=3, num_attention_heads=2, image_size=26, patch_size=4),
-        pixels=dict(scale_resolution=48, max_slice_nums=9), mode="16x", files="one", stored=torch.bfloat16),
-    "minicpmv/fine": dict(
-        seed=4,
-        covers="4 patches a token, so that the merger's weights lie unused, no numbers, up to 6 slices, bilinear, layer_types, of which the first attends and "
-               "the last does not, as many value heads as key heads, half of a head rotates, one kv head, untied head, fp32",
-        text=dict(num_hidden_layers=5, layer_types=["full_attention", "linear_attention", "linear_attention", "full_attention", "linear_attention"],
-                  hidden_size=32, intermediate_size=40, num_attention_heads=2, num_key_value_heads=1, head_dim=16, linear_num_key_heads=3,
-                  linear_num_value_heads=3, linear_key_head_dim=8, linear_value_head_dim=8, linear_conv_kernel_dim=3),
-        rotated=0.5, tied=False, merger_layer=1,
-        vision=dict(hidden_size=24, intermediate_size=16, num_hidden_layers=2, num_attention_heads=3, image_size=24, patch_size=3, hidden_act="gelu"),
-        pixels=dict(scale_resolution=24, max_slice_nums=6, resample=2, use_image_id=False), mode="4x", files="two", stored=torch.float32,
-        cases=["text", "image", "large_image", "video", "second_turn_images"]),
-}
-CONFIGURATIONS["minicpmv4_7/published"] = dict(
-    seed=3, sections=[2, 1, 1],
-    covers="positions on a canvas, interleaved over the frequencies, 16 patches a token, numbers of images, which part their canvases, up to 9 slices, every "
-           "second layer of the decoder attends, a quarter of a head rotates, tied embeddings, bf16",
-    text=dict(num_hidden_layers=4, full_attention_interval=2, hidden_size=48, intermediate_size=64, num_attention_heads=4, num_key_value_heads=2,
-              head_dim=32, **qwen3_5.DELTA),
-    rotated=0.25, tied=True, merger_layer=0,
-    vision=dict(hidden_size=16, intermediate_size=20, num_hidden_layers=2, num_attention_heads=2, image_size=26, patch_size=4),
-    pixels=dict(scale_resolution=48, max_slice_nums=9), mode="16x", files="one", stored=torch.bfloat16)
-CONFIGURATIONS["minicpmv4_7/fine"] = dict(
-    seed=1, sections=[1, 2, 1],
-    covers="4 patches a token, no numbers, so that images lie in one group with a line between them, up to 6 slices, layer_types, half of a head rotates, "
-           "one kv head, untied head, fp32",
-    text=dict(num_hidden_layers=3, layer_types=["full_attention", "linear_attention", "full_attention"], hidden_size=32, intermediate_size=40,
-              num_attention_heads=2, num_key_value_heads=1, head_dim=16, linear_num_key_heads=3, linear_num_value_heads=3, linear_key_head_dim=8,
-              linear_value_head_dim=8, linear_conv_kernel_dim=3),
-    rotated=0.5, tied=False, merger_layer=1,
-    vision=dict(hidden_size=24, intermediate_size=16, num_hidden_layers=2, num_attention_heads=3, image_size=24, patch_size=3, hidden_act="gelu"),
-    pixels=dict(scale_resolution=24, max_slice_nums=6, resample=2, use_image_id=False), mode="4x", files="two", stored=torch.float32,
-    cases=["text", "two_images", "video_and_image", "large_and_small", "second_turn_images"])
-# Four layers of the decoder and three of the vision encoder; a narrow MLP of the decoder, few words.
-PUBLISHED = {
-    "MiniCPM-V-4.6": dict(
-        seed=1,
-        text=dict(hidden_size=1024, intermediate_size=1024, num_attention_heads=8, num_key_value_heads=2, linear_num_value_heads=16,
-                  **qwen3_5.PUBLISHED_DELTA),
-        rotated=0.25, tied=True, merger_layer=1,
-        vision=dict(hidden_size=1152, intermediate_size=4304, num_hidden_layers=3, num_attention_heads=16, image_size=980, patch_size=14),
-        pixels=dict(scale_resolution=448, max_slice_nums=9), mode="16x", files="one", stored=torch.bfloat16),
-}
-PUBLISHED["MiniCPM-V-4.7-1B"] = PUBLISHED["MiniCPM-V-4.6"] | dict(sections=[11, 11, 10])
+# The program's own, for folders without one, is what openbmb/MiniCPM-V-4.6's makes of threads without tools. The folders have it without thoughts:
+# an empty one for the newest answer alone would keep a cache from going on.
+CHAT_TEMPLATE, OWN_TEMPLATE = template("minicpmv_without_thoughts"), template("minicpmv")
+CONFIGURATIONS, PUBLISHED, _ = told("minicpmv")
 CASES = qwen3.CASES | {
     "large_image": [([dict(kind="image", size=(90, 110))], "What is in the picture?")],
     "large_and_small": [([dict(kind="image", size=(40, 150)), dict(kind="image", size=(20, 33))], "How do they differ?")],

@@ -14,12 +14,12 @@ import json
 
 import numpy as np
 import torch
-from family_golden import (GOLDEN, Compared, answered, exported, levels, loaded, main, messages_of, own_answer, picture, randomise, write,
-                           write_configurations, write_manifest, write_weights)
+import transformers
+from family_golden import (GOLDEN, Compared, answered, exported, levels, loaded, main, messages_of, own_answer, picture, randomise, template, told,
+                           write, write_configurations, write_manifest, write_weights)
 from make_llava_golden import make_tokenizer
 from safetensors.torch import load_file
-from transformers import (AutoProcessor, Ministral3Config, Mistral3Config, Mistral3ForConditionalGeneration, MistralConfig, PixtralImageProcessor,
-                          PixtralProcessor, PixtralVisionConfig)
+from transformers import AutoProcessor, Mistral3Config, Mistral3ForConditionalGeneration, PixtralImageProcessor, PixtralProcessor, PixtralVisionConfig
 from transformers.models.pixtral.image_processing_pixtral import get_resize_output_image_size
 
 OUT = GOLDEN / "mistral3"
@@ -27,82 +27,10 @@ SEED = 61
 IMAGE, BREAK, END = "[IMG]", "[IMG_BREAK]", "[IMG_END]"
 SPECIAL = ["<unk>", "<s>", "</s>", IMAGE, BREAK, END, "<pad>", "[INST]", "[/INST]", "[SYSTEM_PROMPT]", "[/SYSTEM_PROMPT]"]
 CORPUS = ["What is in the picture?", "Describe the image in one sentence.", "How many squares are there?", "And in this one?"]
-# As Mistral-Small-3.1 has it, without the system text of its default.
-CHAT_TEMPLATE = """{{- bos_token }}
-{%- for message in messages %}
-    {%- if message['role'] == 'user' %}
-        {%- if message['content'] is string %}
-            {{- '[INST]' + message['content'] + '[/INST]' }}
-        {%- else %}
-            {{- '[INST]' }}
-            {%- for block in message['content'] %}
-                {%- if block['type'] == 'text' %}
-                    {{- block['text'] }}
-                {%- elif block['type'] in ['image', 'image_url'] %}
-                    {{- '[IMG]' }}
-                {%- else %}
-                    {{- raise_exception('Only text and image blocks are supported in message content!') }}
-                {%- endif %}
-            {%- endfor %}
-            {{- '[/INST]' }}
-        {%- endif %}
-    {%- elif message['role'] == 'system' %}
-        {%- if message['content'] is string %}
-            {{- '[SYSTEM_PROMPT]' + message['content'] + '[/SYSTEM_PROMPT]' }}
-        {%- else %}
-            {{- '[SYSTEM_PROMPT]' + message['content'][0]['text'] + '[/SYSTEM_PROMPT]' }}
-        {%- endif %}
-    {%- elif message['role'] == 'assistant' %}
-        {%- if message['content'] is string %}
-            {{- message['content'] + eos_token }}
-        {%- else %}
-            {{- message['content'][0]['text'] + eos_token }}
-        {%- endif %}
-    {%- else %}
-        {{- raise_exception('Only user, system and assistant roles are supported!') }}
-    {%- endif %}
-{%- endfor %}
-"""
 CLIP = ([0.48145466, 0.4578275, 0.40821073], [0.26862954, 0.26130258, 0.27577711])
-# Queries grow from the eighth position on, which a text has.
-GROWING = {"rope_type": "yarn", "rope_theta": 1000000.0, "factor": 16.0, "original_max_position_embeddings": 8, "beta_fast": 32.0,
-           "beta_slow": 1.0, "mscale": 1.0, "mscale_all_dim": 1.0, "llama_4_scaling_beta": 0.4}
-
-# seed: one whose greedy choices are no ties.
-CONFIGURATIONS = {
-    "published": dict(
-        covers="a folder as Mistral-Small-3.1 is: a Mistral of 4 query heads on 2 kv heads whose head size is its own, keys and names of transformers 4, "
-               "preprocessor_config.json of the slow class (which transformers 5 loads as the torchvision one), untied, bf16",
-        text=dict(hidden_size=32, intermediate_size=48, num_attention_heads=4, num_key_value_heads=2, head_dim=12),
-        vision=dict(hidden_size=24, intermediate_size=40, num_attention_heads=3, image_size=28, patch_size=2), old=True, seed=62, stored=torch.bfloat16),
-    "ministral": dict(
-        covers="a folder as Ministral 3 is, saved by transformers 5: queries that grow with their position, YaRN, tied, projector biases, gelu in the tower, "
-               "features of the layer before the last, 3 x 3 patches a token, two shards, fp16",
-        text=dict(hidden_size=24, intermediate_size=40, num_attention_heads=3, num_key_value_heads=1, head_dim=8, rope_parameters=GROWING), kind=Ministral3Config,
-        vision=dict(hidden_size=16, intermediate_size=24, num_attention_heads=2, image_size=40, patch_size=2, hidden_act="gelu", num_hidden_layers=3),
-        model=dict(vision_feature_layer=-2, multimodal_projector_bias=True, spatial_merge_size=3), edge=36, tied=True, shards=2, stored=torch.float16),
-}
-# Two layers of decoder and tower, and fewer words.
-PUBLISHED = {
-    "Mistral-Small-3.1-24B": dict(
-        text=dict(hidden_size=5120, intermediate_size=32768, num_attention_heads=32, num_key_value_heads=8, head_dim=128, rope_theta=1e9,
-                  max_position_embeddings=131072),
-        vision=dict(hidden_size=1024, intermediate_size=4096, num_attention_heads=16, image_size=1540, patch_size=14), old=True, vocabulary=32064,
-        stored=torch.bfloat16),
-    "Ministral-3-3B": dict(
-        text=dict(hidden_size=3072, intermediate_size=9216, num_attention_heads=32, num_key_value_heads=8, head_dim=128, max_position_embeddings=262144,
-                  rope_parameters=GROWING | dict(original_max_position_embeddings=16384, llama_4_scaling_beta=0.1)), kind=Ministral3Config,
-        vision=dict(hidden_size=1024, intermediate_size=4096, num_attention_heads=16, image_size=1540, patch_size=14), tied=True, vocabulary=32064,
-        stored=torch.bfloat16),
-}
-QUESTION = "What is in the picture?"
+CHAT_TEMPLATE = template("mistral3")  # as Mistral-Small-3.1 has it, without the system text of its default
+CONFIGURATIONS, PUBLISHED, CASES = told("mistral3")
 SIZES = {"text": [], "image": [(31, 45)], "two_images": [(20, 33), (61, 7)], "second_turn": [(23, 30), (40, 21)]}
-CASES = {
-    "text": [([], "How many squares are there?")],
-    "image": [(["image"], QUESTION)],
-    "two_images": [(["image", "image"], "How many squares are there in the image?")],
-    "second_turn": [(["image"], QUESTION), (["image"], "And in this one?")],
-}
 ANSWER = "Some squares."
 SCALES = ((r"\.bias$", 0, 0.2), ("norm|ln_pre", 1, 0.2), ("embed_tokens|lm_head", 0, 0.5))
 
@@ -147,7 +75,7 @@ def make_folder(options, seed, folder):
     torch.manual_seed(seed)
     tokenizer = make_tokenizer(True, SPECIAL, CORPUS)
     tied = options.get("tied", False)
-    text = options.get("kind", MistralConfig)(**({"num_hidden_layers": 2, "max_position_embeddings": 2048, "rope_theta": 1e6, "sliding_window": None}
+    text = getattr(transformers, options.get("kind", "MistralConfig"))(**({"num_hidden_layers": 2, "max_position_embeddings": 2048, "rope_theta": 1e6, "sliding_window": None}
                                                  | options["text"]), vocab_size=options.get("vocabulary", len(tokenizer) + 3), rms_norm_eps=1e-5,
                                               bos_token_id=tokenizer.bos_token_id, eos_token_id=tokenizer.eos_token_id, pad_token_id=0, tie_word_embeddings=tied)
     vision = PixtralVisionConfig(**({"num_hidden_layers": 2} | options["vision"]))

@@ -3,7 +3,7 @@
     python tests/golden/make/make_processor_golden.py
 
 Needs torch, torchvision, transformers, pillow, numpy, safetensors (versions: manifest.json). Pictures are made by the integer formula
-`picture`, which the C++ tests repeat, so that only results are stored. Bytes are taken after resizing (rescaling and normalising switched
+`formula_picture`, which the C++ tests repeat, so that only results are stored. Bytes are taken after resizing (rescaling and normalising switched
 off) and once with everything on.
 """
 
@@ -11,7 +11,6 @@ import json
 import pathlib
 import random
 import types
-import warnings
 
 import numpy as np
 import PIL
@@ -19,30 +18,15 @@ import safetensors
 import torch
 import torchvision
 import transformers
+from family_golden import fnv, formula_picture as picture
 from PIL import Image
 from safetensors.numpy import save_file
 from transformers import LlavaOnevisionImageProcessor, LlavaOnevisionImageProcessorFast, LlavaOnevisionVideoProcessor
 from transformers.models.llava_onevision.modeling_llava_onevision import LlavaOnevisionModel, get_anyres_image_grid_shape, unpad_image
 from transformers.models.llava_onevision.processing_llava_onevision import LlavaOnevisionProcessor
 
-warnings.filterwarnings("ignore")
 OUT = pathlib.Path(__file__).resolve().parent.parent / "processor"
 SEED = 20
-
-
-def picture(height, width, seed):
-    """Slopes, steps and wrap-arounds, so that bicubic overshoot is clipped somewhere."""
-    y, x, c = np.meshgrid(np.arange(height), np.arange(width), np.arange(3), indexing="ij")
-    value = x * (5 + seed) + y * (11 + 2 * seed) + c * 70 + (x * y + x * x * 3 + y * y * 5) // (7 + seed)
-    value = np.where((x // 5 + y // 3) % 4 == 0, 255 * ((x + y + c) % 2), value)
-    return (value % 256).astype(np.uint8)
-
-
-def fnv(data):
-    value = 0xCBF29CE484222325
-    for byte in data.tobytes():
-        value = ((value ^ byte) * 0x100000001B3) % 2**64
-    return f"{value:016x}"
 
 
 def image_processor(side, pinpoints, resample, raw, kind=LlavaOnevisionImageProcessor):

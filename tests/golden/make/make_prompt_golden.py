@@ -26,56 +26,8 @@ METASPACES = [{"type": "Metaspace", "replacement": SPACE, "prepend_scheme": sche
               for scheme in ("first", "always", "never") for split in (False, True)]
 PRE_TOKENIZERS = [None, {"type": "Split", "pattern": {"String": " "}, "behavior": "MergedWithPrevious", "invert": False}, *METASPACES]
 ADDED = ["<image>", "</s>", "<|im_start|>", "<|im_end|>"]
-PROMPTS = [
-    {"pieces": [["t", "<s>[INST] "], ["m", "What is in the picture?"], ["t", " [/INST]"]]},
-    {"pieces": [["t", "[INST] "], ["m", "What is in the picture?"], ["t", " [/INST]"]]},
-    {"pieces": [["t", "<s>USER: <image>\n"], ["m", " two  spaces "], ["t", " ASSISTANT:"]]},
-    {"pieces": [["t", "USER: <image>\n<image>\n"], ["m", "Où est-il ?"], ["t", " ASSISTANT:"]]},
-    {"pieces": [["t", "<image>\n"], ["m", "e\u0301 1"]]},
-    {"pieces": [["m", "plain"]]},
-    {"pieces": [["t", "<|im_start|>user\n"], ["m", "\nHi"], ["t", "<|im_end|>\n<|im_start|>assistant\n"]]},
-    {"pieces": [["t", "<s>[INST] "], ["m", "Hi"], ["t", " [/INST]"], ["m", " It is red."], ["t", "</s>[INST] "], ["m", "And what moves?"],
-                ["t", " [/INST]"]], "behind": 4},
-    {"pieces": [["t", "USER: <image>\n"], ["m", "Hi"], ["t", " ASSISTANT:"], ["m", " It is red."], ["t", " USER: <image>\n"],
-                ["m", "And this?"], ["t", " ASSISTANT:"]], "behind": 4},
-    {"pieces": [["t", "<|im_start|>user\n"], ["m", "Hi"], ["t", "<|im_end|>\n<|im_start|>assistant\n"], ["m", "Red"],
-                ["t", "<|im_end|>\n<|im_start|>user\n"], ["m", "And?"], ["t", "<|im_end|>\n<|im_start|>assistant\n"]], "behind": 4},
-]
-
-LLAMA_STEPS = {"base": "llama_like", "normalizer": {"type": "Sequence", "normalizers": [PREPEND, REPLACE]}, "pre_tokenizer": None}
-FIRST_STEPS = {"base": "llama_like", "normalizer": None, "pre_tokenizer": METASPACES[0]}
-BYTE_STEPS = {"base": "qwen2_like"}
-TURNS = [["m", " two  spaces \n"], ["m", "It is red."], ["m", "\n\nAnd what moves? "]]
-SPECIAL = {"special": True}
-TAKES_BEHIND = {"special": True, "rstrip": True}
-PHI3 = {"<unk>": SPECIAL, "<s>": SPECIAL, "</s>": {"rstrip": True}, "<|endoftext|>": SPECIAL, "<|assistant|>": TAKES_BEHIND, "<|end|>": TAKES_BEHIND,
-        "<|user|>": TAKES_BEHIND, "<|system|>": TAKES_BEHIND, "<image>": SPECIAL, "<pad>": SPECIAL}
-PHI3_PROMPTS = [
-    {"pieces": [["t", "<|user|>\n"], TURNS[0], ["t", "<|end|>\n<|assistant|>\n"], TURNS[1], ["t", "<|end|>\n<|user|>\n"], TURNS[2],
-                ["t", "<|end|>\n<|assistant|>\n"]], "behind": 4},
-    {"pieces": [["t", "<s><|system|>\n"], TURNS[1], ["t", "<|end|>\n<|user|>\n<image>\n"], TURNS[2], ["t", "<|end|>\n<|assistant|>\n"]]},
-]
-NORMALIZED = {"special": True, "normalized": True}
-LLAMA2_PROMPTS = [
-    {"pieces": [["t", "<s>[INST] "], TURNS[0], ["t", " [/INST]"], ["t", " "], TURNS[1], ["t", " </s><s>[INST] "], TURNS[2], ["t", " [/INST]"]], "behind": 5},
-    {"pieces": [["t", "<s>"], TURNS[1], ["t", "</s>"], TURNS[0], ["t", "</s> <s>"]]},
-]
-PUBLISHED = {
-    "microsoft/Phi-3-mini-4k-instruct": {**LLAMA_STEPS, "tokens": PHI3, "prompts": PHI3_PROMPTS},
-    "xtuner/llava-phi-3-mini-hf": {**FIRST_STEPS, "tokens": PHI3, "prompts": PHI3_PROMPTS},
-    "meta-llama/Llama-2-7b-chat-hf, first files": {**LLAMA_STEPS, "tokens": {name: NORMALIZED for name in ("<unk>", "<s>", "</s>")}, "prompts": LLAMA2_PROMPTS},
-    "answerdotai/ModernBERT-base": {
-        **BYTE_STEPS, "tokens": {"[CLS]": SPECIAL, "[SEP]": SPECIAL, "[MASK]": {"special": True, "lstrip": True}, "    ": {"normalized": True}, "  ": {"normalized": True}},
-        "prompts": [{"pieces": [["t", "[CLS]"], ["m", "It is     "], ["t", "[MASK]"], ["m", "  red "], ["t", " [MASK][SEP]"]]}]},
-    "FacebookAI/roberta-base": {
-        **BYTE_STEPS, "pre_tokenizer": {"type": "ByteLevel", "add_prefix_space": True, "trim_offsets": True, "use_regex": True},
-        "tokens": {"<s>": NORMALIZED, "</s>": NORMALIZED, "<mask>": {"special": True, "lstrip": True}},
-        "prompts": [{"pieces": [["t", "<s>"], ["m", "It is  "], ["t", "<mask>"], ["m", "red <x> "], ["t", " <mask></s></s>"], ["m", " x"], ["t", "</s>"]]}]},
-    "deepseek-ai/deepseek-llm-7b-chat": {
-        **BYTE_STEPS, "tokens": {"<｜begin▁of▁sentence｜>": NORMALIZED, "<｜end▁of▁sentence｜>": NORMALIZED},
-        "prompts": [{"pieces": [["t", "<｜begin▁of▁sentence｜>User: "], TURNS[0], ["t", "\n\nAssistant: "], TURNS[1], ["t", "<｜end▁of▁sentence｜>User: "],
-                                TURNS[2], ["t", "\n\nAssistant:"]], "behind": 4}]},
-}
+# What is asked under every normalizer and pre-tokenizer, and of published tokenizers.
+PROMPTS, PUBLISHED = json.loads((FOLDER.parent / "make" / "prompts.json").read_text(encoding="utf-8")).values()
 
 
 def ids_of(tokenizer, prompt):

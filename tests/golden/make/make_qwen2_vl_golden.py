@@ -19,8 +19,8 @@ import family_golden
 import numpy as np
 import torch
 import transformers
-from family_golden import (CLIP, GOLDEN, GREEDY_TOKENS, Compared, exported, first_answer, loaded, main, messages_of, picture, second_turn,
-                           write_folder, write_manifest, write_weights)
+from family_golden import (CLIP, GOLDEN, GREEDY_TOKENS, Compared, exported, first_answer, loaded, main, messages_of, picture, second_turn, template,
+                           told, write_folder, write_manifest, write_weights)
 from tokenizers import AddedToken, Regex, Tokenizer, decoders, models, normalizers, pre_tokenizers, trainers
 from transformers import (AutoProcessor, PreTrainedTokenizerFast, Qwen2_5_VLForConditionalGeneration, Qwen2_5_VLProcessor,
                           Qwen2VLForConditionalGeneration)
@@ -34,88 +34,8 @@ QWEN2_PATTERN = (r"(?i:'s|'t|'re|'ve|'m|'ll|'d)|[^\r\n\p{L}\p{N}]?\p{L}+|\p{N}| 
 SPECIAL = ["<|endoftext|>", "<|im_start|>", "<|im_end|>", "<|vision_start|>", "<|vision_end|>", "<|vision_pad|>", "<|image_pad|>",
            "<|video_pad|>"]
 CORPUS = ["You are a helpful assistant.", "Describe the video in one sentence.", "How many squares are there?", "user assistant system"]
-CHAT_TEMPLATE = (
-    "{% set image_count = namespace(value=0) %}{% set video_count = namespace(value=0) %}{% for message in messages %}"
-    "{% if loop.first and message['role'] != 'system' %}<|im_start|>system\nYou are a helpful assistant.<|im_end|>\n{% endif %}"
-    "<|im_start|>{{ message['role'] }}\n{% if message['content'] is string %}{{ message['content'] }}<|im_end|>\n{% else %}"
-    "{% for content in message['content'] %}{% if content['type'] == 'image' or 'image' in content or 'image_url' in content %}"
-    "{% set image_count.value = image_count.value + 1 %}{% if add_vision_id %}Picture {{ image_count.value }}: {% endif %}"
-    "<|vision_start|><|image_pad|><|vision_end|>{% elif content['type'] == 'video' or 'video' in content %}"
-    "{% set video_count.value = video_count.value + 1 %}{% if add_vision_id %}Video {{ video_count.value }}: {% endif %}"
-    "<|vision_start|><|video_pad|><|vision_end|>{% elif 'text' in content %}{{ content['text'] }}{% endif %}{% endfor %}<|im_end|>\n"
-    "{% endif %}{% endfor %}{% if add_generation_prompt %}<|im_start|>assistant\n{% endif %}")
-HALF = dict(image_mean=[0.5, 0.5, 0.5], image_std=[0.5, 0.5, 0.5])
-
-# seed: one whose greedy choices are no ties and say many words. layout: "published" as the folders on the hub are (flat config.json, names
-# of transformers 4, preprocessor_config.json alone, chat_template.json), "saved" as transformers 5 saves them (nested config,
-# processor_config.json, chat_template.jinja), with its names.
-CONFIGURATIONS = {
-    "qwen2_vl/published": dict(
-        seed=19,
-        covers="flat config.json, names of transformers 4, 4 query heads on 1 kv head, tied embeddings, min_pixels and max_pixels, bf16",
-        text=dict(hidden_size=48, intermediate_size=80, num_attention_heads=4, num_key_value_heads=1), sections=[2, 2, 2], tied=True,
-        vision=dict(depth=2, embed_dim=32, num_heads=2, mlp_ratio=2, patch_size=4, spatial_merge_size=2, temporal_patch_size=2),
-        pixels=dict(min_pixels=8 * 64, max_pixels=20 * 64), layout="published", stored=torch.bfloat16),
-    "qwen2_vl/saved": dict(
-        seed=11,
-        covers="nested config, names of transformers 5, multi-head attention, untied head, cells of 3 x 3 patches, sections of three "
-               "sizes, size with shortest_edge and longest_edge, gelu, fp32",
-        text=dict(hidden_size=40, intermediate_size=48, num_attention_heads=2, num_key_value_heads=2, rms_norm_eps=1e-6),
-        sections=[2, 3, 5], tied=False,
-        vision=dict(depth=1, embed_dim=16, num_heads=2, mlp_ratio=2, hidden_act="gelu", patch_size=3, spatial_merge_size=3,
-                    temporal_patch_size=2),
-        pixels=dict(size=dict(shortest_edge=6 * 81, longest_edge=15 * 81), **HALF), layout="saved", stored=torch.float32),
-    "qwen2_vl/joined_three": dict(
-        seed=11,
-        covers="three frames joined, no merging, yarn, two shards, frames of other bounds than images, bilinear frames, fp16",
-        text=dict(hidden_size=48, intermediate_size=64, num_attention_heads=6, num_key_value_heads=2), sections=[1, 1, 2], tied=False,
-        rope=dict(rope_type="yarn", rope_theta=10000.0, factor=4.0, original_max_position_embeddings=1024),
-        vision=dict(depth=2, embed_dim=32, num_heads=4, mlp_ratio=2, patch_size=6, spatial_merge_size=1, temporal_patch_size=3),
-        pixels=dict(size=dict(shortest_edge=9 * 36, longest_edge=30 * 36)),
-        frames=dict(size=dict(shortest_edge=4 * 36, longest_edge=12 * 36), resample=2), layout="saved", shards=2, stored=torch.float16),
-    "qwen2_5_vl/published": dict(
-        seed=80,
-        covers="flat config.json, names of transformers 4, windows of 2 x 2 cells, 2 positions a second, tied embeddings, bf16",
-        text=dict(hidden_size=48, intermediate_size=64, num_attention_heads=4, num_key_value_heads=2), sections=[2, 2, 2], tied=True,
-        vision=dict(depth=3, hidden_size=32, intermediate_size=48, num_heads=2, patch_size=4, spatial_merge_size=2, temporal_patch_size=2,
-                    window_size=16, fullatt_block_indexes=[1], tokens_per_second=2),
-        pixels=dict(min_pixels=8 * 64, max_pixels=24 * 64), layout="published", stored=torch.bfloat16),
-    "qwen2_5_vl/saved": dict(
-        seed=13,
-        covers="nested config, names of transformers 5, windows of 3 x 3 cells, whole attention at both ends, 4 positions a second, fp32",
-        text=dict(hidden_size=48, intermediate_size=48, num_attention_heads=6, num_key_value_heads=3, rms_norm_eps=1e-6),
-        sections=[1, 2, 1], tied=False,
-        vision=dict(depth=3, hidden_size=24, intermediate_size=36, num_heads=2, patch_size=3, spatial_merge_size=2, temporal_patch_size=2,
-                    window_size=20, fullatt_block_indexes=[0, 2]),
-        pixels=dict(size=dict(shortest_edge=10 * 36, longest_edge=40 * 36), **HALF), layout="saved", stored=torch.float32),
-}
-# Two layers, two blocks of the tower, narrow MLPs of the decoder, few words.
-PUBLISHED = {
-    "Qwen2-VL-2B": dict(
-        family="qwen2_vl", seed=1,
-        text=dict(hidden_size=1536, intermediate_size=1024, num_attention_heads=12, num_key_value_heads=2, rms_norm_eps=1e-6),
-        sections=[16, 24, 24], tied=True,
-        vision=dict(depth=2, embed_dim=1280, num_heads=16, mlp_ratio=4, patch_size=14, spatial_merge_size=2, temporal_patch_size=2),
-        pixels=dict(min_pixels=3136, max_pixels=12845056), layout="published", stored=torch.bfloat16),
-    "Qwen2.5-VL-3B": dict(
-        family="qwen2_5_vl", seed=1,
-        text=dict(hidden_size=2048, intermediate_size=1024, num_attention_heads=16, num_key_value_heads=2, rms_norm_eps=1e-6),
-        sections=[16, 24, 24], tied=True,
-        vision=dict(depth=2, hidden_size=1280, intermediate_size=3420, num_heads=16, patch_size=14, spatial_merge_size=2,
-                    temporal_patch_size=2, window_size=112, fullatt_block_indexes=[1], tokens_per_second=2),
-        pixels=dict(min_pixels=3136, max_pixels=12845056), layout="published", stored=torch.bfloat16),
-}
-# Turns of what is attached, in the message's order (an image's size, or a video's size, frames and seconds between them), and a question.
-CASES = {
-    "text": [([], "How many squares are there?")],
-    "image": [([dict(kind="image", size=(31, 45))], "What is in the picture?")],
-    "two_images": [([dict(kind="image", size=(20, 33)), dict(kind="image", size=(70, 17))], "How do they differ?")],
-    "even_video": [([dict(kind="video", size=(24, 34), frames=4, every_s=1.0)], "Describe the video in one sentence.")],
-    "odd_video": [([dict(kind="video", size=(24, 34), frames=5, every_s=1.25)], "Describe the video in one sentence.")],
-    "video_and_image": [([dict(kind="video", size=(20, 40), frames=3, every_s=0.5), dict(kind="image", size=(31, 45))], "Is it there?")],
-    "second_turn_video": [([dict(kind="image", size=(31, 45))], "What is in the picture?"),
-                          ([dict(kind="video", size=(24, 34), frames=5, every_s=1.25)], "Is it in the video?")],
-}
+CHAT_TEMPLATE = template("qwen2_vl")
+CONFIGURATIONS, PUBLISHED, CASES = told("qwen2_vl")
 
 
 def model_class(family):
@@ -140,6 +60,11 @@ def randomise(model, generator, tied):
                             ("embed_tokens|word_embeddings|lm_head", 0, 0.2 if tied else 0.5))
 
 
+def vision_ids(tokenizer):
+    return {name + "_token_id": tokenizer.convert_tokens_to_ids(f"<|{token}|>") for name, token in (
+        ("image", "image_pad"), ("video", "video_pad"), ("vision_start", "vision_start"), ("vision_end", "vision_end"))}
+
+
 def config_of(family, options, tokenizer):
     """config.json: flat as published, or nested."""
     published = options["layout"] == "published"
@@ -153,11 +78,8 @@ def config_of(family, options, tokenizer):
         text |= dict(rope_parameters=rope)
     out = "out_hidden_size" if family == "qwen2_5_vl" else "hidden_size"
     vision = options["vision"] | {out: options["text"]["hidden_size"]} | (dict(in_chans=3) if published else dict(in_channels=3))
-    ids = {name: tokenizer.convert_tokens_to_ids(f"<|{token}|>") for name, token in (
-        ("image_token_id", "image_pad"), ("video_token_id", "video_pad"), ("vision_start_token_id", "vision_start"),
-        ("vision_end_token_id", "vision_end"))}
     root = dict(architectures=[model_class(family).__name__], model_type=family, tie_word_embeddings=options["tied"],
-                torch_dtype=str(options["stored"]).removeprefix("torch."), **ids)
+                torch_dtype=str(options["stored"]).removeprefix("torch."), **vision_ids(tokenizer))
     if published:
         return root | text | dict(vision_config=vision)
     return root | dict(text_config=text | dict(model_type=family + "_text"), vision_config=vision | dict(model_type=family))

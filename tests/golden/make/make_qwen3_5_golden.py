@@ -13,10 +13,9 @@ import json
 import shutil
 
 import family_golden
-import numpy as np
 import torch
 import transformers
-from family_golden import GOLDEN, GREEDY_TOKENS, loaded, main, write_folder
+from family_golden import GOLDEN, GREEDY_TOKENS, loaded, main, told, write_folder
 from tokenizers import Regex, pre_tokenizers
 from transformers import AutoProcessor, Qwen3_5ForConditionalGeneration, Qwen3_5MoeForConditionalGeneration
 from transformers.models.qwen3_5.tokenization_qwen3_5 import PRETOKENIZE_REGEX
@@ -26,76 +25,7 @@ import make_qwen3_vl_golden as qwen3
 
 CLASSES = {"qwen3_5": Qwen3_5ForConditionalGeneration, "qwen3_5_moe": Qwen3_5MoeForConditionalGeneration}
 STEADY = 4e-5  # of the largest logit
-HALF = qwen3.HALF
-# A gated delta layer's sizes, as the text configuration names them.
-DELTA = dict(linear_num_key_heads=2, linear_num_value_heads=4, linear_key_head_dim=8, linear_value_head_dim=12, linear_conv_kernel_dim=4)
-EYES = dict(depth=2, hidden_size=16, intermediate_size=24, num_heads=2, patch_size=4, spatial_merge_size=2, temporal_patch_size=2,
-            num_position_embeddings=16)
-
-# seed: one whose greedy choices are no ties and say many words. layout: "published" as the folders on the hub are, "saved" as transformers
-# saves them (qwen3.CONFIGURATIONS).
-CONFIGURATIONS = {
-    "qwen3_5/published": dict(
-        seed=4,
-        covers="every second layer attends, more value heads than key heads, values longer than keys, a quarter of a head rotates, tied "
-               "embeddings, a second head (mtp) that nobody reads, the vision configuration's old name, bf16",
-        text=dict(num_hidden_layers=6, full_attention_interval=2, hidden_size=48, intermediate_size=64, num_attention_heads=4,
-                  num_key_value_heads=2, head_dim=32, **DELTA),
-        rope=dict(rope_type="default", rope_theta=10000000.0, partial_rotary_factor=0.25), sections=[2, 1, 1], tied=True, vision=EYES,
-        pixels=dict(size=dict(shortest_edge=8 * 64, longest_edge=20 * 64), **HALF),
-        frames=dict(size=dict(shortest_edge=8 * 64, longest_edge=24 * 64), **HALF), layout="published", stored=torch.bfloat16),
-    "qwen3_5/saved": dict(
-        seed=2,
-        covers="layer_types, of which the first attends and the last does not, as many value heads as key heads, half of a head rotates, one kv "
-               "head, a convolution over three tokens, untied head, fp32",
-        text=dict(num_hidden_layers=5, layer_types=["full_attention", "linear_attention", "linear_attention", "full_attention",
-                                                    "linear_attention"],
-                  hidden_size=32, intermediate_size=40, num_attention_heads=2, num_key_value_heads=1, head_dim=16, linear_num_key_heads=3,
-                  linear_num_value_heads=3, linear_key_head_dim=8, linear_value_head_dim=8, linear_conv_kernel_dim=3),
-        rope=dict(rope_type="default", rope_theta=100000.0, partial_rotary_factor=0.5), sections=[2, 1, 1], tied=False, vision=EYES,
-        pixels=dict(size=dict(shortest_edge=8 * 64, longest_edge=20 * 64), **HALF),
-        frames=dict(size=dict(shortest_edge=8 * 64, longest_edge=24 * 64), **HALF), layout="saved", stored=torch.float32),
-}
-CONFIGURATIONS["qwen3_5_moe/published"] = dict(
-    seed=1, family="qwen3_5_moe",
-    covers="2 of 5 experts and one that every token goes through, weighted by a gate of its own; every third layer attends, experts of each product "
-           "in one tensor, a quarter of a head rotates, bf16",
-    text=dict(num_hidden_layers=3, full_attention_interval=3, hidden_size=32, num_attention_heads=2, num_key_value_heads=1, head_dim=32,
-              num_experts=5, num_experts_per_tok=2, moe_intermediate_size=16, shared_expert_intermediate_size=24, **DELTA),
-    rope=dict(rope_type="default", rope_theta=10000000.0, partial_rotary_factor=0.25), sections=[2, 1, 1], tied=False, vision=EYES,
-    pixels=dict(size=dict(shortest_edge=8 * 64, longest_edge=20 * 64), **HALF),
-    frames=dict(size=dict(shortest_edge=8 * 64, longest_edge=24 * 64), **HALF), layout="published", stored=torch.bfloat16)
-# Layers cut to one period, vision encoders to two; narrow MLPs and experts, few words.
-COMMON = dict(
-    seed=1, rope=dict(rope_type="default", rope_theta=10000000.0, partial_rotary_factor=0.25), sections=[11, 11, 10],
-    pixels=dict(size=dict(shortest_edge=65536, longest_edge=16777216), **HALF),
-    frames=dict(size=dict(shortest_edge=4096, longest_edge=25165824), **HALF), layout="published", stored=torch.bfloat16)
-PUBLISHED_DELTA = dict(linear_num_key_heads=16, linear_key_head_dim=128, linear_value_head_dim=128, linear_conv_kernel_dim=4,
-                       full_attention_interval=4, num_hidden_layers=4, head_dim=256, rms_norm_eps=1e-6)
-PUBLISHED_EYES = dict(depth=2, patch_size=16, spatial_merge_size=2, temporal_patch_size=2, num_position_embeddings=2304)
-PUBLISHED = {
-    "Qwen3.5-0.8B": dict(
-        text=dict(hidden_size=1024, intermediate_size=1024, num_attention_heads=8, num_key_value_heads=2, linear_num_value_heads=16,
-                  **PUBLISHED_DELTA),
-        tied=True, vision=dict(hidden_size=768, intermediate_size=3072, num_heads=12, **PUBLISHED_EYES), **COMMON),
-    "Qwen3.5-4B": dict(
-        text=dict(hidden_size=2560, intermediate_size=1024, num_attention_heads=16, num_key_value_heads=4, linear_num_value_heads=32,
-                  **PUBLISHED_DELTA),
-        tied=True, vision=dict(hidden_size=1024, intermediate_size=4096, num_heads=16, **PUBLISHED_EYES), **COMMON),
-    "Qwen3.5-9B": dict(
-        text=dict(hidden_size=4096, intermediate_size=1024, num_attention_heads=16, num_key_value_heads=4, linear_num_value_heads=32,
-                  **PUBLISHED_DELTA),
-        tied=False, vision=dict(hidden_size=1152, intermediate_size=4304, num_heads=16, **PUBLISHED_EYES), **COMMON),
-    "Qwen3.5-27B": dict(
-        text=dict(hidden_size=5120, intermediate_size=1024, num_attention_heads=24, num_key_value_heads=4, linear_num_value_heads=48,
-                  **PUBLISHED_DELTA),
-        tied=False, vision=dict(hidden_size=1152, intermediate_size=4304, num_heads=16, **PUBLISHED_EYES), **(COMMON | dict(seed=2))),
-    "Qwen3.5-35B-A3B": dict(
-        family="qwen3_5_moe",
-        text=dict(hidden_size=2048, num_attention_heads=16, num_key_value_heads=2, linear_num_value_heads=32, num_experts=256,
-                  num_experts_per_tok=8, moe_intermediate_size=64, shared_expert_intermediate_size=64, **PUBLISHED_DELTA),
-        tied=False, vision=dict(hidden_size=1152, intermediate_size=4304, num_heads=16, **PUBLISHED_EYES), **COMMON),
-}
+CONFIGURATIONS, PUBLISHED, _ = told("qwen3_5")
 
 
 def make_tokenizer():
@@ -116,11 +46,8 @@ def config_of(options, tokenizer):
     if published:
         vision |= dict(deepstack_visual_indexes=[])
         text |= dict(mtp_num_hidden_layers=1, attn_output_gate=True, mamba_ssm_dtype="float32")
-    ids = {name: tokenizer.convert_tokens_to_ids(f"<|{token}|>") for name, token in (
-        ("image_token_id", "image_pad"), ("video_token_id", "video_pad"), ("vision_start_token_id", "vision_start"),
-        ("vision_end_token_id", "vision_end"))}
     return dict(architectures=[CLASSES[family].__name__], model_type=family, tie_word_embeddings=options["tied"],
-                torch_dtype=str(options["stored"]).removeprefix("torch."), **ids, text_config=text, vision_config=vision)
+                torch_dtype=str(options["stored"]).removeprefix("torch."), **qwen2.vision_ids(tokenizer), text_config=text, vision_config=vision)
 
 
 def randomise(model, generator, tied):

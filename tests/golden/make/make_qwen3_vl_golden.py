@@ -15,7 +15,7 @@ import json
 import numpy as np
 import torch
 import transformers
-from family_golden import GREEDY_TOKENS, loaded, main, messages_of, picture
+from family_golden import GREEDY_TOKENS, loaded, main, messages_of, picture, template, told
 from safetensors.torch import load_file, save_file
 from transformers import AutoProcessor, Qwen3VLForConditionalGeneration, Qwen3VLMoeForConditionalGeneration
 from transformers.models.qwen3_vl.video_processing_qwen3_vl import smart_resize
@@ -25,92 +25,9 @@ import make_qwen2_vl_golden as qwen2
 from make_qwen2_vl_golden import make_tokenizer
 
 FAMILY = "qwen3_vl"
-# What Qwen/Qwen3-VL-4B-Instruct's makes of threads without tools; folders without one get it from the program.
-CHAT_TEMPLATE = (
-    "{%- set image_count = namespace(value=0) %}{%- set video_count = namespace(value=0) %}{%- for message in messages %}"
-    "{{- '<|im_start|>' + message.role + '\n' }}{%- if message.content is string %}{{- message.content }}{%- else %}"
-    "{%- for content in message.content %}{%- if content.type == 'image' or 'image' in content or 'image_url' in content %}"
-    "{%- set image_count.value = image_count.value + 1 %}{%- if add_vision_id %}Picture {{ image_count.value }}: {% endif -%}"
-    "<|vision_start|><|image_pad|><|vision_end|>{%- elif content.type == 'video' or 'video' in content %}"
-    "{%- set video_count.value = video_count.value + 1 %}{%- if add_vision_id %}Video {{ video_count.value }}: {% endif -%}"
-    "<|vision_start|><|video_pad|><|vision_end|>{%- elif 'text' in content %}{{- content.text }}{%- endif %}{%- endfor %}{%- endif %}"
-    "{{- '<|im_end|>\n' }}{%- endfor %}{%- if add_generation_prompt %}{{- '<|im_start|>assistant\n' }}{%- endif %}")
 HALF = dict(image_mean=[0.5, 0.5, 0.5], image_std=[0.5, 0.5, 0.5])
-
-# seed: one whose greedy choices are no ties and say many words. layout: "published" as the folders on the hub are (rope_scaling,
-# preprocessor_config.json and video_preprocessor_config.json, chat_template.json), "saved" as transformers 5 saves them (rope_parameters,
-# processor_config.json, chat_template.jinja).
-CONFIGURATIONS = {
-    "qwen3_vl/published": dict(
-        seed=6,
-        covers="rope_scaling, two levels, a head larger than hidden_size / heads, tied embeddings, a video that is made smaller, bf16",
-        text=dict(num_hidden_layers=3, hidden_size=48, intermediate_size=64, num_attention_heads=4, num_key_value_heads=2, head_dim=16),
-        sections=[4, 2, 2], tied=True,
-        vision=dict(depth=3, hidden_size=16, intermediate_size=24, num_heads=2, patch_size=4, spatial_merge_size=2, temporal_patch_size=2,
-                    num_position_embeddings=16, deepstack_visual_indexes=[0, 1]),
-        pixels=dict(size=dict(shortest_edge=8 * 64, longest_edge=20 * 64), **HALF),
-        frames=dict(size=dict(shortest_edge=8 * 64, longest_edge=24 * 64), **HALF), layout="published", stored=torch.bfloat16),
-    "qwen3_vl/saved": dict(
-        seed=13,
-        covers="rope_parameters, as many levels as the decoder has layers, the last layer's among them, cells of 3 x 3 patches, a video that "
-               "is made larger, multi-head attention, untied head, fp32",
-        text=dict(num_hidden_layers=3, hidden_size=24, intermediate_size=32, num_attention_heads=2, num_key_value_heads=2, head_dim=20),
-        sections=[4, 3, 3], tied=False,
-        vision=dict(depth=4, hidden_size=8, intermediate_size=12, num_heads=2, patch_size=3, spatial_merge_size=3, temporal_patch_size=2,
-                    num_position_embeddings=25, deepstack_visual_indexes=[1, 2, 3]),
-        pixels=dict(size=dict(shortest_edge=6 * 81, longest_edge=15 * 81), **HALF),
-        frames=dict(size=dict(shortest_edge=40 * 81, longest_edge=60 * 81), resample=2, **HALF), layout="saved", stored=torch.float32),
-    "qwen3_vl/joined_three": dict(
-        seed=7,
-        covers="no levels, three frames joined, no merging, sections longer than the frequencies, yarn, two shards, fp16",
-        text=dict(num_hidden_layers=2, hidden_size=32, intermediate_size=48, num_attention_heads=4, num_key_value_heads=1, head_dim=16),
-        sections=[2, 3, 3], tied=False,
-        rope=dict(rope_type="yarn", rope_theta=10000.0, factor=4.0, original_max_position_embeddings=1024),
-        vision=dict(depth=2, hidden_size=32, intermediate_size=40, num_heads=4, patch_size=6, spatial_merge_size=1, temporal_patch_size=3,
-                    num_position_embeddings=9, deepstack_visual_indexes=[]),
-        pixels=dict(size=dict(shortest_edge=9 * 36, longest_edge=30 * 36), **HALF),
-        frames=dict(size=dict(shortest_edge=4 * 36, longest_edge=40 * 36)), layout="saved", shards=2, stored=torch.float16,
-        cases=["text", "image", "odd_video"]),
-    "qwen3_vl/experts": dict(
-        seed=2, experts=True,
-        covers="Qwen3-VL-MoE, 2 of 5 experts in the first and the third layer, none in the second, experts turned over as published, one level, "
-               "bf16",
-        text=dict(num_hidden_layers=3, hidden_size=32, intermediate_size=40, num_attention_heads=4, num_key_value_heads=2, head_dim=16,
-                  num_experts=5, num_experts_per_tok=2, moe_intermediate_size=12, mlp_only_layers=[1]),
-        sections=[4, 2, 2], tied=False,
-        vision=dict(depth=2, hidden_size=16, intermediate_size=24, num_heads=2, patch_size=4, spatial_merge_size=2, temporal_patch_size=2,
-                    num_position_embeddings=16, deepstack_visual_indexes=[0]),
-        pixels=dict(size=dict(shortest_edge=8 * 64, longest_edge=20 * 64), **HALF),
-        frames=dict(size=dict(shortest_edge=8 * 64, longest_edge=24 * 64), **HALF), layout="published", stored=torch.bfloat16,
-        cases=["text", "two_images", "odd_video"]),
-}
-# Towers cut to four layers and decoders to three, a level behind each of three; narrow MLPs and experts of the decoders, few words.
-COMMON = dict(
-    seed=1, sections=[24, 20, 20], pixels=dict(size=dict(shortest_edge=65536, longest_edge=16777216), **HALF),
-    frames=dict(size=dict(shortest_edge=4096, longest_edge=25165824), **HALF), layout="published", stored=torch.bfloat16)
-EYES = dict(depth=4, num_heads=16, patch_size=16, spatial_merge_size=2, temporal_patch_size=2, num_position_embeddings=2304,
-            deepstack_visual_indexes=[0, 1, 2])
-PUBLISHED = {
-    "Qwen3-VL-4B": dict(
-        text=dict(num_hidden_layers=3, hidden_size=2560, intermediate_size=1024, num_attention_heads=32, num_key_value_heads=8, head_dim=128,
-                  rms_norm_eps=1e-6),
-        tied=True, vision=dict(hidden_size=1024, intermediate_size=4096, **EYES), **COMMON),
-    "Qwen3-VL-30B-A3B": dict(
-        experts=True,
-        text=dict(num_hidden_layers=3, hidden_size=2048, intermediate_size=6144, num_attention_heads=32, num_key_value_heads=4, head_dim=128,
-                  rms_norm_eps=1e-6, num_experts=128, num_experts_per_tok=8, moe_intermediate_size=64),
-        tied=False, vision=dict(hidden_size=1152, intermediate_size=4304, **EYES), **COMMON),
-}
-CASES = {
-    "text": [([], "How many squares are there?")],
-    "image": [([dict(kind="image", size=(31, 45))], "What is in the picture?")],
-    "two_images": [([dict(kind="image", size=(20, 33)), dict(kind="image", size=(70, 17))], "How do they differ?")],
-    "video": [([dict(kind="video", size=(24, 34), frames=4, every_s=1.0)], "Describe the video in one sentence.")],
-    "odd_video": [([dict(kind="video", size=(24, 34), frames=9, every_s=1.0)], "Describe the video in one sentence.")],
-    "video_and_image": [([dict(kind="video", size=(20, 40), frames=3, every_s=1.0), dict(kind="image", size=(31, 45))], "Is it there?")],
-    "second_turn_video": [([dict(kind="image", size=(31, 45))], "What is in the picture?"),
-                          ([dict(kind="video", size=(24, 34), frames=5, every_s=1.0)], "Is it in the video?")],
-}
+CHAT_TEMPLATE = template("qwen3_vl")
+CONFIGURATIONS, PUBLISHED, CASES = told("qwen3_vl")
 
 
 def model_class(options):
@@ -129,11 +46,8 @@ def config_of(options, tokenizer):
         text |= dict(rope_parameters=rope)
     vision = options["vision"] | dict(model_type=family, in_channels=3, hidden_act="gelu_pytorch_tanh",
                                       out_hidden_size=options["text"]["hidden_size"])
-    ids = {name: tokenizer.convert_tokens_to_ids(f"<|{token}|>") for name, token in (
-        ("image_token_id", "image_pad"), ("video_token_id", "video_pad"), ("vision_start_token_id", "vision_start"),
-        ("vision_end_token_id", "vision_end"))}
     return dict(architectures=[model_class(options).__name__], model_type=family, tie_word_embeddings=options["tied"],
-                torch_dtype=str(options["stored"]).removeprefix("torch."), **ids, text_config=text,
+                torch_dtype=str(options["stored"]).removeprefix("torch."), **qwen2.vision_ids(tokenizer), text_config=text,
                 vision_config=vision)
 
 
@@ -176,8 +90,8 @@ def make_folder(options, folder):
     return loaded(model_class(options), folder), AutoProcessor.from_pretrained(folder)
 
 
-def inputs_of(turns, answers, processor, messages=messages_of):
-    """The prompt and what the processor makes of it. messages: how a thread is told to the template."""
+def inputs_of(turns, answers, processor, messages=messages_of, **more):
+    """The prompt and what the processor makes of it. Frames lie in the middle of their seconds. messages: how a thread is told to the template."""
     kinds = [([item["kind"] for item in items], question) for items, question in turns]
     prompt = processor.apply_chat_template(messages(kinds, answers), add_generation_prompt=True)
     arguments = {}
@@ -190,7 +104,7 @@ def inputs_of(turns, answers, processor, messages=messages_of):
             arguments.setdefault("video_metadata", []).append(VideoMetadata(
                 total_num_frames=2 * count, fps=2.0, duration=float(count), frames_indices=[2 * i + 1 for i in range(count)]))
             arguments["do_sample_frames"] = False
-    return prompt, processor(text=prompt, return_tensors="pt", **arguments)
+    return prompt, processor(text=prompt, return_tensors="pt", **arguments, **more)
 
 
 def medium_rows(ids, config):
@@ -235,17 +149,21 @@ def write_goldens():
                             **{"<case>.features": "fp32 [tokens of media, hidden * (1 + levels)], in prompt order, of which every fifth column is kept"})
 
 
+def video_grid(processor, cli, smart_resize):
+    """Of the program's video: its grid of patches, and the cells of a set of frames."""
+    video = processor.video_processor
+    height, width = smart_resize(qwen2.FRAMES, *qwen2.video_size(cli), video.temporal_patch_size, video.patch_size * video.merge_size,
+                                 video.size["shortest_edge"], video.size["longest_edge"])
+    grid = [(qwen2.FRAMES + 1) // 2, height // video.patch_size, width // video.patch_size]
+    return torch.tensor([grid]), grid[1] * grid[2] // video.merge_size**2
+
+
 def published_inputs(processor, prompt, cli):
     """What the processor makes of a question about a video but for its pixels, which are the program's own."""
-    video, frames, every_s = processor.video_processor, qwen2.FRAMES, qwen2.EVERY_S
-    height, width = smart_resize(frames, *qwen2.video_size(cli), video.temporal_patch_size, video.patch_size * video.merge_size,
-                                 video.size["shortest_edge"], video.size["longest_edge"])
-    grid = [(frames + 1) // 2, height // video.patch_size, width // video.patch_size]
-    cells = grid[1] * grid[2] // video.merge_size**2
-    times = processor._calculate_timestamps(list(range(frames)), 1 / every_s, 2)
+    grid, cells = video_grid(processor, cli, smart_resize)
+    times = processor._calculate_timestamps(list(range(qwen2.FRAMES)), 1 / qwen2.EVERY_S, 2)
     text = "".join(f"<{time:.1f} seconds><|vision_start|>{'<|video_pad|>' * cells}<|vision_end|>" for time in times)
-    inputs = processor.tokenizer(prompt.replace("<|vision_start|><|video_pad|><|vision_end|>", text), return_tensors="pt")
-    return inputs | dict(video_grid_thw=torch.tensor([grid]))
+    return processor.tokenizer(prompt.replace("<|vision_start|><|video_pad|><|vision_end|>", text), return_tensors="pt") | dict(video_grid_thw=grid)
 
 
 def compared_sizes(name, folder, cli):

@@ -13,20 +13,14 @@ import re
 import shutil
 
 import torch
-import transformers
-from family_golden import GOLDEN, main
+from family_golden import GOLDEN, main, told
 from make_qwen3_5_golden import STEADY
 from safetensors.torch import load_file, save_file
-from transformers import (AutoModelForCausalLM, Gemma4ForCausalLM, Gemma4TextConfig, Lfm2Config, Lfm2ForCausalLM, Qwen3_5ForCausalLM, Qwen3_5MoeForCausalLM, Qwen3_5MoeTextConfig, Qwen3_5TextConfig, Qwen3NextConfig,
-                          Qwen3NextForCausalLM)
+from transformers import AutoModelForCausalLM
 
 import make_text_model_golden as text
 
 OUT = GOLDEN / "recurrent_text"
-ROPE = {"rope_type": "default", "rope_theta": 10000000.0, "partial_rotary_factor": 0.25}
-DELTA = dict(linear_num_key_heads=2, linear_key_head_dim=8, linear_value_head_dim=12, linear_conv_kernel_dim=4)
-EXPERTS = dict(num_experts=5, num_experts_per_tok=2, moe_intermediate_size=16, shared_expert_intermediate_size=24)
-HEADS = dict(hidden_size=32, num_attention_heads=2, num_key_value_heads=1, head_dim=32, max_position_embeddings=512)
 
 
 def decays(model):
@@ -56,43 +50,7 @@ def inside_the_whole(folder):
     save_file(tensors, folder / "model.safetensors", metadata={"format": "pt"})
 
 
-CONFIGURATIONS = {
-    "qwen3_5": dict(
-        seed=1, covers="Qwen3.5, every second of 4 layers attends, 4 value heads on 2 key heads, tied, names as in the whole model's folder", rows=50,
-        stored=torch.bfloat16, make=(Qwen3_5TextConfig, Qwen3_5ForCausalLM), layers=4, more=decays, renames=inside_the_whole,
-        config=dict(intermediate_size=40, linear_num_value_heads=4, full_attention_interval=2, tie_word_embeddings=True, rope_parameters=ROPE,
-                    **HEADS, **DELTA)),
-    "qwen3_5_moe": dict(
-        seed=1, covers="Qwen3.5-MoE, a tensor for each expert, layer_types of which the first attends and the last does not", rows=50,
-        stored=torch.bfloat16, make=(Qwen3_5MoeTextConfig, Qwen3_5MoeForCausalLM), layers=3, more=decays,
-        config=dict(linear_num_value_heads=2, layer_types=["full_attention", "linear_attention", "linear_attention"], rope_parameters=ROPE,
-                    **HEADS, **EXPERTS, **DELTA)),
-    "qwen3_next": dict(
-        seed=1, covers="Qwen3-Next, what a key head needs in one block of rows, a layer without experts", rows=50,
-        stored=torch.bfloat16, make=(Qwen3NextConfig, Qwen3NextForCausalLM), layers=3, more=decays,
-        config=dict(intermediate_size=40, linear_num_value_heads=4, full_attention_interval=3, mlp_only_layers=[1], rope_parameters=ROPE,
-                    **HEADS, **EXPERTS, **DELTA)),
-}
-
-
-SLIDING, FULL = "sliding_attention", "full_attention"
-CONFIGURATIONS |= {
-    "gemma4": dict(
-        seed=1, covers="Gemma 4 as 26B-A4B, layers under a window have twice the KV heads of the others, whose values are keys, 2 of 5 experts beside "
-                       "every MLP, tied, names as in the whole model's folder", rows=60,
-        stored=torch.bfloat16, make=(Gemma4TextConfig, Gemma4ForCausalLM), layers=4, more=clear_routers, renames=inside_the_whole,
-        config=dict(hidden_size=32, intermediate_size=40, num_attention_heads=4, num_key_value_heads=2, num_global_key_value_heads=1, head_dim=8,
-                    global_head_dim=16, sliding_window=20, layer_types=[SLIDING, SLIDING, FULL, FULL], attention_k_eq_v=True,
-                    hidden_size_per_layer_input=0, enable_moe_block=True, num_experts=5, top_k_experts=2, moe_intermediate_size=16,
-                    final_logit_softcapping=30.0, max_position_embeddings=512)),
-    "gemma4_borrowing": dict(
-        seed=1, covers="Gemma 4 as E2B, layer inputs, two layers that borrow keys and have MLPs twice as wide, untied", rows=60,
-        stored=torch.float32, make=(Gemma4TextConfig, Gemma4ForCausalLM), layers=4, more=clear_routers,
-        config=dict(hidden_size=24, intermediate_size=32, num_attention_heads=2, num_key_value_heads=1, head_dim=8, global_head_dim=12,
-                    sliding_window=16, layer_types=[SLIDING, FULL, SLIDING, FULL], num_kv_shared_layers=2, use_double_wide_mlp=True,
-                    hidden_size_per_layer_input=4, vocab_size_per_layer_input=text.VOCABULARY, tie_word_embeddings=False,
-                    max_position_embeddings=512)),
-}
+CONFIGURATIONS, _, _ = told("recurrent_text")
 
 
 def clear_convolutions(model):
@@ -117,21 +75,6 @@ def as_lfm2_is_published(folder):
         assert torch.equal(model(golden["ids"][None]).logits[0][:, ::text.COLUMNS], golden["logits"])
 
 
-CONVOLVED = dict(hidden_size=32, num_attention_heads=4, num_key_value_heads=2, max_position_embeddings=512, block_multiple_of=8)
-CONFIGURATIONS |= {
-    "lfm2": dict(
-        seed=1, covers="LFM2 under its published keys, 2 of 5 layers attend and the last does not, 4 tokens under a convolution with biases, an MLP of "
-                       "1.1 times two thirds of what the file says in multiples of 8, untied", rows=60,
-        stored=torch.bfloat16, make=(Lfm2Config, Lfm2ForCausalLM), layers=5, more=clear_convolutions, renames=as_lfm2_is_published,
-        config=dict(intermediate_size=72, block_ffn_dim_multiplier=1.1, full_attn_idxs=[1, 3], conv_L_cache=4, conv_bias=True, tie_word_embeddings=False,
-                    **CONVOLVED)),
-    "lfm2_saved": dict(
-        seed=1, covers="LFM2 as transformers saves it, layer_types of which the last attends, an MLP as large as the file says, tied", rows=50,
-        stored=torch.float32, make=(Lfm2Config, Lfm2ForCausalLM), layers=3, more=clear_convolutions,
-        config=dict(intermediate_size=40, block_auto_adjust_ff_dim=False, layer_types=["conv", "conv", FULL], **CONVOLVED)),
-}
-
-
 def steadiness(model, folder):
     """How far the logits in fp32 are from those in fp64, relative to the largest."""
     ids = load_file(folder / "golden.safetensors")["ids"][None]
@@ -145,18 +88,12 @@ def steadiness(model, folder):
 def write_goldens():
     shutil.rmtree(OUT, ignore_errors=True)
     for name, settings in CONFIGURATIONS.items():
-        apart = steadiness(text.make(OUT / name, settings, settings["seed"]), OUT / name)
+        functions = {key: globals()[settings[key]] for key in ("more", "renames") if key in settings}
+        apart = steadiness(text.make(OUT / name, settings | functions, settings["seed"]), OUT / name)
         print(name, "fp32 and fp64 differ by", apart, flush=True)
         assert apart < STEADY, "another seed"
-        settings.get("renames", lambda folder: None)(OUT / name)
-    manifest = {
-        "what": "logits of a prompt and 64 greedy tokens of tiny random language models with layers that keep states or slots of their own, and of a second question",
-        "reference": f"transformers {transformers.__version__}, fp32, eager attention, greedy without a cache",
-        "script": "tests/golden/make/make_recurrent_text_golden.py",
-        "versions": {"torch": torch.__version__, "transformers": transformers.__version__},
-        "configurations": {name: settings["covers"] for name, settings in CONFIGURATIONS.items()},
-    }
-    (OUT / "manifest.json").write_text(json.dumps(manifest, indent=1) + "\n")
+        functions.get("renames", lambda folder: None)(OUT / name)
+    text.write_text_manifest(OUT, "language models with layers that keep states or slots of their own", __file__, CONFIGURATIONS)
 
 
 if __name__ == "__main__":

@@ -19,8 +19,8 @@ import json
 import numpy as np
 import torch
 import transformers
-from family_golden import (CLIP, GOLDEN, Compared, answered, exported, first_answer, fnv, formula_picture, levels, loaded, main, messages_of,
-                           picture, randomise, second_turn, write, write_configurations, write_manifest, write_weights)
+from family_golden import (CLIP, GOLDEN, Compared, answered, exported, first_answer, fnv, formula_picture, levels, loaded, main, messages_of, picture,
+                           randomise, second_turn, template, told, write, write_configurations, write_manifest, write_weights)
 from num2words import num2words
 from safetensors.torch import load_file
 from tokenizers import AddedToken, Tokenizer, decoders, models, pre_tokenizers, trainers
@@ -34,70 +34,9 @@ SEED = 11
 FAKE, IMAGE, GLOBAL, END = "<fake_token_around_image>", "<image>", "<global-img>", "<end_of_utterance>"
 CORPUS = ["What is in the picture?", "Describe the video in one sentence.", "User: You are provided the following series of five frames",
           "How many squares are there?", "from a 0:00:05 [H:MM:SS] video.", "Frame from 00:01:", "What are the differences between the two images?"]
-# As published with SmolVLM and SmolVLM2.
-CHAT_TEMPLATE = (
-    "<|im_start|>{% for message in messages %}{{message['role'] | capitalize}}{% if message['content'][0]['type'] == 'image' %}{{':'}}"
-    "{% else %}{{': '}}{% endif %}{% for line in message['content'] %}{% if line['type'] == 'text' %}{{line['text']}}"
-    "{% elif line['type'] == 'image' %}{{ '<image>' }}{% endif %}{% endfor %}<end_of_utterance>\n{% endfor %}"
-    "{% if add_generation_prompt %}{{ 'Assistant:' }}{% endif %}")
 
-# files: "published": preprocessor_config.json, processor_config.json and chat_template.json as SmolVLM's repositories have them;
-# "saved": as save_pretrained of transformers 5 writes them.
-CONFIGURATIONS = {
-    "smolvlm2_split": dict(
-        covers="SmolVLM, images split, 4 query heads on 1 kv head, tied embeddings, scale factor 2, bf16 weights, files as published, "
-               "video_sampling, sizes of the Llama text model left out where they are the class's",
-        classes="smolvlm", files="published",
-        text=dict(hidden_size=32, intermediate_size=64, num_attention_heads=4, num_key_value_heads=1, rope_theta=100000.0, rms_norm_eps=1e-5),
-        vision=dict(hidden_size=24, intermediate_size=48, num_hidden_layers=2, num_attention_heads=2, image_size=16, patch_size=4),
-        scale=2, tied=True, size=64, tile=16, splitting=True, stored=torch.bfloat16),
-    "idefics3_plain": dict(
-        covers="Idefics3, no splitting, multi-head attention, untied head, scale factor 3, patches of 4 px six a side, fp32 weights, files as saved",
-        classes="idefics3", files="saved",
-        text=dict(hidden_size=24, intermediate_size=40, num_attention_heads=4, num_key_value_heads=4),
-        vision=dict(hidden_size=18, intermediate_size=24, num_hidden_layers=3, num_attention_heads=3, image_size=24, patch_size=4),
-        scale=3, tied=False, size=40, tile=24, splitting=False, stored=torch.float32),
-    "other_tile": dict(
-        covers="Idefics3, images split, tiles smaller than the tower's image size (position ids are not the patches' numbers), a rest of "
-               "pixels, scale factor 5 (one token a tile), group of 3, head_dim 8 where hidden / heads is 6, gelu, fp16 weights, two shards",
-        classes="idefics3", files="published",
-        text=dict(hidden_size=36, intermediate_size=48, num_attention_heads=6, num_key_value_heads=2, head_dim=8),
-        vision=dict(hidden_size=16, intermediate_size=32, num_hidden_layers=2, num_attention_heads=2, image_size=22, patch_size=3,
-                    hidden_act="gelu"),
-        scale=5, tied=False, size=50, tile=17, splitting=True, stored=torch.float16, shards=2),
-    "saved_fast": dict(
-        covers="SmolVLM, images split by the torchvision processor that the folder names, scale factor 4, group of 2, tied, bf16 weights",
-        classes="smolvlm", files="saved", fast=True,
-        text=dict(hidden_size=32, intermediate_size=48, num_attention_heads=8, num_key_value_heads=4),
-        vision=dict(hidden_size=16, intermediate_size=32, num_hidden_layers=2, num_attention_heads=2, image_size=24, patch_size=3),
-        scale=4, tied=True, size=48, tile=24, splitting=True, stored=torch.bfloat16),
-}
-# Two layers of text and tower; of the larger one narrow MLPs of the decoder and few words.
-PUBLISHED = {
-    "SmolVLM-256M": dict(
-        classes="smolvlm", files="published",
-        text=dict(hidden_size=576, intermediate_size=1536, num_attention_heads=9, num_key_value_heads=3, head_dim=64, rope_theta=100000.0,
-                  rms_norm_eps=1e-5, vocab_size=49280, max_position_embeddings=8192),
-        vision=dict(hidden_size=768, intermediate_size=3072, num_hidden_layers=2, num_attention_heads=12, image_size=512, patch_size=16),
-        scale=4, tied=False, size=2048, tile=512, splitting=True, stored=torch.bfloat16, pictures=[(700, 1000), (403, 211)]),
-    "Idefics3-8B": dict(
-        classes="idefics3", files="published",
-        text=dict(hidden_size=4096, intermediate_size=1024, num_attention_heads=32, num_key_value_heads=8, rms_norm_eps=1e-5,
-                  vocab_size=4096, max_position_embeddings=131072,
-                  rope_parameters={"rope_type": "llama3", "rope_theta": 500000.0, "factor": 8.0, "low_freq_factor": 1.0, "high_freq_factor": 4.0,
-                                   "original_max_position_embeddings": 8192}),
-        vision=dict(hidden_size=1152, intermediate_size=4304, num_hidden_layers=2, num_attention_heads=16, image_size=364, patch_size=14),
-        scale=2, tied=False, size=1456, tile=364, splitting=True, stored=torch.bfloat16, pictures=[(128, 900), (300, 60)]),
-}
-# Turns of media and a question.
-CASES = {
-    "text": [([], "How many squares are there?")],
-    "image": [(["image"], "What is in the picture?")],
-    "two_images": [(["image", "image"], "What are the differences between the two images?")],
-    "video": [(["video"], "Describe the video in one sentence.")],
-    "video_image": [(["video", "image"], "Is the picture in the video?")],
-    "second_turn": [(["image"], "What is in the picture?"), (["image"], "What are the differences?")],
-}
+CHAT_TEMPLATE = template("smolvlm")  # as published with SmolVLM and SmolVLM2
+CONFIGURATIONS, PUBLISHED, CASES = told("smolvlm")
 FRAMES = 5
 PICTURES = {"image": [(31, 45)], "two_images": [(20, 33), (61, 17)], "video_image": [(26, 40)], "second_turn": [(31, 45), (61, 17)]}
 FRAME_SIZE = (24, 34)
