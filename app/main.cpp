@@ -44,13 +44,12 @@
 #include "app/settings/private_folder.h"
 #include "app/settings/settings.h"
 #include "app/settings/speed_file.h"
+#include "app/words/english_plurals.h"
 #include "app/worker/retrying_engine.h"
 #include "ui/model_library/hub_models.h"
 #include "ui/models/media_preview_thread.h"
-#include "ui/shell/gpu_notice.h"
 #include "ui/shell/main_window.h"
 #include "ui/theme/theme.h"
-#include "ui/words/english_plurals.h"
 
 int main(int argc, char** argv) {
   using namespace winnow;
@@ -63,7 +62,7 @@ int main(int argc, char** argv) {
   QApplication::setApplicationDisplayName("Winnow");
   QApplication::setApplicationVersion(WINNOW_VERSION);
   QApplication::setDesktopFileName("io.github.winnow.winnow");
-  ui::installEnglishPlurals(application);
+  app::installEnglishPlurals(application);
   ui::Theme::instance().install(application);
   const std::optional<bootstrap::Options> options = bootstrap::parseOptions(application);
   if (!options) return 2;

@@ -9,6 +9,7 @@
 
 #include "app/cli/console_output.h"
 #include "app/notices/cache_note_text.h"
+#include "app/words/format_text.h"
 #include "engine/metrics/kept_figures.h"
 
 namespace winnow::cli {
@@ -42,13 +43,7 @@ std::string fixed(double value, int digits) {
 
 }  // namespace
 
-std::string bytes_text(std::int64_t bytes) {
-  const double value = static_cast<double>(bytes);
-  constexpr std::int64_t kKiB = 1024;
-  if (bytes < 10 * kKiB) return std::to_string(bytes) + " B";
-  if (bytes < 10 * kKiB * kKiB) return fixed(value / 1024.0, 1) + " KiB";
-  return fixed(value / (1024.0 * 1024.0), 1) + " MiB";
-}
+std::string bytes_text(std::int64_t bytes) { return app::formatBytes(bytes).toStdString(); }
 
 ConsoleSink::ConsoleSink(AnswerOutput output, ProgressOutput progress)
     : output_(output), progress_(progress), interactive_(isatty(STDERR_FILENO) == 1) {}

@@ -14,7 +14,9 @@ namespace winnow::cli {
 
 // Counted as on download pages: "98 MB", "4.7 GB".
 std::string download_size(qint64 bytes);
-// `name`: of what was to be fetched.
+// A sentence of app/words with more in brackets before its full stop: "pypi.org cannot be reached (no route)."
+std::string with_details(const QString& sentence, const std::string& details);
+// Cause, reason and remedy. `name`: of what was to be fetched.
 std::string fault_sentence(const app::DownloadFault& fault, const std::string& name);
 std::string choice_sentence(const app::DownloadChoice& choice, const std::string& name);
 

@@ -2,7 +2,6 @@
 
 #include <QEventLoop>
 #include <QFile>
-#include <cmath>
 #include <functional>
 #include <memory>
 #include <optional>
@@ -24,6 +23,8 @@
 #include "app/resources/bundled_files.h"
 #include "app/settings/app_folders.h"
 #include "app/threads/interrupt_notifier.h"
+#include "app/words/display_text.h"
+#include "app/words/library_words.h"
 
 namespace winnow::cli {
 namespace {
@@ -32,34 +33,9 @@ using app::DownloadFault;
 using app::DownloadProblem;
 using app::ModelOffer;
 
-const char* sight_words(app::Sight sight) {
-  return sight == app::Sight::kVideos ? "sees videos and images" : sight == app::Sight::kImages ? "sees images" : "reads text";
-}
-
+// What is counted in what it needs.
 const char* need_words(app::Sight sight) {
-  return sight == app::Sight::kVideos ? " for a video of 64 frames" : sight == app::Sight::kImages ? " for 64 pictures" : "";
-}
-
-std::string fit_words(app::ModelFit fit) {
-  switch (fit) {
-    case app::ModelFit::kMemory:
-      return "fits";
-    case app::ModelFit::kGpu:
-      return "fits the GPU";
-    case app::ModelFit::kMemoryOnly:
-      return "fits memory, not the GPU";
-    case app::ModelFit::kNowhere:
-      break;
-  }
-  return "does not fit this machine";
-}
-
-std::string pace_words(const app::KnownModel& model, const app::MachineMemory& memory) {
-  const std::optional<double> words = app::wordsPerSecond(model, memory);
-  if (!words || app::modelFit(app::memoryNeed(model), memory) == app::ModelFit::kNowhere) return {};
-  if (*words < 1.0) return ", less than one word a second";
-  const long shown = *words < 10.0 ? std::lround(*words) : 10 * std::lround(*words / 10.0);
-  return ", about " + std::to_string(shown) + (shown == 1 ? " word a second" : " words a second");
+  return sight == app::Sight::kVideos ? "with a video of 64 frames" : sight == app::Sight::kImages ? "with 64 pictures" : "";
 }
 
 void list_known(const KnownToRun& known) {
@@ -67,14 +43,12 @@ void list_known(const KnownToRun& known) {
             program_call("get").c_str());
   const app::KnownModel* best = app::bestThatSees(known.models, known.memory);
   for (const app::KnownModel& each : known.models) {
-    const app::MemoryNeed need = app::memoryNeed(each);
-    print_out("%s: %s, %s, %s\n", qPrintable(each.repository), sight_words(each.sight), qPrintable(each.licence),
+    print_out("%s: %s, %s, %s\n", qPrintable(each.repository), qPrintable(app::sightWords(each.sight)), qPrintable(each.licence),
               download_size(each.downloadBytes).c_str());
-    const app::ModelFit fit = app::modelFit(need, known.memory);
-    const qint64 needed = fit == app::ModelFit::kGpu ? need.totalOnGpu() : need.total();
-    const std::string words = fit_words(fit) + pace_words(each, known.memory) + (&each == best ? "; the best that sees here" : "");
-    print_out("  %s; needs about %s%s: %s\n", qPrintable(each.purpose), download_size(needed).c_str(), need_words(each.sight),
-              words.c_str());
+    const std::string fit = with_details(app::needWords(app::memoryNeed(each), known.memory).text, need_words(each.sight));
+    const QStringList said{app::sentenceOf(each.purpose), QString::fromStdString(fit), app::paceWords(each, known.memory),
+                           &each == best ? QStringLiteral("The best that sees here.") : QString()};
+    print_out("  %s\n", printable_line(said.join(QLatin1Char(' ')).simplified().toStdString()).c_str());
   }
 }
 

@@ -13,8 +13,9 @@ int main(int argc, char** argv) {
   app::beginProcess();
   if (app::followInProcessOption(argc, argv)) cli::read_media_in_process();
   app::followRequireSandboxOption(argc, argv);
-  const QCoreApplication qt(argc, argv);
+  QCoreApplication qt(argc, argv);
   app::keepDecimalPoint();
+  cli::speak_english(qt);
   app::makePrivate(app::AppFolders::standard());
   return static_cast<int>(cli::run_program(argc, argv));
 }

@@ -17,6 +17,8 @@
 #include "app/hub/hub_name.h"
 #include "app/models/model_uses.h"
 #include "app/settings/app_folders.h"
+#include "app/words/library_words.h"
+#include "app/words/model_names.h"
 
 namespace winnow::cli {
 namespace {
@@ -27,74 +29,32 @@ using app::ModelOrigin;
 using nlohmann::ordered_json;
 
 constexpr int kThousand = 1000;
-constexpr int kTokensOfThousandWords = 1333;  // of English text
 
-const char* origin_name(ModelOrigin origin) {
-  switch (origin) {
-    case ModelOrigin::kWinnow:
-      return "Winnow";
-    case ModelOrigin::kOllama:
-      return "Ollama";
-    case ModelOrigin::kLmStudio:
-      return "LM Studio";
-    case ModelOrigin::kHuggingFace:
-      return "Hugging Face";
-    case ModelOrigin::kJan:
-      return "Jan";
-    case ModelOrigin::kGpt4All:
-      return "GPT4All";
-    case ModelOrigin::kDemo:
-    case ModelOrigin::kOpened:
-      break;  // lists of the window's
-  }
-  return "";
+std::string origin_name(ModelOrigin origin) {
+  return origin == ModelOrigin::kWinnow ? "Winnow" : app::modelOriginName(origin).toStdString();
 }
 
 std::string day_of(const ListedModel& model) { return model.used.toString(QStringLiteral("yyyy-MM-dd")).toStdString(); }
 
-std::string fit_text(const app::MemoryNeed& need, const app::MachineMemory& memory) {
+// What the memory is for.
+std::string parts_text(const app::MemoryNeed& need, const app::MachineMemory& memory) {
   const std::string held =
       "weights " + download_size(need.weights) + ", cache of " + std::to_string(kUsualTokens) + " tokens " + download_size(need.cache);
-  const std::string parts = " (" + held + ", program " + download_size(need.program) + ")";
-  const std::string needs = "needs about " + download_size(need.total());
-  const std::string bytes = download_size(memory.bytes), gpu_bytes = download_size(memory.gpuBytes);
-  switch (app::modelFit(need, memory)) {
-    case app::ModelFit::kMemory:
-      return "fits: " + needs + " of " + bytes + parts;
-    case app::ModelFit::kGpu:
-      return "fits the GPU: needs about " + download_size(need.totalOnGpu()) + " of its " + gpu_bytes + " (" + held + ", room to work in " +
-             download_size(kGpuWorkingBytes) + ")";
-    case app::ModelFit::kMemoryOnly:
-      return "fits memory, but with its cache not the GPU (" + gpu_bytes + "): " + needs + " of " + bytes + parts;
-    case app::ModelFit::kNowhere:
-      break;
-  }
-  const std::string gpu = memory.gpuBytes > 0 ? " and a GPU with " + gpu_bytes : "";
-  return "does not fit: " + needs + ", this machine has " + bytes + gpu + parts;
+  if (app::modelFit(need, memory) == app::ModelFit::kGpu) return held + ", room to work in " + download_size(kGpuWorkingBytes);
+  return held + ", program " + download_size(need.program);
 }
 
 void print_listed(const ListedModel& model, const app::MachineMemory& memory) {
-  print_out("%s (%s)\n  %s\n", printable_line(model.found.name.toStdString()).c_str(), origin_name(model.found.origin),
+  print_out("%s (%s)\n  %s\n", printable_line(model.found.name.toStdString()).c_str(), origin_name(model.found.origin).c_str(),
             printable_line(model.found.path.toStdString()).c_str());
-  if (!model.summary)
-    return print_out("  %s, cannot be read: %s\n", download_size(model.found.bytes).c_str(), printable_line(model.fault).c_str());
-  const ModelSummary& summary = *model.summary;
-  const std::string& family = summary.type.empty() ? summary.architecture : summary.type;
-  print_out("  %s, %s, %s", download_size(static_cast<qint64>(summary.weight_bytes)).c_str(), printable_line(family).c_str(),
-            !summary.sees          ? "reads text"
-            : summary.reads_videos ? "sees images and videos"
-                                   : "sees images");
-  if (summary.cache.context_tokens > 0) print_out(", context %lld tokens", static_cast<long long>(summary.cache.context_tokens));
-  if (summary.cache.kv_bytes_per_token > 0)
-    print_out(", about %s for each 1,000 words read", download_size(summary.cache.kv_bytes_per_token * kTokensOfThousandWords).c_str());
-  if (summary.cache.state_bytes > 0) print_out(", states %s", download_size(summary.cache.state_bytes).c_str());
-  print_out("\n");
-  if (!summary.runs) {
-    print_out("  does not run here: its class is not in the list of \"winnow-cli probe\"\n");
-  } else {
-    print_out("  %s\n", fit_text(model.need, memory).c_str());
-  }
-  for (const Error& error : summary.missing) print_out("  missing: %s\n", printable_line(error.reason).c_str());
+  print_out("  %s", printable_line(app::modelFacts(model).toStdString()).c_str());
+  if (model.summary && model.summary->cache.state_bytes > 0)
+    print_out("  ·  states %s", download_size(model.summary->cache.state_bytes).c_str());
+  const bool runs = model.summary && model.summary->runs;
+  const QString fit = runs ? app::needWords(model.need, memory).text : app::fitWords(model, memory).text;
+  print_out("\n  %s\n", with_details(fit, runs ? parts_text(model.need, memory) : std::string()).c_str());
+  for (const Error& error : model.summary ? model.summary->missing : std::vector<Error>())
+    print_out("  missing: %s\n", printable_line(error.reason).c_str());
   print_out("  last used: %s\n", model.used.isValid() ? day_of(model).c_str() : "never");
 }
 
@@ -183,11 +143,8 @@ ExitStatus remove_model(const FoundModel& model, const app::ModelPlaces& places)
       print_out("%s is in the trash: %s\n", name.c_str(), download_size(removed.bytes).c_str());
       return ExitStatus::kAnswered;
     case app::RemovedModel::State::kNotOurs:
-      print_err("winnow-cli: %s belongs to Ollama, which shares files between models; run: ollama rm '%s'\n", name.c_str(), name.c_str());
-      return ExitStatus::kRefusedInput;
     case app::RemovedModel::State::kNotPossible:
-      print_err("winnow-cli: %s could not be moved to the trash; delete it by hand if you want\n",
-                printable_line(removed.path.toStdString()).c_str());
+      print_err("winnow-cli: %s\n", printable_line(app::removalWords(removed, model.name).toStdString()).c_str());
       return ExitStatus::kRefusedInput;
   }
   return ExitStatus::kEngineFailed;

@@ -1,6 +1,7 @@
 #include "app/cli/program.h"
 
 #include <CLI/CLI.hpp>
+#include <QLocale>
 #include <sstream>
 #include <string_view>
 
@@ -10,6 +11,7 @@
 #include "app/engine_source/in_process_option.h"
 #include "app/media_process/kernel_sandbox.h"
 #include "app/resources/bundled_files.h"
+#include "app/words/english_plurals.h"
 #include "engine/base/error.h"
 #include "engine/base/interrupt.h"
 
@@ -89,6 +91,11 @@ ExitStatus run_command(int argc, const char* const* argv) {
 }
 
 }  // namespace
+
+void speak_english(QCoreApplication& application) {
+  QLocale::setDefault(QLocale::c());
+  app::installEnglishPlurals(application);
+}
 
 ExitStatus run_program(int argc, const char* const* argv) {
   forget_signals();

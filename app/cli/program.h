@@ -6,7 +6,12 @@
 
 #include "app/cli/exit_status.h"
 
+class QCoreApplication;
+
 namespace winnow::cli {
+
+// In the sentences of app/words: English and plain numbers ("4.7 GB", "2034"), whatever the desktop speaks. Before the first command.
+void speak_english(QCoreApplication& application);
 
 ExitStatus run_program(int argc, const char* const* argv);
 

@@ -18,6 +18,7 @@
 #include "app/cli/typed_questions.h"
 #include "app/media/live/live_source.h"
 #include "app/notices/notice_text.h"
+#include "app/words/format_text.h"
 
 namespace winnow::cli {
 namespace {
@@ -35,18 +36,6 @@ constexpr int kClipFrames = 8;  // that are read together; fewer where a questio
 std::string stall_text(double seconds) {
   char text[32];
   std::snprintf(text, sizeof text, "%g %s", seconds, seconds == 1.0 ? "second" : "seconds");
-  return text;
-}
-
-// "1:02:03", "2:03"
-std::string clock_text(double seconds) {
-  const auto whole = static_cast<long long>(seconds);
-  char text[64];
-  if (whole >= 3600) {
-    std::snprintf(text, sizeof text, "%lld:%02lld:%02lld", whole / 3600, whole / 60 % 60, whole % 60);
-  } else {
-    std::snprintf(text, sizeof text, "%lld:%02lld", whole / 60, whole % 60);
-  }
   return text;
 }
 
@@ -135,7 +124,7 @@ class Watch {
       say("no frame has arrived yet");
       return true;
     }
-    if (!json_) print_out("[%s] ", clock_text(seen_s_).c_str());
+    if (!json_) print_out("[%s] ", qPrintable(app::formatClock(seen_s_)));
     ConsoleSink sink(json_ ? AnswerOutput::kSilent : AnswerOutput::kStream, ProgressOutput::kTerminalOnly);
     Turn about_it = turn(question);
     about_it.asked = asked;
@@ -203,8 +192,8 @@ class Watch {
                   {"elapsed_ms", watched.elapsed_ms},
                   {"notices", std::exchange(noticed_, {})}});
     } else {
-      status_line(clock_text(seen_s_) + ", " + std::to_string(watched.frames) + " frames, " + std::to_string(forgotten) + " forgotten, " +
-                  bytes_text(watched.kv_bytes) + " of " + bytes_text(watched.kv_bytes_full));
+      status_line(app::formatClock(seen_s_).toStdString() + ", " + std::to_string(watched.frames) + " frames, " +
+                  std::to_string(forgotten) + " forgotten, " + bytes_text(watched.kv_bytes) + " of " + bytes_text(watched.kv_bytes_full));
     }
   }
 

@@ -1,7 +1,7 @@
 // Endings of the names that images and videos usually have. What a file is says its content: endings choose what a dialog shows first and
 // what is taken out of a folder, and tell a text from a damaged picture.
 //
-// Used by media_opener.h and ui/words. Any thread.
+// Used by media_opener.h and app/words. Any thread.
 #pragma once
 
 #include <algorithm>

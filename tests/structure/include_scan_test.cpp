@@ -149,12 +149,12 @@ TEST(IncludeScan, AppFoldersFollowTheirOrder) {
                         {"app/hub", 2},         {"app/gpu", 2},         {"app/worker", 1},         {"app/media_process", 2},
                         {"app/remote", 3},      {"app/chat", 2},        {"app/settings", 3},       {"app/engine_host", 3},
                         {"app/server", 4},      {"app/cache_store", 3}, {"app/engine_program", 4}, {"app/engine_source", 4},
+                        {"app/words", 4},
                         {"app/cli", 5}});
 }
 
 TEST(IncludeScan, UiFoldersFollowTheirOrder) {
   expect_order("ui/", {{"ui/theme", 0},
-                       {"ui/words", 1},
                        {"ui/recipes", 2},
                        {"ui/chat_view", 3},
                        {"ui/composer", 3},

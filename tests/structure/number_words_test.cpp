@@ -28,22 +28,23 @@ TEST(NumberWords, TheScanSeesPlainCounts) {
 
 TEST(NumberWords, AreMadeByFormatTextAlone) {
   // A date; and numbers for programs.
-  const std::set<std::string> others = {"ui/words/format_text.cpp", "ui/shell/storage_notice.cpp", "ui/compare/comparison_view.cpp"};
+  const std::set<std::string> others = {"app/words/format_text.cpp", "ui/shell/notices.cpp", "ui/compare/comparison_view.cpp"};
   const fs::path root = source_folder();
   int files = 0;
-  for (const fs::directory_entry& entry : fs::recursive_directory_iterator(root / "ui")) {
-    if (entry.path().extension() != ".cpp") continue;
-    ++files;
-    const std::string name = fs::relative(entry.path(), root).generic_string();
-    std::ifstream stream(entry.path());
-    std::stringstream text;
-    text << stream.rdbuf();
-    EXPECT_FALSE(counts_plainly(text.str())) << name << ": %n instead of %Ln";
-    if (!others.contains(name)) {
-      EXPECT_EQ(code_of_file(entry.path()).find("QLocale"), std::string::npos)
-          << name << ": formats numbers by itself (ui/words/format_text.h)";
+  for (const char* folder : {"ui", "app/words"})
+    for (const fs::directory_entry& entry : fs::recursive_directory_iterator(root / folder)) {
+      if (entry.path().extension() != ".cpp") continue;
+      ++files;
+      const std::string name = fs::relative(entry.path(), root).generic_string();
+      std::ifstream stream(entry.path());
+      std::stringstream text;
+      text << stream.rdbuf();
+      EXPECT_FALSE(counts_plainly(text.str())) << name << ": %n instead of %Ln";
+      if (!others.contains(name)) {
+        EXPECT_EQ(code_of_file(entry.path()).find("QLocale"), std::string::npos)
+            << name << ": formats numbers by itself (app/words/format_text.h)";
+      }
     }
-  }
   EXPECT_GT(files, 100);
 }
 

@@ -4,8 +4,8 @@
 #include <algorithm>
 #include <cmath>
 
-#include "ui/words/display_text.h"
-#include "ui/words/format_text.h"
+#include "app/words/display_text.h"
+#include "app/words/format_text.h"
 
 namespace winnow::ui {
 namespace {
@@ -14,16 +14,16 @@ class AgreementWords {
   Q_DECLARE_TR_FUNCTIONS(winnow::ui::AgreementWords)
 };
 
-QString shown(const std::string& word) { return displayText(QString::fromStdString(word)); }
+QString shown(const std::string& word) { return app::displayText(QString::fromStdString(word)); }
 
 QString noteOf(const WordDifference& d) {
-  const QString there = formatShare(d.full_choice_probability);
+  const QString there = app::formatShare(d.full_choice_probability);
   if (d.text.empty())
     return AgreementWords::tr("The answer ends here. The full cache would have gone on with “%1” (%2).").arg(shown(d.full_text), there);
-  const QString full = formatShare(d.full_probability);
+  const QString full = app::formatShare(d.full_probability);
   const QString both =
       d.probability
-          ? AgreementWords::tr("“%1”: %2 in this cache, %3 in the full cache.").arg(shown(d.text), formatShare(*d.probability), full)
+          ? AgreementWords::tr("“%1”: %2 in this cache, %3 in the full cache.").arg(shown(d.text), app::formatShare(*d.probability), full)
           : AgreementWords::tr("“%1”: %2 in the full cache.").arg(shown(d.text), full);
   const QString other = d.full_text.empty()
                             ? AgreementWords::tr("The full cache would have ended the answer here (%1).").arg(there)
@@ -68,7 +68,7 @@ QString agreementShare(const Agreement& agreement) {
   // Rounded down: 100 is said only where it is true.
   const double percent = std::floor(agreement.top1 * 1000.0 + 1e-9) / 10.0;
   const bool whole = std::abs(percent - std::round(percent)) < 0.05;
-  return formatFixed(percent, whole ? 0 : 1) + QChar(0x202f) + QLatin1Char('%');
+  return app::formatFixed(percent, whole ? 0 : 1) + QChar(0x202f) + QLatin1Char('%');
 }
 
 QString agreementText(const Agreement& agreement) {
@@ -79,7 +79,7 @@ QString agreementText(const Agreement& agreement) {
 QString divergenceText(const Agreement& agreement) {
   if (!agreement.mean_kl) return AgreementWords::tr("The cache that wrote the answer is gone: its words alone were checked");
   const int digits = *agreement.mean_kl == 0.0 ? 0 : *agreement.mean_kl >= 0.1 ? 2 : 4;
-  return AgreementWords::tr("KL divergence from the full cache: %1 nats per token").arg(formatFixed(*agreement.mean_kl, digits));
+  return AgreementWords::tr("KL divergence from the full cache: %1 nats per token").arg(app::formatFixed(*agreement.mean_kl, digits));
 }
 
 }  // namespace winnow::ui

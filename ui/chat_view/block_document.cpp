@@ -11,10 +11,10 @@
 #include <algorithm>
 #include <cmath>
 
+#include "app/words/display_text.h"
+#include "app/words/word_places.h"
 #include "ui/chat_view/message_geometry.h"
 #include "ui/theme/theme.h"
-#include "ui/words/display_text.h"
-#include "ui/words/word_places.h"
 
 namespace winnow::ui {
 namespace {
@@ -114,7 +114,7 @@ QTextTable* insertTable(QTextCursor& cursor, const Block& block) {
 
 }  // namespace
 
-QString listingTitle(const QString& language) { return language.isEmpty() ? ListingWords::tr("code") : displayText(language); }
+QString listingTitle(const QString& language) { return language.isEmpty() ? ListingWords::tr("code") : app::displayText(language); }
 
 BlockDocument::Document::Document() { ++g_alive; }
 BlockDocument::Document::~Document() { --g_alive; }
@@ -143,7 +143,7 @@ BlockDocument::BlockDocument(QStringView source, BlockStyle style) {
   QTextBlockFormat format;
   format.setLineHeight(style == BlockStyle::kCode ? 120 : 128, QTextBlockFormat::ProportionalHeight);
   cursor.setBlockFormat(format);
-  QString text = displayText(source);
+  QString text = app::displayText(source);
   while (text.endsWith(QLatin1Char('\n'))) text.chop(1);
   QTextCharFormat characters = baseFormat(style == BlockStyle::kCode ? TextRole::kCode : TextRole::kBody);
   if (style == BlockStyle::kThought) characters.setForeground(theme().colors().mutedText);
@@ -334,7 +334,7 @@ void BlockDocument::paintQuoteBars(QPainter& painter) {
 }
 
 std::vector<std::pair<int, int>> BlockDocument::placesOf(const QString& words) const {
-  return placesOfWords(m_document.toRawText(), words);  // position by position
+  return app::placesOfWords(m_document.toRawText(), words);  // position by position
 }
 
 void BlockDocument::paint(QPainter& painter, const QRectF& clip, const std::vector<Tint>& tints) {

@@ -5,8 +5,8 @@
 #include <algorithm>
 #include <utility>
 
+#include "app/words/display_text.h"
 #include "ui/chat_view/formula_mask.h"
-#include "ui/words/display_text.h"
 
 namespace winnow::ui {
 namespace {
@@ -213,7 +213,7 @@ class Builder {
         break;
       case MD_SPAN_A: {
         // The address is always visible: what is clicked is what was read.
-        const QString shown = displayText(m_address);
+        const QString shown = app::displayText(m_address);
         const QString href = std::exchange(m_href, QString());
         const bool same = m_linkText == shown || QStringLiteral("mailto:") + m_linkText == shown;
         if (!same && !shown.isEmpty()) {
@@ -225,7 +225,7 @@ class Builder {
         break;
       }
       case MD_SPAN_IMG:
-        append((m_image.isEmpty() ? QString() : QStringLiteral(" ") + displayText(m_image)) + QLatin1Char(']'));
+        append((m_image.isEmpty() ? QString() : QStringLiteral(" ") + app::displayText(m_image)) + QLatin1Char(']'));
         --m_muted;
         break;
       default:
@@ -244,12 +244,12 @@ class Builder {
         append(QString(QChar(QChar::LineSeparator)));
         break;
       case MD_TEXT_ENTITY:
-        append(displayText(entityText(text)));
+        append(app::displayText(entityText(text)));
         break;
       default:
         for (const UnmaskedPart& part : unmask(text, m_formulas)) {
           if (m_open && m_current.kind == BlockKind::kCode) {
-            m_current.code += displayText(part.text);
+            m_current.code += app::displayText(part.text);
           } else {
             appendPart(part);
           }
@@ -269,7 +269,7 @@ class Builder {
 
   void appendPart(const UnmaskedPart& part) {
     m_code += part.formula ? 1 : 0;
-    append(displayText(part.text).replace(QLatin1Char('\n'), QChar(QChar::LineSeparator)));
+    append(app::displayText(part.text).replace(QLatin1Char('\n'), QChar(QChar::LineSeparator)));
     m_code -= part.formula ? 1 : 0;
   }
 
@@ -326,7 +326,7 @@ class Builder {
 std::vector<Block> plainBlock(QStringView source) {
   Block block;
   TextRun run;
-  run.text = displayText(source).replace(QLatin1Char('\n'), QChar(QChar::LineSeparator));
+  run.text = app::displayText(source).replace(QLatin1Char('\n'), QChar(QChar::LineSeparator));
   block.runs.push_back(std::move(run));
   return {std::move(block)};
 }

@@ -5,11 +5,11 @@
 #include <algorithm>
 #include <cmath>
 
+#include "app/words/error_text.h"
 #include "ui/chat_view/message_geometry.h"
 #include "ui/chat_view/message_note.h"
 #include "ui/chat_view/message_rows.h"
 #include "ui/chat_view/thought_words.h"
-#include "ui/words/error_text.h"
 
 namespace winnow::ui {
 namespace {
@@ -102,7 +102,7 @@ std::vector<ActionArea> errorActions(const MessageContent& content, bool details
   const std::optional<WayOn> way = wayOn(content);
   const QString goesOn = way && way->action == Action::kContinue ? way->label : QString();
   const std::pair<Action, QString> buttons[] = {
-      {Action::kFindFile, canBeFound(*content.error) ? ActionWords::tr("Find it…") : QString()},
+      {Action::kFindFile, app::canBeFound(*content.error) ? ActionWords::tr("Find it…") : QString()},
       {Action::kNewChat, full ? ActionWords::tr("New chat with this question") : QString()},
       {Action::kAnswerAlone, full && content.followsTurns ? ActionWords::tr("Leave out earlier turns") : QString()},
       {Action::kContinue, goesOn},

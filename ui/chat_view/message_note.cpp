@@ -3,7 +3,7 @@
 #include <QCoreApplication>
 #include <QStringList>
 
-#include "ui/words/error_text.h"
+#include "app/words/error_text.h"
 
 namespace winnow::ui {
 namespace {
@@ -46,7 +46,7 @@ std::optional<WayOn> wayOn(const MessageContent& content) {
 }
 
 QString remedyOf(const MessageContent& content) {
-  const QString remedy = describeError(*content.error).remedy;
+  const QString remedy = app::describeError(*content.error).remedy;
   const bool written = !content.text.isEmpty() || !content.thought.isEmpty();
   return written ? NoteWords::tr("What was written is kept.") + QLatin1Char(' ') + remedy : remedy;
 }

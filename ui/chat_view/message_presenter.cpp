@@ -6,16 +6,16 @@
 #include <algorithm>
 
 #include "app/chat/server_answer.h"
+#include "app/words/attached_words.h"
+#include "app/words/display_text.h"
+#include "app/words/error_text.h"
+#include "app/words/format_text.h"
+#include "app/words/notice_words.h"
+#include "app/words/watched_name.h"
 #include "engine/metrics/kept_figures.h"
 #include "engine/recipes/method_info.h"
 #include "ui/chat_view/agreement_marks.h"
 #include "ui/recipes/recipe_words.h"
-#include "ui/words/attached_words.h"
-#include "ui/words/display_text.h"
-#include "ui/words/error_text.h"
-#include "ui/words/format_text.h"
-#include "ui/words/notice_words.h"
-#include "ui/words/watched_name.h"
 
 namespace winnow::ui {
 namespace {
@@ -33,15 +33,15 @@ QString subtitleDetail(const app::Attachment& video) {
 
 QString planDetail(const app::Attachment& attachment) {
   if (attachment.kind == MediaKind::kDocument) {
-    const QString length = documentLength(attachment.words, attachment.sampled.tokens, attachment.mostTokens);
+    const QString length = app::documentLength(attachment.words, attachment.sampled.tokens, attachment.mostTokens);
     return length.isEmpty() ? tr("Document") : length;
   }
   if (attachment.kind == MediaKind::kImage) {
     return attachment.widthPx > 0 ? tr("%1 × %2 pixels").arg(attachment.widthPx).arg(attachment.heightPx) : tr("Image");
   }
-  if (app::wasWatched(attachment)) return tr("Watched · a frame every %1 s").arg(formatReal(attachment.plan.every_s, 4));
+  if (app::wasWatched(attachment)) return tr("Watched · a frame every %1 s").arg(app::formatReal(attachment.plan.every_s, 4));
   const double to = attachment.plan.to_s < 0 ? attachment.durationS : attachment.plan.to_s;
-  const QString range = QStringLiteral("%1–%2").arg(formatClock(attachment.plan.from_s), formatClock(to));
+  const QString range = QStringLiteral("%1–%2").arg(app::formatClock(attachment.plan.from_s), app::formatClock(to));
   const app::SampledTimes& sampled = attachment.sampled;
   const auto asked = sampled.askedS.empty() ? attachment.plan.frame_count : static_cast<int>(sampled.askedS.size());
   const auto done = sampled.actualS.empty() ? asked : static_cast<int>(sampled.actualS.size());
@@ -66,10 +66,10 @@ AttachmentSummary summaryOf(const app::Attachment& attachment) {
   summary.kind = attachment.kind;
   summary.path = QFile::decodeName(attachment.path);
   if (app::wasWatched(attachment)) {
-    summary.title = watchedName(summary.path);
+    summary.title = app::watchedName(summary.path);
     summary.title.front() = summary.title.front().toUpper();
   } else {
-    summary.title = attachedName(summary.path);
+    summary.title = app::attachedName(summary.path);
   }
   summary.detail = planDetail(attachment) + pinDetail(attachment);
   if (!attachment.thumbnailPng.isEmpty()) summary.thumbnail.loadFromData(attachment.thumbnailPng, "PNG");
@@ -80,9 +80,9 @@ AttachmentSummary summaryOf(const app::Attachment& attachment) {
 QString noticedOf(const QList<app::Attachment>& attachments) {
   QStringList lines;
   for (const app::Attachment& attachment : attachments) {
-    const QString name = attachedName(QFile::decodeName(attachment.path));
+    const QString name = app::attachedName(QFile::decodeName(attachment.path));
     for (const MediaNotice& notice : attachment.sampled.notices) {
-      const QString line = name + QStringLiteral(": ") + noticeWords(notice);
+      const QString line = name + QStringLiteral(": ") + app::noticeWords(notice);
       if (!lines.contains(line)) lines << line;
     }
   }
@@ -134,20 +134,20 @@ MessageMetrics metricsOf(const app::Run& run, const std::vector<MethodInfo>& met
 QString writersOf(const app::Run& run) {
   QString writers;
   for (const QString& name : run.begunBy + QStringList{run.modelName})
-    writers = writers.isEmpty() ? displayText(name) : tr("%1, continued by %2").arg(writers, displayText(name));
+    writers = writers.isEmpty() ? app::displayText(name) : tr("%1, continued by %2").arg(writers, app::displayText(name));
   return writers;
 }
 
 // The attachments that the answer's question could be about, and those that were there before.
 struct Attached {
-  AttachedKind all = AttachedKind::kNothing;
+  app::AttachedKind all = app::AttachedKind::kNothing;
   bool before = false;
   bool now = false;
 };
 
 // Without a copy of the branch, for every message of a chat is presented; messages stand behind their parents.
 Attached attachedTo(const app::StoredMessage& answer, const app::LoadedConversation& chat) {
-  AttachedCounts counts;
+  app::AttachedCounts counts;
   Attached attached;
   app::MessageId wanted = answer.parent;
   for (auto message = chat.messages.rbegin(); message != chat.messages.rend() && wanted != 0; ++message) {
@@ -158,7 +158,7 @@ Attached attachedTo(const app::StoredMessage& answer, const app::LoadedConversat
       (message->id == answer.parent ? attached.now : attached.before) = true;
     }
   }
-  attached.all = attachedKind(counts);
+  attached.all = app::attachedKind(counts);
   return attached;
 }
 
@@ -204,7 +204,7 @@ MessageContent MessagePresenter::contentOf(const app::StoredMessage& message, co
     content.noticed = content.noticed.isEmpty() ? line : line + QLatin1Char('\n') + content.noticed;
   }
   content.status = statusOf(message);
-  if (content.status == MessageStatus::kFailed) content.error = parseFailure(message.failureCode, message.failure);
+  if (content.status == MessageStatus::kFailed) content.error = app::parseFailure(message.failureCode, message.failure);
   if (around.running && around.running->answer == message.id) {
     content.phase = around.running->phase;
     content.phaseShare = around.running->share;
@@ -216,10 +216,10 @@ MessageContent MessagePresenter::contentOf(const app::StoredMessage& message, co
   if (message.hasRun) {
     content.metrics = metricsOf(message.run, m_methods);
     const Attached attached = attachedTo(message, around.chat);
-    if (message.run.figures.tokens.thread_visual > 0) content.metrics.keptOf = attachedNoun(attached.all);
+    if (message.run.figures.tokens.thread_visual > 0) content.metrics.keptOf = app::attachedNoun(attached.all);
     if (!content.metrics.byServer && wasChosenEarlier(message.run, attached, m_methods))
-      content.chosenEarlier =
-          tr("Written from %1 of %2, chosen for an earlier question.").arg(formatShare(content.metrics.keptShare), content.metrics.keptOf);
+      content.chosenEarlier = tr("Written from %1 of %2, chosen for an earlier question.")
+                                  .arg(app::formatShare(content.metrics.keptShare), content.metrics.keptOf);
   }
   content.canGoOn = app::canGoOn(message);
   const auto question = std::ranges::find(around.chat.messages, message.parent, &app::StoredMessage::id);

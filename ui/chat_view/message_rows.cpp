@@ -4,13 +4,13 @@
 #include <algorithm>
 #include <cmath>
 
+#include "app/words/error_text.h"
 #include "ui/chat_view/message_actions.h"
 #include "ui/chat_view/message_geometry.h"
 #include "ui/chat_view/message_note.h"
 #include "ui/chat_view/metric_chips.h"
 #include "ui/chat_view/thought_words.h"
 #include "ui/theme/theme.h"
-#include "ui/words/error_text.h"
 
 namespace winnow::ui {
 namespace {
@@ -214,7 +214,7 @@ qreal MessageRows::measureFixed(const Row& row) const {
     case RowKind::kPhase:
       return std::max(body.height(), phaseLineHeight()) + theme().px(12);
     case RowKind::kError: {
-      const ErrorText text = describeError(*m_content.error);
+      const app::ErrorText text = app::describeError(*m_content.error);
       const QString remedy = remedyOf(m_content);
       const QRectF wide(0, 0, errorTextWidth(m_width), 100000);
       qreal height = errorPadding() * 2;

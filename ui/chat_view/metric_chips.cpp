@@ -5,8 +5,8 @@
 #include <algorithm>
 #include <cmath>
 
+#include "app/words/format_text.h"
 #include "ui/theme/theme.h"
-#include "ui/words/format_text.h"
 
 namespace winnow::ui {
 namespace {
@@ -22,9 +22,9 @@ QString keptText(const MessageMetrics& m) {
   const bool all = m.keptShare >= kEverything;
   if (all && m.nothingToJudge) return ChipWords::tr("All kept: nothing is attached");
   if (all && m.shortTextTokens > 0) return ChipWords::tr("All kept: short texts are not compressed");
-  const QString share = formatShare(m.keptShare);
+  const QString share = app::formatShare(m.keptShare);
   const QString kept = m.keptOf.isEmpty() ? ChipWords::tr("%1 kept").arg(share) : ChipWords::tr("%1 of %2 kept").arg(share, m.keptOf);
-  const QString ofAll = formatShare(m.keptOfAll);
+  const QString ofAll = app::formatShare(m.keptOfAll);
   return all || m.keptOf.isEmpty() || ofAll == share ? kept : ChipWords::tr("%1, %2 of everything").arg(kept, ofAll);
 }
 
@@ -37,10 +37,10 @@ std::vector<QString> metricTexts(const MessageContent& content) {
   if (!content.checked.isEmpty()) texts.push_back(content.checked);
   if (!m.byServer) texts.push_back(m.method);
   if (!m.byServer && !m.ofNew.isEmpty()) texts.push_back(ChipWords::tr("New files: %1").arg(m.ofNew));
-  texts.push_back(ChipWords::tr("%1 to first word").arg(formatMilliseconds(m.ttftMs)));
-  if (m.tokensPerS > 0) texts.push_back(formatSpeed(m.tokensPerS));
+  texts.push_back(ChipWords::tr("%1 to first word").arg(app::formatMilliseconds(m.ttftMs)));
+  if (m.tokensPerS > 0) texts.push_back(app::formatSpeed(m.tokensPerS));
   if (m.thoughtTokens > 0)
-    texts.push_back(ChipWords::tr("Thought for %1, %Ln token(s)", nullptr, m.thoughtTokens).arg(formatMilliseconds(m.thoughtMs)));
+    texts.push_back(ChipWords::tr("Thought for %1, %Ln token(s)", nullptr, m.thoughtTokens).arg(app::formatMilliseconds(m.thoughtMs)));
   if (m.byServer) {
     // How many words a prompt has is no measure of a server that told nothing.
     if (m.promptTokens > 0)
@@ -49,10 +49,10 @@ std::vector<QString> metricTexts(const MessageContent& content) {
     return texts;
   }
   texts.push_back(keptText(m));
-  texts.push_back(
-      m.answerBytes > 0
-          ? ChipWords::tr("Cache %1 of %2, answer %3").arg(formatBytes(m.kvBytes), formatBytes(m.kvFullBytes), formatBytes(m.answerBytes))
-          : ChipWords::tr("Cache %1 of %2").arg(formatBytes(m.kvBytes), formatBytes(m.kvFullBytes)));
+  texts.push_back(m.answerBytes > 0
+                      ? ChipWords::tr("Cache %1 of %2, answer %3")
+                            .arg(app::formatBytes(m.kvBytes), app::formatBytes(m.kvFullBytes), app::formatBytes(m.answerBytes))
+                      : ChipWords::tr("Cache %1 of %2").arg(app::formatBytes(m.kvBytes), app::formatBytes(m.kvFullBytes)));
   return texts;
 }
 

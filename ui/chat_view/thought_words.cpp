@@ -2,7 +2,7 @@
 
 #include <QCoreApplication>
 
-#include "ui/words/format_text.h"
+#include "app/words/format_text.h"
 
 namespace winnow::ui {
 namespace {
@@ -34,9 +34,9 @@ QString thoughtLine(const MessageContent& content) {
     return content.thoughtBegan ? ThoughtWords::tr("Thinking… %1 s").arg(static_cast<int>(ms / 1000)) : ThoughtWords::tr("Thinking…");
   }
   const MessageMetrics& metrics = content.metrics;
-  if (metrics.thoughtTokens == 0 && ms > 0) return ThoughtWords::tr("Thought for %1").arg(formatMilliseconds(ms));
+  if (metrics.thoughtTokens == 0 && ms > 0) return ThoughtWords::tr("Thought for %1").arg(app::formatMilliseconds(ms));
   if (metrics.thoughtTokens == 0) return ThoughtWords::tr("Thought");
-  return ThoughtWords::tr("Thought for %1 · %Ln token(s)", nullptr, metrics.thoughtTokens).arg(formatMilliseconds(metrics.thoughtMs));
+  return ThoughtWords::tr("Thought for %1 · %Ln token(s)", nullptr, metrics.thoughtTokens).arg(app::formatMilliseconds(metrics.thoughtMs));
 }
 
 }  // namespace winnow::ui

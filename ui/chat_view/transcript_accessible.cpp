@@ -4,10 +4,10 @@
 #include <map>
 #include <memory>
 
+#include "app/words/error_text.h"
 #include "ui/chat_view/message_note.h"
 #include "ui/chat_view/thought_words.h"
 #include "ui/chat_view/transcript_view.h"
-#include "ui/words/error_text.h"
 
 namespace winnow::ui {
 namespace {
@@ -33,7 +33,7 @@ class MessageInterface : public QAccessibleInterface {
     name += content.text;
     for (const AttachmentSummary& attachment : content.attachments) name += QStringLiteral(" [") + attachment.title + QLatin1Char(']');
     if (!content.phase.isEmpty()) name += QStringLiteral(" ") + content.phase;
-    if (content.error) name += QLatin1Char('\n') + describeError(*content.error).cause + QLatin1Char(' ') + remedyOf(content);
+    if (content.error) name += QLatin1Char('\n') + app::describeError(*content.error).cause + QLatin1Char(' ') + remedyOf(content);
     if (const QString note = noteOf(content); !note.isEmpty()) name += QLatin1Char('\n') + note;
     if (!content.checked.isEmpty()) name += QStringLiteral(" ") + content.checked;
     for (const TextMark& mark : content.marks) {

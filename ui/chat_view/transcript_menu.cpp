@@ -6,7 +6,7 @@
 #include <QMenu>
 #include <algorithm>
 
-#include "ui/words/display_text.h"
+#include "app/words/display_text.h"
 
 namespace winnow::ui {
 namespace {
@@ -19,7 +19,7 @@ constexpr std::size_t kMostListings = 9;  // that the menu offers
 
 // "Copy code: python", with its number where there are several.
 QString codeLabel(const TranscriptMenuChoices& choices, std::size_t listing) {
-  QString language = displayText(choices.code[listing].language.left(24));
+  QString language = app::displayText(choices.code[listing].language.left(24));
   language =
       language.isEmpty() ? MenuWords::tr("Copy code") : MenuWords::tr("Copy code: %1").arg(language.replace(u'&', QStringLiteral("&&")));
   return choices.code.size() < 2 ? language : MenuWords::tr("%1 (&%2)").arg(language).arg(listing + 1);

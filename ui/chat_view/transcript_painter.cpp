@@ -5,14 +5,14 @@
 #include <QPainterPath>
 #include <algorithm>
 
+#include "app/words/display_text.h"
+#include "app/words/error_text.h"
 #include "ui/chat_view/message_geometry.h"
 #include "ui/chat_view/message_note.h"
 #include "ui/chat_view/metric_chips.h"
 #include "ui/chat_view/thought_words.h"
 #include "ui/theme/icons.h"
 #include "ui/theme/theme.h"
-#include "ui/words/display_text.h"
-#include "ui/words/error_text.h"
 
 namespace winnow::ui {
 namespace {
@@ -246,7 +246,7 @@ void TranscriptPainter::paintTail(const QString& line, const QRectF& rect) {
   m_painter.setFont(font);
   m_painter.setPen(theme().colors().mutedText);
   m_painter.drawText(rect, Qt::AlignVCenter | Qt::AlignLeft | Qt::TextSingleLine,
-                     QFontMetricsF(font).elidedText(displayText(line), Qt::ElideLeft, rect.width()));
+                     QFontMetricsF(font).elidedText(app::displayText(line), Qt::ElideLeft, rect.width()));
 }
 
 void TranscriptPainter::paintCodeGround(const MessageRows& message, const Row& row, const QRectF& rect) {
@@ -332,7 +332,7 @@ void TranscriptPainter::paintPhase(const MessageContent& content, const QRectF& 
 
 void TranscriptPainter::paintError(const MessageRows& message, const QRectF& rect) {
   const Colors& c = theme().colors();
-  const ErrorText text = describeError(*message.content().error);
+  const app::ErrorText text = app::describeError(*message.content().error);
   fillRounded(m_painter, rect, theme().cornerRadius(), c.dangerSoft, c.border);
   const qreal icon = theme().px(20);
   paintGlyph(m_painter, Glyph::kWarning, QRectF(rect.left() + theme().px(16), rect.top() + errorPadding(), icon, icon), c.danger);

@@ -19,13 +19,13 @@
 #include <cmath>
 #include <memory>
 
+#include "app/words/error_text.h"
 #include "ui/chat_view/thought_words.h"
 #include "ui/chat_view/transcript_accessible.h"
 #include "ui/chat_view/transcript_menu.h"
 #include "ui/chat_view/transcript_painter.h"
 #include "ui/theme/icons.h"
 #include "ui/theme/theme.h"
-#include "ui/words/error_text.h"
 
 namespace winnow::ui {
 namespace {
@@ -497,7 +497,7 @@ void TranscriptView::trigger(int index, Action action, int part) {
       break;
     }
     case Action::kErrorCopy: {
-      const ErrorText text = describeError(*content.error);
+      const app::ErrorText text = app::describeError(*content.error);
       copy(text.cause + QLatin1Char('\n') + text.remedy + QLatin1Char('\n') + text.details);
       break;
     }

@@ -9,14 +9,14 @@
 #include <QToolButton>
 #include <QVBoxLayout>
 
+#include "app/words/error_text.h"
+#include "app/words/format_text.h"
 #include "ui/chat_view/agreement_marks.h"
 #include "ui/chat_view/transcript_view.h"
 #include "ui/models/cache_monitor.h"
 #include "ui/theme/elided_label.h"
 #include "ui/theme/icons.h"
 #include "ui/theme/theme.h"
-#include "ui/words/error_text.h"
-#include "ui/words/format_text.h"
 
 namespace winnow::ui {
 namespace {
@@ -47,7 +47,7 @@ MessageMetrics thoughtMetrics(const app::ComparedAnswer& answer) {
   return metrics;
 }
 
-QString speedText(double tokensPerS) { return formatFixed(tokensPerS, tokensPerS < 10 ? 1 : 0); }
+QString speedText(double tokensPerS) { return app::formatFixed(tokensPerS, tokensPerS < 10 ? 1 : 0); }
 
 }  // namespace
 
@@ -104,7 +104,7 @@ void ColumnHeader::showAgreement(const app::Run& run) {
       same += QStringLiteral(" · ") + tr("first different word: %1").arg(*agreement->first_diverging_word + 1);
   }
   if (const std::optional<SelectionFigures>& selection = run.selection; selection && selection->hit_rate)
-    same += QStringLiteral(" · ") + tr("kept %1 of what mattered").arg(formatShare(*selection->hit_rate));
+    same += QStringLiteral(" · ") + tr("kept %1 of what mattered").arg(app::formatShare(*selection->hit_rate));
   help << tr("What mattered: the tokens that the full cache’s first answer token attends to most.");
   m_agreement->setText(same);
   m_agreement->setToolTip(help.join(QLatin1Char('\n')));
@@ -150,11 +150,12 @@ void ColumnHeader::describe(const ComparisonModel& model, int column) {
   m_stage->setText(stage);
 
   QString memory;
-  if (progress.hasReport) memory = tr("Cache %1 · %2 kept").arg(formatBytes(progress.held.prompt), formatShare(progress.keptShare));
+  if (progress.hasReport)
+    memory = tr("Cache %1 · %2 kept").arg(app::formatBytes(progress.held.prompt), app::formatShare(progress.keptShare));
   m_memory->setText(memory);
 
   QStringList speed;
-  if (answer.hasFigures) speed << tr("%1 to first word").arg(formatMilliseconds(figures.timings_ms.ttft));
+  if (answer.hasFigures) speed << tr("%1 to first word").arg(app::formatMilliseconds(figures.timings_ms.ttft));
   if (progress.tokensPerS > 0) speed << tr("%1 tok/s").arg(speedText(progress.tokensPerS));
   m_speed->setText(speed.join(QStringLiteral(" · ")));
 

@@ -2,10 +2,10 @@
 
 #include <algorithm>
 
+#include "app/words/error_text.h"
 #include "ui/compare/differing_words.h"
 #include "ui/models/cache_monitor.h"
 #include "ui/recipes/recipe_words.h"
-#include "ui/words/error_text.h"
 
 namespace winnow::ui {
 
@@ -73,7 +73,7 @@ bool ComparisonModel::canBeUsed(int column) const {
 
 std::optional<Error> ComparisonModel::failure() const {
   if (m_comparison.failure.isEmpty()) return std::nullopt;
-  return parseFailure(m_comparison.failureCode, m_comparison.failure);
+  return app::parseFailure(m_comparison.failureCode, m_comparison.failure);
 }
 
 double ComparisonModel::visionMs() const {
@@ -112,7 +112,7 @@ void ComparisonModel::takeShared(const EventBody& body) {
     m_cancelled = finished->restored;
     end();
   } else if (const auto* failed = std::get_if<Failed>(&body)) {
-    m_comparison.failure = failureText(failed->error);
+    m_comparison.failure = app::failureText(failed->error);
     m_comparison.failureCode = failed->error.code;
     // The error names no column: it is that of the ones at work.
     for (std::size_t i = 0; i < m_progress.size(); ++i) {

@@ -14,6 +14,7 @@
 #include <QVBoxLayout>
 #include <algorithm>
 
+#include "app/words/display_text.h"
 #include "ui/composer/method_control.h"
 #include "ui/recipes/method_picker.h"
 #include "ui/recipes/recipe_editor.h"
@@ -22,7 +23,6 @@
 #include "ui/theme/icons.h"
 #include "ui/theme/scrolling.h"
 #include "ui/theme/theme.h"
-#include "ui/words/display_text.h"
 
 namespace winnow::ui {
 namespace {
@@ -239,7 +239,7 @@ void ComparisonSetup::changed() {
       m_problemText = tr("%1 is listed twice.").arg(recipeLabel(m_methods, all[i]));
     } else if (const std::optional<Error> problem = recipe_problem(spec, m_model.value_or(ModelTraits()))) {
       m_problemText =
-          tr("%1 cannot be used: %2.").arg(recipeLabel(m_methods, all[i]), displayText(QString::fromStdString(problem->reason)));
+          tr("%1 cannot be used: %2.").arg(recipeLabel(m_methods, all[i]), app::displayText(QString::fromStdString(problem->reason)));
     }
     if (!m_problemText.isEmpty()) break;
   }

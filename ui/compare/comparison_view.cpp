@@ -15,6 +15,9 @@
 #include <QVBoxLayout>
 #include <algorithm>
 
+#include "app/words/display_text.h"
+#include "app/words/error_text.h"
+#include "app/words/format_text.h"
 #include "engine/metrics/kept_figures.h"
 #include "ui/chat_view/transcript_view.h"
 #include "ui/compare/column_view.h"
@@ -22,9 +25,6 @@
 #include "ui/theme/icons.h"
 #include "ui/theme/scrolling.h"
 #include "ui/theme/theme.h"
-#include "ui/words/display_text.h"
-#include "ui/words/error_text.h"
-#include "ui/words/format_text.h"
 
 namespace winnow::ui {
 namespace {
@@ -132,8 +132,9 @@ void ComparisonView::setModel(std::shared_ptr<ComparisonModel> model, const QStr
   if (m_model) m_model->disconnect(this);
   m_model = std::move(model);
   m_alone = -1;
-  m_question->setText(displayText(media.isEmpty() ? question.simplified() : QStringLiteral("%1  ·  %2").arg(question.simplified(), media)));
-  m_question->setToolTip(displayText(question).left(2000).toHtmlEscaped());
+  m_question->setText(
+      app::displayText(media.isEmpty() ? question.simplified() : QStringLiteral("%1  ·  %2").arg(question.simplified(), media)));
+  m_question->setToolTip(app::displayText(question).left(2000).toHtmlEscaped());
   if (!m_model) return;
   // First and last to hear of a change: what scrolls in between is an answer that follows its own end.
   const auto growing = [this](bool on) {
@@ -237,15 +238,15 @@ void ComparisonView::describe() {
   if (model.running() && !model.phase().isEmpty()) shared << tr("Once for all: %1").arg(model.phase());
   if (model.visionMs() > 0) {
     shared << tr("Read once for all: vision encoder %1, prefill %2")
-                  .arg(formatMilliseconds(model.visionMs()), formatMilliseconds(model.prefillMs()));
+                  .arg(app::formatMilliseconds(model.visionMs()), app::formatMilliseconds(model.prefillMs()));
   } else if (model.visionMs() == 0) {  // of a text
-    shared << tr("Read once for all: prefill %1").arg(formatMilliseconds(model.prefillMs()));
+    shared << tr("Read once for all: prefill %1").arg(app::formatMilliseconds(model.prefillMs()));
   }
   if (!model.running() && totals.prefills > 0) {
     shared << tr("%Ln prefill(s)", nullptr, static_cast<int>(totals.prefills));
     if (totals.shared_prefix_bytes > 0) {
-      shared << tr("shared prefix %1, stored once").arg(formatBytes(totals.shared_prefix_bytes))
-             << tr("all caches together %1").arg(formatBytes(totals.allocated_bytes));
+      shared << tr("shared prefix %1, stored once").arg(app::formatBytes(totals.shared_prefix_bytes))
+             << tr("all caches together %1").arg(app::formatBytes(totals.allocated_bytes));
     }
     if (totals.stopped) shared << tr("stopped");
   }
@@ -261,9 +262,9 @@ void ComparisonView::describe() {
     m_progress->setRange(0, 0);
   }
   QString failure;
-  m_find->setVisible(model.failure() && canBeFound(*model.failure()));
+  m_find->setVisible(model.failure() && app::canBeFound(*model.failure()));
   if (const std::optional<Error> error = model.failure()) {
-    const ErrorText text = describeError(*error);
+    const app::ErrorText text = app::describeError(*error);
     failure = text.cause + QLatin1Char(' ') + text.remedy;
     m_failure->setToolTip(text.details.toHtmlEscaped());
   } else if (model.cancelled()) {

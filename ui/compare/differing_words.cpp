@@ -4,8 +4,8 @@
 #include <algorithm>
 #include <cstdint>
 
+#include "app/words/display_text.h"
 #include "ui/chat_view/agreement_marks.h"
-#include "ui/words/display_text.h"
 
 namespace winnow::ui {
 namespace {
@@ -58,7 +58,7 @@ std::vector<int> partners(const QString& first, const std::vector<WordRange>& a,
 QString noteOf(const QString& name, const QString& text, const std::vector<WordRange>& words, int from, int to) {
   if (from >= to) return DifferenceWords::tr("%1 has nothing here.").arg(name);
   const WordRange &first = words[static_cast<std::size_t>(from)], &last = words[static_cast<std::size_t>(to - 1)];
-  QString other = displayText(QStringView(text).mid(first.from, last.from + last.length - first.from)).simplified();
+  QString other = app::displayText(QStringView(text).mid(first.from, last.from + last.length - first.from)).simplified();
   if (other.size() > kLongestNote) other = other.left(kLongestNote) + QChar(0x2026);
   return DifferenceWords::tr("%1 has “%2” here.").arg(name, other);
 }

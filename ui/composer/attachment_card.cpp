@@ -18,6 +18,12 @@
 #include <utility>
 
 #include "app/chat/lines_digest.h"
+#include "app/words/attached_words.h"
+#include "app/words/display_text.h"
+#include "app/words/error_text.h"
+#include "app/words/format_text.h"
+#include "app/words/media_names.h"
+#include "app/words/notice_words.h"
 #include "engine/media/frame_count.h"
 #include "ui/composer/encoding_choice.h"
 #include "ui/composer/frame_pins.h"
@@ -26,12 +32,6 @@
 #include "ui/theme/file_dialog.h"
 #include "ui/theme/icons.h"
 #include "ui/theme/theme.h"
-#include "ui/words/attached_words.h"
-#include "ui/words/display_text.h"
-#include "ui/words/error_text.h"
-#include "ui/words/format_text.h"
-#include "ui/words/media_names.h"
-#include "ui/words/notice_words.h"
 
 namespace winnow::ui {
 namespace {
@@ -101,7 +101,7 @@ AttachmentCard::AttachmentCard(MediaPreview& preview, app::Attachment attachment
   words->setContentsMargins(0, 0, 0, 0);
   setSpacing(words, 2);
   const QString path = QFile::decodeName(m_attachment.path);
-  const QString name = app::wasWatched(m_attachment) ? displayText(path) : attachedName(path);
+  const QString name = app::wasWatched(m_attachment) ? app::displayText(path) : app::attachedName(path);
   m_name = new ElidedLabel(Qt::ElideMiddle, name);
   m_name->setMinimumWidth(theme().px(60));
   m_name->setToolTip(name.toHtmlEscaped());
@@ -220,7 +220,7 @@ void AttachmentCard::take(const MediaSummary& summary) {
 }
 
 void AttachmentCard::onFailed(const Error& error) {
-  const ErrorText text = describeError(error);
+  const app::ErrorText text = app::describeError(error);
   m_refusal = error.code;
   refuse(text.cause + QLatin1Char(' ') + text.remedy, text.details);
 }
@@ -241,23 +241,24 @@ void AttachmentCard::refuse(const QString& why, const QString& details) {
 void AttachmentCard::showFacts() {
   QStringList facts;
   if (m_summary.kind == MediaKind::kDocument) {
-    const QString length = documentLength(m_summary.words, m_room.tokens, m_attachment.mostTokens);
+    const QString length = app::documentLength(m_summary.words, m_room.tokens, m_attachment.mostTokens);
     if (!length.isEmpty()) facts << length;
-    facts << formatBytes(m_summary.sizeBytes);
+    facts << app::formatBytes(m_summary.sizeBytes);
     if (m_pins->any()) facts << tr("pinned");
     QString text = facts.join(QStringLiteral(" · "));
     if (tooLong() && m_room.most > 0)
-      text += QLatin1Char('\n') + tr("Too long for the model: its first %1 tokens fit.").arg(formatCount(static_cast<double>(m_room.most)));
+      text += QLatin1Char('\n') +
+              tr("Too long for the model: its first %1 tokens fit.").arg(app::formatCount(static_cast<double>(m_room.most)));
     if (tooLong() && m_room.most == 0) text += QLatin1Char('\n') + tr("Too long for the model: this chat has no room left for it.");
     m_detail->setText(text);
     return;
   }
   if (m_summary.kind == MediaKind::kVideo) {
-    facts << formatClock(m_summary.durationS);
-    if (m_summary.framesPerS > 0) facts << tr("%1 fps").arg(formatReal(m_summary.framesPerS, 4));
-    if (!m_summary.codec.isEmpty()) facts << displayText(m_summary.codec);
+    facts << app::formatClock(m_summary.durationS);
+    if (m_summary.framesPerS > 0) facts << tr("%1 fps").arg(app::formatReal(m_summary.framesPerS, 4));
+    if (!m_summary.codec.isEmpty()) facts << app::displayText(m_summary.codec);
   }
-  facts << tr("%1 × %2").arg(m_summary.widthPx).arg(m_summary.heightPx) << formatBytes(m_summary.sizeBytes);
+  facts << tr("%1 × %2").arg(m_summary.widthPx).arg(m_summary.heightPx) << app::formatBytes(m_summary.sizeBytes);
   if (!m_attachment.subtitles.isEmpty()) facts << tr("with %Ln subtitle line(s)", nullptr, static_cast<int>(m_summary.lines.size()));
   if (m_summary.kind == MediaKind::kImage && m_pins->any()) facts << tr("pinned");
   m_detail->setText(facts.join(QStringLiteral(" · ")));
@@ -282,7 +283,7 @@ void AttachmentCard::showNoticed() {
   } else {
     m_encoding->show(read, m_attachment.encoding, guessed ? EncodingChoice::Found::kByGuess : EncodingChoice::Found::kForSure);
   }
-  m_noticed->setText(noticeWords(notices));
+  m_noticed->setText(app::noticeWords(notices));
   m_noticed->setVisible(!notices.empty());
   QPalette palette = m_noticed->palette();
   palette.setColor(QPalette::WindowText, theme().colors().warning);
@@ -318,7 +319,7 @@ std::optional<AttachmentCard::Offer> AttachmentCard::offer() {
     };
   };
   if (document && tooLong() && m_room.most > 0)
-    return Offer{tr("Use the first %1 tokens").arg(formatCount(m_room.most)), read(m_room.most)};
+    return Offer{tr("Use the first %1 tokens").arg(app::formatCount(m_room.most)), read(m_room.most)};
   if (document && m_attachment.mostTokens > 0) return Offer{tr("Use all of it"), read(0)};
   if (m_attachment.kind != MediaKind::kVideo || m_summary.subtitles.isEmpty()) return std::nullopt;
   const bool without = m_attachment.subtitles.isEmpty();
@@ -372,7 +373,7 @@ void AttachmentCard::find() {
 void AttachmentCard::moveTo(const QByteArray& path) {
   if (m_attachment.subtitles == m_attachment.path) m_attachment.subtitles = path;
   m_attachment.path = path;
-  const QString name = attachedName(QFile::decodeName(path));
+  const QString name = app::attachedName(QFile::decodeName(path));
   m_name->setText(name);
   m_name->setToolTip(name.toHtmlEscaped());
   openAnew();
@@ -380,7 +381,7 @@ void AttachmentCard::moveTo(const QByteArray& path) {
 
 bool AttachmentCard::canBeTile() const {
   if (m_state == CardState::kReady) return m_attachment.kind == MediaKind::kImage && m_summary.notices.empty();
-  return m_state == CardState::kOpening && namedAsPicture(QFileInfo(QFile::decodeName(m_attachment.path)).fileName());
+  return m_state == CardState::kOpening && app::namedAsPicture(QFileInfo(QFile::decodeName(m_attachment.path)).fileName());
 }
 
 void AttachmentCard::setForm(CardForm form) {
@@ -468,9 +469,10 @@ QString AttachmentCard::planText() const {
   if (m_strip == nullptr) return {};
   const int frames = m_attachment.plan.frame_count;
   const double every = (m_strip->toS() - m_strip->fromS()) / frames;
-  const QString spacing = every >= 60 ? formatClock(every) : tr("%1 s").arg(formatFixed(every, every < 10 ? 2 : 0));
+  const QString spacing = every >= 60 ? app::formatClock(every) : tr("%1 s").arg(app::formatFixed(every, every < 10 ? 2 : 0));
   const QString count = frames == framesThere() ? tr("All %Ln frame(s)", nullptr, frames) : tr("%Ln frame(s)", nullptr, frames);
-  const QString text = tr("%1 · one every %2 · %3–%4").arg(count, spacing, formatClock(m_strip->fromS()), formatClock(m_strip->toS()));
+  const QString text =
+      tr("%1 · one every %2 · %3–%4").arg(count, spacing, app::formatClock(m_strip->fromS()), app::formatClock(m_strip->toS()));
   const app::PinnedRanges pins = app::effectivePins(m_attachment);
   int pinned = 0;
   for (const double time : app::plannedTimes(m_attachment)) pinned += app::anyContains(pins, time) ? 1 : 0;

@@ -3,8 +3,8 @@
 #include <QFile>
 
 #include "app/chat/lines_digest.h"
+#include "app/words/attached_words.h"
 #include "ui/theme/theme.h"
-#include "ui/words/attached_words.h"
 
 namespace winnow::ui {
 
@@ -37,7 +37,7 @@ void ChangedFileNote::compare(const MediaSummary& summary) {
   const bool otherLines = app::linesDiffer(m_attached, summary.lines);
   setText(changed ? tr("This is not the file that was asked about: it has changed since it was attached.")
                   : tr("Its subtitles are not those that were asked about: “%1” has changed since.")
-                        .arg(attachedName(QFile::decodeName(m_attached.subtitles))));
+                        .arg(app::attachedName(QFile::decodeName(m_attached.subtitles))));
   setVisible(changed || otherLines);
 }
 

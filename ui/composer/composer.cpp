@@ -13,6 +13,9 @@
 #include <QVBoxLayout>
 #include <algorithm>
 
+#include "app/words/display_text.h"
+#include "app/words/error_text.h"
+#include "app/words/media_names.h"
 #include "ui/composer/chat_settings_button.h"
 #include "ui/composer/document_viewer.h"
 #include "ui/composer/frame_viewer.h"
@@ -22,9 +25,6 @@
 #include "ui/theme/file_dialog.h"
 #include "ui/theme/icons.h"
 #include "ui/theme/theme.h"
-#include "ui/words/display_text.h"
-#include "ui/words/error_text.h"
-#include "ui/words/media_names.h"
 
 namespace winnow::ui {
 namespace {
@@ -130,7 +130,7 @@ Composer::Composer(MediaPreview& preview, std::vector<MethodInfo> methods, QWidg
   });
   connect(&m_preview, &MediaPreview::failed, this, [this](PreviewToken token, const Error& error) {
     if (std::erase(m_storing, token) == 0 && m_lookingInto.take(token).isEmpty()) return;
-    const ErrorText text = describeError(error);
+    const app::ErrorText text = app::describeError(error);
     showNotice(text.cause + QLatin1Char(' ') + text.remedy);
   });
   m_noticeTimer.setSingleShot(true);
@@ -322,7 +322,7 @@ void Composer::addFolder(const QByteArray& folder, const FolderContents& content
     Q_EMIT modelDropped(path);
     return;
   }
-  const QString name = displayText(QFileInfo(QDir::cleanPath(path)).fileName());
+  const QString name = app::displayText(QFileInfo(QDir::cleanPath(path)).fileName());
   if (contents.media.empty()) {
     showNotice(tr("“%1” contains no images or videos and is not a model.").arg(name));
     return;
@@ -340,10 +340,10 @@ void Composer::addFolder(const QByteArray& folder, const FolderContents& content
 void Composer::browse() {
   QFileDialog* dialog = fileDialog(this, tr("Attach images, videos or documents"), m_browseFolder);
   dialog->setFileMode(QFileDialog::ExistingFiles);
-  const QString seen = mediaNames();
+  const QString seen = app::mediaNames();
   // All first: a chosen file that the filter hides would be left out without a word, where its card says why it cannot be read.
-  dialog->setNameFilters({tr("All files (*)"), tr("Images, videos and documents (%1 %2)").arg(seen, QLatin1String(kTextNames)),
-                          tr("Images and videos (%1)").arg(seen), tr("Documents (%1)").arg(QLatin1String(kTextNames))});
+  dialog->setNameFilters({tr("All files (*)"), tr("Images, videos and documents (%1 %2)").arg(seen, QLatin1String(app::kTextNames)),
+                          tr("Images and videos (%1)").arg(seen), tr("Documents (%1)").arg(QLatin1String(app::kTextNames))});
   dialog->setLabelText(QFileDialog::Accept, tr("Attach"));
   connect(dialog, &QFileDialog::filesSelected, this, [this](const QStringList& files) {
     for (const QString& file : files) addFile(QFile::encodeName(file));

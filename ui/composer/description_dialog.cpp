@@ -6,9 +6,9 @@
 #include <QVBoxLayout>
 #include <algorithm>
 
+#include "app/words/format_text.h"
 #include "ui/theme/scrolling.h"
 #include "ui/theme/theme.h"
-#include "ui/words/format_text.h"
 
 namespace winnow::ui {
 namespace {
@@ -47,7 +47,7 @@ DescriptionDialog::DescriptionDialog(const QList<DescribedSentence>& sentences, 
       const bool text = medium.kind == MediaKind::kDocument;
       const int place = text ? std::max(0, sentence.frame) : frame;
       auto* button = new QPushButton(text         ? tr("Line %1").arg(place + 1)
-                                     : frames > 0 ? formatClock(medium.times[static_cast<std::size_t>(frame)])
+                                     : frames > 0 ? app::formatClock(medium.times[static_cast<std::size_t>(frame)])
                                                   : tr("Image"));
       button->setAccessibleName(text ? tr("Show the line of: %1").arg(sentence.text) : tr("Show the frame of: %1").arg(sentence.text));
       connect(button, &QPushButton::clicked, this,

@@ -6,9 +6,9 @@
 #include <QMenu>
 #include <QPushButton>
 
+#include "app/words/format_text.h"
 #include "ui/theme/icons.h"
 #include "ui/theme/theme.h"
-#include "ui/words/format_text.h"
 
 namespace winnow::ui {
 
@@ -64,7 +64,7 @@ void DetailChoice::askNumber() {
 
 QString DetailChoice::label(const MediaDetail& detail) const {
   const qint64 most = detail.level == DetailLevel::kTokens ? detail.tokens : most_tokens(detail, m_choices);
-  const QString tokens = formatCount(static_cast<double>(most));
+  const QString tokens = app::formatCount(static_cast<double>(most));
   const bool known = most > 0;  // of a server's model it is not
   switch (detail.level) {
     case DetailLevel::kLow:

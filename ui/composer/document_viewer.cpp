@@ -13,13 +13,13 @@
 #include <algorithm>
 #include <optional>
 
+#include "app/words/attached_words.h"
+#include "app/words/display_text.h"
+#include "app/words/error_text.h"
 #include "ui/composer/changed_file_note.h"
 #include "ui/composer/frame_pins.h"
 #include "ui/composer/pin_button.h"
 #include "ui/theme/theme.h"
-#include "ui/words/attached_words.h"
-#include "ui/words/display_text.h"
-#include "ui/words/error_text.h"
 
 namespace winnow::ui {
 namespace {
@@ -50,7 +50,7 @@ DocumentViewer::DocumentViewer(MediaPreview& preview, const app::Attachment& doc
     : QDialog(parent), m_preview(preview), m_line(line) {
   setAttribute(Qt::WA_DeleteOnClose);
   setArrowsStep(this);
-  setWindowTitle(attachedName(QFile::decodeName(document.path)));
+  setWindowTitle(app::attachedName(QFile::decodeName(document.path)));
   if (parent != nullptr) resize(parent->window()->size() * 0.86);
   auto* layout = new QVBoxLayout(this);
   m_changed = new ChangedFileNote(preview);
@@ -87,7 +87,7 @@ DocumentViewer::DocumentViewer(MediaPreview& preview, const app::Attachment& doc
   });
   connect(&m_preview, &MediaPreview::failed, this, [this](PreviewToken token, const Error& error) {
     if (token != m_token) return;
-    const ErrorText why = describeError(error);
+    const app::ErrorText why = app::describeError(error);
     m_text->setPlainText(why.cause + QLatin1Char('\n') + why.remedy);
   });
   m_token = m_preview.readText(document.path, document.encoding);
@@ -96,7 +96,7 @@ DocumentViewer::DocumentViewer(MediaPreview& preview, const app::Attachment& doc
 }
 
 void DocumentViewer::showText(const QString& text) {
-  m_text->setPlainText(displayText(text));
+  m_text->setPlainText(app::displayText(text));
   m_text->setTextCursor(QTextCursor(m_text->document()->findBlockByNumber(std::clamp(m_line, 0, m_text->blockCount() - 1))));
   m_text->centerCursor();
 }

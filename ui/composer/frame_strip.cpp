@@ -7,9 +7,9 @@
 #include <algorithm>
 #include <cmath>
 
+#include "app/words/format_text.h"
 #include "ui/composer/frame_pins.h"
 #include "ui/theme/theme.h"
-#include "ui/words/format_text.h"
 
 namespace winnow::ui {
 namespace {
@@ -61,13 +61,13 @@ void FrameStrip::setPlannedFrames(int count) {
 }
 
 void FrameStrip::describe() {
-  const QString range = tr("From %1 to %2 of %3.").arg(formatClock(m_fromS), formatClock(m_toS), formatClock(m_durationS));
+  const QString range = tr("From %1 to %2 of %3.").arg(app::formatClock(m_fromS), app::formatClock(m_toS), app::formatClock(m_durationS));
   const QString keys =
       tr("Up and Down choose a handle or the pictures. Left and Right move it. Enter shows the frame. P pins it. Shift+P pins everything "
          "from the last pinned frame to it.");
   QStringList parts{range, pinnedText(), keys};
   if (m_active == Grip::kFrame && currentPicture() >= 0) {
-    const QString time = formatClock(pictureTimes()[static_cast<std::size_t>(currentPicture())]);
+    const QString time = app::formatClock(pictureTimes()[static_cast<std::size_t>(currentPicture())]);
     parts.prepend(m_pins != nullptr && m_pins->isPinned(currentPicture()) ? tr("Frame at %1, pinned.").arg(time)
                                                                           : tr("Frame at %1.").arg(time));
   }
@@ -88,7 +88,7 @@ QSize FrameStrip::pictureSize() const {
 int FrameStrip::pictureCount() const {
   if (m_durationS <= 0) return 0;
   // Wide enough for its time below as well.
-  const qreal caption = QFontMetricsF(theme().font(TextRole::kCaption)).horizontalAdvance(formatClock(m_durationS)) + theme().px(8);
+  const qreal caption = QFontMetricsF(theme().font(TextRole::kCaption)).horizontalAdvance(app::formatClock(m_durationS)) + theme().px(8);
   const qreal wanted = std::max<qreal>(pictureSize().width(), caption);
   return std::clamp(static_cast<int>(std::round(trackRect().width() / wanted)), 1, kMaxPictures);
 }
@@ -225,7 +225,7 @@ void FrameStrip::paintEvent(QPaintEvent*) {
     if (!inside) color.setAlpha(120);
     painter.setPen(color);
     painter.drawText(QRectF(rect.left(), track.bottom() + dotBand(), rect.width(), captionHeight() + 2), Qt::AlignHCenter | Qt::AlignTop,
-                     formatClock(times[i]));
+                     app::formatClock(times[i]));
   }
 }
 

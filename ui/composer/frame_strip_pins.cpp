@@ -4,11 +4,11 @@
 #include <QPainter>
 #include <algorithm>
 
+#include "app/words/format_text.h"
 #include "ui/composer/frame_pins.h"
 #include "ui/composer/frame_strip.h"
 #include "ui/theme/icons.h"
 #include "ui/theme/theme.h"
-#include "ui/words/format_text.h"
 
 namespace winnow::ui {
 
@@ -52,7 +52,7 @@ QString FrameStrip::pinnedText() const {
   if (m_pins == nullptr || !m_pins->any()) return {};
   QStringList ranges;
   for (const app::PinnedRange& range : m_pins->ranges())
-    ranges << QStringLiteral("%1–%2").arg(formatClock(range.fromS), formatClock(range.toS));
+    ranges << QStringLiteral("%1–%2").arg(app::formatClock(range.fromS), app::formatClock(range.toS));
   return tr("Pinned: %1.").arg(ranges.join(QStringLiteral(", ")));
 }
 
@@ -94,7 +94,7 @@ void FrameStrip::contextMenuEvent(QContextMenuEvent* event) {
   if (index < 0) return;
   auto* menu = new QMenu(this);
   menu->setAttribute(Qt::WA_DeleteOnClose);
-  const QString time = formatClock(pictureTimes()[static_cast<std::size_t>(index)]);
+  const QString time = app::formatClock(pictureTimes()[static_cast<std::size_t>(index)]);
   const bool pinned = m_pins->isPinned(index);
   menu->addAction(icon(Glyph::kPin), pinned ? tr("Unpin %1").arg(time) : tr("Pin %1: always keep it").arg(time), Qt::Key_P, this,
                   [this] { pinCurrent(false); });

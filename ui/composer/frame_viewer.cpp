@@ -10,15 +10,15 @@
 #include <QVBoxLayout>
 #include <algorithm>
 
+#include "app/words/attached_words.h"
+#include "app/words/display_text.h"
+#include "app/words/error_text.h"
+#include "app/words/format_text.h"
 #include "ui/composer/changed_file_note.h"
 #include "ui/composer/frame_pins.h"
 #include "ui/composer/pin_button.h"
 #include "ui/theme/icons.h"
 #include "ui/theme/theme.h"
-#include "ui/words/attached_words.h"
-#include "ui/words/display_text.h"
-#include "ui/words/error_text.h"
-#include "ui/words/format_text.h"
 
 namespace winnow::ui {
 namespace {
@@ -31,7 +31,7 @@ FrameViewer::FrameViewer(MediaPreview& preview, const QByteArray& path, MediaKin
     : QDialog(parent), m_preview(preview), m_path(path), m_kind(kind), m_times(std::move(times)) {
   setAttribute(Qt::WA_DeleteOnClose);
   setArrowsStep(this);
-  setWindowTitle(attachedName(QFile::decodeName(path)));
+  setWindowTitle(app::attachedName(QFile::decodeName(path)));
   if (parent != nullptr) resize(parent->window()->size() * 0.86);
   auto* layout = new QVBoxLayout(this);
   m_changed = new ChangedFileNote(preview);
@@ -73,7 +73,7 @@ FrameViewer::FrameViewer(MediaPreview& preview, const QByteArray& path, MediaKin
     m_actualS = actualS;
     showPin();
     if (m_kind == MediaKind::kVideo) {
-      m_caption->setText(tr("%1 · frame %2 of %3").arg(formatClock(actualS)).arg(m_index + 1).arg(m_times.size()));
+      m_caption->setText(tr("%1 · frame %2 of %3").arg(app::formatClock(actualS)).arg(m_index + 1).arg(m_times.size()));
     } else {
       const QString size = tr("%1 × %2 pixels").arg(image.width()).arg(image.height());
       m_caption->setText(m_pictures.empty() ? size : tr("%1 · image %2 of %3").arg(size).arg(m_index + 1).arg(m_pictures.size()));
@@ -82,7 +82,7 @@ FrameViewer::FrameViewer(MediaPreview& preview, const QByteArray& path, MediaKin
   });
   connect(&m_preview, &MediaPreview::failed, this, [this](PreviewToken token, const Error& error) {
     if (token != m_token) return;
-    const ErrorText text = describeError(error);
+    const app::ErrorText text = app::describeError(error);
     m_picture->setText(text.cause + QLatin1Char('\n') + text.remedy);
   });
   show(index);
@@ -135,7 +135,7 @@ void FrameViewer::setPictures(std::vector<QByteArray> paths) {
 void FrameViewer::showPicture(int index) {
   m_index = std::clamp(index, 0, steps() - 1);
   m_path = m_pictures[static_cast<std::size_t>(m_index)];
-  setWindowTitle(attachedName(QFile::decodeName(m_path)));
+  setWindowTitle(app::attachedName(QFile::decodeName(m_path)));
   m_previous->setEnabled(m_index > 0);
   m_next->setEnabled(m_index + 1 < steps());
   Q_EMIT pictureShown(m_path);

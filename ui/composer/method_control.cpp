@@ -12,13 +12,13 @@
 #include <iterator>
 #include <utility>
 
+#include "app/words/format_text.h"
 #include "ui/composer/later_choice.h"
 #include "ui/recipes/method_texts.h"
 #include "ui/recipes/recipe_words.h"
 #include "ui/theme/icons.h"
 #include "ui/theme/popup_card.h"
 #include "ui/theme/theme.h"
-#include "ui/words/format_text.h"
 
 namespace winnow::ui {
 namespace {
@@ -176,7 +176,7 @@ void MethodControl::describeMass() {
   }
   m_mass->setText(
       tr("This share keeps about %1 of the attention that this method counts. Measured on your last question about the same files.")
-          .arg(formatShare(mass)));
+          .arg(app::formatShare(mass)));
 }
 
 void MethodControl::stepRetention(int percent) {

@@ -4,8 +4,8 @@
 #include <QLabel>
 #include <QPushButton>
 
+#include "app/words/format_text.h"
 #include "ui/theme/theme.h"
-#include "ui/words/format_text.h"
 
 namespace winnow::ui {
 
@@ -32,7 +32,7 @@ PasteOffer::PasteOffer(QWidget* parent) : QWidget(parent) {
 void PasteOffer::offer(const QTextCursor& pasted) {
   m_pasted = pasted;
   const int characters = pasted.selectionEnd() - pasted.selectionStart();
-  m_words->setText(tr("You pasted %1 characters.").arg(formatCount(characters)));
+  m_words->setText(tr("You pasted %1 characters.").arg(app::formatCount(characters)));
   show();
 }
 

@@ -6,9 +6,9 @@
 #include <algorithm>
 #include <cmath>
 
+#include "app/words/attached_words.h"
+#include "app/words/format_text.h"
 #include "ui/recipes/recipe_words.h"
-#include "ui/words/attached_words.h"
-#include "ui/words/format_text.h"
 
 namespace winnow::ui {
 namespace {
@@ -50,8 +50,8 @@ QString documentsText(const QList<app::Attachment>& attachments) {
     if (attachment.mostTokens > 0) cut = &attachment;
   }
   if (documents == 0) return {};
-  if (documents == 1 && cut != nullptr) return documentLength(0, 0, cut->mostTokens);
-  return documentLength(words, 0, 0);
+  if (documents == 1 && cut != nullptr) return app::documentLength(0, 0, cut->mostTokens);
+  return app::documentLength(words, 0, 0);
 }
 
 // Tokens of the whole thread with the longest answer.
@@ -60,35 +60,37 @@ qint64 tokensNeeded(const Planned& planned) {
          planned.tokens.generated;
 }
 
-QString tokensText(const TokenCounts& tokens, AttachedKind attached) {
+QString tokensText(const TokenCounts& tokens, app::AttachedKind attached) {
   const QString all = PlanWords::tr("%Ln token(s)", nullptr, static_cast<int>(tokens.prompt));
   if (tokens.visual == 0) return PlanWords::tr("This question: %1.").arg(all);
   return PlanWords::tr("This question: %1 (%2 for %3, %4 for text).")
-      .arg(all, formatCount(static_cast<double>(tokens.visual)), attachedNoun(attached), formatCount(static_cast<double>(tokens.text)));
+      .arg(all, app::formatCount(static_cast<double>(tokens.visual)), app::attachedNoun(attached),
+           app::formatCount(static_cast<double>(tokens.text)));
 }
 
 QString cacheText(const Planned& planned) {
-  const QString full = formatBytes(planned.kv_bytes_full);
+  const QString full = app::formatBytes(planned.kv_bytes_full);
   if (planned.kv_bytes_after_event == planned.kv_bytes_full) return PlanWords::tr("cache %1").arg(full);
-  return PlanWords::tr("cache %1 → %2").arg(full, formatBytes(planned.kv_bytes_after_event));
+  return PlanWords::tr("cache %1 → %2").arg(full, app::formatBytes(planned.kv_bytes_after_event));
 }
 
 QString contextText(qint64 tokens, qint64 limit) {
-  return PlanWords::tr("%1 of %2 tokens").arg(formatCount(static_cast<double>(tokens)), formatCount(static_cast<double>(limit)));
+  return PlanWords::tr("%1 of %2 tokens").arg(app::formatCount(static_cast<double>(tokens)), app::formatCount(static_cast<double>(limit)));
 }
 
 QString fitText(const Planned& planned, PlanFit fit, qint64 context) {
   if (!planned.fits_context) {
     return PlanWords::tr("does not fit: %1 tokens, the model reads %2")
-        .arg(formatCount(static_cast<double>(context)), formatCount(static_cast<double>(planned.context_tokens)));
+        .arg(app::formatCount(static_cast<double>(context)), app::formatCount(static_cast<double>(planned.context_tokens)));
   }
-  if (!planned.fits_memory) return PlanWords::tr("does not fit: %1 of memory free").arg(formatBytes(planned.free_bytes));
+  if (!planned.fits_memory) return PlanWords::tr("does not fit: %1 of memory free").arg(app::formatBytes(planned.free_bytes));
   return fit == PlanFit::kTight ? PlanWords::tr("just fits") : PlanWords::tr("fits");
 }
 
 QString takenText(const MediaSampled& medium) {
   return PlanWords::tr("%1: %2 tokens")
-      .arg(attachedName(QFile::decodeName(QByteArray::fromStdString(medium.path))), formatCount(static_cast<double>(medium.visual_tokens)));
+      .arg(app::attachedName(QFile::decodeName(QByteArray::fromStdString(medium.path))),
+           app::formatCount(static_cast<double>(medium.visual_tokens)));
 }
 
 // The image that takes the most although nobody asked for as many; null: none takes many.
@@ -135,36 +137,37 @@ PlanView describePlan(const Planned& planned, const PlanSubject& subject) {
   if (textAlone && planned.fits_context) parts << contextText(context - planned.tokens.generated, planned.context_tokens);
   if (const QString documents = documentsText(subject.attachments); !documents.isEmpty()) parts << documents;
   parts << cacheText(planned) << fitText(planned, view.fit, context);
-  if (planned.expected_ms > 0.0) parts << PlanWords::tr("about %1").arg(formatMilliseconds(planned.expected_ms));
+  if (planned.expected_ms > 0.0) parts << PlanWords::tr("about %1").arg(app::formatMilliseconds(planned.expected_ms));
   if (textAlone && planned.expected_ms > 0.0 && planned.expected_per_token_ms > 0.0)
-    parts << PlanWords::tr("%1 tokens/s").arg(formatCount(1000.0 / planned.expected_per_token_ms));
+    parts << PlanWords::tr("%1 tokens/s").arg(app::formatCount(1000.0 / planned.expected_per_token_ms));
   const MediaSampled* const largest = largestUnasked(subject.seen);
   if (largest != nullptr) parts.prepend(takenText(*largest));
   view.text = parts.join(QStringLiteral(" · "));
   QStringList detail{
-      tokensText(planned.tokens, attachedKind(subject.attachments)),
-      PlanWords::tr("Peak cache memory: %1. Free now: %2.").arg(formatBytes(planned.peak_bytes), formatBytes(planned.free_bytes)),
+      tokensText(planned.tokens, app::attachedKind(subject.attachments)),
+      PlanWords::tr("Peak cache memory: %1. Free now: %2.").arg(app::formatBytes(planned.peak_bytes), app::formatBytes(planned.free_bytes)),
       PlanWords::tr("Chat plus longest answer: %1 of %2 tokens.")
-          .arg(formatCount(static_cast<double>(context)), formatCount(static_cast<double>(planned.context_tokens)))};
+          .arg(app::formatCount(static_cast<double>(context)), app::formatCount(static_cast<double>(planned.context_tokens)))};
   for (const MediaSampled& medium : subject.seen) {
     if (medium.visual_tokens > 0) detail << takenText(medium);
   }
   if (planned.state_bytes > 0)
-    detail << PlanWords::tr("Layers with a state of fixed size take %1 more.").arg(formatBytes(planned.state_bytes));
+    detail << PlanWords::tr("Layers with a state of fixed size take %1 more.").arg(app::formatBytes(planned.state_bytes));
   if (subject.window > 0 && planned.state_bytes == 0 && planned.tokens.prompt >= subject.window) {
     detail << PlanWords::tr("Some layers see only the last %1 tokens. Their share is taken from those.")
-                  .arg(formatCount(static_cast<double>(subject.window)));
+                  .arg(app::formatCount(static_cast<double>(subject.window)));
   }
   if (planned.expected_ms > 0.0 && planned.expected_per_token_ms > 0.0) {
     detail << PlanWords::tr("Estimated from earlier answers: first word after about %1, then %2 tokens a second.")
-                  .arg(formatMilliseconds(planned.expected_ms), formatCount(1000.0 / planned.expected_per_token_ms));
+                  .arg(app::formatMilliseconds(planned.expected_ms), app::formatCount(1000.0 / planned.expected_per_token_ms));
   } else {
     detail << PlanWords::tr("The expected wait is shown after the first answer of this kind.");
   }
   view.detail = detail.join(QLatin1Char('\n'));
   if (largest != nullptr && subject.pictures.kind != DetailKind::kFixed) {
-    view.remedies.append({PlanRemedy::Kind::kDetail, 1.0, 1.0,
-                          PlanWords::tr("Use at most %1 tokens a picture").arg(formatCount(static_cast<double>(subject.pictures.medium)))});
+    view.remedies.append(
+        {PlanRemedy::Kind::kDetail, 1.0, 1.0,
+         PlanWords::tr("Use at most %1 tokens a picture").arg(app::formatCount(static_cast<double>(subject.pictures.medium)))});
   }
   if (view.fit != PlanFit::kDoesNotFit) return view;
 
@@ -188,7 +191,7 @@ PlanView describePlan(const Planned& planned, const PlanSubject& subject) {
   if (!planned.fits_memory && !subject.recipe.budget_tokens && !keeps_everything(subject.recipe) &&
       subject.recipe.retention > kLeastRetention) {
     const double half = std::max(kLeastRetention, std::round(subject.recipe.retention * 50.0) / 100.0);
-    view.remedies.append({PlanRemedy::Kind::kRetention, 1.0, half, PlanWords::tr("Keep %1").arg(formatShare(half))});
+    view.remedies.append({PlanRemedy::Kind::kRetention, 1.0, half, PlanWords::tr("Keep %1").arg(app::formatShare(half))});
   }
   return view;
 }

@@ -8,10 +8,10 @@
 #include <cmath>
 #include <utility>
 
+#include "app/words/format_text.h"
 #include "ui/inspector/chart_export.h"
 #include "ui/recipes/method_texts.h"
 #include "ui/theme/theme.h"
-#include "ui/words/format_text.h"
 
 namespace winnow::ui {
 namespace {
@@ -35,7 +35,7 @@ void MemoryBar::setBytes(qint64 used, qint64 full) {
   if (used == m_used && full == m_full) return;
   m_used = used;
   m_full = full;
-  setAccessibleDescription(tr("%1 in use, %2 without compression").arg(formatBytes(used), formatBytes(full)));
+  setAccessibleDescription(tr("%1 in use, %2 without compression").arg(app::formatBytes(used), app::formatBytes(full)));
   update();
 }
 
@@ -74,7 +74,7 @@ void KeptBar::setValues(double kept, double total) {
   if (kept == m_kept && total == m_total) return;
   m_kept = kept;
   m_total = total;
-  setAccessibleDescription(tr("%1 of %2").arg(formatCount(kept), formatCount(total)));
+  setAccessibleDescription(tr("%1 of %2").arg(app::formatCount(kept), app::formatCount(total)));
   update();
 }
 
@@ -99,10 +99,11 @@ void KeptBar::paintEvent(QPaintEvent*) {
   painter.drawText(QRectF(dot + theme().px(6), 0, width(), line), Qt::AlignLeft | Qt::AlignVCenter, m_label);
   painter.setPen(c.mutedText);
   if (m_total > 0) {
-    painter.drawText(QRectF(0, 0, width(), line), Qt::AlignRight | Qt::AlignVCenter,
-                     tr("%1 of %2 · %3").arg(formatCount(m_kept), formatCount(m_total), formatShare(std::min(1.0, m_kept / m_total))));
+    painter.drawText(
+        QRectF(0, 0, width(), line), Qt::AlignRight | Qt::AlignVCenter,
+        tr("%1 of %2 · %3").arg(app::formatCount(m_kept), app::formatCount(m_total), app::formatShare(std::min(1.0, m_kept / m_total))));
   } else if (m_kept > 0) {
-    painter.drawText(QRectF(0, 0, width(), line), Qt::AlignRight | Qt::AlignVCenter, formatCount(m_kept));
+    painter.drawText(QRectF(0, 0, width(), line), Qt::AlignRight | Qt::AlignVCenter, app::formatCount(m_kept));
   }
   const QRectF track(0, line + theme().px(4), width(), theme().px(6));
   bar(painter, track, c.chartTrack, track.height() / 2);
@@ -147,13 +148,13 @@ QString LayerBars::describe(int layer) const {
   const SlotCounts& now = m_slots[static_cast<std::size_t>(layer)];
   QString text = tr("Layer %1: budget %2, kept %3 (%4 %5, %6 text), %7")
                      .arg(layer)
-                     .arg(formatCount(double(f.budget)), formatCount(f.kept), formatCount(f.kept_visual), m_attached.toLower(),
-                          formatCount(f.kept_text), formatBytes(f.bytes));
+                     .arg(app::formatCount(double(f.budget)), app::formatCount(f.kept), app::formatCount(f.kept_visual),
+                          m_attached.toLower(), app::formatCount(f.kept_text), app::formatBytes(f.bytes));
   const double left = f.kept - now.visual - now.text;
-  if (now.generated > 0) text += tr(", %1 written").arg(formatCount(now.generated));
-  if (now.generated > 0 && left > 0.5) text += tr(", %1 evicted while writing").arg(formatCount(left));
+  if (now.generated > 0) text += tr(", %1 written").arg(app::formatCount(now.generated));
+  if (now.generated > 0 && left > 0.5) text += tr(", %1 evicted while writing").arg(app::formatCount(left));
   for (const auto& [name, value] : f.why) {
-    text += QStringLiteral("\n%1 %2. %3").arg(reasonTitle(name), formatReal(value, 3), reasonHelp(name));
+    text += QStringLiteral("\n%1 %2. %3").arg(reasonTitle(name), app::formatReal(value, 3), reasonHelp(name));
   }
   return text;
 }
@@ -179,7 +180,7 @@ void LayerBars::paintEvent(QPaintEvent* event) {
   for (std::size_t i = 0; i < m_layers.size(); ++i) largest = std::max({largest, allowed(m_layers[i]), m_slots[i].total()});
   const qreal label = metrics.horizontalAdvance(QString::number(std::max<std::size_t>(10, m_layers.size()))) + theme().px(8);
   qreal value = 0;
-  for (const SlotCounts& slots : m_slots) value = std::max(value, metrics.horizontalAdvance(formatCount(slots.total())));
+  for (const SlotCounts& slots : m_slots) value = std::max(value, metrics.horizontalAdvance(app::formatCount(slots.total())));
   value += theme().px(8);
   const qreal room = std::max<qreal>(20, width() - label - value);
   const qreal row = rowHeight();
@@ -191,7 +192,7 @@ void LayerBars::paintEvent(QPaintEvent* event) {
     const qreal y = i * row;
     painter.setPen(c.mutedText);
     painter.drawText(QRectF(0, y, label - theme().px(8), row), Qt::AlignRight | Qt::AlignVCenter, QString::number(i));
-    painter.drawText(QRectF(width() - value, y, value, row), Qt::AlignRight | Qt::AlignVCenter, formatCount(now.total()));
+    painter.drawText(QRectF(width() - value, y, value, row), Qt::AlignRight | Qt::AlignVCenter, app::formatCount(now.total()));
     const QRectF budget(label, y + (row - bar) / 2, std::max<qreal>(2, room * allowed(layer) / largest), bar);
     QPainterPath clip;
     const QRectF fill(label, budget.top(), room * now.total() / largest, bar);
@@ -220,7 +221,7 @@ Sparkline::Sparkline(QWidget* parent) : QWidget(parent) {
 
 void Sparkline::setValues(const std::vector<double>& values) {
   m_values = values;
-  if (!values.empty()) setAccessibleDescription(tr("Now %1 tokens per second").arg(formatCount(values.back())));
+  if (!values.empty()) setAccessibleDescription(tr("Now %1 tokens per second").arg(app::formatCount(values.back())));
   update();
 }
 

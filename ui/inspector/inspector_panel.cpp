@@ -13,6 +13,7 @@
 #include <algorithm>
 #include <utility>
 
+#include "app/words/format_text.h"
 #include "ui/inspector/chart_export.h"
 #include "ui/inspector/charts.h"
 #include "ui/inspector/timeline_chart.h"
@@ -25,7 +26,6 @@
 #include "ui/theme/icons.h"
 #include "ui/theme/scrolling.h"
 #include "ui/theme/theme.h"
-#include "ui/words/format_text.h"
 
 namespace winnow::ui {
 namespace {
@@ -51,10 +51,10 @@ QString firstWordParts(const TimingsMs& t) {
       {InspectorPanel::tr("compressing"), t.compress}};
   QStringList parts;
   for (const auto& [name, ms] : all) {
-    if (ms >= kLeastPartMs) parts << QStringLiteral("%1 %2").arg(name, formatMilliseconds(ms));
+    if (ms >= kLeastPartMs) parts << QStringLiteral("%1 %2").arg(name, app::formatMilliseconds(ms));
   }
   if (parts.isEmpty()) return {};
-  if (rest >= kLeastPartMs) parts << InspectorPanel::tr("other %1").arg(formatMilliseconds(rest));
+  if (rest >= kLeastPartMs) parts << InspectorPanel::tr("other %1").arg(app::formatMilliseconds(rest));
   return InspectorPanel::tr("Of that: %1").arg(parts.join(QStringLiteral(" · ")));
 }
 
@@ -65,8 +65,8 @@ QString serversCacheText(const CacheFigures& f) {
 }
 
 QString memoryExplained(const KvBytes& kv) {
-  QStringList sentences{InspectorPanel::tr("Allocated: %1.").arg(formatBytes(kv.allocated)),
-                        InspectorPanel::tr("Token positions and other bookkeeping: %1.").arg(formatBytes(kv.metadata))};
+  QStringList sentences{InspectorPanel::tr("Allocated: %1.").arg(app::formatBytes(kv.allocated)),
+                        InspectorPanel::tr("Token positions and other bookkeeping: %1.").arg(app::formatBytes(kv.metadata))};
   if (kv.states > 0) sentences << InspectorPanel::tr("Some layers keep a state of fixed size. No method makes it smaller.");
   return sentences.join(QLatin1Char(' '));
 }
@@ -78,10 +78,10 @@ QLabel* section(const QString& text) {
 }
 
 QString ofWhat(const CacheFigures& f) {
-  const QString share = formatShare(f.keptShare), ofAll = formatShare(f.keptOfAll);
+  const QString share = app::formatShare(f.keptShare), ofAll = app::formatShare(f.keptOfAll);
   const QString text =
       InspectorPanel::tr("of %1 without compression · %2 of %3")
-          .arg(formatBytes(f.kv.full), share, f.visualTokens == 0 ? InspectorPanel::tr("the text") : attachedNoun(f.attached));
+          .arg(app::formatBytes(f.kv.full), share, f.visualTokens == 0 ? InspectorPanel::tr("the text") : app::attachedNoun(f.attached));
   return f.visualTokens == 0 || ofAll == share ? text : InspectorPanel::tr("%1, %2 of everything").arg(text, ofAll);
 }
 
@@ -300,15 +300,16 @@ void InspectorPanel::refresh() {
   const bool told = f.hasReport || f.byServer;  // else it is still read
   for (QWidget* widget : m_ofReport) widget->setVisible(told && !(f.byServer && m_ofOwnCache.contains(widget)));
   m_notYet->setVisible(!told);
-  m_bytes->setText(f.byServer && f.promptTokens > 0 ? formatShare(static_cast<double>(f.cachedTokens) / static_cast<double>(f.promptTokens))
-                   : f.hasReport                    ? formatBytes(f.held.prompt)
-                                                    : dash);
+  m_bytes->setText(f.byServer && f.promptTokens > 0
+                       ? app::formatShare(static_cast<double>(f.cachedTokens) / static_cast<double>(f.promptTokens))
+                   : f.hasReport ? app::formatBytes(f.held.prompt)
+                                 : dash);
   m_bytesDetail->setText(f.byServer ? serversCacheText(f) : f.hasReport ? ofWhat(f) : QString());
   m_memory->setBytes(f.held.prompt, f.kv.full);
   QStringList memory;
-  if (f.held.answer > 0) memory << tr("Answer: %1 more").arg(formatBytes(f.held.answer));
-  memory << tr("Peak %1").arg(formatBytes(peak_bytes(f.kv)));
-  if (f.kv.states > 0) memory << tr("States: %1").arg(formatBytes(f.kv.states));
+  if (f.held.answer > 0) memory << tr("Answer: %1 more").arg(app::formatBytes(f.held.answer));
+  memory << tr("Peak %1").arg(app::formatBytes(peak_bytes(f.kv)));
+  if (f.kv.states > 0) memory << tr("States: %1").arg(app::formatBytes(f.kv.states));
   if (f.kvBits > 0 && f.kvBits < 32) memory << tr("%1-bit cache").arg(f.kvBits);
   m_memoryDetail->setText(f.hasReport ? memory.join(QStringLiteral(" · ")) : QString());
   m_memoryDetail->setToolTip(memoryExplained(f.kv));
@@ -317,21 +318,21 @@ void InspectorPanel::refresh() {
   m_pinned->setVisible(f.pinnedTokens > 0);
   m_notes->setText(notesText(f.notes, f.shortTextTokens));
   m_notes->setVisible(!f.notes.empty());
-  m_keptVisual->setLabel(attachedLabel(f.attached));
-  m_keptVisual->setVisible(f.hasReport && !f.byServer && (f.visualTokens > 0 || f.attached != AttachedKind::kNothing));
-  m_layers->setAttachedLabel(attachedLabel(f.attached));
+  m_keptVisual->setLabel(app::attachedLabel(f.attached));
+  m_keptVisual->setVisible(f.hasReport && !f.byServer && (f.visualTokens > 0 || f.attached != app::AttachedKind::kNothing));
+  m_layers->setAttachedLabel(app::attachedLabel(f.attached));
   m_model->setAttached(f.attached);
   m_timeline->chart()->setAttached(f.attached);
   m_keptVisual->setValues(CacheMonitor::keptVisual(f), double(f.visualTokens));
   m_keptText->setValues(CacheMonitor::keptText(f), double(f.textTokens));
-  m_speed->setText(f.tokensPerS > 0 ? formatSpeed(f.tokensPerS) : dash);
+  m_speed->setText(f.tokensPerS > 0 ? app::formatSpeed(f.tokensPerS) : dash);
   m_sparkline->setValues(m_monitor.speedHistory());
-  QString written =
-      f.ttftMs > 0
-          ? tr("First word after %1 · %Ln token(s) written", nullptr, static_cast<int>(f.generatedTokens)).arg(formatMilliseconds(f.ttftMs))
-          : tr("%Ln token(s) written", nullptr, static_cast<int>(f.generatedTokens));
+  QString written = f.ttftMs > 0 ? tr("First word after %1 · %Ln token(s) written", nullptr, static_cast<int>(f.generatedTokens))
+                                       .arg(app::formatMilliseconds(f.ttftMs))
+                                 : tr("%Ln token(s) written", nullptr, static_cast<int>(f.generatedTokens));
   if (f.thoughtTokens > 0)
-    written += tr(", %Ln of them thinking (%1)", nullptr, static_cast<int>(f.thoughtTokens)).arg(formatMilliseconds(f.timings.thought));
+    written +=
+        tr(", %Ln of them thinking (%1)", nullptr, static_cast<int>(f.thoughtTokens)).arg(app::formatMilliseconds(f.timings.thought));
   m_firstToken->setText(written);
   const QString parts = f.ttftMs > 0 ? firstWordParts(f.timings) : QString();
   m_firstParts->setText(parts);

@@ -8,10 +8,10 @@
 #include <cmath>
 #include <utility>
 
+#include "app/words/format_text.h"
 #include "ui/inspector/chart_export.h"
 #include "ui/models/timeline_table_model.h"
 #include "ui/theme/theme.h"
-#include "ui/words/format_text.h"
 
 namespace winnow::ui {
 namespace {
@@ -73,7 +73,7 @@ void TimelineChart::setTurns(std::vector<app::TurnTimeline> turns) {
     const TimelinePoint& last = shown->points.back();
     setAccessibleDescription(
         tr("%Ln turn(s), %1 now, %2 without compression. The table below has every value.", nullptr, static_cast<int>(m_turns.size()))
-            .arg(formatBytes(qRound64(last.total())), formatBytes(qRound64(last.full))));
+            .arg(app::formatBytes(qRound64(last.total())), app::formatBytes(qRound64(last.full))));
   } else {
     setAccessibleDescription(QString());
   }
@@ -81,7 +81,7 @@ void TimelineChart::setTurns(std::vector<app::TurnTimeline> turns) {
   update();
 }
 
-void TimelineChart::setAttached(AttachedKind attached) {
+void TimelineChart::setAttached(app::AttachedKind attached) {
   if (attached == m_attached) return;
   m_attached = attached;
   updateGeometry();
@@ -90,12 +90,12 @@ void TimelineChart::setAttached(AttachedKind attached) {
 
 std::vector<TimelineChart::Legend> TimelineChart::legend() const {
   const Colors& c = theme().colors();
-  const bool documents = m_attached == AttachedKind::kDocument || m_attached == AttachedKind::kDocuments;
+  const bool documents = m_attached == app::AttachedKind::kDocument || m_attached == app::AttachedKind::kDocuments;
   return {{tr("Text"), c.chartText},
           {tr("Images"), c.chartImage},
-          {documents                            ? attachedLabel(m_attached)
-           : m_attached == AttachedKind::kMixed ? tr("Videos, documents")
-                                                : tr("Videos"),
+          {documents                                 ? app::attachedLabel(m_attached)
+           : m_attached == app::AttachedKind::kMixed ? tr("Videos, documents")
+                                                     : tr("Videos"),
            c.chartVisual},
           {tr("Answer"), c.chartWritten},
           {tr("Full cache"), c.text, true}};
@@ -128,7 +128,7 @@ QRectF TimelineChart::plotArea() const {
   const QFontMetricsF metrics(captionFont());
   qreal label = 0;
   for (int line = 0; line <= m_axis.parts; ++line) {
-    label = std::max(label, metrics.horizontalAdvance(formatBytes(qRound64(m_axis.end * line / m_axis.parts))));
+    label = std::max(label, metrics.horizontalAdvance(app::formatBytes(qRound64(m_axis.end * line / m_axis.parts))));
   }
   const qreal top = legendRows(width()) * (metrics.height() + theme().px(2)) + theme().px(28);
   return QRectF(label + theme().px(6), top, std::max<qreal>(20, width() - label - theme().px(14)),
@@ -184,14 +184,14 @@ void TimelineChart::paintGrid(QPainter& painter, const QRectF& area) const {
     painter.drawLine(QPointF(area.left(), y), QPointF(area.right(), y));
     painter.setPen(c.mutedText);
     painter.drawText(QRectF(0, y - metrics.height() / 2, area.left() - theme().px(6), metrics.height()), Qt::AlignRight | Qt::AlignVCenter,
-                     formatBytes(qRound64(m_axis.end * line / m_axis.parts)));
+                     app::formatBytes(qRound64(m_axis.end * line / m_axis.parts)));
   }
   // Under each turn its number and how long it took from the question on, as far as there is room; always under the last.
   const qreal y = area.bottom() + theme().px(4);
   qreal right = area.right() + theme().px(8);
   for (std::size_t turn = m_turns.size(); turn-- > 0;) {
     if (m_turns[turn].empty()) continue;
-    const QString words = tr("%1: %2").arg(turn + 1).arg(formatMilliseconds(m_turns[turn].points.back().ms));
+    const QString words = tr("%1: %2").arg(turn + 1).arg(app::formatMilliseconds(m_turns[turn].points.back().ms));
     const qreal wide = metrics.horizontalAdvance(words);
     const qreal left = std::max(area.left(), std::min(turnArea(turn, area).center().x() - wide / 2, area.right() - wide));
     if (left + wide + theme().px(8) > right) continue;
@@ -303,8 +303,8 @@ QString TimelineChart::describeAt(const QPointF& place) const {
     }
   }
   if (nearest == nullptr) return {};
-  const auto bytes = [](double value) { return formatBytes(qRound64(value)); };
-  QStringList lines{tr("Turn %1, after %2").arg(of + 1).arg(formatMilliseconds(nearest->ms))};
+  const auto bytes = [](double value) { return app::formatBytes(qRound64(value)); };
+  QStringList lines{tr("Turn %1, after %2").arg(of + 1).arg(app::formatMilliseconds(nearest->ms))};
   if (nearest->mark != Mark::kNone) lines.front() += QStringLiteral(": ") + markText(nearest->mark);
   lines << tr("%1 in use, %2 without compression").arg(bytes(nearest->total()), bytes(nearest->full));
   lines << tr("Text %1, images %2, videos %3, answer %4")

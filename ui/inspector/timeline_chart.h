@@ -9,7 +9,7 @@
 #include <vector>
 
 #include "app/chat/turn_timeline.h"
-#include "ui/words/attached_words.h"
+#include "app/words/attached_words.h"
 
 namespace winnow::ui {
 
@@ -29,7 +29,7 @@ class TimelineChart : public QWidget {
   explicit TimelineChart(QWidget* parent = nullptr);
 
   void setTurns(std::vector<app::TurnTimeline> turns);
-  void setAttached(AttachedKind attached);                                       // what is called "Videos"
+  void setAttached(app::AttachedKind attached);                                  // what is called "Videos"
   double axisSeconds() const { return m_axesS.empty() ? 0.0 : m_axesS.back(); }  // of the last turn
   double axisBytes() const { return m_axis.end; }
   // The point that is nearest in time to this place, in words; empty beside the curve.
@@ -63,7 +63,7 @@ class TimelineChart : public QWidget {
   std::vector<app::TurnTimeline> m_turns;
   std::vector<double> m_axesS;  // of every turn
   ByteAxis m_axis;
-  AttachedKind m_attached = AttachedKind::kVideos;
+  app::AttachedKind m_attached = app::AttachedKind::kVideos;
 };
 
 }  // namespace winnow::ui

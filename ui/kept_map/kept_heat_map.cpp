@@ -11,10 +11,10 @@
 #include <cmath>
 #include <iterator>
 
+#include "app/words/format_text.h"
 #include "ui/kept_map/kept_map_model.h"
 #include "ui/theme/ramp.h"
 #include "ui/theme/theme.h"
-#include "ui/words/format_text.h"
 
 namespace winnow::ui {
 namespace {
@@ -186,7 +186,7 @@ void KeptHeatMap::paintMediaAxis(QPainter& painter, const QRectF& cells, qreal t
     QString text;
     if (parts[i].kind == PartKind::kFrame) {
       const auto frame = static_cast<std::size_t>(std::max(0, parts[i].frame));
-      text = media != nullptr && frame < media->timesS.size() ? formatClock(media->timesS[frame]) : QString::number(frame + 1);
+      text = media != nullptr && frame < media->timesS.size() ? app::formatClock(media->timesS[frame]) : QString::number(frame + 1);
     } else if (parts[i].kind == PartKind::kWhole) {
       text = tr("whole");
     } else if (parts[i].kind == PartKind::kTiles) {
@@ -333,7 +333,7 @@ void KeptLegend::paintEvent(QPaintEvent*) {
   }
   qreal freeFrom = -1;
   for (const double share : {0.0, 0.02, 0.1, 0.25, 0.5, 1.0}) {
-    const QString text = formatShare(share);
+    const QString text = app::formatShare(share);
     const qreal wide = metrics.horizontalAdvance(text);
     const qreal from = std::clamp(bar.left() + std::sqrt(share) * bar.width() - wide / 2, 0.0, most - wide);
     if (from < freeFrom) continue;

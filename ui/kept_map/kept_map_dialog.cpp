@@ -20,6 +20,8 @@
 #include <QVBoxLayout>
 #include <algorithm>
 
+#include "app/words/error_text.h"
+#include "app/words/format_text.h"
 #include "ui/inspector/chart_export.h"
 #include "ui/kept_map/kept_heat_map.h"
 #include "ui/kept_map/kept_table_model.h"
@@ -30,8 +32,6 @@
 #include "ui/theme/icons.h"
 #include "ui/theme/scrolling.h"
 #include "ui/theme/theme.h"
-#include "ui/words/error_text.h"
-#include "ui/words/format_text.h"
 
 namespace winnow::ui {
 namespace {
@@ -114,7 +114,7 @@ KeptMapDialog::KeptMapDialog(MediaPreview& preview, const QString& subject, QWid
     m_patches->setPicture(image);
   });
   connect(&m_preview, &MediaPreview::failed, this, [this](PreviewToken token, const Error& error) {
-    if (token == m_token) m_patches->setMessage(describeError(error).cause);
+    if (token == m_token) m_patches->setMessage(app::describeError(error).cause);
   });
   showSentence(tr("The map appears once the prompt has been read."));
 }
@@ -345,7 +345,8 @@ void KeptMapDialog::onSelection() {
     if (!part.lineEnds.empty()) {
       double kept = 0;
       for (const int token : part.lineEnds) kept += m_model.kept(token);
-      key << tr("line ends and markers kept: %1 of %2").arg(formatCount(kept), formatCount(static_cast<double>(part.lineEnds.size())));
+      key << tr("line ends and markers kept: %1 of %2")
+                 .arg(app::formatCount(kept), app::formatCount(static_cast<double>(part.lineEnds.size())));
     }
   }
   m_key->setText(key.join(QStringLiteral(" · ")));

@@ -5,7 +5,7 @@
 #include <cmath>
 #include <utility>
 
-#include "ui/words/format_text.h"
+#include "app/words/format_text.h"
 
 namespace winnow::ui {
 namespace {
@@ -35,7 +35,7 @@ std::vector<double> shares(const app::KeptMap& map, const std::vector<PromptPart
 
 QString lineName(const MapMedia* media, int line) {
   const auto at = static_cast<std::size_t>(std::max(0, line));
-  return media != nullptr && at < media->linesS.size() ? formatClock(media->linesS[at]) : QString::number(line + 1);
+  return media != nullptr && at < media->linesS.size() ? app::formatClock(media->linesS[at]) : QString::number(line + 1);
 }
 
 KeptBy keptBy(double byFirst, double bySecond) {
@@ -203,7 +203,7 @@ QString KeptMapModel::placeOf(const PromptPart& p) const {
   }
   const auto frame = static_cast<std::size_t>(std::max(0, p.frame));
   if (media == nullptr || frame >= media->timesS.size()) return tr("Frame %1").arg(frame + 1);
-  return tr("Frame %1 of %2 · %3").arg(frame + 1).arg(media->timesS.size()).arg(formatClock(media->timesS[frame]));
+  return tr("Frame %1 of %2 · %3").arg(frame + 1).arg(media->timesS.size()).arg(app::formatClock(media->timesS[frame]));
 }
 
 QString KeptMapModel::describe(int layer, int part) const {
@@ -213,10 +213,11 @@ QString KeptMapModel::describe(int layer, int part) const {
   const QString place = tr("Layer %1 · %2").arg(layer).arg(partName(part));
   if (isDifference()) {
     return tr("%1 · “%2” keeps %3 of it, “%4” keeps %5")
-        .arg(place, m_firstName, formatShare(firstShare(layer, part)), m_secondName, formatShare(secondShare(layer, part)));
+        .arg(place, m_firstName, app::formatShare(firstShare(layer, part)), m_secondName, app::formatShare(secondShare(layer, part)));
   }
   const double share = firstShare(layer, part);
-  return tr("%1 · %2 of %3 tokens kept (%4)").arg(place, formatCount(share * tokens), formatCount(tokens), formatShare(share));
+  return tr("%1 · %2 of %3 tokens kept (%4)")
+      .arg(place, app::formatCount(share * tokens), app::formatCount(tokens), app::formatShare(share));
 }
 
 QString KeptMapModel::describeToken(int token) const {

@@ -1,7 +1,7 @@
 #include "ui/kept_map/kept_table_model.h"
 
+#include "app/words/format_text.h"
 #include "ui/kept_map/kept_map_model.h"
-#include "ui/words/format_text.h"
 
 namespace winnow::ui {
 
@@ -31,9 +31,9 @@ QVariant KeptTableModel::data(const QModelIndex& index, int role) const {
   if (role == Qt::UserRole) return share;
   if (role == Qt::ToolTipRole) return m_model.describe(index.row(), part);
   if (role != Qt::DisplayRole) return {};
-  return m_model.isDifference() && share > 0 ? QLatin1Char('+') + formatShare(share)
-         : share < 0                         ? QChar(u'−') + formatShare(-share)
-                                             : formatShare(share);
+  return m_model.isDifference() && share > 0 ? QLatin1Char('+') + app::formatShare(share)
+         : share < 0                         ? QChar(u'−') + app::formatShare(-share)
+                                             : app::formatShare(share);
 }
 
 QVariant KeptTableModel::headerData(int section, Qt::Orientation orientation, int role) const {

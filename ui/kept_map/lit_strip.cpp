@@ -5,10 +5,10 @@
 #include <algorithm>
 #include <cmath>
 
+#include "app/words/format_text.h"
 #include "ui/kept_map/kept_heat_map.h"
 #include "ui/kept_map/kept_map_model.h"
 #include "ui/theme/theme.h"
-#include "ui/words/format_text.h"
 
 namespace winnow::ui {
 namespace {
@@ -96,7 +96,7 @@ void LitStrip::onShares() {
 void LitStrip::onSelection() {
   if (m_model.isEmpty() || isHidden()) return;
   const int part = m_model.part();
-  setAccessibleDescription(tr("%1: %2 kept, mean over layers").arg(m_model.partName(part), formatShare(m_model.meanShare(part))));
+  setAccessibleDescription(tr("%1: %2 kept, mean over layers").arg(m_model.partName(part), app::formatShare(m_model.meanShare(part))));
   update();
 }
 

@@ -2,7 +2,7 @@
 
 #include <algorithm>
 
-#include "ui/words/word_places.h"
+#include "app/words/word_places.h"
 
 namespace winnow::ui {
 
@@ -16,7 +16,7 @@ std::vector<TokenRange> findWords(const std::vector<QString>& texts, const QStri
     all += texts[token];
     tokenAt.resize(static_cast<std::size_t>(all.size()), static_cast<int>(token));
   }
-  for (const auto& [from, to] : placesOfWords(all, wanted))
+  for (const auto& [from, to] : app::placesOfWords(all, wanted))
     found.push_back({tokenAt[static_cast<std::size_t>(from)], tokenAt[static_cast<std::size_t>(to - 1)]});
   return found;
 }

@@ -8,10 +8,10 @@
 #include <QStringDecoder>
 #include <algorithm>
 
+#include "app/words/display_text.h"
 #include "ui/kept_map/kept_map_model.h"
 #include "ui/theme/ramp.h"
 #include "ui/theme/theme.h"
-#include "ui/words/display_text.h"
 
 namespace winnow::ui {
 namespace {
@@ -46,7 +46,7 @@ std::vector<QString> TokenTextView::tokenTexts() const {
   QStringDecoder decoder(QStringDecoder::Utf8);
   for (const int token : m_tokens) {
     const QString text = decoder(m_model.map().text(token));
-    texts.push_back(displayText(text));
+    texts.push_back(app::displayText(text));
   }
   return texts;
 }

@@ -11,13 +11,13 @@
 
 #include "app/remote/key_ring.h"
 #include "app/remote/server_key.h"
+#include "app/words/display_text.h"
+#include "app/words/download_fault_text.h"
+#include "app/words/download_words.h"
+#include "app/words/library_words.h"
 #include "ui/model_library/card_list.h"
-#include "ui/model_library/library_words.h"
 #include "ui/model_library/model_card.h"
 #include "ui/theme/theme.h"
-#include "ui/words/display_text.h"
-#include "ui/words/download_fault_text.h"
-#include "ui/words/download_words.h"
 
 namespace winnow::ui {
 namespace {
@@ -191,7 +191,7 @@ void GetPage::fillDownloads() {
   const bool focused = m_downloads->focused() != nullptr;
   m_downloads->clear();
   for (const app::QueuedDownload& download : m_queue.downloads()) {
-    auto* card = new ModelCard(download.key, displayText(download.name).simplified());
+    auto* card = new ModelCard(download.key, app::displayText(download.name).simplified());
     m_downloads->add(card);
     fillDownload(*card, download);
   }
@@ -204,15 +204,15 @@ void GetPage::fillDownloads() {
 
 void GetPage::fillDownload(ModelCard& card, const app::QueuedDownload& download) {
   if (download.state == State::kFailed) {
-    const ErrorText text = describeDownloadFault(download.fault, download.name);
+    const app::ErrorText text = app::describeDownloadFault(download.fault, download.name);
     card.setNote(text.cause + QLatin1Char(' ') + text.remedy, ModelCard::Tone::kWarning);
     card.setToolTip(text.details.toHtmlEscaped());
   } else {
-    card.setNote(downloadWords(download), download.state == State::kHere ? ModelCard::Tone::kGood : ModelCard::Tone::kMuted);
+    card.setNote(app::downloadWords(download), download.state == State::kHere ? ModelCard::Tone::kGood : ModelCard::Tone::kMuted);
     card.setToolTip({});
   }
   const bool measured = download.state == State::kRunning || (download.state == State::kPaused && download.toCome > 0);
-  measured ? card.showProgress(downloadPercent(download)) : card.hideProgress();
+  measured ? card.showProgress(app::downloadPercent(download)) : card.hideProgress();
   if (card.property(kStateProperty).toInt() != static_cast<int>(download.state)) fillDownloadButtons(card, download);
   card.setProperty(kStateProperty, static_cast<int>(download.state));
 }
@@ -254,11 +254,11 @@ void GetPage::fillKnown() {
   const app::KnownModel* best = app::bestThatSees(m_hub.known, m_shelf.memory());
   for (const app::KnownModel& model : m_hub.known) {
     auto* card = new ModelCard(model.repository, model.name);
-    card->addLine(sentenceOf(model.purpose), ModelCard::Tone::kText);
-    card->addLine(knownFacts(model, m_hub.host), ModelCard::Tone::kMuted);
-    const FitWords fit = fitWords(model, m_shelf.memory());
+    card->addLine(app::sentenceOf(model.purpose), ModelCard::Tone::kText);
+    card->addLine(app::knownFacts(model, m_hub.host), ModelCard::Tone::kMuted);
+    const app::FitWords fit = app::needWords(app::memoryNeed(model), m_shelf.memory());
     QStringList said{fit.text};
-    if (const QString pace = paceWords(model, m_shelf.memory()); !pace.isEmpty()) said << pace;
+    if (const QString pace = app::paceWords(model, m_shelf.memory()); !pace.isEmpty()) said << pace;
     if (&model == best) said << tr("The best of these that sees videos here.");
     card->addLine(said.join(QLatin1Char(' ')), fit.good ? ModelCard::Tone::kMuted : ModelCard::Tone::kWarning);
     m_known->add(card);

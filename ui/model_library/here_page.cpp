@@ -5,11 +5,11 @@
 #include <QVBoxLayout>
 #include <algorithm>
 
+#include "app/words/display_text.h"
+#include "app/words/format_text.h"
+#include "app/words/library_words.h"
 #include "ui/model_library/card_list.h"
-#include "ui/model_library/library_words.h"
 #include "ui/theme/theme.h"
-#include "ui/words/display_text.h"
-#include "ui/words/format_text.h"
 
 namespace winnow::ui {
 
@@ -50,8 +50,8 @@ void HerePage::fill() {
   qint64 bytes = 0;
   for (const app::ListedModel& model : m_shelf.models()) {
     const bool demo = model.found.origin == app::ModelOrigin::kDemo;
-    auto* card = new ModelCard(model.found.path, demo ? tr("Demo model") : displayText(model.found.name).simplified());
-    card->setToolTip(displayText(model.found.path).toHtmlEscaped());
+    auto* card = new ModelCard(model.found.path, demo ? tr("Demo model") : app::displayText(model.found.name).simplified());
+    card->setToolTip(app::displayText(model.found.path).toHtmlEscaped());
     m_list->add(card);
     fillCard(*card, model);
     bytes += model.found.bytes;
@@ -63,7 +63,7 @@ void HerePage::fill() {
                          : tr("%Ln model(s), %1. Models of Ollama, LM Studio, Jan, GPT4All and Hugging Face’s tools are listed where "
                               "they lie.",
                               "", count)
-                               .arg(formatMegabytes(bytes)));
+                               .arg(app::formatMegabytes(bytes)));
   if (before.isEmpty() || m_list->cards().empty()) return;
   // The keyboard focus stays on its card, or goes to the one that took its place.
   ModelCard* same = m_list->card(before);
@@ -71,10 +71,10 @@ void HerePage::fill() {
 }
 
 void HerePage::fillCard(ModelCard& card, const app::ListedModel& model) {
-  card.addLine(modelFacts(model), ModelCard::Tone::kMuted);
-  const FitWords fit = fitWords(model, m_shelf.memory());
+  card.addLine(app::modelFacts(model), ModelCard::Tone::kMuted);
+  const app::FitWords fit = app::fitWords(model, m_shelf.memory());
   card.addLine(fit.text, fit.good ? ModelCard::Tone::kMuted : ModelCard::Tone::kWarning);
-  card.addLine(modelPlace(model), ModelCard::Tone::kMuted);
+  card.addLine(app::modelPlace(model), ModelCard::Tone::kMuted);
   fillButtons(card, model.found);
 }
 
@@ -126,9 +126,9 @@ void HerePage::askRemoval(const app::FoundModel& model) {
   m_notes.remove(before);
   if (model.origin == app::ModelOrigin::kOllama) {
     m_asked.clear();
-    m_notes[model.path] = {removalWords({app::RemovedModel::State::kNotOurs, {}, 0}, model.name), ModelCard::Tone::kWarning};
+    m_notes[model.path] = {app::removalWords({app::RemovedModel::State::kNotOurs, {}, 0}, model.name), ModelCard::Tone::kWarning};
   } else {
-    m_notes[model.path] = {tr("Move %1 to the trash?").arg(formatMegabytes(model.bytes)), ModelCard::Tone::kText};
+    m_notes[model.path] = {tr("Move %1 to the trash?").arg(app::formatMegabytes(model.bytes)), ModelCard::Tone::kText};
   }
   refill(before);
   refill(model.path);
@@ -150,12 +150,12 @@ void HerePage::onChecking(const QString& path, qint64 done, qint64 total) {
   ModelCard* card = m_list->card(path);
   if (card == nullptr) return;
   card->showProgress(total > 0 ? static_cast<int>(100 * done / total) : -1);
-  card->setNote(tr("Checking: %1 of %2").arg(formatMegabytes(done), formatMegabytes(total)), ModelCard::Tone::kMuted);
+  card->setNote(tr("Checking: %1 of %2").arg(app::formatMegabytes(done), app::formatMegabytes(total)), ModelCard::Tone::kMuted);
 }
 
 void HerePage::onVerified(const QString& path, const std::vector<app::VerifiedFile>& files) {
   if (!files.empty()) {
-    const FitWords words = checkWords(files);
+    const app::FitWords words = app::checkWords(files);
     m_notes[path] = {words.text, words.good ? ModelCard::Tone::kGood : ModelCard::Tone::kWarning};
   }
   fill();
@@ -164,7 +164,7 @@ void HerePage::onVerified(const QString& path, const std::vector<app::VerifiedFi
 void HerePage::onRemoved(const QString& path, const app::RemovedModel& result) {
   const app::ListedModel* model = find(path);
   if (result.state == app::RemovedModel::State::kRemoved || model == nullptr) return;  // the list follows
-  m_notes[path] = {removalWords(result, model->found.name), ModelCard::Tone::kWarning};
+  m_notes[path] = {app::removalWords(result, model->found.name), ModelCard::Tone::kWarning};
   refill(path);
 }
 

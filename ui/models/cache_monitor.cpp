@@ -5,8 +5,8 @@
 
 #include "app/chat/server_answer.h"
 #include "app/notices/cache_note_text.h"
-#include "ui/words/display_text.h"
-#include "ui/words/format_text.h"
+#include "app/words/display_text.h"
+#include "app/words/format_text.h"
 
 namespace winnow::ui {
 namespace {
@@ -39,14 +39,14 @@ QString phaseText(Phase phase, quint64 done, quint64 total) {
   const bool known = total > 0;
   switch (phase) {
     case Phase::kLoadWeights:
-      return known ? MonitorWords::tr("Loading the model: %1").arg(formatShare(std::min(1.0, double(done) / double(total))))
+      return known ? MonitorWords::tr("Loading the model: %1").arg(app::formatShare(std::min(1.0, double(done) / double(total))))
                    : MonitorWords::tr("Loading the model");
     case Phase::kDecodeMedia:
       return known ? MonitorWords::tr("Decoding the video: %1 of %2").arg(done).arg(total) : MonitorWords::tr("Starting");
     case Phase::kEncodeFrames:
       return known ? MonitorWords::tr("Encoding frames: %1 of %2").arg(done).arg(total) : MonitorWords::tr("Encoding frames");
     case Phase::kPrefill:
-      return known ? MonitorWords::tr("Reading the prompt: %1").arg(formatShare(std::min(1.0, double(done) / double(total))))
+      return known ? MonitorWords::tr("Reading the prompt: %1").arg(app::formatShare(std::min(1.0, double(done) / double(total))))
                    : MonitorWords::tr("Reading the prompt");
     case Phase::kCompress:
       return known ? MonitorWords::tr("Compressing the cache: %1 of %2").arg(done).arg(total) : MonitorWords::tr("Compressing");
@@ -62,7 +62,7 @@ QString notesText(const std::vector<CompressionNote>& notes, int shortTextTokens
   QStringList sentences;
   for (const CompressionNote note : notes) {
     QString clause = QCoreApplication::translate("winnow::app::NoticeTexts", app::cacheNotePattern(note));
-    sentences << sentenceOf(clause.replace(QLatin1String("%1"), formatCount(shortTextTokens)));
+    sentences << app::sentenceOf(clause.replace(QLatin1String("%1"), app::formatCount(shortTextTokens)));
   }
   return sentences.join(QLatin1Char(' '));
 }
@@ -85,7 +85,7 @@ void CacheMonitor::tellRunning() {
   if (m_followsRunning) Q_EMIT changed();
 }
 
-void CacheMonitor::setAttached(AttachedKind attached) {
+void CacheMonitor::setAttached(app::AttachedKind attached) {
   m_running.attached = attached;
   tellRunning();
 }
@@ -191,7 +191,7 @@ void CacheMonitor::take(const EventBody& event) {
 
 void CacheMonitor::setByServer(bool byServer) { m_running.byServer = byServer; }
 
-void CacheMonitor::showStored(const app::Run& run, AttachedKind attached, FiguresOf subject) {
+void CacheMonitor::showStored(const app::Run& run, app::AttachedKind attached, FiguresOf subject) {
   const TurnFigures& figures = run.figures;
   CacheFigures f;
   f.hasReport = !figures.layers.empty();

@@ -13,10 +13,10 @@
 #include <vector>
 
 #include "app/chat/conversation.h"
+#include "app/words/attached_words.h"
 #include "engine/messages/events.h"
 #include "engine/metrics/kept_figures.h"
 #include "ui/models/timeline_recorder.h"
-#include "ui/words/attached_words.h"
 
 namespace winnow::ui {
 
@@ -37,16 +37,16 @@ struct CacheFigures {
   QString waitsFor;  // before the first phase; empty: it is at work
   double waitShare = 0.0;
   KvBytes kv;
-  HeldBytes held;                                // what of it is whose
-  double keptShare = 1.0;                        // engine's kept_share()
-  double keptOfAll = 1.0;                        // engine's kept_of_all()
-  int shortTextTokens = 0;                       // of the recipe: text of fewer tokens is kept whole
-  int kvBits = 0;                                // of the recipe: of a stored number; 0, 32: as it suits the model
-  std::vector<LayerFigures> layers;              // at the event
-  std::vector<SlotCounts> slots;                 // per layer, now: what was written joins, what decoding evicts leaves
-  qint64 visualTokens = 0;                       // of the prompt: of what is attached
-  AttachedKind attached = AttachedKind::kMixed;  // what that is
-  qint64 textTokens = 0;                         // of the prompt, system included
+  HeldBytes held;                                          // what of it is whose
+  double keptShare = 1.0;                                  // engine's kept_share()
+  double keptOfAll = 1.0;                                  // engine's kept_of_all()
+  int shortTextTokens = 0;                                 // of the recipe: text of fewer tokens is kept whole
+  int kvBits = 0;                                          // of the recipe: of a stored number; 0, 32: as it suits the model
+  std::vector<LayerFigures> layers;                        // at the event
+  std::vector<SlotCounts> slots;                           // per layer, now: what was written joins, what decoding evicts leaves
+  qint64 visualTokens = 0;                                 // of the prompt: of what is attached
+  app::AttachedKind attached = app::AttachedKind::kMixed;  // what that is
+  qint64 textTokens = 0;                                   // of the prompt, system included
   qint64 generatedTokens = 0;
   qint64 thoughtTokens = 0;  // of them, of the finished turn
   double tokensPerS = 0.0;
@@ -68,14 +68,14 @@ class CacheMonitor : public QObject {
   void begin(const RecipeSpec& recipe, FiguresOf subject = FiguresOf::kAnswer,
              std::chrono::steady_clock::time_point asked = std::chrono::steady_clock::now());
   void take(const EventBody& event);
-  void setAttached(AttachedKind attached);  // of the request: in its thread
+  void setAttached(app::AttachedKind attached);  // of the request: in its thread
   void setByServer(bool byServer);          // of the request
   void setCause(const app::Run& run);       // of the request: what it comes from is known
   // Shows what the request waits for before the engine begins on it; its own progress takes the place of that. share: 0..1.
   void setWaiting(const QString& what, double share);
   void showRunning();  // of the request that runs or ended last
   // Shows an answer read from the database; attached: in its thread.
-  void showStored(const app::Run& run, AttachedKind attached = AttachedKind::kMixed, FiguresOf subject = FiguresOf::kAnswer);
+  void showStored(const app::Run& run, app::AttachedKind attached = app::AttachedKind::kMixed, FiguresOf subject = FiguresOf::kAnswer);
   void clear();  // shows nothing
   // The turns before the one that runs; with showStored() and clear(): all of them.
   void setEarlierTurns(std::vector<app::TurnTimeline> turns);

@@ -4,8 +4,8 @@
 #include <algorithm>
 #include <utility>
 
-#include "ui/words/display_text.h"
-#include "ui/words/format_text.h"
+#include "app/words/display_text.h"
+#include "app/words/format_text.h"
 
 namespace winnow::ui {
 namespace {
@@ -20,7 +20,7 @@ bool before(const app::Conversation& a, const app::Conversation& b) {
 
 QString ConversationListModel::shownTitle(const app::Conversation& conversation) {
   const QString text = conversation.title.isEmpty() ? conversation.preview : conversation.title;
-  const QString shown = displayText(text).simplified();
+  const QString shown = app::displayText(text).simplified();
   return shown.isEmpty() ? tr("New chat") : shown;
 }
 
@@ -38,7 +38,7 @@ QString ConversationListModel::toldTitle(const app::Conversation& conversation) 
 }
 
 QString ConversationListModel::whenText(const app::Conversation& conversation) const {
-  const QString when = formatWhen(QDateTime::fromMSecsSinceEpoch(conversation.updatedMs), QDateTime::currentDateTime());
+  const QString when = app::formatWhen(QDateTime::fromMSecsSinceEpoch(conversation.updatedMs), QDateTime::currentDateTime());
   const int number = numberOfName(conversation);
   return number == 1 ? when : tr("%1 · no. %2 of this name").arg(when).arg(number);
 }

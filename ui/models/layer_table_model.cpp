@@ -3,8 +3,8 @@
 #include <algorithm>
 #include <set>
 
+#include "app/words/format_text.h"
 #include "ui/recipes/method_texts.h"
-#include "ui/words/format_text.h"
 
 namespace winnow::ui {
 namespace {
@@ -52,7 +52,7 @@ void LayerTableModel::setLayers(const std::vector<LayerFigures>& layers, const s
   endResetModel();
 }
 
-void LayerTableModel::setAttached(AttachedKind attached) {
+void LayerTableModel::setAttached(app::AttachedKind attached) {
   if (attached == m_attached) return;
   m_attached = attached;
   Q_EMIT headerDataChanged(Qt::Horizontal, kVisual, kVisual);
@@ -101,7 +101,7 @@ QVariant LayerTableModel::data(const QModelIndex& index, int role) const {
   if (role == Qt::UserRole) return value;
   if (role == Qt::TextAlignmentRole) return QVariant(Qt::AlignRight | Qt::AlignVCenter);
   if (role != Qt::DisplayRole) return {};
-  return index.column() < kFirstReason ? formatCount(value) : formatReal(value, 3);
+  return index.column() < kFirstReason ? app::formatCount(value) : app::formatReal(value, 3);
 }
 
 QVariant LayerTableModel::headerData(int section, Qt::Orientation orientation, int role) const {
@@ -120,7 +120,7 @@ QVariant LayerTableModel::headerData(int section, Qt::Orientation orientation, i
     case kKept:
       return tr("Kept");
     case kVisual:
-      return attachedLabel(m_attached);
+      return app::attachedLabel(m_attached);
     case kText:
       return tr("Text");
     case kWritten:

@@ -8,8 +8,8 @@
 #include <string>
 #include <vector>
 
+#include "app/words/attached_words.h"
 #include "engine/messages/events.h"
-#include "ui/words/attached_words.h"
 
 namespace winnow::ui {
 
@@ -23,7 +23,7 @@ class LayerTableModel : public QAbstractTableModel {
   // slots: per layer, now (CacheFigures::slots); empty: nothing was counted.
   void setLayers(const std::vector<LayerFigures>& layers, const std::vector<SlotCounts>& slots);
 
-  void setAttached(AttachedKind attached);  // what "visual" is called, and is
+  void setAttached(app::AttachedKind attached);  // what "visual" is called, and is
 
   int rowCount(const QModelIndex& parent = {}) const override;
   int columnCount(const QModelIndex& parent = {}) const override;
@@ -34,7 +34,7 @@ class LayerTableModel : public QAbstractTableModel {
   double number(int row, int column) const;
   std::vector<LayerFigures> m_layers;
   std::vector<SlotCounts> m_slots;
-  AttachedKind m_attached = AttachedKind::kMixed;
+  app::AttachedKind m_attached = app::AttachedKind::kMixed;
 };
 
 // Rows with a header line, cells divided by `separator` (tab, comma); plain numbers, no grouping.

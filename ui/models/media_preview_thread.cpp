@@ -12,8 +12,8 @@
 #include "app/media/text_encoding.h"
 #include "app/media/thumbnails.h"
 #include "app/process/own_folder.h"
-#include "ui/words/format_text.h"
-#include "ui/words/media_names.h"
+#include "app/words/format_text.h"
+#include "app/words/media_names.h"
 
 namespace winnow::ui {
 namespace {
@@ -68,10 +68,10 @@ FolderContents contentsOf(const QByteArray& folder) {
   if (!dir.isReadable()) throw Exception(ErrorCode::kFileUnreadable, folder.toStdString(), "the folder cannot be read");
   FolderContents contents;
   QStringList names = dir.entryList(QDir::Files);
-  std::sort(names.begin(), names.end(), nameOrder());
+  std::sort(names.begin(), names.end(), app::nameOrder());
   for (const QString& name : names) {
     contents.model = contents.model || name == QLatin1String("config.json") || name.endsWith(QLatin1String(".gguf"), Qt::CaseInsensitive);
-    if (namedAsPicture(name) || namedAsVideo(name)) contents.media.push_back(QFile::encodeName(dir.filePath(name)));
+    if (app::namedAsPicture(name) || app::namedAsVideo(name)) contents.media.push_back(QFile::encodeName(dir.filePath(name)));
   }
   if (!contents.media.empty() || contents.model) return contents;
   for (const QString& below : dir.entryList(QDir::Dirs | QDir::NoDotAndDotDot))

@@ -3,7 +3,7 @@
 #include <QCoreApplication>
 #include <algorithm>
 
-#include "ui/words/format_text.h"
+#include "app/words/format_text.h"
 
 namespace winnow::ui {
 namespace {
@@ -68,7 +68,7 @@ QVariant TimelineTableModel::data(const QModelIndex& index, int role) const {
     case kEvent:
       return markText(point.mark);
     case kSeconds:
-      if (role == Qt::DisplayRole) return formatFixed(point.ms / 1000.0, 2);
+      if (role == Qt::DisplayRole) return app::formatFixed(point.ms / 1000.0, 2);
       return point.ms / 1000.0;
     case kTotal:
       value = kib(point.total());
@@ -93,7 +93,7 @@ QVariant TimelineTableModel::data(const QModelIndex& index, int role) const {
       break;
   }
   if (role == Qt::UserRole) return value;
-  return formatCount(value);
+  return app::formatCount(value);
 }
 
 QVariant TimelineTableModel::headerData(int section, Qt::Orientation orientation, int role) const {

@@ -5,11 +5,11 @@
 #include <algorithm>
 #include <cmath>
 
+#include "app/words/display_text.h"
 #include "ui/recipes/method_texts.h"
 #include "ui/recipes/recipe_words.h"
 #include "ui/theme/icons.h"
 #include "ui/theme/theme.h"
-#include "ui/words/display_text.h"
 
 namespace winnow::ui {
 namespace {
@@ -122,7 +122,7 @@ MethodCardModel::MethodCardModel(const std::vector<MethodInfo>& methods, std::op
 void MethodCardModel::add(MethodCard card) {
   const bool known = findMethod(m_methods, card.recipe.spec.method) != nullptr;
   if (const std::optional<Error> problem = known && m_model ? recipe_problem(card.recipe.spec, *m_model) : std::nullopt) {
-    card.problem = tr("Not with this model: %1.").arg(displayText(QString::fromStdString(problem->reason)).simplified());
+    card.problem = tr("Not with this model: %1.").arg(app::displayText(QString::fromStdString(problem->reason)).simplified());
   }
   m_cards.push_back(std::move(card));
 }
@@ -160,13 +160,13 @@ void MethodCardModel::addMethod(const MethodInfo& method, double retention) {
   card.recipe.spec.retention = retention;
   card.group = groupOf(method);
   card.title = methodTitle(m_methods, method.name);
-  card.name = displayText(QString::fromStdString(method.name));
+  card.name = app::displayText(QString::fromStdString(method.name));
   card.tags = methodTags(method);
   if (card.group == MethodGroup::kRecommended) card.tags.prepend(groupTitle(card.group));
   card.purpose = methodPurpose(method.name);
   const QString caution = methodCaution(method.name);
   if (!caution.isEmpty()) card.caution = tr("Limits: %1").arg(caution);
-  card.source = displayText(QString::fromStdString(method.source));
+  card.source = app::displayText(QString::fromStdString(method.source));
   add(std::move(card));
 }
 

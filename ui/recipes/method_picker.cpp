@@ -13,11 +13,11 @@
 #include <QVBoxLayout>
 #include <algorithm>
 
+#include "app/words/display_text.h"
 #include "ui/recipes/method_cards.h"
 #include "ui/theme/file_dialog.h"
 #include "ui/theme/icons.h"
 #include "ui/theme/theme.h"
-#include "ui/words/display_text.h"
 
 namespace winnow::ui {
 
@@ -172,7 +172,7 @@ void MethodPicker::removeSelected() {
   m_removed = recipe;
   m_settings.removeRecipe(recipe->name);
   reload(m_current);
-  tell(tr("“%1” was deleted.").arg(displayText(QString::fromStdString(recipe->name))), false);
+  tell(tr("“%1” was deleted.").arg(app::displayText(QString::fromStdString(recipe->name))), false);
   m_undo->show();
 }
 
@@ -220,10 +220,11 @@ void MethodPicker::importFile(const QByteArray& path) {
     m_search->clear();
     m_removed.reset();
     reload(recipe);
-    const QString name = displayText(QString::fromStdString(recipe.name));
+    const QString name = app::displayText(QString::fromStdString(recipe.name));
     tell(known ? tr("“%1” was imported and replaced the recipe of that name.").arg(name) : tr("“%1” was imported.").arg(name), false);
   } catch (const Exception& exception) {
-    tell(tr("“%1” cannot be used: %2.").arg(displayText(file), displayText(QString::fromStdString(exception.error().reason))), true);
+    tell(tr("“%1” cannot be used: %2.").arg(app::displayText(file), app::displayText(QString::fromStdString(exception.error().reason))),
+         true);
   }
 }
 

@@ -19,6 +19,7 @@
 #include <cmath>
 #include <limits>
 
+#include "app/words/display_text.h"
 #include "ui/recipes/method_groups.h"
 #include "ui/recipes/method_texts.h"
 #include "ui/recipes/option_field.h"
@@ -28,7 +29,6 @@
 #include "ui/theme/icons.h"
 #include "ui/theme/scrolling.h"
 #include "ui/theme/theme.h"
-#include "ui/words/display_text.h"
 
 namespace winnow::ui {
 namespace {
@@ -349,7 +349,7 @@ void RecipeEditor::fillParts(const RecipeSpec& spec) {
       }
     }
     const QString wanted = QString::fromStdString(spec.*part.field);
-    if (part.box->findData(wanted) < 0) part.box->addItem(displayText(wanted), wanted);
+    if (part.box->findData(wanted) < 0) part.box->addItem(app::displayText(wanted), wanted);
     part.box->setCurrentIndex(part.box->findData(wanted));
   }
 }
@@ -406,7 +406,7 @@ void RecipeEditor::judge() {
   const std::optional<Error> problem = recipe_problem(now.spec, m_model);
   m_legal = !problem;
   if (problem) {
-    QString reason = displayText(QString::fromStdString(problem->reason)).simplified();
+    QString reason = app::displayText(QString::fromStdString(problem->reason)).simplified();
     tell(tr("%1: %2.").arg(settingName(problem->subject), reason), true);
   } else {
     const std::vector<app::NamedRecipe> saved = m_settings.savedRecipes();
@@ -418,7 +418,7 @@ void RecipeEditor::judge() {
     else if (*same == now)
       tell(tr("These parts fit together. Saved."), false);
     else
-      tell(tr("These parts fit together. Saving replaces “%1”.").arg(displayText(QString::fromStdString(now.name))), false);
+      tell(tr("These parts fit together. Saving replaces “%1”.").arg(app::displayText(QString::fromStdString(now.name))), false);
   }
   m_use->setEnabled(m_legal);
   m_export->setEnabled(m_legal);
@@ -453,12 +453,12 @@ void RecipeEditor::browse() {
 }
 
 void RecipeEditor::exportTo(const QByteArray& path) {
-  const QString file = displayText(QFileInfo(QFile::decodeName(path)).fileName());
+  const QString file = app::displayText(QFileInfo(QFile::decodeName(path)).fileName());
   try {
     app::writeRecipeFile(path.toStdString(), recipe());
     tell(tr("Written to “%1”. winnow-cli reads it with --recipe.").arg(file), false);
   } catch (const Exception& exception) {
-    tell(tr("“%1” cannot be written: %2.").arg(file, displayText(QString::fromStdString(exception.error().reason))), true);
+    tell(tr("“%1” cannot be written: %2.").arg(file, app::displayText(QString::fromStdString(exception.error().reason))), true);
   }
 }
 

@@ -4,9 +4,9 @@
 #include <algorithm>
 #include <iterator>
 
+#include "app/words/display_text.h"
+#include "app/words/format_text.h"
 #include "ui/recipes/method_texts.h"
-#include "ui/words/display_text.h"
-#include "ui/words/format_text.h"
 
 namespace winnow::ui {
 namespace {
@@ -39,18 +39,18 @@ const MethodInfo* findMethod(const std::vector<MethodInfo>& methods, const std::
 
 QString methodTitle(const std::vector<MethodInfo>& methods, const std::string& name) {
   const MethodInfo* method = findMethod(methods, name);
-  return displayText(QString::fromStdString(method != nullptr && !method->title.empty() ? method->title : name));
+  return app::displayText(QString::fromStdString(method != nullptr && !method->title.empty() ? method->title : name));
 }
 
 QString recipeTitle(const std::vector<MethodInfo>& methods, const app::NamedRecipe& recipe) {
-  if (!recipe.name.empty()) return displayText(QString::fromStdString(recipe.name)).simplified();
+  if (!recipe.name.empty()) return app::displayText(QString::fromStdString(recipe.name)).simplified();
   const QString title = methodTitle(methods, recipe.spec.method);
   return isPlain(recipe.spec) ? title : RecipeWords::tr("%1, changed").arg(title);
 }
 
 QString budgetText(const RecipeSpec& spec) {
-  if (spec.budget_tokens) return RecipeWords::tr("%1 slots").arg(formatCount(*spec.budget_tokens));
-  return formatShare(spec.retention);
+  if (spec.budget_tokens) return RecipeWords::tr("%1 slots").arg(app::formatCount(*spec.budget_tokens));
+  return app::formatShare(spec.retention);
 }
 
 QString shareTitle(const RecipeSpec& spec) {
@@ -77,19 +77,20 @@ QString recipesLabel(const std::vector<MethodInfo>& methods, const QList<app::Na
 QStringList recipeChanges(const RecipeSpec& spec) {
   QStringList changes;
   for (const auto& [kind, part] : kPartSettings) {
-    if (!(spec.*part).empty()) changes << QStringLiteral("%1: %2").arg(partTitle(kind), displayText(QString::fromStdString(spec.*part)));
+    if (!(spec.*part).empty())
+      changes << QStringLiteral("%1: %2").arg(partTitle(kind), app::displayText(QString::fromStdString(spec.*part)));
   }
   for (const WholeSetting& setting : kWholeSettings) {
     if (isOrdinary(spec, setting)) continue;
     const app::SettingText& text = *app::settingText(setting.name);
-    QString value = formatCount(spec.*setting.value);
+    QString value = app::formatCount(spec.*setting.value);
     for (std::size_t i = 0; i < setting.words.size(); ++i) {
       if (setting.words[i].value == spec.*setting.value) value = settingChoice(text, i);
     }
     changes << QStringLiteral("%1: %2").arg(settingTitle(text), value);
   }
   for (const auto& [name, value] : spec.options) {
-    changes << displayText(QStringLiteral("%1: %2").arg(optionTitle(name), QString::fromStdString(value)));
+    changes << app::displayText(QStringLiteral("%1: %2").arg(optionTitle(name), QString::fromStdString(value)));
   }
   return changes;
 }

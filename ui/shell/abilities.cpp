@@ -2,8 +2,8 @@
 
 #include <QCoreApplication>
 
+#include "app/words/display_text.h"
 #include "ui/shell/model_session.h"
-#include "ui/words/display_text.h"
 
 namespace winnow::ui {
 namespace {
@@ -16,7 +16,7 @@ struct LackWords {
 
 QString lackText(const ModelSession& model, Ability ability) {
   if (model.state() != ModelState::kReady || can(model.info(), ability)) return {};
-  const QString server = displayText(QString::fromStdString(model.info().server));
+  const QString server = app::displayText(QString::fromStdString(model.info().server));
   switch (ability) {
     case Ability::kCompress:
       return LackWords::tr("%1 answers, and its cache is its own: methods, shares and pins have no effect.").arg(server);

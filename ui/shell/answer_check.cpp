@@ -2,11 +2,11 @@
 
 #include <algorithm>
 
+#include "app/words/display_text.h"
 #include "ui/chat_view/transcript_view.h"
 #include "ui/composer/composer.h"
 #include "ui/shell/abilities.h"
 #include "ui/shell/window_services.h"
-#include "ui/words/display_text.h"
 
 namespace winnow::ui {
 
@@ -38,7 +38,7 @@ void AnswerCheck::check(app::MessageId answer) {
   if (const QString lack = lackText(m_session.model, Ability::kScore); !lack.isEmpty()) return m_composer.showNotice(lack);
   if (message->run.modelFolder != QString::fromStdString(m_session.model.info().folder)) {
     m_composer.showNotice(
-        tr("Another model wrote this answer (%1). Load it to check the answer.").arg(displayText(message->run.modelName)));
+        tr("Another model wrote this answer (%1). Load it to check the answer.").arg(app::displayText(message->run.modelName)));
     return;
   }
   if (!message->run.begunBy.isEmpty()) {

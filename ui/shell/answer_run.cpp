@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "app/engine_host/turn_builder.h"
+#include "app/words/error_text.h"
 #include "engine/metrics/continued_figures.h"
 #include "ui/composer/description_words.h"
 #include "ui/recipes/later_questions.h"
@@ -15,7 +16,6 @@
 #include "ui/shell/open_chat.h"
 #include "ui/shell/question_subject.h"
 #include "ui/shell/thread_media.h"
-#include "ui/words/error_text.h"
 
 namespace winnow::ui {
 namespace {
@@ -541,7 +541,7 @@ void AnswerRun::finish(app::MessageState state, const Finished* finished, const 
   turn.thought = run.said.thought;
   turn.state = state;
   if (error) {
-    turn.failure = failureText(*error);
+    turn.failure = app::failureText(*error);
     turn.failureCode = error->code;
   }
   turn.hasCause = true;

@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <utility>
 
-#include "ui/words/display_text.h"
+#include "app/words/display_text.h"
 
 namespace winnow::ui {
 namespace {
@@ -20,7 +20,7 @@ QString placeOf(const app::SearchHit& hit) {
   if (const qsizetype match = words.indexOf(QChar(0x2068)); match > kMostBefore)
     words = QChar(0x2026) + words.mid(std::min(match, words.indexOf(QLatin1Char(' '), match - kKeptBefore) + 1));
   words.remove(QChar(0x2068)).remove(QChar(0x2069));
-  return displayText(words).simplified();
+  return app::displayText(words).simplified();
 }
 
 }  // namespace

@@ -25,17 +25,15 @@
 #include "ui/shell/comparison_controller.h"
 #include "ui/shell/draft_controller.h"
 #include "ui/shell/elsewhere_notice.h"
-#include "ui/shell/fault_notice.h"
 #include "ui/shell/focus_regions.h"
 #include "ui/shell/kept_map_pages.h"
 #include "ui/shell/later_question.h"
 #include "ui/shell/method_dialogs.h"
+#include "ui/shell/notices.h"
 #include "ui/shell/plan_controller.h"
 #include "ui/shell/preparation_controller.h"
 #include "ui/shell/sight_notice.h"
-#include "ui/shell/storage_notice.h"
 #include "ui/shell/transcript_controller.h"
-#include "ui/shell/undo_notice.h"
 #include "ui/shell/watch_controller.h"
 #include "ui/shell/welcome_page.h"
 #include "ui/shell/window_services.h"
@@ -98,7 +96,7 @@ void ChatPage::build(const WindowServices& services, const QList<app::Sample>& s
   column->setSpacing(0);
   m_top = parts.top;
   column->addWidget(m_top);
-  addInset(column, new StorageNotice(services.store));
+  addInset(column, Notices::storage(services.store));
   addInset(column, parts.serving);
   m_faults = parts.faults;
   addInset(column, m_faults);
@@ -114,7 +112,7 @@ void ChatPage::build(const WindowServices& services, const QList<app::Sample>& s
   m_find = new FindBar(tr("Find in this chat"), tr("Find in this chat"));
   addInset(column, m_find);
   column->addWidget(m_stack, 1);
-  m_undo = new UndoNotice(m_session.list);
+  m_undo = Notices::undo(m_session.list);
   addInset(column, m_undo);
   addGap(column, 4);
   m_comparisonSetup = new ComparisonSetup(services.methods, services.settings);
@@ -172,13 +170,10 @@ void ChatPage::connectViews() {
   connect(m_comparison, &ComparisonController::answerChosen, this, [this](const QString& label) {
     showChat();
     m_composer->setFocus();
-    m_undo->showMessage(tr("The chat continues from the answer of %1.").arg(label), QString(), kChosenMs);
-    m_ofChosen = m_undo->text();
+    m_undo->present(
+        {.text = tr("The chat continues from the answer of %1.").arg(label), .durationMs = kChosenMs, .about = NoticeAbout::kChat});
   });
-  const auto leaveChosen = [this] {
-    if (!m_ofChosen.isEmpty() && m_undo->text() == m_ofChosen) m_undo->dismiss();
-    m_ofChosen.clear();
-  };
+  const auto leaveChosen = [this] { m_undo->end(NoticeAbout::kChat); };
   connect(&m_session.answers, &AnswerRun::sent, m_undo, leaveChosen);
   connect(&m_session.chat, &OpenChat::aboutToShow, m_undo, leaveChosen);
   connect(m_comparisonView, &ComparisonView::backRequested, this, &ChatPage::showChat);
@@ -313,10 +308,10 @@ void ChatPage::arrange() {
 
 // The action that missed a file is done again when the file is found.
 void ChatPage::tellProblem(const Error& error, const std::function<void()>& again) {
-  Notice notice = noticeOf(error);
-  if (canBeFound(error))
+  Notice notice = noticeOf(error, NoticeAbout::kChat);
+  if (app::canBeFound(error))
     notice.actions.insert(notice.actions.begin(), {tr("Find it…"), [this, error, again] { m_transcriptController->find(error, again); }});
-  m_faults->presentOfChat(notice);
+  m_faults->present(notice);
 }
 
 // ---- what is done ------------------------------------------------------------------------------------------------------------------

@@ -29,19 +29,18 @@ class Composer;
 class DraftController;
 class DropMark;
 class ElsewhereNotice;
-class FaultNotice;
 class FindBar;
 class FocusRegions;
 class KeptMapPages;
 class MethodDialogs;
 class ModelOfferBox;
+class NoticeBar;
 class PlanController;
 class PlanLine;
 class PreparationLine;
 class SightNotice;
 class TranscriptController;
 class TranscriptView;
-class UndoNotice;
 class WatchBar;
 class WatchController;
 class WelcomePage;
@@ -58,7 +57,7 @@ class ChatPage : public QWidget {
   struct Parts {
     QWidget* top = nullptr;
     QWidget* serving = nullptr;
-    FaultNotice* faults = nullptr;  // those of comparisons and checks are told here
+    NoticeBar* faults = nullptr;  // those of comparisons and checks are told here
     ModelOfferBox* offer = nullptr;
     ModelOfferBox* seeing = nullptr;
   };
@@ -113,14 +112,13 @@ class ChatPage : public QWidget {
   ChatSession& m_session;
   std::vector<MethodInfo> m_methods;
   QWidget* m_top = nullptr;
-  FaultNotice* m_faults = nullptr;
+  NoticeBar* m_faults = nullptr;
   QStackedWidget* m_stack = nullptr;
   WelcomePage* m_welcome = nullptr;
   TranscriptView* m_transcript = nullptr;
   ComparisonView* m_comparisonView = nullptr;
   FindBar* m_find = nullptr;
-  UndoNotice* m_undo = nullptr;
-  QString m_ofChosen;  // that it says of an answer which was chosen
+  NoticeBar* m_undo = nullptr;
   ComparisonSetup* m_comparisonSetup = nullptr;
   WatchBar* m_watchBar = nullptr;
   Composer* m_composer = nullptr;

@@ -4,13 +4,13 @@
 #include <QFileInfo>
 #include <algorithm>
 
+#include "app/words/attached_words.h"
+#include "app/words/display_text.h"
 #include "ui/chat_view/transcript_view.h"
 #include "ui/compare/comparison_view.h"
 #include "ui/recipes/later_questions.h"
 #include "ui/shell/thread_media.h"
 #include "ui/shell/window_services.h"
-#include "ui/words/attached_words.h"
-#include "ui/words/display_text.h"
 
 namespace winnow::ui {
 namespace {
@@ -204,10 +204,10 @@ void ComparisonController::show(const std::shared_ptr<ComparisonModel>& model) {
   if (const app::StoredMessage* message = m_session.chat.message(model->comparison().question)) {
     question = message->text;
     for (const app::Attachment& attachment : message->attachments) {
-      const QString name = attachedName(QFile::decodeName(attachment.path));
+      const QString name = app::attachedName(QFile::decodeName(attachment.path));
       const int frames =
           attachment.sampled.actualS.empty() ? attachment.plan.frame_count : static_cast<int>(attachment.sampled.actualS.size());
-      const QString length = documentLength(attachment.words, 0, attachment.mostTokens);
+      const QString length = app::documentLength(attachment.words, 0, attachment.mostTokens);
       media << (attachment.kind == MediaKind::kVideo ? tr("%1, %Ln frame(s)", nullptr, frames).arg(name)
                 : length.isEmpty()                   ? name
                                                      : name + QStringLiteral(", ") + length);

@@ -14,12 +14,12 @@
 
 #include "app/network/loopback.h"
 #include "app/remote/server_key.h"
+#include "app/words/display_text.h"
+#include "app/words/error_text.h"
 #include "ui/theme/file_dialog.h"
 #include "ui/theme/form.h"
 #include "ui/theme/scrolling.h"
 #include "ui/theme/theme.h"
-#include "ui/words/display_text.h"
-#include "ui/words/error_text.h"
 
 namespace winnow::ui {
 namespace {
@@ -223,7 +223,7 @@ void ConnectDialog::typeKeyOf(const QString& place) {
 void ConnectDialog::test() {
   const std::optional<app::ServerAddress> address = typed();
   if (!address) return;
-  m_status->setText(tr("Asking %1…").arg(displayText(QString::fromStdString(address->host()))));
+  m_status->setText(tr("Asking %1…").arg(app::displayText(QString::fromStdString(address->host()))));
   m_test->setEnabled(false);
   if (chosenKind() == KeyKind::kDesktop && !m_key->text().isEmpty()) m_keys.hold(*address, m_key->text().toStdString());
   m_models.ask(*address);
@@ -232,14 +232,14 @@ void ConnectDialog::test() {
 void ConnectDialog::showListed(const app::ListedModels& models) {
   m_test->setEnabled(problem().isEmpty());
   if (models.error) {
-    const ErrorText text = describeError(*models.error);
+    const app::ErrorText text = app::describeError(*models.error);
     m_status->setText(text.cause + QLatin1Char(' ') + text.remedy);
     m_status->setToolTip(text.details.toHtmlEscaped());
     return;
   }
   const QString before = m_model->currentText();
   m_model->clear();
-  for (const std::string& name : models.names) m_model->addItem(displayText(QString::fromStdString(name)));
+  for (const std::string& name : models.names) m_model->addItem(app::displayText(QString::fromStdString(name)));
   const int found = m_model->findText(before);
   m_model->setCurrentIndex(found >= 0 || m_model->count() == 0 ? found : 0);
   m_status->setText(tr("It can be reached and lists %Ln model(s).", nullptr, static_cast<int>(models.names.size())));

@@ -10,7 +10,11 @@
 namespace winnow::ui {
 
 ElsewhereNotice::ElsewhereNotice(const WindowServices& services, ChatSession& session, Composer& composer, QWidget* parent)
-    : NoticeBar(parent), m_store(services.store), m_settings(services.settings), m_session(session), m_composer(composer) {
+    : NoticeBar(QStringLiteral("elsewhere"), parent),
+      m_store(services.store),
+      m_settings(services.settings),
+      m_session(session),
+      m_composer(composer) {
   connect(&m_session.answers, &AnswerRun::stateChanged, this, &ElsewhereNotice::update);
   connect(&m_session.chat, &OpenChat::shown, this, &ElsewhereNotice::update);
   connect(&m_session.chat, &OpenChat::created, this, [this](ConversationId id) {
@@ -43,7 +47,6 @@ ElsewhereNotice::ElsewhereNotice(const WindowServices& services, ChatSession& se
     m_overtaken.clear();
     saveQueue();
   });
-  dismiss();
 }
 
 ConversationId ElsewhereNotice::shownChat() const { return m_session.chat.id(); }
@@ -80,34 +83,34 @@ QString ElsewhereNotice::titleOf(ConversationId id) const {
   return chat != nullptr ? m_session.list.model().toldTitle(*chat) : tr("another chat");
 }
 
+NoticeAction ElsewhereNotice::showIt(ConversationId chat) {
+  return {tr("Show it"), [this, chat] { Q_EMIT openRequested(chat); }};
+}
+
+NoticeAction ElsewhereNotice::keepBack(ConversationId chat) {
+  return {tr("Do not send"), [this, chat] { leave(chat); }};
+}
+
 Notice ElsewhereNotice::ofThisChat() {
-  Notice notice;
   const ConversationId here = shownChat();
-  if (const std::size_t place = placeOf(here); place < m_queue.size()) {
-    notice.text = place == 0 ? tr("Your question is next.") : tr("Before yours: %Ln question(s).", nullptr, static_cast<int>(place));
-    notice.closable = false;
-    notice.actions.push_back({tr("Do not send"), [this, here] { leave(here); }});
-  } else if (m_overtaken.contains(here)) {
-    notice.text = tr("Winnow was closed before this question was sent. It is in the box.");
-  }
-  return notice;
+  if (const std::size_t place = placeOf(here); place < m_queue.size())
+    return {.text = place == 0 ? tr("Your question is next.") : tr("Before yours: %Ln question(s).", nullptr, static_cast<int>(place)),
+            .actions = {keepBack(here)},
+            .closable = false};
+  if (m_overtaken.contains(here)) return {.text = tr("Winnow was closed before this question was sent. It is in the box.")};
+  return {};
 }
 
 Notice ElsewhereNotice::ofOtherChats() {
-  Notice notice;
-  ConversationId other = m_overtaken.isEmpty() ? 0 : m_overtaken.first();
   const auto waits = std::ranges::find_if(m_queue, [this](const Queued& each) { return each.chat != shownChat() && each.chat != 0; });
-  if (waits != m_queue.end()) other = waits->chat;
-  if (other == 0) return notice;
-  notice.actions.push_back({tr("Show it"), [this, other] { Q_EMIT openRequested(other); }});
-  if (waits == m_queue.end()) {
-    notice.text = tr("Winnow was closed before your question in “%1” was sent. It is in that chat’s box.").arg(titleOf(other));
-    return notice;
-  }
-  notice.text = tr("Your question in “%1” is next.").arg(titleOf(other));
-  notice.closable = false;
-  notice.actions.push_back({tr("Do not send"), [this, other] { leave(other); }});
-  return notice;
+  if (waits != m_queue.end())
+    return {.text = tr("Your question in “%1” is next.").arg(titleOf(waits->chat)),
+            .actions = {showIt(waits->chat), keepBack(waits->chat)},
+            .closable = false};
+  if (m_overtaken.isEmpty()) return {};
+  const ConversationId other = m_overtaken.first();
+  return {.text = tr("Winnow was closed before your question in “%1” was sent. It is in that chat’s box.").arg(titleOf(other)),
+          .actions = {showIt(other)}};
 }
 
 void ElsewhereNotice::update() {
@@ -116,11 +119,9 @@ void ElsewhereNotice::update() {
   const std::optional<AnswerPhase> written = m_session.answers.phase();
   Notice notice = ofThisChat();
   if (written && !m_session.answers.writingHere()) {
-    Notice writing;
-    writing.text = tr("An answer is being written in “%1”.").arg(titleOf(written->conversation));
-    writing.closable = false;
-    writing.actions.push_back({tr("Show it"), [this, id = written->conversation] { Q_EMIT openRequested(id); }});
-    writing.actions.push_back({tr("Stop it"), [this] { m_session.answers.stop(); }});
+    Notice writing{.text = tr("An answer is being written in “%1”.").arg(titleOf(written->conversation)),
+                   .actions = {showIt(written->conversation), {tr("Stop it"), [this] { m_session.answers.stop(); }}},
+                   .closable = false};
     if (queued()) {
       writing.text += QLatin1Char(' ') + notice.text;
       writing.actions.push_back(notice.actions.front());
@@ -131,11 +132,7 @@ void ElsewhereNotice::update() {
   } else if (notice.text.isEmpty()) {
     notice = ofOtherChats();
   }
-  if (notice.text.isEmpty()) {
-    dismiss();
-  } else if (isHidden() || text() != notice.text) {
-    present(notice);
-  }
+  present(notice);
 }
 
 void ElsewhereNotice::sendNext() {

@@ -42,6 +42,8 @@ class ElsewhereNotice : public NoticeBar {
   void sendNext();
   void sendOnLoaded(app::RequestToken token, const app::LoadedConversation& chat);
   QString titleOf(ConversationId chat) const;
+  NoticeAction showIt(ConversationId chat);
+  NoticeAction keepBack(ConversationId chat);
   Notice ofThisChat();    // its question waits, or was overtaken; else no text
   Notice ofOtherChats();  // likewise
 

@@ -8,11 +8,11 @@
 #include <QVBoxLayout>
 #include <algorithm>
 
+#include "app/words/format_text.h"
 #include "ui/models/conversation_list_model.h"
 #include "ui/theme/elided_label.h"
 #include "ui/theme/scrolling.h"
 #include "ui/theme/theme.h"
-#include "ui/words/format_text.h"
 
 namespace winnow::ui {
 namespace {
@@ -77,8 +77,8 @@ void KeptChatsDialog::fill() {
     auto* name = new ElidedLabel(Qt::ElideRight);
     name->setText(title);
     grid->addWidget(name, row, 0);
-    grid->addWidget(new QLabel(formatBytes(entry.bytes)), row, 1, Qt::AlignRight);
-    grid->addWidget(new QLabel(formatWhen(QDateTime::fromMSecsSinceEpoch(entry.usedMs), QDateTime::currentDateTime())), row, 2);
+    grid->addWidget(new QLabel(app::formatBytes(entry.bytes)), row, 1, Qt::AlignRight);
+    grid->addWidget(new QLabel(app::formatWhen(QDateTime::fromMSecsSinceEpoch(entry.usedMs), QDateTime::currentDateTime())), row, 2);
     auto* button = new QPushButton(tr("Forget"));
     button->setAccessibleName(tr("Forget what is saved for: %1").arg(title));
     connect(button, &QPushButton::clicked, this, [this, button, id = entry.conversation] {
@@ -94,10 +94,10 @@ void KeptChatsDialog::fill() {
                                         "continue later without reading everything again.")
                    : m_caches.keeps()
                        ? tr("Saved for %Ln chat(s); these need not be read again: %1 of at most %2.", "", static_cast<int>(entries.size()))
-                             .arg(formatBytes(bytes), formatBytes(m_caches.quota().totalBytes))
+                             .arg(app::formatBytes(bytes), app::formatBytes(m_caches.quota().totalBytes))
                        : tr("Saving is off. What %Ln chat(s) had read, including their text, is still on the disk: %1.", "",
                             static_cast<int>(entries.size()))
-                             .arg(formatBytes(bytes)));
+                             .arg(app::formatBytes(bytes)));
   m_all->setEnabled(!entries.empty());
 }
 

@@ -7,6 +7,9 @@
 #include <algorithm>
 
 #include "app/chat/chat_store.h"
+#include "app/words/attached_words.h"
+#include "app/words/display_text.h"
+#include "app/words/format_text.h"
 #include "ui/chat_view/transcript_view.h"
 #include "ui/compare/comparison_model.h"
 #include "ui/compare/comparison_view.h"
@@ -14,9 +17,6 @@
 #include "ui/shell/chat_session.h"
 #include "ui/shell/thread_media.h"
 #include "ui/shell/window_services.h"
-#include "ui/words/attached_words.h"
-#include "ui/words/display_text.h"
-#include "ui/words/format_text.h"
 
 namespace winnow::ui {
 namespace {
@@ -37,7 +37,7 @@ bool mayBeTooLarge(const TurnFigures& figures) {
 // Expects an answer that has its figures.
 QString whyNotSaved(const app::Run& run, bool saved) {
   if (mayBeTooLarge(run.figures))
-    return MapWords::tr("No map: it was larger than %1 and was not saved.").arg(formatBytes(app::KeptMap::kMaxBytes));
+    return MapWords::tr("No map: it was larger than %1 and was not saved.").arg(app::formatBytes(app::KeptMap::kMaxBytes));
   if (saved || !run.makers.isEmpty()) return MapWords::tr("No map: its saved data is damaged.");
   return MapWords::tr("No map: an older version of Winnow wrote this answer.");
 }
@@ -49,8 +49,8 @@ std::vector<MapMedia> mediaOfThread(const OpenChat& chat, app::MessageId last) {
   std::vector<MapMedia> media;
   for (const ThreadMedium& medium : mediaOf(thread)) {
     const app::Attachment& attachment = medium.attachment();
-    const QString name = attachedName(QFile::decodeName(attachment.path));
-    media.push_back({attachment.kind, attachment.path, displayText(name), attachment.sampled.actualS, attachment.sampled.linesS});
+    const QString name = app::attachedName(QFile::decodeName(attachment.path));
+    media.push_back({attachment.kind, attachment.path, app::displayText(name), attachment.sampled.actualS, attachment.sampled.linesS});
   }
   return media;
 }

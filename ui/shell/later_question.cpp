@@ -3,13 +3,13 @@
 #include <QCoreApplication>
 #include <algorithm>
 
+#include "app/words/attached_words.h"
+#include "app/words/display_text.h"
+#include "app/words/format_text.h"
 #include "engine/metrics/kept_figures.h"
 #include "engine/recipes/method_info.h"
 #include "ui/recipes/recipe_words.h"
 #include "ui/shell/thread_media.h"
-#include "ui/words/attached_words.h"
-#include "ui/words/display_text.h"
-#include "ui/words/format_text.h"
 
 namespace winnow::ui {
 namespace {
@@ -34,7 +34,7 @@ bool sourceIsGone(const QList<app::StoredMessage>& branch) {
   return isAboutWatched(branch) || (wasWatchedBefore(branch) && mediaOf(branch).empty());
 }
 
-QString afterAbout(double ms) { return ms > 0.0 ? LaterWords::tr(", about %1").arg(formatMilliseconds(ms)) : QString(); }
+QString afterAbout(double ms) { return ms > 0.0 ? LaterWords::tr(", about %1").arg(app::formatMilliseconds(ms)) : QString(); }
 
 // Says what is left of what was read and compressed. Empty: all of it. noun: for what is attached.
 QString seenOfWhatIsLeft(const app::Run& last, const QString& noun, const std::vector<MethodInfo>& methods) {
@@ -43,11 +43,12 @@ QString seenOfWhatIsLeft(const app::Run& last, const QString& noun, const std::v
   const RecipeSpec spec = app::namedMakers(last).back().spec;
   const RecipeTraits traits = describe(spec).value_or(RecipeTraits());
   if (traits.fetches) return LaterWords::tr("Your next question fetches the parts of %1 that it needs; nothing was dropped.").arg(noun);
-  if (traits.before_question) return LaterWords::tr("Your next question uses the %1 of %2 kept earlier.").arg(formatShare(share), noun);
+  if (traits.before_question)
+    return LaterWords::tr("Your next question uses the %1 of %2 kept earlier.").arg(app::formatShare(share), noun);
   const MethodInfo* method = findMethod(methods, spec.method);
   if (method != nullptr && method->query_aware)
-    return LaterWords::tr("Only %1 of %2 is left, chosen for earlier questions.").arg(formatShare(share), noun);
-  return LaterWords::tr("Your next question uses the %1 of %2 that is left.").arg(formatShare(share), noun);
+    return LaterWords::tr("Only %1 of %2 is left, chosen for earlier questions.").arg(app::formatShare(share), noun);
+  return LaterWords::tr("Your next question uses the %1 of %2 that is left.").arg(app::formatShare(share), noun);
 }
 
 // Used if no earlier question decides it. Empty: nothing is attached.
@@ -57,7 +58,7 @@ QString seenAnew(const app::Run& last, const QString& noun, const RecipeSpec& re
   const RecipeTraits traits = describe(recipe).value_or(RecipeTraits());
   const bool known = last.recipe.spec == recipe && traits.before_question && !traits.fetches;
   if (share >= kEverything || !known) return LaterWords::tr("Your next question starts from all of %1.").arg(noun);
-  return LaterWords::tr("Your next question uses the %1 of %2 kept before it is read.").arg(formatShare(share), noun);
+  return LaterWords::tr("Your next question uses the %1 of %2 kept before it is read.").arg(app::formatShare(share), noun);
 }
 
 QString howItComesToThat(Guard guard, const app::Run& last) {
@@ -65,7 +66,7 @@ QString howItComesToThat(Guard guard, const app::Run& last) {
     case Guard::kPrefill:
       return LaterWords::tr("Everything is read again.");
     case Guard::kRam:
-      return LaterWords::tr("The full cache (%1) stays in memory for it.").arg(formatBytes(last.figures.kv_bytes.full));
+      return LaterWords::tr("The full cache (%1) stays in memory for it.").arg(app::formatBytes(last.figures.kv_bytes.full));
     case Guard::kAlone:
       return LaterWords::tr("It does not see earlier questions and answers.");
     case Guard::kKeep:
@@ -81,10 +82,10 @@ QString laterQuestionText(const QList<app::StoredMessage>& branch, const LaterQu
   if (last == nullptr) return {};
   if (sourceIsGone(branch))
     return LaterWords::tr("What was seen is gone. Your next question uses what was said about it. To watch again: File > Watch.");
-  const QString noun = attachedNoun(attachedIn(branch));
+  const QString noun = app::attachedNoun(attachedIn(branch));
   const QString about = afterAbout(later.expectedMs);
   if (anotherModelReads(branch, later))
-    return LaterWords::tr("%1 reads everything again for your next question%2.").arg(displayText(later.modelName), about);
+    return LaterWords::tr("%1 reads everything again for your next question%2.").arg(app::displayText(later.modelName), about);
   if (later.guard != Guard::kKeep)
     return QStringList{seenAnew(*last, noun, later.recipe.spec), howItComesToThat(later.guard, *last)}.join(QLatin1Char(' ')).trimmed();
   if (later.readsAgain)

@@ -18,25 +18,23 @@
 #include <QVBoxLayout>
 #include <algorithm>
 
+#include "app/words/display_text.h"
+#include "app/words/format_text.h"
+#include "app/words/model_fault_text.h"
 #include "ui/composer/composer.h"
 #include "ui/inspector/inspector_panel.h"
 #include "ui/shell/chat_session.h"
 #include "ui/shell/commands.h"
 #include "ui/shell/conversation_sidebar.h"
-#include "ui/shell/fault_notice.h"
 #include "ui/shell/focus_home.h"
-#include "ui/shell/gpu_notice.h"
 #include "ui/shell/model_menu.h"
 #include "ui/shell/model_offer_box.h"
 #include "ui/shell/model_supply.h"
+#include "ui/shell/notices.h"
 #include "ui/shell/serving.h"
-#include "ui/shell/serving_notice.h"
 #include "ui/theme/elided_label.h"
 #include "ui/theme/icons.h"
 #include "ui/theme/theme.h"
-#include "ui/words/display_text.h"
-#include "ui/words/format_text.h"
-#include "ui/words/model_fault_text.h"
 
 namespace winnow::ui {
 namespace {
@@ -82,7 +80,7 @@ MainWindow::MainWindow(WindowServices services, InitialState initial, QWidget* p
   m_splitter->setChildrenCollapsible(false);
   m_splitter->setHandleWidth(1);
   m_sidebar = new ConversationSidebar(m_session->list.model());
-  auto* faults = new FaultNotice(m_services.engine, m_session->chat);
+  NoticeBar* faults = Notices::faults(m_services.engine, m_session->chat);
   auto* offer = new ModelOfferBox;
   auto* seeing = new ModelOfferBox;
   m_models = new ModelMenu(m_session->model, m_services, *faults, this);
@@ -106,7 +104,7 @@ MainWindow::MainWindow(WindowServices services, InitialState initial, QWidget* p
   m_services.store.isOpen() ? onStoreOpened() : static_cast<void>(m_services.store.open());
   // The model loads after the window is up; the store does not have to be open for it.
   m_session->model.load(m_initial.modelFolder);
-  if (m_initial.demoWanted && m_initial.demoModelFolder.isEmpty()) m_models->showFault(describeMissingDemo());
+  if (m_initial.demoWanted && m_initial.demoModelFolder.isEmpty()) m_models->showFault(app::describeMissingDemo());
 }
 
 MainWindow::~MainWindow() = default;
@@ -137,18 +135,16 @@ QWidget* MainWindow::buildServing(NoticeBar& faults) {
   auto* notices = new QWidget;
   auto* column = new QVBoxLayout(notices);
   column->setContentsMargins(0, 0, 0, 0);
-  column->addWidget(m_warning = new NoticeBar);
-  column->addWidget(new ServingNotice(*m_serving));
-  if (m_services.gpu != nullptr) column->addWidget(new GpuNotice(*m_services.gpu, m_services.settings, m_session->model));
+  column->addWidget(m_warning = new NoticeBar(QStringLiteral("warning")));
+  column->addWidget(Notices::serving(*m_serving));
+  if (m_services.gpu != nullptr) column->addWidget(Notices::gpu(*m_services.gpu, m_services.settings, m_session->model));
   return notices;
 }
 
 void MainWindow::tellUnprotected() {
-  Notice notice;
-  notice.text =
-      tr("This system refuses the sandbox (seccomp) in which Winnow reads pictures, videos and documents. They are read with your rights: "
-         "attach only files that you trust, or start Winnow with --require-sandbox, which refuses them.");
-  m_warning->present(notice);
+  m_warning->present(
+      {.text = tr("This system refuses the sandbox (seccomp) in which Winnow reads pictures, videos and documents. They are read with your "
+                  "rights: attach only files that you trust, or start Winnow with --require-sandbox, which refuses them.")});
 }
 
 void MainWindow::connectDownloads() {
@@ -285,11 +281,11 @@ void MainWindow::updateStatus() {
   if (model.state() == ModelState::kReady) {
     const QString weights =
         QString::fromStdString(model.info().dtype);  // "fp32, Q4_1": of what it computes in, and what they are stored in
-    parts << displayText(QString::fromStdString(model.info().name));
+    parts << app::displayText(QString::fromStdString(model.info().name));
     if (!model.info().server.empty()) {
-      parts << displayText(QString::fromStdString(model.info().server));
+      parts << app::displayText(QString::fromStdString(model.info().server));
     } else {
-      parts << formatParameters(model.info().parameter_count);
+      parts << app::formatParameters(model.info().parameter_count);
       parts << weights.section(QStringLiteral(", "), -1) << QString::fromStdString(model.info().device).toUpper();
     }
   } else if (model.state() == ModelState::kLoading) {
@@ -301,9 +297,9 @@ void MainWindow::updateStatus() {
   parts << m_page->methodText();
   // Only of what is being written: a finished answer's speed beside the method that comes next would be read as that method's.
   if (f.active) parts << (f.waitsFor.isEmpty() ? phaseText(f.phase, f.phaseDone, f.phaseTotal) : f.waitsFor);
-  if (f.active && f.tokensPerS > 0) parts << formatSpeed(f.tokensPerS);
+  if (f.active && f.tokensPerS > 0) parts << app::formatSpeed(f.tokensPerS);
   if (model.state() == ModelState::kReady && !model.info().device_note.empty())
-    parts << displayText(QString::fromStdString(model.info().device_note));
+    parts << app::displayText(QString::fromStdString(model.info().device_note));
   m_status->setText(parts.join(QStringLiteral("  ·  ")));
   m_status->setToolTip(m_status->text().toHtmlEscaped());
 }

@@ -3,12 +3,12 @@
 #include <optional>
 #include <utility>
 
+#include "app/words/download_fault_text.h"
+#include "app/words/download_words.h"
 #include "ui/shell/chat_session.h"
 #include "ui/shell/model_menu.h"
 #include "ui/shell/model_offer_box.h"
 #include "ui/shell/notice_bar.h"
-#include "ui/words/download_fault_text.h"
-#include "ui/words/download_words.h"
 
 namespace winnow::ui {
 
@@ -40,7 +40,7 @@ void ModelFetch::accept() {
 
 void ModelFetch::cancel() {
   m_opens = false;
-  if (const std::optional<app::QueuedDownload> download = m_queue.find(m_offer.key)) m_come = comeWords(*download);
+  if (const std::optional<app::QueuedDownload> download = m_queue.find(m_offer.key)) m_come = app::comeWords(*download);
   m_queue.remove(m_offer.key);
 }
 
@@ -63,10 +63,10 @@ void ModelFetch::onChanged(const QString& key) {
   if (key != m_offer.key) return;
   const std::optional<app::QueuedDownload> download = m_queue.find(key);
   if (download && download->state == app::QueuedDownload::State::kHere) return;  // finished() says more
-  if (download) m_come = comeWords(*download);
+  if (download) m_come = app::comeWords(*download);
   if (!download || !download->onItsWay()) return showOffer();
   if (m_views.menu != nullptr) m_views.menu->setOffer(tr("Stop downloading %1").arg(m_offer.name));
-  m_views.box.showProgress(downloadWords(*download), downloadPercent(*download));
+  m_views.box.showProgress(app::downloadWords(*download), app::downloadPercent(*download));
 }
 
 void ModelFetch::onFinished(const QString& key, const QString& file) {
@@ -75,15 +75,12 @@ void ModelFetch::onFinished(const QString& key, const QString& file) {
   m_come.clear();
   showOffer();
   if (std::exchange(m_opens, false) && !m_session.answers.busy()) return open(file);
-  Notice notice;
-  notice.text = tr("%1 is ready.").arg(m_offer.name);
-  notice.actions.push_back({tr("Open it"), [this, file] { open(file); }});
-  m_views.notice.present(notice);
+  m_views.notice.present({.text = tr("%1 is ready.").arg(m_offer.name), .actions = {{tr("Open it"), [this, file] { open(file); }}}});
 }
 
 void ModelFetch::onFailed(const QString& key, const app::DownloadFault& fault) {
   if (key != m_offer.key || fault.problem == app::DownloadProblem::kCancelled) return;
-  const ErrorText text = describeDownloadFault(fault, m_offer.name);
+  const app::ErrorText text = app::describeDownloadFault(fault, m_offer.name);
   m_views.box.showFault(text);
   if (m_views.box.isVisible()) return;
   Notice notice = noticeOf(text);

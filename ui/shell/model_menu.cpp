@@ -10,16 +10,16 @@
 #include "app/models/model_finder.h"
 #include "app/remote/key_ring.h"
 #include "app/settings/settings.h"
+#include "app/words/display_text.h"
+#include "app/words/format_text.h"
+#include "app/words/model_fault_text.h"
+#include "app/words/model_names.h"
 #include "ui/shell/connect_dialog.h"
 #include "ui/shell/model_session.h"
 #include "ui/shell/window_services.h"
 #include "ui/theme/file_dialog.h"
 #include "ui/theme/icons.h"
 #include "ui/theme/theme.h"
-#include "ui/words/display_text.h"
-#include "ui/words/format_text.h"
-#include "ui/words/model_fault_text.h"
-#include "ui/words/model_names.h"
 
 namespace winnow::ui {
 namespace {
@@ -85,8 +85,8 @@ void ModelMenu::buildWeights() {
 QString ModelMenu::heldText() const {
   if (m_model.state() != ModelState::kReady) return {};
   const ModelInfo& info = m_model.info();
-  if (!info.server.empty()) return tr("Now: %1").arg(displayText(QString::fromStdString(info.server)));
-  return tr("Now: %1 in memory (%2)").arg(formatBytes(info.weight_bytes), QString::fromStdString(info.dtype));
+  if (!info.server.empty()) return tr("Now: %1").arg(app::displayText(QString::fromStdString(info.server)));
+  return tr("Now: %1 in memory (%2)").arg(app::formatBytes(info.weight_bytes), QString::fromStdString(info.dtype));
 }
 
 QString ModelMenu::title() const {
@@ -94,7 +94,7 @@ QString ModelMenu::title() const {
     case ModelState::kLoading:
       return m_model.progress();
     case ModelState::kReady:
-      return displayText(QString::fromStdString(m_model.info().name));
+      return app::displayText(QString::fromStdString(m_model.info().name));
     case ModelState::kFailed:
       return tr("Model not loaded");
     case ModelState::kNone:
@@ -108,8 +108,7 @@ void ModelMenu::update() {
   m_button->setText(m_window->fontMetrics().elidedText(title(), Qt::ElideMiddle, theme().px(220)));
   m_button->setAccessibleName(tr("Model: %1").arg(title()));
   m_button->setIcon(icon(failed ? Glyph::kWarning : Glyph::kChip, failed ? IconColor::kDanger : IconColor::kMuted));
-  const bool told = !m_fault.isEmpty() && m_notice.text() == m_fault;
-  if (told && m_model.state() == ModelState::kReady && !m_model.error()) m_notice.dismiss();
+  if (m_model.state() == ModelState::kReady && !m_model.error()) m_notice.end(NoticeAbout::kModel);
   rebuild();
 }
 
@@ -134,7 +133,7 @@ void ModelMenu::rebuild() {
     // Models that were found stand below, by the name that its program has for it; Ollama's files have no other.
     const bool nameless = QFileInfo(path).fileName().startsWith(QLatin1String("sha256-"));
     const bool found = m_finder != nullptr && m_finder->find(path) != nullptr;
-    if (path != demo && !nameless && !found) offer(modelLabel(path), path);
+    if (path != demo && !nameless && !found) offer(app::modelLabel(path), path);
   }
   offerFound();
 }
@@ -143,21 +142,21 @@ void ModelMenu::offerFound() {
   if (m_finder == nullptr) return;
   std::optional<app::ModelOrigin> under;
   for (const app::FoundModel& model : m_finder->models()) {
-    if (under != model.origin) m_menu->addSection(modelOriginName(model.origin));
+    if (under != model.origin) m_menu->addSection(app::modelOriginName(model.origin));
     under = model.origin;
-    const QString shown = m_menu->fontMetrics().elidedText(displayText(model.name), Qt::ElideMiddle, theme().px(kLabelUnits));
-    offer(shown + QLatin1Char('\t') + formatBytes(model.bytes), model.path, model.name);
+    const QString shown = m_menu->fontMetrics().elidedText(app::displayText(model.name), Qt::ElideMiddle, theme().px(kLabelUnits));
+    offer(shown + QLatin1Char('\t') + app::formatBytes(model.bytes), model.path, model.name);
   }
 }
 
 void ModelMenu::offer(const QString& label, const QString& path, const QString& name) {
-  QString shown = displayText(label);
+  QString shown = app::displayText(label);
   QAction* action =
       m_menu->addAction(shown.replace(QLatin1Char('&'), QLatin1String("&&")), this, [this, path, name] { m_model.load(path, name); });
   action->setCheckable(true);
   action->setActionGroup(m_one);
   action->setChecked(m_model.state() == ModelState::kReady && m_model.folder() == path);
-  action->setToolTip(displayText(path).toHtmlEscaped());
+  action->setToolTip(app::displayText(path).toHtmlEscaped());
 }
 
 void ModelMenu::setServing(const QList<QAction*>& serving) {
@@ -209,20 +208,19 @@ void ModelMenu::typeKey(const QString& place) {
   dialog->typeKeyOf(place);
 }
 
-void ModelMenu::showFault(const ErrorText& text) { offerWays(noticeOf(text), m_model.folder()); }
+void ModelMenu::showFault(const app::ErrorText& text) { offerWays(noticeOf(text), m_model.folder()); }
 
 void ModelMenu::showNotKept(const Error& why) {
-  Notice notice;
-  notice.text = tr("Your desktop did not keep the key: it is used until Winnow ends. A file or a variable can hold it instead.");
-  notice.details = describeError(why).details;
-  m_notice.present(notice);
+  m_notice.present(
+      {.text = tr("Your desktop did not keep the key: it is used until Winnow ends. A file or a variable can hold it instead."),
+       .details = app::describeError(why).details});
 }
 
 void ModelMenu::showRefused(const Error& error, const QString& tried) {
   const QString demo = m_model.demoFolder();
-  Notice notice = noticeOf(describeModelFault(error, tried, !demo.isEmpty() && tried == demo));
+  Notice notice = noticeOf(app::describeModelFault(error, tried, !demo.isEmpty() && tried == demo));
   if (m_model.state() == ModelState::kReady) {
-    const QString name = displayText(QString::fromStdString(m_model.info().name));
+    const QString name = app::displayText(QString::fromStdString(m_model.info().name));
     notice.text += QLatin1Char(' ') + tr("“%1” stays loaded.").arg(name);
   }
   if (error.code == ErrorCode::kServerKeyMissing || error.code == ErrorCode::kServerKeyRefused)
@@ -241,8 +239,8 @@ void ModelMenu::offerWays(Notice notice, const QString& tried) {
   notice.actions.push_back({tr("Choose another…"), [this] { choose(); }});
   if (!demo.isEmpty() && tried != demo && !demoIsThere) notice.actions.push_back({tr("Use the demo model"), load(demo)});
   if (!tried.isEmpty()) notice.actions.push_back({tr("Try again"), load(tried)});
+  notice.about = NoticeAbout::kModel;
   m_notice.present(notice);
-  m_fault = m_notice.text();
 }
 
 }  // namespace winnow::ui

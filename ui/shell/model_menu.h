@@ -8,8 +8,8 @@
 #include <QMenu>
 #include <QToolButton>
 
+#include "app/words/error_text.h"
 #include "ui/shell/notice_bar.h"
-#include "ui/words/error_text.h"
 
 namespace winnow::app {
 class KeyRing;
@@ -32,7 +32,7 @@ class ModelMenu : public QObject {
   QMenu* menu() const { return m_menu; }
   QToolButton* button() const { return m_button; }
   void choose();  // the menu, at its button
-  void showFault(const ErrorText& text);
+  void showFault(const app::ErrorText& text);
   void setServing(const QList<QAction*>& serving);  // to other programs
   void setManage(QAction* manage);                  // opens the page of models
   // A line for a model that can be had; empty: none.
@@ -65,7 +65,6 @@ class ModelMenu : public QObject {
   QAction* m_manage = nullptr;
   app::ModelFinder* m_finder;  // null: nobody looks
   NoticeBar& m_notice;
-  QString m_fault;  // that was told in it last
   QWidget* m_window;
   QMenu* m_menu;
   QActionGroup* m_one = nullptr;  // of the models one is loaded

@@ -53,7 +53,7 @@ void ModelOfferBox::showProgress(const QString& words, int percent) {
   show(State::kRunning, words);
 }
 
-void ModelOfferBox::showFault(const ErrorText& text) {
+void ModelOfferBox::showFault(const app::ErrorText& text) {
   m_button->setText(tr("Try again"));
   m_words->setToolTip(text.details.toHtmlEscaped());
   show(State::kFault, text.cause + QLatin1Char(' ') + text.remedy);

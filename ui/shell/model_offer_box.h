@@ -6,7 +6,7 @@
 
 #include <QWidget>
 
-#include "ui/words/error_text.h"
+#include "app/words/error_text.h"
 
 class QBoxLayout;
 class QLabel;
@@ -26,7 +26,7 @@ class ModelOfferBox : public QWidget {
   void showOffer(const QString& label, const QString& note);
   // `percent` below 0: nobody knows.
   void showProgress(const QString& words, int percent);
-  void showFault(const ErrorText& text);
+  void showFault(const app::ErrorText& text);
 
  Q_SIGNALS:
   void accepted();  // the button, or Try again

@@ -8,13 +8,13 @@
 #include "app/downloads/model_download.h"
 #include "app/models/model_shelf.h"
 #include "app/remote/server_address.h"
+#include "app/words/download_fault_text.h"
+#include "app/words/download_words.h"
 #include "ui/model_library/models_dialog.h"
 #include "ui/shell/chat_session.h"
 #include "ui/shell/model_fetch.h"
 #include "ui/shell/model_menu.h"
 #include "ui/shell/notice_bar.h"
-#include "ui/words/download_fault_text.h"
-#include "ui/words/download_words.h"
 
 namespace winnow::ui {
 
@@ -98,7 +98,7 @@ void ModelSupply::openPage() {
 QStringList ModelSupply::status() const {
   QStringList lines;
   for (const app::QueuedDownload& download : m_queue.downloads()) {
-    if (download.state == app::QueuedDownload::State::kRunning) lines << downloadWords(download);
+    if (download.state == app::QueuedDownload::State::kRunning) lines << app::downloadWords(download);
   }
   return lines;
 }
@@ -111,19 +111,17 @@ bool ModelSupply::isOffered(const QString& key) const {
 void ModelSupply::onFinished(const QString& key, const QString& file) {
   const std::optional<app::QueuedDownload> download = m_queue.find(key);
   if (isOffered(key) || !download || m_window->findChild<ModelsDialog*>() != nullptr) return;
-  Notice notice;
-  notice.text = tr("%1 is ready.").arg(download->name);
-  notice.actions.push_back({tr("Open it"), [this, file] {
-                              m_session.model.load(file);
-                              Q_EMIT opened();
-                            }});
-  m_views.notice.present(notice);
+  const auto open = [this, file] {
+    m_session.model.load(file);
+    Q_EMIT opened();
+  };
+  m_views.notice.present({.text = tr("%1 is ready.").arg(download->name), .actions = {{tr("Open it"), open}}});
 }
 
 void ModelSupply::onFailed(const QString& key, const app::DownloadFault& fault) {
   const std::optional<app::QueuedDownload> download = m_queue.find(key);
   if (isOffered(key) || !download || m_window->findChild<ModelsDialog*>() != nullptr) return;
-  Notice notice = noticeOf(describeDownloadFault(fault, download->name));
+  Notice notice = noticeOf(app::describeDownloadFault(fault, download->name));
   notice.actions.push_back({tr("Try again"), [this, key] { m_queue.resume(key); }});
   m_views.notice.present(notice);
 }

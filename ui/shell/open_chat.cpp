@@ -158,7 +158,7 @@ void OpenChat::onFailed(app::RequestToken token, const Error& error) {
     Q_EMIT creationFailed();
   }
   if (token == m_loading) m_loading = 0;
-  if (!is_storage(error.code)) Q_EMIT problem(error);  // those are StorageNotice's
+  if (!is_storage(error.code)) Q_EMIT problem(error);  // those are told by Notices::storage()
   Q_EMIT stateChanged();
 }
 

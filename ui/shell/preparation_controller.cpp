@@ -6,6 +6,8 @@
 #include <utility>
 
 #include "app/process/power_supply.h"
+#include "app/words/attached_words.h"
+#include "app/words/format_text.h"
 #include "engine/metrics/kept_figures.h"
 #include "engine/recipes/method_info.h"
 #include "ui/composer/attachment_tray.h"
@@ -15,8 +17,6 @@
 #include "ui/shell/abilities.h"
 #include "ui/shell/chat_session.h"
 #include "ui/shell/window_services.h"
-#include "ui/words/attached_words.h"
-#include "ui/words/format_text.h"
 
 namespace winnow::ui {
 namespace {
@@ -191,7 +191,7 @@ void PreparationController::show() {
                             : m_subject.attachments.size() == 1 ? tr("Reading the document")
                                                                 : tr("Reading the documents");
     const std::optional<double> left = m_progress.leftMs();
-    const QString text = left ? tr("%1: about %2 left").arg(reading, formatSeconds(*left)) : reading + QStringLiteral("…");
+    const QString text = left ? tr("%1: about %2 left").arg(reading, app::formatSeconds(*left)) : reading + QStringLiteral("…");
     view.text = m_sent ? tr("Your question is next. %1").arg(text) : text;
     view.share = m_progress.share();
     if (!m_sent) view.action = tr("Not now");
@@ -202,11 +202,11 @@ void PreparationController::show() {
   } else if (m_stage == Stage::kReady && m_prepared.compressed) {
     const bool once = m_subject.guard == Guard::kPrefill;  // the next question reads it again
     const TokenCounts thread = thread_tokens(m_report);
-    const QString share = formatShare(kept_share(slots_of(m_report.layers), thread));
+    const QString share = app::formatShare(kept_share(slots_of(m_report.layers), thread));
     view.text =
         (once ? tr("Ready. Keeps %1 of %2 (%3 of %4) for this question.") : tr("Ready. Keeps %1 of %2 (%3 of %4) for all your questions."))
-            .arg(share, attachedNoun(attachedKind(m_subject.attachments)), formatBytes(m_report.kv_bytes.after_event),
-                 formatBytes(m_report.kv_bytes.full));
+            .arg(share, app::attachedNoun(app::attachedKind(m_subject.attachments)), app::formatBytes(m_report.kv_bytes.after_event),
+                 app::formatBytes(m_report.kv_bytes.full));
     if (!m_report.description.words.empty()) view.action = tr("What is kept…");
   } else if (m_stage == Stage::kReady) {
     view.text = onlyTexts() ? tr("The document is read with your question: this method needs the question to compress.")

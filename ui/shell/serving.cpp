@@ -49,12 +49,9 @@ void Serving::start() {
   try {
     m_server = m_serve(defaultsOf(m_settings));
   } catch (const Exception& problem) {
-    Notice notice;
-    notice.error = true;
-    notice.text = tr("Other programs cannot be served: %1. Change that, and turn it on again.")
-                      .arg(QString::fromStdString(problem.error().subject + ": " + problem.error().reason));
-    m_faults.present(notice);
-    return;
+    const QString why = QString::fromStdString(problem.error().subject + ": " + problem.error().reason);
+    return m_faults.present(
+        {.text = tr("Other programs cannot be served: %1. Change that, and turn it on again.").arg(why), .error = true});
   }
   connect(m_server.get(), &app::ApiServer::changed, this, &Serving::changed);
   follow();

@@ -4,13 +4,13 @@
 #include <QFileInfo>
 
 #include "app/models/model_finder.h"
+#include "app/words/attached_words.h"
+#include "app/words/display_text.h"
 #include "ui/composer/attachment_tray.h"
 #include "ui/composer/composer.h"
 #include "ui/shell/chat_session.h"
 #include "ui/shell/notice_bar.h"
 #include "ui/shell/window_services.h"
-#include "ui/words/attached_words.h"
-#include "ui/words/display_text.h"
 
 namespace winnow::ui {
 namespace {
@@ -22,7 +22,7 @@ QString lookedAt(const QList<app::Attachment>& attachments, const ModelSession& 
   for (auto each = attachments.rbegin(); each != attachments.rend(); ++each) {
     if (app::wasWatched(*each)) continue;
     if (each->kind == MediaKind::kVideo || (each->kind == MediaKind::kImage && model.readsTextOnly()))
-      return attachedName(QFile::decodeName(each->path));
+      return app::attachedName(QFile::decodeName(each->path));
   }
   return {};
 }
@@ -34,13 +34,14 @@ SightNotice::SightNotice(const WindowServices& services, ChatSession& session, C
   connect(&m_composer, &Composer::draftChanged, this, &SightNotice::update);
   connect(&m_session.chat, &OpenChat::shown, this, &SightNotice::update);
   connect(&m_session.model, &ModelSession::changed, this, [this] {
-    m_unseen.clear();  // the notice is another one by now
+    m_unseen.clear();  // it is said anew
     update();
+    if (m_unseen.isEmpty()) m_notice.end(NoticeAbout::kUnseen);
     Q_EMIT changed();
   });
   if (m_finder == nullptr) return;
   connect(m_finder, &app::ModelFinder::changed, this, [this] {
-    if (!m_told.isEmpty() && m_notice.text() == m_told) tell();
+    if (m_notice.shows(NoticeAbout::kUnseen)) tell();
   });
 }
 
@@ -69,27 +70,25 @@ void SightNotice::update() {
   if (!now.isEmpty()) {
     if (m_finder != nullptr) m_finder->look();
     tell();
-  } else if (m_notice.text() == m_told) {
-    m_notice.dismiss();
+  } else {
+    m_notice.end(NoticeAbout::kUnseen);
   }
   Q_EMIT changed();
 }
 
 void SightNotice::tell() {
   const auto load = [this](const QString& path, const QString& name) { return [this, path, name] { m_session.model.load(path, name); }; };
-  Notice notice;
-  notice.text = blockedReason();
+  Notice notice{.text = blockedReason(), .about = NoticeAbout::kUnseen};
   const QString demo = m_session.model.demoFolder();
   if (!demo.isEmpty()) notice.actions.push_back({tr("Use the demo model"), load(demo, {})});
   int offered = 0;
   for (const app::FoundModel& model : m_finder != nullptr ? m_finder->models() : std::vector<app::FoundModel>()) {
     const bool can = model.sees && (model.readsVideos || m_session.model.readsTextOnly());
     if (!can || model.path == demo || ++offered > kMostOffered) continue;
-    notice.actions.push_back({tr("Use %1").arg(displayText(model.name)), load(model.path, model.name)});
+    notice.actions.push_back({tr("Use %1").arg(app::displayText(model.name)), load(model.path, model.name)});
   }
   notice.actions.push_back({tr("Choose another model…"), [this] { Q_EMIT chooseModelRequested(); }});
   m_notice.present(notice);
-  m_told = m_notice.text();
 }
 
 }  // namespace winnow::ui

@@ -1,5 +1,5 @@
-// A model without eyes and an image or a video to look at, or a model of images alone and a video: says so in a sentence, and offers the
-// models that can.
+// A text model and an image or a video to look at, or a model of images alone and a video: says so in a sentence, and offers the models
+// that can.
 //
 // Used by chat_page.h. Told above the chat, of what is attached to the question that is being written or was attached to an earlier one;
 // gone when there is nothing left to look at. The models are the demo model and those of app/models whose configuration names what is
@@ -41,7 +41,6 @@ class SightNotice : public QObject {
   Composer& m_composer;
   NoticeBar& m_notice;
   QString m_unseen;
-  QString m_told;  // in the notice
 };
 
 }  // namespace winnow::ui

@@ -36,10 +36,10 @@ std::vector<ThreadMedium> mediaOf(const QList<app::StoredMessage>& thread) {
   return media;
 }
 
-AttachedKind attachedIn(const QList<app::StoredMessage>& thread) {
-  AttachedCounts counts;
+app::AttachedKind attachedIn(const QList<app::StoredMessage>& thread) {
+  app::AttachedCounts counts;
   for (const ThreadMedium& medium : mediaOf(thread)) counts.add(medium.attachment().kind);
-  return attachedKind(counts);
+  return app::attachedKind(counts);
 }
 
 QList<app::StoredMessage> askable(QList<app::StoredMessage> thread) {

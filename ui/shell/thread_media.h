@@ -6,7 +6,7 @@
 #pragma once
 
 #include "app/chat/conversation.h"
-#include "ui/words/attached_words.h"
+#include "app/words/attached_words.h"
 
 namespace winnow::ui {
 
@@ -18,7 +18,7 @@ struct ThreadMedium {
 
 // The media of the thread's last question, and of its answer. Points into `thread`.
 std::vector<ThreadMedium> mediaOf(const QList<app::StoredMessage>& thread);
-AttachedKind attachedIn(const QList<app::StoredMessage>& thread);
+app::AttachedKind attachedIn(const QList<app::StoredMessage>& thread);
 // The thread, which ends with a question, without what can only be told by earlier answers.
 QList<app::StoredMessage> askable(QList<app::StoredMessage> thread);
 // Its last question, or its answer, is about a live source.

@@ -4,6 +4,9 @@
 #include <QFileDialog>
 #include <QFileInfo>
 
+#include "app/words/attached_words.h"
+#include "app/words/display_text.h"
+#include "app/words/error_text.h"
 #include "ui/chat_view/transcript_view.h"
 #include "ui/composer/document_viewer.h"
 #include "ui/composer/frame_pins.h"
@@ -13,9 +16,6 @@
 #include "ui/shell/link_question.h"
 #include "ui/shell/window_services.h"
 #include "ui/theme/file_dialog.h"
-#include "ui/words/attached_words.h"
-#include "ui/words/display_text.h"
-#include "ui/words/error_text.h"
 
 namespace winnow::ui {
 namespace {
@@ -151,13 +151,13 @@ void TranscriptController::moveMedia(const QByteArray& from, const QByteArray& t
 void TranscriptController::findFile(qint64 answer) {
   const app::StoredMessage* failed = m_session.chat.message(answer);
   if (failed == nullptr || failed->state != app::MessageState::kFailed) return;
-  find(parseFailure(failed->failureCode, failed->failure), [this, answer] { m_session.answers.regenerate(answer); });
+  find(app::parseFailure(failed->failureCode, failed->failure), [this, answer] { m_session.answers.regenerate(answer); });
 }
 
 // Reading the file shows if it is the one that was attached.
 void TranscriptController::find(const Error& error, std::function<void()> then) {
   const auto missing = QByteArray::fromStdString(error.subject);
-  const QString name = attachedName(QFile::decodeName(missing));
+  const QString name = app::attachedName(QFile::decodeName(missing));
   QFileDialog* dialog = fileDialog(m_view.window(), tr("Find %1").arg(name), folderHolding(QFile::decodeName(missing)));
   dialog->setFileMode(QFileDialog::ExistingFile);
   connect(dialog, &QFileDialog::fileSelected, this,

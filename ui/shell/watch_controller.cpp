@@ -3,6 +3,11 @@
 #include <QFile>
 #include <utility>
 
+#include "app/words/display_text.h"
+#include "app/words/format_text.h"
+#include "app/words/notice_words.h"
+#include "app/words/watch_fault_text.h"
+#include "app/words/watched_name.h"
 #include "app/worker/engine_end.h"
 #include "engine/messages/stored_bytes.h"
 #include "engine/recipes/method_info.h"
@@ -12,11 +17,6 @@
 #include "ui/shell/chat_session.h"
 #include "ui/shell/window_services.h"
 #include "ui/watch/watch_dialog.h"
-#include "ui/words/display_text.h"
-#include "ui/words/format_text.h"
-#include "ui/words/notice_words.h"
-#include "ui/words/watch_fault_text.h"
-#include "ui/words/watched_name.h"
 
 namespace winnow::ui {
 namespace {
@@ -53,15 +53,15 @@ WatchController::WatchController(const WindowServices& services, ChatSession& se
     : QObject(parent), m_engine(services.engine), m_session(session), m_bar(bar), m_composer(composer), m_live(services.openClips) {
   connect(&m_live, &app::LiveWatch::clipReady, this, &WatchController::feed);
   connect(&m_live, &app::LiveWatch::noticed, this, [this](const MediaNotice& notice) {
-    m_notice = noticeWords(notice);
+    m_notice = app::noticeWords(notice);
     show();
   });
   connect(&m_live, &app::LiveWatch::ended, this, [this](const QString& because) {
-    m_notice = because.isEmpty() ? tr("The source has ended.") : sentenceOf(because);
+    m_notice = because.isEmpty() ? tr("The source has ended.") : app::sentenceOf(because);
     settle();
   });
   connect(&m_live, &app::LiveWatch::failed, this, [this](const Error& error) {
-    const ErrorText text = describeWatchFault(error, name());
+    const app::ErrorText text = app::describeWatchFault(error, name());
     m_notice = text.cause + QLatin1Char(' ') + text.remedy;
     settle();
   });
@@ -107,7 +107,7 @@ bool WatchController::lost() const {
 
 bool WatchController::here() const { return !idle() && m_source.conversation == m_session.chat.id(); }
 
-QString WatchController::name() const { return watchedName(QFile::decodeName(m_source.attachment.path)); }
+QString WatchController::name() const { return app::watchedName(QFile::decodeName(m_source.attachment.path)); }
 
 QString WatchController::blockedReason() const {
   if (const QString lack = lackText(m_session.model, Ability::kWatch); !lack.isEmpty()) return lack;
@@ -203,7 +203,7 @@ void WatchController::lose(const QString& reason) {
 }
 
 void WatchController::loseWithEngine(ErrorCode code) {
-  lose(describeError({code, "", ""}).cause + QLatin1Char(' ') + tr("Watch it again."));
+  lose(app::describeError({code, "", ""}).cause + QLatin1Char(' ') + tr("Watch it again."));
 }
 
 // ---- clips -------------------------------------------------------------------------------------------------------------------------
@@ -246,7 +246,7 @@ void WatchController::onEngineEvent(const Event& event) {
   const auto* failed = std::get_if<Failed>(&event.body);
   if (failed != nullptr && m_source.seen && app::isEngineEnd(failed->error.code)) return loseWithEngine(failed->error.code);
   if (failed != nullptr) {
-    const ErrorText text = describeWatchFault(failed->error, name());
+    const app::ErrorText text = app::describeWatchFault(failed->error, name());
     m_notice = text.cause + QLatin1Char(' ') + text.remedy;
   }
   feed();
@@ -264,7 +264,7 @@ QString WatchController::textNow() const {
   if (std::holds_alternative<Ended>(m_state)) {
     if (lost()) return tr("Stopped. What was seen of %1 is gone.").arg(name());
     if (!m_source.seen) return tr("Stopped before anything was seen of %1.").arg(name());
-    return tr("Stopped after %1. You can still ask about it.").arg(formatClock(m_watched.seen_s));
+    return tr("Stopped after %1. You can still ask about it.").arg(app::formatClock(m_watched.seen_s));
   }
   if (!m_source.seen) return m_live.paused() ? tr("Paused: %1.").arg(name()) : tr("Waiting for the first frames of %1…").arg(name());
   const double share =
@@ -272,7 +272,7 @@ QString WatchController::textNow() const {
   const auto frames = static_cast<int>(m_watched.frames);
   const QString text = m_live.paused() ? tr("Paused %1 after %2: %Ln frame(s), %3 kept (%4)", nullptr, frames)
                                        : tr("Watching %1 for %2: %Ln frame(s), %3 kept (%4)", nullptr, frames);
-  return text.arg(name(), formatClock(m_watched.seen_s), formatShare(share), formatBytes(m_watched.kv_bytes));
+  return text.arg(name(), app::formatClock(m_watched.seen_s), app::formatShare(share), app::formatBytes(m_watched.kv_bytes));
 }
 
 void WatchController::show() {

@@ -9,11 +9,11 @@
 #include <algorithm>
 #include <cmath>
 
+#include "app/words/display_text.h"
 #include "ui/shell/model_offer_box.h"
 #include "ui/shell/model_session.h"
 #include "ui/theme/icons.h"
 #include "ui/theme/theme.h"
-#include "ui/words/display_text.h"
 
 namespace winnow::ui {
 namespace {
@@ -126,7 +126,7 @@ WelcomePage::WelcomePage(QList<app::Sample> samples, const ModelSession& model, 
   layout->addStretch(3);
   for (const app::Sample& sample : m_samples) {
     if (m_sampleCards.size() >= kMaxCards || sample.questions.isEmpty()) continue;
-    addCard(m_sampleCards, sample.file, displayText(sample.title), sample.questions.first().question);
+    addCard(m_sampleCards, sample.file, app::displayText(sample.title), sample.questions.first().question);
   }
   addCard(m_starterCards, {}, tr("Explain"), tr("Why is the sky blue? Explain it in three sentences."));
   addCard(m_starterCards, {}, tr("Write"), tr("Write a short, friendly note that I will be ten minutes late."));
@@ -156,7 +156,7 @@ void WelcomePage::describeModel() {
   m_title->setText(text     ? tr("Ask something")
                    : images ? tr("What would you like to see in your picture?")
                             : tr("What would you like to see in your video?"));
-  const QString server = ready ? displayText(QString::fromStdString(m_model.info().server)) : QString();
+  const QString server = ready ? app::displayText(QString::fromStdString(m_model.info().server)) : QString();
   m_words->setText(
       !server.isEmpty() ? tr("Ask questions. What you ask and attach is sent to %1.").arg(server)
       : text            ? tr("Ask questions and see what the model keeps in memory. Everything stays on this computer.")
@@ -171,10 +171,10 @@ void WelcomePage::describeModel() {
         tr("The demo model is loaded. It is tiny and knows only coloured shapes and letters on cards. For real videos, get a larger "
            "model here, or open one with Model > Open a folder."));
   } else if (text) {
-    m_modelLine->setText(tr("%1 is loaded. It reads text only.").arg(displayText(QString::fromStdString(m_model.info().name))));
+    m_modelLine->setText(tr("%1 is loaded. It reads text only.").arg(app::displayText(QString::fromStdString(m_model.info().name))));
   } else {
     m_modelLine->setText(
-        tr("%1 is loaded. Drop a file anywhere in this window.").arg(displayText(QString::fromStdString(m_model.info().name))));
+        tr("%1 is loaded. Drop a file anywhere in this window.").arg(app::displayText(QString::fromStdString(m_model.info().name))));
   }
   arrange();
 }

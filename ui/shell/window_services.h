@@ -9,6 +9,8 @@
 #include <optional>
 #include <vector>
 
+#include "app/downloads/download_queue.h"
+#include "app/gpu/gpu_probe.h"
 #include "app/settings/settings.h"
 #include "app/watch/clip_reader.h"
 #include "engine/recipes/method_info.h"
@@ -29,8 +31,14 @@ struct RequestDefaults;
 
 namespace winnow::ui {
 
-struct GpuService;
 struct HubModels;
+
+// A GPU that could be used, and what it lacks.
+struct GpuService {
+  app::GpuProbe& probe;
+  std::function<qint64()> bytes;  // of the libraries' download
+  app::DownloadQueue::Make make;
+};
 
 // Begins to serve the engine to other programs, with these where a request says nothing. Throws Exception where that cannot be.
 using ServeFunction = std::function<std::unique_ptr<app::ApiServer>(const app::RequestDefaults&)>;

@@ -15,12 +15,12 @@
 #include <QVBoxLayout>
 #include <algorithm>
 
+#include "app/words/display_text.h"
+#include "app/words/format_text.h"
 #include "ui/theme/file_dialog.h"
 #include "ui/theme/form.h"
 #include "ui/theme/scrolling.h"
 #include "ui/theme/theme.h"
-#include "ui/words/display_text.h"
-#include "ui/words/format_text.h"
 
 namespace winnow::ui {
 namespace {
@@ -61,7 +61,7 @@ WatchDialog::WatchDialog(const WatchCosts& costs, std::vector<app::Camera> camer
   m_camera = new QComboBox;
   m_camera->setAccessibleName(tr("Camera"));
   for (const app::Camera& camera : cameras)
-    m_camera->addItem(displayText(QString::fromStdString(camera.name)).simplified(), QString::fromStdString(camera.device));
+    m_camera->addItem(app::displayText(QString::fromStdString(camera.name)).simplified(), QString::fromStdString(camera.device));
   if (!cameras.empty()) m_camera->addItem(tr("Another device…"), QString());
   m_screen = new QComboBox;
   m_screen->setAccessibleName(tr("Screen"));
@@ -190,11 +190,11 @@ QString WatchDialog::cost() const { return m_cost->text(); }
 // A cap is a number of tokens that every layer keeps; what people know is memory and time.
 void WatchDialog::showCost() {
   QStringList words;
-  if (m_costs.bytesPerToken > 0) words << tr("About %1 of memory.").arg(formatBytes(m_cap->value() * m_costs.bytesPerToken));
+  if (m_costs.bytesPerToken > 0) words << tr("About %1 of memory.").arg(app::formatBytes(m_cap->value() * m_costs.bytesPerToken));
   if (m_costs.tokensPerFrame > 0) {
     const auto frames = m_cap->value() / m_costs.tokensPerFrame;
     const double seconds = static_cast<double>(frames) * m_every->value();
-    words << tr("Keeps the first %1 in full, then the most useful parts.").arg(formatClock(seconds));
+    words << tr("Keeps the first %1 in full, then the most useful parts.").arg(app::formatClock(seconds));
   }
   m_cost->setText(words.join(QLatin1Char(' ')));
   m_cost->setVisible(!words.isEmpty());

@@ -5,8 +5,8 @@
 #include <cmath>
 #include <numeric>
 
+#include "app/words/format_text.h"
 #include "ui/theme/theme.h"
-#include "ui/words/format_text.h"
 
 namespace winnow::ui {
 namespace {
@@ -47,7 +47,8 @@ void WatchStrip::setShares(const std::vector<double>& shares) {
   if (!shares.empty()) {
     const double mean = std::accumulate(shares.begin(), shares.end(), 0.0) / static_cast<double>(shares.size());
     words = tr("%Ln frame(s)", nullptr, static_cast<int>(shares.size())) + QStringLiteral(" · ") +
-            tr("%1 of a frame kept on average").arg(formatShare(mean)) + QStringLiteral(" · ") + tr("%Ln forgotten", nullptr, forgotten);
+            tr("%1 of a frame kept on average").arg(app::formatShare(mean)) + QStringLiteral(" · ") +
+            tr("%Ln forgotten", nullptr, forgotten);
   }
   setToolTip(words.toHtmlEscaped());
   setAccessibleDescription(words);

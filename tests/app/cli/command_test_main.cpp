@@ -3,11 +3,13 @@
 
 #include <QCoreApplication>
 
+#include "app/cli/program.h"
 #include "app/process/process_start.h"
 
 int main(int argc, char** argv) {
   QCoreApplication application(argc, argv);
   winnow::app::keepDecimalPoint();
+  winnow::cli::speak_english(application);
   testing::InitGoogleTest(&argc, argv);
   return RUN_ALL_TESTS();
 }

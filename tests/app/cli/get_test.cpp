@@ -66,7 +66,7 @@ TEST_F(GetCommand, FetchesTheModelAndSaysItsPathAndTheNextCommand) {
   EXPECT_EQ(run.exit_code, 0) << run.err;
   EXPECT_EQ(run.out, model() + "\n");
   EXPECT_EQ(file_text(model()), test::kSmallModel.toStdString());
-  EXPECT_NE(run.err.find("downloading Small"), std::string::npos) << run.err;
+  EXPECT_NE(run.err.find("Downloading Small"), std::string::npos) << run.err;
   EXPECT_NE(run.err.find("./winnow cli ask --model '" + model() + "' "), std::string::npos) << run.err;
   EXPECT_EQ(run.err.find('\r'), std::string::npos) << "no terminal, no line that changes: " << run.err;
 }
@@ -85,7 +85,7 @@ TEST_F(GetCommand, WithoutANameListsWhatCanBeHadAndAsksNobody) {
   EXPECT_EQ(run.exit_code, 0);
   EXPECT_NE(run.out.find("small: Small 1K, a very small language model, Apache-2.0, "), std::string::npos) << run.out;
   EXPECT_NE(run.out.find("someone/small-GGUF: sees videos and images, Apache-2.0, 2.0 GB"), std::string::npos) << run.out;
-  EXPECT_NE(run.out.find("for a video of 64 frames: fits; the best that sees here"), std::string::npos) << run.out;
+  EXPECT_NE(run.out.find(" of memory (with a video of 64 frames). The best that sees here."), std::string::npos) << run.out;
   EXPECT_NE(run.out.find("not here yet: ./winnow get small"), std::string::npos) << run.out;
   EXPECT_TRUE(server.requests.empty());
   ASSERT_EQ(get("small").exit_code, 0);
@@ -96,9 +96,10 @@ TEST_F(GetCommand, WithoutANameListsWhatCanBeHadAndAsksNobody) {
 TEST_F(GetCommand, TheListSaysWhatFitsTheGpu) {
   memory.gpuBytes = qint64{8} << 30;
   // 2.2 GB with what goes on beside, 5,696 tokens of 50 kB, 1.07 GB to work in.
-  EXPECT_NE(get("").out.find("needs about 3.6 GB for a video of 64 frames: fits the GPU; the best that sees here"), std::string::npos);
+  EXPECT_NE(get("").out.find("Fits the GPU: needs about 3.6 GB of its 8.6 GB (with a video of 64 frames). The best that sees here."),
+            std::string::npos);
   memory.gpuBytes = qint64{2} << 30;
-  EXPECT_NE(get("").out.find(": fits memory, not the GPU; the best that sees here"), std::string::npos);
+  EXPECT_NE(get("").out.find("Fits memory, but with its cache not the GPU (2.1 GB): needs about "), std::string::npos);
 }
 
 TEST_F(GetCommand, AnUnknownNameIsWrongUsage) {
@@ -124,7 +125,8 @@ TEST_F(GetCommand, CtrlCKeepsWhatHasComeAndTheSecondTimeGoesOn) {
   const ProgramRun run = get("small");
   EXPECT_EQ(run.exit_code, 130);
   EXPECT_EQ(run.out, "");
-  EXPECT_NE(run.err.find("winnow-cli: stopped; what has come is kept"), std::string::npos) << run.err;
+  EXPECT_NE(run.err.find("winnow-cli: The download of Small was interrupted. What is already downloaded is kept"), std::string::npos)
+      << run.err;
   EXPECT_EQ(get("small").exit_code, 0);
   EXPECT_EQ(server.requests.back().range, "bytes=40000-");
 }
@@ -155,7 +157,7 @@ TEST_F(GetCommand, WhatIsNotTheModelIsRefusedInOneSentence) {
   server.files[test::kWheelPath].body[100] = '!';
   const ProgramRun run = get("small");
   EXPECT_EQ(run.exit_code, 1);
-  EXPECT_NE(run.err.find("winnow-cli: the download is not the expected model and is not used: "), std::string::npos) << run.err;
+  EXPECT_NE(run.err.find("winnow-cli: The download is not the expected Small, so it is not used ("), std::string::npos) << run.err;
   EXPECT_FALSE(std::filesystem::exists(model()));
 }
 
@@ -167,12 +169,12 @@ TEST_F(GetCommand, AModelOfTheHubComesByItsNameAndTheChoiceIsExplained) {
   EXPECT_NE(run.err.find("someone/small-GGUF: Q4_K_M, 0 MB, with its vision encoder (mmproj-Small-F16.gguf); the usual balance"),
             std::string::npos)
       << run.err;
-  EXPECT_NE(run.err.find("checking its hash"), std::string::npos) << run.err;
+  EXPECT_NE(run.err.find("Checking someone/small-GGUF: "), std::string::npos) << run.err;
   run = get("someone/small-GGUF:Q6_K");
   EXPECT_EQ(run.out, snapshot + "/Small-Q6_K.gguf\n");
   run = get("someone/small-GGUF:Q3_K");
   EXPECT_EQ(run.exit_code, 1);
-  EXPECT_NE(run.err.find("has no Q3_K; it has Q4_K_M, Q6_K"), std::string::npos) << run.err;
+  EXPECT_NE(run.err.find("has no Q3_K. It has Q4_K_M, Q6_K."), std::string::npos) << run.err;
 }
 
 TEST_F(GetCommand, TheHubsRefusalsSayWhatHelps) {
@@ -182,13 +184,13 @@ TEST_F(GetCommand, TheHubsRefusalsSayWhatHelps) {
   file.refusalHeaders = "X-Error-Code: GatedRepo\r\n";
   ProgramRun run = get("someone/small-GGUF");
   EXPECT_EQ(run.exit_code, 1);
-  EXPECT_NE(run.err.find("accept it at " + served.hub.address("").toStdString() + "/someone/small-GGUF, then set HF_TOKEN"),
+  EXPECT_NE(run.err.find("Accept it at " + served.hub.address("").toStdString() + "/someone/small-GGUF. Then enter a token"),
             std::string::npos)
       << run.err;
   file.refusal = 429;
   file.refusalHeaders = "Retry-After: 900\r\n";
   run = get("someone/small-GGUF");
-  EXPECT_NE(run.err.find("asks to wait 15 min: too many requests; what has come is kept"), std::string::npos) << run.err;
+  EXPECT_NE(run.err.find("asks to wait: too many requests. Try again in 15 min."), std::string::npos) << run.err;
 }
 
 TEST(GetProgram, WithoutANetworkSaysSoInOneSentence) {

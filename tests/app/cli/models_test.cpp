@@ -73,8 +73,8 @@ TEST_F(ModelsCommand, ListsWhatEachIsAndNeeds) {
   app::noteModelUse(at("data"), QString::fromStdString(path), QDateTime(QDate(2026, 11, 3), QTime(12, 0)));
   const ProgramRun run = models();
   EXPECT_EQ(run.exit_code, 0);
-  for (const char* part : {"owner/shapes (Hugging Face)\n", "sees images and videos", "context ", " for each 1,000 words read",
-                           "fits: needs about ", "last used: 2026-11-03\n"})
+  for (const char* part : {"owner/shapes (Hugging Face)\n", "sees videos and images", "context ", " for each 1,000 words read",
+                           "Fits: needs about ", "last used: 2026-11-03\n"})
     EXPECT_NE(run.out.find(part), std::string::npos) << part << " in " << run.out;
   const json model = listed().at(0);
   EXPECT_EQ(model["name"], "owner/shapes");
@@ -92,9 +92,9 @@ TEST_F(ModelsCommand, SaysWhyOneDoesNotFitAndWhyAnotherCannotBeRead) {
   write("own/broken.gguf", "GGUF and nothing else");
   memory = qint64{64} << 20;
   const ProgramRun run = models();
-  EXPECT_NE(run.out.find("does not fit: needs about "), std::string::npos) << run.out;
+  EXPECT_NE(run.out.find("Does not fit: needs about "), std::string::npos) << run.out;
   EXPECT_NE(run.out.find("broken (Winnow)\n"), std::string::npos) << run.out;
-  EXPECT_NE(run.out.find(", cannot be read: "), std::string::npos) << run.out;
+  EXPECT_NE(run.out.find("  Cannot be read: "), std::string::npos) << run.out;
   EXPECT_NE(run.out.find("last used: never\n"), std::string::npos) << run.out;
   EXPECT_TRUE(listed().at(0).contains("fault"));
   EXPECT_EQ(listed().at(1)["fits"], false);
@@ -105,17 +105,17 @@ TEST_F(ModelsCommand, SaysWhetherAModelFitsTheGpu) {
   EXPECT_TRUE(listed().at(0)["fits_gpu"].is_null()) << "there is none";
   gpu = qint64{24'000'000'000};
   ProgramRun run = models();
-  EXPECT_NE(run.out.find("fits the GPU: needs about "), std::string::npos) << run.out;
+  EXPECT_NE(run.out.find("Fits the GPU: needs about "), std::string::npos) << run.out;
   EXPECT_NE(run.out.find(" of its 24.0 GB (weights "), std::string::npos) << run.out;
   EXPECT_EQ(listed().at(0)["fits_gpu"], true);
   gpu = qint64{1} << 30;
   run = models();
-  EXPECT_NE(run.out.find("fits memory, but with its cache not the GPU (1.1 GB): needs about "), std::string::npos) << run.out;
+  EXPECT_NE(run.out.find("Fits memory, but with its cache not the GPU (1.1 GB): needs about "), std::string::npos) << run.out;
   EXPECT_EQ(listed().at(0)["fits"], true);
   EXPECT_EQ(listed().at(0)["fits_gpu"], false);
   memory = qint64{64} << 20;
   run = models();
-  EXPECT_NE(run.out.find("this machine has 67 MB and a GPU with 1.1 GB"), std::string::npos) << run.out;
+  EXPECT_NE(run.out.find("this computer has 67 MB of memory and a GPU with 1.1 GB"), std::string::npos) << run.out;
 }
 
 TEST_F(ModelsCommand, VerifyFindsAByteThatChanged) {

@@ -4,8 +4,8 @@
 
 #include <QElapsedTimer>
 
+#include "app/words/display_text.h"
 #include "ui/chat_view/block_document.h"
-#include "ui/words/display_text.h"
 
 namespace winnow::ui {
 namespace {

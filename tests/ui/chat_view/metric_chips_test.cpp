@@ -5,7 +5,7 @@
 
 #include <algorithm>
 
-#include "ui/words/format_text.h"
+#include "app/words/format_text.h"
 
 namespace winnow::ui {
 namespace {

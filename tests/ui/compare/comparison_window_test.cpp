@@ -9,6 +9,7 @@
 #include <QToolButton>
 #include <algorithm>
 
+#include "app/words/format_text.h"
 #include "tests/support/scripted_comparison.h"
 #include "tests/ui/support/window_fixture.h"
 #include "ui/chat_view/message_note.h"
@@ -20,7 +21,6 @@
 #include "ui/composer/method_control.h"
 #include "ui/inspector/inspector_panel.h"
 #include "ui/shell/notice_bar.h"
-#include "ui/words/format_text.h"
 
 namespace winnow::test {
 namespace {
@@ -126,16 +126,16 @@ TEST_F(ComparisonWindowTest, ThreeMethodsFromOnePrefillSideBySideAndBackAfterARe
   EXPECT_EQ(markedWords(2).substr(0, 3), "*A|");
   // Every figure of the header is the engine's.
   const TurnFigures& figures = model().answer(1).run.figures;
-  EXPECT_TRUE(header(1).contains(ui::formatBytes(held_bytes(figures).prompt))) << header(1).toStdString();
-  EXPECT_TRUE(header(1).contains(ui::formatShare(kept_share(figures)))) << header(1).toStdString();
-  EXPECT_TRUE(header(1).contains(ui::formatMilliseconds(figures.timings_ms.ttft)));
+  EXPECT_TRUE(header(1).contains(app::formatBytes(held_bytes(figures).prompt))) << header(1).toStdString();
+  EXPECT_TRUE(header(1).contains(app::formatShare(kept_share(figures)))) << header(1).toStdString();
+  EXPECT_TRUE(header(1).contains(app::formatMilliseconds(figures.timings_ms.ttft)));
   EXPECT_TRUE(header(1).contains(QStringLiteral("50 tok/s")));
   EXPECT_TRUE(header(1).contains(QStringLiteral("first different word: 11")));
   EXPECT_TRUE(header(0).contains(QStringLiteral("100")));
   EXPECT_TRUE(header(1).contains(QStringLiteral("kept 88"))) << header(1).toStdString();
   EXPECT_FALSE(header(0).contains(QStringLiteral("hits"))) << "the full cache is not compared with itself";
   EXPECT_TRUE(view()->sharedText().contains(QStringLiteral("1 prefill "))) << view()->sharedText().toStdString();
-  EXPECT_TRUE(view()->sharedText().contains(ui::formatBytes(model().comparison().totals.shared_prefix_bytes)));
+  EXPECT_TRUE(view()->sharedText().contains(app::formatBytes(model().comparison().totals.shared_prefix_bytes)));
 
   QTest::mouseClick(view()->copyButton(), Qt::LeftButton);
   const QStringList rows = QApplication::clipboard()->text().split(QLatin1Char('\n'), Qt::SkipEmptyParts);

@@ -11,6 +11,7 @@
 #include <QSpinBox>
 #include <QToolButton>
 
+#include "app/words/error_text.h"
 #include "tests/support/scratch_folder.h"
 #include "tests/ui/support/window_fixture.h"
 #include "ui/composer/attachment_card.h"
@@ -21,7 +22,6 @@
 #include "ui/composer/method_control.h"
 #include "ui/composer/paste_offer.h"
 #include "ui/composer/pin_button.h"
-#include "ui/words/error_text.h"
 
 namespace winnow::ui {
 namespace {

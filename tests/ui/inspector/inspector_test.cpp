@@ -9,11 +9,11 @@
 #include <QtTest/QTest>
 #include <algorithm>
 
+#include "app/words/format_text.h"
 #include "ui/inspector/charts.h"
 #include "ui/inspector/inspector_panel.h"
 #include "ui/models/cache_monitor.h"
 #include "ui/models/layer_table_model.h"
-#include "ui/words/format_text.h"
 
 namespace winnow::ui {
 namespace {

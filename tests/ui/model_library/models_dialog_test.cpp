@@ -13,13 +13,12 @@
 #include <QTabBar>
 #include <QTabWidget>
 
+#include "app/words/download_words.h"
 #include "tests/support/source_folder.h"
 #include "tests/ui/support/window_fixture.h"
 #include "ui/model_library/get_page.h"
 #include "ui/model_library/here_page.h"
 #include "ui/model_library/model_card.h"
-#include "ui/shell/fault_notice.h"
-#include "ui/words/download_words.h"
 
 namespace winnow::test {
 namespace {
@@ -226,7 +225,7 @@ TEST_F(ModelsDialogTest, ADownloadIsPausedResumedCancelledAndTheThirdWaits) {
   ASSERT_FALSE(m_running[kSees].isNull());
   Q_EMIT m_running[kSees]->failed({DownloadProblem::kNoNetwork, QStringLiteral("hub.example")});
   EXPECT_TRUE(toGet(kSees)->note().startsWith(QStringLiteral("hub.example cannot be reached."))) << toGet(kSees)->note().toStdString();
-  EXPECT_TRUE(inWindow<ui::FaultNotice>()->text().isEmpty()) << "it is said once";
+  EXPECT_TRUE(noticeBar("faults")->text().isEmpty()) << "it is said once";
   press(toGet(kSees), QStringLiteral("Try again"));
   const QString path = putModel(kSees);
   Q_EMIT m_running[kSees]->finished(path);
@@ -353,8 +352,8 @@ TEST_F(ModelsDialogTest, ADownloadGoesOnWithoutThePageAndANoticeOpensIt) {
   ASSERT_FALSE(m_running[kReads].isNull());
   const QString file = at(QStringLiteral("reads.gguf"));
   Q_EMIT m_running[kReads]->finished(file);
-  EXPECT_EQ(inWindow<ui::FaultNotice>()->text(), QStringLiteral("Reads is ready."));
-  QTest::mouseClick(inWindow<ui::FaultNotice>()->button(QStringLiteral("Open it")), Qt::LeftButton);
+  EXPECT_EQ(noticeBar("faults")->text(), QStringLiteral("Reads is ready."));
+  QTest::mouseClick(noticeBar("faults")->button(QStringLiteral("Open it")), Qt::LeftButton);
   EXPECT_TRUE(waitUntil([&] { return session().model.folder() == file; }));
 }
 

@@ -7,7 +7,6 @@
 
 #include "tests/support/scripted_comparison.h"
 #include "tests/ui/support/window_fixture.h"
-#include "ui/shell/fault_notice.h"
 #include "ui/shell/notice_bar.h"
 
 namespace winnow::test {
@@ -113,7 +112,7 @@ TEST_F(AnswerCheckTest, AFileThatWasMovedIsFoundFromTheNotice) {
   ask(QStringLiteral("What color is the star?"));
   m_gone = "/clips/a.mp4";
   check();
-  auto* notice = inWindow<ui::FaultNotice>();
+  auto* notice = noticeBar("faults");
   ASSERT_TRUE(waitUntil([&] { return notice->button(QStringLiteral("Find it…")) != nullptr; })) << notice->text().toStdString();
   notice->button(QStringLiteral("Find it…"))->click();
   auto* dialog = m_window->findChild<QFileDialog*>();
@@ -143,7 +142,7 @@ TEST_F(AnswerCheckTest, AFailureIsToldAndTheAnswerStays) {
   m_failure = true;
   ask(QStringLiteral("What color is the star?"));
   check();
-  ASSERT_TRUE(waitUntil([this] { return !inWindow<ui::FaultNotice>()->text().isEmpty() && !session().answers.busy(); }));
+  ASSERT_TRUE(waitUntil([this] { return !noticeBar("faults")->text().isEmpty() && !session().answers.busy(); }));
   EXPECT_TRUE(last().checked.isEmpty());
   EXPECT_EQ(last().text, QStringLiteral("The star is **blue** and small."));
 }

@@ -4,6 +4,7 @@
 #include <random>
 
 #include "app/chat/chat_export.h"
+#include "app/words/format_text.h"
 #include "tests/support/scripted_comparison.h"
 #include "tests/ui/support/window_fixture.h"
 #include "ui/chat_view/metric_chips.h"
@@ -14,8 +15,6 @@
 #include "ui/recipes/recipe_words.h"
 #include "ui/shell/comparison_controller.h"
 #include "ui/shell/export_chat.h"
-#include "ui/shell/fault_notice.h"
-#include "ui/words/format_text.h"
 
 namespace winnow::test {
 namespace {
@@ -183,7 +182,7 @@ TEST_F(AnswerLabelsTest, AnAnswerFromWhatAnEarlierQuestionLeftSaysSo) {
   ask(QStringLiteral("What is it?"));
   EXPECT_TRUE(last().chosenEarlier.isEmpty()) << "it was chosen for this one";
   ask(QStringLiteral("And then?"));
-  const QString share = ui::formatShare(last().metrics.keptShare);
+  const QString share = app::formatShare(last().metrics.keptShare);
   EXPECT_EQ(last().chosenEarlier, QStringLiteral("Written from %1 of the video, chosen for an earlier question.").arg(share));
   restart();
   EXPECT_FALSE(last().chosenEarlier.isEmpty());
@@ -303,21 +302,21 @@ TEST_F(AnswerLabelsTest, AnotherModelIsALineAndNoAlarm) {
   EXPECT_TRUE(line->idleText().startsWith(QStringLiteral("another reads everything again"))) << line->idleText().toStdString();
   const Error outdated{ErrorCode::kCacheOutdated, "", "what was kept was made with another model"};
   Q_EMIT m_engine->cacheSetAside(outdated, session().chat.id());
-  EXPECT_TRUE(inWindow<ui::FaultNotice>()->isHidden());
+  EXPECT_TRUE(noticeBar("faults")->isHidden());
   // Media that have changed are told, calmly, and in their chat alone.
   const Error changed{ErrorCode::kCacheOutdated, "/clips/a.mp4", "the file has changed since it was read"};
   Q_EMIT m_engine->cacheSetAside(changed, session().chat.id() + 1);
-  EXPECT_TRUE(inWindow<ui::FaultNotice>()->isHidden());
+  EXPECT_TRUE(noticeBar("faults")->isHidden());
   Q_EMIT m_engine->cacheSetAside(changed, session().chat.id());
-  EXPECT_FALSE(inWindow<ui::FaultNotice>()->isHidden());
-  EXPECT_TRUE(inWindow<ui::FaultNotice>()->text().contains(QStringLiteral("a.mp4")));
+  EXPECT_FALSE(noticeBar("faults")->isHidden());
+  EXPECT_TRUE(noticeBar("faults")->text().contains(QStringLiteral("a.mp4")));
   // What the program keeps is nobody's to copy or to encode again.
   const Error damaged{ErrorCode::kDamagedFile, "/kept/1.safetensors: hash", "is empty, damaged or incomplete"};
   Q_EMIT m_engine->cacheSetAside(damaged, session().chat.id());
-  EXPECT_TRUE(inWindow<ui::FaultNotice>()->text().contains(QStringLiteral("Nothing is lost")));
-  EXPECT_FALSE(inWindow<ui::FaultNotice>()->text().contains(QStringLiteral("safetensors")));
+  EXPECT_TRUE(noticeBar("faults")->text().contains(QStringLiteral("Nothing is lost")));
+  EXPECT_FALSE(noticeBar("faults")->text().contains(QStringLiteral("safetensors")));
   m_window->page().startNew();
-  EXPECT_TRUE(inWindow<ui::FaultNotice>()->isHidden());
+  EXPECT_TRUE(noticeBar("faults")->isHidden());
 }
 
 // Any sequence of method changes, shares, comparisons, used answers, models, restarts and kills.

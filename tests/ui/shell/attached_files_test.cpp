@@ -14,7 +14,6 @@
 #include "ui/composer/drop_mark.h"
 #include "ui/composer/encoding_choice.h"
 #include "ui/composer/frame_viewer.h"
-#include "ui/shell/fault_notice.h"
 
 namespace winnow::test {
 namespace {
@@ -229,11 +228,11 @@ TEST_F(AttachedFilesTest, AModelThatDoesNotLoadLeavesTheOneBefore) {
   };
   const QString before = session().model.folder();
   session().model.load(QStringLiteral("/models/broken"));
-  ASSERT_TRUE(waitUntil([this] { return inWindow<ui::FaultNotice>()->isVisible(); }));
+  ASSERT_TRUE(waitUntil([this] { return noticeBar("faults")->isVisible(); }));
   EXPECT_EQ(session().model.state(), ui::ModelState::kReady);
   EXPECT_EQ(session().model.folder(), before);
-  EXPECT_TRUE(inWindow<ui::FaultNotice>()->text().contains(QStringLiteral("“shapes-demo” stays loaded")))
-      << inWindow<ui::FaultNotice>()->text().toStdString();
+  EXPECT_TRUE(noticeBar("faults")->text().contains(QStringLiteral("“shapes-demo” stays loaded")))
+      << noticeBar("faults")->text().toStdString();
   EXPECT_NE(m_settings->lastModelFolder(), QStringLiteral("/models/broken"));
   ask(QStringLiteral("Still there?"));
   EXPECT_EQ(last().status, ui::MessageStatus::kComplete);
@@ -250,7 +249,7 @@ TEST_F(AttachedFilesTest, WhereMemoryHoldsOneModelTheOneBeforeIsReadAgain) {
   const QString before = session().model.folder();
   session().model.load(QStringLiteral("/models/broken"));
   ASSERT_TRUE(waitUntil([&] { return session().model.state() == ui::ModelState::kReady && session().model.folder() == before; }));
-  EXPECT_TRUE(inWindow<ui::FaultNotice>()->isVisible()) << "what went wrong is still said";
+  EXPECT_TRUE(noticeBar("faults")->isVisible()) << "what went wrong is still said";
   int loads = 0;
   for (const Request& request : m_log->requests()) loads += std::holds_alternative<LoadModel>(request.body) ? 1 : 0;
   EXPECT_EQ(loads, 3);
@@ -315,7 +314,7 @@ TEST_F(AttachedFilesTest, OtherSubtitlesThanBeforeAreSaid) {
   card()->offerButton()->click();
   ask(QStringLiteral("What is said?"));
   ask(QStringLiteral("And then?"));
-  EXPECT_FALSE(inWindow<ui::FaultNotice>()->isVisible());
+  EXPECT_FALSE(noticeBar("faults")->isVisible());
   const auto found = [this](const char* wanted) {
     session().list.search(QString::fromLatin1(wanted));
     return waitUntil([this] { return !session().list.model().showsAll() && session().list.model().rowCount() == 1; });
@@ -324,9 +323,9 @@ TEST_F(AttachedFilesTest, OtherSubtitlesThanBeforeAreSaid) {
   session().list.search({});
   words = "Good night.";
   ask(QStringLiteral("And now?"));
-  EXPECT_TRUE(inWindow<ui::FaultNotice>()->isVisible());
-  EXPECT_TRUE(inWindow<ui::FaultNotice>()->text().startsWith(QStringLiteral("The subtitles in “subtitled.srt” have changed")))
-      << inWindow<ui::FaultNotice>()->text().toStdString();
+  EXPECT_TRUE(noticeBar("faults")->isVisible());
+  EXPECT_TRUE(noticeBar("faults")->text().startsWith(QStringLiteral("The subtitles in “subtitled.srt” have changed")))
+      << noticeBar("faults")->text().toStdString();
   EXPECT_TRUE(found("night"));
 }
 

@@ -1,5 +1,5 @@
 // Counted things in English, without a translation file.
-#include "ui/words/english_plurals.h"
+#include "app/words/english_plurals.h"
 
 #include <gtest/gtest.h>
 

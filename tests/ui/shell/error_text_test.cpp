@@ -1,4 +1,4 @@
-#include "ui/words/error_text.h"
+#include "app/words/error_text.h"
 
 #include <gtest/gtest.h>
 
@@ -9,8 +9,8 @@
 #include <set>
 #include <string>
 
+#include "app/words/format_text.h"
 #include "tests/support/source_folder.h"
-#include "ui/words/format_text.h"
 
 namespace winnow::ui {
 namespace {

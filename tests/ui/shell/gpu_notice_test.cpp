@@ -3,7 +3,6 @@
 #include <QPushButton>
 
 #include "tests/ui/support/window_fixture.h"
-#include "ui/shell/gpu_notice.h"
 
 namespace winnow::test {
 namespace {
@@ -19,7 +18,7 @@ class GpuNoticeTest : public WindowTest {
     WindowTest::SetUp();
   }
   void find(GpuReadiness lack) { Q_EMIT m_probe.found({QStringLiteral("NVIDIA T400"), lack}); }
-  ui::GpuNotice* notice() { return inWindow<ui::GpuNotice>(); }
+  ui::NoticeBar* notice() { return noticeBar("gpu"); }
   QString text() { return notice()->text(); }
   void press(const char* label) {
     QPushButton* button = notice()->button(QLatin1String(label));

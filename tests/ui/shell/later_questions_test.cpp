@@ -3,6 +3,7 @@
 #include <QPushButton>
 #include <QStandardItemModel>
 
+#include "app/words/format_text.h"
 #include "tests/ui/support/window_fixture.h"
 #include "ui/composer/later_choice.h"
 #include "ui/composer/method_control.h"
@@ -12,7 +13,6 @@
 #include "ui/shell/later_question.h"
 #include "ui/shell/watch_controller.h"
 #include "ui/theme/popup_card.h"
-#include "ui/words/format_text.h"
 
 namespace winnow::test {
 namespace {
@@ -310,7 +310,7 @@ bool contains(const std::string& text, const std::string& words) { return text.f
 
 TEST(LaterQuestion, IsToldWhatIsLeftAndWhy) {
   EXPECT_TRUE(contains(said("self-study", 50.0), "of the video kept earlier")) << said("self-study", 50.0);
-  EXPECT_TRUE(contains(said("self-study", 50.0), ui::formatShare(0.1).toStdString()));
+  EXPECT_TRUE(contains(said("self-study", 50.0), app::formatShare(0.1).toStdString()));
   EXPECT_TRUE(contains(said("snapkv", 50.0), "is left, chosen for earlier questions"));
   EXPECT_TRUE(contains(said("streaming-llm", 50.0), "that is left"));
   EXPECT_TRUE(contains(said("rekv", 50.0), "nothing was dropped")) << said("rekv", 50.0);
@@ -325,7 +325,7 @@ TEST(LaterQuestion, ReadAgainItSeesThePicturesAsAFirstOne) {
   const std::string needed = said("snapkv", 50.0, Guard::kPrefill);
   EXPECT_TRUE(contains(needed, "starts from all of the video. Everything is read again.")) << needed;
   const std::string before = said("self-study", 50.0, Guard::kPrefill);
-  EXPECT_TRUE(contains(before, ui::formatShare(0.1).toStdString() + " of the video kept before it is read")) << before;
+  EXPECT_TRUE(contains(before, app::formatShare(0.1).toStdString() + " of the video kept before it is read")) << before;
   EXPECT_TRUE(contains(said({answered("self-study", 50.0)}, Guard::kPrefill, "kvzip"), "starts from all of")) << "another method's share";
   EXPECT_TRUE(contains(said("rekv", 50.0, Guard::kPrefill), "starts from all of"));
   EXPECT_EQ(said({}, Guard::kPrefill, "snapkv"), "") << "nothing was asked yet";
@@ -334,7 +334,7 @@ TEST(LaterQuestion, ReadAgainItSeesThePicturesAsAFirstOne) {
 TEST(LaterQuestion, FromTheFullCacheItIsToldWhatThatTakes) {
   const std::string text = said("snapkv", 50.0, Guard::kRam);
   EXPECT_TRUE(
-      contains(text, "starts from all of the video. The full cache (" + ui::formatBytes(1 << 20).toStdString() + ") stays in memory"))
+      contains(text, "starts from all of the video. The full cache (" + app::formatBytes(1 << 20).toStdString() + ") stays in memory"))
       << text;
 }
 

@@ -22,7 +22,6 @@
 #include "ui/composer/pin_button.h"
 #include "ui/inspector/inspector_panel.h"
 #include "ui/shell/conversation_sidebar.h"
-#include "ui/shell/fault_notice.h"
 #include "ui/shell/notice_bar.h"
 #include "ui/shell/welcome_page.h"
 #include "ui/theme/popup_card.h"
@@ -61,12 +60,12 @@ TEST_F(MainWindowTest, EnterSendsAndTheAnswerStreamsAndIsSaved) {
 
 TEST_F(MainWindowTest, WhatWentWrongInAChatIsNotToldInTheNext) {
   ask(QStringLiteral("What color is the star?"));
-  auto* faults = inWindow<ui::FaultNotice>();
+  auto* faults = noticeBar("faults");
   Q_EMIT session().chat.problem(Error{ErrorCode::kFileNotFound, "/home/a/film.mp4", "does not exist"});
   ASSERT_TRUE(faults->isVisible());
   QTest::keyClick(composer()->prompt(), Qt::Key_N, Qt::ControlModifier);
   EXPECT_TRUE(waitUntil([&] { return session().chat.id() == 0 && !faults->isVisible(); }));
-  faults->showError(Error{ErrorCode::kFileNotFound, "/models/gone", "does not exist"});  // of the program: of every chat
+  faults->present(ui::noticeOf(Error{ErrorCode::kFileNotFound, "/models/gone", "does not exist"}));  // of the program: of every chat
   m_window->sidebar()->step(1);
   ASSERT_TRUE(waitUntil([this] { return session().chat.id() != 0; }));
   EXPECT_TRUE(faults->isVisible());
@@ -509,7 +508,7 @@ TEST_F(MainWindowTest, AFailedModelSaysWhyAndBlocksSending) {
   close();
   open();
   ASSERT_EQ(session().model.state(), ui::ModelState::kFailed) << "there is none before it";
-  EXPECT_TRUE(inWindow<ui::FaultNotice>()->text().contains(QStringLiteral("model.safetensors")));
+  EXPECT_TRUE(noticeBar("faults")->text().contains(QStringLiteral("model.safetensors")));
   type(QStringLiteral("hello"));
   pressEnter();
   EXPECT_FALSE(composer()->notice().isEmpty());

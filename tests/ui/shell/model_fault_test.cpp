@@ -4,11 +4,10 @@
 #include <QPushButton>
 #include <set>
 
+#include "app/words/model_fault_text.h"
 #include "tests/ui/support/window_fixture.h"
-#include "ui/shell/fault_notice.h"
 #include "ui/shell/notice_bar.h"
 #include "ui/shell/welcome_page.h"
-#include "ui/words/model_fault_text.h"
 
 namespace winnow::test {
 namespace {
@@ -19,7 +18,7 @@ TEST(ModelFaultText, SpeaksOfTheModelAndNeverOfAnAttachment) {
   std::set<QString> causes;
   for (int code = 1; code <= 25; ++code) {
     for (const char* subject : {"", "/home/me/media", "/home/me/media/config.json", "/home/me/media/model.safetensors"}) {
-      const ui::ErrorText text = ui::describeModelFault({static_cast<ErrorCode>(code), subject, "because"}, kVideos, false);
+      const app::ErrorText text = app::describeModelFault({static_cast<ErrorCode>(code), subject, "because"}, kVideos, false);
       EXPECT_FALSE(text.cause.contains(QLatin1Char('%'))) << text.cause.toStdString();
       EXPECT_FALSE((text.cause + text.remedy).contains(QStringLiteral("attach"))) << text.remedy.toStdString();
       EXPECT_FALSE(text.remedy.contains(QStringLiteral("chat is saved"))) << code;
@@ -31,7 +30,7 @@ TEST(ModelFaultText, SpeaksOfTheModelAndNeverOfAnAttachment) {
 }
 
 TEST(ModelFaultText, SaysWhatAFolderLacks) {
-  const auto cause = [](ErrorCode code, const char* subject) { return ui::describeModelFault({code, subject, ""}, kVideos, false).cause; };
+  const auto cause = [](ErrorCode code, const char* subject) { return app::describeModelFault({code, subject, ""}, kVideos, false).cause; };
   EXPECT_EQ(cause(ErrorCode::kNoModel, "/home/me/media"),
             QStringLiteral("“media” is not a model: neither a GGUF file nor a folder with config.json."));
   EXPECT_EQ(cause(ErrorCode::kModelFolderMissing, "/home/me/media/"), QStringLiteral("The model “media” cannot be found."));
@@ -48,7 +47,7 @@ TEST(ModelFaultText, SaysWhatAFolderLacks) {
 
 TEST(ModelFaultText, AFileIsNamedOnce) {
   const QString file = QStringLiteral("/home/me/big-00001-of-00002.gguf");
-  const auto cause = [&](ErrorCode code, const char* subject) { return ui::describeModelFault({code, subject, ""}, file, false).cause; };
+  const auto cause = [&](ErrorCode code, const char* subject) { return app::describeModelFault({code, subject, ""}, file, false).cause; };
   EXPECT_EQ(cause(ErrorCode::kDamagedFile, "/home/me/big-00001-of-00002.gguf"),
             QStringLiteral("The model “big” is damaged or incomplete."));
   EXPECT_EQ(cause(ErrorCode::kModelFileMissing, "/home/me/big-00002-of-00002.gguf"),
@@ -73,7 +72,7 @@ class ModelFaultTest : public WindowTest {
     initial.demoModelFolder = demo;
     open(initial);
   }
-  QPushButton* button(const char* label) { return inWindow<ui::FaultNotice>()->button(QString::fromUtf8(label)); }
+  QPushButton* button(const char* label) { return noticeBar("faults")->button(QString::fromUtf8(label)); }
 };
 
 TEST_F(ModelFaultTest, AModelBelowTheChosenFolderIsOneClickAway) {
@@ -85,7 +84,7 @@ TEST_F(ModelFaultTest, AModelBelowTheChosenFolderIsOneClickAway) {
   };
   openWith(kVideos, {});
   ASSERT_EQ(session().model.state(), ui::ModelState::kFailed);
-  EXPECT_TRUE(inWindow<ui::FaultNotice>()->text().startsWith(QStringLiteral("“media” is not a model, but “llava” in it is.")));
+  EXPECT_TRUE(noticeBar("faults")->text().startsWith(QStringLiteral("“media” is not a model, but “llava” in it is.")));
   ASSERT_NE(button("Use that one"), nullptr);
   QTest::mouseClick(button("Use that one"), Qt::LeftButton);
   ASSERT_TRUE(waitUntil([this] { return session().model.state() == ui::ModelState::kReady; }));
@@ -95,16 +94,16 @@ TEST_F(ModelFaultTest, AModelBelowTheChosenFolderIsOneClickAway) {
 TEST_F(ModelFaultTest, AFolderOfVideosIsNoModelFolderAndTheDemoModelIsOneClickAway) {
   openWith(kVideos, kDemo);
   ASSERT_EQ(session().model.state(), ui::ModelState::kFailed);
-  EXPECT_TRUE(inWindow<ui::FaultNotice>()->text().startsWith(
-      QStringLiteral("“media” is not a model: neither a GGUF file nor a folder with config.json.")))
-      << inWindow<ui::FaultNotice>()->text().toStdString();
-  EXPECT_FALSE(inWindow<ui::FaultNotice>()->text().contains(QStringLiteral("attach")));
+  EXPECT_TRUE(
+      noticeBar("faults")->text().startsWith(QStringLiteral("“media” is not a model: neither a GGUF file nor a folder with config.json.")))
+      << noticeBar("faults")->text().toStdString();
+  EXPECT_FALSE(noticeBar("faults")->text().contains(QStringLiteral("attach")));
   ASSERT_NE(button("Try again"), nullptr);
   ASSERT_NE(button("Use the demo model"), nullptr);
   QTest::mouseClick(button("Use the demo model"), Qt::LeftButton);
   ASSERT_TRUE(waitUntil([this] { return session().model.state() == ui::ModelState::kReady; }));
   EXPECT_EQ(session().model.folder(), kDemo);
-  EXPECT_FALSE(inWindow<ui::FaultNotice>()->isVisible());
+  EXPECT_FALSE(noticeBar("faults")->isVisible());
 }
 
 TEST_F(ModelFaultTest, AnotherModelCanBeChosenFromTheNotice) {
@@ -132,8 +131,8 @@ TEST_F(ModelFaultTest, ADemoModelWhoseFilesAreGoneIsNamedAsTheDemoModel) {
     return failure_script(ErrorCode::kNoModel, load->folder, "a model folder has a config.json, this has none");
   };
   openWith(kDemo, kDemo);
-  EXPECT_TRUE(inWindow<ui::FaultNotice>()->text().startsWith(QStringLiteral("The bundled demo model is missing.")))
-      << inWindow<ui::FaultNotice>()->text().toStdString();
+  EXPECT_TRUE(noticeBar("faults")->text().startsWith(QStringLiteral("The bundled demo model is missing.")))
+      << noticeBar("faults")->text().toStdString();
   EXPECT_EQ(button("Use the demo model"), nullptr);
   EXPECT_NE(button("Try again"), nullptr);
 }
@@ -143,8 +142,8 @@ TEST_F(ModelFaultTest, AWantedDemoModelThatWasNeverInstalledIsSaid) {
   ui::InitialState initial;
   initial.demoWanted = true;
   start(initial);
-  EXPECT_TRUE(inWindow<ui::FaultNotice>()->text().startsWith(QStringLiteral("The bundled demo model is missing.")))
-      << inWindow<ui::FaultNotice>()->text().toStdString();
+  EXPECT_TRUE(noticeBar("faults")->text().startsWith(QStringLiteral("The bundled demo model is missing.")))
+      << noticeBar("faults")->text().toStdString();
 }
 
 }  // namespace

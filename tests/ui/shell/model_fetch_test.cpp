@@ -5,11 +5,10 @@
 #include <QProgressBar>
 #include <QPushButton>
 
+#include "app/words/download_fault_text.h"
 #include "tests/ui/support/window_fixture.h"
-#include "ui/shell/fault_notice.h"
 #include "ui/shell/model_offer_box.h"
 #include "ui/shell/welcome_page.h"
-#include "ui/words/download_fault_text.h"
 
 namespace winnow::test {
 namespace {
@@ -113,7 +112,7 @@ TEST_F(ModelFetchTest, CancelSaysWhatIsKeptAndOffersItAgain) {
   click(QStringLiteral("Cancel"));
   ASSERT_NE(button(kGet), nullptr);
   EXPECT_TRUE(words().contains(QStringLiteral("46 MB of 93 MB already downloaded."))) << words().toStdString();
-  EXPECT_TRUE(inWindow<ui::FaultNotice>()->text().isEmpty());
+  EXPECT_TRUE(noticeBar("faults")->text().isEmpty());
   click(kGet);
   EXPECT_EQ(m_downloads.made, 2);
 }
@@ -124,7 +123,7 @@ TEST_F(ModelFetchTest, WithoutANetworkItSaysSoAndTriesAgain) {
   Q_EMIT m_downloads.current->failed({DownloadProblem::kNoNetwork, QStringLiteral("pypi.org"), QStringLiteral("Host pypi.org not found")});
   EXPECT_EQ(words(),
             QStringLiteral("pypi.org cannot be reached. Check the network, then try again. The download continues where it stopped."));
-  EXPECT_TRUE(inWindow<ui::FaultNotice>()->text().isEmpty()) << "it is said once";
+  EXPECT_TRUE(noticeBar("faults")->text().isEmpty()) << "it is said once";
   click(QStringLiteral("Try again"));
   EXPECT_EQ(m_downloads.made, 2);
 }
@@ -156,10 +155,10 @@ TEST_F(ModelFetchTest, InAChatTheMenuFetchesItAndTheNoticeSaysWhatFails) {
   ASSERT_NE(m_downloads.current, nullptr);
   ASSERT_NE(menuLine(QStringLiteral("Stop downloading Small")), nullptr);
   Q_EMIT m_downloads.current->failed({DownloadProblem::kServerRefused, QStringLiteral("pypi.org"), QStringLiteral("status 503")});
-  EXPECT_TRUE(inWindow<ui::FaultNotice>()->text().startsWith(QStringLiteral("pypi.org refuses the download.")))
-      << inWindow<ui::FaultNotice>()->text().toStdString();
-  ASSERT_NE(inWindow<ui::FaultNotice>()->button(QStringLiteral("Try again")), nullptr);
-  QTest::mouseClick(inWindow<ui::FaultNotice>()->button(QStringLiteral("Try again")), Qt::LeftButton);
+  EXPECT_TRUE(noticeBar("faults")->text().startsWith(QStringLiteral("pypi.org refuses the download.")))
+      << noticeBar("faults")->text().toStdString();
+  ASSERT_NE(noticeBar("faults")->button(QStringLiteral("Try again")), nullptr);
+  QTest::mouseClick(noticeBar("faults")->button(QStringLiteral("Try again")), Qt::LeftButton);
   EXPECT_EQ(m_downloads.made, 2);
   ASSERT_NE(menuLine(QStringLiteral("Stop downloading Small")), nullptr);
   menuLine(QStringLiteral("Stop downloading Small"))->trigger();
@@ -256,7 +255,7 @@ TEST(DownloadFaultText, HasASentenceForEveryProblem) {
   for (int problem = 1; problem <= static_cast<int>(DownloadProblem::kChanged); ++problem) {
     app::DownloadFault fault{static_cast<DownloadProblem>(problem), QStringLiteral("pypi.org"), QStringLiteral("because")};
     fault.choices = QStringList{QStringLiteral("Q8_0")};
-    const ui::ErrorText text = ui::describeDownloadFault(fault, QStringLiteral("Small"));
+    const app::ErrorText text = app::describeDownloadFault(fault, QStringLiteral("Small"));
     EXPECT_TRUE(text.cause.endsWith(QLatin1Char('.'))) << problem;
     EXPECT_TRUE(text.remedy.endsWith(QLatin1Char('.'))) << problem;
     EXPECT_FALSE((text.cause + text.remedy).contains(QLatin1String("%1"))) << problem;

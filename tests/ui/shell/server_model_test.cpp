@@ -15,7 +15,6 @@
 #include "ui/inspector/inspector_panel.h"
 #include "ui/shell/abilities.h"
 #include "ui/shell/connect_dialog.h"
-#include "ui/shell/fault_notice.h"
 
 namespace winnow::test {
 namespace {

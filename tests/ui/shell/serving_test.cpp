@@ -10,8 +10,6 @@
 #include "app/server/api_server.h"
 #include "tests/app/server/http_client.h"
 #include "tests/ui/support/window_fixture.h"
-#include "ui/shell/fault_notice.h"
-#include "ui/shell/serving_notice.h"
 
 namespace winnow::test {
 namespace {
@@ -38,7 +36,7 @@ class ServingTest : public WindowTest {
     return nullptr;
   }
   QAction* serve() { return action(QStringLiteral("&Serve to other programs")); }
-  ui::ServingNotice* notice() { return inWindow<ui::ServingNotice>(); }
+  ui::NoticeBar* notice() { return noticeBar("serving"); }
   std::future<std::string> send(const std::string& words) {
     const std::string body = R"({"messages":[{"role":"user","content":")" + words + R"("}]})";
     return std::async(std::launch::async, [port = m_port, body] {
@@ -147,7 +145,7 @@ TEST_F(ServingTest, SaysWhyItCannotBeTurnedOn) {
   m_port = taken.port();
   serve()->trigger();
   EXPECT_FALSE(serve()->isChecked());
-  EXPECT_TRUE(inWindow<ui::FaultNotice>()->text().contains(QStringLiteral("another program listens there")));
+  EXPECT_TRUE(noticeBar("faults")->text().contains(QStringLiteral("another program listens there")));
 }
 
 }  // namespace

@@ -19,7 +19,6 @@
 #include "ui/composer/preparation_line.h"
 #include "ui/inspector/inspector_panel.h"
 #include "ui/shell/conversation_sidebar.h"
-#include "ui/shell/fault_notice.h"
 
 namespace winnow::test {
 namespace {
@@ -224,8 +223,8 @@ TEST_F(SmallWindow, ALongErrorIsWholeAndSoIsWhatStandsUnderTheBox) {
   ask(QStringLiteral("What color is the star?"));
   const Error longest{ErrorCode::kDamagedFile, "/home/somebody/videos/a-rather-long-name-of-a-video-that-was-recorded-in-summer.mp4",
                       "moov atom not found"};
-  auto* bar = inWindow<ui::FaultNotice>();
-  bar->showError(longest);
+  auto* bar = noticeBar("faults");
+  bar->present(ui::noticeOf(longest));
   atEverySize([this, bar] {
     const auto* text = bar->findChild<QLabel*>();
     const auto* scroll = bar->findChild<QScrollArea*>();

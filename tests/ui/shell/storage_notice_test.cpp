@@ -1,6 +1,4 @@
 // Chats that cannot be opened or saved, in the real window: what is said, what can be done, and that nobody is stuck.
-#include "ui/shell/storage_notice.h"
-
 #include <sqlite3.h>
 
 #include <QClipboard>
@@ -14,7 +12,6 @@
 #include "tests/support/read_only_folder.h"
 #include "tests/ui/support/window_fixture.h"
 #include "ui/composer/method_control.h"
-#include "ui/shell/fault_notice.h"
 #include "ui/shell/notice_bar.h"
 
 namespace winnow::test {
@@ -47,9 +44,9 @@ class StorageNoticeTest : public WindowTest {
     ASSERT_TRUE(waitUntil([this] { return session().model.state() == ui::ModelState::kReady; }));
     EXPECT_FALSE(m_store->isOpen());
     EXPECT_TRUE(notice()->isVisible());
-    EXPECT_FALSE(inWindow<ui::FaultNotice>()->isVisible()) << "a second notice: " << inWindow<ui::FaultNotice>()->text().toStdString();
+    EXPECT_FALSE(noticeBar("faults")->isVisible()) << "a second notice: " << noticeBar("faults")->text().toStdString();
   }
-  ui::StorageNotice* notice() { return inWindow<ui::StorageNotice>(); }
+  ui::NoticeBar* notice() { return noticeBar("storage"); }
   bool offers(const QString& label) { return notice()->button(label) != nullptr; }
   void choose(const QString& label) {
     QPushButton* button = notice()->button(label);
@@ -121,7 +118,7 @@ TEST_F(StorageNoticeTest, TheDetailsNameTheCauseAndNotWhatFollowsFromIt) {
   EXPECT_TRUE(copied.contains(file())) << copied.toStdString();
   EXPECT_TRUE(copied.contains(QStringLiteral("damaged or not a database"))) << copied.toStdString();
   EXPECT_FALSE(copied.contains(QStringLiteral("they are not open")));
-  EXPECT_FALSE(inWindow<ui::FaultNotice>()->isVisible());
+  EXPECT_FALSE(noticeBar("faults")->isVisible());
 }
 
 TEST_F(StorageNoticeTest, ANewerFileIsLeftAlone) {

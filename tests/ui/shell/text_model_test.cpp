@@ -11,7 +11,6 @@
 #include "ui/composer/method_control.h"
 #include "ui/composer/plan_line.h"
 #include "ui/recipes/method_picker.h"
-#include "ui/shell/fault_notice.h"
 #include "ui/shell/welcome_page.h"
 
 namespace winnow::test {
@@ -54,7 +53,7 @@ class TextModelTest : public WindowTest {
     write(QStringLiteral("config.json"), R"({"architectures":["LlavaOnevisionForConditionalGeneration"],"vision_config":{}})");
     write(QStringLiteral("model.safetensors"), "weights");
   }
-  ui::FaultNotice* notice() { return inWindow<ui::FaultNotice>(); }
+  ui::NoticeBar* notice() { return noticeBar("faults"); }
   QPushButton* button(const char* label) { return notice()->button(QString::fromUtf8(label)); }
   void attach(const char* file) {
     composer()->addFile(file);
@@ -93,6 +92,10 @@ TEST_F(TextModelTest, TheNoticeGoesWithWhatItIsAbout) {
   EXPECT_TRUE(notice()->text().isEmpty());
   composer()->prompt()->setPlainText(QStringLiteral("What is a cat?"));
   EXPECT_TRUE(composer()->sendButton()->isEnabled());
+  attach("/pictures/cat.png");
+  ASSERT_FALSE(notice()->text().isEmpty());
+  session().model.load(kDemo);
+  EXPECT_TRUE(waitUntil([this] { return notice()->text().isEmpty(); })) << "another model looks at it";
 }
 
 TEST_F(TextModelTest, AModelOfImagesIsShownNoVideos) {

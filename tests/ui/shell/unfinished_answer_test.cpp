@@ -3,10 +3,10 @@
 #include <algorithm>
 
 #include "app/chat/chat_export.h"
+#include "app/words/error_text.h"
 #include "tests/ui/support/window_fixture.h"
 #include "ui/chat_view/thought_words.h"
 #include "ui/shell/export_chat.h"
-#include "ui/words/error_text.h"
 
 namespace winnow::test {
 namespace {
@@ -279,7 +279,7 @@ TEST_F(UnfinishedAnswer, CutByTheEndOfTheEngineIsKeptAndGoesOn) {
     const auto expectKept = [&] {
       EXPECT_EQ(last().text, QStringLiteral("one two three four"));
       ASSERT_TRUE(last().error);
-      EXPECT_EQ(ui::describeError(*last().error).cause, QString::fromUtf8(end.sentence));
+      EXPECT_EQ(app::describeError(*last().error).cause, QString::fromUtf8(end.sentence));
       EXPECT_EQ(told().count(QStringLiteral(" kept")), 1) << "once: " << told().toStdString();
       m_window->grab();
       const auto at = [this](ui::Action action) { return transcript()->actionRect(last().id, action); };

@@ -3,6 +3,9 @@
 #include <QLabel>
 #include <QPushButton>
 
+#include "app/words/error_text.h"
+#include "app/words/watch_fault_text.h"
+#include "app/words/watched_name.h"
 #include "tests/ui/support/window_fixture.h"
 #include "ui/composer/attachment_card.h"
 #include "ui/composer/attachment_tray.h"
@@ -16,9 +19,6 @@
 #include "ui/watch/watch_bar.h"
 #include "ui/watch/watch_dialog.h"
 #include "ui/watch/watch_strip.h"
-#include "ui/words/error_text.h"
-#include "ui/words/watch_fault_text.h"
-#include "ui/words/watched_name.h"
 
 namespace winnow::test {
 namespace {
@@ -324,11 +324,11 @@ TEST_F(WatchTest, AskedAgainAboutWhatIsGoneTheEnginesErrorIsSaidInWords) {
   EXPECT_FALSE(transcript()->actionRect(last().id, ui::Action::kRetry).isEmpty());
   EXPECT_TRUE(transcript()->actionRect(last().id, ui::Action::kFindFile).isEmpty()) << "it is nowhere to be found";
   for (const char* address : {"/dev/video0", "tcp://127.0.0.1:9000", "screen::0.0"}) {
-    const ui::ErrorText words = ui::describeError({ErrorCode::kFileNotFound, address, "does not exist"});
-    EXPECT_TRUE(words.cause.contains(ui::watchedName(QString::fromLatin1(address)))) << words.cause.toStdString();
+    const app::ErrorText words = app::describeError({ErrorCode::kFileNotFound, address, "does not exist"});
+    EXPECT_TRUE(words.cause.contains(app::watchedName(QString::fromLatin1(address)))) << words.cause.toStdString();
     EXPECT_TRUE(words.remedy.startsWith(QStringLiteral("A watched source cannot be read again"))) << words.remedy.toStdString();
   }
-  EXPECT_FALSE(ui::describeError({ErrorCode::kFileNotFound, "/home/a/film.mp4", ""}).remedy.contains(QStringLiteral("watched")));
+  EXPECT_FALSE(app::describeError({ErrorCode::kFileNotFound, "/home/a/film.mp4", ""}).remedy.contains(QStringLiteral("watched")));
   const Turn turn = std::get<Turn>(asked().back().body);
   EXPECT_EQ(std::get<MediaItem>(turn.messages.back().items[0]).media.path, "/dev/video0");
 }
@@ -357,10 +357,10 @@ TEST_F(WatchTest, OtherMediaAreNotMixedIn) {
 }
 
 TEST_F(WatchTest, SourcesAreNamedInWords) {
-  EXPECT_EQ(ui::watchedName(QStringLiteral("screen:")), QStringLiteral("the screen"));
-  EXPECT_EQ(ui::watchedName(QStringLiteral("screen::1.0")), QStringLiteral("the screen :1.0"));
-  EXPECT_EQ(ui::watchedName(QStringLiteral("/dev/video2")), QStringLiteral("the camera /dev/video2"));
-  EXPECT_EQ(ui::watchedName(QStringLiteral("tcp://127.0.0.1:9000")), QStringLiteral("tcp://127.0.0.1:9000"));
+  EXPECT_EQ(app::watchedName(QStringLiteral("screen:")), QStringLiteral("the screen"));
+  EXPECT_EQ(app::watchedName(QStringLiteral("screen::1.0")), QStringLiteral("the screen :1.0"));
+  EXPECT_EQ(app::watchedName(QStringLiteral("/dev/video2")), QStringLiteral("the camera /dev/video2"));
+  EXPECT_EQ(app::watchedName(QStringLiteral("tcp://127.0.0.1:9000")), QStringLiteral("tcp://127.0.0.1:9000"));
 }
 
 // What is chosen for the chat is not what reads the source.
@@ -470,7 +470,7 @@ TEST_F(WatchTest, TheEndOfTheEngineIsTheEndOfWhatWasSeen) {
   m_log->failWatches(Error{ErrorCode::kEngineCrashed, "", "signal 9"});
   m_clips.giveFrames(8);
   ASSERT_TRUE(stage(Stage::kEnded));
-  EXPECT_EQ(text(), QStringLiteral("Stopped. What was seen of %1 is gone.").arg(ui::watchedName(QStringLiteral("/dev/video0"))));
+  EXPECT_EQ(text(), QStringLiteral("Stopped. What was seen of %1 is gone.").arg(app::watchedName(QStringLiteral("/dev/video0"))));
   EXPECT_EQ(notice(), QStringLiteral("The engine stopped unexpectedly. Watch it again."));
   EXPECT_TRUE(waitUntil([this] { return m_clips.closed() == 1; }));
   m_log->failWatches(std::nullopt);
@@ -488,7 +488,7 @@ TEST_F(WatchTest, AQuestionAtWhichTheEngineEndsIsTheEndOfWhatWasSeen) {
   ASSERT_TRUE(startsAndReadsAClip());
   ask(QStringLiteral("What was there?"));
   ASSERT_TRUE(stage(Stage::kEnded));
-  EXPECT_EQ(text(), QStringLiteral("Stopped. What was seen of %1 is gone.").arg(ui::watchedName(QStringLiteral("/dev/video0"))));
+  EXPECT_EQ(text(), QStringLiteral("Stopped. What was seen of %1 is gone.").arg(app::watchedName(QStringLiteral("/dev/video0"))));
 }
 
 TEST_F(WatchTest, AModelThatCannotWatchSaysSoAndTheChatIsAsBefore) {
@@ -673,12 +673,12 @@ TEST(WatchFaultText, NamesTheSourceAndLeavesOtherFaultsTheirWords) {
   const QString source = QStringLiteral("tcp://127.0.0.1:9000");
   for (const ErrorCode code :
        {ErrorCode::kFileNotFound, ErrorCode::kFileUnreadable, ErrorCode::kUnsupportedFormat, ErrorCode::kDamagedFile}) {
-    const ui::ErrorText text = ui::describeWatchFault({code, source.toStdString(), ""}, source);
+    const app::ErrorText text = app::describeWatchFault({code, source.toStdString(), ""}, source);
     EXPECT_TRUE(text.cause.contains(source)) << text.cause.toStdString();
-    EXPECT_NE(text.remedy, ui::describeError({code, "", ""}).remedy);
+    EXPECT_NE(text.remedy, app::describeError({code, "", ""}).remedy);
   }
   const Error memory{ErrorCode::kOutOfMemory, "", ""};
-  EXPECT_EQ(ui::describeWatchFault(memory, source).cause, ui::describeError(memory).cause);
+  EXPECT_EQ(app::describeWatchFault(memory, source).cause, app::describeError(memory).cause);
 }
 
 }  // namespace

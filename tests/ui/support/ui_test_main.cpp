@@ -9,9 +9,9 @@
 #include <QLocale>
 #include <cstdio>
 
+#include "app/words/english_plurals.h"
 #include "engine/base/error.h"
 #include "ui/theme/theme.h"
-#include "ui/words/english_plurals.h"
 
 int main(int argc, char** argv) {
   if (qEnvironmentVariableIsEmpty("QT_QPA_PLATFORM")) qputenv("QT_QPA_PLATFORM", "offscreen");
@@ -25,7 +25,7 @@ int main(int argc, char** argv) {
     return 1;
   }
   QApplication::setFont(font);
-  winnow::ui::installEnglishPlurals(application);
+  winnow::app::installEnglishPlurals(application);
   winnow::ui::theme().install(application);
   return RUN_ALL_TESTS();
 }

@@ -27,6 +27,7 @@
 #include "ui/model_library/hub_models.h"
 #include "ui/shell/chat_session.h"
 #include "ui/shell/main_window.h"
+#include "ui/shell/notice_bar.h"
 #include "ui/shell/offered_model.h"
 #include "ui/theme/theme.h"
 
@@ -94,6 +95,8 @@ class WindowTest : public testing::Test {
   Part* inWindow(const QString& name = {}) const {
     return m_window->findChild<Part*>(name);
   }
+  // A row of ui/shell/notices.h, by its name.
+  ui::NoticeBar* noticeBar(const char* row) const { return inWindow<ui::NoticeBar>(QLatin1String(row)); }
   ui::TranscriptView* transcript() { return inWindow<ui::TranscriptView>(QStringLiteral("transcript")); }
   ui::Composer* composer() { return inWindow<ui::Composer>(); }
   void type(const QString& text) { QTest::keyClicks(composer()->prompt(), text); }

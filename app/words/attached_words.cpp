@@ -1,0 +1,123 @@
+#include "app/words/attached_words.h"
+
+#include <QCoreApplication>
+#include <QFileInfo>
+#include <QRegularExpression>
+#include <QStringList>
+
+#include "app/words/display_text.h"
+#include "app/words/format_text.h"
+
+namespace winnow::app {
+namespace {
+
+class AttachedWords {
+  Q_DECLARE_TR_FUNCTIONS(winnow::app::AttachedWords)
+};
+
+}  // namespace
+
+void AttachedCounts::add(MediaKind kind) {
+  switch (kind) {
+    case MediaKind::kImage:
+      ++images;
+      break;
+    case MediaKind::kVideo:
+      ++videos;
+      break;
+    case MediaKind::kDocument:
+      ++documents;
+      break;
+  }
+}
+
+AttachedKind attachedKind(const AttachedCounts& counts) {
+  const bool visual = counts.images > 0 || counts.videos > 0;
+  if (counts.documents > 0) {
+    if (visual) return AttachedKind::kMixed;
+    return counts.documents == 1 ? AttachedKind::kDocument : AttachedKind::kDocuments;
+  }
+  if (counts.images > 0 && counts.videos > 0) return AttachedKind::kVisual;
+  if (counts.images > 0) return counts.images == 1 ? AttachedKind::kImage : AttachedKind::kImages;
+  if (counts.videos > 0) return counts.videos == 1 ? AttachedKind::kVideo : AttachedKind::kVideos;
+  return AttachedKind::kNothing;
+}
+
+AttachedKind attachedKind(const QList<Attachment>& attachments) {
+  AttachedCounts counts;
+  for (const Attachment& attachment : attachments) counts.add(attachment.kind);
+  return attachedKind(counts);
+}
+
+QString attachedName(const QString& path) {
+  const QString name = QFileInfo(path).fileName();
+  static const QRegularExpression kPicture(QStringLiteral("^pasted-[0-9a-f]{32}\\.png$"));
+  static const QRegularExpression kText(QStringLiteral("^pasted-(?:(.+)-)?[0-9a-f]{8}\\.txt$"));
+  if (kPicture.match(name).hasMatch()) return AttachedWords::tr("Pasted image");
+  const QRegularExpressionMatch text = kText.match(name);
+  if (!text.hasMatch()) return displayText(name).simplified();
+  const QString words = displayText(text.captured(1)).replace(QLatin1Char('-'), QLatin1Char(' '));
+  return words.isEmpty() ? AttachedWords::tr("Pasted text") : AttachedWords::tr("Pasted text: %1…").arg(words);
+}
+
+QString attachedLabel(AttachedKind kind) {
+  switch (kind) {
+    case AttachedKind::kImage:
+      return AttachedWords::tr("Image");
+    case AttachedKind::kImages:
+      return AttachedWords::tr("Images");
+    case AttachedKind::kVideo:
+      return AttachedWords::tr("Video");
+    case AttachedKind::kVideos:
+      return AttachedWords::tr("Videos");
+    case AttachedKind::kVisual:
+      return AttachedWords::tr("Images, videos");
+    case AttachedKind::kDocument:
+      return AttachedWords::tr("Document");
+    case AttachedKind::kDocuments:
+      return AttachedWords::tr("Documents");
+    case AttachedKind::kNothing:
+    case AttachedKind::kMixed:
+      break;
+  }
+  return AttachedWords::tr("Attached");
+}
+
+QString attachedNoun(AttachedKind kind) {
+  switch (kind) {
+    case AttachedKind::kImage:
+      return AttachedWords::tr("the image");
+    case AttachedKind::kImages:
+      return AttachedWords::tr("the images");
+    case AttachedKind::kVideo:
+      return AttachedWords::tr("the video");
+    case AttachedKind::kVideos:
+      return AttachedWords::tr("the videos");
+    case AttachedKind::kVisual:
+      return AttachedWords::tr("the images and videos");
+    case AttachedKind::kDocument:
+      return AttachedWords::tr("the document");
+    case AttachedKind::kDocuments:
+      return AttachedWords::tr("the documents");
+    case AttachedKind::kNothing:
+    case AttachedKind::kMixed:
+      break;
+  }
+  return AttachedWords::tr("what is attached");
+}
+
+QString documentLength(qint64 words, qint64 tokens, qint64 mostTokens) {
+  QStringList parts;
+  if (words > 0) parts << AttachedWords::tr("%Ln word(s)", nullptr, static_cast<int>(words));
+  if (mostTokens > 0 && tokens > mostTokens) {
+    parts << AttachedWords::tr("the first %1 of %2 tokens")
+                 .arg(formatCount(static_cast<double>(mostTokens)), formatCount(static_cast<double>(tokens)));
+  } else if (mostTokens > 0 && tokens == 0) {
+    parts << AttachedWords::tr("the first %Ln token(s)", nullptr, static_cast<int>(mostTokens));
+  } else if (tokens > 0) {
+    parts << AttachedWords::tr("%Ln token(s)", nullptr, static_cast<int>(tokens));
+  }
+  return parts.join(QStringLiteral(" · "));
+}
+
+}  // namespace winnow::app

@@ -1,0 +1,36 @@
+// What is said of a model: what it is, what it needs, when it was used, and how a check or a removal ended.
+//
+// Used by the page of models, and by `winnow-cli get` and `models`. UI thread only (translations).
+#pragma once
+
+#include <QString>
+#include <vector>
+
+#include "app/models/known_models.h"
+#include "app/models/model_care.h"
+#include "app/models/model_listing.h"
+
+namespace winnow::app {
+
+QString sightWords(Sight sight);  // "sees videos and images"
+// "4.7 GB · qwen2 · reads text · context 32,768 tokens · about 38 MB for each 1,000 words read"
+QString modelFacts(const ListedModel& model);
+// "Hugging Face · last used yesterday"
+QString modelPlace(const ListedModel& model);
+// Whether it can be used here, as a sentence.
+struct FitWords {
+  QString text;
+  bool good = false;
+};
+FitWords fitWords(const ListedModel& model, const MachineMemory& memory);
+FitWords needWords(const MemoryNeed& need, const MachineMemory& memory);
+// "About 6 words a second here."; empty: nobody has measured, or a GPU answers.
+QString paceWords(const KnownModel& model, const MachineMemory& memory);
+// "sees videos and images · 2.0 GB · Licence: Apache-2.0 · huggingface.co/owner/name"
+QString knownFacts(const KnownModel& model, const QString& host);
+
+FitWords checkWords(const std::vector<VerifiedFile>& files);  // not empty
+// Why it is where it was.
+QString removalWords(const RemovedModel& result, const QString& name);
+
+}  // namespace winnow::app

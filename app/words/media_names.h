@@ -1,0 +1,18 @@
+// Names that images, videos and documents usually have: what a dialog shows first and what is taken out of a folder. What a file is says
+// its content. Any thread.
+#pragma once
+
+#include <QString>
+
+namespace winnow::app {
+
+inline constexpr char kTextNames[] =
+    "*.txt *.md *.rst *.tex *.srt *.vtt *.csv *.json *.xml *.html *.log *.c *.h *.cpp *.py *.js *.ts *.java *.go *.rs *.sh *.sql *.toml "
+    "*.yaml *.yml";
+
+// All images and videos that are read, as a dialog wants them: "*.png *.jpg".
+QString mediaNames();
+bool namedAsPicture(const QString& name);
+bool namedAsVideo(const QString& name);
+
+}  // namespace winnow::app
